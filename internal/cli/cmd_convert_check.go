@@ -100,7 +100,7 @@ func runConvertCheck(ctx context.Context, p Process, o convert.Options, with []s
 			return err
 		}
 	}
-	c := convert.Compare(wanted.Objects, seen, kinds)
+	c := convert.Compare(wanted.Objects, seen, kinds, nil)
 	if err := showComparison(p, c, conn.workspace, out); err != nil {
 		return err
 	}

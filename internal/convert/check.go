@@ -17,6 +17,7 @@ type Comparison struct {
 	Equal         bool         `json:"equal"`
 	Differences   []Difference `json:"differences"`
 	Counts        []Compared   `json:"counts"`
+	NotCompared   []string     `json:"not_compared"` // sections that the export fills and this edition of the service does not have
 }
 
 // Difference is an item that is not the same in the export and on the service.
@@ -40,9 +41,17 @@ func compared() [][2]string {
 }
 
 // Compare puts what an export was converted to beside what the service has. Items are the same by their key, then by their name.
-// Fields about which the export says nothing are not compared. kinds are those that were read of the service.
-func Compare(export, service []*resource.Object, kinds []string) *Comparison {
-	c := &Comparison{FormatVersion: 1, Differences: []Difference{}, Counts: []Compared{}}
+// Fields about which the export says nothing are not compared. kinds are those that were read of the service, unsupported those that
+// it does not have: a migration is complete without them.
+func Compare(export, service []*resource.Object, kinds, unsupported []string) *Comparison {
+	c := &Comparison{FormatVersion: 1, Differences: []Difference{}, Counts: []Compared{}, NotCompared: []string{}}
+	for _, o := range export {
+		if slices.Contains(unsupported, o.Kind.Name) && !slices.Contains(c.NotCompared, o.Kind.Section) {
+			c.NotCompared = append(c.NotCompared, o.Kind.Section)
+		}
+	}
+	slices.Sort(c.NotCompared)
+	kinds = slices.DeleteFunc(slices.Clone(kinds), func(kind string) bool { return slices.Contains(unsupported, kind) })
 	export = slices.DeleteFunc(slices.Clone(export), func(o *resource.Object) bool { // no list shows them
 		item := o.Ancestor("work_item")
 		return item != nil && item.Text("archived") == "true"
@@ -73,6 +82,9 @@ func Compare(export, service []*resource.Object, kinds []string) *Comparison {
 	}
 	for _, p := range pairs(export, service) {
 		for _, f := range compared() {
+			if field, _ := resource.MustLookup("work_item").Field(f[0]); slices.Contains(unsupported, field.Ref) {
+				continue
+			}
 			values := map[string][2]int{}
 			var wanted, seen []string
 			if p.export != nil {

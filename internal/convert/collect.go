@@ -48,7 +48,7 @@ func (c *collection) Person(p Person) {
 }
 
 // Issue notes an issue. Pages of an export overlap: the later state of an issue counts.
-func (c *collection) Issue(i Issue) {
+func (c *collection) Issue(i *Issue) {
 	id := i.Project + "/" + i.Key
 	if had := c.issues[id]; had != nil {
 		c.doubles++
@@ -56,7 +56,7 @@ func (c *collection) Issue(i Issue) {
 			return
 		}
 	}
-	c.issues[id] = &i
+	c.issues[id] = i
 }
 
 // Note notes something of the export.

@@ -17,7 +17,7 @@ func (c *composer) comments(i *Issue) []any {
 	var list []any
 	keys := commentKeys(i.Comments)
 	for n, comment := range i.Comments {
-		p, _ := mapping.Find(c.mapping.People, comment.Author)
+		p, _ := c.mapping.People.Find(comment.Author)
 		switch {
 		case c.mapping.Comments.Skip:
 			c.report.leftOut["comments"]++

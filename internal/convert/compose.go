@@ -56,7 +56,7 @@ func (c *composer) compose(issues []*Issue) {
 	var projects []string
 	parts := map[string][]place{}
 	for _, i := range issues {
-		p, _ := mapping.Find(c.mapping.Projects, i.Project)
+		p, _ := c.mapping.Projects.Find(i.Project)
 		if p.Skip {
 			continue
 		}
@@ -259,7 +259,7 @@ func (c *composer) item(at place, g *groups) manifest.Map {
 		if !i.Created.IsZero() {
 			add("created_at", i.Created.UTC().Format(time.RFC3339))
 		}
-		p, _ := mapping.Find(c.mapping.People, cmp.Or(i.Reporter, i.Creator))
+		p, _ := c.mapping.People.Find(cmp.Or(i.Reporter, i.Creator))
 		add("created_by", cmp.Or(p.Email, c.deputy()))
 	}
 	if i.Archived && c.mapping.Archived == "archive" {

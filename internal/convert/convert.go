@@ -119,7 +119,7 @@ func prepare(ctx context.Context, o Options) (*converted, error) {
 		return nil, err
 	}
 	found := newCollection()
-	if err := chosen.format.Read(ctx, Input{Files: chosen.files, Zone: location, Dates: m.Source.Dates, Columns: m.Columns, Propose: found.column}, found); err != nil {
+	if err := chosen.format.Read(ctx, Input{Files: chosen.files, Zone: location, Dates: m.Source.Dates, Columns: &m.Columns, Propose: found.column}, found); err != nil {
 		return nil, err
 	}
 	for _, f := range chosen.files {

@@ -492,6 +492,41 @@ func TestAFileThatSomebodyChangedIsNotOverwritten(t *testing.T) {
 	}
 }
 
+// TestOddDatesStopNoConversion: all dates of an export are others, and what can be said of it is said.
+func TestOddDatesStopNoConversion(t *testing.T) {
+	t.Parallel()
+	date := regexp.MustCompile(`\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:?\d\d)?|\d{1,2}/[A-Z][a-z]{2}/\d\d \d{1,2}:\d\d [AP]M|[A-Z][a-z]{2}, \d{1,2} [A-Z][a-z]{2} \d{4} [\d:]+ \+\d{4}`)
+	for name, f := range fixtures() {
+		for _, odd := range []string{"2024-01-02T10:00:00+24:00", "9999-12-31T23:59:60+99:99", "0000-01-01T00:00:00Z", "31/Feb/24 9:26 AM", "a: b}]"} {
+			t.Run(name+" of "+odd, func(t *testing.T) {
+				t.Parallel()
+				dir, found := t.TempDir(), false
+				other := fixture{encoding: f.encoding}
+				for _, file := range f.files {
+					text, err := os.ReadFile(file)
+					if err != nil {
+						t.Fatal(err)
+					}
+					found = found || date.Match(text)
+					other.files = append(other.files, filepath.Join(dir, filepath.Base(file)))
+					if err := os.WriteFile(other.files[len(other.files)-1], date.ReplaceAll(text, []byte(odd)), 0o600); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if !found {
+					t.Skip("it has dates of other forms")
+				}
+				for range 2 { // what is kept of the first run is read by the second
+					must(t, filepath.Join(dir, "to"), other, nil)
+				}
+				if m, findings := manifest.Load(t.Context(), []string{filepath.Join(dir, "to")}, manifest.Options{}); findings.HasErrors() || len(m.Objects) == 0 {
+					t.Error(findings)
+				}
+			})
+		}
+	}
+}
+
 // large is a Jira export of n issues, with what real ones have, and so much text.
 func large(n, texts int) string {
 	var b strings.Builder

@@ -1,7 +1,5 @@
 package convert
 
-import "github.com/planform/planform/internal/convert/mapping"
-
 // Counts say how much an export holds, or how much of it went into the manifests.
 type Counts struct {
 	Items       int            `json:"items"`
@@ -70,7 +68,7 @@ func (c *composer) carriedPeople(issues []*Issue) int {
 	people := map[string]bool{}
 	for _, i := range issues {
 		for _, id := range i.involved() {
-			if p, ok := mapping.Find(c.mapping.People, id); ok && id != "" && p.Email != "" {
+			if p, ok := c.mapping.People.Find(id); ok && id != "" && p.Email != "" {
 				people[id] = true
 			}
 		}

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/planform/planform/internal/convert/mapping"
 	"github.com/planform/planform/internal/resource"
 	"github.com/planform/planform/manifest"
 )
@@ -26,7 +25,7 @@ func (c *composer) customFields(places []place) map[string]*customField {
 	found, values := map[string]*customField{}, map[string][]string{}
 	for _, at := range places {
 		for _, f := range at.issue.Fields {
-			to, ok := mapping.Find(c.mapping.Custom, f.Name)
+			to, ok := c.mapping.Custom.Find(f.Name)
 			if !ok {
 				continue
 			}
@@ -109,7 +108,7 @@ func valueAs(kind, v string) (text string, ok bool) {
 func (c *composer) fields(i *Issue, kind string, g *groups) manifest.Map {
 	var list manifest.Map
 	for _, f := range i.Fields {
-		to, ok := mapping.Find(c.mapping.Custom, f.Name)
+		to, ok := c.mapping.Custom.Find(f.Name)
 		v := strings.TrimSpace(c.clean(i, f.Value))
 		if !ok || v == "" || slices.ContainsFunc(list, func(e manifest.Entry) bool { return e.Key == to.Name }) {
 			continue

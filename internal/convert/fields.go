@@ -12,7 +12,7 @@ import (
 )
 
 func (c *composer) state(i *Issue, g *groups) string {
-	s, ok := mapping.Find(c.mapping.States, i.State.Name)
+	s, ok := c.mapping.States.Find(i.State.Name)
 	if !ok || s.Name == "" {
 		return ""
 	}
@@ -33,12 +33,12 @@ func (c *composer) state(i *Issue, g *groups) string {
 }
 
 func (c *composer) priority(i *Issue) string {
-	p, _ := mapping.Find(c.mapping.Priorities, i.Priority)
+	p, _ := c.mapping.Priorities.Find(i.Priority)
 	return p
 }
 
 func (c *composer) kind(i *Issue, g *groups) string {
-	t, _ := mapping.Find(c.mapping.Types, i.Type)
+	t, _ := c.mapping.Types.Find(i.Type)
 	if t.Name == "" || t.Skip {
 		return ""
 	}
@@ -53,7 +53,7 @@ func (c *composer) kind(i *Issue, g *groups) string {
 // assignees are e-mail addresses of members, and the IDs of people whom the mapping gives none.
 func (c *composer) assignees(i *Issue) (members []any, unknown []string) {
 	for _, id := range i.Assignees {
-		p, _ := mapping.Find(c.mapping.People, id)
+		p, _ := c.mapping.People.Find(id)
 		to := p.Email
 		if to == "" || !p.Assign {
 			unknown = append(unknown, id)

@@ -139,7 +139,7 @@ func remember(dir string, last record, m *mapping.Mapping, found *collection, al
 		if err != nil {
 			return nil, fmt.Errorf("keep %s: %w", i.Key, err)
 		}
-		p, _ := mapping.Find(m.Projects, i.Project)
+		p, _ := m.Projects.Find(i.Project)
 		one := itemRecord{Digest: digest(line), ID: i.ID, Address: p.Key + "/" + itemKey(i.Key)}
 		name := i.name()
 		was, had := last.Items[name]

@@ -3,8 +3,10 @@ package convert
 import (
 	"context"
 	"io"
+	"strings"
 	"time"
 
+	"github.com/planform/planform/internal/convert/dates"
 	"github.com/planform/planform/internal/convert/mapping"
 	"github.com/planform/planform/internal/diag"
 )
@@ -25,7 +27,7 @@ type Input struct {
 	Zone  *time.Location // of dates that are written without one
 	Dates string         // order of day and month where the files leave it open: dmy or mdy
 
-	Columns map[string]mapping.Column         // what the user says of the columns of tables
+	Columns *mapping.Names[mapping.Column]    // what the user says of the columns of tables
 	Propose func(column string, field string) // takes a guess of a column, "" if there is none
 }
 
@@ -49,7 +51,7 @@ func (in Input) Each(ctx context.Context, read func(ctx context.Context, text io
 type Sink interface {
 	Project(Project)
 	Person(Person) // a later one adds what the earlier one lacks
-	Issue(Issue)
+	Issue(*Issue)  // which is not changed any more
 	Note(Note)
 	// Site is the address of the tracker, "" if the export does not tell, and the path of an issue below it, with {key}.
 	Site(url, browse string)
@@ -175,4 +177,14 @@ type Issue struct {
 	Left        map[string]int // how much of what has no place in Plane, such as worklogs
 	URL         string
 	Position    diag.Position
+}
+
+// Moment reads a date in one of some layouts. One that cannot be read is counted, and left out.
+func (i *Issue) Moment(text string, layouts ...string) time.Time {
+	text = strings.TrimSpace(text)
+	at, ok := dates.Parse(text, layouts...)
+	if !ok && text != "" {
+		i.Left["dates-not-understood"]++
+	}
+	return at
 }

@@ -83,7 +83,7 @@ func (c *composer) relate(issues []*Issue) {
 			}
 			from, ok1 := c.find(i, r.from)
 			to, ok2 := c.find(i, r.to)
-			kind, _ := mapping.Find(c.mapping.Links, r.kind)
+			kind, _ := c.mapping.Links.Find(r.kind)
 			rank := slices.Index([]string{"blocks", "duplicate", "relates_to"}, kind)
 			switch {
 			case !ok1 || !ok2 || from.issue == to.issue:

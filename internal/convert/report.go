@@ -296,7 +296,7 @@ func (r *Report) markdown(m *mapping.Mapping, mappingName string) []byte {
 	}
 	b.WriteString("\n| state | becomes | items | carried over |\n| --- | --- | ---: | ---: |\n")
 	for _, name := range slices.Sorted(maps.Keys(r.Counts.States)) {
-		s, _ := mapping.Find(m.States, name)
+		s, _ := m.States.Find(name)
 		to := s.Name
 		if s.Else != "" {
 			to += " or " + s.Else

@@ -9,7 +9,6 @@ import (
 
 	"github.com/planform/planform/internal/convert/adf"
 	"github.com/planform/planform/internal/convert/jiratext"
-	"github.com/planform/planform/internal/convert/mapping"
 	"github.com/planform/planform/internal/markup"
 )
 
@@ -86,7 +85,7 @@ func fromHTML(text string) string {
 
 // person is the name of somebody in texts.
 func (c *composer) person(id string) string {
-	p, _ := mapping.Find(c.mapping.People, id)
+	p, _ := c.mapping.People.Find(id)
 	if p.Anonymous {
 		return "a former colleague"
 	}
@@ -153,16 +152,18 @@ func cut(text string) (string, bool) {
 // moment writes a time as people do.
 func moment(at time.Time) string { return at.Format("2 Jan 2006, 15:04") }
 
+//nolint:gochecknoglobals // a constant
+var escapeCell = strings.NewReplacer("\\", "\\\\", "|", "\\|", "<", "\\<", "*", "\\*", "_", "\\_", "`", "\\`", "[", "\\[", "]", "\\]", "\n", "<br>")
+
 // fieldTable is a table of the values that have no place of their own.
 func fieldTable(fields []Field) string {
 	if len(fields) == 0 {
 		return ""
 	}
-	escape := strings.NewReplacer("\\", "\\\\", "|", "\\|", "<", "\\<", "*", "\\*", "_", "\\_", "`", "\\`", "[", "\\[", "]", "\\]", "\n", "<br>")
 	var b strings.Builder
 	b.WriteString("| Field | Value |\n| --- | --- |")
 	for _, f := range fields {
-		b.WriteString("\n| " + escape.Replace(oneLine(f.Name)) + " | " + escape.Replace(strings.TrimSpace(f.Value)) + " |")
+		b.WriteString("\n| " + escapeCell.Replace(oneLine(f.Name)) + " | " + escapeCell.Replace(strings.TrimSpace(f.Value)) + " |")
 	}
 	return b.String()
 }
@@ -184,10 +185,10 @@ func (c *composer) description(i *Issue, title string, short bool, unknown []str
 	}
 	var fields []Field
 	for _, f := range i.Fields {
-		if _, custom := mapping.Find(c.mapping.Custom, f.Name); custom {
+		if _, custom := c.mapping.Custom.Find(f.Name); custom {
 			continue
 		}
-		if to, _ := mapping.Find(c.mapping.Fields, f.Name); to == "text" && !f.Noise {
+		if to, _ := c.mapping.Fields.Find(f.Name); to == "text" && !f.Noise {
 			f.Value = c.clean(i, f.Value)
 			fields = append(fields, f)
 		} else {
@@ -197,7 +198,7 @@ func (c *composer) description(i *Issue, title string, short bool, unknown []str
 	part(fieldTable(fields))
 	var foot []string
 	by, full := cmp.Or(i.Reporter, i.Creator), c.mapping.History == "full"
-	p, _ := mapping.Find(c.mapping.People, by)
+	p, _ := c.mapping.People.Find(by)
 	var words []string
 	if by != "" && (!full || p.Email == "") {
 		words = append(words, markup.Escape(c.person(by)))

@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"regexp"
 	"slices"
 	"strconv"
@@ -47,28 +48,16 @@ const maxRow = 16 << 20
 
 // Open reads the header. known reports whether it is one of the format's, read with the right separator.
 func Open(in io.Reader, name string, known func(header []string) bool) (*Reader, error) {
-	l := &lines{name: name, in: bufio.NewReaderSize(in, maxHeader)}
-	head, err := l.in.Peek(maxHeader)
-	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, bufio.ErrBufferFull) {
+	l := &lines{name: name, in: bufio.NewReader(in)}
+	head, err := l.first()
+	if err != nil {
 		return nil, err
 	}
-	if len(strings.TrimSpace(string(head))) == 0 {
-		return nil, diag.WithHint(fmt.Errorf("%s: the file is empty", name), "export it again")
-	}
-	switch i := strings.IndexAny(string(head), "\r\n"); {
-	case i >= 0:
-		head = head[:i]
-	case len(head) == maxHeader:
+	if len(head) == maxHeader {
 		return nil, fmt.Errorf("%s:1: the header is larger than 1 MiB", name)
 	}
-	for _, separator := range ",;\t" {
-		c := csv.NewReader(strings.NewReader(string(head)))
-		c.Comma, c.LazyQuotes = separator, true
-		header, err := c.Read()
-		for i, cell := range header {
-			header[i] = Trim(cell)
-		}
-		if err != nil || !known(header) {
+	for separator, header := range headers(head) {
+		if !known(header) {
 			continue
 		}
 		r := &Reader{Header: header, name: name, lines: l, csv: csv.NewReader(l)}
@@ -83,16 +72,41 @@ func Open(in io.Reader, name string, known func(header []string) bool) (*Reader,
 	return nil, fmt.Errorf("%s:1: the header has none of the expected columns", name)
 }
 
-// Header is the header in the beginning of a file, nil if it is not known.
-func Header(head []byte, known func(header []string) bool) []string {
+// headers are what a line can be read as, by the separator.
+func headers(line []byte) iter.Seq2[rune, []string] {
+	return func(yield func(rune, []string) bool) {
+		for _, separator := range ",;\t" {
+			c := csv.NewReader(bytes.NewReader(line))
+			c.Comma, c.LazyQuotes = separator, true
+			header, err := c.Read()
+			for i, cell := range header {
+				header[i] = Trim(cell)
+			}
+			if err == nil && !yield(separator, header) {
+				return
+			}
+		}
+	}
+}
+
+// Headers are what the beginning of a file can be read as, with one separator after the other.
+func Headers(head []byte) [][]string {
 	if i := bytes.IndexAny(head, "\r\n"); i >= 0 {
 		head = head[:i]
 	}
-	r, err := Open(bytes.NewReader(head), "", known)
-	if err != nil {
-		return nil
+	var all [][]string
+	for _, header := range headers(head[:min(len(head), maxHeader-1)]) {
+		all = append(all, header)
 	}
-	return r.Header
+	return all
+}
+
+// Header is the header in the beginning of a file, nil if it is not known.
+func Header(head []byte, known func(header []string) bool) []string {
+	if all := Headers(head); slices.ContainsFunc(all, known) {
+		return all[slices.IndexFunc(all, known)]
+	}
+	return nil
 }
 
 // Trim takes off white space, also what is no ASCII.
@@ -205,6 +219,28 @@ func (r *Reader) explain(err error) error {
 		return diag.WithHint(fmt.Errorf("%s:%d:%d: a quotation mark stands where none may be", r.name, bad.Line, bad.Column),
 			"the row begins on line "+strconv.Itoa(bad.StartLine)+"; within a cell each quotation mark is written twice")
 	}
+}
+
+// first is the first line, as far as it may be long. It is read again.
+func (l *lines) first() ([]byte, error) {
+	head, err := l.in.Peek(l.in.Size())
+	if err == nil && !bytes.ContainsAny(head, "\r\n") {
+		head = make([]byte, maxHeader)
+		var n int
+		n, err = io.ReadFull(l.in, head)
+		head = head[:n]
+		l.in = bufio.NewReader(io.MultiReader(bytes.NewReader(head), l.in))
+	}
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return nil, err
+	}
+	if len(bytes.TrimSpace(head)) == 0 {
+		return nil, diag.WithHint(fmt.Errorf("%s: the file is empty", l.name), "export it again")
+	}
+	if i := bytes.IndexAny(head, "\r\n"); i >= 0 {
+		head = head[:i]
+	}
+	return head, nil
 }
 
 // lines makes every end of a line a line feed.

@@ -113,6 +113,9 @@ func (d *Reader) Moment(text string) (time.Time, bool) {
 		}
 		switch {
 		case m[6] != "":
+			if number(m[8]) > 59 {
+				return time.Time{}, false
+			}
 			offset := (number(m[7])*60 + number(m[8])) * 60
 			if m[6] == "-" {
 				offset = -offset
@@ -124,10 +127,32 @@ func (d *Reader) Moment(text string) (time.Time, bool) {
 			d.Zoneless = true
 		}
 	}
-	if month < 1 || time.Date(year, time.Month(month), day, 0, 0, 0, 0, time.UTC).Day() != day || month > 12 || hour > 23 || minute > 59 {
+	if month < 1 || time.Date(year, time.Month(month), day, 0, 0, 0, 0, time.UTC).Day() != day || month > 12 || hour > 23 || minute > 59 || second > 59 {
 		return time.Time{}, false
 	}
-	return time.Date(year, time.Month(month), day, hour, minute, second, 0, zone), true
+	at := time.Date(year, time.Month(month), day, hour, minute, second, 0, zone)
+	if !Valid(at) {
+		return time.Time{}, false
+	}
+	return at, true
+}
+
+// Parse reads a date in one of some layouts. Programs write the zero time for none.
+func Parse(text string, layouts ...string) (time.Time, bool) {
+	for _, layout := range layouts {
+		if at, err := time.Parse(layout, text); err == nil && (at.IsZero() || Valid(at)) {
+			return at, true
+		}
+	}
+	return time.Time{}, false
+}
+
+// Valid reports whether a time is one in every zone: what is before the year 1, after 9999 or in a zone that is nowhere can be neither
+// kept nor sent.
+func Valid(at time.Time) bool {
+	_, offset := at.Zone()
+	first, last := time.Date(1, 1, 2, 0, 0, 0, 0, time.UTC), time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)
+	return max(offset, -offset) <= 14*60*60 && at.After(first) && at.Before(last)
 }
 
 // months are how the months begin in the languages of exports.

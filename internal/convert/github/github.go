@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/planform/planform/internal/convert"
+	"github.com/planform/planform/internal/convert/dates"
 	"github.com/planform/planform/internal/convert/records"
 	"github.com/planform/planform/internal/diag"
 )
@@ -50,12 +51,12 @@ type user struct {
 }
 
 type comment struct {
-	ID        any       `json:"id"`
-	Body      string    `json:"body"`
-	User      *user     `json:"user"`   // REST
-	Author    *user     `json:"author"` // gh
-	Created   time.Time `json:"created_at"`
-	CreatedGh time.Time `json:"createdAt"`
+	ID        any    `json:"id"`
+	Body      string `json:"body"`
+	User      *user  `json:"user"`   // REST
+	Author    *user  `json:"author"` // gh
+	Created   string `json:"created_at"`
+	CreatedGh string `json:"createdAt"`
 }
 
 // entry is an issue, a pull request, or a comment. Fields of gh are in camel case.
@@ -87,8 +88,8 @@ type entry struct {
 		Total int `json:"total_count"`
 	} `json:"reactions"`
 	Comments  json.RawMessage `json:"comments"` // REST: how many; gh: the comments
-	Updated   time.Time       `json:"updated_at"`
-	UpdatedGh time.Time       `json:"updatedAt"`
+	Updated   string          `json:"updated_at"`
+	UpdatedGh string          `json:"updatedAt"`
 }
 
 // export is what all files say together.
@@ -124,7 +125,7 @@ func read(ctx context.Context, in convert.Input, to convert.Sink) error {
 		if i.State.Name == "" {
 			stateless++
 		}
-		to.Issue(i.Issue)
+		to.Issue(&i.Issue)
 	}
 	if e.pulls > 0 {
 		to.Note(convert.Note{Kind: "pull-requests", Text: diag.Count(e.pulls, "pull request") + " left out"})
@@ -196,9 +197,10 @@ func (e *export) entry(one *entry, at diag.Position) error {
 	i := &issue{at: project + "#" + number, Issue: convert.Issue{
 		Key: number, Project: project, Number: one.Number, Title: one.Title, Text: convert.Text{Body: one.Body},
 		State: convert.State{Name: strings.ToLower(one.State)}, Resolution: strings.ToLower(cmp.Or(one.Reason, one.ReasonGh)),
-		Reporter: e.person(firstUser(one.User, one.Author)), Created: first(one.Created, one.CreatedGh), Updated: first(one.Updated, one.UpdatedGh),
-		URL: one.HTMLURL, Left: map[string]int{"reactions": one.Reactions.Total}, Position: at,
+		Reporter: e.person(firstUser(one.User, one.Author)),
+		URL:      one.HTMLURL, Left: map[string]int{"reactions": one.Reactions.Total}, Position: at,
 	}}
+	i.Created, i.Updated = i.Moment(cmp.Or(one.Created, one.CreatedGh), time.RFC3339), i.Moment(cmp.Or(one.Updated, one.UpdatedGh), time.RFC3339)
 	if i.URL == "" && !strings.Contains(one.URL, "/repos/") {
 		i.URL = one.URL
 	}
@@ -220,8 +222,7 @@ func (e *export) entry(one *entry, at diag.Position) error {
 		i.Labels = append(i.Labels, convert.Label{Name: l.Name, Color: l.Color, Description: l.Description})
 	}
 	if m := one.Milestone; m != nil {
-		due := cmp.Or(m.Due, m.DueGh)
-		i.Versions = []convert.Version{{Name: m.Title, Due: due[:min(len(due), len(time.DateOnly))]}}
+		i.Versions = []convert.Version{{Name: m.Title, Due: dates.Day(i.Moment(cmp.Or(m.Due, m.DueGh), time.RFC3339))}}
 	}
 	if one.Type != nil {
 		i.Type = one.Type.Name
@@ -271,7 +272,8 @@ func (e *export) comment(c *comment) convert.Comment {
 	case float64: // whole, and far below 2^53
 		id = strconv.FormatFloat(v, 'f', -1, 64)
 	}
-	return convert.Comment{ID: id, Author: e.person(firstUser(c.User, c.Author)), At: first(c.Created, c.CreatedGh), Text: convert.Text{Body: c.Body}}
+	at, _ := dates.Parse(cmp.Or(c.Created, c.CreatedGh), time.RFC3339)
+	return convert.Comment{ID: id, Author: e.person(firstUser(c.User, c.Author)), At: at, Text: convert.Text{Body: c.Body}}
 }
 
 // person notes a user. One who was deleted is ghost, or nobody.
@@ -288,13 +290,6 @@ func firstUser(a, b *user) *user {
 		return a
 	}
 	return b
-}
-
-func first(a, b time.Time) time.Time {
-	if a.IsZero() {
-		return b
-	}
-	return a
 }
 
 var upload = regexp.MustCompile(`(?:\[([^\]\n]*)\]\()?(https://(?:github\.com/(?:user-attachments|[\w.-]+/[\w.-]+)/(files|assets)/|user-images\.githubusercontent\.com/)([^\s()"'<>\]]*[^\s()"'<>\].,;:!?]))`)

@@ -245,7 +245,7 @@ func (e *export) row(s *sheet, row table.Row) error {
 	if row.Cut() {
 		e.to.Note(convert.Note{Kind: "cut-cells", Text: "cells of exactly 32,767 characters were cut by a spreadsheet, probably", Item: key})
 	}
-	e.to.Issue(issue)
+	e.to.Issue(&issue)
 	return nil
 }
 

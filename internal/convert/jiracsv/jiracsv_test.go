@@ -27,7 +27,7 @@ type seen struct {
 
 func (*seen) Project(convert.Project)     {}
 func (*seen) Person(convert.Person)       {}
-func (s *seen) Issue(i convert.Issue)     { s.issues = append(s.issues, i) }
+func (s *seen) Issue(i *convert.Issue)    { s.issues = append(s.issues, *i) }
 func (s *seen) Note(n convert.Note)       { s.notes = append(s.notes, n.Kind) }
 func (s *seen) Site(url, _ string)        { s.site = url }
 func (*seen) AssumedZone()                {}

@@ -163,8 +163,8 @@ func (e *export) sprints(raw json.RawMessage) []convert.Sprint {
 
 // day is the calendar day of a moment.
 func (e *export) day(text string) string {
-	at, err := time.Parse(time.RFC3339, text)
-	if err != nil {
+	at, ok := dates.Parse(text, time.RFC3339)
+	if !ok {
 		return ""
 	}
 	e.moments = true

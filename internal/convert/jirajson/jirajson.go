@@ -19,6 +19,7 @@ import (
 
 	"github.com/planform/planform/internal/convert"
 	"github.com/planform/planform/internal/convert/adf"
+	"github.com/planform/planform/internal/convert/dates"
 	"github.com/planform/planform/internal/convert/jira"
 	"github.com/planform/planform/internal/convert/records"
 	"github.com/planform/planform/internal/diag"
@@ -195,7 +196,7 @@ func read(ctx context.Context, in convert.Input, to convert.Sink) error {
 		e.finish(i)
 		i.custom = nil                                 // of many issues it is the most
 		if i.ID == "" || e.latest[i.ID].Key == i.Key { // else it was moved to another project while the pages were read
-			to.Issue(i.Issue)
+			to.Issue(&i.Issue)
 			distinct[i.Key] = true
 		}
 	}
@@ -438,23 +439,10 @@ func (e *export) person(u *user) string {
 
 // moment reads a date, whose offset has no colon.
 func moment(i *issue, text string) time.Time {
-	if text == "" {
-		return time.Time{}
-	}
-	for _, layout := range []string{"2006-01-02T15:04:05.999-0700", time.RFC3339} {
-		if at, err := time.Parse(layout, text); err == nil {
-			return at
-		}
-	}
-	i.Left["dates-not-understood"]++
-	return time.Time{}
+	return i.Moment(text, "2006-01-02T15:04:05.999-0700", time.RFC3339)
 }
 
 // date takes a calendar date as it is.
 func date(i *issue, text string) string {
-	if _, err := time.Parse(time.DateOnly, text); err != nil && text != "" {
-		i.Left["dates-not-understood"]++
-		return ""
-	}
-	return text
+	return dates.Day(i.Moment(text, time.DateOnly))
 }

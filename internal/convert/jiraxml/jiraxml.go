@@ -244,7 +244,7 @@ func (e *export) item(one *item, at diag.Position) error {
 	for _, name := range one.Versions {
 		i.Versions = append(i.Versions, convert.Version{Name: name})
 	}
-	i.Created, i.Updated, i.Due = moment(&i, one.Created), moment(&i, one.Updated), dates.Day(moment(&i, one.Due))
+	i.Created, i.Updated, i.Due = i.Moment(one.Created, layout), i.Moment(one.Updated, layout), dates.Day(i.Moment(one.Due, layout))
 	for _, l := range one.Links {
 		for _, to := range l.Out {
 			i.Links = append(i.Links, convert.Link{Type: l.Name, To: strings.TrimSpace(to.Key)})
@@ -264,11 +264,11 @@ func (e *export) item(one *item, at diag.Position) error {
 		if c.Author != "" {
 			e.to.Person(convert.Person{ID: c.Author})
 		}
-		i.Comments = append(i.Comments, convert.Comment{ID: c.ID, Author: c.Author, At: moment(&i, c.Created), Text: e.html(c.Body)})
+		i.Comments = append(i.Comments, convert.Comment{ID: c.ID, Author: c.Author, At: i.Moment(c.Created, layout), Text: e.html(c.Body)})
 	}
 	slices.SortStableFunc(i.Comments, func(a, b convert.Comment) int { return a.At.Compare(b.At) })
 	fields(&i, one)
-	e.to.Issue(i)
+	e.to.Issue(&i)
 	return nil
 }
 
@@ -280,7 +280,7 @@ func fields(i *convert.Issue, one *item) {
 		}
 	}
 	add("Resolution", i.Resolution, false)
-	add("Resolved", dates.Day(moment(i, one.Resolved)), false)
+	add("Resolved", dates.Day(i.Moment(one.Resolved, layout)), false)
 	add("Original estimate", dates.Duration(one.Estimate.N), false)
 	add("Remaining Estimate", dates.Duration(one.Remaining.N), false)
 	add("Time Spent", dates.Duration(one.Spent.N), false)
@@ -343,14 +343,3 @@ func (e *export) html(body string) convert.Text {
 
 // layout is how dates are written.
 const layout = "Mon, 2 Jan 2006 15:04:05 -0700"
-
-func moment(i *convert.Issue, text string) time.Time {
-	if text = strings.TrimSpace(text); text == "" {
-		return time.Time{}
-	}
-	at, err := time.Parse(layout, text)
-	if err != nil {
-		i.Left["dates-not-understood"]++
-	}
-	return at
-}

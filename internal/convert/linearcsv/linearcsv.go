@@ -60,7 +60,7 @@ func read(ctx context.Context, in convert.Input, to convert.Sink) error {
 	}
 	for _, i := range e.issues {
 		i.State.Category = e.statuses[i.State.Name].category(i.State.Name)
-		to.Issue(i)
+		to.Issue(&i)
 	}
 	to.Site(e.site, "/issue/{key}")
 	to.Note(convert.Note{Kind: "no-comments", Text: "Linear's CSV has no comments and no attachments"})
@@ -233,17 +233,8 @@ func (e *export) person(id string) string {
 
 // moment reads a date as JavaScript writes it, or as programs do.
 func moment(i *convert.Issue, text string) time.Time {
-	if text == "" {
-		return time.Time{}
-	}
-	plain, _, _ := strings.Cut(text, " (")
-	for _, layout := range []string{"Mon Jan 02 2006 15:04:05 GMT-0700", time.RFC3339, time.DateTime, time.DateOnly} {
-		if at, err := time.Parse(layout, plain); err == nil {
-			return at
-		}
-	}
-	i.Left["dates-not-understood"]++
-	return time.Time{}
+	text, _, _ = strings.Cut(text, " (")
+	return i.Moment(text, "Mon Jan 02 2006 15:04:05 GMT-0700", time.RFC3339, time.DateTime, time.DateOnly)
 }
 
 // midnight is the day that begins next to a moment, and days after: cycles begin, and end, at midnight of the team's time zone,

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -31,7 +30,8 @@ type File struct {
 	data     []byte
 	root     *yaml.Node // a mapping
 	changed  bool
-	comments bool // data holds nothing else
+	comments bool                           // data holds nothing else
+	names    map[*yaml.Node]map[string]bool // of sections, folded
 }
 
 // Parse reads a mapping file; no data is a new one.
@@ -122,12 +122,21 @@ func (f *File) Add(section, key string, value any, comment string) {
 	if s.Kind != yaml.MappingNode {
 		return // which is reported as a mistake
 	}
-	for i := 0; i < len(s.Content); i += 2 {
-		if Fold(s.Content[i].Value) == Fold(key) {
-			return
+	names := f.names[s]
+	if names == nil {
+		if f.names == nil {
+			f.names = map[*yaml.Node]map[string]bool{}
 		}
+		names = map[string]bool{}
+		for i := 0; i < len(s.Content); i += 2 {
+			names[Fold(s.Content[i].Value)] = true
+		}
+		f.names[s] = names
 	}
-	f.changed = true
+	if names[Fold(key)] {
+		return
+	}
+	names[Fold(key)], f.changed = true, true
 	s.Style = 0 // a line for each: comments have no place in braces
 	put(s, key, node(value), comment)
 }
@@ -200,20 +209,33 @@ func Fold(name string) string {
 	return strings.ToLower(strings.Join(strings.FieldsFunc(name, unicode.IsSpace), ""))
 }
 
+// Names are what the mapping says of names of the source. Nil is nothing of none.
+type Names[T any] struct {
+	exact  map[string]T
+	folded map[string]string // names by how they are folded: of several, the first in the order of letters
+}
+
+func (n *Names[T]) set(name string, value T) {
+	if n.exact == nil {
+		n.exact, n.folded = map[string]T{}, map[string]string{}
+	}
+	n.exact[name] = value
+	if had, taken := n.folded[Fold(name)]; !taken || name < had {
+		n.folded[Fold(name)] = name
+	}
+}
+
 // Find looks a name up: as it is written, then without case and blanks.
-func Find[T any](in map[string]T, name string) (value T, ok bool) {
-	if value, ok = in[name]; ok || name == "" {
-		return value, ok
-	}
-	want := Fold(name)
-	var names []string
-	for other := range in {
-		if Fold(other) == want {
-			names = append(names, other)
-		}
-	}
-	if len(names) == 0 {
+func (n *Names[T]) Find(name string) (value T, ok bool) {
+	if n == nil {
 		return value, false
 	}
-	return in[slices.Min(names)], true
+	if value, ok = n.exact[name]; ok || name == "" || len(n.exact) == 0 {
+		return value, ok
+	}
+	other, ok := n.folded[Fold(name)]
+	if ok {
+		value = n.exact[other]
+	}
+	return value, ok
 }

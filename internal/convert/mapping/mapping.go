@@ -17,24 +17,24 @@ import (
 // Mapping is what a mapping file says.
 type Mapping struct {
 	Source        Source
-	Columns       map[string]Column // of tables, by their name
+	Columns       Names[Column] // of tables, by their name
 	Workspace     string
-	Projects      map[string]Project
-	People        map[string]Person
+	Projects      Names[Project]
+	People        Names[Person]
 	UnknownPeople string // text, fail, or the e-mail address of who takes their items
-	States        map[string]State
-	Priorities    map[string]string
-	Types         map[string]Type
+	States        Names[State]
+	Priorities    Names[string]
+	Types         Names[Type]
 	Labels        Labels
 	Components    string // module, label or skip
 	Versions      Versions
-	Sprints       string            // cycle or skip
-	Archived      string            // skip, keep or archive
-	Numbers       string            // new, keep or fill
-	Links         map[string]string // relates_to, blocks, duplicate or skip
-	Fields        map[string]string // text or skip
-	Custom        map[string]Custom // fields that become custom fields
-	PlainText     bool              // texts do not link to the issues that they name
+	Sprints       string        // cycle or skip
+	Archived      string        // skip, keep or archive
+	Numbers       string        // new, keep or fill
+	Links         Names[string] // relates_to, blocks, duplicate or skip
+	Fields        Names[string] // text or skip
+	Custom        Names[Custom] // fields that become custom fields
+	PlainText     bool          // texts do not link to the issues that they name
 	Comments      Comments
 	Attachments   Attachments
 	History       string         // text or full
@@ -146,9 +146,8 @@ func words(list ...string) []string { return list }
 // Mapping decodes the file. losses are the kinds that allow may name.
 func (f *File) Mapping(losses []string) (*Mapping, diag.List) {
 	m := &Mapping{
-		Projects: map[string]Project{}, People: map[string]Person{}, States: map[string]State{}, Priorities: map[string]string{}, Types: map[string]Type{},
-		Links: map[string]string{}, Fields: map[string]string{}, Custom: map[string]Custom{}, Allow: map[string]int{}, UnknownPeople: "text", Components: "module", Sprints: "cycle", Archived: "skip", Numbers: "new", History: "text",
-		Versions: Versions{Fix: "label", Affects: "skip"}, Columns: map[string]Column{}, Labels: Labels{Rename: map[string]string{}, Fold: true}, Comments: Comments{Header: DefaultHeader}, Attachments: Attachments{Folder: "attachments"},
+		Allow: map[string]int{}, UnknownPeople: "text", Components: "module", Sprints: "cycle", Archived: "skip", Numbers: "new", History: "text",
+		Versions: Versions{Fix: "label", Affects: "skip"}, Labels: Labels{Rename: map[string]string{}, Fold: true}, Comments: Comments{Header: DefaultHeader}, Attachments: Attachments{Folder: "attachments"},
 	}
 	d := &decoder{file: f.name, m: m}
 	d.fields(f.root, table{
@@ -161,18 +160,24 @@ func (f *File) Mapping(losses []string) (*Mapping, diag.List) {
 				"dates":    func(n *yaml.Node) { m.Source.Dates = d.oneOf(n, words("dmy", "mdy"), "source", "dates") },
 			})
 		},
-		"columns": func(n *yaml.Node) { d.entries(n, func(key string, n *yaml.Node) { m.Columns[key] = d.column(key, n) }) },
+		"columns": func(n *yaml.Node) {
+			d.entries(n, func(key string, n *yaml.Node) { m.Columns.set(key, d.column(key, n)) })
+		},
 		"target": func(n *yaml.Node) {
 			d.fields(n, table{"workspace": func(n *yaml.Node) { m.Workspace = d.open(n, "target", "workspace") }})
 		},
 		"projects": func(n *yaml.Node) {
-			d.entries(n, func(key string, n *yaml.Node) { m.Projects[key] = d.project(key, n) })
+			d.entries(n, func(key string, n *yaml.Node) { m.Projects.set(key, d.project(key, n)) })
 		},
-		"people":         func(n *yaml.Node) { d.entries(n, func(key string, n *yaml.Node) { m.People[key] = d.person(key, n) }) },
+		"people": func(n *yaml.Node) {
+			d.entries(n, func(key string, n *yaml.Node) { m.People.set(key, d.person(key, n)) })
+		},
 		"unknown_people": func(n *yaml.Node) { m.UnknownPeople = d.fallback(n) },
-		"states":         func(n *yaml.Node) { d.entries(n, func(key string, n *yaml.Node) { m.States[key] = d.state(key, n) }) },
-		"priorities":     d.choices(m.Priorities, "priorities", Priorities()),
-		"types":          func(n *yaml.Node) { d.entries(n, func(key string, n *yaml.Node) { m.Types[key] = d.kind(key, n) }) },
+		"states": func(n *yaml.Node) {
+			d.entries(n, func(key string, n *yaml.Node) { m.States.set(key, d.state(key, n)) })
+		},
+		"priorities": d.choices(&m.Priorities, "priorities", Priorities()),
+		"types":      func(n *yaml.Node) { d.entries(n, func(key string, n *yaml.Node) { m.Types.set(key, d.kind(key, n)) }) },
 		"labels": func(n *yaml.Node) {
 			d.fields(n, table{
 				"rename": func(n *yaml.Node) { d.entries(n, func(key string, n *yaml.Node) { m.Labels.Rename[key] = d.text(n) }) },
@@ -191,7 +196,7 @@ func (f *File) Mapping(losses []string) (*Mapping, diag.List) {
 		},
 		"sprints":  func(n *yaml.Node) { m.Sprints = d.oneOf(n, words("cycle", "skip")) },
 		"archived": func(n *yaml.Node) { m.Archived = d.oneOf(n, words("skip", "keep", "archive")) },
-		"links":    d.choices(m.Links, "links", LinkKinds()),
+		"links":    d.choices(&m.Links, "links", LinkKinds()),
 		"fields":   func(n *yaml.Node) { d.entries(n, d.field) },
 		"text": func(n *yaml.Node) {
 			d.fields(n, table{"references": func(n *yaml.Node) { m.PlainText = d.oneOf(n, words("link", "text")) == "text" }})
@@ -225,6 +230,8 @@ type decoder struct {
 	file     string
 	m        *Mapping
 	findings diag.List
+
+	keyColumn string
 }
 
 func (d *decoder) at(n *yaml.Node) diag.Position {
@@ -335,9 +342,9 @@ func (d *decoder) fallback(n *yaml.Node) string {
 	return d.oneOf(n, words("text", "fail"))
 }
 
-func (d *decoder) choices(to map[string]string, section string, list []string) func(*yaml.Node) {
+func (d *decoder) choices(to *Names[string], section string, list []string) func(*yaml.Node) {
 	return func(n *yaml.Node) {
-		d.entries(n, func(key string, n *yaml.Node) { to[key] = d.oneOf(n, list, section, key) })
+		d.entries(n, func(key string, n *yaml.Node) { to.set(key, d.oneOf(n, list, section, key)) })
 	}
 }
 
@@ -388,10 +395,11 @@ func (d *decoder) column(name string, n *yaml.Node) Column {
 	} else {
 		d.fields(n, table{"field": field, "split": func(n *yaml.Node) { c.Split = d.text(n) }})
 	}
-	for other, had := range d.m.Columns {
-		if c.Field == "key" && had.Field == "key" {
-			d.wrong(n, "take the one that never changes", "the columns %s and %s cannot both be the key", other, name)
+	if c.Field == "key" {
+		if d.keyColumn != "" {
+			d.wrong(n, "take the one that never changes", "the columns %s and %s cannot both be the key", d.keyColumn, name)
 		}
+		d.keyColumn = name
 	}
 	return c
 }
@@ -412,7 +420,7 @@ func (d *decoder) project(name string, n *yaml.Node) Project {
 	if p.Key == "" || p.Identifier == "" {
 		d.wrong(n, "such as {key: web, identifier: WEB, name: Website}", "the project %s needs a key and an identifier", name)
 	}
-	for other, had := range d.m.Projects {
+	for other, had := range d.m.Projects.exact {
 		if had.Key == p.Key && p.Key != "" || p.Identifier != "" && strings.EqualFold(had.Identifier, p.Identifier) {
 			d.wrong(n, "give one of them another key and another identifier", "the projects %s and %s would be one", other, name)
 		}
@@ -483,7 +491,7 @@ func (d *decoder) state(name string, n *yaml.Node) State {
 // field is what becomes of a field of the source.
 func (d *decoder) field(name string, n *yaml.Node) {
 	if n.Kind == yaml.ScalarNode {
-		d.m.Fields[name] = d.oneOf(n, words("text", "skip"), "fields", name)
+		d.m.Fields.set(name, d.oneOf(n, words("text", "skip"), "fields", name))
 		return
 	}
 	var c Custom
@@ -494,12 +502,12 @@ func (d *decoder) field(name string, n *yaml.Node) {
 	if c.Name == "" || len([]rune(c.Name)) > 255 {
 		d.wrong(n, "such as {field: Severity}, or {field: Severity, type: option}", "the custom field for %s needs a name", name)
 	}
-	for other, had := range d.m.Custom {
+	for other, had := range d.m.Custom.exact {
 		if strings.EqualFold(had.Name, c.Name) && (had.Name != c.Name || had.Type != c.Type) {
 			d.wrong(n, "write the same for both", "the fields %s and %s become one custom field in two ways", other, name)
 		}
 	}
-	d.m.Custom[name] = c
+	d.m.Custom.set(name, c)
 }
 
 func (d *decoder) kind(name string, n *yaml.Node) Type {

@@ -117,11 +117,9 @@ func (c *cells) Text(name string) string {
 
 // Column is the value of the column of a name.
 func (c *cells) Column(name string) string {
-	for i, cell := range c.s.Header {
-		if fold(cell) == fold(name) {
-			if text := c.clean(c.Cell(i)); text != "" {
-				return text
-			}
+	for _, i := range c.s.header.places[fold(name)] {
+		if text := c.clean(c.Cell(i)); text != "" {
+			return text
 		}
 	}
 	return ""
@@ -138,18 +136,19 @@ func (c *cells) Records(name string) []map[string]string {
 			all[n][fold(field)] = text
 		}
 	}
-	for i, cell := range c.s.Header {
-		if field, ok := strings.CutPrefix(fold(cell), fold(name)+"."); ok && c.Cell(i) != "" {
+	prefix := fold(name) + "."
+	for i, cell := range c.s.header.folded {
+		if field, ok := strings.CutPrefix(cell, prefix); ok && c.Cell(i) != "" {
 			put(field, c.Cell(i))
 		}
 	}
 	if text := c.Column(name); strings.HasPrefix(text, "[{") {
-		var values []value
+		var values record
 		d := json.NewDecoder(strings.NewReader(text))
 		d.UseNumber()
-		if err := member(d, name, &values); err == nil {
-			for _, v := range values {
-				put(strings.TrimPrefix(v.name, name+"."), v.text)
+		if err := values.member(d, name, 0); err == nil {
+			for i, field := range values.list {
+				put(strings.TrimPrefix(field, name+"."), values.texts[i])
 			}
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/planform/planform/internal/convert"
+	"github.com/planform/planform/internal/convert/dates"
 )
 
 // clickup is the CSV of a workspace or space. A list becomes a module.
@@ -85,7 +86,9 @@ func (c *cells) localDay(name string, i *convert.Issue) string {
 		if hours < 0 {
 			minutes = -minutes
 		}
-		at = at.In(time.FixedZone("", (hours*60+minutes)*60))
+		if there := at.In(time.FixedZone("", (hours*60+minutes)*60)); dates.Valid(there) {
+			at = there
+		}
 	}
 	return at.Format(time.DateOnly)
 }

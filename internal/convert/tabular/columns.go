@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"github.com/planform/planform/internal/convert"
-	"github.com/planform/planform/internal/convert/mapping"
 	"github.com/planform/planform/internal/convert/records"
 	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/table"
@@ -22,6 +21,7 @@ import (
 type sheet struct {
 	*table.Reader
 
+	header *header
 	name   string
 	in     io.ReadCloser
 	rows   func(ctx context.Context, each func(table.Row) error) error
@@ -75,6 +75,7 @@ func (e *export) open(ctx context.Context, f convert.File) (s *sheet, err error)
 	if err != nil {
 		return s, diag.WithHint(err, cmp.Or(diag.HintOf(err), e.How))
 	}
+	s.header = newHeader(s.Header)
 	e.columns(s)
 	if len(s.Header) > 0 && len(s.fields["key"])+len(s.fields[commentOf]) == 0 { // a page may be empty
 		return s, diag.WithHint(fmt.Errorf("%s:1: no column is known as the key, by which an item is found again: the columns are %s", f.Name, strings.Join(s.Header, ", ")),
@@ -100,24 +101,20 @@ func (s *sheet) tableRows(ctx context.Context, each func(table.Row) error) error
 }
 
 // known reports whether a header, read with some separator, is one.
-func (e *export) known(header []string) bool {
-	return e.recognised(header) != nil || len(e.guessed(header)) > 1 ||
-		slices.ContainsFunc(header, func(cell string) bool { _, ok := mapping.Find(e.in.Columns, cell); return ok })
+func (e *export) known(names []string) bool {
+	h := newHeader(names)
+	return e.recognised(h) != nil || len(e.guessed(h)) > 1 || slices.ContainsFunc(names, func(cell string) bool { _, ok := e.in.Columns.Find(cell); return ok })
 }
 
 // guessed is what the columns of a header hold, as far as their names tell.
-func (e *export) guessed(header []string) map[string]string {
+func (e *export) guessed(h *header) map[string]string {
 	if e.guess != nil {
-		return e.guess(header)
-	}
-	fields := map[string]string{}
-	for name, field := range e.Columns {
-		fields[fold(name)] = field
+		return e.guess(h)
 	}
 	found := map[string]string{}
-	for _, cell := range header {
-		if field := fields[fold(cell)]; field != "" {
-			found[cell] = field
+	for name, field := range e.Columns {
+		for _, i := range h.places[fold(name)] {
+			found[h.names[i]] = field
 		}
 	}
 	return found
@@ -125,20 +122,20 @@ func (e *export) guessed(header []string) map[string]string {
 
 // columns finds out what the columns of a file hold.
 func (e *export) columns(s *sheet) {
-	guesses := e.guessed(s.Header)
-	for field := range single {
-		for _, cell := range s.Header { // what somebody decided leaves no room for a guess
-			if c, ok := mapping.Find(e.in.Columns, cell); ok && c.Field == field {
-				maps.DeleteFunc(guesses, func(_, guess string) bool { return guess == field })
-			}
+	guesses := e.guessed(s.header)
+	decided := map[string]bool{} // what somebody decided leaves no room for a guess
+	for _, cell := range s.Header {
+		if c, ok := e.in.Columns.Find(cell); ok {
+			decided[c.Field] = single[c.Field]
 		}
 	}
+	maps.DeleteFunc(guesses, func(_, guess string) bool { return decided[guess] })
 	for i, cell := range s.Header {
 		field := guesses[cell]
 		if cell == "" {
 			continue
 		}
-		column, told := mapping.Find(e.in.Columns, cell)
+		column, told := e.in.Columns.Find(cell)
 		if told {
 			field = column.Field
 			s.split[i] = column.Split

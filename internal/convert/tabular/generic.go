@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/planform/planform/internal/convert"
-	"github.com/planform/planform/internal/convert/records"
 )
 
 // anyTable is a table of no tracker.
@@ -13,19 +12,24 @@ func anyTable(kind string) *layout {
 	return &layout{
 		Name: kind, Tracker: "the export", How: "the first line of a table names its columns", Markup: convert.Markdown,
 		Empty: []string{"None", "null", "N/A", "n/a"}, guess: guess,
-		detects: func(head []byte, name string) (string, bool) {
-			if records.Begin(head) != (kind == "jsonl") || kind == "csv" && strings.EqualFold(path.Ext(name), ".xlsx") {
+		detects: func(b *beginning, name string) (string, bool) {
+			if b.records != (kind == "jsonl") || kind == "csv" && strings.EqualFold(path.Ext(name), ".xlsx") {
 				return "", false
 			}
-			header := headerOf(head, func(h []string) bool { return has(guess(h), "key", "name") })
-			found := guess(header)
-			var names []string
-			for _, cell := range header {
-				if found[cell] == "key" || found[cell] == "name" {
-					names = append(names, cell)
+			for _, h := range b.headers {
+				found := guess(h)
+				if !has(found, "key", "name") {
+					continue
 				}
+				var names []string
+				for _, cell := range h.names {
+					if found[cell] == "key" || found[cell] == "name" {
+						names = append(names, cell)
+					}
+				}
+				return quoted(names), true
 			}
-			return quoted(names), has(found, "key", "name")
+			return "", false
 		},
 	}
 }
@@ -79,13 +83,13 @@ func wellKnown() [][2]string {
 }
 
 // guess is what columns hold by their names.
-func guess(header []string) map[string]string {
+func guess(h *header) map[string]string {
 	found := map[string]string{}
 	for _, known := range wellKnown() {
 		for name := range strings.FieldsSeq(known[1]) {
 			taken := false
-			for _, cell := range header {
-				if fold(cell) == name && found[cell] == "" {
+			for _, i := range h.places[name] {
+				if cell := h.names[i]; found[cell] == "" {
 					found[cell], taken = known[0], true
 				}
 			}

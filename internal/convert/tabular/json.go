@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/planform/planform/internal/convert/records"
@@ -17,22 +16,25 @@ import (
 // maxNames is how many names records may have together.
 const maxNames = 2000
 
+// maxDepth is how deep objects and lists within a record are looked into. What is deeper is one text, as JSON.
+const maxDepth = 16
+
 // names are those of records, in the order in which they occur.
 type names struct {
 	list   []string
 	places map[string]int
 }
 
-func (n *names) add(values []value) {
+// add gives a name its place.
+func (n *names) add(name string) (place int, known bool) {
 	if n.places == nil {
 		n.places = map[string]int{}
 	}
-	for _, v := range values {
-		if _, known := n.places[v.name]; !known {
-			n.places[v.name] = len(n.list)
-			n.list = append(n.list, v.name)
-		}
+	if place, known = n.places[name]; !known {
+		place = len(n.list)
+		n.places[name], n.list = place, append(n.list, name)
 	}
+	return place, known
 }
 
 // firstNames are the names of the first record, as far as it is in the beginning of a text.
@@ -44,17 +46,15 @@ func firstNames(head []byte) []string {
 			return nil
 		}
 		if token == json.Delim('{') {
-			var values []value
-			_ = object(d, "", &values) // which is cut
-			var n names
-			n.add(values)
-			return n.list
+			var first record
+			_ = first.object(d, "", 0) // which is cut
+			return first.list
 		}
 	}
 }
 
 // readJSON hands out the values of records: those within objects have names with a dot, lists are texts with separators.
-func readJSON(ctx context.Context, in io.Reader, name string, each func(values []value, line int) error) error {
+func readJSON(ctx context.Context, in io.Reader, name string, each func(values *record, line int) error) error {
 	return records.Read(ctx, in, name, nil, func(r records.Record) error {
 		var raw json.RawMessage
 		if err := r.Decode(&raw, "record"); err != nil {
@@ -65,8 +65,8 @@ func readJSON(ctx context.Context, in io.Reader, name string, each func(values [
 		if _, err := d.Token(); err != nil {
 			return err
 		}
-		var values []value
-		if err := object(d, "", &values); err != nil {
+		values := &record{}
+		if err := values.object(d, "", 0); err != nil {
 			return fmt.Errorf("%s: %w", r.Position, err)
 		}
 		return each(values, r.Position.Line)
@@ -76,8 +76,11 @@ func readJSON(ctx context.Context, in io.Reader, name string, each func(values [
 // jsonHeader reads the names of all records.
 func jsonHeader(ctx context.Context, in io.Reader, name string) (*names, error) {
 	n := &names{}
-	err := readJSON(ctx, in, name, func(values []value, line int) error {
-		if n.add(values); len(n.list) > maxNames {
+	err := readJSON(ctx, in, name, func(values *record, line int) error {
+		for _, name := range values.list {
+			n.add(name)
+		}
+		if len(n.list) > maxNames {
 			return diag.WithHint(fmt.Errorf("%s:%d: there are more than %d different names up to here", name, line, maxNames), "IDs are used as names, probably: write records with the same names")
 		}
 		return nil
@@ -87,28 +90,43 @@ func jsonHeader(ctx context.Context, in io.Reader, name string) (*names, error) 
 
 // rows hands out the records as rows of a table.
 func (n *names) rows(ctx context.Context, in io.Reader, name string, each func(table.Row) error) error {
-	return readJSON(ctx, in, name, func(values []value, line int) error {
+	return readJSON(ctx, in, name, func(values *record, line int) error {
 		cells := make([]string, len(n.list))
-		for _, v := range values {
-			cells[n.places[v.name]] = v.text
+		for i, name := range values.list {
+			cells[n.places[name]] = values.texts[i]
 		}
 		return each(table.NewRow(line, cells))
 	})
 }
 
-type value struct{ name, text string }
+// record holds the values of an object by their names: texts, and lists as texts with separators.
+type record struct {
+	names
+
+	texts []string
+}
+
+// put adds a value. A name that is in the object twice has a list.
+func (r *record) put(name, text string) {
+	i, known := r.add(name)
+	if known {
+		r.texts[i] += table.Separator + text
+		return
+	}
+	r.texts = append(r.texts, text)
+}
 
 // object reads the rest of an object.
-func object(d *json.Decoder, prefix string, to *[]value) error {
+func (r *record) object(d *json.Decoder, prefix string, depth int) error {
 	for d.More() {
 		name, err := d.Token()
 		if err != nil {
 			return err
 		}
-		if len(*to) > maxNames {
+		if len(r.list) > maxNames {
 			return diag.WithHint(fmt.Errorf("a record has more than %d names", maxNames), "IDs are used as names, probably: write records with the same names")
 		}
-		if err := member(d, prefix+fmt.Sprint(name), to); err != nil {
+		if err := r.member(d, prefix+fmt.Sprint(name), depth+1); err != nil {
 			return err
 		}
 	}
@@ -116,7 +134,15 @@ func object(d *json.Decoder, prefix string, to *[]value) error {
 	return err
 }
 
-func member(d *json.Decoder, name string, to *[]value) error {
+func (r *record) member(d *json.Decoder, name string, depth int) error {
+	if depth > maxDepth {
+		var whole json.RawMessage
+		err := d.Decode(&whole)
+		if err == nil {
+			r.put(name, string(whole))
+		}
+		return err
+	}
 	token, err := d.Token()
 	if err != nil {
 		return err
@@ -125,57 +151,54 @@ func member(d *json.Decoder, name string, to *[]value) error {
 	case nil:
 	case json.Delim:
 		if v == '{' {
-			return object(d, name+".", to)
+			return r.object(d, name+".", depth)
 		}
-		return array(d, name, to)
+		return r.array(d, name, depth)
 	default:
-		put(to, name, fmt.Sprint(v))
+		r.put(name, fmt.Sprint(v))
 	}
 	return nil
 }
 
+// list is a list of texts that grows.
+type list struct {
+	text       strings.Builder
+	separators int
+}
+
+// fill adds separators until there are so many.
+func (l *list) fill(until int) {
+	for ; l.separators < until; l.separators++ {
+		l.text.WriteString(table.Separator)
+	}
+}
+
 // array makes a list of texts of its members; of objects a list for each name, all of one length.
-func array(d *json.Decoder, name string, to *[]value) error {
-	var lists []value
+func (r *record) array(d *json.Decoder, name string, depth int) error {
+	var places names
+	var lists []*list
 	n := 0
 	for ; d.More(); n++ {
-		var values []value
-		if err := member(d, name, &values); err != nil {
+		var element record
+		if err := element.member(d, name, depth+1); err != nil {
 			return err
 		}
-		for _, v := range values {
-			i := slices.IndexFunc(lists, func(had value) bool { return had.name == v.name })
-			if i < 0 {
-				i = len(lists)
-				lists = append(lists, value{v.name, strings.Repeat(table.Separator, max(n-1, 0))})
+		for k, of := range element.list {
+			i, known := places.add(of)
+			if !known {
+				lists = append(lists, &list{})
 			}
-			if n > 0 {
-				lists[i].text += table.Separator
-			}
-			lists[i].text += strings.ReplaceAll(v.text, table.Separator, ", ")
-		}
-		for i := range lists {
-			if n > 0 && !slices.ContainsFunc(values, func(v value) bool { return v.name == lists[i].name }) {
-				lists[i].text += table.Separator
-			}
+			lists[i].fill(n)
+			lists[i].text.WriteString(strings.ReplaceAll(element.texts[k], table.Separator, ", "))
 		}
 	}
-	for _, l := range lists {
+	for i, of := range places.list {
+		lists[i].fill(n - 1)
 		if n == 1 { // a list of one, whatever it holds
-			l.text += table.Separator
+			lists[i].fill(1)
 		}
-		put(to, l.name, l.text)
+		r.put(of, lists[i].text.String())
 	}
 	_, err := d.Token()
 	return err
-}
-
-func put(to *[]value, name, text string) {
-	for i := range *to {
-		if (*to)[i].name == name { // twice in a record
-			(*to)[i].text += table.Separator + text
-			return
-		}
-	}
-	*to = append(*to, value{name, text})
 }

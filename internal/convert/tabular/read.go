@@ -54,12 +54,13 @@ func (l *layout) read(ctx context.Context, in convert.Input, to convert.Sink) er
 		e.dates.Decide()
 		e.second = true
 	}
-	for _, i := range e.issues {
+	for n, i := range e.issues {
+		e.issues[n] = nil // it is kept by who it is handed to
 		i.Comments = append(i.Comments, e.comments[e.scopes[i]+"#"+i.Key]...)
 		if missing := e.counted[i] - len(i.Comments); missing > 0 {
 			i.Left["comments-not-exported"] = missing
 		}
-		to.Issue(*i)
+		to.Issue(i)
 	}
 	if at := e.dates.Open; !at.IsZero() {
 		to.AskDates(at)

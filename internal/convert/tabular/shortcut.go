@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/planform/planform/internal/convert"
+	"github.com/planform/planform/internal/convert/dates"
 )
 
 // shortcut is the CSV of all stories. Epics become modules; the zone of the times is a column.
@@ -21,8 +22,9 @@ func shortcut() *layout {
 		Each: func(c *cells, i *convert.Issue) string {
 			if zone, err := time.Parse("-07:00", c.Column("utc_offset")); err == nil {
 				for _, at := range []*time.Time{&i.Created, &i.Updated} {
-					if !at.IsZero() {
-						*at = time.Date(at.Year(), at.Month(), at.Day(), at.Hour(), at.Minute(), at.Second(), 0, zone.Location())
+					there := time.Date(at.Year(), at.Month(), at.Day(), at.Hour(), at.Minute(), at.Second(), 0, zone.Location())
+					if !at.IsZero() && dates.Valid(there) {
+						*at = there
 					}
 				}
 			}

@@ -37,8 +37,8 @@ type layout struct {
 	// Each adds to an issue what only this tracker has. What it says is why the row is left out.
 	Each func(c *cells, i *convert.Issue) string
 
-	guess   func(header []string) map[string]string // for tables of no tracker: what columns hold; what is not in it is asked
-	detects func(head []byte, name string) (string, bool)
+	guess   func(header *header) map[string]string // for tables of no tracker: what columns hold; what is not in it is asked
+	detects func(b *beginning, name string) (string, bool)
 }
 
 // Fields of a column that only formats name, not people. Comments may be rows of their own, with created_by and created_at.
@@ -56,28 +56,65 @@ const (
 // Formats are the trackers, and at last the formats of no tracker: any table, whose columns the mapping file names.
 func Formats() []*convert.Format {
 	var all []*convert.Format
+	last := &beginning{}
 	for _, l := range []*layout{gitlab(), clickup(), asana(), azure(), shortcut(), redmine(), youtrack(), plane(), anyTable("csv"), anyTable("xlsx"), anyTable("jsonl")} {
 		detect := l.detect
 		if l.detects != nil {
 			detect = l.detects
 		}
-		all = append(all, &convert.Format{Name: l.Name, Tracker: l.Tracker, Detect: detect, Read: l.read})
+		all = append(all, &convert.Format{Name: l.Name, Tracker: l.Tracker, Read: l.read, Detect: func(head []byte, name string) (string, bool) {
+			last.look(head)
+			return detect(last, name)
+		}})
 	}
 	return all
 }
 
-// detect looks for the columns that every export has.
-func (l *layout) detect(head []byte, _ string) (string, bool) {
-	found := l.recognised(headerOf(head, func(h []string) bool { return l.recognised(h) != nil }))
-	return quoted(found), found != nil
+// beginning is how a file begins. All formats look at one file before the next, and read its header once.
+type beginning struct {
+	text    []byte
+	records bool      // it is JSON
+	headers []*header // what it can be read as: the names of its first record, or a line with each separator
 }
 
-// headerOf is the header in the beginning of a file.
-func headerOf(head []byte, known func([]string) bool) []string {
-	if records.Begin(head) {
-		return firstNames(head)
+func (b *beginning) look(head []byte) {
+	if len(head) == len(b.text) && (len(head) == 0 || &head[0] == &b.text[0]) {
+		return
 	}
-	return table.Header(head, known)
+	*b = beginning{text: head, records: records.Begin(head)}
+	if b.records {
+		b.headers = []*header{newHeader(firstNames(head))}
+		return
+	}
+	for _, cells := range table.Headers(head) {
+		b.headers = append(b.headers, newHeader(cells))
+	}
+}
+
+// header are the names of columns, and where they are found by their folded names.
+type header struct {
+	names  []string
+	folded []string
+	places map[string][]int
+}
+
+func newHeader(names []string) *header {
+	h := &header{names: names, folded: make([]string, len(names)), places: make(map[string][]int, len(names))}
+	for i, name := range names {
+		h.folded[i] = fold(name)
+		h.places[h.folded[i]] = append(h.places[h.folded[i]], i)
+	}
+	return h
+}
+
+// detect looks for the columns that every export has.
+func (l *layout) detect(b *beginning, _ string) (string, bool) {
+	for _, h := range b.headers {
+		if found := l.recognised(h); found != nil {
+			return quoted(found), true
+		}
+	}
+	return "", false
 }
 
 // quoted names columns.
@@ -93,11 +130,9 @@ func quoted(columns []string) string {
 }
 
 // recognised are the columns of a header that tell the format, if it has them all.
-func (l *layout) recognised(header []string) []string {
+func (l *layout) recognised(h *header) []string {
 	for _, list := range l.Needs {
-		if !slices.ContainsFunc(list, func(name string) bool {
-			return !slices.ContainsFunc(header, func(cell string) bool { return fold(cell) == fold(name) })
-		}) {
+		if !slices.ContainsFunc(list, func(name string) bool { return len(h.places[fold(name)]) == 0 }) {
 			return list
 		}
 	}

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/planform/planform/internal/convert"
+	"github.com/planform/planform/internal/convert/dates"
 	"github.com/planform/planform/internal/convert/records"
 	"github.com/planform/planform/internal/diag"
 )
@@ -167,7 +168,7 @@ func (e *export) action(a *action) error {
 	card := a.Data.Card.ID
 	switch a.Type {
 	case "commentCard", "copyCommentCard":
-		at, _ := time.Parse(time.RFC3339, a.Date)
+		at, _ := dates.Parse(a.Date, time.RFC3339)
 		c := convert.Comment{ID: a.ID, Author: e.author(a), Text: convert.Text{Body: text(a.Data.Text)}}
 		if !at.IsZero() {
 			c.At = at.In(e.zone)
@@ -231,7 +232,7 @@ func (e *export) board(b *board) {
 			}
 		}
 		missing += i.Left["comments-not-exported"]
-		e.to.Issue(i)
+		e.to.Issue(&i)
 	}
 	for _, role := range slices.Sorted(maps.Keys(left)) {
 		e.to.Note(convert.Note{Kind: "cards-left-out", Text: b.Name + ": " + diag.Count(left[role], role+" card") + " left out"})
@@ -281,7 +282,7 @@ func (e *export) card(b *board, c *card, checklists []checklist) convert.Issue {
 			i.Created = time.Unix(seconds, 0).In(e.zone)
 		}
 	}
-	i.Updated, _ = time.Parse(time.RFC3339, c.LastActivity)
+	i.Updated = i.Moment(c.LastActivity, time.RFC3339)
 	i.Start, i.Due = e.day(&i, c.Start), e.day(&i, c.Due)
 	if c.DueComplete {
 		i.Fields = append(i.Fields, convert.Field{Name: "Complete", Value: "yes"})
@@ -318,12 +319,8 @@ func (e *export) card(b *board, c *card, checklists []checklist) convert.Issue {
 
 // day is the calendar day of a moment.
 func (e *export) day(i *convert.Issue, moment string) string {
-	if moment == "" {
-		return ""
-	}
-	at, err := time.Parse(time.RFC3339, moment)
-	if err != nil {
-		i.Left["dates-not-understood"]++
+	at := i.Moment(moment, time.RFC3339)
+	if at.IsZero() {
 		return ""
 	}
 	e.moments = true

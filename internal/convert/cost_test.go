@@ -1,0 +1,103 @@
+package convert_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// deepJSON is a page of Jira's REST API with a description of lists within lists.
+func deepJSON(levels int) string {
+	return `{"issues": [{"id": "1", "key": "A-1", "fields": {"summary": "s", "project": {"key": "A", "name": "Al"}, "issuetype": {"name": "Story"}, "status": {"name": "To Do"},
+		"description": {"type":"doc","version":1,"content":[` + strings.Repeat(`{"type":"bulletList","content":[{"type":"listItem","content":[`, levels) +
+		`{"type":"paragraph","content":[{"type":"text","text":"x"}]}` + strings.Repeat(`]}]}`, levels) + `]}, "created": "2024-01-02T10:00:00.000+0000"}}], "total": 1, "startAt": 0, "maxResults": 50}`
+}
+
+// wideTable is a table of one row.
+func wideTable(columns int) string {
+	var b strings.Builder
+	b.WriteString("key,name")
+	for i := range columns {
+		fmt.Fprintf(&b, ",c%d", i)
+	}
+	return b.String() + "\nA-1,One" + strings.Repeat(",x", columns) + "\n"
+}
+
+// TestAFileIsRecognisedAtLittleCost: each format looks at the beginning of each file.
+func TestAFileIsRecognisedAtLittleCost(t *testing.T) { //nolint:paralleltest // it counts what is allocated
+	for name, tt := range map[string]struct { //nolint:paralleltest // likewise
+		file, text, by string
+	}{
+		"a small table":       {"t.csv", "key,name\nA-1,One\n", "csv"},
+		"a small record":      {"i.json", `[{"id": 1, "iid": 1, "title": "One", "web_url": "https://gitlab.com/a/b/-/issues/1"}]`, "gitlab"},
+		"a table of many":     {"t.csv", wideTable(4000), "csv"},
+		"a record of depth":   {"i.json", deepJSON(900), "jira-json"},
+		"a record of breadth": {"i.jsonl", `{"key": "A-1", "name": "One", "list": [` + strings.Repeat(`{"a": 1, "b": [2]}, `, 3000) + `{}]}`, "jsonl"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			var by []string
+			head := []byte(tt.text)
+			for _, f := range formats() {
+				if _, ok := f.Detect(head, tt.file); ok {
+					by = append(by, f.Name)
+				}
+			}
+			runtime.ReadMemStats(&after)
+			if took, most := int(after.TotalAlloc-before.TotalAlloc), 300<<10+200*len(tt.text); took > most || len(by) == 0 || by[0] != tt.by {
+				t.Errorf("recognised as %v; %d KB are allocated, at most %d are allowed", by, took>>10, most>>10)
+			}
+		})
+	}
+}
+
+func TestATableOfManyColumnsIsConvertedTwice(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	file := filepath.Join(dir, "wide.csv")
+	if err := os.WriteFile(file, []byte(wideTable(10_000)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // the second time, the mapping has an answer for each
+		must(t, filepath.Join(dir, "to"), fixture{files: []string{file}}, nil)
+	}
+	if mapping := contents(t, filepath.Join(dir, "to"))["mapping.yaml"]; !strings.Contains(mapping, "\n  c9999:") {
+		t.Error("the mapping does not have the last column")
+	}
+}
+
+// BenchmarkShapes converts what costs more than its size: many files, many columns, much depth.
+func BenchmarkShapes(b *testing.B) {
+	for name, write := range map[string]func(dir string) error{
+		"1,000 files": func(dir string) (err error) {
+			for i := 0; i < 1000 && err == nil; i++ {
+				text := fmt.Sprintf(`[{"id": %d, "iid": %[1]d, "title": "One", "state": "opened", "web_url": "https://gitlab.com/a/b/-/issues/%[1]d"}]`, i+1)
+				err = os.WriteFile(filepath.Join(dir, fmt.Sprintf("%04d.json", i)), []byte(text), 0o600)
+			}
+			return err
+		},
+		"100,000 columns": func(dir string) error {
+			return os.WriteFile(filepath.Join(dir, "wide.csv"), []byte(wideTable(100_000)), 0o600)
+		},
+		"320 levels": func(dir string) error {
+			return os.WriteFile(filepath.Join(dir, "deep.json"), []byte(deepJSON(320)), 0o600)
+		},
+		"1,280 levels": func(dir string) error {
+			return os.WriteFile(filepath.Join(dir, "deep.json"), []byte(deepJSON(1280)), 0o600)
+		},
+	} {
+		b.Run(name, func(b *testing.B) {
+			dir := b.TempDir()
+			if err := write(dir); err != nil {
+				b.Fatal(err)
+			}
+			for b.Loop() {
+				must(b, b.TempDir(), fixture{files: []string{dir}}, nil)
+			}
+		})
+	}
+}

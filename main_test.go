@@ -38,7 +38,7 @@ func allowed() map[string][]string {
 		"internal/doctor":       {"apiclient", "internal/baseurl", "internal/diag", "internal/resource", "internal/state"},
 		"internal/export":       {"apiclient", "internal/diag", "internal/graph", "internal/markup", "internal/provider", "internal/resource", "manifest", "planner", "schema"},
 		"internal/convert": {
-			"internal/convert/adf", "internal/convert/encoded", "internal/convert/jiratext", "internal/convert/mapping", "internal/convert/xlsx",
+			"internal/convert/adf", "internal/convert/dates", "internal/convert/encoded", "internal/convert/jiratext", "internal/convert/mapping", "internal/convert/xlsx",
 			"internal/diag", "internal/markup", "internal/resource", "internal/table", "manifest", "schema",
 		},
 		"internal/convert/dates":    {"internal/diag"},
@@ -51,12 +51,12 @@ func allowed() map[string][]string {
 		"internal/convert/tabular":  {"internal/convert", "internal/convert/dates", "internal/convert/mapping", "internal/convert/records", "internal/diag", "internal/table"},
 		"internal/convert/xlsx":     {"internal/diag"},
 		// A format knows the model and how to read its files, and no other format.
-		"internal/convert/github":    {"internal/convert", "internal/convert/records", "internal/diag"},
+		"internal/convert/github":    {"internal/convert", "internal/convert/dates", "internal/convert/records", "internal/diag"},
 		"internal/convert/jiracsv":   {"internal/convert", "internal/convert/dates", "internal/convert/jira", "internal/diag", "internal/table"},
 		"internal/convert/linearcsv": {"internal/convert", "internal/diag", "internal/table"},
 		"internal/convert/jirajson":  {"internal/convert", "internal/convert/adf", "internal/convert/dates", "internal/convert/jira", "internal/convert/records", "internal/diag"},
 		"internal/convert/jiraxml":   {"internal/convert", "internal/convert/dates", "internal/convert/jira", "internal/diag"},
-		"internal/convert/trello":    {"internal/convert", "internal/convert/records", "internal/diag"},
+		"internal/convert/trello":    {"internal/convert", "internal/convert/dates", "internal/convert/records", "internal/diag"},
 		"internal/planfile":          {"internal/diag", "internal/resource", "planner"},
 		"internal/view":              {"executor", "internal/diag", "internal/planfile", "internal/resource", "planner"},
 		"internal/sandbox":           {},

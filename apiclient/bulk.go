@@ -13,7 +13,8 @@ import (
 )
 
 // RowResult is what became of one row of a bulk request: the ID of its object, or why
-// nothing was done.
+// nothing was done. Of a row that was done, the ID is "" if the answer gives none that is a
+// UUID and no other row's.
 type RowResult struct {
 	ID  string
 	Err *Error
@@ -54,25 +55,32 @@ func (c *Client) rowResults(call *call, a *answer, done string, n int) ([]RowRes
 	if len(list) != n {
 		return nil, fmt.Errorf(`"results" has %d rows instead of %d`, len(list), n)
 	}
-	results := make([]RowResult, n)
-	ids := map[string]bool{}
+	results, seen := make([]RowResult, n), make([]bool, n)
+	rows := map[string]int{} // by ID
 	failed := 0
 	for at, v := range list {
 		row, _ := v.(map[string]any)
 		i := number(row["index"])
-		if i < 0 || i >= n || results[i] != (RowResult{}) {
+		if i < 0 || i >= n || seen[i] {
 			return nil, fmt.Errorf(`"results[%d].index" is not that of a further row`, at)
 		}
+		seen[i] = true
 		switch result, id := row["result"], resource.Row(row).ID(); {
 		case result == "failed":
 			failed++
 			results[i].Err = c.rowError(call, a, row)
 		case result != done:
 			return nil, fmt.Errorf(`"results[%d].result" is neither %q nor "failed"`, at, done)
-		case !resource.IsID(id) || ids[id]:
-			return nil, fmt.Errorf(`"results[%d].id" is not the ID of a further object`, at)
+		case row["id"] == nil || id == "" && row["id"] != "":
+			return nil, fmt.Errorf(`"results[%d].id" is no text`, at)
 		default:
-			ids[id], results[i].ID = true, id
+			rows[id]++
+			results[i].ID = id
+		}
+	}
+	for i, r := range results {
+		if !resource.IsID(r.ID) || rows[r.ID] > 1 {
+			results[i].ID = ""
 		}
 	}
 	if number(answer["succeeded"]) != n-failed || number(answer["failed"]) != failed {

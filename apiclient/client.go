@@ -32,7 +32,7 @@ type Config struct {
 	// Timeout bounds one attempt, from connecting to the last byte of the body; 0 = 60 s.
 	Timeout time.Duration
 	// Retries is the number of retries after connection errors and 5xx; 0 = 5, negative = none.
-	// A service that has answered before and cannot be reached now is tried until MaxElapsed.
+	// A service that has answered before and cannot be reached now is tried until MaxElapsed, one that never has for 3 s.
 	Retries int
 	// MaxElapsed bounds the time between a request's first failure and its last
 	// attempt, and each pause that the service may ask for; 0 = 5 min.
@@ -73,12 +73,15 @@ type Client struct {
 	notify func(Event)
 
 	transport http.RoundTripper
-	traced    bool // the transport calls the hooks of httptrace
+	traced    bool              // the transport calls the hooks of httptrace
+	store     http.RoundTripper // for the store of files, without a proxy
+	near      nearness          // of the service
 	limit     *limiter
 	buffers   sync.Pool // of *bytes.Buffer
 
 	learned learned
 	sent    atomic.Int64
+	served  atomic.Int64           // see Served
 	user    atomic.Pointer[string] // the credential's user, once known
 
 	running context.Context // done when the client is stopped
@@ -120,8 +123,9 @@ func New(cfg Config) (*Client, error) {
 	if c.notify == nil {
 		c.notify = func(Event) {}
 	}
-	if c.transport == nil {
-		c.transport = newTransport()
+	c.near.observe(c.base.Hostname())
+	if c.store = c.transport; c.transport == nil {
+		c.connect()
 	}
 	_, c.traced = c.transport.(*http.Transport)
 	c.running, c.stop = context.WithCancelCause(context.Background())
@@ -180,10 +184,20 @@ func (c *Client) owner() string {
 // Sent is the number of requests sent so far, with every attempt.
 func (c *Client) Sent() int { return int(c.sent.Load()) }
 
+// Served is when the service gave the latest answer, by its own clock; zero = it does not say.
+func (c *Client) Served() time.Time {
+	if at := c.served.Load(); at > 0 {
+		return time.Unix(at, 0).UTC()
+	}
+	return time.Time{}
+}
+
 // CloseIdle closes idle connections.
 func (c *Client) CloseIdle() {
-	if t, ok := c.transport.(interface{ CloseIdleConnections() }); ok {
-		t.CloseIdleConnections()
+	for _, t := range []http.RoundTripper{c.transport, c.store} {
+		if t, ok := t.(interface{ CloseIdleConnections() }); ok {
+			t.CloseIdleConnections()
+		}
 	}
 }
 
@@ -217,16 +231,16 @@ func parseBase(text string, insecure bool) (*url.URL, error) {
 	return baseurl.Normalize(u), nil
 }
 
-// newTransport is http.DefaultTransport with more kept-alive connections to the one host,
-// with timeouts for every phase, and with connections that count the bytes written.
-func newTransport() *http.Transport {
+// connect makes the client's transports: http.DefaultTransport with more kept-alive connections to the one host, with
+// timeouts for every phase, and with connections that count the bytes written; and the one for the store of files.
+func (c *Client) connect() {
 	// Over HTTP/2, net/http repeats requests declined with GOAWAY without end, and a few concurrent requests gain nothing from it.
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true)
-	dialer := &net.Dialer{Timeout: 15 * time.Second, KeepAlive: 15 * time.Second}
-	return &http.Transport{
+	dialer := net.Dialer{Timeout: 15 * time.Second, KeepAlive: 15 * time.Second}
+	transport := &http.Transport{
 		Proxy:                  http.ProxyFromEnvironment,
-		DialContext:            countWrites(dialer.DialContext),
+		DialContext:            countWrites(c.near.watch(address(&c.base), dialer.DialContext)),
 		TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12},
 		Protocols:              protocols,
 		TLSHandshakeTimeout:    15 * time.Second,
@@ -236,4 +250,8 @@ func newTransport() *http.Transport {
 		ExpectContinueTimeout:  time.Second,
 		MaxResponseHeaderBytes: 1 << 20,
 	}
+	store, guarded := transport.Clone(), dialer
+	guarded.ControlContext = c.near.guard
+	store.Proxy, store.DialContext = nil, guarded.DialContext
+	c.transport, c.store = transport, store
 }

@@ -72,12 +72,15 @@ func (c *Client) Do(ctx context.Context, req Request) (*Response, error) {
 func (c *Client) Read(ctx context.Context, op *resource.Operation, path string, query url.Values) ([]resource.Row, error) {
 	req := Request{Operation: op, Path: path, Query: query}
 	m := resource.MustLookup(op.Kind).Membership
-	if op.Verb == resource.List || op.Verb == resource.ListArchived || op.Verb == resource.ListOverview || op.Verb == resource.ListMembers && m.ResultKey == "" {
+	if op.Verb == resource.List || op.Verb == resource.ListArchived || op.Verb == resource.ListOverview || op.Verb == resource.ListAttributes || op.Verb == resource.ListMembers && m.ResultKey == "" {
 		return c.List(ctx, req)
 	}
 	resp, err := c.Do(ctx, req)
 	if err != nil {
 		return nil, err
+	}
+	if op.Verb == resource.GetValue && resp.Rows != nil { // of a property that takes several
+		return resp.Rows, nil
 	}
 	if resp.Row == nil {
 		return nil, c.invalidResponse(&call{op: op, method: op.Method, path: path}, resp.Status, errors.New("the answer is not an object"))
@@ -95,6 +98,9 @@ func (c *Client) attempt(ctx context.Context, call *call, toggled bool, maxWait 
 	start := time.Now()
 	a, status, err := c.exchange(ctx, call, toggled, s)
 	s.drop() // has no effect after an answer
+	if err != nil {
+		err.Took = time.Since(start)
+	}
 	if c.log.Enabled(ctx, slog.LevelDebug) {
 		c.logAttempt(ctx, call, status, time.Since(start), a, err)
 	}
@@ -134,7 +140,7 @@ func (c *Client) exchange(ctx context.Context, call *call, toggled bool, s *slot
 	if err != nil {
 		return nil, 0, c.failure(call, NoEffect, err)
 	}
-	resp, err := c.transport.RoundTrip(req)
+	resp, err := roundTrip(limited, c.transport, req)
 	if err != nil {
 		effect := UnknownEffect
 		if c.traced && !out.bytesSent() || !c.traced && neverDialled(err) {
@@ -142,17 +148,13 @@ func (c *Client) exchange(ctx context.Context, call *call, toggled bool, s *slot
 		}
 		return nil, 0, c.failure(call, effect, c.transportError(ctx, limited, err))
 	}
-	if resp.Body == nil {
-		resp.Body = http.NoBody
-	}
-	defer func() { _ = resp.Body.Close() }()
-	// Not every body ends with the context: after a protocol switch it is the bare connection.
-	defer context.AfterFunc(limited, func() { _ = resp.Body.Close() })()
+	defer resp.Body.Close() //nolint:errcheck // it was only read
 	headers := readHeaders(resp.Header)
 	if headers.RequestID = c.credential.redact(resp.Header.Get("X-Request-Id")); len(headers.RequestID) > 128 {
 		headers.RequestID = "" // it is none
 	}
 	s.answered(resp.StatusCode, headers.Remaining, resp.Header)
+	c.served.Store(max(c.served.Load(), headers.Date.Unix()))
 	a, failed := c.check(ctx, limited, call, req.URL, resp)
 	if failed != nil {
 		failed.Headers = headers
@@ -160,6 +162,38 @@ func (c *Client) exchange(ctx context.Context, call *call, toggled bool, s *slot
 		a.headers = headers
 	}
 	return a, resp.StatusCode, failed
+}
+
+// roundTrip sends a request and returns the answer, whose body ends with the context. What follows a protocol switch, which
+// was not asked for, is no body but the bare connection: it is closed.
+func roundTrip(ctx context.Context, transport http.RoundTripper, req *http.Request) (*http.Response, error) {
+	resp, err := transport.RoundTrip(req)
+	switch {
+	case err != nil:
+		return nil, err //nolint:wrapcheck // explained by the caller
+	case resp.Body == nil:
+		resp.Body = http.NoBody
+	case resp.StatusCode < 200:
+		_ = resp.Body.Close()
+		resp.Body = http.NoBody
+	default:
+		body := resp.Body
+		resp.Body = &boundBody{body, context.AfterFunc(ctx, func() { _ = body.Close() })}
+	}
+	return resp, nil
+}
+
+// boundBody is a body that is closed when its context ends.
+type boundBody struct {
+	io.ReadCloser
+
+	unbind func() bool
+}
+
+// Close closes the body.
+func (b *boundBody) Close() error {
+	b.unbind()
+	return b.ReadCloser.Close() //nolint:wrapcheck // a body's errors are passed on as they are
 }
 
 // check turns a response into an answer or an error.
@@ -199,6 +233,9 @@ func (c *Client) check(ctx, limited context.Context, call *call, from *url.URL, 
 	if errors.Is(err, errEmpty) && (status == http.StatusNoContent || status == http.StatusResetContent || mayBeEmpty(call.op)) {
 		return &answer{status: status}, nil
 	}
+	if row, single := v.(map[string]any); err == nil && single && slices.Contains([]resource.Verb{resource.Create, resource.Update, resource.Get, resource.Find}, call.op.Verb) {
+		err = call.checkID(row)
+	}
 	if err != nil {
 		return nil, c.invalidResponse(call, status, err)
 	}
@@ -225,7 +262,7 @@ func (c *Client) buffer() *bytes.Buffer {
 func (c *Client) failure(call *call, effect Effect, err error) *Error {
 	return &Error{
 		Op: call.op, Method: call.method, Path: call.path, Scope: call.op.Scope,
-		Effect: effect, Err: err, bearer: c.credential.bearer, owner: c.owner(),
+		Effect: effect, Err: err, bearer: c.credential.bearer, owner: c.owner(), patience: c.maxElapsed,
 	}
 }
 

@@ -16,15 +16,22 @@
 //   - The credential goes to the configured host only, and over plain http to another
 //     machine only if that is asked for. It is in no error, event or log line.
 //     Neither are the signatures with which the service leads to a store of files.
-//   - A write is sent again only if the first request certainly had no effect, or if the
-//     operation is idempotent. The [Effect] of a failed write says what may have happened.
+//   - No store of files is used that is nearer to this machine than the service: on loopback, in
+//     the local segment, in a private network. The address counts to which its name resolves.
+//   - A write is sent again only if the first request certainly had no effect, if the service
+//     says so (429, or 503 with Retry-After), or if the operation is idempotent. Before a create
+//     is repeated because something else than the service's own throttle said so, the caller can
+//     look ([Request.Again]). The [Effect] of a failed write says what may have happened.
 //   - No redirect is followed, except that a request is repeated with the same method and
 //     body if only the trailing slash of the path differs.
 //   - A list is complete or an error. If the list changes while it is read, rows that
 //     moved may be missing where the service pages by position, as v1 does.
-//   - A bulk request is an error, or each of its rows has its own ID or error.
+//   - A bulk request is an error, or each of its rows was done, or has an error.
+//   - No ID in an answer is anything but a UUID, and an answer about another object than the
+//     one in the path is an error.
 //   - After [Client.Stop], and once the service cannot be reached in spite of all
 //     retries, nothing is sent any more.
+//   - The body of an answer ends with its context, and no other protocol is switched to.
 //   - Bodies, nesting, pages, rows, waits and attempts all have a limit.
 //
 // # Requests that net/http repeats by itself

@@ -76,7 +76,7 @@ func reset(conn *net.TCPConn) {
 	_ = conn.Close()
 }
 
-const created = "HTTP/1.1 201 Created\r\nContent-Type: application/json\r\nContent-Length: 10\r\n\r\n{\"id\":\"x\"}"
+const created = "HTTP/1.1 201 Created\r\nContent-Type: application/json\r\nContent-Length: 10\r\n\r\n{\"at\":\"x\"}"
 
 func TestABrokenConnectionHasTheEffectOfTheBytesSent(t *testing.T) {
 	t.Parallel()
@@ -330,7 +330,7 @@ func TestTheEffectOfARequestFollowsFromItsAnswer(t *testing.T) {
 		{"201 with a web page", status(201, `<!DOCTYPE html><title>Log in</title>`), apiclient.UnknownEffect, "is the base URL right?"},
 		{"201 with nothing", status(201, ``), apiclient.UnknownEffect, "empty"},
 		{"201 with a cut JSON", status(201, `{"id":"x"`), apiclient.UnknownEffect, "not JSON"},
-		{"201 with something after the JSON", status(201, `{"id":"x"} {"id":"y"}`), apiclient.UnknownEffect, "something follows"},
+		{"201 with something after the JSON", status(201, `{"name":"x"} {"id":"y"}`), apiclient.UnknownEffect, "something follows"},
 		{"201 with a text", status(201, `"x"`), apiclient.UnknownEffect, "neither an object nor a list"},
 		{"201 with null", status(201, `null`), apiclient.UnknownEffect, "null"},
 		{"201 with a list of numbers", status(201, `[1,2]`), apiclient.UnknownEffect, "entry 1"},
@@ -372,15 +372,15 @@ func TestEvery2xxWithAValidBodyIsASuccess(t *testing.T) {
 		row     bool
 		rows    int
 	}{
-		{"200 instead of 201", 1, status(200, `{"id":"x","n":12345678901234567890.10}`), true, 0},
-		{"a bare list after adding members", 4, status(200, `[{"id":"x"},{"id":"y"}]`), false, 2},
+		{"200 instead of 201", 1, status(200, `{"name":"x","n":12345678901234567890.10}`), true, 0},
+		{"a bare list after adding members", 4, status(200, `[{"name":"x"},{"id":"y"}]`), false, 2},
 		{"an empty list after adding members", 4, status(200, `[]`), false, 0},
 		{"nothing after adding members", 4, status(201, ``), false, 0},
 		{"204 after a change", 2, status(204, ``), false, 0},
-		{"white space around", 1, status(201, "\n {\"id\":\"x\"} \r\n"), true, 0},
+		{"white space around", 1, status(201, "\n {\"name\":\"x\"} \r\n"), true, 0},
 		{"a type that says HTML around JSON", 1, func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "text/html")
-			_, _ = io.WriteString(w, `{"id":"x"}`)
+			_, _ = io.WriteString(w, `{"name":"x"}`)
 		}, true, 0},
 	}
 	for _, test := range tests {

@@ -78,16 +78,22 @@ type Error struct {
 	// Scope is the scope that the operation needs.
 	Scope  string
 	Effect Effect
+	// Doubted is set where an earlier attempt of a create was refused for the moment, and not in the service's own words: it
+	// may have taken effect.
+	Doubted bool
+	// Took is the time of the last attempt, from sending it to its answer.
+	Took time.Duration
 	// Attempts is the number of attempts to send the request.
 	Attempts int
 	Headers  Headers // of the last answer; meaningless if the status is 0
 	// Err is the error of the connection, the context or the answer's form; nil = a refusal.
 	Err error
 
-	webPage bool   // the answer was a web page
-	problem bool   // the answer had v2's form of an error, so the service has the route
-	bearer  bool   // the credential was a bearer token
-	owner   string // name of the credential's user
+	webPage  bool          // the answer was a web page
+	problem  bool          // the answer had v2's form of an error, so the service has the route
+	bearer   bool          // the credential was a bearer token
+	owner    string        // name of the credential's user
+	patience time.Duration // the longest pause that the client waits for
 }
 
 // The service's messages with 403: to a credential that it does not know, and to a lack of permission.
@@ -130,6 +136,12 @@ func (e *Error) managedElsewhere() bool {
 	}
 }
 
+// Collided reports whether the service may have refused the change because of another one at the same moment: a conflict
+// that names no field and no other object.
+func (e *Error) Collided() bool {
+	return e.problem && e.Status == http.StatusConflict && (e.Code == "conflict" || e.migrating()) && len(e.Fields) == 0 && e.ExistingID == ""
+}
+
 // Generic reports whether the message says nothing about the cause. The service has been
 // seen to give such a message after it had made the change.
 func (e *Error) Generic() bool {
@@ -161,6 +173,24 @@ func (e *Error) Refusal() (reason string, denied bool) {
 // TooSlow reports whether the answer was late, or a gateway says so.
 func (e *Error) TooSlow() bool {
 	return e.Status == http.StatusGatewayTimeout || e.Status == http.StatusRequestTimeout || errors.Is(e.Err, ErrTimeout)
+}
+
+// Over reports whether whoever answered had ended with the request: a gateway that gives up waiting does so later, or says so.
+// Then it is not carried out later.
+func (e *Error) Over() bool {
+	const gatewayWaits = 5 * time.Second
+	return e.Status != 0 && !e.TooSlow() && e.Took < gatewayWaits
+}
+
+// busy reports whether the service says that it did nothing for the moment, and is to be asked again.
+func (e *Error) busy() bool {
+	return e.Status == http.StatusTooManyRequests && !errors.Is(e.Err, errPause) || e.Status == http.StatusServiceUnavailable && e.Effect == NoEffect
+}
+
+// throttled reports whether it is the service itself that says so: its throttle comes before everything else. Whatever stands
+// before it may have passed the request on.
+func (e *Error) throttled() bool {
+	return e.Status == http.StatusTooManyRequests && (e.Message == "RATE_LIMIT_EXCEEDED" || strings.HasPrefix(e.Message, "Request was throttled"))
 }
 
 // unreachable reports whether the last attempt got no connection.
@@ -266,11 +296,30 @@ func (e *Error) hint() string {
 		return "this is a web page, not the API: is the base URL right?"
 	case e.TooLarge():
 		return "the service takes about 5 MB in one request: shorten the longest text"
-	case e.Status == http.StatusTooManyRequests && e.RetryAfter > 0:
-		return "the service asks to wait " + e.RetryAfter.Round(time.Second).String()
 	default:
+		return e.Pause()
+	}
+}
+
+// Pause says how long the service asks to wait, and whether that is longer than the client does; "" = it does not ask.
+func (e *Error) Pause() string {
+	if e.RetryAfter <= 0 || e.Status != http.StatusTooManyRequests && e.Status != http.StatusServiceUnavailable {
 		return ""
 	}
+	text := "the service asks to wait " + duration(e.RetryAfter)
+	if e.RetryAfter > e.patience {
+		text += ", longer than planform does (" + duration(e.patience) + ")"
+	}
+	return text
+}
+
+// duration is a time in whole seconds, a long one in days.
+func duration(d time.Duration) string {
+	const day = 24 * time.Hour
+	if d >= 2*day {
+		return diag.Count(int(d/day), "day")
+	}
+	return d.Round(time.Second).String()
 }
 
 // permissionHint explains a 403. Only access tokens have scopes; an API key has the

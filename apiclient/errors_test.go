@@ -139,7 +139,7 @@ func TestARequestHasThePathHeadersAndBodyOfItsOperation(t *testing.T) {
 		c := setup(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			got = r
 			body, _ = io.ReadAll(r.Body)
-			status(op.Success, `{"id":"x"}`)(w, r)
+			status(op.Success, `{"name":"x"}`)(w, r)
 		}))
 		req := request(op)
 		for name, v := range req.Params {
@@ -209,7 +209,7 @@ func TestAParameterStaysOneSegment(t *testing.T) {
 	var got string
 	c := setup(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		got = r.RequestURI
-		status(200, `{"id":"x"}`)(w, r)
+		status(200, `{"name":"x"}`)(w, r)
 	}))
 	for value, want := range map[string]string{
 		"ENG-1":          "/plane/api/v1/workspaces/acme/work-items/ENG-1/",

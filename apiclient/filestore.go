@@ -140,7 +140,7 @@ func (c *Client) askStore(ctx context.Context, method string, u *url.URL, header
 		case ctx.Err() != nil:
 			failed.Err = contextError(ctx)
 			return nil, failed
-		case attempt >= c.retries, status != 0 && status < 500 && status != http.StatusTooManyRequests:
+		case attempt >= c.retries, status == 0 && (failed.Err == nil || permanent(failed.Err)), status != 0 && status < 500 && status != http.StatusTooManyRequests:
 			return nil, failed
 		}
 		wait := r.delay()
@@ -167,7 +167,16 @@ func (c *Client) storeAttempt(ctx context.Context, method string, u *url.URL, he
 		req.Body = http.NoBody
 	}
 	failed := &StoreError{Host: oneLine(u.Host, maxExcerpt)}
-	resp, err := c.transport.RoundTrip(req.WithContext(limited))
+	transport, err := c.storeTransport(req)
+	if err != nil {
+		failed.Reason = err.Error()
+		return 0, nil, failed
+	}
+	resp, err := roundTrip(limited, transport, req.WithContext(limited))
+	if tooNear, ok := errors.AsType[*tooNearError](err); ok {
+		failed.Reason = tooNear.Error()
+		return 0, nil, failed
+	}
 	if err != nil {
 		failed.Err = c.transportError(ctx, limited, err)
 		return 0, nil, failed

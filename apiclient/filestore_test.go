@@ -113,6 +113,46 @@ func TestWhatTheStoreAnswersIsNotTrusted(t *testing.T) {
 	}
 }
 
+// TestAStoreThatTakesTheConnectionOverEndsTheRequest: the bare connection hears neither of the context nor of the time limit.
+func TestAStoreThatTakesTheConnectionOverEndsTheRequest(t *testing.T) {
+	t.Parallel()
+	store := listenHTTP(t, takesOver(t))
+	c := setup(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, store, http.StatusFound) }))
+	op, _ := resource.MustLookup("attachment").Op(resource.Download, resource.V1)
+	path, err := c.Path(op, params(op))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, fetched := c.Fetch(t.Context(), op, path, 7)
+	for what, err := range map[string]error{"upload": c.Upload(t.Context(), form(store), "a.txt", []byte("content")), "download": fetched} {
+		if refused, ok := errors.AsType[*apiclient.StoreError](err); !ok || refused.Status != 101 || !strings.Contains(err.Error(), "this is no answer of a store") {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+}
+
+// TestAStoreNearerThanTheServiceGetsNothing: the service names it, and could reach through planform what only this machine can.
+func TestAStoreNearerThanTheServiceGetsNothing(t *testing.T) {
+	t.Parallel()
+	canary := inTurn(status(200, ``))
+	at := listenHTTP(t, canary)
+	_, port, _ := strings.Cut(strings.TrimPrefix(at, "http://"), ":")
+	for service, refused := range map[string]bool{
+		"https://plane.example.com": true, "https://192.0.2.1": true, "https://10.0.0.5": true, "https://169.254.1.1": true,
+		"https://127.0.0.1": false, "https://localhost": false, "https://[::1]": false,
+	} {
+		for _, store := range []string{at, "http://localhost:" + port} {
+			before := len(canary.requests())
+			err := client(t, service).Upload(t.Context(), form(store), "a.txt", []byte("content"))
+			sent := len(canary.requests()) - before
+			if failed, ok := errors.AsType[*apiclient.StoreError](err); !refused && (err != nil || sent != 1) ||
+				refused && (!ok || sent != 0 || !strings.Contains(failed.Reason, "is on this machine, where the service itself is not")) {
+				t.Errorf("%s names %s: %d requests, %v", service, store, sent, err)
+			}
+		}
+	}
+}
+
 func TestAFormThatLeadsAstrayIsNotUsed(t *testing.T) {
 	t.Parallel()
 	c := client(t, "https://plane.example.com", func(cfg *apiclient.Config) {

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/planform/planform/apiclient"
@@ -121,20 +122,27 @@ func TestAConnectionThatIsTakenOverEndsTheRequest(t *testing.T) {
 	for what, number := range map[string]int{"read": 13, "write": 1} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
-			c := setup(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-				conn, _, err := http.NewResponseController(w).Hijack()
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				defer conn.Close()
-				_, _ = io.WriteString(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: tea\r\n\r\n")
-				_, _ = conn.Read(make([]byte, 1)) // until the client closes it
-			}))
+			c := setup(t, takesOver(t))
 			if e := failure(t, c, documented(t, number)); e.Status != 101 || e.Attempts != 1 || !strings.Contains(e.Error(), "no other protocol was asked for") {
 				t.Errorf("%d attempts: %v", e.Attempts, e)
 			}
 		})
+	}
+}
+
+// takesOver answers with a switch to another protocol, and ends with the connection.
+func takesOver(tb testing.TB) http.HandlerFunc {
+	tb.Helper()
+	return func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		conn, _, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			tb.Error(err)
+			return
+		}
+		defer conn.Close()
+		_, _ = io.WriteString(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: tea\r\n\r\n")
+		_, _ = conn.Read(make([]byte, 1)) // until the client closes it
 	}
 }
 
@@ -173,7 +181,7 @@ func TestAListAboveTheMemoryLimitIsAnError(t *testing.T) {
 	c := offline(t, func(*http.Request) (*http.Response, error) {
 		pages++
 		n := strconv.Itoa(pages)
-		return reply(200, `{"next_page_results":true,"next_cursor":"1:`+n+`:0","results":[{"id":"`+n+`","name":"`+filler+`"}]}`), nil
+		return reply(200, `{"next_page_results":true,"next_cursor":"1:`+n+`:0","results":[{"id":"`+id(pages)+`","name":"`+filler+`"}]}`), nil
 	}, func(cfg *apiclient.Config) { cfg.MaxListBytes = 1 << 20 })
 	for _, err := range c.Pages(t.Context(), request(wider(t, "/labels/"))) {
 		if err != nil && !strings.Contains(err.Error(), "the list has more than 1 MiB") {
@@ -255,5 +263,48 @@ func TestATextThatIsNoIDIsRefusedInAPath(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), "is no ID of the service") || len(err.Error()) > 500 {
 			t.Errorf("%.20q: %.500v", id, err)
 		}
+	}
+}
+
+// TestAnAnswerWithAWrongIDIsNone: the ID of a create is none, or the answer to a read or a change is about another object. A repeat
+// may bring the right one, where it is harmless.
+func TestAnAnswerWithAWrongIDIsNone(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		op       int
+		id, says string
+		sent     int
+	}{
+		"a create with a path":    {1, `"../../x"`, `the ID "../../x", which is no UUID`, 1},
+		"a create with a number":  {1, `7`, `the ID "7", which is no UUID`, 1},
+		"a create with nothing":   {1, `""`, `the ID "", which is no UUID`, 1},
+		"a change of another":     {5, `"` + id(1) + `"`, "the answer is about another object, with the ID " + id(1), 3},
+		"a read of another":       {16, `"` + id(1) + `"`, "the answer is about another object, with the ID " + id(1), 3},
+		"a change with a path":    {5, `"../../x"`, "which is no UUID", 3},
+		"a search with a text":    {13, `"WEB-1"`, "which is no UUID", 3},
+		"a change, in other case": {5, `"` + strings.ToUpper(itemID) + `"`, "", 1},
+		"a create without any":    {1, "", "", 1},
+		"a change without any":    {5, "", "", 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				sent := 0
+				c := offline(t, func(*http.Request) (*http.Response, error) {
+					sent++
+					if tt.id == "" {
+						return reply(200, `{"name":"x"}`), nil
+					}
+					return reply(200, `{"id":`+tt.id+`}`), nil
+				}, func(cfg *apiclient.Config) { cfg.Retries = 2 })
+				_, err := c.Do(t.Context(), request(documented(t, tt.op)))
+				if (err == nil) != (tt.says == "") || err != nil && !strings.Contains(err.Error(), tt.says) || sent != tt.sent {
+					t.Errorf("sent %d times: %v", sent, err)
+				}
+				if e, failed := errors.AsType[*apiclient.Error](err); failed && e.Effect != apiclient.UnknownEffect {
+					t.Errorf("%s: %v", e.Effect, e)
+				}
+			})
+		})
 	}
 }

@@ -226,6 +226,9 @@ func (l *listing) fetch(ctx context.Context) (*page, error) {
 			read = l.readEnvelope
 		}
 		p, err := read(a.value)
+		for i := 0; err == nil && i < len(p.rows); i++ {
+			err = l.call.checkID(p.rows[i])
+		}
 		if err != nil {
 			return nil, l.c.unexpected(l.call, a, err)
 		}

@@ -29,7 +29,7 @@ func ParseRate(text string) (perMinute float64, err error) {
 }
 
 // errPause is the error of a request that was not sent because the service asked for too long a pause.
-var errPause = errors.New("the service asked for a pause that is longer than this program waits")
+var errPause = errors.New("it has to wait")
 
 // waitForQuota waits until the configured cap and the service's quota allow a request.
 func (c *Client) waitForQuota(ctx context.Context, call *call, maxWait time.Duration) (*slot, *Error) {

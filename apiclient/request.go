@@ -23,6 +23,9 @@ type Request struct {
 	Path      string            // as [Client.Path] gives it, instead of Params
 	Query     url.Values
 	Body      []byte // JSON; nil = none
+	// Again, unless nil, is called before a create is repeated that may have been done although it was refused for the moment.
+	// An error ends the call, which returns it.
+	Again func(context.Context) error
 }
 
 // call is a checked request, ready to be sent once or more.
@@ -36,6 +39,7 @@ type call struct {
 	// hurried is set for a page of a list that can be made smaller: a page that takes too
 	// long is not requested again with the same size.
 	hurried bool
+	again   func(context.Context) error // see [Request.Again]
 	// leads is set for a read that is answered with the address of a file.
 	leads bool
 }
@@ -84,7 +88,7 @@ func (c *Client) prepare(req Request) (*call, error) {
 	if wrong, ok := noID(op.Path, path); ok {
 		return nil, fmt.Errorf("%s: %q is no ID of the service, which are UUIDs", op, oneLine(wrong, maxExcerpt))
 	}
-	call := &call{op: op, method: op.Method, path: path, query: req.Query.Encode(), body: req.Body, limit: maxSingle}
+	call := &call{op: op, method: op.Method, path: path, query: req.Query.Encode(), body: req.Body, limit: maxSingle, again: req.Again}
 	if slices.Contains([]resource.Verb{resource.List, resource.ListArchived, resource.ListMembers, resource.ListOverview, resource.AddMembers}, op.Verb) {
 		call.limit = maxMany
 	}
@@ -124,6 +128,32 @@ func noID(template, path string) (wrong string, found bool) {
 	}
 	return "", false
 }
+
+// checkID refuses a row with an ID that is none, or other than the one in the path: a faulty service gives such, and a cache
+// or a proxy that mixes up answers.
+func (call *call) checkID(row resource.Row) error {
+	kind := resource.MustLookup(call.op.Kind)
+	id, shown := row["id"]
+	if !shown || kind.Membership != nil {
+		return nil
+	}
+	text, _ := id.(string)
+	if !resource.IsID(text) {
+		return wrongIDError(fmt.Sprintf("the answer has the ID %q, which is no UUID", oneLine(fmt.Sprint(id), maxExcerpt)))
+	}
+	path, named := strings.CutSuffix(strings.TrimSuffix(call.op.Path, "/"), "{"+kind.Param+"}")
+	if asked := strings.TrimSuffix(call.path, "/"); named && strings.Count(path, "/") == strings.Count(asked, "/") {
+		if asked = asked[strings.LastIndexByte(asked, '/')+1:]; !strings.EqualFold(asked, text) {
+			return wrongIDError("the answer is about another object, with the ID " + text)
+		}
+	}
+	return nil
+}
+
+// wrongIDError says why an answer cannot be that to the request.
+type wrongIDError string
+
+func (e wrongIDError) Error() string { return string(e) }
 
 // url is the URL of the call; toggled adds or removes the trailing slash.
 func (c *Client) url(call *call, toggled bool) (*url.URL, error) {

@@ -9,12 +9,14 @@ import (
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
+
+	"github.com/planform/planform/internal/resource"
 )
 
 const (
-	maxRefusals      = 20 // by the rate limit, of one request
-	maxServerErrors  = 2  // retries after a 500, which are rarely of use
-	maxRetryAfter    = 10 * time.Minute
+	maxRefusals      = 20              // by the rate limit, of one request
+	maxServerErrors  = 2               // retries after a 500, which are rarely of use
+	firstContact     = 3 * time.Second // for which a service that has never answered is tried
 	firstDelay       = 500 * time.Millisecond
 	longestDelay     = 30 * time.Second
 	notWorthTelling  = time.Second
@@ -40,14 +42,14 @@ func (c *Client) send(ctx context.Context, call *call) (*answer, error) {
 			return a, nil
 		}
 		if refused := r.last; refused != nil && errors.Is(err.Err, errPause) {
-			return nil, refused // the service's answer says more than the missing retry
+			return nil, r.concluded(refused) // the service's answer says more than the missing retry
 		}
 		wait, again := r.next(ctx, err)
 		if !again {
 			if err.unreachable() {
 				c.lost(err)
 			}
-			return nil, err
+			return nil, r.concluded(err)
 		}
 		if wait >= 0 {
 			c.notify(Event{Type: Retrying, Wait: wait, Method: call.method, Path: call.path, Attempt: r.attempts, Err: err})
@@ -58,7 +60,13 @@ func (c *Client) send(ctx context.Context, call *call) (*answer, error) {
 		if !slept {
 			stopped := c.failure(call, r.effect, contextError(waiting))
 			stopped.Attempts = r.attempts
-			return nil, stopped
+			return nil, r.concluded(stopped)
+		}
+		if r.doubted && call.again != nil {
+			r.doubted = false
+			if err := call.again(ctx); err != nil {
+				return nil, err
+			}
 		}
 	}
 }
@@ -74,16 +82,29 @@ type retries struct {
 
 	failures, refusals, serverErrors int
 	toggled, redirected              bool
+	doubted                          bool // see [Error.Doubted]; not what was looked up
 
 	backoff *backoff.ExponentialBackOff
 }
 
-// left is the longest wait for the quota before the next attempt.
-func (r *retries) left() time.Duration {
-	if r.since.IsZero() {
-		return r.c.maxElapsed
+// concluded is the error of the call if none of its attempts is known to have had an effect: one that is in doubt may have had.
+func (r *retries) concluded(err *Error) *Error {
+	if r.doubted && err.Effect == NoEffect {
+		err.Effect = UnknownEffect
 	}
-	return r.c.maxElapsed - time.Since(r.since)
+	return err
+}
+
+// left is the longest wait before the next attempt.
+func (r *retries) left() time.Duration {
+	most := r.c.maxElapsed
+	switch {
+	case r.since.IsZero():
+		return most
+	case r.last.unreachable() && !r.c.limit.hasAnswered():
+		most = min(most, firstContact)
+	}
+	return most - time.Since(r.since)
 }
 
 // next decides whether there is another attempt, and how long to wait for it; a negative
@@ -91,8 +112,11 @@ func (r *retries) left() time.Duration {
 func (r *retries) next(ctx context.Context, err *Error) (wait time.Duration, again bool) {
 	r.attempts++
 	r.effect = max(r.effect, err.Effect)
-	err.Effect, err.Attempts = r.effect, r.attempts
+	err.Effect, err.Attempts, err.Doubted = r.effect, r.attempts, r.doubted
 	r.last = err
+	if err.busy() && !r.repeatable() && (!err.throttled() || r.call.op.Verb == resource.CreateMany) {
+		r.doubted = true
+	}
 	if r.since.IsZero() {
 		r.since = time.Now()
 	}
@@ -137,8 +161,9 @@ func (r *retries) transient(err *Error) bool {
 	case err.Status == http.StatusInternalServerError:
 		r.serverErrors++
 		return r.serverErrors <= maxServerErrors
-	case err.Status < 300: // a success with an incomplete body
-		return errors.Is(err.Err, errBroken)
+	case err.Status < 300: // a success with an incomplete body, or another's
+		_, wrongID := errors.AsType[wrongIDError](err.Err)
+		return wrongID || errors.Is(err.Err, errBroken)
 	default:
 		return err.Transient()
 	}
@@ -174,8 +199,8 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// retryAfter is the pause that the service asks for, in seconds or as a date. ok is false
-// where there is no valid one.
+// retryAfter is the pause that the service asks for, in seconds or as a date, however long.
+// ok is false where there is no valid one.
 func retryAfter(h http.Header, now time.Time) (wait time.Duration, ok bool) {
 	text := strings.TrimSpace(h.Get("Retry-After"))
 	if text == "" {
@@ -185,7 +210,7 @@ func retryAfter(h http.Header, now time.Time) (wait time.Duration, ok bool) {
 		if seconds < 0 || seconds != seconds || seconds > longestAnnounced {
 			return 0, false
 		}
-		return min(time.Duration(seconds*float64(time.Second)), maxRetryAfter), true
+		return time.Duration(seconds * float64(time.Second)), true
 	}
 	date, err := http.ParseTime(text)
 	if err != nil {
@@ -195,5 +220,5 @@ func retryAfter(h http.Header, now time.Time) (wait time.Duration, ok bool) {
 	if served, err := http.ParseTime(h.Get("Date")); err == nil {
 		now = served
 	}
-	return min(max(0, date.Sub(now)), maxRetryAfter), true
+	return max(0, date.Sub(now)), true
 }

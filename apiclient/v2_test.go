@@ -93,7 +93,7 @@ func TestARequestWaitsForAMigration(t *testing.T) {
 			if time.Since(start) < time.Minute {
 				return reply(409, `{"type":"conflict","code":"governance_migration_in_progress","detail":"Retry shortly."}`), nil
 			}
-			return reply(201, `{"id":"x"}`), nil
+			return reply(201, `{"name":"x"}`), nil
 		})
 		if _, err := c.Do(t.Context(), request(v2(resource.Create, "POST", ""))); err != nil || time.Since(start) < time.Minute {
 			t.Errorf("after %s: %v", time.Since(start), err)
@@ -219,7 +219,7 @@ func TestAListOfV2ThatIsNotAsDocumentedNamesTheField(t *testing.T) {
 		"offset pages":                {`{"data":[],"next":50,"pagination":{"style":"offset"}}`, `"has_more" is neither`},
 		"more without a cursor":       {`{"data":` + row + `,"has_more":true,"next_cursor":null}`, `no "next_cursor"`},
 		"a cursor that repeats":       {`{"data":` + row + `,"has_more":true,"next_cursor":"a"}`, "repeats"},
-		"a row without an ID":         {`{"data":[{"id":"x"},{"name":"y"}],"has_more":false}`, `"data[1].id"`},
+		"a row without an ID":         {`{"data":[{"id":"` + id(1) + `"},{"name":"y"}],"has_more":false}`, `"data[1].id"`},
 		"a row that is a text":        {`{"data":["x"],"has_more":false}`, "entry 1"},
 		"an answer that is no object": {`"x"`, `"data" is not a list`},
 	} {
@@ -258,6 +258,19 @@ func TestEveryRowOfABulkRequestHasAResult(t *testing.T) {
 	if results[1].ID != "" || e.Status != 400 || e.Effect != apiclient.Rejected || e.Attempts != 1 || e.Message != "The request was invalid: name: Taken." ||
 		cmp.Diff(map[string][]string{"name": {"Taken."}}, e.Fields) != "" {
 		t.Errorf("%v %+v", e, e)
+	}
+}
+
+func TestAnIDThatIsNoneOrAnotherRowsIsNotGiven(t *testing.T) {
+	t.Parallel()
+	for name, wrong := range map[string]string{"none": `"ENG-1"`, "nothing": `""`, "that of another row": `"` + strings.ToUpper(id(1)) + `"`} {
+		results, err := bulk(t, status(200, `{"results":[`+good(0)+`,`+good(1)+`,{"index":2,"result":"created","id":`+wrong+`}],"succeeded":3,"failed":0}`), 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if of := results[1].ID; results[0].ID != id(0) || results[2].ID != "" || (of == "") != (name == "that of another row") {
+			t.Errorf("%s: %v", name, results)
+		}
 	}
 }
 
@@ -308,8 +321,8 @@ func TestABulkAnswerThatIsNotAsDocumentedLeavesTheEffectUnknown(t *testing.T) {
 		"a row that is null":       {`{"results":[` + good(0) + `,null],"succeeded":2,"failed":0}`, `"results[1].index"`},
 		"an unknown result":        {`{"results":[` + good(0) + `,{"index":1,"result":"queued"}],"succeeded":2,"failed":0}`, `"results[1].result"`},
 		"another request's result": {`{"results":[` + good(0) + `,{"index":1,"result":"updated","id":"` + id(1) + `"}],"succeeded":2,"failed":0}`, `"results[1].result"`},
-		"an ID that is none":       {`{"results":[` + good(0) + `,{"index":1,"result":"created","id":"ENG-1"}],"succeeded":2,"failed":0}`, `"results[1].id"`},
-		"an ID twice":              {`{"results":[` + good(0) + `,{"index":1,"result":"created","id":"` + id(0) + `"}],"succeeded":2,"failed":0}`, `"results[1].id"`},
+		"a row without ID":         {`{"results":[` + good(0) + `,{"index":1,"result":"created"}],"succeeded":2,"failed":0}`, `"results[1].id"`},
+		"a number for an ID":       {`{"results":[` + good(0) + `,{"index":1,"result":"created","id":7}],"succeeded":2,"failed":0}`, `"results[1].id"`},
 		"counts of other rows":     {`{"results":[` + good(0) + `,` + bad + `],"succeeded":2,"failed":0}`, `"succeeded" and "failed"`},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -109,7 +109,7 @@ func (r *scheduler) dropRefused(g *group) {
 			return
 		}
 		g.ready = g.ready[1:]
-		r.block(i, cause)
+		r.leaveUntried(i, cause)
 	}
 }
 

@@ -7,7 +7,18 @@ import (
 )
 
 // An object to delete may have its replacement in the same plan, such as a work item whose
-// key moved to another project. So it is kept until every replacement is complete.
+// key moved to another project. So it is kept until every replacement is complete, unless
+// another step needs what it occupies, such as its name.
+
+// noteNeeded notes the deletes that a step needs, and those that these need in turn.
+func (r *scheduler) noteNeeded(step *planner.Step) {
+	for _, i := range step.Needs {
+		if other := r.plan.Steps[i]; other.Action == planner.Delete && !r.needed[i] {
+			r.needed[i] = true
+			r.noteNeeded(other)
+		}
+	}
+}
 
 // noteIncomplete notes the kinds that a step which did not succeed leaves incomplete: its
 // own and those that contain it, such as work item and project for a link; for a

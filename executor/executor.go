@@ -97,6 +97,8 @@ type Outcome struct {
 	planner.Record
 	Warnings          diag.List // contradictions between the answer and the request
 	RecoveredByLookup bool      // the answer was lost, and a look-up found the object
+	LeftOut           int       // fields of which the service left out references that were sent
+	NotTaken          bool      // so it did with all that was sent
 }
 
 // Status is how a step ended.
@@ -119,9 +121,10 @@ type StepResult struct {
 	Outcome Outcome // if Done
 	Err     error   // if Failed or Unknown
 	// BlockedBy is the root cause of a Blocked step: a step that failed or is not
-	// possible, never one that is blocked itself; nil if the plan has none. If it has the
-	// same operation, the service refused that operation too often.
+	// possible, never one that is blocked itself; nil if the plan has none.
 	BlockedBy *planner.Step
+	// Untried is set for a Blocked step that could begin: the service refuses its operation, BlockedBy being the first.
+	Untried bool
 	// Missing lists the members that a membership step left out because their own steps failed.
 	Missing []resource.Address
 }

@@ -70,6 +70,10 @@ func TestStepsStartInDependencyOrderAndFailuresBlockDependents(t *testing.T) {
 			steps: []step{{takes: sec, err: errRefused}, {action: planner.NotPossible, needs: []int{0}}, {needs: []int{1}}},
 			want:  "failed not-started blocked", takes: sec, roots: map[int]int{2: 1},
 		},
+		"a delete goes first where another step needs what it frees": {
+			steps: []step{{action: planner.Delete, takes: sec, address: "label/web/a"}, {action: planner.Update, needs: []int{0}, takes: sec}, {takes: 3 * sec}, {action: planner.Delete}},
+			want:  "done done done done", limit: 1, begins: "0 2 1 3", takes: 5 * sec,
+		},
 		"a step goes after others however they end": {
 			steps: []step{{err: errRefused, takes: sec}, {needs: []int{0}}, {takes: 2 * sec}, {after: []int{0, 1, 2}, takes: sec}},
 			want:  "failed blocked done done", takes: 3 * sec,
@@ -599,8 +603,8 @@ func TestManyRefusalsForOneReasonBlockTheOtherStepsOfTheOperation(t *testing.T) 
 						failed++
 					case executor.Blocked:
 						blocked++
-						if s.BlockedBy != w.plan.Steps[0] {
-							t.Errorf("it is blocked by %v", s.BlockedBy)
+						if s.BlockedBy != w.plan.Steps[0] || !s.Untried {
+							t.Errorf("it is blocked by %v, untried %t", s.BlockedBy, s.Untried)
 						}
 					case executor.NotStarted, executor.Done, executor.Unknown:
 					}

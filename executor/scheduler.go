@@ -39,7 +39,7 @@ func Run(ctx context.Context, plan *planner.Plan, service Service, journal Journ
 		ended: make(chan completion, limit), logged: make(chan flush), over: make([]bool, len(plan.Steps)),
 		ids: make(map[resource.Address]string), sequences: make(map[int]*sequence), groups: make(map[int]*group),
 		refusals: make(map[operationIn]*refusals), unsupported: make(map[int]bool),
-		incomplete: make(map[string]*planner.Step), announced: make(map[*planner.Step]bool),
+		incomplete: make(map[string]*planner.Step), needed: make(map[int]bool), announced: make(map[*planner.Step]bool),
 	}
 	r.prepare()
 	r.loop(ctx)
@@ -73,6 +73,7 @@ type scheduler struct {
 
 	pendingNonDeletes int                      // steps other than deletes that have not ended
 	deferredDeletes   []int                    // deletes that wait for nothing but those
+	needed            map[int]bool             // deletes that others need, since they free what those send
 	failedCreate      *planner.Step            // the root cause of the first create that did not succeed
 	announced         map[*planner.Step]bool   // membership steps whose intents came with those of creates; of the flush
 	incomplete        map[string]*planner.Step // by kind: the root cause that left an object of it, or inside it, incomplete
@@ -121,6 +122,7 @@ func (r *scheduler) prepare() {
 			r.total++
 			if s.Action != planner.Delete {
 				r.pendingNonDeletes++
+				r.noteNeeded(s)
 			}
 			r.wait(i, s.Needs...)
 			r.wait(i, s.After...)
@@ -230,7 +232,7 @@ func (r *scheduler) begin() batch {
 		step, res := r.plan.Steps[i], &r.result.Steps[i]
 		if cause := r.refused(step); cause != nil && res.Err == nil {
 			r.takeBack(i)
-			r.block(i, cause)
+			r.leaveUntried(i, cause)
 			continue
 		}
 		steps = append(steps, i)
@@ -254,7 +256,7 @@ func (r *scheduler) take() []batch {
 			i := r.ready[0]
 			r.ready = r.ready[1:]
 			if cause := r.refused(r.plan.Steps[i]); cause != nil {
-				r.block(i, cause)
+				r.leaveUntried(i, cause)
 				continue
 			}
 			batches = append(batches, batch{i})
@@ -411,6 +413,11 @@ func (r *scheduler) complete(ctx context.Context, c completion) {
 			r.mu.Unlock()
 		}
 	}
+	for k, i := range c.steps { // what some rows of a request say of the operation others may contradict
+		if c.pending[k] == nil {
+			r.countRefusal(&r.result.Steps[i])
+		}
+	}
 	for k, i := range c.steps {
 		if c.pending[k] == nil {
 			r.end(ctx, i)
@@ -432,7 +439,6 @@ func (r *scheduler) end(ctx context.Context, i int) {
 		r.emit(Event{Type: Ended, Step: res.Step, Result: *res})
 		return // its dependents are not started either
 	}
-	r.countRefusal(res)
 	r.finish(res)
 	r.release(i, res.Status == Done)
 }
@@ -461,8 +467,8 @@ func (r *scheduler) schedule(i int) {
 	deletes := step.Action == planner.Delete
 	switch cause := r.refused(step); {
 	case cause != nil:
-		r.block(i, cause)
-	case deletes && r.pendingNonDeletes > 0:
+		r.leaveUntried(i, cause)
+	case deletes && r.pendingNonDeletes > 0 && !r.needed[i]:
 		r.deferredDeletes = append(r.deferredDeletes, i)
 	case deletes && r.deleteBlocker(step) != nil:
 		r.block(i, r.deleteBlocker(step))
@@ -474,6 +480,12 @@ func (r *scheduler) schedule(i int) {
 	default:
 		r.offer(i)
 	}
+}
+
+// leaveUntried blocks a step whose operation the service refuses.
+func (r *scheduler) leaveUntried(i int, cause *planner.Step) {
+	r.result.Steps[i].Untried = true
+	r.block(i, cause)
 }
 
 func (r *scheduler) block(i int, cause *planner.Step) {

@@ -39,7 +39,8 @@ type collector struct {
 	given   *variables
 	made    map[*node]*element // the objects that templates made
 
-	notEmpty   bool             // the file holds anything
+	foreign    []*node          // documents that are no part of a manifest
+	notEmpty   bool             // the file holds anything else
 	hasVersion bool             // it says its version
 	expanded   bool             // it has templates
 	incomplete bool             // some of it could not be written out
@@ -55,8 +56,28 @@ func position(s *source, n *node) diag.Position {
 	return diag.Position{File: s.name, Line: n.Line, Column: n.Column}
 }
 
-// document reads what stands at the top of a document.
+// document reads a document, unless it is of a file that need not be a manifest.
 func (w *collector) document(root *node) {
+	if w.source.listed && w.kinds.foreign(root) {
+		w.foreign = append(w.foreign, root)
+		return
+	}
+	w.read(root)
+}
+
+// isManifest reports whether the file is one. In a manifest, a document that is no part of one is read all the same: it has errors.
+func (w *collector) isManifest() bool {
+	if len(w.foreign) > 0 && !w.notEmpty {
+		return false
+	}
+	for _, root := range w.foreign {
+		w.read(root)
+	}
+	return true
+}
+
+// read reads what stands at the top of a document.
+func (w *collector) read(root *node) {
 	number := len(w.result.origins)
 	w.result.origins, w.result.defaults = append(w.result.origins, nil), append(w.result.defaults, nil)
 	root, done := w.follow(root)

@@ -22,8 +22,10 @@ type Entry struct {
 	Value any
 }
 
-// Literal is written as it is: a number, a date, true, false or null.
+// Literal is written as it is: a number, a date, true, false or null. Whatever else it holds is a text.
 type Literal string
+
+var literal = regexp.MustCompile(`^[-+]?[A-Za-z0-9][-+.A-Za-z0-9]*$`)
 
 // Encode writes a document as YAML with a comment in front. What it writes, Load
 // reads back as the same texts; the same document gives the same bytes. The YAML
@@ -143,6 +145,9 @@ func flow(v any) (line string, fits bool) {
 	case nil:
 		return "null", true
 	case Literal:
+		if !literal.MatchString(string(v)) {
+			return flow(string(v))
+		}
 		return string(v), true
 	case string:
 		line = Scalar(v, true)

@@ -133,3 +133,16 @@ func FuzzEncode(f *testing.F) {
 		}
 	})
 }
+
+func TestALiteralThatIsNoneIsAText(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"2026-12-01": "2026-12-01", "-1.5e+3": "-1.5e+3", "true": "true", "null": "null",
+		"": `""`, "a: b}]": `"a: b}]"`, "x\n- y": `"x\n- y"`, "Fri, 31": `"Fri, 31"`, "1 # c": `"1 # c"`, "-": `"-"`, "&a": `"&a"`,
+	} {
+		yaml := string(manifest.Encode("c", manifest.Map{{Key: "v", Value: []any{manifest.Map{{Key: "date", Value: manifest.Literal(text)}}}}}))
+		if !strings.Contains(yaml, "date: "+want) {
+			t.Errorf("%q: no %s in\n%s", text, want, yaml)
+		}
+	}
+}

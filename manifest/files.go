@@ -30,6 +30,8 @@ type source struct {
 	open func() (io.ReadCloser, error)
 	info fs.FileInfo // nil = standard input
 
+	listed bool // it was found in a folder, which may hold other YAML files too
+
 	edited map[string][]byte // see [Options] Edited
 
 	passed   map[string]value // the variables of the document that includes it; nil = none does
@@ -41,11 +43,12 @@ type source struct {
 // sources turns what the user named into files, each once, in the order named.
 func sources(names []string, stdin io.Reader, found *findings) []*source {
 	var list []*source
-	add := func(name string, info fs.FileInfo, open func() (io.ReadCloser, error)) {
-		if slices.ContainsFunc(list, func(other *source) bool { return other.info != nil && os.SameFile(info, other.info) }) {
+	add := func(name string, info fs.FileInfo, listed bool, open func() (io.ReadCloser, error)) {
+		if i := slices.IndexFunc(list, func(other *source) bool { return other.info != nil && os.SameFile(info, other.info) }); i >= 0 {
+			list[i].listed = list[i].listed && listed
 			return // named twice, or once more within a directory
 		}
-		list = append(list, &source{name: name, dir: filepath.Dir(name), open: open, info: info})
+		list = append(list, &source{name: name, dir: filepath.Dir(name), open: open, info: info, listed: listed})
 	}
 	for _, name := range names {
 		if name == standardInput {
@@ -66,7 +69,7 @@ func sources(names []string, stdin io.Reader, found *findings) []*source {
 			continue
 		}
 		if !info.IsDir() {
-			add(name, info, func() (io.ReadCloser, error) { return os.Open(name) }) //nolint:gosec // the user named it
+			add(name, info, false, func() (io.ReadCloser, error) { return os.Open(name) }) //nolint:gosec // the user named it
 			continue
 		}
 		inside, err := manifestsIn(name)
@@ -89,7 +92,7 @@ func sources(names []string, stdin io.Reader, found *findings) []*source {
 				found.add(unreadable(file, err))
 				continue
 			}
-			add(file, info, func() (io.ReadCloser, error) {
+			add(file, info, true, func() (io.ReadCloser, error) {
 				return inFolder(file, func(root *os.Root, name string) (io.ReadCloser, error) { return root.Open(name) })
 			})
 		}
@@ -109,7 +112,7 @@ func inFolder[T any](file string, do func(root *os.Root, name string) (T, error)
 	return do(root, filepath.Base(file))
 }
 
-// manifestsIn lists the *.yaml and *.yml of a directory, sorted, without those within its folders.
+// manifestsIn lists the *.yaml and *.yml of a directory, sorted, without hidden ones and those within its folders.
 func manifestsIn(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -119,7 +122,7 @@ func manifestsIn(dir string) ([]string, error) {
 	for _, e := range entries {
 		ext := filepath.Ext(e.Name())
 		name := filepath.Join(dir, e.Name())
-		if e.IsDir() || ext != ".yaml" && ext != ".yml" {
+		if e.IsDir() || ext != ".yaml" && ext != ".yml" || strings.HasPrefix(e.Name(), ".") {
 			continue
 		}
 		if e.Type().IsRegular() {

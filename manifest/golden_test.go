@@ -87,7 +87,7 @@ func loadArchive(t *testing.T, a *txtar.Archive) string {
 	for i := range args {
 		args[i] = filepath.Join(dir, filepath.FromSlash(args[i]))
 	}
-	m, found := manifest.Load(context.Background(), args, manifest.Options{})
+	m, found := manifest.Load(context.Background(), args, manifest.Options{Offline: strings.HasPrefix(string(a.Comment), "offline")})
 	if found.HasErrors() && len(m.Objects) > 0 {
 		t.Error("there are objects beside errors")
 	}
@@ -120,6 +120,9 @@ func showObjects(m *manifest.Manifest) string {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "workspace %q in %s\n", m.Workspace, strings.Join(m.Files, ", "))
+	if len(m.Skipped) > 0 {
+		fmt.Fprintf(&b, "skipped %s\n", strings.Join(m.Skipped, ", "))
+	}
 	for _, o := range m.Objects {
 		fmt.Fprintf(&b, "%s", o.Address)
 		for _, word := range []struct{ name, text string }{{"id", o.ID}, {"identifier", o.Identifier}} {

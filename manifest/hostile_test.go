@@ -84,6 +84,7 @@ func TestHostileManifestsAreErrorsAndCostLittle(t *testing.T) {
 		"a large text, many times in a text":        {"vars: {t: " + strings.Repeat("a", 8*mib) + "}\nprojects:\n- key: a\n  description: \"" + strings.Repeat("${{ vars.t }}", 10) + "\"\n", "too-large"},
 		"a large text of others' references":        {"vars: {l: [" + strings.Repeat("a,", 10_000) + "]}\nprojects:\n- for_each: ${{ vars.l }}\n  key: a${{ each }}\n  description: \"" + strings.Repeat("${{ github.ref }} ", mib/2) + "\"\n", "template-expansion"},
 		"a large text without references":           {"vars: {l: [" + strings.Repeat("a,", 10_000) + "]}\nprojects:\n- for_each: ${{ vars.l }}\n  key: a${{ each }}\n  description: \"" + strings.Repeat("$", 20*mib) + "\"\n", "template-expansion"},
+		"a large text of names":                     {"vars: {l: [" + strings.Repeat("a,", 10_000) + "]}\nprojects:\n- for_each: ${{ vars.l }}\n  key: a${{ each }}\n  description: \"" + strings.Repeat("$ vars.a ", mib) + "\"\n", "template-expansion"},
 		"a mapping of many keys, looked into often": {"vars: {l: [" + strings.Repeat("a,", 40_000) + "]}\nprojects:\n- for_each: [{" + numbered("k%d: x, ", 40_000) + "}]\n  as: m\n  key: a\n  work_items:\n  - for_each: ${{ vars.l }}\n    name: ${{ m.k39999 }}\n", "template-expansion"},
 		"a for_each of itself":                      {"projects:\n- &a\n  for_each: [*a]\n  key: a\n", ""},
 		"a template in itself":                      {"projects:\n- key: a\n  work_items:\n  - &a {for_each: [1, 2], name: x, work_items: [*a]}\n", "alias-cycle"},

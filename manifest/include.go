@@ -4,6 +4,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -67,9 +68,9 @@ func (s *source) manifests(name string, searched *int) ([]string, *problem) {
 		return nil, &problem{"file-type", "the name is not that of a manifest", "name files that end in .yaml, .yml or .json, such as people/*.yaml"}
 	}
 	if strings.Contains(name, "**") {
-		return nil, &problem{"bad-value", "** does not stand for folders within folders", "name each depth: include: [*.yaml, */*.yaml]"}
+		return nil, &problem{"bad-value", "** does not stand for folders within folders", `name each depth: include: ["*.yaml", "*/*.yaml"]`}
 	}
-	if !strings.ContainsAny(name, "*?[") {
+	if !isPattern(name) {
 		return []string{local}, nil
 	}
 	root, bad := s.folder()
@@ -79,7 +80,7 @@ func (s *source) manifests(name string, searched *int) ([]string, *problem) {
 	files, err := fs.Glob(searchedFolders{root.FS(), searched}, filepath.ToSlash(local))
 	files = slices.DeleteFunc(files, func(file string) bool {
 		f, bad := s.fileIn(filepath.FromSlash(file))
-		return bad == nil && isMapping(f)
+		return strings.HasPrefix(path.Base(file), ".") || bad == nil && isMapping(f)
 	})
 	switch {
 	case err != nil:
@@ -89,6 +90,8 @@ func (s *source) manifests(name string, searched *int) ([]string, *problem) {
 	}
 	return files, nil
 }
+
+func isPattern(name string) bool { return strings.ContainsAny(name, "*?[") }
 
 // searchedFolders are folders that are empty once too much was looked at.
 type searchedFolders struct {
@@ -128,8 +131,8 @@ func (r *reader) source(by inclusion, name string) (*source, *problem) {
 			return s, nil
 		}
 	}
-	path := filepath.Join(by.source.dir, local)
-	s := &source{name: path, dir: filepath.Dir(path), info: info, passed: by.vars, open: func() (io.ReadCloser, error) {
+	file := filepath.Join(by.source.dir, local)
+	s := &source{name: file, dir: filepath.Dir(file), info: info, listed: isPattern(resolved(by.entry).Value), passed: by.vars, open: func() (io.ReadCloser, error) {
 		root, err := os.OpenRoot(by.source.dir)
 		if err != nil {
 			return nil, err

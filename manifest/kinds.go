@@ -166,3 +166,30 @@ func enumerate(words []string) string {
 	}
 	return strings.Join(words[:last], ", ") + " and " + words[last]
 }
+
+// foreign reports whether a document is surely no part of a manifest: no mapping, or one without any key of a manifest, or what could
+// be meant for one. version and vars are keys of other programs, too.
+func (s *kindSet) foreign(root *node) bool {
+	if root = resolved(root); root == nil || isNull(root) {
+		return false
+	}
+	if root.Kind != mappingNode {
+		return true
+	}
+	ours, version := slices.DeleteFunc(slices.Clone(s.names), func(name string) bool { return name == schema.Version || name == schema.Vars }), ""
+	for i := 0; i+1 < len(root.Content); i += 2 {
+		if root.Content[i].Value == schema.Version {
+			version = root.Content[i+1].Value
+			if version == "1" && root.Content[i+1].Style&quotedStyles == 0 {
+				return false
+			}
+		}
+	}
+	for i := 0; i < len(root.Content); i += 2 {
+		key := root.Content[i].Value
+		if key == "<<" || slices.Contains(ours, key) || version == "" && len(diag.Typo(key, ours)) > 0 {
+			return false
+		}
+	}
+	return true
+}

@@ -63,22 +63,23 @@ const (
 
 // fill counts elements that templates stand for, and reports whether that is still within the limit: about 50,000 objects of ten.
 func (b *budget) fill(elements int) bool {
-	limit := int64(b.limits.Expanded)
-	if limit <= 0 {
-		limit = 500_000 + 2*int64(b.spent.elements)
-	}
 	b.filled += int64(elements)
-	b.overfull = b.overfull || b.filled > limit
+	b.overfull = b.overfull || b.filled > b.allowed(500_000)
 	return !b.overfull
 }
 
 // expand counts what aliases and merge keys add, and reports whether it is still within the limit.
 func (b *budget) expand(elements int) bool {
-	limit := int64(b.limits.Expanded)
-	if limit <= 0 {
-		limit = 100_000 + 2*int64(b.spent.elements)
-	}
 	b.expanded += int64(elements)
-	b.exceeded = b.exceeded || b.expanded > limit
-	return b.expanded <= limit
+	within := b.expanded <= b.allowed(100_000)
+	b.exceeded = b.exceeded || !within
+	return within
+}
+
+// allowed is how many elements may come of those that are written: so many in any case, and twice these.
+func (b *budget) allowed(anyway int64) int64 {
+	if b.limits.Expanded > 0 {
+		return int64(b.limits.Expanded)
+	}
+	return anyway + 2*int64(b.spent.elements)
 }

@@ -25,6 +25,8 @@ type Options struct {
 	// Edited is what files are taken to hold, by name, before it is written: manifests as they were named, others within
 	// the manifest's folder.
 	Edited map[string][]byte
+	// Offline also reports what a plan would say of objects that are still to be created: nobody asks the service.
+	Offline bool
 }
 
 // Manifest is what all documents together want.
@@ -35,6 +37,7 @@ type Manifest struct {
 	// A work item that is written inside another comes after it.
 	Objects []*resource.Object
 	Files   []string // what was read
+	Skipped []string // files of folders that are no manifests
 	Tables  []string // the CSV files that they name
 	// Environment holds the environment variables that the manifests name, by name.
 	Environment map[string]string
@@ -53,7 +56,7 @@ func (m *Manifest) RenameSources(names map[string]string) {
 }
 
 // Load reads, merges and checks manifests. Each name is a file, a directory
-// (its *.yaml and *.yml, sorted) or "-" for standard input. The findings are in
+// (its *.yaml and *.yml, sorted, without hidden ones and those that are no manifests) or "-" for standard input. The findings are in
 // the order of their places. Unless one of them is an error, the manifest is
 // complete; otherwise it holds no objects.
 func Load(ctx context.Context, names []string, opts Options) (*Manifest, diag.List) {
@@ -73,12 +76,21 @@ func Load(ctx context.Context, names []string, opts Options) (*Manifest, diag.Li
 	for i := 0; i < len(r.files); i++ { // which grow by what they include
 		s := r.files[i]
 		s.takeEdited(opts.Edited)
-		m.Files = append(m.Files, s.name)
 		if i == 0 {
 			m.Dir = filepath.Clean(s.dir)
 		}
-		r.file(ctx, s)
+		if r.file(ctx, s) {
+			m.Files = append(m.Files, s.name)
+		} else {
+			m.Skipped = append(m.Skipped, s.name)
+		}
 		s.close()
+	}
+	if len(m.Files) == 0 && len(m.Skipped) > 0 {
+		found.add(diag.Diagnostic{
+			Code: "no-manifest", Position: diag.Position{File: names[0]},
+			Summary: "no YAML file of the directory is a manifest", Hint: "a manifest has version: 1 and a section such as projects:",
+		})
 	}
 	r.checkInclusions()
 	if r.complete {
@@ -106,6 +118,9 @@ func Load(ctx context.Context, names []string, opts Options) (*Manifest, diag.Li
 	merged.checkRelations()
 	merged.checkCycles(r.kinds)
 	merged.checkPreviously()
+	if opts.Offline {
+		merged.checkOffline()
+	}
 	if found.hasErrors() || ctx.Err() != nil {
 		return m, found.diagnostics()
 	}
@@ -127,12 +142,15 @@ type reader struct {
 	complete   bool // everything could be read: what is not there is in no manifest
 }
 
-// file reads one file: it collects the objects of its documents, then decodes them.
-func (r *reader) file(ctx context.Context, s *source) {
+// file reads one file: it collects the objects of its documents, then decodes them. It returns whether the file is a manifest.
+func (r *reader) file(ctx context.Context, s *source) bool {
 	first := len(r.all.items)
 	m := &merger{source: s, found: r.found, memo: map[*node][]*node{}, budget: r.budget}
 	c := &collector{result: &r.all, kinds: r.kinds, checker: r.checker, budget: r.budget, found: r.found, source: s, merger: m, given: r.given, made: map[*node]*element{}}
 	anchors, complete := s.read(ctx, r.budget.limits, &r.budget.spent, r.found, c.document)
+	if complete && !c.isManifest() {
+		return false
+	}
 	r.complete = r.complete && complete && !c.incomplete
 	if s.declared = c.declared; s.declared == nil {
 		s.declared = map[string]value{}
@@ -165,6 +183,7 @@ func (r *reader) file(ctx context.Context, s *source) {
 			Summary: "the aliases of the file stand for too many elements", Hint: "write out what they stand for, or use fewer of them",
 		})
 	}
+	return true
 }
 
 // emptyManifest reports that nothing is in any of the manifests.
@@ -226,7 +245,9 @@ func (a *assembly) objects() []*resource.Object {
 		if a.items[i].mergedInto < 0 {
 			o := a.items[i].object
 			list = append(list, o)
-			o.MoveHeader()
+			if o.Source == nil { // else it depends on where the manifest goes, see [Manifest.Localize]
+				o.MoveHeader()
+			}
 			if o.Kind.RequiresFeature != "" && o.ID == "" && o.Parent != nil {
 				imply(o, o.Kind.RequiresFeature, resource.Value{Text: "true"})
 			}

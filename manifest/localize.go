@@ -66,17 +66,20 @@ func (l *localizer) isElsewhere(s *resource.Source) bool {
 
 func (l *localizer) object(o *resource.Object) {
 	if !l.isElsewhere(o.Source) {
+		o.Exported = o.Source != nil && o.ID != ""
 		o.Source = nil
-	} else {
+	} else if o.ID+o.Identifier != "" {
+		o.Origin = &resource.Origin{Source: *o.Source, ID: o.ID, Identifier: o.Identifier}
 		if o.ID != "" {
 			l.ids[o.Source]++
-			o.ID, o.Origin = "", o.ID
+			o.ID = ""
 		}
 		if o.Identifier != "" && o.Kind.Numbered() {
 			l.identifiers[o.Source]++
-			o.Identifier, o.Origin = "", o.Identifier
+			o.Identifier = ""
 		}
 	}
+	o.MoveHeader()
 	kept := o.Values[:0]
 	for _, v := range o.Values {
 		refs := len(v.Refs)

@@ -107,15 +107,10 @@ func (x *expander) document(pairs []*node) []*node {
 
 // list writes out a list of objects.
 func (x *expander) list(k *kindInfo, n *node, e *element) *node {
-	to, leave := x.ancestors.enter(n)
+	to, written, leave := x.enter(n, e)
 	defer leave()
-	switch {
-	case to == nil || !x.spend(n, 1):
-		return n
-	case to.Kind == scalarNode:
-		return x.scalar(n, to, e)
-	case to.Kind != sequenceNode:
-		return n
+	if to == nil || to.Kind != sequenceNode {
+		return written
 	}
 	content, changed := make([]*node, 0, len(to.Content)), false
 	for _, entry := range to.Content {
@@ -132,6 +127,19 @@ func (x *expander) list(k *kindInfo, n *node, e *element) *node {
 	return at(n, to, content)
 }
 
+// enter gives the list or mapping that n stands for, or nil where it is neither. written is n as it is to be, without a look
+// into that. leave must be called when it has been dealt with.
+func (x *expander) enter(n *node, e *element) (to, written *node, leave func()) {
+	to, leave = x.ancestors.enter(n)
+	switch {
+	case to == nil || !x.spend(n, 1):
+		return nil, n, leave
+	case to.Kind == scalarNode:
+		return nil, x.scalar(n, to, e), leave
+	}
+	return to, n, leave
+}
+
 // at is a list or mapping with other contents, in the place of n.
 func at(n, of *node, content []*node) *node {
 	return &node{Kind: of.Kind, Style: of.Style, Tag: of.Tag, Content: content, Line: n.Line, Column: n.Column}
@@ -139,15 +147,10 @@ func at(n, of *node, content []*node) *node {
 
 // object writes out one object.
 func (x *expander) object(k *kindInfo, n *node, e *element) *node {
-	to, leave := x.ancestors.enter(n)
+	to, written, leave := x.enter(n, e)
 	defer leave()
-	switch {
-	case to == nil || !x.spend(n, 1):
-		return n
-	case to.Kind == scalarNode:
-		return x.scalar(n, to, e)
-	case to.Kind != mappingNode:
-		return n
+	if to == nil || to.Kind != mappingNode {
+		return written
 	}
 	return x.mapping(n, to, x.merger.pairs(to), func(key, value *node) *node {
 		if i := slices.IndexFunc(k.sections, func(s section) bool { return s.name == key.Value }); i >= 0 {
@@ -181,13 +184,11 @@ func (x *expander) mapping(n, to *node, pairs []*node, each func(key, value *nod
 
 // value writes out whatever holds no objects.
 func (x *expander) value(n *node, e *element) *node {
-	to, leave := x.ancestors.enter(n)
+	to, written, leave := x.enter(n, e)
 	defer leave()
 	switch {
-	case to == nil || !x.spend(n, 1):
-		return n
-	case to.Kind == scalarNode:
-		return x.scalar(n, to, e)
+	case to == nil:
+		return written
 	case to.Kind == mappingNode:
 		return x.mapping(n, to, x.merger.pairs(to), func(_, value *node) *node { return x.value(value, e) })
 	}
@@ -314,39 +315,148 @@ func tableName(n *node) (name *node, ok bool) {
 	return resolved(n.Content[1]), true
 }
 
-// reference is what may refer to a value: $ before it, the first word, the rest, and its end, if it has one.
-var reference = regexp.MustCompile(`(\$?)\$\{\{[ \t]*([A-Za-z_][A-Za-z0-9_-]*)([^}\n]*)(\}\})?`)
+// reference is what may refer to a value: $ before it, a text between quotes that stands for itself, the first word, the rest, and
+// its end, if it has one.
+var reference = regexp.MustCompile(`(\$?)\$\{\{[ \t]*(?:'([^'\n]*)'[ \t]*\}\}|([A-Za-z_][A-Za-z0-9_-]*)?([^}\n]*)(\}\})?)`)
+
+// The groups of reference.
+const (
+	refEscape = 2 * (1 + iota)
+	refText
+	refWord
+	refPath
+	refEnd
+)
+
+// Refers reports whether a document with variables would take a text for a reference, or for a mistake in one.
+func Refers(text string) bool {
+	_, _, near := nearMiss(text, []string{varsWord, eachWord}, func(int) bool { return true })
+	return near || strings.Contains(text, "${{")
+}
+
+// nearMiss is what was probably meant for a reference in a text that the document at hand says.
+func (x *expander) nearMiss(n *node, text string, e *element) (found, name string, ok bool) {
+	if !strings.ContainsAny(text, "{$") || !strings.Contains(text, ".") && !strings.Contains(text, eachWord) { // as almost always
+		return "", "", false
+	}
+	return nearMiss(text, x.words(e), func(elements int) bool { return x.spend(n, elements) })
+}
+
+// nearMiss finds in a text without references what was probably meant for one: one of the first words and a name behind it, in the
+// braces or behind the $ of another program. name is that name, such as vars.team.
+func nearMiss(text string, words []string, spend func(elements int) bool) (found, name string, ok bool) {
+	const around = 200 // bytes in which it begins and ends
+	for _, word := range append(words, "env") {
+		for end := 0; ; {
+			i := strings.Index(text[end:], word)
+			if i < 0 {
+				break
+			}
+			begin := end + i
+			end = begin + len(word)
+			after := text[end:min(len(text), end+around)]
+			named := len(after) > 1 && after[0] == '.' && partOfName.MatchString(after[1:2])
+			if !named && (word != eachWord || !strings.HasPrefix(strings.TrimLeft(after, " \t"), "}}")) {
+				continue
+			}
+			before := text[max(0, begin-around):begin]
+			if !strings.Contains(before, "$") && !strings.Contains(before, "{{") {
+				continue
+			}
+			if !spend(8) { // as long as it takes
+				return "", "", false
+			}
+			opening := openingBefore.FindString(before[strings.LastIndexAny(before, "\n}")+1:])
+			if opening == "" {
+				continue
+			}
+			length := strings.IndexFunc(after, func(r rune) bool {
+				return r != '.' && r != '-' && (r < '0' || r > '9') && !partOfName.MatchString(string(r))
+			})
+			if length < 0 {
+				length = len(after)
+			}
+			closing := length
+			for _, braces := range [][2]string{{"{{", "}}"}, {"{", "}"}, {"(", ")"}} {
+				if strings.Contains(opening, braces[0]) {
+					if closing = strings.Index(after, braces[1]); closing >= 0 {
+						closing += len(braces[1])
+					}
+					break
+				}
+			}
+			if closing < 0 {
+				closing = len(after)
+			}
+			return opening + word + after[:closing], word + strings.TrimRight(after[:length], "."), true
+		}
+	}
+	return "", "", false
+}
+
+// openingBefore is what a reference of another program begins with, up to its first word.
+var openingBefore = regexp.MustCompile(`(?:\$?\{\{|\$\{)(?:.*[^A-Za-z0-9_.-])?\.?$|\$\((?:[^)]*[^A-Za-z0-9_.)-])?$|\$$`)
 
 // scalar puts values where references stand in a text. n is where it stands: the text itself or its alias.
 func (x *expander) scalar(n, text *node, e *element) *node {
-	if !x.spend(n, len(text.Value)/searchedBytes) || !strings.Contains(text.Value, "${{") || !x.spend(n, len(text.Value)/matchedBytes) {
+	if !x.spend(n, len(text.Value)/searchedBytes) {
 		return n
 	}
-	if v, whole := x.whole(text, e); whole {
-		return x.copyOf(v.node, n)
+	var all [][]int
+	if strings.Contains(text.Value, "${{") {
+		if !x.spend(n, len(text.Value)/matchedBytes) {
+			return n
+		}
+		if v, whole := x.whole(text, e); whole {
+			return x.copyOf(v.node, n)
+		}
+		all = reference.FindAllStringSubmatchIndex(text.Value, -1)
 	}
 	var b strings.Builder
 	rest := 0
-	all := reference.FindAllStringSubmatchIndex(text.Value, -1)
+	literal := func(until int) bool { // writes what holds no reference
+		if found, name, ok := x.nearMiss(n, text.Value[rest:until], e); ok {
+			x.notReference(n, e, found, name)
+			return false
+		}
+		if len(all) > 0 {
+			b.WriteString(text.Value[rest:until])
+		}
+		return true
+	}
 	if !x.spend(n, len(all)) {
 		return n
 	}
 	for _, m := range all {
-		escaped, word := m[2] < m[3], text.Value[m[4]:m[5]]
-		if !x.means(n, word, text.Value[m[6]:m[7]], escaped, e) {
-			continue
+		escaped, quoted, word, path := m[refEscape] < m[refEscape+1], m[refText] >= 0, "", ""
+		if !quoted {
+			path = text.Value[m[refPath]:m[refPath+1]]
 		}
-		b.WriteString(text.Value[rest:m[0]])
+		if m[refWord] >= 0 {
+			word = text.Value[m[refWord]:m[refWord+1]]
+		}
+		if !quoted && (word == "" || !x.means(n, word, path, escaped, e)) {
+			if _, _, near := x.nearMiss(n, text.Value[m[0]:m[1]], e); !near || !escaped {
+				continue
+			}
+		}
+		if !literal(m[0]) {
+			return broken(n)
+		}
 		rest = m[1]
 		if escaped {
 			b.WriteString(text.Value[m[0]+1 : m[1]])
 			continue
 		}
-		v, ok := x.lookup(n, word, text.Value[m[6]:m[7]], m[8] >= 0, e)
+		if quoted {
+			b.WriteString(text.Value[m[refText]:m[refText+1]])
+			continue
+		}
+		v, ok := x.lookup(n, word, path, m[refEnd] >= 0, e)
 		if !ok {
 			return broken(n)
 		}
-		name := word + text.Value[m[6]:m[7]]
+		name := word + path
 		switch to := resolved(v.node); {
 		case to == nil || to.Kind != scalarNode:
 			x.report(n, e, "bad-template", strings.TrimSpace(name)+" is "+nodeType(v.node)+", and cannot be a part of a text", "write the reference alone, as the whole value")
@@ -361,10 +471,12 @@ func (x *expander) scalar(n, text *node, e *element) *node {
 			}
 		}
 	}
+	if !literal(len(text.Value)) {
+		return broken(n)
+	}
 	if rest == 0 {
 		return n
 	}
-	b.WriteString(text.Value[rest:])
 	if !x.spend(n, b.Len()/elementBytes) {
 		return n
 	}
@@ -374,21 +486,44 @@ func (x *expander) scalar(n, text *node, e *element) *node {
 // whole is the value of a text that is one reference and nothing else.
 func (x *expander) whole(text *node, e *element) (v value, ok bool) {
 	m := reference.FindStringSubmatch(text.Value)
-	if m == nil || m[0] != text.Value || m[1] != "" || m[4] == "" || !x.means(text, m[2], m[3], false, e) {
+	if m == nil || m[0] != text.Value || m[1] != "" || m[3] == "" || m[5] == "" || !x.means(text, m[3], m[4], false, e) {
 		return v, false
 	}
-	if v, ok = x.lookup(text, m[2], m[3], true, e); !ok {
+	if v, ok = x.lookup(text, m[3], m[4], true, e); !ok {
 		v.node = broken(text)
 	}
 	return v, true
 }
 
+// notReference reports what was probably meant for a reference.
+func (x *expander) notReference(n *node, e *element, found, name string) {
+	found = truncate(found)
+	hint := "write ${{ " + truncate(name) + " }}, since nothing is computed"
+	if strings.HasPrefix(name, "env.") {
+		hint = "declare a variable for it: vars: {NAME: {env: PLANFORM_NAME}}, and write ${{ vars.NAME }}"
+	}
+	text := "${{ '" + found + "' }}"
+	switch {
+	case strings.HasPrefix(found, "${{"):
+		text = "$" + found
+	case strings.Contains(found, "'"):
+		text = "${{ '" + found[:2] + "' }}" + found[2:]
+	}
+	x.report(n, e, "unknown-reference", quote(found)+" is no reference", hint+"; if it is meant as text, write "+text)
+}
+
+// words are the first words of references.
+func (x *expander) words(e *element) []string {
+	words := []string{varsWord, eachWord}
+	for ; e != nil; e = e.outer {
+		words = append(words, e.name)
+	}
+	return words
+}
+
 // means reports whether a reference is one: other first words belong to other programs, such as those of ${{ github.ref }}.
 func (x *expander) means(n *node, word, path string, escaped bool, e *element) bool {
-	words := []string{varsWord, eachWord}
-	for of := e; of != nil; of = of.outer {
-		words = append(words, of.name)
-	}
+	words := x.words(e)
 	if slices.Contains(words, word) {
 		return true
 	}

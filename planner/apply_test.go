@@ -60,15 +60,22 @@ func TestVanishedObjectsAreCreatedAgainOrReported(t *testing.T) {
 			want: func(w *wanted) {
 				w.put("project/web", "id="+web).put("cycle/web/a", "name=A").put("work_item/web/pay", "id="+uuid(9, 1), "cycle=@cycle/web/a")
 			},
-			findings: []string{"warning archived: cycle/web/a is archived on the service; it and its members are left as they are"},
+			findings: []string{
+				"warning archived: cycle/web/a is archived on the service; it and its members are left as they are",
+				"not compared: 1 cycle: archived or a draft, and left alone",
+				"not compared: cycle of 1 work item: archived or a draft, and left alone",
+			},
 		},
 		"nor where the state is lost and it bears planform's mark": {
 			api: full,
 			have: func(s *service) {
 				s.have("module", web, uuid(0xd, 1), "name=B", "archived_at=2026-11-20T10:00:00Z", "external_source=planform", "external_id=acme/module/web/a")
 			},
-			want:     func(w *wanted) { w.put("project/web", "id="+web).put("module/web/a", "name=A") },
-			findings: []string{"warning archived: module/web/a is archived on the service; it and its members are left as they are"},
+			want: func(w *wanted) { w.put("project/web", "id="+web).put("module/web/a", "name=A") },
+			findings: []string{
+				"warning archived: module/web/a is archived on the service; it and its members are left as they are",
+				"not compared: 1 module: archived or a draft, and left alone",
+			},
 		},
 		"what somebody archived of the same name is another object": {
 			api:   full,

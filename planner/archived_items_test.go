@@ -26,18 +26,22 @@ func TestArchivedWorkItemsAreNeverCreatedAgain(t *testing.T) {
 		}
 	}
 	prior := []planner.Record{known("work_item/web/pay", item, "identifier=WEB-7", "name=Pay")}
+	unread := []string{"not compared: 1 work item: archived, and no list shows them"}
+	all := func(in *planner.Input) { in.RefreshAll = true }
 	for _, api := range []resource.API{resource.V1, resource.V2} {
 		checkRules(t, map[string]rule{
 			api.String() + ": one that is to be archived is":               {api: api, prior: prior, have: there(), want: wants("archived=true"), steps: []string{"update work_item/web/pay archived"}},
-			api.String() + ": archived, as it is to be":                    {api: api, prior: prior, have: there(since), want: wants("archived=true")},
+			api.String() + ": archived, as it is to be":                    {api: api, findings: unread, prior: prior, have: there(since), want: wants("archived=true")},
+			api.String() + ": archived, and all is read":                   {api: api, options: all, prior: prior, have: there(since), want: wants("archived=true")},
+			api.String() + ": gone, and all is read":                       {api: api, options: all, prior: prior, have: none, want: wants("archived=true"), findings: []string{"not compared: 1 work item: archived, and nothing shows them"}},
 			api.String() + ": archived, without a state":                   {api: api, have: there(since), want: wants("archived=true")},
-			api.String() + ": without a word of it, and without a state":   {api: api, prior: prior, have: there(since), want: wants(), findings: []string{"warning archived: work_item/web/pay (WEB-7) is archived on the service: left alone, with everything in it; restore it on the service to have it managed, or remove it from the manifest"}},
+			api.String() + ": without a word of it, and without a state":   {api: api, prior: prior, have: there(since), want: wants(), findings: []string{"warning archived: work_item/web/pay (WEB-7) is archived on the service: left alone, with everything in it; restore it on the service to have it managed, or remove it from the manifest", "not compared: 1 work item: archived or a draft, and left alone"}},
 			api.String() + ": brought back":                                {api: api, prior: prior, have: there(since), want: wants("archived=false"), steps: []string{"update work_item/web/pay archived"}},
 			api.String() + ": brought back, without a state":               {api: api, have: there(since), want: wants("archived=false"), steps: []string{"update work_item/web/pay archived"}},
 			api.String() + ": brought back, and changed then":              {api: api, prior: prior, have: there(since), want: wants("archived=false", "priority=high"), steps: []string{"update work_item/web/pay archived", "update work_item/web/pay priority"}},
-			api.String() + ": gone, though nothing tells that":             {api: api, prior: prior, have: none, want: wants("archived=true")},
+			api.String() + ": gone, though nothing tells that":             {api: api, findings: unread, prior: prior, have: none, want: wants("archived=true")},
 			api.String() + ": new":                                         {api: api, have: none, want: wants("archived=true"), steps: []string{"create work_item/web/pay", "update work_item/web/pay archived"}},
-			api.String() + ": what is in it is left alone with it, too":    {api: api, prior: prior, have: there(since), want: func(w *wanted) { wants("archived=true")(w); w.put("link/web/pay/a", "url=https://example.com/a") }},
+			api.String() + ": what is in it is left alone with it, too":    {api: api, findings: unread, prior: prior, have: there(since), want: func(w *wanted) { wants("archived=true")(w); w.put("link/web/pay/a", "url=https://example.com/a") }},
 			api.String() + ": a former run may have created and hidden it": {api: api, prior: []planner.Record{{Address: "work_item/web/pay", PendingIntent: &planner.Intent{Action: planner.Create, Name: "Pay"}}}, have: there(since), want: wants("archived=true")},
 		})
 	}

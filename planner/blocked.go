@@ -14,13 +14,14 @@ import (
 type blockers struct {
 	round
 
-	refs  *references
-	roots []int // by object, see blocker
-	known []bool
+	refs   *references
+	claims *claims
+	roots  []int // by object, see blocker
+	known  []bool
 }
 
-func findBlockers(refs *references) *blockers {
-	return &blockers{round: refs.round, refs: refs, roots: make([]int, len(refs.objects.states)), known: make([]bool, len(refs.objects.states))}
+func findBlockers(refs *references, claims *claims) *blockers {
+	return &blockers{round: refs.round, refs: refs, claims: claims, roots: make([]int, len(refs.objects.states)), known: make([]bool, len(refs.objects.states))}
 }
 
 // blocker is the object because of which object i cannot be made: i itself, its parent,
@@ -73,7 +74,7 @@ func (b *blockers) blockReason(i int, root int) string {
 	why := ""
 	switch f := &b.objects.states[root]; f.presence {
 	case unsupported:
-		why = "this edition of the service has no " + plural(o.Kind)
+		why = lacksObjects(plural(o.Kind))
 	case indeterminate:
 		why = "an earlier run may have created it, and planform cannot find out; check on the service, then run " +
 			"planform state resolve " + string(o.Address) + " --id ID (or --absent)"
@@ -94,7 +95,13 @@ func (b *blockers) blockReason(i int, root int) string {
 	return "it needs " + string(o.Address) + ": " + why
 }
 
-// forbids says who does not want an object created, or "".
+// cannotCreate reports whether only a wider API could create an object.
+func (b *blockers) cannotCreate(i int) bool {
+	f := &b.objects.states[i]
+	return f.presence == absent && f.info.create == nil && b.forbids(i) == "" && offeredByWider(f.info.api, f.info.kind, resource.Create)
+}
+
+// forbids says who does not want an object created, or why the service would not, or "".
 func (b *blockers) forbids(i int) string {
 	switch o := b.in.Desired[i]; {
 	case b.isPredefined(i): // nobody creates it
@@ -103,6 +110,8 @@ func (b *blockers) forbids(i int) string {
 		return "it is not on the service, and the manifest says create: false"
 	case b.in.NoCreate[o.Kind.Name]:
 		return "it is not on the service, and --no-create " + o.Kind.Name + " is given"
+	case b.objects.states[i].presence == absent:
+		return b.claims.whyTaken(i)
 	default:
 		return ""
 	}
@@ -307,22 +316,15 @@ func (b *checks) warnCaseMismatch(i int) {
 // checkRefused reports what the service is known to refuse of what a create or update
 // sends, at its place, before anything is sent.
 func (b *checks) checkRefused(i int, sent []*resource.Value) {
-	o, f := b.in.Desired[i], &b.objects.states[i]
-	for _, v := range sent {
-		refuse := func(summary, hint string) { b.diags.at(diag.Error, v.Position, o.Address, "refused", summary, hint) }
-		if at := strings.IndexAny(v.Text, v.Field.Forbidden); at >= 0 {
-			refuse("the service accepts no "+v.Text[at:at+1]+" in the "+v.Field.Name+" of "+diag.A(o.Kind.Noun()), "leave these out: "+strings.Join(strings.Split(v.Field.Forbidden, ""), " "))
-		}
-		if slices.Contains(v.Field.Reserved, v.Text) {
-			refuse("the "+v.Field.Name+" "+v.Text+" is reserved by the service", "choose another "+v.Field.Name)
-		}
-		pair, ok := o.Kind.Field(v.Field.Pair)
-		if !ok || v.Null {
-			continue
-		}
-		if other, known := f.willHave(o, pair); known && other == "" {
-			refuse(string(o.Address)+" has a "+v.Field.Name+" but no "+pair.Name+"; the service requires both or neither", "add the "+pair.Name+", or remove the "+v.Field.Name)
-		}
+	o := b.in.Desired[i]
+	for _, r := range o.Refused(sent, b.willHave(i)) {
+		b.diags.at(diag.Error, r.Value.Position, o.Address, "refused", r.Summary, r.Hint)
+	}
+}
+
+func (b *checks) willHave(i int) resource.WillHave {
+	return func(field *resource.Field) (string, bool) {
+		return b.objects.states[i].willHave(b.in.Desired[i], field)
 	}
 }
 
@@ -341,7 +343,13 @@ func (b *checks) checkFeature(i int) {
 		at = v.Position
 	}
 	switch {
-	case given && (!isOff(v) || p.presence == absent): // off only when they are in
+	case given && isOff(v) && p.presence == absent: // off only when they are in
+		hidden := diag.Diagnostic{Severity: diag.Warning, Code: "hidden", Position: v.Position, Address: string(parent.Address), Summary: o.Kind.HiddenIn(parent)}
+		if !slices.ContainsFunc(b.diags.List, func(d diag.Diagnostic) bool { return d.Summary == hidden.Summary }) {
+			b.diags.Add(hidden)
+		}
+		return
+	case given && !isOff(v):
 		return
 	case p.presence == absent:
 		on = cmp.Or(switchField.Default, "false")
@@ -361,30 +369,15 @@ func (b *checks) checkFeature(i int) {
 
 // whyUnarchivable says why the service would not archive an object, or "".
 func (b *checks) whyUnarchivable(i int) string {
-	o, f := b.in.Desired[i], &b.objects.states[i]
-	k := o.Kind
-	for n := range k.Fields {
-		field := &k.Fields[n]
-		if field.Name != k.ClosedAfter && len(field.ArchivableValues) == 0 {
-			continue
-		}
-		text, known := f.willHave(o, field)
-		switch {
-		case !known:
-		case field.Name == k.ClosedAfter && !b.in.Now.IsZero() && !b.objects.hasPassed(text, b.objects.desiredZone(f.parent)):
-			return "only a finished " + k.Noun() + " can be archived: its " + field.Name + " must be in the past"
-		case len(field.ArchivableValues) > 0 && !slices.Contains(field.ArchivableValues, text):
-			return "only " + diag.A(k.Noun()) + " whose " + field.Name + " is " + strings.Join(field.ArchivableValues, " or ") + " can be archived"
-		}
-	}
-	return ""
+	zone := b.objects.desiredZone(b.objects.states[i].parent)
+	return b.in.Desired[i].WhyNotArchived(b.willHave(i), func(day string) bool { return b.in.Now.IsZero() || b.objects.hasPassed(day, zone) })
 }
 
 // blockClosed moves what would be changed of an object that is over to what cannot be.
 func (b *checks) blockClosed(i int, d *difference) {
 	for _, c := range d.changes {
 		c.Possible = false
-		d.block(c, "it ended on "+b.objects.states[i].lastDay()+", and the service does not change finished "+plural(b.objects.states[i].info.kind), diag.Position{})
+		d.block(c, "it ended on "+b.objects.states[i].endedOn+", and the service does not change finished "+plural(b.objects.states[i].info.kind), diag.Position{})
 	}
 	d.send, d.changes = nil, nil
 }

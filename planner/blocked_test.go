@@ -54,7 +54,8 @@ func TestKnownRefusalsAreReportedBeforeTheRun(t *testing.T) {
 			want: func(w *wanted) {
 				w.put("project/new", "identifier=NEW", "name=New", "module_view=false").put("module/new/m", "name=M")
 			},
-			steps: []string{"create project/new", "create module/new/m", "update project/new module_view"},
+			steps:    []string{"create project/new", "create module/new/m", "update project/new module_view"},
+			findings: []string{"warning hidden: modules are made in project/new although its module_view is off: the web app hides them"},
 		},
 		"so has one that is there, and is to have them off": {
 			api: full, have: func(s *service) { s.find(web).row["module_view"] = true },

@@ -39,7 +39,10 @@ func (b *bookkeeping) stateChanges() {
 	}
 	for now, was := range b.objects.origin {
 		c := changeOf(now)
-		if c.From = was; renamed(was, now) {
+		switch c.From = was; {
+		case b.objects.displaced[now]:
+			c.Why = "is now " + string(now) + ": the manifest has another object under its key"
+		case renamed(was, now):
 			c.Why = "is now " + string(now)
 		}
 	}
@@ -97,27 +100,51 @@ func (b *bookkeeping) stateChanges() {
 func (b *bookkeeping) noteSeen(changed map[resource.Address]*StateChange) {
 	for i, o := range b.in.Desired {
 		f := &b.objects.states[i]
-		if f.prior == nil || f.row == nil {
+		if f.prior == nil {
+			b.noteFound(i)
 			continue
 		}
 		values := maps.Clone(f.prior.Values)
 		for j := range o.Kind.Fields {
 			field := &o.Kind.Fields[j]
-			if have, known := field.ObservedIn(f.row); known && values[ShownKey(field.Name)] == Unseen {
+			if have, known := field.ObservedIn(f.row); known && f.prior.SentUnseen(field.Name) && !f.prior.drifted(field, have, f.row) {
 				values[ShownKey(field.Name)] = Shown(have)
 			}
 		}
 		b.noteTakenBack(i, values)
 		identifier := cmp.Or(f.prior.Identifier, b.objects.readableID(o.Kind, f.parent, f.row))
+		origin := f.prior.Origin.Next(o.Origin)
+		sameOrigin := origin == f.prior.Origin || origin != nil && f.prior.Origin != nil && *origin == *f.prior.Origin
 		switch c := changed[o.Address]; {
-		case maps.Equal(values, f.prior.Values) && identifier == f.prior.Identifier, f.prior.ID == "":
+		case maps.Equal(values, f.prior.Values) && identifier == f.prior.Identifier && sameOrigin, f.prior.ID == "":
 		case c != nil:
-			c.Record.Values, c.Record.Identifier = values, identifier
+			c.Record.Values, c.Record.Identifier, c.Record.Origin = values, identifier, origin
 		default:
 			c := StateChange{From: o.Address, To: o.Address, Record: *f.prior}
-			c.Record.Values, c.Record.Identifier = values, identifier
+			c.Record.Values, c.Record.Identifier, c.Record.Origin = values, identifier, origin
 			b.plan.Seen = append(b.plan.Seen, c)
 		}
+	}
+}
+
+// noteFound notes an object that the manifest names by its ID or identifier, that the state does not know, and that is as
+// the manifest wants it: what people change from now on is drift.
+func (b *bookkeeping) noteFound(i int) {
+	o, f := b.in.Desired[i], &b.objects.states[i]
+	if f.presence != exists || f.row == nil || f.replaced || o.ID == "" && o.Identifier == "" || b.steps.of[i] != nil {
+		return
+	}
+	r := Record{Address: o.Address, ID: f.id, Identifier: f.identifier, Sources: o.Files, Values: map[string]string{}}
+	resolve := b.memberships.refs.idResolver(i)
+	for k := range o.Values {
+		v := &o.Values[k]
+		have, shown := v.Field.ObservedIn(f.row)
+		if want, complete := v.Desired(resolve); shown && complete && want == have && !f.info.viaMembership(v.Field) && !o.Ignores(v.Field) {
+			r.Values[v.Field.Name] = resource.Digest(want)
+		}
+	}
+	if len(r.Values) > 0 {
+		b.plan.Seen = append(b.plan.Seen, StateChange{From: o.Address, To: o.Address, Record: r})
 	}
 }
 

@@ -28,11 +28,13 @@ func Build(in Input) Round {
 	r := observe(&in)                               // what the service lists
 	matched := match(r)                             // identity: ID, state, identifier, external ID, natural key
 	refs := resolve(matched)                        // names to IDs, keys to objects
+	readCustomFields(refs)                          // what no list shows
 	differ := &differ{r, refs}                      // desired x observed x prior, field by field
 	memberships := gatherMembers(refs)              // desired and current members of containers
 	orphans := findOrphans(refs)                    // in the state, not in the manifest: which may be deleted
 	removals := findRemovals(memberships, orphans)  // members to remove
 	outsiders := findOutsiders(differ, memberships) // people who are not members of the project
+	claims := findClaims(r, orphans)                // names and marks that the service takes once
 	readDisplayNames(differ, removals)              // of what the plan would show by an ID
 	pulled := findDivergences(differ, memberships)  // what people changed, if that is asked for
 	round := Round{Reads: r.service.reads, Unconfirmed: r.service.unconfirmed}
@@ -43,19 +45,22 @@ func Build(in Input) Round {
 	// What to do.
 	if !r.diags.HasErrors() {
 		plan := newPlan(&in, refs)
-		blockers := findBlockers(refs) // what cannot be made
+		blockers := findBlockers(refs, claims) // what cannot be made
 		steps := newSteps(refs)
-		changes := planChanges(plan, steps, blockers, differ, memberships, outsiders) // creates and updates
+		changes := planChanges(plan, steps, blockers, differ, memberships, orphans, outsiders) // creates and updates
 		additions := planAdditions(plan, steps, blockers, memberships)
 		planRemovals(removals, steps)
 		pruning := &pruning{r, refs, orphans, removals, steps, plan}
 		ordering := &ordering{r, refs, steps, changes, additions, plan}
 		if ordering.order(pruning) {
 			plan.count(&in)
+			changes.countSettled()
 			plan.FieldNames = fieldNames(in.Observed)
 			(&bookkeeping{r, memberships, orphans, removals, steps, additions, plan}).stateChanges()
 			(&warnings{r, matched, memberships, changes, steps, plan}).warn()
 			pruning.notices()
+			plan.NotCompared = r.gaps.list()
+			refs.addPages(plan.Steps)
 			plan.Divergences, plan.Vanished, plan.Unmanaged = pulled.list, pulled.vanished, pulled.unmanaged
 			round.Plan = plan
 		}
@@ -71,50 +76,27 @@ func Build(in Input) Round {
 }
 
 func newPlan(in *Input, refs *references) *Plan {
-	return &Plan{Workspace: in.Workspace, BaseURL: in.BaseURL, WebURL: in.WebURL, API: in.API, Known: make(map[resource.Address]Record, len(refs.objects.owners)), Names: refs.idsForPlan}
+	return &Plan{Workspace: in.Workspace, BaseURL: in.BaseURL, WebURL: in.WebURL, API: in.API, Objects: in.Desired, Known: make(map[resource.Address]Record, len(refs.objects.owners)), Names: refs.idsForPlan}
 }
 
 func (p *Plan) count(in *Input) {
 	changed := map[resource.Address]bool{}
 	for _, s := range p.Steps {
-		if s.Continues = s.OnlyCustom() && changed[s.Address]; !s.Continues {
-			changed[s.Address] = s.Action == Create || s.Action == Update || s.Action == Adopt && s.Changed()
-		}
-	}
-	p.CountSteps()
-	p.Summary.Requests = countRequests(p.Steps)
-	p.Summary.Reads = len(in.Observed)
-}
-
-// CountSteps counts in the summary what the steps do.
-func (p *Plan) CountSteps() {
-	sum := &p.Summary
-	sum.Create, sum.Update, sum.Adopt, sum.Delete, sum.AddMembers, sum.RemoveMembers, sum.Blocked = 0, 0, 0, 0, 0, 0, 0
-	for _, s := range p.Steps {
-		if s.Continues {
+		if s.Continues = s.OnlyCustom() && changed[s.Address]; s.Continues {
 			continue
 		}
-		switch s.Action {
-		case Create:
-			sum.Create++
-		case Update:
-			sum.Update++
-		case Adopt:
-			if s.Changed() {
-				sum.Update++ // what is overwritten is not hidden behind "adopt"
-			} else {
-				sum.Adopt++
-			}
-		case Delete:
-			sum.Delete++
-		case NotPossible:
-			sum.Blocked++
-		case AddMembers:
-			sum.AddMembers += len(s.Members.Items)
-		case RemoveMembers:
-			sum.RemoveMembers += len(s.Members.Items)
+		action, members := s.Action, 0
+		if action == Adopt && s.Changed() {
+			action = Update // what is overwritten is not hidden behind "adopt"
 		}
+		if s.Members != nil {
+			members = len(s.Members.Items)
+		}
+		changed[s.Address] = action == Create || action == Update
+		p.Summary.Count(action, members)
 	}
+	p.Summary.Requests = countRequests(p.Steps)
+	p.Summary.Reads = len(in.Observed)
 }
 
 // fieldNames are the field names in the rows of the reads, by kind.

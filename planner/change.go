@@ -2,6 +2,7 @@ package planner
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
@@ -16,23 +17,25 @@ type changes struct {
 	refs        *references
 	differ      *differ
 	memberships *memberships
+	orphans     *orphans
 	outsiders   *outsiders
 	blockers    *blockers
 	checks      *checks
 	steps       *steps
 	plan        *Plan
 
-	notRefreshed  map[*kindInfo]int // objects that are compared with what was applied last
-	highestNumber map[scope]int     // highest readable number that is known
-	archiveSteps  []*Step           // that archive objects or bring them back
+	settled       []*resource.Object // that nothing is to be done about
+	highestNumber map[scope]int      // highest readable number that is known
+	archiveSteps  []*Step            // that archive objects or bring them back
 	addedLinks    []addedLinks
-	unlinked      map[*kindInfo]int // objects whose texts cannot get their links any more
+	former        map[siblings][]*Record // of objects that the manifest has no more; made when first needed
+	unlinked      map[*kindInfo]int      // objects whose texts cannot get their links any more
 }
 
-func planChanges(plan *Plan, steps *steps, blockers *blockers, differ *differ, memberships *memberships, outsiders *outsiders) *changes {
+func planChanges(plan *Plan, steps *steps, blockers *blockers, differ *differ, memberships *memberships, orphans *orphans, outsiders *outsiders) *changes {
 	b := &changes{
 		round: steps.round, refs: differ.refs, differ: differ,
-		memberships: memberships, outsiders: outsiders, blockers: blockers, checks: &checks{steps.round}, steps: steps, plan: plan, notRefreshed: map[*kindInfo]int{}, unlinked: map[*kindInfo]int{},
+		memberships: memberships, orphans: orphans, outsiders: outsiders, blockers: blockers, checks: &checks{steps.round}, steps: steps, plan: plan, unlinked: map[*kindInfo]int{},
 	}
 	b.findNewest()
 	for i := range b.objects.states {
@@ -40,10 +43,7 @@ func planChanges(plan *Plan, steps *steps, blockers *blockers, differ *differ, m
 		case absent, unsupported, indeterminate, notFound:
 			b.planCreate(i)
 		case hidden:
-			b.recordKnown(i)
-			if b.objects.states[i].isAway(b.in.Desired[i]) {
-				b.plan.Summary.Unchanged++
-			}
+			b.keepHidden(i)
 		case exists:
 			b.planUpdate(i)
 		case pending, invalid: // there are errors
@@ -90,10 +90,11 @@ func (b *changes) planUpdate(i int) {
 		}
 	}
 	b.recordDrift(i, &d)
+	b.recordDrift(i, &custom)
 	b.blockers.addUnavailableRefs(i, &d)
 	if len(d.send)+len(d.late.values)+len(custom.send) == 0 && !adopting && externalID == nil && len(d.unappliable) == 0 {
 		if len(d.kept) == 0 {
-			b.plan.Summary.Unchanged++
+			b.settled = append(b.settled, b.in.Desired[i])
 		}
 		return
 	}
@@ -110,6 +111,7 @@ func (b *changes) planUpdate(i int) {
 			b.checks.checkDates(i, d.send)
 			b.checks.checkRefused(i, d.send)
 			step.Operation, step.Values, step.SetExternalID = f.info.update, slices.Concat(d.send, d.alwaysSent), externalID != nil
+			step.alone = d.alone
 			step.needsObjects = b.steps.toCreate(b.steps.referenced(i, d.send)...)
 		}
 	}
@@ -163,6 +165,9 @@ func (b *changes) externalIDChange(i int) *Change {
 	if !rekeyed && !adopted {
 		return nil
 	}
+	if h := b.blockers.claims.holder(i, claim{text: want}); h != nil && h.why != "" {
+		return nil // it would be on two objects
+	}
 	c := &Change{Path: "external_id", After: &want, Origin: FromManifest, Possible: true}
 	if have != "" {
 		c.Before = &have
@@ -184,13 +189,13 @@ func (b *changes) recordKnown(i int) {
 func (b *changes) planCreate(i int) {
 	if root := b.blockers.blocker(i); root != noObject {
 		step := b.steps.add(i, NotPossible)
-		step.Reason, step.Unsupported = b.blockers.blockReason(i, root), b.blockers.unsupportedKind(root)
+		step.Reason, step.Unsupported, step.NotOffered = b.blockers.blockReason(i, root), b.blockers.unsupportedKind(root), b.blockers.cannotCreate(root)
 		return
 	}
 	o, f := b.in.Desired[i], &b.objects.states[i]
 	if b.lacksFields(i) {
 		step := b.steps.add(i, NotPossible)
-		step.Reason = "it is " + o.Origin + " of " + o.Source.String() + ", and the manifest does not have enough fields to create it"
+		step.Reason = "it is " + o.Origin.String() + ", and the manifest does not have enough fields to create it"
 		return
 	}
 	if f.vanished {
@@ -198,14 +203,16 @@ func (b *changes) planCreate(i int) {
 	}
 	predefined := b.blockers.isPredefined(i)
 	if !predefined {
+		b.checkFormer(i)
 		b.checkSingle(i)
 		b.checkComplete(i)
 		b.checks.checkFeature(i)
 		b.checks.warnCaseMismatch(i)
 	}
 	step := b.steps.add(i, Create)
-	step.Pending = f.unconfirmed
-	step.PendingBatch = f.unconfirmed && f.prior != nil && f.prior.PendingIntent != nil && f.prior.PendingIntent.Batch
+	if f.unconfirmed {
+		step.Pending = f.prior.PendingIntent
+	}
 	step.alone = f.maybeHidden
 	step.Operation, step.Newest = f.info.create, b.highestNumber[scope{f.info, f.parent}]
 	var d difference
@@ -225,7 +232,7 @@ func (b *changes) planCreate(i int) {
 		case f.info.viaMembership(v.Field):
 		case b.blockers.whyUnavailable(i, v) != "":
 			d.block(change(v, FromManifest), b.blockers.whyUnavailable(i, v), v.Position)
-		case v.Field.CreateOnly() && !resolved(v): // left out, which is explicit where the name is looked up
+		case v.Field.Past && !resolved(v): // left out, which is explicit where the name is looked up
 		case isOff(v) && b.neededByChildren(o, v.Field): // off when all is in, see orderSwitches
 			values, followUp = append(values, &resource.Value{Field: v.Field, Text: "true", Position: v.Position}), append(followUp, v)
 		case b.getsDefault(f, v), fillsFirst && v.Field.Type == resource.Date:
@@ -279,10 +286,76 @@ func (b *changes) planCreate(i int) {
 	b.addBlocked(i, &d)
 }
 
+// siblings are the objects of a kind in one place.
+type siblings struct {
+	kind   string
+	parent resource.Address
+}
+
+// formerSiblings are the records of objects beside one of the manifest that this does not have any more, and that are still on the
+// service, as far as that is known.
+func (b *changes) formerSiblings(i int) []*Record {
+	if b.former == nil {
+		b.former = map[siblings][]*Record{}
+		for _, a := range slices.Sorted(maps.Keys(b.in.Prior)) {
+			r := b.in.Prior[a]
+			if _, wanted := b.objects.indexOf(a); wanted || r.ID == "" || !a.IsObject() || !b.in.targeted(a) || b.in.otherSource(&r) != "" {
+				continue
+			}
+			if _, owned := b.objects.owners[serviceID{a.Kind(), r.ID}]; !owned {
+				at := siblings{a.Kind(), a.Parent()}
+				b.former[at] = append(b.former[at], &r)
+			}
+		}
+	}
+	o, f := b.in.Desired[i], &b.objects.states[i]
+	return slices.DeleteFunc(slices.Clone(b.former[siblings{o.Kind.Name, o.Address.Parent()}]), func(r *Record) bool {
+		if b.snapshot.listed(f.info, f.parent) {
+			if l, _ := b.snapshot.list(f.info, f.parent); len(l.byID(r.ID)) == 0 {
+				return true
+			}
+		}
+		l := b.orphans.byAddress[r.Address]
+		return l != nil && (l.decision == toDelete || l.decision == deleteWithParent || l.decision == vanished)
+	})
+}
+
+// checkFormer reports an object that would be created a second time, since its key was changed, or, where it comes from, its
+// name.
+func (b *changes) checkFormer(i int) {
+	o := b.in.Desired[i]
+	others := b.formerSiblings(i)
+	if len(others) == 0 {
+		return
+	}
+	known := func(r *Record) string { return Orphan{Address: r.Address, Identifier: r.Identifier}.String() }
+	field, value := telling(o)
+	if at := slices.IndexFunc(others, func(r *Record) bool { return field != "" && value != "" && r.Values[field] == value }); at >= 0 {
+		r := others[at]
+		hint := "if it is the same one, add `previously: " + r.Address.Key() + "`; if not, planform state rm " + string(r.Address) + " stops tracking the other"
+		if b.in.isOrphan(r.Address, r) && !b.in.Prune {
+			hint += ", or --prune deletes it"
+		}
+		b.diags.report(o, "another-key", string(o.Address)+" would be created a second time: the state has "+known(r)+" with the same "+field+", and the manifest has no such key any more", hint)
+		return
+	}
+	var old []string
+	for _, r := range others {
+		if r.Origin == nil && (len(r.Sources) == 0 || slices.ContainsFunc(r.Sources, func(file string) bool { return slices.Contains(o.Files, file) })) {
+			old = append(old, known(r))
+		}
+	}
+	if o.Origin == nil || len(old) == 0 {
+		return
+	}
+	b.diags.report(o, "unknown-origin", string(o.Address)+" ("+o.Origin.String()+") is new there, or was renamed: the state, which an older planform wrote, does not tell. It has "+
+		firstFew(old, ", ")+", which the manifest does not have any more", "if it is one of them, add `previously: KEY`; planform state rm ADDRESS stops tracking those that were deleted there")
+}
+
 // lacksFields reports whether an object of another workspace is exported with too little to create it.
 func (b *changes) lacksFields(i int) bool {
 	o := b.in.Desired[i]
-	return o.Origin != "" && len(missingRequired(o)) > 0
+	return o.Origin != nil && len(o.Missing()) > 0
 }
 
 // getsDefault reports whether the service gives a new object a default though the
@@ -342,7 +415,7 @@ func (b *changes) adoptDefault(step *Step) {
 
 func (b *changes) checkComplete(i int) {
 	o, f := b.in.Desired[i], &b.objects.states[i]
-	needed := missingRequired(o)
+	needed := o.Missing()
 	if len(needed) == 0 {
 		return
 	}
@@ -391,7 +464,6 @@ func (b *changes) switchesFeature(f *objectState) bool {
 func (b *changes) difference(i int) (d difference) {
 	o, f := b.in.Desired[i], &b.objects.states[i]
 	resolve := b.refs.idResolver(i)
-	stale := false
 	for k := range o.Values {
 		v := &o.Values[k]
 		if what := b.blockers.unsupportedRef(i, v); what != "" {
@@ -406,7 +478,6 @@ func (b *changes) difference(i int) (d difference) {
 		}
 		v, created := b.linkable(v)
 		c, compared, differs := b.differ.compare(v, f, resolve)
-		stale = stale || f.row == nil && compared
 		missing := 0 // links, of a run that died before it sent them
 		if differs {
 			missing = b.missingLinks(v, f)
@@ -421,6 +492,7 @@ func (b *changes) difference(i int) (d difference) {
 			continue
 		}
 		if !differs {
+			b.noteUnseen(i, v)
 			d.alwaysSend(v)
 			continue
 		}
@@ -439,23 +511,54 @@ func (b *changes) difference(i int) (d difference) {
 			text := showValue(v)
 			c.Before, c.After, c.References = nil, &text, missing
 		}
+		// What such an update makes of the text, its own answer has to show: else it would be sent each time, should the
+		// service write it otherwise for ever.
+		d.alone = d.alone || c.Origin == FromDrift && f.prior.SentUnseen(v.Field.Name)
 		cause := cmp.Or(b.whyUnappliable(i, v), b.unknownLink(f, &o.Values[k]))
 		switch c.Possible = cause == ""; {
 		case c.Possible && len(created) > 0:
 			d.late.add(v, c, created)
-			stale = stale || f.row == nil
 		case c.Possible:
 			d.send, d.changes = append(d.send, v), append(d.changes, c)
-			stale = stale || f.row == nil
 		case compared:
 			d.block(c, cause, diag.Position{})
 		default: // nothing says that it differs, and nothing could be done
+			b.noteUnseen(i, v)
 		}
 	}
-	if stale && !b.in.SkipRefresh {
-		b.notRefreshed[f.info]++
-	}
 	return d
+}
+
+// noteUnseen notes a value that is taken to be as the manifest wants it, since nothing shows it.
+func (b *changes) noteUnseen(i int, v *resource.Value) {
+	o, f := b.in.Desired[i], &b.objects.states[i]
+	switch _, shown := v.Field.ObservedIn(f.row); {
+	case shown, v.Field.Header, v.Field.CreateOnly(): // it leads a text, or nobody can change it
+	case f.row == nil:
+		b.gaps.add(o, "", "", b.objects.whyUnread(f))
+	case resource.IsCustom(v):
+		b.gaps.add(o, resource.CustomFieldsName, "values of custom fields", b.whyCustomUnread())
+	default:
+		b.gaps.add(o, v.Field.Path(), v.Field.Path(), notShown)
+	}
+}
+
+func (b *changes) whyCustomUnread() gapReason {
+	if b.in.RefreshAll {
+		return gapReason{why: "the service does not show them"}
+	}
+	return gapReason{"reading them takes a request each", "--refresh-all reads them"}
+}
+
+// countSettled counts the objects that nothing is to be done about.
+func (b *changes) countSettled() {
+	for _, o := range b.settled {
+		if b.gaps.objects[o] {
+			b.plan.Summary.NotCompared++
+		} else {
+			b.plan.Summary.Unchanged++
+		}
+	}
 }
 
 // asShown is the value of a field as the service has it; nil = that is not known.
@@ -477,11 +580,20 @@ func (b *changes) whyUnappliable(i int, v *resource.Value) string {
 	if why := b.blockers.whyUnavailable(i, v); why != "" {
 		return why
 	}
+	if names := b.differ.leftOut(v, &b.objects.states[i], b.refs.idResolver(i)); len(names) > 0 && !b.in.RefreshAll {
+		return "the service did not take " + strings.Join(names, ", ") + " as " + v.Field.Name + " when it was last sent, without an error: leave it out, or put right what is in the way; --refresh-all sends it again"
+	}
 	switch {
 	case t.update == nil, v.Field.Immutable, !t.api.Sendable(v.Field):
 		return cannotChange
 	case v.Null && v.Field.Clear == resource.ClearNever:
 		return cannotClear
+	}
+	if v.Field.Unique {
+		want, _ := v.Desired(nil)
+		if h := b.blockers.claims.holder(i, claim{v.Field, want}); h != nil && h.why != "" {
+			return h.why
+		}
 	}
 	if root := b.blockers.blockerOf(v); root != noObject {
 		return "its " + v.Field.Name + " needs " + string(b.in.Desired[root].Address) + ": " + b.blockers.blockReason(root, root)
@@ -496,7 +608,7 @@ func (b *changes) recordDrift(i int, d *difference) {
 		kept    bool
 	}{{d.changes, false}, {d.late.changes, false}, {d.unappliable, false}, {d.kept, true}} {
 		for k := range list.changes {
-			if c := &list.changes[k]; c.Origin == FromDrift {
+			if c := &list.changes[k]; c.Origin == FromDrift || list.kept {
 				b.plan.Drift = append(b.plan.Drift, Drift{o, c, list.kept})
 			}
 		}
@@ -509,11 +621,47 @@ func (b *changes) addBlocked(i int, d *difference) {
 	if len(d.unappliable) == 0 {
 		return
 	}
-	step := b.steps.add(i, NotPossible)
-	if !d.position.IsZero() {
-		step.Position = d.position
+	t := b.objects.states[i].info
+	of := map[blockedFor]*difference{}
+	var order []blockedFor
+	for k, c := range d.unappliable {
+		why := b.blockedFor(i, d, k)
+		if of[why] == nil {
+			of[why] = &difference{}
+			order = append(order, why)
+		}
+		of[why].block(c, d.causes[k], diag.Position{})
 	}
-	step.changes, step.Reason, step.Unsupported = d.unappliable, d.reason(b.objects.states[i].info), d.unsupported
+	for _, why := range order {
+		step := b.steps.add(i, NotPossible)
+		if why == (blockedFor{}) && !d.position.IsZero() {
+			step.Position = d.position
+		}
+		step.changes, step.Reason, step.Unsupported, step.NotOffered = of[why].unappliable, of[why].reason(t), why.unsupported, why.notOffered
+	}
+}
+
+// blockedFor tells apart what is not possible for what the edition or the API lacks, and what is for other reasons.
+type blockedFor struct {
+	unsupported string // that this edition does not have
+	notOffered  bool   // by the API
+}
+
+func (b *changes) blockedFor(i int, d *difference, k int) blockedFor {
+	o, t := b.in.Desired[i], b.objects.states[i].info
+	cause := d.causes[k]
+	if d.unsupported != "" && cause == lacksObjects(d.unsupported) {
+		return blockedFor{unsupported: d.unsupported}
+	}
+	v, given := o.Value(d.unappliable[k].Path)
+	if !given || cause != cannotSet && cause != cannotChange {
+		return blockedFor{}
+	}
+	return blockedFor{notOffered: onlyByWider(t.api, func(wider resource.API) bool {
+		_, updates := o.Kind.Op(resource.Update, wider)
+		_, joins := resource.MembershipOf(o.Kind.Name, v.Field.Name)
+		return (cause == cannotSet || updates && !v.Field.Immutable) && (wider.Sendable(v.Field) || joins)
+	})}
 }
 
 // withoutOutsiders is a value without the people who are not members of the project. They are
@@ -523,16 +671,22 @@ func (b *changes) withoutOutsiders(i int, v *resource.Value, d *difference) *res
 	if len(out) == 0 {
 		return v
 	}
-	names := make([]string, len(out))
-	for k, r := range out {
-		names[k] = r.Text
+	names := map[string][]string{} // by role
+	for _, o := range out {
+		names[o.role] = append(names[o.role], o.ref.Text)
 	}
-	container := resource.MustLookup(resource.MustLookup(v.Field.MustBeMemberOf).Membership.Container)
-	at := b.in.Desired[b.objects.ancestor(i, b.objects.kinds[container])]
-	d.block(change(v, FromManifest), "the service accepts only members of "+string(at.Address)+" as "+v.Field.Name+": add "+strings.Join(names, ", ")+" to its members", diag.Position{})
+	via := resource.MustLookup(v.Field.MustBeMemberOf).Membership
+	at := string(b.in.Desired[b.objects.ancestor(i, b.objects.kind(via.Container))].Address)
+	for _, role := range slices.Sorted(maps.Keys(names)) {
+		why := "the service accepts only members of " + at + " as " + v.Field.Name + ": add " + strings.Join(names[role], ", ") + " to its members"
+		if role != "" {
+			why = "the service accepts no " + role + " of " + at + " as " + v.Field.Name + ": give " + strings.Join(names[role], ", ") + " the " + via.Attribute.Name + " " + v.Field.MemberRole + ", or leave them out"
+		}
+		d.block(change(v, FromManifest), why, diag.Position{})
+	}
 	only := *v
 	only.Refs = slices.DeleteFunc(slices.Clone(v.Refs), func(r resource.Reference) bool {
-		return slices.ContainsFunc(out, func(o *resource.Reference) bool { return o.Position == r.Position && o.Text == r.Text })
+		return slices.ContainsFunc(out, func(o outsider) bool { return o.ref.Position == r.Position && o.ref.Text == r.Text })
 	})
 	only.Null = len(only.Refs) == 0
 	return &only
@@ -556,13 +710,46 @@ func (b *changes) neededByChildren(o *resource.Object, field *resource.Field) bo
 	})
 }
 
+// keepHidden leaves an object as it is that no list shows.
+func (b *changes) keepHidden(i int) {
+	o, f := b.in.Desired[i], &b.objects.states[i]
+	b.recordKnown(i)
+	switch {
+	case f.id == "": // its parent is hidden
+	case !f.isAway(o):
+		b.leave(o)
+	case f.row != nil:
+		b.keepDifferences(i)
+	default:
+		b.settled = append(b.settled, o)
+		b.gaps.add(o, "", "", b.objects.whyHidden())
+	}
+}
+
 // keepArchived leaves an archived object as it is. It warns unless the manifest says archived.
 func (b *changes) keepArchived(i int) {
 	o := b.in.Desired[i]
 	b.recordKnown(i)
-	b.plan.Summary.Unchanged++
-	if _, _, given := wantsArchived(o); !given {
-		b.diags.warn(o, "archived", string(o.Address)+" is archived on the service; it and its members are left as they are", "")
+	if _, _, given := wantsArchived(o); given {
+		b.keepDifferences(i)
+		return
+	}
+	b.leave(o)
+	b.diags.warn(o, "archived", string(o.Address)+" is archived on the service; it and its members are left as they are", "")
+}
+
+// leave does nothing about an object that somebody archived.
+func (b *changes) leave(o *resource.Object) {
+	b.settled = append(b.settled, o)
+	b.gaps.add(o, "", "", leftAlone)
+}
+
+// keepDifferences says what differs of an object that is archived, as the manifest wants it, and stays as it is.
+func (b *changes) keepDifferences(i int) {
+	d := b.difference(i)
+	left := difference{kept: slices.Concat(d.changes, d.kept, d.unappliable)}
+	if b.recordDrift(i, &left); len(left.kept) == 0 {
+		b.settled = append(b.settled, b.in.Desired[i])
 	}
 }
 

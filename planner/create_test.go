@@ -68,6 +68,7 @@ func TestCreating(t *testing.T) {
 			findings: []string{
 				"warning cannot-tell: 1 work item not in the state file will be created: the documented operations cannot tell whether the service has it; those that an earlier apply created would be duplicated: restore its state file, or give each work item its identifier or id",
 				"warning cannot-tell: 2 pages not in the state file will be created: the documented operations cannot tell whether the service has them; those that an earlier apply created would be duplicated: restore its state file, or give each page its id",
+				notOffered(2),
 			},
 		},
 		"a work item of another project is found by its identifier": {

@@ -23,6 +23,9 @@ func (s *differ) compare(v *resource.Value, f *objectState, resolve resource.IDR
 		return compareContent(v, f)
 	}
 	want, complete := v.Desired(resolve)
+	if v.Field.Past && !complete {
+		return c, false, false // it is left out
+	}
 	prior, applied := "", false
 	if f.prior != nil && f.prior.PendingIntent == nil { // what an update without an outcome left is not known
 		prior, applied = f.prior.Values[v.Field.Name]
@@ -32,34 +35,47 @@ func (s *differ) compare(v *resource.Value, f *objectState, resolve resource.IDR
 			if complete && have == want {
 				return c, true, false
 			}
-			seen := ""
-			if applied {
-				seen = f.prior.Values[ShownKey(v.Field.Name)]
-			}
-			unchangedByOthers := applied && (seen == Shown(have) || seen == Unseen) // nobody changed what the service made of it
-			if unchangedByOthers && complete && resource.Digest(want) == prior {
+			if applied && complete && resource.Digest(want) == prior && f.prior.stillShown(v.Field, have, f.row) && len(s.leftOut(v, f, resolve)) == 0 {
 				return c, true, false
 			}
 			c = change(v, FromManifest)
-			if applied && !unchangedByOthers && resource.Digest(have) != prior {
-				c.Origin = FromDrift
+			if applied && f.prior.drifted(v.Field, f.lastShown(v.Field), f.row) {
+				c.Origin, c.Conflict = FromDrift, complete && resource.Digest(want) != prior
 			}
-			c.Before, c.After = s.displayValues(v, have, want, c.After)
+			c.Before, c.After = s.displayValues(v, have, want, c.After, resolve)
 			return c, true, true
 		}
 	}
-	if applied && complete && resource.Digest(want) == prior {
+	if applied && complete && resource.Digest(want) == prior && len(s.leftOut(v, f, resolve)) == 0 {
 		return c, true, false
 	}
 	if v.Field.CreateOnly() && (!applied || !complete) {
-		return c, false, false // only a create takes it, and nothing shows it
+		return c, false, false
 	}
 	c = change(v, NotRefreshed)
 	if prior != "" && !strings.HasPrefix(prior, "sha256:") {
-		before := s.refs.nameIDs(v, v.Field.WithoutProperty(prior))
+		before := s.refs.nameIDs(v, v.Field.WithoutProperty(prior), resolve)
 		c.Before = &before
 	}
 	return c, f.prior != nil && len(f.prior.Values) > 0, true
+}
+
+// leftOut are the references of a field that the service left out when they were sent last, while nothing has changed since.
+func (s *differ) leftOut(v *resource.Value, f *objectState, resolve resource.IDResolver) (names []string) {
+	want, complete := v.Desired(resolve)
+	if !complete || f.prior == nil || f.prior.PendingIntent != nil || f.prior.Values[v.Field.Name] != resource.Digest(want) {
+		return nil
+	}
+	shown, leftOut := strings.CutPrefix(f.prior.Values[ShownKey(v.Field.Name)], leftOutMark)
+	if have, known := v.Field.ObservedIn(f.row); !leftOut || known && shown != resource.Digest(have) {
+		return nil
+	}
+	for i := range v.Refs {
+		if id, ok := resolve(v.Field, &v.Refs[i]); ok && !v.Field.IsCoveredBy(id, shown) {
+			names = append(names, v.Refs[i].Text)
+		}
+	}
+	return names
 }
 
 // compareContent compares a file by its digest with the one that was sent, else by its size
@@ -76,8 +92,8 @@ func compareContent(v *resource.Value, f *objectState) (c Change, compared, diff
 	return change(v, FromManifest), compared, differs
 }
 
-func (s *differ) displayValues(v *resource.Value, have, want string, after *string) (*string, *string) {
-	before := s.refs.nameIDs(v, have)
+func (s *differ) displayValues(v *resource.Value, have, want string, after *string, resolve resource.IDResolver) (*string, *string) {
+	before := s.refs.nameIDs(v, v.Field.WithoutProperty(have), resolve)
 	if v.Field.Rich() {
 		have, want = s.refs.nameLinks(v, have, want)
 		old, now := resource.PlainText(have), resource.PlainText(want)
@@ -100,6 +116,7 @@ type difference struct {
 	send        []*resource.Value
 	alwaysSent  []*resource.Value // unchanged, but the service wants them in every update
 	changes     []Change          // that sending makes
+	alone       bool              // the update shares no request
 	late        lateTexts         // to be sent when what they name is created
 	unappliable []Change          // that cannot be made
 	kept        []Change          // drift that is left as it is
@@ -153,8 +170,10 @@ func (d *difference) block(c Change, cause string, at diag.Position) {
 // object does without it.
 func (d *difference) blockUnsupported(v *resource.Value, objects string) {
 	d.unsupported = objects
-	d.block(change(v, FromManifest), "this edition of the service has no "+objects, diag.Position{})
+	d.block(change(v, FromManifest), lacksObjects(objects), diag.Position{})
 }
+
+func lacksObjects(objects string) string { return "this edition of the service has no " + objects }
 
 // reason puts the causes into a sentence.
 func (d *difference) reason(t *kindInfo) string {

@@ -41,7 +41,8 @@ func findDivergences(differ *differ, memberships *memberships) *divergences {
 		if f.presence == absent && f.vanished {
 			s.vanished = append(s.vanished, o)
 		}
-		if f.presence != exists || s.objects.staysArchived(i) {
+		_, _, given := wantsArchived(o)
+		if away := f.presence == hidden && f.isAway(o) && f.row != nil; f.presence != exists && !away || s.objects.staysArchived(i) && !given {
 			continue
 		}
 		for k := range o.Values {
@@ -72,12 +73,13 @@ func (s *divergences) field(i int, v *resource.Value) {
 	if f.prior == nil || len(f.prior.Values) == 0 || f.prior.PendingIntent != nil {
 		d.Unknown = true
 	} else {
-		applied, known := f.prior.Values[v.Field.Name]
-		seen := f.prior.Values[ShownKey(v.Field.Name)]
-		if !known || seen == Shown(have) || seen == Unseen || resource.Digest(have) == applied {
+		if !f.prior.drifted(v.Field, f.lastShown(v.Field), f.row) {
 			return // only the manifest changed
 		}
-		d.Conflict = !complete || resource.Digest(want) != applied
+		if !complete && v.Field.IsRef() { // what it names was deleted: that changed nothing in the manifest
+			want, complete = v.Desired(s.formerly(resolve))
+		}
+		d.Conflict = !complete || resource.Digest(want) != f.prior.Values[v.Field.Name]
 	}
 	var ids []string
 	if v.Field.IsRef() {
@@ -86,6 +88,17 @@ func (s *divergences) field(i int, v *resource.Value) {
 		}
 	}
 	s.add(i, d, ids)
+}
+
+// formerly resolves what no longer exists to the ID that the state has of it.
+func (s *divergences) formerly(resolve resource.IDResolver) resource.IDResolver {
+	return func(field *resource.Field, r *resource.Reference) (string, bool) {
+		id, ok := resolve(field, r)
+		if !ok && r.Target != nil {
+			id = s.in.Prior[r.Target.Address].ID
+		}
+		return id, id != ""
+	}
 }
 
 // add adds a field that names what has the IDs on the service.
@@ -104,6 +117,12 @@ func (s *divergences) add(i int, d Divergence, ids []string) {
 		}
 		for _, id := range ids {
 			name := s.writtenName(i, t, id, byKey)
+			if at, owned := s.objects.owners[serviceID{t.to.kind.Name, id}]; owned {
+				if d.Named == nil {
+					d.Named = map[string]*resource.Object{}
+				}
+				d.Named[name] = s.in.Desired[at]
+			}
 			if d.All = append(d.All, name); !named[id] {
 				d.Add = append(d.Add, name)
 			}
@@ -119,6 +138,10 @@ func (s *divergences) membership(i int, v *resource.Value) {
 	o, f := s.in.Desired[i], &s.objects.states[i]
 	t := f.info.ref(v.Field)
 	m := t.membership.Membership
+	if len(v.Refs) == 0 {
+		s.uncontained(i, v, t)
+		return
+	}
 	var stay, left []string
 	for k := range v.Refs {
 		at, id, _ := s.refs.target(i, t, &v.Refs[k])
@@ -148,33 +171,41 @@ func (s *divergences) membership(i int, v *resource.Value) {
 		}
 		stay = now
 	}
-	if before := s.refs.nameIDs(v, strings.Join(stay, ",")); before != "" {
+	if before := s.refs.nameIDs(v, strings.Join(stay, ","), s.refs.idResolver(i)); before != "" {
 		d.Change.Before = &before
 	}
 	s.add(i, d, stay)
 }
 
+// uncontained finds out where people put an object that is to be in no container.
+func (s *divergences) uncontained(i int, v *resource.Value, t *refField) {
+	m := t.membership.Membership
+	if m.On == m.Container || v.Field.Name == m.SeveralField {
+		return // which only takes out what planform put in
+	}
+	all, _, known := s.memberships.containersIn(t, s.objects.within(i, t.to))
+	var now []string
+	for _, c := range all {
+		byManifest := slices.Contains(s.in.Prior[c.Container.Address.Members(m.Plural(), 1)].Members, s.objects.states[i].id) // which changed then
+		if slices.Contains(c.members, s.objects.states[i].id) && !byManifest {
+			now = append(now, c.Container.ID)
+		}
+	}
+	if !known || len(now) == 0 {
+		return
+	}
+	before := s.refs.nameIDs(v, strings.Join(now, ","), s.refs.idResolver(i))
+	d := Divergence{Object: s.in.Desired[i], Value: v, Row: s.objects.states[i].row, Change: change(v, FromDrift), Unknown: len(s.in.Prior) == 0}
+	d.Change.Before = &before
+	s.add(i, d, now)
+}
+
 // containers are the IDs of those of a kind that an object is in. ok is false while that is not read.
 func (s *divergences) containers(i int, t *refField) (ids []string, ok bool) {
-	within := s.objects.within(i, t.to)
-	op, offered := t.membership.Op(resource.ListMembers, s.in.API)
-	l, st := s.snapshot.list(t.to, within)
-	if !offered || st != exists {
-		return nil, false
-	}
-	ok = true
-	for _, row := range l.rows {
-		params := s.objects.params(within)
-		params[t.to.kind.Param] = row.ID()
-		read, _ := readOf(op, params)
-		a, answered := s.service.ask(read)
-		if ok = ok && answered; !answered {
-			continue
-		}
-		if slices.ContainsFunc(a.Rows, func(member resource.Row) bool {
-			return t.membership.Membership.MemberID(member) == s.objects.states[i].id
-		}) {
-			ids = append(ids, row.ID())
+	all, _, ok := s.memberships.containersIn(t, s.objects.within(i, t.to))
+	for _, c := range all {
+		if slices.Contains(c.members, s.objects.states[i].id) {
+			ids = append(ids, c.Container.ID)
 		}
 	}
 	return ids, ok
@@ -183,7 +214,7 @@ func (s *divergences) containers(i int, t *refField) (ids []string, ok bool) {
 // writtenName is the text by which a manifest names an object of the service: its name where that is clear, or its key if
 // the field has keys, else its ID.
 func (s *divergences) writtenName(i int, t *refField, id string, byKey bool) string {
-	within := s.objects.within(i, t.to)
+	within := s.objects.withinOf(i, t)
 	at, owned := s.objects.owners[serviceID{t.to.kind.Name, id}]
 	var texts []string
 	switch {

@@ -79,7 +79,14 @@ func TestAPullFindsWhatPeopleChanged(t *testing.T) {
 		"what is people's is not looked at":  {prior("priority=high"), have("priority=low"), item("priority=high", "ignore_changes=priority"), nil},
 		"drift that is an error elsewhere":   {prior("priority=high"), have("priority=low"), item("priority=high", "on_drift=fail"), []string{"work_item/web/pay priority: high -> low"}},
 		"drift that is kept":                 {prior("priority=high"), have("priority=low"), item("priority=high", "on_drift=keep"), []string{"work_item/web/pay priority: high -> low"}},
-		"a reference is named":               {prior("state=" + todo), have("state=" + done), item("state=Todo"), []string{"work_item/web/pay state: Todo -> Done drop [0] add [Done] all [Done]"}},
+		"a label was deleted": {
+			append(prior("labels="+uuid(5, 1)), known("label/web/red", uuid(5, 1), "name=Red")), have("labels="),
+			func(w *wanted) {
+				w.put("project/web", "id="+web).put("label/web/red", "name=Red").put("work_item/web/pay", "id="+pay, "name=Pay", "labels=@label/web/red")
+			},
+			[]string{"work_item/web/pay labels: label/web/red -> - drop [0] add [] all []", "vanished label/web/red"},
+		},
+		"a reference is named": {prior("state=" + todo), have("state=" + done), item("state=Todo"), []string{"work_item/web/pay state: Todo -> Done drop [0] add [Done] all [Done]"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -118,6 +125,25 @@ func TestAPullFindsWhoLeftAndCameAndWhatWent(t *testing.T) {
 		"work_item/web/ship cycle: cycle/web/one -> - drop [0] add [] all []",
 		"vanished work_item/web/gone", "unmanaged 1 cycle of project/web", "unmanaged 1 work_item of project/web",
 	}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestAPullFindsWhatAnObjectCameIntoThatIsToBeInNone(t *testing.T) {
+	t.Parallel()
+	one, two, front, back, pay, ship := uuid(2, 1), uuid(2, 2), uuid(0xd, 1), uuid(0xd, 2), uuid(9, 1), uuid(9, 2)
+	s := newService(t, full)
+	s.have("project", "", web, "identifier=WEB").have("cycle", web, one, "name=One").have("cycle", web, two, "name=Two").have("module", web, front, "name=Front").have("module", web, back, "name=Back")
+	s.have("work_item", web, pay, "name=Pay").have("work_item", web, ship, "name=Ship")
+	s.members["cycle_work_item "+one], s.members["cycle_work_item "+two] = []string{pay}, []string{ship}
+	s.members["module_work_item "+front], s.members["module_work_item "+back] = []string{pay}, []string{pay}
+	s.in.Prior["work_item/web/pay"], s.in.Prior["work_item/web/ship"] = known("work_item/web/pay", pay, "name=Pay"), known("work_item/web/ship", ship, "name=Ship")
+	s.in.Prior["cycle/web/Two#work_items"] = planner.Record{Address: "cycle/web/Two#work_items", Members: []string{ship}} // the manifest takes it out
+	w := want(t).put("project/web", "id="+web).put("work_item/web/pay", "name=Pay", "cycle!", "module!").put("work_item/web/ship", "name=Ship", "cycle!")
+	if diff := cmp.Diff([]string{
+		"work_item/web/pay module: - -> Front,Back drop [] add [Back Front] all [Back Front]",
+		"work_item/web/pay cycle: - -> One drop [] add [One] all [One]",
+	}, divergences(s, w.all())); diff != "" {
 		t.Error(diff)
 	}
 }

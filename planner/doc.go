@@ -17,12 +17,13 @@
 //	service       the only place that turns a question into a read          observe.go
 //	snapshot      what the service lists, parent by parent                  observe.go
 //	matches       what each object is on the service                        match.go, recognise.go, recover.go
-//	references    names to IDs                                              resolve.go
+//	references    names to IDs                                              resolve.go, custom_fields.go
 //	differ        desired x observed x prior of a field                     diff.go
 //	memberships   who is wanted where, and who is there                     membership.go
 //	divergences   what people changed, for the manifests                    divergence.go
 //	orphans       objects that only the state has, and which may go         orphans.go, prune_checks.go
 //	removals      who is to leave                                           membership_removal.go
+//	claims        who has the names and marks that the service takes once   claims.go
 //	blockers      what cannot be made, and what the service refuses         blocked.go
 //	changes       creates and updates                                       change.go, links.go
 //	additions     who is brought in                                         membership_addition.go
@@ -36,7 +37,9 @@
 //   - An object is found on the service by the manifest's ID, the state, the manifest's
 //     identifier, planform's external ID, its natural key, in this order, and never
 //     guessed: two that match, or an identifier that contradicts the state or an external
-//     ID, are an error that names both.
+//     ID, are an error that names both. Of a manifest from another workspace, the state
+//     finds an object by the ID that it has there before its key.
+//   - Nothing is created a second time since its key changed: that is an error.
 //   - What an ID or identifier names and the service does not show (deleted, archived, a
 //     draft) stops only its own object and its children. Of an object that names it, only
 //     the field waits. What is archived is left alone, and never created again.

@@ -40,7 +40,8 @@ func TestEstimates(t *testing.T) {
 			findings: []string{"error one-only: project/web has the estimate \"Points\" already, and can have no other; to manage that one, write its name, or id: " + points},
 		},
 		"a value that items have is not deleted": {
-			api: full, options: pruning, have: have("estimate_point=" + five), want: wants([]string{"estimate/web/points", "name=Points"}),
+			kept: 1,
+			api:  full, options: pruning, have: have("estimate_point=" + five), want: wants([]string{"estimate/web/points", "name=Points"}),
 			prior: []planner.Record{made("estimate_point/web/points/5", five), made("estimate_point/web/points/8", eight)},
 			steps: []string{
 				"adopt estimate/web/points: found by its name", "delete estimate_point/web/points/8",

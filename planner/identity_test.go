@@ -1,6 +1,7 @@
 package planner_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -26,8 +27,25 @@ type rule struct {
 	prior    []planner.Record
 	want     func(*wanted)
 	steps    []string // a line each, see lines
-	findings []string // errors and notices
+	findings []string // errors and notices, and what is not compared
+	kept     int      // orphans that others changed, use, or have something in: the first of the findings
 	reads    []string // paths below the workspace, if they matter
+}
+
+// notOffered is the notice about what the documented operations cannot do.
+func notOffered(n int) string {
+	if n == 1 {
+		return "warning not-offered: 1 step not possible with the documented operations; leave it out, or give --api auto; --allow-unsupported accepts it"
+	}
+	return fmt.Sprintf("warning not-offered: %d steps not possible with the documented operations; leave them out, or give --api auto; --allow-unsupported accepts them", n)
+}
+
+// keptForOthers is the notice about orphans that stay for what others did.
+func keptForOthers(n int) string {
+	if n == 1 {
+		return "warning kept-for-others: 1 object no longer in the manifest is not deleted, since others changed it, use it or have something in it; --delete-changed deletes it all the same"
+	}
+	return fmt.Sprintf("warning kept-for-others: %d objects no longer in the manifest are not deleted, since others changed them, use them or have something in them; --delete-changed deletes them all the same", n)
 }
 
 func checkRules(t *testing.T, rules map[string]rule) {
@@ -60,8 +78,16 @@ func checkRules(t *testing.T, rules map[string]rule) {
 				}
 				findings = append(findings, text)
 			}
+			if plan != nil {
+				for _, n := range plan.NotCompared {
+					findings = append(findings, "not compared: "+n.What+": "+n.Why)
+				}
+			}
 			if diff := cmp.Diff(r.steps, steps); diff != "" {
 				t.Errorf("steps (-want +got):\n%s", diff)
+			}
+			if r.kept > 0 {
+				r.findings = append([]string{keptForOthers(r.kept)}, r.findings...)
 			}
 			if diff := cmp.Diff(r.findings, findings); diff != "" {
 				t.Errorf("findings (-want +got):\n%s", diff)
@@ -84,8 +110,12 @@ func known(address resource.Address, id string, values ...string) planner.Record
 	r := planner.Record{Address: address, ID: id, Values: map[string]string{}}
 	for _, v := range values {
 		name, text, _ := strings.Cut(v, "=")
-		if name == "identifier" {
+		switch name {
+		case "identifier":
 			r.Identifier = text
+			continue
+		case "origin":
+			r.Origin = origin(text)
 			continue
 		}
 		r.Values[name] = text
@@ -161,7 +191,10 @@ func TestIdentity(t *testing.T) {
 			want: func(w *wanted) {
 				project(w).put("work_item/web/pay", "name=Pay online").put("link/web/pay/a", "url=https://a.example")
 			},
-			findings: []string{"warning archived: work_item/web/pay (WEB-7) is archived on the service: left alone, with everything in it; restore it on the service to have it managed, or remove it from the manifest"},
+			findings: []string{
+				"warning archived: work_item/web/pay (WEB-7) is archived on the service: left alone, with everything in it; restore it on the service to have it managed, or remove it from the manifest",
+				"not compared: 1 work item: archived or a draft, and left alone",
+			},
 		},
 		"what names an archived item is made without it": {
 			api: full,
@@ -181,7 +214,10 @@ func TestIdentity(t *testing.T) {
 				"create work_item/web/cash",
 				"not_possible work_item/web/cash: work_item/web/pay (or its parent) is archived",
 			},
-			findings: []string{"warning archived: work_item/web/pay (WEB-7) is archived on the service: left alone, with everything in it; restore it on the service to have it managed, or remove it from the manifest"},
+			findings: []string{
+				"warning archived: work_item/web/pay (WEB-7) is archived on the service: left alone, with everything in it; restore it on the service to have it managed, or remove it from the manifest",
+				"not compared: 1 work item: archived or a draft, and left alone",
+			},
 		},
 		"one that is not there stops nothing but what hangs on it": {
 			api: full,
@@ -327,8 +363,8 @@ func TestIdentity(t *testing.T) {
 			prior: []planner.Record{known("work_item/web/pay", item(1), "identifier=WEB-1", "name=Pay")},
 			want:  func(w *wanted) { project(w).put("work_item/web/pay", "name=Pay") },
 			findings: []string{
-				"warning not-refreshed: 1 work item could not be read with the documented operations; compared with the state file instead",
 				"warning other-thing: WEB-1 was work_item/web/pay at the last apply, and is a different work item now; work_item/web/pay was not re-read",
+				"not compared: 1 work item: the documented operations cannot read them",
 			},
 		},
 		"what was deleted and made again by hand is adopted": {
@@ -366,11 +402,14 @@ func TestIdentity(t *testing.T) {
 			steps: []string{"not_possible link/web/pay/a: the service has no work item with the ID " + item(1) + ": its links cannot be listed"},
 		},
 		"what is in an archived project is not taken for deleted": {
-			api:      full,
-			have:     func(s *service) { s.find(web).row["archived_at"] = "2026-01-01" },
-			prior:    []planner.Record{known("work_item/web/pay", item(1))},
-			want:     func(w *wanted) { w.put("project/web", "identifier=WEB").put("work_item/web/pay", "name=Pay") },
-			findings: []string{"warning archived: project/web (WEB) is archived on the service: left alone, with everything in it; restore it on the service to have it managed, or remove it from the manifest"},
+			api:   full,
+			have:  func(s *service) { s.find(web).row["archived_at"] = "2026-01-01" },
+			prior: []planner.Record{known("work_item/web/pay", item(1))},
+			want:  func(w *wanted) { w.put("project/web", "identifier=WEB").put("work_item/web/pay", "name=Pay") },
+			findings: []string{
+				"warning archived: project/web (WEB) is archived on the service: left alone, with everything in it; restore it on the service to have it managed, or remove it from the manifest",
+				"not compared: 1 project: archived or a draft, and left alone",
+			},
 		},
 		"what the state knows of another project is void": {
 			api: full,
@@ -415,11 +454,10 @@ func TestIdentity(t *testing.T) {
 			steps: []string{"adopt cycle/web/a: found by looking"},
 		},
 		"or made again where nothing can be read": {
-			api:      documented,
-			prior:    []planner.Record{{Address: "project/web", ID: web, Values: map[string]string{"name": "B"}, PendingIntent: &planner.Intent{Action: planner.Update}}},
-			want:     func(w *wanted) { w.put("project/web", "name=B") },
-			steps:    []string{"update project/web name"},
-			findings: []string{"warning not-refreshed: 1 project could not be read with the documented operations; compared with the state file instead"},
+			api:   documented,
+			prior: []planner.Record{{Address: "project/web", ID: web, Values: map[string]string{"name": "B"}, PendingIntent: &planner.Intent{Action: planner.Update}}},
+			want:  func(w *wanted) { w.put("project/web", "name=B") },
+			steps: []string{"update project/web name"},
 		},
 		"an unsupported kind is reported for each object that needs it": {
 			api:  full,
@@ -449,7 +487,8 @@ func TestIdentity(t *testing.T) {
 			want: func(w *wanted) {
 				w.put("project/web", "id="+web).put("work_item/web/pay", "name=Pay").put("comment/web/pay/k", "text=Hi")
 			},
-			steps: []string{"not_possible comment/web/pay/k: the documented operations cannot create a comment"},
+			steps:    []string{"not_possible comment/web/pay/k: the documented operations cannot create a comment"},
+			findings: []string{notOffered(1), "not compared: 1 work item: the documented operations cannot read them"},
 		},
 	})
 }
@@ -483,8 +522,8 @@ func TestADocumentedPlanReportsWhatItCannotCheck(t *testing.T) {
 			api: documented, want: items, steps: created[1:],
 			prior: []planner.Record{known("work_item/web/a", uuid(9, 1), "name=A")},
 			findings: []string{
-				"warning not-refreshed: 1 work item could not be read with the documented operations; compared with the state file instead",
 				cannotSettle("1 work item"),
+				"not compared: 1 work item: the documented operations cannot read them",
 			},
 		},
 		"the wider API looks": {api: full, want: items, steps: created},

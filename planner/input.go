@@ -65,6 +65,8 @@ type Input struct {
 	RefreshAll bool
 	// Prune deletes what an earlier apply made and the manifest no longer has.
 	Prune bool
+	// DeleteChanged lets Prune delete also what others changed, use, or have something in.
+	DeleteChanged bool
 	// OtherSources holds the manifests that the state names, that are still there and that
 	// are not read: what stands in one of them is not orphaned.
 	OtherSources map[string]bool
@@ -111,6 +113,8 @@ type Record struct {
 	Members   []string          `json:"members,omitempty"`   // of a membership: IDs of the members, sorted
 	Found     []string          `json:"found,omitempty"`     // those of Members that planform did not add, such as what an export saw; pruning leaves them in
 	AppliedAt time.Time         `json:"applied_at,omitzero"` // when values or members were last applied; zero = not known
+	// Origin is what the object is in the workspace that its manifest came from; nil = it came from no other, or none that is known.
+	Origin *resource.Origin `json:"source,omitempty"`
 	// PendingIntent is set where a request was sent, or may have been, and its outcome is not known.
 	PendingIntent *Intent `json:"open,omitempty"`
 }
@@ -225,24 +229,10 @@ func Select(desired []*resource.Object, targets Targets, known []resource.Addres
 		}
 		return meant
 	}
-	needed := map[*resource.Object]bool{}
-	var need func(o *resource.Object)
-	need = func(o *resource.Object) {
-		if o == nil || needed[o] {
-			return
-		}
-		needed[o] = true
-		need(o.Parent)
-		for i := range o.Values {
-			need(o.Values[i].Field.Definition)
-			for k := range o.Values[i].Refs {
-				need(o.Values[i].Refs[k].Target)
-			}
-		}
-	}
+	var meant []*resource.Object
 	for _, o := range desired {
 		if means(o.Address) {
-			need(o)
+			meant = append(meant, o)
 		}
 	}
 	for _, a := range known {
@@ -254,7 +244,35 @@ func Select(desired []*resource.Object, targets Targets, known []resource.Addres
 			found.Add(diag.Diagnostic{Code: "no-target", Summary: "no address of the manifest matches --target " + t.Pattern, Hint: nearTarget(t.Pattern, desired)})
 		}
 	}
+	needed := map[*resource.Object]bool{}
+	for _, o := range WithNeeded(meant) {
+		needed[o] = true
+	}
 	return slices.DeleteFunc(slices.Clone(desired), func(o *resource.Object) bool { return !needed[o] }), found
+}
+
+// WithNeeded returns objects with what they need: what they live in, which comes first, and what they name, and so on.
+func WithNeeded(objects []*resource.Object) (all []*resource.Object) {
+	seen := map[*resource.Object]bool{}
+	var need func(o *resource.Object)
+	need = func(o *resource.Object) {
+		if o == nil || seen[o] {
+			return
+		}
+		seen[o] = true
+		need(o.Parent)
+		all = append(all, o)
+		for i := range o.Values {
+			need(o.Values[i].Field.Definition)
+			for k := range o.Values[i].Refs {
+				need(o.Values[i].Refs[k].Target)
+			}
+		}
+	}
+	for _, o := range objects {
+		need(o)
+	}
+	return all
 }
 
 func nearTarget(pattern string, desired []*resource.Object) string {
@@ -285,6 +303,24 @@ const standardInput = "-"
 
 func (in *Input) targeted(a resource.Address) bool {
 	return len(in.Targets) == 0 || slices.ContainsFunc(in.Targets, func(t Target) bool { return t.expr.MatchString(string(a)) })
+}
+
+// onlyByWider reports whether another API than the one that manages a kind can do something, a wider one.
+func onlyByWider(api resource.API, can func(resource.API) bool) bool {
+	for wider := api + 1; wider <= resource.V2; wider++ {
+		if can(wider) {
+			return true
+		}
+	}
+	return false
+}
+
+// offeredByWider reports whether a wider API has an operation.
+func offeredByWider(api resource.API, k *resource.Kind, verb resource.Verb) bool {
+	return onlyByWider(api, func(wider resource.API) bool {
+		_, ok := k.Op(verb, wider)
+		return ok
+	})
 }
 
 // namesNeed is the hint for a name that cannot be looked up, with the choice of another API where there is one.

@@ -32,7 +32,7 @@ type kindInfo struct {
 }
 
 // neededFields are the fields of a record that planning reads: its identity, the fields that
-// some manifest writes, and references to kinds of which something may be deleted.
+// some manifest writes, and references to kinds of which something may be deleted; all of those of which it may be.
 func (t *kindInfo) neededFields(written map[*resource.Field]bool, deleted map[string]bool) string {
 	k := t.kind
 	if t.list.V2() && k.Parent != "" { // its rows do not name the parent, and the service refuses a name that they lack
@@ -46,9 +46,16 @@ func (t *kindInfo) neededFields(written map[*resource.Field]bool, deleted map[st
 		names = append(names, "external_source", "external_id")
 	}
 	for i := range k.Fields {
-		if f := &k.Fields[i]; written[f] || f.IsRef() && deleted[f.Ref] || slices.Contains(k.NaturalKey, f.Name) {
+		f := &k.Fields[i]
+		if written[f] || deleted[k.Name] || f.IsRef() && deleted[f.Ref] || slices.Contains(k.NaturalKey, f.Name) {
 			names = append(names, f.APIName, f.AltAPIName)
 		}
+		if written[f] && f.Rich() && !t.list.V2() {
+			names = append(names, "updated_at") // see Record.stillShown
+		}
+	}
+	if deleted[k.Name] && !t.list.V2() {
+		names = append(names, "created_by", "updated_by", "updated_at")
 	}
 	slices.Sort(names)
 	return strings.Join(slices.DeleteFunc(slices.Compact(names), func(n string) bool { return n == "" }), ",")
@@ -135,6 +142,13 @@ func (t *kindInfo) membershipsInside() []*resource.Kind {
 	return slices.DeleteFunc(resource.Memberships(), func(k *resource.Kind) bool {
 		m := k.Membership
 		return m.Container != t.kind.Name || m.Member == m.Container || resource.MustLookup(m.Member).Section == ""
+	})
+}
+
+// relations are the memberships of objects of the kind among each other.
+func (t *kindInfo) relations() []*resource.Kind {
+	return slices.DeleteFunc(resource.Memberships(), func(k *resource.Kind) bool {
+		return k.Membership.Container != t.kind.Name || k.Membership.Inverse == ""
 	})
 }
 
@@ -265,10 +279,15 @@ type referrer struct {
 	field *resource.Field
 }
 
-// label is what people call a record: by its name, where it has one.
+// label is what people call a record: by its name, where it has one, else by its text.
 func label(k *resource.Kind, row resource.Row) string {
 	for _, name := range displayTexts(k, row) {
 		return k.Noun() + " " + truncate(name)
+	}
+	for i := range k.Fields {
+		if text, _ := k.Fields[i].ObservedIn(row); k.Fields[i].Rich() && text != "" {
+			return k.Noun() + " " + truncate(strings.TrimSpace(resource.PlainText(text)))
+		}
 	}
 	return k.Noun() + " " + row.ID()
 }

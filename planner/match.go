@@ -29,6 +29,25 @@ func match(r round) *matches {
 	return s
 }
 
+// FindLost looks during a run for what a create made whose answer was lost, where only readable numbers tell. in.Desired
+// holds the object and those that it needs, and in.Prior says what is known by now, with the intents that have no outcome. It
+// is a pure function: the reads must be answered before it is decided, and then rows are what the create may have made.
+func FindLost(in Input, wanted *resource.Object) (rows []resource.Row, reads []Read, decided bool) {
+	in.SkipRefresh = true
+	r := observe(&in)
+	m := match(r)
+	for i, o := range in.Desired {
+		if f := &r.objects.states[i]; o == wanted && len(r.service.reads) == 0 {
+			l := m.recovery.recovered[f]
+			decided = l != nil && l.presence.decided()
+			if decided {
+				rows = l.rows
+			}
+		}
+	}
+	return rows, r.service.reads, decided
+}
+
 // identify decides what an object is on the service: by the manifest's ID, the state, the manifest's
 // readable identifier, the service's external ID, the natural key, in this order. An identifier that says
 // otherwise than the state or an external ID is an error.
@@ -52,6 +71,9 @@ func (s *matches) identify(i int) {
 	if o.ID != "" && f.known() && f.prior.ID != o.ID {
 		f.forgetPrior()
 	}
+	if s.checkOrigin(o, f); f.presence == invalid {
+		return
+	}
 	switch {
 	case o.ID != "":
 		f.id = o.ID
@@ -69,11 +91,22 @@ func (s *matches) identify(i int) {
 		s.recognise(o, f, "")
 	}
 	if f.presence == exists {
-		if f.row != nil {
-			f.row = o.Kind.InZone(f.row, s.objects.currentZone(f.parent))
-		}
+		s.objects.setZone(o, f)
 		s.checkIdentity(o, f)
 	}
+}
+
+// checkOrigin reports an object whose key is that of another one of the workspace that both come from. Where a name tells
+// what an object is, it takes the place of the other.
+func (s *matches) checkOrigin(o *resource.Object, f *objectState) {
+	if f.prior == nil || f.prior.Origin == nil || o.Origin == nil || f.prior.Origin.Is(o.Origin) {
+		return
+	}
+	if field, name := telling(o); field != "" && !o.Kind.AdoptOnRequestOnly && len(o.Kind.NaturalKey) > 0 && f.prior.Values[field] == name {
+		return
+	}
+	s.fail(o, f, "other-origin", string(o.Address)+" was "+f.prior.Origin.String()+" at the last apply, and the manifest says that it is "+o.Origin.String()+": it is another "+o.Kind.Noun(),
+		"give the new one another key; planform export makes the keys of work items from their numbers")
 }
 
 // checkIdentity compares the identifier of a record with the manifest's.
@@ -169,7 +202,7 @@ func (s *matches) identifierUnused(o *resource.Object, f *objectState, l *listin
 			"use that identifier, or another "+field)
 		return
 	}
-	if len(missingRequired(o)) > 0 && len(diag.Near(o.Identifier, slices.Collect(maps.Keys(x)))) > 0 {
+	if len(o.Missing()) > 0 && len(diag.Near(o.Identifier, slices.Collect(maps.Keys(x)))) > 0 {
 		s.notFound(o, f, x) // it is misspelt rather than new
 		return
 	}
@@ -266,6 +299,13 @@ func (s *matches) checkHidden(o *resource.Object, f *objectState) bool {
 	return s.lookUnlisted(o, f, f.prior.Address, f.prior.ID)
 }
 
+// hide takes an object that no list shows to be archived, as the manifest wants it.
+func (s *matches) hide(o *resource.Object, f *objectState) {
+	if !s.in.RefreshAll || !s.checkHidden(o, f) {
+		f.presence, f.why = hidden, archived
+	}
+}
+
 // lookUnlisted looks up an object by the external ID of an address. It reports whether that decides
 // the presence. known is the ID that the object must have; "" = any.
 func (s *matches) lookUnlisted(o *resource.Object, f *objectState, address resource.Address, known string) bool {
@@ -315,7 +355,7 @@ func (s *matches) refresh(o *resource.Object, f *objectState) {
 	case len(rows) > 0:
 		f.row = rows[0]
 	case f.isAway(o):
-		f.presence, f.why = hidden, archived
+		s.hide(o, f)
 	case t.get != nil: // a list that changes while its pages are read may leave one out
 		s.refreshOne(o, f)
 	default:
@@ -355,9 +395,10 @@ func (s *matches) refreshOne(o *resource.Object, f *objectState) {
 func (s *matches) vanished(o *resource.Object, f *objectState) {
 	switch {
 	case f.known() && f.isAway(o):
-		f.presence, f.why = hidden, archived
+		s.hide(o, f)
 	case s.checkHidden(o, f):
-	case o.ID != "":
+	case o.ID != "" && s.findArchived(o, f, o.ID):
+	case o.ID != "" && !(o.Exported && len(f.info.naturalKey) > 0 && !o.Kind.Numbered()):
 		f.presence, f.why = notFound, "the service shows no "+o.Kind.Noun()+" with the ID "+o.ID+": it was deleted or archived, or the id is wrong"
 	case o.Identifier != "":
 		s.byIdentifier(o, f)

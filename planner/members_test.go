@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/planform/planform/internal/resource"
 	"github.com/planform/planform/planner"
@@ -32,6 +33,7 @@ func TestMemberships(t *testing.T) {
 		},
 		"where nobody can be asked, the state says who is in": {
 			api: documented, have: there, prior: []planner.Record{roster}, want: wants("@cycle/web/sprint"),
+			findings: []string{"not compared: cycle of 1 work item: the documented operations cannot read it"},
 		},
 		"unless the last request had no outcome": {
 			api: documented, have: there, want: wants("@cycle/web/sprint"), steps: added,
@@ -46,7 +48,8 @@ func TestMemberships(t *testing.T) {
 		},
 		"trust takes the state's word": {
 			api: full, have: there, prior: []planner.Record{roster}, want: wants("@cycle/web/sprint"), reads: []string{},
-			options: func(in *planner.Input) { in.SkipRefresh = true },
+			findings: []string{"not compared: cycle of 1 work item: --no-refresh trusts the state file"},
+			options:  func(in *planner.Input) { in.SkipRefresh = true },
 		},
 		"trust reads members that the state does not know": {
 			api: full, have: there, want: wants("@cycle/web/sprint"), steps: added, reads: []string{"projects/" + web + "/cycles/" + sprint + "/cycle-issues/"},
@@ -169,12 +172,22 @@ func TestRelationsOfManyItemsAreNotReadAgain(t *testing.T) {
 	}
 	s.makeAll(w.all())
 	plan := s.mustPlan(w.all())
-	if !plan.Empty() || len(s.reads) > 3 || len(plan.Notices) != 1 {
+	want := []planner.NotCompared{{
+		Kind: "work_item", Field: "relations.relates_to", Count: many, What: "relations.relates_to of 61 work items",
+		Why: "reading them takes more than 60 requests", Hint: "--refresh-all reads them",
+	}}
+	if !plan.Empty() || len(s.reads) > 3 || len(plan.Notices) > 0 {
 		t.Errorf("%d reads, %+v %v", len(s.reads), plan.Summary, plan.Notices)
 	}
+	if diff := cmp.Diff(want, plan.NotCompared, cmpopts.IgnoreFields(planner.NotCompared{}, "Addresses")); diff != "" {
+		t.Errorf("not compared (-want +got):\n%s", diff)
+	}
+	if n := len(plan.NotCompared[0].Addresses); n != 10 || plan.Summary.Unchanged != 1 || plan.Summary.NotCompared != many {
+		t.Errorf("%d addresses, %+v", n, plan.Summary)
+	}
 	s.in.RefreshAll = true
-	if plan = s.mustPlan(w.all()); !plan.Empty() || len(s.reads) < many || len(plan.Notices) > 0 {
-		t.Errorf("thorough: %d reads, %+v %v", len(s.reads), plan.Summary, plan.Notices)
+	if plan = s.mustPlan(w.all()); !plan.Empty() || len(s.reads) < many || len(plan.NotCompared) > 0 || plan.Summary.Unchanged != 1+many {
+		t.Errorf("thorough: %d reads, %+v %v", len(s.reads), plan.Summary, plan.NotCompared)
 	}
 }
 
@@ -189,23 +202,23 @@ func TestRecreatedObjectsDoNotCountAsNotRead(t *testing.T) {
 		w.put(item, fmt.Sprintf("name=Item %d", i)).put(item.Child("link", "https://example.com"), "url=https://example.com")
 	}
 	s.makeAll(w.all())
-	count := func() (n int) {
-		for _, d := range s.mustPlan(w.all()).Notices {
-			if d.Code == "not-read-again" {
-				n++
+	count := func() int {
+		for _, n := range s.mustPlan(w.all()).NotCompared {
+			if n.Kind == "link" {
+				return n.Count
 			}
 		}
-		return n
+		return 0
 	}
-	if n := count(); n != 1 {
-		t.Errorf("%d notices while the links are there", n)
+	if n := count(); n != many {
+		t.Errorf("%d links are not compared while they are there", n)
 	}
 	for _, gone := range s.objects[1:] {
 		delete(s.byID, gone.row.ID())
 	}
 	s.objects = s.objects[:1]
 	if n := count(); n != 0 {
-		t.Errorf("%d notices of links that are created again", n)
+		t.Errorf("%d links are not compared that are created again", n)
 	}
 }
 

@@ -19,15 +19,21 @@ type memberships struct {
 	expensive map[*resource.Kind]int // containers whose members are not read again, by membership
 }
 
-// outsiders are people whom fields refer to although they are not members of the project. The
-// service drops them without an error: they are reported, and not sent.
+// outsiders are people whom fields refer to although they are not members of the project, or have too little of a role in
+// it. The service drops them without an error: they are reported, and not sent.
 type outsiders struct {
 	round
 
 	refs        *references
 	differ      *differ
 	memberships *memberships
-	byValue     map[*resource.Value][]*resource.Reference
+	byValue     map[*resource.Value][]outsider
+}
+
+// outsider is a reference that the service drops.
+type outsider struct {
+	ref  *resource.Reference
+	role string // that is too little; "" = they are no member
 }
 
 // memberSet is the wanted members of one container.
@@ -228,6 +234,7 @@ func (s *memberships) readMembers(r *memberSet) {
 	}
 	op, ok := r.kind.Op(resource.ListMembers, s.in.API)
 	if !ok || (s.in.SkipRefresh || s.expensive[r.kind] > 0) && hasPrior && prior.PendingIntent == nil {
+		s.noteUnread(r, ok)
 		return
 	}
 	within := noObject
@@ -245,6 +252,7 @@ func (s *memberships) readMembers(r *memberSet) {
 	case a.NotFound:
 		r.why = "the service shows no " + resource.MustLookup(r.kind.Membership.Container).Noun() + " with the ID " + r.container.ID + ": it was deleted or archived, or the ID is wrong"
 	default:
+		attributes := s.readAttributes(r, params)
 		r.read, r.have = true, make([]string, 0, len(a.Rows))
 		for _, row := range a.Rows {
 			id := r.kind.Membership.MemberID(row)
@@ -252,11 +260,122 @@ func (s *memberships) readMembers(r *memberSet) {
 				if r.rows == nil {
 					r.rows = map[string]resource.Row{}
 				}
+				if shown, ok := attributes[id]; ok {
+					row = maps.Clone(row)
+					row[r.kind.Membership.Attribute.Name] = shown
+				}
 				r.rows[id] = row
 			}
 		}
 		slices.Sort(r.have)
 	}
+}
+
+// listedContainer is a container that the service lists, with who is in it.
+type listedContainer struct {
+	Container Container
+	members   []string // IDs
+}
+
+// containersIn reads who is in each of the containers that a field can name within a parent. why says why that is not read; ok is
+// false also while it is not read yet.
+func (s *memberships) containersIn(t *refField, within int) (all []listedContainer, why gapReason, ok bool) {
+	op, offered := t.membership.Op(resource.ListMembers, s.in.API)
+	if !offered || t.to.list == nil {
+		return nil, gapReason{why: s.in.API.Noun() + " cannot read it"}, false
+	}
+	l, st := s.snapshot.list(t.to, within)
+	if st != exists {
+		return nil, gapReason{}, st == unsupported // and nothing is in any
+	}
+	reads := make([]Read, len(l.rows))
+	unread := 0
+	for i, row := range l.rows {
+		params := s.objects.params(within)
+		params[t.to.kind.Param] = row.ID()
+		reads[i], _ = readOf(op, params)
+		if _, have := s.in.Observed[reads[i]]; !have {
+			unread++
+		}
+	}
+	_, together := t.membership.Op(resource.ListOverview, s.in.API)
+	switch {
+	case unread > 0 && s.in.SkipRefresh:
+		return nil, skipsRefresh, false
+	case unread > maxSingleReads && !together && !s.in.RefreshAll:
+		return nil, expensive, false
+	}
+	ok = true
+	for i, row := range l.rows {
+		a, answered := s.service.ask(reads[i])
+		ok = ok && answered
+		c := listedContainer{Container: s.container(t, within, l, row)}
+		for _, member := range a.Rows {
+			c.members = append(c.members, t.membership.Membership.MemberID(member))
+		}
+		all = append(all, c)
+	}
+	return all, gapReason{}, ok
+}
+
+// container is one that the service lists: that of the manifest, else by its name where that is clear, or by its ID.
+func (s *memberships) container(t *refField, within int, l *listing, row resource.Row) Container {
+	if at, owned := s.objects.owners[serviceID{t.to.kind.Name, row.ID()}]; owned {
+		o := s.in.Desired[at]
+		return Container{Address: o.Address, Object: o, ID: row.ID(), Within: o.Parent}
+	}
+	key := row.ID()
+	for _, name := range displayTexts(t.to.kind, row) {
+		if len(l.byName(t.to.kind, true)[strings.ToLower(name)]) == 1 && !strings.ContainsAny(name, "/#") {
+			key = name
+			break
+		}
+	}
+	c := Container{Address: resource.NewAddress(t.to.kind.Name, key), ID: row.ID()}
+	if within != noObject {
+		c.Within = s.in.Desired[within]
+		c.Address = c.Within.Address.Child(t.to.kind.Name, key)
+	}
+	return c
+}
+
+// readAttributes reads the attributes of members that API v1 does not show, such as roles, where the manifest gives some.
+func (s *memberships) readAttributes(r *memberSet, params map[string]string) map[string]any {
+	op, offered := r.kind.Op(resource.ListAttributes, s.in.API)
+	if m := r.kind.Membership; !offered || m.Attribute == nil || !slices.ContainsFunc(r.entries, func(e memberRef) bool { return e.ref.Attribute != "" }) {
+		return nil
+	}
+	read, _ := readOf(op, params)
+	a, _ := s.service.askOptional(read)
+	shown := map[string]any{}
+	for _, row := range a.Rows {
+		shown[resource.LowerID(textIn(row, r.kind.Membership.Member+"_id"))] = row[r.kind.Membership.Attribute.Name]
+	}
+	return shown
+}
+
+// noteUnread notes members who are taken to be in a container since the state says so.
+func (s *memberships) noteUnread(r *memberSet, offered bool) {
+	reason := expensive
+	switch {
+	case !offered:
+		reason = gapReason{why: s.in.API.Noun() + " cannot read it"}
+	case s.in.SkipRefresh:
+		reason = skipsRefresh
+	}
+	for _, e := range r.entries {
+		if path := r.kind.Membership.Path(); s.isIn(r, e) {
+			s.gaps.add(s.declaring(r, e), path, path, reason)
+		}
+	}
+}
+
+// declaring is the object whose field names a member, or the container.
+func (s *memberships) declaring(r *memberSet, e memberRef) *resource.Object {
+	if m := r.kind.Membership; m.On == m.Container {
+		return r.container.Object
+	}
+	return s.in.Desired[e.member]
 }
 
 // isIn reports whether a member is in the container, as far as is known.
@@ -341,12 +460,12 @@ func (s *memberships) newAttribute(r *memberSet, e memberRef) string {
 func findOutsiders(differ *differ, memberships *memberships) *outsiders {
 	s := &outsiders{
 		round: differ.round, refs: differ.refs, differ: differ, memberships: memberships,
-		byValue: map[*resource.Value][]*resource.Reference{},
+		byValue: map[*resource.Value][]outsider{},
 	}
 	if len(s.service.reads) > 0 {
 		return s // it is not clear yet who is wanted in
 	}
-	inside := map[prerequisite]map[string]bool{}
+	inside := map[prerequisite]map[string]string{}
 	for _, n := range s.objects.uses {
 		if n.field.field.MustBeMemberOf == "" || n.field.field.Type != resource.RefSet || !s.mayBeSent(n) {
 			continue
@@ -360,8 +479,14 @@ func findOutsiders(differ *differ, memberships *memberships) *outsiders {
 		}
 		for j := range n.value.Refs {
 			r := &n.value.Refs[j]
-			if _, id, ok := s.refs.target(n.by, n.field, r); ok && in != nil && !in[id] && s.isOutsider(at, id) {
-				s.byValue[n.value] = append(s.byValue[n.value], r)
+			_, id, ok := s.refs.target(n.by, n.field, r)
+			if !ok || in == nil {
+				continue
+			}
+			role, isIn := in[id]
+			a := via.Membership.Attribute
+			if !isIn && s.isOutsider(at, id) || isIn && a != nil && a.IsLess(role, n.field.field.MemberRole) {
+				s.byValue[n.value] = append(s.byValue[n.value], outsider{r, role})
 			}
 		}
 	}
@@ -378,16 +503,20 @@ func (s *outsiders) mayBeSent(n refUse) bool {
 	return f.presence == exists && differs
 }
 
-// insiders are who belongs to a container, or is to belong to it; nil = not known.
-func (s *outsiders) insiders(at prerequisite) map[string]bool {
+// insiders are who belongs to a container, or is to belong to it, with the role that they will have; "" = it is not known. nil
+// = nobody is known.
+func (s *outsiders) insiders(at prerequisite) map[string]string {
 	if _, offered := at.via.Op(resource.ListMembers, s.in.API); at.container == noObject || !offered {
 		return nil
 	}
-	in := map[string]bool{}
+	wanted := map[string]string{}
 	for _, r := range s.memberships.sets {
 		if r.kind == at.via && r.object == at.container {
 			for _, e := range r.entries {
-				in[e.id] = true
+				wanted[e.id] = e.ref.Attribute
+				if e.ref.Attribute == "" && !s.memberships.isIn(r, e) {
+					wanted[e.id] = s.memberships.newAttribute(r, e)
+				}
 			}
 		}
 	}
@@ -395,11 +524,11 @@ func (s *outsiders) insiders(at prerequisite) map[string]bool {
 		for _, n := range s.objects.states[at.container].uses {
 			for j := range n.value.Refs {
 				if _, id, ok := s.refs.target(n.by, n.field, &n.value.Refs[j]); ok && n.field.field.AddsMember {
-					in[id] = true
+					wanted[id] = ""
 				}
 			}
 		}
-		return in
+		return wanted
 	}
 	if s.objects.states[at.container].presence != exists {
 		return nil
@@ -409,10 +538,17 @@ func (s *outsiders) insiders(at prerequisite) map[string]bool {
 	if !answered || len(a.Rows) == 0 { // somebody is always in
 		return nil
 	}
+	m := at.via.Membership
+	applied := s.in.Prior[s.in.Desired[at.container].Address.Members(m.Plural(), 1)].Values
 	for _, row := range a.Rows {
-		in[at.via.Membership.MemberID(row)] = true
+		id := m.MemberID(row)
+		role := wanted[id]
+		if role == "" && m.Attribute != nil { // what planform gave them, where the service does not show it
+			role = cmp.Or(m.Attribute.Shown(row), applied[AttributeKey(m.Attribute, id)])
+		}
+		wanted[id] = role
 	}
-	return in
+	return wanted
 }
 
 // isOutsider reports false for the credential's own user in a project that is still to be created: its creator is a member.

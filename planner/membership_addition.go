@@ -46,7 +46,12 @@ func membershipPrerequisites() map[string]bool {
 // planSet plans the batches that bring a container's missing members in.
 func (b *additions) planSet(r *memberSet) {
 	if r.object != noObject && (b.objects.staysArchived(r.object) || b.objects.states[r.object].presence == hidden) {
-		return // see keepArchived and warnHidden
+		for _, e := range r.entries {
+			if path := r.kind.Membership.Path(); !r.read || !b.memberships.isIn(r, e) {
+				b.gaps.add(b.memberships.declaring(r, e), path, path, leftAlone)
+			}
+		}
+		return
 	}
 	var wanted, excluded []memberRef
 	for _, e := range r.entries {
@@ -75,6 +80,7 @@ func (b *additions) planSet(r *memberSet) {
 		}
 		if reason != "" {
 			step.Action, step.Reason, step.Unsupported = NotPossible, reason, unsupported
+			step.NotOffered = r.object != noObject && b.blockers.blocker(r.object) != noObject && b.blockers.cannotCreate(b.blockers.blocker(r.object))
 			return
 		}
 		step.Operation, step.needsObjects, step.afterObjects = op, b.steps.toCreate(r.object), b.steps.toCreate(members...)
@@ -136,24 +142,18 @@ func (b *additions) updateAttributes(r *memberSet) {
 	if r.kind.Membership.Attribute == nil {
 		return
 	}
-	unseen := 0
-	var at diag.Position
 	for _, e := range r.entries {
 		if e.ref.Attribute == "" || !b.memberships.isIn(r, e) {
 			continue
 		}
 		step, known := b.updateAttribute(r, e)
-		if !known {
-			unseen++
-			at = e.ref.Position
+		if !known && r.read {
+			b.gaps.add(r.container.Object, r.kind.Membership.Path(), r.kind.Membership.Attribute.Name+"s of members", gapReason{why: "the service does not show them"})
 		}
 		if step != nil {
 			b.steps.addMembers(step)
+			b.notePrerequisites(r, step)
 		}
-	}
-	if unseen > 0 {
-		b.diags.at(diag.Warning, at, r.container.Address, "not-shown",
-			"the service does not show the "+r.kind.Membership.Attribute.Name+" of "+countOf(unseen, resource.MustLookup(r.kind.Membership.Member))+" of "+string(r.container.Address)+": it is not compared", "")
 	}
 }
 
@@ -167,13 +167,11 @@ func (b *additions) updateAttribute(r *memberSet, e memberRef) (step *Step, know
 	have := a.Shown(row)
 	shown := have != ""
 	if !shown {
-		if have = applied; have == "" && b.memberships.ownAttribute(r, id) == a.Values[0] {
-			have = a.Values[0] // nobody has less, nor more than that here
-		}
+		have = applied
 	}
 	want := e.ref.Attribute
 	if have == want || have == "" {
-		return nil, have != ""
+		return nil, shown
 	}
 	member := b.member(r, e)
 	member.Value, member.Before = want, have
@@ -193,7 +191,7 @@ func (b *additions) updateAttribute(r *memberSet, e memberRef) (step *Step, know
 	op, offered := r.kind.Op(resource.UpdateMember, b.in.API)
 	switch {
 	case !offered, listed && !shown:
-		step.Action, change.Possible = NotPossible, false
+		step.Action, step.NotOffered, change.Possible = NotPossible, true, false
 		step.Reason = "this edition of the service neither shows nor changes the " + a.Name + " of members of " + diag.A(resource.MustLookup(r.kind.Membership.Container).Noun())
 	default:
 		step.Operation = op
@@ -214,9 +212,9 @@ func (b *additions) updateAttribute(r *memberSet, e memberRef) (step *Step, know
 }
 
 // notePrerequisites notes the step that adds somebody to a project whose fields may refer to
-// them: assignees must be members first.
+// them, or gives them another role there: assignees must be members first.
 func (b *additions) notePrerequisites(r *memberSet, step *Step) {
-	if r.object == noObject || !b.prerequisiteKinds[r.kind.Name] {
+	if step.Action == NotPossible || r.object == noObject || !b.prerequisiteKinds[r.kind.Name] {
 		return
 	}
 	for i := range step.Members.Items {
@@ -228,7 +226,7 @@ func (b *additions) notePrerequisites(r *memberSet, step *Step) {
 func (b *additions) lastDayOf(r *memberSet) string {
 	if r.object != noObject {
 		if b.objects.isClosed(r.object) {
-			return b.objects.states[r.object].lastDay()
+			return b.objects.states[r.object].endedOn
 		}
 		return ""
 	}

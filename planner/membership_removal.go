@@ -26,6 +26,7 @@ type removals struct {
 	clearedMembers    map[memberOf]diag.Position // without the container: the member is declared to be in none
 	ignored           map[memberOf]bool          // without the member, or the container: people's, as far as that one declares it
 	deleted           map[serviceID]bool
+	uncontained       []refUse // fields that say that an object is in none
 	byContainer       map[memberOf]*removal
 	probes            map[*resource.Kind]Read // of routes that take members out
 }
@@ -69,8 +70,9 @@ func findRemovals(memberships *memberships, orphans *orphans) *removals {
 		l.fromState(address)
 	}
 	for _, r := range l.memberships.sets {
-		l.fromService(r)
+		l.fromService(r.kind, r.container, r.have)
 	}
+	l.fromAllContainers()
 	for _, at := range slices.SortedFunc(maps.Keys(l.byContainer), memberOf.compare) {
 		if d := l.byContainer[at]; l.dropAlreadyGone(d) {
 			l.list = append(l.list, d)
@@ -133,6 +135,9 @@ func (l *removals) collectCleared() {
 			l.clearedContainers[memberOf{kind: n.field.membership.Name, container: l.objects.states[n.by].id}] = n.value.Position
 		default:
 			l.clearedMembers[memberOf{kind: n.field.membership.Name, member: l.objects.states[n.by].id}] = n.value.Position
+			if !l.objects.states[n.by].isUnlisted() {
+				l.uncontained = append(l.uncontained, n)
+			}
 		}
 	}
 }
@@ -163,7 +168,8 @@ func (l *removals) collectDesired() {
 		}
 	}
 	for _, left := range l.orphans.list {
-		if left.decision == leftArchived || left.decision == toDelete || left.decision == deleteWithParent {
+		switch left.decision { //nolint:exhaustive // the others are not on the service, or not what planform decides about
+		case leftArchived, toDelete, deleteWithParent, blocked, leftInParent: // their memberships go with them, or stay
 			l.deleted[serviceID{left.info.kind.Name, left.record.ID}] = true
 		}
 	}
@@ -259,23 +265,52 @@ func (l *removals) prunable(d *removal, a resource.Address) bool {
 	return l.in.targeted(a) && l.in.sourceGone(&r)
 }
 
-// fromService checks the members that the service shows against objects that are cleared out
-// of every container.
-func (l *removals) fromService(r *memberSet) {
-	for _, id := range r.have {
-		at, out := l.clearedMembers[memberOf{kind: r.kind.Name, member: id}]
+// fromService checks the members that the service shows in a container against objects that are to be in none.
+func (l *removals) fromService(kind *resource.Kind, c Container, members []string) {
+	for _, id := range members {
+		at, out := l.clearedMembers[memberOf{kind: kind.Name, member: id}]
 		if !out {
 			continue
 		}
-		key := memberOf{kind: r.kind.Name, container: r.container.ID}
+		key := memberOf{kind: kind.Name, container: c.ID}
 		d := l.byContainer[key]
 		if d == nil {
-			container, params := l.refs.containerAt(r.container.Address)
-			d = &removal{kind: r.kind, container: container, record: r.address(), params: params, position: at}
+			within := noObject
+			if c.Within != nil {
+				within = l.objects.index[c.Within]
+			}
+			params := l.objects.params(within)
+			params[resource.MustLookup(kind.Membership.Container).Param] = c.ID
+			d = &removal{kind: kind, container: c, record: c.Address.Members(kind.Membership.Plural(), 1), params: params, position: at}
 			l.byContainer[key] = d
 		}
 		if !slices.Contains(d.ids, id) {
 			d.ids = append(d.ids, id)
+		}
+	}
+}
+
+// fromAllContainers looks for objects that are to be in none also in the containers that no manifest names.
+func (l *removals) fromAllContainers() {
+	type place struct {
+		field  *refField
+		within int
+	}
+	seen := map[place]gapReason{}
+	for _, n := range l.uncontained {
+		at := place{n.field, l.objects.within(n.by, n.field.to)}
+		why, read := seen[at]
+		if !read {
+			var all []listedContainer
+			all, why, _ = l.memberships.containersIn(n.field, at.within)
+			for _, c := range all {
+				l.fromService(n.field.membership, c.Container, c.members)
+			}
+			seen[at] = why
+		}
+		if why.why != "" {
+			path := n.value.Field.Path()
+			l.gaps.add(l.in.Desired[n.by], path, path, why)
 		}
 	}
 }
@@ -350,6 +385,7 @@ func planRemovals(b *removals, steps *steps) {
 			container := diag.A(resource.MustLookup(m.Container).Noun())
 			switch {
 			case !ok:
+				step.NotOffered = offeredByWider(b.in.API, d.kind, resource.RemoveMembers)
 				step.Action, step.Reason = NotPossible, b.in.API.Noun()+" cannot remove "+plural(resource.MustLookup(m.Member))+" from "+container
 			case d.unsupported:
 				what := strings.ReplaceAll(m.Plural(), "_", " ") + " of " + container
@@ -382,7 +418,7 @@ func readDisplayNames(s *differ, removals *removals) {
 		}
 		if c, _, differs := s.compare(n.value, f, s.refs.idResolver(n.by)); differs && c.Before != nil {
 			for id := range strings.SplitSeq(*c.Before, "\n") {
-				s.refs.readName(n.field.to, s.objects.within(n.by, n.field.to), id)
+				s.refs.readName(n.field.to, s.objects.withinOf(n.by, n.field), id)
 			}
 		}
 	}

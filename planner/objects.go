@@ -1,7 +1,6 @@
 package planner
 
 import (
-	"cmp"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -22,6 +21,7 @@ type objects struct {
 	uses      []refUse                              // of all states
 	expensive map[*resource.Kind]int                // objects that are not read again, by kind, see findExpensive
 	origin    map[resource.Address]resource.Address // by the address now: the one under which the state has the record
+	displaced map[resource.Address]bool             // addresses of records that had to make room for other objects
 	owners    map[serviceID]int                     // by what they are on the service, once that is known
 	// Made when first needed:
 	byAddress map[resource.Address]int
@@ -55,7 +55,9 @@ func (p presence) decided() bool { return p == exists || p == absent }
 // objectState is what is known of one desired object.
 type objectState struct {
 	info         *kindInfo
-	row          resource.Row // as the service shows it; nil = not read
+	row          resource.Row // as the service shows it, in the time zone that it will be in; nil = not read
+	before       resource.Row // the same in the time zone of the last apply, where that was another one
+	endedOn      string       // its last day, in the time zone that it is in
 	prior        *Record      // what the state knows of it; nil = nothing, or of another object
 	id           string
 	identifier   string
@@ -90,9 +92,6 @@ const archived = "archived"
 // noObject is the place of no state.
 const noObject int = -1
 
-// maxSingleReads is how many requests for one or a few objects each a person waits for: a minute of the usual quota.
-const maxSingleReads = 60
-
 // By what an object was recognised that planform itself made.
 const (
 	foundByExternalID = "its mark"
@@ -107,20 +106,6 @@ func wantsArchived(o *resource.Object) (v *resource.Value, want, given bool) {
 		}
 	}
 	return nil, false, false
-}
-
-// missingRequired lists what an object cannot be created without and the manifest does not give.
-func missingRequired(o *resource.Object) []string {
-	var names []string
-	if id := o.Kind.Identifier; id != nil && id.APIName != "" && o.Identifier == "" {
-		names = append(names, "identifier")
-	}
-	for i := range o.Kind.Fields {
-		if f := &o.Kind.Fields[i]; f.Required && f.Initial == "" && !o.Writes(f) {
-			names = append(names, f.Name)
-		}
-	}
-	return names
 }
 
 // numberOf is the number in a readable identifier that begins with a code; 0 if it does not.
@@ -148,22 +133,10 @@ func (f *objectState) forgetPrior() { f.prior, f.replaced = nil, true }
 // willHave is what an object will have in a field: what the manifest says, else what the
 // service shows, or gives a new one.
 func (f *objectState) willHave(o *resource.Object, field *resource.Field) (canonical string, known bool) {
-	if v, given := o.Value(field.Name); given {
-		return v.Desired(nil)
-	}
-	if f.presence == absent {
-		return cmp.Or(field.Default, field.Initial), true
+	if _, given := o.Value(field.Name); given || f.presence == absent {
+		return o.OfNew(field)
 	}
 	return field.ObservedIn(f.row)
-}
-
-func (f *objectState) lastDay() string {
-	field, ok := f.info.kind.Field(f.info.kind.ClosedAfter)
-	if !ok || f.row == nil {
-		return ""
-	}
-	day, _ := field.ObservedIn(f.row)
-	return day
 }
 
 // archived reports whether an object is where lists do not show it.
@@ -241,6 +214,26 @@ func (s *objects) skipsRefresh(f *objectState) bool {
 	return (s.in.SkipRefresh || s.expensive[f.info.kind] > 0) && f.known() && f.prior.PendingIntent == nil
 }
 
+// whyUnread is why nothing was read of an object that exists.
+func (s *objects) whyUnread(f *objectState) gapReason {
+	switch {
+	case s.in.SkipRefresh:
+		return skipsRefresh
+	case s.expensive[f.info.kind] > 0:
+		return expensive
+	default:
+		return gapReason{why: f.info.api.Noun() + " cannot read them"}
+	}
+}
+
+// whyHidden is why nothing was read of an object that is archived.
+func (s *objects) whyHidden() gapReason {
+	if s.in.RefreshAll {
+		return gapReason{why: "archived, and nothing shows them"}
+	}
+	return gapReason{"archived, and no list shows them", "--refresh-all reads them"}
+}
+
 // mustRead reports whether an object is to be read: not if the manifest gives its ID and compares
 // no field. A container is read: an archived one takes children and members, and shows them nowhere.
 func (s *objects) mustRead(o *resource.Object, f *objectState) bool {
@@ -281,6 +274,14 @@ func (s *objects) findExpensive() {
 
 // within is the state within which objects of a kind are that an object names.
 func (s *objects) within(at int, t *kindInfo) int { return s.ancestor(at, t.namedWithin) }
+
+// withinOf is the state within which what a field names is: of the options of a custom field, the property.
+func (s *objects) withinOf(at int, r *refField) int {
+	if d := r.field.Definition; d != nil && r.to.parent == s.kinds[d.Kind] {
+		return s.index[d]
+	}
+	return s.within(at, r.to)
+}
 
 // ancestor is the state of a kind that an object is or lives in.
 func (s *objects) ancestor(at int, t *kindInfo) int {
@@ -373,14 +374,56 @@ func (s *objects) currentZone(parent int) *time.Location {
 	return resource.Zone(s.in.Desired[parent].Text("timezone"))
 }
 
-// desiredZone is the time zone that what objects live in is to have.
+// desiredZone is the time zone that what objects live in will have after the apply. The service stores days as moments of the
+// zone that there was, and these stay when the zone changes.
 func (s *objects) desiredZone(parent int) *time.Location {
-	if parent != noObject {
-		if name := s.in.Desired[parent].Text("timezone"); name != "" {
+	if parent == noObject {
+		return time.UTC
+	}
+	o, f := s.in.Desired[parent], &s.states[parent]
+	v, given := o.Value("timezone")
+	if !given || v.Text == "" || f.presence == exists && (o.Ignores(v.Field) || f.info.update == nil || !f.info.api.Sendable(v.Field)) {
+		return s.currentZone(parent)
+	}
+	if have, known := v.Field.ObservedIn(f.row); known && f.prior != nil && f.prior.drifted(v.Field, have, f.row) && s.in.onDrift(o) == Keep {
+		return s.currentZone(parent)
+	}
+	return resource.Zone(v.Text)
+}
+
+// appliedZone is the time zone that what objects live in had when it was applied last, as far as that is known.
+func (s *objects) appliedZone(parent int) *time.Location {
+	if parent != noObject && s.states[parent].prior != nil {
+		if name := s.states[parent].prior.Values["timezone"]; name != "" {
 			return resource.Zone(name)
 		}
 	}
 	return s.currentZone(parent)
+}
+
+// setZone reads the moments of an object's row as days.
+func (s *objects) setZone(o *resource.Object, f *objectState) {
+	if o.Kind.ClosedAfter == "" || f.row == nil {
+		return
+	}
+	raw := f.row
+	f.row = o.Kind.InZone(raw, s.desiredZone(f.parent))
+	if applied := s.appliedZone(f.parent); applied.String() != s.desiredZone(f.parent).String() {
+		f.before = o.Kind.InZone(raw, applied)
+	}
+	if closes, ok := o.Kind.Field(o.Kind.ClosedAfter); ok {
+		f.endedOn, _ = closes.ObservedIn(o.Kind.InZone(raw, s.currentZone(f.parent)))
+	}
+}
+
+// lastShown is what the service shows of a field, in the time zone of the last apply.
+func (f *objectState) lastShown(field *resource.Field) string {
+	row := f.row
+	if f.before != nil {
+		row = f.before
+	}
+	have, _ := field.ObservedIn(row)
+	return have
 }
 
 // hasPassed reports whether a day is over in a time zone.
@@ -391,7 +434,7 @@ func (s *objects) hasPassed(day string, zone *time.Location) bool {
 
 func (s *objects) isClosed(i int) bool {
 	f := &s.states[i]
-	return f.presence == exists && s.hasPassed(f.lastDay(), s.currentZone(f.parent))
+	return f.presence == exists && s.hasPassed(f.endedOn, s.currentZone(f.parent))
 }
 
 // willBeClosed reports whether an object is over once it is as the manifest wants it.

@@ -27,6 +27,7 @@ type round struct {
 	diags   *findings
 	service *service
 	objects *objects
+	gaps    *gaps
 
 	snapshot *snapshot
 }
@@ -53,7 +54,7 @@ type snapshot struct {
 // observe starts a round with the lists that the manifest needs. A list is read when a stage
 // first looks at it: where it is depends on what its parent is.
 func observe(in *Input) round {
-	r := round{in: in, diags: &findings{slices.Clone(in.Notices)}, service: &service{observed: in.Observed, asked: map[Read]bool{}}, objects: newObjects(in)}
+	r := round{in: in, diags: &findings{slices.Clone(in.Notices)}, service: &service{observed: in.Observed, asked: map[Read]bool{}}, objects: newObjects(in), gaps: newGaps()}
 	s := &snapshot{round: r, listings: map[scope]*listing{}}
 	r.snapshot = s
 	for i, o := range r.in.Desired {

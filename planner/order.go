@@ -37,6 +37,7 @@ func (b *ordering) order(pruning *pruning) bool {
 		return false
 	}
 	list = append(list, pruning.deletions()...)
+	b.changes.blockers.claims.order(list)
 	ordered, cycle := order(list)
 	if cycle == nil && b.in.API != resource.V2 { // whose creates go many at a time
 		if done := b.changes.linkAtOnce(); len(done) > 0 {

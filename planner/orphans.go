@@ -14,16 +14,15 @@ import (
 type orphans struct {
 	round
 
-	refs         *references
-	list         []*orphan // parents first
-	unchecked    int       // orphans that are deleted without reading what others put into them
-	uncheckedUse int       // orphans that are deleted without reading who uses them
+	refs  *references
+	list  []*orphan // parents first
+	looks int       // requests that tell of single orphans what is in them and who uses them
 
 	byAddress   map[resource.Address]*orphan
-	createdByUs map[serviceID]*orphan       // that planform created and nothing protects
-	lostCreates map[string]*orphan          // without an outcome, by the external ID that was sent
-	blockedBy   map[resource.Address]string // what keeps an object from being deleted
-	listSizes   map[string]int              // orphans by the path of their list
+	createdByUs map[serviceID]*orphan         // that planform created and nothing protects
+	lostCreates map[string]*orphan            // without an outcome, by the external ID that was sent
+	blockedBy   map[resource.Address]obstacle // what keeps an object from being deleted
+	listSizes   map[string]int                // orphans by the path of their list
 	rows        map[string]map[string]resource.Row
 	// Made when first needed:
 	namedInManifest map[serviceID]resource.Address // what in the manifest names objects that it does not list
@@ -31,15 +30,28 @@ type orphans struct {
 
 // orphan is an object that the state knows and the manifest does not have any more.
 type orphan struct {
-	record   Record
-	info     *kindInfo
-	delete   *resource.Operation // nil = not offered
-	parent   *orphan             // if that is an orphan too
-	params   map[string]string   // path parameters of its own requests; nil = they are not known
-	decision decision
-	reason   string // why it stays
-	guards   []Guard
-	step     *Step
+	record     Record
+	info       *kindInfo
+	delete     *resource.Operation // nil = not offered
+	parent     *orphan             // if that is an orphan too
+	params     map[string]string   // path parameters of its own requests; nil = they are not known
+	decision   decision
+	reason     string // why it stays
+	byOthers   bool   // it stays only since others changed it, use it, or have something in it
+	notOffered bool   // only a wider API could delete it
+	unread     bool   // nobody looks what they have in it: there would be too many requests
+	row        resource.Row
+	contents   []Content
+	guards     []Guard
+	loss       *Loss
+	despite    []string // why it would stay, were it not for DeleteChanged
+	step       *Step
+}
+
+// obstacle is why an object stays that others are in.
+type obstacle struct {
+	why      string
+	byOthers bool
 }
 
 func (l *orphan) recordCreated(id string) {
@@ -50,6 +62,18 @@ func (l *orphan) recordCreated(id string) {
 func (l *orphan) block(why string) decision {
 	l.decision, l.reason = blocked, "it would be deleted, but "+why
 	return blocked
+}
+
+// keep lets an orphan stay for what others did, unless the run deletes such objects, too.
+func (p *orphans) keep(l *orphan, why string) {
+	switch {
+	case l.decision != toDelete && l.decision != undecided:
+	case !p.in.DeleteChanged:
+		l.block(why)
+		l.byOthers = true
+	case !slices.Contains(l.despite, why):
+		l.despite = append(l.despite, why)
+	}
 }
 
 // names are the IDs that an object's fields name, as the record of the service shows them, else as they were applied.
@@ -78,6 +102,7 @@ const (
 	deleteWithParent
 	vanished     // the service does not show it any more
 	aliased      // it has another address by now
+	leftInParent // what it is in stays for what others did, as it is
 	leftArchived // it, or an ancestor, is archived or a draft
 	blocked      // something prevents the deletion, see reason
 )
@@ -93,7 +118,7 @@ func findOrphans(refs *references) *orphans {
 	s := &orphans{
 		round: refs.round, refs: refs,
 		byAddress: map[resource.Address]*orphan{}, createdByUs: map[serviceID]*orphan{},
-		lostCreates: map[string]*orphan{}, blockedBy: map[resource.Address]string{}, listSizes: map[string]int{}, rows: map[string]map[string]resource.Row{},
+		lostCreates: map[string]*orphan{}, blockedBy: map[resource.Address]obstacle{}, listSizes: map[string]int{}, rows: map[string]map[string]resource.Row{},
 	}
 	if !s.in.Prune || len(s.service.reads) > 0 { // else it is not clear yet what the manifest has
 		return s
@@ -124,7 +149,7 @@ func findOrphans(refs *references) *orphans {
 	})
 	slices.Sort(kept)
 	for _, address := range kept { // it and its ancestors stay
-		s.blockParents(address, string(address)+" in it is not targeted")
+		s.blockParents(address, obstacle{why: string(address) + " in it is not targeted"})
 	}
 	for _, l := range s.list { // parents first
 		s.locate(l)
@@ -136,6 +161,11 @@ func findOrphans(refs *references) *orphans {
 	s.keepAncestors()
 	for s.keepReferenced() {
 		s.keepAncestors()
+	}
+	for _, l := range s.list {
+		if l.decision == toDelete {
+			l.loss = s.loss(l)
+		}
 	}
 	return s
 }
@@ -150,36 +180,13 @@ func (p *orphans) hasVanished(a resource.Address) bool {
 	return false
 }
 
-// checkReadBudget skips reading the contents of orphans (such as comments), or their use (such as
-// that of labels), where it takes more requests than a person waits for.
-func (p *orphans) checkReadBudget() {
-	reads, parents, usage, used := 0, 0, 0, 0
-	lists := map[string]bool{}
-	for _, l := range p.list {
-		if l.decision != undecided {
-			continue
-		}
-		if n := len(resource.Children(l.info.kind.Name)); l.info.parent != nil && n > 0 {
-			reads, parents = reads+n, parents+1
-		}
-		if l.parent == nil || l.parent.decision != undecided {
-			if n := p.usageReads(l, lists); n > 0 {
-				usage, used = usage+n, used+1
-			}
-		}
-	}
-	if reads > maxSingleReads && !p.in.RefreshAll {
-		p.unchecked = parents
-	}
-	if usage > maxSingleReads && !p.in.RefreshAll {
-		p.uncheckedUse = used
-	}
-}
-
 // blockParents keeps what an object lives in from being deleted with it.
-func (p *orphans) blockParents(a resource.Address, why string) {
-	for a = a.Parent(); a != "" && p.blockedBy[a] == ""; a = a.Parent() {
-		p.blockedBy[a] = why
+func (p *orphans) blockParents(a resource.Address, o obstacle) {
+	if o.byOthers && p.in.DeleteChanged {
+		return
+	}
+	for a = a.Parent(); a != "" && (p.blockedBy[a].why == "" || p.blockedBy[a].byOthers && !o.byOthers); a = a.Parent() {
+		p.blockedBy[a] = o
 	}
 }
 
@@ -202,8 +209,11 @@ func (p *orphans) decide(l *orphan) {
 	case l.parent != nil && (l.parent.decision == toDelete || l.parent.decision == deleteWithParent):
 		l.decision = deleteWithParent
 		return
-	case l.parent != nil && (l.parent.decision == needsRead || l.parent.decision == leftArchived):
+	case l.parent != nil && (l.parent.decision == needsRead || l.parent.decision == leftArchived || l.parent.decision == leftInParent):
 		l.decision = l.parent.decision
+		return
+	case l.parent != nil && l.parent.decision == blocked && l.parent.byOthers && l.parent.info.parent != nil:
+		l.decision = leftInParent
 		return
 	case l.parent != nil && l.parent.info.kind.Single && l.parent.decision == blocked:
 		l.block("its " + l.parent.info.kind.Noun() + " stays")
@@ -214,10 +224,13 @@ func (p *orphans) decide(l *orphan) {
 	case l.params == nil:
 		p.unlocatable(l)
 		return
-	case p.blockedBy[l.record.Address] != "":
-		l.block(p.blockedBy[l.record.Address])
+	case p.blockedBy[l.record.Address].why != "":
+		o := p.blockedBy[l.record.Address]
+		l.block(o.why)
+		l.byOthers = o.byOthers
 		return
 	case l.delete == nil:
+		l.notOffered = offeredByWider(l.info.api, l.info.kind, resource.Delete)
 		l.block(l.info.api.Noun() + " cannot delete " + diag.A(l.info.kind.Noun()) + ": delete it in Plane, then run planform state rm " + string(l.record.Address))
 		return
 	}
@@ -225,6 +238,9 @@ func (p *orphans) decide(l *orphan) {
 		return
 	}
 	if l.decision = p.checkPresent(l); l.decision == toDelete {
+		p.checkChanged(l)
+	}
+	if l.decision == toDelete {
 		p.checkContents(l)
 	}
 }
@@ -242,25 +258,9 @@ func (p *orphans) unlocatable(l *orphan) {
 	}
 }
 
-// movesAway reports whether a record that is below another one goes, or is to be elsewhere.
-func (p *orphans) movesAway(k *resource.Kind, row resource.Row, field *resource.Field) bool {
-	id := serviceID{k.Name, row.ID()}
-	if i, wanted := p.objects.owners[id]; wanted {
-		_, moves := p.in.Desired[i].Value(field.Name)
-		return moves
-	}
-	return p.createdByUs[id] != nil
-}
-
 // keepAncestors keeps work items that have one below them which stays: the service deletes
 // sub-items with an item.
 func (p *orphans) keepAncestors() {
-	inside := map[*orphan][]*orphan{}
-	for _, l := range p.list {
-		if l.parent != nil {
-			inside[l.parent] = append(inside[l.parent], l)
-		}
-	}
 	for kept := slices.Clone(p.list); len(kept) > 0; kept = kept[1:] {
 		l := kept[0]
 		field := parentField(l.info.kind)
@@ -274,12 +274,24 @@ func (p *orphans) keepAncestors() {
 		if parent == nil || parent.decision != toDelete {
 			continue
 		}
-		parent.block(label(l.info.kind, row) + " below it stays")
+		if l.decision == blocked {
+			parent.block(label(l.info.kind, row) + " below it stays")
+			parent.byOthers = l.byOthers
+		} else if p.keep(parent, label(l.info.kind, row)+" below it stays"); parent.decision != blocked {
+			continue
+		}
 		kept = append(kept, parent)
-		for _, in := range inside[parent] {
-			if in.decision == deleteWithParent { // by itself, now
-				in.decision = undecided
-				p.decide(in)
+		p.decideInside(parent)
+	}
+}
+
+// decideInside decides about what was to be deleted with an orphan that stays.
+func (p *orphans) decideInside(parent *orphan) {
+	for _, l := range p.list { // parents first
+		if l.parent == parent && l.decision == deleteWithParent {
+			l.decision = undecided
+			if p.decide(l); l.decision != deleteWithParent {
+				p.decideInside(l)
 			}
 		}
 	}
@@ -313,12 +325,12 @@ func (p *orphans) locate(l *orphan) {
 	}
 	switch {
 	case r.Protect:
-		p.blockParents(r.Address, string(r.Address)+" in it is protected")
+		p.blockParents(r.Address, obstacle{why: string(r.Address) + " in it is protected"})
 	case other != "":
-		p.blockParents(r.Address, string(r.Address)+" in it comes from "+other+", which is not part of this run")
+		p.blockParents(r.Address, obstacle{why: string(r.Address) + " in it comes from " + other + ", which is not part of this run"})
 	case l.decision == otherSource:
-		p.blockParents(r.Address, "the state file does not say which manifest had "+string(r.Address)+" in it")
+		p.blockParents(r.Address, obstacle{why: "the state file does not say which manifest had " + string(r.Address) + " in it"})
 	case l.decision == notOurs && len(k.Predefined) == 0: // each has some of those, whoever made it
-		p.blockParents(r.Address, "planform did not create "+string(r.Address)+" in it")
+		p.blockParents(r.Address, obstacle{why: "planform did not create " + string(r.Address) + " in it", byOthers: true})
 	}
 }

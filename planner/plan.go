@@ -2,6 +2,7 @@ package planner
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,7 +18,8 @@ type Plan struct {
 	BaseURL   string
 	WebURL    string // of the web app
 	API       resource.API
-	Steps     []*Step // every step after those it needs
+	Steps     []*Step            // every step after those it needs
+	Objects   []*resource.Object // of the manifest
 	Summary   Summary
 	// Known holds what is known of the manifest's objects before the first step.
 	Known map[resource.Address]Record
@@ -47,7 +49,9 @@ type Plan struct {
 	// Orphans are what an earlier apply created and the manifest does not have any more,
 	// where it is not to be deleted.
 	Orphans []Orphan
-	// Notices are warnings that belong to the plan: what could not be refreshed and why.
+	// NotCompared is what the plan did not hold against the service: what people changed there, it does not show.
+	NotCompared []NotCompared
+	// Notices are warnings that belong to the plan.
 	Notices diag.List
 }
 
@@ -64,16 +68,41 @@ type Name struct {
 	Text   string
 }
 
-// Summary counts the steps.
+// Summary counts what the steps do, and what else there is.
 type Summary struct {
-	Create, Update, Adopt, Delete int // what is adopted and changed counts as an update
-	AddMembers, RemoveMembers     int // members, not requests
-	Unchanged                     int // objects that are as the manifest wants them
-	Kept                          int // fields that are left as somebody changed them
-	Ignored                       int // fields that differ and that the manifest leaves to people
-	Blocked                       int // steps that are not possible
-	Requests                      int // write requests that the steps make if nothing goes wrong
-	Reads                         int // read requests that were made for the plan
+	Create        int `json:"create"`
+	Update        int `json:"update"` // with what is adopted and changed
+	Adopt         int `json:"adopt"`
+	Delete        int `json:"delete"`
+	AddMembers    int `json:"add_members"` // members, not requests
+	RemoveMembers int `json:"remove_members"`
+	Unchanged     int `json:"unchanged"`    // objects that are as the manifest wants them, in all that it says
+	NotCompared   int `json:"not_compared"` // objects that are so as far as they were compared
+	Kept          int `json:"kept"`         // fields that are left as somebody changed them
+	Ignored       int `json:"ignored"`      // fields that differ and that the manifest leaves to people
+	Blocked       int `json:"blocked"`      // steps that are not possible
+	Requests      int `json:"requests"`     // write requests that the steps make if nothing goes wrong
+	Reads         int `json:"reads"`        // read requests that were made for the plan
+}
+
+// Count counts a step, with so many members.
+func (s *Summary) Count(a Action, members int) {
+	switch a {
+	case Create:
+		s.Create++
+	case Update:
+		s.Update++
+	case Adopt:
+		s.Adopt++
+	case Delete:
+		s.Delete++
+	case NotPossible:
+		s.Blocked++
+	case AddMembers:
+		s.AddMembers += members
+	case RemoveMembers:
+		s.RemoveMembers += members
+	}
 }
 
 // Step is one thing to do: one write request at most, but for the three of an upload.
@@ -92,14 +121,14 @@ type Step struct {
 	SetExternalID bool                // an update also sends planform's external ID, as every create does
 	Params        map[string]string   // path parameters, of a Delete or RemoveMembers
 	Guards        []Guard             // of a Delete
+	Loss          *Loss               // what a Delete takes along; nil = its step says with what it goes
 	CreatedByUs   bool                // of an Adopt: planform itself made the object
 	Members       *Members            // for AddMembers and RemoveMembers
 	Needs         []int               // steps that must have succeeded
 	After         []int               // steps that must have ended, however: members that are still to be created
 	// Pending is set on a Create that a former run may have sent, and that the plan's
-	// reads do not show: it is looked for again before it is sent.
-	Pending      bool
-	PendingBatch bool // a former run may have sent it with others, by API v2
+	// reads do not show: what it announced. It is looked for again before it is sent.
+	Pending *Intent
 	// Zone is the time zone of an object whose dates are moments on the service; nil = none.
 	Zone *time.Location
 	// Sequence numbers the steps that begin one after the other, in the order of the
@@ -110,20 +139,27 @@ type Step struct {
 	Batch       int
 	Bulk        *resource.Operation // of a step with a Batch: what is sent for several at once
 	Continues   bool                // an earlier step is about the same object, and counts for both
+	Page        string              // path where the web app shows the object, or what it lives in; "" = nowhere
 	Places      []*Step             // of a create in API v2: membership steps that it may forestall, since it puts its object into their containers
 	Newest      int                 // for Create: the highest readable number that is known of its kind in its parent; 0 = none
 	Position    diag.Position
 	Reason      string // of a NotPossible step, of a Delete without a request, of a Create that replaces something, or how an Adopt matched
 	Unsupported string // of a NotPossible step whose only cause is this edition: what that does not have, such as customers
+	// NotOffered is set for a NotPossible step where only the API, or this edition, has no such operation or field.
+	NotOffered bool
 
 	stage int // 1 if it comes after all of stage 0
-	// alone is set for a create that only a request of its own is refused if the object is hidden.
+	// alone is set for a create that only a request of its own is refused if the object is hidden, and for an update whose
+	// answer has to show what the service makes of it.
 	alone bool
 	// While the plan is made, Needs and After are these; objects stand for the steps that create them.
 	needs, after               []*Step
 	needsObjects, afterObjects []int
 	changes                    []Change // of an update or adopt; those of the others are derived
 }
+
+// Lacking reports whether a step is not possible only for what this edition, or the API, does not have.
+func (s *Step) Lacking() bool { return s.Unsupported != "" || s.NotOffered }
 
 // Changed reports whether an adopt also changes something that people see.
 func (s *Step) Changed() bool {
@@ -154,9 +190,6 @@ func (s *Step) Changes() []Change {
 	}
 	return append(changes, changesTo(s.Values)...)
 }
-
-// Show sets the changes of a step that is only shown.
-func (s *Step) Show(changes []Change) { s.changes = changes }
 
 // Title is the name of the step's object for people: the manifest's, else the service's, else "".
 func (s *Step) Title() string {
@@ -238,6 +271,8 @@ type Change struct {
 	Origin Origin
 	By     string // FromDrift: who changed it on the service, where that is known
 	At     string // FromDrift: when, as RFC 3339
+	// Conflict is set where the manifest changed since the last apply, too.
+	Conflict bool
 	// Possible is false where the service offers no way to make the change.
 	Possible bool
 	// References counts the links that a text gets, and that is all: to objects which are
@@ -279,10 +314,11 @@ type Divergence struct {
 	// not know what was applied last.
 	Conflict, Unknown bool
 	// Of references: Drop are the places in Value.Refs that the service does not have, Add the names of what it has besides,
-	// All those of everything that it has.
-	Drop []int
-	Add  []string
-	All  []string
+	// All those of everything that it has. Named are the manifest's objects by these names.
+	Drop  []int
+	Add   []string
+	All   []string
+	Named map[string]*resource.Object
 }
 
 // Unmanaged counts the objects of a kind in one place that no manifest has.
@@ -307,6 +343,40 @@ type Guard struct {
 	Read    Read
 	Members []string // IDs, sorted
 }
+
+// Loss is what goes with an object that is deleted, as far as it was read.
+type Loss struct {
+	Progress  string    `json:"progress,omitempty"`   // how far it is, such as In Progress
+	People    []string  `json:"people,omitempty"`     // who is assigned to it, leads it and so on
+	ChangedBy string    `json:"changed_by,omitempty"` // who changed it last
+	ChangedAt string    `json:"changed_at,omitempty"` // when, as RFC 3339
+	Text      string    `json:"text,omitempty"`       // the beginning of what it says
+	Contents  []Content `json:"contents,omitempty"`
+	// Despite is why the object would stay, were it not for [Input.DeleteChanged].
+	Despite []string `json:"despite,omitempty"`
+	// Unread is set where nobody looked what is in it: there would be too many requests.
+	Unread bool `json:"unread,omitempty"`
+}
+
+// Content counts objects that a deleted one has.
+type Content struct {
+	Noun  string `json:"noun"` // one of them, such as comment
+	Where Where  `json:"where"`
+	Count int    `json:"count"`
+}
+
+// Where is how objects hang on a deleted one.
+type Where string
+
+// Inside it and below it, of its own kind, objects are deleted with it. Members of it and what uses it stay, without it.
+// Of unlisted ones beside it, such as archived work items, nobody can tell whether they use it.
+const (
+	Inside   Where = "inside"
+	Below    Where = "below"
+	MemberOf Where = "member"
+	Using    Where = "using"
+	Unlisted Where = "unlisted"
+)
 
 // Note is the text behind the name of a member, such as " (guest)": an attribute that changes
 // or is not the default.
@@ -366,9 +436,59 @@ func AttributeKey(a *resource.Attribute, id string) string { return a.Name + " "
 // differs: the service normalizes some values. While both are unchanged, there is nothing to do.
 func ShownKey(field string) string { return field + " shown" }
 
-// Unseen is the value of a record under [ShownKey] until the service shows the field: it was
-// sent in a batch, whose answer has IDs only. What the service shows first is its own form.
-const Unseen = "?"
+// MergeValues are the values of a record with newer ones, in a new map.
+func MergeValues(values, newer map[string]string) map[string]string {
+	if len(newer) == 0 {
+		return values
+	}
+	all := make(map[string]string, len(values)+len(newer))
+	maps.Copy(all, values)
+	for field := range newer {
+		delete(all, ShownKey(field))
+	}
+	maps.Copy(all, newer)
+	return all
+}
+
+// unseen begins the value of a record under [ShownKey] until the service shows the field.
+const unseen = "?"
+
+// Unseen is the value of a record under [ShownKey] of a text that was sent in a batch, whose answer has IDs only, until the service
+// shows it. at is when the answer came, by the service's clock; zero = not known.
+func Unseen(at time.Time) string {
+	if at.IsZero() {
+		return unseen
+	}
+	return unseen + at.UTC().Format(time.RFC3339)
+}
+
+// SentUnseen reports whether a field was sent, and nothing has shown it since.
+func (r *Record) SentUnseen(field string) bool {
+	return strings.HasPrefix(r.Values[ShownKey(field)], unseen)
+}
+
+// leftOutMark begins a value under [ShownKey] where the service left out some of the references that were sent.
+const leftOutMark = "!"
+
+// LeftOut is the value of a record under [ShownKey] where the service left out some of the references that were sent.
+func LeftOut(canonical string) string { return leftOutMark + resource.Digest(canonical) }
+
+// stillShown reports whether the service shows of a field what it made of the value that was applied last, where it
+// normalized that: nobody changed it since. Of a value that is shown for the first time that is certain only while nobody has
+// touched the row; what was sent, in its normal form, lacks what the service removes anyway. Any other difference may be somebody's.
+func (r *Record) stillShown(field *resource.Field, have string, row resource.Row) bool {
+	_, applied := r.Values[field.Name]
+	shown := r.Values[ShownKey(field.Name)]
+	sent, err := time.Parse(time.RFC3339, strings.TrimPrefix(shown, unseen))
+	changed, failed := time.Parse(time.RFC3339, textIn(row, "updated_at"))
+	return applied && (shown == Shown(have) || shown == LeftOut(have) || r.SentUnseen(field.Name) && err == nil && failed == nil && !changed.After(sent))
+}
+
+// drifted reports whether somebody changed a field on the service since it was applied.
+func (r *Record) drifted(field *resource.Field, have string, row resource.Row) bool {
+	applied, known := r.Values[field.Name]
+	return known && r.PendingIntent == nil && resource.Digest(have) != applied && !r.stillShown(field, have, row)
+}
 
 // Shown is the value of a record under [ShownKey].
 func Shown(canonical string) string { return "=" + resource.Digest(canonical) }
@@ -437,9 +557,14 @@ func (p *Plan) activities(o *resource.Object) (Read, bool) {
 	return readOf(op, params)
 }
 
-func (p *Plan) people() (Read, bool) {
+// people is the kind of those who change objects.
+func people() *resource.Kind {
 	actor, _ := resource.MustLookup(activity).Field("actor")
-	op, ok := resource.MustLookup(actor.Ref).Op(resource.List, p.API)
+	return resource.MustLookup(actor.Ref)
+}
+
+func (p *Plan) people() (Read, bool) {
+	op, ok := people().Op(resource.List, p.API)
 	if !ok {
 		return Read{}, false
 	}
@@ -487,10 +612,14 @@ func (s *Step) require(other *Step) {
 
 // changesTo are the changes of fields to values that are sent.
 func changesTo(values []*resource.Value) []Change {
-	changes := make([]Change, len(values))
-	for i, v := range values {
-		changes[i] = change(v, FromManifest)
-		changes[i].Possible = true
+	changes := make([]Change, 0, len(values))
+	for _, v := range values {
+		if v.Implied { // nobody wrote it
+			continue
+		}
+		c := change(v, FromManifest)
+		c.Possible = true
+		changes = append(changes, c)
 	}
 	return changes
 }

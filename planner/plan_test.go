@@ -87,6 +87,9 @@ func dump(plan *planner.Plan) string {
 	for _, d := range plan.Notices {
 		fmt.Fprintf(&b, "notice %s\n", d)
 	}
+	for _, n := range plan.NotCompared {
+		fmt.Fprintf(&b, "not compared %+v\n", n)
+	}
 	return b.String()
 }
 

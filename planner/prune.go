@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/planform/planform/internal/diag"
@@ -67,7 +68,7 @@ func (b *pruning) deletions() (steps []*Step) {
 		switch {
 		case l.decision == toDelete:
 			step := add(l, Delete, "")
-			step.Operation, step.needs, step.Guards = l.delete, before[l], l.guards
+			step.Operation, step.needs, step.Guards, step.Loss = l.delete, before[l], l.guards, l.loss
 			for _, other := range namedBy[l] {
 				if other.step != nil { // else they name each other
 					step.needs = append(step.needs, other.step)
@@ -77,7 +78,7 @@ func (b *pruning) deletions() (steps []*Step) {
 			b.diags.at(diag.Error, diag.Position{}, l.record.Address, "protected", string(l.record.Address)+" is protected, and no longer in the manifest",
 				"add it again; to delete it, apply protect: false first")
 		case l.decision == blocked:
-			add(l, NotPossible, l.reason)
+			add(l, NotPossible, l.reason).NotOffered = l.notOffered
 		}
 	}, func([]*orphan) {})
 	for _, l := range b.orphans.list { // parents first
@@ -94,9 +95,22 @@ func (b *pruning) notices() {
 		b.warnOrphans()
 		return
 	}
-	if n := b.orphans.unchecked + b.orphans.uncheckedUse; n > 0 {
-		b.diags.notice("not-looked-into", diag.Count(n, "object")+" to be deleted not checked for content added by others, such as comments: that takes one or more requests each",
-			"--refresh-all checks "+them(n))
+	kept, unread := 0, 0
+	for _, l := range b.orphans.list {
+		switch {
+		case l.decision == blocked && l.byOthers:
+			kept++
+		case l.unread && (l.decision == blocked || l.decision == toDelete):
+			unread++
+		}
+	}
+	if kept > 0 {
+		b.diags.notice("kept-for-others", diag.Count(kept, "object")+" no longer in the manifest "+are(kept)+" not deleted, since others changed "+them(kept)+", use "+them(kept)+" or have something in "+them(kept),
+			"--delete-changed deletes "+them(kept)+" all the same")
+	}
+	if unread > 0 {
+		b.diags.notice("not-looked-into", "nobody looked what others have in "+diag.Count(unread, "object")+" no longer in the manifest: that takes "+strconv.Itoa(b.orphans.looks)+" requests",
+			"--refresh-all makes them")
 	}
 	b.warnRekeyed()
 	b.warnOtherSources()

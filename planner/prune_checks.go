@@ -1,41 +1,21 @@
 package planner
 
 import (
-	"cmp"
-	"encoding/json"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
+	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/resource"
 )
 
-// checkContents makes sure that nothing which planform did not create is deleted along with an
-// orphan: sub-items and children.
+// checkContents makes sure that nothing which others made is deleted along with an orphan: sub-items, children, relations,
+// and what no list shows.
 func (p *orphans) checkContents(l *orphan) {
-	k := l.info.kind
-	if field := parentField(k); field != nil {
-		read, _ := l.info.listRead(l.params)
-		rows := slices.Clip(p.in.Observed[read].Rows)
-		for i := range p.objects.states {
-			if f := &p.objects.states[i]; f.presence == hidden && f.info.kind == k {
-				rows = append(rows, f.row)
-			}
-		}
-		for _, row := range rows {
-			if up, _ := field.ObservedIn(row); up == l.record.ID && !p.movesAway(k, row, field) {
-				l.decision = l.block(label(k, row) + " below it stays")
-				return
-			}
-		}
-	}
-	if k.Parent != "" && p.unchecked > 0 {
-		return
-	}
-	for _, child := range resource.Children(k.Name) {
+	p.checkBelow(l)
+	for _, child := range resource.Children(l.info.kind.Name) {
 		read, listed := p.objects.kinds[child].listRead(l.params)
-		if !listed {
+		if !listed || l.info.parent != nil && !p.mayRead(l, read) {
 			continue
 		}
 		rows, answer := p.rowsOf(read)
@@ -43,26 +23,157 @@ func (p *orphans) checkContents(l *orphan) {
 			l.decision = needsRead
 			continue
 		}
+		n := len(rows)
 		for _, id := range slices.Sorted(maps.Keys(rows)) {
-			predefined := slices.ContainsFunc(displayTexts(child, rows[id]), func(n string) bool { return slices.Contains(child.Predefined, n) })
 			in := p.createdByUs[serviceID{child.Name, id}]
 			if externalID := textIn(rows[id], "external_id"); in == nil && rows[id].HasExternalID(externalID) {
 				if in = p.lostCreates[externalID]; in != nil {
 					in.recordCreated(id)
 				}
 			}
-			if !predefined && (in == nil || in.parent != l) {
-				l.decision = l.block("planform did not create the " + label(child, rows[id]) + " in it")
-				return
+			switch {
+			case in != nil && in.parent == l:
+				p.checkInside(l, in, rows[id])
+			case slices.ContainsFunc(displayTexts(child, rows[id]), func(n string) bool { return slices.Contains(child.Predefined, n) }):
+				n--
+			default:
+				p.keep(l, "planform did not create the "+label(child, rows[id])+" in it")
 			}
-			if in != nil && in.decision == undecided && p.unchecked == 0 {
-				p.checkContents(in)
+		}
+		l.count(child.Noun(), Inside, n)
+	}
+	p.checkSummary(l)
+}
+
+// checkInside looks into an orphan that goes with another one, which stays if this one does.
+func (p *orphans) checkInside(l, in *orphan, row resource.Row) {
+	if in.row = row; in.decision == undecided {
+		if p.checkChanged(in); in.decision == undecided {
+			p.checkContents(in)
+		}
+	}
+	l.unread = l.unread || in.unread
+	if in.decision == needsRead || in.decision == blocked && l.decision != needsRead {
+		l.decision, l.byOthers, l.reason = in.decision, in.byOthers, "it would be deleted, but "+string(in.record.Address)+" in it stays"
+	}
+}
+
+// checkBelow makes sure that nothing else than orphans is below an orphan of its own kind: the service deletes that, too.
+func (p *orphans) checkBelow(l *orphan) {
+	field := parentField(l.info.kind)
+	if field == nil {
+		return
+	}
+	read, _ := l.info.listRead(l.params)
+	rows := slices.Clip(p.in.Observed[read].Rows)
+	for i := range p.objects.states {
+		if f := &p.objects.states[i]; f.presence == hidden && f.info.kind == l.info.kind {
+			rows = append(rows, f.row)
+		}
+	}
+	n := 0
+	var look func(id string)
+	look = func(id string) {
+		for _, row := range rows {
+			up, _ := field.ObservedIn(row)
+			below := serviceID{l.info.kind.Name, row.ID()}
+			if up != id || n > len(rows) || p.movesAway(below, field) { // more if they are below each other
+				continue
 			}
-			if in != nil && (in.decision == needsRead || in.decision == blocked && l.decision != needsRead) {
-				l.decision, l.reason = in.decision, "it would be deleted, but "+string(in.record.Address)+" in it stays"
+			n++
+			switch why := label(l.info.kind, row) + " below it stays"; {
+			case p.createdByUs[below] != nil:
+			case p.isTracked(below):
+				l.block(why)
+			default:
+				p.keep(l, why)
+			}
+			look(row.ID())
+		}
+	}
+	look(l.record.ID)
+	l.count(l.info.kind.Noun(), Below, n)
+}
+
+// movesAway reports whether the manifest puts an object that is below another one elsewhere.
+func (p *orphans) movesAway(id serviceID, parent *resource.Field) bool {
+	i, wanted := p.objects.owners[id]
+	if wanted {
+		_, wanted = p.in.Desired[i].Value(parent.Name)
+	}
+	return wanted
+}
+
+// isTracked reports whether some manifest has an object that is no orphan.
+func (p *orphans) isTracked(id serviceID) bool {
+	_, wanted := p.objects.owners[id]
+	return wanted || slices.ContainsFunc(p.objects.addressesOf(id), func(a resource.Address) bool {
+		return p.byAddress[a] == nil || p.byAddress[a].decision != notOurs
+	})
+}
+
+// checkSummary makes sure that the service counts nothing in an orphan that no list shows, such as archived work items.
+func (p *orphans) checkSummary(l *orphan) {
+	counts, answered := p.countsIn(l.info, l.params)
+	if !answered {
+		l.decision = needsRead
+	}
+	for _, name := range slices.Sorted(maps.Keys(counts)) {
+		k := resource.CountedAs(name)
+		switch {
+		case counts[name] == 0 || k != nil && k.Membership != nil:
+		case k == nil:
+			noun := strings.TrimSuffix(strings.ReplaceAll(name, "_", " "), "s")
+			l.count(noun, Inside, counts[name])
+			p.keep(l, "it has "+diag.Count(counts[name], noun)+", and "+l.info.api.Noun()+" does not list "+them(counts[name]))
+		default:
+			if n := p.hidden(p.objects.kinds[k], l.record.Address, l.params, counts[name]); n > 0 {
+				l.count(k.Noun(), Inside, counts[name])
+				p.keep(l, unlisted(n, k)+" "+are(n)+" in it")
 			}
 		}
 	}
+}
+
+// unlisted names objects that the service counts and does not list.
+func unlisted(n int, k *resource.Kind) string {
+	return countOf(n, k) + " that no list shows (archived, or " + oneOr(n, "a draft", "drafts") + ")"
+}
+
+// countsIn are the numbers of objects that the service counts in one, by the names that it has for them; nil = it counts none.
+func (p *orphans) countsIn(t *kindInfo, params map[string]string) (counts map[string]int, answered bool) {
+	op, ok := t.kind.Op(resource.Summary, t.api)
+	if !ok {
+		return nil, true
+	}
+	read, _ := readOf(op, params)
+	a, answered := p.service.askOptional(read)
+	if len(a.Rows) == 0 {
+		return nil, answered
+	}
+	return a.Rows[0].Counts(), true
+}
+
+// hidden is how many of the objects that the service counts in one are in no list, and not known to be archived.
+func (p *orphans) hidden(t *kindInfo, parent resource.Address, params map[string]string, counted int) int {
+	if read, listed := t.listRead(params); listed {
+		rows, answer := p.rowsOf(read)
+		if answer == nil || answer.Unsupported || answer.NotFound {
+			return 0
+		}
+		counted -= len(rows)
+	}
+	for i := range p.objects.states {
+		if f := &p.objects.states[i]; f.info == t && f.isUnlisted() && p.in.Desired[i].Address.Parent() == parent {
+			counted--
+		}
+	}
+	for _, l := range p.list {
+		if l.info == t && l.decision == leftArchived && l.record.Address.Parent() == parent {
+			counted--
+		}
+	}
+	return counted
 }
 
 func (p *orphans) checkPresent(l *orphan) decision {
@@ -78,6 +189,7 @@ func (p *orphans) checkPresent(l *orphan) decision {
 			case answer.Unsupported:
 				return l.block("this edition of the service has no " + plural(t.kind))
 			case rows[l.record.ID] != nil:
+				l.row = rows[l.record.ID]
 				return toDelete
 			case t.get == nil:
 				return p.confirmGone(l)
@@ -97,6 +209,7 @@ func (p *orphans) checkPresent(l *orphan) decision {
 	case t.archived != nil && answer.Rows[0]["archived_at"] != nil:
 		return leftArchived
 	default:
+		l.row = answer.Rows[0]
 		return toDelete
 	}
 }
@@ -201,273 +314,4 @@ func (p *orphans) rowsOf(read Read) (map[string]resource.Row, *Answer) {
 		p.rows[read.Path] = rows
 	}
 	return rows, &answer
-}
-
-// usageReads counts the reads that tell who uses an orphan. lists holds those
-// that others share.
-func (p *orphans) usageReads(l *orphan, lists map[string]bool) int {
-	before := len(lists)
-	for _, u := range l.info.referrers(p.objects.kinds) {
-		lists[u.kind.list.Path+string(l.record.Address.Parent())] = true
-	}
-	for _, k := range l.info.membershipsAround() {
-		lists[resource.MustLookup(k.Membership.Container).Name] = true
-	}
-	return len(lists) - before + len(l.info.membershipsInside())
-}
-
-// keepReferenced keeps orphans that contain, or are referred to by, objects of others or of the
-// manifest. It reports whether any decision changed.
-func (p *orphans) keepReferenced() bool {
-	changed := false
-	for _, l := range p.list {
-		if l.decision != toDelete {
-			continue
-		}
-		l.guards = nil
-		for _, check := range []func(*orphan) string{p.manifestReference, p.fieldReference, p.foreignMembers, p.foreignContainers} {
-			if why := check(l); why != "" {
-				l.block(why)
-				changed = true
-				break
-			}
-		}
-	}
-	return changed
-}
-
-// manifestReference says what in the manifest names an orphan by its name or ID.
-func (p *orphans) manifestReference(l *orphan) string {
-	if p.namedInManifest == nil {
-		p.namedInManifest = map[serviceID]resource.Address{}
-		for _, n := range p.objects.uses {
-			for j := range n.value.Refs {
-				if at, id, ok := p.refs.target(n.by, n.field, &n.value.Refs[j]); ok && at == noObject {
-					if key := (serviceID{n.field.to.kind.Name, id}); p.namedInManifest[key] == "" {
-						p.namedInManifest[key] = p.in.Desired[n.by].Address
-					}
-				}
-			}
-		}
-	}
-	if by := p.namedInManifest[serviceID{l.info.kind.Name, l.record.ID}]; by != "" {
-		return string(by) + " still refers to it"
-	}
-	return ""
-}
-
-// fieldReference says which objects that stay name an orphan in a field, unless planform
-// itself made the field so. Where the field cannot be emptied, whoever did.
-func (p *orphans) fieldReference(l *orphan) string {
-	for _, u := range l.info.referrers(p.objects.kinds) {
-		read, ok := u.kind.listRead(l.params)
-		if !ok {
-			continue
-		}
-		answer, _ := p.askUsage(l, read)
-		var by []string
-		for _, row := range byID(answer.Rows) {
-			shown, _ := u.field.ObservedIn(row)
-			if slices.Contains(strings.Split(shown, ","), l.record.ID) && p.keepsUsing(u, row.ID(), l.record.ID) {
-				by = append(by, p.displayName(u.kind.kind, l.record.Address.Parent(), row))
-			}
-		}
-		if len(by) > 0 {
-			return countOf(len(by), u.kind.kind) + " " + oneOr(len(by), "refers", "refer") + " to it in " + u.field.Path() + ": " + firstFew(by, ", ")
-		}
-	}
-	return ""
-}
-
-// keepsUsing reports whether an object will refer to an orphan after this run, and not because of planform.
-func (p *orphans) keepsUsing(u referrer, id, target string) bool {
-	key := serviceID{u.kind.kind.Name, id}
-	if p.isDeleted(key) {
-		return false
-	}
-	if i, wanted := p.objects.owners[key]; wanted {
-		if _, managed := p.in.Desired[i].Value(u.field.Name); managed {
-			return false // it names another one soon
-		}
-	}
-	if u.field.Type == resource.Ref && u.field.Clear == resource.ClearNever {
-		return true
-	}
-	for _, a := range p.objects.addressesOf(key) {
-		if applied, ok := p.in.Prior[a].Values[u.field.Name]; ok && (strings.HasPrefix(applied, "sha256:") || strings.Contains(applied, target)) {
-			return false
-		}
-	}
-	return true
-}
-
-func (p *orphans) isDeleted(id serviceID) bool {
-	l := p.createdByUs[id]
-	return l != nil && (l.decision == toDelete || l.decision == deleteWithParent || l.decision == needsRead || l.decision == vanished)
-}
-
-// foreignMembers says which members of an orphan planform did not add.
-func (p *orphans) foreignMembers(l *orphan) string {
-	for _, k := range l.info.membershipsInside() {
-		m := k.Membership
-		read, ok := membersRead(k, p.in.API, l.params)
-		if !ok {
-			continue
-		}
-		ours := p.ourMembers(l.record.Address.Members(m.Plural(), 1), m)
-		answer, answered := p.askUsage(l, read)
-		if !answered {
-			continue
-		}
-		var by []string
-		for _, row := range answer.Rows {
-			if id := m.MemberID(row); !ours[id] {
-				by = append(by, p.memberDisplayName(m, l.record.Address.Parent(), row))
-			}
-		}
-		if len(by) > 0 {
-			slices.Sort(by)
-			return countOf(len(by), resource.MustLookup(m.Member)) + " added by others " + are(len(by)) + " in it: " + firstFew(by, ", ")
-		}
-		if !answer.Unsupported {
-			l.guards = append(l.guards, Guard{read, slices.Sorted(maps.Keys(ours))})
-		}
-	}
-	return ""
-}
-
-// ourMembers are the members that planform added to a container, as far as is known, and those
-// that are deleted.
-func (p *orphans) ourMembers(members resource.Address, m *resource.Membership) map[string]bool {
-	ours := map[string]bool{}
-	r := p.in.Prior[members]
-	for _, id := range r.Members {
-		ours[id] = true
-	}
-	if r.PendingIntent != nil && r.PendingIntent.Action == AddMembers {
-		for handle := range strings.SplitSeq(r.PendingIntent.Name, "\n") {
-			ours[handle] = true
-			if id := p.refs.idAt(resource.Address(handle)); id != "" {
-				ours[id] = true
-			}
-		}
-	}
-	for key, l := range p.createdByUs {
-		if key.kind == m.Member && p.isDeleted(key) {
-			ours[l.record.ID] = true
-		}
-	}
-	delete(ours, "")
-	return ours
-}
-
-// foreignContainers says which containers that stay have an orphan that planform did not add.
-func (p *orphans) foreignContainers(l *orphan) string {
-	for _, k := range l.info.membershipsAround() {
-		t := p.objects.kind(k.Membership.Container)
-		read, listed := t.listRead(map[string]string{"workspace_slug": p.in.Workspace})
-		if !listed {
-			continue
-		}
-		answer, _ := p.askUsage(l, read)
-		rows := byID(answer.Rows)
-		if len(rows) > maxSingleReads && !p.in.RefreshAll {
-			continue
-		}
-		var by []string
-		for _, row := range rows {
-			read, ok := membersRead(k, p.in.API, map[string]string{"workspace_slug": p.in.Workspace, t.kind.Param: row.ID()})
-			key := serviceID{t.kind.Name, row.ID()}
-			if !ok || p.isDeleted(key) || p.addedByUs(key, k.Membership, l.record.ID) {
-				continue
-			}
-			members, _ := p.askUsage(l, read)
-			if slices.ContainsFunc(members.Rows, func(row resource.Row) bool { return k.Membership.MemberID(row) == l.record.ID }) {
-				by = append(by, p.displayName(t.kind, "", row))
-			}
-		}
-		if len(by) > 0 {
-			return countOf(len(by), t.kind) + " " + oneOr(len(by), "refers", "refer") + " to it in " + k.Membership.Path() + ": " + firstFew(by, ", ")
-		}
-	}
-	return ""
-}
-
-func (p *orphans) addedByUs(container serviceID, m *resource.Membership, member string) bool {
-	return slices.ContainsFunc(p.objects.addressesOf(container), func(a resource.Address) bool {
-		return slices.Contains(p.in.Prior[a.Members(m.Plural(), 1)].Members, member)
-	})
-}
-
-// askUsage asks who uses an orphan, unless that takes too many requests: then nobody is known
-// to. ok is false while there is no answer.
-func (p *orphans) askUsage(l *orphan, read Read) (a Answer, ok bool) {
-	if _, have := p.in.Observed[read]; !have && p.uncheckedUse > 0 {
-		return Answer{}, true
-	}
-	if a, ok = p.service.ask(read); !ok {
-		l.decision = needsRead
-	}
-	return a, ok
-}
-
-func (p *orphans) memberDisplayName(m *resource.Membership, parent resource.Address, row resource.Row) string {
-	k := resource.MustLookup(m.Member)
-	if row.ID() == m.MemberID(row) && row["sequence_id"] != nil {
-		return p.displayName(k, parent, row)
-	}
-	return p.refs.nameID(m.Member, m.MemberID(row))
-}
-
-// called is what people call an orphan: its readable identifier and its name, as the service shows them, else as they were applied.
-func (p *orphans) called(l *orphan) (identifier, name string) {
-	row := resource.Row{}
-	if read, ok := l.info.listRead(l.params); ok {
-		if _, have := p.in.Observed[read]; have {
-			rows, _ := p.rowsOf(read)
-			row = rows[l.record.ID]
-		}
-	}
-	if op := l.info.get; row.ID() == "" && op != nil && l.params != nil {
-		read, _ := readOf(op, l.params)
-		for _, row = range p.in.Observed[read].Rows {
-			break
-		}
-	}
-	texts := displayTexts(l.info.kind, row)
-	for _, field := range l.info.kind.NaturalKey {
-		if applied := l.record.Values[field]; !strings.HasPrefix(applied, "sha256:") {
-			texts = append(texts, applied)
-		}
-	}
-	return cmp.Or(p.readableID(l.info.kind, l.record.Address.Parent(), row), l.record.Identifier), cmp.Or(texts...)
-}
-
-// readableID is the readable identifier of a record below an address, or "".
-func (p *orphans) readableID(k *resource.Kind, parent resource.Address, row resource.Row) string {
-	code := p.in.Prior[parent].Identifier
-	if i, wanted := p.objects.indexOf(parent); wanted && p.objects.states[i].identifier != "" {
-		code = p.objects.states[i].identifier
-	}
-	if n, ok := row["sequence_id"].(json.Number); ok && k.Identifier != nil && code != "" {
-		return code + "-" + n.String()
-	}
-	return ""
-}
-
-// displayName is what people call a record: by its readable identifier, else by its name.
-func (p *orphans) displayName(k *resource.Kind, parent resource.Address, row resource.Row) string {
-	if id := p.readableID(k, parent, row); id != "" {
-		return id
-	}
-	for _, name := range displayTexts(k, row) {
-		return strconv.Quote(name)
-	}
-	return p.refs.nameID(k.Name, row.ID())
-}
-
-// byID sorts records by their IDs, each once: a list that changes while its pages are read shows one twice.
-func byID(rows []resource.Row) []resource.Row {
-	rows = slices.SortedStableFunc(slices.Values(rows), func(a, b resource.Row) int { return strings.Compare(a.ID(), b.ID()) })
-	return slices.CompactFunc(rows, func(a, b resource.Row) bool { return a.ID() == b.ID() })
 }

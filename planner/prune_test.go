@@ -90,7 +90,8 @@ func TestPrune(t *testing.T) {
 			findings: []string{"warning not-made: 1 object no longer in the manifest is not deleted, since planform did not create it: work_item/web/a; planform state rm ADDRESS stops tracking one"},
 		},
 		"and keeps what it is in": {
-			api: full, have: items, want: func(*wanted) {}, options: pruning,
+			kept: 1,
+			api:  full, have: items, want: func(*wanted) {}, options: pruning,
 			prior: []planner.Record{made("project/web", web), known("work_item/web/a", a), made("work_item/web/b", b, "parent="+a)},
 			steps: []string{
 				"delete work_item/web/b",
@@ -98,8 +99,9 @@ func TestPrune(t *testing.T) {
 			},
 			findings: []string{"warning not-made: 1 object no longer in the manifest is not deleted, since planform did not create it: work_item/web/a; planform state rm ADDRESS stops tracking one"},
 		},
-		"what stays for what somebody else put into it keeps all that it is below, and lets go of what it has": {
-			api: full, want: project, options: pruning,
+		"what stays for what somebody else put into it keeps all that it is below, with what they have": {
+			kept: 3,
+			api:  full, want: project, options: pruning,
 			have: func(s *service) {
 				linked(s)
 				d := uuid(9, 4)
@@ -109,29 +111,29 @@ func TestPrune(t *testing.T) {
 				made("work_item/web/a", a), link, made("work_item/web/b", b, "parent="+a), made("work_item/web/d", uuid(9, 4), "parent="+b),
 			},
 			steps: []string{
-				"delete link/web/a/https://example.com/a/b",
-				"not_possible work_item/web/d: it would be deleted, but planform did not create the comment " + uuid(0xb, 1) + " in it",
+				"not_possible work_item/web/d: it would be deleted, but planform did not create the comment \"Mine\" in it",
 				`not_possible work_item/web/b: it would be deleted, but work item "D" below it stays`,
 				`not_possible work_item/web/a: it would be deleted, but work item "B" below it stays`,
 			},
 		},
 		"a project that goes is looked into down to what is in its work items": {
-			api: full, want: func(*wanted) {}, options: pruning,
+			kept: 3,
+			api:  full, want: func(*wanted) {}, options: pruning,
 			have: func(s *service) {
 				linked(s)
 				s.have("comment", b, uuid(0xb, 1), "comment_html=<p>Mine</p>")
 			},
 			prior: []planner.Record{made("project/web", web), made("work_item/web/a", a), link, made("work_item/web/b", b, "parent="+a), made("work_item/web/c", c)},
 			steps: []string{
-				"delete link/web/a/https://example.com/a/b",
 				"delete work_item/web/c",
-				"not_possible work_item/web/b: it would be deleted, but planform did not create the comment " + uuid(0xb, 1) + " in it",
+				"not_possible work_item/web/b: it would be deleted, but planform did not create the comment \"Mine\" in it",
 				`not_possible work_item/web/a: it would be deleted, but work item "B" below it stays`,
 				"not_possible project/web: it would be deleted, but work_item/web/b in it stays",
 			},
 		},
 		"what somebody else put below it keeps it": {
-			api: full, have: items, want: project, options: pruning,
+			kept: 1,
+			api:  full, have: items, want: project, options: pruning,
 			prior: []planner.Record{made("work_item/web/a", a)},
 			steps: []string{`not_possible work_item/web/a: it would be deleted, but work item "B" below it stays`},
 		},
@@ -142,7 +144,8 @@ func TestPrune(t *testing.T) {
 			steps: []string{"update work_item/web/b parent", "delete work_item/web/a"},
 		},
 		"what somebody else put into a customer keeps it": {
-			api: full, want: func(*wanted) {}, options: pruning,
+			kept: 1,
+			api:  full, want: func(*wanted) {}, options: pruning,
 			have: func(s *service) {
 				s.have("customer", "", uuid(8, 1), "name=Globex").have("customer_request", uuid(8, 1), uuid(0xb, 1), "title=SSO")
 			},
@@ -150,7 +153,8 @@ func TestPrune(t *testing.T) {
 			steps: []string{`not_possible customer/globex: it would be deleted, but planform did not create the customer request "SSO" in it`},
 		},
 		"also what they put into a work item": {
-			api: full, have: linked, want: project, options: pruning,
+			kept: 1,
+			api:  full, have: linked, want: project, options: pruning,
 			prior: []planner.Record{made("work_item/web/a", a), made("work_item/web/b", b, "parent="+a)},
 			steps: []string{
 				"delete work_item/web/b",
@@ -248,26 +252,120 @@ func TestPrune(t *testing.T) {
 	})
 }
 
-// TestManyOrphansAreDeletedWithoutReadingTheirContents: it would take a minute of the quota and more.
-func TestManyOrphansAreDeletedWithoutReadingTheirContents(t *testing.T) {
+// deletingChanged prunes also what others changed, use, or have something in.
+func deletingChanged(in *planner.Input) { in.Prune, in.DeleteChanged = true, true }
+
+func TestPruneKeepsWhatOthersChanged(t *testing.T) {
 	t.Parallel()
-	const many = 61
+	a, b, c, label := uuid(9, 1), uuid(9, 2), uuid(9, 3), uuid(0xe, 1)
+	project := func(w *wanted) { w.put("project/web", "id="+web) }
+	item := func(fields ...string) func(*service) {
+		return func(s *service) { s.have("work_item", web, a, fields...) }
+	}
+	const changed = "not_possible work_item/web/a: it would be deleted, but somebody changed its "
+	checkRules(t, map[string]rule{
+		"a field that differs from what was applied": {
+			api: full, want: project, options: pruning, have: item("name=B", "priority=high"), kept: 1,
+			prior: []planner.Record{made("work_item/web/a", a, "name=A", "priority=high")},
+			steps: []string{changed + "name since the last apply"},
+		},
+		"but not one whose outcome is unknown": {
+			api: full, want: project, options: pruning, have: item("name=B"),
+			prior: []planner.Record{func() planner.Record {
+				r := made("work_item/web/a", a, "name=A")
+				r.PendingIntent = &planner.Intent{Action: planner.Update}
+				return r
+			}()},
+			steps: []string{"delete work_item/web/a"},
+		},
+		"nor one that the service shows in a form of its own": {
+			api: full, want: project, options: pruning, have: item("name=A"),
+			prior: []planner.Record{made("work_item/web/a", a, "name=a", planner.ShownKey("name")+"="+planner.Shown("A"))},
+			steps: []string{"delete work_item/web/a"},
+		},
+		"a text in the other of two ways to write it": {
+			api: full, want: project, options: pruning, have: item("name=A", "description_html=<p>New</p>"),
+			prior: []planner.Record{made("work_item/web/a", a, "name=A", "description=<p>Old</p>", "description_html=<p>New</p>")},
+			steps: []string{"delete work_item/web/a"},
+		},
+		"a label that somebody put on it": {
+			api: full, want: project, options: pruning, kept: 1,
+			have:  func(s *service) { s.have("label", web, label, "name=L"); item("name=A", "labels="+label)(s) },
+			prior: []planner.Record{made("work_item/web/a", a, "name=A", "labels=")},
+			steps: []string{changed + "labels since the last apply"},
+		},
+		"but not a label that was deleted": {
+			api: full, want: project, options: pruning, have: item("name=A", "labels="),
+			prior: []planner.Record{made("work_item/web/a", a, "name=A", "labels="+label)},
+			steps: []string{"delete work_item/web/a"},
+		},
+		"what no list shows of a project": {
+			api: full, want: func(*wanted) {}, options: pruning, have: item("name=A", "archived_at=2026-11-20"), kept: 1,
+			prior: []planner.Record{made("project/web", web)},
+			steps: []string{"not_possible project/web: it would be deleted, but 1 work item that no list shows (archived, or a draft) is in it"},
+		},
+		"all of it goes where that is asked for, with what is below it": {
+			api: full, want: project, options: deletingChanged,
+			have: func(s *service) {
+				item("name=B")(s)
+				s.have("work_item", web, b, "name=B", "parent="+a).have("work_item", web, c, "name=C", "parent="+b).have("comment", a, uuid(0xb, 1), "comment_html=<p>Mine</p>")
+			},
+			prior: []planner.Record{made("work_item/web/a", a, "name=A")},
+			steps: []string{"delete work_item/web/a"},
+		},
+		"but not what the manifest has below it": {
+			api: full, options: deletingChanged,
+			want:  func(w *wanted) { project(w); w.put("work_item/web/b", "id="+b, "name=B") },
+			have:  func(s *service) { item("name=B")(s); s.have("work_item", web, b, "name=B", "parent="+a) },
+			prior: []planner.Record{made("work_item/web/a", a, "name=A")},
+			steps: []string{`not_possible work_item/web/a: it would be deleted, but work item "B" below it stays`},
+		},
+		"nor a state that has items": {
+			api: full, want: project, options: deletingChanged,
+			have: func(s *service) {
+				s.have("state", web, uuid(0xf, 1), "name=S")
+				item("name=A", "state="+uuid(0xf, 1))(s)
+			},
+			prior: []planner.Record{made("state/web/s", uuid(0xf, 1))},
+			steps: []string{`not_possible state/web/s: it would be deleted, but 1 work item refers to it in state: "A"`},
+		},
+	})
+}
+
+// TestManyOrphansStayWithoutALookAtTheirContents: it would take minutes of the quota.
+func TestManyOrphansStayWithoutALookAtTheirContents(t *testing.T) {
+	t.Parallel()
+	const many, each = 61, 4 // links, comments, attachments and relations
 	s := newService(t, full)
 	s.have("project", "", web, "identifier=WEB", "name=Website")
 	for i := range many {
-		s.have("work_item", web, uuid(9, i), fmt.Sprintf("name=I%d", i)).have("link", uuid(9, i), uuid(0xa, i), "url=https://example.com/other")
+		s.have("work_item", web, uuid(9, i), fmt.Sprintf("name=I%d", i)).have("comment", uuid(9, i), uuid(0xa, i), "comment_html=<p>Mine</p>")
 		s.in.Prior[resource.Address(fmt.Sprintf("work_item/web/i%d", i))] = made(resource.Address(fmt.Sprintf("work_item/web/i%d", i)), uuid(9, i))
 	}
 	s.in.Prune = true
 	objects := want(t).put("project/web", "id="+web).all()
 	plan := s.mustPlan(objects)
-	if plan.Summary.Delete != many || len(s.reads) > 2 || len(plan.Notices) != 1 || plan.Notices[0].Code != "not-looked-into" {
-		t.Errorf("%+v, %d reads, %v", plan.Summary, len(s.reads), plan.Notices)
+	const unread = "it would be deleted, but planform did not look what others have in it or use it for: that takes 244 requests, which --refresh-all makes"
+	if plan.Summary.Blocked != many || len(s.reads) > 2 || plan.Steps[0].Reason != unread || len(plan.Notices) != 1 {
+		t.Errorf("%+v, %d reads, %s, %v", plan.Summary, len(s.reads), plan.Steps[0].Reason, plan.Notices)
 	}
 	s.in.RefreshAll = true
-	if plan = s.mustPlan(objects); plan.Summary.Delete != 0 || plan.Summary.Blocked != many || len(plan.Notices) > 0 {
-		t.Errorf("thorough: %+v, %v", plan.Summary, plan.Notices)
+	if plan = s.mustPlan(objects); plan.Summary.Blocked != many || requests(s.reads) > many*each+4 || !strings.Contains(plan.Steps[0].Reason, "planform did not create the comment") {
+		t.Errorf("thorough: %+v, %d reads, %s", plan.Summary, requests(s.reads), plan.Steps[0].Reason)
 	}
+	s.in.RefreshAll, s.in.DeleteChanged = false, true
+	if plan = s.mustPlan(objects); plan.Summary.Delete != many || !plan.Steps[0].Loss.Unread || len(s.reads) > 4 || len(plan.Notices) != 1 || plan.Notices[0].Code != "not-looked-into" {
+		t.Errorf("all the same: %+v, %+v, %d reads, %v", plan.Summary, plan.Steps[0].Loss, len(s.reads), plan.Notices)
+	}
+}
+
+// requests counts the requests of reads: one answer tells several relations.
+func requests(reads []planner.Read) int {
+	paths := map[string]bool{}
+	for _, r := range reads {
+		paths[r.Path+r.ExternalID] = true
+	}
+	return len(paths)
 }
 
 // TestCreatedByUsSurvivesANewKey covers objects that are found again by their name.
@@ -336,7 +434,7 @@ func TestAfterPruningThePlanIsEmpty(t *testing.T) {
 		}
 		objects := assemble(t, documents)
 		s.makeAll(objects)
-		s.in.Prune = true
+		s.in.Prune, s.in.RefreshAll = true, true
 		less := thinOut(r, objects)
 		s.makeAll(less)
 		if plan := s.mustPlan(less); !plan.Empty() {
@@ -352,7 +450,7 @@ func TestAfterPruningThePlanIsEmpty(t *testing.T) {
 						container, member = member, container
 					}
 					if ok && member != nil && container != nil {
-						key := via.Name + " " + s.in.Prior[container.Address].ID + container.ID
+						key := via.Name + " " + cmp.Or(s.in.Prior[container.Address].ID, container.ID)
 						want[key] = append(want[key], cmp.Or(s.in.Prior[member.Address].ID, member.ID))
 					}
 				}
@@ -426,5 +524,30 @@ func TestADeletionSaysWhatPeopleCallTheObject(t *testing.T) {
 				t.Errorf("it says %s %q", plan.Steps[0].Identifier, plan.Steps[0].Title())
 			}
 		})
+	}
+}
+
+func TestADeletionSaysWhatIsLost(t *testing.T) {
+	t.Parallel()
+	id := uuid(9, 1)
+	s := newService(t, full)
+	s.have("project", "", web, "identifier=WEB").have("member", "", uuid(0xc, 1), "email=ada@example.com", "display_name=ada")
+	s.have("state", web, uuid(0xf, 1), "name=In Progress")
+	s.have("work_item", web, id, "name=Mine", "state="+uuid(0xf, 1), "description_html=<p>Call <b>them</b></p><p>"+strings.Repeat("x", 2000)+"</p>", "updated_by="+uuid(0xc, 1), "updated_at=2026-11-20T10:00:00Z")
+	s.have("comment", id, uuid(0xb, 1), "comment_html=<p>Mine</p>")
+	s.in.Prior["project/web"], s.in.Prior["work_item/web/a"] = known("project/web", web), made("work_item/web/a", id, "name=Ours")
+	s.in.Prune, s.in.DeleteChanged = true, true
+	plan := s.mustPlan(want(t).put("project/web", "id="+web).all())
+	at := slices.IndexFunc(plan.Steps, func(s *planner.Step) bool { return s.Address == "work_item/web/a" })
+	if at < 0 || plan.Steps[at].Page != "/acme/projects/"+web+"/issues/"+id {
+		t.Fatalf("%q", lines(plan))
+	}
+	loss := plan.Steps[at].Loss
+	if text := []rune(loss.Text); len(text) != 1000 || !strings.HasPrefix(loss.Text, "Call them\nxxx") || !strings.HasSuffix(loss.Text, "…") {
+		t.Errorf("the text is %q", loss.Text)
+	}
+	want := []string{"somebody changed its name, description since the last apply (last change by ada, 2026-11-20 10:00 UTC)", `planform did not create the comment "Mine" in it`}
+	if !slices.Equal(want, loss.Despite) {
+		t.Errorf("it goes despite %q", loss.Despite)
 	}
 }

@@ -57,12 +57,13 @@ func (s *matches) recognise(o *resource.Object, f *objectState, was string) {
 				hits = append(hits, l.byExternalID()[resource.ExternalID(s.in.Workspace, a)]...)
 			}
 		}
-		if len(hits) > 0 {
+		if hits = s.notOthers(o, hits); len(hits) > 0 {
 			s.adopt(o, f, hits, foundByExternalID)
 			return
 		}
 	}
-	if hits, field := s.sameNaturalKey(l, o, t); len(hits) > 0 {
+	hits, field := s.sameNaturalKey(l, o, t)
+	if hits = s.notOthers(o, hits); len(hits) > 0 {
 		s.adopt(o, f, hits, "its "+field)
 		return
 	}
@@ -74,6 +75,20 @@ func (s *matches) recognise(o *resource.Object, f *objectState, was string) {
 	if t.create == nil {
 		s.fail(o, f, "not-found", "the service has no "+o.Kind.Noun()+" \""+o.Name()+"\", and "+t.api.Noun()+" cannot create one", cmp.Or(near(o.Name(), o.Kind, l), createFirst))
 	}
+}
+
+// notOthers are the records that the state does not have as another object of the manifest: one of another workspace may have
+// the key or name by now that another one had there.
+func (s *matches) notOthers(o *resource.Object, hits []resource.Row) []resource.Row {
+	if o.Origin == nil {
+		return hits
+	}
+	return slices.DeleteFunc(slices.Clone(hits), func(row resource.Row) bool {
+		return slices.ContainsFunc(s.objects.addressesOf(serviceID{o.Kind.Name, row.ID()}), func(a resource.Address) bool {
+			_, wanted := s.objects.indexOf(a)
+			return wanted && a != o.Address
+		})
+	})
 }
 
 // adopt takes the one record that was recognised; several are an error that names them.
@@ -94,7 +109,7 @@ func (s *matches) adopt(o *resource.Object, f *objectState, hits []resource.Row,
 func (s *matches) findArchived(o *resource.Object, f *objectState, was string) bool {
 	t := f.info
 	_, _, given := wantsArchived(o)
-	if t.archived == nil && given && t.findsExternalIDs() {
+	if t.archived == nil && given && o.ID == "" && t.findsExternalIDs() {
 		return slices.ContainsFunc(AllAddresses(o), func(a resource.Address) bool { return s.lookUnlisted(o, f, a, "") })
 	}
 	if t.archived == nil || !t.externalIDs {
@@ -107,12 +122,12 @@ func (s *matches) findArchived(o *resource.Object, f *objectState, was string) b
 	}
 	externalID := resource.ExternalID(s.in.Workspace, o.Address)
 	for _, row := range a.Rows {
-		if row.ID() == was || row.HasExternalID(externalID) {
+		if row.ID() == was || o.ID == "" && row.HasExternalID(externalID) {
 			f.presence, f.row, f.id = exists, row, row.ID()
 			return true
 		}
 	}
-	if !given {
+	if !given || o.ID != "" {
 		return false
 	}
 	hits, field := (&listing{rows: a.Rows}).sameNaturalKey(o, t)

@@ -2,7 +2,9 @@ package planner
 
 import (
 	"cmp"
+	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/planform/planform/internal/resource"
@@ -31,15 +33,16 @@ func Moved(a, from, to resource.Address) (resource.Address, bool) {
 // relocate is a state in which some objects of a kind, and all that belongs to
 // them or lives in them, have other addresses.
 func relocate(prior Prior, origin map[resource.Address]resource.Address, k *resource.Kind, to map[resource.Address]resource.Address) Prior {
-	moved := make(Prior, len(prior))
+	moved, before := make(Prior, len(prior)), maps.Clone(origin) // an object may go where another one was
+	for address := range prior {
+		if _, ok := to[ancestorOfKind(address, k)]; ok {
+			delete(origin, address)
+		}
+	}
 	for address, r := range prior {
 		at := ancestorOfKind(address, k)
 		if now, ok := to[at]; ok {
-			was := address
-			if before, again := origin[was]; again {
-				delete(origin, was)
-				was = before
-			}
+			was := cmp.Or(before[address], address)
 			address, _ = Moved(address, at, now)
 			origin[address], r.Address = was, address
 		}
@@ -100,42 +103,213 @@ func hasDefaultKey(o *resource.Object) bool {
 	return ok && key == o.Key
 }
 
-// applyRenames puts what the state knows of objects under the addresses that they have
-// now, where the manifest says what key they had before.
+// applyRenames puts what the state knows of objects under the addresses that they have now: where their ID, in the target
+// or where the manifest comes from, says which they are, or the manifest what key they had before.
 func (s *objects) applyRenames() {
-	renames := map[*resource.Kind][]*resource.Object{}
+	byKind := map[*resource.Kind][]*resource.Object{}
 	for _, o := range s.in.Desired {
-		if len(o.Previously) > 0 {
-			renames[o.Kind] = append(renames[o.Kind], o)
+		if o.ID != "" || o.Origin != nil || len(o.Previously) > 0 {
+			byKind[o.Kind] = append(byKind[o.Kind], o)
 		}
 	}
-	if len(renames) == 0 || len(s.in.Prior) == 0 {
+	if len(byKind) == 0 || len(s.in.Prior) == 0 {
 		return
 	}
+	wanted := make(map[resource.Address]bool, len(s.in.Desired))
+	for _, o := range s.in.Desired {
+		wanted[o.Address] = true
+	}
 	prior, origin := s.in.Prior, map[resource.Address]resource.Address{}
+	s.displaced = map[resource.Address]bool{}
 	for _, k := range byRank() { // parents first
-		if len(renames[k]) == 0 {
+		if len(byKind[k]) == 0 {
 			continue
 		}
-		known := map[resource.Address]bool{} // of the kind, or as what something lives in
-		for address := range prior {
-			known[ancestorOfKind(address, k)] = true
+		n := newRenames(k, prior, wanted)
+		n.find(byKind[k])
+		if len(n.to) > 0 {
+			prior = relocate(prior, origin, k, n.to)
 		}
-		to := map[resource.Address]resource.Address{}
-		for _, o := range renames[k] {
-			if known[o.Address] {
-				continue
-			}
-			for _, key := range o.Previously {
-				if from := addressIn(o.Address.Parent(), o.Kind, key); known[from] {
-					to[from] = o.Address
-					break
-				}
-			}
-		}
-		if len(to) > 0 {
-			prior = relocate(prior, origin, k, to)
+		for _, a := range n.displaced {
+			s.displaced[a] = true
 		}
 	}
 	s.in.Prior, s.origin = prior, origin
+}
+
+// renames finds the records of one kind whose objects have other addresses now.
+type renames struct {
+	prior     Prior
+	wanted    map[resource.Address]bool
+	known     map[resource.Address]bool // of the kind, or as what something lives in
+	records   []resource.Address        // of the kind, sorted
+	byID      map[string][]resource.Address
+	byOrigin  map[resource.Origin]resource.Address // the ID alone, or the identifier and the source
+	claimed   map[resource.Address]bool            // records of which it is known whose they are
+	to        map[resource.Address]resource.Address
+	displaced []resource.Address // where records are that had to make room
+}
+
+func newRenames(k *resource.Kind, prior Prior, wanted map[resource.Address]bool) *renames {
+	n := &renames{
+		prior: prior, wanted: wanted, known: map[resource.Address]bool{}, byID: map[string][]resource.Address{}, byOrigin: map[resource.Origin]resource.Address{},
+		claimed: map[resource.Address]bool{}, to: map[resource.Address]resource.Address{},
+	}
+	for address := range prior {
+		n.known[ancestorOfKind(address, k)] = true
+		if address.Kind() == k.Name && address.IsObject() {
+			n.records = append(n.records, address)
+		}
+	}
+	slices.Sort(n.records)
+	for _, address := range n.records {
+		r := prior[address]
+		n.byID[r.ID] = append(n.byID[r.ID], address)
+		for _, o := range originKeys(r.Origin) {
+			n.byOrigin[o] = address
+		}
+	}
+	return n
+}
+
+// originKeys are the texts by which an origin is found.
+func originKeys(o *resource.Origin) (keys []resource.Origin) {
+	if o != nil && o.ID != "" {
+		keys = append(keys, resource.Origin{ID: o.ID})
+	}
+	if o != nil && o.Identifier != "" {
+		keys = append(keys, resource.Origin{Source: o.Source, Identifier: o.Identifier})
+	}
+	return keys
+}
+
+// find finds out which record is whose: by ID, by former key, and by content where the state does not say yet where
+// objects come from.
+func (n *renames) find(objects []*resource.Object) {
+	left := slices.DeleteFunc(slices.Clone(objects), func(o *resource.Object) bool {
+		from := n.identified(o)
+		return from != "" && n.claim(o, from)
+	})
+	left = slices.DeleteFunc(left, func(o *resource.Object) bool {
+		if n.known[o.Address] && n.to[o.Address] == "" {
+			return true // it is the one that had the key
+		}
+		for _, key := range o.Previously {
+			if from := addressIn(o.Address.Parent(), o.Kind, key); n.known[from] && n.claim(o, from) {
+				return true
+			}
+		}
+		return o.Origin == nil
+	})
+	n.findByContent(left)
+	for _, from := range slices.Sorted(maps.Keys(n.to)) {
+		if now := n.to[from]; n.known[now] && n.to[now] == "" {
+			n.to[now] = n.freeAddress(now)
+			n.displaced = append(n.displaced, n.to[now])
+		}
+	}
+}
+
+// claim notes that the record of an address is an object's, unless it is another one's.
+func (n *renames) claim(o *resource.Object, from resource.Address) bool {
+	if n.claimed[from] || from.Parent() != o.Address.Parent() {
+		return false
+	}
+	n.claimed[from] = true
+	if from != o.Address {
+		n.to[from] = o.Address
+	}
+	return true
+}
+
+// identified is the address of the record with the ID of an object, or "".
+func (n *renames) identified(o *resource.Object) resource.Address {
+	if all := n.byID[o.ID]; o.ID != "" && len(all) > 0 {
+		if slices.Contains(all, o.Address) {
+			return o.Address
+		}
+		return all[0]
+	}
+	for _, key := range originKeys(o.Origin) {
+		if from, ok := n.byOrigin[key]; ok && n.prior[from].Origin.Is(o.Origin) {
+			return from
+		}
+	}
+	return ""
+}
+
+// findByContent finds the records of objects from another workspace, of which an older state does not say where they come
+// from: those that nobody has by key, and that have the same name, or the same values where they have none.
+func (n *renames) findByContent(objects []*resource.Object) {
+	if len(objects) == 0 {
+		return
+	}
+	type content struct {
+		parent       resource.Address
+		field, value string
+	}
+	free := map[content][]resource.Address{}
+	for _, a := range n.records {
+		if r := n.prior[a]; r.Origin == nil && r.ID != "" && !n.wanted[a] && !n.claimed[a] {
+			for field, value := range r.Values {
+				free[content{a.Parent(), field, value}] = append(free[content{a.Parent(), field, value}], a)
+			}
+		}
+	}
+	wanted := map[content][]*resource.Object{}
+	for _, o := range objects {
+		if field, value := telling(o); field != "" {
+			at := content{o.Address.Parent(), field, value}
+			wanted[at] = append(wanted[at], o)
+		}
+	}
+	for at, list := range wanted {
+		if len(list) == 1 && len(free[at]) == 1 {
+			n.claim(list[0], free[at][0])
+			continue
+		}
+		for _, o := range list {
+			same := slices.DeleteFunc(slices.Clone(free[at]), func(a resource.Address) bool { return !sameValues(o, n.prior[a].Values) })
+			if len(same) == 1 && !slices.ContainsFunc(list, func(other *resource.Object) bool { return other != o && sameValues(other, n.prior[same[0]].Values) }) {
+				n.claim(o, same[0])
+			}
+		}
+	}
+}
+
+// telling is the field and the value by which an object can be told from others without ID and key: its name, else what every
+// one of its kind has.
+func telling(o *resource.Object) (field, value string) {
+	for i := range o.Values {
+		v := &o.Values[i]
+		if v.Field.IsRef() || !slices.Contains(o.Kind.NaturalKey, v.Field.Name) && (len(o.Kind.NaturalKey) > 0 || !v.Field.Rich()) {
+			continue
+		}
+		if want, complete := v.Desired(unresolved); complete {
+			return v.Field.Name, resource.Digest(want)
+		}
+	}
+	return "", ""
+}
+
+// sameValues reports whether an object has the values that were applied last, as far as they name no others.
+func sameValues(o *resource.Object, applied map[string]string) bool {
+	return !slices.ContainsFunc(o.Values, func(v resource.Value) bool {
+		before, compared := applied[v.Field.Name]
+		want, complete := v.Desired(unresolved)
+		return compared && complete && v.Content == nil && !v.Field.IsRef() && resource.Digest(want) != before
+	})
+}
+
+func unresolved(*resource.Field, *resource.Reference) (string, bool) { return "", false }
+
+// freeAddress is an address for what has to make room for another object.
+func (n *renames) freeAddress(a resource.Address) resource.Address {
+	key := a.Key() + "-former"
+	for i := 2; ; i++ {
+		if free := addressIn(a.Parent(), resource.MustLookup(a.Kind()), key); !n.known[free] && !n.wanted[free] && !slices.Contains(n.displaced, free) {
+			return free
+		}
+		key = a.Key() + "-former-" + strconv.Itoa(i)
+	}
 }

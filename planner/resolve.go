@@ -73,11 +73,11 @@ func howToAdd(t *kindInfo, lists string) string {
 
 // resolveNames finds the IDs of the objects of the service that fields name.
 func (s *references) resolveNames() {
-	// A field that only a create takes, such as an author, is left out if its name is unknown. A
+	// A field of an imported past, such as an author, is left out if its name is unknown. A
 	// name that another field needs is an error there, so those come first.
 	for _, s.optional = range []bool{false, true} {
 		for _, n := range s.objects.uses {
-			if p := s.objects.states[n.by].presence; p != pending && !p.decided() || n.value.Field.CreateOnly() != s.optional {
+			if p := s.objects.states[n.by].presence; p != pending && !p.decided() || n.value.Field.Past != s.optional {
 				continue
 			}
 			for j := range n.value.Refs {
@@ -96,11 +96,11 @@ func (s *references) resolveName(i int, t *kindInfo, r *resource.Reference) {
 	}
 	what := "the " + t.kind.Noun() + " \"" + r.Text + "\""
 	if t.self != nil && r.Text == resource.Me {
-		s.resolveSelf(name, r)
+		s.resolveSelf(i, name, r)
 		return
 	}
 	if t.find != nil && t.kind.IsIdentifier(r.Text) {
-		s.resolveIdentifier(name, r) // wherever it is
+		s.resolveIdentifier(i, name, r) // wherever it is
 		return
 	}
 	if name.within != noObject {
@@ -119,22 +119,22 @@ func (s *references) resolveName(i int, t *kindInfo, r *resource.Reference) {
 			if t.kind.Section != "" {
 				hint = "add it to the " + plural(t.kind) + " of " + parent
 			}
-			s.reportUnresolved(name, r, what+" is not there: "+parent+" does not exist yet", hint)
+			s.reportUnresolved(i, name, r, what+" is not there: "+parent+" does not exist yet", hint)
 			return
 		}
 	}
 	if t.kind.AdoptOnRequestOnly { // several may bear one name, by right
-		s.reportUnresolved(name, r, what+" is neither in the manifest nor an ID or identifier", "write the key of one in the manifest, its identifier, or its ID")
+		s.reportUnresolved(i, name, r, what+" is neither in the manifest nor an ID or identifier", "write the key of one in the manifest, its identifier, or its ID")
 		return
 	}
 	switch l, st := s.snapshot.list(t, name.within); st {
 	case exists:
-		s.matchByName(name, r, l)
+		s.matchByName(i, name, r, l)
 	case unsupported:
 		s.names[name] = nameResult{unsupported: true}
 	case invalid:
 		if t.list == nil {
-			s.reportUnresolved(name, r, what+" cannot be looked up with the documented operations", s.in.namesNeed("give its ID"))
+			s.reportUnresolved(i, name, r, what+" cannot be looked up with the documented operations", s.in.namesNeed("give its ID"))
 		}
 	case notFound:
 		s.names[name] = nameResult{notFound: l.why}
@@ -142,25 +142,25 @@ func (s *references) resolveName(i int, t *kindInfo, r *resource.Reference) {
 	}
 }
 
-func (s *references) resolveSelf(name nameKey, r *resource.Reference) {
+func (s *references) resolveSelf(i int, name nameKey, r *resource.Reference) {
 	a, answered := s.service.askAt(name.kind.self, nil)
 	switch {
 	case !answered:
 	case a.Unsupported, a.NotFound, len(a.Rows) == 0:
-		s.reportUnresolved(name, r, "\""+r.Text+"\" cannot be resolved: the service does not say who you are", "give an e-mail address or an ID")
+		s.reportUnresolved(i, name, r, "\""+r.Text+"\" cannot be resolved: the service does not say who you are", "give an e-mail address or an ID")
 	default:
 		s.recordID(name, a.Rows[0].ID())
 	}
 }
 
 // resolveIdentifier looks up a readable identifier such as WEB-12.
-func (s *references) resolveIdentifier(name nameKey, r *resource.Reference) {
+func (s *references) resolveIdentifier(i int, name nameKey, r *resource.Reference) {
 	path, _ := name.kind.find.Expand(map[string]string{"workspace_slug": s.in.Workspace, "identifier": r.Text})
 	a, answered := s.service.askOptional(Read{Operation: name.kind.find, Path: path})
 	switch {
 	case !answered:
 	case a.Unsupported:
-		s.reportUnresolved(name, r, "this edition of the service cannot look up "+r.Text, "give its ID")
+		s.reportUnresolved(i, name, r, "this edition of the service cannot look up "+r.Text, "give its ID")
 	case a.NotFound || len(a.Rows) == 0:
 		s.names[name] = nameResult{notFound: "the service shows no " + name.kind.kind.Noun() + " " + r.Text + ": " + whyNotShown}
 	default:
@@ -169,7 +169,7 @@ func (s *references) resolveIdentifier(name nameKey, r *resource.Reference) {
 }
 
 // matchByName finds the one record that bears the name: in the letters as written, else in any case.
-func (s *references) matchByName(name nameKey, r *resource.Reference, l *listing) {
+func (s *references) matchByName(i int, name nameKey, r *resource.Reference, l *listing) {
 	k := name.kind.kind
 	text := strings.TrimSpace(r.Text)
 	hits := l.byName(k, false)[text]
@@ -187,11 +187,11 @@ func (s *references) matchByName(name nameKey, r *resource.Reference, l *listing
 		if len(s.diags.List) < diag.MaxShown { // each looks at all that there is
 			hint = suggestions(r.Text, name.kind, l, lists)
 		}
-		s.reportUnresolved(name, r, "the service has no "+k.Noun()+" \""+r.Text+"\""+where, hint)
+		s.reportUnresolved(i, name, r, "the service has no "+k.Noun()+" \""+r.Text+"\""+where, hint)
 	case 1:
 		s.recordID(name, hits[0].ID())
 	default:
-		s.reportUnresolved(name, r, "the "+k.Noun()+" \""+r.Text+"\" is ambiguous"+where+": "+s.objects.enumerate(k, name.within, hits)+" all have this name", "give the ID of the right one")
+		s.reportUnresolved(i, name, r, "the "+k.Noun()+" \""+r.Text+"\" is ambiguous"+where+": "+s.objects.enumerate(k, name.within, hits)+" all have this name", "give the ID of the right one")
 	}
 }
 
@@ -205,9 +205,9 @@ func (s *references) recordID(name nameKey, id string) {
 }
 
 // reportUnresolved reports a name once, at the first place that uses it.
-func (s *references) reportUnresolved(name nameKey, r *resource.Reference, summary, hint string) {
+func (s *references) reportUnresolved(i int, name nameKey, r *resource.Reference, summary, hint string) {
 	s.names[name] = nameResult{}
-	d := diag.Diagnostic{Code: "unknown-name", Position: r.Position, Summary: summary, Hint: hint}
+	d := diag.Diagnostic{Code: "unknown-name", Position: r.Position, Address: string(s.in.Desired[i].Address), Summary: summary, Hint: hint}
 	if s.optional {
 		d.Severity, d.Summary, d.Hint = diag.Warning, d.Summary+"; the field is left out", ""
 	}
@@ -247,6 +247,31 @@ func (s *references) idResolver(i int) resource.IDResolver {
 
 // page is the address of an object's page in the web app, or "" while it has none.
 func (s *references) page(o *resource.Object) string {
+	return o.Kind.Page(s.in.WebURL, s.pathParams(o))
+}
+
+// addPages notes where people find what the steps are about. New objects are nowhere yet.
+func (s *references) addPages(steps []*Step) {
+	for _, step := range steps {
+		if step.Action == Create {
+			continue
+		}
+		kind, params := step.Kind, step.Params
+		if step.Object != nil {
+			params = s.pathParams(step.Object)
+		}
+		if m := step.Members; m != nil {
+			kind, params = resource.MustLookup(kind.Membership.Container), s.pathParams(cmp.Or(m.Container.Object, m.Container.Within))
+			params[kind.Param] = m.Container.ID
+		}
+		for ; kind != nil && step.Page == ""; kind, _ = resource.Lookup(kind.Parent) {
+			step.Page = kind.Page("", params)
+		}
+	}
+}
+
+// pathParams are the IDs of an object and of what it lives in, as far as they are known.
+func (s *references) pathParams(o *resource.Object) map[string]string {
 	params := map[string]string{"workspace_slug": s.in.Workspace}
 	for at := o; at != nil; at = at.Parent {
 		id := s.in.Prior[at.Address].ID
@@ -257,7 +282,7 @@ func (s *references) page(o *resource.Object) string {
 		}
 		params[at.Kind.Param] = id
 	}
-	return o.Kind.Page(s.in.WebURL, params)
+	return params
 }
 
 // standsForAddress begins a link to an address where markup takes no other scheme than those of the web.
@@ -277,14 +302,20 @@ func (s *references) nameLinks(v *resource.Value, have, want string) (string, st
 	return have, want
 }
 
-// nameIDs shows a canonical reference or set by the addresses of the manifest's objects and the names that were looked up, a line each.
-func (s *references) nameIDs(v *resource.Value, canonical string) string {
+// nameIDs shows a canonical reference or set by the addresses of the manifest's objects, as the value writes them, or by the names that
+// were looked up, a line each.
+func (s *references) nameIDs(v *resource.Value, canonical string, resolve resource.IDResolver) string {
 	if !v.Field.IsRef() || canonical == "" {
 		return canonical
 	}
 	ids := strings.Split(canonical, ",")
 	for i, id := range ids {
 		ids[i] = s.nameID(v.Field.Ref, id)
+		for k := range v.Refs {
+			if written, ok := resolve(v.Field, &v.Refs[k]); ok && written == id && v.Refs[k].Target == nil {
+				ids[i] = v.Refs[k].Text
+			}
+		}
 	}
 	return strings.Join(ids, "\n")
 }

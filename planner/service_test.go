@@ -171,6 +171,15 @@ func (s *service) answer(r planner.Read) planner.Answer {
 				return planner.Answer{Rows: []resource.Row{t.row}}
 			}
 		}
+	case resource.Summary:
+		counts := map[string]any{}
+		for _, t := range s.objects {
+			if n, _ := counts[t.kind.CountedAs].(json.Number); t.kind.CountedAs != "" && t.parent == params[k.Param] {
+				count, _ := n.Int64()
+				counts[t.kind.CountedAs] = json.Number(strconv.FormatInt(count+1, 10))
+			}
+		}
+		return planner.Answer{Rows: []resource.Row{{"id": params[k.Param], "counts": counts}}}
 	case resource.RemoveMembers:
 		return planner.Answer{Unsupported: s.lacks["remove "+k.Name]}
 	case resource.ListMembers:
@@ -213,10 +222,12 @@ func (s *service) identifier(t *remoteObject) string {
 // apply carries out a plan and keeps what a state file keeps. It checks what an executor relies on.
 func (s *service) apply(plan *planner.Plan) {
 	s.t.Helper()
-	for _, c := range plan.StateChanges {
-		delete(s.in.Prior, c.From)
+	for _, c := range slices.Concat(plan.StateChanges, plan.Seen) {
+		if c.From != c.To {
+			delete(s.in.Prior, c.From)
+		}
 	}
-	for _, c := range plan.StateChanges {
+	for _, c := range slices.Concat(plan.StateChanges, plan.Seen) {
 		if c.To != "" {
 			s.in.Prior[c.To] = c.Record
 		}
@@ -298,6 +309,7 @@ func (s *service) write(plan *planner.Plan, step *planner.Step, ids map[resource
 	}
 	ids[o.Address] = id
 	record := planner.Record{Address: o.Address, ID: id, Identifier: s.identifier(s.find(id)), Values: map[string]string{}}
+	record.Origin = s.in.Prior[o.Address].Origin.Next(o.Origin)
 	record.CreatedByUs = s.in.Prior[o.Address].CreatedByUs || step.Action == planner.Create || step.CreatedByUs
 	record.Sources = both(s.in.Prior[o.Address].Sources, o.Files)
 	record.Protect = o.Protected(s.in.Prior[o.Address].Protect)

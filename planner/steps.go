@@ -29,8 +29,11 @@ func (b *steps) add(i int, a Action) *Step {
 	if f.id != "" {
 		step.Identifier, step.Name = cmp.Or(b.objects.readableID(o.Kind, f.parent, f.row), f.identifier), cmp.Or(displayTexts(o.Kind, f.row)...)
 	}
-	if o.Kind.ClosedAfter != "" {
+	if o.Kind.ClosedAfter != "" && f.parent != noObject {
 		step.Zone = b.objects.desiredZone(f.parent)
+		if p := b.of[f.parent]; p != nil && b.objects.states[f.parent].presence == exists && step.Zone.String() != b.objects.currentZone(f.parent).String() {
+			step.needs = append(step.needs, p) // days are read in the zone that there is
+		}
 	}
 	b.byRank[f.info.rank] = append(b.byRank[f.info.rank], step)
 	return step

@@ -24,7 +24,7 @@ func want(tb testing.TB) *wanted {
 }
 
 // put adds an object by its address. What it lives in must be there already.
-// fields are written as name=text; id= and identifier= are its identity,
+// fields are written as name=text; id= and identifier= are its identity, origin= that where it comes from,
 // ignore_changes= and on_drift= its policy, name!
 // clears a field, and in a list of references @ stands before an address.
 func (w *wanted) put(address resource.Address, fields ...string) *wanted {
@@ -53,6 +53,9 @@ func (w *wanted) add(o *resource.Object, fields ...string) {
 			continue
 		case "identifier":
 			o.Identifier = value
+			continue
+		case "origin":
+			o.Origin = origin(value)
 			continue
 		case "ignore_changes":
 			o.Policy = &resource.Policy{IgnoreAll: value == "all"}
@@ -93,6 +96,15 @@ func (w *wanted) add(o *resource.Object, fields ...string) {
 	}
 	w.objects = append(w.objects, o)
 	w.byName[o.Address] = o
+}
+
+// origin is an object of another workspace, by its ID or identifier.
+func origin(name string) *resource.Origin {
+	o := &resource.Origin{Source: resource.Source{BaseURL: "https://there.example.com", Workspace: "there"}}
+	if o.ID = name; !resource.IsID(name) {
+		o.ID, o.Identifier = "", name
+	}
+	return o
 }
 
 func (w *wanted) refer(v *resource.Value) {

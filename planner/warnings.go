@@ -20,6 +20,7 @@ type warnings struct {
 }
 
 func (b *warnings) warn() {
+	b.notOffered()
 	b.failOnDrift()
 	b.notices()
 	b.warnHidden()
@@ -30,12 +31,8 @@ func (b *warnings) warn() {
 // notices warns, once per kind, of what the plan cannot know.
 func (b *warnings) notices() {
 	undetectable, namesakes, withoutIdentifier := map[*kindInfo]int{}, map[*kindInfo]int{}, map[*kindInfo]int{}
-	notReadAgain := map[*resource.Kind]int{}
 	for i := range b.objects.states {
 		f := &b.objects.states[i]
-		if f.presence == exists && f.row == nil && b.objects.expensive[f.info.kind] > 0 && b.objects.skipsRefresh(f) {
-			notReadAgain[f.info.kind]++
-		}
 		switch {
 		case f.presence != absent || f.vanished || f.prior != nil || b.steps.of[i] == nil:
 		case f.undetectable:
@@ -51,18 +48,6 @@ func (b *warnings) notices() {
 	}
 	for _, k := range resource.Kinds() {
 		t := b.objects.kinds[k]
-		if n := b.changes.notRefreshed[t]; n > 0 && b.objects.expensive[k] == 0 {
-			b.diags.notice("not-refreshed", countOf(n, k)+" could not be read with "+t.api.Noun()+"; compared with the state file instead", "")
-		}
-		unread := ""
-		if n := b.memberships.expensive[k]; n > 0 {
-			unread = k.Membership.Path() + " of " + countOf(n, resource.MustLookup(k.Membership.Container))
-		} else if n := notReadAgain[k]; n > 0 {
-			unread = countOf(n, k)
-		}
-		if unread != "" && !b.in.SkipRefresh {
-			b.diags.notice("not-read-again", unread+" not re-read, since that takes one request each; the state file is trusted", "--refresh-all re-reads them")
-		}
 		if n := undetectable[t]; n > 0 {
 			hint := "those that an earlier apply created would be duplicated: restore its state file, or give each " + k.Noun() + " its "
 			if k.Identifier != nil {
@@ -80,6 +65,24 @@ func (b *warnings) notices() {
 				"--adopt-by-name adopts the existing ones instead")
 		}
 	}
+}
+
+// notOffered says what to do about wishes that only the API, or this edition, does not offer.
+func (b *warnings) notOffered() {
+	n := 0
+	for _, s := range b.plan.Steps {
+		if s.NotOffered && s.Unsupported == "" && (s.Object != nil || s.Members != nil) {
+			n++
+		}
+	}
+	hint := "give --api auto"
+	switch {
+	case n == 0:
+		return
+	case b.in.APIFound || b.in.API == resource.V2:
+		hint = "use a server with API v2"
+	}
+	b.diags.notice("not-offered", diag.Count(n, "step")+" not possible with "+b.in.API.Noun(), "leave "+them(n)+" out, or "+hint+"; --allow-unsupported accepts "+them(n))
 }
 
 // hasNamesake reports whether the service shows an object of the same name that
@@ -100,8 +103,9 @@ func (b *warnings) hasNamesake(i int) bool {
 		}
 		want, _ := v.Desired(nil) // a natural key names nothing else
 		for _, row := range l.byField(v.Field)[want] {
-			_, owned := b.objects.owners[serviceID{o.Kind.Name, row.ID()}]
-			if textIn(row, "external_source") == "" && !owned {
+			id := serviceID{o.Kind.Name, row.ID()}
+			_, owned := b.objects.owners[id]
+			if textIn(row, "external_source") == "" && !owned && len(b.objects.addressesOf(id)) == 0 {
 				return true
 			}
 		}
@@ -199,7 +203,7 @@ func (b *warnings) failOnDrift() {
 		return
 	}
 	for _, d := range b.plan.Drift {
-		if b.in.onDrift(d.Object) != Fail {
+		if b.in.onDrift(d.Object) != Fail || d.Change.Origin != FromDrift {
 			continue
 		}
 		v, _ := d.Object.Value(d.Change.Path)

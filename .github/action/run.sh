@@ -3,9 +3,24 @@
 set -euo pipefail
 
 marker="<!-- planform: $NAME -->"
-plan=planform-$NAME.plan.json
-read -ra args <<<"$ARGS"
-read -ra apply_args <<<"$APPLY_ARGS"
+plan=$RUNNER_TEMP/planform-$NAME.plan.json # never a file of the repository
+report=$RUNNER_TEMP/plan.md
+errors=$RUNNER_TEMP/errors.txt
+
+# words splits a text at blanks and line ends; quotes hold together as in a shell, and nothing is expanded.
+words=()
+words() {
+  local word list
+  words=()
+  list=$(xargs printf '%s\n' <<<"$1") || { echo "::error::a quote is not closed in: $1"; exit 64; }
+  while IFS= read -r word; do
+    [[ -z $word ]] || words+=("$word")
+  done <<<"$list"
+}
+words "$APPLY_ARGS"
+apply_args=(${words[@]+"${words[@]}"})
+words "$ARGS"
+args=(${words[@]+"${words[@]}"})
 files=()
 while IFS= read -r file; do
   [[ -z $file ]] || files+=(-f "$file")
@@ -13,27 +28,44 @@ done <<<"$FILES"
 
 output() { printf '%s=%s\n' "$1" "$2" >>"$GITHUB_OUTPUT"; }
 
-# make_plan leaves plan, plan.md and, in $pending, whether anything changes.
+# make_plan leaves $plan, $report and, in $pending, whether anything changes. If there is no plan, $report says why.
 make_plan() {
   local code=0
-  planform validate "${files[@]}" --output github
-  planform plan "${files[@]}" ${args[@]+"${args[@]}"} --out "$plan" --output markdown --detailed-exitcode >"$RUNNER_TEMP/plan.md" || code=$?
+  rm -f "$plan"
+  { planform validate "${files[@]}" --output github &&
+    planform plan "${files[@]}" ${args[@]+"${args[@]}"} --out "$plan" --output markdown --detailed-exitcode >"$report"; } 2>"$errors" || code=$?
+  cat "$errors" >&2
   case $code in
     0) pending=false ;;
     2 | 3) pending=true ;;
-    *) return "$code" ;;
+    *)
+      failure "$code" >"$report"
+      cat "$report" >>"$GITHUB_STEP_SUMMARY"
+      return "$code"
+      ;;
   esac
-  cat "$RUNNER_TEMP/plan.md" >>"$GITHUB_STEP_SUMMARY"
+  cat "$report" >>"$GITHUB_STEP_SUMMARY"
   output pending "$pending"
   output hash "$(grep -om 1 '"hash": *"[^"]*' "$plan" | cut -d '"' -f 4)"
 }
 
-# comment writes the comment that this action wrote before, or a new one.
+# failure stands in place of a plan. Indented by four, no text is Markdown.
+failure() {
+  printf '**planform could not plan this change** (exit code %s): [log](%s). Earlier plans are void.\n\n' \
+    "$1" "$GITHUB_SERVER_URL/$GITHUB_REPOSITORY/actions/runs/$GITHUB_RUN_ID"
+  grep -v '^::' "$errors" | head -n 200 | cut -c 1-300 | sed 's/^/    /' || true
+}
+
+# comment writes the comment that this action wrote before, or a new one. Others could write one that looks alike.
 comment() {
   local id
-  id=$(gh api --paginate "repos/$GITHUB_REPOSITORY/issues/$PULL_REQUEST/comments" \
-    --jq ".[] | select(.user.type == \"Bot\" and (.body | startswith(\"$marker\"))) | .id" | head -n 1)
-  { printf '%s\n' "$marker"; cat "$1"; } >"$RUNNER_TEMP/comment.md"
+  id=$(gh api graphql --paginate --field owner="${GITHUB_REPOSITORY%/*}" --field name="${GITHUB_REPOSITORY#*/}" --field number="$PULL_REQUEST" \
+    --field query='query($owner: String!, $name: String!, $number: Int!, $endCursor: String) {
+      repository(owner: $owner, name: $name) { pullRequest(number: $number) { comments(first: 100, after: $endCursor) {
+        pageInfo { hasNextPage endCursor } nodes { viewerDidAuthor body url } } } } }' \
+    --jq ".data.repository.pullRequest.comments.nodes[] | select(.viewerDidAuthor and (.body | startswith(\"$marker\"))) | .url | split(\"-\")[-1]")
+  id=${id%%$'\n'*}
+  { printf '%s\n' "$marker"; cat "$report"; } >"$RUNNER_TEMP/comment.md"
   if [[ -n $id ]]; then
     gh api --method PATCH "repos/$GITHUB_REPOSITORY/issues/comments/$id" --field "body=@$RUNNER_TEMP/comment.md" --silent
   else
@@ -41,15 +73,24 @@ comment() {
   fi
 }
 
-# fetch_plan takes the plan that was reviewed: that of the newest run for the head of the merged pull request.
+# fetch_plan takes the plan that was reviewed: that of the newest run for the head of the merged pull request. Runs of other
+# workflows and of forks can have artifacts of the same name.
 fetch_plan() {
-  local head run
-  head=$(gh api "repos/$GITHUB_REPOSITORY/commits/$GITHUB_SHA/pulls" --jq '[.[] | select(.merged_at)][0].head.sha // empty')
-  [[ -n $head ]] || { echo "::error::$GITHUB_SHA is of no merged pull request: there is no reviewed plan"; return 1; }
-  run=$(gh api "repos/$GITHUB_REPOSITORY/actions/artifacts?name=planform-$NAME&per_page=100" \
-    --jq "[.artifacts[] | select(.workflow_run.head_sha == \"$head\" and (.expired | not))][0].workflow_run.id // empty")
-  [[ -n $run ]] || { echo "::error::there is no plan planform-$NAME of $head: run the plan of the pull request again"; return 1; }
-  gh run download "$run" --repo "$GITHUB_REPOSITORY" --name "planform-$NAME"
+  local head run dir=$RUNNER_TEMP/planform-$NAME
+  head=$(gh api "repos/$GITHUB_REPOSITORY/commits/$GITHUB_SHA/pulls" \
+    --jq "[.[] | select(.merged_at and .base.ref == \"$GITHUB_REF_NAME\")][0].head.sha // empty")
+  [[ -n $head ]] || { echo "::error::$GITHUB_SHA is of no pull request that was merged into $GITHUB_REF_NAME: there is no reviewed plan"; return 1; }
+  run=$(gh api "repos/$GITHUB_REPOSITORY/actions/workflows/$PLAN_WORKFLOW/runs?head_sha=$head&event=pull_request&per_page=100" \
+    --jq '[.workflow_runs[] | select(.head_repository.id == .repository.id)] | max_by(.run_number).id // empty')
+  [[ -n $run ]] || { echo "::error::the workflow $PLAN_WORKFLOW did not run for $head: the input plan-workflow names the file of the one that plans"; return 1; }
+  rm -rf "$dir"
+  gh run download "$run" --repo "$GITHUB_REPOSITORY" --name "planform-$NAME" --dir "$dir" ||
+    { echo "::error::there is no plan planform-$NAME of $head: run the plan of the pull request again"; return 1; }
+  if [[ $(find "$dir" -mindepth 1) != "$dir/${plan##*/}" || ! -f $dir/${plan##*/} || -L $dir/${plan##*/} ]]; then
+    echo "::error::the artifact planform-$NAME of $head is not one plan"
+    return 1
+  fi
+  mv "$dir/${plan##*/}" "$plan"
 }
 
 # commit_state pushes what the state file knows now. Somebody else may have pushed meanwhile.
@@ -70,36 +111,37 @@ commit_state() {
   return 1
 }
 
-# report opens an issue about drift, updates it, or closes it.
-report() {
+# issue opens an issue about drift, updates it, or closes it.
+issue() {
   local number title="The workspace differs from its manifests ($NAME)"
   number=$(gh issue list --repo "$GITHUB_REPOSITORY" --state open --search "in:title \"$title\"" --json number --jq '.[0].number // empty')
   case $pending:$number in
-    true:) gh issue create --repo "$GITHUB_REPOSITORY" --title "$title" --body-file "$RUNNER_TEMP/plan.md" ;;
-    true:*) gh issue edit "$number" --repo "$GITHUB_REPOSITORY" --body-file "$RUNNER_TEMP/plan.md" ;;
+    true:) gh issue create --repo "$GITHUB_REPOSITORY" --title "$title" --body-file "$report" ;;
+    true:*) gh issue edit "$number" --repo "$GITHUB_REPOSITORY" --body-file "$report" ;;
     false:) ;;
     false:*) gh issue close "$number" --repo "$GITHUB_REPOSITORY" --comment "They are equal again." ;;
   esac
 }
 
+code=0
 case $COMMAND in
   plan)
-    make_plan
-    [[ -z $PULL_REQUEST ]] || comment "$RUNNER_TEMP/plan.md"
+    make_plan || code=$?
+    [[ -z $PULL_REQUEST ]] || comment
     ;;
   apply)
-    [[ -e $plan ]] || fetch_plan
-    code=0
-    planform apply "$plan" ${apply_args[@]+"${apply_args[@]}"} || code=$?
+    fetch_plan || exit
+    # With the files and flags of the workflow, which were reviewed: the plan has to be of these.
+    planform apply "$plan" "${files[@]}" ${args[@]+"${args[@]}"} ${apply_args[@]+"${apply_args[@]}"} || code=$?
     [[ $COMMIT_STATE != true ]] || commit_state # also what a run that failed has made
-    exit "$code"
     ;;
   drift)
-    make_plan
-    report
+    make_plan || exit
+    issue
     ;;
   *)
     echo "::error::command is plan, apply or drift, not $COMMAND"
-    exit 64
+    code=64
     ;;
 esac
+exit "$code"

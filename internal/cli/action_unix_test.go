@@ -3,124 +3,392 @@
 package cli_test
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"gopkg.in/yaml.v3"
+
 	"github.com/planform/planform/internal/sandbox"
 	"github.com/planform/planform/internal/sandbox/sandboxtest"
 )
 
-// gh stands for GitHub's program: it answers what the test says, and notes what it is asked and given.
+// gh stands for GitHub's program: it notes what it is asked and given, and answers from the files of the folder GITHUB,
+// through the program that its --jq is named after.
 const gh = `#!/usr/bin/env bash
-printf '%s\n' "$*" >>"$NOTES"
+printf '%s\n' "$*" >>"$GITHUB/notes"
+filter=. dir= last=
 for arg in "$@"; do
-  case $arg in body=@*) cat "${arg#body=@}" >>"$NOTES" ;; esac
+  case $last in --jq) filter=$arg ;; --dir) dir=$arg ;; esac
+  case $arg in body=@*) cat "${arg#body=@}" >>"$GITHUB/notes" ;; esac
+  last=$arg
 done
 case $* in
-  *"/comments --jq "*) cat comment 2>/dev/null ;;
-  *"/pulls --jq "*) echo abc123 ;;
-  *"/artifacts?"*) echo 77 ;;
-  "run download 77 "*) cp "$STORE/planform-acme.plan.json" . ;;
-  "issue list "*) cat issue 2>/dev/null ;;
+  "api graphql "*) jq -r "$filter" "$GITHUB/comments" ;;
+  *"/commits/abc/pulls "*) jq -r "$filter" "$GITHUB/pulls" ;;
+  *"/actions/workflows/plan.yml/runs?head_sha=abc123&event=pull_request"*) jq -r "$filter" "$GITHUB/runs" ;;
+  *"/actions/"*) echo '{"workflow_runs": []}' | jq -r "$filter" ;;
+  "run download "*) cp -R "$GITHUB/artifact-$3" "$dir" ;;
+  "issue list "*) jq -r "$filter" "$GITHUB/issues" ;;
 esac
-exit 0
 `
 
-const seeded = `{version: 1, workspace: acme, projects: [{identifier: WEB, work_items: [{key: a, name: A, priority: PRIORITY}]}]}`
+// action is a repository with the script that action.yml runs, and what it is run with.
+type action struct {
+	*service
+	origin, repo, temp, github, script string
+	env                                []string
+}
 
-// TestTheActionPlansAppliesAndReportsDrift leads a change from the pull request to the workspace, with the script that action.yml runs.
-func TestTheActionPlansAppliesAndReportsDrift(t *testing.T) {
-	t.Parallel()
+func newAction(t *testing.T, manifests map[string]string) *action {
+	t.Helper()
+	for _, name := range []string{"jq", "git", "xargs"} {
+		if _, err := exec.LookPath(name); err != nil {
+			t.Skip(err)
+		}
+	}
 	script, err := filepath.Abs("../../.github/action/run.sh")
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := newService(t, sandboxtest.Options{})
-	bin, store, notes := t.TempDir(), t.TempDir(), filepath.Join(t.TempDir(), "notes")
-	if err := os.WriteFile(filepath.Join(bin, "gh"), []byte(gh), 0o700); err != nil {
+	a := &action{newService(t, sandboxtest.Options{}), t.TempDir(), t.TempDir(), t.TempDir(), t.TempDir(), script, nil}
+	a.env = append(os.Environ(), "PLANE_BASE_URL="+a.url, "PLANE_API_KEY="+sandbox.Key, "NO_COLOR=1", "PATH="+filepath.Dir(program(t))+":"+a.github+":"+os.Getenv("PATH"),
+		"GITHUB="+a.github, "RUNNER_TEMP="+a.temp, "GITHUB_OUTPUT="+filepath.Join(a.github, "output"), "GITHUB_STEP_SUMMARY="+filepath.Join(a.github, "summary"),
+		"GITHUB_SERVER_URL=https://github.com", "GITHUB_REPOSITORY=acme/config", "GITHUB_SHA=abc", "GITHUB_REF_NAME=main", "GITHUB_RUN_ID=77",
+		"FILES=web.yaml", "ARGS=", "APPLY_ARGS=", "NAME=acme", "COMMIT_STATE=true", "PLAN_WORKFLOW=plan.yml", "PULL_REQUEST=5",
+		"GIT_AUTHOR_NAME=t", "GIT_AUTHOR_EMAIL=t@example.com", "GIT_COMMITTER_NAME=t", "GIT_COMMITTER_EMAIL=t@example.com", "GIT_CONFIG_GLOBAL=/dev/null")
+	for name, text := range map[string]string{
+		"gh": gh, "issues": "[]", "comments": comments(),
+		"pulls": `[{"head": {"sha": "never"}, "base": {"ref": "main"}}, {"merged_at": "t", "head": {"sha": "to-dev"}, "base": {"ref": "dev"}},
+			{"merged_at": "t", "head": {"sha": "abc123"}, "base": {"ref": "main"}}]`,
+		"runs": `{"workflow_runs": [{"id": 79, "run_number": 5, "repository": {"id": 1}, "head_repository": {"id": 2}},
+			{"id": 76, "run_number": 3, "repository": {"id": 1}, "head_repository": {"id": 1}}, {"id": 77, "run_number": 4, "repository": {"id": 1}, "head_repository": {"id": 1}}]}`,
+	} {
+		a.put(t, a.github, name, text)
+	}
+	a.must(t, "git", "init", "--quiet", "--bare", a.origin)
+	a.must(t, "git", "clone", "--quiet", a.origin, ".")
+	for name, text := range manifests {
+		a.put(t, a.repo, name, text)
+	}
+	a.must(t, "git", "add", ".")
+	a.must(t, "git", "commit", "--quiet", "-m", "web")
+	a.must(t, "git", "push", "--quiet", "origin", "HEAD")
+	return a
+}
+
+// comments are what the API shows of the comments on the pull request: one of somebody else, and own ones.
+func comments(own ...string) string {
+	nodes := []string{`{"viewerDidAuthor": false, "body": "<!-- planform: acme -->\nmine", "url": "https://github.com/acme/config/pull/5#issuecomment-66"}`}
+	for _, id := range own {
+		nodes = append(nodes, `{"viewerDidAuthor": true, "body": "<!-- planform: acme -->\nplan", "url": "https://github.com/acme/config/pull/5#issuecomment-`+id+`"}`)
+	}
+	return `{"data": {"repository": {"pullRequest": {"comments": {"nodes": [` + strings.Join(nodes, ",") + `]}}}}}`
+}
+
+func (a *action) put(t *testing.T, dir, name, text string) {
+	t.Helper()
+	file := filepath.Join(dir, name)
+	if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, []byte(text), 0o700)); err != nil {
 		t.Fatal(err)
 	}
-	origin, repo := t.TempDir(), t.TempDir()
-	env := append(os.Environ(), "PLANE_BASE_URL="+s.url, "PLANE_API_KEY="+sandbox.Key, "NO_COLOR=1", "PATH="+filepath.Dir(program(t))+":"+bin+":"+os.Getenv("PATH"), "NOTES="+notes, "STORE="+store, "RUNNER_TEMP="+t.TempDir(),
-		"GITHUB_OUTPUT="+filepath.Join(store, "output"), "GITHUB_STEP_SUMMARY="+filepath.Join(store, "summary"), "GITHUB_REPOSITORY=acme/config", "GITHUB_SHA=abc",
-		"FILES=web.yaml", "ARGS=", "APPLY_ARGS=", "NAME=acme", "COMMIT_STATE=true", "PULL_REQUEST=5",
-		"GIT_AUTHOR_NAME=t", "GIT_AUTHOR_EMAIL=t@example.com", "GIT_COMMITTER_NAME=t", "GIT_COMMITTER_EMAIL=t@example.com", "GIT_CONFIG_GLOBAL=/dev/null")
-	run := func(name string, args ...string) (told string, code int) {
-		t.Helper()
-		cmd := exec.CommandContext(t.Context(), name, args...)
-		cmd.Dir, cmd.Env = repo, env
-		out, _ := cmd.CombinedOutput()
-		return string(out), cmd.ProcessState.ExitCode()
+}
+
+// run runs a program in the repository.
+func (a *action) run(t *testing.T, name string, args ...string) (told string, code int) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), name, args...)
+	cmd.Dir, cmd.Env = a.repo, a.env
+	out, _ := cmd.CombinedOutput()
+	return string(out), cmd.ProcessState.ExitCode()
+}
+
+func (a *action) must(t *testing.T, name string, args ...string) string {
+	t.Helper()
+	out, code := a.run(t, name, args...)
+	if code != 0 {
+		t.Fatalf("%s %q: exit code %d\n%s", name, args, code, out)
 	}
-	must := func(name string, args ...string) string {
-		t.Helper()
-		out, code := run(name, args...)
-		if code != 0 {
-			t.Fatalf("%s %q: exit code %d\n%s", name, args, code, out)
+	return out
+}
+
+// act runs the action with a command and settings such as ARGS=--prune, and returns what GitHub was asked and what was told.
+func (a *action) act(t *testing.T, command string, settings ...string) (asked, told string, code int) {
+	t.Helper()
+	_ = os.Remove(filepath.Join(a.github, "notes"))
+	told, code = a.run(t, "env", append(settings, "COMMAND="+command, "bash", a.script)...)
+	text, _ := os.ReadFile(filepath.Join(a.github, "notes"))
+	return string(text), told, code
+}
+
+// acts is act that has to succeed.
+func (a *action) acts(t *testing.T, command string, settings ...string) (asked string) {
+	t.Helper()
+	asked, told, code := a.act(t, command, settings...)
+	if code != 0 {
+		t.Fatalf("%s: exit code %d\n%s", command, code, told)
+	}
+	return asked
+}
+
+// store makes the plan of the last run the artifact of a run, and leaves what it leaves on a new machine: nothing.
+func (a *action) store(t *testing.T, run string) {
+	t.Helper()
+	dir := filepath.Join(a.github, "artifact-"+run)
+	if err := errors.Join(os.MkdirAll(dir, 0o700), os.Rename(filepath.Join(a.temp, "planform-acme.plan.json"), filepath.Join(dir, "planform-acme.plan.json"))); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func has(t *testing.T, what, text string, parts ...string) {
+	t.Helper()
+	for _, part := range parts {
+		if !strings.Contains(text, part) {
+			t.Fatalf("%s: no %q in\n%s", what, part, text)
 		}
-		return out
 	}
-	act := func(command string) (asked string) {
-		t.Helper()
-		_ = os.Remove(notes)
-		must("env", "COMMAND="+command, "bash", script)
-		text, _ := os.ReadFile(notes)
-		return string(text)
+}
+
+const seeded = `{version: 1, workspace: acme, vars: {title: A}, projects: [{identifier: WEB, work_items: [{key: a, name: "${{ vars.title }}", priority: PRIORITY}]}]}`
+
+func withPriority(priority string) string { return strings.ReplaceAll(seeded, "PRIORITY", priority) }
+
+// TestTheActionPlansAppliesAndReportsDrift leads a change from the pull request to the workspace, with the script that action.yml runs.
+func TestTheActionPlansAppliesAndReportsDrift(t *testing.T) {
+	t.Parallel()
+	a := newAction(t, map[string]string{"web.yaml": withPriority("high")})
+	const title = "ARGS=--order any\n--var 'title=Two  words'"
+
+	has(t, "a plan is a new comment", a.acts(t, "plan", title), "--method POST repos/acme/config/issues/5/comments", "<!-- planform: acme -->", "work_item/web/a", "Two  words")
+	a.put(t, a.github, "comments", comments("99", "100"))
+	has(t, "or that of before", a.acts(t, "plan", title), "--method PATCH repos/acme/config/issues/comments/99 ", "work_item/web/a")
+	output, _ := os.ReadFile(filepath.Join(a.github, "output"))
+	has(t, "its outputs", string(output), "pending=true\n", "hash=sha256:")
+	a.store(t, "77")
+	has(t, "the reviewed plan is carried out", a.acts(t, "apply", title), "run download 77 --repo acme/config --name planform-acme")
+	if rows := a.Rows("work_item"); len(rows) != 2 || !strings.Contains(fmt.Sprint(rows), "Two  words") {
+		t.Errorf("work items: %v", rows)
 	}
-	put := func(name, text string) {
-		t.Helper()
-		if err := os.WriteFile(filepath.Join(repo, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+	has(t, "and the state is pushed", a.must(t, "git", "--git-dir", a.origin, "ls-tree", "-r", "--name-only", "HEAD"), ".planform/")
+	a.must(t, "git", "pull", "--quiet")
+
+	if asked := a.acts(t, "drift", title); strings.Contains(asked, "issue create") || strings.Contains(asked, "issue close") {
+		t.Errorf("nothing drifted: %s", asked)
 	}
-	has := func(what, text string, parts ...string) {
+	a.put(t, a.repo, "theirs.yaml", withPriority("low"))
+	a.service.must(t, "apply", "-f", filepath.Join(a.repo, "theirs.yaml"), "--state", filepath.Join(a.github, "theirs.json"))
+	has(t, "drift is an issue", a.acts(t, "drift", title), "issue create --repo acme/config --title The workspace differs from its manifests (acme)")
+	a.put(t, a.github, "issues", `[{"number": 12}]`)
+	has(t, "that is updated", a.acts(t, "drift", title), "issue edit 12")
+	if _, told, code := a.act(t, "apply", title); code == 0 || !strings.Contains(told, "stale") {
+		t.Errorf("a plan whose changes were undone since is stale: exit code %d\n%s", code, told)
+	}
+	a.service.must(t, "apply", "-f", filepath.Join(a.repo, "web.yaml"), "--var", "title=Two  words")
+	has(t, "and closed", a.acts(t, "drift", title), "issue close 12")
+}
+
+// TestTheActionSaysInTheCommentThatThereIsNoPlan: a reviewer must not approve the plan of a former push.
+func TestTheActionSaysInTheCommentThatThereIsNoPlan(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		manifest string
+		settings []string
+		code     int
+		errors   []string
+	}{
+		"a manifest with an error": {
+			"version: 1\nworkspace: acme\nprojects: [{identifier: WEB, work_items: [{key: a, nam: \"@all ``` </details>\"}]}]\n", nil, 1,
+			[]string{"\n    error: a work item has no \"nam\"", "\n      --> web.yaml:3:"},
+		},
+		"a service that refuses":       {withPriority("high"), []string{"PLANE_API_KEY=wrong"}, 4, []string{"\n    error: "}},
+		"arguments with an open quote": {withPriority("high"), []string{"ARGS=--var 'a"}, 64, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a := newAction(t, map[string]string{"web.yaml": tt.manifest})
+			a.put(t, a.github, "comments", comments("99"))
+			asked, told, code := a.act(t, "plan", tt.settings...)
+			if code != tt.code {
+				t.Fatalf("exit code %d, want %d\n%s", code, tt.code, told)
+			}
+			if tt.errors == nil {
+				has(t, "the log", told, "::error::a quote is not closed in: --var 'a")
+				return
+			}
+			has(t, "the comment", asked, append(tt.errors, "--method PATCH repos/acme/config/issues/comments/99 ",
+				fmt.Sprintf("\n**planform could not plan this change** (exit code %d): [log](https://github.com/acme/config/actions/runs/77). Earlier plans are void.\n\n    ", tt.code))...)
+			if strings.Contains(asked, "::error") {
+				t.Errorf("the comment holds annotations:\n%s", asked)
+			}
+			if _, err := os.Stat(filepath.Join(a.temp, "planform-acme.plan.json")); err == nil {
+				t.Error("there is a plan")
+			}
+			summary, _ := os.ReadFile(filepath.Join(a.github, "summary"))
+			has(t, "the summary", string(summary), "planform could not plan this change")
+		})
+	}
+}
+
+// TestTheActionAppliesNothingButTheReviewedPlan: neither a plan of the repository, nor one of another workflow, of a fork, or of
+// other manifests and flags than those of the workflow.
+func TestTheActionAppliesNothingButTheReviewedPlan(t *testing.T) {
+	t.Parallel()
+	const evil, plan = "docs/evil.yaml", "planform-acme.plan.json"
+	artifact := func(t *testing.T, a *action, args ...string) {
 		t.Helper()
-		for _, part := range parts {
-			if !strings.Contains(text, part) {
-				t.Fatalf("%s: no %q in\n%s", what, part, text)
+		a.must(t, "planform", append([]string{"plan", "--out", filepath.Join(a.temp, plan)}, args...)...)
+		a.store(t, "77")
+	}
+	for name, tt := range map[string]struct {
+		before   func(t *testing.T, a *action)
+		settings []string
+		told     string
+	}{
+		"a plan of the repository": {func(t *testing.T, a *action) {
+			t.Helper()
+			a.must(t, "planform", "plan", "-f", evil, "--out", plan)
+			artifact(t, a, "-f", "web.yaml")
+		}, nil, ""},
+		"a plan of the repository, and none that was reviewed": {func(t *testing.T, a *action) {
+			t.Helper()
+			a.must(t, "planform", "plan", "-f", evil, "--out", plan)
+		}, nil, "there is no plan planform-acme of abc123: run the plan of the pull request again"},
+		"of other manifests": {func(t *testing.T, a *action) {
+			t.Helper()
+			artifact(t, a, "-f", evil)
+		}, nil, "was made with -f docs/evil.yaml, and not with -f web.yaml"},
+		"with other flags": {func(t *testing.T, a *action) {
+			t.Helper()
+			artifact(t, a, "-f", "web.yaml", "--var", "title=EVIL")
+		}, nil, "was made with -f web.yaml --var 'title=EVIL', and not with -f web.yaml"},
+		"beside further files": {func(t *testing.T, a *action) {
+			t.Helper()
+			artifact(t, a, "-f", "web.yaml")
+			a.put(t, a.github, "artifact-77/.git/hooks/post-commit", "touch owned")
+		}, nil, "the artifact planform-acme of abc123 is not one plan"},
+		"that is a link": {func(t *testing.T, a *action) {
+			t.Helper()
+			a.must(t, "planform", "plan", "-f", "web.yaml", "--out", plan)
+			a.must(t, "mkdir", filepath.Join(a.github, "artifact-77"))
+			a.must(t, "ln", "-s", filepath.Join(a.repo, plan), filepath.Join(a.github, "artifact-77", plan))
+		}, nil, "the artifact planform-acme of abc123 is not one plan"},
+		"of a workflow that did not run": {func(t *testing.T, a *action) {
+			t.Helper()
+			artifact(t, a, "-f", "web.yaml")
+		}, []string{"PLAN_WORKFLOW=other.yml"}, "the workflow other.yml did not run for abc123: the input plan-workflow names the file of the one that plans"},
+		"of a fork": {func(t *testing.T, a *action) {
+			t.Helper()
+			artifact(t, a, "-f", "web.yaml")
+			a.put(t, a.github, "runs", `{"workflow_runs": [{"id": 77, "run_number": 5, "repository": {"id": 1}, "head_repository": {"id": 2}}]}`)
+		}, nil, "the workflow plan.yml did not run for abc123"},
+		"of a pull request into another branch": {func(t *testing.T, a *action) {
+			t.Helper()
+			artifact(t, a, "-f", "web.yaml")
+		}, []string{"GITHUB_REF_NAME=release"}, "abc is of no pull request that was merged into release: there is no reviewed plan"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a := newAction(t, map[string]string{"web.yaml": withPriority("high"), evil: strings.ReplaceAll(withPriority("high"), "title: A", "title: EVIL")})
+			tt.before(t, a)
+			_, told, code := a.act(t, "apply", tt.settings...)
+			want := 2
+			if tt.told != "" {
+				want = 1
+				has(t, "the log", told, tt.told)
+			}
+			if rows := a.Rows("work_item"); (code == 0) != (tt.told == "") || len(rows) != want || strings.Contains(fmt.Sprint(rows), "EVIL") {
+				t.Errorf("exit code %d, work items: %v\n%s", code, rows, told)
+			}
+			if _, err := os.Stat(filepath.Join(a.repo, "owned")); err == nil {
+				t.Error("a file of the artifact was run")
+			}
+		})
+	}
+}
+
+// gitlab stands for curl: it notes what it is asked and given, and answers as GitLab's API does from the files of a folder.
+const gitlab = `#!/usr/bin/env bash
+printf '%s\n' "$*" >>"$GITLAB/notes"
+for arg in "$@"; do
+  case $arg in body@*) cat "${arg#body@}" >>"$GITLAB/notes" ;; esac
+done
+case $* in
+  *"--header PRIVATE-TOKEN: secret "*) ;;
+  *) exit 22 ;;
+esac
+case $* in
+  *" https://gitlab/api/v4/user") echo '{"id": 7}' ;;
+  *" https://gitlab/api/v4/projects/1/merge_requests/5/notes?sort=asc&per_page=100") cat "$GITLAB/comments" ;;
+  *" https://gitlab/api/v4/projects/1/repository/commits/abc/merge_requests") echo '[{"iid": 4, "state": "closed"}, {"iid": 5, "state": "merged"}]' ;;
+  *" --output plan.json https://gitlab/api/v4/projects/1/jobs/artifacts/refs%2Fmerge-requests%2F5%2Fhead/raw/plan.json?job=plan") cp "$GITLAB/plan.json" . ;;
+  *" --request "*" --data-urlencode body@plan.md "*) ;;
+  *) exit 22 ;;
+esac
+`
+
+// TestTheGitLabPipelineAppliesWhatWasReviewed runs the scripts of the pipeline that docs/ci.md shows.
+func TestTheGitLabPipelineAppliesWhatWasReviewed(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("jq"); err != nil {
+		t.Skip(err)
+	}
+	var jobs map[string]struct{ Script []string }
+	for _, b := range blocks(t, "../../docs/ci.md") {
+		if b.file == ".gitlab-ci.yml" {
+			if err := yaml.Unmarshal([]byte(b.text), &jobs); err != nil {
+				t.Fatal(err)
 			}
 		}
 	}
-	must("git", "init", "--quiet", "--bare", origin)
-	must("git", "clone", "--quiet", origin, ".")
-	put("web.yaml", strings.ReplaceAll(seeded, "PRIORITY", "high"))
-	must("git", "add", ".")
-	must("git", "commit", "--quiet", "-m", "web")
-	must("git", "push", "--quiet", "origin", "HEAD")
+	s := newService(t, sandboxtest.Options{})
+	lab, checkout := t.TempDir(), t.TempDir()
+	put := func(name, text string) {
+		t.Helper()
+		if err := os.WriteFile(name, []byte(text), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put(filepath.Join(lab, "curl"), gitlab)
+	put(filepath.Join(lab, "comments"), `[{"id": 66, "author": {"id": 8}, "body": "<!-- planform -->\nmine"}]`)
+	job := func(name string) (asked, told string, code int) {
+		t.Helper()
+		_ = os.Remove(filepath.Join(lab, "notes"))
+		cmd := exec.CommandContext(t.Context(), "sh", "-ec", strings.Join(jobs[name].Script, "\n"))
+		cmd.Dir = checkout
+		cmd.Env = append(os.Environ(), "PLANE_BASE_URL="+s.url, "PLANE_API_KEY="+sandbox.Key, "NO_COLOR=1", "PATH="+filepath.Dir(program(t))+":"+lab+":"+os.Getenv("PATH"), "GITLAB="+lab,
+			"API=https://gitlab/api/v4/projects/1", "CI_API_V4_URL=https://gitlab/api/v4", "CI_MERGE_REQUEST_IID=5", "CI_COMMIT_SHA=abc", "CI_JOB_URL=https://gitlab/job/1", "API_TOKEN=secret")
+		out, _ := cmd.CombinedOutput()
+		notes, _ := os.ReadFile(filepath.Join(lab, "notes"))
+		return string(notes), string(out), cmd.ProcessState.ExitCode()
+	}
+	manifest := filepath.Join(checkout, "workspace.yaml")
 
-	has("a plan is a new comment", act("plan"), "--method POST repos/acme/config/issues/5/comments", "<!-- planform: acme -->", "work_item/web/a")
-	put("comment", "99\n")
-	has("or that of before", act("plan"), "--method PATCH repos/acme/config/issues/comments/99", "work_item/web/a")
-	output, _ := os.ReadFile(filepath.Join(store, "output"))
-	has("its outputs", string(output), "pending=true\n", "hash=sha256:")
-
-	if err := os.Rename(filepath.Join(repo, "planform-acme.plan.json"), filepath.Join(store, "planform-acme.plan.json")); err != nil {
+	put(manifest, withPriority("high"))
+	asked, told, code := job("plan")
+	if code != 0 {
+		t.Fatalf("plan: exit code %d\n%s", code, told)
+	}
+	has(t, "a plan is a new note", asked, "--request POST --data-urlencode body@plan.md https://gitlab/api/v4/projects/1/merge_requests/5/notes\n<!-- planform -->\n### planform plan", "work_item/web/a")
+	put(filepath.Join(lab, "comments"), `[{"id": 66, "author": {"id": 8}, "body": "<!-- planform -->\nmine"}, {"id": 99, "author": {"id": 7}, "body": "<!-- planform -->\nplan"}]`)
+	if err := os.Rename(filepath.Join(checkout, "plan.json"), filepath.Join(lab, "plan.json")); err != nil {
 		t.Fatal(err)
 	}
-	has("the reviewed plan is carried out", act("apply"), "run download 77 --repo acme/config --name planform-acme")
-	if n := len(s.Rows("work_item")); n != 2 {
-		t.Errorf("%d work items", n)
-	}
-	has("and the state is pushed", must("git", "--git-dir", origin, "ls-tree", "-r", "--name-only", "HEAD"), ".planform/")
-	must("git", "pull", "--quiet")
 
-	if asked := act("drift"); strings.Contains(asked, "issue create") || strings.Contains(asked, "issue close") {
-		t.Errorf("nothing drifted: %s", asked)
+	put(manifest, "version: 2\n")
+	asked, _, code = job("plan")
+	if code != 1 {
+		t.Errorf("a plan that fails: exit code %d", code)
 	}
-	put("theirs.yaml", strings.ReplaceAll(seeded, "PRIORITY", "low"))
-	s.must(t, "apply", "-f", filepath.Join(repo, "theirs.yaml"), "--state", filepath.Join(store, "theirs.json"))
-	has("drift is an issue", act("drift"), "issue create --repo acme/config --title The workspace differs from its manifests (acme)")
-	put("issue", "12\n")
-	has("that is updated", act("drift"), "issue edit 12")
-	_ = os.Remove(filepath.Join(repo, "planform-acme.plan.json")) // that of the drift check
-	if out, code := run("env", "COMMAND=apply", "bash", script); code == 0 || !strings.Contains(out, "stale") {
-		t.Errorf("a plan whose changes were undone since is stale: exit code %d\n%s", code, out)
+	has(t, "a failed plan replaces the note", asked, "--request PUT --data-urlencode body@plan.md https://gitlab/api/v4/projects/1/merge_requests/5/notes/99\n<!-- planform -->\n**planform could not plan this change:** [log](https://gitlab/job/1)\n")
+
+	put(manifest, withPriority("high"))
+	if _, told, code := job("apply"); code != 0 || len(s.Rows("work_item")) != 2 {
+		t.Errorf("apply: exit code %d\n%s", code, told)
 	}
-	s.must(t, "apply", "-f", filepath.Join(repo, "web.yaml"))
-	has("and closed", act("drift"), "issue close 12")
 }
 
 // curl stands for the download of a release: it takes the files of a folder, whatever the address before them.

@@ -96,7 +96,7 @@ func TestAPlanSaysHowManyRequestsItsApplyWrites(t *testing.T) {
 				s := newService(t, sandboxtest.Options{Edition: sandbox.Cloud})
 				copyWiki(t, s)
 				for i, text := range stages {
-					args := []string{"-f", s.write(t, "m.yaml", text), "--api", api, "--prune"}
+					args := []string{"-f", s.write(t, "m.yaml", text), "--api", api, "--prune", "--refresh-all"}
 					said := writeRequests(t, s.must(t, append([]string{"plan", "--output", "json"}, args...)...).out)
 					before := len(s.Log())
 					s.must(t, append([]string{"apply", "--yes", "--max-deletes", "1000"}, args...)...)

@@ -18,7 +18,8 @@ type commandLine struct {
 	command   *cli.Command // nil = the program itself
 	name      string       // with those that it is below of
 	help      bool
-	json      bool // the result is wanted as JSON, and so are errors
+	json      bool  // the result is wanted as JSON, and so are errors
+	err       error // it is wrong, whatever its flags say
 }
 
 // arrange brings flags in front of arguments, so that they may stand anywhere.
@@ -49,6 +50,7 @@ func arrange(app *cli.App, args []string) commandLine {
 	}
 	var flags []string
 	for len(rest) > 0 {
+		rest = separate(known, rest)
 		n := max(1, flagWords(known, rest))
 		switch word := rest[0]; {
 		case word == "--":
@@ -58,6 +60,12 @@ func arrange(app *cli.App, args []string) commandLine {
 		case helpFlag(word):
 			line.help = true
 		default:
+			if line.err == nil {
+				line.err = checkFlag(known, rest, line.helpName())
+			}
+			if line.err != nil {
+				n = 1 // so that --help is seen
+			}
 			flags = append(flags, rest[:n]...)
 		}
 		rest = rest[n:]
@@ -65,6 +73,72 @@ func arrange(app *cli.App, args []string) commandLine {
 	line.args = append(append(slices.Clip(line.args), flags...), "--")
 	line.args = append(line.args, line.arguments...)
 	return line
+}
+
+// helpName is what --help stands behind.
+func (line *commandLine) helpName() string {
+	if line.command == nil {
+		return line.name + " COMMAND"
+	}
+	return line.name
+}
+
+// separate makes several flags of the first word if it is one letter of each, such as -yf FILE. Only the last may take a value.
+func separate(known []cli.Flag, words []string) []string {
+	letters, short := strings.CutPrefix(words[0], "-")
+	if !short || len(letters) < 2 || flagOf(known, letters) != nil {
+		return words
+	}
+	var flags []string
+	for i := range len(letters) {
+		name := letters[i : i+1]
+		if flagOf(known, name) == nil && !helpFlag("-"+name) || takesValue(known, name) && i < len(letters)-1 {
+			return words
+		}
+		flags = append(flags, "-"+name)
+	}
+	return append(flags, words[1:]...)
+}
+
+// checkFlag returns an error if the flag in front is unknown, or if its value is missing. A value may begin with a hyphen unless it is a flag.
+func checkFlag(known []cli.Flag, words []string, command string) error {
+	word, _, given := strings.Cut(words[0], "=")
+	name := strings.TrimLeft(word, "-")
+	f := flagOf(known, name)
+	if f == nil {
+		return unknownFlag(known, word, command)
+	}
+	if given || !takesValue(known, name) {
+		return nil
+	}
+	text, hint := word+" needs a value", command+" --help shows the flags"
+	if d, ok := f.(cli.DocGenerationFlag); ok {
+		if _, placeholder, ok := strings.Cut(d.GetUsage(), "`"); ok {
+			placeholder, _, _ = strings.Cut(placeholder, "`")
+			text = word + " needs its " + placeholder
+			hint = word + " " + placeholder
+		}
+	}
+	if len(words) > 1 {
+		next, _, _ := strings.Cut(strings.TrimLeft(words[1], "-"), "=")
+		if words[1] != "--" && !helpFlag(words[1]) && (len(words[1]) < 2 || words[1][0] != '-' || flagOf(known, next) == nil) {
+			return nil
+		}
+		text += ", and " + words[1] + " is a flag"
+	}
+	return usageError{text: text, hint: hint}
+}
+
+func unknownFlag(known []cli.Flag, word, command string) error {
+	var flags []string
+	for _, f := range known {
+		for _, name := range f.Names() {
+			if len(name) > 1 {
+				flags = append(flags, "--"+name)
+			}
+		}
+	}
+	return usageError{text: "unknown flag " + word, hint: cmp.Or(diag.DidYouMean("--"+strings.TrimLeft(word, "-"), flags), command+" --help shows the flags")}
 }
 
 // wantsJSON reports whether a command line asks for JSON, even if it is wrong otherwise.
@@ -120,33 +194,21 @@ func takesValue(flags []cli.Flag, name string) bool {
 // invalidValue is what the flag package says of a value that it cannot read.
 var invalidValue = regexp.MustCompile(`^invalid value (".*") for flag -(\S+): parse error$`)
 
-// usage says what is wrong with the flags, and what was probably meant.
+// usage says what is wrong with the value of a flag.
 func usage(c *cli.Context, err error, _ bool) error {
-	_, word, unknown := strings.Cut(err.Error(), "flag provided but not defined: -")
-	if !unknown {
-		return usageError{text: invalidValue.ReplaceAllString(err.Error(), "--$2 $1 is not valid"), hint: c.Command.HelpName + " --help shows the flags"}
-	}
-	word = strings.TrimLeft(word, "-")
-	var flags []string
-	for _, f := range c.Command.Flags {
-		for _, name := range f.Names() {
-			if len(name) > 1 {
-				flags = append(flags, "--"+name)
-			}
+	hint := c.Command.HelpName + " --help shows the flags"
+	if m := invalidValue.FindStringSubmatch(err.Error()); m != nil {
+		switch flagOf(c.Command.Flags, m[2]).(type) {
+		case *cli.DurationFlag:
+			hint = "write a time with its unit, such as 90s or 1h30m"
+		case *cli.IntFlag:
+			hint = "write a whole number"
 		}
 	}
-	ofCommand := c.Command.HelpName
-	if ofCommand == c.App.Name {
-		ofCommand += " COMMAND"
-	}
-	dashes := strings.Repeat("-", min(2, max(1, len(word))))
-	return usageError{
-		text: "unknown flag " + dashes + word,
-		hint: cmp.Or(diag.DidYouMean("--"+word, flags), ofCommand+" --help shows the flags"),
-	}
+	return usageError{text: invalidValue.ReplaceAllString(err.Error(), "--$2 $1 is not valid"), hint: hint}
 }
 
-// otherWords are commands of other programs, by what does the same here.
+// commandElsewhere says what does here what a command of another program does.
 func commandElsewhere(word string) string {
 	switch word {
 	case "import", "migrate":

@@ -58,10 +58,7 @@ func (c *campaign) fromNothing(t *testing.T, s *service) {
 		ending = 3
 	}
 	s.write(t, "campaign.yaml", w.manifest(t))
-	flags = append(flags, "--prune", "--max-deletes", "1000")
-	if ending != 0 || c.rng.IntN(2) == 0 {
-		flags = append(flags, "--refresh-all")
-	}
+	flags = append(flags, "--prune", "--max-deletes", "1000", "--refresh-all")
 	c.untilDone(t, s, ending, flags...)
 	c.count(t, s, w.compare(t, s, there))
 	c.restsAt(t, s, ending, flags...)

@@ -45,6 +45,9 @@ func Main(p Process) (code int) {
 	if line.help {
 		return finish(p, line.json, showHelp(p, app, line.command, line.name))
 	}
+	if line.err != nil {
+		return finish(p, line.json, line.err)
+	}
 	return finish(p, line.json, app.RunContext(context.Background(), line.args))
 }
 
@@ -126,9 +129,6 @@ func noArguments(c *cli.Context) error {
 	hint := c.Command.HelpName + " --help shows the flags"
 	if slices.ContainsFunc(c.Command.Flags, func(f cli.Flag) bool { return slices.Contains(f.Names(), "file") }) {
 		hint = "every manifest needs its own -f, or name their folder: -f FILE -f FILE, -f DIR"
-		if c.Command.Name == "apply" {
-			hint += "; a saved plan goes without -f: planform apply PLAN"
-		}
 	}
 	return usageError{text: "unexpected argument " + c.Args().First(), hint: hint}
 }

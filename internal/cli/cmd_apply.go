@@ -14,6 +14,7 @@ import (
 	"github.com/planform/planform/internal/planfile"
 	"github.com/planform/planform/internal/provider"
 	"github.com/planform/planform/internal/state"
+	"github.com/planform/planform/internal/view"
 	"github.com/planform/planform/planner"
 )
 
@@ -21,9 +22,9 @@ func applyCommand(p Process) *cli.Command {
 	return &cli.Command{
 		Name: "apply", Usage: "makes the workspace match the manifests",
 		UsageText: "planform apply -f FILE [FLAGS]\nplanform apply PLAN [FLAGS]", ArgsUsage: "FILE",
-		Description: `Shows the plan and carries it out. On a terminal it asks first; elsewhere it goes
-ahead. If a run ends early, run it again: nothing is created twice.
-
+		Description: `Shows the plan and carries it out. Where standard input is a terminal, it asks
+first, also if its output is redirected; elsewhere it goes ahead. If a run ends early,
+run it again: nothing is created twice.
 In the log of a CI system, a line every 30 seconds shows how far the run is. At the
 end it names what failed, was blocked or went otherwise than planned, and counts the
 rest. With --full, each step is in the plan and in the result; --output json reports
@@ -32,7 +33,8 @@ steps as they end.
 With PLAN, a file of planform plan --out, it does exactly what that plan says, and
 does not ask: the review was the question. It fails if the manifests, the state or
 the service changed so that a new plan would differ, and names each difference.
-Deletions need --yes as ever. If the run ends early, run it again.
+Deletions need --yes as ever. If the run ends early, run it again. With -f and flags
+of plan beside PLAN, it has to be a plan of exactly these.
 
    planform apply -f workspace.yaml --sandbox
    planform apply -f workspace.yaml --dry-run
@@ -48,9 +50,9 @@ Deletions need --yes as ever. If the run ends early, run it again.
 			&cli.StringFlag{Name: "expect", Usage: "go ahead only if the plan has this `HASH`, as planform plan prints it"},
 			&cli.BoolFlag{Name: "dry-run", Usage: "only show the plan"},
 			&cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "do not ask; required for deletions without a terminal"},
-			&cli.IntFlag{Name: "max-deletes", Usage: "allow up to `N` deletions", DefaultText: "50, or a quarter of the objects planform created"},
-			&cli.IntFlag{Name: "parallelism", Value: 4, Usage: "`NUMBER` of concurrent requests"},
-			&cli.DurationFlag{Name: "lock-timeout", Usage: "`TIME` to wait if another planform holds the state"},
+			number(cli.IntFlag{Name: "max-deletes", Usage: "allow up to `N` deletions", DefaultText: "50, or a quarter of the objects planform created"}, 0),
+			number(cli.IntFlag{Name: "parallelism", Value: 4, Usage: "`NUMBER` of concurrent requests"}, 1),
+			lockTimeoutFlag(),
 		}, stateFlags(), connectionFlags(), outputFlags(), extentFlags()),
 		Action: func(c *cli.Context) error {
 			out := newOutput(c, p)
@@ -72,23 +74,14 @@ type applyOptions struct {
 
 	saved       *savedPlan              // that is to be carried out; nil = the one that is made
 	expected    func(hash string) error // is an error for the hash of a plan that is not the one that is expected
-	yes         bool
-	maxDeletes  int  // if limited
-	limited     bool // --max-deletes is given
 	parallelism int
 	lockTimeout time.Duration
 }
 
 func newApplyOptions(c *cli.Context, p Process) (o applyOptions, err error) {
-	o = applyOptions{yes: c.Bool("yes"), maxDeletes: c.Int("max-deletes"), limited: c.IsSet("max-deletes"), parallelism: c.Int("parallelism"), lockTimeout: c.Duration("lock-timeout")}
-	if o.parallelism < 1 {
-		return o, usageError{text: "--parallelism must be at least 1"}
-	}
+	o = applyOptions{parallelism: c.Int("parallelism"), lockTimeout: c.Duration("lock-timeout")}
 	o.expected = func(hash string) error { return checkExpected(c, hash) }
-	if c.IsSet("file") || !c.Args().Present() {
-		if err := noArguments(c); err != nil {
-			return o, err
-		}
+	if !c.Args().Present() {
 		if o.planOptions, err = newPlanOptions(c, p); err != nil {
 			return o, err
 		}
@@ -139,11 +132,11 @@ func runApply(ctx context.Context, p Process, o applyOptions, out output) error 
 	if err != nil {
 		return err
 	}
-	where := conn.where(o.planOptions, desired, file.Path(), file)
-	if err := o.review(plan, planfile.New(plan, where), file, out); err != nil {
+	document := planfile.New(plan, conn.where(o.planOptions, desired, file.Path(), file))
+	if err := o.review(document, file, out); err != nil {
 		return err
 	}
-	if agreed, err := o.confirm(ctx, p, plan, where, out); err != nil || !agreed {
+	if agreed, err := o.confirm(ctx, p, plan, document, out); err != nil || !agreed {
 		return err
 	}
 	release() // from here on a signal does not end what is under way
@@ -173,14 +166,14 @@ func runApply(ctx context.Context, p Process, o applyOptions, out output) error 
 		return err
 	}
 	err = runError(plan, result, o)
-	if result.Stopped == nil && !result.Interrupted && reportDuplicates(ctx, conn, plan, result, out) && (err == nil || errors.Is(err, errPending)) {
+	if result.Stopped == nil && !result.Interrupted && reportDuplicates(ctx, conn, plan, file, result, out) && (err == nil || errors.Is(err, errPending)) {
 		return errSteps
 	}
 	return err
 }
 
 // review shows the plan, and makes sure that it is the one that was reviewed before, if one was.
-func (o applyOptions) review(plan *planner.Plan, d *planfile.Document, file *state.File, out output) error {
+func (o applyOptions) review(d *planfile.Document, file *state.File, out output) error {
 	show := out.view.Plan
 	if o.saved != nil {
 		if err := o.saved.check(d, file, out); err != nil {
@@ -189,7 +182,7 @@ func (o applyOptions) review(plan *planner.Plan, d *planfile.Document, file *sta
 		show = out.view.PlanInShort
 	}
 	if !out.json {
-		if err := show(plan, d); err != nil {
+		if err := show(d); err != nil {
 			return err
 		}
 	}
@@ -200,8 +193,8 @@ func (o applyOptions) review(plan *planner.Plan, d *planfile.Document, file *sta
 }
 
 // reportDuplicates shows objects that another run created at the same time, and returns whether there are any.
-func reportDuplicates(ctx context.Context, conn *connection, plan *planner.Plan, r executor.Result, out output) bool {
-	found, err := provider.NewService(conn.client, plan, provider.Grace{}).Doubles(ctx, r)
+func reportDuplicates(ctx context.Context, conn *connection, plan *planner.Plan, file *state.File, r executor.Result, out output) bool {
+	found, err := provider.NewService(conn.client, plan, file, provider.Grace{}).Doubles(ctx, r)
 	if err != nil {
 		out.view.Notef("%v", err)
 	}
@@ -210,16 +203,17 @@ func reportDuplicates(ctx context.Context, conn *connection, plan *planner.Plan,
 }
 
 // confirm asks whether to go ahead if there is a terminal and anything to do.
-func (o applyOptions) confirm(ctx context.Context, p Process, plan *planner.Plan, where planfile.Where, out output) (bool, error) {
-	if err := o.checkDeleteLimits(p, plan); err != nil {
+func (o applyOptions) confirm(ctx context.Context, p Process, plan *planner.Plan, d *planfile.Document, out output) (bool, error) {
+	o.deleting.reviewed = o.saved != nil
+	if err := o.deleting.check(p, plan); err != nil {
 		return false, err
 	}
-	if o.yes || plan.Empty() || o.saved != nil && plan.Summary.Delete == 0 || !p.Streams.InTTY || !p.Streams.ErrTTY {
+	if o.deleting.yes || plan.Empty() || o.saved != nil && plan.Summary.Delete == 0 || !p.Streams.InTTY {
 		return true, nil
 	}
-	question := fmt.Sprintf("Make these changes in %s?", where)
+	question := fmt.Sprintf("Make these changes in %s?", d.Where())
 	if n := plan.Summary.Delete; n > 0 {
-		question = fmt.Sprintf("Make these changes in %s, and delete %s?", where, diag.Count(n, "object"))
+		question = fmt.Sprintf("Make these changes in %s, and delete %s?", d.Where(), diag.Count(n, "object"))
 	}
 	type answer struct {
 		yes bool
@@ -227,13 +221,16 @@ func (o applyOptions) confirm(ctx context.Context, p Process, plan *planner.Plan
 	}
 	answers := make(chan answer, 1)
 	go func() { // a read of the terminal cannot be cancelled
-		yes, err := out.view.Confirm(question)
+		yes, err := out.view.Confirm(d, question)
 		answers <- answer{yes, err}
 	}()
 	select {
 	case a := <-answers:
 		if a.err == nil && !a.yes {
 			out.view.Notef("nothing was done")
+		}
+		if errors.Is(a.err, view.ErrNoTerminal) {
+			a.err = usageError{text: a.err.Error() + "; nothing was done", hint: "--yes does not ask"}
 		}
 		return a.yes, a.err
 	case <-ctx.Done():
@@ -243,7 +240,7 @@ func (o applyOptions) confirm(ctx context.Context, p Process, plan *planner.Plan
 }
 
 // execute carries out the plan. The first signal ends it after the requests under way, a second one at once.
-func execute(ctx context.Context, conn *connection, plan *planner.Plan, journal executor.Journal, grace provider.Grace, o applyOptions, out output) executor.Result {
+func execute(ctx context.Context, conn *connection, plan *planner.Plan, file *state.File, grace provider.Grace, o applyOptions, out output) executor.Result {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	stop := make(chan struct{})
@@ -255,15 +252,15 @@ func execute(ctx context.Context, conn *connection, plan *planner.Plan, journal 
 	defer release()
 	progress := out.view.Progress(len(plan.Steps) - plan.Summary.Blocked)
 	defer conn.relay.follow(progress, false)()
-	service := provider.NewService(conn.client, plan, grace)
-	result := executor.Run(ctx, plan, service, journal, executor.Options{
+	service := provider.NewService(conn.client, plan, file, grace)
+	result := executor.Run(ctx, plan, service, file, executor.Options{
 		Parallelism: o.parallelism, Stop: stop, Events: func(e executor.Event) {
 			logPanic(out, e)
 			progress.Event(e)
 		},
 	})
 	if result.Stopped == nil {
-		result.Stopped = service.Confirm(ctx, &result, journal)
+		result.Stopped = service.Confirm(ctx, &result, file)
 	}
 	out.view.Diagnostics(service.Fallbacks())
 	return result
@@ -278,7 +275,7 @@ func runError(plan *planner.Plan, r executor.Result, o applyOptions) error {
 		return reported{errInterrupted}
 	}
 	for _, s := range r.Steps {
-		if s.Step.Action != planner.NotPossible && s.Status != executor.Done || len(s.Missing) > 0 {
+		if s.Step.Action != planner.NotPossible && s.Status != executor.Done || len(s.Missing) > 0 || s.Outcome.LeftOut > 0 {
 			return errSteps
 		}
 	}

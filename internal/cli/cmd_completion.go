@@ -69,7 +69,7 @@ func shells() []string {
 
 // complete prints what the last of the words can become, a line each: the word, and what it means behind a tab.
 func complete(ctx context.Context, p Process, app *cli.App, words []string) error {
-	c := completion{ctx: ctx}
+	c := completion{ctx: ctx, process: p}
 	if last := len(words) - 1; last >= 0 {
 		c.before, c.word = words[:last], words[last]
 	}
@@ -85,9 +85,10 @@ func complete(ctx context.Context, p Process, app *cli.App, words []string) erro
 
 // completion is a word that is to be completed, and those before it.
 type completion struct {
-	ctx    context.Context //nolint:containedctx // it lives as long as one call
-	before []string
-	word   string
+	ctx     context.Context //nolint:containedctx // it lives as long as one call
+	process Process
+	before  []string
+	word    string
 }
 
 func (c completion) lines(app *cli.App) []string {
@@ -173,19 +174,19 @@ func (c completion) named(what string) []string {
 
 // addresses are those of the manifests that the command line names.
 func (c completion) addresses() []string {
-	var names []string
-	opts := manifest.Options{Variables: map[string]string{}}
+	var names, settings []string
 	for i, word := range c.before {
 		if i > 0 && slices.Contains([]string{"-f", "--file"}, c.before[i-1]) && word != standardInput {
 			names = append(names, word)
 		}
-		if name, value, ok := strings.Cut(word, "="); ok && i > 0 && c.before[i-1] == "--var" {
-			opts.Variables[name] = value
+		if i > 0 && c.before[i-1] == "--var" {
+			settings = append(settings, word)
 		}
 	}
 	if len(names) == 0 {
 		return nil
 	}
+	opts, _ := c.process.manifestOptions(settings)
 	m, _ := manifest.Load(c.ctx, names, opts) // as far as they can be read
 	var lines []string
 	for _, o := range m.Objects {

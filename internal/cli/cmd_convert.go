@@ -61,7 +61,7 @@ mapping has mistakes, nothing is written. See docs/migrate.md.`,
 		Flags: slices.Concat(convertFlags(), []cli.Flag{
 			&cli.StringFlag{Name: "since", Usage: "only issues that changed on this `DATE` or later, with their parents"},
 			&cli.StringSliceFlag{Name: "only", Usage: "only the issues of these `KEYS`, with their parents, separated by commas"},
-			&cli.IntFlag{Name: "limit", Usage: "only the first `N` issues, with their parents: a pilot"},
+			number(cli.IntFlag{Name: "limit", Usage: "only the first `N` issues, with their parents: a pilot"}, 0),
 			&cli.BoolFlag{Name: "drop-missing", Usage: "take issues out of the manifests that earlier exports had and this one lacks"},
 		}, outputFlags()),
 		Subcommands: []*cli.Command{convertCheckCommand(p, formats)},

@@ -80,7 +80,7 @@ func runConvertCheck(ctx context.Context, p Process, o convert.Options, with []s
 		return err
 	}
 	defer conn.close() //nolint:errcheck // nothing was written
-	there, err := readBack(ctx, conn, exportOptions{only: []string{"projects"}, service: service}, out)
+	there, _, err := readBack(ctx, conn, exportOptions{only: []string{"projects"}, service: service}, out)
 	if err != nil {
 		return err
 	}
@@ -95,12 +95,13 @@ func runConvertCheck(ctx context.Context, p Process, o convert.Options, with []s
 		}
 	}
 	var seen []*resource.Object
+	var unsupported []string
 	if len(read.projects) > 0 {
-		if seen, err = readBack(ctx, conn, read, out); err != nil {
+		if seen, unsupported, err = readBack(ctx, conn, read, out); err != nil {
 			return err
 		}
 	}
-	c := convert.Compare(wanted.Objects, seen, kinds, nil)
+	c := convert.Compare(wanted.Objects, seen, kinds, unsupported)
 	if err := showComparison(p, c, conn.workspace, out); err != nil {
 		return err
 	}
@@ -121,15 +122,15 @@ func identifiers(objects []*resource.Object) []string {
 	return list
 }
 
-// readBack reads objects of the service as manifests have them.
-func readBack(ctx context.Context, conn *connection, o exportOptions, out output) ([]*resource.Object, error) {
-	found, err := o.read(ctx, conn, out)
+// readBack reads objects of the service as manifests have them, and which kinds it does not have.
+func readBack(ctx context.Context, conn *connection, o exportOptions, out output) (objects []*resource.Object, unsupported []string, err error) {
+	found, err := o.read(ctx, conn, nil, out)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if found.Denied {
 		out.view.Diagnostics(found.Findings())
-		return nil, diag.WithHint(errDenied, "the list above says what is missing: use a credential that may read everything")
+		return nil, nil, diag.WithHint(errDenied, "the list above says what is missing: use a credential that may read everything")
 	}
 	var documents [][]byte
 	for _, f := range found.Files {
@@ -137,9 +138,9 @@ func readBack(ctx context.Context, conn *connection, o exportOptions, out output
 	}
 	m, findings := manifest.Load(ctx, []string{"-"}, manifest.Options{Stdin: bytes.NewReader(bytes.Join(documents, []byte("---\n"))), Workspace: conn.workspace, AllowEmpty: true})
 	if findings.HasErrors() {
-		return nil, fmt.Errorf("read what the service has: %w", findings.Err())
+		return nil, nil, fmt.Errorf("read what the service has: %w", findings.Err())
 	}
-	return m.Objects, nil
+	return m.Objects, found.Unsupported, nil
 }
 
 // showComparison shows the differences first, then the numbers.
@@ -150,6 +151,9 @@ func showComparison(p Process, c *convert.Comparison, workspace string, out outp
 	headline := "The export and the workspace " + workspace + " are equal."
 	if !c.Equal {
 		headline = "The export and the workspace " + workspace + " differ."
+	}
+	if len(c.NotCompared) > 0 {
+		headline += " This edition of the service has no " + strings.ReplaceAll(strings.Join(c.NotCompared, ", "), "_", " ") + ": not compared."
 	}
 	if _, err := fmt.Fprintln(p.Streams.Out, view.Safe(headline)+"\n"); err != nil {
 		return err

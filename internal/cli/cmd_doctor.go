@@ -103,7 +103,10 @@ func runDoctor(ctx context.Context, o doctorOptions, out output) error {
 }
 
 func viewReport(r *doctor.Report) *view.Report {
-	shown := view.Report{BaseURL: r.BaseURL, Workspace: r.Workspace, Requests: r.Requests, Offers: r.Supported, Lacks: r.Unsupported, HasV2: r.HasV2, V2Lacks: r.V2Lacks}
+	shown := view.Report{
+		BaseURL: r.BaseURL, Workspace: r.Workspace, Requests: r.Requests,
+		Supported: r.Supported, Unsupported: r.Unsupported, HasV2: r.HasV2, V2Unsupported: r.V2Unsupported,
+	}
 	for _, c := range r.Checks {
 		shown.Checks = append(shown.Checks, view.Check(c))
 	}

@@ -83,7 +83,11 @@ func runExport(ctx context.Context, o exportOptions, out output) error {
 		return fmt.Errorf("make a folder for the files of attachments: %w", err)
 	}
 	defer os.RemoveAll(o.spool) //nolint:errcheck // the system clears it up
-	found, err := o.read(ctx, conn, out)
+	prior, err := state.Read(path, state.Options{BaseURL: conn.baseURL, Workspace: conn.workspace})
+	if err != nil {
+		return err
+	}
+	found, err := o.read(ctx, conn, prior.Prior(), out)
 	if err != nil {
 		return err
 	}
@@ -155,7 +159,7 @@ func relativeTo(dir, path string) string {
 }
 
 // read reads the service and shows how far it is.
-func (o exportOptions) read(ctx context.Context, conn *connection, out output) (*export.Export, error) {
+func (o exportOptions) read(ctx context.Context, conn *connection, prior planner.Prior, out output) (*export.Export, error) {
 	progress := out.view.Reading()
 	defer conn.relay.follow(progress, false)()
 	observed := planner.Observed{}
@@ -167,7 +171,7 @@ func (o exportOptions) read(ctx context.Context, conn *connection, out output) (
 		return nil, diag.WithHint(errNoLists, "export needs the list of projects: use a credential that may read it")
 	}
 	return export.Read(ctx, conn.client, export.Options{
-		API: api, Workspace: conn.workspace, BaseURL: state.ServerURL(conn.baseURL), WebURL: conn.webURL(), Projects: o.projects, Only: o.only, With: o.with, Observed: observed, Spool: o.spool,
+		API: api, Workspace: conn.workspace, BaseURL: state.ServerURL(conn.baseURL), WebURL: conn.webURL(), Projects: o.projects, Only: o.only, With: o.with, Prior: prior, Observed: observed, Spool: o.spool,
 		Answered: progress.Read,
 		Expect: func(lists int, what string) {
 			const long = 60 // a minute of the usual quota

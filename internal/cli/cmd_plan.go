@@ -16,6 +16,7 @@ import (
 	"github.com/planform/planform/internal/provider"
 	"github.com/planform/planform/internal/resource"
 	"github.com/planform/planform/internal/state"
+	"github.com/planform/planform/internal/view"
 	"github.com/planform/planform/manifest"
 	"github.com/planform/planform/planner"
 )
@@ -45,7 +46,7 @@ func planCommand(p Process) *cli.Command {
    planform plan -f workspace.yaml --prune`,
 		Flags: slices.Concat(planFlags(), []cli.Flag{
 			&cli.StringFlag{Name: "out", Usage: "also save the plan to a `FILE`, for planform show and planform apply"},
-		}, stateFlags(), connectionFlags(), outputFlags("markdown", "html", "github"), extentFlags()),
+		}, stateFlags(), connectionFlags(), outputFlags(view.Formats()...), extentFlags()),
 		Action: withOutput(p, func(c *cli.Context, out output) error {
 			o, err := newPlanOptions(c, p)
 			if err != nil {
@@ -62,10 +63,10 @@ func planFlags() []cli.Flag {
 	return slices.Concat(manifestFlags(), []cli.Flag{
 		maxErrorsFlag(),
 		&cli.BoolFlag{Name: "detailed-exitcode", Usage: "exit with 2 if changes are pending, with 3 if something is not possible"},
-		&cli.BoolFlag{Name: "allow-unsupported", Usage: "exit with 0 instead of 3 if only features that this edition lacks are missing"},
+		&cli.BoolFlag{Name: "allow-unsupported", Usage: "exit with 0 instead of 3 if only what this edition or the API does not have is missing"},
 	}, shapingFlags(), []cli.Flag{
-		&cli.DurationFlag{Name: "settle-timeout", Value: provider.DefaultGrace, Usage: "`TIME` for which a request without a response may still take effect; planform looks for its result this long before repeating it"},
-		&cli.DurationFlag{Name: "patience", Hidden: true, Usage: "the former name of --settle-timeout"},
+		notNegative(cli.DurationFlag{Name: "settle-timeout", Value: provider.DefaultGrace, Usage: "`TIME` for which a request without a response may still take effect; planform looks for its result this long before repeating it"}),
+		notNegative(cli.DurationFlag{Name: "patience", Hidden: true, Usage: "the former name of --settle-timeout"}),
 	})
 }
 
@@ -73,12 +74,13 @@ func planFlags() []cli.Flag {
 func shapingFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.BoolFlag{Name: "no-refresh", Usage: "trust the state file and do not re-read the objects in it"},
-		&cli.BoolFlag{Name: "refresh-all", Usage: "also re-read data that needs one request per object (links, comments, relations), however many"},
+		&cli.BoolFlag{Name: "refresh-all", Action: without("refresh-all", "no-refresh"), Usage: "also re-read data that needs one request per object (links, comments, relations), however many"},
 		&cli.StringSliceFlag{Name: "target", Usage: "plan only objects that match `ADDRESS`, such as work_item/web/checkout or cycle/web/*, and everything they need; can be repeated"},
 		&cli.StringSliceFlag{Name: "no-create", Usage: "create nothing of these `KINDS`, such as project,label; report missing ones"},
 		choice(cli.StringFlag{Name: "on-drift", Value: "overwrite", Usage: "`ACTION` for fields that somebody changed on the service since the last apply: overwrite, keep or fail"}, "overwrite", "keep", "fail"),
 		choice(cli.StringFlag{Name: "order", Value: "manifest", Usage: "`ORDER` of creation: manifest (work items are numbered in the order of the file; with API v2, sub-items later), exact (sub-items too; API v2 sets their parents afterwards) or any (faster where the service has no rate limit)"}, "manifest", "exact", "any"),
 		&cli.BoolFlag{Name: "prune", Usage: "delete objects that planform created and that are no longer in the manifest"},
+		&cli.BoolFlag{Name: "delete-changed", Usage: "with --prune, delete also objects that others changed since the last apply, use, or have something in, such as comments"},
 		&cli.BoolFlag{Name: "adopt-by-name", Usage: "match existing work items by name"},
 	}
 }
@@ -90,7 +92,8 @@ type planOptions struct {
 	detailed bool
 	// allowUnsupported makes a run succeed that leaves out only what the edition lacks.
 	allowUnsupported bool
-	maxErrors        int                // that are shown
+	maxErrors        int // that are shown
+	deleting         deleteLimits
 	out              string             // file that the plan is saved to; "" = none
 	known            []resource.Address // that targets may mean, besides those of manifests and state
 	input            planner.Input      // as far as options say it
@@ -102,8 +105,11 @@ type planOptions struct {
 func newPlanOptions(c *cli.Context, p Process) (o planOptions, err error) {
 	options := planfile.Options{
 		Variables: c.StringSlice("var"), State: c.String("state"), API: c.String("api"), Targets: c.StringSlice("target"), NoCreate: splitList(c, "no-create"),
-		SkipRefresh: c.Bool("no-refresh"), RefreshAll: c.Bool("refresh-all"), AdoptByName: c.Bool("adopt-by-name"), Prune: c.Bool("prune"),
+		SkipRefresh: c.Bool("no-refresh"), RefreshAll: c.Bool("refresh-all"), AdoptByName: c.Bool("adopt-by-name"), Prune: c.Bool("prune"), DeleteChanged: c.Bool("delete-changed"),
 		OnDrift: c.String("on-drift"), Order: c.String("order"),
+	}
+	if options.DeleteChanged && !options.Prune {
+		return o, usageError{text: "--delete-changed says what --prune may delete", hint: "give --prune, too"}
 	}
 	if options.Files, err = files(c); err != nil {
 		return o, err
@@ -116,15 +122,13 @@ func (o planOptions) with(options planfile.Options, c *cli.Context, p Process) (
 	o.Options, o.allowUnsupported = options, c.Bool("allow-unsupported")
 	o.detailed, o.grace = c.Bool("detailed-exitcode"), c.Duration("settle-timeout")
 	o.maxErrors = c.Int("max-errors")
+	o.deleting = deleteLimits{yes: c.Bool("yes"), most: c.Int("max-deletes"), limited: c.IsSet("max-deletes")}
 	if c.IsSet("patience") {
 		o.grace = c.Duration("patience")
 	}
-	if o.grace < 0 {
-		return o, usageError{text: "--settle-timeout must not be negative", hint: "--settle-timeout 0s does not wait"}
-	}
 	onDrift := map[string]planner.OnDrift{"overwrite": planner.Overwrite, "keep": planner.Keep, "fail": planner.Fail}
 	o.input = planner.Input{
-		SkipRefresh: o.SkipRefresh, RefreshAll: o.RefreshAll, AdoptByName: o.AdoptByName, Prune: o.Prune,
+		SkipRefresh: o.SkipRefresh, RefreshAll: o.RefreshAll, AdoptByName: o.AdoptByName, Prune: o.Prune, DeleteChanged: o.DeleteChanged,
 		OnDrift: onDrift[o.OnDrift], AnyOrder: o.Order == "any", ExactOrder: o.Order == "exact",
 	}
 	if o.input.NoCreate, err = kinds(o.NoCreate); err != nil {
@@ -177,8 +181,9 @@ func runPlan(ctx context.Context, o planOptions, out output) error {
 	if err != nil {
 		return err
 	}
+	plan.Notices.Add(o.deleting.announce(plan, o.out)...)
 	document := planfile.New(plan, conn.where(o, desired, prior.Path, prior))
-	if err := out.plan(plan, document); err != nil {
+	if err := out.view.Plan(document); err != nil {
 		return err
 	}
 	if o.out != "" {
@@ -188,6 +193,9 @@ func runPlan(ctx context.Context, o planOptions, out output) error {
 		apply := "planform apply " + o.out
 		if document.Sandbox {
 			apply += " --sandbox"
+		}
+		if document.Summary.Delete > 0 {
+			apply += " --yes"
 		}
 		out.view.Notef("the plan is saved; %s carries it out", apply)
 	}
@@ -211,7 +219,7 @@ func (o planOptions) pending(plan *planner.Plan) error {
 // this edition lacks does not count if that is allowed.
 func (o planOptions) impossible(plan *planner.Plan) bool {
 	return slices.ContainsFunc(plan.Steps, func(s *planner.Step) bool {
-		return s.Action == planner.NotPossible && (s.Unsupported == "" || !o.allowUnsupported)
+		return s.Action == planner.NotPossible && (!s.Lacking() || !o.allowUnsupported)
 	})
 }
 
@@ -226,6 +234,7 @@ func (c *connection) where(o planOptions, wanted *manifest.Manifest, state strin
 // load reads and checks the manifests; nothing is sent while they have errors.
 func load(ctx context.Context, o *planOptions, out output) (*manifest.Manifest, error) {
 	desired, findings := manifest.Load(ctx, o.Files, o.reading)
+	out.noteSkipped(desired)
 	out.view.Diagnostics(findings)
 	if findings.HasErrors() {
 		return nil, errReported

@@ -105,7 +105,7 @@ func runPull(ctx context.Context, o planOptions, how pullOptions, out output) er
 		return err
 	}
 	left := slices.DeleteFunc(slices.Clone(plan.Notices), func(d diag.Diagnostic) bool {
-		return !slices.Contains([]string{"not-refreshed", "not-read-again", "archived"}, d.Code)
+		return d.Code != "archived"
 	})
 	out.view.Diagnostics(append(left, result.Findings...).ClipTo(o.maxErrors))
 	if !how.dryRun {
@@ -113,12 +113,12 @@ func runPull(ctx context.Context, o planOptions, how pullOptions, out output) er
 			return err
 		}
 	}
-	return showPulled(result, o, how, out)
+	return showPulled(result, plan.NotCompared, o, how, out)
 }
 
 // showPulled shows what was taken.
-func showPulled(result *pull.Result, o planOptions, how pullOptions, out output) error {
-	shown := view.Pull{DryRun: how.dryRun}
+func showPulled(result *pull.Result, notCompared []planner.NotCompared, o planOptions, how pullOptions, out output) error {
+	shown := view.Pull{DryRun: how.dryRun, NotCompared: notCompared}
 	for _, f := range result.Files {
 		shown.Files = append(shown.Files, view.PulledFile{Name: f.Name, Before: f.Before, After: f.After, Values: f.Values})
 	}

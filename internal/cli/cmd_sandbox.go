@@ -27,7 +27,7 @@ func sandboxCommand(p Process) *cli.Command {
 			&cli.StringFlag{Name: "data", Value: filepath.Join(".planform", "sandbox.db"), Usage: "`FILE` with the data"},
 			choice(cli.StringFlag{Name: "answers", Value: "observed", Usage: "answer `HOW`: observed (as a real service does) or contract (as documented)"}, "observed", "contract"),
 			choice(cli.StringFlag{Name: "edition", Value: "full", Usage: "`EDITION` whose routes are offered: full, community or cloud (with API v2)"}, "full", "community", "cloud"),
-			&cli.IntFlag{Name: "requests-per-minute", Usage: "rate limit: `NUMBER` of requests per minute and key (default: none)"},
+			number(cli.IntFlag{Name: "requests-per-minute", Usage: "rate limit: `NUMBER` of requests per minute and key (default: none)"}, 0),
 			&cli.BoolFlag{Name: "empty", Usage: "start with an empty workspace"},
 		}, outputFlags()),
 		Action: withOutput(p, func(c *cli.Context, out output) error {

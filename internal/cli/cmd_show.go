@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"github.com/urfave/cli/v2"
+
+	"github.com/planform/planform/internal/view"
 )
 
 func showCommand(p Process) *cli.Command {
@@ -17,13 +19,13 @@ func showCommand(p Process) *cli.Command {
 
    # a page to look through: filters, differences of texts
    planform show plan.json --output html > plan.html`,
-		Flags: slices.Concat(outputFlags("markdown", "html", "github"), extentFlags()),
+		Flags: slices.Concat(outputFlags(view.Formats()...), extentFlags()),
 		Action: func(c *cli.Context) error {
 			saved, err := readPlan(c)
 			if err != nil {
 				return err
 			}
-			return newOutput(c, p).plan(saved.Plan(), saved.Document)
+			return newOutput(c, p).view.Plan(saved.Document)
 		},
 	}
 }

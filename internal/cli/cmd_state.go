@@ -64,7 +64,7 @@ func stateSub(p Process, name, usage, args string, flags []cli.Flag, run func(co
 	return &cli.Command{
 		Name: name, Usage: usage, UsageText: "planform state " + name + " [-f FILE | --state FILE] [FLAGS] " + args, ArgsUsage: strings.Trim(args, "[]"),
 		Flags: slices.Concat(flags, manifestFlags(), []cli.Flag{
-			&cli.DurationFlag{Name: "lock-timeout", Usage: "`TIME` to wait if another planform holds the state"},
+			lockTimeoutFlag(),
 			&cli.BoolFlag{Name: "sandbox", Category: categoryService, Usage: "use the state of the sandbox"},
 			&cli.StringFlag{Name: "base-url", Category: categoryService, Usage: "base `URL` of the service (or PLANE_BASE_URL)"},
 			&cli.StringFlag{Name: "workspace", Category: categoryService, Usage: "`SLUG` of the workspace; overrides the manifest. Without either, PLANE_WORKSPACE_SLUG"},

@@ -15,7 +15,9 @@ func validateCommand(p Process) *cli.Command {
 	return &cli.Command{
 		Name: "validate", Usage: "checks manifests, offline",
 		UsageText: "planform validate -f FILE [-f FILE…]",
-		Description: `Reports all errors with their location and a suggested fix.
+		Description: `Reports all errors with their location and a suggested fix. What a plan would refuse
+of an object that is not there yet is an error, too, and what it would leave out or
+may not be able to do is a warning; an object with an id is taken to be there.
 
    planform validate -f workspace.yaml
    planform validate -f manifests/ --output json
@@ -24,7 +26,7 @@ func validateCommand(p Process) *cli.Command {
    planform validate -f manifests/ --output github
 
    ./generate | planform validate -f -`,
-		Flags: slices.Concat(manifestFlags(), []cli.Flag{maxErrorsFlag()}, outputFlags("github")),
+		Flags: slices.Concat(manifestFlags(), []cli.Flag{maxErrorsFlag()}, outputFlags("text", "json", "github")),
 		Action: withOutput(p, func(c *cli.Context, out output) error {
 			names, err := files(c)
 			if err != nil {
@@ -34,7 +36,7 @@ func validateCommand(p Process) *cli.Command {
 			if err != nil {
 				return err
 			}
-			opts.Limits.Findings = c.Int("max-errors")
+			opts.Limits.Findings, opts.Offline = c.Int("max-errors"), true
 			return runValidate(c.Context, p, names, opts, out)
 		}),
 	}
@@ -42,6 +44,7 @@ func validateCommand(p Process) *cli.Command {
 
 func runValidate(ctx context.Context, p Process, names []string, opts manifest.Options, out output) error {
 	m, findings := manifest.Load(ctx, names, opts)
+	out.noteSkipped(m)
 	if err := out.view.Validation(findings); err != nil {
 		return err
 	}

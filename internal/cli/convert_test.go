@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/planform/planform/internal/sandbox"
 	"github.com/planform/planform/internal/sandbox/sandboxtest"
 )
 
@@ -178,6 +179,25 @@ func TestAnExportOfAnotherTrackerIsAppliedWholeAndOnce(t *testing.T) {
 				t.Errorf("the second apply: %s%s%s", r.out, r.err, s.written(n))
 			}
 		})
+	}
+}
+
+// TestTheCheckOfTheCommunityEditionIsEqualWithoutWhatThatLacks: a migration is complete without types, and that is said once.
+func TestTheCheckOfTheCommunityEditionIsEqualWithoutWhatThatLacks(t *testing.T) {
+	t.Parallel()
+	s := newService(t, sandboxtest.Options{Empty: true, Edition: sandbox.Community})
+	dir := filepath.Join(s.dir, "out")
+	export := []string{"jira-csv", "../convert/testdata/jira-cloud.csv", "--users", "../convert/testdata/users.csv"}
+	s.run(t, append([]string{"convert", "--to", dir}, export...)...)
+	answered(t, filepath.Join(dir, "mapping.yaml"))
+	s.must(t, append([]string{"convert", "--to", dir}, export...)...)
+	s.must(t, "apply", "-f", dir, "--workspace", "acme", "--yes", "--allow-unsupported")
+	check := append([]string{"convert", "check", "-f", dir, "--workspace", "acme"}, export...)
+	if r := s.must(t, check...); !strings.HasPrefix(r.out, "The export and the workspace acme are equal. This edition of the service has no work item types: not compared.\n") || strings.Contains(r.out, "Story") {
+		t.Error(r.out)
+	}
+	if r := s.must(t, append(check, "--output", "json")...); !strings.Contains(r.out, `"equal": true`) || !strings.Contains(r.out, `"work_item_types"`) {
+		t.Error(r.out)
 	}
 }
 

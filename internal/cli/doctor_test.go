@@ -45,14 +45,14 @@ func TestTheDoctorShowsBothEditionsAndWritesNothing(t *testing.T) {
 			before := len(s.Log())
 			program := s.run(t, append(args, "--output", "json")...)
 			var got struct {
-				Summary struct{ Problems, Requests int }
-				Lacks   []string
-				Checks  []struct{ Check, Status, What string }
+				Summary     struct{ Problems, Requests int }
+				Unsupported []string
+				Checks      []struct{ Check, Status, Summary string }
 			}
 			if err := json.Unmarshal([]byte(program.out), &got); err != nil || program.code != tt.code {
 				t.Fatalf("exit %d, %v\n%s", program.code, err, program.out)
 			}
-			if (got.Summary.Problems > 0) != (tt.code != 0) || strings.Contains(strings.Join(got.Lacks, " "), "customer") != (tt.lacks != "") || len(got.Checks) == 0 {
+			if (got.Summary.Problems > 0) != (tt.code != 0) || strings.Contains(strings.Join(got.Unsupported, " "), "customer") != (tt.lacks != "") || len(got.Checks) == 0 {
 				t.Errorf("%+v", got)
 			}
 			if reads, writes := s.sent(before); writes > 0 || reads != got.Summary.Requests {

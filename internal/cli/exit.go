@@ -86,7 +86,11 @@ func finish(p Process, json bool, err error) int {
 	if _, ok := errors.AsType[reported](err); ok {
 		return code
 	}
-	v := view.New(view.NewOptions(p.Streams, "auto", json, p.Getenv))
+	format := "text"
+	if json {
+		format = "json"
+	}
+	v := view.New(view.NewOptions(p.Streams, "auto", format, p.Getenv))
 	if code == exitInterrupted {
 		v.Notef("interrupted; nothing was changed")
 		return code

@@ -64,7 +64,7 @@ pages: [{key: handbook, name: How we work, description: "# Rules"}]
 		}
 		text.Write(data)
 	}
-	for _, want := range []string{"key: shop\n", "{key: net, name: Network", "key: handbook\n", "file: pages/handbook.md"} {
+	for _, want := range []string{"key: shop\n", "key: net\n", "key: handbook\n", "file: pages/handbook.md"} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("no %q in\n%s", want, text.String())
 		}

@@ -34,9 +34,11 @@ func connectionFlags() []cli.Flag {
 	}
 }
 
-// outputFlags are those of every command. more are formats of the result besides text and json.
-func outputFlags(more ...string) []cli.Flag {
-	formats := append([]string{"text", "json"}, more...)
+// outputFlags are those of every command. formats are those of the result; none = text and json.
+func outputFlags(formats ...string) []cli.Flag {
+	if formats == nil {
+		formats = []string{"text", "json"}
+	}
 	return []cli.Flag{
 		choice(cli.StringFlag{Name: "output", Aliases: []string{"o"}, Category: categoryOutput, Value: "text", Usage: "`FORMAT` of the result, and of errors: " + strings.Join(formats[:len(formats)-1], ", ") + " or " + formats[len(formats)-1]}, formats...),
 		choice(cli.StringFlag{Name: "color", Category: categoryOutput, Value: "auto", Usage: "colours: `WHEN` is auto, always or never (or NO_COLOR, FORCE_COLOR)"}, "auto", "always", "never"),
@@ -51,7 +53,7 @@ func outputFlags(more ...string) []cli.Flag {
 func extentFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.BoolFlag{Name: "full", Category: categoryOutput, Usage: "show every step and whole texts, instead of equal changes as one, the first 100 entries of each action and the first lines of texts"},
-		&cli.BoolFlag{Name: "summary", Category: categoryOutput, Usage: "show only how many steps of each kind there are"},
+		&cli.BoolFlag{Name: "summary", Category: categoryOutput, Action: without("summary", "full"), Usage: "show only how many steps of each kind there are"},
 	}
 }
 
@@ -101,6 +103,38 @@ func parseRate(text string) (perMinute float64, err error) {
 	return apiclient.ParseRate(text)
 }
 
+// number is a flag with the least value that it takes.
+func number(f cli.IntFlag, least int) cli.Flag {
+	f.Action = func(_ *cli.Context, n int) error {
+		if n < least {
+			return usageError{text: fmt.Sprintf("--%s must be at least %d", f.Name, least)}
+		}
+		return nil
+	}
+	return &f
+}
+
+// notNegative is a flag that takes a time.
+func notNegative(f cli.DurationFlag) cli.Flag {
+	f.Action = func(_ *cli.Context, d time.Duration) error {
+		if d < 0 {
+			return usageError{text: "--" + f.Name + " must not be negative", hint: "--" + f.Name + " 0s does not wait"}
+		}
+		return nil
+	}
+	return &f
+}
+
+// without is the action of a flag that excludes another.
+func without(name, other string) func(*cli.Context, bool) error {
+	return func(c *cli.Context, set bool) error {
+		if set && c.Bool(other) {
+			return usageError{text: fmt.Sprintf("--%s and --%s exclude each other", name, other)}
+		}
+		return nil
+	}
+}
+
 func checkTimeout(_ *cli.Context, d time.Duration) error {
 	if d <= 0 {
 		return usageError{text: "--timeout must be positive"}
@@ -143,12 +177,7 @@ func (p Process) manifestOptions(settings []string) (manifest.Options, error) {
 
 // maxErrorsFlag limits how many findings are shown.
 func maxErrorsFlag() cli.Flag {
-	return &cli.IntFlag{Name: "max-errors", Value: diag.MaxShown, Usage: "show at most this `NUMBER` of errors, and say how many more there are", Action: func(_ *cli.Context, n int) error {
-		if n < 1 {
-			return usageError{text: "--max-errors must be at least 1"}
-		}
-		return nil
-	}}
+	return number(cli.IntFlag{Name: "max-errors", Value: diag.MaxShown, Usage: "show at most this `NUMBER` of errors, and say how many more there are"}, 1)
 }
 
 // stateFlags say where the state is.
@@ -156,6 +185,11 @@ func stateFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "state", Usage: "state `FILE` (default: .planform/<host>_<workspace>.state.json beside the first manifest)"},
 	}
+}
+
+// lockTimeoutFlag is that of commands that write the state.
+func lockTimeoutFlag() cli.Flag {
+	return notNegative(cli.DurationFlag{Name: "lock-timeout", Usage: "`TIME` to wait if another planform holds the state"})
 }
 
 // splitList are the values of a flag that is repeated, or takes several with commas between.

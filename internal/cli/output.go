@@ -7,17 +7,16 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/planform/planform/internal/planfile"
+	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/state"
 	"github.com/planform/planform/internal/view"
-	"github.com/planform/planform/planner"
+	"github.com/planform/planform/manifest"
 )
 
 // output is how a command shows its results, notes and logs.
 type output struct {
 	view      *view.View
 	json      bool
-	format    string
 	perMinute int // requests, if the flag limits them; 0 = it does not
 	log       *slog.Logger
 }
@@ -28,8 +27,8 @@ func newOutput(c *cli.Context, p Process) output {
 	if c.Bool("no-color") {
 		color = "never"
 	}
-	o := output{json: c.String("output") == "json", format: c.String("output")}
-	opts := view.NewOptions(p.Streams, color, o.json, p.Getenv)
+	o := output{json: c.String("output") == "json"}
+	opts := view.NewOptions(p.Streams, color, c.String("output"), p.Getenv)
 	if perMinute, _ := parseRate(c.String("rate")); perMinute > 0 {
 		o.perMinute = max(1, int(perMinute))
 	}
@@ -41,7 +40,6 @@ func newOutput(c *cli.Context, p Process) output {
 		opts.Extent = view.Counts
 	}
 	opts.Pager = pager(c, p)
-	opts.Annotations = c.String("output") == "github"
 	o.view = view.New(opts)
 	o.log = slog.New(logHandler(c, o.view.Stderr()))
 	return o
@@ -73,21 +71,16 @@ func withOutput(p Process, run func(c *cli.Context, out output) error) cli.Actio
 	}
 }
 
-// plan shows a plan in the format that is wanted.
-func (o output) plan(p *planner.Plan, d *planfile.Document) error {
-	switch o.format {
-	case "markdown":
-		return o.view.PlanMarkdown(p, d)
-	case "html":
-		return o.view.PlanHTML(p, d)
-	default:
-		return o.view.Plan(p, d)
-	}
-}
-
 // lockedBy notes who holds the state's lock while a command waits for it.
 func (o output) lockedBy(timeout time.Duration) func(state.Holder) {
 	return func(h state.Holder) { o.view.Notef("the state is locked by %s; waiting up to %s", h, timeout) }
+}
+
+// noteSkipped names the files of folders that are no manifests.
+func (o output) noteSkipped(m *manifest.Manifest) {
+	if len(m.Skipped) > 0 {
+		o.view.Notef("no manifest, and skipped: %s", diag.First(m.Skipped, 10))
+	}
 }
 
 // warnOfOthers notes that other users can write to the folder of the state.

@@ -16,7 +16,7 @@ import (
 // pager shows a text through the program that the user reads long texts with. It is nil without a terminal, in CI, where the
 // program is missing, and before changes that nobody is asked about.
 func pager(c *cli.Context, p Process) func(text []byte) error {
-	asks := c.Command.Name != "apply" || c.Bool("dry-run") || p.Streams.InTTY && p.Streams.ErrTTY && !c.Bool("yes")
+	asks := c.Command.Name != "apply" || c.Bool("dry-run") || p.Streams.InTTY && !c.Bool("yes")
 	if !p.Streams.OutTTY || !asks || c.Bool("no-pager") || c.String("output") == "json" || p.Getenv("CI") != "" || p.Getenv("TERM") == "dumb" {
 		return nil
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -34,8 +35,8 @@ func terminal(t *testing.T) (person, program *os.File) {
 	return person, program
 }
 
-// sees reads from the terminal until text is there.
-func sees(t *testing.T, person *os.File, text string) {
+// sees reads from the terminal until text is there, and returns what it read.
+func sees(t *testing.T, person *os.File, text string) string {
 	t.Helper()
 	var seen strings.Builder
 	for b := make([]byte, 1024); !strings.Contains(seen.String(), text); {
@@ -45,6 +46,7 @@ func sees(t *testing.T, person *os.File, text string) {
 		}
 		seen.Write(b[:n])
 	}
+	return seen.String()
 }
 
 // onTerminal starts planform on a terminal of its own.
@@ -63,6 +65,66 @@ func onTerminal(t *testing.T, s *service, args ...string) (*exec.Cmd, *os.File) 
 	return p, person
 }
 
+func TestApplyAsksOnTheTerminalWhereverItsOutputLeads(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		out, err      bool // what leads to a file
+		args          []string
+		before, items int // applied before, and wanted
+	}{
+		"errors in a file":                    {err: true, items: 3},
+		"output in a file":                    {out: true, items: 3},
+		"both in files":                       {out: true, err: true, items: 3},
+		"no plan is shown with --output json": {args: []string{"--output", "json"}, items: 3},
+		"a deletion":                          {out: true, err: true, args: []string{"--prune"}, before: 8, items: 7},
+	} {
+		for answer, agrees := range map[string]bool{"yes": true, "no": false} {
+			t.Run(name+", "+answer, func(t *testing.T) {
+				t.Parallel()
+				s := newService(t, sandboxtest.Options{})
+				before := len(s.Rows("work_item"))
+				if tt.before > 0 {
+					s.must(t, "apply", "-f", s.write(t, "m.yaml", items(tt.before)))
+				}
+				want := before + tt.before
+				if agrees {
+					want = before + tt.items
+				}
+				person, inside := terminal(t)
+				p := command(t, s, append([]string{"apply", "--no-pager", "-f", s.write(t, "m.yaml", items(tt.items))}, tt.args...)...)
+				log, err := os.Create(filepath.Join(s.dir, "log"))
+				if err != nil {
+					t.Fatal(err)
+				}
+				p.Stdin, p.Stdout, p.Stderr = inside, inside, inside
+				if tt.out {
+					p.Stdout = log
+				}
+				if tt.err {
+					p.Stderr = log
+				}
+				p.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+				if err := p.Start(); err != nil {
+					t.Fatal(err)
+				}
+				_ = inside.Close() // so that the terminal ends with its programs
+				shown := sees(t, person, "goes ahead: ")
+				if n := strings.Count(shown, "Plan: "); n != 1 {
+					t.Errorf("the counts stand above the question %d times:\n%s", n, shown)
+				}
+				if _, err := person.WriteString(answer + "\n"); err != nil {
+					t.Fatal(err)
+				}
+				all(person)
+				_ = p.Wait() // the exit code tells
+				if n := len(s.Rows("work_item")); p.ProcessState.ExitCode() != 0 || n != want {
+					t.Errorf("exit code %d, %d work items, want %d", p.ProcessState.ExitCode(), n, want)
+				}
+			})
+		}
+	}
+}
+
 func TestASignalAtThePromptChangesNothing(t *testing.T) {
 	t.Parallel()
 	for _, signal := range endings() {
@@ -78,6 +140,23 @@ func TestASignalAtThePromptChangesNothing(t *testing.T) {
 			_ = p.Wait() // the exit code tells
 			untouched(t, s, p.ProcessState.ExitCode(), "interrupted; nothing was changed\n")
 		})
+	}
+}
+
+func TestApplyWithoutATerminalToAskOnDoesNothing(t *testing.T) {
+	t.Parallel()
+	s := newService(t, sandboxtest.Options{})
+	_, inside := terminal(t)
+	p := command(t, s, "apply", "-f", s.write(t, "m.yaml", items(3)))
+	var told strings.Builder
+	p.Stdin, p.Stderr = inside, &told
+	p.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // the terminal is not its own
+	_ = p.Run()                                        // the exit code tells
+	if code := p.ProcessState.ExitCode(); code != 64 || !strings.Contains(told.String(), "nothing was done\n  --yes does not ask") {
+		t.Errorf("exit code %d\n%s", code, &told)
+	}
+	if _, writes := s.sent(0); writes != 0 {
+		t.Errorf("%d write requests", writes)
 	}
 }
 

@@ -44,7 +44,12 @@ func readPlan(c *cli.Context) (*savedPlan, error) {
 		return nil, usageError{text: name + " is not a plan; a manifest needs -f", hint: "planform " + strings.Replace(c.Command.Name, "show", "plan", 1) + " -f " + name}
 	}
 	text, err := readAtMost(name)
-	if err != nil {
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && c.IsSet("file"):
+		return nil, usageError{text: "unexpected argument " + name + ", which is no saved plan", hint: "every manifest needs its own -f: -f FILE -f FILE"}
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, diag.WithHint(fmt.Errorf("there is no plan %s", name), "planform plan -f FILE --out "+name+" writes one")
+	case err != nil:
 		return nil, err
 	}
 	d, err := planfile.Parse(name, text)
@@ -69,31 +74,59 @@ func readAtMost(name string) ([]byte, error) {
 	return text, err
 }
 
-// options are those that the plan was made with, for another apply.
-func (s *savedPlan) options(c *cli.Context, p Process) (planOptions, error) {
-	for _, f := range slices.Concat(shapingFlags(), manifestFlags(), []cli.Flag{&cli.StringFlag{Name: "api"}, &cli.BoolFlag{Name: "dry-run"}}) {
+// options are those that the plan was made with, for another apply. Where the command line names manifests, the plan has to be of
+// what it says: a plan may come from where more people can write than review.
+func (s *savedPlan) options(c *cli.Context, p Process) (o planOptions, err error) {
+	if c.Bool("dry-run") {
+		return o, usageError{text: "--dry-run cannot be combined with the plan " + s.name, hint: "planform show " + s.name + " shows it"}
+	}
+	if c.IsSet("file") {
+		if o, err = newPlanOptions(c, p); err == nil {
+			err = s.isOf(o.Options)
+		}
+	} else {
+		o, err = s.own(c, p)
+	}
+	for i := range s.Steps {
+		o.known = append(o.known, s.Steps[i].Address)
+	}
+	return o, err
+}
+
+// own are the options of the plan.
+func (s *savedPlan) own(c *cli.Context, p Process) (o planOptions, err error) {
+	for _, f := range slices.Concat(shapingFlags(), manifestFlags(), []cli.Flag{&cli.StringFlag{Name: "api"}}) {
 		if name := f.Names()[0]; c.IsSet(name) {
-			return planOptions{}, usageError{
+			return o, usageError{
 				text: fmt.Sprintf("--%s cannot be combined with the plan %s", name, s.name),
-				hint: "the plan says itself what it was made with; planform show " + s.name + " shows it",
+				hint: "the plan says itself what it was made with; planform show " + s.name + " shows it. With -f beside it, it has to be of exactly these files and flags",
 			}
 		}
 	}
 	for _, name := range s.Options.Files {
 		if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) {
-			return planOptions{}, diag.WithHint(fmt.Errorf("the plan %s was made from %s, which is not there", s.name, name), "run apply in the folder in which the plan was made")
+			return o, diag.WithHint(fmt.Errorf("the plan %s was made from %s, which is not there", s.name, name), "run apply in the folder in which the plan was made")
 		}
 	}
 	options := s.Options
 	if c.IsSet("state") {
 		options.State = c.String("state")
 	}
-	o, err := planOptions{}.with(options, c, p)
+	o, err = o.with(options, c, p)
 	o.service.api = options.API
-	for i := range s.Steps {
-		o.known = append(o.known, s.Steps[i].Address)
-	}
 	return o, err
+}
+
+// isOf returns an error if the plan was made with other options. Where the state is, is nothing that anybody reviews.
+func (s *savedPlan) isOf(wanted planfile.Options) error {
+	made := s.Options
+	made.State, wanted.State = "", ""
+	was, is := strings.Join(planFlagsOf(made), " "), strings.Join(planFlagsOf(wanted), " ")
+	if was == is {
+		return nil
+	}
+	return diag.WithHint(fmt.Errorf("the plan %s was made with %s, and not with %s; nothing was done", s.name, was, is),
+		"make a plan with these flags and review it: planform plan "+is+" --out "+s.name)
 }
 
 // isFor makes sure that the plan goes where the connection does. The address of the
@@ -130,20 +163,52 @@ func (s *savedPlan) check(now *planfile.Document, file *state.File, out output) 
 	return nil
 }
 
-// flags are those that name the manifests, the values of their variables, and the sandbox.
+// flags are those of planform plan that make such a plan.
 func (s *savedPlan) flags() []string {
-	var flags []string
-	for _, file := range s.Options.Files {
-		flags = append(flags, "-f", file)
-	}
-	for _, text := range s.Options.Variables {
-		flags = append(flags, "--var", "'"+strings.ReplaceAll(text, "'", `'\''`)+"'")
-	}
+	flags := planFlagsOf(s.Options)
 	if s.Sandbox {
 		flags = append(flags, "--sandbox")
 	}
 	return flags
 }
+
+// planFlagsOf are the flags of planform plan that stand for options, those of defaults left out.
+func planFlagsOf(o planfile.Options) []string {
+	var flags []string
+	add := func(flag string, values ...string) {
+		for _, value := range values {
+			if strings.Trim(value, plainWord) != "" || value == "" {
+				value = "'" + strings.ReplaceAll(value, "'", `'\''`) + "'"
+			}
+			flags = append(flags, flag, value)
+		}
+	}
+	one := func(flag, value, standard string) {
+		if value != "" && value != standard {
+			add(flag, value)
+		}
+	}
+	add("-f", o.Files...)
+	add("--var", o.Variables...)
+	one("--state", o.State, "")
+	one("--api", o.API, "auto")
+	for _, f := range []struct {
+		flag string
+		set  bool
+	}{{"--no-refresh", o.SkipRefresh}, {"--refresh-all", o.RefreshAll}, {"--prune", o.Prune}, {"--adopt-by-name", o.AdoptByName}} {
+		if f.set {
+			flags = append(flags, f.flag)
+		}
+	}
+	add("--target", o.Targets...)
+	add("--no-create", o.NoCreate...)
+	one("--on-drift", o.OnDrift, "overwrite")
+	one("--order", o.Order, "manifest")
+	return flags
+}
+
+// plainWord are the characters of a word that no shell takes for anything else.
+const plainWord = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:@%+,-"
 
 // hash is the plan's; "" = there is no saved plan.
 func (s *savedPlan) hash() string {

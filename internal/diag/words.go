@@ -53,6 +53,14 @@ func A(noun string) string {
 	return "a " + noun
 }
 
+// First names the first of a list, so many of them at most: "a, b and 3 more".
+func First(names []string, most int) string {
+	if len(names) <= most {
+		return strings.Join(names, ", ")
+	}
+	return strings.Join(names[:most], ", ") + " and " + strconv.Itoa(len(names)-most) + " more"
+}
+
 // Truncate shortens a text to that many characters, the last of them an ellipsis.
 func Truncate(text string, characters int) string {
 	if len(text) <= characters {

@@ -82,12 +82,7 @@ func (e *examination) pendingRequests(known *state.Snapshot) {
 		return
 	}
 	slices.Sort(open)
-	const most = 3
-	shown := strings.Join(open[:min(most, len(open))], ", ")
-	if more := len(open) - most; more > 0 {
-		shown += fmt.Sprintf(" and %d more", more)
-	}
-	e.add("journal", Warning, "the outcome of "+diag.Count(len(open), "request")+" is unknown: "+shown,
+	e.add("journal", Warning, "the outcome of "+diag.Count(len(open), "request")+" is unknown: "+diag.First(open, 3),
 		"the next plan checks on the service; if it cannot tell, use planform state resolve")
 }
 

@@ -25,7 +25,7 @@ type Report struct {
 
 	Supported, Unsupported []string // kinds, as far as the service was asked
 	HasV2                  bool     // there is an API v2
-	V2Lacks                []string // operations of API v2 that a run would use; nil = not known
+	V2Unsupported          []string // operations of API v2 that a run would use; nil = not known
 }
 
 // Count tells how many checks ended with the status.

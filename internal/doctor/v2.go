@@ -51,11 +51,11 @@ func (e *examination) checkV2(ctx context.Context) {
 	case !known:
 		e.add(name, OK, available+"; it does not say which operations it has: where one is missing, objects are sent one by one", "")
 	case len(lacks) == 0:
-		e.V2Lacks = []string{}
+		e.V2Unsupported = []string{}
 		e.add(name, OK, available, "")
 	default:
 		for _, op := range lacks {
-			e.V2Lacks = append(e.V2Lacks, op.String())
+			e.V2Unsupported = append(e.V2Unsupported, op.String())
 		}
 		text := available + ", with these exceptions: "
 		if !slices.ContainsFunc(resource.Operations(), func(op *resource.Operation) bool { return op.Rows > 0 && !slices.Contains(lacks, op) }) {
@@ -174,7 +174,7 @@ func (e *examination) reportCost() {
 	}
 	var costs []string
 	for _, api := range apis {
-		n := countCreates(wanted, api, e.V2Lacks)
+		n := countCreates(wanted, api, e.V2Unsupported)
 		with := api.Noun()
 		if api.Wide() {
 			with = "API " + api.String()

@@ -304,7 +304,7 @@ func (f *File) insertLine(n *yaml.Node, key string, value any) error {
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		name, v := n.Content[i], n.Content[i+1]
 		from, to, err := f.extent(v)
-		if err != nil || v.Kind == yaml.MappingNode || v.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0 || v.Line != name.Line || f.line(from) != f.line(to) {
+		if err != nil || v.Kind == yaml.MappingNode || v.Style&blockStyles != 0 || v.Line != name.Line || f.line(from) != f.line(to) {
 			continue
 		}
 		line := f.inline(0, true, key) + ": "

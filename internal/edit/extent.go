@@ -28,14 +28,14 @@ func (f *File) extent(n *yaml.Node) (from, to int, err error) {
 			if err != nil {
 				return 0, 0, err
 			}
-			if inner.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0 {
+			if inner.Style&blockStyles != 0 {
 				return 0, 0, errExtent
 			}
 			to = max(to, end)
 		}
 	case n.Style&(yaml.DoubleQuotedStyle|yaml.SingleQuotedStyle) != 0:
 		to = f.quoteEnd(from)
-	case n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0:
+	case n.Style&blockStyles != 0:
 		to = from
 		for to < len(f.text) && strings.IndexByte("|>+-0123456789", f.text[to]) >= 0 {
 			to++

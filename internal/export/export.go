@@ -23,6 +23,7 @@ type Options struct {
 	Projects  []string         // identifiers, names or IDs; empty = all
 	Only      []string         // sections, such as work_items; empty = all
 	With      []string         // what takes one request for each work item, such as links
+	Prior     planner.Prior    // what the state beside an earlier export knows: its keys stay
 	Observed  planner.Observed // answers that are there already
 	Spool     string           // folder for the files of attachments, until they are written
 	// Expect is told how many lists are read next, and of what; Answered after each of them. Nil = nobody is.
@@ -46,7 +47,8 @@ func Read(ctx context.Context, client *apiclient.Client, o Options) (*Export, er
 	if err := found.readCustom(ctx, client, o); err != nil {
 		return nil, err
 	}
-	assignKeys(found.root, o.Workspace)
+	found.formerKeys = formerKeys(o.Prior)
+	found.assignKeys(found.root, o.Workspace)
 	return compose(found, o)
 }
 
@@ -58,6 +60,8 @@ type Export struct {
 	Skipped []Count          // what was not read, since it takes so many requests
 	Omitted []Omission       // what the service holds and the files do not
 	Denied  bool             // something could not be read for want of permission
+
+	Unsupported []string // kinds that this edition of the service does not have
 
 	findings diag.List
 }
@@ -125,13 +129,16 @@ func counter(counts *[]Count, name string) *Count {
 func (e *Export) report(found *content) {
 	var unsupported []string
 	for _, k := range resource.Kinds() {
-		if found.unsupported[k] && k.Section != "" {
-			unsupported = append(unsupported, humanize(k.Section))
+		if found.unsupported[k] {
+			e.Unsupported = append(e.Unsupported, k.Name)
+			if k.Section != "" {
+				unsupported = append(unsupported, humanize(k.Section))
+			}
 		}
 		if where := found.denied[k]; len(where) > 0 {
 			slices.Sort(where)
 			e.Denied = true
-			e.findings.Add(warning("permission", "the credential may not read the "+humanize(sectionName(k))+" of "+firstFew(where)))
+			e.findings.Add(warning("permission", "the credential may not read the "+humanize(sectionName(k))+" of "+diag.First(where, fewNames)))
 		}
 		if n := found.skipped[k]; n > 0 {
 			e.skip(sectionName(k), n)
@@ -169,11 +176,11 @@ func (e *Export) reportOmissions(omitted omissions) {
 func (l omission) text(o Omission) string {
 	switch {
 	case l.isObject:
-		return fmt.Sprintf("%s left out: %s (%s)", diag.Count(o.Count, l.what), l.why, firstFew(o.Examples))
+		return fmt.Sprintf("%s left out: %s (%s)", diag.Count(o.Count, l.what), l.why, diag.First(o.Examples, fewNames))
 	case o.Count > 1:
-		return fmt.Sprintf("the %s of %d is left out: %s (%s)", l.what, o.Count, l.why, firstFew(o.Examples))
+		return fmt.Sprintf("the %s of %d is left out: %s (%s)", l.what, o.Count, l.why, diag.First(o.Examples, fewNames))
 	default:
-		return fmt.Sprintf("the %s of %s is left out: %s", l.what, firstFew(o.Examples), l.why)
+		return fmt.Sprintf("the %s of %s is left out: %s", l.what, diag.First(o.Examples, fewNames), l.why)
 	}
 }
 
@@ -196,13 +203,7 @@ func warning(code, summary string) diag.Diagnostic {
 	return diag.Diagnostic{Severity: diag.Warning, Code: code, Summary: summary}
 }
 
-// firstFew names the first few of many.
-func firstFew(names []string) string {
-	const most = 5
-	if len(names) <= most {
-		return strings.Join(names, ", ")
-	}
-	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
-}
+// fewNames is how many of a list a message names.
+const fewNames = 5
 
 func humanize(name string) string { return strings.ReplaceAll(name, "_", " ") }

@@ -112,7 +112,7 @@ func (s *service) item(body map[string]any) string { s.t.Helper(); return s.send
 // export reads the workspace and writes it into a folder.
 func (s *service) export(o export.Options) (dir string, e *export.Export) {
 	s.t.Helper()
-	o.Workspace, s.api = sandbox.Workspace, max(o.API, resource.V1)
+	o.Workspace, o.BaseURL, s.api = sandbox.Workspace, s.url, max(o.API, resource.V1)
 	e, err := export.Read(s.t.Context(), s.client, o)
 	if err != nil {
 		s.t.Fatal(err)
@@ -130,6 +130,9 @@ func (s *service) plan(dir string, records []planner.Record, trust bool) *planne
 	m, found := manifest.Load(context.Background(), []string{dir}, manifest.Options{})
 	if len(found) > 0 {
 		s.t.Fatalf("the export is not valid: %v", found)
+	}
+	if found := m.Localize(func(from resource.Source) bool { return from.BaseURL == s.url }); len(found) > 0 {
+		s.t.Fatal(found)
 	}
 	prior := planner.Prior{}
 	for _, r := range records {
@@ -333,6 +336,8 @@ func TestTheSameServiceGivesTheSameFiles(t *testing.T) {
 		text.WriteString(d.Summary + "\n")
 	}
 	got := regexp.MustCompile(`created_at: "[^"]*"`).ReplaceAllString(text.String(), `created_at: "..."`)
+	got = strings.ReplaceAll(got, s.url, "https://plane.example.com")
+	got = regexp.MustCompile(`(comment|link|page)-[0-9a-f]{8}\b`).ReplaceAllString(got, "$1-00000000")
 	got = uuids.ReplaceAllStringFunc(got, func(id string) string {
 		if ids[id] == "" {
 			ids[id] = fmt.Sprintf("00000000-0000-4000-8000-%012d", len(ids)+1)
@@ -451,7 +456,7 @@ func TestReferencesToArchivedObjectsAreLeftOut(t *testing.T) {
 				if strings.Contains(string(f.Data), above) {
 					t.Errorf("%s names %s:\n%s", f.Name, above, f.Data)
 				}
-				if f.Name == "web.yaml" && !strings.Contains(string(f.Data), "blocked_by: [web/beside]") && !strings.Contains(string(f.Data), "blocked_by: [beside]") {
+				if f.Name == "web.yaml" && !strings.Contains(string(f.Data), "blocked_by: [web/web-4]") && !strings.Contains(string(f.Data), "blocked_by: [web-4]") {
 					t.Errorf("%s does not name the other one:\n%s", f.Name, f.Data)
 				}
 			}
@@ -481,6 +486,28 @@ func TestAFeatureThatIsOffStaysOff(t *testing.T) {
 		t.Error(text.String())
 	}
 	s.hold(files, e)
+}
+
+// The order of a list makes the order of a new workspace; where people changed it, places say it.
+func TestPlacesAreExportedWherePeopleOrderedThings(t *testing.T) {
+	t.Parallel()
+	s := newService(t, sandboxtest.Options{Edition: sandbox.Community})
+	text := func() string {
+		dir, e := s.export(export.Options{Projects: []string{"WEB"}})
+		s.hold(dir, e)
+		return string(e.Files[0].Data)
+	}
+	if got := text(); strings.Contains(got, "sort_order") || strings.Contains(got, "sequence") {
+		t.Error(got)
+	}
+	s.send("PATCH", web+"labels/"+sandboxtest.LabelBug+"/", map[string]any{"sort_order": 1})
+	if got := text(); strings.Count(got, "sort_order: ") != 3 || strings.Contains(got, "sequence") || strings.Index(got, "name: bug\n") > strings.Index(got, "name: backend\n") {
+		t.Error(got)
+	}
+	s.send("PATCH", web+"states/"+sandboxtest.StateInProgress+"/", map[string]any{"sequence": 1})
+	if got := text(); strings.Count(got, "sequence: ") != 5 {
+		t.Error(got)
+	}
 }
 
 // What is archived and can be said is exported, with who is in it.

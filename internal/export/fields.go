@@ -31,7 +31,7 @@ func (c *composer) fields(t *object) manifest.Map {
 	var list []fieldValue
 	for i := range t.kind.Fields {
 		f := &t.kind.Fields[i]
-		if f.WriteOnly && !f.CreateOnly() || f.Header || f == orderField(t.kind) || derivedForm(t.kind, f) {
+		if f == orderField(t.kind) && !t.writesPlace || derivedForm(t.kind, f) {
 			continue
 		}
 		if w, ok := c.field(t, f); ok {
@@ -116,8 +116,10 @@ func derivedForm(k *resource.Kind, f *resource.Field) bool {
 func (c *composer) field(t *object, f *resource.Field) (w fieldValue, ok bool) {
 	w.field = f
 	switch {
-	case f.CreateOnly():
-		return c.createOnlyField(t, f)
+	case f.Past:
+		return c.pastField(t, f)
+	case f.PersonIn != nil:
+		return c.person(t, f)
 	case f.IsRef():
 		return c.references(t, f)
 	case t.content != nil && f.Type == resource.Upload:
@@ -165,8 +167,10 @@ func encode(f *resource.Field, row resource.Row, shown string) (w fieldValue, fa
 	}
 	// Where the text does not mean what the service shows, nobody can write it: the comparison has no form for it.
 	v := resource.Value{Field: f, Text: text}
-	if want, ok := v.Desired(nil); f.Definition == nil && (!ok || want != shown) {
-		fault = cmp.Or(fault, "a manifest cannot say it such that it compares equal")
+	if f.Definition == nil {
+		if want, ok := v.Desired(nil); !ok || want != shown {
+			fault = cmp.Or(fault, "a manifest cannot say it such that it compares equal")
+		}
 	}
 	return w, cmp.Or(manifest.CheckText(f, text), fault)
 }
@@ -191,8 +195,8 @@ func (t *object) defaultValue(f *resource.Field, shown string) bool {
 	}
 }
 
-// createOnlyField writes what only a create takes, such as who created a work item.
-func (c *composer) createOnlyField(t *object, f *resource.Field) (w fieldValue, ok bool) {
+// pastField writes what is of an object's past, such as who created a work item.
+func (c *composer) pastField(t *object, f *resource.Field) (w fieldValue, ok bool) {
 	raw, _ := t.row[f.APIName].(string)
 	if raw == "" {
 		return w, false
@@ -211,6 +215,27 @@ func (c *composer) createOnlyField(t *object, f *resource.Field) (w fieldValue, 
 	w.canonical, ok = v.Desired(func(_ *resource.Field, r *resource.Reference) (string, bool) { return r.ID, true })
 	w.value, w.instance = raw, raw
 	return w, ok
+}
+
+// person writes by name who made an object, unless planform did.
+func (c *composer) person(t *object, f *resource.Field) (w fieldValue, ok bool) {
+	if source, _ := t.row["external_source"].(string); source == resource.ExternalSource {
+		return w, false
+	}
+	for _, name := range f.PersonIn {
+		id, _ := t.row[name].(string)
+		if id == "" {
+			continue
+		}
+		if member := c.found.byID[serviceID{resource.MustLookup("member"), resource.LowerID(id)}]; member != nil {
+			names := member.kind.NaturalFields()
+			text := member.text(names[len(names)-1].Name)
+			return fieldValue{field: f, value: text, instance: text}, text != "" && manifest.CheckText(f, text) == ""
+		}
+		c.omit(t, f.Path(), "it is somebody who is not there any more")
+		return w, false
+	}
+	return w, false
 }
 
 // tree is a JSON text as a manifest writes it; fault says why a manifest cannot, or "".

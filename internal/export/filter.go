@@ -67,7 +67,7 @@ func chooseKinds(only, with []string) (kindChoice, error) {
 	}
 	for k := range c.exported {
 		for i := range k.Fields {
-			if f := &k.Fields[i]; f.IsRef() && (!f.WriteOnly || f.CreateOnly()) {
+			if f := &k.Fields[i]; f.IsRef() {
 				if to := resource.MustLookup(f.Ref); !to.Numbered() {
 					c.referenced[to] = true
 				}

@@ -7,12 +7,15 @@ import (
 	"fmt"
 	"maps"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/planform/planform/apiclient"
 	"github.com/planform/planform/executor"
 	"github.com/planform/planform/internal/export"
+	"github.com/planform/planform/internal/markup"
 	"github.com/planform/planform/internal/provider"
 	"github.com/planform/planform/internal/resource"
 	"github.com/planform/planform/internal/sandbox"
@@ -101,7 +104,7 @@ func (s *service) everyValue(edition sandbox.Edition) {
 		path = strings.TrimPrefix(path, "/api/v1/workspaces/acme/")
 		for i := range k.Fields {
 			f := &k.Fields[i]
-			if f.Virtual || f.IsRef() || f.ArchiveFlag || f.CreateOnly() || f.WriteOnly || f.APIName == "sequence" || f.APIName == "sort_order" || strings.HasSuffix(f.APIName, "_json") || strings.HasSuffix(f.APIName, "_stripped") {
+			if f.Virtual || f.IsRef() || f.ArchiveFlag || f.Past || f.APIName == "sequence" || f.APIName == "sort_order" || slices.ContainsFunc([]string{"_json", "_stripped", "_binary"}, func(form string) bool { return strings.HasSuffix(f.APIName, form) }) {
 				continue
 			}
 			for _, value := range values(f) {
@@ -168,6 +171,9 @@ func (s *service) values() map[string]map[string]string {
 				continue // the edition lacks it
 			}
 			for _, row := range rows {
+				if comment, ok := row["comment_html"].(string); ok { // who wrote it there, and when, may lead it
+					row["comment_html"] = regexp.MustCompile(`^<p><strong>ada</strong> · [^<]*</p>`).ReplaceAllString(markup.Normal(comment), "")
+				}
 				text := ""
 				for _, field := range []string{"identifier", "name", "title", "url", "comment_html"} {
 					if shown, ok := row[field].(string); ok && text == "" {
@@ -213,11 +219,7 @@ func (s *service) apply(dir string) {
 	if len(found) > 0 {
 		s.t.Fatalf("the export is not valid: %v", found)
 	}
-	for _, o := range m.Objects {
-		if o.ID = ""; o.Kind.Name == "work_item" {
-			o.Identifier = ""
-		}
-	}
+	m.Localize(func(resource.Source) bool { return false })
 	plan, found, err := provider.Plan(s.t.Context(), s.client, planner.Input{Workspace: m.Workspace, API: resource.V1, Desired: m.Objects}, provider.Grace{})
 	if err != nil || found.HasErrors() {
 		s.t.Fatal(err, found)
@@ -226,7 +228,7 @@ func (s *service) apply(dir string) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	result := executor.Run(s.t.Context(), plan, provider.NewService(s.client, plan, provider.Grace{}), file, executor.Options{Parallelism: 4})
+	result := executor.Run(s.t.Context(), plan, provider.NewService(s.client, plan, file, provider.Grace{}), file, executor.Options{Parallelism: 4})
 	for _, o := range result.Steps {
 		if o.Status != executor.Done {
 			s.t.Errorf("%s %s: %v %v", o.Step.Action, o.Step.Address, o.Status, o.Err)

@@ -3,12 +3,14 @@ package export
 import (
 	"cmp"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/planform/planform/internal/resource"
 	"github.com/planform/planform/manifest"
+	"github.com/planform/planform/planner"
 )
 
 // identify finds the readable identifier that a manifest can give.
@@ -28,18 +30,19 @@ func (t *object) identify() {
 
 // assignKeys puts what is in a parent, and in turn in that, into the order of the
 // manifests, and gives the exported objects their keys and addresses.
-func assignKeys(parent *object, workspace string) {
+func (found *content) assignKeys(parent *object, workspace string) {
 	for k, children := range parent.children {
 		sortSiblings(k, children)
-		assignKeysOf(k, parent, workspace)
+		found.assignKeysOf(k, parent, workspace)
 		for _, child := range children {
-			assignKeys(child, workspace)
+			found.assignKeys(child, workspace)
 		}
 	}
 }
 
-// assignKeysOf also finds the objects that nothing but the ID tells from others.
-func assignKeysOf(k *resource.Kind, parent *object, workspace string) {
+// assignKeysOf gives each object the key that planform made it with, else the one that it had in an earlier export, else a new
+// one. It also says which are written with their ID: those that people can rename, or that nothing else tells from others.
+func (found *content) assignKeysOf(k *resource.Kind, parent *object, workspace string) {
 	list := parent.exports(k)
 	slices.SortFunc(list, compareAge)
 	taken, marked := map[string]int{}, map[string]int{}
@@ -55,6 +58,11 @@ func assignKeysOf(k *resource.Kind, parent *object, workspace string) {
 		}
 	}
 	for _, t := range list {
+		if key := found.formerKeys[serviceID{k, t.row.ID()}]; t.key == "" && resource.ValidKey(key) && taken[key] == 0 {
+			t.key, t.writesKey, taken[key] = key, true, 1
+		}
+	}
+	for _, t := range list {
 		if t.key == "" {
 			t.key, t.writesKey = t.freeKey(taken)
 			taken[t.key] = 1
@@ -67,11 +75,19 @@ func assignKeysOf(k *resource.Kind, parent *object, workspace string) {
 	}
 	for _, t := range list {
 		name := t.naturalKey()
-		t.writesID = t.identifier == "" && marked[t.key] == 0 && (name == "" || namesakes[name] > 1)
-		if key := t.ownKey(workspace); t.identifier != "" && key != "" && key != t.key {
-			t.writesID = true // its identifier would contradict the external ID that it shares
+		t.writesID = !k.FixedName() || marked[t.key] == 0 && (name == "" || namesakes[name] > 1)
+	}
+}
+
+// formerKeys are the keys that a state has for the objects of the service.
+func formerKeys(prior planner.Prior) map[serviceID]string {
+	keys := map[serviceID]string{}
+	for _, a := range slices.Sorted(maps.Keys(prior)) {
+		if k, known := resource.Lookup(a.Kind()); known && a.IsObject() {
+			keys[serviceID{k, prior[a].ID}] = a.Key()
 		}
 	}
+	return keys
 }
 
 func (t *object) addressOf(key string) resource.Address {
@@ -92,8 +108,9 @@ func (t *object) ownKey(workspace string) string {
 	return key
 }
 
-// freeKey makes a key of the object's name. It is written unless the manifest's reader makes the same one. taken holds
-// for each key the last number that was put behind it.
+// freeKey makes a key: of the number that the service gave the object, which never changes, else of its name, else of its
+// ID. It is written unless the manifest's reader makes the same one. taken holds for each key the last number that was
+// put behind it.
 func (t *object) freeKey(taken map[string]int) (key string, written bool) {
 	key, ok := t.kind.DefaultKey(func(field string) string {
 		if f, isField := t.kind.Field(field); isField && f.Type == resource.URL && manifest.CheckText(f, t.text(field)) != "" {
@@ -107,11 +124,11 @@ func (t *object) freeKey(taken map[string]int) (key string, written bool) {
 	if ok && !resource.ValidKey(key) && taken[key] == 0 {
 		return key, false // a URL
 	}
-	if !ok || !resource.ValidKey(key) {
-		key = strings.ReplaceAll(t.kind.Name, "_", "-")
-		if t.kind.Numbered() && t.identifier != "" {
-			key = strings.ToLower(t.identifier)
-		}
+	switch {
+	case t.kind.Numbered() && t.identifier != "":
+		key = strings.ToLower(t.identifier)
+	case !ok || !resource.ValidKey(key):
+		key = strings.ReplaceAll(t.kind.Name, "_", "-") + "-" + t.row.ID()[:8]
 	}
 	for base := key; taken[key] > 0; {
 		taken[base]++
@@ -161,6 +178,16 @@ func sortSiblings(k *resource.Kind, list []*object) {
 	slices.SortFunc(list, func(a, b *object) int {
 		return cmp.Or(cmp.Compare(a.number(), b.number()), cmp.Compare(at(a), at(b)), strings.Compare(a.created(), b.created()), compareNatural(a, b), compareAge(a, b))
 	})
+	if place == nil || place.Ordinal || k.Numbered() {
+		return
+	}
+	predefined := func(t *object) int { return slices.Index(k.Predefined, t.text(k.NaturalKey[0])) } // made at one moment
+	reordered := !slices.IsSortedFunc(list, func(a, b *object) int {
+		return cmp.Or(strings.Compare(a.created(), b.created()), cmp.Compare(predefined(a), predefined(b)))
+	})
+	for _, t := range list {
+		t.writesPlace = reordered
+	}
 }
 
 // toFloat is the number that a record shows, or 0.

@@ -28,7 +28,10 @@ type object struct {
 	key        string
 	writesKey  bool // the key is written
 	writesID   bool // the ID is written, since nothing else tells the object from others
-	address    resource.Address
+	// writesPlace is set where people ordered the object and its siblings otherwise than they were created: the order
+	// of a list says that of a new workspace only.
+	writesPlace bool
+	address     resource.Address
 }
 
 // serviceID identifies an object on the service.

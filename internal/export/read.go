@@ -3,7 +3,6 @@ package export
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -24,6 +23,8 @@ type content struct {
 	unsupported map[*resource.Kind]bool     // kinds that this edition does not have
 	denied      map[*resource.Kind][]string // by kind, what the credential may not read it in
 	skipped     map[*resource.Kind]int      // kinds that were not read: how many requests that would take
+
+	formerKeys map[serviceID]string
 
 	unreadFields int // the same of the values of custom fields
 }
@@ -166,18 +167,9 @@ func (r *reader) list(k *resource.Kind, op *resource.Operation, of *object) *lis
 // counts are the numbers of children that an object's summary gives; nil = it has none.
 func counts(lists []*list, of *object) map[string]int {
 	for _, l := range lists {
-		if l.op.Verb != resource.Summary || l.parent != of || len(l.rows) == 0 {
-			continue
+		if l.op.Verb == resource.Summary && l.parent == of && len(l.rows) > 0 {
+			return l.rows[0].Counts()
 		}
-		shown, _ := l.rows[0]["counts"].(map[string]any)
-		counts := make(map[string]int, len(shown))
-		for name, n := range shown {
-			if n, ok := n.(json.Number); ok {
-				i, _ := n.Int64()
-				counts[name] = int(i)
-			}
-		}
-		return counts
 	}
 	return nil
 }
@@ -254,7 +246,7 @@ func (r *reader) readAbridged(ctx context.Context, objects []*object) error {
 func (t *object) abridged() bool {
 	for i := range t.kind.Fields {
 		f := &t.kind.Fields[i]
-		if _, shown := t.row.Shown(f); f.Rich() && !f.WriteOnly && !shown {
+		if _, shown := t.row.Shown(f); f.Rich() && !shown {
 			return true
 		}
 	}

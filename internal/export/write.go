@@ -14,6 +14,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/resource"
 )
 
@@ -25,7 +26,7 @@ type NotEmptyError struct {
 
 // Error names the first few files.
 func (e *NotEmptyError) Error() string {
-	return fmt.Sprintf("%s already contains %s", e.Dir, firstFew(e.Files))
+	return fmt.Sprintf("%s already contains %s", e.Dir, diag.First(e.Files, fewNames))
 }
 
 // CheckEmpty makes sure that a folder holds no manifest and none of the named files. It need not be there.
@@ -55,7 +56,7 @@ type StaleError struct {
 
 // Error names the first few files.
 func (e *StaleError) Error() string {
-	return fmt.Sprintf("%s holds %s from a former export, which this one does not write", e.Dir, firstFew(e.Files))
+	return fmt.Sprintf("%s holds %s from a former export, which this one does not write", e.Dir, diag.First(e.Files, fewNames))
 }
 
 // Hint says what to do.

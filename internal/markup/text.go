@@ -234,7 +234,10 @@ func value(attrs []attr, key string) string {
 	return ""
 }
 
+//nolint:gochecknoglobals // a constant
+var escapeMarkdown = strings.NewReplacer("\\", "\\\\", "*", "\\*", "_", "\\_", "<", "\\<", "[", "\\[", "]", "\\]", "`", "\\`", "~", "\\~", "&", "\\&", "\n", " ")
+
 // Escape is a plain text in one line of Markdown.
 func Escape(text string) string {
-	return strings.NewReplacer("\\", "\\\\", "*", "\\*", "_", "\\_", "<", "\\<", "[", "\\[", "]", "\\]", "`", "\\`", "~", "\\~", "&", "\\&", "\n", " ").Replace(strings.TrimSpace(text))
+	return escapeMarkdown.Replace(strings.TrimSpace(text))
 }

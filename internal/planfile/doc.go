@@ -1,8 +1,8 @@
 // Package planfile is a plan as a file: written by one run, reviewed by people, carried
 // out by another run. It must not know the network, and it prints nothing.
 //
-// [New] makes the [Document] of a plan, [Parse] reads one, [Document.Plan] makes it a plan
-// again that can be shown. A document is never carried out: apply plans anew, and
+// [New] makes the [Document] of a plan, [Parse] reads one. Package view shows documents, fresh and
+// saved alike. A document is never carried out: apply plans anew, and
 // [Document.Stale] compares what both plans mean. So a document can hold no request that
 // planning would not make, whoever wrote it.
 //
@@ -13,6 +13,13 @@
 // how the plan came about: places in manifests, names of files, the API, reads, notices,
 // titles, and who changed what. So two machines that plan the same get the same hash, and a new
 // comment in a manifest does not change it.
+//
+// # A plan that was edited
+//
+// The checksum covers everything else in the document, so an edit by mistake is told, also of the
+// options that apply would use again. Whoever means to can compute both sums anew: what keeps such
+// a plan from doing more than its reviewers saw is that apply plans anew, and can be told the flags
+// that the plan has to be of.
 //
 // # When a plan is stale
 //

@@ -15,24 +15,31 @@ const FormatVersion = 1
 
 // Document is a plan in the form that is written and read.
 type Document struct {
-	FormatVersion int          `json:"format_version"`
-	Hash          string       `json:"hash"`
-	Workspace     string       `json:"workspace"`
-	BaseURL       string       `json:"base_url"`
-	API           string       `json:"api"`
-	User          *string      `json:"user"`
-	Sandbox       bool         `json:"sandbox"`
-	SandboxFile   *string      `json:"sandbox_file"`
-	Manifests     []string     `json:"manifests"`
-	State         string       `json:"state"`
-	Options       Options      `json:"options"`
-	Basis         Basis        `json:"basis"`
-	Summary       Summary      `json:"summary"`
-	Steps         []Step       `json:"steps"`
-	Kept          []Kept       `json:"kept"`
-	Corrections   []Correction `json:"corrections"`
-	Orphans       []Orphan     `json:"orphans"`
-	Notices       diag.List    `json:"notices"`
+	FormatVersion int             `json:"format_version"`
+	Hash          string          `json:"hash"`
+	Workspace     string          `json:"workspace"`
+	BaseURL       string          `json:"base_url"`
+	WebURL        string          `json:"web_url"`
+	API           string          `json:"api"`
+	User          *string         `json:"user"`
+	Sandbox       bool            `json:"sandbox"`
+	SandboxFile   *string         `json:"sandbox_file"`
+	Manifests     []string        `json:"manifests"`
+	State         string          `json:"state"`
+	Options       Options         `json:"options"`
+	Basis         Basis           `json:"basis"`
+	Summary       planner.Summary `json:"summary"`
+	Steps         []Step          `json:"steps"`
+	Kept          []Kept          `json:"kept"`
+	StateChanges  []StateChange   `json:"corrections"`
+	Orphans       []Orphan        `json:"orphans"`
+
+	NotCompared []planner.NotCompared `json:"not_compared"`
+	// Names are those of objects that values and members name by their addresses, where no step tells them.
+	Names map[resource.Address]string `json:"names"`
+
+	Notices  diag.List `json:"notices"`
+	Checksum string    `json:"checksum"` // of everything else
 }
 
 // Options are what a user said that the plan depends on, so that it can be made again.
@@ -48,7 +55,9 @@ type Options struct {
 	OnDrift     string   `json:"on_drift,omitempty"`
 	Order       string   `json:"order,omitempty"`
 	Prune       bool     `json:"prune,omitempty"`
-	AdoptByName bool     `json:"adopt_by_name,omitempty"`
+	// DeleteChanged lets Prune delete also what others changed or use.
+	DeleteChanged bool `json:"delete_changed,omitempty"`
+	AdoptByName   bool `json:"adopt_by_name,omitempty"`
 }
 
 // Basis tells what the plan was made from, so that a stale plan can name what changed.
@@ -58,22 +67,6 @@ type Basis struct {
 	Digests map[string]string `json:"digests,omitempty"` // SHA-256 of the files that were read, and of environment variables that manifests name
 }
 
-// Summary is a [planner.Summary].
-type Summary struct {
-	Create        int `json:"create"`
-	Update        int `json:"update"`
-	Adopt         int `json:"adopt"`
-	Delete        int `json:"delete"`
-	AddMembers    int `json:"add_members"`
-	RemoveMembers int `json:"remove_members"`
-	Unchanged     int `json:"unchanged"`
-	Kept          int `json:"kept"`
-	Ignored       int `json:"ignored"`
-	Blocked       int `json:"blocked"`
-	Requests      int `json:"requests"`
-	Reads         int `json:"reads"`
-}
-
 // Step is a [planner.Step], as far as people review it.
 type Step struct {
 	Address     resource.Address `json:"address"`
@@ -81,27 +74,33 @@ type Step struct {
 	ID          *string          `json:"id"`
 	Identifier  string           `json:"identifier,omitempty"` // readable, where it is known before the run
 	Title       string           `json:"title,omitempty"`
+	Page        string           `json:"page,omitempty"` // where the web app shows the object, or what it lives in
 	Changes     []Change         `json:"changes"`
 	Members     []Member         `json:"members,omitempty"`
 	Needs       []string         `json:"needs"`
 	Position    *diag.Position   `json:"position"`
 	Reason      *string          `json:"reason,omitempty"`
 	Unsupported string           `json:"unsupported,omitempty"`
+	NotOffered  bool             `json:"not_offered,omitempty"`
 	Replaces    string           `json:"replaces,omitempty"`
 	Continues   bool             `json:"continues,omitempty"`
 	Adopted     *string          `json:"adopted,omitempty"` // by what it was found on the service
+	Loss        *planner.Loss    `json:"loss,omitempty"`    // of a delete
 }
 
 // Change is one field that will be different.
 type Change struct {
 	Path     string `json:"path"`
-	Before   any    `json:"before"` // a text, a list of texts, or nil
+	Name     string `json:"name,omitempty"` // of a custom field, as people read it
+	Before   any    `json:"before"`         // a text, a list of texts, or nil
 	After    any    `json:"after"`
 	Origin   string `json:"origin"`
 	By       string `json:"by,omitempty"`
 	At       string `json:"at,omitempty"`
-	SHA256   string `json:"sha256,omitempty"` // of the file, or the text with markup, that is sent
+	Conflict bool   `json:"conflict,omitempty"` // the manifest changed, too
+	SHA256   string `json:"sha256,omitempty"`   // of the file, or the text with markup, that is sent
 	Possible *bool  `json:"possible,omitempty"`
+	Word     bool   `json:"word,omitempty"` // of a custom field, of which nothing else tells: the value is no free text
 
 	References int `json:"references,omitempty"` // that a text gets, and that is all
 }
@@ -122,8 +121,8 @@ type Kept struct {
 	Position *diag.Position   `json:"position"`
 }
 
-// Correction is a [planner.StateChange].
-type Correction struct {
+// StateChange is a [planner.StateChange].
+type StateChange struct {
 	From resource.Address  `json:"from"`
 	To   *resource.Address `json:"to"`
 	Why  string            `json:"why"`
@@ -149,6 +148,14 @@ type Where struct {
 	Basis     Basis
 }
 
+// Where is where the plan goes.
+func (d *Document) Where() Where {
+	return Where{
+		Service: d.BaseURL, Workspace: d.Workspace, User: text(d.User), Sandbox: text(d.SandboxFile),
+		Manifests: d.Manifests, State: d.State, Options: d.Options, Basis: d.Basis,
+	}
+}
+
 // String is the place as a question names it.
 func (w Where) String() string {
 	if w.Sandbox != "" {
@@ -160,37 +167,74 @@ func (w Where) String() string {
 // New is the document of a plan.
 func New(plan *planner.Plan, where Where) *Document {
 	d := &Document{
-		FormatVersion: FormatVersion, Workspace: cmp.Or(plan.Workspace, where.Workspace), BaseURL: cmp.Or(plan.BaseURL, where.Service), API: plan.API.String(),
-		User: orNull(where.User), Sandbox: where.Sandbox != "", SandboxFile: orNull(where.Sandbox),
-		Manifests: orEmpty(where.Manifests), State: where.State, Options: where.Options, Basis: where.Basis, Summary: Summary(plan.Summary),
-		Steps: make([]Step, len(plan.Steps)), Kept: []Kept{}, Corrections: []Correction{}, Orphans: []Orphan{}, Notices: orEmpty(plan.Notices),
+		FormatVersion: FormatVersion, Workspace: cmp.Or(plan.Workspace, where.Workspace), BaseURL: cmp.Or(plan.BaseURL, where.Service), WebURL: plan.WebURL, API: plan.API.String(),
+		User: diag.OrNull(where.User), Sandbox: where.Sandbox != "", SandboxFile: diag.OrNull(where.Sandbox),
+		Manifests: diag.OrEmpty(where.Manifests), State: where.State, Options: where.Options, Basis: where.Basis, Summary: plan.Summary,
+		Steps: make([]Step, len(plan.Steps)), Kept: []Kept{}, StateChanges: []StateChange{}, Orphans: []Orphan{}, NotCompared: diag.OrEmpty(plan.NotCompared), Names: map[resource.Address]string{}, Notices: plan.Notices.OrEmpty(),
 	}
-	d.Options.Files = orEmpty(d.Options.Files)
+	d.Options.Files = diag.OrEmpty(d.Options.Files)
 	for i, s := range plan.Steps {
 		d.Steps[i] = newStep(plan, s)
 	}
 	for _, drift := range plan.Drift {
 		if f, _ := drift.Object.Kind.Field(drift.Change.Path); drift.Kept {
-			d.Kept = append(d.Kept, Kept{drift.Object.Address, newChange(f, drift.Change), position(drift.Object.Position)})
+			d.Kept = append(d.Kept, Kept{drift.Object.Address, newChange(f, drift.Change), diag.OrNull(drift.Object.Position)})
 		}
 	}
 	for _, c := range plan.StateChanges {
-		d.Corrections = append(d.Corrections, Correction{c.From, orNull(c.To), c.Why})
+		d.StateChanges = append(d.StateChanges, StateChange{c.From, diag.OrNull(c.To), c.Why})
 	}
 	for _, o := range plan.Orphans {
-		d.Orphans = append(d.Orphans, Orphan{o.Address, orNull(o.ID), orNull(o.Identifier), orNull(o.RenamedTo)})
+		d.Orphans = append(d.Orphans, Orphan{o.Address, diag.OrNull(o.ID), diag.OrNull(o.Identifier), diag.OrNull(o.RenamedTo)})
 	}
-	for i := range d.Notices {
-		d.Notices[i].Related = orEmpty(d.Notices[i].Related)
-	}
+	d.nameObjects(plan.Objects)
 	d.Hash = d.meaning()
+	d.Checksum = d.sum()
 	return d
+}
+
+// nameObjects notes what the objects are called that are named by their addresses.
+func (d *Document) nameObjects(objects []*resource.Object) {
+	known, told := map[resource.Address]*resource.Object{}, map[resource.Address]bool{}
+	for _, o := range objects {
+		known[o.Address] = o
+	}
+	for i := range d.Steps {
+		told[d.Steps[i].Address] = d.Steps[i].Title != ""
+	}
+	name := func(a resource.Address) {
+		o := known[a]
+		if o == nil || told[a] || o.Name() == o.Key {
+			return
+		}
+		d.Names[a] = o.Name()
+	}
+	nameValues := func(c *Change) {
+		for _, v := range []any{c.Before, c.After} {
+			switch v := v.(type) {
+			case string:
+				name(resource.Address(v))
+			case []string:
+				for _, a := range v {
+					name(resource.Address(a))
+				}
+			}
+		}
+	}
+	for i := range d.Steps {
+		for k := range d.Steps[i].Changes {
+			nameValues(&d.Steps[i].Changes[k])
+		}
+	}
+	for i := range d.Kept {
+		nameValues(&d.Kept[i].Change)
+	}
 }
 
 func newStep(plan *planner.Plan, s *planner.Step) Step {
 	d := Step{
-		Address: s.Address, Action: s.Action.String(), ID: orNull(s.ID), Identifier: s.Identifier, Title: s.Title(),
-		Needs: make([]string, 0, len(s.Needs)), Position: position(s.Position), Unsupported: s.Unsupported, Replaces: s.Replaces, Continues: s.Continues,
+		Address: s.Address, Action: s.Action.String(), ID: diag.OrNull(s.ID), Identifier: s.Identifier, Title: s.Title(), Page: s.Page,
+		Needs: make([]string, 0, len(s.Needs)), Position: diag.OrNull(s.Position), Unsupported: s.Unsupported, NotOffered: s.NotOffered, Replaces: s.Replaces, Continues: s.Continues, Loss: s.Loss,
 	}
 	for _, need := range s.Needs {
 		d.Needs = append(d.Needs, string(plan.Steps[need].Address))
@@ -264,8 +308,45 @@ func (s *Step) addMembers(of *planner.Step) {
 	s.Changes = []Change{c}
 }
 
+// AllMembers are those of a batch, also where the addresses in its change say everything.
+func (s *Step) AllMembers() []Member {
+	all := s.Members
+	if len(all) > 0 {
+		return all
+	}
+	for _, c := range s.Changes {
+		for _, list := range []any{c.Before, c.After} {
+			names, _ := list.([]string)
+			for _, name := range names {
+				all = append(all, Member{Address: resource.Address(name)})
+			}
+		}
+	}
+	return all
+}
+
+// Name is what a member is called, and what the membership says of it.
+func (m *Member) Name(of *resource.Membership) string {
+	return cmp.Or(string(m.Address), m.Text, m.ID) + (&planner.Member{Value: m.Value, Before: m.Before}).Note(of)
+}
+
+// PlannedAction is the action of a step.
+func (s *Step) PlannedAction() planner.Action {
+	a := planner.NotPossible
+	if s.Action == a.String() || a.UnmarshalText([]byte(s.Action)) != nil { // no other word is left by [Parse]
+		return planner.NotPossible
+	}
+	return a
+}
+
 func newChange(f *resource.Field, c *planner.Change) Change {
-	return Change{Path: c.Path, Before: value(f, c.Before), After: value(f, c.After), Origin: string(c.Origin), By: c.By, At: c.At, References: c.References}
+	d := Change{
+		Path: c.Path, Before: value(f, c.Before), After: value(f, c.After), Origin: string(c.Origin), By: c.By, At: c.At, Conflict: c.Conflict, References: c.References,
+	}
+	if f != nil && f.Definition != nil {
+		d.Name, d.Word = f.Definition.Name(), f.IsWord()
+	}
+	return d
 }
 
 // value is a value of a change: a list where the field is one, nil where there is none.
@@ -280,20 +361,9 @@ func value(f *resource.Field, text *string) any {
 	}
 }
 
-func position(p diag.Position) *diag.Position {
-	if p.IsZero() {
-		return nil
+func text[T ~string](s *T) T {
+	if s == nil {
+		return ""
 	}
-	return &p
+	return *s
 }
-
-// orNull is a text that is null where it is empty.
-func orNull[T ~string](s T) *T {
-	if s == "" {
-		return nil
-	}
-	return &s
-}
-
-// orEmpty is a copy of a list that is not null where there is none.
-func orEmpty[L ~[]T, T any](list L) L { return append(L{}, list...) }

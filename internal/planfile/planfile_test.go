@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/planfile"
 	"github.com/planform/planform/internal/resource"
 	"github.com/planform/planform/planner"
@@ -257,29 +258,60 @@ func TestNoStepIsHidden(t *testing.T) {
 		switch {
 		case want != "" && (err == nil || err.Error() != want), want == "" && err != nil:
 			t.Errorf("%v, want %s", err, want)
-		case err == nil && d.Plan().Steps[1].Continues:
+		case err == nil && d.Steps[1].Continues:
 			t.Error("it is hidden")
 		}
 	}
 }
 
-// hashed is a plan with the hash that it should have.
-func hashed(text []byte) []byte {
-	_, err := planfile.Parse("f", text)
-	if err == nil {
-		return text
+// TestAnEditedPlanIsNoPlan: whatever was edited, also what the hash leaves out.
+func TestAnEditedPlanIsNoPlan(t *testing.T) {
+	t.Parallel()
+	good, err := json.Marshal(planfile.New(&planner.Plan{BaseURL: "u", Workspace: "acme", Notices: diag.List{{Summary: "a notice"}}}, planfile.Where{
+		Manifests: []string{"w.yaml"}, State: "state.json", User: "ada",
+		Options: planfile.Options{Files: []string{"files"}, Variables: []string{"a=1"}, API: "v1", OnDrift: "fail", Targets: []string{"page/*"}},
+		Basis:   planfile.Basis{Lineage: "lineage", Digests: map[string]string{"w.yaml": "digest"}},
+	}))
+	if err != nil {
+		t.Fatal(err)
 	}
-	_, hash, _ := strings.Cut(err.Error(), "what it says has the hash ")
+	for _, part := range []string{`"u"`, `"acme"`, "a notice", "w.yaml", "state.json", "ada", "files", "a=1", `"api":"v1"`, `"on_drift":"fail"`, "page/*", "lineage", "digest"} {
+		text := strings.ReplaceAll(string(good), part, part[:len(part)-1]+"x"+part[len(part)-1:])
+		if _, err := planfile.Parse("plan.json", []byte(text)); err == nil || !strings.Contains(err.Error(), "was changed after it was made") {
+			t.Errorf("%s: %v", part, err)
+		}
+	}
+	_, checksum, _ := strings.Cut(string(good), `,"checksum"`)
+	if _, err := planfile.Parse("plan.json", []byte(edited(good, `,"checksum"`+checksum, "}"))); err == nil {
+		t.Error("a plan without a checksum is one")
+	}
+}
+
+// hashed is a plan with the hash and the checksum that it should have.
+func hashed(text []byte) []byte {
 	var d planfile.Document
 	if json.Unmarshal(text, &d) != nil {
 		return text
 	}
-	d.Hash = hash
-	again, err := json.Marshal(d)
-	if err != nil {
-		return text
+	for range 3 {
+		_, err := planfile.Parse("f", text)
+		if err == nil {
+			return text
+		}
+		_, said, _ := strings.Cut(err.Error(), "what it says has the ")
+		switch word, sum, _ := strings.Cut(said, " "); word {
+		case "hash":
+			d.Hash = sum
+		case "checksum":
+			d.Checksum = sum
+		default:
+			return text
+		}
+		if text, err = json.Marshal(d); err != nil {
+			return nil
+		}
 	}
-	return again
+	return text
 }
 
 func edited(text []byte, from, to string) string { return strings.ReplaceAll(string(text), from, to) }
@@ -291,7 +323,6 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte(steps(`{"address": "cycle/web/c#work_items", "action": "add_members", "changes": [{"path": "cycle", "after": ["a"]}]}, {"address": "link/a", "action": "create", "needs": ["x"]}`)))
 	f.Fuzz(func(_ *testing.T, text []byte) {
 		if parsed, err := planfile.Parse("f", hashed(text)); err == nil {
-			parsed.Plan()
 			parsed.Stale(parsed, nil)
 			parsed.Stale(parsed, &planfile.Run{})
 		}
@@ -347,6 +378,48 @@ func (s *schema) compare(t *testing.T, root *schema, at string, of reflect.Type)
 		}
 		if diff := cmp.Diff(slices.Sorted(slices.Values(required)), slices.Sorted(slices.Values(s.Required))); diff != "" {
 			t.Errorf("%s is required (-type +schema):\n%s", at, diff)
+		}
+	}
+}
+
+func TestObjectsThatValuesNameAreCalledByTheirNames(t *testing.T) {
+	t.Parallel()
+	web := &resource.Object{Kind: resource.MustLookup("project"), Address: "project/web", Key: "web"}
+	object := func(kind, key, name string) *resource.Object {
+		k := resource.MustLookup(kind)
+		f, _ := k.Field("name")
+		return &resource.Object{Kind: k, Key: key, Parent: web, Address: web.Address.Child(kind, key), Values: []resource.Value{{Field: f, Text: name}}}
+	}
+	state, label, todo, item := object("state", "in-review", "In Review"), object("label", "ops", "ops"), object("state", "todo", "To do"), object("work_item", "a", "Pay")
+	refers := func(field, text string, to ...*resource.Object) *resource.Value {
+		f, _ := item.Kind.Field(field)
+		v := &resource.Value{Field: f, Text: text}
+		for _, o := range to {
+			v.Refs = append(v.Refs, resource.Reference{Text: o.Key, Target: o})
+		}
+		return v
+	}
+	create := &planner.Step{Address: item.Address, Kind: item.Kind, Object: item, Values: []*resource.Value{refers("state", "in-review", state), refers("labels", "ops", label)}}
+	cycle := &planner.Step{Address: "cycle/web/s#work_items", Kind: resource.MustLookup("cycle_work_item"), Action: planner.AddMembers, Members: &planner.Members{Items: []planner.Member{{Address: item.Address}, {Address: "work_item/web/b"}}}}
+	d := planfile.New(&planner.Plan{Steps: []*planner.Step{create, cycle}, Objects: []*resource.Object{web, state, label, todo, item, object("work_item", "b", "Bill")}}, planfile.Where{})
+	if diff := cmp.Diff(map[resource.Address]string{"state/web/in-review": "In Review", "work_item/web/b": "Bill"}, d.Names); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestAPageIsAPathInAWebApp(t *testing.T) {
+	t.Parallel()
+	for name, d := range map[string]*planfile.Document{
+		"another host":  {FormatVersion: 1, Steps: []planfile.Step{{Address: "work_item/web/a", Action: "delete", Page: "//evil.example/"}}},
+		"a script":      {FormatVersion: 1, Steps: []planfile.Step{}, WebURL: "javascript:alert(1)//"},
+		"a script page": {FormatVersion: 1, Steps: []planfile.Step{{Address: "work_item/web/a", Action: "delete", Page: "javascript:alert(1)"}}},
+	} {
+		text, err := json.Marshal(d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err = planfile.Parse("plan.json", hashed(text)); err == nil || !strings.Contains(err.Error(), "is no page of a web app") {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }

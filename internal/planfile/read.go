@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 
 	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/resource"
@@ -37,11 +39,19 @@ func Parse(name string, text []byte) (*Document, error) {
 	if err := d.check(); err != nil {
 		return nil, bad(err)
 	}
-	if hash := d.meaning(); hash != d.Hash {
-		return nil, diag.WithHint(fmt.Errorf("%s was changed after it was made, or made by another version of planform: its hash is %s, and what it says has the hash %s", name, d.Hash, hash),
-			"a plan cannot be edited: change the manifests, and make a new one")
+	for _, sum := range []struct{ word, is, want string }{{"hash", d.Hash, d.meaning()}, {"checksum", d.Checksum, d.sum()}} {
+		if sum.is != sum.want {
+			return nil, diag.WithHint(fmt.Errorf("%s was changed after it was made, or made by another version of planform: its %[2]s is %q, and what it says has the %[2]s %[4]s", name, sum.word, sum.is, sum.want),
+				"a plan cannot be edited: change the manifests, and make a new one")
+		}
 	}
-	if Summary(d.Plan().Summary) != d.Summary {
+	known := map[resource.Address]bool{}
+	for i := range d.Steps { // whoever wrote the plan, no step is hidden behind another one that does not show it
+		s := &d.Steps[i]
+		s.Continues = s.Continues && known[s.Address] && s.setsFields()
+		known[s.Address] = true
+	}
+	if d.count() != d.Summary {
 		return nil, bad(errors.New("its summary is not that of its steps"))
 	}
 	return d, nil
@@ -64,10 +74,33 @@ func errorOf(text []byte, err error) error {
 	return err
 }
 
+// count is the summary with the steps counted anew.
+func (d *Document) count() planner.Summary {
+	sum := d.Summary
+	sum.Create, sum.Update, sum.Adopt, sum.Delete, sum.AddMembers, sum.RemoveMembers, sum.Blocked = 0, 0, 0, 0, 0, 0, 0
+	for i := range d.Steps {
+		if s := &d.Steps[i]; !s.Continues {
+			sum.Count(s.PlannedAction(), len(s.AllMembers()))
+		}
+	}
+	return sum
+}
+
+// setsFields reports whether a step sends values of custom fields only: an earlier one about the object shows them.
+func (s *Step) setsFields() bool {
+	return s.Action == planner.Update.String() && !slices.ContainsFunc(s.Changes, func(c Change) bool { return !resource.IsCustomName(c.Path) })
+}
+
 // check makes sure that the plan can be shown and compared.
 func (d *Document) check() error {
+	if d.WebURL != "" && !strings.HasPrefix(d.WebURL, "https://") && !strings.HasPrefix(d.WebURL, "http://") {
+		return fmt.Errorf("%q is no page of a web app", d.WebURL)
+	}
 	for i := range d.Steps {
 		s := &d.Steps[i]
+		if s.Page != "" && (!strings.HasPrefix(s.Page, "/") || strings.HasPrefix(s.Page, "//")) {
+			return fmt.Errorf("%q is no page of a web app", s.Page)
+		}
 		action := planner.NotPossible
 		if s.Action != action.String() {
 			if err := action.UnmarshalText([]byte(s.Action)); err != nil {

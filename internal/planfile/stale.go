@@ -26,14 +26,14 @@ type Run struct {
 // saved plan was begun.
 func (d *Document) Stale(now *Document, earlier *Run) diag.List {
 	c := &comparison{saved: index(d), now: index(now), earlier: earlier}
-	for _, a := range c.addresses() {
+	for _, a := range union(c.saved.order, c.now.order) {
 		c.object(a)
 	}
-	for _, key := range c.memberships() {
+	for _, key := range union(c.saved.keys, c.now.keys) {
 		c.members(key)
 	}
 	c.order()
-	c.corrections(d, now)
+	c.stateChanges(d, now)
 	if len(c.found) == 0 {
 		return nil
 	}
@@ -54,6 +54,7 @@ type comparison struct {
 type steps struct {
 	order   []resource.Address
 	objects map[resource.Address][]*Step
+	blocked map[resource.Address]string       // why, of what is not possible
 	members map[membersKey]map[string]*Member // by the member's name
 	places  map[membersKey]*Step
 	keys    []membersKey
@@ -65,10 +66,11 @@ type membersKey struct {
 }
 
 func index(d *Document) *steps {
-	all := &steps{objects: map[resource.Address][]*Step{}, members: map[membersKey]map[string]*Member{}, places: map[membersKey]*Step{}}
+	all := &steps{objects: map[resource.Address][]*Step{}, blocked: map[resource.Address]string{}, members: map[membersKey]map[string]*Member{}, places: map[membersKey]*Step{}}
 	for i := range d.Steps {
 		s := &d.Steps[i]
 		if s.Action == planner.NotPossible.String() {
+			all.blocked[s.Address] = text(s.Reason)
 			continue
 		}
 		if _, _, first, ok := s.Address.ParseMembership(); ok {
@@ -77,7 +79,7 @@ func index(d *Document) *steps {
 				all.members[key], all.places[key] = map[string]*Member{}, s
 				all.keys = append(all.keys, key)
 			}
-			for _, m := range s.members() {
+			for _, m := range s.AllMembers() {
 				all.members[key][cmp.Or(string(m.Address), m.ID, m.Text)] = &Member{Value: m.Value, Before: m.Before}
 			}
 			continue
@@ -120,24 +122,13 @@ func joinCreate(list []*Step) []*Step {
 	return append([]*Step{&create}, rest...)
 }
 
-func (c *comparison) addresses() []resource.Address {
-	list := slices.Clone(c.saved.order)
-	for _, a := range c.now.order {
-		if c.saved.objects[a] == nil {
-			list = append(list, a)
-		}
+// union is a list with what another one has besides.
+func union[T comparable](list, other []T) []T {
+	known := map[T]bool{}
+	for _, v := range list {
+		known[v] = true
 	}
-	return list
-}
-
-func (c *comparison) memberships() []membersKey {
-	list := slices.Clone(c.saved.keys)
-	for _, k := range c.now.keys {
-		if c.saved.members[k] == nil {
-			list = append(list, k)
-		}
-	}
-	return list
+	return append(slices.Clone(list), slices.DeleteFunc(slices.Clone(other), func(v T) bool { return known[v] })...)
 }
 
 func (c *comparison) stale(s *Step, path, format string, args ...any) {
@@ -157,6 +148,8 @@ func (c *comparison) object(a resource.Address) {
 	}
 	for i := range max(len(saved), len(now)) {
 		switch {
+		case i >= len(now) && c.now.blocked[a] != "" && saved[i].Action == planner.Delete.String():
+			c.stale(saved[i], "", "the plan is to delete %s, which is not possible any more: %s", a, c.now.blocked[a])
 		case i >= len(now):
 			if c.earlier == nil || !saved[i].addsLinks() && (saved[i].Action != planner.Delete.String() || c.earlier.known(a)) {
 				c.stale(saved[i], "", "the plan is to %s %s, and there is nothing left to do", saved[i].verb(), a)
@@ -178,6 +171,9 @@ func (c *comparison) step(saved, now *Step) {
 	case text(saved.ID) != text(now.ID) && (c.earlier == nil || saved.ID != nil):
 		c.otherObject(now, text(saved.ID))
 		return
+	}
+	if was, is := saved.lost(), now.lost(); c.earlier == nil && !slices.Equal(was, is) {
+		c.stale(now, "", "%s has other contents now than when the plan was made: %s then, and %s now", now.Address, counted(was), counted(is))
 	}
 	after := map[string]*Change{}
 	for i := range now.Changes {
@@ -266,10 +262,10 @@ func (c *comparison) members(key membersKey) {
 	slices.Sort(more)
 	container, _, _, _ := key.of.ParseMembership()
 	if s := c.saved.places[key]; len(gone) > 0 && !c.touched(key.of) {
-		c.stale(s, "", "the plan is to %s of %s: %s, and there is nothing left to do", s.verb(), container, few(gone))
+		c.stale(s, "", "the plan is to %s of %s: %s, and there is nothing left to do", s.verb(), container, diag.First(gone, fewNames))
 	}
 	if s := c.now.places[key]; len(more) > 0 {
-		c.stale(s, "", "%s of %s would be %s now: %s; the plan does not", diag.Plural("member"), container, s.past(), few(more))
+		c.stale(s, "", "%s of %s would be %s now: %s; the plan does not", diag.Plural("member"), container, s.past(), diag.First(more, fewNames))
 	}
 }
 
@@ -326,11 +322,11 @@ func (c *comparison) order() {
 
 func creates(s []*Step) bool { return len(s) > 0 && s[0].Action == planner.Create.String() }
 
-// corrections compares what the state is to know otherwise.
-func (c *comparison) corrections(saved, now *Document) {
+// stateChanges compares what the state is to know otherwise.
+func (c *comparison) stateChanges(saved, now *Document) {
 	of := func(d *Document) map[resource.Address]resource.Address {
 		all := map[resource.Address]resource.Address{}
-		for _, k := range d.Corrections {
+		for _, k := range d.StateChanges {
 			if k.Why != "" { // else nobody need know
 				all[k.From] = text(k.To)
 			}
@@ -356,7 +352,7 @@ func (c *comparison) causes(saved, now *Document) {
 		c.found.Add(diag.Diagnostic{Severity: diag.Note, Code: "stale-plan", Summary: fmt.Sprintf(format, args...)})
 	}
 	if changed := saved.ChangedManifests(now); len(changed) > 0 {
-		note("changed since the plan was made: %s", few(changed))
+		note("changed since the plan was made: %s", diag.First(changed, fewNames))
 	}
 	switch was, is := saved.Basis, now.Basis; {
 	case was.Lineage != "" && was.Lineage != is.Lineage:
@@ -388,30 +384,18 @@ func (s *Step) addsLinks() bool {
 
 // verb is what a step does, as a command.
 func (s *Step) verb() string {
-	switch {
-	case s.Adopted != nil && s.Action == planner.Update.String():
+	if s.Adopted != nil && s.Action == planner.Update.String() {
 		return "adopt and update"
-	case s.Action == planner.AddMembers.String():
-		return "add members"
-	case s.Action == planner.RemoveMembers.String():
-		return "remove members"
-	default:
-		return s.Action
 	}
+	return strings.ReplaceAll(s.Action, "_", " ")
 }
 
 // past is what a step has done to its object.
 func (s *Step) past() string {
-	switch s.Action {
-	case planner.Adopt.String():
-		return "adopted"
-	case planner.AddMembers.String():
-		return "added"
-	case planner.RemoveMembers.String():
-		return "removed"
-	default: // create, update, delete
-		return strings.Replace(s.verb(), "adopt and", "adopted and", 1) + "d"
-	}
+	return map[string]string{
+		"create": "created", "update": "updated", "adopt": "adopted", "adopt and update": "adopted and updated", "delete": "deleted",
+		"add members": "added", "remove members": "removed",
+	}[s.verb()]
 }
 
 // what says by what an object is found and which fields change, in parentheses.
@@ -428,8 +412,20 @@ func (s *Step) what() string {
 	if len(parts) == 0 {
 		return ""
 	}
-	return " (" + few(parts) + ")"
+	return " (" + diag.First(parts, fewNames) + ")"
 }
+
+// counted names contents for people.
+func counted(contents []planner.Content) string {
+	var parts []string
+	for _, c := range contents {
+		parts = append(parts, diag.Count(c.Count, c.Noun))
+	}
+	return cmp.Or(strings.Join(parts, ", "), "nothing")
+}
+
+// fewNames is how many of a list a message names.
+const fewNames = 5
 
 // shown is a value for people, on one line.
 func shown(value any) string {
@@ -442,13 +438,4 @@ func shown(value any) string {
 	default:
 		return "nothing"
 	}
-}
-
-// few names the first few of a list.
-func few(names []string) string {
-	const most = 5
-	if len(names) <= most {
-		return strings.Join(names, ", ")
-	}
-	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
 }

@@ -61,6 +61,9 @@ func hiddenConflict(step *planner.Step, id, why string) error {
 
 // adoptExisting makes an existing object match the step: fields that differ are sent.
 func (s *Service) adoptExisting(ctx context.Context, step *planner.Step, row resource.Row, params map[string]string, ids executor.IDs) (executor.Outcome, error) {
+	if wrong := s.claim(step, row, false); wrong != nil {
+		return executor.Outcome{}, unknownOutcome{wrong}
+	}
 	desired := s.desired(step, ids)
 	row = step.Kind.InZone(row, step.Zone)
 	var differing []*resource.Value

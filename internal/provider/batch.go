@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -77,6 +78,11 @@ func (s *Service) DoBatch(ctx context.Context, steps []*planner.Step, ids execut
 	slices.SortFunc(rows, func(x, y batchRow) int { return x.at - y.at })
 	b.sendAll(ctx, rows)
 	b.sendAlone(ctx, alone)
+	for i, step := range steps {
+		if a := &b.attempts[i]; a.Err == nil {
+			b.remember(step, a.Outcome, ids)
+		}
+	}
 	return b.attempts
 }
 
@@ -105,7 +111,7 @@ func (b *batch) sendAll(ctx context.Context, rows []batchRow) {
 func (b *batch) sendAlone(ctx context.Context, rows []batchRow) {
 	for _, r := range rows {
 		a := &b.attempts[r.at]
-		a.Outcome, a.Err = b.Do(ctx, r.step, b.ids)
+		a.Outcome, a.Err = b.do(ctx, r.step, b.ids)
 	}
 }
 
@@ -156,7 +162,20 @@ func (b *batch) send(ctx context.Context, rows []batchRow, bodies [][]byte) {
 	}
 	body := slices.Concat([]byte(`{"`+list+`":[`), bytes.Join(bodies, []byte{','}), []byte(`],"all_or_none":false}`))
 	count := b.countCreated()
-	results, err := b.client.Bulk(ctx, apiclient.Request{Operation: b.op, Params: b.params, Body: body}, done, len(rows))
+	req := apiclient.Request{Operation: b.op, Params: b.params, Body: body}
+	if b.op.Verb == resource.CreateMany {
+		req.Again = func(ctx context.Context) error {
+			switch found, err := b.findAllCreated(ctx, rows, count); {
+			case err != nil:
+				return unknownOutcome{err}
+			case len(found) > 0:
+				return &foundError{}
+			default:
+				return nil
+			}
+		}
+	}
+	results, err := b.client.Bulk(ctx, req, done, len(rows))
 	if err != nil {
 		b.failed(ctx, rows, err, count)
 		return
@@ -168,11 +187,33 @@ func (b *batch) send(ctx context.Context, rows []batchRow, bodies [][]byte) {
 			a.Outcome, a.Err = b.refused(ctx, r, results[i].Err)
 			continue
 		}
+		if a.Err = b.given(r.step, results[i].ID); a.Err != nil {
+			continue
+		}
 		a.Outcome = b.done(r.step, results[i].ID)
 		if slices.ContainsFunc(r.step.Values, resource.IsCustom) && (!b.inBody(r.step) || !b.takesCustom(ctx, r.step, b.params, a.Outcome.ID, b.ids)) {
 			b.completeCustom(ctx, r.step, b.params, b.ids, &a.Outcome)
 		}
 	}
+}
+
+// given checks the ID in the result of a row.
+func (b *batch) given(step *planner.Step, id string) error {
+	if b.op.Verb == resource.CreateMany {
+		if wrong := b.claim(step, resource.Row{"id": id}, true); wrong != nil {
+			u := b.giveUp(step, b.mixedUp(step, b.params, wrong))
+			return &executor.Pending{After: u.next(), Err: u.reason()}
+		}
+		return nil
+	}
+	asked := step.ID
+	if asked == "" { // created by this run
+		asked, _ = b.ids(step.Address)
+	}
+	if !strings.EqualFold(asked, id) {
+		return b.mixedUp(step, b.params, fmt.Errorf("the answer is about another object, with the ID %s", id))
+	}
+	return nil
 }
 
 // done is the outcome of a row that succeeded. The answer shows nothing but the ID, so
@@ -182,7 +223,7 @@ func (b *batch) done(step *planner.Step, id string) executor.Outcome {
 	if step.Object == nil {
 		return executor.Outcome{Record: planner.Record{ID: id}}
 	}
-	record.Values = b.batchValues(step, b.desired(step, b.ids))
+	record.Values = b.batchValues(step, b.ids)
 	b.sentUnseen(step, id)
 	return executor.Outcome{Record: record, Warnings: b.unsentFields(step, b.ids)}
 }
@@ -193,7 +234,9 @@ func (b *batch) refused(ctx context.Context, r batchRow, e *apiclient.Error) (ex
 	case r.step.Action == planner.Delete && notFound(e):
 		return executor.Outcome{Record: planner.Record{ID: r.step.ID}}, nil
 	case e.Status == 400 && slices.ContainsFunc(r.step.Values, resource.IsCustom): // the object may do without them
-		return b.Do(ctx, r.step, b.ids)
+		return b.do(ctx, r.step, b.ids)
+	case e.Collided() && b.countCollision(r.step) <= maxCollisions:
+		return executor.Outcome{}, &executor.Pending{After: afterAnswer, Err: e}
 	case r.step.Action != planner.Create || e.Status != 409:
 		return executor.Outcome{}, failure(r.step, e)
 	}
@@ -204,11 +247,24 @@ func (b *batch) refused(ctx context.Context, r batchRow, e *apiclient.Error) (ex
 	return b.resolveFailedCreate(ctx, r.step, r.lost, params, b.ids, e)
 }
 
+// maxCollisions is how often a row is sent again that the service refuses because of a concurrent change.
+const maxCollisions = 2
+
+func (s *Service) countCollision(step *planner.Step) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.collisions[step]++
+	return s.collisions[step]
+}
+
 // failed handles the error of a whole request, before which batches had created count objects.
 func (b *batch) failed(ctx context.Context, rows []batchRow, err error, count int) {
 	e, refused := errors.AsType[*apiclient.Error](err)
+	_, exists := errors.AsType[*foundError](err)
 	creates := b.op.Verb == resource.CreateMany
 	switch {
+	case exists: // some of them
+		b.sendAll(ctx, b.withoutDone(ctx, rows, err, count))
 	case refused && e.TooLarge():
 		b.halve(b.op, len(rows))
 		b.sendAll(ctx, rows)
@@ -216,7 +272,7 @@ func (b *batch) failed(ctx context.Context, rows []batchRow, err error, count in
 		b.tooSlow = true
 		b.halve(b.op, len(rows))
 		b.sendAll(ctx, rows)
-	case refused && e.Unsupported():
+	case refused && (e.Unsupported() || e.Status == 404 && b.listExists(ctx, rows[0].step.Kind)):
 		b.giveUpBulk(b.op, err)
 		b.sendAlone(ctx, rows)
 	case refused && e.Effect == apiclient.Rejected && e.Status == 400: // something about one of them
@@ -228,7 +284,7 @@ func (b *batch) failed(ctx context.Context, rows []batchRow, err error, count in
 		for _, r := range rows {
 			b.attempts[r.at].Err = fmt.Errorf("%w: %w", executor.ErrAbortRun, unknownOutcome{err})
 		}
-	case creates && (!refused && errors.Is(err, executor.ErrOutcomeUnknown) || refused && e.Effect == apiclient.UnknownEffect):
+	case creates && (errors.Is(err, executor.ErrOutcomeUnknown) || refused && e.Effect == apiclient.UnknownEffect):
 		b.halve(b.op, len(rows))
 		for _, r := range rows {
 			u := b.giveUp(r.step, err)
@@ -242,6 +298,16 @@ func (b *batch) failed(ctx context.Context, rows []batchRow, err error, count in
 			b.attempts[r.at].Err = failure(r.step, err)
 		}
 	}
+}
+
+// listExists reports whether the service lists the objects among which it does not find the operation for many.
+func (b *batch) listExists(ctx context.Context, kind *resource.Kind) bool {
+	list, ok := kind.Op(resource.List, b.plan.API)
+	if !ok {
+		return false
+	}
+	_, err := b.client.Do(ctx, apiclient.Request{Operation: list, Params: b.params, Query: url.Values{"per_page": {"1"}}})
+	return err == nil
 }
 
 // withoutDone looks up the rows of a create that was refused as a whole, before which batches had created count objects:
@@ -262,8 +328,11 @@ func (b *batch) settle(ctx context.Context, rows []batchRow) []batchRow {
 	if len(rows) == 0 {
 		return nil
 	}
-	begin := time.Now()
-	found, err := b.findAllCreated(ctx, rows)
+	begin, since := time.Now(), rows[0].lost.sentAfter
+	for _, r := range rows {
+		since = min(since, r.lost.sentAfter)
+	}
+	found, err := b.findAllCreated(ctx, rows, since)
 	var absent []batchRow
 	for _, r := range rows {
 		a, u := &b.attempts[r.at], r.lost
@@ -276,17 +345,13 @@ func (b *batch) settle(ctx context.Context, rows []batchRow) []batchRow {
 			a.Err = b.lookupFailed(r.step, u, err)
 		case len(hits) > 1:
 			a.Err = b.lookupFailed(r.step, u, &ambiguousError{fmt.Errorf("the service has %d objects that could be %s", len(hits), r.step.Address)})
-		case len(hits) == 1 && hits[0].Hidden() != "":
-			a.Err = hiddenConflict(r.step, hits[0].ID(), hits[0].Hidden())
 		case len(hits) == 1:
-			params := maps.Clone(b.params)
-			a.Outcome, a.Err = b.adoptExisting(ctx, r.step, hits[0], params, b.ids)
-			a.Outcome.RecoveredByLookup, a.Outcome.CreatedByUs = a.Err == nil, true
+			a.Outcome, a.Err = b.adoptOwn(ctx, r.step, hits[0], maps.Clone(b.params), b.ids)
 		case begin.Before(u.end()): // it may have been carried out since
 			u.failedLookups = 0
 			a.Err = &executor.Pending{After: u.next(), Err: u.reason()}
-		case u.attempts == attempts:
-			a.Err = failure(r.step, fmt.Errorf("sent %d times without an answer, and not found: %w", attempts, u.cause))
+		case u.exhausted():
+			a.Err = failure(r.step, u.exhaustion())
 		default:
 			absent = append(absent, r)
 		}
@@ -295,20 +360,19 @@ func (b *batch) settle(ctx context.Context, rows []batchRow) []batchRow {
 }
 
 // findAllCreated finds rows by their external IDs in the list of their kind, newest first. It ends
-// with a page whose last object existed before any of them was sent, if the service keeps
-// to that order.
-func (b *batch) findAllCreated(ctx context.Context, rows []batchRow) (map[string][]resource.Row, error) {
+// with a page whose last object existed before any of them was sent, when batches had created
+// since objects, if the service keeps to that order.
+func (b *batch) findAllCreated(ctx context.Context, rows []batchRow, since int) (map[string][]resource.Row, error) {
 	kind := rows[0].step.Kind
 	list, ok := kind.Op(resource.List, b.plan.API)
 	if !ok {
 		return nil, fmt.Errorf("%s cannot list %s", b.plan.API.Noun(), diag.Plural(kind.Noun()))
 	}
-	wanted, since := map[string]bool{}, rows[0].lost.sentAfter
+	wanted := map[string]bool{}
 	for _, r := range rows {
 		for _, id := range b.allExternalIDs(r.step) {
 			wanted[id] = true
 		}
-		since = min(since, r.lost.sentAfter)
 	}
 	found := map[string][]resource.Row{}
 	latest, ordered := "", true // created_at of the last row
@@ -325,7 +389,7 @@ func (b *batch) findAllCreated(ctx context.Context, rows []batchRow) (map[string
 				found[id] = append(found[id], row)
 			}
 		}
-		if ordered && len(page) > 0 && b.existedBefore(page[len(page)-1].ID(), since) {
+		if ordered && len(page) > 0 && b.existedBefore(kind, page[len(page)-1].ID(), since) {
 			break
 		}
 	}
@@ -341,17 +405,16 @@ func (s *Service) countCreated() int {
 
 // existedBefore reports whether an object is known from the plan, or was created by this
 // run before so many others were.
-func (s *Service) existedBefore(id string, count int) bool {
+func (s *Service) existedBefore(kind *resource.Kind, id string, count int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.planned == nil {
-		s.planned = map[string]bool{}
-		for _, r := range s.plan.Known {
-			s.planned[r.ID] = true
-		}
-	}
+	s.loadOwners()
 	at, created := s.batchCreated[id]
-	return s.planned[id] || created && at < count
+	if created {
+		return at < count
+	}
+	had, known := s.owners[ownedID{kind.Name, id}]
+	return known && had.step == nil
 }
 
 // rowLimit is how many rows go into one request.

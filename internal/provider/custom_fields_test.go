@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -240,6 +241,66 @@ func TestValuesAreSentToThePropertyThatIsThere(t *testing.T) {
 			}
 			if again := s.apply(t, applying{manifest: task}); again.writes > 0 {
 				t.Errorf("again %d writes", again.writes)
+			}
+		})
+	}
+}
+
+// TestWhatPeopleDoToValuesIsSeenWhereAllIsRead: no list shows values, and the plan says that it did not look.
+func TestWhatPeopleDoToValuesIsSeenWhereAllIsRead(t *testing.T) {
+	t.Parallel()
+	text := fmt.Sprintf(bugs, `{key: b, name: Item B}, {key: a, name: Item A, type: Bug, fields: {Severity: High, Browsers: [Safari, Firefox], Found in: "4.2",
+		Effort: 2.50, Regression: true, Due: 2031-05-17 10:00:00, Reporter: bob@example.com, Root: b, Ticket: null}}`)
+	for name, s := range apis(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s.apply(t, applying{manifest: text})
+			want := s.fieldsOf("Item A")
+			unseen := []planner.NotCompared{{
+				Kind: "work_item", Field: "fields", Count: 1, What: "values of custom fields of 1 work item", Why: "reading them takes a request each",
+				Hint: "--refresh-all reads them", Addresses: []resource.Address{"work_item/web/a"},
+			}}
+			for _, all := range []bool{false, true} {
+				again := s.apply(t, applying{manifest: text, all: all})
+				if all {
+					unseen = nil
+				}
+				if !reflect.DeepEqual(again.plan.NotCompared, unseen) || again.writes > 0 || !again.plan.Empty() {
+					t.Errorf("all %t: %d writes, not compared: %+v", all, again.writes, again.plan.NotCompared)
+				}
+			}
+			ids := map[any]any{}
+			for _, kind := range []string{"work_item", "work_item_property", "work_item_property_option", "member"} {
+				for _, row := range s.Rows(kind) {
+					ids[cmp.Or(row["display_name"], row["name"])] = row["id"]
+				}
+			}
+			changes := map[string]string{
+				"Severity": fmt.Sprintf("%q", ids["Low"]), "Browsers": fmt.Sprintf("[%q]", ids["Safari"]), "Found in": `"5"`, "Effort": "3", "Regression": "false",
+				"Due": `"2031-05-18 10:00:00"`, "Reporter": fmt.Sprintf("%q", ids["ada"]), "Root": fmt.Sprintf("%q", ids["Item A"]), "Ticket": `"https://example.com/2"`,
+			}
+			for property, value := range changes {
+				s.somebody(t, "POST", fmt.Sprintf("projects/%s/work-items/%s/work-item-properties/%s/values/", sandboxtest.ProjectWeb, ids["Item A"], ids[property]), `{"value": `+value+`}`)
+			}
+			if s.fieldsOf("Item A") == want {
+				t.Fatal("nobody changed anything")
+			}
+			restored := s.apply(t, applying{manifest: text, all: true})
+			drifted := 0
+			for _, d := range restored.plan.Drift {
+				if resource.IsCustomName(d.Change.Path) {
+					drifted++
+				}
+			}
+			if got := s.fieldsOf("Item A"); got != want || drifted != len(changes) {
+				t.Errorf("%d of %d changes are seen: %s", drifted, len(changes), got)
+			}
+			if again := s.apply(t, applying{manifest: text, all: true}); again.writes > 0 || !again.plan.Empty() || len(again.plan.NotCompared) > 0 {
+				t.Errorf("again %d writes, %+v", again.writes, again.plan.NotCompared)
+			}
+			s.dir = t.TempDir() // the state is lost: what is read need not be sent again
+			if adopted := s.apply(t, applying{manifest: text, all: true}); adopted.writes > 0 {
+				t.Errorf("adopted with %d writes", adopted.writes)
 			}
 		})
 	}

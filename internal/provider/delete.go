@@ -2,6 +2,7 @@ package provider
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -22,9 +23,23 @@ func (s *Service) delete(ctx context.Context, step *planner.Step) (executor.Outc
 	}
 	_, err := s.client.Do(ctx, apiclient.Request{Operation: step.Operation, Params: step.Params})
 	if err != nil && !notFound(err) {
-		return executor.Outcome{}, failure(step, err)
+		return executor.Outcome{}, explainRefusedDelete(step, failure(step, err))
 	}
 	return executor.Outcome{Record: planner.Record{ID: step.ID}}, nil
+}
+
+// explainRefusedDelete names what may keep the service from deleting an object, although no list shows it.
+func explainRefusedDelete(step *planner.Step, err error) error {
+	e, refused := errors.AsType[*apiclient.Error](err)
+	if !refused || e.Effect != apiclient.Rejected || step.Loss == nil {
+		return err
+	}
+	for _, c := range step.Loss.Contents {
+		if c.Where == planner.Unlisted {
+			return diag.WithHint(err, diag.Count(c.Count, c.Noun)+" beside it that no list shows, archived or a draft, may use it: restore it in Plane, and let it use another "+step.Kind.Noun())
+		}
+	}
+	return err
 }
 
 // checkUnused makes sure that nobody has added members to the object since the plan was made.

@@ -3,10 +3,10 @@ package provider
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/planform/planform/apiclient"
-	"github.com/planform/planform/internal/resource"
 	"github.com/planform/planform/planner"
 )
 
@@ -14,10 +14,54 @@ import (
 // request that its client has given up. Until then no object counts as absent.
 const DefaultGrace = time.Minute
 
-// shortGrace is the grace period where the service refuses a second object with the same
-// external ID: a late request has no effect then. It only keeps two requests from being
-// carried out at the same time.
-const shortGrace = 2 * time.Second
+// What a create without success means, and what is done about it. Twice in the table: the service takes a second object
+// made by the same request ([takesTwo]); once: it refuses it, so that a late request has no effect.
+//
+//	answer                              it was done      then                                            once    twice
+//	never sent, 401, 403, 404, 413, …   no               the step fails
+//	429, 503 with Retry-After           it says no       it is sent again, where twice after a look      -       -
+//	other 4xx                           it says no       a look, as it was seen to be wrong
+//	500, 502, 503 … that comes soon     perhaps          looks for as long as …, then sent again         0.5 s   2 s
+//	none, or one that says nothing      perhaps, or yet  looks for as long as …, then sent again         2 s     Grace.Period
+//
+// Where nothing can tell, as of a page with the documented operations, a service is taken at its word, and the outcome is unknown
+// otherwise. Each period is the time within which the service may still carry out the request; where the answer came soon, only two
+// requests must not be carried out at the same time. For a service that fails for a while the time doubles with each attempt.
+const (
+	afterAnswer = 500 * time.Millisecond
+	shortGrace  = 2 * time.Second
+)
+
+const (
+	attempts         = 3 // of one create, each further one after look-ups that found nothing
+	answeredAttempts = 6 // where each was answered soon
+	maxFailedLookups = 5 // in a row, until the outcome is left unknown
+)
+
+// takesTwo reports whether the service takes a second object that the same request makes. Of API v2's batches nobody says
+// that they refuse a second object with the same external ID.
+func (s *Service) takesTwo(step *planner.Step) bool {
+	return !step.Kind.UniqueField() && (step.Batch != 0 || !step.Kind.UniqueExternalID || !s.usesExternalID(step))
+}
+
+// period is how long the service may still carry out a create, or be at it. tries is how often that has been answered soon.
+func (g Grace) period(takesTwo bool, tries int) time.Duration {
+	switch {
+	case takesTwo && tries == 0:
+		return g.Period
+	case takesTwo || tries == 0:
+		return min(g.Period, shortGrace<<max(0, tries-1))
+	default:
+		return min(g.Period, afterAnswer<<(tries-1))
+	}
+}
+
+// earlier is the period of a create that an earlier run announced. That may have sent another key or name.
+func (s *Service) earlier(step *planner.Step) time.Duration {
+	byName := step.Kind.UniqueField() && step.Pending.Name == step.Object.Name()
+	byExternalID := step.Kind.UniqueExternalID && s.usesExternalID(step) && step.Batch == 0 && !step.Pending.Batch && len(planner.AllAddresses(step.Object)) == 1
+	return s.grace.period(!byName && !byExternalID, 0)
+}
 
 // Grace is the time for which the service may still carry out an abandoned request. The
 // zero value is no time.
@@ -39,16 +83,6 @@ func (g Grace) begin() Grace {
 		g.GivenUp = now
 	}
 	return g
-}
-
-// of is the grace period for a create of a kind. mayBeTwo says that the service may accept a second request:
-// of API v2's batches nobody says that they refuse a second object with the same external ID, and an object
-// with another key than before has another external ID.
-func (g Grace) of(k *resource.Kind, api resource.API, mayBeTwo bool) time.Duration {
-	if k.UniqueExternalID && k.HasExternalID && api.Wide() && !mayBeTwo {
-		return min(g.Period, shortGrace)
-	}
-	return g.Period
 }
 
 // remaining is the rest of the period.
@@ -78,8 +112,10 @@ type lostCreate struct {
 	wait          time.Duration // before the next look-up
 	cause         error         // why there was no answer; nil = an earlier run may have sent it
 	attempts      int           // requests sent by this run
+	answered      int           // those of them that were answered soon
 	sentAfter     int           // objects that batches had created before
 	failedLookups int           // in a row
+	costly        bool          // each look takes many requests
 }
 
 // lostCreate returns the step's create without an answer, or nil.
@@ -87,9 +123,8 @@ func (s *Service) lostCreate(step *planner.Step) *lostCreate {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	u := s.lostCreates[step]
-	if u == nil && step.Pending {
-		mayBeTwo := step.Batch != 0 || step.PendingBatch || len(planner.AllAddresses(step.Object)) > 1
-		u = &lostCreate{givenUp: s.grace.GivenUp, period: s.grace.of(step.Kind, s.plan.API, mayBeTwo)}
+	if u == nil && step.Pending != nil {
+		u = &lostCreate{givenUp: s.grace.GivenUp, period: s.earlier(step)}
 		s.lostCreates[step] = u
 	}
 	return u
@@ -101,12 +136,26 @@ func (s *Service) giveUp(step *planner.Step, cause error) *lostCreate {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if u == nil {
-		u = &lostCreate{}
+		u = &lostCreate{costly: s.onlyNumbersTell(step)}
 		s.lostCreates[step] = u
 	}
-	u.givenUp, u.period, u.wait, u.cause, u.failedLookups = time.Now(), s.grace.of(step.Kind, s.plan.API, step.Batch != 0), 0, cause, 0
 	u.attempts++
+	tries := 0
+	if e, ok := errors.AsType[*apiclient.Error](cause); ok && e.Over() {
+		u.answered++
+		tries = u.answered
+	}
+	u.givenUp, u.period, u.wait, u.cause, u.failedLookups = time.Now(), s.grace.period(s.takesTwo(step), tries), 0, cause, 0
 	return u
+}
+
+// exhausted reports whether the create is not sent again.
+func (u *lostCreate) exhausted() bool {
+	return u.attempts >= answeredAttempts || u.attempts-u.answered >= attempts
+}
+
+func (u *lostCreate) exhaustion() error {
+	return fmt.Errorf("sent %d times without success, and not found: %w", u.attempts, u.cause)
 }
 
 // reason says why the outcome is not known.
@@ -123,12 +172,17 @@ var errEarlier = errors.New("an earlier run may have sent it, and got no respons
 // end is when the service does not carry out the request any more. Only a look-up that begins later shows that it did not.
 func (u *lostCreate) end() time.Time { return u.givenUp.Add(u.period) }
 
+// brief reports whether the period is too short for looks during it.
+func (u *lostCreate) brief() bool { return u.period <= 8*shortGrace }
+
 // next is the wait before the next look-up: a few during a long grace period, the last at its end.
 func (u *lostCreate) next() time.Duration {
 	const first, factor = 20, 4
-	u.wait = max(u.wait*factor, u.period/first)
-	if u.period <= shortGrace {
+	switch {
+	case u.brief(), u.costly && u.wait > 0:
 		u.wait = u.period
+	default:
+		u.wait = max(u.wait*factor, u.period/first)
 	}
 	return max(min(u.wait, time.Until(u.end())), 0)
 }

@@ -100,7 +100,7 @@ func (l *life) base() mapping {
 	for i := range l.k.Fields {
 		f := &l.k.Fields[i]
 		_, changes := l.second(f)
-		if !l.settable(f) || f.WriteOnly || f.ArchiveFlag || f.APIName != "" && sent[f.APIName] || !changes && !f.Required && l.offers(resource.Update) {
+		if !l.settable(f) || f.CreateOnly() || f.ArchiveFlag || f.APIName != "" && sent[f.APIName] || !changes && !f.Required && l.offers(resource.Update) {
 			continue
 		}
 		sent[f.APIName] = true
@@ -252,7 +252,7 @@ func (l *life) changeable() []*resource.Field {
 	for i := range l.k.Fields {
 		f := &l.k.Fields[i]
 		_, via := resource.MembershipOf(l.k.Name, f.Name)
-		if l.settable(f) && !f.Immutable && !f.WriteOnly && !f.ArchiveFlag && f.Type != resource.File && (via || l.offers(resource.Update)) {
+		if l.settable(f) && !f.Immutable && !f.ArchiveFlag && f.Type != resource.File && (via || l.offers(resource.Update)) {
 			fields = append(fields, f)
 		}
 	}
@@ -321,7 +321,7 @@ func (l *life) prune() {
 		gone = 1
 	}
 	if left := len(l.s.Rows(l.k.Name)); before-left != gone || a.writes != gone || a.plan.Summary.Delete != gone {
-		l.Errorf("pruned: %d writes, %+v, %d were there and %d are", a.writes, a.plan.Summary, before, left)
+		l.Errorf("pruned: %d writes, %+v, %d were there and %d are: %v", a.writes, a.plan.Summary, before, left, a.reasons())
 	}
 	if again := l.s.apply(l.T, applying{manifest: l.text(nil), prune: true}); again.writes > 0 {
 		l.Errorf("pruned again: %d writes", again.writes)

@@ -7,6 +7,7 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -33,7 +34,7 @@ func lateness() map[string]trouble {
 }
 
 // TestACreateCarriedOutAfterItWasGivenUpExistsOnce lets a service carry a request
-// out when nobody waits for it any more: one that refuses nothing, but for work
+// out when nobody waits for it any more: one that refuses nothing, but for links, and work
 // items with planform's external ID, of which every service refuses a second. No real
 // time passes.
 func TestACreateCarriedOutAfterItWasGivenUpExistsOnce(t *testing.T) {
@@ -58,7 +59,7 @@ func TestACreateCarriedOutAfterItWasGivenUpExistsOnce(t *testing.T) {
 func beLate(t *testing.T, api resource.API, what string, tr trouble) {
 	t.Helper()
 	unique := sandboxtest.UniqueNever
-	if what == "create work item" && api == resource.V1 {
+	if what == "create work item" && api == resource.V1 || what == "create link" {
 		unique = sandboxtest.UniqueAlways
 	}
 	s := newVirtual(t, api, unique)
@@ -107,12 +108,17 @@ func TestALostCreateIsRecoveredWithinTheRunWhileOtherStepsGoOn(t *testing.T) {
 		"what was done is found at once":                        {"create work item", sandboxtest.Fault{After: sandboxtest.Break{Cut: true}}, false, 0},
 		"an item is sent again after a moment":                  {"create work item", cut, false, 3 * time.Second},
 		"in the next run as well":                               {"create work item", cut, true, 3 * time.Second},
-		"a link after the grace period":                         {"create link", cut, false, time.Minute},
-		"in the next run too":                                   {"create link", cut, true, time.Minute},
+		"a link after a moment, too":                            {"create link", cut, false, 3 * time.Second},
+		"a link in the next run as well":                        {"create link", cut, true, 3 * time.Second},
+		"a customer's request after the grace period":           {"create customer request", cut, false, time.Minute},
+		"a customer's request in the next run too":              {"create customer request", cut, true, time.Minute},
 		"an item that comes late, when it was sent again":       {"create work item", sandboxtest.Fault{Late: 10 * time.Second}, false, 3 * time.Second},
-		"a link that comes late, as soon as a look shows it":    {"create link", sandboxtest.Fault{Late: 10 * time.Second}, false, 15 * time.Second},
+		"a link that comes late, when it was sent again":        {"create link", sandboxtest.Fault{Late: 10 * time.Second}, false, 3 * time.Second},
+		"a request that comes late, as soon as a look shows it": {"create customer request", sandboxtest.Fault{Late: 10 * time.Second}, false, 15 * time.Second},
 		"503 with a time is asked again then, nothing is doubt": {"create work item", sandboxtest.Fault{Before: sandboxtest.Break{Status: 503, Header: http.Header{"Retry-After": {"1"}}}}, false, 2 * time.Second},
-		"503 without one is looked into":                        {"create work item", sandboxtest.Fault{Before: sandboxtest.Break{Status: 503}}, false, 3 * time.Second},
+		"503 without one is looked into for a moment":           {"create work item", sandboxtest.Fault{Before: sandboxtest.Break{Status: 503}}, false, time.Second},
+		"for longer where nothing is refused the second time":   {"create customer request", sandboxtest.Fault{Before: sandboxtest.Break{Status: 503}}, false, 2 * time.Second},
+		"a 503 that comes late may be of one who gave up":       {"create customer request", sandboxtest.Fault{Delay: 6 * time.Second, Before: sandboxtest.Break{Status: 503}}, false, time.Minute + 6*time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -142,6 +148,84 @@ func TestALostCreateIsRecoveredWithinTheRunWhileOtherStepsGoOn(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// TestOneRunIsEnoughWhereOnlyNumbersTell: with the documented operations an item without an answer is found by its number, within
+// the run, and the items after it keep theirs.
+func TestOneRunIsEnoughWhereOnlyNumbersTell(t *testing.T) {
+	t.Parallel()
+	const grace = provider.DefaultGrace
+	cut := sandboxtest.Break{Cut: true}
+	html := func(status int) sandboxtest.Break { return sandboxtest.Break{Status: status, Body: "<html>"} }
+	for name, tt := range map[string]struct {
+		fault sandboxtest.Fault
+		every int // create suffers
+		most  time.Duration
+		names string // of the items; "" = each its own
+	}{
+		"an answer is cut off":                {fault: after(cut), every: 4, most: 0},
+		"a request is cut off":                {fault: before(cut), every: 12, most: grace},
+		"it comes late":                       {fault: sandboxtest.Fault{Late: 30 * time.Second}, every: 12, most: grace},
+		"503 in place of it":                  {fault: before(html(503)), every: 4, most: 4 * 2 * time.Second},
+		"502 after it":                        {fault: after(html(502)), every: 4, most: 3 * 2 * time.Second},
+		"503 in place of one of several":      {fault: before(html(503)), every: 4, most: 4 * 2 * time.Second, names: "Same"},
+		"an answer about one of several":      {fault: after(cut), every: 4, most: 0, names: "Same"},
+		"an answer that is not whole":         {fault: after(sandboxtest.Break{Body: `{"half":`}), every: 4, most: 3 * 2 * time.Second},
+		"an answer with an ID that is none":   {fault: troubles()["done, with an ID that is none"].fault, every: 4, most: 3 * 2 * time.Second},
+		"a refusal for the moment after it":   {fault: after(sandboxtest.Break{Status: 429}), every: 4, most: 10 * time.Second},
+		"a refusal in general terms after it": {fault: after(sandboxtest.Break{Status: 400, Body: `{"error":"Please provide valid detail"}`}), every: 4, most: 0},
+	} {
+		for _, workers := range []int{1, 4} {
+			t.Run(fmt.Sprintf("%s, %d at once", name, workers), func(t *testing.T) {
+				t.Parallel()
+				synctest.Test(t, func(t *testing.T) {
+					s := newVirtual(t, resource.Documented, sandboxtest.UniqueAlways)
+					itemName := func(i int) string {
+						if tt.names != "" {
+							return tt.names
+						}
+						return fmt.Sprintf("Item %d", i)
+					}
+					text := strings.Builder{}
+					text.WriteString(header)
+					for i := range 12 {
+						fmt.Fprintf(&text, "      - {key: i%d, name: %s, links: [{url: \"https://example.com/%d\"}]}\n", i, itemName(i), i)
+					}
+					n, created, start := 0, writes()["create work item"], time.Now()
+					var mu sync.Mutex
+					r := s.apply(t, applying{manifest: text.String(), workers: workers, retries: 2, grace: grace, fault: func(req *http.Request, _ run) sandboxtest.Fault {
+						mu.Lock()
+						defer mu.Unlock()
+						if created.is(req) {
+							if n++; n%tt.every == 2%tt.every {
+								return tt.fault
+							}
+						}
+						return sandboxtest.Fault{}
+					}})
+					if took := time.Since(start); took > tt.most+100*time.Millisecond {
+						t.Errorf("it took %s, at most %s are needed", took, tt.most)
+					}
+					s.Drain()
+					if failed := r.failed(); len(failed) > 0 {
+						t.Errorf("not all was done in one run: %q", failed)
+					}
+					if items, links := len(s.Rows("work_item")), len(s.Rows("link")); items != 1+12 || links != 1+12 {
+						t.Errorf("%d items, %d links", items, links)
+					}
+					for _, step := range r.Steps {
+						var i int
+						if n, _ := fmt.Sscanf(string(step.Step.Address), "work_item/web/i%d", &i); n == 1 && step.Step.Kind.Numbered() && step.Outcome.Identifier != fmt.Sprintf("WEB-%d", 2+i) {
+							t.Errorf("%s is %s", step.Step.Address, step.Outcome.Identifier)
+						}
+					}
+					if end := s.apply(t, applying{manifest: text.String()}); end.writes != 0 || !end.plan.Empty() {
+						t.Errorf("the next run made %d writes: %q", end.writes, end.failed())
+					}
+				})
+			})
+		}
 	}
 }
 

@@ -182,7 +182,9 @@ type applying struct {
 	dies     func(executor.Journal, run) executor.Journal // nil = not by what it writes down
 	workers  int                                          // 0 = 4
 	trust    bool                                         // the state is taken at its word
+	all      bool                                         // what takes many requests is read too
 	prune    bool
+	changed  bool          // pruning deletes also what others changed or use
 	grace    time.Duration // 0 = 20 ms
 	file     func()        // called between plan and run; nil = nothing is
 }
@@ -231,7 +233,7 @@ func (s *service) apply(t *testing.T, a applying) applied {
 		}
 		return provider.Plan(t.Context(), reader, planner.Input{
 			Now:       now,
-			Workspace: sandbox.Workspace, API: s.api, Desired: wanted.Objects, Prior: file.Prior(), SkipRefresh: a.trust, Prune: a.prune,
+			Workspace: sandbox.Workspace, API: s.api, Desired: wanted.Objects, Prior: file.Prior(), SkipRefresh: a.trust, RefreshAll: a.all, Prune: a.prune, DeleteChanged: a.changed,
 		}, grace)
 	}
 	plan, findings, err := read()
@@ -267,7 +269,7 @@ func (s *service) apply(t *testing.T, a applying) applied {
 	if a.file != nil {
 		a.file()
 	}
-	service := provider.NewService(client, plan, grace)
+	service := provider.NewService(client, plan, file, grace)
 	result := executor.Run(ctx, plan, service, journal, executor.Options{Parallelism: a.workers, Stop: stop})
 	if err := service.Confirm(ctx, &result, journal); err != nil {
 		t.Error(err)

@@ -216,3 +216,57 @@ projects:
 		}
 	}
 }
+
+// TestWhatIsInNoneLeavesWhereSomebodyPutIt: the manifest names none of the containers, and says that the items are in none.
+func TestWhatIsInNoneLeavesWhereSomebodyPutIt(t *testing.T) {
+	t.Parallel()
+	for _, api := range []resource.API{resource.V1, resource.V2} {
+		t.Run(api.String(), func(t *testing.T) {
+			t.Parallel()
+			s := newServiceOf(t, api, sandboxtest.Options{Edition: sandbox.Full})
+			fields, containers := "cycle: null, module: null", map[string]string{"cycles/": "cycle-issues/", "modules/": "module-issues/"}
+			if api == resource.V2 {
+				fields += ", milestone: null"
+			}
+			manifest := "projects: [{key: web, identifier: WEB, work_items: [{key: a, name: A, " + fields + "}, {key: b, name: B, " + fields + "}]}]"
+			s.apply(t, applying{manifest: manifest})
+			const web = "projects/" + sandboxtest.ProjectWeb + "/"
+			ids := map[string]string{}
+			for _, row := range s.Rows("work_item") {
+				ids[fmt.Sprint(row["name"])] = fmt.Sprint(row["id"])
+			}
+			kinds := []string{"cycle_issue", "module_issue"}
+			for path, members := range containers {
+				for _, name := range []string{"One", "Two"} {
+					made := s.somebody(t, http.MethodPost, web+path, `{"name": "`+name+`", "project_id": "`+sandboxtest.ProjectWeb+`"}`)
+					s.somebody(t, http.MethodPost, web+path+fmt.Sprint(made["id"])+"/"+members, `{"issues": ["`+ids[map[string]string{"One": "A", "Two": "B"}[name]]+`"]}`)
+				}
+			}
+			if api == resource.V2 {
+				made := s.somebody(t, http.MethodPost, web+"milestones/", `{"title": "Beta"}`)
+				s.somebody(t, http.MethodPost, "/api/v2/workspaces/acme/"+web+"milestones/"+fmt.Sprint(made["id"])+"/work-items/", `{"add": ["`+ids["A"]+`"]}`)
+				kinds = append(kinds, "milestone_issue")
+			}
+			there := func() (n int) {
+				for _, kind := range kinds {
+					for _, row := range s.Rows(kind) {
+						if row["issue"] == ids["A"] || row["issue"] == ids["B"] {
+							n++
+						}
+					}
+				}
+				return n
+			}
+			if want := 2*len(containers) + len(kinds) - 2; there() != want {
+				t.Fatal(there(), want)
+			}
+			out := s.apply(t, applying{manifest: manifest})
+			if len(out.failed()) > 0 || there() > 0 {
+				t.Error(out.failed(), there())
+			}
+			if again := s.apply(t, applying{manifest: manifest}); !again.plan.Empty() || len(again.plan.NotCompared) > 0 {
+				t.Errorf("%+v %v", again.plan.Summary, again.plan.NotCompared)
+			}
+		})
+	}
+}

@@ -6,8 +6,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
+	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/resource"
 	"github.com/planform/planform/internal/sandbox"
 	"github.com/planform/planform/internal/sandbox/sandboxtest"
@@ -269,5 +272,121 @@ func TestAnObjectThatOthersUseSinceThePlanIsNotDeleted(t *testing.T) {
 	}})
 	if failed := a.failed(); len(failed) != 1 || !strings.Contains(failed[0], "was not deleted: it now contains 1 work item") || len(s.Rows("cycle")) == 0 {
 		t.Error(failed)
+	}
+}
+
+// TestWhatOthersDidSinceKeepsAnObject: it is deleted only if that is asked for, and the plan says what is lost.
+func TestWhatOthersDidSinceKeepsAnObject(t *testing.T) {
+	t.Parallel()
+	const with = `{version: 1, projects: [{key: web, identifier: WEB, cycles: [{key: cyc, name: Cyc}], modules: [{key: mod, name: Mod}], labels: [{key: lab, name: Lab, color: "#ff0000"}],
+		states: [{key: sta, name: Sta, color: "#ff0000"}], work_items: [{key: a, name: Alpha, priority: low, links: [{url: "https://example.com/a", title: One}]}, {key: b, name: Beta, state: Sta, labels: [Lab]}]}]}`
+	const all = `{version: 1, projects: [{key: web, identifier: WEB}]}`
+	const web = "projects/" + sandboxtest.ProjectWeb + "/"
+	for name, tt := range map[string]struct {
+		did  func(t *testing.T, s *service, id func(kind, name string) string)
+		kept map[resource.Address]string
+		lost map[resource.Address][]planner.Content // if they are deleted nevertheless
+		fail string                                 // what the service then refuses
+	}{
+		"they renamed and rewrote it": {
+			did: func(t *testing.T, s *service, id func(kind, name string) string) {
+				t.Helper()
+				s.as(t, sandboxtest.KeyBob, http.MethodPatch, web+"work-items/"+id("work_item", "Alpha")+"/", `{"name": "Bob needs this", "description_html": "<p>Three pages</p>", "priority": "urgent"}`)
+			},
+			kept: map[resource.Address]string{"work_item/web/a": "somebody changed its name, description, priority since the last apply (last change by bob, 20"},
+		},
+		"they wrote what the manifest does not have": {
+			did: func(t *testing.T, s *service, id func(kind, name string) string) {
+				t.Helper()
+				s.somebody(t, http.MethodPatch, web+"work-items/"+id("work_item", "Alpha")+"/", `{"description_html": "<p>Three pages</p>"}`)
+			},
+			kept: map[resource.Address]string{"work_item/web/a": "somebody changed its description since the last apply"},
+		},
+		"they changed something in it": {
+			did: func(t *testing.T, s *service, id func(kind, name string) string) {
+				t.Helper()
+				s.as(t, sandboxtest.KeyBob, http.MethodPatch, web+"work-items/"+id("work_item", "Alpha")+"/links/"+id("link", "One")+"/", `{"title": "Two"}`)
+			},
+			kept: map[resource.Address]string{
+				"work_item/web/a": "link/web/a/https://example.com/a in it stays", "link/web/a/https://example.com/a": "somebody changed its title since the last apply",
+			},
+			lost: map[resource.Address][]planner.Content{"work_item/web/a": {{Noun: "link", Where: planner.Inside, Count: 1}}},
+		},
+		"they changed a field that no manifest ever had": {
+			did: func(t *testing.T, s *service, id func(kind, name string) string) {
+				t.Helper()
+				s.as(t, sandboxtest.KeyBob, http.MethodPatch, web+"cycles/"+id("cycle", "Cyc")+"/", `{"sort_order": 1}`)
+			},
+			kept: map[resource.Address]string{"cycle/web/cyc": "bob changed it since the last apply (20"},
+		},
+		"they made a relation with it": {
+			did: func(t *testing.T, s *service, id func(kind, name string) string) {
+				t.Helper()
+				s.as(t, sandboxtest.KeyBob, http.MethodPost, web+"work-items/"+sandboxtest.WorkItemWeb1+"/relations/", `{"relation_type": "blocked_by", "issues": ["`+id("work_item", "Alpha")+`"]}`)
+			},
+			kept: map[resource.Address]string{"work_item/web/a": "planform did not make its relation blocking WEB-1"},
+			lost: map[resource.Address][]planner.Content{"work_item/web/a": {{Noun: "link", Where: planner.Inside, Count: 1}, {Noun: "relation", Where: planner.Inside, Count: 1}}},
+		},
+		"an archived item of theirs may use it": {
+			did: func(t *testing.T, s *service, id func(kind, name string) string) {
+				t.Helper()
+				item := s.as(t, sandboxtest.KeyBob, http.MethodPost, web+"work-items/", `{"name": "Theirs", "state": "`+id("state", "Sta")+`"}`)
+				s.as(t, sandboxtest.KeyBob, http.MethodPatch, web+"work-items/"+item["id"].(string)+"/", `{"archived_at": "2026-11-20"}`) //nolint:forcetypeassert // it is a text
+			},
+			kept: map[resource.Address]string{
+				"cycle/web/cyc": "1 work item that no list shows (archived, or a draft) may use it", "module/web/mod": "may use it", "label/web/lab": "may use it", "state/web/sta": "may use it",
+			},
+			lost: map[resource.Address][]planner.Content{"label/web/lab": {{Noun: "work item", Where: planner.Unlisted, Count: 1}}},
+			fail: "only empty states can be deleted",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var later atomic.Bool
+			s := newServiceOf(t, resource.V1, sandboxtest.Options{Now: func() time.Time {
+				if later.Load() {
+					return time.Now().Add(time.Hour)
+				}
+				return time.Now()
+			}})
+			s.apply(t, applying{manifest: with})
+			later.Store(true)
+			tt.did(t, s, func(kind, name string) string {
+				for _, row := range s.Rows(kind) {
+					if row["name"] == name || row["title"] == name {
+						return row["id"].(string) //nolint:forcetypeassert // it is a text
+					}
+				}
+				t.Fatal("no", kind, name)
+				return ""
+			})
+			a := s.apply(t, applying{manifest: all, prune: true})
+			reasons := a.reasons()
+			for address, why := range tt.kept {
+				if !strings.HasPrefix(reasons[address], "it would be deleted, but ") || !strings.Contains(reasons[address], why) {
+					t.Errorf("%s: %s, not %s", address, reasons[address], why)
+				}
+			}
+			if failed := a.failed(); len(failed) > 0 || len(reasons) != len(tt.kept) {
+				t.Error(failed, reasons)
+			}
+			a = s.apply(t, applying{manifest: all, prune: true, changed: true})
+			if len(a.reasons()) > 0 || a.plan.Summary.Delete < len(tt.kept) {
+				t.Error(a.reasons(), a.plan.Summary)
+			}
+			if failed := strings.Join(a.failed(), "\n"); (tt.fail == "") != (failed == "") || !strings.Contains(failed, tt.fail) {
+				t.Error(failed)
+			}
+			for _, r := range a.Steps {
+				if hint := diag.HintOf(r.Err); r.Err != nil && !strings.Contains(hint, "1 work item beside it that no list shows, archived or a draft, may use it") {
+					t.Error(hint)
+				}
+			}
+			for _, step := range a.plan.Steps {
+				if want, told := tt.lost[step.Address]; told && !slices.Equal(step.Loss.Contents, want) {
+					t.Errorf("%s: %+v", step.Address, step.Loss)
+				}
+			}
+		})
 	}
 }

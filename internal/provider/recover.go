@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/url"
 	"slices"
 	"time"
@@ -13,11 +14,6 @@ import (
 	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/resource"
 	"github.com/planform/planform/planner"
-)
-
-const (
-	attempts         = 3 // of one create, each further one after look-ups that found nothing
-	maxFailedLookups = 5 // in a row, until the outcome is left unknown
 )
 
 // lookupResult is the result of a look-up.
@@ -33,23 +29,56 @@ const (
 // object does not exist and the create can be sent.
 func (s *Service) resolveLostCreate(ctx context.Context, step *planner.Step, u *lostCreate, params map[string]string, ids executor.IDs) (again bool, out executor.Outcome, err error) {
 	begin := time.Now()
+	if u.costly && u.brief() && u.wait == 0 && begin.Before(u.end()) {
+		return false, out, &executor.Pending{After: u.next(), Err: u.reason()}
+	}
 	row, v, err := s.findCreated(ctx, step, params)
 	switch {
-	case v == found && row.Hidden() != "":
-		return false, out, hiddenConflict(step, row.ID(), row.Hidden())
 	case v == found:
-		out, err = s.adoptExisting(ctx, step, row, params, ids)
-		out.RecoveredByLookup, out.CreatedByUs = err == nil, true
+		out, err = s.adoptOwn(ctx, step, row, params, ids)
 		return false, out, err
 	case v == undetermined:
 		return false, out, s.lookupFailed(step, u, err)
 	case begin.Before(u.end()): // it may have been carried out since
 		u.failedLookups = 0
 		return false, out, &executor.Pending{After: u.next(), Err: u.reason()}
-	case u.attempts == attempts:
-		return false, out, failure(step, fmt.Errorf("sent %d times without an answer, and not found: %w", attempts, u.cause))
+	case u.exhausted():
+		return false, out, failure(step, u.exhaustion())
 	default:
 		return true, out, nil
+	}
+}
+
+// adoptOwn takes an object that a create of planform made.
+func (s *Service) adoptOwn(ctx context.Context, step *planner.Step, row resource.Row, params map[string]string, ids executor.IDs) (executor.Outcome, error) {
+	if why := row.Hidden(); why != "" {
+		return executor.Outcome{}, hiddenConflict(step, row.ID(), why)
+	}
+	out, err := s.adoptExisting(ctx, step, row, params, ids)
+	out.RecoveredByLookup, out.CreatedByUs = err == nil, true
+	return out, err
+}
+
+// foundError ends a create that is about to be repeated, since its object is there.
+type foundError struct{ row resource.Row }
+
+func (*foundError) Error() string { return "it was created by the request that was refused" }
+
+// lookAgain looks for the object of a create that was refused for the moment before it is sent again, where the service
+// takes a second one. Where nothing can tell, the service is taken at its word.
+func (s *Service) lookAgain(step *planner.Step, params map[string]string) func(context.Context) error {
+	if step.Action != planner.Create || !s.takesTwo(step) {
+		return nil
+	}
+	return func(ctx context.Context) error {
+		switch row, v, err := s.findCreated(ctx, step, params); {
+		case v == found:
+			return &foundError{row}
+		case err != nil:
+			return unknownOutcome{err}
+		default:
+			return nil
+		}
 	}
 }
 
@@ -80,7 +109,7 @@ func (s *Service) resolveFailedCreate(ctx context.Context, step *planner.Step, u
 		return out, hiddenConflict(step, row.ID(), row.Hidden())
 	case v == found:
 		out, err = s.adoptExisting(ctx, step, row, params, ids)
-		out.RecoveredByLookup, out.CreatedByUs = err == nil, e.Generic() || u != nil // else it was refused because somebody else had created it
+		out.RecoveredByLookup, out.CreatedByUs = err == nil, e.Generic() || u != nil || e.Doubted // else it was refused because somebody else had created it
 		return out, err
 	case e.Status == 409 && e.ExistingID != "":
 		return s.adoptConflicting(ctx, step, params, ids, e)
@@ -98,6 +127,9 @@ func (s *Service) usesExternalID(step *planner.Step) bool {
 // findCreated looks for the object of a create without an answer: by its external ID if it
 // has one, else by its natural key.
 func (s *Service) findCreated(ctx context.Context, step *planner.Step, params map[string]string) (resource.Row, lookupResult, error) {
+	if s.onlyNumbersTell(step) {
+		return s.findByNumber(ctx, step)
+	}
 	list, ok := s.operation(step, resource.List)
 	if !ok {
 		return nil, undetermined, nil
@@ -138,6 +170,49 @@ func (s *Service) findCreated(ctx context.Context, step *planner.Step, params ma
 	}
 }
 
+// onlyNumbersTell reports whether objects of the step's kind can be read by their numbers only: the documented operations
+// list no work items.
+func (s *Service) onlyNumbersTell(step *planner.Step) bool {
+	_, finds := s.operation(step, resource.Find)
+	_, lists := s.operation(step, resource.List)
+	return finds && !lists && step.Kind.Numbered()
+}
+
+// findByNumber looks for the object of a create as the planner does after a run that died: among those with numbers that are
+// new since.
+func (s *Service) findByNumber(ctx context.Context, step *planner.Step) (resource.Row, lookupResult, error) {
+	in := planner.Input{Workspace: s.plan.Workspace, API: s.plan.API, Prior: s.state.Prior(), Observed: planner.Observed{}}
+	maps.DeleteFunc(in.Prior, func(a resource.Address, _ planner.Record) bool { return !a.IsObject() })
+	var lost []*resource.Object // those of this name, of which one may have made what another seems to have
+	for _, other := range s.plan.Steps {
+		r, ok := in.Prior[other.Address]
+		if !ok || other.Action != planner.Create || other.Kind != step.Kind || other.Object.Parent != step.Object.Parent || other.Object.Name() != step.Object.Name() || r.PendingIntent == nil {
+			continue
+		}
+		r.ID, r.Identifier = "", "" // of what it is to replace
+		in.Prior[other.Address], lost = r, append(lost, other.Object)
+	}
+	in.Desired = planner.WithNeeded(lost)
+	reader := &Reader{Client: s.client, API: in.API, Observed: in.Observed}
+	for {
+		rows, reads, decided := planner.FindLost(in, step.Object)
+		switch {
+		case len(reads) > 0:
+			if err := reader.Read(ctx, reads); err != nil {
+				return nil, undetermined, err
+			}
+		case !decided:
+			return nil, undetermined, nil
+		case len(rows) == 0:
+			return nil, absent, nil
+		case len(rows) == 1:
+			return rows[0], found, nil
+		default:
+			return nil, undetermined, &ambiguousError{fmt.Errorf("the service has %d objects that could be %s", len(rows), step.Address)}
+		}
+	}
+}
+
 // allExternalIDs are those of a step's object, and those that it had before: an earlier run may have sent it with one of them.
 func (s *Service) allExternalIDs(step *planner.Step) []string {
 	var ids []string
@@ -172,7 +247,10 @@ func (e *ambiguousError) Unwrap() error { return e.error }
 
 // checkSingle warns if the object of a create that was sent again exists twice: the
 // service may have carried out the first request at the same time.
-func (s *Service) checkSingle(ctx context.Context, step *planner.Step, params map[string]string, out *executor.Outcome) {
+func (s *Service) checkSingle(ctx context.Context, step *planner.Step, u *lostCreate, params map[string]string, out *executor.Outcome) {
+	if u.costly && u.brief() {
+		return
+	}
 	_, _, err := s.findCreated(ctx, step, params)
 	if _, several := errors.AsType[*ambiguousError](err); !several {
 		return

@@ -1,7 +1,9 @@
 package provider_test
 
 import (
+	"fmt"
 	"net/http"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -70,6 +72,44 @@ func TestANewMemberIsNeverPromotedByAccidentAndAWrittenRoleIsKept(t *testing.T) 
 	}
 }
 
+// TestTheRoleOfAMemberIsComparedWhereAPIV2ShowsIt: API v1 of the same edition does not, and the state is no witness of what people did.
+func TestTheRoleOfAMemberIsComparedWhereAPIV2ShowsIt(t *testing.T) {
+	t.Parallel()
+	const text = `{version: 1, projects: [{key: web, identifier: WEB, members: [{user: eve@example.com, role: guest}]}]}`
+	unseen := []planner.NotCompared{{
+		Kind: "project", Field: "members", Count: 1, What: "roles of members of 1 project", Why: "the service does not show them", Addresses: []resource.Address{"project/web"},
+	}}
+	for _, api := range []resource.API{resource.V1, resource.V2} {
+		for _, forgetful := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, state lost %t", api, forgetful), func(t *testing.T) {
+				t.Parallel()
+				s := newServiceOf(t, api, sandboxtest.Options{Edition: sandbox.Cloud})
+				s.apply(t, applying{manifest: text})
+				s.somebody(t, http.MethodPatch, "projects/"+sandboxtest.ProjectWeb+"/project-members/"+sandboxtest.UserEve+"/", `{"role": 20}`)
+				if got := s.roleOfEve(); got != "admin" {
+					t.Fatal(got)
+				}
+				if forgetful {
+					s.dir = t.TempDir()
+				}
+				r := s.apply(t, applying{manifest: text})
+				if api == resource.V1 {
+					if !reflect.DeepEqual(r.plan.NotCompared, unseen) || r.writes > 0 || r.plan.Summary.Unchanged != 0 {
+						t.Errorf("%+v %+v", r.plan.NotCompared, r.plan.Summary)
+					}
+					return
+				}
+				if got := s.roleOfEve(); got != "guest" || len(r.plan.NotCompared) > 0 || !forgetful && len(r.plan.Drift) != 1 {
+					t.Errorf("%s %+v, %d drifted", got, r.plan.NotCompared, len(r.plan.Drift))
+				}
+				if again := s.apply(t, applying{manifest: text}); !again.plan.Empty() || again.plan.Summary.Unchanged != 1 {
+					t.Errorf("again: %+v", again.plan.Summary)
+				}
+			})
+		}
+	}
+}
+
 // TestTheCommunityEditionCannotRemoveMembers: its lists do not show what the request needs.
 func TestTheCommunityEditionCannotRemoveMembers(t *testing.T) {
 	t.Parallel()
@@ -100,5 +140,68 @@ func TestAMemberWhoCannotBeRemovedIsNotReportedAsRemoved(t *testing.T) {
 	}})
 	if len(a.failed()) != 1 || s.roleOfEve() == "" {
 		t.Error(a.failed())
+	}
+}
+
+// TestAGuestIsNoAssignee: the service takes guests out of assignees without an error. It is said before, and nothing is sent for them.
+func TestAGuestIsNoAssignee(t *testing.T) {
+	t.Parallel()
+	const items = `work_items: [{key: a, name: A, assignees: [bob@example.com, eve@example.com]}, {key: b, name: B, assignees: [eve@example.com]}]}]}`
+	const why = "the service accepts no guest of project/web as assignees: give eve@example.com the role member, or leave them out"
+	for name, answers := range map[string]sandbox.Answers{"whose role is shown": sandbox.Contract, "whose role is not shown": sandbox.Observed} {
+		for members, list := range map[string]string{"by the manifest": "[bob@example.com, {user: eve@example.com, role: guest}]", "by the workspace": "[bob@example.com, eve@example.com]"} {
+			t.Run(name+", "+members, func(t *testing.T) {
+				t.Parallel()
+				s := newServiceOf(t, resource.V1, sandboxtest.Options{Answers: answers})
+				manifest := `{version: 1, projects: [{key: web, identifier: WEB, members: ` + list + `, ` + items
+				for _, run := range []string{"first", "second", "third"} {
+					a := s.apply(t, applying{manifest: manifest})
+					if r := a.reasons(); len(r) != 2 || r["work_item/web/a"] != why || r["work_item/web/b"] != why || len(a.warnings()) > 0 || (a.writes > 0) != (run == "first") {
+						t.Error(run, a.writes, r, a.warnings())
+					}
+				}
+				if answers == sandbox.Observed {
+					return
+				}
+				a := s.apply(t, applying{workers: 1, manifest: `{version: 1, projects: [{key: web, identifier: WEB, members: [bob@example.com, {user: eve@example.com, role: member}], ` + items})
+				if a.plan.Summary.Update != 3 || len(a.reasons())+len(a.warnings())+len(a.failed()) > 0 {
+					t.Errorf("as a member: %+v %v %v %v", a.plan.Summary, a.reasons(), a.warnings(), a.failed())
+				}
+			})
+		}
+	}
+}
+
+// TestWhatTheServiceLeavesOutIsSentOnce: nothing tells that the assignee is a guest. It is no update, and not sent until something changes.
+func TestWhatTheServiceLeavesOutIsSentOnce(t *testing.T) {
+	t.Parallel()
+	s := newServiceOf(t, resource.V1, sandboxtest.Options{Answers: sandbox.Observed})
+	const members = "projects/" + sandboxtest.ProjectWeb + "/project-members/"
+	eve := s.somebody(t, http.MethodPost, members, `{"member": "`+sandboxtest.UserEve+`", "role": 5}`)
+	manifest := func(more string) string {
+		return `{version: 1, projects: [{key: web, identifier: WEB, work_items: [{key: a, name: A, assignees: [` + more + `]}]}]}`
+	}
+	s.apply(t, applying{manifest: manifest("")})
+	first := s.apply(t, applying{manifest: manifest("eve@example.com")})
+	if out := first.itemA(t).Outcome; first.writes != 1 || !out.NotTaken || out.LeftOut != 1 || len(out.Warnings) != 1 {
+		t.Errorf("%d writes, %+v", first.writes, out)
+	}
+	again := s.apply(t, applying{manifest: manifest("eve@example.com")})
+	if why := again.reasons()["work_item/web/a"]; again.writes > 0 || !strings.HasPrefix(why, "the service did not take eve@example.com as assignees when it was last sent") {
+		t.Error(again.writes, why)
+	}
+	both := s.apply(t, applying{manifest: manifest("bob@example.com, eve@example.com")})
+	if out := both.itemA(t).Outcome; both.writes != 1 || out.NotTaken || out.LeftOut != 1 {
+		t.Errorf("with another: %d writes, %+v", both.writes, out)
+	}
+	s.somebody(t, http.MethodPatch, members+eve["id"].(string)+"/", `{"role": 15}`) //nolint:forcetypeassert // it is a text
+	if kept := s.apply(t, applying{manifest: manifest("bob@example.com, eve@example.com")}); kept.writes > 0 || len(kept.reasons()) != 1 {
+		t.Error(kept.writes, kept.reasons())
+	}
+	if sent := s.apply(t, applying{manifest: manifest("bob@example.com, eve@example.com"), all: true}); sent.writes != 1 || len(sent.warnings()) > 0 {
+		t.Error(sent.writes, sent.warnings())
+	}
+	if end := s.apply(t, applying{manifest: manifest("bob@example.com, eve@example.com")}); !end.plan.Empty() || end.plan.Summary.Blocked > 0 {
+		t.Errorf("%+v", end.plan.Summary)
 	}
 }

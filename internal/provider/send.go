@@ -24,24 +24,27 @@ func (s *Service) create(ctx context.Context, step *planner.Step, params map[str
 			}
 		}
 		res, err := s.upload(ctx, step, params, ids)
-		if err == nil && res.Row.ID() == "" {
-			err = fmt.Errorf("%s %s: the answer has no id: %w", step.Operation.Method, s.path(step, params), executor.ErrOutcomeUnknown)
+		if err == nil {
+			err = s.mixedUp(step, params, s.claim(step, res.Row, true))
 		}
-		var e *apiclient.Error
-		switch refused := errors.As(err, &e); {
+		e, refused := errors.AsType[*apiclient.Error](err)
+		there, exists := errors.AsType[*foundError](err)
+		switch {
+		case exists:
+			return s.adoptOwn(ctx, step, there.row, params, ids)
 		case err == nil:
 			row := s.completeRow(ctx, step, params, res.Row)
 			out := s.created(step, row, ids)
 			s.digestSent(step, row, out.Values, ids)
 			s.completeCustom(ctx, step, params, ids, &out)
 			if u != nil {
-				s.checkSingle(ctx, step, params, &out)
+				s.checkSingle(ctx, step, u, params, &out)
 			}
 			return out, nil
 		case refused && e.Effect == apiclient.Rejected:
 			out, err := s.resolveFailedCreate(ctx, step, u, params, ids, e)
 			return out, s.downgradeGeneric(step, err)
-		case refused && e.Effect != apiclient.UnknownEffect, !refused && !errors.Is(err, executor.ErrOutcomeUnknown):
+		case !errors.Is(err, executor.ErrOutcomeUnknown) && (!refused || e.Effect != apiclient.UnknownEffect):
 			return executor.Outcome{}, failure(step, err)
 		}
 		u = s.giveUp(step, err)
@@ -51,8 +54,10 @@ func (s *Service) create(ctx context.Context, step *planner.Step, params map[str
 // created is the outcome of a create from the object that the service returned.
 func (s *Service) created(step *planner.Step, row resource.Row, ids executor.IDs) executor.Outcome {
 	values := s.desired(step, ids)
-	warnings := append(s.mismatches(step, row, values, ids), s.unsentFields(step, ids)...)
-	return executor.Outcome{Record: planner.Record{ID: row.ID(), Identifier: s.identifier(step.Object, row), CreatedByUs: step.Action == planner.Create, Values: digests(values)}, Warnings: warnings}
+	out := executor.Outcome{Record: planner.Record{ID: row.ID(), Identifier: s.identifier(step.Object, row), CreatedByUs: step.Action == planner.Create, Values: digests(values)}}
+	s.verify(&out, step, row, values, ids)
+	out.Warnings.Add(s.unsentFields(step, ids)...)
+	return out
 }
 
 func (s *Service) update(ctx context.Context, step *planner.Step, params map[string]string, ids executor.IDs) (executor.Outcome, error) {
@@ -68,10 +73,10 @@ func (s *Service) update(ctx context.Context, step *planner.Step, params map[str
 		return executor.Outcome{}, failure(step, err)
 	}
 	values := s.desired(step, ids)
-	warnings := s.mismatches(step, row, values, ids)
-	applied := digests(values)
-	s.digestSent(step, row, applied, ids)
-	return executor.Outcome{Record: planner.Record{ID: params[step.Kind.Param], Identifier: s.plan.Known[step.Address].Identifier, CreatedByUs: step.CreatedByUs, Values: applied}, Warnings: warnings}, nil
+	out := executor.Outcome{Record: planner.Record{ID: params[step.Kind.Param], Identifier: s.plan.Known[step.Address].Identifier, CreatedByUs: step.CreatedByUs, Values: digests(values)}}
+	s.verify(&out, step, row, values, ids)
+	s.digestSent(step, row, out.Values, ids)
+	return out, nil
 }
 
 // completeRow is the object after a write, read again where the answer leaves out a list that was sent.
@@ -95,35 +100,35 @@ func (s *Service) completeRow(ctx context.Context, step *planner.Step, params ma
 // digestSent adds to the applied values those into which the service rewrote them.
 func (s *Service) digestSent(step *planner.Step, row resource.Row, applied map[string]string, ids executor.IDs) {
 	resolve := s.resolve(step.Object, ids)
+	known := s.known(step.Address)
 	for i := range step.Object.Values {
 		v := &step.Object.Values[i]
 		key := planner.ShownKey(v.Field.Name)
 		sent := step.Sends(v)
 		if sent == nil {
-			if before, ok := s.plan.Known[step.Address].Values[key]; ok {
+			if before, ok := known[key]; ok {
 				applied[key] = before
 			}
 			continue
 		}
 		want, complete := sent.Desired(resolve)
-		if have, known := v.Field.ObservedIn(row); (complete || v.Field.Rich()) && known && !v.Field.Agrees(want, have) && rewritten(v.Field, want, have) {
+		if v.Field.Past && step.Action == planner.Create { // the answer does not say what was stored
+			continue
+		}
+		if have, known := v.Field.ObservedIn(row); (complete || v.Field.Rich()) && known && !v.Field.Agrees(want, have) {
 			applied[key] = planner.Shown(have)
+			if !v.Field.IsCoveredBy(want, have) {
+				applied[key] = planner.LeftOut(have)
+			}
 		}
 	}
 }
 
-// rewritten reports whether a value that differs from the one sent is the service's own
-// form of it. A reference that it left out is not: it may accept that another time.
-func rewritten(f *resource.Field, want, have string) bool {
-	switch f.Type {
-	case resource.Ref:
-		return false
-	case resource.RefSet:
-		shown := strings.Split(have, ",")
-		return !slices.ContainsFunc(strings.Split(want, ","), func(id string) bool { return id != "" && !slices.Contains(shown, id) })
-	default:
-		return true
-	}
+// known are the values of an object that the state has, or will have by what is done.
+func (s *Service) known(address resource.Address) map[string]string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return planner.MergeValues(s.plan.Known[address].Values, s.learnt[address])
 }
 
 // send makes the request of a create or update, with the field names that the service uses.
@@ -135,7 +140,7 @@ func (s *Service) send(ctx context.Context, step *planner.Step, params map[strin
 	body := func(names resource.FieldNames) []byte {
 		return step.Operation.Enclose(resource.Body(values, names, resolve, extra...))
 	}
-	req := apiclient.Request{Operation: step.Operation, Params: params, Body: body(names)}
+	req := apiclient.Request{Operation: step.Operation, Params: params, Body: body(names), Again: s.lookAgain(step, params)}
 	res, err := s.client.Do(ctx, req)
 	if other, ok := s.switchFieldNames(step, names, err); ok {
 		req.Body = body(other)
@@ -180,10 +185,13 @@ func (s *Service) externalIDs(step *planner.Step) [][2]string {
 	return nil
 }
 
-// path is the request path of a step, for messages.
-func (s *Service) path(step *planner.Step, params map[string]string) string {
+// mixedUp is the error of an answer that says nothing about the step, nil if that is not wrong.
+func (s *Service) mixedUp(step *planner.Step, params map[string]string, wrong error) error {
+	if wrong == nil {
+		return nil
+	}
 	path, _ := step.Operation.Expand(params)
-	return path
+	return fmt.Errorf("%s %s: %w: %w", step.Operation.Method, path, wrong, executor.ErrOutcomeUnknown)
 }
 
 // identifier is the readable identifier of an object that was just created, or "".

@@ -21,23 +21,28 @@ import (
 type Service struct {
 	client      *apiclient.Client
 	plan        *planner.Plan
+	state       State
 	unappliable map[fieldOf]bool // fields that differ and cannot be changed
 	sentLater   map[fieldOf]int  // the step that sends a text when what it names is created
 	grace       Grace
 
 	mu           sync.Mutex
 	lostCreates  map[*planner.Step]*lostCreate
-	namesInUse   map[string]resource.FieldNames // by kind, once an answer has shown them
-	runtimeNames map[planner.Name]string        // IDs of names that exist only since this run
-	warnedHidden map[*resource.Field]bool       // fields already reported as hidden by answers
-	lists        map[listOf][]resource.Row      // of the predefined objects of a new parent
-	batchCreated map[string]int                 // by ID of an object that a batch created: how many it created before
-	planned      map[string]bool                // IDs that the plan knows, once they are needed
-	unseen       map[string]*planner.Step       // by ID: steps of batches, until a read shows their objects
-	shown        map[string]resource.Row        // by ID: work items as API v2 shows them
+	namesInUse   map[string]resource.FieldNames         // by kind, once an answer has shown them
+	runtimeNames map[planner.Name]string                // IDs of names that exist only since this run
+	warnedHidden map[*resource.Field]bool               // fields already reported as hidden by answers
+	lists        map[listOf][]resource.Row              // of the predefined objects of a new parent
+	batchCreated map[string]int                         // by ID of an object that a batch created: how many it created before
+	owners       map[ownedID]owner                      // whose IDs are, once that is needed; see [Service.claim]
+	disputed     map[*planner.Step]bool                 // steps whose ID another answer gave too
+	unseen       map[string]*planner.Step               // by ID: steps of batches, until a read shows their objects
+	shown        map[string]resource.Row                // by ID: work items as the list of API v2 shows them
+	learnt       map[resource.Address]map[string]string // values of objects, from steps that are done
+	written      map[string]time.Time                   // by ID: when the run wrote last, see remember
 	placements   map[resource.Address][]placement
 	rowLimits    map[*resource.Operation]int   // of operations whose batches were too large
 	missing      map[*resource.Operation]error // operations of API v2 that the service does not have, and how it said so
+	collisions   map[*planner.Step]int         // refusals of a row because of a concurrent change
 	customNames  map[string]string             // by ID of a property: its name in API v2; "" = the service shows none
 
 	customChecked atomic.Bool // API v2 was seen to store custom fields
@@ -48,14 +53,17 @@ type Service struct {
 
 var _ executor.Service = (*Service)(nil)
 
+// State is what is known of all objects, with the outcomes of this run so far.
+type State interface{ Prior() planner.Prior }
+
 // NewService returns the service for a plan. A create without an answer, from this run or
 // an earlier one, is looked for until the grace period is over, before it is sent again.
-func NewService(client *apiclient.Client, plan *planner.Plan, grace Grace) *Service {
+func NewService(client *apiclient.Client, plan *planner.Plan, state State, grace Grace) *Service {
 	s := &Service{
-		client: client, plan: plan, unappliable: map[fieldOf]bool{}, sentLater: map[fieldOf]int{}, grace: grace.begin(), lostCreates: map[*planner.Step]*lostCreate{},
+		client: client, plan: plan, state: state, disputed: map[*planner.Step]bool{}, unappliable: map[fieldOf]bool{}, sentLater: map[fieldOf]int{}, grace: grace.begin(), lostCreates: map[*planner.Step]*lostCreate{},
 		namesInUse: maps.Clone(plan.FieldNames), runtimeNames: map[planner.Name]string{}, warnedHidden: map[*resource.Field]bool{}, lists: map[listOf][]resource.Row{},
-		placements: findPlacements(plan), batchCreated: map[string]int{}, unseen: map[string]*planner.Step{}, shown: map[string]resource.Row{}, rowLimits: map[*resource.Operation]int{}, missing: map[*resource.Operation]error{},
-		customNames: map[string]string{},
+		placements: findPlacements(plan), batchCreated: map[string]int{}, unseen: map[string]*planner.Step{}, shown: map[string]resource.Row{}, learnt: map[resource.Address]map[string]string{}, written: map[string]time.Time{}, rowLimits: map[*resource.Operation]int{}, missing: map[*resource.Operation]error{},
+		customNames: map[string]string{}, collisions: map[*planner.Step]int{},
 	}
 	if s.namesInUse == nil {
 		s.namesInUse = map[string]resource.FieldNames{}
@@ -86,6 +94,14 @@ type fieldOf struct {
 
 // Do carries out one step: one write request, or the three of an upload, and reads where its outcome is unknown.
 func (s *Service) Do(ctx context.Context, step *planner.Step, ids executor.IDs) (executor.Outcome, error) {
+	out, err := s.do(ctx, step, ids)
+	if err == nil {
+		s.remember(step, out, ids)
+	}
+	return out, err
+}
+
+func (s *Service) do(ctx context.Context, step *planner.Step, ids executor.IDs) (executor.Outcome, error) {
 	if u := s.lostCreate(step); u != nil && u.cause == nil && time.Now().Before(u.end()) { // the plan has just looked
 		return executor.Outcome{}, &executor.Pending{After: time.Until(u.end()), Err: u.reason()}
 	}
@@ -218,6 +234,7 @@ func (s *Service) desired(step *planner.Step, ids executor.IDs) map[*resource.Fi
 		switch {
 		case sent != nil:
 			v = sent
+		case step.Action == planner.Create && v.Null && resource.IsCustom(v): // a new object has no value
 		case step.Action == planner.Create, s.unappliable[at], step.Index < s.sentLater[at], resource.IsCustom(v), step.OnlyCustom(): // another step sends it, if any
 			continue
 		}

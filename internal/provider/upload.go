@@ -46,6 +46,9 @@ func (s *Service) upload(ctx context.Context, step *planner.Step, params map[str
 		if _, v, failed := s.findCreated(ctx, step, params); v != absent {
 			return nil, errors.Join(err, failed)
 		}
+		if wrong := s.claim(step, resource.Row{"id": e.ExistingID}, false); wrong != nil {
+			return nil, errors.Join(err, wrong)
+		}
 		if err := s.discard(ctx, step, params, e.ExistingID); err != nil {
 			return nil, err
 		}
@@ -56,8 +59,9 @@ func (s *Service) upload(ctx context.Context, step *planner.Step, params map[str
 	}
 	form, _ := res.Row[how.Form].(map[string]any)
 	row, _ := res.Row[how.Object].(map[string]any)
-	if res.Row = row; res.Row.ID() == "" {
-		return res, nil
+	res.Row = row
+	if err := s.mixedUp(step, params, s.claim(step, res.Row, true)); err != nil {
+		return nil, err // what follows would change the object that has the ID
 	}
 	if !step.Object.SameContent(res.Row) {
 		return nil, diag.WithHint(fmt.Errorf("%s: the service takes no file of %d bytes", step.Values[i].Text, content.Size), "its FILE_SIZE_LIMIT is smaller: attach a smaller file, or give its address in links")

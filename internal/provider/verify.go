@@ -1,7 +1,9 @@
 package provider
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,14 +19,89 @@ import (
 // for objects it did create. So a success is compared with the request, and a failure
 // with the objects that the service then shows.
 
+// ownedID is an ID of the service; different kinds may share one.
+type ownedID struct{ kind, id string }
+
+// owner is the object that has an ID.
+type owner struct {
+	address resource.Address
+	orphan  bool          // the manifest does not have it
+	step    *planner.Step // that got the ID in this run; nil = none did
+}
+
+// claim notes the ID that the service gives a step's object. One that is none, or that another object of the state or of this
+// run has, comes from an answer that was mixed up and says nothing. Only what exists already can be an orphan of the state.
+func (s *Service) claim(step *planner.Step, row resource.Row, created bool) error {
+	id := row.ID()
+	switch mark, _ := row["external_id"].(string); {
+	case id == "":
+		return errors.New("the answer has no ID")
+	case !resource.IsID(id):
+		return fmt.Errorf("the answer has the ID %s, which is no UUID", quoted(id))
+	case created && mark != "" && s.usesExternalID(step) && mark != resource.ExternalID(s.plan.Workspace, step.Address):
+		return fmt.Errorf("the answer is about another object, with the external ID %s", quoted(mark))
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.loadOwners()
+	at := ownedID{step.Kind.Name, id}
+	had, owned := s.owners[at]
+	if owned && had.address != step.Address {
+		s.disputed[had.step] = had.step != nil
+		proven := !created && (had.orphan || had.step != nil && row.HasExternalID(resource.ExternalID(s.plan.Workspace, step.Address)))
+		if !proven {
+			return fmt.Errorf("the answer has the ID %s, which is that of %s", id, had.address)
+		}
+	}
+	s.owners[at] = owner{address: step.Address, step: step}
+	return nil
+}
+
+// settleDispute looks up the object of a create whose ID another answer gave too, and corrects the outcome.
+func (s *Service) settleDispute(ctx context.Context, step *planner.Step, out executor.Outcome, ids executor.IDs) executor.Outcome {
+	params, err := s.params(step, ids)
+	if err != nil {
+		return out
+	}
+	row, v, err := s.findCreated(ctx, step, params)
+	if v == found && row.ID() == out.ID {
+		return out
+	}
+	summary, wrong := "the service gave its ID "+out.ID+" to another object too", out.ID
+	if v == found {
+		out, summary = s.created(step, row, ids), "the service answered with the ID "+wrong+" of another object: it is "+row.ID()
+	} else if err != nil {
+		summary += ": " + err.Error()
+	}
+	out.Warnings.Add(diag.Diagnostic{
+		Severity: diag.Warning, Code: "mixed-up", Position: step.Position, Address: string(step.Address), Summary: summary,
+		Hint: "answers are mixed up, perhaps by a cache or a proxy before the service: look at what the object " + wrong + " holds, and plan again",
+	})
+	return out
+}
+
+// loadOwners gathers the IDs that the state knows, when they are first needed.
+func (s *Service) loadOwners() {
+	if s.owners != nil {
+		return
+	}
+	s.owners = map[ownedID]owner{}
+	for address, r := range s.state.Prior() {
+		if _, wanted := s.plan.Known[address]; !wanted && address.IsObject() && r.ID != "" {
+			s.owners[ownedID{address.Kind(), r.ID}] = owner{address: address, orphan: true}
+		}
+	}
+	for address, r := range s.plan.Known {
+		s.owners[ownedID{address.Kind(), r.ID}] = owner{address: address}
+	}
+}
+
 // silentDropHint names the references that the service drops without an error.
 const silentDropHint = "the service silently drops objects of other projects, and people who are guests or not members of the project"
 
-// mismatches are warnings of fields that the answer shows with other values than were
-// sent. The shown value replaces the sent one in values, since the service holds that;
-// but where the service rewrote a value, the sent one stays, see [Service.digestSent].
-func (s *Service) mismatches(step *planner.Step, row resource.Row, values map[*resource.Field]string, ids executor.IDs) diag.List {
-	var l diag.List
+// verify adds to the outcome of a step warnings of fields that the answer shows with other values than were sent.
+func (s *Service) verify(out *executor.Outcome, step *planner.Step, row resource.Row, values map[*resource.Field]string, ids executor.IDs) {
+	l, sent := &out.Warnings, 0
 	row = step.Kind.InZone(row, step.Zone)
 	resolve := s.resolve(step.Object, ids)
 	warn := func(v *resource.Value, summary, hint string) {
@@ -40,7 +117,10 @@ func (s *Service) mismatches(step *planner.Step, row resource.Row, values map[*r
 		if !shows && v.Field.IsRef() && !resource.IsCustom(v) {
 			hidden = append(hidden, v)
 		}
-		if !ok || v.AsShown || v.Field.Type == resource.HTML && shown == v.Text {
+		if ok && !v.AsShown && !v.Field.AlwaysSend {
+			sent++
+		}
+		if !ok || v.AsShown || v.Field.Past && step.Action == planner.Create || v.Field.Type == resource.HTML && shown == v.Text {
 			continue // the text itself came back
 		}
 		have, known := v.Field.ObservedIn(row)
@@ -64,11 +144,13 @@ func (s *Service) mismatches(step *planner.Step, row resource.Row, values map[*r
 			n := len(strings.Split(have, ",")) - len(v.Refs)
 			summary, hint = "the service shows "+strconv.Itoa(n)+" more "+v.Field.Name+" than were sent", "some editions also show removed ones"
 		}
-		warn(v, summary, hint)
-		if !rewritten(v.Field, want, have) {
-			values[v.Field] = have
+		if warn(v, summary, hint); !v.Field.IsCoveredBy(want, have) {
+			if out.LeftOut++; s.isAsBefore(step, v.Field, have) {
+				sent--
+			}
 		}
 	}
+	out.NotTaken = step.Action == planner.Update && out.LeftOut > 0 && sent == 0 && !step.SetExternalID
 	if informative { // an answer without any field contradicts nothing
 		for _, v := range hidden {
 			if s.warnOnce(v.Field) {
@@ -77,7 +159,13 @@ func (s *Service) mismatches(step *planner.Step, row resource.Row, values map[*r
 			}
 		}
 	}
-	return l
+}
+
+// isAsBefore reports whether the service shows what it had of a field before the run, as far as the state tells.
+func (s *Service) isAsBefore(step *planner.Step, f *resource.Field, have string) bool {
+	known := s.plan.Known[step.Address].Values
+	applied, ok := known[f.Name]
+	return have == "" && !ok || ok && applied == resource.Digest(have) || known[planner.ShownKey(f.Name)] == planner.LeftOut(have)
 }
 
 // unsentFields warns once of each field that was left out because its target does not
@@ -142,7 +230,7 @@ func (s *Service) downgradeGeneric(step *planner.Step, err error) error {
 	if !refused || e.Effect != apiclient.Rejected || !e.Generic() {
 		return err
 	}
-	if _, listed := s.operation(step, resource.List); listed && (s.usesExternalID(step) || !step.Kind.AdoptOnRequestOnly) {
+	if _, listed := s.operation(step, resource.List); listed && (s.usesExternalID(step) || !step.Kind.AdoptOnRequestOnly) || s.onlyNumbersTell(step) {
 		return diag.WithHint(err, "the service gives this answer to failures of many kinds; "+string(step.Address)+
 			" was not created: check whether its parent and everything it refers to still exist")
 	}

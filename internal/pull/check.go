@@ -1,8 +1,9 @@
 package pull
 
 import (
-	"maps"
+	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/resource"
@@ -10,65 +11,96 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// fault is what is wrong with the manifests as they are to be, and what to do without; no why = nothing is.
+// fault is what is wrong with the manifests as they are to be: why not these values, by their place in the result; or why
+// not, where nothing tells which value is to blame. An empty one means that nothing is.
 type fault struct {
+	values map[int]string
 	why    string
-	values []int
-	files  []string
 }
 
-// check reads the manifests as they are to be, and plans them.
-func (t *taker) check(edited map[string][]byte) (fault, error) {
+func (f fault) found() bool { return len(f.values) > 0 || f.why != "" }
+
+// check reads the manifests as they are to be with the first values of the result, and plans them.
+func (t *taker) check(edited map[string][]byte, first int) (fault, error) {
 	now, found := t.Load(edited)
-	if f := t.invalid(found, edited); f.why != "" {
+	if f := t.invalid(found, first); f.found() {
 		return f, nil
 	}
-	if file, why := t.differs(now); why != "" {
-		return blame(file, why, edited), nil
+	if why := t.differs(now); why != "" {
+		return fault{why: why}, nil
 	}
 	plan, found, err := t.Replan(now)
 	if err != nil {
 		return fault{}, err
 	}
-	if f := t.invalid(found, edited); f.why != "" || plan == nil {
+	if f := t.invalid(found, first); f.found() || plan == nil {
 		return f, nil
 	}
-	if values := t.stillDiffer(plan); len(values) > 0 {
-		return fault{why: "it would not be what the service has", values: values}, nil
-	}
-	return fault{}, nil
+	return fault{values: t.stillDiffer(plan, first)}, nil
 }
 
-// blame does without a file, or all if that is none that changes.
-func blame(file, why string, edited map[string][]byte) fault {
-	if _, changed := edited[file]; changed {
-		return fault{why: why, files: []string{file}}
-	}
-	return fault{why: why, files: slices.Sorted(maps.Keys(edited))}
-}
-
-// invalid blames the values of the object of an error, or else the file.
-func (t *taker) invalid(found diag.List, edited map[string][]byte) fault {
-	at := slices.IndexFunc(found, func(d diag.Diagnostic) bool { return d.Severity == diag.Error })
-	if at < 0 {
-		return fault{}
-	}
-	f := fault{why: "the manifest would have an error: " + found[at].Summary}
-	for i, v := range t.result.Values {
-		if v.Object != nil && found[at].Address != "" && string(v.Object.Address) == found[at].Address {
-			f.values = append(f.values, i)
+// invalid blames the values that have an error, else those of the objects that have one.
+func (t *taker) invalid(found diag.List, first int) fault {
+	var errs diag.List
+	for _, d := range found {
+		if d.Severity == diag.Error {
+			errs.Add(d)
 		}
 	}
-	if len(f.values) == 0 {
-		return blame(found[at].File, f.why, edited)
+	if len(errs) == 0 {
+		return fault{}
 	}
-	return f
+	const why = "the manifest would have an error: "
+	own, beside := fault{values: map[int]string{}}, fault{values: map[int]string{}}
+	for i, v := range t.result.Values[:first] {
+		for _, d := range errs {
+			if v.Object == nil || d.Address != string(v.Object.Address) {
+				continue
+			}
+			if beside.values[i] = why + d.Summary; strings.HasSuffix(strings.TrimRight(d.Path, "[]0123456789"), "."+v.Path) {
+				own.values[i] = why + d.Summary
+			}
+		}
+	}
+	switch {
+	case own.found():
+		return own
+	case beside.found():
+		return beside
+	default:
+		return fault{why: why + errs[0].Summary}
+	}
 }
 
-// differs finds an object that is not as it was but for what was taken.
-func (t *taker) differs(now *manifest.Manifest) (file, why string) {
+// narrow finds the first value with which there is a fault: by halves, since each look reads and plans everything.
+func (t *taker) narrow(why string) (fault, error) {
+	good, bad := 0, len(t.result.Values)
+	for bad-good > 1 {
+		middle := (good + bad) / 2
+		edited, refused, err := t.edited(middle)
+		if err != nil {
+			return fault{}, err
+		}
+		var f fault
+		if len(edited) > 0 && len(refused) == 0 {
+			if f, err = t.check(edited, middle); err != nil {
+				return fault{}, err
+			}
+		}
+		if f.found() {
+			bad = middle
+			why = cmp.Or(f.why, why)
+		} else {
+			good = middle
+		}
+	}
+	return fault{values: map[int]string{bad - 1: why}}, nil
+}
+
+// differs says of which object there is more to change than what was taken, or "".
+func (t *taker) differs(now *manifest.Manifest) (why string) {
 	if len(now.Objects) != len(t.Manifest.Objects) {
-		return "", "the manifests would have other objects"
+		return "the manifests would have other objects"
 	}
 	taken := map[resource.Address][]*Value{}
 	for i := range t.result.Values {
@@ -81,18 +113,13 @@ func (t *taker) differs(now *manifest.Manifest) (file, why string) {
 			return slices.ContainsFunc(taken[old.Address], func(v *Value) bool { return v.Path == f.Path() })
 		}
 		if !sameObject(old, now.Objects[i]) {
-			return old.Position.File, string(old.Address) + " would become another object"
+			return string(old.Address) + " would become another object"
 		}
 		if f := otherField(old, now.Objects[i], is); f != nil {
-			v, _ := old.Value(f.Name)
-			at := old.Position
-			if v != nil {
-				at = v.Position
-			}
-			return at.File, f.Path() + " of " + string(old.Address) + " would change too"
+			return f.Path() + " of " + string(old.Address) + " would change too"
 		}
 	}
-	return "", ""
+	return ""
 }
 
 // sameObject reports whether nothing but fields differs.
@@ -103,25 +130,13 @@ func sameObject(a, b *resource.Object) bool {
 		}
 		return o.Address
 	}
-	source := func(s *resource.Source) resource.Source {
-		if s == nil {
-			return resource.Source{}
-		}
-		return *s
-	}
-	protect := func(p *bool) int {
-		switch {
-		case p == nil:
-			return 0
-		case *p:
-			return 1
-		}
-		return 2
-	}
-	return a.Address == b.Address && a.Key == b.Key && a.ID == b.ID && a.Identifier == b.Identifier && source(a.Source) == source(b.Source) && a.Index == b.Index &&
-		slices.Equal(a.Previously, b.Previously) && protect(a.Protect) == protect(b.Protect) && a.NoCreate == b.NoCreate && address(a.Outer) == address(b.Outer) &&
+	return a.Address == b.Address && a.Key == b.Key && a.ID == b.ID && a.Identifier == b.Identifier && equal(a.Source, b.Source) && a.Index == b.Index &&
+		slices.Equal(a.Previously, b.Previously) && equal(a.Protect, b.Protect) && a.NoCreate == b.NoCreate && address(a.Outer) == address(b.Outer) &&
 		address(a.Parent) == address(b.Parent) && samePolicy(a.Policy, b.Policy)
 }
+
+// equal compares what two pointers point at.
+func equal[T comparable](a, b *T) bool { return a == b || a != nil && b != nil && *a == *b }
 
 func samePolicy(a, b *resource.Policy) bool {
 	if a == nil || b == nil {
@@ -161,8 +176,8 @@ func sameReference(a, b resource.Reference) bool {
 	return a.Text == b.Text && a.ID == b.ID
 }
 
-// stillDiffer are the values that were taken and that a plan would change.
-func (t *taker) stillDiffer(plan *planner.Plan) []int {
+// stillDiffer tells why not of the values that were taken and that a plan would change.
+func (t *taker) stillDiffer(plan *planner.Plan, first int) map[int]string {
 	changes := map[resource.Address]map[string]bool{}
 	note := func(a resource.Address, path string) {
 		if changes[a] == nil {
@@ -183,10 +198,10 @@ func (t *taker) stillDiffer(plan *planner.Plan) []int {
 	for _, d := range plan.Drift {
 		note(d.Object.Address, d.Change.Path)
 	}
-	var values []int
-	for i, v := range t.result.Values {
+	values := map[int]string{}
+	for i, v := range t.result.Values[:first] {
 		if v.Object != nil && changes[v.Object.Address][v.field.Name] {
-			values = append(values, i)
+			values[i] = "it would not be what the service has"
 		}
 	}
 	return values

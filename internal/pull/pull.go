@@ -67,6 +67,7 @@ type taker struct {
 	places  map[diag.Position]int // values that are written there
 	objects map[diag.Position]int // objects that are
 	edits   map[string][]change
+	renamed map[*resource.Object]renaming
 	within  map[string]string // folders of the files of pages
 	written map[string][]byte // new texts of pages
 }
@@ -77,13 +78,21 @@ type change struct {
 
 	value    int // in the result
 	optional bool
+	names    *planner.Divergence // of references, which name their targets as these are called by then
+	follows  *resource.Reference // names what is renamed
+}
+
+// renaming is the new name of an object that people renamed.
+type renaming struct {
+	from, to string
+	value    int // in the result
 }
 
 // Take makes the edits. An error is one of reading, or of planning again.
 func Take(in Input) (*Result, error) {
 	t := &taker{
 		Input: in, texts: map[string][]byte{}, files: map[string]*edit.File{}, pages: pages(in.Plan, in.Manifest), places: map[diag.Position]int{}, objects: map[diag.Position]int{},
-		edits: map[string][]change{}, within: map[string]string{}, written: map[string][]byte{},
+		edits: map[string][]change{}, renamed: map[*resource.Object]renaming{}, within: map[string]string{}, written: map[string][]byte{},
 	}
 	for _, o := range in.Manifest.Objects {
 		t.objects[o.Position]++
@@ -96,6 +105,11 @@ func Take(in Input) (*Result, error) {
 	for i := range in.Plan.Divergences {
 		if err := t.take(&in.Plan.Divergences[i]); err != nil {
 			return nil, err
+		}
+	}
+	for _, d := range in.Plan.Drift { // such as a role: what is not taken is named
+		if v, ok := d.Object.Value(d.Change.Path); ok && !slices.ContainsFunc(in.Plan.Divergences, func(other planner.Divergence) bool { return other.Value == v }) {
+			t.refuse(&planner.Divergence{Object: d.Object, Value: v, Change: *d.Change}, "it is a part of the value")
 		}
 	}
 	t.report()
@@ -143,8 +157,8 @@ func (t *taker) take(d *planner.Divergence) error {
 	written, isText := in.Text(v.Position.Line, v.Position.Column)
 	switch {
 	case why != "":
-	case v.Field.Type != resource.File && strings.Contains(asText(value), "${{") && t.refers(v.Position.File):
-		why = "the manifest would take ${{ in it for a reference"
+	case v.Field.Type != resource.File && manifest.Refers(asText(value)) && t.refers(v.Position.File):
+		why = "the manifest would take it for a reference"
 	case nested(o, v):
 		why = "it is written inside " + string(o.Outer.Address)
 	case isText && !v.Null && v.Field.Type != resource.File && strings.TrimSpace(written) != strings.TrimSpace(v.Text):
@@ -173,6 +187,9 @@ func (t *taker) take(d *planner.Divergence) error {
 		e.Line, e.Column, e.Insert, e.Key = o.Position.Line, o.Position.Column, true, field.Name
 	case field != v.Field:
 		e.Key = field.Name
+	}
+	if v.Field.IsRef() {
+		e.names = d
 	}
 	t.result.Values = append(t.result.Values, taken)
 	t.edits[taken.file] = append(t.edits[taken.file], e)
@@ -205,7 +222,7 @@ func (t *taker) encode(d *planner.Divergence) (field *resource.Field, value any,
 	v := d.Value
 	switch v.Field.Type {
 	case resource.RefSet:
-		l := edit.List{Add: d.Add, Whole: d.All}
+		l := edit.List{Add: t.words(d, d.Add), Whole: t.words(d, d.All)}
 		for _, k := range d.Drop {
 			at := v.Refs[k].Position
 			l.Drop = append(l.Drop, edit.Place{Line: at.Line, Column: at.Column})
@@ -219,7 +236,7 @@ func (t *taker) encode(d *planner.Divergence) (field *resource.Field, value any,
 		case 0:
 			return v.Field, nil, ""
 		case 1:
-			return v.Field, d.All[0], ""
+			return v.Field, t.words(d, d.All)[0], ""
 		}
 		return v.Field, nil, "it is in several: " + strings.Join(d.All, ", ")
 	default:
@@ -229,6 +246,32 @@ func (t *taker) encode(d *planner.Divergence) (field *resource.Field, value any,
 		}
 		return field, value, why
 	}
+}
+
+// words are the names of references as the manifests will have them: a target that is renamed has its new name by then, or
+// its key where that is not clear.
+func (t *taker) words(d *planner.Divergence, names []string) []string {
+	words := slices.Clone(names)
+	for i, name := range words {
+		o := d.Named[name]
+		new, renamed := t.renamed[o]
+		switch {
+		case o == nil || !renamed || t.result.Values[new.value].Object == nil || name != new.from:
+		case t.isClear(o, new.to):
+			words[i] = new.to
+		default:
+			words[i] = o.Key
+		}
+	}
+	return words
+}
+
+// isClear reports whether a new name means one object only.
+func (t *taker) isClear(o *resource.Object, name string) bool {
+	return !resource.IsID(name) && name != resource.Me && !slices.ContainsFunc(t.Manifest.Objects, func(other *resource.Object) bool {
+		return other != o && other.Kind == o.Kind && other.Parent == o.Parent && (other.Key == name || t.renamed[other].to == name ||
+			slices.ContainsFunc(o.Kind.NaturalKey, func(field string) bool { return strings.EqualFold(other.Text(field), name) }))
+	})
 }
 
 // keepKey lets an object that is renamed keep the key that came from its name, and what refers to it by that name.
@@ -242,11 +285,12 @@ func (t *taker) keepKey(d *planner.Divergence, name string, value int) {
 			Edit: edit.Edit{Line: o.Position.Line, Column: o.Position.Column, Insert: true, Key: "key", Value: o.Key}, value: value, optional: true,
 		})
 	}
+	t.renamed[o] = renaming{v.Text, name, value}
 	for _, other := range t.Manifest.Objects {
 		for i := range other.Values {
 			for k := range other.Values[i].Refs {
 				if r := &other.Values[i].Refs[k]; r.Target == o && r.Text == v.Text && r.Text != o.Key {
-					t.edits[r.Position.File] = append(t.edits[r.Position.File], change{Edit: edit.Edit{Line: r.Position.Line, Column: r.Position.Column, Value: name}, value: value})
+					t.edits[r.Position.File] = append(t.edits[r.Position.File], change{Edit: edit.Edit{Line: r.Position.Line, Column: r.Position.Column}, value: value, follows: r})
 				}
 			}
 		}
@@ -298,57 +342,87 @@ func (t *taker) manifest(file string) (*edit.File, error) {
 	return t.files[file], err
 }
 
-// finish makes the edits, and looks at the result until nothing is wrong with it: without a value that is to blame, else
-// without the files that are.
+// finish makes the edits, and looks at the result until nothing is wrong with it, each time without the values that are to blame.
 func (t *taker) finish() error {
 	for {
-		edited := maps.Clone(t.written)
-		refused := map[int]string{} // by value
-		for file, changes := range t.edits {
-			in, err := t.manifest(file)
-			if err != nil {
-				return err
-			}
-			list := make([]edit.Edit, len(changes))
-			for i, c := range changes {
-				list[i] = c.Edit
-			}
-			text, errs := in.Apply(list)
-			for i, err := range errs {
-				if err != nil && (!changes[i].optional || !errors.Is(err, edit.ErrKeyExists)) {
-					refused[changes[i].value] = err.Error()
-					if errors.Is(err, edit.ErrKeyExists) { // the value is behind an anchor of the object
-						refused[changes[i].value] = shared
-					}
-				}
-			}
-			edited[file] = text
-		}
-		for _, value := range slices.Sorted(maps.Keys(refused)) {
-			t.drop(value, refused[value])
-		}
-		if len(refused) > 0 {
-			continue
-		}
-		if len(edited) == 0 {
-			t.keep(nil)
-			return nil
-		}
-		bad, err := t.check(edited)
+		edited, refused, err := t.edited(len(t.result.Values))
 		if err != nil {
 			return err
 		}
-		if bad.why == "" {
+		bad := fault{values: refused}
+		if len(refused) == 0 && len(edited) > 0 {
+			if bad, err = t.check(edited, len(t.result.Values)); err == nil && bad.why != "" {
+				bad, err = t.narrow(bad.why)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		if !bad.found() {
 			t.keep(edited)
 			return nil
 		}
-		for _, v := range bad.values {
-			t.drop(v, bad.why)
-		}
-		for _, file := range bad.files {
-			t.dropFile(file, bad.why)
+		for _, value := range slices.Sorted(maps.Keys(bad.values)) {
+			t.drop(value, bad.values[value])
 		}
 	}
+}
+
+// edited are the files with the first values of the result, and why not some of them.
+func (t *taker) edited(first int) (edited map[string][]byte, refused map[int]string, err error) {
+	edited, refused = map[string][]byte{}, map[int]string{}
+	for _, v := range t.result.Values[:first] {
+		if v.Object != nil && v.field.Type == resource.File {
+			edited[v.file] = t.written[v.file]
+		}
+	}
+	leaving := map[diag.Position]bool{} // references that the values do without
+	for _, changes := range t.edits {
+		for _, c := range changes {
+			if c.names == nil || c.value >= first {
+				continue
+			}
+			for k, r := range c.names.Value.Refs {
+				leaving[r.Position] = leaving[r.Position] || c.names.Value.Field.Type == resource.Ref || slices.Contains(c.names.Drop, k)
+			}
+		}
+	}
+	for file, changes := range t.edits {
+		var list []edit.Edit
+		var of []change
+		for _, c := range changes {
+			switch {
+			case c.value >= first, c.follows != nil && leaving[c.follows.Position]:
+				continue
+			case c.follows != nil:
+				o := c.follows.Target
+				if c.Value = t.renamed[o].to; !t.isClear(o, t.renamed[o].to) {
+					c.Value = o.Key
+				}
+			case c.names != nil:
+				_, c.Value, _ = t.encode(c.names)
+			}
+			list, of = append(list, c.Edit), append(of, c)
+		}
+		if len(list) == 0 {
+			continue
+		}
+		in, err := t.manifest(file)
+		if err != nil {
+			return nil, nil, err
+		}
+		text, errs := in.Apply(list)
+		for i, err := range errs {
+			if err != nil && (!of[i].optional || !errors.Is(err, edit.ErrKeyExists)) {
+				refused[of[i].value] = err.Error()
+				if errors.Is(err, edit.ErrKeyExists) { // the value is behind an anchor of the object
+					refused[of[i].value] = shared
+				}
+			}
+		}
+		edited[file] = text
+	}
+	return edited, refused, nil
 }
 
 // drop does without a value.
@@ -367,20 +441,6 @@ func (t *taker) drop(value int, why string) {
 		t.notTaken(v, why)
 	}
 	v.Object = nil // the others keep their places
-}
-
-// dropFile leaves a file as it is.
-func (t *taker) dropFile(file, why string) {
-	for i := range t.result.Values {
-		if v := &t.result.Values[i]; v.Object != nil && v.file == file {
-			t.drop(i, why)
-		}
-	}
-	for _, c := range slices.Clone(t.edits[file]) { // for a name that another file changes
-		t.drop(c.value, why)
-	}
-	delete(t.edits, file)
-	delete(t.written, file)
 }
 
 // keep has the result.

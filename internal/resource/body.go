@@ -39,8 +39,9 @@ func (f *Field) nameIn(names FieldNames) string {
 
 // InV2 reports whether bodies of API v2 take all of the values, or their texts say them.
 func InV2(values []*Value) bool {
+	told := slices.ContainsFunc(values, func(v *Value) bool { return v.Header != "" })
 	return !slices.ContainsFunc(values, func(v *Value) bool {
-		return v.Field.nameIn(V2Names) == "" && !v.Field.Header && v.Field.Definition == nil
+		return v.Field.nameIn(V2Names) == "" && !(v.Field.Header && told) && v.Field.Definition == nil
 	})
 }
 

@@ -58,8 +58,11 @@ func (v *Value) desired(id IDResolver) (canonical string, ok bool) {
 // row does not show it.
 func (f *Field) ObservedIn(row Row) (canonical string, known bool) {
 	name, raw, ok := row.shown(f)
-	if !ok || f.WriteOnly {
+	if !ok || f.CreateOnly() {
 		return "", false
+	}
+	if f.Definition != nil {
+		return f.observedCustom(raw)
 	}
 	if f.ArchiveFlag {
 		return strconv.FormatBool(raw != nil && raw != ""), true
@@ -107,6 +110,15 @@ func (f *Field) ObservedIn(row Row) (canonical string, known bool) {
 // a file only the size.
 func (f *Field) Agrees(want, shown string) bool {
 	return want == shown || f.Type == Upload && strings.HasPrefix(want, shown+" ")
+}
+
+// IsCoveredBy reports whether what the service shows of references names all that is wanted, or of another field is some form of it.
+func (f *Field) IsCoveredBy(want, shown string) bool {
+	if !f.IsRef() {
+		return true
+	}
+	all := strings.Split(shown, ",")
+	return !slices.ContainsFunc(strings.Split(want, ","), func(id string) bool { return id != "" && !slices.Contains(all, id) })
 }
 
 // joinIDs is the canonical form of a set.

@@ -63,6 +63,8 @@ type Field struct {
 	// Header is set where the value leads the object's rich text, since the service shows its own: of a
 	// comment the author, and the time. Nothing else of a Virtual one is sent, and API v2 needs no other.
 	Header bool
+	// PersonIn are the fields of a row of which the first one there names the person that a Header is about.
+	PersonIn []string
 	// Group is the mapping in the manifest that holds the field, such as relations; "" = none.
 	Group     string
 	Virtual   bool // never in a body: a membership declares it, or it is part of a header
@@ -71,15 +73,19 @@ type Field struct {
 	Enum      []string // for Enum: the values
 	Required  bool     // every create sends it
 	Immutable bool     // no update takes it
-	WriteOnly bool     // no response shows it: it is compared with the state only
+	// Past is set where the field is of an imported object's past, such as its author: a name that nobody knows leaves it out, and
+	// the answer to a create shows another value than it has stored.
+	Past bool
 	// Documented is set where the contract lists the field for creating or updating.
 	Documented bool
 	Clear      Clear
-	MaxLength  int    // in characters; 0 = no limit known
-	Max        int    // for Number: whole numbers from 0 to this; 0 = any number
-	Unique     bool   // the service refuses the same text twice within one parent
-	Pair       string // the field that must have a value too if this one has
-	NotBefore  string // for Date: the field whose date is the earliest this one may have
+	MaxLength  int  // in characters; 0 = no limit known
+	Max        int  // for Number: whole numbers from 0 to this; 0 = any number
+	Unique     bool // the service refuses the same text twice within one parent
+	// UniqueOnCreate is set where it refuses that of a new object only.
+	UniqueOnCreate bool
+	Pair           string // the field that must have a value too if this one has
+	NotBefore      string // for Date: the field whose date is the earliest this one may have
 	// Initial is the text that a create sends where the manifest gives none; "" = nothing.
 	// InitialBy has others, by the text of the field "type".
 	Initial   string
@@ -133,6 +139,9 @@ type RefRules struct {
 	// project_member for assignees; "" = none. The service drops others from a set
 	// without an error.
 	MustBeMemberOf string
+	// MemberRole is the least value of that membership's attribute with which the service takes the
+	// target, such as member for assignees; "" = any.
+	MemberRole string
 	// AddsMember is set where a create makes the target a member, such as a project's lead.
 	AddsMember bool
 	// ParentDefault is the field of the parent that a new object takes its value from
@@ -155,9 +164,9 @@ func (f *Field) complete() {
 	}
 }
 
-// CreateOnly reports whether only a create takes the field and nothing compares it
-// later, such as created_at of an imported work item.
-func (f *Field) CreateOnly() bool { return f.Immutable && f.WriteOnly }
+// CreateOnly reports whether only a create takes the field, and nobody changes it later, such as created_at of an imported work
+// item: it is not compared.
+func (f *Field) CreateOnly() bool { return f.Immutable && f.Past }
 
 // Path is where the field is written in its object, such as relations.blocking.
 func (f *Field) Path() string {
@@ -170,8 +179,27 @@ func (f *Field) Path() string {
 // IsRef reports whether the field names other objects.
 func (f *Field) IsRef() bool { return f.Type == Ref || f.Type == RefSet }
 
+// IsWord reports whether the values are numbers, names and other words of a small language, not free text. Messages do not
+// quote words.
+func (f *Field) IsWord() bool {
+	switch f.Type {
+	case Text, LongText, Markdown, HTML, File, Upload:
+		return false
+	case Date, Enum, Color, URL, Number, Boolean, JSON, Ref, RefSet, CustomFields:
+		return true
+	default:
+		return false
+	}
+}
+
 // Rich reports whether the field is sent as HTML.
 func (f *Field) Rich() bool { return f.Type == Markdown || f.Type == HTML || f.Type == File }
+
+// NeverEmpty reports whether an object always names another one in the field, such as its state.
+func (f *Field) NeverEmpty() bool { return f.Type == Ref && f.Clear == ClearNever }
+
+// SharesAPIName reports whether two fields are two ways to write one, such as a description in Markdown and as HTML.
+func (f *Field) SharesAPIName(other Field) bool { return f.APIName != "" && f.APIName == other.APIName }
 
 // Me names the user that the credential belongs to.
 const Me = "me"

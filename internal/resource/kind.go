@@ -61,6 +61,8 @@ type Lifecycle struct {
 	// Predefined are the natural keys of the objects that the service creates with the
 	// parent, such as the state Todo of a project.
 	Predefined []string
+	// Progress is the field that says how far an object is, such as state; "" = none.
+	Progress string
 	// UsedIn is the field of the parent that names the one in use: the one of the manifest
 	// unless that says otherwise. "" = none.
 	UsedIn string
@@ -119,6 +121,11 @@ func (k *Kind) Field(name string) (*Field, bool) {
 	return nil, false
 }
 
+// UniqueField reports whether the service refuses a second object with the same text in a field that every create sends.
+func (k *Kind) UniqueField() bool {
+	return slices.ContainsFunc(k.Fields, func(f Field) bool { return f.Required && (f.Unique || f.UniqueOnCreate) })
+}
+
 // NaturalFields are the fields by which an object is recognised without an ID or external ID.
 func (k *Kind) NaturalFields() []*Field {
 	var fields []*Field
@@ -128,6 +135,12 @@ func (k *Kind) NaturalFields() []*Field {
 		}
 	}
 	return fields
+}
+
+// FixedName reports whether an object is recognised by what nobody can change, such as the URL of a link.
+func (k *Kind) FixedName() bool {
+	names := k.NaturalFields()
+	return len(names) > 0 && !slices.ContainsFunc(names, func(f *Field) bool { return !f.Immutable })
 }
 
 // Op returns the first operation with that verb which the given API offers.
@@ -213,6 +226,14 @@ func register(k Kind) {
 
 // Kinds returns every kind, ordered by name. The slice must not be changed.
 func Kinds() []*Kind { return kinds.sorted }
+
+// CountedAs is the kind whose objects a Summary counts under a name, or nil.
+func CountedAs(name string) *Kind {
+	if i := slices.IndexFunc(kinds.sorted, func(k *Kind) bool { return k.CountedAs == name }); i >= 0 {
+		return kinds.sorted[i]
+	}
+	return nil
+}
 
 // Listed are the names of the kinds whose objects a manifest lists.
 func Listed() []string {

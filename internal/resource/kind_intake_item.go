@@ -7,7 +7,7 @@ func init() {
 		Doc:     "An item in the intake of a project, which waits for a decision. API v2 only.",
 		Example: `{key: dark-mode, name: Dark mode, priority: low, source_email: eve@example.com}`,
 		KeyFrom: []string{"name"}, NaturalKey: []string{"name"}, AdoptOnRequestOnly: true,
-		Lifecycle: Lifecycle{RequiresFeature: "intake_view"}, Listing: Listing{CountedAs: "intakes"},
+		Lifecycle: Lifecycle{RequiresFeature: "intake_view", Progress: "status"}, Listing: Listing{CountedAs: "intakes"},
 		Fields: []Field{
 			{Name: "name", Type: Text, Required: true, MaxLength: 255, Doc: "Name of the item.", Example: "Dark mode"},
 			{Name: "description", APIName: "description_html", Type: Markdown, Clear: ClearParagraph, Doc: "Description in Markdown; it is sent as HTML.", Example: "Easier on the eyes."},

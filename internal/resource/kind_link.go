@@ -9,7 +9,7 @@ func init() {
 		Example: `{url: "https://example.com/design", title: Design}`,
 		KeyFrom: []string{"url"}, Short: "url", NaturalKey: []string{"url"},
 		Fields: []Field{
-			{Name: "url", Type: URL, Required: true, Documented: true, Immutable: true, MaxLength: 2000, Doc: "Address of the resource, `http` or `https`.", Example: "https://example.com/design"},
+			{Name: "url", Type: URL, Required: true, Documented: true, Immutable: true, UniqueOnCreate: true, MaxLength: 2000, Doc: "Address of the resource, `http` or `https`.", Example: "https://example.com/design"},
 			{Name: "title", Type: Text, Documented: true, Clear: ClearEmpty, MaxLength: 255, Doc: "Text of the link.", Example: "Design"},
 		},
 		Operations: append([]Operation{

@@ -10,7 +10,7 @@ func init() {
 		Doc:     "A module of a project. Work items refer to it in `module`. Modules are created in the order of the manifest; the service shows the latest first.",
 		Example: `{key: checkout, name: Checkout}`,
 		KeyFrom: []string{"name"}, NaturalKey: []string{"name"},
-		Lifecycle: Lifecycle{RequiresFeature: "module_view"}, Listing: Listing{CountedAs: "modules"},
+		Lifecycle: Lifecycle{RequiresFeature: "module_view", Progress: "status"}, Listing: Listing{CountedAs: "modules"},
 		Fields: []Field{
 			{Name: "name", Type: Text, Required: true, Unique: true, MaxLength: 255, Doc: "Name of the module.", Example: "Checkout"},
 			{Name: "description", Type: LongText, Clear: ClearEmpty, Doc: "Plain text that describes the module.", Example: "Basket, payment, receipt"},

@@ -53,13 +53,14 @@ members: [ada@example.com]`,
 		Membership: &Membership{
 			Container: "project", Member: "member", On: "project", Field: "members", Body: "member", IDField: "id", Batch: 1,
 			Attribute: &Attribute{
-				Name: "role", Member: "user", Values: []string{"guest", "member", "admin"}, Codes: []int{5, 15, 20}, Default: "member",
+				Name: "role", Member: "user", Values: []string{"guest", "member", "admin"}, Codes: []int{5, 15, 20}, Slugs: []string{"guest", "contributor", "admin"}, Default: "member",
 				Doc: "Role in the project. Without it the role is not managed; new members get the role member, or a lower one if that is their role in the workspace.",
 			},
 		},
 		Operations: []Operation{
 			{Verb: AddMembers, Method: "POST", Path: members, Success: 201, Scope: "projects.members:write", OneAtATime: true},
 			{Verb: ListMembers, Method: "GET", Path: members, Success: 200, Scope: "projects.members:read"},
+			{Verb: ListAttributes, Method: "GET", Path: workspaceV2 + "projects/{project_id}/members/", Success: 200, Scope: "projects.members:read", Query: []string{"per_page", "cursor"}},
 			{Verb: Get, Method: "GET", Path: members + "{member_id}/", Success: 200, Scope: "projects.members:read"},
 			{Verb: UpdateMember, Method: "PATCH", Path: members + "{member_id}/", Success: 200, Scope: "projects.members:write", OneAtATime: true},
 			{Verb: RemoveMembers, Method: "DELETE", Path: members + "{member_id}/", Success: 204, Scope: "projects.members:write", OneAtATime: true},

@@ -13,7 +13,7 @@ func init() {
 			{Name: "description_html", Type: HTML, Documented: true, Clear: ClearParagraph, Doc: "Description as HTML, sent as it is.", Example: "<p>Keeps the lights on.</p>"},
 			{Name: "description_json", Type: JSON, Documented: true, Doc: "Description in the editor's JSON form, sent as it is.", Example: `{"type": "doc"}`},
 			{Name: "description_stripped", Type: LongText, Documented: true, Clear: ClearEmpty, Doc: "The description without markup.", Example: "Keeps the lights on."},
-			{Name: "description_binary", Type: LongText, Documented: true, Clear: ClearEmpty, Doc: "The description in the editor's binary form, as text.", WriteOnly: true, Example: "AQID"},
+			{Name: "description_binary", Type: Text, Documented: true, Clear: ClearEmpty, Doc: "The description in the editor's binary form, as text.", Example: "AQID"},
 			{Name: "logo_props", Type: JSON, Documented: true, Doc: "Properties of the logo, sent as they are.", Example: `{"in_use": "emoji"}`},
 			{Name: "lead", Type: Ref, Ref: "member", Documented: true, Clear: ClearNull, Doc: "Member who leads the teamspace, by e-mail address, display name or ID.", Example: "ada@example.com"},
 			{Name: "projects", Virtual: true, Type: RefSet, Ref: "project", Clear: ClearNull, Doc: "Projects, by key, identifier, name or ID. `[]` removes those that planform added.", Example: "web"},

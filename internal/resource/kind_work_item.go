@@ -15,6 +15,7 @@ cycle: sprint-14
 links:
   - {url: "https://example.com/design", title: Design}`,
 		KeyFrom: []string{"name", "identifier"}, NaturalKey: []string{"name"}, AdoptOnRequestOnly: true,
+		Lifecycle:  Lifecycle{Progress: "state"},
 		Listing:    Listing{CountedAs: "issues", Unmanaged: []string{"subscribers", "worklogs"}},
 		Identifier: &Identifier{Pattern: `^[A-Za-z0-9_]{1,12}-[0-9]{1,9}$`, Doc: "Identifier of an existing item, such as `WEB-7`."},
 		Fields: []Field{
@@ -22,7 +23,7 @@ links:
 			{Name: "description", APIName: "description_html", Type: Markdown, Documented: true, Clear: ClearParagraph, Doc: "Description in Markdown; it is sent as HTML.", Example: "One page, no **reload**."},
 			{Name: "description_html", Type: HTML, Documented: true, Clear: ClearParagraph, Doc: "Description as HTML, sent as it is.", Example: "<p>One page, no <strong>reload</strong>.</p>"},
 			{Name: "state", V2Name: "state_id", Type: Ref, Ref: "state", Documented: true, RefRules: RefRules{DefaultFlag: "default"}, Doc: "State, by name or ID.", Example: "In Progress"},
-			{Name: "assignees", V2Name: "assignee_ids", Type: RefSet, Ref: "member", Documented: true, Clear: ClearEmpty, RefRules: RefRules{MustBeMemberOf: "project_member", ParentDefault: "default_assignee"}, Doc: "Assigned members, by e-mail address, display name or ID.", Example: "ada@example.com"},
+			{Name: "assignees", V2Name: "assignee_ids", Type: RefSet, Ref: "member", Documented: true, Clear: ClearEmpty, RefRules: RefRules{MustBeMemberOf: "project_member", MemberRole: "member", ParentDefault: "default_assignee"}, Doc: "Assigned members, by e-mail address, display name or ID. Not guests of the project: the service takes none.", Example: "ada@example.com"},
 			{Name: "priority", Type: Enum, Enum: []string{"none", "urgent", "high", "medium", "low"}, Default: "none", Documented: true, Doc: "Priority.", Example: "high"},
 			{Name: "labels", V2Name: "label_ids", Type: RefSet, Ref: "label", Documented: true, Clear: ClearEmpty, Doc: "Labels of the project, by name or ID.", Example: "backend"},
 			{Name: "parent", V2Name: "parent_id", Type: Ref, Ref: "work_item", Documented: true, Clear: ClearNull, Doc: "Parent item: the key of an item in this project, an identifier such as `WEB-12`, or an ID.", Example: "shop"},
@@ -40,10 +41,10 @@ links:
 			{Name: "point", V2Name: NotInV2, Type: Number, Max: 12, Clear: ClearNull, Doc: "Estimate as a whole number from 0 to 12.", Example: "5"},
 			{Name: "sort_order", V2Name: NotInV2, Type: Number, SetAfterCreate: true, Doc: "Position among the items of one state: lower comes first.", Example: "1000"},
 			{
-				Name: "created_at", V2Name: NotInV2, Type: Text, Immutable: true, WriteOnly: true, TextRules: moment(),
+				Name: "created_at", V2Name: NotInV2, Type: Text, Immutable: true, Past: true, TextRules: moment(),
 				Doc: "Original creation time of an imported item.", Example: "2024-05-17T09:30:00Z",
 			},
-			{Name: "created_by", V2Name: NotInV2, Type: Ref, Ref: "member", Immutable: true, WriteOnly: true, Doc: "Original author of an imported item, by e-mail address, display name or ID.", Example: "bob@example.com"},
+			{Name: "created_by", V2Name: NotInV2, Type: Ref, Ref: "member", Past: true, Doc: "Author of an imported item, by e-mail address, display name or ID. Left out if nobody bears the name.", Example: "bob@example.com"},
 			{Name: "archived", APIName: "archived_at", Type: Boolean, ArchiveFlag: true, Doc: "Whether the item is archived, as the last step. Lists do not show it then, and it is left as it is, with everything in it, until `false` brings it back. API v2 archives only completed and cancelled items.", Example: "false"},
 			relation("blocking", "Items blocked by this one, by key (`ops/monitor` in another project), identifier such as `WEB-7`, or ID."),
 			relation("blocked_by", "Items that block this one, by key (`ops/monitor` in another project), identifier such as `WEB-7`, or ID."),

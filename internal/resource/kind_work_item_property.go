@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"slices"
 	"strings"
+	"time"
 )
 
 // The kinds that define custom fields.
@@ -68,14 +69,63 @@ func init() {
 	})
 }
 
-// customFields is the name of the mapping that holds the values of custom fields, in manifests.
-const customFields = "fields"
+// CustomFieldsName is the name of the mapping that holds the values of custom fields, in manifests.
+const CustomFieldsName = "fields"
 
-// CustomField is the field of work items that a property defines. No list shows its value: it is
-// compared with what was applied last.
+// CustomFieldsRow is the field of a row that holds the values of custom fields, by the keys of their properties, each as
+// [CustomValue] has it. No answer has it: they are read for themselves.
+const CustomFieldsRow = "planform custom fields"
+
+// CustomValue is the value of a custom field in the answers to a read: records of its own, or the object with all of them.
+func CustomValue(property string, answers []Row) any {
+	var all []any
+	add := func(value any) {
+		if several, ok := value.([]any); ok {
+			all = append(all, several...)
+		} else if value != nil {
+			all = append(all, value)
+		}
+	}
+	for _, row := range answers {
+		fields, whole := row["custom_fields"].(map[string]any)
+		if !whole {
+			add(row["value"])
+			continue
+		}
+		for _, field := range fields {
+			if field, ok := field.(map[string]any); ok && Row(field).ID() == property {
+				add(field["value"])
+			}
+		}
+	}
+	return map[string]any{"id": property, "value": all}
+}
+
+// observedCustom is the canonical form of the value of a custom field.
+func (f *Field) observedCustom(raw any) (canonical string, known bool) {
+	record, _ := raw.(map[string]any)
+	value, _ := record["value"].([]any)
+	if len(value) == 0 {
+		return "", record != nil
+	}
+	one := *f
+	one.Definition = nil
+	raw = value[0]
+	if f.Type == RefSet {
+		raw = value
+	} else if text, ok := raw.(string); ok && f.Type == Text { // a moment, as some editions show it
+		if at, err := time.Parse(time.RFC3339, text); err == nil {
+			raw = strings.TrimSuffix(at.UTC().Format(time.DateTime), " 00:00:00")
+		}
+	}
+	canonical, known = one.ObservedIn(Row{one.APIName: raw})
+	return propertyMark(Row(record).ID()) + canonical, known
+}
+
+// CustomField is the field of work items that a property defines. No list shows its value.
 func CustomField(property *Object) *Field {
 	f := &Field{
-		Name: customFields + "." + property.Key, APIName: "value", V2Name: NotInV2, Type: LongText, Clear: ClearNull, WriteOnly: true, Definition: property,
+		Name: CustomFieldsName + "." + property.Key, APIName: "value", V2Name: NotInV2, Type: LongText, Clear: ClearNull, Definition: property,
 	}
 	switch property.Text("type") {
 	case "decimal":
@@ -137,7 +187,7 @@ func CustomFieldOp(v *Value) *Operation {
 }
 
 // IsCustomName reports whether the name of a field is that of a custom one.
-func IsCustomName(name string) bool { return strings.HasPrefix(name, customFields+".") }
+func IsCustomName(name string) bool { return strings.HasPrefix(name, CustomFieldsName+".") }
 
 // IsCustom reports whether a value is of a custom field.
 func IsCustom(v *Value) bool { return v.Field.Definition != nil }

@@ -112,6 +112,7 @@ type Attribute struct {
 	Member string   // the property beside it that names the member
 	Values []string // in ascending order
 	Codes  []int    // the service's number for each value
+	Slugs  []string // and its word in API v2
 	// Default is the value of a new member where the manifest gives none, or the member's
 	// own value of the same name if that is lower.
 	Default string
@@ -121,9 +122,9 @@ type Attribute struct {
 // Shown is the value in a row; "" = none.
 func (a *Attribute) Shown(row Row) string {
 	text := fmt.Sprint(row[a.Name])
-	for i, code := range a.Codes {
-		if text == strconv.Itoa(code) {
-			return a.Values[i]
+	for i, value := range a.Values {
+		if text == strconv.Itoa(a.Codes[i]) || i < len(a.Slugs) && text == a.Slugs[i] {
+			return value
 		}
 	}
 	return ""
@@ -136,6 +137,12 @@ func (a *Attribute) DefaultFor(own string) string {
 		return own
 	}
 	return a.Default
+}
+
+// IsLess reports whether a value is less than another one; false where it is not known.
+func (a *Attribute) IsLess(value, than string) bool {
+	i := slices.Index(a.Values, value)
+	return i >= 0 && i < slices.Index(a.Values, than)
 }
 
 // code is the service's number for a value.

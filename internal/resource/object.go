@@ -22,7 +22,8 @@ type Object struct {
 	ID         string   // the service's ID where the manifest gives it, in lower case
 	Identifier string   // the readable identifier where the manifest gives it
 	Source     *Source  // the workspace of ID and Identifier; nil = the manifest's target
-	Origin     string   // ID or identifier in the source, if that is another workspace
+	Origin     *Origin  // what it is in the source, if that is another workspace; nil = the manifest does not say
+	Exported   bool     // the ID is of an export of the target itself: what is gone is looked for by name, and created again
 	Previously []string // former keys
 	Protect    *bool    // true = never to be deleted; nil = as in the state
 	NoCreate   bool     // the object must exist already
@@ -161,7 +162,8 @@ func (o *Object) SameContent(row Row) bool {
 	})
 }
 
-// MoveHeader puts the fields that lead the object's text before it.
+// MoveHeader puts the fields that lead the object's text before it: an author, and a time behind one. An object that an
+// export found where it is has them anyway.
 func (o *Object) MoveHeader() {
 	var words []string
 	for i := range o.Values {
@@ -169,14 +171,14 @@ func (o *Object) MoveHeader() {
 		case !v.Field.Header || v.Text == "":
 		case v.Field.Virtual:
 			words = append(words, "**"+markup.Escape(v.Text)+"**")
-		default:
+		case len(words) > 0:
 			words = append(words, when(v.Text))
 		}
 	}
-	if len(words) == 0 {
+	o.Values = slices.DeleteFunc(o.Values, func(v Value) bool { return v.Field.Header && v.Field.Virtual })
+	if len(words) == 0 || o.Exported {
 		return
 	}
-	o.Values = slices.DeleteFunc(o.Values, func(v Value) bool { return v.Field.Header && v.Field.Virtual })
 	for i := range o.Values {
 		if v := &o.Values[i]; v.Field.Rich() {
 			v.Header = strings.Join(words, " · ")

@@ -1,5 +1,7 @@
 package resource
 
+import "encoding/json"
+
 // Row is one object as the service returns it, with numbers as json.Number.
 type Row map[string]any
 
@@ -29,6 +31,11 @@ func (r Row) Shown(f *Field) (any, bool) {
 // shown prefers the newer name: an edition that uses it may use the older one for another
 // field (a customer request's description is an object there).
 func (r Row) shown(f *Field) (name string, v any, ok bool) {
+	if f.Definition != nil {
+		values, _ := r[CustomFieldsRow].(map[string]any)
+		v, ok = values[f.Definition.Key]
+		return f.APIName, v, ok
+	}
 	if f.AltAPIName != "" {
 		if v, ok = r[f.AltAPIName]; ok {
 			return f.AltAPIName, v, true
@@ -52,4 +59,17 @@ func rowID(v any) (string, bool) {
 	default:
 		return "", false
 	}
+}
+
+// Counts are the numbers of objects in the row of a Summary, by the service's names for them.
+func (r Row) Counts() map[string]int {
+	shown, _ := r["counts"].(map[string]any)
+	counts := make(map[string]int, len(shown))
+	for name, n := range shown {
+		if n, ok := n.(json.Number); ok {
+			i, _ := n.Int64()
+			counts[name] = int(i)
+		}
+	}
+	return counts
 }

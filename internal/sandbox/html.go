@@ -107,15 +107,16 @@ func dropped(n *html.Node) bool {
 // known elements stay; of others only the content does.
 func known(name string) bool {
 	return slices.Contains([]string{
-		"a", "abbr", "b", "blockquote", "br", "caption", "center", "cite", "code", "col", "colgroup", "dd", "del", "details", "dfn", "div", "dl",
-		"dt", "em", "figcaption", "figure", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "i", "image-component", "img", "input", "ins", "kbd", "label",
-		"li", "mark", "mention-component", "ol", "p", "pre", "q", "s", "samp", "small", "span", "strike", "strong", "sub", "summary", "sup",
-		"table", "tbody", "td", "tfoot", "th", "thead", "tr", "tt", "u", "ul", "var", "issue-embed-component",
+		"a", "abbr", "acronym", "area", "article", "aside", "b", "bdi", "bdo", "blockquote", "br", "caption", "center", "cite", "code", "col", "colgroup",
+		"data", "dd", "del", "details", "dfn", "div", "dl", "dt", "em", "figcaption", "figure", "footer", "h1", "h2", "h3", "h4", "h5", "h6", "header",
+		"hgroup", "hr", "i", "image-component", "img", "input", "ins", "kbd", "label", "li", "map", "mark", "mention-component", "nav", "ol", "p", "pre",
+		"q", "rp", "rt", "rtc", "ruby", "s", "samp", "small", "span", "strike", "strong", "sub", "summary", "sup", "table", "tbody", "td", "th", "thead",
+		"time", "tr", "tt", "u", "ul", "var", "wbr", "issue-embed-component",
 	}, name)
 }
 
 func void(name string) bool {
-	return slices.Contains([]string{"br", "col", "hr", "img", "input"}, name)
+	return slices.Contains([]string{"area", "br", "col", "hr", "img", "input", "wbr"}, name)
 }
 
 func write(b *strings.Builder, n *html.Node) {

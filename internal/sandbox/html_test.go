@@ -18,6 +18,7 @@ func TestHTMLIsSanitisedAsTheServiceDoes(t *testing.T) {
 		{"<p><a href='mailto:a@b.example'>y</a></p>", `<p><a href="mailto:a@b.example" rel="noopener noreferrer">y</a></p>`},
 		{"<p><a href=' java\nscript:x'>y</a></p>", `<p><a rel="noopener noreferrer">y</a></p>`},
 		{"<table><tr><td>x</td></tr></table>", "<table><tbody><tr><td>x</td></tr></tbody></table>"},
+		{"<article>x</article><p><time>y</time><wbr></p>", "<div><article>x</article><p><time>y</time><wbr></p></div>"},
 		{"<pre>\n\nx</pre>", "<pre>\n\nx</pre>"},
 		{"<p title='a\"b'>x</p>", `<p title="a&quot;b">x</p>`},
 		{"<div>" + strings.Repeat("<ul><li>x</li></ul>", 3) + "</div>", "<div>" + strings.Repeat("<ul><li>x</li></ul>", 3) + "</div>"},

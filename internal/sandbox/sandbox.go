@@ -237,6 +237,9 @@ func (s *Server) stripPrefix(routes http.Handler) http.Handler {
 				send(w, req, r, nil)
 			}
 		}()
+		if w.Header().Get("Date") == "" {
+			w.Header().Set("Date", s.opts.Now().UTC().Format(http.TimeFormat))
+		}
 		below, ok := strings.CutPrefix(req.URL.Path, s.opts.Prefix)
 		switch {
 		case len(req.RequestURI) > maxURL:

@@ -113,7 +113,7 @@ func (f *File) Begin(ctx context.Context, steps []*planner.Step) error {
 			l.Name = s.Members.IntentName()
 		}
 		if s.Action == planner.Create {
-			l.After, l.Sources = max(f.store.newest[s.Address.NumberingScope()], s.Newest), s.Object.Files
+			l.After, l.Sources, l.Origin = max(f.store.newest[s.Address.NumberingScope()], s.Newest), s.Object.Files, s.Object.Origin
 		}
 		lines = append(lines, l)
 	}
@@ -159,6 +159,7 @@ func (f *File) Complete(step *planner.Step, outcome executor.Outcome, err error)
 		l.Record = outcome.Record
 		if o := step.Object; o != nil {
 			l.Protect, l.Sources = o.Protected(f.store.records[step.Address].Protect), o.Files
+			l.Origin = o.Origin
 		} else if step.Action == planner.AddMembers {
 			l.Sources = step.Members.Sources
 		}

@@ -256,7 +256,7 @@ func Merge(known, seen planner.Record) planner.Record {
 	return planner.Record{
 		Address: seen.Address, ID: cmp.Or(seen.ID, known.ID), Identifier: cmp.Or(seen.Identifier, known.Identifier), Values: values,
 		Members: slices.Concat(known.Members, seen.Members), Found: slices.Concat(known.Found, found), CreatedByUs: known.CreatedByUs, Protect: known.Protect,
-		Sources: slices.Concat(known.Sources, seen.Sources), PendingIntent: known.PendingIntent,
+		Sources: slices.Concat(known.Sources, seen.Sources), PendingIntent: known.PendingIntent, Origin: known.Origin.Next(seen.Origin),
 	}
 }
 

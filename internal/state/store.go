@@ -78,7 +78,7 @@ func (m *store) apply(l line) {
 		if earlier := r.PendingIntent; earlier == nil || earlier.Action != planner.Create || r.ID != "" || *l.Action == planner.Create {
 			r.PendingIntent = together(earlier, planner.Intent{Action: *l.Action, Name: l.Name, After: l.After, At: l.At, Batch: l.Batch})
 		} // else the outcome of the earlier create still matters
-		r.Sources = slices.Concat(r.Sources, l.Sources)
+		r.Sources, r.Origin = slices.Concat(r.Sources, l.Sources), r.Origin.Next(l.Origin)
 	case l.Abort != "":
 		r.PendingIntent = l.PendingIntent
 	default:
@@ -110,7 +110,7 @@ func (m *store) applyCommit(l line, r *planner.Record) {
 	case planner.Create, planner.Update, planner.Adopt:
 		if l.ID != "" && r.ID != "" && l.ID != r.ID {
 			// It is another object now: the values of the former one are void.
-			r.Identifier, r.Values, r.CreatedByUs = "", nil, false
+			r.Identifier, r.Values, r.CreatedByUs, r.Origin = "", nil, false, nil
 			m.dropMemberships(r.Address)
 			m.resetSequence(r.Address)
 			if *l.Action == planner.Create { // the former one does not exist, nor do its memberships
@@ -121,11 +121,11 @@ func (m *store) applyCommit(l line, r *planner.Record) {
 			r.ID = l.ID
 		}
 		r.CreatedByUs, r.Protect = r.CreatedByUs || l.CreatedByUs, l.Protect
-		r.Sources = slices.Concat(r.Sources, l.Sources)
+		r.Sources, r.Origin = slices.Concat(r.Sources, l.Sources), r.Origin.Next(l.Origin)
 		if l.Identifier != "" {
 			r.Identifier = l.Identifier
 		}
-		r.Values = merged(r.Values, l.Values)
+		r.Values = planner.MergeValues(r.Values, l.Values)
 	case planner.Delete:
 		m.dropChildren(r.Address)
 		m.dropMemberships(r.Address)
@@ -136,7 +136,7 @@ func (m *store) applyCommit(l line, r *planner.Record) {
 		if len(r.Members) == 0 || len(r.Sources) > 0 { // else the sources of the other members are not known
 			r.Sources = slices.Concat(r.Sources, l.Sources)
 		}
-		r.Members, r.Values = slices.Concat(r.Members, l.Members), merged(r.Values, l.Values)
+		r.Members, r.Values = slices.Concat(r.Members, l.Members), planner.MergeValues(r.Values, l.Values)
 		r.Found = slices.DeleteFunc(slices.Clone(r.Found), func(id string) bool { return slices.Contains(l.Members, id) })
 		if leaves := exclusiveWith(r.Address); leaves != nil {
 			for _, id := range l.Members {
@@ -152,20 +152,6 @@ func (m *store) applyCommit(l line, r *planner.Record) {
 		})
 	case planner.NotPossible:
 	}
-}
-
-// merged are values with newer ones, in a new map.
-func merged(values, newer map[string]string) map[string]string {
-	if len(newer) == 0 {
-		return values
-	}
-	all := make(map[string]string, len(values)+len(newer))
-	maps.Copy(all, values)
-	for field := range newer {
-		delete(all, planner.ShownKey(field))
-	}
-	maps.Copy(all, newer)
-	return all
 }
 
 // isEmpty reports whether a record holds nothing.

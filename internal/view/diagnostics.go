@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/planform/planform/internal/diag"
@@ -17,46 +16,19 @@ func (v *View) Diagnostics(list diag.List) {
 	}
 	list = slices.Clone(list)
 	list.Sort()
-	v.printError(func(p *printer) {
-		if v.o.JSON {
-			p.line(compact(jsonDiagnostics{FormatVersion, diagnostics(list)}))
-		} else {
-			p.diagnostics(list)
-		}
-		if v.o.Annotations {
-			p.annotations(list)
-		}
-	})
-}
-
-// annotations shows a list as workflow commands, which GitHub Actions shows beside the line of the file.
-func (p *printer) annotations(list diag.List) {
-	data := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
-	property := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
-	commands := map[diag.Severity]string{diag.Error: "error", diag.Warning: "warning"}
-	for _, d := range list {
-		at := []string{"title=" + property.Replace(Safe("planform "+d.Code))}
-		if !d.Position.IsZero() {
-			at = append(at, "file="+property.Replace(Safe(d.Position.File)), "line="+strconv.Itoa(d.Position.Line), "col="+strconv.Itoa(d.Position.Column))
-		}
-		text := Safe(d.Summary)
-		if d.Hint != "" {
-			text += "\n" + Safe(d.Hint)
-		}
-		p.print("::", cmp.Or(commands[d.Severity], "notice"), " ", strings.Join(at, ","), "::", data.Replace(text), "\n")
-	}
+	v.printError(func(p *printer) { v.format.findings(p, list) })
 }
 
 // Validation shows the findings that were asked for: as JSON they go to standard
 // output even if there are none, as text they are shown as [View.Diagnostics] does.
 func (v *View) Validation(list diag.List) error {
-	if !v.o.JSON {
+	if !v.json {
 		v.Diagnostics(list)
 		return nil
 	}
 	list = slices.Clone(list)
 	list.Sort()
-	return v.print(stdout, func(p *printer) { p.document(jsonDiagnostics{FormatVersion, diagnostics(list)}) })
+	return v.print(stdout, func(p *printer) { p.document(jsonDiagnostics{FormatVersion, list.OrEmpty()}) })
 }
 
 // diagnostics shows a list as text, with a line that counts them.
@@ -113,7 +85,7 @@ func (v *View) Error(err error) {
 		v.Diagnostics(list.List)
 		return
 	}
-	if v.o.JSON {
+	if v.json {
 		v.Diagnostics(diag.List{{Severity: diag.Error, Summary: err.Error(), Hint: diag.HintOf(err)}})
 		return
 	}

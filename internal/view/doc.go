@@ -26,6 +26,12 @@
 //   - Only a line that reads "yes" is a yes.
 //   - The same input gives the same bytes.
 //
+// # Plans
+//
+// A plan is shown from its document ([planfile.Document]), whether it was just made or is read from a file. model.go
+// decides what there is to say: which steps are one entry, what people have to see of a change, what stands beside the
+// steps. How that looks is for a format; format.go lists them.
+//
 // # JSON, format version 1
 //
 // The formats below are a contract. Keys may be added within a format version;
@@ -47,7 +53,7 @@
 //	  "summary": {"done", "failed", "blocked", "unknown", "not_started", "not_possible"},
 //	  "interrupted": false,
 //	  "stopped": null,
-//	  "steps": [{"address", "action", "status", "id", "identifier", "error", "blocked_by", "warnings", "position", "missing"}]
+//	  "steps": [{"address", "action", "status", "id", "identifier", "error", "blocked_by", "warnings", "position", "missing", "not_taken"}]
 //	}
 //
 // where:
@@ -57,27 +63,29 @@
 //   - stopped: the error that ended the run early, or null.
 //   - error: the service's own words (of a step that is not_possible: why), or
 //     null. blocked_by: the address of the step that failed, or null. warnings:
-//     diagnostics.
+//     diagnostics, of members that were left out too.
 //   - missing: addresses of members that were left out; only where there are any.
+//   - not_taken: true where the service took nothing of what was sent, without an
+//     error; such a step is no update.
 //
-// # JSON of a report
+// # JSON of a report, format version 2
 //
 // What the doctor found, on standard output, with one check a line:
 //
 //	{
-//	  "format_version": 1,
+//	  "format_version": 2,
 //	  "workspace": "acme",
 //	  "base_url": "https://api.plane.so",
 //	  "summary": {"ok", "warnings", "problems", "requests"},
-//	  "offers": kinds that this edition has, as far as it was asked,
-//	  "lacks": kinds that it has not,
+//	  "supported": kinds that this edition has, as far as it was asked,
+//	  "unsupported": kinds that it has not,
 //	  "has_v2": whether there is an API v2,
-//	  "v2_lacks": operations of API v2 that a run would use and that are missing; null = not known,
-//	  "checks": [{"check", "status", "what", "do"}]
+//	  "v2_unsupported": operations of API v2 that a run would use and that are missing; null = not known,
+//	  "checks": [{"check", "status", "summary", "hint"}]
 //	}
 //
 // where check is what was looked at (the same word can come more than once),
-// status is ok, warning or problem, and do is the next step, or null.
+// status is ok, warning or problem, and hint is the next step, or null.
 //
 // # JSON of an export
 //
@@ -89,8 +97,8 @@
 // # JSON of pull
 //
 // One document ([View.Pulled]): "dry_run", "not_taken" (how many values the service has otherwise and were not taken),
-// "files" (file, values, diff: a unified diff) and "values" (address, path, file, line, column, before: in the manifest,
-// after: on the service; null = none).
+// "files" (file, values, diff: a unified diff), "values" (address, path, file, line, column, before: in the manifest,
+// after: on the service; null = none) and "not_compared", as in a plan.
 //
 // # JSON of init and fmt
 //

@@ -35,8 +35,8 @@ type Omission struct {
 
 // Export shows what an export came to, on standard output.
 func (v *View) Export(e Export) error {
-	if v.o.JSON {
-		e.LeftOut = orEmpty(e.LeftOut)
+	if v.json {
+		e.LeftOut = diag.OrEmpty(e.LeftOut)
 		return v.JSON(struct {
 			FormatVersion int `json:"format_version"`
 			Export

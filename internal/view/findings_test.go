@@ -94,7 +94,7 @@ func TestAnErrorIsOneLineAndAHint(t *testing.T) {
 
 func TestFindingsAreAnnotationsOfGitHubActions(t *testing.T) {
 	t.Parallel()
-	s := newScreen(func(o *view.Options) { o.Annotations = true })
+	s := newScreen(in("github"))
 	s.Diagnostics(diag.List{
 		{Severity: diag.Error, Code: "unknown-field", Position: diag.Position{File: "a,b:100%.yaml", Line: 3, Column: 7}, Summary: "100% wrong: \"x\"\n::error::faked", Hint: "mend it"},
 		{Severity: diag.Warning, Code: "late", Summary: "no place"},

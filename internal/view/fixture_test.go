@@ -64,9 +64,12 @@ func newScreen(set ...func(*view.Options)) *screen {
 	return s
 }
 
-func inJSON(o *view.Options)  { o.JSON = true }
-func inFull(o *view.Options)  { o.Extent = view.Full }
-func inColor(o *view.Options) { o.ColorOut, o.ColorErr = true, true }
+func inJSON(o *view.Options) { o.Format = "json" }
+
+// in chooses a format.
+func in(format string) func(*view.Options) { return func(o *view.Options) { o.Format = format } }
+func inFull(o *view.Options)               { o.Extent = view.Full }
+func inColor(o *view.Options)              { o.ColorOut, o.ColorErr = true, true }
 func onTerminal(o *view.Options) {
 	o.InTTY, o.OutTTY, o.ErrTTY, o.Live, o.Width = true, true, true, true, 80
 }
@@ -219,14 +222,14 @@ func everything() *planner.Plan {
 		changed("assignees", "ada@example.com\nbob@example.com", "bob@example.com"),
 		changed("description", strings.Repeat("The same words again. ", 20)+"Here it was old. "+strings.Repeat("And on it goes. ", 20),
 			strings.Repeat("The same words again. ", 20)+"Here it is new. "+strings.Repeat("And on it goes. ", 20)))
-	b.Summary.Update = 3
+	b.Summary.Update = 4 // with what is adopted and changed
 
 	overwritten := changed("description", "They asked.", "They asked for SAML.")
 	overwritten.Origin = planner.Overwritten
 	adopt := b.act(planner.Adopt, object("customer_request", "sso", object("customer", "globex", nil), "title", "Single sign-on"), "5e6f", overwritten)
 	adopt.Reason = "found by title"
 	b.act(planner.Adopt, object("page", "handbook", nil, "name", "Handbook"), "9a8b")
-	b.Summary.Adopt = 2
+	b.Summary.Adopt = 1
 
 	b.members(planner.AddMembers, "cycle_work_item", "cycle/web/sprint-14", 1, 0, 100)
 	b.members(planner.AddMembers, "cycle_work_item", "cycle/web/sprint-14", 2, 100, 41)
@@ -243,8 +246,19 @@ func everything() *planner.Plan {
 	b.Summary.Blocked = 1
 	b.Summary.Unchanged, b.Summary.Reads = 99, 12
 	b.Summary.Requests = 200
-	b.Notices.Add(diag.Diagnostic{Severity: diag.Warning, Code: "not-refreshed", Summary: "3 of the pages could not be read"})
+	b.Notices.Add(diag.Diagnostic{Severity: diag.Warning, Code: "left-over", Summary: "3 objects are no longer in the manifest"})
+	b.NotCompared = unseen()
 	return &b.Plan
+}
+
+// unseen is what a plan did not compare.
+func unseen() []planner.NotCompared {
+	const all = "--refresh-all reads them"
+	return []planner.NotCompared{
+		{Kind: "project", Field: "members", Count: 1, What: "roles of members of 1 project", Why: "the service does not show them", Addresses: []resource.Address{"project/web"}},
+		{Kind: "work_item", Field: "fields", Count: 12, What: "values of custom fields of 12 work items", Why: "reading them takes a request each", Hint: all, Addresses: []resource.Address{"work_item/web/a", "work_item/web/b"}},
+		{Kind: "link", Count: 70, What: "70 links", Why: "reading them takes more than 60 requests", Hint: all, Addresses: []resource.Address{"link/web/a/a"}},
+	}
 }
 
 // here is where the plans of the tests go.
@@ -256,6 +270,6 @@ func here() planfile.Where {
 }
 
 // showAs shows a plan and where it goes.
-func showAs(show func(*planner.Plan, *planfile.Document) error, p *planner.Plan, where planfile.Where) error {
-	return show(p, planfile.New(p, where))
+func showAs(show func(*planfile.Document) error, p *planner.Plan, where planfile.Where) error {
+	return show(planfile.New(p, where))
 }

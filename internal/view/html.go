@@ -1,7 +1,6 @@
 package view
 
 import (
-	"bufio"
 	"cmp"
 	"crypto/sha256"
 	_ "embed"
@@ -14,8 +13,6 @@ import (
 
 	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/planfile"
-	"github.com/planform/planform/internal/resource"
-	"github.com/planform/planform/planner"
 )
 
 //go:embed page/plan.html
@@ -35,11 +32,13 @@ const (
 	shortText = 160    // characters of changes beside an address
 )
 
-// PlanHTML shows a plan on standard output as a page of its own: all steps, which can be filtered, and texts as differences. The
-// page loads nothing, and nothing in it can: its policy allows its own style and script only.
-func (v *View) PlanHTML(plan *planner.Plan, d *planfile.Document) error {
+// htmlFormat shows a plan as a page of its own: all steps, which can be filtered, and texts as differences. The page loads
+// nothing, and nothing in it can: its policy allows its own style and script only.
+type htmlFormat struct{ textFormat }
+
+func (htmlFormat) plan(v *View, d *planfile.Document) error {
 	var failed error
-	err := v.show(func(out *printer) { failed = page().Execute(out.w, newPlanPage(plan, d, v.o.PerMinute)) })
+	err := v.show(func(out *printer) { failed = page().Execute(out.w, newPlanPage(newShownPlan(d, v.o.PerMinute))) })
 	return cmp.Or(err, failed)
 }
 
@@ -50,7 +49,7 @@ type planPage struct {
 	Script                 template.JS
 	Facts                  []pageFact
 	Lists                  []pageList
-	Counts                 *pageCounts
+	Counts                 tally
 	Kinds, Actions         []string
 	Steps                  []*pageStep
 }
@@ -65,19 +64,9 @@ type pageList struct {
 	Entries []string
 }
 
-type pageCounts struct {
-	Columns []string
-	Rows    []pageRow
-}
-
-type pageRow struct {
-	Project, Kind string
-	Counts        []string
-}
-
 type pageStep struct {
-	Kind, Action, Class, Sign, Address, Title, Short, Remarks string
-	Changes                                                   []pageChange
+	Kind, Action, Class, Symbol, Address, Title, Short, Remarks string
+	Changes                                                     []pageChange
 }
 
 type pageChange struct {
@@ -85,72 +74,50 @@ type pageChange struct {
 	Rows                      []diffRow
 }
 
-// diffRow is a line that both texts have, a gap between such lines, or a line that takes the place of another.
+// diffRow is a line that both texts have, one that only one of them has, a line that changes, or a gap between equal lines.
 type diffRow struct {
-	Gap      bool
-	Equal    string
-	Old, New []piece
+	Gap               bool
+	Equal, Old, Added string // "" = not such a line
+	Edits             []edit
 }
 
-// piece is a part of a line.
-type piece struct {
-	Text    string
-	Differs bool
-}
-
-func newPlanPage(plan *planner.Plan, d *planfile.Document, perMinute int) *planPage {
-	where := d.Where()
+func newPlanPage(plan *shownPlan) *planPage {
+	where := plan.Where()
 	place := where.Service
-	if d.Sandbox {
+	if plan.Sandbox {
 		place = "the sandbox " + where.Sandbox
 	}
+	_, summary := plan.verdict()
 	p := &planPage{
 		Policy: "default-src 'none'; style-src '" + integrity(pageCSS) + "'; script-src '" + integrity(pageJS) + "'; base-uri 'none'; form-action 'none'",
 		Style:  template.CSS(pageCSS), Script: template.JS(pageJS), //nolint:gosec // the program's own
-		Title: Safe(where.Workspace), Summary: inShort(plan, perMinute),
+		Title: Safe(where.Workspace), Summary: strings.TrimSpace(summary), Counts: newTally(plan),
 	}
 	for _, f := range []pageFact{
 		{"workspace", where.Workspace, true},
 		{"service", place, true},
 		{"user", where.User, false},
-		{"manifest", firstFew(where.Manifests), true},
+		{"manifest", diag.First(where.Manifests, fewManifests), true},
 		{"state", where.State, true},
-		{"plan", d.Hash, true},
+		{"plan", plan.Hash, true},
 	} {
 		if f.Text = Safe(f.Text); f.Text != "" {
 			p.Facts = append(p.Facts, f)
 		}
 	}
-	p.lists(plan)
-	if t := newTally(plan); len(t.rows) > 0 {
-		p.Counts = &pageCounts{Columns: t.columns}
-		for _, r := range t.rows {
-			p.Counts.Rows = append(p.Counts.Rows, pageRow{Safe(r.project), r.kind, r.counts})
+	notices, unseen, kept, stateChanges := plan.lists(true)
+	for _, l := range []list{notices, unseen, kept, stateChanges} {
+		if len(l.sentences) > 0 {
+			p.Lists = append(p.Lists, pageList{l.title, l.texts(func(s span) string { return Safe(s.text) })})
 		}
 	}
-	m := palette{}
-	last := map[resource.Address]*pageStep{}
-	for _, s := range plan.Steps {
-		shown := m.pageStep(s)
-		if first := last[s.Address]; s.Continues && first != nil {
-			first.Changes = append(first.Changes, shown.Changes...)
-			continue
-		}
-		shown.Title = Safe(s.Identifier)
-		if title := s.Title(); title != s.Identifier {
-			shown.Title = strings.TrimSpace(shown.Title + " " + Safe(title))
-		}
-		p.Steps, last[s.Address] = append(p.Steps, shown), shown
+	for i := range plan.entries {
+		s := newPageStep(&plan.entries[i])
+		p.Steps, p.Kinds, p.Actions = append(p.Steps, s), append(p.Kinds, s.Kind), append(p.Actions, s.Action)
 	}
-	distinct := func(of func(*pageStep) string) []string {
-		var all []string
-		for _, s := range p.Steps {
-			all = append(all, of(s))
-		}
-		slices.Sort(all)
-		return slices.Compact(all)
-	}
-	p.Kinds, p.Actions = distinct(func(s *pageStep) string { return s.Kind }), distinct(func(s *pageStep) string { return s.Action })
+	slices.Sort(p.Kinds)
+	slices.Sort(p.Actions)
+	p.Kinds, p.Actions = slices.Compact(p.Kinds), slices.Compact(p.Actions)
 	return p
 }
 
@@ -160,146 +127,77 @@ func integrity(text string) string {
 	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
 }
 
-// inShort is the line that closes a plan as text.
-func inShort(plan *planner.Plan, perMinute int) string {
-	var b strings.Builder
-	text := &printer{w: bufio.NewWriter(&b), palette: newPalette(false)}
-	if unremarkable(plan) {
-		text.noChanges(plan)
-	} else {
-		text.summary(plan, perMinute)
-	}
-	_ = text.w.Flush() // a string takes everything
-	return strings.TrimPrefix(strings.TrimSpace(b.String()), "Plan: ")
-}
-
-// lists are what is to be known of a plan besides its steps.
-func (p *planPage) lists(plan *planner.Plan) {
-	var notices, kept, corrected []string
-	for _, n := range plan.Notices {
-		text := n.Severity.String() + ": " + n.Summary
-		if !n.Position.IsZero() {
-			text += " (" + n.Position.String() + ")"
-		}
-		if n.Hint != "" {
-			text += "; " + n.Hint
-		}
-		notices = append(notices, Safe(text))
-	}
-	for _, k := range plan.Drift {
-		if k.Kept {
-			f, _ := k.Object.Kind.Field(k.Change.Path)
-			kept = append(kept, Safe(string(k.Object.Address)+" "+k.Change.Path)+": "+shortValue(f, k.Change, k.Change.Before)+
-				", changed on the service"+Safe(changedBy(k.Change))+"; the manifest says "+shortValue(f, k.Change, k.Change.After))
-		}
-	}
-	for _, c := range plan.StateChanges {
-		if c.Why != "" {
-			corrected = append(corrected, Safe(string(c.From)+": "+c.Why))
-		}
-	}
-	p.Lists = slices.DeleteFunc([]pageList{{"Notices", notices}, {"Kept as changed on the service", kept}, {"Corrected in the state", corrected}},
-		func(l pageList) bool { return len(l.Entries) == 0 })
-}
-
-func (p *palette) pageStep(s *planner.Step) *pageStep {
-	sign, _ := p.stepSigil(s)
-	action := actionWord(shownAction(s))
+func newPageStep(e *entry) *pageStep {
+	symbol, _ := (&palette{}).symbol(e.action)
+	action := actionWord(e.action)
 	class, _, _ := strings.Cut(action, " ")
-	page := &pageStep{Action: action, Class: class, Sign: sign, Address: Safe(containerAddress(s)), Remarks: Safe(stepRemarks(s))}
-	if s.Kind != nil {
-		page.Kind = s.Kind.Noun()
+	title := e.step.Identifier
+	if e.step.Title != title {
+		title = strings.TrimSpace(title + " " + e.step.Title)
 	}
-	if s.Members != nil {
-		page.Kind = memberNoun(s) + " of " + strings.ReplaceAll(s.Members.Container.Address.Kind(), "_", " ")
-		page.Short = diag.Count(memberCount(s), memberNoun(s))
-		var names strings.Builder
-		for i := range s.Members.Items {
-			names.WriteString(Safe(memberName(s, &s.Members.Items[i])) + "\n")
+	s := &pageStep{
+		Kind: e.kindName(), Action: action, Class: class, Symbol: symbol,
+		Address: Safe(string(e.address)), Title: Safe(title), Remarks: Safe(e.facts()),
+	}
+	if e.isMembership {
+		s.Short = diag.Count(len(e.members), e.noun())
+		names := e.memberNames()
+		for i := range names {
+			names[i] = Safe(names[i])
 		}
-		page.Changes = []pageChange{{Path: Safe(memberField(s)), Text: shownText(names.String())}}
-		return page
+		s.Changes = []pageChange{{Path: e.kind.Membership.Path(), Text: shownText(strings.Join(names, "\n"))}}
+		return s
 	}
 	var short []string
-	changes := s.Changes()
-	for i := range changes {
-		c := &changes[i]
-		if s.Action == planner.Create && c.After == nil { // a new object starts without
-			continue
-		}
-		shown := p.pageChange(s, c)
-		page.Changes = append(page.Changes, shown)
-		switch {
-		case s.Action == planner.Create:
-		case shown.Short != "":
-			short = append(short, shown.Path+" "+shown.Short)
-		default:
-			short = append(short, shown.Path)
+	for _, change := range e.changes() {
+		c := newPageChange(&change)
+		s.Changes = append(s.Changes, c)
+		if change.form != added {
+			short = append(short, strings.TrimSpace(c.Path+" "+c.Short))
 		}
 	}
-	page.Short = diag.Truncate(strings.Join(short, ", "), shortText)
-	return page
+	if lost := e.lost(); lost != "" {
+		short = append(short, Safe(lost))
+	}
+	s.Short = diag.Truncate(strings.Join(short, ", "), shortText)
+	return s
 }
 
-// stepRemarks are where the manifest has a step's object, what it is on the service, and why the step is as it is.
-func stepRemarks(s *planner.Step) string {
+// facts are why a step is as it is, where the manifest has its object, and what that is on the service.
+func (e *entry) facts() string {
 	var parts []string
-	switch {
-	case s.Unsupported != "":
-		parts = append(parts, "this edition of the service has no "+s.Unsupported)
-	case why(s) != "":
-		parts = append(parts, why(s))
+	if reason := e.reason(); reason != "" {
+		parts = append(parts, reason)
 	}
-	if !s.Position.IsZero() {
-		parts = append(parts, s.Position.String())
+	if e.step.Position != nil {
+		parts = append(parts, e.step.Position.String())
 	}
-	if s.ID != "" {
-		parts = append(parts, "ID "+s.ID)
+	if e.step.ID != nil {
+		parts = append(parts, "ID "+*e.step.ID)
 	}
 	return strings.Join(parts, "; ")
 }
 
-func (p *palette) pageChange(s *planner.Step, c *planner.Change) pageChange {
-	f := s.Field(c.Path)
-	page := pageChange{Path: Safe(c.Path), Remark: strings.TrimSpace(p.remarks(s, f, c))}
+func newPageChange(c *change) pageChange {
+	page := pageChange{Path: Safe(c.path), Short: c.note, Remark: Safe(c.remark)}
 	switch {
-	case isMark(s, c):
-		page.Path, page.Short = "mark", "on the service, it follows the key"
-	case c.References > 0:
-		page.Short = diag.Count(c.References, "reference")
-	case s.Action == planner.Create && isLong(f, c.After):
-		page.Text = shownText(*c.After)
-	case s.Action == planner.Create:
-		page.Short = shortValue(f, c, c.After)
-	case isList(f):
-		page.Short = shortValue(f, c, c.Before) + " → " + shortValue(f, c, c.After)
-	case isLong(f, c.Before) || isLong(f, c.After):
-		if page.Rows = diffRows(compareTexts(c.Before, c.After)); page.Rows == nil {
-			page.Short = "differs in line ends only"
-		}
-	default:
-		page.Short = shortValue(f, c, c.Before) + " → " + shortValue(f, c, c.After)
+	case c.form == added && c.after.isLong():
+		page.Text = shownText(c.after.text)
+	case c.form == added:
+		page.Short = c.after.inline(true)
+	case c.form == edited && !c.before.list && !c.after.list:
+		page.Rows = diffRows(compareTexts(c.before.text, c.after.text))
+	case c.form != noted:
+		page.Short = c.before.inline(true) + " → " + c.after.inline(true)
 	}
 	return page
-}
-
-// shortValue is a value on one line, whole.
-func shortValue(f *resource.Field, c *planner.Change, text *string) string {
-	switch {
-	case text == nil:
-		return absent(f, c)
-	case unquoted(f):
-		return Safe(joined(f, *text))
-	default:
-		return quote(strings.TrimSuffix(*text, "\n"))
-	}
 }
 
 // shownText is a text with its lines, as much of it as a page shows.
 func shownText(text string) string {
 	text = strings.TrimSuffix(text, "\n")
 	cut := diag.Truncate(text, pageText)
-	lines := splitLines(&cut)
+	lines := splitLines(cut)
 	for i := range lines {
 		lines[i] = Safe(lines[i])
 	}
@@ -312,37 +210,25 @@ func shownText(text string) string {
 // diffRows sets lines beside those whose place they take, and marks the words that differ.
 func diffRows(lines []line) []diffRow {
 	var rows []diffRow
-	whole := func(l line) []piece { return []piece{{Text: Safe(cut(l.text, pageText))}} }
+	shown := func(text string) string { return Safe(cut(text, pageText)) }
+	whole := func(l line) string { return cmp.Or(shown(l.text), " ") }
 	eachRun(lines, func(l line) {
-		rows = append(rows, diffRow{Gap: l.sign == gap, Equal: cmp.Or(Safe(cut(l.text, pageText)), " ")})
+		rows = append(rows, diffRow{Gap: l.sign == gap, Equal: whole(l)})
 	}, func(old, added []line) {
 		for i := range max(len(old), len(added)) {
-			var row diffRow
 			switch {
 			case i >= len(old):
-				row.New = whole(added[i])
+				rows = append(rows, diffRow{Added: whole(added[i])})
 			case i >= len(added):
-				row.Old = whole(old[i])
+				rows = append(rows, diffRow{Old: whole(old[i])})
 			default:
-				row.Old, row.New = sides(compareWords(old[i].text, added[i].text))
+				edits := compareWords(old[i].text, added[i].text)
+				for j, e := range edits {
+					edits[j] = edit{shown(e.Same), shown(e.Old), shown(e.Added)}
+				}
+				rows = append(rows, diffRow{Edits: edits})
 			}
-			rows = append(rows, row)
 		}
 	})
 	return rows
-}
-
-// sides are the two texts of a line that changes, with all its changes.
-func sides(edits []edit) (old, added []piece) {
-	add := func(to []piece, text string, differs bool) []piece {
-		if text == "" {
-			return to
-		}
-		return append(to, piece{Safe(cut(text, pageText)), differs})
-	}
-	for _, e := range edits {
-		old, added = add(old, e.same, false), add(added, e.same, false)
-		old, added = add(old, e.old, true), add(added, e.added, true)
-	}
-	return old, added
 }

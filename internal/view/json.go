@@ -5,12 +5,24 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"strconv"
 	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/planfile"
 )
+
+// jsonFormat shows plans and findings to programs.
+type jsonFormat struct{}
+
+func (jsonFormat) plan(v *View, d *planfile.Document) error {
+	return v.print(stdout, func(p *printer) { p.document(*d) })
+}
+
+func (jsonFormat) findings(p *printer, list diag.List) {
+	p.line(event("diagnostics", list.OrEmpty()))
+}
 
 // FormatVersion is the version of the formats that doc.go describes.
 const FormatVersion = planfile.FormatVersion
@@ -89,40 +101,12 @@ func escaped(text []byte) []byte {
 	return append(safe, text[written:]...)
 }
 
-// orNull is a text that is null where it is empty.
-func orNull(s string) *string {
-	if s == "" {
-		return nil
-	}
-	return &s
-}
-
-// orEmpty is a copy of a list that is not null where there is none.
-func orEmpty[L ~[]T, T any](list L) L { return append(L{}, list...) }
-
-type jsonNote struct {
-	FormatVersion int    `json:"format_version"`
-	Note          string `json:"note"`
-}
-
-// position is a position, or nil where there is none.
-func position(p diag.Position) *diag.Position {
-	if p.IsZero() {
-		return nil
-	}
-	return &p
+// event is what standard error has a line of, under the key that tells what it is.
+func event(key string, value any) string {
+	return `{"format_version":` + strconv.Itoa(FormatVersion) + `,"` + key + `":` + compact(value) + "}"
 }
 
 type jsonDiagnostics struct {
 	FormatVersion int       `json:"format_version"`
 	Diagnostics   diag.List `json:"diagnostics"`
-}
-
-// diagnostics are findings without a null among them.
-func diagnostics(list diag.List) diag.List {
-	list = orEmpty(list)
-	for i := range list {
-		list[i].Related = orEmpty(list[i].Related)
-	}
-	return list
 }

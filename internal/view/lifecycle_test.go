@@ -37,15 +37,11 @@ func leaving() *planner.Plan {
 
 func TestAPlanShowsDeletionsAndKeptFields(t *testing.T) {
 	t.Parallel()
-	for name, set := range map[string][]func(*view.Options){"leaving.txt": nil, "leaving.json": {inJSON}, "leaving.md": nil} {
+	for name, set := range map[string][]func(*view.Options){"leaving.txt": nil, "leaving.json": {inJSON}, "leaving.md": {in("markdown")}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newScreen(set...)
-			show := s.Plan
-			if name == "leaving.md" {
-				show = s.PlanMarkdown
-			}
-			if err := showAs(show, leaving(), here()); err != nil {
+			if err := showAs(s.Plan, leaving(), here()); err != nil {
 				t.Fatal(err)
 			}
 			golden(t, "plan/"+name, s.out.String())

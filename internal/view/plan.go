@@ -4,44 +4,29 @@ import (
 	"bufio"
 	"cmp"
 	"io"
+	"math"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/planfile"
-	"github.com/planform/planform/internal/resource"
 	"github.com/planform/planform/planner"
 )
 
-// Plan shows a plan, and where its document says that it goes, on standard output. As text, its notices go to standard error.
-func (v *View) Plan(p *planner.Plan, d *planfile.Document) error {
-	if v.o.JSON {
-		return v.print(stdout, func(out *printer) { out.document(*d) })
-	}
-	v.Diagnostics(p.Notices)
-	return v.show(func(out *printer) {
-		out.where(d.Where())
-		out.textPlan(p, v.o.Extent, v.o.PerMinute)
-		out.hash(p, d)
-	})
-}
+const (
+	labelColumn  = 10  // values start behind a label of this many characters, its colon included
+	firstLines   = 3   // lines of a new text that are shown
+	differLines  = 20  // lines of a difference that are shown
+	usualEntries = 100 // entries of each action that are shown if not all are asked for; deletions always are
+)
 
 // PlanInShort shows where a plan goes and what it does in all: the steps were reviewed before.
-func (v *View) PlanInShort(p *planner.Plan, d *planfile.Document) error {
+func (v *View) PlanInShort(d *planfile.Document) error {
 	return v.print(stdout, func(out *printer) {
 		out.where(d.Where())
-		if unremarkable(p) {
-			out.noChanges(p)
-		} else {
-			out.summary(p, v.o.PerMinute)
-		}
+		out.verdict(&shownPlan{Document: d, perMinute: v.o.PerMinute})
 	})
-}
-
-// hash shows the hash by which two plans can be compared.
-func (p *printer) hash(plan *planner.Plan, d *planfile.Document) {
-	if !unremarkable(plan) {
-		p.line(p.dim.paint("plan " + Safe(d.Hash)))
-	}
 }
 
 // WritePlan writes a plan as --output json shows it.
@@ -51,71 +36,65 @@ func WritePlan(w io.Writer, d *planfile.Document) error {
 	return p.w.Flush()
 }
 
-func (p *printer) textPlan(plan *planner.Plan, extent Extent, perMinute int) {
-	switch {
-	case unremarkable(plan):
-		p.noChanges(plan)
-		return
-	case extent == Counts:
-		p.tally(newTally(plan))
-	default:
-		p.steps(plan, extent)
-	}
-	p.summary(plan, perMinute)
-}
+// textFormat shows plans and findings to people.
+type textFormat struct{}
 
-// usualEntries is how many entries of each action are shown if not all are asked for. Deletions always are.
-const usualEntries = 100
-
-// steps shows the steps of a plan.
-func (p *printer) steps(plan *planner.Plan, extent Extent) {
-	o := newOutline(plan)
-	if extent != Full {
-		o.group(plan)
-	}
-	shown, left := map[planner.Action]int{}, map[planner.Action]int{}
-	for i, s := range plan.Steps {
-		action := shownAction(s)
+// plan shows a plan on standard output, and its notices on standard error.
+func (textFormat) plan(v *View, d *planfile.Document) error {
+	v.Diagnostics(d.Notices)
+	return v.show(func(out *printer) {
+		plan := newShownPlan(d, v.o.PerMinute)
+		out.where(d.Where())
 		switch {
-		case o.nested[i] || s.Members != nil && o.batches[batchOf(s)].at != i:
-			continue
-		case extent != Full && action != planner.Delete && shown[action] == usualEntries:
-			left[action]++
-			continue
+		case plan.unremarkable():
+		case v.o.Extent == Counts:
+			out.tally(newTally(plan))
+		default:
+			out.entries(plan)
 		}
-		shown[action]++
-		p.step(plan, o, i)
-	}
-	for _, u := range o.unsupported {
-		p.unsupported(u)
-	}
-	kept := p.keptFields(plan, extent)
-	for _, c := range plan.StateChanges {
-		if c.Why != "" {
-			p.line(heading("*", p.dim, string(c.From)), ": ", Safe(c.Why))
+		out.verdict(plan)
+		if !plan.unremarkable() {
+			out.line(out.dim.paint("plan " + Safe(d.Hash))) // by which two plans can be compared
 		}
-	}
-	p.left(left, kept)
+	})
 }
 
-// left says how many entries, and objects with kept fields, are not shown.
-func (p *printer) left(entries map[planner.Action]int, kept int) {
-	var parts []count
-	for a := planner.Create; a <= planner.NotPossible; a++ {
-		parts = append(parts, count{entries[a], actionWord(a)})
+func (textFormat) findings(p *printer, list diag.List) { p.diagnostics(list) }
+
+func (p *printer) verdict(plan *shownPlan) {
+	head, text := plan.verdict()
+	if head != "" {
+		head = p.bold.paint(head)
 	}
-	parts = append(parts, count{kept, "kept as changed on the service"})
-	if text := counts(parts...); text != "" {
-		p.line("… not shown: ", text, "; --full shows all")
+	p.line(head, text)
+}
+
+// where stands over a plan.
+func (p *printer) where(w planfile.Where) {
+	if w.Workspace == "" {
+		return
 	}
+	place := w.Service
+	if w.Sandbox != "" {
+		place = "the sandbox " + w.Sandbox
+	}
+	if w.User != "" {
+		place += ", as " + w.User
+	}
+	p.line(p.bold.paint("Workspace "+Safe(w.Workspace)), Safe(" at "+place))
+	noun := "manifest"
+	if len(w.Manifests) > 1 {
+		noun = "manifests"
+	}
+	p.line(Safe(noun+" "+diag.First(w.Manifests, fewManifests)+"; state "+w.State), "\n")
 }
 
 // tally shows how many steps there are of each kind.
 func (p *printer) tally(t tally) {
-	columns := append([]string{"project", "kind"}, t.columns...)
+	columns := append([]string{"project", "kind"}, t.Columns...)
 	rows := [][]string{columns}
-	for _, r := range t.rows {
-		rows = append(rows, append([]string{cmp.Or(r.project, "-"), r.kind}, r.counts...))
+	for _, r := range t.Rows {
+		rows = append(rows, append([]string{cmp.Or(r.Project, "-"), r.Kind}, r.Counts...))
 	}
 	widths := make([]int, len(columns))
 	for _, row := range rows {
@@ -124,221 +103,154 @@ func (p *printer) tally(t tally) {
 		}
 	}
 	for i, row := range rows {
-		p.row(row, widths, []style{p.bold, {}}[min(i, 1)], false)
+		p.row(row, widths, []style{p.bold, {}}[min(i, 1)])
 	}
 	p.line()
 }
 
-// unremarkable reports whether there is nothing to do and nothing to tell.
-func unremarkable(plan *planner.Plan) bool {
-	return plan.Empty() && plan.Summary.Blocked == 0 && plan.Summary.Kept == 0
+// entries shows what a plan does and tells, the first entries of each action unless all are asked for.
+func (p *printer) entries(plan *shownPlan) {
+	shown, omitted := map[planner.Action]int{}, map[planner.Action]int{}
+	for _, same := range p.groups(plan.choose(func(e *entry) bool { return e.step.Unsupported == "" && !e.isChild })) {
+		action := same[0].action
+		if !p.whole && action != planner.Delete && shown[action] == usualEntries {
+			omitted[action]++
+			continue
+		}
+		shown[action]++
+		p.entry(same)
+	}
+	var told []string // of what the edition does not have
+	for _, e := range plan.choose(func(e *entry) bool { return e.step.Unsupported != "" }) {
+		if objects := e.step.Unsupported; !slices.Contains(told, objects) {
+			told = append(told, objects)
+			p.unsupported(objects, plan.choose(func(e *entry) bool { return e.step.Unsupported == objects }))
+		}
+	}
+	kept := p.keptFields(plan.keptFields())
+	for _, c := range plan.shownStateChanges() {
+		p.line(heading("*", p.dim, string(c.From)), ": ", Safe(c.Why))
+	}
+	var parts []count
+	for a := planner.Create; a <= planner.NotPossible; a++ {
+		parts = append(parts, count{omitted[a], actionWord(a)})
+	}
+	if text := counts(append(parts, count{kept, "kept as on the service"})...); text != "" {
+		p.line("… not shown: ", text, "; --full shows all")
+	}
 }
 
-// unsupported says what an edition of the service lacks, and what is left out for that.
-func (p *printer) unsupported(u *unsupported) {
-	const few = 5
-	sign, color := p.sigil(planner.NotPossible)
-	p.line(heading(sign, color, "this edition of the service has no "+u.objects+", so these are left out:"))
-	for i, s := range u.steps {
-		if i == few {
-			p.line("    and ", diag.Count(len(u.steps)-few, "other"))
-			break
-		}
-		text := string(s.Address)
-		if s.Members == nil && s.Object != nil && len(s.Values) == 0 {
-			var paths []string
-			for _, c := range s.Changes() {
-				if isMark(s, &c) {
-					c.Path = "its mark"
-				}
-				paths = append(paths, c.Path)
-			}
-			if len(paths) > 0 {
-				text += ": " + strings.Join(paths, ", ")
-			}
-		}
-		p.line("    ", Safe(text))
+// groups are the entries that are shown as one: equal updates, unless all is asked for.
+func (p *printer) groups(list []*entry) [][]*entry {
+	least := namedSteps + 1
+	if p.whole {
+		least = math.MaxInt
 	}
+	return grouped(list, least, func(e *entry) bool { return e.action == planner.Update && e.step.Adopted == nil })
 }
 
-func (p *printer) noChanges(plan *planner.Plan) {
-	text := "All " + diag.Count(plan.Summary.Unchanged, "object") + " match the manifest"
-	switch plan.Summary.Unchanged {
-	case 0:
-		text = "The manifest lists no objects"
-	case 1:
-		text = "The 1 object matches the manifest"
+// entry shows an entry with what belongs to it, or several that make equal changes.
+func (p *printer) entry(same []*entry) {
+	e := same[0]
+	if symbol, color := p.symbol(e.action); len(same) > 1 {
+		p.line(color.paint(symbol), " ", diag.Count(len(same), e.noun()))
+	} else {
+		p.line(heading(symbol, color, string(e.address)), p.circumstances(e))
 	}
-	if n := plan.Summary.Ignored; n > 0 {
-		text += "; " + diag.Count(n, "field") + " left to people (ignore_changes)"
+	if e.action == planner.NotPossible && e.step.Position != nil {
+		p.line("    ", p.dim.paint("-->"), " ", Safe(e.step.Position.String()))
 	}
-	p.line("No changes. ", text, " (", diag.Count(plan.Summary.Reads, "read request"), ").")
-}
-
-func (p *printer) summary(plan *planner.Plan, perMinute int) {
-	s := &plan.Summary
-	changes := counts(
-		count{s.Create, "to create"}, count{s.Update, "to update"}, count{s.Adopt, "to adopt"},
-		noun(s.AddMembers, "membership"), noun(s.RemoveMembers, "membership").and("to remove"), count{s.Delete, "to delete"},
-		count{len(plan.StateChanges), "to correct in the state"}, count{s.Blocked, "not possible"}, count{s.Kept, "kept as changed on the service"},
-		count{s.Ignored, "left to people (ignore_changes)"},
-	)
-	requests := diag.Count(s.Requests, "request")
-	if s.Requests > 0 {
-		requests += " by " + apiName(plan.API) + ", " + diag.AtRate(s.Requests, perMinute)
+	if lost := e.lost(); lost != "" {
+		p.line("    ", p.dim.paint(Safe(lost)))
 	}
-	p.line(p.bold.paint("Plan:"), sentence(changes, counts(count{s.Unchanged, "unchanged"})), " ", requests, ".")
-}
-
-// apiName is what people call an API.
-func apiName(a resource.API) string {
-	if a.Wide() {
-		return "API " + a.String()
+	if e.isMembership && len(e.members) > 0 && len(e.members) <= fewMembers {
+		p.line("    ", Safe(strings.Join(e.memberNames(), ", ")))
 	}
-	return a.Noun()
-}
-
-// step shows one step with what belongs to it.
-func (p *printer) step(plan *planner.Plan, o *outline, i int) {
-	s := plan.Steps[i]
-	if s.Members != nil {
-		p.membership(s, o, i)
-		return
+	column, changes := labelColumn, e.changes()
+	for i := range changes {
+		column = max(column, width(changes[i].path)+1)
 	}
-	sign, color := p.stepSigil(s)
-	title := heading(sign, color, string(s.Address))
-	same := o.same[i]
-	identifier, name := called(s)
-	if same != nil {
-		title, identifier, name = color.paint(sign)+" "+diag.Count(len(same), s.Kind.Noun()), "", ""
-	}
-	if identifier != "" {
-		title += "  " + Safe(identifier)
-	}
-	if name != "" {
-		title += "  " + p.dim.paint(quote(diag.Truncate(name, longText)))
-	}
-	switch s.Action {
-	case planner.Adopt:
-		title += "  " + p.dim.paint(adopted(s))
-	case planner.NotPossible:
-		title += ": " + Safe(s.Reason)
-	case planner.Delete:
-		if s.ID != "" {
-			title += "  " + p.dim.paint("("+Safe(s.ID)+")")
-		}
-		if s.Reason != "" {
-			title += "  " + p.dim.paint(Safe(s.Reason))
-		}
-	case planner.Create:
-		if s.Reason != "" {
-			title += "  " + p.dim.paint("("+Safe(s.Reason)+")")
-		}
-	case planner.Update, planner.AddMembers, planner.RemoveMembers:
-	}
-	p.line(title)
-	p.manifestPosition(s)
-	changes := s.Changes()
-	for _, more := range o.continued[i] {
-		changes = append(changes, more.Changes()...)
-	}
-	column := labelColumn
-	for j := range changes {
-		if !isMark(s, &changes[j]) {
-			column = max(column, width(changes[j].Path)+1)
-		}
-	}
-	for _, child := range o.children[i] {
-		column = max(column, width(section(child))+1)
+	for _, child := range e.children {
+		column = max(column, width(child.kind.Section)+1)
 	}
 	column++
-	for j := range changes {
-		p.change(s, &changes[j], column)
+	for i := range changes {
+		p.change(&changes[i], column)
 	}
-	if same != nil {
-		p.line("    ", p.dim.paint(strings.Join(firstNames(same, func(s *planner.Step) string { return Safe(string(s.Address)) }), ", ")))
+	if len(same) > 1 {
+		p.line("    ", p.dim.paint(firstNames(same, Safe)))
 	}
-	last := ""
-	for _, child := range o.children[i] {
-		p.child(child, section(child) == last, column)
-		last = section(child)
-	}
-}
-
-// manifestPosition shows where the manifest has what is not possible.
-func (p *printer) manifestPosition(s *planner.Step) {
-	if s.Action == planner.NotPossible && !s.Position.IsZero() {
-		p.line("    ", p.dim.paint("-->"), " ", Safe(s.Position.String()))
+	section := ""
+	for _, child := range e.children {
+		p.child(child, child.kind.Section == section, column)
+		section = child.kind.Section
 	}
 }
 
-func heading(sign string, color style, address string) string {
-	return color.paint(sign) + " " + Safe(address)
+// heading begins an entry.
+func heading(symbol string, color style, address string) string {
+	return color.paint(symbol) + " " + Safe(address)
 }
 
-// adopted says what an adopted object is on the service, and by what it was found.
-func adopted(s *planner.Step) string {
-	text := "(exists on the service"
-	if s.ID != "" {
-		text += " as " + Safe(s.ID)
+// circumstances are what there is to say of an entry behind its address.
+func (p *printer) circumstances(e *entry) string {
+	if e.isMembership {
+		members := diag.Count(len(e.members), e.noun())
+		if e.action == planner.NotPossible {
+			return ": " + Safe(e.why()) + " (" + members + ")"
+		}
+		command, _, _ := verb(e.action, true)
+		return ": " + command + " " + members
 	}
-	if found := Safe(s.FoundBy()); found != "" {
-		text += ", " + found
+	text := ""
+	identifier, name := e.displayNames()
+	if identifier != "" {
+		text += "  " + Safe(identifier)
 	}
-	return text + ")"
-}
-
-// membership shows all batches of one container's members as one.
-func (p *printer) membership(s *planner.Step, o *outline, i int) {
-	batch, shown := o.batches[batchOf(s)]
-	if !shown || batch.at != i {
-		return // shown with the first
+	if name != "" {
+		text += "  " + p.dim.paint(quote(diag.Truncate(name, longText)))
 	}
-	members := diag.Count(batch.members, memberNoun(s))
-	text := ": " + Safe(s.Reason) + " (" + members + ")"
-	switch s.Action {
-	case planner.AddMembers:
-		text = ": add " + members
-	case planner.RemoveMembers:
-		text = ": remove " + members
-	case planner.Update:
-		text = ": change " + members
-	case planner.NotPossible, planner.Create, planner.Adopt, planner.Delete:
+	id, why := "", Safe(e.why())
+	if e.step.ID != nil {
+		id = Safe(*e.step.ID)
 	}
-	sign, color := p.sigil(s.Action)
-	p.line(heading(sign, color, containerAddress(s)), text)
-	p.manifestPosition(s)
-	if batch.members > fewMembers {
-		return
+	aside := func(text string) string { return "  " + p.dim.paint(text) }
+	switch {
+	case e.step.Adopted != nil:
+		found := "exists on the service"
+		if id != "" {
+			found += " as " + id
+		}
+		if why != "" {
+			found += ", " + why
+		}
+		text += aside("(" + found + ")")
+	case e.action == planner.NotPossible:
+		text += ": " + why
+	case e.action == planner.Delete:
+		if id != "" {
+			text += aside("(" + id + ")")
+		}
+		if why != "" {
+			text += aside(why)
+		}
+	case e.action == planner.Create && why != "":
+		text += aside("(" + why + ")")
 	}
-	var names []string
-	for _, m := range batch.few {
-		names = append(names, Safe(memberName(s, m)))
-	}
-	if len(names) > 0 {
-		p.line("    ", strings.Join(names, ", "))
-	}
-}
-
-// section is the name of the list that an object stands in.
-func section(s *planner.Step) string {
-	if s.Kind == nil {
-		return ""
-	}
-	return s.Kind.Section
+	return text
 }
 
 // child shows an object that is created within the one above it, on one line, with the name of its list where that is the first of it.
-func (p *printer) child(s *planner.Step, more bool, column int) {
+func (p *printer) child(e *entry, more bool, column int) {
 	beginning := blanks(4 + column)
 	if !more {
-		beginning = label(section(s), column)
+		beginning = label(e.kind.Section, column)
 	}
-	name := s.Object.Name()
+	name := cmp.Or(e.step.Title, e.address.Key())
 	var fields []string
-	for _, c := range s.Changes() {
-		if c.After != nil && *c.After != name {
-			fields = append(fields, Safe(c.Path)+": "+inline(s.Field(c.Path), *c.After))
+	for _, c := range e.changes() {
+		if c.after.text != name {
+			fields = append(fields, Safe(c.path)+": "+c.after.inline(false))
 		}
 	}
 	text := ""
@@ -346,4 +258,162 @@ func (p *printer) child(s *planner.Step, more bool, column int) {
 		text = "  " + p.dim.paint("("+strings.Join(fields, ", ")+")")
 	}
 	p.line(beginning, p.create.paint("+"), " ", Safe(name), text)
+}
+
+// unsupported says what an edition of the service lacks, and what is left out for that.
+func (p *printer) unsupported(objects string, entries []*entry) {
+	const few = 5
+	symbol, color := p.symbol(planner.NotPossible)
+	p.line(heading(symbol, color, "this edition of the service has no "+objects+", so these are left out:"))
+	for i, e := range entries {
+		if i == few {
+			p.line("    and ", diag.Count(len(entries)-few, "other"))
+			break
+		}
+		var paths []string
+		for _, c := range e.changes() {
+			paths = append(paths, cmp.Or(c.path, "its mark"))
+		}
+		text := string(e.step.Address)
+		if len(paths) > 0 {
+			text += ": " + strings.Join(paths, ", ")
+		}
+		p.line("    ", Safe(text))
+	}
+}
+
+// label is the beginning of a line of a field.
+func label(name string, column int) string {
+	return "    " + Safe(name) + ":" + blanks(column-width(name)-1)
+}
+
+// change shows one field that becomes different.
+func (p *printer) change(c *change, column int) {
+	remark := ""
+	if c.remark != "" {
+		remark = "     " + p.dim.paint("("+Safe(c.remark)+")")
+	}
+	switch {
+	case c.path == "":
+		p.line("    ", p.dim.paint("("+c.note+")"))
+	case c.form == noted:
+		p.line(label(c.path, column), c.note, remark)
+	case c.form == added && !c.after.list && strings.Contains(c.after.text, "\n"):
+		p.line(label(c.path, 0), remark)
+		p.lines(p.addedLines(c.after.text), firstLines)
+	case c.form == added:
+		p.line(label(c.path, column), c.after.inline(p.whole), remark)
+	case c.form == edited:
+		arrow := ""
+		if c.before.missing != "" {
+			arrow = " " + c.before.missing + " ->"
+		} else if c.after.missing != "" {
+			arrow = " -> " + c.after.missing
+		}
+		p.line(label(c.path, 0), arrow, remark)
+		p.lines(difference(c.before.text, c.after.text, p.whole), differLines)
+	case c.form == replaced:
+		p.line(label(c.path, column), p.value(&c.before, p.remove), " -> ", p.value(&c.after, p.create), remark)
+	}
+}
+
+func (p *printer) value(v *value, color style) string {
+	if v.missing != "" {
+		return v.missing
+	}
+	return color.paint(v.inline(p.whole))
+}
+
+// keptFields shows the fields that are left as somebody changed them on the service, and returns how many objects it leaves out.
+func (p *printer) keptFields(list []keptField) (omitted int) {
+	shown := 0
+	for i := range list {
+		k := &list[i]
+		first := i == 0 || k.address != list[i-1].address
+		switch {
+		case !p.whole && shown == usualEntries && first:
+			omitted++
+			continue
+		case omitted > 0:
+			continue
+		case first:
+			shown++
+			p.line(heading("=", p.dim, string(k.address)))
+		}
+		why := "kept, " + Safe(k.remark)
+		if k.form == edited {
+			p.line(label(k.path, 0), " ", p.dim.paint("("+why+"; the manifest differs by:)"))
+			p.lines(difference(k.before.text, k.after.text, p.whole), differLines)
+			continue
+		}
+		why += "; the manifest says " + k.after.inline(p.whole)
+		p.line(label(k.path, max(labelColumn, width(k.path)+1)+1), k.before.inline(p.whole), "     ", p.dim.paint("("+why+")"))
+	}
+	return omitted
+}
+
+// lines shows the lines of a text or a difference, so many of them at most.
+func (p *printer) lines(lines []line, most int) {
+	colors := map[byte]style{'+': p.create, '-': p.remove}
+	for i, l := range lines {
+		switch {
+		case i == most && len(lines) > most+1 && !p.whole: // one more line takes no more place than saying so
+			p.line("      ", p.dim.paint("… "+moreLines(lines[most:])))
+			return
+		case l.sign == gap:
+			p.line("      ", p.dim.paint("…"))
+		case l.sign == '~':
+			p.line("      ", p.update.paint("~"), " ", p.edits(l.edits))
+		case l.sign == ' ' && l.text == "":
+			p.line()
+		default:
+			p.line("      ", colors[l.sign].paint(strings.TrimRight(string(l.sign)+" "+Safe(l.text), " ")))
+		}
+	}
+}
+
+// edits shows the words of a line that are taken out and put in.
+func (p *palette) edits(edits []edit) string {
+	var b strings.Builder
+	for _, e := range edits {
+		b.WriteString(Safe(e.Same))
+		if e.Old != "" {
+			b.WriteString(p.remove.paint("[-" + Safe(e.Old) + "-]"))
+		}
+		if e.Added != "" {
+			b.WriteString(p.create.paint("{+" + Safe(e.Added) + "+}"))
+		}
+	}
+	return b.String()
+}
+
+// moreLines says how many lines are not shown, and how many of them are changes.
+func moreLines(lines []line) string {
+	changes, added := 0, 0
+	for _, l := range lines {
+		if l.sign != ' ' && l.sign != gap {
+			changes++
+		}
+		if l.sign == '+' {
+			added++
+		}
+	}
+	text := diag.Count(len(lines), "more line")
+	if changes > 0 && added < len(lines) {
+		text += ", " + strconv.Itoa(changes) + " of them changed; --full shows all"
+	}
+	return text
+}
+
+// addedLines is the lines of a text that is new, each shortened unless all is asked for.
+func (p *printer) addedLines(text string) []line {
+	texts := splitLines(text)
+	lines := make([]line, len(texts))
+	for i, t := range texts {
+		if !p.whole {
+			t = diag.Truncate(t, lineText)
+		}
+		lines[i] = line{sign: '+', text: t}
+	}
+	return lines
 }

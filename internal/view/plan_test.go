@@ -37,6 +37,34 @@ func TestAPlanIsShownAsTextAndAsJSON(t *testing.T) {
 	}
 }
 
+func TestAllMatchIsSaidOnlyOfWhatWasCompared(t *testing.T) {
+	t.Parallel()
+	const all = "; not compared: roles of members of 1 project (the service does not show them); values of custom fields of 12 work items, 70 links (--refresh-all reads them) (9 read requests).\n"
+	for name, tt := range map[string]struct {
+		summary planner.Summary
+		unseen  []planner.NotCompared
+		want    string
+	}{
+		"all was compared":     {planner.Summary{Unchanged: 63, Reads: 9}, nil, "No changes. All 63 objects match the manifest (9 read requests).\n"},
+		"some was not":         {planner.Summary{Unchanged: 51, NotCompared: 12, Reads: 9}, unseen(), "No changes in what was compared: 51 of 63 objects match the manifest" + all},
+		"nothing was":          {planner.Summary{NotCompared: 12, Reads: 9}, unseen(), "No changes known" + all},
+		"and some is people's": {planner.Summary{Unchanged: 1, Ignored: 2, Reads: 9}, unseen(), "No changes in what was compared: 1 of 1 object match the manifest; 2 fields left to people (ignore_changes)" + all},
+		"there are changes":    {planner.Summary{Unchanged: 51, Kept: 1, Reads: 9}, unseen(), "Plan: 1 kept as on the service; 51 unchanged. 0 requests. Not compared" + strings.TrimSuffix(strings.TrimPrefix(all, "; not compared"), " (9 read requests).\n") + ".\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			plan := &planner.Plan{Summary: tt.summary, NotCompared: tt.unseen}
+			s := newScreen()
+			if err := showAs(s.PlanInShort, plan, here()); err != nil {
+				t.Fatal(err)
+			}
+			if _, got, _ := strings.Cut(s.out.String(), "\n\n"); got != tt.want {
+				t.Errorf("got  %swant %s", got, tt.want)
+			}
+		})
+	}
+}
+
 func TestAPlanAsMarkdownFitsIntoAComment(t *testing.T) {
 	t.Parallel()
 	web := object("project", "web", nil)
@@ -57,8 +85,8 @@ func TestAPlanAsMarkdownFitsIntoAComment(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newScreen()
-			if err := showAs(s.PlanMarkdown, plan, here()); err != nil {
+			s := newScreen(in("markdown"))
+			if err := showAs(s.Plan, plan, here()); err != nil {
 				t.Fatal(err)
 			}
 			got := s.out.String()
@@ -153,15 +181,11 @@ func TestNothingFromAManifestReachesTheTerminalRaw(t *testing.T) {
 	b.step(&planner.Step{Address: "work_item/web/gone", Action: planner.Delete, Kind: item.Kind, ID: evil, Identifier: evil, Name: evil})
 	m := b.members(planner.AddMembers, "cycle_work_item", resource.Address("cycle/web/"+evil), 1, 0, 1)
 	m.Members.Items[0].Address, m.Members.Items[0].Text = "", evil
-	for name, set := range map[string][]func(*view.Options){"evil.txt": nil, "evil.json": {inJSON}, "evil.md": nil} {
+	for name, set := range map[string][]func(*view.Options){"evil.txt": nil, "evil.json": {inJSON}, "evil.md": {in("markdown")}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newScreen(set...)
-			show := s.Plan
-			if name == "evil.md" {
-				show = s.PlanMarkdown
-			}
-			if err := showAs(show, &b.Plan, here()); err != nil {
+			if err := showAs(s.Plan, &b.Plan, here()); err != nil {
 				t.Fatal(err)
 			}
 			got := s.out.String()
@@ -218,11 +242,15 @@ func TestASavedPlanIsShownAsItWasMade(t *testing.T) {
 	roles.members(planner.AddMembers, "project_member", "project/web", 1, 0, 1).Members.Items[0] = planner.Member{ID: "u-1", Text: "ada@example.com", Value: "guest"}
 	role := roles.members(planner.Update, "project_member", "project/web", 2, 0, 1)
 	role.Members.Items[0] = planner.Member{ID: "u-2", Text: "bob@example.com", Value: "admin", Before: "member"}
-	for name, p := range map[string]*planner.Plan{"everything": everything(), "kept": kept, "roles": &roles.Plan} {
+	roles.Summary = planner.Summary{AddMembers: 1, Update: 1}
+	orphan := &builder{}
+	orphan.step(&planner.Step{Address: "work_item/web/left", Action: planner.NotPossible, Kind: resource.MustLookup("work_item"), ID: "w-1", Identifier: "WEB-7", Reason: "it would be deleted"})
+	orphan.Steps[0].Position = diag.Position{}
+	orphan.Summary.Blocked = 1
+	for name, p := range map[string]*planner.Plan{"everything": everything(), "kept": kept, "roles": &roles.Plan, "an orphan that stays": &orphan.Plan} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var file bytes.Buffer
-			p.CountSteps()
 			made := planfile.New(p, here())
 			if err := view.WritePlan(&file, made); err != nil {
 				t.Fatal(err)
@@ -234,12 +262,9 @@ func TestASavedPlanIsShownAsItWasMade(t *testing.T) {
 			if found := read.Stale(made, nil); found != nil {
 				t.Error(found)
 			}
-			for format, show := range map[string]func(*screen) func(*planner.Plan, *planfile.Document) error{
-				"text":     func(s *screen) func(*planner.Plan, *planfile.Document) error { return s.Plan },
-				"markdown": func(s *screen) func(*planner.Plan, *planfile.Document) error { return s.PlanMarkdown },
-			} {
-				want, got := newScreen(), newScreen()
-				if err := errors.Join(show(want)(p, made), show(got)(read.Plan(), read)); err != nil {
+			for _, format := range view.Formats() {
+				want, got := newScreen(in(format)), newScreen(in(format))
+				if err := errors.Join(want.Plan(made), got.Plan(read)); err != nil {
 					t.Fatal(err)
 				}
 				if diff := cmp.Diff(want.out.String()+want.err.String(), got.out.String()+got.err.String()); diff != "" {
@@ -252,8 +277,8 @@ func TestASavedPlanIsShownAsItWasMade(t *testing.T) {
 
 func TestAFullDiskIsReportedToTheCaller(t *testing.T) {
 	t.Parallel()
-	for _, asJSON := range []bool{false, true} {
-		s := newScreen(func(o *view.Options) { o.Out, o.JSON = brokenWriter{}, asJSON })
+	for _, format := range view.Formats() {
+		s := newScreen(func(o *view.Options) { o.Out, o.Format = brokenWriter{}, format })
 		if err := showAs(s.Plan, everything(), here()); !errors.Is(err, io.ErrShortWrite) {
 			t.Errorf("got %v", err)
 		}
@@ -293,30 +318,44 @@ func TestADifferenceKeepsWhatDiffersInSight(t *testing.T) {
 	}
 }
 
+// manySteps is a plan of so many steps of all sorts, texts that change among them.
 func manySteps(n int) *planner.Plan {
 	b := &builder{planner.Plan{Workspace: "acme", BaseURL: "https://api.plane.so"}}
-	web := object("project", "web", nil)
-	for i := range n / 2 {
+	web := object("project", "web", nil, "name", "Website")
+	for i := 0; len(b.Steps) < n; i++ {
 		key := "item-" + strconv.Itoa(i)
-		item := object("work_item", key, web, "name", "Item number "+strconv.Itoa(i), "priority", "high", "start_date", "2026-12-01")
-		b.create(item)
-		b.create(object("link", "https://example.com/"+key, item, "url", "https://example.com/"+key), len(b.Steps)-1)
+		item := object("work_item", key, web, "name", "Item number "+strconv.Itoa(i), "priority", "high", "start_date", "2026-12-01", "description", longBefore)
+		switch i % 5 {
+		case 0, 1:
+			b.create(item)
+			b.create(object("link", "https://example.com/"+key, item, "url", "https://example.com/"+key), len(b.Steps)-1)
+		case 2:
+			b.act(planner.Update, item, "id", changed("description", longBefore, longAfter+key), changed("state", "Todo", "Done"))
+		case 3:
+			b.act(planner.Update, item, "id", changed("priority", "low", "high"))
+		default:
+			b.act(planner.Delete, item, "id")
+		}
 	}
+	b.Summary.Create = n
 	return &b.Plan
 }
 
-func BenchmarkPlanText(b *testing.B) { benchmarkPlan(b) }
-func BenchmarkPlanJSON(b *testing.B) { benchmarkPlan(b, inJSON) }
-
-func benchmarkPlan(b *testing.B, set ...func(*view.Options)) {
-	b.Helper()
-	plan := manySteps(100_000)
-	v := newScreen(append(set, func(o *view.Options) { o.Out = io.Discard })...)
-	b.ReportAllocs()
-	for b.Loop() {
-		if err := showAs(v.Plan, plan, here()); err != nil {
-			b.Fatal(err)
-		}
+func BenchmarkPlan(b *testing.B) {
+	plan := manySteps(5000)
+	for _, name := range append(view.Formats(), "full") {
+		b.Run(name, func(b *testing.B) {
+			s := newScreen(in(name), func(o *view.Options) { o.Out = io.Discard })
+			if name == "full" {
+				s = newScreen(inFull, func(o *view.Options) { o.Out = io.Discard })
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := showAs(s.Plan, plan, here()); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }
 
@@ -329,8 +368,8 @@ func TestMarkdownFromAManifestIsNoMarkup(t *testing.T) {
 	b.act(planner.Update, object("work_item", "u", web), "id", changed("name", evil, evil+"x"), changed("description", evil+"\n```\n"+evil, "```\n</details>"))
 	b.act(planner.NotPossible, object("work_item", "w", web), "id").Reason = evil
 	b.Notices.Add(diag.Diagnostic{Summary: evil, Hint: evil})
-	s := newScreen()
-	if err := showAs(s.PlanMarkdown, &b.Plan, here()); err != nil {
+	s := newScreen(in("markdown"))
+	if err := showAs(s.Plan, &b.Plan, here()); err != nil {
 		t.Fatal(err)
 	}
 	// Without fenced blocks and code, in which nothing is markup, no markup of the manifest is left.
@@ -378,7 +417,7 @@ func TestOfManyKeptFieldsTheFirstAreShown(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := s.out.String()
-	if n := strings.Count(text, "\n"); n > 310 || !strings.Contains(text, "\n… not shown: 4900 kept as changed on the service; --full shows all\n") {
+	if n := strings.Count(text, "\n"); n > 310 || !strings.Contains(text, "\n… not shown: 4900 kept as on the service; --full shows all\n") {
 		t.Errorf("%d lines, which end with\n%s", n, text[len(text)-500:])
 	}
 }
@@ -428,5 +467,42 @@ func TestALargePlanAsTextCanBeReviewed(t *testing.T) {
 	want := "project  kind       create  update  delete\nweb      work item  220     160     120\n\nPlan: 220 to create, "
 	if got := shown(view.Counts); !strings.Contains(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+func TestWhatContinuesAStepIsShownWithIt(t *testing.T) {
+	t.Parallel()
+	b := &builder{}
+	item := object("work_item", "shop", object("project", "web", nil), "name", "Shop")
+	b.create(item)
+	b.act(planner.Update, item, "", changed("fields.effort", "", "3")).Continues = true
+	for format, want := range map[string]string{
+		"text":     "+ work_item/web/shop\n    name:          \"Shop\"\n    fields.effort: \"3\"\nPlan: ",
+		"markdown": "- `work_item/web/shop`: `\"Shop\"`, `fields.effort` `\"3\"`\n\n</details>",
+		"html":     `<div class="field"><span class="name">name</span>: &#34;Shop&#34;</div>` + "\n" + `<div class="field"><span class="name">fields.effort</span>: &#34;3&#34;</div>`,
+	} {
+		s := newScreen(in(format))
+		if err := showAs(s.Plan, &b.Plan, here()); err != nil {
+			t.Fatal(err)
+		}
+		if got := s.out.String(); !strings.Contains(got, want) || strings.Contains(strings.ToLower(got), "update") && format != "html" {
+			t.Errorf("%s does not say %q:\n%s", format, want, got)
+		}
+	}
+}
+
+func TestEveryFormatSaysThatATextDiffersInLineEndsOnly(t *testing.T) {
+	t.Parallel()
+	b := &builder{}
+	b.act(planner.Update, object("page", "p", nil), "id", changed("description", "a\r\nb\r\n", "a\nb\n"))
+	b.Summary.Update = 1
+	for _, format := range []string{"text", "markdown", "html"} {
+		s := newScreen(in(format))
+		if err := showAs(s.Plan, &b.Plan, here()); err != nil {
+			t.Fatal(err)
+		}
+		if got := s.out.String(); !strings.Contains(got, "differs in line ends only") || strings.Contains(got, "```diff") {
+			t.Errorf("%s:\n%s", format, got)
+		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/planform/planform/executor"
+	"github.com/planform/planform/internal/resource"
 	"github.com/planform/planform/planner"
 )
 
@@ -81,7 +82,7 @@ func (p *Progress) tick(every time.Duration) {
 			switch {
 			case p.v.live == p:
 				p.draw()
-			case !p.v.o.Live && !p.v.o.JSON:
+			case !p.v.o.Live && !p.v.json:
 				p.write(p.line(p.v.o.Now()))
 			}
 			p.v.mu.Unlock()
@@ -108,8 +109,8 @@ func (p *Progress) Event(e executor.Event) {
 		}
 		p.pending[e.Step] = p.v.o.Now().Add(e.Wait)
 		p.sample()
-		if !p.v.o.Live && !p.v.o.JSON && !again && !together {
-			p.write("pending: " + what + ": no answer; checking again in " + approximate(e.Wait))
+		if !p.v.o.Live && !p.v.json && !again && !together && e.Wait >= time.Second {
+			p.write("pending: " + what + ": its outcome is not known yet; checking again in " + approximate(e.Wait))
 		}
 		return
 	case executor.Ended:
@@ -122,10 +123,10 @@ func (p *Progress) Event(e executor.Event) {
 		p.failed++
 	}
 	p.sample()
-	if p.v.o.JSON && !p.v.o.Live {
+	if p.v.json && !p.v.o.Live {
 		r := e.Result
 		r.Step = e.Step
-		p.write(compact(jsonEvent{FormatVersion, jsonEnded{string(e.Step.Address), e.Step.Action.String(), status(&r), e.Done, e.Total, message(r.Err)}}))
+		p.write(event("event", jsonEnded{e.Step.Address, e.Step.Action, status(&r), e.Done, e.Total, message(r.Err)}))
 	}
 }
 
@@ -178,8 +179,8 @@ func (p *Progress) Waiting(d time.Duration, why string) {
 	case p.v.live == p:
 		p.draw()
 	case p.v.o.Live || d < time.Second:
-	case p.v.o.JSON:
-		p.write(compact(jsonWaiting{FormatVersion, jsonWait{d.Round(time.Millisecond).Seconds(), why}}))
+	case p.v.json:
+		p.write(event("waiting", jsonWait{d.Round(time.Millisecond).Seconds(), why}))
 	default:
 		p.write("waiting " + approximate(d) + " for " + Safe(why))
 	}
@@ -259,28 +260,18 @@ func (p *Progress) line(now time.Time) string {
 	return text
 }
 
-type jsonWaiting struct {
-	FormatVersion int      `json:"format_version"`
-	Waiting       jsonWait `json:"waiting"`
-}
-
 type jsonWait struct {
 	Seconds float64 `json:"seconds"`
 	Reason  string  `json:"reason"`
 }
 
-type jsonEvent struct {
-	FormatVersion int       `json:"format_version"`
-	Event         jsonEnded `json:"event"`
-}
-
 type jsonEnded struct {
-	Address string  `json:"address"`
-	Action  string  `json:"action"`
-	Status  string  `json:"status"`
-	Done    int     `json:"done"`
-	Total   int     `json:"total"`
-	Error   *string `json:"error"`
+	Address resource.Address `json:"address"`
+	Action  planner.Action   `json:"action"`
+	Status  string           `json:"status"`
+	Done    int              `json:"done"`
+	Total   int              `json:"total"`
+	Error   *string          `json:"error"`
 }
 
 // message is what an error says, or nil.

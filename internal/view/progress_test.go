@@ -159,7 +159,7 @@ func TestTheStepsOfOneRequestWithoutAnAnswerAreToldOnce(t *testing.T) {
 		p.Event(executor.Event{Type: executor.SetAside, Step: together, Wait: time.Minute})
 	}
 	p.Done()
-	if got, want := s.err.String(), "pending: create work_item/web/item-0, with all of its request: no answer; checking again in 60 s\n"; got != want {
+	if got, want := s.err.String(), "pending: create work_item/web/item-0, with all of its request: its outcome is not known yet; checking again in 60 s\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/planner"
 )
 
 // Pull is what was taken from the service into manifests, or would be.
@@ -14,6 +15,8 @@ type Pull struct {
 	Files    []PulledFile
 	Values   []PulledValue
 	NotTaken int // values that the service has otherwise, and that were not taken
+	// NotCompared is what nobody looked at: what people changed in it was not taken.
+	NotCompared []planner.NotCompared
 }
 
 // PulledFile is a file that changes.
@@ -39,6 +42,8 @@ type jsonPull struct {
 	NotTaken      int              `json:"not_taken"`
 	Files         []jsonPulledFile `json:"files"`
 	Values        []PulledValue    `json:"values"`
+
+	NotCompared []planner.NotCompared `json:"not_compared"`
 }
 
 type jsonPulledFile struct {
@@ -49,8 +54,8 @@ type jsonPulledFile struct {
 
 // Pulled shows what was taken, or as a unified diff what would be.
 func (v *View) Pulled(r Pull) error {
-	if v.o.JSON {
-		out := jsonPull{FormatVersion: FormatVersion, DryRun: r.DryRun, NotTaken: r.NotTaken, Files: []jsonPulledFile{}, Values: append([]PulledValue{}, r.Values...)}
+	if v.json {
+		out := jsonPull{FormatVersion: FormatVersion, DryRun: r.DryRun, NotTaken: r.NotTaken, Files: []jsonPulledFile{}, Values: append([]PulledValue{}, r.Values...), NotCompared: append([]planner.NotCompared{}, r.NotCompared...)}
 		for _, f := range r.Files {
 			out.Files = append(out.Files, jsonPulledFile{f.Name, f.Values, strings.Join(unified(f), "\n") + "\n"})
 		}
@@ -74,7 +79,7 @@ func (v *View) Pulled(r Pull) error {
 		if r.NotTaken > 0 {
 			what += " Not taken: " + diag.Count(r.NotTaken, "value") + ", see above."
 		}
-		p.line(p.bold.paint(what))
+		p.line(p.bold.paint(what), notComparedToo(r.NotCompared))
 	})
 }
 
@@ -98,27 +103,13 @@ func (p *printer) unified(lines []string) {
 // unified is the difference of a file as diff -u has it.
 func unified(f PulledFile) []string {
 	const context = 3
-	before, after := string(f.Before), string(f.After)
-	lines := comparePieces(splitLines(&before), splitLines(&after))
 	out := []string{"--- " + f.Name, "+++ " + f.Name}
 	old, now := 1, 1 // numbers of the next lines
-	for i := 0; i < len(lines); {
-		if lines[i].sign == ' ' {
-			old, now, i = old+1, now+1, i+1
-			continue
-		}
-		end := i // of the hunk: behind the last change that is near
-		for j := i; j < len(lines) && j < end+2*context+1; j++ {
-			if lines[j].sign != ' ' {
-				end = j
-			}
-		}
-		first := max(0, i-context)
-		last := min(len(lines), end+context+1)
-		from, to := old-(i-first), now-(i-first)
-		var hunk []string
+	for _, p := range passages(compareLines(string(f.Before), string(f.After)), context) {
+		old, now = old+p.omitted, now+p.omitted
 		removed, added := 0, 0
-		for _, l := range lines[first:last] {
+		var hunk []string
+		for _, l := range p.lines {
 			if l.sign != '+' {
 				removed++
 			}
@@ -127,8 +118,8 @@ func unified(f PulledFile) []string {
 			}
 			hunk = append(hunk, string(l.sign)+l.text)
 		}
-		out = append(append(out, fmt.Sprintf("@@ -%d,%d +%d,%d @@", from, removed, to, added)), hunk...)
-		old, now, i = from+removed, to+added, last
+		out = append(append(out, fmt.Sprintf("@@ -%d,%d +%d,%d @@", old, removed, now, added)), hunk...)
+		old, now = old+removed, now+added
 	}
 	return out
 }

@@ -15,14 +15,14 @@ const (
 
 // Report is the outcome of an examination.
 type Report struct {
-	BaseURL   string
-	Workspace string
-	Checks    []Check
-	Requests  int      // sent
-	Offers    []string // kinds that this edition has
-	Lacks     []string // kinds that it does not have
-	HasV2     bool     // there is an API v2
-	V2Lacks   []string // operations of API v2 that are missing; nil = not known
+	BaseURL       string
+	Workspace     string
+	Checks        []Check
+	Requests      int      // sent
+	Supported     []string // kinds that this edition has
+	Unsupported   []string // kinds that it does not have
+	HasV2         bool     // there is an API v2
+	V2Unsupported []string // operations of API v2 that are missing; nil = not known
 }
 
 // Check is the outcome of one check.
@@ -46,7 +46,7 @@ func (r *Report) count(status string) (n int) {
 // Report shows an examination on standard output.
 func (v *View) Report(r *Report) error {
 	return v.print(stdout, func(p *printer) {
-		if v.o.JSON {
+		if v.json {
 			p.document(newJSONReport(r))
 		} else {
 			p.report(r)
@@ -70,15 +70,18 @@ func (p *printer) report(r *Report) {
 	p.line("\n", p.bold.paint(found+"."), " ", diag.Count(r.Requests, "request"), ", nothing was written.")
 }
 
+// reportVersion is the version of the format of a report. The first had other keys.
+const reportVersion = 2
+
 type jsonReport struct {
 	FormatVersion int           `json:"format_version"`
 	Workspace     string        `json:"workspace"`
 	BaseURL       string        `json:"base_url"`
 	Summary       reportSummary `json:"summary"`
-	Offers        []string      `json:"offers"`
-	Lacks         []string      `json:"lacks"`
+	Supported     []string      `json:"supported"`
+	Unsupported   []string      `json:"unsupported"`
 	HasV2         bool          `json:"has_v2"`
-	V2Lacks       []string      `json:"v2_lacks"`
+	V2Unsupported []string      `json:"v2_unsupported"`
 	Checks        []jsonCheck   `json:"checks"`
 }
 
@@ -92,18 +95,18 @@ type reportSummary struct {
 type jsonCheck struct {
 	Check   string  `json:"check"`
 	Status  string  `json:"status"`
-	Summary string  `json:"what"`
-	Hint    *string `json:"do"`
+	Summary string  `json:"summary"`
+	Hint    *string `json:"hint"`
 }
 
 func newJSONReport(r *Report) jsonReport {
 	j := jsonReport{
-		FormatVersion, r.Workspace, r.BaseURL,
+		reportVersion, r.Workspace, r.BaseURL,
 		reportSummary{r.count(OK), r.count(Warning), r.count(Problem), r.Requests},
-		orEmpty(r.Offers), orEmpty(r.Lacks), r.HasV2, r.V2Lacks, make([]jsonCheck, len(r.Checks)),
+		diag.OrEmpty(r.Supported), diag.OrEmpty(r.Unsupported), r.HasV2, r.V2Unsupported, make([]jsonCheck, len(r.Checks)),
 	}
 	for i, c := range r.Checks {
-		j.Checks[i] = jsonCheck{c.Name, c.Status, c.Summary, orNull(c.Hint)}
+		j.Checks[i] = jsonCheck{c.Name, c.Status, c.Summary, diag.OrNull(c.Hint)}
 	}
 	return j
 }

@@ -9,7 +9,7 @@ import (
 func report() *view.Report {
 	return &view.Report{
 		BaseURL: "https://plane.example.com", Workspace: "acme", Requests: 17,
-		Offers: []string{"cycle", "work_item"}, Lacks: []string{"customer"},
+		Supported: []string{"cycle", "work_item"}, Unsupported: []string{"customer"},
 		Checks: []view.Check{
 			{Name: "service", Status: view.OK, Summary: "https://plane.example.com answers"},
 			{Name: "workspace", Status: view.Problem, Summary: "the service gives no access to acme\x1b[31m", Hint: "check the slug"},

@@ -13,6 +13,15 @@ import (
 	"github.com/planform/planform/planner"
 )
 
+// shownResult is how a run ended, as programs read it. People are told the same.
+type shownResult struct {
+	FormatVersion int          `json:"format_version"`
+	Summary       statusCounts `json:"summary"`
+	Interrupted   bool         `json:"interrupted"`
+	Stopped       *string      `json:"stopped"`
+	Steps         []stepResult `json:"steps"`
+}
+
 // statusCounts counts how the steps of a run ended.
 type statusCounts struct {
 	Done        int `json:"done"`
@@ -23,95 +32,184 @@ type statusCounts struct {
 	NotPossible int `json:"not_possible"`
 }
 
-func countStatuses(r *executor.Result) statusCounts {
-	var t statusCounts
+// stepResult is how a step ended.
+type stepResult struct {
+	Address    resource.Address   `json:"address"`
+	Action     planner.Action     `json:"action"`
+	Status     string             `json:"status"`
+	ID         *string            `json:"id"`
+	Identifier *string            `json:"identifier"`
+	Error      *string            `json:"error"`
+	BlockedBy  *resource.Address  `json:"blocked_by"`
+	Warnings   diag.List          `json:"warnings"`
+	Position   *diag.Position     `json:"position"`
+	Missing    []resource.Address `json:"missing,omitempty"`
+	NotTaken   bool               `json:"not_taken,omitempty"` // the service took nothing of what was sent, without an error
+
+	of      *executor.StepResult
+	did     planner.Action // what is adopted and changed was updated
+	members int            // that were added or removed
+}
+
+func newShownResult(r *executor.Result) shownResult {
+	shown := shownResult{FormatVersion: FormatVersion, Interrupted: r.Interrupted, Stopped: message(r.Stopped), Steps: make([]stepResult, len(r.Steps))}
+	n := map[string]int{}
 	for i := range r.Steps {
-		switch r.Steps[i].Status {
-		case executor.Done:
-			t.Done++
-		case executor.Failed:
-			t.Failed++
-		case executor.Blocked:
-			t.Blocked++
-		case executor.Unknown:
-			t.Unknown++
-		case executor.NotStarted:
-			if r.Steps[i].Step.Action == planner.NotPossible {
-				t.NotPossible++
-			} else {
-				t.NotStarted++
-			}
-		}
+		shown.Steps[i] = newStepResult(&r.Steps[i])
+		n[shown.Steps[i].Status]++
 	}
-	return t
+	shown.Summary = statusCounts{n["done"], n["failed"], n["blocked"], n["unknown"], n["not_started"], n["not_possible"]}
+	return shown
+}
+
+func newStepResult(r *executor.StepResult) stepResult {
+	s := r.Step
+	shown := stepResult{
+		Address: s.Address, Action: s.Action, Status: status(r), ID: diag.OrNull(cmp.Or(r.Outcome.ID, s.ID)), Identifier: diag.OrNull(r.Outcome.Identifier),
+		Error: message(r.Err), Warnings: warnings(r), Position: diag.OrNull(s.Position), Missing: r.Missing, NotTaken: r.Outcome.NotTaken, of: r, did: s.Action,
+	}
+	if r.BlockedBy != nil {
+		shown.BlockedBy = diag.OrNull(r.BlockedBy.Address)
+	}
+	if s.Action == planner.NotPossible && r.Err == nil {
+		shown.Error = diag.OrNull(s.Reason)
+	}
+	switch {
+	case r.Found():
+		shown.did = planner.Adopt
+	case s.Action == planner.Adopt && s.Changed():
+		shown.did = planner.Update
+	case s.Action == planner.AddMembers:
+		shown.members = len(r.Outcome.Members) // the service may have dropped some
+	case s.Members != nil:
+		shown.members = max(0, len(s.Members.Items)-len(r.Missing))
+	}
+	return shown
+}
+
+// warnings are what the service did differently, and the members that were left out.
+func warnings(r *executor.StepResult) diag.List {
+	s, list := r.Step, diag.List{}
+	for _, d := range r.Outcome.Warnings.OrEmpty() {
+		if d.Address == "" {
+			d.Address = string(s.Address)
+		}
+		if d.Position.IsZero() {
+			d.Position = s.Position
+		}
+		list = append(list, d)
+	}
+	if n := len(r.Missing); n > 0 && r.Status == executor.Done {
+		names := make([]string, n)
+		for i, a := range r.Missing {
+			names[i] = string(a)
+		}
+		list = append(list, diag.Diagnostic{
+			Severity: diag.Warning, Code: "members-left-out", Position: s.Position, Address: containerAddress(s), Related: []diag.Related{},
+			Summary: containerAddress(s) + ": " + diag.Count(n, memberNoun(s.Kind)) + " left out, not on the service: " + diag.First(names, fewMembers),
+		})
+	}
+	return list
 }
 
 // Result shows how a run of a plan ended. As text, what was done goes to standard output, only counted where it is as the plan
 // said, and what was not, with what to do about it, to standard error.
 func (v *View) Result(plan *planner.Plan, r executor.Result) error {
-	t := countStatuses(&r)
-	if v.o.JSON {
-		return v.print(stdout, func(p *printer) { p.document(newJSONResult(&r, t)) })
+	shown := newShownResult(&r)
+	if v.json {
+		return v.print(stdout, func(p *printer) { p.document(shown) })
 	}
-	err := v.print(stdout, func(p *printer) { p.doneSteps(&r) })
+	err := v.print(stdout, func(p *printer) { p.doneSteps(shown.Steps) })
 	v.printError(func(p *printer) { p.problems(&r) })
-	v.Diagnostics(warnings(&r))
-	return errors.Join(err, v.print(stdout, func(p *printer) { p.closing(plan, &r, t) }), v.print(stderr, func(p *printer) { p.next(&r, t) }))
+	var warnings diag.List
+	for i := range shown.Steps {
+		warnings.Add(shown.Steps[i].Warnings...)
+	}
+	v.Diagnostics(warnings)
+	return errors.Join(err, v.print(stdout, func(p *printer) { p.closing(plan, &shown) }), v.print(stderr, func(p *printer) { p.next(&r, shown.Summary) }))
 }
 
 // doneSteps lists what was done, a line for each object and for each list of members. Unless all is asked for, it is what the
 // plan did not say: what came about in another way, and the numbers that the service gave.
-func (p *printer) doneSteps(r *executor.Result) {
-	members := map[batchKey]int{}
-	for i := range r.Steps {
-		if s := &r.Steps[i]; s.Status == executor.Done && s.Step.Members != nil {
-			members[batchOf(s.Step)] += membersDone(s)
+func (p *printer) doneSteps(steps []stepResult) {
+	type membership struct {
+		container string
+		kind      *resource.Kind
+		action    planner.Action
+	}
+	key := func(s *planner.Step) membership { return membership{containerAddress(s), s.Kind, s.Action} }
+	members := map[membership]int{}
+	for i := range steps {
+		if s := &steps[i]; s.Status == "done" && s.of.Step.Members != nil {
+			members[key(s.of.Step)] += s.members
 		}
 	}
-	for i := range r.Steps {
-		s := &r.Steps[i]
-		if s.Status != executor.Done || s.Step.Continues || !p.whole && !s.Found() && !s.Outcome.RecoveredByLookup {
+	for i := range steps {
+		s := &steps[i]
+		if s.Status != "done" || s.of.Step.Continues || !p.whole && !s.of.Found() && !s.of.Outcome.RecoveredByLookup {
 			continue
 		}
 		n := 0
-		if s.Step.Members != nil {
-			if n = members[batchOf(s.Step)]; n == 0 {
+		if s.of.Step.Members != nil {
+			if n = members[key(s.of.Step)]; n == 0 {
 				continue // none, or shown with the first batch
 			}
-			delete(members, batchOf(s.Step))
+			delete(members, key(s.of.Step))
 		}
-		sign, color := p.stepSigil(s.Step)
-		p.line(color.paint(sign), " ", carriedOut(s, n))
+		symbol, color := p.symbol(s.did)
+		p.line(color.paint(symbol), " ", s.carriedOut(n))
 	}
-	if numbers := numbersGiven(r); !p.whole && numbers != "" {
+	if numbers := numbersGiven(steps); !p.whole && numbers != "" {
 		p.line(p.create.paint("+"), " created ", Safe(numbers))
 	}
 }
 
+// carriedOut says what a step did, with so many members: "created work_item/web/shop as WEB-12".
+func (s *stepResult) carriedOut(members int) string {
+	_, past, preposition := verb(s.did, s.of.Step.Members != nil)
+	if preposition != "" {
+		return past + " " + diag.Count(members, memberNoun(s.of.Step.Kind)) + preposition + Safe(containerAddress(s.of.Step))
+	}
+	text := past + " " + Safe(string(s.Address))
+	if s.Action == planner.Create && s.Identifier != nil {
+		text += " as " + Safe(*s.Identifier)
+	}
+	switch {
+	case s.of.Found():
+		return text + " (another run had created it)"
+	case s.Action != s.did:
+		text += " (adopted)"
+	}
+	if s.of.Outcome.RecoveredByLookup {
+		text += " (the answer was lost; a check showed that it was done)"
+	}
+	return text
+}
+
 // numbersGiven says, by project, which numbers the new work items got: WEB-1 to WEB-300.
-func numbersGiven(r *executor.Result) string {
-	type span struct{ first, last int }
+func numbersGiven(steps []stepResult) string {
 	var prefixes []string
-	spans := map[string]*span{}
-	for i := range r.Steps {
-		s := &r.Steps[i]
-		at := strings.LastIndexByte(s.Outcome.Identifier, '-')
-		if s.Status != executor.Done || s.Step.Action != planner.Create || s.Found() || s.Outcome.RecoveredByLookup || at < 0 {
+	numbers := map[string][]int{}
+	for i := range steps {
+		s := &steps[i]
+		if s.Status != "done" || s.Action != planner.Create || s.Identifier == nil || s.of.Outcome.RecoveredByLookup {
 			continue
 		}
-		prefix := s.Outcome.Identifier[:at+1]
-		n, err := strconv.Atoi(s.Outcome.Identifier[at+1:])
-		if err != nil {
+		at := strings.LastIndexByte(*s.Identifier, '-')
+		n, err := strconv.Atoi((*s.Identifier)[at+1:])
+		if at < 0 || err != nil {
 			continue
 		}
-		if spans[prefix] == nil {
-			prefixes, spans[prefix] = append(prefixes, prefix), &span{n, n}
+		prefix := (*s.Identifier)[:at+1]
+		if numbers[prefix] == nil {
+			prefixes = append(prefixes, prefix)
 		}
-		spans[prefix].first, spans[prefix].last = min(spans[prefix].first, n), max(spans[prefix].last, n)
+		numbers[prefix] = append(numbers[prefix], n)
 	}
 	for i, prefix := range prefixes {
-		prefixes[i] += strconv.Itoa(spans[prefix].first)
-		if last := spans[prefix].last; last > spans[prefix].first {
+		first, last := slices.Min(numbers[prefix]), slices.Max(numbers[prefix])
+		prefixes[i] += strconv.Itoa(first)
+		if last > first {
 			prefixes[i] += " to " + prefix + strconv.Itoa(last)
 		}
 	}
@@ -120,9 +218,12 @@ func numbersGiven(r *executor.Result) string {
 
 // problems lists what was not done and why, with the steps that it blocks below it.
 func (p *printer) problems(r *executor.Result) {
-	blocked := map[*planner.Step][]*planner.Step{}
+	blocked, untried := map[*planner.Step][]*planner.Step{}, map[*planner.Step]int{}
 	for i := range r.Steps {
-		if s := &r.Steps[i]; s.Status == executor.Blocked {
+		switch s := &r.Steps[i]; {
+		case s.Untried:
+			untried[s.BlockedBy]++
+		case s.Status == executor.Blocked:
 			blocked[s.BlockedBy] = append(blocked[s.BlockedBy], s.Step)
 		}
 	}
@@ -131,18 +232,18 @@ func (p *printer) problems(r *executor.Result) {
 		s := &r.Steps[i]
 		alike := same[failureKeyOf(s)]
 		many := len(alike) > fewSame
+		what, were := attempted(s.Step), "it was"
+		if many {
+			what, were = what+" and "+diag.Count(len(alike)-1, "other"), "they were"
+		}
 		text := p.severity(diag.Error)
 		switch {
 		case many && alike[0] != s.Step: // told with the first
 			continue
-		case many && s.Status == executor.Unknown:
-			text += "not known whether they were done: " + attempted(s.Step) + " and " + diag.Count(len(alike)-1, "other")
-		case many:
-			text += "could not " + attempted(s.Step) + " and " + diag.Count(len(alike)-1, "other")
 		case s.Status == executor.Failed:
-			text += "could not " + attempted(s.Step)
+			text += "could not " + what
 		case s.Status == executor.Unknown:
-			text += "not known whether it was done: " + attempted(s.Step)
+			text += "not known whether " + were + " done: " + what
 		default:
 			continue
 		}
@@ -152,12 +253,10 @@ func (p *printer) problems(r *executor.Result) {
 			p.line(text)
 			p.position(s.Step.Position, "")
 		}
-		if many {
-			p.alike(alike, blocked, s.Status == executor.Failed)
-		} else {
-			p.blocks(s.Step, blocked[s.Step])
-			delete(blocked, s.Step)
+		if !many {
+			alike = []*planner.Step{s.Step}
 		}
+		p.alike(alike, blocked, untried)
 	}
 	for i := range r.Steps { // by what did not fail in this run
 		s := &r.Steps[i]
@@ -210,12 +309,12 @@ func sameFailures(r *executor.Result) map[failureKey][]*planner.Step {
 	return same
 }
 
-// alike names the first of the others that ended for the same reason, says how
-// many of an operation that is refused were not tried, and what all of them block.
-func (p *printer) alike(failed []*planner.Step, blocked map[*planner.Step][]*planner.Step, refused bool) {
+// alike names the others that ended for the same reason, or the first of them, says how many of an operation that is refused
+// were not tried, and what all of them block.
+func (p *printer) alike(failed []*planner.Step, blocked map[*planner.Step][]*planner.Step, untried map[*planner.Step]int) {
 	for i, s := range failed[1:] {
-		if i == fewSame {
-			p.line("    ", p.dim.paint("… "+diag.Count(len(failed)-1-i, "more step")))
+		if i == fewSame && !p.whole {
+			p.line("    ", p.dim.paint("… "+diag.Count(len(failed)-1-i, "more step")+"; --full names them"))
 			break
 		}
 		if p.print("    ", attempted(s)); s.Position.IsZero() { // nothing that is deleted has one
@@ -223,20 +322,15 @@ func (p *printer) alike(failed []*planner.Step, blocked map[*planner.Step][]*pla
 		}
 		p.position(s.Position, "")
 	}
-	untried := 0
+	refused := 0
 	var others []*planner.Step
 	for _, f := range failed {
-		for _, s := range blocked[f] {
-			if refused && s.Operation == f.Operation {
-				untried++
-			} else {
-				others = append(others, s)
-			}
-		}
+		refused += untried[f]
+		others = append(others, blocked[f]...)
 		delete(blocked, f)
 	}
-	if untried > 0 {
-		p.line("  not started: ", diag.Count(untried, "more step"), " of this kind, since the service refuses them all")
+	if refused > 0 {
+		p.line("  not started: ", diag.Count(refused, "more step"), " of this kind, since the service refused all before")
 	}
 	p.blocks(failed[0], others)
 }
@@ -262,63 +356,27 @@ func (p *printer) attempts(title string, steps []*planner.Step) {
 		p.line("  ", title, ":")
 	}
 	for i, s := range steps {
-		if i == most && len(steps) > most+1 {
-			p.line("    ", p.dim.paint("… "+diag.Count(len(steps)-most, "more step")))
+		if i == most && len(steps) > most+1 && !p.whole {
+			p.line("    ", p.dim.paint("… "+diag.Count(len(steps)-most, "more step")+"; --full names them"))
 			return
 		}
 		p.line("    ", attempted(s))
 	}
 }
 
-// warnings gathers what the service did differently, and members that were left out.
-func warnings(r *executor.Result) diag.List {
-	var list diag.List
-	for i := range r.Steps {
-		s := &r.Steps[i]
-		for _, d := range s.Outcome.Warnings {
-			if d.Address == "" {
-				d.Address = string(s.Step.Address)
-			}
-			if d.Position.IsZero() {
-				d.Position = s.Step.Position
-			}
-			list.Add(d)
-		}
-		if n := len(s.Missing); n > 0 && s.Status == executor.Done {
-			first := make([]string, min(n, fewMembers))
-			for j := range first {
-				first[j] = string(s.Missing[j])
-			}
-			names := strings.Join(first, ", ")
-			if n > fewMembers {
-				names += " and " + diag.Count(n-fewMembers, "other")
-			}
-			list.Add(diag.Diagnostic{
-				Severity: diag.Warning, Code: "members-left-out", Position: s.Step.Position, Address: containerAddress(s.Step),
-				Summary: containerAddress(s.Step) + ": " + diag.Count(n, memberNoun(s.Step)) + " left out, not on the service: " + names,
-			})
-		}
-	}
-	return slices.Clip(list)
-}
-
 // closing says in one line how the run ended.
-func (p *printer) closing(plan *planner.Plan, r *executor.Result, t statusCounts) {
-	done := map[planner.Action]int{}
+func (p *printer) closing(plan *planner.Plan, r *shownResult) {
+	done, notTaken := map[planner.Action]int{}, 0
 	for i := range r.Steps {
-		s := &r.Steps[i]
-		action, n := s.Step.Action, 1
-		switch {
-		case s.Status != executor.Done, s.Step.Continues:
-			continue
-		case action == planner.Create && s.Found():
-			action = planner.Adopt
-		case action == planner.Adopt && s.Step.Changed():
-			action = planner.Update
-		case action == planner.AddMembers || action == planner.RemoveMembers:
-			n = membersDone(s)
+		switch s := &r.Steps[i]; {
+		case s.Status != "done", s.of.Step.Continues:
+		case s.NotTaken:
+			notTaken++
+		case s.did == planner.AddMembers || s.did == planner.RemoveMembers:
+			done[s.did] += s.members
+		default:
+			done[s.did]++
 		}
-		done[action] += n
 	}
 	stateChanges, unchanged := 0, 0
 	if plan != nil {
@@ -329,9 +387,10 @@ func (p *printer) closing(plan *planner.Plan, r *executor.Result, t statusCounts
 		noun(done[planner.AddMembers], "membership").and("added"), noun(done[planner.RemoveMembers], "membership").and("removed"),
 		count{done[planner.Delete], "deleted"}, count{stateChanges, "corrected in the state"},
 	)
+	t := r.Summary
 	p.line(p.bold.paint("Applied:"), sentence(cmp.Or(changes, "nothing"), counts(
 		count{t.Failed, "failed"}, count{t.Blocked, "blocked"}, count{t.Unknown, "unknown"}, count{t.NotStarted, "not started"},
-		count{t.NotPossible, "not possible"}, count{unchanged, "unchanged"},
+		count{t.NotPossible, "not possible"}, count{notTaken, "not taken by the service"}, count{unchanged, "unchanged"},
 	)))
 }
 

@@ -28,7 +28,7 @@ func TestFailuresForTheSameReasonAreReportedOnce(t *testing.T) {
 		}
 		res := executor.StepResult{Step: step, Status: executor.Failed, Err: refusedError{}}
 		if i >= 20 {
-			res = executor.StepResult{Step: step, Status: executor.Blocked, BlockedBy: r.Steps[0].Step}
+			res = executor.StepResult{Step: step, Status: executor.Blocked, BlockedBy: r.Steps[0].Step, Untried: true}
 		}
 		r.Steps = append(r.Steps, res)
 	}
@@ -36,16 +36,32 @@ func TestFailuresForTheSameReasonAreReportedOnce(t *testing.T) {
 		Step:   &planner.Step{Address: "link/web/i1/x", Kind: resource.MustLookup("link"), Operation: link},
 		Status: executor.Blocked, BlockedBy: r.Steps[1].Step,
 	})
-	s := newScreen()
-	if err := s.Result(&planner.Plan{}, r); err != nil {
-		t.Fatal(err)
-	}
-	if n := strings.Count(s.err.String(), "no permission"); n != 1 {
-		t.Errorf("the reason is told %d times:\n%s", n, s.err.String())
-	}
-	for _, text := range []string{"work_item/web/i0 and 19 others", "work_item/web/i3", "m.yaml:4:1", "… 16 more steps", "not started: 80 more steps of this kind", "blocks 1 step", "link/web/i1/x"} {
-		if !strings.Contains(s.err.String(), text) {
-			t.Errorf("it does not say %q:\n%s", text, s.err.String())
+	r.Steps = append(r.Steps, executor.StepResult{ // inside one that was refused, which says nothing about the operation
+		Step:   &planner.Step{Address: "work_item/web/sub", Kind: resource.MustLookup("work_item"), Operation: op},
+		Status: executor.Blocked, BlockedBy: r.Steps[2].Step,
+	})
+	for what, tt := range map[string]struct {
+		full bool
+		says []string
+	}{
+		"in short": {false, []string{"work_item/web/i3", "m.yaml:4:1", "… 16 more steps; --full names them"}},
+		"in full":  {true, []string{"work_item/web/i19", "m.yaml:20:1"}},
+	} {
+		s := newScreen()
+		if tt.full {
+			s = newScreen(inFull)
+		}
+		if err := s.Result(&planner.Plan{}, r); err != nil {
+			t.Fatal(err)
+		}
+		said := s.err.String()
+		if n := strings.Count(said, "no permission"); n != 1 || tt.full == strings.Contains(said, "more steps; --full") {
+			t.Errorf("%s: the reason is told %d times:\n%s", what, n, said)
+		}
+		for _, text := range append(tt.says, "work_item/web/i0 and 19 others", "not started: 80 more steps of this kind", "blocks 2 steps", "link/web/i1/x", "work_item/web/sub") {
+			if !strings.Contains(said, text) {
+				t.Errorf("%s: it does not say %q:\n%s", what, text, said)
+			}
 		}
 	}
 }

@@ -28,25 +28,25 @@ func (v *View) Table(columns []string, rows [][]string) error {
 			widths[i] = max(widths[i], min(maxAligned, width(Safe(diag.Truncate(cell, maxAligned)))))
 		}
 	}
-	var left []string
+	var omitted []string
 	if v.o.OutTTY {
-		left = leaveOut(columns, widths, v.o.Width)
+		omitted = omitColumns(columns, widths, v.o.Width)
 		shrink(widths, v.o.Width)
 	}
 	return v.show(func(p *printer) {
-		p.row(columns, widths, p.bold, v.o.OutTTY)
+		p.row(columns, widths, p.bold)
 		for _, row := range rows {
-			p.row(row, widths, style{}, v.o.OutTTY)
+			p.row(row, widths, style{})
 		}
-		if len(left) > 0 {
-			p.line(p.dim.paint("… not shown for want of room: " + strings.Join(left, ", ") + "; --output json has all"))
+		if len(omitted) > 0 {
+			p.line(p.dim.paint("… not shown for want of room: " + strings.Join(omitted, ", ") + "; --output json has all"))
 		}
 	})
 }
 
-// leaveOut gives up columns that do not fit the line: the ID, which is of no use if it is cut, then the last ones. Their
+// omitColumns gives up columns that do not fit the line: the ID, which is of no use if it is cut, then the last ones. Their
 // width becomes negative.
-func leaveOut(columns []string, widths []int, room int) (names []string) {
+func omitColumns(columns []string, widths []int, room int) (names []string) {
 	const readable = 16
 	total := func(most int) (sum int) {
 		for _, w := range widths {
@@ -73,7 +73,8 @@ func leaveOut(columns []string, widths []int, room int) (names []string) {
 // columnGap is what stands between two columns.
 const columnGap = "  "
 
-func (p *printer) row(cells []string, widths []int, s style, cut bool) {
+// row shows the cells of a row; on a terminal no wider than their columns.
+func (p *printer) row(cells []string, widths []int, s style) {
 	var b strings.Builder
 	for i, columns := range widths {
 		if columns < 0 {
@@ -83,7 +84,7 @@ func (p *printer) row(cells []string, widths []int, s style, cut bool) {
 		if i < len(cells) {
 			cell = Safe(diag.Truncate(cells[i], maxCell))
 		}
-		if cut {
+		if p.columns > 0 {
 			cell = truncate(cell, columns)
 		}
 		b.WriteString(cell)

@@ -6,63 +6,52 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/planform/planform/internal/resource"
 	"github.com/planform/planform/planner"
 )
 
-// tally counts the steps of a plan: a row for each kind in each project, a column for each action that there is.
+// tally counts the steps of a plan, for a template too: a row for each kind in each project, a column for each action
+// that there is.
 type tally struct {
-	columns []string
-	rows    []tallyRow
+	Columns []string
+	Rows    []tallyRow
 }
 
 type tallyRow struct {
-	project, kind string
-	counts        []string // "" = none
+	Project, Kind string
+	Counts        []string // "" = none
 }
 
-func newTally(plan *planner.Plan) tally {
+func newTally(plan *shownPlan) tally {
 	type row struct{ project, kind string }
 	actions := []planner.Action{planner.Create, planner.Update, planner.Adopt, planner.Delete, planner.AddMembers, planner.RemoveMembers, planner.NotPossible}
 	counted, used := map[row]map[planner.Action]int{}, map[planner.Action]bool{}
-	for _, s := range plan.Steps {
-		if s.Continues {
-			continue
-		}
-		r, n := row{project: projectOf(s)}, 1
-		if s.Kind != nil {
-			r.kind = s.Kind.Noun()
-		}
-		if s.Members != nil {
-			r.kind, n = memberNoun(s)+" of "+strings.ReplaceAll(s.Members.Container.Address.Kind(), "_", " "), memberCount(s)
+	for i := range plan.entries {
+		e := &plan.entries[i]
+		r, n := row{projectOf(e.address), e.kindName()}, 1
+		if e.isMembership {
+			n = len(e.members)
 		}
 		if counted[r] == nil {
 			counted[r] = map[planner.Action]int{}
 		}
-		counted[r][shownAction(s)] += n
-		used[shownAction(s)] = true
+		counted[r][e.action] += n
+		used[e.action] = true
 	}
 	var t tally
 	actions = slices.DeleteFunc(actions, func(a planner.Action) bool { return !used[a] })
 	for _, a := range actions {
-		t.columns = append(t.columns, actionWord(a))
+		t.Columns = append(t.Columns, actionWord(a))
 	}
 	for r, counts := range counted {
-		shown := tallyRow{project: r.project, kind: r.kind}
+		shown := tallyRow{Project: Safe(r.project), Kind: r.kind}
 		for _, a := range actions {
-			shown.counts = append(shown.counts, strings.TrimPrefix(strconv.Itoa(counts[a]), "0"))
+			shown.Counts = append(shown.Counts, strings.TrimPrefix(strconv.Itoa(counts[a]), "0"))
 		}
-		t.rows = append(t.rows, shown)
+		t.Rows = append(t.Rows, shown)
 	}
-	slices.SortFunc(t.rows, func(a, b tallyRow) int { return cmp.Or(cmp.Compare(a.project, b.project), cmp.Compare(a.kind, b.kind)) })
+	slices.SortFunc(t.Rows, func(a, b tallyRow) int { return cmp.Or(cmp.Compare(a.Project, b.Project), cmp.Compare(a.Kind, b.Kind)) })
 	return t
-}
-
-// shownAction is a step's action as people see it: what is adopted and changed is updated.
-func shownAction(s *planner.Step) planner.Action {
-	if s.Action == planner.Adopt && s.Changed() {
-		return planner.Update
-	}
-	return s.Action
 }
 
 // actionWord is an action in a word or two.
@@ -74,12 +63,8 @@ func actionWord(a planner.Action) string {
 	return word
 }
 
-// projectOf is the key of the project that a step's object lives in, or "".
-func projectOf(s *planner.Step) string {
-	a := s.Address
-	if s.Members != nil {
-		a = s.Members.Container.Address
-	}
+// projectOf is the key of the project that an object lives in, or "".
+func projectOf(a resource.Address) string {
 	for ; a != ""; a = a.Parent() {
 		if a.Kind() == "project" {
 			return a.Key()

@@ -2,6 +2,7 @@ package view_test
 
 import (
 	"fmt"
+	"math/rand"
 	"regexp"
 	"strconv"
 	"strings"
@@ -41,7 +42,7 @@ func paragraph() string {
 func TestEveryChangeOfALongLineIsShown(t *testing.T) {
 	t.Parallel()
 	var list strings.Builder
-	for i := range 4000 {
+	for i := range 1500 {
 		list.WriteString("word" + strconv.Itoa(i) + ", ")
 	}
 	before, endless := paragraph(), list.String()
@@ -51,9 +52,9 @@ func TestEveryChangeOfALongLineIsShown(t *testing.T) {
       ~ … Line 50 of a {+very +}long description says …
       ~ … says something. [-The end-]{+That is all+}.
 `},
-		"far apart in one sentence": {endless, strings.NewReplacer("word1,", "other,", "word3000", "changed").Replace(endless), `
+		"far apart in one sentence": {endless, strings.NewReplacer("word1,", "other,", "word1000", "changed").Replace(endless), `
       ~ word0, [-word1-]{+other+}, word2, word3, word4, …
-      ~ … word2998, word2999, [-word3000-]{+changed+}, word3001, word3002, …
+      ~ … word998, word999, [-word1000-]{+changed+}, word1001, word1002, …
 `},
 		"close together": {before, strings.NewReplacer("Line 30 of a long", "Line 31 of a short").Replace(before), `
       ~ … says something. Line [-30-]{+31+} of a [-long-]{+short+} description says …
@@ -83,15 +84,44 @@ func TestEveryChangeOfALongLineIsShown(t *testing.T) {
 				t.Error(diff)
 			}
 			full := described(t, view.Full, tt.before, tt.after)
-			if _, words, ok := strings.Cut(full, "~ "); ok {
-				old := regexp.MustCompile(`\{\+.*?\+\}`).ReplaceAllString(strings.NewReplacer("[-", "", "-]", "").Replace(words), "")
-				added := regexp.MustCompile(`\[-.*?-\]`).ReplaceAllString(strings.NewReplacer("{+", "", "+}", "").Replace(words), "")
-				if old != tt.before+"\n" || added != tt.after+"\n" {
+			if old, added, ok := marked(full); ok {
+				if old != tt.before || added != tt.after {
 					t.Errorf("--full does not show both texts:\n%s", full)
 				}
 			}
 		})
 	}
+}
+
+// TestADifferenceHoldsBothTexts changes lines of many words, in scripts of many bytes, at random places.
+func TestADifferenceHoldsBothTexts(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewSource(1))
+	vocabulary := []string{"Größe", "für", "café", "日本", "日", "本語", "ab", "über", "é", "è", "ö", "öö", " ", " ", ". ", ", ", "x"}
+	for range 500 {
+		words := make([]string, 60)
+		for i := range words {
+			words[i] = vocabulary[random.Intn(len(vocabulary))]
+		}
+		before := "begin " + strings.Join(words, "") + " end"
+		for range 1 + random.Intn(5) {
+			words[random.Intn(len(words))] = vocabulary[random.Intn(len(vocabulary))]
+		}
+		after := "begin " + strings.Join(words, "") + " end"
+		shown := described(t, view.Full, before, after)
+		lines := "\n      - " + before + "\n      + " + after + "\n" // where little is alike
+		if old, added, ok := marked(shown); before != after && shown != lines && (!ok || old != before || added != after) {
+			t.Fatalf("%q and %q are shown as\n%s", before, after, shown)
+		}
+	}
+}
+
+// marked gives the two texts of a line with marks.
+func marked(shown string) (old, added string, ok bool) {
+	_, words, ok := strings.Cut(strings.TrimSuffix(shown, "\n"), "~ ")
+	old = regexp.MustCompile(`\{\+.*?\+\}`).ReplaceAllString(strings.NewReplacer("[-", "", "-]", "").Replace(words), "")
+	added = regexp.MustCompile(`\[-.*?-\]`).ReplaceAllString(strings.NewReplacer("{+", "", "+}", "").Replace(words), "")
+	return old, added, ok
 }
 
 func TestChangesThatAreNotShownAreCounted(t *testing.T) {

@@ -10,15 +10,21 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/planform/planform/internal/planfile"
 )
 
 // View writes to the streams it was given. Its methods may be called at the same time.
 type View struct {
 	o        Options
+	format   format
+	json     bool // the format is for programs
 	out, err palette
 
 	mu   sync.Mutex // held while anything is written
 	live *Progress  // that holds the last line of the terminal; nil = none
+
+	paged bool // the plan went through the pager, which may have left nothing of it on the terminal
 }
 
 // New makes a View.
@@ -32,7 +38,9 @@ func New(o Options) *View {
 	if o.Width <= 0 {
 		o.Width = defaultWidth
 	}
-	return &View{o: o, out: newPalette(o.ColorOut), err: newPalette(o.ColorErr)}
+	v := &View{o: o, format: formatOf(o.Format), out: newPalette(o.ColorOut), err: newPalette(o.ColorErr)}
+	_, v.json = v.format.(jsonFormat)
+	return v
 }
 
 // target is one of the two streams that are written to.
@@ -92,7 +100,7 @@ func (v *View) show(fn func(p *printer)) error {
 		if strings.Count(text.String(), "\n") < v.o.Height {
 			p.print(text.String())
 		} else {
-			failed = v.o.Pager(text.Bytes())
+			failed, v.paged = v.o.Pager(text.Bytes()), true
 		}
 	})
 	return cmp.Or(failed, err)
@@ -101,9 +109,9 @@ func (v *View) show(fn func(p *printer)) error {
 func (v *View) printer(to target) *printer {
 	p, terminal := &printer{w: bufio.NewWriter(v.o.Out), palette: v.out, whole: v.o.Extent == Full}, v.o.OutTTY
 	if to == stderr {
-		p, terminal = &printer{w: bufio.NewWriter(v.o.Err), palette: v.err}, v.o.ErrTTY
+		p, terminal = &printer{w: bufio.NewWriter(v.o.Err), palette: v.err, whole: v.o.Extent == Full}, v.o.ErrTTY
 	}
-	if terminal && !v.o.JSON {
+	if terminal && !v.json {
 		p.columns = v.o.Width
 	}
 	return p
@@ -130,8 +138,8 @@ func (l lineWriter) Write(b []byte) (int, error) {
 func (v *View) Notef(format string, args ...any) {
 	text := strings.TrimSuffix(fmt.Sprintf(format, args...), "\n")
 	v.printError(func(p *printer) {
-		if v.o.JSON {
-			p.line(compact(jsonNote{FormatVersion, text}))
+		if v.json {
+			p.line(event("note", text))
 		} else {
 			p.line(Safe(text))
 		}
@@ -141,18 +149,37 @@ func (v *View) Notef(format string, args ...any) {
 // ErrNoTerminal means that a question cannot be asked because nobody is there to answer.
 var ErrNoTerminal = errors.New("there is no terminal to ask on")
 
-// Confirm asks on the terminal whether to go ahead. Only "yes" is yes; the end
+// Confirm asks on the terminal whether to go ahead with a plan, below its counts if they are not in sight. Only "yes" is yes; the end
 // of the input is no. Without a terminal it returns an error wrapping [ErrNoTerminal].
-func (v *View) Confirm(question string) (bool, error) {
-	if !v.o.InTTY || !v.o.ErrTTY {
+func (v *View) Confirm(d *planfile.Document, question string) (bool, error) {
+	ask := v.printError
+	switch {
+	case !v.o.InTTY:
 		return false, ErrNoTerminal
+	case !v.o.ErrTTY:
+		if v.o.Terminal == nil {
+			return false, ErrNoTerminal
+		}
+		terminal, err := v.o.Terminal()
+		if err != nil {
+			return false, fmt.Errorf("%w: %w", ErrNoTerminal, err)
+		}
+		defer terminal.Close() //nolint:errcheck // what it shows is flushed
+		ask = func(fn func(p *printer)) {
+			p := &printer{w: bufio.NewWriter(terminal), palette: newPalette(false), columns: v.o.Width}
+			fn(p)
+			_ = p.w.Flush() // without the question there is no answer
+		}
 	}
-	v.printError(func(p *printer) {
+	ask(func(p *printer) {
+		if v.paged || !v.o.OutTTY || v.json {
+			p.verdict(&shownPlan{Document: d, perMinute: v.o.PerMinute})
+		}
 		p.print(p.bold.paint(Safe(question)), ` Only "yes" goes ahead: `)
 	})
 	answer, err := readLine(v.o.In)
 	if err != nil {
-		v.printError(func(p *printer) { p.line() }) // the cursor still stands behind the question
+		ask(func(p *printer) { p.line() }) // the cursor still stands behind the question
 		if errors.Is(err, io.EOF) {
 			return false, nil
 		}

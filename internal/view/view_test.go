@@ -19,7 +19,7 @@ func TestConfirmTakesOnlyYesForYes(t *testing.T) {
 		"no\nyes\n": false, strings.Repeat("x", 5000) + "\n": false, strings.Repeat(" ", 5000) + "yes\n": false,
 	} {
 		s := newScreen(onTerminal, func(o *view.Options) { o.In = strings.NewReader(answer) })
-		got, err := s.Confirm("Make these changes to\x1b[1m acme?")
+		got, err := s.Confirm(nil, "Make these changes to\x1b[1m acme?")
 		if err != nil || got != want {
 			t.Errorf("%.20q: got %v, %v", answer, got, err)
 		}
@@ -33,7 +33,7 @@ func TestConfirmReadsItsLineOnly(t *testing.T) {
 	t.Parallel()
 	in := strings.NewReader("yes\nrest")
 	s := newScreen(onTerminal, func(o *view.Options) { o.In = in })
-	if ok, err := s.Confirm("?"); !ok || err != nil {
+	if ok, err := s.Confirm(nil, "?"); !ok || err != nil {
 		t.Fatal(ok, err)
 	}
 	if rest, _ := io.ReadAll(in); string(rest) != "rest" {
@@ -44,11 +44,11 @@ func TestConfirmReadsItsLineOnly(t *testing.T) {
 func TestConfirmNeedsATerminal(t *testing.T) {
 	t.Parallel()
 	s := newScreen(func(o *view.Options) { o.In = strings.NewReader("yes\n") })
-	if ok, err := s.Confirm("?"); ok || !errors.Is(err, view.ErrNoTerminal) || s.err.Len() > 0 {
+	if ok, err := s.Confirm(nil, "?"); ok || !errors.Is(err, view.ErrNoTerminal) || s.err.Len() > 0 {
 		t.Errorf("got %v, %v", ok, err)
 	}
 	s = newScreen(onTerminal, func(o *view.Options) { o.In = iotest.ErrReader(io.ErrClosedPipe) })
-	if ok, err := s.Confirm("?"); ok || !errors.Is(err, io.ErrClosedPipe) {
+	if ok, err := s.Confirm(nil, "?"); ok || !errors.Is(err, io.ErrClosedPipe) {
 		t.Errorf("got %v, %v", ok, err)
 	}
 }
@@ -59,7 +59,7 @@ func TestColourIsForTerminalsThatWantIt(t *testing.T) {
 	for name, tt := range map[string]struct {
 		streams           view.Streams
 		color             string // "" = auto
-		json              bool
+		format            string
 		env               map[string]string
 		out, errors, live bool
 	}{
@@ -75,11 +75,11 @@ func TestColourIsForTerminalsThatWantIt(t *testing.T) {
 		"NO_COLOR":                    {streams: terminal, env: map[string]string{"NO_COLOR": "1"}, live: true},
 		"an empty NO_COLOR is none":   {streams: terminal, env: map[string]string{"NO_COLOR": ""}, out: true, errors: true, live: true},
 		"a dumb terminal":             {streams: terminal, env: map[string]string{"TERM": "dumb"}},
-		"JSON is not coloured":        {streams: terminal, json: true, live: true},
+		"JSON is not coloured":        {streams: terminal, format: "json", live: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			o := view.NewOptions(tt.streams, cmp.Or(tt.color, "auto"), tt.json, func(key string) string { return tt.env[key] })
+			o := view.NewOptions(tt.streams, cmp.Or(tt.color, "auto"), tt.format, func(key string) string { return tt.env[key] })
 			if o.ColorOut != tt.out || o.ColorErr != tt.errors || o.Live != tt.live {
 				t.Errorf("got %+v", o)
 			}

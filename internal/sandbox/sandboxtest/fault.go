@@ -21,6 +21,8 @@ type Fault struct {
 	// more: the client sees Before, a cut if that is none, and so long afterwards
 	// the request is handled, unless the server closes first.
 	Late time.Duration
+	// Reword changes the body of the answer, as a cache or a proxy that mixes up answers does; nil = nothing does.
+	Reword func(body []byte) []byte
 }
 
 // mayOutliveClient reports whether the client may be gone before the request is handled.
@@ -34,10 +36,11 @@ type Break struct {
 	Body    string      // … and this body
 	Stall   bool        // answer nothing until the client gives up or the server closes
 	Endless bool        // 200, and a body that never ends
+	Switch  bool        // 101, and the bare connection until the client or the server closes it
 }
 
 func (b Break) none() bool {
-	return !b.Cut && b.Status == 0 && b.Header == nil && b.Body == "" && !b.Stall && !b.Endless
+	return !b.Cut && b.Status == 0 && b.Header == nil && b.Body == "" && !b.Stall && !b.Endless && !b.Switch
 }
 
 // serve is a request on its way to the sandbox and back.
@@ -76,6 +79,16 @@ func (s *Server) serve(w http.ResponseWriter, req *http.Request) {
 	if !fault.After.none() {
 		s.handle(httptest.NewRecorder(), arrived, begin)
 		status = s.inject(fault.After, w, req)
+		return
+	}
+	if fault.Reword != nil {
+		answer := httptest.NewRecorder()
+		s.handle(answer, arrived, begin)
+		status = answer.Code
+		maps.Copy(w.Header(), answer.Header())
+		w.Header().Del("Content-Length")
+		w.WriteHeader(status)
+		_, _ = w.Write(fault.Reword(answer.Body.Bytes())) // a client that has gone is no matter of ours
 		return
 	}
 	answer := &statusWriter{ResponseWriter: w}
@@ -162,6 +175,9 @@ func (s *Server) inject(b Break, w http.ResponseWriter, req *http.Request) int {
 		return 0
 	case b.Endless:
 		return s.endless(w, req)
+	case b.Switch:
+		s.takeOver(w, req)
+		return http.StatusSwitchingProtocols
 	}
 	maps.Copy(w.Header(), b.Header)
 	if b.Header.Get("Content-Type") == "" {
@@ -191,6 +207,26 @@ func cut(w http.ResponseWriter) {
 		_ = tcp.SetLinger(0) // discard, so that close sends RST
 	}
 	_ = conn.Close()
+}
+
+// takeOver answers with a switch to another protocol and holds the connection.
+func (s *Server) takeOver(w http.ResponseWriter, req *http.Request) {
+	_, _ = io.Copy(io.Discard, req.Body)
+	conn, _, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		panic(http.ErrAbortHandler)
+	}
+	defer conn.Close() //nolint:errcheck // nothing is left to say
+	_, _ = io.WriteString(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: tea\r\n\r\n")
+	gone := make(chan struct{})
+	go func() {
+		defer close(gone)
+		_, _ = conn.Read(make([]byte, 1)) // until the client closes it
+	}()
+	select {
+	case <-gone:
+	case <-s.closing:
+	}
 }
 
 func (s *Server) endless(w http.ResponseWriter, req *http.Request) int {

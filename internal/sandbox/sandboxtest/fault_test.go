@@ -54,6 +54,7 @@ func TestARequestGoesWrongAsAskedFor(t *testing.T) {
 		{"half a body", sandboxtest.Fault{After: half}, http.StatusCreated, `{"half":`, 1},
 		{"delay", sandboxtest.Fault{Delay: time.Millisecond}, http.StatusCreated, "", 1},
 		{"endless", sandboxtest.Fault{Before: sandboxtest.Break{Endless: true}}, http.StatusOK, "", 0},
+		{"reworded", sandboxtest.Fault{Reword: func([]byte) []byte { return []byte("other") }}, http.StatusCreated, "other", 1},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

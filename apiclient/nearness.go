@@ -1,0 +1,132 @@
+package apiclient
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"sync/atomic"
+	"syscall"
+
+	"github.com/planform/planform/internal/baseurl"
+)
+
+// proximity is how near to this machine an address is. The service names the store of files, and must not reach through
+// planform what it cannot reach itself: a store is used where it is no nearer than the service.
+type proximity int32
+
+const (
+	public    proximity = iota
+	private             // of a local network
+	linkLocal           // where also clouds hand out the credentials of a machine
+	onMachine           // loopback
+)
+
+// mayName reports whether a service may name a store there.
+func (p proximity) mayName(store proximity) bool {
+	return store == p || store == public || store == private && p != public
+}
+
+// embedded are the prefixes of IPv6 addresses that stand for an IPv4 address, and where they hold it.
+func embedded(a netip.Addr) netip.Addr {
+	b := a.As16()
+	for prefix, at := range map[string]int{"64:ff9b::/96": 12, "::/96": 12, "2002::/16": 2} {
+		if netip.MustParsePrefix(prefix).Contains(a) && a != netip.IPv6Loopback() && a != netip.IPv6Unspecified() {
+			return netip.AddrFrom4([4]byte(b[at : at+4]))
+		}
+	}
+	return a
+}
+
+func proximityOf(a netip.Addr) proximity {
+	a = embedded(a.Unmap())
+	switch {
+	case a.IsLoopback(), a.IsUnspecified():
+		return onMachine
+	case !a.IsGlobalUnicast(): // link-local, multicast, broadcast
+		return linkLocal
+	case a.IsPrivate(), netip.MustParsePrefix("100.64.0.0/10").Contains(a):
+		return private
+	default:
+		return public
+	}
+}
+
+// nearness is the least distance at which the service was met.
+type nearness struct{ nearest atomic.Int32 }
+
+// observe notes an address of the service; a name that is not this machine's own tells nothing.
+func (n *nearness) observe(host string) {
+	p := public
+	if a, err := netip.ParseAddr(host); err == nil {
+		p = proximityOf(a)
+	} else if baseurl.Loopback(host) {
+		p = onMachine
+	}
+	for before := n.nearest.Load(); before < int32(p) && !n.nearest.CompareAndSwap(before, int32(p)); before = n.nearest.Load() {
+	}
+}
+
+// watch notes to which address each connection to the service leads. One to a proxy tells nothing.
+func (n *nearness) watch(service string, dial dialFunc) dialFunc {
+	return func(ctx context.Context, network, addr string) (net.Conn, error) {
+		conn, err := dial(ctx, network, addr)
+		if err == nil && addr == service {
+			if host, _, wrong := net.SplitHostPort(conn.RemoteAddr().String()); wrong == nil {
+				n.observe(host)
+			}
+		}
+		return conn, err
+	}
+}
+
+// guard refuses a connection to a store that is nearer than the service. It sees the address to which the name was
+// resolved, immediately before the connection is made.
+func (n *nearness) guard(_ context.Context, _, addr string, _ syscall.RawConn) error {
+	host, _, err := net.SplitHostPort(addr)
+	if err != nil {
+		return err
+	}
+	return n.check(host)
+}
+
+// check refuses an address of a store. A name is none: it is judged when it is resolved.
+func (n *nearness) check(host string) error {
+	a, err := netip.ParseAddr(host)
+	if err != nil {
+		return nil //nolint:nilerr // a name
+	}
+	if p := proximityOf(a); !proximity(n.nearest.Load()).mayName(p) {
+		return &tooNearError{a, p}
+	}
+	return nil
+}
+
+// tooNearError is the refusal of an address that the service names.
+type tooNearError struct {
+	address netip.Addr
+	where   proximity
+}
+
+func (e *tooNearError) Error() string {
+	where := map[proximity]string{private: "in a private network", linkLocal: "in the local network segment", onMachine: "on this machine"}[e.where]
+	return fmt.Sprintf("its address %s is %s, where the service itself is not: nothing is sent there", e.address, where)
+}
+
+// storeTransport is the transport for a request to the store: by the proxy that the environment names for it, which
+// resolves the name, or else one that checks the address.
+func (c *Client) storeTransport(req *http.Request) (http.RoundTripper, error) {
+	t, ok := c.transport.(*http.Transport)
+	if !ok || t.Proxy == nil || c.store == c.transport {
+		return c.store, nil
+	}
+	switch proxy, err := t.Proxy(req); {
+	case err != nil:
+		return nil, err
+	case proxy == nil:
+		return c.store, nil
+	default:
+		return c.transport, c.near.check(req.URL.Hostname())
+	}
+}

@@ -1,0 +1,564 @@
+package view
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/planfile"
+	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/planner"
+)
+
+const (
+	longText     = 60  // characters from which a text that changes is shown as a difference of lines
+	inlineText   = 100 // characters of a value that are shown on its line
+	fewMembers   = 3   // members that are named and not only counted
+	namedSteps   = 10  // steps that are named of those that make equal changes
+	fewManifests = 3   // that are named
+)
+
+// shownPlan is a plan's document as every format shows it: what there is to say is decided here, how it looks is not.
+type shownPlan struct {
+	*planfile.Document
+
+	perMinute int     // requests
+	entries   []entry // in the order of the steps
+}
+
+// entry is what is shown as one: a step with those that continue it, or all batches of a membership.
+type entry struct {
+	step         *planfile.Step   // the first
+	action       planner.Action   // what is adopted and changed is updated
+	kind         *resource.Kind   // of the object, or of the membership
+	address      resource.Address // of the object, or of the container of the members
+	isMembership bool
+	members      []planfile.Member
+	continued    []*planfile.Step // later steps about the same object
+	children     []*entry         // objects that are created within it; they are entries, too
+	isChild      bool
+}
+
+// change is a field that becomes different.
+type change struct {
+	path          string
+	form          form
+	note          string // of a noted change: all there is to say
+	before, after value
+	remark        string // why it differs, and why it cannot be made
+}
+
+// form is what people have to see of a change.
+type form int
+
+const (
+	noted    form = iota // no values
+	added                // the value of a new object
+	replaced             // both values
+	edited               // what differs between two texts or lists
+)
+
+// value is one of the two of a change.
+type value struct {
+	text    string // of a list: an element a line
+	list    bool
+	word    bool   // it is no text, and stands without quotation marks
+	missing string // instead of a value
+}
+
+func newShownPlan(d *planfile.Document, perMinute int) *shownPlan {
+	plan := &shownPlan{Document: d, perMinute: perMinute, entries: make([]entry, 0, len(d.Steps))}
+	type membership struct {
+		of                  resource.Address
+		kind                *resource.Kind
+		action              planner.Action
+		reason, unsupported string
+	}
+	memberships, objects := map[membership]*entry{}, map[resource.Address]*entry{}
+	for i := range d.Steps {
+		step := &d.Steps[i]
+		if first := objects[step.Address]; step.Continues && first != nil {
+			first.continued = append(first.continued, step)
+			continue
+		}
+		plan.entries = append(plan.entries, newEntry(step))
+		e := &plan.entries[len(plan.entries)-1]
+		if !e.isMembership {
+			e.placeIn(objects[e.address.Parent()])
+			if known := objects[e.address]; known == nil || known.action != planner.Create { // what follows a create does not replace it
+				objects[e.address] = e
+			}
+			continue
+		}
+		key := membership{e.address, e.kind, e.action, e.why(), step.Unsupported}
+		if first := memberships[key]; first != nil {
+			first.members = append(slices.Clip(first.members), e.members...)
+			plan.entries = plan.entries[:len(plan.entries)-1]
+		} else {
+			memberships[key] = e
+		}
+	}
+	return plan
+}
+
+func newEntry(step *planfile.Step) entry {
+	e := entry{step: step, action: step.PlannedAction(), address: step.Address}
+	if container, kind, _, ok := step.Address.ParseMembership(); ok {
+		e.address, e.kind, e.isMembership, e.members = container, kind, true, step.AllMembers()
+	} else {
+		e.kind, _ = resource.Lookup(step.Address.Kind())
+	}
+	return e
+}
+
+// placeIn makes a new object a child of the one that it is created within, unless that one is its project: an item is worth
+// an entry of its own, its links are not.
+func (e *entry) placeIn(parent *entry) {
+	if e.action == planner.Create && parent != nil && parent.action == planner.Create && !parent.isChild && parent.address.Parent() != "" &&
+		slices.Contains(e.step.Needs, string(parent.address)) {
+		e.isChild = true
+		parent.children = append(parent.children, e)
+	}
+}
+
+// changes are the fields that a step and those that continue it make different.
+func (e *entry) changes() []change {
+	var all []change
+	if e.isMembership {
+		return nil
+	}
+	for _, step := range append([]*planfile.Step{e.step}, e.continued...) {
+		for i := range step.Changes {
+			if e.action != planner.Create || step.Changes[i].After != nil { // a new object starts without
+				all = append(all, newChange(e.kind, e.action, &step.Changes[i]))
+			}
+		}
+	}
+	return all
+}
+
+func newChange(kind *resource.Kind, action planner.Action, c *planfile.Change) change {
+	f, known := kind.Field(c.Path)
+	word, immutable := c.Word, false
+	if known {
+		word, immutable = f.IsWord(), f.Immutable
+	}
+	absent := "(none)"
+	if c.Origin == string(planner.NotRefreshed) {
+		absent = "(unknown)"
+	}
+	shown := change{path: c.Path, form: replaced, before: newValue(c.Before, word, absent), after: newValue(c.After, word, "(none)")}
+	shown.remark = remark(action, c, immutable)
+	switch {
+	case c.Path == "external_id" && !known: // people need not know more of planform's mark
+		return change{note: "its mark on the service follows its key"}
+	case c.References > 0:
+		return change{path: c.Path, note: diag.Count(c.References, "reference")}
+	case action == planner.Create:
+		shown.form, shown.after.text = added, strings.TrimSuffix(shown.after.text, "\n")
+	case !shown.before.isLong() && !shown.after.isLong():
+	case slices.Equal(splitLines(shown.before.text), splitLines(shown.after.text)):
+		shown.form, shown.note = noted, "differs in line ends only"
+	default:
+		shown.form = edited
+	}
+	return shown
+}
+
+// remark says why a field differs, and why it cannot be changed.
+func remark(action planner.Action, c *planfile.Change, immutable bool) string {
+	var parts []string
+	switch planner.Origin(c.Origin) {
+	case planner.FromDrift:
+		parts = append(parts, "changed on the service since the last apply"+changedBy(c))
+	case planner.NotRefreshed:
+		parts = append(parts, "not refreshed")
+	case planner.Overwritten:
+		parts = append(parts, "overwrites the service's value")
+	case planner.FromManifest:
+	}
+	switch {
+	case c.Possible == nil || *c.Possible || action == planner.NotPossible || action == planner.Create:
+	case immutable:
+		parts = append(parts, "cannot be changed after creation")
+	default:
+		parts = append(parts, "the service cannot change this")
+	}
+	return strings.Join(parts, "; ")
+}
+
+// changedBy says who changed a field on the service, and when, as far as that is known.
+func changedBy(c *planfile.Change) string {
+	text := ""
+	if c.By != "" {
+		text += " by " + c.By
+	}
+	if at, err := time.Parse(time.RFC3339, c.At); err == nil {
+		text += at.UTC().Format(", 2006-01-02 15:04 UTC")
+	}
+	return text
+}
+
+func newValue(v any, word bool, missing string) value {
+	switch v := v.(type) {
+	case string:
+		return value{text: v, word: word}
+	case []string:
+		return value{text: strings.Join(v, "\n"), list: true, word: true}
+	default:
+		return value{missing: missing}
+	}
+}
+
+// oneLine is the value with the elements of a list behind each other.
+func (v *value) oneLine() string {
+	if v.list {
+		return strings.ReplaceAll(v.text, "\n", ", ")
+	}
+	return v.text
+}
+
+// isLong reports whether a value is worth lines of its own.
+func (v *value) isLong() bool {
+	text := v.oneLine()
+	return strings.Contains(text, "\n") || utf8.RuneCountInString(text) > longText
+}
+
+// inline shows a value on the line that it stands in, shortened unless it is to be whole.
+func (v *value) inline(whole bool) string {
+	if v.missing != "" {
+		return v.missing
+	}
+	text := v.oneLine()
+	shown, cut := text, ""
+	if !whole {
+		if shown = diag.Truncate(text, inlineText); len(shown) != len(text) {
+			cut = " (" + diag.Count(utf8.RuneCountInString(text), "character") + ")"
+		}
+	}
+	if v.word {
+		return Safe(shown) + cut
+	}
+	return quote(shown) + cut
+}
+
+// why says by what an adopted object was found, and of other steps why they are.
+func (e *entry) why() string {
+	if e.step.Adopted != nil {
+		return *e.step.Adopted
+	}
+	if e.step.Reason != nil {
+		return *e.step.Reason
+	}
+	return ""
+}
+
+// lost says what goes with an object that is deleted.
+func (e *entry) lost() string {
+	l := e.step.Loss
+	if l == nil {
+		return ""
+	}
+	var parts, with, loses, unlisted []string
+	if l.Progress != "" {
+		parts = append(parts, l.Progress)
+	}
+	if len(l.People) > 0 {
+		parts = append(parts, strings.Join(l.People, ", "))
+	}
+	if changed := changedBy(&planfile.Change{By: l.ChangedBy, At: l.ChangedAt}); changed != "" {
+		parts = append(parts, "last changed "+strings.TrimLeft(changed, ", "))
+	}
+	for _, c := range l.Contents {
+		text := diag.Count(c.Count, c.Noun)
+		switch c.Where {
+		case planner.Inside:
+			with = append(with, text)
+		case planner.Below:
+			with = append(with, text+" below it")
+		case planner.MemberOf, planner.Using:
+			loses = append(loses, text)
+		case planner.Unlisted:
+			unlisted = append(unlisted, text)
+		}
+	}
+	for _, list := range []struct {
+		begin, end string
+		texts      []string
+	}{{"with ", "", with}, {"taken from ", "", loses}, {"perhaps also from ", " that no list shows", unlisted}} {
+		if len(list.texts) > 0 {
+			parts = append(parts, list.begin+strings.Join(list.texts, ", ")+list.end)
+		}
+	}
+	if l.Unread {
+		parts = append(parts, "nobody looked what is in it")
+	}
+	return strings.Join(parts, "; ")
+}
+
+// reason is why, or what the edition lacks for the step.
+func (e *entry) reason() string {
+	if e.step.Unsupported != "" {
+		return "this edition of the service has no " + e.step.Unsupported
+	}
+	return e.why()
+}
+
+// noun is what a person calls the object, or one of the members.
+func (e *entry) noun() string {
+	if e.isMembership {
+		return memberNoun(e.kind)
+	}
+	return e.kind.Noun()
+}
+
+// kindName is what a person calls the kind of the object, or of the members and what they are in.
+func (e *entry) kindName() string {
+	if e.isMembership {
+		return memberNoun(e.kind) + " of " + strings.ReplaceAll(e.address.Kind(), "_", " ")
+	}
+	return e.kind.Noun()
+}
+
+// displayNames are what people call the object: its readable identifier and its title, where the address, or the field of
+// a new object, does not say the same.
+func (e *entry) displayNames() (identifier, title string) {
+	if e.action == planner.Create || e.isMembership {
+		return "", ""
+	}
+	key := e.address.Key()
+	explained := e.action == planner.NotPossible && e.step.Position != nil // by its reason
+	if !explained && !strings.EqualFold(e.step.Identifier, key) {
+		identifier = e.step.Identifier
+	}
+	if e.step.Title != e.step.Identifier && strings.ReplaceAll(strings.ToLower(e.step.Title), " ", "-") != key {
+		title = e.step.Title
+	}
+	return identifier, title
+}
+
+// memberNames are what the members are called, and what the membership says of each.
+func (e *entry) memberNames() []string {
+	names := make([]string, len(e.members))
+	for i := range e.members {
+		names[i] = e.members[i].Name(e.kind.Membership)
+	}
+	return names
+}
+
+// choose gives the entries that are wanted.
+func (s *shownPlan) choose(wanted func(*entry) bool) []*entry {
+	var all []*entry
+	for i := range s.entries {
+		if e := &s.entries[i]; wanted(e) {
+			all = append(all, e)
+		}
+	}
+	return all
+}
+
+// grouped gathers entries that make equal changes of objects of one kind, where there are at least so many of them. A
+// membership, and what may not be grouped, is an entry of its own.
+func grouped(entries []*entry, least int, may func(*entry) bool) [][]*entry {
+	keys, alike := make([]string, len(entries)), map[string][]*entry{}
+	for i, e := range entries {
+		if e.isMembership || !may(e) {
+			continue
+		}
+		var key strings.Builder
+		fmt.Fprintf(&key, "%v %s %q %q", e.action, e.kind.Name, e.why(), e.step.Unsupported)
+		for _, c := range e.changes() {
+			fmt.Fprintf(&key, " %q %d %q %q %q %q", c.path, c.form, c.note, c.before.text, c.after.text, c.remark)
+		}
+		keys[i] = key.String()
+		alike[keys[i]] = append(alike[keys[i]], e)
+	}
+	var groups [][]*entry
+	for i, e := range entries {
+		switch same := alike[keys[i]]; {
+		case len(same) < least || keys[i] == "":
+			groups = append(groups, entries[i:i+1])
+		case same[0] == e:
+			groups = append(groups, same)
+		}
+	}
+	return groups
+}
+
+// firstNames names the first of several entries.
+func firstNames(entries []*entry, name func(string) string) string {
+	names := make([]string, len(entries))
+	for i, e := range entries {
+		names[i] = name(string(e.address))
+	}
+	return diag.First(names, namedSteps)
+}
+
+// unremarkable reports whether there is nothing to do and nothing to tell.
+func (s *shownPlan) unremarkable() bool {
+	sum := &s.Summary
+	return sum.Create+sum.Update+sum.Adopt+sum.Delete+sum.AddMembers+sum.RemoveMembers+sum.Blocked+sum.Kept+len(s.StateChanges) == 0
+}
+
+// verdict is the line that a plan ends with, in two parts.
+func (s *shownPlan) verdict() (head, text string) {
+	sum := &s.Summary
+	if s.unremarkable() {
+		text = "No changes. All " + diag.Count(sum.Unchanged, "object") + " match the manifest"
+		switch unseen := len(s.NotCompared) > 0; {
+		case unseen && sum.Unchanged == 0:
+			text = "No changes known"
+		case unseen:
+			text = fmt.Sprintf("No changes in what was compared: %d of %s match the manifest", sum.Unchanged, diag.Count(sum.Unchanged+sum.NotCompared, "object"))
+		case sum.Unchanged == 0:
+			text = "No changes. The manifest lists no objects"
+		case sum.Unchanged == 1:
+			text = "No changes. The 1 object matches the manifest"
+		}
+		if sum.Ignored > 0 {
+			text += "; " + diag.Count(sum.Ignored, "field") + " left to people (ignore_changes)"
+		}
+		if len(s.NotCompared) > 0 {
+			text += "; not compared: " + notCompared(s.NotCompared)
+		}
+		return "", text + " (" + diag.Count(sum.Reads, "read request") + ")."
+	}
+	changes := counts(
+		count{sum.Create, "to create"}, count{sum.Update, "to update"}, count{sum.Adopt, "to adopt"},
+		noun(sum.AddMembers, "membership"), noun(sum.RemoveMembers, "membership").and("to remove"), count{sum.Delete, "to delete"},
+		count{len(s.StateChanges), "to correct in the state"}, count{sum.Blocked, "not possible"}, count{sum.Kept, "kept as on the service"},
+		count{sum.Ignored, "left to people (ignore_changes)"},
+	)
+	requests := diag.Count(sum.Requests, "request")
+	if sum.Requests > 0 {
+		api := "API " + Safe(s.API)
+		if s.API == resource.Documented.String() {
+			api = resource.Documented.Noun()
+		}
+		requests += " by " + api + ", " + diag.AtRate(sum.Requests, s.perMinute)
+	}
+	return "Plan:", sentence(changes, counts(count{sum.Unchanged, "unchanged"})) + " " + requests + "." + notComparedToo(s.NotCompared)
+}
+
+// notCompared names what was not compared, with what would compare it, or else why nothing does.
+func notCompared(list []planner.NotCompared) string {
+	const most = 8 // for one reason
+	var reasons []string
+	byReason := map[string][]string{}
+	for _, n := range list {
+		reason := cmp.Or(n.Hint, n.Why)
+		if byReason[reason] == nil {
+			reasons = append(reasons, reason)
+		}
+		byReason[reason] = append(byReason[reason], n.What)
+	}
+	for i, reason := range reasons {
+		what := byReason[reason]
+		if n := len(what) - most; n > 0 {
+			what = append(what[:most:most], "and "+diag.Count(n, "other"))
+		}
+		reasons[i] = Safe(strings.Join(what, ", ") + " (" + reason + ")")
+	}
+	return strings.Join(reasons, "; ")
+}
+
+// notComparedToo is the end of a line that says what there is.
+func notComparedToo(list []planner.NotCompared) string {
+	if len(list) == 0 {
+		return ""
+	}
+	return " Not compared: " + notCompared(list) + "."
+}
+
+// keptField is a field that is left as it is on the service: before stays, after is what the manifest says.
+type keptField struct {
+	change
+
+	address resource.Address
+}
+
+func (s *shownPlan) keptFields() []keptField {
+	all := make([]keptField, len(s.Kept))
+	for i := range s.Kept {
+		k := &s.Kept[i]
+		kind, _ := resource.Lookup(k.Address.Kind())
+		if all[i] = (keptField{newChange(kind, planner.Update, &k.Change), k.Address}); k.Change.Origin != string(planner.FromDrift) {
+			all[i].remark = "since the object is archived"
+		}
+	}
+	return all
+}
+
+// list is what there is to say of a plan besides its steps, a sentence each.
+type list struct {
+	title     string
+	sentences [][]span
+}
+
+// span is a part of a sentence.
+type span struct {
+	text string
+	code bool // it is an address, a value or another name
+}
+
+// lists are those of a plan, with values shortened unless they are to be whole.
+func (s *shownPlan) lists(whole bool) (notices, unseen, kept, stateChanges list) {
+	for _, n := range s.Notices {
+		text := []span{{text: n.Severity.String() + ": " + n.Summary}}
+		if !n.Position.IsZero() {
+			text = append(text, span{text: " ("}, span{n.Position.String(), true}, span{text: ")"})
+		}
+		if n.Hint != "" {
+			text = append(text, span{text: "; " + n.Hint})
+		}
+		notices.sentences = append(notices.sentences, text)
+	}
+	for _, n := range s.NotCompared {
+		text := []span{{text: n.What + ": " + n.Why}}
+		if n.Hint != "" {
+			text = append(text, span{text: "; " + n.Hint})
+		}
+		for i, a := range n.Addresses {
+			text = append(text, span{text: []string{": ", ", "}[min(i, 1)]}, span{string(a), true})
+		}
+		if more := n.Count - len(n.Addresses); more > 0 {
+			text = append(text, span{text: fmt.Sprintf(" and %d more", more)})
+		}
+		unseen.sentences = append(unseen.sentences, text)
+	}
+	for _, k := range s.keptFields() {
+		said := span{text: ", " + k.remark + "; the manifest says "}
+		kept.sentences = append(kept.sentences, []span{
+			{string(k.address), true}, {text: ": "}, {k.path, true}, {text: " "}, k.before.span(whole), said, k.after.span(whole),
+		})
+	}
+	for _, c := range s.shownStateChanges() {
+		stateChanges.sentences = append(stateChanges.sentences, []span{{string(c.From), true}, {text: ": " + c.Why}})
+	}
+	notices.title, unseen.title, kept.title, stateChanges.title = "Notices", "Not compared", "Kept as on the service", "State changes"
+	return notices, unseen, kept, stateChanges
+}
+
+// texts are the sentences of a list, in the form that a format gives each part.
+func (l list) texts(form func(span) string) []string {
+	all := make([]string, len(l.sentences))
+	for i, spans := range l.sentences {
+		var text strings.Builder
+		for _, s := range spans {
+			text.WriteString(form(s))
+		}
+		all[i] = text.String()
+	}
+	return all
+}
+
+// shownStateChanges are the changes of the state that are worth a word.
+func (s *shownPlan) shownStateChanges() []planfile.StateChange {
+	return slices.DeleteFunc(slices.Clone(s.StateChanges), func(c planfile.StateChange) bool { return c.Why == "" })
+}
+
+func (v *value) span(whole bool) span { return span{v.inline(whole), v.missing == ""} }

@@ -1,0 +1,132 @@
+package manifest
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/schema"
+)
+
+// checkOffline reports what a plan would refuse of objects that are still to be created, and what it could not do, where nobody
+// asks the service. An object with an ID exists, and may be so already.
+func (a *assembly) checkOffline() {
+	names := map[objectKey]int{} // by the name in lower case
+	hidden := map[*resource.Object]map[string]bool{}
+	for i := range a.items {
+		it := &a.items[i]
+		if it.mergedInto >= 0 {
+			continue
+		}
+		a.found.made = it.made
+		a.checkGuests(i)
+		if it.object.ID != "" {
+			continue
+		}
+		o := it.object
+		values := make([]*resource.Value, len(o.Values))
+		for k := range o.Values {
+			values[k] = &o.Values[k]
+		}
+		for _, r := range o.Refused(values, o.OfNew) {
+			a.offline(i, diag.Error, "refused", r.Value, r.Summary, r.Hint+"; or give the id of the "+o.Kind.Noun()+" that is so already")
+		}
+		for _, v := range values {
+			if never := func(string) bool { return true }; v.Field.ArchiveFlag && v.Text == "true" {
+				if why := o.WhyNotArchived(o.OfNew, never); why != "" {
+					a.offline(i, diag.Warning, "not-archived", v, string(o.Address)+" would not be archived: "+why, "")
+				}
+			}
+		}
+		if missing := o.Missing(); slices.Contains(missing, schema.Identifier) {
+			a.offline(i, diag.Warning, "incomplete", nil, "if the service has no "+o.Kind.Noun()+" \""+o.Name()+"\", it cannot be created without its "+strings.Join(missing, " and its "), "")
+		}
+		if o.Kind.RequiresFeature != "" && o.Parent != nil {
+			if v, given := o.Parent.Value(o.Kind.RequiresFeature); given && v.Text == "false" && !hidden[o.Parent][o.Kind.Name] {
+				if hidden[o.Parent] == nil {
+					hidden[o.Parent] = map[string]bool{}
+				}
+				hidden[o.Parent][o.Kind.Name] = true
+				a.offline(i, diag.Warning, "hidden", v, o.Kind.HiddenIn(o.Parent), "")
+			}
+		}
+		a.checkLetters(i, names)
+	}
+	a.found.made = nil
+}
+
+func (a *assembly) offline(i int, severity diag.Severity, code string, v *resource.Value, summary, hint string) {
+	o := a.items[i].object
+	d := diag.Diagnostic{Severity: severity, Code: code, Position: o.Position, Path: a.items.path(i), Address: string(o.Address), Summary: summary, Hint: hint}
+	if v != nil {
+		d.Position = v.Position
+		if own, _ := o.Value(v.Field.Name); own != v {
+			d.Path, d.Address = a.items.path(a.items[i].parent), string(o.Parent.Address)
+		}
+		d.Path += "." + v.Field.Path()
+	}
+	a.found.add(d)
+}
+
+// checkLetters reports objects whose names differ in capitals only, also from what every new parent has.
+func (a *assembly) checkLetters(i int, names map[objectKey]int) {
+	it := &a.items[i]
+	o := it.object
+	for _, f := range it.kind.natural {
+		name := strings.TrimSpace(o.Text(f.Name))
+		if it.kind.AdoptOnRequestOnly || f.Type != resource.Text || name == "" {
+			continue
+		}
+		value, _ := o.Value(f.Name)
+		for _, other := range it.kind.Predefined {
+			if strings.EqualFold(other, name) && other != name {
+				a.offline(i, diag.Warning, "other-letters", value, string(o.Address)+" is not the "+o.Kind.Noun()+" "+other+" that every new "+o.Kind.Parent+" has", "to use that one, write its name exactly like this")
+			}
+		}
+		key := objectKey{it.kind, it.parent, strings.ToLower(name)}
+		first, twice := names[key]
+		if !twice {
+			names[key] = i
+			continue
+		}
+		if other := a.items[first].object; strings.TrimSpace(other.Text(f.Name)) != name {
+			a.offline(i, diag.Warning, "other-letters", value, "the names of "+string(other.Address)+" and "+string(o.Address)+" differ in capitals only", "")
+		}
+	}
+}
+
+// checkGuests reports people whom the service drops from a field for the role that the manifest gives them.
+func (a *assembly) checkGuests(i int) {
+	o := a.items[i].object
+	for k := range o.Values {
+		v := &o.Values[k]
+		if v.Field.MemberRole == "" {
+			continue
+		}
+		m := resource.MustLookup(v.Field.MustBeMemberOf).Membership
+		container := o.Ancestor(m.Container)
+		if container == nil {
+			continue
+		}
+		members, _ := container.Value(m.Field)
+		for n := range v.Refs {
+			r := &v.Refs[n]
+			if members == nil {
+				continue
+			}
+			at := slices.IndexFunc(members.Refs, func(member resource.Reference) bool {
+				return strings.EqualFold(member.Text, r.Text) && m.Attribute.IsLess(member.Attribute, v.Field.MemberRole)
+			})
+			if at < 0 {
+				continue
+			}
+			role := members.Refs[at].Attribute
+			a.found.add(diag.Diagnostic{
+				Severity: diag.Warning, Code: "left-out", Position: r.Position, Path: a.items.valuePath(i, v.Field, n), Address: string(o.Address),
+				Summary: r.Text + " is " + diag.A(role) + " of " + string(container.Address) + ", and the service accepts no " + role + " as " + v.Field.Name,
+				Hint:    "give them the " + m.Attribute.Name + " " + v.Field.MemberRole + ", or leave them out",
+			})
+		}
+	}
+}

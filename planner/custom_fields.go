@@ -1,0 +1,59 @@
+package planner
+
+import (
+	"maps"
+
+	"github.com/planform/planform/internal/resource"
+)
+
+// readCustomFields reads the values of custom fields, if all is to be read: API v2 shows those of an object in one answer, API v1
+// each in its own. The rows have them then.
+func readCustomFields(refs *references) {
+	if !refs.in.RefreshAll || refs.in.SkipRefresh {
+		return
+	}
+	for i, o := range refs.in.Desired {
+		f := &refs.objects.states[i]
+		if f.row == nil || f.presence != exists {
+			continue
+		}
+		values := map[string]any{}
+		for k := range o.Values {
+			if v := &o.Values[k]; resource.IsCustom(v) && !o.Ignores(v.Field) && refs.isOfItsType(f, v.Field.Definition) {
+				refs.readCustomField(i, v.Field.Definition, values)
+			}
+		}
+		if len(values) > 0 {
+			f.row = maps.Clone(f.row)
+			f.row[resource.CustomFieldsRow] = values
+		}
+	}
+}
+
+// isOfItsType reports whether the service shows that an object is of the type that defines a custom field.
+func (s *references) isOfItsType(f *objectState, definition *resource.Object) bool {
+	field, ok := f.info.kind.Field("type")
+	if !ok || definition.Parent == nil {
+		return false
+	}
+	at := s.objects.index[definition.Parent]
+	is, known := field.ObservedIn(f.row)
+	return known && is == s.objects.states[at].id && s.objects.states[at].presence == exists && s.objects.states[s.objects.index[definition]].presence == exists
+}
+
+// readCustomField puts the value of one custom field into values, once it is known.
+func (s *references) readCustomField(i int, definition *resource.Object, values map[string]any) {
+	id := s.objects.states[s.objects.index[definition]].id
+	params := s.objects.params(i)
+	params[definition.Kind.Param] = id
+	verb, api := resource.GetValue, resource.V1
+	if s.in.API == resource.V2 {
+		verb, api = resource.GetFields, resource.V2
+	}
+	op, _ := definition.Kind.Op(verb, api)
+	a, answered := s.service.askAt(op, params)
+	if !answered || a.Unsupported {
+		return
+	}
+	values[definition.Key] = resource.CustomValue(id, a.Rows)
+}

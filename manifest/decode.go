@@ -114,7 +114,7 @@ func (d *decoder) properties(it *item) {
 			continue
 		}
 		if p := k.props[name]; p.what == isField && k.Fields[p.field].Group != "" {
-			d.report(name, pairs[i], "unknown-field", diag.A(k.Noun())+" has no "+quote(name), "write it inside "+k.Fields[p.field].Group+":, in a line of its own")
+			d.report(name, pairs[i], "unknown-field", "unknown field "+quote(name)+" in "+diag.A(k.Noun()), "write it inside "+k.Fields[p.field].Group+":, in a line of its own")
 			continue
 		}
 		d.property(it, name, pairs[i+1])

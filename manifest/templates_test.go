@@ -35,7 +35,7 @@ func TestTemplates(t *testing.T) {
 		"as gives the outer element a name":                  {`pages: [{for_each: [x], as: o, name: "${{ o }}", pages: [{for_each: [y], name: "${{ o }}${{ each }}"}]}]`, "x xy"},
 		"with as there is no each":                           {`pages: [{for_each: [x], as: o, name: "${{ each }}"}]`, "${{ each }} means something only in an object with for_each"},
 		"a whole list of objects is a variable":              {`{vars: {l: [{name: x}, {name: y}]}, pages: "${{ vars.l }}"}`, "x y"},
-		"a for_each in a value is not looked at":             {`{vars: {l: [{for_each: [1], name: x}]}, pages: "${{ vars.l }}"}`, `a page has no "for_each"`},
+		"a for_each in a value is not looked at":             {`{vars: {l: [{for_each: [1], name: x}]}, pages: "${{ vars.l }}"}`, `unknown field "for_each" in a page`},
 		"an anchor is filled in where it is used":            {`{x-p: &p {name: "${{ vars.v }}-${{ each }}"}, vars: {v: x}, pages: [{for_each: [1, 2], <<: *p}, {for_each: [3], <<: *p}]}`, "x-1 x-2 x-3"},
 		"an entry is an alias":                               {`{x-p: &p {for_each: [1, 2], name: "p${{ each }}"}, pages: [*p]}`, "p1 p2"},
 		"rows are those of a table":                          {`pages: [{for_each: {csv: sub/t.csv}, name: "${{ each.login }} ${{ each.Full name }} ${{ each.a.b }}${{ each.empty }}"}]`, "ada Ada \"the; first\" x 7 a: [b ${{ vars.v }} y"},

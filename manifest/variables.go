@@ -1,8 +1,11 @@
 package manifest
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
 	"maps"
 	"path/filepath"
@@ -25,6 +28,31 @@ type variables struct {
 	read     map[string]string // environment variables
 	tables   map[string]*value // by file; a nil one could not be read
 	files    []string          // of the tables, in the order in which they were read
+}
+
+// ReadVariables are the values of variables in a file: a mapping of texts, numbers and truth values, by name.
+func ReadVariables(text []byte) (map[string]string, error) {
+	values := map[string]string{}
+	var wrong error
+	err := documents(bytes.NewReader(text), func(root *node) {
+		if root.Kind != mappingNode {
+			wrong = diag.WithHint(errors.New("the variables of a file are a mapping"), "write a line NAME: VALUE for each")
+			return
+		}
+		for i := 0; i+1 < len(root.Content); i += 2 {
+			key, to := root.Content[i], root.Content[i+1]
+			_, twice := values[key.Value]
+			switch {
+			case twice:
+				wrong = fmt.Errorf("line %d: the variable %s is given twice", key.Line, quote(key.Value))
+			case to.Kind != scalarNode || isNull(to):
+				wrong = diag.WithHint(fmt.Errorf("line %d: the value of %s is a text or a number, not %s", to.Line, quote(key.Value), describe(to)), "lists and mappings stand in the manifest, or in a table: {csv: FILE}")
+			default:
+				values[key.Value] = to.Value
+			}
+		}
+	})
+	return values, cmp.Or(err, wrong)
 }
 
 // checkDeclared reports values for variables that no document declares.

@@ -204,7 +204,7 @@ func (p *properties) explainMissing(d *diag.Diagnostic, v schema.Violation) {
 }
 
 func (p *properties) explainUnknown(d diag.Diagnostic, name string, at *property) {
-	d.Code, d.Summary = "unknown-field", diag.A(p.noun())+" has no "+quote(name)
+	d.Code, d.Summary = "unknown-field", "unknown field "+quote(name)+" in "+diag.A(p.noun())
 	if at != nil {
 		d.Position = position(p.source, at.key)
 	}

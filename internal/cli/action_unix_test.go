@@ -202,7 +202,7 @@ func TestTheActionSaysInTheCommentThatThereIsNoPlan(t *testing.T) {
 	}{
 		"a manifest with an error": {
 			"version: 1\nworkspace: acme\nprojects: [{identifier: WEB, work_items: [{key: a, nam: \"@all ``` </details>\"}]}]\n", nil, 1,
-			[]string{"\n    error: a work item has no \"nam\"", "\n      --> web.yaml:3:"},
+			[]string{"\n    error: unknown field \"nam\" in a work item", "\n      --> web.yaml:3:"},
 		},
 		"a service that refuses":       {withPriority("high"), []string{"PLANE_API_KEY=wrong"}, 4, []string{"\n    error: "}},
 		"arguments with an open quote": {withPriority("high"), []string{"ARGS=--var 'a"}, 64, nil},

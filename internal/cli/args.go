@@ -138,7 +138,7 @@ func unknownFlag(known []cli.Flag, word, command string) error {
 			}
 		}
 	}
-	return usageError{text: "unknown flag " + word, hint: cmp.Or(diag.DidYouMean("--"+strings.TrimLeft(word, "-"), flags), command+" --help shows the flags")}
+	return usageError{text: "unknown flag " + word, hint: cmp.Or(flagElsewhere(word), diag.DidYouMean("--"+strings.TrimLeft(word, "-"), flags), command+" --help shows the flags")}
 }
 
 // wantsJSON reports whether a command line asks for JSON, even if it is wrong otherwise.
@@ -208,6 +208,35 @@ func usage(c *cli.Context, err error, _ bool) error {
 	return usageError{text: invalidValue.ReplaceAllString(err.Error(), "--$2 $1 is not valid"), hint: hint}
 }
 
+// flagElsewhere says what does here what a flag of another program does.
+func flagElsewhere(word string) string {
+	switch "--" + strings.TrimLeft(word, "-") {
+	case "--auto-approve", "--assume-yes", "--no-confirm", "--non-interactive", "--force", "--approve":
+		return "--yes goes ahead without a question; apply asks only on a terminal"
+	case "--verbose", "--debug", "--trace":
+		return "--log-level debug"
+	case "--quiet", "--silent":
+		return "--summary shows counts only, and --log-level error no warnings"
+	case "--token", "--api-key", "--api-token", "--access-token", "--password":
+		return "a credential is in no flag, which other users of the machine can read: set PLANE_API_KEY, or give --api-key-file FILE"
+	case "--host", "--server", "--url", "--endpoint", "--plane-addr":
+		return "--base-url URL, or PLANE_BASE_URL"
+	case "--refresh-only":
+		return "planform plan shows what people changed, and planform pull takes it into the manifests"
+	case "--destroy":
+		return "--prune deletes what planform created and no manifest has any more"
+	case "--recursive", "--filename":
+		return "-f DIR reads the manifests of a folder; give each folder its own -f"
+	case "--set":
+		return "--var NAME=VALUE, or --var-file FILE"
+	case "--values":
+		return "--var-file FILE"
+	case "--project", "--project-key":
+		return "--target 'project/KEY' and --target '*/KEY/*' plan one project only"
+	}
+	return ""
+}
+
 // commandElsewhere says what does here what a command of another program does.
 func commandElsewhere(word string) string {
 	switch word {
@@ -221,6 +250,18 @@ func commandElsewhere(word string) string {
 		return "planform init writes a manifest to begin with"
 	case "check", "lint":
 		return "planform validate checks manifests"
+	case "login", "auth", "logout", "configure":
+		return "there is no login: set PLANE_BASE_URL, and PLANE_API_KEY or PLANE_ACCESS_TOKEN; planform doctor checks them"
+	case "sync", "up", "deploy", "run", "create":
+		return "planform apply makes the workspace match the manifests"
+	case "refresh", "ping", "status":
+		return "planform plan reads the workspace and shows what differs; planform doctor checks connection and credential"
+	case "dump":
+		return "planform export writes an existing workspace as manifests"
+	case "list", "ls":
+		return "planform get KIND shows objects of the service, planform state list what planform manages"
+	case "undo", "rollback":
+		return "apply the manifests as they were: git checkout the older ones, then planform apply"
 	}
 	return ""
 }

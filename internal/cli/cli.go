@@ -34,7 +34,7 @@ func Main(p Process) (code int) {
 	if len(p.Args) > 1 && p.Args[1] == completeCommand {
 		return finish(p, false, complete(context.Background(), p, app, p.Args[2:]))
 	}
-	line := arrange(app, p.Args)
+	line := arrange(app, helpFirst(p.Args))
 	defer func() {
 		if bug := recover(); bug != nil { // the runtime's exit code for it would say that changes are pending
 			code = finish(p, line.json, fmt.Errorf("planform has a bug: %v; please report it with this:\n%s", bug, debug.Stack()))
@@ -49,6 +49,14 @@ func Main(p Process) (code int) {
 		return finish(p, line.json, line.err)
 	}
 	return finish(p, line.json, app.RunContext(context.Background(), line.args))
+}
+
+// helpFirst makes planform help COMMAND of what it means: planform COMMAND --help.
+func helpFirst(args []string) []string {
+	if len(args) < 2 || args[1] != "help" {
+		return args
+	}
+	return append(append(slices.Clone(args[:1]), args[2:]...), "--help")
 }
 
 func showHelp(p Process, app *cli.App, cmd *cli.Command, name string) error {

@@ -31,12 +31,12 @@ what the manifests need and how many requests it takes to create what is new. Ea
 		Action: withOutput(p, func(c *cli.Context, out output) error {
 			service := newConnectionOptions(c, p)
 			service.noRetry, service.workspaceOptional = true, true
-			reading, err := p.manifestOptions(c.StringSlice("var"))
+			reading, err := p.reading(c)
 			if err != nil {
 				return err
 			}
 			reading.Workspace = service.workspace
-			return runDoctor(c.Context, doctorOptions{files: c.StringSlice("file"), reading: reading, state: c.String("state"), service: service}, out)
+			return runDoctor(c.Context, doctorOptions{files: manifests(c), reading: reading, state: c.String("state"), service: service}, out)
 		}),
 	}
 }

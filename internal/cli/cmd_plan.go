@@ -104,7 +104,7 @@ type planOptions struct {
 
 func newPlanOptions(c *cli.Context, p Process) (o planOptions, err error) {
 	options := planfile.Options{
-		Variables: c.StringSlice("var"), State: c.String("state"), API: c.String("api"), Targets: c.StringSlice("target"), NoCreate: splitList(c, "no-create"),
+		State: c.String("state"), API: c.String("api"), Targets: c.StringSlice("target"), NoCreate: splitList(c, "no-create"),
 		SkipRefresh: c.Bool("no-refresh"), RefreshAll: c.Bool("refresh-all"), AdoptByName: c.Bool("adopt-by-name"), Prune: c.Bool("prune"), DeleteChanged: c.Bool("delete-changed"),
 		OnDrift: c.String("on-drift"), Order: c.String("order"),
 	}
@@ -112,6 +112,9 @@ func newPlanOptions(c *cli.Context, p Process) (o planOptions, err error) {
 		return o, usageError{text: "--delete-changed says what --prune may delete", hint: "give --prune, too"}
 	}
 	if options.Files, err = files(c); err != nil {
+		return o, err
+	}
+	if options.Variables, err = variables(c); err != nil {
 		return o, err
 	}
 	return o.with(options, c, p)

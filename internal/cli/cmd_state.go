@@ -91,8 +91,8 @@ func newStateOptions(c *cli.Context, p Process, out output) (stateOptions, error
 	}
 	o.id = resource.LowerID(o.id)
 	dir, baseURL, workspace := ".", c.String("base-url"), c.String("workspace")
-	if names := c.StringSlice("file"); len(names) > 0 {
-		reading, err := p.manifestOptions(c.StringSlice("var"))
+	if names := manifests(c); len(names) > 0 {
+		reading, err := p.reading(c)
 		if err != nil {
 			return o, err
 		}

@@ -32,7 +32,7 @@ may not be able to do is a warning; an object with an id is taken to be there.
 			if err != nil {
 				return err
 			}
-			opts, err := p.manifestOptions(c.StringSlice("var"))
+			opts, err := p.reading(c)
 			if err != nil {
 				return err
 			}

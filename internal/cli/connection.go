@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -213,7 +214,7 @@ func isSlug(r rune) bool {
 func (o connectionOptions) configure(config *apiclient.Config) error {
 	switch {
 	case o.baseURL == "":
-		return usageError{text: "no base URL", hint: "set PLANE_BASE_URL or give --base-url; --sandbox needs none"}
+		return usageError{text: "no base URL", hint: o.mistaken("set PLANE_BASE_URL or give --base-url; --sandbox needs none", "PLANE_BASE_URL", "PLANE_URL", "PLANE_API_URL", "PLANE_HOST", "PLANE_ADDR")}
 	case config.Workspace == "" && !o.workspaceOptional:
 		return usageError{text: "no workspace", hint: "write workspace: SLUG in the manifest, set PLANE_WORKSPACE_SLUG or give --workspace"}
 	}
@@ -226,6 +227,14 @@ func (o connectionOptions) configure(config *apiclient.Config) error {
 	}
 	config.Credential = credential
 	return nil
+}
+
+// mistaken is a hint which says, where a variable of another name is set, what the right one is.
+func (o connectionOptions) mistaken(hint, name string, others ...string) string {
+	if i := slices.IndexFunc(others, func(other string) bool { return o.getenv(other) != "" }); i >= 0 {
+		return others[i] + " is set, and planform reads " + name + ": did you mean that?"
+	}
+	return hint
 }
 
 // credential takes the one credential that is given.
@@ -247,7 +256,7 @@ func (o connectionOptions) credential() (apiclient.Credential, error) {
 	case token != "":
 		return apiclient.Bearer(token), nil
 	default:
-		return apiclient.Credential{}, diag.WithHint(fmt.Errorf("%w is given", errCredentials), how)
+		return apiclient.Credential{}, diag.WithHint(fmt.Errorf("%w is given", errCredentials), o.mistaken(how, "PLANE_API_KEY", "PLANE_API_TOKEN", "PLANE_TOKEN", "PLANE_KEY"))
 	}
 }
 

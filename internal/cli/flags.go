@@ -3,6 +3,8 @@ package cli
 import (
 	"fmt"
 	"log/slog"
+	"maps"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -151,7 +153,7 @@ func checkLogLevel(_ *cli.Context, level string) error {
 
 // manifestFlag names what to read.
 func manifestFlag() cli.Flag {
-	return &cli.StringSliceFlag{Name: "file", Aliases: []string{"f"}, Usage: "manifest `FILE`, a folder (its *.yaml and *.yml), or - for standard input; can be repeated"}
+	return &cli.StringSliceFlag{Name: "file", Aliases: []string{"f"}, Usage: "manifest `FILE`, a folder (its *.yaml and *.yml), or - for standard input; can be repeated (default: workspace.yaml in this folder)"}
 }
 
 // manifestFlags say what to read, and with which values.
@@ -159,10 +161,30 @@ func manifestFlags() []cli.Flag {
 	return []cli.Flag{
 		manifestFlag(),
 		&cli.StringSliceFlag{Name: "var", Usage: "`NAME=VALUE` of a variable that a manifest declares under vars:; can be repeated"},
+		&cli.StringSliceFlag{Name: "var-file", Usage: "YAML `FILE` with a line NAME: VALUE for each of such variables; --var goes before it; can be repeated"},
 	}
 }
 
-// manifestOptions are those that manifests are read with. settings are those of --var.
+// variables are the settings of --var-file and --var. Of two for one name, the later holds.
+func variables(c *cli.Context) ([]string, error) {
+	var settings []string
+	for _, name := range c.StringSlice("var-file") {
+		text, err := readAtMost(name)
+		if err != nil {
+			return nil, diag.WithHint(err, "--var-file FILE names a file with a line NAME: VALUE for each variable")
+		}
+		values, err := manifest.ReadVariables(text)
+		if err != nil {
+			return nil, fmt.Errorf("--var-file %s: %w", name, err)
+		}
+		for _, variable := range slices.Sorted(maps.Keys(values)) {
+			settings = append(settings, variable+"="+values[variable])
+		}
+	}
+	return append(settings, c.StringSlice("var")...), nil
+}
+
+// manifestOptions are those that manifests are read with. settings are those of [variables].
 func (p Process) manifestOptions(settings []string) (manifest.Options, error) {
 	o := manifest.Options{Stdin: p.Streams.In, Getenv: p.Getenv, Variables: map[string]string{}}
 	for _, text := range settings {
@@ -173,6 +195,15 @@ func (p Process) manifestOptions(settings []string) (manifest.Options, error) {
 		o.Variables[name] = value
 	}
 	return o, nil
+}
+
+// reading are the options that manifests are read with by a command that makes no plan.
+func (p Process) reading(c *cli.Context) (manifest.Options, error) {
+	settings, err := variables(c)
+	if err != nil {
+		return manifest.Options{}, err
+	}
+	return p.manifestOptions(settings)
 }
 
 // maxErrorsFlag limits how many findings are shown.
@@ -203,11 +234,26 @@ func splitList(c *cli.Context, flag string) []string {
 	return all
 }
 
-// files are the manifests that a command line names.
-func files(c *cli.Context) ([]string, error) {
+// defaultManifest is what is read in a folder that has it if the command line names nothing.
+const defaultManifest = "workspace.yaml"
+
+// manifests are the manifests that a command line names, or the folder's own. There may be none.
+func manifests(c *cli.Context) []string {
 	names := c.StringSlice("file")
+	if info, err := os.Stat(defaultManifest); len(names) == 0 && err == nil && !info.IsDir() {
+		return []string{defaultManifest}
+	}
+	return names
+}
+
+// files are the manifests of a command that needs one.
+func files(c *cli.Context) ([]string, error) {
+	names := manifests(c)
 	if len(names) == 0 {
-		return nil, usageError{text: "-f FILE is required", hint: "planform " + c.Command.Name + " -f workspace.yaml"}
+		return nil, usageError{
+			text: "there is no " + defaultManifest + " here, and no -f names another manifest",
+			hint: "planform " + c.Command.Name + " -f FILE; planform init writes a " + defaultManifest + " to begin with",
+		}
 	}
 	return names, nil
 }

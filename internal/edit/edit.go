@@ -19,6 +19,7 @@ type Edit struct {
 	Line, Column int    // of the value, or of the mapping that gets a new key
 	Key          string // the name that the value's key gets; of an Insert the new key; "" = it stays
 	Insert       bool   // the mapping gets a key, which it must not have
+	Bare         string // the name that a text in the place of the mapping gets, which becomes one for an Insert; "" = it must be a mapping
 	Value        any    // a text, a [manifest.Literal], nil for nothing, or a [List]
 }
 
@@ -44,7 +45,13 @@ func Apply(text []byte, edits []Edit) (edited []byte, refused []error) {
 // Apply makes the edits. refused has an error for each edit that was not made, at its place.
 func (f *File) Apply(edits []Edit) (edited []byte, refused []error) {
 	refused = make([]error, len(edits))
-	f.splices = nil
+	f.splices, f.opened = nil, map[Place]bool{}
+	rewritten := map[Place]bool{}
+	for _, e := range edits {
+		at := Place{e.Line, e.Column}
+		f.opened[at] = f.opened[at] || e.Insert && f.bare(at, e)
+		rewritten[at] = rewritten[at] || !e.Insert
+	}
 	for i, e := range edits {
 		before := len(f.splices)
 		if refused[i] = f.edit(e); refused[i] == nil {
@@ -54,7 +61,32 @@ func (f *File) Apply(edits []Edit) (edited []byte, refused []error) {
 			f.splices = f.splices[:before]
 		}
 	}
+	for at, opened := range f.opened {
+		if opened {
+			f.close(at, rewritten[at])
+		}
+	}
 	return f.spliced(), refused
+}
+
+// bare reports whether a text of a list stands where an edit needs a mapping, and can become one.
+func (f *File) bare(at Place, e Edit) bool {
+	there := f.values[at]
+	n := there.node
+	return e.Bare != "" && n != nil && n.Kind == yaml.ScalarNode && there.key == nil && n.Style&blockStyles == 0 && n.Anchor == "" && !f.aliased[n]
+}
+
+// close ends the mapping that a bare text became. What no edit rewrote is written as text in brackets has to be.
+func (f *File) close(at Place, rewritten bool) {
+	n := f.values[at].node
+	from, to, err := f.extent(n)
+	if err != nil || !f.opens(from) {
+		return
+	}
+	if !rewritten {
+		f.splice(from, to, f.inline(n.Style, true, n.Value))
+	}
+	f.splice(to, to, "}")
 }
 
 // Text is the text that stands at a place, as it reads; ok is false where no plain or quoted one does.
@@ -77,6 +109,7 @@ type File struct {
 	json    bool
 	values  map[Place]found
 	aliased map[*yaml.Node]bool // what aliases stand for
+	opened  map[Place]bool      // bare texts that become mappings
 	splices []splice
 }
 
@@ -232,9 +265,14 @@ func (f *File) edit(e Edit) error {
 	if !ok {
 		return errPlace
 	}
+	opened := f.opened[Place{e.Line, e.Column}]
+	if opened && e.Insert {
+		return f.insertInto(at.node, e)
+	}
 	if e.Insert {
 		return f.insert(at.node, e)
 	}
+	at.inFlow = at.inFlow || opened
 	if f.aliased[at.node] {
 		return errors.New("an alias repeats it")
 	}
@@ -296,6 +334,24 @@ func (f *File) insert(n *yaml.Node, e Edit) error {
 		between = "," + f.newline + indent
 	}
 	f.splice(end, end, between+f.inline(key.Style, true, e.Key)+": "+f.inline(0, true, value))
+	return nil
+}
+
+// opens reports whether a bracket is put in front of a byte.
+func (f *File) opens(at int) bool {
+	return slices.ContainsFunc(f.splices, func(s splice) bool { return s.from == at && s.to == at })
+}
+
+// insertInto gives a bare text, which becomes a mapping, another key.
+func (f *File) insertInto(n *yaml.Node, e Edit) error {
+	from, to, err := f.extent(n)
+	if err != nil {
+		return err
+	}
+	if !f.opens(from) {
+		f.splice(from, from, "{"+f.inline(0, true, e.Bare)+": ")
+	}
+	f.splice(to, to, ", "+f.inline(0, true, e.Key)+": "+f.inline(0, true, e.Value))
 	return nil
 }
 

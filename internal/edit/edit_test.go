@@ -187,6 +187,42 @@ func TestAKeyIsAddedAndRenamed(t *testing.T) {
 	check(t, text, "- a: 1\n  k: [x, \"y,\"]\n", edit.Edit{Line: line, Column: column, Insert: true, Key: "k", Value: edit.List{Whole: []string{"x", "y,"}}})
 }
 
+func TestABareTextBecomesAMappingForAKey(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		in, want string
+		value    any // of the text; nil = it stays
+	}{
+		"in a list of lines":          {"l:\n  - §a b # c\n  - d\n", "l:\n  - {name: a b, k: v} # c\n  - d\n", nil},
+		"between brackets":            {"[x, §'a b']\n", "[x, {name: 'a b', k: v}]\n", nil},
+		"with what brackets part":     {"- §a, b\n", "- {name: \"a, b\", k: v}\n", nil},
+		"with another text":           {"- §a\n", "- {name: \"d, e\", k: v}\n", "d, e"},
+		"JSON":                        {"[\"x\", §\"a\"]", "[\"x\", {\"name\": \"a\", \"k\": \"v\"}]", nil},
+		"not one that an alias names": {"- §&a a\n- *a\n", "", nil},
+		"not one of several lines":    {"- §|\n  a\n", "", nil},
+		"not the value of a key":      {"a: §b\n", "", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			text, line, column := at(tt.in)
+			insert := edit.Edit{Line: line, Column: column, Insert: true, Key: "k", Value: "v", Bare: "name"}
+			switch {
+			case tt.want == "":
+				if got, refused := edit.Apply([]byte(text), []edit.Edit{insert}); refused[0] == nil || string(got) != text {
+					t.Errorf("%q, %v", got, refused[0])
+				}
+			case tt.value == nil:
+				check(t, text, tt.want, insert)
+			default:
+				check(t, text, tt.want, edit.Edit{Line: line, Column: column, Value: tt.value}, insert)
+			}
+		})
+	}
+	text, line, column := at("- §a\n")
+	check(t, text, "- {name: a, k: v, m: w}\n", edit.Edit{Line: line, Column: column, Insert: true, Key: "k", Value: "v", Bare: "name"},
+		edit.Edit{Line: line, Column: column, Insert: true, Key: "m", Value: "w", Bare: "name"})
+}
+
 func TestWhatCannotBeEditedIsRefusedAndTheRestIsDone(t *testing.T) {
 	t.Parallel()
 	text := "a: 1\nb: {c: x}\n{d}: 2\n? e\n: 3\n"

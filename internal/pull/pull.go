@@ -184,7 +184,7 @@ func (t *taker) take(d *planner.Divergence) error {
 		t.refuse(d, shared)
 		return nil
 	case foreign:
-		e.Line, e.Column, e.Insert, e.Key = o.Position.Line, o.Position.Column, true, field.Name
+		e.Line, e.Column, e.Insert, e.Key, e.Bare = o.Position.Line, o.Position.Column, true, field.Name, o.Kind.Short
 	case field != v.Field:
 		e.Key = field.Name
 	}
@@ -282,7 +282,7 @@ func (t *taker) keepKey(d *planner.Divergence, name string, value int) {
 	}
 	if resource.Slug(v.Text) == o.Key && resource.Slug(name) != o.Key {
 		t.edits[v.Position.File] = append(t.edits[v.Position.File], change{
-			Edit: edit.Edit{Line: o.Position.Line, Column: o.Position.Column, Insert: true, Key: "key", Value: o.Key}, value: value, optional: true,
+			Edit: edit.Edit{Line: o.Position.Line, Column: o.Position.Column, Insert: true, Key: "key", Value: o.Key, Bare: o.Kind.Short}, value: value, optional: true,
 		})
 	}
 	t.renamed[o] = renaming{v.Text, name, value}

@@ -224,6 +224,12 @@ projects:
 			[3]string{"labels: [{name: Huge Bug, key: big-bug}]", "labels: [Huge Bug]", "labels: [Huge Bug]"},
 			"", "", "labels",
 		},
+		"a label that is a bare text": {
+			"label", web + "labels/", "Big Bug", "Huge, Bug",
+			[3]string{"labels: [Big Bug]", "labels: []", "labels: [Big Bug]"},
+			[3]string{"labels: [{name: \"Huge, Bug\", key: big-bug}]", "labels: [\"Huge, Bug\"]", "labels: [\"Huge, Bug\"]"},
+			"", "", "labels",
+		},
 		"a label with a key": {
 			"label", web + "labels/", "Big Bug", "Huge Bug",
 			[3]string{"labels: [{key: bug, name: Big Bug}]", "labels: []", "labels: [bug]"},

@@ -15,7 +15,7 @@ func init() {
 		Doc: "A file of a work item. The file lies in or below the manifest's folder and has 5 MiB at most. " +
 			"The service changes no attachment: after a change of the file or the name, a new one is uploaded, and the one that planform made is deleted.",
 		Example: `{key: design, file: files/design.pdf}`,
-		KeyFrom: []string{"name", "file"}, NaturalKey: []string{"name"},
+		KeyFrom: []string{"name", "file"}, Short: "file", NaturalKey: []string{"name"},
 		Fields: []Field{
 			{Name: "file", APIName: "size", ShownIn: "attributes", Type: Upload, Required: true, Immutable: true, Doc: "The file, relative to the manifest, in or below its folder. Web pages, e-mails and programs are refused, as the service does: put them into an archive.", Example: "files/design.pdf"},
 			{Name: "name", ShownIn: "attributes", Type: Text, BaseOf: "file", Immutable: true, MaxLength: 255, TextRules: TextRules{Forbidden: `/\`}, Doc: "Name that the service shows. Default: that of the file.", Example: "Design.pdf"},

@@ -9,7 +9,7 @@ func init() {
 		Name: "cycle", Section: "cycles", Parent: "project", Param: "cycle_id", WebPath: "/{workspace_slug}/projects/{project_id}/cycles/{cycle_id}", HasExternalID: true, UniqueExternalID: true,
 		Doc:     "A cycle (sprint) of a project. Work items refer to it in `cycle`. Cycles are created in the order of the manifest; the service shows the latest first.",
 		Example: `{key: sprint-14, name: Sprint 14, start_date: 2031-01-06, end_date: 2031-01-17}`,
-		KeyFrom: []string{"name"}, NaturalKey: []string{"name"},
+		KeyFrom: []string{"name"}, Short: "name", NaturalKey: []string{"name"},
 		Lifecycle: Lifecycle{RequiresFeature: "cycle_view", ClosedAfter: "end_date"}, Listing: Listing{CountedAs: "cycles"},
 		// API v2 has the dates as moments, and does not say in which time zone a day is read.
 		Fields: []Field{

@@ -25,7 +25,7 @@ func init() {
 		Name: "estimate_point", Section: "points", Parent: "estimate", Param: "estimate_point_id", HasExternalID: true,
 		Doc:     "A value of an estimate. Work items refer to it in `estimate_point`.",
 		Example: `{value: "5"}`,
-		KeyFrom: []string{"value"}, NaturalKey: []string{"value"},
+		KeyFrom: []string{"value"}, Short: "value", NaturalKey: []string{"value"},
 		Fields: []Field{
 			{Name: "value", Type: Text, Required: true, MaxLength: 255, Doc: "The value, such as 5 or XL.", Example: "5"},
 			{Name: "description", Type: LongText, Clear: ClearEmpty, Doc: "Plain text that describes the value.", Example: "About a day"},

@@ -6,7 +6,7 @@ func init() {
 		Name: "initiative_label", Section: "initiative_labels", Param: "label_id",
 		Doc:     "A label for initiatives.",
 		Example: `{key: growth, name: Growth, color: "#22c55e"}`,
-		KeyFrom: []string{"name"}, NaturalKey: []string{"name"},
+		KeyFrom: []string{"name"}, Short: "name", NaturalKey: []string{"name"},
 		Fields: []Field{
 			{Name: "name", Type: Text, Required: true, Unique: true, Documented: true, MaxLength: 255, Doc: "Name of the label.", Example: "Growth"},
 			{Name: "description", Type: LongText, Documented: true, Clear: ClearEmpty, Doc: "Plain text that describes the label.", Example: "Brings new customers"},

@@ -9,7 +9,7 @@ func init() {
 		Name: "module", Section: "modules", Parent: "project", Param: "module_id", WebPath: "/{workspace_slug}/projects/{project_id}/modules/{module_id}", HasExternalID: true, UniqueExternalID: true,
 		Doc:     "A module of a project. Work items refer to it in `module`. Modules are created in the order of the manifest; the service shows the latest first.",
 		Example: `{key: checkout, name: Checkout}`,
-		KeyFrom: []string{"name"}, NaturalKey: []string{"name"},
+		KeyFrom: []string{"name"}, Short: "name", NaturalKey: []string{"name"},
 		Lifecycle: Lifecycle{RequiresFeature: "module_view", Progress: "status"}, Listing: Listing{CountedAs: "modules"},
 		Fields: []Field{
 			{Name: "name", Type: Text, Required: true, Unique: true, MaxLength: 255, Doc: "Name of the module.", Example: "Checkout"},

@@ -6,7 +6,7 @@ func init() {
 		Name: "state", Section: "states", Parent: "project", Param: "state_id", HasExternalID: true, UniqueExternalID: true,
 		Doc:     "A state of a project, such as Todo. Work items refer to it in `state`. A new project has Backlog, Todo, In Progress, Done and Cancelled from the start.",
 		Example: `{name: In Review, group: started, color: "#3b82f6"}`,
-		KeyFrom: []string{"name"}, NaturalKey: []string{"name"}, Listing: Listing{CountedAs: "states"},
+		KeyFrom: []string{"name"}, Short: "name", NaturalKey: []string{"name"}, Listing: Listing{CountedAs: "states"},
 		Lifecycle: Lifecycle{Predefined: []string{"Backlog", "Todo", "In Progress", "Done", "Cancelled"}},
 		Fields: []Field{
 			{Name: "name", Type: Text, Required: true, Unique: true, TextRules: TextRules{Reserved: []string{"Triage"}}, MaxLength: 255, Doc: "Name of the state. `Triage` is reserved by the service.", Example: "In Review"},

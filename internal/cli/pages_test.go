@@ -103,7 +103,7 @@ func TestThePagesDoWhatTheyShow(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
-			if err := os.CopyFS(filepath.Join(dir, "examples"), os.DirFS("../../examples")); err != nil {
+			if err := os.CopyFS(filepath.Join(dir, "examples"), examples()); err != nil {
 				t.Fatal(err)
 			}
 			if err := os.Link(filepath.Join(dir, "examples", "workspace.yaml"), filepath.Join(dir, "workspace.yaml")); err != nil {
@@ -172,7 +172,7 @@ func (b *block) run(t *testing.T, page, dir string) {
 // shell runs commands in a folder, with planform at hand.
 func shell(t *testing.T, dir, commands string) (out string, code int) {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "bash", "-c", commands)
+	cmd := exec.CommandContext(t.Context(), "bash", "-c", strings.ReplaceAll(commands, "go run . ", "planform ")) // as in a clone
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "PATH="+filepath.Dir(program(t))+string(os.PathListSeparator)+os.Getenv("PATH"), "NO_COLOR=1")
 	text, _ := cmd.CombinedOutput()

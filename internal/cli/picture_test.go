@@ -57,7 +57,7 @@ func TestThePictureOfTheReadmeShowsWhatTheProgramPrints(t *testing.T) {
 	const path = "../../docs/demo.svg"
 	picture := svg(lines)
 	if *draw {
-		if err := os.WriteFile(path, []byte(picture), 0o644); err != nil { //nolint:gosec // a page of the repository
+		if err := os.WriteFile(path, []byte(picture), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -31,7 +31,7 @@ rest. With --full, each step is in the plan and in the result; --output json rep
 steps as they end.
 
 With PLAN, a file of planform plan --out, it does exactly what that plan says, and
-does not ask: the review was the question. It fails if the manifests, the state or
+does not ask: the review replaces that. It fails if the manifests, the state or
 the service changed so that a new plan would differ, and names each difference.
 Deletions need --yes as ever. If the run ends early, run it again. With -f and flags
 of plan beside PLAN, it has to be a plan of exactly these.

@@ -218,7 +218,7 @@ func manifestPage() string {
 	b.WriteString(generated + `# The manifest
 
 A manifest is YAML, and so may be JSON: one mapping per document; any number of documents and files are merged.
-Only fields that you write are managed.
+Only fields that you write are managed. Fields marked ¹ cannot be set with ` + "`--api documented`" + `.
 
 | at the top | holds | notes |
 |---|---|---|
@@ -228,7 +228,7 @@ Only fields that you write are managed.
 ` + "| `vars` | mapping of names | Variables of this document, for `${{ vars.NAME }}`. [Many alike](many-alike.md) explains them. |" + `
 ` + "| `include` | list of files | Manifests that are read too. [Many alike](many-alike.md#include) explains it. |" + `
 ` + "| `x-...` | anything | Ignored: a place for YAML anchors. |" + `
-| a list below | objects | At least one object in all, unless ` + "`--prune`" + ` is given. |
+| a list below | objects | A manifest without objects is an error, except with ` + "`--prune`" + `. |
 
 Every object also accepts:
 
@@ -256,7 +256,7 @@ A text that is sent as HTML may name ` + textTargets() + ` of the manifests by a
 		}
 		for i := range k.Fields {
 			f := &k.Fields[i]
-			fmt.Fprintf(&b, "| `%s` | %s | %s |\n", f.Path(), holds(f), notes(k, f))
+			fmt.Fprintf(&b, "| `%s`%s | %s | %s |\n", f.Path(), mark(k, f), holds(f), notes(k, f))
 		}
 		for _, child := range resource.Children(k.Name) {
 			write(child, heading+"#")
@@ -303,6 +303,14 @@ func holds(f *resource.Field) string {
 	}
 }
 
+// mark tells the fields that the documented operations do not have.
+func mark(k *resource.Kind, f *resource.Field) string {
+	if _, via := resource.MembershipOf(k.Name, f.Name); f.OnlyV2 || f.Documented || via {
+		return ""
+	}
+	return " ¹"
+}
+
 func notes(k *resource.Kind, f *resource.Field) string {
 	text := f.Doc
 	if f.Required && f.Initial == "" {
@@ -314,13 +322,10 @@ func notes(k *resource.Kind, f *resource.Field) string {
 	if f.Immutable && k.Upload == nil {
 		text += " Cannot be changed afterwards."
 	}
-	switch _, via := resource.MembershipOf(k.Name, f.Name); {
-	case f.OnlyV2:
+	if f.OnlyV2 {
 		text += " API v2 only."
-	case !f.Documented && !via:
-		text += " Wider API only."
 	}
-	if f.Clear != resource.ClearNever && !f.Virtual {
+	if f.Clear != resource.ClearNever && !f.Virtual && !strings.Contains(text, "`null`") {
 		text += " `null` clears it."
 	}
 	return strings.ReplaceAll(text, "|", "\\|")

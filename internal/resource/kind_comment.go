@@ -11,7 +11,7 @@ func init() {
 		Example: `{key: decision, text: We go with **one** page.}`,
 		Fields: []Field{
 			{Name: "text", APIName: "comment_html", Type: Markdown, Required: true, Doc: "The comment in Markdown; it is sent as HTML.", Example: "We go with **one** page."},
-			{Name: "comment_html", Type: HTML, Doc: "The comment as HTML, sent as it is.", Example: "<p>We go with <strong>one</strong> page.</p>"},
+			{Name: "comment_html", Type: HTML, Doc: "The comment as HTML, passed through unchanged.", Example: "<p>We go with <strong>one</strong> page.</p>"},
 			{Name: "author", Virtual: true, Type: Text, Header: true, PersonIn: []string{"created_by", "created_by_id", "actor"}, MaxLength: 255, Doc: "Author of an imported comment, in any words. It leads the text, since the service shows the owner of the credential.", Example: "Ada Lovelace"},
 			{
 				Name: "created_at", V2Name: NotInV2, Type: Text, Header: true, Immutable: true, Past: true, TextRules: moment(),

@@ -15,7 +15,7 @@ func init() {
 		Fields: []Field{
 			{Name: "name", Type: Text, Required: true, MaxLength: 255, Doc: "Name of the cycle.", Example: "Sprint 14"},
 			{Name: "description", Type: LongText, Clear: ClearEmpty, Doc: "Plain text that describes the cycle.", Example: "The new checkout"},
-			{Name: "start_date", V2Name: NotInV2, Type: Date, AlwaysSend: true, Pair: "end_date", Clear: ClearNull, Doc: "First day, `YYYY-MM-DD`. A cycle has both dates or none. The service does not change a finished cycle or add work items to it; planform fills a new one first, then sets its dates.", Example: "2031-01-06"},
+			{Name: "start_date", V2Name: NotInV2, Type: Date, AlwaysSend: true, Pair: "end_date", Clear: ClearNull, Doc: "First day, `YYYY-MM-DD`. A cycle has both dates or none. A finished cycle takes no work items and no changes, so planform adds the items of a new one first, and sets its dates last.", Example: "2031-01-06"},
 			{Name: "end_date", V2Name: NotInV2, Type: Date, AlwaysSend: true, Pair: "start_date", Clear: ClearNull, NotBefore: "start_date", Doc: "Last day, `YYYY-MM-DD`; not before `start_date`.", Example: "2031-01-17"},
 			{Name: "owned_by", V2Name: NotInV2, Type: Ref, AlwaysSend: true, Ref: "member", RefRules: RefRules{MustBeMemberOf: "project_member"}, Doc: "Member who owns the cycle, by e-mail address, display name or ID.", Example: "ada@example.com"},
 			{Name: "timezone", Type: Text, TextRules: TextRules{Zone: true, Pattern: zonePattern, PatternDoc: "a time zone such as Europe/Berlin"}, Default: "UTC", Doc: "Time zone, by its name in the tz database.", Example: "Europe/Berlin"},

@@ -11,7 +11,7 @@ func init() {
 		Fields: []Field{
 			{Name: "name", Type: Text, Required: true, MaxLength: 255, Doc: "Name of the item.", Example: "Dark mode"},
 			{Name: "description", APIName: "description_html", Type: Markdown, Clear: ClearParagraph, Doc: "Description in Markdown; it is sent as HTML.", Example: "Easier on the eyes."},
-			{Name: "description_html", Type: HTML, Clear: ClearParagraph, Doc: "Description as HTML, sent as it is.", Example: "<p>Easier on the eyes.</p>"},
+			{Name: "description_html", Type: HTML, Clear: ClearParagraph, Doc: "Description as HTML, passed through unchanged.", Example: "<p>Easier on the eyes.</p>"},
 			{Name: "priority", Type: Enum, Enum: []string{"none", "urgent", "high", "medium", "low"}, Default: "none", Doc: "Priority.", Example: "high"},
 			{
 				Name: "status", Type: Enum, Enum: []string{"pending", "rejected", "snoozed", "accepted", "duplicate"}, EnumAsIndex: true, EnumFrom: -2, Default: "pending",

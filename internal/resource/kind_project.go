@@ -33,7 +33,7 @@ members: [ada@example.com]`,
 			{Name: "is_time_tracking_enabled", Type: Boolean, Doc: "Whether time is tracked.", Example: "true"},
 			{Name: "guest_view_all_features", Type: Boolean, Doc: "Whether guests see all features.", Example: "false"},
 			{Name: "archive_in", Type: Number, Max: 12, Default: "0", Doc: "Months after which completed items are archived, 0 to 12; 0 means never.", Example: "3"},
-			{Name: "estimate", Type: Ref, Ref: "estimate", SetAfterCreate: true, Clear: ClearNull, Doc: "Estimate that the project uses, by key, name or ID. Default: the one of the manifest. `null` means none.", Example: "Points"},
+			{Name: "estimate", Type: Ref, Ref: "estimate", SetAfterCreate: true, Clear: ClearNull, Doc: "Estimate that the project uses, by key, name or ID. Default: the one of the manifest.", Example: "Points"},
 			{Name: "close_in", Type: Number, Max: 12, Default: "0", Doc: "Months after which inactive items are closed, 0 to 12; 0 means never.", Example: "6"},
 		},
 		Operations: append([]Operation{

@@ -21,7 +21,7 @@ links:
 		Fields: []Field{
 			{Name: "name", Type: Text, Required: true, Documented: true, MaxLength: 255, Doc: "Name of the work item.", Example: "Rebuild the checkout"},
 			{Name: "description", APIName: "description_html", Type: Markdown, Documented: true, Clear: ClearParagraph, Doc: "Description in Markdown; it is sent as HTML.", Example: "One page, no **reload**."},
-			{Name: "description_html", Type: HTML, Documented: true, Clear: ClearParagraph, Doc: "Description as HTML, sent as it is.", Example: "<p>One page, no <strong>reload</strong>.</p>"},
+			{Name: "description_html", Type: HTML, Documented: true, Clear: ClearParagraph, Doc: "Description as HTML, passed through unchanged.", Example: "<p>One page, no <strong>reload</strong>.</p>"},
 			{Name: "state", V2Name: "state_id", Type: Ref, Ref: "state", Documented: true, RefRules: RefRules{DefaultFlag: "default"}, Doc: "State, by name or ID.", Example: "In Progress"},
 			{Name: "assignees", V2Name: "assignee_ids", Type: RefSet, Ref: "member", Documented: true, Clear: ClearEmpty, RefRules: RefRules{MustBeMemberOf: "project_member", MemberRole: "member", ParentDefault: "default_assignee"}, Doc: "Assigned members, by e-mail address, display name or ID. Not guests of the project: the service takes none.", Example: "ada@example.com"},
 			{Name: "priority", Type: Enum, Enum: []string{"none", "urgent", "high", "medium", "low"}, Default: "none", Documented: true, Doc: "Priority.", Example: "high"},

@@ -40,7 +40,7 @@ func init() {
 			{Name: "is_required", Type: Boolean, Default: "false", Doc: "Whether the web app asks for a value.", Example: "true"},
 			{Name: "is_active", Type: Boolean, Default: "true", Doc: "Whether items show the field.", Example: "false"},
 			{
-				Name: "settings", Type: JSON, Doc: "How values are shown, sent as it is.", Example: `{"display_format": "multi-line"}`,
+				Name: "settings", Type: JSON, Doc: "How values are shown, passed through unchanged; see the API reference of Plane.", Example: `{"display_format": "multi-line"}`,
 				InitialBy: map[string]string{"text": `{"display_format":"single-line"}`, "datetime": `{"display_format":"MMM dd, yyyy"}`},
 			},
 		},

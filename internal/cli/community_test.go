@@ -21,7 +21,7 @@ func TestTheCommunityEditionHoldsWhatItCanOfTheExamples(t *testing.T) {
 		t.Run(example, func(t *testing.T) {
 			t.Parallel()
 			s := newService(t, sandboxtest.Options{Edition: sandbox.Community})
-			if err := os.CopyFS(s.dir, examples()); err != nil {
+			if err := os.CopyFS(s.dir, sandboxtest.Examples("../..")); err != nil {
 				t.Fatal(err)
 			}
 			file := filepath.Join(s.dir, example)

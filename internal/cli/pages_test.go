@@ -18,6 +18,8 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/planform/planform/manifest"
+
+	"github.com/planform/planform/internal/sandbox/sandboxtest"
 )
 
 // block is one fenced block of a page.
@@ -103,7 +105,7 @@ func TestThePagesDoWhatTheyShow(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
-			if err := os.CopyFS(filepath.Join(dir, "examples"), examples()); err != nil {
+			if err := os.CopyFS(filepath.Join(dir, "examples"), sandboxtest.Examples("../..")); err != nil {
 				t.Fatal(err)
 			}
 			if err := os.Link(filepath.Join(dir, "examples", "workspace.yaml"), filepath.Join(dir, "workspace.yaml")); err != nil {

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/planform/planform/internal/sandbox/sandboxtest"
 )
 
 //nolint:gochecknoglobals // the flag package works with variables
@@ -25,7 +27,7 @@ func TestThePictureOfTheReadmeShowsWhatTheProgramPrints(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	if err := os.CopyFS(filepath.Join(dir, "examples"), examples()); err != nil {
+	if err := os.CopyFS(filepath.Join(dir, "examples"), sandboxtest.Examples("../..")); err != nil {
 		t.Fatal(err)
 	}
 	var lines []string

@@ -1,0 +1,60 @@
+package cli_test
+
+import (
+	"errors"
+	"flag"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"strconv"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"gopkg.in/yaml.v3"
+
+	"github.com/planform/planform/internal/cli"
+	"github.com/planform/planform/internal/sandbox/sandboxtest"
+)
+
+// memoryFile is the variable that names the file to which the program writes what memory it took: what a parent is told of a
+// child's memory includes its own.
+const memoryFile = "PLANFORM_TEST_MEMORY"
+
+func TestMain(m *testing.M) {
+	sandboxtest.TempInMemory()
+	testscript.Main(tests{m}, map[string]func(){
+		"planform": func() {
+			code := cli.Main(cli.System())
+			noteMemory()
+			os.Exit(code)
+		},
+		"bare": func() { // what reading a manifest cannot be cheaper than: the YAML library alone
+			text, err := os.ReadFile(os.Args[1])
+			var root yaml.Node
+			if err := errors.Join(err, yaml.Unmarshal(text, &root)); err != nil {
+				panic(err)
+			}
+			noteMemory()
+			runtime.KeepAlive(&root)
+		},
+	})
+}
+
+func noteMemory() {
+	if file := os.Getenv(memoryFile); file != "" {
+		status, _ := os.ReadFile("/proc/self/status")
+		_ = os.WriteFile(file, status, 0o600)
+	}
+}
+
+// tests runs several tests at once, since they mostly wait for processes, and more where the campaign is large.
+type tests struct{ *testing.M }
+
+func (m tests) Run() int {
+	flag.Parse()
+	if err := flag.Set("test.parallel", strconv.Itoa(4*campaignLanes())); err != nil {
+		panic(err)
+	}
+	debug.SetGCPercent(sandboxtest.GCPercent)
+	return m.M.Run()
+}

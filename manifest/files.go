@@ -154,6 +154,9 @@ func unreadable(name string, err error) diag.Diagnostic {
 	case errors.Is(err, fs.ErrNotExist):
 		err = errors.New("there is no such file") // the same words on every system
 		hint = "check the spelling; - stands for standard input"
+		if strings.ContainsAny(name, "*?") {
+			hint = "patterns are the shell's, and it found nothing: name the folder, -f DIR, for its *.yaml and *.yml"
+		}
 	case escapes(err):
 		err = errors.New("it leads outside the folder")
 		hint = "name the file itself with -f, if it is a manifest"
@@ -232,7 +235,7 @@ func (s *source) fileIn(local string) (*os.File, *problem) {
 func localName(name string) (string, *problem) {
 	local := filepath.FromSlash(name)
 	if !filepath.IsLocal(local) {
-		return "", &problem{"file-outside", "the file is outside the manifest's folder", "name it relative to the manifest and keep it below that folder"}
+		return "", &problem{"file-outside", "the file is outside the manifest's folder", "keep it below that folder"}
 	}
 	return local, nil
 }

@@ -62,6 +62,7 @@ func (r *reader) cannotInclude(by inclusion, bad problem) {
 func (s *source) manifests(name string, searched *int) ([]string, *problem) {
 	local, bad := localName(name)
 	if bad != nil {
+		bad.hint = "keep it below that folder, or give it its own -f: manifests of several -f are one"
 		return nil, bad
 	}
 	if ext := filepath.Ext(name); ext != ".yaml" && ext != ".yml" && ext != ".json" {

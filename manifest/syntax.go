@@ -115,6 +115,7 @@ var (
 	openQuote       = regexp.MustCompile(`(?:^ *|[:,\[{-] +|[\[{])(["'])`)
 	referenceInFlow = regexp.MustCompile(`[{\[][^"']*\$\{\{`)
 	hashInFlow      = regexp.MustCompile(`[{\[][^#"']*: +#[0-9a-fA-F]{3}`)
+	hashFirst       = regexp.MustCompile(`[\[,] *#\w`)
 	aliasProblem    = regexp.MustCompile(`^unknown anchor '(.*)' referenced$`)
 	keyWithValue    = regexp.MustCompile(`^ *(?:- +)*[^ #][^#]*: +[^ #|>&{\[]`)
 )
@@ -162,6 +163,9 @@ func (x *syntax) cause() cause {
 	}
 	if m := hashInFlow.FindStringIndex(at); m != nil {
 		return cause{x.line, m[1] - 3, "# begins a comment, so the bracket is not closed", "quote the colour, such as \"#22c55e\""}
+	}
+	if m := hashFirst.FindStringIndex(at); m != nil {
+		return cause{x.line, m[1] - 1, "# begins a comment, so the bracket is not closed", "put what begins with # between quotes, such as [\"#1\"]"}
 	}
 	if trimmed := strings.TrimLeft(at, " "); says("cannot start any token") {
 		if i := strings.IndexAny(at, "@`%\t"); i >= 0 && trimmed != "" {

@@ -213,6 +213,11 @@ func (p *properties) explainUnknown(d diag.Diagnostic, name string, at *property
 			d.Hint = "write it inside " + f.Group + ":"
 		}
 	}
+	if p.kind == nil && at != nil && at.value.Anchor != "" {
+		d.Hint = "a place for anchors begins with x-: write x-" + name
+		p.found.add(d)
+		return
+	}
 	of := *p // the decoder overwrites p for the next object
 	p.found.addSuggesting(d, func() string { return of.suggest(name) })
 }
@@ -321,7 +326,7 @@ func (p *properties) explainReserved(d *diag.Diagnostic, v schema.Violation, n *
 		}
 	case schema.Identifier:
 		d.Code, d.Summary = "bad-identifier", "an identifier cannot be "+given
-		d.Hint = "write it as the service shows it, such as " + identifierExample(p.kind)
+		d.Hint = "write it as the service shows it, such as " + identifierExample(p.kind) + ": " + p.kind.Identifier.PatternDoc
 	case schema.Version:
 		d.Code, d.Summary, d.Hint = "bad-version", "this program reads version 1 of the manifest, not "+given, "write version: 1"
 		if n.Value == "1" {
@@ -406,6 +411,8 @@ func typeHint(f *resource.Field, n *node, member bool) string {
 		return "name it by its key, name or ID"
 	case n.Kind == mappingNode:
 		return "a text with a colon followed by a space wants quotes"
+	case n.Kind == sequenceNode:
+		return "a text that begins with [ or - wants quotes; several lines stand below " + f.Name + ": |"
 	}
 	return ""
 }

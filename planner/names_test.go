@@ -60,7 +60,7 @@ func TestNamesResolveToOneObjectOrAnError(t *testing.T) {
 		"but not who works on it as well": {
 			api: full, want: pay("created_by=eve@example.com", "assignees=eve@example.com"),
 			have:     func(s *service) { s.have("member", "", uuid(0xc, 1), "email=ada@example.com", "display_name=ada") },
-			findings: []string{`error unknown-name: the service has no member "eve@example.com"; there are ada@example.com; create it on the service first, or give the ID of an existing one`},
+			findings: []string{`error unknown-name: the service has no member "eve@example.com"; there are ada@example.com; an admin invites people in Plane, under Settings, Members`},
 		},
 		"people are listed by one name each": {
 			api: full, want: pay("assignees=eve@example.com"),
@@ -68,7 +68,7 @@ func TestNamesResolveToOneObjectOrAnError(t *testing.T) {
 				s.have("member", "", uuid(0xc, 1), "email=ada@example.com", "display_name=ada")
 				s.have("member", "", uuid(0xc, 2), "email=bob@example.com", "display_name=bob")
 			},
-			findings: []string{`error unknown-name: the service has no member "eve@example.com"; there are ada@example.com, bob@example.com; create it on the service first, or give the ID of an existing one`},
+			findings: []string{`error unknown-name: the service has no member "eve@example.com"; there are ada@example.com, bob@example.com; an admin invites people in Plane, under Settings, Members`},
 		},
 		"nothing documented finds a name": {
 			api: documented, want: pay("state=Todo"),

@@ -66,7 +66,7 @@ func suggestions(text string, t *kindInfo, l *listing, lists string) string {
 
 func howToAdd(t *kindInfo, lists string) string {
 	if t.kind.Section == "" || t.create == nil {
-		return createFirst
+		return cmp.Or(t.kind.WhereMade, createFirst)
 	}
 	return "add it to the " + plural(t.kind) + " of " + lists + ", or give the ID of an existing one"
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -235,6 +236,18 @@ func flagElsewhere(word string) string {
 		return "--target 'project/KEY' and --target '*/KEY/*' plan one project only"
 	}
 	return ""
+}
+
+// kindElsewhere says what a kind is called here that other trackers call otherwise.
+func kindElsewhere(word string, cmd *cli.Command) string {
+	kind := map[string]string{
+		"issues": "work-items", "issue": "work-item", "tasks": "work-items", "task": "work-item", "tickets": "work-items", "ticket": "work-item", "stories": "work-items", "items": "work-items",
+		"sprints": "cycles", "iterations": "cycles", "components": "modules", "tags": "labels", "users": "members", "people": "members", "types": "work-item-types", "wiki": "pages",
+	}[word]
+	if cmd.Name != "get" || kind == "" {
+		return ""
+	}
+	return "did you mean " + strconv.Quote(kind) + "?"
 }
 
 // commandElsewhere says what does here what a command of another program does.

@@ -123,7 +123,7 @@ func prepare(p Process, cmd *cli.Command, name string) {
 	}
 	cmd.Action = func(c *cli.Context) error {
 		if word := c.Args().First(); word != "" {
-			return usageError{text: "unknown command " + name + " " + word, hint: diag.OneOf(word, names(cmd.Subcommands))}
+			return usageError{text: "unknown command " + name + " " + word, hint: cmp.Or(kindElsewhere(word, cmd), diag.OneOf(word, names(cmd.Subcommands)))}
 		}
 		return showHelp(p, nil, cmd, name)
 	}

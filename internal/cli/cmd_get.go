@@ -323,7 +323,7 @@ func (c *connection) resolveParams(ctx context.Context, given map[string]string)
 		}
 		codes = append(codes, code)
 	}
-	return nil, diag.WithHint(errors.New("the service has no project "+project), diag.DidYouMean(project, codes))
+	return nil, diag.WithHint(errors.New("the service has no project "+project), diag.OneOf(project, codes))
 }
 
 // notFound is the error of a look-up by a readable identifier. One of another form has no route.

@@ -186,14 +186,20 @@ func connect(ctx context.Context, o connectionOptions, workspace string, out out
 	return conn, nil
 }
 
+// The cloud has its web app and its API at two addresses.
+const (
+	cloudWeb = "https://app.plane.so"
+	cloudAPI = "https://api.plane.so"
+)
+
 // webURL is the address of the service's web app. Self-hosted services have it beside the API.
 // The sandbox has none: texts link to paths there.
 func (c *connection) webURL() string {
 	switch c.baseURL {
 	case sandboxURL:
 		return ""
-	case "https://api.plane.so":
-		return "https://app.plane.so"
+	case cloudAPI:
+		return cloudWeb
 	default:
 		return c.baseURL
 	}
@@ -215,6 +221,8 @@ func (o connectionOptions) configure(config *apiclient.Config) error {
 	switch {
 	case o.baseURL == "":
 		return usageError{text: "no base URL", hint: o.mistaken("set PLANE_BASE_URL or give --base-url; --sandbox needs none", "PLANE_BASE_URL", "PLANE_URL", "PLANE_API_URL", "PLANE_HOST", "PLANE_ADDR")}
+	case o.baseURL == cloudWeb, strings.HasPrefix(o.baseURL, cloudWeb+"/"):
+		return usageError{text: cloudWeb + " is the web app", hint: "its API has the base URL " + cloudAPI}
 	case config.Workspace == "" && !o.workspaceOptional:
 		return usageError{text: "no workspace", hint: "write workspace: SLUG in the manifest, set PLANE_WORKSPACE_SLUG or give --workspace"}
 	}

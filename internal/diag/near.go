@@ -48,6 +48,9 @@ func near(word string, candidates []string, limit int) []string {
 			break
 		}
 		d := levenshtein.ComputeDistance(low, lc)
+		if at, other := strings.IndexByte(low, '@'), strings.IndexByte(lc, '@'); at > 0 && other > 0 && low[at:] == lc[other:] && d > 1+at/8 {
+			continue // people of one company are not one another's misspelling
+		}
 		if d > 1 && anagrams(low, lc) {
 			d = 1 // letters in the wrong order are one slip
 		}

@@ -34,6 +34,7 @@ type Kind struct {
 	Upload           *UploadForm // set if a create sends a file; such an object cannot be changed, only replaced
 	Membership       *Membership // set if this kind is a membership, which has no fields and no ID of its own
 	Short            string      // the field that a bare text gives, such as the url of a link; "" = none
+	WhereMade        string      // how one comes to be on the service, if not by planform; "" = as other objects do
 	Lifecycle
 	Listing
 
@@ -90,8 +91,10 @@ type Listing struct {
 // WEB for a project and WEB-7 for a work item.
 type Identifier struct {
 	Pattern string // regular expression, anchored
-	APIName string // field of a response that holds it; "" = built from project identifier and sequence_id
-	Doc     string
+	// PatternDoc says what it takes.
+	PatternDoc string
+	APIName    string // field of a response that holds it; "" = built from project identifier and sequence_id
+	Doc        string
 }
 
 // Page is the address of an object's page in the web app; "" where it has none, or an ID is not known.

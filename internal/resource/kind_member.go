@@ -4,6 +4,7 @@ func init() {
 	register(Kind{
 		Name: "member", Param: "member_id",
 		Doc:        "A member of the workspace. Fields that name people take an e-mail address, a display name or an ID.",
+		WhereMade:  "an admin invites people in Plane, under Settings, Members",
 		NaturalKey: []string{"email", "display_name"},
 		Fields: []Field{
 			{Name: "email", Type: Text, Doc: "E-mail address.", Example: "ada@example.com"},

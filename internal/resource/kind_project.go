@@ -14,7 +14,7 @@ members: [ada@example.com]`,
 		KeyFrom:       []string{"identifier", "name"},
 		NaturalKey:    []string{"identifier", "name"},
 		HasExternalID: true,
-		Identifier:    &Identifier{Pattern: `^[A-Za-z0-9_]{1,12}$`, APIName: "identifier", Doc: "The project's short code, such as `WEB`."},
+		Identifier:    &Identifier{Pattern: `^[A-Za-z0-9_]{1,12}$`, PatternDoc: "1 to 12 letters, digits and _", APIName: "identifier", Doc: "The project's short code, such as `WEB`."},
 		Fields: []Field{
 			{Name: "name", Type: Text, Required: true, Documented: true, Unique: true, TextRules: TextRules{Forbidden: "&+,:;$^}{*=?@#|'<>.()%!-"}, MaxLength: 255, Doc: "Name of the project, without `& + , : ; $ ^ { } * = ? @ # | ' < > . ( ) % ! -` (the service refuses them).", Example: "Website"},
 			{Name: "description", Type: LongText, Documented: true, Clear: ClearEmpty, Doc: "Plain text that describes the project.", Example: "Public site and shop"},

@@ -204,7 +204,7 @@ func (d *Document) nameObjects(objects []*resource.Object) {
 	}
 	name := func(a resource.Address) {
 		o := known[a]
-		if o == nil || told[a] || o.Name() == o.Key {
+		if o == nil || told[a] {
 			return
 		}
 		d.Names[a] = o.Name()

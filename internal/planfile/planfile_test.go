@@ -402,7 +402,7 @@ func TestObjectsThatValuesNameAreCalledByTheirNames(t *testing.T) {
 	create := &planner.Step{Address: item.Address, Kind: item.Kind, Object: item, Values: []*resource.Value{refers("state", "in-review", state), refers("labels", "ops", label)}}
 	cycle := &planner.Step{Address: "cycle/web/s#work_items", Kind: resource.MustLookup("cycle_work_item"), Action: planner.AddMembers, Members: &planner.Members{Items: []planner.Member{{Address: item.Address}, {Address: "work_item/web/b"}}}}
 	d := planfile.New(&planner.Plan{Steps: []*planner.Step{create, cycle}, Objects: []*resource.Object{web, state, label, todo, item, object("work_item", "b", "Bill")}}, planfile.Where{})
-	if diff := cmp.Diff(map[resource.Address]string{"state/web/in-review": "In Review", "work_item/web/b": "Bill"}, d.Names); diff != "" {
+	if diff := cmp.Diff(map[resource.Address]string{"state/web/in-review": "In Review", "label/web/ops": "ops", "work_item/web/b": "Bill"}, d.Names); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -183,7 +183,7 @@ func (e *entry) markdown() string {
 	}
 	var short, long []string
 	for _, c := range e.changes() {
-		path, remark := code(c.path), ""
+		path, remark := code(c.label()), ""
 		if c.remark != "" {
 			remark = " (" + escapeMarkdown(c.remark) + ")"
 		}
@@ -196,6 +196,8 @@ func (e *entry) markdown() string {
 			short = slices.Insert(short, 0, c.after.span(false).markdown())
 		case c.form == added:
 			short = append(short, path+" "+c.after.span(false).markdown())
+		case c.form == relisted:
+			short = append(short, path+" "+c.relisting("-", false, func(text string, _ bool) string { return code(text) })+remark)
 		case c.form == edited:
 			long = append(long, "  "+path+remark+"\n"+fenced(difference(c.before.text, c.after.text, false)))
 		case c.form == replaced:

@@ -3,6 +3,7 @@ package view
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -26,12 +27,14 @@ const (
 type shownPlan struct {
 	*planfile.Document
 
-	perMinute int     // requests
-	entries   []entry // in the order of the steps
+	perMinute int                         // requests
+	entries   []entry                     // in the order of the steps
+	names     map[resource.Address]string // of objects that values and members name
 }
 
 // entry is what is shown as one: a step with those that continue it, or all batches of a membership.
 type entry struct {
+	plan         *shownPlan
 	step         *planfile.Step   // the first
 	action       planner.Action   // what is adopted and changed is updated
 	kind         *resource.Kind   // of the object, or of the membership
@@ -46,11 +49,15 @@ type entry struct {
 // change is a field that becomes different.
 type change struct {
 	path          string
+	name          string // of the field, as people read it; "" = the path
 	form          form
 	note          string // of a noted change: all there is to say
 	before, after value
 	remark        string // why it differs, and why it cannot be made
 }
+
+// label is what the field is called.
+func (c *change) label() string { return cmp.Or(c.name, c.path) }
 
 // form is what people have to see of a change.
 type form int
@@ -59,7 +66,8 @@ const (
 	noted    form = iota // no values
 	added                // the value of a new object
 	replaced             // both values
-	edited               // what differs between two texts or lists
+	edited               // what differs between two texts
+	relisted             // the elements that a list loses and gets
 )
 
 // value is one of the two of a change.
@@ -71,7 +79,15 @@ type value struct {
 }
 
 func newShownPlan(d *planfile.Document, perMinute int) *shownPlan {
-	plan := &shownPlan{Document: d, perMinute: perMinute, entries: make([]entry, 0, len(d.Steps))}
+	plan := &shownPlan{Document: d, perMinute: perMinute, entries: make([]entry, 0, len(d.Steps)), names: maps.Clone(d.Names)}
+	if plan.names == nil {
+		plan.names = map[resource.Address]string{}
+	}
+	for i := range d.Steps {
+		if step := &d.Steps[i]; step.Title != "" {
+			plan.names[step.Address] = step.Title
+		}
+	}
 	type membership struct {
 		of                  resource.Address
 		kind                *resource.Kind
@@ -85,7 +101,7 @@ func newShownPlan(d *planfile.Document, perMinute int) *shownPlan {
 			first.continued = append(first.continued, step)
 			continue
 		}
-		plan.entries = append(plan.entries, newEntry(step))
+		plan.entries = append(plan.entries, plan.newEntry(step))
 		e := &plan.entries[len(plan.entries)-1]
 		if !e.isMembership {
 			e.placeIn(objects[e.address.Parent()])
@@ -105,8 +121,8 @@ func newShownPlan(d *planfile.Document, perMinute int) *shownPlan {
 	return plan
 }
 
-func newEntry(step *planfile.Step) entry {
-	e := entry{step: step, action: step.PlannedAction(), address: step.Address}
+func (s *shownPlan) newEntry(step *planfile.Step) entry {
+	e := entry{plan: s, step: step, action: step.PlannedAction(), address: step.Address}
 	if container, kind, _, ok := step.Address.ParseMembership(); ok {
 		e.address, e.kind, e.isMembership, e.members = container, kind, true, step.AllMembers()
 	} else {
@@ -134,14 +150,14 @@ func (e *entry) changes() []change {
 	for _, step := range append([]*planfile.Step{e.step}, e.continued...) {
 		for i := range step.Changes {
 			if e.action != planner.Create || step.Changes[i].After != nil { // a new object starts without
-				all = append(all, newChange(e.kind, e.action, &step.Changes[i]))
+				all = append(all, e.plan.newChange(e.kind, e.action, &step.Changes[i]))
 			}
 		}
 	}
 	return all
 }
 
-func newChange(kind *resource.Kind, action planner.Action, c *planfile.Change) change {
+func (s *shownPlan) newChange(kind *resource.Kind, action planner.Action, c *planfile.Change) change {
 	f, known := kind.Field(c.Path)
 	word, immutable := c.Word, false
 	if known {
@@ -151,15 +167,20 @@ func newChange(kind *resource.Kind, action planner.Action, c *planfile.Change) c
 	if c.Origin == string(planner.NotRefreshed) {
 		absent = "(unknown)"
 	}
-	shown := change{path: c.Path, form: replaced, before: newValue(c.Before, word, absent), after: newValue(c.After, word, "(none)")}
+	shown := change{path: c.Path, name: c.Name, form: replaced, before: newValue(c.Before, word, absent), after: newValue(c.After, word, "(none)")}
+	if known && f.IsRef() {
+		s.nameReferences(&shown.before, &shown.after)
+	}
 	shown.remark = remark(action, c, immutable)
 	switch {
 	case c.Path == "external_id" && !known: // people need not know more of planform's mark
 		return change{note: "its mark on the service follows its key"}
 	case c.References > 0:
-		return change{path: c.Path, note: diag.Count(c.References, "reference")}
+		return change{path: c.Path, name: c.Name, note: diag.Count(c.References, "reference")}
 	case action == planner.Create:
 		shown.form, shown.after.text = added, strings.TrimSuffix(shown.after.text, "\n")
+	case shown.before.list && shown.after.list:
+		shown.form = relisted
 	case !shown.before.isLong() && !shown.after.isLong():
 	case slices.Equal(splitLines(shown.before.text), splitLines(shown.after.text)):
 		shown.form, shown.note = noted, "differs in line ends only"
@@ -169,12 +190,57 @@ func newChange(kind *resource.Kind, action planner.Action, c *planfile.Change) c
 	return shown
 }
 
+// nameReferences puts the names of the objects that values refer to in the place of their addresses, unless that would make
+// two of them equal.
+func (s *shownPlan) nameReferences(values ...*value) {
+	addresses, named := map[string]string{}, make([]string, len(values))
+	for i, v := range values {
+		lines := strings.Split(v.text, "\n")
+		for k, address := range lines {
+			lines[k] = cmp.Or(s.names[resource.Address(address)], address)
+			if other, used := addresses[lines[k]]; used && other != address {
+				return
+			}
+			addresses[lines[k]] = address
+		}
+		named[i] = strings.Join(lines, "\n")
+	}
+	for i, v := range values {
+		v.text = named[i]
+	}
+}
+
+// without gives the elements of a list that are not in the other one.
+func (v *value) without(other *value) []string {
+	kept := splitLines(other.text)
+	return slices.DeleteFunc(splitLines(v.text), func(s string) bool { return slices.Contains(kept, s) })
+}
+
+// relisting is what a list gets and loses, such as "+ops, -infra", the first of it unless it is to be whole.
+func (c *change) relisting(minus string, whole bool, paint func(text string, added bool) string) string {
+	var parts []string
+	for _, element := range c.after.without(&c.before) {
+		parts = append(parts, paint("+"+element, true))
+	}
+	for _, element := range c.before.without(&c.after) {
+		parts = append(parts, paint(minus+element, false))
+	}
+	if whole {
+		return strings.Join(parts, ", ")
+	}
+	return diag.First(parts, namedSteps)
+}
+
 // remark says why a field differs, and why it cannot be changed.
 func remark(action planner.Action, c *planfile.Change, immutable bool) string {
 	var parts []string
 	switch planner.Origin(c.Origin) {
 	case planner.FromDrift:
-		parts = append(parts, "changed on the service since the last apply"+changedBy(c))
+		text := "changed on the service since the last apply" + changedBy(c)
+		if c.Conflict {
+			text += ", and in the manifest"
+		}
+		parts = append(parts, text)
 	case planner.NotRefreshed:
 		parts = append(parts, "not refreshed")
 	case planner.Overwritten:
@@ -264,6 +330,9 @@ func (e *entry) lost() string {
 		return ""
 	}
 	var parts, with, loses, unlisted []string
+	if l.Text != "" {
+		parts = append(parts, quote(strings.Join(strings.Fields(l.Text), " ")))
+	}
 	if l.Progress != "" {
 		parts = append(parts, l.Progress)
 	}
@@ -372,7 +441,11 @@ func grouped(entries []*entry, least int, may func(*entry) bool) [][]*entry {
 		var key strings.Builder
 		fmt.Fprintf(&key, "%v %s %q %q", e.action, e.kind.Name, e.why(), e.step.Unsupported)
 		for _, c := range e.changes() {
-			fmt.Fprintf(&key, " %q %d %q %q %q %q", c.path, c.form, c.note, c.before.text, c.after.text, c.remark)
+			values := fmt.Sprintf("%q %q", c.before.text, c.after.text)
+			if c.form == relisted { // whatever stays in the list
+				values = c.relisting("-", true, func(text string, _ bool) string { return text })
+			}
+			fmt.Fprintf(&key, " %q %d %q %s %q", c.path, c.form, c.note, values, c.remark)
 		}
 		keys[i] = key.String()
 		alike[keys[i]] = append(alike[keys[i]], e)
@@ -486,7 +559,7 @@ func (s *shownPlan) keptFields() []keptField {
 	for i := range s.Kept {
 		k := &s.Kept[i]
 		kind, _ := resource.Lookup(k.Address.Kind())
-		if all[i] = (keptField{newChange(kind, planner.Update, &k.Change), k.Address}); k.Change.Origin != string(planner.FromDrift) {
+		if all[i] = (keptField{s.newChange(kind, planner.Update, &k.Change), k.Address}); k.Change.Origin != string(planner.FromDrift) {
 			all[i].remark = "since the object is archived"
 		}
 	}
@@ -533,7 +606,7 @@ func (s *shownPlan) lists(whole bool) (notices, unseen, kept, stateChanges list)
 	for _, k := range s.keptFields() {
 		said := span{text: ", " + k.remark + "; the manifest says "}
 		kept.sentences = append(kept.sentences, []span{
-			{string(k.address), true}, {text: ": "}, {k.path, true}, {text: " "}, k.before.span(whole), said, k.after.span(whole),
+			{string(k.address), true}, {text: ": "}, {k.label(), true}, {text: " "}, k.before.span(whole), said, k.after.span(whole),
 		})
 	}
 	for _, c := range s.shownStateChanges() {

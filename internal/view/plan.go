@@ -168,7 +168,7 @@ func (p *printer) entry(same []*entry) {
 	}
 	column, changes := labelColumn, e.changes()
 	for i := range changes {
-		column = max(column, width(changes[i].path)+1)
+		column = max(column, width(changes[i].label())+1)
 	}
 	for _, child := range e.children {
 		column = max(column, width(child.kind.Section)+1)
@@ -250,7 +250,7 @@ func (p *printer) child(e *entry, more bool, column int) {
 	var fields []string
 	for _, c := range e.changes() {
 		if c.after.text != name {
-			fields = append(fields, Safe(c.path)+": "+c.after.inline(false))
+			fields = append(fields, Safe(c.label())+": "+c.after.inline(false))
 		}
 	}
 	text := ""
@@ -272,7 +272,7 @@ func (p *printer) unsupported(objects string, entries []*entry) {
 		}
 		var paths []string
 		for _, c := range e.changes() {
-			paths = append(paths, cmp.Or(c.path, "its mark"))
+			paths = append(paths, cmp.Or(c.label(), "its mark"))
 		}
 		text := string(e.step.Address)
 		if len(paths) > 0 {
@@ -297,12 +297,19 @@ func (p *printer) change(c *change, column int) {
 	case c.path == "":
 		p.line("    ", p.dim.paint("("+c.note+")"))
 	case c.form == noted:
-		p.line(label(c.path, column), c.note, remark)
+		p.line(label(c.label(), column), c.note, remark)
+	case c.form == relisted:
+		p.line(label(c.label(), column), c.relisting("-", p.whole, func(text string, added bool) string {
+			if added {
+				return p.create.paint(Safe(text))
+			}
+			return p.remove.paint(Safe(text))
+		}), remark)
 	case c.form == added && !c.after.list && strings.Contains(c.after.text, "\n"):
-		p.line(label(c.path, 0), remark)
+		p.line(label(c.label(), 0), remark)
 		p.lines(p.addedLines(c.after.text), firstLines)
 	case c.form == added:
-		p.line(label(c.path, column), c.after.inline(p.whole), remark)
+		p.line(label(c.label(), column), c.after.inline(p.whole), remark)
 	case c.form == edited:
 		arrow := ""
 		if c.before.missing != "" {
@@ -310,10 +317,10 @@ func (p *printer) change(c *change, column int) {
 		} else if c.after.missing != "" {
 			arrow = " -> " + c.after.missing
 		}
-		p.line(label(c.path, 0), arrow, remark)
+		p.line(label(c.label(), 0), arrow, remark)
 		p.lines(difference(c.before.text, c.after.text, p.whole), differLines)
 	case c.form == replaced:
-		p.line(label(c.path, column), p.value(&c.before, p.remove), " -> ", p.value(&c.after, p.create), remark)
+		p.line(label(c.label(), column), p.value(&c.before, p.remove), " -> ", p.value(&c.after, p.create), remark)
 	}
 }
 
@@ -342,12 +349,12 @@ func (p *printer) keptFields(list []keptField) (omitted int) {
 		}
 		why := "kept, " + Safe(k.remark)
 		if k.form == edited {
-			p.line(label(k.path, 0), " ", p.dim.paint("("+why+"; the manifest differs by:)"))
+			p.line(label(k.label(), 0), " ", p.dim.paint("("+why+"; the manifest differs by:)"))
 			p.lines(difference(k.before.text, k.after.text, p.whole), differLines)
 			continue
 		}
 		why += "; the manifest says " + k.after.inline(p.whole)
-		p.line(label(k.path, max(labelColumn, width(k.path)+1)+1), k.before.inline(p.whole), "     ", p.dim.paint("("+why+")"))
+		p.line(label(k.label(), max(labelColumn, width(k.label())+1)+1), k.before.inline(p.whole), "     ", p.dim.paint("("+why+")"))
 	}
 	return omitted
 }

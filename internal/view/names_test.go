@@ -1,0 +1,75 @@
+package view_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/planform/planform/internal/planfile"
+	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/planner"
+)
+
+// shownIn is a plan in a format, with or without color.
+func shownIn(t *testing.T, format string, p *planner.Plan, edit func(*planfile.Document)) string {
+	t.Helper()
+	s := newScreen(in(format))
+	d := planfile.New(p, here())
+	if edit != nil {
+		edit(d)
+	}
+	if err := s.Plan(d); err != nil {
+		t.Fatal(err)
+	}
+	return s.out.String()
+}
+
+func TestAPlanNamesWhatPeopleKnow(t *testing.T) {
+	t.Parallel()
+	b, web := &builder{}, object("project", "web", nil)
+	review, backlog := object("state", "in-review", web, "name", "In Review"), object("state", "backlog", web, "name", "Backlog")
+	ops := object("label", "ops", web, "name", "ops")
+	b.Objects = []*resource.Object{web, review, backlog, ops}
+	item := object("work_item", "w0", web, "name", "Rebuild login")
+	b.act(planner.Update, item, "w-0",
+		changed("state", "Old state", "state/web/in-review"),
+		changed("labels", "label/web/ops\nlabel/web/infra", "label/web/ops"),
+		drifted("priority", "low", "high"), changed("fields.field-0", "x", "y"))
+	b.Summary.Update = 1
+	edit := func(d *planfile.Document) {
+		d.Steps[0].Changes[2].Conflict, d.Steps[0].Changes[2].By = true, "bob"
+		d.Steps[0].Changes[3].Name = "Field 0"
+	}
+	for format, wanted := range map[string][]string{
+		"text":     {"Old state -> In Review", "labels:    -label/web/infra", "by bob, and in the manifest", `Field 0:   "x" -> "y"`},
+		"markdown": {"`Old state` → `In Review`", "`labels` `-label/web/infra`", "by bob, and in the manifest", "`Field 0` `\"x\"` → `\"y\"`"},
+	} {
+		text := shownIn(t, format, &b.Plan, edit)
+		for _, want := range wanted {
+			if !strings.Contains(text, want) {
+				t.Errorf("%s does not say %q:\n%s", format, want, text)
+			}
+		}
+	}
+}
+
+func TestNamesThatTwoObjectsHaveAreNotShown(t *testing.T) {
+	t.Parallel()
+	b, web := &builder{}, object("project", "web", nil)
+	b.Objects = []*resource.Object{object("state", "a", web, "name", "Doing"), object("state", "b", web, "name", "Doing")}
+	b.act(planner.Update, object("work_item", "w", web), "w-1", changed("state", "state/web/a", "state/web/b"))
+	b.Summary.Update = 1
+	if text := shownIn(t, "text", &b.Plan, nil); !strings.Contains(text, "state/web/a -> state/web/b") {
+		t.Errorf("the plan does not tell the states apart:\n%s", text)
+	}
+}
+
+func TestListsThatGetTheSameAreOneEntry(t *testing.T) {
+	t.Parallel()
+	b, web := &builder{}, object("project", "web", nil)
+	for _, key := range []string{"a", "b", "c"} {
+		b.act(planner.Update, object("work_item", key, web), key, changed("labels", "own-"+key, "own-"+key+"\nops"))
+	}
+	if text := shownIn(t, "markdown", &b.Plan, nil); !strings.Contains(text, "- **3 work items**: `labels` `+ops`\n") {
+		t.Errorf("not one entry:\n%s", text)
+	}
+}

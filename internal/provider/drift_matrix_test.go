@@ -1,0 +1,403 @@
+package provider_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/planform/planform/apiclient"
+	"github.com/planform/planform/internal/planfile"
+	"github.com/planform/planform/internal/provider"
+	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/sandbox"
+	"github.com/planform/planform/internal/sandbox/sandboxtest"
+	"github.com/planform/planform/internal/view"
+	"github.com/planform/planform/planner"
+)
+
+// drifts says how much of the matrix of drift is gone through: every eleventh change, or each.
+var drifts = flag.String("drifts", "some", "some or each: which changes of the matrix of drift are made") //nolint:gochecknoglobals // a flag
+
+// TestChangesByPeopleAreSeenOrSaid makes every change that the descriptors know of, one at a time, and plans. The plan shows it,
+// or says that it did not compare it; with all that can be read, it shows it.
+func TestChangesByPeopleAreSeenOrSaid(t *testing.T) {
+	t.Parallel()
+	for name, at := range map[string]kindIn{
+		"full": {nil, resource.V1, sandbox.Full}, "community": {nil, resource.V1, sandbox.Community}, "cloud": {nil, resource.V2, sandbox.Cloud},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m := newDriftMatrix(t, at)
+			t.Cleanup(func() {
+				for _, moment := range slices.Sorted(maps.Keys(m.counts)) {
+					if n := m.counts[moment]; *drifts == "each" && n["without an effect"]*5 > n["seen"] {
+						t.Errorf("%s: too few of the changes have an effect: %v", moment, n)
+					}
+					t.Logf("%s: %v", moment, m.counts[moment])
+				}
+			})
+			for _, of := range m.bases {
+				for i, c := range m.changes {
+					if *drifts == "each" || (i+len(name))%11 == 0 {
+						t.Run(of.name+"/"+c.name, func(t *testing.T) {
+							t.Parallel()
+							m.try(t, of, c)
+						})
+					}
+				}
+			}
+		})
+	}
+}
+
+// driftMatrix is an edition of the service that holds everything.
+type driftMatrix struct {
+	at      kindIn
+	text    string
+	changes []*personsChange
+	bases   []*driftBase
+
+	mu     sync.Mutex
+	counts map[string]map[string]int // by moment
+}
+
+// driftBase is what the service holds, and what the state says at different moments.
+type driftBase struct {
+	name     string
+	store    []byte
+	contents string
+	moments  map[string]*driftMoment
+}
+
+// driftMoment is a state, and the plan while nobody changes anything.
+type driftMoment struct {
+	state []byte // nil = it is lost
+	quiet string
+}
+
+// personsChange is one change that a person makes.
+type personsChange struct {
+	name    string
+	address resource.Address
+	field   string // "" = the object as a whole
+	op      *resource.Operation
+	path    string
+	body    []byte
+}
+
+func newDriftMatrix(t *testing.T, at kindIn) *driftMatrix {
+	t.Helper()
+	m := &driftMatrix{at: at, counts: map[string]map[string]int{}}
+	path := filepath.Join(t.TempDir(), "sandbox.db")
+	s := m.open(t, path)
+	m.text = everything{T: t, s: s}.text()
+	first := &driftBase{name: "applied", moments: map[string]*driftMoment{}}
+	made := s.apply(t, applying{manifest: m.text})
+	if at.edition != sandbox.Community && len(made.failed()) > 0 {
+		t.Errorf("%q", made.failed())
+	}
+	first.moments["B, right after the first apply"] = &driftMoment{state: s.stateOf(t)}
+	for run := range 2 {
+		if again := s.apply(t, applying{manifest: m.text}); !again.plan.Empty() || again.writes > 0 {
+			t.Errorf("apply %d changes what nobody changed: %d writes, %s", run+2, again.writes, shownBy(t, again.plan))
+		}
+	}
+	first.moments["A, after the second apply"] = &driftMoment{state: s.stateOf(t)}
+	first.moments["C, without the state"] = &driftMoment{}
+	first.store = read(t, path)
+
+	m.changes = m.derive(t, s)
+
+	restored := &driftBase{name: "restored", moments: map[string]*driftMoment{}}
+	for _, c := range m.changes {
+		if c.op.Verb == resource.Update {
+			c.make(t, s)
+		}
+	}
+	s.apply(t, applying{manifest: m.text})
+	restored.moments["D, after an apply that restored it"] = &driftMoment{state: s.stateOf(t)}
+	restored.store = read(t, path)
+	m.bases = []*driftBase{first, restored}
+	for _, of := range m.bases {
+		for _, moment := range of.moments {
+			s := m.copyOf(t, of)
+			of.contents = s.contents()
+			moment.quiet = shownBy(t, s.planAt(t, m.text, moment, false))
+		}
+	}
+	return m
+}
+
+func (m *driftMatrix) open(t *testing.T, path string) *service {
+	t.Helper()
+	s := newServiceOf(t, m.at.api, sandboxtest.Options{Edition: m.at.edition, Path: path})
+	s.virtual = true
+	return s
+}
+
+// copyOf is a service of its own with the same contents.
+func (m *driftMatrix) copyOf(t *testing.T, of *driftBase) *service {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "sandbox.db")
+	if err := os.WriteFile(path, of.store, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return m.open(t, path)
+}
+
+func (s *service) stateOf(t *testing.T) []byte {
+	t.Helper()
+	return read(t, filepath.Join(s.dir, "state.json"))
+}
+
+func read(t *testing.T, path string) []byte {
+	t.Helper()
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return content
+}
+
+// planAt plans with a state, and changes nothing.
+func (s *service) planAt(t *testing.T, text string, moment *driftMoment, all bool) *planner.Plan {
+	t.Helper()
+	s.dir = t.TempDir()
+	if moment.state != nil {
+		if err := os.WriteFile(filepath.Join(s.dir, "state.json"), moment.state, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	wanted := s.load(t, text)
+	file := s.open(t)
+	defer func() { _ = file.Close() }() // nothing is written
+	reader, gone := s.client(t, apiclient.Config{Retries: -1})
+	defer gone()
+	plan, findings, err := provider.Plan(t.Context(), reader, planner.Input{
+		Workspace: sandbox.Workspace, API: s.api, Desired: wanted.Objects, Prior: file.Prior(), RefreshAll: all,
+	}, provider.Grace{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if findings.HasErrors() { // such as of an identifier that is another's now: it is said, and there is no plan
+		return &planner.Plan{Notices: findings}
+	}
+	return plan
+}
+
+// shownBy is all that a plan shows of changes.
+func shownBy(t *testing.T, plan *planner.Plan) string {
+	t.Helper()
+	d := planfile.New(plan, planfile.Where{})
+	for i := range d.Steps {
+		d.Steps[i].Position = nil // it is in a folder of its own
+	}
+	notices := make([]string, len(d.Notices))
+	for i, n := range d.Notices {
+		notices[i] = n.Summary
+	}
+	text, err := json.MarshalIndent(map[string]any{"steps": d.Steps, "drift": len(plan.Drift), "notices": notices, "state": d.StateChanges}, "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// derive makes a change of each value that the manifest has, and deletes each object.
+func (m *driftMatrix) derive(t *testing.T, s *service) []*personsChange {
+	t.Helper()
+	now := s.planAt(t, m.text, &driftMoment{state: s.stateOf(t)}, false)
+	other := map[resource.Address]*resource.Object{}
+	for _, o := range s.load(t, everything{T: t, s: s, changed: true}.text()).Objects {
+		other[o.Address] = o
+	}
+	paramsOf := func(o *resource.Object) map[string]string {
+		params := map[string]string{"workspace_slug": sandbox.Workspace, "slug": sandbox.Workspace}
+		for ; o != nil; o = o.Parent {
+			params[o.Kind.Param] = now.Known[o.Address].ID
+		}
+		return params
+	}
+	id := func(f *resource.Field, r *resource.Reference) (string, bool) {
+		if r.Target != nil {
+			return now.Known[r.Target.Address].ID, now.Known[r.Target.Address].ID != ""
+		}
+		for _, row := range s.Rows(f.Ref) {
+			for _, name := range resource.MustLookup(f.Ref).NaturalKey {
+				if row[name] == r.Text {
+					return fmt.Sprint(row["id"]), true
+				}
+			}
+		}
+		return r.ID, r.ID != ""
+	}
+	var all []*personsChange
+	add := func(o *resource.Object, field, how string, op *resource.Operation, params map[string]string, body []byte) {
+		path, missing := op.Expand(params)
+		if missing != "" || strings.Contains(path, "//") { // this edition has no such object, or nothing to name it by
+			return
+		}
+		path = strings.TrimSuffix(path, "/") + "/" // as the service redirects to
+		name := strings.ReplaceAll(string(o.Address), "/", ".") + "." + how
+		all = append(all, &personsChange{name, o.Address, field, op, path, op.Enclose(body)})
+	}
+	for _, o := range now.Objects {
+		if now.Known[o.Address].ID == "" {
+			continue
+		}
+		params := paramsOf(o)
+		for i := range o.Values {
+			v := &o.Values[i]
+			switch via, isMember := resource.MembershipOf(o.Kind.Name, v.Field.Name); {
+			case isMember && o.Kind.ViaMembership(v.Field, s.api):
+				for r := range v.Refs {
+					container, member := now.Known[o.Address].ID, ""
+					with := maps.Clone(params)
+					if found, ok := id(v.Field, &v.Refs[r]); ok {
+						member = found
+						with[resource.MustLookup(v.Field.Ref).Param] = found
+					}
+					if via.Membership.On != via.Membership.Container {
+						container, member = member, container
+					}
+					if op, ok := via.Op(resource.RemoveMembers, s.api); ok && container != "" && member != "" {
+						add(o, v.Field.Path(), fmt.Sprintf("%s %d taken out", v.Field.Path(), r), op, with, via.Membership.IDs(op, []string{member}, ""))
+					}
+				}
+			case resource.IsCustom(v):
+				op, _ := resource.MustLookup(resource.Property).Op(resource.ClearValue, resource.V1)
+				with := maps.Clone(params)
+				with[v.Field.Definition.Kind.Param] = now.Known[v.Field.Definition.Address].ID
+				with["property_id"] = now.Known[v.Field.Definition.Address].ID
+				add(o, resource.CustomFieldsName, v.Field.Path()+" cleared", op, with, nil)
+			default:
+				to := other[o.Address]
+				if to == nil {
+					continue
+				}
+				at := slices.IndexFunc(to.Values, func(w resource.Value) bool { return w.Field == v.Field })
+				op, ok := o.Kind.Op(resource.Update, resource.V1)
+				names := now.FieldNames[o.Kind.Name]
+				if s.api == resource.V2 && (!ok || v.Field.OnlyV2) {
+					op, ok = o.Kind.Op(resource.Update, resource.V2)
+					names = resource.V2Names
+				}
+				if at >= 0 && ok {
+					w := to.Values[at]
+					if w.Text == v.Text && v.Text != "" && !v.Field.IsWord() {
+						w.Text += " of people"
+					}
+					add(o, v.Field.Path(), v.Field.Path(), op, params, resource.Body([]*resource.Value{&w}, names, id))
+				}
+			}
+		}
+		if op, ok := o.Kind.Op(resource.Delete, s.api); ok {
+			add(o, "", "deleted", op, params, nil)
+		}
+	}
+	return all
+}
+
+// make makes the change.
+func (c *personsChange) make(t *testing.T, s *service) *httptest.ResponseRecorder {
+	t.Helper()
+	req := httptest.NewRequestWithContext(t.Context(), c.op.Method, c.path, bytes.NewReader(c.body))
+	req.Header.Set("X-Api-Key", sandbox.Key)
+	req.Header.Set("Content-Type", "application/json")
+	answer := httptest.NewRecorder()
+	s.ServeHTTP(answer, req)
+	if answer.Code >= http.StatusMultipleChoices && answer.Code < http.StatusBadRequest {
+		t.Errorf("%s %s: %d", c.op.Method, c.path, answer.Code)
+	}
+	return answer
+}
+
+// contents are what the service holds, but for when and by whom it was changed.
+func (s *service) contents() string {
+	var all []any
+	for _, kind := range append(tables(), "milestone", "milestone_issue", "intake_item") {
+		for _, r := range s.Rows(kind) {
+			delete(r, "updated_at")
+			delete(r, "updated_by")
+			all = append(all, r)
+		}
+	}
+	return fmt.Sprint(all...)
+}
+
+func (m *driftMatrix) try(t *testing.T, of *driftBase, c *personsChange) {
+	t.Helper()
+	s := m.copyOf(t, of)
+	answer := c.make(t, s)
+	for name, moment := range of.moments {
+		plan := s.planAt(t, m.text, moment, false)
+		verdict := "silent"
+		switch hint, said := c.saidBy(plan); {
+		case shownBy(t, plan) != moment.quiet:
+			verdict = "seen"
+		case of.contents == s.contents():
+			verdict = "without an effect"
+			t.Logf("%s %s %s: %d %.200s", c.op.Method, c.path, c.body, answer.Code, answer.Body)
+		case said:
+			verdict = "said"
+			if line := lastLine(t, plan); strings.Contains(line, "All ") || plan.Empty() && !strings.Contains(strings.ToLower(line), "not compared: ") {
+				t.Errorf("%s: the last line is %q", name, line)
+			}
+			if hint != "" && shownBy(t, s.planAt(t, m.text, moment, true)) == moment.quiet {
+				t.Errorf("%s: %q, but with --refresh-all it is not seen either", name, hint)
+			}
+		default:
+			t.Errorf("%s: %s %s %s: the plan neither shows it nor says that it is not compared: %s", name, c.op.Method, c.path, c.body, lastLine(t, plan))
+		}
+		m.mu.Lock()
+		if m.counts[name] == nil {
+			m.counts[name] = map[string]int{}
+		}
+		m.counts[name][verdict]++
+		m.mu.Unlock()
+	}
+}
+
+// saidBy reports whether a plan says that it did not compare what was changed, and what would compare it.
+func (c *personsChange) saidBy(plan *planner.Plan) (hint string, said bool) {
+	for _, n := range planfile.New(plan, planfile.Where{}).NotCompared {
+		if n.Kind == c.address.Kind() && (n.Field == "" || n.Field == c.field) && (slices.Contains(n.Addresses, c.address) || n.Count > len(n.Addresses)) {
+			return n.Hint, true
+		}
+	}
+	for _, step := range plan.Steps { // it is sent again, whatever the service has
+		if step.Address == c.address && slices.ContainsFunc(step.Changes(), func(change planner.Change) bool {
+			return change.Origin == planner.NotRefreshed && (change.Path == c.field || strings.HasPrefix(change.Path, c.field+"."))
+		}) {
+			return "", true
+		}
+	}
+	return "", false
+}
+
+// lastLine is the verdict of a plan as people see it.
+func lastLine(t *testing.T, plan *planner.Plan) string {
+	t.Helper()
+	var out bytes.Buffer
+	o := view.NewOptions(view.Streams{Out: &out, Err: &bytes.Buffer{}, Width: 4000}, "never", "text", func(string) string { return "" })
+	if err := view.New(o).Plan(planfile.New(plan, planfile.Where{})); err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(out.String()) { // below it is the digest of the plan
+		if strings.HasPrefix(line, "No changes") || strings.HasPrefix(line, "Plan:") {
+			return line
+		}
+	}
+	t.Errorf("no last line: %s", &out)
+	return ""
+}

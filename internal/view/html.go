@@ -30,6 +30,7 @@ var page = sync.OnceValue(func() *template.Template { return template.Must(templ
 const (
 	pageText  = 20_000 // characters of a text that a page shows
 	shortText = 160    // characters of changes beside an address
+	fewFields = 3      // that are not counted there
 )
 
 // htmlFormat shows a plan as a page of its own: all steps, which can be filtered, and texts as differences. The page loads
@@ -44,15 +45,19 @@ func (htmlFormat) plan(v *View, d *planfile.Document) error {
 
 // planPage is what the template shows. All texts in it are safe to show, not yet HTML.
 type planPage struct {
-	Policy, Title, Summary string
-	Style                  template.CSS
-	Script                 template.JS
-	Facts                  []pageFact
-	Lists                  []pageList
-	Counts                 tally
-	Kinds, Actions         []string
-	Steps                  []*pageStep
+	Policy, Title, Summary   string
+	Style                    template.CSS
+	Script                   template.JS
+	Changes                  []pageCount
+	Facts                    []pageFact
+	Notices, Lists           []pageList
+	Counts                   tally
+	Projects, Kinds, Actions []string
+	Sections                 []pageSection
 }
+
+// pageCount is a number that shows the steps that it counts.
+type pageCount struct{ Text, Action, Class string }
 
 type pageFact struct {
 	Name, Text string
@@ -64,14 +69,45 @@ type pageList struct {
 	Entries []string
 }
 
-type pageStep struct {
-	Kind, Action, Class, Symbol, Address, Title, Short, Remarks string
-	Changes                                                     []pageChange
+type pageSection struct {
+	Title, Class string
+	Size         int // in objects and memberships
+	Steps        []*pageStep
 }
 
+// pageStep is a step, or several that make equal changes.
+type pageStep struct {
+	Kind, Action, Class, Symbol, Many, Short, Lost string
+	Items                                          []pageItem
+	Changes                                        []pageChange
+	Members                                        []pageItem
+}
+
+// One is the object of a step, or nothing where there are several.
+func (s *pageStep) One() *pageItem {
+	if s.Many != "" {
+		return nil
+	}
+	return &s.Items[0]
+}
+
+type pageItem struct{ Project, Name, Identifier, Address, Link, Remarks string }
+
 type pageChange struct {
-	Path, Short, Remark, Text string
-	Rows                      []diffRow
+	Name, Note, Remark, Text string
+	Before, After            pageValue
+	Elements                 []pageElement
+	Rows                     []diffRow
+}
+
+type pageValue struct {
+	Text    string
+	Missing bool
+}
+
+type pageElement struct {
+	Text  string
+	Added bool
 }
 
 // diffRow is a line that both texts have, one that only one of them has, a line that changes, or a gap between equal lines.
@@ -87,12 +123,19 @@ func newPlanPage(plan *shownPlan) *planPage {
 	if plan.Sandbox {
 		place = "the sandbox " + where.Sandbox
 	}
-	_, summary := plan.verdict()
 	p := &planPage{
 		Policy: "default-src 'none'; style-src '" + integrity(pageCSS) + "'; script-src '" + integrity(pageJS) + "'; base-uri 'none'; form-action 'none'",
 		Style:  template.CSS(pageCSS), Script: template.JS(pageJS), //nolint:gosec // the program's own
-		Title: Safe(where.Workspace), Summary: strings.TrimSpace(summary), Counts: newTally(plan),
+		Title: Safe(where.Workspace), Counts: newTally(plan),
 	}
+	var changes []string
+	for _, c := range plan.changeCounts() {
+		if text := counts(c.count); text != "" {
+			changes, p.Changes = append(changes, text), append(p.Changes, pageCount{text, c.action, classOf(c.action)})
+		}
+	}
+	_, summary := plan.verdict() // of which the counts stand above
+	p.Summary = strings.TrimLeft(strings.TrimPrefix(strings.TrimSpace(summary), strings.Join(changes, ", ")), ";. ")
 	for _, f := range []pageFact{
 		{"workspace", where.Workspace, true},
 		{"service", place, true},
@@ -106,19 +149,42 @@ func newPlanPage(plan *shownPlan) *planPage {
 		}
 	}
 	notices, unseen, kept, stateChanges := plan.lists(true)
-	for _, l := range []list{notices, unseen, kept, stateChanges} {
-		if len(l.sentences) > 0 {
-			p.Lists = append(p.Lists, pageList{l.title, l.texts(func(s span) string { return Safe(s.text) })})
+	p.Notices, p.Lists = newPageLists(notices), newPageLists(unseen, kept, stateChanges)
+	for _, of := range sections() {
+		section := pageSection{Title: of.title, Class: classOf(actionWord(of.action))}
+		for _, same := range plan.review(of.action) {
+			s := newPageStep(same)
+			section.Steps, p.Kinds, p.Actions = append(section.Steps, s), append(p.Kinds, s.Kind), append(p.Actions, s.Action)
+			section.Size += len(s.Items)
+			for i := range s.Items {
+				p.Projects = append(p.Projects, s.Items[i].Project)
+			}
+		}
+		if len(section.Steps) > 0 {
+			p.Sections = append(p.Sections, section)
 		}
 	}
-	for i := range plan.entries {
-		s := newPageStep(&plan.entries[i])
-		p.Steps, p.Kinds, p.Actions = append(p.Steps, s), append(p.Kinds, s.Kind), append(p.Actions, s.Action)
+	for _, list := range []*[]string{&p.Projects, &p.Kinds, &p.Actions} {
+		slices.Sort(*list)
+		*list = slices.Compact(*list)
 	}
-	slices.Sort(p.Kinds)
-	slices.Sort(p.Actions)
-	p.Kinds, p.Actions = slices.Compact(p.Kinds), slices.Compact(p.Actions)
 	return p
+}
+
+func newPageLists(lists ...list) []pageList {
+	var all []pageList
+	for _, l := range lists {
+		if len(l.sentences) > 0 {
+			all = append(all, pageList{l.title, l.texts(func(s span) string { return Safe(s.text) })})
+		}
+	}
+	return all
+}
+
+// classOf is the class of an action's elements.
+func classOf(action string) string {
+	class, _, _ := strings.Cut(action, " ")
+	return class
 }
 
 // integrity is the hash of a text as a policy names it.
@@ -127,40 +193,53 @@ func integrity(text string) string {
 	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
 }
 
-func newPageStep(e *entry) *pageStep {
+func newPageStep(same []*entry) *pageStep {
+	e := same[0]
 	symbol, _ := (&palette{}).symbol(e.action)
 	action := actionWord(e.action)
-	class, _, _ := strings.Cut(action, " ")
-	title := e.step.Identifier
-	if e.step.Title != title {
-		title = strings.TrimSpace(title + " " + e.step.Title)
+	s := &pageStep{Kind: e.kindName(), Action: action, Class: classOf(action), Symbol: symbol, Lost: Safe(e.lost())}
+	for _, e := range same {
+		s.Items = append(s.Items, newPageItem(e))
 	}
-	s := &pageStep{
-		Kind: e.kindName(), Action: action, Class: class, Symbol: symbol,
-		Address: Safe(string(e.address)), Title: Safe(title), Remarks: Safe(e.facts()),
+	if len(same) > 1 {
+		s.Many = diag.Plural(e.noun())
 	}
 	if e.isMembership {
 		s.Short = diag.Count(len(e.members), e.noun())
-		names := e.memberNames()
-		for i := range names {
-			names[i] = Safe(names[i])
+		for i, name := range e.memberNames() {
+			address := e.members[i].Address
+			s.Members = append(s.Members, pageItem{Name: Safe(e.plan.names[address]), Address: Safe(name)})
 		}
-		s.Changes = []pageChange{{Path: e.kind.Membership.Path(), Text: shownText(strings.Join(names, "\n"))}}
 		return s
 	}
 	var short []string
 	for _, change := range e.changes() {
+		if change.form == added && change.after.text == e.step.Title {
+			continue // which stands above
+		}
 		c := newPageChange(&change)
 		s.Changes = append(s.Changes, c)
 		if change.form != added {
-			short = append(short, strings.TrimSpace(c.Path+" "+c.Short))
+			short = append(short, c.short())
 		}
 	}
-	if lost := e.lost(); lost != "" {
-		short = append(short, Safe(lost))
+	if n := len(short); n > fewFields {
+		short = append([]string{diag.Count(n, "field")}, short...)
 	}
 	s.Short = diag.Truncate(strings.Join(short, ", "), shortText)
 	return s
+}
+
+func newPageItem(e *entry) pageItem {
+	item := pageItem{Project: Safe(cmp.Or(projectOf(e.address), "-")), Address: Safe(string(e.address)), Remarks: Safe(e.facts())}
+	item.Name = Safe(cmp.Or(e.step.Title, e.plan.names[e.address]))
+	if e.step.Identifier != e.step.Title {
+		item.Identifier = Safe(e.step.Identifier)
+	}
+	if e.plan.WebURL != "" && e.step.Page != "" {
+		item.Link = strings.TrimSuffix(e.plan.WebURL, "/") + e.step.Page
+	}
+	return item
 }
 
 // facts are why a step is as it is, where the manifest has its object, and what that is on the service.
@@ -179,18 +258,36 @@ func (e *entry) facts() string {
 }
 
 func newPageChange(c *change) pageChange {
-	page := pageChange{Path: Safe(c.path), Short: c.note, Remark: Safe(c.remark)}
+	page := pageChange{Name: Safe(c.label()), Note: c.note, Remark: Safe(c.remark)}
+	value := func(v *value) pageValue { return pageValue{v.inline(true), v.missing != ""} }
 	switch {
 	case c.form == added && c.after.isLong():
 		page.Text = shownText(c.after.text)
 	case c.form == added:
-		page.Short = c.after.inline(true)
+		page.Note = c.after.inline(true)
+	case c.form == relisted:
+		c.relisting("−", true, func(text string, added bool) string {
+			page.Elements = append(page.Elements, pageElement{Safe(text), added})
+			return text
+		})
 	case c.form == edited && !c.before.list && !c.after.list:
 		page.Rows = diffRows(compareTexts(c.before.text, c.after.text))
 	case c.form != noted:
-		page.Short = c.before.inline(true) + " → " + c.after.inline(true)
+		page.Before, page.After = value(&c.before), value(&c.after)
 	}
 	return page
+}
+
+// short is the change beside an address.
+func (c *pageChange) short() string {
+	parts := []string{c.Name, c.Note}
+	if c.After.Text != "" {
+		parts = append(parts, c.Before.Text, "→", c.After.Text)
+	}
+	for _, e := range c.Elements {
+		parts = append(parts, e.Text)
+	}
+	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), " ")
 }
 
 // shownText is a text with its lines, as much of it as a page shows.

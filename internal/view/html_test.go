@@ -58,7 +58,7 @@ func TestAPlanAsAPage(t *testing.T) {
 		} else {
 			ids[id] = true
 		}
-		if attribute(n, "class") == "step" {
+		if attribute(n, "data-kind") != "" {
 			steps++
 		}
 	}
@@ -101,7 +101,7 @@ func TestNothingOfAManifestIsMarkupOfThePage(t *testing.T) {
 	text, elements := pageOf(t, build(evil))
 	for _, n := range elements {
 		for _, a := range n.Attr {
-			if strings.HasPrefix(a.Key, "on") || a.Key == "src" || a.Key == "href" || a.Key == "style" {
+			if strings.HasPrefix(a.Key, "on") || a.Key == "src" || a.Key == "style" || a.Key == "href" && !strings.HasPrefix(a.Val, "#") {
 				t.Errorf("<%s %s=%q>", n.Data, a.Key, a.Val)
 			}
 		}
@@ -157,5 +157,60 @@ func TestAPageOfAThousandStepsIsSmall(t *testing.T) {
 	}
 	if text, _ := pageOf(t, &b.Plan); len(text) > 500_000 {
 		t.Errorf("%d bytes", len(text))
+	}
+}
+
+// TestAReviewerSeesWhatGoesFirst holds what a page says of deletions, of equal changes, and where it links to.
+func TestAReviewerSeesWhatGoesFirst(t *testing.T) {
+	t.Parallel()
+	b, web := &builder{}, object("project", "web", nil)
+	b.WebURL = "https://app.plane.so"
+	for _, key := range []string{"a", "b", "c"} {
+		b.act(planner.Update, object("work_item", key, web, "name", "Item "+key), "id-"+key,
+			changed("labels", "own-"+key, "own-"+key+"\nops")).Page = "/acme/browse/WEB-1"
+	}
+	b.step(&planner.Step{
+		Address: "work_item/web/gone", Action: planner.Delete, Kind: resource.MustLookup("work_item"), ID: "id-gone", Identifier: "WEB-9", Name: "Old log-in", Page: "/acme/browse/WEB-9",
+		Loss: &planner.Loss{
+			Progress: "In Progress", People: []string{"bob"}, ChangedBy: "eve", ChangedAt: "2026-11-20T10:00:00Z", Text: "What it\nsaid",
+			Contents: []planner.Content{{Noun: "comment", Where: planner.Inside, Count: 2}}, Despite: []string{"somebody changed its name"},
+		},
+	})
+	many := b.act(planner.Update, object("work_item", "many", web, "name", "Many"), "id-many",
+		changed("priority", "low", "high"), changed("start_date", "", "2026-12-01"), changed("target_date", "", "2026-12-02"), changed("sort_order", "1", "2"))
+	many.Identifier = "WEB-4"
+	b.Summary.Update, b.Summary.Delete = 4, 1
+	text, _ := pageOf(t, &b.Plan)
+	for _, want := range []string{
+		`<a class="count delete" href="#action=delete">1 to delete</a>`,
+		`<a href="#action=update&amp;kind=work%20item&amp;project=web">4</a>`,
+		`<b>Old log-in</b> <span>WEB-9</span> <code class="dim">work_item/web/gone</code>`,
+		`<p>although somebody changed its name; &#34;What it said&#34;; In Progress; bob; last changed by eve, 2026-11-20 10:00 UTC; with 2 comments</p>`,
+		`<a href="https://app.plane.so/acme/browse/WEB-9" rel="noreferrer" target="_blank">open in Plane</a>`,
+		`<b><span class="size">3</span> work items</b> <span class="dim">labels &#43;ops</span>`,
+		`<li data-project="web"><b>Item b</b> <code class="dim">work_item/web/b</code> <a href="https://app.plane.so/`,
+		`<b>Many</b> <span>WEB-4</span> <code class="dim">work_item/web/many</code> <span class="dim">4 fields, priority low → high, `,
+		`<del>low</del> → <ins>high</ins>`,
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the page does not have %s", want)
+		}
+	}
+	if strings.Index(text, `class="delete-list"`) > strings.Index(text, `class="update-list"`) {
+		t.Error("the deletion does not stand first")
+	}
+	if t.Failed() {
+		t.Log(text[strings.Index(text, "<body>"):strings.Index(text, "<script>")])
+	}
+}
+
+func TestADifferenceSaysThatTheTextGoesOn(t *testing.T) {
+	t.Parallel()
+	b := &builder{}
+	before := "1\n2\n3\n4\n5\n6\n7\n8\n9"
+	b.act(planner.Update, object("page", "p", nil), "id", changed("description", before, strings.Replace(before, "5", "five", 1)))
+	text, _ := pageOf(t, &b.Plan)
+	if got := strings.Count(text, `<div class="gap">…</div>`); got != 2 {
+		t.Errorf("%d gaps, want one above and one below", got)
 	}
 }

@@ -94,10 +94,6 @@ type markdownSection struct {
 
 // sections are those of a plan, what is most worth a look first.
 func (m *markdown) sections(plan *shownPlan) []markdownSection {
-	of := func(title string, open bool, a planner.Action) markdownSection {
-		entries := plan.choose(func(e *entry) bool { return e.action == a })
-		return markdownSection{title, open, len(entries), markdownEntries(entries)}
-	}
 	said := func(l list, open bool) markdownSection {
 		entries := l.texts(span.markdown)
 		for i, text := range entries {
@@ -106,19 +102,15 @@ func (m *markdown) sections(plan *shownPlan) []markdownSection {
 		return markdownSection{l.title, open, len(entries), entries}
 	}
 	notices, unseen, kept, stateChanges := plan.lists(false)
-	return []markdownSection{
-		said(notices, true),
-		of("Not possible", true, planner.NotPossible),
-		of("Delete", true, planner.Delete),
-		said(unseen, false),
-		said(kept, false),
-		of("Update", false, planner.Update),
-		of("Remove members", false, planner.RemoveMembers),
-		of("Create", false, planner.Create),
-		of("Adopt", false, planner.Adopt),
-		of("Add members", false, planner.AddMembers),
-		said(stateChanges, false),
+	all := []markdownSection{said(notices, true)}
+	for _, of := range sections() {
+		groups := plan.review(of.action)
+		all = append(all, markdownSection{of.title, of.open, len(slices.Concat(groups...)), markdownEntries(groups)})
+		if of.action == planner.NotPossible {
+			all = append(all, said(unseen, false), said(kept, false))
+		}
 	}
+	return append(all, said(stateChanges, false))
 }
 
 // section writes a section, as much of it as fits before the limit.
@@ -138,10 +130,9 @@ func (m *markdown) section(s markdownSection, limit int) {
 	m.line("\n</details>\n")
 }
 
-// markdownEntries are those of one action, several with equal changes as one. Each deletion is worth its own look.
-func markdownEntries(entries []*entry) []string {
+func markdownEntries(groups [][]*entry) []string {
 	var all []string
-	for _, same := range grouped(entries, alikeSteps, func(e *entry) bool { return e.action != planner.Delete }) {
+	for _, same := range groups {
 		e := same[0]
 		if len(same) > 1 {
 			all = append(all, "- **"+diag.Count(len(same), e.noun())+"**"+e.markdown()+

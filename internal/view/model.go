@@ -330,6 +330,9 @@ func (e *entry) lost() string {
 		return ""
 	}
 	var parts, with, loses, unlisted []string
+	if len(l.Despite) > 0 {
+		parts = append(parts, "although "+strings.Join(l.Despite, ", and "))
+	}
 	if l.Text != "" {
 		parts = append(parts, quote(strings.Join(strings.Fields(l.Text), " ")))
 	}
@@ -500,12 +503,6 @@ func (s *shownPlan) verdict() (head, text string) {
 		}
 		return "", text + " (" + diag.Count(sum.Reads, "read request") + ")."
 	}
-	changes := counts(
-		count{sum.Create, "to create"}, count{sum.Update, "to update"}, count{sum.Adopt, "to adopt"},
-		noun(sum.AddMembers, "membership"), noun(sum.RemoveMembers, "membership").and("to remove"), count{sum.Delete, "to delete"},
-		count{len(s.StateChanges), "to correct in the state"}, count{sum.Blocked, "not possible"}, count{sum.Kept, "kept as on the service"},
-		count{sum.Ignored, "left to people (ignore_changes)"},
-	)
 	requests := diag.Count(sum.Requests, "request")
 	if sum.Requests > 0 {
 		api := "API " + Safe(s.API)
@@ -514,7 +511,57 @@ func (s *shownPlan) verdict() (head, text string) {
 		}
 		requests += " by " + api + ", " + diag.AtRate(sum.Requests, s.perMinute)
 	}
-	return "Plan:", sentence(changes, counts(count{sum.Unchanged, "unchanged"})) + " " + requests + "." + notComparedToo(s.NotCompared)
+	var changes []count
+	for _, c := range s.changeCounts() {
+		changes = append(changes, c.count)
+	}
+	return "Plan:", sentence(counts(changes...), counts(count{sum.Unchanged, "unchanged"})) + " " + requests + "." + notComparedToo(s.NotCompared)
+}
+
+// actionCount counts what a plan does in one way.
+type actionCount struct {
+	count
+
+	action string // of the steps; "" = it is of no step
+}
+
+func (s *shownPlan) changeCounts() []actionCount {
+	sum := &s.Summary
+	of := func(a planner.Action, c count) actionCount { return actionCount{c, actionWord(a)} }
+	return []actionCount{
+		of(planner.Create, count{sum.Create, "to create"}), of(planner.Update, count{sum.Update, "to update"}), of(planner.Adopt, count{sum.Adopt, "to adopt"}),
+		of(planner.AddMembers, noun(sum.AddMembers, "membership")), of(planner.RemoveMembers, noun(sum.RemoveMembers, "membership").and("to remove")),
+		of(planner.Delete, count{sum.Delete, "to delete"}),
+		{count{len(s.StateChanges), "to correct in the state"}, ""},
+		of(planner.NotPossible, count{sum.Blocked, "not possible"}),
+		{count{sum.Kept, "kept as on the service"}, ""},
+		{count{sum.Ignored, "left to people (ignore_changes)"}, ""},
+	}
+}
+
+// section is what a plan does in one way, for people who review it.
+type section struct {
+	title  string
+	action planner.Action
+	open   bool // it is worth a look before anything else
+}
+
+// sections are those of a plan, what is most worth a look first.
+func sections() []section {
+	return []section{
+		{"Delete", planner.Delete, true},
+		{"Not possible", planner.NotPossible, true},
+		{"Update", planner.Update, false},
+		{"Remove members", planner.RemoveMembers, false},
+		{"Create", planner.Create, false},
+		{"Adopt", planner.Adopt, false},
+		{"Add members", planner.AddMembers, false},
+	}
+}
+
+// review are the entries of one action, several with equal changes as one. Each deletion is worth its own look.
+func (s *shownPlan) review(a planner.Action) [][]*entry {
+	return grouped(s.choose(func(e *entry) bool { return e.action == a }), alikeSteps, func(e *entry) bool { return e.action != planner.Delete })
 }
 
 // notCompared names what was not compared, with what would compare it, or else why nothing does.

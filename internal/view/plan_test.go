@@ -479,7 +479,8 @@ func TestWhatContinuesAStepIsShownWithIt(t *testing.T) {
 	for format, want := range map[string]string{
 		"text":     "+ work_item/web/shop\n    name:          \"Shop\"\n    fields.effort: \"3\"\nPlan: ",
 		"markdown": "- `work_item/web/shop`: `\"Shop\"`, `fields.effort` `\"3\"`\n\n</details>",
-		"html":     `<div class="field"><span class="name">name</span>: &#34;Shop&#34;</div>` + "\n" + `<div class="field"><span class="name">fields.effort</span>: &#34;3&#34;</div>`,
+		"html": `<b>Shop</b> <code class="dim">work_item/web/shop</code>` + "</summary>\n" + `<div class="body"><p class="dim">workspace.yaml:10:5</p>` + "\n" +
+			`<div class="fields">` + "\n" + `<div class="field"><span class="name">fields.effort</span> <span class="value">&#34;3&#34;</span></div></div>`,
 	} {
 		s := newScreen(in(format))
 		if err := showAs(s.Plan, &b.Plan, here()); err != nil {

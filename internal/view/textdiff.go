@@ -91,14 +91,20 @@ func passages(lines []line, context int) []passage {
 	return all
 }
 
-// compareTexts is compareLines with a few equal lines around what differs.
+// compareTexts is compareLines with a few equal lines around what differs, and gaps for the others.
 func compareTexts(before, after string) []line {
 	var lines []line
-	for i, p := range passages(compareLines(before, after), contextLines) {
-		if i > 0 {
+	all := compareLines(before, after)
+	rest := len(all)
+	for _, p := range passages(all, contextLines) {
+		if p.omitted > 0 {
 			lines = append(lines, line{sign: gap})
 		}
 		lines = append(lines, p.lines...)
+		rest -= p.omitted + len(p.lines)
+	}
+	if rest > 0 && len(lines) > 0 {
+		lines = append(lines, line{sign: gap})
 	}
 	return lines
 }

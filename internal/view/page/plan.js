@@ -1,21 +1,64 @@
 (() => {
-  const form = document.querySelector("form"), steps = [...document.querySelectorAll(".step")], count = document.querySelector("output");
+  const form = document.querySelector("form");
   if (!form) return;
-  const texts = new Map();
-  const textOf = (step) => {
-    if (!texts.has(step)) texts.set(step, step.textContent.toLowerCase());
-    return texts.get(step);
+  const { project, kind, action, text, open } = form.elements, filters = { action, kind, project, text };
+  const rows = [...document.querySelectorAll("[data-project]")], steps = [...document.querySelectorAll(".step")];
+  const sections = [...document.querySelectorAll("section")], links = [...document.querySelectorAll("a[href^='#']")];
+  const texts = new Map(), count = document.querySelector("output"), number = new Intl.NumberFormat("en");
+  const textOf = (element) => {
+    if (element && !texts.has(element)) texts.set(element, element.textContent.toLowerCase());
+    return element ? texts.get(element) : "";
+  };
+  const label = () => {
+    open.textContent = steps.some((step) => step.open === false && !step.hidden) ? "open all" : "close all";
   };
   const filter = () => {
-    const { kind, action, text } = form.elements, words = text.value.toLowerCase().split(/\s+/).filter(Boolean);
+    const words = text.value.toLowerCase().split(/\s+/).filter(Boolean), found = new Map();
     let shown = 0;
-    for (const step of steps) {
+    for (const row of rows) {
+      const step = row.closest(".step"), head = row === step ? null : step;
+      const says = textOf(row) + (head && words.length ? textOf(head.querySelector("summary")) + textOf(head.querySelector(".fields")) : "");
       const hit = (!kind.value || step.dataset.kind === kind.value) && (!action.value || step.dataset.action === action.value) &&
-        (words.length === 0 || words.every((word) => textOf(step).includes(word)));
-      step.hidden = !hit;
-      if (hit) shown++;
+        (!project.value || row.dataset.project === project.value) && words.every((word) => says.includes(word));
+      row.hidden = !hit;
+      if (hit) {
+        shown++;
+        found.set(step, (found.get(step) || 0) + 1);
+      }
     }
-    count.textContent = shown === steps.length ? `${steps.length} steps` : `${shown} of ${steps.length} steps`;
+    for (const step of steps) {
+      const size = step.querySelector(".size");
+      step.hidden = !found.has(step);
+      if (size && found.has(step)) {
+        const all = step.querySelectorAll("[data-project]").length, n = found.get(step);
+        size.textContent = n === all ? number.format(all) : `${number.format(n)} of ${number.format(all)}`;
+      }
+    }
+    for (const section of sections) section.hidden = !section.querySelector(".step:not([hidden])");
+    const all = `${number.format(rows.length)} ${rows.length === 1 ? "step" : "steps"}`;
+    count.textContent = shown === rows.length ? all : `${number.format(shown)} of ${all}`;
+    label();
+  };
+  const address = () => {
+    const query = new URLSearchParams();
+    for (const [name, field] of Object.entries(filters)) if (field.value) query.set(name, field.value);
+    return "#" + query;
+  };
+  const mark = () => {
+    const now = address().replaceAll("+", "%20");
+    for (const link of links) {
+      if (link.getAttribute("href").replaceAll("+", "%20") === now) link.setAttribute("aria-current", "true");
+      else link.removeAttribute("aria-current");
+    }
+  };
+  const follow = () => {
+    const query = new URLSearchParams(location.hash.slice(1));
+    for (const [name, field] of Object.entries(filters)) {
+      field.value = query.get(name) || "";
+      if (field.selectedIndex === -1) field.value = "";
+    }
+    filter();
+    mark();
   };
   let waiting = 0;
   form.addEventListener("input", (event) => {
@@ -24,14 +67,23 @@
       return;
     }
     clearTimeout(waiting);
-    waiting = setTimeout(filter, event.target.name === "text" ? 120 : 0);
+    waiting = setTimeout(() => {
+      filter();
+      mark();
+      history.replaceState(null, "", address());
+    }, event.target.name === "text" ? 120 : 0);
   });
   form.addEventListener("submit", (event) => event.preventDefault());
-  form.elements.open.addEventListener("click", () => {
-    const open = form.elements.open.getAttribute("aria-pressed") !== "true";
-    form.elements.open.setAttribute("aria-pressed", String(open));
-    for (const step of steps) step.open = open && !step.hidden;
+  window.addEventListener("hashchange", () => {
+    follow();
+    form.scrollIntoView();
   });
+  open.addEventListener("click", () => {
+    const opens = open.textContent === "open all";
+    for (const step of steps) if (!step.hidden) step.open = opens;
+    label();
+  });
+  document.addEventListener("toggle", (event) => event.target.matches(".step") && label(), true);
   form.hidden = false;
-  filter();
+  follow();
 })();

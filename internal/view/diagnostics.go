@@ -4,10 +4,13 @@ import (
 	"cmp"
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/planform/planform/internal/diag"
 )
+
+const fewPlaces = 3 // of a warning that are named
 
 // Diagnostics shows findings on standard error, ordered by place; none are not shown.
 func (v *View) Diagnostics(list diag.List) {
@@ -34,10 +37,23 @@ func (v *View) Validation(list diag.List) error {
 // diagnostics shows a list as text, with a line that counts them.
 func (p *printer) diagnostics(list diag.List) {
 	count := map[diag.Severity]int{}
-	for _, d := range list {
-		count[d.Severity]++
-		p.line(p.severity(d.Severity), Safe(d.Summary))
-		p.position(d.Position, cmp.Or(d.Path, d.Address))
+	for _, same := range equalFindings(list) {
+		d, places := same[0], same
+		count[d.Severity] += len(same)
+		times := ""
+		if len(same) > 1 {
+			times = " (" + strconv.Itoa(len(same)) + " times)"
+			if d.Severity != diag.Error && !p.whole { // an error has to be mended in each place
+				places = same[:fewPlaces]
+			}
+		}
+		p.line(p.severity(d.Severity), Safe(d.Summary), times)
+		for _, d := range places {
+			p.position(d.Position, cmp.Or(d.Path, d.Address))
+		}
+		if more := len(same) - len(places); more > 0 {
+			p.line("  ", p.dim.paint("-->"), " and ", diag.Count(more, "more place"), "; --output json names all")
+		}
 		for _, r := range d.Related {
 			p.position(r.Position, r.Note)
 		}
@@ -46,6 +62,33 @@ func (p *printer) diagnostics(list diag.List) {
 	if text := counts(noun(count[diag.Error], "error"), noun(count[diag.Warning], "warning")); text != "" {
 		p.line(p.bold.paint(text))
 	}
+}
+
+// equalFindings gathers findings that say the same of several places.
+func equalFindings(list diag.List) []diag.List {
+	type words struct {
+		severity      diag.Severity
+		summary, hint string
+	}
+	said := func(d *diag.Diagnostic) words { return words{d.Severity, d.Summary, d.Hint} }
+	equal := map[words]diag.List{}
+	for i := range list {
+		if d := &list[i]; len(d.Related) == 0 {
+			equal[said(d)] = append(equal[said(d)], *d)
+		}
+	}
+	var groups []diag.List
+	told := map[words]bool{}
+	for i := range list {
+		switch d := &list[i]; {
+		case len(d.Related) > 0 || len(equal[said(d)]) < alikeSteps:
+			groups = append(groups, list[i:i+1])
+		case !told[said(d)]:
+			told[said(d)] = true
+			groups = append(groups, equal[said(d)])
+		}
+	}
+	return groups
 }
 
 // severity begins a message.

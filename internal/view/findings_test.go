@@ -104,3 +104,42 @@ func TestFindingsAreAnnotationsOfGitHubActions(t *testing.T) {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
 }
+
+func TestFindingsThatSayTheSameAreOne(t *testing.T) {
+	t.Parallel()
+	var list diag.List
+	for line := range 60 {
+		list.Add(diag.Diagnostic{Severity: diag.Warning, Code: "html", Position: at(line + 1), Path: "description", Summary: "the service removes <script>", Hint: "leave it out"})
+	}
+	for line := range 4 {
+		list.Add(diag.Diagnostic{Severity: diag.Error, Code: "key", Position: at(100 + line), Summary: "the item has no name"})
+	}
+	wanted := map[string]string{
+		"text": "warning: the service removes <script> (60 times)\n  --> workspace.yaml:1:5  description\n  --> workspace.yaml:2:5  description\n" +
+			"  --> workspace.yaml:3:5  description\n  --> and 57 more places; --output json names all\n  leave it out\n" +
+			"error: the item has no name (4 times)\n  --> workspace.yaml:100:5\n  --> workspace.yaml:101:5\n  --> workspace.yaml:102:5\n  --> workspace.yaml:103:5\n" +
+			"4 errors, 60 warnings\n",
+		"github": "\n::warning title=planform html,file=workspace.yaml,line=60,col=5::the service removes <script>",
+	}
+	for format, want := range wanted {
+		s := newScreen(in(format))
+		s.Diagnostics(list)
+		if got := s.err.String(); !strings.Contains(got, want) {
+			t.Errorf("%s: got\n%s\nwant\n%s", format, got, want)
+		}
+	}
+	s := newScreen(in("text"), inFull)
+	if s.Diagnostics(list); strings.Count(s.err.String(), "  description\n") != 60 {
+		t.Error("--full does not show every place")
+	}
+	b := &builder{}
+	b.Notices = list[:60]
+	for format, want := range map[string]string{
+		"markdown": "warning: the service removes &#60;script&#62; (60 times: `workspace.yaml:1:5`, `workspace.yaml:2:5`, `workspace.yaml:3:5` and 57 more); leave it out\n",
+		"html":     "<li>warning: the service removes &lt;script&gt; (60 times: workspace.yaml:1:5, workspace.yaml:2:5, workspace.yaml:3:5 and 57 more); leave it out</li>",
+	} {
+		if got := shownIn(t, format, &b.Plan, nil); !strings.Contains(got, want) {
+			t.Errorf("%s: got\n%s\nwant\n%s", format, got, want)
+		}
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -627,10 +628,23 @@ type span struct {
 
 // lists are those of a plan, with values shortened unless they are to be whole.
 func (s *shownPlan) lists(whole bool) (notices, unseen, kept, stateChanges list) {
-	for _, n := range s.Notices {
-		text := []span{{text: n.Severity.String() + ": " + n.Summary}}
-		if !n.Position.IsZero() {
-			text = append(text, span{text: " ("}, span{n.Position.String(), true}, span{text: ")"})
+	for _, same := range equalFindings(s.Notices) {
+		n := same[0]
+		text, begin, end := []span{{text: n.Severity.String() + ": " + n.Summary}}, " (", ")"
+		if len(same) > 1 {
+			begin += strconv.Itoa(len(same)) + " times: "
+		}
+		var places []span
+		for _, n := range same {
+			if !n.Position.IsZero() && len(places) < 2*fewPlaces {
+				places = append(places, span{text: ", "}, span{n.Position.String(), true})
+			}
+		}
+		if len(places) > 0 {
+			if more := len(same) - fewPlaces; more > 0 {
+				end = fmt.Sprintf(" and %d more)", more)
+			}
+			text = append(append(append(text, span{text: begin}), places[1:]...), span{text: end})
 		}
 		if n.Hint != "" {
 			text = append(text, span{text: "; " + n.Hint})

@@ -23,7 +23,11 @@ func (c *connection) access(ctx context.Context, which string, observed planner.
 		in.API = resource.Documented
 	}
 	c.preflight = doctor.NewPreflight(in)
-	if err := c.preflight.Service(ctx); err != nil || which == "documented" {
+	err := c.preflight.Service(ctx)
+	if which == "documented" && errors.Is(err, apiclient.ErrUnsupported) {
+		err = diag.WithHint(err, "if the base URL is right, this edition lacks what the documented operations need: use --api auto")
+	}
+	if err != nil || which == "documented" {
 		return resource.Documented, err
 	}
 	c.user = c.preflight.User()

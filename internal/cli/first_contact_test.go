@@ -67,6 +67,16 @@ func TestWrongAddressesCredentialsAndWorkspacesAreReportedFirst(t *testing.T) {
 	}
 }
 
+// The community edition has none of the lists that the documented operations are about.
+func TestTheDocumentedOperationsAloneDoNotServeTheCommunityEdition(t *testing.T) {
+	t.Parallel()
+	s := newService(t, sandboxtest.Options{Edition: sandbox.Community})
+	r := s.run(t, "plan", "-f", s.write(t, "m.yaml", oneItem), "--api", "documented")
+	if r.code != 1 || !strings.Contains(r.err, "this edition lacks what the documented operations need: use --api auto") {
+		t.Errorf("exit %d\n%s%s", r.code, r.out, r.err)
+	}
+}
+
 func TestAProjectOfOthersIsReportedAsSuch(t *testing.T) {
 	t.Parallel()
 	s := newService(t, sandboxtest.Options{})

@@ -491,6 +491,10 @@ func (b *changes) difference(i int) (d difference) {
 			d.alwaysSend(asShown(v, f.row))
 			continue
 		}
+		if others := b.stillHave(i, v); !differs && others != "" {
+			d.block(change(v, FromManifest), others, v.Position)
+			continue
+		}
 		if !differs {
 			b.noteUnseen(i, v)
 			d.alwaysSend(v)
@@ -595,10 +599,38 @@ func (b *changes) whyUnappliable(i int, v *resource.Value) string {
 			return h.why
 		}
 	}
+	if others := b.stillHave(i, v); others != "" {
+		return others
+	}
 	if root := b.blockers.blockerOf(v); root != noObject {
 		return "its " + v.Field.Name + " needs " + string(b.in.Desired[root].Address) + ": " + b.blockers.blockReason(root, root)
 	}
 	return ""
+}
+
+// stillHave says which siblings would have, beside the object, what only one is meant to have; "" = none.
+func (b *changes) stillHave(i int, v *resource.Value) string {
+	f := &b.objects.states[i]
+	if !v.Field.Exclusive || isOff(v) || !b.snapshot.listed(f.info, f.parent) {
+		return ""
+	}
+	var others []string
+	l, _ := b.snapshot.list(f.info, f.parent)
+	for _, row := range l.rows {
+		if has, _ := row.Shown(v.Field); has != true || row.ID() == f.id {
+			continue
+		}
+		if at, managed := b.objects.owners[serviceID{f.info.kind.Name, row.ID()}]; managed {
+			if w, given := b.in.Desired[at].Value(v.Field.Name); given && isOff(w) {
+				continue
+			}
+		}
+		others = append(others, label(f.info.kind, row))
+	}
+	if len(others) == 0 {
+		return ""
+	}
+	return "the service would leave " + v.Field.Name + " with " + firstFew(others, ", ") + ", too: write `" + v.Field.Name + ": false` there"
 }
 
 func (b *changes) recordDrift(i int, d *difference) {

@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/planform/planform/internal/resource"
@@ -20,6 +21,9 @@ func findClaims(r round, orphans *orphans) *claims {
 		f := &r.objects.states[i]
 		if f.row == nil || f.presence != exists || f.info.list == nil || f.info.update == nil {
 			continue
+		}
+		if slices.ContainsFunc(r.in.Desired[i].Values, func(v resource.Value) bool { return v.Field.Exclusive && !isOff(&v) }) {
+			r.snapshot.list(f.info, f.parent)
 		}
 		for _, what := range c.of(i, r.in.Desired[i].Values) {
 			have := claim{what.field, textIn(f.row, "external_id")}

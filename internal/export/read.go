@@ -206,7 +206,7 @@ func (r *reader) reportHidden(lists []*list) {
 				return o.parent == l.parent && o.kind == k && o.op.Verb == resource.List && !o.failed
 			})
 			if _, lists := k.Op(resource.List, r.o.API); !lists && k.Section != "" && n > 0 && len(r.o.Only) == 0 {
-				r.omit(k.Noun(), r.o.API.Noun()+" does not list it", l.parent.label(), n)
+				r.omit(k.Noun(), r.o.API.Noun()+" has no list of them that planform reads", l.parent.label(), n)
 			}
 			if shown := len(l.parent.children[k]); counted && listed && n > shown {
 				r.omit(k.Noun(), "archived, or a draft, which no list shows", l.parent.label(), n-shown)

@@ -252,7 +252,7 @@ func (l *life) changeable() []*resource.Field {
 	for i := range l.k.Fields {
 		f := &l.k.Fields[i]
 		_, via := resource.MembershipOf(l.k.Name, f.Name)
-		if l.settable(f) && !f.Immutable && !f.ArchiveFlag && f.Type != resource.File && (via || l.offers(resource.Update)) {
+		if l.settable(f) && !f.Immutable && !f.ArchiveFlag && !f.Exclusive && f.Type != resource.File && (via || l.offers(resource.Update)) {
 			fields = append(fields, f)
 		}
 	}

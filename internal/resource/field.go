@@ -95,6 +95,9 @@ type Field struct {
 	Default string
 	// SetAfterCreate is set where a create does not take the field: an update right after it does.
 	SetAfterCreate bool
+	// Exclusive is set where one of all siblings is meant to have the field, such as the default state. A create takes it
+	// from the others; an update leaves several.
+	Exclusive bool
 	// AlwaysSend is set where an update without the field makes the service change its
 	// value: each update sends it.
 	AlwaysSend bool

@@ -263,8 +263,6 @@ type checks struct {
 	round
 }
 
-func isOff(v *resource.Value) bool { return v.Field.Type == resource.Boolean && v.Text == "false" }
-
 // checkDates warns where a date that is sent comes to lie on the wrong side of
 // one that the manifest does not give: the service holds against each other only what one request has.
 func (b *checks) checkDates(i int, sent []*resource.Value) {

@@ -291,3 +291,5 @@ func label(k *resource.Kind, row resource.Row) string {
 	}
 	return k.Noun() + " " + row.ID()
 }
+
+func isOff(v *resource.Value) bool { return v.Field.Type == resource.Boolean && v.Text == "false" }

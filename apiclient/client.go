@@ -184,6 +184,9 @@ func (c *Client) owner() string {
 // Sent is the number of requests sent so far, with every attempt.
 func (c *Client) Sent() int { return int(c.sent.Load()) }
 
+// Quota is how many requests may be sent at once, and in any minute; 0 a minute = no limit is known.
+func (c *Client) Quota() (free, perMinute int) { return c.limit.quota() }
+
 // Served is when the service gave the latest answer, by its own clock; zero = it does not say.
 func (c *Client) Served() time.Time {
 	if at := c.served.Load(); at > 0 {

@@ -33,12 +33,13 @@ type limiter struct {
 	mu        sync.Mutex
 	changed   chan struct{} // closed when a request ends
 	inflight  map[*slot]struct{}
-	answered  bool    // an answer has come
-	known     bool    // there is a quota
-	announces bool    // answers give the rest of the quota
-	free      int     // places left; negative while requests are under way
-	log       []entry // counted requests that are still in the window, oldest first
-	trusted   bool    // the last refusal matched the log
+	answered  bool      // an answer has come
+	since     time.Time // the first answer
+	known     bool      // there is a quota
+	announces bool      // answers give the rest of the quota
+	free      int       // places left; negative while requests are under way
+	log       []entry   // counted requests that are still in the window, oldest first
+	trusted   bool      // the last refusal matched the log
 
 	capped         time.Time // the cap allows nothing before
 	blocked        time.Time // the service allows nothing before
@@ -60,6 +61,7 @@ type slot struct {
 
 const (
 	window       = time.Minute     // for which a request counts
+	usualQuota   = 60              // requests a minute
 	startWidth   = 4               // requests under way until the first answer
 	nearEnough   = 2 * time.Second // a wait that is not worth a refused request
 	unknown      = math.MaxInt
@@ -121,6 +123,32 @@ func (l *limiter) hasAnswered() bool {
 	return l.answered
 }
 
+// quota is how many requests may be sent at once, and in any minute; 0 a minute = no limit is known. Until a whole minute
+// shows what the service leaves to this client, it is the usual limit at least.
+func (l *limiter) quota() (free, perMinute int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.known {
+		now := time.Now()
+		free = max(0, l.free)
+		perMinute = free + len(l.inflight)
+		for _, e := range l.log {
+			if now.Sub(e.answered) < window {
+				perMinute++
+			}
+		}
+		if perMinute = max(1, perMinute); now.Sub(l.since) < window {
+			perMinute = max(perMinute, usualQuota)
+		}
+	}
+	if l.interval > 0 {
+		if rate := max(1, int(time.Minute/l.interval)); perMinute == 0 || rate < perMinute {
+			return 0, rate
+		}
+	}
+	return free, perMinute
+}
+
 // maySend reports whether a request may be sent now, and if not, the wait before the next check.
 func (l *limiter) maySend(now time.Time) (wait time.Duration, ok bool) {
 	if pause := max(l.blocked.Sub(now), l.capped.Sub(now)); pause > 0 {
@@ -178,7 +206,9 @@ func (s *slot) answered(status, left int, h http.Header) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.end(s)
-	l.answered = true
+	if !l.answered {
+		l.answered, l.since = true, now
+	}
 	if status == http.StatusTooManyRequests {
 		l.refuse(now, s, h)
 		return

@@ -437,3 +437,47 @@ func TestARateIsANumberAndAUnit(t *testing.T) {
 		}
 	}
 }
+
+// TestTheQuotaIsToldToWhoCountsWithIt has quotas that the client learns of, and one that it does not.
+func TestTheQuotaIsToldToWhoCountsWithIt(t *testing.T) {
+	t.Parallel()
+	type told struct{ Free, PerMinute int }
+	for name, test := range map[string]struct {
+		quota rules
+		ask   float64 // requests a minute that the client allows itself
+		after int     // requests
+		first told    // once they are answered
+		later told    // half a minute after a whole one, with as many requests again
+	}{
+		"none":          {quota: rules{size: 1000, silent: true}, after: 10},
+		"the usual one": {quota: rules{size: 60}, after: 10, first: told{50, 60}, later: told{50, 60}},
+		"a small one":   {quota: rules{size: 20}, after: 10, first: told{10, 60}, later: told{10, 20}},
+		"a large one":   {quota: rules{size: 300}, after: 10, first: told{290, 300}, later: told{290, 300}},
+		"a cap":         {quota: rules{size: 300}, ask: 30, after: 2, first: told{0, 30}, later: told{0, 30}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				test.quota.window = time.Minute
+				q := &quota{rules: test.quota}
+				c := offline(t, q.RoundTrip, func(cfg *apiclient.Config) { cfg.MaxPerMinute, cfg.MaxElapsed = test.ask, time.Hour })
+				send := func() (now told) {
+					for range test.after {
+						if _, err := c.Do(t.Context(), request(documented(t, 1))); err != nil {
+							t.Fatal(err)
+						}
+					}
+					now.Free, now.PerMinute = c.Quota()
+					return now
+				}
+				if got := send(); got != test.first {
+					t.Errorf("at first %+v, want %+v", got, test.first)
+				}
+				pass(90 * time.Second)
+				if got := send(); got != test.later {
+					t.Errorf("later %+v, want %+v", got, test.later)
+				}
+			})
+		})
+	}
+}

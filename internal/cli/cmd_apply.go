@@ -250,7 +250,7 @@ func execute(ctx context.Context, conn *connection, plan *planner.Plan, file *st
 		out.view.Notef("interrupted: requests under way are finished, then the state is saved; interrupt again to stop at once")
 	}, cancel)
 	defer release()
-	progress := out.view.Progress(len(plan.Steps) - plan.Summary.Blocked)
+	progress := out.view.Progress(view.Run{Steps: len(plan.Steps) - plan.Summary.Blocked, Requests: plan.Summary.Requests, Quota: conn.client.Quota})
 	defer conn.relay.follow(progress, false)()
 	service := provider.NewService(conn.client, plan, file, grace)
 	result := executor.Run(ctx, plan, service, file, executor.Options{

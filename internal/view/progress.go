@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/planform/planform/executor"
@@ -16,6 +17,8 @@ const (
 	rateWindow = 2 * time.Minute        // the rate is that of the last while: longer than the service's window of one minute
 	rateAfter  = 3 * time.Second        // before this nothing can be said of the rate
 	logEvery   = 30 * time.Second       // a log gets a line this often
+	barColumns = 20
+	barWidth   = 70 // of a terminal from which there is place for the bar
 )
 
 // Progress shows how far a run is, on standard error: on a terminal in one line that is drawn anew and goes away at the end,
@@ -25,6 +28,7 @@ type Progress struct {
 	v     *View
 	label string
 	unit  string // of what is counted, with a space before it; "" = requests
+	run   Run
 
 	// What follows is guarded by the view's mutex.
 	done, total, failed int
@@ -44,15 +48,22 @@ type sample struct {
 	done int
 }
 
-// Progress starts to show a run of so many steps.
-func (v *View) Progress(total int) *Progress { return v.start("applying", " steps", total) }
+// Run is what a progress is shown of.
+type Run struct {
+	Steps    int
+	Requests int                          // that the steps take
+	Quota    func() (free, perMinute int) // requests that may be sent at once, and in any minute; 0 a minute, or nil = no limit is known
+}
+
+// Progress starts to show a run of a plan.
+func (v *View) Progress(run Run) *Progress { return v.start("applying", " steps", run) }
 
 // Reading starts to show reads of which nobody knows how many they will be; see [Progress.Read].
-func (v *View) Reading() *Progress { return v.start("reading", "", 0) }
+func (v *View) Reading() *Progress { return v.start("reading", "", Run{}) }
 
-func (v *View) start(label, unit string, total int) *Progress {
+func (v *View) start(label, unit string, run Run) *Progress {
 	p := &Progress{
-		v: v, label: label, unit: unit, total: total, pending: map[*planner.Step]time.Time{}, samples: []sample{{v.o.Now(), 0}},
+		v: v, label: label, unit: unit, run: run, total: run.Steps, pending: map[*planner.Step]time.Time{}, samples: []sample{{v.o.Now(), 0}},
 		stop: make(chan struct{}), stopped: make(chan struct{}),
 	}
 	every := logEvery
@@ -232,7 +243,7 @@ func (p *Progress) write(line string) { p.writeRaw(line + "\n") }
 
 // line says all there is to say: how far, how fast, how long, what went wrong, what it waits for.
 func (p *Progress) line(now time.Time) string {
-	text := p.label + " " + strconv.Itoa(p.done)
+	text := p.label + p.bar() + " " + strconv.Itoa(p.done)
 	if p.total > 0 {
 		text += "/" + strconv.Itoa(p.total)
 	}
@@ -242,7 +253,7 @@ func (p *Progress) line(now time.Time) string {
 		perMinute := float64(p.done-oldest.done) / elapsed.Minutes()
 		text += ", " + strconv.Itoa(int(perMinute+0.5)) + "/min"
 		if left := p.total - p.done; left > 0 {
-			text += ", " + approximate(time.Duration(float64(left)/perMinute*float64(time.Minute))) + " left"
+			text += ", " + approximate(p.timeLeft(time.Duration(float64(left)/perMinute*float64(time.Minute)))) + " left"
 		}
 	}
 	if p.failed > 0 {
@@ -258,6 +269,33 @@ func (p *Progress) line(now time.Time) string {
 		text += ", waiting " + approximate(wait) + " for " + Safe(p.waitFor)
 	}
 	return text
+}
+
+// timeLeft is the time for what is left: that of the measured rate, but no less than the service's limit allows. What was
+// measured tells nothing of a run that the limit holds back.
+func (p *Progress) timeLeft(measured time.Duration) time.Duration {
+	if p.run.Quota == nil {
+		return measured
+	}
+	free, perMinute := p.run.Quota()
+	if perMinute == 0 {
+		return measured
+	}
+	requests := p.run.Requests * (p.total - p.done) / max(1, p.total)
+	limited := time.Duration(max(0, requests-free)) * time.Minute / time.Duration(perMinute)
+	if free > 0 {
+		return max(measured, limited)
+	}
+	return limited
+}
+
+// bar shows on a terminal how much is done.
+func (p *Progress) bar() string {
+	if p.total <= 0 || !p.v.o.Live || p.v.o.Width < barWidth {
+		return ""
+	}
+	done := barColumns * min(p.done, p.total) / p.total
+	return " [" + strings.Repeat("=", done) + blanks(barColumns-done) + "]"
 }
 
 type jsonWait struct {

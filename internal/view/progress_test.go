@@ -75,7 +75,7 @@ func TestATerminalShowsOneLine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		term := &terminal{}
 		v := view.New(view.Options{Streams: view.Streams{Out: term, Err: term, InTTY: true, OutTTY: true, ErrTTY: true, Width: 80}, Live: true})
-		p := v.Progress(120)
+		p := v.Progress(view.Run{Steps: 120})
 		p.Event(executor.Event{Type: executor.Started, Step: step(1), Total: 120})
 		pause(time.Second / 2) // between two ticks of the clock
 		for i := 1; i <= 10; i++ {
@@ -113,7 +113,7 @@ func TestTheRateIsThatOfTheLastWhile(t *testing.T) {
 	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	term := &terminal{}
 	v := view.New(view.Options{Streams: view.Streams{Err: term, Width: 200}, Live: true, Now: func() time.Time { return now }})
-	p := v.Progress(1000)
+	p := v.Progress(view.Run{Steps: 1000})
 	defer p.Done()
 	done := 0
 	for range 10 { // a quota of 60 a minute, spent at once: then a wait
@@ -125,8 +125,44 @@ func TestTheRateIsThatOfTheLastWhile(t *testing.T) {
 		now = now.Add(time.Minute - 600*time.Millisecond)
 	}
 	p.Event(event(done+1, 1000, executor.Done, nil))
-	if got, want := string(term.last), "applying 601/1000 steps, 60/min, 7 min left"; got != want {
+	if got, want := string(term.last), "applying [============        ] 601/1000 steps, 60/min, 7 min left"; got != want {
 		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// TestTheTimeLeftCountsWithTheLimit has a service that takes 60 requests a minute: the first ones at once, which says nothing of the rest.
+func TestTheTimeLeftCountsWithTheLimit(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	term, free := &terminal{}, 60
+	v := view.New(view.Options{Streams: view.Streams{Err: term, Width: 60}, Live: true, Now: func() time.Time { return now }})
+	p := v.Progress(view.Run{Steps: 600, Requests: 540, Quota: func() (int, int) { return free, 60 }})
+	defer p.Done()
+	done := 0
+	finish := func(n int, took time.Duration) {
+		for range n {
+			done++
+			now = now.Add(took / time.Duration(n))
+			p.Event(event(done, 600, executor.Done, nil))
+		}
+	}
+	for _, shown := range []struct {
+		n    int
+		took time.Duration
+		free int
+		want string
+	}{
+		{40, 4 * time.Second, 20, "applying 40/600 steps, 600/min, 8 min left"},
+		{20, 2 * time.Second, 0, "applying 60/600 steps, 600/min, 8 min left"},
+		{1, 56 * time.Second, 0, "applying 61/600 steps, 59/min, 8 min left"},
+		{6, 6 * time.Minute, 0, "applying 67/600 steps, 1/min, 8 min left"},       // others use up the limit
+		{6, 6 * time.Minute, 60, "applying 73/600 steps, 1/min, 8 h 47 min left"}, // it is not the limit
+	} {
+		free = shown.free
+		finish(shown.n, shown.took)
+		if got := string(term.last); got != shown.want {
+			t.Errorf("got %q, want %q", got, shown.want)
+		}
 	}
 }
 
@@ -134,7 +170,7 @@ func TestALogShowsHowFarTheRunIs(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newScreen(func(o *view.Options) { o.Now = time.Now })
-		p := s.Progress(120)
+		p := s.Progress(view.Run{Steps: 120})
 		pause(time.Second / 2) // between two ticks of the clock
 		for i := 1; i <= 50; i++ {
 			pause(time.Second)
@@ -152,7 +188,7 @@ func TestALogShowsHowFarTheRunIs(t *testing.T) {
 func TestTheStepsOfOneRequestWithoutAnAnswerAreToldOnce(t *testing.T) {
 	t.Parallel()
 	s := newScreen()
-	p := s.Progress(120)
+	p := s.Progress(view.Run{Steps: 120})
 	for i := range 50 {
 		together := step(i)
 		together.Batch = 1
@@ -167,7 +203,7 @@ func TestTheStepsOfOneRequestWithoutAnAnswerAreToldOnce(t *testing.T) {
 func TestAProgramGetsAnEventForEachStep(t *testing.T) {
 	t.Parallel()
 	s := newScreen(inJSON)
-	p := s.Progress(7)
+	p := s.Progress(view.Run{Steps: 7})
 	p.Event(executor.Event{Type: executor.Started, Step: step(1), Total: 7})
 	e := event(1, 7, executor.Done, nil)
 	e.Result.Outcome.Identifier = "WEB-12"
@@ -208,7 +244,7 @@ func TestReadsAreCounted(t *testing.T) {
 	}
 	p.Expect(7)
 	v.Notef("note")
-	if got := string(term.last); got != "reading 1/7" {
+	if got := string(term.last); got != "reading [==                  ] 1/7" {
 		t.Errorf("got %q", got)
 	}
 	p.Done()
@@ -222,7 +258,7 @@ func TestManyWritersDoNotTearEachOther(t *testing.T) {
 	t.Parallel()
 	term := &terminal{}
 	v := view.New(view.Options{Streams: view.Streams{Out: term, Err: term, Width: 30}, Live: true})
-	p := v.Progress(400)
+	p := v.Progress(view.Run{Steps: 400})
 	var wg sync.WaitGroup
 	for w := range 4 {
 		wg.Go(func() {
@@ -260,7 +296,7 @@ func TestManyWritersDoNotTearEachOther(t *testing.T) {
 func TestAFailingStreamDoesNotStopTheRun(t *testing.T) {
 	t.Parallel()
 	v := view.New(view.Options{Streams: view.Streams{Out: &bytes.Buffer{}, Err: brokenWriter{}}, Live: true})
-	p := v.Progress(1)
+	p := v.Progress(view.Run{Steps: 1})
 	p.Event(event(1, 1, executor.Done, nil))
 	v.Notef("note")
 	p.Done()

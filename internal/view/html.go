@@ -223,10 +223,11 @@ func newPageStep(same []*entry) *pageStep {
 			short = append(short, c.short())
 		}
 	}
+	s.Short = strings.Join(short, ", ")
 	if n := len(short); n > fewFields {
-		short = append([]string{diag.Count(n, "field")}, short...)
+		s.Short = diag.Count(n, "field") + ": " + s.Short
 	}
-	s.Short = diag.Truncate(strings.Join(short, ", "), shortText)
+	s.Short = diag.Truncate(s.Short, shortText)
 	return s
 }
 

@@ -189,7 +189,7 @@ func TestAReviewerSeesWhatGoesFirst(t *testing.T) {
 		`<a href="https://app.plane.so/acme/browse/WEB-9" rel="noreferrer" target="_blank">open in Plane</a>`,
 		`<b><span class="size">3</span> work items</b> <span class="dim">labels &#43;ops</span>`,
 		`<li data-project="web"><b>Item b</b> <code class="dim">work_item/web/b</code> <a href="https://app.plane.so/`,
-		`<b>Many</b> <span>WEB-4</span> <code class="dim">work_item/web/many</code> <span class="dim">4 fields, priority low → high, `,
+		`<b>Many</b> <span>WEB-4</span> <code class="dim">work_item/web/many</code> <span class="dim">4 fields: priority low → high, `,
 		`<del>low</del> → <ins>high</ins>`,
 	} {
 		if !strings.Contains(text, want) {

@@ -10,7 +10,9 @@
     return element ? texts.get(element) : "";
   };
   const label = () => {
-    open.textContent = steps.some((step) => step.open === false && !step.hidden) ? "open all" : "close all";
+    const shown = steps.filter((step) => step.matches("details:not([hidden])"));
+    open.hidden = shown.length === 0;
+    open.textContent = shown.some((step) => !step.open) ? "open all" : "close all";
   };
   const filter = () => {
     const words = text.value.toLowerCase().split(/\s+/).filter(Boolean), found = new Map();
@@ -80,7 +82,7 @@
   });
   open.addEventListener("click", () => {
     const opens = open.textContent === "open all";
-    for (const step of steps) if (!step.hidden) step.open = opens;
+    for (const step of steps) if (step.matches("details:not([hidden])")) step.open = opens;
     label();
   });
   document.addEventListener("toggle", (event) => event.target.matches(".step") && label(), true);

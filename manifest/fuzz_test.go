@@ -73,3 +73,33 @@ func FuzzLoad(f *testing.F) {
 		}
 	})
 }
+
+// FuzzTree: whatever a manifest includes and takes from a table, each finding has its place in one of the files, and the same files
+// give the same.
+func FuzzTree(f *testing.F) {
+	f.Add("version: 1\ninclude: [sub.yaml]\nvars: {a: x, t: {csv: t.csv}}\nlist\n", "version: 1\nvars: {a: }\npages: [{for_each: \"${{ vars.t }}\", name: \"${{ each.n }}${{ vars.a }}\"}]\n", "n,m\n1,\"2\n3\"\n")
+	f.Add("version: 1\nvars: {t: {csv: t.csv}}\ninclude: ['*.yaml']\npages: [{for_each: {csv: t.csv}, as: row, key: \"${{ row.n }}\", name: \"${{ row.m }}\"}]\n", "version: 1\ninclude: [m.yaml]\n", "n;m\n1;2\n")
+	f.Add("include: [sub.yaml, ../x.yaml, t.csv]\n", "", "")
+	f.Fuzz(func(t *testing.T, main, included, table string) {
+		if len(main)+len(included)+len(table) > 20000 {
+			return
+		}
+		dir := t.TempDir()
+		for name, text := range map[string]string{"m.yaml": main, "sub.yaml": included, "t.csv": table} {
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		options := manifest.Options{AllowEmpty: true, Limits: manifest.Limits{Elements: 1 << 14, Depth: 20, Findings: 1000}}
+		m, found := manifest.Load(t.Context(), []string{filepath.Join(dir, "m.yaml")}, options)
+		for _, d := range found {
+			if d.Position.File != "" && filepath.Dir(d.Position.File) != dir {
+				t.Errorf("%v is not in %s", d, dir)
+			}
+		}
+		again, same := manifest.Load(t.Context(), []string{filepath.Join(dir, "m.yaml")}, options)
+		if diff := cmp.Diff(found, same); diff != "" || len(m.Objects) != len(again.Objects) {
+			t.Errorf("%d objects, then %d: %s", len(m.Objects), len(again.Objects), diff)
+		}
+	})
+}

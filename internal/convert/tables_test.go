@@ -271,7 +271,8 @@ func FuzzTables(f *testing.F) {
 		}
 	}
 	f.Add([]byte("{} "))
-	f.Add([]byte(`[{"noteable_iid": 1, "body": "x"}, {"a": [[{"b": []}]]}]`)) //nolint:misspell // GitLab's word
+	f.Add([]byte(`[{"title": "t", "body": ` + strings.Repeat(`{"content": [{"a": 1}, `, 300) + `"x"` + strings.Repeat("]}", 300) + "}]")) // deep, as rich texts are
+	f.Add([]byte(`[{"noteable_iid": 1, "body": "x"}, {"a": [[{"b": []}]]}]`))                                                             //nolint:misspell // GitLab's word
 	f.Fuzz(func(t *testing.T, data []byte) {
 		files, err := convert.Files([]string{"-"}, "", bytes.NewReader(data))
 		if err != nil {

@@ -3,6 +3,7 @@ package layout_test
 import (
 	"bytes"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -10,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"gopkg.in/yaml.v3"
 
 	"github.com/planform/planform/internal/layout"
 	"github.com/planform/planform/internal/resource"
@@ -148,4 +150,51 @@ func values(o *resource.Object) string {
 		}
 	}
 	return strings.Join(all, "|")
+}
+
+// FuzzFormat: what is formatted means what it did, and stays as it is from then on.
+func FuzzFormat(f *testing.F) {
+	for _, text := range []string{
+		"a:\n    b:\n- c: 1\n  # d\n", "a: \"x\"   # one\nb: 'y'\n", "a:\n    b: |4-\n          x\n        y\n", "- - - a\n  - b\n", "? a\n: b\n", "{\"a\": [1, 'b', c]}",
+		"x: &x\n    b: 1\nc:\n    <<:  *x\n", "a: one\n   two\n\n   three\n", "\ufeffa:\r\n    b: >-\r\n      c\r\n", "---\na: !!str 1\n...\n--- b\n", "a: \"\\u2028\"\nb: yes\n",
+	} {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		if len(text) > 4000 {
+			return
+		}
+		formatted, err := layout.Format(text)
+		if err != nil {
+			return
+		}
+		if before, after := meaning(text), meaning(formatted); before != nil && !cmp.Equal(before, after, cmp.Comparer(sameNumber)) {
+			t.Errorf("%q means something else than %q: %s", formatted, text, cmp.Diff(before, after))
+		}
+		if again, err := layout.Format(formatted); err != nil || !bytes.Equal(again, formatted) {
+			t.Errorf("%q becomes %q, and then %q: %v", text, formatted, again, err)
+		}
+	})
+}
+
+// sameNumber also holds for what is no number.
+func sameNumber(a, b float64) bool { return a == b || a != a && b != b }
+
+// meaning is what the documents of a text hold; nil where the library cannot tell.
+func meaning(text []byte) (documents []any) {
+	defer func() {
+		if recover() != nil { // the library panics on some inputs
+			documents = nil
+		}
+	}()
+	for d := yaml.NewDecoder(bytes.NewReader(text)); ; {
+		var v any
+		switch err := d.Decode(&v); {
+		case errors.Is(err, io.EOF):
+			return documents
+		case err != nil:
+			return nil
+		}
+		documents = append(documents, v)
+	}
 }

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -61,7 +62,7 @@ func newWorkspace(t *testing.T, files map[string]string) *workspace {
 	}
 	prior := w.open()
 	defer func() { _ = prior.Close() }()
-	plan, found, err := w.plan(w.load(nil), prior, false)
+	plan, found, err := w.plan(w.load(), prior, false)
 	if err != nil || plan == nil {
 		t.Fatal(err, found)
 	}
@@ -101,9 +102,9 @@ func (w *workspace) read(edited map[string][]byte) (*manifest.Manifest, diag.Lis
 	return m, found
 }
 
-func (w *workspace) load(edited map[string][]byte) *manifest.Manifest {
+func (w *workspace) load() *manifest.Manifest {
 	w.Helper()
-	m, found := w.read(edited)
+	m, found := w.read(nil)
 	if found.HasErrors() {
 		w.Fatal(found)
 	}
@@ -119,6 +120,14 @@ func (w *workspace) plan(m *manifest.Manifest, prior *state.File, pulling bool) 
 // send sends what somebody does in the web app; path is below the workspace.
 func (w *workspace) send(method, path string, body any) {
 	w.Helper()
+	if answer := w.try(method, path, body); answer.Code >= 300 {
+		w.Fatal(method, path, answer.Code, answer.Body)
+	}
+}
+
+// try is send of what may be refused.
+func (w *workspace) try(method, path string, body any) *httptest.ResponseRecorder {
+	w.Helper()
 	text, err := json.Marshal(body)
 	if err != nil {
 		w.Fatal(err)
@@ -127,9 +136,8 @@ func (w *workspace) send(method, path string, body any) {
 	req.Header.Set("X-Api-Key", sandbox.Key)
 	req.Header.Set("Content-Type", "application/json")
 	answer := httptest.NewRecorder()
-	if w.server.ServeHTTP(answer, req); answer.Code >= 300 {
-		w.Fatal(method, path, answer.Code, answer.Body)
-	}
+	w.server.ServeHTTP(answer, req)
+	return answer
 }
 
 // change changes the object of a kind that has the name; its path is that of its list.
@@ -154,7 +162,7 @@ func (w *workspace) pull() []string {
 	w.Helper()
 	prior := w.open()
 	defer func() { _ = prior.Close() }()
-	desired := w.load(nil)
+	desired := w.load()
 	plan, found, err := w.plan(desired, prior, true)
 	if err != nil || plan == nil {
 		w.Fatal(err, found)
@@ -347,7 +355,7 @@ projects:
 				t.Error(diff)
 			}
 			w.has("m.yaml", tt.after)
-			w.load(nil)
+			w.load()
 			if left := w.pull(); len(left) != len(tt.left) {
 				t.Error("again:", left)
 			}
@@ -411,4 +419,63 @@ func TestOneValueThatCannotBeTakenLeavesTheOthers(t *testing.T) {
 			}
 		})
 	}
+}
+
+// FuzzPull: whatever people call an item and write into it, the manifest says that and nothing else afterwards, or is left as it was.
+func FuzzPull(f *testing.F) {
+	const text = `version: 1
+projects:
+  - key: web
+    identifier: WEB
+    labels: [Big Bug, {name: Other, key: other}]
+    work_items:
+      - {key: a, name: Alpha, labels: [Big Bug]} # one
+      - key: b
+        name: Beta
+        description: |
+          Two lines
+          of text
+`
+	for _, name := range []string{"x", "a: b", "- a", "#x", "yes", "1", "'", "\"", "{a}", "[a, b]", "*a", "&a", "a # b", "a, b", "${{ vars.x }}", "a\u2028b", "\u0085", "é😀", "null", "2027-01-01"} {
+		f.Add(name, "<p>"+name+"</p>")
+	}
+	f.Fuzz(func(t *testing.T, name, html string) {
+		if len(name) > 200 || len(html) > 2000 || !utf8.ValidString(name) || !utf8.ValidString(html) || strings.TrimSpace(name) == "" || strings.ContainsFunc(name+html, func(r rune) bool { return r < ' ' || r == 0x7f }) {
+			return
+		}
+		w := newWorkspace(t, map[string]string{"m.yaml": text})
+		for path, fields := range map[string]map[string]any{
+			"labels/" + w.id("label", "Big Bug"):       {"name": name},
+			"work-items/" + w.id("work_item", "Alpha"): {"name": name},
+			"work-items/" + w.id("work_item", "Beta"):  {"description_html": html},
+		} {
+			w.try(http.MethodPatch, web+path+"/", fields) // what the service refuses is not there to be pulled
+		}
+		before := w.load()
+		w.pull()
+		after := w.load()
+		if len(before.Objects) != len(after.Objects) {
+			t.Fatalf("%d objects became %d", len(before.Objects), len(after.Objects))
+		}
+		for i, o := range before.Objects {
+			if now := after.Objects[i]; now.Address != o.Address || len(now.Values) != len(o.Values) {
+				t.Errorf("%s with %d values became %s with %d", o.Address, len(o.Values), now.Address, len(now.Values))
+			}
+		}
+		left := w.pull()
+		if again := w.load(); !cmp.Equal(texts(after), texts(again)) {
+			t.Errorf("a second pull makes another text (%q): %s", left, cmp.Diff(texts(after), texts(again)))
+		}
+	})
+}
+
+// texts are what a manifest says of each object.
+func texts(m *manifest.Manifest) map[string]string {
+	all := map[string]string{}
+	for _, o := range m.Objects {
+		for i := range o.Values {
+			all[string(o.Address)+" "+o.Values[i].Field.Path()] = o.Values[i].Text
+		}
+	}
+	return all
 }

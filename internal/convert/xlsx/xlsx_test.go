@@ -1,0 +1,72 @@
+package xlsx_test
+
+import (
+	"archive/zip"
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"io"
+	"testing"
+
+	"github.com/planform/planform/internal/convert/xlsx"
+)
+
+// workbook is one of these parts.
+func workbook(t *testing.T, parts map[string]string) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w := zip.NewWriter(&b)
+	for name, text := range parts {
+		file, err := w.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Store})
+		if err == nil {
+			_, err = file.Write([]byte(text))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// FuzzRead: whatever the parts of a workbook hold, it is refused, or read as a table each of whose lines belongs to a row.
+func FuzzRead(f *testing.F) {
+	const sheets = `<workbook xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"><sheets><sheet name="S" sheetId="1" r:id="rId1"/></sheets></workbook>`
+	f.Add(sheets, `<worksheet><sheetData><row r="1"><c r="A1" t="s"><v>0</v></c><c r="B1" t="inlineStr"><is><t>b</t></is></c></row><row r="3"><c r="XFD3"><v>4.5</v></c></row></sheetData></worksheet>`,
+		`<sst><si><t>a</t></si></sst>`, `<styleSheet/>`)
+	f.Add(sheets, `<worksheet><sheetData><row r="1" hidden="1"><c r="A1" t="d"><v>2024-01-02</v></c><c t="b"><v>1</v></c><c t="e"><v>#N/A</v></c><c s="1"><v>45000.5</v></c></row></sheetData><mergeCells><mergeCell ref="A1:B2"/></mergeCells></worksheet>`,
+		`<sst><si><r><t>a</t></r><r><t>"b"&#10;c</t></r></si></sst>`, `<styleSheet><numFmts><numFmt numFmtId="164" formatCode="yyyy-mm-dd"/></numFmts><cellXfs><xf numFmtId="0"/><xf numFmtId="164"/></cellXfs></styleSheet>`)
+	f.Fuzz(func(t *testing.T, book, sheet, texts, styles string) {
+		data := workbook(t, map[string]string{
+			"xl/workbook.xml": book, "xl/worksheets/sheet1.xml": sheet, "xl/sharedStrings.xml": texts, "xl/styles.xml": styles,
+			"xl/_rels/workbook.xml.rels": `<Relationships><Relationship Id="rId1" Target="worksheets/sheet1.xml"/></Relationships>`,
+		})
+		read, err := xlsx.Read(data, "book.xlsx")
+		if err != nil {
+			return
+		}
+		rows, open := csv.NewReader(bytes.NewReader(read.Text)), read.Open()
+		rows.FieldsPerRecord = -1
+		numbered, ok := open.(interface{ Row(line int) int })
+		if !ok {
+			t.Fatal("its rows have no numbers")
+		}
+		for before := 0; ; {
+			_, err := rows.Read()
+			if errors.Is(err, io.EOF) {
+				return
+			}
+			if err != nil {
+				t.Fatalf("%q: %v", read.Text, err)
+			}
+			line, _ := rows.FieldPos(0)
+			row := numbered.Row(line)
+			if row <= before {
+				t.Fatalf("line %d of %q is row %d, behind row %d", line, read.Text, row, before)
+			}
+			before = row
+		}
+	})
+}

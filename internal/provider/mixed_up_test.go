@@ -1,12 +1,15 @@
 package provider_test
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"net/http"
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/planform/planform/internal/resource"
 	"github.com/planform/planform/internal/sandbox/sandboxtest"
@@ -51,6 +54,38 @@ func TestAnIDThatIsNoneOrAnothersIsNotTaken(t *testing.T) {
 				})
 			}
 		}
+	}
+}
+
+// TestAnIDOfTheStateThatIsNoneIsAsGoodAsAWrongOne: one damaged letter costs a look, and nothing is made twice.
+func TestAnIDOfTheStateThatIsNoneIsAsGoodAsAWrongOne(t *testing.T) {
+	t.Parallel()
+	for letter, name := range map[string]string{"z": "no hexadecimal digit", "0": "another digit"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newService(t, resource.V1)
+			s.apply(t, applying{manifest: mixedUp})
+			file := s.open(t)
+			for address, r := range file.Prior() {
+				if address.Kind() == "work_item" || address.Kind() == "label" {
+					r.ID = letter + r.ID[1:]
+					file.Put(r)
+				}
+			}
+			if err := errors.Join(file.Save(), file.Close()); err != nil {
+				t.Fatal(err)
+			}
+			before := s.all()
+			if r := s.apply(t, applying{manifest: mixedUp}); r.writes > 0 || len(r.failed()) > 0 || r.plan.Summary.Create > 0 {
+				t.Errorf("%d writes, %q, %+v", r.writes, r.failed(), r.plan.Summary)
+			}
+			if diff := cmp.Diff(before, s.all()); diff != "" {
+				t.Error(diff)
+			}
+			if r := s.apply(t, applying{manifest: mixedUp}); !r.plan.Empty() {
+				t.Errorf("again: %+v", r.plan.Summary)
+			}
+		})
 	}
 }
 

@@ -3,6 +3,10 @@ package provider
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
+
+	"github.com/google/uuid"
 
 	"github.com/planform/planform/apiclient"
 	"github.com/planform/planform/internal/diag"
@@ -21,6 +25,7 @@ func Plan(ctx context.Context, client *apiclient.Client, in planner.Input, grace
 	if in.Observed == nil {
 		in.Observed = planner.Observed{}
 	}
+	in.Prior = askable(in.Prior)
 	reader := &Reader{Client: client, API: in.API, Observed: in.Observed, requests: len(in.Observed)}
 	for {
 		round := planner.Build(in)
@@ -109,4 +114,20 @@ func HasV2(ctx context.Context, client *apiclient.Client) (bool, error) {
 	default:
 		return false, err
 	}
+}
+
+// askable are records whose IDs the service can be asked for. One that is no ID, as after damage to the state, becomes one that no
+// object has: the object is found again by its mark, as if the ID were a wrong one.
+func askable(prior planner.Prior) planner.Prior {
+	mended := maps.Clone(prior)
+	for address, r := range prior {
+		members := slices.DeleteFunc(slices.Clone(r.Members), func(id string) bool { return !resource.IsID(id) })
+		if wrong := r.ID != "" && !resource.IsID(r.ID); wrong || len(members) < len(r.Members) {
+			if r.Members = members; wrong {
+				r.ID = uuid.NewSHA1(uuid.NameSpaceURL, []byte(address)).String()
+			}
+			mended[address] = r
+		}
+	}
+	return mended
 }

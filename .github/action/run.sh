@@ -28,16 +28,18 @@ done <<<"$FILES"
 
 output() { printf '%s=%s\n' "$1" "$2" >>"$GITHUB_OUTPUT"; }
 
-# make_plan leaves $plan, $report and, in $pending, whether anything changes. If there is no plan, $report says why.
+# make_plan leaves $plan, $report and, in $pending, whether anything changes. If there is no plan, $report says why. It takes
+# further flags.
 make_plan() {
   local code=0
+  pending=true
   rm -f "$plan"
   { planform validate "${files[@]}" --output github &&
-    planform plan "${files[@]}" ${args[@]+"${args[@]}"} --out "$plan" --output markdown --detailed-exitcode >"$report"; } 2>"$errors" || code=$?
+    planform plan "${files[@]}" ${args[@]+"${args[@]}"} "$@" --out "$plan" --output markdown --detailed-exitcode >"$report"; } 2>"$errors" || code=$?
   cat "$errors" >&2
   case $code in
     0) pending=false ;;
-    2 | 3) pending=true ;;
+    2 | 3) ;;
     *)
       failure "$code" >"$report"
       cat "$report" >>"$GITHUB_STEP_SUMMARY"
@@ -68,9 +70,28 @@ comment() {
   { printf '%s\n' "$marker"; cat "$report"; } >"$RUNNER_TEMP/comment.md"
   if [[ -n $id ]]; then
     gh api --method PATCH "repos/$GITHUB_REPOSITORY/issues/comments/$id" --field "body=@$RUNNER_TEMP/comment.md" --silent
-  else
+  elif [[ $COMMENT_EMPTY == true || $pending == true ]]; then
     gh api --method POST "repos/$GITHUB_REPOSITORY/issues/$PULL_REQUEST/comments" --field "body=@$RUNNER_TEMP/comment.md" --silent
   fi
+}
+
+# label leaves one label of this action on the pull request, for what the plan does; none if there is no plan.
+label() {
+  local had path want='' kept=false labels=repos/$GITHUB_REPOSITORY/issues/$PULL_REQUEST/labels prefix="planform $NAME: "
+  if [[ -f $plan && $pending == false ]]; then
+    want=${prefix}nothing
+  elif [[ -f $plan ]]; then
+    want=${prefix}changes
+    [[ $(grep -om 1 '"delete": *[0-9]*' "$plan") != *[1-9]* ]] || want=${prefix}deletions
+  fi
+  while IFS=$'\t' read -r had path; do
+    if [[ $had == "$want" ]]; then
+      kept=true
+    elif [[ -n $had ]]; then
+      gh api --method DELETE "$labels/$path" --silent
+    fi
+  done < <(gh api "$labels" --jq ".[].name | select(startswith(\"$prefix\")) | \"\\(.)\\t\\(@uri)\"")
+  [[ -z $want || $kept == true ]] || gh api --method POST "$labels" --field "labels[]=$want" --silent
 }
 
 # fetch_plan takes the plan that was reviewed: that of the newest run for the head of the merged pull request. Runs of other
@@ -114,6 +135,7 @@ commit_state() {
 # issue opens an issue about drift, updates it, or closes it.
 issue() {
   local number title="The workspace differs from its manifests ($NAME)"
+  printf '\n%s\n' '`planform pull` takes what people changed into the manifests, the next apply takes it back. This issue closes itself when they are equal.' >>"$report"
   number=$(gh issue list --repo "$GITHUB_REPOSITORY" --state open --search "in:title \"$title\"" --json number --jq '.[0].number // empty')
   case $pending:$number in
     true:) gh issue create --repo "$GITHUB_REPOSITORY" --title "$title" --body-file "$report" ;;
@@ -127,7 +149,10 @@ code=0
 case $COMMAND in
   plan)
     make_plan || code=$?
-    [[ -z $PULL_REQUEST ]] || comment
+    if [[ -n $PULL_REQUEST ]]; then
+      comment
+      [[ $LABEL != true ]] || label
+    fi
     ;;
   apply)
     fetch_plan || exit
@@ -136,7 +161,7 @@ case $COMMAND in
     [[ $COMMIT_STATE != true ]] || commit_state # also what a run that failed has made
     ;;
   drift)
-    make_plan || exit
+    make_plan --allow-unsupported || exit # what the edition lacks is no drift, and would keep the issue open
     issue
     ;;
   *)

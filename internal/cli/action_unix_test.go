@@ -32,6 +32,7 @@ case $* in
   *"/commits/abc/pulls "*) jq -r "$filter" "$GITHUB/pulls" ;;
   *"/actions/workflows/plan.yml/runs?head_sha=abc123&event=pull_request"*) jq -r "$filter" "$GITHUB/runs" ;;
   *"/actions/"*) echo '{"workflow_runs": []}' | jq -r "$filter" ;;
+  "api "*"/issues/5/labels --jq "*) jq -r "$filter" "$GITHUB/labels" ;;
   "run download "*) cp -R "$GITHUB/artifact-$3" "$dir" ;;
   "issue list "*) jq -r "$filter" "$GITHUB/issues" ;;
 esac
@@ -59,10 +60,10 @@ func newAction(t *testing.T, manifests map[string]string) *action {
 	a.env = append(os.Environ(), "PLANE_BASE_URL="+a.url, "PLANE_API_KEY="+sandbox.Key, "NO_COLOR=1", "PATH="+filepath.Dir(program(t))+":"+a.github+":"+os.Getenv("PATH"),
 		"GITHUB="+a.github, "RUNNER_TEMP="+a.temp, "GITHUB_OUTPUT="+filepath.Join(a.github, "output"), "GITHUB_STEP_SUMMARY="+filepath.Join(a.github, "summary"),
 		"GITHUB_SERVER_URL=https://github.com", "GITHUB_REPOSITORY=acme/config", "GITHUB_SHA=abc", "GITHUB_REF_NAME=main", "GITHUB_RUN_ID=77",
-		"FILES=web.yaml", "ARGS=", "APPLY_ARGS=", "NAME=acme", "COMMIT_STATE=true", "PLAN_WORKFLOW=plan.yml", "PULL_REQUEST=5",
+		"FILES=web.yaml", "ARGS=", "APPLY_ARGS=", "NAME=acme", "COMMIT_STATE=true", "COMMENT_EMPTY=true", "LABEL=true", "PLAN_WORKFLOW=plan.yml", "PULL_REQUEST=5",
 		"GIT_AUTHOR_NAME=t", "GIT_AUTHOR_EMAIL=t@example.com", "GIT_COMMITTER_NAME=t", "GIT_COMMITTER_EMAIL=t@example.com", "GIT_CONFIG_GLOBAL=/dev/null")
 	for name, text := range map[string]string{
-		"gh": gh, "issues": "[]", "comments": comments(),
+		"gh": gh, "issues": "[]", "labels": "[]", "comments": comments(),
 		"pulls": `[{"head": {"sha": "never"}, "base": {"ref": "main"}}, {"merged_at": "t", "head": {"sha": "to-dev"}, "base": {"ref": "dev"}},
 			{"merged_at": "t", "head": {"sha": "abc123"}, "base": {"ref": "main"}}]`,
 		"runs": `{"workflow_runs": [{"id": 79, "run_number": 5, "repository": {"id": 1}, "head_repository": {"id": 2}},
@@ -189,6 +190,50 @@ func TestTheActionPlansAppliesAndReportsDrift(t *testing.T) {
 	}
 	a.service.must(t, "apply", "-f", filepath.Join(a.repo, "web.yaml"), "--var", "title=Two  words")
 	has(t, "and closed", a.acts(t, "drift", title), "issue close 12")
+}
+
+// TestTheActionLabelsThePullRequest: with what its plan does, and with nothing if there is no plan.
+func TestTheActionLabelsThePullRequest(t *testing.T) {
+	t.Parallel()
+	const stale = `[{"name": "bug"}, {"name": "planform acme: deletions"}, {"name": "planform other: changes"}]`
+	gone, added := "--method DELETE repos/acme/config/issues/5/labels/planform%20acme%3A%20deletions", "--method POST repos/acme/config/issues/5/labels --field labels[]=planform acme: "
+	for name, tt := range map[string]struct {
+		manifest, labels string
+		settings         []string
+		want, not        []string
+	}{
+		"changes":                     {withPriority("high"), "[]", nil, []string{added + "changes "}, []string{"DELETE"}},
+		"in place of what was":        {withPriority("high"), stale, nil, []string{gone, added + "changes "}, []string{"labels/bug", "labels/planform%20other"}},
+		"not twice":                   {withPriority("high"), `[{"name": "planform acme: changes"}]`, nil, nil, []string{added, "DELETE"}},
+		"deletions":                   {"{version: 1, workspace: acme, projects: [{identifier: WEB}]}", "[]", []string{"ARGS=--prune"}, []string{added + "deletions "}, nil},
+		"nothing":                     {"{version: 1, workspace: acme, projects: [{identifier: WEB}]}", stale, nil, []string{gone, added + "nothing "}, nil},
+		"no plan":                     {"{version: 1, workspace: acme, x: 1}", stale, nil, []string{gone}, []string{added}},
+		"none, if that is not wanted": {withPriority("high"), stale, []string{"LABEL=false"}, nil, []string{"/labels"}},
+		"no comment on an empty plan": {"{version: 1, workspace: acme, projects: [{identifier: WEB}]}", "[]", []string{"COMMENT_EMPTY=false"}, []string{added + "nothing "}, []string{"/comments --field"}},
+		"but on one with changes":     {withPriority("high"), "[]", []string{"COMMENT_EMPTY=false"}, []string{"/comments --field"}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a := newAction(t, map[string]string{"web.yaml": tt.manifest})
+			if name == "deletions" {
+				a.put(t, a.repo, "web.yaml", withPriority("high"))
+				a.service.must(t, "apply", "-f", filepath.Join(a.repo, "web.yaml"))
+				a.put(t, a.repo, "web.yaml", tt.manifest)
+			}
+			a.put(t, a.github, "labels", tt.labels)
+			asked, told, _ := a.act(t, "plan", tt.settings...)
+			for _, part := range tt.want {
+				if !strings.Contains(asked, part) {
+					t.Errorf("no %q in\n%s\n%s", part, asked, told)
+				}
+			}
+			for _, part := range tt.not {
+				if strings.Contains(asked, part) {
+					t.Errorf("%q in\n%s", part, asked)
+				}
+			}
+		})
+	}
 }
 
 // TestTheActionSaysInTheCommentThatThereIsNoPlan: a reviewer must not approve the plan of a former push.

@@ -598,7 +598,7 @@ func TestPagesGetSmallerAfterOneThatTakesTooLong(t *testing.T) {
 				t.Parallel()
 				synctest.Test(t, func(t *testing.T) {
 					var sizes []string
-					served := 0
+					want, served := tt.sizes, 0
 					c := offline(t, func(r *http.Request) (*http.Response, error) {
 						q := r.URL.Query()
 						sizes = append(sizes, q.Get("per_page"))
@@ -621,13 +621,13 @@ func TestPagesGetSmallerAfterOneThatTakesTooLong(t *testing.T) {
 						if len(rows) != tt.rows || len(seen) != tt.rows {
 							t.Errorf("%d rows, %d different ones, of %d", len(rows), len(seen), tt.rows)
 						}
-						if got := strings.Join(sizes, " "); tt.sizes != "" && got != tt.sizes {
-							t.Errorf("pages of %s, want %s", got, tt.sizes)
+						if got := strings.Join(sizes, " "); want != "" && got != want {
+							t.Errorf("pages of %s, want %s", got, want)
 						}
-						if first := sizes[len(sizes)-1]; tt.sizes == "" && first == "1000" {
+						if first := sizes[len(sizes)-1]; want == "" && first == "1000" {
 							t.Errorf("what was learned is forgotten: pages of %v", sizes)
 						}
-						sizes, tt.sizes = nil, ""
+						sizes, want = nil, ""
 					}
 				})
 			})

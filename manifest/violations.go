@@ -326,7 +326,10 @@ func (p *properties) explainReserved(d *diag.Diagnostic, v schema.Violation, n *
 		}
 	case schema.Identifier:
 		d.Code, d.Summary = "bad-identifier", "an identifier cannot be "+given
-		d.Hint = "write it as the service shows it, such as " + identifierExample(p.kind) + ": " + p.kind.Identifier.PatternDoc
+		d.Hint = "write it as the service shows it, such as " + identifierExample(p.kind)
+		if rule := p.kind.Identifier.PatternDoc; rule != "" {
+			d.Hint += ": " + rule
+		}
 	case schema.Version:
 		d.Code, d.Summary, d.Hint = "bad-version", "this program reads version 1 of the manifest, not "+given, "write version: 1"
 		if n.Value == "1" {
@@ -411,7 +414,12 @@ func typeHint(f *resource.Field, n *node, member bool) string {
 		return "name it by its key, name or ID"
 	case n.Kind == mappingNode:
 		return "a text with a colon followed by a space wants quotes"
-	case n.Kind == sequenceNode:
+	case n.Kind != sequenceNode || f.Type == resource.RefSet || f.Type == resource.JSON || f.Type == resource.CustomFields:
+	case len(n.Content) == 1 && n.Content[0].Kind == scalarNode && !f.Rich():
+		return "write " + f.Name + ": " + truncate(n.Content[0].Value)
+	case f.Ref != "":
+		return "name one"
+	default:
 		return "a text that begins with [ or - wants quotes; several lines stand below " + f.Name + ": |"
 	}
 	return ""

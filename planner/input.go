@@ -285,8 +285,11 @@ func nearTarget(pattern string, desired []*resource.Object) string {
 		return hint
 	}
 	kind, path, _ := strings.Cut(pattern, "/")
-	if _, ok := resource.Lookup(kind); ok && path == "" {
+	switch _, known := resource.Lookup(kind); {
+	case known && path == "":
 		return "write " + kind + "/** for all of them"
+	case known:
+		return "the manifest has no such " + strings.ReplaceAll(kind, "_", " ") + "; * stands for a key, ** for any"
 	}
 	var kinds []string
 	for _, k := range resource.Kinds() {

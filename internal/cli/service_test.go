@@ -63,10 +63,15 @@ var oneAtATime sync.Mutex
 // run runs the program in this process, against the service.
 func (s *service) run(tb testing.TB, args ...string) ran {
 	tb.Helper()
+	return runAt(s.url, sandbox.Key, args...)
+}
+
+// runAt is run against any service.
+func runAt(url, key string, args ...string) ran {
 	oneAtATime.Lock()
 	defer oneAtATime.Unlock()
 	var out, errs bytes.Buffer
-	env := map[string]string{"PLANE_BASE_URL": s.url, "PLANE_API_KEY": sandbox.Key, "NO_COLOR": "1"}
+	env := map[string]string{"PLANE_BASE_URL": url, "PLANE_API_KEY": key, "NO_COLOR": "1"}
 	code := cli.Main(cli.Process{
 		Args:    append([]string{"planform"}, args...),
 		Streams: view.Streams{In: strings.NewReader(""), Out: &out, Err: &errs},

@@ -1,4 +1,4 @@
-package main
+package cli_test
 
 import (
 	"bytes"
@@ -20,16 +20,14 @@ import (
 
 	diff "github.com/google/go-cmp/cmp"
 
-	"github.com/planform/planform/internal/cli"
 	"github.com/planform/planform/internal/markup"
 	"github.com/planform/planform/internal/sandbox"
 	"github.com/planform/planform/internal/sandbox/sandboxtest"
-	"github.com/planform/planform/internal/view"
 )
 
 // The stories run against the sandbox, or against any service that gives them fresh workspaces:
 //
-//	PLANE_API_KEY=… PLANE_COLLEAGUE_API_KEY=… go test . -run Story -server http://127.0.0.1:8001 -workspaces one,two,three,four
+//	PLANE_API_KEY=… PLANE_COLLEAGUE_API_KEY=… go test ./internal/cli -run Story -server http://127.0.0.1:8001 -workspaces one,two,three,four
 //
 // The first key belongs to an admin of the workspaces, the second to a member of them.
 //
@@ -47,18 +45,18 @@ type place struct {
 	dir            string
 }
 
-//nolint:gochecknoglobals // what is left of -workspaces, and what keeps runs in this process apart
+//nolint:gochecknoglobals // what is left of -workspaces
 var (
-	oneAtATime sync.Mutex
-	unused     []string
+	giving sync.Mutex
+	unused []string
 )
 
 // newPlace is an empty workspace: of a sandbox of its own, or the next one of -workspaces.
 func newPlace(t *testing.T) *place {
 	t.Helper()
 	if *server != "" {
-		oneAtATime.Lock()
-		defer oneAtATime.Unlock()
+		giving.Lock()
+		defer giving.Unlock()
 		if unused == nil {
 			unused = strings.Split(*workspaces, ",")
 		}
@@ -81,34 +79,23 @@ func newPlace(t *testing.T) *place {
 	return &place{t: t, url: address, workspace: sandbox.Workspace, key: sandbox.Key, colleague: sandboxtest.KeyBob, dir: t.TempDir()}
 }
 
-// ran is how a run of planform ended.
-type ran struct {
-	code int
-	text string // what it printed
-}
-
 func (p *place) planform(args ...string) ran {
 	p.t.Helper()
-	oneAtATime.Lock() // the command-line library shares its help flag between apps
-	defer oneAtATime.Unlock()
-	var out bytes.Buffer
-	env := map[string]string{"PLANE_BASE_URL": p.url, "PLANE_API_KEY": p.key, "NO_COLOR": "1"}
-	code := cli.Main(cli.Process{
-		Args:    append([]string{"planform"}, args...),
-		Streams: view.Streams{In: strings.NewReader(""), Out: &out, Err: &out},
-		Getenv:  func(name string) string { return env[name] },
-	})
-	p.t.Logf("planform %s: exit %d\n%s", strings.Join(args, " "), code, out.String())
-	return ran{code, out.String()}
+	r := runAt(p.url, p.key, args...)
+	p.t.Logf("planform %s: exit %d\n%s", strings.Join(args, " "), r.code, r.text())
+	return r
 }
+
+// text is what a run printed.
+func (r ran) text() string { return r.out + r.err }
 
 func (p *place) must(args ...string) string {
 	p.t.Helper()
 	r := p.planform(args...)
 	if r.code != 0 {
-		p.t.Fatalf("planform %s: exit %d\n%s", strings.Join(args, " "), r.code, r.text)
+		p.t.Fatalf("planform %s: exit %d\n%s", strings.Join(args, " "), r.code, r.text())
 	}
-	return r.text
+	return r.text()
 }
 
 // write puts a file into the place's folder and returns its path.
@@ -335,15 +322,15 @@ func (p *place) author(names map[string]string, comment row) string {
 	return names[cmp.Or(comment.text("created_by"), comment.text("actor"))]
 }
 
-// migration is a workspace that people work in, and another one that it is migrated into again and again.
-type migration struct {
+// repetition is a workspace that people work in, and another one that it is migrated into again and again.
+type repetition struct {
 	from, to *place
 	again    bool // each export goes over the last one, not into a folder of its own
 	exports  int
 }
 
 // repeat exports the source, and applies the export in the target, whose state is kept.
-func (m *migration) repeat(flags ...string) ran {
+func (m *repetition) repeat(flags ...string) ran {
 	m.from.t.Helper()
 	out := filepath.Join(m.from.dir, "export")
 	if m.exports++; !m.again {
@@ -360,22 +347,22 @@ func (m *migration) repeat(flags ...string) ran {
 	return m.apply(flags...)
 }
 
-func (m *migration) apply(flags ...string) ran {
+func (m *repetition) apply(flags ...string) ran {
 	m.to.t.Helper()
 	return m.to.planform(append([]string{"apply", "-f", m.to.dir, "--workspace", m.to.workspace, "--yes", "--max-deletes", "99", "--refresh-all"}, flags...)...)
 }
 
 // check makes sure that the target is as the source, and that another apply changes nothing.
-func (m *migration) check(when string, r ran) {
+func (m *repetition) check(when string, r ran) {
 	m.to.t.Helper()
 	if r.code != 0 {
-		m.to.t.Errorf("%s: exit %d\n%s", when, r.code, r.text)
+		m.to.t.Errorf("%s: exit %d\n%s", when, r.code, r.text())
 	}
 	if d := diff.Diff(m.from.content(), m.to.content()); d != "" {
 		m.to.t.Errorf("%s it is not the same (-source +target):\n%s", when, d)
 	}
-	if r := m.apply(); r.code != 0 || !strings.Contains(r.text, "No changes.") {
-		m.to.t.Errorf("%s: the next apply: exit %d\n%s", when, r.code, r.text)
+	if r := m.apply(); r.code != 0 || !strings.Contains(r.text(), "No changes.") {
+		m.to.t.Errorf("%s: the next apply: exit %d\n%s", when, r.code, r.text())
 	}
 }
 
@@ -385,7 +372,7 @@ func TestStoryOfAMigrationThatIsRepeated(t *testing.T) {
 	for name, again := range map[string]bool{"from a folder of its own": false, "from the folder of the last export": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			m := &migration{from: newPlace(t), to: newPlace(t), again: again}
+			m := &repetition{from: newPlace(t), to: newPlace(t), again: again}
 			from, to := m.from, m.to
 
 			t.Log("# planform seeds the source")
@@ -438,7 +425,7 @@ projects:
 			sweep := to.find(there, "Sweep")
 			comment := to.do(to.colleague, "POST", there+sweep+"/comments/", row{"comment_html": "<p>Mine</p>"}).text("id")
 			if r := m.repeat("--prune"); r.code != 3 || to.find(there, "Sweep") != sweep {
-				t.Errorf("an item with a comment of somebody else: exit %d\n%s", r.code, r.text)
+				t.Errorf("an item with a comment of somebody else: exit %d\n%s", r.code, r.text())
 			}
 			to.do(to.colleague, "DELETE", there+sweep+"/comments/"+comment+"/", nil)
 			m.check("after pruning", m.repeat("--prune"))

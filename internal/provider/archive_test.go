@@ -64,3 +64,26 @@ func TestArchivingThatChangesNothingFails(t *testing.T) {
 		t.Error(again.writes, again.failed())
 	}
 }
+
+// TestWhatPeopleChangeInWhatIsArchivedIsTold: it stays as they left it, and is not counted as what the manifest says.
+func TestWhatPeopleChangeInWhatIsArchivedIsTold(t *testing.T) {
+	t.Parallel()
+	const text = `{version: 1, projects: [{key: new, identifier: NEW, name: New, module_view: true, modules: [{key: m, name: Done, status: completed, archived: true}]}]}`
+	s := newServiceOf(t, resource.V1, sandboxtest.Options{Edition: sandbox.Community})
+	s.apply(t, applying{manifest: text})
+	for _, row := range s.Rows("module") {
+		if row["name"] != "Done" {
+			continue
+		}
+		path := fmt.Sprintf("projects/%v/", row["project"])
+		s.somebody(t, http.MethodDelete, path+fmt.Sprintf("archived-modules/%v/unarchive/", row["id"]), "")
+		s.somebody(t, http.MethodPatch, path+fmt.Sprintf("modules/%v/", row["id"]), `{"name": "Done by people"}`)
+		s.somebody(t, http.MethodPost, path+fmt.Sprintf("modules/%v/archive/", row["id"]), "")
+	}
+	for range 2 {
+		a := s.apply(t, applying{manifest: text})
+		if len(a.plan.Drift) != 1 || !a.plan.Drift[0].Kept || a.plan.Summary.Kept != 1 || a.writes > 0 || s.named("module", "Done by people") != 1 {
+			t.Errorf("%+v %+v, %d writes", a.plan.Summary, a.plan.Drift, a.writes)
+		}
+	}
+}

@@ -298,6 +298,10 @@ func (m *driftMatrix) derive(t *testing.T, s *service) []*personsChange {
 						w.Text += " of people"
 					}
 					add(o, v.Field.Path(), v.Field.Path(), op, params, resource.Body([]*resource.Value{&w}, names, id))
+					if v.Field.Clear != resource.ClearNever && !v.Null {
+						none := &resource.Value{Field: v.Field, Null: true}
+						add(o, v.Field.Path(), v.Field.Path()+" emptied", op, params, resource.Body([]*resource.Value{none}, names, id))
+					}
 				}
 			}
 		}

@@ -95,7 +95,9 @@ func TestApplyAsksAfterThePager(t *testing.T) {
 	t.Parallel()
 	s := newService(t, sandboxtest.Options{})
 	p, person := paged(t, s, "cat >plan", nil, "apply", "-f", s.write(t, "m.yaml", items(8)))
-	sees(t, person, "goes ahead: ")
+	if asked := sees(t, person, "goes ahead: "); !strings.Contains(asked, "Plan: 16 to create") { // the pager may have taken it away
+		t.Errorf("the question does not repeat the counts:\n%s", asked)
+	}
 	if plan, err := os.ReadFile(filepath.Join(s.dir, "plan")); !strings.Contains(string(plan), "Plan: 16 to create") {
 		t.Errorf("the pager does not show the plan: %v\n%s", err, plan)
 	}

@@ -91,7 +91,7 @@ var document = sync.OnceValue(func() []byte {
 		properties = append(properties, member{k.Section, section(k)})
 	}
 	doc = append(doc, member{"properties", properties}, member{"patternProperties", extensions()})
-	defs := object{{reference, object{{"description", "The value of a variable, or of the element of a for_each."}, {"type", "string"}, {"pattern", referencePattern}}}}
+	defs := object{{reference, object{{"description", "The value of a variable, or of the element of a for_each."}, {"type", "string"}, {"pattern", referencePattern}, {"patternErrorMessage", "neither what the field takes nor a reference such as ${{ vars.name }}"}}}}
 	for _, k := range resource.Kinds() {
 		if k.Section != "" {
 			defs = append(defs, member{k.Name, kindSchema(k, true)})

@@ -23,9 +23,10 @@ func fmtCommand(p Process) *cli.Command {
 	return &cli.Command{
 		Name: "fmt", Usage: "gives manifests the usual layout, offline",
 		UsageText: "planform fmt -f FILE [-f FILE…] [--check]",
-		Description: `Indents by two spaces and takes away needless quotes and blanks. Comments, blank
-lines, the order of keys and long texts stay as they are. A file that would mean
-something else afterwards is refused. The names of changed files are printed.
+		Description: `Indents by two spaces and takes away needless quotes, and blanks behind colons.
+Comments, blank lines, the order of keys, long texts and blanks between brackets
+or braces stay as they are. A file that would mean something else afterwards is
+refused. The names of changed files are printed.
 
    planform fmt -f manifests/
 

@@ -42,8 +42,10 @@ func (b *warnings) notices() {
 			if !b.snapshot.listing(f.info, f.parent).known {
 				undetectable[f.info]++
 			}
-		case b.hasNamesake(i):
+		case b.namesake(i, unmarked) != nil:
 			namesakes[f.info]++
+		default:
+			b.warnFormer(i)
 		}
 	}
 	for _, k := range resource.Kinds() {
@@ -85,16 +87,35 @@ func (b *warnings) notOffered() {
 	b.diags.notice("not-offered", diag.Count(n, "step")+" not possible with "+b.in.API.Noun(), "leave "+them(n)+" out, or "+hint+"; --allow-unsupported accepts "+them(n))
 }
 
-// hasNamesake reports whether the service shows an object of the same name that
-// neither planform made nor the manifest means.
-func (b *warnings) hasNamesake(i int) bool {
+// unmarked reports whether nobody says who made an object.
+func unmarked(row resource.Row) bool { return textIn(row, "external_source") == "" }
+
+// warnFormer warns of an object that planform made in the same place under another key, which neither manifest nor state has.
+func (b *warnings) warnFormer(i int) {
+	o := b.in.Desired[i]
+	beside := resource.ExternalID(b.in.Workspace, o.Address)
+	beside = beside[:strings.LastIndexByte(beside, '/')+1]
+	former := b.namesake(i, func(row resource.Row) bool {
+		mark := textIn(row, "external_id")
+		return row.HasExternalID(mark) && strings.HasPrefix(mark, beside) && !strings.Contains(mark[len(beside):], "/")
+	})
+	if former != nil {
+		key := textIn(former, "external_id")[len(beside):]
+		b.diags.warn(o, "another-key", string(o.Address)+" will be created although the service has one with the same name, which planform made under the key "+key,
+			"if it is the same one, add `previously: "+key+"`")
+	}
+}
+
+// namesake is an object of the same name that the service shows, of those that are looked for, that neither the manifest means nor
+// the state knows; nil = there is none.
+func (b *warnings) namesake(i int, of func(resource.Row) bool) resource.Row {
 	o, f := b.in.Desired[i], &b.objects.states[i]
 	if !o.Kind.AdoptOnRequestOnly || b.in.AdoptByName || f.parent == noObject || b.objects.states[f.parent].presence != exists {
-		return false
+		return nil
 	}
 	l, st := b.snapshot.list(f.info, f.parent)
 	if st != exists || len(l.rows) == 0 {
-		return false
+		return nil
 	}
 	for _, name := range o.Kind.NaturalKey {
 		v, given := o.Value(name)
@@ -105,12 +126,12 @@ func (b *warnings) hasNamesake(i int) bool {
 		for _, row := range l.byField(v.Field)[want] {
 			id := serviceID{o.Kind.Name, row.ID()}
 			_, owned := b.objects.owners[id]
-			if textIn(row, "external_source") == "" && !owned && len(b.objects.addressesOf(id)) == 0 {
-				return true
+			if of(row) && !owned && len(b.objects.addressesOf(id)) == 0 {
+				return row
 			}
 		}
 	}
-	return false
+	return nil
 }
 
 // inTwoContainers warns of objects that are in two containers at once though they can be

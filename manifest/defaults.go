@@ -84,7 +84,7 @@ func (d *decoder) takeDefaults(it *item) {
 // writes reports whether the object has a field that is sent under the same name.
 func (d *decoder) writes(k *kindInfo, name string) bool {
 	f, ok := k.field(name)
-	return ok && f.APIName != "" && slices.ContainsFunc(k.Fields, func(g resource.Field) bool {
-		return g.APIName == f.APIName && d.present.at(g.Path()) != nil
+	return ok && f.APIName() != "" && slices.ContainsFunc(k.Fields, func(g resource.Field) bool {
+		return g.APIName() == f.APIName() && d.present.at(g.Path()) != nil
 	})
 }

@@ -55,7 +55,7 @@ func Build(in Input) Round {
 		if ordering.order(pruning) {
 			plan.count(&in)
 			changes.countSettled()
-			plan.FieldNames = fieldNames(in.Observed)
+			plan.Dialects = dialects(in.Observed)
 			(&bookkeeping{r, memberships, orphans, removals, steps, additions, plan}).stateChanges()
 			(&warnings{r, matched, memberships, changes, steps, plan}).warn()
 			pruning.notices()
@@ -99,16 +99,16 @@ func (p *Plan) count(in *Input) {
 	p.Summary.Reads = len(in.Observed)
 }
 
-// fieldNames are the field names in the rows of the reads, by kind.
-func fieldNames(observed Observed) map[string]resource.FieldNames {
-	found := map[string]resource.FieldNames{}
+// dialects are those of the rows of the reads, by kind.
+func dialects(observed Observed) map[string]resource.Dialect {
+	found := map[string]resource.Dialect{}
 	for read, a := range observed {
 		k := resource.MustLookup(read.Operation.Kind)
-		if len(a.Rows) == 0 || !k.HasAltNames() {
+		if len(a.Rows) == 0 || !k.HasDialects() {
 			continue
 		}
 		// Answers come in any order: should they differ, the contract's names are the ones.
-		d, shown := k.FieldNamesOf(a.Rows[0])
+		d, shown := k.DialectOf(a.Rows[0])
 		if have, before := found[k.Name]; shown && (!before || d < have) {
 			found[k.Name] = d
 		}

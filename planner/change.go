@@ -471,7 +471,7 @@ func (b *changes) difference(i int) (d difference) {
 			continue
 		}
 		if via := f.info.viaMembership(v.Field); via || v.Field.Virtual || v.Field.ArchiveFlag || v.Implied {
-			if v.Field.OnlyV2 && !via && !v.Null {
+			if v.Field.OnlyV2() && !via && !v.Null {
 				d.block(change(v, FromManifest), cannotChange, diag.Position{})
 			}
 			continue

@@ -48,7 +48,10 @@ func (t *kindInfo) neededFields(written map[*resource.Field]bool, deleted map[st
 	for i := range k.Fields {
 		f := &k.Fields[i]
 		if written[f] || deleted[k.Name] || f.IsRef() && deleted[f.Ref] || slices.Contains(k.NaturalKey, f.Name) {
-			names = append(names, f.APIName, f.AltAPIName)
+			names = append(names, f.APIName())
+			if f.Renamed() {
+				names = append(names, f.Wire[resource.NewerDialect])
+			}
 		}
 		if written[f] && f.Rich() && !t.list.V2() {
 			names = append(names, "updated_at") // see Record.stillShown
@@ -128,7 +131,7 @@ func (t *kindInfo) referrers(kinds map[*resource.Kind]*kindInfo) []referrer {
 			continue
 		}
 		for i := range u.refs {
-			if r := &u.refs[i]; r.to == t && r.membership == nil && r.field.APIName != "" {
+			if r := &u.refs[i]; r.to == t && r.membership == nil && r.field.APIName() != "" {
 				found = append(found, referrer{u, r.field})
 			}
 		}

@@ -27,8 +27,8 @@ type Plan struct {
 	Names map[Name]string
 	// Listed counts the rows of the lists that were read, by path.
 	Listed map[string]int
-	// FieldNames holds, by kind, the field names that the service was seen to use.
-	FieldNames map[string]resource.FieldNames
+	// Dialects holds, by kind, how the service was seen to name fields.
+	Dialects map[string]resource.Dialect
 	// Drift is what somebody changed on the service since the last apply and is not as the manifest wants it.
 	Drift []Drift
 	// Divergences are what people changed on the service, Vanished the objects that they deleted or archived, and

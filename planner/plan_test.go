@@ -81,8 +81,8 @@ func dump(plan *planner.Plan) string {
 	for _, n := range slices.SortedFunc(maps.Keys(plan.Names), func(a, b planner.Name) int { return strings.Compare(a.Kind+a.Text, b.Kind+b.Text) }) {
 		fmt.Fprintf(&b, "name %s %q in %q is %s\n", n.Kind, n.Text, n.Within, plan.Names[n])
 	}
-	for _, kind := range slices.Sorted(maps.Keys(plan.FieldNames)) {
-		fmt.Fprintf(&b, "dialect %s %d\n", kind, plan.FieldNames[kind])
+	for _, kind := range slices.Sorted(maps.Keys(plan.Dialects)) {
+		fmt.Fprintf(&b, "dialect %s %d\n", kind, plan.Dialects[kind])
 	}
 	for _, d := range plan.Notices {
 		fmt.Fprintf(&b, "notice %s\n", d)
@@ -198,16 +198,16 @@ func TestThereIsNoPlanWhileReadsAreUnanswered(t *testing.T) {
 	}
 }
 
-func TestThePlanKnowsTheFieldNamesOfTheService(t *testing.T) {
+func TestThePlanKnowsTheDialectOfTheService(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		rows []string
-		want map[string]resource.FieldNames
+		want map[string]resource.Dialect
 	}{
-		"the contract's":            {[]string{"title=A"}, map[string]resource.FieldNames{"customer_request": resource.ContractNames}},
-		"the newer":                 {[]string{"name=A"}, map[string]resource.FieldNames{"customer_request": resource.NewerNames}},
-		"no record does not tell":   {nil, map[string]resource.FieldNames{}},
-		"should answers contradict": {[]string{"name=A", "title=A"}, map[string]resource.FieldNames{"customer_request": resource.ContractNames}},
+		"the contract's":            {[]string{"title=A"}, map[string]resource.Dialect{"customer_request": resource.ContractDialect}},
+		"the newer":                 {[]string{"name=A"}, map[string]resource.Dialect{"customer_request": resource.NewerDialect}},
+		"no record does not tell":   {nil, map[string]resource.Dialect{}},
+		"should answers contradict": {[]string{"name=A", "title=A"}, map[string]resource.Dialect{"customer_request": resource.ContractDialect}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -221,7 +221,7 @@ func TestThePlanKnowsTheFieldNamesOfTheService(t *testing.T) {
 				for i, row := range tt.rows {
 					s.have("customer_request", uuid(8, i), uuid(0xb, i), row)
 				}
-				if diff := cmp.Diff(tt.want, s.mustPlan(w.all()).FieldNames); diff != "" {
+				if diff := cmp.Diff(tt.want, s.mustPlan(w.all()).Dialects); diff != "" {
 					t.Fatal(diff)
 				}
 			}

@@ -297,7 +297,7 @@ func (s *service) write(plan *planner.Plan, step *planner.Step, ids map[resource
 	}
 	if step.Operation != nil {
 		var body resource.Row
-		d := json.NewDecoder(bytes.NewReader(resource.Body(step.Values, resource.ContractNames, resolve)))
+		d := json.NewDecoder(bytes.NewReader(resource.Body(step.Values, resource.ContractDialect, resolve)))
 		d.UseNumber()
 		if err := d.Decode(&body); err != nil {
 			s.t.Fatal(err)

@@ -375,7 +375,7 @@ func table(kind *resource.Kind, rows []resource.Row, names map[string]string, pr
 	var fields []*resource.Field
 	for i := range kind.Fields {
 		f := &kind.Fields[i]
-		if f.Rich() || f.Type == resource.JSON || slices.ContainsFunc(fields, func(g *resource.Field) bool { return g.APIName == f.APIName }) {
+		if f.Rich() || f.Type == resource.JSON || slices.ContainsFunc(fields, func(g *resource.Field) bool { return g.APIName() == f.APIName() }) {
 			continue
 		}
 		if slices.ContainsFunc(rows, func(r resource.Row) bool { v, _ := r.Shown(f); return text(v) != "" }) {

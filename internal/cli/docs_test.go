@@ -305,7 +305,7 @@ func holds(f *resource.Field) string {
 
 // mark tells the fields that the documented operations do not have.
 func mark(k *resource.Kind, f *resource.Field) string {
-	if _, via := resource.MembershipOf(k.Name, f.Name); f.OnlyV2 || f.Documented || via {
+	if _, via := resource.MembershipOf(k.Name, f.Name); f.OnlyV2() || f.Documented || via {
 		return ""
 	}
 	return " ¹"
@@ -322,7 +322,7 @@ func notes(k *resource.Kind, f *resource.Field) string {
 	if f.Immutable && k.Upload == nil {
 		text += " Cannot be changed afterwards."
 	}
-	if f.OnlyV2 {
+	if f.OnlyV2() {
 		text += " API v2 only."
 	}
 	if f.Clear != resource.ClearNever && !f.Virtual && !strings.Contains(text, "`null`") {

@@ -105,7 +105,7 @@ func derivedForm(k *resource.Kind, f *resource.Field) bool {
 	for i := range k.Fields { // the first of those with one wire name writes them all
 		if other := &k.Fields[i]; other == f {
 			return false
-		} else if other.Rich() && other.APIName == f.APIName {
+		} else if other.Rich() && other.APIName() == f.APIName() {
 			return true
 		}
 	}
@@ -197,7 +197,7 @@ func (t *object) defaultValue(f *resource.Field, shown string) bool {
 
 // pastField writes what is of an object's past, such as who created a work item.
 func (c *composer) pastField(t *object, f *resource.Field) (w fieldValue, ok bool) {
-	raw, _ := t.row[f.APIName].(string)
+	raw, _ := t.row[f.APIName()].(string)
 	if raw == "" {
 		return w, false
 	}
@@ -325,7 +325,7 @@ const cannotSay = "Markdown cannot say it"
 func forms(k *resource.Kind, of *resource.Field) (asMarkdown, asHTML, asFile *resource.Field) {
 	for i := range k.Fields {
 		switch f := &k.Fields[i]; {
-		case f.APIName != of.APIName:
+		case f.APIName() != of.APIName():
 		case f.Type == resource.Markdown:
 			asMarkdown = f
 		case f.Type == resource.HTML:

@@ -1,7 +1,6 @@
 package export_test
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -104,7 +103,7 @@ func (s *service) everyValue(edition sandbox.Edition) {
 		path = strings.TrimPrefix(path, "/api/v1/workspaces/acme/")
 		for i := range k.Fields {
 			f := &k.Fields[i]
-			if f.Virtual || f.IsRef() || f.ArchiveFlag || f.Past || f.APIName == "sequence" || f.APIName == "sort_order" || slices.ContainsFunc([]string{"_json", "_stripped", "_binary"}, func(form string) bool { return strings.HasSuffix(f.APIName, form) }) {
+			if f.Virtual || f.IsRef() || f.ArchiveFlag || f.Past || f.APIName() == "sequence" || f.APIName() == "sort_order" || slices.ContainsFunc([]string{"_json", "_stripped", "_binary"}, func(form string) bool { return strings.HasSuffix(f.APIName(), form) }) {
 				continue
 			}
 			for _, value := range values(f) {
@@ -123,14 +122,14 @@ func (s *service) everyValue(edition sandbox.Edition) {
 				case "page":
 					body["description_html"] = "<p></p>"
 				}
-				body[cmp.Or(f.AltAPIName, f.APIName)] = value
+				body[f.Wire[resource.NewerDialect]] = value
 				if f.Type == resource.Date && k.Name == "cycle" {
 					body["start_date"], body["end_date"] = "2031-01-06", "2031-01-17"
 				}
 				if f.Type == resource.Text && (f.Name == "name" || f.Name == "title") {
-					body[cmp.Or(f.AltAPIName, f.APIName)] = fmt.Sprintf("%v %d", value, n)
+					body[f.Wire[resource.NewerDialect]] = fmt.Sprintf("%v %d", value, n)
 				}
-				if _, ok := k.Field("color"); !ok || k.Name == "page" && f.APIName != "color" {
+				if _, ok := k.Field("color"); !ok || k.Name == "page" && f.APIName() != "color" {
 					delete(body, "color")
 				}
 				s.send("POST", path, body)
@@ -184,7 +183,7 @@ func (s *service) values() map[string]map[string]string {
 				shown := map[string]string{}
 				for i := range k.Fields {
 					f := &k.Fields[i]
-					if f.IsRef() || f.APIName == "sequence" || f.APIName == "sort_order" || strings.HasSuffix(f.APIName, "_json") {
+					if f.IsRef() || f.APIName() == "sequence" || f.APIName() == "sort_order" || strings.HasSuffix(f.APIName(), "_json") {
 						continue
 					}
 					if value, known := f.ObservedIn(row); known {

@@ -146,12 +146,12 @@ func (b *batch) body(step *planner.Step) []byte {
 		if id == "" { // created by this run
 			id, _ = b.ids(step.Address)
 		}
-		return custom(resource.Body(step.Values, resource.V2Names, resolve, append(extra, [2]string{"id", id})...))
+		return custom(resource.Body(step.Values, resource.V2Dialect, resolve, append(extra, [2]string{"id", id})...))
 	}
 	values := slices.DeleteFunc(slices.Clone(step.Values), func(v *resource.Value) bool { // a create takes no null
 		return v.Null && v.Field.Clear == resource.ClearNull
 	})
-	return b.place(step, custom(resource.Body(values, resource.V2Names, resolve, extra...)))
+	return b.place(step, custom(resource.Body(values, resource.V2Dialect, resolve, extra...)))
 }
 
 // send makes one request for several rows.

@@ -242,7 +242,7 @@ func (s *Service) Confirm(ctx context.Context, r *executor.Result, journal execu
 		g.ids[res.Outcome.ID] = true
 		for _, v := range res.Step.Values {
 			if g.texts = g.texts || v.Field.Rich(); !resource.IsCustom(v) {
-				g.fields[v.Field.APIName] = true
+				g.fields[v.Field.APIName()] = true
 			}
 		}
 	}

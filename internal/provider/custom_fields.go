@@ -28,7 +28,7 @@ func (s *Service) setCustom(ctx context.Context, step *planner.Step, params map[
 		at[v.Field.Definition.Kind.Param] = id
 		req := apiclient.Request{Operation: resource.CustomFieldOp(v), Params: at}
 		if !v.Null {
-			req.Body = resource.Body([]*resource.Value{v}, resource.ContractNames, s.resolve(step.Object, ids))
+			req.Body = resource.Body([]*resource.Value{v}, resource.ContractDialect, s.resolve(step.Object, ids))
 		}
 		if _, err := s.client.Do(ctx, req); err != nil && (!v.Null || !notFound(err)) {
 			return err

@@ -287,10 +287,10 @@ func (m *driftMatrix) derive(t *testing.T, s *service) []*personsChange {
 				}
 				at := slices.IndexFunc(to.Values, func(w resource.Value) bool { return w.Field == v.Field })
 				op, ok := o.Kind.Op(resource.Update, resource.V1)
-				names := now.FieldNames[o.Kind.Name]
-				if s.api == resource.V2 && (!ok || v.Field.OnlyV2) {
+				names := now.Dialects[o.Kind.Name]
+				if s.api == resource.V2 && (!ok || v.Field.OnlyV2()) {
 					op, ok = o.Kind.Op(resource.Update, resource.V2)
-					names = resource.V2Names
+					names = resource.V2Dialect
 				}
 				if at >= 0 && ok {
 					w := to.Values[at]

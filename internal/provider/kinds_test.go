@@ -100,10 +100,10 @@ func (l *life) base() mapping {
 	for i := range l.k.Fields {
 		f := &l.k.Fields[i]
 		_, changes := l.second(f)
-		if !l.settable(f) || f.CreateOnly() || f.ArchiveFlag || f.APIName != "" && sent[f.APIName] || !changes && !f.Required && l.offers(resource.Update) {
+		if !l.settable(f) || f.CreateOnly() || f.ArchiveFlag || f.APIName() != "" && sent[f.APIName()] || !changes && !f.Required && l.offers(resource.Update) {
 			continue
 		}
-		sent[f.APIName] = true
+		sent[f.APIName()] = true
 		if _, given := o[f.Name]; !given {
 			l.set(o, f, l.first(f))
 		}
@@ -237,7 +237,7 @@ func (l *life) offers(v resource.Verb) bool {
 
 // settable reports whether the API sets the field, in a body or otherwise, to something that need not be in the object.
 func (l *life) settable(f *resource.Field) bool {
-	return f.Type != resource.CustomFields && !l.inside(f) && ((f.Virtual || f.ArchiveFlag) && (!f.OnlyV2 || l.s.api == resource.V2) || l.s.api.Sendable(f))
+	return f.Type != resource.CustomFields && !l.inside(f) && ((f.Virtual || f.ArchiveFlag) && (!f.OnlyV2() || l.s.api == resource.V2) || l.s.api.Sendable(f))
 }
 
 // inside reports whether a field names what is in the object itself, such as a project's estimate.

@@ -131,29 +131,29 @@ func (s *Service) known(address resource.Address) map[string]string {
 	return planner.MergeValues(s.plan.Known[address].Values, s.learnt[address])
 }
 
-// send makes the request of a create or update, with the field names that the service uses.
+// send makes the request of a create or update, in the dialect that the service uses.
 func (s *Service) send(ctx context.Context, step *planner.Step, params map[string]string, ids executor.IDs) (*apiclient.Response, error) {
 	extra := s.extraFields(step, params)
 	resolve := s.resolve(step.Object, ids)
-	names := s.fieldNames(step.Kind)
+	dialect := s.dialect(step.Kind, step.Operation)
 	values := slices.DeleteFunc(slices.Clone(step.Values), resource.IsCustom)
-	body := func(names resource.FieldNames) []byte {
-		return step.Operation.Enclose(resource.Body(values, names, resolve, extra...))
+	body := func(d resource.Dialect) []byte {
+		return step.Operation.Enclose(resource.Body(values, d, resolve, extra...))
 	}
-	req := apiclient.Request{Operation: step.Operation, Params: params, Body: body(names), Again: s.lookAgain(step, params)}
+	req := apiclient.Request{Operation: step.Operation, Params: params, Body: body(dialect), Again: s.lookAgain(step, params)}
 	res, err := s.client.Do(ctx, req)
-	if other, ok := s.switchFieldNames(step, names, err); ok {
+	if other, ok := s.otherDialect(step, dialect, err); ok {
 		req.Body = body(other)
 		if res, err = s.client.Do(ctx, req); err == nil {
-			s.setFieldNames(step.Kind, other)
+			s.setDialect(step.Kind, other)
 		}
 	}
 	if err == nil && step.Operation.ListInBody != "" && len(res.Rows) == 1 {
 		res.Row = res.Rows[0]
 	}
 	if err == nil {
-		if names, known := step.Kind.FieldNamesOf(res.Row); known {
-			s.setFieldNames(step.Kind, names)
+		if d, known := step.Kind.DialectOf(res.Row); known {
+			s.setDialect(step.Kind, d)
 		}
 	}
 	return res, err
@@ -218,42 +218,39 @@ func (s *Service) identifier(o *resource.Object, row resource.Row) string {
 	return code + "-" + strconv.Itoa(number)
 }
 
-// fieldNames are the names that the service uses for the kind's fields, as far as is known.
-func (s *Service) fieldNames(k *resource.Kind) resource.FieldNames {
+// dialect is how the service names the kind's fields in an operation, as far as is known.
+func (s *Service) dialect(k *resource.Kind, op *resource.Operation) resource.Dialect {
+	if op.V2() {
+		return resource.V2Dialect
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.namesInUse[k.Name]
+	return s.dialects[k.Name]
 }
 
-func (s *Service) setFieldNames(k *resource.Kind, d resource.FieldNames) {
-	if !k.HasAltNames() {
+func (s *Service) setDialect(k *resource.Kind, d resource.Dialect) {
+	if !k.HasDialects() {
 		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.namesInUse[k.Name] = d
+	s.dialects[k.Name] = d
 }
 
-// switchFieldNames returns the other field names if the service refused a body because it
-// has another name for a required field; nothing was done then.
-func (s *Service) switchFieldNames(step *planner.Step, used resource.FieldNames, err error) (resource.FieldNames, bool) {
+// otherDialect is the one that the service uses if it refused a body because it has another name for a required field;
+// nothing was done then.
+func (s *Service) otherDialect(step *planner.Step, used resource.Dialect, err error) (resource.Dialect, bool) {
 	var e *apiclient.Error
-	if s.plan.API == resource.Documented || !step.Kind.HasAltNames() || !errors.As(err, &e) || e.Status != 400 {
+	if s.plan.API == resource.Documented || !step.Kind.HasDialects() || !errors.As(err, &e) || e.Status != 400 {
 		return used, false
 	}
-	other := resource.NewerNames
-	if used == resource.NewerNames {
-		other = resource.ContractNames
+	other := resource.NewerDialect
+	if used == resource.NewerDialect {
+		other = resource.ContractDialect
 	}
-	for _, v := range step.Values {
-		f := v.Field
-		name := f.AltAPIName
-		if other == resource.ContractNames {
-			name = f.APIName
-		}
-		if _, named := e.Fields[name]; named && f.Required && f.AltAPIName != "" {
-			return other, true
-		}
-	}
-	return used, false
+	named := slices.ContainsFunc(step.Values, func(v *resource.Value) bool {
+		_, named := e.Fields[v.Field.Wire[other]]
+		return named && v.Field.Required && v.Field.Renamed()
+	})
+	return other, named
 }

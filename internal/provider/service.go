@@ -28,7 +28,7 @@ type Service struct {
 
 	mu           sync.Mutex
 	lostCreates  map[*planner.Step]*lostCreate
-	namesInUse   map[string]resource.FieldNames         // by kind, once an answer has shown them
+	dialects     map[string]resource.Dialect            // by kind, once an answer has shown it
 	runtimeNames map[planner.Name]string                // IDs of names that exist only since this run
 	warnedHidden map[*resource.Field]bool               // fields already reported as hidden by answers
 	lists        map[listOf][]resource.Row              // of the predefined objects of a new parent
@@ -61,12 +61,12 @@ type State interface{ Prior() planner.Prior }
 func NewService(client *apiclient.Client, plan *planner.Plan, state State, grace Grace) *Service {
 	s := &Service{
 		client: client, plan: plan, state: state, disputed: map[*planner.Step]bool{}, unappliable: map[fieldOf]bool{}, sentLater: map[fieldOf]int{}, grace: grace.begin(), lostCreates: map[*planner.Step]*lostCreate{},
-		namesInUse: maps.Clone(plan.FieldNames), runtimeNames: map[planner.Name]string{}, warnedHidden: map[*resource.Field]bool{}, lists: map[listOf][]resource.Row{},
+		dialects: maps.Clone(plan.Dialects), runtimeNames: map[planner.Name]string{}, warnedHidden: map[*resource.Field]bool{}, lists: map[listOf][]resource.Row{},
 		placements: findPlacements(plan), batchCreated: map[string]int{}, unseen: map[string]*planner.Step{}, shown: map[string]resource.Row{}, learnt: map[resource.Address]map[string]string{}, written: map[string]time.Time{}, rowLimits: map[*resource.Operation]int{}, missing: map[*resource.Operation]error{},
 		customNames: map[string]string{}, collisions: map[*planner.Step]int{},
 	}
-	if s.namesInUse == nil {
-		s.namesInUse = map[string]resource.FieldNames{}
+	if s.dialects == nil {
+		s.dialects = map[string]resource.Dialect{}
 	}
 	for _, step := range plan.Steps {
 		for _, v := range step.Values {

@@ -292,7 +292,7 @@ func TestALackOfPermissionFailsOneStepOnly(t *testing.T) {
 	}
 }
 
-func TestTheFieldNamesOfTheServiceAreLearnedFromOneRefusal(t *testing.T) {
+func TestTheDialectOfTheServiceIsLearnedFromOneRefusal(t *testing.T) {
 	t.Parallel()
 	// Initech has no requests yet, so nothing shows before which names the service uses.
 	manifest := "version: 1\nworkspace: acme\ncustomers:\n  - key: initech\n    id: " + sandboxtest.CustomerInitech +

@@ -12,36 +12,11 @@ import (
 	"github.com/planform/planform/internal/markup"
 )
 
-// FieldNames selects one of the two names of fields that have two.
-type FieldNames int
-
-// ContractNames are the names in the documentation, NewerNames those of newer editions,
-// V2Names those of API v2.
-const (
-	ContractNames FieldNames = iota
-	NewerNames
-	V2Names
-)
-
-// nameIn is the field's name; "" = bodies have none.
-func (f *Field) nameIn(names FieldNames) string {
-	switch {
-	case names == V2Names && f.V2Name == NotInV2:
-		return ""
-	case names == V2Names && f.V2Name != "":
-		return f.V2Name
-	case names == NewerNames && f.AltAPIName != "":
-		return f.AltAPIName
-	default:
-		return f.APIName
-	}
-}
-
 // InV2 reports whether bodies of API v2 take all of the values, or their texts say them.
 func InV2(values []*Value) bool {
 	told := slices.ContainsFunc(values, func(v *Value) bool { return v.Header != "" })
 	return !slices.ContainsFunc(values, func(v *Value) bool {
-		return v.Field.nameIn(V2Names) == "" && !(v.Field.Header && told) && v.Field.Definition == nil
+		return v.Field.nameIn(V2Dialect) == "" && !(v.Field.Header && told) && v.Field.Definition == nil
 	})
 }
 
@@ -50,41 +25,35 @@ func (k *Kind) FromV2(row Row) Row {
 	renamed := maps.Clone(row)
 	for i := range k.Fields {
 		f := &k.Fields[i]
-		if name := f.nameIn(V2Names); name != "" && name != f.APIName {
+		if name := f.nameIn(V2Dialect); name != "" && name != f.APIName() {
 			if v, shown := row[name]; shown {
-				renamed[f.APIName] = v
+				renamed[f.APIName()] = v
 			}
 		}
 	}
 	return renamed
 }
 
-// FieldNamesOf finds out from a row of the kind which names the service uses; ok is false
+// DialectOf finds out from a row of the kind how the service names its fields; ok is false
 // where the row does not show it.
-func (k *Kind) FieldNamesOf(row Row) (d FieldNames, ok bool) {
+func (k *Kind) DialectOf(row Row) (d Dialect, ok bool) {
 	for i := range k.Fields {
 		f := &k.Fields[i]
-		if f.AltAPIName == "" {
+		if !f.Renamed() {
 			continue
 		}
-		if _, found := row[f.APIName]; found {
-			return ContractNames, true
-		}
-		if _, found := row[f.AltAPIName]; found {
-			return NewerNames, true
+		for _, d := range []Dialect{ContractDialect, NewerDialect} {
+			if _, found := row[f.Wire[d]]; found {
+				return d, true
+			}
 		}
 	}
-	return ContractNames, false
+	return ContractDialect, false
 }
 
-// HasAltNames reports whether editions differ in the kind's field names.
-func (k *Kind) HasAltNames() bool {
-	for i := range k.Fields {
-		if k.Fields[i].AltAPIName != "" && k.Fields[i].Required {
-			return true
-		}
-	}
-	return false
+// HasDialects reports whether editions differ in the names of the kind's fields.
+func (k *Kind) HasDialects() bool {
+	return slices.ContainsFunc(k.Fields, func(f Field) bool { return f.Required && f.Renamed() })
 }
 
 // Sendable lists the values that go into a body: those of fields that the API accepts and
@@ -117,7 +86,7 @@ func (k *Kind) ViaMembership(f *Field, api API) bool {
 // Body is the JSON object of the values, in their order, followed by extra texts. A
 // reference without an ID is left out of a list; a field with only such a reference is
 // left out.
-func Body(values []*Value, d FieldNames, id IDResolver, extra ...[2]string) []byte {
+func Body(values []*Value, d Dialect, id IDResolver, extra ...[2]string) []byte {
 	var b bytes.Buffer
 	b.WriteByte('{')
 	put := func(name string, v any) {
@@ -172,7 +141,7 @@ func (v *Value) encoded(name string, id IDResolver) (any, bool) {
 		return strings.ToUpper(v.Text), true
 	case f.EnumAsIndex:
 		return json.RawMessage(strconv.Itoa(f.EnumFrom + slices.Index(f.Enum, v.Text))), true
-	case f.AltAPIName == name && strings.HasSuffix(name, "_html"):
+	case f.Renamed() && f.Wire[NewerDialect] == name && strings.HasSuffix(name, "_html"):
 		return plainHTML(v.Text), true
 	default:
 		return f.text(v.Text), true

@@ -71,7 +71,7 @@ func (f *Field) ObservedIn(row Row) (canonical string, known bool) {
 	case nil:
 		return "", true
 	case string:
-		if name == f.AltAPIName && strings.HasSuffix(name, "_html") && !f.Rich() {
+		if f.Renamed() && name == f.Wire[NewerDialect] && strings.HasSuffix(name, "_html") && !f.Rich() {
 			raw = markup.Text(raw)
 		}
 		return f.canonical(raw), true
@@ -185,10 +185,10 @@ func (k *Kind) InZone(row Row, zone *time.Location) Row {
 	local := maps.Clone(row)
 	for i := range k.Fields {
 		f := &k.Fields[i]
-		text, _ := row[f.APIName].(string)
+		text, _ := row[f.APIName()].(string)
 		t, err := time.Parse(time.RFC3339, text)
 		if f.Type == Date && err == nil {
-			local[f.APIName] = t.In(zone).Format(time.DateOnly)
+			local[f.APIName()] = t.In(zone).Format(time.DateOnly)
 		}
 	}
 	return local

@@ -93,7 +93,7 @@ func TestTheDocumentedFieldsAreThoseOfTheContract(t *testing.T) {
 			if !f.Documented {
 				continue
 			}
-			name := k.Name + "." + f.APIName
+			name := k.Name + "." + f.APIName()
 			kind, ok := types[f.Type]
 			if !ok {
 				kind = "string"
@@ -110,7 +110,7 @@ func TestTheDocumentedFieldsAreThoseOfTheContract(t *testing.T) {
 	for _, r := range table(t, "testdata/contract_fields.tsv") {
 		k := resource.MustLookup(r[0])
 		_, creates := k.Op(resource.Create, resource.Documented)
-		required := slices.ContainsFunc(k.Fields, func(f resource.Field) bool { return f.APIName == r[1] && f.Required })
+		required := slices.ContainsFunc(k.Fields, func(f resource.Field) bool { return f.APIName() == r[1] && f.Required })
 		if r[3] == "yes" && (!creates || !required) {
 			t.Errorf("%s.%s is required by the contract", r[0], r[1])
 		}

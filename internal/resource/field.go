@@ -1,6 +1,9 @@
 package resource
 
-import "regexp"
+import (
+	"cmp"
+	"regexp"
+)
 
 // Type is the type of a field's values.
 type Type int
@@ -41,19 +44,28 @@ const (
 	ClearParagraph
 )
 
-// NotInV2 is the [Field.V2Name] of a field that API v2 does not take.
-const NotInV2 = "-"
+// Dialect is a way in which the service names fields in bodies and rows.
+type Dialect int
+
+// ContractDialect is that of the documentation, NewerDialect that of newer editions with API v1, and V2Dialect that of the
+// bodies of API v2.
+const (
+	ContractDialect Dialect = iota
+	NewerDialect
+	V2Dialect
+)
+
+// Wire is what a field is called in each dialect. A descriptor gives the names that differ: the contract's differs from the
+// manifest's, the others from the contract's. Registration fills in the rest, unless the field is Virtual.
+type Wire [V2Dialect + 1]string
+
+// NotTaken stands in a [Wire] for a dialect whose bodies do not take the field.
+const NotTaken = "-"
 
 // Field describes one field of a kind.
 type Field struct {
-	Name    string // in the manifest
-	APIName string // in requests and responses; registration sets it to Name unless Virtual
-	// AltAPIName is the name that newer editions of the service use instead, where it differs.
-	AltAPIName string
-	// V2Name is the name in bodies of API v2, where it differs; NotInV2 = they have none.
-	V2Name string
-	// OnlyV2 is set where API v1 does not take the field.
-	OnlyV2 bool
+	Name string // in the manifest
+	Wire Wire   // in requests and responses
 	// ShownIn is the object of a row that holds the field, such as attributes; "" = the row itself.
 	ShownIn string
 	// BaseOf is the field whose file gives the default, by the last part of its name; "" = none does.
@@ -159,13 +171,33 @@ type RefRules struct {
 const zonePattern = `^[A-Za-z][A-Za-z0-9_+-]*(/[A-Za-z0-9_+-]+)*$`
 
 func (f *Field) complete() {
-	if f.APIName == "" && !f.Virtual {
-		f.APIName = f.Name
+	if f.Wire[ContractDialect] == "" && !f.Virtual {
+		f.Wire[ContractDialect] = f.Name
+	}
+	for d := range f.Wire {
+		f.Wire[d] = cmp.Or(f.Wire[d], f.Wire[ContractDialect])
 	}
 	if f.LiteralPattern != "" {
 		f.literal = regexp.MustCompile(f.LiteralPattern)
 	}
 }
+
+// nameIn is the field's name in bodies of a dialect; "" = they have none.
+func (f *Field) nameIn(d Dialect) string {
+	if f.Wire[d] == NotTaken {
+		return ""
+	}
+	return f.Wire[d]
+}
+
+// APIName is the field's name in requests and responses, in the contract's words where the contract has some; "" = it is in none.
+func (f *Field) APIName() string { return cmp.Or(f.nameIn(ContractDialect), f.nameIn(V2Dialect)) }
+
+// OnlyV2 reports whether API v1 does not take the field.
+func (f *Field) OnlyV2() bool { return f.Wire[ContractDialect] == NotTaken }
+
+// Renamed reports whether newer editions have another name for the field.
+func (f *Field) Renamed() bool { return f.Wire[NewerDialect] != f.Wire[ContractDialect] }
 
 // CreateOnly reports whether only a create takes the field, and nobody changes it later, such as created_at of an imported work
 // item: it is not compared.
@@ -202,7 +234,9 @@ func (f *Field) Rich() bool { return f.Type == Markdown || f.Type == HTML || f.T
 func (f *Field) NeverEmpty() bool { return f.Type == Ref && f.Clear == ClearNever }
 
 // SharesAPIName reports whether two fields are two ways to write one, such as a description in Markdown and as HTML.
-func (f *Field) SharesAPIName(other Field) bool { return f.APIName != "" && f.APIName == other.APIName }
+func (f *Field) SharesAPIName(other Field) bool {
+	return f.APIName() != "" && f.APIName() == other.APIName()
+}
 
 // Me names the user that the credential belongs to.
 const Me = "me"

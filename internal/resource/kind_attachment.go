@@ -17,7 +17,7 @@ func init() {
 		Example: `{key: design, file: files/design.pdf}`,
 		KeyFrom: []string{"name", "file"}, Short: "file", NaturalKey: []string{"name"},
 		Fields: []Field{
-			{Name: "file", APIName: "size", ShownIn: "attributes", Type: Upload, Required: true, Immutable: true, Doc: "The file, relative to the manifest, in or below its folder. Web pages, e-mails and programs are refused, as the service does: put them into an archive.", Example: "files/design.pdf"},
+			{Name: "file", Wire: Wire{ContractDialect: "size"}, ShownIn: "attributes", Type: Upload, Required: true, Immutable: true, Doc: "The file, relative to the manifest, in or below its folder. Web pages, e-mails and programs are refused, as the service does: put them into an archive.", Example: "files/design.pdf"},
 			{Name: "name", ShownIn: "attributes", Type: Text, BaseOf: "file", Immutable: true, MaxLength: 255, TextRules: TextRules{Forbidden: `/\`}, Doc: "Name that the service shows. Default: that of the file.", Example: "Design.pdf"},
 		},
 		Operations: append(crud(items, "attachment_id", scope, "lcd"),

@@ -8,7 +8,7 @@ func init() {
 		KeyFrom: []string{"name"}, NaturalKey: []string{"name"},
 		Fields: []Field{
 			{Name: "name", Type: Text, Required: true, Unique: true, MaxLength: 255, Doc: "Name of the customer.", Example: "Globex"},
-			{Name: "description", APIName: "description_html", Type: Markdown, Clear: ClearParagraph, Doc: "Description in Markdown; it is sent as HTML.", Example: "Our **first** customer."},
+			{Name: "description", Wire: Wire{ContractDialect: "description_html"}, Type: Markdown, Clear: ClearParagraph, Doc: "Description in Markdown; it is sent as HTML.", Example: "Our **first** customer."},
 			{Name: "description_html", Type: HTML, Clear: ClearParagraph, Doc: "Description as HTML, passed through unchanged.", Example: "<p>Our <strong>first</strong> customer.</p>"},
 			{Name: "email", Type: Text, Clear: ClearEmpty, MaxLength: 254, Doc: "E-mail address.", Example: "hello@globex.example"},
 			{Name: "website_url", Type: URL, Clear: ClearEmpty, MaxLength: 255, Doc: "Website.", Example: "https://globex.example"},

@@ -15,11 +15,11 @@ func init() {
 		Fields: []Field{
 			{Name: "name", Type: Text, Required: true, MaxLength: 255, Doc: "Name of the cycle.", Example: "Sprint 14"},
 			{Name: "description", Type: LongText, Clear: ClearEmpty, Doc: "Plain text that describes the cycle.", Example: "The new checkout"},
-			{Name: "start_date", V2Name: NotInV2, Type: Date, AlwaysSend: true, Pair: "end_date", Clear: ClearNull, Doc: "First day, `YYYY-MM-DD`. A cycle has both dates or none. A finished cycle takes no work items and no changes, so planform adds the items of a new one first, and sets its dates last.", Example: "2031-01-06"},
-			{Name: "end_date", V2Name: NotInV2, Type: Date, AlwaysSend: true, Pair: "start_date", Clear: ClearNull, NotBefore: "start_date", Doc: "Last day, `YYYY-MM-DD`; not before `start_date`.", Example: "2031-01-17"},
-			{Name: "owned_by", V2Name: NotInV2, Type: Ref, AlwaysSend: true, Ref: "member", RefRules: RefRules{MustBeMemberOf: "project_member"}, Doc: "Member who owns the cycle, by e-mail address, display name or ID.", Example: "ada@example.com"},
+			{Name: "start_date", Wire: Wire{V2Dialect: NotTaken}, Type: Date, AlwaysSend: true, Pair: "end_date", Clear: ClearNull, Doc: "First day, `YYYY-MM-DD`. A cycle has both dates or none. A finished cycle takes no work items and no changes, so planform adds the items of a new one first, and sets its dates last.", Example: "2031-01-06"},
+			{Name: "end_date", Wire: Wire{V2Dialect: NotTaken}, Type: Date, AlwaysSend: true, Pair: "start_date", Clear: ClearNull, NotBefore: "start_date", Doc: "Last day, `YYYY-MM-DD`; not before `start_date`.", Example: "2031-01-17"},
+			{Name: "owned_by", Wire: Wire{V2Dialect: NotTaken}, Type: Ref, AlwaysSend: true, Ref: "member", RefRules: RefRules{MustBeMemberOf: "project_member"}, Doc: "Member who owns the cycle, by e-mail address, display name or ID.", Example: "ada@example.com"},
 			{Name: "timezone", Type: Text, TextRules: TextRules{Zone: true, Pattern: zonePattern, PatternDoc: "a time zone such as Europe/Berlin"}, Default: "UTC", Doc: "Time zone, by its name in the tz database.", Example: "Europe/Berlin"},
-			{Name: "archived", APIName: "archived_at", Type: Boolean, ArchiveFlag: true, Doc: "Whether the cycle is archived. Only a finished cycle can be. An archived one is left as it is.", Example: "false"},
+			{Name: "archived", Wire: Wire{ContractDialect: "archived_at"}, Type: Boolean, ArchiveFlag: true, Doc: "Whether the cycle is archived. Only a finished cycle can be. An archived one is left as it is.", Example: "false"},
 		},
 		Operations: slices.Concat([]Operation{
 			{Verb: Create, Method: "POST", Path: path, Success: 201, Scope: scope + ":write", RepeatInBody: []string{"project_id"}},

@@ -29,7 +29,7 @@ func init() {
 		Fields: []Field{
 			{Name: "value", Type: Text, Required: true, MaxLength: 255, Doc: "The value, such as 5 or XL.", Example: "5"},
 			{Name: "description", Type: LongText, Clear: ClearEmpty, Doc: "Plain text that describes the value.", Example: "About a day"},
-			{Name: "position", APIName: "key", Type: Number, Max: 12, Ordinal: true, Doc: "Place among the values. Default of a new one: its place in the list.", Example: "3"},
+			{Name: "position", Wire: Wire{ContractDialect: "key"}, Type: Number, Max: 12, Ordinal: true, Doc: "Place among the values. Default of a new one: its place in the list.", Example: "3"},
 		},
 		Operations: append(append([]Operation{
 			{Verb: Create, Method: "POST", Path: workspace + points + "estimate-points/", Success: 201, Scope: scope + ":write", ListInBody: "estimate_points"},

@@ -9,7 +9,7 @@ func init() {
 		KeyFrom: []string{"name"}, NaturalKey: []string{"name"},
 		Fields: []Field{
 			{Name: "name", Type: Text, Required: true, MaxLength: 255, Doc: "Name of the initiative.", Example: "Grow in the north"},
-			{Name: "description", APIName: "description_html", Type: Markdown, Clear: ClearParagraph, Doc: "Description in Markdown; it is sent as HTML.", Example: "Three **new** markets."},
+			{Name: "description", Wire: Wire{ContractDialect: "description_html"}, Type: Markdown, Clear: ClearParagraph, Doc: "Description in Markdown; it is sent as HTML.", Example: "Three **new** markets."},
 			{Name: "description_html", Type: HTML, Clear: ClearParagraph, Doc: "Description as HTML, passed through unchanged.", Example: "<p>Three <strong>new</strong> markets.</p>"},
 			{Name: "start_date", Type: Date, Clear: ClearNull, Doc: "First day, `YYYY-MM-DD`.", Example: "2026-12-01"},
 			{Name: "end_date", Type: Date, Clear: ClearNull, NotBefore: "start_date", Doc: "Last day, `YYYY-MM-DD`; not before `start_date`.", Example: "2027-03-31"},

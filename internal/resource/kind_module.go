@@ -17,9 +17,9 @@ func init() {
 			{Name: "start_date", Type: Date, Clear: ClearNull, Doc: "First day, `YYYY-MM-DD`.", Example: "2026-12-01"},
 			{Name: "target_date", Type: Date, Clear: ClearNull, NotBefore: "start_date", Doc: "Last day, `YYYY-MM-DD`; not before `start_date`.", Example: "2026-12-12"},
 			{Name: "status", Type: Enum, Enum: []string{"backlog", "planned", "in-progress", "paused", "completed", "cancelled"}, Default: "planned", ArchivableValues: []string{"completed", "cancelled"}, Doc: "Progress.", Example: "in-progress"},
-			{Name: "lead", V2Name: "lead_id", Type: Ref, Ref: "member", Clear: ClearNull, RefRules: RefRules{MustBeMemberOf: "project_member"}, Doc: "Member who leads the module, by e-mail address, display name or ID.", Example: "ada@example.com"},
-			{Name: "members", V2Name: NotInV2, Type: RefSet, Ref: "member", Clear: ClearEmpty, RefRules: RefRules{MustBeMemberOf: "project_member"}, Doc: "Members of the module, by e-mail address, display name or ID.", Example: "bob@example.com"},
-			{Name: "archived", APIName: "archived_at", Type: Boolean, ArchiveFlag: true, Doc: "Whether the module is archived. Only a completed or cancelled module can be. An archived one is left as it is.", Example: "false"},
+			{Name: "lead", Wire: Wire{V2Dialect: "lead_id"}, Type: Ref, Ref: "member", Clear: ClearNull, RefRules: RefRules{MustBeMemberOf: "project_member"}, Doc: "Member who leads the module, by e-mail address, display name or ID.", Example: "ada@example.com"},
+			{Name: "members", Wire: Wire{V2Dialect: NotTaken}, Type: RefSet, Ref: "member", Clear: ClearEmpty, RefRules: RefRules{MustBeMemberOf: "project_member"}, Doc: "Members of the module, by e-mail address, display name or ID.", Example: "bob@example.com"},
+			{Name: "archived", Wire: Wire{ContractDialect: "archived_at"}, Type: Boolean, ArchiveFlag: true, Doc: "Whether the module is archived. Only a completed or cancelled module can be. An archived one is left as it is.", Example: "false"},
 		},
 		Operations: slices.Concat(archiveOps("modules", "module_id", scope), crud(path, "module_id", scope, "lgcud"), bulk(workspaceV2+"projects/{project_id}/modules/", scope)),
 	})

@@ -14,7 +14,7 @@ func init() {
 			{Name: "color", Type: Color, Required: true, Initial: "#60646c", Doc: "Colour, `#rrggbb`; a new state gets `#60646c` without one.", Example: "#3b82f6"},
 			{Name: "group", Type: Enum, Enum: []string{"backlog", "unstarted", "started", "completed", "cancelled"}, Default: "backlog", Doc: "Group of the state, which tells open work from finished work.", Example: "started"},
 			{Name: "sequence", Type: Number, SetAfterCreate: true, Doc: "Position among the states: lower comes first. By default, new states come after the existing ones, in the order of the manifest.", Example: "40000"},
-			{Name: "default", V2Name: "is_default", Type: Boolean, Exclusive: true, Doc: "Whether new work items start in this state. Where another one is the default, that needs `default: false`.", Example: "false"},
+			{Name: "default", Wire: Wire{V2Dialect: "is_default"}, Type: Boolean, Exclusive: true, Doc: "Whether new work items start in this state. Where another one is the default, that needs `default: false`.", Example: "false"},
 		},
 		Operations: append(crud(path, "state_id", "projects.states", "lgcud"), bulk(workspaceV2+"projects/{project_id}/states/", "projects.states")...),
 	})

@@ -9,7 +9,7 @@ func init() {
 		KeyFrom: []string{"name"}, NaturalKey: []string{"name"},
 		Fields: []Field{
 			{Name: "name", Type: Text, Required: true, Documented: true, MaxLength: 255, Doc: "Name of the teamspace.", Example: "Platform"},
-			{Name: "description", APIName: "description_html", Type: Markdown, Documented: true, Clear: ClearParagraph, Doc: "Description in Markdown; it is sent as HTML.", Example: "Keeps the lights on."},
+			{Name: "description", Wire: Wire{ContractDialect: "description_html"}, Type: Markdown, Documented: true, Clear: ClearParagraph, Doc: "Description in Markdown; it is sent as HTML.", Example: "Keeps the lights on."},
 			{Name: "description_html", Type: HTML, Documented: true, Clear: ClearParagraph, Doc: "Description as HTML, passed through unchanged.", Example: "<p>Keeps the lights on.</p>"},
 			{Name: "description_json", Type: JSON, Documented: true, Doc: "Description in the editor's JSON form, passed through unchanged; see the API reference of Plane.", Example: `{"type": "doc"}`},
 			{Name: "description_stripped", Type: LongText, Documented: true, Clear: ClearEmpty, Doc: "The description without markup.", Example: "Keeps the lights on."},

@@ -25,9 +25,9 @@ func init() {
 		Example: `{name: Severity, type: option, options: [Low, High]}`,
 		KeyFrom: []string{"name"}, NaturalKey: []string{"name"},
 		Fields: []Field{
-			{Name: "name", APIName: "display_name", Type: Text, Required: true, MaxLength: 255, Doc: "Name of the field.", Example: "Severity"},
+			{Name: "name", Wire: Wire{ContractDialect: "display_name"}, Type: Text, Required: true, MaxLength: 255, Doc: "Name of the field.", Example: "Severity"},
 			{
-				Name: "type", APIName: "property_type", Type: Enum, EnumInCapitals: true, Required: true, Immutable: true,
+				Name: "type", Wire: Wire{ContractDialect: "property_type"}, Type: Enum, EnumInCapitals: true, Required: true, Immutable: true,
 				Enum: []string{"text", "decimal", "boolean", "datetime", "option", "relation", "url", "email", "file", "formula"},
 				Doc:  "Type of the values. A `datetime` is a day, or a day and a time such as `2026-12-01 09:30:00`. Values of the types `file` and `formula` cannot be set.", Example: "option",
 			},
@@ -118,14 +118,14 @@ func (f *Field) observedCustom(raw any) (canonical string, known bool) {
 			raw = strings.TrimSuffix(at.UTC().Format(time.DateTime), " 00:00:00")
 		}
 	}
-	canonical, known = one.ObservedIn(Row{one.APIName: raw})
+	canonical, known = one.ObservedIn(Row{one.APIName(): raw})
 	return propertyMark(Row(record).ID()) + canonical, known
 }
 
 // CustomField is the field of work items that a property defines. No list shows its value.
 func CustomField(property *Object) *Field {
 	f := &Field{
-		Name: CustomFieldsName + "." + property.Key, APIName: "value", V2Name: NotInV2, Type: LongText, Clear: ClearNull, Definition: property,
+		Name: CustomFieldsName + "." + property.Key, Wire: Wire{ContractDialect: "value", V2Dialect: NotTaken}, Type: LongText, Clear: ClearNull, Definition: property,
 	}
 	switch property.Text("type") {
 	case "decimal":

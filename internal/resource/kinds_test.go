@@ -72,9 +72,9 @@ func TestEveryFieldIsFullyDescribed(t *testing.T) {
 				t.Errorf("%s: the type and the kind that it names do not fit", f.Name)
 			case (f.Type == resource.Enum) != (len(f.Enum) > 0):
 				t.Errorf("%s: the type and the values do not fit", f.Name)
-			case f.Virtual && (f.APIName != "" || f.Documented):
+			case f.Virtual && (f.APIName() != "" || f.Documented):
 				t.Errorf("%s is never sent and has a name to send", f.Name)
-			case !f.Virtual && f.APIName == "":
+			case !f.Virtual && f.APIName() == "":
 				t.Errorf("%s has no name to send", f.Name)
 			}
 			seen[f.Name] = true

@@ -64,7 +64,7 @@ func DriftPolicies() []string { return []string{"overwrite", "keep", "fail"} }
 // Ignores reports whether a field is people's as soon as the object exists.
 func (o *Object) Ignores(f *Field) bool {
 	return o.Policy != nil && (o.Policy.IgnoreAll || slices.ContainsFunc(o.Policy.Ignore, func(g *Field) bool {
-		return g == f || f.APIName != "" && f.APIName == g.APIName || f.Definition != nil && g.Type == CustomFields
+		return g == f || f.APIName() != "" && f.APIName() == g.APIName() || f.Definition != nil && g.Type == CustomFields
 	}))
 }
 
@@ -127,7 +127,7 @@ func (o *Object) Initial(f *Field) string {
 
 // Writes reports whether the object has a value for a field, or for another one that is sent under the same name.
 func (o *Object) Writes(f *Field) bool {
-	return slices.ContainsFunc(o.Values, func(v Value) bool { return v.Field == f || f.APIName != "" && v.Field.APIName == f.APIName })
+	return slices.ContainsFunc(o.Values, func(v Value) bool { return v.Field == f || f.APIName() != "" && v.Field.APIName() == f.APIName() })
 }
 
 // Name is the object's name for people: the text of its natural key, else its identifier,

@@ -189,7 +189,7 @@ func (a API) Offers(o *Operation) bool {
 
 // Sendable reports whether the field may be sent in a body.
 func (a API) Sendable(f *Field) bool {
-	return f.APIName != "" && !f.ArchiveFlag && (a.Wide() && (!f.OnlyV2 || a == V2) || f.Documented)
+	return f.APIName() != "" && !f.ArchiveFlag && (a.Wide() && (!f.OnlyV2() || a == V2) || f.Documented)
 }
 
 // String gives the word of the --api flag.

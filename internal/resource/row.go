@@ -34,18 +34,20 @@ func (r Row) shown(f *Field) (name string, v any, ok bool) {
 	if f.Definition != nil {
 		values, _ := r[CustomFieldsRow].(map[string]any)
 		v, ok = values[f.Definition.Key]
-		return f.APIName, v, ok
+		return f.APIName(), v, ok
 	}
-	if f.AltAPIName != "" {
-		if v, ok = r[f.AltAPIName]; ok {
-			return f.AltAPIName, v, true
+	if f.Renamed() {
+		name = f.Wire[NewerDialect]
+		if v, ok = r[name]; ok {
+			return name, v, true
 		}
 	}
-	if v, ok = r[f.APIName]; !ok && f.ShownIn != "" {
+	name = f.APIName()
+	if v, ok = r[name]; !ok && f.ShownIn != "" {
 		inner, _ := r[f.ShownIn].(map[string]any)
-		v, ok = inner[f.APIName]
+		v, ok = inner[name]
 	}
-	return f.APIName, v, ok
+	return name, v, ok
 }
 
 // rowID is the ID of a reference in a row, which is an ID or an expanded object.

@@ -39,21 +39,21 @@ func TestABodyHoldsTheWrittenValues(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		values  []*resource.Value
-		dialect resource.FieldNames
+		dialect resource.Dialect
 		want    string
 	}{
-		"nothing":                               {nil, resource.ContractNames, `{}`},
-		"texts as they are":                     {[]*resource.Value{value("work_item", "name", `A <b> & "c"`)}, resource.ContractNames, `{"name":"A <b> & \"c\""}`},
-		"Markdown as HTML":                      {[]*resource.Value{value("work_item", "description", "One **page**")}, resource.ContractNames, `{"description_html":"<p>One <strong>page</strong></p>"}`},
-		"HTML as it is":                         {[]*resource.Value{value("work_item", "description_html", "<p>x</p>")}, resource.ContractNames, `{"description_html":"<p>x</p>"}`},
-		"numbers and objects as they are":       {[]*resource.Value{value("initiative_label", "sort_order", "1000.50"), value("teamspace", "logo_props", `{"b":1,"a":2}`)}, resource.ContractNames, `{"sort_order":1000.50,"logo_props":{"b":1,"a":2}}`},
-		"references as IDs":                     {[]*resource.Value{value("work_item", "state", "Todo"), value("work_item", "labels", "a,b")}, resource.ContractNames, `{"state":"id-of-Todo","labels":["id-of-a","id-of-b"]}`},
-		"a reference without an ID is left out": {[]*resource.Value{value("work_item", "parent", "nobody"), value("work_item", "labels", "a,nobody")}, resource.ContractNames, `{"labels":["id-of-a"]}`},
-		"what is cleared, as each field wants":  {[]*resource.Value{cleared("work_item", "description"), cleared("work_item", "start_date"), cleared("work_item", "labels"), cleared("project", "description")}, resource.ContractNames, `{"description_html":"<p></p>","start_date":null,"labels":[],"description":""}`},
-		"what cannot be cleared is left out":    {[]*resource.Value{cleared("work_item", "priority")}, resource.ContractNames, `{}`},
-		"the newer names, plain text as HTML":   {[]*resource.Value{value("customer_request", "title", "SSO"), value("customer_request", "description", "a < b\nc\n\nd")}, resource.NewerNames, `{"name":"SSO","description_html":"<p>a &lt; b<br>c</p><p>d</p>"}`},
-		"the contract's names":                  {[]*resource.Value{value("customer_request", "title", "SSO"), value("customer_request", "description", "a < b")}, resource.ContractNames, `{"title":"SSO","description":"a < b"}`},
-		"characters that JavaScript minds":      {[]*resource.Value{value("work_item", "name", "a\u2028b")}, resource.ContractNames, `{"name":"a\u2028b"}`},
+		"nothing":                               {nil, resource.ContractDialect, `{}`},
+		"texts as they are":                     {[]*resource.Value{value("work_item", "name", `A <b> & "c"`)}, resource.ContractDialect, `{"name":"A <b> & \"c\""}`},
+		"Markdown as HTML":                      {[]*resource.Value{value("work_item", "description", "One **page**")}, resource.ContractDialect, `{"description_html":"<p>One <strong>page</strong></p>"}`},
+		"HTML as it is":                         {[]*resource.Value{value("work_item", "description_html", "<p>x</p>")}, resource.ContractDialect, `{"description_html":"<p>x</p>"}`},
+		"numbers and objects as they are":       {[]*resource.Value{value("initiative_label", "sort_order", "1000.50"), value("teamspace", "logo_props", `{"b":1,"a":2}`)}, resource.ContractDialect, `{"sort_order":1000.50,"logo_props":{"b":1,"a":2}}`},
+		"references as IDs":                     {[]*resource.Value{value("work_item", "state", "Todo"), value("work_item", "labels", "a,b")}, resource.ContractDialect, `{"state":"id-of-Todo","labels":["id-of-a","id-of-b"]}`},
+		"a reference without an ID is left out": {[]*resource.Value{value("work_item", "parent", "nobody"), value("work_item", "labels", "a,nobody")}, resource.ContractDialect, `{"labels":["id-of-a"]}`},
+		"what is cleared, as each field wants":  {[]*resource.Value{cleared("work_item", "description"), cleared("work_item", "start_date"), cleared("work_item", "labels"), cleared("project", "description")}, resource.ContractDialect, `{"description_html":"<p></p>","start_date":null,"labels":[],"description":""}`},
+		"what cannot be cleared is left out":    {[]*resource.Value{cleared("work_item", "priority")}, resource.ContractDialect, `{}`},
+		"the newer names, plain text as HTML":   {[]*resource.Value{value("customer_request", "title", "SSO"), value("customer_request", "description", "a < b\nc\n\nd")}, resource.NewerDialect, `{"name":"SSO","description_html":"<p>a &lt; b<br>c</p><p>d</p>"}`},
+		"the contract's names":                  {[]*resource.Value{value("customer_request", "title", "SSO"), value("customer_request", "description", "a < b")}, resource.ContractDialect, `{"title":"SSO","description":"a < b"}`},
+		"characters that JavaScript minds":      {[]*resource.Value{value("work_item", "name", "a\u2028b")}, resource.ContractDialect, `{"name":"a\u2028b"}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -62,7 +62,7 @@ func TestABodyHoldsTheWrittenValues(t *testing.T) {
 			}
 		})
 	}
-	if got := string(resource.Body([]*resource.Value{value("work_item", "name", "A")}, resource.ContractNames, ids, [2]string{"external_id", "x"})); got != `{"name":"A","external_id":"x"}` {
+	if got := string(resource.Body([]*resource.Value{value("work_item", "name", "A")}, resource.ContractDialect, ids, [2]string{"external_id", "x"})); got != `{"name":"A","external_id":"x"}` {
 		t.Errorf("with extras: %s", got)
 	}
 	if got := string(resource.MustLookup("cycle_work_item").Membership.IDs(&resource.Operation{}, []string{"a", "b"}, "")); got != `{"issues":["a","b"]}` {
@@ -112,7 +112,7 @@ func TestDesiredAndObservedValuesAreComparedInCanonicalForm(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			wanted, ok := tt.want.Desired(func(f *resource.Field, r *resource.Reference) (string, bool) { return ids(f, r) })
-			have, known := tt.want.Field.ObservedIn(resource.Row{tt.want.Field.APIName: tt.shown})
+			have, known := tt.want.Field.ObservedIn(resource.Row{tt.want.Field.APIName(): tt.shown})
 			if !ok || !known || (wanted == have) != tt.same {
 				t.Errorf("wanted %q (%v), shown %q (%v)", wanted, ok, have, known)
 			}
@@ -175,23 +175,23 @@ func TestTheMemberIDIsFoundInEveryFormOfAMemberRow(t *testing.T) {
 	}
 }
 
-func TestTheFieldNamesAreRecognisedFromARow(t *testing.T) {
+func TestTheDialectIsRecognisedFromARow(t *testing.T) {
 	t.Parallel()
 	k := resource.MustLookup("customer_request")
 	for name, tt := range map[string]struct {
 		row  resource.Row
-		want resource.FieldNames
+		want resource.Dialect
 		told bool
 	}{
-		"the contract's": {resource.Row{"title": "A", "description": ""}, resource.ContractNames, true},
-		"the newer":      {resource.Row{"name": "A", "description_html": ""}, resource.NewerNames, true},
-		"neither":        {resource.Row{"id": "x"}, resource.ContractNames, false},
+		"the contract's": {resource.Row{"title": "A", "description": ""}, resource.ContractDialect, true},
+		"the newer":      {resource.Row{"name": "A", "description_html": ""}, resource.NewerDialect, true},
+		"neither":        {resource.Row{"id": "x"}, resource.ContractDialect, false},
 	} {
-		if d, told := k.FieldNamesOf(tt.row); d != tt.want || told != tt.told {
+		if d, told := k.DialectOf(tt.row); d != tt.want || told != tt.told {
 			t.Errorf("%s: %v, %v", name, d, told)
 		}
 	}
-	if !k.HasAltNames() || resource.MustLookup("link").HasAltNames() {
+	if !k.HasDialects() || resource.MustLookup("link").HasDialects() {
 		t.Error("only customer requests have dialects")
 	}
 }

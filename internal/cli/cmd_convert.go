@@ -16,7 +16,6 @@ import (
 	"github.com/planform/planform/internal/convert/jiracsv"
 	"github.com/planform/planform/internal/convert/jirajson"
 	"github.com/planform/planform/internal/convert/jiraxml"
-	"github.com/planform/planform/internal/convert/linearcsv"
 	"github.com/planform/planform/internal/convert/tabular"
 	"github.com/planform/planform/internal/convert/trello"
 	"github.com/planform/planform/internal/diag"
@@ -25,7 +24,7 @@ import (
 
 // convertFormats are the formats that convert reads, in the order in which they are tried.
 func convertFormats() []*convert.Format {
-	return append([]*convert.Format{jiracsv.Format(), linearcsv.Format(), trello.Format(), jirajson.Format(), jiraxml.Format(), github.Format()}, tabular.Formats()...)
+	return append([]*convert.Format{jiracsv.Format(), trello.Format(), jirajson.Format(), jiraxml.Format(), github.Format()}, tabular.Formats()...)
 }
 
 // convertNames are the formats as the command line names them.

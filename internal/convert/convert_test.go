@@ -24,7 +24,6 @@ import (
 	"github.com/planform/planform/internal/convert/jiracsv"
 	"github.com/planform/planform/internal/convert/jirajson"
 	"github.com/planform/planform/internal/convert/jiraxml"
-	"github.com/planform/planform/internal/convert/linearcsv"
 	"github.com/planform/planform/internal/convert/tabular"
 	"github.com/planform/planform/internal/convert/trello"
 	"github.com/planform/planform/internal/diag"
@@ -35,7 +34,7 @@ import (
 var update = flag.Bool("update", false, "write the golden files anew")
 
 func formats() []*convert.Format {
-	return append([]*convert.Format{jiracsv.Format(), linearcsv.Format(), trello.Format(), jirajson.Format(), jiraxml.Format(), github.Format()}, tabular.Formats()...)
+	return append([]*convert.Format{jiracsv.Format(), trello.Format(), jirajson.Format(), jiraxml.Format(), github.Format()}, tabular.Formats()...)
 }
 
 // fixture is an export in testdata.
@@ -397,7 +396,7 @@ func TestWhatCannotBeReadIsAnErrorAndNothingIsWritten(t *testing.T) {
 		"a JSON that is broken":    {"[{\"number\": 1, \"title\": \"a\"},\n {\"number\" 2}]", "github", "FILE:2: it is not JSON", ""},
 		"an issue without number":  {"[{\"number\": 1, \"title\": \"a\"},\n {\"title\": \"b\"}]", "github", "FILE:2: an entry without number and title", "--json"},
 		"a field of another type":  {`[{"number": 1, "title": "a", "labels": "x"}]`, "github", "FILE:1: the field labels holds a string", ""},
-		"an ID that is none":       {"ID,Team,Title,Status,Cycle Number,Parent issue\nA-1,A,x,Todo,,\n1.2E+5,A,y,Todo,,\n", "auto", `FILE:3: "1.2E+5" is no ID of an issue`, "spreadsheet"},
+		"an ID that is none":       {"ID,Team,Title,Status,Cycle Number,Parent issue\nA-1,A,x,Todo,,\n1.2E+5,A,y,Todo,,\n", "auto", `FILE:3: "1.2E+5" is no issue key`, "spreadsheet"},
 		"an XML that is cut":       {string(rss[:len(rss)-300]), "auto", "FILE:74: the file ends within an element", "cut off"},
 		"an XML that is broken":    {strings.Replace(string(rss), "</summary>", "</title>", 1), "auto", "FILE:18: it is not XML", ""},
 		"an entity of one's own":   {strings.Replace(string(rss), "Ship it</summary>", "&lol;</summary>", 1), "auto", "FILE:18: it is not XML", ""},

@@ -36,7 +36,7 @@ var (
 	spoken  = regexp.MustCompile(`(?i)^(?:[a-z]{3,9},?\s+)?([a-z]{3,})\.? (\d{1,2}),? (\d{4})(?:,?\s+(.*))?$`)
 	numbers = regexp.MustCompile(`^(\d{1,2})[/.-](\d{1,2})[/.-](\d{4}|\d{2})(?:,?\s+(.*))?$`)
 	iso     = regexp.MustCompile(`^(\d{4})[/-](\d{1,2})[/-](\d{1,2})(?:[T ](.*))?$`)
-	clock   = regexp.MustCompile(`(?i)^(\d{1,2}):(\d{2})(?::(\d{2})(?:\.\d+)?)?[\s\x{A0}\x{202F}]*(?:([ap])\.?[\s\x{A0}\x{202F}]*m\.?)?\s*(?:(Z|UTC|GMT)?(?:([+-])(\d{1,2}):?(\d{2})?)?)$`)
+	clock   = regexp.MustCompile(`(?i)^(\d{1,2}):(\d{2})(?::(\d{2})(?:\.\d+)?)?[\s\x{A0}\x{202F}]*(?:([ap])\.?[\s\x{A0}\x{202F}]*m\.?)?\s*(?:(Z|UTC|GMT)?(?:([+-])(\d{1,2}):?(\d{2})?)?)(?: \(.*\))?$`)
 	unix    = regexp.MustCompile(`^1\d{9}(\d{3})?$`)
 )
 

@@ -14,8 +14,8 @@ import (
 	"github.com/planform/planform/internal/table"
 )
 
-// cells are the cells of a row.
-type cells struct {
+// Cells are the cells of a row.
+type Cells struct {
 	At diag.Position
 
 	e *export
@@ -29,7 +29,7 @@ var (
 )
 
 // clean is the value of a cell.
-func (c *cells) clean(text string) string {
+func (c *Cells) clean(text string) string {
 	text = table.Trim(text)
 	if c.e.Guarded {
 		text = table.Unguard(text)
@@ -41,7 +41,7 @@ func (c *cells) clean(text string) string {
 }
 
 // One is the first value that the columns of a field have.
-func (c *cells) One(field string) string {
+func (c *Cells) One(field string) string {
 	for _, i := range c.s.fields[field] {
 		for text := range strings.SplitSeq(c.Cell(i), table.Separator) {
 			if text = c.clean(text); text != "" {
@@ -53,7 +53,7 @@ func (c *cells) One(field string) string {
 }
 
 // All are the values of a field, with the empty ones between.
-func (c *cells) All(field string) []string {
+func (c *Cells) All(field string) []string {
 	var all []string
 	for _, i := range c.s.fields[field] {
 		if text := c.clean(c.Cell(i)); text != "" {
@@ -64,7 +64,7 @@ func (c *cells) All(field string) []string {
 }
 
 // list splits a list. If nothing says by what, line ends and semicolons count before commas.
-func (c *cells) list(text, by string) []string {
+func (c *Cells) list(text, by string) []string {
 	if strings.Contains(text, table.Separator) {
 		by = table.Separator
 	}
@@ -85,14 +85,14 @@ func (c *cells) list(text, by string) []string {
 }
 
 // private reports a row that not everybody may see, or that is no text of people.
-func (c *cells) private() bool {
+func (c *Cells) private() bool {
 	return slices.ContainsFunc(c.s.fields[private], func(i int) bool {
 		return slices.Contains([]string{"yes", "true"}, strings.ToLower(c.clean(c.Cell(i))))
 	})
 }
 
 // Values are the values of a field, each once.
-func (c *cells) Values(field string) []string {
+func (c *Cells) Values(field string) []string {
 	var all []string
 	for _, text := range c.All(field) {
 		if text != "" && !slices.Contains(all, text) {
@@ -103,7 +103,7 @@ func (c *cells) Values(field string) []string {
 }
 
 // Text are the values of a column that is kept as a text.
-func (c *cells) Text(name string) string {
+func (c *Cells) Text(name string) string {
 	var values []string
 	for _, i := range c.s.places[name] {
 		for text := range strings.SplitSeq(c.Cell(i), table.Separator) {
@@ -116,7 +116,7 @@ func (c *cells) Text(name string) string {
 }
 
 // Column is the value of the column of a name.
-func (c *cells) Column(name string) string {
+func (c *Cells) Column(name string) string {
 	for _, i := range c.s.header.places[fold(name)] {
 		if text := c.clean(c.Cell(i)); text != "" {
 			return text
@@ -126,7 +126,7 @@ func (c *cells) Column(name string) string {
 }
 
 // Records are the objects of a list: in columns of their own, or as JSON in a cell.
-func (c *cells) Records(name string) []map[string]string {
+func (c *Cells) Records(name string) []map[string]string {
 	var all []map[string]string
 	put := func(field, list string) {
 		for n, text := range strings.Split(list, table.Separator) {
@@ -157,9 +157,8 @@ func (c *cells) Records(name string) []map[string]string {
 	})
 }
 
-// Moment is the time in a field.
-func (c *cells) Moment(field string, i *convert.Issue) time.Time {
-	text := c.One(field)
+// Time reads a time of an issue. One that cannot be read is counted, and left out.
+func (c *Cells) Time(text string, i *convert.Issue) time.Time {
 	at, ok := c.e.dates.Moment(text)
 	if !ok && text != "" {
 		i.Left["dates-not-understood"]++
@@ -168,7 +167,7 @@ func (c *cells) Moment(field string, i *convert.Issue) time.Time {
 }
 
 // Date reads a time.
-func (c *cells) Date(text string) time.Time {
+func (c *Cells) Date(text string) time.Time {
 	at, _ := c.e.dates.Moment(text)
 	return at
 }

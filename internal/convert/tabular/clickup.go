@@ -12,18 +12,18 @@ import (
 )
 
 // clickup is the CSV of a workspace or space. A list becomes a module.
-func clickup() *layout {
-	return &layout{
+func clickup() *Layout {
+	return &Layout{
 		Name: "clickup", Tracker: "ClickUp", How: "in ClickUp: Settings, Imports/Exports, Export as CSV",
 		Needs: [][]string{{"Task ID", "Task Name"}},
 		Columns: map[string]string{
 			"Task ID": "key", "Task Link": "link", "Task Type": "type", "Task Name": "name", "Task Content": "description", "Status": "state", "Date Created": "created_at", "Date Created Text": "skip",
-			"Date Updated": "updated_at", "Date Updated Text": "skip", "Due Date": raw, "Due Date Text": raw, "Start Date": raw, "Start Date Text": raw, "Date Closed": "skip", "Date Closed Text": "skip",
-			"Date Done": "skip", "Date Done Text": "skip", "Parent ID": "parent", "Subtasks IDs": "skip", "Subtask IDs": "skip", "Attachments": raw, "Assignees": raw, "Tags": raw, "Priority": "priority", "List Name": "components",
-			"Space Name": "project", "Comments": raw, "Time Estimated": "skip", "Time Spent": "skip", "List ID": "skip", "Folder ID": "skip", "Space ID": "skip",
+			"Date Updated": "updated_at", "Date Updated Text": "skip", "Due Date": Raw, "Due Date Text": Raw, "Start Date": Raw, "Start Date Text": Raw, "Date Closed": "skip", "Date Closed Text": "skip",
+			"Date Done": "skip", "Date Done Text": "skip", "Parent ID": "parent", "Subtasks IDs": "skip", "Subtask IDs": "skip", "Attachments": Raw, "Assignees": Raw, "Tags": Raw, "Priority": "priority", "List Name": "components",
+			"Space Name": "project", "Comments": Raw, "Time Estimated": "skip", "Time Spent": "skip", "List ID": "skip", "Folder ID": "skip", "Space ID": "skip",
 		},
 		Lists: ",", Empty: []string{"null", "[]", "{}"}, UTC: true, Order: "mdy",
-		Each: func(c *cells, i *convert.Issue) string {
+		Each: func(c *Cells, i *convert.Issue) string {
 			i.Text.Body = strings.ReplaceAll(i.Text.Body, `\n`, "\n")
 			if name := priority(i.Priority); name != "" {
 				i.Priority = name
@@ -41,11 +41,8 @@ func clickup() *layout {
 			}
 			comments := c.Records("Comments")
 			for _, r := range comments {
-				if r["date"] != "" && c.Date(r["date"]).IsZero() {
-					i.Left["dates-not-understood"]++
-				}
 				i.Comments = append(i.Comments, convert.Comment{
-					ID: r["id"], Author: c.Person(cmp.Or(r["by"], r["user"], r["author"], r["email"]), "", ""), At: c.Date(r["date"]),
+					ID: r["id"], Author: c.Person(cmp.Or(r["by"], r["user"], r["author"], r["email"]), "", ""), At: c.Time(r["date"], i),
 					Text: convert.Text{Body: cmp.Or(r["text"], r["comment"], r["commenttext"])},
 				})
 			}
@@ -58,7 +55,7 @@ func clickup() *layout {
 }
 
 // bracketed is a list such as [a, b].
-func (c *cells) bracketed(name string) []string {
+func (c *Cells) bracketed(name string) []string {
 	var all []string
 	for _, text := range c.list(strings.Trim(c.Column(name), "[]"), ",") {
 		if text = strings.Trim(text, `"`); text != "" {
@@ -71,13 +68,10 @@ func (c *cells) bracketed(name string) []string {
 var gmt = regexp.MustCompile(`GMT([+-]\d{1,2})(?::?(\d{2}))?$`)
 
 // localDay is the day of a moment where it was entered: its twin tells the zone.
-func (c *cells) localDay(name string, i *convert.Issue) string {
+func (c *Cells) localDay(name string, i *convert.Issue) string {
 	text := c.Column(name)
-	at := c.Date(text)
+	at := c.Time(text, i)
 	if at.IsZero() {
-		if text != "" {
-			i.Left["dates-not-understood"]++
-		}
 		return ""
 	}
 	if m := gmt.FindStringSubmatch(c.Column(name + " Text")); m != nil {

@@ -72,10 +72,13 @@ func (e *export) open(ctx context.Context, f convert.File) (s *sheet, err error)
 		}
 		s.Reader, err = table.Open(s.in, f.Name, func(header []string) bool { return len(header) > 1 }) // whose names say nothing to us
 	}
+	if err != nil && e.foreign != nil {
+		return s, diag.WithHint(fmt.Errorf("%s:1: %w", f.Name, e.foreign), diag.HintOf(e.foreign))
+	}
 	if err != nil {
 		return s, diag.WithHint(err, cmp.Or(diag.HintOf(err), e.How))
 	}
-	s.header = newHeader(s.Header)
+	s.header = e.english(s.Header)
 	e.columns(s)
 	if len(s.Header) > 0 && len(s.fields["key"])+len(s.fields[commentOf]) == 0 { // a page may be empty
 		return s, diag.WithHint(fmt.Errorf("%s:1: no column is known as the key, by which an item is found again: the columns are %s", f.Name, strings.Join(s.Header, ", ")),
@@ -102,8 +105,18 @@ func (s *sheet) tableRows(ctx context.Context, each func(table.Row) error) error
 
 // known reports whether a header, read with some separator, is one.
 func (e *export) known(names []string) bool {
-	h := newHeader(names)
+	h := e.english(names)
 	return e.recognised(h) != nil || len(e.guessed(h)) > 1 || slices.ContainsFunc(names, func(cell string) bool { _, ok := e.in.Columns.Find(cell); return ok })
+}
+
+// english is a header in English.
+func (e *export) english(names []string) *header {
+	if e.Header != nil {
+		english, err := e.Header(names)
+		e.foreign = cmp.Or(e.foreign, err)
+		names = english
+	}
+	return newHeader(names)
 }
 
 // guessed is what the columns of a header hold, as far as their names tell.
@@ -130,12 +143,12 @@ func (e *export) columns(s *sheet) {
 		}
 	}
 	maps.DeleteFunc(guesses, func(_, guess string) bool { return decided[guess] })
-	for i, cell := range s.Header {
+	for i, cell := range s.header.names {
 		field := guesses[cell]
 		if cell == "" {
 			continue
 		}
-		column, told := e.in.Columns.Find(cell)
+		column, told := e.in.Columns.Find(s.Header[i])
 		if told {
 			field = column.Field
 			s.split[i] = column.Split

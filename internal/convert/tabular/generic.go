@@ -8,8 +8,8 @@ import (
 )
 
 // anyTable is a table of no tracker.
-func anyTable(kind string) *layout {
-	return &layout{
+func anyTable(kind string) *Layout {
+	return &Layout{
 		Name: kind, Tracker: "the export", How: "the first line of a table names its columns", Markup: convert.Markdown,
 		Empty: []string{"None", "null", "N/A", "n/a"}, guess: guess,
 		detects: func(b *beginning, name string) (string, bool) {

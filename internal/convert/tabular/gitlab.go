@@ -13,8 +13,8 @@ import (
 var gitlabAddress = regexp.MustCompile(`^https?://[^/]+/(.+?)/-/(?:issues|work_items)/[0-9]+$`)
 
 // gitlab is the CSV that is mailed, and what the REST API answers for issues and for their notes.
-func gitlab() *layout {
-	return &layout{
+func gitlab() *Layout {
+	return &Layout{
 		Name: "gitlab", Tracker: "GitLab", How: "in GitLab: Plan, Issues, Export as CSV; or GET /projects/ID/issues and /projects/ID/issues/IID/notes of the REST API",
 		Needs: [][]string{{"IID", "Title", "URL"}, {"Issue ID", "Title", "State", "Author Username"}, {"iid", "title", "web_url"}, {"noteable_iid", "body"}}, //nolint:misspell // GitLab's word
 		Columns: map[string]string{
@@ -27,7 +27,7 @@ func gitlab() *layout {
 			"user_notes_count": commentCount, "project_id": scope, "noteable_iid": commentOf, "id": commentID, "body": commentText, //nolint:misspell // likewise
 		},
 		Lists: ",", Rest: "skip", Guarded: true, UTC: true,
-		Each: func(c *cells, i *convert.Issue) string {
+		Each: func(c *Cells, i *convert.Issue) string {
 			if m := gitlabAddress.FindStringSubmatch(i.URL); m != nil {
 				i.Project = m[1]
 			}

@@ -15,7 +15,7 @@ var (
 )
 
 // people notes the people of a row, and says by what they are known.
-func (e *export) people(c *cells, ids, names, emails string) []string {
+func (e *export) people(c *Cells, ids, names, emails string) []string {
 	id, name, email := c.All(ids), c.All(names), c.All(emails)
 	at := func(list []string, n int) string {
 		if n < len(list) {
@@ -33,7 +33,7 @@ func (e *export) people(c *cells, ids, names, emails string) []string {
 }
 
 // Person notes somebody, and says by what they are known: the ID, else the e-mail address, else the name.
-func (c *cells) Person(id, name, email string) string {
+func (c *Cells) Person(id, name, email string) string {
 	for _, text := range []string{id, name} {
 		if m := nameAndMail.FindStringSubmatch(text); m != nil {
 			id, name, email = m[2], m[1], m[2]

@@ -17,12 +17,13 @@ import (
 
 // export is what all files say together.
 type export struct {
-	*layout
+	*Layout
 
 	in       convert.Input
 	to       convert.Sink
 	dates    *dates.Reader
 	keys     map[string]diag.Position
+	ids      map[string]string   // keys by internal ID
 	titles   map[string][]string // keys by title
 	titled   map[string]string   // title by key
 	issues   []*convert.Issue
@@ -33,19 +34,20 @@ type export struct {
 	above    []string          // of a tree, the keys down to the last row
 	second   bool              // reading
 	rows     int
+	foreign  error // of a header that cannot be read
 }
 
 // read reads the files as one export.
-func (l *layout) read(ctx context.Context, in convert.Input, to convert.Sink) error {
+func (l *Layout) read(ctx context.Context, in convert.Input, to convert.Sink) error {
 	zone := in.Zone
 	if l.UTC {
 		zone = time.UTC
 	}
 	e := &export{
-		layout: l, in: in, to: to, dates: dates.New(zone, cmp.Or(in.Dates, l.Order)), keys: map[string]diag.Position{}, titles: map[string][]string{}, titled: map[string]string{},
+		Layout: l, in: in, to: to, dates: dates.New(zone, cmp.Or(in.Dates, l.Order)), keys: map[string]diag.Position{}, ids: map[string]string{}, titles: map[string][]string{}, titled: map[string]string{},
 		comments: map[string][]convert.Comment{}, groups: groups(), counted: map[*convert.Issue]int{}, scopes: map[*convert.Issue]string{},
 	}
-	for _, each := range []func(*cells) error{e.look, e.row} {
+	for _, each := range []func(*Cells) error{e.look, e.row} {
 		for _, file := range in.Files {
 			if err := e.file(ctx, file, each); err != nil {
 				return err
@@ -53,6 +55,9 @@ func (l *layout) read(ctx context.Context, in convert.Input, to convert.Sink) er
 		}
 		e.dates.Decide()
 		e.second = true
+	}
+	if l.Finish != nil {
+		l.Finish(e.issues, to)
 	}
 	for n, i := range e.issues {
 		e.issues[n] = nil // it is kept by who it is handed to
@@ -74,7 +79,7 @@ func (l *layout) read(ctx context.Context, in convert.Input, to convert.Sink) er
 	return nil
 }
 
-func (e *export) file(ctx context.Context, f convert.File, each func(*cells) error) error {
+func (e *export) file(ctx context.Context, f convert.File, each func(*Cells) error) error {
 	s, err := e.open(ctx, f)
 	if err != nil {
 		return err
@@ -82,7 +87,7 @@ func (e *export) file(ctx context.Context, f convert.File, each func(*cells) err
 	defer s.in.Close() //nolint:errcheck // it was only read
 	skipped, left := 0, map[string]int{}
 	err = s.rows(ctx, func(row table.Row) error {
-		c := &cells{At: diag.Position{File: f.Name, Line: row.Line}, e: e, s: s, Row: row}
+		c := &Cells{At: diag.Position{File: f.Name, Line: row.Line}, e: e, s: s, Row: row}
 		if c.One(commentOf) != "" {
 			if e.second && !c.private() {
 				e.comment(c)
@@ -93,12 +98,15 @@ func (e *export) file(ctx context.Context, f convert.File, each func(*cells) err
 			skipped++
 			return nil
 		}
-		if c.One("key") == "" {
+		switch key := c.One("key"); {
+		case key == "":
 			name := "column"
 			if key := s.fields["key"]; len(key) > 0 { // comments have none
 				name = s.Header[key[0]]
 			}
 			return diag.WithHint(fmt.Errorf("%s:%d: the row has no %s, which is the key", f.Name, row.Line, name), "a quotation mark or a separator is missing before, or another column is the key: name it under columns: in the mapping")
+		case e.Key != nil && !e.Key.MatchString(key):
+			return diag.WithHint(fmt.Errorf("%s: %q is no issue key", c.At, diag.Truncate(key, 40)), "a quotation mark or a separator is missing before, or a spreadsheet changed the file: export it again")
 		}
 		if e.second && c.private() {
 			left["confidential; with columns: {"+s.Header[s.fields[private][0]]+": skip} in the mapping they are converted"]++
@@ -129,7 +137,13 @@ func (e *export) notes(s *sheet, skipped int, left map[string]int) {
 			e.to.Note(convert.Note{Kind: kind, Text: s.name + ": " + fmt.Sprintf(format, args...)})
 		}
 	}
-	if rows := s.Rows - skipped; e.Limit > 0 && rows == e.Limit {
+	rows := s.Rows - skipped
+	if e.Notes != nil {
+		for _, n := range e.Notes(s.Header, rows) {
+			note(1, n.Kind, "%s", n.Text)
+		}
+	}
+	if e.Limit > 0 && rows == e.Limit {
 		note(1, "limit", "exactly %d rows, which is the limit of an export: export the rest, too", rows)
 	}
 	note(skipped, "rows-skipped", "%s without a key skipped", diag.Count(skipped, "line"))

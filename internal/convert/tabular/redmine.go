@@ -31,17 +31,17 @@ func redmineRelations() []struct {
 }
 
 // redmine is the CSV of a list of issues, in English.
-func redmine() *layout {
-	return &layout{
+func redmine() *Layout {
+	return &Layout{
 		Name: "redmine", Tracker: "Redmine", How: "in Redmine, with your language set to English: Issues, Also available in CSV, all columns, with description; for another language say what the columns are under columns: in the mapping",
 		Needs: [][]string{{"#", "Tracker", "Subject"}},
 		Columns: map[string]string{
 			"#": "key", "Project": "project", "Tracker": "type", "Parent task": "parent", "Status": "state", "Priority": "priority", "Subject": "name", "Author": "created_by", "Assignee": "assignees",
 			"Updated": "updated_at", "Category": "components", "Target version": "versions", "Start date": "start_date", "Due date": "target_date", "Created": "created_at", "Closed": "skip",
-			"Related issues": raw, "Private": private, "Description": "description", "Files": "attachments", "Parent task subject": "skip", "Total estimated time": "skip", "Total spent time": "skip", "Last updated by": "skip",
+			"Related issues": Raw, "Private": private, "Description": "description", "Files": "attachments", "Parent task subject": "skip", "Total estimated time": "skip", "Total spent time": "skip", "Last updated by": "skip",
 		},
 		Lists: "\n", Limit: 500, Lacks: "comments",
-		Each: func(c *cells, i *convert.Issue) string {
+		Each: func(c *Cells, i *convert.Issue) string {
 			if i.Priority == "Immediate" {
 				i.Priority = "Urgent"
 			}

@@ -8,7 +8,7 @@ import (
 )
 
 // reference is the key that a text means: one of a key, or of a title that one item alone has.
-func (e *export) reference(c *cells, text string) string {
+func (e *export) reference(c *Cells, text string) string {
 	key, _ := e.resolve(text)
 	if same := e.titles[text]; len(same) > 1 && key == text {
 		e.to.Note(convert.Note{Kind: "ambiguous-titles", Text: "titles of several items, by which another item names one of these: which one is not known", Item: c.One("key")})
@@ -29,7 +29,7 @@ func (e *export) resolve(text string) (key string, ok bool) {
 }
 
 // references are the keys that a list means. A title may hold what separates the list.
-func (e *export) references(c *cells, field string) []string {
+func (e *export) references(c *Cells, field string) []string {
 	var keys []string
 	for _, i := range c.s.fields[field] {
 		text := c.clean(c.Cell(i))

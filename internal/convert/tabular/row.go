@@ -14,11 +14,12 @@ import (
 )
 
 // look takes from a row what is needed to understand others.
-func (e *export) look(c *cells) error {
+func (e *export) look(c *Cells) error {
 	key, title := c.One("key"), c.One("name")
-	for _, field := range []string{"key", "parent"} {
-		if text := c.One(field); exponent.MatchString(text) {
-			return diag.WithHint(fmt.Errorf("%s: the %s %s is no whole number any more: a spreadsheet changed it", c.At, field, text), "export again, and do not save the file with a spreadsheet")
+	id := c.One(internalID)
+	for _, number := range []struct{ what, text string }{{"key", key}, {"parent", c.One("parent")}, {"issue ID", id}} {
+		if exponent.MatchString(number.text) || number.text == id && strings.ContainsAny(id, ".,") {
+			return diag.WithHint(fmt.Errorf("%s: the %s %s is no whole number any more: a spreadsheet changed it", c.At, number.what, number.text), "export again, and do not save the file with a spreadsheet")
 		}
 	}
 	had, known := e.keys[key]
@@ -29,18 +30,25 @@ func (e *export) look(c *cells) error {
 		e.keys[key], e.titled[key] = c.At, title
 		e.titles[title] = append(e.titles[title], key)
 	}
-	for _, field := range []string{"created_at", "updated_at", "start_date", "target_date"} {
-		e.dates.Look(c.One(field), c.At)
+	if id != "" {
+		e.ids[id] = key
+	}
+	texts := []string{c.One("created_at"), c.One("updated_at"), c.One("start_date"), c.One("target_date")}
+	if e.Dates != nil {
+		texts = append(texts, e.Dates(c)...)
+	}
+	for _, text := range texts {
+		e.dates.Look(text, c.At)
 	}
 	return nil
 }
 
 // row makes an issue of a row.
-func (e *export) row(c *cells) error {
+func (e *export) row(c *Cells) error {
 	e.rows++
 	key := c.One("key")
 	i := &convert.Issue{
-		Key: key, Number: number(key, e.rows), Position: c.At, Left: map[string]int{},
+		Key: key, ID: c.One(internalID), Number: number(key, e.rows), Position: c.At, Left: map[string]int{},
 		Title: c.One("name"), Text: convert.Text{Markup: e.Markup, Body: c.One("description")},
 		State: convert.State{Name: c.One("state"), Category: c.One("group")}, Resolution: c.One("resolution"), Type: c.One("type"), Priority: c.One("priority"),
 		Assignees: e.people(c, "assignees", "assignee_names", "assignee_emails"), Components: c.Values("components"), URL: c.One("link"),
@@ -59,8 +67,8 @@ func (e *export) row(c *cells) error {
 		i.Versions = append(i.Versions, convert.Version{Name: name, Due: dates.Day(c.Date(c.One(versionDue)))})
 	}
 	i.State.Category = cmp.Or(i.State.Category, e.Groups[strings.ToLower(i.State.Name)], e.groups[fold(i.State.Name)])
-	i.Created, i.Updated = c.Moment("created_at", i), c.Moment("updated_at", i)
-	i.Start, i.Due = dates.Day(c.Moment("start_date", i)), dates.Day(c.Moment("target_date", i))
+	i.Created, i.Updated = c.Time(c.One("created_at"), i), c.Time(c.One("updated_at"), i)
+	i.Start, i.Due = dates.Day(c.Time(c.One("start_date"), i)), dates.Day(c.Time(c.One("target_date"), i))
 	if parent := c.One("parent"); parent != "" {
 		i.Parent = e.reference(c, parent)
 	}
@@ -77,7 +85,7 @@ func (e *export) row(c *cells) error {
 		i.Attachments = append(i.Attachments, a)
 	}
 	for _, name := range c.s.text {
-		if value := c.Text(name); value != "" && (e.guess != nil || !zero.MatchString(value)) {
+		if value := c.Text(name); value != "" && (e.guess != nil || e.Zeros || !zero.MatchString(value)) {
 			i.Fields = append(i.Fields, convert.Field{Name: name, Value: value})
 		}
 	}
@@ -91,7 +99,7 @@ func (e *export) row(c *cells) error {
 			return leftError(why)
 		}
 	}
-	e.to.Project(convert.Project{Key: i.Project, Name: cmp.Or(c.One("project_name"), i.Project)})
+	e.to.Project(convert.Project{Key: i.Project, Name: cmp.Or(c.One("project_name"), i.Project), Description: c.One(projectText)})
 	e.issues = append(e.issues, i)
 	return nil
 }
@@ -131,7 +139,7 @@ func groups() map[string]string {
 }
 
 // comment takes a row that is a comment.
-func (e *export) comment(c *cells) {
+func (e *export) comment(c *Cells) {
 	of := c.One(scope) + "#" + c.One(commentOf)
 	one := convert.Comment{ID: c.One(commentID), At: c.Date(c.One("created_at")), Text: convert.Text{Markup: e.Markup, Body: c.One(commentText)}}
 	if author := e.people(c, "created_by", "created_by_name", "created_by_email"); len(author) > 0 {

@@ -9,17 +9,17 @@ import (
 )
 
 // shortcut is the CSV of all stories. Epics become modules; the zone of the times is a column.
-func shortcut() *layout {
-	return &layout{
+func shortcut() *Layout {
+	return &Layout{
 		Name: "shortcut", Tracker: "Shortcut", How: "in Shortcut: Settings, Export, CSV of all stories",
 		Needs: [][]string{{"id", "name", "requester", "owners", "epic_id"}},
 		Columns: map[string]string{
 			"id": "key", "name": "name", "type": "type", "requester": "created_by", "owners": "assignees", "description": "description", "created_at": "created_at", "updated_at": "updated_at", "due_date": "target_date",
-			"labels": "labels", "state": "state", "epic": "components", "project": "project", "iteration": "cycle", "priority": "priority", "tasks": raw, "is_completed": raw, "is_archived": raw, "utc_offset": raw,
+			"labels": "labels", "state": "state", "epic": "components", "project": "project", "iteration": "cycle", "priority": "priority", "tasks": Raw, "is_completed": Raw, "is_archived": Raw, "utc_offset": Raw,
 			"estimate": "text", "external_tickets": "text", "team": "text", "severity": "text", "product_area": "text", "skill_set": "text", "technical_area": "text", "custom_fields": "text", "milestone": "text",
 		},
 		Lists: ";", Rest: "skip", UTC: true, Lacks: "comments",
-		Each: func(c *cells, i *convert.Issue) string {
+		Each: func(c *Cells, i *convert.Issue) string {
 			if zone, err := time.Parse("-07:00", c.Column("utc_offset")); err == nil {
 				for _, at := range []*time.Time{&i.Created, &i.Updated} {
 					there := time.Date(at.Year(), at.Month(), at.Day(), at.Hour(), at.Minute(), at.Second(), 0, zone.Location())

@@ -7,6 +7,8 @@
 package tabular
 
 import (
+	"cmp"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,8 +19,8 @@ import (
 	"github.com/planform/planform/internal/table"
 )
 
-// layout is what is known of a tracker's table.
-type layout struct {
+// Layout is what is known of a tracker's table.
+type Layout struct {
 	Name    string            // how the command line names it
 	Tracker string            // as people call it
 	How     string            // how to export
@@ -32,16 +34,28 @@ type layout struct {
 	UTC     bool              // dates without a zone are UTC
 	Order   string            // of day and month, dmy or mdy, if it is always the same
 	Limit   int               // of rows in an export
+	Zeros   bool              // a zero in a column that is kept as a text says something
+	Key     *regexp.Regexp    // what each key looks like; nil = anything
+	By      string            // what a file is recognised by, in other words than the names of the columns
 	Lacks   string            // what no export has
 	Rest    string            // what the other columns hold; "" = text
 	// Each adds to an issue what only this tracker has. What it says is why the row is left out.
-	Each func(c *cells, i *convert.Issue) string
+	Each func(c *Cells, i *convert.Issue) string
+	// Finish adds to the issues what only all of them together show.
+	Finish func(issues []*convert.Issue, to convert.Sink)
+	// Header gives the names of the columns in English. Its error says why no file with that header can be read.
+	Header func(names []string) ([]string, error)
+	// Dates are the dates within other cells of a row, which may tell day and month apart, too.
+	Dates func(c *Cells) []string
+	// Notes are about a file with these columns, whose names are as the file has them.
+	Notes func(names []string, rows int) []convert.Note
 
 	guess   func(header *header) map[string]string // for tables of no tracker: what columns hold; what is not in it is asked
 	detects func(b *beginning, name string) (string, bool)
 }
 
-// Fields of a column that only formats name, not people. Comments may be rows of their own, with created_by and created_at.
+// Fields of a column that only formats name, not people. Comments may be rows of their own, with created_by and created_at. An id
+// is what others may name the item by instead of its key.
 const (
 	commentOf    = "comment_of"
 	commentID    = "comment_id"
@@ -49,25 +63,37 @@ const (
 	commentCount = "comment_count"
 	versionDue   = "version_due"
 	scope        = "scope" // within which the keys are unique
+	projectText  = "project_text"
+	internalID   = "id"
 	private      = "private"
-	raw          = "raw" // for Each alone
+	Raw          = "raw" // for Each alone
 )
 
 // Formats are the trackers, and at last the formats of no tracker: any table, whose columns the mapping file names.
 func Formats() []*convert.Format {
 	var all []*convert.Format
 	last := &beginning{}
-	for _, l := range []*layout{gitlab(), clickup(), asana(), azure(), shortcut(), redmine(), youtrack(), plane(), anyTable("csv"), anyTable("xlsx"), anyTable("jsonl")} {
-		detect := l.detect
-		if l.detects != nil {
-			detect = l.detects
-		}
-		all = append(all, &convert.Format{Name: l.Name, Tracker: l.Tracker, Read: l.read, Detect: func(head []byte, name string) (string, bool) {
-			last.look(head)
-			return detect(last, name)
-		}})
+	for _, l := range []*Layout{
+		linear(), gitlab(), clickup(), asana(), azure(), shortcut(), redmine(), youtrack(), plane(),
+		anyTable("csv"), anyTable("xlsx"), anyTable("jsonl"),
+	} {
+		all = append(all, l.format(last))
 	}
 	return all
+}
+
+// Format is the format of a tracker that has a package of its own.
+func (l *Layout) Format() *convert.Format { return l.format(&beginning{}) }
+
+func (l *Layout) format(last *beginning) *convert.Format {
+	detect := l.detect
+	if l.detects != nil {
+		detect = l.detects
+	}
+	return &convert.Format{Name: l.Name, Tracker: l.Tracker, Read: l.read, Detect: func(head []byte, name string) (string, bool) {
+		last.look(head)
+		return detect(last, name)
+	}}
 }
 
 // beginning is how a file begins. All formats look at one file before the next, and read its header once.
@@ -108,10 +134,10 @@ func newHeader(names []string) *header {
 }
 
 // detect looks for the columns that every export has.
-func (l *layout) detect(b *beginning, _ string) (string, bool) {
+func (l *Layout) detect(b *beginning, _ string) (string, bool) {
 	for _, h := range b.headers {
 		if found := l.recognised(h); found != nil {
-			return quoted(found), true
+			return cmp.Or(l.By, quoted(found)), true
 		}
 	}
 	return "", false
@@ -130,7 +156,7 @@ func quoted(columns []string) string {
 }
 
 // recognised are the columns of a header that tell the format, if it has them all.
-func (l *layout) recognised(h *header) []string {
+func (l *Layout) recognised(h *header) []string {
 	for _, list := range l.Needs {
 		if !slices.ContainsFunc(list, func(name string) bool { return len(h.places[fold(name)]) == 0 }) {
 			return list

@@ -7,8 +7,8 @@ import (
 )
 
 // youtrack is the CSV of a list of issues, in English. Its columns are those of the list.
-func youtrack() *layout {
-	return &layout{
+func youtrack() *Layout {
+	return &Layout{
 		Name: "youtrack", Tracker: "YouTrack", How: "in YouTrack, in English: a list of issues, Export, Issues in CSV",
 		Needs: [][]string{{"Issue Id", "Summary"}},
 		Columns: map[string]string{
@@ -18,7 +18,7 @@ func youtrack() *layout {
 		},
 		Lists: ",", Lacks: "comments",
 		Groups: map[string]string{"submitted": "unstarted", "to be discussed": "backlog", "can't reproduce": "cancelled", "incomplete": "cancelled", "won't fix": "cancelled"},
-		Each: func(_ *cells, i *convert.Issue) string {
+		Each: func(_ *Cells, i *convert.Issue) string {
 			if strings.EqualFold(i.Priority, "Show-stopper") {
 				i.Priority = "Blocker"
 			}

@@ -1,0 +1,107 @@
+package tabular
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/planform/planform/internal/convert"
+)
+
+var (
+	linearKey     = regexp.MustCompile(`^[A-Za-z0-9_]+-[0-9]{1,9}$`)
+	linearAddress = regexp.MustCompile(`https://linear\.app/[^/\s]+/issue/`)
+	linearUpload  = regexp.MustCompile(`\[([^\]\n]*)\]\((https://uploads\.linear\.app/[^)\s]+)\)`)
+)
+
+// linear is the CSV of a workspace or view, of any year. It does not say which kind a status is: that is told by the dates that most
+// of its issues have.
+func linear() *Layout {
+	return &Layout{
+		Name: "linear-csv", Tracker: "Linear", How: `the export of Linear has the columns "ID", "Team", "Cycle Number" and "Parent issue"`,
+		Needs: [][]string{{"ID", "Team", "Title", "Status", "Cycle Number", "Parent issue"}}, By: `the columns "Team", "Cycle Number" and "Parent issue"`,
+		Columns: map[string]string{
+			"ID": "key", "UUID": internalID, "Team": "project_name", "Title": "name", "Description": "description", "Status": "state",
+			"Priority": "priority", "Created": "created_at", "Updated": "updated_at", "Due Date": "target_date", "Parent issue": "parent",
+			"Labels": "labels", "Project": Raw, "Milestone": Raw, "Project Milestone": Raw, "Creator": Raw, "Assignee": Raw, "Archived": Raw,
+			"Cycle Number": Raw, "Cycle Name": Raw, "Cycle Start": Raw, "Cycle End": Raw,
+			"Related to": Raw, "Blocked by": Raw, "Duplicate of": Raw, "Project ID": "skip", "Project Milestone ID": "skip",
+		},
+		Key: linearKey, Lists: ", ", Guarded: true, UTC: true, Zeros: true,
+		Each: func(c *Cells, i *convert.Issue) string {
+			i.Project, _, _ = strings.Cut(i.Key, "-")
+			i.Archived = c.Column("Archived") != ""
+			i.Reporter = c.Person(c.Column("Creator"), "", "")
+			if id := c.Person(c.Column("Assignee"), "", ""); id != "" { // a name may hold a comma
+				i.Assignees = []string{id}
+			}
+			if name := c.Column("Project"); name != "" {
+				i.Components = []string{name}
+			}
+			if name := cmp.Or(c.Column("Project Milestone"), c.Column("Milestone")); name != "" {
+				i.Versions = []convert.Version{{Name: name}}
+			}
+			if number, name := c.Column("Cycle Number"), c.Column("Cycle Name"); number != "" || name != "" {
+				start, end := c.Time(c.Column("Cycle Start"), i), c.Time(c.Column("Cycle End"), i)
+				i.Sprints = []convert.Sprint{{Name: cmp.Or(name, "Cycle "+number), Start: midnight(start, 0), End: midnight(end, -1)}}
+			}
+			for _, l := range []struct{ column, kind string }{{"Blocked by", "Blocks"}, {"Duplicate of", "Duplicate"}, {"Related to", "Related"}} {
+				for _, to := range c.list(c.Column(l.column), c.e.Lists) {
+					if to != "" { // both sides say what they are related to: it is named from one of them
+						i.Links = append(i.Links, convert.Link{Type: l.kind, To: to, Inward: l.kind == "Blocks" || l.kind == "Related" && to < i.Key})
+					}
+				}
+			}
+			for _, m := range linearUpload.FindAllStringSubmatch(i.Text.Body, -1) {
+				id := m[2][strings.LastIndexByte(m[2], '/')+1:]
+				i.Attachments = append(i.Attachments, convert.Attachment{ID: id, Name: cmp.Or(m[1], id), URL: m[2]})
+			}
+			for n, f := range i.Fields { // the item shows by its state when something happened to it
+				when := []string{"Triaged", "Started", "Completed", "Canceled", "SLA Status", "Time in status (minutes)"}
+				i.Fields[n].Noise = slices.Contains(when, f.Name)
+			}
+			return ""
+		},
+		Finish: func(issues []*convert.Issue, to convert.Sink) {
+			n, site := map[string]int{}, ""
+			for _, i := range issues {
+				n[i.State.Name]++
+				for _, f := range i.Fields {
+					n[i.State.Name+"\n"+f.Name]++
+				}
+				site = cmp.Or(site, strings.TrimSuffix(linearAddress.FindString(i.Text.Body), "/issue/"))
+			}
+			for _, i := range issues {
+				i.State.Category = linearCategory(i.State.Name, func(date string) bool { return 2*n[i.State.Name+"\n"+date] > n[i.State.Name] })
+			}
+			to.Site(site, "/issue/{key}")
+			to.Note(convert.Note{Kind: "no-comments", Text: "Linear's CSV has no comments and no attachments"})
+		},
+	}
+}
+
+// linearCategory is the group of states that a status belongs to: by its name, or by the dates that most of its issues have.
+func linearCategory(name string, most func(date string) bool) string {
+	switch word := strings.ToLower(name); {
+	case word == "triage":
+		return "backlog"
+	case word == "duplicate", most("Canceled"):
+		return "cancelled"
+	case most("Completed"):
+		return "completed"
+	case most("Started"):
+		return "started"
+	}
+	return "unstarted"
+}
+
+// midnight is the day that begins next to a moment, and days after: cycles begin, and end, at midnight of the team's time zone,
+// which the export does not tell.
+func midnight(at time.Time, days int) string {
+	if at.IsZero() {
+		return ""
+	}
+	return at.UTC().Add(12*time.Hour).AddDate(0, 0, days).Format(time.DateOnly)
+}

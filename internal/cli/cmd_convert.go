@@ -13,9 +13,7 @@ import (
 	"github.com/planform/planform/internal/convert"
 	"github.com/planform/planform/internal/convert/encoded"
 	"github.com/planform/planform/internal/convert/github"
-	"github.com/planform/planform/internal/convert/jiracsv"
-	"github.com/planform/planform/internal/convert/jirajson"
-	"github.com/planform/planform/internal/convert/jiraxml"
+	"github.com/planform/planform/internal/convert/jira"
 	"github.com/planform/planform/internal/convert/tabular"
 	"github.com/planform/planform/internal/convert/trello"
 	"github.com/planform/planform/internal/diag"
@@ -24,7 +22,7 @@ import (
 
 // convertFormats are the formats that convert reads, in the order in which they are tried.
 func convertFormats() []*convert.Format {
-	return append([]*convert.Format{jiracsv.Format(), trello.Format(), jirajson.Format(), jiraxml.Format(), github.Format()}, tabular.Formats()...)
+	return append([]*convert.Format{jira.CSV(), trello.Format(), jira.JSON(), jira.XML(), github.Format()}, tabular.Formats()...)
 }
 
 // convertNames are the formats as the command line names them.

@@ -21,9 +21,7 @@ import (
 
 	"github.com/planform/planform/internal/convert"
 	"github.com/planform/planform/internal/convert/github"
-	"github.com/planform/planform/internal/convert/jiracsv"
-	"github.com/planform/planform/internal/convert/jirajson"
-	"github.com/planform/planform/internal/convert/jiraxml"
+	"github.com/planform/planform/internal/convert/jira"
 	"github.com/planform/planform/internal/convert/tabular"
 	"github.com/planform/planform/internal/convert/trello"
 	"github.com/planform/planform/internal/diag"
@@ -34,7 +32,7 @@ import (
 var update = flag.Bool("update", false, "write the golden files anew")
 
 func formats() []*convert.Format {
-	return append([]*convert.Format{jiracsv.Format(), trello.Format(), jirajson.Format(), jiraxml.Format(), github.Format()}, tabular.Formats()...)
+	return append([]*convert.Format{jira.CSV(), trello.Format(), jira.JSON(), jira.XML(), github.Format()}, tabular.Formats()...)
 }
 
 // fixture is an export in testdata.

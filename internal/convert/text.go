@@ -7,14 +7,14 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/planform/planform/internal/convert/adf"
-	"github.com/planform/planform/internal/convert/jiratext"
+	"github.com/planform/planform/internal/convert/jira/adf"
+	"github.com/planform/planform/internal/convert/jira/wiki"
 	"github.com/planform/planform/internal/markup"
 )
 
 // markdown is a text of an issue as Markdown.
 func (c *composer) markdown(i *Issue, t Text) string {
-	options := jiratext.Options{
+	options := wiki.Options{
 		Person: c.person,
 		File: func(name string) string {
 			for _, a := range i.Attachments {
@@ -26,10 +26,10 @@ func (c *composer) markdown(i *Issue, t Text) string {
 		},
 	}
 	var text string
-	var lost jiratext.Lost
+	var lost wiki.Lost
 	switch t.Markup {
 	case JiraWiki:
-		text, lost = jiratext.Markdown(c.clean(i, t.Body), options)
+		text, lost = wiki.Markdown(c.clean(i, t.Body), options)
 	case ADF:
 		text, lost = adf.Markdown([]byte(t.Body), options)
 		text = c.clean(i, text)

@@ -1,19 +1,27 @@
-// Package jira knows what the exports of Jira have in common: keys, categories of states, and what custom fields are.
+// Package jira reads the exports of Jira, of Cloud and of Server: the CSV and the XML of the issue navigator, and what the REST API
+// answers, as JSON.
 //
-// The package must not know how the exports are written.
+// What these have in common stands here: keys, categories of states, and what custom fields are. Packages wiki and adf turn the texts
+// into Markdown.
+// The package must not know manifests.
 package jira
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
+
+	"github.com/planform/planform/internal/convert"
+	"github.com/planform/planform/internal/convert/dates"
 )
 
 var issueKey = regexp.MustCompile(`^([A-Z][A-Z0-9_]*)-([0-9]{1,9})$`)
 
-// Key takes the key of an issue apart.
-func Key(key string) (project string, number int, ok bool) {
+// keyOf takes the key of an issue apart.
+func keyOf(key string) (project string, number int, ok bool) {
 	m := issueKey.FindStringSubmatch(key)
 	if m == nil {
 		return "", 0, false
@@ -22,29 +30,29 @@ func Key(key string) (project string, number int, ok bool) {
 	return m[1], number, err == nil
 }
 
-// IsKey reports whether a text is the key of an issue.
-func IsKey(text string) bool { return issueKey.MatchString(text) }
+// isKey reports whether a text is the key of an issue.
+func isKey(text string) bool { return issueKey.MatchString(text) }
 
-// Category is the group of states that the key of a category stands for.
-func Category(key string) string {
+// categoryOf is the group of states that the key of a category stands for.
+func categoryOf(key string) string {
 	return map[string]string{"new": "unstarted", "indeterminate": "started", "done": "completed"}[key]
 }
 
-// Role is what a custom field is for.
-type Role int
+// role is what a custom field is for.
+type role int
 
 // The roles of custom fields.
 const (
-	Other    Role = iota
-	Sprint        // the sprints of an issue
-	EpicLink      // the key of its epic
-	Start         // its start date
-	Own           // shown by the issue itself
-	Noise         // of no use to people
+	other    role = iota
+	sprints       // the sprints of an issue
+	epicLink      // the key of its epic
+	start         // its start date
+	own           // shown by the issue itself
+	noise         // of no use to people
 )
 
-// RoleOf tells the role of a field by its kind, such as com.pyxis.greenhopper.jira:gh-sprint, or by its name, if the kind is unknown.
-func RoleOf(kind, name string) Role {
+// roleOf tells the role of a field by its kind, such as com.pyxis.greenhopper.jira:gh-sprint, or by its name, if the kind is unknown.
+func roleOf(kind, name string) role {
 	_, short, _ := strings.Cut(kind, ":")
 	is := func(kinds, names string) bool {
 		if kind == "" {
@@ -54,28 +62,62 @@ func RoleOf(kind, name string) Role {
 	}
 	switch {
 	case is("gh-sprint", "sprint"):
-		return Sprint
+		return sprints
 	case is("gh-epic-link", "epic link"):
-		return EpicLink
+		return epicLink
 	case strings.EqualFold(name, "Start date"):
-		return Start
+		return start
 	case is("gh-epic-label,gh-epic-status,gh-epic-color", "epic name,epic status,epic color,epic colour,epic link summary"):
-		return Own
+		return own
 	case is("gh-lexo-rank,jsw-issue-color,devsummarycf", "rank,issue color,development,vulnerability,security level"):
-		return Noise
+		return noise
 	}
-	return Other
+	return other
 }
 
-var noise = regexp.MustCompile(`^(\{\}|0\|[0-9a-z:]+|\{repository=.*|ApprovalsCFValue\{.*|.*com\.atlassian\.[^ ]*@[0-9a-f]+.*)$`)
+var unreadable = regexp.MustCompile(`^(\{\}|0\|[0-9a-z:]+|\{repository=.*|ApprovalsCFValue\{.*|.*com\.atlassian\.[^ ]*@[0-9a-f]+.*)$`)
 
-// IsNoise reports a value that only programs can read.
-func IsNoise(value string) bool { return noise.MatchString(value) }
+// isNoise reports a value that only programs can read.
+func isNoise(value string) bool { return unreadable.MatchString(value) }
+
+// custom gives a field without a place of its own its meaning. kind is "" if the export does not tell it.
+func custom(i *convert.Issue, kind, name, value string) {
+	if value == "" {
+		return
+	}
+	of := roleOf(kind, name)
+	switch _, err := time.Parse(time.DateOnly, value); {
+	case of == own:
+	case of == epicLink && isKey(value):
+		i.Parent = cmp.Or(i.Parent, value)
+	case of == start && err == nil:
+		i.Start = value
+	default:
+		i.Fields = append(i.Fields, convert.Field{Name: name, Value: value, Noise: of == noise || isNoise(value)})
+	}
+}
+
+// times adds the fields about when an issue was resolved and how long it takes, which every site has. Durations are in seconds.
+func times(i *convert.Issue, resolved time.Time, estimate, remaining, spent int) {
+	for _, f := range []convert.Field{
+		{Name: "Resolution", Value: i.Resolution},
+		{Name: "Resolved", Value: dates.Day(resolved)},
+		{Name: "Original estimate", Value: dates.Duration(estimate)},
+		{Name: "Remaining Estimate", Value: dates.Duration(remaining)},
+		{Name: "Time Spent", Value: dates.Duration(spent)},
+	} {
+		if f.Value != "" {
+			i.Fields = append(i.Fields, f)
+		}
+	}
+}
+
+func wiki(body string) convert.Text { return convert.Text{Markup: convert.JiraWiki, Body: body} }
 
 var serverField = regexp.MustCompile(`[\[,](name|state|startDate|endDate)=([^,\]]*)`)
 
-// ServerSprint takes a sprint apart that Server writes as a text: name, state, startDate, endDate. Another text has none of them.
-func ServerSprint(text string) map[string]string {
+// serverSprint takes a sprint apart that Server writes as a text: name, state, startDate, endDate. Another text has none of them.
+func serverSprint(text string) map[string]string {
 	fields := map[string]string{}
 	if strings.HasPrefix(text, "com.atlassian.greenhopper.service.sprint.Sprint@") {
 		for _, m := range serverField.FindAllStringSubmatch(text, -1) {

@@ -23,7 +23,7 @@ func linear() *Layout {
 		Name: "linear-csv", Tracker: "Linear", How: `the export of Linear has the columns "ID", "Team", "Cycle Number" and "Parent issue"`,
 		Needs: [][]string{{"ID", "Team", "Title", "Status", "Cycle Number", "Parent issue"}}, By: `the columns "Team", "Cycle Number" and "Parent issue"`,
 		Columns: map[string]string{
-			"ID": "key", "UUID": internalID, "Team": "project_name", "Title": "name", "Description": "description", "Status": "state",
+			"ID": "key", "UUID": ID, "Team": "project_name", "Title": "name", "Description": "description", "Status": "state",
 			"Priority": "priority", "Created": "created_at", "Updated": "updated_at", "Due Date": "target_date", "Parent issue": "parent",
 			"Labels": "labels", "Project": Raw, "Milestone": Raw, "Project Milestone": Raw, "Creator": Raw, "Assignee": Raw, "Archived": Raw,
 			"Cycle Number": Raw, "Cycle Name": Raw, "Cycle Start": Raw, "Cycle End": Raw,

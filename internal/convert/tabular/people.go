@@ -14,8 +14,8 @@ var (
 	isMail      = regexp.MustCompile(`^[^<>@\s]+@[^<>@\s]+\.[^<>@\s]+$`)
 )
 
-// people notes the people of a row, and says by what they are known.
-func (e *export) people(c *Cells, ids, names, emails string) []string {
+// People notes the people of a row, and says by what they are known. Their IDs, names and addresses are fields of their own.
+func (c *Cells) People(ids, names, emails string) []string {
 	id, name, email := c.All(ids), c.All(names), c.All(emails)
 	at := func(list []string, n int) string {
 		if n < len(list) {
@@ -43,12 +43,12 @@ func (c *Cells) Person(id, name, email string) string {
 		email = cmp.Or(email, id)
 	}
 	key := cmp.Or(id, email, name)
-	if nobody := []string{"", "unassigned", "none", "null", "nobody", "n/a", "-"}; slices.Contains(nobody, strings.ToLower(key)) {
+	if nobody := []string{"", "unassigned", "none", "null", "nobody", "n/a", "-", "sin asignar"}; slices.Contains(nobody, strings.ToLower(key)) {
 		return ""
 	}
 	if key == name {
 		name = ""
 	}
-	c.e.to.Person(convert.Person{ID: key, Name: name, Email: email})
+	c.e.to.Person(convert.Person{ID: key, Name: name, Email: email, Bot: c.e.Bot != nil && c.e.Bot(id, name)})
 	return key
 }

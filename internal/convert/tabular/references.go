@@ -16,6 +16,9 @@ func (e *export) reference(c *Cells, text string) string {
 	return key
 }
 
+// ByID is the key of the item that has an internal ID, "" if there is none.
+func (c *Cells) ByID(id string) string { return c.e.ids[id] }
+
 func (e *export) resolve(text string) (key string, ok bool) {
 	for _, key := range []string{text, strings.TrimPrefix(text, "#")} {
 		if _, ok := e.keys[key]; ok {

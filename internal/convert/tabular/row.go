@@ -16,7 +16,7 @@ import (
 // look takes from a row what is needed to understand others.
 func (e *export) look(c *Cells) error {
 	key, title := c.One("key"), c.One("name")
-	id := c.One(internalID)
+	id := c.One(ID)
 	for _, number := range []struct{ what, text string }{{"key", key}, {"parent", c.One("parent")}, {"issue ID", id}} {
 		if exponent.MatchString(number.text) || number.text == id && strings.ContainsAny(id, ".,") {
 			return diag.WithHint(fmt.Errorf("%s: the %s %s is no whole number any more: a spreadsheet changed it", c.At, number.what, number.text), "export again, and do not save the file with a spreadsheet")
@@ -48,13 +48,13 @@ func (e *export) row(c *Cells) error {
 	e.rows++
 	key := c.One("key")
 	i := &convert.Issue{
-		Key: key, ID: c.One(internalID), Number: number(key, e.rows), Position: c.At, Left: map[string]int{},
+		Key: key, ID: c.One(ID), Number: number(key, e.rows), Position: c.At, Left: map[string]int{},
 		Title: c.One("name"), Text: convert.Text{Markup: e.Markup, Body: c.One("description")},
 		State: convert.State{Name: c.One("state"), Category: c.One("group")}, Resolution: c.One("resolution"), Type: c.One("type"), Priority: c.One("priority"),
-		Assignees: e.people(c, "assignees", "assignee_names", "assignee_emails"), Components: c.Values("components"), URL: c.One("link"),
+		Assignees: c.People("assignees", "assignee_names", "assignee_emails"), Components: c.Values("components"), URL: c.One("link"),
 		Project: cmp.Or(c.One("project"), c.One("project_name"), e.Name),
 	}
-	if reporter := e.people(c, "created_by", "created_by_name", "created_by_email"); len(reporter) > 0 {
+	if reporter := c.People("created_by", "created_by_name", "created_by_email"); len(reporter) > 0 {
 		i.Reporter = reporter[0]
 	}
 	for _, name := range c.Values("labels") {
@@ -99,7 +99,7 @@ func (e *export) row(c *Cells) error {
 			return leftError(why)
 		}
 	}
-	e.to.Project(convert.Project{Key: i.Project, Name: cmp.Or(c.One("project_name"), i.Project), Description: c.One(projectText)})
+	e.to.Project(convert.Project{Key: i.Project, Name: cmp.Or(c.One("project_name"), i.Project), Description: c.One(ProjectText)})
 	e.issues = append(e.issues, i)
 	return nil
 }
@@ -142,7 +142,7 @@ func groups() map[string]string {
 func (e *export) comment(c *Cells) {
 	of := c.One(scope) + "#" + c.One(commentOf)
 	one := convert.Comment{ID: c.One(commentID), At: c.Date(c.One("created_at")), Text: convert.Text{Markup: e.Markup, Body: c.One(commentText)}}
-	if author := e.people(c, "created_by", "created_by_name", "created_by_email"); len(author) > 0 {
+	if author := c.People("created_by", "created_by_name", "created_by_email"); len(author) > 0 {
 		one.Author = author[0]
 	}
 	if n := slices.IndexFunc(e.comments[of], func(had convert.Comment) bool { return had.ID == one.ID && one.ID != "" }); n >= 0 {

@@ -41,6 +41,7 @@ type Layout struct {
 	Rest    string            // what the other columns hold; "" = text
 	// Each adds to an issue what only this tracker has. What it says is why the row is left out.
 	Each func(c *Cells, i *convert.Issue) string
+	Bot  func(id, name string) bool // reports a program
 	// Finish adds to the issues what only all of them together show.
 	Finish func(issues []*convert.Issue, to convert.Sink)
 	// Header gives the names of the columns in English. Its error says why no file with that header can be read.
@@ -63,8 +64,8 @@ const (
 	commentCount = "comment_count"
 	versionDue   = "version_due"
 	scope        = "scope" // within which the keys are unique
-	projectText  = "project_text"
-	internalID   = "id"
+	ProjectText  = "project_text"
+	ID           = "id"
 	private      = "private"
 	Raw          = "raw" // for Each alone
 )

@@ -1,4 +1,4 @@
-package jiratext_test
+package wiki_test
 
 import (
 	"strings"
@@ -6,11 +6,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/planform/planform/internal/convert/jiratext"
+	"github.com/planform/planform/internal/convert/jira/wiki"
 )
 
-func options() jiratext.Options {
-	return jiratext.Options{
+func options() wiki.Options {
+	return wiki.Options{
 		Person: func(id string) string { return map[string]string{"5b10": "Ada L.", "bob": "Bob"}[id] },
 		File:   func(name string) string { return map[string]string{"a b.png": "https://x.test/a b.png"}[name] },
 	}
@@ -66,7 +66,7 @@ func TestMarksWithinALine(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got, _ := jiratext.Markdown(tt.jira, options())
+			got, _ := wiki.Markdown(tt.jira, options())
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Error(diff)
 			}
@@ -108,7 +108,7 @@ func TestBlocks(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got, _ := jiratext.Markdown(tt.jira, options())
+			got, _ := wiki.Markdown(tt.jira, options())
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Errorf("%s\n%s", diff, got)
 			}
@@ -118,7 +118,7 @@ func TestBlocks(t *testing.T) {
 
 func TestColoursAreCounted(t *testing.T) {
 	t.Parallel()
-	if _, lost := jiratext.Markdown("{color:red}a{color} {color:#fff}b{color}", options()); lost["colours"] != 2 {
+	if _, lost := wiki.Markdown("{color:red}a{color} {color:#fff}b{color}", options()); lost["colours"] != 2 {
 		t.Error(lost)
 	}
 }
@@ -127,11 +127,11 @@ func TestHostileTextsEndSoon(t *testing.T) {
 	t.Parallel()
 	const n = 5_000
 	for _, piece := range []string{"{{", "*a ", "{code:x}", "{quote}", "{panel:a}", "[", "[a|", "|{code}", "!a", "{color:", "`{*}", "_*", `\\`, "* a\n", "||a", "|a\n", "??", "&", "{quote}{code}"} {
-		jiratext.Markdown(strings.Repeat(piece, n), options())
+		wiki.Markdown(strings.Repeat(piece, n), options())
 	}
 }
 
 func FuzzMarkdown(f *testing.F) {
 	f.Add("h1. *a* {code}x{code} |a|b|\n# x\n{quote}")
-	f.Fuzz(func(_ *testing.T, text string) { jiratext.Markdown(text, options()) })
+	f.Fuzz(func(_ *testing.T, text string) { wiki.Markdown(text, options()) })
 }

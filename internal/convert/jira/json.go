@@ -1,10 +1,4 @@
-// Package jirajson reads what Jira's REST API answers, of Cloud and of Server: pages of a search, arrays or lines of issues, single
-// ones.
-//
-// Beside them may stand pages of comments (issue/KEY/comment), since an answer holds the first ones only, and the list of fields
-// (field), which names the custom ones where the search was not asked for names. See fields.go for the custom fields.
-// The package must not know manifests.
-package jirajson
+package jira
 
 import (
 	"cmp"
@@ -18,20 +12,22 @@ import (
 	"time"
 
 	"github.com/planform/planform/internal/convert"
-	"github.com/planform/planform/internal/convert/adf"
 	"github.com/planform/planform/internal/convert/dates"
-	"github.com/planform/planform/internal/convert/jira"
+	"github.com/planform/planform/internal/convert/jira/adf"
 	"github.com/planform/planform/internal/convert/records"
 	"github.com/planform/planform/internal/diag"
 )
 
-// Format is the JSON of Jira.
-func Format() *convert.Format {
-	return &convert.Format{Name: "jira-json", Tracker: "Jira", Detect: detect, Read: read}
+// JSON is what the REST API answers: pages of a search, arrays or lines of issues, single ones.
+//
+// Beside them may stand pages of comments (issue/KEY/comment), since an answer holds the first ones only, and the list of fields
+// (field), which names the custom ones where the search was not asked for names. See json_fields.go for the custom fields.
+func JSON() *convert.Format {
+	return &convert.Format{Name: "jira-json", Tracker: "Jira", Detect: detectJSON, Read: readJSON}
 }
 
-// detect looks for the fields that issues, comments and fields have.
-func detect(head []byte, _ string) (string, bool) {
+// detectJSON looks for the fields that issues, comments and fields have.
+func detectJSON(head []byte, _ string) (string, bool) {
 	has := func(names ...string) bool { return records.Name(head, names...) }
 	switch {
 	case has("key", "fields") && (has("issues") || has("summary") || has("self")):
@@ -46,8 +42,8 @@ func detect(head []byte, _ string) (string, bool) {
 	return "", false
 }
 
-// record is whatever stands in a file.
-type record struct {
+// answer is whatever stands in a file.
+type answer struct {
 	ID     string          `json:"id"`
 	Key    string          `json:"key"`
 	Self   string          `json:"self"`
@@ -157,12 +153,12 @@ type fields struct {
 	Spent     int `json:"timespent"`
 }
 
-// export is what all files say together.
-type export struct {
+// jsonExport is what all files say together.
+type jsonExport struct {
 	to       convert.Sink
 	zone     *time.Location
-	issues   []*issue
-	latest   map[string]*issue // by ID: pages overlap
+	issues   []*jsonIssue
+	latest   map[string]*jsonIssue // by ID: pages overlap
 	comments map[string][]comment
 	names    map[string]string // of custom fields
 	kinds    map[string]string // of custom fields
@@ -174,7 +170,7 @@ type export struct {
 	moments  bool // there are days that a zone tells
 }
 
-type issue struct {
+type jsonIssue struct {
 	convert.Issue
 
 	total  int // of comments
@@ -182,10 +178,10 @@ type issue struct {
 	custom map[string]json.RawMessage
 }
 
-// read reads the files as one export.
-func read(ctx context.Context, in convert.Input, to convert.Sink) error {
-	e := &export{
-		to: to, zone: in.Zone, latest: map[string]*issue{}, comments: map[string][]comment{},
+// readJSON reads the files as one export.
+func readJSON(ctx context.Context, in convert.Input, to convert.Sink) error {
+	e := &jsonExport{
+		to: to, zone: in.Zone, latest: map[string]*jsonIssue{}, comments: map[string][]comment{},
 		names: map[string]string{}, kinds: map[string]string{}, totals: map[int]bool{},
 	}
 	if err := in.Each(ctx, e.file); err != nil {
@@ -205,7 +201,7 @@ func read(ctx context.Context, in convert.Input, to convert.Sink) error {
 	return nil
 }
 
-func (e *export) notes(issues int) {
+func (e *jsonExport) notes(issues int) {
 	for total := range e.totals {
 		if len(e.totals) == 1 && total > issues {
 			e.to.Note(convert.Note{Kind: "pages-missing", Text: fmt.Sprintf("the search found %d issues, and the files hold %d: export the other pages, too", total, issues)})
@@ -222,9 +218,9 @@ func (e *export) notes(issues int) {
 	}
 }
 
-func (e *export) file(ctx context.Context, text io.Reader, name string) error {
+func (e *jsonExport) file(ctx context.Context, text io.Reader, name string) error {
 	return records.Read(ctx, text, name, []string{"issues", "comments", "values"}, func(r records.Record) error {
-		var one record
+		var one answer
 		if err := r.Decode(&one, "answer of Jira"); err != nil {
 			return err
 		}
@@ -251,7 +247,7 @@ func (e *export) file(ctx context.Context, text io.Reader, name string) error {
 }
 
 // page notes what a page says of others.
-func (e *export) page(one *record) {
+func (e *jsonExport) page(one *answer) {
 	if one.Total != nil && one.Expand != "" { // of a search: comments have no expand
 		e.totals[*one.Total] = true
 	}
@@ -262,7 +258,7 @@ func (e *export) page(one *record) {
 	}
 }
 
-func (e *export) issue(r records.Record, one *record) error {
+func (e *jsonExport) issue(r records.Record, one *answer) error {
 	var all struct {
 		Fields map[string]json.RawMessage `json:"fields"`
 	}
@@ -272,7 +268,7 @@ func (e *export) issue(r records.Record, one *record) error {
 	if err := cmp.Or(r.Decode(&all, "issue of Jira"), r.Decode(&typed, "issue of Jira")); err != nil {
 		return err
 	}
-	key, number, ok := jira.Key(one.Key)
+	key, number, ok := keyOf(one.Key)
 	if !ok {
 		return fmt.Errorf("%s: %q is no issue key", r.Position, diag.Truncate(one.Key, 40))
 	}
@@ -282,7 +278,7 @@ func (e *export) issue(r records.Record, one *record) error {
 		project.Name = f.Project.Name
 	}
 	e.to.Project(project)
-	i := &issue{custom: map[string]json.RawMessage{}, total: f.Comment.Total, Issue: convert.Issue{
+	i := &jsonIssue{custom: map[string]json.RawMessage{}, total: f.Comment.Total, Issue: convert.Issue{
 		Key: one.Key, ID: one.ID, Project: key, Number: number, Title: f.Summary, Position: r.Position,
 		Type: nameOf(f.Type), Priority: nameOf(f.Priority), Resolution: nameOf(f.Resolution), Reporter: e.person(f.Reporter), Creator: e.person(f.Creator),
 		Left: map[string]int{"worklogs": f.Worklog.Total, "votes": f.Votes.Votes, "watchers": f.Watches.Count},
@@ -298,7 +294,7 @@ func (e *export) issue(r records.Record, one *record) error {
 		}
 	}
 	if f.Status != nil {
-		i.State = convert.State{Name: f.Status.Name, Category: jira.Category(f.Status.Category.Key)}
+		i.State = convert.State{Name: f.Status.Name, Category: categoryOf(f.Status.Category.Key)}
 	}
 	if id := e.person(f.Assignee); id != "" {
 		i.Assignees = []string{id}
@@ -331,7 +327,7 @@ func (e *export) issue(r records.Record, one *record) error {
 	for _, a := range f.Attachments {
 		i.Attachments = append(i.Attachments, convert.Attachment{ID: a.ID, Name: a.Name, URL: a.URL, Size: a.Size})
 	}
-	i.Fields = standard(f, i)
+	times(&i.Issue, moment(i, f.Resolved), f.Estimate, f.Remaining, f.Spent)
 	e.comments[at(one)] = append(e.comments[at(one)], f.Comment.Comments...)
 	if base, _, ok := strings.Cut(one.Self, "/rest/"); ok && e.site == "" && !strings.Contains(base, "api.atlassian.com") {
 		e.site = base
@@ -349,7 +345,7 @@ func (e *export) issue(r records.Record, one *record) error {
 }
 
 // at is what comments name their issue by.
-func at(one *record) string { return cmp.Or(one.ID, one.Key) }
+func at(one *answer) string { return cmp.Or(one.ID, one.Key) }
 
 func nameOf(n *named) string {
 	if n == nil {
@@ -373,7 +369,7 @@ func textOf(raw json.RawMessage) (convert.Text, bool) {
 var commentAddress = regexp.MustCompile(`/issue/([^/]+)/comment/`)
 
 // comment takes a comment of a page of comments.
-func (e *export) comment(r records.Record) error {
+func (e *jsonExport) comment(r records.Record) error {
 	var c comment
 	if err := r.Decode(&c, "comment of Jira"); err != nil {
 		return err
@@ -390,7 +386,7 @@ func (e *export) comment(r records.Record) error {
 }
 
 // finish adds to an issue what other files say.
-func (e *export) finish(i *issue) {
+func (e *jsonExport) finish(i *jsonIssue) {
 	if i.Parent == "" && i.parent != "" {
 		i.Parent = "issue " + i.parent // outside the export
 		if parent := e.latest[i.parent]; parent != nil {
@@ -426,7 +422,7 @@ func (e *export) finish(i *issue) {
 }
 
 // person notes a user: by account ID on Cloud, by name on Server.
-func (e *export) person(u *user) string {
+func (e *jsonExport) person(u *user) string {
 	if u == nil {
 		return ""
 	}
@@ -438,11 +434,11 @@ func (e *export) person(u *user) string {
 }
 
 // moment reads a date, whose offset has no colon.
-func moment(i *issue, text string) time.Time {
+func moment(i *jsonIssue, text string) time.Time {
 	return i.Moment(text, "2006-01-02T15:04:05.999-0700", time.RFC3339)
 }
 
 // date takes a calendar date as it is.
-func date(i *issue, text string) string {
+func date(i *jsonIssue, text string) string {
 	return dates.Day(i.Moment(text, time.DateOnly))
 }

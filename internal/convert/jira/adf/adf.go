@@ -11,7 +11,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/planform/planform/internal/convert/jiratext"
+	"github.com/planform/planform/internal/convert/jira/wiki"
 )
 
 // maxDepth is how deep nodes are told apart; what lies deeper is its text.
@@ -40,18 +40,18 @@ func Is(value []byte) bool {
 }
 
 // Markdown converts a document. What is none is empty, and counted.
-func Markdown(document []byte, o jiratext.Options) (string, jiratext.Lost) {
-	c := converter{o: o, lost: jiratext.Lost{}}
+func Markdown(document []byte, o wiki.Options) (string, wiki.Lost) {
+	c := converter{o: o, lost: wiki.Lost{}}
 	var doc node
 	if err := json.Unmarshal(document, &doc); err != nil {
-		return "", jiratext.Lost{"texts-not-understood": 1}
+		return "", wiki.Lost{"texts-not-understood": 1}
 	}
 	return strings.Join(c.blocks(doc.Content, 0), "\n"), c.lost
 }
 
 type converter struct {
-	o     jiratext.Options
-	lost  jiratext.Lost
+	o     wiki.Options
+	lost  wiki.Lost
 	files int // without a name so far
 }
 
@@ -104,7 +104,7 @@ func (c *converter) blocks(nodes []node, depth int) []string {
 func (c *converter) block(n *node, depth int) []string {
 	if depth > maxDepth {
 		c.lost["text-nodes"]++
-		return paragraph(jiratext.Escape(n.plain()))
+		return paragraph(wiki.Escape(n.plain()))
 	}
 	switch n.Type {
 	case "paragraph", "caption":
@@ -114,7 +114,7 @@ func (c *converter) block(n *node, depth int) []string {
 	case "bulletList", "orderedList", "taskList", "decisionList":
 		return c.list(n, depth)
 	case "codeBlock":
-		return jiratext.Fence(n.plain(), oneLine(strings.ReplaceAll(n.attr("language"), "`", "")))
+		return wiki.Fence(n.plain(), oneLine(strings.ReplaceAll(n.attr("language"), "`", "")))
 	case "blockquote":
 		return quote(c.blocks(n.Content, depth+1))
 	case "panel":
@@ -125,7 +125,7 @@ func (c *converter) block(n *node, depth int) []string {
 		return c.table(n, depth)
 	case "expand", "nestedExpand":
 		lines := c.blocks(n.Content, depth+1)
-		if title := oneLine(jiratext.Escape(n.attr("title"))); title != "" {
+		if title := oneLine(wiki.Escape(n.attr("title"))); title != "" {
 			lines = append([]string{"**" + title + "**", ""}, lines...)
 		}
 		return lines
@@ -138,7 +138,7 @@ func (c *converter) block(n *node, depth int) []string {
 		if len(n.Content) > 0 {
 			return c.blocks(n.Content, depth+1)
 		}
-		return paragraph(jiratext.Escape(n.attr("text")))
+		return paragraph(wiki.Escape(n.attr("text")))
 	}
 	if len(n.Content) > 0 && n.Text == "" { // an unknown one
 		c.lost["text-nodes"]++
@@ -159,7 +159,7 @@ func paragraph(text string) []string {
 	}
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {
-		lines[i] = jiratext.EscapeStart(strings.TrimLeft(line, " \t"))
+		lines[i] = wiki.EscapeStart(strings.TrimLeft(line, " \t"))
 	}
 	return lines
 }
@@ -271,7 +271,7 @@ func (c *converter) table(n *node, depth int) []string {
 	if len(rows) == 0 {
 		return nil
 	}
-	return jiratext.Table(rows)
+	return wiki.Table(rows)
 }
 
 // cell is a cell of a table, on one line.
@@ -279,7 +279,7 @@ func (c *converter) cell(n *node, depth int) string {
 	var parts []string
 	for i := range n.Content {
 		child := &n.Content[i]
-		lines := []string{jiratext.CodeSpan(child.plain())}
+		lines := []string{wiki.CodeSpan(child.plain())}
 		if child.Type != "codeBlock" {
 			lines = c.block(child, depth+1)
 		}

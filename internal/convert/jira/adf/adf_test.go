@@ -6,12 +6,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/planform/planform/internal/convert/adf"
-	"github.com/planform/planform/internal/convert/jiratext"
+	"github.com/planform/planform/internal/convert/jira/adf"
+	"github.com/planform/planform/internal/convert/jira/wiki"
 )
 
-func options() jiratext.Options {
-	return jiratext.Options{
+func options() wiki.Options {
+	return wiki.Options{
 		Person: func(id string) string { return map[string]string{"1": "Ada L."}[id] },
 		File:   func(name string) string { return map[string]string{"a.png": "https://x.example/a.png"}[name] },
 	}
@@ -45,7 +45,7 @@ func TestDocumentsBecomeMarkdown(t *testing.T) {
 	const link = `{"type":"link","attrs":{"href":"https://x.example/a(b)"}}`
 	for name, tt := range map[string]struct {
 		blocks, want string
-		lost         jiratext.Lost
+		lost         wiki.Lost
 	}{
 		"what means something in Markdown only": {para(text("List<T> a*b* __init__ [x] `c` #1")), "List\\<T> a\\*b\\* \\_\\_init\\_\\_ \\[x\\] \\`c\\` #1", nil},
 		"a number that begins a line":           {para(text("1. no list") + `,{"type":"hardBreak"},` + text("# no heading")), "1\\. no list\\\n\\# no heading", nil},
@@ -54,7 +54,7 @@ func TestDocumentsBecomeMarkdown(t *testing.T) {
 		"blanks within marks":                   {para(text("a ", "strong") + "," + text("b") + "," + text(" c ", "em") + "," + text("d")), "**a** b *c* d", nil},
 		"a mark that ends in a colon":           {para(text("Note:", "strong") + "," + text("it works")), "**Note:** it works", nil},
 		"links":                                 {para(text("see ", link) + "," + text("this", "strong", link) + "," + text("f()", "code", link)), "[see **this**`f()`](https://x.example/a%28b%29)", nil},
-		"colours":                               {para(text("red", `{"type":"textColor","attrs":{"color":"#f00"}}`)), "red", jiratext.Lost{"colours": 1}},
+		"colours":                               {para(text("red", `{"type":"textColor","attrs":{"color":"#f00"}}`)), "red", wiki.Lost{"colours": 1}},
 		"what stands in a line": {para(`{"type":"mention","attrs":{"id":"1","text":"@ada"}},` + text(" ") + `,{"type":"mention","attrs":{"id":"2","text":"@Bob_"}},` + text(" ") + `,{"type":"emoji","attrs":{"shortName":":x:","text":"😀"}},` + text(" ") +
 			`,{"type":"date","attrs":{"timestamp":"1735725600000"}},` + text(" ") + `,{"type":"status","attrs":{"text":"DONE","color":"green"}},` + text(" ") + `,{"type":"inlineCard","attrs":{"url":"https://x.example/1"}}`), "@Ada L. @Bob\\_ 😀 2025-01-01 `DONE` <https://x.example/1>", nil},
 		"code":                      {`{"type":"codeBlock","attrs":{"language":"go"},"content":[` + text("a := `b`\\n\\n```\\nc") + `]}`, "````go\na := `b`\n\n```\nc\n````", nil},
@@ -64,9 +64,9 @@ func TestDocumentsBecomeMarkdown(t *testing.T) {
 		"a list that goes on":       {`{"type":"orderedList","attrs":{"order":9},"content":[` + item(para(text("a"))) + "," + item(para(text("b")), list("bulletList", item(para(text("c"))))) + `]}`, "9. a\n10. b\n    - c", nil},
 		"tasks":                     {list("taskList", `{"type":"taskItem","attrs":{"state":"DONE"},"content":[`+text("a")+`]}`, list("taskList", `{"type":"taskItem","attrs":{"state":"TODO"},"content":[`+text("b")+`]}`)), "- [x] a\n  - [ ] b", nil},
 		"a table":                   {`{"type":"table","content":[` + list("tableRow", cell("tableHeader", "", para(text("A"))), cell("tableHeader", "", para(text("B")))) + "," + list("tableRow", cell("tableCell", "", para(text("a | b"))+","+list("bulletList", item(para(text("c"))))), cell("tableCell", "", `{"type":"codeBlock","content":[`+text("x\\ny")+`]}`)) + `]}`, "| A | B |\n| --- | --- |\n| a \\| b<br>- c | `x y` |", nil},
-		"a table without a header":  {`{"type":"table","content":[` + list("tableRow", cell("tableHeader", "", para(text("A"))), cell("tableCell", `"colspan":2`, para(text("b")))) + `]}`, "|  |  |  |\n| --- | --- | --- |\n| **A** | b |  |", jiratext.Lost{"table-spans": 1}},
+		"a table without a header":  {`{"type":"table","content":[` + list("tableRow", cell("tableHeader", "", para(text("A"))), cell("tableCell", `"colspan":2`, para(text("b")))) + `]}`, "|  |  |  |\n| --- | --- | --- |\n| **A** | b |  |", wiki.Lost{"table-spans": 1}},
 		"images":                    {`{"type":"mediaSingle","content":[{"type":"media","attrs":{"type":"file","id":"u","alt":"a.png"}}]},{"type":"mediaGroup","content":[{"type":"media","attrs":{"type":"file","id":"v"}}]},{"type":"mediaSingle","content":[{"type":"media","attrs":{"type":"external","url":"https://x.example/b"}}]}`, "[image: a.png](https://x.example/a.png)\n\n\\[image: image 1\\]\n\n[image: image 2](https://x.example/b)", nil},
-		"nodes of an unknown kind":  {`{"type":"new","content":[` + para(text("a")+`,{"type":"newer","content":[`+text("b")+`]}`) + `]},{"type":"extension","attrs":{"text":"roadmap"}}`, "ab\n\nroadmap", jiratext.Lost{"text-nodes": 3}},
+		"nodes of an unknown kind":  {`{"type":"new","content":[` + para(text("a")+`,{"type":"newer","content":[`+text("b")+`]}`) + `]},{"type":"extension","attrs":{"text":"roadmap"}}`, "ab\n\nroadmap", wiki.Lost{"text-nodes": 3}},
 		"an empty one":              {"", "", nil},
 		"attributes of other types": {`{"type":"heading","attrs":{"level":"x"},"content":[` + text("a") + `]},{"type":"orderedList","attrs":{"order":-1e99},"content":[` + item(para(text("b"))) + `]}`, "# a\n\n1. b", nil},
 	} {

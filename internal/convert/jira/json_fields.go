@@ -1,4 +1,4 @@
-package jirajson
+package jira
 
 import (
 	"cmp"
@@ -9,9 +9,8 @@ import (
 	"time"
 
 	"github.com/planform/planform/internal/convert"
-	"github.com/planform/planform/internal/convert/adf"
 	"github.com/planform/planform/internal/convert/dates"
-	"github.com/planform/planform/internal/convert/jira"
+	"github.com/planform/planform/internal/convert/jira/adf"
 )
 
 // schema is what a field is.
@@ -20,7 +19,7 @@ type schema struct {
 }
 
 // describe takes the names and kinds of fields that a page tells.
-func (e *export) describe(names map[string]string, kinds json.RawMessage) {
+func (e *jsonExport) describe(names map[string]string, kinds json.RawMessage) {
 	maps.Copy(e.names, names)
 	var all map[string]json.RawMessage
 	if json.Unmarshal(kinds, &all) == nil {
@@ -31,7 +30,7 @@ func (e *export) describe(names map[string]string, kinds json.RawMessage) {
 }
 
 // define takes the name and kind of a field.
-func (e *export) define(id, name string, kind json.RawMessage) {
+func (e *jsonExport) define(id, name string, kind json.RawMessage) {
 	e.names[id] = cmp.Or(name, e.names[id])
 	var s schema
 	if json.Unmarshal(kind, &s) == nil {
@@ -39,54 +38,20 @@ func (e *export) define(id, name string, kind json.RawMessage) {
 	}
 }
 
-// standard are the fields without a place of their own that every site has.
-func standard(f *fields, i *issue) []convert.Field {
-	var list []convert.Field
-	for _, field := range []convert.Field{
-		{Name: "Resolution", Value: nameOf(f.Resolution)},
-		{Name: "Resolved", Value: dates.Day(moment(i, f.Resolved))},
-		{Name: "Original estimate", Value: dates.Duration(f.Estimate)},
-		{Name: "Remaining Estimate", Value: dates.Duration(f.Remaining)},
-		{Name: "Time Spent", Value: dates.Duration(f.Spent)},
-	} {
-		if field.Value != "" {
-			list = append(list, field)
-		}
-	}
-	return list
-}
-
 // fields gives the custom fields of an issue their meaning.
-func (e *export) fields(i *issue) {
+func (e *jsonExport) fields(i *jsonIssue) {
 	for _, id := range slices.Sorted(maps.Keys(i.custom)) {
 		raw, name, kind := i.custom[id], e.names[id], e.kinds[id]
 		if name == "" {
 			e.unnamed = true
 		}
 		name = cmp.Or(name, id)
-		role := jira.RoleOf(kind, name)
-		switch role {
-		case jira.Sprint:
+		if roleOf(kind, name) == sprints {
 			if i.Sprints = e.sprints(raw); len(i.Sprints) > 0 {
 				continue
 			}
-		case jira.EpicLink:
-			if key := valueOf(raw, 0); jira.IsKey(key) {
-				i.Parent = cmp.Or(i.Parent, key)
-				continue
-			}
-		case jira.Start:
-			if at, err := time.Parse(time.DateOnly, valueOf(raw, 0)); err == nil {
-				i.Start = dates.Day(at)
-				continue
-			}
-		case jira.Own:
-			continue
-		case jira.Noise, jira.Other:
 		}
-		if value := valueOf(raw, 0); value != "" {
-			i.Fields = append(i.Fields, convert.Field{Name: name, Value: value, Noise: role == jira.Noise || jira.IsNoise(value)})
-		}
+		custom(&i.Issue, kind, name, valueOf(raw, 0))
 	}
 }
 
@@ -136,7 +101,7 @@ type sprint struct {
 
 // sprints are the sprints of an issue, the one that counts at the end: the active one, else the next, else the latest. Server
 // writes each as a text.
-func (e *export) sprints(raw json.RawMessage) []convert.Sprint {
+func (e *jsonExport) sprints(raw json.RawMessage) []convert.Sprint {
 	var all []sprint
 	if json.Unmarshal(raw, &all) != nil {
 		var texts []string
@@ -144,7 +109,7 @@ func (e *export) sprints(raw json.RawMessage) []convert.Sprint {
 			return nil
 		}
 		for _, text := range texts {
-			fields := jira.ServerSprint(text)
+			fields := serverSprint(text)
 			all = append(all, sprint{fields["name"], fields["state"], fields["startDate"], fields["endDate"]})
 		}
 	}
@@ -162,7 +127,7 @@ func (e *export) sprints(raw json.RawMessage) []convert.Sprint {
 }
 
 // day is the calendar day of a moment.
-func (e *export) day(text string) string {
+func (e *jsonExport) day(text string) string {
 	at, ok := dates.Parse(text, time.RFC3339)
 	if !ok {
 		return ""

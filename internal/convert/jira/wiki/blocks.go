@@ -1,4 +1,4 @@
-package jiratext
+package wiki
 
 import (
 	"regexp"

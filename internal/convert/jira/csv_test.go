@@ -1,4 +1,4 @@
-package jiracsv_test
+package jira_test
 
 import (
 	"fmt"
@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/planform/planform/internal/convert"
-	"github.com/planform/planform/internal/convert/jiracsv"
+	"github.com/planform/planform/internal/convert/jira"
 	"github.com/planform/planform/internal/diag"
 )
 
@@ -52,7 +52,7 @@ func read(t *testing.T, in convert.Input, texts ...string) *seen {
 		in.Zone = time.UTC
 	}
 	s := &seen{}
-	if err := jiracsv.Format().Read(t.Context(), in, s); err != nil {
+	if err := jira.CSV().Read(t.Context(), in, s); err != nil {
 		t.Fatal(err)
 	}
 	return s

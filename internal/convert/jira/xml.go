@@ -1,8 +1,4 @@
-// Package jiraxml reads the XML that Jira's issue navigator exports (RSS 0.92).
-//
-// Texts are HTML as Jira shows it, dates have their zone, comments their ID. It reads one item at a time.
-// The package must not know manifests.
-package jiraxml
+package jira
 
 import (
 	"bytes"
@@ -21,17 +17,17 @@ import (
 
 	"github.com/planform/planform/internal/convert"
 	"github.com/planform/planform/internal/convert/dates"
-	"github.com/planform/planform/internal/convert/jira"
 	"github.com/planform/planform/internal/diag"
 )
 
-// Format is the XML of Jira.
-func Format() *convert.Format {
-	return &convert.Format{Name: "jira-xml", Tracker: "Jira", Detect: detect, Read: read}
+// XML is what the issue navigator exports (RSS 0.92). Texts are HTML as Jira shows it, dates have their zone, comments their ID. One
+// item is read at a time.
+func XML() *convert.Format {
+	return &convert.Format{Name: "jira-xml", Tracker: "Jira", Detect: detectXML, Read: readXML}
 }
 
-// detect looks for the element rss with what only Jira has in it.
-func detect(head []byte, _ string) (string, bool) {
+// detectXML looks for the element rss with what only Jira has in it.
+func detectXML(head []byte, _ string) (string, bool) {
 	has := func(text string) bool { return bytes.Contains(head, []byte(text)) }
 	switch {
 	case !bytes.HasPrefix(bytes.TrimSpace(head), []byte("<")):
@@ -44,24 +40,24 @@ func detect(head []byte, _ string) (string, bool) {
 	return "", false
 }
 
-type person struct {
+type xmlPerson struct {
 	Account string `xml:"accountid,attr"`
 	User    string `xml:"username,attr"`
 	Name    string `xml:",chardata"`
 }
 
-type issueKey struct {
+type xmlKey struct {
 	ID  string `xml:"id,attr"`
 	Key string `xml:",chardata"`
 }
 
-// item is an issue.
-type item struct {
-	Link        string   `xml:"link"`
-	Key         issueKey `xml:"key"`
-	Summary     string   `xml:"summary"`
-	Description string   `xml:"description"`
-	Environment string   `xml:"environment"`
+// xmlItem is an issue.
+type xmlItem struct {
+	Link        string `xml:"link"`
+	Key         xmlKey `xml:"key"`
+	Summary     string `xml:"summary"`
+	Description string `xml:"description"`
+	Environment string `xml:"environment"`
 	Project     struct {
 		Key  string `xml:"key,attr"`
 		Name string `xml:",chardata"`
@@ -72,27 +68,27 @@ type item struct {
 	Category struct {
 		Key string `xml:"key,attr"`
 	} `xml:"statusCategory"`
-	Resolution string   `xml:"resolution"`
-	Assignee   person   `xml:"assignee"`
-	Reporter   person   `xml:"reporter"`
-	Labels     []string `xml:"labels>label"`
-	Components []string `xml:"component"`
-	Versions   []string `xml:"fixVersion"`
-	Affects    []string `xml:"version"`
-	Created    string   `xml:"created"`
-	Updated    string   `xml:"updated"`
-	Resolved   string   `xml:"resolved"`
-	Due        string   `xml:"due"`
-	Votes      int      `xml:"votes"`
-	Watches    int      `xml:"watches"`
-	Parent     issueKey `xml:"parent"`
-	Estimate   seconds  `xml:"timeoriginalestimate"`
-	Remaining  seconds  `xml:"timeestimate"`
-	Spent      seconds  `xml:"timespent"`
+	Resolution string    `xml:"resolution"`
+	Assignee   xmlPerson `xml:"assignee"`
+	Reporter   xmlPerson `xml:"reporter"`
+	Labels     []string  `xml:"labels>label"`
+	Components []string  `xml:"component"`
+	Versions   []string  `xml:"fixVersion"`
+	Affects    []string  `xml:"version"`
+	Created    string    `xml:"created"`
+	Updated    string    `xml:"updated"`
+	Resolved   string    `xml:"resolved"`
+	Due        string    `xml:"due"`
+	Votes      int       `xml:"votes"`
+	Watches    int       `xml:"watches"`
+	Parent     xmlKey    `xml:"parent"`
+	Estimate   seconds   `xml:"timeoriginalestimate"`
+	Remaining  seconds   `xml:"timeestimate"`
+	Spent      seconds   `xml:"timespent"`
 	Links      []struct {
-		Name string     `xml:"name"`
-		Out  []issueKey `xml:"outwardlinks>issuelink>issuekey"`
-		In   []issueKey `xml:"inwardlinks>issuelink>issuekey"`
+		Name string   `xml:"name"`
+		Out  []xmlKey `xml:"outwardlinks>issuelink>issuekey"`
+		In   []xmlKey `xml:"inwardlinks>issuelink>issuekey"`
 	} `xml:"issuelinks>issuelinktype"`
 	Attachments []struct {
 		ID   string `xml:"id,attr"`
@@ -139,15 +135,15 @@ func (b *bounded) Read(p []byte) (int, error) {
 	return n, err
 }
 
-type export struct {
+type xmlExport struct {
 	to          convert.Sink
 	site        string
 	total, seen int
 }
 
-// read reads the files as one export.
-func read(ctx context.Context, in convert.Input, to convert.Sink) error {
-	e := &export{to: to}
+// readXML reads the files as one export.
+func readXML(ctx context.Context, in convert.Input, to convert.Sink) error {
+	e := &xmlExport{to: to}
 	if err := in.Each(ctx, e.file); err != nil {
 		return err
 	}
@@ -158,7 +154,7 @@ func read(ctx context.Context, in convert.Input, to convert.Sink) error {
 	return nil
 }
 
-func (e *export) file(ctx context.Context, text io.Reader, name string) error {
+func (e *xmlExport) file(ctx context.Context, text io.Reader, name string) error {
 	b := &bounded{in: text, limit: maxItem}
 	d := xml.NewDecoder(b)
 	d.CharsetReader = func(_ string, in io.Reader) (io.Reader, error) { return in, nil } // it is decoded already
@@ -190,7 +186,7 @@ func (e *export) file(ctx context.Context, text io.Reader, name string) error {
 				}
 			}
 		case "item":
-			var one item
+			var one xmlItem
 			if err := d.DecodeElement(&one, &start); err != nil {
 				if errors.Is(err, errTooLong) {
 					return diag.WithHint(fmt.Errorf("%s: the item that begins here is larger than 64 MiB", at), "no tracker has such an item: see what stands there")
@@ -215,10 +211,10 @@ func explain(name string, d *xml.Decoder, err error) error {
 	return fmt.Errorf("%s:%d: %w", name, line, err)
 }
 
-func (e *export) item(one *item, at diag.Position) error {
+func (e *xmlExport) item(one *xmlItem, at diag.Position) error {
 	e.seen++
 	key := strings.TrimSpace(one.Key.Key)
-	project, number, ok := jira.Key(key)
+	project, number, ok := keyOf(key)
 	if !ok {
 		return fmt.Errorf("%s: %q is no issue key", at, diag.Truncate(key, 40))
 	}
@@ -228,7 +224,7 @@ func (e *export) item(one *item, at diag.Position) error {
 	e.to.Project(convert.Project{Key: project, Name: strings.TrimSpace(one.Project.Name)})
 	i := convert.Issue{
 		Key: key, ID: one.Key.ID, Project: project, Number: number, Title: one.Summary, Position: at, Text: e.html(one.Description), Environment: e.html(one.Environment),
-		State: convert.State{Name: one.Status, Category: jira.Category(one.Category.Key)}, Type: one.Type, Priority: one.Priority,
+		State: convert.State{Name: one.Status, Category: categoryOf(one.Category.Key)}, Type: one.Type, Priority: one.Priority,
 		Reporter: e.person(one.Reporter), Components: one.Components, Affects: one.Affects, Parent: strings.TrimSpace(one.Parent.Key), URL: strings.TrimSpace(one.Link),
 		Left: map[string]int{"votes": one.Votes, "watchers": one.Watches},
 	}
@@ -244,7 +240,7 @@ func (e *export) item(one *item, at diag.Position) error {
 	for _, name := range one.Versions {
 		i.Versions = append(i.Versions, convert.Version{Name: name})
 	}
-	i.Created, i.Updated, i.Due = i.Moment(one.Created, layout), i.Moment(one.Updated, layout), dates.Day(i.Moment(one.Due, layout))
+	i.Created, i.Updated, i.Due = i.Moment(one.Created, xmlTime), i.Moment(one.Updated, xmlTime), dates.Day(i.Moment(one.Due, xmlTime))
 	for _, l := range one.Links {
 		for _, to := range l.Out {
 			i.Links = append(i.Links, convert.Link{Type: l.Name, To: strings.TrimSpace(to.Key)})
@@ -264,56 +260,39 @@ func (e *export) item(one *item, at diag.Position) error {
 		if c.Author != "" {
 			e.to.Person(convert.Person{ID: c.Author})
 		}
-		i.Comments = append(i.Comments, convert.Comment{ID: c.ID, Author: c.Author, At: i.Moment(c.Created, layout), Text: e.html(c.Body)})
+		i.Comments = append(i.Comments, convert.Comment{ID: c.ID, Author: c.Author, At: i.Moment(c.Created, xmlTime), Text: e.html(c.Body)})
 	}
 	slices.SortStableFunc(i.Comments, func(a, b convert.Comment) int { return a.At.Compare(b.At) })
-	fields(&i, one)
+	xmlFields(&i, one)
 	e.to.Issue(&i)
 	return nil
 }
 
-// fields gives the fields without a place of their own their meaning.
-func fields(i *convert.Issue, one *item) {
-	add := func(name, value string, noise bool) {
-		if value != "" {
-			i.Fields = append(i.Fields, convert.Field{Name: name, Value: value, Noise: noise})
-		}
-	}
-	add("Resolution", i.Resolution, false)
-	add("Resolved", dates.Day(i.Moment(one.Resolved, layout)), false)
-	add("Original estimate", dates.Duration(one.Estimate.N), false)
-	add("Remaining Estimate", dates.Duration(one.Remaining.N), false)
-	add("Time Spent", dates.Duration(one.Spent.N), false)
+// xmlFields gives the fields without a place of their own their meaning.
+func xmlFields(i *convert.Issue, one *xmlItem) {
+	times(i, i.Moment(one.Resolved, xmlTime), one.Estimate.N, one.Remaining.N, one.Spent.N)
 	for _, f := range one.Custom {
 		var values []string
 		for _, value := range slices.Concat(f.Values, f.Labels) {
 			if value = strings.TrimSpace(value); value != "" {
-				if at, err := time.Parse(layout, value); err == nil {
+				if at, err := time.Parse(xmlTime, value); err == nil {
 					value = strings.TrimSuffix(at.Format("2006-01-02 15:04"), " 00:00")
 				}
 				values = append(values, value)
 			}
 		}
-		value := strings.Join(values, ", ")
-		role := jira.RoleOf(f.Kind, f.Name)
-		switch {
-		case value == "" || role == jira.Own:
-		case role == jira.Sprint:
-			for _, name := range values {
-				i.Sprints = append(i.Sprints, convert.Sprint{Name: name})
-			}
-		case role == jira.EpicLink:
-			i.Parent = cmp.Or(i.Parent, value)
-		case role == jira.Start && len(value) == len(time.DateOnly):
-			i.Start = value
-		default:
-			add(f.Name, value, role == jira.Noise || jira.IsNoise(value))
+		if roleOf(f.Kind, f.Name) != sprints {
+			custom(i, f.Kind, f.Name, strings.Join(values, ", "))
+			continue
+		}
+		for _, name := range values {
+			i.Sprints = append(i.Sprints, convert.Sprint{Name: name})
 		}
 	}
 }
 
 // person notes a user. That of nobody has the ID -1.
-func (e *export) person(p person) string {
+func (e *xmlExport) person(p xmlPerson) string {
 	id := cmp.Or(p.Account, p.User)
 	if id == "" || id == "-1" {
 		return ""
@@ -330,7 +309,7 @@ var (
 )
 
 // html is a text as Jira shows it, without what only its pages give a look. Links may lack the site.
-func (e *export) html(body string) convert.Text {
+func (e *xmlExport) html(body string) convert.Text {
 	body = frames.ReplaceAllString(body, "")
 	body = links.ReplaceAllString(body, "<a $1>")
 	body = strings.ReplaceAll(code.ReplaceAllString(body, "<pre><code>"), "</pre>", "</code></pre>")
@@ -341,5 +320,5 @@ func (e *export) html(body string) convert.Text {
 	return convert.Text{Markup: convert.HTML, Body: body}
 }
 
-// layout is how dates are written.
-const layout = "Mon, 2 Jan 2006 15:04:05 -0700"
+// xmlTime is how dates are written.
+const xmlTime = "Mon, 2 Jan 2006 15:04:05 -0700"

@@ -10,7 +10,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/planform/planform/internal/convert/jiratext"
+	"github.com/planform/planform/internal/convert/jira/wiki"
 )
 
 // lineBreak is where a line ends within a paragraph.
@@ -88,9 +88,9 @@ func (c *converter) spans(nodes []node, depth int) []span {
 		switch n.Type {
 		case "text":
 			if slices.ContainsFunc(n.Marks, func(m style) bool { return m.Type == "code" }) {
-				add(jiratext.CodeSpan(n.Text))
+				add(wiki.CodeSpan(n.Text))
 			} else {
-				add(jiratext.Escape(n.Text))
+				add(wiki.Escape(n.Text))
 			}
 		case "hardBreak":
 			list = append(list, span{text: lineBreak})
@@ -102,31 +102,31 @@ func (c *converter) spans(nodes []node, depth int) []span {
 			if told := strings.TrimPrefix(n.attr("text"), "@"); name == "" || name == id {
 				name = cmp.Or(told, id)
 			}
-			add("@" + jiratext.Escape(name))
+			add("@" + wiki.Escape(name))
 		case "emoji":
 			add(cmp.Or(n.attr("text"), n.attr("shortName")))
 		case "date":
 			add(date(n.attr("timestamp")))
 		case "status":
-			add(jiratext.CodeSpan(n.attr("text")))
+			add(wiki.CodeSpan(n.attr("text")))
 		case "inlineCard", "blockCard", "embedCard":
 			url := n.attr("url")
 			if data, ok := n.Attrs["data"].(map[string]any); ok && url == "" && data["url"] != nil {
 				url = fmt.Sprint(data["url"])
 			}
 			if url != "" {
-				add("<" + jiratext.Destination(url) + ">")
+				add("<" + wiki.Destination(url) + ">")
 			}
 		case "media", "mediaInline":
 			add(c.file(n))
 		case "placeholder":
-			add(jiratext.Escape(n.attr("text")))
+			add(wiki.Escape(n.attr("text")))
 		default:
 			c.lost["text-nodes"]++
 			if len(n.Content) > 0 && depth < maxDepth {
 				list = append(list, c.spans(n.Content, depth+1)...)
 			} else {
-				add(jiratext.Escape(cmp.Or(n.plain(), n.attr("text"))))
+				add(wiki.Escape(cmp.Or(n.plain(), n.attr("text"))))
 			}
 		}
 	}
@@ -145,7 +145,7 @@ func (c *converter) marks(n *node) []mark {
 			case "link":
 				href, _ := m.Attrs["href"].(string)
 				if href != "" && len(link) == 0 {
-					link = []mark{{"[", "](" + jiratext.Destination(href) + ")"}}
+					link = []mark{{"[", "](" + wiki.Destination(href) + ")"}}
 				}
 			case "strong":
 				list = append(list, mark{"**", "**"})
@@ -177,7 +177,7 @@ func (c *converter) marks(n *node) []mark {
 func date(milliseconds string) string {
 	n, err := strconv.ParseFloat(milliseconds, 64)
 	if err != nil || n < -1e14 || n > 1e14 {
-		return jiratext.Escape(milliseconds)
+		return wiki.Escape(milliseconds)
 	}
 	return time.UnixMilli(int64(n)).UTC().Format(time.DateOnly)
 }
@@ -192,7 +192,7 @@ func (c *converter) file(n *node) string {
 		to = c.o.File(name)
 	}
 	if to == "" {
-		return `\[image: ` + jiratext.Escape(name) + `\]`
+		return `\[image: ` + wiki.Escape(name) + `\]`
 	}
-	return "[image: " + jiratext.Escape(name) + "](" + jiratext.Destination(to) + ")"
+	return "[image: " + wiki.Escape(name) + "](" + wiki.Destination(to) + ")"
 }

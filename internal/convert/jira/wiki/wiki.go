@@ -1,10 +1,10 @@
-// Package jiratext turns the wiki markup of Jira into Markdown.
+// Package wiki turns the wiki markup of Jira into Markdown.
 //
 // Blocks come first (blocks.go): code, quotations, panels, headings, lists, tables. Then the marks within a line (inline.go).
 // What means something in Markdown and nothing in Jira is escaped, so that List<String> and __init__ stay what they are. A text
 // that is Markdown already, since people paste it, is left as it is.
 // The package must not know issues or files. It takes any input, in linear time but for what is nested.
-package jiratext
+package wiki
 
 import (
 	"regexp"

@@ -1,0 +1,241 @@
+package jira
+
+import (
+	"cmp"
+	"fmt"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/planform/planform/internal/convert"
+	"github.com/planform/planform/internal/convert/dates"
+	"github.com/planform/planform/internal/convert/tabular"
+	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/table"
+)
+
+// CSV is what the issue navigator exports, of Cloud and of Server, in any language.
+func CSV() *convert.Format {
+	f := csvLayout().Format()
+	f.Detect = detectCSV
+	return f
+}
+
+// detectCSV looks for the columns that every export has.
+func detectCSV(head []byte, _ string) (string, bool) {
+	by := ""
+	table.Header(head, func(header []string) bool {
+		english, _, key := inEnglish(header)
+		if isHeader(english) {
+			i := slices.IndexFunc(english, func(cell string) bool { return is(cell, "Issue key", "Key") })
+			key = header[i]
+		}
+		by = key
+		return by != ""
+	})
+	return "the column " + strconv.Quote(by), by != ""
+}
+
+// isHeader reports whether a line has the columns that every export has.
+func isHeader(header []string) bool {
+	has := func(name string) bool {
+		return slices.ContainsFunc(header, func(cell string) bool { return is(cell, name) })
+	}
+	return has("Summary") && (has("Issue key") || has("Key") && (has("Issue Type") || has("Status")))
+}
+
+// csvLayout is the layout of the table. Names of columns repeat, one for each value of a list.
+func csvLayout() *tabular.Layout {
+	return &tabular.Layout{
+		Name: "jira-csv", Tracker: "Jira", How: `the export of Jira has the columns "Issue key" and "Summary"`,
+		Needs: [][]string{{"Issue key", "Summary"}, {"Key", "Summary", "Issue Type"}, {"Key", "Summary", "Status"}},
+		Columns: map[string]string{
+			"Issue key": "key", "Key": "key", "Issue id": tabular.ID, "Summary": "name", "Description": "description", "Environment": tabular.Raw,
+			"Project name": "project_name", "Project description": tabular.ProjectText, "Status": "state", "Status Category": tabular.Raw,
+			"Issue Type": "type", "Priority": "priority", "Created": "created_at", "Updated": "updated_at", "Due date": "target_date",
+			"Start date": "start_date", "Custom field (Start date)": "start_date", "Sprint": "cycle", "Custom field (Sprint)": "cycle",
+			"Assignee": "assignee_names", "Assignee Id": "assignees", "Reporter": "created_by_name", "Reporter Id": "created_by",
+			"Creator": "creator", "Creator Id": "creator_id", "Watchers": "watchers", "Watchers Id": "watcher_ids", "Votes": tabular.Raw,
+			"Labels": "labels", "Components": "components", "Component/s": "components", "Fix versions": "versions", "Fix Version/s": "versions",
+			"Affects versions": "affects", "Affects Version/s": "affects", "Parent": tabular.Raw, "Parent key": tabular.Raw, "Parent id": tabular.Raw,
+			"Comment": "comments", "Comments": "comments", "Attachment": "files", "Log Work": "worklogs",
+			// What stands in other columns already, or says nothing without Jira.
+			"Project key": "skip", "Project type": "skip", "Project lead": "skip", "Project lead id": "skip", "Project url": "skip",
+			"Last Viewed": "skip", "Parent summary": "skip", "Status Category Changed": "skip", "Work Ratio": "skip",
+			"Σ Original Estimate": "skip", "Σ Remaining Estimate": "skip", "Σ Time Spent": "skip",
+		},
+		Key: issueKey, Markup: convert.JiraWiki, Lists: table.Separator, Zeros: true,
+		Bot: func(id, name string) bool {
+			return strings.HasPrefix(id, "557058:") && strings.Contains(name, "Automation")
+		},
+		Header: csvHeader, Notes: csvNotes, Each: csvIssue, Finish: csvSite,
+		Dates: func(c *tabular.Cells) []string {
+			var all []string
+			for _, comment := range c.All("comments") {
+				date, _, _ := strings.Cut(comment, ";")
+				all = append(all, date)
+			}
+			return all
+		},
+	}
+}
+
+// csvHeader is a header in English.
+func csvHeader(names []string) ([]string, error) {
+	english, _, key := inEnglish(names)
+	if key != "" && !isHeader(english) {
+		return english, diag.WithHint(fmt.Errorf("the header is in a language that is not known here: it says %q for \"Issue key\"", key),
+			"set the language of your Jira profile to English and export again")
+	}
+	return english, nil
+}
+
+// csvNotes says what a file itself lacks.
+func csvNotes(names []string, rows int) []convert.Note {
+	english, language, _ := inEnglish(names)
+	var notes []convert.Note
+	const limit = 1000
+	if rows == limit {
+		notes = append(notes, convert.Note{
+			Kind: "exactly-1000",
+			Text: "exactly 1,000 issues, which is the limit of an export: export the rest by key, such as key >= A-1001",
+		})
+	}
+	if language != "" {
+		notes = append(notes, convert.Note{Kind: "language", Text: "the header is in " + language + "; columns without a known translation were read as " +
+			"custom fields. If one of them matters, set the language of your Jira profile to English and export again"})
+	}
+	if !slices.ContainsFunc(english, func(cell string) bool { return is(cell, "Comment", "Comments") }) {
+		notes = append(notes, convert.Note{
+			Kind: "no-comments",
+			Text: `no column "Comment": no issue has one, or only the current fields were exported; choose "all fields"`,
+		})
+	}
+	return notes
+}
+
+// csvIssue adds to an issue what only Jira has.
+func csvIssue(c *tabular.Cells, i *convert.Issue) string {
+	i.Project, _, _ = strings.Cut(i.Key, "-")
+	i.State.Category = csvCategory(c.Column("Status Category"))
+	i.Environment = wiki(c.Column("Environment"))
+	if creator := c.People("creator_id", "creator", ""); len(creator) > 0 {
+		i.Creator = creator[0]
+	}
+	c.People("watcher_ids", "watchers", "") // who a comment is by is often told nowhere else
+	i.Left["watchers"], i.Left["worklogs"] = len(c.All("watchers")), len(c.Values("worklogs"))
+	i.Left["votes"], _ = strconv.Atoi(c.Column("Votes"))
+	i.Affects = c.Values("affects")
+	for n, s := range i.Sprints {
+		i.Sprints[n].Name = cmp.Or(serverSprint(s.Name)["name"], s.Name)
+	}
+	for _, cell := range c.All("files") {
+		i.Attachments = append(i.Attachments, csvAttachment(cell))
+	}
+	for _, cell := range c.All("comments") {
+		i.Comments = append(i.Comments, csvComment(c, cell))
+	}
+	csvParent(c, i)
+	return ""
+}
+
+var (
+	linkColumn  = regexp.MustCompile(`(?i)^(inward|outward) issue link \((.*)\)$`)
+	customField = regexp.MustCompile(`^Custom field \((.*?)\)?$`)
+)
+
+// csvParent finds the parent in the columns that say it, best first, and gives the columns without a place of their own their
+// meaning: one of them may name the epic.
+func csvParent(c *tabular.Cells, i *convert.Issue) {
+	i.Parent = c.Column("Parent key")
+	id := cmp.Or(c.Column("Parent"), c.Column("Parent id"))
+	for _, text := range []string{c.Column("Parent"), c.Column("Parent id")} {
+		if i.Parent = cmp.Or(i.Parent, c.ByID(text)); isKey(text) {
+			i.Parent = cmp.Or(i.Parent, text)
+		}
+	}
+	fields := i.Fields
+	i.Fields = nil
+	for _, f := range fields {
+		if m := linkColumn.FindStringSubmatch(f.Name); m != nil {
+			for to := range strings.SplitSeq(f.Value, ", ") {
+				i.Links = append(i.Links, convert.Link{Type: m[2], To: to, Inward: strings.EqualFold(m[1], "inward")})
+			}
+			continue
+		}
+		if m := customField.FindStringSubmatch(f.Name); m != nil {
+			if strings.HasSuffix(f.Name, ")Id") { // the account IDs of the column before
+				continue
+			}
+			f.Name = m[1]
+		}
+		if is(f.Name, "Resolution") {
+			i.Resolution = f.Value
+		}
+		if n, err := strconv.Atoi(f.Value); err == nil && is(f.Name, "Original estimate", "Remaining Estimate", "Time Spent") {
+			f.Value = dates.Duration(n)
+		}
+		custom(i, "", f.Name, f.Value)
+	}
+	if i.Parent == "" && id != "" {
+		i.Parent = "issue " + id // outside the export
+	}
+}
+
+// csvCategory is the group of states that a category of Jira belongs to.
+func csvCategory(name string) string {
+	switch strings.ToLower(name) {
+	case "to do", "new", "por hacer", "tareas por hacer", "zu erledigen", "à faire", "tarefas pendentes", "к выполнению", "do zrobienia", "待办":
+		return "unstarted"
+	case "in progress", "en curso", "en progreso", "in arbeit", "en cours", "em andamento", "в работе", "w toku", "处理中", "進行中":
+		return "started"
+	case "done", "complete", "listo", "hecho", "finalizado", "fertig", "terminé", "concluído", "itens concluídos", "готово", "выполнено", "gotowe",
+		"完成", "完了":
+		return "completed"
+	}
+	return ""
+}
+
+// csvComment takes date;author;text. Only the first two separate: texts hold semicolons too.
+func csvComment(c *tabular.Cells, cell string) convert.Comment {
+	if parts := strings.SplitN(cell, ";", 3); len(parts) == 3 {
+		if at := c.Date(parts[0]); !at.IsZero() {
+			author := c.Person(strings.TrimSpace(parts[1]), "", "")
+			return convert.Comment{At: at, Author: author, Text: wiki(strings.TrimSpace(parts[2]))}
+		}
+	}
+	return convert.Comment{Text: wiki(cell)}
+}
+
+var attachmentID = regexp.MustCompile(`/attachment/(?:content/)?([0-9]+)`)
+
+// csvAttachment takes date;author;file name;URL. A name may hold semicolons.
+func csvAttachment(cell string) convert.Attachment {
+	a := convert.Attachment{Name: cell}
+	if parts := strings.Split(cell, ";"); len(parts) >= 4 {
+		a = convert.Attachment{Name: strings.Join(parts[2:len(parts)-1], ";"), URL: strings.TrimSpace(parts[len(parts)-1])}
+	}
+	if m := attachmentID.FindStringSubmatch(a.URL); m != nil {
+		a.ID = m[1]
+	}
+	return a
+}
+
+// csvSite tells the site by the first attachment that has an address.
+func csvSite(issues []*convert.Issue, to convert.Sink) {
+	site := ""
+	for _, i := range issues {
+		for _, a := range i.Attachments {
+			if at, err := url.Parse(a.URL); err == nil && at.Host != "" && site == "" {
+				base, _, ok := strings.Cut(at.Path, "/rest/")
+				if !ok {
+					base, _, _ = strings.Cut(at.Path, "/secure/")
+				}
+				site = (&url.URL{Scheme: at.Scheme, Host: at.Host, Path: base}).String()
+			}
+		}
+	}
+	to.Site(site, "/browse/{key}")
+}

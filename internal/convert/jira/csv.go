@@ -2,6 +2,7 @@ package jira
 
 import (
 	"cmp"
+	_ "embed"
 	"fmt"
 	"net/url"
 	"regexp"
@@ -46,31 +47,33 @@ func isHeader(header []string) bool {
 	return has("Summary") && (has("Issue key") || has("Key") && (has("Issue Type") || has("Status")))
 }
 
+// columnList has the columns with what they hold. Those of the last line stand in other columns already, or say nothing without Jira.
+//
+//go:embed columns.txt
+var columnList string
+
+// categoryList has the categories of states, in the languages of exports.
+//
+//go:embed categories.txt
+var categoryList string
+
 // csvLayout is the layout of the table. Names of columns repeat, one for each value of a list.
 func csvLayout() *tabular.Layout {
+	categories := tabular.Names(categoryList)
 	return &tabular.Layout{
 		Name: "jira-csv", Tracker: "Jira", How: `the export of Jira has the columns "Issue key" and "Summary"`,
-		Needs: [][]string{{"Issue key", "Summary"}, {"Key", "Summary", "Issue Type"}, {"Key", "Summary", "Status"}},
-		Columns: map[string]string{
-			"Issue key": "key", "Key": "key", "Issue id": tabular.ID, "Summary": "name", "Description": "description", "Environment": tabular.Raw,
-			"Project name": "project_name", "Project description": tabular.ProjectText, "Status": "state", "Status Category": tabular.Raw,
-			"Issue Type": "type", "Priority": "priority", "Created": "created_at", "Updated": "updated_at", "Due date": "target_date",
-			"Start date": "start_date", "Custom field (Start date)": "start_date", "Sprint": "cycle", "Custom field (Sprint)": "cycle",
-			"Assignee": "assignee_names", "Assignee Id": "assignees", "Reporter": "created_by_name", "Reporter Id": "created_by",
-			"Creator": "creator", "Creator Id": "creator_id", "Watchers": "watchers", "Watchers Id": "watcher_ids", "Votes": tabular.Raw,
-			"Labels": "labels", "Components": "components", "Component/s": "components", "Fix versions": "versions", "Fix Version/s": "versions",
-			"Affects versions": "affects", "Affects Version/s": "affects", "Parent": tabular.Raw, "Parent key": tabular.Raw, "Parent id": tabular.Raw,
-			"Comment": "comments", "Comments": "comments", "Attachment": "files", "Log Work": "worklogs",
-			// What stands in other columns already, or says nothing without Jira.
-			"Project key": "skip", "Project type": "skip", "Project lead": "skip", "Project lead id": "skip", "Project url": "skip",
-			"Last Viewed": "skip", "Parent summary": "skip", "Status Category Changed": "skip", "Work Ratio": "skip",
-			"Σ Original Estimate": "skip", "Σ Remaining Estimate": "skip", "Σ Time Spent": "skip",
-		},
-		Key: issueKey, Markup: convert.JiraWiki, Lists: table.Separator, Zeros: true,
+		Needs:   [][]string{{"Issue key", "Summary"}, {"Key", "Summary", "Issue Type"}, {"Key", "Summary", "Status"}},
+		Columns: tabular.Names(columnList),
+		Key:     issueKey, Markup: convert.JiraWiki, Lists: table.Separator, Zeros: true,
 		Bot: func(id, name string) bool {
 			return strings.HasPrefix(id, "557058:") && strings.Contains(name, "Automation")
 		},
-		Header: csvHeader, Notes: csvNotes, Each: csvIssue, Finish: csvSite,
+		Header: csvHeader, Notes: csvNotes, Finish: csvSite,
+		Each: func(c *tabular.Cells, i *convert.Issue) string {
+			i.State.Category = categories[strings.ToLower(c.Column("Status Category"))]
+			csvIssue(c, i)
+			return ""
+		},
 		Dates: func(c *tabular.Cells) []string {
 			var all []string
 			for _, comment := range c.All("comments") {
@@ -117,9 +120,8 @@ func csvNotes(names []string, rows int) []convert.Note {
 }
 
 // csvIssue adds to an issue what only Jira has.
-func csvIssue(c *tabular.Cells, i *convert.Issue) string {
+func csvIssue(c *tabular.Cells, i *convert.Issue) {
 	i.Project, _, _ = strings.Cut(i.Key, "-")
-	i.State.Category = csvCategory(c.Column("Status Category"))
 	i.Environment = wiki(c.Column("Environment"))
 	if creator := c.People("creator_id", "creator", ""); len(creator) > 0 {
 		i.Creator = creator[0]
@@ -138,7 +140,6 @@ func csvIssue(c *tabular.Cells, i *convert.Issue) string {
 		i.Comments = append(i.Comments, csvComment(c, cell))
 	}
 	csvParent(c, i)
-	return ""
 }
 
 var (
@@ -182,20 +183,6 @@ func csvParent(c *tabular.Cells, i *convert.Issue) {
 	if i.Parent == "" && id != "" {
 		i.Parent = "issue " + id // outside the export
 	}
-}
-
-// csvCategory is the group of states that a category of Jira belongs to.
-func csvCategory(name string) string {
-	switch strings.ToLower(name) {
-	case "to do", "new", "por hacer", "tareas por hacer", "zu erledigen", "à faire", "tarefas pendentes", "к выполнению", "do zrobienia", "待办":
-		return "unstarted"
-	case "in progress", "en curso", "en progreso", "in arbeit", "en cours", "em andamento", "в работе", "w toku", "处理中", "進行中":
-		return "started"
-	case "done", "complete", "listo", "hecho", "finalizado", "fertig", "terminé", "concluído", "itens concluídos", "готово", "выполнено", "gotowe",
-		"完成", "完了":
-		return "completed"
-	}
-	return ""
 }
 
 // csvComment takes date;author;text. Only the first two separate: texts hold semicolons too.

@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/planform/planform/internal/convert/tabular"
 )
 
 // languageList has the names of columns as exports in other languages had them, lower-case. Columns that it lacks are read as
@@ -17,14 +19,7 @@ var languageList string
 func languages(each func(name string, words map[string]string)) {
 	for language := range strings.SplitSeq(strings.TrimSpace(languageList), "\n\n") {
 		name, columns, _ := strings.Cut(language, "\n")
-		words := map[string]string{}
-		for column := range strings.SplitSeq(columns, "\n") {
-			english, all, _ := strings.Cut(column, " = ")
-			for word := range strings.SplitSeq(all, " | ") {
-				words[word] = english
-			}
-		}
-		each(name, words)
+		each(name, tabular.Names(columns))
 	}
 }
 

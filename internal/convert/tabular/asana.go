@@ -10,13 +10,9 @@ import (
 func asana() *Layout {
 	return &Layout{
 		Name: "asana", Tracker: "Asana", How: "in Asana: the arrow beside the project's name, Export/Print, CSV",
-		Needs: [][]string{{"Task ID", "Name", "Section/Column"}, {"Task ID", "Name", "Column"}, {"Task ID", "Name", "Last Modified"}},
-		Columns: map[string]string{
-			"Task ID": "key", "Name": "name", "Notes": "description", "Section/Column": "state", "Column": "state", "Assignee": Raw, "Assignee Email": Raw,
-			"Start Date": "start_date", "Due Date": "target_date", "Created At": "created_at", "Last Modified": "updated_at", "Completed At": Raw, "Tags": "labels", "Projects": Raw, "Priority": "priority",
-			"Parent task": "parent", "Blocked By (Dependencies)": "blocked_by", "Blocking (Dependencies)": "blocking",
-		},
-		Markup: convert.Plain, Lists: ",", Lacks: "comments and no attachments",
+		Needs:   [][]string{{"Task ID", "Name", "Section/Column"}, {"Task ID", "Name", "Column"}, {"Task ID", "Name", "Last Modified"}},
+		Columns: names("asana"),
+		Markup:  convert.Plain, Lists: ",", Lacks: "comments and no attachments",
 		Each: func(c *Cells, i *convert.Issue) string {
 			if one := c.Person("", c.Column("Assignee"), c.Column("Assignee Email")); one != "" {
 				i.Assignees = append(i.Assignees, one) // a name may hold a comma

@@ -9,19 +9,10 @@ import (
 
 // azure is the CSV of a query in Azure DevOps. In that of a tree, the column of the title is the depth.
 func azure() *Layout {
-	columns := map[string]string{
-		"ID": "key", "Work Item Type": "type", "Title": "name", "Assigned To": "assignees", "State": "state", "Tags": "labels", "Priority": "priority", "Description": "description",
-		"Created By": "created_by", "Created Date": "created_at", "Changed Date": "updated_at", "Closed Date": "skip", "Start Date": "start_date", "Target Date": "target_date", "Due Date": "target_date",
-		"Parent": "parent", "Team Project": "project", "Area Path": Raw, "Iteration Path": Raw, "Repro Steps": Raw, "Acceptance Criteria": Raw, "Resolved Reason": "resolution",
-		"Node Name": "skip", "Rev": "skip", "Iteration ID": "skip", "Area ID": "skip",
-	}
 	const deepest = 10
-	for n := range deepest {
-		columns["Title "+strconv.Itoa(n+1)] = "name"
-	}
 	return &Layout{
 		Name: "azure", Tracker: "Azure DevOps", How: "in Azure DevOps: a query with all the columns that you need, Export to CSV",
-		Needs: [][]string{{"ID", "Work Item Type"}}, Columns: columns, Markup: convert.HTML, Lists: ";", Limit: 1000, Lacks: "comments, no attachments, and no links but Parent",
+		Needs: [][]string{{"ID", "Work Item Type"}}, Columns: names("azure"), Markup: convert.HTML, Lists: ";", Limit: 1000, Lacks: "comments, no attachments, and no links but Parent",
 		Groups: map[string]string{"resolved": "started", "design": "started", "ready": "unstarted", "closed": "completed", "removed": "cancelled"},
 		Each: func(c *Cells, i *convert.Issue) string {
 			for n := range deepest {

@@ -15,14 +15,9 @@ import (
 func clickup() *Layout {
 	return &Layout{
 		Name: "clickup", Tracker: "ClickUp", How: "in ClickUp: Settings, Imports/Exports, Export as CSV",
-		Needs: [][]string{{"Task ID", "Task Name"}},
-		Columns: map[string]string{
-			"Task ID": "key", "Task Link": "link", "Task Type": "type", "Task Name": "name", "Task Content": "description", "Status": "state", "Date Created": "created_at", "Date Created Text": "skip",
-			"Date Updated": "updated_at", "Date Updated Text": "skip", "Due Date": Raw, "Due Date Text": Raw, "Start Date": Raw, "Start Date Text": Raw, "Date Closed": "skip", "Date Closed Text": "skip",
-			"Date Done": "skip", "Date Done Text": "skip", "Parent ID": "parent", "Subtasks IDs": "skip", "Subtask IDs": "skip", "Attachments": Raw, "Assignees": Raw, "Tags": Raw, "Priority": "priority", "List Name": "components",
-			"Space Name": "project", "Comments": Raw, "Time Estimated": "skip", "Time Spent": "skip", "List ID": "skip", "Folder ID": "skip", "Space ID": "skip",
-		},
-		Lists: ",", Empty: []string{"null", "[]", "{}"}, UTC: true, Order: "mdy",
+		Needs:   [][]string{{"Task ID", "Task Name"}},
+		Columns: names("clickup"),
+		Lists:   ",", Empty: []string{"null", "[]", "{}"}, UTC: true, Order: "mdy",
 		Each: func(c *Cells, i *convert.Issue) string {
 			i.Text.Body = strings.ReplaceAll(i.Text.Body, `\n`, "\n")
 			if name := priority(i.Priority); name != "" {

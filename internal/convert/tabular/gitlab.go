@@ -16,17 +16,9 @@ var gitlabAddress = regexp.MustCompile(`^https?://[^/]+/(.+?)/-/(?:issues|work_i
 func gitlab() *Layout {
 	return &Layout{
 		Name: "gitlab", Tracker: "GitLab", How: "in GitLab: Plan, Issues, Export as CSV; or GET /projects/ID/issues and /projects/ID/issues/IID/notes of the REST API",
-		Needs: [][]string{{"IID", "Title", "URL"}, {"Issue ID", "Title", "State", "Author Username"}, {"iid", "title", "web_url"}, {"noteable_iid", "body"}}, //nolint:misspell // GitLab's word
-		Columns: map[string]string{
-			"IID": "key", "Issue ID": "key", "Title": "name", "Description": "description", "Type": "type", "issue_type": "type", "URL": "link", "web_url": "link", "State": "state",
-			"Confidential": private, "system": private, "Labels": "labels", "labels.name": "labels", "Milestone": "versions", "milestone.title": "versions", "milestone.due_date": versionDue,
-			"Author": "created_by_name", "author.name": "created_by_name", "Author Username": "created_by", "author.username": "created_by",
-			"Assignee": "assignee_names", "assignees.name": "assignee_names", "Assignee Username": "assignees", "assignees.username": "assignees",
-			"Created At (UTC)": "created_at", "created_at": "created_at", "Updated At (UTC)": "updated_at", "updated_at": "updated_at", "Due Date": "target_date", "Start Date": "start_date",
-			"Parent IID": "parent", "Weight": "text", "Time Estimate": "text", "Time Spent": "text", "epic.title": "text",
-			"user_notes_count": commentCount, "project_id": scope, "noteable_iid": commentOf, "id": commentID, "body": commentText, //nolint:misspell // likewise
-		},
-		Lists: ",", Rest: "skip", Guarded: true, UTC: true,
+		Needs:   [][]string{{"IID", "Title", "URL"}, {"Issue ID", "Title", "State", "Author Username"}, {"iid", "title", "web_url"}, {"noteable_iid", "body"}}, //nolint:misspell // GitLab's word
+		Columns: names("gitlab"),
+		Lists:   ",", Rest: "skip", Guarded: true, UTC: true,
 		Each: func(c *Cells, i *convert.Issue) string {
 			if m := gitlabAddress.FindStringSubmatch(i.URL); m != nil {
 				i.Project = m[1]

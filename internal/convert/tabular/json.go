@@ -19,14 +19,14 @@ const maxNames = 2000
 // maxDepth is how deep objects and lists within a record are looked into. What is deeper is one text, as JSON.
 const maxDepth = 16
 
-// names are those of records, in the order in which they occur.
-type names struct {
+// nameList are the names of records, in the order in which they occur.
+type nameList struct {
 	list   []string
 	places map[string]int
 }
 
 // add gives a name its place.
-func (n *names) add(name string) (place int, known bool) {
+func (n *nameList) add(name string) (place int, known bool) {
 	if n.places == nil {
 		n.places = map[string]int{}
 	}
@@ -74,8 +74,8 @@ func readJSON(ctx context.Context, in io.Reader, name string, each func(values *
 }
 
 // jsonHeader reads the names of all records.
-func jsonHeader(ctx context.Context, in io.Reader, name string) (*names, error) {
-	n := &names{}
+func jsonHeader(ctx context.Context, in io.Reader, name string) (*nameList, error) {
+	n := &nameList{}
 	err := readJSON(ctx, in, name, func(values *record, line int) error {
 		for _, name := range values.list {
 			n.add(name)
@@ -89,7 +89,7 @@ func jsonHeader(ctx context.Context, in io.Reader, name string) (*names, error) 
 }
 
 // rows hands out the records as rows of a table.
-func (n *names) rows(ctx context.Context, in io.Reader, name string, each func(table.Row) error) error {
+func (n *nameList) rows(ctx context.Context, in io.Reader, name string, each func(table.Row) error) error {
 	return readJSON(ctx, in, name, func(values *record, line int) error {
 		cells := make([]string, len(n.list))
 		for i, name := range values.list {
@@ -101,7 +101,7 @@ func (n *names) rows(ctx context.Context, in io.Reader, name string, each func(t
 
 // record holds the values of an object by their names: texts, and lists as texts with separators.
 type record struct {
-	names
+	nameList
 
 	texts []string
 }
@@ -175,7 +175,7 @@ func (l *list) fill(until int) {
 
 // array makes a list of texts of its members; of objects a list for each name, all of one length.
 func (r *record) array(d *json.Decoder, name string, depth int) error {
-	var places names
+	var places nameList
 	var lists []*list
 	n := 0
 	for ; d.More(); n++ {

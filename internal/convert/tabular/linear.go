@@ -22,14 +22,8 @@ func linear() *Layout {
 	return &Layout{
 		Name: "linear-csv", Tracker: "Linear", How: `the export of Linear has the columns "ID", "Team", "Cycle Number" and "Parent issue"`,
 		Needs: [][]string{{"ID", "Team", "Title", "Status", "Cycle Number", "Parent issue"}}, By: `the columns "Team", "Cycle Number" and "Parent issue"`,
-		Columns: map[string]string{
-			"ID": "key", "UUID": ID, "Team": "project_name", "Title": "name", "Description": "description", "Status": "state",
-			"Priority": "priority", "Created": "created_at", "Updated": "updated_at", "Due Date": "target_date", "Parent issue": "parent",
-			"Labels": "labels", "Project": Raw, "Milestone": Raw, "Project Milestone": Raw, "Creator": Raw, "Assignee": Raw, "Archived": Raw,
-			"Cycle Number": Raw, "Cycle Name": Raw, "Cycle Start": Raw, "Cycle End": Raw,
-			"Related to": Raw, "Blocked by": Raw, "Duplicate of": Raw, "Project ID": "skip", "Project Milestone ID": "skip",
-		},
-		Key: linearKey, Lists: ", ", Guarded: true, UTC: true, Zeros: true,
+		Columns: names("linear-csv"),
+		Key:     linearKey, Lists: ", ", Guarded: true, UTC: true, Zeros: true,
 		Each: func(c *Cells, i *convert.Issue) string {
 			i.Project, _, _ = strings.Cut(i.Key, "-")
 			i.Archived = c.Column("Archived") != ""

@@ -12,16 +12,9 @@ import (
 func plane() *Layout {
 	return &Layout{
 		Name: "plane", Tracker: "Plane", How: "in Plane: workspace settings, Exports; if the workspace is still there, planform export keeps far more",
-		Needs: [][]string{{"Project Identifier", "Sequence ID", "Name"}},
-		Columns: map[string]string{
-			"ID": "key", "Identifier": "key", "Project Identifier": "project", "Project": "project_name", "Project Name": "project_name", "Project ID": "skip", "Sequence ID": "skip", "Name": "name", "Description": "description",
-			"Priority": "priority", "Start Date": "start_date", "Target Date": "target_date", "State": "state", "State Name": "state", "Created At": "created_at", "Updated At": "updated_at", "Completed At": "skip", "Archived At": Raw,
-			"Module Name": "components", "Modules": "components", "Created By": "created_by", "Created By Name": "created_by", "Labels": "labels", "Assignees": "assignees", "Attachment Links": "attachments", "Parent": "parent",
-			"Cycle Name": "cycle", "Cycles": "cycle", "Cycle Start Date": Raw, "Cycle End Date": Raw, "Comments": Raw, "Relations": Raw, "Link": Raw, "Links": Raw, "Subscribers": "skip", "Subscribers Count": "skip",
-			"Attachment Count": "skip", "Link Count": "skip", "links.url": Raw, "links.title": Raw, "relations.type": Raw, "relations.issue": Raw, "relations.direction": Raw,
-			"comments.comment": Raw, "comments.created_by": Raw, "comments.created_at": Raw,
-		},
-		Markup: convert.Plain, Lists: ",", UTC: true, Empty: []string{"None", "null", "[]", "{}"},
+		Needs:   [][]string{{"Project Identifier", "Sequence ID", "Name"}},
+		Columns: names("plane"),
+		Markup:  convert.Plain, Lists: ",", UTC: true, Empty: []string{"None", "null", "[]", "{}"},
 		Each: func(c *Cells, i *convert.Issue) string {
 			if len(i.Sprints) == 1 {
 				i.Sprints[0].Start, i.Sprints[0].End = dates.Day(c.Date(c.Column("Cycle Start Date"))), dates.Day(c.Date(c.Column("Cycle End Date")))

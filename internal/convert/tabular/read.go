@@ -45,7 +45,7 @@ func (l *Layout) read(ctx context.Context, in convert.Input, to convert.Sink) er
 	}
 	e := &export{
 		Layout: l, in: in, to: to, dates: dates.New(zone, cmp.Or(in.Dates, l.Order)), keys: map[string]diag.Position{}, ids: map[string]string{}, titles: map[string][]string{}, titled: map[string]string{},
-		comments: map[string][]convert.Comment{}, groups: groups(), counted: map[*convert.Issue]int{}, scopes: map[*convert.Issue]string{},
+		comments: map[string][]convert.Comment{}, groups: names("groups"), counted: map[*convert.Issue]int{}, scopes: map[*convert.Issue]string{},
 	}
 	for _, each := range []func(*Cells) error{e.look, e.row} {
 		for _, file := range in.Files {

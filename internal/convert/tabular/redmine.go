@@ -34,13 +34,9 @@ func redmineRelations() []struct {
 func redmine() *Layout {
 	return &Layout{
 		Name: "redmine", Tracker: "Redmine", How: "in Redmine, with your language set to English: Issues, Also available in CSV, all columns, with description; for another language say what the columns are under columns: in the mapping",
-		Needs: [][]string{{"#", "Tracker", "Subject"}},
-		Columns: map[string]string{
-			"#": "key", "Project": "project", "Tracker": "type", "Parent task": "parent", "Status": "state", "Priority": "priority", "Subject": "name", "Author": "created_by", "Assignee": "assignees",
-			"Updated": "updated_at", "Category": "components", "Target version": "versions", "Start date": "start_date", "Due date": "target_date", "Created": "created_at", "Closed": "skip",
-			"Related issues": Raw, "Private": private, "Description": "description", "Files": "attachments", "Parent task subject": "skip", "Total estimated time": "skip", "Total spent time": "skip", "Last updated by": "skip",
-		},
-		Lists: "\n", Limit: 500, Lacks: "comments",
+		Needs:   [][]string{{"#", "Tracker", "Subject"}},
+		Columns: names("redmine"),
+		Lists:   "\n", Limit: 500, Lacks: "comments",
 		Each: func(c *Cells, i *convert.Issue) string {
 			if i.Priority == "Immediate" {
 				i.Priority = "Urgent"

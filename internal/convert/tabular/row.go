@@ -121,23 +121,6 @@ func number(key string, row int) int {
 	return row
 }
 
-// groups are the groups of states that go by names which many trackers have.
-func groups() map[string]string {
-	all := map[string]string{}
-	for group, names := range map[string]string{
-		"backlog":   "icebox idea ideas later triage",
-		"unstarted": "new planned ready unstarted notstarted submitted approved accepted selected scheduled reopened opened todo tobedone",
-		"started":   "started active doing inreview review testing intesting qa wip feedback indevelopment verification committed",
-		"completed": "complete completed finished fixed resolved released shipped verified merged deployed delivered",
-		"cancelled": "rejected removed wontfix wontdo duplicate invalid obsolete abandoned",
-	} {
-		for name := range strings.FieldsSeq(names) {
-			all[name] = group
-		}
-	}
-	return all
-}
-
 // comment takes a row that is a comment.
 func (e *export) comment(c *Cells) {
 	of := c.One(scope) + "#" + c.One(commentOf)

@@ -12,13 +12,9 @@ import (
 func shortcut() *Layout {
 	return &Layout{
 		Name: "shortcut", Tracker: "Shortcut", How: "in Shortcut: Settings, Export, CSV of all stories",
-		Needs: [][]string{{"id", "name", "requester", "owners", "epic_id"}},
-		Columns: map[string]string{
-			"id": "key", "name": "name", "type": "type", "requester": "created_by", "owners": "assignees", "description": "description", "created_at": "created_at", "updated_at": "updated_at", "due_date": "target_date",
-			"labels": "labels", "state": "state", "epic": "components", "project": "project", "iteration": "cycle", "priority": "priority", "tasks": Raw, "is_completed": Raw, "is_archived": Raw, "utc_offset": Raw,
-			"estimate": "text", "external_tickets": "text", "team": "text", "severity": "text", "product_area": "text", "skill_set": "text", "technical_area": "text", "custom_fields": "text", "milestone": "text",
-		},
-		Lists: ";", Rest: "skip", UTC: true, Lacks: "comments",
+		Needs:   [][]string{{"id", "name", "requester", "owners", "epic_id"}},
+		Columns: names("shortcut"),
+		Lists:   ";", Rest: "skip", UTC: true, Lacks: "comments",
 		Each: func(c *Cells, i *convert.Issue) string {
 			if zone, err := time.Parse("-07:00", c.Column("utc_offset")); err == nil {
 				for _, at := range []*time.Time{&i.Created, &i.Updated} {

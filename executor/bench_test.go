@@ -42,12 +42,12 @@ func independent(n int) *planner.Plan { return planOf(make([]step, n)...) }
 // instant is a service and a journal that do nothing, at once.
 type instant struct{}
 
-func (instant) Do(context.Context, *planner.Step, executor.IDs) (executor.Outcome, error) {
-	return executor.Outcome{Record: planner.Record{ID: "id"}}, nil
-}
-
-func (instant) DoBatch(_ context.Context, steps []*planner.Step, _ executor.IDs) []executor.Attempt {
-	return make([]executor.Attempt, len(steps))
+func (instant) Do(_ context.Context, steps []*planner.Step, _ executor.IDs) []executor.Attempt {
+	attempts := make([]executor.Attempt, len(steps))
+	for i := range attempts {
+		attempts[i].Outcome.ID = "id"
+	}
+	return attempts
 }
 func (instant) Begin(context.Context, []*planner.Step) error          { return nil }
 func (instant) Complete(*planner.Step, executor.Outcome, error) error { return nil }
@@ -59,9 +59,9 @@ type slow struct {
 	flushes     int
 }
 
-func (s *slow) Do(ctx context.Context, p *planner.Step, ids executor.IDs) (executor.Outcome, error) {
+func (s *slow) Do(ctx context.Context, steps []*planner.Step, ids executor.IDs) []executor.Attempt {
 	pause(s.step)
-	return s.instant.Do(ctx, p, ids)
+	return s.instant.Do(ctx, steps, ids)
 }
 
 func (s *slow) Begin(context.Context, []*planner.Step) error {

@@ -11,25 +11,23 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// Service carries out single steps on the service, several at the same time.
+// Service carries out steps on the service, in several calls at the same time.
 type Service interface {
-	// Do makes the step's request and returns its outcome. ids knows every object that
-	// exists by now. Do must return soon after ctx is cancelled. Its errors mean:
-	//   - [*Pending]: ask again later; Do is then called again with the same step.
+	// Do carries out the steps of one [planner.Step.Batch], in as few requests as possible and in their order; a step without
+	// one comes alone. It returns an attempt for each step: one that is refused does not keep the others back. The pending
+	// ones come again together. ids knows every object that exists by now. Do must return soon after ctx is cancelled. The
+	// errors of the attempts mean:
+	//   - [*Pending]: ask again later.
 	//   - wrapping [ErrOutcomeUnknown]: the request may or may not have been carried out.
 	//   - wrapping [ErrAbortRun]: no further request makes sense.
 	//   - wrapping [ErrNotSent] or the context's error: nothing was sent, the run is to end.
 	//   - wrapping [ErrUnsupported]: the service does not support the kind.
 	//   - any other: the service refused the step, nothing was done. A [Refusal]
 	//     gives a reason that other steps may share.
-	Do(ctx context.Context, step *planner.Step, ids IDs) (Outcome, error)
-	// DoBatch does the same for the steps of one [planner.Step.Batch], in as few requests
-	// as possible and in their order. It returns an attempt for each step: one that is
-	// refused does not keep the others back. The pending ones come again together.
-	DoBatch(ctx context.Context, steps []*planner.Step, ids IDs) []Attempt
+	Do(ctx context.Context, steps []*planner.Step, ids IDs) []Attempt
 }
 
-// Attempt is what became of one step of a batch, in the terms of [Service.Do].
+// Attempt is what became of one step, in the terms of [Service].
 type Attempt struct {
 	Outcome Outcome
 	Err     error
@@ -68,7 +66,7 @@ var (
 )
 
 // Pending is the error of a step whose outcome is not known yet: other steps go on,
-// and Do is called again after the wait.
+// and Do is called again with it after the wait.
 type Pending struct {
 	After time.Duration // the wait
 	Err   error         // the reason; wraps [ErrOutcomeUnknown] if this run sent the request

@@ -453,11 +453,7 @@ func TestIDsComeFromThePlanAndFromObjectsCreatedInTheRun(t *testing.T) {
 // service is a service that is one function.
 type service func(*planner.Step, executor.IDs) (executor.Outcome, error)
 
-func (do service) Do(_ context.Context, s *planner.Step, ids executor.IDs) (executor.Outcome, error) {
-	return do(s, ids)
-}
-
-func (do service) DoBatch(_ context.Context, steps []*planner.Step, ids executor.IDs) []executor.Attempt {
+func (do service) Do(_ context.Context, steps []*planner.Step, ids executor.IDs) []executor.Attempt {
 	attempts := make([]executor.Attempt, len(steps))
 	for k, s := range steps {
 		attempts[k].Outcome, attempts[k].Err = do(s, ids)

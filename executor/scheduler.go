@@ -362,16 +362,11 @@ func (r *scheduler) do(ctx context.Context, b batch) (c completion) {
 
 // attempt has the service carry out the steps of a batch.
 func (r *scheduler) attempt(ctx context.Context, b batch) []Attempt {
-	first := r.plan.Steps[b[0]]
-	if first.Batch == 0 {
-		out, err := r.service.Do(ctx, first, r.id)
-		return []Attempt{{out, err}}
-	}
 	steps := make([]*planner.Step, len(b))
 	for k, i := range b {
 		steps[k] = r.plan.Steps[i]
 	}
-	return r.service.DoBatch(ctx, steps, r.id)
+	return r.service.Do(ctx, steps, r.id)
 }
 
 func statusOf(ctx context.Context, err error) Status {

@@ -98,7 +98,7 @@ type world struct {
 	total     int
 	wrong     []string
 	events    []executor.Event
-	batches   []string // of DoBatch
+	batches   []string // as they came
 }
 
 func newWorld(script ...step) *world {
@@ -171,12 +171,6 @@ func (w *world) Complete(s *planner.Step, _ executor.Outcome, err error) error {
 	return w.script[i].journal
 }
 
-func (w *world) Do(ctx context.Context, s *planner.Step, ids executor.IDs) (executor.Outcome, error) {
-	w.begin([]*planner.Step{s}, ids)
-	defer w.end([]*planner.Step{s}, w.pending(s))
-	return w.attempt(ctx, s)
-}
-
 // pending tells which of the steps under way do not end.
 func (w *world) pending(steps ...*planner.Step) []bool {
 	w.mu.Lock()
@@ -188,9 +182,11 @@ func (w *world) pending(steps ...*planner.Step) []bool {
 	return pending
 }
 
-// DoBatch carries out its steps one after the other, each with an outcome of its own.
-func (w *world) DoBatch(ctx context.Context, steps []*planner.Step, ids executor.IDs) []executor.Attempt {
-	w.checkBatch(steps)
+// Do carries out its steps one after the other, each with an outcome of its own.
+func (w *world) Do(ctx context.Context, steps []*planner.Step, ids executor.IDs) []executor.Attempt {
+	if len(steps) > 1 || steps[0].Batch != 0 {
+		w.checkBatch(steps)
+	}
 	w.begin(steps, ids)
 	defer w.end(steps, w.pending(steps...))
 	attempts := make([]executor.Attempt, len(steps))

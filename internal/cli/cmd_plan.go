@@ -331,7 +331,7 @@ func (c *connection) localize(desired *manifest.Manifest) diag.List {
 
 // gracePeriod is the grace period for what former runs sent.
 func (o planOptions) gracePeriod(last stateReader, out output) provider.Grace {
-	g := provider.Grace{Period: o.grace, Tell: func(d time.Duration) {
+	g := provider.Grace{Period: o.grace, OnWait: func(d time.Duration) {
 		out.view.Notef("an earlier run got no answer to some requests; checking again in %s whether they took effect", d.Round(time.Second))
 	}}
 	if heard := last.LastActivity(); !heard.IsZero() {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 
 	"github.com/planform/planform/apiclient"
 	"github.com/planform/planform/executor"
@@ -15,36 +14,36 @@ import (
 
 // adoptPredefined adopts an object that the service created together with its parent, and
 // makes it match the manifest.
-func (s *Service) adoptPredefined(ctx context.Context, step *planner.Step, params map[string]string, ids executor.IDs) (executor.Outcome, error) {
-	rows, err := s.listIn(ctx, step.Kind, step.Object.Parent, ids)
+func (w *write) adoptPredefined(ctx context.Context, r row) (executor.Outcome, error) {
+	o := r.step.Object
+	rows, err := w.listIn(ctx, r.step.Kind, o.Parent, w.ids)
 	if err != nil {
-		return executor.Outcome{}, failure(step, err)
+		return executor.Outcome{}, failure(r.step, err)
 	}
-	for _, row := range rows {
-		if sameNaturalKey(step.Object, row) {
-			return s.adoptExisting(ctx, step, row, params, ids)
+	for _, predefined := range rows {
+		if sameNaturalKey(o, predefined) {
+			return w.adoptExisting(ctx, r, predefined)
 		}
 	}
-	return executor.Outcome{}, fmt.Errorf("the %s %q did not come with %s: apply again to create it", step.Kind.Noun(), step.Object.Name(), step.Object.Parent.Address)
+	return executor.Outcome{}, fmt.Errorf("the %s %q did not come with %s: apply again to create it", o.Kind.Noun(), o.Name(), o.Parent.Address)
 }
 
 // adoptConflicting adopts the object that the service names as the conflict of a create, if
 // it is the wanted one. Archived objects and drafts conflict too, and no list shows them.
-func (s *Service) adoptConflicting(ctx context.Context, step *planner.Step, params map[string]string, ids executor.IDs, cause *apiclient.Error) (executor.Outcome, error) {
-	op, ok := s.operation(step, resource.Get)
+func (w *write) adoptConflicting(ctx context.Context, r row, cause *apiclient.Error) (executor.Outcome, error) {
+	step := r.step
+	op, ok := w.operation(step, resource.Get)
 	if !ok {
 		return executor.Outcome{}, failure(step, cause)
 	}
-	at := maps.Clone(params)
-	at[step.Kind.Param] = cause.ExistingID
-	res, err := s.client.Do(ctx, apiclient.Request{Operation: op, Params: at})
+	res, err := w.client.Do(ctx, apiclient.Request{Operation: op, Params: r.paramsWith(cause.ExistingID)})
 	switch {
 	case errors.Is(err, apiclient.ErrNotFound):
 		return executor.Outcome{}, hiddenConflict(step, cause.ExistingID, "archived or a draft")
 	case err != nil || res.Row.ID() != cause.ExistingID:
 		return executor.Outcome{}, failure(step, cause)
-	case res.Row.HasExternalID(resource.ExternalID(s.plan.Workspace, step.Address)), !step.Kind.AdoptOnRequestOnly && sameNaturalKey(step.Object, res.Row):
-		out, err := s.adoptExisting(ctx, step, res.Row, params, ids)
+	case res.Row.HasExternalID(resource.ExternalID(w.plan.Workspace, step.Address)), !step.Kind.AdoptOnRequestOnly && sameNaturalKey(step.Object, res.Row):
+		out, err := w.adoptExisting(ctx, r, res.Row)
 		out.RecoveredByLookup, out.CreatedByUs = err == nil, false
 		return out, err
 	default:
@@ -60,28 +59,28 @@ func hiddenConflict(step *planner.Step, id, why string) error {
 }
 
 // adoptExisting makes an existing object match the step: fields that differ are sent.
-func (s *Service) adoptExisting(ctx context.Context, step *planner.Step, row resource.Row, params map[string]string, ids executor.IDs) (executor.Outcome, error) {
-	if wrong := s.claim(step, row, false); wrong != nil {
+func (w *write) adoptExisting(ctx context.Context, r row, existing resource.Row) (executor.Outcome, error) {
+	step := r.step
+	if wrong := w.claim(step, existing, false); wrong != nil {
 		return executor.Outcome{}, unknownOutcome{wrong}
 	}
-	desired := s.desired(step, ids)
-	row = step.Kind.InZone(row, step.Zone)
+	desired := w.desired(step)
+	existing = step.Kind.InZone(existing, step.Zone)
 	var differing []*resource.Value
 	for _, v := range step.Values {
 		want, ok := desired[v.Field]
-		if have, known := v.Field.ObservedIn(row); ok && (known && have != want || resource.IsCustom(v)) && !v.Field.Immutable {
+		if have, known := v.Field.ObservedIn(existing); ok && (known && have != want || resource.IsCustom(v)) && !v.Field.Immutable {
 			differing = append(differing, v)
 		}
 	}
-	out := s.created(step, row, ids)
-	op, ok := s.operation(step, resource.Update)
+	out := w.created(step, existing)
+	op, ok := w.operation(step, resource.Update)
 	if len(differing) == 0 || !ok {
 		return out, nil
 	}
 	change := *step
-	change.Action, change.Operation, change.ID, change.Values = planner.Update, op, row.ID(), differing
-	params[step.Kind.Param] = change.ID
-	updated, err := s.update(ctx, &change, params, ids)
+	change.Action, change.Operation, change.ID, change.Values = planner.Update, op, existing.ID(), differing
+	updated, err := w.update(ctx, row{step: &change, params: r.paramsWith(change.ID)})
 	if err != nil {
 		return executor.Outcome{}, err
 	}

@@ -13,8 +13,8 @@ import (
 )
 
 // setArchived archives an object or restores it. The state does not record that: the service shows it.
-func (s *Service) setArchived(ctx context.Context, step *planner.Step, params map[string]string) (executor.Outcome, error) {
-	id := params[step.Kind.Param]
+func (w *write) setArchived(ctx context.Context, r row) (executor.Outcome, error) {
+	step, id := r.step, r.params[r.step.Kind.Param]
 	if id == "" {
 		return executor.Outcome{}, fmt.Errorf("%s is not on the service", step.Address)
 	}
@@ -25,7 +25,7 @@ func (s *Service) setArchived(ctx context.Context, step *planner.Step, params ma
 			body = fmt.Appendf(nil, `{%q:%q}`, field, time.Now().Format(time.DateOnly))
 		}
 	}
-	res, err := s.client.Do(ctx, apiclient.Request{Operation: step.Operation, Params: params, Body: body})
+	res, err := w.client.Do(ctx, apiclient.Request{Operation: step.Operation, Params: r.params, Body: body})
 	if err != nil {
 		return executor.Outcome{}, failure(step, err)
 	}

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/planform/planform/apiclient"
 	"github.com/planform/planform/executor"
 	"github.com/planform/planform/internal/resource"
 	"github.com/planform/planform/planner"
@@ -20,57 +19,6 @@ import (
 
 // newestFirst is the query for the latest objects first.
 func newestFirst() url.Values { return url.Values{"order_by": {"-created_at"}} }
-
-// sentUnseen notes an object that a batch wrote.
-func (s *Service) sentUnseen(step *planner.Step, id string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if step.Action == planner.Create {
-		s.batchCreated[id] = len(s.batchCreated)
-	}
-	s.unseen[id] = step
-}
-
-// settling is how long after its answer the service may still touch what it has written: it does so a moment later, and its
-// clock in answers has whole seconds, and may be a second late.
-const settling = 3 * time.Second
-
-// remember notes what a step brought: the values that later steps do not send, and when the run last wrote an object, or
-// something in it, or put it somewhere, since the service changes the object's updated_at then.
-func (s *Service) remember(step *planner.Step, out executor.Outcome, ids executor.IDs) {
-	at := s.client.Served()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if step.Members == nil {
-		s.learnt[step.Address] = planner.MergeValues(s.learnt[step.Address], out.Values)
-	}
-	note := func(id string) {
-		if id != "" {
-			s.written[id] = at
-		}
-	}
-	note(out.ID)
-	for _, id := range out.Members {
-		note(id)
-	}
-	o := step.Object
-	if step.Members != nil {
-		o = step.Members.Container.Object
-	}
-	for ; o != nil; o = o.Parent {
-		id, _ := ids(o.Address)
-		note(id)
-	}
-}
-
-// untouchedSince reports whether nobody changed an object after the run wrote it, as its row tells.
-func (s *Service) untouchedSince(row resource.Row) bool {
-	at, _ := row["updated_at"].(string)
-	changed, err := time.Parse(time.RFC3339, at)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return err == nil && !changed.After(s.written[row.ID()].Add(settling))
-}
 
 // placement is a container that the create of a member puts it into.
 type placement struct {
@@ -99,11 +47,11 @@ func findPlacements(plan *planner.Plan) map[resource.Address][]placement {
 }
 
 // placed are the containers that a create puts its object into: those that exist.
-func (b *batch) placed(step *planner.Step) []placement {
+func (w *write) placed(step *planner.Step) []placement {
 	var l []placement
-	for _, p := range b.placements[step.Address] {
+	for _, p := range w.placements[step.Address] {
 		if p.id == "" {
-			p.id, _ = b.ids(p.step.Members.Container.Address)
+			p.id, _ = w.ids(p.step.Members.Container.Address)
 		}
 		if p.id != "" {
 			l = append(l, p)
@@ -113,9 +61,9 @@ func (b *batch) placed(step *planner.Step) []placement {
 }
 
 // place adds the containers that the object is to be in to the body of a create.
-func (b *batch) place(step *planner.Step, body []byte) []byte {
+func (w *write) place(step *planner.Step, body []byte) []byte {
 	overviews, ids := []*resource.Overview{}, map[*resource.Overview][]string{}
-	for _, p := range b.placed(step) {
+	for _, p := range w.placed(step) {
 		if ids[p.overview] == nil {
 			overviews = append(overviews, p.overview)
 		}
@@ -129,80 +77,28 @@ func (b *batch) place(step *planner.Step, body []byte) []byte {
 
 // withoutPlaced separates the members that their creates have put into the container, as the
 // service shows, from the others.
-func (s *Service) withoutPlaced(ctx context.Context, step *planner.Step, params map[string]string, members []member) (rest []member, in []string) {
-	list, ok := step.Kind.Op(resource.ListOverview, s.plan.API)
+func (w *write) withoutPlaced(ctx context.Context, r row, members []member) (rest []member, in []string) {
+	step := r.step
+	list, ok := step.Kind.Op(resource.ListOverview, w.plan.API)
 	if !ok {
 		return members, nil
 	}
 	var created []string
 	for _, m := range members {
-		if s.createdInBatch(m.id) {
+		if _, ok := w.memory.createdInBatch(m.id); ok {
 			created = append(created, m.id)
 		}
 	}
-	s.show(ctx, list, params, created, "-created_at")
-	container := params[resource.MustLookup(step.Kind.Membership.Container).Param]
+	w.memory.show(ctx, list, r.params, created, "-created_at")
+	container := r.params[resource.MustLookup(step.Kind.Membership.Container).Param]
 	for _, m := range members {
-		if row, shown := s.shownRow(m.id); shown && len(list.Overview.Members(step.Kind.Membership, container, []resource.Row{row})) > 0 {
+		if row, shown := w.memory.shownRow(m.id); shown && len(list.Overview.Members(step.Kind.Membership, container, []resource.Row{row})) > 0 {
 			in = append(in, m.id)
 		} else {
 			rest = append(rest, m)
 		}
 	}
 	return rest, in
-}
-
-func (s *Service) createdInBatch(id string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	_, created := s.batchCreated[id]
-	return created
-}
-
-func (s *Service) shownRow(id string) (resource.Row, bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	row, ok := s.shown[id]
-	return row, ok
-}
-
-// show reads what API v2 shows of objects, in the given order, until all have been seen. A
-// failure is no error: what was not seen is not confirmed.
-func (s *Service) show(ctx context.Context, list *resource.Operation, params map[string]string, ids []string, order string) {
-	s.reading.Lock() // steps that need the same rows wait for one read
-	defer s.reading.Unlock()
-	missing := map[string]bool{}
-	for _, id := range ids {
-		if _, ok := s.shownRow(id); !ok {
-			missing[id] = true
-		}
-	}
-	if len(missing) == 0 {
-		return
-	}
-	rows := s.readUntil(ctx, list, params, order, "all", missing)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	maps.Copy(s.shown, rows)
-}
-
-// readUntil reads a list in the given order, until all objects have been seen or it fails.
-func (s *Service) readUntil(ctx context.Context, list *resource.Operation, params map[string]string, order, fields string, missing map[string]bool) map[string]resource.Row {
-	rows := map[string]resource.Row{}
-	query := url.Values{"order_by": {order}, "fields": {fields}}
-	for page, err := range s.client.Pages(ctx, apiclient.Request{Operation: list, Params: params, Query: query}) {
-		if err != nil {
-			break
-		}
-		for _, row := range page {
-			rows[row.ID()] = row
-			delete(missing, row.ID())
-		}
-		if len(missing) == 0 {
-			break
-		}
-	}
-	return rows
 }
 
 // Confirm reads what the service made of the objects that the run's batches wrote, and of those whose IDs are in doubt. It
@@ -214,6 +110,7 @@ func (s *Service) Confirm(ctx context.Context, r *executor.Result, journal execu
 		id := cmp.Or(run[a], s.plan.Known[a].ID)
 		return id, id != ""
 	}
+	w := &write{Service: s, ids: ids}
 	type group struct {
 		kind   *resource.Kind
 		parent *resource.Object
@@ -230,7 +127,7 @@ func (s *Service) Confirm(ctx context.Context, r *executor.Result, journal execu
 			continue
 		}
 		run[res.Step.Address] = res.Outcome.ID
-		if s.unseen[res.Outcome.ID] != res.Step {
+		if s.memory.unseen[res.Outcome.ID] != res.Step {
 			continue
 		}
 		at := group{res.Step.Kind, res.Step.Object.Parent, res.Step.Action}
@@ -256,22 +153,22 @@ func (s *Service) Confirm(ctx context.Context, r *executor.Result, journal execu
 		order := "-created_at"
 		if at.action != planner.Create {
 			order = "-updated_at"
-			maps.DeleteFunc(s.shown, func(id string, _ resource.Row) bool { return g.ids[id] })
+			s.memory.forget(g.ids)
 		}
 		if v1, offered := at.kind.Op(resource.List, resource.V1); g.texts && offered {
-			maps.Copy(rows, s.readUntil(ctx, v1, params, order, strings.Join(slices.Sorted(maps.Keys(g.fields)), ","), g.ids))
+			maps.Copy(rows, s.memory.readUntil(ctx, v1, params, order, strings.Join(slices.Sorted(maps.Keys(g.fields)), ","), g.ids))
 			continue
 		}
-		s.show(ctx, list, params, slices.Collect(maps.Keys(g.ids)), order)
+		s.memory.show(ctx, list, params, slices.Collect(maps.Keys(g.ids)), order)
 		for id := range g.ids {
-			if row, shown := s.shownRow(id); shown {
+			if row, shown := s.memory.shownRow(id); shown {
 				rows[id] = at.kind.FromV2(row)
 			}
 		}
 	}
 	for i := range r.Steps {
 		res := &r.Steps[i]
-		if s.disputed[res.Step] && res.Status == executor.Done {
+		if s.claims.isDisputed(res.Step) && res.Status == executor.Done {
 			out := s.settleDispute(ctx, res.Step, res.Outcome, ids)
 			if out.ID != res.Outcome.ID {
 				if err := journal.Complete(res.Step, out, nil); err != nil {
@@ -286,13 +183,13 @@ func (s *Service) Confirm(ctx context.Context, r *executor.Result, journal execu
 		if !shown || res.Status != executor.Done {
 			continue
 		}
-		if s.unseen[res.Outcome.ID] != res.Step { // a later step wrote it too
+		if s.memory.unseen[res.Outcome.ID] != res.Step { // a later step wrote it too
 			if res.Step.Action == planner.Create {
 				res.Outcome.Identifier = s.identifier(res.Step.Object, row)
 			}
 			continue
 		}
-		out := s.confirmed(res.Step, res.Outcome, row, ids)
+		out := w.confirmed(res.Step, res.Outcome, row)
 		if err := journal.Complete(res.Step, out, nil); err != nil {
 			return err
 		}
@@ -304,30 +201,30 @@ func (s *Service) Confirm(ctx context.Context, r *executor.Result, journal execu
 
 // confirmed is the outcome of a row of a batch that the service shows. What differs there from what was sent is the service's
 // form of it, if nobody has touched the object since.
-func (s *Service) confirmed(step *planner.Step, out executor.Outcome, row resource.Row, ids executor.IDs) executor.Outcome {
+func (w *write) confirmed(step *planner.Step, out executor.Outcome, row resource.Row) executor.Outcome {
 	sent, before := *step, out.Values
 	sent.Values = slices.DeleteFunc(slices.Clone(step.Values), func(v *resource.Value) bool { _, shows := row.Shown(v.Field); return !shows })
-	values := s.desired(step, ids)
-	s.verify(&out, &sent, row, values, ids)
+	values := w.desired(step)
+	w.verify(&out, &sent, row, values)
 	out.Values = digests(values)
-	s.digestSent(step, row, out.Values, ids)
+	w.digestSent(step, row, out.Values)
 	for _, v := range step.Values {
 		key := planner.ShownKey(v.Field.Name)
-		if _, differs := out.Values[key]; differs && !v.Field.IsRef() && !s.untouchedSince(row) || v.Field.Rich() && sent.Sends(v) == nil {
+		if _, differs := out.Values[key]; differs && !v.Field.IsRef() && !w.memory.untouchedSince(row) || v.Field.Rich() && sent.Sends(v) == nil {
 			out.Values[key] = cmp.Or(before[key], planner.Unseen(time.Time{}))
 		}
 	}
-	out.Identifier = cmp.Or(s.identifier(step.Object, row), out.Identifier)
+	out.Identifier = cmp.Or(w.identifier(step.Object, row), out.Identifier)
 	return out
 }
 
 // batchValues are the values of an object as the state keeps them while nothing has shown its texts.
-func (s *Service) batchValues(step *planner.Step, ids executor.IDs) map[string]string {
-	values := digests(s.desired(step, ids))
-	s.digestSent(step, nil, values, ids)
+func (w *write) batchValues(step *planner.Step) map[string]string {
+	values := digests(w.desired(step))
+	w.digestSent(step, nil, values)
 	for _, v := range step.Values {
 		if v.Field.Rich() {
-			values[planner.ShownKey(v.Field.Name)] = planner.Unseen(s.client.Served())
+			values[planner.ShownKey(v.Field.Name)] = planner.Unseen(w.client.Served())
 		}
 	}
 	return values

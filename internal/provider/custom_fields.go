@@ -15,22 +15,22 @@ import (
 )
 
 // setCustom sends the values of custom fields by API v1, a request for each. Repeating one is harmless.
-func (s *Service) setCustom(ctx context.Context, step *planner.Step, params map[string]string, ids executor.IDs) error {
-	for _, v := range step.Values {
+func (w *write) setCustom(ctx context.Context, r row) error {
+	for _, v := range r.step.Values {
 		if !resource.IsCustom(v) {
 			continue
 		}
-		id, ok := ids(v.Field.Definition.Address)
+		id, ok := w.ids(v.Field.Definition.Address)
 		if !ok {
 			return fmt.Errorf("%s is not on the service", v.Field.Definition.Address)
 		}
-		at := maps.Clone(params)
+		at := maps.Clone(r.params)
 		at[v.Field.Definition.Kind.Param] = id
 		req := apiclient.Request{Operation: resource.CustomFieldOp(v), Params: at}
 		if !v.Null {
-			req.Body = resource.Body([]*resource.Value{v}, resource.ContractDialect, s.resolve(step.Object, ids))
+			req.Body = resource.Body([]*resource.Value{v}, resource.ContractDialect, w.resolve(r.step.Object, w.ids))
 		}
-		if _, err := s.client.Do(ctx, req); err != nil && (!v.Null || !notFound(err)) {
+		if _, err := w.client.Do(ctx, req); err != nil && (!v.Null || !notFound(err)) {
 			return err
 		}
 	}
@@ -39,10 +39,9 @@ func (s *Service) setCustom(ctx context.Context, step *planner.Step, params map[
 
 // completeCustom sends the values of custom fields after a create by API v1. The object is there
 // without them, so a refusal is a warning; the next plan has them again.
-func (s *Service) completeCustom(ctx context.Context, step *planner.Step, params map[string]string, ids executor.IDs, out *executor.Outcome) {
-	at := maps.Clone(params)
-	at[step.Kind.Param] = out.ID
-	err := s.setCustom(ctx, step, at, ids)
+func (w *write) completeCustom(ctx context.Context, r row, out *executor.Outcome) {
+	step := r.step
+	err := w.setCustom(ctx, row{step: step, params: r.paramsWith(out.ID)})
 	if err == nil {
 		return
 	}
@@ -58,8 +57,8 @@ func (s *Service) completeCustom(ctx context.Context, step *planner.Step, params
 }
 
 // inBody reports whether the body of a row holds the step's values of custom fields.
-func (b *batch) inBody(step *planner.Step) bool {
-	return b.named[step] && !b.withoutBulk(setValue())
+func (w *write) inBody(step *planner.Step) bool {
+	return w.named[step] && !w.learned.lacks(setValue())
 }
 
 // setValue is the operation of API v1 that sets a value. It takes the place of custom_fields in API v2 where
@@ -71,16 +70,15 @@ func setValue() *resource.Operation {
 
 // takesCustom reports whether API v2 stores the custom fields that it gets. The first object that shows it
 // tells: the service may leave them out without an error.
-func (s *Service) takesCustom(ctx context.Context, step *planner.Step, params map[string]string, id string, ids executor.IDs) bool {
-	if s.customChecked.Load() || s.withoutBulk(setValue()) {
-		return !s.withoutBulk(setValue())
+func (w *write) takesCustom(ctx context.Context, r row, id string) bool {
+	step := r.step
+	if lacks := w.learned.lacks(setValue()); lacks || w.learned.seenCustom(false) {
+		return !lacks
 	}
 	op, _ := resource.MustLookup(resource.Property).Op(resource.GetFields, resource.V2)
-	at := maps.Clone(params)
-	at[step.Kind.Param] = id
-	res, err := s.client.Do(ctx, apiclient.Request{Operation: op, Params: at})
+	res, err := w.client.Do(ctx, apiclient.Request{Operation: op, Params: r.paramsWith(id)})
 	if err != nil {
-		s.giveUpBulk(setValue(), err)
+		w.learned.disable(setValue(), err)
 		return false
 	}
 	shown, ok := res.Row["custom_fields"].(map[string]any)
@@ -88,36 +86,39 @@ func (s *Service) takesCustom(ctx context.Context, step *planner.Step, params ma
 		if !resource.IsCustom(v) {
 			continue
 		}
-		value, there := shown[s.customName(v.Field.Definition, ids)]
+		value, there := shown[w.customName(v.Field.Definition)]
 		if details, isObject := value.(map[string]any); isObject {
 			value = details["value"]
 		}
-		want, _ := v.Desired(s.resolve(step.Object, ids))
-		before := s.plan.Known[step.Address].Values[v.Field.Name]
+		want, _ := v.Desired(w.resolve(step.Object, w.ids))
+		before := w.plan.Known[step.Address].Values[v.Field.Name]
 		still := before != resource.Digest(want) && fmt.Sprint(value) == v.Field.WithoutProperty(before)
 		if !ok || there == v.Null || there && still {
-			s.giveUpBulk(setValue(), errors.New("API v2 leaves out custom_fields"))
+			w.learned.disable(setValue(), errors.New("API v2 leaves out custom_fields"))
 			return false
 		}
-		s.customChecked.CompareAndSwap(false, there) // one that is cleared may have had no value
+		w.learned.seenCustom(there) // one that is cleared may have had no value
 	}
 	return true
 }
 
 // namesCustom reports whether it is known how API v2 names the custom fields of a step. A list
 // of the project tells, which is read when one is not known yet.
-func (s *Service) namesCustom(ctx context.Context, step *planner.Step, params map[string]string, ids executor.IDs) bool {
-	for _, v := range step.Values {
+func (w *write) namesCustom(ctx context.Context, r row) bool {
+	for _, v := range r.step.Values {
 		if !resource.IsCustom(v) {
 			continue
 		}
-		id, _ := ids(v.Field.Definition.Address)
-		s.mu.Lock()
-		name, asked := s.customNames[id]
-		s.mu.Unlock()
-		if !asked {
-			s.readCustomNames(ctx, params, id)
-			name = s.customName(v.Field.Definition, ids)
+		id, _ := w.ids(v.Field.Definition.Address)
+		name, known := w.learned.customName(id)
+		if !known {
+			op, _ := resource.MustLookup(resource.Property).Op(resource.ListNames, resource.V2)
+			rows, err := w.client.List(ctx, apiclient.Request{Operation: op, Params: r.params, Query: url.Values{"fields": {"id,name"}}})
+			if err != nil {
+				rows = nil // they are sent by API v1
+			}
+			w.learned.nameCustom(id, rows)
+			name, _ = w.learned.customName(id)
 		}
 		if name == "" {
 			return false
@@ -126,24 +127,9 @@ func (s *Service) namesCustom(ctx context.Context, step *planner.Step, params ma
 	return true
 }
 
-func (s *Service) readCustomNames(ctx context.Context, params map[string]string, wanted string) {
-	op, _ := resource.MustLookup(resource.Property).Op(resource.ListNames, resource.V2)
-	rows, err := s.client.List(ctx, apiclient.Request{Operation: op, Params: params, Query: url.Values{"fields": {"id,name"}}})
-	if err != nil {
-		rows = nil // they are sent by API v1
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.customNames[wanted] = ""
-	for _, row := range rows {
-		s.customNames[row.ID()], _ = row["name"].(string)
-	}
-}
-
 // customName is the name of a property in bodies of API v2, or "".
-func (s *Service) customName(definition *resource.Object, ids executor.IDs) string {
-	id, _ := ids(definition.Address)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.customNames[id]
+func (w *write) customName(definition *resource.Object) string {
+	id, _ := w.ids(definition.Address)
+	name, _ := w.learned.customName(id)
+	return name
 }

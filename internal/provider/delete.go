@@ -16,11 +16,6 @@ import (
 // delete carries out a delete. An object that does not exist any more is a success, so
 // repeating the request is harmless.
 func (s *Service) delete(ctx context.Context, step *planner.Step) (executor.Outcome, error) {
-	for _, g := range step.Guards {
-		if err := s.checkUnused(ctx, step, g); err != nil {
-			return executor.Outcome{}, err
-		}
-	}
 	_, err := s.client.Do(ctx, apiclient.Request{Operation: step.Operation, Params: step.Params})
 	if err != nil && !notFound(err) {
 		return executor.Outcome{}, explainRefusedDelete(step, failure(step, err))

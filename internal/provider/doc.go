@@ -15,7 +15,7 @@
 //     ([DefaultGrace]), during which the service may still carry out a request that its
 //     client has given up; the period is short where the service refuses a second object,
 //     by its external ID or by a field ([resource.Kind] UniqueExternalID and UniqueField),
-//     and where an error came at once. grace.go has the table.
+//     and where an error came at once. indoubt.go has the table.
 //   - A create that the service refuses for the moment is sent again after a look-up only,
 //     where the service would take a second object and it is not its own throttle that
 //     answers.

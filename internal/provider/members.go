@@ -32,10 +32,9 @@ func (m member) name() string {
 
 // memberBatch is a batch of members on its way into their container.
 type memberBatch struct {
-	*Service
+	*write
 
-	step   *planner.Step
-	params map[string]string
+	row row
 
 	in       []string // IDs of the members that were added, or were members already
 	warnings diag.List
@@ -43,12 +42,13 @@ type memberBatch struct {
 	refusal  error    // of the last of them
 }
 
-func (s *Service) addMembers(ctx context.Context, step *planner.Step, params map[string]string, ids executor.IDs) (executor.Outcome, error) {
+func (w *write) addMembers(ctx context.Context, r row) (executor.Outcome, error) {
+	step := r.step
 	members := make([]member, 0, len(step.Members.Items))
 	for i := range step.Members.Items {
 		m := member{&step.Members.Items[i], step.Members.Items[i].ID}
 		if m.id == "" {
-			m.id, _ = ids(m.Address)
+			m.id, _ = w.ids(m.Address)
 		}
 		if m.id != "" {
 			members = append(members, m)
@@ -57,8 +57,8 @@ func (s *Service) addMembers(ctx context.Context, step *planner.Step, params map
 	if len(members) == 0 {
 		return executor.Outcome{}, nil
 	}
-	j := &memberBatch{Service: s, step: step, params: params}
-	if members, j.in = s.withoutPlaced(ctx, step, params, members); len(members) == 0 {
+	j := &memberBatch{write: w, row: r}
+	if members, j.in = w.withoutPlaced(ctx, r, members); len(members) == 0 {
 		return executor.Outcome{Record: planner.Record{Members: j.in, Values: attributes(step, j.in)}}, nil
 	}
 	if err := j.add(ctx, members); err != nil {
@@ -86,11 +86,12 @@ func attributes(step *planner.Step, in []string) map[string]string {
 }
 
 // updateMember changes the attribute of one member of a container.
-func (s *Service) updateMember(ctx context.Context, step *planner.Step, params map[string]string) (executor.Outcome, error) {
+func (w *write) updateMember(ctx context.Context, r row) (executor.Outcome, error) {
+	step, params := r.step, maps.Clone(r.params)
 	m := &step.Members.Items[0]
 	params[resource.MustLookup(step.Kind.Membership.Member).Param] = m.ID
 	maps.Copy(params, step.Params)
-	res, err := s.client.Do(ctx, apiclient.Request{Operation: step.Operation, Params: params, Body: step.Kind.Membership.Attribute.Body(m.Value)})
+	res, err := w.client.Do(ctx, apiclient.Request{Operation: step.Operation, Params: params, Body: step.Kind.Membership.Attribute.Body(m.Value)})
 	if err != nil {
 		return executor.Outcome{}, failure(step, err)
 	}
@@ -124,14 +125,14 @@ func (j *memberBatch) add(ctx context.Context, members []member) error {
 		list[i] = m.id
 	}
 	res, err := j.client.Do(ctx, apiclient.Request{
-		Operation: j.step.Operation, Params: j.params, Body: j.step.Kind.Membership.IDs(j.step.Operation, list, members[0].Value),
+		Operation: j.row.step.Operation, Params: j.row.params, Body: j.row.step.Kind.Membership.IDs(j.row.step.Operation, list, members[0].Value),
 	})
 	e, refused := errors.AsType[*apiclient.Error](err)
 	switch {
 	case err == nil:
 		j.check(ctx, members, res)
 		return nil
-	case len(members) == 1 && j.isIn(ctx, j.step, j.params, list, err):
+	case len(members) == 1 && j.isIn(ctx, j.row, list, err):
 		j.in = append(j.in, list...)
 		return nil
 	case !refused || !e.Generic() || len(members) == 0:
@@ -150,14 +151,14 @@ func (j *memberBatch) add(ctx context.Context, members []member) error {
 // check finds out which members were added: those that the answer names and, where it
 // leaves some out, those that the container shows. If neither names any, all were added.
 func (j *memberBatch) check(ctx context.Context, members []member, res *apiclient.Response) {
-	membership := j.step.Kind.Membership
+	membership := j.row.step.Kind.Membership
 	one := strings.TrimSuffix(strings.TrimSuffix(membership.Body, "s"), "_id") // rows are members, or memberships that name one
 	shown, known := idsIn(res.Rows, "id", one, one+"_id"), res.Rows != nil
 	for _, m := range members {
 		if shown[m.id] {
 			continue
 		}
-		if in, read := j.membersIn(ctx, j.step, j.params); read {
+		if in, read := j.membersIn(ctx, j.row.step, j.row.params); read {
 			maps.Copy(shown, in)
 			known = true
 		}
@@ -170,7 +171,7 @@ func (j *memberBatch) check(ctx context.Context, members []member, res *apiclien
 		}
 		j.warnings.Add(diag.Diagnostic{
 			Severity: diag.Warning, Code: "not-taken", Position: m.Position, Address: m.name(),
-			Summary: "the service reported success, but " + m.name() + " is not in " + string(j.step.Members.Container.Address), Hint: silentDropHint,
+			Summary: "the service reported success, but " + m.name() + " is not in " + string(j.row.step.Members.Container.Address), Hint: silentDropHint,
 		})
 	}
 }
@@ -198,7 +199,7 @@ func (j *memberBatch) explain() error {
 		names[i] = m.name() + " (" + m.Position.String() + ")"
 	}
 	hint := "check whether it still exists on the service"
-	if c := j.step.Kind.Membership.Container; j.step.Kind.Membership.Exclusive {
+	if c := j.row.step.Kind.Membership.Container; j.row.step.Kind.Membership.Exclusive {
 		hint += ", and whether it is in two " + diag.Plural(c) + " at once, which the service cannot undo: remove it from all but one there"
 	}
 	return diag.WithHint(fmt.Errorf("%w, because of %s", j.refusal, strings.Join(names, ", ")), hint)
@@ -206,12 +207,12 @@ func (j *memberBatch) explain() error {
 
 // isIn reports whether a refused member is in the container nevertheless: because it was
 // before, as the creator of a project is, or because the service refused it wrongly.
-func (s *Service) isIn(ctx context.Context, step *planner.Step, params map[string]string, members []string, cause error) bool {
+func (s *Service) isIn(ctx context.Context, r row, members []string, cause error) bool {
 	var e *apiclient.Error
-	if !errors.As(cause, &e) || e.Effect == apiclient.NoEffect || !step.Operation.OneAtATime && !e.Generic() {
+	if !errors.As(cause, &e) || e.Effect == apiclient.NoEffect || !r.step.Operation.OneAtATime && !e.Generic() {
 		return false
 	}
-	in, known := s.membersIn(ctx, step, params)
+	in, known := s.membersIn(ctx, r.step, r.params)
 	return known && in[members[0]]
 }
 
@@ -240,12 +241,12 @@ func (s *Service) removeMembers(ctx context.Context, step *planner.Step) (execut
 	if !ok || !step.Operation.V2() {
 		return s.removeBy(ctx, step.Operation, step)
 	}
-	if !s.withoutBulk(step.Operation) {
+	if !s.learned.lacks(step.Operation) {
 		out, err := s.removeBy(ctx, step.Operation, step)
 		if !errors.Is(err, apiclient.ErrUnsupported) {
 			return out, err
 		}
-		s.giveUpBulk(step.Operation, err)
+		s.learned.disable(step.Operation, err)
 	}
 	var removed executor.Outcome
 	for i := range step.Members.Items {

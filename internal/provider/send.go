@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,91 +15,96 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-func (s *Service) create(ctx context.Context, step *planner.Step, params map[string]string, ids executor.IDs) (executor.Outcome, error) {
-	for u := s.lostCreate(step); ; {
-		if u != nil {
-			if again, out, err := s.resolveLostCreate(ctx, step, u, params, ids); !again {
-				return out, err
-			}
-		}
-		res, err := s.upload(ctx, step, params, ids)
+// create sends a create until its outcome is known, or is to be looked for later.
+func (w *write) create(ctx context.Context, r row) (executor.Outcome, error) {
+	step := r.step
+	for {
+		r.lost = w.lostCreate(step)
+		res, err := w.upload(ctx, r)
 		if err == nil {
-			err = s.mixedUp(step, params, s.claim(step, res.Row, true))
+			err = w.mixedUp(r, w.claim(step, res.Row, true))
 		}
 		e, refused := errors.AsType[*apiclient.Error](err)
 		there, exists := errors.AsType[*foundError](err)
 		switch {
 		case exists:
-			return s.adoptOwn(ctx, step, there.row, params, ids)
+			return w.adoptOwn(ctx, r, there.row)
 		case err == nil:
-			row := s.completeRow(ctx, step, params, res.Row)
-			out := s.created(step, row, ids)
-			s.digestSent(step, row, out.Values, ids)
-			s.completeCustom(ctx, step, params, ids, &out)
-			if u != nil {
-				s.checkSingle(ctx, step, u, params, &out)
-			}
+			shown := w.completeRow(ctx, r, res.Row)
+			out := w.created(step, shown)
+			w.digestSent(step, shown, out.Values)
+			w.completeCustom(ctx, r, &out)
+			w.checkSingle(ctx, r, &out)
 			return out, nil
 		case refused && e.Effect == apiclient.Rejected:
-			out, err := s.resolveFailedCreate(ctx, step, u, params, ids, e)
-			return out, s.downgradeGeneric(step, err)
+			out, err := w.resolveRefused(ctx, r, e)
+			return out, w.downgradeGeneric(step, err)
 		case !errors.Is(err, executor.ErrOutcomeUnknown) && (!refused || e.Effect != apiclient.UnknownEffect):
 			return executor.Outcome{}, failure(step, err)
 		}
-		u = s.giveUp(step, err)
+		r.lost = w.giveUp(step, err)
+		if len(w.settle(ctx, []row{r})) == 0 {
+			return w.attempts[r.at].Outcome, w.attempts[r.at].Err
+		}
 	}
+}
+
+// applied is the outcome of a step after which the object has these values.
+func (w *write) applied(step *planner.Step, id string, values map[*resource.Field]string) executor.Outcome {
+	return executor.Outcome{Record: planner.Record{
+		ID: id, Identifier: w.plan.Known[step.Address].Identifier, CreatedByUs: step.CreatedByUs, Values: digests(values),
+	}}
 }
 
 // created is the outcome of a create from the object that the service returned.
-func (s *Service) created(step *planner.Step, row resource.Row, ids executor.IDs) executor.Outcome {
-	values := s.desired(step, ids)
-	out := executor.Outcome{Record: planner.Record{ID: row.ID(), Identifier: s.identifier(step.Object, row), CreatedByUs: step.Action == planner.Create, Values: digests(values)}}
-	s.verify(&out, step, row, values, ids)
-	out.Warnings.Add(s.unsentFields(step, ids)...)
+func (w *write) created(step *planner.Step, shown resource.Row) executor.Outcome {
+	values := w.desired(step)
+	out := w.applied(step, shown.ID(), values)
+	out.Identifier, out.CreatedByUs = w.identifier(step.Object, shown), step.Action == planner.Create
+	w.verify(&out, step, shown, values)
+	out.Warnings.Add(w.unsentFields(step)...)
 	return out
 }
 
-func (s *Service) update(ctx context.Context, step *planner.Step, params map[string]string, ids executor.IDs) (executor.Outcome, error) {
-	var row resource.Row
-	if !step.OnlyCustom() {
-		res, err := s.send(ctx, step, params, ids)
+func (w *write) update(ctx context.Context, r row) (executor.Outcome, error) {
+	var shown resource.Row
+	if !r.step.OnlyCustom() {
+		res, err := w.sendOne(ctx, r)
 		if err != nil {
-			return executor.Outcome{}, failure(step, err)
+			return executor.Outcome{}, failure(r.step, err)
 		}
-		row = s.completeRow(ctx, step, params, res.Row)
+		shown = w.completeRow(ctx, r, res.Row)
 	}
-	if err := s.setCustom(ctx, step, params, ids); err != nil {
-		return executor.Outcome{}, failure(step, err)
+	if err := w.setCustom(ctx, r); err != nil {
+		return executor.Outcome{}, failure(r.step, err)
 	}
-	values := s.desired(step, ids)
-	out := executor.Outcome{Record: planner.Record{ID: params[step.Kind.Param], Identifier: s.plan.Known[step.Address].Identifier, CreatedByUs: step.CreatedByUs, Values: digests(values)}}
-	s.verify(&out, step, row, values, ids)
-	s.digestSent(step, row, out.Values, ids)
+	values := w.desired(r.step)
+	out := w.applied(r.step, r.params[r.step.Kind.Param], values)
+	w.verify(&out, r.step, shown, values)
+	w.digestSent(r.step, shown, out.Values)
 	return out, nil
 }
 
 // completeRow is the object after a write, read again where the answer leaves out a list that was sent.
-func (s *Service) completeRow(ctx context.Context, step *planner.Step, params map[string]string, row resource.Row) resource.Row {
-	op, ok := s.operation(step, resource.Get)
-	id := cmp.Or(row.ID(), params[step.Kind.Param])
-	if !ok || id == "" || !slices.ContainsFunc(step.Values, func(v *resource.Value) bool {
-		_, shows := row.Shown(v.Field)
+func (w *write) completeRow(ctx context.Context, r row, shown resource.Row) resource.Row {
+	op, ok := w.operation(r.step, resource.Get)
+	id := cmp.Or(shown.ID(), r.params[r.step.Kind.Param])
+	if !ok || id == "" || !slices.ContainsFunc(r.step.Values, func(v *resource.Value) bool {
+		_, shows := shown.Shown(v.Field)
 		return v.Field.Type == resource.RefSet && !shows && !resource.IsCustom(v)
 	}) {
-		return row
+		return shown
 	}
-	at := maps.Clone(params)
-	at[step.Kind.Param] = id
-	if res, err := s.client.Do(ctx, apiclient.Request{Operation: op, Params: at}); err == nil && res.Row.ID() == id {
+	if res, err := w.client.Do(ctx, apiclient.Request{Operation: op, Params: r.paramsWith(id)}); err == nil && res.Row.ID() == id {
 		return res.Row
 	}
-	return row
+	return shown
 }
 
 // digestSent adds to the applied values those into which the service rewrote them.
-func (s *Service) digestSent(step *planner.Step, row resource.Row, applied map[string]string, ids executor.IDs) {
-	resolve := s.resolve(step.Object, ids)
-	known := s.known(step.Address)
+func (w *write) digestSent(step *planner.Step, row resource.Row, applied map[string]string) {
+	resolve := w.resolve(step.Object, w.ids)
+	known := planner.MergeValues(w.plan.Known[step.Address].Values, w.memory.valuesOf(step.Address))
 	for i := range step.Object.Values {
 		v := &step.Object.Values[i]
 		key := planner.ShownKey(v.Field.Name)
@@ -124,47 +128,41 @@ func (s *Service) digestSent(step *planner.Step, row resource.Row, applied map[s
 	}
 }
 
-// known are the values of an object that the state has, or will have by what is done.
-func (s *Service) known(address resource.Address) map[string]string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return planner.MergeValues(s.plan.Known[address].Values, s.learnt[address])
-}
-
-// send makes the request of a create or update, in the dialect that the service uses.
-func (s *Service) send(ctx context.Context, step *planner.Step, params map[string]string, ids executor.IDs) (*apiclient.Response, error) {
-	extra := s.extraFields(step, params)
-	resolve := s.resolve(step.Object, ids)
-	dialect := s.dialect(step.Kind, step.Operation)
+// sendOne makes the request of a create or update, in the dialect that the service uses.
+func (w *write) sendOne(ctx context.Context, r row) (*apiclient.Response, error) {
+	step, extra, resolve := r.step, w.extraFields(r), w.resolve(r.step.Object, w.ids)
+	dialect := w.learned.dialect(step.Kind, step.Operation)
 	values := slices.DeleteFunc(slices.Clone(step.Values), resource.IsCustom)
 	body := func(d resource.Dialect) []byte {
 		return step.Operation.Enclose(resource.Body(values, d, resolve, extra...))
 	}
-	req := apiclient.Request{Operation: step.Operation, Params: params, Body: body(dialect), Again: s.lookAgain(step, params)}
-	res, err := s.client.Do(ctx, req)
-	if other, ok := s.otherDialect(step, dialect, err); ok {
+	req := apiclient.Request{Operation: step.Operation, Params: r.params, Body: body(dialect), Again: w.lookAgain([]row{r}, 0)}
+	res, err := w.client.Do(ctx, req)
+	if other, ok := w.otherDialect(step, dialect, err); ok {
 		req.Body = body(other)
-		if res, err = s.client.Do(ctx, req); err == nil {
-			s.setDialect(step.Kind, other)
+		if res, err = w.client.Do(ctx, req); err == nil {
+			w.learned.setDialect(step.Kind, other)
 		}
 	}
-	if err == nil && step.Operation.ListInBody != "" && len(res.Rows) == 1 {
+	if err != nil {
+		return nil, err
+	}
+	if step.Operation.ListInBody != "" && len(res.Rows) == 1 {
 		res.Row = res.Rows[0]
 	}
-	if err == nil {
-		if d, known := step.Kind.DialectOf(res.Row); known {
-			s.setDialect(step.Kind, d)
-		}
+	if d, known := step.Kind.DialectOf(res.Row); known {
+		w.learned.setDialect(step.Kind, d)
 	}
-	return res, err
+	return res, nil
 }
 
 // extraFields are the fields of a body besides the values: path parameters that the
 // service wants repeated, the identifier that people chose, and the external ID.
-func (s *Service) extraFields(step *planner.Step, params map[string]string) [][2]string {
+func (s *Service) extraFields(r row) [][2]string {
+	step := r.step
 	var extra [][2]string
 	for _, name := range step.Operation.RepeatInBody {
-		extra = append(extra, [2]string{name, params[name]})
+		extra = append(extra, [2]string{name, r.params[name]})
 	}
 	if id := step.Kind.Identifier; step.Action == planner.Create && id != nil && id.APIName != "" && step.Object.Identifier != "" {
 		extra = append(extra, [2]string{id.APIName, step.Object.Identifier})
@@ -177,6 +175,10 @@ func (s *Service) extraFields(step *planner.Step, params map[string]string) [][2
 	return append(extra, s.externalIDs(step)...)
 }
 
+func (s *Service) usesExternalID(step *planner.Step) bool {
+	return step.Kind.HasExternalID && s.plan.API.Wide()
+}
+
 // externalIDs are the fields that mark an object as planform's, where the step sends them.
 func (s *Service) externalIDs(step *planner.Step) [][2]string {
 	if step.Action == planner.Create && s.usesExternalID(step) || step.SetExternalID {
@@ -186,12 +188,12 @@ func (s *Service) externalIDs(step *planner.Step) [][2]string {
 }
 
 // mixedUp is the error of an answer that says nothing about the step, nil if that is not wrong.
-func (s *Service) mixedUp(step *planner.Step, params map[string]string, wrong error) error {
+func (w *write) mixedUp(r row, wrong error) error {
 	if wrong == nil {
 		return nil
 	}
-	path, _ := step.Operation.Expand(params)
-	return fmt.Errorf("%s %s: %w: %w", step.Operation.Method, path, wrong, executor.ErrOutcomeUnknown)
+	path, _ := r.step.Operation.Expand(r.params)
+	return fmt.Errorf("%s %s: %w: %w", r.step.Operation.Method, path, wrong, executor.ErrOutcomeUnknown)
 }
 
 // identifier is the readable identifier of an object that was just created, or "".
@@ -216,25 +218,6 @@ func (s *Service) identifier(o *resource.Object, row resource.Row) string {
 		return ""
 	}
 	return code + "-" + strconv.Itoa(number)
-}
-
-// dialect is how the service names the kind's fields in an operation, as far as is known.
-func (s *Service) dialect(k *resource.Kind, op *resource.Operation) resource.Dialect {
-	if op.V2() {
-		return resource.V2Dialect
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.dialects[k.Name]
-}
-
-func (s *Service) setDialect(k *resource.Kind, d resource.Dialect) {
-	if !k.HasDialects() {
-		return
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.dialects[k.Name] = d
 }
 
 // otherDialect is the one that the service uses if it refused a body because it has another name for a required field;

@@ -2,53 +2,30 @@ package provider
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"maps"
-	"sync"
-	"sync/atomic"
-	"time"
-
-	"golang.org/x/sync/singleflight"
 
 	"github.com/planform/planform/apiclient"
 	"github.com/planform/planform/executor"
+	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/resource"
 	"github.com/planform/planform/planner"
 )
 
-// Service carries out the steps of one plan. It is safe for concurrent use.
+// Service carries out the steps of one plan. It is safe for concurrent use: what changes during the run belongs to its four
+// parts, each with a lock of its own.
 type Service struct {
 	client      *apiclient.Client
 	plan        *planner.Plan
 	state       State
 	unappliable map[fieldOf]bool // fields that differ and cannot be changed
 	sentLater   map[fieldOf]int  // the step that sends a text when what it names is created
-	grace       Grace
+	placements  map[resource.Address][]placement
 
-	mu           sync.Mutex
-	lostCreates  map[*planner.Step]*lostCreate
-	dialects     map[string]resource.Dialect            // by kind, once an answer has shown it
-	runtimeNames map[planner.Name]string                // IDs of names that exist only since this run
-	warnedHidden map[*resource.Field]bool               // fields already reported as hidden by answers
-	lists        map[listOf][]resource.Row              // of the predefined objects of a new parent
-	batchCreated map[string]int                         // by ID of an object that a batch created: how many it created before
-	owners       map[ownedID]owner                      // whose IDs are, once that is needed; see [Service.claim]
-	disputed     map[*planner.Step]bool                 // steps whose ID another answer gave too
-	unseen       map[string]*planner.Step               // by ID: steps of batches, until a read shows their objects
-	shown        map[string]resource.Row                // by ID: work items as the list of API v2 shows them
-	learnt       map[resource.Address]map[string]string // values of objects, from steps that are done
-	written      map[string]time.Time                   // by ID: when the run wrote last, see remember
-	placements   map[resource.Address][]placement
-	rowLimits    map[*resource.Operation]int   // of operations whose batches were too large
-	missing      map[*resource.Operation]error // operations of API v2 that the service does not have, and how it said so
-	collisions   map[*planner.Step]int         // refusals of a row because of a concurrent change
-	customNames  map[string]string             // by ID of a property: its name in API v2; "" = the service shows none
-
-	customChecked atomic.Bool // API v2 was seen to store custom fields
-
-	reading sync.Mutex         // held during a read into shown
-	listing singleflight.Group // reads of lists: several steps that need one wait for one read
+	inDoubt inDoubt
+	learned *learned
+	memory  *memory
+	claims  claims
 }
 
 var _ executor.Service = (*Service)(nil)
@@ -60,13 +37,10 @@ type State interface{ Prior() planner.Prior }
 // an earlier one, is looked for until the grace period is over, before it is sent again.
 func NewService(client *apiclient.Client, plan *planner.Plan, state State, grace Grace) *Service {
 	s := &Service{
-		client: client, plan: plan, state: state, disputed: map[*planner.Step]bool{}, unappliable: map[fieldOf]bool{}, sentLater: map[fieldOf]int{}, grace: grace.begin(), lostCreates: map[*planner.Step]*lostCreate{},
-		dialects: maps.Clone(plan.Dialects), runtimeNames: map[planner.Name]string{}, warnedHidden: map[*resource.Field]bool{}, lists: map[listOf][]resource.Row{},
-		placements: findPlacements(plan), batchCreated: map[string]int{}, unseen: map[string]*planner.Step{}, shown: map[string]resource.Row{}, learnt: map[resource.Address]map[string]string{}, written: map[string]time.Time{}, rowLimits: map[*resource.Operation]int{}, missing: map[*resource.Operation]error{},
-		customNames: map[string]string{}, collisions: map[*planner.Step]int{},
-	}
-	if s.dialects == nil {
-		s.dialects = map[string]resource.Dialect{}
+		client: client, plan: plan, state: state, placements: findPlacements(plan),
+		unappliable: map[fieldOf]bool{}, sentLater: map[fieldOf]int{},
+		inDoubt: inDoubt{grace: grace.begin(), creates: map[*planner.Step]*lostCreate{}},
+		learned: newLearned(plan.Dialects), memory: newMemory(client), claims: claims{disputed: map[*planner.Step]bool{}},
 	}
 	for _, step := range plan.Steps {
 		for _, v := range step.Values {
@@ -86,68 +60,14 @@ func NewService(client *apiclient.Client, plan *planner.Plan, state State, grace
 	return s
 }
 
+// Fallbacks are warnings of operations of API v2 that the service turned out not to have,
+// those that are missing for the same reason in one.
+func (s *Service) Fallbacks() diag.List { return s.learned.fallbacks() }
+
 // fieldOf is one field of one object.
 type fieldOf struct {
 	address resource.Address
 	field   *resource.Field
-}
-
-// Do carries out one step: one write request, or the three of an upload, and reads where its outcome is unknown.
-func (s *Service) Do(ctx context.Context, step *planner.Step, ids executor.IDs) (executor.Outcome, error) {
-	out, err := s.do(ctx, step, ids)
-	if err == nil {
-		s.remember(step, out, ids)
-	}
-	return out, err
-}
-
-func (s *Service) do(ctx context.Context, step *planner.Step, ids executor.IDs) (executor.Outcome, error) {
-	if u := s.lostCreate(step); u != nil && u.cause == nil && time.Now().Before(u.end()) { // the plan has just looked
-		return executor.Outcome{}, &executor.Pending{After: time.Until(u.end()), Err: u.reason()}
-	}
-	switch {
-	case step.Action == planner.Delete && step.Operation == nil: // deleted with its parent
-		return executor.Outcome{Record: planner.Record{ID: step.ID}}, nil
-	case step.Action == planner.Delete:
-		return s.delete(ctx, step)
-	case step.Action == planner.RemoveMembers:
-		return s.removeMembers(ctx, step)
-	}
-	if step.Operation == nil && step.ID != "" && step.Members == nil {
-		return executor.Outcome{Record: planner.Record{ID: step.ID, Identifier: s.plan.Known[step.Address].Identifier, CreatedByUs: step.CreatedByUs, Values: digests(s.desired(step, ids))}}, nil
-	}
-	params, err := s.params(step, ids)
-	if err != nil {
-		return executor.Outcome{}, err
-	}
-	if step.Object != nil {
-		if err := s.resolveRuntimeNames(ctx, step, ids); err != nil {
-			return executor.Outcome{}, err
-		}
-	}
-	switch step.Action {
-	case planner.Create:
-		return s.create(ctx, step, params, ids)
-	case planner.Update:
-		if step.Members != nil {
-			return s.updateMember(ctx, step, params)
-		}
-		if v := step.Operation.Verb; v == resource.Archive || v == resource.Unarchive {
-			return s.setArchived(ctx, step, params)
-		}
-		return s.update(ctx, step, params, ids)
-	case planner.Adopt:
-		if step.ID == "" {
-			return s.adoptPredefined(ctx, step, params, ids)
-		}
-		return s.update(ctx, step, params, ids)
-	case planner.AddMembers:
-		return s.addMembers(ctx, step, params, ids)
-	case planner.RemoveMembers, planner.Delete, planner.NotPossible:
-		return executor.Outcome{}, fmt.Errorf("%s: no request is known for %s", step.Address, step.Action)
-	default:
-		return executor.Outcome{}, fmt.Errorf("%s: unknown action %d", step.Address, step.Action)
-	}
 }
 
 // operation is another operation on the step's kind: of API v1 where that carries out the step.
@@ -225,17 +145,17 @@ func (s *Service) page(o *resource.Object, ids executor.IDs) string {
 }
 
 // desired is the canonical value of each field after the step.
-func (s *Service) desired(step *planner.Step, ids executor.IDs) map[*resource.Field]string {
+func (w *write) desired(step *planner.Step) map[*resource.Field]string {
 	o := step.Object
-	resolve := s.resolve(o, ids)
+	resolve := w.resolve(o, w.ids)
 	values := make(map[*resource.Field]string, len(o.Values))
-	for _, v := range o.Sendable(s.plan.API) {
+	for _, v := range o.Sendable(w.plan.API) {
 		sent, at := step.Sends(v), fieldOf{step.Address, v.Field}
 		switch {
 		case sent != nil:
 			v = sent
 		case step.Action == planner.Create && v.Null && resource.IsCustom(v): // a new object has no value
-		case step.Action == planner.Create, s.unappliable[at], step.Index < s.sentLater[at], resource.IsCustom(v), step.OnlyCustom(): // another step sends it, if any
+		case step.Action == planner.Create, w.unappliable[at], step.Index < w.sentLater[at], resource.IsCustom(v), step.OnlyCustom(): // another step sends it, if any
 			continue
 		}
 		if want, ok := v.Desired(resolve); ok || v.Field.Rich() { // a text is sent without links to what is not there

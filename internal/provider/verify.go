@@ -1,9 +1,7 @@
 package provider
 
 import (
-	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,91 +17,14 @@ import (
 // for objects it did create. So a success is compared with the request, and a failure
 // with the objects that the service then shows.
 
-// ownedID is an ID of the service; different kinds may share one.
-type ownedID struct{ kind, id string }
-
-// owner is the object that has an ID.
-type owner struct {
-	address resource.Address
-	orphan  bool          // the manifest does not have it
-	step    *planner.Step // that got the ID in this run; nil = none did
-}
-
-// claim notes the ID that the service gives a step's object. One that is none, or that another object of the state or of this
-// run has, comes from an answer that was mixed up and says nothing. Only what exists already can be an orphan of the state.
-func (s *Service) claim(step *planner.Step, row resource.Row, created bool) error {
-	id := row.ID()
-	switch mark, _ := row["external_id"].(string); {
-	case id == "":
-		return errors.New("the answer has no ID")
-	case !resource.IsID(id):
-		return fmt.Errorf("the answer has the ID %s, which is no UUID", quoted(id))
-	case created && mark != "" && s.usesExternalID(step) && mark != resource.ExternalID(s.plan.Workspace, step.Address):
-		return fmt.Errorf("the answer is about another object, with the external ID %s", quoted(mark))
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.loadOwners()
-	at := ownedID{step.Kind.Name, id}
-	had, owned := s.owners[at]
-	if owned && had.address != step.Address {
-		s.disputed[had.step] = had.step != nil
-		proven := !created && (had.orphan || had.step != nil && row.HasExternalID(resource.ExternalID(s.plan.Workspace, step.Address)))
-		if !proven {
-			return fmt.Errorf("the answer has the ID %s, which is that of %s", id, had.address)
-		}
-	}
-	s.owners[at] = owner{address: step.Address, step: step}
-	return nil
-}
-
-// settleDispute looks up the object of a create whose ID another answer gave too, and corrects the outcome.
-func (s *Service) settleDispute(ctx context.Context, step *planner.Step, out executor.Outcome, ids executor.IDs) executor.Outcome {
-	params, err := s.params(step, ids)
-	if err != nil {
-		return out
-	}
-	row, v, err := s.findCreated(ctx, step, params)
-	if v == found && row.ID() == out.ID {
-		return out
-	}
-	summary, wrong := "the service gave its ID "+out.ID+" to another object too", out.ID
-	if v == found {
-		out, summary = s.created(step, row, ids), "the service answered with the ID "+wrong+" of another object: it is "+row.ID()
-	} else if err != nil {
-		summary += ": " + err.Error()
-	}
-	out.Warnings.Add(diag.Diagnostic{
-		Severity: diag.Warning, Code: "mixed-up", Position: step.Position, Address: string(step.Address), Summary: summary,
-		Hint: "answers are mixed up, perhaps by a cache or a proxy before the service: look at what the object " + wrong + " holds, and plan again",
-	})
-	return out
-}
-
-// loadOwners gathers the IDs that the state knows, when they are first needed.
-func (s *Service) loadOwners() {
-	if s.owners != nil {
-		return
-	}
-	s.owners = map[ownedID]owner{}
-	for address, r := range s.state.Prior() {
-		if _, wanted := s.plan.Known[address]; !wanted && address.IsObject() && r.ID != "" {
-			s.owners[ownedID{address.Kind(), r.ID}] = owner{address: address, orphan: true}
-		}
-	}
-	for address, r := range s.plan.Known {
-		s.owners[ownedID{address.Kind(), r.ID}] = owner{address: address}
-	}
-}
-
 // silentDropHint names the references that the service drops without an error.
 const silentDropHint = "the service silently drops objects of other projects, and people who are guests or not members of the project"
 
 // verify adds to the outcome of a step warnings of fields that the answer shows with other values than were sent.
-func (s *Service) verify(out *executor.Outcome, step *planner.Step, row resource.Row, values map[*resource.Field]string, ids executor.IDs) {
+func (w *write) verify(out *executor.Outcome, step *planner.Step, row resource.Row, values map[*resource.Field]string) {
 	l, sent := &out.Warnings, 0
 	row = step.Kind.InZone(row, step.Zone)
-	resolve := s.resolve(step.Object, ids)
+	resolve := w.resolve(step.Object, w.ids)
 	warn := func(v *resource.Value, summary, hint string) {
 		l.Add(diag.Diagnostic{
 			Severity: diag.Warning, Code: "not-taken", Position: v.Position, Address: string(step.Address), Summary: summary, Hint: hint,
@@ -145,7 +66,7 @@ func (s *Service) verify(out *executor.Outcome, step *planner.Step, row resource
 			summary, hint = "the service shows "+strconv.Itoa(n)+" more "+v.Field.Name+" than were sent", "some editions also show removed ones"
 		}
 		if warn(v, summary, hint); !v.Field.IsCoveredBy(want, have) {
-			if out.LeftOut++; s.isAsBefore(step, v.Field, have) {
+			if out.LeftOut++; w.isAsBefore(step, v.Field, have) {
 				sent--
 			}
 		}
@@ -153,7 +74,7 @@ func (s *Service) verify(out *executor.Outcome, step *planner.Step, row resource
 	out.NotTaken = step.Action == planner.Update && out.LeftOut > 0 && sent == 0 && !step.SetExternalID
 	if informative { // an answer without any field contradicts nothing
 		for _, v := range hidden {
-			if s.warnOnce(v.Field) {
+			if w.learned.firstHidden(v.Field) {
 				warn(v, "the service does not show "+v.Field.Name+", so planform cannot verify it, here or on other objects",
 					"check "+string(step.Address)+" on the service")
 			}
@@ -170,7 +91,7 @@ func (s *Service) isAsBefore(step *planner.Step, f *resource.Field, have string)
 
 // unsentFields warns once of each field that was left out because its target does not
 // exist: the service turned out not to support objects of that kind.
-func (s *Service) unsentFields(step *planner.Step, ids executor.IDs) diag.List {
+func (w *write) unsentFields(step *planner.Step) diag.List {
 	var l diag.List
 	for _, v := range step.Values {
 		for i := range v.Refs {
@@ -178,7 +99,7 @@ func (s *Service) unsentFields(step *planner.Step, ids executor.IDs) diag.List {
 			if target == nil {
 				continue
 			}
-			if _, ok := ids(target.Address); !ok && s.warnOnce(v.Field) {
+			if _, ok := w.ids(target.Address); !ok && w.learned.firstHidden(v.Field) {
 				l.Add(diag.Diagnostic{
 					Severity: diag.Warning, Code: "unsupported", Position: v.Position, Address: string(step.Address),
 					Summary: v.Field.Name + " is left out, here and on other objects: " + string(target.Address) + " is not on the service",
@@ -202,17 +123,6 @@ func dropped(v *resource.Value, have string, resolve resource.IDResolver) []stri
 		}
 	}
 	return names
-}
-
-// warnOnce reports whether this is the first call for the field.
-func (s *Service) warnOnce(f *resource.Field) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.warnedHidden[f] {
-		return false
-	}
-	s.warnedHidden[f] = true
-	return true
 }
 
 func quoted(canonical string) string {

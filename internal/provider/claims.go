@@ -1,0 +1,119 @@
+package provider
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/planform/planform/executor"
+	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/planner"
+)
+
+// claims says whose the IDs of the service are, once that is needed. It is safe for concurrent use.
+type claims struct {
+	mu       sync.Mutex
+	owners   map[ownedID]owner
+	disputed map[*planner.Step]bool // steps whose ID another answer gave too
+}
+
+// ownedID is an ID of the service; different kinds may share one.
+type ownedID struct{ kind, id string }
+
+// owner is the object that has an ID.
+type owner struct {
+	address resource.Address
+	orphan  bool          // the manifest does not have it
+	step    *planner.Step // that got the ID in this run; nil = none did
+}
+
+// claim notes the ID that the service gives a step's object. One that is none, or that another object of the state or of this
+// run has, comes from an answer that was mixed up and says nothing. Only what exists already can be an orphan of the state.
+func (s *Service) claim(step *planner.Step, row resource.Row, created bool) error {
+	id := row.ID()
+	switch mark, _ := row["external_id"].(string); {
+	case id == "":
+		return errors.New("the answer has no ID")
+	case !resource.IsID(id):
+		return fmt.Errorf("the answer has the ID %s, which is no UUID", quoted(id))
+	case created && mark != "" && s.usesExternalID(step) && mark != resource.ExternalID(s.plan.Workspace, step.Address):
+		return fmt.Errorf("the answer is about another object, with the external ID %s", quoted(mark))
+	}
+	c := &s.claims
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s.loadOwners()
+	at := ownedID{step.Kind.Name, id}
+	had, owned := c.owners[at]
+	if owned && had.address != step.Address {
+		c.disputed[had.step] = had.step != nil
+		proven := !created && (had.orphan || had.step != nil && row.HasExternalID(resource.ExternalID(s.plan.Workspace, step.Address)))
+		if !proven {
+			return fmt.Errorf("the answer has the ID %s, which is that of %s", id, had.address)
+		}
+	}
+	c.owners[at] = owner{address: step.Address, step: step}
+	return nil
+}
+
+// isDisputed reports whether another answer gave the step's ID too.
+func (c *claims) isDisputed(step *planner.Step) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.disputed[step]
+}
+
+// existedBefore reports whether an object is known from the plan, or was created by this
+// run before so many others were.
+func (s *Service) existedBefore(kind *resource.Kind, id string, count int) bool {
+	if before, created := s.memory.createdInBatch(id); created {
+		return before < count
+	}
+	s.claims.mu.Lock()
+	defer s.claims.mu.Unlock()
+	s.loadOwners()
+	had, known := s.claims.owners[ownedID{kind.Name, id}]
+	return known && had.step == nil
+}
+
+// settleDispute looks up the object of a create whose ID another answer gave too, and corrects the outcome.
+func (s *Service) settleDispute(ctx context.Context, step *planner.Step, out executor.Outcome, ids executor.IDs) executor.Outcome {
+	params, err := s.params(step, ids)
+	if err != nil {
+		return out
+	}
+	seen := s.findCreated(ctx, row{step: step, params: params})
+	if seen.result == found && seen.row.ID() == out.ID {
+		return out
+	}
+	summary, wrong := "the service gave its ID "+out.ID+" to another object too", out.ID
+	if seen.result == found {
+		out = (&write{Service: s, ids: ids}).created(step, seen.row)
+		summary = "the service answered with the ID " + wrong + " of another object: it is " + out.ID
+	} else if seen.err != nil {
+		summary += ": " + seen.err.Error()
+	}
+	out.Warnings.Add(diag.Diagnostic{
+		Severity: diag.Warning, Code: "mixed-up", Position: step.Position, Address: string(step.Address), Summary: summary,
+		Hint: "answers are mixed up, perhaps by a cache or a proxy before the service: look at what the object " + wrong + " holds, and plan again",
+	})
+	return out
+}
+
+// loadOwners gathers the IDs that the state knows, when they are first needed. The claims are locked.
+func (s *Service) loadOwners() {
+	if s.claims.owners != nil {
+		return
+	}
+	s.claims.owners = map[ownedID]owner{}
+	for address, r := range s.state.Prior() {
+		if _, wanted := s.plan.Known[address]; !wanted && address.IsObject() && r.ID != "" {
+			s.claims.owners[ownedID{address.Kind(), r.ID}] = owner{address: address, orphan: true}
+		}
+	}
+	for address, r := range s.plan.Known {
+		s.claims.owners[ownedID{address.Kind(), r.ID}] = owner{address: address}
+	}
+}

@@ -51,7 +51,8 @@ type converted struct {
 	attached  []outFile // the list of attachments, if there are any
 	mapping   *mapping.Mapping
 	report    *Report
-	memory    *memory
+	last      *run
+	runs      *comparedRuns
 }
 
 // MappingSchema is the JSON Schema of the mapping file, for editors.
@@ -64,13 +65,14 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 		return nil, err
 	}
 	files := append(slices.Concat(c.manifests, c.attached), outFile{"report.md", c.report.markdown(c.mapping, filepath.ToSlash(c.path))}, outFile{"report.json", c.report.json()})
-	if err := checkFolder(o.Dir, files); err != nil {
+	stale, err := c.last.check(o.Dir, files)
+	if err != nil {
 		return nil, err
 	}
 	if err := writeMapping(c.path, c.mapped); err != nil {
 		return nil, err
 	}
-	if err := write(o.Dir, files, c.memory); err != nil {
+	if err := write(o.Dir, files, stale, c.runs); err != nil {
 		return nil, err
 	}
 	result := &Result{Report: c.report, Mapping: c.path, KeepsNumbers: c.mapping.Numbers != "new"}
@@ -100,11 +102,9 @@ func prepare(ctx context.Context, o Options) (*converted, error) {
 	if err != nil {
 		return nil, err
 	}
-	var last record
-	if o.Dir != "" {
-		if last, err = readRecord(o.Dir); err != nil {
-			return nil, err
-		}
+	last, err := previousRun(o.Dir)
+	if err != nil {
+		return nil, err
 	}
 	if o.Timezone != "" && m.Source.Timezone != "" && o.Timezone != m.Source.Timezone {
 		return nil, diag.WithHint(fmt.Errorf("--timezone %s contradicts %s, which says %s", o.Timezone, path, m.Source.Timezone), "change the mapping, or leave the flag out: with another zone comments would be taken for new ones")
@@ -136,7 +136,7 @@ func prepare(ctx context.Context, o Options) (*converted, error) {
 		}
 	}
 	if n := len(chosen.passed); n > 0 {
-		found.Note(Note{Kind: "files-passed-over", Text: diag.Count(n, "file") + " passed over, in which there is no export: " + first(chosen.passed)})
+		found.Note(Note{Kind: "files-passed-over", Text: diag.Count(n, "file") + " passed over, in which there is no export: " + diag.First(chosen.passed, most)})
 	}
 	found.finish()
 	if found.zone {
@@ -157,18 +157,19 @@ func prepare(ctx context.Context, o Options) (*converted, error) {
 		return nil, fmt.Errorf("write the mapping: %w", err)
 	}
 	again, findings := mapping.Parse(path, mapped)
-	if m, more := again.Mapping(lossKinds()); len(more) > 0 || len(findings) > 0 {
+	m, more := again.Mapping(lossKinds())
+	if len(more) > 0 || len(findings) > 0 {
 		return nil, append(findings, more...).Err()
-	} else {
-		c := &converted{path: path, mapped: mapped, mapping: m}
-		if c.memory, err = remember(o.Dir, last, m, found, all, issues, o.DropMissing); err != nil {
-			return nil, err
-		}
-		for _, i := range issues {
-			i.Links = slices.DeleteFunc(slices.Clone(i.Links), func(l Link) bool { return unselected[i.Project+"/"+l.To] })
-		}
-		return c, c.compose(cmp.Or(o.Dir, filepath.Dir(path)), chosen, found, issues, unselected, o.Dir != "")
 	}
+	runs, err := compareRuns(o, last, m, found, all, issues)
+	if err != nil {
+		return nil, err
+	}
+	for _, i := range issues {
+		i.Links = slices.DeleteFunc(slices.Clone(i.Links), func(l Link) bool { return unselected[i.Project+"/"+l.To] })
+	}
+	c := &converted{path: path, mapped: mapped, mapping: m, last: last, runs: runs}
+	return c, c.compose(cmp.Or(o.Dir, filepath.Dir(path)), chosen, found, issues, unselected, o.Dir != "")
 }
 
 // compose makes manifests and report.
@@ -179,13 +180,13 @@ func (c *converted) compose(dir string, chosen *choice, found *collection, issue
 		r.Source.Files = append(r.Source.Files, filepath.ToSlash(f.Name))
 	}
 	composed := &composer{format: chosen.format, found: found, mapping: c.mapping, report: r, upload: upload, attached: attached{folder: dir}}
-	if err := composed.attached.open(found, c.memory.kept); err != nil {
+	if err := composed.attached.open(found, c.runs.kept); err != nil {
 		return fmt.Errorf("look into the folder: %w", err)
 	}
 	defer composed.attached.close()
 	present := issues
-	if r.Since = c.memory.since; unselected == nil {
-		issues = slices.SortedFunc(slices.Values(slices.Concat(issues, c.memory.kept)), order)
+	if r.Since = c.runs.since; unselected == nil {
+		issues = slices.SortedFunc(slices.Values(slices.Concat(issues, c.runs.kept)), order)
 	}
 	composed.compose(issues)
 	r.Carried.People = composed.carriedPeople(present)

@@ -196,7 +196,7 @@ func (in *inputs) folder(dir string) error {
 		case path == ".":
 			return nil
 		case e.IsDir():
-			_, err := root.Stat(path + "/" + recordName)
+			_, err := root.Stat(path + "/" + runName)
 			if hidden(e.Name()) || err == nil {
 				return fs.SkipDir
 			}

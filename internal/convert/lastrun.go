@@ -1,7 +1,6 @@
 package convert
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
 	"compress/gzip"
@@ -25,8 +24,8 @@ import (
 // itemsName is the file with the issues that were converted: those that a later export lacks are converted from there.
 const itemsName = ".planform/convert-items.jsonl.gz"
 
-// record is what convert wrote the last time, and of which issues.
-type record struct {
+// run is what convert wrote in a run, and of which issues.
+type run struct {
 	FormatVersion int                   `json:"format_version"`
 	Files         map[string]string     `json:"files"`           // name -> digest
 	Items         map[string]itemRecord `json:"items,omitempty"` // by project and key of the source
@@ -66,28 +65,23 @@ type Move struct {
 	Anew bool `json:"anew,omitempty"`
 }
 
-// memory is what the next run needs to know of this one.
-type memory struct {
-	record record // without files
-	items  []byte // for itemsName
-	since  *Since // nil = there was no other export before
-	kept   []*Issue
-}
-
-// readRecord reads what the last run left in a folder, which need not be there.
-func readRecord(dir string) (record, error) {
-	var rec record
-	data, err := os.ReadFile(filepath.Join(dir, recordName)) //nolint:gosec // the user named the folder
+// previousRun reads what the last run left in a folder, which need not be there.
+func previousRun(dir string) (*run, error) {
+	r := &run{}
+	if dir == "" {
+		return r, nil
+	}
+	data, err := os.ReadFile(filepath.Join(dir, runName)) //nolint:gosec // the user named the folder
 	if errors.Is(err, fs.ErrNotExist) {
-		return rec, nil
+		return r, nil
 	}
 	if err != nil {
-		return rec, fmt.Errorf("read what the last run wrote: %w", err)
+		return nil, fmt.Errorf("read what the last run wrote: %w", err)
 	}
-	if err := json.Unmarshal(data, &rec); err != nil {
-		return rec, diag.WithHint(fmt.Errorf("%s: %w", filepath.Join(dir, recordName), err), "delete it together with the manifests that convert wrote")
+	if err := json.Unmarshal(data, r); err != nil {
+		return nil, diag.WithHint(fmt.Errorf("%s: %w", filepath.Join(dir, runName), err), "delete it together with the manifests that convert wrote")
 	}
-	return rec, nil
+	return r, nil
 }
 
 // stored is a line of the file of issues.
@@ -95,14 +89,6 @@ type stored struct {
 	Issue   *Issue   `json:"issue,omitempty"`
 	Person  *Person  `json:"person,omitempty"`
 	Project *Project `json:"project,omitempty"`
-}
-
-// line is an issue as it is compared and kept: without what says nothing of its content.
-func (i *Issue) line() ([]byte, error) {
-	c := *i
-	c.Updated, c.Left, c.Position = time.Time{}, nil, diag.Position{}
-	data, err := json.Marshal(stored{Issue: &c})
-	return append(data, '\n'), err
 }
 
 // name tells an issue from those of other projects.
@@ -117,119 +103,159 @@ func shown(name string) string {
 	return name
 }
 
-// remember compares the selected issues with those of the last run, and notes them for the next one. all are those of the export.
-// An issue that is gone from the export is kept, unless drop says otherwise.
-func remember(dir string, last record, m *mapping.Mapping, found *collection, all, selected []*Issue, drop bool) (*memory, error) {
-	r := &memory{record: record{FormatVersion: 1, Items: map[string]itemRecord{}}}
-	since := &Since{New: []string{}, Changed: []Change{}, Gone: []string{}, Moved: []Move{}}
-	there, now := map[string]bool{}, map[string]*Issue{} // by the name of the last run
+// comparedRuns compares the issues of a run with those of the last one, and notes them for the next.
+type comparedRuns struct {
+	last  *run
+	found *collection
+
+	this   run          // without files
+	packed bytes.Buffer // for itemsName
+	since  *Since       // nil = there was no other export before
+	kept   []*Issue     // of earlier exports: this one does not have them
+
+	out      *gzip.Writer      // to packed
+	exported map[string]bool   // names of the last run that the export has, selected or not
+	selected map[string]*Issue // by the name of the last run
+	whole    bool              // all issues of the export are selected
+	drop     bool              // what is gone from the export is not kept
+}
+
+// compareRuns compares the selected issues with those of the last run in the folder. all are those of the export. An issue that is gone
+// from the export is kept, unless the options say otherwise.
+func compareRuns(o Options, last *run, m *mapping.Mapping, found *collection, all, selected []*Issue) (*comparedRuns, error) {
+	c := &comparedRuns{
+		last: last, found: found, whole: len(selected) == len(all), drop: o.DropMissing,
+		exported: map[string]bool{}, selected: map[string]*Issue{},
+		this:  run{FormatVersion: 1, Items: map[string]itemRecord{}},
+		since: &Since{New: []string{}, Changed: []Change{}, Gone: []string{}, Moved: []Move{}},
+	}
+	c.out = gzip.NewWriter(&c.packed)
 	for _, i := range all {
-		there[i.name()] = true
+		c.exported[i.name()] = true
 	}
-	byID := map[string]string{}
+	moved := map[string]string{} // what the export does not have under its former name any more, by ID
 	for name, was := range last.Items {
-		if was.ID != "" && !there[name] {
-			byID[was.ID] = name
+		if was.ID != "" && !c.exported[name] {
+			moved[was.ID] = name
 		}
 	}
-	var out, digests bytes.Buffer
-	packed := gzip.NewWriter(&out)
+	var digests bytes.Buffer
 	for _, i := range selected {
-		line, err := i.line()
-		if err != nil {
-			return nil, fmt.Errorf("keep %s: %w", i.Key, err)
-		}
-		p, _ := m.Projects.Find(i.Project)
-		one := itemRecord{Digest: digest(line), ID: i.ID, Address: p.Key + "/" + itemKey(i.Key)}
-		name := i.name()
-		was, had := last.Items[name]
-		if from := byID[i.ID]; !had && from != "" {
-			name, was, had = from, last.Items[from], true
-			move := Move{From: shown(from), To: shown(i.name()), Anew: path.Dir(was.Address) != p.Key}
-			since.Moved = append(since.Moved, move)
-			there[from] = true
-			was.Previously = append(slices.Clone(was.Previously), path.Base(was.Address))
-		}
-		switch {
-		case !had:
-			since.New = append(since.New, shown(name))
-		case path.Dir(was.Address) == p.Key:
-			one.Previously = was.Previously
-			found.previously[i] = was.Previously
-		}
-		now[name] = i
-		r.record.Items[i.name()] = one
-		digests.WriteString(i.name() + one.Digest)
-		if _, err := packed.Write(line); err != nil {
+		project, _ := m.Projects.Find(i.Project)
+		if err := c.note(i, project.Key, moved[i.ID]); err != nil {
 			return nil, err
 		}
+		digests.WriteString(i.name() + c.this.Items[i.name()].Digest)
 	}
-	err := readItems(dir, last, func(was stored, line []byte) error {
-		if was.Person != nil {
-			found.Person(*was.Person)
-		}
-		if was.Project != nil {
-			found.Project(*was.Project)
-		}
-		if was.Issue == nil {
-			return nil
-		}
-		name := was.Issue.name()
-		rec, ok := last.Items[name]
-		switch i := now[name]; {
-		case i != nil:
-			if rec.Digest != r.record.Items[i.name()].Digest {
-				since.compare(was.Issue, i)
-			}
-			return nil
-		case !ok || !there[name] && drop:
-			return nil
-		case !there[name] && len(selected) == len(all): // a part of the export makes manifests of that part alone
-			since.Gone = append(since.Gone, shown(name))
-			found.kept[was.Issue], found.previously[was.Issue] = true, rec.Previously
-			r.kept = append(r.kept, was.Issue)
-		}
-		r.record.Items[name] = rec
-		_, err := packed.Write(line)
-		return err
-	})
-	if err != nil && !drop {
-		return nil, diag.WithHint(fmt.Errorf("%s: %w", filepath.Join(dir, itemsName), err), "it holds what earlier exports had: restore it, or do without it with --drop-missing")
+	c.this.Export = digest(digests.Bytes())
+	if err := last.each(o.Dir, c.former); err != nil && !o.DropMissing {
+		return nil, diag.WithHint(fmt.Errorf("%s: %w", filepath.Join(o.Dir, itemsName), err),
+			"it holds what earlier exports had: restore it, or do without it with --drop-missing")
 	}
+	lines := json.NewEncoder(c.out)
 	for _, id := range slices.Sorted(maps.Keys(found.people)) {
-		if err := json.NewEncoder(packed).Encode(stored{Person: found.people[id]}); err != nil {
+		if err := lines.Encode(stored{Person: found.people[id]}); err != nil {
 			return nil, err
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(found.projects)) {
 		p := found.projects[key]
-		if err := json.NewEncoder(packed).Encode(stored{Project: &p}); err != nil {
+		if err := lines.Encode(stored{Project: &p}); err != nil {
 			return nil, err
 		}
 	}
-	if err := packed.Close(); err != nil {
-		return nil, err
-	}
-	r.items, r.record.Export = out.Bytes(), digest(digests.Bytes())
-	slices.Sort(since.Gone)
-	slices.SortFunc(since.Changed, func(a, b Change) int { return cmp.Compare(a.Item, b.Item) })
-	switch {
-	case last.Export == r.record.Export && last.Since == nil && len(since.Gone) == 0:
-		since = nil
-	case last.Export == r.record.Export && last.Since != nil: // the same export again: only the mapping changed
-		gone := since.Gone
-		*since = *last.Since
-		since.Gone = gone
-	case last.Export == "":
-		since = nil
-	}
-	r.since, r.record.Since = since, since
-	return r, nil
+	c.finish()
+	return c, c.out.Close()
 }
 
-// readItems reads the issues of the last run.
-func readItems(dir string, last record, each func(was stored, line []byte) error) error {
-	if len(last.Items) == 0 {
+// note notes an issue that goes to a project. moved is the name of the issue of the last run that has its ID, if that is gone.
+func (c *comparedRuns) note(i *Issue, project, moved string) error {
+	stored, err := c.write(i)
+	if err != nil {
+		return fmt.Errorf("keep %s: %w", i.Key, err)
+	}
+	name, this := i.name(), itemRecord{Digest: stored, ID: i.ID, Address: project + "/" + itemKey(i.Key)}
+	was, had := c.last.Items[name]
+	if !had && moved != "" {
+		name, was, had = moved, c.last.Items[moved], true
+		c.since.Moved = append(c.since.Moved, Move{From: shown(moved), To: shown(i.name()), Anew: path.Dir(was.Address) != project})
+		c.exported[moved] = true
+		was.Previously = append(slices.Clone(was.Previously), path.Base(was.Address))
+	}
+	switch {
+	case !had:
+		c.since.New = append(c.since.New, shown(name))
+	case path.Dir(was.Address) == project:
+		this.Previously = was.Previously
+		c.found.previously[i] = was.Previously
+	}
+	c.selected[name] = i
+	c.this.Items[i.name()] = this
+	return nil
+}
+
+// write keeps an issue as it is compared, without what says nothing of its content, and gives the digest of that.
+func (c *comparedRuns) write(i *Issue) (string, error) {
+	content := *i
+	content.Updated, content.Left, content.Position = time.Time{}, nil, diag.Position{}
+	line, err := json.Marshal(stored{Issue: &content})
+	if err != nil {
+		return "", err
+	}
+	line = append(line, '\n')
+	_, err = c.out.Write(line)
+	return digest(line), err
+}
+
+// former takes what the last run stored: it compares an issue with the present one, or keeps it.
+func (c *comparedRuns) former(was stored) error {
+	if was.Person != nil {
+		c.found.Person(*was.Person)
+	}
+	if was.Project != nil {
+		c.found.Project(*was.Project)
+	}
+	if was.Issue == nil {
+		return nil
+	}
+	name := was.Issue.name()
+	record, ok := c.last.Items[name]
+	switch i := c.selected[name]; {
+	case i != nil:
+		if record.Digest != c.this.Items[i.name()].Digest {
+			c.since.compare(was.Issue, i)
+		}
+		return nil
+	case !ok || !c.exported[name] && c.drop:
+		return nil
+	case !c.exported[name] && c.whole: // a part of the export makes manifests of that part alone
+		c.since.Gone = append(c.since.Gone, shown(name))
+		c.found.kept[was.Issue], c.found.previously[was.Issue] = true, record.Previously
+		c.kept = append(c.kept, was.Issue)
+	}
+	c.this.Items[name] = record
+	_, err := c.write(was.Issue)
+	return err
+}
+
+// finish decides what is told of the export before. The same export once more, as when only the mapping changed, says what it said then.
+func (c *comparedRuns) finish() {
+	slices.Sort(c.since.Gone)
+	slices.SortFunc(c.since.Changed, func(a, b Change) int { return cmp.Compare(a.Item, b.Item) })
+	switch again := c.last.Export == c.this.Export; {
+	case again && c.last.Since != nil:
+		gone := c.since.Gone
+		*c.since = *c.last.Since
+		c.since.Gone = gone
+	case again && len(c.since.Gone) == 0, c.last.Export == "":
+		c.since = nil
+	}
+	c.this.Since = c.since
+}
+
+// each reads the issues of a run.
+func (r *run) each(dir string, do func(was stored) error) error {
+	if len(r.Items) == 0 {
 		return nil
 	}
 	file, err := os.Open(filepath.Join(dir, itemsName)) //nolint:gosec // the user named the folder
@@ -241,19 +267,14 @@ func readItems(dir string, last record, each func(was stored, line []byte) error
 	if err != nil {
 		return err
 	}
-	for in := bufio.NewReader(packed); ; {
-		line, err := in.ReadBytes('\n')
-		if errors.Is(err, io.EOF) && len(line) == 0 {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
+	for in := json.NewDecoder(packed); ; {
 		var was stored
-		if err := json.Unmarshal(line, &was); err != nil {
+		if err := in.Decode(&was); errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
 			return err
 		}
-		if err := each(was, line); err != nil {
+		if err := do(was); err != nil {
 			return err
 		}
 	}

@@ -242,13 +242,16 @@ func (r *Report) json() []byte {
 	return out.Bytes()
 }
 
+// most is how many items a line names.
+const most = 10
+
 // first are the first few of many.
 func first(items []string) string {
-	const most = 10
+	text := diag.First(items, most)
 	if len(items) > most {
-		return strings.Join(items[:most], ", ") + fmt.Sprintf(" and %d more (all in report.json)", len(items)-most)
+		text += " (all in report.json)"
 	}
-	return strings.Join(items, ", ")
+	return text
 }
 
 // markdown is the report for people.

@@ -3,7 +3,6 @@ package convert
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -36,8 +35,8 @@ type Compared struct {
 }
 
 // compared are the fields of items that are compared, with what their counts are called.
-func compared() [][2]string {
-	return [][2]string{{"state", "state"}, {"type", "type"}, {"priority", "priority"}, {"assignees", "assignee"}, {"parent", ""}}
+func compared() []struct{ name, counted string } {
+	return []struct{ name, counted string }{{"state", "state"}, {"type", "type"}, {"priority", "priority"}, {"assignees", "assignee"}, {"parent", ""}}
 }
 
 // Compare puts what an export was converted to beside what the service has. Items are the same by their key, then by their name.
@@ -56,57 +55,20 @@ func Compare(export, service []*resource.Object, kinds, unsupported []string) *C
 		item := o.Ancestor("work_item")
 		return item != nil && item.Text("archived") == "true"
 	})
-	counts := map[[2]string]*Compared{}
-	at := func(what, name string) *Compared {
-		key := [2]string{what, name}
-		if counts[key] == nil {
-			counts[key] = &Compared{What: what, Name: name}
-		}
-		return counts[key]
-	}
-	for _, kind := range kinds {
-		at("kind", resource.MustLookup(kind).Section)
-	}
-	declared := map[string]bool{}
-	for _, o := range export {
-		if slices.Contains(kinds, o.Kind.Name) {
-			at("kind", o.Kind.Section).Export++
-			declared[groupKey(o)] = true
-		}
-	}
-	for _, o := range service {
-		perItem := o.Kind.Name == "work_item" || o.Ancestor("work_item") != nil
-		if slices.Contains(kinds, o.Kind.Name) && (perItem || declared[groupKey(o)]) { // a project may have cycles of its own
-			at("kind", o.Kind.Section).Service++
-		}
-	}
+	n := counts{}
+	n.objects(export, service, kinds)
 	for _, p := range pairs(export, service) {
 		for _, f := range compared() {
-			if field, _ := resource.MustLookup("work_item").Field(f[0]); slices.Contains(unsupported, field.Ref) {
+			if field, _ := resource.MustLookup("work_item").Field(f.name); slices.Contains(unsupported, field.Ref) {
 				continue
 			}
-			values := map[string][2]int{}
-			var wanted, seen []string
-			if p.export != nil {
-				wanted = valuesOf(p.export, f[0])
+			wanted, seen := valuesOf(p.export, f.name), valuesOf(p.service, f.name)
+			if p.export != nil && !says(p.export, f.name) {
+				seen = nil
 			}
-			if _, says := valueOf(p.export, f[0]); p.service != nil && (says || p.export == nil) {
-				seen = valuesOf(p.service, f[0])
-			}
-			for _, v := range wanted {
-				values[v] = [2]int{1, values[v][1]}
-			}
-			for _, v := range seen {
-				values[v] = [2]int{values[v][0], 1}
-			}
-			for v, n := range values {
-				if f[1] != "" {
-					one := at(f[1], v)
-					one.Export, one.Service = one.Export+n[0], one.Service+n[1]
-				}
-			}
+			n.values(f.counted, wanted, seen)
 			if p.export != nil && p.service != nil && !slices.Equal(wanted, seen) {
-				c.differ(f[0], p, fmt.Sprintf("the export says %s, the service %s", words(wanted), words(seen)))
+				c.differ(f.name, p, fmt.Sprintf("the export says %s, the service %s", words(wanted), words(seen)))
 			}
 		}
 		switch {
@@ -116,25 +78,73 @@ func Compare(export, service []*resource.Object, kinds, unsupported []string) *C
 			c.differ("additional", p, "not in the export")
 		}
 	}
-	rank := map[string]int{"kind": 0, "state": 1, "type": 2, "priority": 3, "assignee": 4}
-	for _, one := range slices.SortedFunc(maps.Values(counts), func(a, b *Compared) int {
-		return cmp.Or(cmp.Compare(rank[a.What], rank[b.What]), cmp.Compare(a.Name, b.Name))
-	}) {
-		c.Counts = append(c.Counts, *one)
-	}
-	slices.SortStableFunc(c.Counts, func(a, b Compared) int { // differences first
-		return boolToInt(a.Export == a.Service) - boolToInt(b.Export == b.Service)
-	})
-	c.Equal = len(c.Differences) == 0 && !slices.ContainsFunc(c.Counts, func(one Compared) bool { return one.Export != one.Service })
+	c.Counts = append(c.Counts, n.sorted()...)
+	c.Equal = len(c.Differences) == 0 && !slices.ContainsFunc(c.Counts, Compared.differs)
 	return c
 }
 
-func boolToInt(b bool) int {
-	if b {
-		return 1
+// counts are the numbers by what is counted, and its name.
+type counts map[[2]string]*Compared
+
+func (n counts) at(what, name string) *Compared {
+	key := [2]string{what, name}
+	if n[key] == nil {
+		n[key] = &Compared{What: what, Name: name}
 	}
-	return 0
+	return n[key]
 }
+
+// objects counts the objects of each kind. On the service it counts what the export has, too: a project may have cycles of its own.
+func (n counts) objects(export, service []*resource.Object, kinds []string) {
+	for _, kind := range kinds {
+		n.at("kind", resource.MustLookup(kind).Section)
+	}
+	declared := map[string]bool{}
+	for _, o := range export {
+		if slices.Contains(kinds, o.Kind.Name) {
+			n.at("kind", o.Kind.Section).Export++
+			declared[groupKey(o)] = true
+		}
+	}
+	for _, o := range service {
+		perItem := o.Kind.Name == "work_item" || o.Ancestor("work_item") != nil
+		if slices.Contains(kinds, o.Kind.Name) && (perItem || declared[groupKey(o)]) {
+			n.at("kind", o.Kind.Section).Service++
+		}
+	}
+}
+
+// values counts the values of a field, if what is the name of a count.
+func (n counts) values(what string, export, service []string) {
+	if what == "" {
+		return
+	}
+	for _, v := range export {
+		n.at(what, v).Export++
+	}
+	for _, v := range service {
+		n.at(what, v).Service++
+	}
+}
+
+// sorted are the numbers, first those that differ.
+func (n counts) sorted() []Compared {
+	var list []Compared
+	for _, one := range n {
+		list = append(list, *one)
+	}
+	rank := func(c Compared) int {
+		rank := slices.Index([]string{"kind", "state", "type", "priority", "assignee"}, c.What)
+		if !c.differs() {
+			rank += 10
+		}
+		return rank
+	}
+	slices.SortFunc(list, func(a, b Compared) int { return cmp.Or(rank(a)-rank(b), cmp.Compare(a.Name, b.Name)) })
+	return list
+}
+
+func (c Compared) differs() bool { return c.Export != c.Service }
 
 func (c *Comparison) differ(kind string, p pair, text string) {
 	o := cmp.Or(p.export, p.service)
@@ -154,33 +164,30 @@ func pairs(export, service []*resource.Object) []pair {
 	items := func(list []*resource.Object) []*resource.Object {
 		return slices.DeleteFunc(slices.Clone(list), func(o *resource.Object) bool { return o.Kind.Name != "work_item" })
 	}
-	byKey, byName := map[string]*resource.Object{}, map[string][]*resource.Object{}
+	byKey, byName, taken := map[string]*resource.Object{}, map[string][]*resource.Object{}, map[*resource.Object]bool{nil: true}
 	for _, o := range items(service) {
 		byKey[projectOf(o)+"/"+o.Key] = o
 	}
 	var list []pair
 	for _, o := range items(export) {
-		key := projectOf(o) + "/" + o.Key
-		list = append(list, pair{o, byKey[key]})
-		delete(byKey, key)
+		same := byKey[projectOf(o)+"/"+o.Key]
+		list, taken[same] = append(list, pair{o, same}), true
 	}
-	var rest []*resource.Object
 	for _, o := range items(service) {
-		key := projectOf(o) + "/" + o.Key
-		if byKey[key] != nil {
-			name := projectOf(o) + "/" + o.Text("name")
+		if name := projectOf(o) + "/" + o.Text("name"); !taken[o] {
 			byName[name] = append(byName[name], o)
-			rest = append(rest, o)
 		}
 	}
 	for i, p := range list {
 		if name := projectOf(p.export) + "/" + p.export.Text("name"); p.service == nil && len(byName[name]) > 0 {
 			list[i].service, byName[name] = byName[name][0], byName[name][1:]
-			rest = slices.DeleteFunc(rest, func(o *resource.Object) bool { return o == list[i].service })
+			taken[list[i].service] = true
 		}
 	}
-	for _, o := range rest {
-		list = append(list, pair{nil, o})
+	for _, o := range items(service) {
+		if !taken[o] {
+			list = append(list, pair{nil, o})
+		}
 	}
 	return list
 }
@@ -196,15 +203,17 @@ func projectOf(o *resource.Object) string {
 	return ""
 }
 
-func valueOf(o *resource.Object, field string) (*resource.Value, bool) {
-	if o == nil {
-		return nil, false
-	}
-	return o.Value(field)
+// says reports whether an object has a field, be it empty.
+func says(o *resource.Object, field string) bool {
+	_, ok := o.Value(field)
+	return ok
 }
 
 // valuesOf are the names that a field of an item holds.
 func valuesOf(o *resource.Object, field string) []string {
+	if o == nil {
+		return nil
+	}
 	v, ok := o.Value(field)
 	switch {
 	case !ok || v.Null, field == "priority" && v.Text == "none": // which is no priority

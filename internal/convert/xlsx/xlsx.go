@@ -225,35 +225,23 @@ func (b *book) workbook() (part string, others []string, err error) {
 	return strings.TrimPrefix(target, "/"), others, err
 }
 
-// words is the text of an element: its t, also those of rich text, without phonetic ones.
-func words(d *xml.Decoder) (string, error) {
-	var b strings.Builder
-	depth, skip, in := 1, 0, false
-	for depth > 0 {
-		token, err := d.Token()
-		if err != nil {
-			return "", err
-		}
-		switch t := token.(type) {
-		case xml.StartElement:
-			depth++
-			if t.Name.Local == "rPh" {
-				skip = depth
-			}
-			in = t.Name.Local == "t" && skip == 0
-		case xml.EndElement:
-			if depth == skip {
-				skip = 0
-			}
-			depth--
-			in = false
-		case xml.CharData:
-			if in {
-				b.Write(t)
-			}
-		}
-	}
-	return unescape(b.String()), nil
+// words is a text: its t, or those of rich text, without phonetic ones.
+type words struct {
+	Plain runs `xml:"t"`
+	Rich  runs `xml:"r>t"`
+}
+
+func (w *words) String() string { return unescape(string(w.Plain) + string(w.Rich)) }
+
+// runs are the pieces of a text, of which there may be very many.
+type runs []byte
+
+// UnmarshalXML adds a piece.
+func (r *runs) UnmarshalXML(d *xml.Decoder, e xml.StartElement) error {
+	var piece string
+	err := d.DecodeElement(&piece, &e)
+	*r = append(*r, piece...)
+	return err
 }
 
 var escaped = regexp.MustCompile(`_x([0-9A-Fa-f]{4})_`)
@@ -274,8 +262,9 @@ func (b *book) strings(part string) error {
 		if e.Name.Local != "si" {
 			return nil
 		}
-		text, err := words(d)
-		b.shared = append(b.shared, text)
+		var text words
+		err := d.DecodeElement(&text, &e)
+		b.shared = append(b.shared, text.String())
 		return err
 	})
 }
@@ -412,55 +401,33 @@ func column(reference string, next int) (int, error) {
 
 // cell is the text of a cell.
 func (b *book) cell(d *xml.Decoder, e xml.StartElement) (string, error) {
-	kind := attribute(e, "t")
-	value, inline := "", ""
-	for {
-		token, err := d.Token()
-		if err != nil {
-			return "", err
-		}
-		switch t := token.(type) {
-		case xml.StartElement:
-			switch t.Name.Local {
-			case "v":
-				var v string
-				if err := d.DecodeElement(&v, &t); err != nil {
-					return "", err
-				}
-				value = v
-			case "is":
-				if inline, err = words(d); err != nil {
-					return "", err
-				}
-			default: // a formula
-				if err := d.Skip(); err != nil {
-					return "", err
-				}
-			}
-			continue
-		case xml.EndElement:
-		default:
-			continue
-		}
-		switch kind {
-		case "inlineStr":
-			return inline, nil
-		case "s":
-			i, err := strconv.Atoi(value)
-			if err != nil || i < 0 || i >= len(b.shared) {
-				return "", fmt.Errorf("there is no text number %q", diag.Truncate(value, 20))
-			}
-			return b.shared[i], nil
-		case "b":
-			return map[string]string{"1": "TRUE", "0": "FALSE"}[value], nil
-		case "e": // such as #N/A
-			return "", nil
-		case "str", "d":
-			return unescape(value), nil
-		}
-		style, _ := strconv.Atoi(attribute(e, "s"))
-		return b.number(value, style >= 0 && style < len(b.dates) && b.dates[style]), nil
+	var cell struct {
+		Kind   string `xml:"t,attr"`
+		Style  string `xml:"s,attr"`
+		Value  string `xml:"v"`
+		Inline words  `xml:"is"`
 	}
+	if err := d.DecodeElement(&cell, &e); err != nil {
+		return "", err
+	}
+	switch cell.Kind {
+	case "inlineStr":
+		return cell.Inline.String(), nil
+	case "s":
+		i, err := strconv.Atoi(cell.Value)
+		if err != nil || i < 0 || i >= len(b.shared) {
+			return "", fmt.Errorf("there is no text number %q", diag.Truncate(cell.Value, 20))
+		}
+		return b.shared[i], nil
+	case "b":
+		return map[string]string{"1": "TRUE", "0": "FALSE"}[cell.Value], nil
+	case "e": // such as #N/A
+		return "", nil
+	case "str", "d":
+		return unescape(cell.Value), nil
+	}
+	style, _ := strconv.Atoi(cell.Style)
+	return b.number(cell.Value, style >= 0 && style < len(b.dates) && b.dates[style]), nil
 }
 
 // number writes a number, or a date.

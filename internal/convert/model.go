@@ -3,6 +3,7 @@ package convert
 import (
 	"context"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -127,6 +128,19 @@ type Comment struct {
 	Author string
 	At     time.Time // zero if unknown
 	Text   Text
+	Hidden bool `json:",omitempty"` // only some may see it
+}
+
+// Comments are those that files hold apart from their issues, by what they name an issue by.
+type Comments map[string][]Comment
+
+// Add takes a comment of an issue. Pages overlap: of two with one ID the later one counts.
+func (c Comments) Add(issue string, one Comment) {
+	if n := slices.IndexFunc(c[issue], func(had Comment) bool { return had.ID == one.ID && one.ID != "" }); n >= 0 {
+		c[issue][n] = one
+		return
+	}
+	c[issue] = append(c[issue], one)
 }
 
 // Attachment is a file of an issue, or a page that it points to.
@@ -177,6 +191,14 @@ type Issue struct {
 	Left        map[string]int // how much of what has no place in Plane, such as worklogs
 	URL         string
 	Position    diag.Position
+}
+
+// Discuss gives the issue its comments. counted is how many the export counts, 0 if it does not. Those that only some may see are left
+// out, as a workspace has none of that kind.
+func (i *Issue) Discuss(comments []Comment, counted int) {
+	i.Comments = slices.DeleteFunc(comments, func(c Comment) bool { return c.Hidden })
+	i.Left["comments-restricted"] = len(comments) - len(i.Comments)
+	i.Left["comments-not-exported"] = max(0, counted-len(comments))
 }
 
 // Moment reads a date in one of some layouts. One that cannot be read is counted, and left out.

@@ -96,7 +96,7 @@ type entry struct {
 type export struct {
 	to       convert.Sink
 	issues   []*issue
-	comments map[string][]convert.Comment // by the address of the issue
+	comments convert.Comments // by the address of the issue
 	pulls    int
 	silent   int // issues that do not say whether they have comments
 	damaged  string
@@ -111,17 +111,14 @@ type issue struct {
 
 // read reads the files as one export.
 func read(ctx context.Context, in convert.Input, to convert.Sink) error {
-	e := &export{to: to, comments: map[string][]convert.Comment{}}
+	e := &export{to: to, comments: convert.Comments{}}
 	if err := in.Each(ctx, e.file); err != nil {
 		return err
 	}
 	stateless := 0
 	for _, i := range e.issues {
-		i.Comments = append(i.Comments, e.comments[i.at]...)
+		i.Discuss(append(i.Comments, e.comments[i.at]...), i.count)
 		i.Attachments = attachments(i)
-		if missing := i.count - len(i.Comments); missing > 0 {
-			i.Left["comments-not-exported"] = missing
-		}
 		if i.State.Name == "" {
 			stateless++
 		}
@@ -171,13 +168,7 @@ func (e *export) entry(one *entry, at diag.Position) error {
 		if m == nil {
 			return fmt.Errorf("%s: the comment belongs to no issue: %s", at, one.IssueURL)
 		}
-		id := m[1] + "#" + m[3]
-		c := e.comment(&one.comment)
-		if n := slices.IndexFunc(e.comments[id], func(had convert.Comment) bool { return had.ID == c.ID }); n >= 0 && c.ID != "" {
-			e.comments[id][n] = c // pages overlap
-		} else {
-			e.comments[id] = append(e.comments[id], c)
-		}
+		e.comments.Add(m[1]+"#"+m[3], e.comment(&one.comment))
 		return nil
 	case one.Number <= 0 || one.Title == "":
 		return diag.WithHint(fmt.Errorf("%s: an entry without number and title", at), "with gh issue list, ask for them: --json number,title,…")

@@ -112,6 +112,12 @@ func times(i *convert.Issue, resolved time.Time, estimate, remaining, spent int)
 	}
 }
 
+// discuss gives an issue its comments, in the order in which they were written.
+func discuss(i *convert.Issue, comments []convert.Comment, counted int) {
+	slices.SortStableFunc(comments, func(a, b convert.Comment) int { return a.At.Compare(b.At) })
+	i.Discuss(comments, counted)
+}
+
 func wiki(body string) convert.Text { return convert.Text{Markup: convert.JiraWiki, Body: body} }
 
 var serverField = regexp.MustCompile(`[\[,](name|state|startDate|endDate)=([^,\]]*)`)

@@ -394,31 +394,20 @@ func (e *jsonExport) finish(i *jsonIssue) {
 		}
 	}
 	e.fields(i)
-	said, restricted := map[string]bool{}, 0
 	list := e.comments[i.ID]
 	if i.ID == "" || i.ID != i.Key {
 		list = slices.Concat(list, e.comments[i.Key])
 	}
+	comments := convert.Comments{}
 	for _, c := range list {
-		if said[c.ID] && c.ID != "" { // pages overlap
-			continue
-		}
-		said[c.ID] = true
-		if c.Public != nil && !*c.Public || len(c.Visibility) > 0 && string(c.Visibility) != "null" {
-			restricted++
-			continue
-		}
 		text, ok := textOf(c.Body)
 		if !ok {
 			i.Left["texts-not-understood"]++
 		}
-		i.Comments = append(i.Comments, convert.Comment{ID: c.ID, Author: e.person(c.Author), At: moment(i, c.Created), Text: text})
+		hidden := c.Public != nil && !*c.Public || len(c.Visibility) > 0 && string(c.Visibility) != "null"
+		comments.Add(i.Key, convert.Comment{ID: c.ID, Author: e.person(c.Author), At: moment(i, c.Created), Text: text, Hidden: hidden})
 	}
-	slices.SortStableFunc(i.Comments, func(a, b convert.Comment) int { return a.At.Compare(b.At) })
-	i.Left["comments-restricted"] = restricted
-	if missing := i.total - len(i.Comments) - restricted; missing > 0 {
-		i.Left["comments-not-exported"] = missing
-	}
+	discuss(&i.Issue, comments[i.Key], i.total)
 }
 
 // person notes a user: by account ID on Cloud, by name on Server.

@@ -252,17 +252,14 @@ func (e *xmlExport) item(one *xmlItem, at diag.Position) error {
 	for _, a := range one.Attachments {
 		i.Attachments = append(i.Attachments, convert.Attachment{ID: a.ID, Name: a.Name, Size: a.Size, URL: e.site + "/secure/attachment/" + url.PathEscape(a.ID) + "/" + url.PathEscape(a.Name)})
 	}
+	var comments []convert.Comment
 	for _, c := range one.Comments {
-		if c.Group+c.Role != "" {
-			i.Left["comments-restricted"]++
-			continue
-		}
 		if c.Author != "" {
 			e.to.Person(convert.Person{ID: c.Author})
 		}
-		i.Comments = append(i.Comments, convert.Comment{ID: c.ID, Author: c.Author, At: i.Moment(c.Created, xmlTime), Text: e.html(c.Body)})
+		comments = append(comments, convert.Comment{ID: c.ID, Author: c.Author, At: i.Moment(c.Created, xmlTime), Text: e.html(c.Body), Hidden: c.Group+c.Role != ""})
 	}
-	slices.SortStableFunc(i.Comments, func(a, b convert.Comment) int { return a.At.Compare(b.At) })
+	discuss(&i, comments, 0)
 	xmlFields(&i, one)
 	e.to.Issue(&i)
 	return nil

@@ -27,7 +27,7 @@ type export struct {
 	titles   map[string][]string // keys by title
 	titled   map[string]string   // title by key
 	issues   []*convert.Issue
-	comments map[string][]convert.Comment
+	comments convert.Comments
 	counted  map[*convert.Issue]int
 	scopes   map[*convert.Issue]string
 	groups   map[string]string // of states, by name
@@ -45,7 +45,7 @@ func (l *Layout) read(ctx context.Context, in convert.Input, to convert.Sink) er
 	}
 	e := &export{
 		Layout: l, in: in, to: to, dates: dates.New(zone, cmp.Or(in.Dates, l.Order)), keys: map[string]diag.Position{}, ids: map[string]string{}, titles: map[string][]string{}, titled: map[string]string{},
-		comments: map[string][]convert.Comment{}, groups: names("groups"), counted: map[*convert.Issue]int{}, scopes: map[*convert.Issue]string{},
+		comments: convert.Comments{}, groups: names("groups"), counted: map[*convert.Issue]int{}, scopes: map[*convert.Issue]string{},
 	}
 	for _, each := range []func(*Cells) error{e.look, e.row} {
 		for _, file := range in.Files {
@@ -61,10 +61,7 @@ func (l *Layout) read(ctx context.Context, in convert.Input, to convert.Sink) er
 	}
 	for n, i := range e.issues {
 		e.issues[n] = nil // it is kept by who it is handed to
-		i.Comments = append(i.Comments, e.comments[e.scopes[i]+"#"+i.Key]...)
-		if missing := e.counted[i] - len(i.Comments); missing > 0 {
-			i.Left["comments-not-exported"] = missing
-		}
+		i.Discuss(append(i.Comments, e.comments[e.scopes[i]+"#"+i.Key]...), e.counted[i])
 		to.Issue(i)
 	}
 	if at := e.dates.Open; !at.IsZero() {

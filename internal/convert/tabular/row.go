@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -123,14 +122,9 @@ func number(key string, row int) int {
 
 // comment takes a row that is a comment.
 func (e *export) comment(c *Cells) {
-	of := c.One(scope) + "#" + c.One(commentOf)
 	one := convert.Comment{ID: c.One(commentID), At: c.Date(c.One("created_at")), Text: convert.Text{Markup: e.Markup, Body: c.One(commentText)}}
 	if author := c.People("created_by", "created_by_name", "created_by_email"); len(author) > 0 {
 		one.Author = author[0]
 	}
-	if n := slices.IndexFunc(e.comments[of], func(had convert.Comment) bool { return had.ID == one.ID && one.ID != "" }); n >= 0 {
-		e.comments[of][n] = one // pages overlap
-		return
-	}
-	e.comments[of] = append(e.comments[of], one)
+	e.comments.Add(c.One(scope)+"#"+c.One(commentOf), one)
 }

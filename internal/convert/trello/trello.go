@@ -47,18 +47,18 @@ type export struct {
 	to       convert.Sink
 	zone     *time.Location
 	boards   []*board
-	cards    map[string]*card             // by ID
-	comments map[string][]convert.Comment // by the ID of the card
-	said     map[string]bool              // IDs of actions
-	creators map[string]string            // by the ID of the card
-	moments  bool                         // there are days that a zone tells
+	cards    map[string]*card  // by ID
+	comments convert.Comments  // by the ID of the card
+	said     map[string]bool   // IDs of actions
+	creators map[string]string // by the ID of the card
+	moments  bool              // there are days that a zone tells
 }
 
 // read reads the files as one export.
 func read(ctx context.Context, in convert.Input, to convert.Sink) error {
 	e := &export{
 		to: to, zone: in.Zone, cards: map[string]*card{},
-		comments: map[string][]convert.Comment{}, said: map[string]bool{}, creators: map[string]string{},
+		comments: convert.Comments{}, said: map[string]bool{}, creators: map[string]string{},
 	}
 	if err := in.Each(ctx, e.file); err != nil {
 		return err
@@ -173,7 +173,7 @@ func (e *export) action(a *action) error {
 		if !at.IsZero() {
 			c.At = at.In(e.zone)
 		}
-		e.comments[card] = append(e.comments[card], c)
+		e.comments.Add(card, c)
 	case "createCard", "copyCard", "convertToCardFromCheckItem", "emailCard":
 		e.creators[card] = e.author(a)
 	default:
@@ -269,14 +269,13 @@ func (e *export) card(b *board, c *card, checklists []checklist) convert.Issue {
 	key := c.key()
 	i := convert.Issue{
 		Key: key, ID: c.ID, Number: c.IDShort, Title: c.Name, State: convert.State{Name: b.lists[c.IDList].Name, Category: category(b.lists[c.IDList].Name)},
-		Assignees: c.IDMembers, Reporter: e.creators[c.ID], Comments: e.comments[c.ID], URL: c.ShortURL, Archived: c.Closed || b.lists[c.IDList].Closed,
+		Assignees: c.IDMembers, Reporter: e.creators[c.ID], URL: c.ShortURL, Archived: c.Closed || b.lists[c.IDList].Closed,
 		Left: map[string]int{"votes": c.Badges.Votes}, Position: c.at,
 	}
-	slices.SortStableFunc(i.Comments, func(a, b convert.Comment) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.ID, b.ID)) })
+	comments := e.comments[c.ID]
+	slices.SortStableFunc(comments, func(a, b convert.Comment) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.ID, b.ID)) })
+	i.Discuss(comments, c.Badges.Comments)
 	i.Text.Body = strings.TrimSpace(text(c.Desc) + "\n\n" + e.tasks(&i, checklists))
-	if missing := c.Badges.Comments - len(i.Comments); missing > 0 {
-		i.Left["comments-not-exported"] = missing
-	}
 	if len(c.ID) == 24 { // which begins with the second of its creation
 		if seconds, err := strconv.ParseInt(c.ID[:8], 16, 64); err == nil {
 			i.Created = time.Unix(seconds, 0).In(e.zone)

@@ -9,6 +9,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/planform/planform/internal/convert/jira/wiki"
@@ -116,9 +117,9 @@ func (c *converter) block(n *node, depth int) []string {
 	case "codeBlock":
 		return wiki.Fence(n.plain(), oneLine(strings.ReplaceAll(n.attr("language"), "`", "")))
 	case "blockquote":
-		return quote(c.blocks(n.Content, depth+1))
+		return wiki.Quote(c.blocks(n.Content, depth+1))
 	case "panel":
-		return quote(append([]string{"**" + panel(n.attr("panelType")) + "**", ""}, c.blocks(n.Content, depth+1)...))
+		return wiki.Quote(append([]string{"**" + panel(n.attr("panelType")) + "**", ""}, c.blocks(n.Content, depth+1)...))
 	case "rule":
 		return []string{"---"}
 	case "table":
@@ -164,13 +165,6 @@ func paragraph(text string) []string {
 	return lines
 }
 
-func quote(lines []string) []string {
-	for i, line := range lines {
-		lines[i] = strings.TrimRight("> "+line, " ")
-	}
-	return lines
-}
-
 func panel(kind string) string {
 	switch kind {
 	case "info", "warning", "success", "error":
@@ -211,12 +205,7 @@ func (c *converter) list(n *node, depth int) []string {
 		if len(inner) == 0 {
 			inner = []string{""}
 		}
-		for j, line := range inner {
-			if j == 0 {
-				line = mark + line
-			} else if line != "" {
-				line = pad + line
-			}
+		for _, line := range wiki.Indent(mark, pad, inner) {
 			lines = append(lines, strings.TrimRight(line, " "))
 		}
 	}
@@ -237,41 +226,27 @@ func (c *converter) item(n *node, depth int) []string {
 	return lines
 }
 
-// table writes the rows of a table. Markdown wants a header, so that a table without one gets an empty one.
+// table writes the rows of a table. The first one is a header if all of it are headings.
 func (c *converter) table(n *node, depth int) []string {
-	var rows [][]string
+	var rows [][]wiki.Cell
 	for i := range n.Content {
-		row, heads := n.Content[i].Content, 0
-		for j := range row {
-			if row[j].Type == "tableHeader" {
-				heads++
-			}
-		}
-		header := i == 0 && heads == len(row)
-		if i == 0 && !header {
-			rows = append(rows, nil)
-		}
-		var cells []string
-		for j := range row {
-			text := c.cell(&row[j], depth)
-			if row[j].Type == "tableHeader" && !header && text != "" {
-				text = "**" + text + "**"
-			}
-			cells = append(cells, text)
-			span := row[j].number("colspan", maxColumns)
-			if span > 1 || row[j].number("rowspan", maxColumns) > 1 {
+		var cells []wiki.Cell
+		for j := range n.Content[i].Content {
+			cell := &n.Content[i].Content[j]
+			head := cell.Type == "tableHeader"
+			cells = append(cells, wiki.Cell{Text: c.cell(cell, depth), Head: head})
+			span := cell.number("colspan", maxColumns)
+			if span > 1 || cell.number("rowspan", maxColumns) > 1 {
 				c.lost["table-spans"]++
 			}
 			for ; span > 1; span-- {
-				cells = append(cells, "")
+				cells = append(cells, wiki.Cell{Head: head})
 			}
 		}
 		rows = append(rows, cells[:min(len(cells), maxColumns)])
 	}
-	if len(rows) == 0 {
-		return nil
-	}
-	return wiki.Table(rows)
+	header := len(rows) > 0 && !slices.ContainsFunc(rows[0], func(c wiki.Cell) bool { return !c.Head })
+	return wiki.Table(rows, header)
 }
 
 // cell is a cell of a table, on one line.
@@ -289,7 +264,7 @@ func (c *converter) cell(n *node, depth int) string {
 			}
 		}
 	}
-	return strings.ReplaceAll(strings.Join(parts, "<br>"), "|", `\|`)
+	return strings.Join(parts, "<br>")
 }
 
 // Plain is the text of a document, a line for each block.

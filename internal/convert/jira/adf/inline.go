@@ -191,8 +191,5 @@ func (c *converter) file(n *node) string {
 	} else if to == "" && c.o.File != nil {
 		to = c.o.File(name)
 	}
-	if to == "" {
-		return `\[image: ` + wiki.Escape(name) + `\]`
-	}
-	return "[image: " + wiki.Escape(name) + "](" + wiki.Destination(to) + ")"
+	return wiki.File("image: ", name, to)
 }

@@ -115,15 +115,7 @@ func (w *writer) paragraph() {
 		w.block(lines...)
 		return
 	}
-	pad := strings.Repeat(" ", w.lists[len(w.lists)-1].indent)
-	for i, line := range lines {
-		if i == 0 {
-			lines[i] = w.item + line
-		} else {
-			lines[i] = pad + line
-		}
-	}
-	w.out = append(w.out, lines...)
+	w.out = append(w.out, Indent(w.item, strings.Repeat(" ", w.lists[len(w.lists)-1].indent), lines)...)
 }
 
 func (w *writer) endLists() {
@@ -232,22 +224,14 @@ func (w *writer) macro(name, parameters, body string, depth int) {
 		for len(inner) > 0 && inner[len(inner)-1] == "" {
 			inner = inner[:len(inner)-1]
 		}
-		lines = append(lines, inner...)
-		for i, line := range lines {
-			lines[i] = strings.TrimRight("> "+line, " ")
-		}
+		lines = Quote(append(lines, inner...))
 	}
 	if !inItem {
 		w.block(append(lines, "")...)
 		return
 	}
 	pad := strings.Repeat(" ", w.lists[len(w.lists)-1].indent)
-	for i, line := range lines {
-		if line != "" {
-			lines[i] = pad + line
-		}
-	}
-	w.out = append(append(w.out, ""), lines...)
+	w.out = append(append(w.out, ""), Indent(pad, pad, lines)...)
 }
 
 // fence is a block of code, with its title.
@@ -291,40 +275,33 @@ func tableRows(lines []string, i int) (rows []string, next int) {
 	return rows, i
 }
 
-// table writes rows; Markdown wants a header, so that a table without one gets an empty one.
+// table writes rows.
 func (c *converter) table(rows []string) []string {
 	const most = 200 // columns
-	var all [][]string
-	for n, row := range rows {
-		cells, heads := splitRow(row)
-		cells, heads = cells[:min(len(cells), most)], heads[:min(len(heads), most)]
-		header := n == 0 && len(heads) > 0 && heads[0]
-		if n == 0 && !header {
-			all = append(all, nil)
-		}
+	var all [][]Cell
+	for _, row := range rows {
+		cells := splitRow(row)
+		cells = cells[:min(len(cells), most)]
 		for i, cell := range cells {
 			var parts []string
-			for line := range strings.SplitSeq(strings.ReplaceAll(cell, `\\`, "\n"), "\n") {
+			for line := range strings.SplitSeq(strings.ReplaceAll(cell.Text, `\\`, "\n"), "\n") {
 				parts = append(parts, strings.TrimSpace(strings.ReplaceAll(c.inline(strings.TrimSpace(line), 0), "\n", " ")))
 			}
-			cells[i] = strings.ReplaceAll(strings.Join(parts, "<br>"), "|", `\|`)
-			if heads[i] && !header && cells[i] != "" {
-				cells[i] = "**" + cells[i] + "**"
-			}
+			cells[i].Text = strings.Join(parts, "<br>")
 		}
 		all = append(all, cells)
 	}
-	return Table(all)
+	return Table(all, len(all) > 0 && len(all[0]) > 0 && all[0][0].Head)
 }
 
 // splitRow cuts a row at its bars, but for those in links, code, images and behind a backslash.
-func splitRow(row string) (cells []string, heads []bool) {
+func splitRow(row string) (cells []Cell) {
 	row = strings.TrimRight(row, " ")
 	head := false
 	begin, i := 0, 0
 	flush := func(end int) {
 		if begin > 0 {
-			cells, heads = append(cells, row[begin:end]), append(heads, head)
+			cells = append(cells, Cell{row[begin:end], head})
 		}
 	}
 	for i < len(row) {
@@ -352,5 +329,5 @@ func splitRow(row string) (cells []string, heads []bool) {
 	if strings.TrimSpace(row[begin:]) != "" {
 		flush(len(row))
 	}
-	return cells, heads
+	return cells
 }

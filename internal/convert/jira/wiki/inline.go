@@ -232,10 +232,7 @@ func (c *converter) file(prefix, name string) string {
 	case c.o.File != nil:
 		to = c.o.File(name)
 	}
-	if to == "" {
-		return `\[` + prefix + Escape(name) + `\]`
-	}
-	return "[" + prefix + Escape(name) + "](" + Destination(to) + ")"
+	return File(prefix, name, to)
 }
 
 // wrap puts a text between marks of Markdown.

@@ -42,6 +42,35 @@ func Destination(url string) string {
 	return strings.NewReplacer(" ", "%20", "(", "%28", ")", "%29", "<", "%3C", ">", "%3E").Replace(url)
 }
 
+// Quote puts lines into a quotation.
+func Quote(lines []string) []string {
+	for i, line := range lines {
+		lines[i] = strings.TrimRight("> "+line, " ")
+	}
+	return lines
+}
+
+// Indent puts lines below a mark, such as that of an item of a list.
+func Indent(mark, pad string, lines []string) []string {
+	for i, line := range lines {
+		switch {
+		case i == 0:
+			lines[i] = mark + line
+		case line != "":
+			lines[i] = pad + line
+		}
+	}
+	return lines
+}
+
+// File is an attached file, or an image: a link to where it is, if that is known.
+func File(prefix, name, to string) string {
+	if to == "" {
+		return `\[` + prefix + Escape(name) + `\]`
+	}
+	return "[" + prefix + Escape(name) + "](" + Destination(to) + ")"
+}
+
 // CodeSpan is code within a line.
 func CodeSpan(s string) string {
 	s = strings.TrimSpace(strings.ReplaceAll(s, "\n", " "))
@@ -75,11 +104,20 @@ func Fence(body, lang string) []string {
 	return append(lines, marks)
 }
 
-// Table is a table; the first row is its header.
-func Table(rows [][]string) []string {
+// Cell is a cell of a table: its text, and whether it is a heading.
+type Cell struct {
+	Text string
+	Head bool
+}
+
+// Table is a table. Markdown wants a header: a table whose first row is none gets an empty one, and its headings are bold.
+func Table(rows [][]Cell, header bool) []string {
 	columns := 0
 	for _, cells := range rows {
 		columns = max(columns, len(cells))
+	}
+	if !header && len(rows) > 0 {
+		rows = append([][]Cell{nil}, rows...)
 	}
 	var lines []string
 	for n, cells := range rows {
@@ -88,7 +126,10 @@ func Table(rows [][]string) []string {
 		for i := range columns {
 			text := ""
 			if i < len(cells) {
-				text = cells[i]
+				text = strings.ReplaceAll(cells[i].Text, "|", `\|`)
+				if cells[i].Head && n > 0 && text != "" {
+					text = "**" + text + "**"
+				}
 			}
 			line.WriteString(" " + text + " |")
 		}

@@ -76,7 +76,7 @@ func nodeType(n *node) string {
 // truncate shortens a text for a message.
 func truncate(text string) string { return diag.Truncate(text, 61) }
 
-func quote(text string) string { return "\"" + truncate(text) + "\"" }
+func quote(text string) string { return diag.Quote(text) }
 
 // invalidTag says what is wrong with a tag that was written out, or "".
 func invalidTag(n *node) string {

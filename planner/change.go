@@ -349,7 +349,7 @@ func (b *changes) checkFormer(i int) {
 		return
 	}
 	b.diags.report(o, "unknown-origin", string(o.Address)+" ("+o.Origin.String()+") is new there, or was renamed: the state, which an older planform wrote, does not tell. It has "+
-		firstFew(old, ", ")+", which the manifest does not have any more", "if it is one of them, add `previously: KEY`; planform state rm ADDRESS stops tracking those that were deleted there")
+		diag.First(old, fewNames)+", which the manifest does not have any more", "if it is one of them, add `previously: KEY`; planform state rm ADDRESS stops tracking those that were deleted there")
 }
 
 // lacksFields reports whether an object of another workspace is exported with too little to create it.
@@ -630,7 +630,7 @@ func (b *changes) stillHave(i int, v *resource.Value) string {
 	if len(others) == 0 {
 		return ""
 	}
-	return "the service would leave " + v.Field.Name + " with " + firstFew(others, ", ") + ", too: write `" + v.Field.Name + ": false` there"
+	return "the service would leave " + v.Field.Name + " with " + diag.First(others, fewNames) + ", too: write `" + v.Field.Name + ": false` there"
 }
 
 func (b *changes) recordDrift(i int, d *difference) {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/resource"
 )
 
@@ -285,11 +286,11 @@ type referrer struct {
 // label is what people call a record: by its name, where it has one, else by its text.
 func label(k *resource.Kind, row resource.Row) string {
 	for _, name := range displayTexts(k, row) {
-		return k.Noun() + " " + truncate(name)
+		return k.Noun() + " " + diag.Quote(name)
 	}
 	for i := range k.Fields {
 		if text, _ := k.Fields[i].ObservedIn(row); k.Fields[i].Rich() && text != "" {
-			return k.Noun() + " " + truncate(strings.TrimSpace(resource.PlainText(text)))
+			return k.Noun() + " " + diag.Quote(strings.TrimSpace(resource.PlainText(text)))
 		}
 	}
 	return k.Noun() + " " + row.ID()

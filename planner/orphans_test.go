@@ -80,7 +80,7 @@ func TestWithoutPruneOrphansAreListed(t *testing.T) {
 		t.Errorf("%+v", plan.Orphans)
 	}
 	const text = "7 objects created by an earlier apply are no longer in the manifest: work_item/web/a (WEB-1), work_item/web/b (WEB-2), " +
-		"work_item/web/c (WEB-3), work_item/web/d (WEB-4), work_item/web/e (WEB-5), and 2 others"
+		"work_item/web/c (WEB-3), work_item/web/d (WEB-4), work_item/web/e (WEB-5) and 2 more"
 	if diff := cmp.Diff(text, plan.Notices[0].Summary); diff != "" {
 		t.Error(diff)
 	}

@@ -124,11 +124,11 @@ func (b *pruning) notices() {
 		}
 	}
 	if len(archived) > 0 {
-		b.diags.notice("archived", firstFew(archived, ", ")+" "+are(len(archived))+" archived on the service: left alone, with everything in it",
+		b.diags.notice("archived", diag.First(archived, fewNames)+" "+are(len(archived))+" archived on the service: left alone, with everything in it",
 			"restore it to have it deleted; planform state rm ADDRESS stops tracking one")
 	}
 	if n := len(found); n > 0 {
-		b.diags.notice("not-made", diag.Count(n, "object")+" no longer in the manifest "+are(n)+" not deleted, since planform did not create "+them(n)+": "+firstFew(found, ", "),
+		b.diags.notice("not-made", diag.Count(n, "object")+" no longer in the manifest "+are(n)+" not deleted, since planform did not create "+them(n)+": "+diag.First(found, fewNames),
 			"planform state rm ADDRESS stops tracking one")
 	}
 }
@@ -296,7 +296,7 @@ func (b *pruning) warnOrphans() {
 	var what []string
 	list := ""
 	if len(names) > 0 {
-		what, list = append(what, diag.Count(len(names), "object")), ": "+firstFew(names, ", ")
+		what, list = append(what, diag.Count(len(names), "object")), ": "+diag.First(names, fewNames)
 	}
 	if m > 0 {
 		what = append(what, diag.Count(m, "membership"))

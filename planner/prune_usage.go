@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/resource"
 )
 
@@ -122,7 +123,7 @@ func (p *orphans) fieldReference(l *orphan) (why string) {
 		}
 		l.count(u.kind.kind.Noun(), Using, len(by))
 		if len(by) > 0 && why == "" {
-			why = countOf(len(by), u.kind.kind) + " " + oneOr(len(by), "refers", "refer") + " to it in " + u.field.Path() + ": " + firstFew(by, ", ")
+			why = countOf(len(by), u.kind.kind) + " " + oneOr(len(by), "refers", "refer") + " to it in " + u.field.Path() + ": " + diag.First(by, fewNames)
 			if u.field.NeverEmpty() {
 				l.block(why) // the service refuses
 			}
@@ -182,7 +183,7 @@ func (p *orphans) foreignMembers(l *orphan) (why string) {
 		l.count(resource.MustLookup(m.Member).Noun(), MemberOf, staying)
 		if len(by) > 0 && why == "" {
 			slices.Sort(by)
-			why = countOf(len(by), resource.MustLookup(m.Member)) + " added by others " + are(len(by)) + " in it: " + firstFew(by, ", ")
+			why = countOf(len(by), resource.MustLookup(m.Member)) + " added by others " + are(len(by)) + " in it: " + diag.First(by, fewNames)
 		}
 		if !answer.Unsupported {
 			slices.Sort(all)
@@ -243,7 +244,7 @@ func (p *orphans) foreignContainers(l *orphan) (why string) {
 		}
 		l.count(t.kind.Noun(), Using, len(by))
 		if len(by) > 0 && why == "" {
-			why = countOf(len(by), t.kind) + " " + oneOr(len(by), "refers", "refer") + " to it in " + k.Membership.Path() + ": " + firstFew(by, ", ")
+			why = countOf(len(by), t.kind) + " " + oneOr(len(by), "refers", "refer") + " to it in " + k.Membership.Path() + ": " + diag.First(by, fewNames)
 		}
 	}
 	return why
@@ -284,7 +285,7 @@ func (p *orphans) foreignRelations(l *orphan) string {
 		return ""
 	}
 	slices.Sort(by)
-	return "planform did not make " + oneOr(len(by), "its relation ", "its relations ") + firstFew(by, ", ")
+	return "planform did not make " + oneOr(len(by), "its relation ", "its relations ") + diag.First(by, fewNames)
 }
 
 // checkUnlisted keeps an orphan that objects which no list shows may use, and one that nobody looked at.

@@ -35,22 +35,8 @@ func oneOr(n int, one, several string) string {
 func are(n int) string  { return oneOr(n, "is", "are") }
 func them(n int) string { return oneOr(n, "it", "them") }
 
-// firstFew joins the first five of many texts.
-func firstFew(texts []string, separator string) string {
-	const few = 5
-	if len(texts) <= few {
-		return strings.Join(texts, separator)
-	}
-	return strings.Join(slices.Concat(texts[:few:few], []string{"and " + diag.Count(len(texts)-few, "other")}), separator)
-}
-
-func truncate(text string) string {
-	line, _, more := strings.Cut(text, "\n")
-	if more {
-		line += "…"
-	}
-	return "\"" + diag.Truncate(line, 61) + "\""
-}
+// fewNames is how many of a list a message names.
+const fewNames = 5
 
 func union(one, other []string) []string {
 	if slices.Equal(one, other) {

@@ -147,7 +147,7 @@ func TestUsersOfAnOrphanAreShownByIdentifier(t *testing.T) {
 	s.in.Prune = true
 	s.in.Prior["state/web/s"] = made("state/web/s", uuid(0xf, 1))
 	plan := s.mustPlan(want(t).put("project/web", "id="+web, "identifier=WEB", "name=Website").all())
-	const reason = "it would be deleted, but 7 work items refer to it in state: WEB-1, WEB-2, WEB-3, WEB-4, WEB-5, and 2 others"
+	const reason = "it would be deleted, but 7 work items refer to it in state: WEB-1, WEB-2, WEB-3, WEB-4, WEB-5 and 2 more"
 	if got := lines(plan); len(got) != 1 || got[0] != "not_possible state/web/s: "+reason {
 		t.Error(got)
 	}

@@ -210,7 +210,7 @@ func (b *warnings) warnHidden() {
 		if len(list) == 1 {
 			b.diags.warn(b.in.Desired[list[0]], "archived", names[0]+" on the service: left alone, with everything in it", hint)
 		} else {
-			b.diags.notice("archived", countOf(len(list), k)+" are left alone, with everything in them: "+firstFew(names, "; "), hint)
+			b.diags.notice("archived", countOf(len(list), k)+" are left alone, with everything in them: "+diag.First(names, fewNames), hint)
 		}
 	}
 	if b.service.skippedLookups > 0 {
@@ -238,7 +238,7 @@ func (b *warnings) failOnDrift() {
 			if f, ok := d.Object.Kind.Field(d.Change.Path); ok && f.IsRef() {
 				text = strings.ReplaceAll(text, "\n", ", ")
 			}
-			now = "is " + truncate(text)
+			now = "is " + diag.Quote(text)
 		}
 		b.diags.at(diag.Error, v.Position, d.Object.Address, "drift", d.Change.Path+" of "+string(d.Object.Address)+" was changed on the service since the last apply: it "+now,
 			"planform pull takes the value into the manifest; or "+instead)

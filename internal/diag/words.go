@@ -79,6 +79,15 @@ func Truncate(text string, characters int) string {
 	return text
 }
 
+// Quote puts a text between quotation marks, its first line and 61 characters of that at most.
+func Quote(text string) string {
+	line, _, more := strings.Cut(text, "\n")
+	if more {
+		line += "…"
+	}
+	return "\"" + Truncate(line, 61) + "\""
+}
+
 // AtRate says how long n requests take at so many a minute, and that rate.
 func AtRate(n, perMinute int) string {
 	text := "under 1 min"

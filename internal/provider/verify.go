@@ -126,11 +126,7 @@ func dropped(v *resource.Value, have string, resolve resource.IDResolver) []stri
 }
 
 func quoted(canonical string) string {
-	const longest = 120
-	if r := []rune(canonical); len(r) > longest {
-		canonical = string(r[:longest]) + "…"
-	}
-	return strconv.Quote(canonical)
+	return strconv.Quote(diag.Truncate(canonical, 121))
 }
 
 // downgradeGeneric turns a generic refusal into an unknown outcome where no look-up can

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/planform/planform/internal/diag"
@@ -162,7 +161,7 @@ func (t *taker) take(d *planner.Divergence) error {
 	case nested(o, v):
 		why = "it is written inside " + string(o.Outer.Address)
 	case isText && !v.Null && v.Field.Type != resource.File && strings.TrimSpace(written) != strings.TrimSpace(v.Text):
-		why = "it is made of " + strconv.Quote(diag.Truncate(strings.TrimSpace(written), 60))
+		why = "it is made of " + diag.Quote(strings.TrimSpace(written))
 	}
 	if why != "" {
 		t.refuse(d, why)

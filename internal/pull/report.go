@@ -9,11 +9,10 @@ import (
 
 // shown is a value for a sentence.
 func shown(text *string) string {
-	const most = 60
 	if text == nil {
 		return "nothing"
 	}
-	return "\"" + diag.Truncate(strings.ReplaceAll(*text, "\n", ", "), most) + "\""
+	return diag.Quote(strings.ReplaceAll(*text, "\n", ", "))
 }
 
 // conflict reports a field that the manifest keeps.

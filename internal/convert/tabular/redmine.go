@@ -9,29 +9,9 @@ import (
 
 var textile = regexp.MustCompile(`(?m)^(?:h[1-6]|bq|p)\. |<pre>`)
 
-// redmineRelations are the words before the number of another issue.
-func redmineRelations() []struct {
-	words, kind string
-	inward      bool
-} {
-	return []struct {
-		words, kind string
-		inward      bool
-	}{
-		{"blocks", "blocks", false},
-		{"blocked by", "blocks", true},
-		{"related to", "relates_to", false},
-		{"is duplicate of", "duplicate", false},
-		{"has duplicate", "duplicate", true},
-		{"precedes", "precedes", false},
-		{"follows", "precedes", true},
-		{"copied to", "copied to", false},
-		{"copied from", "copied to", true},
-	}
-}
-
 // redmine is the CSV of a list of issues, in English.
 func redmine() *Layout {
+	relations := names("redmine relations")
 	return &Layout{
 		Name: "redmine", Tracker: "Redmine", How: "in Redmine, with your language set to English: Issues, Also available in CSV, all columns, with description; for another language say what the columns are under columns: in the mapping",
 		Needs:   [][]string{{"#", "Tracker", "Subject"}},
@@ -42,9 +22,10 @@ func redmine() *Layout {
 				i.Priority = "Urgent"
 			}
 			for _, text := range c.list(c.Column("Related issues"), ",") {
-				for _, r := range redmineRelations() {
-					if strings.HasPrefix(strings.ToLower(text), r.words+" ") {
-						i.Links = append(i.Links, convert.Link{Type: r.kind, To: text[strings.LastIndexByte(text, '#')+1:], Inward: r.inward})
+				for words, kind := range relations { // the words before the number of another issue
+					if strings.HasPrefix(strings.ToLower(text), words+" ") {
+						kind, inward := strings.CutPrefix(kind, "inward ")
+						i.Links = append(i.Links, convert.Link{Type: kind, To: text[strings.LastIndexByte(text, '#')+1:], Inward: inward})
 					}
 				}
 			}

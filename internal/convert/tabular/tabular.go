@@ -73,10 +73,10 @@ const (
 // Formats are the trackers, and at last the formats of no tracker: any table, whose columns the mapping file names.
 func Formats() []*convert.Format {
 	var all []*convert.Format
-	last := &beginning{}
+	last, known := &beginning{}, section("any")
 	for _, l := range []*Layout{
 		linear(), gitlab(), clickup(), asana(), azure(), shortcut(), redmine(), youtrack(), plane(),
-		anyTable("csv"), anyTable("xlsx"), anyTable("jsonl"),
+		anyTable("csv", known), anyTable("xlsx", known), anyTable("jsonl", known),
 	} {
 		all = append(all, l.format(last))
 	}

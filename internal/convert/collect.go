@@ -14,7 +14,8 @@ type collection struct {
 	projects map[string]Project
 	people   map[string]*Person
 	issues   map[string]*Issue // by key, which is unique within its project
-	notes    []Note
+	notes    []Remark
+	noted    map[string]int // places of notes, by kind and text
 	site     string
 	browse   string
 	zone     bool // dates have no zone
@@ -27,7 +28,7 @@ type collection struct {
 }
 
 func newCollection() *collection {
-	return &collection{projects: map[string]Project{}, people: map[string]*Person{}, issues: map[string]*Issue{}, kept: map[*Issue]bool{}, previously: map[*Issue][]string{}}
+	return &collection{projects: map[string]Project{}, people: map[string]*Person{}, issues: map[string]*Issue{}, kept: map[*Issue]bool{}, previously: map[*Issue][]string{}, noted: map[string]int{}}
 }
 
 // Project notes a project.
@@ -59,8 +60,16 @@ func (c *collection) Issue(i *Issue) {
 	c.issues[id] = i
 }
 
-// Note notes something of the export.
-func (c *collection) Note(n Note) { c.notes = append(c.notes, n) }
+// Note notes something of the export, once for all issues that it is about.
+func (c *collection) Note(kind, text string, items ...string) {
+	n, known := c.noted[kind+text]
+	if !known {
+		n = len(c.notes)
+		c.noted[kind+text] = n
+		c.notes = append(c.notes, Remark{Kind: kind, Text: text})
+	}
+	c.notes[n].Items = append(c.notes[n].Items, items...)
+}
 
 // Site notes the tracker's address.
 func (c *collection) Site(url, browse string) { c.site, c.browse = url, browse }
@@ -96,6 +105,6 @@ func (c *collection) column(name, field string) {
 // finish notes what only the whole export shows.
 func (c *collection) finish() {
 	if c.doubles > 0 {
-		c.Note(Note{Kind: "doubles", Text: diag.Count(c.doubles, "issue") + " more than once in the files; the later state counts"})
+		c.Note("doubles", diag.Count(c.doubles, "issue")+" more than once in the files; the later state counts")
 	}
 }

@@ -124,7 +124,7 @@ func prepare(ctx context.Context, o Options) (*converted, error) {
 	}
 	for _, f := range chosen.files {
 		if f.remark != "" {
-			found.Note(Note{Kind: "spreadsheet", Text: f.Name + ": " + f.remark})
+			found.Note("spreadsheet", f.Name+": "+f.remark)
 		}
 	}
 	if len(found.issues) == 0 {
@@ -136,11 +136,11 @@ func prepare(ctx context.Context, o Options) (*converted, error) {
 		}
 	}
 	if n := len(chosen.passed); n > 0 {
-		found.Note(Note{Kind: "files-passed-over", Text: diag.Count(n, "file") + " passed over, in which there is no export: " + diag.First(chosen.passed, most)})
+		found.Note("files-passed-over", diag.Count(n, "file")+" passed over, in which there is no export: "+diag.First(chosen.passed, most))
 	}
 	found.finish()
 	if found.zone {
-		found.Note(Note{Kind: "timezone", Text: "the export does not say the time zone of its dates; they were read as " + zone + ": if that is wrong, change source.timezone in the mapping before the first apply"})
+		found.Note("timezone", "the export does not say the time zone of its dates; they were read as "+zone+": if that is wrong, change source.timezone in the mapping before the first apply")
 	}
 	all := found.sorted()
 	issues, unselected, err := o.choose(all, location, found)

@@ -53,18 +53,12 @@ type Sink interface {
 	Project(Project)
 	Person(Person) // a later one adds what the earlier one lacks
 	Issue(*Issue)  // which is not changed any more
-	Note(Note)
+	// Note tells people something of the export itself. The kind is a stable name, such as rows-skipped; items are issues that it is about.
+	Note(kind, text string, items ...string)
 	// Site is the address of the tracker, "" if the export does not tell, and the path of an issue below it, with {key}.
 	Site(url, browse string)
 	AssumedZone()               // dates are written without a zone
 	AskDates(pos diag.Position) // day and month cannot be told apart
-}
-
-// Note is something that people should know of the export itself.
-type Note struct {
-	Kind string // stable name, such as rows-skipped
-	Text string
-	Item string // the issue it is about, if any
 }
 
 // Project is what issues belong to.

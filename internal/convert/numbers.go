@@ -42,7 +42,7 @@ func (c *composer) number(places []place) (fill map[*Issue][]int) {
 			if len(gaps) > most {
 				count = fmt.Sprintf("more than %d numbers", most)
 			}
-			c.found.Note(Note{Kind: "number-gaps", Text: fmt.Sprintf("%s: %s below %s missing: %s", last.Project, count, last.Key, ranges(gaps))})
+			c.found.Note("number-gaps", fmt.Sprintf("%s: %s below %s missing: %s", last.Project, count, last.Key, ranges(gaps)))
 		}
 	}
 	if c.mapping.Numbers == "fill" && len(gaps) <= most {

@@ -148,18 +148,7 @@ func (r *Report) finish(m *mapping.Mapping, c *collection, issues []*Issue, trac
 		r.Notes = append(r.Notes, Remark{Kind: "people", Text: "people without an e-mail address in the mapping are not assigned; their names stay in the texts"})
 	}
 	slices.SortStableFunc(r.Questions, func(a, b Question) int { return cmp.Compare(b.Items, a.Items) })
-	at := map[string]int{}
-	for _, n := range c.notes {
-		i, known := at[n.Kind+n.Text]
-		if !known {
-			i = len(r.Notes)
-			at[n.Kind+n.Text] = i
-			r.Notes = append(r.Notes, Remark{Kind: n.Kind, Text: n.Text})
-		}
-		if n.Item != "" {
-			r.Notes[i].Items = append(r.Notes[i].Items, n.Item)
-		}
-	}
+	r.Notes = append(r.Notes, c.notes...)
 	if len(r.leftOut) > 0 {
 		var names []string
 		for _, name := range slices.Sorted(maps.Keys(r.leftOut)) {

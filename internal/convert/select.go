@@ -82,6 +82,6 @@ func (o Options) choose(all []*Issue, zone *time.Location, found *collection) (c
 	if links > 0 {
 		text += "; " + diag.Count(links, "link") + " to others wait for a run with all"
 	}
-	found.Note(Note{Kind: "selection", Text: strings.TrimSpace(text) + ". The manifests hold these alone: do not apply them with --prune"})
+	found.Note("selection", strings.TrimSpace(text)+". The manifests hold these alone: do not apply them with --prune")
 	return chosen, rest, nil
 }

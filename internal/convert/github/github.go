@@ -125,16 +125,16 @@ func read(ctx context.Context, in convert.Input, to convert.Sink) error {
 		to.Issue(&i.Issue)
 	}
 	if e.pulls > 0 {
-		to.Note(convert.Note{Kind: "pull-requests", Text: diag.Count(e.pulls, "pull request") + " left out"})
+		to.Note("pull-requests", diag.Count(e.pulls, "pull request")+" left out")
 	}
 	if e.silent > 0 && len(e.comments) == 0 {
-		to.Note(convert.Note{Kind: "no-comments", Text: "nothing is told of the comments of " + diag.Count(e.silent, "issue") + ": ask for the field comments, too"})
+		to.Note("no-comments", "nothing is told of the comments of "+diag.Count(e.silent, "issue")+": ask for the field comments, too")
 	}
 	if stateless > 0 {
-		to.Note(convert.Note{Kind: "no-state", Text: diag.Count(stateless, "issue") + " without a state: export again with gh issue list --state all --limit 10000 --json number,title,body,state,stateReason,author,assignees,labels,milestone,comments,createdAt,updatedAt,url"})
+		to.Note("no-state", diag.Count(stateless, "issue")+" without a state: export again with gh issue list --state all --limit 10000 --json number,title,body,state,stateReason,author,assignees,labels,milestone,comments,createdAt,updatedAt,url")
 	}
 	if e.damaged != "" {
-		to.Note(convert.Note{Kind: "damaged-text", Text: "letters were damaged before the file was written, as PowerShell 5 does, such as in " + strconv.Quote(e.damaged) + ": export again with another shell"})
+		to.Note("damaged-text", "letters were damaged before the file was written, as PowerShell 5 does, such as in "+strconv.Quote(e.damaged)+": export again with another shell")
 	}
 	return nil
 }
@@ -153,7 +153,7 @@ func (e *export) file(ctx context.Context, text io.Reader, name string) error {
 		return err
 	}
 	if entries == 30 || entries == 100 {
-		e.to.Note(convert.Note{Kind: "exactly-" + strconv.Itoa(entries), Text: fmt.Sprintf("%s: exactly %d entries, which is the length of a page: use --paginate, or --limit", name, entries)})
+		e.to.Note("exactly-"+strconv.Itoa(entries), fmt.Sprintf("%s: exactly %d entries, which is the length of a page: use --paginate, or --limit", name, entries))
 	}
 	return nil
 }

@@ -96,27 +96,19 @@ func csvHeader(names []string) ([]string, error) {
 }
 
 // csvNotes says what a file itself lacks.
-func csvNotes(names []string, rows int) []convert.Note {
+func csvNotes(names []string, rows int, note func(kind, text string)) {
 	english, language, _ := inEnglish(names)
-	var notes []convert.Note
 	const limit = 1000
 	if rows == limit {
-		notes = append(notes, convert.Note{
-			Kind: "exactly-1000",
-			Text: "exactly 1,000 issues, which is the limit of an export: export the rest by key, such as key >= A-1001",
-		})
+		note("exactly-1000", "exactly 1,000 issues, which is the limit of an export: export the rest by key, such as key >= A-1001")
 	}
 	if language != "" {
-		notes = append(notes, convert.Note{Kind: "language", Text: "the header is in " + language + "; columns without a known translation were read as " +
-			"custom fields. If one of them matters, set the language of your Jira profile to English and export again"})
+		note("language", "the header is in "+language+"; columns without a known translation were read as custom fields. "+
+			"If one of them matters, set the language of your Jira profile to English and export again")
 	}
 	if !slices.ContainsFunc(english, func(cell string) bool { return is(cell, "Comment", "Comments") }) {
-		notes = append(notes, convert.Note{
-			Kind: "no-comments",
-			Text: `no column "Comment": no issue has one, or only the current fields were exported; choose "all fields"`,
-		})
+		note("no-comments", `no column "Comment": no issue has one, or only the current fields were exported; choose "all fields"`)
 	}
-	return notes
 }
 
 // csvIssue adds to an issue what only Jira has.

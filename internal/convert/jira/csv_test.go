@@ -25,13 +25,13 @@ type seen struct {
 	site   string
 }
 
-func (*seen) Project(convert.Project)     {}
-func (*seen) Person(convert.Person)       {}
-func (s *seen) Issue(i *convert.Issue)    { s.issues = append(s.issues, *i) }
-func (s *seen) Note(n convert.Note)       { s.notes = append(s.notes, n.Kind) }
-func (s *seen) Site(url, _ string)        { s.site = url }
-func (*seen) AssumedZone()                {}
-func (s *seen) AskDates(at diag.Position) { s.ask = at }
+func (*seen) Project(convert.Project)            {}
+func (*seen) Person(convert.Person)              {}
+func (s *seen) Issue(i *convert.Issue)           { s.issues = append(s.issues, *i) }
+func (s *seen) Note(kind, _ string, _ ...string) { s.notes = append(s.notes, kind) }
+func (s *seen) Site(url, _ string)               { s.site = url }
+func (*seen) AssumedZone()                       {}
+func (s *seen) AskDates(at diag.Position)        { s.ask = at }
 
 // read reads rows below a header.
 func read(t *testing.T, in convert.Input, texts ...string) *seen {

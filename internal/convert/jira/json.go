@@ -204,14 +204,14 @@ func readJSON(ctx context.Context, in convert.Input, to convert.Sink) error {
 func (e *jsonExport) notes(issues int) {
 	for total := range e.totals {
 		if len(e.totals) == 1 && total > issues {
-			e.to.Note(convert.Note{Kind: "pages-missing", Text: fmt.Sprintf("the search found %d issues, and the files hold %d: export the other pages, too", total, issues)})
+			e.to.Note("pages-missing", fmt.Sprintf("the search found %d issues, and the files hold %d: export the other pages, too", total, issues))
 		}
 	}
 	if e.open > 0 && !e.ended {
-		e.to.Note(convert.Note{Kind: "pages-missing", Text: "no page says that it is the last one: export the other pages, too, with nextPageToken"})
+		e.to.Note("pages-missing", "no page says that it is the last one: export the other pages, too, with nextPageToken")
 	}
 	if e.unnamed {
-		e.to.Note(convert.Note{Kind: "fields-without-names", Text: "custom fields are known by their IDs only: search with expand=names, or add a file of /rest/api/3/field"})
+		e.to.Note("fields-without-names", "custom fields are known by their IDs only: search with expand=names, or add a file of /rest/api/3/field")
 	}
 	if e.moments {
 		e.to.AssumedZone()

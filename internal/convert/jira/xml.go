@@ -148,7 +148,7 @@ func readXML(ctx context.Context, in convert.Input, to convert.Sink) error {
 		return err
 	}
 	if e.total > e.seen {
-		to.Note(convert.Note{Kind: "pages-missing", Text: fmt.Sprintf("the search found %d issues, and the files hold %d: export the rest by key, such as key >= A-1001", e.total, e.seen)})
+		to.Note("pages-missing", fmt.Sprintf("the search found %d issues, and the files hold %d: export the rest by key, such as key >= A-1001", e.total, e.seen))
 	}
 	to.Site(e.site, "/browse/{key}")
 	return nil

@@ -71,7 +71,7 @@ func linear() *Layout {
 				i.State.Category = linearCategory(i.State.Name, func(date string) bool { return 2*n[i.State.Name+"\n"+date] > n[i.State.Name] })
 			}
 			to.Site(site, "/issue/{key}")
-			to.Note(convert.Note{Kind: "no-comments", Text: "Linear's CSV has no comments and no attachments"})
+			to.Note("no-comments", "Linear's CSV has no comments and no attachments")
 		},
 	}
 }

@@ -71,7 +71,7 @@ func (l *Layout) read(ctx context.Context, in convert.Input, to convert.Sink) er
 		to.AssumedZone()
 	}
 	if l.Lacks != "" {
-		to.Note(convert.Note{Kind: "not-in-the-export", Text: "an export of " + l.Tracker + " has no " + l.Lacks})
+		to.Note("not-in-the-export", "an export of "+l.Tracker+" has no "+l.Lacks)
 	}
 	return nil
 }
@@ -131,14 +131,12 @@ func (e leftError) Error() string { return string(e) }
 func (e *export) notes(s *sheet, skipped int, left map[string]int) {
 	note := func(n int, kind, format string, args ...any) {
 		if n > 0 {
-			e.to.Note(convert.Note{Kind: kind, Text: s.name + ": " + fmt.Sprintf(format, args...)})
+			e.to.Note(kind, s.name+": "+fmt.Sprintf(format, args...))
 		}
 	}
 	rows := s.Rows - skipped
 	if e.Notes != nil {
-		for _, n := range e.Notes(s.Header, rows) {
-			note(1, n.Kind, "%s", n.Text)
-		}
+		e.Notes(s.Header, rows, func(kind, text string) { note(1, kind, "%s", text) })
 	}
 	if e.Limit > 0 && rows == e.Limit {
 		note(1, "limit", "exactly %d rows, which is the limit of an export: export the rest, too", rows)

@@ -30,7 +30,7 @@ func redmine() *Layout {
 				}
 			}
 			if textile.MatchString(i.Text.Body) {
-				c.e.to.Note(convert.Note{Kind: "textile", Text: "texts that seem to be written in Textile are carried as they are, as Markdown", Item: i.Key})
+				c.e.to.Note("textile", "texts that seem to be written in Textile are carried as they are, as Markdown", i.Key)
 			}
 			return ""
 		},

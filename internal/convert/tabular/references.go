@@ -3,15 +3,13 @@ package tabular
 import (
 	"cmp"
 	"strings"
-
-	"github.com/planform/planform/internal/convert"
 )
 
 // reference is the key that a text means: one of a key, or of a title that one item alone has.
 func (e *export) reference(c *Cells, text string) string {
 	key, _ := e.resolve(text)
 	if same := e.titles[text]; len(same) > 1 && key == text {
-		e.to.Note(convert.Note{Kind: "ambiguous-titles", Text: "titles of several items, by which another item names one of these: which one is not known", Item: c.One("key")})
+		e.to.Note("ambiguous-titles", "titles of several items, by which another item names one of these: which one is not known", c.One("key"))
 	}
 	return key
 }

@@ -91,7 +91,7 @@ func (e *export) row(c *Cells) error {
 	e.counted[i], _ = strconv.Atoi(c.One(commentCount))
 	e.scopes[i] = c.One(scope)
 	if c.Cut() {
-		e.to.Note(convert.Note{Kind: "cut-cells", Text: "cells of exactly 32,767 characters were cut by a spreadsheet, probably", Item: key})
+		e.to.Note("cut-cells", "cells of exactly 32,767 characters were cut by a spreadsheet, probably", key)
 	}
 	if e.Each != nil {
 		if why := e.Each(c, i); why != "" {

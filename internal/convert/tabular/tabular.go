@@ -48,8 +48,8 @@ type Layout struct {
 	Header func(names []string) ([]string, error)
 	// Dates are the dates within other cells of a row, which may tell day and month apart, too.
 	Dates func(c *Cells) []string
-	// Notes are about a file with these columns, whose names are as the file has them.
-	Notes func(names []string, rows int) []convert.Note
+	// Notes says what is special about a file with these columns, whose names are as the file has them.
+	Notes func(names []string, rows int, note func(kind, text string))
 
 	guess   func(header *header) map[string]string // for tables of no tracker: what columns hold; what is not in it is asked
 	detects func(b *beginning, name string) (string, bool)

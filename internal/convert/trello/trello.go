@@ -76,7 +76,7 @@ func read(ctx context.Context, in convert.Input, to convert.Sink) error {
 		}
 	}
 	if lost > 0 {
-		to.Note(convert.Note{Kind: "comments-of-others", Text: diag.Count(lost, "comment") + " of cards that are not in the export left out"})
+		to.Note("comments-of-others", diag.Count(lost, "comment")+" of cards that are not in the export left out")
 	}
 	return nil
 }
@@ -235,11 +235,11 @@ func (e *export) board(b *board) {
 		e.to.Issue(&i)
 	}
 	for _, role := range slices.Sorted(maps.Keys(left)) {
-		e.to.Note(convert.Note{Kind: "cards-left-out", Text: b.Name + ": " + diag.Count(left[role], role+" card") + " left out"})
+		e.to.Note("cards-left-out", b.Name+": "+diag.Count(left[role], role+" card")+" left out")
 	}
 	if missing > 0 {
-		e.to.Note(convert.Note{Kind: "actions-cut", Text: fmt.Sprintf("%s: %s missing, since an export ends at 1,000 actions (here are %d): get https://api.trello.com/1/boards/%s/actions?filter=commentCard,copyCommentCard&limit=1000, "+
-			"then the same with &before= and the ID of the last one, and name these files, too", b.Name, diag.Count(missing, "comment"), b.actions, b.ID)})
+		e.to.Note("actions-cut", fmt.Sprintf("%s: %s missing, since an export ends at 1,000 actions (here are %d): get https://api.trello.com/1/boards/%s/actions?filter=commentCard,copyCommentCard&limit=1000, "+
+			"then the same with &before= and the ID of the last one, and name these files, too", b.Name, diag.Count(missing, "comment"), b.actions, b.ID))
 	}
 }
 

@@ -59,7 +59,8 @@ func (in *inputs) archive(f File, size int64) (bool, error) {
 			return true, err
 		}
 		if total += e.UncompressedSize64; total > large && total/ratio > uint64(size) { //nolint:gosec // no file has a negative size
-			return bad("if it is what the tracker made, unpack it and name the folder", "the archive unpacks to more than %d times its size, as no export does", ratio)
+			return bad("if it is what the tracker made, unpack it and name the folder",
+				"the archive unpacks to more than %d times its size, as no export does", ratio)
 		}
 	}
 	if len(in.files) == had {
@@ -127,7 +128,8 @@ func (u *unpacked) Read(p []byte) (int, error) {
 	}
 	u.left -= uint64(n)              //nolint:gosec // likewise
 	if err != nil && err != io.EOF { //nolint:errorlint // as the package says
-		err = diag.WithHint(fmt.Errorf("%s: it is damaged in the archive (%s)", u.name, strings.TrimPrefix(err.Error(), "zip: ")), "download or copy the archive again")
+		err = diag.WithHint(fmt.Errorf("%s: it is damaged in the archive (%s)", u.name, strings.TrimPrefix(err.Error(), "zip: ")),
+			"download or copy the archive again")
 	}
 	return n, err
 }

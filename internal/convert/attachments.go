@@ -136,7 +136,8 @@ func attachmentKeys(list []Attachment) []string {
 func (a *attached) find(m mapping.Attachments, i *Issue, one Attachment) (file, state string) {
 	field, _ := resource.MustLookup("attachment").Field("name")
 	switch _, accepted := resource.MediaType(one.Name); {
-	case !filepath.IsLocal(one.Name), one.Name == ".", strings.ContainsAny(one.Name, field.Forbidden), manifest.CheckText(field, one.Name) != "", utf8.RuneCountInString(one.Name) > field.MaxLength:
+	case !filepath.IsLocal(one.Name), one.Name == ".", strings.ContainsAny(one.Name, field.Forbidden),
+		manifest.CheckText(field, one.Name) != "", utf8.RuneCountInString(one.Name) > field.MaxLength:
 		return "", "name-refused" // it may lead out of the folder
 	case !accepted:
 		return "", "type-refused"

@@ -36,7 +36,13 @@ type Compared struct {
 
 // compared are the fields of items that are compared, with what their counts are called.
 func compared() []struct{ name, counted string } {
-	return []struct{ name, counted string }{{"state", "state"}, {"type", "type"}, {"priority", "priority"}, {"assignees", "assignee"}, {"parent", ""}}
+	return []struct{ name, counted string }{
+		{"state", "state"},
+		{"type", "type"},
+		{"priority", "priority"},
+		{"assignees", "assignee"},
+		{"parent", ""},
+	}
 }
 
 // Compare puts what an export was converted to beside what the service has. Items are the same by their key, then by their name.

@@ -50,7 +50,8 @@ func choose(name string, formats []*Format, files []File) (*choice, error) {
 			if f.Name == name {
 				named = f
 			}
-			if words, ok := f.Detect(head, file.Name); ok && (found == nil || f == named) { // of several that know it, the one that was named
+			// Of several formats that know it, it is the one that was named.
+			if words, ok := f.Detect(head, file.Name); ok && (found == nil || f == named) {
 				found, what = f, words
 			}
 		}
@@ -62,16 +63,20 @@ func choose(name string, formats []*Format, files []File) (*choice, error) {
 			chosen.passed = append(chosen.passed, file.Name)
 			continue
 		case found == nil:
-			return nil, diag.WithHint(fmt.Errorf("%s:1: it is not a known export", file.Name), "known are "+strings.Join(names, ", ")+"; planform convert --help says how each is made")
+			return nil, diag.WithHint(fmt.Errorf("%s:1: it is not a known export", file.Name),
+				"known are "+strings.Join(names, ", ")+"; planform convert --help says how each is made")
 		case name != Auto && found.Name != name:
-			return nil, diag.WithHint(fmt.Errorf("%s:1: it is %s, not %s", file.Name, found.Name, name), "recognised by "+what+"; planform convert "+found.Name+" reads it")
+			return nil, diag.WithHint(fmt.Errorf("%s:1: it is %s, not %s", file.Name, found.Name, name),
+				"recognised by "+what+"; planform convert "+found.Name+" reads it")
 		case chosen.format != nil && chosen.format.Name != found.Name:
-			return nil, diag.WithHint(fmt.Errorf("%s is %s, and %s is %s", chosen.files[0].Name, chosen.format.Name, file.Name, found.Name), "convert one export at a time, or name the format")
+			return nil, diag.WithHint(fmt.Errorf("%s is %s, and %s is %s", chosen.files[0].Name, chosen.format.Name, file.Name, found.Name),
+				"convert one export at a time, or name the format")
 		}
 		chosen.format, chosen.by, chosen.files = found, cmp.Or(chosen.by, what), append(chosen.files, file)
 	}
 	if chosen.format == nil {
-		return nil, diag.WithHint(fmt.Errorf("%s: there is no export of %s among the files", files[0].Name, strings.Join(names, ", ")), "planform convert --help says how each is made")
+		return nil, diag.WithHint(fmt.Errorf("%s: there is no export of %s among the files", files[0].Name, strings.Join(names, ", ")),
+			"planform convert --help says how each is made")
 	}
 	return chosen, nil
 }

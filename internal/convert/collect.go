@@ -28,7 +28,10 @@ type collection struct {
 }
 
 func newCollection() *collection {
-	return &collection{projects: map[string]Project{}, people: map[string]*Person{}, issues: map[string]*Issue{}, kept: map[*Issue]bool{}, previously: map[*Issue][]string{}, noted: map[string]int{}}
+	return &collection{
+		projects: map[string]Project{}, people: map[string]*Person{}, issues: map[string]*Issue{}, kept: map[*Issue]bool{},
+		previously: map[*Issue][]string{}, noted: map[string]int{},
+	}
 }
 
 // Project notes a project.

@@ -132,8 +132,10 @@ func (c *composer) project(source string, places []place) {
 		if c.mapping.Workspace != "" {
 			document = append(document, manifest.Entry{Key: schema.Workspace, Value: c.mapping.Workspace})
 		}
-		document = append(document, manifest.Entry{Key: "projects", Value: []any{append(slices.Clip(project), manifest.Entry{Key: "work_items", Value: items})}})
-		c.parts[at+n].data = manifest.Encode(signature+"\n"+what+" of "+c.format.Tracker+".\nyaml-language-server: $schema="+schema.Address(), document)
+		document = append(document,
+			manifest.Entry{Key: "projects", Value: []any{append(slices.Clip(project), manifest.Entry{Key: "work_items", Value: items})}})
+		c.parts[at+n].data = manifest.Encode(signature+"\n"+what+" of "+c.format.Tracker+".\nyaml-language-server: $schema="+schema.Address(),
+			document)
 	}
 	head := manifest.Map{{Key: "key", Value: p.Key}, {Key: "identifier", Value: p.Identifier}}
 	var first, items []any

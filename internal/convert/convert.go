@@ -64,7 +64,8 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	files := append(slices.Concat(c.manifests, c.attached), outFile{"report.md", c.report.markdown(c.mapping, filepath.ToSlash(c.path))}, outFile{"report.json", c.report.json()})
+	files := append(slices.Concat(c.manifests, c.attached), outFile{"report.md", c.report.markdown(c.mapping, filepath.ToSlash(c.path))},
+		outFile{"report.json", c.report.json()})
 	stale, err := c.last.check(o.Dir, files)
 	if err != nil {
 		return nil, err
@@ -107,7 +108,8 @@ func prepare(ctx context.Context, o Options) (*converted, error) {
 		return nil, err
 	}
 	if o.Timezone != "" && m.Source.Timezone != "" && o.Timezone != m.Source.Timezone {
-		return nil, diag.WithHint(fmt.Errorf("--timezone %s contradicts %s, which says %s", o.Timezone, path, m.Source.Timezone), "change the mapping, or leave the flag out: with another zone comments would be taken for new ones")
+		return nil, diag.WithHint(fmt.Errorf("--timezone %s contradicts %s, which says %s", o.Timezone, path, m.Source.Timezone),
+			"change the mapping, or leave the flag out: with another zone comments would be taken for new ones")
 	}
 	zone := cmp.Or(o.Timezone, m.Source.Timezone, "UTC")
 	location, err := time.LoadLocation(zone)
@@ -119,7 +121,8 @@ func prepare(ctx context.Context, o Options) (*converted, error) {
 		return nil, err
 	}
 	found := newCollection()
-	if err := chosen.format.Read(ctx, Input{Files: chosen.files, Zone: location, Dates: m.Source.Dates, Columns: &m.Columns, Propose: found.column}, found); err != nil {
+	in := Input{Files: chosen.files, Zone: location, Dates: m.Source.Dates, Columns: &m.Columns, Propose: found.column}
+	if err := chosen.format.Read(ctx, in, found); err != nil {
 		return nil, err
 	}
 	for _, f := range chosen.files {
@@ -140,7 +143,8 @@ func prepare(ctx context.Context, o Options) (*converted, error) {
 	}
 	found.finish()
 	if found.zone {
-		found.Note("timezone", "the export does not say the time zone of its dates; they were read as "+zone+": if that is wrong, change source.timezone in the mapping before the first apply")
+		found.Note("timezone", "the export does not say the time zone of its dates; they were read as "+zone+
+			": if that is wrong, change source.timezone in the mapping before the first apply")
 	}
 	all := found.sorted()
 	issues, unselected, err := o.choose(all, location, found)

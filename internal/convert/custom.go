@@ -82,7 +82,10 @@ func valueAs(kind, v string) (text string, ok bool) {
 		}
 		return "", false
 	case "datetime":
-		for _, layout := range []string{time.DateOnly, time.DateTime, time.RFC3339Nano, "2006-01-02T15:04:05.999999999Z0700", "2006-01-02T15:04:05"} {
+		for _, layout := range []string{
+			time.DateOnly, time.DateTime, time.RFC3339Nano, "2006-01-02T15:04:05.999999999Z0700",
+			"2006-01-02T15:04:05",
+		} {
 			t, err := time.Parse(layout, v)
 			switch {
 			case err != nil:
@@ -161,5 +164,6 @@ func (r *Report) customRemark() (Remark, bool) {
 	for _, name := range slices.Sorted(maps.Keys(r.custom)) {
 		names = append(names, fmt.Sprintf("%s: %d", name, r.custom[name]))
 	}
-	return Remark{Kind: "custom-fields", Text: "values of custom fields, which paid editions of Plane have: " + strings.Join(names, ", ")}, len(names) > 0
+	return Remark{Kind: "custom-fields", Text: "values of custom fields, which paid editions of Plane have: " + strings.Join(names, ", ")},
+		len(names) > 0
 }

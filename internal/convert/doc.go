@@ -9,7 +9,8 @@
 //   - read everything (collect.go) and count it before anything is decided (count.go);
 //   - read the mapping file, and add what the export has and the file does not (guess.go, package mapping);
 //   - take the wanted part (select.go), compare it with the last run, and keep what is gone from the export (lastrun.go);
-//   - compose manifests (compose.go; fields.go, relations.go, comments.go, attachments.go, text.go, references.go), and note every loss (report.go);
+//   - compose manifests (compose.go; fields.go, relations.go, comments.go, attachments.go, text.go, references.go), and note every
+//     loss (report.go);
 //   - tell the numbers that the items will have (numbers.go);
 //   - write everything, or nothing (write.go).
 //

@@ -96,7 +96,8 @@ func (in *inputs) named(name string, stdin io.Reader) error {
 		defer pipe.Close() //nolint:errcheck // it was only read
 		return in.piped(name, pipe)
 	}
-	return in.file(File{Name: name, open: func() (io.ReadCloser, error) { return os.Open(name) }}, info.Size()) //nolint:gosec // the user named it
+	open := func() (io.ReadCloser, error) { return os.Open(name) } //nolint:gosec // the user named it
+	return in.file(File{Name: name, open: open}, info.Size())
 }
 
 // piped takes what can be read only once.
@@ -135,17 +136,20 @@ func (in *inputs) file(f File, size int64) error {
 // add takes a file within the bounds.
 func (in *inputs) add(f File, size uint64) error {
 	if len(in.files) == maxFiles {
-		return diag.WithHint(fmt.Errorf("%s: there are more than %d files to read", f.Name, maxFiles), "name the exported files alone, without attachments")
+		return diag.WithHint(fmt.Errorf("%s: there are more than %d files to read", f.Name, maxFiles),
+			"name the exported files alone, without attachments")
 	}
 	if size > maxBytes-in.bytes {
-		return diag.WithHint(fmt.Errorf("%s: the files are larger than 4 GiB together", f.Name), "name the exported files alone, or convert project by project")
+		return diag.WithHint(fmt.Errorf("%s: the files are larger than 4 GiB together", f.Name),
+			"name the exported files alone, or convert project by project")
 	}
 	if err := f.spreadsheet(); err != nil {
 		return err
 	}
 	if f.sheet != nil {
 		if in.kept += len(f.sheet.Text); in.kept > maxInput {
-			return diag.WithHint(fmt.Errorf("%s: the spreadsheets hold more than 1 GiB together", f.Name), "save them as CSV, or convert fewer at a time")
+			return diag.WithHint(fmt.Errorf("%s: the spreadsheets hold more than 1 GiB together", f.Name),
+				"save them as CSV, or convert fewer at a time")
 		}
 	}
 	in.bytes += size
@@ -192,7 +196,8 @@ func (in *inputs) folder(dir string) error {
 		case err != nil:
 			return fmt.Errorf("read the folder: %w", err)
 		case seen > 2*maxFiles:
-			return diag.WithHint(fmt.Errorf("%s: there are more than %d files and folders in it", dir, 2*maxFiles), "name the exported files alone, without attachments")
+			return diag.WithHint(fmt.Errorf("%s: there are more than %d files and folders in it", dir, 2*maxFiles),
+				"name the exported files alone, without attachments")
 		case path == ".":
 			return nil
 		case e.IsDir():
@@ -204,7 +209,8 @@ func (in *inputs) folder(dir string) error {
 		case hidden(e.Name()):
 			return nil
 		case e.Type()&fs.ModeSymlink != 0:
-			return diag.WithHint(fmt.Errorf("%s: it is a symbolic link", name), "links in a folder are not followed: name the file itself, or take the link out")
+			return diag.WithHint(fmt.Errorf("%s: it is a symbolic link", name),
+				"links in a folder are not followed: name the file itself, or take the link out")
 		case !e.Type().IsRegular():
 			return diag.WithHint(fmt.Errorf("%s: it is not a regular file", name), "take it out of the folder")
 		}
@@ -212,7 +218,8 @@ func (in *inputs) folder(dir string) error {
 		if err != nil {
 			return fmt.Errorf("read the folder: %w", err)
 		}
-		return in.file(File{Name: name, found: true, open: func() (io.ReadCloser, error) { return os.OpenInRoot(dir, filepath.FromSlash(path)) }}, info.Size())
+		open := func() (io.ReadCloser, error) { return os.OpenInRoot(dir, filepath.FromSlash(path)) }
+		return in.file(File{Name: name, found: true, open: open}, info.Size())
 	})
 }
 
@@ -251,9 +258,13 @@ func (f File) head() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	for magic, what := range map[string]string{"PK\x03\x04": "a zip archive within another", "\x1f\x8b": "a gzip archive", "%PDF": "a PDF", "\xD0\xCF\x11\xE0": "an old spreadsheet"} {
+	for magic, what := range map[string]string{
+		"PK\x03\x04": "a zip archive within another", "\x1f\x8b": "a gzip archive", "%PDF": "a PDF",
+		"\xD0\xCF\x11\xE0": "an old spreadsheet",
+	} {
 		if bytes.HasPrefix(start, []byte(magic)) {
-			return nil, diag.WithHint(noText{fmt.Errorf("%s:1: it is %s", f.Name, what)}, "unpack an archive, and name the exported files in it; save an old spreadsheet as .xlsx or CSV")
+			return nil, diag.WithHint(noText{fmt.Errorf("%s:1: it is %s", f.Name, what)},
+				"unpack an archive, and name the exported files in it; save an old spreadsheet as .xlsx or CSV")
 		}
 	}
 	in, err := f.Open()
@@ -271,7 +282,8 @@ func (f File) head() ([]byte, error) {
 	case len(bytes.TrimSpace(head)) == 0:
 		return nil, diag.WithHint(fmt.Errorf("%s: the file is empty", f.Name), "export it again")
 	case isPage(head):
-		return nil, diag.WithHint(fmt.Errorf("%s:1: it is a web page, not an export", f.Name), "the download met a page to log in, probably: export again from the browser")
+		return nil, diag.WithHint(fmt.Errorf("%s:1: it is a web page, not an export", f.Name),
+			"the download met a page to log in, probably: export again from the browser")
 	}
 	return head, nil
 }

@@ -62,10 +62,16 @@ func complete(f *mapping.File, c *collection, issues []*Issue, format *Format, z
 	}
 	guessProjects(f, c, issues)
 	guessPeople(f, c, issues)
-	f.Set("unknown_people", "text", "# text: not assigned, named in the description; fail: exit code 3; or who takes their items: an e-mail address")
+	f.Set("unknown_people", "text",
+		"# text: not assigned, named in the description; fail: exit code 3; or who takes their items: an e-mail address")
 	guessStates(f, issues)
 	guessNames(f, issues)
-	f.Set("labels", []mapping.Pair{{Key: "rename", Value: []mapping.Pair{}}, {Key: "skip", Value: []string{}}, {Key: "add", Value: []string{}}, {Key: "case", Value: "fold"}}, "")
+	f.Set("labels", []mapping.Pair{
+		{Key: "rename", Value: []mapping.Pair{}},
+		{Key: "skip", Value: []string{}},
+		{Key: "add", Value: []string{}},
+		{Key: "case", Value: "fold"},
+	}, "")
 	f.Set("components", "module", "# module, label or skip")
 	versions := "label"
 	if slices.ContainsFunc(issues, func(i *Issue) bool {
@@ -73,7 +79,8 @@ func complete(f *mapping.File, c *collection, issues []*Issue, format *Format, z
 	}) || slices.Contains([]string{"github", "gitlab"}, format.Name) {
 		versions = "module"
 	}
-	f.Set("versions", []mapping.Pair{{Key: "fix", Value: versions}, {Key: "affects", Value: "skip"}, {Key: "prefix", Value: ""}}, "# fix: module, label or skip")
+	f.Set("versions", []mapping.Pair{{Key: "fix", Value: versions}, {Key: "affects", Value: "skip"}, {Key: "prefix", Value: ""}},
+		"# fix: module, label or skip")
 	f.Set("sprints", "cycle", "# cycle or skip")
 	for _, i := range c.issues {
 		if i.Archived {
@@ -85,7 +92,8 @@ func complete(f *mapping.File, c *collection, issues []*Issue, format *Format, z
 	f.Set("comments", []mapping.Pair{{Key: "to", Value: "comments"}}, "")
 	for _, i := range c.issues {
 		if len(i.Attachments) > 0 {
-			f.Set("attachments", []mapping.Pair{{Key: "to", Value: "upload"}, {Key: "folder", Value: "attachments"}}, "# to: upload (what lies in the folder; the rest is linked to) or skip")
+			f.Set("attachments", []mapping.Pair{{Key: "to", Value: "upload"}, {Key: "folder", Value: "attachments"}},
+				"# to: upload (what lies in the folder; the rest is linked to) or skip")
 			break
 		}
 	}
@@ -111,7 +119,8 @@ func guessProjects(f *mapping.File, c *collection, issues []*Issue) {
 			number := strconv.Itoa(taken[identifier])
 			slug, identifier, name = slug+"-"+number, identifier[:min(len(identifier), 10)]+number, name+" "+number
 		}
-		f.Add("projects", key, []mapping.Pair{{Key: "key", Value: slug}, {Key: "identifier", Value: identifier}, {Key: "name", Value: name}}, guessed)
+		f.Add("projects", key, []mapping.Pair{{Key: "key", Value: slug}, {Key: "identifier", Value: identifier}, {Key: "name", Value: name}},
+			guessed)
 	})
 }
 
@@ -190,7 +199,10 @@ func predefined(name string) string {
 }
 
 func groupOf(state string) string {
-	return map[string]string{"Backlog": "backlog", "Todo": "unstarted", "In Progress": "started", "Done": "completed", "Cancelled": "cancelled"}[state]
+	return map[string]string{
+		"Backlog": "backlog", "Todo": "unstarted", "In Progress": "started", "Done": "completed",
+		"Cancelled": "cancelled",
+	}[state]
 }
 
 func guessStates(f *mapping.File, issues []*Issue) {
@@ -211,7 +223,8 @@ func guessStates(f *mapping.File, issues []*Issue) {
 			pairs = append(pairs, mapping.Pair{Key: "group", Value: group(name)})
 		}
 		if group(name) == "completed" && resolved[name] {
-			pairs = append(pairs, mapping.Pair{Key: "unless", Value: []mapping.Pair{{Key: "resolution", Value: cancelled()}}}, mapping.Pair{Key: "else", Value: "Cancelled"})
+			pairs = append(pairs, mapping.Pair{Key: "unless", Value: []mapping.Pair{{Key: "resolution", Value: cancelled()}}},
+				mapping.Pair{Key: "else", Value: "Cancelled"})
 		}
 		if len(pairs) == 1 {
 			f.Add("states", name, to, guessed)

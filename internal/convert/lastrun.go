@@ -79,7 +79,8 @@ func previousRun(dir string) (*run, error) {
 		return nil, fmt.Errorf("read what the last run wrote: %w", err)
 	}
 	if err := json.Unmarshal(data, r); err != nil {
-		return nil, diag.WithHint(fmt.Errorf("%s: %w", filepath.Join(dir, runName), err), "delete it together with the manifests that convert wrote")
+		return nil, diag.WithHint(fmt.Errorf("%s: %w", filepath.Join(dir, runName), err),
+			"delete it together with the manifests that convert wrote")
 	}
 	return r, nil
 }
@@ -339,7 +340,8 @@ func same(a, b any) bool {
 
 // Line is what an export brings, in a few words.
 func (s *Since) Line() string {
-	return fmt.Sprintf("Since the last export: %d new, %d changed, %d gone, %d moved; %s new, %d edited", len(s.New), len(s.Changed), len(s.Gone), len(s.Moved), diag.Count(s.CommentsNew, "comment"), s.CommentsEdited)
+	return fmt.Sprintf("Since the last export: %d new, %d changed, %d gone, %d moved; %s new, %d edited", len(s.New), len(s.Changed),
+		len(s.Gone), len(s.Moved), diag.Count(s.CommentsNew, "comment"), s.CommentsEdited)
 }
 
 // details lists the issues, for people.
@@ -358,7 +360,12 @@ func (s *Since) details(b *strings.Builder, cell func(string) string) {
 	for _, list := range []struct {
 		what  string
 		items []string
-	}{{"New", s.New}, {"Changed", changed}, {"Moved", moved}, {"Gone from the export, and kept in the manifests until a run with --drop-missing", s.Gone}} {
+	}{
+		{"New", s.New},
+		{"Changed", changed},
+		{"Moved", moved},
+		{"Gone from the export, and kept in the manifests until a run with --drop-missing", s.Gone},
+	} {
 		if len(list.items) > 0 {
 			b.WriteString("\n" + list.what + ": " + cell(first(list.items)) + ".\n")
 		}

@@ -69,7 +69,8 @@ func losses() [][2]string {
 		{"assignees", "assignees who are no member: named at the foot of the description"},
 		{"relations-outside", "relations to issues that are not in the export"},
 		{"relations-skipped", "relations of a type that the mapping skips"},
-		{"numbers-changed", "items that Plane numbers anew, although numbers: keep or fill is wanted: of gaps, or of parents with a higher number"},
+		{"numbers-changed", "items that Plane numbers anew, " +
+			"although numbers: keep or fill is wanted: of gaps, or of parents with a higher number"},
 		{"second-relations", "further relations between the same two items, of which one is kept"},
 		{"relation-types", "relations of a type that Plane has not: carried as relates_to"},
 		{"parents-outside", "parents that are not in the export, or in another project"},
@@ -145,7 +146,8 @@ func (r *Report) finish(m *mapping.Mapping, c *collection, issues []*Issue, trac
 		r.Questions = append(r.Questions, Question{q.Section, q.Name, behind(q, issues), q.Position.String()})
 	}
 	if m.UnknownPeople == "text" {
-		r.Notes = append(r.Notes, Remark{Kind: "people", Text: "people without an e-mail address in the mapping are not assigned; their names stay in the texts"})
+		r.Notes = append(r.Notes,
+			Remark{Kind: "people", Text: "people without an e-mail address in the mapping are not assigned; their names stay in the texts"})
 	}
 	slices.SortStableFunc(r.Questions, func(a, b Question) int { return cmp.Compare(b.Items, a.Items) })
 	r.Notes = append(r.Notes, c.notes...)
@@ -165,7 +167,11 @@ func (r *Report) finish(m *mapping.Mapping, c *collection, issues []*Issue, trac
 	}
 	r.Notes = append(r.Notes,
 		Remark{Kind: "references", Text: references + "; each item has a link to its old address in " + tracker + ", as far as that is known"},
-		Remark{Kind: "service", Text: "Plane numbers the items anew, in ascending order; keeps no update times; takes the time of the import for when an item was completed; and shows the owner of the API key as the author of comments"})
+		Remark{
+			Kind: "service",
+			Text: "Plane numbers the items anew, in ascending order; keeps no update times; " +
+				"takes the time of the import for when an item was completed; and shows the owner of the API key as the author of comments",
+		})
 }
 
 // behind counts the issues that an open entry is about.
@@ -215,7 +221,8 @@ func (r *Report) Headline() string {
 	case lost > 1:
 		losses = fmt.Sprintf("%d losses in ", lost) + diag.Count(len(r.Losses), "kind")
 	}
-	return of(r.Carried.Items, r.Counts.Items, "item") + ", " + of(r.Carried.Comments, r.Counts.Comments, "comment") + ", " + of(r.Carried.Relations, r.Counts.Relations, "relation") +
+	return of(r.Carried.Items, r.Counts.Items, "item") + ", " + of(r.Carried.Comments, r.Counts.Comments, "comment") + ", " +
+		of(r.Carried.Relations, r.Counts.Relations, "relation") +
 		"; " + losses + "; " + diag.Count(len(r.Questions), "question")
 }
 
@@ -248,12 +255,14 @@ func (r *Report) markdown(m *mapping.Mapping, mappingName string) []byte {
 	var b strings.Builder
 	cell := strings.NewReplacer("|", "\\|", "\n", " ", "<", "\\<").Replace
 	b.WriteString("<!-- Written by planform convert; changes here are lost. -->\n\n# What becomes of the export\n\n" + r.Headline() + ".\n\n")
-	fmt.Fprintf(&b, "Format: %s (recognised by %s). Files: %s.\n", r.Source.Format, r.Source.DetectedBy, cell(strings.Join(r.Source.Files, ", ")))
+	fmt.Fprintf(&b, "Format: %s (recognised by %s). Files: %s.\n", r.Source.Format, r.Source.DetectedBy,
+		cell(strings.Join(r.Source.Files, ", ")))
 	b.WriteString("\n## Questions\n\n")
 	if len(r.Questions) == 0 {
 		b.WriteString("None is open.\n")
 	} else {
-		b.WriteString("Answer them in " + cell(mappingName) + ", then run planform convert again.\n\n| question | items | where |\n| --- | ---: | --- |\n")
+		b.WriteString("Answer them in " + cell(mappingName) +
+			", then run planform convert again.\n\n| question | items | where |\n| --- | ---: | --- |\n")
 		for _, q := range r.Questions {
 			fmt.Fprintf(&b, "| %s: %s | %d | %s |\n", q.Section, cell(q.Name), q.Items, cell(q.Position))
 		}
@@ -262,7 +271,8 @@ func (r *Report) markdown(m *mapping.Mapping, mappingName string) []byte {
 	if len(r.Losses) == 0 {
 		b.WriteString("None.\n")
 	} else {
-		b.WriteString("Those that you agree with go under allow: in the mapping.\n\n| kind | count | agreed | what | items |\n| --- | ---: | --- | --- | --- |\n")
+		b.WriteString("Those that you agree with go under allow: in the mapping.\n\n" +
+			"| kind | count | agreed | what | items |\n| --- | ---: | --- | --- | --- |\n")
 		for _, l := range r.Losses {
 			agreed := "no"
 			if l.Agreed {

@@ -43,7 +43,8 @@ func (o Options) choose(all []*Issue, zone *time.Location, found *collection) (c
 			return i.Updated
 		}
 		if !slices.ContainsFunc(all, func(i *Issue) bool { return !changed(i).IsZero() }) {
-			return nil, nil, diag.WithHint(fmt.Errorf("--since %s: the export does not say when issues changed", o.Since), "convert the whole export")
+			return nil, nil, diag.WithHint(fmt.Errorf("--since %s: the export does not say when issues changed", o.Since),
+				"convert the whole export")
 		}
 		wanted = slices.DeleteFunc(wanted, func(i *Issue) bool { return changed(i).Before(since) })
 	}

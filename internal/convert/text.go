@@ -153,7 +153,8 @@ func cut(text string) (string, bool) {
 func moment(at time.Time) string { return at.Format("2 Jan 2006, 15:04") }
 
 //nolint:gochecknoglobals // a constant
-var escapeCell = strings.NewReplacer("\\", "\\\\", "|", "\\|", "<", "\\<", "*", "\\*", "_", "\\_", "`", "\\`", "[", "\\[", "]", "\\]", "\n", "<br>")
+var escapeCell = strings.NewReplacer("\\", "\\\\", "|", "\\|", "<", "\\<", "*", "\\*", "_", "\\_", "`", "\\`", "[", "\\[", "]", "\\]",
+	"\n", "<br>")
 
 // fieldTable is a table of the values that have no place of their own.
 func fieldTable(fields []Field) string {

@@ -127,7 +127,8 @@ func (d *Reader) Moment(text string) (time.Time, bool) {
 			d.Zoneless = true
 		}
 	}
-	if month < 1 || time.Date(year, time.Month(month), day, 0, 0, 0, 0, time.UTC).Day() != day || month > 12 || hour > 23 || minute > 59 || second > 59 {
+	if month < 1 || time.Date(year, time.Month(month), day, 0, 0, 0, 0, time.UTC).Day() != day || month > 12 || hour > 23 || minute > 59 ||
+		second > 59 {
 		return time.Time{}, false
 	}
 	at := time.Date(year, time.Month(month), day, hour, minute, second, 0, zone)
@@ -158,8 +159,10 @@ func Valid(at time.Time) bool {
 // months are how the months begin in the languages of exports.
 func months() []string {
 	return []string{
-		"jan ene sty янв 一月 1月", "feb fev fév lut фев 二月 2月", "mar mär mrz mrt мар 三月 3月", "apr abr avr kwi апр 四月 4月", "may mai mei maj мая май 五月 5月", "jun juin cze июн 六月 6月",
-		"jul juil lip июл 七月 7月", "aug ago aoû sie авг 八月 8月", "sep set wrz сен 九月 9月", "oct okt out paź окт 十月 10月", "nov lis ноя 十一月 11月", "dec dez dic déc gru дек 十二月 12月",
+		"jan ene sty янв 一月 1月", "feb fev fév lut фев 二月 2月", "mar mär mrz mrt мар 三月 3月", "apr abr avr kwi апр 四月 4月",
+		"may mai mei maj мая май 五月 5月", "jun juin cze июн 六月 6月",
+		"jul juil lip июл 七月 7月", "aug ago aoû sie авг 八月 8月", "sep set wrz сен 九月 9月", "oct okt out paź окт 十月 10月", "nov lis ноя 十一月 11月",
+		"dec dez dic déc gru дек 十二月 12月",
 	}
 }
 

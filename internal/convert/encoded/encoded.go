@@ -86,7 +86,8 @@ func (d *decoder) utf8() (rune, error) {
 		_ = d.in.UnreadRune()
 		b, _ := d.in.ReadByte()
 		d.at.Column++
-		return 0, d.wrong(fmt.Sprintf("the byte 0x%02X is not UTF-8", b), "if a spreadsheet saved the file, try --encoding windows-1252; otherwise export it again")
+		return 0, d.wrong(fmt.Sprintf("the byte 0x%02X is not UTF-8", b),
+			"if a spreadsheet saved the file, try --encoding windows-1252; otherwise export it again")
 	}
 	return r, err
 }

@@ -131,10 +131,12 @@ func read(ctx context.Context, in convert.Input, to convert.Sink) error {
 		to.Note("no-comments", "nothing is told of the comments of "+diag.Count(e.silent, "issue")+": ask for the field comments, too")
 	}
 	if stateless > 0 {
-		to.Note("no-state", diag.Count(stateless, "issue")+" without a state: export again with gh issue list --state all --limit 10000 --json number,title,body,state,stateReason,author,assignees,labels,milestone,comments,createdAt,updatedAt,url")
+		to.Note("no-state", diag.Count(stateless, "issue")+" without a state: export again with gh issue list --state all --limit 10000 "+
+			"--json number,title,body,state,stateReason,author,assignees,labels,milestone,comments,createdAt,updatedAt,url")
 	}
 	if e.damaged != "" {
-		to.Note("damaged-text", "letters were damaged before the file was written, as PowerShell 5 does, such as in "+strconv.Quote(e.damaged)+": export again with another shell")
+		to.Note("damaged-text", "letters were damaged before the file was written, as PowerShell 5 does, such as in "+
+			strconv.Quote(e.damaged)+": export again with another shell")
 	}
 	return nil
 }
@@ -153,7 +155,8 @@ func (e *export) file(ctx context.Context, text io.Reader, name string) error {
 		return err
 	}
 	if entries == 30 || entries == 100 {
-		e.to.Note("exactly-"+strconv.Itoa(entries), fmt.Sprintf("%s: exactly %d entries, which is the length of a page: use --paginate, or --limit", name, entries))
+		e.to.Note("exactly-"+strconv.Itoa(entries),
+			fmt.Sprintf("%s: exactly %d entries, which is the length of a page: use --paginate, or --limit", name, entries))
 	}
 	return nil
 }
@@ -191,7 +194,8 @@ func (e *export) entry(one *entry, at diag.Position) error {
 		Reporter: e.person(firstUser(one.User, one.Author)),
 		URL:      one.HTMLURL, Left: map[string]int{"reactions": one.Reactions.Total}, Position: at,
 	}}
-	i.Created, i.Updated = i.Moment(cmp.Or(one.Created, one.CreatedGh), time.RFC3339), i.Moment(cmp.Or(one.Updated, one.UpdatedGh), time.RFC3339)
+	i.Created = i.Moment(cmp.Or(one.Created, one.CreatedGh), time.RFC3339)
+	i.Updated = i.Moment(cmp.Or(one.Updated, one.UpdatedGh), time.RFC3339)
 	if i.URL == "" && !strings.Contains(one.URL, "/repos/") {
 		i.URL = one.URL
 	}

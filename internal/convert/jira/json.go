@@ -211,7 +211,8 @@ func (e *jsonExport) notes(issues int) {
 		e.to.Note("pages-missing", "no page says that it is the last one: export the other pages, too, with nextPageToken")
 	}
 	if e.unnamed {
-		e.to.Note("fields-without-names", "custom fields are known by their IDs only: search with expand=names, or add a file of /rest/api/3/field")
+		e.to.Note("fields-without-names",
+			"custom fields are known by their IDs only: search with expand=names, or add a file of /rest/api/3/field")
 	}
 	if e.moments {
 		e.to.AssumedZone()
@@ -226,7 +227,9 @@ func (e *jsonExport) file(ctx context.Context, text io.Reader, name string) erro
 		}
 		switch {
 		case len(one.Errors) > 0:
-			return diag.WithHint(fmt.Errorf("%s: it is no export, but an error of Jira: %s", r.Position, diag.Truncate(strings.Join(one.Errors, " "), 200)), "ask again, with /rest/api/3/search/jql on Cloud and /rest/api/2/search on Server")
+			text := diag.Truncate(strings.Join(one.Errors, " "), 200)
+			return diag.WithHint(fmt.Errorf("%s: it is no export, but an error of Jira: %s", r.Position, text),
+				"ask again, with /rest/api/3/search/jql on Cloud and /rest/api/2/search on Server")
 		case len(one.Body) > 0:
 			return e.comment(r)
 		case len(one.Fields) > 0 && one.Key != "":
@@ -237,8 +240,10 @@ func (e *jsonExport) file(ctx context.Context, text io.Reader, name string) erro
 		case one.ID != "" && one.Name != "":
 			e.define(one.ID, one.Name, one.Schema)
 			return nil
-		case one.Total == nil && one.Start == nil && one.Last == nil && one.Max == nil && one.Next == "" && one.Expand == "" && one.Names == nil && one.Schema == nil && one.Warn == nil:
-			return diag.WithHint(fmt.Errorf("%s: it is no answer of Jira: neither issue nor comment nor field", r.Position), "name what /rest/api/3/search/jql, /rest/api/2/search, issue/KEY/comment or field answered")
+		case one.Total == nil && one.Start == nil && one.Last == nil && one.Max == nil && one.Next == "" && one.Expand == "" &&
+			one.Names == nil && one.Schema == nil && one.Warn == nil:
+			return diag.WithHint(fmt.Errorf("%s: it is no answer of Jira: neither issue nor comment nor field", r.Position),
+				"name what /rest/api/3/search/jql, /rest/api/2/search, issue/KEY/comment or field answered")
 		}
 		e.describe(one.Names, one.Schema)
 		e.page(&one)
@@ -280,8 +285,9 @@ func (e *jsonExport) issue(r records.Record, one *answer) error {
 	e.to.Project(project)
 	i := &jsonIssue{custom: map[string]json.RawMessage{}, total: f.Comment.Total, Issue: convert.Issue{
 		Key: one.Key, ID: one.ID, Project: key, Number: number, Title: f.Summary, Position: r.Position,
-		Type: nameOf(f.Type), Priority: nameOf(f.Priority), Resolution: nameOf(f.Resolution), Reporter: e.person(f.Reporter), Creator: e.person(f.Creator),
-		Left: map[string]int{"worklogs": f.Worklog.Total, "votes": f.Votes.Votes, "watchers": f.Watches.Count},
+		Type: nameOf(f.Type), Priority: nameOf(f.Priority), Resolution: nameOf(f.Resolution), Reporter: e.person(f.Reporter),
+		Creator: e.person(f.Creator),
+		Left:    map[string]int{"worklogs": f.Worklog.Total, "votes": f.Votes.Votes, "watchers": f.Watches.Count},
 	}}
 	for _, text := range []struct {
 		raw  json.RawMessage

@@ -148,7 +148,8 @@ func readXML(ctx context.Context, in convert.Input, to convert.Sink) error {
 		return err
 	}
 	if e.total > e.seen {
-		to.Note("pages-missing", fmt.Sprintf("the search found %d issues, and the files hold %d: export the rest by key, such as key >= A-1001", e.total, e.seen))
+		to.Note("pages-missing",
+			fmt.Sprintf("the search found %d issues, and the files hold %d: export the rest by key, such as key >= A-1001", e.total, e.seen))
 	}
 	to.Site(e.site, "/browse/{key}")
 	return nil
@@ -189,7 +190,8 @@ func (e *xmlExport) file(ctx context.Context, text io.Reader, name string) error
 			var one xmlItem
 			if err := d.DecodeElement(&one, &start); err != nil {
 				if errors.Is(err, errTooLong) {
-					return diag.WithHint(fmt.Errorf("%s: the item that begins here is larger than 64 MiB", at), "no tracker has such an item: see what stands there")
+					return diag.WithHint(fmt.Errorf("%s: the item that begins here is larger than 64 MiB", at),
+						"no tracker has such an item: see what stands there")
 				}
 				return explain(name, d, err)
 			}
@@ -204,7 +206,8 @@ func explain(name string, d *xml.Decoder, err error) error {
 	line, _ := d.InputPos()
 	if bad, ok := errors.AsType[*xml.SyntaxError](err); ok {
 		if strings.Contains(bad.Msg, "unexpected EOF") {
-			return diag.WithHint(fmt.Errorf("%s:%d: the file ends within an element", name, bad.Line), "the file is cut off: export or copy it again")
+			return diag.WithHint(fmt.Errorf("%s:%d: the file ends within an element", name, bad.Line),
+				"the file is cut off: export or copy it again")
 		}
 		return fmt.Errorf("%s:%d: it is not XML: %s", name, bad.Line, bad.Msg)
 	}
@@ -223,9 +226,11 @@ func (e *xmlExport) item(one *xmlItem, at diag.Position) error {
 	}
 	e.to.Project(convert.Project{Key: project, Name: strings.TrimSpace(one.Project.Name)})
 	i := convert.Issue{
-		Key: key, ID: one.Key.ID, Project: project, Number: number, Title: one.Summary, Position: at, Text: e.html(one.Description), Environment: e.html(one.Environment),
-		State: convert.State{Name: one.Status, Category: categoryOf(one.Category.Key)}, Type: one.Type, Priority: one.Priority,
-		Reporter: e.person(one.Reporter), Components: one.Components, Affects: one.Affects, Parent: strings.TrimSpace(one.Parent.Key), URL: strings.TrimSpace(one.Link),
+		Key: key, ID: one.Key.ID, Project: project, Number: number, Title: one.Summary, Position: at, Text: e.html(one.Description),
+		Environment: e.html(one.Environment),
+		State:       convert.State{Name: one.Status, Category: categoryOf(one.Category.Key)}, Type: one.Type, Priority: one.Priority,
+		Reporter: e.person(one.Reporter), Components: one.Components, Affects: one.Affects, Parent: strings.TrimSpace(one.Parent.Key),
+		URL:  strings.TrimSpace(one.Link),
 		Left: map[string]int{"votes": one.Votes, "watchers": one.Watches},
 	}
 	if one.Resolution != "Unresolved" {
@@ -250,14 +255,17 @@ func (e *xmlExport) item(one *xmlItem, at diag.Position) error {
 		}
 	}
 	for _, a := range one.Attachments {
-		i.Attachments = append(i.Attachments, convert.Attachment{ID: a.ID, Name: a.Name, Size: a.Size, URL: e.site + "/secure/attachment/" + url.PathEscape(a.ID) + "/" + url.PathEscape(a.Name)})
+		at := e.site + "/secure/attachment/" + url.PathEscape(a.ID) + "/" + url.PathEscape(a.Name)
+		i.Attachments = append(i.Attachments, convert.Attachment{ID: a.ID, Name: a.Name, Size: a.Size, URL: at})
 	}
 	var comments []convert.Comment
 	for _, c := range one.Comments {
 		if c.Author != "" {
 			e.to.Person(convert.Person{ID: c.Author})
 		}
-		comments = append(comments, convert.Comment{ID: c.ID, Author: c.Author, At: i.Moment(c.Created, xmlTime), Text: e.html(c.Body), Hidden: c.Group+c.Role != ""})
+		comments = append(comments, convert.Comment{
+			ID: c.ID, Author: c.Author, At: i.Moment(c.Created, xmlTime), Text: e.html(c.Body), Hidden: c.Group+c.Role != "",
+		})
 	}
 	discuss(&i, comments, 0)
 	xmlFields(&i, one)

@@ -59,7 +59,8 @@ func Name(head []byte, names ...string) bool {
 func (r Record) Decode(v any, of string) error {
 	err := json.Unmarshal(r.data, v)
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		return diag.WithHint(fmt.Errorf("%s: the field %s holds a %s, which no %s has there", r.Position, wrong.Field, wrong.Value, of), "it is the export of another tracker, probably")
+		return diag.WithHint(fmt.Errorf("%s: the field %s holds a %s, which no %s has there", r.Position, wrong.Field, wrong.Value, of),
+			"it is the export of another tracker, probably")
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", r.Position, err)
@@ -100,7 +101,8 @@ func (r *reader) top(ctx context.Context) error {
 				return err
 			}
 		default:
-			return diag.WithHint(fmt.Errorf("%s: here is %v, where an object is expected", r.at(r.d.InputOffset()), diag.Truncate(fmt.Sprint(token), 40)), "it is another file than the tracker exported, probably")
+			return diag.WithHint(fmt.Errorf("%s: here is %v, where an object is expected", r.at(r.d.InputOffset()),
+				diag.Truncate(fmt.Sprint(token), 40)), "it is another file than the tracker exported, probably")
 		}
 	}
 }
@@ -200,7 +202,8 @@ func (r *reader) at(offset int64) diag.Position {
 }
 
 func tooLong(at diag.Position) error {
-	return diag.WithHint(fmt.Errorf("%s: the value that begins here is larger than 64 MiB", at), "no tracker has such an item: see what stands there")
+	return diag.WithHint(fmt.Errorf("%s: the value that begins here is larger than 64 MiB", at),
+		"no tracker has such an item: see what stands there")
 }
 
 func (r *reader) explain(err error) error {

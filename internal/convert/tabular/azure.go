@@ -12,8 +12,12 @@ func azure() *Layout {
 	const deepest = 10
 	return &Layout{
 		Name: "azure", Tracker: "Azure DevOps", How: "in Azure DevOps: a query with all the columns that you need, Export to CSV",
-		Needs: [][]string{{"ID", "Work Item Type"}}, Columns: names("azure"), Markup: convert.HTML, Lists: ";", Limit: 1000, Lacks: "comments, no attachments, and no links but Parent",
-		Groups: map[string]string{"resolved": "started", "design": "started", "ready": "unstarted", "closed": "completed", "removed": "cancelled"},
+		Needs: [][]string{{"ID", "Work Item Type"}}, Columns: names("azure"), Markup: convert.HTML, Lists: ";", Limit: 1000,
+		Lacks: "comments, no attachments, and no links but Parent",
+		Groups: map[string]string{
+			"resolved": "started", "design": "started", "ready": "unstarted", "closed": "completed",
+			"removed": "cancelled",
+		},
 		Each: func(c *Cells, i *convert.Issue) string {
 			for n := range deepest {
 				if c.Column("Title "+strconv.Itoa(n+1)) == "" {

@@ -81,7 +81,8 @@ func (e *export) open(ctx context.Context, f convert.File) (s *sheet, err error)
 	s.header = e.english(s.Header)
 	e.columns(s)
 	if len(s.Header) > 0 && len(s.fields["key"])+len(s.fields[commentOf]) == 0 { // a page may be empty
-		return s, diag.WithHint(fmt.Errorf("%s:1: no column is known as the key, by which an item is found again: the columns are %s", f.Name, strings.Join(s.Header, ", ")),
+		return s, diag.WithHint(fmt.Errorf("%s:1: no column is known as the key, by which an item is found again: the columns are %s", f.Name,
+			strings.Join(s.Header, ", ")),
 			"write into the mapping file which it is, such as columns: {"+strconv.Quote(s.Header[0])+": key}; take one that never changes")
 	}
 	return s, nil
@@ -106,7 +107,8 @@ func (s *sheet) tableRows(ctx context.Context, each func(table.Row) error) error
 // known reports whether a header, read with some separator, is one.
 func (e *export) known(names []string) bool {
 	h := e.english(names)
-	return e.recognised(h) != nil || len(e.guessed(h)) > 1 || slices.ContainsFunc(names, func(cell string) bool { _, ok := e.in.Columns.Find(cell); return ok })
+	return e.recognised(h) != nil || len(e.guessed(h)) > 1 ||
+		slices.ContainsFunc(names, func(cell string) bool { _, ok := e.in.Columns.Find(cell); return ok })
 }
 
 // english is a header in English.

@@ -15,8 +15,14 @@ var gitlabAddress = regexp.MustCompile(`^https?://[^/]+/(.+?)/-/(?:issues|work_i
 // gitlab is the CSV that is mailed, and what the REST API answers for issues and for their notes.
 func gitlab() *Layout {
 	return &Layout{
-		Name: "gitlab", Tracker: "GitLab", How: "in GitLab: Plan, Issues, Export as CSV; or GET /projects/ID/issues and /projects/ID/issues/IID/notes of the REST API",
-		Needs:   [][]string{{"IID", "Title", "URL"}, {"Issue ID", "Title", "State", "Author Username"}, {"iid", "title", "web_url"}, {"noteable_iid", "body"}}, //nolint:misspell // GitLab's word
+		Name: "gitlab", Tracker: "GitLab",
+		How: "in GitLab: Plan, Issues, Export as CSV; or GET /projects/ID/issues and /projects/ID/issues/IID/notes of the REST API",
+		Needs: [][]string{
+			{"IID", "Title", "URL"},
+			{"Issue ID", "Title", "State", "Author Username"},
+			{"iid", "title", "web_url"},
+			{"noteable_iid", "body"}, //nolint:misspell // GitLab's word
+		},
 		Columns: names("gitlab"),
 		Lists:   ",", Rest: "skip", Guarded: true, UTC: true,
 		Each: func(c *Cells, i *convert.Issue) string {

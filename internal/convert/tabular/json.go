@@ -81,7 +81,8 @@ func jsonHeader(ctx context.Context, in io.Reader, name string) (*nameList, erro
 			n.add(name)
 		}
 		if len(n.list) > maxNames {
-			return diag.WithHint(fmt.Errorf("%s:%d: there are more than %d different names up to here", name, line, maxNames), "IDs are used as names, probably: write records with the same names")
+			return diag.WithHint(fmt.Errorf("%s:%d: there are more than %d different names up to here", name, line, maxNames),
+				"IDs are used as names, probably: write records with the same names")
 		}
 		return nil
 	})
@@ -124,7 +125,8 @@ func (r *record) object(d *json.Decoder, prefix string, depth int) error {
 			return err
 		}
 		if len(r.list) > maxNames {
-			return diag.WithHint(fmt.Errorf("a record has more than %d names", maxNames), "IDs are used as names, probably: write records with the same names")
+			return diag.WithHint(fmt.Errorf("a record has more than %d names", maxNames),
+				"IDs are used as names, probably: write records with the same names")
 		}
 		if err := r.member(d, prefix+fmt.Sprint(name), depth+1); err != nil {
 			return err

@@ -21,7 +21,8 @@ var (
 func linear() *Layout {
 	return &Layout{
 		Name: "linear-csv", Tracker: "Linear", How: `the export of Linear has the columns "ID", "Team", "Cycle Number" and "Parent issue"`,
-		Needs: [][]string{{"ID", "Team", "Title", "Status", "Cycle Number", "Parent issue"}}, By: `the columns "Team", "Cycle Number" and "Parent issue"`,
+		Needs:   [][]string{{"ID", "Team", "Title", "Status", "Cycle Number", "Parent issue"}},
+		By:      `the columns "Team", "Cycle Number" and "Parent issue"`,
 		Columns: names("linear-csv"),
 		Key:     linearKey, Lists: ", ", Guarded: true, UTC: true, Zeros: true,
 		Each: func(c *Cells, i *convert.Issue) string {

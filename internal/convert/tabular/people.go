@@ -43,7 +43,8 @@ func (c *Cells) Person(id, name, email string) string {
 		email = cmp.Or(email, id)
 	}
 	key := cmp.Or(id, email, name)
-	if nobody := []string{"", "unassigned", "none", "null", "nobody", "n/a", "-", "sin asignar"}; slices.Contains(nobody, strings.ToLower(key)) {
+	nobody := []string{"", "unassigned", "none", "null", "nobody", "n/a", "-", "sin asignar"}
+	if slices.Contains(nobody, strings.ToLower(key)) {
 		return ""
 	}
 	if key == name {

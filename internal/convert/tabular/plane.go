@@ -11,7 +11,8 @@ import (
 // plane is the export of Plane itself: of a workspace of which only this file is left.
 func plane() *Layout {
 	return &Layout{
-		Name: "plane", Tracker: "Plane", How: "in Plane: workspace settings, Exports; if the workspace is still there, planform export keeps far more",
+		Name: "plane", Tracker: "Plane",
+		How:     "in Plane: workspace settings, Exports; if the workspace is still there, planform export keeps far more",
 		Needs:   [][]string{{"Project Identifier", "Sequence ID", "Name"}},
 		Columns: names("plane"),
 		Markup:  convert.Plain, Lists: ",", UTC: true, Empty: []string{"None", "null", "[]", "{}"},
@@ -27,7 +28,8 @@ func plane() *Layout {
 			}
 			comments := c.Records("Comments")
 			for _, r := range comments {
-				i.Comments = append(i.Comments, convert.Comment{Author: c.Person(r["createdby"], "", ""), At: c.Date(r["createdat"]), Text: convert.Text{Markup: convert.Plain, Body: r["comment"]}})
+				text := convert.Text{Markup: convert.Plain, Body: r["comment"]}
+				i.Comments = append(i.Comments, convert.Comment{Author: c.Person(r["createdby"], "", ""), At: c.Date(r["createdat"]), Text: text})
 			}
 			if text := c.Column("Comments"); text != "" && len(comments) == 0 {
 				i.Comments = append(i.Comments, convert.Comment{Text: convert.Text{Markup: convert.Plain, Body: text}})
@@ -35,7 +37,9 @@ func plane() *Layout {
 			for _, r := range c.Records("Relations") {
 				kind := strings.ToLower(r["type"])
 				to, _ := c.e.resolve(r["issue"])
-				i.Links = append(i.Links, convert.Link{Type: linkName(kind), To: to, Inward: kind == "blocked_by" && r["direction"] != "incoming" || kind == "blocking" && r["direction"] == "incoming"})
+				incoming := r["direction"] == "incoming"
+				inward := kind == "blocked_by" && !incoming || kind == "blocking" && incoming
+				i.Links = append(i.Links, convert.Link{Type: linkName(kind), To: to, Inward: inward})
 			}
 			return ""
 		},

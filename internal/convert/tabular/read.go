@@ -44,7 +44,8 @@ func (l *Layout) read(ctx context.Context, in convert.Input, to convert.Sink) er
 		zone = time.UTC
 	}
 	e := &export{
-		Layout: l, in: in, to: to, dates: dates.New(zone, cmp.Or(in.Dates, l.Order)), keys: map[string]diag.Position{}, ids: map[string]string{}, titles: map[string][]string{}, titled: map[string]string{},
+		Layout: l, in: in, to: to, dates: dates.New(zone, cmp.Or(in.Dates, l.Order)), keys: map[string]diag.Position{}, ids: map[string]string{},
+		titles: map[string][]string{}, titled: map[string]string{},
 		comments: convert.Comments{}, groups: names("groups"), counted: map[*convert.Issue]int{}, scopes: map[*convert.Issue]string{},
 	}
 	for _, each := range []func(*Cells) error{e.look, e.row} {
@@ -101,9 +102,11 @@ func (e *export) file(ctx context.Context, f convert.File, each func(*Cells) err
 			if key := s.fields["key"]; len(key) > 0 { // comments have none
 				name = s.Header[key[0]]
 			}
-			return diag.WithHint(fmt.Errorf("%s:%d: the row has no %s, which is the key", f.Name, row.Line, name), "a quotation mark or a separator is missing before, or another column is the key: name it under columns: in the mapping")
+			return diag.WithHint(fmt.Errorf("%s:%d: the row has no %s, which is the key", f.Name, row.Line, name),
+				"a quotation mark or a separator is missing before, or another column is the key: name it under columns: in the mapping")
 		case e.Key != nil && !e.Key.MatchString(key):
-			return diag.WithHint(fmt.Errorf("%s: %q is no issue key", c.At, diag.Truncate(key, 40)), "a quotation mark or a separator is missing before, or a spreadsheet changed the file: export it again")
+			return diag.WithHint(fmt.Errorf("%s: %q is no issue key", c.At, diag.Truncate(key, 40)),
+				"a quotation mark or a separator is missing before, or a spreadsheet changed the file: export it again")
 		}
 		if e.second && c.private() {
 			left["confidential; with columns: {"+s.Header[s.fields[private][0]]+": skip} in the mapping they are converted"]++

@@ -13,7 +13,9 @@ var textile = regexp.MustCompile(`(?m)^(?:h[1-6]|bq|p)\. |<pre>`)
 func redmine() *Layout {
 	relations := names("redmine relations")
 	return &Layout{
-		Name: "redmine", Tracker: "Redmine", How: "in Redmine, with your language set to English: Issues, Also available in CSV, all columns, with description; for another language say what the columns are under columns: in the mapping",
+		Name: "redmine", Tracker: "Redmine",
+		How: "in Redmine, with your language set to English: Issues, Also available in CSV, all columns, with description; " +
+			"for another language say what the columns are under columns: in the mapping",
 		Needs:   [][]string{{"#", "Tracker", "Subject"}},
 		Columns: names("redmine"),
 		Lists:   "\n", Limit: 500, Lacks: "comments",

@@ -18,12 +18,14 @@ func (e *export) look(c *Cells) error {
 	id := c.One(ID)
 	for _, number := range []struct{ what, text string }{{"key", key}, {"parent", c.One("parent")}, {"issue ID", id}} {
 		if exponent.MatchString(number.text) || number.text == id && strings.ContainsAny(id, ".,") {
-			return diag.WithHint(fmt.Errorf("%s: the %s %s is no whole number any more: a spreadsheet changed it", c.At, number.what, number.text), "export again, and do not save the file with a spreadsheet")
+			return diag.WithHint(fmt.Errorf("%s: the %s %s is no whole number any more: a spreadsheet changed it", c.At, number.what, number.text),
+				"export again, and do not save the file with a spreadsheet")
 		}
 	}
 	had, known := e.keys[key]
 	if known && e.guess != nil && e.titled[key] != title {
-		return diag.WithHint(fmt.Errorf("%s: the key %s is that of another item, in line %d of %s", c.At, key, had.Line, had.File), "another column is the key: name it under columns: in the mapping")
+		return diag.WithHint(fmt.Errorf("%s: the key %s is that of another item, in line %d of %s", c.At, key, had.Line, had.File),
+			"another column is the key: name it under columns: in the mapping")
 	}
 	if !known {
 		e.keys[key], e.titled[key] = c.At, title
@@ -49,7 +51,8 @@ func (e *export) row(c *Cells) error {
 	i := &convert.Issue{
 		Key: key, ID: c.One(ID), Number: number(key, e.rows), Position: c.At, Left: map[string]int{},
 		Title: c.One("name"), Text: convert.Text{Markup: e.Markup, Body: c.One("description")},
-		State: convert.State{Name: c.One("state"), Category: c.One("group")}, Resolution: c.One("resolution"), Type: c.One("type"), Priority: c.One("priority"),
+		State: convert.State{Name: c.One("state"), Category: c.One("group")}, Resolution: c.One("resolution"), Type: c.One("type"),
+		Priority:  c.One("priority"),
 		Assignees: c.People("assignees", "assignee_names", "assignee_emails"), Components: c.Values("components"), URL: c.One("link"),
 		Project: cmp.Or(c.One("project"), c.One("project_name"), e.Name),
 	}
@@ -122,7 +125,10 @@ func number(key string, row int) int {
 
 // comment takes a row that is a comment.
 func (e *export) comment(c *Cells) {
-	one := convert.Comment{ID: c.One(commentID), At: c.Date(c.One("created_at")), Text: convert.Text{Markup: e.Markup, Body: c.One(commentText)}}
+	one := convert.Comment{
+		ID: c.One(commentID), At: c.Date(c.One("created_at")),
+		Text: convert.Text{Markup: e.Markup, Body: c.One(commentText)},
+	}
 	if author := c.People("created_by", "created_by_name", "created_by_email"); len(author) > 0 {
 		one.Author = author[0]
 	}

@@ -1,8 +1,8 @@
 // Package tabular reads trackers whose export is a table: CSV, a spreadsheet, or records of JSON.
 //
 // A layout says what the columns of a tracker hold (columns.txt) and what else is special about it, a file for each tracker; what the
-// mapping file says of a column counts before that. The rest is the same for all: lists, people, dates, references by key or by title, what spreadsheets do to a file. It reads
-// the files twice: first the keys, titles and dates of all rows, then the issues.
+// mapping file says of a column counts before that. The rest is the same for all: lists, people, dates, references by key or by title,
+// what spreadsheets do to a file. It reads the files twice: first the keys, titles and dates of all rows, then the issues.
 // The package must not know manifests.
 package tabular
 

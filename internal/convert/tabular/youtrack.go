@@ -13,7 +13,10 @@ func youtrack() *Layout {
 		Needs:   [][]string{{"Issue Id", "Summary"}},
 		Columns: names("youtrack"),
 		Lists:   ",", Lacks: "comments",
-		Groups: map[string]string{"submitted": "unstarted", "to be discussed": "backlog", "can't reproduce": "cancelled", "incomplete": "cancelled", "won't fix": "cancelled"},
+		Groups: map[string]string{
+			"submitted": "unstarted", "to be discussed": "backlog", "can't reproduce": "cancelled",
+			"incomplete": "cancelled", "won't fix": "cancelled",
+		},
 		Each: func(_ *Cells, i *convert.Issue) string {
 			if strings.EqualFold(i.Priority, "Show-stopper") {
 				i.Priority = "Blocker"

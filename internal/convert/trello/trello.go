@@ -83,7 +83,8 @@ func read(ctx context.Context, in convert.Input, to convert.Sink) error {
 
 func (e *export) file(ctx context.Context, text io.Reader, name string) error {
 	b := newBoard()
-	return records.Read(ctx, text, name, []string{"cards", "lists", "labels", "members", "checklists", "customFields", "actions"}, func(r records.Record) error {
+	lists := []string{"cards", "lists", "labels", "members", "checklists", "customFields", "actions"}
+	return records.Read(ctx, text, name, lists, func(r records.Record) error {
 		if r.List != "" {
 			return e.part(b, r)
 		}
@@ -99,9 +100,11 @@ func (e *export) file(ctx context.Context, text io.Reader, name string) error {
 		}
 		switch {
 		case b.IDShort > 0:
-			return diag.WithHint(fmt.Errorf("%s: it is the export of a card, not of a board", r.Position), "export the board: Menu, Print, export and share, Export as JSON")
+			return diag.WithHint(fmt.Errorf("%s: it is the export of a card, not of a board", r.Position),
+				"export the board: Menu, Print, export and share, Export as JSON")
 		case b.ID == "" || b.Name == "" || len(b.lists) == 0:
-			return diag.WithHint(fmt.Errorf("%s: it is no board: a board has an ID, a name and lists", r.Position), "export the board: Menu, Print, export and share, Export as JSON")
+			return diag.WithHint(fmt.Errorf("%s: it is no board: a board has an ID, a name and lists", r.Position),
+				"export the board: Menu, Print, export and share, Export as JSON")
 		}
 		e.boards = append(e.boards, b)
 		b = newBoard()
@@ -238,8 +241,11 @@ func (e *export) board(b *board) {
 		e.to.Note("cards-left-out", b.Name+": "+diag.Count(left[role], role+" card")+" left out")
 	}
 	if missing > 0 {
-		e.to.Note("actions-cut", fmt.Sprintf("%s: %s missing, since an export ends at 1,000 actions (here are %d): get https://api.trello.com/1/boards/%s/actions?filter=commentCard,copyCommentCard&limit=1000, "+
-			"then the same with &before= and the ID of the last one, and name these files, too", b.Name, diag.Count(missing, "comment"), b.actions, b.ID))
+		e.to.Note("actions-cut",
+			fmt.Sprintf("%s: %s missing, since an export ends at 1,000 actions (here are %d): "+
+				"get https://api.trello.com/1/boards/%s/actions?filter=commentCard,copyCommentCard&limit=1000, "+
+				"then the same with &before= and the ID of the last one, and name these files, too",
+				b.Name, diag.Count(missing, "comment"), b.actions, b.ID))
 	}
 }
 
@@ -268,7 +274,8 @@ var cardAddress = regexp.MustCompile(`^https?://(?:www\.)?trello\.com/c/([A-Za-z
 func (e *export) card(b *board, c *card, checklists []checklist) convert.Issue {
 	key := c.key()
 	i := convert.Issue{
-		Key: key, ID: c.ID, Number: c.IDShort, Title: c.Name, State: convert.State{Name: b.lists[c.IDList].Name, Category: category(b.lists[c.IDList].Name)},
+		Key: key, ID: c.ID, Number: c.IDShort, Title: c.Name,
+		State:     convert.State{Name: b.lists[c.IDList].Name, Category: category(b.lists[c.IDList].Name)},
 		Assignees: c.IDMembers, Reporter: e.creators[c.ID], URL: c.ShortURL, Archived: c.Closed || b.lists[c.IDList].Closed,
 		Left: map[string]int{"votes": c.Badges.Votes}, Position: c.at,
 	}
@@ -388,7 +395,10 @@ func category(name string) string {
 	}{
 		{"cancelled", []string{"cancelled", "canceled", "rejected", "declined", "abandoned", "wont"}},
 		{"completed", []string{"done", "complete", "completed", "finished", "shipped", "released", "deployed", "live", "closed", "archive"}},
-		{"started", []string{"doing", "progress", "review", "reviewing", "testing", "test", "qa", "wip", "development", "working", "verify", "staging", "blocked"}},
+		{"started", []string{
+			"doing", "progress", "review", "reviewing", "testing", "test", "qa", "wip", "development", "working", "verify",
+			"staging", "blocked",
+		}},
 		{"backlog", []string{"backlog", "ideas", "icebox", "someday", "inbox", "later"}},
 		{"unstarted", []string{"todo", "do", "next", "ready", "planned", "sprint", "week"}},
 	} {

@@ -84,7 +84,8 @@ func Read(data []byte, name string) (*Sheet, error) {
 	}
 	z, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
 	if err != nil {
-		return nil, diag.WithHint(fmt.Errorf("%s: the archive cannot be read: %w", name, err), "the file is cut off or damaged: export or copy it again")
+		return nil, diag.WithHint(fmt.Errorf("%s: the archive cannot be read: %w", name, err),
+			"the file is cut off or damaged: export or copy it again")
 	}
 	for _, f := range z.File {
 		b.parts[f.Name] = f
@@ -157,7 +158,8 @@ func (b *book) part(name string, each func(d *xml.Decoder, e xml.StartElement) e
 			if errors.Is(err, errLarge) {
 				return diag.WithHint(fmt.Errorf("%s: %s: %w", b.name, name, err), "delete what is no table, or export as CSV")
 			}
-			return diag.WithHint(fmt.Errorf("%s: %s:%d: %w", b.name, name, line, err), cmp.Or(diag.HintOf(err), "the file is damaged: export it again"))
+			return diag.WithHint(fmt.Errorf("%s: %s:%d: %w", b.name, name, line, err),
+				cmp.Or(diag.HintOf(err), "the file is damaged: export it again"))
 		}
 	}
 }
@@ -288,7 +290,8 @@ func (b *book) styles(part string) error {
 			}
 			id, _ := strconv.Atoi(attribute(e, "numFmtId"))
 			date, known := custom[id]
-			b.dates = append(b.dates, date || !known && (id >= 14 && id <= 22 || id >= 27 && id <= 36 || id >= 45 && id <= 47 || id >= 50 && id <= 58))
+			b.dates = append(b.dates, date || !known &&
+				(id >= 14 && id <= 22 || id >= 27 && id <= 36 || id >= 45 && id <= 47 || id >= 50 && id <= 58))
 		}
 		return nil
 	})

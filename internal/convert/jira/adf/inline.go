@@ -53,7 +53,9 @@ func (c *converter) inline(nodes []node, depth int) string {
 		blanks += s.text[:begin]
 		first, _ := utf8.DecodeRuneInString(core)
 		apart := func(m mark, inner, outer rune) bool { return m.delimits() && isMark(inner) && isWord(outer) }
-		if blanks == "" && (slices.ContainsFunc(shut, func(m mark) bool { return apart(m, last, first) }) || slices.ContainsFunc(opened, func(m mark) bool { return apart(m, first, last) })) {
+		if blanks == "" &&
+			(slices.ContainsFunc(shut, func(m mark) bool { return apart(m, last, first) }) ||
+				slices.ContainsFunc(opened, func(m mark) bool { return apart(m, first, last) })) {
 			blanks = " " // **so:**that would be no mark
 		}
 		for _, m := range slices.Backward(shut) {

@@ -184,7 +184,8 @@ func (w *writer) listItem(marks, text string) {
 		w.block()
 	}
 	n := len(w.lists)
-	for n > 0 && w.lists[n-1].depth > len(marks) || n > 0 && w.lists[n-1].depth == len(marks) && (w.lists[n-1].marker == '#') != (marker == '#') {
+	for n > 0 && w.lists[n-1].depth > len(marks) || n > 0 && w.lists[n-1].depth == len(marks) &&
+		(w.lists[n-1].marker == '#') != (marker == '#') {
 		n--
 	}
 	w.lists = w.lists[:n]

@@ -85,7 +85,8 @@ func (c *converter) tokens(s string, depth int) []token {
 		switch r {
 		case '\\':
 			switch {
-			case strings.HasPrefix(s, `\\`) && (len(s) == 2 || s[2] == ' ' || s[2] == '\n' || before != ' ' && before != atom && !strings.HasPrefix(s, `\\\`)):
+			case strings.HasPrefix(s, `\\`) &&
+				(len(s) == 2 || s[2] == ' ' || s[2] == '\n' || before != ' ' && before != atom && !strings.HasPrefix(s, `\\\`)):
 				n := len(s) - len(strings.TrimLeft(s[2:], " "))
 				if n == len(s) {
 					ready("", n)

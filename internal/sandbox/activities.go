@@ -3,7 +3,6 @@ package sandbox
 import (
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 
@@ -58,17 +57,6 @@ func listActivities(k *kind) handler {
 			slices.SortStableFunc(all, less)
 		}
 		return renderPage(c, all, func(r row) row { return k.render(c, t, r) })
-	}
-}
-
-func readActivity(k *kind) handler {
-	return func(c *call, t *tx) reply {
-		for _, r := range c.history(t) {
-			if r["id"] == c.vars["activity"] {
-				return reply{http.StatusOK, k.render(c, t, r)}
-			}
-		}
-		return notFound()
 	}
 }
 

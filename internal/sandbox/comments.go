@@ -16,7 +16,7 @@ func (k *kinds) comments() {
 			{name: "comment_html", check: prose(), initial: "<p></p>"},
 			{name: "access", check: choice("INTERNAL", "EXTERNAL"), initial: "INTERNAL"},
 			{name: "created_by", check: anything, null: true, derived: true, frozen: true},
-			{name: "parent", check: ref(&k.comment), null: true},
+			{name: "parent", ref: &k.comment, null: true},
 		}, external()...),
 		param: "comment", scope: inItem,
 		prepare: func(c *call, t *tx, old, r row) *reply {

@@ -29,9 +29,7 @@ func (k *kinds) customers() {
 		},
 		param: "customer",
 		afterDelete: func(c *call, t *tx, r row) {
-			for _, k := range []*kind{k.request, k.customerIssue, k.propertyValue} {
-				c.clear(t, k, text(r, "id"))
-			}
+			c.clear(t, k.request, text(r, "id"))
 		},
 		show: func(c *call, t *tx, r row, _ bool) row {
 			r = clone(r)
@@ -39,8 +37,6 @@ func (k *kinds) customers() {
 			return r
 		},
 	})
-	k.customerIssue = k.membership("customer_issue", "issue", "customer")
-	k.propertyValue = k.add(&kind{name: "customer_property_value", columns: audit("created_by", "updated_by", "workspace", "customer", "property", "values")})
 }
 
 func inCustomer(c *call) []byte { return scope(c.vars["customer"]) }
@@ -58,7 +54,7 @@ func (k *kinds) requests() {
 			{name: "description", check: mapping, null: true, initial: row{}},
 			{name: "description_html", check: richText, initial: "<p></p>"},
 			{name: "link", check: str(unlimited, true), null: true},
-			{name: "work_item_ids", check: refs(&k.workItem), initial: []any{}},
+			{name: "work_item_ids", ref: &k.workItem, many: true, initial: []any{}},
 		},
 		param: "request", scope: inCustomer,
 		prepare: func(c *call, t *tx, old, r row) *reply {
@@ -140,7 +136,6 @@ func (k *kinds) properties() {
 		name: "customer_property",
 		columns: audit("name", "display_name", "description", "logo_props", "sort_order", "property_type", "relation_type", "is_required", "default_value",
 			"settings", "is_active", "is_multi", "validation_rules", "external_source", "external_id", "created_by", "updated_by", "workspace"),
-		hidden:  []string{"options"}, // of API v2
 		indexes: []index{uniqueExternalID("customer_property", "workspace", "Customer property")},
 		fields: append([]field{
 			{name: "display_name", required: true, check: line()},

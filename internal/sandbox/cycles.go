@@ -19,7 +19,7 @@ func (k *kinds) cycles() {
 			{name: "description", check: prose(), initial: ""},
 			{name: "start_date", check: moment, null: true},
 			{name: "end_date", check: moment, null: true},
-			{name: "owned_by", check: ref(&k.user), derived: true},
+			{name: "owned_by", ref: &k.user, derived: true},
 			{name: "timezone", check: timezone, initial: "UTC"},
 		}, external()...),
 		param: "cycle", scope: inProject,

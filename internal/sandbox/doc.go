@@ -35,20 +35,21 @@
 // # API v2
 //
 // The edition [Cloud] answers below /api/v2/ as well, by the published reference and on the same store: what one API
-// writes, the other reads. Nothing of it was compared with a real server. Where the reference is silent:
+// writes, the other reads. It has the operations that planform calls, and no others. Nothing of it was compared with a real
+// server. Where the reference is silent:
 //
 //   - the order of the checks is that of API v1, and both share one limit; a batch is one request;
 //   - a path without its slash is a 301, and a path that there is not answers as API v1 does;
 //   - unknown query parameters and body keys are ignored, or 400 if the server is strict, as it is for tests;
 //   - rows of a batch are carried out in their order, and a row that failed has written nothing;
 //   - a batch that failed as a whole has the code batch_failed, for which the examples have conflict;
-//   - external IDs need not be unique but for upsert, which may miss a record that is stored at the same time;
+//   - external IDs need not be unique;
 //   - what a project has switched off cannot be made: 402;
-//   - a POST of relations or dependencies adds to those there are;
 //   - values in custom_fields have the shapes of API v1, and null removes one;
 //   - drafts are not shown.
 //
-// A collection is one [resourceV2]; its fields, filters and orders stand there as the reference lists them.
+// A collection is one [resourceV2], another face of its kind: its fields and orders have the names of the reference there,
+// and the checks of API v1.
 //
 // # How to add a kind
 //
@@ -76,10 +77,8 @@
 //   - Initiatives, teamspaces, customers, pages, types and estimates follow the
 //     published reference and not a recording: no real one was at hand. Nor was a
 //     project outside UTC, in whose time zone the days of a cycle begin and end here.
-//   - The routes of epics, worklogs, stickies, pages of an item, and
-//     uploads are left out; intake items, pages of a project and values of customer
-//     properties are in API v2 only, which also lacks releases, views, collections,
-//     webhooks, templates, workflows, automations, roles and types of the workspace.
+//   - Routes that planform does not call are not there, but for a few with a reason each (operations_test.go): the search,
+//     invitations, stickies, epics, worklogs, pages of an item, and most of API v2.
 //   - The work item behind an intake item is only an ID, also once it is accepted.
 //   - It is one workspace with a handful of users, and listens on loopback only.
 //

@@ -17,6 +17,8 @@ import (
 type field struct {
 	name     string
 	check    check
+	ref      **kind // that the field names a record of, or several; then it needs no check
+	many     bool
 	required bool
 	null     bool // null is a value
 	initial  any  // when the body of a creation has no such field
@@ -50,7 +52,7 @@ func (k *kind) decode(t *tx, in row, partial bool) (out, complaints row) {
 		case v == nil:
 			out[f.name] = nil
 		default:
-			value, complaint := f.check(t, v)
+			value, complaint := f.verify(t, v)
 			if complaint != nil {
 				complaints[f.name] = complaint
 				continue
@@ -223,17 +225,22 @@ func hexColour(s string) bool {
 	return len(s) == 7 && s[0] == '#' && strings.Trim(s[1:], "0123456789abcdefABCDEF") == ""
 }
 
-// ref is the id of a record of a kind.
-func ref(k **kind) check {
-	return func(t *tx, v any) (any, any) {
-		id, complaint := refTo(t, *k, v)
-		if complaint != nil {
-			return nil, complaint
-		}
-		return id, nil
+// verify turns a value of a body into a value of a row, or says what is wrong with it.
+func (f *field) verify(t *tx, v any) (value, complaint any) {
+	switch {
+	case f.ref == nil:
+		return f.check(t, v)
+	case f.many:
+		return refs(t, *f.ref, v)
 	}
+	id, complaint := refTo(t, *f.ref, v)
+	if complaint != nil {
+		return nil, complaint
+	}
+	return id, nil
 }
 
+// refTo is the id of a record of a kind.
 func refTo(t *tx, k *kind, v any) (string, any) {
 	s, ok := asString(v)
 	if !ok {
@@ -250,29 +257,27 @@ func refTo(t *tx, k *kind, v any) (string, any) {
 }
 
 // refs is a list of ids without duplicates.
-func refs(k **kind) check {
-	return func(t *tx, v any) (any, any) {
-		given, ok := v.([]any)
-		if !ok {
-			return nil, message("Expected a list of items but got type \"%s\".", pythonType(v))
-		}
-		out, complaints := []string{}, row{}
-		for i, v := range given {
-			id, complaint := refTo(t, *k, v)
-			if complaint != nil {
-				complaints[strconv.Itoa(i)] = complaint
-				continue
-			}
-			out = append(out, id)
-		}
-		if len(complaints) > 0 {
-			return nil, complaints
-		}
-		// The service keeps no order; neither does the sandbox, so that
-		// nobody comes to lean on one.
-		slices.Sort(out)
-		return anyList(slices.Compact(out)), nil
+func refs(t *tx, k *kind, v any) (any, any) {
+	given, ok := v.([]any)
+	if !ok {
+		return nil, message("Expected a list of items but got type \"%s\".", pythonType(v))
 	}
+	out, complaints := []string{}, row{}
+	for i, v := range given {
+		id, complaint := refTo(t, k, v)
+		if complaint != nil {
+			complaints[strconv.Itoa(i)] = complaint
+			continue
+		}
+		out = append(out, id)
+	}
+	if len(complaints) > 0 {
+		return nil, complaints
+	}
+	// The service keeps no order; neither does the sandbox, so that
+	// nobody comes to lean on one.
+	slices.Sort(out)
+	return anyList(slices.Compact(out)), nil
 }
 
 func pythonType(v any) string {

@@ -19,13 +19,12 @@ func (k *kinds) initiatives() {
 			{name: "logo_props", check: mapping, initial: row{}},
 			{name: "state", check: choice("DRAFT", "PLANNED", "ACTIVE", "COMPLETED", "CLOSED"), initial: "DRAFT"},
 			{name: "archived_at", check: moment, null: true},
-			{name: "lead", check: ref(&k.user), null: true},
+			{name: "lead", ref: &k.user, null: true},
 		},
 		param: "initiative",
 		afterDelete: func(c *call, t *tx, r row) {
 			c.clear(t, c.kinds.initiativeProject, text(r, "id"))
 			c.clear(t, c.kinds.initiativeLabelLink, text(r, "id"))
-			c.clear(t, c.kinds.initiativeIssue, text(r, "id"))
 			c.clear(t, c.kinds.initiativeEpic, text(r, "id"))
 		},
 	})
@@ -41,7 +40,6 @@ func (k *kinds) initiatives() {
 		},
 	})
 	k.initiativeEpic = k.membership("initiative_epic", "epic", "initiative") // any work item: epics are items here
-	k.initiativeIssue = k.membership("initiative_issue", "issue", "initiative")
 	k.initiativeProject = k.membership("initiative_project", "project", "initiative")
 	k.initiativeLabelLink = k.membership("initiative_label_link", "label", "initiative")
 }
@@ -58,7 +56,7 @@ func (k *kinds) teamspaces() {
 			{name: "description_stripped", check: prose(), null: true},
 			{name: "description_binary", check: prose(), null: true},
 			{name: "logo_props", check: mapping, initial: row{}},
-			{name: "lead", check: ref(&k.user), null: true},
+			{name: "lead", ref: &k.user, null: true},
 		},
 		param: "teamspace",
 		afterDelete: func(c *call, t *tx, r row) {
@@ -189,7 +187,7 @@ func (m memberList) list(c *call, t *tx) reply {
 
 func (k *kinds) pages() {
 	k.page = k.add(&kind{
-		name: "page", hidden: []string{"parent", "collection_id", "sort_order", "project"},
+		name: "page", hidden: []string{"parent", "sort_order"},
 		columns: audit("name", "description_html", "access", "color", "is_locked", "archived_at", "view_props", "logo_props", "external_id", "external_source",
 			"created_by", "updated_by", "owned_by", "workspace"),
 		fields: append([]field{
@@ -210,7 +208,4 @@ func (k *kinds) pages() {
 			return nil
 		},
 	})
-	ofProject := *k.page
-	ofProject.name, ofProject.scope = "project_page", inProject
-	k.projectPage = k.add(&ofProject)
 }

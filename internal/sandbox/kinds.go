@@ -10,7 +10,7 @@ type kinds struct {
 
 	state, label, cycle, module, itemType, estimate, estimatePoint *kind
 
-	milestone, milestoneIssue, intakeItem, relationDefinition, propertyValue, initiativeIssue, initiativeEpic, customerIssue, projectPage *kind
+	milestone, milestoneIssue, intakeItem, initiativeEpic *kind
 
 	workItem, hiddenItem, deletedItem, link, comment, activity, attachment *kind
 
@@ -47,7 +47,7 @@ func newKinds(answers Answers) *kinds {
 	k := &kinds{documented: answers == Contract}
 	for _, describe := range []func(){
 		k.people, k.projects, k.states, k.labels, k.cycles, k.milestones, k.intake, k.modules, k.itemTypes, k.itemProperties, k.estimates, k.estimatePoints, k.workItems, k.links,
-		k.comments, k.activities, k.attachments, k.relations, k.relationDefinitions, k.initiatives, k.teamspaces, k.pages, k.customers, k.requests, k.properties,
+		k.comments, k.activities, k.attachments, k.relations, k.initiatives, k.teamspaces, k.pages, k.customers, k.requests, k.properties,
 	} {
 		describe()
 	}
@@ -72,13 +72,13 @@ func external() []field {
 
 func (k *kinds) people() {
 	profile := []string{"id", "first_name", "last_name", "email", "avatar", "avatar_url", "display_name"}
-	k.workspace = k.add(&kind{name: "workspace", columns: []string{"name", "slug", "id"}, hidden: append(workspaceFeaturesV2(), "work_item_type_default_level", "created_at", "updated_at", "updated_by")})
+	k.workspace = k.add(&kind{name: "workspace", columns: []string{"name", "slug", "id"}, hidden: []string{"created_at", "updated_at", "updated_by"}})
 	k.user = k.add(&kind{name: "user", columns: profile})
 	k.member = k.add(&kind{name: "member", columns: append(append([]string(nil), profile...), "role")})
 	k.projectMember = k.add(&kind{
 		name: "project_member", columns: []string{"id", "member", "role"}, hidden: []string{"project", "created_at", "inactive"},
 		fields: []field{
-			{name: "member", required: true, check: ref(&k.user)},
+			{name: "member", required: true, ref: &k.user},
 			{name: "role", check: choiceOfRole, initial: integer(roleGuest)},
 		},
 		param: "member", scope: inProject,
@@ -105,13 +105,25 @@ func (k *kinds) intake() {
 		name: "intake_item", param: "intake", scope: inProject,
 		columns: audit("name", "description_html", "priority", "status", "snoozed_till", "duplicate_to", "source", "source_email", "external_source", "external_id",
 			"created_by", "updated_by", "project", "workspace", "intake", "issue", "state"),
-		fields: []field{
-			{name: "description_html", initial: ""},
-			{name: "priority", initial: "none"},
-			{name: "status", initial: integer(-2)},
-			{name: "source", initial: "IN_APP"},
-		},
+		fields: append([]field{
+			{name: "name", check: line()},
+			{name: "description_html", check: richText, initial: ""},
+			{name: "priority", check: choice("none", "low", "medium", "high", "urgent"), initial: "none"},
+			{name: "status", check: intakeStatus, initial: integer(-2)},
+			{name: "snoozed_till", check: moment},
+			{name: "duplicate_to", ref: &k.workItem},
+			{name: "source", check: prose(), initial: "IN_APP"},
+			{name: "source_email", check: prose()},
+		}, external()...),
 	})
+}
+
+// intakeStatus is what was decided about an item: a number.
+func intakeStatus(t *tx, v any) (any, any) {
+	if _, complaint := choice("-2", "-1", "0", "1", "2")(t, v); complaint != nil {
+		return nil, complaint
+	}
+	return v, nil
 }
 
 // membership is the kind of rows that say which record is a member of which container.

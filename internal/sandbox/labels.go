@@ -15,7 +15,7 @@ func (k *kinds) labels() {
 			{name: "description", check: prose(), initial: ""},
 			{name: "color", check: str(255, true), initial: ""},
 			{name: "sort_order", check: real, derived: true},
-			{name: "parent", check: ref(&k.label), null: true},
+			{name: "parent", ref: &k.label, null: true},
 		}, external()...),
 		param: "label", scope: inProject,
 		prepare: func(c *call, t *tx, old, r row) *reply {

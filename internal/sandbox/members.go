@@ -22,15 +22,6 @@ func choiceOfRole(t *tx, v any) (any, any) {
 	return nil, message("\"%v\" is not a valid choice.", v)
 }
 
-func emptyList(*call, *tx) reply { return reply{http.StatusOK, []any{}} }
-
-// emptyPage is a list of which the sandbox keeps none.
-func emptyPage(perPage int) handler {
-	return func(c *call, _ *tx) reply {
-		return c.pagedBy(0, perPage, func(int, int) any { return []any{} })
-	}
-}
-
 func workspaceMembers(c *call, t *tx) reply {
 	out := []row{}
 	for _, m := range t.all(c.kinds.member, scope(workspaceID)) {

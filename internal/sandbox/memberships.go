@@ -149,14 +149,6 @@ func membership(c *call, t *tx, members *kind) (stored, bool) {
 	return t.get(members, t.first(ix.name, c.vars["item"], c.vars[ix.fields[1]]))
 }
 
-func readCycleIssue(c *call, t *tx) reply {
-	s, ok := membership(c, t, c.kinds.cycleIssue)
-	if !ok {
-		return notFound()
-	}
-	return reply{http.StatusOK, c.kinds.cycleIssue.visible(s.row)}
-}
-
 func removeMembership(members *kind) handler {
 	return func(c *call, t *tx) reply {
 		s, ok := membership(c, t, members)
@@ -166,29 +158,6 @@ func removeMembership(members *kind) handler {
 		t.remove(members, s)
 		return reply{status: http.StatusNoContent}
 	}
-}
-
-// transferIssues moves unfinished items to another cycle.
-func transferIssues(c *call, t *tx) reply {
-	to, ok := t.in(c.kinds.cycle, inProject(c), text(c.in, "new_cycle_id"))
-	if !ok {
-		return refuse(http.StatusBadRequest, "error", "New Cycle Id is required")
-	}
-	if completed(to.row, c.now) {
-		return refuse(http.StatusBadRequest, "error", "The cycle where the issues are transferred is already completed")
-	}
-	for _, s := range t.all(c.kinds.cycleIssue, scope(c.vars["cycle"])) {
-		item, ok := t.get(c.kinds.workItem, text(s.row, "issue"))
-		if !ok {
-			continue
-		}
-		if g := c.group(t, text(item.row, "state")); g == "completed" || g == "cancelled" {
-			continue
-		}
-		t.remove(c.kinds.cycleIssue, s)
-		c.addToCycle(t, text(to.row, "id"), text(s.row, "issue"), s.row)
-	}
-	return reply{http.StatusOK, row{"message": "Success"}}
 }
 
 // addMember makes a record a member of a container, and says whether it was none.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 )
@@ -63,45 +62,4 @@ func compare(a, b any) int {
 		}
 	}
 	return strings.Compare(fmt.Sprint(a), fmt.Sprint(b))
-}
-
-// search finds work items by name or by number in the projects the user is in.
-func search(c *call, t *tx) reply {
-	query := strings.ToLower(c.query.Get("search"))
-	found := []row{}
-	if query == "" {
-		return reply{http.StatusOK, row{"issues": found}}
-	}
-	limit := 10
-	if n := c.query.Get("limit"); n != "" && strings.Trim(n, "0123456789") == "" && len(n) < 6 {
-		limit = atoi(n)
-	}
-	var items []stored
-	for _, p := range t.all(c.kinds.project, scope(workspaceID)) {
-		id := text(p.row, "id")
-		only := c.query.Get("project_id")
-		if projectRole(t, id, c.user) == 0 || only != "" && c.query.Get("workspace_search") != "true" && only != id {
-			continue
-		}
-		items = append(items, t.all(c.kinds.workItem, scope(id))...)
-	}
-	_, digits, _ := strings.Cut(query, "-")
-	slices.SortStableFunc(items, func(a, b stored) int {
-		return strings.Compare(text(b.row, "created_at"), text(a.row, "created_at"))
-	})
-	for _, s := range items {
-		if len(found) == limit {
-			break
-		}
-		number := fmt.Sprint(s.row["sequence_id"])
-		if !strings.Contains(strings.ToLower(text(s.row, "name")), query) && number != query && number != digits {
-			continue
-		}
-		p, _ := t.get(c.kinds.project, text(s.row, "project"))
-		found = append(found, row{
-			"name": s.row["name"], "id": s.row["id"], "sequence_id": s.row["sequence_id"],
-			"project__identifier": p.row["identifier"], "project_id": p.row["id"], "workspace__slug": c.opts.Workspace,
-		})
-	}
-	return reply{http.StatusOK, row{"issues": found}}
 }

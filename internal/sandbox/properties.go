@@ -57,7 +57,7 @@ func (k *kinds) itemProperties() {
 			{name: "description", check: prose(), null: true},
 			{name: "is_active", check: boolean, initial: true},
 			{name: "is_default", check: boolean, initial: false},
-			{name: "parent", check: ref(&k.propertyOption), null: true},
+			{name: "parent", ref: &k.propertyOption, null: true},
 		}, external()...),
 		param: "option", scope: func(c *call) []byte { return scope(c.vars["property"]) }, oldestFirst: true,
 		prepare: func(c *call, t *tx, old, r row) *reply {
@@ -280,106 +280,6 @@ func (c *call) unknownTarget(t *tx, p row, id string) string {
 		return "Object with id " + id + " does not exist."
 	}
 	return ""
-}
-
-// itemPropertiesV2 is the definitions and their options in API v2.
-func (s *Server) itemPropertiesV2() []*resourceV2 {
-	k := s.kinds
-	return []*resourceV2{
-		{
-			name: "work item property", path: v2Project + "work-item-properties/", kind: k.itemProperty,
-			write: "display_name*:str≤255 property_type*:TEXT|DATETIME|DECIMAL|BOOLEAN|OPTION|RELATION|URL|EMAIL|FILE|FORMULA relation_type:ISSUE|USER|RELEASE|RICH_TEXT " +
-				"description:str options:obj[] is_multi:bool is_required:bool is_active:bool default_value:str[] settings:json validation_rules:json " +
-				"external_id:str≤255 external_source:str≤255",
-			read: "name logo_props", filters: "display_name external_id external_source name search", order: "created_at id sort_order",
-			computed: map[string]func(*call, *tx, row) any{"options": func(_ *call, t *tx, r row) any {
-				out := []row{}
-				for _, s := range t.all(k.propertyOption, scope(text(r, "id"))) {
-					out = append(out, selectFields(s.row, []string{"id", "name", "description", "is_default"}))
-				}
-				return out
-			}},
-			prepare: func(w *writeV2) {
-				w.r["name"] = slug(text(w.r, "display_name"))
-				if w.old == nil {
-					w.r["logo_props"], w.r["sort_order"], w.r["types"] = row{}, float(65535), []any{}
-				}
-				if wrong := incomplete(w.r); wrong == "relation_type" {
-					w.fail(wrong, "required", "This field is required.")
-				}
-			},
-			after: func(w *writeV2) {
-				given, _ := w.given["options"].([]any)
-				w.vars["property"] = text(w.r, "id")
-				for _, v := range given {
-					in, _ := v.(row)
-					r, complaints := k.propertyOption.decode(w.t, in, false)
-					if len(complaints) == 0 {
-						w.setAudit(k.propertyOption, r)
-						k.propertyOption.prepare(w.call, w.t, nil, r)
-						w.t.insert(k.propertyOption, k.propertyOption.scope(w.call), r)
-					}
-				}
-			},
-		},
-		{
-			name: "property option", path: v2Project + "work-item-properties/{property_id}/options/", kind: k.propertyOption,
-			write:   "name*:str≤255 description:str is_default:bool external_id:str≤255? external_source:str≤255?",
-			read:    "sort_order -created_at",
-			filters: "external_id external_source name search", order: "created_at id sort_order",
-			prepare: func(w *writeV2) { k.propertyOption.prepare(w.call, w.t, w.old, w.r) },
-		},
-	}
-}
-
-// typePropertiesV2 is the properties that a type takes.
-func (s *Server) typePropertiesV2() []operationV2 {
-	res := s.itemPropertiesV2()[0].compile()
-	of := func(c *call, t *tx) []stored {
-		return slices.DeleteFunc(t.all(s.kinds.itemProperty, inProject(c)), func(p stored) bool { return !slices.Contains(list(p.row, "types"), c.vars["type"]) })
-	}
-	attached := *res
-	attached.rows = of
-	const path = v2Project + "work-item-types/{type_id}/properties/"
-	return []operationV2{
-		{method: http.MethodGet, path: path, do: attached.list, res: &attached},
-		{method: http.MethodGet, path: path + "{pk}/", do: attached.readOne, res: &attached},
-		{method: http.MethodPost, path: path, res: res, do: func(c *call, t *tx) (reply, *problem) {
-			ids := list(c.in, "properties")
-			for _, id := range ids {
-				if !t.has(s.kinds.itemProperty, inProject(c), id) {
-					return reply{}, invalidV2(fieldError{"properties", "does_not_exist", "Object with id " + id + " does not exist."})
-				}
-			}
-			for _, id := range ids {
-				p, _ := t.get(s.kinds.itemProperty, id)
-				if types := list(p.row, "types"); !slices.Contains(types, c.vars["type"]) {
-					p.row["types"] = anyList(append(types, c.vars["type"]))
-					t.save(s.kinds.itemProperty, p)
-				}
-			}
-			now := []any{}
-			for _, p := range of(c, t) {
-				now = append(now, p.row["id"])
-			}
-			return reply{http.StatusCreated, row{"properties": now}}, nil
-		}},
-		{method: http.MethodDelete, path: path + "{pk}/", res: res, do: func(c *call, t *tx) (reply, *problem) {
-			p, ok := t.in(s.kinds.itemProperty, inProject(c), c.vars["property"])
-			types := list(p.row, "types")
-			if !ok || !slices.Contains(types, c.vars["type"]) {
-				return reply{}, notFoundV2()
-			}
-			p.row["types"] = anyList(slices.DeleteFunc(types, func(id string) bool { return id == c.vars["type"] }))
-			t.save(s.kinds.itemProperty, p)
-			for _, item := range t.all(s.kinds.workItem, inProject(c)) {
-				if text(item.row, "type") == c.vars["type"] {
-					c.putValue(t, text(item.row, "id"), p.row, nil)
-				}
-			}
-			return reply{status: http.StatusNoContent}, nil
-		}},
-	}
 }
 
 // customFields is the values of an item in API v2.

@@ -161,9 +161,6 @@ func (s *Server) table() []route {
 	routes := []route{
 		{pattern: "users/me/", permission: anyone, on: methods{get: do(me)}},
 		{pattern: ws + "members/", permission: workspaceWide, on: methods{get: do(workspaceMembers)}},
-		{pattern: ws + "invitations/", permission: workspaceWide, on: methods{get: do(emptyList)}},
-		{pattern: ws + "stickies/", permission: workspaceWide, on: methods{get: do(emptyPage(20))}},
-		{pattern: ws + "work-items/search/", permission: workspaceWide, on: methods{get: do(search)}},
 		{pattern: ws + "work-items/{identifier}/", permission: projectKey, on: methods{get: do(byIdentifier)}},
 
 		{pattern: ws + "projects/", permission: projectBase, on: methods{get: do(s.kinds.project.list), post: do(s.kinds.project.create)}},
@@ -178,7 +175,6 @@ func (s *Server) table() []route {
 		{pattern: project + "states/{state}/", permission: projectEntity, on: element(states)},
 		{pattern: project + "labels/", permission: projectLabels, on: collection(labels)},
 		{pattern: project + "labels/{label}/", permission: projectLabels, on: methods{get: do(labels.read), patch: do(unlessArchived(labels.change)), del: do(unlessArchived(labels.remove))}},
-		{pattern: project + "intake-issues/", permission: projectLite, on: methods{get: do(emptyPage(maxPerPage))}},
 
 		{pattern: project + "cycles/", permission: projectEntity, on: methods{get: do(listCycles(cycles)), post: do(createCycle(cycles))}},
 		{pattern: project + "cycles/{cycle}/", permission: projectEntity, on: methods{get: do(readUnarchived(cycles)), patch: do(cycles.change), del: do(cycles.remove)}},
@@ -186,8 +182,7 @@ func (s *Server) table() []route {
 		{pattern: project + "archived-cycles/", permission: projectEntity, on: methods{get: do(archived(cycles))}},
 		{pattern: project + "archived-cycles/{cycle}/unarchive/", permission: projectEntity, on: methods{del: do(archive(cycles, false))}},
 		{pattern: project + "cycles/{cycle}/cycle-issues/", permission: projectEntity, on: methods{get: do(listMembers(cycles, s.kinds.cycleIssue)), post: documented(addCycleIssues, http.StatusCreated)}},
-		{pattern: project + "cycles/{cycle}/cycle-issues/{item}/", permission: projectEntity, on: methods{get: do(readCycleIssue), del: do(removeMembership(s.kinds.cycleIssue))}},
-		{pattern: project + "cycles/{cycle}/transfer-issues/", permission: projectEntity, on: methods{post: do(transferIssues)}},
+		{pattern: project + "cycles/{cycle}/cycle-issues/{item}/", permission: projectEntity, on: methods{del: do(removeMembership(s.kinds.cycleIssue))}},
 
 		{pattern: project + "modules/", permission: projectEntity, on: methods{get: do(unarchived(modules)), post: do(modules.create)}},
 		{pattern: project + "modules/{module}/", permission: projectEntity, on: methods{get: do(readUnarchived(modules)), patch: do(modules.change), del: do(modules.remove)}},
@@ -204,7 +199,6 @@ func (s *Server) table() []route {
 		{pattern: item + "comments/", permission: projectLite, on: methods{get: do(comments.list), post: do(createWithAuthor(comments))}},
 		{pattern: item + "comments/{comment}/", permission: projectLite, on: element(comments)},
 		{pattern: item + "activities/", permission: projectLite, unpaged: true, on: methods{get: do(listActivities(activities))}},
-		{pattern: item + "activities/{activity}/", permission: projectLite, on: methods{get: do(readActivity(activities))}},
 		{pattern: item + "relations/", permission: projectEntity, on: methods{get: do(listRelations), post: do(addRelations)}},
 		{pattern: item + "relations/remove/", permission: projectEntity, notInCommunity: true, on: methods{post: do(removeRelation)}},
 		{pattern: item + "attachments/", permission: projectEntity, on: methods{get: do(listAttachments), post: do(createAttachment)}},

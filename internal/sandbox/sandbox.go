@@ -64,7 +64,6 @@ type Options struct {
 	Strict           bool                                               // unknown query parameters and body keys are refused
 	BodyLimit        int                                                // bytes of a body, default 5 MiB
 	IgnoreMembership bool                                               // cycle_id and module_ids of a work item's body have no effect
-	ReplaceRelations bool                                               // a POST of relations or dependencies replaces those of its kind
 	HasOperation     func(method, path string) bool                     // which operations there are, by the path of the reference; nil is all
 	FailRow          func(req *http.Request, index int, row any) string // the code with which a row of a batch is refused; "" is not
 

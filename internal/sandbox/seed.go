@@ -57,9 +57,6 @@ const (
 	requestDarkMode       = "f9f9766c-b6e2-4cb2-9708-9dc8d31b83b4"
 	propertyTier          = "61649891-3d0c-465a-8354-168fabd5b5df"
 	propertyRenewal       = "87b02205-6366-48be-ba2c-646de8e90437"
-	collectionPublic      = "b1f0c6d2-5e0a-4d0b-9c59-7f1d3a2e8c10" // of pages of the workspace, if they name none; it has no routes
-	definitionRelates     = "3f0b8a52-6f0e-4c1f-9a54-3d4b0a6c8e01"
-	definitionDuplicate   = "3f0b8a52-6f0e-4c1f-9a54-3d4b0a6c8e02"
 	pageWelcome           = "9d8689a7-15b0-4244-a430-21cd52e6f022"
 )
 
@@ -90,12 +87,10 @@ func (s *Server) seed(t *tx) error {
 				t.updateIndexes(k, nil, r.row)
 			}
 		}
-		s.seedDefinitions(t)
 		t.setIndex(layout, "seeded")
 		return nil
 	}
 	t.setIndex(layout, "seeded")
-	s.seedDefinitions(t)
 	t.insert(s.kinds.workspace, nil, row{"name": s.opts.Workspace, "slug": s.opts.Workspace, "id": workspaceID})
 	s.addUser(t, userAda, "Ada", "Admin", "ada@example.com", Key, roleAdmin)
 	s.addUser(t, userBob, "Bob", "Member", "bob@example.com", keyBob, roleMember)

@@ -149,11 +149,11 @@ func createPoints(c *call, t *tx) reply {
 	return reply{http.StatusCreated, out}
 }
 
-// estimateCheck is the id of an estimate point; documented is a number of
-// points from 0 to 7, as a string.
-func (k *kinds) estimateCheck() check {
-	if !k.documented {
-		return ref(&k.estimatePoint)
+// estimatePointField names an estimate point; documented is a number of points from 0 to 7, as a string.
+func (k *kinds) estimatePointField() field {
+	f := field{name: "estimate_point", null: true, ref: &k.estimatePoint}
+	if k.documented {
+		f.ref, f.check = nil, choice("0", "1", "2", "3", "4", "5", "6", "7")
 	}
-	return choice("0", "1", "2", "3", "4", "5", "6", "7")
+	return f
 }

@@ -99,20 +99,9 @@ type operationV2 struct {
 	method, path string
 	do           handlerV2
 	res          *resourceV2 // nil outside of collections
-	access       accessV2
-	body         []*fieldV2 // fields of the body, for the schema
-	bulk         bool       // takes JSON only
+	open         bool        // to anybody with a key, outside of any workspace
+	bulk         bool        // takes JSON only
 }
-
-// accessV2 is the role that a write needs.
-type accessV2 int
-
-const (
-	forMembers  accessV2 = iota // members of the project, or of the workspace
-	forAdmins                   // admins of it
-	forAnybody                  // with a key, outside of any workspace
-	forProjects                 // the project itself: everybody who sees it reads it, its admins write it
-)
 
 // operationsV2 is every operation that the server has.
 func (s *Server) operationsV2() []operationV2 {
@@ -294,7 +283,7 @@ func (c *call) parseV2(jsonOnly bool) *problem {
 
 // resolveV2 resolves the parameters of the path, and checks the caller's permission: records out of reach are 404.
 func (c *call) resolveV2(t *tx, op *operationV2) *problem {
-	if op.access == forAnybody {
+	if op.open {
 		return nil
 	}
 	in := c.vars
@@ -303,71 +292,26 @@ func (c *call) resolveV2(t *tx, op *operationV2) *problem {
 	if in["slug"] != c.opts.Workspace || role == 0 {
 		return notFoundV2()
 	}
-	reads := c.req.Method == http.MethodGet
-	project, ok := in["project_id"]
-	if op.access == forProjects {
-		project, ok = in["pk"]
-	}
-	if ok {
-		if role, ok = c.reachProject(t, project, op.access == forProjects); !ok {
+	if project, ok := in["project_id"]; ok {
+		if role = projectRole(t, project, c.user); role == 0 || !t.has(c.kinds.project, scope(workspaceID), project) {
 			return notFoundV2()
 		}
-		if op.access == forProjects && !reads && role != roleAdmin {
-			return forbiddenV2()
-		}
+		c.vars["project"] = project
 	}
-	for name, k := range map[string]*kind{
-		"work_item_id": c.kinds.workItem, "estimate_id": c.kinds.estimate, "customer_id": c.kinds.customer, "type_id": c.kinds.itemType,
-		"property_id": c.kinds.itemProperty,
-	} {
+	for name, k := range map[string]*kind{"work_item_id": c.kinds.workItem, "estimate_id": c.kinds.estimate} {
 		id, given := in[name]
 		if !given {
 			continue
-		}
-		if name == "work_item_id" {
-			id = c.itemByKey(t, id)
 		}
 		if c.vars[k.param] = id; !t.has(k, k.scope(c), id) {
 			return notFoundV2()
 		}
 	}
-	c.vars["identifier"], c.vars["related"] = in["identifier"], in["related_work_item_id"]
-	if pk, ok := in["pk"]; ok && op.res != nil && op.access != forProjects {
+	if pk, ok := in["pk"]; ok {
 		c.vars[op.res.kind.param] = pk
 	}
-	if !reads && (role < roleMember || op.access == forAdmins && role != roleAdmin) {
+	if c.req.Method != http.MethodGet && role < roleMember {
 		return forbiddenV2()
 	}
-	if op.res != nil && op.res.feature != "" {
-		if w, _ := t.get(c.kinds.workspace, workspaceID); w.row[op.res.feature] == false {
-			return switchedOff(op.res.feature)
-		}
-	}
 	return nil
-}
-
-// reachProject finds a project by ID or identifier, and the caller's role in it. Others than its members see no more
-// than that there is one, if it is public.
-func (c *call) reachProject(t *tx, name string, itself bool) (role int, ok bool) {
-	id := name
-	if !isUUID(name) {
-		id = t.first("identifier", strings.ToUpper(name))
-	}
-	p, ok := t.get(c.kinds.project, id)
-	if !ok {
-		return 0, false
-	}
-	c.vars["project"] = id
-	role = projectRole(t, id, c.user)
-	public := itself && number(p.row, "network") == 2 && workspaceRole(t, c.user) >= roleMember
-	return role, role > 0 || public
-}
-
-// itemByKey is the ID of an item that is named as WEB-12, or the name itself.
-func (c *call) itemByKey(t *tx, name string) string {
-	i := strings.LastIndexByte(name, '-')
-	if isUUID(name) || i < 0 {
-		return name
-	}
-	return t.first("sequence", t.first("identifier", strings.ToUpper(name[:i])), name[i+1:])
 }

@@ -5,7 +5,6 @@ import (
 	"maps"
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -41,7 +40,7 @@ func (w *writeV2) decode() {
 	for _, f := range w.res.fields {
 		v, given := w.body[f.name]
 		switch {
-		case f.kind == "": // has no effect
+		case f.of == nil: // has no effect
 		case !given && f.required && w.old == nil:
 			w.fail(f.name, "required", "This field is required.")
 		case !given:
@@ -60,11 +59,8 @@ func (w *writeV2) decode() {
 			w.put(f, value)
 		}
 	}
-	if !w.opts.Strict || w.res.lenient {
-		return
-	}
 	for name := range w.body {
-		if w.res.byName[name] == nil && name != "id" {
+		if w.opts.Strict && w.res.byName[name] == nil && name != "id" {
 			w.fail(name, "invalid", "Unknown field.")
 		}
 	}
@@ -126,17 +122,16 @@ func (res *resourceV2) update(c *call, t *tx, s stored, body row) (row, *problem
 
 // ready checks the row, and writes nothing: a row that is refused leaves nothing behind.
 func (w *writeV2) ready() *problem {
-	if w.res.resolve != nil {
-		w.res.resolve(w)
+	if w.opts.IgnoreMembership {
+		maps.DeleteFunc(w.body, func(name string, _ any) bool {
+			return slices.Contains([]string{"cycle_id", "module_ids", "custom_fields"}, name)
+		})
 	}
 	w.decode()
 	if w.res.prepare != nil {
 		w.res.prepare(w)
 	}
-	for name := range strings.FieldsSeq(w.res.unique) {
-		if w.refused() != nil {
-			break
-		}
+	if name := w.res.unique; name != "" && w.refused() == nil {
 		column := w.res.byName[name].column
 		for _, s := range w.t.all(w.res.kind, w.res.kind.scope(w.call)) {
 			if s.row["id"] != w.r["id"] && s.row[column] == w.r[column] && w.r[column] != "" {
@@ -207,30 +202,6 @@ func (res *resourceV2) updateOne(c *call, t *tx) (reply, *problem) {
 
 func (res *resourceV2) deleteOne(c *call, t *tx) (reply, *problem) {
 	return reply{status: http.StatusNoContent}, res.remove(c, t, c.vars[res.kind.param])
-}
-
-// upsert updates the record with the body's external ID, or creates it. Of two requests at once both may miss it.
-func (res *resourceV2) upsert(c *call, t *tx) (reply, *problem) {
-	source, id := text(c.in, "external_source"), text(c.in, "external_id")
-	var missing []fieldError
-	for _, f := range res.fields {
-		_, given := c.in[f.name]
-		if f.required && !given || (f.name == "external_source" || f.name == "external_id") && text(c.in, f.name) == "" {
-			missing = append(missing, fieldError{f.name, "required", "This field is required."})
-		}
-	}
-	if missing != nil {
-		return reply{}, invalidV2(missing...)
-	}
-	for _, s := range res.withExternalID(c, t, source, id) {
-		if !c.sees(t, res.kind, text(s.row, "id")) {
-			continue
-		}
-		c.headers.Set("X-Plane-Upsert", "updated")
-		return res.single(c, t, http.StatusOK, func() (row, *problem) { return res.update(c, t, s, c.in) })
-	}
-	c.headers.Set("X-Plane-Upsert", "created")
-	return res.createOne(c, t)
 }
 
 // bulkKind is the verb of a batch.
@@ -390,7 +361,7 @@ func (res *resourceV2) manageMembers(of membersV2) handlerV2 {
 				switch field := fmt.Sprintf("%s.%d", name, i); {
 				case !isUUID(id):
 					w.fail(field, "invalid", "Must be a valid UUID.")
-				case name == "add" && !w.reaches(of.of.name, id):
+				case name == "add" && !w.reaches(of.of, id):
 					w.fail(field, "does_not_exist", "Object with id %s does not exist.", id)
 				case !slices.Contains(lists[name], id):
 					lists[name] = append(lists[name], id)
@@ -420,23 +391,4 @@ func (res *resourceV2) manageMembers(of membersV2) handlerV2 {
 		}
 		return reply{http.StatusOK, row{"added": added, "removed": removed}}, nil
 	}
-}
-
-// byName is the one record of a list whose name is given, in any case; others are a wrong field.
-func (w *writeV2) byName(field string, k *kind, in []byte, column, name string) string {
-	var found []string
-	for _, s := range w.t.all(k, in) {
-		if strings.EqualFold(valueText(s.row[column]), name) {
-			found = append(found, text(s.row, "id"))
-		}
-	}
-	switch len(found) {
-	case 1:
-		return found[0]
-	case 0:
-		w.fail(field, "does_not_exist", "%q does not match anything.", name)
-	default:
-		w.fail(field, "invalid", "%q matches %d records; use the id.", name, len(found))
-	}
-	return ""
 }

@@ -28,14 +28,14 @@ func (k *kinds) workItems() {
 			{name: "start_date", check: date, null: true},
 			{name: "target_date", check: date, null: true},
 			{name: "point", check: whole(12), null: true},
-			{name: "state", check: ref(&k.state), null: true},
-			{name: "parent", check: ref(&k.workItem), null: true},
-			{name: "estimate_point", check: k.estimateCheck(), null: true},
-			{name: "type", check: ref(&k.itemType), null: true},
-			{name: "type_id", check: ref(&k.itemType), null: true},
-			{name: "assignees", check: refs(&k.user), initial: []any{}},
-			{name: "labels", check: refs(&k.label), initial: []any{}},
-			{name: "created_by", check: ref(&k.user), null: true, derived: true},
+			{name: "state", ref: &k.state, null: true},
+			{name: "parent", ref: &k.workItem, null: true},
+			k.estimatePointField(),
+			{name: "type", ref: &k.itemType, null: true},
+			{name: "type_id", ref: &k.itemType, null: true},
+			{name: "assignees", ref: &k.user, many: true, initial: []any{}},
+			{name: "labels", ref: &k.label, many: true, initial: []any{}},
+			{name: "created_by", ref: &k.user, null: true, derived: true},
 			{name: "completed_at", check: moment, null: true, derived: true},
 			{name: "archived_at", check: date, null: true},
 			{name: "is_draft", check: boolean, initial: false},
@@ -374,7 +374,7 @@ func (c *call) forgetWorkItem(t *tx, r row) {
 		t.remove(c.kinds.relation, s)
 	}
 	c.indexWorkItem(t, r, nil)
-	for _, k := range []*kind{c.kinds.cycleIssue, c.kinds.moduleIssue, c.kinds.milestoneIssue, c.kinds.initiativeIssue, c.kinds.initiativeEpic, c.kinds.customerIssue} {
+	for _, k := range []*kind{c.kinds.cycleIssue, c.kinds.moduleIssue, c.kinds.milestoneIssue, c.kinds.initiativeEpic} {
 		for _, member := range t.under(1<<20, k.indexes[0].name, id) {
 			if s, ok := t.get(k, member); ok {
 				t.remove(k, s)

@@ -34,7 +34,6 @@ type Options struct {
 	// What API v2 does otherwise; see [sandbox.Options]. It is strict.
 	BodyLimit        int
 	IgnoreMembership bool
-	ReplaceRelations bool
 	HasOperation     func(method, path string) bool
 	FailRow          func(req *http.Request, index int, row any) string
 
@@ -76,7 +75,7 @@ func Open(o Options) (*Server, error) {
 	inner, err := sandbox.Open(sandbox.Options{
 		Path: o.Path, Prefix: o.Prefix, Workspace: o.Workspace, Answers: o.Answers, Edition: o.Edition, PerPage: o.PerPage,
 		Rate: o.Rate, Window: o.Window, Now: o.Now, FileLimit: o.FileLimit, Empty: o.Empty,
-		Strict: true, RelationIDs: o.RelationIDs, BodyLimit: o.BodyLimit, IgnoreMembership: o.IgnoreMembership, ReplaceRelations: o.ReplaceRelations,
+		Strict: true, RelationIDs: o.RelationIDs, BodyLimit: o.BodyLimit, IgnoreMembership: o.IgnoreMembership,
 		HasOperation: o.HasOperation, FailRow: o.FailRow,
 		Around: func(next http.Handler) http.Handler {
 			s.next = next

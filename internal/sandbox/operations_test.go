@@ -1,0 +1,83 @@
+package sandbox
+
+import (
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/planform/planform/internal/resource"
+)
+
+var pathParameter = regexp.MustCompile(`\{[^}]*\}`)
+
+// beyondDescriptors is what the sandbox serves although planform never asks for it, and why. Paths are below the workspace.
+func beyondDescriptors() map[string]string {
+	const (
+		sdk      = "the service's own SDK calls it for a kind of planform, and so do people's scripts beside planform"
+		features = "a project's features decide what the service takes; tests switch them"
+		old      = "the name that it had before"
+	)
+	reasons := map[string]string{
+		"POST customer-properties/": sdk, "GET customer-properties/{}/": sdk, "PATCH customer-properties/{}/": sdk, "DELETE customer-properties/{}/": sdk,
+		"DELETE projects/{}/estimates/":                                   sdk,
+		"DELETE projects/{}/work-item-properties/{}/options/{}/":          sdk,
+		"DELETE projects/{}/work-item-types/{}/work-item-properties/{}/":  sdk,
+		"PATCH projects/{}/work-items/{}/work-item-properties/{}/values/": sdk,
+		"GET projects/{}/work-items/{}/links/{}/":                         sdk,
+		"GET projects/{}/features/":                                       features, "PATCH projects/{}/features/": features,
+	}
+	for _, method := range []string{"GET", "POST", "PATCH", "DELETE"} {
+		for _, path := range []string{
+			"issues/{}/", "projects/{}/issues/", "projects/{}/issues/{}/", "projects/{}/issues/{}/activities/", "projects/{}/issues/{}/comments/",
+			"projects/{}/issues/{}/comments/{}/", "projects/{}/issues/{}/issue-attachments/", "projects/{}/issues/{}/issue-attachments/{}/",
+			"projects/{}/issues/{}/links/", "projects/{}/issues/{}/links/{}/", "projects/{}/issues/{}/relations/", "projects/{}/issues/{}/relations/remove/",
+			"projects/{}/members/", "projects/{}/members/{}/",
+		} {
+			reasons[method+" "+path] = old
+		}
+	}
+	return reasons
+}
+
+func TestTheSandboxServesWhatTheDescriptorsNameAndLittleElse(t *testing.T) {
+	t.Parallel()
+	s := openCloud(t, Options{})
+	served := map[string]bool{}
+	serve := func(method, path string) {
+		paths := []string{path}
+		if one, members := strings.CutSuffix(path, "{members}/"); members { // one route for three lists
+			paths = []string{one + "projects/", one + "labels/", one + "epics/"}
+		}
+		for _, path := range paths {
+			path = pathParameter.ReplaceAllString(path, "{}")
+			served[method+" "+strings.TrimSuffix(path, "/")] = true
+		}
+	}
+	for _, r := range s.table() {
+		for method := range r.on {
+			serve(method, apiRoot+r.pattern)
+		}
+	}
+	for _, op := range s.operationsV2() {
+		serve(op.method, v2Root+op.path)
+	}
+	extra := maps.Clone(served)
+	for _, op := range resource.Operations() {
+		name := op.Method + " " + strings.TrimSuffix(pathParameter.ReplaceAllString(op.Path, "{}"), "/")
+		if delete(extra, name); !served[name] {
+			t.Errorf("planform calls %s, which the sandbox does not serve", name)
+		}
+	}
+	reasons := map[string]bool{}
+	for name := range beyondDescriptors() {
+		method, path, _ := strings.Cut(name, " ")
+		reasons[method+" "+apiRoot+"workspaces/{}/"+strings.TrimSuffix(path, "/")] = true
+	}
+	for _, name := range slices.Sorted(maps.Keys(extra)) {
+		if !reasons[name] {
+			t.Errorf("the sandbox serves %s, which planform never calls, and nothing says why", name)
+		}
+	}
+}

@@ -1,7 +1,6 @@
 package sandboxtest_test
 
 import (
-	"errors"
 	"net/http"
 	"strings"
 	"testing"
@@ -35,16 +34,15 @@ func TestV2GoesWrongAsAskedFor(t *testing.T) {
 		{"too large", "work-items/bulk-create/", batch, sandboxtest.Options{BodyLimit: 50}, 413, "payload_too_large", 0, 0},
 		{"membership ignored", "work-items/bulk-create/", batch, sandboxtest.Options{IgnoreMembership: true}, 200, `"succeeded":2`, 2, 0},
 		{"first operations", "work-items/bulk-create/", batch, sandboxtest.Options{HasOperation: sandboxtest.FirstOperations}, 404, "Page not found.", 0, 0},
-		{"first operations have items", "work-items/", `{"name":"a"}`, sandboxtest.Options{HasOperation: sandboxtest.FirstOperations}, 201, "", 1, 0},
 		{"cut after the commit", "work-items/bulk-create/", batch, sandboxtest.Options{Fault: on(sandboxtest.Fault{After: sandboxtest.Break{Cut: true}})}, 0, "", 2, 1},
 		{"carried out late", "work-items/bulk-create/", batch, sandboxtest.Options{Fault: on(sandboxtest.Fault{Late: time.Millisecond})}, 0, "", 2, 1},
 		{
-			"states are the workspace's", "states/", `{"name":"x","color":"#fff"}`,
+			"states are the workspace's", "states/bulk-create/", `{"items":[{"name":"x","color":"#fff"}]}`,
 			sandboxtest.Options{Fault: on(sandboxtest.Fault{Before: sandboxtest.Problem(409, "conflict", "states_managed_at_workspace")})},
 			409, "states_managed_at_workspace", 0, 0,
 		},
 		{
-			"no such route", "work-items/", `{"name":"a"}`,
+			"no such route", "work-items/bulk-create/", batch,
 			sandboxtest.Options{Fault: on(sandboxtest.Fault{Before: sandboxtest.RouteNotFound()})},
 			404, "Page not found.", 0, 0,
 		},
@@ -72,22 +70,5 @@ func TestV2GoesWrongAsAskedFor(t *testing.T) {
 				t.Errorf("%d items and %d memberships, want %d and %d", items, members, tt.made, tt.inCycles)
 			}
 		})
-	}
-}
-
-func TestAnUpsertMayMissWhatIsStoredAtTheSameTime(t *testing.T) {
-	t.Parallel()
-	s := openTest(t, sandboxtest.Options{Edition: sandbox.Cloud, Unique: sandboxtest.UniqueNever})
-	base, err := s.Start(t.Context(), "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for range 2 {
-		_, _, e := over(t, t.Context(), base, http.MethodPost, "/api/v2/workspaces/acme/projects/"+sandboxtest.ProjectWeb+"/work-items/upsert/",
-			`{"name":"a","external_id":"1","external_source":"x"}`)
-		err = errors.Join(err, e)
-	}
-	if n := len(s.Rows("work_item")); err != nil || n != 3 {
-		t.Errorf("%d items, %v", n, err)
 	}
 }

@@ -88,14 +88,9 @@ func looksExported(name string) bool {
 
 // listsUsers recognises the list of a site's users: people with addresses, and nothing of work.
 func listsUsers(head []byte) bool {
-	line, _, _ := strings.Cut(string(head), "\n")
-	_, err := table.Open(strings.NewReader(strings.TrimSpace(line)), "", func(header []string) bool {
-		has := func(names []string) bool {
-			return slices.ContainsFunc(header, func(cell string) bool {
-				return slices.ContainsFunc(names, func(name string) bool { return strings.EqualFold(cell, name) })
-			})
-		}
-		return has(userIDs()) && has(userEmails()) && !has([]string{"title", "summary", "subject", "description", "status", "state"})
-	})
-	return err == nil
+	return table.Header(head, func(header []string) bool {
+		r := table.Reader{Header: header}
+		work := r.Columns("title", "summary", "subject", "description", "status", "state")
+		return len(r.Columns(userIDs()...)) > 0 && len(r.Columns(userEmails()...)) > 0 && len(work) == 0
+	}) != nil
 }

@@ -193,7 +193,10 @@ func (c *converted) compose(dir string, chosen *choice, found *collection, issue
 		issues = slices.SortedFunc(slices.Values(slices.Concat(issues, c.runs.kept)), order)
 	}
 	composed.compose(issues)
-	r.Carried.People = composed.carriedPeople(present)
+	r.Carried.People = people(present, func(id string) bool {
+		p, _ := c.mapping.People.Find(id)
+		return p.Email != ""
+	})
 	r.finish(c.mapping, found, present, chosen.format.Tracker)
 	if c.mapping.UnknownPeople == "fail" && r.lost["assignees"] != nil {
 		for i := range r.Losses {

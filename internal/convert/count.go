@@ -39,7 +39,7 @@ func (i *Issue) involved() []string {
 // count counts an export as it is, before anything is decided.
 func count(issues []*Issue) Counts {
 	n := Counts{Items: len(issues), States: map[string]int{}}
-	relations, labels, people := map[relation]bool{}, map[string]bool{}, map[string]bool{}
+	relations, labels := map[relation]bool{}, map[string]bool{}
 	for _, i := range issues {
 		n.Comments += len(i.Comments) + i.Left["comments-not-exported"] + i.Left["comments-restricted"]
 		n.Attachments += len(i.Attachments)
@@ -53,25 +53,20 @@ func count(issues []*Issue) Counts {
 		for _, l := range i.Labels {
 			labels[l.Name] = true
 		}
-		for _, id := range i.involved() {
-			if id != "" {
-				people[id] = true
-			}
-		}
 	}
-	n.Relations, n.Labels, n.People = len(relations), len(labels), len(people)
+	n.Relations, n.Labels, n.People = len(relations), len(labels), people(issues, func(string) bool { return true })
 	return n
 }
 
-// carriedPeople counts the people to whom the mapping gives an e-mail address.
-func (c *composer) carriedPeople(issues []*Issue) int {
-	people := map[string]bool{}
+// people counts the people of whom something is true.
+func people(issues []*Issue, are func(id string) bool) int {
+	all := map[string]bool{}
 	for _, i := range issues {
 		for _, id := range i.involved() {
-			if p, ok := c.mapping.People.Find(id); ok && id != "" && p.Email != "" {
-				people[id] = true
+			if id != "" && are(id) {
+				all[id] = true
 			}
 		}
 	}
-	return len(people)
+	return len(all)
 }

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"io"
-	"slices"
-	"strings"
 
 	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/table"
@@ -26,9 +24,7 @@ func (c *collection) users(f File) error {
 	}
 	defer in.Close() //nolint:errcheck // it was only read
 	r, err := table.Open(in, f.Name, func(header []string) bool {
-		return slices.ContainsFunc(header, func(cell string) bool {
-			return slices.ContainsFunc(userEmails(), func(name string) bool { return strings.EqualFold(cell, name) })
-		})
+		return len((&table.Reader{Header: header}).Columns(userEmails()...)) > 0
 	})
 	if err != nil {
 		return diag.WithHint(err, "the list of users has the columns User id, User name and email")

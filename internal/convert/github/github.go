@@ -191,7 +191,7 @@ func (e *export) entry(one *entry, at diag.Position) error {
 	i := &issue{at: project + "#" + number, Issue: convert.Issue{
 		Key: number, Project: project, Number: one.Number, Title: one.Title, Text: convert.Text{Body: one.Body},
 		State: convert.State{Name: strings.ToLower(one.State)}, Resolution: strings.ToLower(cmp.Or(one.Reason, one.ReasonGh)),
-		Reporter: e.person(firstUser(one.User, one.Author)),
+		Reporter: e.person(cmp.Or(one.User, one.Author)),
 		URL:      one.HTMLURL, Left: map[string]int{"reactions": one.Reactions.Total}, Position: at,
 	}}
 	i.Created = i.Moment(cmp.Or(one.Created, one.CreatedGh), time.RFC3339)
@@ -268,7 +268,7 @@ func (e *export) comment(c *comment) convert.Comment {
 		id = strconv.FormatFloat(v, 'f', -1, 64)
 	}
 	at, _ := dates.Parse(cmp.Or(c.Created, c.CreatedGh), time.RFC3339)
-	return convert.Comment{ID: id, Author: e.person(firstUser(c.User, c.Author)), At: at, Text: convert.Text{Body: c.Body}}
+	return convert.Comment{ID: id, Author: e.person(cmp.Or(c.User, c.Author)), At: at, Text: convert.Text{Body: c.Body}}
 }
 
 // person notes a user. One who was deleted is ghost, or nobody.
@@ -278,13 +278,6 @@ func (e *export) person(u *user) string {
 	}
 	e.to.Person(convert.Person{ID: u.Login, Name: u.Name, Bot: u.IsBot || u.Type == "Bot" || strings.HasSuffix(u.Login, "[bot]")})
 	return u.Login
-}
-
-func firstUser(a, b *user) *user {
-	if a != nil {
-		return a
-	}
-	return b
 }
 
 var upload = regexp.MustCompile(`(?:\[([^\]\n]*)\]\()?(https://(?:github\.com/(?:user-attachments|[\w.-]+/[\w.-]+)/(files|assets)/|user-images\.githubusercontent\.com/)([^\s()"'<>\]]*[^\s()"'<>\].,;:!?]))`)

@@ -1,6 +1,7 @@
 package wiki
 
 import (
+	"cmp"
 	"regexp"
 	"strings"
 	"unicode"
@@ -201,7 +202,7 @@ func (c *converter) link(inner string, depth int) (string, bool) {
 	case strings.HasPrefix(to, "^"):
 		return c.file("", to[1:]), true
 	case strings.HasPrefix(to, "#"):
-		return c.inline(firstOf(text, to[1:]), depth+1), true
+		return c.inline(cmp.Or(text, to[1:]), depth+1), true
 	case !target.MatchString(to):
 		if text == "" {
 			return "", false
@@ -215,13 +216,6 @@ func (c *converter) link(inner string, depth int) (string, bool) {
 		return "<" + strings.ReplaceAll(to, ">", "%3E") + ">", true
 	}
 	return "[" + c.inline(text, depth+1) + "](" + Destination(to) + ")", true
-}
-
-func firstOf(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }
 
 // file is an attached file: a link to where it is.

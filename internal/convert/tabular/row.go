@@ -15,7 +15,7 @@ import (
 // look takes from a row what is needed to understand others.
 func (e *export) look(c *Cells) error {
 	key, title := c.One("key"), c.One("name")
-	id := c.One(ID)
+	id := c.One(internalID)
 	for _, number := range []struct{ what, text string }{{"key", key}, {"parent", c.One("parent")}, {"issue ID", id}} {
 		if exponent.MatchString(number.text) || number.text == id && strings.ContainsAny(id, ".,") {
 			return diag.WithHint(fmt.Errorf("%s: the %s %s is no whole number any more: a spreadsheet changed it", c.At, number.what, number.text),
@@ -49,7 +49,7 @@ func (e *export) row(c *Cells) error {
 	e.rows++
 	key := c.One("key")
 	i := &convert.Issue{
-		Key: key, ID: c.One(ID), Number: number(key, e.rows), Position: c.At, Left: map[string]int{},
+		Key: key, ID: c.One(internalID), Number: number(key, e.rows), Position: c.At, Left: map[string]int{},
 		Title: c.One("name"), Text: convert.Text{Markup: e.Markup, Body: c.One("description")},
 		State: convert.State{Name: c.One("state"), Category: c.One("group")}, Resolution: c.One("resolution"), Type: c.One("type"),
 		Priority:  c.One("priority"),
@@ -101,7 +101,7 @@ func (e *export) row(c *Cells) error {
 			return leftError(why)
 		}
 	}
-	e.to.Project(convert.Project{Key: i.Project, Name: cmp.Or(c.One("project_name"), i.Project), Description: c.One(ProjectText)})
+	e.to.Project(convert.Project{Key: i.Project, Name: cmp.Or(c.One("project_name"), i.Project), Description: c.One(projectText)})
 	e.issues = append(e.issues, i)
 	return nil
 }

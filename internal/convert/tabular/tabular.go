@@ -41,7 +41,8 @@ type Layout struct {
 	Rest    string            // what the other columns hold; "" = text
 	// Each adds to an issue what only this tracker has. What it says is why the row is left out.
 	Each func(c *Cells, i *convert.Issue) string
-	Bot  func(id, name string) bool // reports a program
+	// Bot reports somebody who is a program.
+	Bot func(id, name string) bool
 	// Finish adds to the issues what only all of them together show.
 	Finish func(issues []*convert.Issue, to convert.Sink)
 	// Header gives the names of the columns in English. Its error says why no file with that header can be read.
@@ -55,8 +56,8 @@ type Layout struct {
 	detects func(b *beginning, name string) (string, bool)
 }
 
-// Fields of a column that only formats name, not people. Comments may be rows of their own, with created_by and created_at. An id
-// is what others may name the item by instead of its key.
+// Fields of a column that only columns.txt names, not people; what is raw there, or any other word, is for Each alone. Comments may be
+// rows of their own, with created_by and created_at.
 const (
 	commentOf    = "comment_of"
 	commentID    = "comment_id"
@@ -64,10 +65,9 @@ const (
 	commentCount = "comment_count"
 	versionDue   = "version_due"
 	scope        = "scope" // within which the keys are unique
-	ProjectText  = "project_text"
-	ID           = "id"
+	projectText  = "project_text"
+	internalID   = "id" // which another item may name, instead of the key
 	private      = "private"
-	Raw          = "raw" // for Each alone
 )
 
 // Formats are the trackers, and at last the formats of no tracker: any table, whose columns the mapping file names.

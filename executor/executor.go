@@ -128,8 +128,8 @@ type StepResult struct {
 }
 
 // Found reports whether a create found an object that another run had created.
-func (r *StepResult) Found() bool {
-	return r.Status == Done && r.Step.Action == planner.Create && r.Outcome.RecoveredByLookup && !r.Outcome.CreatedByUs
+func (s *StepResult) Found() bool {
+	return s.Status == Done && s.Step.Action == planner.Create && s.Outcome.RecoveredByLookup && !s.Outcome.CreatedByUs
 }
 
 // Result is how a run ended.
@@ -167,9 +167,9 @@ type PanicError struct {
 }
 
 // Error describes the panic without its stack.
-func (e *PanicError) Error() string {
-	return fmt.Sprintf("planform has a bug: %v; please report it with the output of --log-level debug", e.Value)
+func (p *PanicError) Error() string {
+	return fmt.Sprintf("planform has a bug: %v; please report it with the output of --log-level debug", p.Value)
 }
 
 // Unwrap says that the step's request may have been sent.
-func (e *PanicError) Unwrap() error { return ErrOutcomeUnknown }
+func (p *PanicError) Unwrap() error { return ErrOutcomeUnknown }

@@ -453,10 +453,10 @@ func TestIDsComeFromThePlanAndFromObjectsCreatedInTheRun(t *testing.T) {
 // service is a service that is one function.
 type service func(*planner.Step, executor.IDs) (executor.Outcome, error)
 
-func (do service) Do(_ context.Context, steps []*planner.Step, ids executor.IDs) []executor.Attempt {
+func (se service) Do(_ context.Context, steps []*planner.Step, ids executor.IDs) []executor.Attempt {
 	attempts := make([]executor.Attempt, len(steps))
 	for k, s := range steps {
-		attempts[k].Outcome, attempts[k].Err = do(s, ids)
+		attempts[k].Outcome, attempts[k].Err = se(s, ids)
 	}
 	return attempts
 }
@@ -560,8 +560,8 @@ type refusedError struct {
 	denied bool
 }
 
-func (e refusedError) Error() string           { return "403: " + e.reason }
-func (e refusedError) Refusal() (string, bool) { return e.reason, e.denied }
+func (r refusedError) Error() string           { return "403: " + r.reason }
+func (r refusedError) Refusal() (string, bool) { return r.reason, r.denied }
 
 // TestManyRefusalsForOneReasonBlockTheOtherStepsOfTheOperation: what is refused for one reason
 // and never succeeds is not tried hundreds of times; everything else goes on.

@@ -12,7 +12,7 @@ type pendingBatch struct {
 }
 
 // setAside leaves the pending steps of a batch until all of them are due. They keep their turn in a sequence.
-func (r *scheduler) setAside(c completion) {
+func (sc *scheduler) setAside(c completion) {
 	var p pendingBatch
 	for k, i := range c.steps {
 		if c.pending[k] == nil {
@@ -23,16 +23,16 @@ func (r *scheduler) setAside(c completion) {
 		if due := time.Now().Add(wait); due.After(p.due) {
 			p.due = due
 		}
-		r.emit(Event{Type: SetAside, Step: r.plan.Steps[i], Wait: wait})
+		sc.emit(Event{Type: SetAside, Step: sc.plan.Steps[i], Wait: wait})
 	}
 	if len(p.steps) > 0 {
-		r.pending = append(r.pending, p)
+		sc.pending = append(sc.pending, p)
 	}
 }
 
 // nextDue is the time until the next pending steps are taken up again; ok is false where there are none.
-func (r *scheduler) nextDue() (wait time.Duration, ok bool) {
-	for _, p := range r.pending {
+func (sc *scheduler) nextDue() (wait time.Duration, ok bool) {
+	for _, p := range sc.pending {
 		if left := time.Until(p.due); !ok || left < wait {
 			wait, ok = left, true
 		}
@@ -41,34 +41,34 @@ func (r *scheduler) nextDue() (wait time.Duration, ok bool) {
 }
 
 // resume queues the pending steps that are due. Their intents are in the journal.
-func (r *scheduler) resume() {
+func (sc *scheduler) resume() {
 	now := time.Now()
 	var later []pendingBatch
-	for _, p := range r.pending {
+	for _, p := range sc.pending {
 		if p.due.After(now) {
 			later = append(later, p)
 			continue
 		}
-		r.underWay(p.steps, 1)
-		r.enqueueNow(p.steps)
+		sc.underWay(p.steps, 1)
+		sc.enqueueNow(p.steps)
 	}
-	r.pending = later
+	sc.pending = later
 }
 
 // giveUp ends a pending step because the run must end. If this run sent its request, the
 // outcome is unknown; otherwise the step was not started.
-func (r *scheduler) giveUp(i int) {
-	res := &r.result.Steps[i]
+func (sc *scheduler) giveUp(i int) {
+	res := &sc.result.Steps[i]
 	if !errors.Is(res.Err, ErrOutcomeUnknown) {
-		r.takeBack(i)
+		sc.takeBack(i)
 		res.Err, res.Missing = nil, nil
-		r.emit(Event{Type: Ended, Step: res.Step, Result: *res})
+		sc.emit(Event{Type: Ended, Step: res.Step, Result: *res})
 		return
 	}
 	if p, ok := errors.AsType[*Pending](res.Err); ok {
 		res.Err = p.Err
 	}
 	res.Status = Unknown
-	r.finish(res)
-	r.release(i, false)
+	sc.finish(res)
+	sc.release(i, false)
 }

@@ -46,15 +46,15 @@ type refusals struct {
 }
 
 // countRefusal counts the result of a step towards the refusals of its operation.
-func (r *scheduler) countRefusal(res *StepResult) {
+func (sc *scheduler) countRefusal(res *StepResult) {
 	if res.Step.Operation == nil {
 		return
 	}
 	key := operationOf(res.Step)
-	of := r.refusals[key]
+	of := sc.refusals[key]
 	if of == nil {
 		of = &refusals{}
-		r.refusals[key] = of
+		sc.refusals[key] = of
 	}
 	switch res.Status {
 	case Done:
@@ -62,7 +62,7 @@ func (r *scheduler) countRefusal(res *StepResult) {
 	case Failed:
 		if errors.Is(res.Err, ErrUnsupported) {
 			*of = refusals{first: res.Step, unsupported: true}
-			r.unsupported[res.Step.Index] = true
+			sc.unsupported[res.Step.Index] = true
 			return
 		}
 		reason, denied := "", false
@@ -78,8 +78,8 @@ func (r *scheduler) countRefusal(res *StepResult) {
 }
 
 // refused is the first refused step of an operation that is not tried any more, or nil.
-func (r *scheduler) refused(step *planner.Step) *planner.Step {
-	of := r.refusals[operationOf(step)]
+func (sc *scheduler) refused(step *planner.Step) *planner.Step {
+	of := sc.refusals[operationOf(step)]
 	switch {
 	case of == nil:
 		return nil
@@ -92,11 +92,11 @@ func (r *scheduler) refused(step *planner.Step) *planner.Step {
 
 // doesWithout reports whether a step goes on although one that it needs was not done: the
 // object of that one is unsupported, and neither the step's own object nor one that contains it.
-func (r *scheduler) doesWithout(step *planner.Step, needed int) bool {
-	if !r.unsupported[needed] {
+func (sc *scheduler) doesWithout(step *planner.Step, needed int) bool {
+	if !sc.unsupported[needed] {
 		return false
 	}
-	unsupported := r.plan.Steps[needed].Address
+	unsupported := sc.plan.Steps[needed].Address
 	if step.Address == unsupported || step.Members != nil && step.Members.Container.Address == unsupported {
 		return false
 	}

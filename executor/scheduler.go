@@ -109,101 +109,101 @@ type flush struct {
 }
 
 // prepare links the steps and schedules those that wait for no other.
-func (r *scheduler) prepare() {
+func (sc *scheduler) prepare() {
 	var first []int
 	earlier := map[resource.Address][]int{} // for addresses with several steps
-	for i, s := range r.plan.Steps {
-		r.result.Steps[i].Step = s
-		if j, again := r.at[s.Address]; again {
+	for i, s := range sc.plan.Steps {
+		sc.result.Steps[i].Step = s
+		if j, again := sc.at[s.Address]; again {
 			earlier[s.Address] = append(earlier[s.Address], j)
 		}
-		r.at[s.Address] = i
+		sc.at[s.Address] = i
 		if s.Action != planner.NotPossible {
-			r.total++
+			sc.total++
 			if s.Action != planner.Delete {
-				r.pendingNonDeletes++
-				r.noteNeeded(s)
+				sc.pendingNonDeletes++
+				sc.noteNeeded(s)
 			}
-			r.wait(i, s.Needs...)
-			r.wait(i, s.After...)
-			r.wait(i, earlier[s.Address]...) // one at a time for each address
-			r.joinSequence(i)
-			r.joinGroup(i)
+			sc.wait(i, s.Needs...)
+			sc.wait(i, s.After...)
+			sc.wait(i, earlier[s.Address]...) // one at a time for each address
+			sc.joinSequence(i)
+			sc.joinGroup(i)
 		}
-		if r.indegree[i] == 0 {
+		if sc.indegree[i] == 0 {
 			first = append(first, i)
 		}
 	}
 	for _, i := range first {
-		if r.plan.Steps[i].Action == planner.NotPossible {
-			r.release(i, false)
+		if sc.plan.Steps[i].Action == planner.NotPossible {
+			sc.release(i, false)
 		} else {
-			r.schedule(i)
+			sc.schedule(i)
 		}
 	}
 }
 
 // wait makes step i wait for others. A step given twice counts twice, here and in release.
-func (r *scheduler) wait(i int, others ...int) {
+func (sc *scheduler) wait(i int, others ...int) {
 	for _, j := range others {
-		r.indegree[i]++
-		r.dependents[j] = append(r.dependents[j], i)
+		sc.indegree[i]++
+		sc.dependents[j] = append(sc.dependents[j], i)
 	}
 }
 
 // loop starts steps and handles their completions until none is left or the run must end.
-func (r *scheduler) loop(ctx context.Context) {
+func (sc *scheduler) loop(ctx context.Context) {
 	var workers errgroup.Group
-	workers.SetLimit(r.limit)
+	workers.SetLimit(sc.limit)
 	for {
-		ending := r.mustEnd(ctx)
+		ending := sc.mustEnd(ctx)
 		if ending {
-			r.cancelQueued()
+			sc.cancelQueued()
 		}
-		for len(r.queue) > 0 && r.running < r.limit {
-			b := r.begin()
+		for len(sc.queue) > 0 && sc.running < sc.limit {
+			b := sc.begin()
 			if len(b) == 0 {
 				continue
 			}
 			workers.Go(func() error { // blocks at most until a worker that has sent its completion returns
-				r.ended <- r.do(ctx, b)
+				sc.ended <- sc.do(ctx, b)
 				return nil
 			})
 		}
-		if !ending && !r.logging {
-			if batches := r.take(); len(batches) > 0 {
-				r.logging, r.doneDuringFlush = true, 0
-				go func() { r.logged <- flush{batches, r.logIntents(ctx, batches)} }()
+		if !ending && !sc.logging {
+			if batches := sc.take(); len(batches) > 0 {
+				sc.logging, sc.doneDuringFlush = true, 0
+				go func() { sc.logged <- flush{batches, sc.logIntents(ctx, batches)} }()
 			}
 		}
-		if r.running == 0 && !r.logging && len(r.queue) == 0 && len(r.pending) == 0 && (ending || len(r.ready) == 0) {
+		if sc.running == 0 && !sc.logging && len(sc.queue) == 0 && len(sc.pending) == 0 && (ending || len(sc.ready) == 0) {
 			break // nothing can become ready any more
 		}
-		r.handleNext(ctx)
+		sc.handleNext(ctx)
 	}
-	r.cancelQueued()   // steps whose turn in a sequence never comes
+	sc.cancelQueued()  // steps whose turn in a sequence never comes
 	_ = workers.Wait() // errors come with the completions
 }
 
 // handleNext waits for a completion, a logged batch or the time of a pending step, and handles it.
-func (r *scheduler) handleNext(ctx context.Context) {
+func (sc *scheduler) handleNext(ctx context.Context) {
 	var due <-chan time.Time
 	var stop, cancelled <-chan struct{} // needed for pending steps only: running ones end by themselves
-	if wait, ok := r.nextDue(); ok {
+	if wait, ok := sc.nextDue(); ok {
 		timer := time.NewTimer(wait)
 		defer timer.Stop()
-		due, stop, cancelled = timer.C, r.opts.Stop, ctx.Done()
+		due, stop, cancelled = timer.C, sc.opts.Stop, ctx.Done()
 	}
-	if r.running == 0 && !r.logging && due == nil {
+	if sc.running == 0 && !sc.logging && due == nil {
 		return // every ready step has been blocked
 	}
 	select {
-	case e := <-r.ended:
-		r.complete(ctx, e)
-	case a := <-r.logged:
-		r.enqueueLogged(ctx, a)
+	case e := <-sc.ended:
+		sc.complete(ctx, e)
+	case a := <-sc.logged:
+		sc.enqueueLogged(ctx, a)
 	case <-due:
-		r.resume()
+		sc.resume()
 	case <-stop:
 	case <-cancelled:
 	}
@@ -211,73 +211,73 @@ func (r *scheduler) handleNext(ctx context.Context) {
 
 // mustEnd reports whether no step may begin any more. An interrupt after the last step has
 // ended does not count.
-func (r *scheduler) mustEnd(ctx context.Context) bool {
+func (sc *scheduler) mustEnd(ctx context.Context) bool {
 	select {
 	case <-ctx.Done():
-		r.result.Interrupted = r.result.Interrupted || r.done < r.total
-	case <-r.opts.Stop:
-		r.result.Interrupted = r.result.Interrupted || r.done < r.total
+		sc.result.Interrupted = sc.result.Interrupted || sc.done < sc.total
+	case <-sc.opts.Stop:
+		sc.result.Interrupted = sc.result.Interrupted || sc.done < sc.total
 	default:
 	}
-	return r.result.Interrupted || r.result.Stopped != nil
+	return sc.result.Interrupted || sc.result.Stopped != nil
 }
 
 // begin takes the first queued batch for a worker, without the steps whose operation the
 // service refuses.
-func (r *scheduler) begin() batch {
+func (sc *scheduler) begin() batch {
 	var steps batch
-	queued := r.queue[0]
-	r.queue = r.queue[1:]
+	queued := sc.queue[0]
+	sc.queue = sc.queue[1:]
 	for _, i := range queued {
-		step, res := r.plan.Steps[i], &r.result.Steps[i]
-		if cause := r.refused(step); cause != nil && res.Err == nil {
-			r.takeBack(i)
-			r.leaveUntried(i, cause)
+		step, res := sc.plan.Steps[i], &sc.result.Steps[i]
+		if cause := sc.refused(step); cause != nil && res.Err == nil {
+			sc.takeBack(i)
+			sc.leaveUntried(i, cause)
 			continue
 		}
 		steps = append(steps, i)
 		if res.Err == nil { // else it was pending and has been reported
-			res.Missing = r.missing(step)
-			r.emit(Event{Type: Started, Step: step})
+			res.Missing = sc.missing(step)
+			sc.emit(Event{Type: Started, Step: step})
 		}
 	}
 	if len(steps) > 0 {
-		r.running++
+		sc.running++
 	}
 	return steps
 }
 
 // take takes the first ready steps, as many as bring the queue to its target length, and
 // the batches of the groups that can begin.
-func (r *scheduler) take() []batch {
+func (sc *scheduler) take() []batch {
 	var batches []batch
-	if len(r.queue) <= r.prefetch/2 {
-		for most := r.prefetch - len(r.queue); len(r.ready) > 0 && len(batches) < most; {
-			i := r.ready[0]
-			r.ready = r.ready[1:]
-			if cause := r.refused(r.plan.Steps[i]); cause != nil {
-				r.leaveUntried(i, cause)
+	if len(sc.queue) <= sc.prefetch/2 {
+		for most := sc.prefetch - len(sc.queue); len(sc.ready) > 0 && len(batches) < most; {
+			i := sc.ready[0]
+			sc.ready = sc.ready[1:]
+			if cause := sc.refused(sc.plan.Steps[i]); cause != nil {
+				sc.leaveUntried(i, cause)
 				continue
 			}
 			batches = append(batches, batch{i})
-			r.underWay(batch{i}, 1)
+			sc.underWay(batch{i}, 1)
 		}
 	}
-	return append(batches, r.gatherAll()...)
+	return append(batches, sc.gatherAll()...)
 }
 
 // logIntents writes the intents of batches, and of the membership steps whose members they create.
-func (r *scheduler) logIntents(ctx context.Context, batches []batch) error {
+func (sc *scheduler) logIntents(ctx context.Context, batches []batch) error {
 	var intents []*planner.Step
 	for _, b := range batches {
 		for _, i := range b {
-			s := r.plan.Steps[i]
+			s := sc.plan.Steps[i]
 			if s.Operation != nil {
 				intents = append(intents, s)
 			}
 			for _, p := range s.Places {
-				if !r.announced[p] {
-					r.announced[p], intents = true, append(intents, p)
+				if !sc.announced[p] {
+					sc.announced[p], intents = true, append(intents, p)
 				}
 			}
 		}
@@ -285,74 +285,74 @@ func (r *scheduler) logIntents(ctx context.Context, batches []batch) error {
 	if len(intents) == 0 {
 		return nil
 	}
-	return r.journal.Begin(ctx, intents)
+	return sc.journal.Begin(ctx, intents)
 }
 
 // enqueueLogged queues logged batches and sets the target length of the queue: half of it
 // must last for a flush that takes three times as long as this one. It is no longer,
 // since after a crash the next run checks each intent. Where the service is faster than
 // the disk it lasts for a dozen flushes, so that outcomes do not wait for flushes all the time.
-func (r *scheduler) enqueueLogged(ctx context.Context, f flush) {
-	r.logging = false
+func (sc *scheduler) enqueueLogged(ctx context.Context, f flush) {
+	sc.logging = false
 	flushes := 3
-	if r.doneDuringFlush >= r.limit {
+	if sc.doneDuringFlush >= sc.limit {
 		flushes = 12
 	}
-	r.prefetch = min(max(2*flushes*r.doneDuringFlush, r.limit), r.limit*maxPrefetchPerWorker)
+	sc.prefetch = min(max(2*flushes*sc.doneDuringFlush, sc.limit), sc.limit*maxPrefetchPerWorker)
 	if f.err == nil {
 		for _, b := range f.batches {
-			r.enqueue(b)
+			sc.enqueue(b)
 		}
 	} else if ctx.Err() == nil || errors.Is(f.err, ErrAbortRun) {
-		r.stop(f.err)
+		sc.stop(f.err)
 	}
 }
 
 // cancelQueued withdraws the intents of steps that no worker has begun, and gives up the pending steps.
-func (r *scheduler) cancelQueued() {
+func (sc *scheduler) cancelQueued() {
 	var pending []int
-	for _, i := range slices.Concat(append(r.queue, r.loggedAhead())...) {
-		if r.result.Steps[i].Err != nil {
+	for _, i := range slices.Concat(append(sc.queue, sc.loggedAhead())...) {
+		if sc.result.Steps[i].Err != nil {
 			pending = append(pending, i) // it was due
 			continue
 		}
-		r.takeBack(i)
+		sc.takeBack(i)
 	}
-	for _, p := range r.pending {
+	for _, p := range sc.pending {
 		pending = append(pending, p.steps...)
 	}
-	r.queue, r.pending = nil, nil
+	sc.queue, sc.pending = nil, nil
 	slices.Sort(pending)
 	for _, i := range pending {
-		r.giveUp(i)
+		sc.giveUp(i)
 	}
 }
 
 // takeBack withdraws the intent of a step that has not begun.
-func (r *scheduler) takeBack(i int) {
-	if step := r.plan.Steps[i]; step.Operation != nil {
-		r.stop(r.journal.Complete(step, Outcome{}, ErrNotSent))
+func (sc *scheduler) takeBack(i int) {
+	if step := sc.plan.Steps[i]; step.Operation != nil {
+		sc.stop(sc.journal.Complete(step, Outcome{}, ErrNotSent))
 	}
 }
 
 // do carries out the steps of a batch in a worker.
-func (r *scheduler) do(ctx context.Context, b batch) (c completion) {
+func (sc *scheduler) do(ctx context.Context, b batch) (c completion) {
 	c = completion{steps: b, pending: make([]*Pending, len(b))}
 	defer func() {
 		if p := recover(); p != nil {
 			for k, i := range b {
-				res := &r.result.Steps[i]
+				res := &sc.result.Steps[i]
 				res.Status, res.Err, c.pending[k] = Unknown, &PanicError{Value: p, Stack: debug.Stack()}, nil
 			}
 		}
 	}()
-	for k, a := range r.attempt(ctx, b) {
-		res := &r.result.Steps[b[k]]
+	for k, a := range sc.attempt(ctx, b) {
+		res := &sc.result.Steps[b[k]]
 		if p, ok := errors.AsType[*Pending](a.Err); ok {
 			res.Err, c.pending[k] = p, p
 			continue
 		}
-		err := r.journal.Complete(res.Step, a.Outcome, a.Err)
+		err := sc.journal.Complete(res.Step, a.Outcome, a.Err)
 		c.journal = cmp.Or(c.journal, err)
 		a.Outcome.Values = nil
 		res.Status, res.Outcome, res.Err = statusOf(ctx, a.Err), a.Outcome, a.Err
@@ -361,12 +361,12 @@ func (r *scheduler) do(ctx context.Context, b batch) (c completion) {
 }
 
 // attempt has the service carry out the steps of a batch.
-func (r *scheduler) attempt(ctx context.Context, b batch) []Attempt {
+func (sc *scheduler) attempt(ctx context.Context, b batch) []Attempt {
 	steps := make([]*planner.Step, len(b))
 	for k, i := range b {
-		steps[k] = r.plan.Steps[i]
+		steps[k] = sc.plan.Steps[i]
 	}
-	return r.service.Do(ctx, steps, r.id)
+	return sc.service.Do(ctx, steps, sc.id)
 }
 
 func statusOf(ctx context.Context, err error) Status {
@@ -383,72 +383,72 @@ func statusOf(ctx context.Context, err error) Status {
 }
 
 // id is the [IDs] of the run.
-func (r *scheduler) id(a resource.Address) (string, bool) {
-	r.mu.RLock()
-	id, ok := r.ids[a]
-	r.mu.RUnlock()
+func (sc *scheduler) id(a resource.Address) (string, bool) {
+	sc.mu.RLock()
+	id, ok := sc.ids[a]
+	sc.mu.RUnlock()
 	if !ok {
-		id = r.plan.Known[a].ID
+		id = sc.plan.Known[a].ID
 	}
 	return id, id != ""
 }
 
 // complete handles a completion: the dependents of steps that ended become ready or are
 // blocked; the others are set aside.
-func (r *scheduler) complete(ctx context.Context, c completion) {
-	r.running--
-	r.doneDuringFlush++
-	r.stop(c.journal)
-	r.underWay(c.steps, -1)
-	r.setAside(c)
+func (sc *scheduler) complete(ctx context.Context, c completion) {
+	sc.running--
+	sc.doneDuringFlush++
+	sc.stop(c.journal)
+	sc.underWay(c.steps, -1)
+	sc.setAside(c)
 	for k, i := range c.steps { // every ID is there before a dependent begins
-		if res := &r.result.Steps[i]; c.pending[k] == nil && res.Status == Done && res.Outcome.ID != "" && res.Step.Object != nil {
-			r.mu.Lock()
-			r.ids[res.Step.Address] = res.Outcome.ID
-			r.mu.Unlock()
+		if res := &sc.result.Steps[i]; c.pending[k] == nil && res.Status == Done && res.Outcome.ID != "" && res.Step.Object != nil {
+			sc.mu.Lock()
+			sc.ids[res.Step.Address] = res.Outcome.ID
+			sc.mu.Unlock()
 		}
 	}
 	for k, i := range c.steps { // what some rows of a request say of the operation others may contradict
 		if c.pending[k] == nil {
-			r.countRefusal(&r.result.Steps[i])
+			sc.countRefusal(&sc.result.Steps[i])
 		}
 	}
 	for k, i := range c.steps {
 		if c.pending[k] == nil {
-			r.end(ctx, i)
+			sc.end(ctx, i)
 		}
 	}
 }
 
 // end handles the end of a step that a worker has carried out.
-func (r *scheduler) end(ctx context.Context, i int) {
-	res := &r.result.Steps[i]
+func (sc *scheduler) end(ctx context.Context, i int) {
+	res := &sc.result.Steps[i]
 	if errors.Is(res.Err, ErrAbortRun) {
-		r.stop(res.Err)
+		sc.stop(res.Err)
 	}
 	if res.Status == NotStarted {
-		if !r.mustEnd(ctx) { // the service itself sends nothing more
-			r.stop(res.Err)
+		if !sc.mustEnd(ctx) { // the service itself sends nothing more
+			sc.stop(res.Err)
 		}
 		*res = StepResult{Step: res.Step}
-		r.emit(Event{Type: Ended, Step: res.Step, Result: *res})
+		sc.emit(Event{Type: Ended, Step: res.Step, Result: *res})
 		return // its dependents are not started either
 	}
-	r.finish(res)
-	r.release(i, res.Status == Done)
+	sc.finish(res)
+	sc.release(i, res.Status == Done)
 }
 
 // release schedules the dependents of step i that wait for no other step now. Where i did
 // not succeed, those that need it are blocked.
-func (r *scheduler) release(i int, ok bool) {
-	for _, k := range r.dependents[i] {
+func (sc *scheduler) release(i int, ok bool) {
+	for _, k := range sc.dependents[i] {
 		switch {
-		case r.result.Steps[k].Status == Blocked:
-		case !ok && slices.Contains(r.plan.Steps[k].Needs, i) && !r.doesWithout(r.plan.Steps[k], i):
-			r.block(k, r.rootCause(i))
+		case sc.result.Steps[k].Status == Blocked:
+		case !ok && slices.Contains(sc.plan.Steps[k].Needs, i) && !sc.doesWithout(sc.plan.Steps[k], i):
+			sc.block(k, sc.rootCause(i))
 		default:
-			if r.indegree[k]--; r.indegree[k] == 0 {
-				r.schedule(k)
+			if sc.indegree[k]--; sc.indegree[k] == 0 {
+				sc.schedule(k)
 			}
 		}
 	}
@@ -456,53 +456,53 @@ func (r *scheduler) release(i int, ok bool) {
 
 // schedule makes a step ready that waits for no other. Deletes are deferred to the end; a
 // membership step without a single existing member is blocked.
-func (r *scheduler) schedule(i int) {
-	step := r.plan.Steps[i]
-	missing := r.missing(step)
+func (sc *scheduler) schedule(i int) {
+	step := sc.plan.Steps[i]
+	missing := sc.missing(step)
 	deletes := step.Action == planner.Delete
-	switch cause := r.refused(step); {
+	switch cause := sc.refused(step); {
 	case cause != nil:
-		r.leaveUntried(i, cause)
-	case deletes && r.pendingNonDeletes > 0 && !r.needed[i]:
-		r.deferredDeletes = append(r.deferredDeletes, i)
-	case deletes && r.deleteBlocker(step) != nil:
-		r.block(i, r.deleteBlocker(step))
+		sc.leaveUntried(i, cause)
+	case deletes && sc.pendingNonDeletes > 0 && !sc.needed[i]:
+		sc.deferredDeletes = append(sc.deferredDeletes, i)
+	case deletes && sc.deleteBlocker(step) != nil:
+		sc.block(i, sc.deleteBlocker(step))
 	case len(missing) > 0 && len(missing) == len(step.Members.Items):
-		if j, ok := r.at[missing[0]]; ok {
-			cause = r.rootCause(j)
+		if j, ok := sc.at[missing[0]]; ok {
+			cause = sc.rootCause(j)
 		}
-		r.block(i, cause)
+		sc.block(i, cause)
 	default:
-		r.offer(i)
+		sc.offer(i)
 	}
 }
 
 // leaveUntried blocks a step whose operation the service refuses.
-func (r *scheduler) leaveUntried(i int, cause *planner.Step) {
-	r.result.Steps[i].Untried = true
-	r.block(i, cause)
+func (sc *scheduler) leaveUntried(i int, cause *planner.Step) {
+	sc.result.Steps[i].Untried = true
+	sc.block(i, cause)
 }
 
-func (r *scheduler) block(i int, cause *planner.Step) {
-	res := &r.result.Steps[i]
+func (sc *scheduler) block(i int, cause *planner.Step) {
+	res := &sc.result.Steps[i]
 	res.Status, res.BlockedBy = Blocked, cause
-	if cause != nil && r.unsupported[cause.Index] && cause.Operation == res.Step.Operation {
-		r.unsupported[i] = true
+	if cause != nil && sc.unsupported[cause.Index] && cause.Operation == res.Step.Operation {
+		sc.unsupported[i] = true
 	}
-	r.finish(res)
-	r.release(i, false)
+	sc.finish(res)
+	sc.release(i, false)
 }
 
 // rootCause is the step to blame where step i did not succeed: i itself, or what blocked it.
-func (r *scheduler) rootCause(i int) *planner.Step {
-	if by := r.result.Steps[i].BlockedBy; by != nil {
+func (sc *scheduler) rootCause(i int) *planner.Step {
+	if by := sc.result.Steps[i].BlockedBy; by != nil {
 		return by
 	}
-	return r.plan.Steps[i]
+	return sc.plan.Steps[i]
 }
 
 // missing lists the members of a batch that do not exist because their own step did not succeed.
-func (r *scheduler) missing(step *planner.Step) []resource.Address {
+func (sc *scheduler) missing(step *planner.Step) []resource.Address {
 	if step.Members == nil {
 		return nil
 	}
@@ -511,7 +511,7 @@ func (r *scheduler) missing(step *planner.Step) []resource.Address {
 		if m.ID != "" {
 			continue
 		}
-		if _, ok := r.id(m.Address); !ok {
+		if _, ok := sc.id(m.Address); !ok {
 			missing = append(missing, m.Address)
 		}
 	}
@@ -519,43 +519,43 @@ func (r *scheduler) missing(step *planner.Step) []resource.Address {
 }
 
 // finish counts and reports a step that has ended. After the last other step it schedules the deletes.
-func (r *scheduler) finish(res *StepResult) {
-	r.done++
-	r.over[res.Step.Index] = true
-	r.emit(Event{Type: Ended, Step: res.Step, Result: *res})
-	r.passTurn(res.Step)
+func (sc *scheduler) finish(res *StepResult) {
+	sc.done++
+	sc.over[res.Step.Index] = true
+	sc.emit(Event{Type: Ended, Step: res.Step, Result: *res})
+	sc.passTurn(res.Step)
 	if res.Step.Action == planner.Delete {
 		return
 	}
 	if res.Status != Done {
-		r.noteIncomplete(res)
+		sc.noteIncomplete(res)
 	}
-	if r.pendingNonDeletes--; r.pendingNonDeletes == 0 {
-		deletes := r.deferredDeletes
-		r.deferredDeletes = nil
+	if sc.pendingNonDeletes--; sc.pendingNonDeletes == 0 {
+		deletes := sc.deferredDeletes
+		sc.deferredDeletes = nil
 		for _, i := range deletes {
-			r.schedule(i)
+			sc.schedule(i)
 		}
 	}
 }
 
 // stop ends the run because of an error, if it is one. The first is the cause.
-func (r *scheduler) stop(err error) {
+func (sc *scheduler) stop(err error) {
 	switch {
-	case err == nil || r.result.Stopped != nil:
+	case err == nil || sc.result.Stopped != nil:
 	case errors.Is(err, ErrAbortRun):
-		r.result.Stopped = err
+		sc.result.Stopped = err
 	default:
-		r.result.Stopped = fmt.Errorf("%w: %w", ErrAbortRun, err)
+		sc.result.Stopped = fmt.Errorf("%w: %w", ErrAbortRun, err)
 	}
 }
 
-func (r *scheduler) emit(e Event) {
-	if r.opts.Events == nil {
+func (sc *scheduler) emit(e Event) {
+	if sc.opts.Events == nil {
 		return
 	}
-	e.Done, e.Total = r.done, r.total
-	r.opts.Events(e)
+	e.Done, e.Total = sc.done, sc.total
+	sc.opts.Events(e)
 }
 
 // insert adds a step to others, in the order of the plan.

@@ -48,13 +48,13 @@ func bulkOperation(s *Step) *resource.Operation {
 
 // awaitContainers lets new members wait for new containers where a create in API v2 can put
 // an object into its containers.
-func (b *steps) awaitContainers() {
-	for _, s := range b.all() {
+func (st *steps) awaitContainers() {
+	for _, s := range st.all() {
 		if !createPlaces(s) {
 			continue
 		}
 		for _, member := range s.afterObjects {
-			if create := b.of[member]; create != nil {
+			if create := st.of[member]; create != nil {
 				create.afterObjects = append(create.afterObjects, s.needsObjects...)
 				create.Places = append(create.Places, s)
 			}
@@ -161,7 +161,7 @@ func requestsOfBatch(list []*Step) (n int) {
 
 // nameParentsLater takes parents that may share a request with their children out of the
 // creates of these. It returns the steps with those that name them.
-func (b *changes) nameParentsLater(ordered []*Step) []*Step {
+func (ch *changes) nameParentsLater(ordered []*Step) []*Step {
 	type turn struct {
 		at     place
 		number int
@@ -186,14 +186,14 @@ func (b *changes) nameParentsLater(ordered []*Step) []*Step {
 			continue
 		}
 		v := s.Values[k]
-		parent := b.steps.of[b.objects.index[v.Refs[0].Target]]
+		parent := ch.steps.of[ch.objects.index[v.Refs[0].Target]]
 		before, shares := turns[parent]
 		if !shares || before.at != at || last[at]-before.number >= bulk.Rows || isArchived(s.Object) || isArchived(parent.Object) {
 			continue // what is archived is left alone after that
 		}
 		s.Values = slices.Delete(slices.Clone(s.Values), k, k+1)
 		s.needs = slices.DeleteFunc(s.needs, func(n *Step) bool { return n == parent })
-		if update := b.nameParent(s, v, parent); update != nil {
+		if update := ch.nameParent(s, v, parent); update != nil {
 			later = append(later, update)
 		}
 	}
@@ -210,16 +210,16 @@ func isArchived(o *resource.Object) bool {
 }
 
 // nameParent plans the change that gives a new object its parent; nil = it is part of one that is planned already.
-func (b *changes) nameParent(create *Step, v *resource.Value, parent *Step) *Step {
+func (ch *changes) nameParent(create *Step, v *resource.Value, parent *Step) *Step {
 	changes := changesTo([]*resource.Value{v})
-	for _, l := range b.addedLinks {
+	for _, l := range ch.addedLinks {
 		if l.create == create {
 			l.step.Values, l.step.changes, l.step.needs = append(l.step.Values, v), append(l.step.changes, changes...), append(l.step.needs, parent)
 			return nil
 		}
 	}
 	update := &Step{Address: create.Address, Action: Update, Kind: create.Kind, Object: create.Object, Position: create.Position, Zone: create.Zone}
-	update.Operation, update.stage = b.objects.states[b.objects.index[create.Object]].info.update, 1
+	update.Operation, update.stage = ch.objects.states[ch.objects.index[create.Object]].info.update, 1
 	update.Values, update.changes, update.needs = []*resource.Value{v}, changes, []*Step{create, parent}
 	return update
 }

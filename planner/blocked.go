@@ -265,8 +265,8 @@ type checks struct {
 
 // checkDates warns where a date that is sent comes to lie on the wrong side of
 // one that the manifest does not give: the service holds against each other only what one request has.
-func (b *checks) checkDates(i int, sent []*resource.Value) {
-	o, f := b.in.Desired[i], &b.objects.states[i]
+func (ch *checks) checkDates(i int, sent []*resource.Value) {
+	o, f := ch.in.Desired[i], &ch.objects.states[i]
 	if f.row == nil {
 		return
 	}
@@ -282,30 +282,30 @@ func (b *checks) checkDates(i int, sent []*resource.Value) {
 		if at < 0 || from == "" || to == "" || from <= to {
 			continue
 		}
-		b.diags.at(diag.Warning, sent[at].Position, o.Address, "dates", string(o.Address)+" will have the "+first.Name+" "+from+", after its "+last.Name+" "+to,
+		ch.diags.at(diag.Warning, sent[at].Position, o.Address, "dates", string(o.Address)+" will have the "+first.Name+" "+from+", after its "+last.Name+" "+to,
 			"the service accepts that; to be sure, write both dates")
 	}
 }
 
 // warnCaseMismatch warns of an object that is created beside one which the manifest
 // does not have, and whose name is the same but for capitals.
-func (b *checks) warnCaseMismatch(i int) {
-	o, f := b.in.Desired[i], &b.objects.states[i]
-	if len(f.info.naturalKey) == 0 || !b.snapshot.listed(f.info, f.parent) {
+func (ch *checks) warnCaseMismatch(i int) {
+	o, f := ch.in.Desired[i], &ch.objects.states[i]
+	if len(f.info.naturalKey) == 0 || !ch.snapshot.listed(f.info, f.parent) {
 		return
 	}
-	l, _ := b.snapshot.list(f.info, f.parent)
+	l, _ := ch.snapshot.list(f.info, f.parent)
 	for _, field := range f.info.naturalKey {
 		if field.Type != resource.Text {
 			continue
 		}
 		for _, row := range l.byName(o.Kind, true)[strings.ToLower(strings.TrimSpace(o.Text(field.Name)))] {
-			if _, ours := b.objects.owners[serviceID{o.Kind.Name, row.ID()}]; ours {
+			if _, ours := ch.objects.owners[serviceID{o.Kind.Name, row.ID()}]; ours {
 				continue
 			}
 			shown, _ := row.Shown(field)
 			text, _ := shown.(string)
-			b.diags.warn(o, "other-letters", string(o.Address)+" is created although the service has "+strconv.Quote(text), "to use that one, write its name exactly like this")
+			ch.diags.warn(o, "other-letters", string(o.Address)+" is created although the service has "+strconv.Quote(text), "to use that one, write its name exactly like this")
 			return
 		}
 	}
@@ -313,27 +313,27 @@ func (b *checks) warnCaseMismatch(i int) {
 
 // checkRefused reports what the service is known to refuse of what a create or update
 // sends, at its place, before anything is sent.
-func (b *checks) checkRefused(i int, sent []*resource.Value) {
-	o := b.in.Desired[i]
-	for _, r := range o.Refused(sent, b.willHave(i)) {
-		b.diags.at(diag.Error, r.Value.Position, o.Address, "refused", r.Summary, r.Hint)
+func (ch *checks) checkRefused(i int, sent []*resource.Value) {
+	o := ch.in.Desired[i]
+	for _, r := range o.Refused(sent, ch.willHave(i)) {
+		ch.diags.at(diag.Error, r.Value.Position, o.Address, "refused", r.Summary, r.Hint)
 	}
 }
 
-func (b *checks) willHave(i int) resource.WillHave {
+func (ch *checks) willHave(i int) resource.WillHave {
 	return func(field *resource.Field) (string, bool) {
-		return b.objects.states[i].willHave(b.in.Desired[i], field)
+		return ch.objects.states[i].willHave(ch.in.Desired[i], field)
 	}
 }
 
-func (b *checks) checkFeature(i int) {
-	o, f := b.in.Desired[i], &b.objects.states[i]
+func (ch *checks) checkFeature(i int) {
+	o, f := ch.in.Desired[i], &ch.objects.states[i]
 	if f.parent == noObject || o.Kind.RequiresFeature == "" {
 		return
 	}
-	p := &b.objects.states[f.parent]
+	p := &ch.objects.states[f.parent]
 	switchField, _ := p.info.kind.Field(o.Kind.RequiresFeature)
-	parent := b.in.Desired[f.parent]
+	parent := ch.in.Desired[f.parent]
 	at := parent.Position
 	on, known := "", true
 	v, given := parent.Value(switchField.Name)
@@ -343,8 +343,8 @@ func (b *checks) checkFeature(i int) {
 	switch {
 	case given && isOff(v) && p.presence == absent: // off only when they are in
 		hidden := diag.Diagnostic{Severity: diag.Warning, Code: "hidden", Position: v.Position, Address: string(parent.Address), Summary: o.Kind.HiddenIn(parent)}
-		if !slices.ContainsFunc(b.diags.List, func(d diag.Diagnostic) bool { return d.Summary == hidden.Summary }) {
-			b.diags.Add(hidden)
+		if !slices.ContainsFunc(ch.diags.List, func(d diag.Diagnostic) bool { return d.Summary == hidden.Summary }) {
+			ch.diags.Add(hidden)
 		}
 		return
 	case given && !isOff(v):
@@ -356,7 +356,7 @@ func (b *checks) checkFeature(i int) {
 		known = known || given
 	}
 	if known && on != "true" {
-		b.diags.Add(diag.Diagnostic{
+		ch.diags.Add(diag.Diagnostic{
 			Code: "switched-off", Position: o.Position, Address: string(o.Address),
 			Summary: plural(o.Kind) + " are switched off in " + string(parent.Address),
 			Hint:    "set " + switchField.Name + ": true in the " + parent.Kind.Noun(),
@@ -366,16 +366,16 @@ func (b *checks) checkFeature(i int) {
 }
 
 // whyUnarchivable says why the service would not archive an object, or "".
-func (b *checks) whyUnarchivable(i int) string {
-	zone := b.objects.desiredZone(b.objects.states[i].parent)
-	return b.in.Desired[i].WhyNotArchived(b.willHave(i), func(day string) bool { return b.in.Now.IsZero() || b.objects.hasPassed(day, zone) })
+func (ch *checks) whyUnarchivable(i int) string {
+	zone := ch.objects.desiredZone(ch.objects.states[i].parent)
+	return ch.in.Desired[i].WhyNotArchived(ch.willHave(i), func(day string) bool { return ch.in.Now.IsZero() || ch.objects.hasPassed(day, zone) })
 }
 
 // blockClosed moves what would be changed of an object that is over to what cannot be.
-func (b *checks) blockClosed(i int, d *difference) {
+func (ch *checks) blockClosed(i int, d *difference) {
 	for _, c := range d.changes {
 		c.Possible = false
-		d.block(c, "it ended on "+b.objects.states[i].endedOn+", and the service does not change finished "+plural(b.objects.states[i].info.kind), diag.Position{})
+		d.block(c, "it ended on "+ch.objects.states[i].endedOn+", and the service does not change finished "+plural(ch.objects.states[i].info.kind), diag.Position{})
 	}
 	d.send, d.changes = nil, nil
 }

@@ -53,29 +53,29 @@ func planChanges(plan *Plan, steps *steps, blockers *blockers, differ *differ, m
 	return b
 }
 
-func (b *changes) planUpdate(i int) {
-	f := &b.objects.states[i]
-	if b.objects.staysArchived(i) {
-		b.keepArchived(i)
+func (ch *changes) planUpdate(i int) {
+	f := &ch.objects.states[i]
+	if ch.objects.staysArchived(i) {
+		ch.keepArchived(i)
 		return
 	}
-	d := b.difference(i)
-	if f.info.kind.Upload != nil && len(d.unappliable) > 0 && b.planReplacement(i) {
+	d := ch.difference(i)
+	if f.info.kind.Upload != nil && len(d.unappliable) > 0 && ch.planReplacement(i) {
 		return
 	}
 	var custom difference
-	if !b.sharesRequest(slices.Concat(d.send, d.alwaysSent)) {
+	if !ch.sharesRequest(slices.Concat(d.send, d.alwaysSent)) {
 		custom = d.splitCustomFields()
 	}
-	b.recordKnown(i)
-	b.planArchive(i)
-	closed := b.objects.isClosed(i)
+	ch.recordKnown(i)
+	ch.planArchive(i)
+	closed := ch.objects.isClosed(i)
 	if closed {
-		b.checks.blockClosed(i, &d)
+		ch.checks.blockClosed(i, &d)
 	}
 	pendingIntent := f.prior != nil && f.prior.PendingIntent != nil
 	adopting := f.matchedBy != "" || pendingIntent && (f.prior.ID == "" || len(d.send) == 0)
-	externalID := b.externalIDChange(i)
+	externalID := ch.externalIDChange(i)
 	if closed {
 		externalID = nil
 	}
@@ -84,47 +84,47 @@ func (b *changes) planUpdate(i int) {
 	}
 	for _, changes := range [][]Change{d.changes, d.late.changes} {
 		for k := range changes {
-			if c := &changes[k]; f.matchedBy != "" && c.Before != nil && !b.createdByUs(i) {
+			if c := &changes[k]; f.matchedBy != "" && c.Before != nil && !ch.createdByUs(i) {
 				c.Origin = Overwritten
 			}
 		}
 	}
-	b.recordDrift(i, &d)
-	b.recordDrift(i, &custom)
-	b.blockers.addUnavailableRefs(i, &d)
+	ch.recordDrift(i, &d)
+	ch.recordDrift(i, &custom)
+	ch.blockers.addUnavailableRefs(i, &d)
 	if len(d.send)+len(d.late.values)+len(custom.send) == 0 && !adopting && externalID == nil && len(d.unappliable) == 0 {
 		if len(d.kept) == 0 {
-			b.settled = append(b.settled, b.in.Desired[i])
+			ch.settled = append(ch.settled, ch.in.Desired[i])
 		}
 		return
 	}
 	if len(d.send) > 0 || externalID != nil || adopting {
-		step := b.steps.add(i, Update)
+		step := ch.steps.add(i, Update)
 		if adopting {
 			step.Action = Adopt
 			step.Reason = "found by " + cmp.Or(f.matchedBy, "looking")
-			step.CreatedByUs = b.createdByUs(i)
+			step.CreatedByUs = ch.createdByUs(i)
 		}
 		step.changes = d.changes
-		b.steps.of[i] = step
+		ch.steps.of[i] = step
 		if len(d.send) > 0 || externalID != nil {
-			b.checks.checkDates(i, d.send)
-			b.checks.checkRefused(i, d.send)
+			ch.checks.checkDates(i, d.send)
+			ch.checks.checkRefused(i, d.send)
 			step.Operation, step.Values, step.SetExternalID = f.info.update, slices.Concat(d.send, d.alwaysSent), externalID != nil
 			step.alone = d.alone
-			step.needsObjects = b.steps.toCreate(b.steps.referenced(i, d.send)...)
+			step.needsObjects = ch.steps.toCreate(ch.steps.referenced(i, d.send)...)
 		}
 	}
-	b.addLinks(i, &d.late, d.alwaysSent)
-	b.setCustomFields(i, custom.send, custom.changes, b.steps.of[i])
-	b.addBlocked(i, &d)
+	ch.addLinks(i, &d.late, d.alwaysSent)
+	ch.setCustomFields(i, custom.send, custom.changes, ch.steps.of[i])
+	ch.addBlocked(i, &d)
 }
 
 // planReplacement plans to upload an object again that cannot be changed, and reports whether
 // that is possible. What planform made goes, unless it is protected; what others made stays beside.
-func (b *changes) planReplacement(i int) bool {
-	o, f := b.in.Desired[i], &b.objects.states[i]
-	marked := func(a resource.Address) bool { return f.row.HasExternalID(resource.ExternalID(b.in.Workspace, a)) }
+func (ch *changes) planReplacement(i int) bool {
+	o, f := ch.in.Desired[i], &ch.objects.states[i]
+	marked := func(a resource.Address) bool { return f.row.HasExternalID(resource.ExternalID(ch.in.Workspace, a)) }
 	ours, protected := slices.ContainsFunc(AllAddresses(o), marked), o.Protected(false)
 	if f.prior != nil {
 		ours, protected = ours || f.prior.CreatedByUs, o.Protected(f.prior.Protect)
@@ -134,8 +134,8 @@ func (b *changes) planReplacement(i int) bool {
 	}
 	old := f.id
 	f.id, f.presence = "", absent
-	b.planCreate(i)
-	if step := b.steps.of[i]; step != nil && ours {
+	ch.planCreate(i)
+	if step := ch.steps.of[i]; step != nil && ours {
 		step.Replaces, step.Reason = old, "replaces "+old
 	}
 	return true
@@ -143,21 +143,21 @@ func (b *changes) planReplacement(i int) bool {
 
 // createdByUs reports whether planform made an object, as it announced, without knowing
 // the outcome: it is none of another's.
-func (b *changes) createdByUs(i int) bool {
-	f := &b.objects.states[i]
-	marked := f.row.HasExternalID(resource.ExternalID(b.in.Workspace, b.in.Desired[i].Address))
+func (ch *changes) createdByUs(i int) bool {
+	f := &ch.objects.states[i]
+	marked := f.row.HasExternalID(resource.ExternalID(ch.in.Workspace, ch.in.Desired[i].Address))
 	return f.maybeCreated() && (marked || f.matchedBy == foundByExternalID || f.matchedBy == foundByNumber)
 }
 
 // externalIDChange is the change that puts planform's external ID on an object, or nil. An object gets
 // one when its key changes, or when it is adopted by a name that need not be unique, so that it
 // is found again without the state. Objects given by ID or identifier keep theirs.
-func (b *changes) externalIDChange(i int) *Change {
-	o, f := b.in.Desired[i], &b.objects.states[i]
+func (ch *changes) externalIDChange(i int) *Change {
+	o, f := ch.in.Desired[i], &ch.objects.states[i]
 	if !f.info.externalIDs || f.row == nil || f.info.update == nil || o.ID != "" || o.Identifier != "" {
 		return nil
 	}
-	want := resource.ExternalID(b.in.Workspace, o.Address)
+	want := resource.ExternalID(ch.in.Workspace, o.Address)
 	have := textIn(f.row, "external_id")
 	source, shown := f.row["external_source"].(string)
 	rekeyed := source == resource.ExternalSource && have != want
@@ -165,7 +165,7 @@ func (b *changes) externalIDChange(i int) *Change {
 	if !rekeyed && !adopted {
 		return nil
 	}
-	if h := b.blockers.claims.holder(i, claim{text: want}); h != nil && h.why != "" {
+	if h := ch.blockers.claims.holder(i, claim{text: want}); h != nil && h.why != "" {
 		return nil // it would be on two objects
 	}
 	c := &Change{Path: "external_id", After: &want, Origin: FromManifest, Possible: true}
@@ -175,74 +175,74 @@ func (b *changes) externalIDChange(i int) *Change {
 	return c
 }
 
-func (b *changes) recordKnown(i int) {
-	f, address := &b.objects.states[i], b.in.Desired[i].Address
+func (ch *changes) recordKnown(i int) {
+	f, address := &ch.objects.states[i], ch.in.Desired[i].Address
 	var known Record
 	if f.prior != nil {
 		known = *f.prior
 	}
 	known.Address, known.ID, known.PendingIntent = address, f.id, nil
 	known.Identifier = cmp.Or(f.identifier, known.Identifier)
-	b.plan.Known[address] = known
+	ch.plan.Known[address] = known
 }
 
-func (b *changes) planCreate(i int) {
-	if root := b.blockers.blocker(i); root != noObject {
-		step := b.steps.add(i, NotPossible)
-		step.Reason, step.Unsupported, step.NotOffered = b.blockers.blockReason(i, root), b.blockers.unsupportedKind(root), b.blockers.cannotCreate(root)
+func (ch *changes) planCreate(i int) {
+	if root := ch.blockers.blocker(i); root != noObject {
+		step := ch.steps.add(i, NotPossible)
+		step.Reason, step.Unsupported, step.NotOffered = ch.blockers.blockReason(i, root), ch.blockers.unsupportedKind(root), ch.blockers.cannotCreate(root)
 		return
 	}
-	o, f := b.in.Desired[i], &b.objects.states[i]
-	if b.lacksFields(i) {
-		step := b.steps.add(i, NotPossible)
+	o, f := ch.in.Desired[i], &ch.objects.states[i]
+	if ch.lacksFields(i) {
+		step := ch.steps.add(i, NotPossible)
 		step.Reason = "it is " + o.Origin.String() + ", and the manifest does not have enough fields to create it"
 		return
 	}
 	if f.vanished {
-		b.diags.warn(o, "gone", string(o.Address)+" was deleted or archived on the service since the last apply and is created again", "")
+		ch.diags.warn(o, "gone", string(o.Address)+" was deleted or archived on the service since the last apply and is created again", "")
 	}
-	predefined := b.blockers.isPredefined(i)
+	predefined := ch.blockers.isPredefined(i)
 	if !predefined {
-		b.checkFormer(i)
-		b.checkSingle(i)
-		b.checkComplete(i)
-		b.checks.checkFeature(i)
-		b.checks.warnCaseMismatch(i)
+		ch.checkFormer(i)
+		ch.checkSingle(i)
+		ch.checkComplete(i)
+		ch.checks.checkFeature(i)
+		ch.checks.warnCaseMismatch(i)
 	}
-	step := b.steps.add(i, Create)
+	step := ch.steps.add(i, Create)
 	if f.unconfirmed {
 		step.Pending = f.prior.PendingIntent
 	}
 	step.alone = f.maybeHidden
-	step.Operation, step.Newest = f.info.create, b.highestNumber[scope{f.info, f.parent}]
+	step.Operation, step.Newest = f.info.create, ch.highestNumber[scope{f.info, f.parent}]
 	var d difference
-	b.blockers.addUnavailableRefs(i, &d)
+	ch.blockers.addUnavailableRefs(i, &d)
 	var followUp, alwaysSent, custom []*resource.Value
 	var late lateTexts
-	fillsFirst := b.fillsFirst(i)
+	fillsFirst := ch.fillsFirst(i)
 	resolved := func(v *resource.Value) bool {
-		_, ok := v.Desired(b.refs.idResolver(i))
+		_, ok := v.Desired(ch.refs.idResolver(i))
 		return ok
 	}
 	values := make([]*resource.Value, 0, len(o.Values))
 	for k := range o.Values {
 		switch v := &o.Values[k]; {
-		case b.blockers.unsupportedRef(i, v) != "":
-			d.blockUnsupported(v, b.blockers.unsupportedRef(i, v))
+		case ch.blockers.unsupportedRef(i, v) != "":
+			d.blockUnsupported(v, ch.blockers.unsupportedRef(i, v))
 		case f.info.viaMembership(v.Field):
-		case b.blockers.whyUnavailable(i, v) != "":
-			d.block(change(v, FromManifest), b.blockers.whyUnavailable(i, v), v.Position)
+		case ch.blockers.whyUnavailable(i, v) != "":
+			d.block(change(v, FromManifest), ch.blockers.whyUnavailable(i, v), v.Position)
 		case v.Field.Past && !resolved(v): // left out, which is explicit where the name is looked up
-		case isOff(v) && b.neededByChildren(o, v.Field): // off when all is in, see orderSwitches
+		case isOff(v) && ch.neededByChildren(o, v.Field): // off when all is in, see orderSwitches
 			values, followUp = append(values, &resource.Value{Field: v.Field, Text: "true", Position: v.Position}), append(followUp, v)
-		case b.getsDefault(f, v), fillsFirst && v.Field.Type == resource.Date:
+		case ch.getsDefault(f, v), fillsFirst && v.Field.Type == resource.Date:
 			followUp = append(followUp, v)
 		case !f.info.api.Sendable(v.Field):
 			if !v.Null && !v.Field.ArchiveFlag {
 				d.block(change(v, FromManifest), cannotSet, diag.Position{})
 			}
-		case v.Field.SetAfterCreate && b.blockers.blockerOf(v) != noObject:
-			d.block(change(v, FromManifest), b.whyUnappliable(i, v), v.Position)
+		case v.Field.SetAfterCreate && ch.blockers.blockerOf(v) != noObject:
+			d.block(change(v, FromManifest), ch.whyUnappliable(i, v), v.Position)
 		case v.Field.SetAfterCreate && !predefined:
 			followUp = append(followUp, v)
 		case resource.IsCustom(v):
@@ -250,40 +250,40 @@ func (b *changes) planCreate(i int) {
 				custom = append(custom, v)
 			}
 		default:
-			only := b.withoutOutsiders(i, v, &d)
+			only := ch.withoutOutsiders(i, v, &d)
 			if only != v && only.Null {
 				continue
 			}
-			only = b.textAtCreation(i, only, step, &late)
+			only = ch.textAtCreation(i, only, step, &late)
 			values = append(values, only)
 			if only.Field.AlwaysSend {
 				alwaysSent = append(alwaysSent, only)
 			}
 		}
 	}
-	b.checks.checkRefused(i, values)
-	b.checks.checkRefused(i, followUp)
-	if b.sharesRequest(values) {
+	ch.checks.checkRefused(i, values)
+	ch.checks.checkRefused(i, followUp)
+	if ch.sharesRequest(values) {
 		values, custom = append(values, custom...), nil
 	}
 	step.Values = values
 	if predefined {
-		b.adoptDefault(step)
+		ch.adoptDefault(step)
 	} else {
-		step.Values = b.addInitial(o, values)
+		step.Values = ch.addInitial(o, values)
 	}
-	step.needsObjects = b.steps.toCreate(append(b.steps.referenced(i, step.Values), f.parent)...)
-	if b.switchesFeature(f) {
+	step.needsObjects = ch.steps.toCreate(append(ch.steps.referenced(i, step.Values), f.parent)...)
+	if ch.switchesFeature(f) {
 		step.needsObjects = append(step.needsObjects, f.parent)
 	}
-	b.steps.of[i] = step
+	ch.steps.of[i] = step
 	if len(followUp) > 0 && f.info.update != nil {
-		b.addFollowUpUpdate(i, followUp, alwaysSent)
+		ch.addFollowUpUpdate(i, followUp, alwaysSent)
 	}
-	b.addLinks(i, &late, alwaysSent)
-	b.setCustomFields(i, custom, changesTo(custom), nil)
-	b.planArchive(i)
-	b.addBlocked(i, &d)
+	ch.addLinks(i, &late, alwaysSent)
+	ch.setCustomFields(i, custom, changesTo(custom), nil)
+	ch.planArchive(i)
+	ch.addBlocked(i, &d)
 }
 
 // siblings are the objects of a kind in one place.
@@ -294,37 +294,37 @@ type siblings struct {
 
 // formerSiblings are the records of objects beside one of the manifest that this does not have any more, and that are still on the
 // service, as far as that is known.
-func (b *changes) formerSiblings(i int) []*Record {
-	if b.former == nil {
-		b.former = map[siblings][]*Record{}
-		for _, a := range slices.Sorted(maps.Keys(b.in.Prior)) {
-			r := b.in.Prior[a]
-			if _, wanted := b.objects.indexOf(a); wanted || r.ID == "" || !a.IsObject() || !b.in.targeted(a) || b.in.otherSource(&r) != "" {
+func (ch *changes) formerSiblings(i int) []*Record {
+	if ch.former == nil {
+		ch.former = map[siblings][]*Record{}
+		for _, a := range slices.Sorted(maps.Keys(ch.in.Prior)) {
+			r := ch.in.Prior[a]
+			if _, wanted := ch.objects.indexOf(a); wanted || r.ID == "" || !a.IsObject() || !ch.in.targeted(a) || ch.in.otherSource(&r) != "" {
 				continue
 			}
-			if _, owned := b.objects.owners[serviceID{a.Kind(), r.ID}]; !owned {
+			if _, owned := ch.objects.owners[serviceID{a.Kind(), r.ID}]; !owned {
 				at := siblings{a.Kind(), a.Parent()}
-				b.former[at] = append(b.former[at], &r)
+				ch.former[at] = append(ch.former[at], &r)
 			}
 		}
 	}
-	o, f := b.in.Desired[i], &b.objects.states[i]
-	return slices.DeleteFunc(slices.Clone(b.former[siblings{o.Kind.Name, o.Address.Parent()}]), func(r *Record) bool {
-		if b.snapshot.listed(f.info, f.parent) {
-			if l, _ := b.snapshot.list(f.info, f.parent); len(l.byID(r.ID)) == 0 {
+	o, f := ch.in.Desired[i], &ch.objects.states[i]
+	return slices.DeleteFunc(slices.Clone(ch.former[siblings{o.Kind.Name, o.Address.Parent()}]), func(r *Record) bool {
+		if ch.snapshot.listed(f.info, f.parent) {
+			if l, _ := ch.snapshot.list(f.info, f.parent); len(l.byID(r.ID)) == 0 {
 				return true
 			}
 		}
-		l := b.orphans.byAddress[r.Address]
+		l := ch.orphans.byAddress[r.Address]
 		return l != nil && (l.decision == toDelete || l.decision == deleteWithParent || l.decision == vanished)
 	})
 }
 
 // checkFormer reports an object that would be created a second time, since its key was changed, or, where it comes from, its
 // name.
-func (b *changes) checkFormer(i int) {
-	o := b.in.Desired[i]
-	others := b.formerSiblings(i)
+func (ch *changes) checkFormer(i int) {
+	o := ch.in.Desired[i]
+	others := ch.formerSiblings(i)
 	if len(others) == 0 {
 		return
 	}
@@ -333,10 +333,10 @@ func (b *changes) checkFormer(i int) {
 	if at := slices.IndexFunc(others, func(r *Record) bool { return field != "" && value != "" && r.Values[field] == value }); at >= 0 {
 		r := others[at]
 		hint := "if it is the same one, add `previously: " + r.Address.Key() + "`; if not, planform state rm " + string(r.Address) + " stops tracking the other"
-		if b.in.isOrphan(r.Address, r) && !b.in.Prune {
+		if ch.in.isOrphan(r.Address, r) && !ch.in.Prune {
 			hint += ", or --prune deletes it"
 		}
-		b.diags.report(o, "another-key", string(o.Address)+" would be created a second time: the state has "+known(r)+" with the same "+field+", and the manifest has no such key any more", hint)
+		ch.diags.report(o, "another-key", string(o.Address)+" would be created a second time: the state has "+known(r)+" with the same "+field+", and the manifest has no such key any more", hint)
 		return
 	}
 	var old []string
@@ -348,53 +348,53 @@ func (b *changes) checkFormer(i int) {
 	if o.Origin == nil || len(old) == 0 {
 		return
 	}
-	b.diags.report(o, "unknown-origin", string(o.Address)+" ("+o.Origin.String()+") is new there, or was renamed: the state, which an older planform wrote, does not tell. It has "+
+	ch.diags.report(o, "unknown-origin", string(o.Address)+" ("+o.Origin.String()+") is new there, or was renamed: the state, which an older planform wrote, does not tell. It has "+
 		diag.First(old, fewNames)+", which the manifest does not have any more", "if it is one of them, add `previously: KEY`; planform state rm ADDRESS stops tracking those that were deleted there")
 }
 
 // lacksFields reports whether an object of another workspace is exported with too little to create it.
-func (b *changes) lacksFields(i int) bool {
-	o := b.in.Desired[i]
+func (ch *changes) lacksFields(i int) bool {
+	o := ch.in.Desired[i]
 	return o.Origin != nil && len(o.Missing()) > 0
 }
 
 // getsDefault reports whether the service gives a new object a default though the
 // manifest says that it has none: an update right after takes that away again.
-func (b *changes) getsDefault(f *objectState, v *resource.Value) bool {
+func (ch *changes) getsDefault(f *objectState, v *resource.Value) bool {
 	if !v.Null || f.info.update == nil {
 		return false
 	}
-	id, _ := b.steps.parentDefault(f, v.Field)
+	id, _ := ch.steps.parentDefault(f, v.Field)
 	return id != ""
 }
 
-func (b *changes) addFollowUpUpdate(i int, values, alwaysSent []*resource.Value) {
-	f := &b.objects.states[i]
-	step := b.steps.add(i, Update)
-	step.Operation, step.needsObjects = f.info.update, append(b.steps.toCreate(b.steps.referenced(i, values)...), i)
+func (ch *changes) addFollowUpUpdate(i int, values, alwaysSent []*resource.Value) {
+	f := &ch.objects.states[i]
+	step := ch.steps.add(i, Update)
+	step.Operation, step.needsObjects = f.info.update, append(ch.steps.toCreate(ch.steps.referenced(i, values)...), i)
 	step.changes, step.Values = changesTo(values), slices.Concat(values, alwaysSent)
 }
 
 // sharesRequest reports whether values of custom fields go into the request that sends other values.
-func (b *changes) sharesRequest(others []*resource.Value) bool {
-	return b.in.API == resource.V2 && resource.InV2(others)
+func (ch *changes) sharesRequest(others []*resource.Value) bool {
+	return ch.in.API == resource.V2 && resource.InV2(others)
 }
 
 // setCustomFields plans requests of their own for values of custom fields: one for each in API v1.
 // before is the step that must have succeeded, if any.
-func (b *changes) setCustomFields(i int, values []*resource.Value, made []Change, before *Step) {
+func (ch *changes) setCustomFields(i int, values []*resource.Value, made []Change, before *Step) {
 	size := 1
-	if b.in.API == resource.V2 {
+	if ch.in.API == resource.V2 {
 		size = max(1, len(values))
 	}
 	for k := 0; k < len(values); k += size {
-		step := b.steps.add(i, Update)
+		step := ch.steps.add(i, Update)
 		step.Values, step.changes = values[k:k+size], made[k:k+size]
-		step.Operation = b.objects.states[i].info.update
-		if b.in.API != resource.V2 {
+		step.Operation = ch.objects.states[i].info.update
+		if ch.in.API != resource.V2 {
 			step.Operation = resource.CustomFieldOp(values[k])
 		}
-		step.needsObjects = b.steps.toCreate(append(b.steps.referenced(i, step.Values), i)...)
+		step.needsObjects = ch.steps.toCreate(append(ch.steps.referenced(i, step.Values), i)...)
 		if before != nil {
 			step.needs = append(step.needs, before)
 		}
@@ -402,47 +402,47 @@ func (b *changes) setCustomFields(i int, values []*resource.Value, made []Change
 }
 
 // adoptDefault turns the create of an object that the service makes with its parent into an adoption.
-func (b *changes) adoptDefault(step *Step) {
+func (ch *changes) adoptDefault(step *Step) {
 	k := step.Kind
 	step.Action, step.Operation = Adopt, nil
 	step.Reason = "each new " + resource.MustLookup(k.Parent).Noun() + " has it"
 	step.Values = slices.DeleteFunc(step.Values, func(v *resource.Value) bool { return slices.Contains(k.NaturalKey, v.Field.Name) })
 	if len(step.Values) > 0 {
-		step.Operation, _ = k.Op(resource.Update, b.objects.kinds[k].api)
+		step.Operation, _ = k.Op(resource.Update, ch.objects.kinds[k].api)
 		step.changes = changesTo(step.Values)
 	}
 }
 
-func (b *changes) checkComplete(i int) {
-	o, f := b.in.Desired[i], &b.objects.states[i]
+func (ch *changes) checkComplete(i int) {
+	o, f := ch.in.Desired[i], &ch.objects.states[i]
 	needed := o.Missing()
 	if len(needed) == 0 {
 		return
 	}
 	hint := ""
-	if b.snapshot.listed(f.info, f.parent) {
-		l, _ := b.snapshot.list(f.info, f.parent)
+	if ch.snapshot.listed(f.info, f.parent) {
+		l, _ := ch.snapshot.list(f.info, f.parent)
 		hint = near(o.Name(), o.Kind, l)
 	}
-	b.diags.report(o, "incomplete", "the service has no "+o.Kind.Noun()+" \""+o.Name()+"\", and it cannot be created without its "+strings.Join(needed, " and its "),
+	ch.diags.report(o, "incomplete", "the service has no "+o.Kind.Noun()+" \""+o.Name()+"\", and it cannot be created without its "+strings.Join(needed, " and its "),
 		cmp.Or(hint, "write that, or the id of an existing "+o.Kind.Noun()))
 }
 
 // checkSingle reports an object of which the parent has another one already, and can have no second.
-func (b *changes) checkSingle(i int) {
-	o, f := b.in.Desired[i], &b.objects.states[i]
-	if !o.Kind.Single || b.objects.states[f.parent].presence != exists {
+func (ch *changes) checkSingle(i int) {
+	o, f := ch.in.Desired[i], &ch.objects.states[i]
+	if !o.Kind.Single || ch.objects.states[f.parent].presence != exists {
 		return
 	}
-	if l, _ := b.snapshot.list(f.info, f.parent); len(l.rows) > 0 {
-		b.diags.report(o, "one-only", string(o.Parent.Address)+" has the "+label(o.Kind, l.rows[0])+" already, and can have no other",
+	if l, _ := ch.snapshot.list(f.info, f.parent); len(l.rows) > 0 {
+		ch.diags.report(o, "one-only", string(o.Parent.Address)+" has the "+label(o.Kind, l.rows[0])+" already, and can have no other",
 			"to manage that one, write its name, or id: "+l.rows[0].ID())
 	}
 }
 
-func (b *changes) addInitial(o *resource.Object, values []*resource.Value) []*resource.Value {
+func (ch *changes) addInitial(o *resource.Object, values []*resource.Value) []*resource.Value {
 	for i := range o.Kind.Fields {
-		if f := &o.Kind.Fields[i]; o.Initial(f) != "" && b.objects.kinds[o.Kind].api.Sendable(f) {
+		if f := &o.Kind.Fields[i]; o.Initial(f) != "" && ch.objects.kinds[o.Kind].api.Sendable(f) {
 			values = append(values, &resource.Value{Field: f, Text: o.Initial(f), Position: o.Position})
 		}
 	}
@@ -450,23 +450,23 @@ func (b *changes) addInitial(o *resource.Object, values []*resource.Value) []*re
 }
 
 // switchesFeature reports whether a step switches on in the parent what objects of the kind need.
-func (b *changes) switchesFeature(f *objectState) bool {
-	if f.parent == noObject || f.info.kind.RequiresFeature == "" || b.objects.states[f.parent].presence != exists {
+func (ch *changes) switchesFeature(f *objectState) bool {
+	if f.parent == noObject || f.info.kind.RequiresFeature == "" || ch.objects.states[f.parent].presence != exists {
 		return false
 	}
-	on, given := b.in.Desired[f.parent].Value(f.info.kind.RequiresFeature)
-	step := b.steps.of[f.parent]
+	on, given := ch.in.Desired[f.parent].Value(f.info.kind.RequiresFeature)
+	step := ch.steps.of[f.parent]
 	return given && !isOff(on) && step != nil && step.Operation != nil
 }
 
 // difference compares what the manifest gives for an object that exists with what
 // the service shows, or, where it shows nothing, with what was applied last.
-func (b *changes) difference(i int) (d difference) {
-	o, f := b.in.Desired[i], &b.objects.states[i]
-	resolve := b.refs.idResolver(i)
+func (ch *changes) difference(i int) (d difference) {
+	o, f := ch.in.Desired[i], &ch.objects.states[i]
+	resolve := ch.refs.idResolver(i)
 	for k := range o.Values {
 		v := &o.Values[k]
-		if what := b.blockers.unsupportedRef(i, v); what != "" {
+		if what := ch.blockers.unsupportedRef(i, v); what != "" {
 			d.blockUnsupported(v, what)
 			continue
 		}
@@ -476,37 +476,37 @@ func (b *changes) difference(i int) (d difference) {
 			}
 			continue
 		}
-		v, created := b.linkable(v)
-		c, compared, differs := b.differ.compare(v, f, resolve)
+		v, created := ch.linkable(v)
+		c, compared, differs := ch.differ.compare(v, f, resolve)
 		missing := 0 // links, of a run that died before it sent them
 		if differs {
-			missing = b.missingLinks(v, f)
+			missing = ch.missingLinks(v, f)
 		}
 		switch {
 		case differs && missing > 0 && f.info.update == nil:
-			b.unlinked[f.info]++
+			ch.unlinked[f.info]++
 			differs = false
 		case differs && (missing == 0 || c.Origin == FromDrift) && o.Ignores(v.Field):
 			d.ignored++
 			d.alwaysSend(asShown(v, f.row))
 			continue
 		}
-		if others := b.stillHave(i, v); !differs && others != "" {
+		if others := ch.stillHave(i, v); !differs && others != "" {
 			d.block(change(v, FromManifest), others, v.Position)
 			continue
 		}
 		if !differs {
-			b.noteUnseen(i, v)
+			ch.noteUnseen(i, v)
 			d.alwaysSend(v)
 			continue
 		}
-		if only := b.withoutOutsiders(i, v, &d); only != v {
+		if only := ch.withoutOutsiders(i, v, &d); only != v {
 			v = only
-			if c, compared, differs = b.differ.compare(v, f, resolve); !differs {
+			if c, compared, differs = ch.differ.compare(v, f, resolve); !differs {
 				continue
 			}
 		}
-		if c.Origin == FromDrift && b.in.onDrift(o) == Keep {
+		if c.Origin == FromDrift && ch.in.onDrift(o) == Keep {
 			d.kept = append(d.kept, c)
 			d.alwaysSend(asShown(v, f.row))
 			continue
@@ -518,7 +518,7 @@ func (b *changes) difference(i int) (d difference) {
 		// What such an update makes of the text, its own answer has to show: else it would be sent each time, should the
 		// service write it otherwise for ever.
 		d.alone = d.alone || c.Origin == FromDrift && f.prior.SentUnseen(v.Field.Name)
-		cause := cmp.Or(b.whyUnappliable(i, v), b.unknownLink(f, &o.Values[k]))
+		cause := cmp.Or(ch.whyUnappliable(i, v), ch.unknownLink(f, &o.Values[k]))
 		switch c.Possible = cause == ""; {
 		case c.Possible && len(created) > 0:
 			d.late.add(v, c, created)
@@ -527,40 +527,40 @@ func (b *changes) difference(i int) (d difference) {
 		case compared:
 			d.block(c, cause, diag.Position{})
 		default: // nothing says that it differs, and nothing could be done
-			b.noteUnseen(i, v)
+			ch.noteUnseen(i, v)
 		}
 	}
 	return d
 }
 
 // noteUnseen notes a value that is taken to be as the manifest wants it, since nothing shows it.
-func (b *changes) noteUnseen(i int, v *resource.Value) {
-	o, f := b.in.Desired[i], &b.objects.states[i]
+func (ch *changes) noteUnseen(i int, v *resource.Value) {
+	o, f := ch.in.Desired[i], &ch.objects.states[i]
 	switch _, shown := v.Field.ObservedIn(f.row); {
 	case shown, v.Field.Header, v.Field.CreateOnly(): // it leads a text, or nobody can change it
 	case f.row == nil:
-		b.gaps.add(o, "", "", b.objects.whyUnread(f))
+		ch.gaps.add(o, "", "", ch.objects.whyUnread(f))
 	case resource.IsCustom(v):
-		b.gaps.add(o, resource.CustomFieldsName, "values of custom fields", b.whyCustomUnread())
+		ch.gaps.add(o, resource.CustomFieldsName, "values of custom fields", ch.whyCustomUnread())
 	default:
-		b.gaps.add(o, v.Field.Path(), v.Field.Path(), notShown)
+		ch.gaps.add(o, v.Field.Path(), v.Field.Path(), notShown)
 	}
 }
 
-func (b *changes) whyCustomUnread() gapReason {
-	if b.in.RefreshAll {
+func (ch *changes) whyCustomUnread() gapReason {
+	if ch.in.RefreshAll {
 		return gapReason{why: "the service does not show them"}
 	}
 	return gapReason{"reading them takes a request each", "--refresh-all reads them"}
 }
 
 // countSettled counts the objects that nothing is to be done about.
-func (b *changes) countSettled() {
-	for _, o := range b.settled {
-		if b.gaps.objects[o] {
-			b.plan.Summary.NotCompared++
+func (ch *changes) countSettled() {
+	for _, o := range ch.settled {
+		if ch.gaps.objects[o] {
+			ch.plan.Summary.NotCompared++
 		} else {
-			b.plan.Summary.Unchanged++
+			ch.plan.Summary.Unchanged++
 		}
 	}
 }
@@ -579,12 +579,12 @@ func asShown(v *resource.Value, row resource.Row) *resource.Value {
 }
 
 // whyUnappliable says why a change cannot be made, or "".
-func (b *changes) whyUnappliable(i int, v *resource.Value) string {
-	t := b.objects.states[i].info
-	if why := b.blockers.whyUnavailable(i, v); why != "" {
+func (ch *changes) whyUnappliable(i int, v *resource.Value) string {
+	t := ch.objects.states[i].info
+	if why := ch.blockers.whyUnavailable(i, v); why != "" {
 		return why
 	}
-	if names := b.differ.leftOut(v, &b.objects.states[i], b.refs.idResolver(i)); len(names) > 0 && !b.in.RefreshAll {
+	if names := ch.differ.leftOut(v, &ch.objects.states[i], ch.refs.idResolver(i)); len(names) > 0 && !ch.in.RefreshAll {
 		return "the service did not take " + strings.Join(names, ", ") + " as " + v.Field.Name + " when it was last sent, without an error: leave it out, or put right what is in the way; --refresh-all sends it again"
 	}
 	switch {
@@ -595,33 +595,33 @@ func (b *changes) whyUnappliable(i int, v *resource.Value) string {
 	}
 	if v.Field.Unique {
 		want, _ := v.Desired(nil)
-		if h := b.blockers.claims.holder(i, claim{v.Field, want}); h != nil && h.why != "" {
+		if h := ch.blockers.claims.holder(i, claim{v.Field, want}); h != nil && h.why != "" {
 			return h.why
 		}
 	}
-	if others := b.stillHave(i, v); others != "" {
+	if others := ch.stillHave(i, v); others != "" {
 		return others
 	}
-	if root := b.blockers.blockerOf(v); root != noObject {
-		return "its " + v.Field.Name + " needs " + string(b.in.Desired[root].Address) + ": " + b.blockers.blockReason(root, root)
+	if root := ch.blockers.blockerOf(v); root != noObject {
+		return "its " + v.Field.Name + " needs " + string(ch.in.Desired[root].Address) + ": " + ch.blockers.blockReason(root, root)
 	}
 	return ""
 }
 
 // stillHave says which siblings would have, beside the object, what only one is meant to have; "" = none.
-func (b *changes) stillHave(i int, v *resource.Value) string {
-	f := &b.objects.states[i]
-	if !v.Field.Exclusive || isOff(v) || !b.snapshot.listed(f.info, f.parent) {
+func (ch *changes) stillHave(i int, v *resource.Value) string {
+	f := &ch.objects.states[i]
+	if !v.Field.Exclusive || isOff(v) || !ch.snapshot.listed(f.info, f.parent) {
 		return ""
 	}
 	var others []string
-	l, _ := b.snapshot.list(f.info, f.parent)
+	l, _ := ch.snapshot.list(f.info, f.parent)
 	for _, row := range l.rows {
 		if has, _ := row.Shown(v.Field); has != true || row.ID() == f.id {
 			continue
 		}
-		if at, managed := b.objects.owners[serviceID{f.info.kind.Name, row.ID()}]; managed {
-			if w, given := b.in.Desired[at].Value(v.Field.Name); given && isOff(w) {
+		if at, managed := ch.objects.owners[serviceID{f.info.kind.Name, row.ID()}]; managed {
+			if w, given := ch.in.Desired[at].Value(v.Field.Name); given && isOff(w) {
 				continue
 			}
 		}
@@ -633,31 +633,31 @@ func (b *changes) stillHave(i int, v *resource.Value) string {
 	return "the service would leave " + v.Field.Name + " with " + diag.First(others, fewNames) + ", too: write `" + v.Field.Name + ": false` there"
 }
 
-func (b *changes) recordDrift(i int, d *difference) {
-	o := b.in.Desired[i]
+func (ch *changes) recordDrift(i int, d *difference) {
+	o := ch.in.Desired[i]
 	for _, list := range []struct {
 		changes []Change
 		kept    bool
 	}{{d.changes, false}, {d.late.changes, false}, {d.unappliable, false}, {d.kept, true}} {
 		for k := range list.changes {
 			if c := &list.changes[k]; c.Origin == FromDrift || list.kept {
-				b.plan.Drift = append(b.plan.Drift, Drift{o, c, list.kept})
+				ch.plan.Drift = append(ch.plan.Drift, Drift{o, c, list.kept})
 			}
 		}
 	}
-	b.plan.Summary.Kept += len(d.kept)
-	b.plan.Summary.Ignored += d.ignored
+	ch.plan.Summary.Kept += len(d.kept)
+	ch.plan.Summary.Ignored += d.ignored
 }
 
-func (b *changes) addBlocked(i int, d *difference) {
+func (ch *changes) addBlocked(i int, d *difference) {
 	if len(d.unappliable) == 0 {
 		return
 	}
-	t := b.objects.states[i].info
+	t := ch.objects.states[i].info
 	of := map[blockedFor]*difference{}
 	var order []blockedFor
 	for k, c := range d.unappliable {
-		why := b.blockedFor(i, d, k)
+		why := ch.blockedFor(i, d, k)
 		if of[why] == nil {
 			of[why] = &difference{}
 			order = append(order, why)
@@ -665,7 +665,7 @@ func (b *changes) addBlocked(i int, d *difference) {
 		of[why].block(c, d.causes[k], diag.Position{})
 	}
 	for _, why := range order {
-		step := b.steps.add(i, NotPossible)
+		step := ch.steps.add(i, NotPossible)
 		if why == (blockedFor{}) && !d.position.IsZero() {
 			step.Position = d.position
 		}
@@ -679,8 +679,8 @@ type blockedFor struct {
 	notOffered  bool   // by the API
 }
 
-func (b *changes) blockedFor(i int, d *difference, k int) blockedFor {
-	o, t := b.in.Desired[i], b.objects.states[i].info
+func (ch *changes) blockedFor(i int, d *difference, k int) blockedFor {
+	o, t := ch.in.Desired[i], ch.objects.states[i].info
 	cause := d.causes[k]
 	if d.unsupported != "" && cause == lacksObjects(d.unsupported) {
 		return blockedFor{unsupported: d.unsupported}
@@ -698,8 +698,8 @@ func (b *changes) blockedFor(i int, d *difference, k int) blockedFor {
 
 // withoutOutsiders is a value without the people who are not members of the project. They are
 // added to what is not possible.
-func (b *changes) withoutOutsiders(i int, v *resource.Value, d *difference) *resource.Value {
-	out := b.outsiders.byValue[v]
+func (ch *changes) withoutOutsiders(i int, v *resource.Value, d *difference) *resource.Value {
+	out := ch.outsiders.byValue[v]
 	if len(out) == 0 {
 		return v
 	}
@@ -708,7 +708,7 @@ func (b *changes) withoutOutsiders(i int, v *resource.Value, d *difference) *res
 		names[o.role] = append(names[o.role], o.ref.Text)
 	}
 	via := resource.MustLookup(v.Field.MustBeMemberOf).Membership
-	at := string(b.in.Desired[b.objects.ancestor(i, b.objects.kind(via.Container))].Address)
+	at := string(ch.in.Desired[ch.objects.ancestor(i, ch.objects.kind(via.Container))].Address)
 	for _, role := range slices.Sorted(maps.Keys(names)) {
 		why := "the service accepts only members of " + at + " as " + v.Field.Name + ": add " + strings.Join(names[role], ", ") + " to its members"
 		if role != "" {
@@ -725,68 +725,68 @@ func (b *changes) withoutOutsiders(i int, v *resource.Value, d *difference) *res
 }
 
 // findNewest finds the highest readable number in each parent: new objects get higher ones.
-func (b *changes) findNewest() {
-	b.highestNumber = map[scope]int{}
-	for i := range b.objects.states {
-		if f := &b.objects.states[i]; f.presence == exists && f.identifier != "" && f.parent != noObject {
+func (ch *changes) findNewest() {
+	ch.highestNumber = map[scope]int{}
+	for i := range ch.objects.states {
+		if f := &ch.objects.states[i]; f.presence == exists && f.identifier != "" && f.parent != noObject {
 			at := scope{f.info, f.parent}
-			b.highestNumber[at] = max(b.highestNumber[at], numberOf(b.objects.states[f.parent].identifier, f.identifier))
+			ch.highestNumber[at] = max(ch.highestNumber[at], numberOf(ch.objects.states[f.parent].identifier, f.identifier))
 		}
 	}
 }
 
 // neededByChildren reports whether something that the manifest has in an object cannot be made while the field is off.
-func (b *changes) neededByChildren(o *resource.Object, field *resource.Field) bool {
-	return slices.ContainsFunc(b.in.Desired, func(child *resource.Object) bool {
+func (ch *changes) neededByChildren(o *resource.Object, field *resource.Field) bool {
+	return slices.ContainsFunc(ch.in.Desired, func(child *resource.Object) bool {
 		return child.Parent == o && child.Kind.RequiresFeature == field.Name
 	})
 }
 
 // keepHidden leaves an object as it is that no list shows.
-func (b *changes) keepHidden(i int) {
-	o, f := b.in.Desired[i], &b.objects.states[i]
-	b.recordKnown(i)
+func (ch *changes) keepHidden(i int) {
+	o, f := ch.in.Desired[i], &ch.objects.states[i]
+	ch.recordKnown(i)
 	switch {
 	case f.id == "": // its parent is hidden
 	case !f.isAway(o):
-		b.leave(o)
+		ch.leave(o)
 	case f.row != nil:
-		b.keepDifferences(i)
+		ch.keepDifferences(i)
 	default:
-		b.settled = append(b.settled, o)
-		b.gaps.add(o, "", "", b.objects.whyHidden())
+		ch.settled = append(ch.settled, o)
+		ch.gaps.add(o, "", "", ch.objects.whyHidden())
 	}
 }
 
 // keepArchived leaves an archived object as it is. It warns unless the manifest says archived.
-func (b *changes) keepArchived(i int) {
-	o := b.in.Desired[i]
-	b.recordKnown(i)
+func (ch *changes) keepArchived(i int) {
+	o := ch.in.Desired[i]
+	ch.recordKnown(i)
 	if _, _, given := wantsArchived(o); given {
-		b.keepDifferences(i)
+		ch.keepDifferences(i)
 		return
 	}
-	b.leave(o)
-	b.diags.warn(o, "archived", string(o.Address)+" is archived on the service; it and its members are left as they are", "")
+	ch.leave(o)
+	ch.diags.warn(o, "archived", string(o.Address)+" is archived on the service; it and its members are left as they are", "")
 }
 
 // leave does nothing about an object that somebody archived.
-func (b *changes) leave(o *resource.Object) {
-	b.settled = append(b.settled, o)
-	b.gaps.add(o, "", "", leftAlone)
+func (ch *changes) leave(o *resource.Object) {
+	ch.settled = append(ch.settled, o)
+	ch.gaps.add(o, "", "", leftAlone)
 }
 
 // keepDifferences says what differs of an object that is archived, as the manifest wants it, and stays as it is.
-func (b *changes) keepDifferences(i int) {
-	d := b.difference(i)
+func (ch *changes) keepDifferences(i int) {
+	d := ch.difference(i)
 	left := difference{kept: slices.Concat(d.changes, d.kept, d.unappliable)}
-	if b.recordDrift(i, &left); len(left.kept) == 0 {
-		b.settled = append(b.settled, b.in.Desired[i])
+	if ch.recordDrift(i, &left); len(left.kept) == 0 {
+		ch.settled = append(ch.settled, ch.in.Desired[i])
 	}
 }
 
-func (b *changes) planArchive(i int) {
-	o, f := b.in.Desired[i], &b.objects.states[i]
+func (ch *changes) planArchive(i int) {
+	o, f := ch.in.Desired[i], &ch.objects.states[i]
 	v, want, given := wantsArchived(o)
 	verb := resource.Archive
 	switch isNew := f.presence == absent; {
@@ -795,23 +795,23 @@ func (b *changes) planArchive(i int) {
 	case !want:
 		verb = resource.Unarchive
 	}
-	op, ok := o.Kind.Op(verb, b.in.API)
+	op, ok := o.Kind.Op(verb, ch.in.API)
 	if !ok {
 		return
 	}
-	if reason := b.checks.whyUnarchivable(i); verb == resource.Archive && reason != "" {
-		b.addBlocked(i, &difference{unappliable: []Change{change(v, FromManifest)}, causes: []string{reason}})
+	if reason := ch.checks.whyUnarchivable(i); verb == resource.Archive && reason != "" {
+		ch.addBlocked(i, &difference{unappliable: []Change{change(v, FromManifest)}, causes: []string{reason}})
 		return
 	}
-	step := b.steps.add(i, Update)
-	step.Operation, step.Values, step.needsObjects = op, []*resource.Value{v}, b.steps.toCreate(i)
+	step := ch.steps.add(i, Update)
+	step.Operation, step.Values, step.needsObjects = op, []*resource.Value{v}, ch.steps.toCreate(i)
 	step.changes = changesTo(step.Values)
-	b.archiveSteps = append(b.archiveSteps, step)
+	ch.archiveSteps = append(ch.archiveSteps, step)
 }
 
 // fillsFirst reports whether a new object gets its dates only after its members are in.
-func (b *changes) fillsFirst(i int) bool {
-	return b.objects.states[i].info.update != nil && b.objects.willBeClosed(i) && slices.ContainsFunc(b.memberships.sets, func(r *memberSet) bool {
-		return r.object == i && slices.ContainsFunc(r.entries, func(e memberRef) bool { return !b.memberships.isIn(r, e) })
+func (ch *changes) fillsFirst(i int) bool {
+	return ch.objects.states[i].info.update != nil && ch.objects.willBeClosed(i) && slices.ContainsFunc(ch.memberships.sets, func(r *memberSet) bool {
+		return r.object == i && slices.ContainsFunc(r.entries, func(e memberRef) bool { return !ch.memberships.isIn(r, e) })
 	})
 }

@@ -31,27 +31,27 @@ func readCustomFields(refs *references) {
 }
 
 // isOfItsType reports whether the service shows that an object is of the type that defines a custom field.
-func (s *references) isOfItsType(f *objectState, definition *resource.Object) bool {
+func (re *references) isOfItsType(f *objectState, definition *resource.Object) bool {
 	field, ok := f.info.kind.Field("type")
 	if !ok || definition.Parent == nil {
 		return false
 	}
-	at := s.objects.index[definition.Parent]
+	at := re.objects.index[definition.Parent]
 	is, known := field.ObservedIn(f.row)
-	return known && is == s.objects.states[at].id && s.objects.states[at].presence == exists && s.objects.states[s.objects.index[definition]].presence == exists
+	return known && is == re.objects.states[at].id && re.objects.states[at].presence == exists && re.objects.states[re.objects.index[definition]].presence == exists
 }
 
 // readCustomField puts the value of one custom field into values, once it is known.
-func (s *references) readCustomField(i int, definition *resource.Object, values map[string]any) {
-	id := s.objects.states[s.objects.index[definition]].id
-	params := s.objects.params(i)
+func (re *references) readCustomField(i int, definition *resource.Object, values map[string]any) {
+	id := re.objects.states[re.objects.index[definition]].id
+	params := re.objects.params(i)
 	params[definition.Kind.Param] = id
 	verb, api := resource.GetValue, resource.V1
-	if s.in.API == resource.V2 {
+	if re.in.API == resource.V2 {
 		verb, api = resource.GetFields, resource.V2
 	}
 	op, _ := definition.Kind.Op(verb, api)
-	a, answered := s.service.askAt(op, params)
+	a, answered := re.service.askAt(op, params)
 	if !answered || a.Unsupported {
 		return
 	}

@@ -18,7 +18,7 @@ type differ struct {
 
 // compare holds one field's three sides against each other. compared is false
 // where neither the service nor the state says anything of it.
-func (s *differ) compare(v *resource.Value, f *objectState, resolve resource.IDResolver) (c Change, compared, differs bool) {
+func (d *differ) compare(v *resource.Value, f *objectState, resolve resource.IDResolver) (c Change, compared, differs bool) {
 	if v.Content != nil {
 		return compareContent(v, f)
 	}
@@ -35,18 +35,18 @@ func (s *differ) compare(v *resource.Value, f *objectState, resolve resource.IDR
 			if complete && have == want {
 				return c, true, false
 			}
-			if applied && complete && resource.Digest(want) == prior && f.prior.stillShown(v.Field, have, f.row) && len(s.leftOut(v, f, resolve)) == 0 {
+			if applied && complete && resource.Digest(want) == prior && f.prior.stillShown(v.Field, have, f.row) && len(d.leftOut(v, f, resolve)) == 0 {
 				return c, true, false
 			}
 			c = change(v, FromManifest)
 			if applied && f.prior.drifted(v.Field, f.lastShown(v.Field), f.row) {
 				c.Origin, c.Conflict = FromDrift, complete && resource.Digest(want) != prior
 			}
-			c.Before, c.After = s.displayValues(v, have, want, c.After, resolve)
+			c.Before, c.After = d.displayValues(v, have, want, c.After, resolve)
 			return c, true, true
 		}
 	}
-	if applied && complete && resource.Digest(want) == prior && len(s.leftOut(v, f, resolve)) == 0 {
+	if applied && complete && resource.Digest(want) == prior && len(d.leftOut(v, f, resolve)) == 0 {
 		return c, true, false
 	}
 	if v.Field.CreateOnly() && (!applied || !complete) {
@@ -54,14 +54,14 @@ func (s *differ) compare(v *resource.Value, f *objectState, resolve resource.IDR
 	}
 	c = change(v, NotRefreshed)
 	if prior != "" && !strings.HasPrefix(prior, "sha256:") {
-		before := s.refs.nameIDs(v, v.Field.WithoutProperty(prior), resolve)
+		before := d.refs.nameIDs(v, v.Field.WithoutProperty(prior), resolve)
 		c.Before = &before
 	}
 	return c, f.prior != nil && len(f.prior.Values) > 0, true
 }
 
 // leftOut are the references of a field that the service left out when they were sent last, while nothing has changed since.
-func (s *differ) leftOut(v *resource.Value, f *objectState, resolve resource.IDResolver) (names []string) {
+func (d *differ) leftOut(v *resource.Value, f *objectState, resolve resource.IDResolver) (names []string) {
 	want, complete := v.Desired(resolve)
 	if !complete || f.prior == nil || f.prior.PendingIntent != nil || f.prior.Values[v.Field.Name] != resource.Digest(want) {
 		return nil
@@ -92,10 +92,10 @@ func compareContent(v *resource.Value, f *objectState) (c Change, compared, diff
 	return change(v, FromManifest), compared, differs
 }
 
-func (s *differ) displayValues(v *resource.Value, have, want string, after *string, resolve resource.IDResolver) (*string, *string) {
-	before := s.refs.nameIDs(v, v.Field.WithoutProperty(have), resolve)
+func (d *differ) displayValues(v *resource.Value, have, want string, after *string, resolve resource.IDResolver) (*string, *string) {
+	before := d.refs.nameIDs(v, v.Field.WithoutProperty(have), resolve)
 	if v.Field.Rich() {
-		have, want = s.refs.nameLinks(v, have, want)
+		have, want = d.refs.nameLinks(v, have, want)
 		old, now := resource.PlainText(have), resource.PlainText(want)
 		if old == now { // only the markup differs: show it
 			old, now = have, want

@@ -60,10 +60,10 @@ func findDivergences(differ *differ, memberships *memberships) *divergences {
 }
 
 // field compares a field that the service shows with what was applied, and with the manifest.
-func (s *divergences) field(i int, v *resource.Value) {
-	o, f := s.in.Desired[i], &s.objects.states[i]
-	resolve := s.refs.idResolver(i)
-	c, _, differs := s.differ.compare(v, f, resolve)
+func (di *divergences) field(i int, v *resource.Value) {
+	o, f := di.in.Desired[i], &di.objects.states[i]
+	resolve := di.refs.idResolver(i)
+	c, _, differs := di.differ.compare(v, f, resolve)
 	have, shown := v.Field.ObservedIn(f.row)
 	if f.row == nil || !shown || !differs {
 		return
@@ -77,7 +77,7 @@ func (s *divergences) field(i int, v *resource.Value) {
 			return // only the manifest changed
 		}
 		if !complete && v.Field.IsRef() { // what it names was deleted: that changed nothing in the manifest
-			want, complete = v.Desired(s.formerly(resolve))
+			want, complete = v.Desired(di.formerly(resolve))
 		}
 		d.Conflict = !complete || resource.Digest(want) != f.prior.Values[v.Field.Name]
 	}
@@ -87,41 +87,41 @@ func (s *divergences) field(i int, v *resource.Value) {
 			ids = strings.Split(have, ",")
 		}
 	}
-	s.add(i, d, ids)
+	di.add(i, d, ids)
 }
 
 // formerly resolves what no longer exists to the ID that the state has of it.
-func (s *divergences) formerly(resolve resource.IDResolver) resource.IDResolver {
+func (di *divergences) formerly(resolve resource.IDResolver) resource.IDResolver {
 	return func(field *resource.Field, r *resource.Reference) (string, bool) {
 		id, ok := resolve(field, r)
 		if !ok && r.Target != nil {
-			id = s.in.Prior[r.Target.Address].ID
+			id = di.in.Prior[r.Target.Address].ID
 		}
 		return id, id != ""
 	}
 }
 
 // add adds a field that names what has the IDs on the service.
-func (s *divergences) add(i int, d Divergence, ids []string) {
+func (di *divergences) add(i int, d Divergence, ids []string) {
 	if d.Value.Field.IsRef() {
-		t := s.objects.states[i].info.ref(d.Value.Field)
+		t := di.objects.states[i].info.ref(d.Value.Field)
 		named := map[string]bool{}
 		byKey := slices.ContainsFunc(d.Value.Refs, func(r resource.Reference) bool {
 			return r.Target != nil && r.Text == r.Target.Key && r.Text != r.Target.Name()
 		})
 		for k := range d.Value.Refs {
-			_, id, _ := s.refs.target(i, t, &d.Value.Refs[k])
+			_, id, _ := di.refs.target(i, t, &d.Value.Refs[k])
 			if named[id] = true; !slices.Contains(ids, id) {
 				d.Drop = append(d.Drop, k)
 			}
 		}
 		for _, id := range ids {
-			name := s.writtenName(i, t, id, byKey)
-			if at, owned := s.objects.owners[serviceID{t.to.kind.Name, id}]; owned {
+			name := di.writtenName(i, t, id, byKey)
+			if at, owned := di.objects.owners[serviceID{t.to.kind.Name, id}]; owned {
 				if d.Named == nil {
 					d.Named = map[string]*resource.Object{}
 				}
-				d.Named[name] = s.in.Desired[at]
+				d.Named[name] = di.in.Desired[at]
 			}
 			if d.All = append(d.All, name); !named[id] {
 				d.Add = append(d.Add, name)
@@ -130,29 +130,29 @@ func (s *divergences) add(i int, d Divergence, ids []string) {
 		slices.Sort(d.All)
 		slices.Sort(d.Add)
 	}
-	s.list = append(s.list, d)
+	di.list = append(di.list, d)
 }
 
 // membership finds out where an object is that is not where the manifest, and the last apply, have it.
-func (s *divergences) membership(i int, v *resource.Value) {
-	o, f := s.in.Desired[i], &s.objects.states[i]
+func (di *divergences) membership(i int, v *resource.Value) {
+	o, f := di.in.Desired[i], &di.objects.states[i]
 	t := f.info.ref(v.Field)
 	m := t.membership.Membership
 	if len(v.Refs) == 0 {
-		s.uncontained(i, v, t)
+		di.uncontained(i, v, t)
 		return
 	}
 	var stay, left []string
 	for k := range v.Refs {
-		at, id, _ := s.refs.target(i, t, &v.Refs[k])
-		for _, r := range s.memberships.sets {
+		at, id, _ := di.refs.target(i, t, &v.Refs[k])
+		for _, r := range di.memberships.sets {
 			here := r.kind == t.membership && (m.On == m.Container && r.object == i || m.On != m.Container && r.container.ID == id)
 			at := slices.IndexFunc(r.entries, func(e memberRef) bool { return e.ref == &v.Refs[k] })
 			if !here || at < 0 {
 				continue
 			}
-			_, applied := slices.BinarySearch(s.in.Prior[r.address()].Members, r.entries[at].id)
-			if r.read && !s.memberships.isIn(r, r.entries[at]) && (applied || len(s.in.Prior) == 0) {
+			_, applied := slices.BinarySearch(di.in.Prior[r.address()].Members, r.entries[at].id)
+			if r.read && !di.memberships.isIn(r, r.entries[at]) && (applied || len(di.in.Prior) == 0) {
 				left = append(left, id)
 			}
 		}
@@ -163,48 +163,48 @@ func (s *divergences) membership(i int, v *resource.Value) {
 	if len(left) == 0 {
 		return
 	}
-	d := Divergence{Object: o, Value: v, Row: f.row, Change: change(v, FromDrift), Unknown: len(s.in.Prior) == 0}
+	d := Divergence{Object: o, Value: v, Row: f.row, Change: change(v, FromDrift), Unknown: len(di.in.Prior) == 0}
 	if v.Field.Type == resource.Ref {
-		now, known := s.containers(i, t)
+		now, known := di.containers(i, t)
 		if !known {
 			return
 		}
 		stay = now
 	}
-	if before := s.refs.nameIDs(v, strings.Join(stay, ","), s.refs.idResolver(i)); before != "" {
+	if before := di.refs.nameIDs(v, strings.Join(stay, ","), di.refs.idResolver(i)); before != "" {
 		d.Change.Before = &before
 	}
-	s.add(i, d, stay)
+	di.add(i, d, stay)
 }
 
 // uncontained finds out where people put an object that is to be in no container.
-func (s *divergences) uncontained(i int, v *resource.Value, t *refField) {
+func (di *divergences) uncontained(i int, v *resource.Value, t *refField) {
 	m := t.membership.Membership
 	if m.On == m.Container || v.Field.Name == m.SeveralField {
 		return // which only takes out what planform put in
 	}
-	all, _, known := s.memberships.containersIn(t, s.objects.within(i, t.to))
+	all, _, known := di.memberships.containersIn(t, di.objects.within(i, t.to))
 	var now []string
 	for _, c := range all {
-		byManifest := slices.Contains(s.in.Prior[c.Container.Address.Members(m.Plural(), 1)].Members, s.objects.states[i].id) // which changed then
-		if slices.Contains(c.members, s.objects.states[i].id) && !byManifest {
+		byManifest := slices.Contains(di.in.Prior[c.Container.Address.Members(m.Plural(), 1)].Members, di.objects.states[i].id) // which changed then
+		if slices.Contains(c.members, di.objects.states[i].id) && !byManifest {
 			now = append(now, c.Container.ID)
 		}
 	}
 	if !known || len(now) == 0 {
 		return
 	}
-	before := s.refs.nameIDs(v, strings.Join(now, ","), s.refs.idResolver(i))
-	d := Divergence{Object: s.in.Desired[i], Value: v, Row: s.objects.states[i].row, Change: change(v, FromDrift), Unknown: len(s.in.Prior) == 0}
+	before := di.refs.nameIDs(v, strings.Join(now, ","), di.refs.idResolver(i))
+	d := Divergence{Object: di.in.Desired[i], Value: v, Row: di.objects.states[i].row, Change: change(v, FromDrift), Unknown: len(di.in.Prior) == 0}
 	d.Change.Before = &before
-	s.add(i, d, now)
+	di.add(i, d, now)
 }
 
 // containers are the IDs of those of a kind that an object is in. ok is false while that is not read.
-func (s *divergences) containers(i int, t *refField) (ids []string, ok bool) {
-	all, _, ok := s.memberships.containersIn(t, s.objects.within(i, t.to))
+func (di *divergences) containers(i int, t *refField) (ids []string, ok bool) {
+	all, _, ok := di.memberships.containersIn(t, di.objects.within(i, t.to))
 	for _, c := range all {
-		if slices.Contains(c.members, s.objects.states[i].id) {
+		if slices.Contains(c.members, di.objects.states[i].id) {
 			ids = append(ids, c.Container.ID)
 		}
 	}
@@ -213,14 +213,14 @@ func (s *divergences) containers(i int, t *refField) (ids []string, ok bool) {
 
 // writtenName is the text by which a manifest names an object of the service: its name where that is clear, or its key if
 // the field has keys, else its ID.
-func (s *divergences) writtenName(i int, t *refField, id string, byKey bool) string {
-	within := s.objects.withinOf(i, t)
-	at, owned := s.objects.owners[serviceID{t.to.kind.Name, id}]
+func (di *divergences) writtenName(i int, t *refField, id string, byKey bool) string {
+	within := di.objects.withinOf(i, t)
+	at, owned := di.objects.owners[serviceID{t.to.kind.Name, id}]
 	var texts []string
 	switch {
 	case owned:
-		o := s.in.Desired[at]
-		if s.objects.states[at].parent != within && t.field.CrossProject {
+		o := di.in.Desired[at]
+		if di.objects.states[at].parent != within && t.field.CrossProject {
 			return o.Parent.Key + "/" + o.Key
 		}
 		if byKey || t.to.kind.Identifier != nil {
@@ -230,17 +230,17 @@ func (s *divergences) writtenName(i int, t *refField, id string, byKey bool) str
 			texts = append(texts, o.Text(n))
 		}
 		texts = append(texts, o.Key)
-	case t.to.list != nil && (!t.to.kind.Numbered() || s.snapshot.listed(t.to, within)):
-		l, _ := s.snapshot.list(t.to, within)
+	case t.to.list != nil && (!t.to.kind.Numbered() || di.snapshot.listed(t.to, within)):
+		l, _ := di.snapshot.list(t.to, within)
 		if l == nil {
 			return id
 		}
 		for _, row := range l.byID(id) {
-			texts = append(append(texts, s.objects.readableID(t.to.kind, within, row)), displayTexts(t.to.kind, row)...)
+			texts = append(append(texts, di.objects.readableID(t.to.kind, within, row)), displayTexts(t.to.kind, row)...)
 		}
 	}
 	for _, text := range texts {
-		if text != "" && !resource.IsID(text) && text != resource.Me && !strings.ContainsFunc(text, unicode.IsControl) && s.means(t.to, within, text) == id {
+		if text != "" && !resource.IsID(text) && text != resource.Me && !strings.ContainsFunc(text, unicode.IsControl) && di.means(t.to, within, text) == id {
 			return text
 		}
 	}
@@ -248,16 +248,16 @@ func (s *divergences) writtenName(i int, t *refField, id string, byKey bool) str
 }
 
 // means is the ID of what a manifest names by a text, or "" where that is not clear.
-func (s *divergences) means(t *kindInfo, within int, text string) string {
-	if s.byText == nil {
-		s.byText = map[textKey][]int{}
-		for i, o := range s.in.Desired {
-			f := &s.objects.states[i]
+func (di *divergences) means(t *kindInfo, within int, text string) string {
+	if di.byText == nil {
+		di.byText = map[textKey][]int{}
+		for i, o := range di.in.Desired {
+			f := &di.objects.states[i]
 			key := textKey{f.info, f.parent, o.Key, true}
-			s.byText[key] = append(s.byText[key], i)
+			di.byText[key] = append(di.byText[key], i)
 			for _, n := range o.Kind.NaturalKey {
 				key := textKey{f.info, f.parent, o.Text(n), false}
-				s.byText[key] = append(s.byText[key], i)
+				di.byText[key] = append(di.byText[key], i)
 			}
 		}
 	}
@@ -265,19 +265,19 @@ func (s *divergences) means(t *kindInfo, within int, text string) string {
 		if t.kind.AdoptOnRequestOnly && !isKey {
 			break
 		}
-		switch hits := s.byText[textKey{t, within, text, isKey}]; len(hits) {
+		switch hits := di.byText[textKey{t, within, text, isKey}]; len(hits) {
 		case 0:
 		case 1:
-			return s.objects.states[hits[0]].id
+			return di.objects.states[hits[0]].id
 		default:
 			return ""
 		}
 	}
-	l, st := s.snapshot.list(t, within)
+	l, st := di.snapshot.list(t, within)
 	if st != exists {
 		return ""
 	}
-	hits := s.snapshot.byIdentifier(l, t, within)[text]
+	hits := di.snapshot.byIdentifier(l, t, within)[text]
 	if !t.kind.AdoptOnRequestOnly && len(hits) == 0 {
 		if hits = l.byName(t.kind, false)[text]; len(hits) == 0 {
 			hits = l.byName(t.kind, true)[strings.ToLower(text)]
@@ -290,36 +290,36 @@ func (s *divergences) means(t *kindInfo, within int, text string) string {
 }
 
 // findUnmanaged counts what is beside the manifest's objects, as far as it was listed: not what every project begins with.
-func (s *divergences) findUnmanaged() {
-	if len(s.in.Targets) > 0 {
+func (di *divergences) findUnmanaged() {
+	if len(di.in.Targets) > 0 {
 		return
 	}
 	managed := map[scope]bool{}
-	for i := range s.objects.states {
-		f := &s.objects.states[i]
+	for i := range di.objects.states {
+		f := &di.objects.states[i]
 		managed[scope{f.info, f.parent}] = true
 	}
-	for _, at := range slices.Collect(maps.Keys(s.snapshot.listings)) {
-		l := s.snapshot.listings[at]
+	for _, at := range slices.Collect(maps.Keys(di.snapshot.listings)) {
+		l := di.snapshot.listings[at]
 		if !managed[at] || l.presence != exists || at.kind.kind.Section == "" {
 			continue
 		}
 		u := Unmanaged{Kind: at.kind.kind}
 		if at.parent != noObject {
-			u.Parent = s.in.Desired[at.parent].Address
+			u.Parent = di.in.Desired[at.parent].Address
 		}
 		for _, row := range l.rows {
 			id := serviceID{at.kind.kind.Name, row.ID()}
-			if _, owned := s.objects.owners[id]; owned || len(s.objects.addressesOf(id)) > 0 || row.Hidden() != "" || slices.ContainsFunc(displayTexts(at.kind.kind, row), at.kind.hasDefault) {
+			if _, owned := di.objects.owners[id]; owned || len(di.objects.addressesOf(id)) > 0 || row.Hidden() != "" || slices.ContainsFunc(displayTexts(at.kind.kind, row), at.kind.hasDefault) {
 				continue
 			}
 			u.Count++
 		}
 		if u.Count > 0 {
-			s.unmanaged = append(s.unmanaged, u)
+			di.unmanaged = append(di.unmanaged, u)
 		}
 	}
-	slices.SortFunc(s.unmanaged, func(a, b Unmanaged) int {
+	slices.SortFunc(di.unmanaged, func(a, b Unmanaged) int {
 		return cmp.Or(cmp.Compare(a.Parent, b.Parent), cmp.Compare(a.Kind.Name, b.Kind.Name))
 	})
 }

@@ -34,9 +34,9 @@ type kindInfo struct {
 
 // neededFields are the fields of a record that planning reads: its identity, the fields that
 // some manifest writes, and references to kinds of which something may be deleted; all of those of which it may be.
-func (t *kindInfo) neededFields(written map[*resource.Field]bool, deleted map[string]bool) string {
-	k := t.kind
-	if t.list.V2() && k.Parent != "" { // its rows do not name the parent, and the service refuses a name that they lack
+func (ki *kindInfo) neededFields(written map[*resource.Field]bool, deleted map[string]bool) string {
+	k := ki.kind
+	if ki.list.V2() && k.Parent != "" { // its rows do not name the parent, and the service refuses a name that they lack
 		return "all"
 	}
 	names := []string{"id", "archived_at", k.Parent}
@@ -54,11 +54,11 @@ func (t *kindInfo) neededFields(written map[*resource.Field]bool, deleted map[st
 				names = append(names, f.Wire[resource.NewerDialect])
 			}
 		}
-		if written[f] && f.Rich() && !t.list.V2() {
+		if written[f] && f.Rich() && !ki.list.V2() {
 			names = append(names, "updated_at") // see Record.stillShown
 		}
 	}
-	if deleted[k.Name] && !t.list.V2() {
+	if deleted[k.Name] && !ki.list.V2() {
 		names = append(names, "created_by", "updated_by", "updated_at")
 	}
 	slices.Sort(names)
@@ -66,73 +66,73 @@ func (t *kindInfo) neededFields(written map[*resource.Field]bool, deleted map[st
 }
 
 // listRead is the read that lists objects of the kind; ok is false where there is none.
-func (t *kindInfo) listRead(params map[string]string) (r Read, ok bool) {
-	if t.list == nil || params == nil {
+func (ki *kindInfo) listRead(params map[string]string) (r Read, ok bool) {
+	if ki.list == nil || params == nil {
 		return Read{}, false
 	}
-	r, ok = readOf(t.list, params)
-	r.Fields = t.neededFieldNames
+	r, ok = readOf(ki.list, params)
+	r.Fields = ki.neededFieldNames
 	return r, ok
 }
 
 // isDefaultFlag reports whether the field marks the object that others refer to by default,
 // such as the default state of a project.
-func (t *kindInfo) isDefaultFlag(f *resource.Field) bool {
-	return t.defaultFlag != "" && f.Name == t.defaultFlag
+func (ki *kindInfo) isDefaultFlag(f *resource.Field) bool {
+	return ki.defaultFlag != "" && f.Name == ki.defaultFlag
 }
 
 // ref returns the info of a field that names objects, or nil.
-func (t *kindInfo) ref(f *resource.Field) *refField {
-	if i := slices.IndexFunc(t.refs, func(r refField) bool { return r.field == f }); i >= 0 {
-		return &t.refs[i]
+func (ki *kindInfo) ref(f *resource.Field) *refField {
+	if i := slices.IndexFunc(ki.refs, func(r refField) bool { return r.field == f }); i >= 0 {
+		return &ki.refs[i]
 	}
 	return nil
 }
 
 // viaMembership reports whether a membership makes the field true instead of a body.
-func (t *kindInfo) viaMembership(f *resource.Field) bool {
-	r := t.ref(f)
+func (ki *kindInfo) viaMembership(f *resource.Field) bool {
+	r := ki.ref(f)
 	return r != nil && r.membership != nil
 }
 
 // recognisable reports whether an object can be found on the service without an ID or an identifier.
-func (t *kindInfo) recognisable() bool {
-	return t.list != nil && (t.externalIDs || len(t.naturalKey) > 0)
+func (ki *kindInfo) recognisable() bool {
+	return ki.list != nil && (ki.externalIDs || len(ki.naturalKey) > 0)
 }
 
 // findsExternalIDs reports whether an object can be looked for by its external ID alone, wherever it is.
-func (t *kindInfo) findsExternalIDs() bool {
-	return t.externalIDs && t.list != nil && slices.Contains(t.list.Query, "external_id")
+func (ki *kindInfo) findsExternalIDs() bool {
+	return ki.externalIDs && ki.list != nil && slices.Contains(ki.list.Query, "external_id")
 }
 
 // hasDefault reports whether every new parent has an object of that name from the start.
-func (t *kindInfo) hasDefault(name string) bool {
-	return slices.ContainsFunc(t.kind.Predefined, func(g string) bool { return strings.EqualFold(g, strings.TrimSpace(name)) })
+func (ki *kindInfo) hasDefault(name string) bool {
+	return slices.ContainsFunc(ki.kind.Predefined, func(g string) bool { return strings.EqualFold(g, strings.TrimSpace(name)) })
 }
 
 // refreshedSingly reports whether a request refreshes one object, or the children of one object
 // that has a parent itself, such as the links of a work item.
-func (t *kindInfo) refreshedSingly() bool {
-	if t.list == nil {
-		return t.readsOne()
+func (ki *kindInfo) refreshedSingly() bool {
+	if ki.list == nil {
+		return ki.readsOne()
 	}
-	return t.parent != nil && t.parent.parent != nil
+	return ki.parent != nil && ki.parent.parent != nil
 }
 
 // readsOne reports whether one object can be read without its siblings.
-func (t *kindInfo) readsOne() bool { return t.get != nil || t.find != nil }
+func (ki *kindInfo) readsOne() bool { return ki.get != nil || ki.find != nil }
 
 // referrers are the fields by which an object that is deleted may be named. What is
 // below another of its own kind is another matter, see [orphans.checkContents].
-func (t *kindInfo) referrers(kinds map[*resource.Kind]*kindInfo) []referrer {
+func (ki *kindInfo) referrers(kinds map[*resource.Kind]*kindInfo) []referrer {
 	var found []referrer
 	for _, k := range resource.Kinds() {
 		u := kinds[k]
-		if k == t.kind || k.Parent != t.kind.NamedWithin() || u.list == nil {
+		if k == ki.kind || k.Parent != ki.kind.NamedWithin() || u.list == nil {
 			continue
 		}
 		for i := range u.refs {
-			if r := &u.refs[i]; r.to == t && r.membership == nil && r.field.APIName() != "" {
+			if r := &u.refs[i]; r.to == ki && r.membership == nil && r.field.APIName() != "" {
 				found = append(found, referrer{u, r.field})
 			}
 		}
@@ -142,26 +142,26 @@ func (t *kindInfo) referrers(kinds map[*resource.Kind]*kindInfo) []referrer {
 
 // membershipsInside are the memberships of objects in a container of the kind: not of people,
 // who lose nothing by it, and not relations among equals.
-func (t *kindInfo) membershipsInside() []*resource.Kind {
+func (ki *kindInfo) membershipsInside() []*resource.Kind {
 	return slices.DeleteFunc(resource.Memberships(), func(k *resource.Kind) bool {
 		m := k.Membership
-		return m.Container != t.kind.Name || m.Member == m.Container || resource.MustLookup(m.Member).Section == ""
+		return m.Container != ki.kind.Name || m.Member == m.Container || resource.MustLookup(m.Member).Section == ""
 	})
 }
 
 // relations are the memberships of objects of the kind among each other.
-func (t *kindInfo) relations() []*resource.Kind {
+func (ki *kindInfo) relations() []*resource.Kind {
 	return slices.DeleteFunc(resource.Memberships(), func(k *resource.Kind) bool {
-		return k.Membership.Container != t.kind.Name || k.Membership.Inverse == ""
+		return k.Membership.Container != ki.kind.Name || k.Membership.Inverse == ""
 	})
 }
 
 // membershipsAround are the memberships by which containers of the workspace refer to objects of the
 // kind, such as the labels of an initiative. Objects with children are protected by those.
-func (t *kindInfo) membershipsAround() []*resource.Kind {
+func (ki *kindInfo) membershipsAround() []*resource.Kind {
 	return slices.DeleteFunc(resource.Memberships(), func(k *resource.Kind) bool {
 		m := k.Membership
-		return m.Member != t.kind.Name || m.On != m.Container || resource.MustLookup(m.Container).Parent != "" || len(resource.Children(t.kind.Name)) > 0
+		return m.Member != ki.kind.Name || m.On != m.Container || resource.MustLookup(m.Container).Parent != "" || len(resource.Children(ki.kind.Name)) > 0
 	})
 }
 

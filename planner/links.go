@@ -22,15 +22,15 @@ type addedLinks struct {
 
 // linkable is a value with the links that its text can have when the run is over: to pages,
 // and to objects that the run creates, which created lists.
-func (b *changes) linkable(v *resource.Value) (with *resource.Value, created []int) {
+func (ch *changes) linkable(v *resource.Value) (with *resource.Value, created []int) {
 	if len(v.Links) == 0 {
 		return v, nil
 	}
 	var links []resource.Reference
 	for _, r := range v.Links {
-		if r.ID = b.refs.page(r.Target); r.ID == "" {
-			at, wanted := b.objects.indexOf(r.Target.Address)
-			if !wanted || b.objects.states[at].presence != absent || b.blockers.blocker(at) != noObject || b.lacksFields(at) {
+		if r.ID = ch.refs.page(r.Target); r.ID == "" {
+			at, wanted := ch.objects.indexOf(r.Target.Address)
+			if !wanted || ch.objects.states[at].presence != absent || ch.blockers.blocker(at) != noObject || ch.lacksFields(at) {
 				continue
 			}
 			created = append(created, at)
@@ -41,17 +41,17 @@ func (b *changes) linkable(v *resource.Value) (with *resource.Value, created []i
 }
 
 // textAtCreation is a text as a create sends it. What it cannot link to yet is added to late.
-func (b *changes) textAtCreation(i int, v *resource.Value, step *Step, late *lateTexts) *resource.Value {
-	with, created := b.linkable(v)
-	t := b.objects.states[i].info
+func (ch *changes) textAtCreation(i int, v *resource.Value, step *Step, late *lateTexts) *resource.Value {
+	with, created := ch.linkable(v)
+	t := ch.objects.states[i].info
 	switch {
 	case len(created) == 0:
 		return with
-	case !slices.ContainsFunc(created, func(at int) bool { return b.objects.states[at].info.rank >= t.rank }): // they never wait for it
+	case !slices.ContainsFunc(created, func(at int) bool { return ch.objects.states[at].info.rank >= t.rank }): // they never wait for it
 		step.afterObjects = append(step.afterObjects, created...)
 		return with
 	case t.update == nil:
-		b.unlinked[t]++
+		ch.unlinked[t]++
 		return v.Linked(nil)
 	}
 	c := change(v, FromManifest)
@@ -62,24 +62,24 @@ func (b *changes) textAtCreation(i int, v *resource.Value, step *Step, late *lat
 
 // addLinks plans the step that sends texts when the objects which they name are there. It
 // comes after all creates: those are not to be pulled before others.
-func (b *changes) addLinks(i int, late *lateTexts, alwaysSent []*resource.Value) {
+func (ch *changes) addLinks(i int, late *lateTexts, alwaysSent []*resource.Value) {
 	if len(late.values) == 0 {
 		return
 	}
-	step := b.steps.add(i, Update)
-	step.Operation, step.stage = b.objects.states[i].info.update, 1
+	step := ch.steps.add(i, Update)
+	step.Operation, step.stage = ch.objects.states[i].info.update, 1
 	step.changes, step.Values = late.changes, slices.Concat(late.values, alwaysSent)
-	step.needsObjects = b.steps.toCreate(i)
+	step.needsObjects = ch.steps.toCreate(i)
 	step.afterObjects = slices.DeleteFunc(slices.Clone(late.targets), func(at int) bool { return at == i })
-	if create := b.steps.of[i]; create != nil && create.Action == Create {
-		b.addedLinks = append(b.addedLinks, addedLinks{step, create, late.targets})
+	if create := ch.steps.of[i]; create != nil && create.Action == Create {
+		ch.addedLinks = append(ch.addedLinks, addedLinks{step, create, late.targets})
 	}
 }
 
 // unknownLink says why a text that was just found cannot be sent: what it links to has a page, but this run does not know it. Else "".
-func (b *changes) unknownLink(f *objectState, v *resource.Value) string {
+func (ch *changes) unknownLink(f *objectState, v *resource.Value) string {
 	for _, r := range v.Links {
-		if _, wanted := b.objects.indexOf(r.Target.Address); f.matchedBy != "" && !wanted && b.refs.page(r.Target) == "" {
+		if _, wanted := ch.objects.indexOf(r.Target.Address); f.matchedBy != "" && !wanted && ch.refs.page(r.Target) == "" {
 			return "its " + v.Field.Name + " links to " + string(r.Target.Address) + ", which is not among the targets, and not in the state"
 		}
 	}
@@ -87,24 +87,24 @@ func (b *changes) unknownLink(f *objectState, v *resource.Value) string {
 }
 
 // missingLinks counts the links that are all that a text on the service lacks; 0 = it differs otherwise.
-func (b *changes) missingLinks(v *resource.Value, f *objectState) int {
+func (ch *changes) missingLinks(v *resource.Value, f *objectState) int {
 	if len(v.Links) == 0 {
 		return 0
 	}
 	have, _ := v.Field.ObservedIn(f.row)
 	there := slices.DeleteFunc(slices.Clone(v.Links), func(r resource.Reference) bool { return r.ID == "" || !strings.Contains(have, r.ID) })
-	if _, _, differs := b.differ.compare(v.Linked(there), f, func(_ *resource.Field, r *resource.Reference) (string, bool) { return r.ID, true }); differs {
+	if _, _, differs := ch.differ.compare(v.Linked(there), f, func(_ *resource.Field, r *resource.Reference) (string, bool) { return r.ID, true }); differs {
 		return 0
 	}
 	return len(v.Links) - len(there)
 }
 
 // noticeUnlinked says, once per kind, that texts stay without links.
-func (b *changes) noticeUnlinked() {
+func (ch *changes) noticeUnlinked() {
 	for _, k := range resource.Kinds() {
-		t := b.objects.kinds[k]
-		if n := b.unlinked[t]; n > 0 {
-			b.diags.notice("no-links", t.api.Noun()+" cannot change "+diag.A(k.Noun())+" after creation: the text of "+countOf(n, k)+
+		t := ch.objects.kinds[k]
+		if n := ch.unlinked[t]; n > 0 {
+			ch.diags.notice("no-links", t.api.Noun()+" cannot change "+diag.A(k.Noun())+" after creation: the text of "+countOf(n, k)+
 				" names objects that were created later, and stays without links to them", "")
 		}
 	}
@@ -112,15 +112,15 @@ func (b *changes) noticeUnlinked() {
 
 // linkAtOnce lets creates wait for what their texts name, where that is created before them
 // anyway, and returns the steps that are not needed then.
-func (b *changes) linkAtOnce() map[*Step]bool {
+func (ch *changes) linkAtOnce() map[*Step]bool {
 	done := map[*Step]bool{}
-	for _, l := range b.addedLinks {
-		if slices.ContainsFunc(l.targets, func(at int) bool { return b.steps.of[at].Index >= l.create.Index }) {
+	for _, l := range ch.addedLinks {
+		if slices.ContainsFunc(l.targets, func(at int) bool { return ch.steps.of[at].Index >= l.create.Index }) {
 			continue
 		}
 		done[l.step] = true
 		for _, at := range l.targets {
-			l.create.after = append(l.create.after, b.steps.of[at])
+			l.create.after = append(l.create.after, ch.steps.of[at])
 		}
 		for k, v := range l.create.Values {
 			if at := slices.IndexFunc(l.step.Values, func(w *resource.Value) bool { return w.Field == v.Field }); at >= 0 {

@@ -51,16 +51,16 @@ func FindLost(in Input, wanted *resource.Object) (rows []resource.Row, reads []R
 // identify decides what an object is on the service: by the manifest's ID, the state, the manifest's
 // readable identifier, the service's external ID, the natural key, in this order. An identifier that says
 // otherwise than the state or an external ID is an error.
-func (s *matches) identify(i int) {
-	o, f := s.in.Desired[i], &s.objects.states[i]
+func (m *matches) identify(i int) {
+	o, f := m.in.Desired[i], &m.objects.states[i]
 	if f.parent != noObject {
-		switch p := &s.objects.states[f.parent]; {
+		switch p := &m.objects.states[f.parent]; {
 		case !p.presence.decided():
 			f.presence, f.why = p.presence, p.why
 			return
 		case p.presence == absent:
 			f.prior = nil
-			if f.presence = s.snapshot.kindPresence(f.info); f.presence == exists {
+			if f.presence = m.snapshot.kindPresence(f.info); f.presence == exists {
 				f.presence = absent
 			}
 			return
@@ -71,7 +71,7 @@ func (s *matches) identify(i int) {
 	if o.ID != "" && f.known() && f.prior.ID != o.ID {
 		f.forgetPrior()
 	}
-	if s.checkOrigin(o, f); f.presence == invalid {
+	if m.checkOrigin(o, f); f.presence == invalid {
 		return
 	}
 	switch {
@@ -81,53 +81,53 @@ func (s *matches) identify(i int) {
 		if f.identifier == "" && f.prior != nil {
 			f.identifier = f.prior.Identifier
 		}
-		s.refresh(o, f)
+		m.refresh(o, f)
 	case f.known():
 		f.id, f.identifier = f.prior.ID, cmp.Or(f.prior.Identifier, o.Identifier)
-		s.refresh(o, f)
+		m.refresh(o, f)
 	case o.Identifier != "":
-		s.byIdentifier(o, f)
+		m.byIdentifier(o, f)
 	default:
-		s.recognise(o, f, "")
+		m.recognise(o, f, "")
 	}
 	if f.presence == exists {
-		s.objects.setZone(o, f)
-		s.checkIdentity(o, f)
+		m.objects.setZone(o, f)
+		m.checkIdentity(o, f)
 	}
 }
 
 // checkOrigin reports an object whose key is that of another one of the workspace that both come from. Where a name tells
 // what an object is, it takes the place of the other.
-func (s *matches) checkOrigin(o *resource.Object, f *objectState) {
+func (m *matches) checkOrigin(o *resource.Object, f *objectState) {
 	if f.prior == nil || f.prior.Origin == nil || o.Origin == nil || f.prior.Origin.Is(o.Origin) {
 		return
 	}
 	if field, name := telling(o); field != "" && !o.Kind.AdoptOnRequestOnly && len(o.Kind.NaturalKey) > 0 && f.prior.Values[field] == name {
 		return
 	}
-	s.fail(o, f, "other-origin", string(o.Address)+" was "+f.prior.Origin.String()+" at the last apply, and the manifest says that it is "+o.Origin.String()+": it is another "+o.Kind.Noun(),
+	m.fail(o, f, "other-origin", string(o.Address)+" was "+f.prior.Origin.String()+" at the last apply, and the manifest says that it is "+o.Origin.String()+": it is another "+o.Kind.Noun(),
 		"give the new one another key; planform export makes the keys of work items from their numbers")
 }
 
 // checkIdentity compares the identifier of a record with the manifest's.
-func (s *matches) checkIdentity(o *resource.Object, f *objectState) {
+func (m *matches) checkIdentity(o *resource.Object, f *objectState) {
 	shown := ""
 	switch {
 	case f.row != nil:
-		shown = s.objects.readableID(o.Kind, f.parent, f.row)
+		shown = m.objects.readableID(o.Kind, f.parent, f.row)
 	case f.known():
 		shown = f.prior.Identifier
 	}
 	switch {
 	case shown == "" || o.Identifier == "" || strings.EqualFold(shown, o.Identifier):
 	case o.ID != "":
-		s.fail(o, f, "contradiction", "the "+o.Kind.Noun()+" with the ID "+o.ID+" is "+shown+", not "+o.Identifier, "keep the id or the identifier, whichever is right")
+		m.fail(o, f, "contradiction", "the "+o.Kind.Noun()+" with the ID "+o.ID+" is "+shown+", not "+o.Identifier, "keep the id or the identifier, whichever is right")
 		return
 	case o.Kind.Identifier.APIName != "":
-		s.reportOtherIdentifier(o, f, shown)
+		m.reportOtherIdentifier(o, f, shown)
 		return
 	default:
-		s.reportContradiction(o, f, shown+" ("+f.id+") according to the state file", "planform state rm "+string(o.Address)+" removes the entry from the state")
+		m.reportContradiction(o, f, shown+" ("+f.id+") according to the state file", "planform state rm "+string(o.Address)+" removes the entry from the state")
 		return
 	}
 	f.identifier = cmp.Or(shown, f.identifier)
@@ -136,74 +136,74 @@ func (s *matches) checkIdentity(o *resource.Object, f *objectState) {
 	}
 }
 
-func (s *matches) fail(o *resource.Object, f *objectState, code, summary, hint string) {
-	s.diags.report(o, code, summary, hint)
+func (m *matches) fail(o *resource.Object, f *objectState, code, summary, hint string) {
+	m.diags.report(o, code, summary, hint)
 	f.presence = invalid
 }
 
 // reportContradiction reports that an object is another one than its identifier says.
-func (s *matches) reportContradiction(o *resource.Object, f *objectState, is, hint string) {
-	s.fail(o, f, "contradiction", string(o.Address)+" is "+is+", but the manifest says "+o.Identifier, "correct or remove the identifier; "+hint)
+func (m *matches) reportContradiction(o *resource.Object, f *objectState, is, hint string) {
+	m.fail(o, f, "contradiction", string(o.Address)+" is "+is+", but the manifest says "+o.Identifier, "correct or remove the identifier; "+hint)
 }
 
-func (s *matches) reportOtherIdentifier(o *resource.Object, f *objectState, shown string) {
-	s.fail(o, f, "other-identifier", string(o.Address)+" is "+shown+" on the service, not "+o.Identifier,
+func (m *matches) reportOtherIdentifier(o *resource.Object, f *objectState, shown string) {
+	m.fail(o, f, "other-identifier", string(o.Address)+" is "+shown+" on the service, not "+o.Identifier,
 		"change the identifier on the service first, or give a new "+o.Kind.Noun()+" a key of its own")
 }
 
 // byIdentifier finds an object that the manifest names by its readable identifier.
-func (s *matches) byIdentifier(o *resource.Object, f *objectState) {
+func (m *matches) byIdentifier(o *resource.Object, f *objectState) {
 	f.row = nil
 	t := f.info
-	if t.find != nil && !(t.list != nil && s.hasParentCode(o, f) && s.snapshot.prefersList(t, f.parent)) {
-		a, answered := s.service.askOptional(s.snapshot.readOne(f, t.find, o.Identifier))
+	if t.find != nil && !(t.list != nil && m.hasParentCode(o, f) && m.snapshot.prefersList(t, f.parent)) {
+		a, answered := m.service.askOptional(m.snapshot.readOne(f, t.find, o.Identifier))
 		switch {
 		case !answered:
 			f.presence = pending
 		case a.Unsupported:
 			f.presence = unsupported
 		case a.NotFound || len(a.Rows) == 0:
-			s.notFound(o, f, nil)
-		case s.inOtherParent(o, f, a.Rows[0]):
+			m.notFound(o, f, nil)
+		case m.inOtherParent(o, f, a.Rows[0]):
 		default:
-			s.bind(o, f, a.Rows[0])
+			m.bind(o, f, a.Rows[0])
 		}
 		return
 	}
 	if t.list == nil {
-		s.fail(o, f, "no-lookup", o.Kind.Noun()+" "+o.Identifier+" cannot be looked up with the documented operations", s.in.namesNeed("give its id"))
+		m.fail(o, f, "no-lookup", o.Kind.Noun()+" "+o.Identifier+" cannot be looked up with the documented operations", m.in.namesNeed("give its id"))
 		return
 	}
-	l, st := s.snapshot.list(t, f.parent)
+	l, st := m.snapshot.list(t, f.parent)
 	if f.presence = st; st != exists {
 		f.why = l.why
 		return
 	}
-	x := s.snapshot.byIdentifier(l, t, f.parent)
+	x := m.snapshot.byIdentifier(l, t, f.parent)
 	if hits := x[strings.ToUpper(o.Identifier)]; len(hits) > 0 {
-		s.bind(o, f, hits[0])
+		m.bind(o, f, hits[0])
 		return
 	}
 	if t.create == nil || o.Kind.Identifier.APIName == "" {
-		s.notFound(o, f, x)
+		m.notFound(o, f, x)
 		return
 	}
-	s.identifierUnused(o, f, l, x)
+	m.identifierUnused(o, f, l, x)
 }
 
 // identifierUnused creates an object with its identifier, where people choose it.
-func (s *matches) identifierUnused(o *resource.Object, f *objectState, l *listing, x index) {
+func (m *matches) identifierUnused(o *resource.Object, f *objectState, l *listing, x index) {
 	if f.known() && len(l.byID(f.prior.ID)) > 0 {
-		s.reportOtherIdentifier(o, f, s.objects.readableID(o.Kind, f.parent, l.byID(f.prior.ID)[0]))
+		m.reportOtherIdentifier(o, f, m.objects.readableID(o.Kind, f.parent, l.byID(f.prior.ID)[0]))
 		return
 	}
 	if hits, field := l.sameNaturalKey(o, f.info); len(hits) > 0 {
-		s.fail(o, f, "not-found", "the service has no "+o.Kind.Noun()+" "+o.Identifier+", but one called \""+o.Text(field)+"\" with the identifier "+s.objects.readableID(o.Kind, f.parent, hits[0]),
+		m.fail(o, f, "not-found", "the service has no "+o.Kind.Noun()+" "+o.Identifier+", but one called \""+o.Text(field)+"\" with the identifier "+m.objects.readableID(o.Kind, f.parent, hits[0]),
 			"use that identifier, or another "+field)
 		return
 	}
 	if len(o.Missing()) > 0 && len(diag.Near(o.Identifier, slices.Collect(maps.Keys(x)))) > 0 {
-		s.notFound(o, f, x) // it is misspelt rather than new
+		m.notFound(o, f, x) // it is misspelt rather than new
 		return
 	}
 	f.vanished = f.known()
@@ -213,52 +213,52 @@ func (s *matches) identifierUnused(o *resource.Object, f *objectState, l *listin
 
 // hasParentCode reports whether the readable identifier begins with that of the object's
 // parent, so that it can be told from a list.
-func (s *matches) hasParentCode(o *resource.Object, f *objectState) bool {
+func (m *matches) hasParentCode(o *resource.Object, f *objectState) bool {
 	code, _, _ := strings.Cut(o.Identifier, "-")
-	return f.parent != noObject && strings.EqualFold(code, s.objects.states[f.parent].identifier)
+	return f.parent != noObject && strings.EqualFold(code, m.objects.states[f.parent].identifier)
 }
 
-func (s *matches) bind(o *resource.Object, f *objectState, row resource.Row) {
+func (m *matches) bind(o *resource.Object, f *objectState, row resource.Row) {
 	f.presence, f.row, f.id, f.identifier = exists, row, row.ID(), o.Identifier
 	if f.known() && f.prior.ID != f.id {
-		s.diags.warn(o, "other-thing", o.Identifier+" is a different "+o.Kind.Noun()+" now than at the last apply: "+f.id+" instead of "+f.prior.ID, "")
+		m.diags.warn(o, "other-thing", o.Identifier+" is a different "+o.Kind.Noun()+" now than at the last apply: "+f.id+" instead of "+f.prior.ID, "")
 		f.forgetPrior()
 	}
 	if f.info.externalIDs && o.Kind.Numbered() {
-		s.checkExternalID(o, f)
+		m.checkExternalID(o, f)
 	}
 }
 
 // checkExternalID makes sure that planform did not create the record that bears the
 // identifier under another address, and not another record under this address.
-func (s *matches) checkExternalID(o *resource.Object, f *objectState) {
+func (m *matches) checkExternalID(o *resource.Object, f *objectState) {
 	externalID := textIn(f.row, "external_id")
-	if slices.ContainsFunc(AllAddresses(o), func(a resource.Address) bool { return f.row.HasExternalID(resource.ExternalID(s.in.Workspace, a)) }) {
+	if slices.ContainsFunc(AllAddresses(o), func(a resource.Address) bool { return f.row.HasExternalID(resource.ExternalID(m.in.Workspace, a)) }) {
 		return
 	}
-	if f.row.HasExternalID(externalID) && strings.HasPrefix(externalID, s.in.Workspace+"/") {
-		s.fail(o, f, "contradiction", "the manifest says that "+string(o.Address)+" is "+o.Identifier+", but planform created that as "+strings.TrimPrefix(externalID, s.in.Workspace+"/"),
+	if f.row.HasExternalID(externalID) && strings.HasPrefix(externalID, m.in.Workspace+"/") {
+		m.fail(o, f, "contradiction", "the manifest says that "+string(o.Address)+" is "+o.Identifier+", but planform created that as "+strings.TrimPrefix(externalID, m.in.Workspace+"/"),
 			"correct or remove the identifier; to use it all the same, write id: "+f.id)
 		return
 	}
-	rows, answered := s.findByExternalID(o, f)
+	rows, answered := m.findByExternalID(o, f)
 	switch {
 	case !answered:
 		f.presence = pending
 	case len(rows) > 0 && rows[0].ID() != f.id:
-		s.reportContradiction(o, f, s.objects.enumerate(o.Kind, f.parent, rows[:1])+" according to planform's mark on the service", "to use it all the same, write id: "+f.id)
+		m.reportContradiction(o, f, m.objects.enumerate(o.Kind, f.parent, rows[:1])+" according to planform's mark on the service", "to use it all the same, write id: "+f.id)
 	}
 }
 
 // findByExternalID finds the records that carry the external ID of an object, in the list of its
 // kind where that is read already.
-func (s *matches) findByExternalID(o *resource.Object, f *objectState) (rows []resource.Row, answered bool) {
-	externalID := resource.ExternalID(s.in.Workspace, o.Address)
-	if s.snapshot.listed(f.info, f.parent) {
-		l, _ := s.snapshot.list(f.info, f.parent)
+func (m *matches) findByExternalID(o *resource.Object, f *objectState) (rows []resource.Row, answered bool) {
+	externalID := resource.ExternalID(m.in.Workspace, o.Address)
+	if m.snapshot.listed(f.info, f.parent) {
+		l, _ := m.snapshot.list(f.info, f.parent)
 		return l.byExternalID()[externalID], true
 	}
-	a, answered := s.service.ask(Read{Operation: f.info.list, Path: s.snapshot.listPath(f.info, f.parent), ExternalID: externalID})
+	a, answered := m.service.ask(Read{Operation: f.info.list, Path: m.snapshot.listPath(f.info, f.parent), ExternalID: externalID})
 	return a.Rows, answered
 }
 
@@ -267,7 +267,7 @@ const whyNotShown = "it was deleted or archived, is a draft or not yours to read
 
 // notFound handles an identifier that the service does not show. One that people choose is misspelt;
 // the object of one that the service assigned may be deleted or hidden.
-func (s *matches) notFound(o *resource.Object, f *objectState, x index) {
+func (m *matches) notFound(o *resource.Object, f *objectState, x index) {
 	if o.Kind.Numbered() {
 		f.presence, f.why = notFound, "the service shows no "+o.Kind.Noun()+" "+o.Identifier+": "+whyNotShown
 		return
@@ -275,42 +275,42 @@ func (s *matches) notFound(o *resource.Object, f *objectState, x index) {
 	f.presence = invalid
 	var all []string
 	for _, rows := range x {
-		all = append(all, s.objects.readableID(o.Kind, f.parent, rows[0]))
+		all = append(all, m.objects.readableID(o.Kind, f.parent, rows[0]))
 	}
-	s.diags.report(o, "not-found", "the service has no "+o.Kind.Noun()+" "+o.Identifier, diag.DidYouMean(o.Identifier, all))
+	m.diags.report(o, "not-found", "the service has no "+o.Kind.Noun()+" "+o.Identifier, diag.DidYouMean(o.Identifier, all))
 }
 
 // inOtherParent reports a record that lives in another parent than the manifest says.
-func (s *matches) inOtherParent(o *resource.Object, f *objectState, row resource.Row) bool {
+func (m *matches) inOtherParent(o *resource.Object, f *objectState, row resource.Row) bool {
 	shown := textIn(row, o.Kind.Parent)
-	if shown == "" || resource.LowerID(shown) == s.objects.states[f.parent].id {
+	if shown == "" || resource.LowerID(shown) == m.objects.states[f.parent].id {
 		return false
 	}
-	s.fail(o, f, "elsewhere", o.Kind.Noun()+" "+o.Identifier+" is not in "+string(o.Parent.Address), "move it there in the manifest")
+	m.fail(o, f, "elsewhere", o.Kind.Noun()+" "+o.Identifier+" is not in "+string(o.Parent.Address), "move it there in the manifest")
 	return true
 }
 
 // checkHidden looks up by external ID an object that the state knows and no list shows: it may
 // be archived or a draft. It reports whether that decides the presence.
-func (s *matches) checkHidden(o *resource.Object, f *objectState) bool {
+func (m *matches) checkHidden(o *resource.Object, f *objectState) bool {
 	if !f.info.findsExternalIDs() || f.prior == nil {
 		return false
 	}
-	return s.lookUnlisted(o, f, f.prior.Address, f.prior.ID)
+	return m.lookUnlisted(o, f, f.prior.Address, f.prior.ID)
 }
 
 // hide takes an object that no list shows to be archived, as the manifest wants it.
-func (s *matches) hide(o *resource.Object, f *objectState) {
-	if !s.in.RefreshAll || !s.checkHidden(o, f) {
+func (m *matches) hide(o *resource.Object, f *objectState) {
+	if !m.in.RefreshAll || !m.checkHidden(o, f) {
 		f.presence, f.why = hidden, archived
 	}
 }
 
 // lookUnlisted looks up an object by the external ID of an address. It reports whether that decides
 // the presence. known is the ID that the object must have; "" = any.
-func (s *matches) lookUnlisted(o *resource.Object, f *objectState, address resource.Address, known string) bool {
+func (m *matches) lookUnlisted(o *resource.Object, f *objectState, address resource.Address, known string) bool {
 	_, want, given := wantsArchived(o)
-	a, answered, made := s.snapshot.findUnlisted(f.info, s.snapshot.listPath(f.info, f.parent), address)
+	a, answered, made := m.snapshot.findUnlisted(f.info, m.snapshot.listPath(f.info, f.parent), address)
 	switch {
 	case !made:
 		f.maybeHidden = true
@@ -323,10 +323,10 @@ func (s *matches) lookUnlisted(o *resource.Object, f *objectState, address resou
 		return false
 	case a.Rows[0].Hidden() == archived && given && !want && f.info.archivable: // it is brought back
 		f.presence, f.row, f.id = exists, a.Rows[0], a.Rows[0].ID()
-		f.identifier = cmp.Or(s.objects.readableID(o.Kind, f.parent, f.row), f.identifier)
+		f.identifier = cmp.Or(m.objects.readableID(o.Kind, f.parent, f.row), f.identifier)
 	case a.Rows[0].Hidden() != "":
 		f.presence, f.why, f.row, f.id = hidden, a.Rows[0].Hidden(), a.Rows[0], a.Rows[0].ID()
-		f.identifier = cmp.Or(s.objects.readableID(o.Kind, f.parent, f.row), f.identifier)
+		f.identifier = cmp.Or(m.objects.readableID(o.Kind, f.parent, f.row), f.identifier)
 	case known != "" && a.Rows[0].ID() != known:
 		return false // another one, which the list shows
 	default: // a list that changes while its pages are read may leave one out
@@ -336,17 +336,17 @@ func (s *matches) lookUnlisted(o *resource.Object, f *objectState, address resou
 }
 
 // refresh reads how an object with a known ID is now, where the API offers a way.
-func (s *matches) refresh(o *resource.Object, f *objectState) {
+func (m *matches) refresh(o *resource.Object, f *objectState) {
 	f.presence = exists
 	t := f.info
-	if s.objects.skipsRefresh(f) || !s.objects.mustRead(o, f) && !s.snapshot.listed(t, f.parent) {
+	if m.objects.skipsRefresh(f) || !m.objects.mustRead(o, f) && !m.snapshot.listed(t, f.parent) {
 		return // the state says how it is, or the manifest says what it is
 	}
-	if one, _ := f.readOperation(); t.list == nil || one != nil && !s.snapshot.prefersList(t, f.parent) {
-		s.refreshOne(o, f)
+	if one, _ := f.readOperation(); t.list == nil || one != nil && !m.snapshot.prefersList(t, f.parent) {
+		m.refreshOne(o, f)
 		return
 	}
-	l, st := s.snapshot.list(t, f.parent)
+	l, st := m.snapshot.list(t, f.parent)
 	if f.presence = st; st != exists {
 		f.why = l.why
 		return
@@ -355,85 +355,85 @@ func (s *matches) refresh(o *resource.Object, f *objectState) {
 	case len(rows) > 0:
 		f.row = rows[0]
 	case f.isAway(o):
-		s.hide(o, f)
+		m.hide(o, f)
 	case t.get != nil: // a list that changes while its pages are read may leave one out
-		s.refreshOne(o, f)
+		m.refreshOne(o, f)
 	default:
-		s.vanished(o, f)
+		m.vanished(o, f)
 	}
 }
 
-func (s *matches) refreshOne(o *resource.Object, f *objectState) {
+func (m *matches) refreshOne(o *resource.Object, f *objectState) {
 	op, id := f.readOperation()
 	if op == nil {
 		return // there is no way: it is not refreshed
 	}
-	a, answered := s.service.ask(s.snapshot.readOne(f, op, id))
+	a, answered := m.service.ask(m.snapshot.readOne(f, op, id))
 	switch {
 	case !answered:
 		f.presence = pending
 	case a.Unsupported:
 		f.presence = unsupported
 	case a.NotFound || len(a.Rows) == 0:
-		s.vanished(o, f)
+		m.vanished(o, f)
 	case a.Rows[0].ID() == f.id:
 		f.row = a.Rows[0]
 	case o.Identifier == "": // another object has this identifier now: that says nothing of this one
-		s.diags.warn(o, "other-thing", id+" was "+string(o.Address)+" at the last apply, and is a different "+o.Kind.Noun()+" now; "+string(o.Address)+" was not re-read", "")
+		m.diags.warn(o, "other-thing", id+" was "+string(o.Address)+" at the last apply, and is a different "+o.Kind.Noun()+" now; "+string(o.Address)+" was not re-read", "")
 		f.identifier = ""
 	case o.ID != "":
-		s.fail(o, f, "contradiction", o.Identifier+" has the ID "+a.Rows[0].ID()+", not "+o.ID, "keep the id or the identifier, whichever is right")
+		m.fail(o, f, "contradiction", o.Identifier+" has the ID "+a.Rows[0].ID()+", not "+o.ID, "keep the id or the identifier, whichever is right")
 	case o.Kind.Numbered():
-		s.reportContradiction(o, f, f.id+" according to the state file, which is not "+id, "planform state rm "+string(o.Address)+" removes the entry from the state")
+		m.reportContradiction(o, f, f.id+" according to the state file, which is not "+id, "planform state rm "+string(o.Address)+" removes the entry from the state")
 	default:
-		s.byIdentifier(o, f)
+		m.byIdentifier(o, f)
 	}
 }
 
 // vanished deals with an object whose ID is known and which the service does not
 // show: it may be there under another ID, or is to be created again.
-func (s *matches) vanished(o *resource.Object, f *objectState) {
+func (m *matches) vanished(o *resource.Object, f *objectState) {
 	switch {
 	case f.known() && f.isAway(o):
-		s.hide(o, f)
-	case s.checkHidden(o, f):
-	case o.ID != "" && s.findArchived(o, f, o.ID):
+		m.hide(o, f)
+	case m.checkHidden(o, f):
+	case o.ID != "" && m.findArchived(o, f, o.ID):
 	case o.ID != "" && !(o.Exported && len(f.info.naturalKey) > 0 && !o.Kind.Numbered()):
 		f.presence, f.why = notFound, "the service shows no "+o.Kind.Noun()+" with the ID "+o.ID+": it was deleted or archived, or the id is wrong"
 	case o.Identifier != "":
-		s.byIdentifier(o, f)
+		m.byIdentifier(o, f)
 	case f.info.create == nil && !f.info.recognisable():
-		s.fail(o, f, "not-found", string(o.Address)+" no longer exists on the service, and planform cannot create it again", "remove it from the manifest, or give the id of another one")
+		m.fail(o, f, "not-found", string(o.Address)+" no longer exists on the service, and planform cannot create it again", "remove it from the manifest, or give the id of another one")
 	default:
 		was, again := f.id, f.maybeCreated() // a former run has noticed already that it is gone
 		f.forgetPrior()
 		if f.id, f.identifier = "", ""; again {
-			f.prior = &Record{Address: o.Address, PendingIntent: s.in.Prior[o.Address].PendingIntent}
+			f.prior = &Record{Address: o.Address, PendingIntent: m.in.Prior[o.Address].PendingIntent}
 		}
-		s.recognise(o, f, was)
+		m.recognise(o, f, was)
 		f.vanished = f.presence == absent
 	}
 }
 
 // recordOwners notes what every object is on the service. Two objects of the manifest cannot be one.
-func (s *matches) recordOwners() {
-	for i := range s.objects.states {
-		f := &s.objects.states[i]
+func (m *matches) recordOwners() {
+	for i := range m.objects.states {
+		f := &m.objects.states[i]
 		if f.presence != exists && f.presence != hidden || f.id == "" {
 			continue
 		}
-		o := s.in.Desired[i]
+		o := m.in.Desired[i]
 		id := serviceID{o.Kind.Name, f.id}
-		first, twice := s.objects.owners[id]
+		first, twice := m.objects.owners[id]
 		if !twice {
-			s.objects.owners[id] = i
+			m.objects.owners[id] = i
 			continue
 		}
-		other, how := s.in.Desired[first], ""
+		other, how := m.in.Desired[first], ""
 		if f.matchedBy != "" {
 			how = ", found by " + f.matchedBy
 		}
-		s.diags.Add(diag.Diagnostic{
+		m.diags.Add(diag.Diagnostic{
 			Code: "same-thing", Position: o.Position, Address: string(o.Address),
 			Summary: string(o.Address) + " and " + string(other.Address) + " are the same " + o.Kind.Noun() + " on the service: " + f.id + how,
 			Hint:    "remove one of them from the manifest, or give each its own id",

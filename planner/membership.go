@@ -53,8 +53,8 @@ type memberSet struct {
 }
 
 // address is where the state keeps the members of the member set's container.
-func (r *memberSet) address() resource.Address {
-	return r.container.Address.Members(r.kind.Membership.Plural(), 1)
+func (m *memberSet) address() resource.Address {
+	return m.container.Address.Members(m.kind.Membership.Plural(), 1)
 }
 
 // memberRef is one wanted member.
@@ -116,44 +116,44 @@ func ignored(r round, n refUse) bool {
 }
 
 // findExpensiveMemberSets is [objects.findExpensive] for relations, which are read item by item.
-func (s *memberships) findExpensiveMemberSets() {
-	if s.in.RefreshAll || len(s.in.Prior) <= maxSingleReads {
+func (me *memberships) findExpensiveMemberSets() {
+	if me.in.RefreshAll || len(me.in.Prior) <= maxSingleReads {
 		return
 	}
 	reads, known := map[int]bool{}, map[*resource.Kind]int{}
-	for _, r := range s.sets {
-		if _, hasPrior := s.in.Prior[r.address()]; hasPrior && r.kind.Membership.ResultKey != "" {
+	for _, r := range me.sets {
+		if _, hasPrior := me.in.Prior[r.address()]; hasPrior && r.kind.Membership.ResultKey != "" {
 			reads[r.object] = true
 			known[r.kind]++
 		}
 	}
 	if len(reads) > maxSingleReads {
-		maps.Copy(s.expensive, known)
+		maps.Copy(me.expensive, known)
 	}
 }
 
 // fromContainer takes the members that a container's field lists, each once. declared
 // holds what was listed before, where the other side can list it too.
-func (s *memberships) fromContainer(declared map[inverseKey]bool, n refUse) {
-	r := s.newMemberSet(n.field, n.by)
+func (me *memberships) fromContainer(declared map[inverseKey]bool, n refUse) {
+	r := me.newMemberSet(n.field, n.by)
 	inverse := n.field.membership.Membership.Inverse
 	seen := map[string]bool{}
 	for j := range n.value.Refs {
 		ref := &n.value.Refs[j]
-		at, id, ok := s.refs.target(n.by, n.field, ref)
-		if !ok || s.objects.undecided(at) {
+		at, id, ok := me.refs.target(n.by, n.field, ref)
+		if !ok || me.objects.undecided(at) {
 			continue
 		}
 		e := memberRef{ref: ref, member: at, id: id}
 		if id == "" {
-			id = string(s.in.Desired[at].Address)
+			id = string(me.in.Desired[at].Address)
 		}
 		if seen[id] {
 			continue
 		}
 		seen[id] = true
 		if inverse != "" && at != noObject {
-			from, to := string(r.container.Address), string(s.in.Desired[at].Address)
+			from, to := string(r.container.Address), string(me.in.Desired[at].Address)
 			e.declaredByInverse = declared[inverseKey{inverse, to, from}]
 			declared[inverseKey{n.field.membership.Name, from, to}] = true
 		}
@@ -161,11 +161,11 @@ func (s *memberships) fromContainer(declared map[inverseKey]bool, n refUse) {
 	}
 }
 
-func (s *memberships) fromMember(sets map[memberSetKey]*memberSet, n refUse) {
+func (me *memberships) fromMember(sets map[memberSetKey]*memberSet, n refUse) {
 	for j := range n.value.Refs {
 		ref := &n.value.Refs[j]
-		at, id, ok := s.refs.target(n.by, n.field, ref)
-		if !ok || s.objects.undecided(at) {
+		at, id, ok := me.refs.target(n.by, n.field, ref)
+		if !ok || me.objects.undecided(at) {
 			continue
 		}
 		key := memberSetKey{n.field.membership, at, ""}
@@ -174,29 +174,29 @@ func (s *memberships) fromMember(sets map[memberSetKey]*memberSet, n refUse) {
 		}
 		r, found := sets[key]
 		if !found {
-			r = s.newMemberSet(n.field, at)
+			r = me.newMemberSet(n.field, at)
 			sets[key] = r
 		}
 		if at == noObject {
-			s.unmanagedContainer(r, n.by, ref, id)
+			me.unmanagedContainer(r, n.by, ref, id)
 		}
-		r.entries = append(r.entries, memberRef{ref: ref, member: n.by, id: s.objects.states[n.by].id})
+		r.entries = append(r.entries, memberRef{ref: ref, member: n.by, id: me.objects.states[n.by].id})
 	}
 }
 
-func (s *memberships) newMemberSet(t *refField, object int) *memberSet {
+func (me *memberships) newMemberSet(t *refField, object int) *memberSet {
 	r := &memberSet{kind: t.membership, field: t, object: object}
 	if object != noObject {
-		o := s.in.Desired[object]
-		r.container = Container{Address: o.Address, Object: o, ID: s.objects.states[object].id, Within: o.Parent}
+		o := me.in.Desired[object]
+		r.container = Container{Address: o.Address, Object: o, ID: me.objects.states[object].id, Within: o.Parent}
 	}
-	s.sets = append(s.sets, r)
+	me.sets = append(me.sets, r)
 	return r
 }
 
 // unmanagedContainer describes a container that the manifest does not list. People who
 // write its name see the name, the least if there are several.
-func (s *memberships) unmanagedContainer(r *memberSet, i int, ref *resource.Reference, id string) {
+func (me *memberships) unmanagedContainer(r *memberSet, i int, ref *resource.Reference, id string) {
 	text := id
 	switch {
 	case ref.ID == "" && (r.name == "" || ref.Text < r.name):
@@ -207,44 +207,44 @@ func (s *memberships) unmanagedContainer(r *memberSet, i int, ref *resource.Refe
 	to := r.field.to
 	r.container.ID = id
 	r.container.Address = resource.NewAddress(to.kind.Name, text)
-	if at := s.objects.within(i, to); at != noObject {
-		r.container.Within = s.in.Desired[at]
+	if at := me.objects.within(i, to); at != noObject {
+		r.container.Within = me.in.Desired[at]
 		r.container.Address = r.container.Within.Address.Child(to.kind.Name, text)
 	}
 }
 
 // readMembers reads the members of a container, unless all desired ones are new.
-func (s *memberships) readMembers(r *memberSet) {
+func (me *memberships) readMembers(r *memberSet) {
 	mayBeIn := func(e memberRef) bool {
 		if e.id == "" && e.member != noObject { // both are read in one round
-			f := &s.objects.states[e.member]
+			f := &me.objects.states[e.member]
 			return f.presence == pending && f.known() && !e.declaredByInverse
 		}
 		return e.id != "" && !e.declaredByInverse
 	}
-	if !slices.ContainsFunc(r.entries, mayBeIn) || r.container.ID == "" || r.object != noObject && s.objects.states[r.object].presence != exists {
+	if !slices.ContainsFunc(r.entries, mayBeIn) || r.container.ID == "" || r.object != noObject && me.objects.states[r.object].presence != exists {
 		return
 	}
-	prior, hasPrior := s.in.Prior[r.address()]
-	if r.object != noObject && s.objects.states[r.object].replaced || prior.ID != "" && prior.ID != r.container.ID {
+	prior, hasPrior := me.in.Prior[r.address()]
+	if r.object != noObject && me.objects.states[r.object].replaced || prior.ID != "" && prior.ID != r.container.ID {
 		prior, hasPrior = Record{}, false // they are in another container
 	}
 	if prior.PendingIntent == nil {
 		r.have = prior.Members
 	}
-	op, ok := r.kind.Op(resource.ListMembers, s.in.API)
-	if !ok || (s.in.SkipRefresh || s.expensive[r.kind] > 0) && hasPrior && prior.PendingIntent == nil {
-		s.noteUnread(r, ok)
+	op, ok := r.kind.Op(resource.ListMembers, me.in.API)
+	if !ok || (me.in.SkipRefresh || me.expensive[r.kind] > 0) && hasPrior && prior.PendingIntent == nil {
+		me.noteUnread(r, ok)
 		return
 	}
 	within := noObject
 	if o := r.container.Within; o != nil {
-		within = s.objects.index[o]
+		within = me.objects.index[o]
 	}
-	params := s.objects.params(within)
+	params := me.objects.params(within)
 	params[resource.MustLookup(r.kind.Membership.Container).Param] = r.container.ID
 	r.path, _ = op.Expand(params)
-	a, answered := s.service.ask(Read{Operation: op, Path: r.path})
+	a, answered := me.service.ask(Read{Operation: op, Path: r.path})
 	switch {
 	case !answered:
 	case a.Unsupported:
@@ -252,7 +252,7 @@ func (s *memberships) readMembers(r *memberSet) {
 	case a.NotFound:
 		r.why = "the service shows no " + resource.MustLookup(r.kind.Membership.Container).Noun() + " with the ID " + r.container.ID + ": it was deleted or archived, or the ID is wrong"
 	default:
-		attributes := s.readAttributes(r, params)
+		attributes := me.readAttributes(r, params)
 		r.read, r.have = true, make([]string, 0, len(a.Rows))
 		for _, row := range a.Rows {
 			id := r.kind.Membership.MemberID(row)
@@ -279,37 +279,37 @@ type listedContainer struct {
 
 // containersIn reads who is in each of the containers that a field can name within a parent. why says why that is not read; ok is
 // false also while it is not read yet.
-func (s *memberships) containersIn(t *refField, within int) (all []listedContainer, why gapReason, ok bool) {
-	op, offered := t.membership.Op(resource.ListMembers, s.in.API)
+func (me *memberships) containersIn(t *refField, within int) (all []listedContainer, why gapReason, ok bool) {
+	op, offered := t.membership.Op(resource.ListMembers, me.in.API)
 	if !offered || t.to.list == nil {
-		return nil, gapReason{why: s.in.API.Noun() + " cannot read it"}, false
+		return nil, gapReason{why: me.in.API.Noun() + " cannot read it"}, false
 	}
-	l, st := s.snapshot.list(t.to, within)
+	l, st := me.snapshot.list(t.to, within)
 	if st != exists {
 		return nil, gapReason{}, st == unsupported // and nothing is in any
 	}
 	reads := make([]Read, len(l.rows))
 	unread := 0
 	for i, row := range l.rows {
-		params := s.objects.params(within)
+		params := me.objects.params(within)
 		params[t.to.kind.Param] = row.ID()
 		reads[i], _ = readOf(op, params)
-		if _, have := s.in.Observed[reads[i]]; !have {
+		if _, have := me.in.Observed[reads[i]]; !have {
 			unread++
 		}
 	}
-	_, together := t.membership.Op(resource.ListOverview, s.in.API)
+	_, together := t.membership.Op(resource.ListOverview, me.in.API)
 	switch {
-	case unread > 0 && s.in.SkipRefresh:
+	case unread > 0 && me.in.SkipRefresh:
 		return nil, skipsRefresh, false
-	case unread > maxSingleReads && !together && !s.in.RefreshAll:
+	case unread > maxSingleReads && !together && !me.in.RefreshAll:
 		return nil, expensive, false
 	}
 	ok = true
 	for i, row := range l.rows {
-		a, answered := s.service.ask(reads[i])
+		a, answered := me.service.ask(reads[i])
 		ok = ok && answered
-		c := listedContainer{Container: s.container(t, within, l, row)}
+		c := listedContainer{Container: me.container(t, within, l, row)}
 		for _, member := range a.Rows {
 			c.members = append(c.members, t.membership.Membership.MemberID(member))
 		}
@@ -319,9 +319,9 @@ func (s *memberships) containersIn(t *refField, within int) (all []listedContain
 }
 
 // container is one that the service lists: that of the manifest, else by its name where that is clear, or by its ID.
-func (s *memberships) container(t *refField, within int, l *listing, row resource.Row) Container {
-	if at, owned := s.objects.owners[serviceID{t.to.kind.Name, row.ID()}]; owned {
-		o := s.in.Desired[at]
+func (me *memberships) container(t *refField, within int, l *listing, row resource.Row) Container {
+	if at, owned := me.objects.owners[serviceID{t.to.kind.Name, row.ID()}]; owned {
+		o := me.in.Desired[at]
 		return Container{Address: o.Address, Object: o, ID: row.ID(), Within: o.Parent}
 	}
 	key := row.ID()
@@ -333,20 +333,20 @@ func (s *memberships) container(t *refField, within int, l *listing, row resourc
 	}
 	c := Container{Address: resource.NewAddress(t.to.kind.Name, key), ID: row.ID()}
 	if within != noObject {
-		c.Within = s.in.Desired[within]
+		c.Within = me.in.Desired[within]
 		c.Address = c.Within.Address.Child(t.to.kind.Name, key)
 	}
 	return c
 }
 
 // readAttributes reads the attributes of members that API v1 does not show, such as roles, where the manifest gives some.
-func (s *memberships) readAttributes(r *memberSet, params map[string]string) map[string]any {
-	op, offered := r.kind.Op(resource.ListAttributes, s.in.API)
+func (me *memberships) readAttributes(r *memberSet, params map[string]string) map[string]any {
+	op, offered := r.kind.Op(resource.ListAttributes, me.in.API)
 	if m := r.kind.Membership; !offered || m.Attribute == nil || !slices.ContainsFunc(r.entries, func(e memberRef) bool { return e.ref.Attribute != "" }) {
 		return nil
 	}
 	read, _ := readOf(op, params)
-	a, _ := s.service.askOptional(read)
+	a, _ := me.service.askOptional(read)
 	shown := map[string]any{}
 	for _, row := range a.Rows {
 		shown[resource.LowerID(textIn(row, r.kind.Membership.Member+"_id"))] = row[r.kind.Membership.Attribute.Name]
@@ -355,43 +355,43 @@ func (s *memberships) readAttributes(r *memberSet, params map[string]string) map
 }
 
 // noteUnread notes members who are taken to be in a container since the state says so.
-func (s *memberships) noteUnread(r *memberSet, offered bool) {
+func (me *memberships) noteUnread(r *memberSet, offered bool) {
 	reason := expensive
 	switch {
 	case !offered:
-		reason = gapReason{why: s.in.API.Noun() + " cannot read it"}
-	case s.in.SkipRefresh:
+		reason = gapReason{why: me.in.API.Noun() + " cannot read it"}
+	case me.in.SkipRefresh:
 		reason = skipsRefresh
 	}
 	for _, e := range r.entries {
-		if path := r.kind.Membership.Path(); s.isIn(r, e) {
-			s.gaps.add(s.declaring(r, e), path, path, reason)
+		if path := r.kind.Membership.Path(); me.isIn(r, e) {
+			me.gaps.add(me.declaring(r, e), path, path, reason)
 		}
 	}
 }
 
 // declaring is the object whose field names a member, or the container.
-func (s *memberships) declaring(r *memberSet, e memberRef) *resource.Object {
+func (me *memberships) declaring(r *memberSet, e memberRef) *resource.Object {
 	if m := r.kind.Membership; m.On == m.Container {
 		return r.container.Object
 	}
-	return s.in.Desired[e.member]
+	return me.in.Desired[e.member]
 }
 
 // isIn reports whether a member is in the container, as far as is known.
-func (s *memberships) isIn(r *memberSet, e memberRef) bool {
+func (me *memberships) isIn(r *memberSet, e memberRef) bool {
 	_, is := slices.BinarySearch(r.have, e.id)
 	return e.declaredByInverse || is && e.id != ""
 }
 
 // addedSince lists the members that a request without an outcome was to add and that are in
 // the container. ok is false if that was not read.
-func (s *memberships) addedSince(r *memberSet, intent *Intent) (ids []string, ok bool) {
+func (me *memberships) addedSince(r *memberSet, intent *Intent) (ids []string, ok bool) {
 	sent := strings.Split(intent.Name, "\n")
 	for _, e := range r.entries {
 		name := e.id
 		if e.member != noObject {
-			name = string(s.in.Desired[e.member].Address)
+			name = string(me.in.Desired[e.member].Address)
 		}
 		if _, is := slices.BinarySearch(r.have, e.id); is && slices.Contains(sent, name) {
 			ids = append(ids, e.id)
@@ -402,21 +402,21 @@ func (s *memberships) addedSince(r *memberSet, intent *Intent) (ids []string, ok
 
 // findOtherRelations finds members that have another relation to the object already: the service keeps
 // one relation between two objects, and ignores a second without an error.
-func (s *memberships) findOtherRelations(r *memberSet) {
+func (me *memberships) findOtherRelations(r *memberSet) {
 	if r.kind.Membership.Inverse == "" || !r.read {
 		return
 	}
 	for i := range r.entries {
 		e := &r.entries[i]
-		if e.id == "" || s.isIn(r, *e) {
+		if e.id == "" || me.isIn(r, *e) {
 			continue
 		}
 		for _, other := range resource.Memberships() {
 			if m := other.Membership; other == r.kind || m.Inverse == "" || m.Container != r.kind.Membership.Container {
 				continue
 			}
-			op, _ := other.Op(resource.ListMembers, s.in.API)
-			a, answered := s.service.ask(Read{Operation: op, Path: r.path}) // the same answer tells all of them
+			op, _ := other.Op(resource.ListMembers, me.in.API)
+			a, answered := me.service.ask(Read{Operation: op, Path: r.path}) // the same answer tells all of them
 			if answered && slices.ContainsFunc(a.Rows, func(row resource.Row) bool { return other.Membership.MemberID(row) == e.id }) {
 				e.other = other.Membership.Field
 			}
@@ -426,33 +426,33 @@ func (s *memberships) findOtherRelations(r *memberSet) {
 
 // readOwnAttributes reads what the members have themselves, where some that the manifest says
 // nothing of may be new.
-func (s *memberships) readOwnAttributes(r *memberSet) {
-	if r.kind.Membership.Attribute == nil || !s.in.API.Wide() {
+func (me *memberships) readOwnAttributes(r *memberSet) {
+	if r.kind.Membership.Attribute == nil || !me.in.API.Wide() {
 		return
 	}
 	for _, e := range r.entries {
-		if e.ref.Attribute == "" && !s.isIn(r, e) {
-			s.snapshot.list(s.objects.kind(r.kind.Membership.Member), noObject)
+		if e.ref.Attribute == "" && !me.isIn(r, e) {
+			me.snapshot.list(me.objects.kind(r.kind.Membership.Member), noObject)
 			return
 		}
 	}
 }
 
-func (s *memberships) ownAttribute(r *memberSet, id string) string {
-	t := s.objects.kind(r.kind.Membership.Member)
-	if !s.snapshot.listed(t, noObject) {
+func (me *memberships) ownAttribute(r *memberSet, id string) string {
+	t := me.objects.kind(r.kind.Membership.Member)
+	if !me.snapshot.listed(t, noObject) {
 		return ""
 	}
-	l, _ := s.snapshot.list(t, noObject)
+	l, _ := me.snapshot.list(t, noObject)
 	for _, row := range l.byID(id) {
 		return r.kind.Membership.Attribute.Shown(row)
 	}
 	return ""
 }
 
-func (s *memberships) newAttribute(r *memberSet, e memberRef) string {
+func (me *memberships) newAttribute(r *memberSet, e memberRef) string {
 	if a := r.kind.Membership.Attribute; a != nil {
-		return cmp.Or(e.ref.Attribute, a.DefaultFor(s.ownAttribute(r, e.id)))
+		return cmp.Or(e.ref.Attribute, a.DefaultFor(me.ownAttribute(r, e.id)))
 	}
 	return ""
 }
@@ -494,52 +494,52 @@ func findOutsiders(differ *differ, memberships *memberships) *outsiders {
 }
 
 // mayBeSent reports whether a field differs, so that it would be sent.
-func (s *outsiders) mayBeSent(n refUse) bool {
-	f := &s.objects.states[n.by]
+func (o *outsiders) mayBeSent(n refUse) bool {
+	f := &o.objects.states[n.by]
 	if f.presence == absent {
 		return f.info.create != nil
 	}
-	_, _, differs := s.differ.compare(n.value, f, s.refs.idResolver(n.by))
+	_, _, differs := o.differ.compare(n.value, f, o.refs.idResolver(n.by))
 	return f.presence == exists && differs
 }
 
 // insiders are who belongs to a container, or is to belong to it, with the role that they will have; "" = it is not known. nil
 // = nobody is known.
-func (s *outsiders) insiders(at prerequisite) map[string]string {
-	if _, offered := at.via.Op(resource.ListMembers, s.in.API); at.container == noObject || !offered {
+func (o *outsiders) insiders(at prerequisite) map[string]string {
+	if _, offered := at.via.Op(resource.ListMembers, o.in.API); at.container == noObject || !offered {
 		return nil
 	}
 	wanted := map[string]string{}
-	for _, r := range s.memberships.sets {
+	for _, r := range o.memberships.sets {
 		if r.kind == at.via && r.object == at.container {
 			for _, e := range r.entries {
 				wanted[e.id] = e.ref.Attribute
-				if e.ref.Attribute == "" && !s.memberships.isIn(r, e) {
-					wanted[e.id] = s.memberships.newAttribute(r, e)
+				if e.ref.Attribute == "" && !o.memberships.isIn(r, e) {
+					wanted[e.id] = o.memberships.newAttribute(r, e)
 				}
 			}
 		}
 	}
-	if s.objects.states[at.container].presence == absent { // who leads it is let in when it is made
-		for _, n := range s.objects.states[at.container].uses {
+	if o.objects.states[at.container].presence == absent { // who leads it is let in when it is made
+		for _, n := range o.objects.states[at.container].uses {
 			for j := range n.value.Refs {
-				if _, id, ok := s.refs.target(n.by, n.field, &n.value.Refs[j]); ok && n.field.field.AddsMember {
+				if _, id, ok := o.refs.target(n.by, n.field, &n.value.Refs[j]); ok && n.field.field.AddsMember {
 					wanted[id] = ""
 				}
 			}
 		}
 		return wanted
 	}
-	if s.objects.states[at.container].presence != exists {
+	if o.objects.states[at.container].presence != exists {
 		return nil
 	}
-	read, _ := membersRead(at.via, s.in.API, s.objects.params(at.container))
-	a, answered := s.service.askOptional(read)
+	read, _ := membersRead(at.via, o.in.API, o.objects.params(at.container))
+	a, answered := o.service.askOptional(read)
 	if !answered || len(a.Rows) == 0 { // somebody is always in
 		return nil
 	}
 	m := at.via.Membership
-	applied := s.in.Prior[s.in.Desired[at.container].Address.Members(m.Plural(), 1)].Values
+	applied := o.in.Prior[o.in.Desired[at.container].Address.Members(m.Plural(), 1)].Values
 	for _, row := range a.Rows {
 		id := m.MemberID(row)
 		role := wanted[id]
@@ -552,10 +552,10 @@ func (s *outsiders) insiders(at prerequisite) map[string]string {
 }
 
 // isOutsider reports false for the credential's own user in a project that is still to be created: its creator is a member.
-func (s *outsiders) isOutsider(at prerequisite, id string) bool {
-	if s.objects.states[at.container].presence == exists {
+func (o *outsiders) isOutsider(at prerequisite, id string) bool {
+	if o.objects.states[at.container].presence == exists {
 		return true
 	}
-	self := s.snapshot.self(s.objects.kind(at.via.Membership.Member))
+	self := o.snapshot.self(o.objects.kind(at.via.Membership.Member))
 	return self != "" && self != id
 }

@@ -44,11 +44,11 @@ func membershipPrerequisites() map[string]bool {
 }
 
 // planSet plans the batches that bring a container's missing members in.
-func (b *additions) planSet(r *memberSet) {
-	if r.object != noObject && (b.objects.staysArchived(r.object) || b.objects.states[r.object].presence == hidden) {
+func (ad *additions) planSet(r *memberSet) {
+	if r.object != noObject && (ad.objects.staysArchived(r.object) || ad.objects.states[r.object].presence == hidden) {
 		for _, e := range r.entries {
-			if path := r.kind.Membership.Path(); !r.read || !b.memberships.isIn(r, e) {
-				b.gaps.add(b.memberships.declaring(r, e), path, path, leftAlone)
+			if path := r.kind.Membership.Path(); !r.read || !ad.memberships.isIn(r, e) {
+				ad.gaps.add(ad.memberships.declaring(r, e), path, path, leftAlone)
 			}
 		}
 		return
@@ -56,7 +56,7 @@ func (b *additions) planSet(r *memberSet) {
 	var wanted, excluded []memberRef
 	for _, e := range r.entries {
 		switch {
-		case e.member != noObject && (b.blockers.blocker(e.member) != noObject || b.objects.states[e.member].isUnlisted()), b.memberships.isIn(r, e):
+		case e.member != noObject && (ad.blockers.blocker(e.member) != noObject || ad.objects.states[e.member].isUnlisted()), ad.memberships.isIn(r, e):
 		case e.other != "":
 			excluded = append(excluded, e)
 		default:
@@ -64,48 +64,48 @@ func (b *additions) planSet(r *memberSet) {
 		}
 	}
 	size := r.kind.Membership.Batch
-	reason, unsupported := b.whyNotAdded(r)
+	reason, unsupported := ad.whyNotAdded(r)
 	if reason != "" {
 		size = max(1, len(wanted))
 	}
-	op, _ := r.kind.Op(resource.AddMembers, b.in.API)
-	files := b.sourcesOf(r)
+	op, _ := r.kind.Op(resource.AddMembers, ad.in.API)
+	files := ad.sourcesOf(r)
 	for batch := range slices.Chunk(wanted, size) {
-		step := b.steps.addMembers(&Step{Action: AddMembers, Kind: r.kind, Position: batch[0].ref.Position, Members: &Members{Container: r.container, Sources: files}})
+		step := ad.steps.addMembers(&Step{Action: AddMembers, Kind: r.kind, Position: batch[0].ref.Position, Members: &Members{Container: r.container, Sources: files}})
 		members := make([]int, len(batch))
 		for i, e := range batch {
-			m := b.member(r, e)
-			m.Value = b.memberships.newAttribute(r, e)
+			m := ad.member(r, e)
+			m.Value = ad.memberships.newAttribute(r, e)
 			step.Members.Items, members[i] = append(step.Members.Items, m), e.member
 		}
 		if reason != "" {
 			step.Action, step.Reason, step.Unsupported = NotPossible, reason, unsupported
-			step.NotOffered = r.object != noObject && b.blockers.blocker(r.object) != noObject && b.blockers.cannotCreate(b.blockers.blocker(r.object))
+			step.NotOffered = r.object != noObject && ad.blockers.blocker(r.object) != noObject && ad.blockers.cannotCreate(ad.blockers.blocker(r.object))
 			return
 		}
-		step.Operation, step.needsObjects, step.afterObjects = op, b.steps.toCreate(r.object), b.steps.toCreate(members...)
-		b.notePrerequisites(r, step)
+		step.Operation, step.needsObjects, step.afterObjects = op, ad.steps.toCreate(r.object), ad.steps.toCreate(members...)
+		ad.notePrerequisites(r, step)
 	}
-	b.updateAttributes(r)
-	b.blockRelated(r, excluded)
+	ad.updateAttributes(r)
+	ad.blockRelated(r, excluded)
 }
 
 // whyNotAdded says why nobody can be added to a container, or "", and what this edition does
 // not have, if that is why.
-func (b *additions) whyNotAdded(r *memberSet) (reason, unsupported string) {
+func (ad *additions) whyNotAdded(r *memberSet) (reason, unsupported string) {
 	switch {
-	case r.object != noObject && b.blockers.blocker(r.object) != noObject:
-		root := b.blockers.blocker(r.object)
-		unsupported = b.blockers.unsupportedKind(root)
+	case r.object != noObject && ad.blockers.blocker(r.object) != noObject:
+		root := ad.blockers.blocker(r.object)
+		unsupported = ad.blockers.unsupportedKind(root)
 		reason = "the " + r.container.Object.Kind.Noun() + " cannot be created"
-		if f := &b.objects.states[root]; f.presence == notFound {
+		if f := &ad.objects.states[root]; f.presence == notFound {
 			reason = f.why
 		}
 	case r.why != "":
 		reason = r.why
-	case b.lastDayOf(r) != "":
+	case ad.lastDayOf(r) != "":
 		c := resource.MustLookup(r.kind.Membership.Container).Noun()
-		reason = "it ended on " + b.lastDayOf(r) + ", and the service adds nothing to a finished " + c + ": use another " + c + ", or none"
+		reason = "it ended on " + ad.lastDayOf(r) + ", and the service adds nothing to a finished " + c + ": use another " + c + ", or none"
 	case r.unsupported:
 		unsupported = plural(resource.MustLookup(r.kind.Membership.Member))
 		if r.kind.Membership.Inverse != "" {
@@ -117,19 +117,19 @@ func (b *additions) whyNotAdded(r *memberSet) (reason, unsupported string) {
 	return reason, unsupported
 }
 
-func (b *additions) blockRelated(r *memberSet, entries []memberRef) {
+func (ad *additions) blockRelated(r *memberSet, entries []memberRef) {
 	for _, e := range entries {
-		b.steps.addMembers(&Step{
-			Action: NotPossible, Kind: r.kind, Position: e.ref.Position, Members: &Members{Container: r.container, Items: []Member{b.member(r, e)}},
+		ad.steps.addMembers(&Step{
+			Action: NotPossible, Kind: r.kind, Position: e.ref.Position, Members: &Members{Container: r.container, Items: []Member{ad.member(r, e)}},
 			Reason: "they are already related as " + e.other + ", and the service keeps one relation between two " + diag.Plural(resource.MustLookup(r.kind.Membership.Member).Noun()),
 		})
 	}
 }
 
-func (b *additions) member(r *memberSet, e memberRef) Member {
+func (ad *additions) member(r *memberSet, e memberRef) Member {
 	m := Member{ID: e.id, Text: e.ref.Text, Position: e.ref.Position}
 	if e.member != noObject {
-		o := b.in.Desired[e.member]
+		o := ad.in.Desired[e.member]
 		m.Address = o.Address
 		if r.kind.Membership.On != r.kind.Membership.Container {
 			m.Text = o.Key
@@ -138,30 +138,30 @@ func (b *additions) member(r *memberSet, e memberRef) Member {
 	return m
 }
 
-func (b *additions) updateAttributes(r *memberSet) {
+func (ad *additions) updateAttributes(r *memberSet) {
 	if r.kind.Membership.Attribute == nil {
 		return
 	}
 	for _, e := range r.entries {
-		if e.ref.Attribute == "" || !b.memberships.isIn(r, e) {
+		if e.ref.Attribute == "" || !ad.memberships.isIn(r, e) {
 			continue
 		}
-		step, known := b.updateAttribute(r, e)
+		step, known := ad.updateAttribute(r, e)
 		if !known && r.read {
-			b.gaps.add(r.container.Object, r.kind.Membership.Path(), r.kind.Membership.Attribute.Name+"s of members", gapReason{why: "the service does not show them"})
+			ad.gaps.add(r.container.Object, r.kind.Membership.Path(), r.kind.Membership.Attribute.Name+"s of members", gapReason{why: "the service does not show them"})
 		}
 		if step != nil {
-			b.steps.addMembers(step)
-			b.notePrerequisites(r, step)
+			ad.steps.addMembers(step)
+			ad.notePrerequisites(r, step)
 		}
 	}
 }
 
 // updateAttribute plans the change of one member's attribute; nil = there is none. known is
 // false where nothing tells what it is.
-func (b *additions) updateAttribute(r *memberSet, e memberRef) (step *Step, known bool) {
+func (ad *additions) updateAttribute(r *memberSet, e memberRef) (step *Step, known bool) {
 	a, id := r.kind.Membership.Attribute, e.id
-	prior := b.in.Prior[r.address()]
+	prior := ad.in.Prior[r.address()]
 	applied := prior.Values[AttributeKey(a, id)]
 	row, listed := r.rows[id]
 	have := a.Shown(row)
@@ -173,7 +173,7 @@ func (b *additions) updateAttribute(r *memberSet, e memberRef) (step *Step, know
 	if have == want || have == "" {
 		return nil, shown
 	}
-	member := b.member(r, e)
+	member := ad.member(r, e)
 	member.Value, member.Before = want, have
 	before := member
 	before.Value, before.Before = have, ""
@@ -188,7 +188,7 @@ func (b *additions) updateAttribute(r *memberSet, e memberRef) (step *Step, know
 		Action: Update, Kind: r.kind, Position: e.ref.Position,
 		Members: &Members{Container: r.container, Items: []Member{member}},
 	}
-	op, offered := r.kind.Op(resource.UpdateMember, b.in.API)
+	op, offered := r.kind.Op(resource.UpdateMember, ad.in.API)
 	switch {
 	case !offered, listed && !shown:
 		step.Action, step.NotOffered, change.Possible = NotPossible, true, false
@@ -200,10 +200,10 @@ func (b *additions) updateAttribute(r *memberSet, e memberRef) (step *Step, know
 		}
 	}
 	if change.Origin == FromDrift && r.container.Object != nil {
-		kept := b.in.onDrift(r.container.Object) == Keep
-		b.plan.Drift = append(b.plan.Drift, Drift{r.container.Object, &change, kept})
+		kept := ad.in.onDrift(r.container.Object) == Keep
+		ad.plan.Drift = append(ad.plan.Drift, Drift{r.container.Object, &change, kept})
 		if kept {
-			b.plan.Summary.Kept++
+			ad.plan.Summary.Kept++
 			return nil, true
 		}
 	}
@@ -213,35 +213,35 @@ func (b *additions) updateAttribute(r *memberSet, e memberRef) (step *Step, know
 
 // notePrerequisites notes the step that adds somebody to a project whose fields may refer to
 // them, or gives them another role there: assignees must be members first.
-func (b *additions) notePrerequisites(r *memberSet, step *Step) {
-	if step.Action == NotPossible || r.object == noObject || !b.prerequisiteKinds[r.kind.Name] {
+func (ad *additions) notePrerequisites(r *memberSet, step *Step) {
+	if step.Action == NotPossible || r.object == noObject || !ad.prerequisiteKinds[r.kind.Name] {
 		return
 	}
 	for i := range step.Members.Items {
-		b.prerequisites[prerequisite{r.kind, r.object, step.Members.Items[i].ID}] = step
+		ad.prerequisites[prerequisite{r.kind, r.object, step.Members.Items[i].ID}] = step
 	}
 }
 
 // lastDayOf is the day since which the container of a member set is over, or "".
-func (b *additions) lastDayOf(r *memberSet) string {
+func (ad *additions) lastDayOf(r *memberSet) string {
 	if r.object != noObject {
-		if b.objects.isClosed(r.object) {
-			return b.objects.states[r.object].endedOn
+		if ad.objects.isClosed(r.object) {
+			return ad.objects.states[r.object].endedOn
 		}
 		return ""
 	}
 	t, within := r.field.to, noObject
 	field, closes := t.kind.Field(t.kind.ClosedAfter)
 	if o := r.container.Within; o != nil {
-		within = b.objects.index[o]
+		within = ad.objects.index[o]
 	}
-	if !closes || !b.snapshot.listed(t, within) {
+	if !closes || !ad.snapshot.listed(t, within) {
 		return ""
 	}
-	l, _ := b.snapshot.list(t, within)
-	zone := b.objects.currentZone(within)
+	l, _ := ad.snapshot.list(t, within)
+	zone := ad.objects.currentZone(within)
 	for _, row := range l.byID(r.container.ID) {
-		if day, _ := field.ObservedIn(t.kind.InZone(row, zone)); b.objects.hasPassed(day, zone) {
+		if day, _ := field.ObservedIn(t.kind.InZone(row, zone)); ad.objects.hasPassed(day, zone) {
 			return day
 		}
 	}
@@ -249,13 +249,13 @@ func (b *additions) lastDayOf(r *memberSet) string {
 }
 
 // sourcesOf lists the manifests that have the members of a container.
-func (b *additions) sourcesOf(r *memberSet) []string {
+func (ad *additions) sourcesOf(r *memberSet) []string {
 	if m := r.kind.Membership; m.On == m.Container {
-		return b.in.Desired[r.object].Files
+		return ad.in.Desired[r.object].Files
 	}
 	var files []string
 	for _, e := range r.entries {
-		files = union(files, b.in.Desired[e.member].Files)
+		files = union(files, ad.in.Desired[e.member].Files)
 	}
 	return files
 }

@@ -46,8 +46,8 @@ type removal struct {
 // memberOf is that a member is in a container of a membership, by their IDs.
 type memberOf struct{ kind, container, member string }
 
-func (b memberOf) compare(o memberOf) int {
-	return cmp.Or(cmp.Compare(b.kind, o.kind), cmp.Compare(b.container, o.container))
+func (m memberOf) compare(o memberOf) int {
+	return cmp.Or(cmp.Compare(m.kind, o.kind), cmp.Compare(m.container, o.container))
 }
 
 // findRemovals finds the members to remove: those that planform added and the manifest dropped
@@ -83,17 +83,17 @@ func findRemovals(memberships *memberships, orphans *orphans) *removals {
 
 // countRemovals counts the memberships that pruning would end, as far as the
 // state tells, but not those that end with an object.
-func (l *removals) countRemovals() int {
-	sets := slices.DeleteFunc(slices.Collect(maps.Keys(l.in.Prior)), resource.Address.IsObject)
+func (re *removals) countRemovals() int {
+	sets := slices.DeleteFunc(slices.Collect(maps.Keys(re.in.Prior)), resource.Address.IsObject)
 	if len(sets) == 0 {
 		return 0
 	}
-	l.collectDesired()
-	for address, r := range l.in.Prior {
+	re.collectDesired()
+	for address, r := range re.in.Prior {
 		id := serviceID{address.Kind(), r.ID}
-		_, wanted := l.objects.indexOf(address)
-		if _, owned := l.objects.owners[id]; !wanted && !owned && l.in.isOrphan(address, &r) {
-			l.deleted[id] = true
+		_, wanted := re.objects.indexOf(address)
+		if _, owned := re.objects.owners[id]; !wanted && !owned && re.in.isOrphan(address, &r) {
+			re.deleted[id] = true
 		}
 	}
 	n := 0
@@ -102,16 +102,16 @@ func (l *removals) countRemovals() int {
 		if !isMembership {
 			continue
 		}
-		r := l.in.Prior[address]
-		d := &removal{kind: kind, container: Container{Address: base, ID: cmp.Or(l.refs.idAt(base), r.ID)}, record: address}
-		if l.deleted[serviceID{base.Kind(), d.container.ID}] || l.objects.isDeletedOrHidden(base) {
+		r := re.in.Prior[address]
+		d := &removal{kind: kind, container: Container{Address: base, ID: cmp.Or(re.refs.idAt(base), r.ID)}, record: address}
+		if re.deleted[serviceID{base.Kind(), d.container.ID}] || re.objects.isDeletedOrHidden(base) {
 			continue
 		}
 		for _, id := range r.Members {
-			if l.objects.isDeletedOrHidden(l.objects.addressOf(serviceID{kind.Membership.Member, id})) {
+			if re.objects.isDeletedOrHidden(re.objects.addressOf(serviceID{kind.Membership.Member, id})) {
 				continue
 			}
-			if _, explicit, dropped := l.shouldLeave(d, id); dropped && !explicit && r.addedByUs(id) {
+			if _, explicit, dropped := re.shouldLeave(d, id); dropped && !explicit && r.addedByUs(id) {
 				n++
 			}
 		}
@@ -119,131 +119,131 @@ func (l *removals) countRemovals() int {
 	return n
 }
 
-func (l *removals) collectCleared() {
-	for _, n := range l.objects.uses {
-		if n.field.membership == nil || l.objects.states[n.by].presence != exists {
+func (re *removals) collectCleared() {
+	for _, n := range re.objects.uses {
+		if n.field.membership == nil || re.objects.states[n.by].presence != exists {
 			continue
 		}
 		switch m := n.field.membership.Membership; {
-		case ignored(l.round, n):
+		case ignored(re.round, n):
 		case len(n.value.Refs) > 0:
-			l.hasExplicitMoves = l.hasExplicitMoves || m.NeedsExplicitMove()
+			re.hasExplicitMoves = re.hasExplicitMoves || m.NeedsExplicitMove()
 		case n.value.Field.Name == m.SeveralField: // only from those that planform put it in
-			l.hasExplicitMoves = true
-			l.assigned[memberOf{kind: n.field.membership.Name, member: l.objects.states[n.by].id}] = n.value.Position
+			re.hasExplicitMoves = true
+			re.assigned[memberOf{kind: n.field.membership.Name, member: re.objects.states[n.by].id}] = n.value.Position
 		case m.On == m.Container:
-			l.clearedContainers[memberOf{kind: n.field.membership.Name, container: l.objects.states[n.by].id}] = n.value.Position
+			re.clearedContainers[memberOf{kind: n.field.membership.Name, container: re.objects.states[n.by].id}] = n.value.Position
 		default:
-			l.clearedMembers[memberOf{kind: n.field.membership.Name, member: l.objects.states[n.by].id}] = n.value.Position
-			if !l.objects.states[n.by].isUnlisted() {
-				l.uncontained = append(l.uncontained, n)
+			re.clearedMembers[memberOf{kind: n.field.membership.Name, member: re.objects.states[n.by].id}] = n.value.Position
+			if !re.objects.states[n.by].isUnlisted() {
+				re.uncontained = append(re.uncontained, n)
 			}
 		}
 	}
 }
 
-func (l *removals) collectDesired() {
-	for _, n := range l.objects.uses {
-		if n.field.membership == nil || !ignored(l.round, n) {
+func (re *removals) collectDesired() {
+	for _, n := range re.objects.uses {
+		if n.field.membership == nil || !ignored(re.round, n) {
 			continue
 		}
 		of := memberOf{kind: n.field.membership.Name}
 		if m := n.field.membership.Membership; m.On == m.Container {
-			of.container = l.objects.states[n.by].id
+			of.container = re.objects.states[n.by].id
 		} else {
-			of.member = l.objects.states[n.by].id
+			of.member = re.objects.states[n.by].id
 		}
-		l.ignored[of] = true
+		re.ignored[of] = true
 	}
-	for _, r := range l.memberships.sets {
+	for _, r := range re.memberships.sets {
 		for _, e := range r.entries {
 			if e.id == "" {
 				continue
 			}
-			l.assigned[memberOf{kind: r.kind.Name, member: e.id}] = e.ref.Position
-			l.wanted[memberOf{r.kind.Name, r.container.ID, e.id}] = true
+			re.assigned[memberOf{kind: r.kind.Name, member: e.id}] = e.ref.Position
+			re.wanted[memberOf{r.kind.Name, r.container.ID, e.id}] = true
 			if inverse := r.kind.Membership.Inverse; inverse != "" {
-				l.wanted[memberOf{inverse, e.id, r.container.ID}] = true
+				re.wanted[memberOf{inverse, e.id, r.container.ID}] = true
 			}
 		}
 	}
-	for _, left := range l.orphans.list {
+	for _, left := range re.orphans.list {
 		switch left.decision { //nolint:exhaustive // the others are not on the service, or not what planform decides about
 		case leftArchived, toDelete, deleteWithParent, blocked, leftInParent: // their memberships go with them, or stay
-			l.deleted[serviceID{left.info.kind.Name, left.record.ID}] = true
+			re.deleted[serviceID{left.info.kind.Name, left.record.ID}] = true
 		}
 	}
-	for i := range l.objects.states { // their memberships are left alone with them
-		if f := &l.objects.states[i]; f.isUnlisted() {
-			l.deleted[serviceID{f.info.kind.Name, f.id}] = true
+	for i := range re.objects.states { // their memberships are left alone with them
+		if f := &re.objects.states[i]; f.isUnlisted() {
+			re.deleted[serviceID{f.info.kind.Name, f.id}] = true
 		}
 	}
 }
 
 // fromState checks the members that planform added to a container.
-func (l *removals) fromState(address resource.Address) {
+func (re *removals) fromState(address resource.Address) {
 	base, kind, _, isMembership := address.ParseMembership()
 	if !isMembership {
 		return
 	}
-	if l.orphans.hasVanished(base) { // a read of its members may be refused
-		l.list = append(l.list, &removal{kind: kind, container: Container{Address: base}, record: address, alreadyGone: l.in.Prior[address].Members})
+	if re.orphans.hasVanished(base) { // a read of its members may be refused
+		re.list = append(re.list, &removal{kind: kind, container: Container{Address: base}, record: address, alreadyGone: re.in.Prior[address].Members})
 		return
 	}
-	container, params := l.refs.containerAt(base)
-	if container.ID == "" || l.deleted[serviceID{container.Address.Kind(), container.ID}] {
+	container, params := re.refs.containerAt(base)
+	if container.ID == "" || re.deleted[serviceID{container.Address.Kind(), container.ID}] {
 		return
 	}
 	d := &removal{kind: kind, container: container, record: address, params: params}
-	record := l.in.Prior[address]
+	record := re.in.Prior[address]
 	for _, id := range record.Members {
-		if at, explicit, dropped := l.shouldLeave(d, id); explicit || dropped && l.in.Prune && record.addedByUs(id) {
+		if at, explicit, dropped := re.shouldLeave(d, id); explicit || dropped && re.in.Prune && record.addedByUs(id) {
 			d.ids, d.position = append(d.ids, id), cmp.Or(d.position, at)
 		}
 	}
-	l.keepSelf(d)
+	re.keepSelf(d)
 	if len(d.ids) > 0 {
-		l.byContainer[memberOf{kind: kind.Name, container: container.ID}] = d
+		re.byContainer[memberOf{kind: kind.Name, container: container.ID}] = d
 	}
 }
 
 // keepSelf leaves in who the credential belongs to: nobody locks themselves out.
-func (l *removals) keepSelf(d *removal) {
+func (re *removals) keepSelf(d *removal) {
 	if len(d.ids) == 0 {
 		return // nobody has to be asked for
 	}
-	at := slices.Index(d.ids, l.snapshot.self(l.objects.kind(d.kind.Membership.Member)))
+	at := slices.Index(d.ids, re.snapshot.self(re.objects.kind(d.kind.Membership.Member)))
 	if at < 0 {
 		return
 	}
 	d.ids = slices.Delete(d.ids, at, at+1)
-	l.diags.at(diag.Warning, d.position, d.container.Address, "own-user", "the credential's own user stays in "+string(d.container.Address)+": planform does not remove it",
+	re.diags.at(diag.Warning, d.position, d.container.Address, "own-user", "the credential's own user stays in "+string(d.container.Address)+": planform does not remove it",
 		"add `me` to its "+d.kind.Membership.Field+", or leave it in the web app")
 }
 
 // shouldLeave reports whether the manifest tells a member that planform added to leave,
 // and where, or has only dropped it, so that pruning takes it out.
-func (l *removals) shouldLeave(d *removal, id string) (at diag.Position, explicit, dropped bool) {
+func (re *removals) shouldLeave(d *removal, id string) (at diag.Position, explicit, dropped bool) {
 	m := d.kind.Membership
-	if l.ignored[memberOf{kind: d.kind.Name, member: id}] || l.ignored[memberOf{kind: d.kind.Name, container: d.container.ID}] {
+	if re.ignored[memberOf{kind: d.kind.Name, member: id}] || re.ignored[memberOf{kind: d.kind.Name, container: d.container.ID}] {
 		return diag.Position{}, false, false
 	}
-	if at, out := l.clearedMembers[memberOf{kind: d.kind.Name, member: id}]; out {
+	if at, out := re.clearedMembers[memberOf{kind: d.kind.Name, member: id}]; out {
 		return at, true, false
 	}
-	at, placed := l.assigned[memberOf{kind: d.kind.Name, member: id}]
+	at, placed := re.assigned[memberOf{kind: d.kind.Name, member: id}]
 	switch {
-	case l.wanted[memberOf{d.kind.Name, d.container.ID, id}], l.deleted[serviceID{m.Member, id}]:
+	case re.wanted[memberOf{d.kind.Name, d.container.ID, id}], re.deleted[serviceID{m.Member, id}]:
 		return diag.Position{}, false, false
 	case placed && m.Exclusive:
 		return diag.Position{}, false, false // it leaves by entering another one
 	case placed && m.NeedsExplicitMove():
 		return at, true, false
 	}
-	if at, cleared := l.clearedContainers[memberOf{kind: d.kind.Name, container: d.container.ID}]; cleared {
+	if at, cleared := re.clearedContainers[memberOf{kind: d.kind.Name, container: d.container.ID}]; cleared {
 		return at, true, false
 	}
-	container, member := l.prunable(d, d.container.Address), l.prunable(d, l.objects.addressOf(serviceID{m.Member, id}))
+	container, member := re.prunable(d, d.container.Address), re.prunable(d, re.objects.addressOf(serviceID{m.Member, id}))
 	switch {
 	case m.Inverse != "":
 		dropped = container && member
@@ -257,32 +257,32 @@ func (l *removals) shouldLeave(d *removal, id string) (at diag.Position, explici
 
 // prunable reports whether an object that is or has a member is targeted, and no other
 // manifest may say so of it.
-func (l *removals) prunable(d *removal, a resource.Address) bool {
-	r, known := l.in.Prior[a]
+func (re *removals) prunable(d *removal, a resource.Address) bool {
+	r, known := re.in.Prior[a]
 	if !known {
-		r = l.in.Prior[d.record]
+		r = re.in.Prior[d.record]
 	}
-	return l.in.targeted(a) && l.in.sourceGone(&r)
+	return re.in.targeted(a) && re.in.sourceGone(&r)
 }
 
 // fromService checks the members that the service shows in a container against objects that are to be in none.
-func (l *removals) fromService(kind *resource.Kind, c Container, members []string) {
+func (re *removals) fromService(kind *resource.Kind, c Container, members []string) {
 	for _, id := range members {
-		at, out := l.clearedMembers[memberOf{kind: kind.Name, member: id}]
+		at, out := re.clearedMembers[memberOf{kind: kind.Name, member: id}]
 		if !out {
 			continue
 		}
 		key := memberOf{kind: kind.Name, container: c.ID}
-		d := l.byContainer[key]
+		d := re.byContainer[key]
 		if d == nil {
 			within := noObject
 			if c.Within != nil {
-				within = l.objects.index[c.Within]
+				within = re.objects.index[c.Within]
 			}
-			params := l.objects.params(within)
+			params := re.objects.params(within)
 			params[resource.MustLookup(kind.Membership.Container).Param] = c.ID
 			d = &removal{kind: kind, container: c, record: c.Address.Members(kind.Membership.Plural(), 1), params: params, position: at}
-			l.byContainer[key] = d
+			re.byContainer[key] = d
 		}
 		if !slices.Contains(d.ids, id) {
 			d.ids = append(d.ids, id)
@@ -291,38 +291,38 @@ func (l *removals) fromService(kind *resource.Kind, c Container, members []strin
 }
 
 // fromAllContainers looks for objects that are to be in none also in the containers that no manifest names.
-func (l *removals) fromAllContainers() {
+func (re *removals) fromAllContainers() {
 	type place struct {
 		field  *refField
 		within int
 	}
 	seen := map[place]gapReason{}
-	for _, n := range l.uncontained {
-		at := place{n.field, l.objects.within(n.by, n.field.to)}
+	for _, n := range re.uncontained {
+		at := place{n.field, re.objects.within(n.by, n.field.to)}
 		why, read := seen[at]
 		if !read {
 			var all []listedContainer
-			all, why, _ = l.memberships.containersIn(n.field, at.within)
+			all, why, _ = re.memberships.containersIn(n.field, at.within)
 			for _, c := range all {
-				l.fromService(n.field.membership, c.Container, c.members)
+				re.fromService(n.field.membership, c.Container, c.members)
 			}
 			seen[at] = why
 		}
 		if why.why != "" {
 			path := n.value.Field.Path()
-			l.gaps.add(l.in.Desired[n.by], path, path, why)
+			re.gaps.add(re.in.Desired[n.by], path, path, why)
 		}
 	}
 }
 
 // dropAlreadyGone leaves out members that the container no longer has. It reports false while
 // that is not known.
-func (l *removals) dropAlreadyGone(d *removal) bool {
-	read, ok := membersRead(d.kind, l.in.API, d.params)
+func (re *removals) dropAlreadyGone(d *removal) bool {
+	read, ok := membersRead(d.kind, re.in.API, d.params)
 	if !ok {
 		return true
 	}
-	answer, answered := l.service.ask(read)
+	answer, answered := re.service.ask(read)
 	if !answered || answer.Unsupported {
 		return false
 	}
@@ -333,7 +333,7 @@ func (l *removals) dropAlreadyGone(d *removal) bool {
 	d.alreadyGone = slices.DeleteFunc(slices.Clone(d.ids), func(id string) bool { return in[id] })
 	d.ids = slices.DeleteFunc(d.ids, func(id string) bool { return !in[id] })
 	if len(d.ids) > 0 {
-		can, known := l.removable(d)
+		can, known := re.removable(d)
 		d.unsupported = !can
 		return known
 	}
@@ -342,13 +342,13 @@ func (l *removals) dropAlreadyGone(d *removal) bool {
 
 // removable reports whether this edition can remove members from a container: its route may be
 // missing where the others are there, or know a member by another ID than the list shows.
-func (l *removals) removable(d *removal) (can, known bool) {
-	op, ok := d.kind.Op(resource.RemoveMembers, l.in.API)
-	get, readable := d.kind.Op(resource.Get, l.in.API)
+func (re *removals) removable(d *removal) (can, known bool) {
+	op, ok := d.kind.Op(resource.RemoveMembers, re.in.API)
+	get, readable := d.kind.Op(resource.Get, re.in.API)
 	if !ok || op.V2() || op.Method == "DELETE" && !readable { // API v2 cannot be asked
 		return ok, true
 	}
-	read, asked := l.probes[d.kind]
+	read, asked := re.probes[d.kind]
 	if !asked {
 		params := maps.Clone(d.params)
 		if readable {
@@ -356,9 +356,9 @@ func (l *removals) removable(d *removal) (can, known bool) {
 		}
 		read, _ = readOf(op, params)
 		read.Probe, read.Optional = !readable, readable
-		l.probes[d.kind] = read
+		re.probes[d.kind] = read
 	}
-	a, answered := l.service.ask(read)
+	a, answered := re.service.ask(read)
 	return !a.Unsupported && !a.NotFound, answered
 }
 

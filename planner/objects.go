@@ -122,104 +122,106 @@ func numberAfterHyphen(identifier string) int {
 	return n
 }
 
-func (f *objectState) known() bool { return f.prior != nil && f.prior.ID != "" }
+func (st *objectState) known() bool { return st.prior != nil && st.prior.ID != "" }
 
 // maybeCreated reports whether it may have been created without the state knowing.
-func (f *objectState) maybeCreated() bool { return f.prior != nil && f.prior.PendingIntent.creates() }
+func (st *objectState) maybeCreated() bool {
+	return st.prior != nil && st.prior.PendingIntent.creates()
+}
 
 // forgetPrior drops what the state says: it is about another object.
-func (f *objectState) forgetPrior() { f.prior, f.replaced = nil, true }
+func (st *objectState) forgetPrior() { st.prior, st.replaced = nil, true }
 
 // willHave is what an object will have in a field: what the manifest says, else what the
 // service shows, or gives a new one.
-func (f *objectState) willHave(o *resource.Object, field *resource.Field) (canonical string, known bool) {
-	if _, given := o.Value(field.Name); given || f.presence == absent {
+func (st *objectState) willHave(o *resource.Object, field *resource.Field) (canonical string, known bool) {
+	if _, given := o.Value(field.Name); given || st.presence == absent {
 		return o.OfNew(field)
 	}
-	return field.ObservedIn(f.row)
+	return field.ObservedIn(st.row)
 }
 
 // archived reports whether an object is where lists do not show it.
-func (f *objectState) archived() bool {
-	return f.info.archivable && textIn(f.row, "archived_at") != ""
+func (st *objectState) archived() bool {
+	return st.info.archivable && textIn(st.row, "archived_at") != ""
 }
 
 // isAway reports whether an object that no list shows is taken to be archived, as the manifest
 // wants it: nothing lists the archived ones of its kind.
-func (f *objectState) isAway(o *resource.Object) bool {
+func (st *objectState) isAway(o *resource.Object) bool {
 	_, want, _ := wantsArchived(o)
-	return want && f.info.archivable && f.info.archived == nil
+	return want && st.info.archivable && st.info.archived == nil
 }
 
 // readOperation is the operation that reads one record, by ID or else by readable identifier, and
 // the ID or identifier.
-func (f *objectState) readOperation() (op *resource.Operation, by string) {
-	switch t := f.info; {
+func (st *objectState) readOperation() (op *resource.Operation, by string) {
+	switch t := st.info; {
 	case t.get != nil:
-		return t.get, f.id
-	case t.find != nil && f.identifier != "":
-		return t.find, f.identifier
+		return t.get, st.id
+	case t.find != nil && st.identifier != "":
+		return t.find, st.identifier
 	default:
 		return nil, ""
 	}
 }
 
 // indexObjects makes a state of every wanted object and counts what shares a list.
-func (s *objects) indexObjects() {
-	n := len(s.in.Desired)
-	s.states = make([]objectState, n)
-	s.index = make(map[*resource.Object]int, n/2) // most objects have one that nothing names, such as a link
-	s.uses = make([]refUse, 0, 2*n)
-	s.findExpensive()
-	for i, o := range s.in.Desired {
-		f := &s.states[i]
-		f.info, f.parent = s.kinds[o.Kind], noObject
+func (ob *objects) indexObjects() {
+	n := len(ob.in.Desired)
+	ob.states = make([]objectState, n)
+	ob.index = make(map[*resource.Object]int, n/2) // most objects have one that nothing names, such as a link
+	ob.uses = make([]refUse, 0, 2*n)
+	ob.findExpensive()
+	for i, o := range ob.in.Desired {
+		f := &ob.states[i]
+		f.info, f.parent = ob.kinds[o.Kind], noObject
 		if f.info.referenced {
-			s.index[o] = i
+			ob.index[o] = i
 		}
 		if o.Parent != nil {
-			f.parent = s.index[o.Parent]
-			s.states[f.parent].hasChildren = true
+			f.parent = ob.index[o.Parent]
+			ob.states[f.parent].hasChildren = true
 		}
-		if len(s.in.Prior) > 0 {
-			if r, ok := s.in.Prior[o.Address]; ok {
+		if len(ob.in.Prior) > 0 {
+			if r, ok := ob.in.Prior[o.Address]; ok {
 				f.prior = &r
 			}
 		}
-		s.indexRefs(i)
+		ob.indexRefs(i)
 	}
 }
 
 // indexRefs notes the fields of an object that name others, and whether there are any that are compared.
-func (s *objects) indexRefs(i int) {
-	o, f := s.in.Desired[i], &s.states[i]
-	first, compared := len(s.uses), len(o.Values)
+func (ob *objects) indexRefs(i int) {
+	o, f := ob.in.Desired[i], &ob.states[i]
+	first, compared := len(ob.uses), len(o.Values)
 	for k := range o.Values {
 		v := &o.Values[k]
 		t := f.info.ref(v.Field)
 		if t == nil {
 			continue
 		}
-		s.uses = append(s.uses, refUse{v, t, i})
+		ob.uses = append(ob.uses, refUse{v, t, i})
 		if t.membership != nil || v.Field.Virtual {
 			compared--
 		}
 		f.isMember = f.isMember || t.membership != nil && t.membership.Membership.On == o.Kind.Name
 	}
-	f.uses, f.compared = s.uses[first:], compared > 0
+	f.uses, f.compared = ob.uses[first:], compared > 0
 }
 
 // skipsRefresh reports whether an object is taken to be as the state has it.
-func (s *objects) skipsRefresh(f *objectState) bool {
-	return (s.in.SkipRefresh || s.expensive[f.info.kind] > 0) && f.known() && f.prior.PendingIntent == nil
+func (ob *objects) skipsRefresh(f *objectState) bool {
+	return (ob.in.SkipRefresh || ob.expensive[f.info.kind] > 0) && f.known() && f.prior.PendingIntent == nil
 }
 
 // whyUnread is why nothing was read of an object that exists.
-func (s *objects) whyUnread(f *objectState) gapReason {
+func (ob *objects) whyUnread(f *objectState) gapReason {
 	switch {
-	case s.in.SkipRefresh:
+	case ob.in.SkipRefresh:
 		return skipsRefresh
-	case s.expensive[f.info.kind] > 0:
+	case ob.expensive[f.info.kind] > 0:
 		return expensive
 	default:
 		return gapReason{why: f.info.api.Noun() + " cannot read them"}
@@ -227,8 +229,8 @@ func (s *objects) whyUnread(f *objectState) gapReason {
 }
 
 // whyHidden is why nothing was read of an object that is archived.
-func (s *objects) whyHidden() gapReason {
-	if s.in.RefreshAll {
+func (ob *objects) whyHidden() gapReason {
+	if ob.in.RefreshAll {
 		return gapReason{why: "archived, and nothing shows them"}
 	}
 	return gapReason{"archived, and no list shows them", "--refresh-all reads them"}
@@ -236,16 +238,16 @@ func (s *objects) whyHidden() gapReason {
 
 // mustRead reports whether an object is to be read: not if the manifest gives its ID and compares
 // no field. A container is read: an archived one takes children and members, and shows them nowhere.
-func (s *objects) mustRead(o *resource.Object, f *objectState) bool {
+func (ob *objects) mustRead(o *resource.Object, f *objectState) bool {
 	hasContents := f.isMember || f.hasChildren && (f.parent != noObject || o.Kind.Archivable)
-	return f.compared || o.ID == "" || hasContents && f.info.get != nil && !s.in.SkipRefresh
+	return f.compared || o.ID == "" || hasContents && f.info.get != nil && !ob.in.SkipRefresh
 }
 
 // findExpensive finds the kinds with so many known objects that reading them again, one or a few
 // per request, would take longer than a person waits.
-func (s *objects) findExpensive() {
-	s.expensive = map[*resource.Kind]int{}
-	if s.in.RefreshAll || len(s.in.Prior) <= maxSingleReads {
+func (ob *objects) findExpensive() {
+	ob.expensive = map[*resource.Kind]int{}
+	if ob.in.RefreshAll || len(ob.in.Prior) <= maxSingleReads {
 		return
 	}
 	type reader struct {
@@ -254,9 +256,9 @@ func (s *objects) findExpensive() {
 	}
 	reads, known := map[*resource.Kind]int{}, map[*resource.Kind]int{}
 	seen := map[reader]bool{}
-	for _, o := range s.in.Desired {
-		t := s.kinds[o.Kind]
-		if !t.refreshedSingly() || s.in.Prior[o.Address].ID == "" {
+	for _, o := range ob.in.Desired {
+		t := ob.kinds[o.Kind]
+		if !t.refreshedSingly() || ob.in.Prior[o.Address].ID == "" {
 			continue
 		}
 		known[o.Kind]++
@@ -267,78 +269,78 @@ func (s *objects) findExpensive() {
 	}
 	for k, n := range reads {
 		if n > maxSingleReads {
-			s.expensive[k] = known[k]
+			ob.expensive[k] = known[k]
 		}
 	}
 }
 
 // within is the state within which objects of a kind are that an object names.
-func (s *objects) within(at int, t *kindInfo) int { return s.ancestor(at, t.namedWithin) }
+func (ob *objects) within(at int, t *kindInfo) int { return ob.ancestor(at, t.namedWithin) }
 
 // withinOf is the state within which what a field names is: of the options of a custom field, the property.
-func (s *objects) withinOf(at int, r *refField) int {
-	if d := r.field.Definition; d != nil && r.to.parent == s.kinds[d.Kind] {
-		return s.index[d]
+func (ob *objects) withinOf(at int, r *refField) int {
+	if d := r.field.Definition; d != nil && r.to.parent == ob.kinds[d.Kind] {
+		return ob.index[d]
 	}
-	return s.within(at, r.to)
+	return ob.within(at, r.to)
 }
 
 // ancestor is the state of a kind that an object is or lives in.
-func (s *objects) ancestor(at int, t *kindInfo) int {
-	for at != noObject && s.states[at].info != t {
-		at = s.states[at].parent
+func (ob *objects) ancestor(at int, t *kindInfo) int {
+	for at != noObject && ob.states[at].info != t {
+		at = ob.states[at].parent
 	}
 	return at
 }
 
-func (s *objects) kind(name string) *kindInfo { return s.kinds[resource.MustLookup(name)] }
+func (ob *objects) kind(name string) *kindInfo { return ob.kinds[resource.MustLookup(name)] }
 
-func (s *objects) indexOf(a resource.Address) (int, bool) {
-	if s.byAddress == nil {
-		s.byAddress = make(map[resource.Address]int, len(s.in.Desired))
-		for i, o := range s.in.Desired {
-			s.byAddress[o.Address] = i
+func (ob *objects) indexOf(a resource.Address) (int, bool) {
+	if ob.byAddress == nil {
+		ob.byAddress = make(map[resource.Address]int, len(ob.in.Desired))
+		for i, o := range ob.in.Desired {
+			ob.byAddress[o.Address] = i
 		}
 	}
-	i, ok := s.byAddress[a]
+	i, ok := ob.byAddress[a]
 	return i, ok
 }
 
 // addressesOf are the addresses under which the state has an object of the service, sorted.
-func (s *objects) addressesOf(id serviceID) []resource.Address {
-	if s.recorded == nil {
-		s.recorded = make(map[serviceID][]resource.Address, len(s.in.Prior))
-		for _, a := range slices.Sorted(maps.Keys(s.in.Prior)) {
-			if r := s.in.Prior[a]; a.IsObject() && r.ID != "" {
+func (ob *objects) addressesOf(id serviceID) []resource.Address {
+	if ob.recorded == nil {
+		ob.recorded = make(map[serviceID][]resource.Address, len(ob.in.Prior))
+		for _, a := range slices.Sorted(maps.Keys(ob.in.Prior)) {
+			if r := ob.in.Prior[a]; a.IsObject() && r.ID != "" {
 				id := serviceID{a.Kind(), r.ID}
-				s.recorded[id] = append(s.recorded[id], a)
+				ob.recorded[id] = append(ob.recorded[id], a)
 			}
 		}
 	}
-	return s.recorded[id]
+	return ob.recorded[id]
 }
 
 // addressOf is the address of an object of the service in the manifest, else in the state, or "".
-func (s *objects) addressOf(id serviceID) resource.Address {
-	if at, ok := s.owners[id]; ok {
-		return s.in.Desired[at].Address
+func (ob *objects) addressOf(id serviceID) resource.Address {
+	if at, ok := ob.owners[id]; ok {
+		return ob.in.Desired[at].Address
 	}
-	for _, a := range s.addressesOf(id) {
+	for _, a := range ob.addressesOf(id) {
 		return a
 	}
 	return ""
 }
 
-func (s *objects) params(parent int) map[string]string {
-	p := map[string]string{"workspace_slug": s.in.Workspace}
-	for ; parent != noObject; parent = s.states[parent].parent {
-		p[s.in.Desired[parent].Kind.Param] = s.states[parent].id
+func (ob *objects) params(parent int) map[string]string {
+	p := map[string]string{"workspace_slug": ob.in.Workspace}
+	for ; parent != noObject; parent = ob.states[parent].parent {
+		p[ob.in.Desired[parent].Kind.Param] = ob.states[parent].id
 	}
 	return p
 }
 
 // readableID is the readable identifier of a record that lives in a parent, or "".
-func (s *objects) readableID(k *resource.Kind, parent int, row resource.Row) string {
+func (ob *objects) readableID(k *resource.Kind, parent int, row resource.Row) string {
 	if k.Identifier == nil {
 		return ""
 	}
@@ -346,17 +348,17 @@ func (s *objects) readableID(k *resource.Kind, parent int, row resource.Row) str
 		return textIn(row, k.Identifier.APIName)
 	}
 	number, ok := row["sequence_id"].(json.Number)
-	if !ok || parent == noObject || s.states[parent].identifier == "" {
+	if !ok || parent == noObject || ob.states[parent].identifier == "" {
 		return ""
 	}
-	return s.states[parent].identifier + "-" + number.String()
+	return ob.states[parent].identifier + "-" + number.String()
 }
 
-func (s *objects) enumerate(k *resource.Kind, parent int, rows []resource.Row) string {
+func (ob *objects) enumerate(k *resource.Kind, parent int, rows []resource.Row) string {
 	names := make([]string, len(rows))
 	for i, row := range rows {
 		names[i] = row.ID()
-		if shown := s.readableID(k, parent, row); shown != "" {
+		if shown := ob.readableID(k, parent, row); shown != "" {
 			names[i] = shown + " (" + row.ID() + ")"
 		}
 	}
@@ -364,116 +366,116 @@ func (s *objects) enumerate(k *resource.Kind, parent int, rows []resource.Row) s
 }
 
 // currentZone is the time zone of what objects live in, as the service has it by now.
-func (s *objects) currentZone(parent int) *time.Location {
+func (ob *objects) currentZone(parent int) *time.Location {
 	if parent == noObject {
 		return time.UTC
 	}
-	if name, ok := s.states[parent].row["timezone"].(string); ok {
+	if name, ok := ob.states[parent].row["timezone"].(string); ok {
 		return resource.Zone(name)
 	}
-	return resource.Zone(s.in.Desired[parent].Text("timezone"))
+	return resource.Zone(ob.in.Desired[parent].Text("timezone"))
 }
 
 // desiredZone is the time zone that what objects live in will have after the apply. The service stores days as moments of the
 // zone that there was, and these stay when the zone changes.
-func (s *objects) desiredZone(parent int) *time.Location {
+func (ob *objects) desiredZone(parent int) *time.Location {
 	if parent == noObject {
 		return time.UTC
 	}
-	o, f := s.in.Desired[parent], &s.states[parent]
+	o, f := ob.in.Desired[parent], &ob.states[parent]
 	v, given := o.Value("timezone")
 	if !given || v.Text == "" || f.presence == exists && (o.Ignores(v.Field) || f.info.update == nil || !f.info.api.Sendable(v.Field)) {
-		return s.currentZone(parent)
+		return ob.currentZone(parent)
 	}
-	if have, known := v.Field.ObservedIn(f.row); known && f.prior != nil && f.prior.drifted(v.Field, have, f.row) && s.in.onDrift(o) == Keep {
-		return s.currentZone(parent)
+	if have, known := v.Field.ObservedIn(f.row); known && f.prior != nil && f.prior.drifted(v.Field, have, f.row) && ob.in.onDrift(o) == Keep {
+		return ob.currentZone(parent)
 	}
 	return resource.Zone(v.Text)
 }
 
 // appliedZone is the time zone that what objects live in had when it was applied last, as far as that is known.
-func (s *objects) appliedZone(parent int) *time.Location {
-	if parent != noObject && s.states[parent].prior != nil {
-		if name := s.states[parent].prior.Values["timezone"]; name != "" {
+func (ob *objects) appliedZone(parent int) *time.Location {
+	if parent != noObject && ob.states[parent].prior != nil {
+		if name := ob.states[parent].prior.Values["timezone"]; name != "" {
 			return resource.Zone(name)
 		}
 	}
-	return s.currentZone(parent)
+	return ob.currentZone(parent)
 }
 
 // setZone reads the moments of an object's row as days.
-func (s *objects) setZone(o *resource.Object, f *objectState) {
+func (ob *objects) setZone(o *resource.Object, f *objectState) {
 	if o.Kind.ClosedAfter == "" || f.row == nil {
 		return
 	}
 	raw := f.row
-	f.row = o.Kind.InZone(raw, s.desiredZone(f.parent))
-	if applied := s.appliedZone(f.parent); applied.String() != s.desiredZone(f.parent).String() {
+	f.row = o.Kind.InZone(raw, ob.desiredZone(f.parent))
+	if applied := ob.appliedZone(f.parent); applied.String() != ob.desiredZone(f.parent).String() {
 		f.before = o.Kind.InZone(raw, applied)
 	}
 	if closes, ok := o.Kind.Field(o.Kind.ClosedAfter); ok {
-		f.endedOn, _ = closes.ObservedIn(o.Kind.InZone(raw, s.currentZone(f.parent)))
+		f.endedOn, _ = closes.ObservedIn(o.Kind.InZone(raw, ob.currentZone(f.parent)))
 	}
 }
 
 // lastShown is what the service shows of a field, in the time zone of the last apply.
-func (f *objectState) lastShown(field *resource.Field) string {
-	row := f.row
-	if f.before != nil {
-		row = f.before
+func (st *objectState) lastShown(field *resource.Field) string {
+	row := st.row
+	if st.before != nil {
+		row = st.before
 	}
 	have, _ := field.ObservedIn(row)
 	return have
 }
 
 // hasPassed reports whether a day is over in a time zone.
-func (s *objects) hasPassed(day string, zone *time.Location) bool {
+func (ob *objects) hasPassed(day string, zone *time.Location) bool {
 	t, err := time.ParseInLocation(time.DateOnly, day, zone)
-	return err == nil && !s.in.Now.IsZero() && !s.in.Now.Before(t.AddDate(0, 0, 1).Add(-time.Minute))
+	return err == nil && !ob.in.Now.IsZero() && !ob.in.Now.Before(t.AddDate(0, 0, 1).Add(-time.Minute))
 }
 
-func (s *objects) isClosed(i int) bool {
-	f := &s.states[i]
-	return f.presence == exists && s.hasPassed(f.endedOn, s.currentZone(f.parent))
+func (ob *objects) isClosed(i int) bool {
+	f := &ob.states[i]
+	return f.presence == exists && ob.hasPassed(f.endedOn, ob.currentZone(f.parent))
 }
 
 // willBeClosed reports whether an object is over once it is as the manifest wants it.
-func (s *objects) willBeClosed(i int) bool {
-	f := &s.states[i]
+func (ob *objects) willBeClosed(i int) bool {
+	f := &ob.states[i]
 	closes := f.info.kind.ClosedAfter
 	if closes == "" {
 		return false
 	}
-	if v, given := s.in.Desired[i].Value(closes); given {
-		return s.hasPassed(v.Text, s.desiredZone(f.parent))
+	if v, given := ob.in.Desired[i].Value(closes); given {
+		return ob.hasPassed(v.Text, ob.desiredZone(f.parent))
 	}
-	return s.isClosed(i)
+	return ob.isClosed(i)
 }
 
 // isUnlisted reports whether no list of members shows an object, before this run: it is archived, or a draft.
-func (f *objectState) isUnlisted() bool {
-	return f.presence == hidden || f.info.archived == nil && f.archived()
+func (st *objectState) isUnlisted() bool {
+	return st.presence == hidden || st.info.archived == nil && st.archived()
 }
 
-func (s *objects) undecided(at int) bool {
-	return at != noObject && (s.states[at].presence == pending || s.states[at].presence == invalid)
+func (ob *objects) undecided(at int) bool {
+	return at != noObject && (ob.states[at].presence == pending || ob.states[at].presence == invalid)
 }
 
 // staysArchived reports whether an object is archived and stays so: it is left as it is.
-func (s *objects) staysArchived(i int) bool {
-	_, want, given := wantsArchived(s.in.Desired[i])
-	return s.states[i].archived() && (want || !given)
+func (ob *objects) staysArchived(i int) bool {
+	_, want, given := wantsArchived(ob.in.Desired[i])
+	return ob.states[i].archived() && (want || !given)
 }
 
 // isDeletedOrHidden reports whether an object of the manifest was deleted, and its memberships with it,
 // or is archived, and left alone with them.
-func (s *objects) isDeletedOrHidden(a resource.Address) bool {
-	i, wanted := s.indexOf(a)
-	return wanted && s.states[i].presence == absent || s.isHidden(a)
+func (ob *objects) isDeletedOrHidden(a resource.Address) bool {
+	i, wanted := ob.indexOf(a)
+	return wanted && ob.states[i].presence == absent || ob.isHidden(a)
 }
 
 // isHidden reports whether an object of the manifest is archived or a draft, or in one.
-func (s *objects) isHidden(a resource.Address) bool {
-	i, wanted := s.indexOf(a)
-	return wanted && s.states[i].presence == hidden
+func (ob *objects) isHidden(a resource.Address) bool {
+	i, wanted := ob.indexOf(a)
+	return wanted && ob.states[i].presence == hidden
 }

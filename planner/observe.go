@@ -165,15 +165,15 @@ func (l *listing) sameNaturalKey(o *resource.Object, t *kindInfo) (hits []resour
 // index finds records by a text. Of many that share one it keeps as many as an error names.
 type index map[string][]resource.Row
 
-func (x index) add(text string, row resource.Row) {
+func (i index) add(text string, row resource.Row) {
 	const most = 10
 	id := row.ID()
-	if text == "" || id == "" || len(x[text]) >= most {
+	if text == "" || id == "" || len(i[text]) >= most {
 		return
 	}
 	// A list that changes while its pages are read shows a record twice.
-	if !slices.ContainsFunc(x[text], func(r resource.Row) bool { return r.ID() == id }) {
-		x[text] = append(x[text], row)
+	if !slices.ContainsFunc(i[text], func(r resource.Row) bool { return r.ID() == id }) {
+		i[text] = append(i[text], row)
 	}
 }
 
@@ -245,8 +245,8 @@ func (s *snapshot) list(t *kindInfo, parent int) (*listing, presence) {
 
 // viaSingle reports whether a list is asked for by what the objects are named within, and is
 // that of its one object, such as the points of a project's estimate.
-func (t *kindInfo) viaSingle(objects *objects, parent int) bool {
-	return t.parent != t.namedWithin && parent != noObject && objects.states[parent].info == t.namedWithin
+func (ki *kindInfo) viaSingle(objects *objects, parent int) bool {
+	return ki.parent != ki.namedWithin && parent != noObject && objects.states[parent].info == ki.namedWithin
 }
 
 // kindPresence is unsupported if this edition does not have the kind, else exists. A list below a

@@ -21,26 +21,26 @@ type ordering struct {
 }
 
 // order puts all steps into the order of the plan. It reports whether there is one.
-func (b *ordering) order(pruning *pruning) bool {
-	b.awaitPrerequisites()
-	b.awaitDefaults()
-	about := b.stepsByObject()
-	b.orderClosing(about)
-	b.orderSwitches()
-	b.orderArchives()
-	if b.in.API == resource.V2 {
-		b.steps.awaitContainers()
+func (or *ordering) order(pruning *pruning) bool {
+	or.awaitPrerequisites()
+	or.awaitDefaults()
+	about := or.stepsByObject()
+	or.orderClosing(about)
+	or.orderSwitches()
+	or.orderArchives()
+	if or.in.API == resource.V2 {
+		or.steps.awaitContainers()
 	}
-	list := b.steps.all()
+	list := or.steps.all()
 	slices.SortStableFunc(list, func(s, other *Step) int { return cmp.Compare(s.stage, other.stage) })
-	if !b.link(list) {
+	if !or.link(list) {
 		return false
 	}
 	list = append(list, pruning.deletions()...)
-	b.changes.blockers.claims.order(list)
+	or.changes.blockers.claims.order(list)
 	ordered, cycle := order(list)
-	if cycle == nil && b.in.API != resource.V2 { // whose creates go many at a time
-		if done := b.changes.linkAtOnce(); len(done) > 0 {
+	if cycle == nil && or.in.API != resource.V2 { // whose creates go many at a time
+		if done := or.changes.linkAtOnce(); len(done) > 0 {
 			dropped := func(s *Step) bool { return done[s] }
 			list = slices.DeleteFunc(list, dropped)
 			for _, s := range list { // such as an archiving, which waits for all else
@@ -49,17 +49,17 @@ func (b *ordering) order(pruning *pruning) bool {
 			ordered, cycle = order(list)
 		}
 	}
-	if cycle == nil && b.in.API == resource.V2 && b.in.ExactOrder {
-		ordered, cycle = order(b.changes.nameParentsLater(ordered))
+	if cycle == nil && or.in.API == resource.V2 && or.in.ExactOrder {
+		ordered, cycle = order(or.changes.nameParentsLater(ordered))
 	}
 	if cycle != nil {
-		b.reportCycle(cycle)
+		or.reportCycle(cycle)
 		return false
 	}
-	b.plan.Steps = ordered
-	b.sequence()
-	if b.in.API == resource.V2 {
-		assignBatches(b.plan.Steps)
+	or.plan.Steps = ordered
+	or.sequence()
+	if or.in.API == resource.V2 {
+		assignBatches(or.plan.Steps)
 	}
 	return true
 }
@@ -86,18 +86,18 @@ func order(steps []*Step) (ordered, cycle []*Step) {
 }
 
 // link finds the steps that create what steps wait for.
-func (b *ordering) link(list []*Step) bool {
+func (or *ordering) link(list []*Step) bool {
 	for _, s := range list {
 		for _, l := range []struct {
 			objects []int
 			steps   *[]*Step
 		}{{s.needsObjects, &s.needs}, {s.afterObjects, &s.after}} {
 			for _, at := range l.objects {
-				if b.steps.of[at] == nil { // both are in a cycle, a part of which cannot be made
-					b.diags.at(diag.Error, diag.Position{}, "", "circle", string(s.Address)+" needs "+string(b.in.Desired[at].Address)+", which cannot be made", breakCycle)
+				if or.steps.of[at] == nil { // both are in a cycle, a part of which cannot be made
+					or.diags.at(diag.Error, diag.Position{}, "", "circle", string(s.Address)+" needs "+string(or.in.Desired[at].Address)+", which cannot be made", breakCycle)
 					return false
 				}
-				*l.steps = append(*l.steps, b.steps.of[at])
+				*l.steps = append(*l.steps, or.steps.of[at])
 			}
 		}
 	}
@@ -127,14 +127,14 @@ func indexes(steps []*Step) []int {
 const breakCycle = "remove one of these references"
 
 // orderSwitches lets a feature be switched off when all that needs it is made and as it should be.
-func (b *ordering) orderSwitches() {
+func (or *ordering) orderSwitches() {
 	off := map[*resource.Object][]*Step{}
-	for _, s := range b.steps.all() {
+	for _, s := range or.steps.all() {
 		if s.Object != nil && s.Members == nil && (s.Action == Update || s.Action == Adopt) && slices.ContainsFunc(s.Values, isOff) {
 			off[s.Object] = append(off[s.Object], s)
 		}
 	}
-	for _, s := range b.steps.all() {
+	for _, s := range or.steps.all() {
 		if s.Object == nil || s.Members != nil || s.Operation == nil || s.Kind.RequiresFeature == "" {
 			continue
 		}
@@ -147,74 +147,74 @@ func (b *ordering) orderSwitches() {
 }
 
 // awaitPrerequisites makes steps that name people wait for those that bring them in.
-func (b *ordering) awaitPrerequisites() {
-	if len(b.additions.prerequisites) == 0 {
+func (or *ordering) awaitPrerequisites() {
+	if len(or.additions.prerequisites) == 0 {
 		return
 	}
-	for _, n := range b.objects.uses {
-		step := b.steps.of[n.by]
+	for _, n := range or.objects.uses {
+		step := or.steps.of[n.by]
 		if n.field.field.MustBeMemberOf == "" || step == nil || !slices.ContainsFunc(step.Values, func(v *resource.Value) bool { return v.Field == n.value.Field }) {
 			continue
 		}
 		for j := range n.value.Refs {
-			_, id, _ := b.refs.target(n.by, n.field, &n.value.Refs[j])
-			b.awaitPrerequisite(step, n.field.field, n.by, id)
+			_, id, _ := or.refs.target(n.by, n.field, &n.value.Refs[j])
+			or.awaitPrerequisite(step, n.field.field, n.by, id)
 		}
 	}
 }
 
 // awaitPrerequisite makes a step wait for the one that adds the user a field refers to. A
 // create cannot wait for members of what it creates.
-func (b *ordering) awaitPrerequisite(step *Step, field *resource.Field, by int, id string) {
+func (or *ordering) awaitPrerequisite(step *Step, field *resource.Field, by int, id string) {
 	via := resource.MustLookup(field.MustBeMemberOf)
-	container := b.objects.ancestor(by, b.objects.kind(via.Membership.Container))
-	if container != noObject && step.Object == b.in.Desired[container] && step.Action == Create {
+	container := or.objects.ancestor(by, or.objects.kind(via.Membership.Container))
+	if container != noObject && step.Object == or.in.Desired[container] && step.Action == Create {
 		return
 	}
-	if first, ok := b.additions.prerequisites[prerequisite{via, container, id}]; ok {
+	if first, ok := or.additions.prerequisites[prerequisite{via, container, id}]; ok {
 		step.after = append(step.after, first)
 	}
 }
 
 // awaitDefaults makes creates wait for the step that sets the default which the service gives
 // them where the manifest names nothing, and for that default to be a member.
-func (b *ordering) awaitDefaults() {
+func (or *ordering) awaitDefaults() {
 	defaultSteps := map[scope][]*Step{} // that make something the default of its parent, or no more
-	for i := range b.objects.states {
-		step, f := b.steps.of[i], &b.objects.states[i]
+	for i := range or.objects.states {
+		step, f := or.steps.of[i], &or.objects.states[i]
 		if step == nil || !slices.ContainsFunc(step.Values, func(v *resource.Value) bool { return f.info.isDefaultFlag(v.Field) }) {
 			continue
 		}
 		at := scope{f.info, f.parent}
 		defaultSteps[at] = append(defaultSteps[at], step)
 	}
-	for i := range b.objects.states {
-		f := &b.objects.states[i]
-		if b.steps.of[i] == nil || b.steps.of[i].Action != Create || f.parent == noObject {
+	for i := range or.objects.states {
+		f := &or.objects.states[i]
+		if or.steps.of[i] == nil || or.steps.of[i].Action != Create || f.parent == noObject {
 			continue
 		}
 		for k := range f.info.refs {
 			t := &f.info.refs[k]
-			if v, given := b.in.Desired[i].Value(t.field.Name); given && len(v.Refs) > 0 {
+			if v, given := or.in.Desired[i].Value(t.field.Name); given && len(v.Refs) > 0 {
 				continue
 			}
 			if t.field.DefaultFlag != "" {
-				b.steps.of[i].after = append(b.steps.of[i].after, defaultSteps[scope{t.to, f.parent}]...)
+				or.steps.of[i].after = append(or.steps.of[i].after, defaultSteps[scope{t.to, f.parent}]...)
 			}
-			if user, step := b.steps.parentDefault(f, t.field); user != "" {
+			if user, step := or.steps.parentDefault(f, t.field); user != "" {
 				if step != nil && step.Action != Create {
-					b.steps.of[i].after = append(b.steps.of[i].after, step)
+					or.steps.of[i].after = append(or.steps.of[i].after, step)
 				}
-				b.awaitPrerequisite(b.steps.of[i], t.field, f.parent, user)
+				or.awaitPrerequisite(or.steps.of[i], t.field, f.parent, user)
 			}
 		}
 	}
 }
 
 // stepsByObject lists the steps about an object that can be closed, and about its members.
-func (b *ordering) stepsByObject() map[*resource.Object][]*Step {
+func (or *ordering) stepsByObject() map[*resource.Object][]*Step {
 	about := map[*resource.Object][]*Step{}
-	for _, s := range b.steps.all() {
+	for _, s := range or.steps.all() {
 		o := s.Object
 		if s.Members != nil {
 			o = s.Members.Container.Object
@@ -227,10 +227,10 @@ func (b *ordering) stepsByObject() map[*resource.Object][]*Step {
 }
 
 // orderClosing makes the last day of an object wait for its members: a closed one takes none.
-func (b *ordering) orderClosing(about map[*resource.Object][]*Step) {
-	for i := range b.objects.states {
-		o, closes := b.in.Desired[i], b.objects.states[i].info.kind.ClosedAfter
-		if closes == "" || !b.objects.willBeClosed(i) {
+func (or *ordering) orderClosing(about map[*resource.Object][]*Step) {
+	for i := range or.objects.states {
+		o, closes := or.in.Desired[i], or.objects.states[i].info.kind.ClosedAfter
+		if closes == "" || !or.objects.willBeClosed(i) {
 			continue
 		}
 		for _, s := range about[o] {
@@ -247,12 +247,12 @@ func (b *ordering) orderClosing(about map[*resource.Object][]*Step) {
 
 // stepsAroundArchived lists the steps about each object that is archived or brought back, about what
 // is in it, and about what names it.
-func (b *ordering) stepsAroundArchived() map[*resource.Object][]*Step {
-	around := make(map[*resource.Object][]*Step, len(b.changes.archiveSteps))
-	for _, s := range b.changes.archiveSteps {
+func (or *ordering) stepsAroundArchived() map[*resource.Object][]*Step {
+	around := make(map[*resource.Object][]*Step, len(or.changes.archiveSteps))
+	for _, s := range or.changes.archiveSteps {
 		around[s.Object] = nil
 	}
-	for _, s := range b.steps.all() {
+	for _, s := range or.steps.all() {
 		if len(around) == 0 || s.Action == NotPossible {
 			continue
 		}
@@ -264,8 +264,8 @@ func (b *ordering) stepsAroundArchived() map[*resource.Object][]*Step {
 		if m := s.Members; m != nil {
 			note(m.Container.Object)
 			for k := range m.Items {
-				if i, ok := b.objects.indexOf(m.Items[k].Address); ok {
-					note(b.in.Desired[i])
+				if i, ok := or.objects.indexOf(m.Items[k].Address); ok {
+					note(or.in.Desired[i])
 				}
 			}
 		}
@@ -283,9 +283,9 @@ func (b *ordering) stepsAroundArchived() map[*resource.Object][]*Step {
 
 // orderArchives lets objects be archived when whatever else is done to them has succeeded,
 // since they are left alone then, and be brought back before.
-func (b *ordering) orderArchives() {
-	about := b.stepsAroundArchived()
-	for _, archiving := range b.changes.archiveSteps {
+func (or *ordering) orderArchives() {
+	about := or.stepsAroundArchived()
+	for _, archiving := range or.changes.archiveSteps {
 		for _, s := range about[archiving.Object] {
 			switch {
 			case s == archiving:
@@ -300,8 +300,8 @@ func (b *ordering) orderArchives() {
 
 // sequence lets objects of one kind in one place be created one after the other: the
 // service numbers them as they come, or sorts them by that.
-func (b *ordering) sequence() {
-	if b.in.AnyOrder {
+func (or *ordering) sequence() {
+	if or.in.AnyOrder {
 		return
 	}
 	type siblings struct {
@@ -309,7 +309,7 @@ func (b *ordering) sequence() {
 		parent *resource.Object
 	}
 	first, numbers := map[siblings]*Step{}, 0
-	for _, s := range b.plan.Steps {
+	for _, s := range or.plan.Steps {
 		if s.Action != Create {
 			continue
 		}
@@ -328,7 +328,7 @@ func (b *ordering) sequence() {
 	}
 }
 
-func (b *ordering) reportCycle(cycle []*Step) {
+func (or *ordering) reportCycle(cycle []*Step) {
 	d := diag.Diagnostic{Code: "circle", Position: cycle[0].Position, Address: string(cycle[0].Address), Hint: breakCycle}
 	d.Summary = "circular reference: "
 	for k, step := range cycle {
@@ -338,5 +338,5 @@ func (b *ordering) reportCycle(cycle []*Step) {
 		}
 	}
 	d.Summary += string(cycle[0].Address)
-	b.diags.Add(d)
+	or.diags.Add(d)
 }

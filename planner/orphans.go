@@ -54,21 +54,21 @@ type obstacle struct {
 	byOthers bool
 }
 
-func (l *orphan) recordCreated(id string) {
-	l.record.ID, l.record.CreatedByUs, l.params[l.info.kind.Param] = id, true, id
+func (o *orphan) recordCreated(id string) {
+	o.record.ID, o.record.CreatedByUs, o.params[o.info.kind.Param] = id, true, id
 }
 
 // block says why an orphan stays.
-func (l *orphan) block(why string) decision {
-	l.decision, l.reason = blocked, "it would be deleted, but "+why
+func (o *orphan) block(why string) decision {
+	o.decision, o.reason = blocked, "it would be deleted, but "+why
 	return blocked
 }
 
 // keep lets an orphan stay for what others did, unless the run deletes such objects, too.
-func (p *orphans) keep(l *orphan, why string) {
+func (or *orphans) keep(l *orphan, why string) {
 	switch {
 	case l.decision != toDelete && l.decision != undecided:
-	case !p.in.DeleteChanged:
+	case !or.in.DeleteChanged:
 		l.block(why)
 		l.byOthers = true
 	case !slices.Contains(l.despite, why):
@@ -77,11 +77,11 @@ func (p *orphans) keep(l *orphan, why string) {
 }
 
 // names are the IDs that an object's fields name, as the record of the service shows them, else as they were applied.
-func (l *orphan) names(row resource.Row) []string {
+func (o *orphan) names(row resource.Row) []string {
 	var ids []string
-	for i := range l.info.refs {
-		field := l.info.refs[i].field
-		shown := l.record.Values[field.Name]
+	for i := range o.info.refs {
+		field := o.info.refs[i].field
+		shown := o.record.Values[field.Name]
 		if have, known := field.ObservedIn(row); row != nil && known {
 			shown += "," + have
 		}
@@ -171,9 +171,9 @@ func findOrphans(refs *references) *orphans {
 }
 
 // hasVanished reports whether an object, or an ancestor, is an orphan that the service no longer has.
-func (p *orphans) hasVanished(a resource.Address) bool {
+func (or *orphans) hasVanished(a resource.Address) bool {
 	for ; a != ""; a = a.Parent() {
-		if l := p.byAddress[a]; l != nil && l.decision == vanished {
+		if l := or.byAddress[a]; l != nil && l.decision == vanished {
 			return true
 		}
 	}
@@ -181,16 +181,16 @@ func (p *orphans) hasVanished(a resource.Address) bool {
 }
 
 // blockParents keeps what an object lives in from being deleted with it.
-func (p *orphans) blockParents(a resource.Address, o obstacle) {
-	if o.byOthers && p.in.DeleteChanged {
+func (or *orphans) blockParents(a resource.Address, o obstacle) {
+	if o.byOthers && or.in.DeleteChanged {
 		return
 	}
-	for a = a.Parent(); a != "" && (p.blockedBy[a].why == "" || p.blockedBy[a].byOthers && !o.byOthers); a = a.Parent() {
-		p.blockedBy[a] = o
+	for a = a.Parent(); a != "" && (or.blockedBy[a].why == "" || or.blockedBy[a].byOthers && !o.byOthers); a = a.Parent() {
+		or.blockedBy[a] = o
 	}
 }
 
-func (p *orphans) decide(l *orphan) {
+func (or *orphans) decide(l *orphan) {
 	hasChildren := l.record.ID != "" && l.info.kind.Parent == "" && len(resource.Children(l.info.kind.Name)) > 0
 	switch {
 	case l.decision != aliased && l.parent != nil && l.parent.decision == vanished:
@@ -199,7 +199,7 @@ func (p *orphans) decide(l *orphan) {
 	case hasChildren && (l.decision == notOurs || l.decision == blocked || l.decision == otherSource):
 		// What is gone itself has no children to ask for.
 		decision, reason := l.decision, l.reason
-		if found := p.checkPresent(l); found == vanished || found == needsRead {
+		if found := or.checkPresent(l); found == vanished || found == needsRead {
 			decision = found
 		}
 		l.decision, l.reason = decision, reason
@@ -218,14 +218,14 @@ func (p *orphans) decide(l *orphan) {
 	case l.parent != nil && l.parent.info.kind.Single && l.parent.decision == blocked:
 		l.block("its " + l.parent.info.kind.Noun() + " stays")
 		return
-	case p.objects.isHidden(l.record.Address.Parent()):
+	case or.objects.isHidden(l.record.Address.Parent()):
 		l.decision = leftArchived
 		return
 	case l.params == nil:
-		p.unlocatable(l)
+		or.unlocatable(l)
 		return
-	case p.blockedBy[l.record.Address].why != "":
-		o := p.blockedBy[l.record.Address]
+	case or.blockedBy[l.record.Address].why != "":
+		o := or.blockedBy[l.record.Address]
 		l.block(o.why)
 		l.byOthers = o.byOthers
 		return
@@ -234,24 +234,24 @@ func (p *orphans) decide(l *orphan) {
 		l.block(l.info.api.Noun() + " cannot delete " + diag.A(l.info.kind.Noun()) + ": delete it in Plane, then run planform state rm " + string(l.record.Address))
 		return
 	}
-	if l.record.ID == "" && !p.findLostCreate(l) {
+	if l.record.ID == "" && !or.findLostCreate(l) {
 		return
 	}
-	if l.decision = p.checkPresent(l); l.decision == toDelete {
-		p.checkChanged(l)
+	if l.decision = or.checkPresent(l); l.decision == toDelete {
+		or.checkChanged(l)
 	}
 	if l.decision == toDelete {
-		p.checkContents(l)
+		or.checkContents(l)
 	}
 }
 
-func (p *orphans) unlocatable(l *orphan) {
+func (or *orphans) unlocatable(l *orphan) {
 	parent := l.record.Address.Parent()
-	i, wanted := p.objects.indexOf(parent)
+	i, wanted := or.objects.indexOf(parent)
 	switch {
-	case wanted && p.objects.states[i].presence == pending:
+	case wanted && or.objects.states[i].presence == pending:
 		l.decision = needsRead
-	case wanted && (p.objects.states[i].presence == absent || p.objects.states[i].replaced):
+	case wanted && (or.objects.states[i].presence == absent || or.objects.states[i].replaced):
 		l.decision = vanished // with what it lived in
 	default:
 		l.block("the ID of " + string(parent) + " is not known")
@@ -260,63 +260,63 @@ func (p *orphans) unlocatable(l *orphan) {
 
 // keepAncestors keeps work items that have one below them which stays: the service deletes
 // sub-items with an item.
-func (p *orphans) keepAncestors() {
-	for kept := slices.Clone(p.list); len(kept) > 0; kept = kept[1:] {
+func (or *orphans) keepAncestors() {
+	for kept := slices.Clone(or.list); len(kept) > 0; kept = kept[1:] {
 		l := kept[0]
 		field := parentField(l.info.kind)
 		read, listed := l.info.listRead(l.params)
 		if l.decision != blocked && l.decision != leftArchived || field == nil || !listed {
 			continue
 		}
-		row := p.rows[read.Path][l.record.ID]
+		row := or.rows[read.Path][l.record.ID]
 		up, _ := field.ObservedIn(row)
-		parent := p.createdByUs[serviceID{l.info.kind.Name, up}]
+		parent := or.createdByUs[serviceID{l.info.kind.Name, up}]
 		if parent == nil || parent.decision != toDelete {
 			continue
 		}
 		if l.decision == blocked {
 			parent.block(label(l.info.kind, row) + " below it stays")
 			parent.byOthers = l.byOthers
-		} else if p.keep(parent, label(l.info.kind, row)+" below it stays"); parent.decision != blocked {
+		} else if or.keep(parent, label(l.info.kind, row)+" below it stays"); parent.decision != blocked {
 			continue
 		}
 		kept = append(kept, parent)
-		p.decideInside(parent)
+		or.decideInside(parent)
 	}
 }
 
 // decideInside decides about what was to be deleted with an orphan that stays.
-func (p *orphans) decideInside(parent *orphan) {
-	for _, l := range p.list { // parents first
+func (or *orphans) decideInside(parent *orphan) {
+	for _, l := range or.list { // parents first
 		if l.parent == parent && l.decision == deleteWithParent {
 			l.decision = undecided
-			if p.decide(l); l.decision != deleteWithParent {
-				p.decideInside(l)
+			if or.decide(l); l.decision != deleteWithParent {
+				or.decideInside(l)
 			}
 		}
 	}
 }
 
 // locate works out where an object is, and whether it can be deleted at all.
-func (p *orphans) locate(l *orphan) {
+func (or *orphans) locate(l *orphan) {
 	r, k := &l.record, l.info.kind
-	l.parent, l.params = p.byAddress[r.Address.Parent()], p.refs.paramsIn(r.Address.Parent())
+	l.parent, l.params = or.byAddress[r.Address.Parent()], or.refs.paramsIn(r.Address.Parent())
 	if l.params != nil {
 		l.params[k.Param] = r.ID
 	}
 	if r, ok := l.info.listRead(l.params); ok {
-		p.listSizes[r.Path]++
+		or.listSizes[r.Path]++
 	}
-	_, wanted := p.objects.owners[serviceID{k.Name, r.ID}]
-	other := p.in.otherSource(r)
+	_, wanted := or.objects.owners[serviceID{k.Name, r.ID}]
+	other := or.in.otherSource(r)
 	switch {
 	case other != "":
 		l.decision = otherSource
 	case r.ID == "" && r.PendingIntent.creates() && l.info.externalIDs && l.info.list != nil && len(r.Sources) > 0:
-		p.lostCreates[resource.ExternalID(p.in.Workspace, r.Address)] = l
+		or.lostCreates[resource.ExternalID(or.in.Workspace, r.Address)] = l
 	case r.ID == "" || !r.CreatedByUs:
 		l.decision = notOurs
-	case wanted || len(p.objects.addressesOf(serviceID{k.Name, r.ID})) > 1:
+	case wanted || len(or.objects.addressesOf(serviceID{k.Name, r.ID})) > 1:
 		l.decision = aliased
 	case len(r.Sources) == 0:
 		l.decision = otherSource
@@ -325,12 +325,12 @@ func (p *orphans) locate(l *orphan) {
 	}
 	switch {
 	case r.Protect:
-		p.blockParents(r.Address, obstacle{why: string(r.Address) + " in it is protected"})
+		or.blockParents(r.Address, obstacle{why: string(r.Address) + " in it is protected"})
 	case other != "":
-		p.blockParents(r.Address, obstacle{why: string(r.Address) + " in it comes from " + other + ", which is not part of this run"})
+		or.blockParents(r.Address, obstacle{why: string(r.Address) + " in it comes from " + other + ", which is not part of this run"})
 	case l.decision == otherSource:
-		p.blockParents(r.Address, obstacle{why: "the state file does not say which manifest had " + string(r.Address) + " in it"})
+		or.blockParents(r.Address, obstacle{why: "the state file does not say which manifest had " + string(r.Address) + " in it"})
 	case l.decision == notOurs && len(k.Predefined) == 0: // each has some of those, whoever made it
-		p.blockParents(r.Address, obstacle{why: "planform did not create " + string(r.Address) + " in it", byOthers: true})
+		or.blockParents(r.Address, obstacle{why: "planform did not create " + string(r.Address) + " in it", byOthers: true})
 	}
 }

@@ -25,18 +25,18 @@ type pruning struct {
 
 // deletions are the steps that delete orphans, behind all other steps, and objects that refer
 // to an orphan before it.
-func (b *pruning) deletions() (steps []*Step) {
+func (p *pruning) deletions() (steps []*Step) {
 	namedBy := map[*orphan][]*orphan{}
 	byID := map[string]*orphan{}
-	for _, l := range b.orphans.list {
+	for _, l := range p.orphans.list {
 		if l.decision == toDelete {
 			byID[l.record.ID] = l
 		}
 	}
 	before := map[*orphan][]*Step{}
-	for i := range b.objects.states {
-		f := &b.objects.states[i]
-		if b.steps.of[i] == nil || f.prior == nil && f.row == nil || len(byID) == 0 {
+	for i := range p.objects.states {
+		f := &p.objects.states[i]
+		if p.steps.of[i] == nil || f.prior == nil && f.row == nil || len(byID) == 0 {
 			continue
 		}
 		l := orphan{info: f.info}
@@ -45,11 +45,11 @@ func (b *pruning) deletions() (steps []*Step) {
 		}
 		for _, id := range l.names(f.row) {
 			if to := byID[id]; to != nil {
-				before[to] = append(before[to], b.steps.of[i])
+				before[to] = append(before[to], p.steps.of[i])
 			}
 		}
 	}
-	for _, l := range b.orphans.list {
+	for _, l := range p.orphans.list {
 		for _, id := range l.names(nil) {
 			if to := byID[id]; to != nil && l.decision == toDelete {
 				namedBy[to] = append(namedBy[to], l)
@@ -58,11 +58,11 @@ func (b *pruning) deletions() (steps []*Step) {
 	}
 	add := func(l *orphan, action Action, reason string) *Step {
 		l.step = &Step{Address: l.record.Address, Action: action, Kind: l.info.kind, ID: l.record.ID, Params: l.params, Reason: reason}
-		l.step.Identifier, l.step.Name = b.orphans.called(l)
+		l.step.Identifier, l.step.Name = p.orphans.called(l)
 		steps = append(steps, l.step)
 		return l.step
 	}
-	children := slices.Clone(b.orphans.list)
+	children := slices.Clone(p.orphans.list)
 	slices.Reverse(children)
 	graph.DepthFirst(children, func(l *orphan) []*orphan { return namedBy[l] }, func(l *orphan) {
 		switch {
@@ -75,13 +75,13 @@ func (b *pruning) deletions() (steps []*Step) {
 				}
 			}
 		case l.decision == blocked && l.record.Protect:
-			b.diags.at(diag.Error, diag.Position{}, l.record.Address, "protected", string(l.record.Address)+" is protected, and no longer in the manifest",
+			p.diags.at(diag.Error, diag.Position{}, l.record.Address, "protected", string(l.record.Address)+" is protected, and no longer in the manifest",
 				"add it again; to delete it, apply protect: false first")
 		case l.decision == blocked:
 			add(l, NotPossible, l.reason).NotOffered = l.notOffered
 		}
 	}, func([]*orphan) {})
-	for _, l := range b.orphans.list { // parents first
+	for _, l := range p.orphans.list { // parents first
 		if l.decision == deleteWithParent {
 			add(l, Delete, "with "+string(l.parent.record.Address)).needs = []*Step{l.parent.step}
 		}
@@ -90,13 +90,13 @@ func (b *pruning) deletions() (steps []*Step) {
 }
 
 // notices warns of orphans that stay.
-func (b *pruning) notices() {
-	if !b.in.Prune {
-		b.warnOrphans()
+func (p *pruning) notices() {
+	if !p.in.Prune {
+		p.warnOrphans()
 		return
 	}
 	kept, unread := 0, 0
-	for _, l := range b.orphans.list {
+	for _, l := range p.orphans.list {
 		switch {
 		case l.decision == blocked && l.byOthers:
 			kept++
@@ -105,37 +105,37 @@ func (b *pruning) notices() {
 		}
 	}
 	if kept > 0 {
-		b.diags.notice("kept-for-others", diag.Count(kept, "object")+" no longer in the manifest "+are(kept)+" not deleted, since others changed "+them(kept)+", use "+them(kept)+" or have something in "+them(kept),
+		p.diags.notice("kept-for-others", diag.Count(kept, "object")+" no longer in the manifest "+are(kept)+" not deleted, since others changed "+them(kept)+", use "+them(kept)+" or have something in "+them(kept),
 			"--delete-changed deletes "+them(kept)+" all the same")
 	}
 	if unread > 0 {
-		b.diags.notice("not-looked-into", "nobody looked what others have in "+diag.Count(unread, "object")+" no longer in the manifest: that takes "+strconv.Itoa(b.orphans.looks)+" requests",
+		p.diags.notice("not-looked-into", "nobody looked what others have in "+diag.Count(unread, "object")+" no longer in the manifest: that takes "+strconv.Itoa(p.orphans.looks)+" requests",
 			"--refresh-all makes them")
 	}
-	b.warnRekeyed()
-	b.warnOtherSources()
+	p.warnRekeyed()
+	p.warnOtherSources()
 	var found, archived []string
-	for _, l := range b.orphans.list {
+	for _, l := range p.orphans.list {
 		switch {
 		case l.decision == notOurs:
 			found = append(found, Orphan{Address: l.record.Address, Identifier: l.record.Identifier}.String())
-		case l.decision == leftArchived && (l.parent == nil || l.parent.decision != leftArchived) && !b.objects.isHidden(l.record.Address.Parent()):
+		case l.decision == leftArchived && (l.parent == nil || l.parent.decision != leftArchived) && !p.objects.isHidden(l.record.Address.Parent()):
 			archived = append(archived, string(l.record.Address))
 		}
 	}
 	if len(archived) > 0 {
-		b.diags.notice("archived", diag.First(archived, fewNames)+" "+are(len(archived))+" archived on the service: left alone, with everything in it",
+		p.diags.notice("archived", diag.First(archived, fewNames)+" "+are(len(archived))+" archived on the service: left alone, with everything in it",
 			"restore it to have it deleted; planform state rm ADDRESS stops tracking one")
 	}
 	if n := len(found); n > 0 {
-		b.diags.notice("not-made", diag.Count(n, "object")+" no longer in the manifest "+are(n)+" not deleted, since planform did not create "+them(n)+": "+diag.First(found, fewNames),
+		p.diags.notice("not-made", diag.Count(n, "object")+" no longer in the manifest "+are(n)+" not deleted, since planform did not create "+them(n)+": "+diag.First(found, fewNames),
 			"planform state rm ADDRESS stops tracking one")
 	}
 }
 
 // warnRekeyed warns of an orphan that is deleted while a similar object is created: probably
 // its key was changed.
-func (b *pruning) warnRekeyed() {
+func (p *pruning) warnRekeyed() {
 	type named struct {
 		kind   *resource.Kind
 		parent resource.Address
@@ -143,7 +143,7 @@ func (b *pruning) warnRekeyed() {
 		name   string
 	}
 	created := map[named]*resource.Object{}
-	for _, steps := range b.steps.byRank {
+	for _, steps := range p.steps.byRank {
 		for _, step := range steps {
 			if o := step.Object; step.Action == Create && o != nil {
 				for _, field := range o.Kind.NaturalKey {
@@ -153,14 +153,14 @@ func (b *pruning) warnRekeyed() {
 		}
 	}
 	var others []Orphan
-	for _, l := range b.orphans.list {
+	for _, l := range p.orphans.list {
 		if l.decision != toDelete {
 			continue
 		}
 		warned := false
 		for field, name := range l.record.Values {
 			if o := created[named{l.info.kind, l.record.Address.Parent(), field, name}]; o != nil && name != "" {
-				b.warnOneRekeyed(o, l.record.Address, " with the same "+field)
+				p.warnOneRekeyed(o, l.record.Address, " with the same "+field)
 				warned = true
 			}
 		}
@@ -168,25 +168,25 @@ func (b *pruning) warnRekeyed() {
 			others = append(others, Orphan{Address: l.record.Address, ID: l.record.ID, Identifier: l.record.Identifier})
 		}
 	}
-	b.findProbableRenames(others)
+	p.findProbableRenames(others)
 	for _, orphan := range others {
-		if at, ok := b.objects.indexOf(orphan.RenamedTo); ok {
-			b.warnOneRekeyed(b.in.Desired[at], orphan.Address, "")
+		if at, ok := p.objects.indexOf(orphan.RenamedTo); ok {
+			p.warnOneRekeyed(p.in.Desired[at], orphan.Address, "")
 		}
 	}
 }
 
-func (b *pruning) warnOneRekeyed(o *resource.Object, from resource.Address, how string) {
-	b.diags.warn(o, "another-key", string(o.Address)+" is created, and "+string(from)+how+" is deleted", "if it was renamed, add `previously: "+from.Key()+"` to the new entry")
+func (p *pruning) warnOneRekeyed(o *resource.Object, from resource.Address, how string) {
+	p.diags.warn(o, "another-key", string(o.Address)+" is created, and "+string(from)+how+" is deleted", "if it was renamed, add `previously: "+from.Key()+"` to the new entry")
 }
 
-func (b *pruning) listOrphans() []Orphan {
+func (p *pruning) listOrphans() []Orphan {
 	var list []Orphan
-	for address, r := range b.in.Prior {
-		if _, wanted := b.objects.indexOf(address); wanted || !b.in.isOrphan(address, &r) {
+	for address, r := range p.in.Prior {
+		if _, wanted := p.objects.indexOf(address); wanted || !p.in.isOrphan(address, &r) {
 			continue
 		}
-		if _, owned := b.objects.owners[serviceID{address.Kind(), r.ID}]; !owned {
+		if _, owned := p.objects.owners[serviceID{address.Kind(), r.ID}]; !owned {
 			list = append(list, Orphan{Address: address, ID: r.ID, Identifier: r.Identifier})
 		}
 	}
@@ -198,7 +198,7 @@ func (b *pruning) listOrphans() []Orphan {
 
 // findProbableRenames finds out which of the orphans are probably objects that the manifest creates
 // under another key, since that comes from a name which was changed.
-func (b *pruning) findProbableRenames(orphans []Orphan) {
+func (p *pruning) findProbableRenames(orphans []Orphan) {
 	type scope struct {
 		kind   string
 		parent resource.Address
@@ -211,12 +211,12 @@ func (b *pruning) findProbableRenames(orphans []Orphan) {
 		at := scope{orphans[i].Address.Kind(), orphans[i].Address.Parent()}
 		left[at] = append(left[at], &orphans[i])
 	}
-	for i, o := range b.in.Desired {
+	for i, o := range p.in.Desired {
 		at := scope{o.Kind.Name, o.Address.Parent()}
-		if f := &b.objects.states[i]; len(left[at]) == 0 || f.presence != absent || b.steps.of[i] == nil || b.steps.of[i].Action != Create || f.vanished || !hasDefaultKey(o) {
+		if f := &p.objects.states[i]; len(left[at]) == 0 || f.presence != absent || p.steps.of[i] == nil || p.steps.of[i].Action != Create || f.vanished || !hasDefaultKey(o) {
 			continue
 		}
-		if from := b.probableOrphan(i, left[at]); from != nil {
+		if from := p.probableOrphan(i, left[at]); from != nil {
 			from.RenamedTo = o.Address
 		}
 	}
@@ -224,8 +224,8 @@ func (b *pruning) findProbableRenames(orphans []Orphan) {
 
 // probableOrphan is the orphan that an object probably was: one of a similar name, else one
 // between the same neighbours, else one whose other fields are all the same.
-func (b *pruning) probableOrphan(i int, orphans []*Orphan) *Orphan {
-	o := b.in.Desired[i]
+func (p *pruning) probableOrphan(i int, orphans []*Orphan) *Orphan {
+	o := p.in.Desired[i]
 	free := slices.DeleteFunc(slices.Clone(orphans), func(orphan *Orphan) bool { return orphan.RenamedTo != "" })
 	keys := make([]string, len(free))
 	for k, orphan := range free {
@@ -234,7 +234,7 @@ func (b *pruning) probableOrphan(i int, orphans []*Orphan) *Orphan {
 	if near := diag.Near(o.Key, keys); len(near) > 0 {
 		return free[slices.Index(keys, near[0])]
 	}
-	for _, alike := range []func(int, *Orphan) bool{b.sameNeighbours, b.sameFields} {
+	for _, alike := range []func(int, *Orphan) bool{p.sameNeighbours, p.sameFields} {
 		if k := slices.IndexFunc(free, func(orphan *Orphan) bool { return alike(i, orphan) }); k >= 0 {
 			return free[k]
 		}
@@ -244,15 +244,15 @@ func (b *pruning) probableOrphan(i int, orphans []*Orphan) *Orphan {
 
 // sameNeighbours reports whether the number of an orphan lies between those of the objects
 // before and after a new one.
-func (b *pruning) sameNeighbours(i int, orphan *Orphan) bool {
+func (p *pruning) sameNeighbours(i int, orphan *Orphan) bool {
 	number := numberAfterHyphen(orphan.Identifier)
 	if number == 0 {
 		return false
 	}
 	beside := func(by int) int {
-		for k := i + by; k >= 0 && k < len(b.in.Desired); k += by {
-			if o, other := b.in.Desired[i], b.in.Desired[k]; other.Kind == o.Kind && other.Parent == o.Parent {
-				return numberAfterHyphen(b.objects.states[k].identifier)
+		for k := i + by; k >= 0 && k < len(p.in.Desired); k += by {
+			if o, other := p.in.Desired[i], p.in.Desired[k]; other.Kind == o.Kind && other.Parent == o.Parent {
+				return numberAfterHyphen(p.objects.states[k].identifier)
 			}
 		}
 		return 0
@@ -261,9 +261,9 @@ func (b *pruning) sameNeighbours(i int, orphan *Orphan) bool {
 }
 
 // sameFields reports whether an orphan was applied with the values that a new object has, but for what the key comes from.
-func (b *pruning) sameFields(i int, orphan *Orphan) bool {
-	o, resolve := b.in.Desired[i], b.refs.idResolver(i)
-	applied := b.in.Prior[orphan.Address].Values
+func (p *pruning) sameFields(i int, orphan *Orphan) bool {
+	o, resolve := p.in.Desired[i], p.refs.idResolver(i)
+	applied := p.in.Prior[orphan.Address].Values
 	same := 0
 	for k := range o.Values {
 		v := &o.Values[k]
@@ -278,21 +278,21 @@ func (b *pruning) sameFields(i int, orphan *Orphan) bool {
 	return same > 0
 }
 
-func (b *pruning) warnOrphans() {
-	all := b.listOrphans()
-	b.findProbableRenames(all)
-	b.plan.Orphans = all
+func (p *pruning) warnOrphans() {
+	all := p.listOrphans()
+	p.findProbableRenames(all)
+	p.plan.Orphans = all
 	var names []string
 	for _, orphan := range all {
 		if orphan.RenamedTo == "" {
 			names = append(names, orphan.String())
 			continue
 		}
-		at, _ := b.objects.indexOf(orphan.RenamedTo)
-		b.diags.warn(b.in.Desired[at], "renamed", orphan.String()+" was created by an earlier apply and is no longer in the manifest, and "+string(orphan.RenamedTo)+" is created",
+		at, _ := p.objects.indexOf(orphan.RenamedTo)
+		p.diags.warn(p.in.Desired[at], "renamed", orphan.String()+" was created by an earlier apply and is no longer in the manifest, and "+string(orphan.RenamedTo)+" is created",
 			"if it was renamed, add `previously: "+orphan.Address.Key()+"` to the new entry; to delete it, use --prune")
 	}
-	m := b.removals.countRemovals()
+	m := p.removals.countRemovals()
 	var what []string
 	list := ""
 	if len(names) > 0 {
@@ -302,19 +302,19 @@ func (b *pruning) warnOrphans() {
 		what = append(what, diag.Count(m, "membership"))
 	}
 	if n := len(names) + m; n > 0 {
-		b.diags.notice("left-over", strings.Join(what, " and ")+" created by an earlier apply "+are(n)+" no longer in the manifest"+list, "to delete "+them(n)+", use --prune")
+		p.diags.notice("left-over", strings.Join(what, " and ")+" created by an earlier apply "+are(n)+" no longer in the manifest"+list, "to delete "+them(n)+", use --prune")
 	}
 }
 
-func (b *pruning) warnOtherSources() {
+func (p *pruning) warnOtherSources() {
 	of, unknown := map[string]int{}, 0
-	for _, l := range b.orphans.list {
+	for _, l := range p.orphans.list {
 		switch {
 		case l.decision != otherSource || !l.record.CreatedByUs:
 		case len(l.record.Sources) == 0:
 			unknown++
 		default:
-			of[b.in.otherSource(&l.record)]++
+			of[p.in.otherSource(&l.record)]++
 		}
 	}
 	for _, file := range slices.Sorted(maps.Keys(of)) {
@@ -322,10 +322,10 @@ func (b *pruning) warnOtherSources() {
 		if file == standardInput {
 			name = "standard input"
 		}
-		b.diags.notice("of-another", diag.Count(n, "object")+" from "+name+" "+are(n)+" left alone: not part of this run", "")
+		p.diags.notice("of-another", diag.Count(n, "object")+" from "+name+" "+are(n)+" left alone: not part of this run", "")
 	}
 	if unknown > 0 {
-		b.diags.notice("of-unknown", diag.Count(unknown, "object")+" "+are(unknown)+" left alone: the state file does not say which manifest had "+them(unknown),
+		p.diags.notice("of-unknown", diag.Count(unknown, "object")+" "+are(unknown)+" left alone: the state file does not say which manifest had "+them(unknown),
 			"to delete: write "+them(unknown)+" once more, apply, and remove "+them(unknown)+" again; to keep: planform state rm ADDRESS")
 	}
 }

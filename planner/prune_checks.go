@@ -11,45 +11,45 @@ import (
 
 // checkContents makes sure that nothing which others made is deleted along with an orphan: sub-items, children, relations,
 // and what no list shows.
-func (p *orphans) checkContents(l *orphan) {
-	p.checkBelow(l)
+func (or *orphans) checkContents(l *orphan) {
+	or.checkBelow(l)
 	for _, child := range resource.Children(l.info.kind.Name) {
-		read, listed := p.objects.kinds[child].listRead(l.params)
-		if !listed || l.info.parent != nil && !p.mayRead(l, read) {
+		read, listed := or.objects.kinds[child].listRead(l.params)
+		if !listed || l.info.parent != nil && !or.mayRead(l, read) {
 			continue
 		}
-		rows, answer := p.rowsOf(read)
+		rows, answer := or.rowsOf(read)
 		if answer == nil {
 			l.decision = needsRead
 			continue
 		}
 		n := len(rows)
 		for _, id := range slices.Sorted(maps.Keys(rows)) {
-			in := p.createdByUs[serviceID{child.Name, id}]
+			in := or.createdByUs[serviceID{child.Name, id}]
 			if externalID := textIn(rows[id], "external_id"); in == nil && rows[id].HasExternalID(externalID) {
-				if in = p.lostCreates[externalID]; in != nil {
+				if in = or.lostCreates[externalID]; in != nil {
 					in.recordCreated(id)
 				}
 			}
 			switch {
 			case in != nil && in.parent == l:
-				p.checkInside(l, in, rows[id])
+				or.checkInside(l, in, rows[id])
 			case slices.ContainsFunc(displayTexts(child, rows[id]), func(n string) bool { return slices.Contains(child.Predefined, n) }):
 				n--
 			default:
-				p.keep(l, "planform did not create the "+label(child, rows[id])+" in it")
+				or.keep(l, "planform did not create the "+label(child, rows[id])+" in it")
 			}
 		}
 		l.count(child.Noun(), Inside, n)
 	}
-	p.checkSummary(l)
+	or.checkSummary(l)
 }
 
 // checkInside looks into an orphan that goes with another one, which stays if this one does.
-func (p *orphans) checkInside(l, in *orphan, row resource.Row) {
+func (or *orphans) checkInside(l, in *orphan, row resource.Row) {
 	if in.row = row; in.decision == undecided {
-		if p.checkChanged(in); in.decision == undecided {
-			p.checkContents(in)
+		if or.checkChanged(in); in.decision == undecided {
+			or.checkContents(in)
 		}
 	}
 	l.unread = l.unread || in.unread
@@ -59,15 +59,15 @@ func (p *orphans) checkInside(l, in *orphan, row resource.Row) {
 }
 
 // checkBelow makes sure that nothing else than orphans is below an orphan of its own kind: the service deletes that, too.
-func (p *orphans) checkBelow(l *orphan) {
+func (or *orphans) checkBelow(l *orphan) {
 	field := parentField(l.info.kind)
 	if field == nil {
 		return
 	}
 	read, _ := l.info.listRead(l.params)
-	rows := slices.Clip(p.in.Observed[read].Rows)
-	for i := range p.objects.states {
-		if f := &p.objects.states[i]; f.presence == hidden && f.info.kind == l.info.kind {
+	rows := slices.Clip(or.in.Observed[read].Rows)
+	for i := range or.objects.states {
+		if f := &or.objects.states[i]; f.presence == hidden && f.info.kind == l.info.kind {
 			rows = append(rows, f.row)
 		}
 	}
@@ -77,16 +77,16 @@ func (p *orphans) checkBelow(l *orphan) {
 		for _, row := range rows {
 			up, _ := field.ObservedIn(row)
 			below := serviceID{l.info.kind.Name, row.ID()}
-			if up != id || n > len(rows) || p.movesAway(below, field) { // more if they are below each other
+			if up != id || n > len(rows) || or.movesAway(below, field) { // more if they are below each other
 				continue
 			}
 			n++
 			switch why := label(l.info.kind, row) + " below it stays"; {
-			case p.createdByUs[below] != nil:
-			case p.isTracked(below):
+			case or.createdByUs[below] != nil:
+			case or.isTracked(below):
 				l.block(why)
 			default:
-				p.keep(l, why)
+				or.keep(l, why)
 			}
 			look(row.ID())
 		}
@@ -96,25 +96,25 @@ func (p *orphans) checkBelow(l *orphan) {
 }
 
 // movesAway reports whether the manifest puts an object that is below another one elsewhere.
-func (p *orphans) movesAway(id serviceID, parent *resource.Field) bool {
-	i, wanted := p.objects.owners[id]
+func (or *orphans) movesAway(id serviceID, parent *resource.Field) bool {
+	i, wanted := or.objects.owners[id]
 	if wanted {
-		_, wanted = p.in.Desired[i].Value(parent.Name)
+		_, wanted = or.in.Desired[i].Value(parent.Name)
 	}
 	return wanted
 }
 
 // isTracked reports whether some manifest has an object that is no orphan.
-func (p *orphans) isTracked(id serviceID) bool {
-	_, wanted := p.objects.owners[id]
-	return wanted || slices.ContainsFunc(p.objects.addressesOf(id), func(a resource.Address) bool {
-		return p.byAddress[a] == nil || p.byAddress[a].decision != notOurs
+func (or *orphans) isTracked(id serviceID) bool {
+	_, wanted := or.objects.owners[id]
+	return wanted || slices.ContainsFunc(or.objects.addressesOf(id), func(a resource.Address) bool {
+		return or.byAddress[a] == nil || or.byAddress[a].decision != notOurs
 	})
 }
 
 // checkSummary makes sure that the service counts nothing in an orphan that no list shows, such as archived work items.
-func (p *orphans) checkSummary(l *orphan) {
-	counts, answered := p.countsIn(l.info, l.params)
+func (or *orphans) checkSummary(l *orphan) {
+	counts, answered := or.countsIn(l.info, l.params)
 	if !answered {
 		l.decision = needsRead
 	}
@@ -125,11 +125,11 @@ func (p *orphans) checkSummary(l *orphan) {
 		case k == nil:
 			noun := strings.TrimSuffix(strings.ReplaceAll(name, "_", " "), "s")
 			l.count(noun, Inside, counts[name])
-			p.keep(l, "it has "+diag.Count(counts[name], noun)+", and "+l.info.api.Noun()+" does not list "+them(counts[name]))
+			or.keep(l, "it has "+diag.Count(counts[name], noun)+", and "+l.info.api.Noun()+" does not list "+them(counts[name]))
 		default:
-			if n := p.hidden(p.objects.kinds[k], l.record.Address, l.params, counts[name]); n > 0 {
+			if n := or.hidden(or.objects.kinds[k], l.record.Address, l.params, counts[name]); n > 0 {
 				l.count(k.Noun(), Inside, counts[name])
-				p.keep(l, unlisted(n, k)+" "+are(n)+" in it")
+				or.keep(l, unlisted(n, k)+" "+are(n)+" in it")
 			}
 		}
 	}
@@ -141,13 +141,13 @@ func unlisted(n int, k *resource.Kind) string {
 }
 
 // countsIn are the numbers of objects that the service counts in one, by the names that it has for them; nil = it counts none.
-func (p *orphans) countsIn(t *kindInfo, params map[string]string) (counts map[string]int, answered bool) {
+func (or *orphans) countsIn(t *kindInfo, params map[string]string) (counts map[string]int, answered bool) {
 	op, ok := t.kind.Op(resource.Summary, t.api)
 	if !ok {
 		return nil, true
 	}
 	read, _ := readOf(op, params)
-	a, answered := p.service.askOptional(read)
+	a, answered := or.service.askOptional(read)
 	if len(a.Rows) == 0 {
 		return nil, answered
 	}
@@ -155,20 +155,20 @@ func (p *orphans) countsIn(t *kindInfo, params map[string]string) (counts map[st
 }
 
 // hidden is how many of the objects that the service counts in one are in no list, and not known to be archived.
-func (p *orphans) hidden(t *kindInfo, parent resource.Address, params map[string]string, counted int) int {
+func (or *orphans) hidden(t *kindInfo, parent resource.Address, params map[string]string, counted int) int {
 	if read, listed := t.listRead(params); listed {
-		rows, answer := p.rowsOf(read)
+		rows, answer := or.rowsOf(read)
 		if answer == nil || answer.Unsupported || answer.NotFound {
 			return 0
 		}
 		counted -= len(rows)
 	}
-	for i := range p.objects.states {
-		if f := &p.objects.states[i]; f.info == t && f.isUnlisted() && p.in.Desired[i].Address.Parent() == parent {
+	for i := range or.objects.states {
+		if f := &or.objects.states[i]; f.info == t && f.isUnlisted() && or.in.Desired[i].Address.Parent() == parent {
 			counted--
 		}
 	}
-	for _, l := range p.list {
+	for _, l := range or.list {
 		if l.info == t && l.decision == leftArchived && l.record.Address.Parent() == parent {
 			counted--
 		}
@@ -176,13 +176,13 @@ func (p *orphans) hidden(t *kindInfo, parent resource.Address, params map[string
 	return counted
 }
 
-func (p *orphans) checkPresent(l *orphan) decision {
+func (or *orphans) checkPresent(l *orphan) decision {
 	t := l.info
 	if read, ok := l.info.listRead(l.params); ok {
-		_, have := p.in.Observed[read]
+		_, have := or.in.Observed[read]
 		// Where an object can be below another of its kind, the list tells what is below this one.
-		if have || t.get == nil || p.listSizes[read.Path] > 2 || parentField(t.kind) != nil {
-			rows, answer := p.rowsOf(read)
+		if have || t.get == nil || or.listSizes[read.Path] > 2 || parentField(t.kind) != nil {
+			rows, answer := or.rowsOf(read)
 			switch {
 			case answer == nil:
 				return needsRead
@@ -192,20 +192,20 @@ func (p *orphans) checkPresent(l *orphan) decision {
 				l.row = rows[l.record.ID]
 				return toDelete
 			case t.get == nil:
-				return p.confirmGone(l)
+				return or.confirmGone(l)
 			} // a list that changes while its pages are read may leave one out
 		}
 	}
 	if t.get == nil {
 		return l.block("planform cannot check whether it still exists")
 	}
-	switch answer, answered := p.service.askAt(t.get, l.params); {
+	switch answer, answered := or.service.askAt(t.get, l.params); {
 	case !answered:
 		return needsRead
 	case answer.Unsupported:
 		return l.block("this edition of the service has no " + plural(t.kind))
 	case answer.NotFound || len(answer.Rows) == 0 || answer.Rows[0].ID() != l.record.ID:
-		return p.confirmGone(l)
+		return or.confirmGone(l)
 	case t.archived != nil && answer.Rows[0]["archived_at"] != nil:
 		return leftArchived
 	default:
@@ -215,12 +215,12 @@ func (p *orphans) checkPresent(l *orphan) decision {
 }
 
 // checkHidden finds out whether the look-up by external ID shows an object that no list does.
-func (p *orphans) checkHidden(l *orphan) decision {
+func (or *orphans) checkHidden(l *orphan) decision {
 	read, listed := l.info.listRead(l.params)
 	if !listed || !l.info.findsExternalIDs() {
 		return vanished
 	}
-	a, answered, made := p.snapshot.findUnlisted(l.info, read.Path, l.record.Address)
+	a, answered, made := or.snapshot.findUnlisted(l.info, read.Path, l.record.Address)
 	switch {
 	case !made:
 		return leftArchived // as far as is known
@@ -229,7 +229,7 @@ func (p *orphans) checkHidden(l *orphan) decision {
 	case a.Several:
 		return leftArchived
 	case len(a.Rows) == 1 && a.Rows[0].ID() == l.record.ID && a.Rows[0].Hidden() != "":
-		if rows := p.rows[read.Path]; rows != nil {
+		if rows := or.rows[read.Path]; rows != nil {
 			rows[l.record.ID] = a.Rows[0] // it shows what this is below
 		}
 		return leftArchived
@@ -240,9 +240,9 @@ func (p *orphans) checkHidden(l *orphan) decision {
 
 // confirmGone decides about an orphan that no list and no read shows: it is gone, or it or its
 // project is archived.
-func (p *orphans) confirmGone(l *orphan) decision {
+func (or *orphans) confirmGone(l *orphan) decision {
 	if op := l.info.archived; op != nil {
-		answer, answered := p.service.askAt(op, l.params)
+		answer, answered := or.service.askAt(op, l.params)
 		switch {
 		case !answered:
 			return needsRead
@@ -250,7 +250,7 @@ func (p *orphans) confirmGone(l *orphan) decision {
 			return leftArchived
 		}
 	}
-	if d := p.checkHidden(l); d != vanished {
+	if d := or.checkHidden(l); d != vanished {
 		return d
 	}
 	top := l.record.Address.Parent()
@@ -260,11 +260,11 @@ func (p *orphans) confirmGone(l *orphan) decision {
 	if top == "" {
 		return vanished
 	}
-	op := p.objects.kind(top.Kind()).get
+	op := or.objects.kind(top.Kind()).get
 	if op == nil {
 		return vanished
 	}
-	answer, answered := p.service.askAt(op, l.params)
+	answer, answered := or.service.askAt(op, l.params)
 	if !answered {
 		return needsRead
 	}
@@ -276,18 +276,18 @@ func (p *orphans) confirmGone(l *orphan) decision {
 	return vanished
 }
 
-func (p *orphans) findLostCreate(l *orphan) bool {
+func (or *orphans) findLostCreate(l *orphan) bool {
 	read, _ := l.info.listRead(l.params)
-	rows, answer := p.rowsOf(read)
+	rows, answer := or.rowsOf(read)
 	if answer == nil {
 		l.decision = needsRead
 		return false
 	}
 	for _, id := range slices.Sorted(maps.Keys(rows)) {
-		if !rows[id].HasExternalID(resource.ExternalID(p.in.Workspace, l.record.Address)) {
+		if !rows[id].HasExternalID(resource.ExternalID(or.in.Workspace, l.record.Address)) {
 			continue
 		}
-		if _, wanted := p.objects.owners[serviceID{l.info.kind.Name, id}]; wanted {
+		if _, wanted := or.objects.owners[serviceID{l.info.kind.Name, id}]; wanted {
 			l.decision = aliased
 			return false
 		}
@@ -295,23 +295,23 @@ func (p *orphans) findLostCreate(l *orphan) bool {
 		return true
 	}
 	l.decision = vanished
-	p.service.unconfirmed = append(p.service.unconfirmed, read)
+	or.service.unconfirmed = append(or.service.unconfirmed, read)
 	return false
 }
 
 // rowsOf returns the records of a list by their IDs; no answer = it has to be read.
-func (p *orphans) rowsOf(read Read) (map[string]resource.Row, *Answer) {
-	answer, answered := p.service.ask(read)
+func (or *orphans) rowsOf(read Read) (map[string]resource.Row, *Answer) {
+	answer, answered := or.service.ask(read)
 	if !answered {
 		return nil, nil
 	}
-	rows := p.rows[read.Path]
+	rows := or.rows[read.Path]
 	if rows == nil {
 		rows = make(map[string]resource.Row, len(answer.Rows))
 		for _, row := range answer.Rows {
 			rows[row.ID()] = row
 		}
-		p.rows[read.Path] = rows
+		or.rows[read.Path] = rows
 	}
 	return rows, &answer
 }

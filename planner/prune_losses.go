@@ -14,13 +14,13 @@ import (
 const lostText = 1000
 
 // count notes how many objects an orphan has.
-func (l *orphan) count(noun string, where Where, n int) {
-	at := slices.IndexFunc(l.contents, func(c Content) bool { return c.Noun == noun && c.Where == where })
+func (o *orphan) count(noun string, where Where, n int) {
+	at := slices.IndexFunc(o.contents, func(c Content) bool { return c.Noun == noun && c.Where == where })
 	switch {
 	case at >= 0:
-		l.contents[at].Count = n
+		o.contents[at].Count = n
 	case n > 0:
-		l.contents = append(l.contents, Content{noun, where, n})
+		o.contents = append(o.contents, Content{noun, where, n})
 	}
 }
 
@@ -30,16 +30,16 @@ const clockSlack = time.Minute
 
 // checkChanged keeps an orphan that somebody changed since it was applied: a field that was applied, a text, date or list that
 // planform never set, or whatever else the service says that another user changed.
-func (p *orphans) checkChanged(l *orphan) {
-	what := strings.Join(p.driftedFields(l), ", ")
-	by, at := p.lastChange(l)
+func (or *orphans) checkChanged(l *orphan) {
+	what := strings.Join(or.driftedFields(l), ", ")
+	by, at := or.lastChange(l)
 	var last []string
 	switch {
 	case what != "" && by != "":
 		what, last = "somebody changed its "+what, []string{"last change by " + by}
 	case what != "":
 		what = "somebody changed its " + what
-	case p.touchedByOthers(l):
+	case or.touchedByOthers(l):
 		what = by + " changed it"
 	default:
 		return
@@ -50,12 +50,12 @@ func (p *orphans) checkChanged(l *orphan) {
 	if what += " since the last apply"; len(last) > 0 {
 		what += " (" + strings.Join(last, ", ") + ")"
 	}
-	p.keep(l, what)
+	or.keep(l, what)
 }
 
 // driftedFields are the fields of an orphan that differ from what was applied, and those with content that planform never set.
-func (p *orphans) driftedFields(l *orphan) []string {
-	row := l.info.kind.InZone(p.shown(l), p.zoneOf(l.record.Address.Parent()))
+func (or *orphans) driftedFields(l *orphan) []string {
+	row := l.info.kind.InZone(or.shown(l), or.zoneOf(l.record.Address.Parent()))
 	var names []string
 	for i := range l.info.kind.Fields {
 		f := &l.info.kind.Fields[i]
@@ -67,7 +67,7 @@ func (p *orphans) driftedFields(l *orphan) []string {
 		for k := i; k < len(l.info.kind.Fields); k++ {
 			other := &l.info.kind.Fields[k]
 			if _, set := l.record.Values[other.Name]; set && (k == i || other.SharesAPIName(*f)) {
-				drifted = l.record.drifted(other, have, row) && (drifted || !applied) && !p.lostOnlyDeleted(l, other, have)
+				drifted = l.record.drifted(other, have, row) && (drifted || !applied) && !or.lostOnlyDeleted(l, other, have)
 				applied = true
 			}
 		}
@@ -80,16 +80,16 @@ func (p *orphans) driftedFields(l *orphan) []string {
 
 // lostOnlyDeleted reports whether a field names all that was applied but for objects that are gone: whoever deleted those, such as an
 // earlier run, did not change this one.
-func (p *orphans) lostOnlyDeleted(l *orphan, f *resource.Field, have string) bool {
+func (or *orphans) lostOnlyDeleted(l *orphan, f *resource.Field, have string) bool {
 	applied := l.record.Values[f.Name]
 	if !f.IsRef() || strings.HasPrefix(applied, "sha256:") {
 		return false
 	}
-	read, listed := p.objects.kind(f.Ref).listRead(l.params)
+	read, listed := or.objects.kind(f.Ref).listRead(l.params)
 	if !listed {
 		return false
 	}
-	rows, answer := p.rowsOf(read)
+	rows, answer := or.rowsOf(read)
 	still := strings.Split(have, ",")
 	left := slices.DeleteFunc(strings.Split(applied, ","), func(id string) bool {
 		return answer == nil || answer.Unsupported || rows[id] == nil && !slices.Contains(still, id)
@@ -103,30 +103,30 @@ func isContent(f *resource.Field) bool {
 }
 
 // zoneOf is the time zone of what objects at an address live in.
-func (p *orphans) zoneOf(parent resource.Address) *time.Location {
-	if i, wanted := p.objects.indexOf(parent); wanted {
-		return p.objects.currentZone(i)
+func (or *orphans) zoneOf(parent resource.Address) *time.Location {
+	if i, wanted := or.objects.indexOf(parent); wanted {
+		return or.objects.currentZone(i)
 	}
-	if l := p.byAddress[parent]; l != nil {
-		return resource.Zone(textIn(p.shown(l), "timezone"))
+	if l := or.byAddress[parent]; l != nil {
+		return resource.Zone(textIn(or.shown(l), "timezone"))
 	}
 	return time.UTC
 }
 
 // lastChange is who changed an orphan last, and when.
-func (p *orphans) lastChange(l *orphan) (by string, at time.Time) {
-	row := p.shown(l)
+func (or *orphans) lastChange(l *orphan) (by string, at time.Time) {
+	row := or.shown(l)
 	at, _ = time.Parse(time.RFC3339, textIn(row, "updated_at"))
 	if id := cmp.Or(textIn(row, "updated_by"), textIn(row, "created_by")); id != "" {
-		by = p.nameOf(l, p.objects.kinds[people()], id)
+		by = or.nameOf(l, or.objects.kinds[people()], id)
 	}
 	return by, at
 }
 
 // nameOf is what people call an object that an orphan names, or the ID where that cannot be read.
-func (p *orphans) nameOf(l *orphan, t *kindInfo, id string) string {
+func (or *orphans) nameOf(l *orphan, t *kindInfo, id string) string {
 	if read, listed := t.listRead(l.params); listed {
-		a, _ := p.service.askOptional(read)
+		a, _ := or.service.askOptional(read)
 		for _, row := range a.Rows {
 			if texts := displayTexts(t.kind, row); row.ID() == resource.LowerID(id) && len(texts) > 0 {
 				return texts[len(texts)-1]
@@ -137,9 +137,9 @@ func (p *orphans) nameOf(l *orphan, t *kindInfo, id string) string {
 }
 
 // loss is what goes with an orphan.
-func (p *orphans) loss(l *orphan) *Loss {
+func (or *orphans) loss(l *orphan) *Loss {
 	loss := &Loss{Contents: l.contents, Despite: l.despite, Unread: l.unread}
-	row := p.shown(l)
+	row := or.shown(l)
 	for i := range l.info.kind.Fields {
 		f := &l.info.kind.Fields[i]
 		have, known := f.ObservedIn(row)
@@ -147,12 +147,12 @@ func (p *orphans) loss(l *orphan) *Loss {
 		case !known || have == "" || f.Past:
 		case f.IsRef() && f.Ref == people().Name:
 			for id := range strings.SplitSeq(have, ",") {
-				if name := p.nameOf(l, p.objects.kinds[people()], id); !slices.Contains(loss.People, name) {
+				if name := or.nameOf(l, or.objects.kinds[people()], id); !slices.Contains(loss.People, name) {
 					loss.People = append(loss.People, name)
 				}
 			}
 		case f.Name == l.info.kind.Progress && f.IsRef():
-			loss.Progress = p.nameOf(l, p.objects.kind(f.Ref), have)
+			loss.Progress = or.nameOf(l, or.objects.kind(f.Ref), have)
 		case f.Name == l.info.kind.Progress:
 			loss.Progress = have
 		case loss.Text == "" && f.Rich():
@@ -161,7 +161,7 @@ func (p *orphans) loss(l *orphan) *Loss {
 			loss.Text = diag.Truncate(strings.TrimSpace(have), lostText)
 		}
 	}
-	by, at := p.lastChange(l)
+	by, at := or.lastChange(l)
 	if loss.ChangedBy = by; !at.IsZero() {
 		loss.ChangedAt = at.UTC().Format(time.RFC3339)
 	}
@@ -169,14 +169,14 @@ func (p *orphans) loss(l *orphan) *Loss {
 }
 
 // touchedByOthers reports whether the service says that another user changed an orphan since planform did anything to it.
-func (p *orphans) touchedByOthers(l *orphan) bool {
-	by := resource.LowerID(textIn(p.shown(l), "updated_by"))
-	_, at := p.lastChange(l)
+func (or *orphans) touchedByOthers(l *orphan) bool {
+	by := resource.LowerID(textIn(or.shown(l), "updated_by"))
+	_, at := or.lastChange(l)
 	if by == "" || at.IsZero() || l.record.AppliedAt.IsZero() {
 		return false
 	}
 	last := l.record.AppliedAt // also of something in it, or of its membership: the service notes that on it, too
-	for a, r := range p.in.Prior {
+	for a, r := range or.in.Prior {
 		inside := strings.HasPrefix(a.Path(), l.record.Address.Path()+"/") || strings.HasPrefix(string(a), string(l.record.Address)+"#")
 		if r.AppliedAt.After(last) && (inside || slices.Contains(r.Members, l.record.ID)) {
 			last = r.AppliedAt
@@ -185,6 +185,6 @@ func (p *orphans) touchedByOthers(l *orphan) bool {
 	if !at.After(last.Add(clockSlack)) {
 		return false
 	}
-	self := p.snapshot.self(p.objects.kinds[people()])
+	self := or.snapshot.self(or.objects.kinds[people()])
 	return self != "" && self != by
 }

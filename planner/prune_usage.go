@@ -18,33 +18,33 @@ const maxLooks = 4 * maxSingleReads
 
 // checkReadBudget counts the requests that tell of single orphans what is in them and who uses them. Lists that
 // show all of a project cost little.
-func (p *orphans) checkReadBudget() {
+func (or *orphans) checkReadBudget() {
 	overviews := map[string]bool{}
-	for _, l := range p.list {
+	for _, l := range or.list {
 		if l.decision != undecided {
 			continue
 		}
 		if l.info.parent != nil {
-			p.looks += len(resource.Children(l.info.kind.Name))
+			or.looks += len(resource.Children(l.info.kind.Name))
 		}
 		if l.parent != nil && l.parent.decision == undecided {
 			continue // its parent is asked
 		}
-		p.looks += min(1, len(l.info.relations()))
+		or.looks += min(1, len(l.info.relations()))
 		for _, k := range l.info.membershipsInside() {
-			if _, ok := k.Op(resource.ListOverview, p.in.API); ok {
+			if _, ok := k.Op(resource.ListOverview, or.in.API); ok {
 				overviews[k.Name+" "+string(l.record.Address.Parent())] = true
 			} else {
-				p.looks++
+				or.looks++
 			}
 		}
 	}
-	p.looks += len(overviews)
+	or.looks += len(overviews)
 }
 
 // mayRead reports whether an answer about one orphan is there, or few enough are needed to ask.
-func (p *orphans) mayRead(l *orphan, read Read) bool {
-	if _, have := p.in.Observed[read]; have || p.looks <= maxLooks || p.in.RefreshAll {
+func (or *orphans) mayRead(l *orphan, read Read) bool {
+	if _, have := or.in.Observed[read]; have || or.looks <= maxLooks || or.in.RefreshAll {
 		return true
 	}
 	l.unread = true
@@ -53,32 +53,32 @@ func (p *orphans) mayRead(l *orphan, read Read) bool {
 
 // keepReferenced keeps orphans that contain, or are referred to by, objects of others or of the
 // manifest. It reports whether any decision changed.
-func (p *orphans) keepReferenced() bool {
+func (or *orphans) keepReferenced() bool {
 	changed := false
-	for _, l := range p.list {
+	for _, l := range or.list {
 		if l.decision != toDelete {
 			continue
 		}
 		l.guards = nil
-		if why := p.manifestReference(l); why != "" {
+		if why := or.manifestReference(l); why != "" {
 			l.block(why)
-			p.decideInside(l)
+			or.decideInside(l)
 			changed = true
 			continue
 		}
-		for _, check := range []func(*orphan) string{p.fieldReference, p.foreignMembers, p.foreignContainers, p.foreignRelations} {
+		for _, check := range []func(*orphan) string{or.fieldReference, or.foreignMembers, or.foreignContainers, or.foreignRelations} {
 			if why := check(l); why != "" {
-				p.keep(l, why)
+				or.keep(l, why)
 			}
 			if l.decision == blocked {
 				break
 			}
 		}
 		if l.decision == toDelete { // nothing is to be read any more
-			p.checkUnlisted(l)
+			or.checkUnlisted(l)
 		}
 		if l.decision != toDelete {
-			p.decideInside(l)
+			or.decideInside(l)
 			changed = true
 		}
 	}
@@ -86,20 +86,20 @@ func (p *orphans) keepReferenced() bool {
 }
 
 // manifestReference says what in the manifest names an orphan by its name or ID.
-func (p *orphans) manifestReference(l *orphan) string {
-	if p.namedInManifest == nil {
-		p.namedInManifest = map[serviceID]resource.Address{}
-		for _, n := range p.objects.uses {
+func (or *orphans) manifestReference(l *orphan) string {
+	if or.namedInManifest == nil {
+		or.namedInManifest = map[serviceID]resource.Address{}
+		for _, n := range or.objects.uses {
 			for j := range n.value.Refs {
-				if at, id, ok := p.refs.target(n.by, n.field, &n.value.Refs[j]); ok && at == noObject {
-					if key := (serviceID{n.field.to.kind.Name, id}); p.namedInManifest[key] == "" {
-						p.namedInManifest[key] = p.in.Desired[n.by].Address
+				if at, id, ok := or.refs.target(n.by, n.field, &n.value.Refs[j]); ok && at == noObject {
+					if key := (serviceID{n.field.to.kind.Name, id}); or.namedInManifest[key] == "" {
+						or.namedInManifest[key] = or.in.Desired[n.by].Address
 					}
 				}
 			}
 		}
 	}
-	if by := p.namedInManifest[serviceID{l.info.kind.Name, l.record.ID}]; by != "" {
+	if by := or.namedInManifest[serviceID{l.info.kind.Name, l.record.ID}]; by != "" {
 		return string(by) + " still refers to it"
 	}
 	return ""
@@ -107,18 +107,18 @@ func (p *orphans) manifestReference(l *orphan) string {
 
 // fieldReference says which objects that stay name an orphan in a field, unless planform
 // itself made the field so. Where the field cannot be emptied, whoever did.
-func (p *orphans) fieldReference(l *orphan) (why string) {
-	for _, u := range l.info.referrers(p.objects.kinds) {
+func (or *orphans) fieldReference(l *orphan) (why string) {
+	for _, u := range l.info.referrers(or.objects.kinds) {
 		read, ok := u.kind.listRead(l.params)
 		if !ok {
 			continue
 		}
-		answer := p.ask(l, read)
+		answer := or.ask(l, read)
 		var by []string
 		for _, row := range byID(answer.Rows) {
 			shown, _ := u.field.ObservedIn(row)
-			if slices.Contains(strings.Split(shown, ","), l.record.ID) && p.keepsUsing(u, row.ID(), l.record.ID) {
-				by = append(by, p.displayName(u.kind.kind, l.record.Address.Parent(), row))
+			if slices.Contains(strings.Split(shown, ","), l.record.ID) && or.keepsUsing(u, row.ID(), l.record.ID) {
+				by = append(by, or.displayName(u.kind.kind, l.record.Address.Parent(), row))
 			}
 		}
 		l.count(u.kind.kind.Noun(), Using, len(by))
@@ -133,51 +133,51 @@ func (p *orphans) fieldReference(l *orphan) (why string) {
 }
 
 // keepsUsing reports whether an object will refer to an orphan after this run, and not because of planform.
-func (p *orphans) keepsUsing(u referrer, id, target string) bool {
+func (or *orphans) keepsUsing(u referrer, id, target string) bool {
 	key := serviceID{u.kind.kind.Name, id}
-	if p.isDeleted(key) {
+	if or.isDeleted(key) {
 		return false
 	}
-	if i, wanted := p.objects.owners[key]; wanted {
-		if _, managed := p.in.Desired[i].Value(u.field.Name); managed {
+	if i, wanted := or.objects.owners[key]; wanted {
+		if _, managed := or.in.Desired[i].Value(u.field.Name); managed {
 			return false // it names another one soon
 		}
 	}
 	if u.field.NeverEmpty() {
 		return true
 	}
-	for _, a := range p.objects.addressesOf(key) {
-		if applied, ok := p.in.Prior[a].Values[u.field.Name]; ok && (strings.HasPrefix(applied, "sha256:") || strings.Contains(applied, target)) {
+	for _, a := range or.objects.addressesOf(key) {
+		if applied, ok := or.in.Prior[a].Values[u.field.Name]; ok && (strings.HasPrefix(applied, "sha256:") || strings.Contains(applied, target)) {
 			return false
 		}
 	}
 	return true
 }
 
-func (p *orphans) isDeleted(id serviceID) bool {
-	l := p.createdByUs[id]
+func (or *orphans) isDeleted(id serviceID) bool {
+	l := or.createdByUs[id]
 	return l != nil && (l.decision == toDelete || l.decision == deleteWithParent || l.decision == needsRead || l.decision == vanished)
 }
 
 // foreignMembers says which members of an orphan planform did not add.
-func (p *orphans) foreignMembers(l *orphan) (why string) {
+func (or *orphans) foreignMembers(l *orphan) (why string) {
 	for _, k := range l.info.membershipsInside() {
 		m := k.Membership
-		read, ok := membersRead(k, p.in.API, l.params)
-		if !ok || !p.mayRead(l, read) {
+		read, ok := membersRead(k, or.in.API, l.params)
+		if !ok || !or.mayRead(l, read) {
 			continue
 		}
-		ours := p.ourMembers(l.record.Address.Members(m.Plural(), 1), m)
-		answer := p.ask(l, read)
+		ours := or.ourMembers(l.record.Address.Members(m.Plural(), 1), m)
+		answer := or.ask(l, read)
 		var by []string
 		all, staying := slices.Sorted(maps.Keys(ours)), 0
 		for _, row := range answer.Rows {
 			id := m.MemberID(row)
-			if !p.isDeleted(serviceID{m.Member, id}) {
+			if !or.isDeleted(serviceID{m.Member, id}) {
 				staying++
 			}
 			if !ours[id] {
-				by, all = append(by, p.memberDisplayName(m, l.record.Address.Parent(), row)), append(all, id)
+				by, all = append(by, or.memberDisplayName(m, l.record.Address.Parent(), row)), append(all, id)
 			}
 		}
 		l.count(resource.MustLookup(m.Member).Noun(), MemberOf, staying)
@@ -195,22 +195,22 @@ func (p *orphans) foreignMembers(l *orphan) (why string) {
 
 // ourMembers are the members that planform added to a container, as far as is known, and those
 // that are deleted.
-func (p *orphans) ourMembers(members resource.Address, m *resource.Membership) map[string]bool {
+func (or *orphans) ourMembers(members resource.Address, m *resource.Membership) map[string]bool {
 	ours := map[string]bool{}
-	r := p.in.Prior[members]
+	r := or.in.Prior[members]
 	for _, id := range r.Members {
 		ours[id] = true
 	}
 	if r.PendingIntent != nil && r.PendingIntent.Action == AddMembers {
 		for handle := range strings.SplitSeq(r.PendingIntent.Name, "\n") {
 			ours[handle] = true
-			if id := p.refs.idAt(resource.Address(handle)); id != "" {
+			if id := or.refs.idAt(resource.Address(handle)); id != "" {
 				ours[id] = true
 			}
 		}
 	}
-	for key, l := range p.createdByUs {
-		if key.kind == m.Member && p.isDeleted(key) {
+	for key, l := range or.createdByUs {
+		if key.kind == m.Member && or.isDeleted(key) {
 			ours[l.record.ID] = true
 		}
 	}
@@ -219,27 +219,27 @@ func (p *orphans) ourMembers(members resource.Address, m *resource.Membership) m
 }
 
 // foreignContainers says which containers that stay have an orphan that planform did not add.
-func (p *orphans) foreignContainers(l *orphan) (why string) {
+func (or *orphans) foreignContainers(l *orphan) (why string) {
 	for _, k := range l.info.membershipsAround() {
-		t := p.objects.kind(k.Membership.Container)
-		read, listed := t.listRead(map[string]string{"workspace_slug": p.in.Workspace})
+		t := or.objects.kind(k.Membership.Container)
+		read, listed := t.listRead(map[string]string{"workspace_slug": or.in.Workspace})
 		if !listed {
 			continue
 		}
-		rows := byID(p.ask(l, read).Rows)
-		if len(rows) > maxLooks && !p.in.RefreshAll {
+		rows := byID(or.ask(l, read).Rows)
+		if len(rows) > maxLooks && !or.in.RefreshAll {
 			l.unread = true
 			continue
 		}
 		var by []string
 		for _, row := range rows {
-			read, ok := membersRead(k, p.in.API, map[string]string{"workspace_slug": p.in.Workspace, t.kind.Param: row.ID()})
+			read, ok := membersRead(k, or.in.API, map[string]string{"workspace_slug": or.in.Workspace, t.kind.Param: row.ID()})
 			key := serviceID{t.kind.Name, row.ID()}
-			if !ok || p.isDeleted(key) || p.addedByUs(key, k.Membership, l.record.ID) {
+			if !ok || or.isDeleted(key) || or.addedByUs(key, k.Membership, l.record.ID) {
 				continue
 			}
-			if members := p.ask(l, read); slices.ContainsFunc(members.Rows, func(row resource.Row) bool { return k.Membership.MemberID(row) == l.record.ID }) {
-				by = append(by, p.displayName(t.kind, "", row))
+			if members := or.ask(l, read); slices.ContainsFunc(members.Rows, func(row resource.Row) bool { return k.Membership.MemberID(row) == l.record.ID }) {
+				by = append(by, or.displayName(t.kind, "", row))
 			}
 		}
 		l.count(t.kind.Noun(), Using, len(by))
@@ -250,23 +250,23 @@ func (p *orphans) foreignContainers(l *orphan) (why string) {
 	return why
 }
 
-func (p *orphans) addedByUs(container serviceID, m *resource.Membership, member string) bool {
-	return slices.ContainsFunc(p.objects.addressesOf(container), func(a resource.Address) bool {
-		return slices.Contains(p.in.Prior[a.Members(m.Plural(), 1)].Members, member)
+func (or *orphans) addedByUs(container serviceID, m *resource.Membership, member string) bool {
+	return slices.ContainsFunc(or.objects.addressesOf(container), func(a resource.Address) bool {
+		return slices.Contains(or.in.Prior[a.Members(m.Plural(), 1)].Members, member)
 	})
 }
 
 // foreignRelations says which relations of an orphan planform did not make, and that do not go with both objects.
-func (p *orphans) foreignRelations(l *orphan) string {
+func (or *orphans) foreignRelations(l *orphan) string {
 	var by []string
 	n := 0
 	for _, k := range l.info.relations() {
 		m := k.Membership
-		read, ok := membersRead(k, p.in.API, l.params)
-		if !ok || !p.mayRead(l, read) {
+		read, ok := membersRead(k, or.in.API, l.params)
+		if !ok || !or.mayRead(l, read) {
 			continue
 		}
-		answer := p.ask(l, read)
+		answer := or.ask(l, read)
 		for name, more := range answer.Unread {
 			n, by = n+more, append(by, strings.ReplaceAll(name, "_", " ")+" "+strconv.Itoa(more))
 		}
@@ -274,9 +274,9 @@ func (p *orphans) foreignRelations(l *orphan) string {
 		inverse := resource.MustLookup(m.Inverse).Membership
 		for _, row := range answer.Rows {
 			other := serviceID{m.Member, m.MemberID(row)}
-			ours := p.addedByUs(serviceID{m.Container, l.record.ID}, m, other.id) || p.addedByUs(other, inverse, l.record.ID)
-			if !ours && !p.isDeleted(other) {
-				by = append(by, strings.ReplaceAll(m.Field, "_", " ")+" "+p.memberDisplayName(m, l.record.Address.Parent(), row))
+			ours := or.addedByUs(serviceID{m.Container, l.record.ID}, m, other.id) || or.addedByUs(other, inverse, l.record.ID)
+			if !ours && !or.isDeleted(other) {
+				by = append(by, strings.ReplaceAll(m.Field, "_", " ")+" "+or.memberDisplayName(m, l.record.Address.Parent(), row))
 			}
 		}
 	}
@@ -289,63 +289,63 @@ func (p *orphans) foreignRelations(l *orphan) string {
 }
 
 // checkUnlisted keeps an orphan that objects which no list shows may use, and one that nobody looked at.
-func (p *orphans) checkUnlisted(l *orphan) {
+func (or *orphans) checkUnlisted(l *orphan) {
 	var users []*kindInfo
-	for _, u := range l.info.referrers(p.objects.kinds) {
+	for _, u := range l.info.referrers(or.objects.kinds) {
 		users = append(users, u.kind)
 	}
 	for _, k := range l.info.membershipsInside() {
-		users = append(users, p.objects.kind(k.Membership.Member))
+		users = append(users, or.objects.kind(k.Membership.Member))
 	}
 	parent := l.record.Address.Parent()
 	for _, t := range users {
 		if t.kind.CountedAs == "" || t.parent == nil || t.parent.kind.Name != parent.Kind() {
 			continue
 		}
-		counts, answered := p.countsIn(t.parent, l.params)
+		counts, answered := or.countsIn(t.parent, l.params)
 		if !answered {
 			l.decision = needsRead
 		}
-		if n := p.hidden(t, parent, l.params, counts[t.kind.CountedAs]); n > 0 {
+		if n := or.hidden(t, parent, l.params, counts[t.kind.CountedAs]); n > 0 {
 			l.count(t.kind.Noun(), Unlisted, n)
-			p.keep(l, unlisted(n, t.kind)+" may use it")
+			or.keep(l, unlisted(n, t.kind)+" may use it")
 		}
 	}
-	if l.unread && !p.in.DeleteChanged && l.decision == toDelete {
-		l.block("planform did not look what others have in it or use it for: that takes " + strconv.Itoa(p.looks) + " requests, which --refresh-all makes")
+	if l.unread && !or.in.DeleteChanged && l.decision == toDelete {
+		l.block("planform did not look what others have in it or use it for: that takes " + strconv.Itoa(or.looks) + " requests, which --refresh-all makes")
 	}
 }
 
 // ask asks who uses an orphan. Without an answer nobody is known to.
-func (p *orphans) ask(l *orphan, read Read) Answer {
-	a, answered := p.service.ask(read)
+func (or *orphans) ask(l *orphan, read Read) Answer {
+	a, answered := or.service.ask(read)
 	if !answered {
 		l.decision = needsRead
 	}
 	return a
 }
 
-func (p *orphans) memberDisplayName(m *resource.Membership, parent resource.Address, row resource.Row) string {
-	t, id := p.objects.kind(m.Member), m.MemberID(row)
-	if read, ok := t.listRead(p.refs.paramsIn(parent)); ok {
-		if _, have := p.in.Observed[read]; have {
-			if rows, _ := p.rowsOf(read); rows[id] != nil {
-				return p.displayName(t.kind, parent, rows[id])
+func (or *orphans) memberDisplayName(m *resource.Membership, parent resource.Address, row resource.Row) string {
+	t, id := or.objects.kind(m.Member), m.MemberID(row)
+	if read, ok := t.listRead(or.refs.paramsIn(parent)); ok {
+		if _, have := or.in.Observed[read]; have {
+			if rows, _ := or.rowsOf(read); rows[id] != nil {
+				return or.displayName(t.kind, parent, rows[id])
 			}
 		}
 	}
 	if row.ID() == id && row["sequence_id"] != nil {
-		return p.displayName(t.kind, parent, row)
+		return or.displayName(t.kind, parent, row)
 	}
-	return p.refs.nameID(m.Member, id)
+	return or.refs.nameID(m.Member, id)
 }
 
 // shown is an orphan as the service shows it, as far as that was read.
-func (p *orphans) shown(l *orphan) resource.Row {
+func (or *orphans) shown(l *orphan) resource.Row {
 	if l.row == nil {
 		if read, ok := l.info.listRead(l.params); ok {
-			if _, have := p.in.Observed[read]; have {
-				rows, _ := p.rowsOf(read)
+			if _, have := or.in.Observed[read]; have {
+				rows, _ := or.rowsOf(read)
 				l.row = rows[l.record.ID]
 			}
 		}
@@ -354,22 +354,22 @@ func (p *orphans) shown(l *orphan) resource.Row {
 }
 
 // called is what people call an orphan: its readable identifier and its name, as the service shows them, else as they were applied.
-func (p *orphans) called(l *orphan) (identifier, name string) {
-	row := p.shown(l)
+func (or *orphans) called(l *orphan) (identifier, name string) {
+	row := or.shown(l)
 	texts := displayTexts(l.info.kind, row)
 	for _, field := range l.info.kind.NaturalKey {
 		if applied := l.record.Values[field]; !strings.HasPrefix(applied, "sha256:") {
 			texts = append(texts, applied)
 		}
 	}
-	return cmp.Or(p.readableID(l.info.kind, l.record.Address.Parent(), row), l.record.Identifier), cmp.Or(texts...)
+	return cmp.Or(or.readableID(l.info.kind, l.record.Address.Parent(), row), l.record.Identifier), cmp.Or(texts...)
 }
 
 // readableID is the readable identifier of a record below an address, or "".
-func (p *orphans) readableID(k *resource.Kind, parent resource.Address, row resource.Row) string {
-	code := p.in.Prior[parent].Identifier
-	if i, wanted := p.objects.indexOf(parent); wanted && p.objects.states[i].identifier != "" {
-		code = p.objects.states[i].identifier
+func (or *orphans) readableID(k *resource.Kind, parent resource.Address, row resource.Row) string {
+	code := or.in.Prior[parent].Identifier
+	if i, wanted := or.objects.indexOf(parent); wanted && or.objects.states[i].identifier != "" {
+		code = or.objects.states[i].identifier
 	}
 	if n, ok := row["sequence_id"].(json.Number); ok && k.Identifier != nil && code != "" {
 		return code + "-" + n.String()
@@ -378,14 +378,14 @@ func (p *orphans) readableID(k *resource.Kind, parent resource.Address, row reso
 }
 
 // displayName is what people call a record: by its readable identifier, else by its name.
-func (p *orphans) displayName(k *resource.Kind, parent resource.Address, row resource.Row) string {
-	if id := p.readableID(k, parent, row); id != "" {
+func (or *orphans) displayName(k *resource.Kind, parent resource.Address, row resource.Row) string {
+	if id := or.readableID(k, parent, row); id != "" {
 		return id
 	}
 	for _, name := range displayTexts(k, row) {
 		return strconv.Quote(name)
 	}
-	return p.refs.nameID(k.Name, row.ID())
+	return or.refs.nameID(k.Name, row.ID())
 }
 
 // byID sorts records by their IDs, each once: a list that changes while its pages are read shows one twice.

@@ -27,78 +27,78 @@ func numberIn(row resource.Row) int64 {
 }
 
 // recognise looks for an object of which neither the manifest nor the state knows the ID. was is the one that it had, or "".
-func (s *matches) recognise(o *resource.Object, f *objectState, was string) {
+func (m *matches) recognise(o *resource.Object, f *objectState, was string) {
 	t := f.info
 	if !t.recognisable() {
 		switch {
 		case f.maybeCreated():
 			var hits []resource.Row
-			if f.presence, hits = s.recovery.recoverCreate(f); f.presence == exists {
-				s.adopt(o, f, hits, foundByNumber)
+			if f.presence, hits = m.recovery.recoverCreate(f); f.presence == exists {
+				m.adopt(o, f, hits, foundByNumber)
 			}
 		case t.create != nil:
 			f.presence, f.undetectable = absent, true
-		case f.parent != noObject && s.objects.states[f.parent].info.create != nil:
+		case f.parent != noObject && m.objects.states[f.parent].info.create != nil:
 			f.presence = absent // as it is while its parent is not there: told, and in nobody's way
 		default:
-			s.fail(o, f, "no-lookup", o.Kind.Noun()+" \""+o.Name()+"\" can neither be looked up nor created with "+t.api.Noun(), s.in.namesNeed("give its id"))
+			m.fail(o, f, "no-lookup", o.Kind.Noun()+" \""+o.Name()+"\" can neither be looked up nor created with "+t.api.Noun(), m.in.namesNeed("give its id"))
 		}
 		return
 	}
-	l, st := s.snapshot.list(t, f.parent)
+	l, st := m.snapshot.list(t, f.parent)
 	if f.presence = st; st != exists {
 		f.why = l.why
 		return
 	}
 	if t.externalIDs && len(l.byExternalID()) > 0 {
-		hits := l.byExternalID()[resource.ExternalID(s.in.Workspace, o.Address)]
+		hits := l.byExternalID()[resource.ExternalID(m.in.Workspace, o.Address)]
 		if len(hits) == 0 {
 			for _, a := range AllAddresses(o)[1:] {
-				hits = append(hits, l.byExternalID()[resource.ExternalID(s.in.Workspace, a)]...)
+				hits = append(hits, l.byExternalID()[resource.ExternalID(m.in.Workspace, a)]...)
 			}
 		}
-		if hits = s.notOthers(o, hits); len(hits) > 0 {
-			s.adopt(o, f, hits, foundByExternalID)
+		if hits = m.notOthers(o, hits); len(hits) > 0 {
+			m.adopt(o, f, hits, foundByExternalID)
 			return
 		}
 	}
-	hits, field := s.sameNaturalKey(l, o, t)
-	if hits = s.notOthers(o, hits); len(hits) > 0 {
-		s.adopt(o, f, hits, "its "+field)
+	hits, field := m.sameNaturalKey(l, o, t)
+	if hits = m.notOthers(o, hits); len(hits) > 0 {
+		m.adopt(o, f, hits, "its "+field)
 		return
 	}
-	if s.findArchived(o, f, was) {
+	if m.findArchived(o, f, was) {
 		return
 	}
 	f.presence = absent
 	f.unconfirmed = f.maybeCreated()
 	if t.create == nil {
-		s.fail(o, f, "not-found", "the service has no "+o.Kind.Noun()+" \""+o.Name()+"\", and "+t.api.Noun()+" cannot create one", cmp.Or(near(o.Name(), o.Kind, l), createFirst))
+		m.fail(o, f, "not-found", "the service has no "+o.Kind.Noun()+" \""+o.Name()+"\", and "+t.api.Noun()+" cannot create one", cmp.Or(near(o.Name(), o.Kind, l), createFirst))
 	}
 }
 
 // notOthers are the records that the state does not have as another object of the manifest: one of another workspace may have
 // the key or name by now that another one had there.
-func (s *matches) notOthers(o *resource.Object, hits []resource.Row) []resource.Row {
+func (m *matches) notOthers(o *resource.Object, hits []resource.Row) []resource.Row {
 	if o.Origin == nil {
 		return hits
 	}
 	return slices.DeleteFunc(slices.Clone(hits), func(row resource.Row) bool {
-		return slices.ContainsFunc(s.objects.addressesOf(serviceID{o.Kind.Name, row.ID()}), func(a resource.Address) bool {
-			_, wanted := s.objects.indexOf(a)
+		return slices.ContainsFunc(m.objects.addressesOf(serviceID{o.Kind.Name, row.ID()}), func(a resource.Address) bool {
+			_, wanted := m.objects.indexOf(a)
 			return wanted && a != o.Address
 		})
 	})
 }
 
 // adopt takes the one record that was recognised; several are an error that names them.
-func (s *matches) adopt(o *resource.Object, f *objectState, hits []resource.Row, by string) {
+func (m *matches) adopt(o *resource.Object, f *objectState, hits []resource.Row, by string) {
 	if len(hits) > 1 {
 		hint := "give the id of the right one"
 		if by == foundByExternalID {
-			hint = s.keepOne(o.Kind, f.parent, hits) + ", or " + hint
+			hint = m.keepOne(o.Kind, f.parent, hits) + ", or " + hint
 		}
-		s.fail(o, f, "ambiguous", "the service has "+countOf(len(hits), o.Kind)+" that could be "+string(o.Address)+", found by "+by+": "+s.objects.enumerate(o.Kind, f.parent, hits), hint)
+		m.fail(o, f, "ambiguous", "the service has "+countOf(len(hits), o.Kind)+" that could be "+string(o.Address)+", found by "+by+": "+m.objects.enumerate(o.Kind, f.parent, hits), hint)
 		return
 	}
 	f.presence, f.row, f.id, f.matchedBy = exists, hits[0], hits[0].ID(), by
@@ -106,21 +106,21 @@ func (s *matches) adopt(o *resource.Object, f *objectState, hits []resource.Row,
 
 // findArchived looks for an object among the archived ones before it is created again. A name
 // matches only where the manifest says archived. was is the ID that the object had, or "".
-func (s *matches) findArchived(o *resource.Object, f *objectState, was string) bool {
+func (m *matches) findArchived(o *resource.Object, f *objectState, was string) bool {
 	t := f.info
 	_, _, given := wantsArchived(o)
 	if t.archived == nil && given && o.ID == "" && t.findsExternalIDs() {
-		return slices.ContainsFunc(AllAddresses(o), func(a resource.Address) bool { return s.lookUnlisted(o, f, a, "") })
+		return slices.ContainsFunc(AllAddresses(o), func(a resource.Address) bool { return m.lookUnlisted(o, f, a, "") })
 	}
 	if t.archived == nil || !t.externalIDs {
 		return false
 	}
-	a, answered := s.service.askAt(t.archived, s.objects.params(f.parent))
+	a, answered := m.service.askAt(t.archived, m.objects.params(f.parent))
 	if !answered {
 		f.presence = pending
 		return true
 	}
-	externalID := resource.ExternalID(s.in.Workspace, o.Address)
+	externalID := resource.ExternalID(m.in.Workspace, o.Address)
 	for _, row := range a.Rows {
 		if row.ID() == was || o.ID == "" && row.HasExternalID(externalID) {
 			f.presence, f.row, f.id = exists, row, row.ID()
@@ -132,54 +132,54 @@ func (s *matches) findArchived(o *resource.Object, f *objectState, was string) b
 	}
 	hits, field := (&listing{rows: a.Rows}).sameNaturalKey(o, t)
 	if len(hits) > 0 {
-		s.adopt(o, f, hits, "its "+field)
+		m.adopt(o, f, hits, "its "+field)
 	}
 	return len(hits) > 0
 }
 
 // sameNaturalKey finds the records with the natural key of an object, without those whose external ID
 // belongs to another object of the manifest. A name that several objects share identifies none.
-func (s *matches) sameNaturalKey(l *listing, o *resource.Object, t *kindInfo) (hits []resource.Row, field string) {
+func (m *matches) sameNaturalKey(l *listing, o *resource.Object, t *kindInfo) (hits []resource.Row, field string) {
 	hits, field = l.sameNaturalKey(o, t)
 	if len(hits) == 0 || !t.externalIDs {
 		return hits, field
 	}
-	if s.hasSharedName(o) {
+	if m.hasSharedName(o) {
 		return nil, ""
 	}
 	hits = slices.DeleteFunc(slices.Clone(hits), func(row resource.Row) bool {
 		externalID := textIn(row, "external_id")
-		at, wanted := s.ownersByExternalID()[externalID]
-		return wanted && row.HasExternalID(externalID) && s.in.Desired[at] != o
+		at, wanted := m.ownersByExternalID()[externalID]
+		return wanted && row.HasExternalID(externalID) && m.in.Desired[at] != o
 	})
 	return hits, field
 }
 
 // ownersByExternalID are the objects of the manifest by the external IDs that they have, or get.
-func (s *matches) ownersByExternalID() map[string]int {
-	if s.byExternalID == nil {
-		s.byExternalID = map[string]int{}
-		for i, o := range s.in.Desired {
-			if s.objects.states[i].info.externalIDs {
-				s.byExternalID[resource.ExternalID(s.in.Workspace, o.Address)] = i
+func (m *matches) ownersByExternalID() map[string]int {
+	if m.byExternalID == nil {
+		m.byExternalID = map[string]int{}
+		for i, o := range m.in.Desired {
+			if m.objects.states[i].info.externalIDs {
+				m.byExternalID[resource.ExternalID(m.in.Workspace, o.Address)] = i
 			}
 		}
 	}
-	return s.byExternalID
+	return m.byExternalID
 }
 
 // hasSharedName reports whether another object of the manifest beside this one has the same
 // natural key. Only objects that come from elsewhere, with IDs of their own there, can have that.
-func (s *matches) hasSharedName(o *resource.Object) bool {
-	if s.names == nil {
-		s.names = map[naturalKey]int{}
-		for _, o := range s.in.Desired {
-			for _, key := range s.naturalKeys(o) {
-				s.names[key]++
+func (m *matches) hasSharedName(o *resource.Object) bool {
+	if m.names == nil {
+		m.names = map[naturalKey]int{}
+		for _, o := range m.in.Desired {
+			for _, key := range m.naturalKeys(o) {
+				m.names[key]++
 			}
 		}
 	}
-	return slices.ContainsFunc(s.naturalKeys(o), func(key naturalKey) bool { return s.names[key] > 1 })
+	return slices.ContainsFunc(m.naturalKeys(o), func(key naturalKey) bool { return m.names[key] > 1 })
 }
 
 // naturalKey identifies an object without ID and identifier.
@@ -190,8 +190,8 @@ type naturalKey struct {
 	text   string
 }
 
-func (s *matches) naturalKeys(o *resource.Object) (keys []naturalKey) {
-	if t := s.objects.kinds[o.Kind]; t.externalIDs && o.ID == "" && o.Identifier == "" {
+func (m *matches) naturalKeys(o *resource.Object) (keys []naturalKey) {
+	if t := m.objects.kinds[o.Kind]; t.externalIDs && o.ID == "" && o.Identifier == "" {
 		for _, f := range t.naturalKey {
 			if text := o.Text(f.Name); text != "" {
 				keys = append(keys, naturalKey{o.Kind, o.Parent, f, text})
@@ -202,9 +202,9 @@ func (s *matches) naturalKeys(o *resource.Object) (keys []naturalKey) {
 }
 
 // keepOne says which of several records with one external ID to keep: the one that the state knows, else the oldest.
-func (s *matches) keepOne(k *resource.Kind, parent int, rows []resource.Row) string {
+func (m *matches) keepOne(k *resource.Kind, parent int, rows []resource.Row) string {
 	unowned := func(row resource.Row) int {
-		if _, owned := s.objects.owners[serviceID{k.Name, row.ID()}]; owned {
+		if _, owned := m.objects.owners[serviceID{k.Name, row.ID()}]; owned {
 			return 0
 		}
 		return 1
@@ -218,5 +218,5 @@ func (s *matches) keepOne(k *resource.Kind, parent int, rows []resource.Row) str
 		why = "the state file has it"
 	}
 	others := slices.DeleteFunc(slices.Clone(rows), func(row resource.Row) bool { return row.ID() == keep.ID() })
-	return "keep " + s.objects.enumerate(k, parent, []resource.Row{keep}) + " (" + why + "), and delete " + s.objects.enumerate(k, parent, others)
+	return "keep " + m.objects.enumerate(k, parent, []resource.Row{keep}) + " (" + why + "), and delete " + m.objects.enumerate(k, parent, others)
 }

@@ -55,14 +55,14 @@ type numbered struct {
 
 // recoverCreate finds what a create without an outcome made: its record has the name that was
 // sent, and a higher number than was known before.
-func (s *recovery) recoverCreate(f *objectState) (presence, []resource.Row) {
-	if f.prior.PendingIntent.Name == "" || f.info.find == nil || f.parent == noObject || s.objects.states[f.parent].identifier == "" {
+func (re *recovery) recoverCreate(f *objectState) (presence, []resource.Row) {
+	if f.prior.PendingIntent.Name == "" || f.info.find == nil || f.parent == noObject || re.objects.states[f.parent].identifier == "" {
 		return indeterminate, nil
 	}
-	if s.recovered[f] == nil {
-		s.recoverAll(scope{f.info, f.parent})
+	if re.recovered[f] == nil {
+		re.recoverAll(scope{f.info, f.parent})
 	}
-	if l := s.recovered[f]; l != nil {
+	if l := re.recovered[f]; l != nil {
 		return l.presence, l.rows
 	}
 	return indeterminate, nil
@@ -70,12 +70,12 @@ func (s *recovery) recoverCreate(f *objectState) (presence, []resource.Row) {
 
 // recoverAll settles all creates without an outcome of a kind within a parent together,
 // since several may have sent one name.
-func (s *recovery) recoverAll(at scope) {
-	x := &search{recovery: s, parent: at.parent, namedInManifest: map[int]bool{}}
+func (re *recovery) recoverAll(at scope) {
+	x := &search{recovery: re, parent: at.parent, namedInManifest: map[int]bool{}}
 	byName := map[string][]*lostCreate{}
 	wanted := map[resource.Address]bool{}
-	for i := range s.objects.states {
-		f, o := &s.objects.states[i], s.in.Desired[i]
+	for i := range re.objects.states {
+		f, o := &re.objects.states[i], re.in.Desired[i]
 		if f.info != at.kind || f.parent != at.parent {
 			continue
 		}
@@ -87,10 +87,10 @@ func (s *recovery) recoverAll(at scope) {
 		}
 		l := &lostCreate{object: i, intent: f.prior.PendingIntent, presence: indeterminate}
 		name := strings.TrimSpace(l.intent.Name)
-		x.lost, byName[name], s.recovered[f] = append(x.lost, l), append(byName[name], l), l
+		x.lost, byName[name], re.recovered[f] = append(x.lost, l), append(byName[name], l), l
 	}
 	orphanNames := map[string]bool{} // sent by creates of objects that the manifest no longer has
-	for address, r := range s.in.Prior {
+	for address, r := range re.in.Prior {
 		if r.PendingIntent.creates() && !wanted[address] && address.NumberingScope() == x.path {
 			orphanNames[strings.TrimSpace(r.PendingIntent.Name)] = true
 		}
@@ -104,20 +104,20 @@ func (s *recovery) recoverAll(at scope) {
 			}
 		case !x.failed:
 			if records, sure := x.named(candidates, name, lost); sure && (len(records) == 0 || !orphanNames[name]) {
-				s.assign(lost, records)
+				re.assign(lost, records)
 			}
 		}
 	}
 	if slices.ContainsFunc(x.lost, func(l *lostCreate) bool { return l.presence == absent }) {
-		s.service.unconfirmed = append(s.service.unconfirmed, x.missing...)
+		re.service.unconfirmed = append(re.service.unconfirmed, x.missing...)
 	}
 }
 
 // assign decides which create made which of the records that have its name. What cannot be
 // decided stays indeterminate.
-func (s *recovery) assign(lost []*lostCreate, records []numbered) {
+func (re *recovery) assign(lost []*lostCreate, records []numbered) {
 	if len(lost) == 1 && len(records) > 0 {
-		consistent := slices.DeleteFunc(slices.Clone(records), func(r numbered) bool { return !s.consistent(lost[0], r.row) })
+		consistent := slices.DeleteFunc(slices.Clone(records), func(r numbered) bool { return !re.consistent(lost[0], r.row) })
 		if len(consistent) == 1 {
 			records = consistent
 		}
@@ -127,7 +127,7 @@ func (s *recovery) assign(lost []*lostCreate, records []numbered) {
 		}
 		return
 	}
-	made, decided := s.pair(lost, records)
+	made, decided := re.pair(lost, records)
 	if !decided {
 		return
 	}
@@ -141,10 +141,10 @@ func (s *recovery) assign(lost []*lostCreate, records []numbered) {
 
 // pair takes one certain pair after the other. It is not decided where a record fits no
 // create, or the rest fits in more than one way.
-func (s *recovery) pair(lost []*lostCreate, records []numbered) (made map[*lostCreate]resource.Row, decided bool) {
+func (re *recovery) pair(lost []*lostCreate, records []numbered) (made map[*lostCreate]resource.Row, decided bool) {
 	lost, made = slices.Clone(lost), map[*lostCreate]resource.Row{}
 	for len(records) > 0 {
-		l, i := s.certainPair(lost, records)
+		l, i := re.certainPair(lost, records)
 		if l == nil {
 			return nil, false
 		}
@@ -157,17 +157,17 @@ func (s *recovery) pair(lost []*lostCreate, records []numbered) (made map[*lostC
 
 // certainPair is a create and the record that it alone can have made; nil = there is none.
 // Creates that sent the same are interchangeable.
-func (s *recovery) certainPair(lost []*lostCreate, records []numbered) (l *lostCreate, record int) {
+func (re *recovery) certainPair(lost []*lostCreate, records []numbered) (l *lostCreate, record int) {
 	if len(records) > len(lost) {
 		return nil, 0
 	}
 	for i, r := range records {
-		fitting := slices.DeleteFunc(slices.Clone(lost), func(l *lostCreate) bool { return r.number <= l.lowerBound || !s.consistent(l, r.row) })
+		fitting := slices.DeleteFunc(slices.Clone(lost), func(l *lostCreate) bool { return r.number <= l.lowerBound || !re.consistent(l, r.row) })
 		if len(fitting) == 0 {
 			return nil, 0
 		}
-		first := s.fingerprint(fitting[0])
-		if !slices.ContainsFunc(fitting[1:], func(l *lostCreate) bool { return s.fingerprint(l) != first }) {
+		first := re.fingerprint(fitting[0])
+		if !slices.ContainsFunc(fitting[1:], func(l *lostCreate) bool { return re.fingerprint(l) != first }) {
 			return fitting[0], i
 		}
 	}
@@ -175,11 +175,11 @@ func (s *recovery) certainPair(lost []*lostCreate, records []numbered) (l *lostC
 }
 
 // consistent reports whether a record shows only what a create sent.
-func (s *recovery) consistent(l *lostCreate, row resource.Row) bool {
-	o := s.in.Desired[l.object]
-	sent := o.Sendable(s.in.API)
+func (re *recovery) consistent(l *lostCreate, row resource.Row) bool {
+	o := re.in.Desired[l.object]
+	sent := o.Sendable(re.in.API)
 	for _, v := range sent {
-		want, complete := v.Desired(s.idWhenSent)
+		want, complete := v.Desired(re.idWhenSent)
 		have, known := v.Field.ObservedIn(row)
 		unnamed := l.intent.Batch && have == "" && v.Field.Name == o.Kind.ParentField // see nameParentsLater
 		if complete && known && have != want && !unnamed {
@@ -194,10 +194,10 @@ func (s *recovery) consistent(l *lostCreate, row resource.Row) bool {
 	return true
 }
 
-func (s *recovery) fingerprint(l *lostCreate) string {
+func (re *recovery) fingerprint(l *lostCreate) string {
 	var b strings.Builder
-	for _, v := range s.in.Desired[l.object].Sendable(s.in.API) {
-		want, complete := v.Desired(s.idWhenSent)
+	for _, v := range re.in.Desired[l.object].Sendable(re.in.API) {
+		want, complete := v.Desired(re.idWhenSent)
 		if !complete {
 			want = showValue(v)
 		}
@@ -208,33 +208,33 @@ func (s *recovery) fingerprint(l *lostCreate) string {
 
 // idWhenSent is the ID of a reference as the state knows it: the objects that a request named
 // existed when it was sent.
-func (s *recovery) idWhenSent(field *resource.Field, r *resource.Reference) (string, bool) {
+func (re *recovery) idWhenSent(field *resource.Field, r *resource.Reference) (string, bool) {
 	id := ""
 	if field.Rich() {
 		return "", false // whether the text had its links then is not known
 	}
-	if at, ok := s.objects.index[r.Target]; ok {
-		if id = s.objects.states[at].id; s.objects.states[at].presence != exists {
-			id = cmp.Or(r.Target.ID, s.in.Prior[r.Target.Address].ID)
+	if at, ok := re.objects.index[r.Target]; ok {
+		if id = re.objects.states[at].id; re.objects.states[at].presence != exists {
+			id = cmp.Or(r.Target.ID, re.in.Prior[r.Target.Address].ID)
 		}
 	} else if r.Target == nil {
-		id = field.Literal(s.in.API, r)
+		id = field.Literal(re.in.API, r)
 	}
 	return id, id != ""
 }
 
 // claimed reports whether the state or the manifest has the ID.
-func (s *recovery) claimed(id string) bool {
-	if s.claims == nil {
-		s.claims = make(map[string]bool, len(s.in.Prior))
-		for _, r := range s.in.Prior {
-			s.claims[r.ID] = true
+func (re *recovery) claimed(id string) bool {
+	if re.claims == nil {
+		re.claims = make(map[string]bool, len(re.in.Prior))
+		for _, r := range re.in.Prior {
+			re.claims[r.ID] = true
 		}
-		for _, o := range s.in.Desired {
-			s.claims[o.ID] = true
+		for _, o := range re.in.Desired {
+			re.claims[o.ID] = true
 		}
 	}
-	return s.claims[id]
+	return re.claims[id]
 }
 
 // search looks at the objects of one parent by their readable numbers, which the service gives
@@ -255,33 +255,33 @@ type search struct {
 
 // candidates are the records, in the order of their numbers, that the creates may have
 // made. Those that the state knows are left out.
-func (x *search) candidates() (records []numbered) {
-	x.loadKnown()
-	if x.waiting {
+func (s *search) candidates() (records []numbered) {
+	s.loadKnown()
+	if s.waiting {
 		return nil
 	}
-	for _, l := range x.lost {
-		l.lowerBound = x.lowerBound(l.intent)
+	for _, l := range s.lost {
+		l.lowerBound = s.lowerBound(l.intent)
 	}
-	lowest := slices.MinFunc(x.lost, func(a, b *lostCreate) int { return cmp.Compare(a.lowerBound, b.lowerBound) }).lowerBound
-	earliest := slices.MinFunc(x.lost, func(a, b *lostCreate) int { return a.earliest().Compare(b.earliest()) }).earliest()
-	if x.failed = x.failed || lowest == 0 && earliest.IsZero(); x.waiting || x.failed {
+	lowest := slices.MinFunc(s.lost, func(a, b *lostCreate) int { return cmp.Compare(a.lowerBound, b.lowerBound) }).lowerBound
+	earliest := slices.MinFunc(s.lost, func(a, b *lostCreate) int { return a.earliest().Compare(b.earliest()) }).earliest()
+	if s.failed = s.failed || lowest == 0 && earliest.IsZero(); s.waiting || s.failed {
 		return nil
 	}
-	highest := x.highest(lowest)
-	if x.waiting || x.failed {
+	highest := s.highest(lowest)
+	if s.waiting || s.failed {
 		return nil
 	}
 	looked, unanswered, older := 0, 0, 0
 	for n := highest; n > lowest && unanswered < readsPerRound && (lowest > 0 || older < maxOlder); n-- {
-		if x.known[n] != "" {
+		if s.known[n] != "" {
 			continue
 		}
 		if looked++; looked > maxCandidates {
-			x.failed = true
+			s.failed = true
 			return nil
 		}
-		r, answered := x.read(n)
+		r, answered := s.read(n)
 		switch {
 		case !answered:
 			unanswered++
@@ -299,40 +299,40 @@ func (x *search) candidates() (records []numbered) {
 
 // loadKnown gathers the IDs of the numbers that the state knows, if its newest records are
 // still there: a parent that was created again has other objects with these numbers.
-func (x *search) loadKnown() {
+func (s *search) loadKnown() {
 	const tries = 3
 	known := map[int]string{}
 	var numbers []int
-	for address, r := range x.recovery.in.Prior {
-		if n := x.number(r.Identifier); n > 0 && r.ID != "" && address.NumberingScope() == x.path {
+	for address, r := range s.recovery.in.Prior {
+		if n := s.number(r.Identifier); n > 0 && r.ID != "" && address.NumberingScope() == s.path {
 			known[n], numbers = r.ID, append(numbers, n)
 		}
 	}
 	slices.Sort(numbers)
 	for _, n := range slices.Backward(numbers[max(0, len(numbers)-tries):]) {
-		r, answered := x.read(n)
+		r, answered := s.read(n)
 		if answered && r.row == nil { // deleted
 			continue
 		}
 		if !answered || r.row.ID() == known[n] {
-			x.known = known
+			s.known = known
 		}
 		return
 	}
 }
 
 // number is that of a readable identifier of this parent, or 0.
-func (x *search) number(identifier string) int {
-	return numberOf(x.recovery.objects.states[x.parent].identifier, identifier)
+func (s *search) number(identifier string) int {
+	return numberOf(s.recovery.objects.states[s.parent].identifier, identifier)
 }
 
 // lowerBound is the number that was known when a create was sent; 0 if its record was created
 // later: then the number belonged to a former parent with this key.
-func (x *search) lowerBound(intent *Intent) int {
-	if intent.After == 0 || x.known[intent.After] != "" {
+func (s *search) lowerBound(intent *Intent) int {
+	if intent.After == 0 || s.known[intent.After] != "" {
 		return intent.After
 	}
-	r, _ := x.read(intent.After)
+	r, _ := s.read(intent.After)
 	if r.row == nil || r.created.IsZero() || r.created.After(intent.At.Add(clockSkew)) {
 		return 0
 	}
@@ -341,34 +341,34 @@ func (x *search) lowerBound(intent *Intent) int {
 
 // highest is the highest number in use, as far as can be told without reading all: deleted
 // objects leave gaps.
-func (x *search) highest(bound int) int {
+func (s *search) highest(bound int) int {
 	reach := 16 // look as far as 2^reach at once, for the first objects may be deleted
 	if bound > 0 {
 		reach = 10
 	}
 	low, high := bound, 0
-	for from := 0; high == 0 && !x.failed; from, reach = reach+1, reach+1 {
-		if x.failed = reach > 30; !x.failed {
+	for from := 0; high == 0 && !s.failed; from, reach = reach+1, reach+1 {
+		if s.failed = reach > 30; !s.failed {
 			var probes []int
 			for i := from; i <= reach; i++ {
 				probes = append(probes, bound+1<<i)
 			}
-			low, high = x.bisect(low, 0, probes)
+			low, high = s.bisect(low, 0, probes)
 		}
 	}
-	for high-low > 1 && !x.waiting && !x.failed {
+	for high-low > 1 && !s.waiting && !s.failed {
 		var probes []int
 		step := max(1, (high-low)/4)
 		for n := low + step; n < high; n += step {
 			probes = append(probes, n)
 		}
-		low, high = x.bisect(low, high, probes)
+		low, high = s.bisect(low, high, probes)
 	}
-	if x.waiting {
+	if s.waiting {
 		return low
 	}
-	for n := low + 1; n <= low+maxGap && !x.failed; n++ { // in one round
-		if x.inUse(n) {
+	for n := low + 1; n <= low+maxGap && !s.failed; n++ { // in one round
+		if s.inUse(n) {
 			low = n
 		}
 	}
@@ -377,11 +377,11 @@ func (x *search) highest(bound int) int {
 
 // bisect probes rising numbers between low, which is in use, and high, which is not. It
 // returns the highest in use, and the lowest above that is not; high if all are.
-func (x *search) bisect(low, high int, probes []int) (newLow, newHigh int) {
+func (s *search) bisect(low, high int, probes []int) (newLow, newHigh int) {
 	newLow = low
 	for _, n := range probes {
 		switch {
-		case x.inUse(n):
+		case s.inUse(n):
 			newLow, newHigh = n, 0
 		case newHigh == 0:
 			newHigh = n
@@ -391,35 +391,35 @@ func (x *search) bisect(low, high int, probes []int) (newLow, newHigh int) {
 }
 
 // inUse reports whether an object has a number, as far as is known yet.
-func (x *search) inUse(n int) bool {
-	if x.known[n] != "" {
+func (s *search) inUse(n int) bool {
+	if s.known[n] != "" {
 		return true
 	}
-	r, _ := x.read(n)
+	r, _ := s.read(n)
 	return r.row != nil
 }
 
 // read looks at the object with a number; a row of nil means that there is none.
-func (x *search) read(n int) (r numbered, answered bool) {
-	parent := &x.recovery.objects.states[x.parent]
-	read := x.recovery.snapshot.readOne(x.sample, x.sample.info.find, parent.identifier+"-"+strconv.Itoa(n))
-	a, answered := x.recovery.service.ask(read)
+func (s *search) read(n int) (r numbered, answered bool) {
+	parent := &s.recovery.objects.states[s.parent]
+	read := s.recovery.snapshot.readOne(s.sample, s.sample.info.find, parent.identifier+"-"+strconv.Itoa(n))
+	a, answered := s.recovery.service.ask(read)
 	switch {
 	case !answered:
-		x.waiting = true
+		s.waiting = true
 		return numbered{}, false
 	case a.Unsupported:
-		x.failed = true
+		s.failed = true
 		return numbered{}, true
 	case a.NotFound || len(a.Rows) == 0:
-		if !slices.Contains(x.missing, read) {
-			x.missing = append(x.missing, read)
+		if !slices.Contains(s.missing, read) {
+			s.missing = append(s.missing, read)
 		}
 		return numbered{}, true
 	}
 	r = numbered{number: n, row: a.Rows[0]}
-	if within, shown := r.row[x.sample.info.kind.Parent].(string); shown && resource.LowerID(within) != parent.id {
-		x.failed = true // the numbers are not of this parent
+	if within, shown := r.row[s.sample.info.kind.Parent].(string); shown && resource.LowerID(within) != parent.id {
+		s.failed = true // the numbers are not of this parent
 	}
 	r.created, _ = time.Parse(time.RFC3339, textIn(r.row, "created_at")) // zero if it is none
 	return r, true
@@ -427,9 +427,9 @@ func (x *search) read(n int) (r numbered, answered bool) {
 
 // named returns the candidates with a name that one of the creates may have made. It is not
 // sure where only a wrong clock could make one of them older than all creates.
-func (x *search) named(candidates []numbered, name string, lost []*lostCreate) (records []numbered, sure bool) {
+func (s *search) named(candidates []numbered, name string, lost []*lostCreate) (records []numbered, sure bool) {
 	for _, r := range candidates {
-		if !slices.Contains(displayTexts(x.sample.info.kind, r.row), name) || x.recovery.claimed(r.row.ID()) || x.namedInManifest[r.number] {
+		if !slices.Contains(displayTexts(s.sample.info.kind, r.row), name) || s.recovery.claimed(r.row.ID()) || s.namedInManifest[r.number] {
 			continue
 		}
 		possible, doubtful := false, false

@@ -105,22 +105,22 @@ func hasDefaultKey(o *resource.Object) bool {
 
 // applyRenames puts what the state knows of objects under the addresses that they have now: where their ID, in the target
 // or where the manifest comes from, says which they are, or the manifest what key they had before.
-func (s *objects) applyRenames() {
+func (ob *objects) applyRenames() {
 	byKind := map[*resource.Kind][]*resource.Object{}
-	for _, o := range s.in.Desired {
+	for _, o := range ob.in.Desired {
 		if o.ID != "" || o.Origin != nil || len(o.Previously) > 0 {
 			byKind[o.Kind] = append(byKind[o.Kind], o)
 		}
 	}
-	if len(byKind) == 0 || len(s.in.Prior) == 0 {
+	if len(byKind) == 0 || len(ob.in.Prior) == 0 {
 		return
 	}
-	wanted := make(map[resource.Address]bool, len(s.in.Desired))
-	for _, o := range s.in.Desired {
+	wanted := make(map[resource.Address]bool, len(ob.in.Desired))
+	for _, o := range ob.in.Desired {
 		wanted[o.Address] = true
 	}
-	prior, origin := s.in.Prior, map[resource.Address]resource.Address{}
-	s.displaced = map[resource.Address]bool{}
+	prior, origin := ob.in.Prior, map[resource.Address]resource.Address{}
+	ob.displaced = map[resource.Address]bool{}
 	for _, k := range byRank() { // parents first
 		if len(byKind[k]) == 0 {
 			continue
@@ -131,10 +131,10 @@ func (s *objects) applyRenames() {
 			prior = relocate(prior, origin, k, n.to)
 		}
 		for _, a := range n.displaced {
-			s.displaced[a] = true
+			ob.displaced[a] = true
 		}
 	}
-	s.in.Prior, s.origin = prior, origin
+	ob.in.Prior, ob.origin = prior, origin
 }
 
 // renames finds the records of one kind whose objects have other addresses now.
@@ -185,53 +185,53 @@ func originKeys(o *resource.Origin) (keys []resource.Origin) {
 
 // find finds out which record is whose: by ID, by former key, and by content where the state does not say yet where
 // objects come from.
-func (n *renames) find(objects []*resource.Object) {
+func (re *renames) find(objects []*resource.Object) {
 	left := slices.DeleteFunc(slices.Clone(objects), func(o *resource.Object) bool {
-		from := n.identified(o)
-		return from != "" && n.claim(o, from)
+		from := re.identified(o)
+		return from != "" && re.claim(o, from)
 	})
 	left = slices.DeleteFunc(left, func(o *resource.Object) bool {
-		if n.known[o.Address] && n.to[o.Address] == "" {
+		if re.known[o.Address] && re.to[o.Address] == "" {
 			return true // it is the one that had the key
 		}
 		for _, key := range o.Previously {
-			if from := addressIn(o.Address.Parent(), o.Kind, key); n.known[from] && n.claim(o, from) {
+			if from := addressIn(o.Address.Parent(), o.Kind, key); re.known[from] && re.claim(o, from) {
 				return true
 			}
 		}
 		return o.Origin == nil
 	})
-	n.findByContent(left)
-	for _, from := range slices.Sorted(maps.Keys(n.to)) {
-		if now := n.to[from]; n.known[now] && n.to[now] == "" {
-			n.to[now] = n.freeAddress(now)
-			n.displaced = append(n.displaced, n.to[now])
+	re.findByContent(left)
+	for _, from := range slices.Sorted(maps.Keys(re.to)) {
+		if now := re.to[from]; re.known[now] && re.to[now] == "" {
+			re.to[now] = re.freeAddress(now)
+			re.displaced = append(re.displaced, re.to[now])
 		}
 	}
 }
 
 // claim notes that the record of an address is an object's, unless it is another one's.
-func (n *renames) claim(o *resource.Object, from resource.Address) bool {
-	if n.claimed[from] || from.Parent() != o.Address.Parent() {
+func (re *renames) claim(o *resource.Object, from resource.Address) bool {
+	if re.claimed[from] || from.Parent() != o.Address.Parent() {
 		return false
 	}
-	n.claimed[from] = true
+	re.claimed[from] = true
 	if from != o.Address {
-		n.to[from] = o.Address
+		re.to[from] = o.Address
 	}
 	return true
 }
 
 // identified is the address of the record with the ID of an object, or "".
-func (n *renames) identified(o *resource.Object) resource.Address {
-	if all := n.byID[o.ID]; o.ID != "" && len(all) > 0 {
+func (re *renames) identified(o *resource.Object) resource.Address {
+	if all := re.byID[o.ID]; o.ID != "" && len(all) > 0 {
 		if slices.Contains(all, o.Address) {
 			return o.Address
 		}
 		return all[0]
 	}
 	for _, key := range originKeys(o.Origin) {
-		if from, ok := n.byOrigin[key]; ok && n.prior[from].Origin.Is(o.Origin) {
+		if from, ok := re.byOrigin[key]; ok && re.prior[from].Origin.Is(o.Origin) {
 			return from
 		}
 	}
@@ -240,7 +240,7 @@ func (n *renames) identified(o *resource.Object) resource.Address {
 
 // findByContent finds the records of objects from another workspace, of which an older state does not say where they come
 // from: those that nobody has by key, and that have the same name, or the same values where they have none.
-func (n *renames) findByContent(objects []*resource.Object) {
+func (re *renames) findByContent(objects []*resource.Object) {
 	if len(objects) == 0 {
 		return
 	}
@@ -249,8 +249,8 @@ func (n *renames) findByContent(objects []*resource.Object) {
 		field, value string
 	}
 	free := map[content][]resource.Address{}
-	for _, a := range n.records {
-		if r := n.prior[a]; r.Origin == nil && r.ID != "" && !n.wanted[a] && !n.claimed[a] {
+	for _, a := range re.records {
+		if r := re.prior[a]; r.Origin == nil && r.ID != "" && !re.wanted[a] && !re.claimed[a] {
 			for field, value := range r.Values {
 				free[content{a.Parent(), field, value}] = append(free[content{a.Parent(), field, value}], a)
 			}
@@ -265,13 +265,13 @@ func (n *renames) findByContent(objects []*resource.Object) {
 	}
 	for at, list := range wanted {
 		if len(list) == 1 && len(free[at]) == 1 {
-			n.claim(list[0], free[at][0])
+			re.claim(list[0], free[at][0])
 			continue
 		}
 		for _, o := range list {
-			same := slices.DeleteFunc(slices.Clone(free[at]), func(a resource.Address) bool { return !sameValues(o, n.prior[a].Values) })
-			if len(same) == 1 && !slices.ContainsFunc(list, func(other *resource.Object) bool { return other != o && sameValues(other, n.prior[same[0]].Values) }) {
-				n.claim(o, same[0])
+			same := slices.DeleteFunc(slices.Clone(free[at]), func(a resource.Address) bool { return !sameValues(o, re.prior[a].Values) })
+			if len(same) == 1 && !slices.ContainsFunc(list, func(other *resource.Object) bool { return other != o && sameValues(other, re.prior[same[0]].Values) }) {
+				re.claim(o, same[0])
 			}
 		}
 	}
@@ -304,10 +304,10 @@ func sameValues(o *resource.Object, applied map[string]string) bool {
 func unresolved(*resource.Field, *resource.Reference) (string, bool) { return "", false }
 
 // freeAddress is an address for what has to make room for another object.
-func (n *renames) freeAddress(a resource.Address) resource.Address {
+func (re *renames) freeAddress(a resource.Address) resource.Address {
 	key := a.Key() + "-former"
 	for i := 2; ; i++ {
-		if free := addressIn(a.Parent(), resource.MustLookup(a.Kind()), key); !n.known[free] && !n.wanted[free] && !slices.Contains(n.displaced, free) {
+		if free := addressIn(a.Parent(), resource.MustLookup(a.Kind()), key); !re.known[free] && !re.wanted[free] && !slices.Contains(re.displaced, free) {
 			return free
 		}
 		key = a.Key() + "-former-" + strconv.Itoa(i)

@@ -72,104 +72,104 @@ func howToAdd(t *kindInfo, lists string) string {
 }
 
 // resolveNames finds the IDs of the objects of the service that fields name.
-func (s *references) resolveNames() {
+func (re *references) resolveNames() {
 	// A field of an imported past, such as an author, is left out if its name is unknown. A
 	// name that another field needs is an error there, so those come first.
-	for _, s.optional = range []bool{false, true} {
-		for _, n := range s.objects.uses {
-			if p := s.objects.states[n.by].presence; p != pending && !p.decided() || n.value.Field.Past != s.optional {
+	for _, re.optional = range []bool{false, true} {
+		for _, n := range re.objects.uses {
+			if p := re.objects.states[n.by].presence; p != pending && !p.decided() || n.value.Field.Past != re.optional {
 				continue
 			}
 			for j := range n.value.Refs {
-				if r := &n.value.Refs[j]; r.Target == nil && n.field.field.Literal(s.in.API, r) == "" {
-					s.resolveName(n.by, n.field.to, r)
+				if r := &n.value.Refs[j]; r.Target == nil && n.field.field.Literal(re.in.API, r) == "" {
+					re.resolveName(n.by, n.field.to, r)
 				}
 			}
 		}
 	}
 }
 
-func (s *references) resolveName(i int, t *kindInfo, r *resource.Reference) {
-	name := nameKey{t, s.objects.within(i, t), r.Text}
-	if _, done := s.names[name]; done {
+func (re *references) resolveName(i int, t *kindInfo, r *resource.Reference) {
+	name := nameKey{t, re.objects.within(i, t), r.Text}
+	if _, done := re.names[name]; done {
 		return
 	}
 	what := "the " + t.kind.Noun() + " \"" + r.Text + "\""
 	if t.self != nil && r.Text == resource.Me {
-		s.resolveSelf(i, name, r)
+		re.resolveSelf(i, name, r)
 		return
 	}
 	if t.find != nil && t.kind.IsIdentifier(r.Text) {
-		s.resolveIdentifier(i, name, r) // wherever it is
+		re.resolveIdentifier(i, name, r) // wherever it is
 		return
 	}
 	if name.within != noObject {
-		parent := string(s.in.Desired[name.within].Address)
-		switch p := s.objects.states[name.within].presence; {
-		case !p.decided(), p == absent && s.snapshot.kindPresence(t) == pending:
+		parent := string(re.in.Desired[name.within].Address)
+		switch p := re.objects.states[name.within].presence; {
+		case !p.decided(), p == absent && re.snapshot.kindPresence(t) == pending:
 			return
-		case p == absent && s.snapshot.kindPresence(t) == unsupported:
-			s.names[name] = nameResult{unsupported: true}
+		case p == absent && re.snapshot.kindPresence(t) == unsupported:
+			re.names[name] = nameResult{unsupported: true}
 			return
 		case p == absent && t.hasDefault(r.Text):
-			s.names[name] = nameResult{} // its ID is looked up during the run
+			re.names[name] = nameResult{} // its ID is looked up during the run
 			return
 		case p == absent:
 			hint := ""
 			if t.kind.Section != "" {
 				hint = "add it to the " + plural(t.kind) + " of " + parent
 			}
-			s.reportUnresolved(i, name, r, what+" is not there: "+parent+" does not exist yet", hint)
+			re.reportUnresolved(i, name, r, what+" is not there: "+parent+" does not exist yet", hint)
 			return
 		}
 	}
 	if t.kind.AdoptOnRequestOnly { // several may bear one name, by right
-		s.reportUnresolved(i, name, r, what+" is neither in the manifest nor an ID or identifier", "write the key of one in the manifest, its identifier, or its ID")
+		re.reportUnresolved(i, name, r, what+" is neither in the manifest nor an ID or identifier", "write the key of one in the manifest, its identifier, or its ID")
 		return
 	}
-	switch l, st := s.snapshot.list(t, name.within); st {
+	switch l, st := re.snapshot.list(t, name.within); st {
 	case exists:
-		s.matchByName(i, name, r, l)
+		re.matchByName(i, name, r, l)
 	case unsupported:
-		s.names[name] = nameResult{unsupported: true}
+		re.names[name] = nameResult{unsupported: true}
 	case invalid:
 		if t.list == nil {
-			s.reportUnresolved(i, name, r, what+" cannot be looked up with the documented operations", s.in.namesNeed("give its ID"))
+			re.reportUnresolved(i, name, r, what+" cannot be looked up with the documented operations", re.in.namesNeed("give its ID"))
 		}
 	case notFound:
-		s.names[name] = nameResult{notFound: l.why}
+		re.names[name] = nameResult{notFound: l.why}
 	case pending, absent, indeterminate, hidden:
 	}
 }
 
-func (s *references) resolveSelf(i int, name nameKey, r *resource.Reference) {
-	a, answered := s.service.askAt(name.kind.self, nil)
+func (re *references) resolveSelf(i int, name nameKey, r *resource.Reference) {
+	a, answered := re.service.askAt(name.kind.self, nil)
 	switch {
 	case !answered:
 	case a.Unsupported, a.NotFound, len(a.Rows) == 0:
-		s.reportUnresolved(i, name, r, "\""+r.Text+"\" cannot be resolved: the service does not say who you are", "give an e-mail address or an ID")
+		re.reportUnresolved(i, name, r, "\""+r.Text+"\" cannot be resolved: the service does not say who you are", "give an e-mail address or an ID")
 	default:
-		s.recordID(name, a.Rows[0].ID())
+		re.recordID(name, a.Rows[0].ID())
 	}
 }
 
 // resolveIdentifier looks up a readable identifier such as WEB-12.
-func (s *references) resolveIdentifier(i int, name nameKey, r *resource.Reference) {
-	path, _ := name.kind.find.Expand(map[string]string{"workspace_slug": s.in.Workspace, "identifier": r.Text})
-	a, answered := s.service.askOptional(Read{Operation: name.kind.find, Path: path})
+func (re *references) resolveIdentifier(i int, name nameKey, r *resource.Reference) {
+	path, _ := name.kind.find.Expand(map[string]string{"workspace_slug": re.in.Workspace, "identifier": r.Text})
+	a, answered := re.service.askOptional(Read{Operation: name.kind.find, Path: path})
 	switch {
 	case !answered:
 	case a.Unsupported:
-		s.reportUnresolved(i, name, r, "this edition of the service cannot look up "+r.Text, "give its ID")
+		re.reportUnresolved(i, name, r, "this edition of the service cannot look up "+r.Text, "give its ID")
 	case a.NotFound || len(a.Rows) == 0:
-		s.names[name] = nameResult{notFound: "the service shows no " + name.kind.kind.Noun() + " " + r.Text + ": " + whyNotShown}
+		re.names[name] = nameResult{notFound: "the service shows no " + name.kind.kind.Noun() + " " + r.Text + ": " + whyNotShown}
 	default:
-		s.recordID(name, a.Rows[0].ID())
+		re.recordID(name, a.Rows[0].ID())
 	}
 }
 
 // matchByName finds the one record that bears the name: in the letters as written, else in any case.
-func (s *references) matchByName(i int, name nameKey, r *resource.Reference, l *listing) {
+func (re *references) matchByName(i int, name nameKey, r *resource.Reference, l *listing) {
 	k := name.kind.kind
 	text := strings.TrimSpace(r.Text)
 	hits := l.byName(k, false)[text]
@@ -178,90 +178,90 @@ func (s *references) matchByName(i int, name nameKey, r *resource.Reference, l *
 	}
 	where, lists := "", "the manifest"
 	if name.within != noObject {
-		lists = string(s.in.Desired[name.within].Address)
+		lists = string(re.in.Desired[name.within].Address)
 		where = " in " + lists
 	}
 	switch len(hits) {
 	case 0:
 		hint := ""
-		if len(s.diags.List) < diag.MaxShown { // each looks at all that there is
+		if len(re.diags.List) < diag.MaxShown { // each looks at all that there is
 			hint = suggestions(r.Text, name.kind, l, lists)
 		}
-		s.reportUnresolved(i, name, r, "the service has no "+k.Noun()+" \""+r.Text+"\""+where, hint)
+		re.reportUnresolved(i, name, r, "the service has no "+k.Noun()+" \""+r.Text+"\""+where, hint)
 	case 1:
-		s.recordID(name, hits[0].ID())
+		re.recordID(name, hits[0].ID())
 	default:
-		s.reportUnresolved(i, name, r, "the "+k.Noun()+" \""+r.Text+"\" is ambiguous"+where+": "+s.objects.enumerate(k, name.within, hits)+" all have this name", "give the ID of the right one")
+		re.reportUnresolved(i, name, r, "the "+k.Noun()+" \""+r.Text+"\" is ambiguous"+where+": "+re.objects.enumerate(k, name.within, hits)+" all have this name", "give the ID of the right one")
 	}
 }
 
-func (s *references) recordID(name nameKey, id string) {
-	s.names[name] = nameResult{id: id}
+func (re *references) recordID(name nameKey, id string) {
+	re.names[name] = nameResult{id: id}
 	n := Name{Kind: name.kind.kind.Name, Text: name.text}
 	if name.within != noObject {
-		n.Within = s.in.Desired[name.within].Address
+		n.Within = re.in.Desired[name.within].Address
 	}
-	s.idsForPlan[n] = id
+	re.idsForPlan[n] = id
 }
 
 // reportUnresolved reports a name once, at the first place that uses it.
-func (s *references) reportUnresolved(i int, name nameKey, r *resource.Reference, summary, hint string) {
-	s.names[name] = nameResult{}
-	d := diag.Diagnostic{Code: "unknown-name", Position: r.Position, Address: string(s.in.Desired[i].Address), Summary: summary, Hint: hint}
-	if s.optional {
+func (re *references) reportUnresolved(i int, name nameKey, r *resource.Reference, summary, hint string) {
+	re.names[name] = nameResult{}
+	d := diag.Diagnostic{Code: "unknown-name", Position: r.Position, Address: string(re.in.Desired[i].Address), Summary: summary, Hint: hint}
+	if re.optional {
 		d.Severity, d.Summary, d.Hint = diag.Warning, d.Summary+"; the field is left out", ""
 	}
-	s.diags.Add(d)
+	re.diags.Add(d)
 }
 
 // target is what a reference names: an object of the manifest (its state), or one
 // of the service (none, and its ID). ok is false while that is not known.
-func (s *references) target(i int, t *refField, r *resource.Reference) (at int, id string, ok bool) {
+func (re *references) target(i int, t *refField, r *resource.Reference) (at int, id string, ok bool) {
 	if r.Target != nil {
-		at, ok = s.objects.index[r.Target]
+		at, ok = re.objects.index[r.Target]
 		if !ok {
 			return noObject, "", false
 		}
-		return at, s.objects.states[at].id, true
+		return at, re.objects.states[at].id, true
 	}
-	if id = t.field.Literal(s.in.API, r); id == "" {
-		id = s.names[nameKey{t.to, s.objects.within(i, t.to), r.Text}].id
+	if id = t.field.Literal(re.in.API, r); id == "" {
+		id = re.names[nameKey{t.to, re.objects.within(i, t.to), r.Text}].id
 	}
-	if at, ok = s.objects.owners[serviceID{t.to.kind.Name, id}]; ok {
+	if at, ok = re.objects.owners[serviceID{t.to.kind.Name, id}]; ok {
 		return at, id, true // it is in the manifest under another name
 	}
 	return noObject, id, id != ""
 }
 
 // idResolver is the service's ID of a reference, as far as it is known before the run.
-func (s *references) idResolver(i int) resource.IDResolver {
+func (re *references) idResolver(i int) resource.IDResolver {
 	return func(field *resource.Field, r *resource.Reference) (string, bool) {
 		if field.Rich() {
-			page := cmp.Or(r.ID, s.page(r.Target))
+			page := cmp.Or(r.ID, re.page(r.Target))
 			return page, page != ""
 		}
-		at, id, ok := s.target(i, s.objects.states[i].info.ref(field), r)
-		return id, ok && (at == noObject || s.objects.states[at].presence == exists || s.objects.states[at].presence == hidden && id != "")
+		at, id, ok := re.target(i, re.objects.states[i].info.ref(field), r)
+		return id, ok && (at == noObject || re.objects.states[at].presence == exists || re.objects.states[at].presence == hidden && id != "")
 	}
 }
 
 // page is the address of an object's page in the web app, or "" while it has none.
-func (s *references) page(o *resource.Object) string {
-	return o.Kind.Page(s.in.WebURL, s.pathParams(o))
+func (re *references) page(o *resource.Object) string {
+	return o.Kind.Page(re.in.WebURL, re.pathParams(o))
 }
 
 // addPages notes where people find what the steps are about. New objects are nowhere yet.
-func (s *references) addPages(steps []*Step) {
+func (re *references) addPages(steps []*Step) {
 	for _, step := range steps {
 		if step.Action == Create {
 			continue
 		}
 		kind, params := step.Kind, step.Params
 		if step.Object != nil {
-			params = s.pathParams(step.Object)
+			params = re.pathParams(step.Object)
 		}
 		if m := step.Members; m != nil {
-			kind, params = resource.MustLookup(kind.Membership.Container), s.pathParams(cmp.Or(m.Container.Object, m.Container.Within))
+			kind, params = resource.MustLookup(kind.Membership.Container), re.pathParams(cmp.Or(m.Container.Object, m.Container.Within))
 			params[kind.Param] = m.Container.ID
 		}
 		for ; kind != nil && step.Page == ""; kind, _ = resource.Lookup(kind.Parent) {
@@ -271,12 +271,12 @@ func (s *references) addPages(steps []*Step) {
 }
 
 // pathParams are the IDs of an object and of what it lives in, as far as they are known.
-func (s *references) pathParams(o *resource.Object) map[string]string {
-	params := map[string]string{"workspace_slug": s.in.Workspace}
+func (re *references) pathParams(o *resource.Object) map[string]string {
+	params := map[string]string{"workspace_slug": re.in.Workspace}
 	for at := o; at != nil; at = at.Parent {
-		id := s.in.Prior[at.Address].ID
-		if i, wanted := s.objects.indexOf(at.Address); wanted {
-			if id = s.objects.states[i].id; s.objects.states[i].presence == absent {
+		id := re.in.Prior[at.Address].ID
+		if i, wanted := re.objects.indexOf(at.Address); wanted {
+			if id = re.objects.states[i].id; re.objects.states[i].presence == absent {
 				id = ""
 			}
 		}
@@ -289,13 +289,13 @@ func (s *references) pathParams(o *resource.Object) map[string]string {
 const standsForAddress = "https://planform/"
 
 // nameLinks gives the links of a canonical text, and of the wanted one, the addresses that they name.
-func (s *references) nameLinks(v *resource.Value, have, want string) (string, string) {
+func (re *references) nameLinks(v *resource.Value, have, want string) (string, string) {
 	if len(v.Links) == 0 {
 		return have, want
 	}
 	want, _ = v.Desired(func(_ *resource.Field, r *resource.Reference) (string, bool) { return standsForAddress + r.Text, true })
 	for i := range v.Links {
-		if page := cmp.Or(v.Links[i].ID, s.page(v.Links[i].Target)); page != "" {
+		if page := cmp.Or(v.Links[i].ID, re.page(v.Links[i].Target)); page != "" {
 			have = strings.ReplaceAll(have, `href="`+page+`"`, `href="`+standsForAddress+v.Links[i].Text+`"`)
 		}
 	}
@@ -304,13 +304,13 @@ func (s *references) nameLinks(v *resource.Value, have, want string) (string, st
 
 // nameIDs shows a canonical reference or set by the addresses of the manifest's objects, as the value writes them, or by the names that
 // were looked up, a line each.
-func (s *references) nameIDs(v *resource.Value, canonical string, resolve resource.IDResolver) string {
+func (re *references) nameIDs(v *resource.Value, canonical string, resolve resource.IDResolver) string {
 	if !v.Field.IsRef() || canonical == "" {
 		return canonical
 	}
 	ids := strings.Split(canonical, ",")
 	for i, id := range ids {
-		ids[i] = s.nameID(v.Field.Ref, id)
+		ids[i] = re.nameID(v.Field.Ref, id)
 		for k := range v.Refs {
 			if written, ok := resolve(v.Field, &v.Refs[k]); ok && written == id && v.Refs[k].Target == nil {
 				ids[i] = v.Refs[k].Text
@@ -321,14 +321,14 @@ func (s *references) nameIDs(v *resource.Value, canonical string, resolve resour
 }
 
 // nameID is the name of an ID, or the ID itself where none is known.
-func (s *references) nameID(kind, id string) string {
-	if at, ok := s.objects.owners[serviceID{kind, id}]; ok {
-		return string(s.in.Desired[at].Address)
+func (re *references) nameID(kind, id string) string {
+	if at, ok := re.objects.owners[serviceID{kind, id}]; ok {
+		return string(re.in.Desired[at].Address)
 	}
-	if s.displayNames == nil {
-		s.displayNames = map[serviceID]string{}
-		for r, a := range s.in.Observed {
-			t := s.objects.kind(r.Operation.Kind)
+	if re.displayNames == nil {
+		re.displayNames = map[serviceID]string{}
+		for r, a := range re.in.Observed {
+			t := re.objects.kind(r.Operation.Kind)
 			if !t.referenced {
 				continue
 			}
@@ -339,40 +339,40 @@ func (s *references) nameID(kind, id string) string {
 					continue
 				}
 				// Answers may differ, and come in any order: the least text is the one.
-				if have, ok := s.displayNames[n]; !ok || texts[0] < have {
-					s.displayNames[n] = texts[0]
+				if have, ok := re.displayNames[n]; !ok || texts[0] < have {
+					re.displayNames[n] = texts[0]
 				}
 			}
 		}
 	}
-	return cmp.Or(s.displayNames[serviceID{kind, id}], string(s.objects.addressOf(serviceID{kind, id})), id)
+	return cmp.Or(re.displayNames[serviceID{kind, id}], string(re.objects.addressOf(serviceID{kind, id})), id)
 }
 
 // readName reads the list that has the name of an ID. Work items are shown by ID: their lists are long.
-func (s *references) readName(t *kindInfo, parent int, id string) {
-	if t.list == nil || t.kind.Numbered() || !resource.IsID(id) || s.nameID(t.kind.Name, id) != id {
+func (re *references) readName(t *kindInfo, parent int, id string) {
+	if t.list == nil || t.kind.Numbered() || !resource.IsID(id) || re.nameID(t.kind.Name, id) != id {
 		return
 	}
-	if t.parent != nil && (parent == noObject || s.objects.states[parent].presence != exists) {
+	if t.parent != nil && (parent == noObject || re.objects.states[parent].presence != exists) {
 		return
 	}
-	if t.viaSingle(s.objects, parent) {
-		s.snapshot.list(t, parent)
+	if t.viaSingle(re.objects, parent) {
+		re.snapshot.list(t, parent)
 		return
 	}
-	s.service.askOptional(Read{Operation: t.list, Path: s.snapshot.listPath(t, parent), Fields: t.neededFieldNames})
+	re.service.askOptional(Read{Operation: t.list, Path: re.snapshot.listPath(t, parent), Fields: t.neededFieldNames})
 }
 
 // findParentCycles reports objects that would be their own ancestors, which the service accepts.
 // The manifest finds cycles of keys itself; here IDs and identifiers count too.
-func (s *references) findParentCycles() {
+func (re *references) findParentCycles() {
 	var below []int
 	above := map[int]int{}
-	for _, n := range s.objects.uses {
-		if n.value.Field.Name != s.in.Desired[n.by].Kind.ParentField || len(n.value.Refs) == 0 {
+	for _, n := range re.objects.uses {
+		if n.value.Field.Name != re.in.Desired[n.by].Kind.ParentField || len(n.value.Refs) == 0 {
 			continue
 		}
-		if at, _, ok := s.target(n.by, n.field, &n.value.Refs[0]); ok && at != noObject {
+		if at, _, ok := re.target(n.by, n.field, &n.value.Refs[0]); ok && at != noObject {
 			below, above[n.by] = append(below, n.by), at
 		}
 	}
@@ -381,16 +381,16 @@ func (s *references) findParentCycles() {
 			return []int{up}
 		}
 		return nil
-	}, func(int) {}, s.reportParentCycle)
+	}, func(int) {}, re.reportParentCycle)
 }
 
 // reportParentCycle reports a cycle at an object that exists. A cycle of new objects is found
 // when their steps are ordered.
-func (s *references) reportParentCycle(cycle []int) {
+func (re *references) reportParentCycle(cycle []int) {
 	for k, at := range cycle {
-		if s.objects.states[at].presence == exists {
-			o, up := s.in.Desired[at], s.in.Desired[cycle[(k+1)%len(cycle)]]
-			s.diags.report(o, "circle", "the parent of "+string(o.Address)+" leads back to itself, by way of "+string(up.Address), "remove one parent of the chain")
+		if re.objects.states[at].presence == exists {
+			o, up := re.in.Desired[at], re.in.Desired[cycle[(k+1)%len(cycle)]]
+			re.diags.report(o, "circle", "the parent of "+string(o.Address)+" leads back to itself, by way of "+string(up.Address), "remove one parent of the chain")
 			return
 		}
 	}
@@ -398,10 +398,10 @@ func (s *references) reportParentCycle(cycle []int) {
 
 // paramsIn are the path parameters for what lives in an object of the manifest or
 // of the state ("" = the workspace), nil where an ID is not known.
-func (s *references) paramsIn(parent resource.Address) map[string]string {
-	params := map[string]string{"workspace_slug": s.in.Workspace}
+func (re *references) paramsIn(parent resource.Address) map[string]string {
+	params := map[string]string{"workspace_slug": re.in.Workspace}
 	for ; parent != ""; parent = parent.Parent() {
-		id := s.idAt(parent)
+		id := re.idAt(parent)
 		if id == "" {
 			return nil
 		}
@@ -411,43 +411,43 @@ func (s *references) paramsIn(parent resource.Address) map[string]string {
 }
 
 // idAt is the ID of an object of the manifest, else of the state, or "".
-func (s *references) idAt(a resource.Address) string {
-	if i, wanted := s.objects.indexOf(a); wanted {
-		if f := &s.objects.states[i]; f.presence == exists && !f.replaced {
+func (re *references) idAt(a resource.Address) string {
+	if i, wanted := re.objects.indexOf(a); wanted {
+		if f := &re.objects.states[i]; f.presence == exists && !f.replaced {
 			return f.id
 		}
 		return ""
 	}
-	if id := s.in.Prior[a].ID; id != "" {
+	if id := re.in.Prior[a].ID; id != "" {
 		return id
 	}
-	return s.idByCode(a)
+	return re.idByCode(a)
 }
 
 // idByCode is the ID of an object that neither the manifest nor the state has, by the identifiers
 // of its children: WEB-7 lived in WEB.
-func (s *references) idByCode(a resource.Address) string {
+func (re *references) idByCode(a resource.Address) string {
 	k, ok := resource.Lookup(a.Kind())
-	if !ok || k.Identifier == nil || k.Identifier.APIName == "" || k.Parent != "" || s.objects.kinds[k].list == nil {
+	if !ok || k.Identifier == nil || k.Identifier.APIName == "" || k.Parent != "" || re.objects.kinds[k].list == nil {
 		return ""
 	}
-	if s.codes == nil {
-		s.codes = map[resource.Address]string{}
-		for address, r := range s.in.Prior {
+	if re.codes == nil {
+		re.codes = map[resource.Address]string{}
+		for address, r := range re.in.Prior {
 			code, _, ok := strings.Cut(r.Identifier, "-")
 			parent := address.Parent()
-			if have := s.codes[parent]; ok && (have == "" || code < have) { // whatever the order of the map
-				s.codes[parent] = code
+			if have := re.codes[parent]; ok && (have == "" || code < have) { // whatever the order of the map
+				re.codes[parent] = code
 			}
 		}
 	}
-	code := s.codes[a]
+	code := re.codes[a]
 	if code == "" {
 		return ""
 	}
-	l, _ := s.snapshot.list(s.objects.kinds[k], noObject)
+	l, _ := re.snapshot.list(re.objects.kinds[k], noObject)
 	for _, row := range l.rows {
-		if shown := s.objects.readableID(k, noObject, row); strings.EqualFold(shown, code) {
+		if shown := re.objects.readableID(k, noObject, row); strings.EqualFold(shown, code) {
 			return row.ID()
 		}
 	}
@@ -455,17 +455,17 @@ func (s *references) idByCode(a resource.Address) string {
 }
 
 // idByName is the ID of an object of the service under whose name or ID the state has its members.
-func (s *references) idByName(a resource.Address, params map[string]string) string {
+func (re *references) idByName(a resource.Address, params map[string]string) string {
 	text := a.Key()
 	if resource.IsID(text) {
 		return resource.LowerID(text)
 	}
-	t := s.objects.kind(a.Kind())
+	t := re.objects.kind(a.Kind())
 	read, listed := t.listRead(params)
 	if !listed {
 		return ""
 	}
-	answer, _ := s.service.ask(read)
+	answer, _ := re.service.ask(read)
 	id := ""
 	for _, row := range answer.Rows {
 		if !slices.ContainsFunc(displayTexts(t.kind, row), func(n string) bool { return strings.EqualFold(n, text) }) {
@@ -480,17 +480,17 @@ func (s *references) idByName(a resource.Address, params map[string]string) stri
 }
 
 // containerAt is the container of an address, and the path parameters of its requests. It has no ID where that is not known.
-func (s *references) containerAt(a resource.Address) (Container, map[string]string) {
-	c := Container{Address: a, ID: s.idAt(a)}
-	if i, ok := s.objects.indexOf(a); ok {
-		c.Object, c.Within = s.in.Desired[i], s.in.Desired[i].Parent
+func (re *references) containerAt(a resource.Address) (Container, map[string]string) {
+	c := Container{Address: a, ID: re.idAt(a)}
+	if i, ok := re.objects.indexOf(a); ok {
+		c.Object, c.Within = re.in.Desired[i], re.in.Desired[i].Parent
 	}
-	params := s.paramsIn(a.Parent())
+	params := re.paramsIn(a.Parent())
 	if params == nil {
 		return Container{}, nil
 	}
 	if c.ID == "" && c.Object == nil { // the manifest named one of the service
-		c.ID = s.idByName(a, params)
+		c.ID = re.idByName(a, params)
 	}
 	params[resource.MustLookup(a.Kind()).Param] = c.ID
 	return c, params

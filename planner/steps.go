@@ -21,51 +21,51 @@ func newSteps(refs *references) *steps {
 	return &steps{round: refs.round, refs: refs, byRank: make([][]*Step, len(refs.objects.kinds)), of: make([]*Step, len(refs.objects.states)), numbers: map[resource.Address]int{}}
 }
 
-func (b *steps) all() []*Step { return slices.Concat(b.byRank...) }
+func (st *steps) all() []*Step { return slices.Concat(st.byRank...) }
 
-func (b *steps) add(i int, a Action) *Step {
-	o, f := b.in.Desired[i], &b.objects.states[i]
+func (st *steps) add(i int, a Action) *Step {
+	o, f := st.in.Desired[i], &st.objects.states[i]
 	step := &Step{Address: o.Address, Action: a, Kind: o.Kind, Object: o, ID: f.id, Position: o.Position}
 	if f.id != "" {
-		step.Identifier, step.Name = cmp.Or(b.objects.readableID(o.Kind, f.parent, f.row), f.identifier), cmp.Or(displayTexts(o.Kind, f.row)...)
+		step.Identifier, step.Name = cmp.Or(st.objects.readableID(o.Kind, f.parent, f.row), f.identifier), cmp.Or(displayTexts(o.Kind, f.row)...)
 	}
 	if o.Kind.ClosedAfter != "" && f.parent != noObject {
-		step.Zone = b.objects.desiredZone(f.parent)
-		if p := b.of[f.parent]; p != nil && b.objects.states[f.parent].presence == exists && step.Zone.String() != b.objects.currentZone(f.parent).String() {
+		step.Zone = st.objects.desiredZone(f.parent)
+		if p := st.of[f.parent]; p != nil && st.objects.states[f.parent].presence == exists && step.Zone.String() != st.objects.currentZone(f.parent).String() {
 			step.needs = append(step.needs, p) // days are read in the zone that there is
 		}
 	}
-	b.byRank[f.info.rank] = append(b.byRank[f.info.rank], step)
+	st.byRank[f.info.rank] = append(st.byRank[f.info.rank], step)
 	return step
 }
 
-func (b *steps) addMembers(step *Step) *Step {
+func (st *steps) addMembers(step *Step) *Step {
 	c, many, rank := step.Members.Container, step.Kind.Membership.Plural(), resource.Order(step.Kind.Name)
 	all := c.Address.Members(many, 1)
-	b.numbers[all]++
-	step.Address, step.ID = c.Address.Members(many, b.numbers[all]), c.ID
-	b.byRank[rank] = append(b.byRank[rank], step)
+	st.numbers[all]++
+	step.Address, step.ID = c.Address.Members(many, st.numbers[all]), c.ID
+	st.byRank[rank] = append(st.byRank[rank], step)
 	return step
 }
 
 // toCreate are those of some objects that must be created first.
-func (b *steps) toCreate(objects ...int) []int {
-	return slices.DeleteFunc(objects, func(at int) bool { return at == noObject || b.objects.states[at].presence != absent })
+func (st *steps) toCreate(objects ...int) []int {
+	return slices.DeleteFunc(objects, func(at int) bool { return at == noObject || st.objects.states[at].presence != absent })
 }
 
-func (b *steps) referenced(i int, values []*resource.Value) (objects []int) {
+func (st *steps) referenced(i int, values []*resource.Value) (objects []int) {
 	for _, v := range values {
 		if resource.IsCustom(v) {
-			objects = append(objects, b.objects.index[v.Field.Definition])
+			objects = append(objects, st.objects.index[v.Field.Definition])
 		}
 	}
-	for _, n := range b.objects.states[i].uses {
+	for _, n := range st.objects.states[i].uses {
 		if n.field.membership != nil || !slices.Contains(values, n.value) {
 			continue
 		}
 		for k := range n.value.Refs {
 			if t := n.value.Refs[k].Target; t != nil {
-				objects = append(objects, b.objects.index[t])
+				objects = append(objects, st.objects.index[t])
 			}
 		}
 	}
@@ -74,18 +74,18 @@ func (b *steps) referenced(i int, values []*resource.Value) (objects []int) {
 
 // parentDefault is whom a new object gets from its parent where the field names
 // nobody, and the step that says so on the service, if there is one.
-func (b *steps) parentDefault(f *objectState, field *resource.Field) (id string, by *Step) {
+func (st *steps) parentDefault(f *objectState, field *resource.Field) (id string, by *Step) {
 	if field.ParentDefault == "" || f.parent == noObject {
 		return "", nil
 	}
-	p := &b.objects.states[f.parent]
+	p := &st.objects.states[f.parent]
 	to, _ := p.info.kind.Field(field.ParentDefault)
-	if v, given := b.in.Desired[f.parent].Value(to.Name); given {
+	if v, given := st.in.Desired[f.parent].Value(to.Name); given {
 		if len(v.Refs) == 0 {
 			return "", nil
 		}
-		_, id, _ = b.refs.target(f.parent, p.info.ref(to), &v.Refs[0])
-		if step := b.of[f.parent]; step != nil && slices.Contains(step.Values, v) {
+		_, id, _ = st.refs.target(f.parent, p.info.ref(to), &v.Refs[0])
+		if step := st.of[f.parent]; step != nil && slices.Contains(step.Values, v) {
 			by = step
 		}
 		return id, by

@@ -19,60 +19,60 @@ type warnings struct {
 	plan        *Plan
 }
 
-func (b *warnings) warn() {
-	b.notOffered()
-	b.failOnDrift()
-	b.notices()
-	b.warnHidden()
-	b.inTwoContainers()
-	b.warnSharedExternalIDs()
+func (w *warnings) warn() {
+	w.notOffered()
+	w.failOnDrift()
+	w.notices()
+	w.warnHidden()
+	w.inTwoContainers()
+	w.warnSharedExternalIDs()
 }
 
 // notices warns, once per kind, of what the plan cannot know.
-func (b *warnings) notices() {
+func (w *warnings) notices() {
 	undetectable, namesakes, withoutIdentifier := map[*kindInfo]int{}, map[*kindInfo]int{}, map[*kindInfo]int{}
-	for i := range b.objects.states {
-		f := &b.objects.states[i]
+	for i := range w.objects.states {
+		f := &w.objects.states[i]
 		switch {
-		case f.presence != absent || f.vanished || f.prior != nil || b.steps.of[i] == nil:
+		case f.presence != absent || f.vanished || f.prior != nil || w.steps.of[i] == nil:
 		case f.undetectable:
-			if f.info.find != nil && f.parent != noObject && b.objects.states[f.parent].identifier == "" {
+			if f.info.find != nil && f.parent != noObject && w.objects.states[f.parent].identifier == "" {
 				withoutIdentifier[f.info]++
 			}
-			if !b.snapshot.listing(f.info, f.parent).known {
+			if !w.snapshot.listing(f.info, f.parent).known {
 				undetectable[f.info]++
 			}
-		case b.namesake(i, unmarked) != nil:
+		case w.namesake(i, unmarked) != nil:
 			namesakes[f.info]++
 		default:
-			b.warnFormer(i)
+			w.warnFormer(i)
 		}
 	}
 	for _, k := range resource.Kinds() {
-		t := b.objects.kinds[k]
+		t := w.objects.kinds[k]
 		if n := undetectable[t]; n > 0 {
 			hint := "those that an earlier apply created would be duplicated: restore its state file, or give each " + k.Noun() + " its "
 			if k.Identifier != nil {
 				hint += "identifier or "
 			}
-			b.diags.notice("cannot-tell", countOf(n, k)+" not in the state file will be created: "+b.in.API.Noun()+" cannot tell whether the service has "+them(n), hint+"id")
+			w.diags.notice("cannot-tell", countOf(n, k)+" not in the state file will be created: "+w.in.API.Noun()+" cannot tell whether the service has "+them(n), hint+"id")
 		}
 		if n := withoutIdentifier[t]; n > 0 {
 			parent := resource.MustLookup(k.Parent).Noun()
-			b.diags.notice("cannot-settle", "the identifier of the "+parent+" is not known: if a response is lost, planform cannot find "+countOf(n, k)+" again",
+			w.diags.notice("cannot-settle", "the identifier of the "+parent+" is not known: if a response is lost, planform cannot find "+countOf(n, k)+" again",
 				"add the "+parent+"'s identifier beside its id")
 		}
 		if n := namesakes[t]; n > 0 {
-			b.diags.notice("same-name", countOf(n, k)+" will be created although the service already has one with the same "+strings.Join(k.NaturalKey, " and "),
+			w.diags.notice("same-name", countOf(n, k)+" will be created although the service already has one with the same "+strings.Join(k.NaturalKey, " and "),
 				"--adopt-by-name adopts the existing ones instead")
 		}
 	}
 }
 
 // notOffered says what to do about wishes that only the API, or this edition, does not offer.
-func (b *warnings) notOffered() {
+func (w *warnings) notOffered() {
 	n := 0
-	for _, s := range b.plan.Steps {
+	for _, s := range w.plan.Steps {
 		if s.NotOffered && s.Unsupported == "" && (s.Object != nil || s.Members != nil) {
 			n++
 		}
@@ -81,39 +81,39 @@ func (b *warnings) notOffered() {
 	switch {
 	case n == 0:
 		return
-	case b.in.APIFound || b.in.API == resource.V2:
+	case w.in.APIFound || w.in.API == resource.V2:
 		hint = "use a server with API v2"
 	}
-	b.diags.notice("not-offered", diag.Count(n, "step")+" not possible with "+b.in.API.Noun(), "leave "+them(n)+" out, or "+hint+"; --allow-unsupported accepts "+them(n))
+	w.diags.notice("not-offered", diag.Count(n, "step")+" not possible with "+w.in.API.Noun(), "leave "+them(n)+" out, or "+hint+"; --allow-unsupported accepts "+them(n))
 }
 
 // unmarked reports whether nobody says who made an object.
 func unmarked(row resource.Row) bool { return textIn(row, "external_source") == "" }
 
 // warnFormer warns of an object that planform made in the same place under another key, which neither manifest nor state has.
-func (b *warnings) warnFormer(i int) {
-	o := b.in.Desired[i]
-	beside := resource.ExternalID(b.in.Workspace, o.Address)
+func (w *warnings) warnFormer(i int) {
+	o := w.in.Desired[i]
+	beside := resource.ExternalID(w.in.Workspace, o.Address)
 	beside = beside[:strings.LastIndexByte(beside, '/')+1]
-	former := b.namesake(i, func(row resource.Row) bool {
+	former := w.namesake(i, func(row resource.Row) bool {
 		mark := textIn(row, "external_id")
 		return row.HasExternalID(mark) && strings.HasPrefix(mark, beside) && !strings.Contains(mark[len(beside):], "/")
 	})
 	if former != nil {
 		key := textIn(former, "external_id")[len(beside):]
-		b.diags.warn(o, "another-key", string(o.Address)+" will be created although the service has one with the same name, which planform made under the key "+key,
+		w.diags.warn(o, "another-key", string(o.Address)+" will be created although the service has one with the same name, which planform made under the key "+key,
 			"if it is the same one, add `previously: "+key+"`")
 	}
 }
 
 // namesake is an object of the same name that the service shows, of those that are looked for, that neither the manifest means nor
 // the state knows; nil = there is none.
-func (b *warnings) namesake(i int, of func(resource.Row) bool) resource.Row {
-	o, f := b.in.Desired[i], &b.objects.states[i]
-	if !o.Kind.AdoptOnRequestOnly || b.in.AdoptByName || f.parent == noObject || b.objects.states[f.parent].presence != exists {
+func (w *warnings) namesake(i int, of func(resource.Row) bool) resource.Row {
+	o, f := w.in.Desired[i], &w.objects.states[i]
+	if !o.Kind.AdoptOnRequestOnly || w.in.AdoptByName || f.parent == noObject || w.objects.states[f.parent].presence != exists {
 		return nil
 	}
-	l, st := b.snapshot.list(f.info, f.parent)
+	l, st := w.snapshot.list(f.info, f.parent)
 	if st != exists || len(l.rows) == 0 {
 		return nil
 	}
@@ -125,8 +125,8 @@ func (b *warnings) namesake(i int, of func(resource.Row) bool) resource.Row {
 		want, _ := v.Desired(nil) // a natural key names nothing else
 		for _, row := range l.byField(v.Field)[want] {
 			id := serviceID{o.Kind.Name, row.ID()}
-			_, owned := b.objects.owners[id]
-			if of(row) && !owned && len(b.objects.addressesOf(id)) == 0 {
+			_, owned := w.objects.owners[id]
+			if of(row) && !owned && len(w.objects.addressesOf(id)) == 0 {
 				return row
 			}
 		}
@@ -136,9 +136,9 @@ func (b *warnings) namesake(i int, of func(resource.Row) bool) resource.Row {
 
 // inTwoContainers warns of objects that are in two containers at once though they can be
 // in one only: the service can get them there, and then refuses to move them.
-func (b *warnings) inTwoContainers() {
+func (w *warnings) inTwoContainers() {
 	first := map[serviceID]*memberSet{}
-	for _, r := range b.memberships.sets {
+	for _, r := range w.memberships.sets {
 		if !r.read || !r.kind.Membership.Exclusive {
 			continue
 		}
@@ -149,9 +149,9 @@ func (b *warnings) inTwoContainers() {
 				first[member] = r
 				continue
 			}
-			if at, ok := b.objects.owners[member]; ok {
-				o, container := b.in.Desired[at], resource.MustLookup(r.kind.Membership.Container).Noun()
-				b.diags.warn(o, "in-two", string(o.Address)+" is in two "+diag.Plural(container)+" at once: "+string(other.container.Address)+" and "+string(r.container.Address),
+			if at, ok := w.objects.owners[member]; ok {
+				o, container := w.in.Desired[at], resource.MustLookup(r.kind.Membership.Container).Noun()
+				w.diags.warn(o, "in-two", string(o.Address)+" is in two "+diag.Plural(container)+" at once: "+string(other.container.Address)+" and "+string(r.container.Address),
 					"the service refuses to move it: remove it from one of them there")
 			}
 		}
@@ -160,9 +160,9 @@ func (b *warnings) inTwoContainers() {
 
 // warnSharedExternalIDs warns of records that carry one external ID: runs that went on at the same time may have
 // created an object once each.
-func (b *warnings) warnSharedExternalIDs() {
+func (w *warnings) warnSharedExternalIDs() {
 	var found diag.List
-	for at, l := range b.snapshot.listings {
+	for at, l := range w.snapshot.listings {
 		if !at.kind.externalIDs || l.presence != exists || len(l.rows) == 0 {
 			continue
 		}
@@ -172,24 +172,24 @@ func (b *warnings) warnSharedExternalIDs() {
 			}
 			d := diag.Diagnostic{
 				Severity: diag.Warning, Code: "same-mark", Summary: countOf(len(rows), at.kind.kind) + " carry the mark of " +
-					strings.TrimPrefix(externalID, b.in.Workspace+"/") + ": " + b.objects.enumerate(at.kind.kind, at.parent, rows),
-				Hint: b.matched.keepOne(at.kind.kind, at.parent, rows),
+					strings.TrimPrefix(externalID, w.in.Workspace+"/") + ": " + w.objects.enumerate(at.kind.kind, at.parent, rows),
+				Hint: w.matched.keepOne(at.kind.kind, at.parent, rows),
 			}
-			if i, wanted := b.matched.ownersByExternalID()[externalID]; wanted {
-				d.Position, d.Address = b.in.Desired[i].Position, string(b.in.Desired[i].Address)
+			if i, wanted := w.matched.ownersByExternalID()[externalID]; wanted {
+				d.Position, d.Address = w.in.Desired[i].Position, string(w.in.Desired[i].Address)
 			}
 			found.Add(d)
 		}
 	}
 	found.Sort()
-	b.diags.Add(found...)
+	w.diags.Add(found...)
 }
 
 // warnHidden names what is left alone since it is archived or a draft, once a kind.
-func (b *warnings) warnHidden() {
+func (w *warnings) warnHidden() {
 	byKind := map[*resource.Kind][]int{}
-	for i := range b.objects.states {
-		if f := &b.objects.states[i]; f.presence == hidden && f.id != "" && !f.isAway(b.in.Desired[i]) {
+	for i := range w.objects.states {
+		if f := &w.objects.states[i]; f.presence == hidden && f.id != "" && !f.isAway(w.in.Desired[i]) {
 			byKind[f.info.kind] = append(byKind[f.info.kind], i)
 		}
 	}
@@ -200,7 +200,7 @@ func (b *warnings) warnHidden() {
 		}
 		var names []string
 		for _, i := range list {
-			f, name := &b.objects.states[i], string(b.in.Desired[i].Address)
+			f, name := &w.objects.states[i], string(w.in.Desired[i].Address)
 			if f.identifier != "" {
 				name += " (" + f.identifier + ")"
 			}
@@ -208,23 +208,23 @@ func (b *warnings) warnHidden() {
 		}
 		const hint = "restore it on the service to have it managed, or remove it from the manifest"
 		if len(list) == 1 {
-			b.diags.warn(b.in.Desired[list[0]], "archived", names[0]+" on the service: left alone, with everything in it", hint)
+			w.diags.warn(w.in.Desired[list[0]], "archived", names[0]+" on the service: left alone, with everything in it", hint)
 		} else {
-			b.diags.notice("archived", countOf(len(list), k)+" are left alone, with everything in them: "+diag.First(names, fewNames), hint)
+			w.diags.notice("archived", countOf(len(list), k)+" are left alone, with everything in them: "+diag.First(names, fewNames), hint)
 		}
 	}
-	if b.service.skippedLookups > 0 {
-		b.diags.notice("not-looked-up", diag.Count(b.service.skippedLookups, "object")+" no longer listed by the service may be archived; a check takes one request each",
+	if w.service.skippedLookups > 0 {
+		w.diags.notice("not-looked-up", diag.Count(w.service.skippedLookups, "object")+" no longer listed by the service may be archived; a check takes one request each",
 			"--refresh-all checks; without it, creating an archived object fails and changes nothing")
 	}
 }
 
-func (b *warnings) failOnDrift() {
-	if b.in.Pull {
+func (w *warnings) failOnDrift() {
+	if w.in.Pull {
 		return
 	}
-	for _, d := range b.plan.Drift {
-		if b.in.onDrift(d.Object) != Fail || d.Change.Origin != FromDrift {
+	for _, d := range w.plan.Drift {
+		if w.in.onDrift(d.Object) != Fail || d.Change.Origin != FromDrift {
 			continue
 		}
 		v, _ := d.Object.Value(d.Change.Path)
@@ -240,7 +240,7 @@ func (b *warnings) failOnDrift() {
 			}
 			now = "is " + diag.Quote(text)
 		}
-		b.diags.at(diag.Error, v.Position, d.Object.Address, "drift", d.Change.Path+" of "+string(d.Object.Address)+" was changed on the service since the last apply: it "+now,
+		w.diags.at(diag.Error, v.Position, d.Object.Address, "drift", d.Change.Path+" of "+string(d.Object.Address)+" was changed on the service since the last apply: it "+now,
 			"planform pull takes the value into the manifest; or "+instead)
 	}
 }

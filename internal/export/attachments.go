@@ -19,13 +19,13 @@ import (
 
 // download puts the files of attachments into the spool. What no manifest could attach, and
 // what the store does not give, is left out.
-func (found *content) download(ctx context.Context, client *apiclient.Client, o Options) error {
+func (c *content) download(ctx context.Context, client *apiclient.Client, o Options) error {
 	for _, k := range resource.Kinds() {
 		if k.Upload == nil {
 			continue
 		}
 		var all []*object
-		for id, t := range found.byID {
+		for id, t := range c.byID {
 			if id.kind == k && t.exported {
 				all = append(all, t)
 			}
@@ -44,7 +44,7 @@ func (found *content) download(ctx context.Context, client *apiclient.Client, o 
 				return err
 			case why != "":
 				t.exported = false
-				found.omitted.add(omission{k.Noun(), why, true}, t.label()+" of "+t.parent.label(), 1)
+				c.omitted.add(omission{k.Noun(), why, true}, t.label()+" of "+t.parent.label(), 1)
 			}
 		}
 	}
@@ -52,30 +52,30 @@ func (found *content) download(ctx context.Context, client *apiclient.Client, o 
 }
 
 // download puts the file of one attachment into the spool; why says why it cannot.
-func (t *object) download(ctx context.Context, client *apiclient.Client, o Options) (why string, err error) {
-	op, _ := t.kind.Op(resource.Download, resource.V1)
-	media, accepted := resource.MediaType(t.text("name"))
+func (ob *object) download(ctx context.Context, client *apiclient.Client, o Options) (why string, err error) {
+	op, _ := ob.kind.Op(resource.Download, resource.V1)
+	media, accepted := resource.MediaType(ob.text("name"))
 	if !accepted {
 		return "a manifest takes no files of its type", nil
 	}
-	if size, err := strconv.ParseInt(t.text("file"), 10, 64); err == nil && size > resource.MaxUpload {
+	if size, err := strconv.ParseInt(ob.text("file"), 10, 64); err == nil && size > resource.MaxUpload {
 		return "it has more than 5 MiB", nil
 	}
-	at, _ := op.Expand(t.params(o.Workspace))
+	at, _ := op.Expand(ob.params(o.Workspace))
 	data, err := client.Fetch(ctx, op, at, resource.MaxUpload)
 	e, answered := errors.AsType[*apiclient.Error](err)
 	switch {
 	case ctx.Err() != nil, answered && (e.Credential() || e.Status < 400 || e.Status >= 500):
-		return "", fmt.Errorf("reading the attachment %s: %w", t.row.ID(), err)
+		return "", fmt.Errorf("reading the attachment %s: %w", ob.row.ID(), err)
 	case err != nil:
 		return err.Error(), nil //nolint:nilerr // it is told
 	case len(data) == 0:
 		return "its file is empty", nil
 	}
 	sum := sha256.Sum256(data)
-	t.content = &resource.Content{Size: int64(len(data)), SHA256: hex.EncodeToString(sum[:]), Media: media}
-	t.spooled = filepath.Join(o.Spool, t.row.ID())
-	return "", os.WriteFile(t.spooled, data, 0o600)
+	ob.content = &resource.Content{Size: int64(len(data)), SHA256: hex.EncodeToString(sum[:]), Media: media}
+	ob.spooled = filepath.Join(o.Spool, ob.row.ID())
+	return "", os.WriteFile(ob.spooled, data, 0o600)
 }
 
 // extension is that of a name which comes from the service, or "".

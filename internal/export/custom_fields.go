@@ -16,10 +16,10 @@ import (
 const customFields = "fields"
 
 // readCustom reads the values of custom fields: in API v2 those of an item in one request, else each.
-func (found *content) readCustom(ctx context.Context, client *apiclient.Client, o Options) error {
+func (c *content) readCustom(ctx context.Context, client *apiclient.Client, o Options) error {
 	var items []*object
 	requests := 0
-	for id, t := range found.byID {
+	for id, t := range c.byID {
 		if n := len(t.properties()); id.kind.Numbered() && t.exported && n > 0 {
 			if items = append(items, t); o.API == resource.V2 {
 				n = 1
@@ -28,7 +28,7 @@ func (found *content) readCustom(ctx context.Context, client *apiclient.Client, 
 		}
 	}
 	if !slices.Contains(o.With, customFields) {
-		found.unreadFields = requests
+		c.unreadFields = requests
 		return nil
 	}
 	slices.SortFunc(items, func(a, b *object) int { return strings.Compare(a.row.ID(), b.row.ID()) })
@@ -48,13 +48,13 @@ func (found *content) readCustom(ctx context.Context, client *apiclient.Client, 
 }
 
 // properties are those of the object's type that are exported.
-func (t *object) properties() []*object {
-	f, ok := t.kind.Field("type")
+func (ob *object) properties() []*object {
+	f, ok := ob.kind.Field("type")
 	if !ok || f.Ref != resource.WorkItemType {
 		return nil
 	}
-	id, _ := f.ObservedIn(t.row)
-	is := t.find(resource.MustLookup(f.Ref), id)
+	id, _ := f.ObservedIn(ob.row)
+	is := ob.find(resource.MustLookup(f.Ref), id)
 	if is == nil {
 		return nil
 	}
@@ -62,9 +62,9 @@ func (t *object) properties() []*object {
 }
 
 // readFields reads all values of an item by API v2.
-func (t *object) readFields(ctx context.Context, client *apiclient.Client, o Options) error {
+func (ob *object) readFields(ctx context.Context, client *apiclient.Client, o Options) error {
 	op, _ := resource.MustLookup(resource.Property).Op(resource.GetFields, resource.V2)
-	res, err := client.Do(ctx, apiclient.Request{Operation: op, Params: t.params(o.Workspace)})
+	res, err := client.Do(ctx, apiclient.Request{Operation: op, Params: ob.params(o.Workspace)})
 	if o.Answered != nil {
 		o.Answered()
 	}
@@ -74,17 +74,17 @@ func (t *object) readFields(ctx context.Context, client *apiclient.Client, o Opt
 	shown, _ := res.Row["custom_fields"].(map[string]any)
 	for _, field := range shown {
 		if field, ok := field.(map[string]any); ok && field["value"] != nil {
-			t.setValue(resource.Row(field).ID(), field["value"])
+			ob.setValue(resource.Row(field).ID(), field["value"])
 		}
 	}
 	return nil
 }
 
 // readValues reads the values of an item one by one. That there is none is no error.
-func (t *object) readValues(ctx context.Context, client *apiclient.Client, o Options) error {
+func (ob *object) readValues(ctx context.Context, client *apiclient.Client, o Options) error {
 	op, _ := resource.MustLookup(resource.Property).Op(resource.GetValue, resource.V1)
-	for _, p := range t.properties() {
-		req := apiclient.Request{Operation: op, Params: t.params(o.Workspace)}
+	for _, p := range ob.properties() {
+		req := apiclient.Request{Operation: op, Params: ob.params(o.Workspace)}
 		req.Params[p.kind.Param] = p.row.ID()
 		var rows []resource.Row
 		var err error
@@ -103,7 +103,7 @@ func (t *object) readValues(ctx context.Context, client *apiclient.Client, o Opt
 		}
 		for _, row := range rows {
 			if row["value"] != nil {
-				t.setValue(p.row.ID(), row["value"])
+				ob.setValue(p.row.ID(), row["value"])
 			}
 		}
 	}
@@ -111,15 +111,15 @@ func (t *object) readValues(ctx context.Context, client *apiclient.Client, o Opt
 }
 
 // setValue adds one value of a property, or several.
-func (t *object) setValue(property string, value any) {
-	if t.values == nil {
-		t.values = map[string][]any{}
+func (ob *object) setValue(property string, value any) {
+	if ob.values == nil {
+		ob.values = map[string][]any{}
 	}
 	if several, ok := value.([]any); ok {
-		t.values[property] = append(t.values[property], several...)
+		ob.values[property] = append(ob.values[property], several...)
 		return
 	}
-	t.values[property] = append(t.values[property], value)
+	ob.values[property] = append(ob.values[property], value)
 }
 
 // custom writes the values of an object's custom fields, and adds what the state is to know of them.
@@ -180,11 +180,11 @@ func (c *composer) custom(t *object, object manifest.Map, state map[string]strin
 }
 
 // field is the custom field that a property defines.
-func (t *object) field() *resource.Field {
-	definition := &resource.Object{Kind: t.kind, Key: t.key}
-	for i := range t.kind.Fields {
-		f := &t.kind.Fields[i]
-		definition.Values = append(definition.Values, resource.Value{Field: f, Text: t.text(f.Name)})
+func (ob *object) field() *resource.Field {
+	definition := &resource.Object{Kind: ob.kind, Key: ob.key}
+	for i := range ob.kind.Fields {
+		f := &ob.kind.Fields[i]
+		definition.Values = append(definition.Values, resource.Value{Field: f, Text: ob.text(f.Name)})
 	}
 	return resource.CustomField(definition)
 }

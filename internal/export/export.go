@@ -173,14 +173,14 @@ func (e *Export) reportOmissions(omitted omissions) {
 }
 
 // text says what is left out.
-func (l omission) text(o Omission) string {
+func (om omission) text(o Omission) string {
 	switch {
-	case l.isObject:
-		return fmt.Sprintf("%s left out: %s (%s)", diag.Count(o.Count, l.what), l.why, diag.First(o.Examples, fewNames))
+	case om.isObject:
+		return fmt.Sprintf("%s left out: %s (%s)", diag.Count(o.Count, om.what), om.why, diag.First(o.Examples, fewNames))
 	case o.Count > 1:
-		return fmt.Sprintf("the %s of %d is left out: %s (%s)", l.what, o.Count, l.why, diag.First(o.Examples, fewNames))
+		return fmt.Sprintf("the %s of %d is left out: %s (%s)", om.what, o.Count, om.why, diag.First(o.Examples, fewNames))
 	default:
-		return fmt.Sprintf("the %s of %s is left out: %s", l.what, diag.First(o.Examples, fewNames), l.why)
+		return fmt.Sprintf("the %s of %s is left out: %s", om.what, diag.First(o.Examples, fewNames), om.why)
 	}
 }
 

@@ -177,17 +177,17 @@ func encode(f *resource.Field, row resource.Row, shown string) (w fieldValue, fa
 
 // defaultValue reports whether a new object has the value where the manifest gives none. Of
 // predefined objects, such as a project's first states, that is not known: all is written.
-func (t *object) defaultValue(f *resource.Field, shown string) bool {
+func (ob *object) defaultValue(f *resource.Field, shown string) bool {
 	switch {
 	case f.ArchiveFlag:
 		return shown == "false"
-	case len(t.kind.Predefined) > 0 && slices.Contains(t.kind.Predefined, t.text(t.kind.NaturalKey[0])):
+	case len(ob.kind.Predefined) > 0 && slices.Contains(ob.kind.Predefined, ob.text(ob.kind.NaturalKey[0])):
 		return false
 	case f.Default != "":
 		return shown == f.Default
 	case f.Type == resource.Boolean:
-		needed := func(k *resource.Kind) bool { return k.RequiresFeature == f.Name && len(t.exports(k)) > 0 } // else apply switches it on
-		return shown == "false" && !slices.ContainsFunc(resource.Children(t.kind.Name), needed)
+		needed := func(k *resource.Kind) bool { return k.RequiresFeature == f.Name && len(ob.exports(k)) > 0 } // else apply switches it on
+		return shown == "false" && !slices.ContainsFunc(resource.Children(ob.kind.Name), needed)
 	case f.Type == resource.JSON:
 		return shown == "{}" || shown == "[]" || shown == "null"
 	default:

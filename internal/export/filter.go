@@ -130,10 +130,10 @@ type UnknownWordError struct {
 }
 
 // Error names flag and word.
-func (e *UnknownWordError) Error() string { return e.Flag + " " + e.Word + ": no such section" }
+func (u *UnknownWordError) Error() string { return u.Flag + " " + u.Word + ": no such section" }
 
 // Hint names the words that mean something.
-func (e *UnknownWordError) Hint() string { return diag.OneOf(e.Word, e.words) }
+func (u *UnknownWordError) Hint() string { return diag.OneOf(u.Word, u.words) }
 
 // filter leaves out what the user did not ask for, and what is archived where a manifest cannot say that.
 func (r *reader) filter(l *list) error {
@@ -165,9 +165,9 @@ func (r *reader) filter(l *list) error {
 }
 
 // isEmpty reports whether an object lacks its required text, such as that of a comment, so that none like it can be created.
-func (t *object) isEmpty() bool {
-	return slices.ContainsFunc(t.kind.Fields, func(f resource.Field) bool {
-		shown, known := f.ObservedIn(t.row)
+func (ob *object) isEmpty() bool {
+	return slices.ContainsFunc(ob.kind.Fields, func(f resource.Field) bool {
+		shown, known := f.ObservedIn(ob.row)
 		return f.Required && f.Rich() && known && shown == ""
 	})
 }

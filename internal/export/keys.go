@@ -14,35 +14,35 @@ import (
 )
 
 // identify finds the readable identifier that a manifest can give.
-func (t *object) identify() {
-	id := t.kind.Identifier
+func (ob *object) identify() {
+	id := ob.kind.Identifier
 	if id == nil {
 		return
 	}
-	text, _ := t.row[id.APIName].(string)
-	if id.APIName == "" && t.parent.identifier != "" && t.number() > 0 {
-		text = t.parent.identifier + "-" + strconv.FormatInt(t.number(), 10)
+	text, _ := ob.row[id.APIName].(string)
+	if id.APIName == "" && ob.parent.identifier != "" && ob.number() > 0 {
+		text = ob.parent.identifier + "-" + strconv.FormatInt(ob.number(), 10)
 	}
-	if t.kind.IsIdentifier(text) && text == strings.ToUpper(text) {
-		t.identifier = text
+	if ob.kind.IsIdentifier(text) && text == strings.ToUpper(text) {
+		ob.identifier = text
 	}
 }
 
 // assignKeys puts what is in a parent, and in turn in that, into the order of the
 // manifests, and gives the exported objects their keys and addresses.
-func (found *content) assignKeys(parent *object, workspace string) {
+func (c *content) assignKeys(parent *object, workspace string) {
 	for k, children := range parent.children {
 		sortSiblings(k, children)
-		found.assignKeysOf(k, parent, workspace)
+		c.assignKeysOf(k, parent, workspace)
 		for _, child := range children {
-			found.assignKeys(child, workspace)
+			c.assignKeys(child, workspace)
 		}
 	}
 }
 
 // assignKeysOf gives each object the key that planform made it with, else the one that it had in an earlier export, else a new
 // one. It also says which are written with their ID: those that people can rename, or that nothing else tells from others.
-func (found *content) assignKeysOf(k *resource.Kind, parent *object, workspace string) {
+func (c *content) assignKeysOf(k *resource.Kind, parent *object, workspace string) {
 	list := parent.exports(k)
 	slices.SortFunc(list, compareAge)
 	taken, marked := map[string]int{}, map[string]int{}
@@ -58,7 +58,7 @@ func (found *content) assignKeysOf(k *resource.Kind, parent *object, workspace s
 		}
 	}
 	for _, t := range list {
-		if key := found.formerKeys[serviceID{k, t.row.ID()}]; t.key == "" && resource.ValidKey(key) && taken[key] == 0 {
+		if key := c.formerKeys[serviceID{k, t.row.ID()}]; t.key == "" && resource.ValidKey(key) && taken[key] == 0 {
 			t.key, t.writesKey, taken[key] = key, true, 1
 		}
 	}
@@ -90,19 +90,19 @@ func formerKeys(prior planner.Prior) map[serviceID]string {
 	return keys
 }
 
-func (t *object) addressOf(key string) resource.Address {
-	if t.parent.kind == nil {
-		return resource.NewAddress(t.kind.Name, key)
+func (ob *object) addressOf(key string) resource.Address {
+	if ob.parent.kind == nil {
+		return resource.NewAddress(ob.kind.Name, key)
 	}
-	return t.parent.address.Child(t.kind.Name, key)
+	return ob.parent.address.Child(ob.kind.Name, key)
 }
 
 // ownKey is the key under which planform made the object, or "". Under another
 // one it would not be found again by its external ID.
-func (t *object) ownKey(workspace string) string {
-	external, _ := t.row["external_id"].(string)
+func (ob *object) ownKey(workspace string) string {
+	external, _ := ob.row["external_id"].(string)
 	key := external[strings.LastIndexByte(external, '/')+1:]
-	if !t.kind.HasExternalID || !resource.ValidKey(key) || !t.row.HasExternalID(resource.ExternalID(workspace, t.addressOf(key))) {
+	if !ob.kind.HasExternalID || !resource.ValidKey(key) || !ob.row.HasExternalID(resource.ExternalID(workspace, ob.addressOf(key))) {
 		return ""
 	}
 	return key
@@ -111,24 +111,24 @@ func (t *object) ownKey(workspace string) string {
 // freeKey makes a key: of the number that the service gave the object, which never changes, else of its name, else of its
 // ID. It is written unless the manifest's reader makes the same one. taken holds for each key the last number that was
 // put behind it.
-func (t *object) freeKey(taken map[string]int) (key string, written bool) {
-	key, ok := t.kind.DefaultKey(func(field string) string {
-		if f, isField := t.kind.Field(field); isField && f.Type == resource.URL && manifest.CheckText(f, t.text(field)) != "" {
+func (ob *object) freeKey(taken map[string]int) (key string, written bool) {
+	key, ok := ob.kind.DefaultKey(func(field string) string {
+		if f, isField := ob.kind.Field(field); isField && f.Type == resource.URL && manifest.CheckText(f, ob.text(field)) != "" {
 			return ""
 		}
 		if field == "identifier" {
-			return t.identifier
+			return ob.identifier
 		}
-		return t.text(field)
+		return ob.text(field)
 	})
 	if ok && !resource.ValidKey(key) && taken[key] == 0 {
 		return key, false // a URL
 	}
 	switch {
-	case t.kind.Numbered() && t.identifier != "":
-		key = strings.ToLower(t.identifier)
+	case ob.kind.Numbered() && ob.identifier != "":
+		key = strings.ToLower(ob.identifier)
 	case !ok || !resource.ValidKey(key):
-		key = strings.ReplaceAll(t.kind.Name, "_", "-") + "-" + t.row.ID()[:8]
+		key = strings.ReplaceAll(ob.kind.Name, "_", "-") + "-" + ob.row.ID()[:8]
 	}
 	for base := key; taken[key] > 0; {
 		taken[base]++
@@ -138,12 +138,12 @@ func (t *object) freeKey(taken map[string]int) (key string, written bool) {
 }
 
 // naturalKey is the field and text by which the object is recognised, or "".
-func (t *object) naturalKey() string {
-	if t.kind.AdoptOnRequestOnly {
+func (ob *object) naturalKey() string {
+	if ob.kind.AdoptOnRequestOnly {
 		return ""
 	}
-	for _, f := range t.kind.NaturalFields() {
-		if text := t.text(f.Name); text != "" && manifest.CheckText(f, text) == "" {
+	for _, f := range ob.kind.NaturalFields() {
+		if text := ob.text(f.Name); text != "" && manifest.CheckText(f, text) == "" {
 			return f.Name + "\x00" + text
 		}
 	}
@@ -198,8 +198,8 @@ func toFloat(raw any) float64 {
 }
 
 // created is the moment of creation as the record shows it.
-func (t *object) created() string {
-	s, _ := t.row["created_at"].(string)
+func (ob *object) created() string {
+	s, _ := ob.row["created_at"].(string)
 	return s
 }
 

@@ -80,18 +80,18 @@ func whyUnlisted(f *resource.Field) string {
 
 // hasDefault reports whether an object would take the field from its parent or from what is in it: the manifest must then
 // say that it is empty.
-func (t *object) hasDefault(f *resource.Field) bool {
-	if slices.ContainsFunc(resource.Children(t.kind.Name), func(k *resource.Kind) bool { return k.UsedIn == f.Name && len(t.exports(k)) > 0 }) {
+func (ob *object) hasDefault(f *resource.Field) bool {
+	if slices.ContainsFunc(resource.Children(ob.kind.Name), func(k *resource.Kind) bool { return k.UsedIn == f.Name && len(ob.exports(k)) > 0 }) {
 		return true
 	}
-	if f.ParentDefault == "" || t.parent.kind == nil {
+	if f.ParentDefault == "" || ob.parent.kind == nil {
 		return false
 	}
-	from, ok := t.parent.kind.Field(f.ParentDefault)
+	from, ok := ob.parent.kind.Field(f.ParentDefault)
 	if !ok {
 		return false
 	}
-	value, _ := from.ObservedIn(t.parent.row)
+	value, _ := from.ObservedIn(ob.parent.row)
 	return value != ""
 }
 
@@ -193,25 +193,25 @@ func (c *composer) crossProjectName(id serviceID) string {
 }
 
 // candidateNames are the texts that could mean the object, the most readable first.
-func (t *object) candidateNames() []string {
+func (ob *object) candidateNames() []string {
 	var texts []string
-	if t.kind.Identifier != nil {
-		if t.exported {
-			texts = append(texts, t.key)
+	if ob.kind.Identifier != nil {
+		if ob.exported {
+			texts = append(texts, ob.key)
 		}
-		if t.identifier != "" {
-			texts = append(texts, t.identifier)
+		if ob.identifier != "" {
+			texts = append(texts, ob.identifier)
 		}
 	}
-	if !t.kind.AdoptOnRequestOnly {
-		for _, f := range t.kind.NaturalFields() {
-			if text := strings.TrimSpace(t.text(f.Name)); text != "" && !resource.IsID(text) && text != resource.Me && manifest.CheckText(f, text) == "" {
+	if !ob.kind.AdoptOnRequestOnly {
+		for _, f := range ob.kind.NaturalFields() {
+			if text := strings.TrimSpace(ob.text(f.Name)); text != "" && !resource.IsID(text) && text != resource.Me && manifest.CheckText(f, text) == "" {
 				texts = append(texts, text)
 			}
 		}
 	}
-	if t.exported {
-		texts = append(texts, t.key)
+	if ob.exported {
+		texts = append(texts, ob.key)
 	}
 	return texts
 }
@@ -233,8 +233,8 @@ func resolveName(parent *object, k *resource.Kind, text string) *object {
 // other names of the manifest, identifiers and names of the service.
 type index [4]map[string][]*object
 
-func (t *object) index(k *resource.Kind) index {
-	if x, ok := t.indexes[k]; ok {
+func (ob *object) index(k *resource.Kind) index {
+	if x, ok := ob.indexes[k]; ok {
 		return x
 	}
 	var x index
@@ -246,7 +246,7 @@ func (t *object) index(k *resource.Kind) index {
 			x[i][text] = append(x[i][text], o)
 		}
 	}
-	for _, one := range t.children[k] {
+	for _, one := range ob.children[k] {
 		if one.exported {
 			add(0, one.key, one)
 		}
@@ -262,9 +262,9 @@ func (t *object) index(k *resource.Kind) index {
 			}
 		}
 	}
-	if t.indexes == nil {
-		t.indexes = map[*resource.Kind]index{}
+	if ob.indexes == nil {
+		ob.indexes = map[*resource.Kind]index{}
 	}
-	t.indexes[k] = x
+	ob.indexes[k] = x
 	return x
 }

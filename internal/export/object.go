@@ -41,8 +41,8 @@ type serviceID struct {
 }
 
 // number is the object's number, such as 7 of WEB-7, or 0.
-func (t *object) number() int64 {
-	n, ok := t.row["sequence_id"].(json.Number)
+func (ob *object) number() int64 {
+	n, ok := ob.row["sequence_id"].(json.Number)
 	if !ok {
 		return 0
 	}
@@ -51,91 +51,91 @@ func (t *object) number() int64 {
 }
 
 // text is what the record shows for a field, in the form in which texts are compared.
-func (t *object) text(field string) string {
-	f, ok := t.kind.Field(field)
+func (ob *object) text(field string) string {
+	f, ok := ob.kind.Field(field)
 	if !ok {
 		return ""
 	}
-	text, _ := f.ObservedIn(t.row)
+	text, _ := f.ObservedIn(ob.row)
 	return text
 }
 
 // name is what people call the object.
-func (t *object) name() string {
-	if t.identifier != "" {
-		return t.identifier
+func (ob *object) name() string {
+	if ob.identifier != "" {
+		return ob.identifier
 	}
-	for _, f := range t.kind.NaturalFields() {
-		if text := t.text(f.Name); text != "" {
+	for _, f := range ob.kind.NaturalFields() {
+		if text := ob.text(f.Name); text != "" {
 			return text
 		}
 	}
-	return t.row.ID()
+	return ob.row.ID()
 }
 
 // label names the object in a sentence.
-func (t *object) label() string {
-	if t.kind == nil {
+func (ob *object) label() string {
+	if ob.kind == nil {
 		return "the workspace"
 	}
-	return t.name()
+	return ob.name()
 }
 
 // setAttribute keeps what a member list says of a member, such as the role of a project's; "" = nothing.
-func (t *object) setAttribute(member, value string) {
+func (ob *object) setAttribute(member, value string) {
 	if value == "" {
 		return
 	}
-	if t.attributes == nil {
-		t.attributes = map[string]string{}
+	if ob.attributes == nil {
+		ob.attributes = map[string]string{}
 	}
-	t.attributes[member] = value
+	ob.attributes[member] = value
 }
 
-func (t *object) archived() bool {
-	at, _ := t.row["archived_at"].(string)
+func (ob *object) archived() bool {
+	at, _ := ob.row["archived_at"].(string)
 	return at != ""
 }
 
 // ancestor is the object itself, or the nearest one above it, that is of the kind; "" is the workspace.
-func (t *object) ancestor(kind string) *object {
-	for t.kind != nil && t.kind.Name != kind { // the workspace has no parent
-		t = t.parent
+func (ob *object) ancestor(kind string) *object {
+	for ob.kind != nil && ob.kind.Name != kind { // the workspace has no parent
+		ob = ob.parent
 	}
-	return t
+	return ob
 }
 
 // find is the object with the kind and ID among what t can refer to: its siblings, and those of its ancestors. nil = none.
-func (t *object) find(k *resource.Kind, id string) *object {
-	return t.scope(k).byID[serviceID{k, id}]
+func (ob *object) find(k *resource.Kind, id string) *object {
+	return ob.scope(k).byID[serviceID{k, id}]
 }
 
 // scope is what the objects of a kind live in that t can refer to.
-func (t *object) scope(k *resource.Kind) *object {
-	t = t.ancestor(k.NamedWithin())
-	if host, ok := resource.Lookup(k.Parent); ok && host.Single && len(t.children[host]) > 0 {
-		return t.children[host][0]
+func (ob *object) scope(k *resource.Kind) *object {
+	ob = ob.ancestor(k.NamedWithin())
+	if host, ok := resource.Lookup(k.Parent); ok && host.Single && len(ob.children[host]) > 0 {
+		return ob.children[host][0]
 	}
-	return t
+	return ob
 }
 
 // params are the path parameters for the object's children.
-func (t *object) params(workspace string) map[string]string {
+func (ob *object) params(workspace string) map[string]string {
 	p := map[string]string{"workspace_slug": workspace}
-	for ; t.kind != nil; t = t.parent {
-		p[t.kind.Param] = t.row.ID()
+	for ; ob.kind != nil; ob = ob.parent {
+		p[ob.kind.Param] = ob.row.ID()
 	}
 	return p
 }
 
 // exports lists the children of a kind that are exported.
-func (t *object) exports(k *resource.Kind) []*object {
-	return slices.DeleteFunc(slices.Clone(t.children[k]), func(one *object) bool { return !one.exported })
+func (ob *object) exports(k *resource.Kind) []*object {
+	return slices.DeleteFunc(slices.Clone(ob.children[k]), func(one *object) bool { return !one.exported })
 }
 
 // zone is the time zone of the object's children; nil where it shows none.
-func (t *object) zone() *time.Location {
-	if name, ok := t.row["timezone"].(string); ok {
+func (ob *object) zone() *time.Location {
+	if name, ok := ob.row["timezone"].(string); ok {
 		return resource.Zone(name)
 	}
 	return nil

@@ -243,10 +243,10 @@ func (r *reader) readAbridged(ctx context.Context, objects []*object) error {
 }
 
 // abridged reports whether a row lacks the text that objects of its kind have.
-func (t *object) abridged() bool {
-	for i := range t.kind.Fields {
-		f := &t.kind.Fields[i]
-		if _, shown := t.row.Shown(f); f.Rich() && !shown {
+func (ob *object) abridged() bool {
+	for i := range ob.kind.Fields {
+		f := &ob.kind.Fields[i]
+		if _, shown := ob.row.Shown(f); f.Rich() && !shown {
 			return true
 		}
 	}

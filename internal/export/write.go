@@ -25,8 +25,8 @@ type NotEmptyError struct {
 }
 
 // Error names the first few files.
-func (e *NotEmptyError) Error() string {
-	return fmt.Sprintf("%s already contains %s", e.Dir, diag.First(e.Files, fewNames))
+func (n *NotEmptyError) Error() string {
+	return fmt.Sprintf("%s already contains %s", n.Dir, diag.First(n.Files, fewNames))
 }
 
 // CheckEmpty makes sure that a folder holds no manifest and none of the named files. It need not be there.
@@ -55,12 +55,12 @@ type StaleError struct {
 }
 
 // Error names the first few files.
-func (e *StaleError) Error() string {
-	return fmt.Sprintf("%s holds %s from a former export, which this one does not write", e.Dir, diag.First(e.Files, fewNames))
+func (s *StaleError) Error() string {
+	return fmt.Sprintf("%s holds %s from a former export, which this one does not write", s.Dir, diag.First(s.Files, fewNames))
 }
 
 // Hint says what to do.
-func (e *StaleError) Hint() string { return "delete them, or name another folder; nothing was written" }
+func (s *StaleError) Hint() string { return "delete them, or name another folder; nothing was written" }
 
 // Current makes sure that a folder holds no manifest of a former export but the named ones, which are replaced.
 func Current(dir string, names ...string) error {
@@ -177,16 +177,16 @@ func copyFile(out io.Writer, name string) error {
 // fileNames gives each file a name of its own.
 type fileNames struct{ taken map[string]int } // the last number that was put behind the name
 
-func (n *fileNames) reserve(name string) {
-	if n.taken == nil {
-		n.taken = map[string]int{}
+func (f *fileNames) reserve(name string) {
+	if f.taken == nil {
+		f.taken = map[string]int{}
 	}
-	n.taken[strings.ToLower(name)] = 1
+	f.taken[strings.ToLower(name)] = 1
 }
 
 // unique makes a file name of a word that comes from the service: letters, digits
 // and hyphens, of bounded length, no name that some system reserves, and none that is taken.
-func (n *fileNames) unique(dir, word, ext string) string {
+func (f *fileNames) unique(dir, word, ext string) string {
 	const longest = 60
 	base := resource.Slug(word)
 	for len(base) > longest {
@@ -202,11 +202,11 @@ func (n *fileNames) unique(dir, word, ext string) string {
 		base = dir + "/" + base
 	}
 	name := base + ext
-	for first := strings.ToLower(name); n.taken[strings.ToLower(name)] > 0; {
-		n.taken[first]++
-		name = base + "-" + strconv.Itoa(n.taken[first]) + ext
+	for first := strings.ToLower(name); f.taken[strings.ToLower(name)] > 0; {
+		f.taken[first]++
+		name = base + "-" + strconv.Itoa(f.taken[first]) + ext
 	}
-	n.reserve(name)
+	f.reserve(name)
 	return name
 }
 

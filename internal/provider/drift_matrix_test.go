@@ -138,21 +138,21 @@ func newDriftMatrix(t *testing.T, at kindIn) *driftMatrix {
 	return m
 }
 
-func (m *driftMatrix) open(t *testing.T, path string) *service {
+func (d *driftMatrix) open(t *testing.T, path string) *service {
 	t.Helper()
-	s := newServiceOf(t, m.at.api, sandboxtest.Options{Edition: m.at.edition, Path: path})
+	s := newServiceOf(t, d.at.api, sandboxtest.Options{Edition: d.at.edition, Path: path})
 	s.virtual = true
 	return s
 }
 
 // copyOf is a service of its own with the same contents.
-func (m *driftMatrix) copyOf(t *testing.T, of *driftBase) *service {
+func (d *driftMatrix) copyOf(t *testing.T, of *driftBase) *service {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "sandbox.db")
 	if err := os.WriteFile(path, of.store, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return m.open(t, path)
+	return d.open(t, path)
 }
 
 func (s *service) stateOf(t *testing.T) []byte {
@@ -214,9 +214,9 @@ func shownBy(t *testing.T, plan *planner.Plan) string {
 }
 
 // derive makes a change of each value that the manifest has, and deletes each object.
-func (m *driftMatrix) derive(t *testing.T, s *service) []*personsChange {
+func (d *driftMatrix) derive(t *testing.T, s *service) []*personsChange {
 	t.Helper()
-	now := s.planAt(t, m.text, &driftMoment{state: s.stateOf(t)}, false)
+	now := s.planAt(t, d.text, &driftMoment{state: s.stateOf(t)}, false)
 	other := map[resource.Address]*resource.Object{}
 	for _, o := range s.load(t, everything{T: t, s: s, changed: true}.text()).Objects {
 		other[o.Address] = o
@@ -313,15 +313,15 @@ func (m *driftMatrix) derive(t *testing.T, s *service) []*personsChange {
 }
 
 // make makes the change.
-func (c *personsChange) make(t *testing.T, s *service) *httptest.ResponseRecorder {
+func (p *personsChange) make(t *testing.T, s *service) *httptest.ResponseRecorder {
 	t.Helper()
-	req := httptest.NewRequestWithContext(t.Context(), c.op.Method, c.path, bytes.NewReader(c.body))
+	req := httptest.NewRequestWithContext(t.Context(), p.op.Method, p.path, bytes.NewReader(p.body))
 	req.Header.Set("X-Api-Key", sandbox.Key)
 	req.Header.Set("Content-Type", "application/json")
 	answer := httptest.NewRecorder()
 	s.ServeHTTP(answer, req)
 	if answer.Code >= http.StatusMultipleChoices && answer.Code < http.StatusBadRequest {
-		t.Errorf("%s %s: %d", c.op.Method, c.path, answer.Code)
+		t.Errorf("%s %s: %d", p.op.Method, p.path, answer.Code)
 	}
 	return answer
 }
@@ -339,12 +339,12 @@ func (s *service) contents() string {
 	return fmt.Sprint(all...)
 }
 
-func (m *driftMatrix) try(t *testing.T, of *driftBase, c *personsChange) {
+func (d *driftMatrix) try(t *testing.T, of *driftBase, c *personsChange) {
 	t.Helper()
-	s := m.copyOf(t, of)
+	s := d.copyOf(t, of)
 	answer := c.make(t, s)
 	for name, moment := range of.moments {
-		plan := s.planAt(t, m.text, moment, false)
+		plan := s.planAt(t, d.text, moment, false)
 		verdict := "silent"
 		switch hint, said := c.saidBy(plan); {
 		case shownBy(t, plan) != moment.quiet:
@@ -357,31 +357,31 @@ func (m *driftMatrix) try(t *testing.T, of *driftBase, c *personsChange) {
 			if line := lastLine(t, plan); strings.Contains(line, "All ") || plan.Empty() && !strings.Contains(strings.ToLower(line), "not compared: ") {
 				t.Errorf("%s: the last line is %q", name, line)
 			}
-			if hint != "" && shownBy(t, s.planAt(t, m.text, moment, true)) == moment.quiet {
+			if hint != "" && shownBy(t, s.planAt(t, d.text, moment, true)) == moment.quiet {
 				t.Errorf("%s: %q, but with --refresh-all it is not seen either", name, hint)
 			}
 		default:
 			t.Errorf("%s: %s %s %s: the plan neither shows it nor says that it is not compared: %s", name, c.op.Method, c.path, c.body, lastLine(t, plan))
 		}
-		m.mu.Lock()
-		if m.counts[name] == nil {
-			m.counts[name] = map[string]int{}
+		d.mu.Lock()
+		if d.counts[name] == nil {
+			d.counts[name] = map[string]int{}
 		}
-		m.counts[name][verdict]++
-		m.mu.Unlock()
+		d.counts[name][verdict]++
+		d.mu.Unlock()
 	}
 }
 
 // saidBy reports whether a plan says that it did not compare what was changed, and what would compare it.
-func (c *personsChange) saidBy(plan *planner.Plan) (hint string, said bool) {
+func (p *personsChange) saidBy(plan *planner.Plan) (hint string, said bool) {
 	for _, n := range planfile.New(plan, planfile.Where{}).NotCompared {
-		if n.Kind == c.address.Kind() && (n.Field == "" || n.Field == c.field) && (slices.Contains(n.Addresses, c.address) || n.Count > len(n.Addresses)) {
+		if n.Kind == p.address.Kind() && (n.Field == "" || n.Field == p.field) && (slices.Contains(n.Addresses, p.address) || n.Count > len(n.Addresses)) {
 			return n.Hint, true
 		}
 	}
 	for _, step := range plan.Steps { // it is sent again, whatever the service has
-		if step.Address == c.address && slices.ContainsFunc(step.Changes(), func(change planner.Change) bool {
-			return change.Origin == planner.NotRefreshed && (change.Path == c.field || strings.HasPrefix(change.Path, c.field+"."))
+		if step.Address == p.address && slices.ContainsFunc(step.Changes(), func(change planner.Change) bool {
+			return change.Origin == planner.NotRefreshed && (change.Path == p.field || strings.HasPrefix(change.Path, p.field+"."))
 		}) {
 			return "", true
 		}

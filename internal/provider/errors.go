@@ -33,7 +33,7 @@ func failure(step *planner.Step, err error) error {
 // unknownOutcome adds [executor.ErrOutcomeUnknown] to an error whose text says so already.
 type unknownOutcome struct{ error }
 
-func (e unknownOutcome) Unwrap() []error { return []error{executor.ErrOutcomeUnknown, e.error} }
+func (u unknownOutcome) Unwrap() []error { return []error{executor.ErrOutcomeUnknown, u.error} }
 
 // abortOnStop adds [executor.ErrAbortRun] to the error of a refused credential.
 func abortOnStop(err error) error {

@@ -98,41 +98,41 @@ func (s *Service) giveUp(step *planner.Step, cause error) *lostCreate {
 }
 
 // exhausted reports whether the create is not sent again.
-func (u *lostCreate) exhausted() bool {
-	return u.attempts >= answeredAttempts || u.attempts-u.answered >= attempts
+func (l *lostCreate) exhausted() bool {
+	return l.attempts >= answeredAttempts || l.attempts-l.answered >= attempts
 }
 
-func (u *lostCreate) exhaustion() error {
-	return fmt.Errorf("sent %d times without success, and not found: %w", u.attempts, u.cause)
+func (l *lostCreate) exhaustion() error {
+	return fmt.Errorf("sent %d times without success, and not found: %w", l.attempts, l.cause)
 }
 
 // reason says why the outcome is not known.
-func (u *lostCreate) reason() error {
-	if u.cause == nil {
+func (l *lostCreate) reason() error {
+	if l.cause == nil {
 		return errEarlier
 	}
-	return unknownOutcome{u.cause}
+	return unknownOutcome{l.cause}
 }
 
 // errEarlier is the reason of a pending create that this run has not sent.
 var errEarlier = errors.New("an earlier run may have sent it, and got no response")
 
 // end is when the service does not carry out the request any more. Only a look-up that begins later shows that it did not.
-func (u *lostCreate) end() time.Time { return u.givenUp.Add(u.period) }
+func (l *lostCreate) end() time.Time { return l.givenUp.Add(l.period) }
 
 // brief reports whether the period is too short for looks during it.
-func (u *lostCreate) brief() bool { return u.period <= 8*shortGrace }
+func (l *lostCreate) brief() bool { return l.period <= 8*shortGrace }
 
 // pending is the error of a create that is looked for later: a few times during a long grace period, the last time at its end.
-func (u *lostCreate) pending() error {
+func (l *lostCreate) pending() error {
 	const first, factor = 20, 4
 	switch {
-	case u.brief(), u.costly && u.wait > 0:
-		u.wait = u.period
+	case l.brief(), l.costly && l.wait > 0:
+		l.wait = l.period
 	default:
-		u.wait = max(u.wait*factor, u.period/first)
+		l.wait = max(l.wait*factor, l.period/first)
 	}
-	return &executor.Pending{After: max(min(u.wait, time.Until(u.end())), 0), Err: u.reason()}
+	return &executor.Pending{After: max(min(l.wait, time.Until(l.end())), 0), Err: l.reason()}
 }
 
 // takesTwo reports whether the service takes a second object that the same request makes. Of API v2's batches nobody says

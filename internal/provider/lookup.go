@@ -47,7 +47,7 @@ func only(step *planner.Step, rows []resource.Row) sighting {
 // ambiguousError is the error of a look-up that found several objects instead of one.
 type ambiguousError struct{ error }
 
-func (e *ambiguousError) Unwrap() error { return e.error }
+func (a *ambiguousError) Unwrap() error { return a.error }
 
 // lookUp looks for the objects of creates: those of a batch in one list. since is how many objects batches had created before.
 func (w *write) lookUp(ctx context.Context, rows []row, since int) []sighting {

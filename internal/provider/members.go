@@ -118,47 +118,47 @@ func explainCompletedCycle(step *planner.Step, err error) error {
 
 // add sends members. The service refuses a whole batch because of one member, without
 // naming it: then each half is sent by itself, so that the others are added.
-func (j *memberBatch) add(ctx context.Context, members []member) error {
+func (mb *memberBatch) add(ctx context.Context, members []member) error {
 	const enough = 3 // after so many refused members the reason is hardly a single one
 	list := make([]string, len(members))
 	for i, m := range members {
 		list[i] = m.id
 	}
-	res, err := j.client.Do(ctx, apiclient.Request{
-		Operation: j.row.step.Operation, Params: j.row.params, Body: j.row.step.Kind.Membership.IDs(j.row.step.Operation, list, members[0].Value),
+	res, err := mb.client.Do(ctx, apiclient.Request{
+		Operation: mb.row.step.Operation, Params: mb.row.params, Body: mb.row.step.Kind.Membership.IDs(mb.row.step.Operation, list, members[0].Value),
 	})
 	e, refused := errors.AsType[*apiclient.Error](err)
 	switch {
 	case err == nil:
-		j.check(ctx, members, res)
+		mb.check(ctx, members, res)
 		return nil
-	case len(members) == 1 && j.isIn(ctx, j.row, list, err):
-		j.in = append(j.in, list...)
+	case len(members) == 1 && mb.isIn(ctx, mb.row, list, err):
+		mb.in = append(mb.in, list...)
 		return nil
 	case !refused || !e.Generic() || len(members) == 0:
 		return err
 	case len(members) == 1:
-		j.refused, j.refusal = append(j.refused, members[0]), err
+		mb.refused, mb.refusal = append(mb.refused, members[0]), err
 		return nil
 	}
 	half := len(members) / 2
-	if err := j.add(ctx, members[:half]); err != nil || len(j.refused) >= enough {
+	if err := mb.add(ctx, members[:half]); err != nil || len(mb.refused) >= enough {
 		return err
 	}
-	return j.add(ctx, members[half:])
+	return mb.add(ctx, members[half:])
 }
 
 // check finds out which members were added: those that the answer names and, where it
 // leaves some out, those that the container shows. If neither names any, all were added.
-func (j *memberBatch) check(ctx context.Context, members []member, res *apiclient.Response) {
-	membership := j.row.step.Kind.Membership
+func (mb *memberBatch) check(ctx context.Context, members []member, res *apiclient.Response) {
+	membership := mb.row.step.Kind.Membership
 	one := strings.TrimSuffix(strings.TrimSuffix(membership.Body, "s"), "_id") // rows are members, or memberships that name one
 	shown, known := idsIn(res.Rows, "id", one, one+"_id"), res.Rows != nil
 	for _, m := range members {
 		if shown[m.id] {
 			continue
 		}
-		if in, read := j.membersIn(ctx, j.row.step, j.row.params); read {
+		if in, read := mb.membersIn(ctx, mb.row.step, mb.row.params); read {
 			maps.Copy(shown, in)
 			known = true
 		}
@@ -166,12 +166,12 @@ func (j *memberBatch) check(ctx context.Context, members []member, res *apiclien
 	}
 	for _, m := range members {
 		if !known || shown[m.id] {
-			j.in = append(j.in, m.id)
+			mb.in = append(mb.in, m.id)
 			continue
 		}
-		j.warnings.Add(diag.Diagnostic{
+		mb.warnings.Add(diag.Diagnostic{
 			Severity: diag.Warning, Code: "not-taken", Position: m.Position, Address: m.name(),
-			Summary: "the service reported success, but " + m.name() + " is not in " + string(j.row.step.Members.Container.Address), Hint: silentDropHint,
+			Summary: "the service reported success, but " + m.name() + " is not in " + string(mb.row.step.Members.Container.Address), Hint: silentDropHint,
 		})
 	}
 }
@@ -193,16 +193,16 @@ func idsIn(rows []resource.Row, names ...string) map[string]bool {
 }
 
 // explain names the refused members and the likely reason.
-func (j *memberBatch) explain() error {
-	names := make([]string, len(j.refused))
-	for i, m := range j.refused {
+func (mb *memberBatch) explain() error {
+	names := make([]string, len(mb.refused))
+	for i, m := range mb.refused {
 		names[i] = m.name() + " (" + m.Position.String() + ")"
 	}
 	hint := "check whether it still exists on the service"
-	if c := j.row.step.Kind.Membership.Container; j.row.step.Kind.Membership.Exclusive {
+	if c := mb.row.step.Kind.Membership.Container; mb.row.step.Kind.Membership.Exclusive {
 		hint += ", and whether it is in two " + diag.Plural(c) + " at once, which the service cannot undo: remove it from all but one there"
 	}
-	return diag.WithHint(fmt.Errorf("%w, because of %s", j.refusal, strings.Join(names, ", ")), hint)
+	return diag.WithHint(fmt.Errorf("%w, because of %s", mb.refusal, strings.Join(names, ", ")), hint)
 }
 
 // isIn reports whether a refused member is in the container nevertheless: because it was

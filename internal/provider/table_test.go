@@ -136,7 +136,7 @@ func faultsOfWrites() map[string]writeFault {
 }
 
 // at gives the fault of the n-th write of a run, and counts them.
-func (m writeFault) at(n int, count *int) func(*http.Request, run) sandboxtest.Fault {
+func (w writeFault) at(n int, count *int) func(*http.Request, run) sandboxtest.Fault {
 	var mu sync.Mutex
 	return func(req *http.Request, now run) sandboxtest.Fault {
 		mu.Lock()
@@ -144,32 +144,32 @@ func (m writeFault) at(n int, count *int) func(*http.Request, run) sandboxtest.F
 		if req.Method == http.MethodGet {
 			return sandboxtest.Fault{}
 		}
-		if *count++; *count != n || m.moment != never {
+		if *count++; *count != n || w.moment != never {
 			return sandboxtest.Fault{}
 		}
-		if m.killed {
+		if w.killed {
 			defer now.kill()
 		}
-		if m.stopped {
+		if w.stopped {
 			defer now.stop()
 		}
-		return m.fault
+		return w.fault
 	}
 }
 
 // run is one that suffers at its n-th write.
-func (m writeFault) run(n, workers, retries int) applying {
+func (w writeFault) run(n, workers, retries int) applying {
 	count := 0
-	a := applying{workers: workers, retries: retries, fault: m.at(n, &count), killed: m.killed || m.moment != never}
-	if m.moment != never {
+	a := applying{workers: workers, retries: retries, fault: w.at(n, &count), killed: w.killed || w.moment != never}
+	if w.moment != never {
 		a.dies = func(j executor.Journal, r run) executor.Journal {
-			return &mortal{Journal: j, run: r, n: n, moment: m.moment}
+			return &mortal{Journal: j, run: r, n: n, moment: w.moment}
 		}
 	}
-	if m.short {
+	if w.short {
 		a.timeout = time.Second
-		if m.fault.Late > 0 {
-			a.timeout = m.fault.Late / 2
+		if w.fault.Late > 0 {
+			a.timeout = w.fault.Late / 2
 		}
 	}
 	return a
@@ -188,43 +188,43 @@ type mortal struct {
 	dead            bool
 }
 
-func (j *mortal) Begin(ctx context.Context, steps []*planner.Step) error {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if j.dead || ctx.Err() != nil {
+func (m *mortal) Begin(ctx context.Context, steps []*planner.Step) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.dead || ctx.Err() != nil {
 		return executor.ErrAbortRun
 	}
-	err := j.Journal.Begin(ctx, steps)
-	if j.intents += len(steps); j.moment == announced && j.intents >= j.n {
-		j.die()
+	err := m.Journal.Begin(ctx, steps)
+	if m.intents += len(steps); m.moment == announced && m.intents >= m.n {
+		m.die()
 		return executor.ErrAbortRun
 	}
 	return err
 }
 
-func (j *mortal) Complete(step *planner.Step, outcome executor.Outcome, err error) error {
-	j.mu.Lock()
-	defer j.mu.Unlock()
+func (m *mortal) Complete(step *planner.Step, outcome executor.Outcome, err error) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	if step.Operation != nil {
-		j.ending++
+		m.ending++
 	}
-	due := j.ending == j.n
-	if due && j.moment == answered {
-		j.die()
+	due := m.ending == m.n
+	if due && m.moment == answered {
+		m.die()
 	}
-	if j.dead {
+	if m.dead {
 		return nil
 	}
-	failed := j.Journal.Complete(step, outcome, err)
-	if due && j.moment == recorded {
-		j.die()
+	failed := m.Journal.Complete(step, outcome, err)
+	if due && m.moment == recorded {
+		m.die()
 	}
 	return failed
 }
 
-func (j *mortal) die() {
-	j.dead = true
-	j.kill()
+func (m *mortal) die() {
+	m.dead = true
+	m.kill()
 }
 
 // stage is a service on which a scene can be played again and again.

@@ -60,24 +60,24 @@ type spy struct {
 	sent  []map[string]any // bodies of writes
 }
 
-func (p *spy) look(req *http.Request, _ run) sandboxtest.Fault {
+func (s *spy) look(req *http.Request, _ run) sandboxtest.Fault {
 	body, _ := io.ReadAll(req.Body)
 	req.Body = io.NopCloser(bytes.NewReader(body))
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.paths = append(p.paths, req.Method+" "+req.URL.RequestURI())
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.paths = append(s.paths, req.Method+" "+req.URL.RequestURI())
 	if req.Method != http.MethodGet {
 		var sent map[string]any
 		_ = json.Unmarshal(body, &sent)
-		p.sent = append(p.sent, sent)
+		s.sent = append(s.sent, sent)
 	}
 	return sandboxtest.Fault{}
 }
 
 // keys are the names that all bodies use.
-func (p *spy) keys() []string {
+func (s *spy) keys() []string {
 	names := map[string]bool{}
-	for _, body := range p.sent {
+	for _, body := range s.sent {
 		for name := range body {
 			names[name] = true
 		}

@@ -42,14 +42,14 @@ type Overview struct {
 }
 
 // Members are the rows of one container's members in the rows of an overview.
-func (v *Overview) Members(m *Membership, container string, rows []Row) []Row {
+func (o *Overview) Members(m *Membership, container string, rows []Row) []Row {
 	var members []Row
 	for _, row := range rows {
-		ids := v.ids(row)
+		ids := o.ids(row)
 		switch {
-		case v.Rows == m.Member && slices.Contains(ids, container):
+		case o.Rows == m.Member && slices.Contains(ids, container):
 			members = append(members, row)
-		case v.Rows == m.Container && row.ID() == container:
+		case o.Rows == m.Container && row.ID() == container:
 			for _, id := range ids {
 				members = append(members, Row{m.IDField: id})
 			}
@@ -59,10 +59,10 @@ func (v *Overview) Members(m *Membership, container string, rows []Row) []Row {
 }
 
 // ids are the IDs that a row holds, one or several.
-func (v *Overview) ids(row Row) []string {
-	list, several := row[v.Field].([]any)
+func (o *Overview) ids(row Row) []string {
+	list, several := row[o.Field].([]any)
 	if !several {
-		list = []any{row[v.Field]}
+		list = []any{row[o.Field]}
 	}
 	var ids []string
 	for _, e := range list {
@@ -75,14 +75,14 @@ func (v *Overview) ids(row Row) []string {
 
 // Put adds containers to the body of a create of a member in API v2: the only one, or all,
 // as the field holds them.
-func (v *Overview) Put(body []byte, ids []string) []byte {
+func (o *Overview) Put(body []byte, ids []string) []byte {
 	var value any = ids
-	if !strings.HasSuffix(v.Field, "_ids") {
+	if !strings.HasSuffix(o.Field, "_ids") {
 		value = ids[0]
 	}
 	b := bytes.NewBuffer(body[:len(body)-1])
 	b.WriteByte(',')
-	writeJSON(b, v.Field)
+	writeJSON(b, o.Field)
 	b.WriteByte(':')
 	writeJSON(b, value)
 	b.WriteByte('}')
@@ -100,8 +100,8 @@ func OverviewOf(kind string) (*Operation, bool) {
 }
 
 // Shows reports whether every row has the field.
-func (v *Overview) Shows(rows []Row) bool {
-	return !slices.ContainsFunc(rows, func(row Row) bool { _, shown := row[v.Field]; return !shown })
+func (o *Overview) Shows(rows []Row) bool {
+	return !slices.ContainsFunc(rows, func(row Row) bool { _, shown := row[o.Field]; return !shown })
 }
 
 // Attribute is a property that a membership has for each member, such as the role in a

@@ -105,8 +105,8 @@ func snapshotOf(req *http.Request) snapshot {
 	return h
 }
 
-func (h snapshot) on(req *http.Request) *http.Request {
-	return req.WithContext(context.WithValue(req.Context(), snapshotKey{}, h))
+func (s snapshot) on(req *http.Request) *http.Request {
+	return req.WithContext(context.WithValue(req.Context(), snapshotKey{}, s))
 }
 
 // Arrived is the request as one that came now: it does not notice an external ID that is stored from here on, as
@@ -126,7 +126,7 @@ func (s *Server) Arrived(req *http.Request) *http.Request {
 func Unaware(req *http.Request) *http.Request { return snapshot{}.on(req) }
 
 // unaware says whether the request notices nothing.
-func (h snapshot) ignoresAll() bool { return h != nil && len(h) == 0 }
+func (s snapshot) ignoresAll() bool { return s != nil && len(s) == 0 }
 
 // sees reports whether a record counts for uniqueness.
 func (c *call) sees(t *tx, k *kind, id string) bool {

@@ -60,27 +60,27 @@ type rowCache struct {
 
 const maxCachedRows = 4_000 // some 20 MB
 
-func (c *rowCache) decode(b []byte) (row, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if r, ok := c.rows[string(b)]; ok {
+func (rc *rowCache) decode(b []byte) (row, error) {
+	rc.mu.Lock()
+	defer rc.mu.Unlock()
+	if r, ok := rc.rows[string(b)]; ok {
 		return clone(r), nil
 	}
 	r, err := decodeRow(b)
 	if err != nil {
 		return nil, err
 	}
-	if c.rows == nil || len(c.rows) == maxCachedRows {
-		c.rows = map[string]row{}
+	if rc.rows == nil || len(rc.rows) == maxCachedRows {
+		rc.rows = map[string]row{}
 	}
-	c.rows[string(b)] = clone(r)
+	rc.rows[string(b)] = clone(r)
 	return r, nil
 }
 
-func (c *rowCache) clear() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.rows = nil
+func (rc *rowCache) clear() {
+	rc.mu.Lock()
+	defer rc.mu.Unlock()
+	rc.rows = nil
 }
 
 // clone copies a row one level deep, which is as deep as handlers change rows.

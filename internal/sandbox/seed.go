@@ -130,74 +130,74 @@ type seeder struct {
 	err error
 }
 
-func (g *seeder) create(what handler, id string, vars map[string]string, body row) {
-	if g.err != nil {
+func (se *seeder) create(what handler, id string, vars map[string]string, body row) {
+	if se.err != nil {
 		return
 	}
 	vars = maps.Clone(vars)
-	vars["workspace"] = g.s.opts.Workspace
-	c := &call{Server: g.s, vars: vars, in: body, body: body, user: userAda, now: g.s.opts.Now(), nextID: id}
-	if r := what(c, g.t); r.status >= http.StatusMultipleChoices {
-		g.err = fmt.Errorf("seed %s: %d %s", id, r.status, encode(r.body))
+	vars["workspace"] = se.s.opts.Workspace
+	c := &call{Server: se.s, vars: vars, in: body, body: body, user: userAda, now: se.s.opts.Now(), nextID: id}
+	if r := what(c, se.t); r.status >= http.StatusMultipleChoices {
+		se.err = fmt.Errorf("seed %s: %d %s", id, r.status, encode(r.body))
 	}
 }
 
-func (g *seeder) projects() {
-	s := g.s
+func (se *seeder) projects() {
+	s := se.s
 	web, ops, none := map[string]string{"project": projectWeb}, map[string]string{"project": projectOps}, map[string]string{}
-	g.create(s.kinds.project.create, projectWeb, none, row{
+	se.create(s.kinds.project.create, projectWeb, none, row{
 		"name": "Website", "identifier": "WEB", "description": "Public site", "cycle_view": true, "module_view": true, "is_issue_type_enabled": true,
 	})
-	g.create(s.kinds.project.create, projectOps, none, row{"name": "Operations", "identifier": "OPS", "cycle_view": true})
-	g.create(addMember, "", web, row{"member": userBob, "role": integer(roleMember)})
+	se.create(s.kinds.project.create, projectOps, none, row{"name": "Operations", "identifier": "OPS", "cycle_view": true})
+	se.create(addMember, "", web, row{"member": userBob, "role": integer(roleMember)})
 
 	labels := s.kinds.label
-	g.create(labels.create, labelBackend, web, row{"name": "backend", "color": "#3b82f6"})
-	g.create(labels.create, labelFrontend, web, row{"name": "frontend", "color": "#a855f7"})
-	g.create(labels.create, labelBug, web, row{"name": "bug", "color": "#ef4444"})
-	g.create(labels.create, labelInfra, ops, row{"name": "infra", "color": "#64748b"})
+	se.create(labels.create, labelBackend, web, row{"name": "backend", "color": "#3b82f6"})
+	se.create(labels.create, labelFrontend, web, row{"name": "frontend", "color": "#a855f7"})
+	se.create(labels.create, labelBug, web, row{"name": "bug", "color": "#ef4444"})
+	se.create(labels.create, labelInfra, ops, row{"name": "infra", "color": "#64748b"})
 
 	cycle := createCycle(s.kinds.cycle)
-	g.create(cycle, cycleSprint14, web, row{"name": "Sprint 14", "project_id": projectWeb, "start_date": "2030-01-07", "end_date": "2030-01-18"})
-	g.create(cycle, cycleSprint15, web, row{"name": "Sprint 15", "project_id": projectWeb, "start_date": "2030-01-21", "end_date": "2030-02-01"})
-	g.create(cycle, cycleQ1, ops, row{"name": "Q1", "project_id": projectOps, "start_date": "2030-01-01", "end_date": "2030-03-31"})
-	g.create(s.kinds.module.create, moduleCheckout, web, row{"name": "Checkout", "description": "Basket, payment, receipt"})
-	g.create(s.kinds.itemType.create, typeStory, web, row{"name": "Story"})
-	g.create(s.kinds.itemType.create, typeTask, web, row{"name": "Task"})
+	se.create(cycle, cycleSprint14, web, row{"name": "Sprint 14", "project_id": projectWeb, "start_date": "2030-01-07", "end_date": "2030-01-18"})
+	se.create(cycle, cycleSprint15, web, row{"name": "Sprint 15", "project_id": projectWeb, "start_date": "2030-01-21", "end_date": "2030-02-01"})
+	se.create(cycle, cycleQ1, ops, row{"name": "Q1", "project_id": projectOps, "start_date": "2030-01-01", "end_date": "2030-03-31"})
+	se.create(s.kinds.module.create, moduleCheckout, web, row{"name": "Checkout", "description": "Basket, payment, receipt"})
+	se.create(s.kinds.itemType.create, typeStory, web, row{"name": "Story"})
+	se.create(s.kinds.itemType.create, typeTask, web, row{"name": "Task"})
 
-	g.create(s.kinds.estimate.create, estimateWeb, web, row{"name": "Points", "type": "points"})
+	se.create(s.kinds.estimate.create, estimateWeb, web, row{"name": "Points", "type": "points"})
 	for i, value := range []string{"1", "2", "3", "5", "8"} {
-		g.create(createPoints, seedPoint(value), map[string]string{"project": projectWeb, "estimate": estimateWeb}, row{"estimate_points": []any{row{"key": integer(i), "value": value}}})
+		se.create(createPoints, seedPoint(value), map[string]string{"project": projectWeb, "estimate": estimateWeb}, row{"estimate_points": []any{row{"key": integer(i), "value": value}}})
 	}
 
-	g.create(s.kinds.project.change, "", web, row{"estimate": estimateWeb})
+	se.create(s.kinds.project.change, "", web, row{"estimate": estimateWeb})
 
 	item := map[string]string{"project": projectWeb, "item": workItemWeb1}
-	g.create(createWorkItem, workItemWeb1, web, row{
+	se.create(createWorkItem, workItemWeb1, web, row{
 		"name": "Publish the old price list", "description_html": "<p>As a PDF, until the new one is approved.</p>",
 	})
-	g.create(s.kinds.link.create, linkWeb1, item, row{"url": "https://example.com/prices.pdf", "title": "Price list"})
-	g.create(s.kinds.comment.create, commentWeb1, item, row{"comment_html": "<p>The PDF is ready.</p>"})
+	se.create(s.kinds.link.create, linkWeb1, item, row{"url": "https://example.com/prices.pdf", "title": "Price list"})
+	se.create(s.kinds.comment.create, commentWeb1, item, row{"comment_html": "<p>The PDF is ready.</p>"})
 }
 
 // rest seeds the kinds without routes in the community edition, so that one
 // database serves both.
-func (g *seeder) rest() {
-	s := g.s
+func (se *seeder) rest() {
+	s := se.s
 	none := map[string]string{}
-	g.create(s.kinds.initiative.create, initiativeNorth, none, row{"name": "Grow in the north", "state": "ACTIVE"})
+	se.create(s.kinds.initiative.create, initiativeNorth, none, row{"name": "Grow in the north", "state": "ACTIVE"})
 	labels := s.kinds.initiativeLabel
-	g.create(labels.create, initiativeLabelGrowth, none, row{"name": "growth", "color": "#22c55e"})
-	g.create(labels.create, initiativeLabelRisk, none, row{"name": "risk", "color": "#f97316"})
-	g.create(s.kinds.teamspace.create, teamspacePlatform, none, row{"name": "Platform", "lead": userAda})
-	g.create(s.kinds.customer.create, customerGlobex, none, row{"name": "Globex", "email": "hello@globex.example"})
-	g.create(s.kinds.customer.create, customerInitech, none, row{"name": "Initech"})
+	se.create(labels.create, initiativeLabelGrowth, none, row{"name": "growth", "color": "#22c55e"})
+	se.create(labels.create, initiativeLabelRisk, none, row{"name": "risk", "color": "#f97316"})
+	se.create(s.kinds.teamspace.create, teamspacePlatform, none, row{"name": "Platform", "lead": userAda})
+	se.create(s.kinds.customer.create, customerGlobex, none, row{"name": "Globex", "email": "hello@globex.example"})
+	se.create(s.kinds.customer.create, customerInitech, none, row{"name": "Initech"})
 	request := row{"name": "Dark mode", "description_html": "<p>For night shifts.</p>"}
 	if s.opts.Answers == Contract {
 		request = row{"title": "Dark mode", "description": "<p>For night shifts.</p>"}
 	}
-	g.create(s.kinds.request.create, requestDarkMode, map[string]string{"customer": customerGlobex}, request)
-	g.create(s.kinds.property.create, propertyTier, none, row{"display_name": "Tier", "property_type": "TEXT"})
-	g.create(s.kinds.property.create, propertyRenewal, none, row{"display_name": "Renewal", "property_type": "DATETIME"})
-	g.create(s.kinds.page.create, pageWelcome, none, row{"name": "Welcome", "description_html": "<p>Start here.</p>"})
+	se.create(s.kinds.request.create, requestDarkMode, map[string]string{"customer": customerGlobex}, request)
+	se.create(s.kinds.property.create, propertyTier, none, row{"display_name": "Tier", "property_type": "TEXT"})
+	se.create(s.kinds.property.create, propertyRenewal, none, row{"display_name": "Renewal", "property_type": "DATETIME"})
+	se.create(s.kinds.page.create, pageWelcome, none, row{"name": "Welcome", "description_html": "<p>Start here.</p>"})
 }

@@ -17,10 +17,10 @@ import (
 // BusyError says that another process has the sandbox's database open.
 type BusyError struct{ Path string }
 
-func (e *BusyError) Error() string { return "another planform is using the sandbox " + e.Path }
+func (b *BusyError) Error() string { return "another planform is using the sandbox " + b.Path }
 
 // Hint is the next step.
-func (e *BusyError) Hint() string {
+func (b *BusyError) Hint() string {
 	return "if it is planform sandbox, talk to that: export the PLANE_BASE_URL that it printed, and leave out --sandbox; otherwise wait for it to end"
 }
 

@@ -24,7 +24,7 @@ type problem struct {
 // fieldError is the complaint about one field of a body or query.
 type fieldError struct{ field, code, message string }
 
-func (e fieldError) row() row { return row{"field": e.field, "code": e.code, "message": e.message} }
+func (f fieldError) row() row { return row{"field": f.field, "code": f.code, "message": f.message} }
 
 // problemBody is a body that is sent as application/problem+json.
 type problemBody row

@@ -118,9 +118,9 @@ type statusWriter struct {
 	status int
 }
 
-func (w *statusWriter) WriteHeader(status int) {
-	w.status = status
-	w.ResponseWriter.WriteHeader(status)
+func (s *statusWriter) WriteHeader(status int) {
+	s.status = status
+	s.ResponseWriter.WriteHeader(status)
 }
 
 // bufferBody reads the body ahead: only where it has seen its end does net/http notice

@@ -23,17 +23,17 @@ type requestLog struct {
 }
 
 // begin enters a request; the entry is to be changed through finish only.
-func (j *requestLog) begin(method, path, query string) *Entry {
+func (r *requestLog) begin(method, path, query string) *Entry {
 	e := &Entry{Method: method, Path: path, Query: query}
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	j.entries = append(j.entries, e)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.entries = append(r.entries, e)
 	return e
 }
 
-func (j *requestLog) finish(e *Entry, status int, body []byte) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
+func (r *requestLog) finish(e *Entry, status int, body []byte) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	e.Status = status
 	if len(body) > 0 && len(body) <= logBody {
 		e.RequestBody = body

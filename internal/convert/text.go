@@ -153,20 +153,18 @@ func cut(text string) (string, bool) {
 func moment(at time.Time) string { return at.Format("2 Jan 2006, 15:04") }
 
 //nolint:gochecknoglobals // a constant
-var escapeCell = strings.NewReplacer("\\", "\\\\", "|", "\\|", "<", "\\<", "*", "\\*", "_", "\\_", "`", "\\`", "[", "\\[", "]", "\\]",
-	"\n", "<br>")
+var escapeCell = strings.NewReplacer("\\", "\\\\", "<", "\\<", "*", "\\*", "_", "\\_", "`", "\\`", "[", "\\[", "]", "\\]", "\n", "<br>")
 
 // fieldTable is a table of the values that have no place of their own.
 func fieldTable(fields []Field) string {
 	if len(fields) == 0 {
 		return ""
 	}
-	var b strings.Builder
-	b.WriteString("| Field | Value |\n| --- | --- |")
+	rows := [][]wiki.Cell{{{Text: "Field"}, {Text: "Value"}}}
 	for _, f := range fields {
-		b.WriteString("\n| " + escapeCell.Replace(oneLine(f.Name)) + " | " + escapeCell.Replace(strings.TrimSpace(f.Value)) + " |")
+		rows = append(rows, []wiki.Cell{{Text: escapeCell.Replace(oneLine(f.Name))}, {Text: escapeCell.Replace(strings.TrimSpace(f.Value))}})
 	}
-	return b.String()
+	return strings.Join(wiki.Table(rows, true), "\n")
 }
 
 // description is the issue's text, followed by values that have no field of their own.

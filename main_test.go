@@ -32,10 +32,9 @@ func allowed() map[string][]string {
 		"internal/resource":     {"internal/diag", "internal/markup"},
 		"internal/table":        {"internal/diag"},
 		"schema":                {"internal/resource"},
-		"manifest":              {"internal/diag", "internal/graph", "internal/resource", "internal/table", "schema"},
-		"internal/layout":       {"manifest"},
-		"internal/edit":         {"manifest"},
-		"internal/pull":         {"internal/diag", "internal/edit", "internal/export", "internal/resource", "manifest", "planner"},
+		"manifest":              {"internal/diag", "internal/graph", "internal/resource", "internal/table", "internal/yamltext", "schema"},
+		"internal/yamltext":     {},
+		"internal/pull":         {"internal/diag", "internal/export", "internal/resource", "internal/yamltext", "manifest", "planner"},
 		"manifest/manifesttest": {},
 		"planner":               {"internal/diag", "internal/graph", "internal/resource"},
 		"executor":              {"internal/diag", "internal/resource", "planner"},
@@ -52,7 +51,7 @@ func allowed() map[string][]string {
 		"internal/convert/encoded":   {"internal/diag"},
 		"internal/convert/jira/adf":  {"internal/convert/jira/wiki"},
 		"internal/convert/jira/wiki": {},
-		"internal/convert/mapping":   {"internal/diag"},
+		"internal/convert/mapping":   {"internal/diag", "internal/yamltext"},
 		"internal/convert/records":   {"internal/diag"},
 		"internal/convert/tabular":   {"internal/convert", "internal/convert/dates", "internal/convert/mapping", "internal/convert/records", "internal/diag", "internal/table"},
 		"internal/convert/xlsx":      {"internal/diag"},
@@ -66,8 +65,8 @@ func allowed() map[string][]string {
 		// Only tests import it.
 		"internal/sandbox/sandboxtest": {"internal/sandbox"},
 		"internal/cli": {
-			"apiclient", "executor", "internal/convert", "internal/convert/encoded", "internal/convert/github", "internal/convert/jira", "internal/convert/tabular", "internal/convert/trello", "internal/diag", "internal/doctor", "internal/export", "internal/layout", "internal/planfile", "internal/provider", "internal/pull", "internal/resource", "internal/sandbox",
-			"internal/state", "internal/view", "manifest", "planner", "schema",
+			"apiclient", "executor", "internal/convert", "internal/convert/encoded", "internal/convert/github", "internal/convert/jira", "internal/convert/tabular", "internal/convert/trello", "internal/diag", "internal/doctor", "internal/export", "internal/planfile", "internal/provider", "internal/pull", "internal/resource", "internal/sandbox",
+			"internal/state", "internal/view", "internal/yamltext", "manifest", "planner", "schema",
 		},
 		"": {"internal/cli"},
 	}
@@ -76,7 +75,7 @@ func allowed() map[string][]string {
 // only says which package alone may import a library.
 func only() map[string]string {
 	return map[string]string{
-		"gopkg.in/yaml.v3":                         "manifest, internal/convert/mapping, internal/edit, internal/layout",
+		"gopkg.in/yaml.v3":                         "manifest, internal/convert/mapping, internal/yamltext",
 		"github.com/santhosh-tekuri/jsonschema/v5": "schema",
 		"github.com/sergi/go-diff/diffmatchpatch":  "internal/view",
 		"github.com/urfave/cli/v2":                 "internal/cli",

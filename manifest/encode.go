@@ -4,12 +4,11 @@ import (
 	"bytes"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/yamltext"
 )
 
 // Map is a mapping that keeps its order. A value is a text, a [Literal], a
@@ -22,8 +21,8 @@ type Entry struct {
 	Value any
 }
 
-// Literal is written as it is: a number, a date, true, false or null. Whatever else it holds is a text.
-type Literal string
+// Literal is a [yamltext.Literal]. Whatever else it holds is a text.
+type Literal = yamltext.Literal
 
 var literal = regexp.MustCompile(`^[-+]?[A-Za-z0-9][-+.A-Za-z0-9]*$`)
 
@@ -68,7 +67,7 @@ func CheckText(f *resource.Field, text string) string {
 
 // replaceUnprintable replaces what could end a comment or hide in it.
 func replaceUnprintable(r rune) rune {
-	if !Printable(r) {
+	if !yamltext.Printable(r) {
 		return '?'
 	}
 	return r
@@ -76,7 +75,7 @@ func replaceUnprintable(r rune) rune {
 
 // lines writes a key and its value.
 func (entry Entry) lines() []string {
-	key := Scalar(entry.Key, true) + ":"
+	key := yamltext.Scalar(entry.Key, true) + ":"
 	head, below := block(entry.Value, true)
 	if head != "" {
 		key += " " + head
@@ -93,7 +92,7 @@ func block(v any, allowFlow bool) (head string, below []string) {
 		if head, ok := literalHead(v); ok {
 			return head, strings.Split(strings.TrimSuffix(v, "\n"), "\n")
 		}
-		return Scalar(v, false), nil
+		return yamltext.Scalar(v, false), nil
 	case Map:
 		if fits && (allowFlow || len(v) == 0) {
 			return line, nil
@@ -150,7 +149,7 @@ func flow(v any) (line string, fits bool) {
 		}
 		return string(v), true
 	case string:
-		line = Scalar(v, true)
+		line = yamltext.Scalar(v, true)
 		return line, len(line) <= longest && !strings.Contains(v, "\n")
 	case Map:
 		for _, entry := range v {
@@ -158,7 +157,7 @@ func flow(v any) (line string, fits bool) {
 			if !fits {
 				return "", false
 			}
-			parts = append(parts, Scalar(entry.Key, true)+": "+inner)
+			parts = append(parts, yamltext.Scalar(entry.Key, true)+": "+inner)
 		}
 		line = "{" + strings.Join(parts, ", ") + "}"
 	case []any:
@@ -175,65 +174,10 @@ func flow(v any) (line string, fits bool) {
 }
 
 // literalHead is what stands before a text of several lines that is written as it
-// is. One that begins with white space is not: readers would count it as indentation.
+// is. One that begins with white space is not, for people's sake.
 func literalHead(text string) (head string, ok bool) {
-	body := strings.TrimRight(text, "\n")
-	if !strings.Contains(text, "\n") || body == "" || strings.ContainsRune(" \t\n", rune(body[0])) ||
-		strings.ContainsFunc(body, func(r rune) bool { return r != '\n' && r != '\t' && !Printable(r) }) {
+	if !strings.Contains(text, "\n") || strings.ContainsRune(" \t\n", rune(text[0])) {
 		return "", false
 	}
-	return []string{"|-", "|", "|+"}[min(len(text)-len(body), 2)], true
-}
-
-// Scalar writes a text on one line. inFlow says that it stands between brackets, or is a key.
-func Scalar(text string, inFlow bool) string {
-	if canBePlain(text, inFlow) {
-		return text
-	}
-	return Quoted(text)
-}
-
-// Quoted writes a text in quotation marks.
-func Quoted(text string) string {
-	var b strings.Builder
-	for _, r := range text {
-		if r == '"' || r == '\\' || !Printable(r) { // the escapes of Go are some of those of YAML
-			escaped := strconv.QuoteToASCII(string(r))
-			b.WriteString(escaped[1 : len(escaped)-1])
-		} else {
-			b.WriteRune(r)
-		}
-	}
-	return `"` + b.String() + `"`
-}
-
-// sexagesimal matches what older readers take for a number to the base of 60, such as a time.
-var sexagesimal = regexp.MustCompile(`^[-+]?[0-9][0-9_]*(:[0-5]?[0-9])+(\.[0-9_]*)?$`)
-
-// canBePlain reports whether a text can stand without quotes and stays a text to every reader.
-func canBePlain(text string, inFlow bool) bool {
-	const (
-		begins = "-?:,[]{}#&*!|>'\"%@`=~<" // indicators, and what older readers resolve
-		inside = ",[]{}:?"                 // which mean something between brackets
-	)
-	if text == "" || text[0] == ' ' || text[len(text)-1] == ' ' || text[len(text)-1] == ':' || strings.IndexByte(begins, text[0]) >= 0 ||
-		strings.Contains(text, ": ") || strings.Contains(text, " #") || inFlow && strings.ContainsAny(text, inside) || !utf8.ValidString(text) {
-		return false
-	}
-	if strings.ContainsFunc(text, func(r rune) bool { return !Printable(r) }) {
-		return false
-	}
-	switch strings.ToLower(text) {
-	case "y", "n", "yes", "no", "on", "off", "---", "...":
-		return false
-	}
-	n := node{Kind: scalarNode, Value: text}
-	return n.ShortTag() == "!!str" && !sexagesimal.MatchString(text)
-}
-
-// Printable reports whether a character can stand in a file as it is: it shows, breaks
-// no line, and does not change how others show.
-func Printable(r rune) bool {
-	const joiner, nonJoiner = '\u200D', '\u200C' // within emoji and words
-	return unicode.IsPrint(r) && r != utf8.RuneError && r != 0xFEFF || unicode.Is(unicode.Zs, r) || r == joiner || r == nonJoiner
+	return yamltext.BlockHead(text)
 }

@@ -18,6 +18,7 @@ import (
 
 	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/yamltext"
 )
 
 // standardInput is the name that stands for it on the command line.
@@ -176,7 +177,7 @@ func (s *source) read(ctx context.Context, limits Limits, spent *spending, found
 	}
 	defer in.Close() //nolint:errcheck // it was only read
 	scan := &scanner{ctx: ctx, in: bufio.NewReader(in), file: s.name, limits: limits, spent: spent}
-	err = documents(scan, each)
+	err = yamltext.Documents(scan, each)
 	switch {
 	case scan.finding != nil:
 		found.add(*scan.finding)

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/yamltext"
 )
 
 // keptBytes is how much of a file is kept to find the cause of an error in it.
@@ -71,11 +72,11 @@ type cause struct {
 // locate finds the line that makes the text invalid: up to the one before, it is valid.
 func (x *syntax) locate() int {
 	r := &lineReader{rest: x.lines}
-	if documents(r, func(*node) {}) == nil {
+	if yamltext.Documents(r, func(*node) {}) == nil {
 		return 0
 	}
 	valid := func(lines int) bool {
-		return lines >= 0 && documents(strings.NewReader(strings.Join(x.lines[:lines], "\n")), func(*node) {}) == nil
+		return lines >= 0 && yamltext.Documents(strings.NewReader(strings.Join(x.lines[:lines], "\n")), func(*node) {}) == nil
 	}
 	const ahead = 3 // lines that the library reads beyond the one that it is at
 	for lines := r.handed - 1; lines >= max(0, r.handed-ahead); lines-- {

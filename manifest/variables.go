@@ -17,6 +17,7 @@ import (
 
 	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/table"
+	"github.com/planform/planform/internal/yamltext"
 	"github.com/planform/planform/schema"
 )
 
@@ -34,7 +35,7 @@ type variables struct {
 func ReadVariables(text []byte) (map[string]string, error) {
 	values := map[string]string{}
 	var wrong error
-	err := documents(bytes.NewReader(text), func(root *node) {
+	err := yamltext.Documents(bytes.NewReader(text), func(root *node) {
 		if root.Kind != mappingNode {
 			wrong = diag.WithHint(errors.New("the variables of a file are a mapping"), "write a line NAME: VALUE for each")
 			return

@@ -14,8 +14,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/planform/planform/internal/diag"
-	"github.com/planform/planform/internal/layout"
 	"github.com/planform/planform/internal/view"
+	"github.com/planform/planform/internal/yamltext"
 	"github.com/planform/planform/manifest"
 )
 
@@ -55,7 +55,7 @@ func runFmt(ctx context.Context, p Process, names []string, check bool, out outp
 		change, err := formatFile(p, name, check)
 		if err != nil {
 			d := diag.Diagnostic{Code: "not-formatted", Position: diag.Position{File: name}, Summary: err.Error()}
-			if problem, ok := errors.AsType[*layout.Problem](err); ok {
+			if problem, ok := errors.AsType[*yamltext.Problem](err); ok {
 				d.Line, d.Hint = problem.Line, "the file is as it was; planform validate says more if it is not valid YAML"
 			}
 			found.Add(d)
@@ -126,7 +126,7 @@ func formatFile(p Process, name string, check bool) (changed bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	formatted, err := layout.Format(text)
+	formatted, err := yamltext.Format(text)
 	if err != nil {
 		return false, err
 	}

@@ -11,9 +11,9 @@ import (
 	"strings"
 
 	"github.com/planform/planform/internal/diag"
-	"github.com/planform/planform/internal/edit"
 	"github.com/planform/planform/internal/export"
 	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/yamltext"
 	"github.com/planform/planform/manifest"
 	"github.com/planform/planform/planner"
 )
@@ -60,8 +60,8 @@ type taker struct {
 	Input
 
 	result  Result
-	texts   map[string][]byte     // of files as they are
-	files   map[string]*edit.File // the manifests among them
+	texts   map[string][]byte         // of files as they are
+	files   map[string]*yamltext.File // the manifests among them
 	pages   *export.Pages
 	places  map[diag.Position]int // values that are written there
 	objects map[diag.Position]int // objects that are
@@ -73,7 +73,7 @@ type taker struct {
 
 // change is an edit for the sake of a value.
 type change struct {
-	edit.Edit
+	yamltext.Edit
 
 	value    int // in the result
 	optional bool
@@ -90,7 +90,7 @@ type renaming struct {
 // Take makes the edits. An error is one of reading, or of planning again.
 func Take(in Input) (*Result, error) {
 	t := &taker{
-		Input: in, texts: map[string][]byte{}, files: map[string]*edit.File{}, pages: pages(in.Plan, in.Manifest), places: map[diag.Position]int{}, objects: map[diag.Position]int{},
+		Input: in, texts: map[string][]byte{}, files: map[string]*yamltext.File{}, pages: pages(in.Plan, in.Manifest), places: map[diag.Position]int{}, objects: map[diag.Position]int{},
 		edits: map[string][]change{}, renamed: map[*resource.Object]renaming{}, within: map[string]string{}, written: map[string][]byte{},
 	}
 	for _, o := range in.Manifest.Objects {
@@ -169,7 +169,7 @@ func (t *taker) take(d *planner.Divergence) error {
 	}
 	taken := Value{Object: o, Path: v.Field.Path(), Position: v.Position, Before: d.Change.After, After: d.Change.Before, field: field, file: v.Position.File}
 	at := len(t.result.Values)
-	e := change{Edit: edit.Edit{Line: v.Position.Line, Column: v.Position.Column, Value: value}, value: at}
+	e := change{Edit: yamltext.Edit{Line: v.Position.Line, Column: v.Position.Column, Value: value}, value: at}
 	follows := v.Position != o.Position && t.objects[v.Position] > 0 // from an object in it
 	foreign := follows || t.places[v.Position] > 1 || v.Position.File == o.Position.File && v.Position.Compare(o.Position) < 0
 	switch {
@@ -221,10 +221,10 @@ func (t *taker) encode(d *planner.Divergence) (field *resource.Field, value any,
 	v := d.Value
 	switch v.Field.Type {
 	case resource.RefSet:
-		l := edit.List{Add: t.words(d, d.Add), Whole: t.words(d, d.All)}
+		l := yamltext.List{Add: t.words(d, d.Add), Whole: t.words(d, d.All)}
 		for _, k := range d.Drop {
 			at := v.Refs[k].Position
-			l.Drop = append(l.Drop, edit.Place{Line: at.Line, Column: at.Column})
+			l.Drop = append(l.Drop, yamltext.Place{Line: at.Line, Column: at.Column})
 			if at.File != v.Position.File {
 				why = "its members are not all written here"
 			}
@@ -281,7 +281,7 @@ func (t *taker) keepKey(d *planner.Divergence, name string, value int) {
 	}
 	if resource.Slug(v.Text) == o.Key && resource.Slug(name) != o.Key {
 		t.edits[v.Position.File] = append(t.edits[v.Position.File], change{
-			Edit: edit.Edit{Line: o.Position.Line, Column: o.Position.Column, Insert: true, Key: "key", Value: o.Key, Bare: o.Kind.Short}, value: value, optional: true,
+			Edit: yamltext.Edit{Line: o.Position.Line, Column: o.Position.Column, Insert: true, Key: "key", Value: o.Key, Bare: o.Kind.Short}, value: value, optional: true,
 		})
 	}
 	t.renamed[o] = renaming{v.Text, name, value}
@@ -289,7 +289,7 @@ func (t *taker) keepKey(d *planner.Divergence, name string, value int) {
 		for i := range other.Values {
 			for k := range other.Values[i].Refs {
 				if r := &other.Values[i].Refs[k]; r.Target == o && r.Text == v.Text && r.Text != o.Key {
-					t.edits[r.Position.File] = append(t.edits[r.Position.File], change{Edit: edit.Edit{Line: r.Position.Line, Column: r.Position.Column}, value: value, follows: r})
+					t.edits[r.Position.File] = append(t.edits[r.Position.File], change{Edit: yamltext.Edit{Line: r.Position.Line, Column: r.Position.Column}, value: value, follows: r})
 				}
 			}
 		}
@@ -330,13 +330,13 @@ func (t *taker) text(file string) ([]byte, error) {
 }
 
 // manifest is a manifest to edit.
-func (t *taker) manifest(file string) (*edit.File, error) {
+func (t *taker) manifest(file string) (*yamltext.File, error) {
 	if f, ok := t.files[file]; ok {
 		return f, nil
 	}
 	text, err := t.text(file)
 	if err == nil {
-		t.files[file], err = edit.Read(text)
+		t.files[file], err = yamltext.Read(text)
 	}
 	return t.files[file], err
 }
@@ -387,7 +387,7 @@ func (t *taker) edited(first int) (edited map[string][]byte, refused map[int]str
 		}
 	}
 	for file, changes := range t.edits {
-		var list []edit.Edit
+		var list []yamltext.Edit
 		var of []change
 		for _, c := range changes {
 			switch {
@@ -412,9 +412,9 @@ func (t *taker) edited(first int) (edited map[string][]byte, refused map[int]str
 		}
 		text, errs := in.Apply(list)
 		for i, err := range errs {
-			if err != nil && (!of[i].optional || !errors.Is(err, edit.ErrKeyExists)) {
+			if err != nil && (!of[i].optional || !errors.Is(err, yamltext.ErrKeyExists)) {
 				refused[of[i].value] = err.Error()
-				if errors.Is(err, edit.ErrKeyExists) { // the value is behind an anchor of the object
+				if errors.Is(err, yamltext.ErrKeyExists) { // the value is behind an anchor of the object
 					refused[of[i].value] = shared
 				}
 			}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
 	"unicode"
@@ -12,6 +11,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/yamltext"
 )
 
 // Open is the value of what somebody has to decide.
@@ -41,40 +41,25 @@ func Parse(name string, data []byte) (*File, diag.List) {
 		return f, nil
 	}
 	var findings diag.List
-	doc, err := decode(data)
+	var roots []*yaml.Node
+	err := errors.New("the file is larger than 64 MiB")
+	if len(data) <= 64<<20 {
+		err = yamltext.Documents(bytes.NewReader(data), func(root *yaml.Node) { roots = append(roots, root) })
+	}
+	if len(roots) > 1 {
+		err = errors.New("there is more than one document in the file")
+	}
 	switch {
 	case err != nil:
 		findings.Errorf(diag.Position{File: name}, "syntax", "%s", strings.TrimPrefix(err.Error(), "yaml: "))
-	case doc.Kind == 0 || doc.Content[0].Tag == "!!null":
+	case len(roots) == 0 || roots[0].Tag == "!!null":
 		f.comments = true
-	case doc.Content[0].Kind != yaml.MappingNode:
+	case roots[0].Kind != yaml.MappingNode:
 		findings.Errorf(diag.Position{File: name, Line: 1}, "wrong-type", "the mapping file has no sections")
 	default:
-		f.root = doc.Content[0]
+		f.root = roots[0]
 	}
 	return f, findings
-}
-
-// decode reads one document; the library panics on some inputs.
-func decode(data []byte) (doc *yaml.Node, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("the YAML reader gave up: %v", r)
-		}
-	}()
-	const most = 64 << 20
-	if len(data) > most {
-		return nil, errors.New("the file is larger than 64 MiB")
-	}
-	doc = new(yaml.Node)
-	d := yaml.NewDecoder(bytes.NewReader(data))
-	if err := d.Decode(doc); err != nil && !errors.Is(err, io.EOF) {
-		return nil, err
-	}
-	if err := d.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
-		return nil, errors.New("there is more than one document in the file")
-	}
-	return doc, nil
 }
 
 // Bytes is the file with what was added; as it was read, if that is nothing.
@@ -139,12 +124,6 @@ func (f *File) Add(section, key string, value any, comment string) {
 	names[Fold(key)], f.changed = true, true
 	s.Style = 0 // a line for each: comments have no place in braces
 	put(s, key, node(value), comment)
-}
-
-// Has reports whether a section has an entry.
-func (f *File) Has(section, key string) bool {
-	s := child(f.root, section)
-	return s != nil && child(s, key) != nil
 }
 
 func put(to *yaml.Node, key string, value *yaml.Node, comment string) {

@@ -147,84 +147,66 @@ func words(list ...string) []string { return list }
 func (f *File) Mapping(losses []string) (*Mapping, diag.List) {
 	m := &Mapping{
 		Allow: map[string]int{}, UnknownPeople: "text", Components: "module", Sprints: "cycle", Archived: "skip", Numbers: "new", History: "text",
-		Versions: Versions{Fix: "label", Affects: "skip"}, Labels: Labels{Rename: map[string]string{}, Fold: true}, Comments: Comments{Header: DefaultHeader}, Attachments: Attachments{Folder: "attachments"},
+		Versions: Versions{Fix: "label", Affects: "skip"}, Labels: Labels{Rename: map[string]string{}, Fold: true},
+		Comments: Comments{Header: DefaultHeader}, Attachments: Attachments{Folder: "attachments"},
 	}
 	d := &decoder{file: f.name, m: m}
-	d.fields(f.root, table{
-		"version": func(n *yaml.Node) { d.oneOf(n, words("1")) },
-		"source": func(n *yaml.Node) {
-			d.fields(n, table{
-				"format":   func(n *yaml.Node) { d.text(n) },
-				"site":     func(n *yaml.Node) { m.Source.Site = d.site(n) },
-				"timezone": func(n *yaml.Node) { m.Source.Timezone = d.zone(n) },
-				"dates":    func(n *yaml.Node) { m.Source.Dates = d.oneOf(n, words("dmy", "mdy"), "source", "dates") },
-			})
-		},
-		"columns": func(n *yaml.Node) {
-			d.entries(n, func(key string, n *yaml.Node) { m.Columns.set(key, d.column(key, n)) })
-		},
-		"target": func(n *yaml.Node) {
-			d.fields(n, table{"workspace": func(n *yaml.Node) { m.Workspace = d.open(n, "target", "workspace") }})
-		},
-		"projects": func(n *yaml.Node) {
-			d.entries(n, func(key string, n *yaml.Node) { m.Projects.set(key, d.project(key, n)) })
-		},
-		"people": func(n *yaml.Node) {
-			d.entries(n, func(key string, n *yaml.Node) { m.People.set(key, d.person(key, n)) })
-		},
-		"unknown_people": func(n *yaml.Node) { m.UnknownPeople = d.fallback(n) },
-		"states": func(n *yaml.Node) {
-			d.entries(n, func(key string, n *yaml.Node) { m.States.set(key, d.state(key, n)) })
-		},
-		"priorities": d.choices(&m.Priorities, "priorities", Priorities()),
-		"types":      func(n *yaml.Node) { d.entries(n, func(key string, n *yaml.Node) { m.Types.set(key, d.kind(key, n)) }) },
-		"labels": func(n *yaml.Node) {
-			d.fields(n, table{
-				"rename": func(n *yaml.Node) { d.entries(n, func(key string, n *yaml.Node) { m.Labels.Rename[key] = d.text(n) }) },
-				"skip":   func(n *yaml.Node) { m.Labels.Skip = d.list(n) },
-				"add":    func(n *yaml.Node) { m.Labels.Add = d.list(n) },
-				"case":   func(n *yaml.Node) { m.Labels.Fold = d.oneOf(n, words("fold", "keep")) == "fold" },
-			})
-		},
-		"components": func(n *yaml.Node) { m.Components = d.oneOf(n, words("module", "label", "skip")) },
-		"versions": func(n *yaml.Node) {
-			d.fields(n, table{
-				"fix":     func(n *yaml.Node) { m.Versions.Fix = d.oneOf(n, words("module", "label", "skip")) },
-				"affects": func(n *yaml.Node) { m.Versions.Affects = d.oneOf(n, words("label", "skip")) },
-				"prefix":  func(n *yaml.Node) { m.Versions.Prefix = d.text(n) },
-			})
-		},
-		"sprints":  func(n *yaml.Node) { m.Sprints = d.oneOf(n, words("cycle", "skip")) },
-		"archived": func(n *yaml.Node) { m.Archived = d.oneOf(n, words("skip", "keep", "archive")) },
-		"links":    d.choices(&m.Links, "links", LinkKinds()),
-		"fields":   func(n *yaml.Node) { d.entries(n, d.field) },
-		"text": func(n *yaml.Node) {
-			d.fields(n, table{"references": func(n *yaml.Node) { m.PlainText = d.oneOf(n, words("link", "text")) == "text" }})
-		},
-		"comments": func(n *yaml.Node) {
-			d.fields(n, table{
-				"to":     func(n *yaml.Node) { m.Comments.Skip = d.oneOf(n, words("comments", "skip")) == "skip" },
-				"header": func(n *yaml.Node) { m.Comments.Header = d.text(n) },
-			})
-		},
-		"attachments": func(n *yaml.Node) {
-			d.fields(n, table{
-				"to":     func(n *yaml.Node) { m.Attachments.Skip = d.oneOf(n, words("upload", "skip")) == "skip" },
-				"folder": func(n *yaml.Node) { m.Attachments.Folder = d.folder(n) },
-			})
-		},
-		"numbers": func(n *yaml.Node) { m.Numbers = d.oneOf(n, words("new", "keep", "fill")) },
-		"history": func(n *yaml.Node) { m.History = d.oneOf(n, words("text", "full")) },
-		"allow": func(n *yaml.Node) {
-			d.entries(n, func(key string, n *yaml.Node) { d.allow(key, n, losses) })
-		},
-	})
+	d.root(losses).read(f.root)
 	d.findings.Sort()
 	return m, d.findings
 }
 
-// table says who reads which key.
-type table map[string]func(*yaml.Node)
+// root is the whole file.
+func (d *decoder) root(losses []string) setting {
+	m, ignored := d.m, new(string)
+	return d.fields(table{
+		"version": {object{"const": 1}, d.word(ignored, "1").read},
+		"source": d.fields(table{
+			"format":   d.text(ignored),
+			"site":     {anyText(), func(n *yaml.Node) { m.Source.Site = d.site(n) }},
+			"timezone": {anyText(), func(n *yaml.Node) { m.Source.Timezone = d.zone(n) }},
+			"dates":    d.wordOrOpen(&m.Source.Dates, "source", "dates", "dmy", "mdy"),
+		}),
+		"columns":        entries(d, &m.Columns, d.column),
+		"target":         d.fields(table{"workspace": d.textOrOpen(&m.Workspace, "target", "workspace")}),
+		"projects":       entries(d, &m.Projects, d.project),
+		"people":         entries(d, &m.People, d.person),
+		"unknown_people": d.fallback(),
+		"states":         entries(d, &m.States, d.state),
+		"priorities":     d.choices(&m.Priorities, "priorities", Priorities()),
+		"types":          entries(d, &m.Types, d.kind),
+		"labels": d.fields(table{
+			"rename": d.each(func(key string) setting {
+				return setting{anyText(), func(n *yaml.Node) { m.Labels.Rename[key] = d.readText(n) }}
+			}),
+			"skip": d.texts(&m.Labels.Skip),
+			"add":  d.texts(&m.Labels.Add),
+			"case": d.is(&m.Labels.Fold, "fold", "fold", "keep"),
+		}),
+		"components": d.word(&m.Components, "module", "label", "skip"),
+		"versions": d.fields(table{
+			"fix":     d.word(&m.Versions.Fix, "module", "label", "skip"),
+			"affects": d.word(&m.Versions.Affects, "label", "skip"),
+			"prefix":  d.text(&m.Versions.Prefix),
+		}),
+		"sprints":  d.word(&m.Sprints, "cycle", "skip"),
+		"archived": d.word(&m.Archived, "skip", "keep", "archive"),
+		"links":    d.choices(&m.Links, "links", LinkKinds()),
+		"fields":   d.customFields(),
+		"text":     d.fields(table{"references": d.is(&m.PlainText, "text", "link", "text")}),
+		"comments": d.fields(table{
+			"to":     d.is(&m.Comments.Skip, "skip", "comments", "skip"),
+			"header": d.text(&m.Comments.Header),
+		}),
+		"attachments": d.fields(table{
+			"to":     d.is(&m.Attachments.Skip, "skip", "upload", "skip"),
+			"folder": {anyText(), func(n *yaml.Node) { m.Attachments.Folder = d.folder(n) }},
+		}),
+		"numbers": d.word(&m.Numbers, "new", "keep", "fill"),
+		"history": d.word(&m.History, "text", "full"),
+		"allow":   d.allow(losses),
+	})
+}
 
 type decoder struct {
 	file     string
@@ -243,113 +225,8 @@ func (d *decoder) wrong(n *yaml.Node, hint, format string, args ...any) {
 	d.findings[len(d.findings)-1].Hint = hint
 }
 
-// entries reads a mapping whose keys are the source's.
-func (d *decoder) entries(n *yaml.Node, each func(key string, value *yaml.Node)) {
-	if n.Tag == "!!null" {
-		return
-	}
-	if n.Kind != yaml.MappingNode {
-		d.wrong(n, "write a line for each, such as name: value", "here are no names with values")
-		return
-	}
-	first := map[string]*yaml.Node{}
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		key := n.Content[i]
-		if key.Kind != yaml.ScalarNode || n.Content[i+1].Kind == yaml.AliasNode {
-			d.wrong(key, "write it out", "aliases and merge keys are not read here")
-			continue
-		}
-		if other := first[key.Value]; other != nil {
-			d.wrong(key, "take one of them out; the other is in line "+strconv.Itoa(other.Line), "%q is here twice", key.Value)
-			continue
-		}
-		first[key.Value] = key
-		each(key.Value, n.Content[i+1])
-	}
-}
-
-// fields reads a mapping whose keys are ours.
-func (d *decoder) fields(n *yaml.Node, known table) {
-	var names []string
-	for name := range known {
-		names = append(names, name)
-	}
-	keys := map[string]*yaml.Node{}
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		keys[n.Content[i].Value] = n.Content[i]
-	}
-	d.entries(n, func(key string, value *yaml.Node) {
-		if read, ok := known[key]; ok {
-			read(value)
-		} else {
-			d.wrong(keys[key], diag.Choose(key, sorted(names)), "there is no setting %q here", key)
-		}
-	})
-}
-
-func (d *decoder) text(n *yaml.Node) string {
-	if n.Kind != yaml.ScalarNode {
-		d.wrong(n, "", "a text is wanted here")
-		return ""
-	}
-	return n.Value
-}
-
-func (d *decoder) list(n *yaml.Node) []string {
-	if n.Kind != yaml.SequenceNode {
-		d.wrong(n, "write it in brackets: [a, b]", "a list is wanted here")
-		return nil
-	}
-	var all []string
-	for _, member := range n.Content {
-		all = append(all, d.text(member))
-	}
-	return all
-}
-
-// open is a text that may be a question; then it is "".
-func (d *decoder) open(n *yaml.Node, section, name string) string {
-	text := d.text(n)
-	if text != Open {
-		return text
-	}
-	d.m.Questions = append(d.m.Questions, Question{section, name, d.at(n)})
-	return ""
-}
-
-// oneOf is one of some words; with the names of a question, also a question.
-func (d *decoder) oneOf(n *yaml.Node, list []string, question ...string) string {
-	if len(question) == 2 && n.Value == Open {
-		return d.open(n, question[0], question[1])
-	}
-	text := d.text(n)
-	for _, word := range list {
-		if strings.EqualFold(word, text) {
-			return word
-		}
-	}
-	if n.Kind == yaml.ScalarNode {
-		d.wrong(n, diag.Choose(text, list), "%q is not possible here", text)
-	}
-	return list[0]
-}
-
-// fallback is what becomes of people without an e-mail address.
-func (d *decoder) fallback(n *yaml.Node) string {
-	if strings.Contains(n.Value, "@") {
-		return d.matching(n, email, "the form ada@example.com")
-	}
-	return d.oneOf(n, words("text", "fail"))
-}
-
-func (d *decoder) choices(to *Names[string], section string, list []string) func(*yaml.Node) {
-	return func(n *yaml.Node) {
-		d.entries(n, func(key string, n *yaml.Node) { to.set(key, d.oneOf(n, list, section, key)) })
-	}
-}
-
 func (d *decoder) zone(n *yaml.Node) string {
-	text := d.text(n)
+	text := d.readText(n)
 	if _, err := time.LoadLocation(text); err != nil || text == "" {
 		d.wrong(n, "such as Europe/Berlin or UTC", "there is no time zone %q", text)
 		return ""
@@ -359,7 +236,7 @@ func (d *decoder) zone(n *yaml.Node) string {
 
 // folder is a folder below that of the manifests, which may name no files elsewhere.
 func (d *decoder) folder(n *yaml.Node) string {
-	text := d.text(n)
+	text := d.readText(n)
 	name := path.Clean(filepath.ToSlash(text))
 	if !filepath.IsLocal(text) || name == "." || strings.HasPrefix(name, ".planform") {
 		d.wrong(n, "such as attachments: manifests name files in their own folder and below it", "%q is no folder below that of the manifests", text)
@@ -368,7 +245,7 @@ func (d *decoder) folder(n *yaml.Node) string {
 }
 
 func (d *decoder) site(n *yaml.Node) string {
-	text := strings.TrimSuffix(d.open(n, "source", "site"), "/")
+	text := strings.TrimSuffix(d.readOpen(n, "source", "site"), "/")
 	if text != "" && text != "none" && !strings.HasPrefix(text, "https://") && !strings.HasPrefix(text, "http://") {
 		d.wrong(n, "such as https://example.atlassian.net, or none", "%q is not an address", text)
 	}
@@ -381,124 +258,121 @@ var (
 	email      = regexp.MustCompile(`^[^@\s]+@[^@\s]+$`)
 )
 
-func (d *decoder) column(name string, n *yaml.Node) Column {
-	var c Column
-	field := func(n *yaml.Node) {
-		if n.Value == Open {
-			d.open(n, "columns", name)
-		} else {
-			c.Field = d.oneOf(n, ColumnFields())
+func (d *decoder) column(name string, c *Column) setting {
+	field := d.wordOrOpen(&c.Field, "columns", name, ColumnFields()...)
+	return either(field, d.fields(table{"field": field, "split": d.text(&c.Split)})).then(func(n *yaml.Node) {
+		if c.Field != "key" {
+			return
 		}
-	}
-	if n.Kind == yaml.ScalarNode {
-		field(n)
-	} else {
-		d.fields(n, table{"field": field, "split": func(n *yaml.Node) { c.Split = d.text(n) }})
-	}
-	if c.Field == "key" {
 		if d.keyColumn != "" {
 			d.wrong(n, "take the one that never changes", "the columns %s and %s cannot both be the key", d.keyColumn, name)
 		}
 		d.keyColumn = name
-	}
-	return c
+	})
 }
 
-func (d *decoder) project(name string, n *yaml.Node) Project {
-	var p Project
-	if n.Kind == yaml.ScalarNode {
+func (d *decoder) project(name string, p *Project) setting {
+	skip := setting{object{"enum": words("skip")}, func(n *yaml.Node) {
 		if p.Skip = n.Value == "skip"; !p.Skip {
 			d.wrong(n, "write skip, or {key: web, identifier: WEB, name: Website}", "%q says nothing of a project", n.Value)
 		}
-		return p
-	}
-	d.fields(n, table{
-		"key":        func(n *yaml.Node) { p.Key = d.matching(n, keyPattern, "lower-case letters, digits, hyphens") },
-		"identifier": func(n *yaml.Node) { p.Identifier = d.matching(n, identifier, "letters, digits and _, 12 at most") },
-		"name":       func(n *yaml.Node) { p.Name = d.open(n, "projects", name) },
+	}}
+	written := d.fields(table{
+		"key":        d.matching(&p.Key, keyPattern, "lower-case letters, digits, hyphens"),
+		"identifier": d.matching(&p.Identifier, identifier, "letters, digits and _, 12 at most"),
+		"name":       d.textOrOpen(&p.Name, "projects", name),
+	}).then(func(n *yaml.Node) {
+		if p.Key == "" || p.Identifier == "" {
+			d.wrong(n, "such as {key: web, identifier: WEB, name: Website}", "the project %s needs a key and an identifier", name)
+		}
+		for other, had := range d.m.Projects.exact {
+			if had.Key == p.Key && p.Key != "" || p.Identifier != "" && strings.EqualFold(had.Identifier, p.Identifier) {
+				d.wrong(n, "give one of them another key and another identifier", "the projects %s and %s would be one", other, name)
+			}
+		}
 	})
-	if p.Key == "" || p.Identifier == "" {
-		d.wrong(n, "such as {key: web, identifier: WEB, name: Website}", "the project %s needs a key and an identifier", name)
-	}
-	for other, had := range d.m.Projects.exact {
-		if had.Key == p.Key && p.Key != "" || p.Identifier != "" && strings.EqualFold(had.Identifier, p.Identifier) {
-			d.wrong(n, "give one of them another key and another identifier", "the projects %s and %s would be one", other, name)
+	written.schema["required"] = words("key", "identifier")
+	return either(skip, written)
+}
+
+func (d *decoder) person(id string, p *Person) setting {
+	p.Assign = true
+	word := setting{object{"enum": words("text", "bot", "anonymous", Open)}, func(n *yaml.Node) {
+		switch n.Value {
+		case Open:
+			d.readOpen(n, "people", id)
+		case "text":
+		case "bot":
+			p.Bot = true
+		case "anonymous":
+			p.Anonymous = true
+		default:
+			p.Email = n.Value
+			if !email.MatchString(n.Value) {
+				d.wrong(n, "write the e-mail address of a member, or "+diag.Choose(n.Value, words("text", "bot", "anonymous")), "%q is no e-mail address", n.Value)
+			}
 		}
-	}
-	return p
+	}}
+	address := d.matching(&p.Email, email, "the form ada@example.com")
+	return either(word, d.fields(table{"email": address, "as": d.text(&p.As), "assign": d.boolean(&p.Assign)}), address.schema)
 }
 
-func (d *decoder) matching(n *yaml.Node, pattern *regexp.Regexp, want string) string {
-	text := d.text(n)
-	if !pattern.MatchString(text) {
-		d.wrong(n, "it has "+want, "%q is not possible here", text)
-	}
-	return text
-}
-
-func (d *decoder) person(id string, n *yaml.Node) Person {
-	p := Person{Assign: true}
-	if n.Kind != yaml.ScalarNode {
-		d.fields(n, table{
-			"email":  func(n *yaml.Node) { p.Email = d.matching(n, email, "the form ada@example.com") },
-			"as":     func(n *yaml.Node) { p.As = d.text(n) },
-			"assign": func(n *yaml.Node) { p.Assign = d.oneOf(n, words("true", "false")) == "true" },
-		})
-		return p
-	}
-	switch n.Value {
-	case Open:
-		d.open(n, "people", id)
-	case "text":
-	case "bot":
-		p.Bot = true
-	case "anonymous":
-		p.Anonymous = true
-	default:
-		p.Email = n.Value
-		if !email.MatchString(n.Value) {
-			d.wrong(n, "write the e-mail address of a member, or "+diag.Choose(n.Value, words("text", "bot", "anonymous")), "%q is no e-mail address", n.Value)
+// fallback is what becomes of people without an e-mail address.
+func (d *decoder) fallback() setting {
+	word := d.word(&d.m.UnknownPeople, "text", "fail")
+	address := d.matching(&d.m.UnknownPeople, email, "the form ada@example.com")
+	return setting{object{"anyOf": []any{word.schema, address.schema}}, func(n *yaml.Node) {
+		if strings.Contains(n.Value, "@") {
+			address.read(n)
+		} else {
+			word.read(n)
 		}
-	}
-	return p
+	}}
 }
 
-func (d *decoder) state(name string, n *yaml.Node) State {
-	var s State
-	if n.Kind == yaml.ScalarNode {
-		s.Name = d.open(n, "states", name)
-	} else {
-		d.fields(n, table{
-			"name":  func(n *yaml.Node) { s.Name = d.open(n, "states", name) },
-			"group": func(n *yaml.Node) { s.Group = d.oneOf(n, Groups(), "states", name) },
-			"unless": func(n *yaml.Node) {
-				d.fields(n, table{"resolution": func(n *yaml.Node) { s.Unless = d.list(n) }})
-			},
-			"else": func(n *yaml.Node) { s.Else = d.text(n) },
-		})
+func (d *decoder) state(name string, s *State) setting {
+	named := d.textOrOpen(&s.Name, "states", name)
+	written := d.fields(table{
+		"name":   named,
+		"group":  d.wordOrOpen(&s.Group, "states", name, Groups()...),
+		"unless": d.fields(table{"resolution": d.texts(&s.Unless)}),
+		"else":   d.text(&s.Else),
+	}).then(func(n *yaml.Node) {
 		if (len(s.Unless) > 0) != (s.Else != "") {
 			d.wrong(n, "write both: unless: {resolution: [Duplicate]}, else: Cancelled", "unless and else belong together")
 		}
-	}
-	for _, state := range words(s.Name, s.Else) {
-		if strings.EqualFold(state, "triage") {
-			d.wrong(n, "take another name", "the service keeps the name Triage for itself")
+	})
+	return either(named, written).then(func(n *yaml.Node) {
+		for _, state := range words(s.Name, s.Else) {
+			if strings.EqualFold(state, "triage") {
+				d.wrong(n, "take another name", "the service keeps the name Triage for itself")
+			}
 		}
-	}
-	return s
+	})
 }
 
-// field is what becomes of a field of the source.
-func (d *decoder) field(name string, n *yaml.Node) {
-	if n.Kind == yaml.ScalarNode {
-		d.m.Fields.set(name, d.oneOf(n, words("text", "skip"), "fields", name))
-		return
-	}
-	var c Custom
-	d.fields(n, table{
-		"field": func(n *yaml.Node) { c.Name = strings.TrimSpace(d.text(n)) },
-		"type":  func(n *yaml.Node) { c.Type = d.oneOf(n, FieldTypes()) },
+func (d *decoder) kind(name string, t *Type) setting {
+	named := d.textOrOpen(&t.Name, "types", name)
+	return either(
+		named.then(func(*yaml.Node) { t.Skip = t.Name == "skip" }),
+		d.fields(table{"name": named, "is_epic": d.boolean(&t.Epic)}),
+	)
+}
+
+// customFields are what becomes of fields of the source: one word for each, or a custom field.
+func (d *decoder) customFields() setting {
+	return d.each(func(name string) setting {
+		var word string
+		var c Custom
+		return either(
+			d.wordOrOpen(&word, "fields", name, "text", "skip").then(func(*yaml.Node) { d.m.Fields.set(name, word) }),
+			d.fields(table{"field": d.text(&c.Name), "type": d.word(&c.Type, FieldTypes()...)}).then(func(n *yaml.Node) { d.customField(name, c, n) }),
+		)
 	})
+}
+
+func (d *decoder) customField(name string, c Custom, n *yaml.Node) {
+	c.Name = strings.TrimSpace(c.Name)
 	if c.Name == "" || len([]rune(c.Name)) > 255 {
 		d.wrong(n, "such as {field: Severity}, or {field: Severity, type: option}", "the custom field for %s needs a name", name)
 	}
@@ -510,41 +384,32 @@ func (d *decoder) field(name string, n *yaml.Node) {
 	d.m.Custom.set(name, c)
 }
 
-func (d *decoder) kind(name string, n *yaml.Node) Type {
-	var t Type
-	if n.Kind == yaml.ScalarNode {
-		t.Name = d.open(n, "types", name)
-		t.Skip = t.Name == "skip"
-		return t
-	}
-	d.fields(n, table{
-		"name":    func(n *yaml.Node) { t.Name = d.open(n, "types", name) },
-		"is_epic": func(n *yaml.Node) { t.Epic = d.oneOf(n, words("true", "false")) == "true" },
-	})
-	return t
+func (d *decoder) choices(to *Names[string], section string, list []string) setting {
+	return entries(d, to, func(key string, word *string) setting { return d.wordOrOpen(word, section, key, list...) })
 }
 
-func (d *decoder) allow(kind string, n *yaml.Node, losses []string) {
-	known := false
-	for _, l := range losses {
-		known = known || l == kind
+// allow says which losses are agreed, and how many of each.
+func (d *decoder) allow(losses []string) setting {
+	properties := object{}
+	for _, kind := range losses {
+		properties[kind] = object{"anyOf": []any{object{"enum": words("all")}, object{"type": "integer", "minimum": 0}}}
 	}
-	if !known {
-		d.wrong(n, diag.Choose(kind, losses), "there is no kind of loss %q", kind)
-		return
-	}
-	text := d.text(n)
-	count, err := strconv.Atoi(text)
-	switch {
-	case text == "all":
-		count = -1
-	case err != nil || count < 0:
-		d.wrong(n, "write all, or how many are agreed", "%q is not a number", text)
-	}
-	d.m.Allow[kind] = count
-}
-
-func sorted(names []string) []string {
-	slices.Sort(names)
-	return names
+	schema := object{"type": words("object", "null"), "properties": properties, "additionalProperties": false}
+	return setting{schema, func(n *yaml.Node) {
+		d.readEntries(n, func(kind string, n *yaml.Node) {
+			if !slices.Contains(losses, kind) {
+				d.wrong(n, diag.Choose(kind, losses), "there is no kind of loss %q", kind)
+				return
+			}
+			text := d.readText(n)
+			count, err := strconv.Atoi(text)
+			switch {
+			case text == "all":
+				count = -1
+			case err != nil || count < 0:
+				d.wrong(n, "write all, or how many are agreed", "%q is not a number", text)
+			}
+			d.m.Allow[kind] = count
+		})
+	}}
 }

@@ -1,4 +1,4 @@
-package layout_test
+package yamltext_test
 
 import (
 	"bytes"
@@ -13,8 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"gopkg.in/yaml.v3"
 
-	"github.com/planform/planform/internal/layout"
 	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/yamltext"
 	"github.com/planform/planform/manifest"
 )
 
@@ -48,14 +48,14 @@ func TestFormat(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got, err := layout.Format([]byte(tt.in))
+			got, err := yamltext.Format([]byte(tt.in))
 			if err != nil {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(tt.want, string(got)); diff != "" {
 				t.Error(diff)
 			}
-			if again, err := layout.Format(got); err != nil || string(again) != string(got) {
+			if again, err := yamltext.Format(got); err != nil || string(again) != string(got) {
 				t.Errorf("not the same a second time: %v\n%s", err, again)
 			}
 		})
@@ -76,8 +76,8 @@ func TestWhatCannotBeFormattedIsRefusedWithItsLine(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got, err := layout.Format([]byte(tt.in))
-			if problem, ok := errors.AsType[*layout.Problem](err); tt.line > 0 && (!ok || problem.Line != tt.line) {
+			got, err := yamltext.Format([]byte(tt.in))
+			if problem, ok := errors.AsType[*yamltext.Problem](err); tt.line > 0 && (!ok || problem.Line != tt.line) {
 				t.Errorf("%v, %+v\n%s", err, problem, got)
 			}
 		})
@@ -115,14 +115,14 @@ func TestManifestsMeanTheSameAfterwards(t *testing.T) {
 
 func meansTheSame(t *testing.T, name, text string) {
 	t.Helper()
-	after, err := layout.Format([]byte(text))
+	after, err := yamltext.Format([]byte(text))
 	if err != nil {
 		t.Fatalf("%s: %v\n%s", name, err, text)
 	}
 	if lost := comments(text) - comments(string(after)); lost != 0 {
 		t.Errorf("%s: %d comments fewer\n%s", name, lost, after)
 	}
-	if again, err := layout.Format(after); err != nil || !bytes.Equal(again, after) {
+	if again, err := yamltext.Format(after); err != nil || !bytes.Equal(again, after) {
 		t.Errorf("%s: not the same a second time: %v\n%s", name, err, again)
 	}
 	if diff := cmp.Diff(load(t, text), load(t, string(after))); diff != "" {
@@ -164,14 +164,14 @@ func FuzzFormat(f *testing.F) {
 		if len(text) > 4000 {
 			return
 		}
-		formatted, err := layout.Format(text)
+		formatted, err := yamltext.Format(text)
 		if err != nil {
 			return
 		}
 		if before, after := meaning(text), meaning(formatted); before != nil && !cmp.Equal(before, after, cmp.Comparer(sameNumber)) {
 			t.Errorf("%q means something else than %q: %s", formatted, text, cmp.Diff(before, after))
 		}
-		if again, err := layout.Format(formatted); err != nil || !bytes.Equal(again, formatted) {
+		if again, err := yamltext.Format(formatted); err != nil || !bytes.Equal(again, formatted) {
 			t.Errorf("%q becomes %q, and then %q: %v", text, formatted, again, err)
 		}
 	})

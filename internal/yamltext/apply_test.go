@@ -1,4 +1,4 @@
-package edit_test
+package yamltext_test
 
 import (
 	"bytes"
@@ -12,8 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"gopkg.in/yaml.v3"
 
-	"github.com/planform/planform/internal/edit"
-	"github.com/planform/planform/manifest"
+	"github.com/planform/planform/internal/yamltext"
 )
 
 // at takes the mark § out of a text. It stands in front of the place that is edited.
@@ -34,8 +33,8 @@ func TestAValueIsReplacedInTheStyleThatWasThere(t *testing.T) {
 		"plain that needs quotes":                {"a: §x\n", "b: c", "a: \"b: c\"\n"},
 		"a word of YAML":                         {"a: §x\n", "yes", "a: \"yes\"\n"},
 		"a number as a text":                     {"a: §x\n", "0777", "a: \"0777\"\n"},
-		"a date as it is":                        {"a: §2026-01-01\n", manifest.Literal("2026-12-01"), "a: 2026-12-01\n"},
-		"a date in quotes":                       {"a: §'2026-01-01'\n", manifest.Literal("2026-12-01"), "a: '2026-12-01'\n"},
+		"a date as it is":                        {"a: §2026-01-01\n", yamltext.Literal("2026-12-01"), "a: 2026-12-01\n"},
+		"a date in quotes":                       {"a: §'2026-01-01'\n", yamltext.Literal("2026-12-01"), "a: '2026-12-01'\n"},
 		"a hash":                                 {"a: §x # y\n", "# z", "a: \"# z\" # y\n"},
 		"single quotes":                          {"a: §'it''s' # one\n", "that's", "a: 'that''s' # one\n"},
 		"single quotes cannot hold a line end":   {"a: {b: §'x'}\n", "y\nz", "a: {b: \"y\\nz\"}\n"},
@@ -74,8 +73,8 @@ func TestAValueIsReplacedInTheStyleThatWasThere(t *testing.T) {
 		"a later document":                       {"a: x\n---\nb: §x\n", "w", "a: x\n---\nb: w\n"},
 		"JSON":                                   {"{\n\t\"a\": §\"x\",\n\t\"b\": 1\n}", "yes <\"\n", "{\n\t\"a\": \"yes <\\\"\\n\",\n\t\"b\": 1\n}"},
 		"nothing in JSON":                        {"{\"a\": §\"x\"}", nil, "{\"a\": null}"},
-		"a number in JSON":                       {"{\"a\": §1}", manifest.Literal("2.5"), "{\"a\": 2.5}"},
-		"a date in JSON":                         {"{\"a\": §\"2026-01-01\"}", manifest.Literal("2026-12-01"), "{\"a\": \"2026-12-01\"}"},
+		"a number in JSON":                       {"{\"a\": §1}", yamltext.Literal("2.5"), "{\"a\": 2.5}"},
+		"a date in JSON":                         {"{\"a\": §\"2026-01-01\"}", yamltext.Literal("2026-12-01"), "{\"a\": \"2026-12-01\"}"},
 		"from nothing in JSON":                   {"{\"a\": §null}", "x", "{\"a\": \"x\"}"},
 		"what must not stand in a file as it is": {"a: §'x'\n", "a\u202eb\u0085\U0001F600", "a: \"a\\u202eb\\u0085\U0001F600\"\n"},
 		"a document's mark":                      {"a: §x\n", "---", "a: \"---\"\n"},
@@ -83,14 +82,14 @@ func TestAValueIsReplacedInTheStyleThatWasThere(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			text, line, column := at(tt.in)
-			check(t, text, tt.want, edit.Edit{Line: line, Column: column, Value: tt.value})
+			check(t, text, tt.want, yamltext.Edit{Line: line, Column: column, Value: tt.value})
 		})
 	}
 }
 
-func check(t *testing.T, text, want string, edits ...edit.Edit) {
+func check(t *testing.T, text, want string, edits ...yamltext.Edit) {
 	t.Helper()
-	got, refused := edit.Apply([]byte(text), edits)
+	got, refused := yamltext.Apply([]byte(text), edits)
 	if err := errors.Join(refused...); err != nil {
 		t.Fatal(err)
 	}
@@ -141,27 +140,27 @@ func TestAListKeepsWhatStays(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			text, line, column := at(tt.in)
-			var drop []edit.Place
+			var drop []yamltext.Place
 			for _, i := range tt.drop {
 				drop = append(drop, member(text, line, column, i))
 			}
-			check(t, text, tt.want, edit.Edit{Line: line, Column: column, Value: edit.List{Drop: drop, Add: tt.add, Whole: []string{"whole", "list"}}})
+			check(t, text, tt.want, yamltext.Edit{Line: line, Column: column, Value: yamltext.List{Drop: drop, Add: tt.add, Whole: []string{"whole", "list"}}})
 		})
 	}
 }
 
 // member is the place of a list's member.
-func member(text string, line, column, i int) edit.Place {
+func member(text string, line, column, i int) yamltext.Place {
 	nodes, _ := documents([]byte(text))
 	for _, n := range all(nodes) {
 		if n.Kind == yaml.SequenceNode && n.Line == line && n.Column == column {
 			if n = n.Content[i]; n.Kind == yaml.MappingNode {
 				n = n.Content[1] // what names it
 			}
-			return edit.Place{Line: n.Line, Column: n.Column}
+			return yamltext.Place{Line: n.Line, Column: n.Column}
 		}
 	}
-	return edit.Place{}
+	return yamltext.Place{}
 }
 
 func TestAKeyIsAddedAndRenamed(t *testing.T) {
@@ -177,14 +176,14 @@ func TestAKeyIsAddedAndRenamed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			text, line, column := at(tt.in)
-			check(t, text, tt.want, edit.Edit{Line: line, Column: column, Insert: true, Key: "k", Value: "v w"})
+			check(t, text, tt.want, yamltext.Edit{Line: line, Column: column, Insert: true, Key: "k", Value: "v w"})
 		})
 	}
 	text, line, column := at("a: 1\n'b': §|\n  x\n")
-	check(t, text, "a: 1\n'c': |\n  y\n", edit.Edit{Line: line, Column: column, Key: "c", Value: "y\n"})
+	check(t, text, "a: 1\n'c': |\n  y\n", yamltext.Edit{Line: line, Column: column, Key: "c", Value: "y\n"})
 	text, line, column = at("- §a: 1\n")
-	check(t, text, "- a: 1\n  k: |\n    x\n    y\n", edit.Edit{Line: line, Column: column, Insert: true, Key: "k", Value: "x\ny\n"})
-	check(t, text, "- a: 1\n  k: [x, \"y,\"]\n", edit.Edit{Line: line, Column: column, Insert: true, Key: "k", Value: edit.List{Whole: []string{"x", "y,"}}})
+	check(t, text, "- a: 1\n  k: |\n    x\n    y\n", yamltext.Edit{Line: line, Column: column, Insert: true, Key: "k", Value: "x\ny\n"})
+	check(t, text, "- a: 1\n  k: [x, \"y,\"]\n", yamltext.Edit{Line: line, Column: column, Insert: true, Key: "k", Value: yamltext.List{Whole: []string{"x", "y,"}}})
 }
 
 func TestABareTextBecomesAMappingForAKey(t *testing.T) {
@@ -205,28 +204,28 @@ func TestABareTextBecomesAMappingForAKey(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			text, line, column := at(tt.in)
-			insert := edit.Edit{Line: line, Column: column, Insert: true, Key: "k", Value: "v", Bare: "name"}
+			insert := yamltext.Edit{Line: line, Column: column, Insert: true, Key: "k", Value: "v", Bare: "name"}
 			switch {
 			case tt.want == "":
-				if got, refused := edit.Apply([]byte(text), []edit.Edit{insert}); refused[0] == nil || string(got) != text {
+				if got, refused := yamltext.Apply([]byte(text), []yamltext.Edit{insert}); refused[0] == nil || string(got) != text {
 					t.Errorf("%q, %v", got, refused[0])
 				}
 			case tt.value == nil:
 				check(t, text, tt.want, insert)
 			default:
-				check(t, text, tt.want, edit.Edit{Line: line, Column: column, Value: tt.value}, insert)
+				check(t, text, tt.want, yamltext.Edit{Line: line, Column: column, Value: tt.value}, insert)
 			}
 		})
 	}
 	text, line, column := at("- §a\n")
-	check(t, text, "- {name: a, k: v, m: w}\n", edit.Edit{Line: line, Column: column, Insert: true, Key: "k", Value: "v", Bare: "name"},
-		edit.Edit{Line: line, Column: column, Insert: true, Key: "m", Value: "w", Bare: "name"})
+	check(t, text, "- {name: a, k: v, m: w}\n", yamltext.Edit{Line: line, Column: column, Insert: true, Key: "k", Value: "v", Bare: "name"},
+		yamltext.Edit{Line: line, Column: column, Insert: true, Key: "m", Value: "w", Bare: "name"})
 }
 
 func TestWhatCannotBeEditedIsRefusedAndTheRestIsDone(t *testing.T) {
 	t.Parallel()
 	text := "a: 1\nb: {c: x}\n{d}: 2\n? e\n: 3\n"
-	got, refused := edit.Apply([]byte(text), []edit.Edit{
+	got, refused := yamltext.Apply([]byte(text), []yamltext.Edit{
 		{Line: 1, Column: 4, Value: "2"}, {Line: 2, Column: 4, Value: "y"}, {Line: 9, Column: 9, Value: "y"}, {Line: 1, Column: 4, Value: "3"}, {Line: 2, Column: 4, Insert: true, Key: "d", Value: "4"},
 	})
 	if string(got) != "a: \"2\"\nb: {c: x, d: \"4\"}\n{d}: 2\n? e\n: 3\n" {
@@ -237,10 +236,10 @@ func TestWhatCannotBeEditedIsRefusedAndTheRestIsDone(t *testing.T) {
 			t.Errorf("%d: %v", i, refused[i])
 		}
 	}
-	if got, refused := edit.Apply([]byte("a: &x 1\nb: *x\n"), []edit.Edit{{Line: 1, Column: 4, Value: "z"}}); refused[0] == nil {
+	if got, refused := yamltext.Apply([]byte("a: &x 1\nb: *x\n"), []yamltext.Edit{{Line: 1, Column: 4, Value: "z"}}); refused[0] == nil {
 		t.Errorf("%s", got)
 	}
-	if got, refused := edit.Apply([]byte("a: [\n"), []edit.Edit{{Line: 1, Column: 4}}); refused[0] == nil || string(got) != "a: [\n" {
+	if got, refused := yamltext.Apply([]byte("a: [\n"), []yamltext.Edit{{Line: 1, Column: 4}}); refused[0] == nil || string(got) != "a: [\n" {
 		t.Errorf("%s %v", got, refused)
 	}
 }
@@ -248,8 +247,8 @@ func TestWhatCannotBeEditedIsRefusedAndTheRestIsDone(t *testing.T) {
 func TestSeveralEditsOfAFile(t *testing.T) {
 	t.Parallel()
 	check(t, "a: x\nl: [p, q]\nb: |\n  one\nc: {d: 1}\n", "a: z\nl: [q, r]\nb: |\n  two\nc: {d: 1, k: v, m: w}\n",
-		edit.Edit{Line: 3, Column: 4, Value: "two\n"}, edit.Edit{Line: 1, Column: 4, Value: "z"}, edit.Edit{Line: 2, Column: 4, Value: edit.List{Drop: []edit.Place{{2, 5}}, Add: []string{"r"}}},
-		edit.Edit{Line: 5, Column: 4, Insert: true, Key: "k", Value: "v"}, edit.Edit{Line: 5, Column: 4, Insert: true, Key: "m", Value: "w"})
+		yamltext.Edit{Line: 3, Column: 4, Value: "two\n"}, yamltext.Edit{Line: 1, Column: 4, Value: "z"}, yamltext.Edit{Line: 2, Column: 4, Value: yamltext.List{Drop: []yamltext.Place{{2, 5}}, Add: []string{"r"}}},
+		yamltext.Edit{Line: 5, Column: 4, Insert: true, Key: "k", Value: "v"}, yamltext.Edit{Line: 5, Column: 4, Insert: true, Key: "m", Value: "w"})
 }
 
 // FuzzApply edits every value of a text in turn. What is not refused reads as it was but for the value, or not at all:
@@ -270,9 +269,9 @@ func FuzzApply(f *testing.F) {
 		}
 		nodes := all(before)
 		for _, n := range nodes {
-			place := edit.Place{Line: n.Line, Column: n.Column}
-			for _, change := range []any{value, nil, edit.List{Drop: []edit.Place{place}, Add: []string{value}, Whole: []string{value}}} {
-				got, refused := edit.Apply([]byte(text), []edit.Edit{{Line: n.Line, Column: n.Column, Value: change}})
+			place := yamltext.Place{Line: n.Line, Column: n.Column}
+			for _, change := range []any{value, nil, yamltext.List{Drop: []yamltext.Place{place}, Add: []string{value}, Whole: []string{value}}} {
+				got, refused := yamltext.Apply([]byte(text), []yamltext.Edit{{Line: n.Line, Column: n.Column, Value: change}})
 				if refused[0] != nil && !bytes.Equal(got, []byte(text)) {
 					t.Fatalf("refused, and changed: %q", got)
 				}
@@ -308,7 +307,7 @@ func TestAnEditChangesNothingElse(t *testing.T) {
 				if n.Kind != yaml.ScalarNode {
 					continue
 				}
-				got, refused := edit.Apply([]byte(text), []edit.Edit{{Line: n.Line, Column: n.Column, Value: value}})
+				got, refused := yamltext.Apply([]byte(text), []yamltext.Edit{{Line: n.Line, Column: n.Column, Value: value}})
 				if refused[0] != nil { // a key is no value
 					continue
 				}
@@ -342,7 +341,7 @@ func TestAnEditChangesNothingElse(t *testing.T) {
 
 func TestTextReadsAPlace(t *testing.T) {
 	t.Parallel()
-	f, err := edit.Read([]byte("a: {b: 'docs/it''s.md'}\n"))
+	f, err := yamltext.Read([]byte("a: {b: 'docs/it''s.md'}\n"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package edit
+package yamltext
 
 import (
 	"bytes"
@@ -8,13 +8,6 @@ import (
 	"strings"
 
 	"gopkg.in/yaml.v3"
-
-	"github.com/planform/planform/manifest"
-)
-
-const (
-	step        = 2 // columns by which new lines are indented
-	blockStyles = yaml.LiteralStyle | yaml.FoldedStyle
 )
 
 // value writes a value that is no list in the place of another.
@@ -27,8 +20,8 @@ func (f *File) value(at found, value any) error {
 	if err != nil {
 		return err
 	}
-	text, isText := value.(string)
-	inBlock := isText && !at.inFlow && at.key != nil && blockable(text) && (n.Style&blockStyles != 0 || strings.Contains(strings.TrimRight(text, "\n"), "\n"))
+	text, head, inBlock := asBlock(value, n.Style&blockStyles != 0)
+	inBlock = inBlock && !at.inFlow && at.key != nil
 	switch {
 	case n.Style&blockStyles != 0 && inBlock:
 		f.newLines(at, from, to, text)
@@ -40,7 +33,7 @@ func (f *File) value(at found, value any) error {
 		f.splice(f.lineEnd(from), b.to, "")
 	case inBlock:
 		end := f.lineEnd(to)
-		f.splice(from, to, f.gap(from)+chomping(text))
+		f.splice(from, to, f.gap(from)+head)
 		f.splice(end, end, f.lines(text, at.key.Column-1+step))
 	case from == to && !f.afterColon(at, from):
 		return errExtent
@@ -50,10 +43,23 @@ func (f *File) value(at found, value any) error {
 	return nil
 }
 
+// asBlock is a value as the text of a block, which ends in one line end at most, and its head. short allows a single line.
+func asBlock(value any, short bool) (text, head string, ok bool) {
+	text, _ = value.(string)
+	if body := strings.TrimRight(text, "\n"); body != text {
+		text = body + "\n"
+	}
+	head, ok = BlockHead(text)
+	return text, head, ok && (short || strings.Contains(strings.TrimSuffix(text, "\n"), "\n"))
+}
+
 // newLines replaces the text of a block scalar, and keeps its head.
 func (f *File) newLines(at found, from, to int, text string) {
 	column := at.key.Column - 1
 	b := f.blockLines(from, column)
+	if b.indent < 0 {
+		b.indent = column + step
+	}
 	head := "|" + string(f.text[from+1:to])
 	if strings.IndexByte(" \n", text[0]) >= 0 && !strings.ContainsAny(head, "123456789") { // else the blanks would count as indentation
 		head = "|" + strconv.Itoa(b.indent-column) + head[1:]
@@ -79,25 +85,6 @@ func (f *File) afterColon(at found, from int) bool {
 	return at.key != nil && strings.HasSuffix(strings.TrimRight(f.before(from), " \t"), ":")
 }
 
-// blockable reports whether a text can be written as a block: every character shows, and its first line is no trap.
-func blockable(text string) bool {
-	body := strings.TrimRight(text, "\n")
-	return strings.Trim(body, " \t\n") != "" && body[0] != '\t' && !strings.ContainsFunc(body, func(r rune) bool { return r != '\n' && r != '\t' && !manifest.Printable(r) }) &&
-		(body[0] != '\n' || strings.TrimLeft(body, "\n")[0] != '\t')
-}
-
-// chomping is the head of a new block scalar.
-func chomping(text string) string {
-	head := "|"
-	if strings.IndexByte(" \n", text[0]) >= 0 {
-		head += strconv.Itoa(step)
-	}
-	if !strings.HasSuffix(text, "\n") {
-		head += "-"
-	}
-	return head
-}
-
 // lines are the lines of a text below the head of its block.
 func (f *File) lines(text string, indent int) string {
 	var b strings.Builder
@@ -121,7 +108,7 @@ func (f *File) inline(style yaml.Style, inFlow bool, value any) string {
 			members[i] = f.inline(0, true, text)
 		}
 		return "[" + strings.Join(members, ", ") + "]"
-	case manifest.Literal:
+	case Literal:
 		if style&(yaml.DoubleQuotedStyle|yaml.SingleQuotedStyle) == 0 && !f.json || json.Valid([]byte(v)) {
 			return string(v)
 		}
@@ -130,15 +117,15 @@ func (f *File) inline(style yaml.Style, inFlow bool, value any) string {
 		switch {
 		case f.json:
 			return inJSON(v)
-		case style&yaml.SingleQuotedStyle != 0 && !strings.ContainsFunc(v, func(r rune) bool { return !manifest.Printable(r) }):
+		case style&yaml.SingleQuotedStyle != 0 && !hides(v):
 			return "'" + strings.ReplaceAll(v, "'", "''") + "'"
 		case style&yaml.DoubleQuotedStyle != 0:
-			return manifest.Quoted(v)
+			return Quoted(v)
 		default:
-			return manifest.Scalar(v, inFlow)
+			return Scalar(v, inFlow)
 		}
 	}
-	panic("edit: no such value")
+	panic("yamltext: no such value")
 }
 
 // inJSON also escapes what is a line end, or hides, for readers of YAML.
@@ -149,7 +136,7 @@ func inJSON(text string) string {
 	_ = e.Encode(text) // a buffer takes everything
 	var safe strings.Builder
 	for _, r := range strings.TrimSuffix(b.String(), "\n") {
-		if r > 0x7e && r <= 0xffff && !manifest.Printable(r) {
+		if r > 0x7e && r <= 0xffff && !Printable(r) {
 			fmt.Fprintf(&safe, `\u%04x`, r)
 		} else {
 			safe.WriteRune(r)

@@ -1,4 +1,4 @@
-package edit
+package yamltext
 
 import (
 	"bytes"
@@ -143,21 +143,22 @@ func (f *File) bracketEnd(at int) int {
 // block is where the text of a block scalar stands.
 type block struct {
 	from, to int // its lines, without the last line end; equal = there are none
-	indent   int
+	indent   int // -1 = nothing tells
+	next     int // the number of the first line behind it, from 0
 }
 
-// blockLines finds the lines of a block scalar whose key begins in a column, from 0.
+// blockLines finds the lines of a block scalar, by the byte of its head and the column from 0 of what it belongs to; -1 = of nothing.
 func (f *File) blockLines(head, column int) block {
-	b := block{indent: -1}
+	b := block{indent: -1, from: f.lineEnd(head), to: f.lineEnd(head), next: f.line(head) + 1}
 	for _, c := range string(f.text[head:f.lineEnd(head)]) {
 		if c >= '1' && c <= '9' {
-			b.indent = column + int(c-'0')
+			b.indent = max(column, 0) + int(c-'0')
 		} else if !strings.ContainsRune("|>+-", c) {
 			break
 		}
 	}
-	for i := f.line(head) + 1; i < len(f.starts); i++ {
-		start := f.starts[i]
+	for first := b.next; b.next < len(f.starts); b.next++ {
+		start := f.starts[b.next]
 		text := string(f.text[start:f.lineEnd(start)])
 		indent := len(text) - len(strings.TrimLeft(text, " "))
 		if indent == len(text) {
@@ -169,17 +170,7 @@ func (f *File) blockLines(head, column int) block {
 		if b.indent < 0 || indent < b.indent {
 			break
 		}
-		if b.to == 0 {
-			b.from = f.starts[f.line(head)+1]
-		}
-		b.to = f.lineEnd(start)
-	}
-	if b.indent < 0 {
-		b.indent = column + step
-	}
-	if b.to == 0 {
-		b.from = f.lineEnd(head)
-		b.to = b.from
+		b.from, b.to = f.starts[first], f.lineEnd(start)
 	}
 	return b
 }

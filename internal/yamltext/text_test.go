@@ -1,8 +1,12 @@
-package manifest
+package yamltext_test
 
 import (
 	"strings"
 	"testing"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/planform/planform/internal/yamltext"
 )
 
 // Only a fault of the library is a broken file; one of ours is ours.
@@ -13,5 +17,5 @@ func TestAReadErrorIsNotReportedAsBrokenYAML(t *testing.T) {
 			t.Error("the panic was taken for an error of the file")
 		}
 	}()
-	_ = documents(strings.NewReader("a: 1\n"), func(*node) { panic("ours") })
+	_ = yamltext.Documents(strings.NewReader("a: 1\n"), func(*yaml.Node) { panic("ours") })
 }

@@ -1,0 +1,209 @@
+package mapping
+
+import (
+	"encoding/json"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/planform/planform/internal/diag"
+)
+
+// setting is one place of the file: what may stand there, and who reads it.
+type setting struct {
+	schema object // JSON Schema, for editors
+	read   func(*yaml.Node)
+}
+
+type object = map[string]any
+
+// table has the settings of a mapping whose keys are ours.
+type table map[string]setting
+
+// anyText is the schema of a text.
+func anyText() object { return object{"type": "string"} }
+
+// Schema is the JSON Schema of a mapping file, for editors. losses are the kinds that allow may name. It knows the
+// settings and their words; what belongs together, [File.Mapping] checks alone.
+func Schema(losses []string) []byte {
+	root := (&decoder{m: &Mapping{}}).root(losses).schema
+	root["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+	root["title"] = "planform mapping"
+	data, _ := json.MarshalIndent(root, "", "  ") // maps and texts always encode
+	return append(data, '\n')
+}
+
+// then also does something after the setting was read.
+func (s setting) then(more func(*yaml.Node)) setting {
+	read := s.read
+	s.read = func(n *yaml.Node) {
+		read(n)
+		more(n)
+	}
+	return s
+}
+
+// either is a text in one form or a mapping in another. others are the schemas of more forms of the text.
+func either(short, long setting, others ...object) setting {
+	choices := []any{short.schema}
+	for _, other := range others {
+		choices = append(choices, other)
+	}
+	return setting{object{"anyOf": append(choices, long.schema)}, func(n *yaml.Node) {
+		if n.Kind == yaml.ScalarNode {
+			short.read(n)
+		} else {
+			long.read(n)
+		}
+	}}
+}
+
+// fields is a mapping whose keys are ours.
+func (d *decoder) fields(known table) setting {
+	properties := object{}
+	for name, s := range known {
+		properties[name] = s.schema
+	}
+	return setting{object{"type": "object", "properties": properties, "additionalProperties": false}, func(n *yaml.Node) {
+		keys := map[string]*yaml.Node{}
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			keys[n.Content[i].Value] = n.Content[i]
+		}
+		d.readEntries(n, func(key string, value *yaml.Node) {
+			if s, ok := known[key]; ok {
+				s.read(value)
+			} else {
+				d.wrong(keys[key], diag.Choose(key, slices.Sorted(maps.Keys(known))), "there is no setting %q here", key)
+			}
+		})
+	}}
+}
+
+// each is a mapping whose keys are the source's.
+func (d *decoder) each(of func(key string) setting) setting {
+	return setting{object{"type": words("object", "null"), "additionalProperties": of("").schema}, func(n *yaml.Node) {
+		d.readEntries(n, func(key string, n *yaml.Node) { of(key).read(n) })
+	}}
+}
+
+// entries is a mapping of names of the source.
+func entries[T any](d *decoder, to *Names[T], of func(key string, value *T) setting) setting {
+	return d.each(func(key string) setting {
+		value := new(T)
+		return of(key, value).then(func(*yaml.Node) { to.set(key, *value) })
+	})
+}
+
+// word is one of some words.
+func (d *decoder) word(to *string, list ...string) setting {
+	return setting{object{"enum": list}, func(n *yaml.Node) { *to = d.readWord(n, list) }}
+}
+
+// wordOrOpen is one of some words, or a question.
+func (d *decoder) wordOrOpen(to *string, section, name string, list ...string) setting {
+	return setting{object{"enum": append(slices.Clone(list), Open)}, func(n *yaml.Node) {
+		if n.Value == Open {
+			*to = d.readOpen(n, section, name)
+		} else {
+			*to = d.readWord(n, list)
+		}
+	}}
+}
+
+// is says whether a word of some is the one.
+func (d *decoder) is(to *bool, yes string, list ...string) setting {
+	return setting{object{"enum": list}, func(n *yaml.Node) { *to = d.readWord(n, list) == yes }}
+}
+
+func (d *decoder) boolean(to *bool) setting {
+	return setting{object{"type": "boolean"}, d.is(to, "true", "true", "false").read}
+}
+
+func (d *decoder) text(to *string) setting {
+	return setting{anyText(), func(n *yaml.Node) { *to = d.readText(n) }}
+}
+
+// textOrOpen is a text that may be a question; then it is "".
+func (d *decoder) textOrOpen(to *string, section, name string) setting {
+	return setting{anyText(), func(n *yaml.Node) { *to = d.readOpen(n, section, name) }}
+}
+
+// matching is a text of a form.
+func (d *decoder) matching(to *string, pattern *regexp.Regexp, want string) setting {
+	return setting{object{"type": "string", "pattern": pattern.String()}, func(n *yaml.Node) {
+		if *to = d.readText(n); !pattern.MatchString(*to) {
+			d.wrong(n, "it has "+want, "%q is not possible here", *to)
+		}
+	}}
+}
+
+func (d *decoder) texts(to *[]string) setting {
+	return setting{object{"type": "array", "items": anyText()}, func(n *yaml.Node) {
+		if n.Kind != yaml.SequenceNode {
+			d.wrong(n, "write it in brackets: [a, b]", "a list is wanted here")
+			return
+		}
+		for _, member := range n.Content {
+			*to = append(*to, d.readText(member))
+		}
+	}}
+}
+
+// readEntries reads a mapping.
+func (d *decoder) readEntries(n *yaml.Node, each func(key string, value *yaml.Node)) {
+	if n.Tag == "!!null" {
+		return
+	}
+	if n.Kind != yaml.MappingNode {
+		d.wrong(n, "write a line for each, such as name: value", "here are no names with values")
+		return
+	}
+	first := map[string]*yaml.Node{}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key := n.Content[i]
+		if key.Kind != yaml.ScalarNode || n.Content[i+1].Kind == yaml.AliasNode {
+			d.wrong(key, "write it out", "aliases and merge keys are not read here")
+			continue
+		}
+		if other := first[key.Value]; other != nil {
+			d.wrong(key, "take one of them out; the other is in line "+strconv.Itoa(other.Line), "%q is here twice", key.Value)
+			continue
+		}
+		first[key.Value] = key
+		each(key.Value, n.Content[i+1])
+	}
+}
+
+func (d *decoder) readText(n *yaml.Node) string {
+	if n.Kind != yaml.ScalarNode {
+		d.wrong(n, "", "a text is wanted here")
+		return ""
+	}
+	return n.Value
+}
+
+func (d *decoder) readOpen(n *yaml.Node, section, name string) string {
+	text := d.readText(n)
+	if text != Open {
+		return text
+	}
+	d.m.Questions = append(d.m.Questions, Question{section, name, d.at(n)})
+	return ""
+}
+
+func (d *decoder) readWord(n *yaml.Node, list []string) string {
+	text := d.readText(n)
+	for _, word := range list {
+		if strings.EqualFold(word, text) {
+			return word
+		}
+	}
+	if n.Kind == yaml.ScalarNode {
+		d.wrong(n, diag.Choose(text, list), "%q is not possible here", text)
+	}
+	return list[0]
+}

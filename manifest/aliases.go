@@ -97,6 +97,17 @@ func invalidTag(n *node) string {
 	return n.Tag
 }
 
+// tagProblem says that a tag which was written out cannot be used, or nil.
+func tagProblem(n *node) *problem {
+	if n == nil {
+		return nil
+	}
+	if tag := invalidTag(n); tag != "" {
+		return &problem{"unknown-tag", "the tag " + quote(tag) + " cannot be used here", "remove it"}
+	}
+	return nil
+}
+
 // merger puts together mappings that have merge keys.
 type merger struct {
 	source *source
@@ -120,7 +131,7 @@ func (m *merger) pairs(n *node) []*node {
 	}
 	if flat, ok := m.memo[n]; ok {
 		if flat == nil {
-			m.report(n, "alias-cycle", "a merge key stands for something that it is part of", "")
+			m.report(n, problem{"alias-cycle", "a merge key stands for something that it is part of", ""})
 		}
 		return flat
 	}
@@ -137,10 +148,8 @@ func (m *merger) pairs(n *node) []*node {
 				seen[k.Value] = true
 			}
 		case first != nil:
-			m.found.add(diag.Diagnostic{
-				Code: "duplicate-key", Position: position(m.source, key), Summary: "the merge key << is given twice", Hint: "write a list: <<: [*one, *two]",
-				Related: []diag.Related{{Position: position(m.source, first), Note: "first given at"}},
-			})
+			twice := problem{"duplicate-key", "the merge key << is given twice", "write a list: <<: [*one, *two]"}
+			m.report(key, twice, other("first given at", position(m.source, first)))
 		default:
 			first = key
 		}
@@ -163,7 +172,7 @@ func (m *merger) merge(flat []*node, seen map[string]bool, value *node) []*node 
 	for _, source := range from {
 		to := resolved(source)
 		if to == nil || to.Kind != mappingNode {
-			m.report(source, "bad-merge", "a merge key takes a mapping or a list of mappings, not "+describe(source), "write <<: *name, where &name marks a mapping")
+			m.report(source, problem{"bad-merge", "a merge key takes a mapping or a list of mappings, not " + describe(source), "write <<: *name, where &name marks a mapping"})
 			continue
 		}
 		pairs := m.pairs(to)
@@ -182,8 +191,8 @@ func (m *merger) merge(flat []*node, seen map[string]bool, value *node) []*node 
 	return flat
 }
 
-func (m *merger) report(n *node, code, summary, hint string) {
-	m.found.add(diag.Diagnostic{Code: code, Position: position(m.source, n), Summary: summary, Hint: hint})
+func (m *merger) report(n *node, p problem, others ...diag.Related) {
+	m.found.report(position(m.source, n), "", p, others...)
 }
 
 func isMerge(key *node) bool {

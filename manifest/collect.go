@@ -52,6 +52,8 @@ type collector struct {
 
 func (w *collector) position(n *node) diag.Position { return position(w.source, n) }
 
+func (w *collector) report(n *node, path string, p problem) { w.found.report(w.position(n), path, p) }
+
 func position(s *source, n *node) diag.Position {
 	return diag.Position{File: s.name, Line: n.Line, Column: n.Column}
 }
@@ -90,15 +92,13 @@ func (w *collector) read(root *node) {
 		if root.Kind == scalarNode && strings.Count(root.Value, ",") > 1 {
 			hint = "it looks like CSV; planform convert makes manifests of tables"
 		}
-		w.found.add(diag.Diagnostic{
-			Code: "wrong-type", Position: w.position(root), Summary: "a manifest is a mapping, not " + nodeType(root), Hint: hint,
-		})
+		w.report(root, "", problem{"wrong-type", "a manifest is a mapping, not " + nodeType(root), hint})
 		return
 	}
 	w.checkTag(root, "")
 	pairs := w.merger.pairs(root)
 	if what, hint := otherFile(pairs); what != "" {
-		w.found.add(diag.Diagnostic{Code: "no-manifest", Position: w.position(root), Summary: "this is " + what + ", not a manifest", Hint: hint})
+		w.report(root, "", problem{"no-manifest", "this is " + what + ", not a manifest", hint})
 		w.hasVersion = true
 		return
 	}
@@ -233,24 +233,19 @@ func (w *collector) setWorkspace(to positionedText) {
 		w.result.workspace = to
 	case to.text:
 	default:
-		w.found.add(diag.Diagnostic{
-			Code: "conflict", Position: to.position, Path: schema.Workspace,
-			Summary: "workspace is " + quote(to.text) + " here and " + quote(w.result.workspace.text) + " elsewhere",
-			Hint:    "one run works on one workspace",
-			Related: []diag.Related{{Position: w.result.workspace.position, Note: "first given at"}},
-		})
+		summary := "workspace is " + quote(to.text) + " here and " + quote(w.result.workspace.text) + " elsewhere"
+		first := other("first given at", w.result.workspace.position)
+		w.found.report(to.position, schema.Workspace, problem{"conflict", summary, "one run works on one workspace"}, first)
 	}
 }
 
 // checkTag reports a tag that was written out and says something else than what is there.
 func (w *collector) checkTag(n *node, path string) bool {
-	fault := invalidTag(n)
-	if fault != "" {
-		w.found.add(diag.Diagnostic{
-			Code: "unknown-tag", Position: w.position(n), Path: path, Summary: "the tag " + quote(fault) + " cannot be used here", Hint: "remove it",
-		})
+	bad := tagProblem(n)
+	if bad != nil {
+		w.report(n, path, *bad)
 	}
-	return fault != ""
+	return bad != nil
 }
 
 // list finds the objects of a section, and those that are written inside them.
@@ -263,17 +258,11 @@ func (w *collector) list(k *kindInfo, section *node, parent, outer, document int
 	path := func() string { return w.result.items.listPath(parent, outer, name) }
 	w.checkTag(n, name)
 	if n.Kind != sequenceNode {
-		w.found.add(diag.Diagnostic{
-			Code: "wrong-type", Position: w.position(section), Path: path(),
-			Summary: name + " is a list, not " + describe(n), Hint: "begin each " + k.Noun() + " with a hyphen",
-		})
+		w.report(section, path(), problem{"wrong-type", name + " is a list, not " + describe(n), "begin each " + k.Noun() + " with a hyphen"})
 		return
 	}
 	if w.depth++; w.depth > w.budget.limits.Depth {
-		w.found.add(diag.Diagnostic{
-			Code: "too-deep", Position: w.position(section), Path: path(),
-			Summary: "objects are nested deeper than " + strconv.Itoa(w.budget.limits.Depth) + " levels",
-		})
+		w.report(section, path(), problem{"too-deep", "objects are nested deeper than " + strconv.Itoa(w.budget.limits.Depth) + " levels", ""})
 	} else {
 		for i, entry := range n.Content {
 			if w.budget.exceeded || w.result.tooMany {
@@ -301,24 +290,19 @@ func (w *collector) object(k *kindInfo, entry *node, it item, path func() string
 	}
 	defer func(before *element) { w.found.made = before }(w.found.made)
 	w.found.made = it.made
+	report := func(p problem) { w.report(entry, path()+"["+strconv.Itoa(it.index)+"]", p) }
 	short := k.shorthand != nil && n.Kind == scalarNode && !isNull(n)
 	if n.Kind != mappingNode && !short {
-		hint := "write its fields, such as " + k.names[0] + ": ..."
+		field := k.names[0]
 		if i := slices.IndexFunc(k.Fields, func(f resource.Field) bool { return f.Required }); i >= 0 {
-			hint = "write its fields, such as " + k.Fields[i].Name + ": ..."
+			field = k.Fields[i].Name
 		}
-		w.found.add(diag.Diagnostic{
-			Code: "wrong-type", Position: w.position(entry), Path: path() + "[" + strconv.Itoa(it.index) + "]",
-			Summary: diag.A(k.Noun()) + " is a mapping, not " + describe(n), Hint: hint,
-		})
+		report(problem{"wrong-type", diag.A(k.Noun()) + " is a mapping, not " + describe(n), "write its fields, such as " + field + ": ..."})
 		return
 	}
 	if _, most := dense(w.budget.spent.bytes); len(w.result.items) >= most {
 		w.result.tooMany = true
-		w.found.add(diag.Diagnostic{
-			Code: "too-large", Position: w.position(entry), Path: path() + "[" + strconv.Itoa(it.index) + "]",
-			Summary: "the manifest lists more than " + strconv.Itoa(most) + " objects, too many for its size", Hint: "split it and apply the parts one after another",
-		})
+		report(problem{"too-large", "the manifest lists more than " + strconv.Itoa(most) + " objects, too many for its size", splitHint})
 		return
 	}
 	it.node = n
@@ -358,13 +342,11 @@ func (w *collector) object(k *kindInfo, entry *node, it item, path func() string
 func (w *collector) follow(n *node) (to *node, done func()) {
 	to, done = w.ancestors.enter(n)
 	if to == nil {
-		w.found.add(cyclicAlias(w.source, n))
+		w.report(n, "", cyclicAlias(n))
 	}
 	return to, done
 }
 
-func cyclicAlias(s *source, n *node) diag.Diagnostic {
-	return diag.Diagnostic{
-		Code: "alias-cycle", Position: position(s, n), Summary: "the alias *" + truncate(n.Value) + " stands for something that it is part of",
-	}
+func cyclicAlias(n *node) problem {
+	return problem{"alias-cycle", "the alias *" + truncate(n.Value) + " stands for something that it is part of", ""}
 }

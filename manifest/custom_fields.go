@@ -83,7 +83,7 @@ func (s *resolver) bindCustomField(i int, v *resource.Value) {
 	path := v.Field.Name
 	_, name, _ := strings.Cut(path, ".")
 	report := func(code, summary, hint string) {
-		s.all.found.add(diag.Diagnostic{Code: code, Position: v.Position, Path: s.all.items.path(i) + "." + path, Address: string(o.Address), Summary: summary, Hint: hint})
+		s.all.report(i, v.Position, "."+path, problem{code, summary, hint})
 	}
 	is, given := o.Value("type")
 	if !given || is.Null || len(is.Refs) == 0 {

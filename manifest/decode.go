@@ -105,8 +105,8 @@ func (d *decoder) properties(it *item) {
 	if it.merges {
 		pairs = d.merger.pairs(it.node)
 	}
-	if fault := invalidTag(it.node); fault != "" {
-		d.reportTag(it.node, fault)
+	if bad := tagProblem(it.node); bad != nil {
+		d.found.report(position(d.source, it.node), d.items.path(d.present.item), *bad)
 	}
 	for i := 0; i+1 < len(pairs); i += 2 {
 		name, ok := d.present.key(pairs[i], pairs[i+1])
@@ -214,27 +214,18 @@ func (d *decoder) readText(name string, n *node) (text string, instance any, ok 
 // deref gives what a node stands for, or nil where it was reported that it cannot be used.
 func (d *decoder) deref(name string, n *node) *node {
 	to := resolved(n)
-	if to == nil {
-		d.found.add(cyclicAlias(d.source, n))
-		d.broken = append(d.broken, name)
-		return nil
+	bad := tagProblem(to)
+	switch {
+	case to == nil:
+		d.found.report(position(d.source, n), "", cyclicAlias(n))
+	case isBroken(to):
+	case bad != nil:
+		d.found.report(position(d.source, to), d.items.path(d.present.item), *bad)
+	default:
+		return to
 	}
-	if isBroken(to) {
-		d.broken = append(d.broken, name)
-		return nil
-	}
-	if fault := invalidTag(to); fault != "" {
-		d.reportTag(to, fault)
-		d.broken = append(d.broken, name)
-		return nil
-	}
-	return to
-}
-
-func (d *decoder) reportTag(n *node, tag string) {
-	d.found.add(diag.Diagnostic{
-		Code: "unknown-tag", Position: position(d.source, n), Path: d.items.path(d.present.item), Summary: "the tag " + quote(tag) + " cannot be used here", Hint: "remove it",
-	})
+	d.broken = append(d.broken, name)
+	return nil
 }
 
 // report reports a property.
@@ -244,7 +235,7 @@ func (d *decoder) report(name string, n *node, code, summary, hint string) {
 
 func (d *decoder) reportAt(at diag.Position, name, code, summary, hint string) {
 	d.broken = append(d.broken, name)
-	d.found.add(diag.Diagnostic{Code: code, Position: at, Path: d.items.path(d.present.item) + "." + name, Summary: summary, Hint: hint})
+	d.found.report(at, d.items.path(d.present.item)+"."+name, problem{code, summary, hint})
 }
 
 // textInstance is a node as the schema sees it where a text is expected.

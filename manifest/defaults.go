@@ -15,7 +15,7 @@ type defaults map[*kindInfo][]*node
 func (w *collector) readDefaults(n *node) defaults {
 	all := defaults{}
 	report := func(at *node, path, summary, hint string) {
-		w.found.add(diag.Diagnostic{Code: "bad-default", Position: w.position(at), Path: path, Summary: summary, Hint: hint})
+		w.report(at, path, problem{"bad-default", summary, hint})
 	}
 	pairs := w.merger.pairs(n)
 	for i := 0; i+1 < len(pairs); i += 2 {

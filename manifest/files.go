@@ -79,10 +79,7 @@ func sources(names []string, stdin io.Reader, found *findings) []*source {
 			continue
 		}
 		if len(inside) == 0 {
-			found.add(diag.Diagnostic{
-				Code: "no-manifest", Position: diag.Position{File: name},
-				Summary: "the directory holds no *.yaml and no *.yml", Hint: "subfolders are not read",
-			})
+			found.report(diag.Position{File: name}, "", problem{"no-manifest", "the directory holds no *.yaml and no *.yml", "subfolders are not read"})
 		}
 		for _, file := range inside {
 			info, err := inFolder(file, func(root *os.Root, name string) (fs.FileInfo, error) { return root.Stat(name) })
@@ -196,9 +193,6 @@ func (s *source) takeEdited(edited map[string][]byte) {
 		s.open = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(text)), nil }
 	}
 }
-
-// problem is what is wrong with a file that a manifest names.
-type problem struct{ code, summary, hint string }
 
 // folder is the manifest's.
 func (s *source) folder() (*os.Root, *problem) {

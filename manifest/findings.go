@@ -23,6 +23,9 @@ type findings struct {
 	made    *element // that made the object which is looked at; nil = it is written as it is
 }
 
+// problem is what a mistake is called, what it is, and what to do about it.
+type problem struct{ code, summary, hint string }
+
 type findingKey struct {
 	position diag.Position
 	severity diag.Severity
@@ -31,6 +34,14 @@ type findingKey struct {
 }
 
 func (f *findings) add(d diag.Diagnostic) { f.addSuggesting(d, nil) }
+
+// report adds an error at a place of a document.
+func (f *findings) report(at diag.Position, path string, p problem, others ...diag.Related) {
+	f.add(diag.Diagnostic{Code: p.code, Position: at, Path: path, Summary: p.summary, Hint: p.hint, Related: others})
+}
+
+// other is another place that a finding is about.
+func other(note string, at diag.Position) diag.Related { return diag.Related{Position: at, Note: note} }
 
 // addSuggesting adds a finding whose hint is looked for if it is told.
 func (f *findings) addSuggesting(d diag.Diagnostic, near func() string) {

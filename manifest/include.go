@@ -55,7 +55,7 @@ func (r *reader) include(by inclusion) {
 
 func (r *reader) cannotInclude(by inclusion, bad problem) {
 	r.complete = false
-	r.found.add(diag.Diagnostic{Code: bad.code, Position: position(by.source, by.entry), Path: schema.Include, Summary: bad.summary, Hint: bad.hint})
+	r.found.report(position(by.source, by.entry), schema.Include, bad)
 }
 
 // manifests are the files that a manifest includes by a name, in which *, ? and [ stand for what they do in a shell.
@@ -153,12 +153,9 @@ func (r *reader) checkInclusions() {
 			if _, given := r.given.values[name]; !ok || given || isBroken(passed.node) || isBroken(used.node) || r.equal(passed.node, used.node) {
 				continue
 			}
-			r.found.add(diag.Diagnostic{
-				Code: "conflict", Position: position(by.source, by.entry), Path: schema.Include,
-				Summary: "the variable " + name + " of " + by.of.name + " has another value here than elsewhere, and a file is read once",
-				Hint:    "give it one value, or call one of the variables otherwise",
-				Related: []diag.Related{{Position: used.position(), Note: "the other value is at"}},
-			})
+			summary := "the variable " + name + " of " + by.of.name + " has another value here than elsewhere, and a file is read once"
+			conflict := problem{"conflict", summary, "give it one value, or call one of the variables otherwise"}
+			r.found.report(position(by.source, by.entry), schema.Include, conflict, other("the other value is at", used.position()))
 		}
 	}
 }

@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"strconv"
 	"strings"
-
-	"github.com/planform/planform/internal/diag"
 )
 
 // readJSON takes a field that is passed on as it is: a mapping of whatever JSON can
@@ -26,7 +24,7 @@ func (d *decoder) readJSON(name string, n *node) (text string, instance any, ok 
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(root); err != nil && !t.failed {
-		t.report(n, "bad-value", err.Error(), "")
+		t.report(n, problem{"bad-value", err.Error(), ""})
 	}
 	if t.failed {
 		d.broken = append(d.broken, name)
@@ -48,15 +46,13 @@ func (t *jsonTree) value(n *node, depth int) any {
 	to, leave := t.ancestors.enter(n)
 	defer leave()
 	if to == nil {
-		t.failed = true
-		t.d.found.add(cyclicAlias(t.d.source, n))
-		return nil
+		return t.report(n, cyclicAlias(n))
 	}
 	if depth > t.d.budget.limits.Depth {
-		return t.report(n, "too-deep", t.name+" is nested deeper than "+strconv.Itoa(t.d.budget.limits.Depth)+" levels", "")
+		return t.report(n, problem{"too-deep", t.name + " is nested deeper than " + strconv.Itoa(t.d.budget.limits.Depth) + " levels", ""})
 	}
-	if fault := invalidTag(to); fault != "" {
-		return t.report(to, "unknown-tag", "the tag "+quote(fault)+" cannot be used here", "remove it")
+	if bad := tagProblem(to); bad != nil {
+		return t.report(to, *bad)
 	}
 	if to.Kind == scalarNode {
 		return t.scalar(to)
@@ -84,7 +80,7 @@ func (t *jsonTree) mapping(pairs []*node, depth int) any {
 	for i := 0; i+1 < len(pairs); i += 2 {
 		key := resolved(pairs[i])
 		if key == nil || key.Kind != scalarNode {
-			t.report(pairs[i], "bad-key", "a key must be a text", "")
+			t.report(pairs[i], problem{"bad-key", "a key must be a text", ""})
 			continue
 		}
 		if first, twice := keys[key.Value]; twice {
@@ -114,7 +110,7 @@ func (t *jsonTree) scalar(n *node) any {
 func (t *jsonTree) text(n *node, text string) any {
 	text = normalizeLineEnds(text)
 	if r, bad := controlCharacter(text); bad {
-		return t.report(n, "control-character", t.name+" holds the control character "+runeName(r), "remove it")
+		return t.report(n, problem{"control-character", t.name + " holds the control character " + runeName(r), "remove it"})
 	}
 	return text
 }
@@ -122,8 +118,8 @@ func (t *jsonTree) text(n *node, text string) any {
 func (t *jsonTree) path() string { return t.d.items.path(t.d.present.item) + "." + t.name }
 
 // report reports a node, which then has no value.
-func (t *jsonTree) report(n *node, code, summary, hint string) any {
+func (t *jsonTree) report(n *node, p problem) any {
 	t.failed = true
-	t.d.found.add(diag.Diagnostic{Code: code, Position: position(t.d.source, n), Path: t.path(), Summary: summary, Hint: hint})
+	t.d.found.report(position(t.d.source, n), t.path(), p)
 	return nil
 }

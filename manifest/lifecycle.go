@@ -130,12 +130,8 @@ func (a *assembly) checkPreviously() {
 			if first == i {
 				summary = quote(key) + " is the key that it has"
 			}
-			other := a.items[first].object
-			a.found.add(diag.Diagnostic{
-				Code: "still-there", Position: it.object.Position, Path: a.items.path(i) + "." + schema.Previously, Address: string(it.object.Address),
-				Summary: summary, Hint: "write a key there that nothing has any more",
-				Related: []diag.Related{{Position: other.Position, Note: "it is at"}},
-			})
+			inUse := problem{"still-there", summary, "write a key there that nothing has any more"}
+			a.report(i, it.object.Position, "."+schema.Previously, inUse, other("it is at", a.items[first].object.Position))
 		}
 	}
 }

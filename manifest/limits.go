@@ -34,6 +34,8 @@ func dense(bytes int64) (elements, objects int) {
 	return 100_000 + int(bytes/5), 50_000 + int(bytes/16)
 }
 
+const splitHint = "split it and apply the parts one after another"
+
 func bytesText(n int64) string {
 	if n >= 1<<20 && n%(1<<20) == 0 {
 		return strconv.FormatInt(n>>20, 10) + " MiB"

@@ -65,7 +65,7 @@ func Load(ctx context.Context, names []string, opts Options) (*Manifest, diag.Li
 	limits := opts.Limits.withDefaults()
 	found := &findings{max: limits.Findings}
 	if len(names) == 0 {
-		found.add(diag.Diagnostic{Code: "no-manifest", Summary: "no manifest is named", Hint: "name one with -f"})
+		found.report(diag.Position{}, "", problem{"no-manifest", "no manifest is named", "name one with -f"})
 	}
 	given := &variables{values: opts.Variables, getenv: opts.Getenv, read: map[string]string{}, tables: map[string]*value{}}
 	if given.getenv == nil {
@@ -87,10 +87,8 @@ func Load(ctx context.Context, names []string, opts Options) (*Manifest, diag.Li
 		s.close()
 	}
 	if len(m.Files) == 0 && len(m.Skipped) > 0 {
-		found.add(diag.Diagnostic{
-			Code: "no-manifest", Position: diag.Position{File: names[0]},
-			Summary: "no YAML file of the directory is a manifest", Hint: "a manifest has version: 1 and a section such as projects:",
-		})
+		none := problem{"no-manifest", "no YAML file of the directory is a manifest", "a manifest has version: 1 and a section such as projects:"}
+		found.report(diag.Position{File: names[0]}, "", none)
 	}
 	r.checkInclusions()
 	if r.complete {
@@ -101,17 +99,14 @@ func Load(ctx context.Context, names []string, opts Options) (*Manifest, diag.Li
 	if opts.Workspace != "" {
 		m.Workspace, m.WorkspacePosition = opts.Workspace, diag.Position{}
 		if vs := checker.CheckDocument(map[string]any{schema.Workspace: opts.Workspace}); len(vs) > 0 {
-			found.add(diag.Diagnostic{
-				Code: "bad-workspace", Summary: quote(opts.Workspace) + " is no workspace slug",
-				Hint: "take the slug as the workspace's web address shows it: letters, digits, - and _",
-			})
+			found.report(diag.Position{}, "", problem{"bad-workspace", quote(opts.Workspace) + " is no workspace slug", slugHint})
 		}
 	}
 	if err := ctx.Err(); err != nil {
 		return m, diag.List{{Code: "interrupted", Summary: "reading was interrupted"}}
 	}
 	if !opts.AllowEmpty && r.complete && len(r.all.items) == 0 && len(files) > 0 && !found.hasErrors() {
-		found.add(emptyManifest(files))
+		found.report(diag.Position{File: files[0].name}, "", emptyManifest(len(files)))
 	}
 	merged := merge(r.all.items, found)
 	resolve(merged, r.kinds, r.complete)
@@ -159,9 +154,7 @@ func (r *reader) file(ctx context.Context, s *source) bool {
 		r.include(by)
 	}
 	if complete && c.notEmpty && !c.hasVersion {
-		r.found.add(diag.Diagnostic{
-			Code: "missing-version", Position: diag.Position{File: s.name}, Summary: "the manifest does not say its version", Hint: "begin it with version: 1",
-		})
+		r.found.report(diag.Position{File: s.name}, "", problem{"missing-version", "the manifest does not say its version", "begin it with version: 1"})
 	}
 	if r.all.tooMany || r.budget.exceeded { // nothing is looked at that was not worth its memory
 		r.all.items, r.complete = r.all.items[:first], false
@@ -178,24 +171,19 @@ func (r *reader) file(ctx context.Context, s *source) bool {
 	r.found.made = nil
 	if r.budget.exceeded {
 		r.budget.exceeded = false
-		r.found.add(diag.Diagnostic{
-			Code: "alias-expansion", Position: diag.Position{File: s.name},
-			Summary: "the aliases of the file stand for too many elements", Hint: "write out what they stand for, or use fewer of them",
-		})
+		tooMany := problem{"alias-expansion", "the aliases of the file stand for too many elements", "write out what they stand for, or use fewer of them"}
+		r.found.report(diag.Position{File: s.name}, "", tooMany)
 	}
 	return true
 }
 
 // emptyManifest reports that nothing is in any of the manifests.
-func emptyManifest(files []*source) diag.Diagnostic {
-	summary := "there is nothing in the manifest"
-	if len(files) > 1 {
-		summary = "there is nothing in any of the " + diag.Count(len(files), "manifest")
+func emptyManifest(files int) problem {
+	const hint = "list the contents of the workspace, for example under projects:; to delete everything that earlier manifests created, use --prune"
+	if files > 1 {
+		return problem{"empty", "there is nothing in any of the " + diag.Count(files, "manifest"), hint}
 	}
-	return diag.Diagnostic{
-		Code: "empty", Position: diag.Position{File: files[0].name}, Summary: summary,
-		Hint: "list the contents of the workspace, for example under projects:; to delete everything that earlier manifests created, use --prune",
-	}
+	return problem{"empty", "there is nothing in the manifest", hint}
 }
 
 // item is one object as it was found in a document.

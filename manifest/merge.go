@@ -32,6 +32,22 @@ type assembly struct {
 	byID  map[identityKey]int // of items, by ID and by readable identifier
 }
 
+// report reports an object, or the part of it that path names.
+func (a *assembly) report(i int, at diag.Position, path string, p problem, others ...diag.Related) {
+	a.tell(diag.Error, i, at, path, p, others...)
+}
+
+func (a *assembly) warn(i int, at diag.Position, path string, p problem, others ...diag.Related) {
+	a.tell(diag.Warning, i, at, path, p, others...)
+}
+
+func (a *assembly) tell(severity diag.Severity, i int, at diag.Position, path string, p problem, others ...diag.Related) {
+	a.found.add(diag.Diagnostic{
+		Severity: severity, Code: p.code, Position: at, Path: a.items.path(i) + path, Address: string(a.items[i].object.Address),
+		Summary: p.summary, Hint: p.hint, Related: others,
+	})
+}
+
 // merge gives every object its key and address, and puts together what several documents say of one object.
 func merge(items items, found *findings) *assembly {
 	a := &assembly{items: items, found: found, byKey: make(map[objectKey]int, len(items)), byID: map[identityKey]int{}}
@@ -46,6 +62,7 @@ func merge(items items, found *findings) *assembly {
 		}
 		at := i
 		derived := a.deriveKey(at)
+		a.address(it)
 		key := objectKey{it.kind, it.parent, it.object.Key}
 		if first, twice := a.byKey[key]; twice {
 			if it.kind.creatable || a.items[first].document == it.document {
@@ -60,7 +77,6 @@ func merge(items items, found *findings) *assembly {
 		} else {
 			a.byKey[key] = at
 		}
-		a.address(it)
 		a.checkUniqueID(it, at, it.object.ID)
 		a.checkUniqueID(it, at, it.object.Identifier)
 		a.checkUniqueName(names, it, at)
@@ -116,36 +132,29 @@ func (a *assembly) deriveKey(i int) (from string) {
 	}
 	o.Key = "?" + strconv.Itoa(i) // whatever it is, it equals no other
 	if it.ok {
-		a.found.add(diag.Diagnostic{
-			Code: "missing-key", Position: o.Position, Path: a.items.path(i), Summary: "no key can be made of the " + strings.Join(it.kind.KeyFrom, " or "),
-			Hint: "write a key",
-		})
+		a.report(i, o.Position, "", problem{"missing-key", "no key can be made of the " + strings.Join(it.kind.KeyFrom, " or "), "write a key"})
 	}
 	return ""
 }
 
 // reportDuplicateKey reports two objects with one key.
 func (a *assembly) reportDuplicateKey(i, first int, derived string) {
-	it, other := &a.items[i], &a.items[first]
-	d := diag.Diagnostic{
-		Code: "duplicate-object-key", Position: it.object.Position, Path: a.items.path(i), Address: string(other.object.Address),
-		Summary: "two " + diag.Plural(it.kind.Noun()) + " have the key " + quote(it.object.Key),
-		Hint:    "give one of them another key",
-		Related: []diag.Related{{Position: other.object.Position, Note: "the first is at"}},
-	}
+	it, one := &a.items[i], &a.items[first]
+	p := problem{"duplicate-object-key", "two " + diag.Plural(it.kind.Noun()) + " have the key " + quote(it.object.Key), "give one of them another key"}
 	if !it.kind.creatable {
-		d.Hint = "put them together, or give one of them another key"
+		p.hint = "put them together, or give one of them another key"
 	}
 	if f, ok := it.kind.Field(derived); ok {
-		d.Hint = "give one of them a key: without one, the key comes from the " + derived
+		p.hint = "give one of them a key: without one, the key comes from the " + derived
 		if f.Type == resource.URL {
-			d.Summary, d.Hint = "the "+it.kind.Noun()+" "+quote(it.object.Key)+" is written twice", "remove one of them"
+			p.summary, p.hint = "the "+it.kind.Noun()+" "+quote(it.object.Key)+" is written twice", "remove one of them"
 		}
 	}
-	if other.made != nil && other.object.Position == it.object.Position {
-		d.Related = []diag.Related{{Position: other.made.value.position(), Note: "the first is made for"}}
+	where := other("the first is at", one.object.Position)
+	if one.made != nil && one.object.Position == it.object.Position {
+		where = other("the first is made for", one.made.value.position())
 	}
-	a.found.add(d)
+	a.report(i, it.object.Position, "", p, where)
 }
 
 // checkUniqueID reports a second object with the same ID or identifier.
@@ -159,19 +168,16 @@ func (a *assembly) checkUniqueID(it *item, i int, id string) {
 		a.byID[key] = i
 		return
 	}
-	other := &a.items[first]
+	one := a.items[first].object
 	if first == i || a.byKey[objectKey{it.kind, it.parent, it.object.Key}] != i {
 		return // the same one, or reported for its key
 	}
 	hint := "write each object once"
 	if !it.kind.creatable {
-		hint = "to add to the first, write key: " + other.object.Key
+		hint = "to add to the first, write key: " + one.Key
 	}
-	a.found.add(diag.Diagnostic{
-		Code: "duplicate-id", Position: it.object.Position, Path: a.items.path(i), Address: string(it.object.Address),
-		Summary: "two " + diag.Plural(it.kind.Noun()) + " are said to be " + quote(id), Hint: hint,
-		Related: []diag.Related{{Position: other.object.Position, Note: "the first is at"}},
-	})
+	twin := problem{"duplicate-id", "two " + diag.Plural(it.kind.Noun()) + " are said to be " + quote(id), hint}
+	a.report(i, it.object.Position, "", twin, other("the first is at", one.Position))
 }
 
 // checkUniqueName reports two objects of one name, if their kind is recognised by it or
@@ -199,11 +205,8 @@ func (a *assembly) checkUniqueName(names map[objectKey]int, it *item, i int) {
 		if f.Unique {
 			hint = "the service takes it once: change one"
 		}
-		a.found.add(diag.Diagnostic{
-			Code: "duplicate-name", Position: it.object.Position, Path: a.items.path(i), Address: string(it.object.Address),
-			Summary: "two " + diag.Plural(it.kind.Noun()) + " have the " + f.Name + " " + quote(text), Hint: hint,
-			Related: []diag.Related{{Position: a.items[first].object.Position, Note: "the first is at"}},
-		})
+		namesake := problem{"duplicate-name", "two " + diag.Plural(it.kind.Noun()) + " have the " + f.Name + " " + quote(text), hint}
+		a.report(i, it.object.Position, "", namesake, other("the first is at", a.items[first].object.Position))
 	}
 }
 
@@ -222,12 +225,9 @@ func (a *assembly) join(first, i int) {
 		existing, ok := to.Value(v.Field.Name)
 		switch {
 		case !ok:
-			if other := alternative(to, v.Field); other != nil {
-				a.found.add(diag.Diagnostic{
-					Code: "exclusive", Position: v.Position, Path: a.items.path(i) + "." + v.Field.Name,
-					Summary: other.Field.Name + " and " + v.Field.Name + " are alternatives", Hint: "keep one of them",
-					Related: []diag.Related{{Position: other.Position, Note: other.Field.Name + " is at"}},
-				})
+			if had := alternative(to, v.Field); had != nil {
+				both := problem{"exclusive", had.Field.Name + " and " + v.Field.Name + " are alternatives", "keep one of them"}
+				a.report(i, v.Position, "."+v.Field.Name, both, other(had.Field.Name+" is at", had.Position))
 				continue
 			}
 			to.Values = insert(to, *v)
@@ -277,12 +277,9 @@ func (a *assembly) joinText(i int, name string, to *string, from string, at diag
 	}
 }
 
-func (a *assembly) conflict(i int, name, here, there string, at, other diag.Position) {
-	a.found.add(diag.Diagnostic{
-		Code: "conflict", Position: at, Path: a.items.path(i) + "." + name, Address: string(a.items[i].object.Address),
-		Summary: name + " is " + here + " here and " + there + " elsewhere", Hint: "write it once",
-		Related: []diag.Related{{Position: other, Note: "first given at"}},
-	})
+func (a *assembly) conflict(i int, name, here, there string, at, first diag.Position) {
+	two := problem{"conflict", name + " is " + here + " here and " + there + " elsewhere", "write it once"}
+	a.report(i, at, "."+name, two, other("first given at", first))
 }
 
 func valueText(v *resource.Value) string {

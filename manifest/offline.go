@@ -58,15 +58,14 @@ func (a *assembly) checkOffline() {
 
 func (a *assembly) offline(i int, severity diag.Severity, code string, v *resource.Value, summary, hint string) {
 	o := a.items[i].object
-	d := diag.Diagnostic{Severity: severity, Code: code, Position: o.Position, Path: a.items.path(i), Address: string(o.Address), Summary: summary, Hint: hint}
+	at, path := o.Position, ""
 	if v != nil {
-		d.Position = v.Position
+		at, path = v.Position, "."+v.Field.Path()
 		if own, _ := o.Value(v.Field.Name); own != v {
-			d.Path, d.Address = a.items.path(a.items[i].parent), string(o.Parent.Address)
+			i = a.items[i].parent
 		}
-		d.Path += "." + v.Field.Path()
 	}
-	a.found.add(d)
+	a.tell(severity, i, at, path, problem{code, summary, hint})
 }
 
 // checkLetters reports objects whose names differ in capitals only, also from what every new parent has.
@@ -122,11 +121,9 @@ func (a *assembly) checkGuests(i int) {
 				continue
 			}
 			role := members.Refs[at].Attribute
-			a.found.add(diag.Diagnostic{
-				Severity: diag.Warning, Code: "left-out", Position: r.Position, Path: a.items.valuePath(i, v.Field, n), Address: string(o.Address),
-				Summary: r.Text + " is " + diag.A(role) + " of " + string(container.Address) + ", and the service accepts no " + role + " as " + v.Field.Name,
-				Hint:    "give them the " + m.Attribute.Name + " " + v.Field.MemberRole + ", or leave them out",
-			})
+			summary := r.Text + " is " + diag.A(role) + " of " + string(container.Address) + ", and the service accepts no " + role + " as " + v.Field.Name
+			hint := "give them the " + m.Attribute.Name + " " + v.Field.MemberRole + ", or leave them out"
+			a.warn(i, r.Position, memberPath(v.Field, n), problem{"left-out", summary, hint})
 		}
 	}
 }

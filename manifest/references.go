@@ -103,7 +103,7 @@ func (s *resolver) linkable() map[resource.Address]*resource.Object {
 func (s *resolver) unknownLink(i int, v *resource.Value, text string, all map[resource.Address]*resource.Object) {
 	const most = 20_000 // beyond, comparing takes longer than anybody waits for a hint
 	d := diag.Diagnostic{
-		Code: "unknown-reference", Position: v.Position, Path: s.all.items.valuePath(i, v.Field, 0), Address: string(s.all.items[i].object.Address),
+		Code: "unknown-reference", Position: v.Position, Path: s.all.items.path(i) + memberPath(v.Field, 0), Address: string(s.all.items[i].object.Address),
 		Summary: v.Field.Name + " links to no object of the manifest: " + quote(resource.AddressScheme+text),
 	}
 	s.all.found.addSuggesting(d, func() string {
@@ -153,12 +153,10 @@ func (a *assembly) checkRelations() {
 					continue
 				}
 				said[relation{kind, from, to}] = v.Refs[m].Position
-				if other, both := said[relation{kind, to, from}]; both {
-					a.found.add(diag.Diagnostic{
-						Severity: diag.Warning, Code: "contradiction", Position: v.Refs[m].Position, Path: a.items.valuePath(i, v.Field, m), Address: string(it.object.Address),
-						Summary: quote(it.object.Key) + " and " + quote(v.Refs[m].Target.Key) + " are " + v.Field.Name + " in both directions", Hint: "take one of them out",
-						Related: []diag.Related{{Position: other, Note: "the other way round at"}},
-					})
+				if opposite, both := said[relation{kind, to, from}]; both {
+					summary := quote(it.object.Key) + " and " + quote(v.Refs[m].Target.Key) + " are " + v.Field.Name + " in both directions"
+					contradiction := problem{"contradiction", summary, "take one of them out"}
+					a.warn(i, v.Refs[m].Position, memberPath(v.Field, m), contradiction, other("the other way round at", opposite))
 				}
 			}
 		}
@@ -199,10 +197,8 @@ func (s *resolver) object(i int) {
 				s.reference(i, v.Field, k, ref, m)
 			}
 			if v.Refs[m].Target == o && v.Field.Type == resource.RefSet { // a single one is a circle
-				s.all.found.add(diag.Diagnostic{
-					Code: "own-reference", Position: v.Refs[m].Position, Path: s.all.items.valuePath(i, v.Field, m), Address: string(o.Address),
-					Summary: quote(o.Key) + " names itself in " + v.Field.Name, Hint: "name another " + k.Noun(),
-				})
+				own := problem{"own-reference", quote(o.Key) + " names itself in " + v.Field.Name, "name another " + k.Noun()}
+				s.all.report(i, v.Refs[m].Position, memberPath(v.Field, m), own)
 			}
 		}
 	}
@@ -217,11 +213,8 @@ func (s *resolver) only(i int) {
 		s.single[key] = i
 		return
 	}
-	s.all.found.add(diag.Diagnostic{
-		Code: "one-only", Position: it.object.Position, Path: s.all.items.path(i), Address: string(it.object.Address),
-		Summary: diag.A(it.object.Parent.Kind.Noun()) + " has one " + it.kind.Noun() + " at most", Hint: "keep one of them",
-		Related: []diag.Related{{Position: s.all.items[first].object.Position, Note: "the other is at"}},
-	})
+	second := problem{"one-only", diag.A(it.object.Parent.Kind.Noun()) + " has one " + it.kind.Noun() + " at most", "keep one of them"}
+	s.all.report(i, it.object.Position, "", second, other("the other is at", s.all.items[first].object.Position))
 }
 
 // scope is the item in which references of an item to the kind are looked up, or -1 for the
@@ -278,7 +271,7 @@ func (s *resolver) reference(i int, f *resource.Field, k *kindInfo, ref *resourc
 	}
 	if k.AdoptOnRequestOnly { // objects of the kind are not looked up by name
 		s.all.found.addSuggesting(diag.Diagnostic{
-			Code: "unknown-reference", Position: ref.Position, Path: s.all.items.valuePath(i, f, member), Address: string(s.all.items[i].object.Address),
+			Code: "unknown-reference", Position: ref.Position, Path: s.all.items.path(i) + memberPath(f, member), Address: string(s.all.items[i].object.Address),
 			Summary: f.Name + " names no " + k.Noun() + " of the manifest: " + quote(ref.Text),
 		}, func() string {
 			if f.CrossProject {
@@ -315,13 +308,12 @@ func (s *resolver) crossProject(k *kindInfo, ref *resource.Reference) bool {
 	return true
 }
 
-// valuePath is the place of a reference in the document.
-func (list items) valuePath(i int, f *resource.Field, member int) string {
-	path := list.path(i) + "." + f.Path()
+// memberPath is the place of a reference in its object.
+func memberPath(f *resource.Field, member int) string {
 	if f.Type == resource.RefSet {
-		path += "[" + strconv.Itoa(member) + "]"
+		return "." + f.Path() + "[" + strconv.Itoa(member) + "]"
 	}
-	return path
+	return "." + f.Path()
 }
 
 // checkIdentifier deals with a text that has the form of a readable identifier. It reports whether that is what it is.
@@ -330,10 +322,8 @@ func (s *resolver) checkIdentifier(i int, f *resource.Field, k *kindInfo, scope 
 		return false // one word, which may be a name as well: it is looked up
 	}
 	upper := strings.ToUpper(ref.Text)
-	problem := func(code, summary, hint string) {
-		s.all.found.add(diag.Diagnostic{
-			Code: code, Position: ref.Position, Path: s.all.items.path(i) + "." + f.Path(), Address: string(s.all.items[i].object.Address), Summary: summary, Hint: hint,
-		})
+	report := func(code, summary, hint string) {
+		s.all.report(i, ref.Position, "."+f.Path(), problem{code, summary, hint})
 	}
 	project := ""
 	if scope >= 0 {
@@ -345,11 +335,12 @@ func (s *resolver) checkIdentifier(i int, f *resource.Field, k *kindInfo, scope 
 		if upper != ref.Text {
 			return false // a key that is not there, such as sprint-1
 		}
-		problem("other-"+k.Parent, f.Name+" "+quote(ref.Text)+" is in another "+resource.MustLookup(k.Parent).Noun()+" than "+project, "name one of the same "+resource.MustLookup(k.Parent).Noun())
+		parent := resource.MustLookup(k.Parent).Noun()
+		report("other-"+k.Parent, f.Name+" "+quote(ref.Text)+" is in another "+parent+" than "+project, "name one of the same "+parent)
 	case upper != ref.Text && project == "":
 		return false
 	case upper != ref.Text:
-		problem("identifier-case", "the service knows identifiers in upper case only, not "+quote(ref.Text), "write "+upper)
+		report("identifier-case", "the service knows identifiers in upper case only, not "+quote(ref.Text), "write "+upper)
 	}
 	return true
 }
@@ -362,11 +353,9 @@ func (s *resolver) setTarget(i int, f *resource.Field, k *kindInfo, ref *resourc
 		return
 	}
 	second := s.all.items[to.second].object
-	s.all.found.add(diag.Diagnostic{
-		Code: "ambiguous-reference", Position: ref.Position, Path: s.all.items.valuePath(i, f, member), Address: string(s.all.items[i].object.Address),
-		Summary: "two " + diag.Plural(k.Noun()) + " are called " + quote(ref.Text), Hint: "name the one that is meant by its key: " + first.Key + " or " + second.Key,
-		Related: []diag.Related{{Position: first.Position, Note: "one is at"}, {Position: second.Position, Note: "the other at"}},
-	})
+	summary, hint := "two "+diag.Plural(k.Noun())+" are called "+quote(ref.Text), "name the one that is meant by its key: "+first.Key+" or "+second.Key
+	one, two := other("one is at", first.Position), other("the other at", second.Position)
+	s.all.report(i, ref.Position, memberPath(f, member), problem{"ambiguous-reference", summary, hint}, one, two)
 }
 
 // warn tells of names that are not in the manifest but nearly.
@@ -391,10 +380,8 @@ func (s *resolver) warn() {
 			}
 			for m := range v.Refs {
 				if ref := &v.Refs[m]; ref.Target == nil && ref.Text == key.key {
-					s.all.found.add(diag.Diagnostic{
-						Severity: diag.Warning, Code: "not-in-manifest", Position: ref.Position, Path: s.all.items.valuePath(i, v.Field, m), Address: string(o.Address),
-						Summary: "no " + key.kind.Noun() + " of the manifest is called " + quote(ref.Text) + "; it will be looked up on the service", Hint: hint,
-					})
+					summary := "no " + key.kind.Noun() + " of the manifest is called " + quote(ref.Text) + "; it will be looked up on the service"
+					s.all.warn(i, ref.Position, memberPath(v.Field, m), problem{"not-in-manifest", summary, hint})
 				}
 			}
 		}

@@ -136,7 +136,7 @@ func (s *scanner) check(text string) {
 	case s.directives > maxDirectives:
 		s.stop(1, "too-large", "more than "+strconv.Itoa(maxDirectives)+" lines begin with %", "remove the directives: a manifest needs none")
 	case s.spent.elements > min(most, s.limits.Elements):
-		s.stop(1, "too-large", "the manifest has too many elements for its size", "split it and apply the parts one after another")
+		s.stop(1, "too-large", "the manifest has too many elements for its size", splitHint)
 	}
 }
 

@@ -659,7 +659,7 @@ func (x *expander) copyOf(n, place *node) *node {
 func (x *expander) report(n *node, e *element, code, summary, hint string) {
 	x.failed = true
 	x.found.made = e
-	x.found.add(diag.Diagnostic{Code: code, Position: position(x.source, n), Summary: summary, Hint: hint})
+	x.found.report(position(x.source, n), "", problem{code, summary, hint})
 	x.found.made = nil
 }
 

@@ -85,11 +85,8 @@ func (d *decoder) checkDateOrder(o *resource.Object, v *resource.Value) {
 		return
 	}
 	d.broken = append(d.broken, v.Field.Name)
-	d.found.add(diag.Diagnostic{
-		Code: "date-order", Position: v.Position, Path: d.items.path(d.present.item) + "." + v.Field.Name,
-		Summary: v.Field.Name + " " + v.Text + " is before " + v.Field.NotBefore + " " + first.Text,
-		Related: []diag.Related{{Position: first.Position, Note: v.Field.NotBefore + " is at"}},
-	})
+	early := problem{"date-order", v.Field.Name + " " + v.Text + " is before " + v.Field.NotBefore + " " + first.Text, ""}
+	d.found.report(v.Position, d.items.path(d.present.item)+"."+v.Field.Name, early, other(v.Field.NotBefore+" is at", first.Position))
 }
 
 // urlProblem says why the service would refuse a URL, or nil.

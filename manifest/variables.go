@@ -61,10 +61,8 @@ func (g *variables) checkDeclared(found *findings) {
 	for _, name := range slices.Sorted(maps.Keys(g.values)) {
 		if !slices.Contains(g.declared, name) {
 			names := slices.Compact(slices.Sorted(slices.Values(g.declared)))
-			found.add(diag.Diagnostic{
-				Code: "unknown-variable", Summary: "--var " + name + ": no manifest declares the variable " + quote(name),
-				Hint: cmp.Or(diag.OneOf(name, names), "declare it under vars: of a manifest"),
-			})
+			summary, hint := "--var "+name+": no manifest declares the variable "+quote(name), cmp.Or(diag.OneOf(name, names), "declare it under vars: of a manifest")
+			found.report(diag.Position{}, "", problem{"unknown-variable", summary, hint})
 		}
 	}
 }

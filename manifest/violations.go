@@ -37,14 +37,12 @@ type property struct {
 func (p *properties) key(key, value *node) (name string, ok bool) {
 	k := resolved(key)
 	if k == nil || k.Kind != scalarNode || isNull(k) || invalidTag(k) != "" {
-		p.found.add(diag.Diagnostic{
-			Code: "bad-key", Position: position(p.source, key), Path: p.path(), Summary: "a key must be a text", Hint: "a text that begins with {, [, * or & wants quotes",
-		})
+		p.found.report(position(p.source, key), p.path(), problem{"bad-key", "a key must be a text", "a text that begins with {, [, * or & wants quotes"})
 		return "", false
 	}
 	name = p.within + k.Value
-	if other := p.at(name); other != nil {
-		p.found.add(duplicateKey(p.source, k.Value, other.key, key, p.path()))
+	if first := p.at(name); first != nil {
+		p.found.add(duplicateKey(p.source, k.Value, first.key, key, p.path()))
 		return "", false
 	}
 	if p.byName == nil {
@@ -103,11 +101,8 @@ func (p *properties) noun() string {
 
 // reportNested reports a field that says what the place of the object says already.
 func (p *properties) reportNested(name string, n *node, outer *resource.Object) {
-	p.found.add(diag.Diagnostic{
-		Code: "exclusive", Position: position(p.source, n), Path: p.pathTo([]string{name}),
-		Summary: diag.A(p.kind.Noun()) + " that is written inside another has that one as its " + name, Hint: "remove " + name + ", or move the " + p.kind.Noun() + " out",
-		Related: []diag.Related{{Position: outer.Position, Note: "the outer one is at"}},
-	})
+	summary, hint := diag.A(p.kind.Noun())+" that is written inside another has that one as its "+name, "remove "+name+", or move the "+p.kind.Noun()+" out"
+	p.found.report(position(p.source, n), p.pathTo([]string{name}), problem{"exclusive", summary, hint}, other("the outer one is at", outer.Position))
 }
 
 // explain reports one violation.
@@ -116,55 +111,45 @@ func (p *properties) explain(v schema.Violation) {
 		p.found.dropped++
 		return
 	}
-	d := diag.Diagnostic{Path: p.pathTo(v.Path)}
+	place, path := diag.Position{File: p.source.name}, p.pathTo(v.Path)
 	if p.item >= 0 {
 		it := &p.items[p.item]
-		d.Position = diag.Position{File: p.source.name, Line: it.line, Column: it.column}
-	} else {
-		d.Position = diag.Position{File: p.source.name}
+		place.Line, place.Column = it.line, it.column
 	}
-	at := p.at(v.Property)
-	value := p.shorthand()
+	at, value := p.at(v.Property), p.shorthand()
 	if at != nil {
 		value = at.value
-		d.Position = position(p.source, at.value)
-	} else if value != nil {
-		d.Position = position(p.source, value)
 	}
-	switch v.Keyword {
-	case schema.Missing:
-		p.explainMissing(&d, v)
-	case schema.Unknown:
-		p.explainUnknown(d, v.Property, at)
-		return
-	case schema.Exclusive:
-		// The later of the two is the one to look at.
+	if value != nil {
+		place = position(p.source, value)
+	}
+	switch {
+	case v.Keyword == schema.Missing:
+		p.found.report(place, path, p.missing(v.Property))
+	case v.Keyword == schema.Unknown:
+		p.explainUnknown(place, path, v.Property, at)
+	case v.Keyword == schema.Exclusive:
+		both := problem{"exclusive", v.Property + " and " + v.Other + " are alternatives", "keep one of them"}
 		first, second := at, p.at(v.Other)
-		if first != nil && second != nil {
-			if position(p.source, first.key).Compare(position(p.source, second.key)) > 0 {
-				first, second = second, first
-			}
-			d.Position = position(p.source, second.key)
-			d.Path = p.pathTo([]string{second.name})
-			d.Related = []diag.Related{{Position: position(p.source, first.key), Note: first.name + " is at"}}
+		if first == nil || second == nil {
+			p.found.report(place, path, both)
+			return
 		}
-		d.Code, d.Summary = "exclusive", v.Property+" and "+v.Other+" are alternatives"
-		d.Hint = "keep one of them"
+		if position(p.source, first.key).Compare(position(p.source, second.key)) > 0 { // the later of the two is the one to look at
+			first, second = second, first
+		}
+		p.found.report(position(p.source, second.key), p.pathTo([]string{second.name}), both, other(first.name+" is at", position(p.source, first.key)))
+	case value == nil:
+		p.found.report(place, path, problem{"bad-value", v.Message, ""})
 	default:
-		if value == nil {
-			d.Code, d.Summary = "bad-value", v.Message
-			break
-		}
-		n := value
 		if list := resolved(value); len(v.Path) > 1 && list != nil && list.Kind == sequenceNode {
 			if i, err := strconv.Atoi(v.Path[1]); err == nil && i < len(list.Content) {
-				n = list.Content[i]
-				d.Position = position(p.source, n)
+				value = list.Content[i]
+				place = position(p.source, value)
 			}
 		}
-		p.explainValue(&d, v, n, at)
+		p.found.report(place, path, p.badValue(v, resolved(value), at))
 	}
-	p.found.add(d)
 }
 
 // shorthand is the text that stands for the whole object, or nil.
@@ -178,33 +163,30 @@ func (p *properties) shorthand() *node {
 	return nil
 }
 
-func (p *properties) explainMissing(d *diag.Diagnostic, v schema.Violation) {
-	d.Code = "missing-field"
+// missing says that an object lacks a property that it needs.
+func (p *properties) missing(property string) problem {
+	noun := p.kind.Noun()
 	names := []string{}
 	if p.kind.Identifier != nil {
 		names = append(names, schema.Identifier)
 	}
 	names = append(names, schema.ObjectID)
-	if p.kind.creatable {
-		d.Summary = "the " + p.kind.Noun() + " has no " + v.Property
-		d.Hint = "write " + v.Property + ", or the " + strings.Join(names, " or ") + " of one that exists"
-		return
-	}
-	if len(p.kind.KeyFrom) == 0 {
-		d.Summary, d.Hint = "the "+p.kind.Noun()+" has no key", "write one, so that planform can recognise its own "+p.kind.Noun()+" later"
-		return
+	switch {
+	case p.kind.creatable:
+		return problem{"missing-field", "the " + noun + " has no " + property, "write " + property + ", or the " + strings.Join(names, " or ") + " of one that exists"}
+	case len(p.kind.KeyFrom) == 0:
+		return problem{"missing-field", "the " + noun + " has no key", "write one, so that planform can recognise its own " + noun + " later"}
 	}
 	for _, name := range p.kind.KeyFrom {
 		if !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
-	d.Summary = "cannot tell which " + p.kind.Noun() + " is meant"
-	d.Hint = "write its " + strings.Join(names, ", ") + " or " + schema.Key
+	return problem{"missing-field", "cannot tell which " + noun + " is meant", "write its " + strings.Join(names, ", ") + " or " + schema.Key}
 }
 
-func (p *properties) explainUnknown(d diag.Diagnostic, name string, at *property) {
-	d.Code, d.Summary = "unknown-field", "unknown field "+quote(name)+" in "+diag.A(p.noun())
+func (p *properties) explainUnknown(place diag.Position, path, name string, at *property) {
+	d := diag.Diagnostic{Code: "unknown-field", Position: place, Path: path, Summary: "unknown field " + quote(name) + " in " + diag.A(p.noun())}
 	if at != nil {
 		d.Position = position(p.source, at.key)
 	}
@@ -212,11 +194,8 @@ func (p *properties) explainUnknown(d diag.Diagnostic, name string, at *property
 		if f, ok := p.kind.Field(name); ok && f.Group != "" {
 			d.Hint = "write it inside " + f.Group + ":"
 		}
-	}
-	if p.kind == nil && at != nil && at.value.Anchor != "" {
+	} else if at != nil && at.value.Anchor != "" {
 		d.Hint = "a place for anchors begins with x-: write x-" + name
-		p.found.add(d)
-		return
 	}
 	of := *p // the decoder overwrites p for the next object
 	p.found.addSuggesting(d, func() string { return of.suggest(name) })
@@ -244,127 +223,110 @@ func fieldsNear(name string, fields []string) string {
 	return all
 }
 
-// explainValue reports a value that breaks the rule of its property.
-func (p *properties) explainValue(d *diag.Diagnostic, v schema.Violation, n *node, at *property) {
+// badValue says how a value breaks the rule of its property.
+func (p *properties) badValue(v schema.Violation, n *node, at *property) problem {
+	text, name, member := n.Value, v.Property, len(v.Path) > 1
 	var f *resource.Field
 	if p.kind != nil {
-		f, _ = p.kind.field(v.Property)
+		f, _ = p.kind.field(name)
 	}
-	n = resolved(n)
-	text, name := n.Value, v.Property
-	member := len(v.Path) > 1
 	switch {
-	case isNull(n) && f == nil:
-		d.Code, d.Summary, d.Hint = "bad-value", name+" is empty", "write it, or leave the line out"
-	case isNull(n), f != nil && v.Keyword == "pattern" && strings.TrimSpace(text) == "":
-		d.Code, d.Summary = "not-clearable", name+" cannot be emptied"
-		d.Hint = "leave it out to keep the present value"
-		switch {
-		case member:
-			d.Summary, d.Hint = name+" holds an empty entry", "remove it"
-		case f.Required:
-			d.Hint = "every " + p.kind.Noun() + " has one"
-		case f.Type == resource.RefSet:
-			d.Hint = "write [] for none, or leave it out to keep the present value"
-		case f.Type == resource.Color && (strings.HasPrefix(n.LineComment, "#") || strings.HasPrefix(at.key.LineComment, "#")):
-			d.Hint = "# begins a comment: quote the colour, such as " + name + ": \"" + f.Example + "\""
-		}
+	case f == nil && isNull(n):
+		return problem{"bad-value", name + " is empty", "write it, or leave the line out"}
 	case f == nil:
-		p.explainReserved(d, v, n)
+		return p.badReserved(name, n)
+	case isNull(n), v.Keyword == "pattern" && strings.TrimSpace(text) == "":
+		return p.notClearable(f, n, at, name, member)
 	case f.Max > 0 && n.Kind == scalarNode:
-		d.Code, d.Summary = "bad-value", fmt.Sprintf("%s is a whole number from 0 to %d, not %s", name, f.Max, describe(n))
-		if json.Valid([]byte(n.Value)) && n.Style&quotedStyles != 0 {
-			d.Hint = "remove the quotes"
-		}
+		return problem{"bad-value", fmt.Sprintf("%s is a whole number from 0 to %d, not %s", name, f.Max, describe(n)), quotedNumberHint(n)}
+	case f.Type == resource.Number && n.Kind == scalarNode && n.Style&quotedStyles == 0 && json.Valid([]byte(text)):
+		return problem{"bad-value", name + " is too large: " + describe(n), fmt.Sprintf("the largest number is %.2g", math.MaxFloat64)}
 	case v.Keyword == "type" || n.Kind != scalarNode:
-		d.Code, d.Summary = "wrong-type", name+" is "+expectedType(f, member)+", not "+describe(n)
-		d.Hint = typeHint(f, n, member)
-		if f.Type == resource.Number && n.Style&quotedStyles == 0 && json.Valid([]byte(n.Value)) {
-			d.Code, d.Summary, d.Hint = "bad-value", name+" is too large: "+describe(n), fmt.Sprintf("the largest number is %.2g", math.MaxFloat64)
-		}
+		return problem{"wrong-type", name + " is " + expectedType(f, member) + ", not " + describe(n), typeHint(f, n, member)}
 	case v.Keyword == "enum":
-		d.Code, d.Summary = "bad-value", name+" is one of "+strings.Join(f.Enum, ", ")+", not "+quote(text)
-		d.Hint = diag.DidYouMean(text, f.Enum)
+		return problem{"bad-value", name + " is one of " + strings.Join(f.Enum, ", ") + ", not " + quote(text), diag.DidYouMean(text, f.Enum)}
 	case v.Keyword == "maxLength":
-		d.Code = "too-long"
-		d.Summary = fmt.Sprintf("%s has %d characters; the service takes %d", name, len([]rune(text)), f.MaxLength)
-		d.Hint = "shorten it"
+		return problem{"too-long", fmt.Sprintf("%s has %d characters; the service takes %d", name, len([]rune(text)), f.MaxLength), "shorten it"}
 	case f.Type == resource.Date:
-		d.Code, d.Summary = "bad-date", quote(text)+" is not a date"
-		d.Hint = dateHint(text)
+		return problem{"bad-date", quote(text) + " is not a date", dateHint(text)}
 	case f.Type == resource.Color:
-		d.Code, d.Summary, d.Hint = "bad-color", quote(text)+" is no colour", colorHint(text)
+		return problem{"bad-color", quote(text) + " is no colour", colorHint(text)}
 	case f.Type == resource.URL:
-		bad := urlProblem(text)
-		d.Code, d.Summary, d.Hint = "bad-url", "the service takes no URL such as "+quote(text), "write an address that begins with https:// or http://"
-		if bad != nil {
-			d.Summary, d.Hint = bad.summary, bad.hint
+		if bad := urlProblem(text); bad != nil {
+			return *bad
 		}
+		return problem{"bad-url", "the service takes no URL such as " + quote(text), "write an address that begins with https:// or http://"}
+	case f.PatternDoc != "":
+		return problem{"bad-value", name + " is " + f.PatternDoc + ", not " + quote(text), ""}
 	default:
-		d.Code, d.Summary = "bad-value", name+" is "+f.PatternDoc+", not "+quote(text)
-		if f.PatternDoc == "" {
-			d.Summary = name + " cannot be " + quote(text)
-		}
+		return problem{"bad-value", name + " cannot be " + quote(text), ""}
 	}
 }
 
-// explainReserved reports a property that belongs to no field: key, id, identifier, or one of the document.
-func (p *properties) explainReserved(d *diag.Diagnostic, v schema.Violation, n *node) {
-	given := describe(n)
-	switch v.Property {
-	case schema.Key:
-		d.Code, d.Summary = "bad-object-key", "a key cannot be "+given
-		d.Hint = "use letters, digits, and . _ - between them, 100 at most"
-		if slug := resource.Slug(n.Value); slug != "" {
-			d.Hint += ", such as " + slug
-		}
-	case schema.ObjectID:
-		d.Code, d.Summary = "bad-id", "an id is a UUID, not "+given
-		d.Hint = "write 32 hexadecimal digits as in 8a234ec6-0000-4000-8000-000000000000"
-		if p.kind.Identifier != nil {
-			d.Hint += "; the readable one, such as " + identifierExample(p.kind) + ", is the identifier"
-		}
-	case schema.Identifier:
-		d.Code, d.Summary = "bad-identifier", "an identifier cannot be "+given
-		d.Hint = "write it as the service shows it, such as " + identifierExample(p.kind)
-		if rule := p.kind.Identifier.PatternDoc; rule != "" {
-			d.Hint += ": " + rule
-		}
-	case schema.Version:
-		d.Code, d.Summary, d.Hint = "bad-version", "this program reads version 1 of the manifest, not "+given, "write version: 1"
-		if n.Value == "1" {
-			d.Summary, d.Hint = "the version is a number, not a text", "remove the quotes: version: 1"
-		}
-	case schema.Workspace:
-		d.Code, d.Summary = "bad-workspace", "a workspace is not "+given
-		d.Hint = "take the slug as the workspace's web address shows it: letters, digits, - and _"
-		if templated(n) {
-			d.Hint = "a variable is declared under vars:, and its value stands where ${{ vars.NAME }} is written; or leave workspace out, and name it with --workspace or PLANE_WORKSPACE_SLUG"
-		}
-	case schema.Vars:
-		d.Code, d.Summary, d.Hint = "wrong-type", "vars is a mapping of names and values, not "+given, "write vars: {region: north}"
-		if n.Kind == mappingNode {
-			d.Code, d.Summary, d.Hint = "bad-variable", "the name of a variable has letters, digits, - and _, and begins with a letter", ""
-		}
-	case schema.Include:
-		d.Code, d.Summary, d.Hint = "wrong-type", "include is a list of files, not "+given, "write include: [states.yaml, people/*.yaml]"
-	case schema.Source:
-		d.Code, d.Summary = "bad-source", "a source is a base URL and a workspace, not "+given
-		if n.Kind == mappingNode {
-			d.Summary = "a source is a base URL and a workspace, and nothing else"
-		}
-		d.Hint = "write source: {base_url: https://api.plane.so, workspace: acme}"
-	case schema.Protect, schema.Create:
-		d.Code, d.Summary, d.Hint = "wrong-type", v.Property+" is true or false, not "+given, "write true or false without quotes"
-	case schema.Ignore:
-		d.Code, d.Summary, d.Hint = "wrong-type", v.Property+" is a list of fields, not "+given, "write ignore_changes: [state, assignees]"
-	case schema.OnDrift:
-		d.Code, d.Summary, d.Hint = "bad-value", v.Property+" cannot be "+given, "it is one of "+strings.Join(resource.DriftPolicies(), ", ")
-	case schema.Previously:
-		d.Code, d.Summary, d.Hint = "wrong-type", v.Property+" is a key or a list of keys, not "+given, "write previously: [OLD-KEY]"
-	default:
-		d.Code, d.Summary = "bad-value", v.Property+" cannot be "+given
+// notClearable says that a field was given nothing that needs something.
+func (p *properties) notClearable(f *resource.Field, n *node, at *property, name string, member bool) problem {
+	empty := problem{"not-clearable", name + " cannot be emptied", "leave it out to keep the present value"}
+	switch {
+	case member:
+		empty.summary, empty.hint = name+" holds an empty entry", "remove it"
+	case f.Required:
+		empty.hint = "every " + p.kind.Noun() + " has one"
+	case f.Type == resource.RefSet:
+		empty.hint = "write [] for none, or leave it out to keep the present value"
+	case f.Type == resource.Color && (strings.HasPrefix(n.LineComment, "#") || strings.HasPrefix(at.key.LineComment, "#")):
+		empty.hint = "# begins a comment: quote the colour, such as " + name + ": \"" + f.Example + "\""
 	}
+	return empty
+}
+
+const (
+	slugHint     = "take the slug as the workspace's web address shows it: letters, digits, - and _"
+	variableHint = "a variable is declared under vars:, and its value stands where ${{ vars.NAME }} is written; or leave workspace out, and name it with --workspace or PLANE_WORKSPACE_SLUG"
+	bracesHint   = "a variable is declared under vars:, and its value stands where ${{ vars.NAME }} is written; to write braces, put the text between quotes"
+)
+
+// badReserved says what is wrong with a property that belongs to no field: key, id, identifier, or one of the document.
+func (p *properties) badReserved(name string, n *node) problem {
+	bad, known := map[string]problem{
+		schema.Key:        {"bad-object-key", "a key cannot be ", "use letters, digits, and . _ - between them, 100 at most"},
+		schema.ObjectID:   {"bad-id", "an id is a UUID, not ", "write 32 hexadecimal digits as in 8a234ec6-0000-4000-8000-000000000000"},
+		schema.Identifier: {"bad-identifier", "an identifier cannot be ", "write it as the service shows it, such as "},
+		schema.Version:    {"bad-version", "this program reads version 1 of the manifest, not ", "write version: 1"},
+		schema.Workspace:  {"bad-workspace", "a workspace is not ", slugHint},
+		schema.Vars:       {"wrong-type", "vars is a mapping of names and values, not ", "write vars: {region: north}"},
+		schema.Include:    {"wrong-type", "include is a list of files, not ", "write include: [states.yaml, people/*.yaml]"},
+		schema.Source:     {"bad-source", "a source is a base URL and a workspace, not ", "write source: {base_url: https://api.plane.so, workspace: acme}"},
+		schema.Protect:    {"wrong-type", "protect is true or false, not ", "write true or false without quotes"},
+		schema.Create:     {"wrong-type", "create is true or false, not ", "write true or false without quotes"},
+		schema.Ignore:     {"wrong-type", "ignore_changes is a list of fields, not ", "write ignore_changes: [state, assignees]"},
+		schema.OnDrift:    {"bad-value", "on_drift cannot be ", "it is one of " + strings.Join(resource.DriftPolicies(), ", ")},
+		schema.Previously: {"wrong-type", "previously is a key or a list of keys, not ", "write previously: [OLD-KEY]"},
+	}[name]
+	if !known {
+		bad = problem{"bad-value", name + " cannot be ", ""}
+	}
+	bad.summary += describe(n)
+	isMapping := n.Kind == mappingNode
+	switch {
+	case name == schema.Key && resource.Slug(n.Value) != "":
+		bad.hint += ", such as " + resource.Slug(n.Value)
+	case name == schema.ObjectID && p.kind.Identifier != nil:
+		bad.hint += "; the readable one, such as " + identifierExample(p.kind) + ", is the identifier"
+	case name == schema.Identifier:
+		bad.hint += identifierExample(p.kind)
+		if rule := p.kind.Identifier.PatternDoc; rule != "" {
+			bad.hint += ": " + rule
+		}
+	case name == schema.Version && n.Value == "1":
+		bad.summary, bad.hint = "the version is a number, not a text", "remove the quotes: version: 1"
+	case name == schema.Workspace && templated(n):
+		bad.hint = variableHint
+	case name == schema.Vars && isMapping:
+		bad = problem{"bad-variable", "the name of a variable has letters, digits, - and _, and begins with a letter", ""}
+	case name == schema.Source && isMapping:
+		bad.summary = "a source is a base URL and a workspace, and nothing else"
+	}
+	return bad
 }
 
 // identifierExample is what the identifier's description shows between back quotes.
@@ -376,26 +338,21 @@ func identifierExample(k *kindInfo) string {
 
 // expectedType says what a field takes.
 func expectedType(f *resource.Field, member bool) string {
-	switch f.Type {
-	case resource.CustomFields:
-		return "a mapping"
-	case resource.RefSet:
-		if !member {
-			return "a list"
-		}
+	if f.Type == resource.RefSet && member {
 		return "a list of texts"
-	case resource.Number:
-		return "a number"
-	case resource.Boolean:
-		return "true or false"
-	case resource.JSON:
-		return "a mapping"
-	case resource.Date:
-		return "a date"
-	case resource.Text, resource.LongText, resource.Markdown, resource.HTML, resource.File, resource.Upload, resource.Enum,
-		resource.Color, resource.URL, resource.Ref:
 	}
-	return "a text"
+	return cmp.Or(map[resource.Type]string{
+		resource.CustomFields: "a mapping", resource.JSON: "a mapping", resource.RefSet: "a list", resource.Number: "a number",
+		resource.Boolean: "true or false", resource.Date: "a date",
+	}[f.Type], "a text")
+}
+
+// quotedNumberHint is for a number that is written as a text.
+func quotedNumberHint(n *node) string {
+	if n.Kind == scalarNode && n.Style&quotedStyles != 0 && json.Valid([]byte(n.Value)) {
+		return "remove the quotes"
+	}
+	return ""
 }
 
 func typeHint(f *resource.Field, n *node, member bool) string {
@@ -403,11 +360,9 @@ func typeHint(f *resource.Field, n *node, member bool) string {
 	case f.Type == resource.RefSet && !member && n.Kind == scalarNode:
 		return "write " + f.Name + ": [" + truncate(n.Value) + "]"
 	case templated(n):
-		return "a variable is declared under vars:, and its value stands where ${{ vars.NAME }} is written; to write braces, put the text between quotes"
-	case f.Type == resource.Number && n.Kind == scalarNode && json.Valid([]byte(n.Value)) && n.Style&quotedStyles != 0:
-		return "remove the quotes"
+		return bracesHint
 	case f.Type == resource.Number:
-		return "write digits, such as " + f.Example
+		return cmp.Or(quotedNumberHint(n), "write digits, such as "+f.Example)
 	case f.Type == resource.Boolean && n.Kind == scalarNode:
 		return "write true or false without quotes"
 	case n.Kind == mappingNode && (f.Type == resource.Ref || f.Type == resource.RefSet):

@@ -38,8 +38,8 @@ func (sc *scheduler) groupOf(i int) *group {
 	return sc.groups[step.Batch]
 }
 
-// underWay counts, by 1 or -1, that what waits for the steps is soon ready, or no longer.
-func (sc *scheduler) underWay(b batch, by int) {
+// countExpected counts, by 1 or -1, that what waits for the steps is soon ready, or no longer.
+func (sc *scheduler) countExpected(b batch, by int) {
 	for _, i := range b {
 		for _, k := range sc.dependents[i] {
 			if g := sc.groupOf(k); g != nil {
@@ -87,7 +87,7 @@ func (sc *scheduler) gather(g *group) batch {
 		return nil
 	}
 	b = slices.Clone(b)
-	sc.underWay(b, 1)
+	sc.countExpected(b, 1)
 	g.ready = slices.DeleteFunc(g.ready, func(i int) bool {
 		_, taken := slices.BinarySearch(b, i)
 		return taken

@@ -11,8 +11,8 @@ type pendingBatch struct {
 	due   time.Time
 }
 
-// setAside leaves the pending steps of a batch until all of them are due. They keep their turn in a sequence.
-func (sc *scheduler) setAside(c completion) {
+// park leaves the pending steps of a batch until all of them are due. They keep their turn in a sequence.
+func (sc *scheduler) park(c completion) {
 	var p pendingBatch
 	for k, i := range c.steps {
 		if c.pending[k] == nil {
@@ -49,7 +49,7 @@ func (sc *scheduler) resume() {
 			later = append(later, p)
 			continue
 		}
-		sc.underWay(p.steps, 1)
+		sc.countExpected(p.steps, 1)
 		sc.enqueueNow(p.steps)
 	}
 	sc.pending = later
@@ -60,7 +60,7 @@ func (sc *scheduler) resume() {
 func (sc *scheduler) giveUp(i int) {
 	res := &sc.result.Steps[i]
 	if !errors.Is(res.Err, ErrOutcomeUnknown) {
-		sc.takeBack(i)
+		sc.withdraw(i)
 		res.Err, res.Missing = nil, nil
 		sc.emit(Event{Type: Ended, Step: res.Step, Result: *res})
 		return

@@ -39,7 +39,7 @@ func Run(ctx context.Context, plan *planner.Plan, service Service, journal Journ
 		ended: make(chan completion, limit), logged: make(chan flush), over: make([]bool, len(plan.Steps)),
 		ids: make(map[resource.Address]string), sequences: make(map[int]*sequence), groups: make(map[int]*group),
 		refusals: make(map[operationIn]*refusals), unsupported: make(map[int]bool),
-		incomplete: make(map[string]*planner.Step), needed: make(map[int]bool), announced: make(map[*planner.Step]bool),
+		incomplete: make(map[string]*planner.Step), needed: make(map[int]bool), intentWritten: make(map[*planner.Step]bool),
 	}
 	r.prepare()
 	r.loop(ctx)
@@ -75,7 +75,7 @@ type scheduler struct {
 	deferredDeletes   []int                    // deletes that wait for nothing but those
 	needed            map[int]bool             // deletes that others need, since they free what those send
 	failedCreate      *planner.Step            // the root cause of the first create that did not succeed
-	announced         map[*planner.Step]bool   // membership steps whose intents came with those of creates; of the flush
+	intentWritten     map[*planner.Step]bool   // membership steps whose intents came with those of creates; of the flush
 	incomplete        map[string]*planner.Step // by kind: the root cause that left an object of it, or inside it, incomplete
 
 	running         int
@@ -171,7 +171,7 @@ func (sc *scheduler) loop(ctx context.Context) {
 			})
 		}
 		if !ending && !sc.logging {
-			if batches := sc.take(); len(batches) > 0 {
+			if batches := sc.dequeue(); len(batches) > 0 {
 				sc.logging, sc.doneDuringFlush = true, 0
 				go func() { sc.logged <- flush{batches, sc.logIntents(ctx, batches)} }()
 			}
@@ -231,7 +231,7 @@ func (sc *scheduler) begin() batch {
 	for _, i := range queued {
 		step, res := sc.plan.Steps[i], &sc.result.Steps[i]
 		if cause := sc.refused(step); cause != nil && res.Err == nil {
-			sc.takeBack(i)
+			sc.withdraw(i)
 			sc.leaveUntried(i, cause)
 			continue
 		}
@@ -247,9 +247,9 @@ func (sc *scheduler) begin() batch {
 	return steps
 }
 
-// take takes the first ready steps, as many as bring the queue to its target length, and
+// dequeue takes the first ready steps, as many as bring the queue to its target length, and
 // the batches of the groups that can begin.
-func (sc *scheduler) take() []batch {
+func (sc *scheduler) dequeue() []batch {
 	var batches []batch
 	if len(sc.queue) <= sc.prefetch/2 {
 		for most := sc.prefetch - len(sc.queue); len(sc.ready) > 0 && len(batches) < most; {
@@ -260,7 +260,7 @@ func (sc *scheduler) take() []batch {
 				continue
 			}
 			batches = append(batches, batch{i})
-			sc.underWay(batch{i}, 1)
+			sc.countExpected(batch{i}, 1)
 		}
 	}
 	return append(batches, sc.gatherAll()...)
@@ -276,8 +276,8 @@ func (sc *scheduler) logIntents(ctx context.Context, batches []batch) error {
 				intents = append(intents, s)
 			}
 			for _, p := range s.Places {
-				if !sc.announced[p] {
-					sc.announced[p], intents = true, append(intents, p)
+				if !sc.intentWritten[p] {
+					sc.intentWritten[p], intents = true, append(intents, p)
 				}
 			}
 		}
@@ -316,7 +316,7 @@ func (sc *scheduler) cancelQueued() {
 			pending = append(pending, i) // it was due
 			continue
 		}
-		sc.takeBack(i)
+		sc.withdraw(i)
 	}
 	for _, p := range sc.pending {
 		pending = append(pending, p.steps...)
@@ -328,8 +328,8 @@ func (sc *scheduler) cancelQueued() {
 	}
 }
 
-// takeBack withdraws the intent of a step that has not begun.
-func (sc *scheduler) takeBack(i int) {
+// withdraw withdraws the intent of a step that has not begun.
+func (sc *scheduler) withdraw(i int) {
 	if step := sc.plan.Steps[i]; step.Operation != nil {
 		sc.stop(sc.journal.Complete(step, Outcome{}, ErrNotSent))
 	}
@@ -399,8 +399,8 @@ func (sc *scheduler) complete(ctx context.Context, c completion) {
 	sc.running--
 	sc.doneDuringFlush++
 	sc.stop(c.journal)
-	sc.underWay(c.steps, -1)
-	sc.setAside(c)
+	sc.countExpected(c.steps, -1)
+	sc.park(c)
 	for k, i := range c.steps { // every ID is there before a dependent begins
 		if res := &sc.result.Steps[i]; c.pending[k] == nil && res.Status == Done && res.Outcome.ID != "" && res.Step.Object != nil {
 			sc.mu.Lock()
@@ -473,7 +473,7 @@ func (sc *scheduler) schedule(i int) {
 		}
 		sc.block(i, cause)
 	default:
-		sc.offer(i)
+		sc.makeReady(i)
 	}
 }
 
@@ -523,7 +523,7 @@ func (sc *scheduler) finish(res *StepResult) {
 	sc.done++
 	sc.over[res.Step.Index] = true
 	sc.emit(Event{Type: Ended, Step: res.Step, Result: *res})
-	sc.passTurn(res.Step)
+	sc.yieldTurn(res.Step)
 	if res.Step.Action == planner.Delete {
 		return
 	}

@@ -44,8 +44,8 @@ func (sc *scheduler) joinSequence(i int) {
 	q.steps = append(q.steps, i)
 }
 
-// offer makes a step ready to be logged; one of a sequence when its turn is near.
-func (sc *scheduler) offer(i int) {
+// makeReady makes a step ready to be logged; one of a sequence when its turn is near.
+func (sc *scheduler) makeReady(i int) {
 	q := sc.sequences[sc.plan.Steps[i].Sequence]
 	switch g := sc.groupOf(i); {
 	case g != nil:
@@ -75,8 +75,8 @@ func (sc *scheduler) enqueueNow(b batch) {
 	sc.queue = slices.Insert(sc.queue, at, b)
 }
 
-// passTurn gives the turn to the next step of the sequence after one has ended.
-func (sc *scheduler) passTurn(step *planner.Step) {
+// yieldTurn gives the turn to the next step of the sequence after one has ended.
+func (sc *scheduler) yieldTurn(step *planner.Step) {
 	q := sc.sequences[step.Sequence]
 	switch {
 	case q == nil:

@@ -53,7 +53,7 @@ func TestVanishedObjectsAreCreatedAgainOrReported(t *testing.T) {
 		},
 		"is not made again where it is archived": {
 			api: full,
-			have: func(s *service) {
+			have: func(s *pendingReads) {
 				s.have("cycle", web, uuid(2, 1), "name=B", "archived_at=2026-11-20T10:00:00Z").have("work_item", web, uuid(9, 1), "sequence_id=1", "name=Pay")
 			},
 			prior: []planner.Record{known("cycle/web/a", uuid(2, 1), "name=A")},
@@ -68,7 +68,7 @@ func TestVanishedObjectsAreCreatedAgainOrReported(t *testing.T) {
 		},
 		"nor where the state is lost and it bears planform's mark": {
 			api: full,
-			have: func(s *service) {
+			have: func(s *pendingReads) {
 				s.have("module", web, uuid(0xd, 1), "name=B", "archived_at=2026-11-20T10:00:00Z", "external_source=planform", "external_id=acme/module/web/a")
 			},
 			want: func(w *wanted) { w.put("project/web", "id="+web).put("module/web/a", "name=A") },
@@ -78,14 +78,16 @@ func TestVanishedObjectsAreCreatedAgainOrReported(t *testing.T) {
 			},
 		},
 		"what somebody archived of the same name is another object": {
-			api:   full,
-			have:  func(s *service) { s.have("module", web, uuid(0xd, 1), "name=A", "archived_at=2026-11-20T10:00:00Z") },
+			api: full,
+			have: func(s *pendingReads) {
+				s.have("module", web, uuid(0xd, 1), "name=A", "archived_at=2026-11-20T10:00:00Z")
+			},
 			want:  func(w *wanted) { w.put("project/web", "id="+web).put("module/web/a", "name=A") },
 			steps: []string{"create module/web/a"},
 		},
 		"is made again with its identifier": {
 			api:      full,
-			have:     func(s *service) { s.have("project", "", shop, "identifier=SHOP") },
+			have:     func(s *pendingReads) { s.have("project", "", shop, "identifier=SHOP") },
 			prior:    []planner.Record{known("project/old", uuid(1, 9), "identifier=OLD")},
 			want:     func(w *wanted) { w.put("project/old", "identifier=OLD", "name=Old") },
 			steps:    []string{"create project/old"},
@@ -104,7 +106,7 @@ func TestVanishedObjectsAreCreatedAgainOrReported(t *testing.T) {
 			api:      full,
 			prior:    []planner.Record{known("project/web", uuid(1, 9), "identifier=WEB", "name=Website")},
 			want:     func(w *wanted) { w.put("project/web", "identifier=WEB", "name=Website") },
-			findings: []string{"warning other-thing: WEB is a different project now than at the last apply: " + web + " instead of " + uuid(1, 9)},
+			findings: []string{"warning identity-changed: WEB is a different project now than at the last apply: " + web + " instead of " + uuid(1, 9)},
 		},
 	})
 }

@@ -12,8 +12,8 @@ import (
 func TestArchiving(t *testing.T) {
 	t.Parallel()
 	board := uuid(0xd, 1)
-	have := func(fields ...string) func(*service) {
-		return func(s *service) { s.have("module", web, board, append(fields, "name=Board")...) }
+	have := func(fields ...string) func(*pendingReads) {
+		return func(s *pendingReads) { s.have("module", web, board, append(fields, "name=Board")...) }
 	}
 	wants := func(fields ...string) func(*wanted) {
 		return func(w *wanted) {
@@ -44,7 +44,7 @@ func TestArchiving(t *testing.T) {
 			steps: []string{"update module/web/board archived", "adopt module/web/board: found by its name"},
 		},
 		"two of one name are an error": {
-			api: full, have: func(s *service) { have(since)(s); s.have("module", web, uuid(0xd, 2), since, "name=Board") }, want: wants("archived=true"),
+			api: full, have: func(s *pendingReads) { have(since)(s); s.have("module", web, uuid(0xd, 2), since, "name=Board") }, want: wants("archived=true"),
 			findings: []string{"error ambiguous: the service has 2 modules that could be module/web/board, found by its name: " + board + ", " + uuid(0xd, 2) + "; give the id of the right one"},
 		},
 		"the documented operations cannot": {

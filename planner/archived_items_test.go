@@ -13,12 +13,12 @@ import (
 func TestArchivedWorkItemsAreNeverCreatedAgain(t *testing.T) {
 	t.Parallel()
 	item, mark := uuid(9, 7), "acme/work_item/web/pay"
-	there := func(fields ...string) func(*service) {
-		return func(s *service) {
+	there := func(fields ...string) func(*pendingReads) {
+		return func(s *pendingReads) {
 			s.have("work_item", web, item, append(fields, "name=Pay", "sequence_id=7", "external_source=planform", "external_id="+mark)...)
 		}
 	}
-	none := func(*service) {}
+	none := func(*pendingReads) {}
 	const since = "archived_at=2026-11-20"
 	wants := func(fields ...string) func(*wanted) {
 		return func(w *wanted) {

@@ -159,9 +159,9 @@ func requestsOfBatch(list []*Step) (n int) {
 // an object that may share a request with its parent is created without, and a step of its own
 // names the parent when both are there.
 
-// nameParentsLater takes parents that may share a request with their children out of the
+// deferParents takes parents that may share a request with their children out of the
 // creates of these. It returns the steps with those that name them.
-func (ch *changes) nameParentsLater(ordered []*Step) []*Step {
+func (ch *changes) deferParents(ordered []*Step) []*Step {
 	type turn struct {
 		at     place
 		number int

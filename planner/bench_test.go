@@ -33,7 +33,7 @@ func bulk(tb testing.TB, items int) []*resource.Object {
 }
 
 // bulkService has the project and what the items of bulk name.
-func bulkService(tb testing.TB) *service {
+func bulkService(tb testing.TB) *pendingReads {
 	tb.Helper()
 	s := newService(tb, resource.V1)
 	web := uuid(1, 1)
@@ -48,7 +48,7 @@ func bulkService(tb testing.TB) *service {
 	return s
 }
 
-func observe(tb testing.TB, s *service, objects []*resource.Object) planner.Input {
+func observe(tb testing.TB, s *pendingReads, objects []*resource.Object) planner.Input {
 	tb.Helper()
 	s.mustPlan(objects)
 	in := s.in

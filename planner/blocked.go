@@ -12,7 +12,7 @@ import (
 
 // blockers tells which objects and fields cannot be made, and why.
 type blockers struct {
-	round
+	analysis
 
 	refs   *references
 	claims *claims
@@ -21,7 +21,7 @@ type blockers struct {
 }
 
 func findBlockers(refs *references, claims *claims) *blockers {
-	return &blockers{round: refs.round, refs: refs, claims: claims, roots: make([]int, len(refs.objects.states)), known: make([]bool, len(refs.objects.states))}
+	return &blockers{analysis: refs.analysis, refs: refs, claims: claims, roots: make([]int, len(refs.objects.states)), known: make([]bool, len(refs.objects.states))}
 }
 
 // blocker is the object because of which object i cannot be made: i itself, its parent,
@@ -209,13 +209,13 @@ func (b *blockers) isUnlisted(i int, t *refField, id string) bool {
 
 // addUnavailableRefs adds the references of an object that cannot be resolved, and the members
 // that it cannot be joined with, to what is not possible.
-func (b *blockers) addUnavailableRefs(i int, d *difference) {
+func (b *blockers) addUnavailableRefs(i int, d *fieldDiff) {
 	o := b.in.Desired[i]
 	for _, m := range o.Omitted {
 		d.block(Change{Path: m.Field.Name, After: &m.Text, Origin: FromManifest}, m.Why, m.Position)
 	}
 	for _, n := range b.objects.states[i].uses {
-		if n.field.membership == nil || ignored(b.round, n) {
+		if n.field.membership == nil || ignored(b.analysis, n) {
 			continue
 		}
 		for k := range n.value.Refs {
@@ -230,7 +230,7 @@ func (b *blockers) addUnavailableRefs(i int, d *difference) {
 }
 
 // alreadyMember reports whether something that the service does not show is a member since an earlier apply.
-func (b *blockers) alreadyMember(n refUse, r *resource.Reference) bool {
+func (b *blockers) alreadyMember(n reference, r *resource.Reference) bool {
 	at, id, ok := b.refs.target(n.by, n.field, r)
 	if !ok || id == "" {
 		return false
@@ -260,7 +260,7 @@ func (b *blockers) isPredefined(i int) bool {
 
 // checks reports what the service refuses, or people should look at, before anything is sent.
 type checks struct {
-	round
+	analysis
 }
 
 // checkDates warns where a date that is sent comes to lie on the wrong side of
@@ -372,7 +372,7 @@ func (ch *checks) whyUnarchivable(i int) string {
 }
 
 // blockClosed moves what would be changed of an object that is over to what cannot be.
-func (ch *checks) blockClosed(i int, d *difference) {
+func (ch *checks) blockClosed(i int, d *fieldDiff) {
 	for _, c := range d.changes {
 		c.Possible = false
 		d.block(c, "it ended on "+ch.objects.states[i].endedOn+", and the service does not change finished "+plural(ch.objects.states[i].info.kind), diag.Position{})

@@ -13,7 +13,7 @@ func TestKnownRefusalsAreReportedBeforeTheRun(t *testing.T) {
 		},
 		"but not in one that it has": {
 			api:  full,
-			have: func(s *service) { s.find(web).row["name"] = "R&D" },
+			have: func(s *pendingReads) { s.find(web).row["name"] = "R&D" },
 			want: func(w *wanted) { w.put("project/web", "id="+web, "name=R&D") },
 		},
 		"a name that is its own": {
@@ -21,13 +21,13 @@ func TestKnownRefusalsAreReportedBeforeTheRun(t *testing.T) {
 			findings: []string{"error refused: the name Triage is reserved by the service; choose another name"},
 		},
 		"one date of two": {
-			api: full, have: func(s *service) { s.find(web).row["cycle_view"] = "true" },
+			api: full, have: func(s *pendingReads) { s.find(web).row["cycle_view"] = "true" },
 			want:     func(w *wanted) { w.put("project/web", "id="+web).put("cycle/web/s", "name=S", "start_date=2031-01-06") },
 			findings: []string{"error refused: cycle/web/s has a start_date but no end_date; the service requires both or neither; add the end_date, or remove the start_date"},
 		},
 		"unless it has the other": {
 			api: full,
-			have: func(s *service) {
+			have: func(s *pendingReads) {
 				s.have("cycle", web, sprint, "name=S", "start_date=2031-01-06", "end_date=2031-01-17")
 			},
 			want: func(w *wanted) {
@@ -37,7 +37,7 @@ func TestKnownRefusalsAreReportedBeforeTheRun(t *testing.T) {
 		},
 		"taking one of two away": {
 			api: full,
-			have: func(s *service) {
+			have: func(s *pendingReads) {
 				s.have("cycle", web, sprint, "name=S", "start_date=2031-01-06", "end_date=2031-01-17")
 			},
 			want: func(w *wanted) {
@@ -58,7 +58,7 @@ func TestKnownRefusalsAreReportedBeforeTheRun(t *testing.T) {
 			findings: []string{"warning hidden: modules are made in project/new although its module_view is off: the web app hides them"},
 		},
 		"so has one that is there, and is to have them off": {
-			api: full, have: func(s *service) { s.find(web).row["module_view"] = true },
+			api: full, have: func(s *pendingReads) { s.find(web).row["module_view"] = true },
 			want:  func(w *wanted) { w.put("project/web", "id="+web, "module_view=false").put("module/web/m", "name=M") },
 			steps: []string{"create module/web/m", "update project/web module_view"},
 		},

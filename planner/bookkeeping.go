@@ -11,7 +11,7 @@ import (
 
 // bookkeeping is what the state is to know otherwise, whatever the steps bring.
 type bookkeeping struct {
-	round
+	analysis
 
 	memberships *memberships
 	orphans     *orphans

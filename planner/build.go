@@ -5,9 +5,9 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// Round is what a round of planning brings: reads that must be answered first, or
+// Result is what a round of planning brings: reads that must be answered first, or
 // else the plan.
-type Round struct {
+type Result struct {
 	// Reads must be answered before a plan can be made, and can be asked now, in a fixed order.
 	Reads []Read
 	// Unconfirmed are the reads that show nothing of a create which a former run may
@@ -23,13 +23,13 @@ type Round struct {
 }
 
 // Build makes a plan, as far as the reads are answered. It is a pure function.
-func Build(in Input) Round {
+func Build(in Input) Result {
 	// What is, and what is wanted. These stages ask the service.
 	r := observe(&in)                               // what the service lists
 	matched := match(r)                             // identity: ID, state, identifier, external ID, natural key
 	refs := resolve(matched)                        // names to IDs, keys to objects
 	readCustomFields(refs)                          // what no list shows
-	differ := &differ{r, refs}                      // desired x observed x prior, field by field
+	differ := &comparer{r, refs}                    // desired x observed x prior, field by field
 	memberships := gatherMembers(refs)              // desired and current members of containers
 	orphans := findOrphans(refs)                    // in the state, not in the manifest: which may be deleted
 	removals := findRemovals(memberships, orphans)  // members to remove
@@ -37,7 +37,7 @@ func Build(in Input) Round {
 	claims := findClaims(r, orphans)                // names and marks that the service takes once
 	readDisplayNames(differ, removals)              // of what the plan would show by an ID
 	pulled := findDivergences(differ, memberships)  // what people changed, if that is asked for
-	round := Round{Reads: r.service.reads, Unconfirmed: r.service.unconfirmed}
+	round := Result{Reads: r.service.reads, Unconfirmed: r.service.unconfirmed}
 	if len(round.Reads) > 0 {
 		return round
 	}

@@ -12,13 +12,13 @@ import (
 
 // changes plans what creates objects and brings them to what the manifest wants.
 type changes struct {
-	round
+	analysis
 
 	refs        *references
-	differ      *differ
+	differ      *comparer
 	memberships *memberships
 	orphans     *orphans
-	outsiders   *outsiders
+	outsiders   *nonMembers
 	blockers    *blockers
 	checks      *checks
 	steps       *steps
@@ -32,10 +32,10 @@ type changes struct {
 	unlinked      map[*kindInfo]int      // objects whose texts cannot get their links any more
 }
 
-func planChanges(plan *Plan, steps *steps, blockers *blockers, differ *differ, memberships *memberships, orphans *orphans, outsiders *outsiders) *changes {
+func planChanges(plan *Plan, steps *steps, blockers *blockers, differ *comparer, memberships *memberships, orphans *orphans, outsiders *nonMembers) *changes {
 	b := &changes{
-		round: steps.round, refs: differ.refs, differ: differ,
-		memberships: memberships, orphans: orphans, outsiders: outsiders, blockers: blockers, checks: &checks{steps.round}, steps: steps, plan: plan, unlinked: map[*kindInfo]int{},
+		analysis: steps.analysis, refs: differ.refs, differ: differ,
+		memberships: memberships, orphans: orphans, outsiders: outsiders, blockers: blockers, checks: &checks{steps.analysis}, steps: steps, plan: plan, unlinked: map[*kindInfo]int{},
 	}
 	b.findNewest()
 	for i := range b.objects.states {
@@ -59,11 +59,11 @@ func (ch *changes) planUpdate(i int) {
 		ch.keepArchived(i)
 		return
 	}
-	d := ch.difference(i)
+	d := ch.compare(i)
 	if f.info.kind.Upload != nil && len(d.unappliable) > 0 && ch.planReplacement(i) {
 		return
 	}
-	var custom difference
+	var custom fieldDiff
 	if !ch.sharesRequest(slices.Concat(d.send, d.alwaysSent)) {
 		custom = d.splitCustomFields()
 	}
@@ -215,7 +215,7 @@ func (ch *changes) planCreate(i int) {
 	}
 	step.alone = f.maybeHidden
 	step.Operation, step.Newest = f.info.create, ch.highestNumber[scope{f.info, f.parent}]
-	var d difference
+	var d fieldDiff
 	ch.blockers.addUnavailableRefs(i, &d)
 	var followUp, alwaysSent, custom []*resource.Value
 	var late lateTexts
@@ -459,9 +459,9 @@ func (ch *changes) switchesFeature(f *objectState) bool {
 	return given && !isOff(on) && step != nil && step.Operation != nil
 }
 
-// difference compares what the manifest gives for an object that exists with what
+// fieldDiff compares what the manifest gives for an object that exists with what
 // the service shows, or, where it shows nothing, with what was applied last.
-func (ch *changes) difference(i int) (d difference) {
+func (ch *changes) compare(i int) (d fieldDiff) {
 	o, f := ch.in.Desired[i], &ch.objects.states[i]
 	resolve := ch.refs.idResolver(i)
 	for k := range o.Values {
@@ -633,7 +633,7 @@ func (ch *changes) stillHave(i int, v *resource.Value) string {
 	return "the service would leave " + v.Field.Name + " with " + diag.First(others, fewNames) + ", too: write `" + v.Field.Name + ": false` there"
 }
 
-func (ch *changes) recordDrift(i int, d *difference) {
+func (ch *changes) recordDrift(i int, d *fieldDiff) {
 	o := ch.in.Desired[i]
 	for _, list := range []struct {
 		changes []Change
@@ -649,17 +649,17 @@ func (ch *changes) recordDrift(i int, d *difference) {
 	ch.plan.Summary.Ignored += d.ignored
 }
 
-func (ch *changes) addBlocked(i int, d *difference) {
+func (ch *changes) addBlocked(i int, d *fieldDiff) {
 	if len(d.unappliable) == 0 {
 		return
 	}
 	t := ch.objects.states[i].info
-	of := map[blockedFor]*difference{}
+	of := map[blockedFor]*fieldDiff{}
 	var order []blockedFor
 	for k, c := range d.unappliable {
 		why := ch.blockedFor(i, d, k)
 		if of[why] == nil {
-			of[why] = &difference{}
+			of[why] = &fieldDiff{}
 			order = append(order, why)
 		}
 		of[why].block(c, d.causes[k], diag.Position{})
@@ -679,7 +679,7 @@ type blockedFor struct {
 	notOffered  bool   // by the API
 }
 
-func (ch *changes) blockedFor(i int, d *difference, k int) blockedFor {
+func (ch *changes) blockedFor(i int, d *fieldDiff, k int) blockedFor {
 	o, t := ch.in.Desired[i], ch.objects.states[i].info
 	cause := d.causes[k]
 	if d.unsupported != "" && cause == lacksObjects(d.unsupported) {
@@ -698,7 +698,7 @@ func (ch *changes) blockedFor(i int, d *difference, k int) blockedFor {
 
 // withoutOutsiders is a value without the people who are not members of the project. They are
 // added to what is not possible.
-func (ch *changes) withoutOutsiders(i int, v *resource.Value, d *difference) *resource.Value {
+func (ch *changes) withoutOutsiders(i int, v *resource.Value, d *fieldDiff) *resource.Value {
 	out := ch.outsiders.byValue[v]
 	if len(out) == 0 {
 		return v
@@ -778,8 +778,8 @@ func (ch *changes) leave(o *resource.Object) {
 
 // keepDifferences says what differs of an object that is archived, as the manifest wants it, and stays as it is.
 func (ch *changes) keepDifferences(i int) {
-	d := ch.difference(i)
-	left := difference{kept: slices.Concat(d.changes, d.kept, d.unappliable)}
+	d := ch.compare(i)
+	left := fieldDiff{kept: slices.Concat(d.changes, d.kept, d.unappliable)}
 	if ch.recordDrift(i, &left); len(left.kept) == 0 {
 		ch.settled = append(ch.settled, ch.in.Desired[i])
 	}
@@ -800,7 +800,7 @@ func (ch *changes) planArchive(i int) {
 		return
 	}
 	if reason := ch.checks.whyUnarchivable(i); verb == resource.Archive && reason != "" {
-		ch.addBlocked(i, &difference{unappliable: []Change{change(v, FromManifest)}, causes: []string{reason}})
+		ch.addBlocked(i, &fieldDiff{unappliable: []Change{change(v, FromManifest)}, causes: []string{reason}})
 		return
 	}
 	step := ch.steps.add(i, Update)

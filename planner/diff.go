@@ -8,17 +8,17 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// differ holds the three sides of a field against each other: what the manifest
+// comparer holds the three sides of a field against each other: what the manifest
 // wants, what the service shows, and what was applied last.
-type differ struct {
-	round
+type comparer struct {
+	analysis
 
 	refs *references
 }
 
 // compare holds one field's three sides against each other. compared is false
 // where neither the service nor the state says anything of it.
-func (d *differ) compare(v *resource.Value, f *objectState, resolve resource.IDResolver) (c Change, compared, differs bool) {
+func (d *comparer) compare(v *resource.Value, f *objectState, resolve resource.IDResolver) (c Change, compared, differs bool) {
 	if v.Content != nil {
 		return compareContent(v, f)
 	}
@@ -61,7 +61,7 @@ func (d *differ) compare(v *resource.Value, f *objectState, resolve resource.IDR
 }
 
 // leftOut are the references of a field that the service left out when they were sent last, while nothing has changed since.
-func (d *differ) leftOut(v *resource.Value, f *objectState, resolve resource.IDResolver) (names []string) {
+func (d *comparer) leftOut(v *resource.Value, f *objectState, resolve resource.IDResolver) (names []string) {
 	want, complete := v.Desired(resolve)
 	if !complete || f.prior == nil || f.prior.PendingIntent != nil || f.prior.Values[v.Field.Name] != resource.Digest(want) {
 		return nil
@@ -92,7 +92,7 @@ func compareContent(v *resource.Value, f *objectState) (c Change, compared, diff
 	return change(v, FromManifest), compared, differs
 }
 
-func (d *differ) displayValues(v *resource.Value, have, want string, after *string, resolve resource.IDResolver) (*string, *string) {
+func (d *comparer) displayValues(v *resource.Value, have, want string, after *string, resolve resource.IDResolver) (*string, *string) {
 	before := d.refs.nameIDs(v, v.Field.WithoutProperty(have), resolve)
 	if v.Field.Rich() {
 		have, want = d.refs.nameLinks(v, have, want)
@@ -111,8 +111,8 @@ func (d *differ) displayValues(v *resource.Value, have, want string, after *stri
 	return &before, after
 }
 
-// difference is what distinguishes an object that exists from what the manifest wants.
-type difference struct {
+// fieldDiff is what distinguishes an object that exists from what the manifest wants.
+type fieldDiff struct {
 	send        []*resource.Value
 	alwaysSent  []*resource.Value // unchanged, but the service wants them in every update
 	changes     []Change          // that sending makes
@@ -138,14 +138,14 @@ func (l *lateTexts) add(v *resource.Value, c Change, targets []int) {
 }
 
 // alwaysSend adds a value that does not change to those of an update, if the field needs it.
-func (d *difference) alwaysSend(v *resource.Value) {
+func (d *fieldDiff) alwaysSend(v *resource.Value) {
 	if v != nil && v.Field.AlwaysSend {
 		d.alwaysSent = append(d.alwaysSent, v)
 	}
 }
 
 // splitCustomFields takes what changes of custom fields out of the difference.
-func (d *difference) splitCustomFields() (custom difference) {
+func (d *fieldDiff) splitCustomFields() (custom fieldDiff) {
 	all := *d
 	d.send, d.changes = nil, nil
 	for i, v := range all.send {
@@ -159,7 +159,7 @@ func (d *difference) splitCustomFields() (custom difference) {
 }
 
 // block adds a change that cannot be made, and where it is written, if that is a reference.
-func (d *difference) block(c Change, cause string, at diag.Position) {
+func (d *fieldDiff) block(c Change, cause string, at diag.Position) {
 	if d.position.IsZero() {
 		d.position = at
 	}
@@ -168,7 +168,7 @@ func (d *difference) block(c Change, cause string, at diag.Position) {
 
 // blockUnsupported adds a field that names objects which this edition does not have. The
 // object does without it.
-func (d *difference) blockUnsupported(v *resource.Value, objects string) {
+func (d *fieldDiff) blockUnsupported(v *resource.Value, objects string) {
 	d.unsupported = objects
 	d.block(change(v, FromManifest), lacksObjects(objects), diag.Position{})
 }
@@ -176,7 +176,7 @@ func (d *difference) blockUnsupported(v *resource.Value, objects string) {
 func lacksObjects(objects string) string { return "this edition of the service has no " + objects }
 
 // reason puts the causes into a sentence.
-func (d *difference) reason(t *kindInfo) string {
+func (d *fieldDiff) reason(t *kindInfo) string {
 	var parts []string
 	for _, cause := range slices.Compact(slices.Sorted(slices.Values(d.causes))) {
 		which := ""

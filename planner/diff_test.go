@@ -14,11 +14,11 @@ func TestDifferences(t *testing.T) {
 	ada, bob := uuid(0xc, 1), uuid(0xc, 2)
 	item := uuid(9, 7)
 	project := func(w *wanted) *wanted { return w.put("project/web", "id="+web) }
-	has := func(fields ...string) func(*service) {
-		return func(s *service) { s.have("work_item", web, item, append(fields, "sequence_id=7")...) }
+	has := func(fields ...string) func(*pendingReads) {
+		return func(s *pendingReads) { s.have("work_item", web, item, append(fields, "sequence_id=7")...) }
 	}
-	team := func(fields ...string) func(*service) {
-		return func(s *service) { s.have("teamspace", "", uuid(7, 1), fields...) }
+	team := func(fields ...string) func(*pendingReads) {
+		return func(s *pendingReads) { s.have("teamspace", "", uuid(7, 1), fields...) }
 	}
 	checkRules(t, map[string]rule{
 		"a work item that exists cannot be changed by the documented operations, field by field; the rest is applied": {
@@ -49,7 +49,7 @@ func TestDifferences(t *testing.T) {
 		},
 		"texts compare in their normal form, sets as sets, dates as dates, colours and IDs in any case": {
 			api: full,
-			have: func(s *service) {
+			have: func(s *pendingReads) {
 				has("name=Pay", "description_html=<div><p>One <b>page</b></p></div>", "start_date=2026-12-01T00:00:00Z")(s)
 				s.find(item).row["assignees"] = []any{bob, ada}
 				s.have("initiative_label", "", uuid(5, 1), "name=Growth", "color=#22C55E")
@@ -69,15 +69,18 @@ func TestDifferences(t *testing.T) {
 			},
 		},
 		"what is clear already is not cleared": {
-			api:  full,
-			have: func(s *service) { has("name=Pay", "description_html=<p></p>")(s); s.find(item).row["start_date"] = nil },
+			api: full,
+			have: func(s *pendingReads) {
+				has("name=Pay", "description_html=<p></p>")(s)
+				s.find(item).row["start_date"] = nil
+			},
 			want: func(w *wanted) {
 				project(w).put("work_item/web/pay", "identifier=WEB-7", "start_date!", "description!")
 			},
 		},
 		"a field that cannot change after creation": {
 			api:   full,
-			have:  func(s *service) { has()(s); s.have("link", item, uuid(0xa, 1), "url=https://a.example") },
+			have:  func(s *pendingReads) { has()(s); s.have("link", item, uuid(0xa, 1), "url=https://a.example") },
 			prior: []planner.Record{known("link/web/pay/a", uuid(0xa, 1))},
 			want: func(w *wanted) {
 				project(w).put("work_item/web/pay", "identifier=WEB-7").put("link/web/pay/a", "url=https://b.example", "title=B")
@@ -97,7 +100,7 @@ func TestDifferences(t *testing.T) {
 		},
 		"a membership that cannot be made does not block its object": {
 			api:  full,
-			have: func(s *service) { s.lacks["cycle"] = true; has("name=Pay")(s) },
+			have: func(s *pendingReads) { s.lacks["cycle"] = true; has("name=Pay")(s) },
 			want: func(w *wanted) {
 				project(w).put("work_item/web/pay", "identifier=WEB-7", "name=Pay now", "cycle=@cycle/web/a").put("cycle/web/a", "name=A")
 			},
@@ -133,7 +136,7 @@ func TestDifferences(t *testing.T) {
 		},
 		"a module is a field under the documented operations and a membership under the wider API": {
 			api:  full,
-			have: func(s *service) { has("name=Pay")(s); s.have("module", web, uuid(0xd, 1), "name=Checkout") },
+			have: func(s *pendingReads) { has("name=Pay")(s); s.have("module", web, uuid(0xd, 1), "name=Checkout") },
 			want: func(w *wanted) {
 				project(w).put("module/web/checkout", "name=Checkout").put("work_item/web/pay", "identifier=WEB-7", "module=@module/web/checkout")
 			},
@@ -153,7 +156,7 @@ func TestDifferences(t *testing.T) {
 		"trust leaves out every read that only refreshes": {
 			api:     full,
 			options: func(in *planner.Input) { in.SkipRefresh = true },
-			have:    func(s *service) { s.have("cycle", web, uuid(2, 1), "name=Changed by hand") },
+			have:    func(s *pendingReads) { s.have("cycle", web, uuid(2, 1), "name=Changed by hand") },
 			prior:   []planner.Record{known("project/web", web, "name=Website"), known("cycle/web/a", uuid(2, 1), "name=A")},
 			want:    func(w *wanted) { w.put("project/web", "name=Website").put("cycle/web/a", "name=A") },
 			reads:   []string{},

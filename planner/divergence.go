@@ -12,10 +12,10 @@ import (
 
 // divergences are what people changed on the service, for somebody who wants it in the manifests.
 type divergences struct {
-	round
+	analysis
 
 	refs        *references
-	differ      *differ
+	differ      *comparer
 	memberships *memberships
 	list        []Divergence
 	vanished    []*resource.Object
@@ -31,8 +31,8 @@ type textKey struct {
 	isKey  bool
 }
 
-func findDivergences(differ *differ, memberships *memberships) *divergences {
-	s := &divergences{round: differ.round, refs: differ.refs, differ: differ, memberships: memberships}
+func findDivergences(differ *comparer, memberships *memberships) *divergences {
+	s := &divergences{analysis: differ.analysis, refs: differ.refs, differ: differ, memberships: memberships}
 	if !s.in.Pull || len(s.service.reads) > 0 {
 		return s
 	}
@@ -240,15 +240,15 @@ func (di *divergences) writtenName(i int, t *refField, id string, byKey bool) st
 		}
 	}
 	for _, text := range texts {
-		if text != "" && !resource.IsID(text) && text != resource.Me && !strings.ContainsFunc(text, unicode.IsControl) && di.means(t.to, within, text) == id {
+		if text != "" && !resource.IsID(text) && text != resource.Me && !strings.ContainsFunc(text, unicode.IsControl) && di.resolvesTo(t.to, within, text) == id {
 			return text
 		}
 	}
 	return id
 }
 
-// means is the ID of what a manifest names by a text, or "" where that is not clear.
-func (di *divergences) means(t *kindInfo, within int, text string) string {
+// resolvesTo is the ID of what a manifest names by a text, or "" where that is not clear.
+func (di *divergences) resolvesTo(t *kindInfo, within int, text string) string {
 	if di.byText == nil {
 		di.byText = map[textKey][]int{}
 		for i, o := range di.in.Desired {

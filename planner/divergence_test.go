@@ -12,7 +12,7 @@ import (
 )
 
 // divergences makes a plan for a pull, and shows what people changed.
-func divergences(s *service, objects []*resource.Object) []string {
+func divergences(s *pendingReads, objects []*resource.Object) []string {
 	s.in.Pull = true
 	plan := s.mustPlan(objects)
 	list := []string{}
@@ -51,8 +51,8 @@ func TestAPullFindsWhatPeopleChanged(t *testing.T) {
 	prior := func(fields ...string) []planner.Record {
 		return []planner.Record{known("work_item/web/pay", pay, append([]string{"name=Pay"}, fields...)...)}
 	}
-	have := func(fields ...string) func(*service) {
-		return func(s *service) {
+	have := func(fields ...string) func(*pendingReads) {
+		return func(s *pendingReads) {
 			s.have("member", "", ada, "email=ada@example.com", "display_name=ada").have("member", "", bob, "email=bob@example.com", "display_name=bob")
 			s.have("state", web, todo, "name=Todo").have("state", web, done, "name=Done")
 			s.have("work_item", web, pay, append([]string{"name=Pay"}, fields...)...)
@@ -65,7 +65,7 @@ func TestAPullFindsWhatPeopleChanged(t *testing.T) {
 	}
 	for name, tt := range map[string]struct {
 		prior []planner.Record
-		have  func(*service)
+		have  func(*pendingReads)
 		want  func(*wanted)
 		finds []string
 	}{

@@ -4,7 +4,7 @@
 // [Build] is a pure function: the same input gives the same output, to the byte, in
 // whatever order maps are walked. It knows no network, no files and no clock.
 //
-// Planning goes in rounds. A [Round] brings either reads that must be answered first,
+// Planning goes in rounds. A [Result] brings either reads that must be answered first,
 // for somebody to make and to put into [Input.Observed], or the [Plan]. So a plan can
 // name every read that it stands on, and an object that could not be read is never
 // taken for absent.
@@ -13,21 +13,21 @@
 // has a type and a file or two of its own, holds the earlier stages that it uses in
 // fields, and knows of no later one; a test keeps it so.
 //
-//	objects       what the manifest wants, what the state knows of it       objects.go, rename.go
+//	objects       what the manifest wants, what the state knows of it       objects.go, identity_rename.go
 //	service       the only place that turns a question into a read          observe.go
 //	snapshot      what the service lists, parent by parent                  observe.go
-//	matches       what each object is on the service                        match.go, recognise.go, recover.go
+//	matches       what each object is on the service                        identity_match.go, identity_namesakes.go, identity_unconfirmed.go
 //	references    names to IDs                                              resolve.go, custom_fields.go
 //	differ        desired x observed x prior of a field                     diff.go
-//	memberships   who is wanted where, and who is there                     membership.go
+//	memberships   who is wanted where, and who is there                     members_current.go
 //	divergences   what people changed, for the manifests                    divergence.go
-//	orphans       objects that only the state has, and which may go         orphans.go, prune_checks.go
-//	removals      who is to leave                                           membership_removal.go
-//	claims        who has the names and marks that the service takes once   claims.go
+//	orphans       objects that only the state has, and which may go         prune_orphans.go, prune_checks.go
+//	removals      who is to leave                                           members_removals.go
+//	claims        who has the names and marks that the service takes once   identity_claims.go
 //	blockers      what cannot be made, and what the service refuses         blocked.go
 //	changes       creates and updates                                       change.go, links.go
-//	additions     who is brought in                                         membership_addition.go
-//	pruning       deletions                                                 prune.go
+//	additions     who is brought in                                         members_additions.go
+//	pruning       deletions                                                 prune_steps.go
 //	ordering      what waits for what                                       order.go
 //	bookkeeping   what the state is to know otherwise                       bookkeeping.go
 //	warnings      what people should look at                                warnings.go

@@ -11,7 +11,7 @@ import (
 )
 
 // drifted is a work item of which somebody changed two fields.
-func drifted(s *service) {
+func drifted(s *pendingReads) {
 	s.have("work_item", web, uuid(9, 1), "name=Pay", "description_html=<p>New</p>", "priority=low", "start_date=2026-12-01")
 }
 

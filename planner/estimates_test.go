@@ -11,8 +11,8 @@ import (
 func TestEstimates(t *testing.T) {
 	t.Parallel()
 	points, five, eight, item := uuid(0xe, 1), uuid(0xe, 2), uuid(0xe, 3), uuid(9, 7)
-	have := func(fields ...string) func(*service) {
-		return func(s *service) {
+	have := func(fields ...string) func(*pendingReads) {
+		return func(s *pendingReads) {
 			s.have("estimate", web, points, "name=Points").have("estimate_point", points, five, "value=5").have("estimate_point", points, eight, "value=8")
 			s.have("work_item", web, item, append(fields, "name=Pay", "sequence_id=7")...)
 		}

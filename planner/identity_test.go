@@ -23,7 +23,7 @@ var (
 type rule struct {
 	api      resource.API
 	options  func(*planner.Input)
-	have     func(*service)
+	have     func(*pendingReads)
 	prior    []planner.Record
 	want     func(*wanted)
 	steps    []string // a line each, see lines
@@ -132,22 +132,24 @@ func TestIdentity(t *testing.T) {
 	project := func(w *wanted) *wanted { return w.put("project/web", "id="+web) }
 	checkRules(t, map[string]rule{
 		"an id comes before the state": {
-			api:   full,
-			have:  func(s *service) { s.have("cycle", web, uuid(2, 1), "name=A").have("cycle", web, uuid(2, 2), "name=B") },
+			api: full,
+			have: func(s *pendingReads) {
+				s.have("cycle", web, uuid(2, 1), "name=A").have("cycle", web, uuid(2, 2), "name=B")
+			},
 			prior: []planner.Record{known("cycle/web/a", uuid(2, 1), "name=A")},
 			want:  func(w *wanted) { project(w).put("cycle/web/a", "id="+uuid(2, 2), "name=A") },
 			steps: []string{"update cycle/web/a name"},
 		},
 		"an identifier that contradicts the state is an error": {
 			api:      full,
-			have:     func(s *service) { s.have("project", "", shop, "identifier=SHOP", "name=Shop") },
+			have:     func(s *pendingReads) { s.have("project", "", shop, "identifier=SHOP", "name=Shop") },
 			prior:    []planner.Record{known("project/web", web, "identifier=WEB")},
 			want:     func(w *wanted) { w.put("project/web", "identifier=SHOP", "name=Website") },
 			findings: []string{"error other-identifier: project/web is WEB on the service, not SHOP; change the identifier on the service first, or give a new project a key of its own"},
 		},
 		"likewise of an item": {
 			api: full,
-			have: func(s *service) {
+			have: func(s *pendingReads) {
 				s.have("work_item", web, item(7), "sequence_id=7", "name=Shop").have("work_item", web, item(8), "sequence_id=8", "name=Pay")
 			},
 			prior: []planner.Record{known("work_item/web/pay", item(8), "identifier=WEB-8", "name=Pay")},
@@ -165,7 +167,7 @@ func TestIdentity(t *testing.T) {
 		},
 		"an identifier of what planform made as something else is an error": {
 			api: full,
-			have: func(s *service) {
+			have: func(s *pendingReads) {
 				s.have("work_item", web, item(7), "sequence_id=7", "name=Shop", "external_source=planform", "external_id=acme/work_item/web/shop")
 			},
 			want: func(w *wanted) { project(w).put("work_item/web/pay", "identifier=WEB-7", "name=Pay") },
@@ -174,7 +176,7 @@ func TestIdentity(t *testing.T) {
 		},
 		"likewise where planform made another object under this address": {
 			api: full,
-			have: func(s *service) {
+			have: func(s *pendingReads) {
 				s.have("work_item", web, item(7), "sequence_id=7", "name=Shop")
 				s.have("work_item", web, item(8), "sequence_id=8", "name=Pay", "external_source=planform", "external_id=acme/work_item/web/pay")
 			},
@@ -184,7 +186,7 @@ func TestIdentity(t *testing.T) {
 		},
 		"an archived item is left alone, with everything in it": {
 			api: full,
-			have: func(s *service) {
+			have: func(s *pendingReads) {
 				s.have("work_item", web, item(7), "sequence_id=7", "name=Pay", "external_source=planform", "external_id=acme/work_item/web/pay", "archived_at=2026-01-01")
 			},
 			prior: []planner.Record{known("work_item/web/pay", item(7), "identifier=WEB-7", "name=Pay")},
@@ -198,7 +200,7 @@ func TestIdentity(t *testing.T) {
 		},
 		"what names an archived item is made without it": {
 			api: full,
-			have: func(s *service) {
+			have: func(s *pendingReads) {
 				s.have("work_item", web, item(7), "sequence_id=7", "name=Pay", "external_source=planform", "external_id=acme/work_item/web/pay", "archived_at=2026-01-01")
 				s.have("work_item", web, item(8), "sequence_id=8", "name=Card", "parent="+item(7))
 			},
@@ -235,7 +237,7 @@ func TestIdentity(t *testing.T) {
 		},
 		"two of one mark are named, with the one to keep": {
 			api: full,
-			have: func(s *service) {
+			have: func(s *pendingReads) {
 				s.have("work_item", web, item(7), "sequence_id=7", "name=Pay", "external_source=planform", "external_id=acme/work_item/web/pay")
 				s.have("work_item", web, item(8), "sequence_id=8", "name=Pay", "external_source=planform", "external_id=acme/work_item/web/pay")
 			},
@@ -260,13 +262,13 @@ func TestIdentity(t *testing.T) {
 		},
 		"likewise where an item is found by its identifier": {
 			api:      documented,
-			have:     func(s *service) { s.have("work_item", web, item(7), "sequence_id=7", "name=Shop") },
+			have:     func(s *pendingReads) { s.have("work_item", web, item(7), "sequence_id=7", "name=Shop") },
 			want:     func(w *wanted) { project(w).put("work_item/web/shop", "id="+item(8), "identifier=WEB-7", "name=Shop") },
 			findings: []string{"error contradiction: WEB-7 has the ID " + item(7) + ", not " + item(8) + "; keep the id or the identifier, whichever is right"},
 		},
 		"the state comes before the mark": {
 			api: full,
-			have: func(s *service) {
+			have: func(s *pendingReads) {
 				s.have("cycle", web, uuid(2, 1), "name=A").have("cycle", web, uuid(2, 2), append(mark("cycle/web/a"), "name=B")...)
 			},
 			prior: []planner.Record{known("cycle/web/a", uuid(2, 1))},
@@ -274,7 +276,7 @@ func TestIdentity(t *testing.T) {
 		},
 		"the mark comes before the name": {
 			api: full,
-			have: func(s *service) {
+			have: func(s *pendingReads) {
 				s.have("cycle", web, uuid(2, 1), "name=A").have("cycle", web, uuid(2, 2), append(mark("cycle/web/a"), "name=B")...)
 			},
 			want:  func(w *wanted) { project(w).put("cycle/web/a", "name=A") },
@@ -282,39 +284,43 @@ func TestIdentity(t *testing.T) {
 		},
 		"what is found by its name is adopted, white space around it aside": {
 			api:   full,
-			have:  func(s *service) { s.have("cycle", web, uuid(2, 1), "name= Sprint 14 ") },
+			have:  func(s *pendingReads) { s.have("cycle", web, uuid(2, 1), "name= Sprint 14 ") },
 			want:  func(w *wanted) { project(w).put("cycle/web/a", "name=Sprint 14") },
 			steps: []string{"adopt cycle/web/a: found by its name"},
 		},
 		"what is adopted is updated at once": {
 			api:   documented,
-			have:  func(s *service) { s.have("initiative_label", "", uuid(5, 1), "name=Growth", "color=#000000") },
+			have:  func(s *pendingReads) { s.have("initiative_label", "", uuid(5, 1), "name=Growth", "color=#000000") },
 			want:  func(w *wanted) { w.put("initiative_label/growth", "name=Growth", "color=#22c55e") },
 			steps: []string{"adopt initiative_label/growth color: found by its name"},
 		},
 		"two matches are an error that names both": {
-			api:      full,
-			have:     func(s *service) { s.have("cycle", web, uuid(2, 1), "name=A").have("cycle", web, uuid(2, 2), "name=A") },
+			api: full,
+			have: func(s *pendingReads) {
+				s.have("cycle", web, uuid(2, 1), "name=A").have("cycle", web, uuid(2, 2), "name=A")
+			},
 			want:     func(w *wanted) { project(w).put("cycle/web/a", "name=A") },
 			findings: []string{"error ambiguous: the service has 2 cycles that could be cycle/web/a, found by its name: " + uuid(2, 1) + ", " + uuid(2, 2) + "; give the id of the right one"},
 		},
 		"a row that a list shows twice is one object": {
-			api:   full,
-			have:  func(s *service) { s.have("cycle", web, uuid(2, 1), "name=A").have("cycle", web, uuid(2, 1), "name=A") },
+			api: full,
+			have: func(s *pendingReads) {
+				s.have("cycle", web, uuid(2, 1), "name=A").have("cycle", web, uuid(2, 1), "name=A")
+			},
 			want:  func(w *wanted) { project(w).put("cycle/web/a", "name=A") },
 			steps: []string{"adopt cycle/web/a: found by its name"},
 		},
 		"two objects of the manifest cannot be one on the service": {
 			api:   full,
-			have:  func(s *service) { s.have("cycle", web, uuid(2, 1), "name=A") },
+			have:  func(s *pendingReads) { s.have("cycle", web, uuid(2, 1), "name=A") },
 			prior: []planner.Record{known("cycle/web/a", uuid(2, 1))},
 			want:  func(w *wanted) { project(w).put("cycle/web/a", "name=B").put("cycle/web/b", "name=A") },
-			findings: []string{"error same-thing: cycle/web/b and cycle/web/a are the same cycle on the service: " + uuid(2, 1) +
+			findings: []string{"error ambiguous-match: cycle/web/b and cycle/web/a are the same cycle on the service: " + uuid(2, 1) +
 				", found by its name; remove one of them from the manifest, or give each its own id"},
 		},
 		"a work item is not adopted by its name, and the plan says that there is one": {
 			api:      full,
-			have:     func(s *service) { s.have("work_item", web, item(1), "sequence_id=1", "name=Pay") },
+			have:     func(s *pendingReads) { s.have("work_item", web, item(1), "sequence_id=1", "name=Pay") },
 			want:     func(w *wanted) { project(w).put("work_item/web/pay", "name=Pay") },
 			steps:    []string{"create work_item/web/pay"},
 			findings: []string{"warning same-name: 1 work item will be created although the service already has one with the same name; --adopt-by-name adopts the existing ones instead"},
@@ -322,19 +328,21 @@ func TestIdentity(t *testing.T) {
 		"a work item is adopted by its name if asked for": {
 			api:     full,
 			options: func(in *planner.Input) { in.AdoptByName = true },
-			have:    func(s *service) { s.have("work_item", web, item(1), "sequence_id=1", "name=Pay") },
+			have:    func(s *pendingReads) { s.have("work_item", web, item(1), "sequence_id=1", "name=Pay") },
 			want:    func(w *wanted) { project(w).put("work_item/web/pay", "name=Pay") },
 			steps:   []string{"adopt work_item/web/pay external_id: found by its name"},
 		},
 		"a work item that planform made for another key is no double": {
-			api:   full,
-			have:  func(s *service) { s.have("work_item", web, item(1), append(mark("work_item/web/a"), "name=Pay")...) },
+			api: full,
+			have: func(s *pendingReads) {
+				s.have("work_item", web, item(1), append(mark("work_item/web/a"), "name=Pay")...)
+			},
 			want:  func(w *wanted) { project(w).put("work_item/web/a", "name=Pay").put("work_item/web/b", "name=Pay") },
 			steps: []string{"adopt work_item/web/a: found by its mark", "create work_item/web/b"},
 		},
 		"an item of another project is not taken for one of this": {
 			api: documented,
-			have: func(s *service) {
+			have: func(s *pendingReads) {
 				s.have("project", "", shop, "identifier=SHOP").have("work_item", shop, item(7), "sequence_id=7", "name=Shop")
 			},
 			want:     func(w *wanted) { project(w).put("work_item/web/shop", "identifier=SHOP-7", "name=Shop") },
@@ -359,17 +367,17 @@ func TestIdentity(t *testing.T) {
 		},
 		"an item whose number another one bears is not taken for deleted": {
 			api:   documented,
-			have:  func(s *service) { s.have("work_item", web, item(2), "sequence_id=1", "name=Other") },
+			have:  func(s *pendingReads) { s.have("work_item", web, item(2), "sequence_id=1", "name=Other") },
 			prior: []planner.Record{known("work_item/web/pay", item(1), "identifier=WEB-1", "name=Pay")},
 			want:  func(w *wanted) { project(w).put("work_item/web/pay", "name=Pay") },
 			findings: []string{
-				"warning other-thing: WEB-1 was work_item/web/pay at the last apply, and is a different work item now; work_item/web/pay was not re-read",
+				"warning identity-changed: WEB-1 was work_item/web/pay at the last apply, and is a different work item now; work_item/web/pay was not re-read",
 				"not compared: 1 work item: the documented operations cannot read them",
 			},
 		},
 		"what was deleted and made again by hand is adopted": {
 			api: documented,
-			have: func(s *service) {
+			have: func(s *pendingReads) {
 				s.have("work_item", web, item(1), "sequence_id=1", "name=Pay").have("link", item(1), uuid(0xa, 2), "url=https://a.example")
 			},
 			prior: []planner.Record{known("link/web/pay/a", uuid(0xa, 1), "url=https://a.example")},
@@ -381,7 +389,7 @@ func TestIdentity(t *testing.T) {
 		"an object that a list leaves out is read by ID before it counts as deleted": {
 			api:   full,
 			prior: []planner.Record{known("cycle/web/a", uuid(2, 1)), known("cycle/web/b", uuid(2, 2)), known("cycle/web/c", uuid(2, 3))},
-			have: func(s *service) {
+			have: func(s *pendingReads) {
 				s.have("cycle", web, uuid(2, 1), "name=a").have("cycle", web, uuid(2, 2), "name=b").have("cycle", shop, uuid(2, 3), "name=c")
 			},
 			want: func(w *wanted) {
@@ -403,7 +411,7 @@ func TestIdentity(t *testing.T) {
 		},
 		"what is in an archived project is not taken for deleted": {
 			api:   full,
-			have:  func(s *service) { s.find(web).row["archived_at"] = "2026-01-01" },
+			have:  func(s *pendingReads) { s.find(web).row["archived_at"] = "2026-01-01" },
 			prior: []planner.Record{known("work_item/web/pay", item(1))},
 			want:  func(w *wanted) { w.put("project/web", "identifier=WEB").put("work_item/web/pay", "name=Pay") },
 			findings: []string{
@@ -413,7 +421,7 @@ func TestIdentity(t *testing.T) {
 		},
 		"what the state knows of another project is void": {
 			api: full,
-			have: func(s *service) {
+			have: func(s *pendingReads) {
 				s.have("project", "", shop, "identifier=SHOP").have("work_item", web, item(1), "name=Pay")
 			},
 			prior: []planner.Record{known("project/web", web), known("work_item/web/pay", item(1), "identifier=WEB-1", "name=Pay")},
@@ -422,7 +430,7 @@ func TestIdentity(t *testing.T) {
 		},
 		"a create without an outcome is settled by looking": {
 			api: documented,
-			have: func(s *service) {
+			have: func(s *pendingReads) {
 				s.have("work_item", web, item(1), "sequence_id=1").have("link", item(1), uuid(0xa, 1), "url=https://a.example")
 			},
 			prior: []planner.Record{{Address: "link/web/pay/a", PendingIntent: &planner.Intent{Action: planner.Create}}},
@@ -448,7 +456,7 @@ func TestIdentity(t *testing.T) {
 		},
 		"an update without an outcome is settled by looking": {
 			api:   full,
-			have:  func(s *service) { s.have("cycle", web, uuid(2, 1), "name=B") },
+			have:  func(s *pendingReads) { s.have("cycle", web, uuid(2, 1), "name=B") },
 			prior: []planner.Record{{Address: "cycle/web/a", ID: uuid(2, 1), Values: map[string]string{"name": "A"}, PendingIntent: &planner.Intent{Action: planner.Update}}},
 			want:  func(w *wanted) { project(w).put("cycle/web/a", "name=B") },
 			steps: []string{"adopt cycle/web/a: found by looking"},
@@ -461,7 +469,7 @@ func TestIdentity(t *testing.T) {
 		},
 		"an unsupported kind is reported for each object that needs it": {
 			api:  full,
-			have: func(s *service) { s.lacks["cycle"] = true },
+			have: func(s *pendingReads) { s.lacks["cycle"] = true },
 			want: func(w *wanted) {
 				project(w).put("cycle/web/a", "name=A").put("work_item/web/pay", "name=Pay", "cycle=@cycle/web/a")
 			},
@@ -483,7 +491,7 @@ func TestIdentity(t *testing.T) {
 		},
 		"what neither can be done with costs nothing else, if what it is in can be created": {
 			api: documented, prior: []planner.Record{known("work_item/web/pay", uuid(9, 1))},
-			have: func(s *service) { s.have("work_item", web, uuid(9, 1), "name=Pay") },
+			have: func(s *pendingReads) { s.have("work_item", web, uuid(9, 1), "name=Pay") },
 			want: func(w *wanted) {
 				w.put("project/web", "id="+web).put("work_item/web/pay", "name=Pay").put("comment/web/pay/k", "text=Hi")
 			},
@@ -533,7 +541,7 @@ func TestADocumentedPlanReportsWhatItCannotCheck(t *testing.T) {
 		},
 		"links and requests are found again": {
 			api: documented,
-			have: func(s *service) {
+			have: func(s *pendingReads) {
 				s.have("work_item", web, uuid(9, 7), "sequence_id=7").have("link", uuid(9, 7), uuid(0xa, 1), "url=https://a.example")
 				s.have("customer", "", uuid(8, 1)).have("customer_request", uuid(8, 1), uuid(0xb, 1), "title=SSO")
 			},

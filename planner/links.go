@@ -110,9 +110,9 @@ func (ch *changes) noticeUnlinked() {
 	}
 }
 
-// linkAtOnce lets creates wait for what their texts name, where that is created before them
+// inlineLinks lets creates wait for what their texts name, where that is created before them
 // anyway, and returns the steps that are not needed then.
-func (ch *changes) linkAtOnce() map[*Step]bool {
+func (ch *changes) inlineLinks() map[*Step]bool {
 	done := map[*Step]bool{}
 	for _, l := range ch.addedLinks {
 		if slices.ContainsFunc(l.targets, func(at int) bool { return ch.steps.of[at].Index >= l.create.Index }) {

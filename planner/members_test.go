@@ -14,7 +14,7 @@ import (
 func TestMemberships(t *testing.T) {
 	t.Parallel()
 	sprint, pay := uuid(2, 1), uuid(9, 1)
-	there := func(s *service) {
+	there := func(s *pendingReads) {
 		s.have("cycle", web, sprint, "name=Sprint").have("work_item", web, pay, "sequence_id=1", "name=Pay")
 	}
 	wants := func(cycle string) func(*wanted) {
@@ -26,7 +26,7 @@ func TestMemberships(t *testing.T) {
 	added := []string{"add_members cycle/web/sprint#work_items 1"}
 	checkRules(t, map[string]rule{
 		"a member that is in is not added": {
-			api: full, have: func(s *service) { there(s); s.members["cycle_work_item "+sprint] = []string{pay} }, want: wants("@cycle/web/sprint"),
+			api: full, have: func(s *pendingReads) { there(s); s.members["cycle_work_item "+sprint] = []string{pay} }, want: wants("@cycle/web/sprint"),
 		},
 		"a member that somebody took out is added again": {
 			api: full, have: there, prior: []planner.Record{roster}, want: wants("@cycle/web/sprint"), steps: added,
@@ -58,7 +58,7 @@ func TestMemberships(t *testing.T) {
 		"a container that is made again has nobody in it": {
 			api: documented, prior: []planner.Record{known("work_item/web/pay", pay)}, // an initiative cannot be made: a customer neither
 			want: func(w *wanted) { w.put("initiative/q1", "id="+uuid(6, 1), "projects="+web) },
-			have: func(s *service) { s.have("initiative", "", uuid(6, 1)) }, steps: []string{"add_members initiative/q1#projects 1"},
+			have: func(s *pendingReads) { s.have("initiative", "", uuid(6, 1)) }, steps: []string{"add_members initiative/q1#projects 1"},
 		},
 		"a container that is named by its ID or name is the one of the manifest": {
 			api: full, have: there,
@@ -70,7 +70,7 @@ func TestMemberships(t *testing.T) {
 		},
 		"a container that the manifest does not list is one, however it is named": {
 			api:  full,
-			have: func(s *service) { there(s); s.have("cycle", web, uuid(2, 5), "name=Other") },
+			have: func(s *pendingReads) { there(s); s.have("cycle", web, uuid(2, 5), "name=Other") },
 			want: func(w *wanted) {
 				w.put("project/web", "id="+web).put("work_item/web/a", "name=A", "cycle="+uuid(2, 5)).
 					put("work_item/web/b", "name=B", "cycle=other").put("work_item/web/c", "name=C", "cycle=Other")
@@ -79,18 +79,18 @@ func TestMemberships(t *testing.T) {
 		},
 		"a member that is listed twice is added once": {
 			api:  full,
-			have: func(s *service) { s.have("teamspace", "", uuid(7, 1), "name=Platform") },
+			have: func(s *pendingReads) { s.have("teamspace", "", uuid(7, 1), "name=Platform") },
 			want: func(w *wanted) {
 				w.put("project/web", "id="+web).put("teamspace/platform", "name=Platform", "projects=@project/web,"+web+",WEB,Website")
 			},
 			steps: []string{"adopt teamspace/platform: found by its name", "add_members teamspace/platform#projects 1"},
 		},
 		"a list without members asks for nothing": {
-			api: documented, have: func(s *service) { s.have("initiative", "", uuid(6, 1)) },
+			api: documented, have: func(s *pendingReads) { s.have("initiative", "", uuid(6, 1)) },
 			want: func(w *wanted) { w.put("initiative/q1", "id="+uuid(6, 1), "labels=") }, reads: []string{},
 		},
 		"an edition without the membership": {
-			api: documented, have: func(s *service) { s.lacks["initiative_project"] = true },
+			api: documented, have: func(s *pendingReads) { s.lacks["initiative_project"] = true },
 			want:  func(w *wanted) { w.put("initiative/q1", "id="+uuid(6, 1), "projects="+web) },
 			steps: []string{"not_possible initiative/q1#projects 1: this edition of the service does not have projects of initiatives"},
 		},
@@ -117,7 +117,7 @@ func TestMemberships(t *testing.T) {
 func TestRelations(t *testing.T) {
 	t.Parallel()
 	a, b := uuid(9, 1), uuid(9, 2)
-	there := func(s *service) {
+	there := func(s *pendingReads) {
 		s.have("work_item", web, a, "sequence_id=1", "name=A").have("work_item", web, b, "sequence_id=2", "name=B")
 	}
 	wants := func(ofA, ofB string) func(*wanted) {
@@ -138,7 +138,7 @@ func TestRelations(t *testing.T) {
 			steps: []string{"add_members work_item/web/a#blocked_by 1", ofB},
 		},
 		"what is there is not added": {
-			api: full, have: func(s *service) { there(s); s.members["work_item_blocking "+a] = []string{b} },
+			api: full, have: func(s *pendingReads) { there(s); s.members["work_item_blocking "+a] = []string{b} },
 			want: wants("blocking=@work_item/web/b", "blocked_by=@work_item/web/a"),
 			reads: []string{
 				"projects/" + web + "/", "projects/" + web + "/work-items/" + a + "/", "projects/" + web + "/work-items/" + b + "/",
@@ -146,7 +146,7 @@ func TestRelations(t *testing.T) {
 			},
 		},
 		"an item of another project is named by its identifier": {
-			api: full, have: func(s *service) {
+			api: full, have: func(s *pendingReads) {
 				there(s)
 				s.have("project", "", shop, "identifier=SHOP").have("work_item", shop, uuid(9, 9), "sequence_id=3", "name=Other")
 			},
@@ -154,7 +154,7 @@ func TestRelations(t *testing.T) {
 			steps: []string{ofB, "add_members work_item/web/a#duplicate 1"},
 		},
 		"an edition without relations": {
-			api: full, have: func(s *service) { there(s); s.lacks["work_item_blocking"] = true },
+			api: full, have: func(s *pendingReads) { there(s); s.lacks["work_item_blocking"] = true },
 			want:  wants("blocking=@work_item/web/b", "blocked_by=@work_item/web/a"),
 			steps: []string{"not_possible work_item/web/a#blocking 1: this edition of the service does not have relations of work items"},
 		},

@@ -14,7 +14,7 @@ func TestMembersThatTheManifestDropsAreRemoved(t *testing.T) {
 	s1, s2, pay, ship := uuid(2, 1), uuid(2, 2), uuid(9, 1), uuid(9, 2)
 	ada, bob := uuid(0xc, 1), uuid(0xc, 2)
 	m1, m2, quarter := uuid(0xd, 1), uuid(0xd, 2), uuid(6, 1)
-	have := func(s *service) {
+	have := func(s *pendingReads) {
 		s.have("cycle", web, s1, "name=One").have("cycle", web, s2, "name=Two").have("module", web, m1, "name=Front").have("module", web, m2, "name=Back")
 		s.have("work_item", web, pay, "name=Pay").have("work_item", web, ship, "name=Ship").have("initiative", "", quarter, "name=Q1").have("project", "", shop, "identifier=SHOP")
 		s.members["cycle_work_item "+s1] = []string{pay, ship}
@@ -44,11 +44,11 @@ func TestMembersThatTheManifestDropsAreRemoved(t *testing.T) {
 	checkRules(t, map[string]rule{
 		"nobody leaves only because the manifest says nothing": {
 			api: full, have: have, want: wants(""), prior: []planner.Record{roster("cycle/web/s1#work_items", pay)},
-			findings: []string{"warning left-over: 1 membership created by an earlier apply is no longer in the manifest; to delete it, use --prune"},
+			findings: []string{"warning orphaned: 1 membership created by an earlier apply is no longer in the manifest; to delete it, use --prune"},
 		},
 		"an archived member is not left over, nor are members of what is archived": {
 			api: full,
-			have: func(s *service) {
+			have: func(s *pendingReads) {
 				have(s)
 				s.have("work_item", web, uuid(9, 3), "sequence_id=3", "name=Cash", "external_source=planform", "external_id=acme/work_item/web/cash", "archived_at=2026-01-01")
 			},
@@ -66,7 +66,7 @@ func TestMembersThatTheManifestDropsAreRemoved(t *testing.T) {
 			api: full, have: have, want: wants(""), prior: []planner.Record{
 				made("work_item/web/ship", ship), made("cycle/web/s9", uuid(2, 9)), roster("cycle/web/s9#work_items", pay), roster("module/web/m1#work_items", pay, ship), roster("module/web/Back#work_items", pay),
 			},
-			findings: []string{"warning left-over: 2 objects and 2 memberships created by an earlier apply are no longer in the manifest: cycle/web/s9, work_item/web/ship; to delete them, use --prune"},
+			findings: []string{"warning orphaned: 2 objects and 2 memberships created by an earlier apply are no longer in the manifest: cycle/web/s9, work_item/web/ship; to delete them, use --prune"},
 		},
 		"nor what another manifest may want": {
 			api: full, have: have, want: wants(""), options: besides("a.yaml"),
@@ -91,7 +91,7 @@ func TestMembersThatTheManifestDropsAreRemoved(t *testing.T) {
 		},
 		"and out of a milestone": {
 			api: resource.V2, want: func(w *wanted) { w.put("project/web", "id="+web).put("work_item/web/pay", "id="+pay, "milestone!") },
-			have: func(s *service) {
+			have: func(s *pendingReads) {
 				have(s)
 				s.have("milestone", web, uuid(0xb, 1), "title=Beta").have("milestone", web, uuid(0xb, 2), "title=Beta")
 				s.members["milestone_work_item "+uuid(0xb, 2)] = []string{pay}
@@ -99,7 +99,7 @@ func TestMembersThatTheManifestDropsAreRemoved(t *testing.T) {
 			steps: []string{"remove_members milestone/web/" + uuid(0xb, 2) + "#work_items 1"},
 		},
 		"out of the one that somebody moved it to": {
-			api: full, have: func(s *service) {
+			api: full, have: func(s *pendingReads) {
 				have(s)
 				s.members["cycle_work_item "+s1], s.members["cycle_work_item "+s2] = nil, []string{pay}
 			},
@@ -108,7 +108,7 @@ func TestMembersThatTheManifestDropsAreRemoved(t *testing.T) {
 		},
 		"not where many containers would have to be read, which is said": {
 			api: full, want: wants("cycle!"),
-			have: func(s *service) {
+			have: func(s *pendingReads) {
 				have(s)
 				for i := range 60 {
 					s.have("cycle", web, uuid(2, 100+i), "name=C")
@@ -135,7 +135,7 @@ func TestMembersThatTheManifestDropsAreRemoved(t *testing.T) {
 		"unless somebody else put it there": {
 			api: full, have: have, want: wants("module=@module/web/m2"), prior: []planner.Record{roster("module/web/m1#work_items", ship)},
 			steps:    []string{"add_members module/web/m2#work_items 1"},
-			findings: []string{"warning left-over: 1 membership created by an earlier apply is no longer in the manifest; to delete it, use --prune"},
+			findings: []string{"warning orphaned: 1 membership created by an earlier apply is no longer in the manifest; to delete it, use --prune"},
 		},
 		"a cycle that the manifest only names is found by its name": {
 			api: full, have: have, options: pruning, prior: []planner.Record{roster("cycle/web/One#work_items", pay)},
@@ -156,7 +156,7 @@ func TestMembersThatTheManifestDropsAreRemoved(t *testing.T) {
 		},
 		"the credential's own user stays": {
 			api: full, options: pruning, prior: []planner.Record{roster("project/web#members", ada, bob)},
-			have: func(s *service) {
+			have: func(s *pendingReads) {
 				s.have("member", "", ada, "email=ada@example.com").have("member", "", bob, "email=bob@example.com")
 				s.members["project_member "+web], s.me = []string{ada, bob}, ada
 			},
@@ -166,7 +166,7 @@ func TestMembersThatTheManifestDropsAreRemoved(t *testing.T) {
 		},
 		"nobody leaves where the service does not find who leaves by what its list shows": {
 			api: full, options: pruning, prior: []planner.Record{roster("project/web#members", bob)},
-			have: func(s *service) {
+			have: func(s *pendingReads) {
 				s.have("member", "", bob, "email=bob@example.com")
 				s.members["project_member "+web], s.lacks["remove project_member"] = []string{bob}, true
 			},
@@ -179,7 +179,7 @@ func TestMembersThatTheManifestDropsAreRemoved(t *testing.T) {
 		},
 		"a list that shrank only with pruning": {
 			api: full, have: have, want: initiative("projects=@project/web"), prior: []planner.Record{roster("initiative/q1#projects", web, shop)},
-			findings: []string{"warning left-over: 1 membership created by an earlier apply is no longer in the manifest; to delete it, use --prune"},
+			findings: []string{"warning orphaned: 1 membership created by an earlier apply is no longer in the manifest; to delete it, use --prune"},
 		},
 		"and then all in one request": {
 			api: full, have: have, want: initiative("name=Q1"), options: pruning, prior: []planner.Record{roster("initiative/q1#projects", web, shop)},
@@ -216,7 +216,7 @@ func TestARelationDeclaredByTheOtherSideStays(t *testing.T) {
 	t.Parallel()
 	a, b := uuid(9, 1), uuid(9, 2)
 	rel := planner.Record{Address: "work_item/web/a#blocking", Members: []string{b}, Sources: presence()}
-	have := func(s *service) {
+	have := func(s *pendingReads) {
 		s.have("work_item", web, a, "name=A").have("work_item", web, b, "name=B")
 		s.members["work_item_blocking "+a], s.members["work_item_blocked_by "+b] = []string{b}, []string{a}
 	}

@@ -16,8 +16,8 @@ func TestNamesResolveToOneObjectOrAnError(t *testing.T) {
 			w.put("project/web", "id="+web).put("work_item/web/pay", append(fields, "name=Pay")...)
 		}
 	}
-	states := func(names ...string) func(*service) {
-		return func(s *service) {
+	states := func(names ...string) func(*pendingReads) {
+		return func(s *pendingReads) {
 			for i, name := range names {
 				s.have("state", web, uuid(3, i), "name="+name)
 			}
@@ -37,7 +37,7 @@ func TestNamesResolveToOneObjectOrAnError(t *testing.T) {
 		},
 		"a member is found by e-mail address or display name, which may be the same": {
 			api: full, want: pay("assignees=ADA@example.com,bob"), steps: made,
-			have: func(s *service) {
+			have: func(s *pendingReads) {
 				s.have("member", "", uuid(0xc, 1), "email=ada@example.com", "display_name=ada")
 				s.have("member", "", uuid(0xc, 2), "email=Bob", "display_name=bob")
 				s.members["project_member "+web] = []string{uuid(0xc, 1), uuid(0xc, 2)}
@@ -54,17 +54,17 @@ func TestNamesResolveToOneObjectOrAnError(t *testing.T) {
 		},
 		"who created what comes from elsewhere may be gone": {
 			api: full, want: pay("created_by=eve@example.com"), steps: made,
-			have:     func(s *service) { s.have("member", "", uuid(0xc, 1), "email=ada@example.com", "display_name=ada") },
+			have:     func(s *pendingReads) { s.have("member", "", uuid(0xc, 1), "email=ada@example.com", "display_name=ada") },
 			findings: []string{`warning unknown-name: the service has no member "eve@example.com"; the field is left out`},
 		},
 		"but not who works on it as well": {
 			api: full, want: pay("created_by=eve@example.com", "assignees=eve@example.com"),
-			have:     func(s *service) { s.have("member", "", uuid(0xc, 1), "email=ada@example.com", "display_name=ada") },
+			have:     func(s *pendingReads) { s.have("member", "", uuid(0xc, 1), "email=ada@example.com", "display_name=ada") },
 			findings: []string{`error unknown-name: the service has no member "eve@example.com"; there are ada@example.com; an admin invites people in Plane, under Settings, Members`},
 		},
 		"people are listed by one name each": {
 			api: full, want: pay("assignees=eve@example.com"),
-			have: func(s *service) {
+			have: func(s *pendingReads) {
 				s.have("member", "", uuid(0xc, 1), "email=ada@example.com", "display_name=ada")
 				s.have("member", "", uuid(0xc, 2), "email=bob@example.com", "display_name=bob")
 			},
@@ -77,7 +77,7 @@ func TestNamesResolveToOneObjectOrAnError(t *testing.T) {
 		"an ID is taken as it is": {api: full, want: pay("state=" + uuid(3, 1)), steps: made, reads: []string{"projects/" + web + "/", "projects/" + web + "/work-items/"}},
 		"a readable identifier is looked up, with the documented operations too": {
 			api:   documented,
-			have:  func(s *service) { s.have("work_item", web, uuid(9, 7), "sequence_id=7") },
+			have:  func(s *pendingReads) { s.have("work_item", web, uuid(9, 7), "sequence_id=7") },
 			prior: []planner.Record{known("work_item/web/x", uuid(9, 8))},
 			want:  func(w *wanted) { pay("parent=WEB-7")(w); w.put("work_item/web/x", "id="+uuid(9, 8)) },
 			steps: made,
@@ -92,17 +92,17 @@ func TestNamesResolveToOneObjectOrAnError(t *testing.T) {
 		},
 		"a work item is not looked up by its name": {
 			api:      full,
-			have:     func(s *service) { s.have("work_item", web, uuid(9, 7), "name=Shop") },
+			have:     func(s *pendingReads) { s.have("work_item", web, uuid(9, 7), "name=Shop") },
 			want:     pay("parent=Shop"),
 			findings: []string{`error unknown-name: the work item "Shop" is neither in the manifest nor an ID or identifier; write the key of one in the manifest, its identifier, or its ID`},
 		},
 		"what an edition does not have costs only the field that names it": {
-			api: full, have: func(s *service) { s.lacks["work_item_type"] = true }, want: pay("type=Story"),
+			api: full, have: func(s *pendingReads) { s.lacks["work_item_type"] = true }, want: pay("type=Story"),
 			steps: []string{"create work_item/web/pay", "not_possible work_item/web/pay: this edition of the service has no work item types"},
 		},
 		"a name is looked up in its own project": {
 			api: full,
-			have: func(s *service) {
+			have: func(s *pendingReads) {
 				s.have("project", "", shop, "identifier=SHOP").have("state", shop, uuid(3, 1), "name=Todo")
 			},
 			want:     pay("state=Todo"),
@@ -115,7 +115,7 @@ func TestOnlyNeededReadsAreMade(t *testing.T) {
 	t.Parallel()
 	cycle := func(n int) string { return uuid(2, n) }
 	base := "projects/" + web + "/cycles/"
-	cycles := func(s *service) {
+	cycles := func(s *pendingReads) {
 		for i := range 4 {
 			s.have("cycle", web, cycle(i), "name="+string(rune('a'+i)))
 		}
@@ -129,7 +129,7 @@ func TestOnlyNeededReadsAreMade(t *testing.T) {
 			}
 		}
 	}
-	items := func(s *service) {
+	items := func(s *pendingReads) {
 		for i := range 4 {
 			s.have("work_item", web, uuid(9, i), "sequence_id="+string(rune('0'+i)), "name=Item")
 		}
@@ -139,7 +139,7 @@ func TestOnlyNeededReadsAreMade(t *testing.T) {
 		"two objects are read one by one":          {api: full, have: cycles, want: byID(2), reads: []string{"projects/" + web + "/", base + cycle(0) + "/", base + cycle(1) + "/"}},
 		"three with their list":                    {api: full, have: cycles, want: byID(3), reads: []string{"projects/" + web + "/", base}},
 		"the list serves all if one needs it":      {api: full, have: cycles, want: func(w *wanted) { byID(1)(w); w.put("cycle/web/b", "name=b") }, steps: []string{"adopt cycle/web/b: found by its name"}, reads: []string{"projects/" + web + "/", base}},
-		"also if it is needed for a name":          {api: full, have: func(s *service) { cycles(s); items(s) }, want: func(w *wanted) { byID(1)(w); w.put("work_item/web/x", "identifier=WEB-1", "cycle=b") }, steps: []string{"add_members cycle/web/b#work_items 1"}, reads: []string{"projects/" + web + "/", base, "work-items/WEB-1/", "projects/" + web + "/work-items/", base + cycle(1) + "/cycle-issues/"}},
+		"also if it is needed for a name":          {api: full, have: func(s *pendingReads) { cycles(s); items(s) }, want: func(w *wanted) { byID(1)(w); w.put("work_item/web/x", "identifier=WEB-1", "cycle=b") }, steps: []string{"add_members cycle/web/b#work_items 1"}, reads: []string{"projects/" + web + "/", base, "work-items/WEB-1/", "projects/" + web + "/work-items/", base + cycle(1) + "/cycle-issues/"}},
 		"many items by identifier come with a list": {
 			api: full, have: items, reads: []string{"projects/", "projects/" + web + "/work-items/"},
 			want: func(w *wanted) {

@@ -18,7 +18,7 @@ type objects struct {
 	kinds     map[*resource.Kind]*kindInfo
 	states    []objectState                         // one for each of in.Desired
 	index     map[*resource.Object]int              // into states, of objects that others live in or refer to
-	uses      []refUse                              // of all states
+	uses      []reference                           // of all states
 	expensive map[*resource.Kind]int                // objects that are not read again, by kind, see findExpensive
 	origin    map[resource.Address]resource.Address // by the address now: the one under which the state has the record
 	displaced map[resource.Address]bool             // addresses of records that had to make room for other objects
@@ -61,10 +61,10 @@ type objectState struct {
 	prior        *Record      // what the state knows of it; nil = nothing, or of another object
 	id           string
 	identifier   string
-	why          string   // if notFound or hidden
-	matchedBy    string   // how it was recognised, if by anything but the manifest's ID or the state
-	parent       int      // index of its parent; none = the workspace
-	uses         []refUse // its fields that name others
+	why          string      // if notFound or hidden
+	matchedBy    string      // how it was recognised, if by anything but the manifest's ID or the state
+	parent       int         // index of its parent; none = the workspace
+	uses         []reference // its fields that name others
 	presence     presence
 	vanished     bool // the state knows it, the service does not any more
 	replaced     bool // the state knows another object under this address
@@ -76,8 +76,8 @@ type objectState struct {
 	maybeHidden  bool // it was not looked for where lists show nothing
 }
 
-// refUse is a field of a wanted object that names others.
-type refUse struct {
+// reference is a field of a wanted object that names others.
+type reference struct {
 	value *resource.Value
 	field *refField
 	by    int // state of the object
@@ -171,7 +171,7 @@ func (ob *objects) indexObjects() {
 	n := len(ob.in.Desired)
 	ob.states = make([]objectState, n)
 	ob.index = make(map[*resource.Object]int, n/2) // most objects have one that nothing names, such as a link
-	ob.uses = make([]refUse, 0, 2*n)
+	ob.uses = make([]reference, 0, 2*n)
 	ob.findExpensive()
 	for i, o := range ob.in.Desired {
 		f := &ob.states[i]
@@ -202,7 +202,7 @@ func (ob *objects) indexRefs(i int) {
 		if t == nil {
 			continue
 		}
-		ob.uses = append(ob.uses, refUse{v, t, i})
+		ob.uses = append(ob.uses, reference{v, t, i})
 		if t.membership != nil || v.Field.Virtual {
 			compared--
 		}

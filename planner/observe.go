@@ -10,11 +10,11 @@ import (
 
 // service holds what the service has answered so far, and notes the questions that
 // have no answer yet. Nothing else turns a question into a [Read].
-type service struct {
+type pendingReads struct {
 	observed    Observed
 	asked       map[Read]bool
 	reads       []Read // without an answer, in the order in which they were asked
-	unconfirmed []Read // see [Round]
+	unconfirmed []Read // see [Result]
 
 	externalIDLookups int // one request for one object each
 	skippedLookups    int // not made, since there would be so many
@@ -22,23 +22,23 @@ type service struct {
 
 // round is what every stage of a round of planning starts from. It has no methods:
 // what a stage needs of an earlier one, it names.
-type round struct {
+type analysis struct {
 	in      *Input
 	diags   *findings
-	service *service
+	service *pendingReads
 	objects *objects
 	gaps    *gaps
 
 	snapshot *snapshot
 }
 
-func (s *service) askAt(op *resource.Operation, params map[string]string) (Answer, bool) {
+func (s *pendingReads) askAt(op *resource.Operation, params map[string]string) (Answer, bool) {
 	read, _ := readOf(op, params)
 	return s.ask(read)
 }
 
 // askOptional asks what a plan can do without: where it is forbidden, the answer is empty.
-func (s *service) askOptional(r Read) (Answer, bool) {
+func (s *pendingReads) askOptional(r Read) (Answer, bool) {
 	_, have := s.observed[r]
 	r.Optional = !have
 	return s.ask(r)
@@ -46,16 +46,16 @@ func (s *service) askOptional(r Read) (Answer, bool) {
 
 // snapshot is what the service lists, parent by parent.
 type snapshot struct {
-	round
+	analysis
 
 	listings map[scope]*listing
 }
 
 // observe starts a round with the lists that the manifest needs. A list is read when a stage
 // first looks at it: where it is depends on what its parent is.
-func observe(in *Input) round {
-	r := round{in: in, diags: &findings{slices.Clone(in.Notices)}, service: &service{observed: in.Observed, asked: map[Read]bool{}}, objects: newObjects(in), gaps: newGaps()}
-	s := &snapshot{round: r, listings: map[scope]*listing{}}
+func observe(in *Input) analysis {
+	r := analysis{in: in, diags: &findings{slices.Clone(in.Notices)}, service: &pendingReads{observed: in.Observed, asked: map[Read]bool{}}, objects: newObjects(in), gaps: newGaps()}
+	s := &snapshot{analysis: r, listings: map[scope]*listing{}}
 	r.snapshot = s
 	for i, o := range r.in.Desired {
 		s.countReads(o, &r.objects.states[i])
@@ -180,7 +180,7 @@ func (i index) add(text string, row resource.Row) {
 // unusedID is an ID that nothing has.
 const unusedID = "00000000-0000-0000-0000-000000000000"
 
-func (s *service) ask(r Read) (Answer, bool) {
+func (s *pendingReads) ask(r Read) (Answer, bool) {
 	if a, ok := s.observed[r]; ok {
 		return a, true
 	}

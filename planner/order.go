@@ -11,7 +11,7 @@ import (
 
 // ordering says what waits for what.
 type ordering struct {
-	round
+	analysis
 
 	refs      *references
 	steps     *steps
@@ -40,7 +40,7 @@ func (or *ordering) order(pruning *pruning) bool {
 	or.changes.blockers.claims.order(list)
 	ordered, cycle := order(list)
 	if cycle == nil && or.in.API != resource.V2 { // whose creates go many at a time
-		if done := or.changes.linkAtOnce(); len(done) > 0 {
+		if done := or.changes.inlineLinks(); len(done) > 0 {
 			dropped := func(s *Step) bool { return done[s] }
 			list = slices.DeleteFunc(list, dropped)
 			for _, s := range list { // such as an archiving, which waits for all else
@@ -50,7 +50,7 @@ func (or *ordering) order(pruning *pruning) bool {
 		}
 	}
 	if cycle == nil && or.in.API == resource.V2 && or.in.ExactOrder {
-		ordered, cycle = order(or.changes.nameParentsLater(ordered))
+		ordered, cycle = order(or.changes.deferParents(ordered))
 	}
 	if cycle != nil {
 		or.reportCycle(cycle)
@@ -94,7 +94,7 @@ func (or *ordering) link(list []*Step) bool {
 		}{{s.needsObjects, &s.needs}, {s.afterObjects, &s.after}} {
 			for _, at := range l.objects {
 				if or.steps.of[at] == nil { // both are in a cycle, a part of which cannot be made
-					or.diags.at(diag.Error, diag.Position{}, "", "circle", string(s.Address)+" needs "+string(or.in.Desired[at].Address)+", which cannot be made", breakCycle)
+					or.diags.at(diag.Error, diag.Position{}, "", "dependency-cycle", string(s.Address)+" needs "+string(or.in.Desired[at].Address)+", which cannot be made", breakCycle)
 					return false
 				}
 				*l.steps = append(*l.steps, or.steps.of[at])
@@ -329,7 +329,7 @@ func (or *ordering) sequence() {
 }
 
 func (or *ordering) reportCycle(cycle []*Step) {
-	d := diag.Diagnostic{Code: "circle", Position: cycle[0].Position, Address: string(cycle[0].Address), Hint: breakCycle}
+	d := diag.Diagnostic{Code: "dependency-cycle", Position: cycle[0].Position, Address: string(cycle[0].Address), Hint: breakCycle}
 	d.Summary = "circular reference: "
 	for k, step := range cycle {
 		d.Summary += string(step.Address) + " -> "

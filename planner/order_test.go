@@ -97,7 +97,7 @@ func TestADependencyCycleIsNamed(t *testing.T) {
 	t.Parallel()
 	_, cycle := order(stepsThatNeed(nil, []int{2}, []int{3}, []int{4}, []int{2}, []int{0}))
 	diags := &findings{}
-	(&ordering{round: round{diags: diags}}).reportCycle(cycle)
+	(&ordering{analysis: analysis{diags: diags}}).reportCycle(cycle)
 	if got, want := diags.List[0].Summary, "circular reference: step/2 -> step/3 -> step/4 -> step/2"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}

@@ -21,18 +21,18 @@ func TestAnObjectOfAnotherWorkspaceIsTheSameWhateverItIsCalledThere(t *testing.T
 	mark := func(key string) []string {
 		return []string{"external_source=planform", "external_id=" + resource.ExternalID(workspace, resource.Address("label/web/"+key))}
 	}
-	label := func(n int, name, key string) func(*service) {
-		return func(s *service) { s.have("label", web, here(n), append(mark(key), "name="+name)...) }
+	label := func(n int, name, key string) func(*pendingReads) {
+		return func(s *pendingReads) { s.have("label", web, here(n), append(mark(key), "name="+name)...) }
 	}
-	both := func(all ...func(*service)) func(*service) {
-		return func(s *service) {
+	both := func(all ...func(*pendingReads)) func(*pendingReads) {
+		return func(s *pendingReads) {
 			for _, f := range all {
 				f(s)
 			}
 		}
 	}
-	item := func(n int, name string) func(*service) {
-		return func(s *service) { s.have("work_item", web, here(n), "name="+name) }
+	item := func(n int, name string) func(*pendingReads) {
+		return func(s *pendingReads) { s.have("work_item", web, here(n), "name="+name) }
 	}
 	project := func(w *wanted) *wanted { return w.put("project/web", "id="+web) }
 	checkRules(t, map[string]rule{
@@ -77,7 +77,7 @@ func TestAnObjectOfAnotherWorkspaceIsTheSameWhateverItIsCalledThere(t *testing.T
 		},
 		"and of two with one name the text": {
 			api: full,
-			have: func(s *service) {
+			have: func(s *pendingReads) {
 				s.have("work_item", web, here(1), "name=Dup", "priority=low").have("work_item", web, here(2), "name=Dup", "priority=high")
 			},
 			prior: []planner.Record{known("work_item/web/dup", here(1), "name=Dup", "priority=low"), known("work_item/web/dup-2", here(2), "name=Dup", "priority=high")},
@@ -161,8 +161,8 @@ func TestTheStateRemembersWhereObjectsComeFrom(t *testing.T) {
 func TestANameOrMarkIsTakenWhenItIsFree(t *testing.T) {
 	t.Parallel()
 	label := func(n int) string { return uuid(4, n) }
-	have := func(labels ...string) func(*service) {
-		return func(s *service) {
+	have := func(labels ...string) func(*pendingReads) {
+		return func(s *pendingReads) {
 			for n, text := range labels {
 				name, key, marked := strings.Cut(text, " ")
 				fields := []string{"name=" + name}
@@ -209,7 +209,7 @@ func TestANameOrMarkIsTakenWhenItIsFree(t *testing.T) {
 		"and one that would be deleted": {
 			api: full, have: have("A a", "B b"), prior: state("A a", "B b"), want: wants("A a 2"),
 			steps:    []string{"not_possible label/web/a: the service has another label \"A\" (" + label(1) + "), which is label/web/a-former in the state: --prune deletes it"},
-			findings: []string{"warning left-over: 1 object created by an earlier apply is no longer in the manifest: label/web/a-former; to delete it, use --prune"},
+			findings: []string{"warning orphaned: 1 object created by an earlier apply is no longer in the manifest: label/web/a-former; to delete it, use --prune"},
 		},
 		"not one that people gave to another": {
 			api: full, have: have("A a", "B"), prior: state("A a"), want: wants("B a 1"),
@@ -231,11 +231,11 @@ func TestANameOrMarkIsTakenWhenItIsFree(t *testing.T) {
 
 func TestAnObjectIsNotCreatedAgainUnderAnotherKey(t *testing.T) {
 	t.Parallel()
-	have := func(s *service) { s.have("work_item", web, here(1), "name=Beta") }
+	have := func(s *pendingReads) { s.have("work_item", web, here(1), "name=Beta") }
 	wants := func(w *wanted) { w.put("project/web", "id="+web).put("work_item/web/bb", "name=Beta") }
 	const refused = "error another-key: work_item/web/bb would be created a second time: the state has work_item/web/b with the same name, and the manifest has no such key any more; " +
 		"if it is the same one, add `previously: b`; if not, planform state rm work_item/web/b stops tracking the other"
-	const leftOver = "warning left-over: 1 object created by an earlier apply is no longer in the manifest: work_item/web/b; to delete it, use --prune"
+	const leftOver = "warning orphaned: 1 object created by an earlier apply is no longer in the manifest: work_item/web/b; to delete it, use --prune"
 	mine := made("work_item/web/b", here(1), "name=Beta")
 	checkRules(t, map[string]rule{
 		"one that planform made": {

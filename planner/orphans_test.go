@@ -17,7 +17,7 @@ func TestAChangedNameIsTakenForARename(t *testing.T) {
 	t.Parallel()
 	const hint = "; if it was renamed, add `previously: fix-tge-login` to the new entry; to delete it, use --prune"
 	login := made("work_item/web/fix-tge-login", countOf(2), "identifier=WEB-2", "name=Fix tge login", "priority=high")
-	have := func(s *service) {
+	have := func(s *pendingReads) {
 		for n, name := range []string{"", "Open", "Fix tge login", "Close"} {
 			if name != "" {
 				s.have("work_item", web, countOf(n), "sequence_id="+string(rune('0'+n)), "name="+name, "priority=high")
@@ -50,13 +50,13 @@ func TestAChangedNameIsTakenForARename(t *testing.T) {
 			api: full, have: have, prior: []planner.Record{login},
 			want:     func(w *wanted) { website(w).put("work_item/web/login", "name=Fix the login", "priority=high") },
 			steps:    []string{"create work_item/web/login"},
-			findings: []string{"warning left-over: 1 object created by an earlier apply is no longer in the manifest: work_item/web/fix-tge-login (WEB-2); to delete it, use --prune"},
+			findings: []string{"warning orphaned: 1 object created by an earlier apply is no longer in the manifest: work_item/web/fix-tge-login (WEB-2); to delete it, use --prune"},
 		},
 		"not where the fields differ": {
 			api: full, have: have, prior: []planner.Record{login},
 			want:     func(w *wanted) { website(w).put("work_item/web/let-people-in", "name=Let people in", "priority=low") },
 			steps:    []string{"create work_item/web/let-people-in"},
-			findings: []string{"warning left-over: 1 object created by an earlier apply is no longer in the manifest: work_item/web/fix-tge-login (WEB-2); to delete it, use --prune"},
+			findings: []string{"warning orphaned: 1 object created by an earlier apply is no longer in the manifest: work_item/web/fix-tge-login (WEB-2); to delete it, use --prune"},
 		},
 		"also before it is deleted": {
 			api: full, have: have, prior: []planner.Record{login}, options: func(in *planner.Input) { in.Prune = true },

@@ -6,12 +6,12 @@ import "testing"
 func TestOutsidersAreReportedAndNotSent(t *testing.T) {
 	t.Parallel()
 	ada, bob, gus := uuid(0xc, 1), uuid(0xc, 2), uuid(0xc, 3)
-	people := func(s *service) {
+	people := func(s *pendingReads) {
 		s.have("member", "", ada, "email=ada@example.com").have("member", "", bob, "email=bob@example.com").have("member", "", gus, "email=gus@example.com")
 		s.members["project_member "+web], s.me = []string{ada}, ada
 	}
-	item := func(assignees string) func(*service) {
-		return func(s *service) {
+	item := func(assignees string) func(*pendingReads) {
+		return func(s *pendingReads) {
 			people(s)
 			s.have("work_item", web, uuid(9, 1), "sequence_id=7", "name=Pay")
 			s.find(uuid(9, 1)).row["assignees"] = []any{assignees}

@@ -14,22 +14,22 @@ func TestPeopleAreShownByTheirNames(t *testing.T) {
 	t.Parallel()
 	ada, bob := uuid(0xc, 1), uuid(0xc, 2)
 	for name, c := range map[string]struct {
-		have func(*service)
+		have func(*pendingReads)
 		want func(*wanted)
 		text string // somewhere in the plan
 	}{
 		"who leads no more": {
-			func(s *service) { s.have("teamspace", "", uuid(7, 1), "name=Platform", "lead="+ada) },
+			func(s *pendingReads) { s.have("teamspace", "", uuid(7, 1), "name=Platform", "lead="+ada) },
 			func(w *wanted) { w.put("teamspace/platform", "name=Platform", "lead!") },
 			"teamspace/platform lead: ada@example.com",
 		},
 		"whom an ID replaces": {
-			func(s *service) { s.have("teamspace", "", uuid(7, 1), "name=Platform", "lead="+ada) },
+			func(s *pendingReads) { s.have("teamspace", "", uuid(7, 1), "name=Platform", "lead="+ada) },
 			func(w *wanted) { w.put("teamspace/platform", "name=Platform", "lead="+bob) },
 			"teamspace/platform lead: ada@example.com",
 		},
 		"to whom an item is assigned no more": {
-			func(s *service) {
+			func(s *pendingReads) {
 				s.have("work_item", web, uuid(9, 1), "name=Pay")
 				s.find(uuid(9, 1)).row["assignees"] = []any{ada, bob}
 			},
@@ -39,7 +39,7 @@ func TestPeopleAreShownByTheirNames(t *testing.T) {
 			"work_item/web/pay assignees: ada@example.com\nbob@example.com",
 		},
 		"and which labels it loses": {
-			func(s *service) {
+			func(s *pendingReads) {
 				s.have("work_item", web, uuid(9, 1), "name=Pay").have("label", web, uuid(4, 1), "name=backend")
 				s.find(uuid(9, 1)).row["labels"] = []any{uuid(4, 1)}
 			},
@@ -49,7 +49,7 @@ func TestPeopleAreShownByTheirNames(t *testing.T) {
 			"work_item/web/pay labels: backend",
 		},
 		"who leaves a project": {
-			func(s *service) {
+			func(s *pendingReads) {
 				s.members["project_member "+web], s.in.Prune = []string{ada, bob}, true
 				s.in.Prior["project/web#members"] = planner.Record{Address: "project/web#members", ID: web, Members: []string{bob}, Sources: presence()}
 			},
@@ -57,7 +57,7 @@ func TestPeopleAreShownByTheirNames(t *testing.T) {
 			"project/web#members: bob@example.com",
 		},
 		"nobody: then nothing is read": {
-			func(s *service) { s.have("teamspace", "", uuid(7, 1), "name=Platform", "lead="+ada) },
+			func(s *pendingReads) { s.have("teamspace", "", uuid(7, 1), "name=Platform", "lead="+ada) },
 			func(w *wanted) { w.put("teamspace/platform", "name=Platform", "lead="+ada) },
 			"",
 		},

@@ -453,9 +453,9 @@ func MergeValues(values, newer map[string]string) map[string]string {
 // unseen begins the value of a record under [ShownKey] until the service shows the field.
 const unseen = "?"
 
-// Unseen is the value of a record under [ShownKey] of a text that was sent in a batch, whose answer has IDs only, until the service
+// Unverified is the value of a record under [ShownKey] of a text that was sent in a batch, whose answer has IDs only, until the service
 // shows it. at is when the answer came, by the service's clock; zero = not known.
-func Unseen(at time.Time) string {
+func Unverified(at time.Time) string {
 	if at.IsZero() {
 		return unseen
 	}

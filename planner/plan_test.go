@@ -101,7 +101,7 @@ func side(s *string) string {
 }
 
 // rich has a bit of everything: what exists, what is new, what somebody changed, what is adopted, and what cannot be done.
-func rich(t *testing.T, api resource.API) (*service, []*resource.Object) {
+func rich(t *testing.T, api resource.API) (*pendingReads, []*resource.Object) {
 	t.Helper()
 	s := newService(t, api)
 	s.have("project", "", web, "identifier=WEB", "name=Website", "description=Public site")

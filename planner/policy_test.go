@@ -14,7 +14,7 @@ func TestWhatTheManifestLeavesToPeopleIsNotCompared(t *testing.T) {
 		known("work_item/web/pay", pay, "name=Pay", "priority=high", "start_date=2026-12-01"),
 		{Address: "cycle/web/s1#work_items", Members: []string{pay}, Sources: presence()},
 	}
-	have := func(s *service) {
+	have := func(s *pendingReads) {
 		s.have("cycle", web, s1, "name=One").have("cycle", web, s2, "name=Two", "start_date=2027-01-01", "end_date=2027-01-15")
 		s.have("work_item", web, pay, "sequence_id=1", "name=Pay", "priority=low", "start_date=2026-12-01")
 		s.members["cycle_work_item "+s2] = []string{pay} // somebody moved it
@@ -48,7 +48,7 @@ func TestWhatTheManifestLeavesToPeopleIsNotCompared(t *testing.T) {
 			api: full, want: func(w *wanted) {
 				w.put("project/web", "id="+web).put("cycle/web/s1", "id="+s1).put("work_item/web/new", "name=New", "priority=high", "cycle=@cycle/web/s1", "ignore_changes=all")
 			},
-			have:  func(s *service) { s.have("cycle", web, s1, "name=One") },
+			have:  func(s *pendingReads) { s.have("cycle", web, s1, "name=One") },
 			steps: []string{"create work_item/web/new", "add_members cycle/web/s1#work_items 1"},
 		},
 		"an update that always says a field says it as the service has it": {

@@ -16,7 +16,7 @@ import (
 
 // randomManifest wants objects of every kind that the API can make, as documents:
 // each document can stand anywhere among the others.
-func randomManifest(r *rand.Rand) (documents [][]func(*wanted), have func(*service)) {
+func randomManifest(r *rand.Rand) (documents [][]func(*wanted), have func(*pendingReads)) {
 	put := func(address, fields string) func(*wanted) {
 		return func(w *wanted) { w.put(resource.Address(address), strings.Split(fields, "|")...) }
 	}
@@ -62,7 +62,7 @@ func randomManifest(r *rand.Rand) (documents [][]func(*wanted), have func(*servi
 		},
 		[]func(*wanted){put("page/handbook", "name=Handbook|description=# How we work")},
 	)
-	return documents, func(s *service) {
+	return documents, func(s *pendingReads) {
 		for p := range projects {
 			s.have("project", "", uuid(1, p), fmt.Sprintf("identifier=P%d", p), "name=Old", "description=")
 			for c := range 3 {
@@ -88,7 +88,7 @@ func assemble(t *testing.T, documents [][]func(*wanted)) []*resource.Object {
 }
 
 // eachRandom runs a property for some manifests under both APIs.
-func eachRandom(t *testing.T, check func(t *testing.T, r *rand.Rand, s *service, documents [][]func(*wanted))) {
+func eachRandom(t *testing.T, check func(t *testing.T, r *rand.Rand, s *pendingReads, documents [][]func(*wanted))) {
 	t.Helper()
 	for _, api := range []resource.API{resource.Documented, resource.V1} {
 		for seed := range uint64(8) {
@@ -106,7 +106,7 @@ func eachRandom(t *testing.T, check func(t *testing.T, r *rand.Rand, s *service,
 
 func TestAfterApplyingAPlanTheNextOneIsEmpty(t *testing.T) {
 	t.Parallel()
-	eachRandom(t, func(t *testing.T, _ *rand.Rand, s *service, documents [][]func(*wanted)) {
+	eachRandom(t, func(t *testing.T, _ *rand.Rand, s *pendingReads, documents [][]func(*wanted)) {
 		t.Helper()
 		objects := assemble(t, documents)
 		s.makeAll(objects)
@@ -122,7 +122,7 @@ func TestAfterApplyingAPlanTheNextOneIsEmpty(t *testing.T) {
 
 func TestWithoutAStateNothingIsCreatedTwice(t *testing.T) {
 	t.Parallel()
-	eachRandom(t, func(t *testing.T, _ *rand.Rand, s *service, documents [][]func(*wanted)) {
+	eachRandom(t, func(t *testing.T, _ *rand.Rand, s *pendingReads, documents [][]func(*wanted)) {
 		t.Helper()
 		objects := assemble(t, documents)
 		s.makeAll(objects)
@@ -146,7 +146,7 @@ func TestWithoutAStateNothingIsCreatedTwice(t *testing.T) {
 
 func TestTheOrderOfDocumentsDoesNotChangeWhatIsDone(t *testing.T) {
 	t.Parallel()
-	eachRandom(t, func(t *testing.T, r *rand.Rand, s *service, documents [][]func(*wanted)) {
+	eachRandom(t, func(t *testing.T, r *rand.Rand, s *pendingReads, documents [][]func(*wanted)) {
 		t.Helper()
 		shuffled := slices.Clone(documents)
 		r.Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })

@@ -27,17 +27,17 @@ func pruning(in *planner.Input) { in.Prune = true }
 func TestPrune(t *testing.T) {
 	t.Parallel()
 	a, b, c := uuid(9, 1), uuid(9, 2), uuid(9, 3)
-	items := func(s *service) {
+	items := func(s *pendingReads) {
 		s.have("work_item", web, a, "name=A").have("work_item", web, b, "name=B", "parent="+a).have("work_item", web, c, "name=C")
 	}
-	linked := func(s *service) { items(s); s.have("link", a, uuid(0xa, 1), "url=https://example.com/a/b") }
+	linked := func(s *pendingReads) { items(s); s.have("link", a, uuid(0xa, 1), "url=https://example.com/a/b") }
 	project := func(w *wanted) { w.put("project/web", "id="+web) }
 	link := made("link/web/a/https://example.com/a/b", uuid(0xa, 1))
 	checkRules(t, map[string]rule{
 		"without the flag nothing goes, and the plan says how much is left over": {
 			api: full, have: items, want: project,
 			prior:    []planner.Record{made("work_item/web/a", a), made("work_item/web/b", b), known("work_item/web/c", c)},
-			findings: []string{"warning left-over: 2 objects created by an earlier apply are no longer in the manifest: work_item/web/a, work_item/web/b; to delete them, use --prune"},
+			findings: []string{"warning orphaned: 2 objects created by an earlier apply are no longer in the manifest: work_item/web/a, work_item/web/b; to delete them, use --prune"},
 		},
 		"what planform made and nobody wants goes, what is below before what is above": {
 			api: full, have: items, want: project, options: pruning,
@@ -59,7 +59,7 @@ func TestPrune(t *testing.T) {
 		},
 		"a changed key looks like that, and is asked about": {
 			api: full, options: pruning,
-			have:     func(s *service) { s.have("work_item", web, c, "name=C", "external_source=planform") },
+			have:     func(s *pendingReads) { s.have("work_item", web, c, "name=C", "external_source=planform") },
 			want:     func(w *wanted) { project(w); w.put("work_item/web/new", "name=C") },
 			prior:    []planner.Record{made("work_item/web/c", c, "name=C")},
 			steps:    []string{"create work_item/web/new", "delete work_item/web/c"},
@@ -77,7 +77,7 @@ func TestPrune(t *testing.T) {
 		},
 		"a link whose URL has a fragment goes like any other": {
 			api: full, want: func(w *wanted) { project(w); w.put("work_item/web/a", "name=A") }, options: pruning,
-			have: func(s *service) {
+			have: func(s *pendingReads) {
 				s.have("work_item", web, a, "name=A").have("link", a, uuid(0xa, 1), "url=https://example.com/a#b")
 			},
 			prior: []planner.Record{made("work_item/web/a", a, "name=A"), made("link/web/a/https://example.com/a#b", uuid(0xa, 1))},
@@ -102,7 +102,7 @@ func TestPrune(t *testing.T) {
 		"what stays for what somebody else put into it keeps all that it is below, with what they have": {
 			kept: 3,
 			api:  full, want: project, options: pruning,
-			have: func(s *service) {
+			have: func(s *pendingReads) {
 				linked(s)
 				d := uuid(9, 4)
 				s.have("work_item", web, d, "name=D", "parent="+b).have("comment", d, uuid(0xb, 1), "comment_html=<p>Mine</p>")
@@ -119,7 +119,7 @@ func TestPrune(t *testing.T) {
 		"a project that goes is looked into down to what is in its work items": {
 			kept: 3,
 			api:  full, want: func(*wanted) {}, options: pruning,
-			have: func(s *service) {
+			have: func(s *pendingReads) {
 				linked(s)
 				s.have("comment", b, uuid(0xb, 1), "comment_html=<p>Mine</p>")
 			},
@@ -146,7 +146,7 @@ func TestPrune(t *testing.T) {
 		"what somebody else put into a customer keeps it": {
 			kept: 1,
 			api:  full, want: func(*wanted) {}, options: pruning,
-			have: func(s *service) {
+			have: func(s *pendingReads) {
 				s.have("customer", "", uuid(8, 1), "name=Globex").have("customer_request", uuid(8, 1), uuid(0xb, 1), "title=SSO")
 			},
 			prior: []planner.Record{made("customer/globex", uuid(8, 1))},
@@ -163,13 +163,13 @@ func TestPrune(t *testing.T) {
 		},
 		"what somebody archived stays": {
 			api: full, want: project, options: pruning,
-			have:     func(s *service) { s.have("cycle", web, uuid(2, 1), "name=S", "archived_at=2026-11-20") },
+			have:     func(s *pendingReads) { s.have("cycle", web, uuid(2, 1), "name=S", "archived_at=2026-11-20") },
 			prior:    []planner.Record{made("cycle/web/s", uuid(2, 1))},
 			findings: []string{"warning archived: cycle/web/s is archived on the service: left alone, with everything in it; restore it to have it deleted; planform state rm ADDRESS stops tracking one"},
 		},
 		"so does a work item, with who and what is in it": {
 			api: full, want: func(w *wanted) { project(w); w.put("work_item/web/b", "id="+b) }, options: pruning,
-			have: func(s *service) {
+			have: func(s *pendingReads) {
 				s.have("work_item", web, a, "name=A", "external_source=planform", "external_id=acme/work_item/web/a", "archived_at=2026-11-20")
 				s.have("work_item", web, b, "name=B").have("link", a, uuid(3, 9), "url=https://example.com/a/b")
 				s.members["work_item_blocked_by "+b] = []string{a}
@@ -183,7 +183,7 @@ func TestPrune(t *testing.T) {
 		},
 		"and what is in it": {
 			api: full, want: project, options: pruning,
-			have:  func(s *service) { s.find(web).row["archived_at"] = "2026-11-20" },
+			have:  func(s *pendingReads) { s.find(web).row["archived_at"] = "2026-11-20" },
 			prior: []planner.Record{made("work_item/web/a", a)},
 			steps: []string{"not_possible work_item/web/a: it would be deleted, but project/web is archived, so its contents cannot be checked"},
 		},
@@ -214,7 +214,7 @@ func TestPrune(t *testing.T) {
 		},
 		"nor does the service delete everything": {
 			api: full, want: func(*wanted) {}, options: pruning,
-			have:  func(s *service) { s.have("page", "", uuid(0xe, 1), "name=Handbook") },
+			have:  func(s *pendingReads) { s.have("page", "", uuid(0xe, 1), "name=Handbook") },
 			prior: []planner.Record{made("page/handbook", uuid(0xe, 1))},
 			steps: []string{"not_possible page/handbook: it would be deleted, but API v1 cannot delete a page: delete it in Plane, then run planform state rm page/handbook"},
 		},
@@ -225,7 +225,7 @@ func TestPrune(t *testing.T) {
 		},
 		"what may have been made goes where its mark is found, and is forgotten where it is not": {
 			api: full, want: project, options: pruning,
-			have: func(s *service) {
+			have: func(s *pendingReads) {
 				s.have("work_item", web, c, "name=D", "external_source=planform", "external_id=acme/work_item/web/d")
 			},
 			prior: []planner.Record{
@@ -236,7 +236,7 @@ func TestPrune(t *testing.T) {
 		},
 		"also with what it is in": {
 			api: full, want: func(*wanted) {}, options: pruning,
-			have: func(s *service) {
+			have: func(s *pendingReads) {
 				s.have("work_item", web, c, "name=D", "external_source=planform", "external_id=acme/work_item/web/d")
 			},
 			prior: []planner.Record{
@@ -259,8 +259,8 @@ func TestPruneKeepsWhatOthersChanged(t *testing.T) {
 	t.Parallel()
 	a, b, c, label := uuid(9, 1), uuid(9, 2), uuid(9, 3), uuid(0xe, 1)
 	project := func(w *wanted) { w.put("project/web", "id="+web) }
-	item := func(fields ...string) func(*service) {
-		return func(s *service) { s.have("work_item", web, a, fields...) }
+	item := func(fields ...string) func(*pendingReads) {
+		return func(s *pendingReads) { s.have("work_item", web, a, fields...) }
 	}
 	const changed = "not_possible work_item/web/a: it would be deleted, but somebody changed its "
 	checkRules(t, map[string]rule{
@@ -290,7 +290,7 @@ func TestPruneKeepsWhatOthersChanged(t *testing.T) {
 		},
 		"a label that somebody put on it": {
 			api: full, want: project, options: pruning, kept: 1,
-			have:  func(s *service) { s.have("label", web, label, "name=L"); item("name=A", "labels="+label)(s) },
+			have:  func(s *pendingReads) { s.have("label", web, label, "name=L"); item("name=A", "labels="+label)(s) },
 			prior: []planner.Record{made("work_item/web/a", a, "name=A", "labels=")},
 			steps: []string{changed + "labels since the last apply"},
 		},
@@ -306,7 +306,7 @@ func TestPruneKeepsWhatOthersChanged(t *testing.T) {
 		},
 		"all of it goes where that is asked for, with what is below it": {
 			api: full, want: project, options: deletingChanged,
-			have: func(s *service) {
+			have: func(s *pendingReads) {
 				item("name=B")(s)
 				s.have("work_item", web, b, "name=B", "parent="+a).have("work_item", web, c, "name=C", "parent="+b).have("comment", a, uuid(0xb, 1), "comment_html=<p>Mine</p>")
 			},
@@ -316,13 +316,13 @@ func TestPruneKeepsWhatOthersChanged(t *testing.T) {
 		"but not what the manifest has below it": {
 			api: full, options: deletingChanged,
 			want:  func(w *wanted) { project(w); w.put("work_item/web/b", "id="+b, "name=B") },
-			have:  func(s *service) { item("name=B")(s); s.have("work_item", web, b, "name=B", "parent="+a) },
+			have:  func(s *pendingReads) { item("name=B")(s); s.have("work_item", web, b, "name=B", "parent="+a) },
 			prior: []planner.Record{made("work_item/web/a", a, "name=A")},
 			steps: []string{`not_possible work_item/web/a: it would be deleted, but work item "B" below it stays`},
 		},
 		"nor a state that has items": {
 			api: full, want: project, options: deletingChanged,
-			have: func(s *service) {
+			have: func(s *pendingReads) {
 				s.have("state", web, uuid(0xf, 1), "name=S")
 				item("name=A", "state="+uuid(0xf, 1))(s)
 			},
@@ -427,7 +427,7 @@ func TestVanishedOrphansAreForgotten(t *testing.T) {
 // TestAfterPruningThePlanIsEmpty is a property: whatever is taken out of a manifest goes, and nothing else.
 func TestAfterPruningThePlanIsEmpty(t *testing.T) {
 	t.Parallel()
-	eachRandom(t, func(t *testing.T, r *rand.Rand, s *service, documents [][]func(*wanted)) {
+	eachRandom(t, func(t *testing.T, r *rand.Rand, s *pendingReads, documents [][]func(*wanted)) {
 		t.Helper()
 		if s.in.API == documented {
 			return // with them nothing can be deleted
@@ -500,16 +500,16 @@ func TestADeletionSaysWhatPeopleCallTheObject(t *testing.T) {
 	t.Parallel()
 	const number, title = "WEB-7", "Fix the log-in"
 	id := uuid(9, 7)
-	shown := func(s *service) { s.have("work_item", web, id, "name="+title, "sequence_id=7") }
+	shown := func(s *pendingReads) { s.have("work_item", web, id, "name="+title, "sequence_id=7") }
 	record := made("work_item/web/fix-login", id, "name=As it was applied")
 	for name, c := range map[string]struct {
-		have         func(*service)
+		have         func(*pendingReads)
 		prior        planner.Record
 		number, name string
 	}{
 		"as the service shows it":                          {shown, record, number, title},
 		"as the service shows it, and not the state":       {shown, func() planner.Record { r := record; r.Identifier = "OLD-1"; return r }(), number, title},
-		"as it was applied where the service has no title": {func(s *service) { s.have("work_item", web, id) }, func() planner.Record { r := record; r.Identifier = number; return r }(), number, "As it was applied"},
+		"as it was applied where the service has no title": {func(s *pendingReads) { s.have("work_item", web, id) }, func() planner.Record { r := record; r.Identifier = number; return r }(), number, "As it was applied"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -353,8 +353,8 @@ func (or *orphans) shown(l *orphan) resource.Row {
 	return l.row
 }
 
-// called is what people call an orphan: its readable identifier and its name, as the service shows them, else as they were applied.
-func (or *orphans) called(l *orphan) (identifier, name string) {
+// titleOf is what people call an orphan: its readable identifier and its name, as the service shows them, else as they were applied.
+func (or *orphans) titleOf(l *orphan) (identifier, name string) {
 	row := or.shown(l)
 	texts := displayTexts(l.info.kind, row)
 	for _, field := range l.info.kind.NaturalKey {

@@ -17,12 +17,12 @@ import (
 var sent = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC) //nolint:gochecknoglobals // a constant
 
 // lostCreate is what the state has of the create of an item named Pay, without an outcome.
-func lostCreate(address resource.Address, after int) planner.Record {
+func unconfirmedCreate(address resource.Address, after int) planner.Record {
 	return planner.Record{Address: address, PendingIntent: &planner.Intent{Name: "Pay", After: after, At: sent}}
 }
 
 // numbered gives the service a work item that was made so long after the creates were sent.
-func (s *service) numbered(n int, name string, after time.Duration, fields ...string) *service {
+func (s *pendingReads) numbered(n int, name string, after time.Duration, fields ...string) *pendingReads {
 	at := sent.Add(after).Format("2006-01-02T15:04:05.999999Z07:00")
 	return s.have("work_item", web, uuid(9, n), append(fields, "sequence_id="+strconv.Itoa(n), "name="+name, "created_at="+at)...)
 }
@@ -49,75 +49,75 @@ func TestALostCreateIsFoundByNumberAndName(t *testing.T) {
 	described := func(w *wanted) {
 		project(w).put(pay, "name=Pay").put(again, "name=Pay", "priority=high")
 	}
-	twice := []planner.Record{there, lostCreate(pay, 7), lostCreate(again, 7)}
+	twice := []planner.Record{there, unconfirmedCreate(pay, 7), unconfirmedCreate(again, 7)}
 	checkRules(t, map[string]rule{
 		"it is what bears its name and a higher number than was known": {
 			api: documented,
-			have: func(s *service) {
+			have: func(s *pendingReads) {
 				s.numbered(7, "Pay", -time.Hour).numbered(8, "Other", 0).numbered(9, "Pay", time.Second).numbered(10, "Pay", time.Second)
 			},
-			prior: []planner.Record{there, lostCreate(pay, 7), known("work_item/web/other", uuid(9, 10))},
+			prior: []planner.Record{there, unconfirmedCreate(pay, 7), known("work_item/web/other", uuid(9, 10))},
 			want:  one,
 			steps: adopted(pay),
 		},
 		"it was not made if no such number bears its name": {
 			api:   documented,
-			have:  func(s *service) { s.numbered(7, "Pay", -time.Hour).numbered(8, "Other", time.Second) },
-			prior: []planner.Record{there, lostCreate(pay, 7)},
+			have:  func(s *pendingReads) { s.numbered(7, "Pay", -time.Hour).numbered(8, "Other", time.Second) },
+			prior: []planner.Record{there, unconfirmedCreate(pay, 7)},
 			want:  one,
 			steps: []string{"create work_item/web/pay"},
 		},
 		"two that bear it are an error": {
 			api: documented,
-			have: func(s *service) {
+			have: func(s *pendingReads) {
 				s.numbered(7, "Old", -time.Hour).numbered(8, "Pay", time.Second).numbered(9, "Pay", time.Second)
 			},
-			prior:    []planner.Record{there, lostCreate(pay, 7)},
+			prior:    []planner.Record{there, unconfirmedCreate(pay, 7)},
 			want:     one,
 			findings: []string{"error ambiguous: the service has 2 work items that could be work_item/web/pay, found by its number and name: WEB-8 (" + uuid(9, 8) + "), WEB-9 (" + uuid(9, 9) + "); give the id of the right one"},
 		},
 		"unless only one of them is as it was sent": {
 			api: documented,
-			have: func(s *service) {
+			have: func(s *pendingReads) {
 				s.numbered(7, "Old", -time.Hour).numbered(8, "Pay", time.Second, "priority=none").numbered(9, "Pay", time.Second, "priority=high")
 			},
-			prior: []planner.Record{there, lostCreate(pay, 7)},
+			prior: []planner.Record{there, unconfirmedCreate(pay, 7)},
 			want:  func(w *wanted) { project(w).put(pay, "name=Pay", "priority=high") },
 			steps: adopted(pay),
 		},
 		"one that the manifest names by its id is another": {
 			api:   documented,
-			have:  func(s *service) { s.numbered(7, "Old", -time.Hour).numbered(8, "Pay", time.Second) },
-			prior: []planner.Record{there, lostCreate(pay, 7)},
+			have:  func(s *pendingReads) { s.numbered(7, "Old", -time.Hour).numbered(8, "Pay", time.Second) },
+			prior: []planner.Record{there, unconfirmedCreate(pay, 7)},
 			want:  func(w *wanted) { one(w); w.put("work_item/web/theirs", "id="+uuid(9, 8)) },
 			steps: []string{"create work_item/web/pay"},
 		},
 		"or by its number": {
 			api:   documented,
-			have:  func(s *service) { s.numbered(7, "Old", -time.Hour).numbered(8, "Pay", time.Second) },
-			prior: []planner.Record{there, lostCreate(pay, 7)},
+			have:  func(s *pendingReads) { s.numbered(7, "Old", -time.Hour).numbered(8, "Pay", time.Second) },
+			prior: []planner.Record{there, unconfirmedCreate(pay, 7)},
 			want:  func(w *wanted) { one(w); w.put("work_item/web/theirs", "identifier=WEB-8") },
 			steps: []string{"create work_item/web/pay"},
 		},
 		"a gap of deleted objects does not hide it": {
 			api: documented,
-			have: func(s *service) {
+			have: func(s *pendingReads) {
 				for n := 1; n <= 7; n++ {
 					s.numbered(n, "Old", -time.Hour)
 				}
 				s.numbered(7+64, "Other", time.Second).numbered(7+65, "Pay", time.Second)
 			},
-			prior: []planner.Record{there, lostCreate(pay, 7)},
+			prior: []planner.Record{there, unconfirmedCreate(pay, 7)},
 			want:  one,
 			steps: adopted(pay),
 		},
 		"what the state knows is not read": {
 			api: documented,
-			have: func(s *service) {
+			have: func(s *pendingReads) {
 				s.numbered(7, "Old", -time.Hour).numbered(8, "A", 0).numbered(9, "B", 0).numbered(10, "C", 0).numbered(11, "Pay", 0)
 			},
 			prior: []planner.Record{
-				there, lostCreate(pay, 7), known("work_item/web/old", uuid(9, 7), "identifier=WEB-7"),
+				there, unconfirmedCreate(pay, 7), known("work_item/web/old", uuid(9, 7), "identifier=WEB-7"),
 				known("work_item/web/a", uuid(9, 8), "identifier=WEB-8"), known("work_item/web/b", uuid(9, 9), "identifier=WEB-9"), known("work_item/web/c", uuid(9, 10), "identifier=WEB-10"),
 			},
 			want:  one,
@@ -132,35 +132,35 @@ func TestALostCreateIsFoundByNumberAndName(t *testing.T) {
 		},
 		"without a known number it is what was made since": {
 			api:   documented,
-			have:  func(s *service) { s.items(1, 3000, "Old", -time.Hour).numbered(3001, "Pay", time.Second) },
-			prior: []planner.Record{there, lostCreate(pay, 0)},
+			have:  func(s *pendingReads) { s.items(1, 3000, "Old", -time.Hour).numbered(3001, "Pay", time.Second) },
+			prior: []planner.Record{there, unconfirmedCreate(pay, 0)},
 			want:  one,
 			steps: adopted(pay),
 		},
 		"without a known number and in an empty project it was not made": {
 			api:   documented,
-			prior: []planner.Record{there, lostCreate(pay, 0)},
+			prior: []planner.Record{there, unconfirmedCreate(pay, 0)},
 			want:  one,
 			steps: []string{"create work_item/web/pay"},
 		},
 		"without a known number and with nothing made since it was not made": {
 			api:   documented,
-			have:  func(s *service) { s.numbered(1, "Pay", -48*time.Hour).items(2, 300, "Old", -time.Hour) },
-			prior: []planner.Record{there, lostCreate(pay, 0)},
+			have:  func(s *pendingReads) { s.numbered(1, "Pay", -48*time.Hour).items(2, 300, "Old", -time.Hour) },
+			prior: []planner.Record{there, unconfirmedCreate(pay, 0)},
 			want:  one,
 			steps: []string{"create work_item/web/pay"},
 		},
 		"clocks may differ by a little": {
 			api:   documented,
-			have:  func(s *service) { s.numbered(1, "Pay", -time.Minute) },
-			prior: []planner.Record{there, lostCreate(pay, 0)},
+			have:  func(s *pendingReads) { s.numbered(1, "Pay", -time.Minute) },
+			prior: []planner.Record{there, unconfirmedCreate(pay, 0)},
 			want:  one,
 			steps: adopted(pay),
 		},
 		"if only a wrong clock could tell, somebody has to look": {
 			api:   documented,
-			have:  func(s *service) { s.numbered(1, "Pay", -2*time.Hour) },
-			prior: []planner.Record{there, lostCreate(pay, 0)},
+			have:  func(s *pendingReads) { s.numbered(1, "Pay", -2*time.Hour) },
+			prior: []planner.Record{there, unconfirmedCreate(pay, 0)},
 			want:  one,
 			steps: ask(pay),
 		},
@@ -172,37 +172,37 @@ func TestALostCreateIsFoundByNumberAndName(t *testing.T) {
 		},
 		"a number that is too high is not believed: the project was made anew": {
 			api:   documented,
-			have:  func(s *service) { s.numbered(1, "Other", -time.Hour).numbered(2, "Pay", time.Second) },
-			prior: []planner.Record{there, lostCreate(pay, 900)},
+			have:  func(s *pendingReads) { s.numbered(1, "Other", -time.Hour).numbered(2, "Pay", time.Second) },
+			prior: []planner.Record{there, unconfirmedCreate(pay, 900)},
 			want:  one,
 			steps: adopted(pay),
 		},
 		"nor if by now another object has it": {
 			api:   documented,
-			have:  func(s *service) { s.numbered(1, "Pay", time.Second).items(2, 60, "Other", time.Hour) },
-			prior: []planner.Record{there, lostCreate(pay, 57)},
+			have:  func(s *pendingReads) { s.numbered(1, "Pay", time.Second).items(2, 60, "Other", time.Hour) },
+			prior: []planner.Record{there, unconfirmedCreate(pay, 57)},
 			want:  one,
 			steps: adopted(pay),
 		},
 		"nor what the state knows of the project that was": {
 			api:  documented,
-			have: func(s *service) { s.numbered(1, "Pay", time.Second).numbered(2, "Other", time.Hour) },
+			have: func(s *pendingReads) { s.numbered(1, "Pay", time.Second).numbered(2, "Other", time.Hour) },
 			prior: []planner.Record{
-				there, lostCreate(pay, 2), known("work_item/web/a", uuid(7, 1), "identifier=WEB-1"), known("work_item/web/b", uuid(7, 2), "identifier=WEB-2"),
+				there, unconfirmedCreate(pay, 2), known("work_item/web/a", uuid(7, 1), "identifier=WEB-1"), known("work_item/web/b", uuid(7, 2), "identifier=WEB-2"),
 			},
 			want:  one,
 			steps: adopted(pay),
 		},
 		"too many to look at leave it to somebody": {
 			api:   documented,
-			have:  func(s *service) { s.numbered(7, "Old", -time.Hour).items(8, 300, "Other", time.Second) },
-			prior: []planner.Record{there, lostCreate(pay, 7)},
+			have:  func(s *pendingReads) { s.numbered(7, "Old", -time.Hour).items(8, 300, "Other", time.Second) },
+			prior: []planner.Record{there, unconfirmedCreate(pay, 7)},
 			want:  one,
 			steps: ask(pay),
 		},
 		"of two that sent the same each gets one, in the order of the manifest": {
 			api: documented,
-			have: func(s *service) {
+			have: func(s *pendingReads) {
 				s.numbered(7, "Old", -time.Hour).numbered(8, "Pay", time.Second).numbered(9, "Pay", time.Second)
 			},
 			prior: twice,
@@ -211,39 +211,39 @@ func TestALostCreateIsFoundByNumberAndName(t *testing.T) {
 		},
 		"of two that sent the same, the one that is there is the first": {
 			api:   documented,
-			have:  func(s *service) { s.numbered(7, "Old", -time.Hour).numbered(8, "Pay", time.Second) },
+			have:  func(s *pendingReads) { s.numbered(7, "Old", -time.Hour).numbered(8, "Pay", time.Second) },
 			prior: twice,
 			want:  two,
 			steps: []string{"adopt work_item/web/pay: found by its number and name", "create work_item/web/again"},
 		},
 		"likewise if more was known when the second was sent": {
 			api: documented,
-			have: func(s *service) {
+			have: func(s *pendingReads) {
 				s.numbered(7, "Old", -time.Hour).numbered(8, "Old", -time.Hour).numbered(9, "Pay", time.Second)
 			},
-			prior: []planner.Record{there, lostCreate(pay, 7), lostCreate(again, 8)},
+			prior: []planner.Record{there, unconfirmedCreate(pay, 7), unconfirmedCreate(again, 8)},
 			want:  two,
 			steps: []string{"adopt work_item/web/pay: found by its number and name", "create work_item/web/again"},
 		},
 		"what came before the second was sent is the first": {
 			api: documented,
-			have: func(s *service) {
+			have: func(s *pendingReads) {
 				s.numbered(7, "Old", -time.Hour).numbered(8, "Pay", 0).numbered(9, "Old", 0).numbered(10, "Pay", 0)
 			},
-			prior: []planner.Record{there, lostCreate(pay, 9), lostCreate(again, 7)},
+			prior: []planner.Record{there, unconfirmedCreate(pay, 9), unconfirmedCreate(again, 7)},
 			want:  two,
 			steps: adopted(pay, again),
 		},
 		"of two that sent the same neither is there": {
 			api:   documented,
-			have:  func(s *service) { s.numbered(7, "Old", -time.Hour) },
+			have:  func(s *pendingReads) { s.numbered(7, "Old", -time.Hour) },
 			prior: twice,
 			want:  two,
 			steps: []string{"create work_item/web/pay", "create work_item/web/again"},
 		},
 		"three for two that sent the same are too many": {
 			api: documented,
-			have: func(s *service) {
+			have: func(s *pendingReads) {
 				s.numbered(7, "Old", -time.Hour).numbered(8, "Pay", 0).numbered(9, "Pay", 0).numbered(10, "Pay", 0)
 			},
 			prior: twice,
@@ -252,7 +252,7 @@ func TestALostCreateIsFoundByNumberAndName(t *testing.T) {
 		},
 		"of two that share a name each gets what it sent": {
 			api: documented,
-			have: func(s *service) {
+			have: func(s *pendingReads) {
 				s.numbered(7, "Old", -time.Hour).numbered(8, "Pay", 0, "priority=high").numbered(9, "Pay", 0, "priority=none")
 			},
 			prior: twice,
@@ -261,21 +261,21 @@ func TestALostCreateIsFoundByNumberAndName(t *testing.T) {
 		},
 		"one that could be either is neither": {
 			api:   documented,
-			have:  func(s *service) { s.numbered(7, "Old", -time.Hour).numbered(8, "Pay", 0, "priority=high") },
+			have:  func(s *pendingReads) { s.numbered(7, "Old", -time.Hour).numbered(8, "Pay", 0, "priority=high") },
 			prior: twice,
 			want:  described,
 			steps: ask(pay, again),
 		},
 		"one that can only be the other leaves the first to be made": {
 			api:   documented,
-			have:  func(s *service) { s.numbered(7, "Old", -time.Hour).numbered(8, "Pay", 0, "priority=none") },
+			have:  func(s *pendingReads) { s.numbered(7, "Old", -time.Hour).numbered(8, "Pay", 0, "priority=none") },
 			prior: twice,
 			want:  described,
 			steps: []string{"adopt work_item/web/pay: found by its number and name", "create work_item/web/again"},
 		},
 		"two that share a name and a third that is as neither sent it": {
 			api: documented,
-			have: func(s *service) {
+			have: func(s *pendingReads) {
 				s.numbered(7, "Old", -time.Hour).numbered(8, "Pay", 0, "priority=low")
 			},
 			prior: twice,
@@ -286,7 +286,7 @@ func TestALostCreateIsFoundByNumberAndName(t *testing.T) {
 		},
 		"the parents tell children of one name apart": {
 			api: documented,
-			have: func(s *service) {
+			have: func(s *pendingReads) {
 				s.numbered(6, "P", -time.Hour).numbered(7, "Q", -time.Hour)
 				s.numbered(8, "Pay", 0, "parent="+uuid(9, 7)).numbered(9, "Pay", 0, "parent="+uuid(9, 6))
 			},
@@ -301,7 +301,7 @@ func TestALostCreateIsFoundByNumberAndName(t *testing.T) {
 		},
 		"what was sent without a parent has none": {
 			api: documented,
-			have: func(s *service) {
+			have: func(s *pendingReads) {
 				s.numbered(7, "P", -time.Hour).numbered(8, "Pay", 0, "parent="+uuid(9, 7))
 			},
 			prior: append([]planner.Record{known("work_item/web/p", uuid(9, 7), "identifier=WEB-7", "name=P")}, twice...),
@@ -312,14 +312,14 @@ func TestALostCreateIsFoundByNumberAndName(t *testing.T) {
 		},
 		"one that the manifest has no more may have made it": {
 			api:   documented,
-			have:  func(s *service) { s.numbered(7, "Old", -time.Hour).numbered(8, "Pay", 0) },
+			have:  func(s *pendingReads) { s.numbered(7, "Old", -time.Hour).numbered(8, "Pay", 0) },
 			prior: twice,
 			want:  one,
 			steps: ask(pay),
 		},
 		"what was gone and sent again is looked for": {
 			api:  documented,
-			have: func(s *service) { s.numbered(7, "Old", -time.Hour).numbered(8, "Pay", time.Second) },
+			have: func(s *pendingReads) { s.numbered(7, "Old", -time.Hour).numbered(8, "Pay", time.Second) },
 			prior: []planner.Record{there, {
 				Address: pay, ID: uuid(9, 3), Identifier: "WEB-3", PendingIntent: &planner.Intent{Name: "Pay", After: 7, At: sent},
 			}},
@@ -330,7 +330,7 @@ func TestALostCreateIsFoundByNumberAndName(t *testing.T) {
 }
 
 // items gives the service many work items.
-func (s *service) items(first, last int, name string, after time.Duration) *service {
+func (s *pendingReads) items(first, last int, name string, after time.Duration) *pendingReads {
 	for n := first; n <= last; n++ {
 		s.numbered(n, name, after)
 	}
@@ -343,17 +343,17 @@ func TestALostCreateThatIsNotFoundIsReadAgainBeforeItIsSent(t *testing.T) {
 	for name, tt := range map[string]struct {
 		api   resource.API
 		prior []planner.Record
-		have  func(*service)
+		have  func(*pendingReads)
 		want  func(*wanted)
 		first string // the first of the reads; "" = there are none
 		reads int
 		waits bool // the step is pending
 	}{
-		"pending in a list":        {full, []planner.Record{lostCreate("work_item/web/pay", 0)}, nil, func(w *wanted) { project(w).put("work_item/web/pay", "name=Pay") }, "", 0, true},
-		"numbers that are missing": {documented, []planner.Record{lostCreate("work_item/web/pay", 7)}, func(s *service) { s.items(1, 7, "Old", -time.Hour) }, func(w *wanted) { project(w).put("work_item/web/pay", "name=Pay") }, "work-items/WEB-8/", 17, false},
-		"none if it is found":      {documented, []planner.Record{lostCreate("work_item/web/pay", 7)}, func(s *service) { s.items(1, 7, "Old", -time.Hour).numbered(8, "Pay", 0) }, func(w *wanted) { project(w).put("work_item/web/pay", "name=Pay") }, "", 0, false},
+		"pending in a list":        {full, []planner.Record{unconfirmedCreate("work_item/web/pay", 0)}, nil, func(w *wanted) { project(w).put("work_item/web/pay", "name=Pay") }, "", 0, true},
+		"numbers that are missing": {documented, []planner.Record{unconfirmedCreate("work_item/web/pay", 7)}, func(s *pendingReads) { s.items(1, 7, "Old", -time.Hour) }, func(w *wanted) { project(w).put("work_item/web/pay", "name=Pay") }, "work-items/WEB-8/", 17, false},
+		"none if it is found":      {documented, []planner.Record{unconfirmedCreate("work_item/web/pay", 7)}, func(s *pendingReads) { s.items(1, 7, "Old", -time.Hour).numbered(8, "Pay", 0) }, func(w *wanted) { project(w).put("work_item/web/pay", "name=Pay") }, "", 0, false},
 		"none if nothing was sent": {full, nil, nil, func(w *wanted) { project(w).put("work_item/web/pay", "name=Pay") }, "", 0, false},
-		"none if it was an update": {full, []planner.Record{{Address: "cycle/web/a", ID: uuid(2, 1), PendingIntent: &planner.Intent{Action: planner.Update}}}, func(s *service) { s.have("cycle", web, uuid(2, 1), "name=A") }, func(w *wanted) { project(w).put("cycle/web/a", "name=A") }, "", 0, false},
+		"none if it was an update": {full, []planner.Record{{Address: "cycle/web/a", ID: uuid(2, 1), PendingIntent: &planner.Intent{Action: planner.Update}}}, func(s *pendingReads) { s.have("cycle", web, uuid(2, 1), "name=A") }, func(w *wanted) { project(w).put("cycle/web/a", "name=A") }, "", 0, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

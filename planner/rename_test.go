@@ -69,7 +69,7 @@ func TestARenamedObjectKeepsItsRecords(t *testing.T) {
 func TestPreviouslyIsIgnoredWhereNoRecordFits(t *testing.T) {
 	t.Parallel()
 	a, b := uuid(9, 1), uuid(9, 2)
-	have := func(s *service) { s.have("work_item", web, a, "name=A").have("work_item", web, b, "name=B") }
+	have := func(s *pendingReads) { s.have("work_item", web, a, "name=A").have("work_item", web, b, "name=B") }
 	wants := func(w *wanted) {
 		w.put("project/web", "id="+web).put("work_item/web/b", "name=B")
 		w.byName["work_item/web/b"].Previously = []string{"a"}
@@ -77,7 +77,7 @@ func TestPreviouslyIsIgnoredWhereNoRecordFits(t *testing.T) {
 	checkRules(t, map[string]rule{
 		"a key that the state knows by now is left alone": {
 			api: full, have: have, want: wants, prior: []planner.Record{made("work_item/web/a", a), known("work_item/web/b", b, "name=B")},
-			findings: []string{"warning left-over: 1 object created by an earlier apply is no longer in the manifest: work_item/web/a; to delete it, use --prune"},
+			findings: []string{"warning orphaned: 1 object created by an earlier apply is no longer in the manifest: work_item/web/a; to delete it, use --prune"},
 		},
 		"a former key that nothing has means nothing": {
 			api: full, have: have, want: wants, prior: []planner.Record{known("project/web", web)}, steps: []string{"create work_item/web/b"},

@@ -12,7 +12,7 @@ import (
 
 // references says what the fields that name objects stand for.
 type references struct {
-	round
+	analysis
 
 	names      map[nameKey]nameResult
 	idsForPlan map[Name]string
@@ -23,10 +23,10 @@ type references struct {
 }
 
 // resolve looks up the names of objects that the manifest does not list.
-func resolve(matched *matches) *references {
+func resolve(matched *identities) *references {
 	s := &references{
-		round: matched.round,
-		names: map[nameKey]nameResult{}, idsForPlan: map[Name]string{},
+		analysis: matched.analysis,
+		names:    map[nameKey]nameResult{}, idsForPlan: map[Name]string{},
 	}
 	s.resolveNames()
 	s.findParentCycles()
@@ -390,7 +390,7 @@ func (re *references) reportParentCycle(cycle []int) {
 	for k, at := range cycle {
 		if re.objects.states[at].presence == exists {
 			o, up := re.in.Desired[at], re.in.Desired[cycle[(k+1)%len(cycle)]]
-			re.diags.report(o, "circle", "the parent of "+string(o.Address)+" leads back to itself, by way of "+string(up.Address), "remove one parent of the chain")
+			re.diags.report(o, "dependency-cycle", "the parent of "+string(o.Address)+" leads back to itself, by way of "+string(up.Address), "remove one parent of the chain")
 			return
 		}
 	}

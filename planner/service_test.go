@@ -20,7 +20,7 @@ const workspace = "acme"
 
 // service is a small service and the state file beside it: it answers reads from
 // maps and carries out plans.
-type service struct {
+type pendingReads struct {
 	t       testing.TB
 	in      planner.Input // all but Desired and Observed
 	objects []*remoteObject
@@ -39,16 +39,16 @@ type remoteObject struct {
 	row    resource.Row
 }
 
-func newService(tb testing.TB, api resource.API) *service {
+func newService(tb testing.TB, api resource.API) *pendingReads {
 	tb.Helper()
-	return &service{
+	return &pendingReads{
 		t: tb, byID: map[string]*remoteObject{}, members: map[string][]string{}, lacks: map[string]bool{},
 		in: planner.Input{Workspace: workspace, BaseURL: "https://plane.example.com", WebURL: "https://plane.example.com", API: api, Prior: planner.Prior{}},
 	}
 }
 
 // have puts something on the service that planform did not make; fields are written as name=text.
-func (s *service) have(kind, parent, id string, fields ...string) *service {
+func (s *pendingReads) have(kind, parent, id string, fields ...string) *pendingReads {
 	row := resource.Row{"id": id}
 	for _, f := range fields {
 		name, value, _ := strings.Cut(f, "=")
@@ -65,15 +65,15 @@ func (s *service) have(kind, parent, id string, fields ...string) *service {
 	return s
 }
 
-func (s *service) keep(t *remoteObject) {
+func (s *pendingReads) keep(t *remoteObject) {
 	s.objects = append(s.objects, t)
 	s.byID[t.row.ID()] = t
 }
 
-func (s *service) find(id string) *remoteObject { return s.byID[id] }
+func (s *pendingReads) find(id string) *remoteObject { return s.byID[id] }
 
 // plan answers reads until none is wanted and makes the plan.
-func (s *service) plan(objects []*resource.Object) (*planner.Plan, diag.List) {
+func (s *pendingReads) plan(objects []*resource.Object) (*planner.Plan, diag.List) {
 	s.t.Helper()
 	in := s.in
 	in.Desired, in.Observed, s.reads = objects, planner.Observed{}, nil
@@ -107,7 +107,7 @@ func build(tb testing.TB, in planner.Input) (*planner.Plan, diag.List) {
 }
 
 // mustPlan makes a plan that must have no errors.
-func (s *service) mustPlan(objects []*resource.Object) *planner.Plan {
+func (s *pendingReads) mustPlan(objects []*resource.Object) *planner.Plan {
 	s.t.Helper()
 	plan, found := s.plan(objects)
 	if plan == nil {
@@ -117,7 +117,7 @@ func (s *service) mustPlan(objects []*resource.Object) *planner.Plan {
 }
 
 // answer is what the service says to a read.
-func (s *service) answer(r planner.Read) planner.Answer {
+func (s *pendingReads) answer(r planner.Read) planner.Answer {
 	s.t.Helper()
 	if strings.Contains(r.Path, "{") || !s.in.API.Offers(r.Operation) {
 		s.t.Fatalf("bad read %s", r.Path)
@@ -198,7 +198,7 @@ func (s *service) answer(r planner.Read) planner.Answer {
 }
 
 // byMark is what a look-up by external ID finds, archived objects and drafts among them.
-func (s *service) byMark(mark string) planner.Answer {
+func (s *pendingReads) byMark(mark string) planner.Answer {
 	var rows []resource.Row
 	for _, t := range s.objects {
 		if t.row.HasExternalID(mark) {
@@ -211,7 +211,7 @@ func (s *service) byMark(mark string) planner.Answer {
 	return planner.Answer{Rows: rows}
 }
 
-func (s *service) identifier(t *remoteObject) string {
+func (s *pendingReads) identifier(t *remoteObject) string {
 	project := s.find(t.parent)
 	if project == nil || t.row["sequence_id"] == nil {
 		return ""
@@ -220,7 +220,7 @@ func (s *service) identifier(t *remoteObject) string {
 }
 
 // apply carries out a plan and keeps what a state file keeps. It checks what an executor relies on.
-func (s *service) apply(plan *planner.Plan) {
+func (s *pendingReads) apply(plan *planner.Plan) {
 	s.t.Helper()
 	for _, c := range slices.Concat(plan.StateChanges, plan.Seen) {
 		if c.From != c.To {
@@ -269,7 +269,7 @@ func (s *service) apply(plan *planner.Plan) {
 	}
 }
 
-func (s *service) write(plan *planner.Plan, step *planner.Step, ids map[resource.Address]string) {
+func (s *pendingReads) write(plan *planner.Plan, step *planner.Step, ids map[resource.Address]string) {
 	s.t.Helper()
 	o := step.Object
 	resolve := func(f *resource.Field, r *resource.Reference) (string, bool) {
@@ -335,7 +335,7 @@ func pageOf(o *resource.Object, ids map[resource.Address]string) string {
 }
 
 // remove deletes an object, and all that is in it or below it, as the service does.
-func (s *service) remove(step *planner.Step) {
+func (s *pendingReads) remove(step *planner.Step) {
 	s.t.Helper()
 	if step.Operation != nil {
 		path, missing := step.Operation.Expand(step.Params)
@@ -360,7 +360,7 @@ func (s *service) remove(step *planner.Step) {
 	}
 }
 
-func (s *service) drop(id string) {
+func (s *pendingReads) drop(id string) {
 	delete(s.byID, id)
 	s.objects = slices.DeleteFunc(s.objects, func(t *remoteObject) bool { return t.row.ID() == id })
 	for key, list := range s.members {
@@ -373,7 +373,7 @@ func (s *service) drop(id string) {
 	}
 }
 
-func (s *service) create(o *resource.Object, ids map[resource.Address]string) string {
+func (s *pendingReads) create(o *resource.Object, ids map[resource.Address]string) string {
 	s.t.Helper()
 	s.made++
 	id := uuid(0xf, s.made)
@@ -395,7 +395,7 @@ func (s *service) create(o *resource.Object, ids map[resource.Address]string) st
 	return id
 }
 
-func (s *service) join(step *planner.Step, ids map[resource.Address]string) {
+func (s *pendingReads) join(step *planner.Step, ids map[resource.Address]string) {
 	s.t.Helper()
 	m := step.Members
 	container := cmp.Or(m.Container.ID, ids[m.Container.Address])
@@ -433,7 +433,7 @@ func (s *service) join(step *planner.Step, ids map[resource.Address]string) {
 }
 
 // leave takes members out, each of whom must be in.
-func (s *service) leave(step *planner.Step) {
+func (s *pendingReads) leave(step *planner.Step) {
 	s.t.Helper()
 	if step.Operation.TakesOne(step.Kind) && len(step.Members.Items) != 1 || len(step.Members.Items) > 100 {
 		s.t.Fatalf("%s: bad batch of %d", step.Address, len(step.Members.Items))
@@ -459,7 +459,7 @@ func both(one, other []string) []string {
 }
 
 // keepRoster keeps a record of members, unless there are none.
-func (s *service) keepRoster(r planner.Record) {
+func (s *pendingReads) keepRoster(r planner.Record) {
 	if s.in.Prior[r.Address] = r; len(r.Members) == 0 {
 		delete(s.in.Prior, r.Address)
 	}
@@ -489,7 +489,7 @@ func lines(plan *planner.Plan) []string {
 }
 
 // makeAll carries out the first plan for the objects.
-func (s *service) makeAll(objects []*resource.Object) {
+func (s *pendingReads) makeAll(objects []*resource.Object) {
 	s.t.Helper()
 	s.apply(s.mustPlan(objects))
 }

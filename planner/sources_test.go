@@ -32,7 +32,7 @@ func pruningBesides(files ...string) func(*planner.Input) {
 func TestOrphansOfOtherManifestsStay(t *testing.T) {
 	t.Parallel()
 	a, b, c, s1 := uuid(9, 1), uuid(9, 2), uuid(9, 3), uuid(2, 1)
-	items := func(s *service) {
+	items := func(s *pendingReads) {
 		s.have("work_item", web, a, "name=A").have("work_item", web, b, "name=B", "parent="+a).have("work_item", web, c, "name=C").have("cycle", web, s1, "name=One")
 		s.members["cycle_work_item "+s1] = []string{a, c}
 	}
@@ -43,17 +43,17 @@ func TestOrphansOfOtherManifestsStay(t *testing.T) {
 			api: full, have: items, want: project, options: pruningBesides("a.yaml"),
 			prior:    []planner.Record{in(made("work_item/web/a", a), "a.yaml"), in(made("work_item/web/b", b), "a.yaml"), made("work_item/web/c", c)},
 			steps:    []string{"delete work_item/web/c"},
-			findings: []string{"warning of-another: 2 objects from a.yaml are left alone: not part of this run"},
+			findings: []string{"warning other-source: 2 objects from a.yaml are left alone: not part of this run"},
 		},
 		"nor is what stood in two, of which one is read": {
 			api: full, have: items, want: project, options: pruningBesides("-"),
 			prior:    []planner.Record{in(made("work_item/web/c", c), "-", "workspace.yaml")},
-			findings: []string{"warning of-another: 1 object from standard input is left alone: not part of this run"},
+			findings: []string{"warning other-source: 1 object from standard input is left alone: not part of this run"},
 		},
 		"it is not counted either": {
 			api: full, have: items, want: project, options: besides("a.yaml"),
 			prior:    []planner.Record{in(made("work_item/web/a", a), "a.yaml"), made("work_item/web/c", c)},
-			findings: []string{"warning left-over: 1 object created by an earlier apply is no longer in the manifest: work_item/web/c; to delete it, use --prune"},
+			findings: []string{"warning orphaned: 1 object created by an earlier apply is no longer in the manifest: work_item/web/c; to delete it, use --prune"},
 		},
 		"what stood in one that is gone goes": {
 			api: full, have: items, want: project, options: pruningBesides("b.yaml"),
@@ -69,13 +69,13 @@ func TestOrphansOfOtherManifestsStay(t *testing.T) {
 			api: full, have: items, want: project, options: pruningBesides("a.yaml"),
 			prior:    []planner.Record{made("work_item/web/a", a), in(made("work_item/web/b", b), "a.yaml")},
 			steps:    []string{`not_possible work_item/web/a: it would be deleted, but work item "B" below it stays`},
-			findings: []string{"warning of-another: 1 object from a.yaml is left alone: not part of this run"},
+			findings: []string{"warning other-source: 1 object from a.yaml is left alone: not part of this run"},
 		},
 		"what is in it goes by itself": {
-			api: full, have: func(s *service) { items(s); s.have("link", c, uuid(0xa, 1), "url=https://example.com") }, want: project, options: pruningBesides("a.yaml"),
+			api: full, have: func(s *pendingReads) { items(s); s.have("link", c, uuid(0xa, 1), "url=https://example.com") }, want: project, options: pruningBesides("a.yaml"),
 			prior:    []planner.Record{in(made("work_item/web/c", c), "a.yaml"), made("link/web/c/x", uuid(0xa, 1))},
 			steps:    []string{"delete link/web/c/x"},
-			findings: []string{"warning of-another: 1 object from a.yaml is left alone: not part of this run"},
+			findings: []string{"warning other-source: 1 object from a.yaml is left alone: not part of this run"},
 		},
 		"nobody is asked what is in it if it is gone": {
 			api: full, want: func(*wanted) {}, options: pruningBesides("a.yaml"),
@@ -95,7 +95,7 @@ func TestOrphansOfOtherManifestsStay(t *testing.T) {
 			want:     func(w *wanted) { project(w); w.put("cycle/web/s1", "id="+s1).put("work_item/web/c", "id="+c) },
 			prior:    []planner.Record{roster, in(made("work_item/web/a", a), "a.yaml"), made("work_item/web/c", c)},
 			steps:    []string{"remove_members cycle/web/s1#work_items 1"},
-			findings: []string{"warning of-another: 1 object from a.yaml is left alone: not part of this run"},
+			findings: []string{"warning other-source: 1 object from a.yaml is left alone: not part of this run"},
 		},
 		"also where the state does not know who it is": {
 			api: full, have: items, options: pruningBesides("a.yaml"), prior: []planner.Record{roster},

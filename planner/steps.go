@@ -9,7 +9,7 @@ import (
 
 // steps are the steps of a plan while it is made.
 type steps struct {
-	round
+	analysis
 
 	refs    *references
 	byRank  [][]*Step                // by rank of their kind, in the order of the manifest
@@ -18,7 +18,7 @@ type steps struct {
 }
 
 func newSteps(refs *references) *steps {
-	return &steps{round: refs.round, refs: refs, byRank: make([][]*Step, len(refs.objects.kinds)), of: make([]*Step, len(refs.objects.states)), numbers: map[resource.Address]int{}}
+	return &steps{analysis: refs.analysis, refs: refs, byRank: make([][]*Step, len(refs.objects.kinds)), of: make([]*Step, len(refs.objects.states)), numbers: map[resource.Address]int{}}
 }
 
 func (st *steps) all() []*Step { return slices.Concat(st.byRank...) }

@@ -85,7 +85,7 @@ func TestNoCreate(t *testing.T) {
 		w.put("project/web", "id="+web).put("label/web/new", "name=New").put("label/web/old", "name=Old")
 		w.put("work_item/web/a", "name=A", "labels=@label/web/new").put("work_item/web/b", "name=B", "labels=@label/web/old")
 	}
-	have := func(s *service) { s.have("label", web, uuid(4, 1), "name=Old") }
+	have := func(s *pendingReads) { s.have("label", web, uuid(4, 1), "name=Old") }
 	checkRules(t, map[string]rule{
 		"what is missing of the kind is said, and only what needs it waits": {
 			api: full, have: have, want: wants, options: no("label"),
@@ -127,7 +127,7 @@ func TestOnlyTargetsAreDeleted(t *testing.T) {
 		return func(in *planner.Input) { in.Prune, in.Targets = true, targets(pattern) }
 	}
 	prior := []planner.Record{made("project/web", web), made("work_item/web/a", a), made("work_item/web/b", b)}
-	have := func(s *service) { s.have("work_item", web, a, "name=A").have("work_item", web, b, "name=B") }
+	have := func(s *pendingReads) { s.have("work_item", web, a, "name=A").have("work_item", web, b, "name=B") }
 	checkRules(t, map[string]rule{
 		"and nothing besides": {
 			api: full, have: have, prior: prior, options: only("work_item/web/b"), want: func(*wanted) {}, steps: []string{"delete work_item/web/b"},
@@ -139,7 +139,7 @@ func TestOnlyTargetsAreDeleted(t *testing.T) {
 		"and what is meant by nothing is not counted": {
 			api: full, have: have, prior: prior, want: func(*wanted) {},
 			options:  func(in *planner.Input) { in.Targets = targets("work_item/web/b", "cycle/**") },
-			findings: []string{"warning left-over: 1 object created by an earlier apply is no longer in the manifest: work_item/web/b; to delete it, use --prune"},
+			findings: []string{"warning orphaned: 1 object created by an earlier apply is no longer in the manifest: work_item/web/b; to delete it, use --prune"},
 		},
 	})
 }

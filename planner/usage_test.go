@@ -17,13 +17,13 @@ func TestOrphansThatOthersUseStay(t *testing.T) {
 	cyc, mod, label, state, kind := uuid(0xc, 1), uuid(0xd, 1), uuid(0xe, 1), uuid(0xf, 1), uuid(7, 1)
 	bobs, ours := uuid(9, 1), uuid(9, 2)
 	project := func(w *wanted) { w.put("project/web", "id="+web) }
-	item := func(id string, n int, more ...string) func(*service) {
-		return func(s *service) {
+	item := func(id string, n int, more ...string) func(*pendingReads) {
+		return func(s *pendingReads) {
 			s.have("work_item", web, id, append([]string{"name=" + strings.ToUpper(id[:1]), fmt.Sprintf("sequence_id=%d", n)}, more...)...)
 		}
 	}
-	all := func(have ...func(*service)) func(*service) {
-		return func(s *service) {
+	all := func(have ...func(*pendingReads)) func(*pendingReads) {
+		return func(s *pendingReads) {
 			s.have("cycle", web, cyc, "name=Cyc").have("module", web, mod, "name=Mod").have("label", web, label, "name=l1").
 				have("state", web, state, "name=S").have("work_item_type", web, kind, "name=Story")
 			for _, h := range have {
@@ -31,8 +31,8 @@ func TestOrphansThatOthersUseStay(t *testing.T) {
 			}
 		}
 	}
-	in := func(membership, container string, members ...string) func(*service) {
-		return func(s *service) { s.members[membership+" "+container] = members }
+	in := func(membership, container string, members ...string) func(*pendingReads) {
+		return func(s *pendingReads) { s.members[membership+" "+container] = members }
 	}
 	checkRules(t, map[string]rule{
 		"a cycle and a module that somebody put an item into": {
@@ -87,7 +87,7 @@ func TestOrphansThatOthersUseStay(t *testing.T) {
 			kept: 1,
 			api:  full, options: pruning,
 			want: func(w *wanted) { project(w); w.put("work_item/web/ours", "name=9") },
-			have: func(s *service) {
+			have: func(s *pendingReads) {
 				all(item(ours, 2, "labels="+label))(s)
 				s.have("label", web, uuid(0xe, 2), "name=l2").have("work_item", web, bobs, "name=B", "labels="+uuid(0xe, 2))
 			},
@@ -112,7 +112,7 @@ func TestOrphansThatOthersUseStay(t *testing.T) {
 		"an initiative and a teamspace with somebody's project": {
 			kept: 2,
 			api:  full, options: pruning, want: func(*wanted) {},
-			have: func(s *service) {
+			have: func(s *pendingReads) {
 				s.have("initiative", "", uuid(5, 1), "name=Q1").have("teamspace", "", uuid(5, 2), "name=T")
 				s.members["initiative_project "+uuid(5, 1)], s.members["teamspace_project "+uuid(5, 2)] = []string{web}, []string{web}
 			},
@@ -125,7 +125,7 @@ func TestOrphansThatOthersUseStay(t *testing.T) {
 		"a label that somebody's initiative carries": {
 			kept: 1,
 			api:  full, options: pruning, want: func(*wanted) {},
-			have: func(s *service) {
+			have: func(s *pendingReads) {
 				s.have("initiative", "", uuid(5, 1), "name=Q1").have("initiative_label", "", uuid(5, 2), "name=Growth")
 				s.members["initiative_initiative_label "+uuid(5, 1)] = []string{uuid(5, 2)}
 			},

@@ -10,9 +10,9 @@ import (
 
 // warnings tells what a plan cannot know, and what people should look at.
 type warnings struct {
-	round
+	analysis
 
-	matched     *matches
+	matched     *identities
 	memberships *memberships
 	changes     *changes
 	steps       *steps
@@ -246,7 +246,7 @@ func (w *warnings) failOnDrift() {
 }
 
 // locateFindings gives the findings the path in the document that their position is at.
-func (r round) locateFindings() {
+func (r analysis) locateFindings() {
 	paths := map[diag.Position]string{}
 	for _, d := range r.diags.List {
 		if d.Path == "" && !d.Position.IsZero() {

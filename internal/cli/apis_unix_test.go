@@ -39,7 +39,7 @@ func TestARunThatEndedEarlyIsFinishedByTheOtherAPI(t *testing.T) {
 						t.Fatalf("exit %d\n%s", code, said)
 					}
 					g.open()
-					s.must(t, "apply", "-f", file, "--api", to, "--settle-timeout", "1s")
+					s.must(t, "apply", "-f", file, "--api", to, "--grace-period", "1s")
 					for _, api := range []string{from, to} {
 						if r := s.must(t, "plan", "-f", file, "--api", api, "--refresh-all"); !strings.Contains(r.out, "No changes.") {
 							t.Errorf("by %s:\n%s%s", api, r.out, r.err)

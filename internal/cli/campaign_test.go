@@ -345,7 +345,7 @@ func (c *campaign) apply(ctx context.Context, t *testing.T, s *service, flags ..
 		flags = append(slices.Clip(flags), "--order", "exact")
 	}
 	args := append([]string{
-		"apply", "-f", "campaign.yaml", "--parallelism", "8", "--yes", "--api", api.String(), "--settle-timeout", campaignPatience().String(),
+		"apply", "-f", "campaign.yaml", "--parallelism", "8", "--yes", "--api", api.String(), "--grace-period", campaignPatience().String(),
 	}, flags...)
 	cmd := exec.CommandContext(ctx, c.planform, args...) // its Cancel is Process.Kill
 	cmd.Dir = s.dir

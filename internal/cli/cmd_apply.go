@@ -194,7 +194,7 @@ func (o applyOptions) review(d *planfile.Document, file *state.File, out output)
 
 // reportDuplicates shows objects that another run created at the same time, and returns whether there are any.
 func reportDuplicates(ctx context.Context, conn *connection, plan *planner.Plan, file *state.File, r executor.Result, out output) bool {
-	found, err := provider.NewService(conn.client, plan, file, provider.Grace{}).Doubles(ctx, r)
+	found, err := provider.NewService(conn.client, plan, file, provider.Grace{}).Duplicates(ctx, r)
 	if err != nil {
 		out.view.Notef("%v", err)
 	}

@@ -65,8 +65,12 @@ func planFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "detailed-exitcode", Usage: "exit with 2 if changes are pending, with 3 if something is not possible"},
 		&cli.BoolFlag{Name: "allow-unsupported", Usage: "exit with 0 instead of 3 if only what this edition or the API does not have is missing"},
 	}, shapingFlags(), []cli.Flag{
-		notNegative(cli.DurationFlag{Name: "settle-timeout", Value: provider.DefaultGrace, Usage: "`TIME` for which a request without a response may still take effect; planform looks for its result this long before repeating it"}),
-		notNegative(cli.DurationFlag{Name: "patience", Hidden: true, Usage: "the former name of --settle-timeout"}),
+		notNegative(cli.DurationFlag{
+			Name: "grace-period", Value: provider.DefaultGrace,
+			Usage: "`TIME` for which a request without a response may still take effect; planform looks for its result this long before repeating it",
+		}),
+		notNegative(cli.DurationFlag{Name: "settle-timeout", Hidden: true, Usage: "a former name of --grace-period"}),
+		notNegative(cli.DurationFlag{Name: "patience", Hidden: true, Usage: "a former name of --grace-period"}),
 	})
 }
 
@@ -123,11 +127,13 @@ func newPlanOptions(c *cli.Context, p Process) (o planOptions, err error) {
 // with adds to the options of a plan how it is to be made.
 func (o planOptions) with(options planfile.Options, c *cli.Context, p Process) (_ planOptions, err error) {
 	o.Options, o.allowUnsupported = options, c.Bool("allow-unsupported")
-	o.detailed, o.grace = c.Bool("detailed-exitcode"), c.Duration("settle-timeout")
+	o.detailed, o.grace = c.Bool("detailed-exitcode"), c.Duration("grace-period")
 	o.maxErrors = c.Int("max-errors")
 	o.deleting = deleteLimits{yes: c.Bool("yes"), most: c.Int("max-deletes"), limited: c.IsSet("max-deletes")}
-	if c.IsSet("patience") {
-		o.grace = c.Duration("patience")
+	for _, former := range []string{"settle-timeout", "patience"} {
+		if c.IsSet(former) {
+			o.grace = c.Duration(former)
+		}
 	}
 	onDrift := map[string]planner.OnDrift{"overwrite": planner.Overwrite, "keep": planner.Keep, "fail": planner.Fail}
 	o.input = planner.Input{

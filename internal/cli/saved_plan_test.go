@@ -80,7 +80,7 @@ func TestTheLifeOfAPullRequest(t *testing.T) {
 	}
 	open()
 
-	r := s.must(t, "apply", plan, "--settle-timeout", "0s")
+	r := s.must(t, "apply", plan, "--grace-period", "0s")
 	if got := len(s.Rows("work_item")) - 1; got != items {
 		t.Errorf("%d work items, want %d", got, items)
 	}
@@ -134,7 +134,7 @@ func TestAPlanThatWasKilledAnywhereIsGoneOnWith(t *testing.T) {
 				p.reaches(t, &gate{reached: reached})
 				p.signal(t, syscall.SIGKILL)
 				p.ends()
-				s.must(t, "apply", plan, "--settle-timeout", "0s")
+				s.must(t, "apply", plan, "--grace-period", "0s")
 				if r := s.must(t, "plan", "-f", manifest); !strings.Contains(r.out, "No changes.") {
 					t.Error(r.out)
 				}
@@ -178,7 +178,7 @@ func TestWhatWasChangedAfterAPlanWasKilledIsNotOverwritten(t *testing.T) {
 					want, code = "urgent", 1
 					s.send(t, "PATCH", item, `{"priority":"urgent"}`)
 				}
-				r := s.run(t, "apply", plan, "--settle-timeout", "0s")
+				r := s.run(t, "apply", plan, "--grace-period", "0s")
 				if r.code != code || changed && !strings.Contains(r.err, `priority of work_item/web/a was changed on the service: it is "urgent" now`) {
 					t.Errorf("exit code %d\n%s%s", r.code, r.out, r.err)
 				}

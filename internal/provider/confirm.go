@@ -211,7 +211,7 @@ func (w *write) confirmed(step *planner.Step, out executor.Outcome, row resource
 	for _, v := range step.Values {
 		key := planner.ShownKey(v.Field.Name)
 		if _, differs := out.Values[key]; differs && !v.Field.IsRef() && !w.memory.untouchedSince(row) || v.Field.Rich() && sent.Sends(v) == nil {
-			out.Values[key] = cmp.Or(before[key], planner.Unseen(time.Time{}))
+			out.Values[key] = cmp.Or(before[key], planner.Unverified(time.Time{}))
 		}
 	}
 	out.Identifier = cmp.Or(w.identifier(step.Object, row), out.Identifier)
@@ -224,7 +224,7 @@ func (w *write) batchValues(step *planner.Step) map[string]string {
 	w.digestSent(step, nil, values)
 	for _, v := range step.Values {
 		if v.Field.Rich() {
-			values[planner.ShownKey(v.Field.Name)] = planner.Unseen(w.client.Served())
+			values[planner.ShownKey(v.Field.Name)] = planner.Unverified(w.client.Served())
 		}
 	}
 	return values

@@ -32,7 +32,7 @@
 // got the lock. Planning itself waits only for creates that nothing but readable numbers
 // can identify (work items with the documented operations).
 //
-// After a run, [Service.Doubles] looks for objects that another run created at the same
+// After a run, [Service.Duplicates] looks for objects that another run created at the same
 // time. An object that the service refused because another run had created it does not
 // count as created by this one.
 //

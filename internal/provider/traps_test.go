@@ -299,7 +299,7 @@ func TestKnownTrapsOfTheServiceAreReportedOrAvoided(t *testing.T) {
 			other := t.s.somebody(t.T, "POST", "projects/"+sandboxtest.ProjectWeb+"/work-items/", `{"name":"Other"}`)["id"].(string)
 			text := header + "      - {key: a, identifier: WEB-1, parent: WEB-2, labels: [bug]}\n" +
 				"      - {key: b, id: " + other + ", parent: WEB-1}\n      - {key: c, name: C, parent: a}\n"
-			at(t.T, t.s.findings(t.T, text), "circle", "work_item/web/a", 8, "by way of work_item/web/b")
+			at(t.T, t.s.findings(t.T, text), "dependency-cycle", "work_item/web/a", 8, "by way of work_item/web/b")
 		}},
 		"labels of another project are not sent, and guests are dropped and named": {resource.V1, func(t attempt) {
 			r := t.s.apply(t.T, applying{manifest: header + "      - {key: a, name: Item A, labels: [bug, " + sandboxtest.LabelInfra + "]}\n"})

@@ -246,7 +246,7 @@ func everything() *planner.Plan {
 	b.Summary.Blocked = 1
 	b.Summary.Unchanged, b.Summary.Reads = 99, 12
 	b.Summary.Requests = 200
-	b.Notices.Add(diag.Diagnostic{Severity: diag.Warning, Code: "left-over", Summary: "3 objects are no longer in the manifest"})
+	b.Notices.Add(diag.Diagnostic{Severity: diag.Warning, Code: "orphaned", Summary: "3 objects are no longer in the manifest"})
 	b.NotCompared = unseen()
 	return &b.Plan
 }

@@ -18,13 +18,13 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// Doubles warns of objects created by a run that exist twice on the service: the service
+// Duplicates warns of objects created by a run that exist twice on the service: the service
 // does not check and store an external ID atomically, so two concurrent runs may both
 // create an object. It reads one list for each project in which the run created work
 // items. It reads the lists of other kinds only if the run found an object of another
 // run, since the service refuses most of their duplicates by name. An error is a list
 // that cannot be read; the warnings so far are returned with it.
-func (s *Service) Doubles(ctx context.Context, r executor.Result) (diag.List, error) {
+func (s *Service) Duplicates(ctx context.Context, r executor.Result) (diag.List, error) {
 	type scope struct {
 		kind   *resource.Kind
 		parent *resource.Object

@@ -12,20 +12,20 @@ import (
 // memberships are the containers that the manifest wants members in, and their members on
 // the service.
 type memberships struct {
-	round
+	analysis
 
 	refs      *references
 	sets      []*memberSet
 	expensive map[*resource.Kind]int // containers whose members are not read again, by membership
 }
 
-// outsiders are people whom fields refer to although they are not members of the project, or have too little of a role in
+// nonMembers are people whom fields refer to although they are not members of the project, or have too little of a role in
 // it. The service drops them without an error: they are reported, and not sent.
-type outsiders struct {
-	round
+type nonMembers struct {
+	analysis
 
 	refs        *references
-	differ      *differ
+	differ      *comparer
 	memberships *memberships
 	byValue     map[*resource.Value][]outsider
 }
@@ -86,12 +86,12 @@ type prerequisite struct {
 // gatherMembers gathers the desired members of every container in the order of the
 // manifest, and reads the current ones.
 func gatherMembers(refs *references) *memberships {
-	s := &memberships{round: refs.round, refs: refs, expensive: map[*resource.Kind]int{}}
+	s := &memberships{analysis: refs.analysis, refs: refs, expensive: map[*resource.Kind]int{}}
 	joined := map[memberSetKey]*memberSet{}
 	declared := map[inverseKey]bool{}
 	for _, n := range s.objects.uses {
 		st := s.objects.states[n.by].presence
-		if n.field.membership == nil || st == invalid || ignored(s.round, n) {
+		if n.field.membership == nil || st == invalid || ignored(s.analysis, n) {
 			continue
 		}
 		if m := n.field.membership.Membership; m.On == m.Member && m.On != m.Container {
@@ -110,7 +110,7 @@ func gatherMembers(refs *references) *memberships {
 }
 
 // ignored reports whether the members that a field declares are people's: what declares them exists.
-func ignored(r round, n refUse) bool {
+func ignored(r analysis, n reference) bool {
 	st := r.objects.states[n.by].presence
 	return (st == exists || st == pending && r.objects.states[n.by].known()) && r.in.Desired[n.by].Ignores(n.value.Field)
 }
@@ -134,7 +134,7 @@ func (me *memberships) findExpensiveMemberSets() {
 
 // fromContainer takes the members that a container's field lists, each once. declared
 // holds what was listed before, where the other side can list it too.
-func (me *memberships) fromContainer(declared map[inverseKey]bool, n refUse) {
+func (me *memberships) fromContainer(declared map[inverseKey]bool, n reference) {
 	r := me.newMemberSet(n.field, n.by)
 	inverse := n.field.membership.Membership.Inverse
 	seen := map[string]bool{}
@@ -161,7 +161,7 @@ func (me *memberships) fromContainer(declared map[inverseKey]bool, n refUse) {
 	}
 }
 
-func (me *memberships) fromMember(sets map[memberSetKey]*memberSet, n refUse) {
+func (me *memberships) fromMember(sets map[memberSetKey]*memberSet, n reference) {
 	for j := range n.value.Refs {
 		ref := &n.value.Refs[j]
 		at, id, ok := me.refs.target(n.by, n.field, ref)
@@ -457,9 +457,9 @@ func (me *memberships) newAttribute(r *memberSet, e memberRef) string {
 	return ""
 }
 
-func findOutsiders(differ *differ, memberships *memberships) *outsiders {
-	s := &outsiders{
-		round: differ.round, refs: differ.refs, differ: differ, memberships: memberships,
+func findOutsiders(differ *comparer, memberships *memberships) *nonMembers {
+	s := &nonMembers{
+		analysis: differ.analysis, refs: differ.refs, differ: differ, memberships: memberships,
 		byValue: map[*resource.Value][]outsider{},
 	}
 	if len(s.service.reads) > 0 {
@@ -494,7 +494,7 @@ func findOutsiders(differ *differ, memberships *memberships) *outsiders {
 }
 
 // mayBeSent reports whether a field differs, so that it would be sent.
-func (o *outsiders) mayBeSent(n refUse) bool {
+func (o *nonMembers) mayBeSent(n reference) bool {
 	f := &o.objects.states[n.by]
 	if f.presence == absent {
 		return f.info.create != nil
@@ -505,7 +505,7 @@ func (o *outsiders) mayBeSent(n refUse) bool {
 
 // insiders are who belongs to a container, or is to belong to it, with the role that they will have; "" = it is not known. nil
 // = nobody is known.
-func (o *outsiders) insiders(at prerequisite) map[string]string {
+func (o *nonMembers) insiders(at prerequisite) map[string]string {
 	if _, offered := at.via.Op(resource.ListMembers, o.in.API); at.container == noObject || !offered {
 		return nil
 	}
@@ -552,7 +552,7 @@ func (o *outsiders) insiders(at prerequisite) map[string]string {
 }
 
 // isOutsider reports false for the credential's own user in a project that is still to be created: its creator is a member.
-func (o *outsiders) isOutsider(at prerequisite, id string) bool {
+func (o *nonMembers) isOutsider(at prerequisite, id string) bool {
 	if o.objects.states[at.container].presence == exists {
 		return true
 	}

@@ -9,7 +9,7 @@ import (
 
 // additions plans what brings members into containers.
 type additions struct {
-	round
+	analysis
 
 	refs        *references
 	memberships *memberships
@@ -23,7 +23,7 @@ type additions struct {
 
 func planAdditions(plan *Plan, steps *steps, blockers *blockers, memberships *memberships) *additions {
 	b := &additions{
-		round: steps.round, refs: memberships.refs, memberships: memberships, blockers: blockers, steps: steps, plan: plan,
+		analysis: steps.analysis, refs: memberships.refs, memberships: memberships, blockers: blockers, steps: steps, plan: plan,
 		prerequisites: map[prerequisite]*Step{}, prerequisiteKinds: membershipPrerequisites(),
 	}
 	for _, r := range memberships.sets {

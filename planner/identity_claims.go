@@ -9,13 +9,13 @@ import (
 
 // claims tell who has what the service takes once within a parent, a name or planform's mark, and whether this run frees it.
 type claims struct {
-	round
+	analysis
 
 	orphans *orphans
 }
 
 // findClaims reads the lists that show who has what objects are to get.
-func findClaims(r round, orphans *orphans) *claims {
+func findClaims(r analysis, orphans *orphans) *claims {
 	c := &claims{r, orphans}
 	for i := range r.objects.states {
 		f := &r.objects.states[i]

@@ -12,7 +12,7 @@ import (
 // orphans are what the state knows and the manifest does not have any more, and what
 // becomes of it. It is decided only where pruning is asked for.
 type orphans struct {
-	round
+	analysis
 
 	refs  *references
 	list  []*orphan // parents first
@@ -116,7 +116,7 @@ func (in *Input) isOrphan(a resource.Address, r *Record) bool {
 // manifest does not have any more.
 func findOrphans(refs *references) *orphans {
 	s := &orphans{
-		round: refs.round, refs: refs,
+		analysis: refs.analysis, refs: refs,
 		byAddress: map[resource.Address]*orphan{}, createdByUs: map[serviceID]*orphan{},
 		lostCreates: map[string]*orphan{}, blockedBy: map[resource.Address]obstacle{}, listSizes: map[string]int{}, rows: map[string]map[string]resource.Row{},
 	}

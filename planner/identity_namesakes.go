@@ -27,7 +27,7 @@ func numberIn(row resource.Row) int64 {
 }
 
 // recognise looks for an object of which neither the manifest nor the state knows the ID. was is the one that it had, or "".
-func (m *matches) recognise(o *resource.Object, f *objectState, was string) {
+func (m *identities) recognise(o *resource.Object, f *objectState, was string) {
 	t := f.info
 	if !t.recognisable() {
 		switch {
@@ -79,7 +79,7 @@ func (m *matches) recognise(o *resource.Object, f *objectState, was string) {
 
 // notOthers are the records that the state does not have as another object of the manifest: one of another workspace may have
 // the key or name by now that another one had there.
-func (m *matches) notOthers(o *resource.Object, hits []resource.Row) []resource.Row {
+func (m *identities) notOthers(o *resource.Object, hits []resource.Row) []resource.Row {
 	if o.Origin == nil {
 		return hits
 	}
@@ -92,7 +92,7 @@ func (m *matches) notOthers(o *resource.Object, hits []resource.Row) []resource.
 }
 
 // adopt takes the one record that was recognised; several are an error that names them.
-func (m *matches) adopt(o *resource.Object, f *objectState, hits []resource.Row, by string) {
+func (m *identities) adopt(o *resource.Object, f *objectState, hits []resource.Row, by string) {
 	if len(hits) > 1 {
 		hint := "give the id of the right one"
 		if by == foundByExternalID {
@@ -106,7 +106,7 @@ func (m *matches) adopt(o *resource.Object, f *objectState, hits []resource.Row,
 
 // findArchived looks for an object among the archived ones before it is created again. A name
 // matches only where the manifest says archived. was is the ID that the object had, or "".
-func (m *matches) findArchived(o *resource.Object, f *objectState, was string) bool {
+func (m *identities) findArchived(o *resource.Object, f *objectState, was string) bool {
 	t := f.info
 	_, _, given := wantsArchived(o)
 	if t.archived == nil && given && o.ID == "" && t.findsExternalIDs() {
@@ -139,7 +139,7 @@ func (m *matches) findArchived(o *resource.Object, f *objectState, was string) b
 
 // sameNaturalKey finds the records with the natural key of an object, without those whose external ID
 // belongs to another object of the manifest. A name that several objects share identifies none.
-func (m *matches) sameNaturalKey(l *listing, o *resource.Object, t *kindInfo) (hits []resource.Row, field string) {
+func (m *identities) sameNaturalKey(l *listing, o *resource.Object, t *kindInfo) (hits []resource.Row, field string) {
 	hits, field = l.sameNaturalKey(o, t)
 	if len(hits) == 0 || !t.externalIDs {
 		return hits, field
@@ -156,7 +156,7 @@ func (m *matches) sameNaturalKey(l *listing, o *resource.Object, t *kindInfo) (h
 }
 
 // ownersByExternalID are the objects of the manifest by the external IDs that they have, or get.
-func (m *matches) ownersByExternalID() map[string]int {
+func (m *identities) ownersByExternalID() map[string]int {
 	if m.byExternalID == nil {
 		m.byExternalID = map[string]int{}
 		for i, o := range m.in.Desired {
@@ -170,7 +170,7 @@ func (m *matches) ownersByExternalID() map[string]int {
 
 // hasSharedName reports whether another object of the manifest beside this one has the same
 // natural key. Only objects that come from elsewhere, with IDs of their own there, can have that.
-func (m *matches) hasSharedName(o *resource.Object) bool {
+func (m *identities) hasSharedName(o *resource.Object) bool {
 	if m.names == nil {
 		m.names = map[naturalKey]int{}
 		for _, o := range m.in.Desired {
@@ -190,7 +190,7 @@ type naturalKey struct {
 	text   string
 }
 
-func (m *matches) naturalKeys(o *resource.Object) (keys []naturalKey) {
+func (m *identities) naturalKeys(o *resource.Object) (keys []naturalKey) {
 	if t := m.objects.kinds[o.Kind]; t.externalIDs && o.ID == "" && o.Identifier == "" {
 		for _, f := range t.naturalKey {
 			if text := o.Text(f.Name); text != "" {
@@ -202,7 +202,7 @@ func (m *matches) naturalKeys(o *resource.Object) (keys []naturalKey) {
 }
 
 // keepOne says which of several records with one external ID to keep: the one that the state knows, else the oldest.
-func (m *matches) keepOne(k *resource.Kind, parent int, rows []resource.Row) string {
+func (m *identities) keepOne(k *resource.Kind, parent int, rows []resource.Row) string {
 	unowned := func(row resource.Row) int {
 		if _, owned := m.objects.owners[serviceID{k.Name, row.ID()}]; owned {
 			return 0

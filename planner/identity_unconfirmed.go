@@ -13,9 +13,9 @@ import (
 // recovery finds out what became of creates without an outcome where only readable numbers
 // tell: the documented operations list no work items.
 type recovery struct {
-	round
+	analysis
 
-	recovered map[*objectState]*lostCreate
+	recovered map[*objectState]*unconfirmedCreate
 	claims    map[string]bool // IDs that the state or the manifest has; made when first needed
 }
 
@@ -29,8 +29,8 @@ const (
 	readsPerRound = 20
 )
 
-// lostCreate is a create without an outcome.
-type lostCreate struct {
+// unconfirmedCreate is a create without an outcome.
+type unconfirmedCreate struct {
 	object     int // its state
 	intent     *Intent
 	lowerBound int // its record has a higher number; 0 = not known
@@ -39,7 +39,7 @@ type lostCreate struct {
 }
 
 // earliest is when its record was created at the earliest, by the service's clock; zero = not known.
-func (l *lostCreate) earliest() time.Time {
+func (l *unconfirmedCreate) earliest() time.Time {
 	if l.intent.At.IsZero() {
 		return time.Time{}
 	}
@@ -72,7 +72,7 @@ func (re *recovery) recoverCreate(f *objectState) (presence, []resource.Row) {
 // since several may have sent one name.
 func (re *recovery) recoverAll(at scope) {
 	x := &search{recovery: re, parent: at.parent, namedInManifest: map[int]bool{}}
-	byName := map[string][]*lostCreate{}
+	byName := map[string][]*unconfirmedCreate{}
 	wanted := map[resource.Address]bool{}
 	for i := range re.objects.states {
 		f, o := &re.objects.states[i], re.in.Desired[i]
@@ -85,7 +85,7 @@ func (re *recovery) recoverAll(at scope) {
 		if !f.maybeCreated() || o.ID != "" || o.Identifier != "" {
 			continue
 		}
-		l := &lostCreate{object: i, intent: f.prior.PendingIntent, presence: indeterminate}
+		l := &unconfirmedCreate{object: i, intent: f.prior.PendingIntent, presence: indeterminate}
 		name := strings.TrimSpace(l.intent.Name)
 		x.lost, byName[name], re.recovered[f] = append(x.lost, l), append(byName[name], l), l
 	}
@@ -108,14 +108,14 @@ func (re *recovery) recoverAll(at scope) {
 			}
 		}
 	}
-	if slices.ContainsFunc(x.lost, func(l *lostCreate) bool { return l.presence == absent }) {
+	if slices.ContainsFunc(x.lost, func(l *unconfirmedCreate) bool { return l.presence == absent }) {
 		re.service.unconfirmed = append(re.service.unconfirmed, x.missing...)
 	}
 }
 
 // assign decides which create made which of the records that have its name. What cannot be
 // decided stays indeterminate.
-func (re *recovery) assign(lost []*lostCreate, records []numbered) {
+func (re *recovery) assign(lost []*unconfirmedCreate, records []numbered) {
 	if len(lost) == 1 && len(records) > 0 {
 		consistent := slices.DeleteFunc(slices.Clone(records), func(r numbered) bool { return !re.consistent(lost[0], r.row) })
 		if len(consistent) == 1 {
@@ -141,15 +141,15 @@ func (re *recovery) assign(lost []*lostCreate, records []numbered) {
 
 // pair takes one certain pair after the other. It is not decided where a record fits no
 // create, or the rest fits in more than one way.
-func (re *recovery) pair(lost []*lostCreate, records []numbered) (made map[*lostCreate]resource.Row, decided bool) {
-	lost, made = slices.Clone(lost), map[*lostCreate]resource.Row{}
+func (re *recovery) pair(lost []*unconfirmedCreate, records []numbered) (made map[*unconfirmedCreate]resource.Row, decided bool) {
+	lost, made = slices.Clone(lost), map[*unconfirmedCreate]resource.Row{}
 	for len(records) > 0 {
 		l, i := re.certainPair(lost, records)
 		if l == nil {
 			return nil, false
 		}
 		made[l] = records[i].row
-		lost = slices.DeleteFunc(lost, func(other *lostCreate) bool { return other == l })
+		lost = slices.DeleteFunc(lost, func(other *unconfirmedCreate) bool { return other == l })
 		records = slices.Delete(records, i, i+1)
 	}
 	return made, true
@@ -157,17 +157,17 @@ func (re *recovery) pair(lost []*lostCreate, records []numbered) (made map[*lost
 
 // certainPair is a create and the record that it alone can have made; nil = there is none.
 // Creates that sent the same are interchangeable.
-func (re *recovery) certainPair(lost []*lostCreate, records []numbered) (l *lostCreate, record int) {
+func (re *recovery) certainPair(lost []*unconfirmedCreate, records []numbered) (l *unconfirmedCreate, record int) {
 	if len(records) > len(lost) {
 		return nil, 0
 	}
 	for i, r := range records {
-		fitting := slices.DeleteFunc(slices.Clone(lost), func(l *lostCreate) bool { return r.number <= l.lowerBound || !re.consistent(l, r.row) })
+		fitting := slices.DeleteFunc(slices.Clone(lost), func(l *unconfirmedCreate) bool { return r.number <= l.lowerBound || !re.consistent(l, r.row) })
 		if len(fitting) == 0 {
 			return nil, 0
 		}
 		first := re.fingerprint(fitting[0])
-		if !slices.ContainsFunc(fitting[1:], func(l *lostCreate) bool { return re.fingerprint(l) != first }) {
+		if !slices.ContainsFunc(fitting[1:], func(l *unconfirmedCreate) bool { return re.fingerprint(l) != first }) {
 			return fitting[0], i
 		}
 	}
@@ -175,13 +175,13 @@ func (re *recovery) certainPair(lost []*lostCreate, records []numbered) (l *lost
 }
 
 // consistent reports whether a record shows only what a create sent.
-func (re *recovery) consistent(l *lostCreate, row resource.Row) bool {
+func (re *recovery) consistent(l *unconfirmedCreate, row resource.Row) bool {
 	o := re.in.Desired[l.object]
 	sent := o.Sendable(re.in.API)
 	for _, v := range sent {
 		want, complete := v.Desired(re.idWhenSent)
 		have, known := v.Field.ObservedIn(row)
-		unnamed := l.intent.Batch && have == "" && v.Field.Name == o.Kind.ParentField // see nameParentsLater
+		unnamed := l.intent.Batch && have == "" && v.Field.Name == o.Kind.ParentField // see deferParents
 		if complete && known && have != want && !unnamed {
 			return false
 		}
@@ -194,7 +194,7 @@ func (re *recovery) consistent(l *lostCreate, row resource.Row) bool {
 	return true
 }
 
-func (re *recovery) fingerprint(l *lostCreate) string {
+func (re *recovery) fingerprint(l *unconfirmedCreate) string {
 	var b strings.Builder
 	for _, v := range re.in.Desired[l.object].Sendable(re.in.API) {
 		want, complete := v.Desired(re.idWhenSent)
@@ -243,9 +243,9 @@ type search struct {
 	recovery *recovery
 
 	parent          int
-	path            string        // numbering scope of the objects
-	sample          *objectState  // one of the objects
-	lost            []*lostCreate // in the order of the manifest
+	path            string               // numbering scope of the objects
+	sample          *objectState         // one of the objects
+	lost            []*unconfirmedCreate // in the order of the manifest
 	known           map[int]string
 	namedInManifest map[int]bool // by identifier
 	waiting         bool         // a read has no answer yet
@@ -263,8 +263,8 @@ func (s *search) candidates() (records []numbered) {
 	for _, l := range s.lost {
 		l.lowerBound = s.lowerBound(l.intent)
 	}
-	lowest := slices.MinFunc(s.lost, func(a, b *lostCreate) int { return cmp.Compare(a.lowerBound, b.lowerBound) }).lowerBound
-	earliest := slices.MinFunc(s.lost, func(a, b *lostCreate) int { return a.earliest().Compare(b.earliest()) }).earliest()
+	lowest := slices.MinFunc(s.lost, func(a, b *unconfirmedCreate) int { return cmp.Compare(a.lowerBound, b.lowerBound) }).lowerBound
+	earliest := slices.MinFunc(s.lost, func(a, b *unconfirmedCreate) int { return a.earliest().Compare(b.earliest()) }).earliest()
 	if s.failed = s.failed || lowest == 0 && earliest.IsZero(); s.waiting || s.failed {
 		return nil
 	}
@@ -427,7 +427,7 @@ func (s *search) read(n int) (r numbered, answered bool) {
 
 // named returns the candidates with a name that one of the creates may have made. It is not
 // sure where only a wrong clock could make one of them older than all creates.
-func (s *search) named(candidates []numbered, name string, lost []*lostCreate) (records []numbered, sure bool) {
+func (s *search) named(candidates []numbered, name string, lost []*unconfirmedCreate) (records []numbered, sure bool) {
 	for _, r := range candidates {
 		if !slices.Contains(displayTexts(s.sample.info.kind, r.row), name) || s.recovery.claimed(r.row.ID()) || s.namedInManifest[r.number] {
 			continue

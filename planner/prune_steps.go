@@ -14,7 +14,7 @@ import (
 
 // pruning plans the deletions, and reports what stays.
 type pruning struct {
-	round
+	analysis
 
 	refs     *references
 	orphans  *orphans
@@ -58,7 +58,7 @@ func (p *pruning) deletions() (steps []*Step) {
 	}
 	add := func(l *orphan, action Action, reason string) *Step {
 		l.step = &Step{Address: l.record.Address, Action: action, Kind: l.info.kind, ID: l.record.ID, Params: l.params, Reason: reason}
-		l.step.Identifier, l.step.Name = p.orphans.called(l)
+		l.step.Identifier, l.step.Name = p.orphans.titleOf(l)
 		steps = append(steps, l.step)
 		return l.step
 	}
@@ -302,7 +302,7 @@ func (p *pruning) warnOrphans() {
 		what = append(what, diag.Count(m, "membership"))
 	}
 	if n := len(names) + m; n > 0 {
-		p.diags.notice("left-over", strings.Join(what, " and ")+" created by an earlier apply "+are(n)+" no longer in the manifest"+list, "to delete "+them(n)+", use --prune")
+		p.diags.notice("orphaned", strings.Join(what, " and ")+" created by an earlier apply "+are(n)+" no longer in the manifest"+list, "to delete "+them(n)+", use --prune")
 	}
 }
 
@@ -322,7 +322,7 @@ func (p *pruning) warnOtherSources() {
 		if file == standardInput {
 			name = "standard input"
 		}
-		p.diags.notice("of-another", diag.Count(n, "object")+" from "+name+" "+are(n)+" left alone: not part of this run", "")
+		p.diags.notice("other-source", diag.Count(n, "object")+" from "+name+" "+are(n)+" left alone: not part of this run", "")
 	}
 	if unknown > 0 {
 		p.diags.notice("of-unknown", diag.Count(unknown, "object")+" "+are(unknown)+" left alone: the state file does not say which manifest had "+them(unknown),

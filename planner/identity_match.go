@@ -11,8 +11,8 @@ import (
 )
 
 // matches says what every object of the manifest is on the service.
-type matches struct {
-	round
+type identities struct {
+	analysis
 
 	recovery *recovery
 	// Made when first needed:
@@ -20,8 +20,8 @@ type matches struct {
 	names        map[naturalKey]int // objects of each
 }
 
-func match(r round) *matches {
-	s := &matches{round: r, recovery: &recovery{round: r, recovered: map[*objectState]*lostCreate{}}}
+func match(r analysis) *identities {
+	s := &identities{analysis: r, recovery: &recovery{analysis: r, recovered: map[*objectState]*unconfirmedCreate{}}}
 	for i := range r.objects.states {
 		s.identify(i)
 	}
@@ -51,7 +51,7 @@ func FindLost(in Input, wanted *resource.Object) (rows []resource.Row, reads []R
 // identify decides what an object is on the service: by the manifest's ID, the state, the manifest's
 // readable identifier, the service's external ID, the natural key, in this order. An identifier that says
 // otherwise than the state or an external ID is an error.
-func (m *matches) identify(i int) {
+func (m *identities) identify(i int) {
 	o, f := m.in.Desired[i], &m.objects.states[i]
 	if f.parent != noObject {
 		switch p := &m.objects.states[f.parent]; {
@@ -98,7 +98,7 @@ func (m *matches) identify(i int) {
 
 // checkOrigin reports an object whose key is that of another one of the workspace that both come from. Where a name tells
 // what an object is, it takes the place of the other.
-func (m *matches) checkOrigin(o *resource.Object, f *objectState) {
+func (m *identities) checkOrigin(o *resource.Object, f *objectState) {
 	if f.prior == nil || f.prior.Origin == nil || o.Origin == nil || f.prior.Origin.Is(o.Origin) {
 		return
 	}
@@ -110,7 +110,7 @@ func (m *matches) checkOrigin(o *resource.Object, f *objectState) {
 }
 
 // checkIdentity compares the identifier of a record with the manifest's.
-func (m *matches) checkIdentity(o *resource.Object, f *objectState) {
+func (m *identities) checkIdentity(o *resource.Object, f *objectState) {
 	shown := ""
 	switch {
 	case f.row != nil:
@@ -136,23 +136,23 @@ func (m *matches) checkIdentity(o *resource.Object, f *objectState) {
 	}
 }
 
-func (m *matches) fail(o *resource.Object, f *objectState, code, summary, hint string) {
+func (m *identities) fail(o *resource.Object, f *objectState, code, summary, hint string) {
 	m.diags.report(o, code, summary, hint)
 	f.presence = invalid
 }
 
 // reportContradiction reports that an object is another one than its identifier says.
-func (m *matches) reportContradiction(o *resource.Object, f *objectState, is, hint string) {
+func (m *identities) reportContradiction(o *resource.Object, f *objectState, is, hint string) {
 	m.fail(o, f, "contradiction", string(o.Address)+" is "+is+", but the manifest says "+o.Identifier, "correct or remove the identifier; "+hint)
 }
 
-func (m *matches) reportOtherIdentifier(o *resource.Object, f *objectState, shown string) {
+func (m *identities) reportOtherIdentifier(o *resource.Object, f *objectState, shown string) {
 	m.fail(o, f, "other-identifier", string(o.Address)+" is "+shown+" on the service, not "+o.Identifier,
 		"change the identifier on the service first, or give a new "+o.Kind.Noun()+" a key of its own")
 }
 
 // byIdentifier finds an object that the manifest names by its readable identifier.
-func (m *matches) byIdentifier(o *resource.Object, f *objectState) {
+func (m *identities) byIdentifier(o *resource.Object, f *objectState) {
 	f.row = nil
 	t := f.info
 	if t.find != nil && !(t.list != nil && m.hasParentCode(o, f) && m.snapshot.prefersList(t, f.parent)) {
@@ -192,7 +192,7 @@ func (m *matches) byIdentifier(o *resource.Object, f *objectState) {
 }
 
 // identifierUnused creates an object with its identifier, where people choose it.
-func (m *matches) identifierUnused(o *resource.Object, f *objectState, l *listing, x index) {
+func (m *identities) identifierUnused(o *resource.Object, f *objectState, l *listing, x index) {
 	if f.known() && len(l.byID(f.prior.ID)) > 0 {
 		m.reportOtherIdentifier(o, f, m.objects.readableID(o.Kind, f.parent, l.byID(f.prior.ID)[0]))
 		return
@@ -213,15 +213,15 @@ func (m *matches) identifierUnused(o *resource.Object, f *objectState, l *listin
 
 // hasParentCode reports whether the readable identifier begins with that of the object's
 // parent, so that it can be told from a list.
-func (m *matches) hasParentCode(o *resource.Object, f *objectState) bool {
+func (m *identities) hasParentCode(o *resource.Object, f *objectState) bool {
 	code, _, _ := strings.Cut(o.Identifier, "-")
 	return f.parent != noObject && strings.EqualFold(code, m.objects.states[f.parent].identifier)
 }
 
-func (m *matches) bind(o *resource.Object, f *objectState, row resource.Row) {
+func (m *identities) bind(o *resource.Object, f *objectState, row resource.Row) {
 	f.presence, f.row, f.id, f.identifier = exists, row, row.ID(), o.Identifier
 	if f.known() && f.prior.ID != f.id {
-		m.diags.warn(o, "other-thing", o.Identifier+" is a different "+o.Kind.Noun()+" now than at the last apply: "+f.id+" instead of "+f.prior.ID, "")
+		m.diags.warn(o, "identity-changed", o.Identifier+" is a different "+o.Kind.Noun()+" now than at the last apply: "+f.id+" instead of "+f.prior.ID, "")
 		f.forgetPrior()
 	}
 	if f.info.externalIDs && o.Kind.Numbered() {
@@ -231,7 +231,7 @@ func (m *matches) bind(o *resource.Object, f *objectState, row resource.Row) {
 
 // checkExternalID makes sure that planform did not create the record that bears the
 // identifier under another address, and not another record under this address.
-func (m *matches) checkExternalID(o *resource.Object, f *objectState) {
+func (m *identities) checkExternalID(o *resource.Object, f *objectState) {
 	externalID := textIn(f.row, "external_id")
 	if slices.ContainsFunc(AllAddresses(o), func(a resource.Address) bool { return f.row.HasExternalID(resource.ExternalID(m.in.Workspace, a)) }) {
 		return
@@ -252,7 +252,7 @@ func (m *matches) checkExternalID(o *resource.Object, f *objectState) {
 
 // findByExternalID finds the records that carry the external ID of an object, in the list of its
 // kind where that is read already.
-func (m *matches) findByExternalID(o *resource.Object, f *objectState) (rows []resource.Row, answered bool) {
+func (m *identities) findByExternalID(o *resource.Object, f *objectState) (rows []resource.Row, answered bool) {
 	externalID := resource.ExternalID(m.in.Workspace, o.Address)
 	if m.snapshot.listed(f.info, f.parent) {
 		l, _ := m.snapshot.list(f.info, f.parent)
@@ -267,7 +267,7 @@ const whyNotShown = "it was deleted or archived, is a draft or not yours to read
 
 // notFound handles an identifier that the service does not show. One that people choose is misspelt;
 // the object of one that the service assigned may be deleted or hidden.
-func (m *matches) notFound(o *resource.Object, f *objectState, x index) {
+func (m *identities) notFound(o *resource.Object, f *objectState, x index) {
 	if o.Kind.Numbered() {
 		f.presence, f.why = notFound, "the service shows no "+o.Kind.Noun()+" "+o.Identifier+": "+whyNotShown
 		return
@@ -281,7 +281,7 @@ func (m *matches) notFound(o *resource.Object, f *objectState, x index) {
 }
 
 // inOtherParent reports a record that lives in another parent than the manifest says.
-func (m *matches) inOtherParent(o *resource.Object, f *objectState, row resource.Row) bool {
+func (m *identities) inOtherParent(o *resource.Object, f *objectState, row resource.Row) bool {
 	shown := textIn(row, o.Kind.Parent)
 	if shown == "" || resource.LowerID(shown) == m.objects.states[f.parent].id {
 		return false
@@ -292,7 +292,7 @@ func (m *matches) inOtherParent(o *resource.Object, f *objectState, row resource
 
 // checkHidden looks up by external ID an object that the state knows and no list shows: it may
 // be archived or a draft. It reports whether that decides the presence.
-func (m *matches) checkHidden(o *resource.Object, f *objectState) bool {
+func (m *identities) checkHidden(o *resource.Object, f *objectState) bool {
 	if !f.info.findsExternalIDs() || f.prior == nil {
 		return false
 	}
@@ -300,7 +300,7 @@ func (m *matches) checkHidden(o *resource.Object, f *objectState) bool {
 }
 
 // hide takes an object that no list shows to be archived, as the manifest wants it.
-func (m *matches) hide(o *resource.Object, f *objectState) {
+func (m *identities) hide(o *resource.Object, f *objectState) {
 	if !m.in.RefreshAll || !m.checkHidden(o, f) {
 		f.presence, f.why = hidden, archived
 	}
@@ -308,7 +308,7 @@ func (m *matches) hide(o *resource.Object, f *objectState) {
 
 // lookUnlisted looks up an object by the external ID of an address. It reports whether that decides
 // the presence. known is the ID that the object must have; "" = any.
-func (m *matches) lookUnlisted(o *resource.Object, f *objectState, address resource.Address, known string) bool {
+func (m *identities) lookUnlisted(o *resource.Object, f *objectState, address resource.Address, known string) bool {
 	_, want, given := wantsArchived(o)
 	a, answered, made := m.snapshot.findUnlisted(f.info, m.snapshot.listPath(f.info, f.parent), address)
 	switch {
@@ -336,7 +336,7 @@ func (m *matches) lookUnlisted(o *resource.Object, f *objectState, address resou
 }
 
 // refresh reads how an object with a known ID is now, where the API offers a way.
-func (m *matches) refresh(o *resource.Object, f *objectState) {
+func (m *identities) refresh(o *resource.Object, f *objectState) {
 	f.presence = exists
 	t := f.info
 	if m.objects.skipsRefresh(f) || !m.objects.mustRead(o, f) && !m.snapshot.listed(t, f.parent) {
@@ -363,7 +363,7 @@ func (m *matches) refresh(o *resource.Object, f *objectState) {
 	}
 }
 
-func (m *matches) refreshOne(o *resource.Object, f *objectState) {
+func (m *identities) refreshOne(o *resource.Object, f *objectState) {
 	op, id := f.readOperation()
 	if op == nil {
 		return // there is no way: it is not refreshed
@@ -379,7 +379,7 @@ func (m *matches) refreshOne(o *resource.Object, f *objectState) {
 	case a.Rows[0].ID() == f.id:
 		f.row = a.Rows[0]
 	case o.Identifier == "": // another object has this identifier now: that says nothing of this one
-		m.diags.warn(o, "other-thing", id+" was "+string(o.Address)+" at the last apply, and is a different "+o.Kind.Noun()+" now; "+string(o.Address)+" was not re-read", "")
+		m.diags.warn(o, "identity-changed", id+" was "+string(o.Address)+" at the last apply, and is a different "+o.Kind.Noun()+" now; "+string(o.Address)+" was not re-read", "")
 		f.identifier = ""
 	case o.ID != "":
 		m.fail(o, f, "contradiction", o.Identifier+" has the ID "+a.Rows[0].ID()+", not "+o.ID, "keep the id or the identifier, whichever is right")
@@ -392,7 +392,7 @@ func (m *matches) refreshOne(o *resource.Object, f *objectState) {
 
 // vanished deals with an object whose ID is known and which the service does not
 // show: it may be there under another ID, or is to be created again.
-func (m *matches) vanished(o *resource.Object, f *objectState) {
+func (m *identities) vanished(o *resource.Object, f *objectState) {
 	switch {
 	case f.known() && f.isAway(o):
 		m.hide(o, f)
@@ -416,7 +416,7 @@ func (m *matches) vanished(o *resource.Object, f *objectState) {
 }
 
 // recordOwners notes what every object is on the service. Two objects of the manifest cannot be one.
-func (m *matches) recordOwners() {
+func (m *identities) recordOwners() {
 	for i := range m.objects.states {
 		f := &m.objects.states[i]
 		if f.presence != exists && f.presence != hidden || f.id == "" {
@@ -434,7 +434,7 @@ func (m *matches) recordOwners() {
 			how = ", found by " + f.matchedBy
 		}
 		m.diags.Add(diag.Diagnostic{
-			Code: "same-thing", Position: o.Position, Address: string(o.Address),
+			Code: "ambiguous-match", Position: o.Position, Address: string(o.Address),
 			Summary: string(o.Address) + " and " + string(other.Address) + " are the same " + o.Kind.Noun() + " on the service: " + f.id + how,
 			Hint:    "remove one of them from the manifest, or give each its own id",
 			Related: []diag.Related{{Position: other.Position, Note: "the other is at"}},

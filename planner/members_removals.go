@@ -12,7 +12,7 @@ import (
 
 // removals are the members that are to leave.
 type removals struct {
-	round
+	analysis
 
 	refs        *references
 	memberships *memberships
@@ -26,7 +26,7 @@ type removals struct {
 	clearedMembers    map[memberOf]diag.Position // without the container: the member is declared to be in none
 	ignored           map[memberOf]bool          // without the member, or the container: people's, as far as that one declares it
 	deleted           map[serviceID]bool
-	uncontained       []refUse // fields that say that an object is in none
+	uncontained       []reference // fields that say that an object is in none
 	byContainer       map[memberOf]*removal
 	probes            map[*resource.Kind]Read // of routes that take members out
 }
@@ -54,7 +54,7 @@ func (m memberOf) compare(o memberOf) int {
 // (when pruning), cleared or moved; and all memberships of an object whose field is cleared.
 func findRemovals(memberships *memberships, orphans *orphans) *removals {
 	l := &removals{
-		round: memberships.round, refs: memberships.refs, memberships: memberships, orphans: orphans,
+		analysis: memberships.analysis, refs: memberships.refs, memberships: memberships, orphans: orphans,
 		wanted: map[memberOf]bool{}, assigned: map[memberOf]diag.Position{}, clearedContainers: map[memberOf]diag.Position{},
 		clearedMembers: map[memberOf]diag.Position{}, ignored: map[memberOf]bool{}, deleted: map[serviceID]bool{}, byContainer: map[memberOf]*removal{}, probes: map[*resource.Kind]Read{},
 	}
@@ -125,7 +125,7 @@ func (re *removals) collectCleared() {
 			continue
 		}
 		switch m := n.field.membership.Membership; {
-		case ignored(re.round, n):
+		case ignored(re.analysis, n):
 		case len(n.value.Refs) > 0:
 			re.hasExplicitMoves = re.hasExplicitMoves || m.NeedsExplicitMove()
 		case n.value.Field.Name == m.SeveralField: // only from those that planform put it in
@@ -144,7 +144,7 @@ func (re *removals) collectCleared() {
 
 func (re *removals) collectDesired() {
 	for _, n := range re.objects.uses {
-		if n.field.membership == nil || !ignored(re.round, n) {
+		if n.field.membership == nil || !ignored(re.analysis, n) {
 			continue
 		}
 		of := memberOf{kind: n.field.membership.Name}
@@ -402,7 +402,7 @@ func planRemovals(b *removals, steps *steps) {
 
 // readDisplayNames reads the lists that have the names of IDs that the plan would show,
 // such as the workspace's members and a project's labels.
-func readDisplayNames(s *differ, removals *removals) {
+func readDisplayNames(s *comparer, removals *removals) {
 	if len(s.service.reads) > 0 {
 		return // it is not clear yet what the plan shows
 	}

@@ -53,8 +53,8 @@ func TestVanishedObjectsAreCreatedAgainOrReported(t *testing.T) {
 		},
 		"is not made again where it is archived": {
 			api: full,
-			have: func(s *pendingReads) {
-				s.have("cycle", web, uuid(2, 1), "name=B", "archived_at=2026-11-20T10:00:00Z").have("work_item", web, uuid(9, 1), "sequence_id=1", "name=Pay")
+			given: func(s *fakeService) {
+				s.given("cycle", web, uuid(2, 1), "name=B", "archived_at=2026-11-20T10:00:00Z").given("work_item", web, uuid(9, 1), "sequence_id=1", "name=Pay")
 			},
 			prior: []planner.Record{known("cycle/web/a", uuid(2, 1), "name=A")},
 			want: func(w *wanted) {
@@ -68,8 +68,8 @@ func TestVanishedObjectsAreCreatedAgainOrReported(t *testing.T) {
 		},
 		"nor where the state is lost and it bears planform's mark": {
 			api: full,
-			have: func(s *pendingReads) {
-				s.have("module", web, uuid(0xd, 1), "name=B", "archived_at=2026-11-20T10:00:00Z", "external_source=planform", "external_id=acme/module/web/a")
+			given: func(s *fakeService) {
+				s.given("module", web, uuid(0xd, 1), "name=B", "archived_at=2026-11-20T10:00:00Z", "external_source=planform", "external_id=acme/module/web/a")
 			},
 			want: func(w *wanted) { w.put("project/web", "id="+web).put("module/web/a", "name=A") },
 			findings: []string{
@@ -79,15 +79,15 @@ func TestVanishedObjectsAreCreatedAgainOrReported(t *testing.T) {
 		},
 		"what somebody archived of the same name is another object": {
 			api: full,
-			have: func(s *pendingReads) {
-				s.have("module", web, uuid(0xd, 1), "name=A", "archived_at=2026-11-20T10:00:00Z")
+			given: func(s *fakeService) {
+				s.given("module", web, uuid(0xd, 1), "name=A", "archived_at=2026-11-20T10:00:00Z")
 			},
 			want:  func(w *wanted) { w.put("project/web", "id="+web).put("module/web/a", "name=A") },
 			steps: []string{"create module/web/a"},
 		},
 		"is made again with its identifier": {
 			api:      full,
-			have:     func(s *pendingReads) { s.have("project", "", shop, "identifier=SHOP") },
+			given:    func(s *fakeService) { s.given("project", "", shop, "identifier=SHOP") },
 			prior:    []planner.Record{known("project/old", uuid(1, 9), "identifier=OLD")},
 			want:     func(w *wanted) { w.put("project/old", "identifier=OLD", "name=Old") },
 			steps:    []string{"create project/old"},

@@ -12,8 +12,8 @@ import (
 func TestArchiving(t *testing.T) {
 	t.Parallel()
 	board := uuid(0xd, 1)
-	have := func(fields ...string) func(*pendingReads) {
-		return func(s *pendingReads) { s.have("module", web, board, append(fields, "name=Board")...) }
+	given := func(fields ...string) func(*fakeService) {
+		return func(s *fakeService) { s.given("module", web, board, append(fields, "name=Board")...) }
 	}
 	wants := func(fields ...string) func(*wanted) {
 		return func(w *wanted) {
@@ -24,27 +24,27 @@ func TestArchiving(t *testing.T) {
 	prior := []planner.Record{known("module/web/board", board, "name=Board")}
 	checkRules(t, map[string]rule{
 		"what is to be archived is": {
-			api: full, prior: prior, have: have(), want: wants("archived=true"), steps: []string{"update module/web/board archived"},
+			api: full, prior: prior, given: given(), want: wants("archived=true"), steps: []string{"update module/web/board archived"},
 		},
 		"what is archived stays as it is": {
-			api: full, prior: prior, have: have(since, "description=Old"), want: wants("archived=true", "description=New"),
+			api: full, prior: prior, given: given(since, "description=Old"), want: wants("archived=true", "description=New"),
 		},
 		"what is not to be archived comes back, and is changed then": {
-			api: full, prior: prior, have: have(since, "description=Old"), want: wants("archived=false", "description=New"),
+			api: full, prior: prior, given: given(since, "description=Old"), want: wants("archived=false", "description=New"),
 			steps: []string{"update module/web/board archived", "update module/web/board description"},
 		},
 		"what is not archived stays so": {
-			api: full, prior: prior, have: have(), want: wants("archived=false"),
+			api: full, prior: prior, given: given(), want: wants("archived=false"),
 		},
 		"a name means what is archived, where the manifest speaks of it": {
-			api: full, have: have(since), want: wants("archived=true"),
+			api: full, given: given(since), want: wants("archived=true"),
 		},
 		"and brings it back": {
-			api: full, have: have(since), want: wants("archived=false"),
+			api: full, given: given(since), want: wants("archived=false"),
 			steps: []string{"update module/web/board archived", "adopt module/web/board: found by its name"},
 		},
 		"two of one name are an error": {
-			api: full, have: func(s *pendingReads) { have(since)(s); s.have("module", web, uuid(0xd, 2), since, "name=Board") }, want: wants("archived=true"),
+			api: full, given: func(s *fakeService) { given(since)(s); s.given("module", web, uuid(0xd, 2), since, "name=Board") }, want: wants("archived=true"),
 			findings: []string{"error ambiguous: the service has 2 modules that could be module/web/board, found by its name: " + board + ", " + uuid(0xd, 2) + "; give the id of the right one"},
 		},
 		"the documented operations cannot": {
@@ -57,7 +57,7 @@ func TestArchiving(t *testing.T) {
 func TestArchivingComesLast(t *testing.T) {
 	t.Parallel()
 	s := newService(t, full)
-	s.have("project", "", web, "identifier=WEB", "module_view=true")
+	s.given("project", "", web, "identifier=WEB", "module_view=true")
 	w := want(t).put("project/web", "identifier=WEB").put("module/web/board", "name=Board", "status=completed", "archived=true")
 	w.put("work_item/web/pay", "name=Pay", "module=@module/web/board")
 	plan := s.mustPlan(w.all())

@@ -13,12 +13,12 @@ import (
 func TestArchivedWorkItemsAreNeverCreatedAgain(t *testing.T) {
 	t.Parallel()
 	item, mark := uuid(9, 7), "acme/work_item/web/pay"
-	there := func(fields ...string) func(*pendingReads) {
-		return func(s *pendingReads) {
-			s.have("work_item", web, item, append(fields, "name=Pay", "sequence_id=7", "external_source=planform", "external_id="+mark)...)
+	there := func(fields ...string) func(*fakeService) {
+		return func(s *fakeService) {
+			s.given("work_item", web, item, append(fields, "name=Pay", "sequence_id=7", "external_source=planform", "external_id="+mark)...)
 		}
 	}
-	none := func(*pendingReads) {}
+	none := func(*fakeService) {}
 	const since = "archived_at=2026-11-20"
 	wants := func(fields ...string) func(*wanted) {
 		return func(w *wanted) {
@@ -30,19 +30,19 @@ func TestArchivedWorkItemsAreNeverCreatedAgain(t *testing.T) {
 	all := func(in *planner.Input) { in.RefreshAll = true }
 	for _, api := range []resource.API{resource.V1, resource.V2} {
 		checkRules(t, map[string]rule{
-			api.String() + ": one that is to be archived is":               {api: api, prior: prior, have: there(), want: wants("archived=true"), steps: []string{"update work_item/web/pay archived"}},
-			api.String() + ": archived, as it is to be":                    {api: api, findings: unread, prior: prior, have: there(since), want: wants("archived=true")},
-			api.String() + ": archived, and all is read":                   {api: api, options: all, prior: prior, have: there(since), want: wants("archived=true")},
-			api.String() + ": gone, and all is read":                       {api: api, options: all, prior: prior, have: none, want: wants("archived=true"), findings: []string{"not compared: 1 work item: archived, and nothing shows them"}},
-			api.String() + ": archived, without a state":                   {api: api, have: there(since), want: wants("archived=true")},
-			api.String() + ": without a word of it, and without a state":   {api: api, prior: prior, have: there(since), want: wants(), findings: []string{"warning archived: work_item/web/pay (WEB-7) is archived on the service: left alone, with everything in it; restore it on the service to have it managed, or remove it from the manifest", "not compared: 1 work item: archived or a draft, and left alone"}},
-			api.String() + ": brought back":                                {api: api, prior: prior, have: there(since), want: wants("archived=false"), steps: []string{"update work_item/web/pay archived"}},
-			api.String() + ": brought back, without a state":               {api: api, have: there(since), want: wants("archived=false"), steps: []string{"update work_item/web/pay archived"}},
-			api.String() + ": brought back, and changed then":              {api: api, prior: prior, have: there(since), want: wants("archived=false", "priority=high"), steps: []string{"update work_item/web/pay archived", "update work_item/web/pay priority"}},
-			api.String() + ": gone, though nothing tells that":             {api: api, findings: unread, prior: prior, have: none, want: wants("archived=true")},
-			api.String() + ": new":                                         {api: api, have: none, want: wants("archived=true"), steps: []string{"create work_item/web/pay", "update work_item/web/pay archived"}},
-			api.String() + ": what is in it is left alone with it, too":    {api: api, findings: unread, prior: prior, have: there(since), want: func(w *wanted) { wants("archived=true")(w); w.put("link/web/pay/a", "url=https://example.com/a") }},
-			api.String() + ": a former run may have created and hidden it": {api: api, prior: []planner.Record{{Address: "work_item/web/pay", PendingIntent: &planner.Intent{Action: planner.Create, Name: "Pay"}}}, have: there(since), want: wants("archived=true")},
+			api.String() + ": one that is to be archived is":               {api: api, prior: prior, given: there(), want: wants("archived=true"), steps: []string{"update work_item/web/pay archived"}},
+			api.String() + ": archived, as it is to be":                    {api: api, findings: unread, prior: prior, given: there(since), want: wants("archived=true")},
+			api.String() + ": archived, and all is read":                   {api: api, options: all, prior: prior, given: there(since), want: wants("archived=true")},
+			api.String() + ": gone, and all is read":                       {api: api, options: all, prior: prior, given: none, want: wants("archived=true"), findings: []string{"not compared: 1 work item: archived, and nothing shows them"}},
+			api.String() + ": archived, without a state":                   {api: api, given: there(since), want: wants("archived=true")},
+			api.String() + ": without a word of it, and without a state":   {api: api, prior: prior, given: there(since), want: wants(), findings: []string{"warning archived: work_item/web/pay (WEB-7) is archived on the service: left alone, with everything in it; restore it on the service to have it managed, or remove it from the manifest", "not compared: 1 work item: archived or a draft, and left alone"}},
+			api.String() + ": brought back":                                {api: api, prior: prior, given: there(since), want: wants("archived=false"), steps: []string{"update work_item/web/pay archived"}},
+			api.String() + ": brought back, without a state":               {api: api, given: there(since), want: wants("archived=false"), steps: []string{"update work_item/web/pay archived"}},
+			api.String() + ": brought back, and changed then":              {api: api, prior: prior, given: there(since), want: wants("archived=false", "priority=high"), steps: []string{"update work_item/web/pay archived", "update work_item/web/pay priority"}},
+			api.String() + ": gone, though nothing tells that":             {api: api, findings: unread, prior: prior, given: none, want: wants("archived=true")},
+			api.String() + ": new":                                         {api: api, given: none, want: wants("archived=true"), steps: []string{"create work_item/web/pay", "update work_item/web/pay archived"}},
+			api.String() + ": what is in it is left alone with it, too":    {api: api, findings: unread, prior: prior, given: there(since), want: func(w *wanted) { wants("archived=true")(w); w.put("link/web/pay/a", "url=https://example.com/a") }},
+			api.String() + ": a former run may have created and hidden it": {api: api, prior: []planner.Record{{Address: "work_item/web/pay", PendingIntent: &planner.Intent{Action: planner.Create, Name: "Pay"}}}, given: there(since), want: wants("archived=true")},
 		})
 	}
 }
@@ -52,7 +52,7 @@ func TestArchivingAWorkItemComesLast(t *testing.T) {
 	t.Parallel()
 	for _, api := range []resource.API{resource.V1, resource.V2} {
 		s := newService(t, api)
-		s.have("project", "", web, "identifier=WEB", "cycle_view=true")
+		s.given("project", "", web, "identifier=WEB", "cycle_view=true")
 		w := want(t).put("project/web", "identifier=WEB").put("cycle/web/one", "name=One")
 		w.put("work_item/web/shop", "name=Shop", "archived=true").put("work_item/web/pay", "name=Pay", "parent=@work_item/web/shop", "cycle=@cycle/web/one", "archived=true", "relates_to=@work_item/web/shop")
 		w.put("link/web/shop/a", "url=https://example.com/a").put("comment/web/pay/b", "text=Done")

@@ -33,22 +33,22 @@ func bulk(tb testing.TB, items int) []*resource.Object {
 }
 
 // bulkService has the project and what the items of bulk name.
-func bulkService(tb testing.TB) *pendingReads {
+func bulkService(tb testing.TB) *fakeService {
 	tb.Helper()
 	s := newService(tb, resource.V1)
 	web := uuid(1, 1)
-	s.have("project", "", web, "identifier=WEB", "name=Website", "description=Public site and shop")
-	s.have("cycle", web, uuid(2, 1), "name=Sprint 14")
+	s.given("project", "", web, "identifier=WEB", "name=Website", "description=Public site and shop")
+	s.given("cycle", web, uuid(2, 1), "name=Sprint 14")
 	for i, name := range []string{"Backlog", "Todo", "In Progress", "Done"} {
-		s.have("state", web, uuid(3, i), "name="+name)
+		s.given("state", web, uuid(3, i), "name="+name)
 	}
 	for i, name := range []string{"backend", "frontend", "design", "data", "security"} {
-		s.have("label", web, uuid(4, i), "name="+name)
+		s.given("label", web, uuid(4, i), "name="+name)
 	}
 	return s
 }
 
-func observe(tb testing.TB, s *pendingReads, objects []*resource.Object) planner.Input {
+func observe(tb testing.TB, s *fakeService, objects []*resource.Object) planner.Input {
 	tb.Helper()
 	s.mustPlan(objects)
 	in := s.in

@@ -12,23 +12,23 @@ func TestKnownRefusalsAreReportedBeforeTheRun(t *testing.T) {
 			findings: []string{"error refused: the service accepts no & in the name of a project; leave these out: & + , : ; $ ^ } { * = ? @ # | ' < > . ( ) % ! -"},
 		},
 		"but not in one that it has": {
-			api:  full,
-			have: func(s *pendingReads) { s.find(web).row["name"] = "R&D" },
-			want: func(w *wanted) { w.put("project/web", "id="+web, "name=R&D") },
+			api:   full,
+			given: func(s *fakeService) { s.find(web).row["name"] = "R&D" },
+			want:  func(w *wanted) { w.put("project/web", "id="+web, "name=R&D") },
 		},
 		"a name that is its own": {
 			api: full, want: func(w *wanted) { w.put("project/web", "id="+web).put("state/web/t", "name=Triage") },
 			findings: []string{"error refused: the name Triage is reserved by the service; choose another name"},
 		},
 		"one date of two": {
-			api: full, have: func(s *pendingReads) { s.find(web).row["cycle_view"] = "true" },
+			api: full, given: func(s *fakeService) { s.find(web).row["cycle_view"] = "true" },
 			want:     func(w *wanted) { w.put("project/web", "id="+web).put("cycle/web/s", "name=S", "start_date=2031-01-06") },
 			findings: []string{"error refused: cycle/web/s has a start_date but no end_date; the service requires both or neither; add the end_date, or remove the start_date"},
 		},
 		"unless it has the other": {
 			api: full,
-			have: func(s *pendingReads) {
-				s.have("cycle", web, sprint, "name=S", "start_date=2031-01-06", "end_date=2031-01-17")
+			given: func(s *fakeService) {
+				s.given("cycle", web, sprint, "name=S", "start_date=2031-01-06", "end_date=2031-01-17")
 			},
 			want: func(w *wanted) {
 				w.put("project/web", "id="+web).put("cycle/web/s", "id="+sprint, "start_date=2031-01-07")
@@ -37,8 +37,8 @@ func TestKnownRefusalsAreReportedBeforeTheRun(t *testing.T) {
 		},
 		"taking one of two away": {
 			api: full,
-			have: func(s *pendingReads) {
-				s.have("cycle", web, sprint, "name=S", "start_date=2031-01-06", "end_date=2031-01-17")
+			given: func(s *fakeService) {
+				s.given("cycle", web, sprint, "name=S", "start_date=2031-01-06", "end_date=2031-01-17")
 			},
 			want: func(w *wanted) {
 				w.put("project/web", "id="+web).put("cycle/web/s", "id="+sprint, "start_date=2031-01-07", "end_date!")
@@ -58,7 +58,7 @@ func TestKnownRefusalsAreReportedBeforeTheRun(t *testing.T) {
 			findings: []string{"warning hidden: modules are made in project/new although its module_view is off: the web app hides them"},
 		},
 		"so has one that is there, and is to have them off": {
-			api: full, have: func(s *pendingReads) { s.find(web).row["module_view"] = true },
+			api: full, given: func(s *fakeService) { s.find(web).row["module_view"] = true },
 			want:  func(w *wanted) { w.put("project/web", "id="+web, "module_view=false").put("module/web/m", "name=M") },
 			steps: []string{"create module/web/m", "update project/web module_view"},
 		},

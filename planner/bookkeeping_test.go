@@ -76,9 +76,9 @@ func TestIntentsWithoutAStepAreClosed(t *testing.T) {
 			t.Parallel()
 			s := newService(t, full)
 			s.in.Prune = true
-			s.have("project", "", web, "identifier=WEB", "name=Website").have("cycle", web, s1, "name=One").have("cycle", web, s2, "name=Two")
-			s.have("work_item", web, pay, "name=Pay").have("work_item", web, ship, "name=Ship")
-			s.have("module", web, archived.ID, "name=Board", "archived_at=2026-11-20T10:00:00Z", "external_source=planform", "external_id=acme/module/web/board")
+			s.given("project", "", web, "identifier=WEB", "name=Website").given("cycle", web, s1, "name=One").given("cycle", web, s2, "name=Two")
+			s.given("work_item", web, pay, "name=Pay").given("work_item", web, ship, "name=Ship")
+			s.given("module", web, archived.ID, "name=Board", "archived_at=2026-11-20T10:00:00Z", "external_source=planform", "external_id=acme/module/web/board")
 			s.members["cycle_work_item "+s1] = []string{pay, ship}
 			for _, r := range tt.prior {
 				s.in.Prior[r.Address] = r
@@ -123,7 +123,7 @@ func TestAnExternalIDProvesWhoCreatedAnObject(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newService(t, full)
-			s.have("project", "", shop, "identifier=SHOP", "name=Shop", "external_source=planform", "external_id="+tt.mark)
+			s.given("project", "", shop, "identifier=SHOP", "name=Shop", "external_source=planform", "external_id="+tt.mark)
 			s.in.Prior["project/shop"] = planner.Record{Address: "project/shop", PendingIntent: &planner.Intent{Action: planner.Create, Name: "Shop"}}
 			plan := s.mustPlan(want(t).put("project/shop", "identifier=SHOP", "name=Shop").all())
 			if len(plan.Steps) != 1 || plan.Steps[0].CreatedByUs != tt.made {

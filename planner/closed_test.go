@@ -16,10 +16,10 @@ func TestClosedObjectsTakeNoChanges(t *testing.T) {
 	sprint := uuid(2, 1)
 	const past, over = "start_date=2026-11-02|end_date=2026-11-13", "start_date=2026-11-02T00:00:01Z|end_date=2026-11-13T23:59:00Z"
 	for name, tt := range map[string]struct {
-		have, want string // of the cycle; "" = there is none
-		prior      bool
-		item       string // of the item
-		turn       []string
+		given, want string // of the cycle; "" = there is none
+		prior       bool
+		item        string // of the item
+		turn        []string
 	}{
 		"a new one gets its dates when all its items are in, and is archived then": {
 			want: past + "|archived=true|description=Done", item: "cycle=@cycle/web/s",
@@ -38,20 +38,20 @@ func TestClosedObjectsTakeNoChanges(t *testing.T) {
 			turn: []string{"0 create cycle/web/s", "0 create work_item/web/pay", "0 add_members cycle/web/s#work_items, needs cycle/web/s, after work_item/web/pay"},
 		},
 		"a run that ended early is finished": {
-			have: "start_date|end_date", want: past, prior: true, item: "cycle=@cycle/web/s",
+			given: "start_date|end_date", want: past, prior: true, item: "cycle=@cycle/web/s",
 			turn: []string{
 				"0 create work_item/web/pay", "0 add_members cycle/web/s#work_items, after work_item/web/pay",
 				"0 update cycle/web/s, needs work_item/web/pay, needs cycle/web/s#work_items",
 			},
 		},
 		"one that is over takes nothing": {
-			have: over, want: past + "|description=New", item: "cycle=@cycle/web/s",
+			given: over, want: past + "|description=New", item: "cycle=@cycle/web/s",
 			turn: []string{
 				"0 adopt cycle/web/s", "0 not_possible cycle/web/s", "0 create work_item/web/pay", "0 not_possible cycle/web/s#work_items",
 			},
 		},
 		"nor does one that only the service has": {
-			have: over, item: "cycle=Sprint",
+			given: over, item: "cycle=Sprint",
 			turn: []string{"0 create work_item/web/pay", "0 not_possible cycle/web/Sprint#work_items"},
 		},
 		"only what is over can be archived": {
@@ -63,9 +63,9 @@ func TestClosedObjectsTakeNoChanges(t *testing.T) {
 			t.Parallel()
 			s := newService(t, full)
 			s.in.Now = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
-			s.have("project", "", web, "identifier=WEB", "name=Website", "cycle_view=true")
-			if tt.have != "" {
-				s.have("cycle", web, sprint, append(fields(tt.have), "name=Sprint")...)
+			s.given("project", "", web, "identifier=WEB", "name=Website", "cycle_view=true")
+			if tt.given != "" {
+				s.given("cycle", web, sprint, append(fields(tt.given), "name=Sprint")...)
 			}
 			if tt.prior {
 				s.in.Prior["cycle/web/s"] = known("cycle/web/s", sprint, "name=Sprint")
@@ -88,7 +88,7 @@ func TestFillingAClosedCycleKeepsTheOrderOfItems(t *testing.T) {
 	t.Parallel()
 	s := newService(t, full)
 	s.in.Now = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
-	s.have("project", "", web, "identifier=WEB", "name=Website", "cycle_view=true").have("member", "", uuid(0xc, 1), "email=ada@example.com")
+	s.given("project", "", web, "identifier=WEB", "name=Website", "cycle_view=true").given("member", "", uuid(0xc, 1), "email=ada@example.com")
 	s.members["project_member "+web] = []string{uuid(0xc, 1)}
 	w := want(t).put("project/web", "id="+web)
 	w.put("cycle/web/s", "name=S", "start_date=2026-11-02", "end_date=2026-11-13", "owned_by=ada@example.com")
@@ -130,10 +130,10 @@ func TestDatesAreInTheTimeZoneOfTheProject(t *testing.T) {
 		zone := resource.Zone(name)
 		s := newService(t, full)
 		s.in.Now = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
-		s.have("project", "", web, "identifier=WEB", "name=Website", "cycle_view=true", "timezone="+name)
+		s.given("project", "", web, "identifier=WEB", "name=Website", "cycle_view=true", "timezone="+name)
 		first := time.Date(2031, 1, 6, 0, 0, 1, 0, zone).UTC().Format(time.RFC3339)
 		last := time.Date(2031, 1, 17, 23, 59, 0, 0, zone).UTC().Format(time.RFC3339)
-		s.have("cycle", web, uuid(2, 1), "name=Sprint", "start_date="+first, "end_date="+last)
+		s.given("cycle", web, uuid(2, 1), "name=Sprint", "start_date="+first, "end_date="+last)
 		s.in.Prior["cycle/web/s"] = known("cycle/web/s", uuid(2, 1), "name=Sprint")
 		w := want(t).put("project/web", "id="+web).put("cycle/web/s", "name=Sprint", "start_date=2031-01-06", "end_date=2031-01-17")
 		if got := lines(s.mustPlan(w.all())); len(got) > 0 {

@@ -27,7 +27,7 @@ func TestCreating(t *testing.T) {
 		},
 		"an incomplete object that does not exist is reported with similar names": {
 			api:      full,
-			have:     func(s *pendingReads) { s.have("cycle", web, uuid(2, 1), "name=Sprint 14") },
+			given:    func(s *fakeService) { s.given("cycle", web, uuid(2, 1), "name=Sprint 14") },
 			want:     func(w *wanted) { w.put("project/web", "id="+web).put("cycle/web/sprint 15") },
 			findings: []string{`error incomplete: the service has no cycle "sprint 15", and it cannot be created without its name; did you mean "Sprint 14"?`},
 		},
@@ -45,8 +45,8 @@ func TestCreating(t *testing.T) {
 		},
 		"an object beside one whose name differs in case is reported": {
 			api: full,
-			have: func(s *pendingReads) {
-				s.have("label", web, uuid(5, 1), "name=Frontend").have("label", web, uuid(5, 2), "name=bug").have("label", web, uuid(5, 3), "name=BUG")
+			given: func(s *fakeService) {
+				s.given("label", web, uuid(5, 1), "name=Frontend").given("label", web, uuid(5, 2), "name=bug").given("label", web, uuid(5, 3), "name=BUG")
 			},
 			want: func(w *wanted) {
 				w.put("project/web", "id="+web).put("label/web/frontend", "name=frontend").put("label/web/bug", "name=bug").put("label/web/bug2", "name=BUG").put("label/web/bug3", "name=Bug")
@@ -60,7 +60,7 @@ func TestCreating(t *testing.T) {
 				w.put("page/a", "name=A", "access=private").put("page/b", "name=B")
 				w.put("project/web", "id="+web, "identifier=WEB").put("work_item/web/pay", "name=Pay", "sort_order=5", "point!", "blocked_by=WEB-7")
 			},
-			have: func(s *pendingReads) { s.have("work_item", web, uuid(9, 7), "sequence_id=7") },
+			given: func(s *fakeService) { s.given("work_item", web, uuid(9, 7), "sequence_id=7") },
 			steps: []string{
 				"create work_item/web/pay", "not_possible work_item/web/pay: the documented operations cannot set sort_order, blocked_by of a work item",
 				"create page/a", "not_possible page/a: the documented operations cannot set access of a page", "create page/b",
@@ -73,7 +73,7 @@ func TestCreating(t *testing.T) {
 		},
 		"a work item of another project is found by its identifier": {
 			api:   full,
-			have:  func(s *pendingReads) { s.have("work_item", web, uuid(9, 7), "sequence_id=7") },
+			given: func(s *fakeService) { s.given("work_item", web, uuid(9, 7), "sequence_id=7") },
 			want:  func(w *wanted) { shopProject(w).put("work_item/shop/pay", "name=Pay", "relates_to=WEB-7") },
 			steps: []string{"create project/shop", "create work_item/shop/pay", "add_members work_item/shop/pay#relates_to 1"},
 		},
@@ -84,8 +84,8 @@ func TestCreating(t *testing.T) {
 		},
 		"a feature is switched on before what needs it is made": {
 			api: full,
-			have: func(s *pendingReads) {
-				s.have("project", "", shop, "identifier=SHOP", "name=Shop").find(shop).row["cycle_view"] = false
+			given: func(s *fakeService) {
+				s.given("project", "", shop, "identifier=SHOP", "name=Shop").find(shop).row["cycle_view"] = false
 			},
 			want: func(w *wanted) {
 				w.put("project/shop", "identifier=SHOP", "cycle_view=true").put("cycle/shop/a", "name=A")
@@ -94,8 +94,8 @@ func TestCreating(t *testing.T) {
 		},
 		"who the credential belongs to is me": {
 			api: full,
-			have: func(s *pendingReads) {
-				s.have("member", "", uuid(0xc, 1), "email=ada@example.com")
+			given: func(s *fakeService) {
+				s.given("member", "", uuid(0xc, 1), "email=ada@example.com")
 				s.me = uuid(0xc, 1)
 			},
 			want:  func(w *wanted) { w.put("project/web", "id="+web).put("work_item/web/pay", "name=Pay", "assignees=me") },
@@ -103,8 +103,8 @@ func TestCreating(t *testing.T) {
 			reads: []string{"projects/" + web + "/", "/api/v1/users/me/", "projects/" + web + "/work-items/", "projects/" + web + "/project-members/"},
 		},
 		"what the edition lacks in its projects is lacking in a new one too": {
-			api:  full,
-			have: func(s *pendingReads) { s.lacks["work_item_type"] = true },
+			api:   full,
+			given: func(s *fakeService) { s.without["work_item_type"] = true },
 			want: func(w *wanted) {
 				shopProject(w).put("work_item_type/shop/story", "name=Story")
 				w.put("work_item/shop/pay", "name=Pay", "type=@work_item_type/shop/story").put("work_item/shop/win", "name=Win", "type=Bug")
@@ -118,7 +118,7 @@ func TestCreating(t *testing.T) {
 		},
 		"what only a create takes says nothing of what is there": {
 			api:   full,
-			have:  func(s *pendingReads) { s.have("work_item", web, uuid(9, 1), "sequence_id=1", "name=Pay") },
+			given: func(s *fakeService) { s.given("work_item", web, uuid(9, 1), "sequence_id=1", "name=Pay") },
 			prior: []planner.Record{known("work_item/web/pay", uuid(9, 1), "identifier=WEB-1", "name=Pay")},
 			want: func(w *wanted) {
 				w.put("project/web", "id="+web).put("work_item/web/pay", "name=Pay", "created_at=2020-01-01T00:00:00Z")
@@ -131,8 +131,8 @@ func TestCreating(t *testing.T) {
 		},
 		"the mark follows a key that changed": {
 			api: full,
-			have: func(s *pendingReads) {
-				s.have("work_item", web, uuid(9, 1), "sequence_id=1", "name=Pay", "external_source=planform", "external_id=acme/work_item/web/old")
+			given: func(s *fakeService) {
+				s.given("work_item", web, uuid(9, 1), "sequence_id=1", "name=Pay", "external_source=planform", "external_id=acme/work_item/web/old")
 			},
 			prior: []planner.Record{known("work_item/web/pay", uuid(9, 1), "identifier=WEB-1", "name=Pay")},
 			want:  func(w *wanted) { w.put("project/web", "id="+web).put("work_item/web/pay", "name=Pay") },
@@ -140,8 +140,8 @@ func TestCreating(t *testing.T) {
 		},
 		"what the manifest points at keeps the mark of whom it belongs to": {
 			api: full,
-			have: func(s *pendingReads) {
-				s.have("work_item", web, uuid(9, 1), "sequence_id=1", "name=Pay", "external_source=planform", "external_id=acme/work_item/web/old")
+			given: func(s *fakeService) {
+				s.given("work_item", web, uuid(9, 1), "sequence_id=1", "name=Pay", "external_source=planform", "external_id=acme/work_item/web/old")
 			},
 			want: func(w *wanted) {
 				w.put("project/web", "id="+web).put("work_item/web/pay", "id="+uuid(9, 1), "name=Pay")

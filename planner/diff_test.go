@@ -14,16 +14,16 @@ func TestDifferences(t *testing.T) {
 	ada, bob := uuid(0xc, 1), uuid(0xc, 2)
 	item := uuid(9, 7)
 	project := func(w *wanted) *wanted { return w.put("project/web", "id="+web) }
-	has := func(fields ...string) func(*pendingReads) {
-		return func(s *pendingReads) { s.have("work_item", web, item, append(fields, "sequence_id=7")...) }
+	has := func(fields ...string) func(*fakeService) {
+		return func(s *fakeService) { s.given("work_item", web, item, append(fields, "sequence_id=7")...) }
 	}
-	team := func(fields ...string) func(*pendingReads) {
-		return func(s *pendingReads) { s.have("teamspace", "", uuid(7, 1), fields...) }
+	team := func(fields ...string) func(*fakeService) {
+		return func(s *fakeService) { s.given("teamspace", "", uuid(7, 1), fields...) }
 	}
 	checkRules(t, map[string]rule{
 		"a work item that exists cannot be changed by the documented operations, field by field; the rest is applied": {
-			api:  documented,
-			have: has("name=Pay", "priority=low", "state="+uuid(3, 1)),
+			api:   documented,
+			given: has("name=Pay", "priority=low", "state="+uuid(3, 1)),
 			want: func(w *wanted) {
 				project(w).put("work_item/web/pay", "identifier=WEB-7", "name=Pay now", "priority=low", "state="+uuid(3, 2)).
 					put("link/web/pay/a", "url=https://a.example")
@@ -35,24 +35,24 @@ func TestDifferences(t *testing.T) {
 			findings: []string{notOffered(1)},
 		},
 		"the wider API can": {
-			api:  full,
-			have: has("name=Pay", "priority=low"),
+			api:   full,
+			given: has("name=Pay", "priority=low"),
 			want: func(w *wanted) {
 				project(w).put("work_item/web/pay", "identifier=WEB-7", "name=Pay now", "priority=low")
 			},
 			steps: []string{"update work_item/web/pay name"},
 		},
 		"fields that are not written are not managed": {
-			api:  full,
-			have: has("name=Pay", "priority=low"),
-			want: func(w *wanted) { project(w).put("work_item/web/pay", "identifier=WEB-7", "priority=low") },
+			api:   full,
+			given: has("name=Pay", "priority=low"),
+			want:  func(w *wanted) { project(w).put("work_item/web/pay", "identifier=WEB-7", "priority=low") },
 		},
 		"texts compare in their normal form, sets as sets, dates as dates, colours and IDs in any case": {
 			api: full,
-			have: func(s *pendingReads) {
+			given: func(s *fakeService) {
 				has("name=Pay", "description_html=<div><p>One <b>page</b></p></div>", "start_date=2026-12-01T00:00:00Z")(s)
 				s.find(item).row["assignees"] = []any{bob, ada}
-				s.have("initiative_label", "", uuid(5, 1), "name=Growth", "color=#22C55E")
+				s.given("initiative_label", "", uuid(5, 1), "name=Growth", "color=#22C55E")
 			},
 			want: func(w *wanted) {
 				project(w).put("work_item/web/pay", "identifier=WEB-7", "description=One **page**", "start_date=2026-12-01", "assignees="+ada+","+bob)
@@ -60,9 +60,9 @@ func TestDifferences(t *testing.T) {
 			},
 		},
 		"what cannot be cleared is said to be so, and the rest is sent": {
-			api:  full,
-			have: has("name=Pay", "priority=low", "start_date=2026-12-01"),
-			want: func(w *wanted) { project(w).put("work_item/web/pay", "identifier=WEB-7", "priority!", "start_date!") },
+			api:   full,
+			given: has("name=Pay", "priority=low", "start_date=2026-12-01"),
+			want:  func(w *wanted) { project(w).put("work_item/web/pay", "identifier=WEB-7", "priority!", "start_date!") },
 			steps: []string{
 				"update work_item/web/pay start_date",
 				"not_possible work_item/web/pay: API v1 cannot clear priority of a work item after creation",
@@ -70,7 +70,7 @@ func TestDifferences(t *testing.T) {
 		},
 		"what is clear already is not cleared": {
 			api: full,
-			have: func(s *pendingReads) {
+			given: func(s *fakeService) {
 				has("name=Pay", "description_html=<p></p>")(s)
 				s.find(item).row["start_date"] = nil
 			},
@@ -80,7 +80,7 @@ func TestDifferences(t *testing.T) {
 		},
 		"a field that cannot change after creation": {
 			api:   full,
-			have:  func(s *pendingReads) { has()(s); s.have("link", item, uuid(0xa, 1), "url=https://a.example") },
+			given: func(s *fakeService) { has()(s); s.given("link", item, uuid(0xa, 1), "url=https://a.example") },
 			prior: []planner.Record{known("link/web/pay/a", uuid(0xa, 1))},
 			want: func(w *wanted) {
 				project(w).put("work_item/web/pay", "identifier=WEB-7").put("link/web/pay/a", "url=https://b.example", "title=B")
@@ -91,16 +91,16 @@ func TestDifferences(t *testing.T) {
 			},
 		},
 		"an update waits for what it names": {
-			api:  full,
-			have: has("name=Pay"),
+			api:   full,
+			given: has("name=Pay"),
 			want: func(w *wanted) {
 				project(w).put("work_item/web/pay", "identifier=WEB-7", "parent=@work_item/web/shop").put("work_item/web/shop", "name=Shop")
 			},
 			steps: []string{"create work_item/web/shop", "update work_item/web/pay parent"},
 		},
 		"a membership that cannot be made does not block its object": {
-			api:  full,
-			have: func(s *pendingReads) { s.lacks["cycle"] = true; has("name=Pay")(s) },
+			api:   full,
+			given: func(s *fakeService) { s.without["cycle"] = true; has("name=Pay")(s) },
 			want: func(w *wanted) {
 				project(w).put("work_item/web/pay", "identifier=WEB-7", "name=Pay now", "cycle=@cycle/web/a").put("cycle/web/a", "name=A")
 			},
@@ -129,14 +129,14 @@ func TestDifferences(t *testing.T) {
 		},
 		"a field that is never shown is compared with the state": {
 			api:      full,
-			have:     team("name=Platform"),
+			given:    team("name=Platform"),
 			prior:    []planner.Record{known("teamspace/platform", uuid(7, 1), "description_binary=AAAA")},
 			want:     func(w *wanted) { w.put("teamspace/platform", "name=Platform", "description_binary=AAAA") },
 			findings: []string{"not compared: description_binary of 1 teamspace: the service does not show it"},
 		},
 		"a module is a field under the documented operations and a membership under the wider API": {
-			api:  full,
-			have: func(s *pendingReads) { has("name=Pay")(s); s.have("module", web, uuid(0xd, 1), "name=Checkout") },
+			api:   full,
+			given: func(s *fakeService) { has("name=Pay")(s); s.given("module", web, uuid(0xd, 1), "name=Checkout") },
 			want: func(w *wanted) {
 				project(w).put("module/web/checkout", "name=Checkout").put("work_item/web/pay", "identifier=WEB-7", "module=@module/web/checkout")
 			},
@@ -156,7 +156,7 @@ func TestDifferences(t *testing.T) {
 		"trust leaves out every read that only refreshes": {
 			api:     full,
 			options: func(in *planner.Input) { in.SkipRefresh = true },
-			have:    func(s *pendingReads) { s.have("cycle", web, uuid(2, 1), "name=Changed by hand") },
+			given:   func(s *fakeService) { s.given("cycle", web, uuid(2, 1), "name=Changed by hand") },
 			prior:   []planner.Record{known("project/web", web, "name=Website"), known("cycle/web/a", uuid(2, 1), "name=A")},
 			want:    func(w *wanted) { w.put("project/web", "name=Website").put("cycle/web/a", "name=A") },
 			reads:   []string{},
@@ -185,15 +185,15 @@ func TestAChangeHasItsOriginAndBothValues(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newService(t, full)
-			s.have("member", "", uuid(0xc, 1), "email=ada@example.com", "display_name=ada")
-			s.have("member", "", uuid(0xc, 2), "email=bob@example.com", "display_name=bob")
+			s.given("member", "", uuid(0xc, 1), "email=ada@example.com", "display_name=ada")
+			s.given("member", "", uuid(0xc, 2), "email=bob@example.com", "display_name=bob")
 			w := want(t)
 			if tt.want.Path == "lead" {
-				s.have("teamspace", "", uuid(7, 1), "name=Platform", "lead="+tt.shown)
+				s.given("teamspace", "", uuid(7, 1), "name=Platform", "lead="+tt.shown)
 				w.put("teamspace/platform", "name=Platform", "lead=bob")
 			} else {
 				tt.want.Path = "name"
-				s.have("teamspace", "", uuid(7, 1), "name="+tt.shown)
+				s.given("teamspace", "", uuid(7, 1), "name="+tt.shown)
 				w.put("teamspace/platform", "id="+uuid(7, 1), "name="+tt.wanted)
 			}
 			if tt.applied != "" {
@@ -215,9 +215,9 @@ func TestBothValuesOfASetNameTheSameAlike(t *testing.T) {
 	t.Parallel()
 	ada, bob := uuid(0xc, 1), uuid(0xc, 2)
 	s := newService(t, full)
-	s.have("project", "", web, "identifier=WEB").have("member", web, ada, "email=ada@example.com", "display_name=ada").have("member", web, bob, "email=bob@example.com")
-	s.have("member", "", ada, "email=ada@example.com", "display_name=ada").have("member", "", bob, "email=bob@example.com")
-	s.have("work_item", web, uuid(9, 1), "name=Pay", "assignees="+ada).have("project_member", web, ada).have("project_member", web, bob)
+	s.given("project", "", web, "identifier=WEB").given("member", web, ada, "email=ada@example.com", "display_name=ada").given("member", web, bob, "email=bob@example.com")
+	s.given("member", "", ada, "email=ada@example.com", "display_name=ada").given("member", "", bob, "email=bob@example.com")
+	s.given("work_item", web, uuid(9, 1), "name=Pay", "assignees="+ada).given("project_member", web, ada).given("project_member", web, bob)
 	plan := s.mustPlan(want(t).put("project/web", "id="+web).put("work_item/web/pay", "id="+uuid(9, 1), "name=Pay", "assignees=ada,bob@example.com").all())
 	if len(plan.Steps) != 1 || plan.Steps[0].Page != "/acme/projects/"+web+"/issues/"+uuid(9, 1) {
 		t.Fatalf("%q", lines(plan))
@@ -231,8 +231,8 @@ func TestShownNamesDoNotDependOnTheOrderOfAnswers(t *testing.T) {
 	t.Parallel()
 	// Two answers name one member otherwise.
 	s := newService(t, full)
-	s.have("teamspace", "", uuid(7, 1), "name=Platform", "lead="+uuid(0xc, 1))
-	s.have("member", "", uuid(0xc, 2), "email=bob@example.com")
+	s.given("teamspace", "", uuid(7, 1), "name=Platform", "lead="+uuid(0xc, 1))
+	s.given("member", "", uuid(0xc, 2), "email=bob@example.com")
 	objects := want(t).put("teamspace/platform", "name=Platform", "lead=bob@example.com").all()
 	in := observe(t, s, objects)
 	list, _ := resource.MustLookup("member").Op(resource.List, full)
@@ -253,7 +253,7 @@ func TestShownNamesDoNotDependOnTheOrderOfAnswers(t *testing.T) {
 func TestUnreadIDsAreShownByTheirAddressInTheState(t *testing.T) {
 	t.Parallel()
 	s := newService(t, full)
-	s.have("project", "", web, "identifier=WEB").have("work_item", web, uuid(9, 1), "name=Pay", "parent="+uuid(9, 2), "type="+uuid(8, 1))
+	s.given("project", "", web, "identifier=WEB").given("work_item", web, uuid(9, 1), "name=Pay", "parent="+uuid(9, 2), "type="+uuid(8, 1))
 	objects := want(t).put("project/web", "id="+web).put("work_item/web/pay", "id="+uuid(9, 1), "type!").all()
 	in := observe(t, s, objects)
 	in.Prior = planner.Prior{}
@@ -272,8 +272,8 @@ func TestUnreadIDsAreShownByTheirAddressInTheState(t *testing.T) {
 func TestTheSummaryCountsEachObjectOnce(t *testing.T) {
 	t.Parallel()
 	s := newService(t, full)
-	s.have("project", "", web, "identifier=WEB", "name=Website").have("cycle", web, uuid(2, 1), "name=A").have("cycle", web, uuid(2, 2), "name=C")
-	s.have("work_item", web, uuid(9, 1), "sequence_id=1", "name=Pay", "priority=low")
+	s.given("project", "", web, "identifier=WEB", "name=Website").given("cycle", web, uuid(2, 1), "name=A").given("cycle", web, uuid(2, 2), "name=C")
+	s.given("work_item", web, uuid(9, 1), "sequence_id=1", "name=Pay", "priority=low")
 	w := want(t).put("project/web", "identifier=WEB", "name=Web site").put("cycle/web/a", "name=A").put("cycle/web/c", "id="+uuid(2, 2), "name=C")
 	w.put("work_item/web/pay", "identifier=WEB-1", "name=Pay now", "priority!", "cycle=@cycle/web/a").put("work_item/web/new", "name=New", "cycle=@cycle/web/a")
 	plan := s.mustPlan(w.all())
@@ -296,8 +296,8 @@ func TestFieldsThatUpdatesResetAreAlwaysSent(t *testing.T) {
 	t.Parallel()
 	s := newService(t, full)
 	ada := uuid(0xc, 1)
-	s.have("project", "", web, "identifier=WEB", "name=Website")
-	s.have("cycle", web, uuid(2, 1), "name=A", "description=Old", "start_date=2031-01-06T00:00:01Z", "end_date=2031-01-17T23:59:00Z", "owned_by="+ada)
+	s.given("project", "", web, "identifier=WEB", "name=Website")
+	s.given("cycle", web, uuid(2, 1), "name=A", "description=Old", "start_date=2031-01-06T00:00:01Z", "end_date=2031-01-17T23:59:00Z", "owned_by="+ada)
 	w := want(t).put("project/web", "identifier=WEB").put("cycle/web/a", "name=A", "description=New", "start_date=2031-01-06", "end_date=2031-01-18", "owned_by="+ada)
 	step := s.mustPlan(w.all()).Steps[0]
 	var sent, shown []string

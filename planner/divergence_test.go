@@ -12,7 +12,7 @@ import (
 )
 
 // divergences makes a plan for a pull, and shows what people changed.
-func divergences(s *pendingReads, objects []*resource.Object) []string {
+func divergences(s *fakeService, objects []*resource.Object) []string {
 	s.in.Pull = true
 	plan := s.mustPlan(objects)
 	list := []string{}
@@ -51,11 +51,11 @@ func TestAPullFindsWhatPeopleChanged(t *testing.T) {
 	prior := func(fields ...string) []planner.Record {
 		return []planner.Record{known("work_item/web/pay", pay, append([]string{"name=Pay"}, fields...)...)}
 	}
-	have := func(fields ...string) func(*pendingReads) {
-		return func(s *pendingReads) {
-			s.have("member", "", ada, "email=ada@example.com", "display_name=ada").have("member", "", bob, "email=bob@example.com", "display_name=bob")
-			s.have("state", web, todo, "name=Todo").have("state", web, done, "name=Done")
-			s.have("work_item", web, pay, append([]string{"name=Pay"}, fields...)...)
+	given := func(fields ...string) func(*fakeService) {
+		return func(s *fakeService) {
+			s.given("member", "", ada, "email=ada@example.com", "display_name=ada").given("member", "", bob, "email=bob@example.com", "display_name=bob")
+			s.given("state", web, todo, "name=Todo").given("state", web, done, "name=Done")
+			s.given("work_item", web, pay, append([]string{"name=Pay"}, fields...)...)
 		}
 	}
 	item := func(fields ...string) func(*wanted) {
@@ -65,34 +65,34 @@ func TestAPullFindsWhatPeopleChanged(t *testing.T) {
 	}
 	for name, tt := range map[string]struct {
 		prior []planner.Record
-		have  func(*pendingReads)
+		given func(*fakeService)
 		want  func(*wanted)
 		finds []string
 	}{
-		"a value that somebody changed":      {prior("priority=high"), have("priority=low"), item("priority=high"), []string{"work_item/web/pay priority: high -> low"}},
-		"one that somebody cleared":          {prior("start_date=2026-12-01"), have("start_date="), item("start_date=2026-12-01"), []string{"work_item/web/pay start_date: 2026-12-01 -> -"}},
-		"not one that only the manifest has": {prior("priority=high"), have("priority=high"), item("priority=urgent"), nil},
-		"nor one that the manifest wrote":    {prior(), have("priority=high"), item("priority=urgent"), nil},
-		"both changed it":                    {prior("priority=high"), have("priority=low"), item("priority=urgent"), []string{"work_item/web/pay priority: urgent -> low conflict"}},
-		"both in the same way":               {prior("priority=high"), have("priority=low"), item("priority=low"), nil},
-		"nothing is known of the last apply": {nil, have("priority=low"), item("priority=urgent"), []string{"work_item/web/pay priority: urgent -> low unknown"}},
-		"what is people's is not looked at":  {prior("priority=high"), have("priority=low"), item("priority=high", "ignore_changes=priority"), nil},
-		"drift that is an error elsewhere":   {prior("priority=high"), have("priority=low"), item("priority=high", "on_drift=fail"), []string{"work_item/web/pay priority: high -> low"}},
-		"drift that is kept":                 {prior("priority=high"), have("priority=low"), item("priority=high", "on_drift=keep"), []string{"work_item/web/pay priority: high -> low"}},
+		"a value that somebody changed":      {prior("priority=high"), given("priority=low"), item("priority=high"), []string{"work_item/web/pay priority: high -> low"}},
+		"one that somebody cleared":          {prior("start_date=2026-12-01"), given("start_date="), item("start_date=2026-12-01"), []string{"work_item/web/pay start_date: 2026-12-01 -> -"}},
+		"not one that only the manifest has": {prior("priority=high"), given("priority=high"), item("priority=urgent"), nil},
+		"nor one that the manifest wrote":    {prior(), given("priority=high"), item("priority=urgent"), nil},
+		"both changed it":                    {prior("priority=high"), given("priority=low"), item("priority=urgent"), []string{"work_item/web/pay priority: urgent -> low conflict"}},
+		"both in the same way":               {prior("priority=high"), given("priority=low"), item("priority=low"), nil},
+		"nothing is known of the last apply": {nil, given("priority=low"), item("priority=urgent"), []string{"work_item/web/pay priority: urgent -> low unknown"}},
+		"what is people's is not looked at":  {prior("priority=high"), given("priority=low"), item("priority=high", "ignore_changes=priority"), nil},
+		"drift that is an error elsewhere":   {prior("priority=high"), given("priority=low"), item("priority=high", "on_drift=fail"), []string{"work_item/web/pay priority: high -> low"}},
+		"drift that is kept":                 {prior("priority=high"), given("priority=low"), item("priority=high", "on_drift=keep"), []string{"work_item/web/pay priority: high -> low"}},
 		"a label was deleted": {
-			append(prior("labels="+uuid(5, 1)), known("label/web/red", uuid(5, 1), "name=Red")), have("labels="),
+			append(prior("labels="+uuid(5, 1)), known("label/web/red", uuid(5, 1), "name=Red")), given("labels="),
 			func(w *wanted) {
 				w.put("project/web", "id="+web).put("label/web/red", "name=Red").put("work_item/web/pay", "id="+pay, "name=Pay", "labels=@label/web/red")
 			},
 			[]string{"work_item/web/pay labels: label/web/red -> - drop [0] add [] all []", "vanished label/web/red"},
 		},
-		"a reference is named": {prior("state=" + todo), have("state=" + done), item("state=Todo"), []string{"work_item/web/pay state: Todo -> Done drop [0] add [Done] all [Done]"}},
+		"a reference is named": {prior("state=" + todo), given("state=" + done), item("state=Todo"), []string{"work_item/web/pay state: Todo -> Done drop [0] add [Done] all [Done]"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newService(t, full)
-			s.have("project", "", web, "identifier=WEB")
-			tt.have(s)
+			s.given("project", "", web, "identifier=WEB")
+			tt.given(s)
 			for _, r := range tt.prior {
 				s.in.Prior[r.Address] = r
 			}
@@ -110,8 +110,8 @@ func TestAPullFindsWhoLeftAndCameAndWhatWent(t *testing.T) {
 	t.Parallel()
 	s := newService(t, full)
 	s1, s2, pay, ship := uuid(2, 1), uuid(2, 2), uuid(9, 1), uuid(9, 2)
-	s.have("project", "", web, "identifier=WEB").have("cycle", web, s1, "name=One").have("cycle", web, s2, "name=Two").have("cycle", web, uuid(2, 3), "name=Three")
-	s.have("work_item", web, pay, "name=Pay").have("work_item", web, ship, "name=Ship").have("work_item", web, uuid(9, 3), "name=Else")
+	s.given("project", "", web, "identifier=WEB").given("cycle", web, s1, "name=One").given("cycle", web, s2, "name=Two").given("cycle", web, uuid(2, 3), "name=Three")
+	s.given("work_item", web, pay, "name=Pay").given("work_item", web, ship, "name=Ship").given("work_item", web, uuid(9, 3), "name=Else")
 	s.members["cycle_work_item "+s2] = []string{pay}
 	s.in.Prior["cycle/web/one#work_items"] = planner.Record{Address: "cycle/web/one#work_items", Members: []string{pay, ship}}
 	for _, r := range []planner.Record{known("work_item/web/pay", pay, "name=Pay"), known("work_item/web/ship", ship, "name=Ship"), known("work_item/web/gone", uuid(9, 9), "name=Gone"), known("cycle/web/one", s1)} {
@@ -133,8 +133,8 @@ func TestAPullFindsWhatAnObjectCameIntoThatIsToBeInNone(t *testing.T) {
 	t.Parallel()
 	one, two, front, back, pay, ship := uuid(2, 1), uuid(2, 2), uuid(0xd, 1), uuid(0xd, 2), uuid(9, 1), uuid(9, 2)
 	s := newService(t, full)
-	s.have("project", "", web, "identifier=WEB").have("cycle", web, one, "name=One").have("cycle", web, two, "name=Two").have("module", web, front, "name=Front").have("module", web, back, "name=Back")
-	s.have("work_item", web, pay, "name=Pay").have("work_item", web, ship, "name=Ship")
+	s.given("project", "", web, "identifier=WEB").given("cycle", web, one, "name=One").given("cycle", web, two, "name=Two").given("module", web, front, "name=Front").given("module", web, back, "name=Back")
+	s.given("work_item", web, pay, "name=Pay").given("work_item", web, ship, "name=Ship")
 	s.members["cycle_work_item "+one], s.members["cycle_work_item "+two] = []string{pay}, []string{ship}
 	s.members["module_work_item "+front], s.members["module_work_item "+back] = []string{pay}, []string{pay}
 	s.in.Prior["work_item/web/pay"], s.in.Prior["work_item/web/ship"] = known("work_item/web/pay", pay, "name=Pay"), known("work_item/web/ship", ship, "name=Ship")
@@ -152,7 +152,7 @@ func TestAPullFindsWhatAnObjectCameIntoThatIsToBeInNone(t *testing.T) {
 func TestWhatTheManifestTookCountsAsApplied(t *testing.T) {
 	t.Parallel()
 	s := newService(t, full)
-	s.have("project", "", web, "identifier=WEB")
+	s.given("project", "", web, "identifier=WEB")
 	drifted(s)
 	s.in.Prior["work_item/web/pay"] = known("work_item/web/pay", uuid(9, 1), "name=Pay", "priority=high", "start_date=2026-12-01")
 	plan := s.mustPlan(want(t).put("project/web", "id="+web).put("work_item/web/pay", "name=Pay", "priority=low", "start_date=2026-12-01").all())

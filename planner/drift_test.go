@@ -11,8 +11,8 @@ import (
 )
 
 // drifted is a work item of which somebody changed two fields.
-func drifted(s *pendingReads) {
-	s.have("work_item", web, uuid(9, 1), "name=Pay", "description_html=<p>New</p>", "priority=low", "start_date=2026-12-01")
+func drifted(s *fakeService) {
+	s.given("work_item", web, uuid(9, 1), "name=Pay", "description_html=<p>New</p>", "priority=low", "start_date=2026-12-01")
 }
 
 func TestDriftIsOverwrittenKeptOrAnError(t *testing.T) {
@@ -24,20 +24,20 @@ func TestDriftIsOverwrittenKeptOrAnError(t *testing.T) {
 	on := func(what planner.OnDrift) func(*planner.Input) { return func(in *planner.Input) { in.OnDrift = what } }
 	checkRules(t, map[string]rule{
 		"what somebody changed is overwritten": {
-			api: full, have: drifted, prior: prior, want: wants, steps: []string{"update work_item/web/pay description priority start_date"},
+			api: full, given: drifted, prior: prior, want: wants, steps: []string{"update work_item/web/pay description priority start_date"},
 		},
 		"or left as it is, while what the manifest changed is sent": {
-			api: full, have: drifted, prior: prior, want: wants, options: on(planner.Keep), steps: []string{"update work_item/web/pay start_date"},
+			api: full, given: drifted, prior: prior, want: wants, options: on(planner.Keep), steps: []string{"update work_item/web/pay start_date"},
 		},
 		"or an error for each field": {
-			api: full, have: drifted, prior: prior, want: wants, options: on(planner.Fail),
+			api: full, given: drifted, prior: prior, want: wants, options: on(planner.Fail),
 			findings: []string{
 				`error drift: description of work_item/web/pay was changed on the service since the last apply: it is "New"; planform pull takes the value into the manifest; or give --on-drift overwrite or keep`,
 				`error drift: priority of work_item/web/pay was changed on the service since the last apply: it is "low"; planform pull takes the value into the manifest; or give --on-drift overwrite or keep`,
 			},
 		},
 		"what nobody applied did not drift": {
-			api: full, have: drifted, want: wants, options: on(planner.Fail),
+			api: full, given: drifted, want: wants, options: on(planner.Fail),
 			prior: []planner.Record{known("work_item/web/pay", uuid(9, 1))},
 			steps: []string{"update work_item/web/pay description priority start_date"},
 		},
@@ -48,7 +48,7 @@ func TestDriftIsOverwrittenKeptOrAnError(t *testing.T) {
 func TestDriftNamesItsAuthorAndTime(t *testing.T) {
 	t.Parallel()
 	s := newService(t, full)
-	s.have("project", "", web, "identifier=WEB").have("member", "", uuid(0xc, 1), "email=ada@example.com", "display_name=ada")
+	s.given("project", "", web, "identifier=WEB").given("member", "", uuid(0xc, 1), "email=ada@example.com", "display_name=ada")
 	drifted(s)
 	s.in.Prior["work_item/web/pay"] = known("work_item/web/pay", uuid(9, 1), "description=<p>Old</p>", "priority=high")
 	objects := want(t).put("project/web", "id="+web).put("work_item/web/pay", "description=Old", "priority=high").all()

@@ -11,10 +11,10 @@ import (
 func TestEstimates(t *testing.T) {
 	t.Parallel()
 	points, five, eight, item := uuid(0xe, 1), uuid(0xe, 2), uuid(0xe, 3), uuid(9, 7)
-	have := func(fields ...string) func(*pendingReads) {
-		return func(s *pendingReads) {
-			s.have("estimate", web, points, "name=Points").have("estimate_point", points, five, "value=5").have("estimate_point", points, eight, "value=8")
-			s.have("work_item", web, item, append(fields, "name=Pay", "sequence_id=7")...)
+	given := func(fields ...string) func(*fakeService) {
+		return func(s *fakeService) {
+			s.given("estimate", web, points, "name=Points").given("estimate_point", points, five, "value=5").given("estimate_point", points, eight, "value=8")
+			s.given("work_item", web, item, append(fields, "name=Pay", "sequence_id=7")...)
 		}
 	}
 	wants := func(of ...[]string) func(*wanted) {
@@ -28,20 +28,20 @@ func TestEstimates(t *testing.T) {
 	pay := []planner.Record{known("work_item/web/pay", item, "identifier=WEB-7", "name=Pay")}
 	checkRules(t, map[string]rule{
 		"a value is found on the service where the manifest lists none": {
-			api: full, prior: pay, have: have("estimate_point=" + five), want: wants([]string{"work_item/web/pay", "name=Pay", "estimate_point=8"}),
+			api: full, prior: pay, given: given("estimate_point=" + five), want: wants([]string{"work_item/web/pay", "name=Pay", "estimate_point=8"}),
 			steps: []string{"update work_item/web/pay estimate_point"},
 		},
 		"also the one that is taken away": {
-			api: full, prior: pay, have: have("estimate_point=" + five), want: wants([]string{"work_item/web/pay", "name=Pay", "estimate_point="}),
+			api: full, prior: pay, given: given("estimate_point=" + five), want: wants([]string{"work_item/web/pay", "name=Pay", "estimate_point="}),
 			steps: []string{"update work_item/web/pay estimate_point"},
 		},
 		"a project has one": {
-			api: full, have: have(), want: wants([]string{"estimate/web/sizes", "name=Sizes"}),
+			api: full, given: given(), want: wants([]string{"estimate/web/sizes", "name=Sizes"}),
 			findings: []string{"error one-only: project/web has the estimate \"Points\" already, and can have no other; to manage that one, write its name, or id: " + points},
 		},
 		"a value that items have is not deleted": {
 			kept: 1,
-			api:  full, options: pruning, have: have("estimate_point=" + five), want: wants([]string{"estimate/web/points", "name=Points"}),
+			api:  full, options: pruning, given: given("estimate_point=" + five), want: wants([]string{"estimate/web/points", "name=Points"}),
 			prior: []planner.Record{made("estimate_point/web/points/5", five), made("estimate_point/web/points/8", eight)},
 			steps: []string{
 				"adopt estimate/web/points: found by its name", "delete estimate_point/web/points/8",
@@ -49,7 +49,7 @@ func TestEstimates(t *testing.T) {
 			},
 		},
 		"nor an estimate, and what is in it": {
-			api: full, options: pruning, have: have(), want: wants(),
+			api: full, options: pruning, given: given(), want: wants(),
 			prior: []planner.Record{made("estimate/web/points", points), made("estimate_point/web/points/5", five)},
 			steps: []string{
 				"not_possible estimate_point/web/points/5: it would be deleted, but its estimate stays",

@@ -23,12 +23,12 @@ var (
 type rule struct {
 	api      resource.API
 	options  func(*planner.Input)
-	have     func(*pendingReads)
+	given    func(*fakeService)
 	prior    []planner.Record
 	want     func(*wanted)
 	steps    []string // a line each, see lines
 	findings []string // errors and notices, and what is not compared
-	kept     int      // orphans that others changed, use, or have something in: the first of the findings
+	kept     int      // orphans that others changed, use, or given something in: the first of the findings
 	reads    []string // paths below the workspace, if they matter
 }
 
@@ -54,9 +54,9 @@ func checkRules(t *testing.T, rules map[string]rule) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newService(t, r.api)
-			s.have("project", "", web, "identifier=WEB", "name=Website")
-			if r.have != nil {
-				r.have(s)
+			s.given("project", "", web, "identifier=WEB", "name=Website")
+			if r.given != nil {
+				r.given(s)
 			}
 			for _, record := range r.prior {
 				s.in.Prior[record.Address] = record
@@ -133,8 +133,8 @@ func TestIdentity(t *testing.T) {
 	checkRules(t, map[string]rule{
 		"an id comes before the state": {
 			api: full,
-			have: func(s *pendingReads) {
-				s.have("cycle", web, uuid(2, 1), "name=A").have("cycle", web, uuid(2, 2), "name=B")
+			given: func(s *fakeService) {
+				s.given("cycle", web, uuid(2, 1), "name=A").given("cycle", web, uuid(2, 2), "name=B")
 			},
 			prior: []planner.Record{known("cycle/web/a", uuid(2, 1), "name=A")},
 			want:  func(w *wanted) { project(w).put("cycle/web/a", "id="+uuid(2, 2), "name=A") },
@@ -142,15 +142,15 @@ func TestIdentity(t *testing.T) {
 		},
 		"an identifier that contradicts the state is an error": {
 			api:      full,
-			have:     func(s *pendingReads) { s.have("project", "", shop, "identifier=SHOP", "name=Shop") },
+			given:    func(s *fakeService) { s.given("project", "", shop, "identifier=SHOP", "name=Shop") },
 			prior:    []planner.Record{known("project/web", web, "identifier=WEB")},
 			want:     func(w *wanted) { w.put("project/web", "identifier=SHOP", "name=Website") },
 			findings: []string{"error other-identifier: project/web is WEB on the service, not SHOP; change the identifier on the service first, or give a new project a key of its own"},
 		},
 		"likewise of an item": {
 			api: full,
-			have: func(s *pendingReads) {
-				s.have("work_item", web, item(7), "sequence_id=7", "name=Shop").have("work_item", web, item(8), "sequence_id=8", "name=Pay")
+			given: func(s *fakeService) {
+				s.given("work_item", web, item(7), "sequence_id=7", "name=Shop").given("work_item", web, item(8), "sequence_id=8", "name=Pay")
 			},
 			prior: []planner.Record{known("work_item/web/pay", item(8), "identifier=WEB-8", "name=Pay")},
 			want:  func(w *wanted) { project(w).put("work_item/web/pay", "identifier=WEB-7", "name=Pay") },
@@ -167,8 +167,8 @@ func TestIdentity(t *testing.T) {
 		},
 		"an identifier of what planform made as something else is an error": {
 			api: full,
-			have: func(s *pendingReads) {
-				s.have("work_item", web, item(7), "sequence_id=7", "name=Shop", "external_source=planform", "external_id=acme/work_item/web/shop")
+			given: func(s *fakeService) {
+				s.given("work_item", web, item(7), "sequence_id=7", "name=Shop", "external_source=planform", "external_id=acme/work_item/web/shop")
 			},
 			want: func(w *wanted) { project(w).put("work_item/web/pay", "identifier=WEB-7", "name=Pay") },
 			findings: []string{"error contradiction: the manifest says that work_item/web/pay is WEB-7, but planform created that as work_item/web/shop; " +
@@ -176,9 +176,9 @@ func TestIdentity(t *testing.T) {
 		},
 		"likewise where planform made another object under this address": {
 			api: full,
-			have: func(s *pendingReads) {
-				s.have("work_item", web, item(7), "sequence_id=7", "name=Shop")
-				s.have("work_item", web, item(8), "sequence_id=8", "name=Pay", "external_source=planform", "external_id=acme/work_item/web/pay")
+			given: func(s *fakeService) {
+				s.given("work_item", web, item(7), "sequence_id=7", "name=Shop")
+				s.given("work_item", web, item(8), "sequence_id=8", "name=Pay", "external_source=planform", "external_id=acme/work_item/web/pay")
 			},
 			want: func(w *wanted) { project(w).put("work_item/web/pay", "identifier=WEB-7", "name=Pay") },
 			findings: []string{"error contradiction: work_item/web/pay is WEB-8 (" + item(8) + ") according to planform's mark on the service, but the manifest says WEB-7; " +
@@ -186,8 +186,8 @@ func TestIdentity(t *testing.T) {
 		},
 		"an archived item is left alone, with everything in it": {
 			api: full,
-			have: func(s *pendingReads) {
-				s.have("work_item", web, item(7), "sequence_id=7", "name=Pay", "external_source=planform", "external_id=acme/work_item/web/pay", "archived_at=2026-01-01")
+			given: func(s *fakeService) {
+				s.given("work_item", web, item(7), "sequence_id=7", "name=Pay", "external_source=planform", "external_id=acme/work_item/web/pay", "archived_at=2026-01-01")
 			},
 			prior: []planner.Record{known("work_item/web/pay", item(7), "identifier=WEB-7", "name=Pay")},
 			want: func(w *wanted) {
@@ -200,9 +200,9 @@ func TestIdentity(t *testing.T) {
 		},
 		"what names an archived item is made without it": {
 			api: full,
-			have: func(s *pendingReads) {
-				s.have("work_item", web, item(7), "sequence_id=7", "name=Pay", "external_source=planform", "external_id=acme/work_item/web/pay", "archived_at=2026-01-01")
-				s.have("work_item", web, item(8), "sequence_id=8", "name=Card", "parent="+item(7))
+			given: func(s *fakeService) {
+				s.given("work_item", web, item(7), "sequence_id=7", "name=Pay", "external_source=planform", "external_id=acme/work_item/web/pay", "archived_at=2026-01-01")
+				s.given("work_item", web, item(8), "sequence_id=8", "name=Card", "parent="+item(7))
 			},
 			prior: []planner.Record{
 				known("work_item/web/pay", item(7), "identifier=WEB-7", "name=Pay"),
@@ -237,9 +237,9 @@ func TestIdentity(t *testing.T) {
 		},
 		"two of one mark are named, with the one to keep": {
 			api: full,
-			have: func(s *pendingReads) {
-				s.have("work_item", web, item(7), "sequence_id=7", "name=Pay", "external_source=planform", "external_id=acme/work_item/web/pay")
-				s.have("work_item", web, item(8), "sequence_id=8", "name=Pay", "external_source=planform", "external_id=acme/work_item/web/pay")
+			given: func(s *fakeService) {
+				s.given("work_item", web, item(7), "sequence_id=7", "name=Pay", "external_source=planform", "external_id=acme/work_item/web/pay")
+				s.given("work_item", web, item(8), "sequence_id=8", "name=Pay", "external_source=planform", "external_id=acme/work_item/web/pay")
 			},
 			prior: []planner.Record{known("work_item/web/pay", item(8), "identifier=WEB-8", "name=Pay")},
 			want: func(w *wanted) {
@@ -262,57 +262,57 @@ func TestIdentity(t *testing.T) {
 		},
 		"likewise where an item is found by its identifier": {
 			api:      documented,
-			have:     func(s *pendingReads) { s.have("work_item", web, item(7), "sequence_id=7", "name=Shop") },
+			given:    func(s *fakeService) { s.given("work_item", web, item(7), "sequence_id=7", "name=Shop") },
 			want:     func(w *wanted) { project(w).put("work_item/web/shop", "id="+item(8), "identifier=WEB-7", "name=Shop") },
 			findings: []string{"error contradiction: WEB-7 has the ID " + item(7) + ", not " + item(8) + "; keep the id or the identifier, whichever is right"},
 		},
 		"the state comes before the mark": {
 			api: full,
-			have: func(s *pendingReads) {
-				s.have("cycle", web, uuid(2, 1), "name=A").have("cycle", web, uuid(2, 2), append(mark("cycle/web/a"), "name=B")...)
+			given: func(s *fakeService) {
+				s.given("cycle", web, uuid(2, 1), "name=A").given("cycle", web, uuid(2, 2), append(mark("cycle/web/a"), "name=B")...)
 			},
 			prior: []planner.Record{known("cycle/web/a", uuid(2, 1))},
 			want:  func(w *wanted) { project(w).put("cycle/web/a", "name=A") },
 		},
 		"the mark comes before the name": {
 			api: full,
-			have: func(s *pendingReads) {
-				s.have("cycle", web, uuid(2, 1), "name=A").have("cycle", web, uuid(2, 2), append(mark("cycle/web/a"), "name=B")...)
+			given: func(s *fakeService) {
+				s.given("cycle", web, uuid(2, 1), "name=A").given("cycle", web, uuid(2, 2), append(mark("cycle/web/a"), "name=B")...)
 			},
 			want:  func(w *wanted) { project(w).put("cycle/web/a", "name=A") },
 			steps: []string{"adopt cycle/web/a name: found by its mark"},
 		},
 		"what is found by its name is adopted, white space around it aside": {
 			api:   full,
-			have:  func(s *pendingReads) { s.have("cycle", web, uuid(2, 1), "name= Sprint 14 ") },
+			given: func(s *fakeService) { s.given("cycle", web, uuid(2, 1), "name= Sprint 14 ") },
 			want:  func(w *wanted) { project(w).put("cycle/web/a", "name=Sprint 14") },
 			steps: []string{"adopt cycle/web/a: found by its name"},
 		},
 		"what is adopted is updated at once": {
 			api:   documented,
-			have:  func(s *pendingReads) { s.have("initiative_label", "", uuid(5, 1), "name=Growth", "color=#000000") },
+			given: func(s *fakeService) { s.given("initiative_label", "", uuid(5, 1), "name=Growth", "color=#000000") },
 			want:  func(w *wanted) { w.put("initiative_label/growth", "name=Growth", "color=#22c55e") },
 			steps: []string{"adopt initiative_label/growth color: found by its name"},
 		},
 		"two matches are an error that names both": {
 			api: full,
-			have: func(s *pendingReads) {
-				s.have("cycle", web, uuid(2, 1), "name=A").have("cycle", web, uuid(2, 2), "name=A")
+			given: func(s *fakeService) {
+				s.given("cycle", web, uuid(2, 1), "name=A").given("cycle", web, uuid(2, 2), "name=A")
 			},
 			want:     func(w *wanted) { project(w).put("cycle/web/a", "name=A") },
 			findings: []string{"error ambiguous: the service has 2 cycles that could be cycle/web/a, found by its name: " + uuid(2, 1) + ", " + uuid(2, 2) + "; give the id of the right one"},
 		},
 		"a row that a list shows twice is one object": {
 			api: full,
-			have: func(s *pendingReads) {
-				s.have("cycle", web, uuid(2, 1), "name=A").have("cycle", web, uuid(2, 1), "name=A")
+			given: func(s *fakeService) {
+				s.given("cycle", web, uuid(2, 1), "name=A").given("cycle", web, uuid(2, 1), "name=A")
 			},
 			want:  func(w *wanted) { project(w).put("cycle/web/a", "name=A") },
 			steps: []string{"adopt cycle/web/a: found by its name"},
 		},
 		"two objects of the manifest cannot be one on the service": {
 			api:   full,
-			have:  func(s *pendingReads) { s.have("cycle", web, uuid(2, 1), "name=A") },
+			given: func(s *fakeService) { s.given("cycle", web, uuid(2, 1), "name=A") },
 			prior: []planner.Record{known("cycle/web/a", uuid(2, 1))},
 			want:  func(w *wanted) { project(w).put("cycle/web/a", "name=B").put("cycle/web/b", "name=A") },
 			findings: []string{"error ambiguous-match: cycle/web/b and cycle/web/a are the same cycle on the service: " + uuid(2, 1) +
@@ -320,7 +320,7 @@ func TestIdentity(t *testing.T) {
 		},
 		"a work item is not adopted by its name, and the plan says that there is one": {
 			api:      full,
-			have:     func(s *pendingReads) { s.have("work_item", web, item(1), "sequence_id=1", "name=Pay") },
+			given:    func(s *fakeService) { s.given("work_item", web, item(1), "sequence_id=1", "name=Pay") },
 			want:     func(w *wanted) { project(w).put("work_item/web/pay", "name=Pay") },
 			steps:    []string{"create work_item/web/pay"},
 			findings: []string{"warning same-name: 1 work item will be created although the service already has one with the same name; --adopt-by-name adopts the existing ones instead"},
@@ -328,22 +328,22 @@ func TestIdentity(t *testing.T) {
 		"a work item is adopted by its name if asked for": {
 			api:     full,
 			options: func(in *planner.Input) { in.AdoptByName = true },
-			have:    func(s *pendingReads) { s.have("work_item", web, item(1), "sequence_id=1", "name=Pay") },
+			given:   func(s *fakeService) { s.given("work_item", web, item(1), "sequence_id=1", "name=Pay") },
 			want:    func(w *wanted) { project(w).put("work_item/web/pay", "name=Pay") },
 			steps:   []string{"adopt work_item/web/pay external_id: found by its name"},
 		},
 		"a work item that planform made for another key is no double": {
 			api: full,
-			have: func(s *pendingReads) {
-				s.have("work_item", web, item(1), append(mark("work_item/web/a"), "name=Pay")...)
+			given: func(s *fakeService) {
+				s.given("work_item", web, item(1), append(mark("work_item/web/a"), "name=Pay")...)
 			},
 			want:  func(w *wanted) { project(w).put("work_item/web/a", "name=Pay").put("work_item/web/b", "name=Pay") },
 			steps: []string{"adopt work_item/web/a: found by its mark", "create work_item/web/b"},
 		},
 		"an item of another project is not taken for one of this": {
 			api: documented,
-			have: func(s *pendingReads) {
-				s.have("project", "", shop, "identifier=SHOP").have("work_item", shop, item(7), "sequence_id=7", "name=Shop")
+			given: func(s *fakeService) {
+				s.given("project", "", shop, "identifier=SHOP").given("work_item", shop, item(7), "sequence_id=7", "name=Shop")
 			},
 			want:     func(w *wanted) { project(w).put("work_item/web/shop", "identifier=SHOP-7", "name=Shop") },
 			findings: []string{"error elsewhere: work item SHOP-7 is not in project/web; move it there in the manifest"},
@@ -367,7 +367,7 @@ func TestIdentity(t *testing.T) {
 		},
 		"an item whose number another one bears is not taken for deleted": {
 			api:   documented,
-			have:  func(s *pendingReads) { s.have("work_item", web, item(2), "sequence_id=1", "name=Other") },
+			given: func(s *fakeService) { s.given("work_item", web, item(2), "sequence_id=1", "name=Other") },
 			prior: []planner.Record{known("work_item/web/pay", item(1), "identifier=WEB-1", "name=Pay")},
 			want:  func(w *wanted) { project(w).put("work_item/web/pay", "name=Pay") },
 			findings: []string{
@@ -377,8 +377,8 @@ func TestIdentity(t *testing.T) {
 		},
 		"what was deleted and made again by hand is adopted": {
 			api: documented,
-			have: func(s *pendingReads) {
-				s.have("work_item", web, item(1), "sequence_id=1", "name=Pay").have("link", item(1), uuid(0xa, 2), "url=https://a.example")
+			given: func(s *fakeService) {
+				s.given("work_item", web, item(1), "sequence_id=1", "name=Pay").given("link", item(1), uuid(0xa, 2), "url=https://a.example")
 			},
 			prior: []planner.Record{known("link/web/pay/a", uuid(0xa, 1), "url=https://a.example")},
 			want: func(w *wanted) {
@@ -389,8 +389,8 @@ func TestIdentity(t *testing.T) {
 		"an object that a list leaves out is read by ID before it counts as deleted": {
 			api:   full,
 			prior: []planner.Record{known("cycle/web/a", uuid(2, 1)), known("cycle/web/b", uuid(2, 2)), known("cycle/web/c", uuid(2, 3))},
-			have: func(s *pendingReads) {
-				s.have("cycle", web, uuid(2, 1), "name=a").have("cycle", web, uuid(2, 2), "name=b").have("cycle", shop, uuid(2, 3), "name=c")
+			given: func(s *fakeService) {
+				s.given("cycle", web, uuid(2, 1), "name=a").given("cycle", web, uuid(2, 2), "name=b").given("cycle", shop, uuid(2, 3), "name=c")
 			},
 			want: func(w *wanted) {
 				project(w).put("cycle/web/a", "name=a").put("cycle/web/b", "name=b").put("cycle/web/c", "name=c")
@@ -411,7 +411,7 @@ func TestIdentity(t *testing.T) {
 		},
 		"what is in an archived project is not taken for deleted": {
 			api:   full,
-			have:  func(s *pendingReads) { s.find(web).row["archived_at"] = "2026-01-01" },
+			given: func(s *fakeService) { s.find(web).row["archived_at"] = "2026-01-01" },
 			prior: []planner.Record{known("work_item/web/pay", item(1))},
 			want:  func(w *wanted) { w.put("project/web", "identifier=WEB").put("work_item/web/pay", "name=Pay") },
 			findings: []string{
@@ -421,8 +421,8 @@ func TestIdentity(t *testing.T) {
 		},
 		"what the state knows of another project is void": {
 			api: full,
-			have: func(s *pendingReads) {
-				s.have("project", "", shop, "identifier=SHOP").have("work_item", web, item(1), "name=Pay")
+			given: func(s *fakeService) {
+				s.given("project", "", shop, "identifier=SHOP").given("work_item", web, item(1), "name=Pay")
 			},
 			prior: []planner.Record{known("project/web", web), known("work_item/web/pay", item(1), "identifier=WEB-1", "name=Pay")},
 			want:  func(w *wanted) { w.put("project/web", "id="+shop).put("work_item/web/pay", "name=Pay") },
@@ -430,8 +430,8 @@ func TestIdentity(t *testing.T) {
 		},
 		"a create without an outcome is settled by looking": {
 			api: documented,
-			have: func(s *pendingReads) {
-				s.have("work_item", web, item(1), "sequence_id=1").have("link", item(1), uuid(0xa, 1), "url=https://a.example")
+			given: func(s *fakeService) {
+				s.given("work_item", web, item(1), "sequence_id=1").given("link", item(1), uuid(0xa, 1), "url=https://a.example")
 			},
 			prior: []planner.Record{{Address: "link/web/pay/a", PendingIntent: &planner.Intent{Action: planner.Create}}},
 			want: func(w *wanted) {
@@ -456,7 +456,7 @@ func TestIdentity(t *testing.T) {
 		},
 		"an update without an outcome is settled by looking": {
 			api:   full,
-			have:  func(s *pendingReads) { s.have("cycle", web, uuid(2, 1), "name=B") },
+			given: func(s *fakeService) { s.given("cycle", web, uuid(2, 1), "name=B") },
 			prior: []planner.Record{{Address: "cycle/web/a", ID: uuid(2, 1), Values: map[string]string{"name": "A"}, PendingIntent: &planner.Intent{Action: planner.Update}}},
 			want:  func(w *wanted) { project(w).put("cycle/web/a", "name=B") },
 			steps: []string{"adopt cycle/web/a: found by looking"},
@@ -468,8 +468,8 @@ func TestIdentity(t *testing.T) {
 			steps: []string{"update project/web name"},
 		},
 		"an unsupported kind is reported for each object that needs it": {
-			api:  full,
-			have: func(s *pendingReads) { s.lacks["cycle"] = true },
+			api:   full,
+			given: func(s *fakeService) { s.without["cycle"] = true },
 			want: func(w *wanted) {
 				project(w).put("cycle/web/a", "name=A").put("work_item/web/pay", "name=Pay", "cycle=@cycle/web/a")
 			},
@@ -491,7 +491,7 @@ func TestIdentity(t *testing.T) {
 		},
 		"what neither can be done with costs nothing else, if what it is in can be created": {
 			api: documented, prior: []planner.Record{known("work_item/web/pay", uuid(9, 1))},
-			have: func(s *pendingReads) { s.have("work_item", web, uuid(9, 1), "name=Pay") },
+			given: func(s *fakeService) { s.given("work_item", web, uuid(9, 1), "name=Pay") },
 			want: func(w *wanted) {
 				w.put("project/web", "id="+web).put("work_item/web/pay", "name=Pay").put("comment/web/pay/k", "text=Hi")
 			},
@@ -541,9 +541,9 @@ func TestADocumentedPlanReportsWhatItCannotCheck(t *testing.T) {
 		},
 		"links and requests are found again": {
 			api: documented,
-			have: func(s *pendingReads) {
-				s.have("work_item", web, uuid(9, 7), "sequence_id=7").have("link", uuid(9, 7), uuid(0xa, 1), "url=https://a.example")
-				s.have("customer", "", uuid(8, 1)).have("customer_request", uuid(8, 1), uuid(0xb, 1), "title=SSO")
+			given: func(s *fakeService) {
+				s.given("work_item", web, uuid(9, 7), "sequence_id=7").given("link", uuid(9, 7), uuid(0xa, 1), "url=https://a.example")
+				s.given("customer", "", uuid(8, 1)).given("customer_request", uuid(8, 1), uuid(0xb, 1), "title=SSO")
 			},
 			want: func(w *wanted) {
 				w.put("project/web", "id="+web).put("work_item/web/a", "identifier=WEB-7").put("link/web/a/l", "url=https://a.example")

@@ -11,7 +11,7 @@ import (
 )
 
 // shown are the texts that the service has, by address. Instead of an ID, a link has the address.
-func (s *pendingReads) shown() map[resource.Address]string {
+func (s *fakeService) shown() map[resource.Address]string {
 	short := []string{"https://plane.example.com/acme/projects/", "/", ` rel="noopener noreferrer"`, "", "<p>", "", "</p>", "", web, "web"}
 	for address, r := range s.in.Prior {
 		if r.ID != "" {
@@ -45,9 +45,9 @@ func TestATextLinksToWhatItNames(t *testing.T) {
 	issue := func(key string) string { return `<a href="/web/issues/` + key + `">` + key + "</a>" }
 	for name, tt := range map[string]struct {
 		api     resource.API
-		have    func(*pendingReads)
+		given   func(*fakeService)
 		first   func(*wanted) // is applied before
-		between func(*pendingReads)
+		between func(*fakeService)
 		want    func(*wanted)
 		options func(*planner.Input)
 		steps   []string
@@ -71,8 +71,8 @@ func TestATextLinksToWhatItNames(t *testing.T) {
 			texts: map[resource.Address]string{"work_item/web/b": issue("a")},
 		},
 		"what is archived is linked before": {
-			api:  full,
-			have: func(s *pendingReads) { s.have("state", web, uuid(3, 1), "name=Done", "group=completed") },
+			api:   full,
+			given: func(s *fakeService) { s.given("state", web, uuid(3, 1), "name=Done", "group=completed") },
 			want: func(w *wanted) {
 				for i, key := range []string{"a", "b"} {
 					w.put("work_item/web/"+resource.Address(key), "name=A", "state=Done", "archived=true", to("description", item([]string{"b", "a"}[i])))
@@ -173,7 +173,7 @@ func TestATextLinksToWhatItNames(t *testing.T) {
 			first: func(w *wanted) {
 				w.put("work_item/web/a", "name=A").put("work_item/web/b", "name=B", to("description", item("a")))
 			},
-			between: func(s *pendingReads) { s.drop(s.in.Prior["work_item/web/a"].ID) },
+			between: func(s *fakeService) { s.drop(s.in.Prior["work_item/web/a"].ID) },
 			want: func(w *wanted) {
 				w.put("work_item/web/a", "name=A").put("work_item/web/b", "name=B", to("description", item("a")))
 			},
@@ -196,7 +196,7 @@ func TestATextLinksToWhatItNames(t *testing.T) {
 			first: func(w *wanted) {
 				w.put("work_item/web/a", "name=A").put("work_item/web/b", "name=B", to("description", item("a")))
 			},
-			between: func(s *pendingReads) { s.find(s.in.Prior["work_item/web/a"].ID).row["archived_at"] = "2026-01-01" },
+			between: func(s *fakeService) { s.find(s.in.Prior["work_item/web/a"].ID).row["archived_at"] = "2026-01-01" },
 			want: func(w *wanted) {
 				w.put("work_item/web/a", "name=A").put("work_item/web/b", "name=B", to("description", item("a")))
 			},
@@ -214,7 +214,7 @@ func TestATextLinksToWhatItNames(t *testing.T) {
 		"what somebody changed before the links came is overwritten": {
 			api:   full,
 			first: func(w *wanted) { w.put("work_item/web/a", "name=A", "description=x").put("work_item/web/b", "name=B") },
-			between: func(s *pendingReads) {
+			between: func(s *fakeService) {
 				s.find(s.in.Prior["work_item/web/a"].ID).row["description_html"] = "<p>y</p>"
 			},
 			want: func(w *wanted) {
@@ -235,9 +235,9 @@ func TestATextLinksToWhatItNames(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newService(t, tt.api)
-			s.have("project", "", web, "identifier=WEB", "name=Website")
-			if tt.have != nil {
-				tt.have(s)
+			s.given("project", "", web, "identifier=WEB", "name=Website")
+			if tt.given != nil {
+				tt.given(s)
 			}
 			if tt.first != nil {
 				w := project(want(t))
@@ -283,7 +283,7 @@ func TestATextLinksToWhatItNames(t *testing.T) {
 func TestAPlanShowsWhatTextsNameByAddress(t *testing.T) {
 	t.Parallel()
 	s := newService(t, full)
-	s.have("project", "", web, "identifier=WEB", "name=Website")
+	s.given("project", "", web, "identifier=WEB", "name=Website")
 	objects := func(texts ...string) []*resource.Object {
 		w := want(t).put("project/web", "id="+web)
 		for i, text := range texts {
@@ -334,7 +334,7 @@ func TestATargetedRunTakesNoLinkOutOfATextThatItFinds(t *testing.T) {
 		return selected
 	}
 	s := newService(t, full)
-	s.have("project", "", web, "identifier=WEB", "name=Website")
+	s.given("project", "", web, "identifier=WEB", "name=Website")
 	s.apply(s.mustPlan(wanted()))
 	row := s.find(s.in.Prior["work_item/web/b"].ID).row
 	row["external_source"], row["external_id"] = resource.ExternalSource, resource.ExternalID(workspace, "work_item/web/b")

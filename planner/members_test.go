@@ -14,8 +14,8 @@ import (
 func TestMemberships(t *testing.T) {
 	t.Parallel()
 	sprint, pay := uuid(2, 1), uuid(9, 1)
-	there := func(s *pendingReads) {
-		s.have("cycle", web, sprint, "name=Sprint").have("work_item", web, pay, "sequence_id=1", "name=Pay")
+	there := func(s *fakeService) {
+		s.given("cycle", web, sprint, "name=Sprint").given("work_item", web, pay, "sequence_id=1", "name=Pay")
 	}
 	wants := func(cycle string) func(*wanted) {
 		return func(w *wanted) {
@@ -26,42 +26,42 @@ func TestMemberships(t *testing.T) {
 	added := []string{"add_members cycle/web/sprint#work_items 1"}
 	checkRules(t, map[string]rule{
 		"a member that is in is not added": {
-			api: full, have: func(s *pendingReads) { there(s); s.members["cycle_work_item "+sprint] = []string{pay} }, want: wants("@cycle/web/sprint"),
+			api: full, given: func(s *fakeService) { there(s); s.members["cycle_work_item "+sprint] = []string{pay} }, want: wants("@cycle/web/sprint"),
 		},
 		"a member that somebody took out is added again": {
-			api: full, have: there, prior: []planner.Record{roster}, want: wants("@cycle/web/sprint"), steps: added,
+			api: full, given: there, prior: []planner.Record{roster}, want: wants("@cycle/web/sprint"), steps: added,
 		},
 		"where nobody can be asked, the state says who is in": {
-			api: documented, have: there, prior: []planner.Record{roster}, want: wants("@cycle/web/sprint"),
+			api: documented, given: there, prior: []planner.Record{roster}, want: wants("@cycle/web/sprint"),
 			findings: []string{"not compared: cycle of 1 work item: the documented operations cannot read it"},
 		},
 		"unless the last request had no outcome": {
-			api: documented, have: there, want: wants("@cycle/web/sprint"), steps: added,
+			api: documented, given: there, want: wants("@cycle/web/sprint"), steps: added,
 			prior: []planner.Record{{Address: roster.Address, Members: roster.Members, PendingIntent: &planner.Intent{Action: planner.AddMembers}}},
 		},
 		"or the container is another one now": {
-			api: documented, have: there, prior: []planner.Record{known("cycle/web/sprint", uuid(2, 9)), roster}, want: wants("@cycle/web/sprint"), steps: added,
+			api: documented, given: there, prior: []planner.Record{known("cycle/web/sprint", uuid(2, 9)), roster}, want: wants("@cycle/web/sprint"), steps: added,
 		},
 		"or was, when its members were noted": {
-			api: documented, have: there, want: wants("@cycle/web/sprint"), steps: added,
+			api: documented, given: there, want: wants("@cycle/web/sprint"), steps: added,
 			prior: []planner.Record{{Address: roster.Address, ID: uuid(2, 9), Members: roster.Members}},
 		},
 		"trust takes the state's word": {
-			api: full, have: there, prior: []planner.Record{roster}, want: wants("@cycle/web/sprint"), reads: []string{},
+			api: full, given: there, prior: []planner.Record{roster}, want: wants("@cycle/web/sprint"), reads: []string{},
 			findings: []string{"not compared: cycle of 1 work item: --no-refresh trusts the state file"},
 			options:  func(in *planner.Input) { in.SkipRefresh = true },
 		},
 		"trust reads members that the state does not know": {
-			api: full, have: there, want: wants("@cycle/web/sprint"), steps: added, reads: []string{"projects/" + web + "/cycles/" + sprint + "/cycle-issues/"},
+			api: full, given: there, want: wants("@cycle/web/sprint"), steps: added, reads: []string{"projects/" + web + "/cycles/" + sprint + "/cycle-issues/"},
 			options: func(in *planner.Input) { in.SkipRefresh = true },
 		},
 		"a container that is made again has nobody in it": {
 			api: documented, prior: []planner.Record{known("work_item/web/pay", pay)}, // an initiative cannot be made: a customer neither
-			want: func(w *wanted) { w.put("initiative/q1", "id="+uuid(6, 1), "projects="+web) },
-			have: func(s *pendingReads) { s.have("initiative", "", uuid(6, 1)) }, steps: []string{"add_members initiative/q1#projects 1"},
+			want:  func(w *wanted) { w.put("initiative/q1", "id="+uuid(6, 1), "projects="+web) },
+			given: func(s *fakeService) { s.given("initiative", "", uuid(6, 1)) }, steps: []string{"add_members initiative/q1#projects 1"},
 		},
 		"a container that is named by its ID or name is the one of the manifest": {
-			api: full, have: there,
+			api: full, given: there,
 			want: func(w *wanted) {
 				wants(sprint)(w)
 				w.put("work_item/web/b", "name=B", "cycle=Sprint").put("work_item/web/c", "name=C", "cycle=@cycle/web/sprint")
@@ -69,8 +69,8 @@ func TestMemberships(t *testing.T) {
 			steps: []string{"create work_item/web/b", "create work_item/web/c", "add_members cycle/web/sprint#work_items 3"},
 		},
 		"a container that the manifest does not list is one, however it is named": {
-			api:  full,
-			have: func(s *pendingReads) { there(s); s.have("cycle", web, uuid(2, 5), "name=Other") },
+			api:   full,
+			given: func(s *fakeService) { there(s); s.given("cycle", web, uuid(2, 5), "name=Other") },
 			want: func(w *wanted) {
 				w.put("project/web", "id="+web).put("work_item/web/a", "name=A", "cycle="+uuid(2, 5)).
 					put("work_item/web/b", "name=B", "cycle=other").put("work_item/web/c", "name=C", "cycle=Other")
@@ -78,19 +78,19 @@ func TestMemberships(t *testing.T) {
 			steps: []string{"create work_item/web/a", "create work_item/web/b", "create work_item/web/c", "add_members cycle/web/Other#work_items 3"},
 		},
 		"a member that is listed twice is added once": {
-			api:  full,
-			have: func(s *pendingReads) { s.have("teamspace", "", uuid(7, 1), "name=Platform") },
+			api:   full,
+			given: func(s *fakeService) { s.given("teamspace", "", uuid(7, 1), "name=Platform") },
 			want: func(w *wanted) {
 				w.put("project/web", "id="+web).put("teamspace/platform", "name=Platform", "projects=@project/web,"+web+",WEB,Website")
 			},
 			steps: []string{"adopt teamspace/platform: found by its name", "add_members teamspace/platform#projects 1"},
 		},
 		"a list without members asks for nothing": {
-			api: documented, have: func(s *pendingReads) { s.have("initiative", "", uuid(6, 1)) },
+			api: documented, given: func(s *fakeService) { s.given("initiative", "", uuid(6, 1)) },
 			want: func(w *wanted) { w.put("initiative/q1", "id="+uuid(6, 1), "labels=") }, reads: []string{},
 		},
 		"an edition without the membership": {
-			api: documented, have: func(s *pendingReads) { s.lacks["initiative_project"] = true },
+			api: documented, given: func(s *fakeService) { s.without["initiative_project"] = true },
 			want:  func(w *wanted) { w.put("initiative/q1", "id="+uuid(6, 1), "projects="+web) },
 			steps: []string{"not_possible initiative/q1#projects 1: this edition of the service does not have projects of initiatives"},
 		},
@@ -100,7 +100,7 @@ func TestMemberships(t *testing.T) {
 			steps: []string{"not_possible initiative/q1#projects 1: the service shows no initiative with the ID " + uuid(6, 1) + ": it was deleted or archived, or the ID is wrong"},
 		},
 		"a member that cannot be made is left out": {
-			api: documented, have: there,
+			api: documented, given: there,
 			prior: []planner.Record{{Address: "work_item/web/lost", PendingIntent: &planner.Intent{Action: planner.Create}}},
 			want: func(w *wanted) {
 				wants("@cycle/web/sprint")(w)
@@ -117,8 +117,8 @@ func TestMemberships(t *testing.T) {
 func TestRelations(t *testing.T) {
 	t.Parallel()
 	a, b := uuid(9, 1), uuid(9, 2)
-	there := func(s *pendingReads) {
-		s.have("work_item", web, a, "sequence_id=1", "name=A").have("work_item", web, b, "sequence_id=2", "name=B")
+	there := func(s *fakeService) {
+		s.given("work_item", web, a, "sequence_id=1", "name=A").given("work_item", web, b, "sequence_id=2", "name=B")
 	}
 	wants := func(ofA, ofB string) func(*wanted) {
 		return func(w *wanted) {
@@ -128,17 +128,17 @@ func TestRelations(t *testing.T) {
 	const ofA, ofB = "add_members work_item/web/a#blocking 1", "add_members work_item/web/b#blocked_by 1"
 	checkRules(t, map[string]rule{
 		"what both sides say is added once": {
-			api: full, have: there, want: wants("blocking=@work_item/web/b", "blocked_by=@work_item/web/a"), steps: []string{ofA},
+			api: full, given: there, want: wants("blocking=@work_item/web/b", "blocked_by=@work_item/web/a"), steps: []string{ofA},
 		},
 		"also where it is the same from both sides": {
-			api: full, have: there, want: wants("relates_to=@work_item/web/b", "relates_to=@work_item/web/a"), steps: []string{"add_members work_item/web/a#relates_to 1"},
+			api: full, given: there, want: wants("relates_to=@work_item/web/b", "relates_to=@work_item/web/a"), steps: []string{"add_members work_item/web/a#relates_to 1"},
 		},
 		"a contradiction is the service's to judge": {
-			api: full, have: there, want: wants("blocked_by=@work_item/web/b", "blocked_by=@work_item/web/a"),
+			api: full, given: there, want: wants("blocked_by=@work_item/web/b", "blocked_by=@work_item/web/a"),
 			steps: []string{"add_members work_item/web/a#blocked_by 1", ofB},
 		},
 		"what is there is not added": {
-			api: full, have: func(s *pendingReads) { there(s); s.members["work_item_blocking "+a] = []string{b} },
+			api: full, given: func(s *fakeService) { there(s); s.members["work_item_blocking "+a] = []string{b} },
 			want: wants("blocking=@work_item/web/b", "blocked_by=@work_item/web/a"),
 			reads: []string{
 				"projects/" + web + "/", "projects/" + web + "/work-items/" + a + "/", "projects/" + web + "/work-items/" + b + "/",
@@ -146,15 +146,15 @@ func TestRelations(t *testing.T) {
 			},
 		},
 		"an item of another project is named by its identifier": {
-			api: full, have: func(s *pendingReads) {
+			api: full, given: func(s *fakeService) {
 				there(s)
-				s.have("project", "", shop, "identifier=SHOP").have("work_item", shop, uuid(9, 9), "sequence_id=3", "name=Other")
+				s.given("project", "", shop, "identifier=SHOP").given("work_item", shop, uuid(9, 9), "sequence_id=3", "name=Other")
 			},
 			want:  wants("duplicate=SHOP-3", "blocked_by="+uuid(9, 9)),
 			steps: []string{ofB, "add_members work_item/web/a#duplicate 1"},
 		},
 		"an edition without relations": {
-			api: full, have: func(s *pendingReads) { there(s); s.lacks["work_item_blocking"] = true },
+			api: full, given: func(s *fakeService) { there(s); s.without["work_item_blocking"] = true },
 			want:  wants("blocking=@work_item/web/b", "blocked_by=@work_item/web/a"),
 			steps: []string{"not_possible work_item/web/a#blocking 1: this edition of the service does not have relations of work items"},
 		},
@@ -165,7 +165,7 @@ func TestRelationsOfManyItemsAreNotReadAgain(t *testing.T) {
 	t.Parallel()
 	const many = 61
 	s := newService(t, full)
-	s.have("project", "", web, "identifier=WEB").have("work_item", web, uuid(9, 1), "sequence_id=1", "name=All")
+	s.given("project", "", web, "identifier=WEB").given("work_item", web, uuid(9, 1), "sequence_id=1", "name=All")
 	w := want(t).put("project/web", "identifier=WEB")
 	for i := range many {
 		w.put(resource.Address(fmt.Sprintf("work_item/web/i%d", i)), fmt.Sprintf("name=Item %d", i), "relates_to=WEB-1")
@@ -195,7 +195,7 @@ func TestRecreatedObjectsDoNotCountAsNotRead(t *testing.T) {
 	t.Parallel()
 	const many = 61
 	s := newService(t, full)
-	s.have("project", "", web, "identifier=WEB")
+	s.given("project", "", web, "identifier=WEB")
 	w := want(t).put("project/web", "identifier=WEB")
 	for i := range many {
 		item := resource.Address(fmt.Sprintf("work_item/web/i%d", i))
@@ -226,7 +226,7 @@ func TestRecreatedObjectsDoNotCountAsNotRead(t *testing.T) {
 func TestAssigneesBecomeMembersBeforeItemsNameThem(t *testing.T) {
 	t.Parallel()
 	s := newService(t, full)
-	s.have("member", "", uuid(0xc, 1), "email=ada@example.com").have("member", "", uuid(0xc, 2), "email=bob@example.com")
+	s.given("member", "", uuid(0xc, 1), "email=ada@example.com").given("member", "", uuid(0xc, 2), "email=bob@example.com")
 	w := want(t).put("project/new", "identifier=NEW", "name=New", "members=ada@example.com,bob@example.com")
 	w.put("work_item/new/a", "name=A", "assignees=bob@example.com").put("work_item/new/b", "name=B", "assignees=ada@example.com")
 	w.put("work_item/new/c", "name=C")
@@ -248,7 +248,7 @@ func TestAssigneesBecomeMembersBeforeItemsNameThem(t *testing.T) {
 func TestMembersAreAddedInBatchesOf100(t *testing.T) {
 	t.Parallel()
 	s := newService(t, full)
-	s.have("project", "", web, "identifier=WEB")
+	s.given("project", "", web, "identifier=WEB")
 	w := want(t).put("project/web", "identifier=WEB").put("cycle/web/sprint", "id="+uuid(2, 1))
 	for i := range 250 {
 		w.put(resource.Address(fmt.Sprintf("work_item/web/i%d", i)), fmt.Sprintf("name=Item %d", i), "cycle=@cycle/web/sprint")

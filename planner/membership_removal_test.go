@@ -14,9 +14,9 @@ func TestMembersThatTheManifestDropsAreRemoved(t *testing.T) {
 	s1, s2, pay, ship := uuid(2, 1), uuid(2, 2), uuid(9, 1), uuid(9, 2)
 	ada, bob := uuid(0xc, 1), uuid(0xc, 2)
 	m1, m2, quarter := uuid(0xd, 1), uuid(0xd, 2), uuid(6, 1)
-	have := func(s *pendingReads) {
-		s.have("cycle", web, s1, "name=One").have("cycle", web, s2, "name=Two").have("module", web, m1, "name=Front").have("module", web, m2, "name=Back")
-		s.have("work_item", web, pay, "name=Pay").have("work_item", web, ship, "name=Ship").have("initiative", "", quarter, "name=Q1").have("project", "", shop, "identifier=SHOP")
+	given := func(s *fakeService) {
+		s.given("cycle", web, s1, "name=One").given("cycle", web, s2, "name=Two").given("module", web, m1, "name=Front").given("module", web, m2, "name=Back")
+		s.given("work_item", web, pay, "name=Pay").given("work_item", web, ship, "name=Ship").given("initiative", "", quarter, "name=Q1").given("project", "", shop, "identifier=SHOP")
 		s.members["cycle_work_item "+s1] = []string{pay, ship}
 		s.members["module_work_item "+m1] = []string{pay}
 		s.members["initiative_project "+quarter] = []string{web, shop}
@@ -43,14 +43,14 @@ func TestMembersThatTheManifestDropsAreRemoved(t *testing.T) {
 	}
 	checkRules(t, map[string]rule{
 		"nobody leaves only because the manifest says nothing": {
-			api: full, have: have, want: wants(""), prior: []planner.Record{roster("cycle/web/s1#work_items", pay)},
+			api: full, given: given, want: wants(""), prior: []planner.Record{roster("cycle/web/s1#work_items", pay)},
 			findings: []string{"warning orphaned: 1 membership created by an earlier apply is no longer in the manifest; to delete it, use --prune"},
 		},
 		"an archived member is not left over, nor are members of what is archived": {
 			api: full,
-			have: func(s *pendingReads) {
-				have(s)
-				s.have("work_item", web, uuid(9, 3), "sequence_id=3", "name=Cash", "external_source=planform", "external_id=acme/work_item/web/cash", "archived_at=2026-01-01")
+			given: func(s *fakeService) {
+				given(s)
+				s.given("work_item", web, uuid(9, 3), "sequence_id=3", "name=Cash", "external_source=planform", "external_id=acme/work_item/web/cash", "archived_at=2026-01-01")
 			},
 			prior: []planner.Record{
 				{Address: "work_item/web/cash", ID: uuid(9, 3), Identifier: "WEB-3", Sources: presence()},
@@ -63,44 +63,44 @@ func TestMembersThatTheManifestDropsAreRemoved(t *testing.T) {
 			},
 		},
 		"dropped memberships are counted, but not those that end with an orphan": {
-			api: full, have: have, want: wants(""), prior: []planner.Record{
+			api: full, given: given, want: wants(""), prior: []planner.Record{
 				made("work_item/web/ship", ship), made("cycle/web/s9", uuid(2, 9)), roster("cycle/web/s9#work_items", pay), roster("module/web/m1#work_items", pay, ship), roster("module/web/Back#work_items", pay),
 			},
 			findings: []string{"warning orphaned: 2 objects and 2 memberships created by an earlier apply are no longer in the manifest: cycle/web/s9, work_item/web/ship; to delete them, use --prune"},
 		},
 		"nor what another manifest may want": {
-			api: full, have: have, want: wants(""), options: besides("a.yaml"),
+			api: full, given: given, want: wants(""), options: besides("a.yaml"),
 			prior: []planner.Record{in(roster("cycle/web/s1#work_items", pay), "a.yaml")},
 		},
 		"unless it is to be pruned": {
-			api: full, have: have, want: wants(""), options: pruning, prior: []planner.Record{roster("cycle/web/s1#work_items", pay)},
+			api: full, given: given, want: wants(""), options: pruning, prior: []planner.Record{roster("cycle/web/s1#work_items", pay)},
 			steps: []string{"remove_members cycle/web/s1#work_items 1"},
 		},
 		"whom planform did not add stays then too": {
-			api: full, have: have, want: wants(""), options: pruning,
+			api: full, given: given, want: wants(""), options: pruning,
 		},
 		"who is said to be in none leaves, whoever added it": {
-			api: full, have: have, want: wants("cycle!", func(w *wanted) { w.put("work_item/web/ship", "id="+ship, "cycle=@cycle/web/s1") }),
+			api: full, given: given, want: wants("cycle!", func(w *wanted) { w.put("work_item/web/ship", "id="+ship, "cycle=@cycle/web/s1") }),
 			steps: []string{"remove_members cycle/web/s1#work_items 1"},
 		},
 		"also out of one that the manifest does not have, whoever added it": {
 			api: full, want: func(w *wanted) {
 				w.put("project/web", "id="+web).put("work_item/web/pay", "id="+pay, "cycle!", "module!")
-			}, have: have,
+			}, given: given,
 			steps: []string{"remove_members cycle/web/One#work_items 1", "remove_members module/web/Front#work_items 1"},
 		},
 		"and out of a milestone": {
 			api: resource.V2, want: func(w *wanted) { w.put("project/web", "id="+web).put("work_item/web/pay", "id="+pay, "milestone!") },
-			have: func(s *pendingReads) {
-				have(s)
-				s.have("milestone", web, uuid(0xb, 1), "title=Beta").have("milestone", web, uuid(0xb, 2), "title=Beta")
+			given: func(s *fakeService) {
+				given(s)
+				s.given("milestone", web, uuid(0xb, 1), "title=Beta").given("milestone", web, uuid(0xb, 2), "title=Beta")
 				s.members["milestone_work_item "+uuid(0xb, 2)] = []string{pay}
 			},
 			steps: []string{"remove_members milestone/web/" + uuid(0xb, 2) + "#work_items 1"},
 		},
 		"out of the one that somebody moved it to": {
-			api: full, have: func(s *pendingReads) {
-				have(s)
+			api: full, given: func(s *fakeService) {
+				given(s)
 				s.members["cycle_work_item "+s1], s.members["cycle_work_item "+s2] = nil, []string{pay}
 			},
 			want: wants("cycle!"), prior: []planner.Record{roster("cycle/web/s1#work_items", pay)},
@@ -108,56 +108,56 @@ func TestMembersThatTheManifestDropsAreRemoved(t *testing.T) {
 		},
 		"not where many containers would have to be read, which is said": {
 			api: full, want: wants("cycle!"),
-			have: func(s *pendingReads) {
-				have(s)
+			given: func(s *fakeService) {
+				given(s)
 				for i := range 60 {
-					s.have("cycle", web, uuid(2, 100+i), "name=C")
+					s.given("cycle", web, uuid(2, 100+i), "name=C")
 				}
 			},
 			findings: []string{"not compared: cycle of 1 work item: reading them takes more than 60 requests"},
 		},
 		"nor without a refresh": {
-			api: full, want: wants("cycle!"), have: have, options: func(in *planner.Input) { in.SkipRefresh = true },
+			api: full, want: wants("cycle!"), given: given, options: func(in *planner.Input) { in.SkipRefresh = true },
 			findings: []string{"not compared: cycle of 1 work item: --no-refresh trusts the state file"},
 		},
 		"each leaves by a request of its own where the service wants that": {
-			api: full, have: have, want: wants(""), options: pruning, prior: []planner.Record{roster("cycle/web/s1#work_items", pay, ship)},
+			api: full, given: given, want: wants(""), options: pruning, prior: []planner.Record{roster("cycle/web/s1#work_items", pay, ship)},
 			steps: []string{"remove_members cycle/web/s1#work_items 1", "remove_members cycle/web/s1#work_items.2 1"},
 		},
 		"who enters another cycle leaves the former by that": {
-			api: full, have: have, want: wants("cycle=@cycle/web/s2"), options: pruning, prior: []planner.Record{roster("cycle/web/s1#work_items", pay)},
+			api: full, given: given, want: wants("cycle=@cycle/web/s2"), options: pruning, prior: []planner.Record{roster("cycle/web/s1#work_items", pay)},
 			steps: []string{"add_members cycle/web/s2#work_items 1"},
 		},
 		"a module it leaves by a request, which needs no pruning": {
-			api: full, have: have, want: wants("module=@module/web/m2"), prior: []planner.Record{roster("module/web/m1#work_items", pay)},
+			api: full, given: given, want: wants("module=@module/web/m2"), prior: []planner.Record{roster("module/web/m1#work_items", pay)},
 			steps: []string{"add_members module/web/m2#work_items 1", "remove_members module/web/m1#work_items 1"},
 		},
 		"unless somebody else put it there": {
-			api: full, have: have, want: wants("module=@module/web/m2"), prior: []planner.Record{roster("module/web/m1#work_items", ship)},
+			api: full, given: given, want: wants("module=@module/web/m2"), prior: []planner.Record{roster("module/web/m1#work_items", ship)},
 			steps:    []string{"add_members module/web/m2#work_items 1"},
 			findings: []string{"warning orphaned: 1 membership created by an earlier apply is no longer in the manifest; to delete it, use --prune"},
 		},
 		"a cycle that the manifest only names is found by its name": {
-			api: full, have: have, options: pruning, prior: []planner.Record{roster("cycle/web/One#work_items", pay)},
+			api: full, given: given, options: pruning, prior: []planner.Record{roster("cycle/web/One#work_items", pay)},
 			want:  func(w *wanted) { w.put("project/web", "id="+web).put("work_item/web/pay", "id="+pay) },
 			steps: []string{"remove_members cycle/web/One#work_items 1"},
 		},
 		"what is not there any more left no membership": {
-			api: full, want: wants("", func(w *wanted) { w.put("work_item/web/new", "name=New", "cycle=@cycle/web/s1") }), have: have,
+			api: full, want: wants("", func(w *wanted) { w.put("work_item/web/new", "name=New", "cycle=@cycle/web/s1") }), given: given,
 			prior:    []planner.Record{made("work_item/web/new", uuid(9, 77), "name=New"), roster("cycle/web/s1#work_items", uuid(9, 77))},
 			steps:    []string{"create work_item/web/new", "add_members cycle/web/s1#work_items 1"},
 			findings: []string{"warning gone: work_item/web/new was deleted or archived on the service since the last apply and is created again"},
 		},
 		"nor did a container that vanished": {
-			api: full, have: have, prior: []planner.Record{made("cycle/web/gone", uuid(2, 77), "name=Gone"), {Address: "cycle/web/gone#work_items", ID: uuid(2, 77), Members: []string{pay}, Sources: presence()}},
+			api: full, given: given, prior: []planner.Record{made("cycle/web/gone", uuid(2, 77), "name=Gone"), {Address: "cycle/web/gone#work_items", ID: uuid(2, 77), Members: []string{pay}, Sources: presence()}},
 			want:     wants("cycle=@cycle/web/gone", func(w *wanted) { w.put("cycle/web/gone", "name=Gone") }),
 			steps:    []string{"create cycle/web/gone", "add_members cycle/web/gone#work_items 1"},
 			findings: []string{"warning gone: cycle/web/gone was deleted or archived on the service since the last apply and is created again"},
 		},
 		"the credential's own user stays": {
 			api: full, options: pruning, prior: []planner.Record{roster("project/web#members", ada, bob)},
-			have: func(s *pendingReads) {
-				s.have("member", "", ada, "email=ada@example.com").have("member", "", bob, "email=bob@example.com")
+			given: func(s *fakeService) {
+				s.given("member", "", ada, "email=ada@example.com").given("member", "", bob, "email=bob@example.com")
 				s.members["project_member "+web], s.me = []string{ada, bob}, ada
 			},
 			want:     func(w *wanted) { w.put("project/web", "id="+web) },
@@ -166,45 +166,45 @@ func TestMembersThatTheManifestDropsAreRemoved(t *testing.T) {
 		},
 		"nobody leaves where the service does not find who leaves by what its list shows": {
 			api: full, options: pruning, prior: []planner.Record{roster("project/web#members", bob)},
-			have: func(s *pendingReads) {
-				s.have("member", "", bob, "email=bob@example.com")
-				s.members["project_member "+web], s.lacks["remove project_member"] = []string{bob}, true
+			given: func(s *fakeService) {
+				s.given("member", "", bob, "email=bob@example.com")
+				s.members["project_member "+web], s.without["remove project_member"] = []string{bob}, true
 			},
 			want:  func(w *wanted) { w.put("project/web", "id="+web) },
 			steps: []string{"not_possible project/web#members 1: this edition of the service has no way to remove members of a project (do that in the web app; planform state rm ADDRESS forgets them)"},
 		},
 		"an empty list takes out what planform added": {
-			api: full, have: have, want: initiative("projects!"), prior: []planner.Record{roster("initiative/q1#projects", shop)},
+			api: full, given: given, want: initiative("projects!"), prior: []planner.Record{roster("initiative/q1#projects", shop)},
 			steps: []string{"remove_members initiative/q1#projects 1"},
 		},
 		"a list that shrank only with pruning": {
-			api: full, have: have, want: initiative("projects=@project/web"), prior: []planner.Record{roster("initiative/q1#projects", web, shop)},
+			api: full, given: given, want: initiative("projects=@project/web"), prior: []planner.Record{roster("initiative/q1#projects", web, shop)},
 			findings: []string{"warning orphaned: 1 membership created by an earlier apply is no longer in the manifest; to delete it, use --prune"},
 		},
 		"and then all in one request": {
-			api: full, have: have, want: initiative("name=Q1"), options: pruning, prior: []planner.Record{roster("initiative/q1#projects", web, shop)},
+			api: full, given: given, want: initiative("name=Q1"), options: pruning, prior: []planner.Record{roster("initiative/q1#projects", web, shop)},
 			steps: []string{"remove_members initiative/q1#projects 2"},
 		},
 		"who left already is only forgotten": {
-			api: full, have: have, want: wants(""), options: pruning, prior: []planner.Record{roster("cycle/web/s2#work_items", pay)},
+			api: full, given: given, want: wants(""), options: pruning, prior: []planner.Record{roster("cycle/web/s2#work_items", pay)},
 		},
 		"who is deleted leaves by that": {
-			api: full, have: have, options: pruning, prior: []planner.Record{made("work_item/web/ship", ship), roster("cycle/web/s1#work_items", ship)},
+			api: full, given: given, options: pruning, prior: []planner.Record{made("work_item/web/ship", ship), roster("cycle/web/s1#work_items", ship)},
 			want: wants(""), steps: []string{"delete work_item/web/ship"},
 		},
 		"the members of deleted containers are not read": {
-			api: full, have: have, options: pruning, want: func(*wanted) {}, reads: []string{"projects/" + uuid(1, 9) + "/"},
+			api: full, given: given, options: pruning, want: func(*wanted) {}, reads: []string{"projects/" + uuid(1, 9) + "/"},
 			prior: []planner.Record{
 				made("project/new", uuid(1, 9)), made("cycle/new/s1", uuid(2, 9)), made("work_item/new/a", uuid(9, 9)), roster("cycle/new/s1#work_items", uuid(9, 9), uuid(9, 8)),
 			},
 		},
 		"the documented operations take nobody out": {
-			api: documented, have: have, want: wants("cycle!"), prior: []planner.Record{roster("cycle/web/s1#work_items", pay)},
+			api: documented, given: given, want: wants("cycle!"), prior: []planner.Record{roster("cycle/web/s1#work_items", pay)},
 			steps:    []string{"not_possible cycle/web/s1#work_items 1: the documented operations cannot remove work items from a cycle"},
 			findings: []string{notOffered(1), "not compared: cycle of 1 work item: the documented operations cannot read it"},
 		},
 		"only who is targeted leaves": {
-			api: full, have: have, prior: []planner.Record{made("work_item/web/ship", ship), roster("cycle/web/s1#work_items", pay, ship)},
+			api: full, given: given, prior: []planner.Record{made("work_item/web/ship", ship), roster("cycle/web/s1#work_items", pay, ship)},
 			want: wants(""), steps: []string{"remove_members cycle/web/s1#work_items 1"},
 			options: func(in *planner.Input) { in.Prune, in.Targets = true, targets("work_item/web/pay") },
 		},
@@ -216,8 +216,8 @@ func TestARelationDeclaredByTheOtherSideStays(t *testing.T) {
 	t.Parallel()
 	a, b := uuid(9, 1), uuid(9, 2)
 	rel := planner.Record{Address: "work_item/web/a#blocking", Members: []string{b}, Sources: presence()}
-	have := func(s *pendingReads) {
-		s.have("work_item", web, a, "name=A").have("work_item", web, b, "name=B")
+	given := func(s *fakeService) {
+		s.given("work_item", web, a, "name=A").given("work_item", web, b, "name=B")
 		s.members["work_item_blocking "+a], s.members["work_item_blocked_by "+b] = []string{b}, []string{a}
 	}
 	wants := func(fields ...string) func(*wanted) {
@@ -226,7 +226,7 @@ func TestARelationDeclaredByTheOtherSideStays(t *testing.T) {
 		}
 	}
 	checkRules(t, map[string]rule{
-		"it is said the other way round": {api: full, have: have, prior: []planner.Record{rel}, options: pruning, want: wants("blocked_by=@work_item/web/a")},
-		"nobody says it":                 {api: full, have: have, prior: []planner.Record{rel}, options: pruning, want: wants(), steps: []string{"remove_members work_item/web/a#blocking 1"}},
+		"it is said the other way round": {api: full, given: given, prior: []planner.Record{rel}, options: pruning, want: wants("blocked_by=@work_item/web/a")},
+		"nobody says it":                 {api: full, given: given, prior: []planner.Record{rel}, options: pruning, want: wants(), steps: []string{"remove_members work_item/web/a#blocking 1"}},
 	})
 }

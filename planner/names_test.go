@@ -16,57 +16,57 @@ func TestNamesResolveToOneObjectOrAnError(t *testing.T) {
 			w.put("project/web", "id="+web).put("work_item/web/pay", append(fields, "name=Pay")...)
 		}
 	}
-	states := func(names ...string) func(*pendingReads) {
-		return func(s *pendingReads) {
+	states := func(names ...string) func(*fakeService) {
+		return func(s *fakeService) {
 			for i, name := range names {
-				s.have("state", web, uuid(3, i), "name="+name)
+				s.given("state", web, uuid(3, i), "name="+name)
 			}
 		}
 	}
 	made := []string{"create work_item/web/pay"}
 	checkRules(t, map[string]rule{
 		"a name is found in the letters as written before any others": {
-			api: full, have: states("todo", "Todo", "TODO"), want: pay("state=Todo"), steps: made,
+			api: full, given: states("todo", "Todo", "TODO"), want: pay("state=Todo"), steps: made,
 		},
 		"else in any case, white space around it aside": {
-			api: full, have: states(" In Progress "), want: pay("state=in progress"), steps: made,
+			api: full, given: states(" In Progress "), want: pay("state=in progress"), steps: made,
 		},
 		"two in any case are an error that names both": {
-			api: full, have: states("todo", "TODO"), want: pay("state=Todo"),
+			api: full, given: states("todo", "TODO"), want: pay("state=Todo"),
 			findings: []string{`error unknown-name: the state "Todo" is ambiguous in project/web: ` + uuid(3, 0) + ", " + uuid(3, 1) + " all have this name; give the ID of the right one"},
 		},
 		"a member is found by e-mail address or display name, which may be the same": {
 			api: full, want: pay("assignees=ADA@example.com,bob"), steps: made,
-			have: func(s *pendingReads) {
-				s.have("member", "", uuid(0xc, 1), "email=ada@example.com", "display_name=ada")
-				s.have("member", "", uuid(0xc, 2), "email=Bob", "display_name=bob")
+			given: func(s *fakeService) {
+				s.given("member", "", uuid(0xc, 1), "email=ada@example.com", "display_name=ada")
+				s.given("member", "", uuid(0xc, 2), "email=Bob", "display_name=bob")
 				s.members["project_member "+web] = []string{uuid(0xc, 1), uuid(0xc, 2)}
 			},
 		},
 		"a name that nobody bears is reported once, with what is near": {
-			api: full, have: states("Todo", "Done"),
+			api: full, given: states("Todo", "Done"),
 			want:     func(w *wanted) { pay("state=Tood")(w); w.put("work_item/web/b", "name=B", "state=Tood") },
 			findings: []string{`error unknown-name: the service has no state "Tood" in project/web; did you mean "Todo"?`},
 		},
 		"another word than those that are there is answered with these": {
-			api: full, have: states("Backlog", "Todo", "Done"), want: pay("state=Doing"),
+			api: full, given: states("Backlog", "Todo", "Done"), want: pay("state=Doing"),
 			findings: []string{`error unknown-name: the service has no state "Doing" in project/web; there are Backlog, Todo, Done; add it to the states of project/web, or give the ID of an existing one`},
 		},
 		"who created what comes from elsewhere may be gone": {
 			api: full, want: pay("created_by=eve@example.com"), steps: made,
-			have:     func(s *pendingReads) { s.have("member", "", uuid(0xc, 1), "email=ada@example.com", "display_name=ada") },
+			given:    func(s *fakeService) { s.given("member", "", uuid(0xc, 1), "email=ada@example.com", "display_name=ada") },
 			findings: []string{`warning unknown-name: the service has no member "eve@example.com"; the field is left out`},
 		},
 		"but not who works on it as well": {
 			api: full, want: pay("created_by=eve@example.com", "assignees=eve@example.com"),
-			have:     func(s *pendingReads) { s.have("member", "", uuid(0xc, 1), "email=ada@example.com", "display_name=ada") },
+			given:    func(s *fakeService) { s.given("member", "", uuid(0xc, 1), "email=ada@example.com", "display_name=ada") },
 			findings: []string{`error unknown-name: the service has no member "eve@example.com"; there are ada@example.com; an admin invites people in Plane, under Settings, Members`},
 		},
 		"people are listed by one name each": {
 			api: full, want: pay("assignees=eve@example.com"),
-			have: func(s *pendingReads) {
-				s.have("member", "", uuid(0xc, 1), "email=ada@example.com", "display_name=ada")
-				s.have("member", "", uuid(0xc, 2), "email=bob@example.com", "display_name=bob")
+			given: func(s *fakeService) {
+				s.given("member", "", uuid(0xc, 1), "email=ada@example.com", "display_name=ada")
+				s.given("member", "", uuid(0xc, 2), "email=bob@example.com", "display_name=bob")
 			},
 			findings: []string{`error unknown-name: the service has no member "eve@example.com"; there are ada@example.com, bob@example.com; an admin invites people in Plane, under Settings, Members`},
 		},
@@ -77,7 +77,7 @@ func TestNamesResolveToOneObjectOrAnError(t *testing.T) {
 		"an ID is taken as it is": {api: full, want: pay("state=" + uuid(3, 1)), steps: made, reads: []string{"projects/" + web + "/", "projects/" + web + "/work-items/"}},
 		"a readable identifier is looked up, with the documented operations too": {
 			api:   documented,
-			have:  func(s *pendingReads) { s.have("work_item", web, uuid(9, 7), "sequence_id=7") },
+			given: func(s *fakeService) { s.given("work_item", web, uuid(9, 7), "sequence_id=7") },
 			prior: []planner.Record{known("work_item/web/x", uuid(9, 8))},
 			want:  func(w *wanted) { pay("parent=WEB-7")(w); w.put("work_item/web/x", "id="+uuid(9, 8)) },
 			steps: made,
@@ -92,18 +92,18 @@ func TestNamesResolveToOneObjectOrAnError(t *testing.T) {
 		},
 		"a work item is not looked up by its name": {
 			api:      full,
-			have:     func(s *pendingReads) { s.have("work_item", web, uuid(9, 7), "name=Shop") },
+			given:    func(s *fakeService) { s.given("work_item", web, uuid(9, 7), "name=Shop") },
 			want:     pay("parent=Shop"),
 			findings: []string{`error unknown-name: the work item "Shop" is neither in the manifest nor an ID or identifier; write the key of one in the manifest, its identifier, or its ID`},
 		},
 		"what an edition does not have costs only the field that names it": {
-			api: full, have: func(s *pendingReads) { s.lacks["work_item_type"] = true }, want: pay("type=Story"),
+			api: full, given: func(s *fakeService) { s.without["work_item_type"] = true }, want: pay("type=Story"),
 			steps: []string{"create work_item/web/pay", "not_possible work_item/web/pay: this edition of the service has no work item types"},
 		},
 		"a name is looked up in its own project": {
 			api: full,
-			have: func(s *pendingReads) {
-				s.have("project", "", shop, "identifier=SHOP").have("state", shop, uuid(3, 1), "name=Todo")
+			given: func(s *fakeService) {
+				s.given("project", "", shop, "identifier=SHOP").given("state", shop, uuid(3, 1), "name=Todo")
 			},
 			want:     pay("state=Todo"),
 			findings: []string{`error unknown-name: the service has no state "Todo" in project/web; add it to the states of project/web, or give the ID of an existing one`},
@@ -115,9 +115,9 @@ func TestOnlyNeededReadsAreMade(t *testing.T) {
 	t.Parallel()
 	cycle := func(n int) string { return uuid(2, n) }
 	base := "projects/" + web + "/cycles/"
-	cycles := func(s *pendingReads) {
+	cycles := func(s *fakeService) {
 		for i := range 4 {
-			s.have("cycle", web, cycle(i), "name="+string(rune('a'+i)))
+			s.given("cycle", web, cycle(i), "name="+string(rune('a'+i)))
 		}
 	}
 	byID := func(n int) func(*wanted) {
@@ -129,26 +129,26 @@ func TestOnlyNeededReadsAreMade(t *testing.T) {
 			}
 		}
 	}
-	items := func(s *pendingReads) {
+	items := func(s *fakeService) {
 		for i := range 4 {
-			s.have("work_item", web, uuid(9, i), "sequence_id="+string(rune('0'+i)), "name=Item")
+			s.given("work_item", web, uuid(9, i), "sequence_id="+string(rune('0'+i)), "name=Item")
 		}
 	}
 	checkRules(t, map[string]rule{
 		"an object that is only named is not read": {api: full, want: func(w *wanted) { w.put("project/web", "id="+web).put("cycle/web/a", "id="+cycle(0)) }, reads: []string{"projects/" + web + "/"}},
-		"two objects are read one by one":          {api: full, have: cycles, want: byID(2), reads: []string{"projects/" + web + "/", base + cycle(0) + "/", base + cycle(1) + "/"}},
-		"three with their list":                    {api: full, have: cycles, want: byID(3), reads: []string{"projects/" + web + "/", base}},
-		"the list serves all if one needs it":      {api: full, have: cycles, want: func(w *wanted) { byID(1)(w); w.put("cycle/web/b", "name=b") }, steps: []string{"adopt cycle/web/b: found by its name"}, reads: []string{"projects/" + web + "/", base}},
-		"also if it is needed for a name":          {api: full, have: func(s *pendingReads) { cycles(s); items(s) }, want: func(w *wanted) { byID(1)(w); w.put("work_item/web/x", "identifier=WEB-1", "cycle=b") }, steps: []string{"add_members cycle/web/b#work_items 1"}, reads: []string{"projects/" + web + "/", base, "work-items/WEB-1/", "projects/" + web + "/work-items/", base + cycle(1) + "/cycle-issues/"}},
+		"two objects are read one by one":          {api: full, given: cycles, want: byID(2), reads: []string{"projects/" + web + "/", base + cycle(0) + "/", base + cycle(1) + "/"}},
+		"three with their list":                    {api: full, given: cycles, want: byID(3), reads: []string{"projects/" + web + "/", base}},
+		"the list serves all if one needs it":      {api: full, given: cycles, want: func(w *wanted) { byID(1)(w); w.put("cycle/web/b", "name=b") }, steps: []string{"adopt cycle/web/b: found by its name"}, reads: []string{"projects/" + web + "/", base}},
+		"also if it is needed for a name":          {api: full, given: func(s *fakeService) { cycles(s); items(s) }, want: func(w *wanted) { byID(1)(w); w.put("work_item/web/x", "identifier=WEB-1", "cycle=b") }, steps: []string{"add_members cycle/web/b#work_items 1"}, reads: []string{"projects/" + web + "/", base, "work-items/WEB-1/", "projects/" + web + "/work-items/", base + cycle(1) + "/cycle-issues/"}},
 		"many items by identifier come with a list": {
-			api: full, have: items, reads: []string{"projects/", "projects/" + web + "/work-items/"},
+			api: full, given: items, reads: []string{"projects/", "projects/" + web + "/work-items/"},
 			want: func(w *wanted) {
 				w.put("project/web", "identifier=WEB").put("work_item/web/a", "identifier=WEB-0", "name=Item").
 					put("work_item/web/b", "identifier=WEB-1", "name=Item").put("work_item/web/c", "identifier=WEB-2", "name=Item")
 			},
 		},
 		"a container is not asked who is in it while nobody can be": {
-			api: full, have: cycles, want: func(w *wanted) { byID(1)(w); w.put("work_item/web/x", "name=X", "cycle=@cycle/web/a") },
+			api: full, given: cycles, want: func(w *wanted) { byID(1)(w); w.put("work_item/web/x", "name=X", "cycle=@cycle/web/a") },
 			steps: []string{"create work_item/web/x", "add_members cycle/web/a#work_items 1"},
 			reads: []string{"projects/" + web + "/", base + cycle(0) + "/", "projects/" + web + "/work-items/"},
 		},
@@ -158,7 +158,7 @@ func TestOnlyNeededReadsAreMade(t *testing.T) {
 func TestFindingsHaveTheirPathInTheDocument(t *testing.T) {
 	t.Parallel()
 	s := newService(t, full)
-	s.have("project", "", web, "identifier=WEB")
+	s.given("project", "", web, "identifier=WEB")
 	w := want(t).put("project/web", "id="+web).put("work_item/web/a", "name=A").put("work_item/web/b", "name=B", "state=Tdo", "labels=one,two")
 	a, b := w.byName["work_item/web/a"], w.byName["work_item/web/b"]
 	a.Index, b.Index, b.Outer = 3, 1, a

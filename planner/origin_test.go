@@ -21,55 +21,55 @@ func TestAnObjectOfAnotherWorkspaceIsTheSameWhateverItIsCalledThere(t *testing.T
 	mark := func(key string) []string {
 		return []string{"external_source=planform", "external_id=" + resource.ExternalID(workspace, resource.Address("label/web/"+key))}
 	}
-	label := func(n int, name, key string) func(*pendingReads) {
-		return func(s *pendingReads) { s.have("label", web, here(n), append(mark(key), "name="+name)...) }
+	label := func(n int, name, key string) func(*fakeService) {
+		return func(s *fakeService) { s.given("label", web, here(n), append(mark(key), "name="+name)...) }
 	}
-	both := func(all ...func(*pendingReads)) func(*pendingReads) {
-		return func(s *pendingReads) {
+	both := func(all ...func(*fakeService)) func(*fakeService) {
+		return func(s *fakeService) {
 			for _, f := range all {
 				f(s)
 			}
 		}
 	}
-	item := func(n int, name string) func(*pendingReads) {
-		return func(s *pendingReads) { s.have("work_item", web, here(n), "name="+name) }
+	item := func(n int, name string) func(*fakeService) {
+		return func(s *fakeService) { s.given("work_item", web, here(n), "name="+name) }
 	}
 	project := func(w *wanted) *wanted { return w.put("project/web", "id="+web) }
 	checkRules(t, map[string]rule{
 		"renamed there, it is renamed here": {
-			api: full, have: label(1, "Bug", "bug"), prior: []planner.Record{known("label/web/bug", here(1), "name=Bug", "origin="+there(1))},
+			api: full, given: label(1, "Bug", "bug"), prior: []planner.Record{known("label/web/bug", here(1), "name=Bug", "origin="+there(1))},
 			want:  func(w *wanted) { project(w).put("label/web/defect", "origin="+there(1), "name=Defect") },
 			steps: []string{"update label/web/defect name external_id"},
 		},
 		"an identifier tells too, within its workspace": {
-			api: full, have: item(1, "One"), prior: []planner.Record{known("work_item/web/one", here(1), "name=One", "origin=MAIN-1")},
+			api: full, given: item(1, "One"), prior: []planner.Record{known("work_item/web/one", here(1), "name=One", "origin=MAIN-1")},
 			want:  func(w *wanted) { project(w).put("work_item/web/main-1", "origin=MAIN-1", "name=One, better") },
 			steps: []string{"update work_item/web/main-1 name"},
 		},
 		"its ID goes before its key": {
-			api: full, have: both(item(1, "Dup"), item(2, "Dup")),
+			api: full, given: both(item(1, "Dup"), item(2, "Dup")),
 			prior: []planner.Record{known("work_item/web/dup", here(1), "name=Dup", "description=1", "origin="+there(1)), known("work_item/web/dup-2", here(2), "name=Dup", "description=2", "origin="+there(2))},
 			want:  func(w *wanted) { project(w).put("work_item/web/dup", "origin="+there(2), "name=Dup") },
 		},
 		"two that exchange their keys stay what they are": {
-			api: full, have: both(item(1, "A"), item(2, "B")),
+			api: full, given: both(item(1, "A"), item(2, "B")),
 			prior: []planner.Record{known("work_item/web/a", here(1), "name=A", "origin="+there(1)), known("work_item/web/b", here(2), "name=B", "origin="+there(2))},
 			want: func(w *wanted) {
 				project(w).put("work_item/web/a", "origin="+there(2), "name=B").put("work_item/web/b", "origin="+there(1), "name=A")
 			},
 		},
 		"another one under a key that the state has is never written over it": {
-			api: full, have: item(1, "Dup"), prior: []planner.Record{known("work_item/web/dup", here(1), "name=Dup", "origin=MAIN-3")},
+			api: full, given: item(1, "Dup"), prior: []planner.Record{known("work_item/web/dup", here(1), "name=Dup", "origin=MAIN-3")},
 			want: func(w *wanted) { project(w).put("work_item/web/dup", "origin=MAIN-12", "name=Dup") },
 			findings: []string{"error other-origin: work_item/web/dup was MAIN-3 of the workspace there of https://there.example.com at the last apply, and the manifest says that it is MAIN-12 of the workspace there of " +
 				"https://there.example.com: it is another work item; give the new one another key; planform export makes the keys of work items from their numbers"},
 		},
 		"what a name identifies takes the place of what was deleted there": {
-			api: full, have: label(1, "Bug", "bug"), prior: []planner.Record{known("label/web/bug", here(1), "name=Bug", "origin="+there(1))},
+			api: full, given: label(1, "Bug", "bug"), prior: []planner.Record{known("label/web/bug", here(1), "name=Bug", "origin="+there(1))},
 			want: func(w *wanted) { project(w).put("label/web/bug", "origin="+there(2), "name=Bug", "color=#123456") }, steps: []string{"update label/web/bug color"},
 		},
 		"an older state does not know it: then the name tells": {
-			api: full, have: both(item(1, "One"), item(2, "Two")),
+			api: full, given: both(item(1, "One"), item(2, "Two")),
 			prior: []planner.Record{known("work_item/web/one", here(1), "name=One"), known("work_item/web/two", here(2), "name=Two")},
 			want: func(w *wanted) {
 				project(w).put("work_item/web/main-2", "origin=MAIN-2", "name=Two").put("work_item/web/main-1", "origin=MAIN-1", "name=One")
@@ -77,27 +77,27 @@ func TestAnObjectOfAnotherWorkspaceIsTheSameWhateverItIsCalledThere(t *testing.T
 		},
 		"and of two with one name the text": {
 			api: full,
-			have: func(s *pendingReads) {
-				s.have("work_item", web, here(1), "name=Dup", "priority=low").have("work_item", web, here(2), "name=Dup", "priority=high")
+			given: func(s *fakeService) {
+				s.given("work_item", web, here(1), "name=Dup", "priority=low").given("work_item", web, here(2), "name=Dup", "priority=high")
 			},
 			prior: []planner.Record{known("work_item/web/dup", here(1), "name=Dup", "priority=low"), known("work_item/web/dup-2", here(2), "name=Dup", "priority=high")},
 			want:  func(w *wanted) { project(w).put("work_item/web/main-1", "origin=MAIN-1", "name=Dup", "priority=high") },
 		},
 		"where nothing tells, nothing is doubled": {
-			api: full, have: both(item(1, "Dup"), item(2, "Dup")),
+			api: full, given: both(item(1, "Dup"), item(2, "Dup")),
 			prior: []planner.Record{known("work_item/web/dup", here(1), "name=Dup"), known("work_item/web/dup-2", here(2), "name=Dup")},
 			want:  func(w *wanted) { project(w).put("work_item/web/main-1", "origin=MAIN-1", "name=Dup") },
 			findings: []string{"error another-key: work_item/web/main-1 would be created a second time: the state has work_item/web/dup with the same name, and the manifest has no such key any more; " +
 				"if it is the same one, add `previously: dup`; if not, planform state rm work_item/web/dup stops tracking the other"},
 		},
 		"nor where it was renamed there": {
-			api: full, have: item(1, "One"), prior: []planner.Record{known("work_item/web/one", here(1), "name=One")},
+			api: full, given: item(1, "One"), prior: []planner.Record{known("work_item/web/one", here(1), "name=One")},
 			want: func(w *wanted) { project(w).put("work_item/web/main-1", "origin=MAIN-1", "name=One, better") },
 			findings: []string{"error unknown-origin: work_item/web/main-1 (MAIN-1 of the workspace there of https://there.example.com) is new there, or was renamed: the state, which an older planform wrote, does not tell. " +
 				"It has work_item/web/one, which the manifest does not have any more; if it is one of them, add `previously: KEY`; planform state rm ADDRESS stops tracking those that were deleted there"},
 		},
 		"a former key says it": {
-			api: full, have: item(1, "One"), prior: []planner.Record{known("work_item/web/one", here(1), "name=One")},
+			api: full, given: item(1, "One"), prior: []planner.Record{known("work_item/web/one", here(1), "name=One")},
 			want: func(w *wanted) {
 				project(w).put("work_item/web/main-1", "origin=MAIN-1", "name=One, better")
 				w.byName["work_item/web/main-1"].Previously = []string{"one"}
@@ -105,11 +105,11 @@ func TestAnObjectOfAnotherWorkspaceIsTheSameWhateverItIsCalledThere(t *testing.T
 			steps: []string{"update work_item/web/main-1 name"},
 		},
 		"a new one is created beside what is known": {
-			api: full, have: item(1, "One"), prior: []planner.Record{known("work_item/web/main-1", here(1), "name=One", "origin=MAIN-1")},
+			api: full, given: item(1, "One"), prior: []planner.Record{known("work_item/web/main-1", here(1), "name=One", "origin=MAIN-1")},
 			want: func(w *wanted) { project(w).put("work_item/web/main-2", "origin=MAIN-2", "name=One, better") }, steps: []string{"create work_item/web/main-2"},
 		},
 		"an own ID moves the record too": {
-			api: full, have: label(1, "Bug", "bug"), prior: []planner.Record{known("label/web/bug", here(1), "name=Bug")},
+			api: full, given: label(1, "Bug", "bug"), prior: []planner.Record{known("label/web/bug", here(1), "name=Bug")},
 			want: func(w *wanted) { project(w).put("label/web/defect", "id="+here(1), "name=Defect") }, steps: []string{"update label/web/defect name"},
 		},
 	})
@@ -118,7 +118,7 @@ func TestAnObjectOfAnotherWorkspaceIsTheSameWhateverItIsCalledThere(t *testing.T
 func TestTheStateRemembersWhereObjectsComeFrom(t *testing.T) {
 	t.Parallel()
 	s := newService(t, full)
-	s.have("project", "", web, "identifier=WEB", "name=Website")
+	s.given("project", "", web, "identifier=WEB", "name=Website")
 	objects := func(keys ...string) []*resource.Object {
 		w := want(t).put("project/web", "id="+web)
 		for n, key := range keys {
@@ -128,7 +128,7 @@ func TestTheStateRemembersWhereObjectsComeFrom(t *testing.T) {
 		return w.all()
 	}
 	s.in.Prior["work_item/web/dup"] = made("work_item/web/dup", here(1))
-	s.have("work_item", web, here(1), "name=Dup")
+	s.given("work_item", web, here(1), "name=Dup")
 	plan := s.mustPlan(objects("dup"))
 	if len(plan.Seen) != 1 || !plan.Seen[0].Record.Origin.Is(origin(there(1))) {
 		t.Errorf("of one that an older state has: %+v", plan.Seen)
@@ -161,15 +161,15 @@ func TestTheStateRemembersWhereObjectsComeFrom(t *testing.T) {
 func TestANameOrMarkIsTakenWhenItIsFree(t *testing.T) {
 	t.Parallel()
 	label := func(n int) string { return uuid(4, n) }
-	have := func(labels ...string) func(*pendingReads) {
-		return func(s *pendingReads) {
+	given := func(labels ...string) func(*fakeService) {
+		return func(s *fakeService) {
 			for n, text := range labels {
 				name, key, marked := strings.Cut(text, " ")
 				fields := []string{"name=" + name}
 				if marked {
 					fields = append(fields, "external_source=planform", "external_id="+resource.ExternalID(workspace, resource.Address("label/web/"+key)))
 				}
-				s.have("label", web, label(n+1), fields...)
+				s.given("label", web, label(n+1), fields...)
 			}
 		}
 	}
@@ -193,37 +193,37 @@ func TestANameOrMarkIsTakenWhenItIsFree(t *testing.T) {
 	const both = "give its `id` to use that one, or rename or delete one of them"
 	checkRules(t, map[string]rule{
 		"a name that another object gives up": {
-			api: full, have: have("A a", "B b"), prior: state("A a", "B b"), want: wants("B a 1", "C b 2"), steps: []string{"update label/web/b name", "update label/web/a name"},
+			api: full, given: given("A a", "B b"), prior: state("A a", "B b"), want: wants("B a 1", "C b 2"), steps: []string{"update label/web/b name", "update label/web/a name"},
 		},
 		"and a mark": {
-			api: full, have: have("A a", "B b"), prior: state("A a", "B b"), want: wants("B b 1", "C c 2"),
+			api: full, given: given("A a", "B b"), prior: state("A a", "B b"), want: wants("B b 1", "C c 2"),
 			steps: []string{"update label/web/c name external_id", "update label/web/b name external_id"},
 		},
 		"one that a new object gets": {
-			api: full, have: have("A a"), prior: state("A a"), want: wants("A a 2", "B b 1"), steps: []string{"update label/web/b name external_id", "create label/web/a"},
+			api: full, given: given("A a"), prior: state("A a"), want: wants("A a 2", "B b 1"), steps: []string{"update label/web/b name external_id", "create label/web/a"},
 		},
 		"one that is deleted first": {
-			api: full, have: have("A a", "B b"), prior: state("A a", "B b"), want: wants("A a 2"), options: prune,
+			api: full, given: given("A a", "B b"), prior: state("A a", "B b"), want: wants("A a 2"), options: prune,
 			steps: []string{"delete label/web/a-former", "update label/web/a name external_id"},
 		},
 		"and one that would be deleted": {
-			api: full, have: have("A a", "B b"), prior: state("A a", "B b"), want: wants("A a 2"),
+			api: full, given: given("A a", "B b"), prior: state("A a", "B b"), want: wants("A a 2"),
 			steps:    []string{"not_possible label/web/a: the service has another label \"A\" (" + label(1) + "), which is label/web/a-former in the state: --prune deletes it"},
 			findings: []string{"warning orphaned: 1 object created by an earlier apply is no longer in the manifest: label/web/a-former; to delete it, use --prune"},
 		},
 		"not one that people gave to another": {
-			api: full, have: have("A a", "B"), prior: state("A a"), want: wants("B a 1"),
+			api: full, given: given("A a", "B"), prior: state("A a"), want: wants("B a 1"),
 			steps: []string{"not_possible label/web/a: the service has another label \"B\" (" + label(2) + "): " + both},
 		},
 		"nor one of two that exchange theirs": {
-			api: full, have: have("A a", "B b"), prior: state("A a", "B b"), want: wants("B a 1", "A b 2"),
+			api: full, given: given("A a", "B b"), prior: state("A a", "B b"), want: wants("B a 1", "A b 2"),
 			steps: []string{
 				"not_possible label/web/a: it is exchanged with another one, and the service takes each name once: give one of them a third name first",
 				"not_possible label/web/b: it is exchanged with another one, and the service takes each name once: give one of them a third name first",
 			},
 		},
 		"a mark that another keeps does not follow": {
-			api: full, have: have("A a", "B b"), prior: state("A a", "B b")[1:], want: wants("B a 2"),
+			api: full, given: given("A a", "B b"), prior: state("A a", "B b")[1:], want: wants("B a 2"),
 			steps: nil, findings: nil,
 		},
 	})
@@ -231,7 +231,7 @@ func TestANameOrMarkIsTakenWhenItIsFree(t *testing.T) {
 
 func TestAnObjectIsNotCreatedAgainUnderAnotherKey(t *testing.T) {
 	t.Parallel()
-	have := func(s *pendingReads) { s.have("work_item", web, here(1), "name=Beta") }
+	given := func(s *fakeService) { s.given("work_item", web, here(1), "name=Beta") }
 	wants := func(w *wanted) { w.put("project/web", "id="+web).put("work_item/web/bb", "name=Beta") }
 	const refused = "error another-key: work_item/web/bb would be created a second time: the state has work_item/web/b with the same name, and the manifest has no such key any more; " +
 		"if it is the same one, add `previously: b`; if not, planform state rm work_item/web/b stops tracking the other"
@@ -239,13 +239,13 @@ func TestAnObjectIsNotCreatedAgainUnderAnotherKey(t *testing.T) {
 	mine := made("work_item/web/b", here(1), "name=Beta")
 	checkRules(t, map[string]rule{
 		"one that planform made": {
-			api: full, have: have, want: wants, prior: []planner.Record{mine}, findings: []string{leftOver, refused + ", or --prune deletes it"},
+			api: full, given: given, want: wants, prior: []planner.Record{mine}, findings: []string{leftOver, refused + ", or --prune deletes it"},
 		},
 		"one that it adopted": {
-			api: full, have: have, want: wants, prior: []planner.Record{known("work_item/web/b", here(1), "name=Beta")}, findings: []string{refused},
+			api: full, given: given, want: wants, prior: []planner.Record{known("work_item/web/b", here(1), "name=Beta")}, findings: []string{refused},
 		},
 		"nor is what is not pruned": {
-			api: full, have: have, want: wants, prior: []planner.Record{known("work_item/web/b", here(1), "name=Beta")}, options: prune,
+			api: full, given: given, want: wants, prior: []planner.Record{known("work_item/web/b", here(1), "name=Beta")}, options: prune,
 			findings: []string{"warning not-made: 1 object no longer in the manifest is not deleted, since planform did not create it: work_item/web/b; planform state rm ADDRESS stops tracking one", refused},
 		},
 		"what is gone on the service does not matter": {
@@ -253,7 +253,7 @@ func TestAnObjectIsNotCreatedAgainUnderAnotherKey(t *testing.T) {
 			findings: []string{leftOver},
 		},
 		"what is pruned is told": {
-			api: full, have: have, want: wants, prior: []planner.Record{mine}, options: prune, steps: []string{"create work_item/web/bb", "delete work_item/web/b"},
+			api: full, given: given, want: wants, prior: []planner.Record{mine}, options: prune, steps: []string{"create work_item/web/bb", "delete work_item/web/b"},
 			findings: []string{"warning another-key: work_item/web/bb is created, and work_item/web/b with the same name is deleted; if it was renamed, add `previously: b` to the new entry"},
 		},
 	})

@@ -17,23 +17,23 @@ func TestAChangedNameIsTakenForARename(t *testing.T) {
 	t.Parallel()
 	const hint = "; if it was renamed, add `previously: fix-tge-login` to the new entry; to delete it, use --prune"
 	login := made("work_item/web/fix-tge-login", countOf(2), "identifier=WEB-2", "name=Fix tge login", "priority=high")
-	have := func(s *pendingReads) {
+	given := func(s *fakeService) {
 		for n, name := range []string{"", "Open", "Fix tge login", "Close"} {
 			if name != "" {
-				s.have("work_item", web, countOf(n), "sequence_id="+string(rune('0'+n)), "name="+name, "priority=high")
+				s.given("work_item", web, countOf(n), "sequence_id="+string(rune('0'+n)), "name="+name, "priority=high")
 			}
 		}
 	}
 	beside := []planner.Record{made("work_item/web/open", countOf(1), "identifier=WEB-1", "name=Open"), made("work_item/web/close", countOf(3), "identifier=WEB-3", "name=Close")}
 	checkRules(t, map[string]rule{
 		"by a similar name": {
-			api: full, have: have, prior: []planner.Record{login},
+			api: full, given: given, prior: []planner.Record{login},
 			want:     func(w *wanted) { website(w).put("work_item/web/fix-the-login", "name=Fix the login") },
 			steps:    []string{"create work_item/web/fix-the-login"},
 			findings: []string{"warning renamed: work_item/web/fix-tge-login (WEB-2) was created by an earlier apply and is no longer in the manifest, and work_item/web/fix-the-login is created" + hint},
 		},
 		"by its neighbours": {
-			api: full, have: have, prior: append([]planner.Record{login}, beside...),
+			api: full, given: given, prior: append([]planner.Record{login}, beside...),
 			want: func(w *wanted) {
 				website(w).put("work_item/web/open", "name=Open").put("work_item/web/let-people-in", "name=Let people in").put("work_item/web/close", "name=Close")
 			},
@@ -41,25 +41,25 @@ func TestAChangedNameIsTakenForARename(t *testing.T) {
 			findings: []string{"warning renamed: work_item/web/fix-tge-login (WEB-2) was created by an earlier apply and is no longer in the manifest, and work_item/web/let-people-in is created" + hint},
 		},
 		"by its other fields": {
-			api: full, have: have, prior: []planner.Record{login},
+			api: full, given: given, prior: []planner.Record{login},
 			want:     func(w *wanted) { website(w).put("work_item/web/let-people-in", "name=Let people in", "priority=high") },
 			steps:    []string{"create work_item/web/let-people-in"},
 			findings: []string{"warning renamed: work_item/web/fix-tge-login (WEB-2) was created by an earlier apply and is no longer in the manifest, and work_item/web/let-people-in is created" + hint},
 		},
 		"not where a key is written": {
-			api: full, have: have, prior: []planner.Record{login},
+			api: full, given: given, prior: []planner.Record{login},
 			want:     func(w *wanted) { website(w).put("work_item/web/login", "name=Fix the login", "priority=high") },
 			steps:    []string{"create work_item/web/login"},
 			findings: []string{"warning orphaned: 1 object created by an earlier apply is no longer in the manifest: work_item/web/fix-tge-login (WEB-2); to delete it, use --prune"},
 		},
 		"not where the fields differ": {
-			api: full, have: have, prior: []planner.Record{login},
+			api: full, given: given, prior: []planner.Record{login},
 			want:     func(w *wanted) { website(w).put("work_item/web/let-people-in", "name=Let people in", "priority=low") },
 			steps:    []string{"create work_item/web/let-people-in"},
 			findings: []string{"warning orphaned: 1 object created by an earlier apply is no longer in the manifest: work_item/web/fix-tge-login (WEB-2); to delete it, use --prune"},
 		},
 		"also before it is deleted": {
-			api: full, have: have, prior: []planner.Record{login}, options: func(in *planner.Input) { in.Prune = true },
+			api: full, given: given, prior: []planner.Record{login}, options: func(in *planner.Input) { in.Prune = true },
 			want:     func(w *wanted) { website(w).put("work_item/web/fix-the-login", "name=Fix the login") },
 			steps:    []string{"create work_item/web/fix-the-login", "delete work_item/web/fix-tge-login"},
 			findings: []string{"warning another-key: work_item/web/fix-the-login is created, and work_item/web/fix-tge-login is deleted; if it was renamed, add `previously: fix-tge-login` to the new entry"},
@@ -70,7 +70,7 @@ func TestAChangedNameIsTakenForARename(t *testing.T) {
 func TestWithoutPruneOrphansAreListed(t *testing.T) {
 	t.Parallel()
 	s := newService(t, full)
-	s.have("project", "", web, "identifier=WEB", "name=Website")
+	s.given("project", "", web, "identifier=WEB", "name=Website")
 	for n := range 7 {
 		r := made(resource.NewAddress("work_item", "web", string(rune('a'+n))), countOf(n+1), "identifier=WEB-"+string(rune('1'+n)), "name=X")
 		s.in.Prior[r.Address] = r

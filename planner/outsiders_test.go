@@ -6,21 +6,21 @@ import "testing"
 func TestOutsidersAreReportedAndNotSent(t *testing.T) {
 	t.Parallel()
 	ada, bob, gus := uuid(0xc, 1), uuid(0xc, 2), uuid(0xc, 3)
-	people := func(s *pendingReads) {
-		s.have("member", "", ada, "email=ada@example.com").have("member", "", bob, "email=bob@example.com").have("member", "", gus, "email=gus@example.com")
+	people := func(s *fakeService) {
+		s.given("member", "", ada, "email=ada@example.com").given("member", "", bob, "email=bob@example.com").given("member", "", gus, "email=gus@example.com")
 		s.members["project_member "+web], s.me = []string{ada}, ada
 	}
-	item := func(assignees string) func(*pendingReads) {
-		return func(s *pendingReads) {
+	item := func(assignees string) func(*fakeService) {
+		return func(s *fakeService) {
 			people(s)
-			s.have("work_item", web, uuid(9, 1), "sequence_id=7", "name=Pay")
+			s.given("work_item", web, uuid(9, 1), "sequence_id=7", "name=Pay")
 			s.find(uuid(9, 1)).row["assignees"] = []any{assignees}
 			s.in.Prior["work_item/web/pay"] = known("work_item/web/pay", uuid(9, 1), "identifier=WEB-7", "name=Pay")
 		}
 	}
 	checkRules(t, map[string]rule{
 		"a new item is given to those who are in": {
-			api: full, have: people,
+			api: full, given: people,
 			want: func(w *wanted) {
 				w.put("project/web", "id="+web).put("work_item/web/pay", "name=Pay", "assignees=ada@example.com,gus@example.com")
 			},
@@ -30,28 +30,28 @@ func TestOutsidersAreReportedAndNotSent(t *testing.T) {
 			},
 		},
 		"nothing is written again and again": {
-			api: full, have: item(ada),
+			api: full, given: item(ada),
 			want: func(w *wanted) {
 				w.put("project/web", "id="+web).put("work_item/web/pay", "name=Pay", "assignees=ada@example.com,gus@example.com")
 			},
 			steps: []string{"not_possible work_item/web/pay: the service accepts only members of project/web as assignees: add gus@example.com to its members"},
 		},
 		"whom the manifest brings in is in": {
-			api: full, have: item(ada),
+			api: full, given: item(ada),
 			want: func(w *wanted) {
 				w.put("project/web", "id="+web, "members=bob@example.com").put("work_item/web/pay", "name=Pay", "assignees=bob@example.com")
 			},
 			steps: []string{"add_members project/web#members 1", "update work_item/web/pay assignees"},
 		},
 		"what is as it should be takes no look at who is in": {
-			api: full, have: item(gus),
+			api: full, given: item(gus),
 			want: func(w *wanted) {
 				w.put("project/web", "id="+web).put("work_item/web/pay", "name=Pay", "assignees=gus@example.com")
 			},
 			reads: []string{"projects/" + web + "/", "members/", "projects/" + web + "/work-items/" + uuid(9, 1) + "/"},
 		},
 		"in a new project are who makes it, who leads it, and its members": {
-			api: full, have: people,
+			api: full, given: people,
 			want: func(w *wanted) {
 				w.put("project/new", "identifier=NEW", "name=New", "lead=bob@example.com", "default_assignee=gus@example.com", "module_view=true")
 				w.put("module/new/m", "name=M", "members=bob@example.com,ada@example.com,gus@example.com")

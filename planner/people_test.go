@@ -14,23 +14,23 @@ func TestPeopleAreShownByTheirNames(t *testing.T) {
 	t.Parallel()
 	ada, bob := uuid(0xc, 1), uuid(0xc, 2)
 	for name, c := range map[string]struct {
-		have func(*pendingReads)
-		want func(*wanted)
-		text string // somewhere in the plan
+		given func(*fakeService)
+		want  func(*wanted)
+		text  string // somewhere in the plan
 	}{
 		"who leads no more": {
-			func(s *pendingReads) { s.have("teamspace", "", uuid(7, 1), "name=Platform", "lead="+ada) },
+			func(s *fakeService) { s.given("teamspace", "", uuid(7, 1), "name=Platform", "lead="+ada) },
 			func(w *wanted) { w.put("teamspace/platform", "name=Platform", "lead!") },
 			"teamspace/platform lead: ada@example.com",
 		},
 		"whom an ID replaces": {
-			func(s *pendingReads) { s.have("teamspace", "", uuid(7, 1), "name=Platform", "lead="+ada) },
+			func(s *fakeService) { s.given("teamspace", "", uuid(7, 1), "name=Platform", "lead="+ada) },
 			func(w *wanted) { w.put("teamspace/platform", "name=Platform", "lead="+bob) },
 			"teamspace/platform lead: ada@example.com",
 		},
 		"to whom an item is assigned no more": {
-			func(s *pendingReads) {
-				s.have("work_item", web, uuid(9, 1), "name=Pay")
+			func(s *fakeService) {
+				s.given("work_item", web, uuid(9, 1), "name=Pay")
 				s.find(uuid(9, 1)).row["assignees"] = []any{ada, bob}
 			},
 			func(w *wanted) {
@@ -39,8 +39,8 @@ func TestPeopleAreShownByTheirNames(t *testing.T) {
 			"work_item/web/pay assignees: ada@example.com\nbob@example.com",
 		},
 		"and which labels it loses": {
-			func(s *pendingReads) {
-				s.have("work_item", web, uuid(9, 1), "name=Pay").have("label", web, uuid(4, 1), "name=backend")
+			func(s *fakeService) {
+				s.given("work_item", web, uuid(9, 1), "name=Pay").given("label", web, uuid(4, 1), "name=backend")
 				s.find(uuid(9, 1)).row["labels"] = []any{uuid(4, 1)}
 			},
 			func(w *wanted) {
@@ -49,7 +49,7 @@ func TestPeopleAreShownByTheirNames(t *testing.T) {
 			"work_item/web/pay labels: backend",
 		},
 		"who leaves a project": {
-			func(s *pendingReads) {
+			func(s *fakeService) {
 				s.members["project_member "+web], s.in.Prune = []string{ada, bob}, true
 				s.in.Prior["project/web#members"] = planner.Record{Address: "project/web#members", ID: web, Members: []string{bob}, Sources: presence()}
 			},
@@ -57,7 +57,7 @@ func TestPeopleAreShownByTheirNames(t *testing.T) {
 			"project/web#members: bob@example.com",
 		},
 		"nobody: then nothing is read": {
-			func(s *pendingReads) { s.have("teamspace", "", uuid(7, 1), "name=Platform", "lead="+ada) },
+			func(s *fakeService) { s.given("teamspace", "", uuid(7, 1), "name=Platform", "lead="+ada) },
 			func(w *wanted) { w.put("teamspace/platform", "name=Platform", "lead="+ada) },
 			"",
 		},
@@ -65,9 +65,9 @@ func TestPeopleAreShownByTheirNames(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newService(t, full)
-			s.have("project", "", web, "identifier=WEB", "name=Website")
-			s.have("member", "", ada, "email=ada@example.com").have("member", "", bob, "email=bob@example.com")
-			c.have(s)
+			s.given("project", "", web, "identifier=WEB", "name=Website")
+			s.given("member", "", ada, "email=ada@example.com").given("member", "", bob, "email=bob@example.com")
+			c.given(s)
 			w := want(t)
 			c.want(w)
 			plan := s.mustPlan(w.all())

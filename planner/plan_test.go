@@ -101,22 +101,22 @@ func side(s *string) string {
 }
 
 // rich has a bit of everything: what exists, what is new, what somebody changed, what is adopted, and what cannot be done.
-func rich(t *testing.T, api resource.API) (*pendingReads, []*resource.Object) {
+func rich(t *testing.T, api resource.API) (*fakeService, []*resource.Object) {
 	t.Helper()
 	s := newService(t, api)
-	s.have("project", "", web, "identifier=WEB", "name=Website", "description=Public site")
-	s.have("cycle", web, uuid(2, 1), "name=Sprint 14").have("module", web, uuid(0xd, 1), "name=Checkout")
-	s.have("state", web, uuid(3, 1), "name=Todo").have("state", web, uuid(3, 2), "name=In Progress")
-	s.have("label", web, uuid(4, 1), "name=backend")
-	s.have("estimate", web, uuid(0xe, 1), "name=Points").have("estimate_point", uuid(0xe, 1), uuid(0xe, 3), "value=3")
-	s.have("member", "", uuid(0xc, 1), "email=ada@example.com", "display_name=ada")
+	s.given("project", "", web, "identifier=WEB", "name=Website", "description=Public site")
+	s.given("cycle", web, uuid(2, 1), "name=Sprint 14").given("module", web, uuid(0xd, 1), "name=Checkout")
+	s.given("state", web, uuid(3, 1), "name=Todo").given("state", web, uuid(3, 2), "name=In Progress")
+	s.given("label", web, uuid(4, 1), "name=backend")
+	s.given("estimate", web, uuid(0xe, 1), "name=Points").given("estimate_point", uuid(0xe, 1), uuid(0xe, 3), "value=3")
+	s.given("member", "", uuid(0xc, 1), "email=ada@example.com", "display_name=ada")
 	s.members["project_member "+web] = []string{uuid(0xc, 1)}
-	s.have("work_item", web, uuid(9, 7), "sequence_id=7", "name=Shop", "description_html=<p>Old</p>", "state="+uuid(3, 1), "priority=low")
-	s.have("link", uuid(9, 7), uuid(0xa, 1), "url=https://example.com/shop", "title=Old shop")
-	s.have("initiative_label", "", uuid(5, 1), "name=Growth", "color=#000000")
-	s.have("initiative", "", uuid(6, 1), "name=First quarter")
-	s.have("teamspace", "", uuid(7, 1), "name=Platform", "lead="+uuid(0xc, 2), "description_html=<p>Keeps it <b>up</b></p>")
-	s.have("customer", "", uuid(8, 1), "name=Globex").have("customer_request", uuid(8, 1), uuid(0xb, 1), "title=Single sign-on", "description=")
+	s.given("work_item", web, uuid(9, 7), "sequence_id=7", "name=Shop", "description_html=<p>Old</p>", "state="+uuid(3, 1), "priority=low")
+	s.given("link", uuid(9, 7), uuid(0xa, 1), "url=https://example.com/shop", "title=Old shop")
+	s.given("initiative_label", "", uuid(5, 1), "name=Growth", "color=#000000")
+	s.given("initiative", "", uuid(6, 1), "name=First quarter")
+	s.given("teamspace", "", uuid(7, 1), "name=Platform", "lead="+uuid(0xc, 2), "description_html=<p>Keeps it <b>up</b></p>")
+	s.given("customer", "", uuid(8, 1), "name=Globex").given("customer_request", uuid(8, 1), uuid(0xb, 1), "title=Single sign-on", "description=")
 	s.in.Prior["project/web"] = known("project/web", web, "identifier=WEB", "name=Website", "description=Public site")
 	s.in.Prior["work_item/web/shop"] = known("work_item/web/shop", uuid(9, 7), "identifier=WEB-7", "name=Shop", "priority=high")
 	named := func(fields string) []string { // names need the wider API
@@ -176,7 +176,7 @@ func TestBuildIsDeterministicAndLeavesItsInputAlone(t *testing.T) {
 func TestADependencyCycleIsAnErrorWithAPosition(t *testing.T) {
 	t.Parallel()
 	s := newService(t, full)
-	s.have("project", "", web, "identifier=WEB")
+	s.given("project", "", web, "identifier=WEB")
 	w := want(t).put("project/web", "id="+web).put("work_item/web/a", "name=A", "parent=@work_item/web/b").put("work_item/web/b", "name=B", "parent=@work_item/web/a")
 	plan, found := s.plan(w.all())
 	if plan != nil || len(found) != 1 {
@@ -215,11 +215,11 @@ func TestThePlanKnowsTheDialectOfTheService(t *testing.T) {
 				s := newService(t, documented)
 				w := want(t)
 				for i := range max(1, len(tt.rows)) {
-					s.have("customer", "", uuid(8, i))
+					s.given("customer", "", uuid(8, i))
 					w.put(resource.Address(fmt.Sprintf("customer/c%d", i)), "id="+uuid(8, i)).put(resource.Address(fmt.Sprintf("customer_request/c%d/r", i)), "title=R")
 				}
 				for i, row := range tt.rows {
-					s.have("customer_request", uuid(8, i), uuid(0xb, i), row)
+					s.given("customer_request", uuid(8, i), uuid(0xb, i), row)
 				}
 				if diff := cmp.Diff(tt.want, s.mustPlan(w.all()).Dialects); diff != "" {
 					t.Fatal(diff)

@@ -14,9 +14,9 @@ func TestWhatTheManifestLeavesToPeopleIsNotCompared(t *testing.T) {
 		known("work_item/web/pay", pay, "name=Pay", "priority=high", "start_date=2026-12-01"),
 		{Address: "cycle/web/s1#work_items", Members: []string{pay}, Sources: presence()},
 	}
-	have := func(s *pendingReads) {
-		s.have("cycle", web, s1, "name=One").have("cycle", web, s2, "name=Two", "start_date=2027-01-01", "end_date=2027-01-15")
-		s.have("work_item", web, pay, "sequence_id=1", "name=Pay", "priority=low", "start_date=2026-12-01")
+	given := func(s *fakeService) {
+		s.given("cycle", web, s1, "name=One").given("cycle", web, s2, "name=Two", "start_date=2027-01-01", "end_date=2027-01-15")
+		s.given("work_item", web, pay, "sequence_id=1", "name=Pay", "priority=low", "start_date=2026-12-01")
 		s.members["cycle_work_item "+s2] = []string{pay} // somebody moved it
 	}
 	item := func(fields ...string) func(*wanted) {
@@ -29,42 +29,42 @@ func TestWhatTheManifestLeavesToPeopleIsNotCompared(t *testing.T) {
 	overridden := func(in *planner.Input) { in.OnDrift = planner.Fail }
 	checkRules(t, map[string]rule{
 		"without a policy, people's changes are taken back": {
-			api: full, have: have, prior: prior, want: item(),
+			api: full, given: given, prior: prior, want: item(),
 			steps: []string{"update work_item/web/pay priority", "add_members cycle/web/s1#work_items 1"},
 		},
 		"fields that are people's stay as they are, and so do cycles": {
-			api: full, have: have, prior: prior, want: item("ignore_changes=priority,cycle"),
+			api: full, given: given, prior: prior, want: item("ignore_changes=priority,cycle"),
 		},
 		"also where the manifest changed": {
-			api: full, have: have, prior: prior, want: item("start_date=2026-12-24", "ignore_changes=priority,cycle,start_date"),
+			api: full, given: given, prior: prior, want: item("start_date=2026-12-24", "ignore_changes=priority,cycle,start_date"),
 		},
 		"also when pruning": {
-			api: full, have: have, prior: prior, want: item("ignore_changes=all"), options: prune,
+			api: full, given: given, prior: prior, want: item("ignore_changes=all"), options: prune,
 		},
 		"what is not named is compared": {
-			api: full, have: have, prior: prior, want: item("ignore_changes=start_date,cycle"), steps: []string{"update work_item/web/pay priority"},
+			api: full, given: given, prior: prior, want: item("ignore_changes=start_date,cycle"), steps: []string{"update work_item/web/pay priority"},
 		},
 		"a new object gets all of its fields": {
 			api: full, want: func(w *wanted) {
 				w.put("project/web", "id="+web).put("cycle/web/s1", "id="+s1).put("work_item/web/new", "name=New", "priority=high", "cycle=@cycle/web/s1", "ignore_changes=all")
 			},
-			have:  func(s *pendingReads) { s.have("cycle", web, s1, "name=One") },
+			given: func(s *fakeService) { s.given("cycle", web, s1, "name=One") },
 			steps: []string{"create work_item/web/new", "add_members cycle/web/s1#work_items 1"},
 		},
 		"an update that always says a field says it as the service has it": {
-			api: full, have: have, want: func(w *wanted) {
+			api: full, given: given, want: func(w *wanted) {
 				w.put("project/web", "id="+web).put("cycle/web/s2", "id="+s2, "name=Second", "start_date=2026-01-01", "end_date=2026-01-15", "ignore_changes=start_date,end_date")
 			},
 			steps: []string{"update cycle/web/s2 name"},
 		},
 		"an object's own policy of drift goes before the flag": {
-			api: full, have: have, prior: prior[:1], options: overridden, want: func(w *wanted) {
+			api: full, given: given, prior: prior[:1], options: overridden, want: func(w *wanted) {
 				w.put("project/web", "id="+web).put("work_item/web/pay", "name=Pay", "priority=high", "on_drift=overwrite")
 			},
 			steps: []string{"update work_item/web/pay priority"},
 		},
 		"the way out of a policy that fails is the policy": {
-			api: full, have: have, prior: prior[:1], want: func(w *wanted) {
+			api: full, given: given, prior: prior[:1], want: func(w *wanted) {
 				w.put("project/web", "id="+web).put("work_item/web/pay", "name=Pay", "priority=high", "on_drift=fail")
 			},
 			findings: []string{
@@ -72,7 +72,7 @@ func TestWhatTheManifestLeavesToPeopleIsNotCompared(t *testing.T) {
 			},
 		},
 		"and can keep what the run would overwrite": {
-			api: full, have: have, prior: prior[:1], want: func(w *wanted) {
+			api: full, given: given, prior: prior[:1], want: func(w *wanted) {
 				w.put("project/web", "id="+web).put("work_item/web/pay", "name=Pay", "priority=high", "on_drift=keep")
 			},
 		},
@@ -83,7 +83,7 @@ func TestAFieldThatIsKeptIsSentAsTheServiceHasIt(t *testing.T) {
 	t.Parallel()
 	id := uuid(2, 2)
 	s := newService(t, full)
-	s.have("project", "", web, "identifier=WEB").have("cycle", web, id, "name=Two", "start_date=2027-01-01", "end_date=2027-01-15")
+	s.given("project", "", web, "identifier=WEB").given("cycle", web, id, "name=Two", "start_date=2027-01-01", "end_date=2027-01-15")
 	s.in.Prior["cycle/web/s2"] = known("cycle/web/s2", id, "name=Two", "start_date=2026-12-01", "end_date=2027-01-15")
 	plan := s.mustPlan(want(t).put("project/web", "id="+web).
 		put("cycle/web/s2", "name=Second", "start_date=2026-12-01", "end_date=2027-01-15", "on_drift=keep").all())
@@ -104,7 +104,7 @@ func TestAFieldThatIsKeptIsSentAsTheServiceHasIt(t *testing.T) {
 func TestLinksThatPeopleTookOutOfTheirTextStayOut(t *testing.T) {
 	t.Parallel()
 	s := newService(t, full)
-	s.have("project", "", web, "identifier=WEB", "name=Website")
+	s.given("project", "", web, "identifier=WEB", "name=Website")
 	wanted := func() []*resource.Object {
 		return want(t).put("project/web", "id="+web).put("work_item/web/a", "name=A").
 			put("work_item/web/b", "name=B", to("description", "work_item/web/a"), "ignore_changes=description").all()
@@ -120,7 +120,7 @@ func TestAFieldThatIsPeoplesIsSentAsTheServiceHasIt(t *testing.T) {
 	t.Parallel()
 	id := uuid(2, 2)
 	s := newService(t, full)
-	s.have("project", "", web, "identifier=WEB").have("cycle", web, id, "name=Two", "start_date=2027-01-01", "end_date=2027-01-15")
+	s.given("project", "", web, "identifier=WEB").given("cycle", web, id, "name=Two", "start_date=2027-01-01", "end_date=2027-01-15")
 	plan := s.mustPlan(want(t).put("project/web", "id="+web).
 		put("cycle/web/s2", "id="+id, "name=Second", "start_date=2026-01-01", "end_date=2026-01-15", "ignore_changes=start_date,end_date").all())
 	sent := map[string]string{}

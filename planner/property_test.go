@@ -16,7 +16,7 @@ import (
 
 // randomManifest wants objects of every kind that the API can make, as documents:
 // each document can stand anywhere among the others.
-func randomManifest(r *rand.Rand) (documents [][]func(*wanted), have func(*pendingReads)) {
+func randomManifest(r *rand.Rand) (documents [][]func(*wanted), given func(*fakeService)) {
 	put := func(address, fields string) func(*wanted) {
 		return func(w *wanted) { w.put(resource.Address(address), strings.Split(fields, "|")...) }
 	}
@@ -62,17 +62,17 @@ func randomManifest(r *rand.Rand) (documents [][]func(*wanted), have func(*pendi
 		},
 		[]func(*wanted){put("page/handbook", "name=Handbook|description=# How we work")},
 	)
-	return documents, func(s *pendingReads) {
+	return documents, func(s *fakeService) {
 		for p := range projects {
-			s.have("project", "", uuid(1, p), fmt.Sprintf("identifier=P%d", p), "name=Old", "description=")
+			s.given("project", "", uuid(1, p), fmt.Sprintf("identifier=P%d", p), "name=Old", "description=")
 			for c := range 3 {
-				s.have("cycle", uuid(1, p), uuid(2, 10*p+c), fmt.Sprintf("name=Cycle %d", c))
+				s.given("cycle", uuid(1, p), uuid(2, 10*p+c), fmt.Sprintf("name=Cycle %d", c))
 			}
 		}
-		s.have("initiative_label", "", uuid(5, 1), "name=Growth", "color=#000000")
-		s.have("initiative", "", uuid(6, 1), "name=First quarter")
-		s.have("teamspace", "", uuid(7, 1), "name=Platform")
-		s.have("customer", "", uuid(8, 1), "name=Globex")
+		s.given("initiative_label", "", uuid(5, 1), "name=Growth", "color=#000000")
+		s.given("initiative", "", uuid(6, 1), "name=First quarter")
+		s.given("teamspace", "", uuid(7, 1), "name=Platform")
+		s.given("customer", "", uuid(8, 1), "name=Globex")
 	}
 }
 
@@ -88,16 +88,16 @@ func assemble(t *testing.T, documents [][]func(*wanted)) []*resource.Object {
 }
 
 // eachRandom runs a property for some manifests under both APIs.
-func eachRandom(t *testing.T, check func(t *testing.T, r *rand.Rand, s *pendingReads, documents [][]func(*wanted))) {
+func eachRandom(t *testing.T, check func(t *testing.T, r *rand.Rand, s *fakeService, documents [][]func(*wanted))) {
 	t.Helper()
 	for _, api := range []resource.API{resource.Documented, resource.V1} {
 		for seed := range uint64(8) {
 			t.Run(fmt.Sprintf("%s/%d", api, seed), func(t *testing.T) {
 				t.Parallel()
 				r := rand.New(rand.NewPCG(seed, 7))
-				documents, have := randomManifest(r)
+				documents, given := randomManifest(r)
 				s := newService(t, api)
-				have(s)
+				given(s)
 				check(t, r, s, documents)
 			})
 		}
@@ -106,7 +106,7 @@ func eachRandom(t *testing.T, check func(t *testing.T, r *rand.Rand, s *pendingR
 
 func TestAfterApplyingAPlanTheNextOneIsEmpty(t *testing.T) {
 	t.Parallel()
-	eachRandom(t, func(t *testing.T, _ *rand.Rand, s *pendingReads, documents [][]func(*wanted)) {
+	eachRandom(t, func(t *testing.T, _ *rand.Rand, s *fakeService, documents [][]func(*wanted)) {
 		t.Helper()
 		objects := assemble(t, documents)
 		s.makeAll(objects)
@@ -122,7 +122,7 @@ func TestAfterApplyingAPlanTheNextOneIsEmpty(t *testing.T) {
 
 func TestWithoutAStateNothingIsCreatedTwice(t *testing.T) {
 	t.Parallel()
-	eachRandom(t, func(t *testing.T, _ *rand.Rand, s *pendingReads, documents [][]func(*wanted)) {
+	eachRandom(t, func(t *testing.T, _ *rand.Rand, s *fakeService, documents [][]func(*wanted)) {
 		t.Helper()
 		objects := assemble(t, documents)
 		s.makeAll(objects)
@@ -146,7 +146,7 @@ func TestWithoutAStateNothingIsCreatedTwice(t *testing.T) {
 
 func TestTheOrderOfDocumentsDoesNotChangeWhatIsDone(t *testing.T) {
 	t.Parallel()
-	eachRandom(t, func(t *testing.T, r *rand.Rand, s *pendingReads, documents [][]func(*wanted)) {
+	eachRandom(t, func(t *testing.T, r *rand.Rand, s *fakeService, documents [][]func(*wanted)) {
 		t.Helper()
 		shuffled := slices.Clone(documents)
 		r.Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })

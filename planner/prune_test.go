@@ -27,25 +27,25 @@ func pruning(in *planner.Input) { in.Prune = true }
 func TestPrune(t *testing.T) {
 	t.Parallel()
 	a, b, c := uuid(9, 1), uuid(9, 2), uuid(9, 3)
-	items := func(s *pendingReads) {
-		s.have("work_item", web, a, "name=A").have("work_item", web, b, "name=B", "parent="+a).have("work_item", web, c, "name=C")
+	items := func(s *fakeService) {
+		s.given("work_item", web, a, "name=A").given("work_item", web, b, "name=B", "parent="+a).given("work_item", web, c, "name=C")
 	}
-	linked := func(s *pendingReads) { items(s); s.have("link", a, uuid(0xa, 1), "url=https://example.com/a/b") }
+	linked := func(s *fakeService) { items(s); s.given("link", a, uuid(0xa, 1), "url=https://example.com/a/b") }
 	project := func(w *wanted) { w.put("project/web", "id="+web) }
 	link := made("link/web/a/https://example.com/a/b", uuid(0xa, 1))
 	checkRules(t, map[string]rule{
 		"without the flag nothing goes, and the plan says how much is left over": {
-			api: full, have: items, want: project,
+			api: full, given: items, want: project,
 			prior:    []planner.Record{made("work_item/web/a", a), made("work_item/web/b", b), known("work_item/web/c", c)},
 			findings: []string{"warning orphaned: 2 objects created by an earlier apply are no longer in the manifest: work_item/web/a, work_item/web/b; to delete them, use --prune"},
 		},
 		"what planform made and nobody wants goes, what is below before what is above": {
-			api: full, have: items, want: project, options: pruning,
+			api: full, given: items, want: project, options: pruning,
 			prior: []planner.Record{made("work_item/web/a", a), made("work_item/web/b", b, "parent="+a), made("work_item/web/c", c)},
 			steps: []string{"delete work_item/web/c", "delete work_item/web/b", "delete work_item/web/a"},
 		},
 		"what lived in something that is named nowhere any more is found by its identifier": {
-			api: full, have: linked, options: pruning, want: func(*wanted) {},
+			api: full, given: linked, options: pruning, want: func(*wanted) {},
 			prior: []planner.Record{{Address: "work_item/site/c", ID: c, Identifier: "WEB-3", CreatedByUs: true, Sources: presence()}, made("link/site/a/x", uuid(0xa, 1)), known("work_item/site/a", a)},
 			steps: []string{"delete link/site/a/x", "delete work_item/site/c"},
 			findings: []string{
@@ -53,45 +53,45 @@ func TestPrune(t *testing.T) {
 			},
 		},
 		"unless nothing tells it": {
-			api: full, have: linked, options: pruning, want: func(*wanted) {},
+			api: full, given: linked, options: pruning, want: func(*wanted) {},
 			prior: []planner.Record{made("work_item/site/c", c)},
 			steps: []string{"not_possible work_item/site/c: it would be deleted, but the ID of project/site is not known"},
 		},
 		"a changed key looks like that, and is asked about": {
 			api: full, options: pruning,
-			have:     func(s *pendingReads) { s.have("work_item", web, c, "name=C", "external_source=planform") },
+			given:    func(s *fakeService) { s.given("work_item", web, c, "name=C", "external_source=planform") },
 			want:     func(w *wanted) { project(w); w.put("work_item/web/new", "name=C") },
 			prior:    []planner.Record{made("work_item/web/c", c, "name=C")},
 			steps:    []string{"create work_item/web/new", "delete work_item/web/c"},
 			findings: []string{"warning another-key: work_item/web/new is created, and work_item/web/c with the same name is deleted; if it was renamed, add `previously: c` to the new entry"},
 		},
 		"what lives in it goes along": {
-			api: full, have: linked, want: project, options: pruning,
+			api: full, given: linked, want: project, options: pruning,
 			prior: []planner.Record{made("work_item/web/a", a), made("work_item/web/b", b, "parent="+a), link},
 			steps: []string{"delete work_item/web/b", "delete work_item/web/a", "delete link/web/a/https://example.com/a/b: with work_item/web/a"},
 		},
 		"what lives in something that stays goes by itself": {
-			api: full, have: linked, want: func(w *wanted) { project(w); w.put("work_item/web/a", "name=A") }, options: pruning,
+			api: full, given: linked, want: func(w *wanted) { project(w); w.put("work_item/web/a", "name=A") }, options: pruning,
 			prior: []planner.Record{made("work_item/web/a", a, "name=A"), link},
 			steps: []string{"delete link/web/a/https://example.com/a/b"},
 		},
 		"a link whose URL has a fragment goes like any other": {
 			api: full, want: func(w *wanted) { project(w); w.put("work_item/web/a", "name=A") }, options: pruning,
-			have: func(s *pendingReads) {
-				s.have("work_item", web, a, "name=A").have("link", a, uuid(0xa, 1), "url=https://example.com/a#b")
+			given: func(s *fakeService) {
+				s.given("work_item", web, a, "name=A").given("link", a, uuid(0xa, 1), "url=https://example.com/a#b")
 			},
 			prior: []planner.Record{made("work_item/web/a", a, "name=A"), made("link/web/a/https://example.com/a#b", uuid(0xa, 1))},
 			steps: []string{"delete link/web/a/https://example.com/a#b"},
 		},
 		"what planform did not create stays": {
-			api: full, have: items, want: project, options: pruning,
+			api: full, given: items, want: project, options: pruning,
 			prior:    []planner.Record{known("work_item/web/a", a), made("work_item/web/c", c)},
 			steps:    []string{"delete work_item/web/c"},
 			findings: []string{"warning not-made: 1 object no longer in the manifest is not deleted, since planform did not create it: work_item/web/a; planform state rm ADDRESS stops tracking one"},
 		},
 		"and keeps what it is in": {
 			kept: 1,
-			api:  full, have: items, want: func(*wanted) {}, options: pruning,
+			api:  full, given: items, want: func(*wanted) {}, options: pruning,
 			prior: []planner.Record{made("project/web", web), known("work_item/web/a", a), made("work_item/web/b", b, "parent="+a)},
 			steps: []string{
 				"delete work_item/web/b",
@@ -102,10 +102,10 @@ func TestPrune(t *testing.T) {
 		"what stays for what somebody else put into it keeps all that it is below, with what they have": {
 			kept: 3,
 			api:  full, want: project, options: pruning,
-			have: func(s *pendingReads) {
+			given: func(s *fakeService) {
 				linked(s)
 				d := uuid(9, 4)
-				s.have("work_item", web, d, "name=D", "parent="+b).have("comment", d, uuid(0xb, 1), "comment_html=<p>Mine</p>")
+				s.given("work_item", web, d, "name=D", "parent="+b).given("comment", d, uuid(0xb, 1), "comment_html=<p>Mine</p>")
 			},
 			prior: []planner.Record{
 				made("work_item/web/a", a), link, made("work_item/web/b", b, "parent="+a), made("work_item/web/d", uuid(9, 4), "parent="+b),
@@ -119,9 +119,9 @@ func TestPrune(t *testing.T) {
 		"a project that goes is looked into down to what is in its work items": {
 			kept: 3,
 			api:  full, want: func(*wanted) {}, options: pruning,
-			have: func(s *pendingReads) {
+			given: func(s *fakeService) {
 				linked(s)
-				s.have("comment", b, uuid(0xb, 1), "comment_html=<p>Mine</p>")
+				s.given("comment", b, uuid(0xb, 1), "comment_html=<p>Mine</p>")
 			},
 			prior: []planner.Record{made("project/web", web), made("work_item/web/a", a), link, made("work_item/web/b", b, "parent="+a), made("work_item/web/c", c)},
 			steps: []string{
@@ -133,12 +133,12 @@ func TestPrune(t *testing.T) {
 		},
 		"what somebody else put below it keeps it": {
 			kept: 1,
-			api:  full, have: items, want: project, options: pruning,
+			api:  full, given: items, want: project, options: pruning,
 			prior: []planner.Record{made("work_item/web/a", a)},
 			steps: []string{`not_possible work_item/web/a: it would be deleted, but work item "B" below it stays`},
 		},
 		"unless the manifest moves that away": {
-			api: full, have: items, options: pruning,
+			api: full, given: items, options: pruning,
 			want:  func(w *wanted) { project(w); w.put("work_item/web/b", "id="+b, "parent!") },
 			prior: []planner.Record{made("work_item/web/a", a), made("work_item/web/b", b, "parent="+a)},
 			steps: []string{"update work_item/web/b parent", "delete work_item/web/a"},
@@ -146,15 +146,15 @@ func TestPrune(t *testing.T) {
 		"what somebody else put into a customer keeps it": {
 			kept: 1,
 			api:  full, want: func(*wanted) {}, options: pruning,
-			have: func(s *pendingReads) {
-				s.have("customer", "", uuid(8, 1), "name=Globex").have("customer_request", uuid(8, 1), uuid(0xb, 1), "title=SSO")
+			given: func(s *fakeService) {
+				s.given("customer", "", uuid(8, 1), "name=Globex").given("customer_request", uuid(8, 1), uuid(0xb, 1), "title=SSO")
 			},
 			prior: []planner.Record{made("customer/globex", uuid(8, 1))},
 			steps: []string{`not_possible customer/globex: it would be deleted, but planform did not create the customer request "SSO" in it`},
 		},
 		"also what they put into a work item": {
 			kept: 1,
-			api:  full, have: linked, want: project, options: pruning,
+			api:  full, given: linked, want: project, options: pruning,
 			prior: []planner.Record{made("work_item/web/a", a), made("work_item/web/b", b, "parent="+a)},
 			steps: []string{
 				"delete work_item/web/b",
@@ -163,15 +163,15 @@ func TestPrune(t *testing.T) {
 		},
 		"what somebody archived stays": {
 			api: full, want: project, options: pruning,
-			have:     func(s *pendingReads) { s.have("cycle", web, uuid(2, 1), "name=S", "archived_at=2026-11-20") },
+			given:    func(s *fakeService) { s.given("cycle", web, uuid(2, 1), "name=S", "archived_at=2026-11-20") },
 			prior:    []planner.Record{made("cycle/web/s", uuid(2, 1))},
 			findings: []string{"warning archived: cycle/web/s is archived on the service: left alone, with everything in it; restore it to have it deleted; planform state rm ADDRESS stops tracking one"},
 		},
 		"so does a work item, with who and what is in it": {
 			api: full, want: func(w *wanted) { project(w); w.put("work_item/web/b", "id="+b) }, options: pruning,
-			have: func(s *pendingReads) {
-				s.have("work_item", web, a, "name=A", "external_source=planform", "external_id=acme/work_item/web/a", "archived_at=2026-11-20")
-				s.have("work_item", web, b, "name=B").have("link", a, uuid(3, 9), "url=https://example.com/a/b")
+			given: func(s *fakeService) {
+				s.given("work_item", web, a, "name=A", "external_source=planform", "external_id=acme/work_item/web/a", "archived_at=2026-11-20")
+				s.given("work_item", web, b, "name=B").given("link", a, uuid(3, 9), "url=https://example.com/a/b")
 				s.members["work_item_blocked_by "+b] = []string{a}
 			},
 			prior: []planner.Record{
@@ -183,7 +183,7 @@ func TestPrune(t *testing.T) {
 		},
 		"and what is in it": {
 			api: full, want: project, options: pruning,
-			have:  func(s *pendingReads) { s.find(web).row["archived_at"] = "2026-11-20" },
+			given: func(s *fakeService) { s.find(web).row["archived_at"] = "2026-11-20" },
 			prior: []planner.Record{made("work_item/web/a", a)},
 			steps: []string{"not_possible work_item/web/a: it would be deleted, but project/web is archived, so its contents cannot be checked"},
 		},
@@ -192,41 +192,41 @@ func TestPrune(t *testing.T) {
 			prior: []planner.Record{made("work_item/web/a", a), made("work_item/web/b", b, "parent="+a), link},
 		},
 		"what the manifest has under another key is not deleted": {
-			api: full, have: items, options: pruning,
+			api: full, given: items, options: pruning,
 			want:  func(w *wanted) { project(w); w.put("work_item/web/other", "id="+c) },
 			prior: []planner.Record{made("work_item/web/c", c)},
 		},
 		"what has another address in the state is not deleted": {
-			api: full, have: items, want: project, options: pruning,
+			api: full, given: items, want: project, options: pruning,
 			prior: []planner.Record{made("work_item/web/c", c), made("work_item/web/d", c)},
 		},
 		"what is protected is an error": {
-			api: full, have: items, want: project, options: pruning,
+			api: full, given: items, want: project, options: pruning,
 			prior: []planner.Record{{Address: "work_item/web/c", ID: c, CreatedByUs: true, Sources: presence(), Protect: true}},
 			findings: []string{
 				"error protected: work_item/web/c is protected, and no longer in the manifest; add it again; to delete it, apply protect: false first",
 			},
 		},
 		"the documented operations delete nothing": {
-			api: documented, have: items, want: project, options: pruning,
+			api: documented, given: items, want: project, options: pruning,
 			prior: []planner.Record{made("work_item/web/c", c)},
 			steps: []string{"not_possible work_item/web/c: it would be deleted, but the documented operations cannot delete a work item: delete it in Plane, then run planform state rm work_item/web/c"},
 		},
 		"nor does the service delete everything": {
 			api: full, want: func(*wanted) {}, options: pruning,
-			have:  func(s *pendingReads) { s.have("page", "", uuid(0xe, 1), "name=Handbook") },
+			given: func(s *fakeService) { s.given("page", "", uuid(0xe, 1), "name=Handbook") },
 			prior: []planner.Record{made("page/handbook", uuid(0xe, 1))},
 			steps: []string{"not_possible page/handbook: it would be deleted, but API v1 cannot delete a page: delete it in Plane, then run planform state rm page/handbook"},
 		},
 		"a request that is sent twice deletes nothing more": {
-			api: full, have: items, want: project, options: pruning,
+			api: full, given: items, want: project, options: pruning,
 			prior: []planner.Record{{Address: "work_item/web/c", ID: c, CreatedByUs: true, Sources: presence(), PendingIntent: &planner.Intent{Action: planner.Delete}}},
 			steps: []string{"delete work_item/web/c"},
 		},
 		"what may have been made goes where its mark is found, and is forgotten where it is not": {
 			api: full, want: project, options: pruning,
-			have: func(s *pendingReads) {
-				s.have("work_item", web, c, "name=D", "external_source=planform", "external_id=acme/work_item/web/d")
+			given: func(s *fakeService) {
+				s.given("work_item", web, c, "name=D", "external_source=planform", "external_id=acme/work_item/web/d")
 			},
 			prior: []planner.Record{
 				{Address: "work_item/web/d", Sources: presence(), PendingIntent: &planner.Intent{Action: planner.Create, Name: "D"}},
@@ -236,8 +236,8 @@ func TestPrune(t *testing.T) {
 		},
 		"also with what it is in": {
 			api: full, want: func(*wanted) {}, options: pruning,
-			have: func(s *pendingReads) {
-				s.have("work_item", web, c, "name=D", "external_source=planform", "external_id=acme/work_item/web/d")
+			given: func(s *fakeService) {
+				s.given("work_item", web, c, "name=D", "external_source=planform", "external_id=acme/work_item/web/d")
 			},
 			prior: []planner.Record{
 				made("project/web", web), {Address: "work_item/web/d", Sources: presence(), PendingIntent: &planner.Intent{Action: planner.Create, Name: "D"}},
@@ -259,18 +259,18 @@ func TestPruneKeepsWhatOthersChanged(t *testing.T) {
 	t.Parallel()
 	a, b, c, label := uuid(9, 1), uuid(9, 2), uuid(9, 3), uuid(0xe, 1)
 	project := func(w *wanted) { w.put("project/web", "id="+web) }
-	item := func(fields ...string) func(*pendingReads) {
-		return func(s *pendingReads) { s.have("work_item", web, a, fields...) }
+	item := func(fields ...string) func(*fakeService) {
+		return func(s *fakeService) { s.given("work_item", web, a, fields...) }
 	}
 	const changed = "not_possible work_item/web/a: it would be deleted, but somebody changed its "
 	checkRules(t, map[string]rule{
 		"a field that differs from what was applied": {
-			api: full, want: project, options: pruning, have: item("name=B", "priority=high"), kept: 1,
+			api: full, want: project, options: pruning, given: item("name=B", "priority=high"), kept: 1,
 			prior: []planner.Record{made("work_item/web/a", a, "name=A", "priority=high")},
 			steps: []string{changed + "name since the last apply"},
 		},
 		"but not one whose outcome is unknown": {
-			api: full, want: project, options: pruning, have: item("name=B"),
+			api: full, want: project, options: pruning, given: item("name=B"),
 			prior: []planner.Record{func() planner.Record {
 				r := made("work_item/web/a", a, "name=A")
 				r.PendingIntent = &planner.Intent{Action: planner.Update}
@@ -279,36 +279,36 @@ func TestPruneKeepsWhatOthersChanged(t *testing.T) {
 			steps: []string{"delete work_item/web/a"},
 		},
 		"nor one that the service shows in a form of its own": {
-			api: full, want: project, options: pruning, have: item("name=A"),
+			api: full, want: project, options: pruning, given: item("name=A"),
 			prior: []planner.Record{made("work_item/web/a", a, "name=a", planner.ShownKey("name")+"="+planner.Shown("A"))},
 			steps: []string{"delete work_item/web/a"},
 		},
 		"a text in the other of two ways to write it": {
-			api: full, want: project, options: pruning, have: item("name=A", "description_html=<p>New</p>"),
+			api: full, want: project, options: pruning, given: item("name=A", "description_html=<p>New</p>"),
 			prior: []planner.Record{made("work_item/web/a", a, "name=A", "description=<p>Old</p>", "description_html=<p>New</p>")},
 			steps: []string{"delete work_item/web/a"},
 		},
 		"a label that somebody put on it": {
 			api: full, want: project, options: pruning, kept: 1,
-			have:  func(s *pendingReads) { s.have("label", web, label, "name=L"); item("name=A", "labels="+label)(s) },
+			given: func(s *fakeService) { s.given("label", web, label, "name=L"); item("name=A", "labels="+label)(s) },
 			prior: []planner.Record{made("work_item/web/a", a, "name=A", "labels=")},
 			steps: []string{changed + "labels since the last apply"},
 		},
 		"but not a label that was deleted": {
-			api: full, want: project, options: pruning, have: item("name=A", "labels="),
+			api: full, want: project, options: pruning, given: item("name=A", "labels="),
 			prior: []planner.Record{made("work_item/web/a", a, "name=A", "labels="+label)},
 			steps: []string{"delete work_item/web/a"},
 		},
 		"what no list shows of a project": {
-			api: full, want: func(*wanted) {}, options: pruning, have: item("name=A", "archived_at=2026-11-20"), kept: 1,
+			api: full, want: func(*wanted) {}, options: pruning, given: item("name=A", "archived_at=2026-11-20"), kept: 1,
 			prior: []planner.Record{made("project/web", web)},
 			steps: []string{"not_possible project/web: it would be deleted, but 1 work item that no list shows (archived, or a draft) is in it"},
 		},
 		"all of it goes where that is asked for, with what is below it": {
 			api: full, want: project, options: deletingChanged,
-			have: func(s *pendingReads) {
+			given: func(s *fakeService) {
 				item("name=B")(s)
-				s.have("work_item", web, b, "name=B", "parent="+a).have("work_item", web, c, "name=C", "parent="+b).have("comment", a, uuid(0xb, 1), "comment_html=<p>Mine</p>")
+				s.given("work_item", web, b, "name=B", "parent="+a).given("work_item", web, c, "name=C", "parent="+b).given("comment", a, uuid(0xb, 1), "comment_html=<p>Mine</p>")
 			},
 			prior: []planner.Record{made("work_item/web/a", a, "name=A")},
 			steps: []string{"delete work_item/web/a"},
@@ -316,14 +316,14 @@ func TestPruneKeepsWhatOthersChanged(t *testing.T) {
 		"but not what the manifest has below it": {
 			api: full, options: deletingChanged,
 			want:  func(w *wanted) { project(w); w.put("work_item/web/b", "id="+b, "name=B") },
-			have:  func(s *pendingReads) { item("name=B")(s); s.have("work_item", web, b, "name=B", "parent="+a) },
+			given: func(s *fakeService) { item("name=B")(s); s.given("work_item", web, b, "name=B", "parent="+a) },
 			prior: []planner.Record{made("work_item/web/a", a, "name=A")},
 			steps: []string{`not_possible work_item/web/a: it would be deleted, but work item "B" below it stays`},
 		},
 		"nor a state that has items": {
 			api: full, want: project, options: deletingChanged,
-			have: func(s *pendingReads) {
-				s.have("state", web, uuid(0xf, 1), "name=S")
+			given: func(s *fakeService) {
+				s.given("state", web, uuid(0xf, 1), "name=S")
 				item("name=A", "state="+uuid(0xf, 1))(s)
 			},
 			prior: []planner.Record{made("state/web/s", uuid(0xf, 1))},
@@ -337,9 +337,9 @@ func TestManyOrphansStayWithoutALookAtTheirContents(t *testing.T) {
 	t.Parallel()
 	const many, each = 61, 4 // links, comments, attachments and relations
 	s := newService(t, full)
-	s.have("project", "", web, "identifier=WEB", "name=Website")
+	s.given("project", "", web, "identifier=WEB", "name=Website")
 	for i := range many {
-		s.have("work_item", web, uuid(9, i), fmt.Sprintf("name=I%d", i)).have("comment", uuid(9, i), uuid(0xa, i), "comment_html=<p>Mine</p>")
+		s.given("work_item", web, uuid(9, i), fmt.Sprintf("name=I%d", i)).given("comment", uuid(9, i), uuid(0xa, i), "comment_html=<p>Mine</p>")
 		s.in.Prior[resource.Address(fmt.Sprintf("work_item/web/i%d", i))] = made(resource.Address(fmt.Sprintf("work_item/web/i%d", i)), uuid(9, i))
 	}
 	s.in.Prune = true
@@ -375,7 +375,7 @@ func TestCreatedByUsSurvivesANewKey(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newService(t, full)
-			s.have("project", "", web, "identifier=WEB", "name=Website").have("module", web, uuid(0xd, 1), "name=Checkout")
+			s.given("project", "", web, "identifier=WEB", "name=Website").given("module", web, uuid(0xd, 1), "name=Checkout")
 			s.in.Prior["module/web/old"] = made("module/web/old", uuid(0xd, 1), "name=Checkout")
 			objects := want(t).put("project/web", "id="+web).put("module/web/new", "name=Checkout").all()
 			s.in.Prune = prune
@@ -393,9 +393,9 @@ func TestCreatedByUsSurvivesANewKey(t *testing.T) {
 func TestOfTwoObjectsWithOneExternalIDTheSameIsAlwaysDeleted(t *testing.T) {
 	t.Parallel()
 	s := newService(t, full)
-	s.have("project", "", web, "identifier=WEB")
+	s.given("project", "", web, "identifier=WEB")
 	for i := range 5 {
-		s.have("work_item", web, uuid(9, i+1), "name=A", "external_source=planform", "external_id=acme/work_item/web/a")
+		s.given("work_item", web, uuid(9, i+1), "name=A", "external_source=planform", "external_id=acme/work_item/web/a")
 	}
 	s.in.Prune = true
 	s.in.Prior["work_item/web/a"] = planner.Record{Address: "work_item/web/a", Sources: presence(), PendingIntent: &planner.Intent{Action: planner.Create, Name: "A"}}
@@ -410,7 +410,7 @@ func TestOfTwoObjectsWithOneExternalIDTheSameIsAlwaysDeleted(t *testing.T) {
 func TestVanishedOrphansAreForgotten(t *testing.T) {
 	t.Parallel()
 	s := newService(t, full)
-	s.have("project", "", web, "identifier=WEB")
+	s.given("project", "", web, "identifier=WEB")
 	s.in.Prune = true
 	s.in.Prior["work_item/web/a"] = made("work_item/web/a", uuid(9, 1))
 	objects := want(t).put("project/web", "id="+web).all()
@@ -427,7 +427,7 @@ func TestVanishedOrphansAreForgotten(t *testing.T) {
 // TestAfterPruningThePlanIsEmpty is a property: whatever is taken out of a manifest goes, and nothing else.
 func TestAfterPruningThePlanIsEmpty(t *testing.T) {
 	t.Parallel()
-	eachRandom(t, func(t *testing.T, r *rand.Rand, s *pendingReads, documents [][]func(*wanted)) {
+	eachRandom(t, func(t *testing.T, r *rand.Rand, s *fakeService, documents [][]func(*wanted)) {
 		t.Helper()
 		if s.in.API == documented {
 			return // with them nothing can be deleted
@@ -500,22 +500,22 @@ func TestADeletionSaysWhatPeopleCallTheObject(t *testing.T) {
 	t.Parallel()
 	const number, title = "WEB-7", "Fix the log-in"
 	id := uuid(9, 7)
-	shown := func(s *pendingReads) { s.have("work_item", web, id, "name="+title, "sequence_id=7") }
+	shown := func(s *fakeService) { s.given("work_item", web, id, "name="+title, "sequence_id=7") }
 	record := made("work_item/web/fix-login", id, "name=As it was applied")
 	for name, c := range map[string]struct {
-		have         func(*pendingReads)
+		given        func(*fakeService)
 		prior        planner.Record
 		number, name string
 	}{
 		"as the service shows it":                          {shown, record, number, title},
 		"as the service shows it, and not the state":       {shown, func() planner.Record { r := record; r.Identifier = "OLD-1"; return r }(), number, title},
-		"as it was applied where the service has no title": {func(s *pendingReads) { s.have("work_item", web, id) }, func() planner.Record { r := record; r.Identifier = number; return r }(), number, "As it was applied"},
+		"as it was applied where the service has no title": {func(s *fakeService) { s.given("work_item", web, id) }, func() planner.Record { r := record; r.Identifier = number; return r }(), number, "As it was applied"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newService(t, full)
-			s.have("project", "", web, "identifier=WEB", "name=Website")
-			c.have(s)
+			s.given("project", "", web, "identifier=WEB", "name=Website")
+			c.given(s)
 			s.in.Prior[c.prior.Address], s.in.Prior["project/web"], s.in.Prune = c.prior, known("project/web", web, "identifier=WEB"), true
 			w := want(t)
 			w.put("project/web", "id="+web)
@@ -531,10 +531,10 @@ func TestADeletionSaysWhatIsLost(t *testing.T) {
 	t.Parallel()
 	id := uuid(9, 1)
 	s := newService(t, full)
-	s.have("project", "", web, "identifier=WEB").have("member", "", uuid(0xc, 1), "email=ada@example.com", "display_name=ada")
-	s.have("state", web, uuid(0xf, 1), "name=In Progress")
-	s.have("work_item", web, id, "name=Mine", "state="+uuid(0xf, 1), "description_html=<p>Call <b>them</b></p><p>"+strings.Repeat("x", 2000)+"</p>", "updated_by="+uuid(0xc, 1), "updated_at=2026-11-20T10:00:00Z")
-	s.have("comment", id, uuid(0xb, 1), "comment_html=<p>Mine</p>")
+	s.given("project", "", web, "identifier=WEB").given("member", "", uuid(0xc, 1), "email=ada@example.com", "display_name=ada")
+	s.given("state", web, uuid(0xf, 1), "name=In Progress")
+	s.given("work_item", web, id, "name=Mine", "state="+uuid(0xf, 1), "description_html=<p>Call <b>them</b></p><p>"+strings.Repeat("x", 2000)+"</p>", "updated_by="+uuid(0xc, 1), "updated_at=2026-11-20T10:00:00Z")
+	s.given("comment", id, uuid(0xb, 1), "comment_html=<p>Mine</p>")
 	s.in.Prior["project/web"], s.in.Prior["work_item/web/a"] = known("project/web", web), made("work_item/web/a", id, "name=Ours")
 	s.in.Prune, s.in.DeleteChanged = true, true
 	plan := s.mustPlan(want(t).put("project/web", "id="+web).all())

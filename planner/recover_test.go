@@ -22,9 +22,9 @@ func unconfirmedCreate(address resource.Address, after int) planner.Record {
 }
 
 // numbered gives the service a work item that was made so long after the creates were sent.
-func (s *pendingReads) numbered(n int, name string, after time.Duration, fields ...string) *pendingReads {
+func (s *fakeService) numbered(n int, name string, after time.Duration, fields ...string) *fakeService {
 	at := sent.Add(after).Format("2006-01-02T15:04:05.999999Z07:00")
-	return s.have("work_item", web, uuid(9, n), append(fields, "sequence_id="+strconv.Itoa(n), "name="+name, "created_at="+at)...)
+	return s.given("work_item", web, uuid(9, n), append(fields, "sequence_id="+strconv.Itoa(n), "name="+name, "created_at="+at)...)
 }
 
 func TestALostCreateIsFoundByNumberAndName(t *testing.T) {
@@ -53,7 +53,7 @@ func TestALostCreateIsFoundByNumberAndName(t *testing.T) {
 	checkRules(t, map[string]rule{
 		"it is what bears its name and a higher number than was known": {
 			api: documented,
-			have: func(s *pendingReads) {
+			given: func(s *fakeService) {
 				s.numbered(7, "Pay", -time.Hour).numbered(8, "Other", 0).numbered(9, "Pay", time.Second).numbered(10, "Pay", time.Second)
 			},
 			prior: []planner.Record{there, unconfirmedCreate(pay, 7), known("work_item/web/other", uuid(9, 10))},
@@ -62,14 +62,14 @@ func TestALostCreateIsFoundByNumberAndName(t *testing.T) {
 		},
 		"it was not made if no such number bears its name": {
 			api:   documented,
-			have:  func(s *pendingReads) { s.numbered(7, "Pay", -time.Hour).numbered(8, "Other", time.Second) },
+			given: func(s *fakeService) { s.numbered(7, "Pay", -time.Hour).numbered(8, "Other", time.Second) },
 			prior: []planner.Record{there, unconfirmedCreate(pay, 7)},
 			want:  one,
 			steps: []string{"create work_item/web/pay"},
 		},
 		"two that bear it are an error": {
 			api: documented,
-			have: func(s *pendingReads) {
+			given: func(s *fakeService) {
 				s.numbered(7, "Old", -time.Hour).numbered(8, "Pay", time.Second).numbered(9, "Pay", time.Second)
 			},
 			prior:    []planner.Record{there, unconfirmedCreate(pay, 7)},
@@ -78,7 +78,7 @@ func TestALostCreateIsFoundByNumberAndName(t *testing.T) {
 		},
 		"unless only one of them is as it was sent": {
 			api: documented,
-			have: func(s *pendingReads) {
+			given: func(s *fakeService) {
 				s.numbered(7, "Old", -time.Hour).numbered(8, "Pay", time.Second, "priority=none").numbered(9, "Pay", time.Second, "priority=high")
 			},
 			prior: []planner.Record{there, unconfirmedCreate(pay, 7)},
@@ -87,21 +87,21 @@ func TestALostCreateIsFoundByNumberAndName(t *testing.T) {
 		},
 		"one that the manifest names by its id is another": {
 			api:   documented,
-			have:  func(s *pendingReads) { s.numbered(7, "Old", -time.Hour).numbered(8, "Pay", time.Second) },
+			given: func(s *fakeService) { s.numbered(7, "Old", -time.Hour).numbered(8, "Pay", time.Second) },
 			prior: []planner.Record{there, unconfirmedCreate(pay, 7)},
 			want:  func(w *wanted) { one(w); w.put("work_item/web/theirs", "id="+uuid(9, 8)) },
 			steps: []string{"create work_item/web/pay"},
 		},
 		"or by its number": {
 			api:   documented,
-			have:  func(s *pendingReads) { s.numbered(7, "Old", -time.Hour).numbered(8, "Pay", time.Second) },
+			given: func(s *fakeService) { s.numbered(7, "Old", -time.Hour).numbered(8, "Pay", time.Second) },
 			prior: []planner.Record{there, unconfirmedCreate(pay, 7)},
 			want:  func(w *wanted) { one(w); w.put("work_item/web/theirs", "identifier=WEB-8") },
 			steps: []string{"create work_item/web/pay"},
 		},
 		"a gap of deleted objects does not hide it": {
 			api: documented,
-			have: func(s *pendingReads) {
+			given: func(s *fakeService) {
 				for n := 1; n <= 7; n++ {
 					s.numbered(n, "Old", -time.Hour)
 				}
@@ -113,7 +113,7 @@ func TestALostCreateIsFoundByNumberAndName(t *testing.T) {
 		},
 		"what the state knows is not read": {
 			api: documented,
-			have: func(s *pendingReads) {
+			given: func(s *fakeService) {
 				s.numbered(7, "Old", -time.Hour).numbered(8, "A", 0).numbered(9, "B", 0).numbered(10, "C", 0).numbered(11, "Pay", 0)
 			},
 			prior: []planner.Record{
@@ -132,7 +132,7 @@ func TestALostCreateIsFoundByNumberAndName(t *testing.T) {
 		},
 		"without a known number it is what was made since": {
 			api:   documented,
-			have:  func(s *pendingReads) { s.items(1, 3000, "Old", -time.Hour).numbered(3001, "Pay", time.Second) },
+			given: func(s *fakeService) { s.items(1, 3000, "Old", -time.Hour).numbered(3001, "Pay", time.Second) },
 			prior: []planner.Record{there, unconfirmedCreate(pay, 0)},
 			want:  one,
 			steps: adopted(pay),
@@ -145,21 +145,21 @@ func TestALostCreateIsFoundByNumberAndName(t *testing.T) {
 		},
 		"without a known number and with nothing made since it was not made": {
 			api:   documented,
-			have:  func(s *pendingReads) { s.numbered(1, "Pay", -48*time.Hour).items(2, 300, "Old", -time.Hour) },
+			given: func(s *fakeService) { s.numbered(1, "Pay", -48*time.Hour).items(2, 300, "Old", -time.Hour) },
 			prior: []planner.Record{there, unconfirmedCreate(pay, 0)},
 			want:  one,
 			steps: []string{"create work_item/web/pay"},
 		},
 		"clocks may differ by a little": {
 			api:   documented,
-			have:  func(s *pendingReads) { s.numbered(1, "Pay", -time.Minute) },
+			given: func(s *fakeService) { s.numbered(1, "Pay", -time.Minute) },
 			prior: []planner.Record{there, unconfirmedCreate(pay, 0)},
 			want:  one,
 			steps: adopted(pay),
 		},
 		"if only a wrong clock could tell, somebody has to look": {
 			api:   documented,
-			have:  func(s *pendingReads) { s.numbered(1, "Pay", -2*time.Hour) },
+			given: func(s *fakeService) { s.numbered(1, "Pay", -2*time.Hour) },
 			prior: []planner.Record{there, unconfirmedCreate(pay, 0)},
 			want:  one,
 			steps: ask(pay),
@@ -172,21 +172,21 @@ func TestALostCreateIsFoundByNumberAndName(t *testing.T) {
 		},
 		"a number that is too high is not believed: the project was made anew": {
 			api:   documented,
-			have:  func(s *pendingReads) { s.numbered(1, "Other", -time.Hour).numbered(2, "Pay", time.Second) },
+			given: func(s *fakeService) { s.numbered(1, "Other", -time.Hour).numbered(2, "Pay", time.Second) },
 			prior: []planner.Record{there, unconfirmedCreate(pay, 900)},
 			want:  one,
 			steps: adopted(pay),
 		},
 		"nor if by now another object has it": {
 			api:   documented,
-			have:  func(s *pendingReads) { s.numbered(1, "Pay", time.Second).items(2, 60, "Other", time.Hour) },
+			given: func(s *fakeService) { s.numbered(1, "Pay", time.Second).items(2, 60, "Other", time.Hour) },
 			prior: []planner.Record{there, unconfirmedCreate(pay, 57)},
 			want:  one,
 			steps: adopted(pay),
 		},
 		"nor what the state knows of the project that was": {
-			api:  documented,
-			have: func(s *pendingReads) { s.numbered(1, "Pay", time.Second).numbered(2, "Other", time.Hour) },
+			api:   documented,
+			given: func(s *fakeService) { s.numbered(1, "Pay", time.Second).numbered(2, "Other", time.Hour) },
 			prior: []planner.Record{
 				there, unconfirmedCreate(pay, 2), known("work_item/web/a", uuid(7, 1), "identifier=WEB-1"), known("work_item/web/b", uuid(7, 2), "identifier=WEB-2"),
 			},
@@ -195,14 +195,14 @@ func TestALostCreateIsFoundByNumberAndName(t *testing.T) {
 		},
 		"too many to look at leave it to somebody": {
 			api:   documented,
-			have:  func(s *pendingReads) { s.numbered(7, "Old", -time.Hour).items(8, 300, "Other", time.Second) },
+			given: func(s *fakeService) { s.numbered(7, "Old", -time.Hour).items(8, 300, "Other", time.Second) },
 			prior: []planner.Record{there, unconfirmedCreate(pay, 7)},
 			want:  one,
 			steps: ask(pay),
 		},
 		"of two that sent the same each gets one, in the order of the manifest": {
 			api: documented,
-			have: func(s *pendingReads) {
+			given: func(s *fakeService) {
 				s.numbered(7, "Old", -time.Hour).numbered(8, "Pay", time.Second).numbered(9, "Pay", time.Second)
 			},
 			prior: twice,
@@ -211,14 +211,14 @@ func TestALostCreateIsFoundByNumberAndName(t *testing.T) {
 		},
 		"of two that sent the same, the one that is there is the first": {
 			api:   documented,
-			have:  func(s *pendingReads) { s.numbered(7, "Old", -time.Hour).numbered(8, "Pay", time.Second) },
+			given: func(s *fakeService) { s.numbered(7, "Old", -time.Hour).numbered(8, "Pay", time.Second) },
 			prior: twice,
 			want:  two,
 			steps: []string{"adopt work_item/web/pay: found by its number and name", "create work_item/web/again"},
 		},
 		"likewise if more was known when the second was sent": {
 			api: documented,
-			have: func(s *pendingReads) {
+			given: func(s *fakeService) {
 				s.numbered(7, "Old", -time.Hour).numbered(8, "Old", -time.Hour).numbered(9, "Pay", time.Second)
 			},
 			prior: []planner.Record{there, unconfirmedCreate(pay, 7), unconfirmedCreate(again, 8)},
@@ -227,7 +227,7 @@ func TestALostCreateIsFoundByNumberAndName(t *testing.T) {
 		},
 		"what came before the second was sent is the first": {
 			api: documented,
-			have: func(s *pendingReads) {
+			given: func(s *fakeService) {
 				s.numbered(7, "Old", -time.Hour).numbered(8, "Pay", 0).numbered(9, "Old", 0).numbered(10, "Pay", 0)
 			},
 			prior: []planner.Record{there, unconfirmedCreate(pay, 9), unconfirmedCreate(again, 7)},
@@ -236,14 +236,14 @@ func TestALostCreateIsFoundByNumberAndName(t *testing.T) {
 		},
 		"of two that sent the same neither is there": {
 			api:   documented,
-			have:  func(s *pendingReads) { s.numbered(7, "Old", -time.Hour) },
+			given: func(s *fakeService) { s.numbered(7, "Old", -time.Hour) },
 			prior: twice,
 			want:  two,
 			steps: []string{"create work_item/web/pay", "create work_item/web/again"},
 		},
 		"three for two that sent the same are too many": {
 			api: documented,
-			have: func(s *pendingReads) {
+			given: func(s *fakeService) {
 				s.numbered(7, "Old", -time.Hour).numbered(8, "Pay", 0).numbered(9, "Pay", 0).numbered(10, "Pay", 0)
 			},
 			prior: twice,
@@ -252,7 +252,7 @@ func TestALostCreateIsFoundByNumberAndName(t *testing.T) {
 		},
 		"of two that share a name each gets what it sent": {
 			api: documented,
-			have: func(s *pendingReads) {
+			given: func(s *fakeService) {
 				s.numbered(7, "Old", -time.Hour).numbered(8, "Pay", 0, "priority=high").numbered(9, "Pay", 0, "priority=none")
 			},
 			prior: twice,
@@ -261,21 +261,21 @@ func TestALostCreateIsFoundByNumberAndName(t *testing.T) {
 		},
 		"one that could be either is neither": {
 			api:   documented,
-			have:  func(s *pendingReads) { s.numbered(7, "Old", -time.Hour).numbered(8, "Pay", 0, "priority=high") },
+			given: func(s *fakeService) { s.numbered(7, "Old", -time.Hour).numbered(8, "Pay", 0, "priority=high") },
 			prior: twice,
 			want:  described,
 			steps: ask(pay, again),
 		},
 		"one that can only be the other leaves the first to be made": {
 			api:   documented,
-			have:  func(s *pendingReads) { s.numbered(7, "Old", -time.Hour).numbered(8, "Pay", 0, "priority=none") },
+			given: func(s *fakeService) { s.numbered(7, "Old", -time.Hour).numbered(8, "Pay", 0, "priority=none") },
 			prior: twice,
 			want:  described,
 			steps: []string{"adopt work_item/web/pay: found by its number and name", "create work_item/web/again"},
 		},
 		"two that share a name and a third that is as neither sent it": {
 			api: documented,
-			have: func(s *pendingReads) {
+			given: func(s *fakeService) {
 				s.numbered(7, "Old", -time.Hour).numbered(8, "Pay", 0, "priority=low")
 			},
 			prior: twice,
@@ -286,7 +286,7 @@ func TestALostCreateIsFoundByNumberAndName(t *testing.T) {
 		},
 		"the parents tell children of one name apart": {
 			api: documented,
-			have: func(s *pendingReads) {
+			given: func(s *fakeService) {
 				s.numbered(6, "P", -time.Hour).numbered(7, "Q", -time.Hour)
 				s.numbered(8, "Pay", 0, "parent="+uuid(9, 7)).numbered(9, "Pay", 0, "parent="+uuid(9, 6))
 			},
@@ -301,7 +301,7 @@ func TestALostCreateIsFoundByNumberAndName(t *testing.T) {
 		},
 		"what was sent without a parent has none": {
 			api: documented,
-			have: func(s *pendingReads) {
+			given: func(s *fakeService) {
 				s.numbered(7, "P", -time.Hour).numbered(8, "Pay", 0, "parent="+uuid(9, 7))
 			},
 			prior: append([]planner.Record{known("work_item/web/p", uuid(9, 7), "identifier=WEB-7", "name=P")}, twice...),
@@ -312,14 +312,14 @@ func TestALostCreateIsFoundByNumberAndName(t *testing.T) {
 		},
 		"one that the manifest has no more may have made it": {
 			api:   documented,
-			have:  func(s *pendingReads) { s.numbered(7, "Old", -time.Hour).numbered(8, "Pay", 0) },
+			given: func(s *fakeService) { s.numbered(7, "Old", -time.Hour).numbered(8, "Pay", 0) },
 			prior: twice,
 			want:  one,
 			steps: ask(pay),
 		},
 		"what was gone and sent again is looked for": {
-			api:  documented,
-			have: func(s *pendingReads) { s.numbered(7, "Old", -time.Hour).numbered(8, "Pay", time.Second) },
+			api:   documented,
+			given: func(s *fakeService) { s.numbered(7, "Old", -time.Hour).numbered(8, "Pay", time.Second) },
 			prior: []planner.Record{there, {
 				Address: pay, ID: uuid(9, 3), Identifier: "WEB-3", PendingIntent: &planner.Intent{Name: "Pay", After: 7, At: sent},
 			}},
@@ -330,7 +330,7 @@ func TestALostCreateIsFoundByNumberAndName(t *testing.T) {
 }
 
 // items gives the service many work items.
-func (s *pendingReads) items(first, last int, name string, after time.Duration) *pendingReads {
+func (s *fakeService) items(first, last int, name string, after time.Duration) *fakeService {
 	for n := first; n <= last; n++ {
 		s.numbered(n, name, after)
 	}
@@ -343,24 +343,24 @@ func TestALostCreateThatIsNotFoundIsReadAgainBeforeItIsSent(t *testing.T) {
 	for name, tt := range map[string]struct {
 		api   resource.API
 		prior []planner.Record
-		have  func(*pendingReads)
+		given func(*fakeService)
 		want  func(*wanted)
 		first string // the first of the reads; "" = there are none
 		reads int
 		waits bool // the step is pending
 	}{
 		"pending in a list":        {full, []planner.Record{unconfirmedCreate("work_item/web/pay", 0)}, nil, func(w *wanted) { project(w).put("work_item/web/pay", "name=Pay") }, "", 0, true},
-		"numbers that are missing": {documented, []planner.Record{unconfirmedCreate("work_item/web/pay", 7)}, func(s *pendingReads) { s.items(1, 7, "Old", -time.Hour) }, func(w *wanted) { project(w).put("work_item/web/pay", "name=Pay") }, "work-items/WEB-8/", 17, false},
-		"none if it is found":      {documented, []planner.Record{unconfirmedCreate("work_item/web/pay", 7)}, func(s *pendingReads) { s.items(1, 7, "Old", -time.Hour).numbered(8, "Pay", 0) }, func(w *wanted) { project(w).put("work_item/web/pay", "name=Pay") }, "", 0, false},
+		"numbers that are missing": {documented, []planner.Record{unconfirmedCreate("work_item/web/pay", 7)}, func(s *fakeService) { s.items(1, 7, "Old", -time.Hour) }, func(w *wanted) { project(w).put("work_item/web/pay", "name=Pay") }, "work-items/WEB-8/", 17, false},
+		"none if it is found":      {documented, []planner.Record{unconfirmedCreate("work_item/web/pay", 7)}, func(s *fakeService) { s.items(1, 7, "Old", -time.Hour).numbered(8, "Pay", 0) }, func(w *wanted) { project(w).put("work_item/web/pay", "name=Pay") }, "", 0, false},
 		"none if nothing was sent": {full, nil, nil, func(w *wanted) { project(w).put("work_item/web/pay", "name=Pay") }, "", 0, false},
-		"none if it was an update": {full, []planner.Record{{Address: "cycle/web/a", ID: uuid(2, 1), PendingIntent: &planner.Intent{Action: planner.Update}}}, func(s *pendingReads) { s.have("cycle", web, uuid(2, 1), "name=A") }, func(w *wanted) { project(w).put("cycle/web/a", "name=A") }, "", 0, false},
+		"none if it was an update": {full, []planner.Record{{Address: "cycle/web/a", ID: uuid(2, 1), PendingIntent: &planner.Intent{Action: planner.Update}}}, func(s *fakeService) { s.given("cycle", web, uuid(2, 1), "name=A") }, func(w *wanted) { project(w).put("cycle/web/a", "name=A") }, "", 0, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newService(t, tt.api)
-			s.have("project", "", web, "identifier=WEB", "name=Website")
-			if tt.have != nil {
-				tt.have(s)
+			s.given("project", "", web, "identifier=WEB", "name=Website")
+			if tt.given != nil {
+				tt.given(s)
 			}
 			for _, r := range tt.prior {
 				s.in.Prior[r.Address] = r
@@ -391,8 +391,8 @@ func TestALostCreateThatIsNotFoundIsReadAgainBeforeItIsSent(t *testing.T) {
 func TestACreateRecordsTheHighestNumber(t *testing.T) {
 	t.Parallel()
 	s := newService(t, documented)
-	s.have("project", "", web, "identifier=WEB").have("project", "", shop, "identifier=SHOP")
-	s.items(1, 12, "Old", 0).have("work_item", shop, uuid(9, 90), "sequence_id=90")
+	s.given("project", "", web, "identifier=WEB").given("project", "", shop, "identifier=SHOP")
+	s.items(1, 12, "Old", 0).given("work_item", shop, uuid(9, 90), "sequence_id=90")
 	s.in.Prior["work_item/web/a"] = known("work_item/web/a", uuid(9, 9), "identifier=WEB-9", "name=Old")
 	w := want(t).put("project/web", "id="+web, "identifier=WEB").put("project/shop", "id="+shop, "identifier=SHOP")
 	w.put("work_item/web/a", "name=Old").put("work_item/web/b", "identifier=WEB-12").put("work_item/web/new", "name=New")

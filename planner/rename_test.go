@@ -21,7 +21,7 @@ func corrections(plan *planner.Plan) map[resource.Address]string {
 func TestARenamedObjectKeepsItsRecords(t *testing.T) {
 	t.Parallel()
 	s := newService(t, full)
-	s.have("project", "", web, "identifier=WEB", "name=Old")
+	s.given("project", "", web, "identifier=WEB", "name=Old")
 	objects := func(project, cycle, item string, former ...string) []*resource.Object {
 		w := want(t).put(resource.Address("project/"+project), "id="+web, "name=Website")
 		at := func(kind, rest string) resource.Address { return resource.NewAddress(kind, project, rest) }
@@ -69,18 +69,18 @@ func TestARenamedObjectKeepsItsRecords(t *testing.T) {
 func TestPreviouslyIsIgnoredWhereNoRecordFits(t *testing.T) {
 	t.Parallel()
 	a, b := uuid(9, 1), uuid(9, 2)
-	have := func(s *pendingReads) { s.have("work_item", web, a, "name=A").have("work_item", web, b, "name=B") }
+	given := func(s *fakeService) { s.given("work_item", web, a, "name=A").given("work_item", web, b, "name=B") }
 	wants := func(w *wanted) {
 		w.put("project/web", "id="+web).put("work_item/web/b", "name=B")
 		w.byName["work_item/web/b"].Previously = []string{"a"}
 	}
 	checkRules(t, map[string]rule{
 		"a key that the state knows by now is left alone": {
-			api: full, have: have, want: wants, prior: []planner.Record{made("work_item/web/a", a), known("work_item/web/b", b, "name=B")},
+			api: full, given: given, want: wants, prior: []planner.Record{made("work_item/web/a", a), known("work_item/web/b", b, "name=B")},
 			findings: []string{"warning orphaned: 1 object created by an earlier apply is no longer in the manifest: work_item/web/a; to delete it, use --prune"},
 		},
 		"a former key that nothing has means nothing": {
-			api: full, have: have, want: wants, prior: []planner.Record{known("project/web", web)}, steps: []string{"create work_item/web/b"},
+			api: full, given: given, want: wants, prior: []planner.Record{known("project/web", web)}, steps: []string{"create work_item/web/b"},
 			findings: []string{"warning same-name: 1 work item will be created although the service already has one with the same name; --adopt-by-name adopts the existing ones instead"},
 		},
 	})
@@ -90,7 +90,7 @@ func TestPreviouslyIsIgnoredWhereNoRecordFits(t *testing.T) {
 func TestTheMovedRecordOfAVanishedObjectIsForgotten(t *testing.T) {
 	t.Parallel()
 	s := newService(t, full)
-	s.have("project", "", web, "identifier=WEB", "name=Website")
+	s.given("project", "", web, "identifier=WEB", "name=Website")
 	s.in.Prune = true
 	s.in.Prior["project/web"] = known("project/web", web, "identifier=WEB")
 	s.in.Prior["work_item/web/a"] = made("work_item/web/a", uuid(9, 1))

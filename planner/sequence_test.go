@@ -32,10 +32,10 @@ func TestObjectsAreCreatedInTheOrderOfTheManifest(t *testing.T) {
 	t.Parallel()
 	ada, bob := uuid(0xc, 1), uuid(0xc, 2)
 	for name, tt := range map[string]struct {
-		have func(*pendingReads)
-		want func(*wanted)
-		any  bool
-		turn []string
+		given func(*fakeService)
+		want  func(*wanted)
+		any   bool
+		turn  []string
 	}{
 		"a parent that stands below its child comes just before it": {
 			want: func(w *wanted) {
@@ -47,7 +47,7 @@ func TestObjectsAreCreatedInTheOrderOfTheManifest(t *testing.T) {
 			},
 		},
 		"whom they name, and what, comes before the first of them": {
-			have: func(s *pendingReads) { s.have("member", "", bob, "email=bob@example.com") },
+			given: func(s *fakeService) { s.given("member", "", bob, "email=bob@example.com") },
 			want: func(w *wanted) {
 				w.put("project/web", "id="+web, "members=bob@example.com")
 				w.put("work_item/web/a", "name=A").put("work_item/web/b", "name=B", "assignees=bob@example.com", "labels=@label/web/x").put("work_item/web/c", "name=C")
@@ -87,8 +87,8 @@ func TestObjectsAreCreatedInTheOrderOfTheManifest(t *testing.T) {
 			turn: []string{"0 create work_item/web/a", "0 create work_item/web/b"},
 		},
 		"what others get by default is there before them, and who is to have nobody has nobody": {
-			have: func(s *pendingReads) {
-				s.have("member", "", ada, "email=ada@example.com").have("member", "", bob, "email=bob@example.com")
+			given: func(s *fakeService) {
+				s.given("member", "", ada, "email=ada@example.com").given("member", "", bob, "email=bob@example.com")
 				s.find(web).row["default_assignee"] = ada
 			},
 			want: func(w *wanted) {
@@ -102,14 +102,14 @@ func TestObjectsAreCreatedInTheOrderOfTheManifest(t *testing.T) {
 			},
 		},
 		"a default that the service has already counts as well": {
-			have: func(s *pendingReads) { s.find(web).row["default_assignee"] = ada },
+			given: func(s *fakeService) { s.find(web).row["default_assignee"] = ada },
 			want: func(w *wanted) {
 				w.put("project/web", "id="+web, "name=Website").put("work_item/web/a", "name=A", "assignees!").put("work_item/web/b", "name=B", "assignees="+ada)
 			},
 			turn: []string{"1 create work_item/web/a", "0 update work_item/web/a, needs work_item/web/a", "1 create work_item/web/b"},
 		},
 		"people come in before they lead or own anything": {
-			have: func(s *pendingReads) { s.have("member", "", bob, "email=bob@example.com") },
+			given: func(s *fakeService) { s.given("member", "", bob, "email=bob@example.com") },
 			want: func(w *wanted) {
 				w.put("project/new", "identifier=NEW", "name=New", "lead=bob@example.com", "members=bob@example.com", "module_view=true", "cycle_view=true")
 				w.put("module/new/m", "name=M", "lead=bob@example.com", "members=bob@example.com").put("cycle/new/c", "name=C", "owned_by=bob@example.com")
@@ -123,10 +123,10 @@ func TestObjectsAreCreatedInTheOrderOfTheManifest(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newService(t, full)
-			s.have("project", "", web, "identifier=WEB", "name=Website")
+			s.given("project", "", web, "identifier=WEB", "name=Website")
 			s.members["project_member "+web] = []string{ada}
-			if tt.have != nil {
-				tt.have(s)
+			if tt.given != nil {
+				tt.given(s)
 			}
 			s.in.AnyOrder = tt.any
 			w := want(t)
@@ -142,7 +142,7 @@ func TestObjectsAreCreatedInTheOrderOfTheManifest(t *testing.T) {
 func TestSubItemsShareARequestWithTheirParents(t *testing.T) {
 	t.Parallel()
 	s := newService(t, resource.V2)
-	s.have("project", "", web, "identifier=WEB")
+	s.given("project", "", web, "identifier=WEB")
 	w := want(t).put("project/web", "id="+web).put("work_item/web/top", "name=Top")
 	w.put("work_item/web/near", "name=Near", "parent=@work_item/web/top").put("work_item/web/old", "name=Old", "parent=@work_item/web/near", "archived=true")
 	for i := range 50 {

@@ -18,15 +18,15 @@ import (
 
 const workspace = "acme"
 
-// service is a small service and the state file beside it: it answers reads from
+// fakeService is a small service and the state file beside it: it answers reads from
 // maps and carries out plans.
-type pendingReads struct {
+type fakeService struct {
 	t       testing.TB
 	in      planner.Input // all but Desired and Observed
 	objects []*remoteObject
 	byID    map[string]*remoteObject
 	members map[string][]string // by membership and container
-	lacks   map[string]bool     // kinds that this edition does not have
+	without map[string]bool     // kinds that this edition does not given
 	me      string              // who the credential belongs to
 	made    int
 	reads   []planner.Read // of the last plan
@@ -39,16 +39,16 @@ type remoteObject struct {
 	row    resource.Row
 }
 
-func newService(tb testing.TB, api resource.API) *pendingReads {
+func newService(tb testing.TB, api resource.API) *fakeService {
 	tb.Helper()
-	return &pendingReads{
-		t: tb, byID: map[string]*remoteObject{}, members: map[string][]string{}, lacks: map[string]bool{},
+	return &fakeService{
+		t: tb, byID: map[string]*remoteObject{}, members: map[string][]string{}, without: map[string]bool{},
 		in: planner.Input{Workspace: workspace, BaseURL: "https://plane.example.com", WebURL: "https://plane.example.com", API: api, Prior: planner.Prior{}},
 	}
 }
 
-// have puts something on the service that planform did not make; fields are written as name=text.
-func (s *pendingReads) have(kind, parent, id string, fields ...string) *pendingReads {
+// given puts something on the service that planform did not make; fields are written as name=text.
+func (s *fakeService) given(kind, parent, id string, fields ...string) *fakeService {
 	row := resource.Row{"id": id}
 	for _, f := range fields {
 		name, value, _ := strings.Cut(f, "=")
@@ -65,15 +65,15 @@ func (s *pendingReads) have(kind, parent, id string, fields ...string) *pendingR
 	return s
 }
 
-func (s *pendingReads) keep(t *remoteObject) {
+func (s *fakeService) keep(t *remoteObject) {
 	s.objects = append(s.objects, t)
 	s.byID[t.row.ID()] = t
 }
 
-func (s *pendingReads) find(id string) *remoteObject { return s.byID[id] }
+func (s *fakeService) find(id string) *remoteObject { return s.byID[id] }
 
 // plan answers reads until none is wanted and makes the plan.
-func (s *pendingReads) plan(objects []*resource.Object) (*planner.Plan, diag.List) {
+func (s *fakeService) plan(objects []*resource.Object) (*planner.Plan, diag.List) {
 	s.t.Helper()
 	in := s.in
 	in.Desired, in.Observed, s.reads = objects, planner.Observed{}, nil
@@ -107,7 +107,7 @@ func build(tb testing.TB, in planner.Input) (*planner.Plan, diag.List) {
 }
 
 // mustPlan makes a plan that must have no errors.
-func (s *pendingReads) mustPlan(objects []*resource.Object) *planner.Plan {
+func (s *fakeService) mustPlan(objects []*resource.Object) *planner.Plan {
 	s.t.Helper()
 	plan, found := s.plan(objects)
 	if plan == nil {
@@ -117,13 +117,13 @@ func (s *pendingReads) mustPlan(objects []*resource.Object) *planner.Plan {
 }
 
 // answer is what the service says to a read.
-func (s *pendingReads) answer(r planner.Read) planner.Answer {
+func (s *fakeService) answer(r planner.Read) planner.Answer {
 	s.t.Helper()
 	if strings.Contains(r.Path, "{") || !s.in.API.Offers(r.Operation) {
 		s.t.Fatalf("bad read %s", r.Path)
 	}
 	k := resource.MustLookup(r.Operation.Kind)
-	if s.lacks[k.Name] {
+	if s.without[k.Name] {
 		return planner.Answer{Unsupported: true}
 	}
 	params := map[string]string{}
@@ -155,7 +155,7 @@ func (s *pendingReads) answer(r planner.Read) planner.Answer {
 		return planner.Answer{Rows: rows}
 	case resource.Get:
 		if k.Membership != nil { // by the ID that the list shows
-			return planner.Answer{NotFound: s.lacks["remove "+k.Name]}
+			return planner.Answer{NotFound: s.without["remove "+k.Name]}
 		}
 		if t := s.find(params[k.Param]); t != nil && t.kind == k && (!shelf && k.Name != "work_item" || t.row["archived_at"] == nil) {
 			return planner.Answer{Rows: []resource.Row{t.row}}
@@ -181,7 +181,7 @@ func (s *pendingReads) answer(r planner.Read) planner.Answer {
 		}
 		return planner.Answer{Rows: []resource.Row{{"id": params[k.Param], "counts": counts}}}
 	case resource.RemoveMembers:
-		return planner.Answer{Unsupported: s.lacks["remove "+k.Name]}
+		return planner.Answer{Unsupported: s.without["remove "+k.Name]}
 	case resource.ListMembers:
 		container := params[resource.MustLookup(k.Membership.Container).Param]
 		if s.find(container) == nil {
@@ -198,7 +198,7 @@ func (s *pendingReads) answer(r planner.Read) planner.Answer {
 }
 
 // byMark is what a look-up by external ID finds, archived objects and drafts among them.
-func (s *pendingReads) byMark(mark string) planner.Answer {
+func (s *fakeService) byMark(mark string) planner.Answer {
 	var rows []resource.Row
 	for _, t := range s.objects {
 		if t.row.HasExternalID(mark) {
@@ -211,7 +211,7 @@ func (s *pendingReads) byMark(mark string) planner.Answer {
 	return planner.Answer{Rows: rows}
 }
 
-func (s *pendingReads) identifier(t *remoteObject) string {
+func (s *fakeService) identifier(t *remoteObject) string {
 	project := s.find(t.parent)
 	if project == nil || t.row["sequence_id"] == nil {
 		return ""
@@ -220,7 +220,7 @@ func (s *pendingReads) identifier(t *remoteObject) string {
 }
 
 // apply carries out a plan and keeps what a state file keeps. It checks what an executor relies on.
-func (s *pendingReads) apply(plan *planner.Plan) {
+func (s *fakeService) apply(plan *planner.Plan) {
 	s.t.Helper()
 	for _, c := range slices.Concat(plan.StateChanges, plan.Seen) {
 		if c.From != c.To {
@@ -269,7 +269,7 @@ func (s *pendingReads) apply(plan *planner.Plan) {
 	}
 }
 
-func (s *pendingReads) write(plan *planner.Plan, step *planner.Step, ids map[resource.Address]string) {
+func (s *fakeService) write(plan *planner.Plan, step *planner.Step, ids map[resource.Address]string) {
 	s.t.Helper()
 	o := step.Object
 	resolve := func(f *resource.Field, r *resource.Reference) (string, bool) {
@@ -335,7 +335,7 @@ func pageOf(o *resource.Object, ids map[resource.Address]string) string {
 }
 
 // remove deletes an object, and all that is in it or below it, as the service does.
-func (s *pendingReads) remove(step *planner.Step) {
+func (s *fakeService) remove(step *planner.Step) {
 	s.t.Helper()
 	if step.Operation != nil {
 		path, missing := step.Operation.Expand(step.Params)
@@ -360,7 +360,7 @@ func (s *pendingReads) remove(step *planner.Step) {
 	}
 }
 
-func (s *pendingReads) drop(id string) {
+func (s *fakeService) drop(id string) {
 	delete(s.byID, id)
 	s.objects = slices.DeleteFunc(s.objects, func(t *remoteObject) bool { return t.row.ID() == id })
 	for key, list := range s.members {
@@ -373,7 +373,7 @@ func (s *pendingReads) drop(id string) {
 	}
 }
 
-func (s *pendingReads) create(o *resource.Object, ids map[resource.Address]string) string {
+func (s *fakeService) create(o *resource.Object, ids map[resource.Address]string) string {
 	s.t.Helper()
 	s.made++
 	id := uuid(0xf, s.made)
@@ -395,7 +395,7 @@ func (s *pendingReads) create(o *resource.Object, ids map[resource.Address]strin
 	return id
 }
 
-func (s *pendingReads) join(step *planner.Step, ids map[resource.Address]string) {
+func (s *fakeService) join(step *planner.Step, ids map[resource.Address]string) {
 	s.t.Helper()
 	m := step.Members
 	container := cmp.Or(m.Container.ID, ids[m.Container.Address])
@@ -433,7 +433,7 @@ func (s *pendingReads) join(step *planner.Step, ids map[resource.Address]string)
 }
 
 // leave takes members out, each of whom must be in.
-func (s *pendingReads) leave(step *planner.Step) {
+func (s *fakeService) leave(step *planner.Step) {
 	s.t.Helper()
 	if step.Operation.TakesOne(step.Kind) && len(step.Members.Items) != 1 || len(step.Members.Items) > 100 {
 		s.t.Fatalf("%s: bad batch of %d", step.Address, len(step.Members.Items))
@@ -459,13 +459,13 @@ func both(one, other []string) []string {
 }
 
 // keepRoster keeps a record of members, unless there are none.
-func (s *pendingReads) keepRoster(r planner.Record) {
+func (s *fakeService) keepRoster(r planner.Record) {
 	if s.in.Prior[r.Address] = r; len(r.Members) == 0 {
 		delete(s.in.Prior, r.Address)
 	}
 }
 
-// sign is a plan in short: a line for each step.
+// lines is a plan in short: a line for each step.
 func lines(plan *planner.Plan) []string {
 	var list []string
 	for _, step := range plan.Steps {
@@ -489,7 +489,7 @@ func lines(plan *planner.Plan) []string {
 }
 
 // makeAll carries out the first plan for the objects.
-func (s *pendingReads) makeAll(objects []*resource.Object) {
+func (s *fakeService) makeAll(objects []*resource.Object) {
 	s.t.Helper()
 	s.apply(s.mustPlan(objects))
 }

@@ -32,47 +32,47 @@ func pruningBesides(files ...string) func(*planner.Input) {
 func TestOrphansOfOtherManifestsStay(t *testing.T) {
 	t.Parallel()
 	a, b, c, s1 := uuid(9, 1), uuid(9, 2), uuid(9, 3), uuid(2, 1)
-	items := func(s *pendingReads) {
-		s.have("work_item", web, a, "name=A").have("work_item", web, b, "name=B", "parent="+a).have("work_item", web, c, "name=C").have("cycle", web, s1, "name=One")
+	items := func(s *fakeService) {
+		s.given("work_item", web, a, "name=A").given("work_item", web, b, "name=B", "parent="+a).given("work_item", web, c, "name=C").given("cycle", web, s1, "name=One")
 		s.members["cycle_work_item "+s1] = []string{a, c}
 	}
 	project := func(w *wanted) { w.put("project/web", "id="+web) }
 	roster := planner.Record{Address: "cycle/web/s1#work_items", Members: []string{a, c}, Sources: []string{"a.yaml", "workspace.yaml"}}
 	checkRules(t, map[string]rule{
 		"it is not deleted, and said once": {
-			api: full, have: items, want: project, options: pruningBesides("a.yaml"),
+			api: full, given: items, want: project, options: pruningBesides("a.yaml"),
 			prior:    []planner.Record{in(made("work_item/web/a", a), "a.yaml"), in(made("work_item/web/b", b), "a.yaml"), made("work_item/web/c", c)},
 			steps:    []string{"delete work_item/web/c"},
 			findings: []string{"warning other-source: 2 objects from a.yaml are left alone: not part of this run"},
 		},
 		"nor is what stood in two, of which one is read": {
-			api: full, have: items, want: project, options: pruningBesides("-"),
+			api: full, given: items, want: project, options: pruningBesides("-"),
 			prior:    []planner.Record{in(made("work_item/web/c", c), "-", "workspace.yaml")},
 			findings: []string{"warning other-source: 1 object from standard input is left alone: not part of this run"},
 		},
 		"it is not counted either": {
-			api: full, have: items, want: project, options: besides("a.yaml"),
+			api: full, given: items, want: project, options: besides("a.yaml"),
 			prior:    []planner.Record{in(made("work_item/web/a", a), "a.yaml"), made("work_item/web/c", c)},
 			findings: []string{"warning orphaned: 1 object created by an earlier apply is no longer in the manifest: work_item/web/c; to delete it, use --prune"},
 		},
 		"what stood in one that is gone goes": {
-			api: full, have: items, want: project, options: pruningBesides("b.yaml"),
+			api: full, given: items, want: project, options: pruningBesides("b.yaml"),
 			prior: []planner.Record{in(made("work_item/web/c", c), "a.yaml")},
 			steps: []string{"delete work_item/web/c"},
 		},
 		"what it is in stays with it": {
-			api: full, have: items, want: func(*wanted) {}, options: pruningBesides("a.yaml"),
+			api: full, given: items, want: func(*wanted) {}, options: pruningBesides("a.yaml"),
 			prior: []planner.Record{made("project/web", web), in(known("work_item/web/a", a), "a.yaml")},
 			steps: []string{"not_possible project/web: it would be deleted, but work_item/web/a in it comes from a.yaml, which is not part of this run"},
 		},
 		"so does what it is below": {
-			api: full, have: items, want: project, options: pruningBesides("a.yaml"),
+			api: full, given: items, want: project, options: pruningBesides("a.yaml"),
 			prior:    []planner.Record{made("work_item/web/a", a), in(made("work_item/web/b", b), "a.yaml")},
 			steps:    []string{`not_possible work_item/web/a: it would be deleted, but work item "B" below it stays`},
 			findings: []string{"warning other-source: 1 object from a.yaml is left alone: not part of this run"},
 		},
 		"what is in it goes by itself": {
-			api: full, have: func(s *pendingReads) { items(s); s.have("link", c, uuid(0xa, 1), "url=https://example.com") }, want: project, options: pruningBesides("a.yaml"),
+			api: full, given: func(s *fakeService) { items(s); s.given("link", c, uuid(0xa, 1), "url=https://example.com") }, want: project, options: pruningBesides("a.yaml"),
 			prior:    []planner.Record{in(made("work_item/web/c", c), "a.yaml"), made("link/web/c/x", uuid(0xa, 1))},
 			steps:    []string{"delete link/web/c/x"},
 			findings: []string{"warning other-source: 1 object from a.yaml is left alone: not part of this run"},
@@ -83,7 +83,7 @@ func TestOrphansOfOtherManifestsStay(t *testing.T) {
 			reads: []string{"projects/" + shop + "/"},
 		},
 		"what nobody knows of which manifest it is stays": {
-			api: full, have: items, want: project, options: pruning,
+			api: full, given: items, want: project, options: pruning,
 			prior: []planner.Record{in(made("work_item/web/c", c))},
 			findings: []string{
 				"warning of-unknown: 1 object is left alone: the state file does not say which manifest had it; " +
@@ -91,14 +91,14 @@ func TestOrphansOfOtherManifestsStay(t *testing.T) {
 			},
 		},
 		"who is in a cycle by another manifest does not leave it": {
-			api: full, have: items, options: pruningBesides("a.yaml"),
+			api: full, given: items, options: pruningBesides("a.yaml"),
 			want:     func(w *wanted) { project(w); w.put("cycle/web/s1", "id="+s1).put("work_item/web/c", "id="+c) },
 			prior:    []planner.Record{roster, in(made("work_item/web/a", a), "a.yaml"), made("work_item/web/c", c)},
 			steps:    []string{"remove_members cycle/web/s1#work_items 1"},
 			findings: []string{"warning other-source: 1 object from a.yaml is left alone: not part of this run"},
 		},
 		"also where the state does not know who it is": {
-			api: full, have: items, options: pruningBesides("a.yaml"), prior: []planner.Record{roster},
+			api: full, given: items, options: pruningBesides("a.yaml"), prior: []planner.Record{roster},
 			want: func(w *wanted) { project(w); w.put("cycle/web/s1", "id="+s1).put("work_item/web/c", "id="+c) },
 		},
 	})
@@ -112,7 +112,7 @@ func TestSourcesAreRecordedWithoutANotice(t *testing.T) {
 	for name, test := range map[string]struct {
 		had       []string
 		elsewhere string
-		gone      bool // the manifest does not have it
+		gone      bool // the manifest does not given it
 		want      []string
 	}{
 		"as it was":                              {had: presence()},
@@ -126,7 +126,7 @@ func TestSourcesAreRecordedWithoutANotice(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newService(t, full)
-			s.have("project", "", web, "identifier=WEB", "name=Website").have("cycle", web, s1, "name=One").have("work_item", web, a, "name=A")
+			s.given("project", "", web, "identifier=WEB", "name=Website").given("cycle", web, s1, "name=One").given("work_item", web, a, "name=A")
 			s.members["cycle_work_item "+s1] = []string{a}
 			s.in.Prior[item] = in(made(item, a, "name=A"), test.had...)
 			roster := resource.Address("cycle/web/s1#work_items")
@@ -163,7 +163,7 @@ func TestSourcesAreRecordedWithoutANotice(t *testing.T) {
 func TestMembersHaveTheSourcesThatNameThem(t *testing.T) {
 	t.Parallel()
 	s := newService(t, full)
-	s.have("project", "", web, "identifier=WEB", "name=Website")
+	s.given("project", "", web, "identifier=WEB", "name=Website")
 	w := want(t).put("project/web", "id="+web).put("cycle/web/s1", "name=One").put("work_item/web/a", "name=A", "cycle=@cycle/web/s1").put("work_item/web/b", "name=B", "cycle=@cycle/web/s1")
 	w.byName["work_item/web/b"].Files = []string{"b.yaml"}
 	s.makeAll(w.all())

@@ -85,10 +85,10 @@ func TestNoCreate(t *testing.T) {
 		w.put("project/web", "id="+web).put("label/web/new", "name=New").put("label/web/old", "name=Old")
 		w.put("work_item/web/a", "name=A", "labels=@label/web/new").put("work_item/web/b", "name=B", "labels=@label/web/old")
 	}
-	have := func(s *pendingReads) { s.have("label", web, uuid(4, 1), "name=Old") }
+	given := func(s *fakeService) { s.given("label", web, uuid(4, 1), "name=Old") }
 	checkRules(t, map[string]rule{
 		"what is missing of the kind is said, and only what needs it waits": {
-			api: full, have: have, want: wants, options: no("label"),
+			api: full, given: given, want: wants, options: no("label"),
 			steps: []string{
 				"not_possible label/web/new: it is not on the service, and --no-create label is given",
 				"adopt label/web/old: found by its name",
@@ -97,7 +97,7 @@ func TestNoCreate(t *testing.T) {
 			},
 		},
 		"an object can say so itself": {
-			api: full, have: have,
+			api: full, given: given,
 			want: func(w *wanted) { wants(w); w.byName["label/web/new"].NoCreate = true },
 			steps: []string{
 				"not_possible label/web/new: it is not on the service, and the manifest says create: false",
@@ -127,17 +127,17 @@ func TestOnlyTargetsAreDeleted(t *testing.T) {
 		return func(in *planner.Input) { in.Prune, in.Targets = true, targets(pattern) }
 	}
 	prior := []planner.Record{made("project/web", web), made("work_item/web/a", a), made("work_item/web/b", b)}
-	have := func(s *pendingReads) { s.have("work_item", web, a, "name=A").have("work_item", web, b, "name=B") }
+	given := func(s *fakeService) { s.given("work_item", web, a, "name=A").given("work_item", web, b, "name=B") }
 	checkRules(t, map[string]rule{
 		"and nothing besides": {
-			api: full, have: have, prior: prior, options: only("work_item/web/b"), want: func(*wanted) {}, steps: []string{"delete work_item/web/b"},
+			api: full, given: given, prior: prior, options: only("work_item/web/b"), want: func(*wanted) {}, steps: []string{"delete work_item/web/b"},
 		},
 		"nor what something that is not one is in": {
-			api: full, have: have, prior: prior, options: only("project/*"), want: func(*wanted) {},
+			api: full, given: given, prior: prior, options: only("project/*"), want: func(*wanted) {},
 			steps: []string{"not_possible project/web: it would be deleted, but work_item/web/a in it is not targeted"},
 		},
 		"and what is meant by nothing is not counted": {
-			api: full, have: have, prior: prior, want: func(*wanted) {},
+			api: full, given: given, prior: prior, want: func(*wanted) {},
 			options:  func(in *planner.Input) { in.Targets = targets("work_item/web/b", "cycle/**") },
 			findings: []string{"warning orphaned: 1 object created by an earlier apply is no longer in the manifest: work_item/web/b; to delete it, use --prune"},
 		},

@@ -17,28 +17,28 @@ func TestOrphansThatOthersUseStay(t *testing.T) {
 	cyc, mod, label, state, kind := uuid(0xc, 1), uuid(0xd, 1), uuid(0xe, 1), uuid(0xf, 1), uuid(7, 1)
 	bobs, ours := uuid(9, 1), uuid(9, 2)
 	project := func(w *wanted) { w.put("project/web", "id="+web) }
-	item := func(id string, n int, more ...string) func(*pendingReads) {
-		return func(s *pendingReads) {
-			s.have("work_item", web, id, append([]string{"name=" + strings.ToUpper(id[:1]), fmt.Sprintf("sequence_id=%d", n)}, more...)...)
+	item := func(id string, n int, more ...string) func(*fakeService) {
+		return func(s *fakeService) {
+			s.given("work_item", web, id, append([]string{"name=" + strings.ToUpper(id[:1]), fmt.Sprintf("sequence_id=%d", n)}, more...)...)
 		}
 	}
-	all := func(have ...func(*pendingReads)) func(*pendingReads) {
-		return func(s *pendingReads) {
-			s.have("cycle", web, cyc, "name=Cyc").have("module", web, mod, "name=Mod").have("label", web, label, "name=l1").
-				have("state", web, state, "name=S").have("work_item_type", web, kind, "name=Story")
-			for _, h := range have {
+	all := func(given ...func(*fakeService)) func(*fakeService) {
+		return func(s *fakeService) {
+			s.given("cycle", web, cyc, "name=Cyc").given("module", web, mod, "name=Mod").given("label", web, label, "name=l1").
+				given("state", web, state, "name=S").given("work_item_type", web, kind, "name=Story")
+			for _, h := range given {
 				h(s)
 			}
 		}
 	}
-	in := func(membership, container string, members ...string) func(*pendingReads) {
-		return func(s *pendingReads) { s.members[membership+" "+container] = members }
+	in := func(membership, container string, members ...string) func(*fakeService) {
+		return func(s *fakeService) { s.members[membership+" "+container] = members }
 	}
 	checkRules(t, map[string]rule{
 		"a cycle and a module that somebody put an item into": {
 			kept: 2,
 			api:  full, want: project, options: pruning,
-			have:  all(item(bobs, 1), in("cycle_work_item", cyc, bobs), in("module_work_item", mod, bobs)),
+			given: all(item(bobs, 1), in("cycle_work_item", cyc, bobs), in("module_work_item", mod, bobs)),
 			prior: []planner.Record{made("cycle/web/cyc", cyc), made("module/web/mod", mod)},
 			steps: []string{
 				"not_possible cycle/web/cyc: " + refused + "1 work item added by others is in it: " + bobs,
@@ -47,7 +47,7 @@ func TestOrphansThatOthersUseStay(t *testing.T) {
 		},
 		"but not one with whom planform put there": {
 			api: full, want: project, options: pruning,
-			have: all(item(bobs, 1), in("cycle_work_item", cyc, bobs)),
+			given: all(item(bobs, 1), in("cycle_work_item", cyc, bobs)),
 			prior: []planner.Record{
 				made("cycle/web/cyc", cyc), {Address: "cycle/web/cyc#work_items", Members: []string{bobs}, Sources: presence()},
 			},
@@ -55,14 +55,14 @@ func TestOrphansThatOthersUseStay(t *testing.T) {
 		},
 		"nor one with what goes too": {
 			api: full, want: project, options: pruning,
-			have:  all(item(ours, 2), in("cycle_work_item", cyc, ours)),
+			given: all(item(ours, 2), in("cycle_work_item", cyc, ours)),
 			prior: []planner.Record{made("cycle/web/cyc", cyc), made("work_item/web/ours", ours)},
 			steps: []string{"delete work_item/web/ours", "delete cycle/web/cyc"},
 		},
 		"a label, a state and a type that somebody's item has": {
 			kept: 2,
 			api:  full, want: project, options: pruning,
-			have:  all(item(bobs, 1, "labels="+label, "state="+state, "type="+kind)),
+			given: all(item(bobs, 1, "labels="+label, "state="+state, "type="+kind)),
 			prior: []planner.Record{made("label/web/l1", label), made("state/web/s", state), made("work_item_type/web/story", kind)},
 			steps: []string{
 				"not_possible work_item_type/web/story: " + refused + "1 work item refers to it in type: \"9\"",
@@ -72,14 +72,14 @@ func TestOrphansThatOthersUseStay(t *testing.T) {
 		},
 		"but not if planform made the item, and it goes too": {
 			api: full, want: project, options: pruning,
-			have:  all(item(ours, 2, "labels="+label, "state="+state)),
+			given: all(item(ours, 2, "labels="+label, "state="+state)),
 			prior: []planner.Record{made("label/web/l1", label), made("state/web/s", state), made("work_item/web/ours", ours)},
 			steps: []string{"delete work_item/web/ours", "delete label/web/l1", "delete state/web/s"},
 		},
 		"a state keeps an item of planform's, too, since an item always has one": {
 			api: full, options: pruning,
 			want:  func(w *wanted) { project(w); w.put("work_item/web/ours", "name=9") },
-			have:  all(item(ours, 2, "state="+state)),
+			given: all(item(ours, 2, "state="+state)),
 			prior: []planner.Record{made("state/web/s", state), made("work_item/web/ours", ours, "name=9", "state="+state)},
 			steps: []string{"not_possible state/web/s: " + refused + "1 work item refers to it in state: WEB-2"},
 		},
@@ -87,9 +87,9 @@ func TestOrphansThatOthersUseStay(t *testing.T) {
 			kept: 1,
 			api:  full, options: pruning,
 			want: func(w *wanted) { project(w); w.put("work_item/web/ours", "name=9") },
-			have: func(s *pendingReads) {
+			given: func(s *fakeService) {
 				all(item(ours, 2, "labels="+label))(s)
-				s.have("label", web, uuid(0xe, 2), "name=l2").have("work_item", web, bobs, "name=B", "labels="+uuid(0xe, 2))
+				s.given("label", web, uuid(0xe, 2), "name=l2").given("work_item", web, bobs, "name=B", "labels="+uuid(0xe, 2))
 			},
 			prior: []planner.Record{
 				made("label/web/l1", label), made("label/web/l2", uuid(0xe, 2)), made("work_item/web/ours", ours, "name=9", "labels="+label),
@@ -102,7 +102,7 @@ func TestOrphansThatOthersUseStay(t *testing.T) {
 		"what the manifest itself names by its name": {
 			api: full, options: pruning,
 			want:  func(w *wanted) { project(w); w.put("work_item/web/ours", "name=9", "labels=l1", "cycle=Cyc") },
-			have:  all(item(ours, 2, "labels="+label), in("cycle_work_item", cyc, ours)),
+			given: all(item(ours, 2, "labels="+label), in("cycle_work_item", cyc, ours)),
 			prior: []planner.Record{made("label/web/l1", label), made("cycle/web/cyc", cyc), made("work_item/web/ours", ours, "name=9", "labels="+label)},
 			steps: []string{
 				"not_possible cycle/web/cyc: " + refused + "work_item/web/ours still refers to it",
@@ -112,8 +112,8 @@ func TestOrphansThatOthersUseStay(t *testing.T) {
 		"an initiative and a teamspace with somebody's project": {
 			kept: 2,
 			api:  full, options: pruning, want: func(*wanted) {},
-			have: func(s *pendingReads) {
-				s.have("initiative", "", uuid(5, 1), "name=Q1").have("teamspace", "", uuid(5, 2), "name=T")
+			given: func(s *fakeService) {
+				s.given("initiative", "", uuid(5, 1), "name=Q1").given("teamspace", "", uuid(5, 2), "name=T")
 				s.members["initiative_project "+uuid(5, 1)], s.members["teamspace_project "+uuid(5, 2)] = []string{web}, []string{web}
 			},
 			prior: []planner.Record{made("initiative/q1", uuid(5, 1)), made("teamspace/t", uuid(5, 2))},
@@ -125,8 +125,8 @@ func TestOrphansThatOthersUseStay(t *testing.T) {
 		"a label that somebody's initiative carries": {
 			kept: 1,
 			api:  full, options: pruning, want: func(*wanted) {},
-			have: func(s *pendingReads) {
-				s.have("initiative", "", uuid(5, 1), "name=Q1").have("initiative_label", "", uuid(5, 2), "name=Growth")
+			given: func(s *fakeService) {
+				s.given("initiative", "", uuid(5, 1), "name=Q1").given("initiative_label", "", uuid(5, 2), "name=Growth")
 				s.members["initiative_initiative_label "+uuid(5, 1)] = []string{uuid(5, 2)}
 			},
 			prior: []planner.Record{made("initiative_label/growth", uuid(5, 2))},
@@ -140,9 +140,9 @@ func TestOrphansThatOthersUseStay(t *testing.T) {
 func TestUsersOfAnOrphanAreShownByIdentifier(t *testing.T) {
 	t.Parallel()
 	s := newService(t, full)
-	s.have("project", "", web, "identifier=WEB", "name=Website").have("state", web, uuid(0xf, 1), "name=S")
+	s.given("project", "", web, "identifier=WEB", "name=Website").given("state", web, uuid(0xf, 1), "name=S")
 	for i := range 7 {
-		s.have("work_item", web, uuid(9, i+1), "name=A", fmt.Sprintf("sequence_id=%d", i+1), "state="+uuid(0xf, 1))
+		s.given("work_item", web, uuid(9, i+1), "name=A", fmt.Sprintf("sequence_id=%d", i+1), "state="+uuid(0xf, 1))
 	}
 	s.in.Prune = true
 	s.in.Prior["state/web/s"] = made("state/web/s", uuid(0xf, 1))
@@ -163,11 +163,11 @@ func TestUsersOfAnOrphanAreShownByIdentifier(t *testing.T) {
 func TestWhoIsInManyContainersIsNotRead(t *testing.T) {
 	t.Parallel()
 	s := newService(t, full)
-	s.have("project", "", web, "identifier=WEB")
+	s.given("project", "", web, "identifier=WEB")
 	const many = 241
 	for i := range many {
 		id, address := uuid(0xc, i+1), resource.Address(fmt.Sprintf("cycle/web/c%d", i))
-		s.have("cycle", web, id, fmt.Sprintf("name=C%d", i))
+		s.given("cycle", web, id, fmt.Sprintf("name=C%d", i))
 		s.members["cycle_work_item "+id] = []string{uuid(9, 1)}
 		s.in.Prior[address] = made(address, id)
 	}

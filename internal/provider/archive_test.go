@@ -76,9 +76,9 @@ func TestWhatPeopleChangeInWhatIsArchivedIsTold(t *testing.T) {
 			continue
 		}
 		path := fmt.Sprintf("projects/%v/", row["project"])
-		s.somebody(t, http.MethodDelete, path+fmt.Sprintf("archived-modules/%v/unarchive/", row["id"]), "")
-		s.somebody(t, http.MethodPatch, path+fmt.Sprintf("modules/%v/", row["id"]), `{"name": "Done by people"}`)
-		s.somebody(t, http.MethodPost, path+fmt.Sprintf("modules/%v/archive/", row["id"]), "")
+		s.otherUser(t, http.MethodDelete, path+fmt.Sprintf("archived-modules/%v/unarchive/", row["id"]), "")
+		s.otherUser(t, http.MethodPatch, path+fmt.Sprintf("modules/%v/", row["id"]), `{"name": "Done by people"}`)
+		s.otherUser(t, http.MethodPost, path+fmt.Sprintf("modules/%v/archive/", row["id"]), "")
 	}
 	for range 2 {
 		a := s.apply(t, applying{manifest: text})

@@ -302,7 +302,7 @@ func TestALookUpThatEndsAfterTheGracePeriodButBeganBeforeIsRepeated(t *testing.T
 		s := newServiceOf(t, resource.V2, sandboxtest.Options{Unique: sandboxtest.UniqueNever, PerPage: 20})
 		s.virtual = true
 		for i := range 30 {
-			s.somebody(t, http.MethodPost, "projects/"+sandboxtest.ProjectWeb+"/work-items/", fmt.Sprintf(`{"name": "Other %d"}`, i))
+			s.otherUser(t, http.MethodPost, "projects/"+sandboxtest.ProjectWeb+"/work-items/", fmt.Sprintf(`{"name": "Other %d"}`, i))
 		}
 		text, seen, slow := manyItems(50), &batches{fault: first(sandboxtest.Fault{Late: 20 * time.Second})}, atomic.Bool{}
 		s.apply(t, applying{manifest: text, grace: provider.DefaultGrace, timeout: 2 * time.Minute, retries: 3, fault: func(req *http.Request, r run) sandboxtest.Fault {
@@ -413,7 +413,7 @@ func TestARowWhoseNameIsTakenIsAdoptedInTheEnd(t *testing.T) {
 		var theirs atomic.Bool
 		r := s.apply(t, applying{manifest: labelled, fault: func(req *http.Request, _ run) sandboxtest.Fault {
 			if rowsOf(req) == 3 && !theirs.Swap(true) {
-				s.somebody(t, "POST", "projects/"+sandboxtest.ProjectWeb+"/labels/", `{"name": "B"}`)
+				s.otherUser(t, "POST", "projects/"+sandboxtest.ProjectWeb+"/labels/", `{"name": "B"}`)
 			}
 			return sandboxtest.Fault{}
 		}})
@@ -699,11 +699,11 @@ func (s *service) scribble(t *testing.T, text string) {
 	t.Helper()
 	for _, row := range s.Rows("work_item") {
 		if row["name"] == "A" || row["name"] == "B" {
-			s.somebody(t, "PATCH", fmt.Sprintf("projects/%v/work-items/%v/", row["project"], row["id"]), fmt.Sprintf(`{"description_html": %q}`, text))
+			s.otherUser(t, "PATCH", fmt.Sprintf("projects/%v/work-items/%v/", row["project"], row["id"]), fmt.Sprintf(`{"description_html": %q}`, text))
 		}
 	}
 	for _, row := range s.Rows("comment") {
-		s.somebody(t, "PATCH", fmt.Sprintf("projects/%v/work-items/%v/comments/%v/", row["project"], row["issue"], row["id"]), fmt.Sprintf(`{"comment_html": %q}`, text))
+		s.otherUser(t, "PATCH", fmt.Sprintf("projects/%v/work-items/%v/comments/%v/", row["project"], row["issue"], row["id"]), fmt.Sprintf(`{"comment_html": %q}`, text))
 	}
 }
 

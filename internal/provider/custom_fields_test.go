@@ -229,7 +229,7 @@ func TestValuesAreSentToThePropertyThatIsThere(t *testing.T) {
 			s.apply(t, applying{manifest: bug})
 			for _, row := range s.Rows("work_item_property") {
 				if row["display_name"] != "Seen in" {
-					s.somebody(t, "DELETE", fmt.Sprintf("projects/%v/work-item-types/%v/work-item-properties/%v/", row["project"], row["issue_type"], row["id"]), "")
+					s.otherUser(t, "DELETE", fmt.Sprintf("projects/%v/work-item-types/%v/work-item-properties/%v/", row["project"], row["issue_type"], row["id"]), "")
 				}
 			}
 			if s.apply(t, applying{manifest: bug}); s.fieldsOf("Item A") != "Found in=4; Level=Low" {
@@ -280,7 +280,7 @@ func TestWhatPeopleDoToValuesIsSeenWhereAllIsRead(t *testing.T) {
 				"Due": `"2031-05-18 10:00:00"`, "Reporter": fmt.Sprintf("%q", ids["ada"]), "Root": fmt.Sprintf("%q", ids["Item A"]), "Ticket": `"https://example.com/2"`,
 			}
 			for property, value := range changes {
-				s.somebody(t, "POST", fmt.Sprintf("projects/%s/work-items/%s/work-item-properties/%s/values/", sandboxtest.ProjectWeb, ids["Item A"], ids[property]), `{"value": `+value+`}`)
+				s.otherUser(t, "POST", fmt.Sprintf("projects/%s/work-items/%s/work-item-properties/%s/values/", sandboxtest.ProjectWeb, ids["Item A"], ids[property]), `{"value": `+value+`}`)
 			}
 			if s.fieldsOf("Item A") == want {
 				t.Fatal("nobody changed anything")

@@ -112,7 +112,7 @@ projects:
 			id = row["id"]
 		}
 	}
-	s.somebody(t, http.MethodPost, fmt.Sprintf("projects/%s/modules/%s/archive/", sandboxtest.ProjectWeb, id), "")
+	s.otherUser(t, http.MethodPost, fmt.Sprintf("projects/%s/modules/%s/archive/", sandboxtest.ProjectWeb, id), "")
 	for _, when := range []string{"at once", "after losing the state"} {
 		a := s.apply(t, applying{manifest: manifest})
 		if sum := a.plan.Summary; a.writes > 0 || sum.Create+sum.Update+sum.AddMembers > 0 {
@@ -166,7 +166,7 @@ func TestAnObjectCreatedByOthersMeanwhileIsAdoptedAndStaysTheirs(t *testing.T) {
 		fault: func(req *http.Request, _ run) sandboxtest.Fault {
 			if req.Method == http.MethodPost && faster {
 				faster = false
-				s.somebody(t, http.MethodPost, "projects/"+sandboxtest.ProjectWeb+"/labels/", `{"name":"Tide"}`)
+				s.otherUser(t, http.MethodPost, "projects/"+sandboxtest.ProjectWeb+"/labels/", `{"name":"Tide"}`)
 			}
 			return sandboxtest.Fault{}
 		},
@@ -238,13 +238,13 @@ func TestWhatIsInNoneLeavesWhereSomebodyPutIt(t *testing.T) {
 			kinds := []string{"cycle_issue", "module_issue"}
 			for path, members := range containers {
 				for _, name := range []string{"One", "Two"} {
-					made := s.somebody(t, http.MethodPost, web+path, `{"name": "`+name+`", "project_id": "`+sandboxtest.ProjectWeb+`"}`)
-					s.somebody(t, http.MethodPost, web+path+fmt.Sprint(made["id"])+"/"+members, `{"issues": ["`+ids[map[string]string{"One": "A", "Two": "B"}[name]]+`"]}`)
+					made := s.otherUser(t, http.MethodPost, web+path, `{"name": "`+name+`", "project_id": "`+sandboxtest.ProjectWeb+`"}`)
+					s.otherUser(t, http.MethodPost, web+path+fmt.Sprint(made["id"])+"/"+members, `{"issues": ["`+ids[map[string]string{"One": "A", "Two": "B"}[name]]+`"]}`)
 				}
 			}
 			if api == resource.V2 {
-				made := s.somebody(t, http.MethodPost, web+"milestones/", `{"title": "Beta"}`)
-				s.somebody(t, http.MethodPost, "/api/v2/workspaces/acme/"+web+"milestones/"+fmt.Sprint(made["id"])+"/work-items/", `{"add": ["`+ids["A"]+`"]}`)
+				made := s.otherUser(t, http.MethodPost, web+"milestones/", `{"title": "Beta"}`)
+				s.otherUser(t, http.MethodPost, "/api/v2/workspaces/acme/"+web+"milestones/"+fmt.Sprint(made["id"])+"/work-items/", `{"add": ["`+ids["A"]+`"]}`)
 				kinds = append(kinds, "milestone_issue")
 			}
 			there := func() (n int) {

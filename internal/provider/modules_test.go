@@ -80,7 +80,7 @@ func (s *service) into(t *testing.T, module, item string) {
 	t.Helper()
 	for _, row := range s.Rows("work_item") {
 		if row["name"] == item {
-			s.somebody(t, http.MethodPost, "projects/"+sandboxtest.ProjectWeb+"/modules/"+module+"/module-issues/", fmt.Sprintf(`{"issues":[%q]}`, row["id"]))
+			s.otherUser(t, http.MethodPost, "projects/"+sandboxtest.ProjectWeb+"/modules/"+module+"/module-issues/", fmt.Sprintf(`{"issues":[%q]}`, row["id"]))
 		}
 	}
 }

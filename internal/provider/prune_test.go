@@ -155,7 +155,7 @@ func TestContentOfADeletedParentDoesNotStopAPlan(t *testing.T) {
 			t.Parallel()
 			s := newService(t, resource.V1)
 			s.apply(t, applying{manifest: `{version: 1, projects: [{key: web, identifier: WEB, description: New, members: [bob@example.com], work_items: [{name: A, links: ["https://example.com/c"]}]` + protect + `}]}`})
-			s.somebody(t, http.MethodDelete, "projects/"+sandboxtest.ProjectWeb+"/", "")
+			s.otherUser(t, http.MethodDelete, "projects/"+sandboxtest.ProjectWeb+"/", "")
 			s.apply(t, applying{manifest: `{version: 1}`, prune: true})
 			if known, _ := s.remembered(t); len(known) > 0 {
 				t.Error(known)
@@ -245,9 +245,9 @@ func TestAnObjectThatOthersUseIsNotDeleted(t *testing.T) {
 	}
 	const web = "projects/" + sandboxtest.ProjectWeb + "/"
 	item := s.Rows("work_item")[0]["id"].(string) //nolint:forcetypeassert // it is a text
-	s.somebody(t, http.MethodPost, web+"cycles/"+id("cycle", "Cyc")+"/cycle-issues/", `{"issues": ["`+item+`"]}`)
-	s.somebody(t, http.MethodPost, web+"modules/"+id("module", "Mod")+"/module-issues/", `{"issues": ["`+item+`"]}`)
-	s.somebody(t, http.MethodPatch, web+"work-items/"+item+"/", `{"labels": ["`+id("label", "l1")+`"], "state": "`+id("state", "S")+`"}`)
+	s.otherUser(t, http.MethodPost, web+"cycles/"+id("cycle", "Cyc")+"/cycle-issues/", `{"issues": ["`+item+`"]}`)
+	s.otherUser(t, http.MethodPost, web+"modules/"+id("module", "Mod")+"/module-issues/", `{"issues": ["`+item+`"]}`)
+	s.otherUser(t, http.MethodPatch, web+"work-items/"+item+"/", `{"labels": ["`+id("label", "l1")+`"], "state": "`+id("state", "S")+`"}`)
 	a := s.apply(t, applying{manifest: bare, prune: true})
 	if reasons := a.reasons(); len(reasons) != 4 || a.writes > 0 || a.plan.Summary.Delete > 0 {
 		t.Error(a.writes, a.plan.Summary, reasons)
@@ -266,7 +266,7 @@ func TestAnObjectThatOthersUseSinceThePlanIsNotDeleted(t *testing.T) {
 	a := s.apply(t, applying{manifest: bare, prune: true, fault: func(r *http.Request, _ run) sandboxtest.Fault {
 		if strings.HasSuffix(r.URL.Path, "/cycle-issues/") && !put {
 			put = true
-			s.somebody(t, http.MethodPost, strings.TrimPrefix(r.URL.Path, "/api/v1/workspaces/"+sandbox.Workspace+"/"), `{"issues": ["`+item+`"]}`)
+			s.otherUser(t, http.MethodPost, strings.TrimPrefix(r.URL.Path, "/api/v1/workspaces/"+sandbox.Workspace+"/"), `{"issues": ["`+item+`"]}`)
 		}
 		return sandboxtest.Fault{}
 	}})
@@ -298,7 +298,7 @@ func TestWhatOthersDidSinceKeepsAnObject(t *testing.T) {
 		"they wrote what the manifest does not have": {
 			did: func(t *testing.T, s *service, id func(kind, name string) string) {
 				t.Helper()
-				s.somebody(t, http.MethodPatch, web+"work-items/"+id("work_item", "Alpha")+"/", `{"description_html": "<p>Three pages</p>"}`)
+				s.otherUser(t, http.MethodPatch, web+"work-items/"+id("work_item", "Alpha")+"/", `{"description_html": "<p>Three pages</p>"}`)
 			},
 			kept: map[resource.Address]string{"work_item/web/a": "somebody changed its description since the last apply"},
 		},

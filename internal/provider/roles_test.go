@@ -54,7 +54,7 @@ func TestANewMemberIsNeverPromotedByAccidentAndAWrittenRoleIsKept(t *testing.T) 
 			}
 			for _, row := range s.Rows("project_member") {
 				if row["member"] == sandboxtest.UserEve {
-					s.somebody(t, http.MethodPatch, "projects/"+sandboxtest.ProjectWeb+"/project-members/"+row["id"].(string)+"/", `{"role": 20}`) //nolint:forcetypeassert // it is a text
+					s.otherUser(t, http.MethodPatch, "projects/"+sandboxtest.ProjectWeb+"/project-members/"+row["id"].(string)+"/", `{"role": 20}`) //nolint:forcetypeassert // it is a text
 				}
 			}
 			drifted := s.apply(t, applying{manifest: with + `[{user: eve@example.com, role: member}]}]}`})
@@ -85,7 +85,7 @@ func TestTheRoleOfAMemberIsComparedWhereAPIV2ShowsIt(t *testing.T) {
 				t.Parallel()
 				s := newServiceOf(t, api, sandboxtest.Options{Edition: sandbox.Cloud})
 				s.apply(t, applying{manifest: text})
-				s.somebody(t, http.MethodPatch, "projects/"+sandboxtest.ProjectWeb+"/project-members/"+sandboxtest.UserEve+"/", `{"role": 20}`)
+				s.otherUser(t, http.MethodPatch, "projects/"+sandboxtest.ProjectWeb+"/project-members/"+sandboxtest.UserEve+"/", `{"role": 20}`)
 				if got := s.roleOfEve(); got != "admin" {
 					t.Fatal(got)
 				}
@@ -177,7 +177,7 @@ func TestWhatTheServiceLeavesOutIsSentOnce(t *testing.T) {
 	t.Parallel()
 	s := newServiceOf(t, resource.V1, sandboxtest.Options{Answers: sandbox.Observed})
 	const members = "projects/" + sandboxtest.ProjectWeb + "/project-members/"
-	eve := s.somebody(t, http.MethodPost, members, `{"member": "`+sandboxtest.UserEve+`", "role": 5}`)
+	eve := s.otherUser(t, http.MethodPost, members, `{"member": "`+sandboxtest.UserEve+`", "role": 5}`)
 	manifest := func(more string) string {
 		return `{version: 1, projects: [{key: web, identifier: WEB, work_items: [{key: a, name: A, assignees: [` + more + `]}]}]}`
 	}
@@ -194,7 +194,7 @@ func TestWhatTheServiceLeavesOutIsSentOnce(t *testing.T) {
 	if out := both.itemA(t).Outcome; both.writes != 1 || out.NotTaken || out.LeftOut != 1 {
 		t.Errorf("with another: %d writes, %+v", both.writes, out)
 	}
-	s.somebody(t, http.MethodPatch, members+eve["id"].(string)+"/", `{"role": 15}`) //nolint:forcetypeassert // it is a text
+	s.otherUser(t, http.MethodPatch, members+eve["id"].(string)+"/", `{"role": 15}`) //nolint:forcetypeassert // it is a text
 	if kept := s.apply(t, applying{manifest: manifest("bob@example.com, eve@example.com")}); kept.writes > 0 || len(kept.reasons()) != 1 {
 		t.Error(kept.writes, kept.reasons())
 	}

@@ -31,8 +31,8 @@ import (
 // something, and what planform makes of it. How it reads refusals and lists is
 // tested in package apiclient; what becomes of lost answers, beside this file.
 
-// somebody makes a request as another program would, and returns the record that it is answered with.
-func (s *service) somebody(t *testing.T, method, path, body string) map[string]any {
+// otherUser makes a request as another program would, and returns the record that it is answered with.
+func (s *service) otherUser(t *testing.T, method, path, body string) map[string]any {
 	t.Helper()
 	return s.as(t, sandbox.Key, method, path, body)
 }
@@ -129,7 +129,7 @@ func TestKnownTrapsOfTheServiceAreReportedOrAvoided(t *testing.T) {
 		try func(t attempt)
 	}{
 		"an item of another project is dropped from a module without a word": {resource.V1, func(t attempt) {
-			other := t.s.somebody(t.T, "POST", "projects/"+sandboxtest.ProjectOps+"/work-items/", `{"name":"Elsewhere"}`)["id"].(string)
+			other := t.s.otherUser(t.T, "POST", "projects/"+sandboxtest.ProjectOps+"/work-items/", `{"name":"Elsewhere"}`)["id"].(string)
 			text := header + "      - {key: x, id: " + other + ", module: Checkout}\n"
 			if findings := fmt.Sprint(t.s.findings(t.T, text)); !strings.Contains(findings, "no work item with the ID "+other) {
 				t.Error(findings)
@@ -141,7 +141,7 @@ func TestKnownTrapsOfTheServiceAreReportedOrAvoided(t *testing.T) {
 			}
 		}},
 		"a cycle takes an item of another project and never shows it": {resource.V1, func(t attempt) {
-			other := t.s.somebody(t.T, "POST", "projects/"+sandboxtest.ProjectOps+"/work-items/", `{"name":"Elsewhere"}`)["id"].(string)
+			other := t.s.otherUser(t.T, "POST", "projects/"+sandboxtest.ProjectOps+"/work-items/", `{"name":"Elsewhere"}`)["id"].(string)
 			for _, what := range []string{"cycle: Sprint 14", "links: [{url: \"https://example.com/a\"}]"} {
 				text := header + "      - {key: x, id: " + other + ", " + what + "}\n"
 				if findings := fmt.Sprint(t.s.findings(t.T, text)); !strings.Contains(findings, "no work item with the ID "+other) {
@@ -169,9 +169,9 @@ func TestKnownTrapsOfTheServiceAreReportedOrAvoided(t *testing.T) {
 			at(t.T, r.warnings(), "not-taken", "work_item/web/a", 8, "does not show module")
 		}},
 		"an item that got into two cycles cannot be moved any more": {resource.V1, func(t attempt) {
-			t.s.somebody(t.T, "POST", fmt.Sprintf(cycleIssues, sandboxtest.CycleSprint14), `{"issues":["`+sandboxtest.WorkItemWeb1+`"]}`)
-			t.s.somebody(t.T, "POST", fmt.Sprintf(cycleIssues, sandboxtest.CycleSprint15), `{"issues":["`+strings.ToUpper(sandboxtest.WorkItemWeb1)+`"]}`)
-			third := t.s.somebody(t.T, "POST", "projects/"+sandboxtest.ProjectWeb+"/cycles/", `{"name":"Sprint 16","project_id":"`+sandboxtest.ProjectWeb+`"}`)["id"].(string)
+			t.s.otherUser(t.T, "POST", fmt.Sprintf(cycleIssues, sandboxtest.CycleSprint14), `{"issues":["`+sandboxtest.WorkItemWeb1+`"]}`)
+			t.s.otherUser(t.T, "POST", fmt.Sprintf(cycleIssues, sandboxtest.CycleSprint15), `{"issues":["`+strings.ToUpper(sandboxtest.WorkItemWeb1)+`"]}`)
+			third := t.s.otherUser(t.T, "POST", "projects/"+sandboxtest.ProjectWeb+"/cycles/", `{"name":"Sprint 16","project_id":"`+sandboxtest.ProjectWeb+`"}`)["id"].(string)
 			if n := len(t.s.Rows("cycle_issue")); n != 2 {
 				t.Fatalf("the item is in %d cycles", n)
 			}
@@ -198,9 +198,9 @@ func TestKnownTrapsOfTheServiceAreReportedOrAvoided(t *testing.T) {
 			}
 		}},
 		"an item that got into two cycles is named by the plan that reads both": {resource.V1, func(t attempt) {
-			other := t.s.somebody(t.T, "POST", "projects/"+sandboxtest.ProjectWeb+"/work-items/", `{"name":"Other"}`)["id"].(string)
-			t.s.somebody(t.T, "POST", fmt.Sprintf(cycleIssues, sandboxtest.CycleSprint14), `{"issues":["`+sandboxtest.WorkItemWeb1+`"]}`)
-			t.s.somebody(t.T, "POST", fmt.Sprintf(cycleIssues, sandboxtest.CycleSprint15), `{"issues":["`+other+`","`+strings.ToUpper(sandboxtest.WorkItemWeb1)+`"]}`)
+			other := t.s.otherUser(t.T, "POST", "projects/"+sandboxtest.ProjectWeb+"/work-items/", `{"name":"Other"}`)["id"].(string)
+			t.s.otherUser(t.T, "POST", fmt.Sprintf(cycleIssues, sandboxtest.CycleSprint14), `{"issues":["`+sandboxtest.WorkItemWeb1+`"]}`)
+			t.s.otherUser(t.T, "POST", fmt.Sprintf(cycleIssues, sandboxtest.CycleSprint15), `{"issues":["`+other+`","`+strings.ToUpper(sandboxtest.WorkItemWeb1)+`"]}`)
 			text := header + "      - {key: other, id: " + other + ", cycle: Sprint 15}\n      - {key: old, id: " + sandboxtest.WorkItemWeb1 + ", cycle: Sprint 14}\n"
 			r := t.s.apply(t.T, applying{manifest: text})
 			at(t.T, r.plan.Notices, "in-two", "work_item/web/old", 9, "cycle/web/Sprint 15 and cycle/web/Sprint 14")
@@ -235,7 +235,7 @@ func TestKnownTrapsOfTheServiceAreReportedOrAvoided(t *testing.T) {
 			text := header + "      - {key: old, id: " + sandboxtest.WorkItemWeb1 + ", links: [{url: \"https://example.com/a\"}]}\n"
 			r := t.s.apply(t.T, applying{manifest: text, fault: func(req *http.Request, _ run) sandboxtest.Fault {
 				if req.Method == http.MethodPost && !hit.Swap(true) {
-					t.s.somebody(t.T, "DELETE", "projects/"+sandboxtest.ProjectWeb+"/work-items/"+sandboxtest.WorkItemWeb1+"/", ``)
+					t.s.otherUser(t.T, "DELETE", "projects/"+sandboxtest.ProjectWeb+"/work-items/"+sandboxtest.WorkItemWeb1+"/", ``)
 				}
 				return sandboxtest.Fault{}
 			}})
@@ -246,7 +246,7 @@ func TestKnownTrapsOfTheServiceAreReportedOrAvoided(t *testing.T) {
 		"what an archived project takes is never shown": {resource.V1, func(t attempt) {
 			text := header + "      - {key: a, name: Item A}\n"
 			t.s.apply(t.T, applying{manifest: text})
-			t.s.somebody(t.T, "POST", "projects/"+sandboxtest.ProjectWeb+"/archive/", ``)
+			t.s.otherUser(t.T, "POST", "projects/"+sandboxtest.ProjectWeb+"/archive/", ``)
 			if findings := t.s.findings(t.T, text); !strings.Contains(fmt.Sprint(findings), "project/web (WEB) is archived on the service") {
 				t.Errorf("%v", findings)
 			}
@@ -296,7 +296,7 @@ func TestKnownTrapsOfTheServiceAreReportedOrAvoided(t *testing.T) {
 			t.s.unchangedBy(t.T, upper)
 		}},
 		"an item can be made its own ancestor": {resource.V1, func(t attempt) {
-			other := t.s.somebody(t.T, "POST", "projects/"+sandboxtest.ProjectWeb+"/work-items/", `{"name":"Other"}`)["id"].(string)
+			other := t.s.otherUser(t.T, "POST", "projects/"+sandboxtest.ProjectWeb+"/work-items/", `{"name":"Other"}`)["id"].(string)
 			text := header + "      - {key: a, identifier: WEB-1, parent: WEB-2, labels: [bug]}\n" +
 				"      - {key: b, id: " + other + ", parent: WEB-1}\n      - {key: c, name: C, parent: a}\n"
 			at(t.T, t.s.findings(t.T, text), "dependency-cycle", "work_item/web/a", 8, "by way of work_item/web/b")
@@ -313,7 +313,7 @@ func TestKnownTrapsOfTheServiceAreReportedOrAvoided(t *testing.T) {
 			}
 		}},
 		"one date of two is not held against the other, which is there": {resource.V1, func(t attempt) {
-			t.s.somebody(t.T, "PATCH", "projects/"+sandboxtest.ProjectWeb+"/work-items/"+sandboxtest.WorkItemWeb1+"/", `{"target_date":"2026-12-05"}`)
+			t.s.otherUser(t.T, "PATCH", "projects/"+sandboxtest.ProjectWeb+"/work-items/"+sandboxtest.WorkItemWeb1+"/", `{"target_date":"2026-12-05"}`)
 			r := t.s.apply(t.T, applying{manifest: header + "      - {key: a, identifier: WEB-1, start_date: 2026-12-10}\n"})
 			at(t.T, r.plan.Notices, "dates", "work_item/web/a", 8, "start_date 2026-12-10, after its target_date 2026-12-05")
 		}},
@@ -357,7 +357,7 @@ func TestKnownTrapsOfTheServiceAreReportedOrAvoided(t *testing.T) {
 			t.s.unchangedBy(t.T, text)
 			for _, row := range t.s.Rows("work_item") { // somebody changes it: that is told, and overwritten
 				if row["name"] == "A" {
-					t.s.somebody(t.T, http.MethodPatch, "projects/"+sandboxtest.ProjectWeb+"/work-items/"+row["id"].(string)+"/", `{"description_html": "<p>Mine</p>"}`) //nolint:forcetypeassert // it is a text
+					t.s.otherUser(t.T, http.MethodPatch, "projects/"+sandboxtest.ProjectWeb+"/work-items/"+row["id"].(string)+"/", `{"description_html": "<p>Mine</p>"}`) //nolint:forcetypeassert // it is a text
 				}
 			}
 			again := t.s.apply(t.T, applying{manifest: text})
@@ -376,7 +376,7 @@ func TestKnownTrapsOfTheServiceAreReportedOrAvoided(t *testing.T) {
 			var hit atomic.Bool
 			r := t.s.apply(t.T, applying{manifest: text, fault: func(req *http.Request, _ run) sandboxtest.Fault {
 				if link.is(req) && !hit.Swap(true) {
-					t.s.somebody(t.T, "POST", strings.TrimPrefix(req.URL.Path, "/api/v1/workspaces/acme/"), `{"url":"https://example.com/a"}`)
+					t.s.otherUser(t.T, "POST", strings.TrimPrefix(req.URL.Path, "/api/v1/workspaces/acme/"), `{"url":"https://example.com/a"}`)
 				}
 				return sandboxtest.Fault{}
 			}})
@@ -390,7 +390,7 @@ func TestKnownTrapsOfTheServiceAreReportedOrAvoided(t *testing.T) {
 			var hit atomic.Bool
 			r := t.s.apply(t.T, applying{manifest: text, fault: func(req *http.Request, _ run) sandboxtest.Fault {
 				if req.Method == http.MethodPost && !hit.Swap(true) {
-					t.s.somebody(t.T, "POST", "initiatives/labels/", `{"name":"Autumn","color":"#000000"}`)
+					t.s.otherUser(t.T, "POST", "initiatives/labels/", `{"name":"Autumn","color":"#000000"}`)
 				}
 				return sandboxtest.Fault{}
 			}})
@@ -431,8 +431,8 @@ func TestKnownTrapsOfTheServiceAreReportedOrAvoided(t *testing.T) {
 		"two objects with one external ID cannot be looked up": {resource.V1, func(t attempt) {
 			t.s.apply(t.T, applying{manifest: oneItem, killed: true})
 			externalID := t.s.Rows("work_item")[1]["external_id"].(string)
-			double := t.s.somebody(t.T, "POST", "projects/"+sandboxtest.ProjectWeb+"/work-items/", `{"name":"Item A","external_id":"`+externalID+`"}`)["id"].(string)
-			t.s.somebody(t.T, "PATCH", "projects/"+sandboxtest.ProjectWeb+"/work-items/"+double+"/", `{"external_source":"planform"}`)
+			double := t.s.otherUser(t.T, "POST", "projects/"+sandboxtest.ProjectWeb+"/work-items/", `{"name":"Item A","external_id":"`+externalID+`"}`)["id"].(string)
+			t.s.otherUser(t.T, "PATCH", "projects/"+sandboxtest.ProjectWeb+"/work-items/"+double+"/", `{"external_source":"planform"}`)
 			t.s.dir = t.TempDir() // the state is lost
 			findings := fmt.Sprint(t.s.findings(t.T, oneItem))
 			if !strings.Contains(findings, "the service has 2 work items that could be work_item/web/a") || !strings.Contains(findings, double) {

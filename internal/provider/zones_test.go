@@ -40,7 +40,7 @@ func TestAChangeOfTheTimeZoneMovesTheDaysOfCycles(t *testing.T) {
 				path = fmt.Sprintf("projects/%v/", row["id"])
 			}
 			if row["name"] == "P" || row["name"] == "A" {
-				s.somebody(t, http.MethodPatch, path, body)
+				s.otherUser(t, http.MethodPatch, path, body)
 			}
 		}
 	}

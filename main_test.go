@@ -60,7 +60,7 @@ func allowed() map[string][]string {
 		"internal/convert/jira":   {"internal/convert", "internal/convert/dates", "internal/convert/jira/adf", "internal/convert/records", "internal/convert/tabular", "internal/diag", "internal/table"},
 		"internal/convert/trello": {"internal/convert", "internal/convert/dates", "internal/convert/records", "internal/diag"},
 		"internal/planfile":       {"internal/diag", "internal/resource", "planner"},
-		"internal/view":           {"executor", "internal/diag", "internal/planfile", "internal/resource", "planner"},
+		"internal/view":           {"executor", "internal/diag", "internal/doctor", "internal/planfile", "internal/resource", "planner"},
 		"internal/sandbox":        {},
 		// Only tests import it.
 		"internal/sandbox/sandboxtest": {"internal/sandbox"},

@@ -12,7 +12,6 @@ import (
 	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/doctor"
 	"github.com/planform/planform/internal/state"
-	"github.com/planform/planform/internal/view"
 	"github.com/planform/planform/manifest"
 )
 
@@ -93,24 +92,13 @@ func runDoctor(ctx context.Context, o doctorOptions, out output) error {
 		in.StatePath = filepath.Clean(in.StatePath)
 	}
 	report := doctor.Examine(ctx, in)
-	if err := out.view.Report(viewReport(&report)); err != nil {
+	if err := out.view.Report(&report); err != nil {
 		return err
 	}
 	if n := report.Count(doctor.Problem); n > 0 {
 		return problemsFound{problems: n, denied: report.Denied}
 	}
 	return nil
-}
-
-func viewReport(r *doctor.Report) *view.Report {
-	shown := view.Report{
-		BaseURL: r.BaseURL, Workspace: r.Workspace, Requests: r.Requests,
-		Supported: r.Supported, Unsupported: r.Unsupported, HasV2: r.HasV2, V2Unsupported: r.V2Unsupported,
-	}
-	for _, c := range r.Checks {
-		shown.Checks = append(shown.Checks, view.Check(c))
-	}
-	return &shown
 }
 
 // withoutSecrets is an address that may be shown before anything has checked it.

@@ -3,17 +3,18 @@ package view_test
 import (
 	"testing"
 
+	"github.com/planform/planform/internal/doctor"
 	"github.com/planform/planform/internal/view"
 )
 
-func report() *view.Report {
-	return &view.Report{
+func report() *doctor.Report {
+	return &doctor.Report{
 		BaseURL: "https://plane.example.com", Workspace: "acme", Requests: 17,
 		Supported: []string{"cycle", "work_item"}, Unsupported: []string{"customer"},
-		Checks: []view.Check{
-			{Name: "service", Status: view.OK, Summary: "https://plane.example.com answers"},
-			{Name: "workspace", Status: view.Problem, Summary: "the service gives no access to acme\x1b[31m", Hint: "check the slug"},
-			{Name: "clock", Status: view.Warning, Summary: "this machine's is 5m0s behind the service's", Hint: "set it"},
+		Checks: []doctor.Check{
+			{Name: "service", Status: doctor.OK, Summary: "https://plane.example.com answers"},
+			{Name: "workspace", Status: doctor.Problem, Summary: "the service gives no access to acme\x1b[31m", Hint: "check the slug"},
+			{Name: "clock", Status: doctor.Warning, Summary: "this machine's is 5m0s behind the service's", Hint: "set it"},
 		},
 	}
 }
@@ -38,7 +39,7 @@ func TestAReportWithoutProblemsSaysSo(t *testing.T) {
 	t.Parallel()
 	for _, set := range [][]func(*view.Options){nil, {inJSON}} {
 		s := newScreen(set...)
-		r := &view.Report{Requests: 1, Checks: []view.Check{{Name: "service", Status: view.OK, Summary: "it answers"}}}
+		r := &doctor.Report{Requests: 1, Checks: []doctor.Check{{Name: "service", Status: doctor.OK, Summary: "it answers"}}}
 		if err := s.Report(r); err != nil {
 			t.Fatal(err)
 		}

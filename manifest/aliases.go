@@ -1,10 +1,12 @@
 package manifest
 
 import (
+	"iter"
 	"slices"
 	"strings"
 
 	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/yamltext"
 )
 
 // resolved gives what an alias stands for; nil if that is an alias again.
@@ -121,8 +123,8 @@ type merger struct {
 // one over a later one.
 func (m *merger) pairs(n *node) []*node {
 	merges := 0
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		if isMerge(n.Content[i]) {
+	for key := range yamltext.Pairs(n.Content) {
+		if isMerge(key) {
 			merges++
 		}
 	}
@@ -138,12 +140,11 @@ func (m *merger) pairs(n *node) []*node {
 	m.memo[n] = nil
 	flat := make([]*node, 0, len(n.Content)+8)
 	seen := make(map[string]bool, len(n.Content))
-	var first *node
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		key := n.Content[i]
+	var first, merged *node
+	for key, value := range yamltext.Pairs(n.Content) {
 		switch {
 		case !isMerge(key):
-			flat = append(flat, key, n.Content[i+1])
+			flat = append(flat, key, value)
 			if k := resolved(key); k != nil && k.Kind == scalarNode {
 				seen[k.Value] = true
 			}
@@ -151,17 +152,16 @@ func (m *merger) pairs(n *node) []*node {
 			twice := problem{"duplicate-key", "the merge key << is given twice", "write a list: <<: [*one, *two]"}
 			m.report(key, twice, other("first given at", position(m.source, first)))
 		default:
-			first = key
+			first, merged = key, value
 		}
 	}
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		if n.Content[i] == first {
-			flat = m.merge(flat, seen, n.Content[i+1])
-		}
-	}
+	flat = m.merge(flat, seen, merged)
 	m.memo[n] = flat
 	return flat
 }
+
+// each gives the pairs of a mapping.
+func (m *merger) each(n *node) iter.Seq2[*node, *node] { return yamltext.Pairs(m.pairs(n)) }
 
 // merge adds what the value of a merge key stands for.
 func (m *merger) merge(flat []*node, seen map[string]bool, value *node) []*node {
@@ -179,13 +179,13 @@ func (m *merger) merge(flat []*node, seen map[string]bool, value *node) []*node 
 		if !m.budget.expand(len(pairs) + 1) {
 			return flat
 		}
-		for i := 0; i+1 < len(pairs); i += 2 {
-			key := resolved(pairs[i])
+		for written, value := range yamltext.Pairs(pairs) {
+			key := resolved(written)
 			if key == nil || key.Kind != scalarNode || seen[key.Value] {
 				continue // a key that is no text is reported where it is written
 			}
 			seen[key.Value] = true
-			flat = append(flat, pairs[i], pairs[i+1])
+			flat = append(flat, written, value)
 		}
 	}
 	return flat

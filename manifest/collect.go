@@ -9,6 +9,7 @@ import (
 
 	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/yamltext"
 	"github.com/planform/planform/schema"
 )
 
@@ -111,17 +112,17 @@ func (w *collector) read(root *node) {
 	}
 	shell := properties{kinds: w.kinds, source: w.source, found: w.found, item: -1, names: w.kinds.names}
 	instance := map[string]any{}
-	for i := 0; i+1 < len(pairs); i += 2 {
-		name, ok := shell.key(pairs[i], pairs[i+1])
+	for key, written := range yamltext.Pairs(pairs) {
+		name, ok := shell.key(key, written)
 		if !ok {
 			continue
 		}
-		value := resolved(pairs[i+1])
+		value := resolved(written)
 		if strings.HasPrefix(name, schema.Extension) || value != nil && isBroken(value) {
 			continue
 		}
 		if k, isSection := w.kinds.top[name]; isSection {
-			w.list(k, pairs[i+1], -1, -1, number, name)
+			w.list(k, written, -1, -1, number, name)
 			continue
 		}
 		switch {
@@ -180,14 +181,13 @@ func (w *collector) expand(pairs []*node, vars map[string]value) []*node {
 // sourceInstance is the source of a document as the schema sees it.
 func (w *collector) sourceInstance(n *node) map[string]any {
 	instance := map[string]any{}
-	pairs := w.merger.pairs(n)
-	for i := 0; i+1 < len(pairs); i += 2 {
-		name, value := resolved(pairs[i]), resolved(pairs[i+1])
+	for key, of := range w.merger.each(n) {
+		name, value := resolved(key), resolved(of)
 		switch {
 		case name == nil || name.Kind != scalarNode || value == nil:
 			instance[""] = nil
 		case instance[name.Value] != nil:
-			w.found.add(duplicateKey(w.source, name.Value, pairs[i], pairs[i], schema.Source))
+			w.found.add(duplicateKey(w.source, name.Value, key, key, schema.Source))
 		default:
 			instance[name.Value] = textInstance(value)
 		}
@@ -318,20 +318,17 @@ func (w *collector) object(k *kindInfo, entry *node, it item, path func() string
 	if w.ancestors.aliases > 0 {
 		w.budget.expand(len(pairs) + 1)
 	}
-	for i := 0; i+1 < len(pairs); i += 2 {
-		key := pairs[i]
-		if key.Kind == aliasNode {
-			if key = resolved(key); key == nil {
-				continue
-			}
+	for key, value := range yamltext.Pairs(pairs) {
+		if key = resolved(key); key == nil {
+			continue
 		}
 		for _, s := range k.sections {
 			switch {
 			case s.name != key.Value || key.Kind != scalarNode:
 			case s.kind == k:
-				w.list(k, pairs[i+1], it.parent, at, it.document, s.name)
+				w.list(k, value, it.parent, at, it.document, s.name)
 			default:
-				w.list(s.kind, pairs[i+1], at, -1, it.document, s.name)
+				w.list(s.kind, value, at, -1, it.document, s.name)
 			}
 		}
 	}

@@ -22,17 +22,16 @@ func (d *decoder) customFields(o *resource.Object, f *resource.Field, n *node) {
 	}
 	d.present.within = f.Name + "."
 	defer func() { d.present.within = "" }()
-	pairs := d.merger.pairs(to)
-	for i := 0; i+1 < len(pairs); i += 2 {
-		name, ok := d.present.key(pairs[i], pairs[i+1])
+	for key, of := range d.merger.each(to) {
+		name, ok := d.present.key(key, of)
 		if !ok {
 			continue
 		}
-		value := d.deref(name, pairs[i+1])
+		value := d.deref(name, of)
 		if value == nil {
 			continue
 		}
-		v := resource.Value{Field: d.unboundField(name), Position: position(d.source, pairs[i])}
+		v := resource.Value{Field: d.unboundField(name), Position: position(d.source, key)}
 		switch {
 		case value.Kind == mappingNode:
 			d.report(name, value, "wrong-type", quote(name)+" is a value or a list of values, not "+describe(value), "a text with a colon followed by a space wants quotes")

@@ -9,6 +9,7 @@ import (
 
 	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/yamltext"
 	"github.com/planform/planform/schema"
 )
 
@@ -108,16 +109,16 @@ func (d *decoder) properties(it *item) {
 	if bad := tagProblem(it.node); bad != nil {
 		d.found.report(position(d.source, it.node), d.items.path(d.present.item), *bad)
 	}
-	for i := 0; i+1 < len(pairs); i += 2 {
-		name, ok := d.present.key(pairs[i], pairs[i+1])
+	for key, value := range yamltext.Pairs(pairs) {
+		name, ok := d.present.key(key, value)
 		if !ok {
 			continue
 		}
 		if p := k.props[name]; p.what == isField && k.Fields[p.field].Group != "" {
-			d.report(name, pairs[i], "unknown-field", "unknown field "+quote(name)+" in "+diag.A(k.Noun()), "write it inside "+k.Fields[p.field].Group+":, in a line of its own")
+			d.report(name, key, "unknown-field", "unknown field "+quote(name)+" in "+diag.A(k.Noun()), "write it inside "+k.Fields[p.field].Group+":, in a line of its own")
 			continue
 		}
-		d.property(it, name, pairs[i+1])
+		d.property(it, name, value)
 	}
 }
 
@@ -165,14 +166,13 @@ func (d *decoder) group(k *kindInfo, name string, n *node) {
 	}
 	d.present.within = name + "."
 	defer func() { d.present.within = "" }()
-	pairs := d.merger.pairs(to)
-	for i := 0; i+1 < len(pairs); i += 2 {
-		full, ok := d.present.key(pairs[i], pairs[i+1])
+	for key, value := range d.merger.each(to) {
+		full, ok := d.present.key(key, value)
 		if !ok {
 			continue
 		}
 		if p := k.props[full]; p.what == isField {
-			d.fields[p.field] = pairs[i+1]
+			d.fields[p.field] = value
 		} else {
 			d.unknown = append(d.unknown, full)
 		}
@@ -374,11 +374,11 @@ func (d *decoder) attributed(path string, a *resource.Attribute, n *node) (membe
 		return nil, ""
 	}
 	form := "write {" + a.Member + ": NAME, " + a.Name + ": " + a.Values[0] + "}"
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		key, to := resolved(n.Content[i]), n.Content[i+1]
+	for written, to := range yamltext.Pairs(n.Content) {
+		key := resolved(written)
 		switch {
 		case key == nil || key.Kind != scalarNode || key.Value != a.Member && key.Value != a.Name:
-			d.report(path, n.Content[i], "unknown-field", "a member has no such property; it has "+a.Member+" and "+a.Name, form)
+			d.report(path, written, "unknown-field", "a member has no such property; it has "+a.Member+" and "+a.Name, form)
 			return nil, ""
 		case key.Value == a.Member:
 			member = to

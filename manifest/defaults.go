@@ -5,6 +5,7 @@ import (
 
 	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/yamltext"
 	"github.com/planform/planform/schema"
 )
 
@@ -17,35 +18,33 @@ func (w *collector) readDefaults(n *node) defaults {
 	report := func(at *node, path, summary, hint string) {
 		w.report(at, path, problem{"bad-default", summary, hint})
 	}
-	pairs := w.merger.pairs(n)
-	for i := 0; i+1 < len(pairs); i += 2 {
-		name, of := resolved(pairs[i]), resolved(pairs[i+1])
+	for kindName, properties := range w.merger.each(n) {
+		name, of := resolved(kindName), resolved(properties)
 		if name == nil || name.Kind != scalarNode {
-			report(pairs[i], schema.Defaults, "a key must be a text", "write a kind, such as work_item")
+			report(kindName, schema.Defaults, "a key must be a text", "write a kind, such as work_item")
 			continue
 		}
 		path := schema.Defaults + "." + truncate(name.Value)
 		k := w.kinds.byName[name.Value]
 		switch {
 		case k == nil || k.props == nil:
-			report(pairs[i], path, "no objects are of the kind "+quote(name.Value), diag.OneOf(name.Value, resource.Listed()))
+			report(kindName, path, "no objects are of the kind "+quote(name.Value), diag.OneOf(name.Value, resource.Listed()))
 			continue
 		case of == nil || of.Kind != mappingNode:
-			report(pairs[i+1], path, "the defaults of a kind are a mapping", "write them as "+name.Value+": {on_drift: keep}")
+			report(properties, path, "the defaults of a kind are a mapping", "write them as "+name.Value+": {on_drift: keep}")
 			continue
 		}
-		inner := w.merger.pairs(of)
-		for j := 0; j+1 < len(inner); j += 2 {
-			key := resolved(inner[j])
+		for written, value := range w.merger.each(of) {
+			key := resolved(written)
 			if key == nil || key.Kind != scalarNode || !k.hasDefault(key.Value) {
 				text := ""
 				if key != nil {
 					text = key.Value
 				}
-				report(inner[j], path, diag.A(k.Noun())+" has no default for "+quote(text), diag.OneOf(text, k.defaultNames()))
+				report(written, path, diag.A(k.Noun())+" has no default for "+quote(text), diag.OneOf(text, k.defaultNames()))
 				continue
 			}
-			all[k] = append(all[k], inner[j], inner[j+1])
+			all[k] = append(all[k], written, value)
 		}
 	}
 	return all
@@ -69,14 +68,13 @@ func (k *kindInfo) defaultNames() []string {
 
 // takeDefaults gives an object the defaults of its document that it does not write itself, in whatever form.
 func (d *decoder) takeDefaults(it *item) {
-	pairs := d.defaults[it.document][it.kind]
-	for i := 0; i+1 < len(pairs); i += 2 {
-		name := resolved(pairs[i]).Value
+	for key, value := range yamltext.Pairs(d.defaults[it.document][it.kind]) {
+		name := resolved(key).Value
 		if d.present.at(name) != nil || d.writes(it.kind, name) || it.outer >= 0 && name == it.kind.ParentField {
 			continue
 		}
-		if _, ok := d.present.key(pairs[i], pairs[i+1]); ok {
-			d.property(it, name, pairs[i+1])
+		if _, ok := d.present.key(key, value); ok {
+			d.property(it, name, value)
 		}
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"strconv"
 	"strings"
+
+	"github.com/planform/planform/internal/yamltext"
 )
 
 // readJSON takes a field that is passed on as it is: a mapping of whatever JSON can
@@ -77,20 +79,20 @@ func (t *jsonTree) value(n *node, depth int) any {
 
 func (t *jsonTree) mapping(pairs []*node, depth int) any {
 	mapping, keys := make(map[string]any, len(pairs)/2), make(map[string]*node, len(pairs)/2)
-	for i := 0; i+1 < len(pairs); i += 2 {
-		key := resolved(pairs[i])
+	for written, value := range yamltext.Pairs(pairs) {
+		key := resolved(written)
 		if key == nil || key.Kind != scalarNode {
-			t.report(pairs[i], problem{"bad-key", "a key must be a text", ""})
+			t.report(written, problem{"bad-key", "a key must be a text", ""})
 			continue
 		}
 		if first, twice := keys[key.Value]; twice {
 			t.failed = true
-			t.d.found.add(duplicateKey(t.d.source, key.Value, first, pairs[i], t.path()))
+			t.d.found.add(duplicateKey(t.d.source, key.Value, first, written, t.path()))
 			continue
 		}
-		keys[key.Value] = pairs[i]
-		name, _ := t.text(pairs[i], key.Value).(string)
-		mapping[name] = t.value(pairs[i+1], depth+1)
+		keys[key.Value] = written
+		name, _ := t.text(written, key.Value).(string)
+		mapping[name] = t.value(value, depth+1)
 	}
 	return mapping
 }

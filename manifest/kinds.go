@@ -6,6 +6,7 @@ import (
 
 	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/yamltext"
 	"github.com/planform/planform/schema"
 )
 
@@ -177,17 +178,16 @@ func (s *kindSet) foreign(root *node) bool {
 		return true
 	}
 	ours, version := slices.DeleteFunc(slices.Clone(s.names), func(name string) bool { return name == schema.Version || name == schema.Vars }), ""
-	for i := 0; i+1 < len(root.Content); i += 2 {
-		if root.Content[i].Value == schema.Version {
-			version = root.Content[i+1].Value
-			if version == "1" && root.Content[i+1].Style&quotedStyles == 0 {
+	for key, value := range yamltext.Pairs(root.Content) {
+		if key.Value == schema.Version {
+			version = value.Value
+			if version == "1" && value.Style&quotedStyles == 0 {
 				return false
 			}
 		}
 	}
-	for i := 0; i < len(root.Content); i += 2 {
-		key := root.Content[i].Value
-		if key == "<<" || slices.Contains(ours, key) || version == "" && len(diag.Typo(key, ours)) > 0 {
+	for key := range yamltext.Pairs(root.Content) {
+		if key.Value == "<<" || slices.Contains(ours, key.Value) || version == "" && len(diag.Typo(key.Value, ours)) > 0 {
 			return false
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/yamltext"
 	"github.com/planform/planform/schema"
 )
 
@@ -63,8 +64,8 @@ type expander struct {
 
 // isTemplate reports whether references mean something in a document: it has variables or a for_each.
 func isTemplate(root *node) bool {
-	for i, n := range root.Content {
-		if root.Kind == mappingNode && i%2 == 0 && n.Kind == scalarNode && (n.Value == schema.Vars || n.Value == schema.ForEach) {
+	for key := range yamltext.Pairs(root.Content) {
+		if root.Kind == mappingNode && key.Kind == scalarNode && key.Value == schema.Vars {
 			return true
 		}
 	}
@@ -82,9 +83,9 @@ func usesForEach(n *node) bool {
 
 // document writes out the properties of a document, keys and values in turn.
 func (x *expander) document(pairs []*node) []*node {
-	for i := 0; i+1 < len(pairs); i += 2 {
-		if key := resolved(pairs[i]); key != nil && key.Value == schema.Vars {
-			x.declare(pairs[i+1])
+	for key, value := range yamltext.Pairs(pairs) {
+		if key = resolved(key); key != nil && key.Value == schema.Vars {
+			x.declare(value)
 		}
 	}
 	pairs = slices.Clone(pairs)
@@ -216,21 +217,20 @@ func (x *expander) forEach(k *kindInfo, entry *node, outer *element) (objects []
 	}
 	var over, as *node
 	var rest []*node
-	pairs := x.merger.pairs(to)
-	for i := 0; i+1 < len(pairs); i += 2 {
-		of, key := &over, resolved(pairs[i])
+	for written, value := range x.merger.each(to) {
+		of, key := &over, resolved(written)
 		switch {
 		case key != nil && key.Value == schema.ForEach:
 		case key != nil && key.Value == schema.As:
 			of = &as
 		default:
-			rest = append(rest, pairs[i], pairs[i+1])
+			rest = append(rest, written, value)
 			continue
 		}
 		if *of != nil {
-			x.found.add(duplicateKey(x.source, key.Value, *of, pairs[i], ""))
+			x.found.add(duplicateKey(x.source, key.Value, *of, written, ""))
 		}
-		*of = pairs[i+1]
+		*of = value
 	}
 	if over == nil {
 		return nil, false
@@ -602,13 +602,13 @@ func (x *expander) member(n *node, of string, v value, path string, e *element) 
 		}
 		first, rest, _ := strings.Cut(path, ".")
 		var whole, part *node
-		for i := 0; i+1 < len(pairs); i += 2 {
-			switch key := resolved(pairs[i]); {
+		for written, value := range yamltext.Pairs(pairs) {
+			switch key := resolved(written); {
 			case key == nil || key.Kind != scalarNode:
 			case key.Value == path:
-				whole = pairs[i+1]
+				whole = value
 			case key.Value == first:
-				part = pairs[i+1]
+				part = value
 			}
 		}
 		switch {
@@ -627,8 +627,8 @@ func (x *expander) member(n *node, of string, v value, path string, e *element) 
 func keysOf(pairs []*node) []string {
 	const most = 1000
 	var names []string
-	for i := 0; i+1 < len(pairs) && len(names) < most; i += 2 {
-		if key := resolved(pairs[i]); key != nil && key.Kind == scalarNode {
+	for key := range yamltext.Pairs(pairs) {
+		if key = resolved(key); key != nil && key.Kind == scalarNode && len(names) < most {
 			names = append(names, key.Value)
 		}
 	}

@@ -40,8 +40,7 @@ func ReadVariables(text []byte) (map[string]string, error) {
 			wrong = diag.WithHint(errors.New("the variables of a file are a mapping"), "write a line NAME: VALUE for each")
 			return
 		}
-		for i := 0; i+1 < len(root.Content); i += 2 {
-			key, to := root.Content[i], root.Content[i+1]
+		for key, to := range yamltext.Pairs(root.Content) {
 			_, twice := values[key.Value]
 			switch {
 			case twice:
@@ -75,18 +74,17 @@ func (x *expander) declare(n *node) {
 	}
 	x.declares = true
 	defer func() { x.declares = false }()
-	pairs := x.merger.pairs(to)
-	for i := 0; i+1 < len(pairs); i += 2 {
-		key := resolved(pairs[i])
+	for written, of := range x.merger.each(to) {
+		key := resolved(written)
 		switch {
 		case key == nil || key.Kind != scalarNode || !variableName.MatchString(key.Value):
-			x.report(pairs[i], nil, "bad-variable", "the name of a variable has letters, digits, - and _, and begins with a letter: not "+describe(pairs[i]), "")
+			x.report(written, nil, "bad-variable", "the name of a variable has letters, digits, - and _, and begins with a letter: not "+describe(written), "")
 		case x.vars[key.Value].node != nil:
-			x.found.add(duplicateKey(x.source, key.Value, x.vars[key.Value].node, pairs[i], schema.Vars))
+			x.found.add(duplicateKey(x.source, key.Value, x.vars[key.Value].node, written, schema.Vars))
 		default:
 			x.given.declared = append(x.given.declared, key.Value)
-			x.vars[key.Value] = value{broken(pairs[i]), x.source.name}
-			if v, ok := x.variable(key.Value, pairs[i], x.value(pairs[i+1], nil)); ok {
+			x.vars[key.Value] = value{broken(written), x.source.name}
+			if v, ok := x.variable(key.Value, written, x.value(of, nil)); ok {
 				x.vars[key.Value] = v
 			}
 		}
@@ -113,12 +111,12 @@ func (x *expander) variable(name string, key, n *node) (v value, ok bool) {
 		if file, isTable := tableName(to); isTable {
 			return x.given.table(x, n, file)
 		}
-		for i := 0; i+1 < len(to.Content); i += 2 {
-			switch to.Content[i].Value {
+		for key, of := range yamltext.Pairs(to.Content) {
+			switch key.Value {
 			case "env":
-				env = resolved(to.Content[i+1])
+				env = resolved(of)
 			case "default":
-				fallback = to.Content[i+1]
+				fallback = of
 			default: // it is a mapping for its own sake
 				return value{n, x.source.name}, true
 			}

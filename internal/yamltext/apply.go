@@ -140,8 +140,8 @@ func (f *File) insert(n *yaml.Node, e Edit) error {
 	if n.Kind != yaml.MappingNode || len(n.Content) == 0 {
 		return errors.New("what holds it is not written as a mapping")
 	}
-	for i := 0; i < len(n.Content); i += 2 {
-		if n.Content[i].Value == e.Key {
+	for key := range Pairs(n.Content) {
+		if key.Value == e.Key {
 			return ErrKeyExists
 		}
 	}
@@ -189,8 +189,7 @@ func (f *File) insertInto(n *yaml.Node, e Edit) error {
 
 // insertLine puts a key below the first of a mapping's that stands on one line.
 func (f *File) insertLine(n *yaml.Node, key string, value any) error {
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		name, v := n.Content[i], n.Content[i+1]
+	for name, v := range Pairs(n.Content) {
 		from, to, err := f.extent(v)
 		if err != nil || v.Kind == yaml.MappingNode || v.Style&blockStyles != 0 || v.Line != name.Line || f.line(from) != f.line(to) {
 			continue

@@ -126,8 +126,7 @@ func (l *layout) value(n *yaml.Node, old, now int) {
 }
 
 func (l *layout) mapping(n *yaml.Node, now int) {
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		key := n.Content[i]
+	for key, value := range Pairs(n.Content) {
 		number, at := l.at(key)
 		in, before := &l.lines[number], strings.TrimRight(l.before(at), " \t")
 		if key.Kind != yaml.ScalarNode && key.Kind != yaml.AliasNode || before != "" && len(in.marks) == 0 || strings.HasSuffix(before, "?") {
@@ -136,7 +135,7 @@ func (l *layout) mapping(n *yaml.Node, now int) {
 		}
 		in.marks = append(in.marks, mark{key.Column - 1, now})
 		l.unquote(key, true)
-		l.value(n.Content[i+1], key.Column-1, now)
+		l.value(value, key.Column-1, now)
 	}
 }
 

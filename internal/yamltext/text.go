@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -75,6 +76,14 @@ func Documents(in io.Reader, each func(root *yaml.Node)) error {
 	}
 }
 
+// Pairs are the keys and values of a mapping, from its contents.
+func Pairs(content []*yaml.Node) iter.Seq2[*yaml.Node, *yaml.Node] {
+	return func(yield func(key, value *yaml.Node) bool) {
+		for i := 0; i+1 < len(content) && yield(content[i], content[i+1]); i += 2 {
+		}
+	}
+}
+
 // next decodes one document. Nothing but the library runs below the recover.
 func next(d *yaml.Decoder) (document *yaml.Node, err error) {
 	defer func() {
@@ -116,8 +125,8 @@ func (f *File) index(at found) {
 			f.index(found{node: member, inFlow: inFlow})
 		}
 	case yaml.MappingNode:
-		for i := 0; i+1 < len(n.Content); i += 2 {
-			f.index(found{node: n.Content[i+1], key: n.Content[i], inFlow: inFlow})
+		for key, value := range Pairs(n.Content) {
+			f.index(found{node: value, key: key, inFlow: inFlow})
 		}
 	}
 }

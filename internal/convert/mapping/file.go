@@ -113,8 +113,8 @@ func (f *File) Add(section, key string, value any, comment string) {
 			f.names = map[*yaml.Node]map[string]bool{}
 		}
 		names = map[string]bool{}
-		for i := 0; i < len(s.Content); i += 2 {
-			names[Fold(s.Content[i].Value)] = true
+		for name := range yamltext.Pairs(s.Content) {
+			names[Fold(name.Value)] = true
 		}
 		f.names[s] = names
 	}
@@ -142,9 +142,9 @@ func put(to *yaml.Node, key string, value *yaml.Node, comment string) {
 }
 
 func child(of *yaml.Node, key string) *yaml.Node {
-	for i := 0; i+1 < len(of.Content); i += 2 {
-		if of.Content[i].Value == key {
-			return of.Content[i+1]
+	for name, value := range yamltext.Pairs(of.Content) {
+		if name.Value == key {
+			return value
 		}
 	}
 	return nil

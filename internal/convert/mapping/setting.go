@@ -11,6 +11,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/yamltext"
 )
 
 // setting is one place of the file: what may stand there, and who reads it.
@@ -70,8 +71,8 @@ func (d *decoder) fields(known table) setting {
 	}
 	return setting{object{"type": "object", "properties": properties, "additionalProperties": false}, func(n *yaml.Node) {
 		keys := map[string]*yaml.Node{}
-		for i := 0; i+1 < len(n.Content); i += 2 {
-			keys[n.Content[i].Value] = n.Content[i]
+		for key := range yamltext.Pairs(n.Content) {
+			keys[key.Value] = key
 		}
 		d.readEntries(n, func(key string, value *yaml.Node) {
 			if s, ok := known[key]; ok {
@@ -163,9 +164,8 @@ func (d *decoder) readEntries(n *yaml.Node, each func(key string, value *yaml.No
 		return
 	}
 	first := map[string]*yaml.Node{}
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		key := n.Content[i]
-		if key.Kind != yaml.ScalarNode || n.Content[i+1].Kind == yaml.AliasNode {
+	for key, value := range yamltext.Pairs(n.Content) {
+		if key.Kind != yaml.ScalarNode || value.Kind == yaml.AliasNode {
 			d.wrong(key, "write it out", "aliases and merge keys are not read here")
 			continue
 		}
@@ -174,7 +174,7 @@ func (d *decoder) readEntries(n *yaml.Node, each func(key string, value *yaml.No
 			continue
 		}
 		first[key.Value] = key
-		each(key.Value, n.Content[i+1])
+		each(key.Value, value)
 	}
 }
 

@@ -111,82 +111,57 @@ func extensions() object {
 }
 
 func shellProperties() object {
+	slug := object{{"type", textTypes(false)}, {"pattern", workspacePattern}}
+	base := object{{"type", "string"}, {"pattern", sourcePattern}, {"examples", []string{"https://api.plane.so"}}}
 	return object{
-		{Version, object{
-			{"description", "Version of the manifest format: 1."},
-			{"const", 1},
-		}},
-		{Workspace, object{
-			{"description", "Slug of the workspace, as its web address shows it. --workspace overrides it; PLANE_WORKSPACE_SLUG applies where it is absent."},
-			{"type", textTypes(false)},
-			{"pattern", workspacePattern},
-			{"examples", []string{"acme"}},
-		}},
-		{Source, object{
-			{"description", "Where the manifest was exported from. In any other workspace, its IDs and work item identifiers are ignored."},
+		described(Version, "Version of the manifest format: 1.", object{{"const", 1}}),
+		described(Workspace, "Slug of the workspace, as its web address shows it. --workspace overrides it; PLANE_WORKSPACE_SLUG applies where it is absent.",
+			append(slices.Clone(slug), member{"examples", []string{"acme"}})),
+		described(Source, "Where the manifest was exported from. In any other workspace, its IDs and work item identifiers are ignored.", object{
 			{"type", "object"},
 			{"additionalProperties", false},
 			{"required", []string{BaseURL, Workspace}},
-			{"properties", object{
-				{BaseURL, object{
-					{"description", "Base URL of the service."},
-					{"type", "string"},
-					{"pattern", sourcePattern},
-					{"examples", []string{"https://api.plane.so"}},
-				}},
-				{Workspace, object{
-					{"description", "Slug of the workspace."},
-					{"type", textTypes(false)},
-					{"pattern", workspacePattern},
-				}},
-			}},
-		}},
-		{Defaults, object{
-			{"description", "By kind, such as work_item: properties of every such object of this document that does not write them itself."},
+			{"properties", object{described(BaseURL, "Base URL of the service.", base), described(Workspace, "Slug of the workspace.", slug)}},
+		}),
+		described(Defaults, "By kind, such as work_item: properties of every such object of this document that does not write them itself.", object{
 			{"type", "object"},
 			{"propertyNames", object{{"enum", resource.Listed()}}},
 			{"additionalProperties", object{{"type", "object"}}},
-		}},
-		{Vars, object{
-			{"description", "Variables, for ${{ vars.NAME }}: a value of any form, {csv: FILE} for a table, or {env: PLANFORM_NAME, default: VALUE} for an environment variable. --var overrides them."},
-			{"type", "object"},
-			{"propertyNames", object{{"pattern", variablePattern}}},
-		}},
-		{Include, object{
-			{"description", "Manifests that are read too, relative to this one and below its folder. * and ? stand for any part of a name."},
-			{"type", "array"},
-			{"items", object{{"type", "string"}, {"pattern", notBlank}}},
-		}},
+		}),
+		described(Vars, "Variables, for ${{ vars.NAME }}: a value of any form, {csv: FILE} for a table, or {env: PLANFORM_NAME, default: VALUE} for an environment variable. --var overrides them.",
+			object{{"type", "object"}, {"propertyNames", object{{"pattern", variablePattern}}}}),
+		described(Include, "Manifests that are read too, relative to this one and below its folder. * and ? stand for any part of a name.",
+			object{{"type", "array"}, {"items", object{{"type", "string"}, {"pattern", notBlank}}}}),
 	}
+}
+
+// described is a property with its description for people.
+func described(name, description string, rules object) member {
+	return member{name, append(object{{"description", description}}, rules...)}
+}
+
+// help are the descriptions of a kind, or of an identifier, in one line of Markdown.
+func help(doc string) object {
+	return object{{"description", withoutMarkup(doc)}, {"markdownDescription", doc}}
 }
 
 // section is the schema of the list of a kind's objects.
 func section(k *resource.Kind) object {
-	return object{
-		{"description", withoutMarkup(k.Doc)},
-		{"markdownDescription", k.Doc},
+	return append(help(k.Doc), object{
 		{"type", []string{"array", "null", "string"}},
 		{"items", object{{"$ref", "#/$defs/" + k.Name}}},
 		{"pattern", referencePattern},
-	}
+	}...)
 }
 
 // forEach are the properties that make many objects of one.
 func forEach() object {
+	table := object{{"type", "object"}, {"required", []string{"csv"}}, {"additionalProperties", false}, {"properties", object{{"csv", object{{"type", "string"}}}}}}
 	return object{
-		{ForEach, object{
-			{"description", "Makes an object for each element of a list: ${{ each.NAME }} stands for its values. {csv: FILE} is the list of the rows of a table, ${{ vars.NAME }} that of a variable."},
-			{"anyOf", []any{
-				object{{"type", "array"}},
-				object{{"type", "object"}, {"required", []string{"csv"}}, {"additionalProperties", false}, {"properties", object{{"csv", object{{"type", "string"}}}}}},
-				object{{"$ref", "#/$defs/" + reference}},
-			}},
-		}},
-		{As, object{
-			{"description", "Another first word than each, for a for_each in another: with as: project, ${{ project.NAME }}."},
-			{"type", "string"},
-			{"pattern", variablePattern},
-		}},
+		described(ForEach, "Makes an object for each element of a list: ${{ each.NAME }} stands for its values. {csv: FILE} is the list of the rows of a table, ${{ vars.NAME }} that of a variable.",
+			object{{"anyOf", []any{object{{"type", "array"}}, table, object{{"$ref", "#/$defs/" + reference}}}}}),
+		described(As, "Another first word than each, for a for_each in another: with as: project, ${{ project.NAME }}.",
+			object{{"type", "string"}, {"pattern", variablePattern}}),
 	}
 }
 
@@ -255,25 +230,11 @@ func kindSchema(k *resource.Kind, whole bool) object {
 
 func properties(k *resource.Kind, whole bool) object {
 	ps := object{
-		{Key, object{
-			{"description", "Name inside the manifests. " + keyDefault(k)},
-			{"type", textTypes(false)},
-			{"pattern", keyPattern},
-			{"maxLength", 100},
-		}},
-		{ObjectID, object{
-			{"description", "ID of an existing object on the service."},
-			{"type", "string"},
-			{"pattern", idPattern},
-		}},
+		described(Key, "Name inside the manifests. "+keyDefault(k), object{{"type", textTypes(false)}, {"pattern", keyPattern}, {"maxLength", 100}}),
+		described(ObjectID, "ID of an existing object on the service.", object{{"type", "string"}, {"pattern", idPattern}}),
 	}
 	if k.Identifier != nil {
-		ps = append(ps, member{Identifier, object{
-			{"description", withoutMarkup(k.Identifier.Doc)},
-			{"markdownDescription", k.Identifier.Doc},
-			{"type", textTypes(false)},
-			{"pattern", k.Identifier.Pattern},
-		}})
+		ps = append(ps, member{Identifier, append(help(k.Identifier.Doc), object{{"type", textTypes(false)}, {"pattern", k.Identifier.Pattern}}...)})
 	}
 	ps = append(ps, lifecycle()...)
 	if whole {
@@ -350,30 +311,18 @@ func attributed(list object, a *resource.Attribute) object {
 
 // lifecycle adds the properties for renaming, creating and deleting an object.
 func lifecycle() object {
+	text := object{{"type", textTypes(false)}, {"pattern", notBlank}}
 	return object{
-		{Previously, object{
-			{"description", "Former key, or a list of them. After a change of key, the object stays the same one, with everything in it."},
-			{"type", append(textTypes(false), "array")},
-			{"pattern", notBlank},
-			{"items", object{{"type", textTypes(false)}, {"pattern", notBlank}}},
-		}},
-		{Protect, object{
-			{"description", "With true it is never deleted, even after it was removed from the manifest. To delete it, apply protect: false first. Absent: as last applied."},
-			{"type", "boolean"},
-		}},
-		{Create, object{
-			{"description", "With false it is never created: if it is missing, that is reported, and only objects that depend on it are skipped."},
-			{"type", "boolean"},
-		}},
-		{Ignore, object{
-			{"description", "Fields that belong to people as soon as the object exists, such as [state, assignees], or [all]: they are set when it is created, and never compared afterwards."},
-			{"type", "array"},
-			{"items", object{{"type", textTypes(false)}, {"pattern", notBlank}}},
-		}},
-		{OnDrift, object{
-			{"description", "What becomes of fields that somebody changed on the service since the last apply. Absent: what --on-drift says."},
-			{"enum", resource.DriftPolicies()},
-		}},
+		described(Previously, "Former key, or a list of them. After a change of key, the object stays the same one, with everything in it.",
+			object{{"type", append(textTypes(false), "array")}, {"pattern", notBlank}, {"items", text}}),
+		described(Protect, "With true it is never deleted, even after it was removed from the manifest. To delete it, apply protect: false first. Absent: as last applied.",
+			object{{"type", "boolean"}}),
+		described(Create, "With false it is never created: if it is missing, that is reported, and only objects that depend on it are skipped.",
+			object{{"type", "boolean"}}),
+		described(Ignore, "Fields that belong to people as soon as the object exists, such as [state, assignees], or [all]: they are set when it is created, and never compared afterwards.",
+			object{{"type", "array"}, {"items", text}}),
+		described(OnDrift, "What becomes of fields that somebody changed on the service since the last apply. Absent: what --on-drift says.",
+			object{{"enum", resource.DriftPolicies()}}),
 	}
 }
 
@@ -400,22 +349,7 @@ func fieldSchema(f *resource.Field, whole bool) object {
 		s = append(s, member{"markdownDescription", f.Doc})
 	}
 	clears := f.Clear != resource.ClearNever
-	rules := object{}
-	switch f.Type {
-	case resource.Number:
-		t := "number"
-		if f.Max > 0 {
-			t, rules = "integer", object{{"minimum", 0}, {"maximum", f.Max}}
-		}
-		s = append(s, member{"type", nullable(t, clears)})
-	case resource.Boolean:
-		s = append(s, member{"type", nullable("boolean", clears)})
-	case resource.JSON:
-		s = append(s, member{"type", nullable("object", clears)})
-	case resource.CustomFields:
-		s = append(s, member{"type", nullable("object", true)}, member{"additionalProperties", object{{"type", append(textTypes(true), "array")}}})
-	case resource.RefSet:
-		s = append(s, member{"type", nullable("array", clears)}, member{"items", object{{"type", textTypes(false)}, {"pattern", notBlank}}})
+	switch f.Type { //nolint:exhaustive // the others are single values
 	case resource.Enum:
 		values := make([]any, 0, len(f.Enum)+2)
 		for _, v := range f.Enum {
@@ -425,27 +359,14 @@ func fieldSchema(f *resource.Field, whole bool) object {
 			values = append(values, "", nil)
 		}
 		s = append(s, member{"enum", values})
-	case resource.Date:
-		s = append(s, member{"type", nullable("string", clears)})
-		rules = object{{"format", "date"}}
-	case resource.Color:
-		s = append(s, member{"type", nullable("string", clears)})
-		rules = object{{"pattern", colorPattern}}
-	case resource.URL:
-		s = append(s, member{"type", nullable("string", clears)})
-		rules = object{{"pattern", urlPattern}, {"format", "uri"}}
-	case resource.File, resource.Upload:
-		s = append(s, member{"type", nullable("string", clears)})
-		rules = object{{"pattern", notBlank}}
-	case resource.Text, resource.LongText, resource.Markdown, resource.HTML, resource.Ref:
-		s = append(s, member{"type", textTypes(clears)})
-		switch {
-		case f.Pattern != "":
-			rules = object{{"pattern", f.Pattern}}
-		case !clears:
-			rules = object{{"pattern", notBlank}}
-		}
+	case resource.CustomFields:
+		s = append(s, member{"type", nullable("object", true)}, member{"additionalProperties", object{{"type", append(textTypes(true), "array")}}})
+	case resource.RefSet:
+		s = append(s, member{"type", nullable("array", clears)}, member{"items", object{{"type", textTypes(false)}, {"pattern", notBlank}}})
+	default:
+		s = append(s, member{"type", fieldType(f, clears)})
 	}
+	rules := textRules(f, clears)
 	if f.MaxLength > 0 {
 		s = append(s, member{"maxLength", f.MaxLength})
 	}
@@ -457,6 +378,51 @@ func fieldSchema(f *resource.Field, whole bool) object {
 		s = append(s, member{"examples", []any{example(f)}})
 	}
 	return s
+}
+
+// fieldType is the JSON type of a single value.
+func fieldType(f *resource.Field, clears bool) any {
+	switch f.Type { //nolint:exhaustive // the others are texts, as they are written
+	case resource.Number:
+		if f.Max > 0 {
+			return nullable("integer", clears)
+		}
+		return nullable("number", clears)
+	case resource.Boolean:
+		return nullable("boolean", clears)
+	case resource.JSON:
+		return nullable("object", clears)
+	case resource.Date, resource.Color, resource.URL, resource.File, resource.Upload:
+		return nullable("string", clears)
+	default:
+		return textTypes(clears)
+	}
+}
+
+// textRules are the rules for a single value besides its type.
+func textRules(f *resource.Field, clears bool) object {
+	switch f.Type { //nolint:exhaustive // the others have a type and nothing else
+	case resource.Number:
+		if f.Max > 0 {
+			return object{{"minimum", 0}, {"maximum", f.Max}}
+		}
+	case resource.Date:
+		return object{{"format", "date"}}
+	case resource.Color:
+		return object{{"pattern", colorPattern}}
+	case resource.URL:
+		return object{{"pattern", urlPattern}, {"format", "uri"}}
+	case resource.File, resource.Upload:
+		return object{{"pattern", notBlank}}
+	case resource.Text, resource.LongText, resource.Markdown, resource.HTML, resource.Ref:
+		if f.Pattern != "" {
+			return object{{"pattern", f.Pattern}}
+		}
+		if !clears {
+			return object{{"pattern", notBlank}}
+		}
+	}
+	return object{}
 }
 
 // admitsEmpty reports whether the empty text satisfies the rules.

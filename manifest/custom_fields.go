@@ -20,39 +20,32 @@ func (d *decoder) customFields(o *resource.Object, f *resource.Field, n *node) {
 	if to.Kind != mappingNode {
 		return
 	}
-	d.present.within = f.Name + "."
-	defer func() { d.present.within = "" }()
-	for key, of := range d.merger.each(to) {
-		name, ok := d.present.key(key, of)
-		if !ok {
-			continue
+	d.inside(f.Name, to, func(name string, key, value *node) {
+		if v, ok := d.customField(name, key, value); ok {
+			o.Values = append(o.Values, v)
 		}
-		value := d.deref(name, of)
-		if value == nil {
-			continue
+	})
+}
+
+// customField takes the value of one custom field.
+func (d *decoder) customField(name string, key, n *node) (v resource.Value, ok bool) {
+	v = resource.Value{Field: d.unboundField(name), Position: position(d.source, key)}
+	to := d.deref(name, n)
+	switch {
+	case to == nil:
+		return v, false
+	case to.Kind == mappingNode:
+		d.report(name, to, "wrong-type", quote(name)+" is a value or a list of values, not "+describe(to), "a text with a colon followed by a space wants quotes")
+		return v, false
+	case to.Kind == scalarNode && !isNull(to):
+		if v.Text, _, ok = d.readText(name, to); v.Text != "" {
+			v.Refs = []resource.Reference{d.reference(v.Text, position(d.source, to))}
 		}
-		v := resource.Value{Field: d.unboundField(name), Position: position(d.source, key)}
-		switch {
-		case value.Kind == mappingNode:
-			d.report(name, value, "wrong-type", quote(name)+" is a value or a list of values, not "+describe(value), "a text with a colon followed by a space wants quotes")
-			continue
-		case isNull(value):
-			v.Null = true
-		case value.Kind == scalarNode:
-			if v.Text, _, ok = d.readText(name, value); !ok {
-				continue
-			}
-			if v.Null = v.Text == ""; !v.Null {
-				v.Refs = []resource.Reference{d.reference(v.Text, position(d.source, value))}
-			}
-		default:
-			if _, ok = d.refSet(v.Field, &v, value); !ok {
-				continue
-			}
-			v.Null = len(v.Refs) == 0
-		}
-		o.Values = append(o.Values, v)
+	default:
+		_, ok = d.refSet(v.Field, &v, to)
 	}
+	v.Null = len(v.Refs) == 0
+	return v, ok
 }
 
 func (d *decoder) unboundField(name string) *resource.Field {
@@ -168,9 +161,8 @@ func (s *resolver) customFields(of *resource.Object) map[string]*customField {
 	if s.properties == nil {
 		s.properties = map[*resource.Object]map[string]*customField{}
 		defined := map[*resource.Object]*customField{}
-		for i := range s.all.items {
-			it := &s.all.items[i]
-			if o := it.object; it.mergedInto < 0 && it.kind.Name == resource.Property {
+		for _, it := range s.all.kept() {
+			if o := it.object; it.kind.Name == resource.Property {
 				f := &customField{Field: resource.CustomField(o), options: map[string]*resource.Object{}}
 				if f.Pattern != "" {
 					f.pattern = regexp.MustCompile(f.Pattern)
@@ -183,9 +175,8 @@ func (s *resolver) customFields(of *resource.Object) map[string]*customField {
 				s.properties[o.Parent][o.Text("name")] = f
 			}
 		}
-		for i := range s.all.items {
-			it := &s.all.items[i]
-			if o := it.object; it.mergedInto < 0 && it.kind.Name == resource.PropertyOption && defined[o.Parent] != nil {
+		for _, it := range s.all.kept() {
+			if o := it.object; it.kind.Name == resource.PropertyOption && defined[o.Parent] != nil {
 				f := defined[o.Parent]
 				f.options[o.Key], f.options[o.Text("name")] = o, o
 				f.names = append(f.names, o.Text("name"))

@@ -16,8 +16,8 @@ func (a *assembly) checkCycles(kinds *kindSet) {
 		for _, f := range k.selfRefs {
 			var objects []*resource.Object
 			at := map[*resource.Object]int{}
-			for i := range a.items {
-				if it := &a.items[i]; it.kind == k && it.mergedInto < 0 && target(it.object, f) != nil {
+			for i, it := range a.kept() {
+				if it.kind == k && target(it.object, f) != nil {
 					objects, at[it.object] = append(objects, it.object), i
 				}
 			}

@@ -164,17 +164,22 @@ func (d *decoder) group(k *kindInfo, name string, n *node) {
 		d.report(name, n, "wrong-type", name+" is a mapping, not "+describe(to), "write its fields, such as "+first.Name+": [...]")
 		return
 	}
-	d.present.within = name + "."
-	defer func() { d.present.within = "" }()
-	for key, value := range d.merger.each(to) {
-		full, ok := d.present.key(key, value)
-		if !ok {
-			continue
-		}
+	d.inside(name, to, func(full string, _, value *node) {
 		if p := k.props[full]; p.what == isField {
 			d.fields[p.field] = value
 		} else {
 			d.unknown = append(d.unknown, full)
+		}
+	})
+}
+
+// inside goes through a mapping inside the object.
+func (d *decoder) inside(name string, n *node, each func(full string, key, value *node)) {
+	d.present.within = name + "."
+	defer func() { d.present.within = "" }()
+	for key, value := range d.merger.each(n) {
+		if full, ok := d.present.key(key, value); ok {
+			each(full, key, value)
 		}
 	}
 }

@@ -116,11 +116,7 @@ func (a *assembly) joinLifecycle(i int, to, from *resource.Object) {
 
 // checkPreviously reports keys that are said to be given up and are in use.
 func (a *assembly) checkPreviously() {
-	for i := range a.items {
-		it := &a.items[i]
-		if it.mergedInto >= 0 {
-			continue
-		}
+	for i, it := range a.kept() {
 		for _, key := range it.object.Previously {
 			first, used := a.byKey[objectKey{it.kind, it.parent, key}]
 			if !used {

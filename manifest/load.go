@@ -229,19 +229,17 @@ func (list items) path(i int) string {
 // objects gives the objects in their order, each once.
 func (a *assembly) objects() []*resource.Object {
 	list := make([]*resource.Object, 0, len(a.items))
-	for i := range a.items {
-		if a.items[i].mergedInto < 0 {
-			o := a.items[i].object
-			list = append(list, o)
-			if o.Source == nil { // else it depends on where the manifest goes, see [Manifest.Localize]
-				o.MoveHeader()
-			}
-			if o.Kind.RequiresFeature != "" && o.ID == "" && o.Parent != nil {
-				imply(o, o.Kind.RequiresFeature, resource.Value{Text: "true"})
-			}
-			if o.Kind.UsedIn != "" {
-				imply(o, o.Kind.UsedIn, resource.Value{Text: o.Key, Refs: []resource.Reference{{Text: o.Key, Target: o, Position: o.Position}}})
-			}
+	for _, it := range a.kept() {
+		o := it.object
+		list = append(list, o)
+		if o.Source == nil { // else it depends on where the manifest goes, see [Manifest.Localize]
+			o.MoveHeader()
+		}
+		if o.Kind.RequiresFeature != "" && o.ID == "" && o.Parent != nil {
+			imply(o, o.Kind.RequiresFeature, resource.Value{Text: "true"})
+		}
+		if o.Kind.UsedIn != "" {
+			imply(o, o.Kind.UsedIn, resource.Value{Text: o.Key, Refs: []resource.Reference{{Text: o.Key, Target: o, Position: o.Position}}})
 		}
 	}
 	return list

@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -30,6 +31,20 @@ type assembly struct {
 	found *findings
 	byKey map[objectKey]int   // of items, by kind, parent and key
 	byID  map[identityKey]int // of items, by ID and by readable identifier
+}
+
+// kept are the items that were not merged into others, by their places. What is found meanwhile is told with the element
+// that the item was made for.
+func (a *assembly) kept() iter.Seq2[int, *item] {
+	return func(yield func(int, *item) bool) {
+		defer func(before *element) { a.found.made = before }(a.found.made)
+		for i := range a.items {
+			it := &a.items[i]
+			if a.found.made = it.made; it.mergedInto < 0 && !yield(i, it) {
+				return
+			}
+		}
+	}
 }
 
 // report reports an object, or the part of it that path names.

@@ -14,12 +14,7 @@ import (
 func (a *assembly) checkOffline() {
 	names := map[objectKey]int{} // by the name in lower case
 	hidden := map[*resource.Object]map[string]bool{}
-	for i := range a.items {
-		it := &a.items[i]
-		if it.mergedInto >= 0 {
-			continue
-		}
-		a.found.made = it.made
+	for i, it := range a.kept() {
 		a.checkGuests(i)
 		if it.object.ID != "" {
 			continue
@@ -53,7 +48,6 @@ func (a *assembly) checkOffline() {
 		}
 		a.checkLetters(i, names)
 	}
-	a.found.made = nil
 }
 
 func (a *assembly) offline(i int, severity diag.Severity, code string, v *resource.Value, summary, hint string) {

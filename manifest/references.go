@@ -34,9 +34,8 @@ type resolver struct {
 // resolve sets the target of every reference to an object of the manifest.
 func resolve(all *assembly, kinds *kindSet, complete bool) {
 	s := &resolver{all: all, kinds: kinds, complete: complete, listed: map[*kindInfo]bool{}, names: map[objectKey]namesake{}, single: map[objectKey]int{}, warned: map[objectKey]int{}}
-	for i := range all.items {
-		it := &all.items[i]
-		if it.mergedInto >= 0 || !it.kind.referenced {
+	for i, it := range all.kept() {
+		if !it.kind.referenced {
 			continue
 		}
 		s.listed[it.kind] = true
@@ -50,13 +49,11 @@ func resolve(all *assembly, kinds *kindSet, complete bool) {
 			s.indexName(it, i, it.object.Text(f.Name))
 		}
 	}
-	for i := range all.items {
-		if it := &all.items[i]; it.mergedInto < 0 && it.kind.refs {
-			all.found.made = it.made
+	for i, it := range all.kept() {
+		if it.kind.refs {
 			s.object(i)
 		}
 	}
-	all.found.made = nil
 	s.links()
 	s.warn()
 }
@@ -64,12 +61,8 @@ func resolve(all *assembly, kinds *kindSet, complete bool) {
 // links finds the objects that texts name by links to their addresses.
 func (s *resolver) links() {
 	var all map[resource.Address]*resource.Object // made when first needed
-	for i := range s.all.items {
-		if s.all.items[i].mergedInto >= 0 {
-			continue
-		}
-		o := s.all.items[i].object
-		s.all.found.made = s.all.items[i].made
+	for i, it := range s.all.kept() {
+		o := it.object
 		for n := range o.Values {
 			v := &o.Values[n]
 			for _, text := range v.Addresses() {
@@ -86,14 +79,13 @@ func (s *resolver) links() {
 			}
 		}
 	}
-	s.all.found.made = nil
 }
 
 // linkable are the objects that have a page.
 func (s *resolver) linkable() map[resource.Address]*resource.Object {
 	all := map[resource.Address]*resource.Object{}
-	for i := range s.all.items {
-		if it := &s.all.items[i]; it.mergedInto < 0 && it.kind.WebPath != "" {
+	for _, it := range s.all.kept() {
+		if it.kind.WebPath != "" {
 			all[it.object.Address] = it.object
 		}
 	}
@@ -129,9 +121,8 @@ func (a *assembly) checkRelations() {
 		from, to *resource.Object
 	}
 	said := map[relation]diag.Position{}
-	for i := range a.items {
-		it := &a.items[i]
-		if it.mergedInto >= 0 || !it.kind.refs {
+	for i, it := range a.kept() {
+		if !it.kind.refs {
 			continue
 		}
 		for n := range it.object.Values {

@@ -88,22 +88,20 @@ func (x *expander) document(pairs []*node) []*node {
 			x.declare(value)
 		}
 	}
-	pairs = slices.Clone(pairs)
-	for i := 0; i+1 < len(pairs); i += 2 {
-		key := resolved(pairs[i])
-		if key == nil || strings.HasPrefix(key.Value, schema.Extension) || slices.Contains([]string{schema.Vars, schema.Include, schema.Version}, key.Value) {
-			continue
-		}
+	root := &node{Kind: mappingNode, Content: pairs}
+	written := x.parts(root, root, func(key, value *node) *node {
 		if k, isSection := x.kinds.top[key.Value]; isSection {
-			pairs[i+1] = x.list(k, pairs[i+1], nil)
-		} else {
-			pairs[i+1] = x.value(pairs[i+1], nil)
+			return x.list(k, value, nil)
 		}
-	}
+		if strings.HasPrefix(key.Value, schema.Extension) || slices.Contains([]string{schema.Vars, schema.Include, schema.Version}, key.Value) {
+			return value
+		}
+		return x.value(value, nil)
+	})
 	if x.budget.overfull {
 		return nil
 	}
-	return pairs
+	return written.Content
 }
 
 // list writes out a list of objects.
@@ -153,7 +151,7 @@ func (x *expander) object(k *kindInfo, n *node, e *element) *node {
 	if to == nil || to.Kind != mappingNode {
 		return written
 	}
-	return x.mapping(n, to, x.merger.pairs(to), func(key, value *node) *node {
+	return x.parts(n, to, func(key, value *node) *node {
 		if i := slices.IndexFunc(k.sections, func(s section) bool { return s.name == key.Value }); i >= 0 {
 			return x.list(k.sections[i].kind, value, e)
 		}
@@ -161,44 +159,38 @@ func (x *expander) object(k *kindInfo, n *node, e *element) *node {
 	})
 }
 
-// mapping gives every property of a mapping its new value.
-func (x *expander) mapping(n, to *node, pairs []*node, each func(key, value *node) *node) *node {
-	var changed []*node
-	for i := 0; i+1 < len(pairs); i += 2 {
-		key := resolved(pairs[i])
-		if key == nil {
-			continue
-		}
-		v := each(key, pairs[i+1])
-		if v != pairs[i+1] && changed == nil {
-			changed = slices.Clone(pairs)
-		}
-		if changed != nil {
-			changed[i+1] = v
-		}
-	}
-	if changed == nil {
-		return n
-	}
-	return at(n, to, changed)
-}
-
 // value writes out whatever holds no objects.
 func (x *expander) value(n *node, e *element) *node {
 	to, written, leave := x.enter(n, e)
 	defer leave()
-	switch {
-	case to == nil:
+	if to == nil {
 		return written
-	case to.Kind == mappingNode:
-		return x.mapping(n, to, x.merger.pairs(to), func(_, value *node) *node { return x.value(value, e) })
+	}
+	return x.parts(n, to, func(_, value *node) *node { return x.value(value, e) })
+}
+
+// parts gives every entry of a list, or every property of a mapping, its new value. key is nil in a list.
+func (x *expander) parts(n, to *node, each func(key, value *node) *node) *node {
+	content, isMapping := to.Content, to.Kind == mappingNode
+	if isMapping {
+		content = x.merger.pairs(to)
 	}
 	var changed []*node
-	for i, entry := range to.Content {
-		if v := x.value(entry, e); v != entry {
-			if changed == nil {
-				changed = slices.Clone(to.Content)
+	for i, part := range content {
+		var key *node
+		if isMapping {
+			if i%2 == 0 {
+				continue
 			}
+			if key = resolved(content[i-1]); key == nil {
+				continue
+			}
+		}
+		v := each(key, part)
+		if v != part && changed == nil {
+			changed = slices.Clone(content)
+		}
+		if changed != nil {
 			changed[i] = v
 		}
 	}

@@ -51,39 +51,39 @@ type collector struct {
 	depth      int
 }
 
-func (w *collector) position(n *node) diag.Position { return position(w.source, n) }
+func (c *collector) position(n *node) diag.Position { return position(c.source, n) }
 
-func (w *collector) report(n *node, path string, p problem) { w.found.report(w.position(n), path, p) }
+func (c *collector) report(n *node, path string, p problem) { c.found.report(c.position(n), path, p) }
 
 func position(s *source, n *node) diag.Position {
 	return diag.Position{File: s.name, Line: n.Line, Column: n.Column}
 }
 
 // document reads a document, unless it is of a file that need not be a manifest.
-func (w *collector) document(root *node) {
-	if w.source.listed && w.kinds.foreign(root) {
-		w.foreign = append(w.foreign, root)
+func (c *collector) document(root *node) {
+	if c.source.listed && c.kinds.foreign(root) {
+		c.foreign = append(c.foreign, root)
 		return
 	}
-	w.read(root)
+	c.read(root)
 }
 
 // isManifest reports whether the file is one. In a manifest, a document that is no part of one is read all the same: it has errors.
-func (w *collector) isManifest() bool {
-	if len(w.foreign) > 0 && !w.notEmpty {
+func (c *collector) isManifest() bool {
+	if len(c.foreign) > 0 && !c.notEmpty {
 		return false
 	}
-	for _, root := range w.foreign {
-		w.read(root)
+	for _, root := range c.foreign {
+		c.read(root)
 	}
 	return true
 }
 
 // read reads what stands at the top of a document.
-func (w *collector) read(root *node) {
-	number := len(w.result.origins)
-	w.result.origins, w.result.defaults = append(w.result.origins, nil), append(w.result.defaults, nil)
-	root, done := w.follow(root)
+func (c *collector) read(root *node) {
+	number := len(c.result.origins)
+	c.result.origins, c.result.defaults = append(c.result.origins, nil), append(c.result.defaults, nil)
+	root, done := c.follow(root)
 	defer done()
 	if root == nil || isNull(root) {
 		return
@@ -93,24 +93,24 @@ func (w *collector) read(root *node) {
 		if root.Kind == scalarNode && strings.Count(root.Value, ",") > 1 {
 			hint = "it looks like CSV; planform convert makes manifests of tables"
 		}
-		w.report(root, "", problem{"wrong-type", "a manifest is a mapping, not " + nodeType(root), hint})
+		c.report(root, "", problem{"wrong-type", "a manifest is a mapping, not " + nodeType(root), hint})
 		return
 	}
-	w.checkTag(root, "")
-	pairs := w.merger.pairs(root)
+	c.checkTag(root, "")
+	pairs := c.merger.pairs(root)
 	if what, hint := otherFile(pairs); what != "" {
-		w.report(root, "", problem{"no-manifest", "this is " + what + ", not a manifest", hint})
-		w.hasVersion = true
+		c.report(root, "", problem{"no-manifest", "this is " + what + ", not a manifest", hint})
+		c.hasVersion = true
 		return
 	}
 	vars := map[string]value{}
-	if isTemplate(root) || len(w.source.passed) > 0 {
-		if pairs = w.expand(pairs, vars); pairs == nil {
-			w.hasVersion = true
+	if isTemplate(root) || len(c.source.passed) > 0 {
+		if pairs = c.expand(pairs, vars); pairs == nil {
+			c.hasVersion = true
 			return
 		}
 	}
-	shell := properties{kinds: w.kinds, source: w.source, found: w.found, item: -1, names: w.kinds.names}
+	shell := properties{kinds: c.kinds, source: c.source, found: c.found, item: -1, names: c.kinds.names}
 	instance := map[string]any{}
 	for key, written := range yamltext.Pairs(pairs) {
 		name, ok := shell.key(key, written)
@@ -121,31 +121,31 @@ func (w *collector) read(root *node) {
 		if strings.HasPrefix(name, schema.Extension) || value != nil && isBroken(value) {
 			continue
 		}
-		if k, isSection := w.kinds.top[name]; isSection {
-			w.list(k, written, -1, -1, number, name)
+		if k, isSection := c.kinds.top[name]; isSection {
+			c.list(k, written, -1, -1, number, name)
 			continue
 		}
 		switch {
 		case value == nil:
 			instance[name] = map[string]any{}
-		case w.checkTag(value, name):
+		case c.checkTag(value, name):
 		case name == schema.Defaults && value.Kind == mappingNode:
-			w.result.defaults[number] = w.readDefaults(value)
+			c.result.defaults[number] = c.readDefaults(value)
 		case name == schema.Include && value.Kind == sequenceNode:
 			for _, entry := range value.Content {
-				w.includes = append(w.includes, inclusion{source: w.source, entry: entry, vars: vars})
+				c.includes = append(c.includes, inclusion{source: c.source, entry: entry, vars: vars})
 			}
 		case name == schema.Source && value.Kind == mappingNode:
-			instance[name] = w.sourceInstance(value)
+			instance[name] = c.sourceInstance(value)
 		case name == schema.Version && value.Kind == scalarNode && value.Style&quotedStyles == 0 && json.Valid([]byte(value.Value)):
 			instance[name] = jsonScalar(value)
 		default:
 			instance[name] = textInstance(value)
 		}
 	}
-	w.notEmpty = w.notEmpty || len(shell.byName) > 0
-	w.hasVersion = w.hasVersion || shell.at(schema.Version) != nil
-	vs := w.checker.CheckDocument(instance)
+	c.notEmpty = c.notEmpty || len(shell.byName) > 0
+	c.hasVersion = c.hasVersion || shell.at(schema.Version) != nil
+	vs := c.checker.CheckDocument(instance)
 	for _, v := range vs {
 		shell.explain(v)
 	}
@@ -154,40 +154,40 @@ func (w *collector) read(root *node) {
 		return at, at != nil && !slices.ContainsFunc(vs, func(v schema.Violation) bool { return v.Property == name })
 	}
 	if at, ok := valid(schema.Workspace); ok {
-		w.setWorkspace(positionedText{resolved(at).Value, w.position(at)})
+		c.setWorkspace(positionedText{resolved(at).Value, c.position(at)})
 	}
 	if origin, ok := instance[schema.Source].(map[string]any); ok {
 		if _, ok := valid(schema.Source); ok {
-			w.setSource(number, origin)
+			c.setSource(number, origin)
 		}
 	}
 }
 
 // expand writes out the templates of a document; nil if they stand for too much.
-func (w *collector) expand(pairs []*node, vars map[string]value) []*node {
+func (c *collector) expand(pairs []*node, vars map[string]value) []*node {
 	x := &expander{
-		kinds: w.kinds, budget: w.budget, found: w.found, source: w.source, merger: w.merger, given: w.given,
-		vars: vars, made: w.made, foreign: map[string]bool{},
+		kinds: c.kinds, budget: c.budget, found: c.found, source: c.source, merger: c.merger, given: c.given,
+		vars: vars, made: c.made, foreign: map[string]bool{},
 	}
 	pairs = x.document(pairs)
-	if w.declared == nil {
-		w.declared = map[string]value{}
+	if c.declared == nil {
+		c.declared = map[string]value{}
 	}
-	maps.Copy(w.declared, vars)
-	w.expanded, w.incomplete = true, w.incomplete || x.failed
+	maps.Copy(c.declared, vars)
+	c.expanded, c.incomplete = true, c.incomplete || x.failed
 	return pairs
 }
 
 // sourceInstance is the source of a document as the schema sees it.
-func (w *collector) sourceInstance(n *node) map[string]any {
+func (c *collector) sourceInstance(n *node) map[string]any {
 	instance := map[string]any{}
-	for key, of := range w.merger.each(n) {
+	for key, of := range c.merger.each(n) {
 		name, value := resolved(key), resolved(of)
 		switch {
 		case name == nil || name.Kind != scalarNode || value == nil:
 			instance[""] = nil
 		case instance[name.Value] != nil:
-			w.found.add(duplicateKey(w.source, name.Value, key, key, schema.Source))
+			c.found.add(duplicateKey(c.source, name.Value, key, key, schema.Source))
 		default:
 			instance[name.Value] = textInstance(value)
 		}
@@ -196,16 +196,16 @@ func (w *collector) sourceInstance(n *node) map[string]any {
 }
 
 // setSource notes where a document comes from. Documents of one source share it.
-func (w *collector) setSource(document int, origin map[string]any) {
+func (c *collector) setSource(document int, origin map[string]any) {
 	s := &resource.Source{}
 	s.BaseURL, _ = origin[schema.BaseURL].(string)
 	s.Workspace, _ = origin[schema.Workspace].(string)
-	for _, other := range w.result.origins {
+	for _, other := range c.result.origins {
 		if other != nil && *other == *s {
 			s = other
 		}
 	}
-	w.result.origins[document] = s
+	c.result.origins[document] = s
 }
 
 // otherFile recognises the program's own files that are no manifests.
@@ -227,70 +227,70 @@ func otherFile(pairs []*node) (what, hint string) {
 	return "", ""
 }
 
-func (w *collector) setWorkspace(to positionedText) {
-	switch w.result.workspace.text {
+func (c *collector) setWorkspace(to positionedText) {
+	switch c.result.workspace.text {
 	case "":
-		w.result.workspace = to
+		c.result.workspace = to
 	case to.text:
 	default:
-		summary := "workspace is " + quote(to.text) + " here and " + quote(w.result.workspace.text) + " elsewhere"
-		first := other("first given at", w.result.workspace.position)
-		w.found.report(to.position, schema.Workspace, problem{"conflict", summary, "one run works on one workspace"}, first)
+		summary := "workspace is " + quote(to.text) + " here and " + quote(c.result.workspace.text) + " elsewhere"
+		first := other("first given at", c.result.workspace.position)
+		c.found.report(to.position, schema.Workspace, problem{"conflict", summary, "one run works on one workspace"}, first)
 	}
 }
 
 // checkTag reports a tag that was written out and says something else than what is there.
-func (w *collector) checkTag(n *node, path string) bool {
+func (c *collector) checkTag(n *node, path string) bool {
 	bad := tagProblem(n)
 	if bad != nil {
-		w.report(n, path, *bad)
+		c.report(n, path, *bad)
 	}
 	return bad != nil
 }
 
 // list finds the objects of a section, and those that are written inside them.
-func (w *collector) list(k *kindInfo, section *node, parent, outer, document int, name string) {
-	n, done := w.follow(section)
+func (c *collector) list(k *kindInfo, section *node, parent, outer, document int, name string) {
+	n, done := c.follow(section)
 	defer done()
 	if n == nil || isNull(n) || isBroken(n) {
 		return
 	}
-	path := func() string { return w.result.items.listPath(parent, outer, name) }
-	w.checkTag(n, name)
+	path := func() string { return c.result.items.listPath(parent, outer, name) }
+	c.checkTag(n, name)
 	if n.Kind != sequenceNode {
-		w.report(section, path(), problem{"wrong-type", name + " is a list, not " + describe(n), "begin each " + k.Noun() + " with a hyphen"})
+		c.report(section, path(), problem{"wrong-type", name + " is a list, not " + describe(n), "begin each " + k.Noun() + " with a hyphen"})
 		return
 	}
-	if w.depth++; w.depth > w.budget.limits.Depth {
-		w.report(section, path(), problem{"too-deep", "objects are nested deeper than " + strconv.Itoa(w.budget.limits.Depth) + " levels", ""})
+	if c.depth++; c.depth > c.budget.limits.Depth {
+		c.report(section, path(), problem{"too-deep", "objects are nested deeper than " + strconv.Itoa(c.budget.limits.Depth) + " levels", ""})
 	} else {
 		for i, entry := range n.Content {
-			if w.budget.exceeded || w.result.tooMany {
+			if c.budget.exceeded || c.result.tooMany {
 				break
 			}
-			w.object(k, entry, item{parent: parent, outer: outer, index: i, document: document, mergedInto: -1, kind: k, source: w.source}, path)
+			c.object(k, entry, item{parent: parent, outer: outer, index: i, document: document, mergedInto: -1, kind: k, source: c.source}, path)
 		}
 	}
-	w.depth--
+	c.depth--
 }
 
 // object takes one member of a list.
-func (w *collector) object(k *kindInfo, entry *node, it item, path func() string) {
-	n, done := w.follow(entry)
+func (c *collector) object(k *kindInfo, entry *node, it item, path func() string) {
+	n, done := c.follow(entry)
 	defer done()
 	if n == nil || isBroken(n) {
 		return
 	}
-	if it.made = w.made[n]; it.made == nil {
+	if it.made = c.made[n]; it.made == nil {
 		if it.outer >= 0 {
-			it.made = w.result.items[it.outer].made
+			it.made = c.result.items[it.outer].made
 		} else if it.parent >= 0 {
-			it.made = w.result.items[it.parent].made
+			it.made = c.result.items[it.parent].made
 		}
 	}
-	defer func(before *element) { w.found.made = before }(w.found.made)
-	w.found.made = it.made
-	report := func(p problem) { w.report(entry, path()+"["+strconv.Itoa(it.index)+"]", p) }
+	defer func(before *element) { c.found.made = before }(c.found.made)
+	c.found.made = it.made
+	report := func(p problem) { c.report(entry, path()+"["+strconv.Itoa(it.index)+"]", p) }
 	short := k.shorthand != nil && n.Kind == scalarNode && !isNull(n)
 	if n.Kind != mappingNode && !short {
 		field := k.names[0]
@@ -300,23 +300,23 @@ func (w *collector) object(k *kindInfo, entry *node, it item, path func() string
 		report(problem{"wrong-type", diag.A(k.Noun()) + " is a mapping, not " + describe(n), "write its fields, such as " + field + ": ..."})
 		return
 	}
-	if _, most := dense(w.budget.spent.bytes); len(w.result.items) >= most {
-		w.result.tooMany = true
+	if _, most := dense(c.budget.spent.bytes); len(c.result.items) >= most {
+		c.result.tooMany = true
 		report(problem{"too-large", "the manifest lists more than " + strconv.Itoa(most) + " objects, too many for its size", splitHint})
 		return
 	}
 	it.node = n
 	it.line, it.column = entry.Line, entry.Column
-	at := len(w.result.items)
+	at := len(c.result.items)
 	pairs := n.Content
 	if !short {
-		flat := w.merger.pairs(n)
+		flat := c.merger.pairs(n)
 		it.merges = len(flat) != len(pairs) || len(flat) > 0 && &flat[0] != &pairs[0]
 		pairs = flat
 	}
-	w.result.items = append(w.result.items, it)
-	if w.ancestors.aliases > 0 {
-		w.budget.expand(len(pairs) + 1)
+	c.result.items = append(c.result.items, it)
+	if c.ancestors.aliases > 0 {
+		c.budget.expand(len(pairs) + 1)
 	}
 	for key, value := range yamltext.Pairs(pairs) {
 		if key = resolved(key); key == nil {
@@ -326,9 +326,9 @@ func (w *collector) object(k *kindInfo, entry *node, it item, path func() string
 			switch {
 			case s.name != key.Value || key.Kind != scalarNode:
 			case s.kind == k:
-				w.list(k, value, it.parent, at, it.document, s.name)
+				c.list(k, value, it.parent, at, it.document, s.name)
 			default:
-				w.list(s.kind, value, at, -1, it.document, s.name)
+				c.list(s.kind, value, at, -1, it.document, s.name)
 			}
 		}
 	}
@@ -336,10 +336,10 @@ func (w *collector) object(k *kindInfo, entry *node, it item, path func() string
 
 // follow gives the node that an alias stands for. done must be called when it has
 // been dealt with. The node is nil where the alias stands for something around it.
-func (w *collector) follow(n *node) (to *node, done func()) {
-	to, done = w.ancestors.enter(n)
+func (c *collector) follow(n *node) (to *node, done func()) {
+	to, done = c.ancestors.enter(n)
 	if to == nil {
-		w.report(n, "", cyclicAlias(n))
+		c.report(n, "", cyclicAlias(n))
 	}
 	return to, done
 }

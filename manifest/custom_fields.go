@@ -70,12 +70,12 @@ type customField struct {
 }
 
 // bindCustomField finds the property that defines the field of a value, and checks the value against it.
-func (s *resolver) bindCustomField(i int, v *resource.Value) {
-	o := s.all.items[i].object
+func (r *resolver) bindCustomField(i int, v *resource.Value) {
+	o := r.all.items[i].object
 	path := v.Field.Name
 	_, name, _ := strings.Cut(path, ".")
 	report := func(code, summary, hint string) {
-		s.all.report(i, v.Position, "."+path, problem{code, summary, hint})
+		r.all.report(i, v.Position, "."+path, problem{code, summary, hint})
 	}
 	is, given := o.Value("type")
 	if !given || is.Null || len(is.Refs) == 0 {
@@ -83,15 +83,15 @@ func (s *resolver) bindCustomField(i int, v *resource.Value) {
 		return
 	}
 	if is.Refs[0].Target == nil {
-		if s.complete {
+		if r.complete {
 			report("unknown-type", quote(name)+" is a field of the type "+quote(is.Refs[0].Text)+", which the manifest does not list", "add the type to the project's work_item_types with its properties; those that exist are adopted by name")
 		}
 		return
 	}
-	all := s.customFields(is.Refs[0].Target)
+	all := r.customFields(is.Refs[0].Target)
 	f := all[name]
 	if f == nil {
-		if s.complete {
+		if r.complete {
 			var names []string
 			for _, other := range all {
 				names = append(names, other.Definition.Text("name"))
@@ -117,7 +117,7 @@ func (s *resolver) bindCustomField(i int, v *resource.Value) {
 			if v.Refs[n].Text == "" {
 				report("wrong-type", quote(name)+" is a list of texts", "")
 			} else {
-				s.bindOption(f, &v.Refs[n], report)
+				r.bindOption(f, &v.Refs[n], report)
 			}
 		}
 		return
@@ -131,11 +131,11 @@ func (s *resolver) bindCustomField(i int, v *resource.Value) {
 }
 
 // bindOption finds the option that a value names.
-func (s *resolver) bindOption(f *customField, ref *resource.Reference, report func(code, summary, hint string)) {
+func (r *resolver) bindOption(f *customField, ref *resource.Reference, report func(code, summary, hint string)) {
 	if f.Ref != resource.PropertyOption {
 		return // resolved as any reference
 	}
-	if ref.Target = f.options[ref.Text]; ref.Target == nil && s.complete {
+	if ref.Target = f.options[ref.Text]; ref.Target == nil && r.complete {
 		report("unknown-option", "the property "+quote(f.Definition.Text("name"))+" has no option "+quote(ref.Text), diag.Choose(ref.Text, f.names))
 	}
 }
@@ -157,25 +157,25 @@ func (f *customField) problem(name, text string) *problem {
 }
 
 // customFields are the fields that the properties of a work item type define, by name and by key.
-func (s *resolver) customFields(of *resource.Object) map[string]*customField {
-	if s.properties == nil {
-		s.properties = map[*resource.Object]map[string]*customField{}
+func (r *resolver) customFields(of *resource.Object) map[string]*customField {
+	if r.properties == nil {
+		r.properties = map[*resource.Object]map[string]*customField{}
 		defined := map[*resource.Object]*customField{}
-		for _, it := range s.all.kept() {
+		for _, it := range r.all.kept() {
 			if o := it.object; it.kind.Name == resource.Property {
 				f := &customField{Field: resource.CustomField(o), options: map[string]*resource.Object{}}
 				if f.Pattern != "" {
 					f.pattern = regexp.MustCompile(f.Pattern)
 				}
 				defined[o] = f
-				if s.properties[o.Parent] == nil {
-					s.properties[o.Parent] = map[string]*customField{}
+				if r.properties[o.Parent] == nil {
+					r.properties[o.Parent] = map[string]*customField{}
 				}
-				s.properties[o.Parent][o.Key] = f
-				s.properties[o.Parent][o.Text("name")] = f
+				r.properties[o.Parent][o.Key] = f
+				r.properties[o.Parent][o.Text("name")] = f
 			}
 		}
-		for _, it := range s.all.kept() {
+		for _, it := range r.all.kept() {
 			if o := it.object; it.kind.Name == resource.PropertyOption && defined[o.Parent] != nil {
 				f := defined[o.Parent]
 				f.options[o.Key], f.options[o.Text("name")] = o, o
@@ -183,5 +183,5 @@ func (s *resolver) customFields(of *resource.Object) map[string]*customField {
 			}
 		}
 	}
-	return s.properties[of]
+	return r.properties[of]
 }

@@ -13,19 +13,19 @@ import (
 type defaults map[*kindInfo][]*node
 
 // readDefaults reads the defaults of a document. What is wrong with a value is told when an object takes it.
-func (w *collector) readDefaults(n *node) defaults {
+func (c *collector) readDefaults(n *node) defaults {
 	all := defaults{}
 	report := func(at *node, path, summary, hint string) {
-		w.report(at, path, problem{"bad-default", summary, hint})
+		c.report(at, path, problem{"bad-default", summary, hint})
 	}
-	for kindName, properties := range w.merger.each(n) {
+	for kindName, properties := range c.merger.each(n) {
 		name, of := resolved(kindName), resolved(properties)
 		if name == nil || name.Kind != scalarNode {
 			report(kindName, schema.Defaults, "a key must be a text", "write a kind, such as work_item")
 			continue
 		}
 		path := schema.Defaults + "." + truncate(name.Value)
-		k := w.kinds.byName[name.Value]
+		k := c.kinds.byName[name.Value]
 		switch {
 		case k == nil || k.props == nil:
 			report(kindName, path, "no objects are of the kind "+quote(name.Value), diag.OneOf(name.Value, resource.Listed()))
@@ -34,7 +34,7 @@ func (w *collector) readDefaults(n *node) defaults {
 			report(properties, path, "the defaults of a kind are a mapping", "write them as "+name.Value+": {on_drift: keep}")
 			continue
 		}
-		for written, value := range w.merger.each(of) {
+		for written, value := range c.merger.each(of) {
 			key := resolved(written)
 			if key == nil || key.Kind != scalarNode || !k.hasDefault(key.Value) {
 				text := ""

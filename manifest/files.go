@@ -82,7 +82,7 @@ func sources(names []string, stdin io.Reader, found *findings) []*source {
 			found.report(diag.Position{File: name}, "", problem{"no-manifest", "the directory holds no *.yaml and no *.yml", "subfolders are not read"})
 		}
 		for _, file := range inside {
-			info, err := inFolder(file, func(root *os.Root, name string) (fs.FileInfo, error) { return root.Stat(name) })
+			info, err := inFolder(name, filepath.Base(file), (*os.Root).Stat)
 			if err == nil && !info.Mode().IsRegular() {
 				err = errors.New("it is not a regular file") // to open a pipe would wait
 			}
@@ -90,24 +90,22 @@ func sources(names []string, stdin io.Reader, found *findings) []*source {
 				found.add(unreadable(file, err))
 				continue
 			}
-			add(file, info, true, func() (io.ReadCloser, error) {
-				return inFolder(file, func(root *os.Root, name string) (io.ReadCloser, error) { return root.Open(name) })
-			})
+			add(file, info, true, func() (io.ReadCloser, error) { return inFolder(name, filepath.Base(file), (*os.Root).Open) })
 		}
 	}
 	return list
 }
 
-// inFolder does something with a file that was found in a folder, but not where the file leads out of it: the user named the
-// folder only, and what a broken manifest holds is quoted.
-func inFolder[T any](file string, do func(root *os.Root, name string) (T, error)) (T, error) {
-	root, err := os.OpenRoot(filepath.Dir(file))
+// inFolder does something with a file of a folder, but not where the file leads out of it: the user named the folder only,
+// and what a broken manifest holds is quoted.
+func inFolder[T any](folder, file string, do func(root *os.Root, name string) (T, error)) (T, error) {
+	root, err := os.OpenRoot(folder)
 	if err != nil {
 		var none T
 		return none, err
 	}
-	defer root.Close() //nolint:errcheck // nothing was written
-	return do(root, filepath.Base(file))
+	defer root.Close() //nolint:errcheck // nothing was written, and what was opened stays open
+	return do(root, file)
 }
 
 // manifestsIn lists the *.yaml and *.yml of a directory, sorted, without hidden ones and those within its folders.
@@ -124,7 +122,7 @@ func manifestsIn(dir string) ([]string, error) {
 			continue
 		}
 		if e.Type().IsRegular() {
-			f, err := inFolder(name, func(root *os.Root, name string) (*os.File, error) { return root.Open(name) })
+			f, err := inFolder(dir, e.Name(), (*os.Root).Open)
 			if err == nil && isMapping(f) {
 				continue
 			}
@@ -261,14 +259,10 @@ func (s *source) upload(name string) (*resource.Content, *problem) {
 		return nil, &problem{"file-empty", "the file is empty", "the service takes no empty files"}
 	}
 	dir := s.dir
-	return &resource.Content{Size: size, SHA256: hex.EncodeToString(digest.Sum(nil)), Media: media, Open: func() (io.ReadCloser, error) {
-		root, err := os.OpenRoot(dir)
-		if err != nil {
-			return nil, err
-		}
-		defer root.Close() //nolint:errcheck // the file stays open
-		return root.Open(local)
-	}}, nil
+	return &resource.Content{
+		Size: size, SHA256: hex.EncodeToString(digest.Sum(nil)), Media: media,
+		Open: func() (io.ReadCloser, error) { return inFolder(dir, local, (*os.Root).Open) },
+	}, nil
 }
 
 // content reads a page that the manifest names.

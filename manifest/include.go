@@ -133,14 +133,10 @@ func (r *reader) source(by inclusion, name string) (*source, *problem) {
 		}
 	}
 	file := filepath.Join(by.source.dir, local)
-	s := &source{name: file, dir: filepath.Dir(file), info: info, listed: isPattern(resolved(by.entry).Value), passed: by.vars, open: func() (io.ReadCloser, error) {
-		root, err := os.OpenRoot(by.source.dir)
-		if err != nil {
-			return nil, err
-		}
-		defer root.Close() //nolint:errcheck // the file stays open
-		return root.Open(local)
-	}}
+	s := &source{
+		name: file, dir: filepath.Dir(file), info: info, listed: isPattern(resolved(by.entry).Value), passed: by.vars,
+		open: func() (io.ReadCloser, error) { return inFolder(by.source.dir, local, (*os.Root).Open) },
+	}
 	r.files = append(r.files, s)
 	return s, nil
 }

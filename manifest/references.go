@@ -59,22 +59,22 @@ func resolve(all *assembly, kinds *kindSet, complete bool) {
 }
 
 // links finds the objects that texts name by links to their addresses.
-func (s *resolver) links() {
+func (r *resolver) links() {
 	var all map[resource.Address]*resource.Object // made when first needed
-	for i, it := range s.all.kept() {
+	for i, it := range r.all.kept() {
 		o := it.object
 		for n := range o.Values {
 			v := &o.Values[n]
 			for _, text := range v.Addresses() {
 				if all == nil {
-					all = s.linkable()
+					all = r.linkable()
 				}
 				if to := all[resource.Address(text)]; to != nil {
 					v.Links = append(v.Links, resource.Reference{Text: text, Target: to, Position: v.Position})
 					continue
 				}
-				if s.complete {
-					s.unknownLink(i, v, text, all)
+				if r.complete {
+					r.unknownLink(i, v, text, all)
 				}
 			}
 		}
@@ -82,9 +82,9 @@ func (s *resolver) links() {
 }
 
 // linkable are the objects that have a page.
-func (s *resolver) linkable() map[resource.Address]*resource.Object {
+func (r *resolver) linkable() map[resource.Address]*resource.Object {
 	all := map[resource.Address]*resource.Object{}
-	for _, it := range s.all.kept() {
+	for _, it := range r.all.kept() {
 		if it.kind.WebPath != "" {
 			all[it.object.Address] = it.object
 		}
@@ -92,13 +92,13 @@ func (s *resolver) linkable() map[resource.Address]*resource.Object {
 	return all
 }
 
-func (s *resolver) unknownLink(i int, v *resource.Value, text string, all map[resource.Address]*resource.Object) {
+func (r *resolver) unknownLink(i int, v *resource.Value, text string, all map[resource.Address]*resource.Object) {
 	const most = 20_000 // beyond, comparing takes longer than anybody waits for a hint
 	d := diag.Diagnostic{
-		Code: "unknown-reference", Position: v.Position, Path: s.all.items.path(i) + memberPath(v.Field, 0), Address: string(s.all.items[i].object.Address),
+		Code: "unknown-reference", Position: v.Position, Path: r.all.items.path(i) + memberPath(v.Field, 0), Address: string(r.all.items[i].object.Address),
 		Summary: v.Field.Name + " links to no object of the manifest: " + quote(resource.AddressScheme+text),
 	}
-	s.all.found.addSuggesting(d, func() string {
+	r.all.found.addSuggesting(d, func() string {
 		var near []string
 		for a, o := range all {
 			if slices.ContainsFunc(o.Previously, func(key string) bool { return a[:len(a)-len(o.Key)]+resource.Address(key) == resource.Address(text) }) {
@@ -155,68 +155,68 @@ func (a *assembly) checkRelations() {
 }
 
 // indexName notes that an item bears a name.
-func (s *resolver) indexName(it *item, i int, name string) {
+func (r *resolver) indexName(it *item, i int, name string) {
 	if name == "" {
 		return
 	}
 	key := objectKey{it.kind, it.parent, name}
-	switch have, ok := s.names[key]; {
+	switch have, ok := r.names[key]; {
 	case !ok:
-		s.names[key] = namesake{i, -1}
+		r.names[key] = namesake{i, -1}
 	case have.first != i && have.second < 0:
-		s.names[key] = namesake{have.first, i}
+		r.names[key] = namesake{have.first, i}
 	}
 }
 
 // object resolves the references of one object.
-func (s *resolver) object(i int) {
-	o := s.all.items[i].object
+func (r *resolver) object(i int) {
+	o := r.all.items[i].object
 	for n := range o.Values {
 		v := &o.Values[n]
 		if v.Field.Type == resource.CustomFields {
-			s.bindCustomField(i, v)
+			r.bindCustomField(i, v)
 		}
 		if !v.Field.IsRef() {
 			continue
 		}
-		k := s.kinds.byName[v.Field.Ref]
-		if !s.listed[k] && !k.AdoptOnRequestOnly {
+		k := r.kinds.byName[v.Field.Ref]
+		if !r.listed[k] && !k.AdoptOnRequestOnly {
 			continue // the manifest lists none: they are looked up on the service
 		}
 		for m := range v.Refs {
 			if ref := &v.Refs[m]; ref.Target == nil && ref.Text != "" {
-				s.reference(i, v.Field, k, ref, m)
+				r.reference(i, v.Field, k, ref, m)
 			}
 			if v.Refs[m].Target == o && v.Field.Type == resource.RefSet { // a single one is a circle
 				own := problem{"own-reference", quote(o.Key) + " names itself in " + v.Field.Name, "name another " + k.Noun()}
-				s.all.report(i, v.Refs[m].Position, memberPath(v.Field, m), own)
+				r.all.report(i, v.Refs[m].Position, memberPath(v.Field, m), own)
 			}
 		}
 	}
 }
 
 // only notes an item of which its parent has one at most, and reports a second one.
-func (s *resolver) only(i int) {
-	it := &s.all.items[i]
+func (r *resolver) only(i int) {
+	it := &r.all.items[i]
 	key := objectKey{kind: it.kind, parent: it.parent}
-	first, twice := s.single[key]
+	first, twice := r.single[key]
 	if !twice {
-		s.single[key] = i
+		r.single[key] = i
 		return
 	}
 	second := problem{"one-only", diag.A(it.object.Parent.Kind.Noun()) + " has one " + it.kind.Noun() + " at most", "keep one of them"}
-	s.all.report(i, it.object.Position, "", second, other("the other is at", s.all.items[first].object.Position))
+	r.all.report(i, it.object.Position, "", second, other("the other is at", r.all.items[first].object.Position))
 }
 
 // scope is the item in which references of an item to the kind are looked up, or -1 for the
 // workspace, and for a single object that the manifest does not list.
-func (s *resolver) scope(i int, k *kindInfo) int {
+func (r *resolver) scope(i int, k *kindInfo) int {
 	within := k.NamedWithin()
-	for i >= 0 && s.all.items[i].kind.Name != within {
-		i = s.all.items[i].parent
+	for i >= 0 && r.all.items[i].kind.Name != within {
+		i = r.all.items[i].parent
 	}
 	if i >= 0 && k.Parent != within {
-		if at, ok := s.single[objectKey{kind: s.kinds.byName[k.Parent], parent: i}]; ok {
+		if at, ok := r.single[objectKey{kind: r.kinds.byName[k.Parent], parent: i}]; ok {
 			return at
 		}
 		return -1
@@ -225,66 +225,66 @@ func (s *resolver) scope(i int, k *kindInfo) int {
 }
 
 // reference resolves one reference: a key, a name, an identifier or an ID of the manifest, else one of the service.
-func (s *resolver) reference(i int, f *resource.Field, k *kindInfo, ref *resource.Reference, member int) {
-	scope := s.scope(i, k)
-	if to, ok := s.all.byKey[objectKey{k, scope, ref.Text}]; ok {
-		ref.Target = s.all.items[to].object
+func (r *resolver) reference(i int, f *resource.Field, k *kindInfo, ref *resource.Reference, member int) {
+	scope := r.scope(i, k)
+	if to, ok := r.all.byKey[objectKey{k, scope, ref.Text}]; ok {
+		ref.Target = r.all.items[to].object
 		return
 	}
-	if f.CrossProject && s.crossProject(k, ref) {
+	if f.CrossProject && r.crossProject(k, ref) {
 		return
 	}
-	if to, ok := s.names[objectKey{k, scope, ref.Text}]; ok {
-		s.setTarget(i, f, k, ref, to, member)
+	if to, ok := r.names[objectKey{k, scope, ref.Text}]; ok {
+		r.setTarget(i, f, k, ref, to, member)
 		return
 	}
 	if ref.ID != "" {
-		if to, ok := s.all.byID[identityKey{k, ref.Source, ref.ID}]; ok {
-			ref.Target = s.all.items[to].object
+		if to, ok := r.all.byID[identityKey{k, ref.Source, ref.ID}]; ok {
+			ref.Target = r.all.items[to].object
 		}
 		return
 	}
 	if k.Identifier != nil {
 		upper := strings.ToUpper(ref.Text)
-		if to, ok := s.all.byID[identityKey{k, ref.Source, upper}]; ok && s.all.items[to].parent == scope {
-			ref.Target = s.all.items[to].object
+		if to, ok := r.all.byID[identityKey{k, ref.Source, upper}]; ok && r.all.items[to].parent == scope {
+			ref.Target = r.all.items[to].object
 			return
 		}
 		if ref.Source != nil && k.Numbered() && k.IsIdentifier(ref.Text) && upper == ref.Text {
 			return // whether it means anything is known once it is known where the manifest goes
 		}
-		if k.IsIdentifier(ref.Text) && s.checkIdentifier(i, f, k, scope, ref) {
+		if k.IsIdentifier(ref.Text) && r.checkIdentifier(i, f, k, scope, ref) {
 			return
 		}
 	}
-	if !s.complete || slices.Contains(k.Predefined, ref.Text) {
+	if !r.complete || slices.Contains(k.Predefined, ref.Text) {
 		return
 	}
 	if k.AdoptOnRequestOnly { // objects of the kind are not looked up by name
-		s.all.found.addSuggesting(diag.Diagnostic{
-			Code: "unknown-reference", Position: ref.Position, Path: s.all.items.path(i) + memberPath(f, member), Address: string(s.all.items[i].object.Address),
+		r.all.found.addSuggesting(diag.Diagnostic{
+			Code: "unknown-reference", Position: ref.Position, Path: r.all.items.path(i) + memberPath(f, member), Address: string(r.all.items[i].object.Address),
 			Summary: f.Name + " names no " + k.Noun() + " of the manifest: " + quote(ref.Text),
 		}, func() string {
 			if f.CrossProject {
-				return s.suggestAnywhere(k, scope, ref.Text)
+				return r.suggestAnywhere(k, scope, ref.Text)
 			}
-			return cmp.Or(s.suggest(k, scope, "", ref.Text), referenceHint(k, ""))
+			return cmp.Or(r.suggest(k, scope, "", ref.Text), referenceHint(k, ""))
 		})
 		return
 	}
 	key := objectKey{k, scope, ref.Text}
-	if first, ok := s.warned[key]; !ok || i < first {
-		s.warned[key] = i
+	if first, ok := r.warned[key]; !ok || i < first {
+		r.warned[key] = i
 	}
 }
 
 // crossProject resolves a reference that names the parent too: web/checkout, or a
 // readable identifier such as WEB-7.
-func (s *resolver) crossProject(k *kindInfo, ref *resource.Reference) bool {
+func (r *resolver) crossProject(k *kindInfo, ref *resource.Reference) bool {
 	if outer, key, ok := strings.Cut(ref.Text, "/"); ok {
-		if parent, ok := s.all.byKey[objectKey{s.kinds.byName[k.Parent], -1, outer}]; ok {
-			if to, ok := s.all.byKey[objectKey{k, parent, key}]; ok {
-				ref.Target = s.all.items[to].object
+		if parent, ok := r.all.byKey[objectKey{r.kinds.byName[k.Parent], -1, outer}]; ok {
+			if to, ok := r.all.byKey[objectKey{k, parent, key}]; ok {
+				ref.Target = r.all.items[to].object
 				return true
 			}
 		}
@@ -293,8 +293,8 @@ func (s *resolver) crossProject(k *kindInfo, ref *resource.Reference) bool {
 	if !k.IsIdentifier(ref.Text) || strings.ToUpper(ref.Text) != ref.Text {
 		return false
 	}
-	if to, ok := s.all.byID[identityKey{k, ref.Source, ref.Text}]; ok {
-		ref.Target = s.all.items[to].object
+	if to, ok := r.all.byID[identityKey{k, ref.Source, ref.Text}]; ok {
+		ref.Target = r.all.items[to].object
 	}
 	return true
 }
@@ -308,17 +308,17 @@ func memberPath(f *resource.Field, member int) string {
 }
 
 // checkIdentifier deals with a text that has the form of a readable identifier. It reports whether that is what it is.
-func (s *resolver) checkIdentifier(i int, f *resource.Field, k *kindInfo, scope int, ref *resource.Reference) bool {
+func (r *resolver) checkIdentifier(i int, f *resource.Field, k *kindInfo, scope int, ref *resource.Reference) bool {
 	if k.Identifier.APIName != "" {
 		return false // one word, which may be a name as well: it is looked up
 	}
 	upper := strings.ToUpper(ref.Text)
 	report := func(code, summary, hint string) {
-		s.all.report(i, ref.Position, "."+f.Path(), problem{code, summary, hint})
+		r.all.report(i, ref.Position, "."+f.Path(), problem{code, summary, hint})
 	}
 	project := ""
 	if scope >= 0 {
-		project = s.all.items[scope].object.Identifier
+		project = r.all.items[scope].object.Identifier
 	}
 	prefix, _, _ := strings.Cut(upper, "-")
 	switch {
@@ -337,29 +337,29 @@ func (s *resolver) checkIdentifier(i int, f *resource.Field, k *kindInfo, scope 
 }
 
 // setTarget sets the target, or reports that two bear the name.
-func (s *resolver) setTarget(i int, f *resource.Field, k *kindInfo, ref *resource.Reference, to namesake, member int) {
-	first := s.all.items[to.first].object
+func (r *resolver) setTarget(i int, f *resource.Field, k *kindInfo, ref *resource.Reference, to namesake, member int) {
+	first := r.all.items[to.first].object
 	if to.second < 0 {
 		ref.Target = first
 		return
 	}
-	second := s.all.items[to.second].object
+	second := r.all.items[to.second].object
 	summary, hint := "two "+diag.Plural(k.Noun())+" are called "+quote(ref.Text), "name the one that is meant by its key: "+first.Key+" or "+second.Key
 	one, two := other("one is at", first.Position), other("the other at", second.Position)
-	s.all.report(i, ref.Position, memberPath(f, member), problem{"ambiguous-reference", summary, hint}, one, two)
+	r.all.report(i, ref.Position, memberPath(f, member), problem{"ambiguous-reference", summary, hint}, one, two)
 }
 
 // warn tells of names that are not in the manifest but nearly.
-func (s *resolver) warn() {
-	keys := slices.SortedFunc(maps.Keys(s.warned), func(a, b objectKey) int {
-		return cmp.Or(cmp.Compare(s.warned[a], s.warned[b]), strings.Compare(a.key, b.key), strings.Compare(a.kind.Name, b.kind.Name))
+func (r *resolver) warn() {
+	keys := slices.SortedFunc(maps.Keys(r.warned), func(a, b objectKey) int {
+		return cmp.Or(cmp.Compare(r.warned[a], r.warned[b]), strings.Compare(a.key, b.key), strings.Compare(a.kind.Name, b.kind.Name))
 	})
 	const most = 200 // names that are compared with all others
 	for _, key := range keys[:min(most, len(keys))] {
-		i := s.warned[key]
-		o := s.all.items[i].object
-		s.all.found.made = s.all.items[i].made
-		all := s.candidates(key.kind, key.parent, "")
+		i := r.warned[key]
+		o := r.all.items[i].object
+		r.all.found.made = r.all.items[i].made
+		all := r.candidates(key.kind, key.parent, "")
 		if len(diag.Typo(key.key, all)) == 0 {
 			continue
 		}
@@ -372,25 +372,25 @@ func (s *resolver) warn() {
 			for m := range v.Refs {
 				if ref := &v.Refs[m]; ref.Target == nil && ref.Text == key.key {
 					summary := "no " + key.kind.Noun() + " of the manifest is called " + quote(ref.Text) + "; it will be looked up on the service"
-					s.all.warn(i, ref.Position, memberPath(v.Field, m), problem{"not-in-manifest", summary, hint})
+					r.all.warn(i, ref.Position, memberPath(v.Field, m), problem{"not-in-manifest", summary, hint})
 				}
 			}
 		}
 	}
-	s.all.found.made = nil
+	r.all.found.made = nil
 }
 
 // suggest looks for keys and names, written behind a prefix, that a text was probably meant to be.
-func (s *resolver) suggest(k *kindInfo, scope int, prefix, text string) string {
-	return diag.DidYouMean(text, s.candidates(k, scope, prefix))
+func (r *resolver) suggest(k *kindInfo, scope int, prefix, text string) string {
+	return diag.DidYouMean(text, r.candidates(k, scope, prefix))
 }
 
 // candidates are the keys and names of the objects of a kind, keys behind a prefix.
-func (s *resolver) candidates(k *kindInfo, scope int, prefix string) []string {
+func (r *resolver) candidates(k *kindInfo, scope int, prefix string) []string {
 	const most = 20_000 // beyond, comparing takes longer than anybody waits for a hint
 	var candidates []string
-	for i := range s.all.items {
-		it := &s.all.items[i]
+	for i := range r.all.items {
+		it := &r.all.items[i]
 		if it.kind != k || it.parent != scope || it.mergedInto >= 0 {
 			continue
 		}
@@ -408,17 +408,17 @@ func (s *resolver) candidates(k *kindInfo, scope int, prefix string) []string {
 }
 
 // suggestAnywhere is near for what may live elsewhere.
-func (s *resolver) suggestAnywhere(k *kindInfo, scope int, text string) string {
+func (r *resolver) suggestAnywhere(k *kindInfo, scope int, text string) string {
 	prefix := ""
 	if outer, _, ok := strings.Cut(text, "/"); ok {
 		scope, prefix = -1, outer+"/"
-		if parent, ok := s.all.byKey[objectKey{s.kinds.byName[k.Parent], -1, outer}]; ok {
+		if parent, ok := r.all.byKey[objectKey{r.kinds.byName[k.Parent], -1, outer}]; ok {
 			scope = parent
 		}
 	}
 	hint := ""
 	if scope >= 0 {
-		hint = s.suggest(k, scope, prefix, text)
+		hint = r.suggest(k, scope, prefix, text)
 	}
 	return cmp.Or(hint, referenceHint(k, ", the keys of another "+resource.MustLookup(k.Parent).Noun()+" and the "+k.Noun()+" in it, such as web/checkout"))
 }

@@ -70,13 +70,13 @@ type cause struct {
 }
 
 // locate finds the line that makes the text invalid: up to the one before, it is valid.
-func (x *syntax) locate() int {
-	r := &lineReader{rest: x.lines}
+func (s *syntax) locate() int {
+	r := &lineReader{rest: s.lines}
 	if yamltext.Documents(r, func(*node) {}) == nil {
 		return 0
 	}
 	valid := func(lines int) bool {
-		return lines >= 0 && yamltext.Documents(strings.NewReader(strings.Join(x.lines[:lines], "\n")), func(*node) {}) == nil
+		return lines >= 0 && yamltext.Documents(strings.NewReader(strings.Join(s.lines[:lines], "\n")), func(*node) {}) == nil
 	}
 	const ahead = 3 // lines that the library reads beyond the one that it is at
 	for lines := r.handed - 1; lines >= max(0, r.handed-ahead); lines-- {
@@ -84,8 +84,8 @@ func (x *syntax) locate() int {
 			return lines + 1
 		}
 	}
-	if x.around > 1 && x.around <= len(x.lines) && valid(x.around-1) {
-		return x.around
+	if s.around > 1 && s.around <= len(s.lines) && valid(s.around-1) {
+		return s.around
 	}
 	return 0
 }
@@ -124,49 +124,49 @@ var (
 const indentHint = "is the line indented like its neighbours?"
 
 // cause looks for what people get wrong, the surest first.
-func (x *syntax) cause() cause {
-	says := func(part string) bool { return strings.Contains(x.problem, part) }
-	if m := aliasProblem.FindStringSubmatch(x.problem); m != nil {
-		return x.unknownAnchor(m[1])
+func (s *syntax) cause() cause {
+	says := func(part string) bool { return strings.Contains(s.problem, part) }
+	if m := aliasProblem.FindStringSubmatch(s.problem); m != nil {
+		return s.unknownAnchor(m[1])
 	}
 	switch {
 	case says("exceeded max depth"):
-		return cause{what: x.problem, hint: "no manifest is nested that deep"}
+		return cause{what: s.problem, hint: "no manifest is nested that deep"}
 	case says("unknown escape character"), says("hexdecimal number"):
 		return cause{what: "invalid escape sequence between double quotes", hint: `write \\ for a backslash, or use single quotes`}
-	case looksLikeCSV(x.lines):
+	case looksLikeCSV(s.lines):
 		return cause{line: 1, what: "it looks like CSV", hint: "planform convert makes manifests of tables"}
 	}
-	if x.line == 0 {
-		return cause{what: x.problem, hint: generalHint(x.problem)}
+	if s.line == 0 {
+		return cause{what: s.problem, hint: generalHint(s.problem)}
 	}
-	at := x.lines[x.line-1]
-	above := x.above()
-	for _, n := range []int{x.line, above} {
+	at := s.lines[s.line-1]
+	above := s.above()
+	for _, n := range []int{s.line, above} {
 		if n == 0 {
 			continue
 		}
-		if m := hyphenWord.FindStringSubmatch(x.lines[n-1]); m != nil && !strings.HasPrefix(x.lines[n-1], "---") {
+		if m := hyphenWord.FindStringSubmatch(s.lines[n-1]); m != nil && !strings.HasPrefix(s.lines[n-1], "---") {
 			return cause{n, len(m[1]) + 1, "there is no space after the hyphen", "a hyphen that begins an entry of a list wants a space after it"}
 		}
-		if i := strings.IndexByte(indentation(x.lines[n-1]), '\t'); i >= 0 {
+		if i := strings.IndexByte(indentation(s.lines[n-1]), '\t'); i >= 0 {
 			return cause{n, i + 1, "a tab indents the line", "indent with spaces"}
 		}
 	}
 	if column, closed, ok := unbalancedQuote(at); ok {
 		if closed {
-			return cause{x.line, column, "text follows the quote that ends a value", "put the whole value between the quotes; within double quotes a quote is written \\\""}
+			return cause{s.line, column, "text follows the quote that ends a value", "put the whole value between the quotes; within double quotes a quote is written \\\""}
 		}
-		return cause{x.line, column, "the quote that opens here is not closed", "close it; within double quotes a quote is written \\\""}
+		return cause{s.line, column, "the quote that opens here is not closed", "close it; within double quotes a quote is written \\\""}
 	}
 	if at := referenceInFlow.FindStringIndex(at); at != nil && says("did not find expected ',' or") {
-		return cause{x.line, at[1] - 2, "a reference between brackets is not quoted", `put it between quotes, such as {key: "${{ each.key }}"}`}
+		return cause{s.line, at[1] - 2, "a reference between brackets is not quoted", `put it between quotes, such as {key: "${{ each.key }}"}`}
 	}
 	if m := hashInFlow.FindStringIndex(at); m != nil {
-		return cause{x.line, m[1] - 3, "# begins a comment, so the bracket is not closed", "quote the colour, such as \"#22c55e\""}
+		return cause{s.line, m[1] - 3, "# begins a comment, so the bracket is not closed", "quote the colour, such as \"#22c55e\""}
 	}
 	if m := hashFirst.FindStringIndex(at); m != nil {
-		return cause{x.line, m[1] - 1, "# begins a comment, so the bracket is not closed", "put what begins with # between quotes, such as [\"#1\"]"}
+		return cause{s.line, m[1] - 1, "# begins a comment, so the bracket is not closed", "put what begins with # between quotes, such as [\"#1\"]"}
 	}
 	if trimmed := strings.TrimLeft(at, " "); says("cannot start any token") {
 		if i := strings.IndexAny(at, "@`%\t"); i >= 0 && trimmed != "" {
@@ -174,42 +174,42 @@ func (x *syntax) cause() cause {
 			if at[i] == '\t' {
 				what = "a tab stands in place of a space"
 			}
-			return cause{x.line, i + 1, what, "put it between quotes"}
+			return cause{s.line, i + 1, what, "put it between quotes"}
 		}
 	}
-	if c, ok := x.indentProblem(at, above); ok {
+	if c, ok := s.indentProblem(at, above); ok {
 		return c
 	}
 	switch {
 	case unspacedKey.MatchString(at):
-		return cause{x.line, 0, "there is no space after a colon", "a key is followed by a colon and a space"}
-	case above > 0 && unspacedKey.MatchString(x.lines[above-1]) && !strings.Contains(x.lines[above-1], ": "):
+		return cause{s.line, 0, "there is no space after a colon", "a key is followed by a colon and a space"}
+	case above > 0 && unspacedKey.MatchString(s.lines[above-1]) && !strings.Contains(s.lines[above-1], ": "):
 		return cause{above, 0, "there is no space after a colon", "a key is followed by a colon and a space"}
 	case says("mapping values are not allow"):
-		return cause{x.line, 0, x.problem, "a text with a colon followed by a space wants quotes"}
+		return cause{s.line, 0, s.problem, "a text with a colon followed by a space wants quotes"}
 	case says("did not find expected ',' or"):
-		return cause{x.line, 0, "a bracket is not closed, or a comma is missing", "look at the brackets that open in this line, and at the lines after"}
+		return cause{s.line, 0, "a bracket is not closed, or a comma is missing", "look at the brackets that open in this line, and at the lines after"}
 	}
-	return cause{what: x.problem, hint: generalHint(x.problem)}
+	return cause{what: s.problem, hint: generalHint(s.problem)}
 }
 
 // indentProblem compares the indentation of the line with those that it can have.
-func (x *syntax) indentProblem(at string, above int) (c cause, ok bool) {
+func (s *syntax) indentProblem(at string, above int) (c cause, ok bool) {
 	if above == 0 || strings.ContainsAny(at, "{}[]") && !strings.Contains(at, ": ") {
 		return c, false
 	}
 	indent := len(indentation(at))
-	open := x.columns()
-	deeper := indent > open[0] && keyWithValue.MatchString(x.lines[above-1])
+	open := s.columns()
+	deeper := indent > open[0] && keyWithValue.MatchString(s.lines[above-1])
 	switch {
-	case deeper && strings.Contains(x.problem, "mapping values"):
-		return cause{x.line, indent + 1, fmt.Sprintf("the line is indented deeper than line %d, which has a value already", above), indentHint}, true
-	case strings.Contains(x.problem, "find expected") && !strings.Contains(x.problem, "',' or") && !slices.Contains(open, indent):
-		return cause{x.line, indent + 1, "the line is indented by " + diag.Count(indent, "space") + ", those above that it can belong to by " + nearest(open, indent), indentHint}, true
-	case strings.Contains(x.problem, "expected key") && strings.HasPrefix(strings.TrimLeft(at, " "), "- "):
-		return cause{x.line, indent + 1, "an entry of a list stands among the fields of a mapping", "the first entry wants a hyphen as well; or " + indentHint}, true
-	case strings.Contains(x.problem, "'-' indicator"):
-		return cause{x.line, indent + 1, "a list goes on here, and the line does not begin with a hyphen", indentHint + " The fields of an entry are indented by two spaces more than its hyphen"}, true
+	case deeper && strings.Contains(s.problem, "mapping values"):
+		return cause{s.line, indent + 1, fmt.Sprintf("the line is indented deeper than line %d, which has a value already", above), indentHint}, true
+	case strings.Contains(s.problem, "find expected") && !strings.Contains(s.problem, "',' or") && !slices.Contains(open, indent):
+		return cause{s.line, indent + 1, "the line is indented by " + diag.Count(indent, "space") + ", those above that it can belong to by " + nearest(open, indent), indentHint}, true
+	case strings.Contains(s.problem, "expected key") && strings.HasPrefix(strings.TrimLeft(at, " "), "- "):
+		return cause{s.line, indent + 1, "an entry of a list stands among the fields of a mapping", "the first entry wants a hyphen as well; or " + indentHint}, true
+	case strings.Contains(s.problem, "'-' indicator"):
+		return cause{s.line, indent + 1, "a list goes on here, and the line does not begin with a hyphen", indentHint + " The fields of an entry are indented by two spaces more than its hyphen"}, true
 	}
 	return c, false
 }
@@ -227,9 +227,9 @@ func nearest(all []int, indent int) string {
 }
 
 // above is the last line before the error that holds something, or 0.
-func (x *syntax) above() int {
-	for n := x.line - 1; n > 0; n-- {
-		if text := strings.TrimSpace(x.lines[n-1]); text != "" && text[0] != '#' {
+func (s *syntax) above() int {
+	for n := s.line - 1; n > 0; n-- {
+		if text := strings.TrimSpace(s.lines[n-1]); text != "" && text[0] != '#' {
 			return n
 		}
 	}
@@ -238,11 +238,11 @@ func (x *syntax) above() int {
 
 // columns are the indentations of the lists and mappings that are open above the
 // error, the innermost first.
-func (x *syntax) columns() []int {
+func (s *syntax) columns() []int {
 	var open []int
 	limit := 1 << 30
-	for n := x.line - 1; n > 0 && limit > 0; n-- {
-		line := x.lines[n-1]
+	for n := s.line - 1; n > 0 && limit > 0; n-- {
+		line := s.lines[n-1]
 		text := strings.TrimLeft(line, " ")
 		if text == "" || text[0] == '#' || len(line)-len(text) >= limit {
 			continue
@@ -269,10 +269,10 @@ func (x *syntax) columns() []int {
 }
 
 // unknownAnchor finds where an anchor is missed.
-func (x *syntax) unknownAnchor(name string) cause {
+func (s *syntax) unknownAnchor(name string) cause {
 	c := cause{what: "nothing before this alias is marked with its name", hint: "an alias comes after its anchor, in the same document"}
 	alias := regexp.MustCompile(`(?:^|[\s\[{,:-])\*` + regexp.QuoteMeta(name) + `(?:$|[\s\]},:])`)
-	for i, line := range x.lines {
+	for i, line := range s.lines {
 		if at := alias.FindStringIndex(line); at != nil {
 			c.line, c.column = i+1, at[0]+strings.IndexByte(line[at[0]:], '*')+1
 			break

@@ -56,10 +56,10 @@ func ReadVariables(text []byte) (map[string]string, error) {
 }
 
 // checkDeclared reports values for variables that no document declares.
-func (g *variables) checkDeclared(found *findings) {
-	for _, name := range slices.Sorted(maps.Keys(g.values)) {
-		if !slices.Contains(g.declared, name) {
-			names := slices.Compact(slices.Sorted(slices.Values(g.declared)))
+func (v *variables) checkDeclared(found *findings) {
+	for _, name := range slices.Sorted(maps.Keys(v.values)) {
+		if !slices.Contains(v.declared, name) {
+			names := slices.Compact(slices.Sorted(slices.Values(v.declared)))
 			summary, hint := "--var "+name+": no manifest declares the variable "+quote(name), cmp.Or(diag.OneOf(name, names), "declare it under vars: of a manifest")
 			found.report(diag.Position{}, "", problem{"unknown-variable", summary, hint})
 		}
@@ -169,25 +169,25 @@ func plain(text string, line, column int) (n *node, wrong string) {
 }
 
 // table is a CSV file as a list of mappings, a row each. It is read once.
-func (g *variables) table(x *expander, at, name *node) (value, bool) {
+func (v *variables) table(x *expander, at, name *node) (value, bool) {
 	if name == nil || name.Kind != scalarNode || isNull(name) {
 		x.report(at, nil, "bad-template", "csv names a file, not "+describe(at), "write {csv: colleagues.csv}")
 		return value{}, false
 	}
 	file := filepath.Join(x.source.dir, filepath.FromSlash(name.Value))
-	if known, ok := g.tables[file]; ok {
+	if known, ok := v.tables[file]; ok {
 		if known == nil {
 			return value{}, false
 		}
 		return *known, true
 	}
-	g.tables[file] = nil
+	v.tables[file] = nil
 	text, bad := x.source.tableText(name.Value, x.budget.limits.ScalarBytes)
 	if bad != nil {
 		x.report(at, nil, bad.code, bad.summary+": "+quote(name.Value), bad.hint)
 		return value{}, false
 	}
-	g.files = append(g.files, file)
+	v.files = append(v.files, file)
 	list, d := x.rows(file, text)
 	if d != nil {
 		x.failed = true
@@ -195,9 +195,9 @@ func (g *variables) table(x *expander, at, name *node) (value, bool) {
 		x.found.add(*d)
 		return value{}, false
 	}
-	v := value{list, file}
-	g.tables[file] = &v
-	return v, true
+	read := value{list, file}
+	v.tables[file] = &read
+	return read, true
 }
 
 // tableText reads a CSV file that the manifest names.

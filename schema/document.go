@@ -349,7 +349,7 @@ func fieldSchema(f *resource.Field, whole bool) object {
 		s = append(s, member{"markdownDescription", f.Doc})
 	}
 	clears := f.Clear != resource.ClearNever
-	switch f.Type { //nolint:exhaustive // the others are single values
+	switch f.Type {
 	case resource.Enum:
 		values := make([]any, 0, len(f.Enum)+2)
 		for _, v := range f.Enum {
@@ -382,7 +382,7 @@ func fieldSchema(f *resource.Field, whole bool) object {
 
 // fieldType is the JSON type of a single value.
 func fieldType(f *resource.Field, clears bool) any {
-	switch f.Type { //nolint:exhaustive // the others are texts, as they are written
+	switch f.Type {
 	case resource.Number:
 		if f.Max > 0 {
 			return nullable("integer", clears)

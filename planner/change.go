@@ -158,7 +158,7 @@ func (ch *changes) externalIDChange(i int) *Change {
 		return nil
 	}
 	want := resource.ExternalID(ch.in.Workspace, o.Address)
-	have := textIn(f.row, "external_id")
+	have := f.row.Text("external_id")
 	source, shown := f.row["external_source"].(string)
 	rekeyed := source == resource.ExternalSource && have != want
 	adopted := f.matchedBy != "" && o.Kind.AdoptOnRequestOnly && (!shown || source == "") && have == ""

@@ -236,7 +236,7 @@ func (di *divergences) writtenName(i int, t *refField, id string, byKey bool) st
 			return id
 		}
 		for _, row := range l.byID(id) {
-			texts = append(append(texts, di.objects.readableID(t.to.kind, within, row)), displayTexts(t.to.kind, row)...)
+			texts = append(append(texts, di.objects.readableID(t.to.kind, within, row)), t.to.kind.DisplayTexts(row)...)
 		}
 	}
 	for _, text := range texts {
@@ -310,7 +310,7 @@ func (di *divergences) findUnmanaged() {
 		}
 		for _, row := range l.rows {
 			id := serviceID{at.kind.kind.Name, row.ID()}
-			if _, owned := di.objects.owners[id]; owned || len(di.objects.addressesOf(id)) > 0 || row.Hidden() != "" || slices.ContainsFunc(displayTexts(at.kind.kind, row), at.kind.hasDefault) {
+			if _, owned := di.objects.owners[id]; owned || len(di.objects.addressesOf(id)) > 0 || row.Hidden() != "" || slices.ContainsFunc(at.kind.kind.DisplayTexts(row), at.kind.hasDefault) {
 				continue
 			}
 			u.Count++

@@ -26,7 +26,7 @@ func findClaims(r analysis, orphans *orphans) *claims {
 			r.snapshot.list(f.info, f.parent)
 		}
 		for _, what := range c.of(i, r.in.Desired[i].Values) {
-			have := claim{what.field, textIn(f.row, "external_id")}
+			have := claim{what.field, f.row.Text("external_id")}
 			if what.field != nil {
 				have.text, _ = what.field.ObservedIn(f.row)
 			}

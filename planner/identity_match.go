@@ -131,7 +131,7 @@ func (m *identities) checkIdentity(o *resource.Object, f *objectState) {
 		return
 	}
 	f.identifier = cmp.Or(shown, f.identifier)
-	if textIn(f.row, "archived_at") != "" && f.hasChildren && f.parent == noObject {
+	if f.row.Text("archived_at") != "" && f.hasChildren && f.parent == noObject {
 		f.presence, f.why = hidden, archived
 	}
 }
@@ -232,7 +232,7 @@ func (m *identities) bind(o *resource.Object, f *objectState, row resource.Row) 
 // checkExternalID makes sure that planform did not create the record that bears the
 // identifier under another address, and not another record under this address.
 func (m *identities) checkExternalID(o *resource.Object, f *objectState) {
-	externalID := textIn(f.row, "external_id")
+	externalID := f.row.Text("external_id")
 	if slices.ContainsFunc(AllAddresses(o), func(a resource.Address) bool { return f.row.HasExternalID(resource.ExternalID(m.in.Workspace, a)) }) {
 		return
 	}
@@ -282,7 +282,7 @@ func (m *identities) notFound(o *resource.Object, f *objectState, x index) {
 
 // inOtherParent reports a record that lives in another parent than the manifest says.
 func (m *identities) inOtherParent(o *resource.Object, f *objectState, row resource.Row) bool {
-	shown := textIn(row, o.Kind.Parent)
+	shown := row.Text(o.Kind.Parent)
 	if shown == "" || resource.LowerID(shown) == m.objects.states[f.parent].id {
 		return false
 	}

@@ -2,9 +2,7 @@ package planner
 
 import (
 	"cmp"
-	"encoding/json"
 	"slices"
-	"strings"
 
 	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/resource"
@@ -13,18 +11,12 @@ import (
 func near(text string, k *resource.Kind, l *listing) string {
 	var all []string
 	for _, row := range l.rows {
-		all = append(all, displayTexts(k, row)...)
+		all = append(all, k.DisplayTexts(row)...)
 	}
 	return diag.DidYouMean(text, all)
 }
 
 const createFirst = "create it on the service first, or give the ID of an existing one"
-
-func numberIn(row resource.Row) int64 {
-	number, _ := row["sequence_id"].(json.Number)
-	n, _ := number.Int64() // 0 where there is none
-	return n
-}
 
 // recognise looks for an object of which neither the manifest nor the state knows the ID. was is the one that it had, or "".
 func (m *identities) recognise(o *resource.Object, f *objectState, was string) {
@@ -148,7 +140,7 @@ func (m *identities) sameNaturalKey(l *listing, o *resource.Object, t *kindInfo)
 		return nil, ""
 	}
 	hits = slices.DeleteFunc(slices.Clone(hits), func(row resource.Row) bool {
-		externalID := textIn(row, "external_id")
+		externalID := row.Text("external_id")
 		at, wanted := m.ownersByExternalID()[externalID]
 		return wanted && row.HasExternalID(externalID) && m.in.Desired[at] != o
 	})
@@ -209,9 +201,8 @@ func (m *identities) keepOne(k *resource.Kind, parent int, rows []resource.Row) 
 		}
 		return 1
 	}
-	created := func(row resource.Row) string { return textIn(row, "created_at") }
 	keep := slices.MinFunc(rows, func(a, b resource.Row) int {
-		return cmp.Or(unowned(a)-unowned(b), cmp.Compare(numberIn(a), numberIn(b)), strings.Compare(created(a), created(b)), strings.Compare(a.ID(), b.ID()))
+		return cmp.Or(unowned(a)-unowned(b), a.Older(b))
 	})
 	why := "it is the oldest"
 	if unowned(keep) == 0 {

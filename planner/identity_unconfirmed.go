@@ -421,7 +421,7 @@ func (s *search) read(n int) (r numbered, answered bool) {
 	if within, shown := r.row[s.sample.info.kind.Parent].(string); shown && resource.LowerID(within) != parent.id {
 		s.failed = true // the numbers are not of this parent
 	}
-	r.created, _ = time.Parse(time.RFC3339, textIn(r.row, "created_at")) // zero if it is none
+	r.created, _ = time.Parse(time.RFC3339, r.row.Text("created_at")) // zero if it is none
 	return r, true
 }
 
@@ -429,7 +429,7 @@ func (s *search) read(n int) (r numbered, answered bool) {
 // sure where only a wrong clock could make one of them older than all creates.
 func (s *search) named(candidates []numbered, name string, lost []*unconfirmedCreate) (records []numbered, sure bool) {
 	for _, r := range candidates {
-		if !slices.Contains(displayTexts(s.sample.info.kind, r.row), name) || s.recovery.claimed(r.row.ID()) || s.namedInManifest[r.number] {
+		if !slices.Contains(s.sample.info.kind.DisplayTexts(r.row), name) || s.recovery.claimed(r.row.ID()) || s.namedInManifest[r.number] {
 			continue
 		}
 		possible, doubtful := false, false

@@ -285,7 +285,7 @@ type referrer struct {
 
 // label is what people call a record: by its name, where it has one, else by its text.
 func label(k *resource.Kind, row resource.Row) string {
-	for _, name := range displayTexts(k, row) {
+	for _, name := range k.DisplayTexts(row) {
 		return k.Noun() + " " + diag.Quote(name)
 	}
 	for i := range k.Fields {

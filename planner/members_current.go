@@ -325,7 +325,7 @@ func (me *memberships) container(t *refField, within int, l *listing, row resour
 		return Container{Address: o.Address, Object: o, ID: row.ID(), Within: o.Parent}
 	}
 	key := row.ID()
-	for _, name := range displayTexts(t.to.kind, row) {
+	for _, name := range t.to.kind.DisplayTexts(row) {
 		if len(l.byName(t.to.kind, true)[strings.ToLower(name)]) == 1 && !strings.ContainsAny(name, "/#") {
 			key = name
 			break
@@ -349,7 +349,7 @@ func (me *memberships) readAttributes(r *memberSet, params map[string]string) ma
 	a, _ := me.service.askOptional(read)
 	shown := map[string]any{}
 	for _, row := range a.Rows {
-		shown[resource.LowerID(textIn(row, r.kind.Membership.Member+"_id"))] = row[r.kind.Membership.Attribute.Name]
+		shown[resource.LowerID(row.Text(r.kind.Membership.Member+"_id"))] = row[r.kind.Membership.Attribute.Name]
 	}
 	return shown
 }

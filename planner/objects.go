@@ -1,7 +1,6 @@
 package planner
 
 import (
-	"encoding/json"
 	"maps"
 	"slices"
 	"strconv"
@@ -143,7 +142,7 @@ func (st *objectState) willHave(o *resource.Object, field *resource.Field) (cano
 
 // archived reports whether an object is where lists do not show it.
 func (st *objectState) archived() bool {
-	return st.info.archivable && textIn(st.row, "archived_at") != ""
+	return st.info.archivable && st.row.Text("archived_at") != ""
 }
 
 // isAway reports whether an object that no list shows is taken to be archived, as the manifest
@@ -341,17 +340,10 @@ func (ob *objects) params(parent int) map[string]string {
 
 // readableID is the readable identifier of a record that lives in a parent, or "".
 func (ob *objects) readableID(k *resource.Kind, parent int, row resource.Row) string {
-	if k.Identifier == nil {
-		return ""
+	if parent == noObject {
+		return k.ReadableID(row, "")
 	}
-	if k.Identifier.APIName != "" {
-		return textIn(row, k.Identifier.APIName)
-	}
-	number, ok := row["sequence_id"].(json.Number)
-	if !ok || parent == noObject || ob.states[parent].identifier == "" {
-		return ""
-	}
-	return ob.states[parent].identifier + "-" + number.String()
+	return k.ReadableID(row, ob.states[parent].identifier)
 }
 
 func (ob *objects) enumerate(k *resource.Kind, parent int, rows []resource.Row) string {

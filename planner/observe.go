@@ -118,7 +118,7 @@ func (l *listing) byID(id string) []resource.Row {
 // byExternalID finds records by the external ID that planform gave them.
 func (l *listing) byExternalID() index {
 	return l.by("external ID", func(row resource.Row) []string {
-		if id := textIn(row, "external_id"); row.HasExternalID(id) {
+		if id := row.Text("external_id"); row.HasExternalID(id) {
 			return []string{id}
 		}
 		return nil
@@ -135,10 +135,10 @@ func (l *listing) byField(f *resource.Field) index {
 // byName finds records by any of the texts that people call them by: as written, or in lower case.
 func (l *listing) byName(k *resource.Kind, fold bool) index {
 	if !fold {
-		return l.by("name", func(row resource.Row) []string { return displayTexts(k, row) })
+		return l.by("name", func(row resource.Row) []string { return k.DisplayTexts(row) })
 	}
 	return l.by("folded name", func(row resource.Row) []string {
-		texts := displayTexts(k, row)
+		texts := k.DisplayTexts(row)
 		for i := range texts {
 			texts[i] = strings.ToLower(texts[i])
 		}

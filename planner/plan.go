@@ -480,7 +480,7 @@ func (r *Record) stillShown(field *resource.Field, have string, row resource.Row
 	_, applied := r.Values[field.Name]
 	shown := r.Values[ShownKey(field.Name)]
 	sent, err := time.Parse(time.RFC3339, strings.TrimPrefix(shown, unseen))
-	changed, failed := time.Parse(time.RFC3339, textIn(row, "updated_at"))
+	changed, failed := time.Parse(time.RFC3339, row.Text("updated_at"))
 	return applied && (shown == Shown(have) || shown == LeftOut(have) || r.SentUnseen(field.Name) && err == nil && failed == nil && !changed.After(sent))
 }
 
@@ -577,7 +577,7 @@ func (p *Plan) AnnotateAuthors(observed Observed) {
 	people := map[string]string{}
 	if r, ok := p.people(); ok {
 		for _, row := range observed[r].Rows {
-			if names := displayTexts(resource.MustLookup(r.Operation.Kind), row); len(names) > 0 {
+			if names := resource.MustLookup(r.Operation.Kind).DisplayTexts(row); len(names) > 0 {
 				people[row.ID()] = names[len(names)-1]
 			}
 		}
@@ -590,12 +590,12 @@ func (p *Plan) AnnotateAuthors(observed Observed) {
 		var newest time.Time
 		for _, row := range observed[r].Rows {
 			// The log has one name for a field, however it is written.
-			at, err := time.Parse(time.RFC3339, textIn(row, "created_at"))
-			if textIn(row, "field") != strings.TrimSuffix(d.Change.Path, "_html") || err != nil || at.Before(newest) {
+			at, err := time.Parse(time.RFC3339, row.Text("created_at"))
+			if row.Text("field") != strings.TrimSuffix(d.Change.Path, "_html") || err != nil || at.Before(newest) {
 				continue
 			}
 			newest, d.Change.At = at, at.UTC().Format(time.RFC3339)
-			d.Change.By = cmp.Or(people[resource.LowerID(textIn(row, "actor"))], textIn(row, "actor"))
+			d.Change.By = cmp.Or(people[resource.LowerID(row.Text("actor"))], row.Text("actor"))
 		}
 	}
 }

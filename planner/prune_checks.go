@@ -26,7 +26,7 @@ func (or *orphans) checkContents(l *orphan) {
 		n := len(rows)
 		for _, id := range slices.Sorted(maps.Keys(rows)) {
 			in := or.createdByUs[serviceID{child.Name, id}]
-			if externalID := textIn(rows[id], "external_id"); in == nil && rows[id].HasExternalID(externalID) {
+			if externalID := rows[id].Text("external_id"); in == nil && rows[id].HasExternalID(externalID) {
 				if in = or.lostCreates[externalID]; in != nil {
 					in.recordCreated(id)
 				}
@@ -34,7 +34,7 @@ func (or *orphans) checkContents(l *orphan) {
 			switch {
 			case in != nil && in.parent == l:
 				or.checkInside(l, in, rows[id])
-			case slices.ContainsFunc(displayTexts(child, rows[id]), func(n string) bool { return slices.Contains(child.Predefined, n) }):
+			case slices.ContainsFunc(child.DisplayTexts(rows[id]), func(n string) bool { return slices.Contains(child.Predefined, n) }):
 				n--
 			default:
 				or.keep(l, "planform did not create the "+label(child, rows[id])+" in it")
@@ -269,7 +269,7 @@ func (or *orphans) confirmGone(l *orphan) decision {
 		return needsRead
 	}
 	for _, row := range answer.Rows {
-		if textIn(row, "archived_at") != "" {
+		if row.Text("archived_at") != "" {
 			return l.block(string(top) + " is archived, so its contents cannot be checked")
 		}
 	}

@@ -108,7 +108,7 @@ func (or *orphans) zoneOf(parent resource.Address) *time.Location {
 		return or.objects.currentZone(i)
 	}
 	if l := or.byAddress[parent]; l != nil {
-		return resource.Zone(textIn(or.shown(l), "timezone"))
+		return resource.Zone(or.shown(l).Text("timezone"))
 	}
 	return time.UTC
 }
@@ -116,8 +116,8 @@ func (or *orphans) zoneOf(parent resource.Address) *time.Location {
 // lastChange is who changed an orphan last, and when.
 func (or *orphans) lastChange(l *orphan) (by string, at time.Time) {
 	row := or.shown(l)
-	at, _ = time.Parse(time.RFC3339, textIn(row, "updated_at"))
-	if id := cmp.Or(textIn(row, "updated_by"), textIn(row, "created_by")); id != "" {
+	at, _ = time.Parse(time.RFC3339, row.Text("updated_at"))
+	if id := cmp.Or(row.Text("updated_by"), row.Text("created_by")); id != "" {
 		by = or.nameOf(l, or.objects.kinds[people()], id)
 	}
 	return by, at
@@ -128,7 +128,7 @@ func (or *orphans) nameOf(l *orphan, t *kindInfo, id string) string {
 	if read, listed := t.listRead(l.params); listed {
 		a, _ := or.service.askOptional(read)
 		for _, row := range a.Rows {
-			if texts := displayTexts(t.kind, row); row.ID() == resource.LowerID(id) && len(texts) > 0 {
+			if texts := t.kind.DisplayTexts(row); row.ID() == resource.LowerID(id) && len(texts) > 0 {
 				return texts[len(texts)-1]
 			}
 		}
@@ -170,7 +170,7 @@ func (or *orphans) loss(l *orphan) *Loss {
 
 // touchedByOthers reports whether the service says that another user changed an orphan since planform did anything to it.
 func (or *orphans) touchedByOthers(l *orphan) bool {
-	by := resource.LowerID(textIn(or.shown(l), "updated_by"))
+	by := resource.LowerID(or.shown(l).Text("updated_by"))
 	_, at := or.lastChange(l)
 	if by == "" || at.IsZero() || l.record.AppliedAt.IsZero() {
 		return false

@@ -2,7 +2,6 @@ package planner
 
 import (
 	"cmp"
-	"encoding/json"
 	"maps"
 	"slices"
 	"strconv"
@@ -356,7 +355,7 @@ func (or *orphans) shown(l *orphan) resource.Row {
 // titleOf is what people call an orphan: its readable identifier and its name, as the service shows them, else as they were applied.
 func (or *orphans) titleOf(l *orphan) (identifier, name string) {
 	row := or.shown(l)
-	texts := displayTexts(l.info.kind, row)
+	texts := l.info.kind.DisplayTexts(row)
 	for _, field := range l.info.kind.NaturalKey {
 		if applied := l.record.Values[field]; !strings.HasPrefix(applied, "sha256:") {
 			texts = append(texts, applied)
@@ -371,10 +370,10 @@ func (or *orphans) readableID(k *resource.Kind, parent resource.Address, row res
 	if i, wanted := or.objects.indexOf(parent); wanted && or.objects.states[i].identifier != "" {
 		code = or.objects.states[i].identifier
 	}
-	if n, ok := row["sequence_id"].(json.Number); ok && k.Identifier != nil && code != "" {
-		return code + "-" + n.String()
+	if !k.Numbered() {
+		return ""
 	}
-	return ""
+	return k.ReadableID(row, code)
 }
 
 // displayName is what people call a record: by its readable identifier, else by its name.
@@ -382,7 +381,7 @@ func (or *orphans) displayName(k *resource.Kind, parent resource.Address, row re
 	if id := or.readableID(k, parent, row); id != "" {
 		return id
 	}
-	for _, name := range displayTexts(k, row) {
+	for _, name := range k.DisplayTexts(row) {
 		return strconv.Quote(name)
 	}
 	return or.refs.nameID(k.Name, row.ID())

@@ -51,7 +51,7 @@ type nameResult struct {
 func suggestions(text string, t *kindInfo, l *listing, lists string) string {
 	var first, all []string // people have several names: one each is listed
 	for _, row := range l.rows {
-		if names := displayTexts(t.kind, row); len(names) > 0 {
+		if names := t.kind.DisplayTexts(row); len(names) > 0 {
 			first, all = append(first, names[0]), append(all, names...)
 		}
 	}
@@ -334,7 +334,7 @@ func (re *references) nameID(kind, id string) string {
 			}
 			for _, row := range a.Rows {
 				n := serviceID{t.kind.Name, row.ID()}
-				texts := displayTexts(t.kind, row)
+				texts := t.kind.DisplayTexts(row)
 				if len(texts) == 0 {
 					continue
 				}
@@ -468,7 +468,7 @@ func (re *references) idByName(a resource.Address, params map[string]string) str
 	answer, _ := re.service.ask(read)
 	id := ""
 	for _, row := range answer.Rows {
-		if !slices.ContainsFunc(displayTexts(t.kind, row), func(n string) bool { return strings.EqualFold(n, text) }) {
+		if !slices.ContainsFunc(t.kind.DisplayTexts(row), func(n string) bool { return strings.EqualFold(n, text) }) {
 			continue
 		}
 		if id != "" {

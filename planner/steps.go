@@ -27,7 +27,7 @@ func (st *steps) add(i int, a Action) *Step {
 	o, f := st.in.Desired[i], &st.objects.states[i]
 	step := &Step{Address: o.Address, Action: a, Kind: o.Kind, Object: o, ID: f.id, Position: o.Position}
 	if f.id != "" {
-		step.Identifier, step.Name = cmp.Or(st.objects.readableID(o.Kind, f.parent, f.row), f.identifier), cmp.Or(displayTexts(o.Kind, f.row)...)
+		step.Identifier, step.Name = cmp.Or(st.objects.readableID(o.Kind, f.parent, f.row), f.identifier), cmp.Or(o.Kind.DisplayTexts(f.row)...)
 	}
 	if o.Kind.ClosedAfter != "" && f.parent != noObject {
 		step.Zone = st.objects.desiredZone(f.parent)

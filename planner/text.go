@@ -69,24 +69,3 @@ func (f *findings) notice(code, summary, hint string) {
 func (f *findings) at(severity diag.Severity, position diag.Position, about resource.Address, code, summary, hint string) {
 	f.Add(diag.Diagnostic{Severity: severity, Code: code, Position: position, Address: string(about), Summary: summary, Hint: hint})
 }
-
-// textIn is the text that a record has in a field of the API, or "".
-func textIn(row resource.Row, field string) string {
-	text, _ := row[field].(string)
-	return text
-}
-
-// displayTexts are the texts by which people call a record, its readable identifier among them.
-func displayTexts(k *resource.Kind, row resource.Row) []string {
-	var texts []string
-	for _, n := range k.NaturalKey {
-		raw := row[n]
-		if f, ok := k.Field(n); ok {
-			raw, _ = row.Shown(f)
-		}
-		if shown, ok := raw.(string); ok && strings.TrimSpace(shown) != "" {
-			texts = append(texts, strings.TrimSpace(shown))
-		}
-	}
-	return texts
-}

@@ -88,7 +88,7 @@ func (w *warnings) notOffered() {
 }
 
 // unmarked reports whether nobody says who made an object.
-func unmarked(row resource.Row) bool { return textIn(row, "external_source") == "" }
+func unmarked(row resource.Row) bool { return row.Text("external_source") == "" }
 
 // warnFormer warns of an object that planform made in the same place under another key, which neither manifest nor state has.
 func (w *warnings) warnFormer(i int) {
@@ -96,11 +96,11 @@ func (w *warnings) warnFormer(i int) {
 	beside := resource.ExternalID(w.in.Workspace, o.Address)
 	beside = beside[:strings.LastIndexByte(beside, '/')+1]
 	former := w.namesake(i, func(row resource.Row) bool {
-		mark := textIn(row, "external_id")
+		mark := row.Text("external_id")
 		return row.HasExternalID(mark) && strings.HasPrefix(mark, beside) && !strings.Contains(mark[len(beside):], "/")
 	})
 	if former != nil {
-		key := textIn(former, "external_id")[len(beside):]
+		key := former.Text("external_id")[len(beside):]
 		w.diags.warn(o, "another-key", string(o.Address)+" will be created although the service has one with the same name, which planform made under the key "+key,
 			"if it is the same one, add `previously: "+key+"`")
 	}

@@ -15,14 +15,7 @@ import (
 
 // identify finds the readable identifier that a manifest can give.
 func (ob *object) identify() {
-	id := ob.kind.Identifier
-	if id == nil {
-		return
-	}
-	text, _ := ob.row[id.APIName].(string)
-	if id.APIName == "" && ob.parent.identifier != "" && ob.number() > 0 {
-		text = ob.parent.identifier + "-" + strconv.FormatInt(ob.number(), 10)
-	}
+	text := ob.kind.ReadableID(ob.row, ob.parent.identifier)
 	if ob.kind.IsIdentifier(text) && text == strings.ToUpper(text) {
 		ob.identifier = text
 	}
@@ -176,14 +169,14 @@ func sortSiblings(k *resource.Kind, list []*object) {
 		return -toFloat(t.row["sort_order"]) // the service puts each new one, such as a cycle, before the others
 	}
 	slices.SortFunc(list, func(a, b *object) int {
-		return cmp.Or(cmp.Compare(a.number(), b.number()), cmp.Compare(at(a), at(b)), strings.Compare(a.created(), b.created()), compareNatural(a, b), compareAge(a, b))
+		return cmp.Or(cmp.Compare(a.row.Number(), b.row.Number()), cmp.Compare(at(a), at(b)), strings.Compare(a.row.Text("created_at"), b.row.Text("created_at")), compareNatural(a, b), compareAge(a, b))
 	})
 	if place == nil || place.Ordinal || k.Numbered() {
 		return
 	}
 	predefined := func(t *object) int { return slices.Index(k.Predefined, t.text(k.NaturalKey[0])) } // made at one moment
 	reordered := !slices.IsSortedFunc(list, func(a, b *object) int {
-		return cmp.Or(strings.Compare(a.created(), b.created()), cmp.Compare(predefined(a), predefined(b)))
+		return cmp.Or(strings.Compare(a.row.Text("created_at"), b.row.Text("created_at")), cmp.Compare(predefined(a), predefined(b)))
 	})
 	for _, t := range list {
 		t.writesPlace = reordered
@@ -195,12 +188,6 @@ func toFloat(raw any) float64 {
 	n, _ := raw.(json.Number)
 	f, _ := n.Float64()
 	return f
-}
-
-// created is the moment of creation as the record shows it.
-func (ob *object) created() string {
-	s, _ := ob.row["created_at"].(string)
-	return s
 }
 
 func compareNatural(a, b *object) int {
@@ -215,5 +202,5 @@ func compareNatural(a, b *object) int {
 
 // compareAge orders by the moment of creation, in which numbers and keys were given too.
 func compareAge(a, b *object) int {
-	return cmp.Or(cmp.Compare(a.number(), b.number()), strings.Compare(a.created(), b.created()), strings.Compare(a.row.ID(), b.row.ID()))
+	return a.row.Older(b.row)
 }

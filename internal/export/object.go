@@ -1,7 +1,6 @@
 package export
 
 import (
-	"encoding/json"
 	"slices"
 	"time"
 
@@ -38,16 +37,6 @@ type object struct {
 type serviceID struct {
 	kind *resource.Kind
 	id   string
-}
-
-// number is the object's number, such as 7 of WEB-7, or 0.
-func (ob *object) number() int64 {
-	n, ok := ob.row["sequence_id"].(json.Number)
-	if !ok {
-		return 0
-	}
-	i, _ := n.Int64()
-	return i
 }
 
 // text is what the record shows for a field, in the form in which texts are compared.

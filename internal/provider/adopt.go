@@ -21,7 +21,7 @@ func (w *write) adoptPredefined(ctx context.Context, r row) (executor.Outcome, e
 		return executor.Outcome{}, failure(r.step, err)
 	}
 	for _, predefined := range rows {
-		if sameNaturalKey(o, predefined) {
+		if o.SameNaturalKey(predefined) {
 			return w.adoptExisting(ctx, r, predefined)
 		}
 	}
@@ -42,7 +42,7 @@ func (w *write) adoptConflicting(ctx context.Context, r row, cause *apiclient.Er
 		return executor.Outcome{}, hiddenConflict(step, cause.ExistingID, "archived or a draft")
 	case err != nil || res.Row.ID() != cause.ExistingID:
 		return executor.Outcome{}, failure(step, cause)
-	case res.Row.HasExternalID(resource.ExternalID(w.plan.Workspace, step.Address)), !step.Kind.AdoptOnRequestOnly && sameNaturalKey(step.Object, res.Row):
+	case res.Row.HasExternalID(resource.ExternalID(w.plan.Workspace, step.Address)), !step.Kind.AdoptOnRequestOnly && step.Object.SameNaturalKey(res.Row):
 		out, err := w.adoptExisting(ctx, r, res.Row)
 		out.RecoveredByLookup, out.CreatedByUs = err == nil, false
 		return out, err
@@ -94,19 +94,4 @@ func (w *write) adoptExisting(ctx context.Context, r row, existing resource.Row)
 	}
 	out.Warnings = updated.Warnings
 	return out, nil
-}
-
-// sameNaturalKey reports whether a row of the service has the natural key of an object.
-func sameNaturalKey(o *resource.Object, row resource.Row) bool {
-	for _, name := range o.Kind.NaturalKey {
-		v, ok := o.Value(name)
-		if !ok {
-			continue
-		}
-		want, _ := v.Desired(nil) // a natural key holds no reference
-		if shown, known := v.Field.ObservedIn(row); known && shown == want && o.SameContent(row) {
-			return true
-		}
-	}
-	return false
 }

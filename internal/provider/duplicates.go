@@ -3,7 +3,6 @@ package provider
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"net/url"
@@ -134,7 +133,7 @@ func (s *Service) duplicates(rows []resource.Row, created map[string]*planner.St
 		if len(rows) < 2 {
 			continue
 		}
-		slices.SortFunc(rows, older)
+		slices.SortFunc(rows, resource.Row.Older)
 		step := created[id]
 		names := make([]string, len(rows))
 		for i, row := range rows {
@@ -150,15 +149,4 @@ func (s *Service) duplicates(rows []resource.Row, created map[string]*planner.St
 		})
 	}
 	return found
-}
-
-// older orders rows by number, then by time of creation, then by ID.
-func older(a, b resource.Row) int {
-	number := func(row resource.Row) int64 {
-		n, _ := row["sequence_id"].(json.Number)
-		i, _ := n.Int64() // 0 where there is none
-		return i
-	}
-	created := func(row resource.Row) string { at, _ := row["created_at"].(string); return at }
-	return cmp.Or(cmp.Compare(number(a), number(b)), strings.Compare(created(a), created(b)), strings.Compare(a.ID(), b.ID()))
 }

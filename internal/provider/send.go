@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/planform/planform/apiclient"
@@ -198,26 +197,10 @@ func (w *write) mixedUp(r row, wrong error) error {
 
 // identifier is the readable identifier of an object that was just created, or "".
 func (s *Service) identifier(o *resource.Object, row resource.Row) string {
-	id := o.Kind.Identifier
-	if id == nil {
-		return ""
+	if o.Parent == nil {
+		return o.Kind.ReadableID(row, "")
 	}
-	if id.APIName != "" {
-		shown, _ := row[id.APIName].(string)
-		return shown
-	}
-	if o.Parent == nil || row["sequence_id"] == nil {
-		return ""
-	}
-	code := s.plan.Known[o.Parent.Address].Identifier
-	if code == "" {
-		code = strings.ToUpper(o.Parent.Identifier)
-	}
-	number, err := strconv.Atoi(fmt.Sprint(row["sequence_id"]))
-	if code == "" || err != nil {
-		return ""
-	}
-	return code + "-" + strconv.Itoa(number)
+	return o.Kind.ReadableID(row, cmp.Or(s.plan.Known[o.Parent.Address].Identifier, strings.ToUpper(o.Parent.Identifier)))
 }
 
 // otherDialect is the one that the service uses if it refused a body because it has another name for a required field;

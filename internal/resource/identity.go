@@ -1,0 +1,74 @@
+package resource
+
+import (
+	"cmp"
+	"encoding/json"
+	"strings"
+)
+
+// What a row is called, and which of two is the original, is decided here for plans, runs and exports alike.
+
+// Text is the text in a field of the row, by the API's name of it; "" = it has none.
+func (r Row) Text(field string) string {
+	text, _ := r[field].(string)
+	return text
+}
+
+// Number is the row's number within its project, such as 7 of WEB-7; 0 = it has none.
+func (r Row) Number() int64 {
+	number, _ := r["sequence_id"].(json.Number)
+	n, _ := number.Int64()
+	return n
+}
+
+// Older orders rows of one list by number, then by time of creation, then by ID: the first is the original.
+func (r Row) Older(other Row) int {
+	const created = "created_at"
+	return cmp.Or(cmp.Compare(r.Number(), other.Number()), strings.Compare(r.Text(created), other.Text(created)), strings.Compare(r.ID(), other.ID()))
+}
+
+// ReadableID is the readable identifier of a row in a project with this identifier, such as WEB-7, or of a project; "" = it is
+// not known, or the kind has none.
+func (k *Kind) ReadableID(row Row, project string) string {
+	number, numbered := row["sequence_id"].(json.Number)
+	switch {
+	case k.Identifier == nil:
+		return ""
+	case !k.Numbered():
+		return row.Text(k.Identifier.APIName)
+	case project == "" || !numbered:
+		return ""
+	default:
+		return project + "-" + number.String()
+	}
+}
+
+// DisplayTexts are the texts by which people call a row, the best first.
+func (k *Kind) DisplayTexts(row Row) []string {
+	var texts []string
+	for _, n := range k.NaturalKey {
+		raw := row[n]
+		if f, ok := k.Field(n); ok {
+			raw, _ = row.Shown(f)
+		}
+		if shown, ok := raw.(string); ok && strings.TrimSpace(shown) != "" {
+			texts = append(texts, strings.TrimSpace(shown))
+		}
+	}
+	return texts
+}
+
+// SameNaturalKey reports whether a row has a natural key of the object, and its content.
+func (o *Object) SameNaturalKey(row Row) bool {
+	for _, name := range o.Kind.NaturalKey {
+		v, ok := o.Value(name)
+		if !ok {
+			continue
+		}
+		want, _ := v.Desired(nil) // a natural key holds no reference
+		if shown, known := v.Field.ObservedIn(row); known && shown == want && o.SameContent(row) {
+			return true
+		}
+	}
+	return false
+}

@@ -151,7 +151,8 @@ func rolledBack(e *Error, n int) []RowResult {
 	results := make([]RowResult, n)
 	for i := range rows {
 		row := *e
-		row.Message, row.Fields = cmp.Or(rows[i].message(), "nothing was done, since other rows of the request were refused"), rows[i].fieldMessages()
+		row.Message, row.Fields = cmp.Or(rows[i].message(), "nothing was done, since other rows of the request were refused"),
+			rows[i].fieldMessages()
 		results[i].Err = &row
 	}
 	return results

@@ -83,13 +83,15 @@ func noAnswer(scheme string, err error) (reason, advice string, connected bool) 
 	case op != nil && op.Op == "proxyconnect":
 		return "the proxy cannot be reached: " + cause(op.Err), "check HTTPS_PROXY, HTTP_PROXY and NO_PROXY", false
 	case dns != nil && dns.IsNotFound:
-		return "there is no host named " + dns.Name, "check the spelling of the base URL, and whether this machine resolves names (DNS, VPN)", false
+		return "there is no host named " + dns.Name, "check the spelling of the base URL, and whether this machine resolves names (DNS, VPN)",
+			false
 	case dns != nil:
 		return "the name " + dns.Name + " cannot be looked up: " + dns.Err, "check this machine's network and name server", false
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return "connection refused: nothing listens there", "start the service, or check host and port of the base URL", false
 	case record, errors.Is(err, http.ErrSchemeMismatch):
-		return "the port speaks plain http, not https", "begin the base URL with http:// (for another machine also give --insecure-http), or use the port that speaks https", false
+		return "the port speaks plain http, not https",
+			"begin the base URL with http:// (for another machine also give --insecure-http), or use the port that speaks https", false
 	case timeout != nil && timeout.Timeout():
 		return "no connection in time", moreTime, false
 	case op != nil && op.Op == "dial":
@@ -128,9 +130,11 @@ func certificate(err error) (reason, advice string, ok bool) {
 		return "the certificate is signed by a CA that this machine does not trust",
 			"install the CA's certificate on this machine, or name its file in SSL_CERT_FILE (Linux)", true
 	case errors.As(err, &hostname):
-		return "the certificate is for another host name: " + strings.TrimPrefix(hostname.Error(), "x509: "), "use a host name from the certificate, or get a certificate for this one", true
+		return "the certificate is for another host name: " + strings.TrimPrefix(hostname.Error(), "x509: "),
+			"use a host name from the certificate, or get a certificate for this one", true
 	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
-		return fmt.Sprintf("the certificate is not valid now, but from %s to %s", invalid.Cert.NotBefore.Format(time.DateOnly), invalid.Cert.NotAfter.Format(time.DateOnly)),
+		return fmt.Sprintf("the certificate is not valid now, but from %s to %s", invalid.Cert.NotBefore.Format(time.DateOnly),
+				invalid.Cert.NotAfter.Format(time.DateOnly)),
 			"renew it, or set this machine's clock", true
 	case errors.As(err, &invalid):
 		return "the certificate is not valid: " + strings.TrimPrefix(invalid.Error(), "x509: "), "replace the service's certificate", true

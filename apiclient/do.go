@@ -72,7 +72,8 @@ func (c *Client) Do(ctx context.Context, req Request) (*Response, error) {
 func (c *Client) Read(ctx context.Context, op *resource.Operation, path string, query url.Values) ([]resource.Row, error) {
 	req := Request{Operation: op, Path: path, Query: query}
 	m := resource.MustLookup(op.Kind).Membership
-	if op.Verb == resource.List || op.Verb == resource.ListArchived || op.Verb == resource.ListOverview || op.Verb == resource.ListAttributes || op.Verb == resource.ListMembers && m.ResultKey == "" {
+	if op.Verb == resource.List || op.Verb == resource.ListArchived || op.Verb == resource.ListOverview ||
+		op.Verb == resource.ListAttributes || op.Verb == resource.ListMembers && m.ResultKey == "" {
 		return c.List(ctx, req)
 	}
 	resp, err := c.Do(ctx, req)
@@ -233,7 +234,8 @@ func (c *Client) check(ctx, limited context.Context, call *call, from *url.URL, 
 	if errors.Is(err, errEmpty) && (status == http.StatusNoContent || status == http.StatusResetContent || mayBeEmpty(call.op)) {
 		return &answer{status: status}, nil
 	}
-	if row, single := v.(map[string]any); err == nil && single && slices.Contains([]resource.Verb{resource.Create, resource.Update, resource.Get, resource.Find}, call.op.Verb) {
+	if row, single := v.(map[string]any); err == nil && single &&
+		slices.Contains([]resource.Verb{resource.Create, resource.Update, resource.Get, resource.Find}, call.op.Verb) {
 		err = call.checkID(row)
 	}
 	if err != nil {

@@ -140,7 +140,8 @@ func (e *Error) readObject(object map[string]any) {
 	parts = slices.DeleteFunc(parts, func(text string) bool { return text == "" })
 	e.Message, e.Fields = diag.Truncate(strings.Join(parts, ": "), maxMessage), f.fieldMessages()
 	id, _ := object["id"].(string)
-	if resource.IsID(id) && (e.Status == http.StatusConflict || e.Status == http.StatusBadRequest && strings.Contains(e.Message, "already exists")) {
+	if resource.IsID(id) && (e.Status == http.StatusConflict || e.Status == http.StatusBadRequest &&
+		strings.Contains(e.Message, "already exists")) {
 		e.ExistingID = resource.LowerID(id)
 	}
 }

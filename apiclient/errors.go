@@ -154,7 +154,8 @@ func (e *Error) Transient() bool {
 	switch e.Status {
 	case 0:
 		return !permanent(e.Err)
-	case http.StatusRequestTimeout, http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+	case http.StatusRequestTimeout, http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable,
+		http.StatusGatewayTimeout:
 		return true
 	default:
 		return e.migrating()
@@ -184,13 +185,15 @@ func (e *Error) Over() bool {
 
 // busy reports whether the service says that it did nothing for the moment, and is to be asked again.
 func (e *Error) busy() bool {
-	return e.Status == http.StatusTooManyRequests && !errors.Is(e.Err, errPause) || e.Status == http.StatusServiceUnavailable && e.Effect == NoEffect
+	return e.Status == http.StatusTooManyRequests && !errors.Is(e.Err, errPause) || e.Status == http.StatusServiceUnavailable &&
+		e.Effect == NoEffect
 }
 
 // throttled reports whether it is the service itself that says so: its throttle comes before everything else. Whatever stands
 // before it may have passed the request on.
 func (e *Error) throttled() bool {
-	return e.Status == http.StatusTooManyRequests && (e.Message == "RATE_LIMIT_EXCEEDED" || strings.HasPrefix(e.Message, "Request was throttled"))
+	return e.Status == http.StatusTooManyRequests &&
+		(e.Message == "RATE_LIMIT_EXCEEDED" || strings.HasPrefix(e.Message, "Request was throttled"))
 }
 
 // unreachable reports whether the last attempt got no connection.

@@ -69,7 +69,10 @@ func (c *Client) storeAddress(text string) (*url.URL, error) {
 	case err != nil, u.Scheme != "http" && u.Scheme != "https", u.Host == "", u.User != nil:
 		return nil, errors.New("the service gives no valid address for the file")
 	case u.Scheme == "http" && c.base.Scheme == "https" && !baseurl.Loopback(u.Hostname()):
-		return nil, &StoreError{Host: oneLine(u.Host, maxExcerpt), Reason: "its address would send the file unencrypted, though the service is reached by https"}
+		return nil, &StoreError{
+			Host:   oneLine(u.Host, maxExcerpt),
+			Reason: "its address would send the file unencrypted, though the service is reached by https",
+		}
 	}
 	return u, nil
 }
@@ -124,23 +127,30 @@ func (c *Client) Fetch(ctx context.Context, op *resource.Operation, path string,
 }
 
 // askStore makes a request to the store, again where that failed for the moment. Redirects are refused.
-func (c *Client) askStore(ctx context.Context, method string, u *url.URL, header http.Header, body []byte, secrets []string, most int64) ([]byte, error) {
+func (c *Client) askStore(ctx context.Context, method string, u *url.URL, header http.Header, body []byte, secrets []string,
+	most int64,
+) ([]byte, error) {
 	header["User-Agent"] = c.header["User-Agent"]
 	r := retries{c: c}
 	for attempt := 0; ; attempt++ {
 		if c.running.Err() != nil {
-			return nil, &StoreError{Host: oneLine(u.Host, maxExcerpt), Err: context.Cause(c.running)} //nolint:contextcheck // it says why the client was stopped
+			return nil, &StoreError{
+				Host: oneLine(u.Host, maxExcerpt),
+				Err:  context.Cause(c.running), //nolint:contextcheck // it says why the client was stopped
+			}
 		}
 		begin := time.Now()
 		status, data, failed := c.storeAttempt(ctx, method, u, header, body, secrets, most)
-		c.log.LogAttrs(ctx, slog.LevelDebug, "request to the file store", slog.String("method", method), slog.String("host", u.Host), slog.Int("status", status), slog.Duration("took", time.Since(begin)))
+		c.log.LogAttrs(ctx, slog.LevelDebug, "request to the file store", slog.String("method", method), slog.String("host", u.Host),
+			slog.Int("status", status), slog.Duration("took", time.Since(begin)))
 		switch {
 		case failed == nil:
 			return data, nil
 		case ctx.Err() != nil:
 			failed.Err = contextError(ctx)
 			return nil, failed
-		case attempt >= c.retries, status == 0 && (failed.Err == nil || permanent(failed.Err)), status != 0 && status < 500 && status != http.StatusTooManyRequests:
+		case attempt >= c.retries, status == 0 && (failed.Err == nil || permanent(failed.Err)), status != 0 && status < 500 &&
+			status != http.StatusTooManyRequests:
 			return nil, failed
 		}
 		wait := r.delay()
@@ -155,7 +165,9 @@ func (c *Client) askStore(ctx context.Context, method string, u *url.URL, header
 	}
 }
 
-func (c *Client) storeAttempt(ctx context.Context, method string, u *url.URL, header http.Header, body []byte, secrets []string, most int64) (int, []byte, *StoreError) {
+func (c *Client) storeAttempt(ctx context.Context, method string, u *url.URL, header http.Header, body []byte, secrets []string,
+	most int64,
+) (int, []byte, *StoreError) {
 	limited, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
 	c.sent.Add(1)
@@ -184,7 +196,8 @@ func (c *Client) storeAttempt(ctx context.Context, method string, u *url.URL, he
 	defer resp.Body.Close() //nolint:errcheck // it was only read
 	failed.Status = resp.StatusCode
 	data, err := io.ReadAll(io.LimitReader(resp.Body, most+1))
-	uploaded := resp.StatusCode == http.StatusNoContent || resp.StatusCode == http.StatusCreated || resp.StatusCode == http.StatusOK && len(data) == 0
+	uploaded := resp.StatusCode == http.StatusNoContent || resp.StatusCode == http.StatusCreated || resp.StatusCode == http.StatusOK &&
+		len(data) == 0
 	switch {
 	case resp.StatusCode >= 300 && resp.StatusCode < 400:
 		failed.Reason = "it redirects, which is refused"

@@ -95,7 +95,8 @@ func (l *limiter) acquire(ctx context.Context, maxWait time.Duration) (*slot, ti
 		pause, changed := l.blocked.Sub(now), l.changed
 		// While requests are under way their answers may end the wait at any time.
 		end, sure := now.Add(wait), pause > 0 || l.capped.After(now) || len(l.inflight) == 0
-		tell := sure && wait >= notWorthTelling && wait < unknown && !end.Before(l.announcedUntil.Add(notWorthTelling)) && pause <= max(0, maxWait)
+		tell := sure && wait >= notWorthTelling && wait < unknown && !end.Before(l.announcedUntil.Add(notWorthTelling)) &&
+			pause <= max(0, maxWait)
 		if tell {
 			l.announcedUntil = end
 		}

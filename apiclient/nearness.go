@@ -110,7 +110,10 @@ type tooNearError struct {
 }
 
 func (e *tooNearError) Error() string {
-	where := map[proximity]string{private: "in a private network", linkLocal: "in the local network segment", onMachine: "on this machine"}[e.where]
+	where := map[proximity]string{
+		private: "in a private network", linkLocal: "in the local network segment",
+		onMachine: "on this machine",
+	}[e.where]
 	return fmt.Sprintf("its address %s is %s, where the service itself is not: nothing is sent there", e.address, where)
 }
 

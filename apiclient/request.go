@@ -89,7 +89,10 @@ func (c *Client) prepare(req Request) (*call, error) {
 		return nil, fmt.Errorf("%s: %q is no ID of the service, which are UUIDs", op, oneLine(wrong, maxExcerpt))
 	}
 	call := &call{op: op, method: op.Method, path: path, query: req.Query.Encode(), body: req.Body, limit: maxSingle, again: req.Again}
-	if slices.Contains([]resource.Verb{resource.List, resource.ListArchived, resource.ListMembers, resource.ListOverview, resource.AddMembers}, op.Verb) {
+	if slices.Contains([]resource.Verb{
+		resource.List, resource.ListArchived, resource.ListMembers, resource.ListOverview,
+		resource.AddMembers,
+	}, op.Verb) {
 		call.limit = maxMany
 	}
 	return call, nil

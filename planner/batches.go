@@ -38,7 +38,10 @@ func bulkOperation(s *Step) *resource.Operation {
 	if s.Operation == nil || s.alone || s.Members != nil || !resource.InV2(s.Values) {
 		return nil
 	}
-	many, ok := map[resource.Verb]resource.Verb{resource.Create: resource.CreateMany, resource.Update: resource.UpdateMany, resource.Delete: resource.DeleteMany}[s.Operation.Verb]
+	many, ok := map[resource.Verb]resource.Verb{
+		resource.Create: resource.CreateMany, resource.Update: resource.UpdateMany,
+		resource.Delete: resource.DeleteMany,
+	}[s.Operation.Verb]
 	if !ok || s.Action == NotPossible || many == resource.DeleteMany && s.ID == "" {
 		return nil
 	}
@@ -218,7 +221,10 @@ func (ch *changes) nameParent(create *Step, v *resource.Value, parent *Step) *St
 			return nil
 		}
 	}
-	update := &Step{Address: create.Address, Action: Update, Kind: create.Kind, Object: create.Object, Position: create.Position, Zone: create.Zone}
+	update := &Step{
+		Address: create.Address, Action: Update, Kind: create.Kind, Object: create.Object, Position: create.Position,
+		Zone: create.Zone,
+	}
 	update.Operation, update.stage = ch.objects.states[ch.objects.index[create.Object]].info.update, 1
 	update.Values, update.changes, update.needs = []*resource.Value{v}, changes, []*Step{create, parent}
 	return update

@@ -21,7 +21,10 @@ type blockers struct {
 }
 
 func findBlockers(refs *references, claims *claims) *blockers {
-	return &blockers{analysis: refs.analysis, refs: refs, claims: claims, roots: make([]int, len(refs.objects.states)), known: make([]bool, len(refs.objects.states))}
+	return &blockers{
+		analysis: refs.analysis, refs: refs, claims: claims, roots: make([]int, len(refs.objects.states)),
+		known: make([]bool, len(refs.objects.states)),
+	}
 }
 
 // blocker is the object because of which object i cannot be made: i itself, its parent,
@@ -60,7 +63,9 @@ func (b *blockers) findBlocker(i int) int {
 // blockerOf is the blocker of an object that a value refers to.
 func (b *blockers) blockerOf(v *resource.Value) int {
 	for k := range v.Refs {
-		if at, ok := b.objects.index[v.Refs[k].Target]; ok && b.objects.states[at].presence != unsupported && b.objects.states[at].presence != notFound { // only the field waits for those
+		// only the field waits for those
+		if at, ok := b.objects.index[v.Refs[k].Target]; ok && b.objects.states[at].presence != unsupported &&
+			b.objects.states[at].presence != notFound {
 			if root := b.blocker(at); root != noObject {
 				return root
 			}
@@ -282,7 +287,8 @@ func (ch *checks) checkDates(i int, sent []*resource.Value) {
 		if at < 0 || from == "" || to == "" || from <= to {
 			continue
 		}
-		ch.diags.at(diag.Warning, sent[at].Position, o.Address, "dates", string(o.Address)+" will have the "+first.Name+" "+from+", after its "+last.Name+" "+to,
+		ch.diags.at(diag.Warning, sent[at].Position, o.Address, "dates", string(o.Address)+" will have the "+first.Name+" "+from+", after its "+
+			last.Name+" "+to,
 			"the service accepts that; to be sure, write both dates")
 	}
 }
@@ -305,7 +311,8 @@ func (ch *checks) warnCaseMismatch(i int) {
 			}
 			shown, _ := row.Shown(field)
 			text, _ := shown.(string)
-			ch.diags.warn(o, "other-letters", string(o.Address)+" is created although the service has "+strconv.Quote(text), "to use that one, write its name exactly like this")
+			ch.diags.warn(o, "other-letters", string(o.Address)+" is created although the service has "+strconv.Quote(text),
+				"to use that one, write its name exactly like this")
 			return
 		}
 	}
@@ -342,7 +349,10 @@ func (ch *checks) checkFeature(i int) {
 	}
 	switch {
 	case given && isOff(v) && p.presence == absent: // off only when they are in
-		hidden := diag.Diagnostic{Severity: diag.Warning, Code: "hidden", Position: v.Position, Address: string(parent.Address), Summary: o.Kind.HiddenIn(parent)}
+		hidden := diag.Diagnostic{
+			Severity: diag.Warning, Code: "hidden", Position: v.Position, Address: string(parent.Address),
+			Summary: o.Kind.HiddenIn(parent),
+		}
 		if !slices.ContainsFunc(ch.diags.List, func(d diag.Diagnostic) bool { return d.Summary == hidden.Summary }) {
 			ch.diags.Add(hidden)
 		}
@@ -368,14 +378,18 @@ func (ch *checks) checkFeature(i int) {
 // whyUnarchivable says why the service would not archive an object, or "".
 func (ch *checks) whyUnarchivable(i int) string {
 	zone := ch.objects.desiredZone(ch.objects.states[i].parent)
-	return ch.in.Desired[i].WhyNotArchived(ch.willHave(i), func(day string) bool { return ch.in.Now.IsZero() || ch.objects.hasPassed(day, zone) })
+	return ch.in.Desired[i].WhyNotArchived(ch.willHave(i), func(day string) bool {
+		return ch.in.Now.IsZero() ||
+			ch.objects.hasPassed(day, zone)
+	})
 }
 
 // blockClosed moves what would be changed of an object that is over to what cannot be.
 func (ch *checks) blockClosed(i int, d *fieldDiff) {
 	for _, c := range d.changes {
 		c.Possible = false
-		d.block(c, "it ended on "+ch.objects.states[i].endedOn+", and the service does not change finished "+plural(ch.objects.states[i].info.kind), diag.Position{})
+		d.block(c, "it ended on "+ch.objects.states[i].endedOn+", and the service does not change finished "+
+			plural(ch.objects.states[i].info.kind), diag.Position{})
 	}
 	d.send, d.changes = nil, nil
 }

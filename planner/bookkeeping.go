@@ -223,7 +223,8 @@ func (b *bookkeeping) closeIntents(changeOf func(resource.Address) *StateChange)
 		f, intent := &b.objects.states[i], b.in.Prior[o.Address].PendingIntent
 		if intent != nil && f.id != "" && (f.presence == hidden || f.presence == exists && b.objects.staysArchived(i)) {
 			r := &changeOf(o.Address).Record
-			r.ID, r.CreatedByUs, r.PendingIntent = f.id, r.CreatedByUs || intent.creates() && f.row.HasExternalID(resource.ExternalID(b.in.Workspace, o.Address)), nil
+			r.ID, r.CreatedByUs, r.PendingIntent = f.id, r.CreatedByUs || intent.creates() &&
+				f.row.HasExternalID(resource.ExternalID(b.in.Workspace, o.Address)), nil
 		}
 	}
 	for _, r := range b.memberships.sets {
@@ -246,7 +247,8 @@ func (b *bookkeeping) closeIntents(changeOf func(resource.Address) *StateChange)
 		switch {
 		case members && b.orphans.hasVanished(container):
 			changeOf(address).To = ""
-		case members && r.PendingIntent != nil && (r.PendingIntent.Action == Update || r.PendingIntent.Action == RemoveMembers && !leaving[address]):
+		case members && r.PendingIntent != nil && (r.PendingIntent.Action == Update || r.PendingIntent.Action == RemoveMembers &&
+			!leaving[address]):
 			changeOf(address).Record.PendingIntent = nil
 		}
 	}

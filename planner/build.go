@@ -76,7 +76,10 @@ func Build(in Input) Result {
 }
 
 func newPlan(in *Input, refs *references) *Plan {
-	return &Plan{Workspace: in.Workspace, BaseURL: in.BaseURL, WebURL: in.WebURL, API: in.API, Objects: in.Desired, Known: make(map[resource.Address]Record, len(refs.objects.owners)), Names: refs.idsForPlan}
+	return &Plan{
+		Workspace: in.Workspace, BaseURL: in.BaseURL, WebURL: in.WebURL, API: in.API, Objects: in.Desired,
+		Known: make(map[resource.Address]Record, len(refs.objects.owners)), Names: refs.idsForPlan,
+	}
 }
 
 func (p *Plan) count(in *Input) {

@@ -32,10 +32,13 @@ type changes struct {
 	unlinked      map[*kindInfo]int      // objects whose texts cannot get their links any more
 }
 
-func planChanges(plan *Plan, steps *steps, blockers *blockers, differ *comparer, memberships *memberships, orphans *orphans, outsiders *nonMembers) *changes {
+func planChanges(plan *Plan, steps *steps, blockers *blockers, differ *comparer, memberships *memberships, orphans *orphans,
+	outsiders *nonMembers,
+) *changes {
 	b := &changes{
 		analysis: steps.analysis, refs: differ.refs, differ: differ,
-		memberships: memberships, orphans: orphans, outsiders: outsiders, blockers: blockers, checks: &checks{steps.analysis}, steps: steps, plan: plan, unlinked: map[*kindInfo]int{},
+		memberships: memberships, orphans: orphans, outsiders: outsiders, blockers: blockers, checks: &checks{steps.analysis}, steps: steps,
+		plan: plan, unlinked: map[*kindInfo]int{},
 	}
 	b.findNewest()
 	for i := range b.objects.states {
@@ -189,7 +192,8 @@ func (ch *changes) recordKnown(i int) {
 func (ch *changes) planCreate(i int) {
 	if root := ch.blockers.blocker(i); root != noObject {
 		step := ch.steps.add(i, NotPossible)
-		step.Reason, step.Unsupported, step.NotOffered = ch.blockers.blockReason(i, root), ch.blockers.unsupportedKind(root), ch.blockers.cannotCreate(root)
+		step.Reason, step.Unsupported, step.NotOffered = ch.blockers.blockReason(i, root), ch.blockers.unsupportedKind(root),
+			ch.blockers.cannotCreate(root)
 		return
 	}
 	o, f := ch.in.Desired[i], &ch.objects.states[i]
@@ -332,24 +336,29 @@ func (ch *changes) checkFormer(i int) {
 	field, value := telling(o)
 	if at := slices.IndexFunc(others, func(r *Record) bool { return field != "" && value != "" && r.Values[field] == value }); at >= 0 {
 		r := others[at]
-		hint := "if it is the same one, add `previously: " + r.Address.Key() + "`; if not, planform state rm " + string(r.Address) + " stops tracking the other"
+		hint := "if it is the same one, add `previously: " + r.Address.Key() + "`; if not, planform state rm " + string(r.Address) +
+			" stops tracking the other"
 		if ch.in.isOrphan(r.Address, r) && !ch.in.Prune {
 			hint += ", or --prune deletes it"
 		}
-		ch.diags.report(o, "another-key", string(o.Address)+" would be created a second time: the state has "+known(r)+" with the same "+field+", and the manifest has no such key any more", hint)
+		ch.diags.report(o, "another-key", string(o.Address)+" would be created a second time: the state has "+known(r)+" with the same "+field+
+			", and the manifest has no such key any more", hint)
 		return
 	}
 	var old []string
 	for _, r := range others {
-		if r.Origin == nil && (len(r.Sources) == 0 || slices.ContainsFunc(r.Sources, func(file string) bool { return slices.Contains(o.Files, file) })) {
+		if r.Origin == nil &&
+			(len(r.Sources) == 0 || slices.ContainsFunc(r.Sources, func(file string) bool { return slices.Contains(o.Files, file) })) {
 			old = append(old, known(r))
 		}
 	}
 	if o.Origin == nil || len(old) == 0 {
 		return
 	}
-	ch.diags.report(o, "unknown-origin", string(o.Address)+" ("+o.Origin.String()+") is new there, or was renamed: the state, which an older planform wrote, does not tell. It has "+
-		diag.First(old, fewNames)+", which the manifest does not have any more", "if it is one of them, add `previously: KEY`; planform state rm ADDRESS stops tracking those that were deleted there")
+	ch.diags.report(o, "unknown-origin", string(o.Address)+" ("+o.Origin.String()+
+		") is new there, or was renamed: the state, which an older planform wrote, does not tell. It has "+
+		diag.First(old, fewNames)+", which the manifest does not have any more",
+		"if it is one of them, add `previously: KEY`; planform state rm ADDRESS stops tracking those that were deleted there")
 }
 
 // lacksFields reports whether an object of another workspace is exported with too little to create it.
@@ -424,7 +433,8 @@ func (ch *changes) checkComplete(i int) {
 		l, _ := ch.snapshot.list(f.info, f.parent)
 		hint = near(o.Name(), o.Kind, l)
 	}
-	ch.diags.report(o, "incomplete", "the service has no "+o.Kind.Noun()+" \""+o.Name()+"\", and it cannot be created without its "+strings.Join(needed, " and its "),
+	ch.diags.report(o, "incomplete", "the service has no "+o.Kind.Noun()+" \""+o.Name()+"\", and it cannot be created without its "+
+		strings.Join(needed, " and its "),
 		cmp.Or(hint, "write that, or the id of an existing "+o.Kind.Noun()))
 }
 
@@ -585,7 +595,8 @@ func (ch *changes) whyUnappliable(i int, v *resource.Value) string {
 		return why
 	}
 	if names := ch.differ.leftOut(v, &ch.objects.states[i], ch.refs.idResolver(i)); len(names) > 0 && !ch.in.RefreshAll {
-		return "the service did not take " + strings.Join(names, ", ") + " as " + v.Field.Name + " when it was last sent, without an error: leave it out, or put right what is in the way; --refresh-all sends it again"
+		return "the service did not take " + strings.Join(names, ", ") + " as " + v.Field.Name +
+			" when it was last sent, without an error: leave it out, or put right what is in the way; --refresh-all sends it again"
 	}
 	switch {
 	case t.update == nil, v.Field.Immutable, !t.api.Sendable(v.Field):
@@ -630,7 +641,8 @@ func (ch *changes) stillHave(i int, v *resource.Value) string {
 	if len(others) == 0 {
 		return ""
 	}
-	return "the service would leave " + v.Field.Name + " with " + diag.First(others, fewNames) + ", too: write `" + v.Field.Name + ": false` there"
+	return "the service would leave " + v.Field.Name + " with " + diag.First(others, fewNames) + ", too: write `" + v.Field.Name +
+		": false` there"
 }
 
 func (ch *changes) recordDrift(i int, d *fieldDiff) {
@@ -710,9 +722,11 @@ func (ch *changes) withoutOutsiders(i int, v *resource.Value, d *fieldDiff) *res
 	via := resource.MustLookup(v.Field.MustBeMemberOf).Membership
 	at := string(ch.in.Desired[ch.objects.ancestor(i, ch.objects.kind(via.Container))].Address)
 	for _, role := range slices.Sorted(maps.Keys(names)) {
-		why := "the service accepts only members of " + at + " as " + v.Field.Name + ": add " + strings.Join(names[role], ", ") + " to its members"
+		why := "the service accepts only members of " + at + " as " + v.Field.Name + ": add " + strings.Join(names[role], ", ") +
+			" to its members"
 		if role != "" {
-			why = "the service accepts no " + role + " of " + at + " as " + v.Field.Name + ": give " + strings.Join(names[role], ", ") + " the " + via.Attribute.Name + " " + v.Field.MemberRole + ", or leave them out"
+			why = "the service accepts no " + role + " of " + at + " as " + v.Field.Name + ": give " + strings.Join(names[role], ", ") + " the " +
+				via.Attribute.Name + " " + v.Field.MemberRole + ", or leave them out"
 		}
 		d.block(change(v, FromManifest), why, diag.Position{})
 	}
@@ -811,7 +825,8 @@ func (ch *changes) planArchive(i int) {
 
 // fillsFirst reports whether a new object gets its dates only after its members are in.
 func (ch *changes) fillsFirst(i int) bool {
-	return ch.objects.states[i].info.update != nil && ch.objects.willBeClosed(i) && slices.ContainsFunc(ch.memberships.sets, func(r *memberSet) bool {
-		return r.object == i && slices.ContainsFunc(r.entries, func(e memberRef) bool { return !ch.memberships.isIn(r, e) })
-	})
+	return ch.objects.states[i].info.update != nil && ch.objects.willBeClosed(i) && slices.ContainsFunc(ch.memberships.sets,
+		func(r *memberSet) bool {
+			return r.object == i && slices.ContainsFunc(r.entries, func(e memberRef) bool { return !ch.memberships.isIn(r, e) })
+		})
 }

@@ -38,7 +38,8 @@ func (re *references) isOfItsType(f *objectState, definition *resource.Object) b
 	}
 	at := re.objects.index[definition.Parent]
 	is, known := field.ObservedIn(f.row)
-	return known && is == re.objects.states[at].id && re.objects.states[at].presence == exists && re.objects.states[re.objects.index[definition]].presence == exists
+	return known && is == re.objects.states[at].id && re.objects.states[at].presence == exists &&
+		re.objects.states[re.objects.index[definition]].presence == exists
 }
 
 // readCustomField puts the value of one custom field into values, once it is known.

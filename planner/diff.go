@@ -35,7 +35,8 @@ func (d *comparer) compare(v *resource.Value, f *objectState, resolve resource.I
 			if complete && have == want {
 				return c, true, false
 			}
-			if applied && complete && resource.Digest(want) == prior && f.prior.stillShown(v.Field, have, f.row) && len(d.leftOut(v, f, resolve)) == 0 {
+			if applied && complete && resource.Digest(want) == prior && f.prior.stillShown(v.Field, have, f.row) &&
+				len(d.leftOut(v, f, resolve)) == 0 {
 				return c, true, false
 			}
 			c = change(v, FromManifest)
@@ -100,7 +101,8 @@ func (d *comparer) displayValues(v *resource.Value, have, want string, after *st
 		if old == now { // only the markup differs: show it
 			old, now = have, want
 		}
-		old, now = strings.ReplaceAll(old, standsForAddress, resource.AddressScheme), strings.ReplaceAll(now, standsForAddress, resource.AddressScheme)
+		old, now = strings.ReplaceAll(old, standsForAddress, resource.AddressScheme), strings.ReplaceAll(now, standsForAddress,
+			resource.AddressScheme)
 		if before = old; want != "" || now == want {
 			after = &now
 		}

@@ -186,7 +186,8 @@ func (di *divergences) uncontained(i int, v *resource.Value, t *refField) {
 	all, _, known := di.memberships.containersIn(t, di.objects.within(i, t.to))
 	var now []string
 	for _, c := range all {
-		byManifest := slices.Contains(di.in.Prior[c.Container.Address.Members(m.Plural(), 1)].Members, di.objects.states[i].id) // which changed then
+		// which changed then
+		byManifest := slices.Contains(di.in.Prior[c.Container.Address.Members(m.Plural(), 1)].Members, di.objects.states[i].id)
 		if slices.Contains(c.members, di.objects.states[i].id) && !byManifest {
 			now = append(now, c.Container.ID)
 		}
@@ -195,7 +196,10 @@ func (di *divergences) uncontained(i int, v *resource.Value, t *refField) {
 		return
 	}
 	before := di.refs.nameIDs(v, strings.Join(now, ","), di.refs.idResolver(i))
-	d := Divergence{Object: di.in.Desired[i], Value: v, Row: di.objects.states[i].row, Change: change(v, FromDrift), Unknown: len(di.in.Prior) == 0}
+	d := Divergence{
+		Object: di.in.Desired[i], Value: v, Row: di.objects.states[i].row, Change: change(v, FromDrift),
+		Unknown: len(di.in.Prior) == 0,
+	}
 	d.Change.Before = &before
 	di.add(i, d, now)
 }
@@ -240,7 +244,8 @@ func (di *divergences) writtenName(i int, t *refField, id string, byKey bool) st
 		}
 	}
 	for _, text := range texts {
-		if text != "" && !resource.IsID(text) && text != resource.Me && !strings.ContainsFunc(text, unicode.IsControl) && di.resolvesTo(t.to, within, text) == id {
+		if text != "" && !resource.IsID(text) && text != resource.Me && !strings.ContainsFunc(text, unicode.IsControl) &&
+			di.resolvesTo(t.to, within, text) == id {
 			return text
 		}
 	}
@@ -310,7 +315,8 @@ func (di *divergences) findUnmanaged() {
 		}
 		for _, row := range l.rows {
 			id := serviceID{at.kind.kind.Name, row.ID()}
-			if _, owned := di.objects.owners[id]; owned || len(di.objects.addressesOf(id)) > 0 || row.Hidden() != "" || slices.ContainsFunc(at.kind.kind.DisplayTexts(row), at.kind.hasDefault) {
+			if _, owned := di.objects.owners[id]; owned || len(di.objects.addressesOf(id)) > 0 || row.Hidden() != "" ||
+				slices.ContainsFunc(at.kind.kind.DisplayTexts(row), at.kind.hasDefault) {
 				continue
 			}
 			u.Count++

@@ -85,7 +85,8 @@ func (c *claims) find(i int, what claim, waiting map[int]bool) *holder {
 		rows = l.byField(what.field)[what.text]
 	}
 	for _, row := range rows {
-		if by, owned := c.objects.owners[serviceID{f.info.kind.Name, row.ID()}]; row.ID() != f.id && (!owned || by != i) { // one that is replaced has no ID
+		// one that is replaced has no ID
+		if by, owned := c.objects.owners[serviceID{f.info.kind.Name, row.ID()}]; row.ID() != f.id && (!owned || by != i) {
 			waiting[i] = true
 			return c.holderOf(i, what, row, waiting)
 		}

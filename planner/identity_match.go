@@ -105,7 +105,8 @@ func (m *identities) checkOrigin(o *resource.Object, f *objectState) {
 	if field, name := telling(o); field != "" && !o.Kind.AdoptOnRequestOnly && len(o.Kind.NaturalKey) > 0 && f.prior.Values[field] == name {
 		return
 	}
-	m.fail(o, f, "other-origin", string(o.Address)+" was "+f.prior.Origin.String()+" at the last apply, and the manifest says that it is "+o.Origin.String()+": it is another "+o.Kind.Noun(),
+	m.fail(o, f, "other-origin", string(o.Address)+" was "+f.prior.Origin.String()+" at the last apply, and the manifest says that it is "+
+		o.Origin.String()+": it is another "+o.Kind.Noun(),
 		"give the new one another key; planform export makes the keys of work items from their numbers")
 }
 
@@ -121,13 +122,15 @@ func (m *identities) checkIdentity(o *resource.Object, f *objectState) {
 	switch {
 	case shown == "" || o.Identifier == "" || strings.EqualFold(shown, o.Identifier):
 	case o.ID != "":
-		m.fail(o, f, "contradiction", "the "+o.Kind.Noun()+" with the ID "+o.ID+" is "+shown+", not "+o.Identifier, "keep the id or the identifier, whichever is right")
+		m.fail(o, f, "contradiction", "the "+o.Kind.Noun()+" with the ID "+o.ID+" is "+shown+", not "+o.Identifier,
+			"keep the id or the identifier, whichever is right")
 		return
 	case o.Kind.Identifier.APIName != "":
 		m.reportOtherIdentifier(o, f, shown)
 		return
 	default:
-		m.reportContradiction(o, f, shown+" ("+f.id+") according to the state file", "planform state rm "+string(o.Address)+" removes the entry from the state")
+		m.reportContradiction(o, f, shown+" ("+f.id+") according to the state file", "planform state rm "+string(o.Address)+
+			" removes the entry from the state")
 		return
 	}
 	f.identifier = cmp.Or(shown, f.identifier)
@@ -143,7 +146,8 @@ func (m *identities) fail(o *resource.Object, f *objectState, code, summary, hin
 
 // reportContradiction reports that an object is another one than its identifier says.
 func (m *identities) reportContradiction(o *resource.Object, f *objectState, is, hint string) {
-	m.fail(o, f, "contradiction", string(o.Address)+" is "+is+", but the manifest says "+o.Identifier, "correct or remove the identifier; "+hint)
+	m.fail(o, f, "contradiction", string(o.Address)+" is "+is+", but the manifest says "+o.Identifier, "correct or remove the identifier; "+
+		hint)
 }
 
 func (m *identities) reportOtherIdentifier(o *resource.Object, f *objectState, shown string) {
@@ -171,7 +175,8 @@ func (m *identities) byIdentifier(o *resource.Object, f *objectState) {
 		return
 	}
 	if t.list == nil {
-		m.fail(o, f, "no-lookup", o.Kind.Noun()+" "+o.Identifier+" cannot be looked up with the documented operations", m.in.namesNeed("give its id"))
+		m.fail(o, f, "no-lookup", o.Kind.Noun()+" "+o.Identifier+" cannot be looked up with the documented operations",
+			m.in.namesNeed("give its id"))
 		return
 	}
 	l, st := m.snapshot.list(t, f.parent)
@@ -198,7 +203,8 @@ func (m *identities) identifierUnused(o *resource.Object, f *objectState, l *lis
 		return
 	}
 	if hits, field := l.sameNaturalKey(o, f.info); len(hits) > 0 {
-		m.fail(o, f, "not-found", "the service has no "+o.Kind.Noun()+" "+o.Identifier+", but one called \""+o.Text(field)+"\" with the identifier "+m.objects.readableID(o.Kind, f.parent, hits[0]),
+		m.fail(o, f, "not-found", "the service has no "+o.Kind.Noun()+" "+o.Identifier+", but one called \""+o.Text(field)+
+			"\" with the identifier "+m.objects.readableID(o.Kind, f.parent, hits[0]),
 			"use that identifier, or another "+field)
 		return
 	}
@@ -221,7 +227,8 @@ func (m *identities) hasParentCode(o *resource.Object, f *objectState) bool {
 func (m *identities) bind(o *resource.Object, f *objectState, row resource.Row) {
 	f.presence, f.row, f.id, f.identifier = exists, row, row.ID(), o.Identifier
 	if f.known() && f.prior.ID != f.id {
-		m.diags.warn(o, "identity-changed", o.Identifier+" is a different "+o.Kind.Noun()+" now than at the last apply: "+f.id+" instead of "+f.prior.ID, "")
+		m.diags.warn(o, "identity-changed", o.Identifier+" is a different "+o.Kind.Noun()+" now than at the last apply: "+f.id+" instead of "+
+			f.prior.ID, "")
 		f.forgetPrior()
 	}
 	if f.info.externalIDs && o.Kind.Numbered() {
@@ -233,11 +240,13 @@ func (m *identities) bind(o *resource.Object, f *objectState, row resource.Row) 
 // identifier under another address, and not another record under this address.
 func (m *identities) checkExternalID(o *resource.Object, f *objectState) {
 	externalID := f.row.Text("external_id")
-	if slices.ContainsFunc(AllAddresses(o), func(a resource.Address) bool { return f.row.HasExternalID(resource.ExternalID(m.in.Workspace, a)) }) {
+	if slices.ContainsFunc(AllAddresses(o),
+		func(a resource.Address) bool { return f.row.HasExternalID(resource.ExternalID(m.in.Workspace, a)) }) {
 		return
 	}
 	if f.row.HasExternalID(externalID) && strings.HasPrefix(externalID, m.in.Workspace+"/") {
-		m.fail(o, f, "contradiction", "the manifest says that "+string(o.Address)+" is "+o.Identifier+", but planform created that as "+strings.TrimPrefix(externalID, m.in.Workspace+"/"),
+		m.fail(o, f, "contradiction", "the manifest says that "+string(o.Address)+" is "+o.Identifier+", but planform created that as "+
+			strings.TrimPrefix(externalID, m.in.Workspace+"/"),
 			"correct or remove the identifier; to use it all the same, write id: "+f.id)
 		return
 	}
@@ -246,7 +255,8 @@ func (m *identities) checkExternalID(o *resource.Object, f *objectState) {
 	case !answered:
 		f.presence = pending
 	case len(rows) > 0 && rows[0].ID() != f.id:
-		m.reportContradiction(o, f, m.objects.enumerate(o.Kind, f.parent, rows[:1])+" according to planform's mark on the service", "to use it all the same, write id: "+f.id)
+		m.reportContradiction(o, f, m.objects.enumerate(o.Kind, f.parent, rows[:1])+" according to planform's mark on the service",
+			"to use it all the same, write id: "+f.id)
 	}
 }
 
@@ -379,12 +389,15 @@ func (m *identities) refreshOne(o *resource.Object, f *objectState) {
 	case a.Rows[0].ID() == f.id:
 		f.row = a.Rows[0]
 	case o.Identifier == "": // another object has this identifier now: that says nothing of this one
-		m.diags.warn(o, "identity-changed", id+" was "+string(o.Address)+" at the last apply, and is a different "+o.Kind.Noun()+" now; "+string(o.Address)+" was not re-read", "")
+		m.diags.warn(o, "identity-changed", id+" was "+string(o.Address)+" at the last apply, and is a different "+o.Kind.Noun()+" now; "+
+			string(o.Address)+" was not re-read", "")
 		f.identifier = ""
 	case o.ID != "":
-		m.fail(o, f, "contradiction", o.Identifier+" has the ID "+a.Rows[0].ID()+", not "+o.ID, "keep the id or the identifier, whichever is right")
+		m.fail(o, f, "contradiction", o.Identifier+" has the ID "+a.Rows[0].ID()+", not "+o.ID,
+			"keep the id or the identifier, whichever is right")
 	case o.Kind.Numbered():
-		m.reportContradiction(o, f, f.id+" according to the state file, which is not "+id, "planform state rm "+string(o.Address)+" removes the entry from the state")
+		m.reportContradiction(o, f, f.id+" according to the state file, which is not "+id, "planform state rm "+string(o.Address)+
+			" removes the entry from the state")
 	default:
 		m.byIdentifier(o, f)
 	}
@@ -399,11 +412,13 @@ func (m *identities) vanished(o *resource.Object, f *objectState) {
 	case m.checkHidden(o, f):
 	case o.ID != "" && m.findArchived(o, f, o.ID):
 	case o.ID != "" && !(o.Exported && len(f.info.naturalKey) > 0 && !o.Kind.Numbered()):
-		f.presence, f.why = notFound, "the service shows no "+o.Kind.Noun()+" with the ID "+o.ID+": it was deleted or archived, or the id is wrong"
+		f.presence, f.why = notFound, "the service shows no "+o.Kind.Noun()+" with the ID "+o.ID+
+			": it was deleted or archived, or the id is wrong"
 	case o.Identifier != "":
 		m.byIdentifier(o, f)
 	case f.info.create == nil && !f.info.recognisable():
-		m.fail(o, f, "not-found", string(o.Address)+" no longer exists on the service, and planform cannot create it again", "remove it from the manifest, or give the id of another one")
+		m.fail(o, f, "not-found", string(o.Address)+" no longer exists on the service, and planform cannot create it again",
+			"remove it from the manifest, or give the id of another one")
 	default:
 		was, again := f.id, f.maybeCreated() // a former run has noticed already that it is gone
 		f.forgetPrior()

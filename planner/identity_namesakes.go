@@ -33,7 +33,8 @@ func (m *identities) recognise(o *resource.Object, f *objectState, was string) {
 		case f.parent != noObject && m.objects.states[f.parent].info.create != nil:
 			f.presence = absent // as it is while its parent is not there: told, and in nobody's way
 		default:
-			m.fail(o, f, "no-lookup", o.Kind.Noun()+" \""+o.Name()+"\" can neither be looked up nor created with "+t.api.Noun(), m.in.namesNeed("give its id"))
+			m.fail(o, f, "no-lookup", o.Kind.Noun()+" \""+o.Name()+"\" can neither be looked up nor created with "+t.api.Noun(),
+				m.in.namesNeed("give its id"))
 		}
 		return
 	}
@@ -65,7 +66,8 @@ func (m *identities) recognise(o *resource.Object, f *objectState, was string) {
 	f.presence = absent
 	f.unconfirmed = f.maybeCreated()
 	if t.create == nil {
-		m.fail(o, f, "not-found", "the service has no "+o.Kind.Noun()+" \""+o.Name()+"\", and "+t.api.Noun()+" cannot create one", cmp.Or(near(o.Name(), o.Kind, l), createFirst))
+		m.fail(o, f, "not-found", "the service has no "+o.Kind.Noun()+" \""+o.Name()+"\", and "+t.api.Noun()+" cannot create one",
+			cmp.Or(near(o.Name(), o.Kind, l), createFirst))
 	}
 }
 
@@ -90,7 +92,8 @@ func (m *identities) adopt(o *resource.Object, f *objectState, hits []resource.R
 		if by == foundByExternalID {
 			hint = m.keepOne(o.Kind, f.parent, hits) + ", or " + hint
 		}
-		m.fail(o, f, "ambiguous", "the service has "+countOf(len(hits), o.Kind)+" that could be "+string(o.Address)+", found by "+by+": "+m.objects.enumerate(o.Kind, f.parent, hits), hint)
+		m.fail(o, f, "ambiguous", "the service has "+countOf(len(hits), o.Kind)+" that could be "+string(o.Address)+", found by "+by+": "+
+			m.objects.enumerate(o.Kind, f.parent, hits), hint)
 		return
 	}
 	f.presence, f.row, f.id, f.matchedBy = exists, hits[0], hits[0].ID(), by
@@ -209,5 +212,6 @@ func (m *identities) keepOne(k *resource.Kind, parent int, rows []resource.Row) 
 		why = "the state file has it"
 	}
 	others := slices.DeleteFunc(slices.Clone(rows), func(row resource.Row) bool { return row.ID() == keep.ID() })
-	return "keep " + m.objects.enumerate(k, parent, []resource.Row{keep}) + " (" + why + "), and delete " + m.objects.enumerate(k, parent, others)
+	return "keep " + m.objects.enumerate(k, parent, []resource.Row{keep}) + " (" + why + "), and delete " +
+		m.objects.enumerate(k, parent, others)
 }

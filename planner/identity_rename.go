@@ -64,7 +64,8 @@ func ancestorOfKind(a resource.Address, k *resource.Kind) resource.Address {
 
 // byRank lists the kinds so that each comes after those it lives in.
 func byRank() []*resource.Kind {
-	return slices.SortedFunc(slices.Values(resource.Kinds()), func(a, b *resource.Kind) int { return cmp.Compare(resource.Order(a.Name), resource.Order(b.Name)) })
+	return slices.SortedFunc(slices.Values(resource.Kinds()),
+		func(a, b *resource.Kind) int { return cmp.Compare(resource.Order(a.Name), resource.Order(b.Name)) })
 }
 
 func renamed(was, now resource.Address) bool {
@@ -152,8 +153,9 @@ type renames struct {
 
 func newRenames(k *resource.Kind, prior Prior, wanted map[resource.Address]bool) *renames {
 	n := &renames{
-		prior: prior, wanted: wanted, known: map[resource.Address]bool{}, byID: map[string][]resource.Address{}, byOrigin: map[resource.Origin]resource.Address{},
-		claimed: map[resource.Address]bool{}, to: map[resource.Address]resource.Address{},
+		prior: prior, wanted: wanted, known: map[resource.Address]bool{}, byID: map[string][]resource.Address{},
+		byOrigin: map[resource.Origin]resource.Address{},
+		claimed:  map[resource.Address]bool{}, to: map[resource.Address]resource.Address{},
 	}
 	for address := range prior {
 		n.known[ancestorOfKind(address, k)] = true
@@ -270,7 +272,10 @@ func (re *renames) findByContent(objects []*resource.Object) {
 		}
 		for _, o := range list {
 			same := slices.DeleteFunc(slices.Clone(free[at]), func(a resource.Address) bool { return !sameValues(o, re.prior[a].Values) })
-			if len(same) == 1 && !slices.ContainsFunc(list, func(other *resource.Object) bool { return other != o && sameValues(other, re.prior[same[0]].Values) }) {
+			if len(same) == 1 && !slices.ContainsFunc(list, func(other *resource.Object) bool {
+				return other != o &&
+					sameValues(other, re.prior[same[0]].Values)
+			}) {
 				re.claim(o, same[0])
 			}
 		}
@@ -307,7 +312,8 @@ func unresolved(*resource.Field, *resource.Reference) (string, bool) { return ""
 func (re *renames) freeAddress(a resource.Address) resource.Address {
 	key := a.Key() + "-former"
 	for i := 2; ; i++ {
-		if free := addressIn(a.Parent(), resource.MustLookup(a.Kind()), key); !re.known[free] && !re.wanted[free] && !slices.Contains(re.displaced, free) {
+		if free := addressIn(a.Parent(), resource.MustLookup(a.Kind()), key); !re.known[free] && !re.wanted[free] &&
+			!slices.Contains(re.displaced, free) {
 			return free
 		}
 		key = a.Key() + "-former-" + strconv.Itoa(i)

@@ -162,7 +162,10 @@ func (re *recovery) certainPair(lost []*unconfirmedCreate, records []numbered) (
 		return nil, 0
 	}
 	for i, r := range records {
-		fitting := slices.DeleteFunc(slices.Clone(lost), func(l *unconfirmedCreate) bool { return r.number <= l.lowerBound || !re.consistent(l, r.row) })
+		fitting := slices.DeleteFunc(slices.Clone(lost), func(l *unconfirmedCreate) bool {
+			return r.number <= l.lowerBound ||
+				!re.consistent(l, r.row)
+		})
 		if len(fitting) == 0 {
 			return nil, 0
 		}

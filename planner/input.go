@@ -108,11 +108,12 @@ type Record struct {
 	// Sources are the manifests that declared the object when they were last applied,
 	// sorted, as paths from the folder that the state is for; "-" is standard input. Of
 	// the members of a container those of what names it, or them. Nil = not known.
-	Sources   []string          `json:"files,omitempty"`
-	Values    map[string]string `json:"values,omitempty"`    // by field: digest of the canonical value last applied
-	Members   []string          `json:"members,omitempty"`   // of a membership: IDs of the members, sorted
-	Found     []string          `json:"found,omitempty"`     // those of Members that planform did not add, such as what an export saw; pruning leaves them in
-	AppliedAt time.Time         `json:"applied_at,omitzero"` // when values or members were last applied; zero = not known
+	Sources []string          `json:"files,omitempty"`
+	Values  map[string]string `json:"values,omitempty"`  // by field: digest of the canonical value last applied
+	Members []string          `json:"members,omitempty"` // of a membership: IDs of the members, sorted
+	// those of Members that planform did not add, such as what an export saw; pruning leaves them in
+	Found     []string  `json:"found,omitempty"`
+	AppliedAt time.Time `json:"applied_at,omitzero"` // when values or members were last applied; zero = not known
 	// Origin is what the object is in the workspace that its manifest came from; nil = it came from no other, or none that is known.
 	Origin *resource.Origin `json:"source,omitempty"`
 	// PendingIntent is set where a request was sent, or may have been, and its outcome is not known.
@@ -241,7 +242,10 @@ func Select(desired []*resource.Object, targets Targets, known []resource.Addres
 	var found diag.List
 	for i, t := range targets {
 		if !used[i] {
-			found.Add(diag.Diagnostic{Code: "no-target", Summary: "no address of the manifest matches --target " + t.Pattern, Hint: nearTarget(t.Pattern, desired)})
+			found.Add(diag.Diagnostic{
+				Code: "no-target", Summary: "no address of the manifest matches --target " + t.Pattern,
+				Hint: nearTarget(t.Pattern, desired),
+			})
 		}
 	}
 	needed := map[*resource.Object]bool{}

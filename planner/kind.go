@@ -161,7 +161,8 @@ func (ki *kindInfo) relations() []*resource.Kind {
 func (ki *kindInfo) membershipsAround() []*resource.Kind {
 	return slices.DeleteFunc(resource.Memberships(), func(k *resource.Kind) bool {
 		m := k.Membership
-		return m.Member != ki.kind.Name || m.On != m.Container || resource.MustLookup(m.Container).Parent != "" || len(resource.Children(ki.kind.Name)) > 0
+		return m.Member != ki.kind.Name || m.On != m.Container || resource.MustLookup(m.Container).Parent != "" ||
+			len(resource.Children(ki.kind.Name)) > 0
 	})
 }
 

@@ -93,7 +93,10 @@ func (ch *changes) missingLinks(v *resource.Value, f *objectState) int {
 	}
 	have, _ := v.Field.ObservedIn(f.row)
 	there := slices.DeleteFunc(slices.Clone(v.Links), func(r resource.Reference) bool { return r.ID == "" || !strings.Contains(have, r.ID) })
-	if _, _, differs := ch.differ.compare(v.Linked(there), f, func(_ *resource.Field, r *resource.Reference) (string, bool) { return r.ID, true }); differs {
+	if _, _, differs := ch.differ.compare(v.Linked(there), f, func(_ *resource.Field, r *resource.Reference) (string, bool) {
+		return r.ID,
+			true
+	}); differs {
 		return 0
 	}
 	return len(v.Links) - len(there)

@@ -56,7 +56,8 @@ func (ad *additions) planSet(r *memberSet) {
 	var wanted, excluded []memberRef
 	for _, e := range r.entries {
 		switch {
-		case e.member != noObject && (ad.blockers.blocker(e.member) != noObject || ad.objects.states[e.member].isUnlisted()), ad.memberships.isIn(r, e):
+		case e.member != noObject && (ad.blockers.blocker(e.member) != noObject || ad.objects.states[e.member].isUnlisted()),
+			ad.memberships.isIn(r, e):
 		case e.other != "":
 			excluded = append(excluded, e)
 		default:
@@ -71,7 +72,10 @@ func (ad *additions) planSet(r *memberSet) {
 	op, _ := r.kind.Op(resource.AddMembers, ad.in.API)
 	files := ad.sourcesOf(r)
 	for batch := range slices.Chunk(wanted, size) {
-		step := ad.steps.addMembers(&Step{Action: AddMembers, Kind: r.kind, Position: batch[0].ref.Position, Members: &Members{Container: r.container, Sources: files}})
+		step := ad.steps.addMembers(&Step{
+			Action: AddMembers, Kind: r.kind, Position: batch[0].ref.Position,
+			Members: &Members{Container: r.container, Sources: files},
+		})
 		members := make([]int, len(batch))
 		for i, e := range batch {
 			m := ad.member(r, e)
@@ -80,7 +84,8 @@ func (ad *additions) planSet(r *memberSet) {
 		}
 		if reason != "" {
 			step.Action, step.Reason, step.Unsupported = NotPossible, reason, unsupported
-			step.NotOffered = r.object != noObject && ad.blockers.blocker(r.object) != noObject && ad.blockers.cannotCreate(ad.blockers.blocker(r.object))
+			step.NotOffered = r.object != noObject && ad.blockers.blocker(r.object) != noObject &&
+				ad.blockers.cannotCreate(ad.blockers.blocker(r.object))
 			return
 		}
 		step.Operation, step.needsObjects, step.afterObjects = op, ad.steps.toCreate(r.object), ad.steps.toCreate(members...)
@@ -121,7 +126,8 @@ func (ad *additions) blockRelated(r *memberSet, entries []memberRef) {
 	for _, e := range entries {
 		ad.steps.addMembers(&Step{
 			Action: NotPossible, Kind: r.kind, Position: e.ref.Position, Members: &Members{Container: r.container, Items: []Member{ad.member(r, e)}},
-			Reason: "they are already related as " + e.other + ", and the service keeps one relation between two " + diag.Plural(resource.MustLookup(r.kind.Membership.Member).Noun()),
+			Reason: "they are already related as " + e.other + ", and the service keeps one relation between two " +
+				diag.Plural(resource.MustLookup(r.kind.Membership.Member).Noun()),
 		})
 	}
 }
@@ -148,7 +154,8 @@ func (ad *additions) updateAttributes(r *memberSet) {
 		}
 		step, known := ad.updateAttribute(r, e)
 		if !known && r.read {
-			ad.gaps.add(r.container.Object, r.kind.Membership.Path(), r.kind.Membership.Attribute.Name+"s of members", gapReason{why: "the service does not show them"})
+			ad.gaps.add(r.container.Object, r.kind.Membership.Path(), r.kind.Membership.Attribute.Name+"s of members",
+				gapReason{why: "the service does not show them"})
 		}
 		if step != nil {
 			ad.steps.addMembers(step)
@@ -192,7 +199,8 @@ func (ad *additions) updateAttribute(r *memberSet, e memberRef) (step *Step, kno
 	switch {
 	case !offered, listed && !shown:
 		step.Action, step.NotOffered, change.Possible = NotPossible, true, false
-		step.Reason = "this edition of the service neither shows nor changes the " + a.Name + " of members of " + diag.A(resource.MustLookup(r.kind.Membership.Container).Noun())
+		step.Reason = "this edition of the service neither shows nor changes the " + a.Name + " of members of " +
+			diag.A(resource.MustLookup(r.kind.Membership.Container).Noun())
 	default:
 		step.Operation = op
 		if _, own := row[r.kind.Membership.Member]; own { // the row is the membership

@@ -222,7 +222,8 @@ func (me *memberships) readMembers(r *memberSet) {
 		}
 		return e.id != "" && !e.declaredByInverse
 	}
-	if !slices.ContainsFunc(r.entries, mayBeIn) || r.container.ID == "" || r.object != noObject && me.objects.states[r.object].presence != exists {
+	if !slices.ContainsFunc(r.entries, mayBeIn) || r.container.ID == "" || r.object != noObject &&
+		me.objects.states[r.object].presence != exists {
 		return
 	}
 	prior, hasPrior := me.in.Prior[r.address()]
@@ -250,7 +251,8 @@ func (me *memberships) readMembers(r *memberSet) {
 	case a.Unsupported:
 		r.unsupported = true
 	case a.NotFound:
-		r.why = "the service shows no " + resource.MustLookup(r.kind.Membership.Container).Noun() + " with the ID " + r.container.ID + ": it was deleted or archived, or the ID is wrong"
+		r.why = "the service shows no " + resource.MustLookup(r.kind.Membership.Container).Noun() + " with the ID " + r.container.ID +
+			": it was deleted or archived, or the ID is wrong"
 	default:
 		attributes := me.readAttributes(r, params)
 		r.read, r.have = true, make([]string, 0, len(a.Rows))
@@ -342,7 +344,8 @@ func (me *memberships) container(t *refField, within int, l *listing, row resour
 // readAttributes reads the attributes of members that API v1 does not show, such as roles, where the manifest gives some.
 func (me *memberships) readAttributes(r *memberSet, params map[string]string) map[string]any {
 	op, offered := r.kind.Op(resource.ListAttributes, me.in.API)
-	if m := r.kind.Membership; !offered || m.Attribute == nil || !slices.ContainsFunc(r.entries, func(e memberRef) bool { return e.ref.Attribute != "" }) {
+	if m := r.kind.Membership; !offered || m.Attribute == nil ||
+		!slices.ContainsFunc(r.entries, func(e memberRef) bool { return e.ref.Attribute != "" }) {
 		return nil
 	}
 	read, _ := readOf(op, params)

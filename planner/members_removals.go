@@ -56,7 +56,8 @@ func findRemovals(memberships *memberships, orphans *orphans) *removals {
 	l := &removals{
 		analysis: memberships.analysis, refs: memberships.refs, memberships: memberships, orphans: orphans,
 		wanted: map[memberOf]bool{}, assigned: map[memberOf]diag.Position{}, clearedContainers: map[memberOf]diag.Position{},
-		clearedMembers: map[memberOf]diag.Position{}, ignored: map[memberOf]bool{}, deleted: map[serviceID]bool{}, byContainer: map[memberOf]*removal{}, probes: map[*resource.Kind]Read{},
+		clearedMembers: map[memberOf]diag.Position{}, ignored: map[memberOf]bool{}, deleted: map[serviceID]bool{},
+		byContainer: map[memberOf]*removal{}, probes: map[*resource.Kind]Read{},
 	}
 	if len(l.service.reads) > 0 {
 		return l // it is not clear yet what is wanted
@@ -187,7 +188,10 @@ func (re *removals) fromState(address resource.Address) {
 		return
 	}
 	if re.orphans.hasVanished(base) { // a read of its members may be refused
-		re.list = append(re.list, &removal{kind: kind, container: Container{Address: base}, record: address, alreadyGone: re.in.Prior[address].Members})
+		re.list = append(re.list, &removal{
+			kind: kind, container: Container{Address: base}, record: address,
+			alreadyGone: re.in.Prior[address].Members,
+		})
 		return
 	}
 	container, params := re.refs.containerAt(base)
@@ -217,7 +221,8 @@ func (re *removals) keepSelf(d *removal) {
 		return
 	}
 	d.ids = slices.Delete(d.ids, at, at+1)
-	re.diags.at(diag.Warning, d.position, d.container.Address, "own-user", "the credential's own user stays in "+string(d.container.Address)+": planform does not remove it",
+	re.diags.at(diag.Warning, d.position, d.container.Address, "own-user", "the credential's own user stays in "+string(d.container.Address)+
+		": planform does not remove it",
 		"add `me` to its "+d.kind.Membership.Field+", or leave it in the web app")
 }
 
@@ -374,7 +379,10 @@ func planRemovals(b *removals, steps *steps) {
 			size = 1
 		}
 		for ids := range slices.Chunk(d.ids, max(1, size)) {
-			step := steps.addMembers(&Step{Action: RemoveMembers, Kind: d.kind, Operation: op, Params: d.params, Members: &Members{Container: d.container}, Position: d.position})
+			step := steps.addMembers(&Step{
+				Action: RemoveMembers, Kind: d.kind, Operation: op, Params: d.params,
+				Members: &Members{Container: d.container}, Position: d.position,
+			})
 			for _, id := range ids {
 				member := Member{ID: id, Address: b.objects.addressOf(serviceID{m.Member, id})}
 				if member.Address == "" {

@@ -71,7 +71,8 @@ func (g *gaps) add(o *resource.Object, field, what string, reason gapReason) {
 func (g *gaps) list() []NotCompared {
 	const few = 10 // addresses
 	keys := slices.SortedFunc(maps.Keys(g.byKey), func(a, b gapKey) int {
-		return cmp.Or(cmp.Compare(resource.Order(a.kind.Name), resource.Order(b.kind.Name)), cmp.Compare(a.field, b.field), cmp.Compare(a.reason.why, b.reason.why))
+		return cmp.Or(cmp.Compare(resource.Order(a.kind.Name), resource.Order(b.kind.Name)), cmp.Compare(a.field, b.field),
+			cmp.Compare(a.reason.why, b.reason.why))
 	})
 	var all []NotCompared
 	for _, key := range keys {
@@ -82,7 +83,10 @@ func (g *gaps) list() []NotCompared {
 		}
 		slices.Sort(addresses)
 		addresses = slices.Compact(addresses)
-		n := NotCompared{Kind: key.kind.Name, Field: key.field, Count: len(addresses), What: countOf(len(addresses), key.kind), Why: key.reason.why, Hint: key.reason.hint}
+		n := NotCompared{
+			Kind: key.kind.Name, Field: key.field, Count: len(addresses), What: countOf(len(addresses), key.kind),
+			Why: key.reason.why, Hint: key.reason.hint,
+		}
 		if found.what != "" {
 			n.What = found.what + " of " + n.What
 		}

@@ -54,7 +54,10 @@ type snapshot struct {
 // observe starts a round with the lists that the manifest needs. A list is read when a stage
 // first looks at it: where it is depends on what its parent is.
 func observe(in *Input) analysis {
-	r := analysis{in: in, diags: &findings{slices.Clone(in.Notices)}, service: &pendingReads{observed: in.Observed, asked: map[Read]bool{}}, objects: newObjects(in), gaps: newGaps()}
+	r := analysis{
+		in: in, diags: &findings{slices.Clone(in.Notices)}, service: &pendingReads{observed: in.Observed, asked: map[Read]bool{}},
+		objects: newObjects(in), gaps: newGaps(),
+	}
 	s := &snapshot{analysis: r, listings: map[scope]*listing{}}
 	r.snapshot = s
 	for i, o := range r.in.Desired {
@@ -236,7 +239,8 @@ func (s *snapshot) list(t *kindInfo, parent int) (*listing, presence) {
 		}
 		o := s.in.Desired[parent]
 		l.presence = notFound
-		l.why = "the service has no " + o.Kind.Noun() + " with the ID " + s.objects.states[parent].id + ": its " + plural(t.kind) + " cannot be listed"
+		l.why = "the service has no " + o.Kind.Noun() + " with the ID " + s.objects.states[parent].id + ": its " + plural(t.kind) +
+			" cannot be listed"
 	default:
 		l.presence, l.rows = exists, a.Rows
 	}
@@ -269,7 +273,8 @@ func (s *snapshot) kindPresence(t *kindInfo) presence {
 
 // listed reports whether the list was read already, so that it costs nothing to look.
 func (s *snapshot) listed(t *kindInfo, parent int) bool {
-	if t.list == nil || t.viaSingle(s.objects, parent) || len(s.in.Observed) == 0 || parent != noObject && s.objects.states[parent].presence != exists {
+	if t.list == nil || t.viaSingle(s.objects, parent) || len(s.in.Observed) == 0 || parent != noObject &&
+		s.objects.states[parent].presence != exists {
 		return false
 	}
 	_, ok := s.in.Observed[Read{Operation: t.list, Path: s.listPath(t, parent), Fields: t.neededFieldNames}]

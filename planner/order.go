@@ -94,7 +94,8 @@ func (or *ordering) link(list []*Step) bool {
 		}{{s.needsObjects, &s.needs}, {s.afterObjects, &s.after}} {
 			for _, at := range l.objects {
 				if or.steps.of[at] == nil { // both are in a cycle, a part of which cannot be made
-					or.diags.at(diag.Error, diag.Position{}, "", "dependency-cycle", string(s.Address)+" needs "+string(or.in.Desired[at].Address)+", which cannot be made", breakCycle)
+					or.diags.at(diag.Error, diag.Position{}, "", "dependency-cycle", string(s.Address)+" needs "+string(or.in.Desired[at].Address)+
+						", which cannot be made", breakCycle)
 					return false
 				}
 				*l.steps = append(*l.steps, or.steps.of[at])
@@ -153,7 +154,8 @@ func (or *ordering) awaitPrerequisites() {
 	}
 	for _, n := range or.objects.uses {
 		step := or.steps.of[n.by]
-		if n.field.field.MustBeMemberOf == "" || step == nil || !slices.ContainsFunc(step.Values, func(v *resource.Value) bool { return v.Field == n.value.Field }) {
+		if n.field.field.MustBeMemberOf == "" || step == nil ||
+			!slices.ContainsFunc(step.Values, func(v *resource.Value) bool { return v.Field == n.value.Field }) {
 			continue
 		}
 		for j := range n.value.Refs {

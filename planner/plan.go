@@ -136,12 +136,13 @@ type Step struct {
 	Sequence int
 	// Batch numbers the steps that may share requests: the writes of one kind in one
 	// parent, where API v2 takes many rows at once; 0 = the step goes alone.
-	Batch       int
-	Bulk        *resource.Operation // of a step with a Batch: what is sent for several at once
-	Continues   bool                // an earlier step is about the same object, and counts for both
-	Page        string              // path where the web app shows the object, or what it lives in; "" = nowhere
-	Places      []*Step             // of a create in API v2: membership steps that it may forestall, since it puts its object into their containers
-	Newest      int                 // for Create: the highest readable number that is known of its kind in its parent; 0 = none
+	Batch     int
+	Bulk      *resource.Operation // of a step with a Batch: what is sent for several at once
+	Continues bool                // an earlier step is about the same object, and counts for both
+	Page      string              // path where the web app shows the object, or what it lives in; "" = nowhere
+	// of a create in API v2: membership steps that it may forestall, since it puts its object into their containers
+	Places      []*Step
+	Newest      int // for Create: the highest readable number that is known of its kind in its parent; 0 = none
 	Position    diag.Position
 	Reason      string // of a NotPossible step, of a Delete without a request, of a Create that replaces something, or how an Adopt matched
 	Unsupported string // of a NotPossible step whose only cause is this edition: what that does not have, such as customers
@@ -417,7 +418,8 @@ func (s *Step) Field(path string) *resource.Field {
 
 // OnlyCustom reports whether the step sends nothing but values of custom fields.
 func (s *Step) OnlyCustom() bool {
-	return len(s.Values) > 0 && !s.SetExternalID && !slices.ContainsFunc(s.Values, func(v *resource.Value) bool { return !resource.IsCustom(v) })
+	return len(s.Values) > 0 && !s.SetExternalID &&
+		!slices.ContainsFunc(s.Values, func(v *resource.Value) bool { return !resource.IsCustom(v) })
 }
 
 // names lists what a batch adds, for people.
@@ -481,7 +483,8 @@ func (r *Record) stillShown(field *resource.Field, have string, row resource.Row
 	shown := r.Values[ShownKey(field.Name)]
 	sent, err := time.Parse(time.RFC3339, strings.TrimPrefix(shown, unseen))
 	changed, failed := time.Parse(time.RFC3339, row.Text("updated_at"))
-	return applied && (shown == Shown(have) || shown == LeftOut(have) || r.SentUnseen(field.Name) && err == nil && failed == nil && !changed.After(sent))
+	return applied && (shown == Shown(have) || shown == LeftOut(have) || r.SentUnseen(field.Name) && err == nil && failed == nil &&
+		!changed.After(sent))
 }
 
 // drifted reports whether somebody changed a field on the service since it was applied.

@@ -60,7 +60,8 @@ func (or *orphans) driftedFields(l *orphan) []string {
 	for i := range l.info.kind.Fields {
 		f := &l.info.kind.Fields[i]
 		have, known := f.ObservedIn(row)
-		if !known || f.Virtual || f.ArchiveFlag || f.Type == resource.Upload || i > 0 && slices.ContainsFunc(l.info.kind.Fields[:i], f.SharesAPIName) {
+		if !known || f.Virtual || f.ArchiveFlag || f.Type == resource.Upload || i > 0 && slices.ContainsFunc(l.info.kind.Fields[:i],
+			f.SharesAPIName) {
 			continue
 		}
 		applied, drifted := false, have != "" && len(l.record.Values) > 0 && isContent(f)

@@ -118,7 +118,8 @@ func findOrphans(refs *references) *orphans {
 	s := &orphans{
 		analysis: refs.analysis, refs: refs,
 		byAddress: map[resource.Address]*orphan{}, createdByUs: map[serviceID]*orphan{},
-		lostCreates: map[string]*orphan{}, blockedBy: map[resource.Address]obstacle{}, listSizes: map[string]int{}, rows: map[string]map[string]resource.Row{},
+		lostCreates: map[string]*orphan{}, blockedBy: map[resource.Address]obstacle{}, listSizes: map[string]int{},
+		rows: map[string]map[string]resource.Row{},
 	}
 	if !s.in.Prune || len(s.service.reads) > 0 { // else it is not clear yet what the manifest has
 		return s
@@ -231,7 +232,8 @@ func (or *orphans) decide(l *orphan) {
 		return
 	case l.delete == nil:
 		l.notOffered = offeredByWider(l.info.api, l.info.kind, resource.Delete)
-		l.block(l.info.api.Noun() + " cannot delete " + diag.A(l.info.kind.Noun()) + ": delete it in Plane, then run planform state rm " + string(l.record.Address))
+		l.block(l.info.api.Noun() + " cannot delete " + diag.A(l.info.kind.Noun()) + ": delete it in Plane, then run planform state rm " +
+			string(l.record.Address))
 		return
 	}
 	if l.record.ID == "" && !or.findLostCreate(l) {

@@ -75,7 +75,8 @@ func (p *pruning) deletions() (steps []*Step) {
 				}
 			}
 		case l.decision == blocked && l.record.Protect:
-			p.diags.at(diag.Error, diag.Position{}, l.record.Address, "protected", string(l.record.Address)+" is protected, and no longer in the manifest",
+			p.diags.at(diag.Error, diag.Position{}, l.record.Address, "protected", string(l.record.Address)+
+				" is protected, and no longer in the manifest",
 				"add it again; to delete it, apply protect: false first")
 		case l.decision == blocked:
 			add(l, NotPossible, l.reason).NotOffered = l.notOffered
@@ -105,11 +106,13 @@ func (p *pruning) notices() {
 		}
 	}
 	if kept > 0 {
-		p.diags.notice("kept-for-others", diag.Count(kept, "object")+" no longer in the manifest "+are(kept)+" not deleted, since others changed "+them(kept)+", use "+them(kept)+" or have something in "+them(kept),
+		p.diags.notice("kept-for-others", diag.Count(kept, "object")+" no longer in the manifest "+are(kept)+
+			" not deleted, since others changed "+them(kept)+", use "+them(kept)+" or have something in "+them(kept),
 			"--delete-changed deletes "+them(kept)+" all the same")
 	}
 	if unread > 0 {
-		p.diags.notice("not-looked-into", "nobody looked what others have in "+diag.Count(unread, "object")+" no longer in the manifest: that takes "+strconv.Itoa(p.orphans.looks)+" requests",
+		p.diags.notice("not-looked-into", "nobody looked what others have in "+diag.Count(unread, "object")+
+			" no longer in the manifest: that takes "+strconv.Itoa(p.orphans.looks)+" requests",
 			"--refresh-all makes them")
 	}
 	p.warnRekeyed()
@@ -119,16 +122,19 @@ func (p *pruning) notices() {
 		switch {
 		case l.decision == notOurs:
 			found = append(found, Orphan{Address: l.record.Address, Identifier: l.record.Identifier}.String())
-		case l.decision == leftArchived && (l.parent == nil || l.parent.decision != leftArchived) && !p.objects.isHidden(l.record.Address.Parent()):
+		case l.decision == leftArchived && (l.parent == nil || l.parent.decision != leftArchived) &&
+			!p.objects.isHidden(l.record.Address.Parent()):
 			archived = append(archived, string(l.record.Address))
 		}
 	}
 	if len(archived) > 0 {
-		p.diags.notice("archived", diag.First(archived, fewNames)+" "+are(len(archived))+" archived on the service: left alone, with everything in it",
+		p.diags.notice("archived", diag.First(archived, fewNames)+" "+are(len(archived))+
+			" archived on the service: left alone, with everything in it",
 			"restore it to have it deleted; planform state rm ADDRESS stops tracking one")
 	}
 	if n := len(found); n > 0 {
-		p.diags.notice("not-made", diag.Count(n, "object")+" no longer in the manifest "+are(n)+" not deleted, since planform did not create "+them(n)+": "+diag.First(found, fewNames),
+		p.diags.notice("not-made", diag.Count(n, "object")+" no longer in the manifest "+are(n)+" not deleted, since planform did not create "+
+			them(n)+": "+diag.First(found, fewNames),
 			"planform state rm ADDRESS stops tracking one")
 	}
 }
@@ -177,7 +183,8 @@ func (p *pruning) warnRekeyed() {
 }
 
 func (p *pruning) warnOneRekeyed(o *resource.Object, from resource.Address, how string) {
-	p.diags.warn(o, "another-key", string(o.Address)+" is created, and "+string(from)+how+" is deleted", "if it was renamed, add `previously: "+from.Key()+"` to the new entry")
+	p.diags.warn(o, "another-key", string(o.Address)+" is created, and "+string(from)+how+" is deleted",
+		"if it was renamed, add `previously: "+from.Key()+"` to the new entry")
 }
 
 func (p *pruning) listOrphans() []Orphan {
@@ -191,7 +198,8 @@ func (p *pruning) listOrphans() []Orphan {
 		}
 	}
 	slices.SortFunc(list, func(a, b Orphan) int {
-		return cmp.Or(cmp.Compare(resource.Order(a.Address.Kind()), resource.Order(b.Address.Kind())), strings.Compare(string(a.Address), string(b.Address)))
+		return cmp.Or(cmp.Compare(resource.Order(a.Address.Kind()), resource.Order(b.Address.Kind())),
+			strings.Compare(string(a.Address), string(b.Address)))
 	})
 	return list
 }
@@ -213,7 +221,8 @@ func (p *pruning) findProbableRenames(orphans []Orphan) {
 	}
 	for i, o := range p.in.Desired {
 		at := scope{o.Kind.Name, o.Address.Parent()}
-		if f := &p.objects.states[i]; len(left[at]) == 0 || f.presence != absent || p.steps.of[i] == nil || p.steps.of[i].Action != Create || f.vanished || !hasDefaultKey(o) {
+		if f := &p.objects.states[i]; len(left[at]) == 0 || f.presence != absent || p.steps.of[i] == nil || p.steps.of[i].Action != Create ||
+			f.vanished || !hasDefaultKey(o) {
 			continue
 		}
 		if from := p.probableOrphan(i, left[at]); from != nil {
@@ -289,7 +298,8 @@ func (p *pruning) warnOrphans() {
 			continue
 		}
 		at, _ := p.objects.indexOf(orphan.RenamedTo)
-		p.diags.warn(p.in.Desired[at], "renamed", orphan.String()+" was created by an earlier apply and is no longer in the manifest, and "+string(orphan.RenamedTo)+" is created",
+		p.diags.warn(p.in.Desired[at], "renamed", orphan.String()+" was created by an earlier apply and is no longer in the manifest, and "+
+			string(orphan.RenamedTo)+" is created",
 			"if it was renamed, add `previously: "+orphan.Address.Key()+"` to the new entry; to delete it, use --prune")
 	}
 	m := p.removals.countRemovals()
@@ -302,7 +312,8 @@ func (p *pruning) warnOrphans() {
 		what = append(what, diag.Count(m, "membership"))
 	}
 	if n := len(names) + m; n > 0 {
-		p.diags.notice("orphaned", strings.Join(what, " and ")+" created by an earlier apply "+are(n)+" no longer in the manifest"+list, "to delete "+them(n)+", use --prune")
+		p.diags.notice("orphaned", strings.Join(what, " and ")+" created by an earlier apply "+are(n)+" no longer in the manifest"+list,
+			"to delete "+them(n)+", use --prune")
 	}
 }
 
@@ -325,7 +336,8 @@ func (p *pruning) warnOtherSources() {
 		p.diags.notice("other-source", diag.Count(n, "object")+" from "+name+" "+are(n)+" left alone: not part of this run", "")
 	}
 	if unknown > 0 {
-		p.diags.notice("of-unknown", diag.Count(unknown, "object")+" "+are(unknown)+" left alone: the state file does not say which manifest had "+them(unknown),
+		p.diags.notice("of-unknown", diag.Count(unknown, "object")+" "+are(unknown)+
+			" left alone: the state file does not say which manifest had "+them(unknown),
 			"to delete: write "+them(unknown)+" once more, apply, and remove "+them(unknown)+" again; to keep: planform state rm ADDRESS")
 	}
 }

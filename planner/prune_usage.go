@@ -122,7 +122,8 @@ func (or *orphans) fieldReference(l *orphan) (why string) {
 		}
 		l.count(u.kind.kind.Noun(), Using, len(by))
 		if len(by) > 0 && why == "" {
-			why = countOf(len(by), u.kind.kind) + " " + oneOr(len(by), "refers", "refer") + " to it in " + u.field.Path() + ": " + diag.First(by, fewNames)
+			why = countOf(len(by), u.kind.kind) + " " + oneOr(len(by), "refers", "refer") + " to it in " + u.field.Path() + ": " +
+				diag.First(by, fewNames)
 			if u.field.NeverEmpty() {
 				l.block(why) // the service refuses
 			}
@@ -146,7 +147,8 @@ func (or *orphans) keepsUsing(u referrer, id, target string) bool {
 		return true
 	}
 	for _, a := range or.objects.addressesOf(key) {
-		if applied, ok := or.in.Prior[a].Values[u.field.Name]; ok && (strings.HasPrefix(applied, "sha256:") || strings.Contains(applied, target)) {
+		if applied, ok := or.in.Prior[a].Values[u.field.Name]; ok && (strings.HasPrefix(applied, "sha256:") ||
+			strings.Contains(applied, target)) {
 			return false
 		}
 	}
@@ -237,13 +239,15 @@ func (or *orphans) foreignContainers(l *orphan) (why string) {
 			if !ok || or.isDeleted(key) || or.addedByUs(key, k.Membership, l.record.ID) {
 				continue
 			}
-			if members := or.ask(l, read); slices.ContainsFunc(members.Rows, func(row resource.Row) bool { return k.Membership.MemberID(row) == l.record.ID }) {
+			if members := or.ask(l, read); slices.ContainsFunc(members.Rows,
+				func(row resource.Row) bool { return k.Membership.MemberID(row) == l.record.ID }) {
 				by = append(by, or.displayName(t.kind, "", row))
 			}
 		}
 		l.count(t.kind.Noun(), Using, len(by))
 		if len(by) > 0 && why == "" {
-			why = countOf(len(by), t.kind) + " " + oneOr(len(by), "refers", "refer") + " to it in " + k.Membership.Path() + ": " + diag.First(by, fewNames)
+			why = countOf(len(by), t.kind) + " " + oneOr(len(by), "refers", "refer") + " to it in " + k.Membership.Path() + ": " +
+				diag.First(by, fewNames)
 		}
 	}
 	return why
@@ -311,7 +315,8 @@ func (or *orphans) checkUnlisted(l *orphan) {
 		}
 	}
 	if l.unread && !or.in.DeleteChanged && l.decision == toDelete {
-		l.block("planform did not look what others have in it or use it for: that takes " + strconv.Itoa(or.looks) + " requests, which --refresh-all makes")
+		l.block("planform did not look what others have in it or use it for: that takes " + strconv.Itoa(or.looks) +
+			" requests, which --refresh-all makes")
 	}
 }
 

@@ -124,7 +124,8 @@ func (re *references) resolveName(i int, t *kindInfo, r *resource.Reference) {
 		}
 	}
 	if t.kind.AdoptOnRequestOnly { // several may bear one name, by right
-		re.reportUnresolved(i, name, r, what+" is neither in the manifest nor an ID or identifier", "write the key of one in the manifest, its identifier, or its ID")
+		re.reportUnresolved(i, name, r, what+" is neither in the manifest nor an ID or identifier",
+			"write the key of one in the manifest, its identifier, or its ID")
 		return
 	}
 	switch l, st := re.snapshot.list(t, name.within); st {
@@ -147,7 +148,8 @@ func (re *references) resolveSelf(i int, name nameKey, r *resource.Reference) {
 	switch {
 	case !answered:
 	case a.Unsupported, a.NotFound, len(a.Rows) == 0:
-		re.reportUnresolved(i, name, r, "\""+r.Text+"\" cannot be resolved: the service does not say who you are", "give an e-mail address or an ID")
+		re.reportUnresolved(i, name, r, "\""+r.Text+"\" cannot be resolved: the service does not say who you are",
+			"give an e-mail address or an ID")
 	default:
 		re.recordID(name, a.Rows[0].ID())
 	}
@@ -191,7 +193,8 @@ func (re *references) matchByName(i int, name nameKey, r *resource.Reference, l 
 	case 1:
 		re.recordID(name, hits[0].ID())
 	default:
-		re.reportUnresolved(i, name, r, "the "+k.Noun()+" \""+r.Text+"\" is ambiguous"+where+": "+re.objects.enumerate(k, name.within, hits)+" all have this name", "give the ID of the right one")
+		re.reportUnresolved(i, name, r, "the "+k.Noun()+" \""+r.Text+"\" is ambiguous"+where+": "+re.objects.enumerate(k, name.within, hits)+
+			" all have this name", "give the ID of the right one")
 	}
 }
 
@@ -390,7 +393,8 @@ func (re *references) reportParentCycle(cycle []int) {
 	for k, at := range cycle {
 		if re.objects.states[at].presence == exists {
 			o, up := re.in.Desired[at], re.in.Desired[cycle[(k+1)%len(cycle)]]
-			re.diags.report(o, "dependency-cycle", "the parent of "+string(o.Address)+" leads back to itself, by way of "+string(up.Address), "remove one parent of the chain")
+			re.diags.report(o, "dependency-cycle", "the parent of "+string(o.Address)+" leads back to itself, by way of "+string(up.Address),
+				"remove one parent of the chain")
 			return
 		}
 	}

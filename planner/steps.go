@@ -18,7 +18,10 @@ type steps struct {
 }
 
 func newSteps(refs *references) *steps {
-	return &steps{analysis: refs.analysis, refs: refs, byRank: make([][]*Step, len(refs.objects.kinds)), of: make([]*Step, len(refs.objects.states)), numbers: map[resource.Address]int{}}
+	return &steps{
+		analysis: refs.analysis, refs: refs, byRank: make([][]*Step, len(refs.objects.kinds)),
+		of: make([]*Step, len(refs.objects.states)), numbers: map[resource.Address]int{},
+	}
 }
 
 func (st *steps) all() []*Step { return slices.Concat(st.byRank...) }
@@ -31,7 +34,8 @@ func (st *steps) add(i int, a Action) *Step {
 	}
 	if o.Kind.ClosedAfter != "" && f.parent != noObject {
 		step.Zone = st.objects.desiredZone(f.parent)
-		if p := st.of[f.parent]; p != nil && st.objects.states[f.parent].presence == exists && step.Zone.String() != st.objects.currentZone(f.parent).String() {
+		if p := st.of[f.parent]; p != nil && st.objects.states[f.parent].presence == exists &&
+			step.Zone.String() != st.objects.currentZone(f.parent).String() {
 			step.needs = append(step.needs, p) // days are read in the zone that there is
 		}
 	}

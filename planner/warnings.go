@@ -55,15 +55,18 @@ func (w *warnings) notices() {
 			if k.Identifier != nil {
 				hint += "identifier or "
 			}
-			w.diags.notice("cannot-tell", countOf(n, k)+" not in the state file will be created: "+w.in.API.Noun()+" cannot tell whether the service has "+them(n), hint+"id")
+			w.diags.notice("cannot-tell", countOf(n, k)+" not in the state file will be created: "+w.in.API.Noun()+
+				" cannot tell whether the service has "+them(n), hint+"id")
 		}
 		if n := withoutIdentifier[t]; n > 0 {
 			parent := resource.MustLookup(k.Parent).Noun()
-			w.diags.notice("cannot-settle", "the identifier of the "+parent+" is not known: if a response is lost, planform cannot find "+countOf(n, k)+" again",
+			w.diags.notice("cannot-settle", "the identifier of the "+parent+" is not known: if a response is lost, planform cannot find "+
+				countOf(n, k)+" again",
 				"add the "+parent+"'s identifier beside its id")
 		}
 		if n := namesakes[t]; n > 0 {
-			w.diags.notice("same-name", countOf(n, k)+" will be created although the service already has one with the same "+strings.Join(k.NaturalKey, " and "),
+			w.diags.notice("same-name", countOf(n, k)+" will be created although the service already has one with the same "+
+				strings.Join(k.NaturalKey, " and "),
 				"--adopt-by-name adopts the existing ones instead")
 		}
 	}
@@ -84,7 +87,8 @@ func (w *warnings) notOffered() {
 	case w.in.APIFound || w.in.API == resource.V2:
 		hint = "use a server with API v2"
 	}
-	w.diags.notice("not-offered", diag.Count(n, "step")+" not possible with "+w.in.API.Noun(), "leave "+them(n)+" out, or "+hint+"; --allow-unsupported accepts "+them(n))
+	w.diags.notice("not-offered", diag.Count(n, "step")+" not possible with "+w.in.API.Noun(), "leave "+them(n)+" out, or "+hint+
+		"; --allow-unsupported accepts "+them(n))
 }
 
 // unmarked reports whether nobody says who made an object.
@@ -101,7 +105,8 @@ func (w *warnings) warnFormer(i int) {
 	})
 	if former != nil {
 		key := former.Text("external_id")[len(beside):]
-		w.diags.warn(o, "another-key", string(o.Address)+" will be created although the service has one with the same name, which planform made under the key "+key,
+		w.diags.warn(o, "another-key", string(o.Address)+
+			" will be created although the service has one with the same name, which planform made under the key "+key,
 			"if it is the same one, add `previously: "+key+"`")
 	}
 }
@@ -151,7 +156,8 @@ func (w *warnings) inTwoContainers() {
 			}
 			if at, ok := w.objects.owners[member]; ok {
 				o, container := w.in.Desired[at], resource.MustLookup(r.kind.Membership.Container).Noun()
-				w.diags.warn(o, "in-two", string(o.Address)+" is in two "+diag.Plural(container)+" at once: "+string(other.container.Address)+" and "+string(r.container.Address),
+				w.diags.warn(o, "in-two", string(o.Address)+" is in two "+diag.Plural(container)+" at once: "+string(other.container.Address)+" and "+
+					string(r.container.Address),
 					"the service refuses to move it: remove it from one of them there")
 			}
 		}
@@ -214,7 +220,8 @@ func (w *warnings) warnHidden() {
 		}
 	}
 	if w.service.skippedLookups > 0 {
-		w.diags.notice("not-looked-up", diag.Count(w.service.skippedLookups, "object")+" no longer listed by the service may be archived; a check takes one request each",
+		w.diags.notice("not-looked-up", diag.Count(w.service.skippedLookups, "object")+
+			" no longer listed by the service may be archived; a check takes one request each",
 			"--refresh-all checks; without it, creating an archived object fails and changes nothing")
 	}
 }
@@ -240,7 +247,8 @@ func (w *warnings) failOnDrift() {
 			}
 			now = "is " + diag.Quote(text)
 		}
-		w.diags.at(diag.Error, v.Position, d.Object.Address, "drift", d.Change.Path+" of "+string(d.Object.Address)+" was changed on the service since the last apply: it "+now,
+		w.diags.at(diag.Error, v.Position, d.Object.Address, "drift", d.Change.Path+" of "+string(d.Object.Address)+
+			" was changed on the service since the last apply: it "+now,
 			"planform pull takes the value into the manifest; or "+instead)
 	}
 }

@@ -31,7 +31,8 @@ func Normalize(u *url.URL) *url.URL {
 // https://plane.example.com for plane.example.com; "" = it has one, or holds more than an address.
 func WithScheme(text string) string {
 	u, err := url.Parse("https://" + strings.TrimSpace(text))
-	if err != nil || strings.Contains(text, "://") || u.Hostname() == "" || strings.HasSuffix(u.Host, ":") || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+	if err != nil || strings.Contains(text, "://") || u.Hostname() == "" || strings.HasSuffix(u.Host, ":") || u.User != nil ||
+		u.RawQuery != "" || u.Fragment != "" {
 		return ""
 	}
 	if Loopback(u.Hostname()) {

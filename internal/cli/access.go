@@ -18,7 +18,10 @@ import (
 // on, and decides which operations are used. The answer that shows whether the wider
 // API is available is put into observed.
 func (c *connection) access(ctx context.Context, which string, observed planner.Observed) (resource.API, error) {
-	in := doctor.Input{BaseURL: c.baseURL, Workspace: c.workspace, Credential: c.credential, Client: c.client, API: resource.V1, Redact: c.client.Redact}
+	in := doctor.Input{
+		BaseURL: c.baseURL, Workspace: c.workspace, Credential: c.credential, Client: c.client, API: resource.V1,
+		Redact: c.client.Redact,
+	}
 	if which == "documented" {
 		in.API = resource.Documented
 	}
@@ -81,8 +84,9 @@ func (c *connection) explain(ctx context.Context, api, project string, err error
 	}
 	user := cmp.Or(c.user, "this user")
 	return &doctor.ProblemError{Denied: true, Err: err, Check: doctor.Check{
-		Summary: "the service gives no access to the project " + project + ": there is no such project, or " + user + " is not a member of it, or has too low a role in it",
-		Hint:    "check the identifier; or have an admin of the project add " + user,
+		Summary: "the service gives no access to the project " + project + ": there is no such project, or " + user +
+			" is not a member of it, or has too low a role in it",
+		Hint: "check the identifier; or have an admin of the project add " + user,
 	}}
 }
 

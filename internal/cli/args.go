@@ -42,7 +42,9 @@ func arrange(app *cli.App, args []string) commandLine {
 		commands, rest = commands[i].Subcommands, rest[1:]
 	}
 	rest = append(early, rest...)
-	if own := line.command != nil && len(line.command.Flags) > 0; !own && len(commands) > 0 && len(rest) > 0 && !strings.HasPrefix(rest[0], "-") { // no command: its flags are nobody's
+	// no command: its flags are nobody's
+	if own := line.command != nil && len(line.command.Flags) > 0; !own && len(commands) > 0 && len(rest) > 0 &&
+		!strings.HasPrefix(rest[0], "-") {
 		rest = rest[:1]
 	}
 	known := app.Flags
@@ -101,7 +103,8 @@ func separate(known []cli.Flag, words []string) []string {
 	return append(flags, words[1:]...)
 }
 
-// checkFlag returns an error if the flag in front is unknown, or if its value is missing. A value may begin with a hyphen unless it is a flag.
+// checkFlag returns an error if the flag in front is unknown, or if its value is missing. A value may begin with a hyphen unless
+// it is a flag.
 func checkFlag(known []cli.Flag, words []string, command string) error {
 	word, _, given := strings.Cut(words[0], "=")
 	name := strings.TrimLeft(word, "-")
@@ -139,7 +142,8 @@ func unknownFlag(known []cli.Flag, word, command string) error {
 			}
 		}
 	}
-	return usageError{text: "unknown flag " + word, hint: cmp.Or(flagElsewhere(word), diag.DidYouMean("--"+strings.TrimLeft(word, "-"), flags), command+" --help shows the flags")}
+	return usageError{text: "unknown flag " + word, hint: cmp.Or(flagElsewhere(word), diag.DidYouMean("--"+strings.TrimLeft(word, "-"),
+		flags), command+" --help shows the flags")}
 }
 
 // wantsJSON reports whether a command line asks for JSON, even if it is wrong otherwise.
@@ -241,8 +245,10 @@ func flagElsewhere(word string) string {
 // kindElsewhere says what a kind is called here that other trackers call otherwise.
 func kindElsewhere(word string, cmd *cli.Command) string {
 	kind := map[string]string{
-		"issues": "work-items", "issue": "work-item", "tasks": "work-items", "task": "work-item", "tickets": "work-items", "ticket": "work-item", "stories": "work-items", "items": "work-items",
-		"sprints": "cycles", "iterations": "cycles", "components": "modules", "tags": "labels", "users": "members", "people": "members", "types": "work-item-types", "wiki": "pages",
+		"issues": "work-items", "issue": "work-item", "tasks": "work-items", "task": "work-item", "tickets": "work-items",
+		"ticket": "work-item", "stories": "work-items", "items": "work-items",
+		"sprints": "cycles", "iterations": "cycles", "components": "modules", "tags": "labels", "users": "members", "people": "members",
+		"types": "work-item-types", "wiki": "pages",
 	}[word]
 	if cmd.Name != "get" || kind == "" {
 		return ""
@@ -254,7 +260,8 @@ func kindElsewhere(word string, cmd *cli.Command) string {
 func commandElsewhere(word string) string {
 	switch word {
 	case "import", "migrate":
-		return "planform convert makes manifests of another tracker's export, planform apply creates their objects, planform export writes manifests of an existing workspace, planform state import binds an address to an ID"
+		return "planform convert makes manifests of another tracker's export, planform apply creates their objects, planform export writes " +
+			"manifests of an existing workspace, planform state import binds an address to an ID"
 	case "diff":
 		return "planform plan shows the difference"
 	case "destroy", "delete", "prune":

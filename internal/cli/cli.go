@@ -91,7 +91,9 @@ Try it without an account:
 		OnUsageError:   usage,
 		Flags:          []cli.Flag{&cli.BoolFlag{Name: "version", Aliases: []string{"v"}, Usage: "print the version"}},
 		Commands: []*cli.Command{
-			initCommand(p), validateCommand(p), fmtCommand(p), planCommand(p), applyCommand(p), pullCommand(p), showCommand(p), exportCommand(p), getCommand(p), doctorCommand(p), convertCommand(p), schemaCommand(p), stateCommand(p), sandboxCommand(p), completionCommand(p), versionCommand(p),
+			initCommand(p), validateCommand(p), fmtCommand(p), planCommand(p), applyCommand(p), pullCommand(p), showCommand(p), exportCommand(p),
+			getCommand(p), doctorCommand(p), convertCommand(p), schemaCommand(p), stateCommand(p), sandboxCommand(p), completionCommand(p),
+			versionCommand(p),
 		},
 		DisableSliceFlagSeparator: true, // a comma is part of a file's name
 	}
@@ -123,7 +125,10 @@ func prepare(p Process, cmd *cli.Command, name string) {
 	}
 	cmd.Action = func(c *cli.Context) error {
 		if word := c.Args().First(); word != "" {
-			return usageError{text: "unknown command " + name + " " + word, hint: cmp.Or(kindElsewhere(word, cmd), diag.OneOf(word, names(cmd.Subcommands)))}
+			return usageError{
+				text: "unknown command " + name + " " + word,
+				hint: cmp.Or(kindElsewhere(word, cmd), diag.OneOf(word, names(cmd.Subcommands))),
+			}
 		}
 		return showHelp(p, nil, cmd, name)
 	}

@@ -50,7 +50,10 @@ of plan beside PLAN, it has to be a plan of exactly these.
 			&cli.StringFlag{Name: "expect", Usage: "go ahead only if the plan has this `HASH`, as planform plan prints it"},
 			&cli.BoolFlag{Name: "dry-run", Usage: "only show the plan"},
 			&cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "do not ask; required for deletions without a terminal"},
-			number(cli.IntFlag{Name: "max-deletes", Usage: "allow up to `N` deletions", DefaultText: "50, or a quarter of the objects planform created"}, 0),
+			number(cli.IntFlag{
+				Name: "max-deletes", Usage: "allow up to `N` deletions",
+				DefaultText: "50, or a quarter of the objects planform created",
+			}, 0),
 			number(cli.IntFlag{Name: "parallelism", Value: 4, Usage: "`NUMBER` of concurrent requests"}, 1),
 			lockTimeoutFlag(),
 		}, stateFlags(), connectionFlags(), outputFlags(), extentFlags()),
@@ -166,7 +169,8 @@ func runApply(ctx context.Context, p Process, o applyOptions, out output) error 
 		return err
 	}
 	err = runError(plan, result, o)
-	if result.Stopped == nil && !result.Interrupted && reportDuplicates(ctx, conn, plan, file, result, out) && (err == nil || errors.Is(err, errPending)) {
+	if result.Stopped == nil && !result.Interrupted && reportDuplicates(ctx, conn, plan, file, result, out) &&
+		(err == nil || errors.Is(err, errPending)) {
 		return errSteps
 	}
 	return err
@@ -240,7 +244,9 @@ func (o applyOptions) confirm(ctx context.Context, p Process, plan *planner.Plan
 }
 
 // execute carries out the plan. The first signal ends it after the requests under way, a second one at once.
-func execute(ctx context.Context, conn *connection, plan *planner.Plan, file *state.File, grace provider.Grace, o applyOptions, out output) executor.Result {
+func execute(ctx context.Context, conn *connection, plan *planner.Plan, file *state.File, grace provider.Grace, o applyOptions,
+	out output,
+) executor.Result {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	stop := make(chan struct{})
@@ -250,7 +256,10 @@ func execute(ctx context.Context, conn *connection, plan *planner.Plan, file *st
 		out.view.Notef("interrupted: requests under way are finished, then the state is saved; interrupt again to stop at once")
 	}, cancel)
 	defer release()
-	progress := out.view.Progress(view.Run{Steps: len(plan.Steps) - plan.Summary.Blocked, Requests: plan.Summary.Requests, Quota: conn.client.Quota})
+	progress := out.view.Progress(view.Run{
+		Steps: len(plan.Steps) - plan.Summary.Blocked, Requests: plan.Summary.Requests,
+		Quota: conn.client.Quota,
+	})
 	defer conn.relay.follow(progress, false)()
 	service := provider.NewService(conn.client, plan, file, grace)
 	result := executor.Run(ctx, plan, service, file, executor.Options{

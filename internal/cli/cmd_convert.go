@@ -70,16 +70,29 @@ mapping has mistakes, nothing is written. See docs/migrate.md.`,
 func convertFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "to", Usage: "`DIR` to write to"},
-		&cli.StringFlag{Name: "mapping", Aliases: []string{"f"}, Usage: "mapping `FILE`, or the folder with its mapping.yaml (default: that of --to)"},
+		&cli.StringFlag{
+			Name: "mapping", Aliases: []string{"f"},
+			Usage: "mapping `FILE`, or the folder with its mapping.yaml (default: that of --to)",
+		},
 		&cli.StringFlag{Name: "users", Usage: "CSV `FILE` of the tracker's users, with their IDs and e-mail addresses"},
-		&cli.StringFlag{Name: "timezone", Usage: "time `ZONE` of dates that are written without one, such as Europe/Berlin (default: that of the mapping, or UTC)"},
-		choice(cli.StringFlag{Name: "encoding", Value: "auto", Usage: "`ENCODING` of files without a byte order mark: auto (UTF-8 or UTF-16), utf-8, utf-16 or windows-1252"}, append([]string{"auto"}, encoded.Encodings()...)...),
+		&cli.StringFlag{
+			Name:  "timezone",
+			Usage: "time `ZONE` of dates that are written without one, such as Europe/Berlin (default: that of the mapping, or UTC)",
+		},
+		choice(cli.StringFlag{
+			Name: "encoding", Value: "auto",
+			Usage: "`ENCODING` of files without a byte order mark: auto (UTF-8 or UTF-16), utf-8, utf-16 or windows-1252",
+		},
+			append([]string{"auto"}, encoded.Encodings()...)...),
 	}
 }
 
 // convertOptions reads flags and arguments.
 func convertOptions(p Process, c *cli.Context, formats []string, example string) (convert.Options, error) {
-	o := convert.Options{Format: convert.Auto, Formats: convertFormats(), Dir: c.String("to"), Mapping: c.String("mapping"), Timezone: c.String("timezone")}
+	o := convert.Options{
+		Format: convert.Auto, Formats: convertFormats(), Dir: c.String("to"), Mapping: c.String("mapping"),
+		Timezone: c.String("timezone"),
+	}
 	names := c.Args().Slice()
 	if len(names) > 0 && slices.Contains(formats, names[0]) {
 		o.Format, names = names[0], names[1:]
@@ -115,7 +128,8 @@ func runConvert(ctx context.Context, p Process, c *cli.Context, formats []string
 	if to, err := os.Stat(dir); err == nil {
 		for _, name := range c.Args().Slice() {
 			if from, err := os.Stat(name); err == nil && os.SameFile(from, to) {
-				return usageError{text: "--to " + dir + " is the folder that is read", hint: "write to another folder, such as " + filepath.Join(dir, "manifests")}
+				return usageError{text: "--to " + dir + " is the folder that is read", hint: "write to another folder, such as " +
+					filepath.Join(dir, "manifests")}
 			}
 		}
 	}
@@ -149,7 +163,8 @@ func showConverted(p Process, out output, o convert.Options, result *convert.Res
 		return out.view.JSON(r)
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "Converted %s (%s, by %s) to %s.\n%s.\n", diag.Count(len(r.Source.Files), "file"), r.Source.Format, r.Source.DetectedBy, o.Dir, r.Headline())
+	fmt.Fprintf(&b, "Converted %s (%s, by %s) to %s.\n%s.\n", diag.Count(len(r.Source.Files), "file"), r.Source.Format, r.Source.DetectedBy,
+		o.Dir, r.Headline())
 	if r.Since != nil {
 		b.WriteString(r.Since.Line() + ".\n")
 	}

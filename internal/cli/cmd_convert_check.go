@@ -52,7 +52,8 @@ Comments and links take one request per work item. They are counted only with --
 				}
 			}
 			if _, err := os.Stat(o.Mapping); err != nil {
-				return diag.WithHint(fmt.Errorf("%s: there is no mapping to check with", o.Mapping), "name the folder to which the export was converted")
+				return diag.WithHint(fmt.Errorf("%s: there is no mapping to check with", o.Mapping),
+					"name the folder to which the export was converted")
 			}
 			return runConvertCheck(c.Context, p, o, with, newConnectionOptions(c, p), newOutput(c, p))
 		},
@@ -123,7 +124,9 @@ func identifiers(objects []*resource.Object) []string {
 }
 
 // readBack reads objects of the service as manifests have them, and which kinds it does not have.
-func readBack(ctx context.Context, conn *connection, o exportOptions, out output) (objects []*resource.Object, unsupported []string, err error) {
+func readBack(ctx context.Context, conn *connection, o exportOptions, out output) (objects []*resource.Object, unsupported []string,
+	err error,
+) {
 	found, err := o.read(ctx, conn, nil, out)
 	if err != nil {
 		return nil, nil, err
@@ -136,7 +139,10 @@ func readBack(ctx context.Context, conn *connection, o exportOptions, out output
 	for _, f := range found.Files {
 		documents = append(documents, f.Data)
 	}
-	m, findings := manifest.Load(ctx, []string{"-"}, manifest.Options{Stdin: bytes.NewReader(bytes.Join(documents, []byte("---\n"))), Workspace: conn.workspace, AllowEmpty: true})
+	m, findings := manifest.Load(ctx, []string{"-"}, manifest.Options{
+		Stdin:     bytes.NewReader(bytes.Join(documents, []byte("---\n"))),
+		Workspace: conn.workspace, AllowEmpty: true,
+	})
 	if findings.HasErrors() {
 		return nil, nil, fmt.Errorf("read what the service has: %w", findings.Err())
 	}

@@ -36,11 +36,15 @@ attachment one more. They are exported only with --with.`,
 			&cli.StringFlag{Name: "to", Usage: "`DIR` to write to; it must not contain manifests yet"},
 			&cli.StringSliceFlag{Name: "project", Usage: "`PROJECTS` to export, by identifier, name or ID, separated by commas (default: all)"},
 			&cli.StringSliceFlag{Name: "only", Usage: "`SECTIONS` to export, such as work_items,pages (default: all)"},
-			&cli.StringSliceFlag{Name: "with", Usage: "also export these `SECTIONS`, which take one request per work item: " + strings.Join(export.Costly(), ", ")},
+			&cli.StringSliceFlag{Name: "with", Usage: "also export these `SECTIONS`, which take one request per work item: " +
+				strings.Join(export.Costly(), ", ")},
 			&cli.BoolFlag{Name: "force", Usage: "replace existing files"},
 		}, connectionFlags(), outputFlags()),
 		Action: withOutput(p, func(c *cli.Context, out output) error {
-			o := exportOptions{dir: c.String("to"), projects: splitList(c, "project"), only: splitList(c, "only"), with: splitList(c, "with"), force: c.Bool("force"), service: newConnectionOptions(c, p)}
+			o := exportOptions{
+				dir: c.String("to"), projects: splitList(c, "project"), only: splitList(c, "only"), with: splitList(c, "with"),
+				force: c.Bool("force"), service: newConnectionOptions(c, p),
+			}
 			if o.dir == "" {
 				return usageError{text: "--to DIR is required", hint: "planform export --to DIR"}
 			}
@@ -125,7 +129,8 @@ func runExport(ctx context.Context, o exportOptions, out output) error {
 		return err
 	}
 	if found.Denied {
-		return diag.WithHint(errDenied, "the list above says what is missing: use a credential that may read everything, or choose sections with --only")
+		return diag.WithHint(errDenied,
+			"the list above says what is missing: use a credential that may read everything, or choose sections with --only")
 	}
 	return nil
 }
@@ -171,7 +176,8 @@ func (o exportOptions) read(ctx context.Context, conn *connection, prior planner
 		return nil, diag.WithHint(errNoLists, "export needs the list of projects: use a credential that may read it")
 	}
 	return export.Read(ctx, conn.client, export.Options{
-		API: api, Workspace: conn.workspace, BaseURL: state.ServerURL(conn.baseURL), WebURL: conn.webURL(), Projects: o.projects, Only: o.only, With: o.with, Prior: prior, Observed: observed, Spool: o.spool,
+		API: api, Workspace: conn.workspace, BaseURL: state.ServerURL(conn.baseURL), WebURL: conn.webURL(), Projects: o.projects, Only: o.only,
+		With: o.with, Prior: prior, Observed: observed, Spool: o.spool,
 		Answered: progress.Read,
 		Expect: func(lists int, what string) {
 			const long = 60 // a minute of the usual quota

@@ -107,7 +107,8 @@ func getKindCommand(p Process, op read) *cli.Command {
 			positional = param
 			continue
 		}
-		flags = append(flags, &cli.StringFlag{Name: flagName(param), Usage: "`ID` of the " + strings.ReplaceAll(flagName(param), "-", " ") + identifierHint(param)})
+		flags = append(flags, &cli.StringFlag{Name: flagName(param), Usage: "`ID` of the " + strings.ReplaceAll(flagName(param), "-", " ") +
+			identifierHint(param)})
 		if derivable(op.Operation, param) {
 			usage = append(usage, "[--"+flagName(param)+" ID]")
 		} else {
@@ -183,7 +184,10 @@ func (o getOptions) arguments(c *cli.Context, positional string) error {
 		case value == "" && !derivable(o.operation, param):
 			return usageError{text: "planform get " + c.Command.Name + " needs " + required(param, positional), hint: c.Command.UsageText}
 		case value != "" && param != positional && identifierHint(param) == "" && !resource.IsID(value):
-			return usageError{text: "--" + flagName(param) + " " + value + " is not an ID", hint: "an ID has the form 8a234ec6-0000-4000-8000-000000000000"}
+			return usageError{
+				text: "--" + flagName(param) + " " + value + " is not an ID",
+				hint: "an ID has the form 8a234ec6-0000-4000-8000-000000000000",
+			}
 		}
 	}
 	return nil
@@ -293,7 +297,10 @@ func (c *connection) resolveParams(ctx context.Context, given map[string]string)
 	params["workspace_slug"] = c.workspace
 	if item := given["work_item_id"]; item != "" && !resource.IsID(item) {
 		find, _ := resource.MustLookup("work_item").Op(resource.Find, resource.Documented)
-		res, err := c.client.Do(ctx, apiclient.Request{Operation: find, Params: map[string]string{"workspace_slug": c.workspace, "identifier": item}})
+		res, err := c.client.Do(ctx, apiclient.Request{Operation: find, Params: map[string]string{
+			"workspace_slug": c.workspace,
+			"identifier":     item,
+		}})
 		if err != nil {
 			return nil, notFound(find, item, err)
 		}
@@ -375,7 +382,8 @@ func table(kind *resource.Kind, rows []resource.Row, names map[string]string, pr
 	var fields []*resource.Field
 	for i := range kind.Fields {
 		f := &kind.Fields[i]
-		if f.Rich() || f.Type == resource.JSON || slices.ContainsFunc(fields, func(g *resource.Field) bool { return g.APIName() == f.APIName() }) {
+		if f.Rich() || f.Type == resource.JSON ||
+			slices.ContainsFunc(fields, func(g *resource.Field) bool { return g.APIName() == f.APIName() }) {
 			continue
 		}
 		if slices.ContainsFunc(rows, func(r resource.Row) bool { v, _ := r.Shown(f); return text(v) != "" }) {

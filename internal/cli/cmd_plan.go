@@ -78,13 +78,30 @@ func planFlags() []cli.Flag {
 func shapingFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.BoolFlag{Name: "no-refresh", Usage: "trust the state file and do not re-read the objects in it"},
-		&cli.BoolFlag{Name: "refresh-all", Action: without("refresh-all", "no-refresh"), Usage: "also re-read data that needs one request per object (links, comments, relations), however many"},
-		&cli.StringSliceFlag{Name: "target", Usage: "plan only objects that match `ADDRESS`, such as work_item/web/checkout or cycle/web/*, and everything they need; can be repeated"},
+		&cli.BoolFlag{
+			Name: "refresh-all", Action: without("refresh-all", "no-refresh"),
+			Usage: "also re-read data that needs one request per object (links, comments, relations), however many",
+		},
+		&cli.StringSliceFlag{
+			Name:  "target",
+			Usage: "plan only objects that match `ADDRESS`, such as work_item/web/checkout or cycle/web/*, and everything they need; can be repeated",
+		},
 		&cli.StringSliceFlag{Name: "no-create", Usage: "create nothing of these `KINDS`, such as project,label; report missing ones"},
-		choice(cli.StringFlag{Name: "on-drift", Value: "overwrite", Usage: "`ACTION` for fields that somebody changed on the service since the last apply: overwrite, keep or fail"}, "overwrite", "keep", "fail"),
-		choice(cli.StringFlag{Name: "order", Value: "manifest", Usage: "`ORDER` of creation: manifest (work items are numbered in the order of the file; with API v2, sub-items later), exact (sub-items too; API v2 sets their parents afterwards) or any (faster where the service has no rate limit)"}, "manifest", "exact", "any"),
+		choice(cli.StringFlag{
+			Name: "on-drift", Value: "overwrite",
+			Usage: "`ACTION` for fields that somebody changed on the service since the last apply: overwrite, keep or fail",
+		}, "overwrite", "keep",
+			"fail"),
+		choice(cli.StringFlag{
+			Name: "order", Value: "manifest",
+			Usage: "`ORDER` of creation: manifest (work items are numbered in the order of the file; with API v2, sub-items later), exact " +
+				"(sub-items too; API v2 sets their parents afterwards) or any (faster where the service has no rate limit)",
+		}, "manifest", "exact", "any"),
 		&cli.BoolFlag{Name: "prune", Usage: "delete objects that planform created and that are no longer in the manifest"},
-		&cli.BoolFlag{Name: "delete-changed", Usage: "with --prune, delete also objects that others changed since the last apply, use, or have something in, such as comments"},
+		&cli.BoolFlag{
+			Name:  "delete-changed",
+			Usage: "with --prune, delete also objects that others changed since the last apply, use, or have something in, such as comments",
+		},
 		&cli.BoolFlag{Name: "adopt-by-name", Usage: "match existing work items by name"},
 	}
 }
@@ -109,8 +126,9 @@ type planOptions struct {
 func newPlanOptions(c *cli.Context, p Process) (o planOptions, err error) {
 	options := planfile.Options{
 		State: c.String("state"), API: c.String("api"), Targets: c.StringSlice("target"), NoCreate: splitList(c, "no-create"),
-		SkipRefresh: c.Bool("no-refresh"), RefreshAll: c.Bool("refresh-all"), AdoptByName: c.Bool("adopt-by-name"), Prune: c.Bool("prune"), DeleteChanged: c.Bool("delete-changed"),
-		OnDrift: c.String("on-drift"), Order: c.String("order"),
+		SkipRefresh: c.Bool("no-refresh"), RefreshAll: c.Bool("refresh-all"), AdoptByName: c.Bool("adopt-by-name"), Prune: c.Bool("prune"),
+		DeleteChanged: c.Bool("delete-changed"),
+		OnDrift:       c.String("on-drift"), Order: c.String("order"),
 	}
 	if options.DeleteChanged && !options.Prune {
 		return o, usageError{text: "--delete-changed says what --prune may delete", hint: "give --prune, too"}
@@ -272,7 +290,9 @@ func (o planOptions) prior(wanted *manifest.Manifest, conn *connection) (*state.
 }
 
 // plan reads with a progress line.
-func (c *connection) plan(ctx context.Context, in planner.Input, api string, grace provider.Grace, out output) (*planner.Plan, diag.List, error) {
+func (c *connection) plan(ctx context.Context, in planner.Input, api string, grace provider.Grace, out output) (*planner.Plan, diag.List,
+	error,
+) {
 	defer c.relay.read(out)()
 	var err error
 	if in.API, err = c.access(ctx, api, in.Observed); err != nil {
@@ -293,7 +313,9 @@ type stateReader interface {
 }
 
 // makePlan reads what the service holds and compares. path is where the state is.
-func makePlan(ctx context.Context, conn *connection, o planOptions, desired *manifest.Manifest, path string, prior stateReader, out output) (*planner.Plan, error) {
+func makePlan(ctx context.Context, conn *connection, o planOptions, desired *manifest.Manifest, path string, prior stateReader,
+	out output,
+) (*planner.Plan, error) {
 	plan, findings, err := findPlan(ctx, conn, o, desired, path, prior, out)
 	if err != nil {
 		return nil, err
@@ -306,7 +328,9 @@ func makePlan(ctx context.Context, conn *connection, o planOptions, desired *man
 }
 
 // findPlan is makePlan for who shows the findings. There is no plan if one of them is an error.
-func findPlan(ctx context.Context, conn *connection, o planOptions, desired *manifest.Manifest, path string, prior stateReader, out output) (*planner.Plan, diag.List, error) {
+func findPlan(ctx context.Context, conn *connection, o planOptions, desired *manifest.Manifest, path string, prior stateReader,
+	out output,
+) (*planner.Plan, diag.List, error) {
 	in := o.input
 	in.Now = time.Now()
 	in.Notices = conn.localize(desired)

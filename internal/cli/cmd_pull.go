@@ -42,8 +42,14 @@ people deleted or added are named. The state is left to the next apply.
 		Flags: slices.Concat(manifestFlags(), []cli.Flag{
 			maxErrorsFlag(),
 			&cli.BoolFlag{Name: "dry-run", Usage: "only show the difference that it would make to the files"},
-			&cli.BoolFlag{Name: "theirs", Usage: "take the service's value also where the manifest was changed, or where no state tells who changed it"},
-			&cli.BoolFlag{Name: "detailed-exitcode", Usage: "with --dry-run: exit with 2 if there is something to take, with 3 if not all of it can be taken"},
+			&cli.BoolFlag{
+				Name:  "theirs",
+				Usage: "take the service's value also where the manifest was changed, or where no state tells who changed it",
+			},
+			&cli.BoolFlag{
+				Name:  "detailed-exitcode",
+				Usage: "with --dry-run: exit with 2 if there is something to take, with 3 if not all of it can be taken",
+			},
 		}, slices.DeleteFunc(shapingFlags(), func(f cli.Flag) bool {
 			return !slices.Contains([]string{"refresh-all", "target", "adopt-by-name"}, f.Names()[0])
 		}), stateFlags(), connectionFlags(), outputFlags()),
@@ -123,7 +129,10 @@ func showPulled(result *pull.Result, notCompared []planner.NotCompared, o planOp
 		shown.Files = append(shown.Files, view.PulledFile{Name: f.Name, Before: f.Before, After: f.After, Values: f.Values})
 	}
 	for _, v := range result.Values {
-		shown.Values = append(shown.Values, view.PulledValue{Address: v.Object.Address, Path: v.Path, Position: v.Position, Before: v.Before, After: v.After})
+		shown.Values = append(shown.Values, view.PulledValue{
+			Address: v.Object.Address, Path: v.Path, Position: v.Position, Before: v.Before,
+			After: v.After,
+		})
 	}
 	for _, d := range result.Findings {
 		if d.Code == "conflict" || d.Code == "not-pulled" {
@@ -166,7 +175,8 @@ func replace(files []pull.File) error {
 	}
 	for i, f := range files {
 		if err := atomic.WriteFile(names[i], bytes.NewReader(f.After)); err != nil {
-			return diag.WithHint(err, fmt.Sprintf("%d of %s is written; planform pull takes the rest once this is put right", i, diag.Count(len(files), "file")))
+			return diag.WithHint(err, fmt.Sprintf("%d of %s is written; planform pull takes the rest once this is put right", i,
+				diag.Count(len(files), "file")))
 		}
 	}
 	return nil

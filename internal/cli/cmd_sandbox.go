@@ -25,13 +25,22 @@ func sandboxCommand(p Process) *cli.Command {
 		Flags: slices.Concat([]cli.Flag{
 			&cli.StringFlag{Name: "listen", Value: "127.0.0.1:0", Usage: "loopback `ADDRESS` to listen on; port 0 takes a free port"},
 			&cli.StringFlag{Name: "data", Value: filepath.Join(".planform", "sandbox.db"), Usage: "`FILE` with the data"},
-			choice(cli.StringFlag{Name: "answers", Value: "observed", Usage: "answer `HOW`: observed (as a real service does) or contract (as documented)"}, "observed", "contract"),
-			choice(cli.StringFlag{Name: "edition", Value: "full", Usage: "`EDITION` whose routes are offered: full, community or cloud (with API v2)"}, "full", "community", "cloud"),
+			choice(cli.StringFlag{
+				Name: "answers", Value: "observed",
+				Usage: "answer `HOW`: observed (as a real service does) or contract (as documented)",
+			}, "observed", "contract"),
+			choice(cli.StringFlag{
+				Name: "edition", Value: "full",
+				Usage: "`EDITION` whose routes are offered: full, community or cloud (with API v2)",
+			}, "full", "community", "cloud"),
 			number(cli.IntFlag{Name: "requests-per-minute", Usage: "rate limit: `NUMBER` of requests per minute and key (default: none)"}, 0),
 			&cli.BoolFlag{Name: "empty", Usage: "start with an empty workspace"},
 		}, outputFlags()),
 		Action: withOutput(p, func(c *cli.Context, out output) error {
-			o := sandbox.Options{Path: c.String("data"), Rate: c.Int("requests-per-minute"), Empty: c.Bool("empty"), Answers: sandbox.Observed, Edition: sandbox.Full}
+			o := sandbox.Options{
+				Path: c.String("data"), Rate: c.Int("requests-per-minute"), Empty: c.Bool("empty"), Answers: sandbox.Observed,
+				Edition: sandbox.Full,
+			}
 			if c.String("answers") == "contract" {
 				o.Answers = sandbox.Contract
 			}

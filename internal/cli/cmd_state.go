@@ -60,14 +60,20 @@ type stateOptions struct {
 	absent     bool
 }
 
-func stateSub(p Process, name, usage, args string, flags []cli.Flag, run func(context.Context, Process, stateOptions, output) error) *cli.Command {
+func stateSub(p Process, name, usage, args string, flags []cli.Flag, run func(context.Context, Process, stateOptions,
+	output) error,
+) *cli.Command {
 	return &cli.Command{
-		Name: name, Usage: usage, UsageText: "planform state " + name + " [-f FILE | --state FILE] [FLAGS] " + args, ArgsUsage: strings.Trim(args, "[]"),
+		Name: name, Usage: usage, UsageText: "planform state " + name + " [-f FILE | --state FILE] [FLAGS] " + args,
+		ArgsUsage: strings.Trim(args, "[]"),
 		Flags: slices.Concat(flags, manifestFlags(), []cli.Flag{
 			lockTimeoutFlag(),
 			&cli.BoolFlag{Name: "sandbox", Category: categoryService, Usage: "use the state of the sandbox"},
 			&cli.StringFlag{Name: "base-url", Category: categoryService, Usage: "base `URL` of the service (or PLANE_BASE_URL)"},
-			&cli.StringFlag{Name: "workspace", Category: categoryService, Usage: "`SLUG` of the workspace; overrides the manifest. Without either, PLANE_WORKSPACE_SLUG"},
+			&cli.StringFlag{
+				Name: "workspace", Category: categoryService,
+				Usage: "`SLUG` of the workspace; overrides the manifest. Without either, PLANE_WORKSPACE_SLUG",
+			},
 		}, stateFlags(), outputFlags()),
 		Action: func(c *cli.Context) error {
 			out := newOutput(c, p)
@@ -116,7 +122,10 @@ func newStateOptions(c *cli.Context, p Process, out output) (stateOptions, error
 	}
 	baseURL, workspace = cmp.Or(baseURL, p.Getenv("PLANE_BASE_URL")), cmp.Or(workspace, p.Getenv("PLANE_WORKSPACE_SLUG"))
 	if baseURL == "" || workspace == "" {
-		return o, usageError{text: "cannot tell which state file to use", hint: "give -f FILE and --base-url (or PLANE_BASE_URL), or --sandbox, or --state FILE with both"}
+		return o, usageError{
+			text: "cannot tell which state file to use",
+			hint: "give -f FILE and --base-url (or PLANE_BASE_URL), or --sandbox, or --state FILE with both",
+		}
 	}
 	o.open = state.Options{BaseURL: baseURL, Workspace: workspace, Command: "planform state " + c.Command.Name}
 	o.open.LockTimeout = c.Duration("lock-timeout")

@@ -105,7 +105,8 @@ func destination(m *manifest.Manifest, flag, environment string) (string, error)
 		return environment, nil
 	}
 	return "", usageError{
-		text: fmt.Sprintf("PLANE_WORKSPACE_SLUG is %s, and the manifest is for the workspace %s (%s)", environment, m.Workspace, m.WorkspacePosition),
+		text: fmt.Sprintf("PLANE_WORKSPACE_SLUG is %s, and the manifest is for the workspace %s (%s)", environment, m.Workspace,
+			m.WorkspacePosition),
 		hint: fmt.Sprintf("unset PLANE_WORKSPACE_SLUG, or give --workspace %s or --workspace %s", m.Workspace, environment),
 	}
 }
@@ -134,7 +135,10 @@ func connect(ctx context.Context, o connectionOptions, workspace string, out out
 	if o.noRetry {
 		config.Retries, config.MaxElapsed = -1, time.Second
 	}
-	conn := &connection{baseURL: o.baseURL, workspace: workspace, credential: o.credentialSource(), relay: relay, close: func() error { return nil }}
+	conn := &connection{
+		baseURL: o.baseURL, workspace: workspace, credential: o.credentialSource(), relay: relay,
+		close: func() error { return nil },
+	}
 	if o.sandbox {
 		answers := sandbox.Observed
 		if o.api == "documented" {
@@ -220,7 +224,8 @@ func isSlug(r rune) bool {
 func (o connectionOptions) configure(config *apiclient.Config) error {
 	switch {
 	case o.baseURL == "":
-		return usageError{text: "no base URL", hint: o.mistaken("set PLANE_BASE_URL or give --base-url; --sandbox needs none", "PLANE_BASE_URL", "PLANE_URL", "PLANE_API_URL", "PLANE_HOST", "PLANE_ADDR")}
+		return usageError{text: "no base URL", hint: o.mistaken("set PLANE_BASE_URL or give --base-url; --sandbox needs none", "PLANE_BASE_URL",
+			"PLANE_URL", "PLANE_API_URL", "PLANE_HOST", "PLANE_ADDR")}
 	case o.baseURL == cloudWeb, strings.HasPrefix(o.baseURL, cloudWeb+"/"):
 		return usageError{text: cloudWeb + " is the web app", hint: "its API has the base URL " + cloudAPI}
 	case config.Workspace == "" && !o.workspaceOptional:
@@ -258,13 +263,15 @@ func (o connectionOptions) credential() (apiclient.Credential, error) {
 	}
 	switch {
 	case key != "" && token != "":
-		return apiclient.Credential{}, diag.WithHint(fmt.Errorf("%w can be chosen: PLANE_API_KEY and PLANE_ACCESS_TOKEN are both set", errCredentials), "unset one of them")
+		return apiclient.Credential{}, diag.WithHint(fmt.Errorf("%w can be chosen: PLANE_API_KEY and PLANE_ACCESS_TOKEN are both set",
+			errCredentials), "unset one of them")
 	case key != "":
 		return apiclient.APIKey(key), nil
 	case token != "":
 		return apiclient.Bearer(token), nil
 	default:
-		return apiclient.Credential{}, diag.WithHint(fmt.Errorf("%w is given", errCredentials), o.mistaken(how, "PLANE_API_KEY", "PLANE_API_TOKEN", "PLANE_TOKEN", "PLANE_KEY"))
+		return apiclient.Credential{}, diag.WithHint(fmt.Errorf("%w is given", errCredentials),
+			o.mistaken(how, "PLANE_API_KEY", "PLANE_API_TOKEN", "PLANE_TOKEN", "PLANE_KEY"))
 	}
 }
 

@@ -41,7 +41,8 @@ func (l deleteLimits) check(p Process, plan *planner.Plan) error {
 	case why != "":
 		return diag.WithHint(fmt.Errorf("%s; nothing was done", why), fmt.Sprintf("if this is intended, give --max-deletes %d", n))
 	case !l.yes && !p.Streams.InTTY:
-		return usageError{text: fmt.Sprintf("the plan deletes %s, and there is no terminal to ask on; nothing was done", diag.Count(n, "object")), hint: "--yes deletes without asking"}
+		return usageError{text: fmt.Sprintf("the plan deletes %s, and there is no terminal to ask on; nothing was done",
+			diag.Count(n, "object")), hint: "--yes deletes without asking"}
 	}
 	return nil
 }
@@ -62,7 +63,10 @@ func (l deleteLimits) announce(plan *planner.Plan, saved string) (notices diag.L
 	if l.yes && flags == "--yes" {
 		return nil
 	}
-	d := diag.Diagnostic{Severity: diag.Note, Code: "apply-needs", Summary: fmt.Sprintf("planform %s needs %s where there is no terminal to ask on, to delete %s", apply, flags, diag.Count(n, "object"))}
+	d := diag.Diagnostic{
+		Severity: diag.Note, Code: "apply-needs",
+		Summary: fmt.Sprintf("planform %s needs %s where there is no terminal to ask on, to delete %s", apply, flags, diag.Count(n, "object")),
+	}
 	if l.tooMany(plan) != "" {
 		d.Hint = l.tooMany(plan) + "; a plan that was saved with --out and reviewed needs --yes only"
 	}

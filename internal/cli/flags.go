@@ -25,14 +25,39 @@ const (
 // connectionFlags are those of every command that talks to a service.
 func connectionFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.BoolFlag{Name: "sandbox", Category: categoryService, Action: sandboxAlone, Usage: "use a local look-alike of the service, with its data in .planform/, instead of a real one"},
-		&cli.StringFlag{Name: "base-url", Category: categoryService, Usage: "base `URL` of the service, such as https://api.plane.so (or PLANE_BASE_URL)"},
-		&cli.StringFlag{Name: "workspace", Category: categoryService, Usage: "`SLUG` of the workspace; overrides the manifest. Without either, PLANE_WORKSPACE_SLUG"},
-		&cli.StringFlag{Name: "api-key-file", Category: categoryService, Usage: "`FILE` with the API key (or PLANE_API_KEY or PLANE_ACCESS_TOKEN)"},
-		choice(cli.StringFlag{Name: "api", Category: categoryService, Value: "auto", Usage: "`API` to use: v2 (up to 50 objects a request), v1, documented (20 public operations), or auto, the widest that is there"}, "auto", "v2", "v1", "documented"),
-		&cli.StringFlag{Name: "rate", Category: categoryService, Action: checkRate, Usage: "maximum request `RATE`, such as 50/m; the service's own limit is respected in any case"},
-		&cli.DurationFlag{Name: "timeout", Category: categoryService, Value: time.Minute, Action: checkTimeout, Usage: "`TIME` limit of one request"},
-		&cli.BoolFlag{Name: "insecure-http", Category: categoryService, Usage: "allow plain http to another machine, although it shows the credential to the network"},
+		&cli.BoolFlag{
+			Name: "sandbox", Category: categoryService, Action: sandboxAlone,
+			Usage: "use a local look-alike of the service, with its data in .planform/, instead of a real one",
+		},
+		&cli.StringFlag{
+			Name: "base-url", Category: categoryService,
+			Usage: "base `URL` of the service, such as https://api.plane.so (or PLANE_BASE_URL)",
+		},
+		&cli.StringFlag{
+			Name: "workspace", Category: categoryService,
+			Usage: "`SLUG` of the workspace; overrides the manifest. Without either, PLANE_WORKSPACE_SLUG",
+		},
+		&cli.StringFlag{
+			Name: "api-key-file", Category: categoryService,
+			Usage: "`FILE` with the API key (or PLANE_API_KEY or PLANE_ACCESS_TOKEN)",
+		},
+		choice(cli.StringFlag{
+			Name: "api", Category: categoryService, Value: "auto",
+			Usage: "`API` to use: v2 (up to 50 objects a request), v1, documented (20 public operations), or auto, the widest that is there",
+		},
+			"auto", "v2", "v1", "documented"),
+		&cli.StringFlag{
+			Name: "rate", Category: categoryService, Action: checkRate,
+			Usage: "maximum request `RATE`, such as 50/m; the service's own limit is respected in any case",
+		},
+		&cli.DurationFlag{
+			Name: "timeout", Category: categoryService, Value: time.Minute, Action: checkTimeout,
+			Usage: "`TIME` limit of one request",
+		},
+		&cli.BoolFlag{
+			Name: "insecure-http", Category: categoryService,
+			Usage: "allow plain http to another machine, although it shows the credential to the network",
+		},
 	}
 }
 
@@ -42,11 +67,24 @@ func outputFlags(formats ...string) []cli.Flag {
 		formats = []string{"text", "json"}
 	}
 	return []cli.Flag{
-		choice(cli.StringFlag{Name: "output", Aliases: []string{"o"}, Category: categoryOutput, Value: "text", Usage: "`FORMAT` of the result, and of errors: " + strings.Join(formats[:len(formats)-1], ", ") + " or " + formats[len(formats)-1]}, formats...),
-		choice(cli.StringFlag{Name: "color", Category: categoryOutput, Value: "auto", Usage: "colours: `WHEN` is auto, always or never (or NO_COLOR, FORCE_COLOR)"}, "auto", "always", "never"),
+		choice(cli.StringFlag{
+			Name: "output", Aliases: []string{"o"}, Category: categoryOutput, Value: "text",
+			Usage: "`FORMAT` of the result, and of errors: " + strings.Join(formats[:len(formats)-1], ", ") + " or " + formats[len(formats)-1],
+		},
+			formats...),
+		choice(cli.StringFlag{
+			Name: "color", Category: categoryOutput, Value: "auto",
+			Usage: "colours: `WHEN` is auto, always or never (or NO_COLOR, FORCE_COLOR)",
+		}, "auto", "always", "never"),
 		&cli.BoolFlag{Name: "no-color", Category: categoryOutput, Usage: "the same as --color never"},
-		&cli.BoolFlag{Name: "no-pager", Category: categoryOutput, Usage: "write to the terminal what is longer than it, not to a pager (PLANFORM_PAGER, PAGER or less)"},
-		&cli.StringFlag{Name: "log-level", Category: categoryOutput, Value: "warn", Action: checkLogLevel, Usage: "log `LEVEL` on standard error: debug, info, warn or error"},
+		&cli.BoolFlag{
+			Name: "no-pager", Category: categoryOutput,
+			Usage: "write to the terminal what is longer than it, not to a pager (PLANFORM_PAGER, PAGER or less)",
+		},
+		&cli.StringFlag{
+			Name: "log-level", Category: categoryOutput, Value: "warn", Action: checkLogLevel,
+			Usage: "log `LEVEL` on standard error: debug, info, warn or error",
+		},
 		choice(cli.StringFlag{Name: "log-format", Category: categoryOutput, Value: "text", Usage: "log `FORMAT`: text or json"}, "text", "json"),
 	}
 }
@@ -54,8 +92,15 @@ func outputFlags(formats ...string) []cli.Flag {
 // extentFlags are those of commands that show plans.
 func extentFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.BoolFlag{Name: "full", Category: categoryOutput, Usage: "show every step and whole texts, instead of equal changes as one, the first 100 entries of each action and the first lines of texts"},
-		&cli.BoolFlag{Name: "summary", Category: categoryOutput, Action: without("summary", "full"), Usage: "show only how many steps of each kind there are"},
+		&cli.BoolFlag{
+			Name: "full", Category: categoryOutput,
+			Usage: "show every step and whole texts, instead of equal changes as one, the first 100 entries of each action and the first lines " +
+				"of texts",
+		},
+		&cli.BoolFlag{
+			Name: "summary", Category: categoryOutput, Action: without("summary", "full"),
+			Usage: "show only how many steps of each kind there are",
+		},
 	}
 }
 
@@ -153,7 +198,11 @@ func checkLogLevel(_ *cli.Context, level string) error {
 
 // manifestFlag names what to read.
 func manifestFlag() cli.Flag {
-	return &cli.StringSliceFlag{Name: "file", Aliases: []string{"f"}, Usage: "manifest `FILE`, a folder (its *.yaml and *.yml), or - for standard input; can be repeated (default: workspace.yaml in this folder)"}
+	return &cli.StringSliceFlag{
+		Name: "file", Aliases: []string{"f"},
+		Usage: "manifest `FILE`, a folder (its *.yaml and *.yml), or - for standard input; can be repeated (default: workspace.yaml in this " +
+			"folder)",
+	}
 }
 
 // manifestFlags say what to read, and with which values.
@@ -161,7 +210,10 @@ func manifestFlags() []cli.Flag {
 	return []cli.Flag{
 		manifestFlag(),
 		&cli.StringSliceFlag{Name: "var", Usage: "`NAME=VALUE` of a variable that a manifest declares under vars:; can be repeated"},
-		&cli.StringSliceFlag{Name: "var-file", Usage: "YAML `FILE` with a line NAME: VALUE for each of such variables; --var goes before it; can be repeated"},
+		&cli.StringSliceFlag{
+			Name:  "var-file",
+			Usage: "YAML `FILE` with a line NAME: VALUE for each of such variables; --var goes before it; can be repeated",
+		},
 	}
 }
 
@@ -208,7 +260,10 @@ func (p Process) reading(c *cli.Context) (manifest.Options, error) {
 
 // maxErrorsFlag limits how many findings are shown.
 func maxErrorsFlag() cli.Flag {
-	return number(cli.IntFlag{Name: "max-errors", Value: diag.MaxShown, Usage: "show at most this `NUMBER` of errors, and say how many more there are"}, 1)
+	return number(cli.IntFlag{
+		Name: "max-errors", Value: diag.MaxShown,
+		Usage: "show at most this `NUMBER` of errors, and say how many more there are",
+	}, 1)
 }
 
 // stateFlags say where the state is.

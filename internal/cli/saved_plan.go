@@ -41,12 +41,16 @@ func readPlan(c *cli.Context) (*savedPlan, error) {
 		return nil, usageError{text: "a PLAN is required", hint: c.Command.UsageText + ", where PLAN is a file of planform plan --out"}
 	}
 	if ext := strings.ToLower(filepath.Ext(name)); ext == ".yaml" || ext == ".yml" {
-		return nil, usageError{text: name + " is not a plan; a manifest needs -f", hint: "planform " + strings.Replace(c.Command.Name, "show", "plan", 1) + " -f " + name}
+		return nil, usageError{text: name + " is not a plan; a manifest needs -f", hint: "planform " + strings.Replace(c.Command.Name, "show",
+			"plan", 1) + " -f " + name}
 	}
 	text, err := readAtMost(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && c.IsSet("file"):
-		return nil, usageError{text: "unexpected argument " + name + ", which is no saved plan", hint: "every manifest needs its own -f: -f FILE -f FILE"}
+		return nil, usageError{
+			text: "unexpected argument " + name + ", which is no saved plan",
+			hint: "every manifest needs its own -f: -f FILE -f FILE",
+		}
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, diag.WithHint(fmt.Errorf("there is no plan %s", name), "planform plan -f FILE --out "+name+" writes one")
 	case err != nil:
@@ -99,13 +103,15 @@ func (s *savedPlan) own(c *cli.Context, p Process) (o planOptions, err error) {
 		if name := f.Names()[0]; c.IsSet(name) {
 			return o, usageError{
 				text: fmt.Sprintf("--%s cannot be combined with the plan %s", name, s.name),
-				hint: "the plan says itself what it was made with; planform show " + s.name + " shows it. With -f beside it, it has to be of exactly these files and flags",
+				hint: "the plan says itself what it was made with; planform show " + s.name +
+					" shows it. With -f beside it, it has to be of exactly these files and flags",
 			}
 		}
 	}
 	for _, name := range s.Options.Files {
 		if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) {
-			return o, diag.WithHint(fmt.Errorf("the plan %s was made from %s, which is not there", s.name, name), "run apply in the folder in which the plan was made")
+			return o, diag.WithHint(fmt.Errorf("the plan %s was made from %s, which is not there", s.name, name),
+				"run apply in the folder in which the plan was made")
 		}
 	}
 	options := s.Options
@@ -151,7 +157,8 @@ func (s *savedPlan) check(now *planfile.Document, file *state.File, out output) 
 	}
 	if found := s.Stale(now, earlier); len(found) > 0 {
 		out.view.Diagnostics(found)
-		return diag.WithHint(errStale, fmt.Sprintf("make a new plan and review it: planform plan %s --out %s", strings.Join(s.flags(), " "), s.name))
+		return diag.WithHint(errStale, fmt.Sprintf("make a new plan and review it: planform plan %s --out %s", strings.Join(s.flags(), " "),
+			s.name))
 	}
 	if earlier != nil {
 		out.view.Notef("an earlier run of this plan began at %s; of %s, %d are left",
@@ -230,7 +237,8 @@ func checkExpected(c *cli.Context, hash string) error {
 	case hash == "":
 		return nil // there is no plan yet
 	default:
-		return diag.WithHint(fmt.Errorf("the plan has the hash %s, not %s as expected; nothing was done", hash, want), "review the new plan, and expect its hash")
+		return diag.WithHint(fmt.Errorf("the plan has the hash %s, not %s as expected; nothing was done", hash, want),
+			"review the new plan, and expect its hash")
 	}
 }
 
@@ -259,7 +267,10 @@ func (o planOptions) checkOut(desired *manifest.Manifest) error {
 	}
 	for _, name := range desired.Files {
 		if readOnce(name) {
-			return usageError{text: "--out needs manifests that apply can read again, and standard input is read once", hint: "write the manifest to a file"}
+			return usageError{
+				text: "--out needs manifests that apply can read again, and standard input is read once",
+				hint: "write the manifest to a file",
+			}
 		}
 		if filepath.Clean(name) == filepath.Clean(o.out) {
 			return usageError{text: "--out " + o.out + " is a manifest of this plan", hint: "--out plan.json"}

@@ -288,7 +288,8 @@ func guessNames(f *mapping.File, issues []*Issue) {
 		switch mapping.Fold(name) {
 		case "epic", "épica":
 			f.Add("types", name, []mapping.Pair{{Key: "name", Value: name}, {Key: "is_epic", Value: true}}, guessed)
-		case "sub-task", "subtask", "subtarea", "unteraufgabe", "sous-tâche", "subtarefa", "подзадача", "podzadanie", "子任务", "サブタスク":
+		case "sub-task", "subtask", "subtarea", "unteraufgabe", "sous-tâche", "subtarefa", "подзадача", "podzadanie", "子任务",
+			"サブタスク":
 			f.Add("types", name, "Task", guessed)
 		default:
 			f.Add("types", name, name, guessed)

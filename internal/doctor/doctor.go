@@ -224,7 +224,8 @@ func (e *examination) checkService(ctx context.Context, op *resource.Operation) 
 	e.failure = err
 	summary, hint, reached := checkReached(e.BaseURL, err)
 	if err == nil && op.Verb == resource.Self && resp.Row.ID() == "" {
-		summary, hint, reached = e.BaseURL+" answers, but not as the API: it does not say whom the credential belongs to", baseURLHint(e.BaseURL), false
+		summary, hint, reached = e.BaseURL+" answers, but not as the API: it does not say whom the credential belongs to",
+			baseURLHint(e.BaseURL), false
 	}
 	if !reached {
 		e.add("service", Problem, summary, hint)
@@ -233,11 +234,15 @@ func (e *examination) checkService(ctx context.Context, op *resource.Operation) 
 	}
 	e.add("service", OK, e.BaseURL+" answers", "")
 	if u, err := url.Parse(e.BaseURL); err == nil && u.Scheme == "http" && !baseurl.Loopback(u.Hostname()) {
-		e.Checks[len(e.Checks)-1] = Check{"service", Warning, e.BaseURL + " answers, and the credential goes there unencrypted", "use https, if the service offers it"}
+		e.Checks[len(e.Checks)-1] = Check{
+			"service", Warning, e.BaseURL + " answers, and the credential goes there unencrypted",
+			"use https, if the service offers it",
+		}
 	}
 	failed, _ := errors.AsType[*apiclient.Error](err)
 	if failed != nil && failed.Credential() {
-		summary, hint := "the "+e.in.Credential+" is not accepted: "+refusalText(failed), "it may be mistyped, expired or revoked: make a new one in the service's settings"
+		summary, hint := "the "+e.in.Credential+" is not accepted: "+refusalText(failed),
+			"it may be mistyped, expired or revoked: make a new one in the service's settings"
 		if failed.Status == 401 && strings.HasPrefix(e.in.Credential, "access token") {
 			hint = "some editions take API keys only: set PLANE_API_KEY instead"
 		}
@@ -290,7 +295,8 @@ func (e *examination) readList(ctx context.Context, op *resource.Operation) (*ap
 	}
 	f := listResult{err: err}
 	switch {
-	case resource.MustLookup(op.Kind).Single && (err == nil || errors.Is(err, apiclient.ErrNotFound) && !errors.Is(err, apiclient.ErrUnsupported)):
+	case resource.MustLookup(op.Kind).Single && (err == nil || errors.Is(err, apiclient.ErrNotFound) &&
+		!errors.Is(err, apiclient.ErrUnsupported)):
 		f.err = nil // the project may have none
 	case err == nil && op.Verb == resource.List:
 		if _, ok := resp.Row["results"].([]any); resp.Row != nil && !ok {

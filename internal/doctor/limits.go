@@ -21,14 +21,17 @@ func (e *examination) checkRateLimit() {
 	}
 	switch {
 	case e.limited != nil:
-		e.add("rate limit", Warning, "it is used up"+waitText(e.limited)+"; the remaining checks were skipped", "run planform doctor again after that; other programs may be using the same credential")
+		e.add("rate limit", Warning, "it is used up"+waitText(e.limited)+"; the remaining checks were skipped",
+			"run planform doctor again after that; other programs may be using the same credential")
 	case e.remaining < 0 && len(e.lists) > 0:
 		e.add("rate limit", OK, "the service announces none", "")
 	case e.remaining < 0:
 	case e.remaining == 0:
-		e.add("rate limit", Warning, "no requests are left"+when+"; the remaining checks were skipped", "run planform doctor again after that; other programs may be using the same credential")
+		e.add("rate limit", Warning, "no requests are left"+when+"; the remaining checks were skipped",
+			"run planform doctor again after that; other programs may be using the same credential")
 	case e.remaining < few:
-		e.add("rate limit", Warning, diag.Count(e.remaining, "request")+" left"+when, "runs will have to wait; other programs may be using the same credential")
+		e.add("rate limit", Warning, diag.Count(e.remaining, "request")+" left"+when,
+			"runs will have to wait; other programs may be using the same credential")
 	default:
 		e.add("rate limit", OK, diag.Count(e.remaining, "request")+" left"+when, "")
 	}
@@ -49,6 +52,7 @@ func (e *examination) checkClock() {
 	case ahead <= maxClockSkew:
 		e.add("clock", OK, fmt.Sprintf("this machine's clock is %s %s the service's", ahead, way), "")
 	default:
-		e.add("clock", Warning, fmt.Sprintf("this machine's clock is %s %s the service's", ahead, way), "set it, best with NTP: certificates and the times in state and log depend on it")
+		e.add("clock", Warning, fmt.Sprintf("this machine's clock is %s %s the service's", ahead, way),
+			"set it, best with NTP: certificates and the times in state and log depend on it")
 	}
 }

@@ -23,7 +23,8 @@ func (e *examination) checkState() {
 		return
 	}
 	if err := writable(filepath.Dir(e.in.StatePath)); err != nil {
-		e.add("state", Problem, e.in.StatePath+" cannot be written: "+err.Error(), "make the folder writable, or choose another place with --state")
+		e.add("state", Problem, e.in.StatePath+" cannot be written: "+err.Error(),
+			"make the folder writable, or choose another place with --state")
 		return
 	}
 	known, err := state.Read(e.in.StatePath, state.Options{BaseURL: e.BaseURL, Workspace: e.Workspace})
@@ -38,7 +39,8 @@ func (e *examination) checkState() {
 	case !known.Exists:
 		e.add("state", OK, e.in.StatePath+" does not exist yet: the first apply creates it", "")
 	default:
-		e.add("state", OK, fmt.Sprintf("%s has %s, serial %d, lineage %s", e.in.StatePath, diag.Count(len(known.Prior()), "record"), known.Serial, known.Lineage), "")
+		e.add("state", OK, fmt.Sprintf("%s has %s, serial %d, lineage %s", e.in.StatePath, diag.Count(len(known.Prior()), "record"),
+			known.Serial, known.Lineage), "")
 	}
 	if dir, yes := state.WritableByOthers(e.in.StatePath); yes {
 		e.add("state", Warning, "other users can change the files in "+dir, "chmod go-w "+dir)
@@ -92,7 +94,8 @@ func (e *examination) checkManifest() {
 	case len(e.in.Manifests) == 0:
 		return
 	case e.in.Errors > 0:
-		e.add("manifest", Problem, diag.Count(e.in.Errors, "error")+" in "+strings.Join(e.in.Manifests, ", "), "run planform validate to see the errors")
+		e.add("manifest", Problem, diag.Count(e.in.Errors, "error")+" in "+strings.Join(e.in.Manifests, ", "),
+			"run planform validate to see the errors")
 		return
 	}
 	e.Checks = append(e.Checks, e.notMember...)
@@ -103,13 +106,15 @@ func (e *examination) checkManifest() {
 	}
 	for _, kind := range slices.Sorted(maps.Keys(lacks)) {
 		at := lacks[kind]
-		e.add("manifest", Problem, fmt.Sprintf("it uses %s in %s, first at %s; this edition does not support them", plural(kind), diag.Count(len(at), "place"), at[0]),
+		e.add("manifest", Problem, fmt.Sprintf("it uses %s in %s, first at %s; this edition does not support them", plural(kind),
+			diag.Count(len(at), "place"), at[0]),
 			"remove them, use another edition, or give --allow-unsupported")
 	}
 	for _, kind := range slices.Sorted(maps.Keys(denied)) {
 		at := denied[kind]
 		op, _ := resource.MustLookup(kind).Op(resource.List, e.in.API)
-		e.deny("manifest", fmt.Sprintf("it uses %s in %s, first at %s; the credential may not read them", plural(kind), diag.Count(len(at), "place"), at[0]),
+		e.deny("manifest", fmt.Sprintf("it uses %s in %s, first at %s; the credential may not read them", plural(kind),
+			diag.Count(len(at), "place"), at[0]),
 			e.permissionHint(op.Scope))
 	}
 	if len(lacks)+len(denied)+len(e.notMember) == 0 {

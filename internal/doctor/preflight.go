@@ -146,7 +146,8 @@ func (e *examination) notMemberOf(projects []resource.Row, wanted []*resource.Ob
 				continue
 			}
 			list = append(list, Check{
-				"manifest", Problem, fmt.Sprintf("%s is not a member of the project %s (%s), and so cannot read its contents", e.user(), identifier, o.Position),
+				"manifest", Problem, fmt.Sprintf("%s is not a member of the project %s (%s), and so cannot read its contents", e.user(), identifier,
+					o.Position),
 				"have an admin of the project add " + e.user() + ", or give the API key of a member",
 			})
 		}

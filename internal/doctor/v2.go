@@ -167,7 +167,8 @@ func (e *examination) reportCost() {
 		apis = apis[:1]
 	}
 	wanted := slices.DeleteFunc(slices.Clone(e.in.Desired), func(o *resource.Object) bool {
-		return o.ID != "" || o.NoCreate || o.Identifier != "" && o.Kind.Numbered() || e.created[o.Address] || slices.Contains(o.Kind.Predefined, o.Name())
+		return o.ID != "" || o.NoCreate || o.Identifier != "" && o.Kind.Numbered() || e.created[o.Address] ||
+			slices.Contains(o.Kind.Predefined, o.Name())
 	})
 	if len(wanted) == 0 {
 		return

@@ -140,7 +140,9 @@ func (e *examination) checkSampleProject() {
 	}
 	identifier, _ := f.row["identifier"].(string)
 	if e.params[param] == "" {
-		e.add("project", Problem, fmt.Sprintf("the service gives the project %s the ID %.60q, which is no UUID: project-level checks were skipped", identifier, f.row.ID()), hint)
+		e.add("project", Problem,
+			fmt.Sprintf("the service gives the project %s the ID %.60q, which is no UUID: project-level checks were skipped", identifier,
+				f.row.ID()), hint)
 		return
 	}
 	var lists []string

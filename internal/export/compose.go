@@ -38,8 +38,9 @@ func compose(found *content, o Options) (*Export, error) {
 	checker := schema.New()
 	c := &composer{
 		found: found, out: &Export{Counts: []Count{}, Skipped: []Count{}, Omitted: []Omission{}},
-		workspace: o.Workspace, baseURL: o.BaseURL, pages: NewPages(o.WebURL, o.Workspace), checker: checker, memberships: map[resource.Address]*planner.Record{},
-		declared: map[edge]bool{}, walked: map[step]bool{}, broken: map[step]bool{},
+		workspace: o.Workspace, baseURL: o.BaseURL, pages: NewPages(o.WebURL, o.Workspace), checker: checker,
+		memberships: map[resource.Address]*planner.Record{},
+		declared:    map[edge]bool{}, walked: map[step]bool{}, broken: map[step]bool{},
 	}
 	c.pages.addAll(found.root, o)
 	c.compose()

@@ -195,7 +195,10 @@ func (e *Export) reportUnmanaged() {
 		}
 	}
 	if len(beyond) > 0 {
-		e.findings.Add(diag.Diagnostic{Severity: diag.Note, Code: "not-looked-for", Summary: "not exported, since manifests do not support them: " + strings.Join(beyond, "; ")})
+		e.findings.Add(diag.Diagnostic{
+			Severity: diag.Note, Code: "not-looked-for",
+			Summary: "not exported, since manifests do not support them: " + strings.Join(beyond, "; "),
+		})
 	}
 }
 

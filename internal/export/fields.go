@@ -397,8 +397,10 @@ func breakLines(html string) string {
 }
 
 //nolint:gochecknoglobals // a constant table
-var blockEnds = strings.NewReplacer("</p>", "</p>\n", "</li>", "</li>\n", "<ul>", "<ul>\n", "<ol>", "<ol>\n", "</ul>", "</ul>\n", "</ol>", "</ol>\n",
-	"</h1>", "</h1>\n", "</h2>", "</h2>\n", "</h3>", "</h3>\n", "</h4>", "</h4>\n", "</table>", "</table>\n", "</tr>", "</tr>\n", "</pre>", "</pre>\n",
+var blockEnds = strings.NewReplacer("</p>", "</p>\n", "</li>", "</li>\n", "<ul>", "<ul>\n", "<ol>", "<ol>\n", "</ul>", "</ul>\n", "</ol>",
+	"</ol>\n",
+	"</h1>", "</h1>\n", "</h2>", "</h2>\n", "</h3>", "</h3>\n", "</h4>", "</h4>\n", "</table>", "</table>\n", "</tr>", "</tr>\n", "</pre>",
+	"</pre>\n",
 	"</blockquote>", "</blockquote>\n", "</div>", "</div>\n")
 
 // dropWrongDates leaves out a date that precedes the one that it must not precede.

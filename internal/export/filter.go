@@ -82,7 +82,10 @@ func isSection(k *resource.Kind) bool { return k.Membership == nil }
 // unknownWord returns an error for the first word that means no readable kind of a sort.
 func unknownWord(flag string, words []string, accepts func(*resource.Kind) bool) error {
 	for _, word := range words {
-		if !slices.ContainsFunc(resource.Kinds(), func(k *resource.Kind) bool { return readable(k) && accepts(k) && matches([]string{word}, k) }) {
+		if !slices.ContainsFunc(resource.Kinds(), func(k *resource.Kind) bool {
+			return readable(k) && accepts(k) &&
+				matches([]string{word}, k)
+		}) {
 			return &UnknownWordError{flag, word, sections(accepts)}
 		}
 	}
@@ -196,7 +199,8 @@ func findProject(projects []*object, name string) (*object, error) {
 	case len(found) > 1:
 		return nil, diag.WithHint(fmt.Errorf("%d projects are called %s", len(found), name), "give the identifier of the right one")
 	case found[0].archived():
-		return nil, diag.WithHint(fmt.Errorf("the project %s is archived, and the service does not show its contents", name), "restore it on the service first")
+		return nil, diag.WithHint(fmt.Errorf("the project %s is archived, and the service does not show its contents", name),
+			"restore it on the service first")
 	}
 	return found[0], nil
 }

@@ -169,7 +169,8 @@ func sortSiblings(k *resource.Kind, list []*object) {
 		return -toFloat(t.row["sort_order"]) // the service puts each new one, such as a cycle, before the others
 	}
 	slices.SortFunc(list, func(a, b *object) int {
-		return cmp.Or(cmp.Compare(a.row.Number(), b.row.Number()), cmp.Compare(at(a), at(b)), strings.Compare(a.row.Text("created_at"), b.row.Text("created_at")), compareNatural(a, b), compareAge(a, b))
+		return cmp.Or(cmp.Compare(a.row.Number(), b.row.Number()), cmp.Compare(at(a), at(b)), strings.Compare(a.row.Text("created_at"),
+			b.row.Text("created_at")), compareNatural(a, b), compareAge(a, b))
 	})
 	if place == nil || place.Ordinal || k.Numbered() {
 		return

@@ -81,7 +81,10 @@ func whyUnlisted(f *resource.Field) string {
 // hasDefault reports whether an object would take the field from its parent or from what is in it: the manifest must then
 // say that it is empty.
 func (ob *object) hasDefault(f *resource.Field) bool {
-	if slices.ContainsFunc(resource.Children(ob.kind.Name), func(k *resource.Kind) bool { return k.UsedIn == f.Name && len(ob.exports(k)) > 0 }) {
+	if slices.ContainsFunc(resource.Children(ob.kind.Name), func(k *resource.Kind) bool {
+		return k.UsedIn == f.Name &&
+			len(ob.exports(k)) > 0
+	}) {
 		return true
 	}
 	if f.ParentDefault == "" || ob.parent.kind == nil {
@@ -205,7 +208,8 @@ func (ob *object) candidateNames() []string {
 	}
 	if !ob.kind.AdoptOnRequestOnly {
 		for _, f := range ob.kind.NaturalFields() {
-			if text := strings.TrimSpace(ob.text(f.Name)); text != "" && !resource.IsID(text) && text != resource.Me && manifest.CheckText(f, text) == "" {
+			if text := strings.TrimSpace(ob.text(f.Name)); text != "" && !resource.IsID(text) && text != resource.Me &&
+				manifest.CheckText(f, text) == "" {
 				texts = append(texts, text)
 			}
 		}

@@ -117,7 +117,10 @@ func (r *reader) objects(l *list) ([]*object, error) {
 		if id := row.ID(); !resource.IsID(id) {
 			return nil, fmt.Errorf("the service lists %s with the ID %.60q, which is no UUID: nothing was written", diag.A(l.kind.Noun()), id)
 		}
-		t := &object{kind: l.kind, row: l.kind.InZone(row, l.parent.zone()), parent: l.parent, exported: r.kinds.exported[l.kind], members: map[*resource.Field][]string{}}
+		t := &object{
+			kind: l.kind, row: l.kind.InZone(row, l.parent.zone()), parent: l.parent, exported: r.kinds.exported[l.kind],
+			members: map[*resource.Field][]string{},
+		}
 		t.identify()
 		added = append(added, t)
 		l.parent.byID[serviceID{l.kind, row.ID()}], r.found.byID[serviceID{l.kind, row.ID()}] = t, t

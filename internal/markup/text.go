@@ -235,7 +235,8 @@ func value(attrs []attr, key string) string {
 }
 
 //nolint:gochecknoglobals // a constant
-var escapeMarkdown = strings.NewReplacer("\\", "\\\\", "*", "\\*", "_", "\\_", "<", "\\<", "[", "\\[", "]", "\\]", "`", "\\`", "~", "\\~", "&", "\\&", "\n", " ")
+var escapeMarkdown = strings.NewReplacer("\\", "\\\\", "*", "\\*", "_", "\\_", "<", "\\<", "[", "\\[", "]", "\\]", "`", "\\`", "~", "\\~",
+	"&", "\\&", "\n", " ")
 
 // Escape is a plain text in one line of Markdown.
 func Escape(text string) string {

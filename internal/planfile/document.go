@@ -62,9 +62,10 @@ type Options struct {
 
 // Basis tells what the plan was made from, so that a stale plan can name what changed.
 type Basis struct {
-	Lineage string            `json:"lineage,omitempty"` // of the state; "" = there was none
-	Serial  uint64            `json:"serial,omitempty"`
-	Digests map[string]string `json:"digests,omitempty"` // SHA-256 of the files that were read, and of environment variables that manifests name
+	Lineage string `json:"lineage,omitempty"` // of the state; "" = there was none
+	Serial  uint64 `json:"serial,omitempty"`
+	// SHA-256 of the files that were read, and of environment variables that manifests name
+	Digests map[string]string `json:"digests,omitempty"`
 }
 
 // Step is a [planner.Step], as far as people review it.
@@ -167,10 +168,12 @@ func (w Where) String() string {
 // New is the document of a plan.
 func New(plan *planner.Plan, where Where) *Document {
 	d := &Document{
-		FormatVersion: FormatVersion, Workspace: cmp.Or(plan.Workspace, where.Workspace), BaseURL: cmp.Or(plan.BaseURL, where.Service), WebURL: plan.WebURL, API: plan.API.String(),
+		FormatVersion: FormatVersion, Workspace: cmp.Or(plan.Workspace, where.Workspace), BaseURL: cmp.Or(plan.BaseURL, where.Service),
+		WebURL: plan.WebURL, API: plan.API.String(),
 		User: diag.OrNull(where.User), Sandbox: where.Sandbox != "", SandboxFile: diag.OrNull(where.Sandbox),
 		Manifests: diag.OrEmpty(where.Manifests), State: where.State, Options: where.Options, Basis: where.Basis, Summary: plan.Summary,
-		Steps: make([]Step, len(plan.Steps)), Kept: []Kept{}, StateChanges: []StateChange{}, Orphans: []Orphan{}, NotCompared: diag.OrEmpty(plan.NotCompared), Names: map[resource.Address]string{}, Notices: plan.Notices.OrEmpty(),
+		Steps: make([]Step, len(plan.Steps)), Kept: []Kept{}, StateChanges: []StateChange{}, Orphans: []Orphan{},
+		NotCompared: diag.OrEmpty(plan.NotCompared), Names: map[resource.Address]string{}, Notices: plan.Notices.OrEmpty(),
 	}
 	d.Options.Files = diag.OrEmpty(d.Options.Files)
 	for i, s := range plan.Steps {
@@ -234,7 +237,8 @@ func (d *Document) nameObjects(objects []*resource.Object) {
 func newStep(plan *planner.Plan, s *planner.Step) Step {
 	d := Step{
 		Address: s.Address, Action: s.Action.String(), ID: diag.OrNull(s.ID), Identifier: s.Identifier, Title: s.Title(), Page: s.Page,
-		Needs: make([]string, 0, len(s.Needs)), Position: diag.OrNull(s.Position), Unsupported: s.Unsupported, NotOffered: s.NotOffered, Replaces: s.Replaces, Continues: s.Continues, Loss: s.Loss,
+		Needs: make([]string, 0, len(s.Needs)), Position: diag.OrNull(s.Position), Unsupported: s.Unsupported, NotOffered: s.NotOffered,
+		Replaces: s.Replaces, Continues: s.Continues, Loss: s.Loss,
 	}
 	for _, need := range s.Needs {
 		d.Needs = append(d.Needs, string(plan.Steps[need].Address))
@@ -341,7 +345,8 @@ func (s *Step) PlannedAction() planner.Action {
 
 func newChange(f *resource.Field, c *planner.Change) Change {
 	d := Change{
-		Path: c.Path, Before: value(f, c.Before), After: value(f, c.After), Origin: string(c.Origin), By: c.By, At: c.At, Conflict: c.Conflict, References: c.References,
+		Path: c.Path, Before: value(f, c.Before), After: value(f, c.After), Origin: string(c.Origin), By: c.By, At: c.At, Conflict: c.Conflict,
+		References: c.References,
 	}
 	if f != nil && f.Definition != nil {
 		d.Name, d.Word = f.Definition.Name(), f.IsWord()

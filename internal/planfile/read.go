@@ -27,7 +27,8 @@ func Parse(name string, text []byte) (*Document, error) {
 	case err != nil:
 		return nil, bad(errorOf(text, err))
 	case version.FormatVersion > FormatVersion:
-		return nil, diag.WithHint(fmt.Errorf("%s has the format version %d, and this planform reads up to %d", name, version.FormatVersion, FormatVersion),
+		return nil, diag.WithHint(fmt.Errorf("%s has the format version %d, and this planform reads up to %d", name, version.FormatVersion,
+			FormatVersion),
 			"use the version of planform that made it, or make a new plan")
 	case version.FormatVersion < 1 || version.Steps == nil:
 		return nil, bad(errors.New("it has no format_version or no steps"))
@@ -41,7 +42,8 @@ func Parse(name string, text []byte) (*Document, error) {
 	}
 	for _, sum := range []struct{ word, is, want string }{{"hash", d.Hash, d.meaning()}, {"checksum", d.Checksum, d.sum()}} {
 		if sum.is != sum.want {
-			return nil, diag.WithHint(fmt.Errorf("%s was changed after it was made, or made by another version of planform: its %[2]s is %q, and what it says has the %[2]s %[4]s", name, sum.word, sum.is, sum.want),
+			return nil, diag.WithHint(fmt.Errorf("%s was changed after it was made, or made by another version of planform: its %[2]s is %q, and "+
+				"what it says has the %[2]s %[4]s", name, sum.word, sum.is, sum.want),
 				"a plan cannot be edited: change the manifests, and make a new one")
 		}
 	}
@@ -88,7 +90,8 @@ func (d *Document) count() planner.Summary {
 
 // setsFields reports whether a step sends values of custom fields only: an earlier one about the object shows them.
 func (s *Step) setsFields() bool {
-	return s.Action == planner.Update.String() && !slices.ContainsFunc(s.Changes, func(c Change) bool { return !resource.IsCustomName(c.Path) })
+	return s.Action == planner.Update.String() &&
+		!slices.ContainsFunc(s.Changes, func(c Change) bool { return !resource.IsCustomName(c.Path) })
 }
 
 // check makes sure that the plan can be shown and compared.

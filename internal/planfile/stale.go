@@ -66,7 +66,10 @@ type membersKey struct {
 }
 
 func index(d *Document) *steps {
-	all := &steps{objects: map[resource.Address][]*Step{}, blocked: map[resource.Address]string{}, members: map[membersKey]map[string]*Member{}, places: map[membersKey]*Step{}}
+	all := &steps{
+		objects: map[resource.Address][]*Step{}, blocked: map[resource.Address]string{},
+		members: map[membersKey]map[string]*Member{}, places: map[membersKey]*Step{},
+	}
 	for i := range d.Steps {
 		s := &d.Steps[i]
 		if s.Action == planner.NotPossible.String() {
@@ -185,15 +188,19 @@ func (c *comparison) step(saved, now *Step) {
 		delete(after, s.Path)
 		switch {
 		case n == nil:
-			c.stale(now, s.Path, "%s of %s needs no change any more; the plan changes it from %s to %s", s.Path, now.Address, shown(s.Before), shown(s.After))
+			c.stale(now, s.Path, "%s of %s needs no change any more; the plan changes it from %s to %s", s.Path, now.Address, shown(s.Before),
+				shown(s.After))
 		case !reflect.DeepEqual(n.Before, s.Before):
-			c.stale(now, s.Path, "%s of %s was changed on the service: it was %s when the plan was made, and is %s now", s.Path, now.Address, shown(s.Before), shown(n.Before))
+			c.stale(now, s.Path, "%s of %s was changed on the service: it was %s when the plan was made, and is %s now", s.Path, now.Address,
+				shown(s.Before), shown(n.Before))
 		case !reflect.DeepEqual(n.After, s.After), n.SHA256 != s.SHA256, n.References != s.References && c.earlier == nil:
-			c.stale(now, s.Path, "%s of %s was changed in the manifest: it was to be %s when the plan was made, and is to be %s now", s.Path, now.Address, shown(s.After), shown(n.After))
+			c.stale(now, s.Path, "%s of %s was changed in the manifest: it was to be %s when the plan was made, and is to be %s now", s.Path,
+				now.Address, shown(s.After), shown(n.After))
 		}
 	}
 	for _, path := range slices.Sorted(maps.Keys(after)) {
-		c.stale(now, path, "%s of %s would be changed now from %s to %s; the plan does not", path, now.Address, shown(after[path].Before), shown(after[path].After))
+		c.stale(now, path, "%s of %s would be changed now from %s to %s; the plan does not", path, now.Address, shown(after[path].Before),
+			shown(after[path].After))
 	}
 }
 
@@ -215,7 +222,8 @@ func (c *comparison) rest(a resource.Address, saved, now []*Step) {
 	// An update without an outcome was done or was not. A new object, a text that is sent twice, and one of which the
 	// service may have made another tell nothing.
 	either := func(s *Change) bool {
-		return c.updating(a) && saved[0].Action == planner.Update.String() && times[s.Path] == 1 && s.SHA256 == "" && !resource.IsCustomName(s.Path)
+		return c.updating(a) && saved[0].Action == planner.Update.String() && times[s.Path] == 1 && s.SHA256 == "" &&
+			!resource.IsCustomName(s.Path)
 	}
 	for _, n := range now {
 		if len(saved) == 0 || n.Action == planner.Delete.String() && saved[0].Action != n.Action {
@@ -231,11 +239,15 @@ func (c *comparison) rest(a resource.Address, saved, now []*Step) {
 			s := wanted[change.Path]
 			switch {
 			case s == nil:
-				c.stale(n, change.Path, "%s of %s would be changed now from %s to %s; the plan does not", change.Path, a, shown(change.Before), shown(change.After))
+				c.stale(n, change.Path, "%s of %s would be changed now from %s to %s; the plan does not", change.Path, a, shown(change.Before),
+					shown(change.After))
 			case s.SHA256 != change.SHA256, s.SHA256 == "" && !reflect.DeepEqual(s.After, change.After):
-				c.stale(n, change.Path, "%s of %s was changed in the manifest: it was to be %s when the plan was made, and is to be %s now", change.Path, a, shown(s.After), shown(change.After))
-			case (change.Origin == string(planner.FromDrift) || change.Origin != string(planner.NotRefreshed) && either(s)) && !reflect.DeepEqual(s.Before, change.Before):
-				c.stale(n, change.Path, "%s of %s was changed on the service: it is %s now, and not %s as the plan made it", change.Path, a, shown(change.Before), shown(change.After))
+				c.stale(n, change.Path, "%s of %s was changed in the manifest: it was to be %s when the plan was made, and is to be %s now",
+					change.Path, a, shown(s.After), shown(change.After))
+			case (change.Origin == string(planner.FromDrift) || change.Origin != string(planner.NotRefreshed) && either(s)) &&
+				!reflect.DeepEqual(s.Before, change.Before):
+				c.stale(n, change.Path, "%s of %s was changed on the service: it is %s now, and not %s as the plan made it", change.Path, a,
+					shown(change.Before), shown(change.After))
 			}
 		}
 	}
@@ -279,7 +291,8 @@ func (c *comparison) touched(a resource.Address) bool {
 		if r, known := c.earlier.Prior[a]; known && (r.PendingIntent != nil || !r.AppliedAt.Before(c.earlier.Since)) {
 			return true
 		}
-		if _, _, _, members := a.ParseMembership(); members || len(c.saved.objects[a]) == 0 || c.saved.objects[a][0].Action != planner.Create.String() {
+		if _, _, _, members := a.ParseMembership(); members || len(c.saved.objects[a]) == 0 ||
+			c.saved.objects[a][0].Action != planner.Create.String() {
 			return false
 		}
 	}
@@ -313,7 +326,8 @@ func (c *comparison) order() {
 		saved, now := scopes[scope][0], scopes[scope][1]
 		for i := range now {
 			if saved[i] != now[i] {
-				c.stale(c.now.objects[now[i]][0], "", "%s would be created before %s now; the plan has another order, and the service numbers what it creates", now[i], saved[i])
+				c.stale(c.now.objects[now[i]][0], "",
+					"%s would be created before %s now; the plan has another order, and the service numbers what it creates", now[i], saved[i])
 				break
 			}
 		}
@@ -336,12 +350,18 @@ func (c *comparison) stateChanges(saved, now *Document) {
 	had, have := of(saved), of(now)
 	for _, from := range slices.Sorted(maps.Keys(had)) {
 		if _, still := have[from]; !still && c.earlier == nil {
-			c.found.Add(diag.Diagnostic{Code: "stale-plan", Address: string(from), Summary: fmt.Sprintf("the plan is to correct %s in the state, and there is nothing left to do", from)})
+			c.found.Add(diag.Diagnostic{
+				Code: "stale-plan", Address: string(from),
+				Summary: fmt.Sprintf("the plan is to correct %s in the state, and there is nothing left to do", from),
+			})
 		}
 	}
 	for _, from := range slices.Sorted(maps.Keys(have)) {
 		if to, known := had[from]; (!known || to != have[from]) && !c.touched(from) {
-			c.found.Add(diag.Diagnostic{Code: "stale-plan", Address: string(from), Summary: fmt.Sprintf("%s would be corrected in the state now; the plan does not", from)})
+			c.found.Add(diag.Diagnostic{
+				Code: "stale-plan", Address: string(from),
+				Summary: fmt.Sprintf("%s would be corrected in the state now; the plan does not", from),
+			})
 		}
 	}
 }

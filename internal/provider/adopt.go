@@ -25,7 +25,8 @@ func (w *write) adoptPredefined(ctx context.Context, r row) (executor.Outcome, e
 			return w.adoptExisting(ctx, r, predefined)
 		}
 	}
-	return executor.Outcome{}, fmt.Errorf("the %s %q did not come with %s: apply again to create it", o.Kind.Noun(), o.Name(), o.Parent.Address)
+	return executor.Outcome{}, fmt.Errorf("the %s %q did not come with %s: apply again to create it", o.Kind.Noun(), o.Name(),
+		o.Parent.Address)
 }
 
 // adoptConflicting adopts the object that the service names as the conflict of a create, if
@@ -42,7 +43,8 @@ func (w *write) adoptConflicting(ctx context.Context, r row, cause *apiclient.Er
 		return executor.Outcome{}, hiddenConflict(step, cause.ExistingID, "archived or a draft")
 	case err != nil || res.Row.ID() != cause.ExistingID:
 		return executor.Outcome{}, failure(step, cause)
-	case res.Row.HasExternalID(resource.ExternalID(w.plan.Workspace, step.Address)), !step.Kind.AdoptOnRequestOnly && step.Object.SameNaturalKey(res.Row):
+	case res.Row.HasExternalID(resource.ExternalID(w.plan.Workspace, step.Address)), !step.Kind.AdoptOnRequestOnly &&
+		step.Object.SameNaturalKey(res.Row):
 		out, err := w.adoptExisting(ctx, r, res.Row)
 		out.RecoveredByLookup, out.CreatedByUs = err == nil, false
 		return out, err

@@ -97,7 +97,8 @@ func (s *Service) settleDispute(ctx context.Context, step *planner.Step, out exe
 	}
 	out.Warnings.Add(diag.Diagnostic{
 		Severity: diag.Warning, Code: "mixed-up", Position: step.Position, Address: string(step.Address), Summary: summary,
-		Hint: "answers are mixed up, perhaps by a cache or a proxy before the service: look at what the object " + wrong + " holds, and plan again",
+		Hint: "answers are mixed up, perhaps by a cache or a proxy before the service: look at what the object " + wrong +
+			" holds, and plan again",
 	})
 	return out
 }

@@ -31,7 +31,8 @@ func explainRefusedDelete(step *planner.Step, err error) error {
 	}
 	for _, c := range step.Loss.Contents {
 		if c.Where == planner.Unlisted {
-			return diag.WithHint(err, diag.Count(c.Count, c.Noun)+" beside it that no list shows, archived or a draft, may use it: restore it in Plane, and let it use another "+step.Kind.Noun())
+			return diag.WithHint(err, diag.Count(c.Count, c.Noun)+
+				" beside it that no list shows, archived or a draft, may use it: restore it in Plane, and let it use another "+step.Kind.Noun())
 		}
 	}
 	return err

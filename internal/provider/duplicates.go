@@ -42,7 +42,8 @@ func (s *Service) Duplicates(ctx context.Context, r executor.Result) (diag.List,
 	created := map[scope]map[string]*planner.Step{} // by external ID
 	for i := range r.Steps {
 		step := r.Steps[i].Step
-		if r.Steps[i].Status != executor.Done || step.Action != planner.Create || !s.usesExternalID(step) || !foundOthers && !step.Kind.Numbered() {
+		if r.Steps[i].Status != executor.Done || step.Action != planner.Create || !s.usesExternalID(step) || !foundOthers &&
+			!step.Kind.Numbered() {
 			continue
 		}
 		if p := step.Object.Parent; p != nil && p.Parent != nil {
@@ -99,7 +100,10 @@ func (s *Service) countIs(ctx context.Context, kind *resource.Kind, params map[s
 	if !ok || s.plan.API != resource.V2 {
 		return false
 	}
-	res, err := s.client.Do(ctx, apiclient.Request{Operation: list, Params: params, Query: url.Values{"per_page": {"1"}, "fields": {"id"}, "is_draft": {"false"}}})
+	res, err := s.client.Do(ctx, apiclient.Request{Operation: list, Params: params, Query: url.Values{
+		"per_page": {"1"}, "fields": {"id"},
+		"is_draft": {"false"},
+	}})
 	return err == nil && fmt.Sprint(res.Row["total_count"]) == strconv.Itoa(n)
 }
 
@@ -144,8 +148,10 @@ func (s *Service) duplicates(rows []resource.Row, created map[string]*planner.St
 		}
 		found.Add(diag.Diagnostic{
 			Severity: diag.Warning, Code: "doubled", Position: step.Position, Address: string(step.Address),
-			Summary: string(step.Address) + " is on the service " + diag.Count(len(rows), "time") + ", since another run created it at the same moment: " + strings.Join(names, ", "),
-			Hint:    "keep " + names[0] + " (the oldest) and delete " + strings.Join(names[1:], ", ") + " on the service; the next apply continues with the one left",
+			Summary: string(step.Address) + " is on the service " + diag.Count(len(rows), "time") +
+				", since another run created it at the same moment: " + strings.Join(names, ", "),
+			Hint: "keep " + names[0] + " (the oldest) and delete " + strings.Join(names[1:], ", ") +
+				" on the service; the next apply continues with the one left",
 		})
 	}
 	return found

@@ -156,7 +156,8 @@ func (g Grace) period(takesTwo bool, tries int) time.Duration {
 // earlier is the period of a create that an earlier run announced. That may have sent another key or name.
 func (s *Service) earlier(step *planner.Step) time.Duration {
 	byName := step.Kind.UniqueField() && step.Pending.Name == step.Object.Name()
-	byExternalID := step.Kind.UniqueExternalID && s.usesExternalID(step) && step.Batch == 0 && !step.Pending.Batch && len(planner.AllAddresses(step.Object)) == 1
+	byExternalID := step.Kind.UniqueExternalID && s.usesExternalID(step) && step.Batch == 0 && !step.Pending.Batch &&
+		len(planner.AllAddresses(step.Object)) == 1
 	return s.inDoubt.grace.period(!byName && !byExternalID, 0)
 }
 
@@ -278,7 +279,8 @@ func (w *write) resolveRefused(ctx context.Context, r row, e *apiclient.Error) (
 		return out, hiddenConflict(r.step, seen.row.ID(), seen.row.Hidden())
 	case seen.result == found:
 		out, err = w.adoptExisting(ctx, r, seen.row)
-		out.RecoveredByLookup, out.CreatedByUs = err == nil, e.Generic() || r.lost != nil || e.Doubted // else it was refused because somebody else had created it
+		// else it was refused because somebody else had created it
+		out.RecoveredByLookup, out.CreatedByUs = err == nil, e.Generic() || r.lost != nil || e.Doubted
 		return out, err
 	case e.Status == 409 && e.ExistingID != "":
 		return w.adoptConflicting(ctx, r, e)

@@ -119,7 +119,8 @@ func (s *Service) findByNumber(ctx context.Context, step *planner.Step) sighting
 	var lost []*resource.Object // those of this name, of which one may have made what another seems to have
 	for _, other := range s.plan.Steps {
 		r, ok := in.Prior[other.Address]
-		if !ok || other.Action != planner.Create || other.Kind != step.Kind || other.Object.Parent != step.Object.Parent || other.Object.Name() != step.Object.Name() || r.PendingIntent == nil {
+		if !ok || other.Action != planner.Create || other.Kind != step.Kind || other.Object.Parent != step.Object.Parent ||
+			other.Object.Name() != step.Object.Name() || r.PendingIntent == nil {
 			continue
 		}
 		r.ID, r.Identifier = "", "" // of what it is to replace
@@ -159,7 +160,8 @@ func (s *Service) findByExternalID(ctx context.Context, r row, list *resource.Op
 	case errors.Is(err, apiclient.ErrNotFound):
 		return sighting{result: absent}
 	case errors.As(err, &e) && e.Status == 500:
-		return failedLookup(&ambiguousError{fmt.Errorf("the service cannot look up the external ID of %s, probably because several objects have it: %w", r.step.Address, err)})
+		return failedLookup(&ambiguousError{fmt.Errorf("the service cannot look up the external ID of %s, probably because several objects "+
+			"have it: %w", r.step.Address, err)})
 	case err != nil:
 		return failedLookup(err)
 	case !res.Row.HasExternalID(externalID):

@@ -91,7 +91,10 @@ func (w *write) updateMember(ctx context.Context, r row) (executor.Outcome, erro
 	m := &step.Members.Items[0]
 	params[resource.MustLookup(step.Kind.Membership.Member).Param] = m.ID
 	maps.Copy(params, step.Params)
-	res, err := w.client.Do(ctx, apiclient.Request{Operation: step.Operation, Params: params, Body: step.Kind.Membership.Attribute.Body(m.Value)})
+	res, err := w.client.Do(ctx, apiclient.Request{
+		Operation: step.Operation, Params: params,
+		Body: step.Kind.Membership.Attribute.Body(m.Value),
+	})
 	if err != nil {
 		return executor.Outcome{}, failure(step, err)
 	}
@@ -100,7 +103,8 @@ func (w *write) updateMember(ctx context.Context, r row) (executor.Outcome, erro
 		out.Values = nil
 		out.Warnings.Add(diag.Diagnostic{
 			Severity: diag.Warning, Code: "not-taken", Position: m.Position, Address: string(step.Members.Container.Address),
-			Summary: "the service stored a different " + step.Kind.Membership.Attribute.Name + " of " + m.Text + ": " + have + " instead of " + m.Value,
+			Summary: "the service stored a different " + step.Kind.Membership.Attribute.Name + " of " + m.Text + ": " + have + " instead of " +
+				m.Value,
 		})
 	}
 	return out, nil
@@ -125,7 +129,8 @@ func (mb *memberBatch) add(ctx context.Context, members []member) error {
 		list[i] = m.id
 	}
 	res, err := mb.client.Do(ctx, apiclient.Request{
-		Operation: mb.row.step.Operation, Params: mb.row.params, Body: mb.row.step.Kind.Membership.IDs(mb.row.step.Operation, list, members[0].Value),
+		Operation: mb.row.step.Operation, Params: mb.row.params, Body: mb.row.step.Kind.Membership.IDs(mb.row.step.Operation, list,
+			members[0].Value),
 	})
 	e, refused := errors.AsType[*apiclient.Error](err)
 	switch {
@@ -171,7 +176,8 @@ func (mb *memberBatch) check(ctx context.Context, members []member, res *apiclie
 		}
 		mb.warnings.Add(diag.Diagnostic{
 			Severity: diag.Warning, Code: "not-taken", Position: m.Position, Address: m.name(),
-			Summary: "the service reported success, but " + m.name() + " is not in " + string(mb.row.step.Members.Container.Address), Hint: silentDropHint,
+			Summary: "the service reported success, but " + m.name() + " is not in " + string(mb.row.step.Members.Container.Address),
+			Hint:    silentDropHint,
 		})
 	}
 }
@@ -278,7 +284,8 @@ func (s *Service) removeBy(ctx context.Context, op *resource.Operation, step *pl
 	case !notFound(err):
 		return executor.Outcome{}, failure(step, err)
 	case !s.confirmRemoved(ctx, step, ids):
-		return executor.Outcome{}, diag.WithHint(failure(step, err), "the service still shows them there but cannot remove them: remove them in Plane")
+		return executor.Outcome{},
+			diag.WithHint(failure(step, err), "the service still shows them there but cannot remove them: remove them in Plane")
 	}
 	return executor.Outcome{Record: planner.Record{Members: ids}}, nil
 }

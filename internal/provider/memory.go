@@ -144,7 +144,9 @@ func (m *memory) show(ctx context.Context, list *resource.Operation, params map[
 }
 
 // readUntil reads a list in the given order, until all objects have been seen or it fails.
-func (m *memory) readUntil(ctx context.Context, list *resource.Operation, params map[string]string, order, fields string, missing map[string]bool) map[string]resource.Row {
+func (m *memory) readUntil(ctx context.Context, list *resource.Operation, params map[string]string, order, fields string,
+	missing map[string]bool,
+) map[string]resource.Row {
 	rows := map[string]resource.Row{}
 	query := url.Values{"order_by": {order}, "fields": {fields}}
 	for page, err := range m.client.Pages(ctx, apiclient.Request{Operation: list, Params: params, Query: query}) {

@@ -58,7 +58,8 @@ func Plan(ctx context.Context, client *apiclient.Client, in planner.Input, grace
 func listed(observed planner.Observed) map[string]int {
 	counts := map[string]int{}
 	for read, answer := range observed {
-		if o := read.Operation; o.Verb == resource.List && read.ExternalID == "" && !read.Probe && !answer.Unsupported && !answer.NotFound && !answer.Forbidden {
+		if o := read.Operation; o.Verb == resource.List && read.ExternalID == "" && !read.Probe && !answer.Unsupported && !answer.NotFound &&
+			!answer.Forbidden {
 			counts[read.Path] = len(answer.Rows)
 		}
 	}
@@ -69,7 +70,10 @@ func listed(observed planner.Observed) map[string]int {
 // a notice only: the plan does not depend on it.
 func attribute(ctx context.Context, reader *Reader, plan *planner.Plan) {
 	if err := reader.Read(ctx, plan.Activities()); err != nil {
-		plan.Notices.Add(diag.Diagnostic{Severity: diag.Warning, Code: "unattributed", Summary: "cannot tell who changed fields on the service: " + err.Error()})
+		plan.Notices.Add(diag.Diagnostic{
+			Severity: diag.Warning, Code: "unattributed",
+			Summary: "cannot tell who changed fields on the service: " + err.Error(),
+		})
 	}
 	plan.Summary.Reads = reader.requests
 	plan.AnnotateAuthors(reader.Observed)
@@ -78,7 +82,9 @@ func attribute(ctx context.Context, reader *Reader, plan *planner.Plan) {
 // Detect finds out with two reads which API is available. The answer is put into observed,
 // so that a plan can use it. A lack of permission is an error.
 // most is the widest API that is wanted.
-func Detect(ctx context.Context, client *apiclient.Client, workspace string, most resource.API, observed planner.Observed) (resource.API, error) {
+func Detect(ctx context.Context, client *apiclient.Client, workspace string, most resource.API, observed planner.Observed) (resource.API,
+	error,
+) {
 	op, ok := resource.MustLookup("project").Op(resource.List, resource.V1)
 	if !ok {
 		return resource.Documented, nil

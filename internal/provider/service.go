@@ -155,7 +155,8 @@ func (w *write) desired(step *planner.Step) map[*resource.Field]string {
 		case sent != nil:
 			v = sent
 		case step.Action == planner.Create && v.Null && resource.IsCustom(v): // a new object has no value
-		case step.Action == planner.Create, w.unappliable[at], step.Index < w.sentLater[at], resource.IsCustom(v), step.OnlyCustom(): // another step sends it, if any
+		case step.Action == planner.Create, w.unappliable[at], step.Index < w.sentLater[at], resource.IsCustom(v), step.OnlyCustom():
+			// another step sends it, if any
 			continue
 		}
 		if want, ok := v.Desired(resolve); ok || v.Field.Rich() { // a text is sent without links to what is not there

@@ -61,13 +61,17 @@ func (w *write) upload(ctx context.Context, r row) (*apiclient.Response, error) 
 		return nil, err // what follows would change the object that has the ID
 	}
 	if !step.Object.SameContent(res.Row) {
-		return nil, diag.WithHint(fmt.Errorf("%s: the service takes no file of %d bytes", step.Values[i].Text, content.Size), "its FILE_SIZE_LIMIT is smaller: attach a smaller file, or give its address in links")
+		return nil, diag.WithHint(fmt.Errorf("%s: the service takes no file of %d bytes", step.Values[i].Text, content.Size),
+			"its FILE_SIZE_LIMIT is smaller: attach a smaller file, or give its address in links")
 	}
 	if err := w.client.Upload(ctx, form, step.Object.Text("name"), data); err != nil {
 		return nil, err
 	}
 	confirm, _ := w.operation(step, resource.Confirm)
-	_, err = w.client.Do(ctx, apiclient.Request{Operation: confirm, Params: r.paramsWith(res.Row.ID()), Body: fmt.Appendf(nil, `{%q:true}`, how.Done)})
+	_, err = w.client.Do(ctx, apiclient.Request{
+		Operation: confirm, Params: r.paramsWith(res.Row.ID()),
+		Body: fmt.Appendf(nil, `{%q:true}`, how.Done),
+	})
 	return res, err
 }
 

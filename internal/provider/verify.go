@@ -136,7 +136,8 @@ func (s *Service) downgradeGeneric(step *planner.Step, err error) error {
 	if !refused || e.Effect != apiclient.Rejected || !e.Generic() {
 		return err
 	}
-	if _, listed := s.operation(step, resource.List); listed && (s.usesExternalID(step) || !step.Kind.AdoptOnRequestOnly) || s.onlyNumbersTell(step) {
+	if _, listed := s.operation(step, resource.List); listed && (s.usesExternalID(step) || !step.Kind.AdoptOnRequestOnly) ||
+		s.onlyNumbersTell(step) {
 		return diag.WithHint(err, "the service gives this answer to failures of many kinds; "+string(step.Address)+
 			" was not created: check whether its parent and everything it refers to still exist")
 	}

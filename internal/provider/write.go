@@ -224,7 +224,10 @@ func (w *write) body(step *planner.Step) []byte {
 
 // send makes one request for several rows.
 func (w *write) send(ctx context.Context, rows []row, bodies [][]byte) {
-	list, done := "items", map[resource.Verb]string{resource.CreateMany: "created", resource.UpdateMany: "updated", resource.DeleteMany: "deleted"}[w.op.Verb]
+	list, done := "items", map[resource.Verb]string{
+		resource.CreateMany: "created", resource.UpdateMany: "updated",
+		resource.DeleteMany: "deleted",
+	}[w.op.Verb]
 	if w.op.Verb == resource.DeleteMany {
 		list = "ids"
 	}
@@ -270,7 +273,8 @@ func (w *write) given(r row, id string) error {
 // done is the outcome of a row that succeeded. The answer shows nothing but the ID, so
 // [Service.Confirm] compares the object with the request later.
 func (w *write) done(step *planner.Step, id string) executor.Outcome {
-	record := planner.Record{ID: id, Identifier: w.plan.Known[step.Address].Identifier, CreatedByUs: step.CreatedByUs || step.Action == planner.Create}
+	record := planner.Record{ID: id, Identifier: w.plan.Known[step.Address].Identifier, CreatedByUs: step.CreatedByUs ||
+		step.Action == planner.Create}
 	if step.Object == nil {
 		return executor.Outcome{Record: planner.Record{ID: id}}
 	}

@@ -24,7 +24,8 @@ func (r Row) Number() int64 {
 // Older orders rows of one list by number, then by time of creation, then by ID: the first is the original.
 func (r Row) Older(other Row) int {
 	const created = "created_at"
-	return cmp.Or(cmp.Compare(r.Number(), other.Number()), strings.Compare(r.Text(created), other.Text(created)), strings.Compare(r.ID(), other.ID()))
+	return cmp.Or(cmp.Compare(r.Number(), other.Number()), strings.Compare(r.Text(created), other.Text(created)),
+		strings.Compare(r.ID(), other.ID()))
 }
 
 // ReadableID is the readable identifier of a row in a project with this identifier, such as WEB-7, or of a project; "" = it is

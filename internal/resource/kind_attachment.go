@@ -13,12 +13,19 @@ func init() {
 		Name: "attachment", Section: "attachments", Parent: "work_item", Param: "attachment_id", HasExternalID: true, UniqueExternalID: true,
 		Upload: &UploadForm{Form: "upload_data", Object: "attachment", Done: "is_uploaded"},
 		Doc: "A file of a work item. The file lies in or below the manifest's folder and has 5 MiB at most. " +
-			"The service changes no attachment: after a change of the file or the name, a new one is uploaded, and the one that planform made is deleted.",
+			"The service changes no attachment: after a change of the file or the name, a new one is uploaded, and the one that planform made is " +
+			"deleted.",
 		Example: `{key: design, file: files/design.pdf}`,
 		KeyFrom: []string{"name", "file"}, Short: "file", NaturalKey: []string{"name"},
 		Fields: []Field{
-			{Name: "file", Wire: Wire{ContractDialect: "size"}, ShownIn: "attributes", Type: Upload, Required: true, Immutable: true, Doc: "The file, relative to the manifest, in or below its folder. Web pages, e-mails and programs are refused, as the service does: put them into an archive.", Example: "files/design.pdf"},
-			{Name: "name", ShownIn: "attributes", Type: Text, BaseOf: "file", Immutable: true, MaxLength: 255, TextRules: TextRules{Forbidden: `/\`}, Doc: "Name that the service shows. Default: that of the file.", Example: "Design.pdf"},
+			{
+				Name: "file", Wire: Wire{ContractDialect: "size"}, ShownIn: "attributes", Type: Upload, Required: true, Immutable: true,
+				Doc: "The file, relative to the manifest, in or below its folder. Web pages, e-mails and programs are refused, as the service does: put them into an archive.", Example: "files/design.pdf",
+			},
+			{
+				Name: "name", ShownIn: "attributes", Type: Text, BaseOf: "file", Immutable: true, MaxLength: 255,
+				TextRules: TextRules{Forbidden: `/\`}, Doc: "Name that the service shows. Default: that of the file.", Example: "Design.pdf",
+			},
 		},
 		Operations: append(crud(items, "attachment_id", scope, "lcd"),
 			Operation{Verb: Confirm, Method: "PATCH", Path: items + "{attachment_id}/", Success: 204, Scope: scope + ":write"},
@@ -43,7 +50,8 @@ func MediaType(name string) (media string, ok bool) {
 		"application/msword doc", "application/vnd.openxmlformats-officedocument.wordprocessingml.document docx",
 		"application/vnd.ms-excel xls", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet xlsx",
 		"application/vnd.ms-powerpoint ppt", "application/vnd.openxmlformats-officedocument.presentationml.presentation pptx",
-		"audio/mpeg mp3", "audio/wav wav", "video/mp4 mp4", "video/mpeg mpeg mpg", "video/webm webm", "video/quicktime mov", "video/x-msvideo avi",
+		"audio/mpeg mp3", "audio/wav wav", "video/mp4 mp4", "video/mpeg mpeg mpg", "video/webm webm", "video/quicktime mov",
+		"video/x-msvideo avi",
 		"application/zip zip", "application/gzip gz tgz", "application/x-tar tar",
 	} {
 		if words := strings.Fields(known); slices.Contains(words[1:], ext) {

@@ -11,7 +11,8 @@ func init() {
 		Operations: []Operation{
 			{
 				Verb: List, ContractRow: 20, Method: "GET", Path: workspace + "customer-properties/", Success: 200, Scope: "customers.properties:read",
-				Query: []string{"workspace", "limit", "offset"}, GetCommand: "customer-properties", Doc: "Reads all customer property definitions of the workspace.",
+				Query: []string{"workspace", "limit", "offset"}, GetCommand: "customer-properties",
+				Doc: "Reads all customer property definitions of the workspace.",
 			},
 		},
 	})

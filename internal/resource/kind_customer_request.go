@@ -9,17 +9,34 @@ func init() {
 		Example: `{key: sso, title: Single sign-on, description: They asked for SAML.}`,
 		KeyFrom: []string{"title"}, NaturalKey: []string{"title"},
 		Fields: []Field{
-			{Name: "title", Wire: Wire{NewerDialect: "name"}, Type: Text, Required: true, Documented: true, MaxLength: 255, Doc: "Title of the request.", Example: "Single sign-on"},
-			{Name: "description", Wire: Wire{NewerDialect: "description_html"}, Type: LongText, Documented: true, Clear: ClearEmpty, Doc: "Text of the request.", Example: "They asked for SAML."},
-			{Name: "link", Type: URL, Clear: ClearEmpty, MaxLength: 2000, Doc: "Link to its source. Only newer editions keep it.", Example: "https://example.com/mail/1"},
 			{
-				Name: "work_items", Wire: Wire{ContractDialect: "work_item_ids"}, Type: RefSet, Ref: "work_item", RefRules: RefRules{CrossProject: true}, Clear: ClearEmpty,
-				Doc: "Work items for the request, by key (`web/checkout`), identifier such as `WEB-7`, or ID. Only newer editions keep them.", Example: "web/checkout",
+				Name: "title", Wire: Wire{NewerDialect: "name"}, Type: Text, Required: true, Documented: true, MaxLength: 255,
+				Doc: "Title of the request.", Example: "Single sign-on",
+			},
+			{
+				Name: "description", Wire: Wire{NewerDialect: "description_html"}, Type: LongText, Documented: true, Clear: ClearEmpty,
+				Doc: "Text of the request.", Example: "They asked for SAML.",
+			},
+			{
+				Name: "link", Type: URL, Clear: ClearEmpty, MaxLength: 2000, Doc: "Link to its source. Only newer editions keep it.",
+				Example: "https://example.com/mail/1",
+			},
+			{
+				Name: "work_items", Wire: Wire{ContractDialect: "work_item_ids"}, Type: RefSet, Ref: "work_item",
+				RefRules: RefRules{CrossProject: true}, Clear: ClearEmpty,
+				Doc:     "Work items for the request, by key (`web/checkout`), identifier such as `WEB-7`, or ID. Only newer editions keep them.",
+				Example: "web/checkout",
 			},
 		},
 		Operations: append([]Operation{
-			{Verb: Create, ContractRow: 10, Method: "POST", Path: path, Success: 201, Scope: scope + ":write", Doc: "Creates a request of a customer."},
-			{Verb: Update, ContractRow: 11, Method: "PATCH", Path: path + "{request_id}/", Success: 200, Scope: scope + ":write", Doc: "Changes the fields that are passed."},
+			{
+				Verb: Create, ContractRow: 10, Method: "POST", Path: path, Success: 201, Scope: scope + ":write",
+				Doc: "Creates a request of a customer.",
+			},
+			{
+				Verb: Update, ContractRow: 11, Method: "PATCH", Path: path + "{request_id}/", Success: 200, Scope: scope + ":write",
+				Doc: "Changes the fields that are passed.",
+			},
 			{
 				Verb: List, ContractRow: 19, Method: "GET", Path: path, Success: 200, Scope: scope + ":read",
 				Query: []string{"customer", "workspace", "limit", "offset"}, GetCommand: "customer-requests", Doc: "Reads all requests of a customer.",

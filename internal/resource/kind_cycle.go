@@ -6,8 +6,10 @@ func init() {
 	const path = workspace + "projects/{project_id}/cycles/"
 	const scope = "projects.cycles"
 	register(Kind{
-		Name: "cycle", Section: "cycles", Parent: "project", Param: "cycle_id", WebPath: "/{workspace_slug}/projects/{project_id}/cycles/{cycle_id}", HasExternalID: true, UniqueExternalID: true,
-		Doc:     "A cycle (sprint) of a project. Work items refer to it in `cycle`. Cycles are created in the order of the manifest; the service shows the latest first.",
+		Name: "cycle", Section: "cycles", Parent: "project", Param: "cycle_id",
+		WebPath: "/{workspace_slug}/projects/{project_id}/cycles/{cycle_id}", HasExternalID: true, UniqueExternalID: true,
+		Doc: "A cycle (sprint) of a project. Work items refer to it in `cycle`. Cycles are created in the order of the manifest; the " +
+			"service shows the latest first.",
 		Example: `{key: sprint-14, name: Sprint 14, start_date: 2031-01-06, end_date: 2031-01-17}`,
 		KeyFrom: []string{"name"}, Short: "name", NaturalKey: []string{"name"},
 		Lifecycle: Lifecycle{RequiresFeature: "cycle_view", ClosedAfter: "end_date"}, Listing: Listing{CountedAs: "cycles"},
@@ -15,29 +17,50 @@ func init() {
 		Fields: []Field{
 			{Name: "name", Type: Text, Required: true, MaxLength: 255, Doc: "Name of the cycle.", Example: "Sprint 14"},
 			{Name: "description", Type: LongText, Clear: ClearEmpty, Doc: "Plain text that describes the cycle.", Example: "The new checkout"},
-			{Name: "start_date", Wire: Wire{V2Dialect: NotTaken}, Type: Date, AlwaysSend: true, Pair: "end_date", Clear: ClearNull, Doc: "First day, `YYYY-MM-DD`. A cycle has both dates or none. A finished cycle takes no work items and no changes, so planform adds the items of a new one first, and sets its dates last.", Example: "2031-01-06"},
-			{Name: "end_date", Wire: Wire{V2Dialect: NotTaken}, Type: Date, AlwaysSend: true, Pair: "start_date", Clear: ClearNull, NotBefore: "start_date", Doc: "Last day, `YYYY-MM-DD`; not before `start_date`.", Example: "2031-01-17"},
-			{Name: "owned_by", Wire: Wire{V2Dialect: NotTaken}, Type: Ref, AlwaysSend: true, Ref: "member", RefRules: RefRules{MustBeMemberOf: "project_member"}, Doc: "Member who owns the cycle, by e-mail address, display name or ID.", Example: "ada@example.com"},
-			{Name: "timezone", Type: Text, TextRules: TextRules{Zone: true, Pattern: zonePattern, PatternDoc: "a time zone such as Europe/Berlin"}, Default: "UTC", Doc: "Time zone, by its name in the tz database.", Example: "Europe/Berlin"},
-			{Name: "archived", Wire: Wire{ContractDialect: "archived_at"}, Type: Boolean, ArchiveFlag: true, Doc: "Whether the cycle is archived. Only a finished cycle can be. An archived one is left as it is.", Example: "false"},
+			{
+				Name: "start_date", Wire: Wire{V2Dialect: NotTaken}, Type: Date, AlwaysSend: true, Pair: "end_date", Clear: ClearNull,
+				Doc: "First day, `YYYY-MM-DD`. A cycle has both dates or none. A finished cycle takes no work items and no changes, so planform adds the items of a new one first, and sets its dates last.", Example: "2031-01-06",
+			},
+			{
+				Name: "end_date", Wire: Wire{V2Dialect: NotTaken}, Type: Date, AlwaysSend: true, Pair: "start_date", Clear: ClearNull,
+				NotBefore: "start_date", Doc: "Last day, `YYYY-MM-DD`; not before `start_date`.", Example: "2031-01-17",
+			},
+			{
+				Name: "owned_by", Wire: Wire{V2Dialect: NotTaken}, Type: Ref, AlwaysSend: true, Ref: "member",
+				RefRules: RefRules{MustBeMemberOf: "project_member"}, Doc: "Member who owns the cycle, by e-mail address, display name or ID.",
+				Example: "ada@example.com",
+			},
+			{
+				Name: "timezone", Type: Text, TextRules: TextRules{Zone: true, Pattern: zonePattern, PatternDoc: "a time zone such as Europe/Berlin"},
+				Default: "UTC", Doc: "Time zone, by its name in the tz database.", Example: "Europe/Berlin",
+			},
+			{
+				Name: "archived", Wire: Wire{ContractDialect: "archived_at"}, Type: Boolean, ArchiveFlag: true,
+				Doc: "Whether the cycle is archived. Only a finished cycle can be. An archived one is left as it is.", Example: "false",
+			},
 		},
 		Operations: slices.Concat([]Operation{
 			{Verb: Create, Method: "POST", Path: path, Success: 201, Scope: scope + ":write", RepeatInBody: []string{"project_id"}},
-		}, archiveOps("cycles", "cycle_id", scope), crud(path, "cycle_id", scope, "lgud"), bulk(workspaceV2+"projects/{project_id}/cycles/", scope)),
+		}, archiveOps("cycles", "cycle_id", scope), crud(path, "cycle_id", scope, "lgud"), bulk(workspaceV2+"projects/{project_id}/cycles/",
+			scope)),
 	})
 	const members = path + "{cycle_id}/cycle-issues/"
 	register(Kind{
 		Name: "cycle_work_item",
 		Doc:  "That a work item belongs to a cycle.",
 		Membership: &Membership{
-			Container: "cycle", Member: "work_item", On: "work_item", Field: "cycle", Body: "issues", IDField: "id", Fields: "id,name,sequence_id,work_item", Batch: 100, Exclusive: true,
+			Container: "cycle", Member: "work_item", On: "work_item", Field: "cycle", Body: "issues", IDField: "id",
+			Fields: "id,name,sequence_id,work_item", Batch: 100, Exclusive: true,
 		},
 		Operations: []Operation{
 			{
 				Verb: AddMembers, ContractRow: 4, Method: "POST", Path: members, Success: 201, Scope: "projects.cycles:write",
 				Body: []string{"issues"}, Doc: "Adds work items to a cycle; an item that is in another cycle is moved.",
 			},
-			{Verb: ListMembers, Method: "GET", Path: members, Success: 200, Scope: "projects.cycles:read", Query: []string{"per_page", "cursor", "fields"}},
+			{
+				Verb: ListMembers, Method: "GET", Path: members, Success: 200, Scope: "projects.cycles:read",
+				Query: []string{"per_page", "cursor", "fields"},
+			},
 			manage(RemoveMembers, "projects/{project_id}/cycles/{cycle_id}/work-items/", "projects.cycles"),
 			{Verb: RemoveMembers, Method: "DELETE", Path: members + "{work_item_id}/", Success: 204, Scope: "projects.cycles:write"},
 			overview("projects/{project_id}/work-items", "projects.work_items", "work_item", "cycle_id"),

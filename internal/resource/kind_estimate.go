@@ -13,7 +13,10 @@ func init() {
 		Fields: []Field{
 			{Name: "name", Type: Text, Required: true, MaxLength: 255, Doc: "Name of the estimate.", Example: "Points"},
 			{Name: "description", Type: LongText, Clear: ClearEmpty, Doc: "Plain text that describes the estimate.", Example: "Relative effort"},
-			{Name: "type", Type: Enum, Enum: []string{"categories", "points", "time"}, Immutable: true, Doc: "Type of its points.", Example: "points"},
+			{
+				Name: "type", Type: Enum, Enum: []string{"categories", "points", "time"}, Immutable: true, Doc: "Type of its points.",
+				Example: "points",
+			},
 		},
 		Operations: []Operation{
 			{Verb: List, Method: "GET", Path: path, Success: 200, Scope: scope + ":read"},
@@ -29,10 +32,16 @@ func init() {
 		Fields: []Field{
 			{Name: "value", Type: Text, Required: true, MaxLength: 255, Doc: "The value, such as 5 or XL.", Example: "5"},
 			{Name: "description", Type: LongText, Clear: ClearEmpty, Doc: "Plain text that describes the value.", Example: "About a day"},
-			{Name: "position", Wire: Wire{ContractDialect: "key"}, Type: Number, Max: 12, Ordinal: true, Doc: "Place among the values. Default of a new one: its place in the list.", Example: "3"},
+			{
+				Name: "position", Wire: Wire{ContractDialect: "key"}, Type: Number, Max: 12, Ordinal: true,
+				Doc: "Place among the values. Default of a new one: its place in the list.", Example: "3",
+			},
 		},
 		Operations: append(append([]Operation{
-			{Verb: Create, Method: "POST", Path: workspace + points + "estimate-points/", Success: 201, Scope: scope + ":write", ListInBody: "estimate_points"},
+			{
+				Verb: Create, Method: "POST", Path: workspace + points + "estimate-points/", Success: 201, Scope: scope + ":write",
+				ListInBody: "estimate_points",
+			},
 		}, crud(workspace+points+"estimate-points/", "estimate_point_id", scope, "lud")...), bulk(workspaceV2+points+"points/", scope)...),
 	})
 }

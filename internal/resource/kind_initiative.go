@@ -9,16 +9,37 @@ func init() {
 		KeyFrom: []string{"name"}, NaturalKey: []string{"name"},
 		Fields: []Field{
 			{Name: "name", Type: Text, Required: true, MaxLength: 255, Doc: "Name of the initiative.", Example: "Grow in the north"},
-			{Name: "description", Wire: Wire{ContractDialect: "description_html"}, Type: Markdown, Clear: ClearParagraph, Doc: "Description in Markdown; it is sent as HTML.", Example: "Three **new** markets."},
-			{Name: "description_html", Type: HTML, Clear: ClearParagraph, Doc: "Description as HTML, passed through unchanged.", Example: "<p>Three <strong>new</strong> markets.</p>"},
+			{
+				Name: "description", Wire: Wire{ContractDialect: "description_html"}, Type: Markdown, Clear: ClearParagraph,
+				Doc: "Description in Markdown; it is sent as HTML.", Example: "Three **new** markets.",
+			},
+			{
+				Name: "description_html", Type: HTML, Clear: ClearParagraph, Doc: "Description as HTML, passed through unchanged.",
+				Example: "<p>Three <strong>new</strong> markets.</p>",
+			},
 			{Name: "start_date", Type: Date, Clear: ClearNull, Doc: "First day, `YYYY-MM-DD`.", Example: "2026-12-01"},
-			{Name: "end_date", Type: Date, Clear: ClearNull, NotBefore: "start_date", Doc: "Last day, `YYYY-MM-DD`; not before `start_date`.", Example: "2027-03-31"},
+			{
+				Name: "end_date", Type: Date, Clear: ClearNull, NotBefore: "start_date", Doc: "Last day, `YYYY-MM-DD`; not before `start_date`.",
+				Example: "2027-03-31",
+			},
 			{Name: "state", Type: Enum, Enum: []string{"DRAFT", "PLANNED", "ACTIVE", "COMPLETED", "CLOSED"}, Doc: "Progress.", Example: "ACTIVE"},
-			{Name: "lead", Type: Ref, Ref: "member", Clear: ClearNull, Doc: "Member who leads the initiative, by e-mail address, display name or ID.", Example: "ada@example.com"},
+			{
+				Name: "lead", Type: Ref, Ref: "member", Clear: ClearNull,
+				Doc: "Member who leads the initiative, by e-mail address, display name or ID.", Example: "ada@example.com",
+			},
 			{Name: "logo_props", Type: JSON, Doc: "Properties of the logo, sent as they are.", Example: `{"in_use": "emoji"}`},
-			{Name: "labels", Virtual: true, Type: RefSet, Ref: "initiative_label", Clear: ClearNull, Doc: "Initiative labels, by key, name or ID. `[]` removes those that planform added.", Example: "growth"},
-			{Name: "projects", Virtual: true, Type: RefSet, Ref: "project", Clear: ClearNull, Doc: "Projects, by key, identifier, name or ID. `[]` removes those that planform added.", Example: "web"},
-			{Name: "epics", Virtual: true, Type: RefSet, Ref: "work_item", Clear: ClearNull, RefRules: RefRules{CrossProject: true}, Doc: "Work items of a type that is an epic, by key (`web/checkout`), identifier such as `WEB-7`, or ID. `[]` removes those that planform added.", Example: "web/checkout"},
+			{
+				Name: "labels", Virtual: true, Type: RefSet, Ref: "initiative_label", Clear: ClearNull,
+				Doc: "Initiative labels, by key, name or ID. `[]` removes those that planform added.", Example: "growth",
+			},
+			{
+				Name: "projects", Virtual: true, Type: RefSet, Ref: "project", Clear: ClearNull,
+				Doc: "Projects, by key, identifier, name or ID. `[]` removes those that planform added.", Example: "web",
+			},
+			{
+				Name: "epics", Virtual: true, Type: RefSet, Ref: "work_item", Clear: ClearNull, RefRules: RefRules{CrossProject: true},
+				Doc: "Work items of a type that is an epic, by key (`web/checkout`), identifier such as `WEB-7`, or ID. `[]` removes those that planform added.", Example: "web/checkout",
+			},
 		},
 		Operations: crud(path, "initiative_id", "initiatives", "lgcud"),
 	})
@@ -30,11 +51,13 @@ func init() {
 		},
 		Operations: []Operation{
 			{
-				Verb: AddMembers, ContractRow: 8, Method: "POST", Path: path + "{initiative_id}/projects/", Success: 201, Scope: "initiatives.projects:write",
-				Body: []string{"project_ids"}, Doc: "Adds projects to an initiative.",
+				Verb: AddMembers, ContractRow: 8, Method: "POST", Path: path + "{initiative_id}/projects/", Success: 201,
+				Scope: "initiatives.projects:write",
+				Body:  []string{"project_ids"}, Doc: "Adds projects to an initiative.",
 			},
 			{
-				Verb: ListMembers, ContractRow: 17, Method: "GET", Path: path + "{initiative_id}/projects/", Success: 200, Scope: "initiatives.projects:read",
+				Verb: ListMembers, ContractRow: 17, Method: "GET", Path: path + "{initiative_id}/projects/", Success: 200,
+				Scope: "initiatives.projects:read",
 				Query: []string{"limit", "offset"}, GetCommand: "initiative-projects", Doc: "Reads the projects of an initiative.",
 			},
 			{Verb: RemoveMembers, Method: "DELETE", Path: path + "{initiative_id}/projects/", Success: 204, Scope: "initiatives.projects:write"},
@@ -49,7 +72,10 @@ func init() {
 		},
 		Operations: []Operation{
 			{Verb: AddMembers, Method: "POST", Path: path + "{initiative_id}/epics/", Success: 200, Scope: "initiatives.epics:write"},
-			{Verb: ListMembers, Method: "GET", Path: path + "{initiative_id}/epics/", Success: 200, Scope: "initiatives.epics:read", Query: []string{"per_page", "cursor"}},
+			{
+				Verb: ListMembers, Method: "GET", Path: path + "{initiative_id}/epics/", Success: 200, Scope: "initiatives.epics:read",
+				Query: []string{"per_page", "cursor"},
+			},
 			{Verb: RemoveMembers, Method: "DELETE", Path: path + "{initiative_id}/epics/", Success: 204, Scope: "initiatives.epics:write"},
 		},
 	})
@@ -64,7 +90,10 @@ func init() {
 				Verb: AddMembers, ContractRow: 9, Method: "POST", Path: path + "{initiative_id}/labels/", Success: 201, Scope: "initiatives:write",
 				Body: []string{"label_ids"}, Doc: "Adds labels to an initiative.",
 			},
-			{Verb: ListMembers, Method: "GET", Path: path + "{initiative_id}/labels/", Success: 200, Scope: "initiatives.labels:read", GetCommand: "labels-of-initiative", Doc: "Reads the labels of an initiative.", Query: []string{"per_page", "cursor"}},
+			{
+				Verb: ListMembers, Method: "GET", Path: path + "{initiative_id}/labels/", Success: 200, Scope: "initiatives.labels:read",
+				GetCommand: "labels-of-initiative", Doc: "Reads the labels of an initiative.", Query: []string{"per_page", "cursor"},
+			},
 			{Verb: RemoveMembers, Method: "DELETE", Path: path + "{initiative_id}/labels/", Success: 204, Scope: "initiatives.labels:write"},
 			overview("initiatives", "initiatives", "initiative", "label_ids"),
 		},

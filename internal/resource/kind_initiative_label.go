@@ -9,7 +9,10 @@ func init() {
 		KeyFrom: []string{"name"}, Short: "name", NaturalKey: []string{"name"},
 		Fields: []Field{
 			{Name: "name", Type: Text, Required: true, Unique: true, Documented: true, MaxLength: 255, Doc: "Name of the label.", Example: "Growth"},
-			{Name: "description", Type: LongText, Documented: true, Clear: ClearEmpty, Doc: "Plain text that describes the label.", Example: "Brings new customers"},
+			{
+				Name: "description", Type: LongText, Documented: true, Clear: ClearEmpty, Doc: "Plain text that describes the label.",
+				Example: "Brings new customers",
+			},
 			{Name: "color", Type: Color, Documented: true, Doc: "Colour, `#rrggbb`.", Example: "#22c55e"},
 			{Name: "sort_order", Type: Number, Documented: true, Doc: "Position among the labels: lower comes first.", Example: "1000"},
 		},

@@ -10,15 +10,31 @@ func init() {
 		Lifecycle: Lifecycle{RequiresFeature: "intake_view", Progress: "status"}, Listing: Listing{CountedAs: "intakes"},
 		Fields: []Field{
 			{Name: "name", Type: Text, Required: true, MaxLength: 255, Doc: "Name of the item.", Example: "Dark mode"},
-			{Name: "description", Wire: Wire{ContractDialect: "description_html"}, Type: Markdown, Clear: ClearParagraph, Doc: "Description in Markdown; it is sent as HTML.", Example: "Easier on the eyes."},
-			{Name: "description_html", Type: HTML, Clear: ClearParagraph, Doc: "Description as HTML, passed through unchanged.", Example: "<p>Easier on the eyes.</p>"},
-			{Name: "priority", Type: Enum, Enum: []string{"none", "urgent", "high", "medium", "low"}, Default: "none", Doc: "Priority.", Example: "high"},
 			{
-				Name: "status", Type: Enum, Enum: []string{"pending", "rejected", "snoozed", "accepted", "duplicate"}, EnumAsIndex: true, EnumFrom: -2, Default: "pending",
+				Name: "description", Wire: Wire{ContractDialect: "description_html"}, Type: Markdown, Clear: ClearParagraph,
+				Doc: "Description in Markdown; it is sent as HTML.", Example: "Easier on the eyes.",
+			},
+			{
+				Name: "description_html", Type: HTML, Clear: ClearParagraph, Doc: "Description as HTML, passed through unchanged.",
+				Example: "<p>Easier on the eyes.</p>",
+			},
+			{
+				Name: "priority", Type: Enum, Enum: []string{"none", "urgent", "high", "medium", "low"}, Default: "none", Doc: "Priority.",
+				Example: "high",
+			},
+			{
+				Name: "status", Type: Enum, Enum: []string{"pending", "rejected", "snoozed", "accepted", "duplicate"}, EnumAsIndex: true,
+				EnumFrom: -2, Default: "pending",
 				Doc: "The decision. Leave it out where people decide in Plane: then it is not compared.", Example: "pending",
 			},
-			{Name: "snoozed_till", Type: Text, Clear: ClearNull, TextRules: moment(), Doc: "Moment until which a snoozed item rests.", Example: "2031-03-01T09:00:00Z"},
-			{Name: "duplicate_to", Wire: Wire{ContractDialect: "duplicate_to_id"}, Type: Ref, Ref: "work_item", Clear: ClearNull, Doc: "Work item of which it is a duplicate: its key, an identifier such as `WEB-12`, or an ID.", Example: "checkout"},
+			{
+				Name: "snoozed_till", Type: Text, Clear: ClearNull, TextRules: moment(), Doc: "Moment until which a snoozed item rests.",
+				Example: "2031-03-01T09:00:00Z",
+			},
+			{
+				Name: "duplicate_to", Wire: Wire{ContractDialect: "duplicate_to_id"}, Type: Ref, Ref: "work_item", Clear: ClearNull,
+				Doc: "Work item of which it is a duplicate: its key, an identifier such as `WEB-12`, or an ID.", Example: "checkout",
+			},
 			{Name: "source", Type: Text, MaxLength: 255, Doc: "Where it comes from.", Example: "FORM"},
 			{Name: "source_email", Type: Text, Clear: ClearNull, Doc: "E-mail address of whoever sent it.", Example: "eve@example.com"},
 		},

@@ -10,9 +10,16 @@ func init() {
 			{Name: "name", Type: Text, Required: true, Unique: true, MaxLength: 255, Doc: "Name of the label.", Example: "backend"},
 			{Name: "color", Type: Color, Doc: "Colour, `#rrggbb`.", Example: "#3b82f6"},
 			{Name: "description", Type: LongText, Clear: ClearEmpty, Doc: "Plain text that describes the label.", Example: "Servers and data"},
-			{Name: "parent", Wire: Wire{V2Dialect: "parent_id"}, Type: Ref, Ref: "label", Clear: ClearNull, Doc: "Parent label, by key, name or ID.", Example: "engineering"},
-			{Name: "sort_order", Type: Number, SetAfterCreate: true, Doc: "Position among the labels: lower comes first. By default, new labels come after the existing ones, in the order of the manifest.", Example: "1000"},
+			{
+				Name: "parent", Wire: Wire{V2Dialect: "parent_id"}, Type: Ref, Ref: "label", Clear: ClearNull,
+				Doc: "Parent label, by key, name or ID.", Example: "engineering",
+			},
+			{
+				Name: "sort_order", Type: Number, SetAfterCreate: true,
+				Doc: "Position among the labels: lower comes first. By default, new labels come after the existing ones, in the order of the manifest.", Example: "1000",
+			},
 		},
-		Operations: append(crud(workspace+"projects/{project_id}/labels/", "label_id", "projects.labels", "lgcud"), bulk(workspaceV2+"projects/{project_id}/labels/", "projects.labels")...),
+		Operations: append(crud(workspace+"projects/{project_id}/labels/", "label_id", "projects.labels", "lgcud"),
+			bulk(workspaceV2+"projects/{project_id}/labels/", "projects.labels")...),
 	})
 }

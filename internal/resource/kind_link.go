@@ -9,12 +9,18 @@ func init() {
 		Example: `{url: "https://example.com/design", title: Design}`,
 		KeyFrom: []string{"url"}, Short: "url", NaturalKey: []string{"url"},
 		Fields: []Field{
-			{Name: "url", Type: URL, Required: true, Documented: true, Immutable: true, UniqueOnCreate: true, MaxLength: 2000, Doc: "Address of the resource, `http` or `https`.", Example: "https://example.com/design"},
+			{
+				Name: "url", Type: URL, Required: true, Documented: true, Immutable: true, UniqueOnCreate: true, MaxLength: 2000,
+				Doc: "Address of the resource, `http` or `https`.", Example: "https://example.com/design",
+			},
 			{Name: "title", Type: Text, Documented: true, Clear: ClearEmpty, MaxLength: 255, Doc: "Text of the link.", Example: "Design"},
 		},
 		Operations: append([]Operation{
 			{Verb: Create, ContractRow: 3, Method: "POST", Path: path, Success: 201, Scope: scope + ":write", Doc: "Adds a link to a work item."},
-			{Verb: List, ContractRow: 14, Method: "GET", Path: path, Success: 200, Scope: scope + ":read", GetCommand: "links", Doc: "Reads all links of a work item."},
+			{
+				Verb: List, ContractRow: 14, Method: "GET", Path: path, Success: 200, Scope: scope + ":read", GetCommand: "links",
+				Doc: "Reads all links of a work item.",
+			},
 		}, crud(path, "link_id", scope, "ud")...),
 	})
 }

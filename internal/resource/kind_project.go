@@ -3,7 +3,8 @@ package resource
 func init() {
 	const path = workspace + "projects/"
 	register(Kind{
-		Name: "project", Section: "projects", Param: "project_id", WebPath: "/{workspace_slug}/projects/{project_id}/issues", Lifecycle: Lifecycle{Archivable: true},
+		Name: "project", Section: "projects", Param: "project_id", WebPath: "/{workspace_slug}/projects/{project_id}/issues",
+		Lifecycle: Lifecycle{Archivable: true},
 		Doc: "A project of the workspace, given by its `identifier` (the short code in front of work item numbers) or its `id`. " +
 			"A missing project is created, for which it needs an `identifier` and a `name`.",
 		Example: `key: web
@@ -14,14 +15,37 @@ members: [ada@example.com]`,
 		KeyFrom:       []string{"identifier", "name"},
 		NaturalKey:    []string{"identifier", "name"},
 		HasExternalID: true,
-		Identifier:    &Identifier{Pattern: `^[A-Za-z0-9_]{1,12}$`, PatternDoc: "1 to 12 letters, digits and _", APIName: "identifier", Doc: "The project's short code, such as `WEB`."},
+		Identifier: &Identifier{
+			Pattern: `^[A-Za-z0-9_]{1,12}$`, PatternDoc: "1 to 12 letters, digits and _", APIName: "identifier",
+			Doc: "The project's short code, such as `WEB`.",
+		},
 		Fields: []Field{
-			{Name: "name", Type: Text, Required: true, Documented: true, Unique: true, TextRules: TextRules{Forbidden: "&+,:;$^}{*=?@#|'<>.()%!-"}, MaxLength: 255, Doc: "Name of the project, without `& + , : ; $ ^ { } * = ? @ # | ' < > . ( ) % ! -` (the service refuses them).", Example: "Website"},
-			{Name: "description", Type: LongText, Documented: true, Clear: ClearEmpty, Doc: "Plain text that describes the project.", Example: "Public site and shop"},
-			{Name: "lead", Wire: Wire{ContractDialect: "project_lead"}, Type: Ref, Ref: "member", Clear: ClearNull, RefRules: RefRules{MustBeMemberOf: "project_member", AddsMember: true}, Doc: "Member who leads the project, by e-mail address, display name or ID.", Example: "ada@example.com"},
-			{Name: "default_assignee", Type: Ref, Ref: "member", Clear: ClearNull, RefRules: RefRules{MustBeMemberOf: "project_member"}, Doc: "Default assignee of new work items, by e-mail address, display name or ID. Applies to items without `assignees` if the member belongs to the project; `assignees: []` means nobody.", Example: "ada@example.com"},
-			{Name: "members", Virtual: true, Type: RefSet, Ref: "member", Clear: ClearNull, Doc: "Members of the project, by e-mail address, display name or ID. `{user: gus@example.com, role: guest}` also manages the role: admin, member or guest. New members get the role member, or a lower one if that is their role in the workspace. `[]` removes the members that planform added.", Example: "bob@example.com"},
-			{Name: "timezone", Type: Text, TextRules: TextRules{Zone: true, Pattern: zonePattern, PatternDoc: "a time zone such as Europe/Berlin"}, Default: "UTC", Doc: "Time zone, by its name in the tz database.", Example: "Europe/Berlin"},
+			{
+				Name: "name", Type: Text, Required: true, Documented: true, Unique: true, TextRules: TextRules{Forbidden: "&+,:;$^}{*=?@#|'<>.()%!-"},
+				MaxLength: 255, Doc: "Name of the project, without `& + , : ; $ ^ { } * = ? @ # | ' < > . ( ) % ! -` (the service refuses them).",
+				Example: "Website",
+			},
+			{
+				Name: "description", Type: LongText, Documented: true, Clear: ClearEmpty, Doc: "Plain text that describes the project.",
+				Example: "Public site and shop",
+			},
+			{
+				Name: "lead", Wire: Wire{ContractDialect: "project_lead"}, Type: Ref, Ref: "member", Clear: ClearNull,
+				RefRules: RefRules{MustBeMemberOf: "project_member", AddsMember: true},
+				Doc:      "Member who leads the project, by e-mail address, display name or ID.", Example: "ada@example.com",
+			},
+			{
+				Name: "default_assignee", Type: Ref, Ref: "member", Clear: ClearNull, RefRules: RefRules{MustBeMemberOf: "project_member"},
+				Doc: "Default assignee of new work items, by e-mail address, display name or ID. Applies to items without `assignees` if the member belongs to the project; `assignees: []` means nobody.", Example: "ada@example.com",
+			},
+			{
+				Name: "members", Virtual: true, Type: RefSet, Ref: "member", Clear: ClearNull,
+				Doc: "Members of the project, by e-mail address, display name or ID. `{user: gus@example.com, role: guest}` also manages the role: admin, member or guest. New members get the role member, or a lower one if that is their role in the workspace. `[]` removes the members that planform added.", Example: "bob@example.com",
+			},
+			{
+				Name: "timezone", Type: Text, TextRules: TextRules{Zone: true, Pattern: zonePattern, PatternDoc: "a time zone such as Europe/Berlin"},
+				Default: "UTC", Doc: "Time zone, by its name in the tz database.", Example: "Europe/Berlin",
+			},
 			{Name: "cover_image", Type: LongText, Clear: ClearNull, Doc: "URL of the cover image.", Example: "https://example.com/cover.png"},
 			{Name: "emoji", Type: Text, Clear: ClearNull, MaxLength: 255, Doc: "Emoji of the project, by its code point.", Example: "128640"},
 			{Name: "module_view", Type: Boolean, Doc: "Whether the project has modules.", Example: "true"},
@@ -32,9 +56,18 @@ members: [ada@example.com]`,
 			{Name: "is_issue_type_enabled", Type: Boolean, Doc: "Whether the project has work item types.", Example: "true"},
 			{Name: "is_time_tracking_enabled", Type: Boolean, Doc: "Whether time is tracked.", Example: "true"},
 			{Name: "guest_view_all_features", Type: Boolean, Doc: "Whether guests see all features.", Example: "false"},
-			{Name: "archive_in", Type: Number, Max: 12, Default: "0", Doc: "Months after which completed items are archived, 0 to 12; 0 means never.", Example: "3"},
-			{Name: "estimate", Type: Ref, Ref: "estimate", SetAfterCreate: true, Clear: ClearNull, Doc: "Estimate that the project uses, by key, name or ID. Default: the one of the manifest.", Example: "Points"},
-			{Name: "close_in", Type: Number, Max: 12, Default: "0", Doc: "Months after which inactive items are closed, 0 to 12; 0 means never.", Example: "6"},
+			{
+				Name: "archive_in", Type: Number, Max: 12, Default: "0",
+				Doc: "Months after which completed items are archived, 0 to 12; 0 means never.", Example: "3",
+			},
+			{
+				Name: "estimate", Type: Ref, Ref: "estimate", SetAfterCreate: true, Clear: ClearNull,
+				Doc: "Estimate that the project uses, by key, name or ID. Default: the one of the manifest.", Example: "Points",
+			},
+			{
+				Name: "close_in", Type: Number, Max: 12, Default: "0", Doc: "Months after which inactive items are closed, 0 to 12; 0 means never.",
+				Example: "6",
+			},
 		},
 		Operations: append([]Operation{
 			{
@@ -53,14 +86,19 @@ members: [ada@example.com]`,
 		Membership: &Membership{
 			Container: "project", Member: "member", On: "project", Field: "members", Body: "member", IDField: "id", Batch: 1,
 			Attribute: &Attribute{
-				Name: "role", Member: "user", Values: []string{"guest", "member", "admin"}, Codes: []int{5, 15, 20}, Slugs: []string{"guest", "contributor", "admin"}, Default: "member",
-				Doc: "Role in the project. Without it the role is not managed; new members get the role member, or a lower one if that is their role in the workspace.",
+				Name: "role", Member: "user", Values: []string{"guest", "member", "admin"}, Codes: []int{5, 15, 20},
+				Slugs: []string{"guest", "contributor", "admin"}, Default: "member",
+				Doc: "Role in the project. Without it the role is not managed; new members get the role member, or a lower one if that is their " +
+					"role in the workspace.",
 			},
 		},
 		Operations: []Operation{
 			{Verb: AddMembers, Method: "POST", Path: members, Success: 201, Scope: "projects.members:write", OneAtATime: true},
 			{Verb: ListMembers, Method: "GET", Path: members, Success: 200, Scope: "projects.members:read"},
-			{Verb: ListAttributes, Method: "GET", Path: workspaceV2 + "projects/{project_id}/members/", Success: 200, Scope: "projects.members:read", Query: []string{"per_page", "cursor"}},
+			{
+				Verb: ListAttributes, Method: "GET", Path: workspaceV2 + "projects/{project_id}/members/", Success: 200,
+				Scope: "projects.members:read", Query: []string{"per_page", "cursor"},
+			},
 			{Verb: Get, Method: "GET", Path: members + "{member_id}/", Success: 200, Scope: "projects.members:read"},
 			{Verb: UpdateMember, Method: "PATCH", Path: members + "{member_id}/", Success: 200, Scope: "projects.members:write", OneAtATime: true},
 			{Verb: RemoveMembers, Method: "DELETE", Path: members + "{member_id}/", Success: 204, Scope: "projects.members:write", OneAtATime: true},

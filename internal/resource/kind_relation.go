@@ -20,12 +20,18 @@ func relations(name, inverse string) {
 		Operations: []Operation{
 			{Verb: AddMembers, Method: "POST", Path: path, Success: 201, Scope: "projects.work_items:write"},
 			{Verb: ListMembers, Method: "GET", Path: path, Success: 200, Scope: "projects.work_items:read"},
-			{Verb: RemoveMembers, Method: "POST", Path: path + "remove/", Success: 204, Scope: "projects.work_items:write", Body: []string{"related_issue"}, OneAtATime: true},
+			{
+				Verb: RemoveMembers, Method: "POST", Path: path + "remove/", Success: 204, Scope: "projects.work_items:write",
+				Body: []string{"related_issue"}, OneAtATime: true,
+			},
 		},
 	})
 }
 
 // relation is the field of a work item that declares a relation.
 func relation(name, doc string) Field {
-	return Field{Name: name, Group: "relations", Virtual: true, Type: RefSet, Ref: "work_item", RefRules: RefRules{CrossProject: true}, Clear: ClearNull, Doc: doc + " `[]` removes those that planform added.", Example: "checkout"}
+	return Field{
+		Name: name, Group: "relations", Virtual: true, Type: RefSet, Ref: "work_item", RefRules: RefRules{CrossProject: true},
+		Clear: ClearNull, Doc: doc + " `[]` removes those that planform added.", Example: "checkout",
+	}
 }

@@ -4,18 +4,35 @@ func init() {
 	const path = workspace + "projects/{project_id}/states/"
 	register(Kind{
 		Name: "state", Section: "states", Parent: "project", Param: "state_id", HasExternalID: true, UniqueExternalID: true,
-		Doc:     "A state of a project, such as Todo. Work items refer to it in `state`. A new project has Backlog, Todo, In Progress, Done and Cancelled from the start.",
+		Doc: "A state of a project, such as Todo. Work items refer to it in `state`. A new project has Backlog, Todo, In Progress, Done " +
+			"and Cancelled from the start.",
 		Example: `{name: In Review, group: started, color: "#3b82f6"}`,
 		KeyFrom: []string{"name"}, Short: "name", NaturalKey: []string{"name"}, Listing: Listing{CountedAs: "states"},
 		Lifecycle: Lifecycle{Predefined: []string{"Backlog", "Todo", "In Progress", "Done", "Cancelled"}},
 		Fields: []Field{
-			{Name: "name", Type: Text, Required: true, Unique: true, TextRules: TextRules{Reserved: []string{"Triage"}}, MaxLength: 255, Doc: "Name of the state. `Triage` is reserved by the service.", Example: "In Review"},
+			{
+				Name: "name", Type: Text, Required: true, Unique: true, TextRules: TextRules{Reserved: []string{"Triage"}}, MaxLength: 255,
+				Doc: "Name of the state. `Triage` is reserved by the service.", Example: "In Review",
+			},
 			{Name: "description", Type: LongText, Clear: ClearEmpty, Doc: "Plain text that describes the state.", Example: "Somebody reads it"},
-			{Name: "color", Type: Color, Required: true, Initial: "#60646c", Doc: "Colour, `#rrggbb`; a new state gets `#60646c` without one.", Example: "#3b82f6"},
-			{Name: "group", Type: Enum, Enum: []string{"backlog", "unstarted", "started", "completed", "cancelled"}, Default: "backlog", Doc: "Group of the state, which tells open work from finished work.", Example: "started"},
-			{Name: "sequence", Type: Number, SetAfterCreate: true, Doc: "Position among the states: lower comes first. By default, new states come after the existing ones, in the order of the manifest.", Example: "40000"},
-			{Name: "default", Wire: Wire{V2Dialect: "is_default"}, Type: Boolean, Exclusive: true, Doc: "Whether new work items start in this state. Where another one is the default, that needs `default: false`.", Example: "false"},
+			{
+				Name: "color", Type: Color, Required: true, Initial: "#60646c", Doc: "Colour, `#rrggbb`; a new state gets `#60646c` without one.",
+				Example: "#3b82f6",
+			},
+			{
+				Name: "group", Type: Enum, Enum: []string{"backlog", "unstarted", "started", "completed", "cancelled"}, Default: "backlog",
+				Doc: "Group of the state, which tells open work from finished work.", Example: "started",
+			},
+			{
+				Name: "sequence", Type: Number, SetAfterCreate: true,
+				Doc: "Position among the states: lower comes first. By default, new states come after the existing ones, in the order of the manifest.", Example: "40000",
+			},
+			{
+				Name: "default", Wire: Wire{V2Dialect: "is_default"}, Type: Boolean, Exclusive: true,
+				Doc: "Whether new work items start in this state. Where another one is the default, that needs `default: false`.", Example: "false",
+			},
 		},
-		Operations: append(crud(path, "state_id", "projects.states", "lgcud"), bulk(workspaceV2+"projects/{project_id}/states/", "projects.states")...),
+		Operations: append(crud(path, "state_id", "projects.states", "lgcud"), bulk(workspaceV2+"projects/{project_id}/states/",
+			"projects.states")...),
 	})
 }

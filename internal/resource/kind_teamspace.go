@@ -9,15 +9,40 @@ func init() {
 		KeyFrom: []string{"name"}, NaturalKey: []string{"name"},
 		Fields: []Field{
 			{Name: "name", Type: Text, Required: true, Documented: true, MaxLength: 255, Doc: "Name of the teamspace.", Example: "Platform"},
-			{Name: "description", Wire: Wire{ContractDialect: "description_html"}, Type: Markdown, Documented: true, Clear: ClearParagraph, Doc: "Description in Markdown; it is sent as HTML.", Example: "Keeps the lights on."},
-			{Name: "description_html", Type: HTML, Documented: true, Clear: ClearParagraph, Doc: "Description as HTML, passed through unchanged.", Example: "<p>Keeps the lights on.</p>"},
-			{Name: "description_json", Type: JSON, Documented: true, Doc: "Description in the editor's JSON form, passed through unchanged; see the API reference of Plane.", Example: `{"type": "doc"}`},
-			{Name: "description_stripped", Type: LongText, Documented: true, Clear: ClearEmpty, Doc: "The description without markup.", Example: "Keeps the lights on."},
-			{Name: "description_binary", Type: Text, Documented: true, Clear: ClearEmpty, Doc: "The description in the editor's binary form, as text.", Example: "AQID"},
+			{
+				Name: "description", Wire: Wire{ContractDialect: "description_html"}, Type: Markdown, Documented: true, Clear: ClearParagraph,
+				Doc: "Description in Markdown; it is sent as HTML.", Example: "Keeps the lights on.",
+			},
+			{
+				Name: "description_html", Type: HTML, Documented: true, Clear: ClearParagraph, Doc: "Description as HTML, passed through unchanged.",
+				Example: "<p>Keeps the lights on.</p>",
+			},
+			{
+				Name: "description_json", Type: JSON, Documented: true,
+				Doc: "Description in the editor's JSON form, passed through unchanged; see the API reference of Plane.", Example: `{"type": "doc"}`,
+			},
+			{
+				Name: "description_stripped", Type: LongText, Documented: true, Clear: ClearEmpty, Doc: "The description without markup.",
+				Example: "Keeps the lights on.",
+			},
+			{
+				Name: "description_binary", Type: Text, Documented: true, Clear: ClearEmpty,
+				Doc: "The description in the editor's binary form, as text.", Example: "AQID",
+			},
 			{Name: "logo_props", Type: JSON, Documented: true, Doc: "Properties of the logo, sent as they are.", Example: `{"in_use": "emoji"}`},
-			{Name: "lead", Type: Ref, Ref: "member", Documented: true, Clear: ClearNull, Doc: "Member who leads the teamspace, by e-mail address, display name or ID.", Example: "ada@example.com"},
-			{Name: "projects", Virtual: true, Type: RefSet, Ref: "project", Clear: ClearNull, Doc: "Projects, by key, identifier, name or ID. `[]` removes those that planform added.", Example: "web"},
-			{Name: "members", Virtual: true, Type: RefSet, Ref: "member", Clear: ClearNull, Doc: "Members of the teamspace, by e-mail address, display name or ID. `[]` removes those that planform added.", Example: "bob@example.com"},
+			{
+				Name: "lead", Type: Ref, Ref: "member", Documented: true, Clear: ClearNull,
+				Doc: "Member who leads the teamspace, by e-mail address, display name or ID.", Example: "ada@example.com",
+			},
+			{
+				Name: "projects", Virtual: true, Type: RefSet, Ref: "project", Clear: ClearNull,
+				Doc: "Projects, by key, identifier, name or ID. `[]` removes those that planform added.", Example: "web",
+			},
+			{
+				Name: "members", Virtual: true, Type: RefSet, Ref: "member", Clear: ClearNull,
+				Doc:     "Members of the teamspace, by e-mail address, display name or ID. `[]` removes those that planform added.",
+				Example: "bob@example.com",
+			},
 		},
 		Operations: append([]Operation{
 			{
@@ -34,8 +59,9 @@ func init() {
 		},
 		Operations: []Operation{
 			{
-				Verb: AddMembers, ContractRow: 6, Method: "POST", Path: path + "{teamspace_id}/projects/", Success: 201, Scope: "teamspaces.projects:write",
-				Body: []string{"project_ids"}, Doc: "Adds projects to a teamspace.",
+				Verb: AddMembers, ContractRow: 6, Method: "POST", Path: path + "{teamspace_id}/projects/", Success: 201,
+				Scope: "teamspaces.projects:write",
+				Body:  []string{"project_ids"}, Doc: "Adds projects to a teamspace.",
 			},
 			{Verb: ListMembers, Method: "GET", Path: path + "{teamspace_id}/projects/", Success: 200, Scope: "teamspaces.projects:read"},
 			{Verb: RemoveMembers, Method: "DELETE", Path: path + "{teamspace_id}/projects/", Success: 204, Scope: "teamspaces.projects:write"},

@@ -5,7 +5,8 @@ func init() {
 	const itemsV2 = workspaceV2 + "projects/{project_id}/work-items/"
 	const scope = "projects.work_items"
 	register(Kind{
-		Name: "work_item", Section: "work_items", Parent: "project", ParentField: "parent", Param: "work_item_id", WebPath: "/{workspace_slug}/projects/{project_id}/issues/{work_item_id}", HasExternalID: true, UniqueExternalID: true,
+		Name: "work_item", Section: "work_items", Parent: "project", ParentField: "parent", Param: "work_item_id",
+		WebPath: "/{workspace_slug}/projects/{project_id}/issues/{work_item_id}", HasExternalID: true, UniqueExternalID: true,
 		Doc: "A work item of a project. Items can be nested: the outer one is the `parent` of the inner ones.",
 		Example: `key: checkout
 name: Rebuild the checkout
@@ -19,39 +20,101 @@ links:
 		Listing:    Listing{CountedAs: "issues", Unmanaged: []string{"subscribers", "worklogs"}},
 		Identifier: &Identifier{Pattern: `^[A-Za-z0-9_]{1,12}-[0-9]{1,9}$`, Doc: "Identifier of an existing item, such as `WEB-7`."},
 		Fields: []Field{
-			{Name: "name", Type: Text, Required: true, Documented: true, MaxLength: 255, Doc: "Name of the work item.", Example: "Rebuild the checkout"},
-			{Name: "description", Wire: Wire{ContractDialect: "description_html"}, Type: Markdown, Documented: true, Clear: ClearParagraph, Doc: "Description in Markdown; it is sent as HTML.", Example: "One page, no **reload**."},
-			{Name: "description_html", Type: HTML, Documented: true, Clear: ClearParagraph, Doc: "Description as HTML, passed through unchanged.", Example: "<p>One page, no <strong>reload</strong>.</p>"},
-			{Name: "state", Wire: Wire{V2Dialect: "state_id"}, Type: Ref, Ref: "state", Documented: true, RefRules: RefRules{DefaultFlag: "default"}, Doc: "State, by name or ID.", Example: "In Progress"},
-			{Name: "assignees", Wire: Wire{V2Dialect: "assignee_ids"}, Type: RefSet, Ref: "member", Documented: true, Clear: ClearEmpty, RefRules: RefRules{MustBeMemberOf: "project_member", MemberRole: "member", ParentDefault: "default_assignee"}, Doc: "Assigned members, by e-mail address, display name or ID. Not guests of the project: the service takes none.", Example: "ada@example.com"},
-			{Name: "priority", Type: Enum, Enum: []string{"none", "urgent", "high", "medium", "low"}, Default: "none", Documented: true, Doc: "Priority.", Example: "high"},
-			{Name: "labels", Wire: Wire{V2Dialect: "label_ids"}, Type: RefSet, Ref: "label", Documented: true, Clear: ClearEmpty, Doc: "Labels of the project, by name or ID.", Example: "backend"},
-			{Name: "parent", Wire: Wire{V2Dialect: "parent_id"}, Type: Ref, Ref: "work_item", Documented: true, Clear: ClearNull, Doc: "Parent item: the key of an item in this project, an identifier such as `WEB-12`, or an ID.", Example: "shop"},
 			{
-				Name: "estimate_point", Wire: Wire{V2Dialect: "estimate_point_id"}, Type: Ref, Ref: "estimate_point", Documented: true, Clear: ClearNull, RefRules: RefRules{LiteralPattern: `^[0-7]$`},
-				Doc: "Value of the project's estimate, such as `5` or `XL`, or its ID. The documented operations take points from 0 to 7.", Example: "3",
+				Name: "name", Type: Text, Required: true, Documented: true, MaxLength: 255, Doc: "Name of the work item.",
+				Example: "Rebuild the checkout",
 			},
-			{Name: "type", Wire: Wire{NewerDialect: "type_id", V2Dialect: "type_id"}, Type: Ref, Ref: "work_item_type", Documented: true, Clear: ClearNull, Doc: "Work item type, by name or ID.", Example: "Story"},
-			{Name: "module", Type: Ref, Ref: "module", Documented: true, Clear: ClearNull, Doc: "Module of the project, by key, name or ID. A new value removes the item from the module that planform put it in; `null` removes it from all modules.", Example: "Checkout"},
-			{Name: "modules", Virtual: true, Type: RefSet, Ref: "module", Clear: ClearNull, Doc: "Modules of the project, by key, name or ID, where the item is in several. `[]` removes it from those that planform put it in.", Example: "Checkout"},
-			{Name: "milestone", Wire: Wire{ContractDialect: NotTaken}, Virtual: true, Type: Ref, Ref: "milestone", Clear: ClearNull, Doc: "Milestone of the project, by key, title or ID. A new value removes the item from the milestone that planform put it in.", Example: "Beta"},
+			{
+				Name: "description", Wire: Wire{ContractDialect: "description_html"}, Type: Markdown, Documented: true, Clear: ClearParagraph,
+				Doc: "Description in Markdown; it is sent as HTML.", Example: "One page, no **reload**.",
+			},
+			{
+				Name: "description_html", Type: HTML, Documented: true, Clear: ClearParagraph, Doc: "Description as HTML, passed through unchanged.",
+				Example: "<p>One page, no <strong>reload</strong>.</p>",
+			},
+			{
+				Name: "state", Wire: Wire{V2Dialect: "state_id"}, Type: Ref, Ref: "state", Documented: true,
+				RefRules: RefRules{DefaultFlag: "default"}, Doc: "State, by name or ID.", Example: "In Progress",
+			},
+			{
+				Name: "assignees", Wire: Wire{V2Dialect: "assignee_ids"}, Type: RefSet, Ref: "member", Documented: true, Clear: ClearEmpty,
+				RefRules: RefRules{MustBeMemberOf: "project_member", MemberRole: "member", ParentDefault: "default_assignee"},
+				Doc:      "Assigned members, by e-mail address, display name or ID. Not guests of the project: the service takes none.",
+				Example:  "ada@example.com",
+			},
+			{
+				Name: "priority", Type: Enum, Enum: []string{"none", "urgent", "high", "medium", "low"}, Default: "none", Documented: true,
+				Doc: "Priority.", Example: "high",
+			},
+			{
+				Name: "labels", Wire: Wire{V2Dialect: "label_ids"}, Type: RefSet, Ref: "label", Documented: true, Clear: ClearEmpty,
+				Doc: "Labels of the project, by name or ID.", Example: "backend",
+			},
+			{
+				Name: "parent", Wire: Wire{V2Dialect: "parent_id"}, Type: Ref, Ref: "work_item", Documented: true, Clear: ClearNull,
+				Doc: "Parent item: the key of an item in this project, an identifier such as `WEB-12`, or an ID.", Example: "shop",
+			},
+			{
+				Name: "estimate_point", Wire: Wire{V2Dialect: "estimate_point_id"}, Type: Ref, Ref: "estimate_point", Documented: true,
+				Clear: ClearNull, RefRules: RefRules{LiteralPattern: `^[0-7]$`},
+				Doc:     "Value of the project's estimate, such as `5` or `XL`, or its ID. The documented operations take points from 0 to 7.",
+				Example: "3",
+			},
+			{
+				Name: "type", Wire: Wire{NewerDialect: "type_id", V2Dialect: "type_id"}, Type: Ref, Ref: "work_item_type", Documented: true,
+				Clear: ClearNull, Doc: "Work item type, by name or ID.", Example: "Story",
+			},
+			{
+				Name: "module", Type: Ref, Ref: "module", Documented: true, Clear: ClearNull,
+				Doc: "Module of the project, by key, name or ID. A new value removes the item from the module that planform put it in; `null` removes it from all modules.", Example: "Checkout",
+			},
+			{
+				Name: "modules", Virtual: true, Type: RefSet, Ref: "module", Clear: ClearNull,
+				Doc:     "Modules of the project, by key, name or ID, where the item is in several. `[]` removes it from those that planform put it in.",
+				Example: "Checkout",
+			},
+			{
+				Name: "milestone", Wire: Wire{ContractDialect: NotTaken}, Virtual: true, Type: Ref, Ref: "milestone", Clear: ClearNull,
+				Doc:     "Milestone of the project, by key, title or ID. A new value removes the item from the milestone that planform put it in.",
+				Example: "Beta",
+			},
 			{Name: "start_date", Type: Date, Documented: true, Clear: ClearNull, Doc: "First day, `YYYY-MM-DD`.", Example: "2026-12-01"},
-			{Name: "target_date", Type: Date, Documented: true, Clear: ClearNull, NotBefore: "start_date", Doc: "Last day, `YYYY-MM-DD`; not before `start_date`.", Example: "2026-12-12"},
-			{Name: "cycle", Virtual: true, Type: Ref, Ref: "cycle", Clear: ClearNull, Doc: "Cycle of the project, by key, name or ID. `null` removes the item from its cycle.", Example: "sprint-14"},
-			{Name: "point", Wire: Wire{V2Dialect: NotTaken}, Type: Number, Max: 12, Clear: ClearNull, Doc: "Estimate as a whole number from 0 to 12.", Example: "5"},
-			{Name: "sort_order", Wire: Wire{V2Dialect: NotTaken}, Type: Number, SetAfterCreate: true, Doc: "Position among the items of one state: lower comes first.", Example: "1000"},
+			{
+				Name: "target_date", Type: Date, Documented: true, Clear: ClearNull, NotBefore: "start_date",
+				Doc: "Last day, `YYYY-MM-DD`; not before `start_date`.", Example: "2026-12-12",
+			},
+			{
+				Name: "cycle", Virtual: true, Type: Ref, Ref: "cycle", Clear: ClearNull,
+				Doc: "Cycle of the project, by key, name or ID. `null` removes the item from its cycle.", Example: "sprint-14",
+			},
+			{
+				Name: "point", Wire: Wire{V2Dialect: NotTaken}, Type: Number, Max: 12, Clear: ClearNull,
+				Doc: "Estimate as a whole number from 0 to 12.", Example: "5",
+			},
+			{
+				Name: "sort_order", Wire: Wire{V2Dialect: NotTaken}, Type: Number, SetAfterCreate: true,
+				Doc: "Position among the items of one state: lower comes first.", Example: "1000",
+			},
 			{
 				Name: "created_at", Wire: Wire{V2Dialect: NotTaken}, Type: Text, Immutable: true, Past: true, TextRules: moment(),
 				Doc: "Original creation time of an imported item.", Example: "2024-05-17T09:30:00Z",
 			},
-			{Name: "created_by", Wire: Wire{V2Dialect: NotTaken}, Type: Ref, Ref: "member", Past: true, Doc: "Author of an imported item, by e-mail address, display name or ID. Left out if nobody bears the name.", Example: "bob@example.com"},
-			{Name: "archived", Wire: Wire{ContractDialect: "archived_at"}, Type: Boolean, ArchiveFlag: true, Doc: "Whether the item is archived, as the last step. Lists do not show it then, and it is left as it is, with everything in it, until `false` brings it back. API v2 archives only completed and cancelled items.", Example: "false"},
+			{
+				Name: "created_by", Wire: Wire{V2Dialect: NotTaken}, Type: Ref, Ref: "member", Past: true,
+				Doc:     "Author of an imported item, by e-mail address, display name or ID. Left out if nobody bears the name.",
+				Example: "bob@example.com",
+			},
+			{
+				Name: "archived", Wire: Wire{ContractDialect: "archived_at"}, Type: Boolean, ArchiveFlag: true,
+				Doc: "Whether the item is archived, as the last step. Lists do not show it then, and it is left as it is, with everything in it, until `false` brings it back. API v2 archives only completed and cancelled items.", Example: "false",
+			},
 			relation("blocking", "Items blocked by this one, by key (`ops/monitor` in another project), identifier such as `WEB-7`, or ID."),
 			relation("blocked_by", "Items that block this one, by key (`ops/monitor` in another project), identifier such as `WEB-7`, or ID."),
 			relation("duplicate", "Duplicates, by key (`ops/monitor` in another project), identifier such as `WEB-7`, or ID."),
 			{
 				Name: "fields", Virtual: true, Type: CustomFields,
-				Doc:     "Values of custom fields, by name: the properties that the manifest lists for the item's `type`. `null` removes a value, `[]` all of several.",
+				Doc: "Values of custom fields, by name: the properties that the manifest lists for the item's `type`. `null` removes a value, " +
+					"`[]` all of several.",
 				Example: `{"Severity": "High", "Found in": "4.2"}`,
 			},
 			relation("relates_to", "Related items, by key (`ops/monitor` in another project), identifier such as `WEB-7`, or ID."),

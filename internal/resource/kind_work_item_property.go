@@ -25,7 +25,10 @@ func init() {
 		Example: `{name: Severity, type: option, options: [Low, High]}`,
 		KeyFrom: []string{"name"}, NaturalKey: []string{"name"},
 		Fields: []Field{
-			{Name: "name", Wire: Wire{ContractDialect: "display_name"}, Type: Text, Required: true, MaxLength: 255, Doc: "Name of the field.", Example: "Severity"},
+			{
+				Name: "name", Wire: Wire{ContractDialect: "display_name"}, Type: Text, Required: true, MaxLength: 255, Doc: "Name of the field.",
+				Example: "Severity",
+			},
 			{
 				Name: "type", Wire: Wire{ContractDialect: "property_type"}, Type: Enum, EnumInCapitals: true, Required: true, Immutable: true,
 				Enum: []string{"text", "decimal", "boolean", "datetime", "option", "relation", "url", "email", "file", "formula"},
@@ -35,12 +38,16 @@ func init() {
 				Name: "relation_type", Type: Enum, EnumInCapitals: true, Enum: []string{"issue", "user", "release", "rich_text"}, Immutable: true,
 				Doc: "What a `relation` names: work items (`issue`) or people (`user`). Values that name anything else cannot be set.", Example: "user",
 			},
-			{Name: "is_multi", Type: Boolean, Default: "false", Immutable: true, Doc: "Whether an item can have several values, as a list: of the types `option` and `relation`.", Example: "true"},
+			{
+				Name: "is_multi", Type: Boolean, Default: "false", Immutable: true,
+				Doc: "Whether an item can have several values, as a list: of the types `option` and `relation`.", Example: "true",
+			},
 			{Name: "description", Type: LongText, Clear: ClearEmpty, Doc: "Plain text that describes the field.", Example: "How bad it is"},
 			{Name: "is_required", Type: Boolean, Default: "false", Doc: "Whether the web app asks for a value.", Example: "true"},
 			{Name: "is_active", Type: Boolean, Default: "true", Doc: "Whether items show the field.", Example: "false"},
 			{
-				Name: "settings", Type: JSON, Doc: "How values are shown, passed through unchanged; see the API reference of Plane.", Example: `{"display_format": "multi-line"}`,
+				Name: "settings", Type: JSON, Doc: "How values are shown, passed through unchanged; see the API reference of Plane.",
+				Example:   `{"display_format": "multi-line"}`,
 				InitialBy: map[string]string{"text": `{"display_format":"single-line"}`, "datetime": `{"display_format":"MMM dd, yyyy"}`},
 			},
 		},
@@ -48,7 +55,10 @@ func init() {
 			Operation{Verb: SetValue, Method: "POST", Path: values, Success: 200, Scope: valueScope + ":write"},
 			Operation{Verb: GetValue, Method: "GET", Path: values, Success: 200, Scope: valueScope + ":read"},
 			Operation{Verb: ClearValue, Method: "DELETE", Path: values, Success: 204, Scope: valueScope + ":write"},
-			Operation{Verb: GetFields, Method: "GET", Path: workspaceV2 + "projects/{project_id}/work-items/{work_item_id}/", Success: 200, Scope: "projects.work_items:read"},
+			Operation{
+				Verb: GetFields, Method: "GET", Path: workspaceV2 + "projects/{project_id}/work-items/{work_item_id}/", Success: 200,
+				Scope: "projects.work_items:read",
+			},
 			Operation{
 				Verb: ListNames, Method: "GET", Path: workspaceV2 + "projects/{project_id}/work-item-properties/", Success: 200, Scope: scope + ":read",
 				Query: []string{"per_page", "cursor", "fields"},
@@ -56,7 +66,8 @@ func init() {
 		),
 	})
 	register(Kind{
-		Name: PropertyOption, Section: "options", Parent: Property, Param: "option_id", HasExternalID: true, Short: "name", Listing: Listing{ParentType: "option"},
+		Name: PropertyOption, Section: "options", Parent: Property, Param: "option_id", HasExternalID: true, Short: "name",
+		Listing: Listing{ParentType: "option"},
 		Doc:     "A choice of a custom field of the type `option`. A bare text is its name.",
 		Example: `{name: High, description: Somebody cannot work}`,
 		KeyFrom: []string{"name"}, NaturalKey: []string{"name"},
@@ -125,7 +136,8 @@ func (f *Field) observedCustom(raw any) (canonical string, known bool) {
 // CustomField is the field of work items that a property defines. No list shows its value.
 func CustomField(property *Object) *Field {
 	f := &Field{
-		Name: CustomFieldsName + "." + property.Key, Wire: Wire{ContractDialect: "value", V2Dialect: NotTaken}, Type: LongText, Clear: ClearNull, Definition: property,
+		Name: CustomFieldsName + "." + property.Key, Wire: Wire{ContractDialect: "value", V2Dialect: NotTaken}, Type: LongText,
+		Clear: ClearNull, Definition: property,
 	}
 	switch property.Text("type") {
 	case "decimal":

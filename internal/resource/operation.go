@@ -312,7 +312,11 @@ func archiveOps(section, param, scope string) []Operation {
 	one := "{" + param + "}/"
 	return []Operation{
 		{Verb: Archive, Method: "POST", Path: project + section + "/" + one + "archive/", Success: 204, Scope: scope + ":write"},
-		{Verb: ListArchived, Method: "GET", Path: project + "archived-" + section + "/", Success: 200, Scope: scope + ":read", Query: []string{"per_page", "cursor"}},
-		{Verb: Unarchive, Method: "DELETE", Path: project + "archived-" + section + "/" + one + "unarchive/", Success: 204, Scope: scope + ":write"},
+		{
+			Verb: ListArchived, Method: "GET", Path: project + "archived-" + section + "/", Success: 200, Scope: scope + ":read",
+			Query: []string{"per_page", "cursor"},
+		},
+		{Verb: Unarchive, Method: "DELETE", Path: project + "archived-" + section + "/" + one + "unarchive/", Success: 204, Scope: scope +
+			":write"},
 	}
 }

@@ -22,7 +22,8 @@ func (o *Object) Refused(sent []*Value, has WillHave) (broken []Rule) {
 		f := v.Field
 		if at := strings.IndexAny(v.Text, f.Forbidden); at >= 0 {
 			broken = append(broken, Rule{
-				v, "the service accepts no " + v.Text[at:at+1] + " in the " + f.Name + " of " + diag.A(o.Kind.Noun()), "leave these out: " + strings.Join(strings.Split(f.Forbidden, ""), " "),
+				v, "the service accepts no " + v.Text[at:at+1] + " in the " + f.Name + " of " + diag.A(o.Kind.Noun()), "leave these out: " +
+					strings.Join(strings.Split(f.Forbidden, ""), " "),
 			})
 		}
 		if slices.Contains(f.Reserved, v.Text) {
@@ -34,7 +35,8 @@ func (o *Object) Refused(sent []*Value, has WillHave) (broken []Rule) {
 		}
 		if other, known := has(pair); known && other == "" {
 			broken = append(broken, Rule{
-				v, string(o.Address) + " has a " + f.Name + " but no " + pair.Name + "; the service requires both or neither", "add the " + pair.Name + ", or remove the " + f.Name,
+				v, string(o.Address) + " has a " + f.Name + " but no " + pair.Name + "; the service requires both or neither", "add the " +
+					pair.Name + ", or remove the " + f.Name,
 			})
 		}
 	}
@@ -88,5 +90,6 @@ func (o *Object) Missing() []string {
 
 // HiddenIn says that the web app hides the objects of a kind, since what they need is off in their parent.
 func (k *Kind) HiddenIn(parent *Object) string {
-	return strings.ReplaceAll(k.Section, "_", " ") + " are made in " + string(parent.Address) + " although its " + k.RequiresFeature + " is off: the web app hides them"
+	return strings.ReplaceAll(k.Section, "_", " ") + " are made in " + string(parent.Address) + " although its " + k.RequiresFeature +
+		" is off: the web app hides them"
 }

@@ -77,7 +77,10 @@ func (c *call) logActivity(t *tx, verb string, field, before, after any, comment
 // logChanges writes an activity for each field that a change has changed, and
 // for each element that came to a list or left it.
 func (c *call) logChanges(t *tx, old, r row) {
-	for _, name := range []string{"name", "parent", "priority", "state", "description_html", "target_date", "start_date", "estimate_point", "point", "type"} {
+	for _, name := range []string{
+		"name", "parent", "priority", "state", "description_html", "target_date", "start_date", "estimate_point",
+		"point", "type",
+	} {
 		if before, after := valueText(old[name]), valueText(r[name]); before != after {
 			field := strings.TrimSuffix(name, "_html")
 			c.logActivity(t, "updated", field, orNull(before), orNull(after), "updated the "+field+" to")

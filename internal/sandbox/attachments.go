@@ -15,8 +15,10 @@ import (
 func (k *kinds) attachments() {
 	k.attachment = k.add(&kind{
 		name: "attachment",
-		columns: audit("attributes", "asset", "entity_type", "entity_identifier", "is_deleted", "is_archived", "external_id", "external_source", "size",
-			"is_uploaded", "storage_metadata", "created_by", "updated_by", "user", "workspace", "draft_issue", "project", "issue", "comment", "page"),
+		columns: audit("attributes", "asset", "entity_type", "entity_identifier", "is_deleted", "is_archived", "external_id", "external_source",
+			"size",
+			"is_uploaded", "storage_metadata", "created_by", "updated_by", "user", "workspace", "draft_issue", "project", "issue", "comment",
+			"page"),
 		hidden:  []string{"signature", "content"},
 		indexes: []index{uniqueExternalID("attachment", "issue", "Issue")},
 		param:   "attachment", scope: inItem,
@@ -47,7 +49,10 @@ func createAttachment(c *call, t *tx) reply {
 	switch {
 	case name == "" || err != nil || size == 0:
 		return wrong("Invalid request.")
-	case media == "" || slices.Contains([]string{"application/x-msdownload", "application/x-sh", "text/html", "message/rfc822", "image/heic", "video/x-matroska"}, media):
+	case media == "" || slices.Contains([]string{
+		"application/x-msdownload", "application/x-sh", "text/html", "message/rfc822", "image/heic",
+		"video/x-matroska",
+	}, media):
 		return wrong("Invalid file type.")
 	}
 	size = min(size, c.opts.FileLimit) // the store refuses the file then
@@ -55,7 +60,8 @@ func createAttachment(c *call, t *tx) reply {
 	key := workspaceID + "/" + strings.ReplaceAll(newID(), "-", "") + "-" + name
 	r := row{
 		"attributes": row{"name": name, "type": media, "size": integer(int(size))}, "asset": key, "entity_type": "ISSUE_ATTACHMENT",
-		"is_deleted": false, "is_archived": false, "size": float(float64(size)), "is_uploaded": false, "storage_metadata": row{}, "issue": c.vars["item"],
+		"is_deleted": false, "is_archived": false, "size": float(float64(size)), "is_uploaded": false, "storage_metadata": row{},
+		"issue":       c.vars["item"],
 		"external_id": c.in["external_id"], "external_source": c.in["external_source"], "signature": strings.ReplaceAll(newID(), "-", ""),
 	}
 	c.setAudit(c.kinds.attachment, r)
@@ -66,12 +72,14 @@ func createAttachment(c *call, t *tx) reply {
 	t.insert(c.kinds.attachment, inItem(c), r)
 	return reply{http.StatusOK, row{
 		"upload_data": row{"url": c.storeURL(), "fields": row{
-			"Content-Type": media, "key": key, "x-amz-algorithm": "AWS4-HMAC-SHA256", "x-amz-credential": id, "x-amz-date": c.now.UTC().Format("20060102T150405Z"),
-			"policy": base64.StdEncoding.EncodeToString([]byte(key)), "x-amz-signature": text(r, "signature"),
+			"Content-Type": media, "key": key, "x-amz-algorithm": "AWS4-HMAC-SHA256", "x-amz-credential": id,
+			"x-amz-date": c.now.UTC().Format("20060102T150405Z"),
+			"policy":     base64.StdEncoding.EncodeToString([]byte(key)), "x-amz-signature": text(r, "signature"),
 		}},
 		"asset_id":   id,
 		"attachment": c.kinds.attachment.visible(r),
-		"asset_url":  "/api/assets/v2/workspaces/" + c.opts.Workspace + "/projects/" + c.vars["project"] + "/issues/" + c.vars["item"] + "/attachments/" + id + "/",
+		"asset_url": "/api/assets/v2/workspaces/" + c.opts.Workspace + "/projects/" + c.vars["project"] + "/issues/" + c.vars["item"] +
+			"/attachments/" + id + "/",
 	}}
 }
 
@@ -110,7 +118,8 @@ func (s *Server) serveStore(w http.ResponseWriter, req *http.Request) {
 	refuse := func(status int, code, message string) {
 		w.Header().Set("Content-Type", "application/xml")
 		w.WriteHeader(status)
-		_, _ = fmt.Fprintf(w, "<?xml version=\"1.0\"?><Error><Code>%s</Code><Message>%s</Message><Signed>%s</Signed></Error>", code, message, req.URL.RawQuery) //nolint:gosec // as a store does, and no page
+		const form = "<?xml version=\"1.0\"?><Error><Code>%s</Code><Message>%s</Message><Signed>%s</Signed></Error>"
+		_, _ = fmt.Fprintf(w, form, code, message, req.URL.RawQuery) //nolint:gosec // as a store does, and no page
 	}
 	for _, name := range []string{"X-Api-Key", "Authorization", "Cookie"} {
 		if req.Header.Get(name) != "" {

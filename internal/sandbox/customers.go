@@ -7,7 +7,8 @@ import (
 func (k *kinds) customers() {
 	k.customer = k.add(&kind{
 		name: "customer", path: "customers/", hidden: []string{"external_id", "external_source"},
-		columns: audit("name", "description", "description_html", "description_stripped", "email", "website_url", "logo_props", "domain", "employees", "stage",
+		columns: audit("name", "description", "description_html", "description_stripped", "email", "website_url", "logo_props", "domain",
+			"employees", "stage",
 			"contract_status", "revenue", "archived_at", "logo_asset", "created_by", "updated_by", "workspace", "customer_request_count"),
 		computed: []string{"customer_request_count"},
 		indexes:  []index{uniqueName("customer", "workspace", "Customer with the same name already exists")},
@@ -134,7 +135,8 @@ func (c *call) thisWorkspace(id string) bool {
 func (k *kinds) properties() {
 	k.property = k.add(&kind{
 		name: "customer_property",
-		columns: audit("name", "display_name", "description", "logo_props", "sort_order", "property_type", "relation_type", "is_required", "default_value",
+		columns: audit("name", "display_name", "description", "logo_props", "sort_order", "property_type", "relation_type", "is_required",
+			"default_value",
 			"settings", "is_active", "is_multi", "validation_rules", "external_source", "external_id", "created_by", "updated_by", "workspace"),
 		indexes: []index{uniqueExternalID("customer_property", "workspace", "Customer property")},
 		fields: append([]field{
@@ -142,7 +144,8 @@ func (k *kinds) properties() {
 			{name: "description", check: prose(), null: true},
 			{name: "logo_props", check: mapping, initial: row{}},
 			{name: "sort_order", check: real, initial: float(65535)},
-			{name: "property_type", required: true, check: choice("TEXT", "DATETIME", "DECIMAL", "BOOLEAN", "OPTION", "RELATION", "URL", "EMAIL", "FILE")},
+			{name: "property_type", required: true, check: choice("TEXT", "DATETIME", "DECIMAL", "BOOLEAN", "OPTION", "RELATION", "URL", "EMAIL",
+				"FILE")},
 			{name: "relation_type", check: choice("ISSUE", "USER"), null: true},
 			{name: "is_required", check: boolean, initial: false},
 			{name: "default_value", check: items, initial: []any{}},

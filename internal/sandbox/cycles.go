@@ -9,8 +9,10 @@ import (
 func (k *kinds) cycles() {
 	k.cycle = k.add(&kind{
 		name: "cycle",
-		columns: append(append([]string{"id"}, groupTotals()...), "created_at", "updated_at", "deleted_at", "name", "description", "start_date", "end_date", "view_props",
-			"sort_order", "external_source", "external_id", "progress_snapshot", "archived_at", "logo_props", "timezone", "version", "created_by", "updated_by",
+		columns: append(append([]string{"id"}, groupTotals()...), "created_at", "updated_at", "deleted_at", "name", "description", "start_date",
+			"end_date", "view_props",
+			"sort_order", "external_source", "external_id", "progress_snapshot", "archived_at", "logo_props", "timezone", "version", "created_by",
+			"updated_by",
 			"project", "workspace", "owned_by"),
 		computed: groupTotals(),
 		indexes:  []index{uniqueExternalID("cycle", "project", "Cycle")},
@@ -42,8 +44,11 @@ func (k *kinds) cycles() {
 		},
 	})
 	k.cycleIssue = k.add(&kind{
-		name:     "cycle_issue",
-		columns:  []string{"id", "sub_issues_count", "created_at", "updated_at", "deleted_at", "created_by", "updated_by", "project", "workspace", "issue", "cycle"},
+		name: "cycle_issue",
+		columns: []string{
+			"id", "sub_issues_count", "created_at", "updated_at", "deleted_at", "created_by", "updated_by", "project",
+			"workspace", "issue", "cycle",
+		},
 		computed: []string{"sub_issues_count"},
 		indexes:  []index{{name: "cycle membership", fields: []string{"issue", "cycle"}}},
 	})

@@ -188,7 +188,10 @@ func moment(_ *tx, v any) (any, any) {
 }
 
 func parseMoment(s string) (time.Time, bool) {
-	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04Z07:00", "2006-01-02T15:04:05.999999", "2006-01-02T15:04", time.DateOnly} {
+	for _, layout := range []string{
+		time.RFC3339Nano, "2006-01-02T15:04Z07:00", "2006-01-02T15:04:05.999999", "2006-01-02T15:04",
+		time.DateOnly,
+	} {
 		if t, err := time.Parse(layout, s); err == nil {
 			return t, true
 		}

@@ -107,10 +107,14 @@ func dropped(n *html.Node) bool {
 // known elements stay; of others only the content does.
 func known(name string) bool {
 	return slices.Contains([]string{
-		"a", "abbr", "acronym", "area", "article", "aside", "b", "bdi", "bdo", "blockquote", "br", "caption", "center", "cite", "code", "col", "colgroup",
-		"data", "dd", "del", "details", "dfn", "div", "dl", "dt", "em", "figcaption", "figure", "footer", "h1", "h2", "h3", "h4", "h5", "h6", "header",
-		"hgroup", "hr", "i", "image-component", "img", "input", "ins", "kbd", "label", "li", "map", "mark", "mention-component", "nav", "ol", "p", "pre",
-		"q", "rp", "rt", "rtc", "ruby", "s", "samp", "small", "span", "strike", "strong", "sub", "summary", "sup", "table", "tbody", "td", "th", "thead",
+		"a", "abbr", "acronym", "area", "article", "aside", "b", "bdi", "bdo", "blockquote", "br", "caption", "center", "cite", "code", "col",
+		"colgroup",
+		"data", "dd", "del", "details", "dfn", "div", "dl", "dt", "em", "figcaption", "figure", "footer", "h1", "h2", "h3", "h4", "h5", "h6",
+		"header",
+		"hgroup", "hr", "i", "image-component", "img", "input", "ins", "kbd", "label", "li", "map", "mark", "mention-component", "nav", "ol",
+		"p", "pre",
+		"q", "rp", "rt", "rtc", "ruby", "s", "samp", "small", "span", "strike", "strong", "sub", "summary", "sup", "table", "tbody", "td", "th",
+		"thead",
 		"time", "tr", "tt", "u", "ul", "var", "wbr", "issue-embed-component",
 	}, name)
 }
@@ -184,16 +188,20 @@ func attributes(n *html.Node) []html.Attribute {
 
 func knownAttribute(name string) bool {
 	return slices.Contains([]string{
-		"align", "alt", "aria-label", "aspect_ratio", "aspectratio", "background", "border", "char", "charoff", "checked", "cite", "class", "colspan",
-		"colwidth", "datetime", "dir", "disabled", "entity_identifier", "entity_name", "headers", "height", "href", "hreflang", "id", "lang", "open",
-		"rel", "role", "rowspan", "scope", "size", "span", "src", "start", "status", "style", "target", "textcolor", "title", "type", "value", "width",
+		"align", "alt", "aria-label", "aspect_ratio", "aspectratio", "background", "border", "char", "charoff", "checked", "cite", "class",
+		"colspan",
+		"colwidth", "datetime", "dir", "disabled", "entity_identifier", "entity_name", "headers", "height", "href", "hreflang", "id", "lang",
+		"open",
+		"rel", "role", "rowspan", "scope", "size", "span", "src", "start", "status", "style", "target", "textcolor", "title", "type", "value",
+		"width",
 	}, name)
 }
 
 func knownData(name string) bool {
 	return slices.Contains([]string{
 		"data-align", "data-background", "data-background-color", "data-block-type", "data-checked", "data-emoji-unicode", "data-emoji-url",
-		"data-icon-color", "data-icon-name", "data-id", "data-logo-in-use", "data-name", "data-node-type", "data-tight", "data-text-color", "data-type",
+		"data-icon-color", "data-icon-name", "data-id", "data-logo-in-use", "data-name", "data-node-type", "data-tight", "data-text-color",
+		"data-type",
 	}, name)
 }
 

@@ -80,18 +80,21 @@ func uniqueName(kind, in, message string) index {
 // uniqueExternalID lets an external ID stand once below the record that the column in names. A new record is checked
 // only if it has a source as well; a change is checked only if it brings another external ID, and is told its own record.
 func uniqueExternalID(kind, in, what string) index {
-	return index{name: kind + " external ID", fields: []string{in, "external_source", "external_id"}, snapshot: true, clash: func(c *call, old, r row, other string) *reply {
-		if text(r, "external_source") == "" && (old == nil || kind == "label") {
-			return nil
-		}
-		if old != nil {
-			if _, given := c.in["external_id"]; !given || text(old, "external_id") == text(r, "external_id") {
+	return index{
+		name: kind + " external ID", fields: []string{in, "external_source", "external_id"}, snapshot: true,
+		clash: func(c *call, old, r row, other string) *reply {
+			if text(r, "external_source") == "" && (old == nil || kind == "label") {
 				return nil
 			}
-			other = text(old, "id")
-		}
-		return new(reply{http.StatusConflict, row{"error": what + " with the same external id and external source already exists", "id": other}})
-	}}
+			if old != nil {
+				if _, given := c.in["external_id"]; !given || text(old, "external_id") == text(r, "external_id") {
+					return nil
+				}
+				other = text(old, "id")
+			}
+			return new(reply{http.StatusConflict, row{"error": what + " with the same external id and external source already exists", "id": other}})
+		},
+	}
 }
 
 // snapshot is how many records of each kind a request knows of: later ones it does not notice where something must be

@@ -7,7 +7,8 @@ import (
 func (k *kinds) initiatives() {
 	k.initiative = k.add(&kind{
 		name: "initiative", path: "initiatives/",
-		columns: audit("name", "description", "description_html", "description_stripped", "logo_props", "start_date", "end_date", "state", "archived_at",
+		columns: audit("name", "description", "description_html", "description_stripped", "logo_props", "start_date", "end_date", "state",
+			"archived_at",
 			"created_by", "updated_by", "workspace", "lead"),
 		fields: []field{
 			{name: "name", required: true, check: line()},
@@ -94,7 +95,8 @@ func (m memberList) methods() methods {
 func initiativeMembers(k *kinds) methods {
 	out := methods{}
 	lists := map[string]memberList{
-		"projects": {k.initiative, k.initiativeProject, k.project}, "labels": {k.initiative, k.initiativeLabelLink, k.initiativeLabel}, "epics": {k.initiative, k.initiativeEpic, k.workItem},
+		"projects": {k.initiative, k.initiativeProject, k.project}, "labels": {k.initiative, k.initiativeLabelLink, k.initiativeLabel},
+		"epics": {k.initiative, k.initiativeEpic, k.workItem},
 	}
 	for method, of := range lists["projects"].methods() {
 		out[method] = &endpoint{contract: of.contract, do: func(c *call, t *tx) reply {
@@ -188,7 +190,8 @@ func (m memberList) list(c *call, t *tx) reply {
 func (k *kinds) pages() {
 	k.page = k.add(&kind{
 		name: "page", hidden: []string{"parent", "sort_order"},
-		columns: audit("name", "description_html", "access", "color", "is_locked", "archived_at", "view_props", "logo_props", "external_id", "external_source",
+		columns: audit("name", "description_html", "access", "color", "is_locked", "archived_at", "view_props", "logo_props", "external_id",
+			"external_source",
 			"created_by", "updated_by", "owned_by", "workspace"),
 		fields: append([]field{
 			{name: "name", check: str(unlimited, true), initial: "", required: !k.documented},

@@ -46,7 +46,8 @@ func (k *kinds) add(made *kind) *kind {
 func newKinds(answers Answers) *kinds {
 	k := &kinds{documented: answers == Contract}
 	for _, describe := range []func(){
-		k.people, k.projects, k.states, k.labels, k.cycles, k.milestones, k.intake, k.modules, k.itemTypes, k.itemProperties, k.estimates, k.estimatePoints, k.workItems, k.links,
+		k.people, k.projects, k.states, k.labels, k.cycles, k.milestones, k.intake, k.modules, k.itemTypes, k.itemProperties, k.estimates,
+		k.estimatePoints, k.workItems, k.links,
 		k.comments, k.activities, k.attachments, k.relations, k.initiatives, k.teamspaces, k.pages, k.customers, k.requests, k.properties,
 	} {
 		describe()
@@ -72,7 +73,10 @@ func external() []field {
 
 func (k *kinds) people() {
 	profile := []string{"id", "first_name", "last_name", "email", "avatar", "avatar_url", "display_name"}
-	k.workspace = k.add(&kind{name: "workspace", columns: []string{"name", "slug", "id"}, hidden: []string{"created_at", "updated_at", "updated_by"}})
+	k.workspace = k.add(&kind{name: "workspace", columns: []string{"name", "slug", "id"}, hidden: []string{
+		"created_at", "updated_at",
+		"updated_by",
+	}})
 	k.user = k.add(&kind{name: "user", columns: profile})
 	k.member = k.add(&kind{name: "member", columns: append(append([]string(nil), profile...), "role")})
 	k.projectMember = k.add(&kind{
@@ -103,7 +107,8 @@ func (k *kinds) milestones() {
 func (k *kinds) intake() {
 	k.intakeItem = k.add(&kind{
 		name: "intake_item", param: "intake", scope: inProject,
-		columns: audit("name", "description_html", "priority", "status", "snoozed_till", "duplicate_to", "source", "source_email", "external_source", "external_id",
+		columns: audit("name", "description_html", "priority", "status", "snoozed_till", "duplicate_to", "source", "source_email",
+			"external_source", "external_id",
 			"created_by", "updated_by", "project", "workspace", "intake", "issue", "state"),
 		fields: append([]field{
 			{name: "name", check: line()},

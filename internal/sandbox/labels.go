@@ -7,9 +7,13 @@ import (
 
 func (k *kinds) labels() {
 	k.label = k.add(&kind{
-		name:    "label",
-		columns: audit("name", "description", "color", "sort_order", "external_source", "external_id", "created_by", "updated_by", "workspace", "project", "parent"),
-		indexes: []index{uniqueName("label", "project", "Label with the same name already exists in the project"), uniqueExternalID("label", "project", "Label")},
+		name: "label",
+		columns: audit("name", "description", "color", "sort_order", "external_source", "external_id", "created_by", "updated_by", "workspace",
+			"project", "parent"),
+		indexes: []index{
+			uniqueName("label", "project", "Label with the same name already exists in the project"),
+			uniqueExternalID("label", "project", "Label"),
+		},
 		fields: append([]field{
 			{name: "name", required: true, check: line()},
 			{name: "description", check: prose(), initial: ""},

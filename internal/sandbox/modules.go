@@ -8,11 +8,16 @@ import (
 func (k *kinds) modules() {
 	k.module = k.add(&kind{
 		name: "module",
-		columns: append(append([]string{"id"}, groupTotals()...), "created_at", "updated_at", "deleted_at", "name", "description", "description_text", "description_html",
-			"start_date", "target_date", "status", "view_props", "sort_order", "external_source", "external_id", "archived_at", "logo_props", "created_by",
+		columns: append(append([]string{"id"}, groupTotals()...), "created_at", "updated_at", "deleted_at", "name", "description",
+			"description_text", "description_html",
+			"start_date", "target_date", "status", "view_props", "sort_order", "external_source", "external_id", "archived_at", "logo_props",
+			"created_by",
 			"updated_by", "project", "workspace", "lead", "members"),
 		computed: groupTotals(),
-		indexes:  []index{uniqueExternalID("module", "project", "Module"), {name: "module name", fields: []string{"project", "name"}, clash: moduleName}},
+		indexes: []index{uniqueExternalID("module", "project", "Module"), {
+			name: "module name", fields: []string{"project", "name"},
+			clash: moduleName,
+		}},
 		fields: append([]field{
 			{name: "name", required: true, check: line()},
 			{name: "description", check: prose(), initial: ""},
@@ -67,8 +72,11 @@ func (k *kinds) modules() {
 		},
 	})
 	k.moduleIssue = k.add(&kind{
-		name:     "module_issue",
-		columns:  []string{"id", "sub_issues_count", "created_at", "updated_at", "deleted_at", "created_by", "updated_by", "project", "workspace", "module", "issue"},
+		name: "module_issue",
+		columns: []string{
+			"id", "sub_issues_count", "created_at", "updated_at", "deleted_at", "created_by", "updated_by", "project",
+			"workspace", "module", "issue",
+		},
 		computed: []string{"sub_issues_count"},
 		indexes:  []index{{name: "module membership", fields: []string{"issue", "module"}}},
 	})

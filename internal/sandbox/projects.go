@@ -19,13 +19,17 @@ func (k *kinds) projects() {
 		name: "project",
 		columns: []string{
 			"id", "total_members", "total_cycles", "total_modules", "is_member", "sort_order", "member_role", "is_deployed", "cover_image_url",
-			"created_at", "updated_at", "deleted_at", "name", "description", "description_text", "description_html", "network", "identifier", "emoji",
+			"created_at", "updated_at", "deleted_at", "name", "description", "description_text", "description_html", "network", "identifier",
+			"emoji",
 			"icon_prop", "module_view", "cycle_view", "issue_views_view", "page_view", "intake_view", "is_time_tracking_enabled",
 			"is_issue_type_enabled", "guest_view_all_features", "cover_image", "archive_in", "close_in", "logo_props", "archived_at", "timezone",
 			"external_source", "external_id", "created_by", "updated_by", "workspace", "default_assignee", "project_lead", "cover_image_asset",
 			"estimate", "default_state",
 		},
-		computed: []string{"total_members", "total_cycles", "total_modules", "is_member", "sort_order", "member_role", "is_deployed", "cover_image_url"},
+		computed: []string{
+			"total_members", "total_cycles", "total_modules", "is_member", "sort_order", "member_role", "is_deployed",
+			"cover_image_url",
+		},
 		fields: append([]field{
 			{name: "name", required: true, check: line()},
 			{name: "identifier", required: true, check: str(12, false)},
@@ -49,8 +53,11 @@ func (k *kinds) projects() {
 			{name: "is_time_tracking_enabled", check: boolean, initial: false},
 			{name: "estimate", ref: &k.estimate, null: true},
 		}, external()...),
-		indexes: []index{{name: "identifier", fields: []string{"identifier"}, clash: projectName}, {name: "project name", fields: []string{"name"}, clash: projectName}},
-		param:   "project", oldestFirst: true, readableArchived: true,
+		indexes: []index{
+			{name: "identifier", fields: []string{"identifier"}, clash: projectName},
+			{name: "project name", fields: []string{"name"}, clash: projectName},
+		},
+		param: "project", oldestFirst: true, readableArchived: true,
 		prepare: prepareProject, afterWrite: (*call).fillProject, afterDelete: (*call).emptyProject, show: showProject,
 	})
 }

@@ -13,13 +13,16 @@ import (
 func (k *kinds) itemProperties() {
 	k.itemProperty = k.add(&kind{
 		name: "work_item_property", hidden: []string{"types"},
-		columns: audit("name", "display_name", "description", "logo_props", "sort_order", "property_type", "relation_type", "is_required", "default_value", "settings",
-			"is_active", "is_multi", "validation_rules", "external_source", "external_id", "created_by", "updated_by", "workspace", "project", "issue_type"),
+		columns: audit("name", "display_name", "description", "logo_props", "sort_order", "property_type", "relation_type", "is_required",
+			"default_value", "settings",
+			"is_active", "is_multi", "validation_rules", "external_source", "external_id", "created_by", "updated_by", "workspace", "project",
+			"issue_type"),
 		indexes: []index{uniqueExternalID("work_item_property", "project", "Work item property")},
 		fields: append([]field{
 			{name: "display_name", required: true, check: line()},
 			{name: "description", check: prose(), null: true},
-			{name: "property_type", required: true, check: choice("TEXT", "DATETIME", "DECIMAL", "BOOLEAN", "OPTION", "RELATION", "URL", "EMAIL", "FILE", "FORMULA")},
+			{name: "property_type", required: true, check: choice("TEXT", "DATETIME", "DECIMAL", "BOOLEAN", "OPTION", "RELATION", "URL", "EMAIL",
+				"FILE", "FORMULA")},
 			{name: "relation_type", check: choice("ISSUE", "USER", "RELEASE", "RICH_TEXT"), null: true},
 			{name: "is_required", check: boolean, initial: false},
 			{name: "default_value", check: items, initial: []any{}},
@@ -49,7 +52,8 @@ func (k *kinds) itemProperties() {
 	})
 	k.propertyOption = k.add(&kind{
 		name: "work_item_property_option",
-		columns: audit("name", "sort_order", "description", "logo_props", "is_active", "is_default", "external_source", "external_id", "created_by", "updated_by",
+		columns: audit("name", "sort_order", "description", "logo_props", "is_active", "is_default", "external_source", "external_id",
+			"created_by", "updated_by",
 			"workspace", "project", "property", "parent"),
 		indexes: []index{uniqueExternalID("work_item_property_option", "property", "Property option")},
 		fields: append([]field{
@@ -68,7 +72,8 @@ func (k *kinds) itemProperties() {
 			return nil
 		},
 	})
-	k.itemValue = k.add(&kind{name: "work_item_property_value", columns: audit("created_by", "updated_by", "workspace", "project", "issue", "property", "value")})
+	k.itemValue = k.add(&kind{name: "work_item_property_value", columns: audit("created_by", "updated_by", "workspace", "project", "issue",
+		"property", "value")})
 }
 
 // incomplete is the field that a definition lacks, by its type.
@@ -99,7 +104,10 @@ func ofType(h handler) handler {
 }
 
 func listItemProperties(c *call, t *tx) reply {
-	return reply{http.StatusOK, c.kinds.itemProperty.where(c, t, func(r row) bool { return slices.Contains(list(r, "types"), c.vars["type"]) })}
+	return reply{
+		http.StatusOK,
+		c.kinds.itemProperty.where(c, t, func(r row) bool { return slices.Contains(list(r, "types"), c.vars["type"]) }),
+	}
 }
 
 // ofProperty makes a handler of the options of a property.
@@ -141,7 +149,10 @@ func readValue(c *call, t *tx, p row) reply {
 		return refuse(http.StatusNotFound, "error", "Property value not set for this work item")
 	}
 	one := func(v any) row {
-		return row{"id": s.row["id"], "property_id": p["id"], "issue_id": c.vars["item"], "value": v, "value_type": p["property_type"], "external_id": nil, "external_source": nil}
+		return row{
+			"id": s.row["id"], "property_id": p["id"], "issue_id": c.vars["item"], "value": v, "value_type": p["property_type"],
+			"external_id": nil, "external_source": nil,
+		}
 	}
 	if values, many := s.row["value"].([]any); many {
 		out := []row{}

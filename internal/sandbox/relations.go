@@ -14,7 +14,8 @@ func (k *kinds) relations() {
 		columns: audit("relation_type", "issue", "related_issue", "created_by", "updated_by", "project", "workspace"),
 		indexes: []index{{name: "relation to", fields: []string{"related_issue", "issue", "relation_type"}}},
 		fields: []field{
-			{name: "relation_type", required: true, check: choice("blocked_by", "duplicate", "relates_to", "start_before", "finish_before", "blocking", "start_after", "finish_after")},
+			{name: "relation_type", required: true, check: choice("blocked_by", "duplicate", "relates_to", "start_before", "finish_before",
+				"blocking", "start_after", "finish_after")},
 			{name: "issues", required: true, check: uuids},
 		},
 	})

@@ -164,36 +164,69 @@ func (s *Server) table() []route {
 		{pattern: ws + "work-items/{identifier}/", permission: projectKey, on: methods{get: do(byIdentifier)}},
 
 		{pattern: ws + "projects/", permission: projectBase, on: methods{get: do(s.kinds.project.list), post: do(s.kinds.project.create)}},
-		{pattern: project, permission: projectBase, noSlash: patch, on: methods{get: do(s.kinds.project.read), patch: do(changeProject), del: do(s.kinds.project.remove)}},
+		{pattern: project, permission: projectBase, noSlash: patch, on: methods{
+			get: do(s.kinds.project.read), patch: do(changeProject),
+			del: do(s.kinds.project.remove),
+		}},
 		{pattern: project + "summary/", permission: projectLabels, on: methods{get: do(summary)}},
 		{pattern: project + "archive/", permission: projectBase, on: methods{post: do(archiveProject(true)), del: do(archiveProject(false))}},
 		{pattern: project + "members/", permission: projectMembers, on: methods{get: do(listProjectMembers), post: do(addMember)}},
-		{pattern: project + "members/{member}/", permission: projectMembers, on: methods{get: do(readMember), patch: do(changeMember), del: do(removeMember)}},
+		{pattern: project + "members/{member}/", permission: projectMembers, on: methods{
+			get: do(readMember), patch: do(changeMember),
+			del: do(removeMember),
+		}},
 		{pattern: project + "project-members/", permission: projectMembers, on: methods{get: do(listProjectMembers), post: do(addMember)}},
-		{pattern: project + "project-members/{member}/", permission: projectMembers, on: methods{get: do(readMember), patch: do(changeMember), del: do(removeMember)}},
+		{pattern: project + "project-members/{member}/", permission: projectMembers, on: methods{
+			get: do(readMember), patch: do(changeMember),
+			del: do(removeMember),
+		}},
 		{pattern: project + "states/", permission: projectEntity, on: methods{get: do(states.list), post: do(createState(states))}},
 		{pattern: project + "states/{state}/", permission: projectEntity, on: element(states)},
 		{pattern: project + "labels/", permission: projectLabels, on: collection(labels)},
-		{pattern: project + "labels/{label}/", permission: projectLabels, on: methods{get: do(labels.read), patch: do(unlessArchived(labels.change)), del: do(unlessArchived(labels.remove))}},
+		{
+			pattern: project + "labels/{label}/", permission: projectLabels,
+			on: methods{get: do(labels.read), patch: do(unlessArchived(labels.change)), del: do(unlessArchived(labels.remove))},
+		},
 
 		{pattern: project + "cycles/", permission: projectEntity, on: methods{get: do(listCycles(cycles)), post: do(createCycle(cycles))}},
-		{pattern: project + "cycles/{cycle}/", permission: projectEntity, on: methods{get: do(readUnarchived(cycles)), patch: do(cycles.change), del: do(cycles.remove)}},
+		{pattern: project + "cycles/{cycle}/", permission: projectEntity, on: methods{
+			get: do(readUnarchived(cycles)), patch: do(cycles.change),
+			del: do(cycles.remove),
+		}},
 		{pattern: project + "cycles/{cycle}/archive/", permission: projectEntity, on: methods{post: do(archive(cycles, true))}},
 		{pattern: project + "archived-cycles/", permission: projectEntity, on: methods{get: do(archived(cycles))}},
 		{pattern: project + "archived-cycles/{cycle}/unarchive/", permission: projectEntity, on: methods{del: do(archive(cycles, false))}},
-		{pattern: project + "cycles/{cycle}/cycle-issues/", permission: projectEntity, on: methods{get: do(listMembers(cycles, s.kinds.cycleIssue)), post: documented(addCycleIssues, http.StatusCreated)}},
-		{pattern: project + "cycles/{cycle}/cycle-issues/{item}/", permission: projectEntity, on: methods{del: do(removeMembership(s.kinds.cycleIssue))}},
+		{
+			pattern: project + "cycles/{cycle}/cycle-issues/", permission: projectEntity,
+			on: methods{get: do(listMembers(cycles, s.kinds.cycleIssue)), post: documented(addCycleIssues, http.StatusCreated)},
+		},
+		{
+			pattern: project + "cycles/{cycle}/cycle-issues/{item}/", permission: projectEntity,
+			on: methods{del: do(removeMembership(s.kinds.cycleIssue))},
+		},
 
 		{pattern: project + "modules/", permission: projectEntity, on: methods{get: do(unarchived(modules)), post: do(modules.create)}},
-		{pattern: project + "modules/{module}/", permission: projectEntity, on: methods{get: do(readUnarchived(modules)), patch: do(modules.change), del: do(modules.remove)}},
+		{pattern: project + "modules/{module}/", permission: projectEntity, on: methods{
+			get:   do(readUnarchived(modules)),
+			patch: do(modules.change), del: do(modules.remove),
+		}},
 		{pattern: project + "modules/{module}/archive/", permission: projectEntity, on: methods{post: do(archive(modules, true))}},
 		{pattern: project + "archived-modules/", permission: projectEntity, on: methods{get: do(archived(modules))}},
 		{pattern: project + "archived-modules/{module}/unarchive/", permission: projectEntity, on: methods{del: do(archive(modules, false))}},
-		{pattern: project + "modules/{module}/module-issues/", permission: projectEntity, on: methods{get: do(listMembers(modules, s.kinds.moduleIssue)), post: do(addModuleIssues)}},
-		{pattern: project + "modules/{module}/module-issues/{item}/", permission: projectEntity, on: methods{del: do(removeMembership(s.kinds.moduleIssue))}},
+		{
+			pattern: project + "modules/{module}/module-issues/", permission: projectEntity,
+			on: methods{get: do(listMembers(modules, s.kinds.moduleIssue)), post: do(addModuleIssues)},
+		},
+		{
+			pattern: project + "modules/{module}/module-issues/{item}/", permission: projectEntity,
+			on: methods{del: do(removeMembership(s.kinds.moduleIssue))},
+		},
 
 		{pattern: project + "work-items/", permission: projectEntity, on: methods{get: do(listWorkItems), post: do(createWorkItem)}},
-		{pattern: item, permission: projectEntity, on: methods{get: do(s.kinds.workItem.read), patch: do(changeWorkItem), del: do(removeWorkItem)}},
+		{pattern: item, permission: projectEntity, on: methods{
+			get: do(s.kinds.workItem.read), patch: do(changeWorkItem),
+			del: do(removeWorkItem),
+		}},
 		{pattern: item + "links/", permission: projectEntity, unpaged: true, on: methods{get: do(links.list), post: do(createWithAuthor(links))}},
 		{pattern: item + "links/{link}/", permission: projectEntity, on: element(links)},
 		{pattern: item + "comments/", permission: projectLite, on: methods{get: do(comments.list), post: do(createWithAuthor(comments))}},
@@ -202,7 +235,10 @@ func (s *Server) table() []route {
 		{pattern: item + "relations/", permission: projectEntity, on: methods{get: do(listRelations), post: do(addRelations)}},
 		{pattern: item + "relations/remove/", permission: projectEntity, notInCommunity: true, on: methods{post: do(removeRelation)}},
 		{pattern: item + "attachments/", permission: projectEntity, on: methods{get: do(listAttachments), post: do(createAttachment)}},
-		{pattern: item + "attachments/{attachment}/", permission: projectEntity, on: methods{get: do(leadToFile), patch: do(confirmAttachment), del: do(s.kinds.attachment.remove)}},
+		{pattern: item + "attachments/{attachment}/", permission: projectEntity, on: methods{
+			get: do(leadToFile), patch: do(confirmAttachment),
+			del: do(s.kinds.attachment.remove),
+		}},
 	}
 	return slices.Concat(routes, oldNames(routes, project, ws), s.fullTable(ws, project))
 }
@@ -239,20 +275,44 @@ func (s *Server) fullTable(ws, project string) []route {
 		{pattern: ws + "pages/{page}/", on: methods{get: do(k.page.read)}},
 		{pattern: project + "work-item-types/", on: methods{get: do(listTypes(k.itemType)), post: do(k.itemType.create)}},
 		{pattern: project + "work-item-types/{type}/", on: element(k.itemType)},
-		{pattern: project + "work-item-types/{type}/work-item-properties/", on: methods{get: do(ofType(listItemProperties)), post: do(ofType(k.itemProperty.create))}},
-		{pattern: project + "work-item-types/{type}/work-item-properties/{property}/", on: methods{get: do(ofType(k.itemProperty.read)), patch: do(ofType(k.itemProperty.change)), del: do(ofType(k.itemProperty.remove))}},
-		{pattern: project + "work-item-properties/{property}/options/", on: methods{get: do(ofProperty(listOptions)), post: do(ofProperty(k.propertyOption.create))}},
-		{pattern: project + "work-item-properties/{property}/options/{option}/", on: methods{get: do(ofProperty(k.propertyOption.read)), patch: do(ofProperty(k.propertyOption.change)), del: do(ofProperty(k.propertyOption.remove))}},
-		{pattern: project + "work-items/{item}/work-item-properties/{property}/values/", on: methods{get: do(ofItem(readValue)), post: do(ofItem(setValue)), patch: do(ofItem(changeValue)), del: do(ofItem(removeValue))}},
-		{pattern: project + "estimates/", on: methods{get: do(readEstimate), post: do(k.estimate.create), patch: do(changeEstimate), del: do(removeEstimate)}},
+		{pattern: project + "work-item-types/{type}/work-item-properties/", on: methods{
+			get:  do(ofType(listItemProperties)),
+			post: do(ofType(k.itemProperty.create)),
+		}},
+		{pattern: project + "work-item-types/{type}/work-item-properties/{property}/", on: methods{
+			get:   do(ofType(k.itemProperty.read)),
+			patch: do(ofType(k.itemProperty.change)), del: do(ofType(k.itemProperty.remove)),
+		}},
+		{pattern: project + "work-item-properties/{property}/options/", on: methods{
+			get:  do(ofProperty(listOptions)),
+			post: do(ofProperty(k.propertyOption.create)),
+		}},
+		{pattern: project + "work-item-properties/{property}/options/{option}/", on: methods{
+			get:   do(ofProperty(k.propertyOption.read)),
+			patch: do(ofProperty(k.propertyOption.change)), del: do(ofProperty(k.propertyOption.remove)),
+		}},
+		{
+			pattern: project + "work-items/{item}/work-item-properties/{property}/values/",
+			on:      methods{get: do(ofItem(readValue)), post: do(ofItem(setValue)), patch: do(ofItem(changeValue)), del: do(ofItem(removeValue))},
+		},
+		{pattern: project + "estimates/", on: methods{
+			get: do(readEstimate), post: do(k.estimate.create), patch: do(changeEstimate),
+			del: do(removeEstimate),
+		}},
 		{pattern: project + "estimates/{estimate}/estimate-points/", on: methods{get: do(listPoints), post: do(createPoints)}},
-		{pattern: project + "estimates/{estimate}/estimate-points/{point}/", on: methods{patch: do(k.estimatePoint.change), del: do(k.estimatePoint.remove)}},
+		{pattern: project + "estimates/{estimate}/estimate-points/{point}/", on: methods{
+			patch: do(k.estimatePoint.change),
+			del:   do(k.estimatePoint.remove),
+		}},
 		{pattern: project + "milestones/{milestone}/work-items/", on: methods{get: do(listMembers(k.milestone, k.milestoneIssue))}},
 		{pattern: project + "features/", on: methods{get: do(readFeatures), patch: do(changeFeatures)}},
 	}
 	for _, k := range s.kinds.every {
 		if k.path != "" {
-			routes = append(routes, route{pattern: ws + k.path, on: collection(k)}, route{pattern: ws + k.path + "{" + k.param + "}/", on: element(k)})
+			routes = append(routes, route{pattern: ws + k.path, on: collection(k)}, route{
+				pattern: ws + k.path + "{" + k.param + "}/",
+				on:      element(k),
+			})
 		}
 	}
 	for i := range routes {

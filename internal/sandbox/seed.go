@@ -146,7 +146,8 @@ func (se *seeder) projects() {
 	s := se.s
 	web, ops, none := map[string]string{"project": projectWeb}, map[string]string{"project": projectOps}, map[string]string{}
 	se.create(s.kinds.project.create, projectWeb, none, row{
-		"name": "Website", "identifier": "WEB", "description": "Public site", "cycle_view": true, "module_view": true, "is_issue_type_enabled": true,
+		"name": "Website", "identifier": "WEB", "description": "Public site", "cycle_view": true, "module_view": true,
+		"is_issue_type_enabled": true,
 	})
 	se.create(s.kinds.project.create, projectOps, none, row{"name": "Operations", "identifier": "OPS", "cycle_view": true})
 	se.create(addMember, "", web, row{"member": userBob, "role": integer(roleMember)})
@@ -158,8 +159,14 @@ func (se *seeder) projects() {
 	se.create(labels.create, labelInfra, ops, row{"name": "infra", "color": "#64748b"})
 
 	cycle := createCycle(s.kinds.cycle)
-	se.create(cycle, cycleSprint14, web, row{"name": "Sprint 14", "project_id": projectWeb, "start_date": "2030-01-07", "end_date": "2030-01-18"})
-	se.create(cycle, cycleSprint15, web, row{"name": "Sprint 15", "project_id": projectWeb, "start_date": "2030-01-21", "end_date": "2030-02-01"})
+	se.create(cycle, cycleSprint14, web, row{
+		"name": "Sprint 14", "project_id": projectWeb, "start_date": "2030-01-07",
+		"end_date": "2030-01-18",
+	})
+	se.create(cycle, cycleSprint15, web, row{
+		"name": "Sprint 15", "project_id": projectWeb, "start_date": "2030-01-21",
+		"end_date": "2030-02-01",
+	})
 	se.create(cycle, cycleQ1, ops, row{"name": "Q1", "project_id": projectOps, "start_date": "2030-01-01", "end_date": "2030-03-31"})
 	se.create(s.kinds.module.create, moduleCheckout, web, row{"name": "Checkout", "description": "Basket, payment, receipt"})
 	se.create(s.kinds.itemType.create, typeStory, web, row{"name": "Story"})
@@ -167,7 +174,8 @@ func (se *seeder) projects() {
 
 	se.create(s.kinds.estimate.create, estimateWeb, web, row{"name": "Points", "type": "points"})
 	for i, value := range []string{"1", "2", "3", "5", "8"} {
-		se.create(createPoints, seedPoint(value), map[string]string{"project": projectWeb, "estimate": estimateWeb}, row{"estimate_points": []any{row{"key": integer(i), "value": value}}})
+		se.create(createPoints, seedPoint(value), map[string]string{"project": projectWeb, "estimate": estimateWeb},
+			row{"estimate_points": []any{row{"key": integer(i), "value": value}}})
 	}
 
 	se.create(s.kinds.project.change, "", web, row{"estimate": estimateWeb})

@@ -14,9 +14,13 @@ func stateGroups() []string {
 
 func (k *kinds) states() {
 	k.state = k.add(&kind{
-		name:    "state",
-		columns: audit("name", "description", "color", "slug", "sequence", "group", "is_triage", "default", "external_source", "external_id", "created_by", "updated_by", "project", "workspace"),
-		indexes: []index{uniqueName("state", "project", "State with the same name already exists in the project"), uniqueExternalID("state", "project", "State")},
+		name: "state",
+		columns: audit("name", "description", "color", "slug", "sequence", "group", "is_triage", "default", "external_source", "external_id",
+			"created_by", "updated_by", "project", "workspace"),
+		indexes: []index{
+			uniqueName("state", "project", "State with the same name already exists in the project"),
+			uniqueExternalID("state", "project", "State"),
+		},
 		fields: append([]field{
 			{name: "name", required: true, check: line()},
 			{name: "description", check: prose(), initial: ""},

@@ -21,7 +21,8 @@ func (b *BusyError) Error() string { return "another planform is using the sandb
 
 // Hint is the next step.
 func (b *BusyError) Hint() string {
-	return "if it is planform sandbox, talk to that: export the PLANE_BASE_URL that it printed, and leave out --sandbox; otherwise wait for it to end"
+	return "if it is planform sandbox, talk to that: export the PLANE_BASE_URL that it printed, and leave out --sandbox; otherwise wait " +
+		"for it to end"
 }
 
 // lockWait is how long Open waits for another process that holds the file.
@@ -377,5 +378,6 @@ func (t *tx) add(name string, by int) int {
 }
 
 func (t *tx) setCounter(name string, n int) {
-	must(t.btx.Bucket([]byte(countBucket)).Put([]byte(name), binary.BigEndian.AppendUint64(nil, uint64(n)))) //nolint:gosec // read back by counter
+	must(t.btx.Bucket([]byte(countBucket)).Put([]byte(name),
+		binary.BigEndian.AppendUint64(nil, uint64(n)))) //nolint:gosec // read back by counter
 }

@@ -4,8 +4,9 @@ import "net/http"
 
 func (k *kinds) itemTypes() {
 	k.itemType = k.add(&kind{
-		name:    "work_item_type",
-		columns: audit("name", "description", "logo_props", "is_epic", "is_default", "is_active", "level", "external_source", "external_id", "created_by", "updated_by", "workspace", "project"),
+		name: "work_item_type",
+		columns: audit("name", "description", "logo_props", "is_epic", "is_default", "is_active", "level", "external_source", "external_id",
+			"created_by", "updated_by", "workspace", "project"),
 		indexes: []index{uniqueExternalID("work_item_type", "project", "Work item type")},
 		fields: append([]field{
 			{name: "name", required: true, check: line()},
@@ -47,8 +48,9 @@ func listTypes(k *kind) handler {
 
 func (k *kinds) estimates() {
 	k.estimate = k.add(&kind{
-		name:    "estimate",
-		columns: audit("name", "description", "type", "last_used", "external_source", "external_id", "created_by", "updated_by", "project", "workspace"),
+		name: "estimate",
+		columns: audit("name", "description", "type", "last_used", "external_source", "external_id", "created_by", "updated_by", "project",
+			"workspace"),
 		fields: append([]field{
 			{name: "name", required: true, check: line()},
 			{name: "description", check: prose(), initial: ""},
@@ -108,8 +110,9 @@ func inEstimate(c *call) []byte { return scope(c.vars["estimate"]) }
 
 func (k *kinds) estimatePoints() {
 	k.estimatePoint = k.add(&kind{
-		name:    "estimate_point",
-		columns: audit("key", "description", "value", "external_source", "external_id", "created_by", "updated_by", "project", "workspace", "estimate"),
+		name: "estimate_point",
+		columns: audit("key", "description", "value", "external_source", "external_id", "created_by", "updated_by", "project", "workspace",
+			"estimate"),
 		fields: append([]field{
 			{name: "key", check: whole(12), initial: integer(0)},
 			{name: "value", required: true, check: str(255, false)},

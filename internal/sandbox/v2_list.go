@@ -145,7 +145,10 @@ func (res *resourceV2) list(c *call, t *tx) (reply, *problem) {
 		data = append(data, res.render(c, t, e.row, sel))
 	}
 	if c.query.Get("paginate") != "cursor" && !c.query.Has("cursor") { // the first page of another style, which counts
-		return reply{http.StatusOK, row{"data": data, "next": nil, "previous": nil, "pagination": row{"style": "offset"}, "total_count": len(found)}}, nil
+		return reply{http.StatusOK, row{
+			"data": data, "next": nil, "previous": nil, "pagination": row{"style": "offset"},
+			"total_count": len(found),
+		}}, nil
 	}
 	body := row{"data": data, "next_cursor": nil, "has_more": end < len(found), "pagination": row{"style": "cursor"}}
 	if end < len(found) {

@@ -153,7 +153,11 @@ func (f *fieldV2) check(w *writeV2, v any) (any, *fieldError) {
 // complaintV2 gives a complaint of API v1 the code that it has in API v2.
 func complaintV2(name, complaint string) *fieldError {
 	code := "invalid"
-	for _, known := range [][2]string{{"not a valid choice", "invalid_choice"}, {"does not exist", "does_not_exist"}, {"no more than", "max_length"}} {
+	for _, known := range [][2]string{
+		{"not a valid choice", "invalid_choice"},
+		{"does not exist", "does_not_exist"},
+		{"no more than", "max_length"},
+	} {
 		if strings.Contains(complaint, known[0]) {
 			code = known[1]
 		}

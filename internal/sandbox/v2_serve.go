@@ -221,7 +221,8 @@ func (c *call) handleV2(op *operationV2, path operationV2) reply {
 	// The reference names no headers that count requests.
 	if wait, ok := c.limiter.allow(c.key(), c.now, http.Header{}); !ok {
 		c.headers.Set("Retry-After", strconv.Itoa(wait))
-		return (&problem{status: http.StatusTooManyRequests, detail: fmt.Sprintf("Request was throttled. Expected available in %d seconds.", wait)}).reply()
+		return (&problem{status: http.StatusTooManyRequests, detail: fmt.Sprintf("Request was throttled. Expected available in %d seconds.",
+			wait)}).reply()
 	}
 	if op == nil {
 		op = &path

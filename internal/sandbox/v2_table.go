@@ -20,7 +20,10 @@ const (
 func (s *Server) tableV2() []*resourceV2 {
 	k := s.kinds
 	projects, teamProjects := memberList{k.initiative, k.initiativeProject, k.project}, memberList{k.teamspace, k.teamspaceProject, k.project}
-	labels, teamMembers := memberList{k.initiative, k.initiativeLabelLink, k.initiativeLabel}, memberList{k.teamspace, k.teamspaceMember, k.user}
+	labels, teamMembers := memberList{k.initiative, k.initiativeLabelLink, k.initiativeLabel}, memberList{
+		k.teamspace, k.teamspaceMember,
+		k.user,
+	}
 	all := []*resourceV2{
 		s.workItemsV2(), s.itemPropertiesV2(), s.pagesV2(),
 		{
@@ -34,7 +37,8 @@ func (s *Server) tableV2() []*resourceV2 {
 			order: "created_at id", computed: map[string]computedV2{"project_ids": teamProjects.memberIDs, "member_ids": teamMembers.memberIDs},
 		},
 		{
-			name: "member", path: v2Project + "members/", kind: k.projectMember, verbs: "list", read: "member_id role -created_at", order: "created_at id",
+			name: "member", path: v2Project + "members/", kind: k.projectMember, verbs: "list", read: "member_id role -created_at",
+			order: "created_at id",
 			computed: map[string]computedV2{"role": func(_ *call, _ *tx, r row) any {
 				return map[int]string{roleAdmin: "admin", roleMember: "contributor", roleGuest: "guest"}[int(number(r, "role"))]
 			}},

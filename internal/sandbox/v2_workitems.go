@@ -9,7 +9,8 @@ func (s *Server) workItemsV2() *resourceV2 {
 	k := s.kinds
 	return &resourceV2{
 		name: "work item", path: v2Project + "work-items/", kind: k.workItem, verbs: "list read bulk",
-		write: "name* -description_html? priority state_id type_id=type~ parent_id~ assignee_ids label_ids -estimate_point_id~ start_date~ target_date~ " +
+		write: "name* -description_html? priority state_id type_id=type~ parent_id~ assignee_ids label_ids -estimate_point_id~ start_date~ " +
+			"target_date~ " +
 			"-external_id -external_source cycle_id? module_ids custom_fields",
 		only: []field{
 			{name: "cycle_id", ref: &k.cycle}, {name: "module_ids", ref: &k.module, many: true}, {name: "custom_fields", check: anything},

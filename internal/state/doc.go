@@ -55,7 +55,8 @@
 // "files" are the manifests that held the object when they were last applied, as paths
 // relative to the folder with .planform in it; "-" is standard input. "made" says that
 // planform created the object. "source" is what an object is in the workspace from which its manifest was exported: server,
-// workspace, ID and readable identifier there. It is found by that again, whatever key and name it has then. "open" is the intent of a request without an outcome,
+// workspace, ID and readable identifier there. It is found by that again, whatever key and name it has then. "open" is the intent
+// of a request without an outcome,
 // with the time at which it was written; for a create, "after" is the highest readable
 // number then known of the kind in the project: the created object has a higher one.
 // The lineage is created with the first state and never changes; the serial grows by

@@ -184,7 +184,10 @@ func (f *File) pendingAt(step resource.Address) (record resource.Address, list [
 
 func (f *File) addPending(l line) {
 	address, list := f.pendingAt(l.Intent)
-	f.pending[address] = append(list, pendingStep{step: l.Intent, intent: planner.Intent{Action: *l.Action, Name: l.Name, After: l.After, At: l.At, Batch: l.Batch}})
+	f.pending[address] = append(list, pendingStep{step: l.Intent, intent: planner.Intent{
+		Action: *l.Action, Name: l.Name, After: l.After,
+		At: l.At, Batch: l.Batch,
+	}})
 }
 
 // dropPending removes a step from the pending ones; false = it was not pending. If the step was

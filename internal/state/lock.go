@@ -128,9 +128,11 @@ func (l *lock) release() error {
 func lockFailure(p paths, err error) error {
 	switch {
 	case errors.Is(err, errNotRegular):
-		return fmt.Errorf("the state %s cannot be locked: %s is in the way: %w; remove it, or choose another place with --state", p.state, p.lock, err)
+		return fmt.Errorf("the state %s cannot be locked: %s is in the way: %w; remove it, or choose another place with --state", p.state,
+			p.lock, err)
 	case !errors.Is(err, fs.ErrPermission) && !errors.Is(err, syscall.EROFS):
-		return fmt.Errorf("the state %s cannot be locked: %w; its folder must be writable and its disk must know locks: choose another place with --state",
+		return fmt.Errorf("the state %s cannot be locked: %w; its folder must be writable and its disk must know locks: choose another place "+
+			"with --state",
 			p.state, err)
 	}
 	if _, statErr := os.Stat(p.lock); statErr != nil {

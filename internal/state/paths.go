@@ -167,7 +167,8 @@ func siblingPaths(path string) paths {
 }
 
 func unreadable(path string, err error) error {
-	return fmt.Errorf("the state file %s cannot be read: %w; put the right one there or make it readable, or name another one with --state", path, cause(err))
+	return fmt.Errorf("the state file %s cannot be read: %w; put the right one there or make it readable, or name another one with --state",
+		path, cause(err))
 }
 
 // cause is a file error without operation and path, for messages that name the file.

@@ -80,7 +80,8 @@ func (f *File) replace() error {
 }
 
 func (f *File) unsaved(err error) error {
-	return f.stop("the state "+f.paths.state+" cannot be saved", fmt.Errorf("%w; the completed steps are in its journal, which the next run reads first", cause(err)))
+	return f.stop("the state "+f.paths.state+" cannot be saved",
+		fmt.Errorf("%w; the completed steps are in its journal, which the next run reads first", cause(err)))
 }
 
 func (f *File) write(c *content) error {

@@ -169,7 +169,8 @@ func (f *File) remove(path string) error {
 }
 
 func (f *File) unwritable(err error) error {
-	return fmt.Errorf("the folder of the state %s cannot be written to: %w; nothing was sent: make it writable, or choose another place with --state",
+	return fmt.Errorf("the folder of the state %s cannot be written to: %w; nothing was sent: make it writable, or choose another place "+
+		"with --state",
 		f.paths.state, err)
 }
 
@@ -255,7 +256,8 @@ func Merge(known, seen planner.Record) planner.Record {
 	found := slices.DeleteFunc(slices.Clone(seen.Found), func(id string) bool { return slices.Contains(known.Members, id) })
 	return planner.Record{
 		Address: seen.Address, ID: cmp.Or(seen.ID, known.ID), Identifier: cmp.Or(seen.Identifier, known.Identifier), Values: values,
-		Members: slices.Concat(known.Members, seen.Members), Found: slices.Concat(known.Found, found), CreatedByUs: known.CreatedByUs, Protect: known.Protect,
+		Members: slices.Concat(known.Members, seen.Members), Found: slices.Concat(known.Found, found), CreatedByUs: known.CreatedByUs,
+		Protect: known.Protect,
 		Sources: slices.Concat(known.Sources, seen.Sources), PendingIntent: known.PendingIntent, Origin: known.Origin.Next(seen.Origin),
 	}
 }

@@ -191,7 +191,8 @@ func (r *Reader) Next() (Row, error) {
 		if len(cells) < len(r.Header) {
 			// A file that a spreadsheet saved may end so in every row; one row of that kind at the very end is a cut.
 			if !r.short && r.Rows > 0 && r.lines.ended && !r.lines.newline && row.Filled() > 1 {
-				return Row{}, damaged(fmt.Errorf("%s:%d: the file ends within this row, which has %d of %d cells", r.name, line, len(cells), len(r.Header)))
+				return Row{}, damaged(fmt.Errorf("%s:%d: the file ends within this row, which has %d of %d cells", r.name, line, len(cells),
+					len(r.Header)))
 			}
 			r.short = true
 		}
@@ -205,7 +206,8 @@ func damaged(err error) error {
 }
 
 func (r *Reader) repeatsHeader(cells []string) bool {
-	return len(cells) >= len(r.Header) && slices.EqualFunc(r.Header, cells[:len(r.Header)], func(a, b string) bool { return strings.EqualFold(a, Trim(b)) })
+	return len(cells) >= len(r.Header) && slices.EqualFunc(r.Header, cells[:len(r.Header)],
+		func(a, b string) bool { return strings.EqualFold(a, Trim(b)) })
 }
 
 func (r *Reader) explain(err error) error {
@@ -283,7 +285,8 @@ func (l *lines) Read(p []byte) (n int, err error) {
 			l.row, l.length = l.line, 0
 		}
 		if l.length > maxRow {
-			return n, diag.WithHint(fmt.Errorf("%s:%d: the row that begins here is larger than 16 MiB", l.name, 1+l.row), "a quotation mark is missing here, probably: export the file again")
+			return n, diag.WithHint(fmt.Errorf("%s:%d: the row that begins here is larger than 16 MiB", l.name, 1+l.row),
+				"a quotation mark is missing here, probably: export the file again")
 		}
 		p[n] = b
 		n++

@@ -59,5 +59,6 @@ func (p *printer) export(e *Export) {
 	for _, c := range e.NotRead {
 		names, most = append(names, c.Name), max(most, c.Number)
 	}
-	p.line(fmt.Sprintf("Not exported: %s, at %s each; --with %s exports them.", strings.Join(names, ", "), diag.Count(most, "request"), strings.Join(names, ",")))
+	p.line(fmt.Sprintf("Not exported: %s, at %s each; --with %s exports them.", strings.Join(names, ", "), diag.Count(most, "request"),
+		strings.Join(names, ",")))
 }

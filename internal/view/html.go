@@ -124,8 +124,9 @@ func newPlanPage(plan *shownPlan) *planPage {
 		place = "the sandbox " + where.Sandbox
 	}
 	p := &planPage{
-		Policy: "default-src 'none'; style-src '" + integrity(pageCSS) + "'; script-src '" + integrity(pageJS) + "'; base-uri 'none'; form-action 'none'",
-		Style:  template.CSS(pageCSS), Script: template.JS(pageJS), //nolint:gosec // the program's own
+		Policy: "default-src 'none'; style-src '" + integrity(pageCSS) + "'; script-src '" + integrity(pageJS) +
+			"'; base-uri 'none'; form-action 'none'",
+		Style: template.CSS(pageCSS), Script: template.JS(pageJS), //nolint:gosec // the program's own
 		Title: Safe(where.Workspace), Counts: newTally(plan),
 	}
 	var changes []string

@@ -86,7 +86,8 @@ func escaped(text []byte) []byte {
 			continue
 		}
 		r, size := utf8.DecodeRune(text[at:])
-		if r != '#' && dangerous(r, size) || r == '#' && at > 0 && text[at-1] == '#' && isCommand(string(text[at-1:min(len(text), at+maxCommand)]), 1) {
+		if r != '#' && dangerous(r, size) || r == '#' && at > 0 && text[at-1] == '#' &&
+			isCommand(string(text[at-1:min(len(text), at+maxCommand)]), 1) {
 			safe = append(safe, text[written:at]...)
 			for _, unit := range utf16.Encode([]rune{r}) {
 				safe = fmt.Appendf(safe, `\u%04x`, unit)

@@ -122,7 +122,8 @@ func (m *markdown) section(s markdownSection, limit int) {
 	m.line(tag, "<summary>", html.EscapeString(s.title), " (", strconv.Itoa(s.n), ")</summary>\n")
 	for i, e := range s.entries {
 		if m.b.Len()+len(e) > limit {
-			m.line("- … ", diag.Count(len(s.entries)-i, "more entry"), ", left out because a comment takes no more: `planform plan --full` shows all")
+			m.line("- … ", diag.Count(len(s.entries)-i, "more entry"),
+				", left out because a comment takes no more: `planform plan --full` shows all")
 			break
 		}
 		m.b.WriteString(e)

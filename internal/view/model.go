@@ -168,7 +168,10 @@ func (s *shownPlan) newChange(kind *resource.Kind, action planner.Action, c *pla
 	if c.Origin == string(planner.NotRefreshed) {
 		absent = "(unknown)"
 	}
-	shown := change{path: c.Path, name: c.Name, form: replaced, before: newValue(c.Before, word, absent), after: newValue(c.After, word, "(none)")}
+	shown := change{
+		path: c.Path, name: c.Name, form: replaced, before: newValue(c.Before, word, absent),
+		after: newValue(c.After, word, "(none)"),
+	}
 	if known && f.IsRef() {
 		s.nameReferences(&shown.before, &shown.after)
 	}
@@ -490,7 +493,8 @@ func (s *shownPlan) verdict() (head, text string) {
 		case unseen && sum.Unchanged == 0:
 			text = "No changes known"
 		case unseen:
-			text = fmt.Sprintf("No changes in what was compared: %d of %s match the manifest", sum.Unchanged, diag.Count(sum.Unchanged+sum.NotCompared, "object"))
+			text = fmt.Sprintf("No changes in what was compared: %d of %s match the manifest", sum.Unchanged,
+				diag.Count(sum.Unchanged+sum.NotCompared, "object"))
 		case sum.Unchanged == 0:
 			text = "No changes. The manifest lists no objects"
 		case sum.Unchanged == 1:
@@ -516,7 +520,8 @@ func (s *shownPlan) verdict() (head, text string) {
 	for _, c := range s.changeCounts() {
 		changes = append(changes, c.count)
 	}
-	return "Plan:", sentence(counts(changes...), counts(count{sum.Unchanged, "unchanged"})) + " " + requests + "." + notComparedToo(s.NotCompared)
+	return "Plan:", sentence(counts(changes...), counts(count{sum.Unchanged, "unchanged"})) + " " + requests + "." +
+		notComparedToo(s.NotCompared)
 }
 
 // actionCount counts what a plan does in one way.
@@ -530,8 +535,10 @@ func (s *shownPlan) changeCounts() []actionCount {
 	sum := &s.Summary
 	of := func(a planner.Action, c count) actionCount { return actionCount{c, actionWord(a)} }
 	return []actionCount{
-		of(planner.Create, count{sum.Create, "to create"}), of(planner.Update, count{sum.Update, "to update"}), of(planner.Adopt, count{sum.Adopt, "to adopt"}),
-		of(planner.AddMembers, noun(sum.AddMembers, "membership")), of(planner.RemoveMembers, noun(sum.RemoveMembers, "membership").and("to remove")),
+		of(planner.Create, count{sum.Create, "to create"}), of(planner.Update, count{sum.Update, "to update"}),
+		of(planner.Adopt, count{sum.Adopt, "to adopt"}),
+		of(planner.AddMembers, noun(sum.AddMembers, "membership")),
+		of(planner.RemoveMembers, noun(sum.RemoveMembers, "membership").and("to remove")),
 		of(planner.Delete, count{sum.Delete, "to delete"}),
 		{count{len(s.StateChanges), "to correct in the state"}, ""},
 		of(planner.NotPossible, count{sum.Blocked, "not possible"}),
@@ -562,7 +569,8 @@ func sections() []section {
 
 // review are the entries of one action, several with equal changes as one. Each deletion is worth its own look.
 func (s *shownPlan) review(a planner.Action) [][]*entry {
-	return grouped(s.choose(func(e *entry) bool { return e.action == a }), alikeSteps, func(e *entry) bool { return e.action != planner.Delete })
+	return grouped(s.choose(func(e *entry) bool { return e.action == a }), alikeSteps,
+		func(e *entry) bool { return e.action != planner.Delete })
 }
 
 // notCompared names what was not compared, with what would compare it, or else why nothing does.

@@ -55,7 +55,10 @@ type jsonPulledFile struct {
 // Pulled shows what was taken, or as a unified diff what would be.
 func (v *View) Pulled(r Pull) error {
 	if v.json {
-		out := jsonPull{FormatVersion: FormatVersion, DryRun: r.DryRun, NotTaken: r.NotTaken, Files: []jsonPulledFile{}, Values: append([]PulledValue{}, r.Values...), NotCompared: append([]planner.NotCompared{}, r.NotCompared...)}
+		out := jsonPull{
+			FormatVersion: FormatVersion, DryRun: r.DryRun, NotTaken: r.NotTaken, Files: []jsonPulledFile{},
+			Values: append([]PulledValue{}, r.Values...), NotCompared: append([]planner.NotCompared{}, r.NotCompared...),
+		}
 		for _, f := range r.Files {
 			out.Files = append(out.Files, jsonPulledFile{f.Name, f.Values, strings.Join(unified(f), "\n") + "\n"})
 		}

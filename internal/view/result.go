@@ -52,7 +52,10 @@ type stepResult struct {
 }
 
 func newShownResult(r *executor.Result) shownResult {
-	shown := shownResult{FormatVersion: FormatVersion, Interrupted: r.Interrupted, Stopped: message(r.Stopped), Steps: make([]stepResult, len(r.Steps))}
+	shown := shownResult{
+		FormatVersion: FormatVersion, Interrupted: r.Interrupted, Stopped: message(r.Stopped),
+		Steps: make([]stepResult, len(r.Steps)),
+	}
 	n := map[string]int{}
 	for i := range r.Steps {
 		shown.Steps[i] = newStepResult(&r.Steps[i])
@@ -65,8 +68,10 @@ func newShownResult(r *executor.Result) shownResult {
 func newStepResult(r *executor.StepResult) stepResult {
 	s := r.Step
 	shown := stepResult{
-		Address: s.Address, Action: s.Action, Status: status(r), ID: diag.OrNull(cmp.Or(r.Outcome.ID, s.ID)), Identifier: diag.OrNull(r.Outcome.Identifier),
-		Error: message(r.Err), Warnings: warnings(r), Position: diag.OrNull(s.Position), Missing: r.Missing, NotTaken: r.Outcome.NotTaken, of: r, did: s.Action,
+		Address: s.Address, Action: s.Action, Status: status(r), ID: diag.OrNull(cmp.Or(r.Outcome.ID, s.ID)),
+		Identifier: diag.OrNull(r.Outcome.Identifier),
+		Error:      message(r.Err), Warnings: warnings(r), Position: diag.OrNull(s.Position), Missing: r.Missing, NotTaken: r.Outcome.NotTaken,
+		of: r, did: s.Action,
 	}
 	if r.BlockedBy != nil {
 		shown.BlockedBy = diag.OrNull(r.BlockedBy.Address)
@@ -106,7 +111,8 @@ func warnings(r *executor.StepResult) diag.List {
 		}
 		list = append(list, diag.Diagnostic{
 			Severity: diag.Warning, Code: "members-left-out", Position: s.Position, Address: containerAddress(s), Related: []diag.Related{},
-			Summary: containerAddress(s) + ": " + diag.Count(n, memberNoun(s.Kind)) + " left out, not on the service: " + diag.First(names, fewMembers),
+			Summary: containerAddress(s) + ": " + diag.Count(n, memberNoun(s.Kind)) + " left out, not on the service: " +
+				diag.First(names, fewMembers),
 		})
 	}
 	return list
@@ -126,7 +132,8 @@ func (v *View) Result(plan *planner.Plan, r executor.Result) error {
 		warnings.Add(shown.Steps[i].Warnings...)
 	}
 	v.Diagnostics(warnings)
-	return errors.Join(err, v.print(stdout, func(p *printer) { p.closing(plan, &shown) }), v.print(stderr, func(p *printer) { p.next(&r, shown.Summary) }))
+	return errors.Join(err, v.print(stdout, func(p *printer) { p.closing(plan, &shown) }),
+		v.print(stderr, func(p *printer) { p.next(&r, shown.Summary) }))
 }
 
 // doneSteps lists what was done, a line for each object and for each list of members. Unless all is asked for, it is what the

@@ -24,7 +24,10 @@ type tallyRow struct {
 
 func newTally(plan *shownPlan) tally {
 	type row struct{ project, kind string }
-	actions := []planner.Action{planner.Create, planner.Update, planner.Adopt, planner.Delete, planner.AddMembers, planner.RemoveMembers, planner.NotPossible}
+	actions := []planner.Action{
+		planner.Create, planner.Update, planner.Adopt, planner.Delete, planner.AddMembers, planner.RemoveMembers,
+		planner.NotPossible,
+	}
 	counted, used := map[row]map[planner.Action]int{}, map[planner.Action]bool{}
 	for i := range plan.entries {
 		e := &plan.entries[i]

@@ -8,8 +8,10 @@ import (
 )
 
 var (
-	beginnings = regexp.MustCompile(`^(    [^ :]+: +|(ok|warning|problem)  +\S+( \S+)*  +| +([-+~]|-?->) )`) // of a field, a check, and what has a sign
-	sequences  = regexp.MustCompile(`\x1b\[[0-9;]*m`)                                                        // that switch colours; nothing else in a safe text begins so
+	// of a field, a check, and what has a sign
+	beginnings = regexp.MustCompile(`^(    [^ :]+: +|(ok|warning|problem)  +\S+( \S+)*  +| +([-+~]|-?->) )`)
+	// that switch colours; nothing else in a safe text begins so
+	sequences = regexp.MustCompile(`\x1b\[[0-9;]*m`)
 )
 
 // wrapped breaks a line that is wider than the terminal, between words or behind a wide character. A word that is wider than

@@ -159,9 +159,11 @@ func Valid(at time.Time) bool {
 // months are how the months begin in the languages of exports.
 func months() []string {
 	return []string{
-		"jan ene sty янв 一月 1月", "feb fev fév lut фев 二月 2月", "mar mär mrz mrt мар 三月 3月", "apr abr avr kwi апр 四月 4月",
+		"jan ene sty янв 一月 1月", "feb fev fév lut фев 二月 2月", "mar mär mrz mrt мар 三月 3月",
+		"apr abr avr kwi апр 四月 4月",
 		"may mai mei maj мая май 五月 5月", "jun juin cze июн 六月 6月",
-		"jul juil lip июл 七月 7月", "aug ago aoû sie авг 八月 8月", "sep set wrz сен 九月 9月", "oct okt out paź окт 十月 10月", "nov lis ноя 十一月 11月",
+		"jul juil lip июл 七月 7月", "aug ago aoû sie авг 八月 8月", "sep set wrz сен 九月 9月",
+		"oct okt out paź окт 十月 10月", "nov lis ноя 十一月 11月",
 		"dec dez dic déc gru дек 十二月 12月",
 	}
 }

@@ -66,8 +66,10 @@ type Column struct {
 
 // ColumnFields are what a column can hold: the fields of an item by their names in manifests, and what only a source has.
 func ColumnFields() []string {
-	return words("text", "skip", "key", "name", "description", "state", "group", "resolution", "type", "priority", "labels", "components", "versions", "cycle", "project", "project_name",
-		"assignees", "assignee_names", "assignee_emails", "created_by", "created_by_name", "created_by_email", "created_at", "updated_at", "start_date", "target_date",
+	return words("text", "skip", "key", "name", "description", "state", "group", "resolution", "type", "priority", "labels", "components",
+		"versions", "cycle", "project", "project_name",
+		"assignees", "assignee_names", "assignee_emails", "created_by", "created_by_name", "created_by_email", "created_at", "updated_at",
+		"start_date", "target_date",
 		"parent", "blocking", "blocked_by", "duplicate", "relates_to", "link", "attachments")
 }
 
@@ -239,7 +241,8 @@ func (d *decoder) folder(n *yaml.Node) string {
 	text := d.readText(n)
 	name := path.Clean(filepath.ToSlash(text))
 	if !filepath.IsLocal(text) || name == "." || strings.HasPrefix(name, ".planform") {
-		d.wrong(n, "such as attachments: manifests name files in their own folder and below it", "%q is no folder below that of the manifests", text)
+		d.wrong(n, "such as attachments: manifests name files in their own folder and below it", "%q is no folder below that of the manifests",
+			text)
 	}
 	return name
 }
@@ -309,7 +312,8 @@ func (d *decoder) person(id string, p *Person) setting {
 		default:
 			p.Email = n.Value
 			if !email.MatchString(n.Value) {
-				d.wrong(n, "write the e-mail address of a member, or "+diag.Choose(n.Value, words("text", "bot", "anonymous")), "%q is no e-mail address", n.Value)
+				d.wrong(n, "write the e-mail address of a member, or "+diag.Choose(n.Value, words("text", "bot", "anonymous")),
+					"%q is no e-mail address", n.Value)
 			}
 		}
 	}}
@@ -366,7 +370,10 @@ func (d *decoder) customFields() setting {
 		var c Custom
 		return either(
 			d.wordOrOpen(&word, "fields", name, "text", "skip").then(func(*yaml.Node) { d.m.Fields.set(name, word) }),
-			d.fields(table{"field": d.text(&c.Name), "type": d.word(&c.Type, FieldTypes()...)}).then(func(n *yaml.Node) { d.customField(name, c, n) }),
+			d.fields(table{"field": d.text(&c.Name), "type": d.word(&c.Type, FieldTypes()...)}).then(func(n *yaml.Node) {
+				d.customField(name, c,
+					n)
+			}),
 		)
 	})
 }

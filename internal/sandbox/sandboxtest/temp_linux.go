@@ -10,7 +10,8 @@ import (
 func TempInMemory() {
 	const dir, need, noExec = "/dev/shm", 2 << 30, 0x8
 	var fs syscall.Statfs_t
-	if os.Getenv("TMPDIR") != "" || syscall.Statfs(dir, &fs) != nil || fs.Flags&noExec != 0 || fs.Bavail*uint64(fs.Bsize) < need { //nolint:gosec // no block has a negative size
+	if os.Getenv("TMPDIR") != "" || syscall.Statfs(dir, &fs) != nil || fs.Flags&noExec != 0 ||
+		fs.Bavail*uint64(fs.Bsize) < need { //nolint:gosec // no block has a negative size
 		return
 	}
 	if err := os.Setenv("TMPDIR", dir); err != nil {

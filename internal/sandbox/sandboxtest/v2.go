@@ -30,7 +30,8 @@ func FirstOperations(method, path string) bool {
 	segments := strings.Split(strings.Trim(path, "/"), "/")
 	last := segments[len(segments)-1]
 	switch {
-	case !areas.MatchString(path), last == "upsert", strings.HasPrefix(last, "bulk-"), method == http.MethodPost && strings.HasSuffix(path, "{pk}/work-items/"):
+	case !areas.MatchString(path), last == "upsert", strings.HasPrefix(last, "bulk-"), method == http.MethodPost &&
+		strings.HasSuffix(path, "{pk}/work-items/"):
 		return false
 	case slices.Contains(segments, "members"):
 		return method == http.MethodGet

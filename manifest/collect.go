@@ -30,15 +30,11 @@ type positionedText struct {
 
 // collector adds the objects of one file to a collection, in the order in which they are written.
 type collector struct {
-	result  *collection
-	kinds   *kindSet
-	checker *schema.Checker
-	budget  *budget
-	found   *findings
-	source  *source
-	merger  *merger
-	given   *variables
-	made    map[*node]*element // the objects that templates made
+	*reader
+
+	source *source
+	merger *merger
+	made   map[*node]*element // the objects that templates made
 
 	foreign    []*node          // documents that are no part of a manifest
 	notEmpty   bool             // the file holds anything else
@@ -81,8 +77,8 @@ func (c *collector) isManifest() bool {
 
 // read reads what stands at the top of a document.
 func (c *collector) read(root *node) {
-	number := len(c.result.origins)
-	c.result.origins, c.result.defaults = append(c.result.origins, nil), append(c.result.defaults, nil)
+	number := len(c.all.origins)
+	c.all.origins, c.all.defaults = append(c.all.origins, nil), append(c.all.defaults, nil)
 	root, done := c.follow(root)
 	defer done()
 	if root == nil || isNull(root) {
@@ -130,7 +126,7 @@ func (c *collector) read(root *node) {
 			instance[name] = map[string]any{}
 		case c.checkTag(value, name):
 		case name == schema.Defaults && value.Kind == mappingNode:
-			c.result.defaults[number] = c.readDefaults(value)
+			c.all.defaults[number] = c.readDefaults(value)
 		case name == schema.Include && value.Kind == sequenceNode:
 			for _, entry := range value.Content {
 				c.includes = append(c.includes, inclusion{source: c.source, entry: entry, vars: vars})
@@ -165,10 +161,7 @@ func (c *collector) read(root *node) {
 
 // expand writes out the templates of a document; nil if they stand for too much.
 func (c *collector) expand(pairs []*node, vars map[string]value) []*node {
-	x := &expander{
-		kinds: c.kinds, budget: c.budget, found: c.found, source: c.source, merger: c.merger, given: c.given,
-		vars: vars, made: c.made, foreign: map[string]bool{},
-	}
+	x := &expander{reader: c.reader, source: c.source, merger: c.merger, vars: vars, made: c.made, foreign: map[string]bool{}}
 	pairs = x.document(pairs)
 	if c.declared == nil {
 		c.declared = map[string]value{}
@@ -200,12 +193,12 @@ func (c *collector) setSource(document int, origin map[string]any) {
 	s := &resource.Source{}
 	s.BaseURL, _ = origin[schema.BaseURL].(string)
 	s.Workspace, _ = origin[schema.Workspace].(string)
-	for _, other := range c.result.origins {
+	for _, other := range c.all.origins {
 		if other != nil && *other == *s {
 			s = other
 		}
 	}
-	c.result.origins[document] = s
+	c.all.origins[document] = s
 }
 
 // otherFile recognises the program's own files that are no manifests.
@@ -228,13 +221,13 @@ func otherFile(pairs []*node) (what, hint string) {
 }
 
 func (c *collector) setWorkspace(to positionedText) {
-	switch c.result.workspace.text {
+	switch c.all.workspace.text {
 	case "":
-		c.result.workspace = to
+		c.all.workspace = to
 	case to.text:
 	default:
-		summary := "workspace is " + quote(to.text) + " here and " + quote(c.result.workspace.text) + " elsewhere"
-		first := other("first given at", c.result.workspace.position)
+		summary := "workspace is " + quote(to.text) + " here and " + quote(c.all.workspace.text) + " elsewhere"
+		first := other("first given at", c.all.workspace.position)
 		c.found.report(to.position, schema.Workspace, problem{"conflict", summary, "one run works on one workspace"}, first)
 	}
 }
@@ -255,7 +248,7 @@ func (c *collector) list(k *kindInfo, section *node, parent, outer, document int
 	if n == nil || isNull(n) || isBroken(n) {
 		return
 	}
-	path := func() string { return c.result.items.listPath(parent, outer, name) }
+	path := func() string { return c.all.items.listPath(parent, outer, name) }
 	c.checkTag(n, name)
 	if n.Kind != sequenceNode {
 		c.report(section, path(), problem{"wrong-type", name + " is a list, not " + describe(n), "begin each " + k.Noun() + " with a hyphen"})
@@ -265,7 +258,7 @@ func (c *collector) list(k *kindInfo, section *node, parent, outer, document int
 		c.report(section, path(), problem{"too-deep", "objects are nested deeper than " + strconv.Itoa(c.budget.limits.Depth) + " levels", ""})
 	} else {
 		for i, entry := range n.Content {
-			if c.budget.exceeded || c.result.tooMany {
+			if c.budget.exceeded || c.all.tooMany {
 				break
 			}
 			c.object(k, entry, item{parent: parent, outer: outer, index: i, document: document, mergedInto: -1, kind: k, source: c.source}, path)
@@ -283,9 +276,9 @@ func (c *collector) object(k *kindInfo, entry *node, it item, path func() string
 	}
 	if it.made = c.made[n]; it.made == nil {
 		if it.outer >= 0 {
-			it.made = c.result.items[it.outer].made
+			it.made = c.all.items[it.outer].made
 		} else if it.parent >= 0 {
-			it.made = c.result.items[it.parent].made
+			it.made = c.all.items[it.parent].made
 		}
 	}
 	defer func(before *element) { c.found.made = before }(c.found.made)
@@ -300,21 +293,21 @@ func (c *collector) object(k *kindInfo, entry *node, it item, path func() string
 		report(problem{"wrong-type", diag.A(k.Noun()) + " is a mapping, not " + describe(n), "write its fields, such as " + field + ": ..."})
 		return
 	}
-	if _, most := dense(c.budget.spent.bytes); len(c.result.items) >= most {
-		c.result.tooMany = true
+	if _, most := dense(c.budget.spent.bytes); len(c.all.items) >= most {
+		c.all.tooMany = true
 		report(problem{"too-large", "the manifest lists more than " + strconv.Itoa(most) + " objects, too many for its size", splitHint})
 		return
 	}
 	it.node = n
 	it.line, it.column = entry.Line, entry.Column
-	at := len(c.result.items)
+	at := len(c.all.items)
 	pairs := n.Content
 	if !short {
 		flat := c.merger.pairs(n)
 		it.merges = len(flat) != len(pairs) || len(flat) > 0 && &flat[0] != &pairs[0]
 		pairs = flat
 	}
-	c.result.items = append(c.result.items, it)
+	c.all.items = append(c.all.items, it)
 	if c.ancestors.aliases > 0 {
 		c.budget.expand(len(pairs) + 1)
 	}

@@ -15,12 +15,8 @@ import (
 
 // decoder makes objects of the items of one file, and checks each by itself.
 type decoder struct {
-	items     items
-	origins   []*resource.Source
-	defaults  []defaults
-	budget    *budget
-	checker   *schema.Checker
-	found     *findings
+	*reader
+
 	source    *source
 	merger    *merger
 	freeNodes bool     // no alias needs a node again
@@ -45,12 +41,12 @@ func (d *decoder) item(it *item) {
 	}
 	it.object = o
 	if it.parent >= 0 {
-		o.Parent = d.items[it.parent].object
+		o.Parent = d.all.items[it.parent].object
 	}
 	if it.outer >= 0 {
-		o.Outer = d.items[it.outer].object
+		o.Outer = d.all.items[it.outer].object
 	}
-	d.origin = d.origins[it.document]
+	d.origin = d.all.origins[it.document]
 	d.instance, d.unknown, d.broken = map[string]any{}, nil, nil
 	d.fields = make([]*node, len(k.Fields))
 	if it.node.Kind == scalarNode {
@@ -107,7 +103,7 @@ func (d *decoder) properties(it *item) {
 		pairs = d.merger.pairs(it.node)
 	}
 	if bad := tagProblem(it.node); bad != nil {
-		d.found.report(position(d.source, it.node), d.items.path(d.present.item), *bad)
+		d.found.report(position(d.source, it.node), d.all.items.path(d.present.item), *bad)
 	}
 	for key, value := range yamltext.Pairs(pairs) {
 		name, ok := d.present.key(key, value)
@@ -225,7 +221,7 @@ func (d *decoder) deref(name string, n *node) *node {
 		d.found.report(position(d.source, n), "", cyclicAlias(n))
 	case isBroken(to):
 	case bad != nil:
-		d.found.report(position(d.source, to), d.items.path(d.present.item), *bad)
+		d.found.report(position(d.source, to), d.all.items.path(d.present.item), *bad)
 	default:
 		return to
 	}
@@ -240,7 +236,7 @@ func (d *decoder) report(name string, n *node, code, summary, hint string) {
 
 func (d *decoder) reportAt(at diag.Position, name, code, summary, hint string) {
 	d.broken = append(d.broken, name)
-	d.found.report(at, d.items.path(d.present.item)+"."+name, problem{code, summary, hint})
+	d.found.report(at, d.all.items.path(d.present.item)+"."+name, problem{code, summary, hint})
 }
 
 // textInstance is a node as the schema sees it where a text is expected.
@@ -345,7 +341,7 @@ func (d *decoder) refSet(f *resource.Field, v *resource.Value, n *node) (instanc
 	}
 	entries := make([]any, len(list.Content))
 	v.Refs = make([]resource.Reference, len(list.Content))
-	attribute := attributeOf(d.items[d.present.item].kind.Kind, f)
+	attribute := attributeOf(d.all.items[d.present.item].kind.Kind, f)
 	for i, entry := range list.Content {
 		attributeValue := ""
 		if to := resolved(entry); attribute != nil && to != nil && to.Kind == mappingNode {

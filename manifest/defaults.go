@@ -68,7 +68,7 @@ func (k *kindInfo) defaultNames() []string {
 
 // takeDefaults gives an object the defaults of its document that it does not write itself, in whatever form.
 func (d *decoder) takeDefaults(it *item) {
-	for key, value := range yamltext.Pairs(d.defaults[it.document][it.kind]) {
+	for key, value := range yamltext.Pairs(d.all.defaults[it.document][it.kind]) {
 		name := resolved(key).Value
 		if d.present.at(name) != nil || d.writes(it.kind, name) || it.outer >= 0 && name == it.kind.ParentField {
 			continue

@@ -117,7 +117,7 @@ func (t *jsonTree) text(n *node, text string) any {
 	return text
 }
 
-func (t *jsonTree) path() string { return t.d.items.path(t.d.present.item) + "." + t.name }
+func (t *jsonTree) path() string { return t.d.all.items.path(t.d.present.item) + "." + t.name }
 
 // report reports a node, which then has no value.
 func (t *jsonTree) report(n *node, p problem) any {

@@ -12,7 +12,7 @@ import (
 
 // policy is that of the object, which gets one.
 func (d *decoder) policy() *resource.Policy {
-	o := d.items[d.present.item].object
+	o := d.all.items[d.present.item].object
 	if o.Policy == nil {
 		o.Policy = &resource.Policy{}
 	}

@@ -141,7 +141,7 @@ type reader struct {
 func (r *reader) file(ctx context.Context, s *source) bool {
 	first := len(r.all.items)
 	m := &merger{source: s, found: r.found, memo: map[*node][]*node{}, budget: r.budget}
-	c := &collector{result: &r.all, kinds: r.kinds, checker: r.checker, budget: r.budget, found: r.found, source: s, merger: m, given: r.given, made: map[*node]*element{}}
+	c := &collector{reader: r, source: s, merger: m, made: map[*node]*element{}}
 	anchors, complete := s.read(ctx, r.budget.limits, &r.budget.spent, r.found, c.document)
 	if complete && !c.isManifest() {
 		return false
@@ -159,14 +159,12 @@ func (r *reader) file(ctx context.Context, s *source) bool {
 	if r.all.tooMany || r.budget.exceeded { // nothing is looked at that was not worth its memory
 		r.all.items, r.complete = r.all.items[:first], false
 	}
-	d := &decoder{
-		items: r.all.items, origins: r.all.origins, defaults: r.all.defaults, budget: r.budget, checker: r.checker, found: r.found, source: s, merger: m,
-		freeNodes: !anchors && !c.expanded, files: []string{s.name},
-	}
-	for i := first; i < len(d.items); i++ {
-		d.present = properties{found: r.found, kinds: r.kinds, source: s, items: d.items, item: i, kind: d.items[i].kind}
-		r.found.made = d.items[i].made
-		d.item(&d.items[i])
+	d := &decoder{reader: r, source: s, merger: m, freeNodes: !anchors && !c.expanded, files: []string{s.name}}
+	for i := first; i < len(r.all.items); i++ {
+		it := &r.all.items[i]
+		d.present = properties{found: r.found, kinds: r.kinds, source: s, items: r.all.items, item: i, kind: it.kind}
+		r.found.made = it.made
+		d.item(it)
 	}
 	r.found.made = nil
 	if r.budget.exceeded {

@@ -48,12 +48,10 @@ func (e *element) related() []diag.Related {
 // stand. What it makes are nodes, never YAML, and it looks once at what is written in the document and not at all at
 // values from elsewhere. What it does not change stays the same node.
 type expander struct {
-	kinds     *kindSet
-	budget    *budget
-	found     *findings
+	*reader
+
 	source    *source
 	merger    *merger
-	given     *variables
 	vars      map[string]value
 	made      map[*node]*element // the objects that a for_each made
 	ancestors ancestors

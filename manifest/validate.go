@@ -66,7 +66,7 @@ func (d *decoder) check(it *item) {
 		}
 		if stripped := v.Stripped(); len(stripped) > 0 {
 			d.found.add(diag.Diagnostic{
-				Severity: diag.Warning, Code: "stripped", Position: v.Position, Path: d.items.path(d.present.item) + "." + f.Name,
+				Severity: diag.Warning, Code: "stripped", Position: v.Position, Path: d.all.items.path(d.present.item) + "." + f.Name,
 				Summary: "the service removes " + strings.Join(stripped, ", ") + " from the " + f.Name, Hint: "write it another way, or leave it out",
 			})
 		}
@@ -86,7 +86,7 @@ func (d *decoder) checkDateOrder(o *resource.Object, v *resource.Value) {
 	}
 	d.broken = append(d.broken, v.Field.Name)
 	early := problem{"date-order", v.Field.Name + " " + v.Text + " is before " + v.Field.NotBefore + " " + first.Text, ""}
-	d.found.report(v.Position, d.items.path(d.present.item)+"."+v.Field.Name, early, other(v.Field.NotBefore+" is at", first.Position))
+	d.found.report(v.Position, d.all.items.path(d.present.item)+"."+v.Field.Name, early, other(v.Field.NotBefore+" is at", first.Position))
 }
 
 // urlProblem says why the service would refuse a URL, or nil.

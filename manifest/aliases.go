@@ -110,18 +110,32 @@ func tagProblem(n *node) *problem {
 	return nil
 }
 
-// merger puts together mappings that have merge keys.
-type merger struct {
+// pass is what every pass over a file knows.
+type pass struct {
+	*reader
+
 	source *source
-	found  *findings
-	memo   map[*node][]*node // what was merged before; nil while it is being merged
-	budget *budget
+	memo   map[*node][]*node // mappings with merge keys that were merged before; nil while one is being merged
+}
+
+func (p *pass) position(n *node) diag.Position {
+	return diag.Position{File: p.source.name, Line: n.Line, Column: n.Column}
+}
+
+// tell reports a node.
+func (p *pass) tell(n *node, path string, what problem, others ...diag.Related) {
+	p.found.report(p.position(n), path, what, others...)
+}
+
+// twice reports a key that a mapping has already.
+func (p *pass) twice(name string, first, second *node, path string) {
+	p.tell(second, path, problem{"duplicate-key", quote(name) + " is given twice", "remove one of them"}, other("first given at", p.position(first)))
 }
 
 // pairs gives the keys and values of a mapping in turn, its merge keys replaced by
 // what they stand for: a key of its own wins over a merged one, an earlier merged
 // one over a later one.
-func (m *merger) pairs(n *node) []*node {
+func (p *pass) pairs(n *node) []*node {
 	merges := 0
 	for key := range yamltext.Pairs(n.Content) {
 		if isMerge(key) {
@@ -131,13 +145,13 @@ func (m *merger) pairs(n *node) []*node {
 	if merges == 0 {
 		return n.Content
 	}
-	if flat, ok := m.memo[n]; ok {
+	if flat, ok := p.memo[n]; ok {
 		if flat == nil {
-			m.report(n, problem{"alias-cycle", "a merge key stands for something that it is part of", ""})
+			p.tell(n, "", problem{"alias-cycle", "a merge key stands for something that it is part of", ""})
 		}
 		return flat
 	}
-	m.memo[n] = nil
+	p.memo[n] = nil
 	flat := make([]*node, 0, len(n.Content)+8)
 	seen := make(map[string]bool, len(n.Content))
 	var first, merged *node
@@ -150,33 +164,33 @@ func (m *merger) pairs(n *node) []*node {
 			}
 		case first != nil:
 			twice := problem{"duplicate-key", "the merge key << is given twice", "write a list: <<: [*one, *two]"}
-			m.report(key, twice, other("first given at", position(m.source, first)))
+			p.tell(key, "", twice, other("first given at", p.position(first)))
 		default:
 			first, merged = key, value
 		}
 	}
-	flat = m.merge(flat, seen, merged)
-	m.memo[n] = flat
+	flat = p.merge(flat, seen, merged)
+	p.memo[n] = flat
 	return flat
 }
 
 // each gives the pairs of a mapping.
-func (m *merger) each(n *node) iter.Seq2[*node, *node] { return yamltext.Pairs(m.pairs(n)) }
+func (p *pass) each(n *node) iter.Seq2[*node, *node] { return yamltext.Pairs(p.pairs(n)) }
 
 // merge adds what the value of a merge key stands for.
-func (m *merger) merge(flat []*node, seen map[string]bool, value *node) []*node {
-	from := []*node{value}
+func (p *pass) merge(flat []*node, seen map[string]bool, value *node) []*node {
+	all := []*node{value}
 	if list := resolved(value); list != nil && list.Kind == sequenceNode {
-		from = list.Content
+		all = list.Content
 	}
-	for _, source := range from {
-		to := resolved(source)
+	for _, from := range all {
+		to := resolved(from)
 		if to == nil || to.Kind != mappingNode {
-			m.report(source, problem{"bad-merge", "a merge key takes a mapping or a list of mappings, not " + describe(source), "write <<: *name, where &name marks a mapping"})
+			p.tell(from, "", problem{"bad-merge", "a merge key takes a mapping or a list of mappings, not " + describe(from), "write <<: *name, where &name marks a mapping"})
 			continue
 		}
-		pairs := m.pairs(to)
-		if !m.budget.expand(len(pairs) + 1) {
+		pairs := p.pairs(to)
+		if !p.budget.expand(len(pairs) + 1) {
 			return flat
 		}
 		for written, value := range yamltext.Pairs(pairs) {
@@ -189,10 +203,6 @@ func (m *merger) merge(flat []*node, seen map[string]bool, value *node) []*node 
 		}
 	}
 	return flat
-}
-
-func (m *merger) report(n *node, p problem, others ...diag.Related) {
-	m.found.report(position(m.source, n), "", p, others...)
 }
 
 func isMerge(key *node) bool {

@@ -30,11 +30,9 @@ type positionedText struct {
 
 // collector adds the objects of one file to a collection, in the order in which they are written.
 type collector struct {
-	*reader
+	*pass
 
-	source *source
-	merger *merger
-	made   map[*node]*element // the objects that templates made
+	made map[*node]*element // the objects that templates made
 
 	foreign    []*node          // documents that are no part of a manifest
 	notEmpty   bool             // the file holds anything else
@@ -45,14 +43,6 @@ type collector struct {
 	includes   []inclusion
 	ancestors  ancestors
 	depth      int
-}
-
-func (c *collector) position(n *node) diag.Position { return position(c.source, n) }
-
-func (c *collector) report(n *node, path string, p problem) { c.found.report(c.position(n), path, p) }
-
-func position(s *source, n *node) diag.Position {
-	return diag.Position{File: s.name, Line: n.Line, Column: n.Column}
 }
 
 // document reads a document, unless it is of a file that need not be a manifest.
@@ -89,13 +79,13 @@ func (c *collector) read(root *node) {
 		if root.Kind == scalarNode && strings.Count(root.Value, ",") > 1 {
 			hint = "it looks like CSV; planform convert makes manifests of tables"
 		}
-		c.report(root, "", problem{"wrong-type", "a manifest is a mapping, not " + nodeType(root), hint})
+		c.tell(root, "", problem{"wrong-type", "a manifest is a mapping, not " + nodeType(root), hint})
 		return
 	}
 	c.checkTag(root, "")
-	pairs := c.merger.pairs(root)
+	pairs := c.pairs(root)
 	if what, hint := otherFile(pairs); what != "" {
-		c.report(root, "", problem{"no-manifest", "this is " + what + ", not a manifest", hint})
+		c.tell(root, "", problem{"no-manifest", "this is " + what + ", not a manifest", hint})
 		c.hasVersion = true
 		return
 	}
@@ -106,7 +96,7 @@ func (c *collector) read(root *node) {
 			return
 		}
 	}
-	shell := properties{kinds: c.kinds, source: c.source, found: c.found, item: -1, names: c.kinds.names}
+	shell := properties{pass: c.pass, item: -1, names: c.kinds.names}
 	instance := map[string]any{}
 	for key, written := range yamltext.Pairs(pairs) {
 		name, ok := shell.key(key, written)
@@ -161,7 +151,7 @@ func (c *collector) read(root *node) {
 
 // expand writes out the templates of a document; nil if they stand for too much.
 func (c *collector) expand(pairs []*node, vars map[string]value) []*node {
-	x := &expander{reader: c.reader, source: c.source, merger: c.merger, vars: vars, made: c.made, foreign: map[string]bool{}}
+	x := &expander{pass: c.pass, vars: vars, made: c.made, foreign: map[string]bool{}}
 	pairs = x.document(pairs)
 	if c.declared == nil {
 		c.declared = map[string]value{}
@@ -174,13 +164,13 @@ func (c *collector) expand(pairs []*node, vars map[string]value) []*node {
 // sourceInstance is the source of a document as the schema sees it.
 func (c *collector) sourceInstance(n *node) map[string]any {
 	instance := map[string]any{}
-	for key, of := range c.merger.each(n) {
+	for key, of := range c.each(n) {
 		name, value := resolved(key), resolved(of)
 		switch {
 		case name == nil || name.Kind != scalarNode || value == nil:
 			instance[""] = nil
 		case instance[name.Value] != nil:
-			c.found.add(duplicateKey(c.source, name.Value, key, key, schema.Source))
+			c.twice(name.Value, key, key, schema.Source)
 		default:
 			instance[name.Value] = textInstance(value)
 		}
@@ -236,7 +226,7 @@ func (c *collector) setWorkspace(to positionedText) {
 func (c *collector) checkTag(n *node, path string) bool {
 	bad := tagProblem(n)
 	if bad != nil {
-		c.report(n, path, *bad)
+		c.tell(n, path, *bad)
 	}
 	return bad != nil
 }
@@ -251,11 +241,11 @@ func (c *collector) list(k *kindInfo, section *node, parent, outer, document int
 	path := func() string { return c.all.items.listPath(parent, outer, name) }
 	c.checkTag(n, name)
 	if n.Kind != sequenceNode {
-		c.report(section, path(), problem{"wrong-type", name + " is a list, not " + describe(n), "begin each " + k.Noun() + " with a hyphen"})
+		c.tell(section, path(), problem{"wrong-type", name + " is a list, not " + describe(n), "begin each " + k.Noun() + " with a hyphen"})
 		return
 	}
 	if c.depth++; c.depth > c.budget.limits.Depth {
-		c.report(section, path(), problem{"too-deep", "objects are nested deeper than " + strconv.Itoa(c.budget.limits.Depth) + " levels", ""})
+		c.tell(section, path(), problem{"too-deep", "objects are nested deeper than " + strconv.Itoa(c.budget.limits.Depth) + " levels", ""})
 	} else {
 		for i, entry := range n.Content {
 			if c.budget.exceeded || c.all.tooMany {
@@ -283,7 +273,7 @@ func (c *collector) object(k *kindInfo, entry *node, it item, path func() string
 	}
 	defer func(before *element) { c.found.made = before }(c.found.made)
 	c.found.made = it.made
-	report := func(p problem) { c.report(entry, path()+"["+strconv.Itoa(it.index)+"]", p) }
+	report := func(p problem) { c.tell(entry, path()+"["+strconv.Itoa(it.index)+"]", p) }
 	short := k.shorthand != nil && n.Kind == scalarNode && !isNull(n)
 	if n.Kind != mappingNode && !short {
 		field := k.names[0]
@@ -303,7 +293,7 @@ func (c *collector) object(k *kindInfo, entry *node, it item, path func() string
 	at := len(c.all.items)
 	pairs := n.Content
 	if !short {
-		flat := c.merger.pairs(n)
+		flat := c.pairs(n)
 		it.merges = len(flat) != len(pairs) || len(flat) > 0 && &flat[0] != &pairs[0]
 		pairs = flat
 	}
@@ -332,7 +322,7 @@ func (c *collector) object(k *kindInfo, entry *node, it item, path func() string
 func (c *collector) follow(n *node) (to *node, done func()) {
 	to, done = c.ancestors.enter(n)
 	if to == nil {
-		c.report(n, "", cyclicAlias(n))
+		c.tell(n, "", cyclicAlias(n))
 	}
 	return to, done
 }

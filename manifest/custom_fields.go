@@ -29,7 +29,7 @@ func (d *decoder) customFields(o *resource.Object, f *resource.Field, n *node) {
 
 // customField takes the value of one custom field.
 func (d *decoder) customField(name string, key, n *node) (v resource.Value, ok bool) {
-	v = resource.Value{Field: d.unboundField(name), Position: position(d.source, key)}
+	v = resource.Value{Field: d.unboundField(name), Position: d.position(key)}
 	to := d.deref(name, n)
 	switch {
 	case to == nil:
@@ -39,7 +39,7 @@ func (d *decoder) customField(name string, key, n *node) (v resource.Value, ok b
 		return v, false
 	case to.Kind == scalarNode && !isNull(to):
 		if v.Text, _, ok = d.readText(name, to); v.Text != "" {
-			v.Refs = []resource.Reference{d.reference(v.Text, position(d.source, to))}
+			v.Refs = []resource.Reference{d.reference(v.Text, d.position(to))}
 		}
 	default:
 		_, ok = d.refSet(v.Field, &v, to)

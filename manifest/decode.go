@@ -15,10 +15,8 @@ import (
 
 // decoder makes objects of the items of one file, and checks each by itself.
 type decoder struct {
-	*reader
+	*pass
 
-	source    *source
-	merger    *merger
 	freeNodes bool     // no alias needs a node again
 	files     []string // the source's name: all objects share it
 
@@ -100,10 +98,10 @@ func (d *decoder) properties(it *item) {
 	k := it.kind
 	pairs := it.node.Content
 	if it.merges {
-		pairs = d.merger.pairs(it.node)
+		pairs = d.pairs(it.node)
 	}
 	if bad := tagProblem(it.node); bad != nil {
-		d.found.report(position(d.source, it.node), d.all.items.path(d.present.item), *bad)
+		d.tell(it.node, d.all.items.path(d.present.item), *bad)
 	}
 	for key, value := range yamltext.Pairs(pairs) {
 		name, ok := d.present.key(key, value)
@@ -173,7 +171,7 @@ func (d *decoder) group(k *kindInfo, name string, n *node) {
 func (d *decoder) inside(name string, n *node, each func(full string, key, value *node)) {
 	d.present.within = name + "."
 	defer func() { d.present.within = "" }()
-	for key, value := range d.merger.each(n) {
+	for key, value := range d.each(n) {
 		if full, ok := d.present.key(key, value); ok {
 			each(full, key, value)
 		}
@@ -218,10 +216,10 @@ func (d *decoder) deref(name string, n *node) *node {
 	bad := tagProblem(to)
 	switch {
 	case to == nil:
-		d.found.report(position(d.source, n), "", cyclicAlias(n))
+		d.tell(n, "", cyclicAlias(n))
 	case isBroken(to):
 	case bad != nil:
-		d.found.report(position(d.source, to), d.all.items.path(d.present.item), *bad)
+		d.tell(to, d.all.items.path(d.present.item), *bad)
 	default:
 		return to
 	}
@@ -231,7 +229,7 @@ func (d *decoder) deref(name string, n *node) *node {
 
 // report reports a property.
 func (d *decoder) report(name string, n *node, code, summary, hint string) {
-	d.reportAt(position(d.source, n), name, code, summary, hint)
+	d.reportAt(d.position(n), name, code, summary, hint)
 }
 
 func (d *decoder) reportAt(at diag.Position, name, code, summary, hint string) {
@@ -279,7 +277,7 @@ func (d *decoder) decodeFields(it *item) {
 
 // field takes one field.
 func (d *decoder) field(o *resource.Object, f *resource.Field, n *node) {
-	o.Values = append(o.Values, resource.Value{Field: f, Position: position(d.source, n)})
+	o.Values = append(o.Values, resource.Value{Field: f, Position: d.position(n)})
 	v := &o.Values[len(o.Values)-1]
 	clears := f.Clear != resource.ClearNever
 	var instance any
@@ -354,7 +352,7 @@ func (d *decoder) refSet(f *resource.Field, v *resource.Value, n *node) (instanc
 			return nil, false
 		}
 		entries[i] = one
-		v.Refs[i] = d.reference(text, position(d.source, entry))
+		v.Refs[i] = d.reference(text, d.position(entry))
 		v.Refs[i].Attribute = attributeValue
 	}
 	return entries, true

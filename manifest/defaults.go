@@ -16,9 +16,9 @@ type defaults map[*kindInfo][]*node
 func (c *collector) readDefaults(n *node) defaults {
 	all := defaults{}
 	report := func(at *node, path, summary, hint string) {
-		c.report(at, path, problem{"bad-default", summary, hint})
+		c.tell(at, path, problem{"bad-default", summary, hint})
 	}
-	for kindName, properties := range c.merger.each(n) {
+	for kindName, properties := range c.each(n) {
 		name, of := resolved(kindName), resolved(properties)
 		if name == nil || name.Kind != scalarNode {
 			report(kindName, schema.Defaults, "a key must be a text", "write a kind, such as work_item")
@@ -34,7 +34,7 @@ func (c *collector) readDefaults(n *node) defaults {
 			report(properties, path, "the defaults of a kind are a mapping", "write them as "+name.Value+": {on_drift: keep}")
 			continue
 		}
-		for written, value := range c.merger.each(of) {
+		for written, value := range c.each(of) {
 			key := resolved(written)
 			if key == nil || key.Kind != scalarNode || !k.hasDefault(key.Value) {
 				text := ""

@@ -28,6 +28,10 @@ type inclusion struct {
 	of     *source // a file that is meant
 }
 
+func (i inclusion) position() diag.Position {
+	return diag.Position{File: i.source.name, Line: i.entry.Line, Column: i.entry.Column}
+}
+
 // include finds the manifests that a document names, and has those read that are not yet. Each is read once.
 func (r *reader) include(by inclusion) {
 	name := resolved(by.entry)
@@ -55,7 +59,7 @@ func (r *reader) include(by inclusion) {
 
 func (r *reader) cannotInclude(by inclusion, bad problem) {
 	r.complete = false
-	r.found.report(position(by.source, by.entry), schema.Include, bad)
+	r.found.report(by.position(), schema.Include, bad)
 }
 
 // manifests are the files that a manifest includes by a name, in which *, ? and [ stand for what they do in a shell.
@@ -151,7 +155,7 @@ func (r *reader) checkInclusions() {
 			}
 			summary := "the variable " + name + " of " + by.of.name + " has another value here than elsewhere, and a file is read once"
 			conflict := problem{"conflict", summary, "give it one value, or call one of the variables otherwise"}
-			r.found.report(position(by.source, by.entry), schema.Include, conflict, other("the other value is at", used.position()))
+			r.found.report(by.position(), schema.Include, conflict, other("the other value is at", used.position()))
 		}
 	}
 }

@@ -61,7 +61,7 @@ func (t *jsonTree) value(n *node, depth int) any {
 	}
 	members := to.Content
 	if to.Kind == mappingNode {
-		members = t.d.merger.pairs(to)
+		members = t.d.pairs(to)
 	}
 	if t.ancestors.aliases > 0 && (!t.d.budget.expand(len(members)+1) || t.failed) {
 		t.failed = true // told for the whole file
@@ -87,7 +87,7 @@ func (t *jsonTree) mapping(pairs []*node, depth int) any {
 		}
 		if first, twice := keys[key.Value]; twice {
 			t.failed = true
-			t.d.found.add(duplicateKey(t.d.source, key.Value, first, written, t.path()))
+			t.d.twice(key.Value, first, written, t.path())
 			continue
 		}
 		keys[key.Value] = written
@@ -122,6 +122,6 @@ func (t *jsonTree) path() string { return t.d.all.items.path(t.d.present.item) +
 // report reports a node, which then has no value.
 func (t *jsonTree) report(n *node, p problem) any {
 	t.failed = true
-	t.d.found.report(position(t.d.source, n), t.path(), p)
+	t.d.tell(n, t.path(), p)
 	return nil
 }

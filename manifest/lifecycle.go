@@ -32,7 +32,7 @@ func (d *decoder) readIgnore(k *kindInfo, name string, n *node) {
 		case p.what == isField:
 			d.policy().Ignore = append(d.policy().Ignore, &k.Fields[p.field])
 		default:
-			d.reportAt(position(d.source, resolved(n).Content[i]), name, "unknown-field", diag.A(k.Noun())+" has no field "+quote(field), diag.DidYouMean(field, k.fieldNames()))
+			d.reportAt(d.position(resolved(n).Content[i]), name, "unknown-field", diag.A(k.Noun())+" has no field "+quote(field), diag.DidYouMean(field, k.fieldNames()))
 		}
 	}
 }

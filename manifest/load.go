@@ -140,8 +140,8 @@ type reader struct {
 // file reads one file: it collects the objects of its documents, then decodes them. It returns whether the file is a manifest.
 func (r *reader) file(ctx context.Context, s *source) bool {
 	first := len(r.all.items)
-	m := &merger{source: s, found: r.found, memo: map[*node][]*node{}, budget: r.budget}
-	c := &collector{reader: r, source: s, merger: m, made: map[*node]*element{}}
+	p := &pass{reader: r, source: s, memo: map[*node][]*node{}}
+	c := &collector{pass: p, made: map[*node]*element{}}
 	anchors, complete := s.read(ctx, r.budget.limits, &r.budget.spent, r.found, c.document)
 	if complete && !c.isManifest() {
 		return false
@@ -159,10 +159,10 @@ func (r *reader) file(ctx context.Context, s *source) bool {
 	if r.all.tooMany || r.budget.exceeded { // nothing is looked at that was not worth its memory
 		r.all.items, r.complete = r.all.items[:first], false
 	}
-	d := &decoder{reader: r, source: s, merger: m, freeNodes: !anchors && !c.expanded, files: []string{s.name}}
+	d := &decoder{pass: p, freeNodes: !anchors && !c.expanded, files: []string{s.name}}
 	for i := first; i < len(r.all.items); i++ {
 		it := &r.all.items[i]
-		d.present = properties{found: r.found, kinds: r.kinds, source: s, items: r.all.items, item: i, kind: it.kind}
+		d.present = properties{pass: p, item: i, kind: it.kind}
 		r.found.made = it.made
 		d.item(it)
 	}

@@ -48,10 +48,8 @@ func (e *element) related() []diag.Related {
 // stand. What it makes are nodes, never YAML, and it looks once at what is written in the document and not at all at
 // values from elsewhere. What it does not change stays the same node.
 type expander struct {
-	*reader
+	*pass
 
-	source    *source
-	merger    *merger
 	vars      map[string]value
 	made      map[*node]*element // the objects that a for_each made
 	ancestors ancestors
@@ -171,7 +169,7 @@ func (x *expander) value(n *node, e *element) *node {
 func (x *expander) parts(n, to *node, each func(key, value *node) *node) *node {
 	content, isMapping := to.Content, to.Kind == mappingNode
 	if isMapping {
-		content = x.merger.pairs(to)
+		content = x.pairs(to)
 	}
 	var changed []*node
 	for i, part := range content {
@@ -207,7 +205,7 @@ func (x *expander) forEach(k *kindInfo, entry *node, outer *element) (objects []
 	}
 	var over, as *node
 	var rest []*node
-	for written, value := range x.merger.each(to) {
+	for written, value := range x.each(to) {
 		of, key := &over, resolved(written)
 		switch {
 		case key != nil && key.Value == schema.ForEach:
@@ -218,7 +216,7 @@ func (x *expander) forEach(k *kindInfo, entry *node, outer *element) (objects []
 			continue
 		}
 		if *of != nil {
-			x.found.add(duplicateKey(x.source, key.Value, *of, written, ""))
+			x.twice(key.Value, *of, written, "")
 		}
 		*of = value
 	}
@@ -586,7 +584,7 @@ func (x *expander) member(n *node, of string, v value, path string, e *element) 
 			x.report(n, e, "unknown-reference", of+" is "+nodeType(v.node)+" and has no "+quote(path), "write ${{ "+of+" }}")
 			return v, false
 		}
-		pairs := x.merger.pairs(to)
+		pairs := x.pairs(to)
 		if !x.spend(n, len(pairs)/searchedPairs) {
 			return v, false
 		}
@@ -635,7 +633,7 @@ func (x *expander) copyOf(n, place *node) *node {
 	}
 	content := to.Content
 	if to.Kind == mappingNode {
-		content = x.merger.pairs(to)
+		content = x.pairs(to)
 	}
 	c := at(place, to, nil)
 	c.Value = to.Value
@@ -649,7 +647,7 @@ func (x *expander) copyOf(n, place *node) *node {
 func (x *expander) report(n *node, e *element, code, summary, hint string) {
 	x.failed = true
 	x.found.made = e
-	x.found.report(position(x.source, n), "", problem{code, summary, hint})
+	x.tell(n, "", problem{code, summary, hint})
 	x.found.made = nil
 }
 

@@ -74,13 +74,13 @@ func (x *expander) declare(n *node) {
 	}
 	x.declares = true
 	defer func() { x.declares = false }()
-	for written, of := range x.merger.each(to) {
+	for written, of := range x.each(to) {
 		key := resolved(written)
 		switch {
 		case key == nil || key.Kind != scalarNode || !variableName.MatchString(key.Value):
 			x.report(written, nil, "bad-variable", "the name of a variable has letters, digits, - and _, and begins with a letter: not "+describe(written), "")
 		case x.vars[key.Value].node != nil:
-			x.found.add(duplicateKey(x.source, key.Value, x.vars[key.Value].node, written, schema.Vars))
+			x.twice(key.Value, x.vars[key.Value].node, written, schema.Vars)
 		default:
 			x.given.declared = append(x.given.declared, key.Value)
 			x.vars[key.Value] = value{broken(written), x.source.name}

@@ -17,10 +17,8 @@ import (
 // properties are the keys that are written in one mapping, with their places. It
 // says in words what the schema's checker found, and where.
 type properties struct {
-	kinds  *kindSet
-	items  items
-	source *source
-	found  *findings
+	*pass
+
 	item   int       // -1 for the document itself
 	kind   *kindInfo // nil for the document itself
 	names  []string  // what the document may hold
@@ -37,12 +35,12 @@ type property struct {
 func (p *properties) key(key, value *node) (name string, ok bool) {
 	k := resolved(key)
 	if k == nil || k.Kind != scalarNode || isNull(k) || invalidTag(k) != "" {
-		p.found.report(position(p.source, key), p.path(), problem{"bad-key", "a key must be a text", "a text that begins with {, [, * or & wants quotes"})
+		p.tell(key, p.path(), problem{"bad-key", "a key must be a text", "a text that begins with {, [, * or & wants quotes"})
 		return "", false
 	}
 	name = p.within + k.Value
 	if first := p.at(name); first != nil {
-		p.found.add(duplicateKey(p.source, k.Value, first.key, key, p.path()))
+		p.twice(k.Value, first.key, key, p.path())
 		return "", false
 	}
 	if p.byName == nil {
@@ -50,13 +48,6 @@ func (p *properties) key(key, value *node) (name string, ok bool) {
 	}
 	p.byName[name] = &property{name, key, value}
 	return name, true
-}
-
-func duplicateKey(s *source, name string, first, second *node, path string) diag.Diagnostic {
-	return diag.Diagnostic{
-		Code: "duplicate-key", Position: position(s, second), Path: path, Summary: quote(name) + " is given twice", Hint: "remove one of them",
-		Related: []diag.Related{{Position: position(s, first), Note: "first given at"}},
-	}
 }
 
 // at returns the property of that name, or nil.
@@ -73,7 +64,7 @@ func (p *properties) path() string {
 	if p.item < 0 {
 		return ""
 	}
-	return p.items.path(p.item)
+	return p.all.items.path(p.item)
 }
 
 func (p *properties) pathTo(steps []string) string {
@@ -102,7 +93,7 @@ func (p *properties) noun() string {
 // reportNested reports a field that says what the place of the object says already.
 func (p *properties) reportNested(name string, n *node, outer *resource.Object) {
 	summary, hint := diag.A(p.kind.Noun())+" that is written inside another has that one as its "+name, "remove "+name+", or move the "+p.kind.Noun()+" out"
-	p.found.report(position(p.source, n), p.pathTo([]string{name}), problem{"exclusive", summary, hint}, other("the outer one is at", outer.Position))
+	p.tell(n, p.pathTo([]string{name}), problem{"exclusive", summary, hint}, other("the outer one is at", outer.Position))
 }
 
 // explain reports one violation.
@@ -113,7 +104,7 @@ func (p *properties) explain(v schema.Violation) {
 	}
 	place, path := diag.Position{File: p.source.name}, p.pathTo(v.Path)
 	if p.item >= 0 {
-		it := &p.items[p.item]
+		it := &p.all.items[p.item]
 		place.Line, place.Column = it.line, it.column
 	}
 	at, value := p.at(v.Property), p.shorthand()
@@ -121,7 +112,7 @@ func (p *properties) explain(v schema.Violation) {
 		value = at.value
 	}
 	if value != nil {
-		place = position(p.source, value)
+		place = p.position(value)
 	}
 	switch {
 	case v.Keyword == schema.Missing:
@@ -135,17 +126,17 @@ func (p *properties) explain(v schema.Violation) {
 			p.found.report(place, path, both)
 			return
 		}
-		if position(p.source, first.key).Compare(position(p.source, second.key)) > 0 { // the later of the two is the one to look at
+		if p.position(first.key).Compare(p.position(second.key)) > 0 { // the later of the two is the one to look at
 			first, second = second, first
 		}
-		p.found.report(position(p.source, second.key), p.pathTo([]string{second.name}), both, other(first.name+" is at", position(p.source, first.key)))
+		p.tell(second.key, p.pathTo([]string{second.name}), both, other(first.name+" is at", p.position(first.key)))
 	case value == nil:
 		p.found.report(place, path, problem{"bad-value", v.Message, ""})
 	default:
 		if list := resolved(value); len(v.Path) > 1 && list != nil && list.Kind == sequenceNode {
 			if i, err := strconv.Atoi(v.Path[1]); err == nil && i < len(list.Content) {
 				value = list.Content[i]
-				place = position(p.source, value)
+				place = p.position(value)
 			}
 		}
 		p.found.report(place, path, p.badValue(v, resolved(value), at))
@@ -157,7 +148,7 @@ func (p *properties) shorthand() *node {
 	if p.item < 0 {
 		return nil
 	}
-	if n := p.items[p.item].node; n != nil && n.Kind == scalarNode {
+	if n := p.all.items[p.item].node; n != nil && n.Kind == scalarNode {
 		return n
 	}
 	return nil
@@ -188,7 +179,7 @@ func (p *properties) missing(property string) problem {
 func (p *properties) explainUnknown(place diag.Position, path, name string, at *property) {
 	d := diag.Diagnostic{Code: "unknown-field", Position: place, Path: path, Summary: "unknown field " + quote(name) + " in " + diag.A(p.noun())}
 	if at != nil {
-		d.Position = position(p.source, at.key)
+		d.Position = p.position(at.key)
 	}
 	if p.kind != nil {
 		if f, ok := p.kind.Field(name); ok && f.Group != "" {

@@ -1,7 +1,6 @@
 package manifest
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/planform/planform/internal/diag"
@@ -70,38 +69,17 @@ func (f *findings) hasErrors() bool {
 
 // diagnostics returns the findings in the order of their places, no more than the limit.
 func (f *findings) diagnostics() diag.List {
-	if len(f.list) == 0 {
-		return nil
-	}
-	slices.SortStableFunc(f.list, func(a, b finding) int {
-		return cmp.Or(a.Position.Compare(b.Position), cmp.Compare(a.Severity, b.Severity), cmp.Compare(a.Summary, b.Summary))
-	})
-	errors := 0
-	for _, n := range f.list {
-		if n.Severity == diag.Error {
-			errors++
-		}
-	}
-	// Where not all can be told, errors go first.
-	roomForErrors, roomForOthers := f.max, max(0, f.max-errors)
 	var list diag.List
 	for _, n := range f.list {
-		room := &roomForOthers
-		if n.Severity == diag.Error {
-			room = &roomForErrors
-		}
-		if *room == 0 {
-			continue
-		}
-		*room--
 		if n.suggest != nil && n.Hint == "" {
 			n.Hint = n.suggest()
 		}
 		list = append(list, n.Diagnostic)
 	}
-	if more := max(0, errors-f.max) + f.dropped; more > 0 {
+	list.Sort()
+	if f.dropped > 0 {
 		list = append(list, diag.Diagnostic{
-			Severity: diag.Note, Code: "too-many-findings", Summary: diag.Count(more, "more error") + " not shown", Hint: "put these right first",
+			Severity: diag.Note, Code: "too-many-findings", Summary: diag.Count(f.dropped, "more error") + " not shown", Hint: "put these right first",
 		})
 	}
 	return list

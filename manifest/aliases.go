@@ -129,7 +129,8 @@ func (p *pass) tell(n *node, path string, what problem, others ...diag.Related) 
 
 // twice reports a key that a mapping has already.
 func (p *pass) twice(name string, first, second *node, path string) {
-	p.tell(second, path, problem{"duplicate-key", quote(name) + " is given twice", "remove one of them"}, other("first given at", p.position(first)))
+	p.tell(second, path, problem{"duplicate-key", quote(name) + " is given twice", "remove one of them"},
+		other("first given at", p.position(first)))
 }
 
 // pairs gives the keys and values of a mapping in turn, its merge keys replaced by
@@ -186,7 +187,10 @@ func (p *pass) merge(flat []*node, seen map[string]bool, value *node) []*node {
 	for _, from := range all {
 		to := resolved(from)
 		if to == nil || to.Kind != mappingNode {
-			p.tell(from, "", problem{"bad-merge", "a merge key takes a mapping or a list of mappings, not " + describe(from), "write <<: *name, where &name marks a mapping"})
+			p.tell(from, "", problem{
+				"bad-merge", "a merge key takes a mapping or a list of mappings, not " + describe(from),
+				"write <<: *name, where &name marks a mapping",
+			})
 			continue
 		}
 		pairs := p.pairs(to)

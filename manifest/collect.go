@@ -245,13 +245,15 @@ func (c *collector) list(k *kindInfo, section *node, parent, outer, document int
 		return
 	}
 	if c.depth++; c.depth > c.budget.limits.Depth {
-		c.tell(section, path(), problem{"too-deep", "objects are nested deeper than " + strconv.Itoa(c.budget.limits.Depth) + " levels", ""})
+		deep := "objects are nested deeper than " + strconv.Itoa(c.budget.limits.Depth) + " levels"
+		c.tell(section, path(), problem{"too-deep", deep, ""})
 	} else {
 		for i, entry := range n.Content {
 			if c.budget.exceeded || c.all.tooMany {
 				break
 			}
-			c.object(k, entry, item{parent: parent, outer: outer, index: i, document: document, mergedInto: -1, kind: k, source: c.source}, path)
+			it := item{parent: parent, outer: outer, index: i, document: document, mergedInto: -1, kind: k, source: c.source}
+			c.object(k, entry, it, path)
 		}
 	}
 	c.depth--
@@ -280,7 +282,10 @@ func (c *collector) object(k *kindInfo, entry *node, it item, path func() string
 		if i := slices.IndexFunc(k.Fields, func(f resource.Field) bool { return f.Required }); i >= 0 {
 			field = k.Fields[i].Name
 		}
-		report(problem{"wrong-type", diag.A(k.Noun()) + " is a mapping, not " + describe(n), "write its fields, such as " + field + ": ..."})
+		report(problem{
+			"wrong-type", diag.A(k.Noun()) + " is a mapping, not " + describe(n),
+			"write its fields, such as " + field + ": ...",
+		})
 		return
 	}
 	if _, most := dense(c.budget.spent.bytes); len(c.all.items) >= most {

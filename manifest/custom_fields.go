@@ -35,7 +35,8 @@ func (d *decoder) customField(name string, key, n *node) (v resource.Value, ok b
 	case to == nil:
 		return v, false
 	case to.Kind == mappingNode:
-		d.report(name, to, "wrong-type", quote(name)+" is a value or a list of values, not "+describe(to), "a text with a colon followed by a space wants quotes")
+		d.report(name, to, "wrong-type", quote(name)+" is a value or a list of values, not "+describe(to),
+			"a text with a colon followed by a space wants quotes")
 		return v, false
 	case to.Kind == scalarNode && !isNull(to):
 		if v.Text, _, ok = d.readText(name, to); v.Text != "" {
@@ -79,12 +80,14 @@ func (r *resolver) bindCustomField(i int, v *resource.Value) {
 	}
 	is, given := o.Value("type")
 	if !given || is.Null || len(is.Refs) == 0 {
-		report("no-type", quote(name)+" is a field of work items with a type, and "+quote(o.Key)+" has none", "write type: in the item, and list that type with its properties in the project")
+		report("no-type", quote(name)+" is a field of work items with a type, and "+quote(o.Key)+" has none",
+			"write type: in the item, and list that type with its properties in the project")
 		return
 	}
 	if is.Refs[0].Target == nil {
 		if r.complete {
-			report("unknown-type", quote(name)+" is a field of the type "+quote(is.Refs[0].Text)+", which the manifest does not list", "add the type to the project's work_item_types with its properties; those that exist are adopted by name")
+			report("unknown-type", quote(name)+" is a field of the type "+quote(is.Refs[0].Text)+", which the manifest does not list",
+				"add the type to the project's work_item_types with its properties; those that exist are adopted by name")
 		}
 		return
 	}
@@ -97,7 +100,8 @@ func (r *resolver) bindCustomField(i int, v *resource.Value) {
 				names = append(names, other.Definition.Text("name"))
 			}
 			slices.Sort(names)
-			report("unknown-field", "the type "+quote(is.Refs[0].Text)+" has no property "+quote(name), diag.Choose(name, slices.Compact(names)))
+			report("unknown-field", "the type "+quote(is.Refs[0].Text)+" has no property "+quote(name),
+				diag.Choose(name, slices.Compact(names)))
 		}
 		return
 	}
@@ -136,7 +140,8 @@ func (r *resolver) bindOption(f *customField, ref *resource.Reference, report fu
 		return // resolved as any reference
 	}
 	if ref.Target = f.options[ref.Text]; ref.Target == nil && r.complete {
-		report("unknown-option", "the property "+quote(f.Definition.Text("name"))+" has no option "+quote(ref.Text), diag.Choose(ref.Text, f.names))
+		report("unknown-option", "the property "+quote(f.Definition.Text("name"))+" has no option "+quote(ref.Text),
+			diag.Choose(ref.Text, f.names))
 	}
 }
 

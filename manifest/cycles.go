@@ -48,7 +48,8 @@ func dependencyCycle(f *resource.Field, cycle []*resource.Object, path string) d
 	at := func(o *resource.Object) diag.Position { v, _ := o.Value(f.Name); return v.Position }
 	first := cycle[0]
 	d := diag.Diagnostic{
-		Code: "reference-cycle", Position: at(first), Path: path + "." + f.Name, Address: string(first.Address), Hint: "remove one " + f.Name + " of the chain",
+		Code: "reference-cycle", Position: at(first), Path: path + "." + f.Name, Address: string(first.Address), Hint: "remove one " +
+			f.Name + " of the chain",
 	}
 	var chain strings.Builder
 	for i, o := range cycle {

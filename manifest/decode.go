@@ -85,7 +85,8 @@ func (d *decoder) violations(k *kindInfo) {
 		d.broken = append(d.broken, v.Property)
 		misspelt := v.Keyword == schema.Missing && slices.ContainsFunc(d.unknown, func(name string) bool {
 			wanted := append([]string{v.Property}, k.KeyFrom...)
-			return len(diag.Near(name, wanted)) > 0 || synonymOf(name, func(property string) bool { return slices.Contains(wanted, property) }) != ""
+			return len(diag.Near(name, wanted)) > 0 ||
+				synonymOf(name, func(property string) bool { return slices.Contains(wanted, property) }) != ""
 		})
 		if !misspelt { // that is told where the unknown one stands
 			d.present.explain(v)
@@ -109,7 +110,8 @@ func (d *decoder) properties(it *item) {
 			continue
 		}
 		if p := k.props[name]; p.what == isField && k.Fields[p.field].Group != "" {
-			d.report(name, key, "unknown-field", "unknown field "+quote(name)+" in "+diag.A(k.Noun()), "write it inside "+k.Fields[p.field].Group+":, in a line of its own")
+			d.report(name, key, "unknown-field", "unknown field "+quote(name)+" in "+diag.A(k.Noun()),
+				"write it inside "+k.Fields[p.field].Group+":, in a line of its own")
 			continue
 		}
 		d.property(it, name, value)
@@ -197,7 +199,8 @@ func (d *decoder) readText(name string, n *node) (text string, instance any, ok 
 	case n.Kind != scalarNode || isNull(n):
 		return "", textInstance(n), true
 	case len(n.Value) > d.budget.limits.ScalarBytes:
-		d.report(name, n, "too-large", name+" is larger than "+bytesText(int64(d.budget.limits.ScalarBytes)), "the service takes no more in one request")
+		d.report(name, n, "too-large", name+" is larger than "+bytesText(int64(d.budget.limits.ScalarBytes)),
+			"the service takes no more in one request")
 		return "", nil, false
 	case n.Style&doubleQuotedStyle != 0: // only there can a text hold what the file does not
 		text = normalizeLineEnds(n.Value)
@@ -387,7 +390,8 @@ func (d *decoder) attributed(path string, a *resource.Attribute, n *node) (membe
 				return nil, ""
 			}
 			if !slices.Contains(a.Values, text) {
-				d.report(path+"."+a.Name, to, "bad-value", a.Name+" cannot be "+quote(text)+"; it is one of "+strings.Join(a.Values, ", "), diag.DidYouMean(text, a.Values))
+				d.report(path+"."+a.Name, to, "bad-value", a.Name+" cannot be "+quote(text)+"; it is one of "+strings.Join(a.Values, ", "),
+					diag.DidYouMean(text, a.Values))
 				return nil, ""
 			}
 			value = text

@@ -79,7 +79,8 @@ func sources(names []string, stdin io.Reader, found *findings) []*source {
 			continue
 		}
 		if len(inside) == 0 {
-			found.report(diag.Position{File: name}, "", problem{"no-manifest", "the directory holds no *.yaml and no *.yml", "subfolders are not read"})
+			found.report(diag.Position{File: name}, "",
+				problem{"no-manifest", "the directory holds no *.yaml and no *.yml", "subfolders are not read"})
 		}
 		for _, file := range inside {
 			info, err := inFolder(name, filepath.Base(file), (*os.Root).Stat)
@@ -164,7 +165,9 @@ func unreadable(name string, err error) diag.Diagnostic {
 
 // read hands every document of the source to each. anchors says that there may be anchors
 // in it, complete that it was read to the end.
-func (s *source) read(ctx context.Context, limits Limits, spent *spending, found *findings, each func(root *node)) (anchors, complete bool) {
+func (s *source) read(
+	ctx context.Context, limits Limits, spent *spending, found *findings, each func(root *node),
+) (anchors, complete bool) {
 	in, err := s.open()
 	if err != nil {
 		found.add(unreadable(s.name, err))
@@ -254,7 +257,10 @@ func (s *source) upload(name string) (*resource.Content, *problem) {
 	case err != nil:
 		return nil, readProblem(err)
 	case size > resource.MaxUpload:
-		return nil, &problem{"file-too-large", "the file is larger than " + bytesText(resource.MaxUpload), "that is the service's default limit: attach a smaller file, or give its address in links"}
+		return nil, &problem{
+			"file-too-large", "the file is larger than " + bytesText(resource.MaxUpload),
+			"that is the service's default limit: attach a smaller file, or give its address in links",
+		}
 	case size == 0:
 		return nil, &problem{"file-empty", "the file is empty", "the service takes no empty files"}
 	}
@@ -303,7 +309,10 @@ func (s *source) text(name string, limit int, unusable *problem) (string, *probl
 	case err != nil:
 		return "", readProblem(err)
 	case len(data) > limit:
-		return "", &problem{"file-too-large", "the file is larger than " + bytesText(int64(limit)), "the service takes no more in one request"}
+		return "", &problem{
+			"file-too-large", "the file is larger than " + bytesText(int64(limit)),
+			"the service takes no more in one request",
+		}
 	case !utf8.Valid(data):
 		return "", &problem{"file-not-text", "the file is not UTF-8", "save it as UTF-8"}
 	}
@@ -321,7 +330,10 @@ func readProblem(err error) *problem {
 	case errors.Is(err, fs.ErrNotExist):
 		return &problem{"file-missing", "there is no such file", "name it relative to the manifest's folder"}
 	case escapes(err):
-		return &problem{"file-outside", "the file leads outside the manifest's folder", "keep it below that folder, without links that lead out of it"}
+		return &problem{
+			"file-outside", "the file leads outside the manifest's folder",
+			"keep it below that folder, without links that lead out of it",
+		}
 	}
 	return &problem{"file-unreadable", "cannot read the file: " + err.Error(), ""}
 }

@@ -79,7 +79,8 @@ func (f *findings) diagnostics() diag.List {
 	list.Sort()
 	if f.dropped > 0 {
 		list = append(list, diag.Diagnostic{
-			Severity: diag.Note, Code: "too-many-findings", Summary: diag.Count(f.dropped, "more error") + " not shown", Hint: "put these right first",
+			Severity: diag.Note, Code: "too-many-findings",
+			Summary: diag.Count(f.dropped, "more error") + " not shown", Hint: "put these right first",
 		})
 	}
 	return list

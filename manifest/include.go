@@ -36,15 +36,24 @@ func (i inclusion) position() diag.Position {
 func (r *reader) include(by inclusion) {
 	name := resolved(by.entry)
 	if name == nil || name.Kind != scalarNode || strings.TrimSpace(name.Value) == "" || isNull(name) {
-		r.cannotInclude(by, problem{"wrong-type", "include names files, not " + describe(by.entry), "write include: [states.yaml, people/*.yaml]"})
+		r.cannotInclude(by, problem{
+			"wrong-type", "include names files, not " + describe(by.entry),
+			"write include: [states.yaml, people/*.yaml]",
+		})
 		return
 	}
 	files, bad := by.source.manifests(name.Value, &r.searched)
 	switch {
 	case r.searched > maxSearched:
-		files, bad = nil, &problem{"too-large", "the folders in which included files are looked for hold more than " + diag.Count(maxSearched, "file"), "name the files, or the folders that hold them"}
+		files, bad = nil, &problem{
+			"too-large", "the folders in which included files are looked for hold more than " + diag.Count(maxSearched, "file"),
+			"name the files, or the folders that hold them",
+		}
 	case len(r.inclusions)+len(files) > maxIncluded:
-		files, bad = nil, &problem{"too-large", "the manifests include more than " + diag.Count(maxIncluded, "file"), "split them and apply the parts one after another"}
+		files, bad = nil, &problem{
+			"too-large", "the manifests include more than " + diag.Count(maxIncluded, "file"),
+			"split them and apply the parts one after another",
+		}
 	}
 	for i := 0; i < len(files) && bad == nil; i++ {
 		if by.of, bad = r.source(by, files[i]); bad == nil {
@@ -70,7 +79,10 @@ func (s *source) manifests(name string, searched *int) ([]string, *problem) {
 		return nil, bad
 	}
 	if ext := filepath.Ext(name); ext != ".yaml" && ext != ".yml" && ext != ".json" {
-		return nil, &problem{"file-type", "the name is not that of a manifest", "name files that end in .yaml, .yml or .json, such as people/*.yaml"}
+		return nil, &problem{
+			"file-type", "the name is not that of a manifest",
+			"name files that end in .yaml, .yml or .json, such as people/*.yaml",
+		}
 	}
 	if strings.Contains(name, "**") {
 		return nil, &problem{"bad-value", "** does not stand for folders within folders", `name each depth: include: ["*.yaml", "*/*.yaml"]`}
@@ -89,7 +101,10 @@ func (s *source) manifests(name string, searched *int) ([]string, *problem) {
 	})
 	switch {
 	case err != nil:
-		return nil, &problem{"bad-value", "it is no pattern of names", "* stands for any part of a name, ? for a character, [ab] for one of them"}
+		return nil, &problem{
+			"bad-value", "it is no pattern of names",
+			"* stands for any part of a name, ? for a character, [ab] for one of them",
+		}
 	case len(files) == 0:
 		return nil, &problem{"file-missing", "there is no such file", "name it relative to the manifest's folder"}
 	}
@@ -150,7 +165,8 @@ func (r *reader) checkInclusions() {
 	for _, by := range r.inclusions {
 		for name, used := range by.of.declared {
 			passed, ok := by.vars[name]
-			if _, given := r.given.values[name]; !ok || given || isBroken(passed.node) || isBroken(used.node) || r.equal(passed.node, used.node) {
+			if _, given := r.given.values[name]; !ok || given || isBroken(passed.node) || isBroken(used.node) ||
+				r.equal(passed.node, used.node) {
 				continue
 			}
 			summary := "the variable " + name + " of " + by.of.name + " has another value here than elsewhere, and a file is read once"

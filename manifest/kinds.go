@@ -61,7 +61,10 @@ type kindSet struct {
 }
 
 func newKindSet() *kindSet {
-	s := &kindSet{byName: map[string]*kindInfo{}, top: map[string]*kindInfo{}, names: []string{schema.Version, schema.Workspace, schema.Source, schema.Defaults, schema.Vars, schema.Include}}
+	s := &kindSet{
+		byName: map[string]*kindInfo{}, top: map[string]*kindInfo{},
+		names: []string{schema.Version, schema.Workspace, schema.Source, schema.Defaults, schema.Vars, schema.Include},
+	}
 	for _, k := range resource.Kinds() {
 		s.byName[k.Name] = &kindInfo{Kind: k, creatable: schema.Creatable(k), natural: k.NaturalFields()}
 	}
@@ -177,7 +180,8 @@ func (s *kindSet) foreign(root *node) bool {
 	if root.Kind != mappingNode {
 		return true
 	}
-	ours, version := slices.DeleteFunc(slices.Clone(s.names), func(name string) bool { return name == schema.Version || name == schema.Vars }), ""
+	version := ""
+	ours := slices.DeleteFunc(slices.Clone(s.names), func(name string) bool { return name == schema.Version || name == schema.Vars })
 	for key, value := range yamltext.Pairs(root.Content) {
 		if key.Value == schema.Version {
 			version = value.Value

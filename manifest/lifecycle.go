@@ -32,7 +32,8 @@ func (d *decoder) readIgnore(k *kindInfo, name string, n *node) {
 		case p.what == isField:
 			d.policy().Ignore = append(d.policy().Ignore, &k.Fields[p.field])
 		default:
-			d.reportAt(d.position(resolved(n).Content[i]), name, "unknown-field", diag.A(k.Noun())+" has no field "+quote(field), diag.DidYouMean(field, k.fieldNames()))
+			d.reportAt(d.position(resolved(n).Content[i]), name, "unknown-field", diag.A(k.Noun())+" has no field "+quote(field),
+				diag.DidYouMean(field, k.fieldNames()))
 		}
 	}
 }
@@ -108,7 +109,10 @@ func (a *assembly) joinLifecycle(i int, to, from *resource.Object) {
 		if to.Policy.OnDrift != "" && from.Policy.OnDrift != "" && to.Policy.OnDrift != from.Policy.OnDrift {
 			a.conflict(i, schema.OnDrift, from.Policy.OnDrift, to.Policy.OnDrift, from.Position, to.Position)
 		}
-		joined := resource.Policy{IgnoreAll: to.Policy.IgnoreAll || from.Policy.IgnoreAll, OnDrift: cmp.Or(to.Policy.OnDrift, from.Policy.OnDrift)}
+		joined := resource.Policy{
+			IgnoreAll: to.Policy.IgnoreAll || from.Policy.IgnoreAll,
+			OnDrift:   cmp.Or(to.Policy.OnDrift, from.Policy.OnDrift),
+		}
 		joined.Ignore = slices.Concat(to.Policy.Ignore, from.Policy.Ignore)
 		to.Policy = &joined
 	}

@@ -72,7 +72,10 @@ func Load(ctx context.Context, names []string, opts Options) (*Manifest, diag.Li
 		given.getenv = func(string) string { return "" }
 	}
 	files := sources(names, opts.Stdin, found)
-	r := &reader{files: files, given: given, kinds: newKindSet(), checker: checker, budget: &budget{limits: limits}, found: found, complete: !found.hasErrors()}
+	r := &reader{
+		files: files, given: given, kinds: newKindSet(), checker: checker, budget: &budget{limits: limits}, found: found,
+		complete: !found.hasErrors(),
+	}
 	for i := 0; i < len(r.files); i++ { // which grow by what they include
 		s := r.files[i]
 		s.takeEdited(opts.Edited)
@@ -87,7 +90,10 @@ func Load(ctx context.Context, names []string, opts Options) (*Manifest, diag.Li
 		s.close()
 	}
 	if len(m.Files) == 0 && len(m.Skipped) > 0 {
-		none := problem{"no-manifest", "no YAML file of the directory is a manifest", "a manifest has version: 1 and a section such as projects:"}
+		none := problem{
+			"no-manifest", "no YAML file of the directory is a manifest",
+			"a manifest has version: 1 and a section such as projects:",
+		}
 		found.report(diag.Position{File: names[0]}, "", none)
 	}
 	r.checkInclusions()
@@ -154,7 +160,8 @@ func (r *reader) file(ctx context.Context, s *source) bool {
 		r.include(by)
 	}
 	if complete && c.notEmpty && !c.hasVersion {
-		r.found.report(diag.Position{File: s.name}, "", problem{"missing-version", "the manifest does not say its version", "begin it with version: 1"})
+		r.found.report(diag.Position{File: s.name}, "",
+			problem{"missing-version", "the manifest does not say its version", "begin it with version: 1"})
 	}
 	if r.all.tooMany || r.budget.exceeded { // nothing is looked at that was not worth its memory
 		r.all.items, r.complete = r.all.items[:first], false
@@ -169,7 +176,10 @@ func (r *reader) file(ctx context.Context, s *source) bool {
 	r.found.made = nil
 	if r.budget.exceeded {
 		r.budget.exceeded = false
-		tooMany := problem{"alias-expansion", "the aliases of the file stand for too many elements", "write out what they stand for, or use fewer of them"}
+		tooMany := problem{
+			"alias-expansion", "the aliases of the file stand for too many elements",
+			"write out what they stand for, or use fewer of them",
+		}
 		r.found.report(diag.Position{File: s.name}, "", tooMany)
 	}
 	return true

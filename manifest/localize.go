@@ -34,7 +34,8 @@ func (m *Manifest) Localize(isTarget func(resource.Source) bool) diag.List {
 		}
 		found.Add(diag.Diagnostic{
 			Severity: diag.Warning, Code: "other-source",
-			Summary: "the manifest comes from " + s.String() + ": its " + strings.Join(what, " and ") + " are names there, and are not looked up here",
+			Summary: "the manifest comes from " + s.String() + ": its " + strings.Join(what, " and ") +
+				" are names there, and are not looked up here",
 		})
 	}
 	return found
@@ -83,7 +84,8 @@ func (l *localizer) object(o *resource.Object) {
 	kept := o.Values[:0]
 	for _, v := range o.Values {
 		refs := len(v.Refs)
-		if v.Refs = slices.DeleteFunc(v.Refs, func(ref resource.Reference) bool { return l.omits(o, v.Field, &ref) }); len(v.Refs) > 0 || refs == 0 {
+		v.Refs = slices.DeleteFunc(v.Refs, func(ref resource.Reference) bool { return l.omits(o, v.Field, &ref) })
+		if len(v.Refs) > 0 || refs == 0 {
 			kept = append(kept, v)
 		}
 	}

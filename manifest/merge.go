@@ -147,7 +147,10 @@ func (a *assembly) deriveKey(i int) (from string) {
 	}
 	o.Key = "?" + strconv.Itoa(i) // whatever it is, it equals no other
 	if it.ok {
-		a.report(i, o.Position, "", problem{"missing-key", "no key can be made of the " + strings.Join(it.kind.KeyFrom, " or "), "write a key"})
+		a.report(i, o.Position, "", problem{
+			"missing-key", "no key can be made of the " + strings.Join(it.kind.KeyFrom, " or "),
+			"write a key",
+		})
 	}
 	return ""
 }
@@ -155,7 +158,10 @@ func (a *assembly) deriveKey(i int) (from string) {
 // reportDuplicateKey reports two objects with one key.
 func (a *assembly) reportDuplicateKey(i, first int, derived string) {
 	it, one := &a.items[i], &a.items[first]
-	p := problem{"duplicate-object-key", "two " + diag.Plural(it.kind.Noun()) + " have the key " + quote(it.object.Key), "give one of them another key"}
+	p := problem{
+		"duplicate-object-key", "two " + diag.Plural(it.kind.Noun()) + " have the key " + quote(it.object.Key),
+		"give one of them another key",
+	}
 	if !it.kind.creatable {
 		p.hint = "put them together, or give one of them another key"
 	}
@@ -256,7 +262,8 @@ func (a *assembly) join(first, i int) {
 					existing.Refs = slices.Clone(existing.Refs)
 					existing.Refs[at].Attribute = ref.Attribute
 				case ref.Attribute != "" && ref.Attribute != existing.Refs[at].Attribute:
-					a.conflict(i, v.Field.Name, quote(ref.Attribute), quote(existing.Refs[at].Attribute), ref.Position, existing.Refs[at].Position)
+					a.conflict(i, v.Field.Name, quote(ref.Attribute), quote(existing.Refs[at].Attribute), ref.Position,
+						existing.Refs[at].Position)
 				}
 			}
 		case v.Text != existing.Text || v.Null != existing.Null:

@@ -35,7 +35,8 @@ func (a *assembly) checkOffline() {
 			}
 		}
 		if missing := o.Missing(); slices.Contains(missing, schema.Identifier) {
-			a.offline(i, diag.Warning, "incomplete", nil, "if the service has no "+o.Kind.Noun()+" \""+o.Name()+"\", it cannot be created without its "+strings.Join(missing, " and its "), "")
+			a.offline(i, diag.Warning, "incomplete", nil,
+				"if the service has no "+o.Kind.Noun()+" \""+o.Name()+"\", it cannot be created without its "+strings.Join(missing, " and its "), "")
 		}
 		if o.Kind.RequiresFeature != "" && o.Parent != nil {
 			if v, given := o.Parent.Value(o.Kind.RequiresFeature); given && v.Text == "false" && !hidden[o.Parent][o.Kind.Name] {
@@ -84,7 +85,8 @@ func (a *assembly) checkLetters(i int, names map[objectKey]int) {
 			continue
 		}
 		if other := a.items[first].object; strings.TrimSpace(other.Text(f.Name)) != name {
-			a.offline(i, diag.Warning, "other-letters", value, "the names of "+string(other.Address)+" and "+string(o.Address)+" differ in capitals only", "")
+			a.offline(i, diag.Warning, "other-letters", value,
+				"the names of "+string(other.Address)+" and "+string(o.Address)+" differ in capitals only", "")
 		}
 	}
 }
@@ -115,7 +117,8 @@ func (a *assembly) checkGuests(i int) {
 				continue
 			}
 			role := members.Refs[at].Attribute
-			summary := r.Text + " is " + diag.A(role) + " of " + string(container.Address) + ", and the service accepts no " + role + " as " + v.Field.Name
+			summary := r.Text + " is " + diag.A(role) + " of " + string(container.Address) + ", and the service accepts no " + role +
+				" as " + v.Field.Name
 			hint := "give them the " + m.Attribute.Name + " " + v.Field.MemberRole + ", or leave them out"
 			a.warn(i, r.Position, memberPath(v.Field, n), problem{"left-out", summary, hint})
 		}

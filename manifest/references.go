@@ -33,7 +33,10 @@ type resolver struct {
 
 // resolve sets the target of every reference to an object of the manifest.
 func resolve(all *assembly, kinds *kindSet, complete bool) {
-	s := &resolver{all: all, kinds: kinds, complete: complete, listed: map[*kindInfo]bool{}, names: map[objectKey]namesake{}, single: map[objectKey]int{}, warned: map[objectKey]int{}}
+	s := &resolver{
+		all: all, kinds: kinds, complete: complete, listed: map[*kindInfo]bool{}, names: map[objectKey]namesake{},
+		single: map[objectKey]int{}, warned: map[objectKey]int{},
+	}
 	for i, it := range all.kept() {
 		if !it.kind.referenced {
 			continue
@@ -95,7 +98,8 @@ func (r *resolver) linkable() map[resource.Address]*resource.Object {
 func (r *resolver) unknownLink(i int, v *resource.Value, text string, all map[resource.Address]*resource.Object) {
 	const most = 20_000 // beyond, comparing takes longer than anybody waits for a hint
 	d := diag.Diagnostic{
-		Code: "unknown-reference", Position: v.Position, Path: r.all.items.path(i) + memberPath(v.Field, 0), Address: string(r.all.items[i].object.Address),
+		Code: "unknown-reference", Position: v.Position,
+		Path: r.all.items.path(i) + memberPath(v.Field, 0), Address: string(r.all.items[i].object.Address),
 		Summary: v.Field.Name + " links to no object of the manifest: " + quote(resource.AddressScheme+text),
 	}
 	r.all.found.addSuggesting(d, func() string {
@@ -262,7 +266,8 @@ func (r *resolver) reference(i int, f *resource.Field, k *kindInfo, ref *resourc
 	}
 	if k.AdoptOnRequestOnly { // objects of the kind are not looked up by name
 		r.all.found.addSuggesting(diag.Diagnostic{
-			Code: "unknown-reference", Position: ref.Position, Path: r.all.items.path(i) + memberPath(f, member), Address: string(r.all.items[i].object.Address),
+			Code: "unknown-reference", Position: ref.Position,
+			Path: r.all.items.path(i) + memberPath(f, member), Address: string(r.all.items[i].object.Address),
 			Summary: f.Name + " names no " + k.Noun() + " of the manifest: " + quote(ref.Text),
 		}, func() string {
 			if f.CrossProject {
@@ -371,7 +376,8 @@ func (r *resolver) warn() {
 			}
 			for m := range v.Refs {
 				if ref := &v.Refs[m]; ref.Target == nil && ref.Text == key.key {
-					summary := "no " + key.kind.Noun() + " of the manifest is called " + quote(ref.Text) + "; it will be looked up on the service"
+					summary := "no " + key.kind.Noun() + " of the manifest is called " + quote(ref.Text) +
+						"; it will be looked up on the service"
 					r.all.warn(i, ref.Position, memberPath(v.Field, m), problem{"not-in-manifest", summary, hint})
 				}
 			}

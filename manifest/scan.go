@@ -120,7 +120,8 @@ func (s *scanner) check(text string) {
 				return
 			}
 		default:
-			if r < ' ' && r != '\t' && r != '\n' && r != '\r' || r >= 0x7F && r < 0xA0 && r != 0x85 || r == 0xFEFF || r == 0xFFFE || r == 0xFFFF {
+			if r < ' ' && r != '\t' && r != '\n' && r != '\r' || r >= 0x7F && r < 0xA0 && r != 0x85 || r == 0xFEFF || r == 0xFFFE ||
+				r == 0xFFFF {
 				s.stop(column, "control-character", "the file holds the control character "+runeName(r), "remove it")
 				return
 			}
@@ -134,7 +135,8 @@ func (s *scanner) check(text string) {
 	s.spent.elements += max(marks, 1)
 	switch most, _ := dense(s.spent.bytes); {
 	case s.directives > maxDirectives:
-		s.stop(1, "too-large", "more than "+strconv.Itoa(maxDirectives)+" lines begin with %", "remove the directives: a manifest needs none")
+		s.stop(1, "too-large", "more than "+strconv.Itoa(maxDirectives)+" lines begin with %",
+			"remove the directives: a manifest needs none")
 	case s.spent.elements > min(most, s.limits.Elements):
 		s.stop(1, "too-large", "the manifest has too many elements for its size", splitHint)
 	}
@@ -147,5 +149,8 @@ type spending struct {
 }
 
 func (s *scanner) stop(column int, code, summary, hint string) {
-	s.finding = &diag.Diagnostic{Code: code, Position: diag.Position{File: s.file, Line: max(1, s.line), Column: column}, Summary: summary, Hint: hint}
+	s.finding = &diag.Diagnostic{
+		Code: code, Position: diag.Position{File: s.file, Line: max(1, s.line), Column: column}, Summary: summary,
+		Hint: hint,
+	}
 }

@@ -81,8 +81,14 @@ var unsupported = []struct{ hint, words string }{
 	{"variables stand at the top of a document, under vars:", "variables vars"},
 	{"views are not supported yet", "views"},
 	{"webhooks are not supported yet", "webhooks"},
-	{"protect: true forbids deleting the object, ignore_changes: [name] leaves fields to people, create: false wants it to exist", "lifecycle prevent_destroy"},
-	{"a manifest begins with version: 1 and workspace: SLUG, and lists its projects, pages, … below", "api_version metadata spec resource resources provider terraform"},
+	{
+		"protect: true forbids deleting the object, ignore_changes: [name] leaves fields to people, create: false wants it to exist",
+		"lifecycle prevent_destroy",
+	},
+	{
+		"a manifest begins with version: 1 and workspace: SLUG, and lists its projects, pages, … below",
+		"api_version metadata spec resource resources provider terraform",
+	},
 	{"the service sets it when the state says that the item is done", "completed_at"},
 	{"the service sets it", "updated_at"},
 	{"the service numbers work items in the order in which they are written", "sequence_id"},

@@ -147,7 +147,10 @@ func (s *syntax) cause() cause {
 			continue
 		}
 		if m := hyphenWord.FindStringSubmatch(s.lines[n-1]); m != nil && !strings.HasPrefix(s.lines[n-1], "---") {
-			return cause{n, len(m[1]) + 1, "there is no space after the hyphen", "a hyphen that begins an entry of a list wants a space after it"}
+			return cause{
+				n, len(m[1]) + 1, "there is no space after the hyphen",
+				"a hyphen that begins an entry of a list wants a space after it",
+			}
 		}
 		if i := strings.IndexByte(indentation(s.lines[n-1]), '\t'); i >= 0 {
 			return cause{n, i + 1, "a tab indents the line", "indent with spaces"}
@@ -155,7 +158,10 @@ func (s *syntax) cause() cause {
 	}
 	if column, closed, ok := unbalancedQuote(at); ok {
 		if closed {
-			return cause{s.line, column, "text follows the quote that ends a value", "put the whole value between the quotes; within double quotes a quote is written \\\""}
+			return cause{
+				s.line, column, "text follows the quote that ends a value",
+				"put the whole value between the quotes; within double quotes a quote is written \\\"",
+			}
 		}
 		return cause{s.line, column, "the quote that opens here is not closed", "close it; within double quotes a quote is written \\\""}
 	}
@@ -166,7 +172,10 @@ func (s *syntax) cause() cause {
 		return cause{s.line, m[1] - 3, "# begins a comment, so the bracket is not closed", "quote the colour, such as \"#22c55e\""}
 	}
 	if m := hashFirst.FindStringIndex(at); m != nil {
-		return cause{s.line, m[1] - 1, "# begins a comment, so the bracket is not closed", "put what begins with # between quotes, such as [\"#1\"]"}
+		return cause{
+			s.line, m[1] - 1, "# begins a comment, so the bracket is not closed",
+			"put what begins with # between quotes, such as [\"#1\"]",
+		}
 	}
 	if trimmed := strings.TrimLeft(at, " "); says("cannot start any token") {
 		if i := strings.IndexAny(at, "@`%\t"); i >= 0 && trimmed != "" {

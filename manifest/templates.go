@@ -89,7 +89,8 @@ func (x *expander) document(pairs []*node) []*node {
 		if k, isSection := x.kinds.top[key.Value]; isSection {
 			return x.list(k, value, nil)
 		}
-		if strings.HasPrefix(key.Value, schema.Extension) || slices.Contains([]string{schema.Vars, schema.Include, schema.Version}, key.Value) {
+		if strings.HasPrefix(key.Value, schema.Extension) ||
+			slices.Contains([]string{schema.Vars, schema.Include, schema.Version}, key.Value) {
 			return value
 		}
 		return x.value(value, nil)
@@ -256,7 +257,8 @@ func (x *expander) elementName(as *node) string {
 	}
 	to := resolved(as)
 	if to == nil || to.Kind != scalarNode || !variableName.MatchString(to.Value) || to.Value == varsWord {
-		x.report(as, nil, "bad-template", schema.As+" gives the element a name of letters, digits, - and _, not "+describe(as), "write "+schema.As+": project, for ${{ project.NAME }}")
+		x.report(as, nil, "bad-template", schema.As+" gives the element a name of letters, digits, - and _, not "+describe(as),
+			"write "+schema.As+": project, for ${{ project.NAME }}")
 		return ""
 	}
 	return to.Value
@@ -283,7 +285,8 @@ func (x *expander) elements(over *node, outer *element) []value {
 	case to == nil || isBroken(to):
 		return nil
 	case to.Kind != sequenceNode:
-		x.report(over, outer, "bad-template", schema.ForEach+" goes through a list, not "+describe(to), "write "+schema.ForEach+": [{key: web}, {key: ops}], {csv: FILE} or ${{ vars.NAME }}")
+		x.report(over, outer, "bad-template", schema.ForEach+" goes through a list, not "+describe(to),
+			"write "+schema.ForEach+": [{key: web}, {key: ops}], {csv: FILE} or ${{ vars.NAME }}")
 		return nil
 	}
 	all := make([]value, 0, len(to.Content))
@@ -447,7 +450,8 @@ func (x *expander) scalar(n, text *node, e *element) *node {
 		name := word + path
 		switch to := resolved(v.node); {
 		case to == nil || to.Kind != scalarNode:
-			x.report(n, e, "bad-template", strings.TrimSpace(name)+" is "+nodeType(v.node)+", and cannot be a part of a text", "write the reference alone, as the whole value")
+			x.report(n, e, "bad-template", strings.TrimSpace(name)+" is "+nodeType(v.node)+", and cannot be a part of a text",
+				"write the reference alone, as the whole value")
 			return broken(n)
 		case isNull(to):
 			x.report(n, e, "bad-template", strings.TrimSpace(name)+" is empty, and cannot be a part of a text", `write "" where no text is meant`)
@@ -550,9 +554,11 @@ func (x *expander) lookup(n *node, word, path string, closed bool, e *element) (
 	case x.declares:
 		x.report(n, e, "bad-template", "the value of a variable refers to nothing else", orText("write the text itself", word+path))
 	case !closed:
-		x.report(n, e, "bad-template", "the reference ${{ "+word+truncate(path)+" has no end", orText("write ${{ "+word+".NAME }}", word+path))
+		x.report(n, e, "bad-template", "the reference ${{ "+word+truncate(path)+" has no end",
+			orText("write ${{ "+word+".NAME }}", word+path))
 	case path != "" && (!dotted || name == "" || word == varsWord && !partOfName.MatchString(name)):
-		x.report(n, e, "bad-template", "the reference "+quote(word+path)+" is more than a name", "write ${{ "+word+".NAME }}: nothing is computed")
+		x.report(n, e, "bad-template", "the reference "+quote(word+path)+" is more than a name",
+			"write ${{ "+word+".NAME }}: nothing is computed")
 	case word == varsWord && name == "":
 		x.report(n, e, "bad-template", "the reference names no variable", orText("write ${{ vars.NAME }}", word+path))
 	case word == varsWord:
@@ -569,7 +575,8 @@ func (x *expander) lookup(n *node, word, path string, closed bool, e *element) (
 		}
 		return x.member(n, varsWord+"."+first, v, rest, e)
 	case of == nil:
-		x.report(n, e, "unknown-reference", "${{ "+word+" }} means something only in an object with "+schema.ForEach, orText("is the line indented like its neighbours?", word+path))
+		x.report(n, e, "unknown-reference", "${{ "+word+" }} means something only in an object with "+schema.ForEach,
+			orText("is the line indented like its neighbours?", word+path))
 	default:
 		return x.member(n, word, of.value, name, e)
 	}
@@ -658,7 +665,8 @@ func (x *expander) spend(n *node, elements int) bool {
 		return true
 	}
 	if !before {
-		x.report(n, nil, "template-expansion", "the templates of the manifests stand for too many elements", "split the manifests and apply the parts one after another")
+		x.report(n, nil, "template-expansion", "the templates of the manifests stand for too many elements",
+			"split the manifests and apply the parts one after another")
 	}
 	return false
 }

@@ -19,11 +19,13 @@ func (d *decoder) check(it *item) {
 	o := it.object
 	ok := func(name string) bool { return !slices.Contains(d.broken, name) }
 	if it.hasKey && ok(schema.Key) && !resource.ValidKey(o.Key) {
-		d.report(schema.Key, d.present.value(schema.Key), "bad-object-key", "a key cannot be "+quote(o.Key), "use letters, digits, and . _ - between them, 100 at most")
+		d.report(schema.Key, d.present.value(schema.Key), "bad-object-key", "a key cannot be "+quote(o.Key),
+			"use letters, digits, and . _ - between them, 100 at most")
 	}
 	if o.Identifier != "" && ok(schema.Identifier) {
 		if upper := strings.ToUpper(o.Identifier); upper != o.Identifier {
-			d.report(schema.Identifier, d.present.value(schema.Identifier), "identifier-case", "the service knows identifiers in upper case only, not "+quote(o.Identifier), "write "+upper)
+			d.report(schema.Identifier, d.present.value(schema.Identifier), "identifier-case",
+				"the service knows identifiers in upper case only, not "+quote(o.Identifier), "write "+upper)
 		}
 	}
 	for i := range o.Values {
@@ -34,7 +36,10 @@ func (d *decoder) check(it *item) {
 		}
 		if f.Zone && ok(f.Name) {
 			if known, hint := resource.IsZone(v.Text); !known {
-				d.reportValue(v, &problem{"bad-time-zone", "there is no time zone " + quote(v.Text), cmp.Or(hint, "write its name in the tz database, such as Europe/Berlin")})
+				d.reportValue(v, &problem{
+					"bad-time-zone", "there is no time zone " + quote(v.Text),
+					cmp.Or(hint, "write its name in the tz database, such as Europe/Berlin"),
+				})
 			}
 		}
 		switch f.Type { //nolint:exhaustive // the others have no more rules
@@ -67,7 +72,8 @@ func (d *decoder) check(it *item) {
 		if stripped := v.Stripped(); len(stripped) > 0 {
 			d.found.add(diag.Diagnostic{
 				Severity: diag.Warning, Code: "stripped", Position: v.Position, Path: d.all.items.path(d.present.item) + "." + f.Name,
-				Summary: "the service removes " + strings.Join(stripped, ", ") + " from the " + f.Name, Hint: "write it another way, or leave it out",
+				Summary: "the service removes " + strings.Join(stripped, ", ") + " from the " + f.Name,
+				Hint:    "write it another way, or leave it out",
 			})
 		}
 	}
@@ -144,7 +150,10 @@ func dateHint(text string) string {
 	if len(text) == len("2026-12-01") && text[4] == '-' && text[7] == '-' {
 		return "there is no such day in the calendar"
 	}
-	for _, layout := range []string{"2006-1-2", "2006/01/02", "2006/1/2", "20060102", "02.01.2006", "2.1.2006", time.RFC3339, "2006-01-02 15:04:05"} {
+	for _, layout := range []string{
+		"2006-1-2", "2006/01/02", "2006/1/2", "20060102", "02.01.2006", "2.1.2006", time.RFC3339,
+		"2006-01-02 15:04:05",
+	} {
 		if t, err := time.Parse(layout, text); err == nil {
 			return "write " + t.Format(time.DateOnly)
 		}

@@ -46,7 +46,8 @@ func ReadVariables(text []byte) (map[string]string, error) {
 			case twice:
 				wrong = fmt.Errorf("line %d: the variable %s is given twice", key.Line, quote(key.Value))
 			case to.Kind != scalarNode || isNull(to):
-				wrong = diag.WithHint(fmt.Errorf("line %d: the value of %s is a text or a number, not %s", to.Line, quote(key.Value), describe(to)), "lists and mappings stand in the manifest, or in a table: {csv: FILE}")
+				wrong = fmt.Errorf("line %d: the value of %s is a text or a number, not %s", to.Line, quote(key.Value), describe(to))
+				wrong = diag.WithHint(wrong, "lists and mappings stand in the manifest, or in a table: {csv: FILE}")
 			default:
 				values[key.Value] = to.Value
 			}
@@ -60,7 +61,8 @@ func (v *variables) checkDeclared(found *findings) {
 	for _, name := range slices.Sorted(maps.Keys(v.values)) {
 		if !slices.Contains(v.declared, name) {
 			names := slices.Compact(slices.Sorted(slices.Values(v.declared)))
-			summary, hint := "--var "+name+": no manifest declares the variable "+quote(name), cmp.Or(diag.OneOf(name, names), "declare it under vars: of a manifest")
+			summary := "--var " + name + ": no manifest declares the variable " + quote(name)
+			hint := cmp.Or(diag.OneOf(name, names), "declare it under vars: of a manifest")
 			found.report(diag.Position{}, "", problem{"unknown-variable", summary, hint})
 		}
 	}
@@ -138,7 +140,8 @@ func (x *expander) variable(name string, key, n *node) (v value, ok bool) {
 	case fallback != nil:
 		return value{fallback, x.source.name}, true
 	}
-	x.report(key, nil, "no-value", "the variable "+name+" has no value: "+env.Value+" is not set", "set it, or give --var "+name+"=VALUE, or write a default")
+	x.report(key, nil, "no-value", "the variable "+name+" has no value: "+env.Value+" is not set",
+		"set it, or give --var "+name+"=VALUE, or write a default")
 	return v, false
 }
 
@@ -245,7 +248,10 @@ func (x *expander) rows(file, text string) (*node, *diag.Diagnostic) {
 		}
 		x.budget.spent.elements += 1 + len(r.Header)
 		if most, _ := dense(x.budget.spent.bytes); x.budget.spent.elements > min(most, x.budget.limits.Elements) {
-			return nil, &diag.Diagnostic{Code: "too-large", Position: diag.Position{Line: row.Line}, Summary: "the table has too many cells for its size", Hint: "split it and apply the parts one after another"}
+			return nil, &diag.Diagnostic{
+				Code: "too-large", Position: diag.Position{Line: row.Line},
+				Summary: "the table has too many cells for its size", Hint: "split it and apply the parts one after another",
+			}
 		}
 		m := &node{Kind: mappingNode, Tag: "!!map", Line: row.Line, Content: make([]*node, 0, 2*len(r.Header))}
 		for i, name := range r.Header {

@@ -164,20 +164,32 @@ func (p *properties) missing(property string) problem {
 	names = append(names, schema.ObjectID)
 	switch {
 	case p.kind.creatable:
-		return problem{"missing-field", "the " + noun + " has no " + property, "write " + property + ", or the " + strings.Join(names, " or ") + " of one that exists"}
+		return problem{
+			"missing-field", "the " + noun + " has no " + property,
+			"write " + property + ", or the " + strings.Join(names, " or ") + " of one that exists",
+		}
 	case len(p.kind.KeyFrom) == 0:
-		return problem{"missing-field", "the " + noun + " has no key", "write one, so that planform can recognise its own " + noun + " later"}
+		return problem{
+			"missing-field", "the " + noun + " has no key",
+			"write one, so that planform can recognise its own " + noun + " later",
+		}
 	}
 	for _, name := range p.kind.KeyFrom {
 		if !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
-	return problem{"missing-field", "cannot tell which " + noun + " is meant", "write its " + strings.Join(names, ", ") + " or " + schema.Key}
+	return problem{
+		"missing-field", "cannot tell which " + noun + " is meant",
+		"write its " + strings.Join(names, ", ") + " or " + schema.Key,
+	}
 }
 
 func (p *properties) explainUnknown(place diag.Position, path, name string, at *property) {
-	d := diag.Diagnostic{Code: "unknown-field", Position: place, Path: path, Summary: "unknown field " + quote(name) + " in " + diag.A(p.noun())}
+	d := diag.Diagnostic{
+		Code: "unknown-field", Position: place, Path: path,
+		Summary: "unknown field " + quote(name) + " in " + diag.A(p.noun()),
+	}
 	if at != nil {
 		d.Position = p.position(at.key)
 	}
@@ -235,9 +247,15 @@ func (p *properties) badValue(v schema.Violation, n *node, at *property) problem
 	case v.Keyword == "type" || n.Kind != scalarNode:
 		return problem{"wrong-type", name + " is " + expectedType(f, member) + ", not " + describe(n), typeHint(f, n, member)}
 	case v.Keyword == "enum":
-		return problem{"bad-value", name + " is one of " + strings.Join(f.Enum, ", ") + ", not " + quote(text), diag.DidYouMean(text, f.Enum)}
+		return problem{
+			"bad-value", name + " is one of " + strings.Join(f.Enum, ", ") + ", not " + quote(text),
+			diag.DidYouMean(text, f.Enum),
+		}
 	case v.Keyword == "maxLength":
-		return problem{"too-long", fmt.Sprintf("%s has %d characters; the service takes %d", name, len([]rune(text)), f.MaxLength), "shorten it"}
+		return problem{
+			"too-long", fmt.Sprintf("%s has %d characters; the service takes %d", name, len([]rune(text)), f.MaxLength),
+			"shorten it",
+		}
 	case f.Type == resource.Date:
 		return problem{"bad-date", quote(text) + " is not a date", dateHint(text)}
 	case f.Type == resource.Color:
@@ -246,7 +264,10 @@ func (p *properties) badValue(v schema.Violation, n *node, at *property) problem
 		if bad := urlProblem(text); bad != nil {
 			return *bad
 		}
-		return problem{"bad-url", "the service takes no URL such as " + quote(text), "write an address that begins with https:// or http://"}
+		return problem{
+			"bad-url", "the service takes no URL such as " + quote(text),
+			"write an address that begins with https:// or http://",
+		}
 	case f.PatternDoc != "":
 		return problem{"bad-value", name + " is " + f.PatternDoc + ", not " + quote(text), ""}
 	default:
@@ -286,7 +307,10 @@ func (p *properties) badReserved(name string, n *node) problem {
 		schema.Workspace:  {"bad-workspace", "a workspace is not ", slugHint},
 		schema.Vars:       {"wrong-type", "vars is a mapping of names and values, not ", "write vars: {region: north}"},
 		schema.Include:    {"wrong-type", "include is a list of files, not ", "write include: [states.yaml, people/*.yaml]"},
-		schema.Source:     {"bad-source", "a source is a base URL and a workspace, not ", "write source: {base_url: https://api.plane.so, workspace: acme}"},
+		schema.Source: {
+			"bad-source", "a source is a base URL and a workspace, not ",
+			"write source: {base_url: https://api.plane.so, workspace: acme}",
+		},
 		schema.Protect:    {"wrong-type", "protect is true or false, not ", "write true or false without quotes"},
 		schema.Create:     {"wrong-type", "create is true or false, not ", "write true or false without quotes"},
 		schema.Ignore:     {"wrong-type", "ignore_changes is a list of fields, not ", "write ignore_changes: [state, assignees]"},

@@ -165,7 +165,8 @@ func (r *rules) check(instance map[string]any) []Violation {
 	}
 	walk(failed)
 	slices.SortFunc(found, func(a, b Violation) int {
-		return cmp.Or(slices.Compare(a.Path, b.Path), cmp.Compare(weight(a.Keyword), weight(b.Keyword)), cmp.Compare(a.Property, b.Property), cmp.Compare(a.Keyword, b.Keyword), cmp.Compare(a.Other, b.Other))
+		return cmp.Or(slices.Compare(a.Path, b.Path), cmp.Compare(weight(a.Keyword), weight(b.Keyword)),
+			cmp.Compare(a.Property, b.Property), cmp.Compare(a.Keyword, b.Keyword), cmp.Compare(a.Other, b.Other))
 	})
 	return slices.CompactFunc(found, func(a, b Violation) bool {
 		return len(a.Path) > 0 && slices.Equal(a.Path, b.Path)

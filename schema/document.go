@@ -91,7 +91,12 @@ var document = sync.OnceValue(func() []byte {
 		properties = append(properties, member{k.Section, section(k)})
 	}
 	doc = append(doc, member{"properties", properties}, member{"patternProperties", extensions()})
-	defs := object{{reference, object{{"description", "The value of a variable, or of the element of a for_each."}, {"type", "string"}, {"pattern", referencePattern}, {"patternErrorMessage", "neither what the field takes nor a reference such as ${{ vars.name }}"}}}}
+	defs := object{{reference, object{
+		{"description", "The value of a variable, or of the element of a for_each."},
+		{"type", "string"},
+		{"pattern", referencePattern},
+		{"patternErrorMessage", "neither what the field takes nor a reference such as ${{ vars.name }}"},
+	}}}
 	for _, k := range resource.Kinds() {
 		if k.Section != "" {
 			defs = append(defs, member{k.Name, kindSchema(k, true)})
@@ -102,7 +107,12 @@ var document = sync.OnceValue(func() []byte {
 
 // shellSchema is the schema of a document without the sections.
 func shellSchema() object {
-	return object{{"type", "object"}, {"properties", shellProperties()}, {"patternProperties", extensions()}, {"additionalProperties", false}}
+	return object{
+		{"type", "object"},
+		{"properties", shellProperties()},
+		{"patternProperties", extensions()},
+		{"additionalProperties", false},
+	}
 }
 
 // extensions are the ignored properties of a document.
@@ -117,17 +127,22 @@ func shellProperties() object {
 		described(Version, "Version of the manifest format: 1.", object{{"const", 1}}),
 		described(Workspace, "Slug of the workspace, as its web address shows it. --workspace overrides it; PLANE_WORKSPACE_SLUG applies where it is absent.",
 			append(slices.Clone(slug), member{"examples", []string{"acme"}})),
-		described(Source, "Where the manifest was exported from. In any other workspace, its IDs and work item identifiers are ignored.", object{
-			{"type", "object"},
-			{"additionalProperties", false},
-			{"required", []string{BaseURL, Workspace}},
-			{"properties", object{described(BaseURL, "Base URL of the service.", base), described(Workspace, "Slug of the workspace.", slug)}},
-		}),
-		described(Defaults, "By kind, such as work_item: properties of every such object of this document that does not write them itself.", object{
-			{"type", "object"},
-			{"propertyNames", object{{"enum", resource.Listed()}}},
-			{"additionalProperties", object{{"type", "object"}}},
-		}),
+		described(Source, "Where the manifest was exported from. In any other workspace, its IDs and work item identifiers are ignored.",
+			object{
+				{"type", "object"},
+				{"additionalProperties", false},
+				{"required", []string{BaseURL, Workspace}},
+				{"properties", object{
+					described(BaseURL, "Base URL of the service.", base),
+					described(Workspace, "Slug of the workspace.", slug),
+				}},
+			}),
+		described(Defaults, "By kind, such as work_item: properties of every such object of this document that does not write them itself.",
+			object{
+				{"type", "object"},
+				{"propertyNames", object{{"enum", resource.Listed()}}},
+				{"additionalProperties", object{{"type", "object"}}},
+			}),
 		described(Vars, "Variables, for ${{ vars.NAME }}: a value of any form, {csv: FILE} for a table, or {env: PLANFORM_NAME, default: VALUE} for an environment variable. --var overrides them.",
 			object{{"type", "object"}, {"propertyNames", object{{"pattern", variablePattern}}}}),
 		described(Include, "Manifests that are read too, relative to this one and below its folder. * and ? stand for any part of a name.",
@@ -156,7 +171,12 @@ func section(k *resource.Kind) object {
 
 // forEach are the properties that make many objects of one.
 func forEach() object {
-	table := object{{"type", "object"}, {"required", []string{"csv"}}, {"additionalProperties", false}, {"properties", object{{"csv", object{{"type", "string"}}}}}}
+	table := object{
+		{"type", "object"},
+		{"required", []string{"csv"}},
+		{"additionalProperties", false},
+		{"properties", object{{"csv", object{{"type", "string"}}}}},
+	}
 	return object{
 		described(ForEach, "Makes an object for each element of a list: ${{ each.NAME }} stands for its values. {csv: FILE} is the list of the rows of a table, ${{ vars.NAME }} that of a variable.",
 			object{{"anyOf", []any{object{{"type", "array"}}, table, object{{"$ref", "#/$defs/" + reference}}}}}),
@@ -230,11 +250,13 @@ func kindSchema(k *resource.Kind, whole bool) object {
 
 func properties(k *resource.Kind, whole bool) object {
 	ps := object{
-		described(Key, "Name inside the manifests. "+keyDefault(k), object{{"type", textTypes(false)}, {"pattern", keyPattern}, {"maxLength", 100}}),
+		described(Key, "Name inside the manifests. "+keyDefault(k),
+			object{{"type", textTypes(false)}, {"pattern", keyPattern}, {"maxLength", 100}}),
 		described(ObjectID, "ID of an existing object on the service.", object{{"type", "string"}, {"pattern", idPattern}}),
 	}
 	if k.Identifier != nil {
-		ps = append(ps, member{Identifier, append(help(k.Identifier.Doc), object{{"type", textTypes(false)}, {"pattern", k.Identifier.Pattern}}...)})
+		ps = append(ps, member{Identifier, append(help(k.Identifier.Doc),
+			object{{"type", textTypes(false)}, {"pattern", k.Identifier.Pattern}}...)})
 	}
 	ps = append(ps, lifecycle()...)
 	if whole {
@@ -245,7 +267,10 @@ func properties(k *resource.Kind, whole bool) object {
 	} else { // only editors show help
 		for i := range ps {
 			rules, _ := ps[i].value.(object)
-			ps[i].value = slices.DeleteFunc(rules, func(m member) bool { return m.name == "description" || m.name == "markdownDescription" })
+			ps[i].value = slices.DeleteFunc(rules, func(m member) bool {
+				return m.name == "description" ||
+					m.name == "markdownDescription"
+			})
 		}
 	}
 	for i := range k.Fields {
@@ -300,7 +325,11 @@ func attributed(list object, a *resource.Attribute) object {
 				{"additionalProperties", false},
 				{"required", []string{a.Member}},
 				{"properties", object{
-					{a.Member, object{{"description", "E-mail address, display name or ID."}, {"type", textTypes(false)}, {"pattern", notBlank}}},
+					{a.Member, object{
+						{"description", "E-mail address, display name or ID."},
+						{"type", textTypes(false)},
+						{"pattern", notBlank},
+					}},
 					{a.Name, orReference(object{{"description", withoutMarkup(a.Doc)}, {"enum", a.Values}})},
 				}},
 			}}}}

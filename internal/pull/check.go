@@ -130,8 +130,10 @@ func sameObject(a, b *resource.Object) bool {
 		}
 		return o.Address
 	}
-	return a.Address == b.Address && a.Key == b.Key && a.ID == b.ID && a.Identifier == b.Identifier && equal(a.Source, b.Source) && a.Index == b.Index &&
-		slices.Equal(a.Previously, b.Previously) && equal(a.Protect, b.Protect) && a.NoCreate == b.NoCreate && address(a.Outer) == address(b.Outer) &&
+	return a.Address == b.Address && a.Key == b.Key && a.ID == b.ID && a.Identifier == b.Identifier && equal(a.Source, b.Source) &&
+		a.Index == b.Index &&
+		slices.Equal(a.Previously, b.Previously) && equal(a.Protect, b.Protect) && a.NoCreate == b.NoCreate &&
+		address(a.Outer) == address(b.Outer) &&
 		address(a.Parent) == address(b.Parent) && samePolicy(a.Policy, b.Policy)
 }
 
@@ -142,7 +144,8 @@ func samePolicy(a, b *resource.Policy) bool {
 	if a == nil || b == nil {
 		return a == b
 	}
-	return a.IgnoreAll == b.IgnoreAll && a.OnDrift == b.OnDrift && slices.EqualFunc(a.Ignore, b.Ignore, func(f, g *resource.Field) bool { return f.Name == g.Name })
+	return a.IgnoreAll == b.IgnoreAll && a.OnDrift == b.OnDrift &&
+		slices.EqualFunc(a.Ignore, b.Ignore, func(f, g *resource.Field) bool { return f.Name == g.Name })
 }
 
 // otherField is a field that differs and was not taken, or nil.
@@ -160,7 +163,8 @@ func otherField(a, b *resource.Object, taken func(*resource.Field) bool) *resour
 }
 
 func sameValue(a, b *resource.Value) bool {
-	return (a.Text == b.Text || len(a.Refs) > 0) && a.Null == b.Null && a.Header == b.Header && a.HTMLFile == b.HTMLFile && a.Implied == b.Implied &&
+	return (a.Text == b.Text || len(a.Refs) > 0) && a.Null == b.Null && a.Header == b.Header && a.HTMLFile == b.HTMLFile &&
+		a.Implied == b.Implied &&
 		(a.Content == nil) == (b.Content == nil) && (a.Content == nil || a.Content.String() == b.Content.String()) &&
 		slices.EqualFunc(a.Refs, b.Refs, sameReference) && slices.EqualFunc(a.Links, b.Links, sameReference)
 }

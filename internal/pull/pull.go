@@ -90,7 +90,8 @@ type renaming struct {
 // Take makes the edits. An error is one of reading, or of planning again.
 func Take(in Input) (*Result, error) {
 	t := &taker{
-		Input: in, texts: map[string][]byte{}, files: map[string]*yamltext.File{}, pages: pages(in.Plan, in.Manifest), places: map[diag.Position]int{}, objects: map[diag.Position]int{},
+		Input: in, texts: map[string][]byte{}, files: map[string]*yamltext.File{}, pages: pages(in.Plan, in.Manifest),
+		places: map[diag.Position]int{}, objects: map[diag.Position]int{},
 		edits: map[string][]change{}, renamed: map[*resource.Object]renaming{}, within: map[string]string{}, written: map[string][]byte{},
 	}
 	for _, o := range in.Manifest.Objects {
@@ -107,7 +108,8 @@ func Take(in Input) (*Result, error) {
 		}
 	}
 	for _, d := range in.Plan.Drift { // such as a role: what is not taken is named
-		if v, ok := d.Object.Value(d.Change.Path); ok && !slices.ContainsFunc(in.Plan.Divergences, func(other planner.Divergence) bool { return other.Value == v }) {
+		if v, ok := d.Object.Value(d.Change.Path); ok &&
+			!slices.ContainsFunc(in.Plan.Divergences, func(other planner.Divergence) bool { return other.Value == v }) {
 			t.refuse(&planner.Divergence{Object: d.Object, Value: v, Change: *d.Change}, "it is a part of the value")
 		}
 	}
@@ -167,7 +169,10 @@ func (t *taker) take(d *planner.Divergence) error {
 		t.refuse(d, why)
 		return nil
 	}
-	taken := Value{Object: o, Path: v.Field.Path(), Position: v.Position, Before: d.Change.After, After: d.Change.Before, field: field, file: v.Position.File}
+	taken := Value{
+		Object: o, Path: v.Field.Path(), Position: v.Position, Before: d.Change.After, After: d.Change.Before, field: field,
+		file: v.Position.File,
+	}
 	at := len(t.result.Values)
 	e := change{Edit: yamltext.Edit{Line: v.Position.Line, Column: v.Position.Column, Value: value}, value: at}
 	follows := v.Position != o.Position && t.objects[v.Position] > 0 // from an object in it
@@ -281,7 +286,8 @@ func (t *taker) keepKey(d *planner.Divergence, name string, value int) {
 	}
 	if resource.Slug(v.Text) == o.Key && resource.Slug(name) != o.Key {
 		t.edits[v.Position.File] = append(t.edits[v.Position.File], change{
-			Edit: yamltext.Edit{Line: o.Position.Line, Column: o.Position.Column, Insert: true, Key: "key", Value: o.Key, Bare: o.Kind.Short}, value: value, optional: true,
+			Edit:  yamltext.Edit{Line: o.Position.Line, Column: o.Position.Column, Insert: true, Key: "key", Value: o.Key, Bare: o.Kind.Short},
+			value: value, optional: true,
 		})
 	}
 	t.renamed[o] = renaming{v.Text, name, value}
@@ -289,7 +295,8 @@ func (t *taker) keepKey(d *planner.Divergence, name string, value int) {
 		for i := range other.Values {
 			for k := range other.Values[i].Refs {
 				if r := &other.Values[i].Refs[k]; r.Target == o && r.Text == v.Text && r.Text != o.Key {
-					t.edits[r.Position.File] = append(t.edits[r.Position.File], change{Edit: yamltext.Edit{Line: r.Position.Line, Column: r.Position.Column}, value: value, follows: r})
+					t.edits[r.Position.File] = append(t.edits[r.Position.File],
+						change{Edit: yamltext.Edit{Line: r.Position.Line, Column: r.Position.Column}, value: value, follows: r})
 				}
 			}
 		}

@@ -20,11 +20,13 @@ func (t *taker) conflict(d *planner.Divergence) {
 	f, a := d.Value.Field.Path(), string(d.Object.Address)
 	f1 := diag.Diagnostic{
 		Severity: diag.Warning, Code: "conflict", Position: d.Value.Position, Address: a,
-		Summary: f + " of " + a + " is " + shown(d.Change.After) + " in the manifest and " + shown(d.Change.Before) + " on the service, and both changed since the last apply",
-		Hint:    "--theirs takes the service's value; planform apply sends the manifest's",
+		Summary: f + " of " + a + " is " + shown(d.Change.After) + " in the manifest and " + shown(d.Change.Before) +
+			" on the service, and both changed since the last apply",
+		Hint: "--theirs takes the service's value; planform apply sends the manifest's",
 	}
 	if d.Unknown {
-		f1.Summary = f + " of " + a + " is " + shown(d.Change.After) + " in the manifest and " + shown(d.Change.Before) + " on the service, and no state tells which of them changed"
+		f1.Summary = f + " of " + a + " is " + shown(d.Change.After) + " in the manifest and " + shown(d.Change.Before) +
+			" on the service, and no state tells which of them changed"
 		f1.Hint += "; --state names a state file that is elsewhere"
 	}
 	t.result.Findings.Add(f1)
@@ -71,7 +73,10 @@ func (t *taker) unmanaged() {
 			u := &t.Plan.Unmanaged[first]
 			counts = append(counts, diag.Count(u.Count, u.Kind.Noun()))
 		}
-		d := diag.Diagnostic{Severity: diag.Note, Code: "unmanaged", Address: string(parent), Summary: "in no manifest: " + strings.Join(counts, ", "), Hint: "planform export --to DIR writes manifests of them"}
+		d := diag.Diagnostic{
+			Severity: diag.Note, Code: "unmanaged", Address: string(parent),
+			Summary: "in no manifest: " + strings.Join(counts, ", "), Hint: "planform export --to DIR writes manifests of them",
+		}
 		if parent.Kind() == "project" {
 			d.Hint = "planform export --project " + t.Plan.Known[parent].Identifier + " --to DIR writes manifests of them"
 		}

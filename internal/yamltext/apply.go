@@ -67,7 +67,8 @@ func (f *File) Apply(edits []Edit) (edited []byte, refused []error) {
 func (f *File) bare(at Place, e Edit) bool {
 	there := f.values[at]
 	n := there.node
-	return e.Bare != "" && n != nil && n.Kind == yaml.ScalarNode && there.key == nil && n.Style&blockStyles == 0 && n.Anchor == "" && !f.aliased[n]
+	return e.Bare != "" && n != nil && n.Kind == yaml.ScalarNode && there.key == nil && n.Style&blockStyles == 0 && n.Anchor == "" &&
+		!f.aliased[n]
 }
 
 // close ends the mapping that a bare text became. What no edit rewrote is written as text in brackets has to be.

@@ -25,7 +25,10 @@ func Format(text []byte) ([]byte, error) {
 	const foreign = "\r\u0085\u2028\u2029" // line ends for some readers only
 	source := strings.ReplaceAll(strings.TrimPrefix(string(text), "\ufeff"), "\r\n", "\n")
 	if at := strings.IndexAny(source, foreign); at >= 0 || !utf8.ValidString(source) {
-		return nil, &Problem{Line: 1 + strings.Count(source[:max(at, 0)], "\n"), Text: "it holds a character that not every reader reads alike"}
+		return nil, &Problem{
+			Line: 1 + strings.Count(source[:max(at, 0)], "\n"),
+			Text: "it holds a character that not every reader reads alike",
+		}
 	}
 	before, err := roots(source)
 	if err != nil {
@@ -68,7 +71,8 @@ func roots(source string) (list []*yaml.Node, err error) {
 
 // same reports whether two nodes mean the same.
 func same(a, b *yaml.Node) bool {
-	return a.Kind == b.Kind && a.ShortTag() == b.ShortTag() && a.Value == b.Value && a.Anchor == b.Anchor && slices.EqualFunc(a.Content, b.Content, same)
+	return a.Kind == b.Kind && a.ShortTag() == b.ShortTag() && a.Value == b.Value && a.Anchor == b.Anchor &&
+		slices.EqualFunc(a.Content, b.Content, same)
 }
 
 // layout is a file on the way to its new layout.
@@ -129,7 +133,8 @@ func (l *layout) mapping(n *yaml.Node, now int) {
 	for key, value := range Pairs(n.Content) {
 		number, at := l.at(key)
 		in, before := &l.lines[number], strings.TrimRight(l.before(at), " \t")
-		if key.Kind != yaml.ScalarNode && key.Kind != yaml.AliasNode || before != "" && len(in.marks) == 0 || strings.HasSuffix(before, "?") {
+		if key.Kind != yaml.ScalarNode && key.Kind != yaml.AliasNode || before != "" && len(in.marks) == 0 ||
+			strings.HasSuffix(before, "?") {
 			l.refuse(key)
 			return
 		}
@@ -213,7 +218,8 @@ func (l *layout) unquote(n *yaml.Node, inFlow bool) {
 		return
 	}
 	before, after := l.before(from), string(l.text[to:l.lineEnd(to)])
-	if before != "" && !strings.ContainsRune(" \t[{,", rune(before[len(before)-1])) || strings.HasPrefix(after, ":") && !strings.HasPrefix(after+" ", ": ") {
+	if before != "" && !strings.ContainsRune(" \t[{,", rune(before[len(before)-1])) ||
+		strings.HasPrefix(after, ":") && !strings.HasPrefix(after+" ", ": ") {
 		return // as in {"a":"b"}
 	}
 	l.splice(from, to, n.Value)

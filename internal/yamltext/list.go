@@ -48,7 +48,8 @@ func (f *File) list(at found, l List) error {
 
 // holds reports whether a node or something in it stands at a place.
 func holds(n *yaml.Node, p Place) bool {
-	return n.Line == p.Line && n.Column == p.Column || slices.ContainsFunc(n.Content, func(inner *yaml.Node) bool { return holds(inner, p) })
+	return n.Line == p.Line && n.Column == p.Column ||
+		slices.ContainsFunc(n.Content, func(inner *yaml.Node) bool { return holds(inner, p) })
 }
 
 // span is where a member of a list stands.

@@ -23,7 +23,8 @@ const (
 func BlockHead(text string) (head string, ok bool) {
 	body := strings.TrimRight(text, "\n")
 	first := strings.TrimLeft(body, "\n")
-	if strings.Trim(first, " \t\n") == "" || first[0] == '\t' || strings.ContainsFunc(body, func(r rune) bool { return r != '\n' && r != '\t' && !Printable(r) }) {
+	if strings.Trim(first, " \t\n") == "" || first[0] == '\t' ||
+		strings.ContainsFunc(body, func(r rune) bool { return r != '\n' && r != '\t' && !Printable(r) }) {
 		return "", false
 	}
 	head = "|"

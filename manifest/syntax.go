@@ -186,7 +186,7 @@ func (s *syntax) cause() cause {
 			return cause{s.line, i + 1, what, "put it between quotes"}
 		}
 	}
-	if c, ok := s.indentProblem(at, above); ok {
+	if c := s.indentProblem(at, above); c.what != "" {
 		return c
 	}
 	switch {
@@ -202,25 +202,27 @@ func (s *syntax) cause() cause {
 	return cause{what: s.problem, hint: generalHint(s.problem)}
 }
 
-// indentProblem compares the indentation of the line with those that it can have.
-func (s *syntax) indentProblem(at string, above int) (c cause, ok bool) {
+// indentProblem compares the indentation of the line with those that it can have; nothing is wrong where what is empty.
+func (s *syntax) indentProblem(at string, above int) (c cause) {
 	if above == 0 || strings.ContainsAny(at, "{}[]") && !strings.Contains(at, ": ") {
-		return c, false
+		return c
 	}
-	indent := len(indentation(at))
-	open := s.columns()
+	indent, open := len(indentation(at)), s.columns()
+	c = cause{s.line, indent + 1, "", indentHint}
 	deeper := indent > open[0] && keyWithValue.MatchString(s.lines[above-1])
 	switch {
 	case deeper && strings.Contains(s.problem, "mapping values"):
-		return cause{s.line, indent + 1, fmt.Sprintf("the line is indented deeper than line %d, which has a value already", above), indentHint}, true
+		c.what = fmt.Sprintf("the line is indented deeper than line %d, which has a value already", above)
 	case strings.Contains(s.problem, "find expected") && !strings.Contains(s.problem, "',' or") && !slices.Contains(open, indent):
-		return cause{s.line, indent + 1, "the line is indented by " + diag.Count(indent, "space") + ", those above that it can belong to by " + nearest(open, indent), indentHint}, true
+		c.what = "the line is indented by " + diag.Count(indent, "space") + ", those above that it can belong to by " + nearest(open, indent)
 	case strings.Contains(s.problem, "expected key") && strings.HasPrefix(strings.TrimLeft(at, " "), "- "):
-		return cause{s.line, indent + 1, "an entry of a list stands among the fields of a mapping", "the first entry wants a hyphen as well; or " + indentHint}, true
+		c.what = "an entry of a list stands among the fields of a mapping"
+		c.hint = "the first entry wants a hyphen as well; or " + indentHint
 	case strings.Contains(s.problem, "'-' indicator"):
-		return cause{s.line, indent + 1, "a list goes on here, and the line does not begin with a hyphen", indentHint + " The fields of an entry are indented by two spaces more than its hyphen"}, true
+		c.what = "a list goes on here, and the line does not begin with a hyphen"
+		c.hint += " The fields of an entry are indented by two spaces more than its hyphen"
 	}
-	return c, false
+	return c
 }
 
 // nearest names the indentations on both sides of one that is none of them; all are in falling order.

@@ -95,8 +95,8 @@ func runDoctor(ctx context.Context, o doctorOptions, out output) error {
 	if err := out.view.Report(&report); err != nil {
 		return err
 	}
-	if n := report.Count(doctor.Problem); n > 0 {
-		return problemsFound{problems: n, denied: report.Denied}
+	if n := report.Summary.Problems; n > 0 {
+		return problemsFound{problems: n, denied: report.Denied()}
 	}
 	return nil
 }

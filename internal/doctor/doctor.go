@@ -63,6 +63,7 @@ func Examine(ctx context.Context, in Input) Report {
 			c.Summary, c.Hint = in.Redact(c.Summary), in.Redact(c.Hint)
 		}
 	}
+	e.count()
 	return *e.Report
 }
 
@@ -74,7 +75,8 @@ func newExamination(in Input) *examination {
 		in.PerMinute = 60
 	}
 	e := &examination{
-		in: in, Report: &Report{BaseURL: in.BaseURL, Workspace: in.Workspace},
+		in:     in,
+		Report: &Report{FormatVersion: formatVersion, BaseURL: in.BaseURL, Workspace: in.Workspace, Supported: []string{}, Unsupported: []string{}},
 		params: map[string]string{}, lists: map[string]listResult{}, created: map[resource.Address]bool{}, remaining: -1,
 	}
 	if in.Workspace != "" {
@@ -117,8 +119,7 @@ func (e *examination) reportNoClient() {
 		e.deny("credential", e.in.Refused.Error(), e.in.RefusedHint)
 		return
 	}
-	e.add("service", Problem, e.in.Refused.Error(), e.in.RefusedHint)
-	e.add("credential", OK, e.in.Credential+", not confirmed", "")
+	e.unconfirmed(e.in.Refused.Error(), e.in.RefusedHint)
 }
 
 // ask makes one read request, for one row of a list; for all projects where a manifest names some.
@@ -133,7 +134,7 @@ func (e *examination) ask(ctx context.Context, op *resource.Operation) (*apiclie
 	failed, ok := errors.AsType[*apiclient.Error](err)
 	switch {
 	case ok:
-		e.Requests += max(1, failed.Attempts)
+		e.Summary.Requests += max(1, failed.Attempts)
 		if failed.Status == 429 {
 			e.limited, e.quotaExhausted = failed, true
 		}
@@ -141,9 +142,9 @@ func (e *examination) ask(ctx context.Context, op *resource.Operation) (*apiclie
 			e.readHeaders(failed.Headers)
 		}
 	case err == nil:
-		e.Requests++
+		e.Summary.Requests++
 		if resp.Redirected {
-			e.Requests++
+			e.Summary.Requests++
 		}
 		e.readHeaders(resp.Headers)
 	}
@@ -228,16 +229,14 @@ func (e *examination) checkService(ctx context.Context, op *resource.Operation) 
 			baseURLHint(e.BaseURL), false
 	}
 	if !reached {
-		e.add("service", Problem, summary, hint)
-		e.add("credential", OK, e.in.Credential+", not confirmed", "")
+		e.unconfirmed(summary, hint)
 		return false
 	}
-	e.add("service", OK, e.BaseURL+" answers", "")
 	if u, err := url.Parse(e.BaseURL); err == nil && u.Scheme == "http" && !baseurl.Loopback(u.Hostname()) {
-		e.Checks[len(e.Checks)-1] = Check{
-			"service", Warning, e.BaseURL + " answers, and the credential goes there unencrypted",
-			"use https, if the service offers it",
-		}
+		e.add("service", Warning, e.BaseURL+" answers, and the credential goes there unencrypted",
+			"use https, if the service offers it")
+	} else {
+		e.add("service", OK, e.BaseURL+" answers", "")
 	}
 	failed, _ := errors.AsType[*apiclient.Error](err)
 	if failed != nil && failed.Credential() {

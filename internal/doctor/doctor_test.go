@@ -165,7 +165,7 @@ func lines(r doctor.Report) string {
 			fmt.Fprintf(&b, "    %s\n", c.Hint)
 		}
 	}
-	fmt.Fprintf(&b, "offers %s\nlacks %s\nrequests %d, denied %t\n", strings.Join(r.Supported, " "), strings.Join(r.Unsupported, " "), r.Requests, r.Denied)
+	fmt.Fprintf(&b, "offers %s\nlacks %s\nrequests %d, denied %t\n", strings.Join(r.Supported, " "), strings.Join(r.Unsupported, " "), r.Summary.Requests, r.Denied())
 	return b.String()
 }
 
@@ -377,8 +377,8 @@ func TestReportsOfServicesCredentialsStatesAndManifests(t *testing.T) {
 				text = kinds.ReplaceAllString(text, "$1$2…") // they are seen well enough in the others
 			}
 			golden(t, name, text)
-			if int64(report.Requests) != requests+tr.unseen {
-				t.Errorf("the report says %d requests, and %d arrived", report.Requests, requests)
+			if int64(report.Summary.Requests) != requests+tr.unseen {
+				t.Errorf("the report says %d requests, and %d arrived", report.Summary.Requests, requests)
 			}
 		})
 	}

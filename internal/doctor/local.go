@@ -99,9 +99,8 @@ func (e *examination) checkManifest() {
 		return
 	}
 	e.Checks = append(e.Checks, e.notMember...)
-	e.Denied = e.Denied || len(e.notMember) > 0
 	lacks, denied := e.unavailableKinds()
-	if e.Denied && len(e.Supported) == 0 || len(e.notMember) > 0 {
+	if e.Denied() && len(e.Supported) == 0 || len(e.notMember) > 0 {
 		denied = nil // reported before
 	}
 	for _, kind := range slices.Sorted(maps.Keys(lacks)) {

@@ -96,7 +96,7 @@ func (e *examination) problemError(ctx context.Context) error {
 			if e.in.Redact != nil {
 				c.Summary, c.Hint = e.in.Redact(c.Summary), e.in.Redact(c.Hint)
 			}
-			return &ProblemError{Check: c, Denied: e.Denied, Err: e.failure}
+			return &ProblemError{Check: c, Denied: e.Denied(), Err: e.failure}
 		}
 	}
 	return e.failure
@@ -118,8 +118,7 @@ func (e *examination) hasNoAPI() bool {
 // reportNoAPI reports an address at which something answers that is not the API.
 func (e *examination) reportNoAPI() {
 	e.Checks, e.lists = nil, map[string]listResult{} // they judged something else
-	e.add("service", Problem, e.BaseURL+" answers, but has no Plane API", baseURLHint(e.BaseURL))
-	e.add("credential", OK, e.in.Credential+", not confirmed", "")
+	e.unconfirmed(e.BaseURL+" answers, but has no Plane API", baseURLHint(e.BaseURL))
 }
 
 // CheckMembership returns an error that names the projects of the manifest of which the user is not a member.
@@ -146,9 +145,9 @@ func (e *examination) notMemberOf(projects []resource.Row, wanted []*resource.Ob
 				continue
 			}
 			list = append(list, Check{
-				"manifest", Problem, fmt.Sprintf("%s is not a member of the project %s (%s), and so cannot read its contents", e.user(), identifier,
-					o.Position),
-				"have an admin of the project add " + e.user() + ", or give the API key of a member",
+				"manifest", Problem, fmt.Sprintf("%s is not a member of the project %s (%s), and so cannot read its contents",
+					e.user(), identifier, o.Position),
+				"have an admin of the project add " + e.user() + ", or give the API key of a member", true,
 			})
 		}
 	}

@@ -3,6 +3,7 @@ package doctor
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"regexp"
 	"slices"
@@ -94,62 +95,67 @@ func lackedV2(paths map[string]any) (lacks []*resource.Operation, known bool) {
 
 // withoutV2 says what becomes of a run without these operations.
 func withoutV2(lacks []*resource.Operation) string {
+	const (
+		readSingly = iota
+		removedSingly
+		unchangeable
+		unmanageable
+		byV1
+		missing
+	)
+	phrases := []string{
+		readSingly: "the members of each of the %s take a read", removedSingly: "members of %s are removed one by one", unchangeable: "members of %s cannot be changed",
+		unmanageable: "%s cannot be managed", byV1: "%s are managed by API v1", missing: "it lacks %s",
+	}
+	subjects := make([][]string, len(phrases))
 	words := map[resource.Verb]string{resource.CreateMany: "new", resource.UpdateMany: "changed", resource.DeleteMany: "deleted"}
-	var others, read, v1, none, leaving, closed []string
-	alone := map[string][]resource.Verb{} // by kind
+	singly := map[string][]resource.Verb{} // by kind
 	for _, op := range lacks {
 		k := resource.MustLookup(op.Kind)
-		m := k.Membership
 		_, inV1 := k.Op(op.Verb, resource.V1)
-		switch {
+		phrase, subject := missing, plural(op.Kind)
+		switch m := k.Membership; {
 		case words[op.Verb] != "":
-			alone[op.Kind] = append(alone[op.Kind], op.Verb)
-		case op.Verb == resource.ListOverview && m != nil:
-			read = append(read, plural(m.Container))
-		case m != nil && inV1:
-			leaving = append(leaving, plural(m.Container))
+			singly[op.Kind] = append(singly[op.Kind], op.Verb)
+			continue
 		case m != nil:
-			closed = append(closed, plural(m.Container))
-		case op.Verb == resource.List && !inV1, slices.Contains(none, plural(op.Kind)):
-			none = append(none, plural(op.Kind))
-		case op.Verb == resource.List, slices.Contains(v1, plural(op.Kind)):
-			v1 = append(v1, plural(op.Kind))
+			subject = plural(m.Container)
+			if phrase = unchangeable; op.Verb == resource.ListOverview {
+				phrase = readSingly
+			} else if inV1 {
+				phrase = removedSingly
+			}
+		case op.Verb == resource.List && !inV1, slices.Contains(subjects[unmanageable], subject):
+			phrase = unmanageable
+		case op.Verb == resource.List, slices.Contains(subjects[byV1], subject):
+			phrase = byV1
 		default:
-			others = append(others, op.String())
+			subject = op.String()
+		}
+		if !slices.Contains(subjects[phrase], subject) {
+			subjects[phrase] = append(subjects[phrase], subject)
 		}
 	}
 	sent := map[string][]string{} // by what happens to them, the kinds
-	for _, kind := range slices.Sorted(maps.Keys(alone)) {
+	for _, kind := range slices.Sorted(maps.Keys(singly)) {
 		var what []string
-		for _, verb := range slices.Sorted(slices.Values(alone[kind])) {
+		for _, verb := range slices.Sorted(slices.Values(singly[kind])) {
 			what = append(what, words[verb])
 		}
 		all := strings.Join(what, ", ")
 		sent[all] = append(sent[all], plural(kind))
 	}
-	var phrases []string
+	var text []string
 	for _, what := range slices.Sorted(maps.Keys(sent)) {
-		phrases = append(phrases, what+" "+strings.Join(sent[what], ", ")+" are sent one by one")
+		text = append(text, what+" "+strings.Join(sent[what], ", ")+" are sent one by one")
 	}
-	if slices.Sort(read); len(read) > 0 {
-		phrases = append(phrases, "the members of each of the "+strings.Join(slices.Compact(read), ", ")+" take a read")
+	slices.Sort(subjects[readSingly])
+	for i, list := range subjects {
+		if len(list) > 0 {
+			text = append(text, fmt.Sprintf(phrases[i], strings.Join(list, ", ")))
+		}
 	}
-	if len(leaving) > 0 {
-		phrases = append(phrases, "members of "+strings.Join(leaving, ", ")+" are removed one by one")
-	}
-	if len(closed) > 0 {
-		phrases = append(phrases, "members of "+strings.Join(slices.Compact(closed), ", ")+" cannot be changed")
-	}
-	if len(none) > 0 {
-		phrases = append(phrases, strings.Join(slices.Compact(none), ", ")+" cannot be managed")
-	}
-	if len(v1) > 0 {
-		phrases = append(phrases, strings.Join(slices.Compact(v1), ", ")+" are managed by API v1")
-	}
-	if len(others) > 0 {
-		phrases = append(phrases, "it lacks "+strings.Join(others, ", "))
-	}
-	return strings.Join(phrases, "; ")
+	return strings.Join(text, "; ")
 }
 
 // reportCost says what it takes to create what the manifest has and the state has not, with each API that is there.
@@ -157,7 +163,7 @@ func (e *examination) reportCost() {
 	apis := []resource.API{resource.V1, resource.V2}
 	projects, asked := e.lists["project"]
 	switch {
-	case e.Denied:
+	case e.Denied():
 		return
 	case e.in.API == resource.Documented || asked && projects.err != nil:
 		apis = []resource.API{resource.Documented}
@@ -188,7 +194,7 @@ func (e *examination) reportCost() {
 	e.add("cost", OK, "to create the "+diag.Count(len(wanted), "object")+" that the state does not know: about "+strings.Join(costs, "; "), "")
 }
 
-// countCreates is about how many write requests a run makes that creates objects.
+// countCreates is about how many write requests a run makes that creates objects. That children wait for their parents is not in it.
 func countCreates(objects []*resource.Object, api resource.API, lacks []string) int {
 	type batch struct {
 		op     *resource.Operation
@@ -198,16 +204,14 @@ func countCreates(objects []*resource.Object, api resource.API, lacks []string) 
 		membership *resource.Kind
 		address    string
 	}
-	requests, rows, levels, members := 0, map[batch]int{}, map[batch]int{}, map[container]int{}
+	requests, rows, members := 0, map[batch]int{}, map[container]int{}
 	for _, o := range objects {
 		bulk, many := o.Kind.Op(resource.CreateMany, api)
 		many = many && !slices.Contains(lacks, bulk.String())
 		_, one := o.Kind.Op(resource.Create, api)
 		switch {
 		case many && resource.InV2(o.Sendable(api)):
-			in := batch{bulk, o.Parent}
-			rows[in]++
-			levels[in] = max(levels[in], depth(o))
+			rows[batch{bulk, o.Parent}]++
 		case one:
 			requests++
 		}
@@ -232,7 +236,7 @@ func countCreates(objects []*resource.Object, api resource.API, lacks []string) 
 	}
 	perRequest := func(n, most int) int { return (n + most - 1) / most }
 	for in, n := range rows {
-		requests += max(perRequest(n, in.op.Rows), levels[in])
+		requests += perRequest(n, in.op.Rows)
 	}
 	for in, n := range members {
 		most := in.membership.Membership.Batch
@@ -242,18 +246,4 @@ func countCreates(objects []*resource.Object, api resource.API, lacks []string) 
 		requests += perRequest(n, max(1, most))
 	}
 	return requests
-}
-
-// depth is how many objects of its kind are above an object, and itself.
-func depth(o *resource.Object) int {
-	n := 1
-	for seen := map[*resource.Object]bool{}; o != nil && !seen[o]; n++ {
-		seen[o] = true
-		v, ok := o.Value(o.Kind.ParentField)
-		if !ok || len(v.Refs) == 0 || v.Refs[0].Target == nil || v.Refs[0].Target.Parent != o.Parent {
-			break
-		}
-		o = v.Refs[0].Target
-	}
-	return n
 }

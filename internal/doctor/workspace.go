@@ -92,7 +92,7 @@ func (e *examination) checkEdition() {
 	e.checkSampleProject()
 	var denied, failed []string
 	_, unreadable := e.lists["project"]
-	unreadable = unreadable && e.Denied // reported before
+	unreadable = unreadable && e.Denied() // reported before
 	for _, k := range resource.Kinds() {
 		f, asked := e.lists[k.Name]
 		switch {

@@ -11,7 +11,7 @@ import (
 func (v *View) Report(r *doctor.Report) error {
 	return v.print(stdout, func(p *printer) {
 		if v.json {
-			p.document(newJSONReport(r))
+			p.document(*r)
 		} else {
 			p.report(r)
 		}
@@ -31,47 +31,6 @@ func (p *printer) report(r *doctor.Report) {
 			p.line(blanks(names+statuses+2*len(columnGap)), p.dim.paint("-> "), Safe(c.Hint))
 		}
 	}
-	found := cmp.Or(counts(noun(r.Count(doctor.Problem), "problem"), noun(r.Count(doctor.Warning), "warning")), "All is well")
-	p.line("\n", p.bold.paint(found+"."), " ", diag.Count(r.Requests, "request"), ", nothing was written.")
-}
-
-// reportVersion is the version of the format of a report. The first had other keys.
-const reportVersion = 2
-
-type jsonReport struct {
-	FormatVersion int           `json:"format_version"`
-	Workspace     string        `json:"workspace"`
-	BaseURL       string        `json:"base_url"`
-	Summary       reportSummary `json:"summary"`
-	Supported     []string      `json:"supported"`
-	Unsupported   []string      `json:"unsupported"`
-	HasV2         bool          `json:"has_v2"`
-	V2Unsupported []string      `json:"v2_unsupported"`
-	Checks        []jsonCheck   `json:"checks"`
-}
-
-type reportSummary struct {
-	OK       int `json:"ok"`
-	Warnings int `json:"warnings"`
-	Problems int `json:"problems"`
-	Requests int `json:"requests"`
-}
-
-type jsonCheck struct {
-	Check   string  `json:"check"`
-	Status  string  `json:"status"`
-	Summary string  `json:"summary"`
-	Hint    *string `json:"hint"`
-}
-
-func newJSONReport(r *doctor.Report) jsonReport {
-	j := jsonReport{
-		reportVersion, r.Workspace, r.BaseURL,
-		reportSummary{r.Count(doctor.OK), r.Count(doctor.Warning), r.Count(doctor.Problem), r.Requests},
-		diag.OrEmpty(r.Supported), diag.OrEmpty(r.Unsupported), r.HasV2, r.V2Unsupported, make([]jsonCheck, len(r.Checks)),
-	}
-	for i, c := range r.Checks {
-		j.Checks[i] = jsonCheck{c.Name, c.Status, c.Summary, diag.OrNull(c.Hint)}
-	}
-	return j
+	found := cmp.Or(counts(noun(r.Summary.Problems, "problem"), noun(r.Summary.Warnings, "warning")), "All is well")
+	p.line("\n", p.bold.paint(found+"."), " ", diag.Count(r.Summary.Requests, "request"), ", nothing was written.")
 }

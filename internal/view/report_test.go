@@ -9,7 +9,7 @@ import (
 
 func report() *doctor.Report {
 	return &doctor.Report{
-		BaseURL: "https://plane.example.com", Workspace: "acme", Requests: 17,
+		FormatVersion: 2, BaseURL: "https://plane.example.com", Workspace: "acme", Summary: doctor.Summary{OK: 1, Warnings: 1, Problems: 1, Requests: 17},
 		Supported: []string{"cycle", "work_item"}, Unsupported: []string{"customer"},
 		Checks: []doctor.Check{
 			{Name: "service", Status: doctor.OK, Summary: "https://plane.example.com answers"},
@@ -39,7 +39,10 @@ func TestAReportWithoutProblemsSaysSo(t *testing.T) {
 	t.Parallel()
 	for _, set := range [][]func(*view.Options){nil, {inJSON}} {
 		s := newScreen(set...)
-		r := &doctor.Report{Requests: 1, Checks: []doctor.Check{{Name: "service", Status: doctor.OK, Summary: "it answers"}}}
+		r := &doctor.Report{
+			FormatVersion: 2, Summary: doctor.Summary{OK: 1, Requests: 1}, Supported: []string{}, Unsupported: []string{},
+			Checks: []doctor.Check{{Name: "service", Status: doctor.OK, Summary: "it answers"}},
+		}
 		if err := s.Report(r); err != nil {
 			t.Fatal(err)
 		}

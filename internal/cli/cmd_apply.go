@@ -101,41 +101,37 @@ func newApplyOptions(c *cli.Context, p Process) (o applyOptions, err error) {
 
 // runApply is the whole way from a manifest to the service.
 func runApply(ctx context.Context, p Process, o applyOptions, out output) error {
-	desired, err := load(ctx, &o.planOptions, out)
+	r, err := newRun(ctx, o.planOptions, out)
 	if err != nil {
 		return err
 	}
 	ctx, release := untilSignal(ctx)
 	defer release()
-	conn, err := connect(ctx, o.service, desired.Workspace, out)
-	if err != nil {
+	defer r.close()
+	if err := r.connect(ctx); err != nil {
 		return err
 	}
-	defer conn.close() //nolint:errcheck // what was done is in the journal and the state
 	if o.saved != nil {
-		if err := o.saved.isFor(conn); err != nil {
+		if err := o.saved.isFor(r.conn); err != nil {
 			return err
 		}
 	}
-	path, err := o.statePath(desired, conn)
-	if err != nil {
-		return err
-	}
-	out.warnOfOthers(path)
-	file, err := state.Open(ctx, path, state.Options{
-		BaseURL: conn.baseURL, Workspace: conn.workspace, Command: "planform apply",
+	out.warnOfOthers(r.statePath)
+	file, err := state.Open(ctx, r.statePath, state.Options{
+		BaseURL: r.conn.baseURL, Workspace: r.conn.workspace, Command: "planform apply",
 		LockTimeout: o.lockTimeout, Waiting: out.lockedBy(o.lockTimeout),
 	})
 	if err != nil {
 		return err
 	}
 	defer file.Close() //nolint:errcheck // saved before
-	grace := o.gracePeriod(file, out)
-	plan, err := makePlan(ctx, conn, o.planOptions, desired, file.Path(), file, out)
+	r.statePath = file.Path()
+	r.remember(file)
+	plan, err := r.makePlan(ctx)
 	if err != nil {
 		return err
 	}
-	document := planfile.New(plan, conn.where(o.planOptions, desired, file.Path(), file))
+	document := r.document(plan)
 	if err := o.review(document, file, out); err != nil {
 		return err
 	}
@@ -158,19 +154,18 @@ func runApply(ctx context.Context, p Process, o applyOptions, out output) error 
 			return err
 		}
 	}
-	result := execute(ctx, conn, plan, file, grace, o, out)
+	result := r.execute(ctx, plan, file, o.parallelism)
 	if err := file.Save(); err != nil && result.Stopped == nil {
 		result.Stopped = err
 	}
-	if !out.json && plan.Empty() && result.Stopped == nil {
-		return runError(plan, result, o)
-	}
-	if err := out.view.Result(plan, result); err != nil {
-		return err
+	if out.json || !plan.Empty() || result.Stopped != nil {
+		if err := out.view.Result(plan, result); err != nil {
+			return err
+		}
 	}
 	err = runError(plan, result, o)
-	if result.Stopped == nil && !result.Interrupted && reportDuplicates(ctx, conn, plan, file, result, out) &&
-		(err == nil || errors.Is(err, errPending)) {
+	whole := result.Stopped == nil && !result.Interrupted
+	if whole && r.reportDuplicates(ctx, plan, file, result) && (err == nil || errors.Is(err, errPending)) {
 		return errSteps
 	}
 	return err
@@ -197,12 +192,12 @@ func (o applyOptions) review(d *planfile.Document, file *state.File, out output)
 }
 
 // reportDuplicates shows objects that another run created at the same time, and returns whether there are any.
-func reportDuplicates(ctx context.Context, conn *connection, plan *planner.Plan, file *state.File, r executor.Result, out output) bool {
-	found, err := provider.NewService(conn.client, plan, file, provider.Grace{}).Duplicates(ctx, r)
+func (r *run) reportDuplicates(ctx context.Context, plan *planner.Plan, file *state.File, result executor.Result) bool {
+	found, err := provider.NewService(r.conn.client, plan, file, provider.Grace{}).Duplicates(ctx, result)
 	if err != nil {
-		out.view.Notef("%v", err)
+		r.out.view.Notef("%v", err)
 	}
-	out.view.Diagnostics(found)
+	r.out.view.Diagnostics(found)
 	return len(found) > 0
 }
 
@@ -244,9 +239,8 @@ func (o applyOptions) confirm(ctx context.Context, p Process, plan *planner.Plan
 }
 
 // execute carries out the plan. The first signal ends it after the requests under way, a second one at once.
-func execute(ctx context.Context, conn *connection, plan *planner.Plan, file *state.File, grace provider.Grace, o applyOptions,
-	out output,
-) executor.Result {
+func (r *run) execute(ctx context.Context, plan *planner.Plan, file *state.File, parallelism int) executor.Result {
+	conn, out := r.conn, r.out
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	stop := make(chan struct{})
@@ -261,9 +255,9 @@ func execute(ctx context.Context, conn *connection, plan *planner.Plan, file *st
 		Quota: conn.client.Quota,
 	})
 	defer conn.relay.follow(progress, false)()
-	service := provider.NewService(conn.client, plan, file, grace)
+	service := provider.NewService(conn.client, plan, file, r.grace)
 	result := executor.Run(ctx, plan, service, file, executor.Options{
-		Parallelism: o.parallelism, Stop: stop, Events: func(e executor.Event) {
+		Parallelism: parallelism, Stop: stop, Events: func(e executor.Event) {
 			logPanic(out, e)
 			progress.Event(e)
 		},

@@ -3,8 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"maps"
-	"path/filepath"
 	"slices"
 	"time"
 	"unicode/utf8"
@@ -15,7 +13,6 @@ import (
 	"github.com/planform/planform/internal/planfile"
 	"github.com/planform/planform/internal/provider"
 	"github.com/planform/planform/internal/resource"
-	"github.com/planform/planform/internal/state"
 	"github.com/planform/planform/internal/view"
 	"github.com/planform/planform/manifest"
 	"github.com/planform/planform/planner"
@@ -119,7 +116,7 @@ type planOptions struct {
 	known            []resource.Address // that targets may mean, besides those of manifests and state
 	input            planner.Input      // as far as options say it
 	reading          manifest.Options
-	grace            time.Duration
+	gracePeriod      time.Duration
 	service          connectionOptions
 }
 
@@ -145,12 +142,12 @@ func newPlanOptions(c *cli.Context, p Process) (o planOptions, err error) {
 // with adds to the options of a plan how it is to be made.
 func (o planOptions) with(options planfile.Options, c *cli.Context, p Process) (_ planOptions, err error) {
 	o.Options, o.allowUnsupported = options, c.Bool("allow-unsupported")
-	o.detailed, o.grace = c.Bool("detailed-exitcode"), c.Duration("grace-period")
+	o.detailed, o.gracePeriod = c.Bool("detailed-exitcode"), c.Duration("grace-period")
 	o.maxErrors = c.Int("max-errors")
 	o.deleting = deleteLimits{yes: c.Bool("yes"), most: c.Int("max-deletes"), limited: c.IsSet("max-deletes")}
 	for _, former := range []string{"settle-timeout", "patience"} {
 		if c.IsSet(former) {
-			o.grace = c.Duration(former)
+			o.gracePeriod = c.Duration(former)
 		}
 	}
 	onDrift := map[string]planner.OnDrift{"overwrite": planner.Overwrite, "keep": planner.Keep, "fail": planner.Fail}
@@ -186,30 +183,19 @@ func kinds(names []string) (map[string]bool, error) {
 }
 
 func runPlan(ctx context.Context, o planOptions, out output) error {
-	desired, err := load(ctx, &o, out)
+	r, err := newRun(ctx, o, out)
 	if err != nil {
-		return err
-	}
-	if err := o.checkOut(desired); err != nil {
 		return err
 	}
 	ctx, release := untilSignal(ctx)
 	defer release()
-	conn, err := connect(ctx, o.service, desired.Workspace, out)
-	if err != nil {
-		return err
-	}
-	defer conn.close() //nolint:errcheck // nothing was written
-	prior, err := o.prior(desired, conn)
-	if err != nil {
-		return err
-	}
-	plan, err := makePlan(ctx, conn, o, desired, prior.Path, prior, out)
+	defer r.close()
+	plan, err := r.preview(ctx)
 	if err != nil {
 		return err
 	}
 	plan.Notices.Add(o.deleting.announce(plan, o.out)...)
-	document := planfile.New(plan, conn.where(o, desired, prior.Path, prior))
+	document := r.document(plan)
 	if err := out.view.Plan(document); err != nil {
 		return err
 	}
@@ -248,124 +234,4 @@ func (o planOptions) impossible(plan *planner.Plan) bool {
 	return slices.ContainsFunc(plan.Steps, func(s *planner.Step) bool {
 		return s.Action == planner.NotPossible && (!s.Lacking() || !o.allowUnsupported)
 	})
-}
-
-// where says where a plan goes.
-func (c *connection) where(o planOptions, wanted *manifest.Manifest, state string, prior stateReader) planfile.Where {
-	return planfile.Where{
-		Service: c.baseURL, Workspace: c.workspace, User: c.user, Sandbox: c.sandbox, Manifests: wanted.Files, State: state,
-		Options: o.Options, Basis: basis(wanted, prior),
-	}
-}
-
-// load reads and checks the manifests; nothing is sent while they have errors.
-func load(ctx context.Context, o *planOptions, out output) (*manifest.Manifest, error) {
-	desired, findings := manifest.Load(ctx, o.Files, o.reading)
-	out.noteSkipped(desired)
-	out.view.Diagnostics(findings)
-	if findings.HasErrors() {
-		return nil, errReported
-	}
-	o.service.dir = desired.Dir
-	var err error
-	desired.Workspace, err = destination(desired, o.service.workspace, o.service.envWorkspace)
-	return desired, err
-}
-
-// statePath is where the state of this service and workspace is kept.
-func (o planOptions) statePath(wanted *manifest.Manifest, conn *connection) (string, error) {
-	if o.State != "" {
-		return filepath.Clean(o.State), nil
-	}
-	return state.DefaultPath(wanted.Dir, conn.baseURL, conn.workspace)
-}
-
-// prior reads what the last apply left, and locks nothing.
-func (o planOptions) prior(wanted *manifest.Manifest, conn *connection) (*state.Snapshot, error) {
-	path, err := o.statePath(wanted, conn)
-	if err != nil {
-		return nil, err
-	}
-	return state.Read(path, state.Options{BaseURL: conn.baseURL, Workspace: conn.workspace})
-}
-
-// plan reads with a progress line.
-func (c *connection) plan(ctx context.Context, in planner.Input, api string, grace provider.Grace, out output) (*planner.Plan, diag.List,
-	error,
-) {
-	defer c.relay.read(out)()
-	var err error
-	if in.API, err = c.access(ctx, api, in.Observed); err != nil {
-		return nil, nil, err
-	}
-	in.APIFound = api == "auto"
-	if err := c.checkMembership(in.Observed, in.Desired); err != nil {
-		return nil, nil, err
-	}
-	return provider.Plan(ctx, c.client, in, grace)
-}
-
-// stateReader reads what earlier runs left.
-type stateReader interface {
-	Prior() planner.Prior
-	LastActivity() time.Time
-	Version() (lineage string, serial uint64)
-}
-
-// makePlan reads what the service holds and compares. path is where the state is.
-func makePlan(ctx context.Context, conn *connection, o planOptions, desired *manifest.Manifest, path string, prior stateReader,
-	out output,
-) (*planner.Plan, error) {
-	plan, findings, err := findPlan(ctx, conn, o, desired, path, prior, out)
-	if err != nil {
-		return nil, err
-	}
-	out.view.Diagnostics(findings.ClipTo(o.maxErrors))
-	if findings.HasErrors() {
-		return nil, errReported
-	}
-	return plan, nil
-}
-
-// findPlan is makePlan for who shows the findings. There is no plan if one of them is an error.
-func findPlan(ctx context.Context, conn *connection, o planOptions, desired *manifest.Manifest, path string, prior stateReader,
-	out output,
-) (*planner.Plan, diag.List, error) {
-	in := o.input
-	in.Now = time.Now()
-	in.Notices = conn.localize(desired)
-	in.Workspace, in.BaseURL, in.WebURL, in.Prior = conn.workspace, conn.baseURL, conn.webURL(), prior.Prior()
-	if in.Observed == nil {
-		in.Observed = planner.Observed{}
-	}
-	sources := newSourceSet(path, o.Files, desired.Files)
-	desired.RenameSources(sources.names)
-	in.OtherSources = sources.others(in.Prior)
-	known := o.known
-	if in.Prune {
-		known = slices.AppendSeq(known, maps.Keys(in.Prior))
-	}
-	var findings diag.List
-	if in.Desired, findings = planner.Select(desired.Objects, in.Targets, known); findings.HasErrors() {
-		return nil, findings, nil
-	}
-	return conn.plan(ctx, in, o.service.api, o.gracePeriod(prior, out), out)
-}
-
-// localize drops from the manifest what means something in another workspace only, and says what.
-func (c *connection) localize(desired *manifest.Manifest) diag.List {
-	return desired.Localize(func(s resource.Source) bool {
-		return s.Workspace == c.workspace && state.SameServer(s.BaseURL, c.baseURL)
-	})
-}
-
-// gracePeriod is the grace period for what former runs sent.
-func (o planOptions) gracePeriod(last stateReader, out output) provider.Grace {
-	g := provider.Grace{Period: o.grace, OnWait: func(d time.Duration) {
-		out.view.Notef("an earlier run got no answer to some requests; checking again in %s whether they took effect", d.Round(time.Second))
-	}}
-	if heard := last.LastActivity(); !heard.IsZero() {
-		g.GivenUp = provider.GivenUpBy(heard, o.service.timeout, o.grace)
-	}
-	return g
 }

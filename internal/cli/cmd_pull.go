@@ -72,36 +72,28 @@ people deleted or added are named. The state is left to the next apply.
 type pullOptions struct{ dryRun, theirs bool }
 
 func runPull(ctx context.Context, o planOptions, how pullOptions, out output) error {
-	desired, err := load(ctx, &o, out)
+	r, err := newRun(ctx, o, out)
 	if err != nil {
 		return err
 	}
 	ctx, release := untilSignal(ctx)
 	defer release()
-	conn, err := connect(ctx, o.service, desired.Workspace, out)
-	if err != nil {
-		return err
-	}
-	defer conn.close() //nolint:errcheck // nothing was written
-	prior, err := o.prior(desired, conn)
-	if err != nil {
-		return err
-	}
-	plan, err := makePlan(ctx, conn, o, desired, prior.Path, prior, out)
+	defer r.close()
+	plan, err := r.preview(ctx)
 	if err != nil {
 		return err
 	}
 	result, err := pull.Take(pull.Input{
-		Manifest: desired, Plan: plan, Theirs: how.theirs, Read: os.ReadFile,
+		Manifest: r.desired, Plan: plan, Theirs: how.theirs, Read: os.ReadFile,
 		Load: func(edited map[string][]byte) (*manifest.Manifest, diag.List) {
 			reading := o.reading
 			reading.Edited = edited
 			m, findings := manifest.Load(ctx, o.Files, reading)
-			conn.localize(m)
+			r.conn.localize(m)
 			return m, findings
 		},
 		Replan: func(m *manifest.Manifest) (*planner.Plan, diag.List, error) {
-			return findPlan(ctx, conn, o, m, prior.Path, prior, out)
+			return r.planOf(ctx, m)
 		},
 	})
 	if err != nil {

@@ -1,0 +1,157 @@
+package cli
+
+import (
+	"context"
+	"maps"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/planfile"
+	"github.com/planform/planform/internal/provider"
+	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/state"
+	"github.com/planform/planform/manifest"
+	"github.com/planform/planform/planner"
+)
+
+// run is the way from manifests to a plan, which the commands that make plans share.
+type run struct {
+	planOptions
+
+	out       output
+	desired   *manifest.Manifest
+	conn      *connection // nil = not yet connected
+	statePath string
+	prior     stateReader
+	grace     provider.Grace // for what former runs sent
+}
+
+// stateReader reads what earlier runs left.
+type stateReader interface {
+	Prior() planner.Prior
+	LastActivity() time.Time
+	Version() (lineage string, serial uint64)
+}
+
+// newRun reads and checks the manifests; nothing is sent while they have errors.
+func newRun(ctx context.Context, o planOptions, out output) (*run, error) {
+	desired, findings := manifest.Load(ctx, o.Files, o.reading)
+	out.noteSkipped(desired)
+	out.view.Diagnostics(findings)
+	if findings.HasErrors() {
+		return nil, errReported
+	}
+	o.service.dir = desired.Dir
+	var err error
+	if desired.Workspace, err = destination(desired, o.service.workspace, o.service.envWorkspace); err != nil {
+		return nil, err
+	}
+	return &run{planOptions: o, out: out, desired: desired}, o.checkOut(desired)
+}
+
+// connect connects to the service, and finds the state of this service and workspace.
+func (r *run) connect(ctx context.Context) (err error) {
+	if r.conn, err = connect(ctx, r.service, r.desired.Workspace, r.out); err != nil {
+		return err
+	}
+	if r.State != "" {
+		r.statePath = filepath.Clean(r.State)
+		return nil
+	}
+	r.statePath, err = state.DefaultPath(r.desired.Dir, r.conn.baseURL, r.conn.workspace)
+	return err
+}
+
+// close ends the connection. What was done is in the journal and the state.
+func (r *run) close() {
+	if r.conn != nil {
+		_ = r.conn.close()
+	}
+}
+
+// remember takes what earlier runs left.
+func (r *run) remember(prior stateReader) {
+	r.prior = prior
+	r.grace = provider.Grace{Period: r.gracePeriod, OnWait: func(d time.Duration) {
+		r.out.view.Notef("an earlier run got no answer to some requests; checking again in %s whether they took effect", d.Round(time.Second))
+	}}
+	if heard := prior.LastActivity(); !heard.IsZero() {
+		r.grace.GivenUp = provider.GivenUpBy(heard, r.service.timeout, r.gracePeriod)
+	}
+}
+
+// preview connects, and makes a plan that is not carried out: it locks nothing.
+func (r *run) preview(ctx context.Context) (*planner.Plan, error) {
+	if err := r.connect(ctx); err != nil {
+		return nil, err
+	}
+	prior, err := state.Read(r.statePath, state.Options{BaseURL: r.conn.baseURL, Workspace: r.conn.workspace})
+	if err != nil {
+		return nil, err
+	}
+	r.statePath = prior.Path
+	r.remember(prior)
+	return r.makePlan(ctx)
+}
+
+// makePlan reads what the service holds, compares, and shows the findings that leave no plan.
+func (r *run) makePlan(ctx context.Context) (*planner.Plan, error) {
+	plan, findings, err := r.planOf(ctx, r.desired)
+	if err != nil {
+		return nil, err
+	}
+	r.out.view.Diagnostics(findings.ClipTo(r.maxErrors))
+	if findings.HasErrors() {
+		return nil, errReported
+	}
+	return plan, nil
+}
+
+// planOf is the plan for a manifest. There is none if a finding is an error.
+func (r *run) planOf(ctx context.Context, desired *manifest.Manifest) (*planner.Plan, diag.List, error) {
+	in, conn := r.input, r.conn
+	in.Now = time.Now()
+	in.Notices = conn.localize(desired)
+	in.Workspace, in.BaseURL, in.WebURL, in.Prior = conn.workspace, conn.baseURL, conn.webURL(), r.prior.Prior()
+	if in.Observed == nil {
+		in.Observed = planner.Observed{}
+	}
+	sources := newSourceSet(r.statePath, r.Files, desired.Files)
+	desired.RenameSources(sources.names)
+	in.OtherSources = sources.others(in.Prior)
+	known := r.known
+	if in.Prune {
+		known = slices.AppendSeq(known, maps.Keys(in.Prior))
+	}
+	var findings diag.List
+	if in.Desired, findings = planner.Select(desired.Objects, in.Targets, known); findings.HasErrors() {
+		return nil, findings, nil
+	}
+	defer conn.relay.read(r.out)()
+	var err error
+	if in.API, err = conn.access(ctx, r.service.api, in.Observed); err != nil {
+		return nil, nil, err
+	}
+	in.APIFound = r.service.api == "auto"
+	if err := conn.checkMembership(in.Observed, in.Desired); err != nil {
+		return nil, nil, err
+	}
+	return provider.Plan(ctx, conn.client, in, r.grace)
+}
+
+// localize drops from the manifest what means something in another workspace only, and says what.
+func (c *connection) localize(desired *manifest.Manifest) diag.List {
+	return desired.Localize(func(s resource.Source) bool {
+		return s.Workspace == c.workspace && state.SameServer(s.BaseURL, c.baseURL)
+	})
+}
+
+// document is a plan in the form that is shown and saved.
+func (r *run) document(plan *planner.Plan) *planfile.Document {
+	return planfile.New(plan, planfile.Where{
+		Service: r.conn.baseURL, Workspace: r.conn.workspace, User: r.conn.user, Sandbox: r.conn.sandbox,
+		Manifests: r.desired.Files, State: r.statePath, Options: r.Options, Basis: basis(r.desired, r.prior),
+	})
+}

@@ -159,7 +159,7 @@ func (b *bookkeeping) noteTakenBack(i int, values map[string]string) {
 		v := &o.Values[k]
 		applied, known := values[v.Field.Name]
 		have, shown := v.Field.ObservedIn(f.row)
-		if !known || !shown || resource.Digest(have) == applied || v.Content != nil || o.Ignores(v.Field) || f.info.viaMembership(v.Field) {
+		if !known || !shown || resource.IsDigest(applied, have) || v.Content != nil || o.Ignores(v.Field) || f.info.viaMembership(v.Field) {
 			continue
 		}
 		if want, complete := v.Desired(resolve); complete && want == have {

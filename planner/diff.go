@@ -35,19 +35,19 @@ func (d *comparer) compare(v *resource.Value, f *objectState, resolve resource.I
 			if complete && have == want {
 				return c, true, false
 			}
-			if applied && complete && resource.Digest(want) == prior && f.prior.stillShown(v.Field, have, f.row) &&
+			if applied && complete && resource.IsDigest(prior, want) && f.prior.stillShown(v.Field, have, f.row) &&
 				len(d.leftOut(v, f, resolve)) == 0 {
 				return c, true, false
 			}
 			c = change(v, FromManifest)
 			if applied && f.prior.drifted(v.Field, f.lastShown(v.Field), f.row) {
-				c.Origin, c.Conflict = FromDrift, complete && resource.Digest(want) != prior
+				c.Origin, c.Conflict = FromDrift, complete && !resource.IsDigest(prior, want)
 			}
 			c.Before, c.After = d.displayValues(v, have, want, c.After, resolve)
 			return c, true, true
 		}
 	}
-	if applied && complete && resource.Digest(want) == prior && len(d.leftOut(v, f, resolve)) == 0 {
+	if applied && complete && resource.IsDigest(prior, want) && len(d.leftOut(v, f, resolve)) == 0 {
 		return c, true, false
 	}
 	if v.Field.CreateOnly() && (!applied || !complete) {
@@ -64,11 +64,11 @@ func (d *comparer) compare(v *resource.Value, f *objectState, resolve resource.I
 // leftOut are the references of a field that the service left out when they were sent last, while nothing has changed since.
 func (d *comparer) leftOut(v *resource.Value, f *objectState, resolve resource.IDResolver) (names []string) {
 	want, complete := v.Desired(resolve)
-	if !complete || f.prior == nil || f.prior.PendingIntent != nil || f.prior.Values[v.Field.Name] != resource.Digest(want) {
+	if !complete || f.prior == nil || f.prior.PendingIntent != nil || !resource.IsDigest(f.prior.Values[v.Field.Name], want) {
 		return nil
 	}
 	shown, leftOut := strings.CutPrefix(f.prior.Values[ShownKey(v.Field.Name)], leftOutMark)
-	if have, known := v.Field.ObservedIn(f.row); !leftOut || known && shown != resource.Digest(have) {
+	if have, known := v.Field.ObservedIn(f.row); !leftOut || known && !resource.IsDigest(shown, have) {
 		return nil
 	}
 	for i := range v.Refs {

@@ -79,7 +79,7 @@ func (di *divergences) field(i int, v *resource.Value) {
 		if !complete && v.Field.IsRef() { // what it names was deleted: that changed nothing in the manifest
 			want, complete = v.Desired(di.formerly(resolve))
 		}
-		d.Conflict = !complete || resource.Digest(want) != f.prior.Values[v.Field.Name]
+		d.Conflict = !complete || !resource.IsDigest(f.prior.Values[v.Field.Name], want)
 	}
 	var ids []string
 	if v.Field.IsRef() {

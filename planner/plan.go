@@ -490,7 +490,7 @@ func (r *Record) stillShown(field *resource.Field, have string, row resource.Row
 // drifted reports whether somebody changed a field on the service since it was applied.
 func (r *Record) drifted(field *resource.Field, have string, row resource.Row) bool {
 	applied, known := r.Values[field.Name]
-	return known && r.PendingIntent == nil && resource.Digest(have) != applied && !r.stillShown(field, have, row)
+	return known && r.PendingIntent == nil && !resource.IsDigest(applied, have) && !r.stillShown(field, have, row)
 }
 
 // Shown is the value of a record under [ShownKey].

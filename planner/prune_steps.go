@@ -278,7 +278,7 @@ func (p *pruning) sameFields(i int, orphan *Orphan) bool {
 		v := &o.Values[k]
 		before, compared := applied[v.Field.Name]
 		if want, complete := v.Desired(resolve); compared && !slices.Contains(o.Kind.KeyFrom, v.Field.Name) {
-			if !complete || resource.Digest(want) != before {
+			if !complete || !resource.IsDigest(before, want) {
 				return false
 			}
 			same++

@@ -294,7 +294,17 @@ func TestPruneKeepsWhatOthersChanged(t *testing.T) {
 			prior: []planner.Record{made("work_item/web/a", a, "name=A", "labels=")},
 			steps: []string{changed + "labels since the last apply"},
 		},
-		"but not a label that was deleted": {
+		"but not one of several labels that was deleted": {
+			api: full, want: project, options: pruning,
+			given: func(s *fakeService) {
+				s.given("label", web, label, "name=L").given("label", web, uuid(5, 8), "name=M")
+				item("name=A")(s)
+				s.find(a).row["labels"] = []any{label, uuid(5, 8)}
+			},
+			prior: []planner.Record{made("work_item/web/a", a, "name=A", "labels="+resource.Digest(uuid(5, 7)+","+uuid(5, 8)+","+label))},
+			steps: []string{"delete work_item/web/a"},
+		},
+		"nor a label that was deleted": {
 			api: full, want: project, options: pruning, given: item("name=A", "labels="),
 			prior: []planner.Record{made("work_item/web/a", a, "name=A", "labels="+label)},
 			steps: []string{"delete work_item/web/a"},

@@ -86,7 +86,7 @@ func (w *write) verify(out *executor.Outcome, step *planner.Step, row resource.R
 func (s *Service) isAsBefore(step *planner.Step, f *resource.Field, have string) bool {
 	known := s.plan.Known[step.Address].Values
 	applied, ok := known[f.Name]
-	return have == "" && !ok || ok && applied == resource.Digest(have) || known[planner.ShownKey(f.Name)] == planner.LeftOut(have)
+	return have == "" && !ok || ok && resource.IsDigest(applied, have) || known[planner.ShownKey(f.Name)] == planner.LeftOut(have)
 }
 
 // unsentFields warns once of each field that was left out because its target does not

@@ -240,15 +240,35 @@ func canonicalJSON(text string) string {
 // PlainText is a rich text without its markup.
 func PlainText(html string) string { return markup.Text(html) }
 
-// Digest is a canonical value as the state file keeps it: the value itself if it is short,
-// else its SHA-256.
+// Digest is a canonical value as the state file keeps it: the value itself if it is short, or a list of a few IDs, of which it
+// matters which ones are gone; else its SHA-256.
 func Digest(canonical string) string {
-	const short = 64
-	if len(canonical) <= short {
+	const short, idsAtMost = 64, 30
+	if len(canonical) <= short || len(canonical) < idsAtMost*(idLength+1) && isIDList(canonical) {
 		return canonical
 	}
+	return hashed(canonical)
+}
+
+// IsDigest reports whether a state keeps a canonical value as stored. Those of older versions have lists of IDs as a SHA-256.
+func IsDigest(stored, canonical string) bool {
+	return stored == Digest(canonical) || stored == hashed(canonical)
+}
+
+func hashed(canonical string) string {
 	sum := sha256.Sum256([]byte(canonical))
 	return "sha256:" + hex.EncodeToString(sum[:])
+}
+
+const idLength = len("00000000-0000-0000-0000-000000000000")
+
+func isIDList(canonical string) bool {
+	for id := range strings.SplitSeq(canonical, ",") {
+		if !IsID(id) {
+			return false
+		}
+	}
+	return true
 }
 
 // momentOf is a moment in UTC, as one text for all of its spellings.

@@ -1,6 +1,8 @@
 package resource_test
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	encoding "encoding/json"
 	"strings"
 	"testing"
@@ -157,6 +159,17 @@ func TestALongValueIsKeptAsADigest(t *testing.T) {
 	long := strings.Repeat("x", 65)
 	if got := resource.Digest(long); !strings.HasPrefix(got, "sha256:") || len(got) != 7+64 || got == resource.Digest(long+"x") {
 		t.Errorf("a long one is not: %q", got)
+	}
+	ids := strings.TrimSuffix(strings.Repeat("0c6c1d8e-3f7a-4d55-9b0e-1f2a3b4c5d6e,", 5), ",")
+	if got := resource.Digest(ids); got != ids {
+		t.Errorf("a list of IDs is kept as %s", got)
+	}
+	if many := strings.TrimSuffix(strings.Repeat("0c6c1d8e-3f7a-4d55-9b0e-1f2a3b4c5d6e,", 50), ","); len(resource.Digest(many)) != 7+64 {
+		t.Errorf("a long list of IDs is kept as %s", resource.Digest(many))
+	}
+	sum := sha256.Sum256([]byte(ids))
+	if !resource.IsDigest("sha256:"+hex.EncodeToString(sum[:]), ids) || resource.IsDigest("sha256:", ids) {
+		t.Error("a list that an older version kept as a digest is not recognised")
 	}
 }
 

@@ -118,7 +118,7 @@ func runPull(ctx context.Context, o planOptions, how pullOptions, out output) er
 func showPulled(result *pull.Result, notCompared []planner.NotCompared, o planOptions, how pullOptions, out output) error {
 	shown := view.Pull{DryRun: how.dryRun, NotCompared: notCompared}
 	for _, f := range result.Files {
-		shown.Files = append(shown.Files, view.PulledFile{Name: f.Name, Before: f.Before, After: f.After, Values: f.Values})
+		shown.Files = append(shown.Files, view.PulledFile{Name: f.Name, Values: f.Values, Diff: view.UnifiedDiff(f.Name, f.Before, f.After)})
 	}
 	for _, v := range result.Values {
 		shown.Values = append(shown.Values, view.PulledValue{

@@ -65,30 +65,14 @@ func (p *printer) diagnostics(list diag.List) {
 }
 
 // equalFindings gathers findings that say the same of several places.
-func equalFindings(list diag.List) []diag.List {
+func equalFindings(list diag.List) [][]diag.Diagnostic {
 	type words struct {
 		severity      diag.Severity
 		summary, hint string
 	}
-	said := func(d *diag.Diagnostic) words { return words{d.Severity, d.Summary, d.Hint} }
-	equal := map[words]diag.List{}
-	for i := range list {
-		if d := &list[i]; len(d.Related) == 0 {
-			equal[said(d)] = append(equal[said(d)], *d)
-		}
-	}
-	var groups []diag.List
-	told := map[words]bool{}
-	for i := range list {
-		switch d := &list[i]; {
-		case len(d.Related) > 0 || len(equal[said(d)]) < alikeSteps:
-			groups = append(groups, list[i:i+1])
-		case !told[said(d)]:
-			told[said(d)] = true
-			groups = append(groups, equal[said(d)])
-		}
-	}
-	return groups
+	return gather(list, alikeSteps, func(d diag.Diagnostic) (words, bool) {
+		return words{d.Severity, d.Summary, d.Hint}, len(d.Related) == 0
+	})
 }
 
 // severity begins a message.

@@ -440,33 +440,26 @@ func (s *shownPlan) choose(wanted func(*entry) bool) []*entry {
 // grouped gathers entries that make equal changes of objects of one kind, where there are at least so many of them. A
 // membership, and what may not be grouped, is an entry of its own.
 func grouped(entries []*entry, least int, may func(*entry) bool) [][]*entry {
-	keys, alike := make([]string, len(entries)), map[string][]*entry{}
-	for i, e := range entries {
+	return gather(entries, least, func(e *entry) (string, bool) {
 		if e.isMembership || !may(e) {
-			continue
+			return "", false
 		}
-		var key strings.Builder
-		fmt.Fprintf(&key, "%v %s %q %q", e.action, e.kind.Name, e.why(), e.step.Unsupported)
-		for _, c := range e.changes() {
-			values := fmt.Sprintf("%q %q", c.before.text, c.after.text)
-			if c.form == relisted { // whatever stays in the list
-				values = c.relisting("-", true, func(text string, _ bool) string { return text })
-			}
-			fmt.Fprintf(&key, " %q %d %q %s %q", c.path, c.form, c.note, values, c.remark)
+		return e.meaning(), true
+	})
+}
+
+// meaning is what entries have in common that make equal changes of objects of one kind.
+func (e *entry) meaning() string {
+	var key strings.Builder
+	fmt.Fprintf(&key, "%v %s %q %q", e.action, e.kind.Name, e.why(), e.step.Unsupported)
+	for _, c := range e.changes() {
+		values := fmt.Sprintf("%q %q", c.before.text, c.after.text)
+		if c.form == relisted { // whatever stays in the list
+			values = c.relisting("-", true, func(text string, _ bool) string { return text })
 		}
-		keys[i] = key.String()
-		alike[keys[i]] = append(alike[keys[i]], e)
+		fmt.Fprintf(&key, " %q %d %q %s %q", c.path, c.form, c.note, values, c.remark)
 	}
-	var groups [][]*entry
-	for i, e := range entries {
-		switch same := alike[keys[i]]; {
-		case len(same) < least || keys[i] == "":
-			groups = append(groups, entries[i:i+1])
-		case same[0] == e:
-			groups = append(groups, same)
-		}
-	}
-	return groups
+	return key.String()
 }
 
 // firstNames names the first of several entries.
@@ -577,20 +570,15 @@ func (s *shownPlan) review(a planner.Action) [][]*entry {
 func notCompared(list []planner.NotCompared) string {
 	const most = 8 // for one reason
 	var reasons []string
-	byReason := map[string][]string{}
-	for _, n := range list {
-		reason := cmp.Or(n.Hint, n.Why)
-		if byReason[reason] == nil {
-			reasons = append(reasons, reason)
+	for _, same := range gather(list, 1, func(n planner.NotCompared) (string, bool) { return cmp.Or(n.Hint, n.Why), true }) {
+		var what []string
+		for _, n := range same[:min(len(same), most)] {
+			what = append(what, n.What)
 		}
-		byReason[reason] = append(byReason[reason], n.What)
-	}
-	for i, reason := range reasons {
-		what := byReason[reason]
-		if n := len(what) - most; n > 0 {
-			what = append(what[:most:most], "and "+diag.Count(n, "other"))
+		if n := len(same) - most; n > 0 {
+			what = append(what, "and "+diag.Count(n, "other"))
 		}
-		reasons[i] = Safe(strings.Join(what, ", ") + " (" + reason + ")")
+		reasons = append(reasons, Safe(strings.Join(what, ", ")+" ("+cmp.Or(same[0].Hint, same[0].Why)+")"))
 	}
 	return strings.Join(reasons, "; ")
 }

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"io"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -91,20 +90,11 @@ func (p *printer) where(w planfile.Where) {
 
 // tally shows how many steps there are of each kind.
 func (p *printer) tally(t tally) {
-	columns := append([]string{"project", "kind"}, t.Columns...)
-	rows := [][]string{columns}
+	rows := [][]string{append([]string{"project", "kind"}, t.Columns...)}
 	for _, r := range t.Rows {
 		rows = append(rows, append([]string{cmp.Or(r.Project, "-"), r.Kind}, r.Counts...))
 	}
-	widths := make([]int, len(columns))
-	for _, row := range rows {
-		for i, cell := range row {
-			widths[i] = max(widths[i], width(Safe(cell)))
-		}
-	}
-	for i, row := range rows {
-		p.row(row, widths, []style{p.bold, {}}[min(i, 1)])
-	}
+	p.rows(rows, columnWidths(rows))
 	p.line()
 }
 
@@ -120,12 +110,9 @@ func (p *printer) entries(plan *shownPlan) {
 		shown[action]++
 		p.entry(same)
 	}
-	var told []string // of what the edition does not have
-	for _, e := range plan.choose(func(e *entry) bool { return e.step.Unsupported != "" }) {
-		if objects := e.step.Unsupported; !slices.Contains(told, objects) {
-			told = append(told, objects)
-			p.unsupported(objects, plan.choose(func(e *entry) bool { return e.step.Unsupported == objects }))
-		}
+	unsupported := func(e *entry) (string, bool) { return e.step.Unsupported, true }
+	for _, same := range gather(plan.choose(func(e *entry) bool { return e.step.Unsupported != "" }), 1, unsupported) {
+		p.unsupported(same[0].step.Unsupported, same)
 	}
 	kept := p.keptFields(plan.keptFields())
 	for _, c := range plan.shownStateChanges() {

@@ -9,21 +9,22 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// Pull is what was taken from the service into manifests, or would be.
+// Pull is what was taken from the service into manifests, or would be, in the form that programs read.
 type Pull struct {
-	DryRun   bool
-	Files    []PulledFile
-	Values   []PulledValue
-	NotTaken int // values that the service has otherwise, and that were not taken
+	FormatVersion int           `json:"format_version"` // [View.Pulled] sets it
+	DryRun        bool          `json:"dry_run"`
+	NotTaken      int           `json:"not_taken"` // values that the service has otherwise, and that were not taken
+	Files         []PulledFile  `json:"files"`
+	Values        []PulledValue `json:"values"`
 	// NotCompared is what nobody looked at: what people changed in it was not taken.
-	NotCompared []planner.NotCompared
+	NotCompared []planner.NotCompared `json:"not_compared"`
 }
 
 // PulledFile is a file that changes.
 type PulledFile struct {
-	Name          string
-	Before, After []byte
-	Values        int
+	Name   string `json:"file"`
+	Values int    `json:"values"`
+	Diff   string `json:"diff"` // see [UnifiedDiff]
 }
 
 // PulledValue is a value that is taken.
@@ -36,38 +37,16 @@ type PulledValue struct {
 	After  *string `json:"after"`
 }
 
-type jsonPull struct {
-	FormatVersion int              `json:"format_version"`
-	DryRun        bool             `json:"dry_run"`
-	NotTaken      int              `json:"not_taken"`
-	Files         []jsonPulledFile `json:"files"`
-	Values        []PulledValue    `json:"values"`
-
-	NotCompared []planner.NotCompared `json:"not_compared"`
-}
-
-type jsonPulledFile struct {
-	File   string `json:"file"`
-	Values int    `json:"values"`
-	Diff   string `json:"diff"`
-}
-
 // Pulled shows what was taken, or as a unified diff what would be.
 func (v *View) Pulled(r Pull) error {
 	if v.json {
-		out := jsonPull{
-			FormatVersion: FormatVersion, DryRun: r.DryRun, NotTaken: r.NotTaken, Files: []jsonPulledFile{},
-			Values: append([]PulledValue{}, r.Values...), NotCompared: append([]planner.NotCompared{}, r.NotCompared...),
-		}
-		for _, f := range r.Files {
-			out.Files = append(out.Files, jsonPulledFile{f.Name, f.Values, strings.Join(unified(f), "\n") + "\n"})
-		}
-		return v.print(stdout, func(p *printer) { p.document(out) })
+		r.FormatVersion, r.Files, r.Values, r.NotCompared = FormatVersion, diag.OrEmpty(r.Files), diag.OrEmpty(r.Values), diag.OrEmpty(r.NotCompared)
+		return v.print(stdout, func(p *printer) { p.document(r) })
 	}
 	return v.show(func(p *printer) {
 		for _, f := range r.Files {
 			if r.DryRun {
-				p.unified(unified(f))
+				p.unified(f.Diff)
 			} else {
 				p.line(Safe(f.Name), ": ", diag.Count(f.Values, "value"))
 			}
@@ -87,8 +66,8 @@ func (v *View) Pulled(r Pull) error {
 }
 
 // unified colours a unified diff.
-func (p *printer) unified(lines []string) {
-	for _, l := range lines {
+func (p *printer) unified(text string) {
+	for _, l := range strings.Split(strings.TrimSuffix(text, "\n"), "\n") {
 		style := p.dim
 		switch {
 		case strings.HasPrefix(l, "---"), strings.HasPrefix(l, "+++"), l[0] == ' ':
@@ -103,12 +82,12 @@ func (p *printer) unified(lines []string) {
 	}
 }
 
-// unified is the difference of a file as diff -u has it.
-func unified(f PulledFile) []string {
+// UnifiedDiff is the difference of a file as diff -u has it.
+func UnifiedDiff(name string, before, after []byte) string {
 	const context = 3
-	out := []string{"--- " + f.Name, "+++ " + f.Name}
+	out := []string{"--- " + name, "+++ " + name}
 	old, now := 1, 1 // numbers of the next lines
-	for _, p := range passages(compareLines(string(f.Before), string(f.After)), context) {
+	for _, p := range passages(compareLines(string(before), string(after)), context) {
 		old, now = old+p.omitted, now+p.omitted
 		removed, added := 0, 0
 		var hunk []string
@@ -124,5 +103,5 @@ func unified(f PulledFile) []string {
 		out = append(append(out, fmt.Sprintf("@@ -%d,%d +%d,%d @@", old, removed, now, added)), hunk...)
 		old, now = old+removed, now+added
 	}
-	return out
+	return strings.Join(out, "\n") + "\n"
 }

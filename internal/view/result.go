@@ -144,27 +144,25 @@ func (p *printer) doneSteps(steps []stepResult) {
 		kind      *resource.Kind
 		action    planner.Action
 	}
-	key := func(s *planner.Step) membership { return membership{containerAddress(s), s.Kind, s.Action} }
-	members := map[membership]int{}
+	var done []*stepResult
 	for i := range steps {
-		if s := &steps[i]; s.Status == "done" && s.of.Step.Members != nil {
-			members[key(s.of.Step)] += s.members
+		if s := &steps[i]; s.Status == "done" && !s.of.Step.Continues {
+			done = append(done, s)
 		}
 	}
-	for i := range steps {
-		s := &steps[i]
-		if s.Status != "done" || s.of.Step.Continues || !p.whole && !s.of.Found() && !s.of.Outcome.RecoveredByLookup {
+	for _, same := range gather(done, 1, func(s *stepResult) (membership, bool) {
+		return membership{containerAddress(s.of.Step), s.of.Step.Kind, s.of.Step.Action}, s.of.Step.Members != nil
+	}) {
+		s, members := same[0], 0
+		for _, batch := range same {
+			members += batch.members
+		}
+		otherwise := slices.ContainsFunc(same, func(s *stepResult) bool { return s.of.Found() || s.of.Outcome.RecoveredByLookup })
+		if !p.whole && !otherwise || s.of.Step.Members != nil && members == 0 {
 			continue
 		}
-		n := 0
-		if s.of.Step.Members != nil {
-			if n = members[key(s.of.Step)]; n == 0 {
-				continue // none, or shown with the first batch
-			}
-			delete(members, key(s.of.Step))
-		}
 		symbol, color := p.symbol(s.did)
-		p.line(color.paint(symbol), " ", s.carriedOut(n))
+		p.line(color.paint(symbol), " ", s.carriedOut(members))
 	}
 	if numbers := numbersGiven(steps); !p.whole && numbers != "" {
 		p.line(p.create.paint("+"), " created ", Safe(numbers))
@@ -195,32 +193,32 @@ func (s *stepResult) carriedOut(members int) string {
 
 // numbersGiven says, by project, which numbers the new work items got: WEB-1 to WEB-300.
 func numbersGiven(steps []stepResult) string {
-	var prefixes []string
-	numbers := map[string][]int{}
+	type number struct {
+		prefix string
+		n      int
+	}
+	var numbers []number
 	for i := range steps {
 		s := &steps[i]
 		if s.Status != "done" || s.Action != planner.Create || s.Identifier == nil || s.of.Outcome.RecoveredByLookup {
 			continue
 		}
-		at := strings.LastIndexByte(*s.Identifier, '-')
-		n, err := strconv.Atoi((*s.Identifier)[at+1:])
-		if at < 0 || err != nil {
-			continue
-		}
-		prefix := (*s.Identifier)[:at+1]
-		if numbers[prefix] == nil {
-			prefixes = append(prefixes, prefix)
-		}
-		numbers[prefix] = append(numbers[prefix], n)
-	}
-	for i, prefix := range prefixes {
-		first, last := slices.Min(numbers[prefix]), slices.Max(numbers[prefix])
-		prefixes[i] += strconv.Itoa(first)
-		if last > first {
-			prefixes[i] += " to " + prefix + strconv.Itoa(last)
+		at := strings.LastIndexByte(*s.Identifier, '-') + 1
+		if n, err := strconv.Atoi((*s.Identifier)[at:]); at > 0 && err == nil {
+			numbers = append(numbers, number{(*s.Identifier)[:at], n})
 		}
 	}
-	return strings.Join(prefixes, ", ")
+	var ranges []string
+	for _, of := range gather(numbers, 1, func(n number) (string, bool) { return n.prefix, true }) {
+		least := func(a, b number) int { return a.n - b.n }
+		first, last := slices.MinFunc(of, least), slices.MaxFunc(of, least)
+		text := first.prefix + strconv.Itoa(first.n)
+		if last.n > first.n {
+			text += " to " + last.prefix + strconv.Itoa(last.n)
+		}
+		ranges = append(ranges, text)
+	}
+	return strings.Join(ranges, ", ")
 }
 
 // problems lists what was not done and why, with the steps that it blocks below it.
@@ -234,25 +232,23 @@ func (p *printer) problems(r *executor.Result) {
 			blocked[s.BlockedBy] = append(blocked[s.BlockedBy], s.Step)
 		}
 	}
-	same := sameFailures(r)
+	var ended []*executor.StepResult
 	for i := range r.Steps {
-		s := &r.Steps[i]
-		alike := same[failureKeyOf(s)]
-		many := len(alike) > fewSame
+		if s := &r.Steps[i]; s.Status == executor.Failed || s.Status == executor.Unknown {
+			ended = append(ended, s)
+		}
+	}
+	for _, same := range gather(ended, fewSame+1, failureKeyOf) {
+		s := same[0]
 		what, were := attempted(s.Step), "it was"
-		if many {
-			what, were = what+" and "+diag.Count(len(alike)-1, "other"), "they were"
+		if len(same) > 1 {
+			what, were = what+" and "+diag.Count(len(same)-1, "other"), "they were"
 		}
 		text := p.severity(diag.Error)
-		switch {
-		case many && alike[0] != s.Step: // told with the first
-			continue
-		case s.Status == executor.Failed:
+		if s.Status == executor.Failed {
 			text += "could not " + what
-		case s.Status == executor.Unknown:
+		} else {
 			text += "not known whether " + were + " done: " + what
-		default:
-			continue
 		}
 		if s.Err != nil {
 			p.error(text+": ", s.Err, s.Step.Position)
@@ -260,10 +256,7 @@ func (p *printer) problems(r *executor.Result) {
 			p.line(text)
 			p.position(s.Step.Position, "")
 		}
-		if !many {
-			alike = []*planner.Step{s.Step}
-		}
-		p.alike(alike, blocked, untried)
+		p.alike(same, blocked, untried)
 	}
 	for i := range r.Steps { // by what did not fail in this run
 		s := &r.Steps[i]
@@ -293,53 +286,42 @@ type failureKey struct {
 	reason string
 }
 
-func failureKeyOf(s *executor.StepResult) failureKey {
-	k := failureKey{op: s.Step.Operation, status: s.Status}
-	refused, ok := errors.AsType[executor.Refusal](s.Err)
+func failureKeyOf(s *executor.StepResult) (k failureKey, ok bool) {
+	k = failureKey{op: s.Step.Operation, status: s.Status}
+	refused, known := errors.AsType[executor.Refusal](s.Err)
 	switch {
 	case s.Status == executor.Unknown && s.Err != nil:
 		k.reason = s.Err.Error()
-	case s.Status == executor.Failed && ok:
+	case s.Status == executor.Failed && known:
 		k.reason, _ = refused.Refusal()
 	}
-	return k
-}
-
-// sameFailures gathers the steps of an operation that failed for the same reason.
-func sameFailures(r *executor.Result) map[failureKey][]*planner.Step {
-	same := map[failureKey][]*planner.Step{}
-	for i := range r.Steps {
-		if k := failureKeyOf(&r.Steps[i]); k.reason != "" {
-			same[k] = append(same[k], r.Steps[i].Step)
-		}
-	}
-	return same
+	return k, k.reason != ""
 }
 
 // alike names the others that ended for the same reason, or the first of them, says how many of an operation that is refused
 // were not tried, and what all of them block.
-func (p *printer) alike(failed []*planner.Step, blocked map[*planner.Step][]*planner.Step, untried map[*planner.Step]int) {
+func (p *printer) alike(failed []*executor.StepResult, blocked map[*planner.Step][]*planner.Step, untried map[*planner.Step]int) {
 	for i, s := range failed[1:] {
 		if i == fewSame && !p.whole {
 			p.line("    ", p.dim.paint("… "+diag.Count(len(failed)-1-i, "more step")+"; --full names them"))
 			break
 		}
-		if p.print("    ", attempted(s)); s.Position.IsZero() { // nothing that is deleted has one
+		if p.print("    ", attempted(s.Step)); s.Step.Position.IsZero() { // nothing that is deleted has one
 			p.line()
 		}
-		p.position(s.Position, "")
+		p.position(s.Step.Position, "")
 	}
 	refused := 0
 	var others []*planner.Step
 	for _, f := range failed {
-		refused += untried[f]
-		others = append(others, blocked[f]...)
-		delete(blocked, f)
+		refused += untried[f.Step]
+		others = append(others, blocked[f.Step]...)
+		delete(blocked, f.Step)
 	}
 	if refused > 0 {
 		p.line("  not started: ", diag.Count(refused, "more step"), " of this kind, since the service refused all before")
 	}
-	p.blocks(failed[0], others)
+	p.blocks(failed[0].Step, others)
 }
 
 // blocks names some of the steps that a failure blocks. What it keeps from being

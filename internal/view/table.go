@@ -19,29 +19,37 @@ const (
 // fits a line, and the columns that do are named; elsewhere only cells of more than 65,536
 // characters are cut.
 func (v *View) Table(columns []string, rows [][]string) error {
-	widths := make([]int, len(columns))
-	for i, c := range columns {
-		widths[i] = width(Safe(c))
-	}
-	for _, row := range rows {
-		for i, cell := range row[:min(len(row), len(widths))] {
-			widths[i] = max(widths[i], min(maxAligned, width(Safe(diag.Truncate(cell, maxAligned)))))
-		}
-	}
+	rows = slices.Insert(slices.Clone(rows), 0, columns)
+	widths := columnWidths(rows)
 	var omitted []string
 	if v.o.OutTTY {
 		omitted = omitColumns(columns, widths, v.o.Width)
 		shrink(widths, v.o.Width)
 	}
 	return v.show(func(p *printer) {
-		p.row(columns, widths, p.bold)
-		for _, row := range rows {
-			p.row(row, widths, style{})
-		}
+		p.rows(rows, widths)
 		if len(omitted) > 0 {
 			p.line(p.dim.paint("… not shown for want of room: " + strings.Join(omitted, ", ") + "; --output json has all"))
 		}
 	})
+}
+
+// columnWidths are those of a table whose first row names its columns.
+func columnWidths(rows [][]string) []int {
+	widths := make([]int, len(rows[0]))
+	for _, row := range rows {
+		for i, cell := range row[:min(len(row), len(widths))] {
+			widths[i] = max(widths[i], min(maxAligned, width(Safe(diag.Truncate(cell, maxAligned)))))
+		}
+	}
+	return widths
+}
+
+// rows shows a table, the names of its columns in bold.
+func (p *printer) rows(rows [][]string, widths []int) {
+	for i, row := range rows {
+		p.row(row, widths, []style{p.bold, {}}[min(i, 1)])
+	}
 }
 
 // omitColumns gives up columns that do not fit the line: the ID, which is of no use if it is cut, then the last ones. Their

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -115,14 +114,8 @@ func checkFlag(known []cli.Flag, words []string, command string) error {
 	if given || !takesValue(known, name) {
 		return nil
 	}
-	text, hint := word+" needs a value", command+" --help shows the flags"
-	if d, ok := f.(cli.DocGenerationFlag); ok {
-		if _, placeholder, ok := strings.Cut(d.GetUsage(), "`"); ok {
-			placeholder, _, _ = strings.Cut(placeholder, "`")
-			text = word + " needs its " + placeholder
-			hint = word + " " + placeholder
-		}
-	}
+	text := word + " needs its " + placeholder(f)
+	hint := word + " " + placeholder(f)
 	if len(words) > 1 {
 		next, _, _ := strings.Cut(strings.TrimLeft(words[1], "-"), "=")
 		if words[1] != "--" && !helpFlag(words[1]) && (len(words[1]) < 2 || words[1][0] != '-' || flagOf(known, next) == nil) {
@@ -142,7 +135,7 @@ func unknownFlag(known []cli.Flag, word, command string) error {
 			}
 		}
 	}
-	return usageError{text: "unknown flag " + word, hint: cmp.Or(flagElsewhere(word), diag.DidYouMean("--"+strings.TrimLeft(word, "-"),
+	return usageError{text: "unknown flag " + word, hint: cmp.Or(flagsElsewhere().of(strings.TrimLeft(word, "-")), diag.DidYouMean("--"+strings.TrimLeft(word, "-"),
 		flags), command+" --help shows the flags")}
 }
 
@@ -188,12 +181,8 @@ func flagsBelow(commands []*cli.Command) []cli.Flag {
 
 // takesValue reports whether a flag is followed by its value.
 func takesValue(flags []cli.Flag, name string) bool {
-	for _, f := range flags {
-		if d, ok := f.(cli.DocGenerationFlag); ok && slices.Contains(f.Names(), name) {
-			return d.TakesValue()
-		}
-	}
-	return false
+	d, ok := flagOf(flags, name).(cli.DocGenerationFlag)
+	return ok && d.TakesValue()
 }
 
 // invalidValue is what the flag package says of a value that it cannot read.
@@ -213,75 +202,76 @@ func usage(c *cli.Context, err error, _ bool) error {
 	return usageError{text: invalidValue.ReplaceAllString(err.Error(), "--$2 $1 is not valid"), hint: hint}
 }
 
-// flagElsewhere says what does here what a flag of another program does.
-func flagElsewhere(word string) string {
-	switch "--" + strings.TrimLeft(word, "-") {
-	case "--auto-approve", "--assume-yes", "--no-confirm", "--non-interactive", "--force", "--approve":
-		return "--yes goes ahead without a question; apply asks only on a terminal"
-	case "--verbose", "--debug", "--trace":
-		return "--log-level debug"
-	case "--quiet", "--silent":
-		return "--summary shows counts only, and --log-level error no warnings"
-	case "--token", "--api-key", "--api-token", "--access-token", "--password":
-		return "a credential is in no flag, which other users of the machine can read: set PLANE_API_KEY, or give --api-key-file FILE"
-	case "--host", "--server", "--url", "--endpoint", "--plane-addr":
-		return "--base-url URL, or PLANE_BASE_URL"
-	case "--refresh-only":
-		return "planform plan shows what people changed, and planform pull takes it into the manifests"
-	case "--destroy":
-		return "--prune deletes what planform created and no manifest has any more"
-	case "--recursive", "--filename":
-		return "-f DIR reads the manifests of a folder; give each folder its own -f"
-	case "--set":
-		return "--var NAME=VALUE, or --var-file FILE"
-	case "--values":
-		return "--var-file FILE"
-	case "--project", "--project-key":
-		return "--target 'project/KEY' and --target '*/KEY/*' plan one project only"
-	}
-	return ""
-}
+// elsewhere holds words of other programs, each line of them with what does the same here.
+type elsewhere []struct{ words, here string }
 
-// kindElsewhere says what a kind is called here that other trackers call otherwise.
-func kindElsewhere(word string, cmd *cli.Command) string {
-	kind := map[string]string{
-		"issues": "work-items", "issue": "work-item", "tasks": "work-items", "task": "work-item", "tickets": "work-items",
-		"ticket": "work-item", "stories": "work-items", "items": "work-items",
-		"sprints": "cycles", "iterations": "cycles", "components": "modules", "tags": "labels", "users": "members", "people": "members",
-		"types": "work-item-types", "wiki": "pages",
-	}[word]
-	if cmd.Name != "get" || kind == "" {
+// of is what does here what a word does elsewhere, or "".
+func (e elsewhere) of(word string) string {
+	i := slices.IndexFunc(e, func(line struct{ words, here string }) bool { return slices.Contains(strings.Fields(line.words), word) })
+	if i < 0 {
 		return ""
 	}
-	return "did you mean " + strconv.Quote(kind) + "?"
+	return e[i].here
 }
 
-// commandElsewhere says what does here what a command of another program does.
-func commandElsewhere(word string) string {
-	switch word {
-	case "import", "migrate":
-		return "planform convert makes manifests of another tracker's export, planform apply creates their objects, planform export writes " +
-			"manifests of an existing workspace, planform state import binds an address to an ID"
-	case "diff":
-		return "planform plan shows the difference"
-	case "destroy", "delete", "prune":
-		return "planform apply --prune deletes objects that planform created and that are no longer in the manifest"
-	case "new":
-		return "planform init writes a manifest to begin with"
-	case "check", "lint":
-		return "planform validate checks manifests"
-	case "login", "auth", "logout", "configure":
-		return "there is no login: set PLANE_BASE_URL, and PLANE_API_KEY or PLANE_ACCESS_TOKEN; planform doctor checks them"
-	case "sync", "up", "deploy", "run", "create":
-		return "planform apply makes the workspace match the manifests"
-	case "refresh", "ping", "status":
-		return "planform plan reads the workspace and shows what differs; planform doctor checks connection and credential"
-	case "dump":
-		return "planform export writes an existing workspace as manifests"
-	case "list", "ls":
-		return "planform get KIND shows objects of the service, planform state list what planform manages"
-	case "undo", "rollback":
-		return "apply the manifests as they were: git checkout the older ones, then planform apply"
+func flagsElsewhere() elsewhere {
+	return elsewhere{
+		{
+			"auto-approve assume-yes no-confirm non-interactive force approve",
+			"--yes goes ahead without a question; apply asks only on a terminal",
+		},
+		{"verbose debug trace", "--log-level debug"},
+		{"quiet silent", "--summary shows counts only, and --log-level error no warnings"},
+		{
+			"token api-key api-token access-token password",
+			"a credential is in no flag, which other users of the machine can read: set PLANE_API_KEY, or give --api-key-file FILE",
+		},
+		{"host server url endpoint plane-addr", "--base-url URL, or PLANE_BASE_URL"},
+		{"refresh-only", "planform plan shows what people changed, and planform pull takes it into the manifests"},
+		{"destroy", "--prune deletes what planform created and no manifest has any more"},
+		{"recursive filename", "-f DIR reads the manifests of a folder; give each folder its own -f"},
+		{"set", "--var NAME=VALUE, or --var-file FILE"},
+		{"values", "--var-file FILE"},
+		{"project project-key", "--target 'project/KEY' and --target '*/KEY/*' plan one project only"},
 	}
-	return ""
+}
+
+// kindsElsewhere are those that get is asked for.
+func kindsElsewhere() elsewhere {
+	return elsewhere{
+		{"issues tasks tickets stories items", "work-items"},
+		{"issue task ticket", "work-item"},
+		{"sprints iterations", "cycles"},
+		{"components", "modules"},
+		{"tags", "labels"},
+		{"users people", "members"},
+		{"types", "work-item-types"},
+		{"wiki", "pages"},
+	}
+}
+
+func commandsElsewhere() elsewhere {
+	return elsewhere{
+		{
+			"import migrate",
+			"planform convert makes manifests of another tracker's export, planform apply creates their objects, planform export writes " +
+				"manifests of an existing workspace, planform state import binds an address to an ID",
+		},
+		{"diff", "planform plan shows the difference"},
+		{"destroy delete prune", "planform apply --prune deletes objects that planform created and that are no longer in the manifest"},
+		{"new", "planform init writes a manifest to begin with"},
+		{"check lint", "planform validate checks manifests"},
+		{
+			"login auth logout configure",
+			"there is no login: set PLANE_BASE_URL, and PLANE_API_KEY or PLANE_ACCESS_TOKEN; planform doctor checks them",
+		},
+		{"sync up deploy run create", "planform apply makes the workspace match the manifests"},
+		{
+			"refresh ping status",
+			"planform plan reads the workspace and shows what differs; planform doctor checks connection and credential",
+		},
+		{"dump", "planform export writes an existing workspace as manifests"},
+		{"list ls", "planform get KIND shows objects of the service, planform state list what planform manages"},
+		{"undo rollback", "apply the manifests as they were: git checkout the older ones, then planform apply"},
+	}
 }

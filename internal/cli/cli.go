@@ -125,10 +125,11 @@ func prepare(p Process, cmd *cli.Command, name string) {
 	}
 	cmd.Action = func(c *cli.Context) error {
 		if word := c.Args().First(); word != "" {
-			return usageError{
-				text: "unknown command " + name + " " + word,
-				hint: cmp.Or(kindElsewhere(word, cmd), diag.OneOf(word, names(cmd.Subcommands))),
+			hint := diag.OneOf(word, names(cmd.Subcommands))
+			if kind := kindsElsewhere().of(word); cmd.Name == "get" && kind != "" {
+				hint = fmt.Sprintf("did you mean %q?", kind)
 			}
+			return usageError{text: "unknown command " + name + " " + word, hint: hint}
 		}
 		return showHelp(p, nil, cmd, name)
 	}
@@ -148,7 +149,7 @@ func noArguments(c *cli.Context) error {
 
 func unknownCommand(c *cli.Context) error {
 	word := c.Args().First()
-	hint := cmp.Or(commandElsewhere(word), diag.DidYouMean(word, names(c.App.Commands)), "planform --help lists the commands")
+	hint := cmp.Or(commandsElsewhere().of(word), diag.DidYouMean(word, names(c.App.Commands)), "planform --help lists the commands")
 	return usageError{text: "unknown command " + word, hint: hint}
 }
 

@@ -146,11 +146,7 @@ func (c completion) values(f cli.Flag) []string {
 	if choice, ok := f.(choiceFlag); ok {
 		return choice.words
 	}
-	d, ok := f.(cli.DocGenerationFlag)
-	if !ok {
-		return nil
-	}
-	return c.named(placeholder(d.GetUsage()))
+	return c.named(placeholder(f))
 }
 
 // named are the values that a word of a usage line stands for.

@@ -274,12 +274,8 @@ func (o getOptions) show(ctx context.Context, conn *connection, out output) erro
 
 // relations shows the other work items that an answer lists by the kind of their relation.
 func (c *connection) relations(ctx context.Context, answer resource.Row, params map[string]string) (columns []string, cells [][]string) {
-	list, _ := resource.MustLookup("work_item").Op(resource.List, resource.V1)
-	items, _ := c.client.List(ctx, apiclient.Request{Operation: list, Params: params}) // those of other projects are shown by their ID
 	names := map[string]string{}
-	for _, item := range items {
-		names[item.ID()] = text(map[string]any(c.client.RedactRow(item)))
-	}
+	c.addNames(ctx, names, resource.MustLookup("work_item"), params) // those of other projects are shown by their ID
 	for _, k := range resource.Memberships() {
 		of, _ := answer[k.Membership.ResultKey].([]any)
 		for _, other := range of {
@@ -351,22 +347,31 @@ func (c *connection) names(ctx context.Context, kind *resource.Kind, rows []reso
 			continue
 		}
 		read[f.Ref] = true
-		found := rows
-		if f.Ref != kind.Name {
-			list, ok := resource.MustLookup(f.Ref).Op(resource.List, resource.V1)
-			if !ok {
-				continue
-			}
-			if _, missing := list.Expand(params); missing != "" {
-				continue
-			}
-			found, _ = c.client.List(ctx, apiclient.Request{Operation: list, Params: params})
-		}
-		for _, r := range found {
-			names[r.ID()] = text(map[string]any(c.client.RedactRow(r)))
+		if f.Ref == kind.Name {
+			c.name(names, rows)
+		} else {
+			c.addNames(ctx, names, resource.MustLookup(f.Ref), params)
 		}
 	}
 	return names
+}
+
+// addNames adds the names of the objects of a kind, as far as a list shows them.
+func (c *connection) addNames(ctx context.Context, names map[string]string, kind *resource.Kind, params map[string]string) {
+	list, ok := kind.Op(resource.List, resource.V1)
+	if !ok {
+		return
+	}
+	if _, missing := list.Expand(params); missing == "" {
+		rows, _ := c.client.List(ctx, apiclient.Request{Operation: list, Params: params})
+		c.name(names, rows)
+	}
+}
+
+func (c *connection) name(names map[string]string, rows []resource.Row) {
+	for _, r := range rows {
+		names[r.ID()] = text(map[string]any(c.client.RedactRow(r)))
+	}
 }
 
 // table shows the fields of the kind that any of the records has a value of, the readable

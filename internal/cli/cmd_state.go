@@ -96,31 +96,27 @@ func newStateOptions(c *cli.Context, p Process, out output) (stateOptions, error
 		return o, usageError{text: "--id " + o.id + " is not an ID", hint: "an ID has the form 8a234ec6-0000-4000-8000-000000000000"}
 	}
 	o.id = resource.LowerID(o.id)
-	dir, baseURL, workspace := ".", c.String("base-url"), c.String("workspace")
+	service := newConnectionOptions(c, p)
+	dir, baseURL, workspace := ".", service.baseURL, service.slug()
 	if names := manifests(c); len(names) > 0 {
 		reading, err := p.reading(c)
 		if err != nil {
 			return o, err
 		}
-		reading.Workspace, reading.AllowEmpty = workspace, true
+		reading.Workspace, reading.AllowEmpty = service.workspace, true
 		m, findings := manifest.Load(c.Context, names, reading)
 		if findings.HasErrors() && !locatesState(m, findings) {
 			out.view.Diagnostics(findings)
 			return o, errReported
 		}
-		environment := p.Getenv("PLANE_WORKSPACE_SLUG")
-		if c.Bool("sandbox") {
-			environment = "" // which is not meant for it
-		}
-		if workspace, err = destination(m, workspace, environment); err != nil {
+		if workspace, err = destination(m, service.workspace, service.envWorkspace); err != nil {
 			return o, err
 		}
 		dir = m.Dir
 	}
-	if c.Bool("sandbox") {
+	if service.sandbox {
 		baseURL, workspace = sandboxURL, cmp.Or(workspace, sandbox.Workspace)
 	}
-	baseURL, workspace = cmp.Or(baseURL, p.Getenv("PLANE_BASE_URL")), cmp.Or(workspace, p.Getenv("PLANE_WORKSPACE_SLUG"))
 	if baseURL == "" || workspace == "" {
 		return o, usageError{
 			text: "cannot tell which state file to use",

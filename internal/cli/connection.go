@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -255,11 +254,11 @@ func (o connectionOptions) credential() (apiclient.Credential, error) {
 	const how = "set PLANE_API_KEY (an API key) or PLANE_ACCESS_TOKEN (an OAuth token), or name a file with --api-key-file"
 	key, token := o.getenv("PLANE_API_KEY"), o.getenv("PLANE_ACCESS_TOKEN")
 	if o.apiKeyFile != "" {
-		text, err := readSecret(o.apiKeyFile)
+		text, err := readAtMost(o.apiKeyFile, largestSecret)
 		if err != nil {
 			return apiclient.Credential{}, diag.WithHint(fmt.Errorf("%w: %w", errCredentials, err), how)
 		}
-		return apiclient.APIKey(text), nil
+		return apiclient.APIKey(string(text)), nil
 	}
 	switch {
 	case key != "" && token != "":
@@ -273,18 +272,6 @@ func (o connectionOptions) credential() (apiclient.Credential, error) {
 		return apiclient.Credential{}, diag.WithHint(fmt.Errorf("%w is given", errCredentials),
 			o.mistaken(how, "PLANE_API_KEY", "PLANE_API_TOKEN", "PLANE_TOKEN", "PLANE_KEY"))
 	}
-}
-
-// readSecret reads a credential from a file.
-func readSecret(name string) (string, error) {
-	const largest = 64 << 10
-	f, err := os.Open(name) //nolint:gosec // the user names the file
-	if err != nil {
-		return "", err
-	}
-	defer f.Close() //nolint:errcheck // only read
-	text, err := io.ReadAll(io.LimitReader(f, largest))
-	return string(text), err
 }
 
 // accessibleToOthers reports whether everybody can read a file, or others than its owner change it.

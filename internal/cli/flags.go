@@ -221,7 +221,7 @@ func manifestFlags() []cli.Flag {
 func variables(c *cli.Context) ([]string, error) {
 	var settings []string
 	for _, name := range c.StringSlice("var-file") {
-		text, err := readAtMost(name)
+		text, err := readAtMost(name, largestPlan)
 		if err != nil {
 			return nil, diag.WithHint(err, "--var-file FILE names a file with a line NAME: VALUE for each variable")
 		}

@@ -135,16 +135,16 @@ func flagNames(f cli.Flag) string {
 	slices.SortStableFunc(names, func(a, b string) int { return len(a) - len(b) })
 	text := strings.Join(names, ", ")
 	if d, ok := f.(cli.DocGenerationFlag); ok && d.TakesValue() {
-		text += " " + placeholder(d.GetUsage())
+		text += " " + placeholder(f)
 	}
 	return text
 }
 
-// placeholder is the word in backquotes.
-func placeholder(usage string) string {
-	if _, rest, ok := strings.Cut(usage, "`"); ok {
-		if word, _, ok := strings.Cut(rest, "`"); ok {
-			return word
+// placeholder is the word for a flag's value: the one in backquotes.
+func placeholder(f cli.Flag) string {
+	if d, ok := f.(cli.DocGenerationFlag); ok {
+		if words := strings.Split(d.GetUsage(), "`"); len(words) > 2 {
+			return words[1]
 		}
 	}
 	return "VALUE"

@@ -44,7 +44,7 @@ func readPlan(c *cli.Context) (*savedPlan, error) {
 		return nil, usageError{text: name + " is not a plan; a manifest needs -f", hint: "planform " + strings.Replace(c.Command.Name, "show",
 			"plan", 1) + " -f " + name}
 	}
-	text, err := readAtMost(name)
+	text, err := readAtMost(name, largestPlan)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && c.IsSet("file"):
 		return nil, usageError{
@@ -63,17 +63,22 @@ func readPlan(c *cli.Context) (*savedPlan, error) {
 	return &savedPlan{d, name}, nil
 }
 
-// readAtMost reads a file that is not larger than any plan.
-func readAtMost(name string) ([]byte, error) {
-	const largest = 256 << 20
+// No file of these sorts is larger.
+const (
+	largestPlan   = 256 << 20
+	largestSecret = 64 << 10
+)
+
+// readAtMost reads a file that is not larger than so many bytes.
+func readAtMost(name string, largest int64) ([]byte, error) {
 	f, err := os.Open(name) //nolint:gosec // the user names the file
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close() //nolint:errcheck // only read
 	text, err := io.ReadAll(io.LimitReader(f, largest+1))
-	if err == nil && len(text) > largest {
-		err = fmt.Errorf("%s has more than 256 MiB, which no plan has", name)
+	if err == nil && int64(len(text)) > largest {
+		err = fmt.Errorf("%s is too large: it has more than %d KiB", name, largest>>10)
 	}
 	return text, err
 }

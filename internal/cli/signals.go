@@ -66,38 +66,38 @@ type progressRelay struct {
 }
 
 // read shows the reads from now on until done is called.
-func (w *progressRelay) read(out output) (done func()) { return w.follow(out.view.Reading(), true) }
+func (r *progressRelay) read(out output) (done func()) { return r.follow(out.view.Reading(), true) }
 
 // follow shows waits in p until done is called, which ends p.
-func (w *progressRelay) follow(p *view.Progress, reading bool) (done func()) {
-	w.set(p, reading)
+func (r *progressRelay) follow(p *view.Progress, reading bool) (done func()) {
+	r.set(p, reading)
 	return func() {
-		w.set(nil, false)
+		r.set(nil, false)
 		p.Done()
 	}
 }
 
-func (w *progressRelay) set(p *view.Progress, reading bool) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.progress, w.reading = p, reading
+func (r *progressRelay) set(p *view.Progress, reading bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.progress, r.reading = p, reading
 }
 
-func (w *progressRelay) notify(e apiclient.Event) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
+func (r *progressRelay) notify(e apiclient.Event) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	switch {
-	case w.progress == nil:
+	case r.progress == nil:
 	case e.Type == apiclient.Retrying:
 		why := e.Err
 		if broken, ok := errors.AsType[*apiclient.ConnectionError](why); ok {
 			why = broken // no answer came, whatever the request was
 		}
-		w.progress.Waiting(e.Wait, "another try: "+why.Error())
+		r.progress.Waiting(e.Wait, "another try: "+why.Error())
 	case e.Type == apiclient.Waiting:
-		w.progress.Waiting(e.Wait, "the rate limit")
-	case w.reading:
-		w.progress.Read()
+		r.progress.Waiting(e.Wait, "the rate limit")
+	case r.reading:
+		r.progress.Read()
 	}
 }
 

@@ -99,12 +99,12 @@ func (e *examination) checkManifest() {
 		return
 	}
 	e.Checks = append(e.Checks, e.notMember...)
-	lacks, denied := e.unavailableKinds()
+	missing, denied := e.unavailableKinds()
 	if e.Denied() && len(e.Supported) == 0 || len(e.notMember) > 0 {
 		denied = nil // reported before
 	}
-	for _, kind := range slices.Sorted(maps.Keys(lacks)) {
-		at := lacks[kind]
+	for _, kind := range slices.Sorted(maps.Keys(missing)) {
+		at := missing[kind]
 		e.add("manifest", Problem, fmt.Sprintf("it uses %s in %s, first at %s; this edition does not support them", plural(kind),
 			diag.Count(len(at), "place"), at[0]),
 			"remove them, use another edition, or give --allow-unsupported")
@@ -116,7 +116,7 @@ func (e *examination) checkManifest() {
 			diag.Count(len(at), "place"), at[0]),
 			e.permissionHint(op.Scope))
 	}
-	if len(lacks)+len(denied)+len(e.notMember) == 0 {
+	if len(missing)+len(denied)+len(e.notMember) == 0 {
 		text := diag.Count(len(e.in.Desired), "object") + ", no errors"
 		if len(e.Supported)+len(e.Unsupported) > 0 {
 			text += ", all supported by this edition"
@@ -128,14 +128,14 @@ func (e *examination) checkManifest() {
 
 // unavailableKinds finds the kinds of the manifest that the edition does not support, and
 // those that are used by name and that the credential may not read.
-func (e *examination) unavailableKinds() (lacks, denied map[string][]diag.Position) {
-	lacks, denied = map[string][]diag.Position{}, map[string][]diag.Position{}
+func (e *examination) unavailableKinds() (missing, denied map[string][]diag.Position) {
+	missing, denied = map[string][]diag.Position{}, map[string][]diag.Position{}
 	note := func(kind string, byName bool, at diag.Position) bool {
 		switch f, asked := e.lists[kind]; {
 		case !asked || f.err == nil:
 			return false
 		case unsupported(f.err):
-			lacks[kind] = append(lacks[kind], at)
+			missing[kind] = append(missing[kind], at)
 		case byName && errors.Is(f.err, apiclient.ErrForbidden):
 			denied[kind] = append(denied[kind], at)
 		}
@@ -154,5 +154,5 @@ func (e *examination) unavailableKinds() (lacks, denied map[string][]diag.Positi
 			}
 		}
 	}
-	return lacks, denied
+	return missing, denied
 }

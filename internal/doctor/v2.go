@@ -48,29 +48,31 @@ func (e *examination) checkV2(ctx context.Context) {
 			paths, _ = resp.Row["paths"].(map[string]any)
 		}
 	}
-	switch lacks, known := lackedV2(paths); {
+	switch missing, known := missingV2(paths); {
 	case !known:
 		e.add(name, OK, available+"; it does not say which operations it has: where one is missing, objects are sent one by one", "")
-	case len(lacks) == 0:
+	case len(missing) == 0:
 		e.V2Unsupported = []string{}
 		e.add(name, OK, available, "")
 	default:
-		for _, op := range lacks {
+		for _, op := range missing {
 			e.V2Unsupported = append(e.V2Unsupported, op.String())
 		}
 		text := available + ", with these exceptions: "
-		if !slices.ContainsFunc(resource.Operations(), func(op *resource.Operation) bool { return op.Rows > 0 && !slices.Contains(lacks, op) }) {
+		if !slices.ContainsFunc(resource.Operations(), func(op *resource.Operation) bool {
+			return op.Rows > 0 && !slices.Contains(missing, op)
+		}) {
 			text = "available, but objects cannot share requests: "
 		}
-		e.add(name, OK, text+withoutV2(lacks), "")
+		e.add(name, OK, text+withoutV2(missing), "")
 	}
 }
 
 var parameter = regexp.MustCompile(`\{[^}]*\}`)
 
-// lackedV2 finds the operations that a server's own description of API v2 does not have.
+// missingV2 finds the operations that a server's own description of API v2 does not have.
 // They are not known if it describes something else.
-func lackedV2(paths map[string]any) (lacks []*resource.Operation, known bool) {
+func missingV2(paths map[string]any) (missing []*resource.Operation, known bool) {
 	has := map[string]bool{}
 	for path, methods := range paths {
 		if i := strings.Index(path, "/api/v2/"); i >= 0 {
@@ -87,33 +89,37 @@ func lackedV2(paths map[string]any) (lacks []*resource.Operation, known bool) {
 		case has[parameter.ReplaceAllString(op.String(), "{}")]:
 			known = true
 		default:
-			lacks = append(lacks, op)
+			missing = append(missing, op)
 		}
 	}
-	return lacks, known
+	return missing, known
 }
 
 // withoutV2 says what becomes of a run without these operations.
-func withoutV2(lacks []*resource.Operation) string {
+func withoutV2(missing []*resource.Operation) string {
 	const (
 		readSingly = iota
 		removedSingly
 		unchangeable
 		unmanageable
 		byV1
-		missing
+		otherwise
 	)
 	phrases := []string{
-		readSingly: "the members of each of the %s take a read", removedSingly: "members of %s are removed one by one", unchangeable: "members of %s cannot be changed",
-		unmanageable: "%s cannot be managed", byV1: "%s are managed by API v1", missing: "it lacks %s",
+		readSingly:    "the members of each of the %s take a read",
+		removedSingly: "members of %s are removed one by one",
+		unchangeable:  "members of %s cannot be changed",
+		unmanageable:  "%s cannot be managed",
+		byV1:          "%s are managed by API v1",
+		otherwise:     "it lacks %s",
 	}
 	subjects := make([][]string, len(phrases))
 	words := map[resource.Verb]string{resource.CreateMany: "new", resource.UpdateMany: "changed", resource.DeleteMany: "deleted"}
 	singly := map[string][]resource.Verb{} // by kind
-	for _, op := range lacks {
+	for _, op := range missing {
 		k := resource.MustLookup(op.Kind)
 		_, inV1 := k.Op(op.Verb, resource.V1)
-		phrase, subject := missing, plural(op.Kind)
+		phrase, subject := otherwise, plural(op.Kind)
 		switch m := k.Membership; {
 		case words[op.Verb] != "":
 			singly[op.Kind] = append(singly[op.Kind], op.Verb)
@@ -191,11 +197,12 @@ func (e *examination) reportCost() {
 	if len(costs) > 1 && !e.knowsV2 {
 		costs[1] += ", if the service has it"
 	}
-	e.add("cost", OK, "to create the "+diag.Count(len(wanted), "object")+" that the state does not know: about "+strings.Join(costs, "; "), "")
+	e.add("cost", OK,
+		"to create the "+diag.Count(len(wanted), "object")+" that the state does not know: about "+strings.Join(costs, "; "), "")
 }
 
 // countCreates is about how many write requests a run makes that creates objects. That children wait for their parents is not in it.
-func countCreates(objects []*resource.Object, api resource.API, lacks []string) int {
+func countCreates(objects []*resource.Object, api resource.API, missing []string) int {
 	type batch struct {
 		op     *resource.Operation
 		parent *resource.Object
@@ -207,7 +214,7 @@ func countCreates(objects []*resource.Object, api resource.API, lacks []string) 
 	requests, rows, members := 0, map[batch]int{}, map[container]int{}
 	for _, o := range objects {
 		bulk, many := o.Kind.Op(resource.CreateMany, api)
-		many = many && !slices.Contains(lacks, bulk.String())
+		many = many && !slices.Contains(missing, bulk.String())
 		_, one := o.Kind.Op(resource.Create, api)
 		switch {
 		case many && resource.InV2(o.Sendable(api)):

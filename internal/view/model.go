@@ -177,7 +177,7 @@ func (s *shownPlan) newChange(kind *resource.Kind, action planner.Action, c *pla
 	}
 	shown.remark = remark(action, c, immutable)
 	switch {
-	case c.Path == "external_id" && !known: // people need not know more of planform's mark
+	case c.Path == "external_id" && !known: // people need not know more of the external ID
 		return change{note: "its mark on the service follows its key"}
 	case c.References > 0:
 		return change{path: c.Path, name: c.Name, note: diag.Count(c.References, "reference")}

@@ -67,7 +67,7 @@ func (v *View) Pulled(r Pull) error {
 
 // unified colours a unified diff.
 func (p *printer) unified(text string) {
-	for _, l := range strings.Split(strings.TrimSuffix(text, "\n"), "\n") {
+	for l := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {
 		style := p.dim
 		switch {
 		case strings.HasPrefix(l, "---"), strings.HasPrefix(l, "+++"), l[0] == ' ':

@@ -11,14 +11,15 @@
 //
 // Build is the place to begin reading. It runs these stages from top to bottom. Each
 // has a type and a file or two of its own, holds the earlier stages that it uses in
-// fields, and knows of no later one; a test keeps it so.
+// fields, and knows of no later one; a test keeps it so. Three rooms show in the names of
+// the files: identity (which object is which), prune (what may go) and members (who is where).
 //
 //	objects       what the manifest wants, what the state knows of it       objects.go, identity_rename.go
-//	service       the only place that turns a question into a read          observe.go
+//	pendingReads  the only place that turns a question into a read          observe.go
 //	snapshot      what the service lists, parent by parent                  observe.go
-//	matches       what each object is on the service                        identity_match.go, identity_namesakes.go, identity_unconfirmed.go
+//	identities    what each object is on the service                        identity_match.go, identity_namesakes.go, identity_unconfirmed.go
 //	references    names to IDs                                              resolve.go, custom_fields.go
-//	differ        desired x observed x prior of a field                     diff.go
+//	comparer      desired x observed x prior of a field                     diff.go
 //	memberships   who is wanted where, and who is there                     members_current.go
 //	divergences   what people changed, for the manifests                    divergence.go
 //	orphans       objects that only the state has, and which may go         prune_orphans.go, prune_checks.go

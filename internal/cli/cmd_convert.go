@@ -17,7 +17,6 @@ import (
 	"github.com/planform/planform/internal/convert/tabular"
 	"github.com/planform/planform/internal/convert/trello"
 	"github.com/planform/planform/internal/diag"
-	"github.com/planform/planform/internal/view"
 )
 
 // convertFormats are the formats that convert reads, in the order in which they are tried.
@@ -147,7 +146,7 @@ func runConvert(ctx context.Context, p Process, c *cli.Context, formats []string
 	if err != nil {
 		return err
 	}
-	if err := showConverted(p, newOutput(c, p), o, result); err != nil {
+	if err := showConverted(newOutput(c, p), o, result); err != nil {
 		return err
 	}
 	if !result.Report.Settled() {
@@ -157,7 +156,7 @@ func runConvert(ctx context.Context, p Process, c *cli.Context, formats []string
 }
 
 // showConverted says what was written, and what to do next.
-func showConverted(p Process, out output, o convert.Options, result *convert.Result) error {
+func showConverted(out output, o convert.Options, result *convert.Result) error {
 	r := result.Report
 	if out.json {
 		return out.view.JSON(r)
@@ -188,11 +187,6 @@ func showConverted(p Process, out output, o convert.Options, result *convert.Res
 	if !r.Settled() {
 		next = "read " + o.Dir + "/report.md, answer the questions and agree with losses in " + result.Mapping + ", and run it again"
 	}
-	b.WriteString("Next: " + next + "\n")
-	lines := strings.SplitAfter(b.String(), "\n")
-	for i, line := range lines {
-		lines[i] = view.Safe(strings.TrimSuffix(line, "\n")) + strings.Repeat("\n", strings.Count(line, "\n"))
-	}
-	_, err := fmt.Fprint(p.Streams.Out, strings.Join(lines, ""))
-	return err
+	b.WriteString("Next: " + next)
+	return out.view.Lines(strings.Split(b.String(), "\n")...)
 }

@@ -16,7 +16,6 @@ import (
 	"github.com/planform/planform/internal/convert"
 	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/resource"
-	"github.com/planform/planform/internal/view"
 	"github.com/planform/planform/manifest"
 )
 
@@ -55,12 +54,12 @@ Comments and links take one request per work item. They are counted only with --
 				return diag.WithHint(fmt.Errorf("%s: there is no mapping to check with", o.Mapping),
 					"name the folder to which the export was converted")
 			}
-			return runConvertCheck(c.Context, p, o, with, newConnectionOptions(c, p), newOutput(c, p))
+			return runConvertCheck(c.Context, o, with, newConnectionOptions(c, p), newOutput(c, p))
 		},
 	}
 }
 
-func runConvertCheck(ctx context.Context, p Process, o convert.Options, with []string, service connectionOptions, out output) error {
+func runConvertCheck(ctx context.Context, o convert.Options, with []string, service connectionOptions, out output) error {
 	ctx, release := untilSignal(ctx)
 	defer release()
 	data, err := convert.Manifests(ctx, o)
@@ -103,7 +102,7 @@ func runConvertCheck(ctx context.Context, p Process, o convert.Options, with []s
 		}
 	}
 	c := convert.Compare(wanted.Objects, seen, kinds, unsupported)
-	if err := showComparison(p, c, conn.workspace, out); err != nil {
+	if err := showComparison(c, conn.workspace, out); err != nil {
 		return err
 	}
 	if !c.Equal {
@@ -150,7 +149,7 @@ func readBack(ctx context.Context, conn *connection, o exportOptions, out output
 }
 
 // showComparison shows the differences first, then the numbers.
-func showComparison(p Process, c *convert.Comparison, workspace string, out output) error {
+func showComparison(c *convert.Comparison, workspace string, out output) error {
 	if out.json {
 		return out.view.JSON(c)
 	}
@@ -161,7 +160,7 @@ func showComparison(p Process, c *convert.Comparison, workspace string, out outp
 	if len(c.NotCompared) > 0 {
 		headline += " This edition of the service has no " + strings.ReplaceAll(strings.Join(c.NotCompared, ", "), "_", " ") + ": not compared."
 	}
-	if _, err := fmt.Fprintln(p.Streams.Out, view.Safe(headline)+"\n"); err != nil {
+	if err := out.view.Lines(headline, ""); err != nil {
 		return err
 	}
 	const most = 50
@@ -176,7 +175,7 @@ func showComparison(p Process, c *convert.Comparison, workspace string, out outp
 		if err := out.view.Table([]string{"difference", "item", ""}, rows); err != nil {
 			return err
 		}
-		if _, err := fmt.Fprintln(p.Streams.Out); err != nil {
+		if err := out.view.Lines(""); err != nil {
 			return err
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -64,7 +63,7 @@ func runFmt(ctx context.Context, p Process, names []string, check bool, out outp
 			changed = append(changed, name)
 		}
 	}
-	if err := showChanged(p, changed, slices.Contains(names, standardInput) && !check, out); err != nil {
+	if err := showChanged(changed, slices.Contains(names, standardInput) && !check, out); err != nil {
 		return err
 	}
 	switch {
@@ -77,22 +76,17 @@ func runFmt(ctx context.Context, p Process, names []string, check bool, out outp
 }
 
 // showChanged names the files. Where a formatted manifest is on standard output, nothing else is.
-func showChanged(p Process, changed []string, quiet bool, out output) error {
+func showChanged(changed []string, quiet bool, out output) error {
 	if out.json && !quiet {
 		return out.view.JSON(struct {
 			FormatVersion int      `json:"format_version"`
 			Changed       []string `json:"changed"`
 		}{view.FormatVersion, changed})
 	}
-	for _, name := range changed {
-		if quiet {
-			break
-		}
-		if _, err := fmt.Fprintln(p.Streams.Out, view.Safe(name)); err != nil {
-			return err
-		}
+	if quiet {
+		return nil
 	}
-	return nil
+	return out.view.Lines(changed...)
 }
 
 // manifestFiles are the files that the names stand for. What else is wrong with them is not asked.

@@ -68,8 +68,7 @@ A file that is there already is never replaced.`,
 			if o.service.sandbox {
 				sandboxed = " --sandbox"
 			}
-			_, err = fmt.Fprintf(p.Streams.Out, "Wrote %s. %splanform plan -f %s%s\n", view.Safe(name), next, view.Safe(name), sandboxed)
-			return err
+			return out.view.Lines(fmt.Sprintf("Wrote %s. %splanform plan -f %s%s", name, next, name, sandboxed))
 		}),
 	}
 }

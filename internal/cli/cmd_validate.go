@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/urfave/cli/v2"
@@ -37,12 +36,12 @@ may not be able to do is a warning; an object with an id is taken to be there.
 				return err
 			}
 			opts.Limits.Findings, opts.Offline = c.Int("max-errors"), true
-			return runValidate(c.Context, p, names, opts, out)
+			return runValidate(c.Context, names, opts, out)
 		}),
 	}
 }
 
-func runValidate(ctx context.Context, p Process, names []string, opts manifest.Options, out output) error {
+func runValidate(ctx context.Context, names []string, opts manifest.Options, out output) error {
 	m, findings := manifest.Load(ctx, names, opts)
 	out.noteSkipped(m)
 	if err := out.view.Validation(findings); err != nil {
@@ -54,6 +53,5 @@ func runValidate(ctx context.Context, p Process, names []string, opts manifest.O
 	if out.json {
 		return nil
 	}
-	_, err := fmt.Fprintf(p.Streams.Out, "valid: %s in %s\n", diag.Count(len(m.Objects), "object"), diag.Count(len(m.Files), "file"))
-	return err
+	return out.view.Lines("valid: " + diag.Count(len(m.Objects), "object") + " in " + diag.Count(len(m.Files), "file"))
 }

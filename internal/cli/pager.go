@@ -50,12 +50,7 @@ func pagerEnvironment(all []string) []string {
 
 // page runs the pager to its end. A signal meanwhile interrupts planform too, but not before the pager gives the terminal back.
 func page(cmd *exec.Cmd, otherwise func() error) error {
-	signals := make(chan os.Signal, 1)
-	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
-		if !signal.Ignored(s) {
-			signal.Notify(signals, s)
-		}
-	}
+	signals := listen(1)
 	defer signal.Stop(signals)
 	if cmd.Start() != nil {
 		return otherwise()

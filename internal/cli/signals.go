@@ -13,17 +13,22 @@ import (
 	"github.com/planform/planform/internal/view"
 )
 
-// onSignals calls one act after another as signals come that ask to end; after
-// the last, signals work as if nobody listened. release ends the listening; a
-// signal that came before it is not lost.
-func onSignals(acts ...func()) (release func()) {
-	signals := make(chan os.Signal, len(acts))
-	// What nohup or a shell made the program ignore stays ignored.
+// listen gives the signals that ask to end, of which it keeps so many. What nohup or a shell made the program ignore stays ignored.
+func listen(most int) chan os.Signal {
+	signals := make(chan os.Signal, most)
 	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
 		if !signal.Ignored(s) {
 			signal.Notify(signals, s)
 		}
 	}
+	return signals
+}
+
+// onSignals calls one act after another as signals come that ask to end; after
+// the last, signals work as if nobody listened. release ends the listening; a
+// signal that came before it is not lost.
+func onSignals(acts ...func()) (release func()) {
+	signals := listen(len(acts))
 	done := make(chan struct{})
 	ended := make(chan struct{})
 	go func() {

@@ -72,13 +72,18 @@ type passage struct {
 	lines   []line
 }
 
+// nearChange reports whether one of so many lines before and after a line differs, or it does itself.
+func nearChange(lines []line, i, context int) bool {
+	around := lines[max(0, i-context):min(len(lines), i+context+1)]
+	return slices.ContainsFunc(around, func(l line) bool { return l.sign != ' ' })
+}
+
 // passages are those of a difference, with so many equal lines around what differs.
 func passages(lines []line, context int) []passage {
-	differs := func(l line) bool { return l.sign != ' ' }
 	var all []passage
 	omitted, inside := 0, false
 	for i, l := range lines {
-		if !slices.ContainsFunc(lines[max(0, i-context):min(len(lines), i+context+1)], differs) {
+		if !nearChange(lines, i, context) {
 			omitted, inside = omitted+1, false
 			continue
 		}
@@ -95,16 +100,12 @@ func passages(lines []line, context int) []passage {
 func compareTexts(before, after string) []line {
 	var lines []line
 	all := compareLines(before, after)
-	rest := len(all)
-	for _, p := range passages(all, contextLines) {
-		if p.omitted > 0 {
+	for i, l := range all {
+		if nearChange(all, i, contextLines) {
+			lines = append(lines, l)
+		} else if n := len(lines); n == 0 || lines[n-1].sign != gap {
 			lines = append(lines, line{sign: gap})
 		}
-		lines = append(lines, p.lines...)
-		rest -= p.omitted + len(p.lines)
-	}
-	if rest > 0 && len(lines) > 0 {
-		lines = append(lines, line{sign: gap})
 	}
 	return lines
 }

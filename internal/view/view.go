@@ -146,6 +146,15 @@ func (v *View) Notef(format string, args ...any) {
 	})
 }
 
+// Lines shows lines of text on standard output, as they are but for what is not safe.
+func (v *View) Lines(lines ...string) error {
+	return v.print(stdout, func(p *printer) {
+		for _, l := range lines {
+			p.print(Safe(l), "\n")
+		}
+	})
+}
+
 // ErrNoTerminal means that a question cannot be asked because nobody is there to answer.
 var ErrNoTerminal = errors.New("there is no terminal to ask on")
 

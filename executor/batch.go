@@ -1,19 +1,23 @@
 package executor
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/planform/planform/planner"
+)
 
 // group is the steps of one [planner.Step.Batch], of which a worker carries out several at
 // once. A group of a sequence has one batch under way at a time.
 type group struct {
-	rows     int          // at most in one request
-	ready    []int        // steps that wait for no other, in the order of the plan
-	expected int          // how often steps under way are what its steps wait for
-	sequence *sequence    // whose order its steps keep; nil = any order
-	current  map[int]bool // of a sequence: steps under way or pending
+	rows     int                     // at most in one request
+	ready    []planner.StepID        // steps that wait for no other, in the order of the plan
+	expected int                     // how often steps under way are what its steps wait for
+	sequence *sequence               // whose order its steps keep; nil = any order
+	current  map[planner.StepID]bool // of a sequence: steps under way or pending
 }
 
 // joinGroup puts a step into the group of its batch, if it has one. A sequence with a batch is one group.
-func (sc *scheduler) joinGroup(i int) {
+func (sc *scheduler) joinGroup(i planner.StepID) {
 	step := sc.plan.Steps[i]
 	if step.Batch == 0 {
 		return
@@ -25,12 +29,12 @@ func (sc *scheduler) joinGroup(i int) {
 		sc.ordered = append(sc.ordered, g)
 	}
 	if q := sc.sequences[step.Sequence]; q != nil && q.group == nil {
-		q.group, g.sequence, g.current = g, q, map[int]bool{}
+		q.group, g.sequence, g.current = g, q, map[planner.StepID]bool{}
 	}
 }
 
 // groupOf is the group of a step, or nil.
-func (sc *scheduler) groupOf(i int) *group {
+func (sc *scheduler) groupOf(i planner.StepID) *group {
 	step := sc.plan.Steps[i]
 	if q := sc.sequences[step.Sequence]; q != nil {
 		return q.group
@@ -88,7 +92,7 @@ func (sc *scheduler) gather(g *group) batch {
 	}
 	b = slices.Clone(b)
 	sc.countExpected(b, 1)
-	g.ready = slices.DeleteFunc(g.ready, func(i int) bool {
+	g.ready = slices.DeleteFunc(g.ready, func(i planner.StepID) bool {
 		_, taken := slices.BinarySearch(b, i)
 		return taken
 	})
@@ -146,9 +150,9 @@ func (sc *scheduler) nextInSequence(g *group) batch {
 }
 
 // waitsOutside reports whether a step waits for one that is not of its sequence.
-func (sc *scheduler) waitsOutside(i int) bool {
+func (sc *scheduler) waitsOutside(i planner.StepID) bool {
 	step := sc.plan.Steps[i]
-	return slices.ContainsFunc(slices.Concat(step.Needs, step.After), func(j int) bool {
+	return slices.ContainsFunc(slices.Concat(step.Needs, step.After), func(j planner.StepID) bool {
 		return !sc.over[j] && sc.plan.Steps[j].Sequence != step.Sequence
 	})
 }

@@ -3,6 +3,8 @@ package executor
 import (
 	"errors"
 	"time"
+
+	"github.com/planform/planform/planner"
 )
 
 // pendingBatch is steps without an outcome that are taken up again together.
@@ -57,7 +59,7 @@ func (sc *scheduler) resume() {
 
 // giveUp ends a pending step because the run must end. If this run sent its request, the
 // outcome is unknown; otherwise the step was not started.
-func (sc *scheduler) giveUp(i int) {
+func (sc *scheduler) giveUp(i planner.StepID) {
 	res := &sc.result.Steps[i]
 	if !errors.Is(res.Err, ErrOutcomeUnknown) {
 		sc.withdraw(i)

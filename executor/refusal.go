@@ -92,7 +92,7 @@ func (sc *scheduler) refused(step *planner.Step) *planner.Step {
 
 // doesWithout reports whether a step goes on although one that it needs was not done: the
 // object of that one is unsupported, and neither the step's own object nor one that contains it.
-func (sc *scheduler) doesWithout(step *planner.Step, needed int) bool {
+func (sc *scheduler) doesWithout(step *planner.Step, needed planner.StepID) bool {
 	if !sc.unsupported[needed] {
 		return false
 	}

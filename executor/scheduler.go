@@ -34,12 +34,12 @@ func Run(ctx context.Context, plan *planner.Plan, service Service, journal Journ
 	r := &scheduler{
 		plan: plan, service: service, journal: journal, opts: opts, limit: limit, prefetch: limit,
 		result:   Result{Steps: make([]StepResult, len(plan.Steps))},
-		indegree: make([]int, len(plan.Steps)), dependents: make([][]int, len(plan.Steps)),
-		at:    make(map[resource.Address]int, len(plan.Steps)),
+		indegree: make([]int, len(plan.Steps)), dependents: make([][]planner.StepID, len(plan.Steps)),
+		at:    make(map[resource.Address]planner.StepID, len(plan.Steps)),
 		ended: make(chan completion, limit), logged: make(chan flush), over: make([]bool, len(plan.Steps)),
 		ids: make(map[resource.Address]string), sequences: make(map[int]*sequence), groups: make(map[int]*group),
-		refusals: make(map[operationIn]*refusals), unsupported: make(map[int]bool),
-		incomplete: make(map[string]*planner.Step), needed: make(map[int]bool), intentWritten: make(map[*planner.Step]bool),
+		refusals: make(map[operationIn]*refusals), unsupported: make(map[planner.StepID]bool),
+		incomplete: make(map[string]*planner.Step), needed: make(map[planner.StepID]bool), intentWritten: make(map[*planner.Step]bool),
 	}
 	r.prepare()
 	r.loop(ctx)
@@ -56,12 +56,12 @@ type scheduler struct {
 	limit   int
 	result  Result
 
-	indegree   []int   // by step: the number of steps it still waits for
-	dependents [][]int // by step: the steps that wait for it
-	at         map[resource.Address]int
-	over       []bool  // by step: it has ended
-	ready      []int   // steps that wait for no other and share no request, in the order of the plan
-	queue      []batch // logged steps that wait for a worker, in the order of the plan
+	indegree   []int              // by step: the number of steps it still waits for
+	dependents [][]planner.StepID // by step: the steps that wait for it
+	at         map[resource.Address]planner.StepID
+	over       []bool           // by step: it has ended
+	ready      []planner.StepID // steps that wait for no other and share no request, in the order of the plan
+	queue      []batch          // logged steps that wait for a worker, in the order of the plan
 
 	sequences map[int]*sequence // by their number
 	groups    map[int]*group    // by the number of their batch
@@ -69,11 +69,11 @@ type scheduler struct {
 	pending   []pendingBatch
 	refusals  map[operationIn]*refusals
 	// unsupported are the steps whose kind the service turned out not to support.
-	unsupported map[int]bool
+	unsupported map[planner.StepID]bool
 
 	pendingNonDeletes int                      // steps other than deletes that have not ended
-	deferredDeletes   []int                    // deletes that wait for nothing but those
-	needed            map[int]bool             // deletes that others need, since they free what those send
+	deferredDeletes   []planner.StepID         // deletes that wait for nothing but those
+	needed            map[planner.StepID]bool  // deletes that others need, since they free what those send
 	failedCreate      *planner.Step            // the root cause of the first create that did not succeed
 	intentWritten     map[*planner.Step]bool   // membership steps whose intents came with those of creates; of the flush
 	incomplete        map[string]*planner.Step // by kind: the root cause that left an object of it, or inside it, incomplete
@@ -93,7 +93,7 @@ type scheduler struct {
 }
 
 // batch is the steps that a worker carries out together: one, or several that share requests.
-type batch []int
+type batch []planner.StepID
 
 // completion is a worker's report on its steps.
 type completion struct {
@@ -110,9 +110,10 @@ type flush struct {
 
 // prepare links the steps and schedules those that wait for no other.
 func (sc *scheduler) prepare() {
-	var first []int
-	earlier := map[resource.Address][]int{} // for addresses with several steps
-	for i, s := range sc.plan.Steps {
+	var first []planner.StepID
+	earlier := map[resource.Address][]planner.StepID{} // for addresses with several steps
+	for _, s := range sc.plan.Steps {
+		i := s.Index
 		sc.result.Steps[i].Step = s
 		if j, again := sc.at[s.Address]; again {
 			earlier[s.Address] = append(earlier[s.Address], j)
@@ -144,7 +145,7 @@ func (sc *scheduler) prepare() {
 }
 
 // wait makes step i wait for others. A step given twice counts twice, here and in release.
-func (sc *scheduler) wait(i int, others ...int) {
+func (sc *scheduler) wait(i planner.StepID, others ...planner.StepID) {
 	for _, j := range others {
 		sc.indegree[i]++
 		sc.dependents[j] = append(sc.dependents[j], i)
@@ -275,7 +276,10 @@ func (sc *scheduler) logIntents(ctx context.Context, batches []batch) error {
 			if s.Operation != nil {
 				intents = append(intents, s)
 			}
-			for _, p := range s.Places {
+			if s.Write == nil {
+				continue
+			}
+			for _, p := range s.Write.Places {
 				if !sc.intentWritten[p] {
 					sc.intentWritten[p], intents = true, append(intents, p)
 				}
@@ -310,7 +314,7 @@ func (sc *scheduler) enqueueLogged(ctx context.Context, f flush) {
 
 // cancelQueued withdraws the intents of steps that no worker has begun, and gives up the pending steps.
 func (sc *scheduler) cancelQueued() {
-	var pending []int
+	var pending []planner.StepID
 	for _, i := range slices.Concat(append(sc.queue, sc.loggedAhead())...) {
 		if sc.result.Steps[i].Err != nil {
 			pending = append(pending, i) // it was due
@@ -329,7 +333,7 @@ func (sc *scheduler) cancelQueued() {
 }
 
 // withdraw withdraws the intent of a step that has not begun.
-func (sc *scheduler) withdraw(i int) {
+func (sc *scheduler) withdraw(i planner.StepID) {
 	if step := sc.plan.Steps[i]; step.Operation != nil {
 		sc.stop(sc.journal.Complete(step, Outcome{}, ErrNotSent))
 	}
@@ -421,7 +425,7 @@ func (sc *scheduler) complete(ctx context.Context, c completion) {
 }
 
 // end handles the end of a step that a worker has carried out.
-func (sc *scheduler) end(ctx context.Context, i int) {
+func (sc *scheduler) end(ctx context.Context, i planner.StepID) {
 	res := &sc.result.Steps[i]
 	if errors.Is(res.Err, ErrAbortRun) {
 		sc.stop(res.Err)
@@ -440,7 +444,7 @@ func (sc *scheduler) end(ctx context.Context, i int) {
 
 // release schedules the dependents of step i that wait for no other step now. Where i did
 // not succeed, those that need it are blocked.
-func (sc *scheduler) release(i int, ok bool) {
+func (sc *scheduler) release(i planner.StepID, ok bool) {
 	for _, k := range sc.dependents[i] {
 		switch {
 		case sc.result.Steps[k].Status == Blocked:
@@ -456,7 +460,7 @@ func (sc *scheduler) release(i int, ok bool) {
 
 // schedule makes a step ready that waits for no other. Deletes are deferred to the end; a
 // membership step without a single existing member is blocked.
-func (sc *scheduler) schedule(i int) {
+func (sc *scheduler) schedule(i planner.StepID) {
 	step := sc.plan.Steps[i]
 	missing := sc.missing(step)
 	deletes := step.Action == planner.Delete
@@ -478,12 +482,12 @@ func (sc *scheduler) schedule(i int) {
 }
 
 // leaveUntried blocks a step whose operation the service refuses.
-func (sc *scheduler) leaveUntried(i int, cause *planner.Step) {
+func (sc *scheduler) leaveUntried(i planner.StepID, cause *planner.Step) {
 	sc.result.Steps[i].Untried = true
 	sc.block(i, cause)
 }
 
-func (sc *scheduler) block(i int, cause *planner.Step) {
+func (sc *scheduler) block(i planner.StepID, cause *planner.Step) {
 	res := &sc.result.Steps[i]
 	res.Status, res.BlockedBy = Blocked, cause
 	if cause != nil && sc.unsupported[cause.Index] && cause.Operation == res.Step.Operation {
@@ -494,7 +498,7 @@ func (sc *scheduler) block(i int, cause *planner.Step) {
 }
 
 // rootCause is the step to blame where step i did not succeed: i itself, or what blocked it.
-func (sc *scheduler) rootCause(i int) *planner.Step {
+func (sc *scheduler) rootCause(i planner.StepID) *planner.Step {
 	if by := sc.result.Steps[i].BlockedBy; by != nil {
 		return by
 	}
@@ -559,7 +563,7 @@ func (sc *scheduler) emit(e Event) {
 }
 
 // insert adds a step to others, in the order of the plan.
-func insert(steps []int, i int) []int {
+func insert(steps []planner.StepID, i planner.StepID) []planner.StepID {
 	at, _ := slices.BinarySearch(steps, i)
 	return slices.Insert(steps, at, i)
 }

@@ -13,9 +13,9 @@ const prefetchInSequence = 4
 
 // sequence is the steps of one [planner.Step.Sequence].
 type sequence struct {
-	steps []int // in the order of the plan
-	turn  int   // index of the first step that has not ended
-	phase map[int]phase
+	steps []planner.StepID // in the order of the plan
+	turn  int              // index of the first step that has not ended
+	phase map[planner.StepID]phase
 	group *group // whose batches replace turns; nil = every step goes alone
 }
 
@@ -31,21 +31,21 @@ const (
 )
 
 // joinSequence puts a step at the end of its sequence, if it has one.
-func (sc *scheduler) joinSequence(i int) {
+func (sc *scheduler) joinSequence(i planner.StepID) {
 	n := sc.plan.Steps[i].Sequence
 	if n == 0 {
 		return
 	}
 	q := sc.sequences[n]
 	if q == nil {
-		q = &sequence{phase: map[int]phase{}}
+		q = &sequence{phase: map[planner.StepID]phase{}}
 		sc.sequences[n] = q
 	}
 	q.steps = append(q.steps, i)
 }
 
 // makeReady makes a step ready to be logged; one of a sequence when its turn is near.
-func (sc *scheduler) makeReady(i int) {
+func (sc *scheduler) makeReady(i planner.StepID) {
 	q := sc.sequences[sc.plan.Steps[i].Sequence]
 	switch g := sc.groupOf(i); {
 	case g != nil:
@@ -71,7 +71,7 @@ func (sc *scheduler) enqueue(b batch) {
 
 // enqueueNow queues logged steps, in the order of the plan.
 func (sc *scheduler) enqueueNow(b batch) {
-	at, _ := slices.BinarySearchFunc(sc.queue, b[0], func(queued batch, i int) int { return cmp.Compare(queued[0], i) })
+	at, _ := slices.BinarySearchFunc(sc.queue, b[0], func(queued batch, i planner.StepID) int { return cmp.Compare(queued[0], i) })
 	sc.queue = slices.Insert(sc.queue, at, b)
 }
 
@@ -105,7 +105,7 @@ func (sc *scheduler) advance(q *sequence) {
 }
 
 // near is the steps that may be in the journal.
-func (s *sequence) near() []int {
+func (s *sequence) near() []planner.StepID {
 	return s.steps[s.turn:min(s.turn+prefetchInSequence, len(s.steps))]
 }
 

@@ -47,8 +47,9 @@ func planOf(steps ...step) *planner.Plan {
 	plan := &planner.Plan{Known: map[resource.Address]planner.Record{}}
 	for i, s := range steps {
 		p := &planner.Step{
-			Index: i, Address: s.address, Action: s.action, Needs: s.needs, After: s.after,
-			Object: &resource.Object{}, Operation: &resource.Operation{}, Sequence: s.sequence,
+			Index: planner.StepID(i), Address: s.address, Action: s.action, Write: &planner.Write{},
+			Object: &resource.Object{}, Operation: &resource.Operation{},
+			Turn: planner.Turn{Needs: stepIDs(s.needs), After: stepIDs(s.after), Sequence: s.sequence},
 		}
 		if s.batch != 0 {
 			p.Batch, p.Bulk = s.batch, &resource.Operation{Rows: rowsOfABatch}
@@ -118,7 +119,9 @@ func (w *world) run(ctx context.Context, limit int, stop <-chan struct{}) execut
 	})
 }
 
-func (w *world) note(what string, i int) { w.log = append(w.log, fmt.Sprintf("%s%d", what, i)) }
+func (w *world) note(what string, i planner.StepID) {
+	w.log = append(w.log, fmt.Sprintf("%s%d", what, i))
+}
 
 func (w *world) wrongf(format string, args ...any) {
 	w.wrong = append(w.wrong, fmt.Sprintf(format, args...))
@@ -202,7 +205,7 @@ func (w *world) checkBatch(steps []*planner.Step) {
 	defer w.mu.Unlock()
 	names := make([]string, len(steps))
 	for k, s := range steps {
-		names[k] = strconv.Itoa(s.Index)
+		names[k] = strconv.Itoa(int(s.Index))
 		if s.Batch == 0 || s.Batch != steps[0].Batch || k > 0 && s.Index <= steps[k-1].Index {
 			w.wrongf("%d is in a batch with %d", s.Index, steps[0].Index)
 		}
@@ -314,7 +317,7 @@ func (w *world) starts() string {
 	var found []string
 	for _, e := range w.events {
 		if e.Type == executor.Started {
-			found = append(found, strconv.Itoa(e.Step.Index))
+			found = append(found, strconv.Itoa(int(e.Step.Index)))
 		}
 	}
 	return strings.Join(found, " ")
@@ -371,10 +374,10 @@ func (w *world) check(t *testing.T, r executor.Result) {
 // contradiction says what speaks against a step's result.
 func (w *world) contradiction(r executor.Result, i int, early bool) string {
 	s := r.Steps[i]
-	failedNeed := slices.ContainsFunc(s.Step.Needs, func(j int) bool {
+	failedNeed := slices.ContainsFunc(s.Step.Needs, func(j planner.StepID) bool {
 		return r.Steps[j].Status != executor.Done && r.Steps[j].Status != executor.NotStarted || r.Steps[j].Step.Action == planner.NotPossible
 	})
-	waitsForever := slices.ContainsFunc(slices.Concat(s.Step.Needs, s.Step.After), func(j int) bool { return r.Steps[j].Status == executor.NotStarted }) ||
+	waitsForever := slices.ContainsFunc(slices.Concat(s.Step.Needs, s.Step.After), func(j planner.StepID) bool { return r.Steps[j].Status == executor.NotStarted }) ||
 		slices.ContainsFunc(r.Steps[:i], func(o executor.StepResult) bool {
 			next := o.Step.Address == s.Step.Address || s.Step.Sequence != 0 && o.Step.Sequence == s.Step.Sequence
 			return next && o.Status == executor.NotStarted && o.Step.Action != planner.NotPossible
@@ -437,7 +440,7 @@ func (w *world) contradiction(r executor.Result, i int, early bool) string {
 // checkEvents complains about events that do not tell what happened.
 func (w *world) checkEvents(t *testing.T, done, total int) {
 	t.Helper()
-	started, ended := map[int]int{}, map[int]int{}
+	started, ended := map[planner.StepID]int{}, map[planner.StepID]int{}
 	last := 0
 	for _, e := range w.events {
 		i := e.Step.Index
@@ -466,7 +469,8 @@ func (w *world) checkEvents(t *testing.T, done, total int) {
 	if last != done {
 		t.Errorf("the last event tells of %d steps, %d ended", last, done)
 	}
-	for i, s := range w.sent {
+	for k, s := range w.sent {
+		i := planner.StepID(k)
 		if s && (started[i] != 1 || ended[i] != 1) {
 			t.Errorf("step %d was begun, and told to have started %d times and ended %d times", i, started[i], ended[i])
 		}
@@ -478,4 +482,12 @@ func after(d time.Duration) <-chan struct{} {
 	c := make(chan struct{})
 	time.AfterFunc(d, func() { close(c) })
 	return c
+}
+
+func stepIDs(places []int) []planner.StepID {
+	var list []planner.StepID
+	for _, i := range places {
+		list = append(list, planner.StepID(i))
+	}
+	return list
 }

@@ -65,7 +65,7 @@ func TestArchivingComesLast(t *testing.T) {
 	if diff := cmp.Diff(want, lines(plan)); diff != "" {
 		t.Error(diff)
 	}
-	if last := plan.Steps[len(plan.Steps)-1]; last.Operation.Verb != resource.Archive || len(last.Values) != 1 {
+	if last := plan.Steps[len(plan.Steps)-1]; last.Operation.Verb != resource.Archive || len(last.Values()) != 1 {
 		t.Errorf("%+v", last)
 	}
 }

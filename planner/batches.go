@@ -35,7 +35,7 @@ func assignBatches(steps []*Step) {
 
 // bulkOperation is the operation of API v2 that can carry out a step with others; nil = none.
 func bulkOperation(s *Step) *resource.Operation {
-	if s.Operation == nil || s.alone || s.Members != nil || !resource.InV2(s.Values) {
+	if s.Operation == nil || s.alone || s.Members != nil || !resource.InV2(s.Values()) {
 		return nil
 	}
 	many, ok := map[resource.Verb]resource.Verb{
@@ -59,7 +59,7 @@ func (st *steps) awaitContainers() {
 		for _, member := range s.afterObjects {
 			if create := st.of[member]; create != nil {
 				create.afterObjects = append(create.afterObjects, s.needsObjects...)
-				create.Places = append(create.Places, s)
+				create.Write.Places = append(create.Write.Places, s)
 			}
 		}
 	}
@@ -77,7 +77,7 @@ func createPlaces(s *Step) bool {
 // awaitLastInSequence lets membership steps wait until all creates of their members' batches
 // have ended: one list then shows who is in which container already.
 func awaitLastInSequence(steps []*Step) {
-	last := map[int]int{} // by sequence
+	last := map[int]StepID{} // by sequence
 	for _, s := range steps {
 		if s.Batch != 0 && s.Sequence != 0 {
 			last[s.Sequence] = s.Index
@@ -109,9 +109,9 @@ func countRequests(steps []*Step) int {
 		case s.Batch != 0:
 			waiting[s.Batch] = append(waiting[s.Batch], s)
 		case createPlaces(s) && !slices.ContainsFunc(s.Members.Items, func(m Member) bool { return m.ID != "" }) &&
-			!slices.ContainsFunc(s.After, func(i int) bool { return steps[i].Batch == 0 }):
+			!slices.ContainsFunc(s.After, func(i StepID) bool { return steps[i].Batch == 0 }):
 		case s.Kind.Upload != nil && s.Action == Create:
-			if n += 3; s.Replaces != "" {
+			if n += 3; s.Write.Replaces != "" {
 				n++
 			}
 		default:
@@ -127,8 +127,8 @@ func countRequests(steps []*Step) int {
 // requestsOfBatch is the number of requests for the steps of one batch, some of which wait
 // for others of it.
 func requestsOfBatch(list []*Step) (n int) {
-	done := map[int]bool{}
-	open := map[int]bool{}
+	done := map[StepID]bool{}
+	open := map[StepID]bool{}
 	for _, s := range list {
 		open[s.Index] = true
 	}
@@ -139,7 +139,7 @@ func requestsOfBatch(list []*Step) (n int) {
 				later = append(later, list[k:]...)
 				break
 			}
-			waits := func(i int) bool { return open[i] && !done[i] }
+			waits := func(i StepID) bool { return open[i] && !done[i] }
 			if slices.ContainsFunc(s.Needs, waits) || slices.ContainsFunc(s.After, waits) {
 				later = append(later, s)
 			} else {
@@ -182,19 +182,19 @@ func (ch *changes) deferParents(ordered []*Step) []*Step {
 		at := place{bulk: bulk, in: s.Address.Parent()}
 		last[at]++
 		turns[s] = turn{at, last[at]}
-		k := slices.IndexFunc(s.Values, func(v *resource.Value) bool {
+		k := slices.IndexFunc(s.Values(), func(v *resource.Value) bool {
 			return v.Field.Name == s.Kind.ParentField && len(v.Refs) == 1 && v.Refs[0].Target != nil
 		})
 		if k < 0 {
 			continue
 		}
-		v := s.Values[k]
+		v := s.Values()[k]
 		parent := ch.steps.of[ch.objects.index[v.Refs[0].Target]]
 		before, shares := turns[parent]
 		if !shares || before.at != at || last[at]-before.number >= bulk.Rows || isArchived(s.Object) || isArchived(parent.Object) {
 			continue // what is archived is left alone after that
 		}
-		s.Values = slices.Delete(slices.Clone(s.Values), k, k+1)
+		s.Write.Values = slices.Delete(slices.Clone(s.Values()), k, k+1)
 		s.needs = slices.DeleteFunc(s.needs, func(n *Step) bool { return n == parent })
 		if update := ch.nameParent(s, v, parent); update != nil {
 			later = append(later, update)
@@ -217,15 +217,15 @@ func (ch *changes) nameParent(create *Step, v *resource.Value, parent *Step) *St
 	changes := changesTo([]*resource.Value{v})
 	for _, l := range ch.addedLinks {
 		if l.create == create {
-			l.step.Values, l.step.changes, l.step.needs = append(l.step.Values, v), append(l.step.changes, changes...), append(l.step.needs, parent)
+			l.step.Write.Values, l.step.changes, l.step.needs = append(l.step.Values(), v), append(l.step.changes, changes...), append(l.step.needs, parent)
 			return nil
 		}
 	}
 	update := &Step{
 		Address: create.Address, Action: Update, Kind: create.Kind, Object: create.Object, Position: create.Position,
-		Zone: create.Zone,
+		Write: &Write{Values: []*resource.Value{v}, Zone: create.Write.Zone},
 	}
 	update.Operation, update.stage = ch.objects.states[ch.objects.index[create.Object]].info.update, 1
-	update.Values, update.changes, update.needs = []*resource.Value{v}, changes, []*Step{create, parent}
+	update.changes, update.needs = changes, []*Step{create, parent}
 	return update
 }

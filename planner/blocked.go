@@ -16,20 +16,20 @@ type blockers struct {
 
 	refs   *references
 	claims *claims
-	roots  []int // by object, see blocker
+	roots  []objectID // by object, see blocker
 	known  []bool
 }
 
 func findBlockers(refs *references, claims *claims) *blockers {
 	return &blockers{
-		analysis: refs.analysis, refs: refs, claims: claims, roots: make([]int, len(refs.objects.states)),
+		analysis: refs.analysis, refs: refs, claims: claims, roots: make([]objectID, len(refs.objects.states)),
 		known: make([]bool, len(refs.objects.states)),
 	}
 }
 
 // blocker is the object because of which object i cannot be made: i itself, its parent,
 // or an object that it refers to, and so on. none = it can be made.
-func (b *blockers) blocker(i int) int {
+func (b *blockers) blocker(i objectID) objectID {
 	if !b.known[i] {
 		b.known[i], b.roots[i] = true, noObject // of a cycle, which is an error of its own
 		b.roots[i] = b.findBlocker(i)
@@ -37,7 +37,7 @@ func (b *blockers) blocker(i int) int {
 	return b.roots[i]
 }
 
-func (b *blockers) findBlocker(i int) int {
+func (b *blockers) findBlocker(i objectID) objectID {
 	o, f := b.in.Desired[i], &b.objects.states[i]
 	if f.presence == exists || f.presence == hidden {
 		return noObject
@@ -61,7 +61,7 @@ func (b *blockers) findBlocker(i int) int {
 }
 
 // blockerOf is the blocker of an object that a value refers to.
-func (b *blockers) blockerOf(v *resource.Value) int {
+func (b *blockers) blockerOf(v *resource.Value) objectID {
 	for k := range v.Refs {
 		// only the field waits for those
 		if at, ok := b.objects.index[v.Refs[k].Target]; ok && b.objects.states[at].presence != unsupported &&
@@ -74,7 +74,7 @@ func (b *blockers) blockerOf(v *resource.Value) int {
 	return noObject
 }
 
-func (b *blockers) blockReason(i int, root int) string {
+func (b *blockers) blockReason(i objectID, root objectID) string {
 	o := b.in.Desired[root]
 	why := ""
 	switch f := &b.objects.states[root]; f.presence {
@@ -101,13 +101,13 @@ func (b *blockers) blockReason(i int, root int) string {
 }
 
 // cannotCreate reports whether only a wider API could create an object.
-func (b *blockers) cannotCreate(i int) bool {
+func (b *blockers) cannotCreate(i objectID) bool {
 	f := &b.objects.states[i]
 	return f.presence == absent && f.info.create == nil && b.forbids(i) == "" && offeredByWider(f.info.api, f.info.kind, resource.Create)
 }
 
 // forbids says who does not want an object created, or why the service would not, or "".
-func (b *blockers) forbids(i int) string {
+func (b *blockers) forbids(i objectID) string {
 	switch o := b.in.Desired[i]; {
 	case b.isPredefined(i): // nobody creates it
 		return ""
@@ -124,7 +124,7 @@ func (b *blockers) forbids(i int) string {
 
 // unsupportedRef names the kind that a value refers to and this edition of the service does
 // not have; "" = none. A membership with an object of the manifest reports that itself.
-func (b *blockers) unsupportedRef(i int, v *resource.Value) string {
+func (b *blockers) unsupportedRef(i objectID, v *resource.Value) string {
 	if root := b.undefined(v); root != noObject {
 		return b.unsupportedKind(root)
 	}
@@ -144,7 +144,7 @@ func (b *blockers) unsupportedRef(i int, v *resource.Value) string {
 }
 
 // unsupportedKind names the kind that this edition does not have, if that is why root cannot be made.
-func (b *blockers) unsupportedKind(root int) string {
+func (b *blockers) unsupportedKind(root objectID) string {
 	if b.objects.states[root].presence != unsupported {
 		return ""
 	}
@@ -153,7 +153,7 @@ func (b *blockers) unsupportedKind(root int) string {
 
 // whyUnavailable says why a value that a body sends cannot be sent: something that it names is not on the
 // service, or archived there. "" = nothing is in the way. Only the field waits, not the object.
-func (b *blockers) whyUnavailable(i int, v *resource.Value) string {
+func (b *blockers) whyUnavailable(i objectID, v *resource.Value) string {
 	if root := b.undefined(v); root != noObject {
 		return b.blockReason(i, root)
 	}
@@ -167,7 +167,7 @@ func (b *blockers) whyUnavailable(i int, v *resource.Value) string {
 	return ""
 }
 
-func (b *blockers) whyUnavailableRef(i int, t *refField, r *resource.Reference) string {
+func (b *blockers) whyUnavailableRef(i objectID, t *refField, r *resource.Reference) string {
 	if r.Target == nil {
 		if why := b.refs.names[nameKey{t.to, b.objects.within(i, t.to), r.Text}].notFound; why != "" {
 			return why
@@ -192,7 +192,7 @@ func (b *blockers) whyUnavailableRef(i int, t *refField, r *resource.Reference) 
 
 // undefined is the object because of which the custom field of a value, or an option of it,
 // cannot be made; none = there is none.
-func (b *blockers) undefined(v *resource.Value) int {
+func (b *blockers) undefined(v *resource.Value) objectID {
 	if !resource.IsCustom(v) {
 		return noObject
 	}
@@ -203,7 +203,7 @@ func (b *blockers) undefined(v *resource.Value) int {
 }
 
 // isUnlisted reports whether the list that would show an ID was read and does not show it.
-func (b *blockers) isUnlisted(i int, t *refField, id string) bool {
+func (b *blockers) isUnlisted(i objectID, t *refField, id string) bool {
 	at := b.objects.within(i, t.to)
 	if t.field.CrossProject || !resource.IsID(id) || t.to.list == nil || t.to.parent != nil && at == noObject || !b.snapshot.listed(t.to, at) {
 		return false
@@ -214,7 +214,7 @@ func (b *blockers) isUnlisted(i int, t *refField, id string) bool {
 
 // addUnavailableRefs adds the references of an object that cannot be resolved, and the members
 // that it cannot be joined with, to what is not possible.
-func (b *blockers) addUnavailableRefs(i int, d *fieldDiff) {
+func (b *blockers) addUnavailableRefs(i objectID, d *fieldDiff) {
 	o := b.in.Desired[i]
 	for _, m := range o.Omitted {
 		d.block(Change{Path: m.Field.Name, After: &m.Text, Origin: FromManifest}, m.Why, m.Position)
@@ -252,7 +252,7 @@ func (b *blockers) alreadyMember(n reference, r *resource.Reference) bool {
 }
 
 // isPredefined reports whether the service makes an object by itself when it makes the parent, which is still to be made.
-func (b *blockers) isPredefined(i int) bool {
+func (b *blockers) isPredefined(i objectID) bool {
 	f := &b.objects.states[i]
 	if len(f.info.kind.Predefined) == 0 || f.parent == noObject || b.objects.states[f.parent].presence != absent {
 		return false
@@ -270,7 +270,7 @@ type checks struct {
 
 // checkDates warns where a date that is sent comes to lie on the wrong side of
 // one that the manifest does not give: the service holds against each other only what one request has.
-func (ch *checks) checkDates(i int, sent []*resource.Value) {
+func (ch *checks) checkDates(i objectID, sent []*resource.Value) {
 	o, f := ch.in.Desired[i], &ch.objects.states[i]
 	if f.row == nil {
 		return
@@ -295,7 +295,7 @@ func (ch *checks) checkDates(i int, sent []*resource.Value) {
 
 // warnCaseMismatch warns of an object that is created beside one which the manifest
 // does not have, and whose name is the same but for capitals.
-func (ch *checks) warnCaseMismatch(i int) {
+func (ch *checks) warnCaseMismatch(i objectID) {
 	o, f := ch.in.Desired[i], &ch.objects.states[i]
 	if len(f.info.naturalKey) == 0 || !ch.snapshot.listed(f.info, f.parent) {
 		return
@@ -320,20 +320,20 @@ func (ch *checks) warnCaseMismatch(i int) {
 
 // checkRefused reports what the service is known to refuse of what a create or update
 // sends, at its place, before anything is sent.
-func (ch *checks) checkRefused(i int, sent []*resource.Value) {
+func (ch *checks) checkRefused(i objectID, sent []*resource.Value) {
 	o := ch.in.Desired[i]
 	for _, r := range o.Refused(sent, ch.willHave(i)) {
 		ch.diags.at(diag.Error, r.Value.Position, o.Address, "refused", r.Summary, r.Hint)
 	}
 }
 
-func (ch *checks) willHave(i int) resource.WillHave {
+func (ch *checks) willHave(i objectID) resource.WillHave {
 	return func(field *resource.Field) (string, bool) {
 		return ch.objects.states[i].willHave(ch.in.Desired[i], field)
 	}
 }
 
-func (ch *checks) checkFeature(i int) {
+func (ch *checks) checkFeature(i objectID) {
 	o, f := ch.in.Desired[i], &ch.objects.states[i]
 	if f.parent == noObject || o.Kind.RequiresFeature == "" {
 		return
@@ -376,7 +376,7 @@ func (ch *checks) checkFeature(i int) {
 }
 
 // whyUnarchivable says why the service would not archive an object, or "".
-func (ch *checks) whyUnarchivable(i int) string {
+func (ch *checks) whyUnarchivable(i objectID) string {
 	zone := ch.objects.desiredZone(ch.objects.states[i].parent)
 	return ch.in.Desired[i].WhyNotArchived(ch.willHave(i), func(day string) bool {
 		return ch.in.Now.IsZero() ||
@@ -385,7 +385,7 @@ func (ch *checks) whyUnarchivable(i int) string {
 }
 
 // blockClosed moves what would be changed of an object that is over to what cannot be.
-func (ch *checks) blockClosed(i int, d *fieldDiff) {
+func (ch *checks) blockClosed(i objectID, d *fieldDiff) {
 	for _, c := range d.changes {
 		c.Possible = false
 		d.block(c, "it ended on "+ch.objects.states[i].endedOn+", and the service does not change finished "+

@@ -46,7 +46,7 @@ func (b *bookkeeping) stateChanges() {
 			c.Why = "is now " + string(now)
 		}
 	}
-	for i, o := range b.in.Desired {
+	for i, o := range b.objects.all() {
 		if f := &b.objects.states[i]; f.prior != nil && f.presence == exists && o.Protected(f.prior.Protect) != f.prior.Protect {
 			c := changeOf(o.Address)
 			if c.Record.Protect = !f.prior.Protect; c.Record.Protect {
@@ -70,7 +70,7 @@ func (b *bookkeeping) stateChanges() {
 			case b.objects.states[i].prior != nil: // who made it is known under both
 				changeOf(b.in.Desired[i].Address).Record.CreatedByUs = true
 			case b.steps.of[i] != nil:
-				b.steps.of[i].CreatedByUs = true
+				b.steps.of[i].Write.CreatedByUs = true
 			}
 		}
 	}
@@ -98,7 +98,7 @@ func (b *bookkeeping) stateChanges() {
 // noteSeen notes what the service shows of objects that were sent in batches, and of those
 // that a run which died has created.
 func (b *bookkeeping) noteSeen(changed map[resource.Address]*StateChange) {
-	for i, o := range b.in.Desired {
+	for i, o := range b.objects.all() {
 		f := &b.objects.states[i]
 		if f.prior == nil {
 			b.noteFound(i)
@@ -129,7 +129,7 @@ func (b *bookkeeping) noteSeen(changed map[resource.Address]*StateChange) {
 
 // noteFound notes an object that the manifest names by its ID or identifier, that the state does not know, and that is as
 // the manifest wants it: what people change from now on is drift.
-func (b *bookkeeping) noteFound(i int) {
+func (b *bookkeeping) noteFound(i objectID) {
 	o, f := b.in.Desired[i], &b.objects.states[i]
 	if f.presence != exists || f.row == nil || f.replaced || o.ID == "" && o.Identifier == "" || b.steps.of[i] != nil {
 		return
@@ -149,7 +149,7 @@ func (b *bookkeeping) noteFound(i int) {
 }
 
 // noteTakenBack notes as applied what somebody changed on the service and the manifest says by now: a later change is drift again.
-func (b *bookkeeping) noteTakenBack(i int, values map[string]string) {
+func (b *bookkeeping) noteTakenBack(i objectID, values map[string]string) {
 	o, f := b.in.Desired[i], &b.objects.states[i]
 	if f.presence != exists || f.prior.PendingIntent != nil {
 		return
@@ -219,7 +219,7 @@ func (b *bookkeeping) noteMoved(changed map[resource.Address]*StateChange) {
 // closeIntents closes intents that no step will close: of archived objects and drafts, and of members
 // that the service shows, or does not show, by now.
 func (b *bookkeeping) closeIntents(changeOf func(resource.Address) *StateChange) {
-	for i, o := range b.in.Desired {
+	for i, o := range b.objects.all() {
 		f, intent := &b.objects.states[i], b.in.Prior[o.Address].PendingIntent
 		if intent != nil && f.id != "" && (f.presence == hidden || f.presence == exists && b.objects.staysArchived(i)) {
 			r := &changeOf(o.Address).Record

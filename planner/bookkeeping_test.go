@@ -126,7 +126,7 @@ func TestAnExternalIDProvesWhoCreatedAnObject(t *testing.T) {
 			s.given("project", "", shop, "identifier=SHOP", "name=Shop", "external_source=planform", "external_id="+tt.mark)
 			s.in.Prior["project/shop"] = planner.Record{Address: "project/shop", PendingIntent: &planner.Intent{Action: planner.Create, Name: "Shop"}}
 			plan := s.mustPlan(want(t).put("project/shop", "identifier=SHOP", "name=Shop").all())
-			if len(plan.Steps) != 1 || plan.Steps[0].CreatedByUs != tt.made {
+			if len(plan.Steps) != 1 || plan.Steps[0].Write.CreatedByUs != tt.made {
 				t.Errorf("%v %+v", lines(plan), plan.Steps[0])
 			}
 		})

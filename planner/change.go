@@ -41,7 +41,7 @@ func planChanges(plan *Plan, steps *steps, blockers *blockers, differ *comparer,
 		plan: plan, unlinked: map[*kindInfo]int{},
 	}
 	b.findNewest()
-	for i := range b.objects.states {
+	for i := range b.objects.count() {
 		switch b.objects.states[i].presence {
 		case absent, unsupported, indeterminate, notFound:
 			b.planCreate(i)
@@ -56,7 +56,7 @@ func planChanges(plan *Plan, steps *steps, blockers *blockers, differ *comparer,
 	return b
 }
 
-func (ch *changes) planUpdate(i int) {
+func (ch *changes) planUpdate(i objectID) {
 	f := &ch.objects.states[i]
 	if ch.objects.staysArchived(i) {
 		ch.keepArchived(i)
@@ -105,15 +105,15 @@ func (ch *changes) planUpdate(i int) {
 		step := ch.steps.add(i, Update)
 		if adopting {
 			step.Action = Adopt
-			step.Reason = "found by " + cmp.Or(f.matchedBy, "looking")
-			step.CreatedByUs = ch.createdByUs(i)
+			step.Write.FoundBy = "found by " + cmp.Or(f.matchedBy, "looking")
+			step.Write.CreatedByUs = ch.createdByUs(i)
 		}
 		step.changes = d.changes
 		ch.steps.of[i] = step
 		if len(d.send) > 0 || externalID != nil {
 			ch.checks.checkDates(i, d.send)
 			ch.checks.checkRefused(i, d.send)
-			step.Operation, step.Values, step.SetExternalID = f.info.update, slices.Concat(d.send, d.alwaysSent), externalID != nil
+			step.Operation, step.Write.Values, step.Write.SetExternalID = f.info.update, slices.Concat(d.send, d.alwaysSent), externalID != nil
 			step.alone = d.alone
 			step.needsObjects = ch.steps.toCreate(ch.steps.referenced(i, d.send)...)
 		}
@@ -125,7 +125,7 @@ func (ch *changes) planUpdate(i int) {
 
 // planReplacement plans to upload an object again that cannot be changed, and reports whether
 // that is possible. What planform made goes, unless it is protected; what others made stays beside.
-func (ch *changes) planReplacement(i int) bool {
+func (ch *changes) planReplacement(i objectID) bool {
 	o, f := ch.in.Desired[i], &ch.objects.states[i]
 	marked := func(a resource.Address) bool { return f.row.HasExternalID(resource.ExternalID(ch.in.Workspace, a)) }
 	ours, protected := slices.ContainsFunc(AllAddresses(o), marked), o.Protected(false)
@@ -139,14 +139,14 @@ func (ch *changes) planReplacement(i int) bool {
 	f.id, f.presence = "", absent
 	ch.planCreate(i)
 	if step := ch.steps.of[i]; step != nil && ours {
-		step.Replaces, step.Reason = old, "replaces "+old
+		step.Write.Replaces = old
 	}
 	return true
 }
 
 // createdByUs reports whether planform made an object, as it announced, without knowing
 // the outcome: it is none of another's.
-func (ch *changes) createdByUs(i int) bool {
+func (ch *changes) createdByUs(i objectID) bool {
 	f := &ch.objects.states[i]
 	marked := f.row.HasExternalID(resource.ExternalID(ch.in.Workspace, ch.in.Desired[i].Address))
 	return f.maybeCreated() && (marked || f.matchedBy == foundByExternalID || f.matchedBy == foundByNumber)
@@ -155,7 +155,7 @@ func (ch *changes) createdByUs(i int) bool {
 // externalIDChange is the change that puts planform's external ID on an object, or nil. An object gets
 // one when its key changes, or when it is adopted by a name that need not be unique, so that it
 // is found again without the state. Objects given by ID or identifier keep theirs.
-func (ch *changes) externalIDChange(i int) *Change {
+func (ch *changes) externalIDChange(i objectID) *Change {
 	o, f := ch.in.Desired[i], &ch.objects.states[i]
 	if !f.info.externalIDs || f.row == nil || f.info.update == nil || o.ID != "" || o.Identifier != "" {
 		return nil
@@ -178,7 +178,7 @@ func (ch *changes) externalIDChange(i int) *Change {
 	return c
 }
 
-func (ch *changes) recordKnown(i int) {
+func (ch *changes) recordKnown(i objectID) {
 	f, address := &ch.objects.states[i], ch.in.Desired[i].Address
 	var known Record
 	if f.prior != nil {
@@ -189,17 +189,15 @@ func (ch *changes) recordKnown(i int) {
 	ch.plan.Known[address] = known
 }
 
-func (ch *changes) planCreate(i int) {
+func (ch *changes) planCreate(i objectID) {
 	if root := ch.blockers.blocker(i); root != noObject {
-		step := ch.steps.add(i, NotPossible)
-		step.Reason, step.Unsupported, step.NotOffered = ch.blockers.blockReason(i, root), ch.blockers.unsupportedKind(root),
-			ch.blockers.cannotCreate(root)
+		ch.steps.addBlocked(i, Obstacle{ch.blockers.blockReason(i, root), ch.blockers.unsupportedKind(root), ch.blockers.cannotCreate(root)})
 		return
 	}
 	o, f := ch.in.Desired[i], &ch.objects.states[i]
 	if ch.lacksFields(i) {
-		step := ch.steps.add(i, NotPossible)
-		step.Reason = "it is " + o.Origin.String() + ", and the manifest does not have enough fields to create it"
+		reason := "it is " + o.Origin.String() + ", and the manifest does not have enough fields to create it"
+		ch.steps.addBlocked(i, Obstacle{Reason: reason})
 		return
 	}
 	if f.vanished {
@@ -215,10 +213,10 @@ func (ch *changes) planCreate(i int) {
 	}
 	step := ch.steps.add(i, Create)
 	if f.unconfirmed {
-		step.Pending = f.prior.PendingIntent
+		step.Write.Pending = f.prior.PendingIntent
 	}
 	step.alone = f.maybeHidden
-	step.Operation, step.Newest = f.info.create, ch.highestNumber[scope{f.info, f.parent}]
+	step.Operation, step.Write.Newest = f.info.create, ch.highestNumber[scope{f.info, f.parent}]
 	var d fieldDiff
 	ch.blockers.addUnavailableRefs(i, &d)
 	var followUp, alwaysSent, custom []*resource.Value
@@ -270,13 +268,13 @@ func (ch *changes) planCreate(i int) {
 	if ch.sharesRequest(values) {
 		values, custom = append(values, custom...), nil
 	}
-	step.Values = values
+	step.Write.Values = values
 	if predefined {
 		ch.adoptDefault(step)
 	} else {
-		step.Values = ch.addInitial(o, values)
+		step.Write.Values = ch.addInitial(o, values)
 	}
-	step.needsObjects = ch.steps.toCreate(append(ch.steps.referenced(i, step.Values), f.parent)...)
+	step.needsObjects = ch.steps.toCreate(append(ch.steps.referenced(i, step.Values()), f.parent)...)
 	if ch.switchesFeature(f) {
 		step.needsObjects = append(step.needsObjects, f.parent)
 	}
@@ -298,7 +296,7 @@ type siblings struct {
 
 // formerSiblings are the records of objects beside one of the manifest that this does not have any more, and that are still on the
 // service, as far as that is known.
-func (ch *changes) formerSiblings(i int) []*Record {
+func (ch *changes) formerSiblings(i objectID) []*Record {
 	if ch.former == nil {
 		ch.former = map[siblings][]*Record{}
 		for _, a := range slices.Sorted(maps.Keys(ch.in.Prior)) {
@@ -326,7 +324,7 @@ func (ch *changes) formerSiblings(i int) []*Record {
 
 // checkFormer reports an object that would be created a second time, since its key was changed, or, where it comes from, its
 // name.
-func (ch *changes) checkFormer(i int) {
+func (ch *changes) checkFormer(i objectID) {
 	o := ch.in.Desired[i]
 	others := ch.formerSiblings(i)
 	if len(others) == 0 {
@@ -362,7 +360,7 @@ func (ch *changes) checkFormer(i int) {
 }
 
 // lacksFields reports whether an object of another workspace is exported with too little to create it.
-func (ch *changes) lacksFields(i int) bool {
+func (ch *changes) lacksFields(i objectID) bool {
 	o := ch.in.Desired[i]
 	return o.Origin != nil && len(o.Missing()) > 0
 }
@@ -377,11 +375,11 @@ func (ch *changes) getsDefault(f *objectState, v *resource.Value) bool {
 	return id != ""
 }
 
-func (ch *changes) addFollowUpUpdate(i int, values, alwaysSent []*resource.Value) {
+func (ch *changes) addFollowUpUpdate(i objectID, values, alwaysSent []*resource.Value) {
 	f := &ch.objects.states[i]
 	step := ch.steps.add(i, Update)
 	step.Operation, step.needsObjects = f.info.update, append(ch.steps.toCreate(ch.steps.referenced(i, values)...), i)
-	step.changes, step.Values = changesTo(values), slices.Concat(values, alwaysSent)
+	step.changes, step.Write.Values = changesTo(values), slices.Concat(values, alwaysSent)
 }
 
 // sharesRequest reports whether values of custom fields go into the request that sends other values.
@@ -391,19 +389,19 @@ func (ch *changes) sharesRequest(others []*resource.Value) bool {
 
 // setCustomFields plans requests of their own for values of custom fields: one for each in API v1.
 // before is the step that must have succeeded, if any.
-func (ch *changes) setCustomFields(i int, values []*resource.Value, made []Change, before *Step) {
+func (ch *changes) setCustomFields(i objectID, values []*resource.Value, made []Change, before *Step) {
 	size := 1
 	if ch.in.API == resource.V2 {
 		size = max(1, len(values))
 	}
 	for k := 0; k < len(values); k += size {
 		step := ch.steps.add(i, Update)
-		step.Values, step.changes = values[k:k+size], made[k:k+size]
+		step.Write.Values, step.changes = values[k:k+size], made[k:k+size]
 		step.Operation = ch.objects.states[i].info.update
 		if ch.in.API != resource.V2 {
 			step.Operation = resource.CustomFieldOp(values[k])
 		}
-		step.needsObjects = ch.steps.toCreate(append(ch.steps.referenced(i, step.Values), i)...)
+		step.needsObjects = ch.steps.toCreate(append(ch.steps.referenced(i, step.Values()), i)...)
 		if before != nil {
 			step.needs = append(step.needs, before)
 		}
@@ -414,15 +412,15 @@ func (ch *changes) setCustomFields(i int, values []*resource.Value, made []Chang
 func (ch *changes) adoptDefault(step *Step) {
 	k := step.Kind
 	step.Action, step.Operation = Adopt, nil
-	step.Reason = "each new " + resource.MustLookup(k.Parent).Noun() + " has it"
-	step.Values = slices.DeleteFunc(step.Values, func(v *resource.Value) bool { return slices.Contains(k.NaturalKey, v.Field.Name) })
-	if len(step.Values) > 0 {
+	step.Write.FoundBy = "each new " + resource.MustLookup(k.Parent).Noun() + " has it"
+	step.Write.Values = slices.DeleteFunc(step.Values(), func(v *resource.Value) bool { return slices.Contains(k.NaturalKey, v.Field.Name) })
+	if len(step.Values()) > 0 {
 		step.Operation, _ = k.Op(resource.Update, ch.objects.kinds[k].api)
-		step.changes = changesTo(step.Values)
+		step.changes = changesTo(step.Values())
 	}
 }
 
-func (ch *changes) checkComplete(i int) {
+func (ch *changes) checkComplete(i objectID) {
 	o, f := ch.in.Desired[i], &ch.objects.states[i]
 	needed := o.Missing()
 	if len(needed) == 0 {
@@ -439,7 +437,7 @@ func (ch *changes) checkComplete(i int) {
 }
 
 // checkSingle reports an object of which the parent has another one already, and can have no second.
-func (ch *changes) checkSingle(i int) {
+func (ch *changes) checkSingle(i objectID) {
 	o, f := ch.in.Desired[i], &ch.objects.states[i]
 	if !o.Kind.Single || ch.objects.states[f.parent].presence != exists {
 		return
@@ -471,7 +469,7 @@ func (ch *changes) switchesFeature(f *objectState) bool {
 
 // fieldDiff compares what the manifest gives for an object that exists with what
 // the service shows, or, where it shows nothing, with what was applied last.
-func (ch *changes) compare(i int) (d fieldDiff) {
+func (ch *changes) compare(i objectID) (d fieldDiff) {
 	o, f := ch.in.Desired[i], &ch.objects.states[i]
 	resolve := ch.refs.idResolver(i)
 	for k := range o.Values {
@@ -544,7 +542,7 @@ func (ch *changes) compare(i int) (d fieldDiff) {
 }
 
 // noteUnseen notes a value that is taken to be as the manifest wants it, since nothing shows it.
-func (ch *changes) noteUnseen(i int, v *resource.Value) {
+func (ch *changes) noteUnseen(i objectID, v *resource.Value) {
 	o, f := ch.in.Desired[i], &ch.objects.states[i]
 	switch _, shown := v.Field.ObservedIn(f.row); {
 	case shown, v.Field.Header, v.Field.CreateOnly(): // it leads a text, or nobody can change it
@@ -589,7 +587,7 @@ func asShown(v *resource.Value, row resource.Row) *resource.Value {
 }
 
 // whyUnappliable says why a change cannot be made, or "".
-func (ch *changes) whyUnappliable(i int, v *resource.Value) string {
+func (ch *changes) whyUnappliable(i objectID, v *resource.Value) string {
 	t := ch.objects.states[i].info
 	if why := ch.blockers.whyUnavailable(i, v); why != "" {
 		return why
@@ -620,7 +618,7 @@ func (ch *changes) whyUnappliable(i int, v *resource.Value) string {
 }
 
 // stillHave says which siblings would have, beside the object, what only one is meant to have; "" = none.
-func (ch *changes) stillHave(i int, v *resource.Value) string {
+func (ch *changes) stillHave(i objectID, v *resource.Value) string {
 	f := &ch.objects.states[i]
 	if !v.Field.Exclusive || isOff(v) || !ch.snapshot.listed(f.info, f.parent) {
 		return ""
@@ -645,7 +643,7 @@ func (ch *changes) stillHave(i int, v *resource.Value) string {
 		": false` there"
 }
 
-func (ch *changes) recordDrift(i int, d *fieldDiff) {
+func (ch *changes) recordDrift(i objectID, d *fieldDiff) {
 	o := ch.in.Desired[i]
 	for _, list := range []struct {
 		changes []Change
@@ -661,7 +659,7 @@ func (ch *changes) recordDrift(i int, d *fieldDiff) {
 	ch.plan.Summary.Ignored += d.ignored
 }
 
-func (ch *changes) addBlocked(i int, d *fieldDiff) {
+func (ch *changes) addBlocked(i objectID, d *fieldDiff) {
 	if len(d.unappliable) == 0 {
 		return
 	}
@@ -677,11 +675,11 @@ func (ch *changes) addBlocked(i int, d *fieldDiff) {
 		of[why].block(c, d.causes[k], diag.Position{})
 	}
 	for _, why := range order {
-		step := ch.steps.add(i, NotPossible)
+		step := ch.steps.addBlocked(i, Obstacle{of[why].reason(t), why.unsupported, why.notOffered})
 		if why == (blockedFor{}) && !d.position.IsZero() {
 			step.Position = d.position
 		}
-		step.changes, step.Reason, step.Unsupported, step.NotOffered = of[why].unappliable, of[why].reason(t), why.unsupported, why.notOffered
+		step.changes = of[why].unappliable
 	}
 }
 
@@ -691,7 +689,7 @@ type blockedFor struct {
 	notOffered  bool   // by the API
 }
 
-func (ch *changes) blockedFor(i int, d *fieldDiff, k int) blockedFor {
+func (ch *changes) blockedFor(i objectID, d *fieldDiff, k int) blockedFor {
 	o, t := ch.in.Desired[i], ch.objects.states[i].info
 	cause := d.causes[k]
 	if d.unsupported != "" && cause == lacksObjects(d.unsupported) {
@@ -710,7 +708,7 @@ func (ch *changes) blockedFor(i int, d *fieldDiff, k int) blockedFor {
 
 // withoutOutsiders is a value without the people who are not members of the project. They are
 // added to what is not possible.
-func (ch *changes) withoutOutsiders(i int, v *resource.Value, d *fieldDiff) *resource.Value {
+func (ch *changes) withoutOutsiders(i objectID, v *resource.Value, d *fieldDiff) *resource.Value {
 	out := ch.outsiders.byValue[v]
 	if len(out) == 0 {
 		return v
@@ -741,7 +739,7 @@ func (ch *changes) withoutOutsiders(i int, v *resource.Value, d *fieldDiff) *res
 // findNewest finds the highest readable number in each parent: new objects get higher ones.
 func (ch *changes) findNewest() {
 	ch.highestNumber = map[scope]int{}
-	for i := range ch.objects.states {
+	for i := range ch.objects.count() {
 		if f := &ch.objects.states[i]; f.presence == exists && f.identifier != "" && f.parent != noObject {
 			at := scope{f.info, f.parent}
 			ch.highestNumber[at] = max(ch.highestNumber[at], numberOf(ch.objects.states[f.parent].identifier, f.identifier))
@@ -757,7 +755,7 @@ func (ch *changes) neededByChildren(o *resource.Object, field *resource.Field) b
 }
 
 // keepHidden leaves an object as it is that no list shows.
-func (ch *changes) keepHidden(i int) {
+func (ch *changes) keepHidden(i objectID) {
 	o, f := ch.in.Desired[i], &ch.objects.states[i]
 	ch.recordKnown(i)
 	switch {
@@ -773,7 +771,7 @@ func (ch *changes) keepHidden(i int) {
 }
 
 // keepArchived leaves an archived object as it is. It warns unless the manifest says archived.
-func (ch *changes) keepArchived(i int) {
+func (ch *changes) keepArchived(i objectID) {
 	o := ch.in.Desired[i]
 	ch.recordKnown(i)
 	if _, _, given := wantsArchived(o); given {
@@ -791,7 +789,7 @@ func (ch *changes) leave(o *resource.Object) {
 }
 
 // keepDifferences says what differs of an object that is archived, as the manifest wants it, and stays as it is.
-func (ch *changes) keepDifferences(i int) {
+func (ch *changes) keepDifferences(i objectID) {
 	d := ch.compare(i)
 	left := fieldDiff{kept: slices.Concat(d.changes, d.kept, d.unappliable)}
 	if ch.recordDrift(i, &left); len(left.kept) == 0 {
@@ -799,7 +797,7 @@ func (ch *changes) keepDifferences(i int) {
 	}
 }
 
-func (ch *changes) planArchive(i int) {
+func (ch *changes) planArchive(i objectID) {
 	o, f := ch.in.Desired[i], &ch.objects.states[i]
 	v, want, given := wantsArchived(o)
 	verb := resource.Archive
@@ -818,13 +816,13 @@ func (ch *changes) planArchive(i int) {
 		return
 	}
 	step := ch.steps.add(i, Update)
-	step.Operation, step.Values, step.needsObjects = op, []*resource.Value{v}, ch.steps.toCreate(i)
-	step.changes = changesTo(step.Values)
+	step.Operation, step.Write.Values, step.needsObjects = op, []*resource.Value{v}, ch.steps.toCreate(i)
+	step.changes = changesTo(step.Values())
 	ch.archiveSteps = append(ch.archiveSteps, step)
 }
 
 // fillsFirst reports whether a new object gets its dates only after its members are in.
-func (ch *changes) fillsFirst(i int) bool {
+func (ch *changes) fillsFirst(i objectID) bool {
 	return ch.objects.states[i].info.update != nil && ch.objects.willBeClosed(i) && slices.ContainsFunc(ch.memberships.sets,
 		func(r *memberSet) bool {
 			return r.object == i && slices.ContainsFunc(r.entries, func(e memberRef) bool { return !ch.memberships.isIn(r, e) })

@@ -104,7 +104,7 @@ func TestFillingAClosedCycleKeepsTheOrderOfItems(t *testing.T) {
 	}
 	var sent, shown []string
 	last := plan.Steps[len(plan.Steps)-1]
-	for _, v := range last.Values {
+	for _, v := range last.Values() {
 		sent = append(sent, v.Field.Name)
 	}
 	for _, c := range last.Changes() {

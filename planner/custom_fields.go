@@ -12,7 +12,7 @@ func readCustomFields(refs *references) {
 	if !refs.in.RefreshAll || refs.in.SkipRefresh {
 		return
 	}
-	for i, o := range refs.in.Desired {
+	for i, o := range refs.objects.all() {
 		f := &refs.objects.states[i]
 		if f.row == nil || f.presence != exists {
 			continue
@@ -43,7 +43,7 @@ func (re *references) isOfItsType(f *objectState, definition *resource.Object) b
 }
 
 // readCustomField puts the value of one custom field into values, once it is known.
-func (re *references) readCustomField(i int, definition *resource.Object, values map[string]any) {
+func (re *references) readCustomField(i objectID, definition *resource.Object, values map[string]any) {
 	id := re.objects.states[re.objects.index[definition]].id
 	params := re.objects.params(i)
 	params[definition.Kind.Param] = id

@@ -132,10 +132,10 @@ type fieldDiff struct {
 type lateTexts struct {
 	values  []*resource.Value
 	changes []Change
-	targets []int // the objects that are created
+	targets []objectID // the objects that are created
 }
 
-func (l *lateTexts) add(v *resource.Value, c Change, targets []int) {
+func (l *lateTexts) add(v *resource.Value, c Change, targets []objectID) {
 	l.values, l.changes, l.targets = append(l.values, v), append(l.changes, c), append(l.targets, targets...)
 }
 

@@ -286,7 +286,7 @@ func TestTheSummaryCountsEachObjectOnce(t *testing.T) {
 func TestAClearedFieldShowsNoNewValue(t *testing.T) {
 	t.Parallel()
 	point, _ := resource.MustLookup("work_item").Field("point")
-	step := planner.Step{Kind: resource.MustLookup("work_item"), Values: []*resource.Value{{Field: point, Text: "null", Null: true}}}
+	step := planner.Step{Kind: resource.MustLookup("work_item"), Write: &planner.Write{Values: []*resource.Value{{Field: point, Text: "null", Null: true}}}}
 	if after := step.Changes()[0].After; after != nil {
 		t.Errorf("it shows %q", *after)
 	}
@@ -301,7 +301,7 @@ func TestFieldsThatUpdatesResetAreAlwaysSent(t *testing.T) {
 	w := want(t).put("project/web", "identifier=WEB").put("cycle/web/a", "name=A", "description=New", "start_date=2031-01-06", "end_date=2031-01-18", "owned_by="+ada)
 	step := s.mustPlan(w.all()).Steps[0]
 	var sent, shown []string
-	for _, v := range step.Values {
+	for _, v := range step.Values() {
 		sent = append(sent, v.Field.Name)
 	}
 	for _, c := range step.Changes() {

@@ -20,13 +20,13 @@ type divergences struct {
 	list        []Divergence
 	vanished    []*resource.Object
 	unmanaged   []Unmanaged
-	byText      map[textKey][]int // objects of the manifest by a text that names them; made when first needed
+	byText      map[textKey][]objectID // objects of the manifest by a text that names them; made when first needed
 }
 
 // textKey is a text by which the manifest names an object: its key, or another name.
 type textKey struct {
 	kind   *kindInfo
-	within int
+	within objectID
 	text   string
 	isKey  bool
 }
@@ -36,7 +36,7 @@ func findDivergences(differ *comparer, memberships *memberships) *divergences {
 	if !s.in.Pull || len(s.service.reads) > 0 {
 		return s
 	}
-	for i, o := range s.in.Desired {
+	for i, o := range s.objects.all() {
 		f := &s.objects.states[i]
 		if f.presence == absent && f.vanished {
 			s.vanished = append(s.vanished, o)
@@ -60,7 +60,7 @@ func findDivergences(differ *comparer, memberships *memberships) *divergences {
 }
 
 // field compares a field that the service shows with what was applied, and with the manifest.
-func (di *divergences) field(i int, v *resource.Value) {
+func (di *divergences) field(i objectID, v *resource.Value) {
 	o, f := di.in.Desired[i], &di.objects.states[i]
 	resolve := di.refs.idResolver(i)
 	c, _, differs := di.differ.compare(v, f, resolve)
@@ -102,7 +102,7 @@ func (di *divergences) formerly(resolve resource.IDResolver) resource.IDResolver
 }
 
 // add adds a field that names what has the IDs on the service.
-func (di *divergences) add(i int, d Divergence, ids []string) {
+func (di *divergences) add(i objectID, d Divergence, ids []string) {
 	if d.Value.Field.IsRef() {
 		t := di.objects.states[i].info.ref(d.Value.Field)
 		named := map[string]bool{}
@@ -134,7 +134,7 @@ func (di *divergences) add(i int, d Divergence, ids []string) {
 }
 
 // membership finds out where an object is that is not where the manifest, and the last apply, have it.
-func (di *divergences) membership(i int, v *resource.Value) {
+func (di *divergences) membership(i objectID, v *resource.Value) {
 	o, f := di.in.Desired[i], &di.objects.states[i]
 	t := f.info.ref(v.Field)
 	m := t.membership.Membership
@@ -178,7 +178,7 @@ func (di *divergences) membership(i int, v *resource.Value) {
 }
 
 // uncontained finds out where people put an object that is to be in no container.
-func (di *divergences) uncontained(i int, v *resource.Value, t *refField) {
+func (di *divergences) uncontained(i objectID, v *resource.Value, t *refField) {
 	m := t.membership.Membership
 	if m.On == m.Container || v.Field.Name == m.SeveralField {
 		return // which only takes out what planform put in
@@ -205,7 +205,7 @@ func (di *divergences) uncontained(i int, v *resource.Value, t *refField) {
 }
 
 // containers are the IDs of those of a kind that an object is in. ok is false while that is not read.
-func (di *divergences) containers(i int, t *refField) (ids []string, ok bool) {
+func (di *divergences) containers(i objectID, t *refField) (ids []string, ok bool) {
 	all, _, ok := di.memberships.containersIn(t, di.objects.within(i, t.to))
 	for _, c := range all {
 		if slices.Contains(c.members, di.objects.states[i].id) {
@@ -217,7 +217,7 @@ func (di *divergences) containers(i int, t *refField) (ids []string, ok bool) {
 
 // writtenName is the text by which a manifest names an object of the service: its name where that is clear, or its key if
 // the field has keys, else its ID.
-func (di *divergences) writtenName(i int, t *refField, id string, byKey bool) string {
+func (di *divergences) writtenName(i objectID, t *refField, id string, byKey bool) string {
 	within := di.objects.withinOf(i, t)
 	at, owned := di.objects.owners[serviceID{t.to.kind.Name, id}]
 	var texts []string
@@ -253,10 +253,10 @@ func (di *divergences) writtenName(i int, t *refField, id string, byKey bool) st
 }
 
 // resolvesTo is the ID of what a manifest names by a text, or "" where that is not clear.
-func (di *divergences) resolvesTo(t *kindInfo, within int, text string) string {
+func (di *divergences) resolvesTo(t *kindInfo, within objectID, text string) string {
 	if di.byText == nil {
-		di.byText = map[textKey][]int{}
-		for i, o := range di.in.Desired {
+		di.byText = map[textKey][]objectID{}
+		for i, o := range di.objects.all() {
 			f := &di.objects.states[i]
 			key := textKey{f.info, f.parent, o.Key, true}
 			di.byText[key] = append(di.byText[key], i)
@@ -300,7 +300,7 @@ func (di *divergences) findUnmanaged() {
 		return
 	}
 	managed := map[scope]bool{}
-	for i := range di.objects.states {
+	for i := range di.objects.count() {
 		f := &di.objects.states[i]
 		managed[scope{f.info, f.parent}] = true
 	}

@@ -17,7 +17,7 @@ type claims struct {
 // findClaims reads the lists that show who has what objects are to get.
 func findClaims(r analysis, orphans *orphans) *claims {
 	c := &claims{r, orphans}
-	for i := range r.objects.states {
+	for i := range r.objects.count() {
 		f := &r.objects.states[i]
 		if f.row == nil || f.presence != exists || f.info.list == nil || f.info.update == nil {
 			continue
@@ -46,13 +46,13 @@ type claim struct {
 
 // holder is who has it by now.
 type holder struct {
-	object int     // the one of the manifest that gets another one in this run; none = there is none
-	orphan *orphan // that this run deletes; nil = there is none
-	why    string  // it stays taken
+	object objectID // the one of the manifest that gets another one in this run; none = there is none
+	orphan *orphan  // that this run deletes; nil = there is none
+	why    string   // it stays taken
 }
 
 // changed are the claims of an object that a name or mark of its own replaces.
-func (c *claims) changed(i int, what claim, row resource.Row) (next claim, changes bool) {
+func (c *claims) changed(i objectID, what claim, row resource.Row) (next claim, changes bool) {
 	o, f := c.in.Desired[i], &c.objects.states[i]
 	if f.presence != exists || f.info.update == nil {
 		return what, false
@@ -71,10 +71,10 @@ func (c *claims) changed(i int, what claim, row resource.Row) (next claim, chang
 }
 
 // holder finds who has what an object is to get; nil = nobody.
-func (c *claims) holder(i int, what claim) *holder { return c.find(i, what, map[int]bool{}) }
+func (c *claims) holder(i objectID, what claim) *holder { return c.find(i, what, map[objectID]bool{}) }
 
 // find is holder for an object for which others wait that gets what they have.
-func (c *claims) find(i int, what claim, waiting map[int]bool) *holder {
+func (c *claims) find(i objectID, what claim, waiting map[objectID]bool) *holder {
 	f := &c.objects.states[i]
 	if what.text == "" || !c.snapshot.listed(f.info, f.parent) {
 		return nil
@@ -96,7 +96,7 @@ func (c *claims) find(i int, what claim, waiting map[int]bool) *holder {
 
 const exchanged = "it is exchanged with another one, and the service takes each name once: give one of them a third name first"
 
-func (c *claims) holderOf(i int, what claim, row resource.Row, waiting map[int]bool) *holder {
+func (c *claims) holderOf(i objectID, what claim, row resource.Row, waiting map[objectID]bool) *holder {
 	k, id := c.in.Desired[i].Kind, serviceID{c.in.Desired[i].Kind.Name, row.ID()}
 	taken := "the service has another " + k.Noun() + " " + strconv.Quote(what.text) + " (" + row.ID() + ")"
 	if other, owned := c.objects.owners[id]; owned {
@@ -130,7 +130,7 @@ func (c *claims) holderOf(i int, what claim, row resource.Row, waiting map[int]b
 }
 
 // whyTaken says why an object that does not exist cannot get its names and mark, or "".
-func (c *claims) whyTaken(i int) string {
+func (c *claims) whyTaken(i objectID) string {
 	for _, what := range c.of(i, c.in.Desired[i].Values) {
 		if h := c.holder(i, what); h != nil && h.why != "" {
 			return h.why
@@ -140,7 +140,7 @@ func (c *claims) whyTaken(i int) string {
 }
 
 // of are the claims of a new object.
-func (c *claims) of(i int, values []resource.Value) []claim {
+func (c *claims) of(i objectID, values []resource.Value) []claim {
 	var list []claim
 	for k := range values {
 		if v := &values[k]; v.Field.Unique {
@@ -158,9 +158,9 @@ func (c *claims) of(i int, values []resource.Value) []claim {
 func (c *claims) order(list []*Step) {
 	sends := func(s *Step, what claim) bool {
 		if what.field == nil {
-			return s.SetExternalID
+			return s.Write != nil && s.Write.SetExternalID
 		}
-		for _, v := range s.Values {
+		for _, v := range s.Values() {
 			if v.Field == what.field {
 				return true
 			}

@@ -16,13 +16,13 @@ type identities struct {
 
 	recovery *recovery
 	// Made when first needed:
-	byExternalID map[string]int     // objects by their external IDs
-	names        map[naturalKey]int // objects of each
+	byExternalID map[string]objectID // objects by their external IDs
+	names        map[naturalKey]int  // objects of each
 }
 
 func match(r analysis) *identities {
 	s := &identities{analysis: r, recovery: &recovery{analysis: r, recovered: map[*objectState]*unconfirmedCreate{}}}
-	for i := range r.objects.states {
+	for i := range r.objects.count() {
 		s.identify(i)
 	}
 	s.recordOwners()
@@ -51,7 +51,7 @@ func FindLost(in Input, wanted *resource.Object) (rows []resource.Row, reads []R
 // identify decides what an object is on the service: by the manifest's ID, the state, the manifest's
 // readable identifier, the service's external ID, the natural key, in this order. An identifier that says
 // otherwise than the state or an external ID is an error.
-func (m *identities) identify(i int) {
+func (m *identities) identify(i objectID) {
 	o, f := m.in.Desired[i], &m.objects.states[i]
 	if f.parent != noObject {
 		switch p := &m.objects.states[f.parent]; {
@@ -432,7 +432,7 @@ func (m *identities) vanished(o *resource.Object, f *objectState) {
 
 // recordOwners notes what every object is on the service. Two objects of the manifest cannot be one.
 func (m *identities) recordOwners() {
-	for i := range m.objects.states {
+	for i := range m.objects.count() {
 		f := &m.objects.states[i]
 		if f.presence != exists && f.presence != hidden || f.id == "" {
 			continue

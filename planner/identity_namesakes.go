@@ -151,10 +151,10 @@ func (m *identities) sameNaturalKey(l *listing, o *resource.Object, t *kindInfo)
 }
 
 // ownersByExternalID are the objects of the manifest by the external IDs that they have, or get.
-func (m *identities) ownersByExternalID() map[string]int {
+func (m *identities) ownersByExternalID() map[string]objectID {
 	if m.byExternalID == nil {
-		m.byExternalID = map[string]int{}
-		for i, o := range m.in.Desired {
+		m.byExternalID = map[string]objectID{}
+		for i, o := range m.objects.all() {
 			if m.objects.states[i].info.externalIDs {
 				m.byExternalID[resource.ExternalID(m.in.Workspace, o.Address)] = i
 			}
@@ -197,7 +197,7 @@ func (m *identities) naturalKeys(o *resource.Object) (keys []naturalKey) {
 }
 
 // keepOne says which of several records with one external ID to keep: the one that the state knows, else the oldest.
-func (m *identities) keepOne(k *resource.Kind, parent int, rows []resource.Row) string {
+func (m *identities) keepOne(k *resource.Kind, parent objectID, rows []resource.Row) string {
 	unowned := func(row resource.Row) int {
 		if _, owned := m.objects.owners[serviceID{k.Name, row.ID()}]; owned {
 			return 0

@@ -31,7 +31,7 @@ const (
 
 // unconfirmedCreate is a create without an outcome.
 type unconfirmedCreate struct {
-	object     int // its state
+	object     objectID // its state
 	intent     *Intent
 	lowerBound int // its record has a higher number; 0 = not known
 	presence   presence
@@ -74,7 +74,7 @@ func (re *recovery) recoverAll(at scope) {
 	x := &search{recovery: re, parent: at.parent, namedInManifest: map[int]bool{}}
 	byName := map[string][]*unconfirmedCreate{}
 	wanted := map[resource.Address]bool{}
-	for i := range re.objects.states {
+	for i := range re.objects.count() {
 		f, o := &re.objects.states[i], re.in.Desired[i]
 		if f.info != at.kind || f.parent != at.parent {
 			continue
@@ -245,7 +245,7 @@ func (re *recovery) claimed(id string) bool {
 type search struct {
 	recovery *recovery
 
-	parent          int
+	parent          objectID
 	path            string               // numbering scope of the objects
 	sample          *objectState         // one of the objects
 	lost            []*unconfirmedCreate // in the order of the manifest

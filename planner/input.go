@@ -90,6 +90,9 @@ type Input struct {
 	Notices diag.List
 }
 
+// objectID is the place of a wanted object in [Input.Desired], and of what is known of it.
+type objectID int
+
 // Prior is what the last apply left, from the state file.
 type Prior map[resource.Address]Record
 

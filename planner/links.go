@@ -17,12 +17,12 @@ import (
 type addedLinks struct {
 	step    *Step
 	create  *Step
-	targets []int
+	targets []objectID
 }
 
 // linkable is a value with the links that its text can have when the run is over: to pages,
 // and to objects that the run creates, which created lists.
-func (ch *changes) linkable(v *resource.Value) (with *resource.Value, created []int) {
+func (ch *changes) linkable(v *resource.Value) (with *resource.Value, created []objectID) {
 	if len(v.Links) == 0 {
 		return v, nil
 	}
@@ -41,13 +41,13 @@ func (ch *changes) linkable(v *resource.Value) (with *resource.Value, created []
 }
 
 // textAtCreation is a text as a create sends it. What it cannot link to yet is added to late.
-func (ch *changes) textAtCreation(i int, v *resource.Value, step *Step, late *lateTexts) *resource.Value {
+func (ch *changes) textAtCreation(i objectID, v *resource.Value, step *Step, late *lateTexts) *resource.Value {
 	with, created := ch.linkable(v)
 	t := ch.objects.states[i].info
 	switch {
 	case len(created) == 0:
 		return with
-	case !slices.ContainsFunc(created, func(at int) bool { return ch.objects.states[at].info.rank >= t.rank }): // they never wait for it
+	case !slices.ContainsFunc(created, func(at objectID) bool { return ch.objects.states[at].info.rank >= t.rank }): // they never wait for it
 		step.afterObjects = append(step.afterObjects, created...)
 		return with
 	case t.update == nil:
@@ -62,15 +62,15 @@ func (ch *changes) textAtCreation(i int, v *resource.Value, step *Step, late *la
 
 // addLinks plans the step that sends texts when the objects which they name are there. It
 // comes after all creates: those are not to be pulled before others.
-func (ch *changes) addLinks(i int, late *lateTexts, alwaysSent []*resource.Value) {
+func (ch *changes) addLinks(i objectID, late *lateTexts, alwaysSent []*resource.Value) {
 	if len(late.values) == 0 {
 		return
 	}
 	step := ch.steps.add(i, Update)
 	step.Operation, step.stage = ch.objects.states[i].info.update, 1
-	step.changes, step.Values = late.changes, slices.Concat(late.values, alwaysSent)
+	step.changes, step.Write.Values = late.changes, slices.Concat(late.values, alwaysSent)
 	step.needsObjects = ch.steps.toCreate(i)
-	step.afterObjects = slices.DeleteFunc(slices.Clone(late.targets), func(at int) bool { return at == i })
+	step.afterObjects = slices.DeleteFunc(slices.Clone(late.targets), func(at objectID) bool { return at == i })
 	if create := ch.steps.of[i]; create != nil && create.Action == Create {
 		ch.addedLinks = append(ch.addedLinks, addedLinks{step, create, late.targets})
 	}
@@ -118,16 +118,16 @@ func (ch *changes) noticeUnlinked() {
 func (ch *changes) inlineLinks() map[*Step]bool {
 	done := map[*Step]bool{}
 	for _, l := range ch.addedLinks {
-		if slices.ContainsFunc(l.targets, func(at int) bool { return ch.steps.of[at].Index >= l.create.Index }) {
+		if slices.ContainsFunc(l.targets, func(at objectID) bool { return ch.steps.of[at].Index >= l.create.Index }) {
 			continue
 		}
 		done[l.step] = true
 		for _, at := range l.targets {
 			l.create.after = append(l.create.after, ch.steps.of[at])
 		}
-		for k, v := range l.create.Values {
-			if at := slices.IndexFunc(l.step.Values, func(w *resource.Value) bool { return w.Field == v.Field }); at >= 0 {
-				l.create.Values[k] = l.step.Values[at]
+		for k, v := range l.create.Values() {
+			if at := slices.IndexFunc(l.step.Values(), func(w *resource.Value) bool { return w.Field == v.Field }); at >= 0 {
+				l.create.Write.Values[k] = l.step.Values()[at]
 			}
 		}
 	}

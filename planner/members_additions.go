@@ -76,16 +76,18 @@ func (ad *additions) planSet(r *memberSet) {
 			Action: AddMembers, Kind: r.kind, Position: batch[0].ref.Position,
 			Members: &Members{Container: r.container, Sources: files},
 		})
-		members := make([]int, len(batch))
+		members := make([]objectID, len(batch))
 		for i, e := range batch {
 			m := ad.member(r, e)
 			m.Value = ad.memberships.newAttribute(r, e)
 			step.Members.Items, members[i] = append(step.Members.Items, m), e.member
 		}
 		if reason != "" {
-			step.Action, step.Reason, step.Unsupported = NotPossible, reason, unsupported
-			step.NotOffered = r.object != noObject && ad.blockers.blocker(r.object) != noObject &&
-				ad.blockers.cannotCreate(ad.blockers.blocker(r.object))
+			step.block(Obstacle{
+				Reason: reason, Unsupported: unsupported,
+				NotOffered: r.object != noObject && ad.blockers.blocker(r.object) != noObject &&
+					ad.blockers.cannotCreate(ad.blockers.blocker(r.object)),
+			})
 			return
 		}
 		step.Operation, step.needsObjects, step.afterObjects = op, ad.steps.toCreate(r.object), ad.steps.toCreate(members...)
@@ -126,8 +128,8 @@ func (ad *additions) blockRelated(r *memberSet, entries []memberRef) {
 	for _, e := range entries {
 		ad.steps.addMembers(&Step{
 			Action: NotPossible, Kind: r.kind, Position: e.ref.Position, Members: &Members{Container: r.container, Items: []Member{ad.member(r, e)}},
-			Reason: "they are already related as " + e.other + ", and the service keeps one relation between two " +
-				diag.Plural(resource.MustLookup(r.kind.Membership.Member).Noun()),
+			Obstacle: &Obstacle{Reason: "they are already related as " + e.other + ", and the service keeps one relation between two " +
+				diag.Plural(resource.MustLookup(r.kind.Membership.Member).Noun())},
 		})
 	}
 }
@@ -198,9 +200,9 @@ func (ad *additions) updateAttribute(r *memberSet, e memberRef) (step *Step, kno
 	op, offered := r.kind.Op(resource.UpdateMember, ad.in.API)
 	switch {
 	case !offered, listed && !shown:
-		step.Action, step.NotOffered, change.Possible = NotPossible, true, false
-		step.Reason = "this edition of the service neither shows nor changes the " + a.Name + " of members of " +
-			diag.A(resource.MustLookup(r.kind.Membership.Container).Noun())
+		change.Possible = false
+		step.block(Obstacle{NotOffered: true, Reason: "this edition of the service neither shows nor changes the " + a.Name + " of members of " +
+			diag.A(resource.MustLookup(r.kind.Membership.Container).Noun())})
 	default:
 		step.Operation = op
 		if _, own := row[r.kind.Membership.Member]; own { // the row is the membership

@@ -40,7 +40,7 @@ type outsider struct {
 type memberSet struct {
 	kind        *resource.Kind // the membership
 	field       *refField      // that declares it
-	object      int            // state of the container; none = the manifest does not list it
+	object      objectID       // state of the container; none = the manifest does not list it
 	container   Container
 	name        string // of a container that the manifest does not list but names
 	entries     []memberRef
@@ -60,7 +60,7 @@ func (m *memberSet) address() resource.Address {
 // memberRef is one wanted member.
 type memberRef struct {
 	ref               *resource.Reference // where it is written
-	member            int                 // its state; none = the manifest does not list it
+	member            objectID            // its state; none = the manifest does not list it
 	id                string              // where it is known
 	other             string              // another relation to the object that excludes this one
 	declaredByInverse bool                // the other object lists the relation, see [resource.Membership.Inverse]
@@ -72,14 +72,14 @@ type inverseKey struct{ kind, from, to string }
 // memberSetKey tells containers apart.
 type memberSetKey struct {
 	kind   *resource.Kind
-	object int
+	object objectID
 	id     string // of a container that the manifest does not list
 }
 
 // prerequisite is that somebody is brought into a container.
 type prerequisite struct {
 	via       *resource.Kind // the membership
-	container int            // its state
+	container objectID       // its state
 	id        string         // of whom
 }
 
@@ -120,7 +120,7 @@ func (me *memberships) findExpensiveMemberSets() {
 	if me.in.RefreshAll || len(me.in.Prior) <= maxSingleReads {
 		return
 	}
-	reads, known := map[int]bool{}, map[*resource.Kind]int{}
+	reads, known := map[objectID]bool{}, map[*resource.Kind]int{}
 	for _, r := range me.sets {
 		if _, hasPrior := me.in.Prior[r.address()]; hasPrior && r.kind.Membership.ResultKey != "" {
 			reads[r.object] = true
@@ -184,7 +184,7 @@ func (me *memberships) fromMember(sets map[memberSetKey]*memberSet, n reference)
 	}
 }
 
-func (me *memberships) newMemberSet(t *refField, object int) *memberSet {
+func (me *memberships) newMemberSet(t *refField, object objectID) *memberSet {
 	r := &memberSet{kind: t.membership, field: t, object: object}
 	if object != noObject {
 		o := me.in.Desired[object]
@@ -196,7 +196,7 @@ func (me *memberships) newMemberSet(t *refField, object int) *memberSet {
 
 // unmanagedContainer describes a container that the manifest does not list. People who
 // write its name see the name, the least if there are several.
-func (me *memberships) unmanagedContainer(r *memberSet, i int, ref *resource.Reference, id string) {
+func (me *memberships) unmanagedContainer(r *memberSet, i objectID, ref *resource.Reference, id string) {
 	text := id
 	switch {
 	case ref.ID == "" && (r.name == "" || ref.Text < r.name):
@@ -281,7 +281,7 @@ type listedContainer struct {
 
 // containersIn reads who is in each of the containers that a field can name within a parent. why says why that is not read; ok is
 // false also while it is not read yet.
-func (me *memberships) containersIn(t *refField, within int) (all []listedContainer, why gapReason, ok bool) {
+func (me *memberships) containersIn(t *refField, within objectID) (all []listedContainer, why gapReason, ok bool) {
 	op, offered := t.membership.Op(resource.ListMembers, me.in.API)
 	if !offered || t.to.list == nil {
 		return nil, gapReason{why: me.in.API.Noun() + " cannot read it"}, false
@@ -321,7 +321,7 @@ func (me *memberships) containersIn(t *refField, within int) (all []listedContai
 }
 
 // container is one that the service lists: that of the manifest, else by its name where that is clear, or by its ID.
-func (me *memberships) container(t *refField, within int, l *listing, row resource.Row) Container {
+func (me *memberships) container(t *refField, within objectID, l *listing, row resource.Row) Container {
 	if at, owned := me.objects.owners[serviceID{t.to.kind.Name, row.ID()}]; owned {
 		o := me.in.Desired[at]
 		return Container{Address: o.Address, Object: o, ID: row.ID(), Within: o.Parent}

@@ -174,7 +174,7 @@ func (re *removals) collectDesired() {
 			re.deleted[serviceID{left.info.kind.Name, left.record.ID}] = true
 		}
 	}
-	for i := range re.objects.states { // their memberships are left alone with them
+	for i := range re.objects.count() { // their memberships are left alone with them
 		if f := &re.objects.states[i]; f.isUnlisted() {
 			re.deleted[serviceID{f.info.kind.Name, f.id}] = true
 		}
@@ -299,7 +299,7 @@ func (re *removals) fromService(kind *resource.Kind, c Container, members []stri
 func (re *removals) fromAllContainers() {
 	type place struct {
 		field  *refField
-		within int
+		within objectID
 	}
 	seen := map[place]gapReason{}
 	for _, n := range re.uncontained {
@@ -393,16 +393,18 @@ func planRemovals(b *removals, steps *steps) {
 			container := diag.A(resource.MustLookup(m.Container).Noun())
 			switch {
 			case !ok:
-				step.NotOffered = offeredByWider(b.in.API, d.kind, resource.RemoveMembers)
-				step.Action, step.Reason = NotPossible, b.in.API.Noun()+" cannot remove "+plural(resource.MustLookup(m.Member))+" from "+container
+				step.block(Obstacle{
+					Reason:     b.in.API.Noun() + " cannot remove " + plural(resource.MustLookup(m.Member)) + " from " + container,
+					NotOffered: offeredByWider(b.in.API, d.kind, resource.RemoveMembers),
+				})
 			case d.unsupported:
 				what := strings.ReplaceAll(m.Plural(), "_", " ") + " of " + container
 				if m.Member == m.Container {
 					what = diag.Plural(strings.ReplaceAll(m.Field, "_", " ") + " relation")
 				}
-				step.Action, step.Operation = NotPossible, nil
-				step.Unsupported = "way to remove " + what + " (do that in the web app; planform state rm ADDRESS forgets them)"
-				step.Reason = "this edition of the service has no " + step.Unsupported
+				what = "way to remove " + what + " (do that in the web app; planform state rm ADDRESS forgets them)"
+				step.Operation = nil
+				step.block(Obstacle{Reason: "this edition of the service has no " + what, Unsupported: what})
 			}
 		}
 	}

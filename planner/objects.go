@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"iter"
 	"maps"
 	"slices"
 	"strconv"
@@ -10,25 +11,24 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// objects are the objects that the manifest wants, and what is known of each. The
-// later stages name an object by its place in [Input.Desired].
+// objects are the objects that the manifest wants, and what is known of each.
 type objects struct {
 	in        *Input
 	kinds     map[*resource.Kind]*kindInfo
 	states    []objectState                         // one for each of in.Desired
-	index     map[*resource.Object]int              // into states, of objects that others live in or refer to
+	index     map[*resource.Object]objectID         // into states, of objects that others live in or refer to
 	uses      []reference                           // of all states
 	expensive map[*resource.Kind]int                // objects that are not read again, by kind, see findExpensive
 	origin    map[resource.Address]resource.Address // by the address now: the one under which the state has the record
 	displaced map[resource.Address]bool             // addresses of records that had to make room for other objects
-	owners    map[serviceID]int                     // by what they are on the service, once that is known
+	owners    map[serviceID]objectID                // by what they are on the service, once that is known
 	// Made when first needed:
-	byAddress map[resource.Address]int
+	byAddress map[resource.Address]objectID
 	recorded  map[serviceID][]resource.Address
 }
 
 func newObjects(in *Input) *objects {
-	s := &objects{in: in, kinds: newKindInfo(in), owners: map[serviceID]int{}}
+	s := &objects{in: in, kinds: newKindInfo(in), owners: map[serviceID]objectID{}}
 	s.applyRenames()
 	s.indexObjects()
 	return s
@@ -62,7 +62,7 @@ type objectState struct {
 	identifier   string
 	why          string      // if notFound or hidden
 	matchedBy    string      // how it was recognised, if by anything but the manifest's ID or the state
-	parent       int         // index of its parent; none = the workspace
+	parent       objectID    // index of its parent; none = the workspace
 	uses         []reference // its fields that name others
 	presence     presence
 	vanished     bool // the state knows it, the service does not any more
@@ -79,7 +79,7 @@ type objectState struct {
 type reference struct {
 	value *resource.Value
 	field *refField
-	by    int // state of the object
+	by    objectID // state of the object
 }
 
 // serviceID is one object of the service.
@@ -88,8 +88,21 @@ type serviceID struct{ kind, id string }
 // archived is why an object is hidden that is archived; see [resource.Row.Hidden].
 const archived = "archived"
 
-// noObject is the place of no state.
-const noObject int = -1
+// noObject is the place of none.
+const noObject objectID = -1
+
+func (ob *objects) count() objectID { return objectID(len(ob.in.Desired)) }
+
+// all are the wanted objects with their places.
+func (ob *objects) all() iter.Seq2[objectID, *resource.Object] {
+	return func(yield func(objectID, *resource.Object) bool) {
+		for i, o := range ob.in.Desired {
+			if !yield(objectID(i), o) {
+				return
+			}
+		}
+	}
+}
 
 // By what an object was recognised that planform itself made.
 const (
@@ -169,10 +182,10 @@ func (st *objectState) readOperation() (op *resource.Operation, by string) {
 func (ob *objects) indexObjects() {
 	n := len(ob.in.Desired)
 	ob.states = make([]objectState, n)
-	ob.index = make(map[*resource.Object]int, n/2) // most objects have one that nothing names, such as a link
+	ob.index = make(map[*resource.Object]objectID, n/2) // most objects have one that nothing names, such as a link
 	ob.uses = make([]reference, 0, 2*n)
 	ob.findExpensive()
-	for i, o := range ob.in.Desired {
+	for i, o := range ob.all() {
 		f := &ob.states[i]
 		f.info, f.parent = ob.kinds[o.Kind], noObject
 		if f.info.referenced {
@@ -192,7 +205,7 @@ func (ob *objects) indexObjects() {
 }
 
 // indexRefs notes the fields of an object that name others, and whether there are any that are compared.
-func (ob *objects) indexRefs(i int) {
+func (ob *objects) indexRefs(i objectID) {
 	o, f := ob.in.Desired[i], &ob.states[i]
 	first, compared := len(ob.uses), len(o.Values)
 	for k := range o.Values {
@@ -274,10 +287,10 @@ func (ob *objects) findExpensive() {
 }
 
 // within is the state within which objects of a kind are that an object names.
-func (ob *objects) within(at int, t *kindInfo) int { return ob.ancestor(at, t.namedWithin) }
+func (ob *objects) within(at objectID, t *kindInfo) objectID { return ob.ancestor(at, t.namedWithin) }
 
 // withinOf is the state within which what a field names is: of the options of a custom field, the property.
-func (ob *objects) withinOf(at int, r *refField) int {
+func (ob *objects) withinOf(at objectID, r *refField) objectID {
 	if d := r.field.Definition; d != nil && r.to.parent == ob.kinds[d.Kind] {
 		return ob.index[d]
 	}
@@ -285,7 +298,7 @@ func (ob *objects) withinOf(at int, r *refField) int {
 }
 
 // ancestor is the state of a kind that an object is or lives in.
-func (ob *objects) ancestor(at int, t *kindInfo) int {
+func (ob *objects) ancestor(at objectID, t *kindInfo) objectID {
 	for at != noObject && ob.states[at].info != t {
 		at = ob.states[at].parent
 	}
@@ -294,10 +307,10 @@ func (ob *objects) ancestor(at int, t *kindInfo) int {
 
 func (ob *objects) kind(name string) *kindInfo { return ob.kinds[resource.MustLookup(name)] }
 
-func (ob *objects) indexOf(a resource.Address) (int, bool) {
+func (ob *objects) indexOf(a resource.Address) (objectID, bool) {
 	if ob.byAddress == nil {
-		ob.byAddress = make(map[resource.Address]int, len(ob.in.Desired))
-		for i, o := range ob.in.Desired {
+		ob.byAddress = make(map[resource.Address]objectID, len(ob.in.Desired))
+		for i, o := range ob.all() {
 			ob.byAddress[o.Address] = i
 		}
 	}
@@ -330,7 +343,7 @@ func (ob *objects) addressOf(id serviceID) resource.Address {
 	return ""
 }
 
-func (ob *objects) params(parent int) map[string]string {
+func (ob *objects) params(parent objectID) map[string]string {
 	p := map[string]string{"workspace_slug": ob.in.Workspace}
 	for ; parent != noObject; parent = ob.states[parent].parent {
 		p[ob.in.Desired[parent].Kind.Param] = ob.states[parent].id
@@ -339,14 +352,14 @@ func (ob *objects) params(parent int) map[string]string {
 }
 
 // readableID is the readable identifier of a record that lives in a parent, or "".
-func (ob *objects) readableID(k *resource.Kind, parent int, row resource.Row) string {
+func (ob *objects) readableID(k *resource.Kind, parent objectID, row resource.Row) string {
 	if parent == noObject {
 		return k.ReadableID(row, "")
 	}
 	return k.ReadableID(row, ob.states[parent].identifier)
 }
 
-func (ob *objects) enumerate(k *resource.Kind, parent int, rows []resource.Row) string {
+func (ob *objects) enumerate(k *resource.Kind, parent objectID, rows []resource.Row) string {
 	names := make([]string, len(rows))
 	for i, row := range rows {
 		names[i] = row.ID()
@@ -358,7 +371,7 @@ func (ob *objects) enumerate(k *resource.Kind, parent int, rows []resource.Row) 
 }
 
 // currentZone is the time zone of what objects live in, as the service has it by now.
-func (ob *objects) currentZone(parent int) *time.Location {
+func (ob *objects) currentZone(parent objectID) *time.Location {
 	if parent == noObject {
 		return time.UTC
 	}
@@ -370,7 +383,7 @@ func (ob *objects) currentZone(parent int) *time.Location {
 
 // desiredZone is the time zone that what objects live in will have after the apply. The service stores days as moments of the
 // zone that there was, and these stay when the zone changes.
-func (ob *objects) desiredZone(parent int) *time.Location {
+func (ob *objects) desiredZone(parent objectID) *time.Location {
 	if parent == noObject {
 		return time.UTC
 	}
@@ -386,7 +399,7 @@ func (ob *objects) desiredZone(parent int) *time.Location {
 }
 
 // appliedZone is the time zone that what objects live in had when it was applied last, as far as that is known.
-func (ob *objects) appliedZone(parent int) *time.Location {
+func (ob *objects) appliedZone(parent objectID) *time.Location {
 	if parent != noObject && ob.states[parent].prior != nil {
 		if name := ob.states[parent].prior.Values["timezone"]; name != "" {
 			return resource.Zone(name)
@@ -426,13 +439,13 @@ func (ob *objects) hasPassed(day string, zone *time.Location) bool {
 	return err == nil && !ob.in.Now.IsZero() && !ob.in.Now.Before(t.AddDate(0, 0, 1).Add(-time.Minute))
 }
 
-func (ob *objects) isClosed(i int) bool {
+func (ob *objects) isClosed(i objectID) bool {
 	f := &ob.states[i]
 	return f.presence == exists && ob.hasPassed(f.endedOn, ob.currentZone(f.parent))
 }
 
 // willBeClosed reports whether an object is over once it is as the manifest wants it.
-func (ob *objects) willBeClosed(i int) bool {
+func (ob *objects) willBeClosed(i objectID) bool {
 	f := &ob.states[i]
 	closes := f.info.kind.ClosedAfter
 	if closes == "" {
@@ -449,12 +462,12 @@ func (st *objectState) isUnlisted() bool {
 	return st.presence == hidden || st.info.archived == nil && st.archived()
 }
 
-func (ob *objects) undecided(at int) bool {
+func (ob *objects) undecided(at objectID) bool {
 	return at != noObject && (ob.states[at].presence == pending || ob.states[at].presence == invalid)
 }
 
 // staysArchived reports whether an object is archived and stays so: it is left as it is.
-func (ob *objects) staysArchived(i int) bool {
+func (ob *objects) staysArchived(i objectID) bool {
 	_, want, given := wantsArchived(ob.in.Desired[i])
 	return ob.states[i].archived() && (want || !given)
 }

@@ -60,7 +60,7 @@ func observe(in *Input) analysis {
 	}
 	s := &snapshot{analysis: r, listings: map[scope]*listing{}}
 	r.snapshot = s
-	for i, o := range r.in.Desired {
+	for i, o := range r.objects.all() {
 		s.countReads(o, &r.objects.states[i])
 	}
 	for _, n := range r.objects.uses {
@@ -79,7 +79,7 @@ func observe(in *Input) analysis {
 // scope is all objects of a kind within one parent.
 type scope struct {
 	kind   *kindInfo
-	parent int // its state; none = the workspace
+	parent objectID // its state; none = the workspace
 }
 
 // listing is a scope, and what the service lists of it.
@@ -194,7 +194,7 @@ func (s *pendingReads) ask(r Read) (Answer, bool) {
 	return Answer{}, false
 }
 
-func (s *snapshot) listing(t *kindInfo, parent int) *listing {
+func (s *snapshot) listing(t *kindInfo, parent objectID) *listing {
 	at := scope{t, parent}
 	l, ok := s.listings[at]
 	if !ok {
@@ -206,7 +206,7 @@ func (s *snapshot) listing(t *kindInfo, parent int) *listing {
 
 // list returns the records of a kind within a parent. The presence is exists if they are
 // known, notFound if the parent is not on the service, and invalid if the API has no list.
-func (s *snapshot) list(t *kindInfo, parent int) (*listing, presence) {
+func (s *snapshot) list(t *kindInfo, parent objectID) (*listing, presence) {
 	if t.list == nil {
 		return nil, invalid
 	}
@@ -249,7 +249,7 @@ func (s *snapshot) list(t *kindInfo, parent int) (*listing, presence) {
 
 // viaSingle reports whether a list is asked for by what the objects are named within, and is
 // that of its one object, such as the points of a project's estimate.
-func (ki *kindInfo) viaSingle(objects *objects, parent int) bool {
+func (ki *kindInfo) viaSingle(objects *objects, parent objectID) bool {
 	return ki.parent != ki.namedWithin && parent != noObject && objects.states[parent].info == ki.namedWithin
 }
 
@@ -272,7 +272,7 @@ func (s *snapshot) kindPresence(t *kindInfo) presence {
 }
 
 // listed reports whether the list was read already, so that it costs nothing to look.
-func (s *snapshot) listed(t *kindInfo, parent int) bool {
+func (s *snapshot) listed(t *kindInfo, parent objectID) bool {
 	if t.list == nil || t.viaSingle(s.objects, parent) || len(s.in.Observed) == 0 || parent != noObject &&
 		s.objects.states[parent].presence != exists {
 		return false
@@ -281,7 +281,7 @@ func (s *snapshot) listed(t *kindInfo, parent int) bool {
 	return ok
 }
 
-func (s *snapshot) listPath(t *kindInfo, parent int) string {
+func (s *snapshot) listPath(t *kindInfo, parent objectID) string {
 	l := s.listing(t, parent)
 	if l.path == "" {
 		l.path, _ = t.list.Expand(s.objects.params(parent))
@@ -302,7 +302,7 @@ func (s *snapshot) findUnlisted(t *kindInfo, path string, address resource.Addre
 }
 
 // byIdentifier finds records by their readable identifier, in upper case.
-func (s *snapshot) byIdentifier(l *listing, t *kindInfo, parent int) index {
+func (s *snapshot) byIdentifier(l *listing, t *kindInfo, parent objectID) index {
 	return l.by("identifier", func(row resource.Row) []string {
 		return []string{strings.ToUpper(s.objects.readableID(t.kind, parent, row))}
 	})
@@ -326,7 +326,7 @@ func (s *snapshot) countReads(o *resource.Object, f *objectState) {
 
 // prefersList reports whether the list costs fewer requests than reading one by
 // one: it is read anyway, or was already, or more are wanted than a few.
-func (s *snapshot) prefersList(t *kindInfo, parent int) bool {
+func (s *snapshot) prefersList(t *kindInfo, parent objectID) bool {
 	const few = 2
 	l := s.listing(t, parent)
 	return l.needed || l.desired > few || s.listed(t, parent)

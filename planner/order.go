@@ -68,7 +68,7 @@ func (or *ordering) order(pruning *pruning) bool {
 // later, just before the step. Steps that wait for each other cannot be ordered.
 func order(steps []*Step) (ordered, cycle []*Step) {
 	for i, s := range steps {
-		s.Index = i
+		s.Index = StepID(i)
 	}
 	ordered = make([]*Step, 0, len(steps))
 	graph.DepthFirst(steps, (*Step).prerequisites, func(s *Step) { ordered = append(ordered, s) }, func(c []*Step) {
@@ -77,7 +77,7 @@ func order(steps []*Step) (ordered, cycle []*Step) {
 		}
 	})
 	for i, s := range ordered {
-		s.Index = i
+		s.Index = StepID(i)
 	}
 	for _, s := range ordered {
 		s.Needs, s.After = indexes(s.needs), indexes(s.after)
@@ -89,7 +89,7 @@ func order(steps []*Step) (ordered, cycle []*Step) {
 func (or *ordering) link(list []*Step) bool {
 	for _, s := range list {
 		for _, l := range []struct {
-			objects []int
+			objects []objectID
 			steps   *[]*Step
 		}{{s.needsObjects, &s.needs}, {s.afterObjects, &s.after}} {
 			for _, at := range l.objects {
@@ -116,8 +116,8 @@ func (s *Step) prerequisites() []*Step {
 	return slices.Concat(s.needs, s.after)
 }
 
-func indexes(steps []*Step) []int {
-	var list []int
+func indexes(steps []*Step) []StepID {
+	var list []StepID
 	for _, s := range steps {
 		list = append(list, s.Index)
 	}
@@ -131,7 +131,7 @@ const breakCycle = "remove one of these references"
 func (or *ordering) orderSwitches() {
 	off := map[*resource.Object][]*Step{}
 	for _, s := range or.steps.all() {
-		if s.Object != nil && s.Members == nil && (s.Action == Update || s.Action == Adopt) && slices.ContainsFunc(s.Values, isOff) {
+		if s.Object != nil && s.Members == nil && (s.Action == Update || s.Action == Adopt) && slices.ContainsFunc(s.Values(), isOff) {
 			off[s.Object] = append(off[s.Object], s)
 		}
 	}
@@ -140,7 +140,7 @@ func (or *ordering) orderSwitches() {
 			continue
 		}
 		for _, parent := range off[s.Object.Parent] {
-			if slices.ContainsFunc(parent.Values, func(v *resource.Value) bool { return v.Field.Name == s.Kind.RequiresFeature && isOff(v) }) {
+			if slices.ContainsFunc(parent.Values(), func(v *resource.Value) bool { return v.Field.Name == s.Kind.RequiresFeature && isOff(v) }) {
 				parent.require(s)
 			}
 		}
@@ -155,7 +155,7 @@ func (or *ordering) awaitPrerequisites() {
 	for _, n := range or.objects.uses {
 		step := or.steps.of[n.by]
 		if n.field.field.MustBeMemberOf == "" || step == nil ||
-			!slices.ContainsFunc(step.Values, func(v *resource.Value) bool { return v.Field == n.value.Field }) {
+			!slices.ContainsFunc(step.Values(), func(v *resource.Value) bool { return v.Field == n.value.Field }) {
 			continue
 		}
 		for j := range n.value.Refs {
@@ -167,7 +167,7 @@ func (or *ordering) awaitPrerequisites() {
 
 // awaitPrerequisite makes a step wait for the one that adds the user a field refers to. A
 // create cannot wait for members of what it creates.
-func (or *ordering) awaitPrerequisite(step *Step, field *resource.Field, by int, id string) {
+func (or *ordering) awaitPrerequisite(step *Step, field *resource.Field, by objectID, id string) {
 	via := resource.MustLookup(field.MustBeMemberOf)
 	container := or.objects.ancestor(by, or.objects.kind(via.Membership.Container))
 	if container != noObject && step.Object == or.in.Desired[container] && step.Action == Create {
@@ -182,15 +182,15 @@ func (or *ordering) awaitPrerequisite(step *Step, field *resource.Field, by int,
 // them where the manifest names nothing, and for that default to be a member.
 func (or *ordering) awaitDefaults() {
 	defaultSteps := map[scope][]*Step{} // that make something the default of its parent, or no more
-	for i := range or.objects.states {
+	for i := range or.objects.count() {
 		step, f := or.steps.of[i], &or.objects.states[i]
-		if step == nil || !slices.ContainsFunc(step.Values, func(v *resource.Value) bool { return f.info.isDefaultFlag(v.Field) }) {
+		if step == nil || !slices.ContainsFunc(step.Values(), func(v *resource.Value) bool { return f.info.isDefaultFlag(v.Field) }) {
 			continue
 		}
 		at := scope{f.info, f.parent}
 		defaultSteps[at] = append(defaultSteps[at], step)
 	}
-	for i := range or.objects.states {
+	for i := range or.objects.count() {
 		f := &or.objects.states[i]
 		if or.steps.of[i] == nil || or.steps.of[i].Action != Create || f.parent == noObject {
 			continue
@@ -230,13 +230,13 @@ func (or *ordering) stepsByObject() map[*resource.Object][]*Step {
 
 // orderClosing makes the last day of an object wait for its members: a closed one takes none.
 func (or *ordering) orderClosing(about map[*resource.Object][]*Step) {
-	for i := range or.objects.states {
+	for i := range or.objects.count() {
 		o, closes := or.in.Desired[i], or.objects.states[i].info.kind.ClosedAfter
 		if closes == "" || !or.objects.willBeClosed(i) {
 			continue
 		}
 		for _, s := range about[o] {
-			if s.Action != Create && slices.ContainsFunc(s.Values, func(v *resource.Value) bool { return v.Field.Name == closes }) {
+			if s.Action != Create && slices.ContainsFunc(s.Values(), func(v *resource.Value) bool { return v.Field.Name == closes }) {
 				for _, other := range about[o] {
 					if other.Action == AddMembers {
 						s.require(other)
@@ -274,7 +274,7 @@ func (or *ordering) stepsAroundArchived() map[*resource.Object][]*Step {
 		for o := s.Object; o != nil; o = o.Parent {
 			note(o)
 		}
-		for _, v := range s.Values {
+		for _, v := range s.Values() {
 			for k := range v.Refs {
 				note(v.Refs[k].Target)
 			}

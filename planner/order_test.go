@@ -81,11 +81,11 @@ func TestOrderOfRandomGraphs(t *testing.T) {
 		}
 		for i, s := range ordered {
 			was, _ := strconv.Atoi(s.Address.Path())
-			if s.Index != i || len(s.Needs) != len(before[was]) {
+			if int(s.Index) != i || len(s.Needs) != len(before[was]) {
 				t.Fatalf("%s: index %d, needs %v, at %d", s.Address, s.Index, s.Needs, i)
 			}
 			for _, j := range s.Needs {
-				if j >= i || !slices.Contains(before[was], ordered[j].Address) {
+				if int(j) >= i || !slices.Contains(before[was], ordered[j].Address) {
 					t.Fatalf("%s at %d needs %d", s.Address, i, j)
 				}
 			}

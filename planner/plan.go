@@ -107,30 +107,38 @@ func (s *Summary) Count(a Action, members int) {
 
 // Step is one thing to do: one write request at most, but for the three of an upload.
 type Step struct {
-	Index         int // place in Plan.Steps
-	Address       resource.Address
-	Action        Action
-	Kind          *resource.Kind      // of the object, or the membership
-	Object        *resource.Object    // nil for memberships and orphans
-	ID            string              // the service's ID where it is known before the run
-	Identifier    string              // the readable one, such as WEB-7, where it is known before the run
-	Name          string              // what the service calls the object, as far as that was read
-	Operation     *resource.Operation // what is sent; nil = no request
-	Values        []*resource.Value   // what a create or update sends
-	Replaces      string              // of a Create: the ID of planform's object that is deleted before it; "" = none
-	SetExternalID bool                // an update also sends planform's external ID, as every create does
-	Params        map[string]string   // path parameters, of a Delete or RemoveMembers
-	Guards        []Guard             // of a Delete
-	Loss          *Loss               // what a Delete takes along; nil = its step says with what it goes
-	CreatedByUs   bool                // of an Adopt: planform itself made the object
-	Members       *Members            // for AddMembers and RemoveMembers
-	Needs         []int               // steps that must have succeeded
-	After         []int               // steps that must have ended, however: members that are still to be created
-	// Pending is set on a Create that a former run may have sent, and that the plan's
-	// reads do not show: what it announced. It is looked for again before it is sent.
-	Pending *Intent
-	// Zone is the time zone of an object whose dates are moments on the service; nil = none.
-	Zone *time.Location
+	Index      StepID
+	Address    resource.Address
+	Action     Action
+	Kind       *resource.Kind   // of the object, or the membership
+	Object     *resource.Object // nil for memberships and orphans
+	ID         string           // the service's ID where it is known before the run
+	Identifier string           // the readable one, such as WEB-7, where it is known before the run
+	Name       string           // what the service calls the object, as far as that was read
+	Page       string           // path where the web app shows the object, or what it lives in; "" = nowhere
+	Position   diag.Position
+	Operation  *resource.Operation // what is sent; nil = no request
+	Params     map[string]string   // path parameters, of a Delete or RemoveMembers
+
+	Turn
+
+	// What the step does is one of these.
+	Write    *Write    // Create, Update, Adopt
+	Members  *Members  // AddMembers, RemoveMembers
+	Deletion *Deletion // Delete
+	Obstacle *Obstacle // NotPossible, whatever else it would do
+
+	changes []Change // of an update, an adopt, or what is not possible; those of the others are derived
+	draft
+}
+
+// StepID is the place of a step in [Plan.Steps].
+type StepID int
+
+// Turn says when a step goes, and with which others.
+type Turn struct {
+	Needs []StepID // steps that must have succeeded
+	After []StepID // steps that must have ended, however: members that are still to be created
 	// Sequence numbers the steps that begin one after the other, in the order of the
 	// plan, such as the creates of a project's work items, which the service numbers; 0 = none.
 	Sequence int
@@ -139,28 +147,86 @@ type Step struct {
 	Batch     int
 	Bulk      *resource.Operation // of a step with a Batch: what is sent for several at once
 	Continues bool                // an earlier step is about the same object, and counts for both
-	Page      string              // path where the web app shows the object, or what it lives in; "" = nowhere
-	// of a create in API v2: membership steps that it may forestall, since it puts its object into their containers
-	Places      []*Step
-	Newest      int // for Create: the highest readable number that is known of its kind in its parent; 0 = none
-	Position    diag.Position
-	Reason      string // of a NotPossible step, of a Delete without a request, of a Create that replaces something, or how an Adopt matched
-	Unsupported string // of a NotPossible step whose only cause is this edition: what that does not have, such as customers
-	// NotOffered is set for a NotPossible step where only the API, or this edition, has no such operation or field.
-	NotOffered bool
+}
 
+// Write is what creates an object, changes it, or takes it over.
+type Write struct {
+	Values        []*resource.Value // what is sent
+	SetExternalID bool              // an update also sends planform's external ID, as every create does
+	CreatedByUs   bool              // of an Adopt: planform itself made the object
+	FoundBy       string            // of an Adopt: how it matched; "" = the manifest says
+	Replaces      string            // of a Create: the ID of planform's object that is deleted before it; "" = none
+	Newest        int               // of a Create: the highest readable number that is known of its kind in its parent; 0 = none
+	// Pending is set on a Create that a former run may have sent, and that the plan's
+	// reads do not show: what it announced. It is looked for again before it is sent.
+	Pending *Intent
+	// Zone is the time zone of an object whose dates are moments on the service; nil = none.
+	Zone *time.Location
+	// Places are, of a Create in API v2, membership steps that it may forestall, since it puts its object into their containers.
+	Places []*Step
+}
+
+// Deletion is what takes an object away.
+type Deletion struct {
+	With   string  // the step that takes it along, so that there is no request; "" = it goes by itself
+	Guards []Guard // who may be in it
+	Loss   *Loss   // what goes with it; nil = the step in With says that
+}
+
+// Obstacle is why a step is not possible.
+type Obstacle struct {
+	Reason      string
+	Unsupported string // what this edition does not have, such as customers, if that is the only cause
+	NotOffered  bool   // only the API, or this edition, has no such operation or field
+}
+
+// draft is what a step knows while the plan is made: Needs and After are these; objects stand for the steps that create them.
+type draft struct {
 	stage int // 1 if it comes after all of stage 0
 	// alone is set for a create that only a request of its own is refused if the object is hidden, and for an update whose
 	// answer has to show what the service makes of it.
-	alone bool
-	// While the plan is made, Needs and After are these; objects stand for the steps that create them.
+	alone                      bool
 	needs, after               []*Step
-	needsObjects, afterObjects []int
-	changes                    []Change // of an update or adopt; those of the others are derived
+	needsObjects, afterObjects []objectID
+}
+
+// Values are what a create, an update or an adopt sends.
+func (s *Step) Values() []*resource.Value {
+	if s.Write == nil {
+		return nil
+	}
+	return s.Write.Values
+}
+
+// Sending is the step with other values to send.
+func (s *Step) Sending(values []*resource.Value) *Step {
+	step, write := *s, *s.Write
+	write.Values = values
+	step.Write = &write
+	return &step
+}
+
+// Reason says why a step is not possible, why a Delete needs no request, what a Create replaces, or how an Adopt matched; "" = nothing
+// is to be said.
+func (s *Step) Reason() string {
+	switch {
+	case s.Obstacle != nil:
+		return s.Obstacle.Reason
+	case s.Deletion != nil:
+		return s.Deletion.With
+	case s.Write != nil && s.Write.Replaces != "":
+		return "replaces " + s.Write.Replaces
+	case s.Write != nil:
+		return s.Write.FoundBy
+	default:
+		return ""
+	}
 }
 
 // Lacking reports whether a step is not possible only for what this edition, or the API, does not have.
-func (s *Step) Lacking() bool { return s.Unsupported != "" || s.NotOffered }
+func (s *Step) Lacking() bool {
+	return s.Obstacle != nil && (s.Obstacle.Unsupported != "" || s.Obstacle.NotOffered)
+}
 
 // Changed reports whether an adopt also changes something that people see.
 func (s *Step) Changed() bool {
@@ -170,8 +236,8 @@ func (s *Step) Changed() bool {
 // Sends is the value of the same field that the step sends, which is v but for objects that it
 // names and that are left out; nil = it sends none of the manifest.
 func (s *Step) Sends(v *resource.Value) *resource.Value {
-	if at := slices.IndexFunc(s.Values, func(w *resource.Value) bool { return w.Field == v.Field && !w.AsShown }); at >= 0 {
-		return s.Values[at]
+	if at := slices.IndexFunc(s.Values(), func(w *resource.Value) bool { return w.Field == v.Field && !w.AsShown }); at >= 0 {
+		return s.Values()[at]
 	}
 	return nil
 }
@@ -189,7 +255,7 @@ func (s *Step) Changes() []Change {
 	if id := s.Kind.Identifier; id != nil && id.APIName != "" && s.Object.Identifier != "" {
 		changes = append(changes, Change{Path: "identifier", After: &s.Object.Identifier, Origin: FromManifest, Possible: true})
 	}
-	return append(changes, changesTo(s.Values)...)
+	return append(changes, changesTo(s.Values())...)
 }
 
 // Title is the name of the step's object for people: the manifest's, else the service's, else "".
@@ -208,8 +274,8 @@ func (s *Step) Title() string {
 func (s *Step) FoundBy() string {
 	o := s.Object
 	switch {
-	case s.Reason != "" || o == nil:
-		return s.Reason
+	case s.Reason() != "" || o == nil:
+		return s.Reason()
 	case o.ID != "":
 		return "found by id"
 	case o.Identifier != "":
@@ -418,8 +484,8 @@ func (s *Step) Field(path string) *resource.Field {
 
 // OnlyCustom reports whether the step sends nothing but values of custom fields.
 func (s *Step) OnlyCustom() bool {
-	return len(s.Values) > 0 && !s.SetExternalID &&
-		!slices.ContainsFunc(s.Values, func(v *resource.Value) bool { return !resource.IsCustom(v) })
+	return len(s.Values()) > 0 && !s.Write.SetExternalID &&
+		!slices.ContainsFunc(s.Values(), func(v *resource.Value) bool { return !resource.IsCustom(v) })
 }
 
 // names lists what a batch adds, for people.

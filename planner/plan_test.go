@@ -53,8 +53,8 @@ func dump(plan *planner.Plan) string {
 			fmt.Fprintf(&b, " by %s", step.Operation.Method)
 		}
 		fmt.Fprintf(&b, " at %s\n", step.Position)
-		if step.Reason != "" {
-			fmt.Fprintf(&b, "  %s\n", step.Reason)
+		if step.Reason() != "" {
+			fmt.Fprintf(&b, "  %s\n", step.Reason())
 		}
 		for _, c := range step.Changes() {
 			fmt.Fprintf(&b, "  %s: %s -> %s (%s", c.Path, side(c.Before), side(c.After), c.Origin)
@@ -63,7 +63,7 @@ func dump(plan *planner.Plan) string {
 			}
 			b.WriteString(")\n")
 		}
-		for _, v := range step.Values {
+		for _, v := range step.Values() {
 			fmt.Fprintf(&b, "  sends %s\n", v.Field.Name)
 		}
 		for _, j := range step.Needs {

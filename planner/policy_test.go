@@ -88,7 +88,7 @@ func TestAFieldThatIsKeptIsSentAsTheServiceHasIt(t *testing.T) {
 	plan := s.mustPlan(want(t).put("project/web", "id="+web).
 		put("cycle/web/s2", "name=Second", "start_date=2026-12-01", "end_date=2027-01-15", "on_drift=keep").all())
 	sent := map[string]string{}
-	for _, v := range plan.Steps[0].Values {
+	for _, v := range plan.Steps[0].Values() {
 		sent[v.Field.Name] = v.Text
 	}
 	if len(sent) != 3 || sent["start_date"] != "2027-01-01" || plan.Summary.Kept != 1 {
@@ -124,7 +124,7 @@ func TestAFieldThatIsPeoplesIsSentAsTheServiceHasIt(t *testing.T) {
 	plan := s.mustPlan(want(t).put("project/web", "id="+web).
 		put("cycle/web/s2", "id="+id, "name=Second", "start_date=2026-01-01", "end_date=2026-01-15", "ignore_changes=start_date,end_date").all())
 	sent := map[string]string{}
-	for _, v := range plan.Steps[0].Values {
+	for _, v := range plan.Steps[0].Values() {
 		sent[v.Field.Name] = v.Text
 	}
 	if len(sent) != 3 || sent["start_date"] != "2027-01-01" || sent["end_date"] != "2027-01-15" || plan.Summary.Ignored != 2 {

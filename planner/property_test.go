@@ -175,7 +175,7 @@ func doings(plan *planner.Plan) map[string][]string {
 		for _, j := range step.Needs {
 			all[what] = append(all[what], "after "+string(plan.Steps[j].Address))
 		}
-		for _, v := range step.Values {
+		for _, v := range step.Values() {
 			all[what] = append(all[what], v.Field.Name+"="+written(v))
 		}
 	}

@@ -66,7 +66,7 @@ func (or *orphans) checkBelow(l *orphan) {
 	}
 	read, _ := l.info.listRead(l.params)
 	rows := slices.Clip(or.in.Observed[read].Rows)
-	for i := range or.objects.states {
+	for i := range or.objects.count() {
 		if f := &or.objects.states[i]; f.presence == hidden && f.info.kind == l.info.kind {
 			rows = append(rows, f.row)
 		}
@@ -163,7 +163,7 @@ func (or *orphans) hidden(t *kindInfo, parent resource.Address, params map[strin
 		}
 		counted -= len(rows)
 	}
-	for i := range or.objects.states {
+	for i := range or.objects.count() {
 		if f := &or.objects.states[i]; f.info == t && f.isUnlisted() && or.in.Desired[i].Address.Parent() == parent {
 			counted--
 		}

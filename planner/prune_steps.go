@@ -34,7 +34,7 @@ func (p *pruning) deletions() (steps []*Step) {
 		}
 	}
 	before := map[*orphan][]*Step{}
-	for i := range p.objects.states {
+	for i := range p.objects.count() {
 		f := &p.objects.states[i]
 		if p.steps.of[i] == nil || f.prior == nil && f.row == nil || len(byID) == 0 {
 			continue
@@ -56,8 +56,8 @@ func (p *pruning) deletions() (steps []*Step) {
 			}
 		}
 	}
-	add := func(l *orphan, action Action, reason string) *Step {
-		l.step = &Step{Address: l.record.Address, Action: action, Kind: l.info.kind, ID: l.record.ID, Params: l.params, Reason: reason}
+	add := func(l *orphan, d *Deletion) *Step {
+		l.step = &Step{Address: l.record.Address, Action: Delete, Kind: l.info.kind, ID: l.record.ID, Params: l.params, Deletion: d}
 		l.step.Identifier, l.step.Name = p.orphans.titleOf(l)
 		steps = append(steps, l.step)
 		return l.step
@@ -67,8 +67,8 @@ func (p *pruning) deletions() (steps []*Step) {
 	graph.DepthFirst(children, func(l *orphan) []*orphan { return namedBy[l] }, func(l *orphan) {
 		switch {
 		case l.decision == toDelete:
-			step := add(l, Delete, "")
-			step.Operation, step.needs, step.Guards, step.Loss = l.delete, before[l], l.guards, l.loss
+			step := add(l, &Deletion{Guards: l.guards, Loss: l.loss})
+			step.Operation, step.needs = l.delete, before[l]
 			for _, other := range namedBy[l] {
 				if other.step != nil { // else they name each other
 					step.needs = append(step.needs, other.step)
@@ -79,12 +79,12 @@ func (p *pruning) deletions() (steps []*Step) {
 				" is protected, and no longer in the manifest",
 				"add it again; to delete it, apply protect: false first")
 		case l.decision == blocked:
-			add(l, NotPossible, l.reason).NotOffered = l.notOffered
+			add(l, nil).block(Obstacle{Reason: l.reason, NotOffered: l.notOffered})
 		}
 	}, func([]*orphan) {})
 	for _, l := range p.orphans.list { // parents first
 		if l.decision == deleteWithParent {
-			add(l, Delete, "with "+string(l.parent.record.Address)).needs = []*Step{l.parent.step}
+			add(l, &Deletion{With: "with " + string(l.parent.record.Address)}).needs = []*Step{l.parent.step}
 		}
 	}
 	return steps
@@ -219,7 +219,7 @@ func (p *pruning) findProbableRenames(orphans []Orphan) {
 		at := scope{orphans[i].Address.Kind(), orphans[i].Address.Parent()}
 		left[at] = append(left[at], &orphans[i])
 	}
-	for i, o := range p.in.Desired {
+	for i, o := range p.objects.all() {
 		at := scope{o.Kind.Name, o.Address.Parent()}
 		if f := &p.objects.states[i]; len(left[at]) == 0 || f.presence != absent || p.steps.of[i] == nil || p.steps.of[i].Action != Create ||
 			f.vanished || !hasDefaultKey(o) {
@@ -233,7 +233,7 @@ func (p *pruning) findProbableRenames(orphans []Orphan) {
 
 // probableOrphan is the orphan that an object probably was: one of a similar name, else one
 // between the same neighbours, else one whose other fields are all the same.
-func (p *pruning) probableOrphan(i int, orphans []*Orphan) *Orphan {
+func (p *pruning) probableOrphan(i objectID, orphans []*Orphan) *Orphan {
 	o := p.in.Desired[i]
 	free := slices.DeleteFunc(slices.Clone(orphans), func(orphan *Orphan) bool { return orphan.RenamedTo != "" })
 	keys := make([]string, len(free))
@@ -243,7 +243,7 @@ func (p *pruning) probableOrphan(i int, orphans []*Orphan) *Orphan {
 	if near := diag.Near(o.Key, keys); len(near) > 0 {
 		return free[slices.Index(keys, near[0])]
 	}
-	for _, alike := range []func(int, *Orphan) bool{p.sameNeighbours, p.sameFields} {
+	for _, alike := range []func(objectID, *Orphan) bool{p.sameNeighbours, p.sameFields} {
 		if k := slices.IndexFunc(free, func(orphan *Orphan) bool { return alike(i, orphan) }); k >= 0 {
 			return free[k]
 		}
@@ -253,13 +253,13 @@ func (p *pruning) probableOrphan(i int, orphans []*Orphan) *Orphan {
 
 // sameNeighbours reports whether the number of an orphan lies between those of the objects
 // before and after a new one.
-func (p *pruning) sameNeighbours(i int, orphan *Orphan) bool {
+func (p *pruning) sameNeighbours(i objectID, orphan *Orphan) bool {
 	number := numberAfterHyphen(orphan.Identifier)
 	if number == 0 {
 		return false
 	}
-	beside := func(by int) int {
-		for k := i + by; k >= 0 && k < len(p.in.Desired); k += by {
+	beside := func(by objectID) int {
+		for k := i + by; k >= 0 && k < p.objects.count(); k += by {
 			if o, other := p.in.Desired[i], p.in.Desired[k]; other.Kind == o.Kind && other.Parent == o.Parent {
 				return numberAfterHyphen(p.objects.states[k].identifier)
 			}
@@ -270,7 +270,7 @@ func (p *pruning) sameNeighbours(i int, orphan *Orphan) bool {
 }
 
 // sameFields reports whether an orphan was applied with the values that a new object has, but for what the key comes from.
-func (p *pruning) sameFields(i int, orphan *Orphan) bool {
+func (p *pruning) sameFields(i objectID, orphan *Orphan) bool {
 	o, resolve := p.in.Desired[i], p.refs.idResolver(i)
 	applied := p.in.Prior[orphan.Address].Values
 	same := 0

@@ -356,16 +356,16 @@ func TestManyOrphansStayWithoutALookAtTheirContents(t *testing.T) {
 	objects := want(t).put("project/web", "id="+web).all()
 	plan := s.mustPlan(objects)
 	const unread = "it would be deleted, but planform did not look what others have in it or use it for: that takes 244 requests, which --refresh-all makes"
-	if plan.Summary.Blocked != many || len(s.reads) > 2 || plan.Steps[0].Reason != unread || len(plan.Notices) != 1 {
-		t.Errorf("%+v, %d reads, %s, %v", plan.Summary, len(s.reads), plan.Steps[0].Reason, plan.Notices)
+	if plan.Summary.Blocked != many || len(s.reads) > 2 || plan.Steps[0].Reason() != unread || len(plan.Notices) != 1 {
+		t.Errorf("%+v, %d reads, %s, %v", plan.Summary, len(s.reads), plan.Steps[0].Reason(), plan.Notices)
 	}
 	s.in.RefreshAll = true
-	if plan = s.mustPlan(objects); plan.Summary.Blocked != many || requests(s.reads) > many*each+4 || !strings.Contains(plan.Steps[0].Reason, "planform did not create the comment") {
-		t.Errorf("thorough: %+v, %d reads, %s", plan.Summary, requests(s.reads), plan.Steps[0].Reason)
+	if plan = s.mustPlan(objects); plan.Summary.Blocked != many || requests(s.reads) > many*each+4 || !strings.Contains(plan.Steps[0].Reason(), "planform did not create the comment") {
+		t.Errorf("thorough: %+v, %d reads, %s", plan.Summary, requests(s.reads), plan.Steps[0].Reason())
 	}
 	s.in.RefreshAll, s.in.DeleteChanged = false, true
-	if plan = s.mustPlan(objects); plan.Summary.Delete != many || !plan.Steps[0].Loss.Unread || len(s.reads) > 4 || len(plan.Notices) != 1 || plan.Notices[0].Code != "not-looked-into" {
-		t.Errorf("all the same: %+v, %+v, %d reads, %v", plan.Summary, plan.Steps[0].Loss, len(s.reads), plan.Notices)
+	if plan = s.mustPlan(objects); plan.Summary.Delete != many || !plan.Steps[0].Deletion.Loss.Unread || len(s.reads) > 4 || len(plan.Notices) != 1 || plan.Notices[0].Code != "not-looked-into" {
+		t.Errorf("all the same: %+v, %+v, %d reads, %v", plan.Summary, plan.Steps[0].Deletion.Loss, len(s.reads), plan.Notices)
 	}
 }
 
@@ -552,7 +552,7 @@ func TestADeletionSaysWhatIsLost(t *testing.T) {
 	if at < 0 || plan.Steps[at].Page != "/acme/projects/"+web+"/issues/"+id {
 		t.Fatalf("%q", lines(plan))
 	}
-	loss := plan.Steps[at].Loss
+	loss := plan.Steps[at].Deletion.Loss
 	if text := []rune(loss.Text); len(text) != 1000 || !strings.HasPrefix(loss.Text, "Call them\nxxx") || !strings.HasSuffix(loss.Text, "…") {
 		t.Errorf("the text is %q", loss.Text)
 	}

@@ -368,7 +368,7 @@ func TestALostCreateThatIsNotFoundIsReadAgainBeforeItIsSent(t *testing.T) {
 			w := want(t)
 			tt.want(w)
 			plan := s.mustPlan(w.all())
-			if waits := slices.ContainsFunc(plan.Steps, func(s *planner.Step) bool { return s.Pending != nil }); waits != tt.waits {
+			if waits := slices.ContainsFunc(plan.Steps, func(s *planner.Step) bool { return s.Write.Pending != nil }); waits != tt.waits {
 				t.Errorf("a step is pending: %t", waits)
 			}
 			in := s.in
@@ -399,7 +399,7 @@ func TestACreateRecordsTheHighestNumber(t *testing.T) {
 	w.put("work_item/shop/new", "name=New")
 	got := map[resource.Address]int{}
 	for _, step := range s.mustPlan(w.all()).Steps {
-		got[step.Address] = step.Newest
+		got[step.Address] = step.Write.Newest
 	}
 	if diff := cmp.Diff(map[resource.Address]int{"work_item/web/new": 12, "work_item/shop/new": 0}, got); diff != "" {
 		t.Error(diff)

@@ -36,7 +36,7 @@ func resolve(matched *identities) *references {
 // nameKey is a name that stands for an object of the service.
 type nameKey struct {
 	kind   *kindInfo
-	within int // state in which it is looked up; none = the workspace
+	within objectID // state in which it is looked up; none = the workspace
 	text   string
 }
 
@@ -89,7 +89,7 @@ func (re *references) resolveNames() {
 	}
 }
 
-func (re *references) resolveName(i int, t *kindInfo, r *resource.Reference) {
+func (re *references) resolveName(i objectID, t *kindInfo, r *resource.Reference) {
 	name := nameKey{t, re.objects.within(i, t), r.Text}
 	if _, done := re.names[name]; done {
 		return
@@ -143,7 +143,7 @@ func (re *references) resolveName(i int, t *kindInfo, r *resource.Reference) {
 	}
 }
 
-func (re *references) resolveSelf(i int, name nameKey, r *resource.Reference) {
+func (re *references) resolveSelf(i objectID, name nameKey, r *resource.Reference) {
 	a, answered := re.service.askAt(name.kind.self, nil)
 	switch {
 	case !answered:
@@ -156,7 +156,7 @@ func (re *references) resolveSelf(i int, name nameKey, r *resource.Reference) {
 }
 
 // resolveIdentifier looks up a readable identifier such as WEB-12.
-func (re *references) resolveIdentifier(i int, name nameKey, r *resource.Reference) {
+func (re *references) resolveIdentifier(i objectID, name nameKey, r *resource.Reference) {
 	path, _ := name.kind.find.Expand(map[string]string{"workspace_slug": re.in.Workspace, "identifier": r.Text})
 	a, answered := re.service.askOptional(Read{Operation: name.kind.find, Path: path})
 	switch {
@@ -171,7 +171,7 @@ func (re *references) resolveIdentifier(i int, name nameKey, r *resource.Referen
 }
 
 // matchByName finds the one record that bears the name: in the letters as written, else in any case.
-func (re *references) matchByName(i int, name nameKey, r *resource.Reference, l *listing) {
+func (re *references) matchByName(i objectID, name nameKey, r *resource.Reference, l *listing) {
 	k := name.kind.kind
 	text := strings.TrimSpace(r.Text)
 	hits := l.byName(k, false)[text]
@@ -208,7 +208,7 @@ func (re *references) recordID(name nameKey, id string) {
 }
 
 // reportUnresolved reports a name once, at the first place that uses it.
-func (re *references) reportUnresolved(i int, name nameKey, r *resource.Reference, summary, hint string) {
+func (re *references) reportUnresolved(i objectID, name nameKey, r *resource.Reference, summary, hint string) {
 	re.names[name] = nameResult{}
 	d := diag.Diagnostic{Code: "unknown-name", Position: r.Position, Address: string(re.in.Desired[i].Address), Summary: summary, Hint: hint}
 	if re.optional {
@@ -219,7 +219,7 @@ func (re *references) reportUnresolved(i int, name nameKey, r *resource.Referenc
 
 // target is what a reference names: an object of the manifest (its state), or one
 // of the service (none, and its ID). ok is false while that is not known.
-func (re *references) target(i int, t *refField, r *resource.Reference) (at int, id string, ok bool) {
+func (re *references) target(i objectID, t *refField, r *resource.Reference) (at objectID, id string, ok bool) {
 	if r.Target != nil {
 		at, ok = re.objects.index[r.Target]
 		if !ok {
@@ -237,7 +237,7 @@ func (re *references) target(i int, t *refField, r *resource.Reference) (at int,
 }
 
 // idResolver is the service's ID of a reference, as far as it is known before the run.
-func (re *references) idResolver(i int) resource.IDResolver {
+func (re *references) idResolver(i objectID) resource.IDResolver {
 	return func(field *resource.Field, r *resource.Reference) (string, bool) {
 		if field.Rich() {
 			page := cmp.Or(r.ID, re.page(r.Target))
@@ -352,7 +352,7 @@ func (re *references) nameID(kind, id string) string {
 }
 
 // readName reads the list that has the name of an ID. Work items are shown by ID: their lists are long.
-func (re *references) readName(t *kindInfo, parent int, id string) {
+func (re *references) readName(t *kindInfo, parent objectID, id string) {
 	if t.list == nil || t.kind.Numbered() || !resource.IsID(id) || re.nameID(t.kind.Name, id) != id {
 		return
 	}
@@ -369,8 +369,8 @@ func (re *references) readName(t *kindInfo, parent int, id string) {
 // findParentCycles reports objects that would be their own ancestors, which the service accepts.
 // The manifest finds cycles of keys itself; here IDs and identifiers count too.
 func (re *references) findParentCycles() {
-	var below []int
-	above := map[int]int{}
+	var below []objectID
+	above := map[objectID]objectID{}
 	for _, n := range re.objects.uses {
 		if n.value.Field.Name != re.in.Desired[n.by].Kind.ParentField || len(n.value.Refs) == 0 {
 			continue
@@ -379,17 +379,17 @@ func (re *references) findParentCycles() {
 			below, above[n.by] = append(below, n.by), at
 		}
 	}
-	graph.DepthFirst(below, func(at int) []int {
+	graph.DepthFirst(below, func(at objectID) []objectID {
 		if up, nested := above[at]; nested {
-			return []int{up}
+			return []objectID{up}
 		}
 		return nil
-	}, func(int) {}, re.reportParentCycle)
+	}, func(objectID) {}, re.reportParentCycle)
 }
 
 // reportParentCycle reports a cycle at an object that exists. A cycle of new objects is found
 // when their steps are ordered.
-func (re *references) reportParentCycle(cycle []int) {
+func (re *references) reportParentCycle(cycle []objectID) {
 	for k, at := range cycle {
 		if re.objects.states[at].presence == exists {
 			o, up := re.in.Desired[at], re.in.Desired[cycle[(k+1)%len(cycle)]]

@@ -244,7 +244,7 @@ func (s *fakeService) apply(plan *planner.Plan) {
 		ids[address] = r.ID
 	}
 	for i, step := range plan.Steps {
-		if step.Index != i {
+		if int(step.Index) != i {
 			s.t.Fatalf("%s stands at %d and says %d", step.Address, i, step.Index)
 		}
 		for _, j := range slices.Concat(step.Needs, step.After) {
@@ -275,7 +275,7 @@ func (s *fakeService) write(plan *planner.Plan, step *planner.Step, ids map[reso
 	resolve := func(f *resource.Field, r *resource.Reference) (string, bool) {
 		if f.Rich() {
 			page := cmp.Or(r.ID, pageOf(r.Target, ids))
-			if page == "" && slices.ContainsFunc(step.Values, func(v *resource.Value) bool { return v.Field == f }) {
+			if page == "" && slices.ContainsFunc(step.Values(), func(v *resource.Value) bool { return v.Field == f }) {
 				s.t.Fatalf("%s is sent before %s is there", step.Address, r.Target.Address)
 			}
 			return page, page != ""
@@ -297,20 +297,20 @@ func (s *fakeService) write(plan *planner.Plan, step *planner.Step, ids map[reso
 	}
 	if step.Operation != nil {
 		var body resource.Row
-		d := json.NewDecoder(bytes.NewReader(resource.Body(step.Values, resource.ContractDialect, resolve)))
+		d := json.NewDecoder(bytes.NewReader(resource.Body(step.Values(), resource.ContractDialect, resolve)))
 		d.UseNumber()
 		if err := d.Decode(&body); err != nil {
 			s.t.Fatal(err)
 		}
 		maps.Copy(s.find(id).row, body)
-		if step.SetExternalID {
+		if step.Write.SetExternalID {
 			s.find(id).row["external_source"], s.find(id).row["external_id"] = resource.ExternalSource, resource.ExternalID(workspace, o.Address)
 		}
 	}
 	ids[o.Address] = id
 	record := planner.Record{Address: o.Address, ID: id, Identifier: s.identifier(s.find(id)), Values: map[string]string{}}
 	record.Origin = s.in.Prior[o.Address].Origin.Next(o.Origin)
-	record.CreatedByUs = s.in.Prior[o.Address].CreatedByUs || step.Action == planner.Create || step.CreatedByUs
+	record.CreatedByUs = s.in.Prior[o.Address].CreatedByUs || step.Action == planner.Create || step.Write.CreatedByUs
 	record.Sources = both(s.in.Prior[o.Address].Sources, o.Files)
 	record.Protect = o.Protected(s.in.Prior[o.Address].Protect)
 	record.Identifier = cmp.Or(record.Identifier, s.in.Prior[o.Address].Identifier)
@@ -480,8 +480,8 @@ func lines(plan *planner.Plan) []string {
 			}
 			line = strings.Join(paths, " ")
 		}
-		if step.Reason != "" {
-			line += ": " + step.Reason
+		if step.Reason() != "" {
+			line += ": " + step.Reason()
 		}
 		list = append(list, line)
 	}

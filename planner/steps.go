@@ -26,22 +26,32 @@ func newSteps(refs *references) *steps {
 
 func (st *steps) all() []*Step { return slices.Concat(st.byRank...) }
 
-func (st *steps) add(i int, a Action) *Step {
+func (st *steps) add(i objectID, a Action) *Step {
 	o, f := st.in.Desired[i], &st.objects.states[i]
-	step := &Step{Address: o.Address, Action: a, Kind: o.Kind, Object: o, ID: f.id, Position: o.Position}
+	step := &Step{Address: o.Address, Action: a, Kind: o.Kind, Object: o, ID: f.id, Position: o.Position, Write: &Write{}}
 	if f.id != "" {
 		step.Identifier, step.Name = cmp.Or(st.objects.readableID(o.Kind, f.parent, f.row), f.identifier), cmp.Or(o.Kind.DisplayTexts(f.row)...)
 	}
 	if o.Kind.ClosedAfter != "" && f.parent != noObject {
-		step.Zone = st.objects.desiredZone(f.parent)
+		step.Write.Zone = st.objects.desiredZone(f.parent)
 		if p := st.of[f.parent]; p != nil && st.objects.states[f.parent].presence == exists &&
-			step.Zone.String() != st.objects.currentZone(f.parent).String() {
+			step.Write.Zone.String() != st.objects.currentZone(f.parent).String() {
 			step.needs = append(step.needs, p) // days are read in the zone that there is
 		}
 	}
 	st.byRank[f.info.rank] = append(st.byRank[f.info.rank], step)
 	return step
 }
+
+// addBlocked adds what is not possible about an object.
+func (st *steps) addBlocked(i objectID, why Obstacle) *Step {
+	step := st.add(i, NotPossible)
+	step.block(why)
+	return step
+}
+
+// block makes a step impossible.
+func (s *Step) block(why Obstacle) { s.Action, s.Write, s.Obstacle = NotPossible, nil, &why }
 
 func (st *steps) addMembers(step *Step) *Step {
 	c, many, rank := step.Members.Container, step.Kind.Membership.Plural(), resource.Order(step.Kind.Name)
@@ -53,11 +63,11 @@ func (st *steps) addMembers(step *Step) *Step {
 }
 
 // toCreate are those of some objects that must be created first.
-func (st *steps) toCreate(objects ...int) []int {
-	return slices.DeleteFunc(objects, func(at int) bool { return at == noObject || st.objects.states[at].presence != absent })
+func (st *steps) toCreate(objects ...objectID) []objectID {
+	return slices.DeleteFunc(objects, func(at objectID) bool { return at == noObject || st.objects.states[at].presence != absent })
 }
 
-func (st *steps) referenced(i int, values []*resource.Value) (objects []int) {
+func (st *steps) referenced(i objectID, values []*resource.Value) (objects []objectID) {
 	for _, v := range values {
 		if resource.IsCustom(v) {
 			objects = append(objects, st.objects.index[v.Field.Definition])
@@ -89,7 +99,7 @@ func (st *steps) parentDefault(f *objectState, field *resource.Field) (id string
 			return "", nil
 		}
 		_, id, _ = st.refs.target(f.parent, p.info.ref(to), &v.Refs[0])
-		if step := st.of[f.parent]; step != nil && slices.Contains(step.Values, v) {
+		if step := st.of[f.parent]; step != nil && slices.Contains(step.Values(), v) {
 			by = step
 		}
 		return id, by

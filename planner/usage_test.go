@@ -174,11 +174,11 @@ func TestWhoIsInManyContainersIsNotRead(t *testing.T) {
 	s.in.Prune = true
 	objects := want(t).put("project/web", "id="+web).all()
 	plan := s.mustPlan(objects)
-	if plan.Summary.Blocked != many || len(s.reads) > 4 || !strings.Contains(plan.Steps[0].Reason, "that takes 241 requests, which --refresh-all makes") {
-		t.Errorf("%+v, %d reads, %s", plan.Summary, len(s.reads), plan.Steps[0].Reason)
+	if plan.Summary.Blocked != many || len(s.reads) > 4 || !strings.Contains(plan.Steps[0].Reason(), "that takes 241 requests, which --refresh-all makes") {
+		t.Errorf("%+v, %d reads, %s", plan.Summary, len(s.reads), plan.Steps[0].Reason())
 	}
 	s.in.RefreshAll = true
-	if plan = s.mustPlan(objects); plan.Summary.Blocked != many || !strings.Contains(plan.Steps[0].Reason, "1 work item added by others is in it") {
-		t.Errorf("thorough: %+v, %s", plan.Summary, plan.Steps[0].Reason)
+	if plan = s.mustPlan(objects); plan.Summary.Blocked != many || !strings.Contains(plan.Steps[0].Reason(), "1 work item added by others is in it") {
+		t.Errorf("thorough: %+v, %s", plan.Summary, plan.Steps[0].Reason())
 	}
 }

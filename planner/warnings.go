@@ -31,7 +31,7 @@ func (w *warnings) warn() {
 // notices warns, once per kind, of what the plan cannot know.
 func (w *warnings) notices() {
 	undetectable, namesakes, withoutIdentifier := map[*kindInfo]int{}, map[*kindInfo]int{}, map[*kindInfo]int{}
-	for i := range w.objects.states {
+	for i := range w.objects.count() {
 		f := &w.objects.states[i]
 		switch {
 		case f.presence != absent || f.vanished || f.prior != nil || w.steps.of[i] == nil:
@@ -76,7 +76,7 @@ func (w *warnings) notices() {
 func (w *warnings) notOffered() {
 	n := 0
 	for _, s := range w.plan.Steps {
-		if s.NotOffered && s.Unsupported == "" && (s.Object != nil || s.Members != nil) {
+		if s.Obstacle != nil && s.Obstacle.NotOffered && s.Obstacle.Unsupported == "" && (s.Object != nil || s.Members != nil) {
 			n++
 		}
 	}
@@ -95,7 +95,7 @@ func (w *warnings) notOffered() {
 func unmarked(row resource.Row) bool { return row.Text("external_source") == "" }
 
 // warnFormer warns of an object that planform made in the same place under another key, which neither manifest nor state has.
-func (w *warnings) warnFormer(i int) {
+func (w *warnings) warnFormer(i objectID) {
 	o := w.in.Desired[i]
 	beside := resource.ExternalID(w.in.Workspace, o.Address)
 	beside = beside[:strings.LastIndexByte(beside, '/')+1]
@@ -113,7 +113,7 @@ func (w *warnings) warnFormer(i int) {
 
 // namesake is an object of the same name that the service shows, of those that are looked for, that neither the manifest means nor
 // the state knows; nil = there is none.
-func (w *warnings) namesake(i int, of func(resource.Row) bool) resource.Row {
+func (w *warnings) namesake(i objectID, of func(resource.Row) bool) resource.Row {
 	o, f := w.in.Desired[i], &w.objects.states[i]
 	if !o.Kind.AdoptOnRequestOnly || w.in.AdoptByName || f.parent == noObject || w.objects.states[f.parent].presence != exists {
 		return nil
@@ -193,8 +193,8 @@ func (w *warnings) warnSharedExternalIDs() {
 
 // warnHidden names what is left alone since it is archived or a draft, once a kind.
 func (w *warnings) warnHidden() {
-	byKind := map[*resource.Kind][]int{}
-	for i := range w.objects.states {
+	byKind := map[*resource.Kind][]objectID{}
+	for i := range w.objects.count() {
 		if f := &w.objects.states[i]; f.presence == hidden && f.id != "" && !f.isAway(w.in.Desired[i]) {
 			byKind[f.info.kind] = append(byKind[f.info.kind], i)
 		}

@@ -152,14 +152,14 @@ func (s *service) hold(dir string, e *export.Export) {
 	s.t.Helper()
 	plan := s.plan(dir, e.Records, false)
 	for _, step := range plan.Steps {
-		s.t.Errorf("with the state: %s %s %+v %s", step.Action, step.Address, step.Changes(), step.Reason)
+		s.t.Errorf("with the state: %s %s %+v %s", step.Action, step.Address, step.Changes(), step.Reason())
 	}
 	for _, step := range s.plan(dir, e.Records, true).Steps {
-		s.t.Errorf("by the state alone: %s %s %+v %s", step.Action, step.Address, step.Changes(), step.Reason)
+		s.t.Errorf("by the state alone: %s %s %+v %s", step.Action, step.Address, step.Changes(), step.Reason())
 	}
 	for _, step := range s.plan(dir, nil, false).Steps {
 		if step.Action != planner.Adopt || step.Operation != nil {
-			s.t.Errorf("without the state: %s %s %+v %s", step.Action, step.Address, step.Changes(), step.Reason)
+			s.t.Errorf("without the state: %s %s %+v %s", step.Action, step.Address, step.Changes(), step.Reason())
 		}
 	}
 	if plan.Summary.Unchanged == 0 {

@@ -237,14 +237,21 @@ func (d *Document) nameObjects(objects []*resource.Object) {
 func newStep(plan *planner.Plan, s *planner.Step) Step {
 	d := Step{
 		Address: s.Address, Action: s.Action.String(), ID: diag.OrNull(s.ID), Identifier: s.Identifier, Title: s.Title(), Page: s.Page,
-		Needs: make([]string, 0, len(s.Needs)), Position: diag.OrNull(s.Position), Unsupported: s.Unsupported, NotOffered: s.NotOffered,
-		Replaces: s.Replaces, Continues: s.Continues, Loss: s.Loss,
+		Needs: make([]string, 0, len(s.Needs)), Position: diag.OrNull(s.Position), Continues: s.Continues,
+	}
+	switch {
+	case s.Obstacle != nil:
+		d.Unsupported, d.NotOffered = s.Obstacle.Unsupported, s.Obstacle.NotOffered
+	case s.Deletion != nil:
+		d.Loss = s.Deletion.Loss
+	case s.Write != nil:
+		d.Replaces = s.Write.Replaces
 	}
 	for _, need := range s.Needs {
 		d.Needs = append(d.Needs, string(plan.Steps[need].Address))
 	}
-	if s.Action == planner.NotPossible || s.Action != planner.Adopt && s.Reason != "" {
-		d.Reason = &s.Reason
+	if s.Action == planner.NotPossible || s.Action != planner.Adopt && s.Reason() != "" {
+		d.Reason = new(s.Reason())
 	}
 	if s.Action == planner.Adopt {
 		d.Adopted = new(s.FoundBy())

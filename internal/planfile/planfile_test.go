@@ -399,7 +399,7 @@ func TestObjectsThatValuesNameAreCalledByTheirNames(t *testing.T) {
 		}
 		return v
 	}
-	create := &planner.Step{Address: item.Address, Kind: item.Kind, Object: item, Values: []*resource.Value{refers("state", "in-review", state), refers("labels", "ops", label)}}
+	create := &planner.Step{Address: item.Address, Kind: item.Kind, Object: item, Write: &planner.Write{Values: []*resource.Value{refers("state", "in-review", state), refers("labels", "ops", label)}}}
 	cycle := &planner.Step{Address: "cycle/web/s#work_items", Kind: resource.MustLookup("cycle_work_item"), Action: planner.AddMembers, Members: &planner.Members{Items: []planner.Member{{Address: item.Address}, {Address: "work_item/web/b"}}}}
 	d := planfile.New(&planner.Plan{Steps: []*planner.Step{create, cycle}, Objects: []*resource.Object{web, state, label, todo, item, object("work_item", "b", "Bill")}}, planfile.Where{})
 	if diff := cmp.Diff(map[resource.Address]string{"state/web/in-review": "In Review", "label/web/ops": "ops", "work_item/web/b": "Bill"}, d.Names); diff != "" {

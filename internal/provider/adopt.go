@@ -67,9 +67,9 @@ func (w *write) adoptExisting(ctx context.Context, r row, existing resource.Row)
 		return executor.Outcome{}, unknownOutcome{wrong}
 	}
 	desired := w.desired(step)
-	existing = step.Kind.InZone(existing, step.Zone)
+	existing = step.Kind.InZone(existing, step.Write.Zone)
 	var differing []*resource.Value
-	for _, v := range step.Values {
+	for _, v := range step.Values() {
 		want, ok := desired[v.Field]
 		if have, known := v.Field.ObservedIn(existing); ok && (known && have != want || resource.IsCustom(v)) && !v.Field.Immutable {
 			differing = append(differing, v)
@@ -80,9 +80,9 @@ func (w *write) adoptExisting(ctx context.Context, r row, existing resource.Row)
 	if len(differing) == 0 || !ok {
 		return out, nil
 	}
-	change := *step
-	change.Action, change.Operation, change.ID, change.Values = planner.Update, op, existing.ID(), differing
-	updated, err := w.update(ctx, row{step: &change, params: r.paramsWith(change.ID)})
+	change := step.Sending(differing)
+	change.Action, change.Operation, change.ID = planner.Update, op, existing.ID()
+	updated, err := w.update(ctx, row{step: change, params: r.paramsWith(change.ID)})
 	if err != nil {
 		return executor.Outcome{}, err
 	}

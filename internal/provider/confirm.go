@@ -137,7 +137,7 @@ func (s *Service) Confirm(ctx context.Context, r *executor.Result, journal execu
 			groups[at] = g
 		}
 		g.ids[res.Outcome.ID] = true
-		for _, v := range res.Step.Values {
+		for _, v := range res.Step.Values() {
 			if g.texts = g.texts || v.Field.Rich(); !resource.IsCustom(v) {
 				g.fields[v.Field.APIName()] = true
 			}
@@ -202,13 +202,13 @@ func (s *Service) Confirm(ctx context.Context, r *executor.Result, journal execu
 // confirmed is the outcome of a row of a batch that the service shows. What differs there from what was sent is the service's
 // form of it, if nobody has touched the object since.
 func (w *write) confirmed(step *planner.Step, out executor.Outcome, row resource.Row) executor.Outcome {
-	sent, before := *step, out.Values
-	sent.Values = slices.DeleteFunc(slices.Clone(step.Values), func(v *resource.Value) bool { _, shows := row.Shown(v.Field); return !shows })
+	before := out.Values
+	sent := step.Sending(slices.DeleteFunc(slices.Clone(step.Values()), func(v *resource.Value) bool { _, shows := row.Shown(v.Field); return !shows }))
 	values := w.desired(step)
-	w.verify(&out, &sent, row, values)
+	w.verify(&out, sent, row, values)
 	out.Values = digests(values)
 	w.digestSent(step, row, out.Values)
-	for _, v := range step.Values {
+	for _, v := range step.Values() {
 		key := planner.ShownKey(v.Field.Name)
 		if _, differs := out.Values[key]; differs && !v.Field.IsRef() && !w.memory.untouchedSince(row) || v.Field.Rich() && sent.Sends(v) == nil {
 			out.Values[key] = cmp.Or(before[key], planner.Unverified(time.Time{}))
@@ -222,7 +222,7 @@ func (w *write) confirmed(step *planner.Step, out executor.Outcome, row resource
 func (w *write) batchValues(step *planner.Step) map[string]string {
 	values := digests(w.desired(step))
 	w.digestSent(step, nil, values)
-	for _, v := range step.Values {
+	for _, v := range step.Values() {
 		if v.Field.Rich() {
 			values[planner.ShownKey(v.Field.Name)] = planner.Unverified(w.client.Served())
 		}

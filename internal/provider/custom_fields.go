@@ -16,7 +16,7 @@ import (
 
 // setCustom sends the values of custom fields by API v1, a request for each. Repeating one is harmless.
 func (w *write) setCustom(ctx context.Context, r row) error {
-	for _, v := range r.step.Values {
+	for _, v := range r.step.Values() {
 		if !resource.IsCustom(v) {
 			continue
 		}
@@ -45,7 +45,7 @@ func (w *write) completeCustom(ctx context.Context, r row, out *executor.Outcome
 	if err == nil {
 		return
 	}
-	for _, v := range step.Values {
+	for _, v := range step.Values() {
 		if resource.IsCustom(v) {
 			delete(out.Values, v.Field.Name)
 		}
@@ -82,7 +82,7 @@ func (w *write) takesCustom(ctx context.Context, r row, id string) bool {
 		return false
 	}
 	shown, ok := res.Row["custom_fields"].(map[string]any)
-	for _, v := range step.Values {
+	for _, v := range step.Values() {
 		if !resource.IsCustom(v) {
 			continue
 		}
@@ -105,7 +105,7 @@ func (w *write) takesCustom(ctx context.Context, r row, id string) bool {
 // namesCustom reports whether it is known how API v2 names the custom fields of a step. A list
 // of the project tells, which is read when one is not known yet.
 func (w *write) namesCustom(ctx context.Context, r row) bool {
-	for _, v := range r.step.Values {
+	for _, v := range r.step.Values() {
 		if !resource.IsCustom(v) {
 			continue
 		}

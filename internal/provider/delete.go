@@ -26,10 +26,10 @@ func (s *Service) delete(ctx context.Context, step *planner.Step) (executor.Outc
 // explainRefusedDelete names what may keep the service from deleting an object, although no list shows it.
 func explainRefusedDelete(step *planner.Step, err error) error {
 	e, refused := errors.AsType[*apiclient.Error](err)
-	if !refused || e.Effect != apiclient.Rejected || step.Loss == nil {
+	if !refused || e.Effect != apiclient.Rejected || step.Deletion == nil || step.Deletion.Loss == nil {
 		return err
 	}
-	for _, c := range step.Loss.Contents {
+	for _, c := range step.Deletion.Loss.Contents {
 		if c.Where == planner.Unlisted {
 			return diag.WithHint(err, diag.Count(c.Count, c.Noun)+
 				" beside it that no list shows, archived or a draft, may use it: restore it in Plane, and let it use another "+step.Kind.Noun())

@@ -70,7 +70,7 @@ func (s *Service) lostCreate(step *planner.Step) *lostCreate {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	u := d.creates[step]
-	if u == nil && step.Pending != nil {
+	if u == nil && step.Write != nil && step.Write.Pending != nil {
 		u = &lostCreate{givenUp: d.grace.GivenUp, period: s.earlier(step)}
 		d.creates[step] = u
 	}
@@ -155,8 +155,8 @@ func (g Grace) period(takesTwo bool, tries int) time.Duration {
 
 // earlier is the period of a create that an earlier run announced. That may have sent another key or name.
 func (s *Service) earlier(step *planner.Step) time.Duration {
-	byName := step.Kind.UniqueField() && step.Pending.Name == step.Object.Name()
-	byExternalID := step.Kind.UniqueExternalID && s.usesExternalID(step) && step.Batch == 0 && !step.Pending.Batch &&
+	byName := step.Kind.UniqueField() && step.Write.Pending.Name == step.Object.Name()
+	byExternalID := step.Kind.UniqueExternalID && s.usesExternalID(step) && step.Batch == 0 && !step.Write.Pending.Batch &&
 		len(planner.AllAddresses(step.Object)) == 1
 	return s.inDoubt.grace.period(!byName && !byExternalID, 0)
 }

@@ -99,7 +99,7 @@ func (s *Service) findCreated(ctx context.Context, r row) sighting {
 	externalIDs := s.allExternalIDs(step)
 	return only(step, slices.DeleteFunc(rows, func(row resource.Row) bool {
 		isOwn := byExternalID && slices.ContainsFunc(externalIDs, row.HasExternalID) && step.Object.SameContent(row)
-		return row.ID() == step.Replaces || !isOwn && (byExternalID || !step.Object.SameNaturalKey(row))
+		return row.ID() == step.Write.Replaces || !isOwn && (byExternalID || !step.Object.SameNaturalKey(row))
 	}))
 }
 

@@ -353,7 +353,7 @@ func (a applied) reasons() map[resource.Address]string {
 	m := map[resource.Address]string{}
 	for _, s := range a.plan.Steps {
 		if s.Action == planner.NotPossible {
-			m[s.Address] = s.Reason
+			m[s.Address] = s.Reason()
 		}
 	}
 	return m

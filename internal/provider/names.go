@@ -23,7 +23,7 @@ func (s *Service) nameID(n planner.Name) (string, bool) {
 // resolveRuntimeNames looks up names in a step's values that exist only since the run
 // created their parent, such as the states of a new project.
 func (w *write) resolveRuntimeNames(ctx context.Context, step *planner.Step) error {
-	for _, v := range step.Values {
+	for _, v := range step.Values() {
 		if len(v.Field.Ref) == 0 || len(resource.MustLookup(v.Field.Ref).Predefined) == 0 {
 			continue
 		}

@@ -48,7 +48,7 @@ func TestEveryKindIsPrunedAsFarAsTheServiceCanDeleteIt(t *testing.T) {
 			l.done("taking members out", left)
 			for _, step := range left.plan.Steps {
 				if step.Action != planner.RemoveMembers {
-					t.Errorf("%s %s: %s", step.Action, step.Address, step.Reason)
+					t.Errorf("%s %s: %s", step.Action, step.Address, step.Reason())
 				}
 			}
 			l.empty("members", l.text(bare))
@@ -383,8 +383,8 @@ func TestWhatOthersDidSinceKeepsAnObject(t *testing.T) {
 				}
 			}
 			for _, step := range a.plan.Steps {
-				if want, told := tt.lost[step.Address]; told && !slices.Equal(step.Loss.Contents, want) {
-					t.Errorf("%s: %+v", step.Address, step.Loss)
+				if want, told := tt.lost[step.Address]; told && !slices.Equal(step.Deletion.Loss.Contents, want) {
+					t.Errorf("%s: %+v", step.Address, step.Deletion.Loss)
 				}
 			}
 		})

@@ -51,7 +51,7 @@ func (w *write) create(ctx context.Context, r row) (executor.Outcome, error) {
 // applied is the outcome of a step after which the object has these values.
 func (w *write) applied(step *planner.Step, id string, values map[*resource.Field]string) executor.Outcome {
 	return executor.Outcome{Record: planner.Record{
-		ID: id, Identifier: w.plan.Known[step.Address].Identifier, CreatedByUs: step.CreatedByUs, Values: digests(values),
+		ID: id, Identifier: w.plan.Known[step.Address].Identifier, CreatedByUs: step.Write.CreatedByUs, Values: digests(values),
 	}}
 }
 
@@ -88,7 +88,7 @@ func (w *write) update(ctx context.Context, r row) (executor.Outcome, error) {
 func (w *write) completeRow(ctx context.Context, r row, shown resource.Row) resource.Row {
 	op, ok := w.operation(r.step, resource.Get)
 	id := cmp.Or(shown.ID(), r.params[r.step.Kind.Param])
-	if !ok || id == "" || !slices.ContainsFunc(r.step.Values, func(v *resource.Value) bool {
+	if !ok || id == "" || !slices.ContainsFunc(r.step.Values(), func(v *resource.Value) bool {
 		_, shows := shown.Shown(v.Field)
 		return v.Field.Type == resource.RefSet && !shows && !resource.IsCustom(v)
 	}) {
@@ -131,7 +131,7 @@ func (w *write) digestSent(step *planner.Step, row resource.Row, applied map[str
 func (w *write) sendOne(ctx context.Context, r row) (*apiclient.Response, error) {
 	step, extra, resolve := r.step, w.extraFields(r), w.resolve(r.step.Object, w.ids)
 	dialect := w.learned.dialect(step.Kind, step.Operation)
-	values := slices.DeleteFunc(slices.Clone(step.Values), resource.IsCustom)
+	values := slices.DeleteFunc(slices.Clone(step.Values()), resource.IsCustom)
 	body := func(d resource.Dialect) []byte {
 		return step.Operation.Enclose(resource.Body(values, d, resolve, extra...))
 	}
@@ -166,7 +166,7 @@ func (s *Service) extraFields(r row) [][2]string {
 	if id := step.Kind.Identifier; step.Action == planner.Create && id != nil && id.APIName != "" && step.Object.Identifier != "" {
 		extra = append(extra, [2]string{id.APIName, step.Object.Identifier})
 	}
-	for _, v := range step.Values {
+	for _, v := range step.Values() {
 		if v.Content != nil {
 			extra = append(extra, [2]string{"type", v.Content.Media})
 		}
@@ -180,7 +180,7 @@ func (s *Service) usesExternalID(step *planner.Step) bool {
 
 // externalIDs are the fields that mark an object as planform's, where the step sends them.
 func (s *Service) externalIDs(step *planner.Step) [][2]string {
-	if step.Action == planner.Create && s.usesExternalID(step) || step.SetExternalID {
+	if step.Action == planner.Create && s.usesExternalID(step) || step.Write.SetExternalID {
 		return [][2]string{{"external_source", resource.ExternalSource}, {"external_id", resource.ExternalID(s.plan.Workspace, step.Address)}}
 	}
 	return nil
@@ -214,7 +214,7 @@ func (s *Service) otherDialect(step *planner.Step, used resource.Dialect, err er
 	if used == resource.NewerDialect {
 		other = resource.ContractDialect
 	}
-	named := slices.ContainsFunc(step.Values, func(v *resource.Value) bool {
+	named := slices.ContainsFunc(step.Values(), func(v *resource.Value) bool {
 		_, named := e.Fields[v.Field.Wire[other]]
 		return named && v.Field.Required && v.Field.Renamed()
 	})

@@ -18,8 +18,8 @@ type Service struct {
 	client      *apiclient.Client
 	plan        *planner.Plan
 	state       State
-	unappliable map[fieldOf]bool // fields that differ and cannot be changed
-	sentLater   map[fieldOf]int  // the step that sends a text when what it names is created
+	unappliable map[fieldOf]bool           // fields that differ and cannot be changed
+	sentLater   map[fieldOf]planner.StepID // the step that sends a text when what it names is created
 	placements  map[resource.Address][]placement
 
 	inDoubt inDoubt
@@ -38,12 +38,12 @@ type State interface{ Prior() planner.Prior }
 func NewService(client *apiclient.Client, plan *planner.Plan, state State, grace Grace) *Service {
 	s := &Service{
 		client: client, plan: plan, state: state, placements: findPlacements(plan),
-		unappliable: map[fieldOf]bool{}, sentLater: map[fieldOf]int{},
+		unappliable: map[fieldOf]bool{}, sentLater: map[fieldOf]planner.StepID{},
 		inDoubt: inDoubt{grace: grace.begin(), creates: map[*planner.Step]*lostCreate{}},
 		learned: newLearned(plan.Dialects), memory: newMemory(client), claims: claims{disputed: map[*planner.Step]bool{}},
 	}
 	for _, step := range plan.Steps {
-		for _, v := range step.Values {
+		for _, v := range step.Values() {
 			if len(v.Links) > 0 {
 				s.sentLater[fieldOf{step.Address, v.Field}] = step.Index
 			}

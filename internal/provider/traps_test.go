@@ -303,13 +303,13 @@ func TestKnownTrapsOfTheServiceAreReportedOrAvoided(t *testing.T) {
 		}},
 		"labels of another project are not sent, and guests are dropped and named": {resource.V1, func(t attempt) {
 			r := t.s.apply(t.T, applying{manifest: header + "      - {key: a, name: Item A, labels: [bug, " + sandboxtest.LabelInfra + "]}\n"})
-			if r.plan.Summary.Create != 1 || len(r.failed()) > 0 || len(r.plan.Steps) != 2 || !strings.Contains(r.plan.Steps[1].Reason, "no label with the ID "+sandboxtest.LabelInfra) {
+			if r.plan.Summary.Create != 1 || len(r.failed()) > 0 || len(r.plan.Steps) != 2 || !strings.Contains(r.plan.Steps[1].Reason(), "no label with the ID "+sandboxtest.LabelInfra) {
 				t.Errorf("%+v", r.plan.Steps)
 			}
 			r = t.s.apply(t.T, applying{manifest: header + "      - {key: b, name: Item B, assignees: [bob@example.com, eve@example.com]}\n"})
 			last := r.plan.Steps[len(r.plan.Steps)-1]
-			if want := "add eve@example.com to its members"; last.Action != planner.NotPossible || !strings.HasSuffix(last.Reason, want) {
-				t.Errorf("%s: %s", last.Action, last.Reason)
+			if want := "add eve@example.com to its members"; last.Action != planner.NotPossible || !strings.HasSuffix(last.Reason(), want) {
+				t.Errorf("%s: %s", last.Action, last.Reason())
 			}
 		}},
 		"one date of two is not held against the other, which is there": {resource.V1, func(t attempt) {
@@ -461,8 +461,8 @@ func TestKnownTrapsOfTheServiceAreReportedOrAvoided(t *testing.T) {
 				t.Fatal(err, found)
 			}
 			last := plan.Steps[len(plan.Steps)-1]
-			if last.Action != planner.NotPossible || !strings.Contains(last.Reason, "the service shows no work item NOPE-1") {
-				t.Errorf("%s %s: %s", last.Action, last.Address, last.Reason)
+			if last.Action != planner.NotPossible || !strings.Contains(last.Reason(), "the service shows no work item NOPE-1") {
+				t.Errorf("%s %s: %s", last.Action, last.Address, last.Reason())
 			}
 		}},
 	} {
@@ -554,7 +554,7 @@ func (s *service) findings(t *testing.T, text string) diag.List {
 	findings = plan.Notices
 	for _, step := range plan.Steps {
 		if step.Action == planner.NotPossible {
-			findings.Add(diag.Diagnostic{Code: "not-possible", Position: step.Position, Address: string(step.Address), Summary: step.Reason})
+			findings.Add(diag.Diagnostic{Code: "not-possible", Position: step.Position, Address: string(step.Address), Summary: step.Reason()})
 		}
 	}
 	return findings

@@ -20,17 +20,17 @@ import (
 // request, is deleted; there are never two.
 func (w *write) upload(ctx context.Context, r row) (*apiclient.Response, error) {
 	step, how := r.step, r.step.Kind.Upload
-	i := slices.IndexFunc(step.Values, func(v *resource.Value) bool { return v.Content != nil })
+	i := slices.IndexFunc(step.Values(), func(v *resource.Value) bool { return v.Content != nil })
 	if how == nil || i < 0 {
 		return w.sendOne(ctx, r)
 	}
-	content := step.Values[i].Content
+	content := step.Values()[i].Content
 	data, err := readContent(content)
 	if err != nil {
-		return nil, diag.WithHint(fmt.Errorf("%s: %w", step.Values[i].Text, err), "plan again")
+		return nil, diag.WithHint(fmt.Errorf("%s: %w", step.Values()[i].Text, err), "plan again")
 	}
-	if step.Replaces != "" {
-		if err := w.discard(ctx, r, step.Replaces); err != nil {
+	if step.Write.Replaces != "" {
+		if err := w.discard(ctx, r, step.Write.Replaces); err != nil {
 			return nil, err
 		}
 	}
@@ -61,7 +61,7 @@ func (w *write) upload(ctx context.Context, r row) (*apiclient.Response, error) 
 		return nil, err // what follows would change the object that has the ID
 	}
 	if !step.Object.SameContent(res.Row) {
-		return nil, diag.WithHint(fmt.Errorf("%s: the service takes no file of %d bytes", step.Values[i].Text, content.Size),
+		return nil, diag.WithHint(fmt.Errorf("%s: the service takes no file of %d bytes", step.Values()[i].Text, content.Size),
 			"its FILE_SIZE_LIMIT is smaller: attach a smaller file, or give its address in links")
 	}
 	if err := w.client.Upload(ctx, form, step.Object.Text("name"), data); err != nil {

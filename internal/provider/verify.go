@@ -23,7 +23,7 @@ const silentDropHint = "the service silently drops objects of other projects, an
 // verify adds to the outcome of a step warnings of fields that the answer shows with other values than were sent.
 func (w *write) verify(out *executor.Outcome, step *planner.Step, row resource.Row, values map[*resource.Field]string) {
 	l, sent := &out.Warnings, 0
-	row = step.Kind.InZone(row, step.Zone)
+	row = step.Kind.InZone(row, step.Write.Zone)
 	resolve := w.resolve(step.Object, w.ids)
 	warn := func(v *resource.Value, summary, hint string) {
 		l.Add(diag.Diagnostic{
@@ -32,7 +32,7 @@ func (w *write) verify(out *executor.Outcome, step *planner.Step, row resource.R
 	}
 	var hidden []*resource.Value
 	informative := false
-	for _, v := range step.Values {
+	for _, v := range step.Values() {
 		want, ok := values[v.Field]
 		shown, shows := row.Shown(v.Field)
 		if !shows && v.Field.IsRef() && !resource.IsCustom(v) {
@@ -71,7 +71,7 @@ func (w *write) verify(out *executor.Outcome, step *planner.Step, row resource.R
 			}
 		}
 	}
-	out.NotTaken = step.Action == planner.Update && out.LeftOut > 0 && sent == 0 && !step.SetExternalID
+	out.NotTaken = step.Action == planner.Update && out.LeftOut > 0 && sent == 0 && !step.Write.SetExternalID
 	if informative { // an answer without any field contradicts nothing
 		for _, v := range hidden {
 			if w.learned.firstHidden(v.Field) {
@@ -93,7 +93,7 @@ func (s *Service) isAsBefore(step *planner.Step, f *resource.Field, have string)
 // exist: the service turned out not to support objects of that kind.
 func (w *write) unsentFields(step *planner.Step) diag.List {
 	var l diag.List
-	for _, v := range step.Values {
+	for _, v := range step.Values() {
 		for i := range v.Refs {
 			target := v.Refs[i].Target
 			if target == nil {

@@ -96,11 +96,13 @@ func (w *write) prepare(ctx context.Context, r row) (row, error) {
 	if err == nil && r.step.Object != nil {
 		err = w.resolveRuntimeNames(ctx, r.step)
 	}
-	if err == nil && w.op != nil && slices.ContainsFunc(r.step.Values, resource.IsCustom) {
+	if err == nil && w.op != nil && slices.ContainsFunc(r.step.Values(), resource.IsCustom) {
 		w.named[r.step] = w.namesCustom(ctx, r)
 	}
-	for _, g := range r.step.Guards {
-		err = errors.Join(err, w.checkUnused(ctx, r.step, g))
+	if r.step.Deletion != nil {
+		for _, g := range r.step.Deletion.Guards {
+			err = errors.Join(err, w.checkUnused(ctx, r.step, g))
+		}
 	}
 	return r, err
 }
@@ -121,7 +123,7 @@ func (w *write) split(rows []row) (together, alone []row) {
 func (w *write) sendAll(ctx context.Context, rows []row) {
 	for len(rows) > 0 {
 		n, bodies := w.next(rows)
-		if n == 1 && !slices.ContainsFunc(rows[0].step.Values, resource.IsCustom) || w.learned.lacks(w.op) {
+		if n == 1 && !slices.ContainsFunc(rows[0].step.Values(), resource.IsCustom) || w.learned.lacks(w.op) {
 			w.sendAlone(ctx, rows[:n])
 		} else {
 			w.send(ctx, rows[:n], bodies)
@@ -207,16 +209,16 @@ func (w *write) body(step *planner.Step) []byte {
 		if !w.inBody(step) {
 			return body
 		}
-		return resource.PutCustom(body, step.Values, func(definition *resource.Object) string { return w.customName(definition) }, resolve)
+		return resource.PutCustom(body, step.Values(), func(definition *resource.Object) string { return w.customName(definition) }, resolve)
 	}
 	if w.op.Verb == resource.UpdateMany {
 		id := step.ID
 		if id == "" { // created by this run
 			id, _ = w.ids(step.Address)
 		}
-		return custom(resource.Body(step.Values, resource.V2Dialect, resolve, append(extra, [2]string{"id", id})...))
+		return custom(resource.Body(step.Values(), resource.V2Dialect, resolve, append(extra, [2]string{"id", id})...))
 	}
-	values := slices.DeleteFunc(slices.Clone(step.Values), func(v *resource.Value) bool { // a create takes no null
+	values := slices.DeleteFunc(slices.Clone(step.Values()), func(v *resource.Value) bool { // a create takes no null
 		return v.Null && v.Field.Clear == resource.ClearNull
 	})
 	return w.place(step, custom(resource.Body(values, resource.V2Dialect, resolve, extra...)))
@@ -250,7 +252,7 @@ func (w *write) send(ctx context.Context, rows []row, bodies [][]byte) {
 			continue
 		}
 		a.Outcome = w.done(r.step, results[i].ID)
-		if slices.ContainsFunc(r.step.Values, resource.IsCustom) && (!w.inBody(r.step) || !w.takesCustom(ctx, r, a.Outcome.ID)) {
+		if slices.ContainsFunc(r.step.Values(), resource.IsCustom) && (!w.inBody(r.step) || !w.takesCustom(ctx, r, a.Outcome.ID)) {
 			w.completeCustom(ctx, r, &a.Outcome)
 		}
 	}
@@ -273,14 +275,14 @@ func (w *write) given(r row, id string) error {
 // done is the outcome of a row that succeeded. The answer shows nothing but the ID, so
 // [Service.Confirm] compares the object with the request later.
 func (w *write) done(step *planner.Step, id string) executor.Outcome {
-	record := planner.Record{ID: id, Identifier: w.plan.Known[step.Address].Identifier, CreatedByUs: step.CreatedByUs ||
-		step.Action == planner.Create}
 	if step.Object == nil {
 		return executor.Outcome{Record: planner.Record{ID: id}}
 	}
-	record.Values = w.batchValues(step)
 	w.memory.noteUnseen(step, id)
-	return executor.Outcome{Record: record, Warnings: w.unsentFields(step)}
+	return executor.Outcome{Warnings: w.unsentFields(step), Record: planner.Record{
+		ID: id, Identifier: w.plan.Known[step.Address].Identifier, Values: w.batchValues(step),
+		CreatedByUs: step.Write.CreatedByUs || step.Action == planner.Create,
+	}}
 }
 
 // refused is what became of a row that the service refused.
@@ -288,7 +290,7 @@ func (w *write) refused(ctx context.Context, r row, e *apiclient.Error) (executo
 	switch {
 	case r.step.Action == planner.Delete && notFound(e):
 		return executor.Outcome{Record: planner.Record{ID: r.step.ID}}, nil
-	case e.Status == 400 && slices.ContainsFunc(r.step.Values, resource.IsCustom): // the object may do without them
+	case e.Status == 400 && slices.ContainsFunc(r.step.Values(), resource.IsCustom): // the object may do without them
 		return w.alone().one(ctx, r)
 	case e.Collided() && w.learned.countCollision(r.step) <= maxCollisions:
 		return executor.Outcome{}, &executor.Pending{After: afterAnswer, Err: e}

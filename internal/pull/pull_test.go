@@ -69,7 +69,7 @@ func newWorkspace(t *testing.T, files map[string]string) *workspace {
 	result := executor.Run(t.Context(), plan, provider.NewService(client, plan, prior, provider.Grace{}), prior, executor.Options{Parallelism: 4})
 	for _, s := range result.Steps {
 		if s.Status != executor.Done {
-			t.Fatal(s.Step.Action, s.Step.Address, s.Step.Reason, s.Err)
+			t.Fatal(s.Step.Action, s.Step.Address, s.Step.Reason(), s.Err)
 		}
 	}
 	if err := prior.Save(); err != nil {

@@ -113,7 +113,7 @@ func (f *File) Begin(ctx context.Context, steps []*planner.Step) error {
 			l.Name = s.Members.IntentName()
 		}
 		if s.Action == planner.Create {
-			l.After, l.Sources, l.Origin = max(f.store.newest[s.Address.NumberingScope()], s.Newest), s.Object.Files, s.Object.Origin
+			l.After, l.Sources, l.Origin = max(f.store.newest[s.Address.NumberingScope()], s.Write.Newest), s.Object.Files, s.Object.Origin
 		}
 		lines = append(lines, l)
 	}

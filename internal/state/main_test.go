@@ -147,7 +147,7 @@ func must(t *testing.T, err error) {
 
 func step(address resource.Address, action planner.Action) *planner.Step {
 	return &planner.Step{
-		Address: address, Action: action, Operation: &resource.Operation{},
+		Address: address, Action: action, Operation: &resource.Operation{}, Write: &planner.Write{},
 		Object: &resource.Object{Kind: &resource.Kind{}, Key: "name of " + address.Path()},
 	}
 }

@@ -78,9 +78,9 @@ func TestAnIntentToCreateCarriesTheHighestNumberKnownInItsSequence(t *testing.T)
 			run: func(t *testing.T, f *File) {
 				t.Helper()
 				s := create(lost)
-				s.Newest = 8
+				s.Write.Newest = 8
 				less := create(other)
-				less.Newest = 2
+				less.Write.Newest = 2
 				intend(t, f, s, less)
 			},
 			want: map[resource.Address]int{lost: 8, other: 3},

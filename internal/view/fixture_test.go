@@ -105,16 +105,16 @@ func object(kind, key string, parent *resource.Object, pairs ...string) *resourc
 type builder struct{ planner.Plan }
 
 func (b *builder) step(s *planner.Step) *planner.Step {
-	s.Index = len(b.Steps)
-	s.Position = at(10 + s.Index)
+	s.Index = planner.StepID(len(b.Steps))
+	s.Position = at(10 + int(s.Index))
 	b.Steps = append(b.Steps, s)
 	return s
 }
 
-func (b *builder) create(o *resource.Object, needs ...int) {
-	s := &planner.Step{Address: o.Address, Action: planner.Create, Kind: o.Kind, Object: o, Needs: needs}
+func (b *builder) create(o *resource.Object, needs ...planner.StepID) {
+	s := &planner.Step{Address: o.Address, Action: planner.Create, Kind: o.Kind, Object: o, Write: &planner.Write{}, Turn: planner.Turn{Needs: needs}}
 	for i := range o.Values {
-		s.Values = append(s.Values, &o.Values[i])
+		s.Write.Values = append(s.Values(), &o.Values[i])
 	}
 	b.Summary.Create++
 	b.Summary.Requests++
@@ -122,7 +122,7 @@ func (b *builder) create(o *resource.Object, needs ...int) {
 }
 
 func (b *builder) act(a planner.Action, o *resource.Object, id string, changes ...planner.Change) *planner.Step {
-	s := &planner.Step{Address: o.Address, Action: a, Kind: o.Kind, Object: o, ID: id}
+	s := &planner.Step{Address: o.Address, Action: a, Kind: o.Kind, Object: o, ID: id, Write: &planner.Write{}}
 	setChanges(s, changes)
 	return b.step(s)
 }
@@ -227,7 +227,7 @@ func everything() *planner.Plan {
 	overwritten := changed("description", "They asked.", "They asked for SAML.")
 	overwritten.Origin = planner.Overwritten
 	adopt := b.act(planner.Adopt, object("customer_request", "sso", object("customer", "globex", nil), "title", "Single sign-on"), "5e6f", overwritten)
-	adopt.Reason = "found by title"
+	adopt.Write.FoundBy = "found by title"
 	b.act(planner.Adopt, object("page", "handbook", nil, "name", "Handbook"), "9a8b")
 	b.Summary.Adopt = 1
 
@@ -242,7 +242,7 @@ func everything() *planner.Plan {
 	b.Summary.Delete = 2
 	stuck := b.act(planner.NotPossible, object("work_item", "fixed", web), "w-2",
 		planner.Change{Path: "name", Before: text("Before"), After: text("After"), Origin: planner.FromManifest})
-	stuck.Reason = "the documented operations cannot change name of a work item after creation"
+	stuck.Obstacle = &planner.Obstacle{Reason: "the documented operations cannot change name of a work item after creation"}
 	b.Summary.Blocked = 1
 	b.Summary.Unchanged, b.Summary.Reads = 99, 12
 	b.Summary.Requests = 200

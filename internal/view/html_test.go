@@ -91,8 +91,8 @@ func TestNothingOfAManifestIsMarkupOfThePage(t *testing.T) {
 		b.create(item)
 		b.act(planner.Update, object("work_item", "u", web), evil, drifted("name", evil, "x"), changed(evil, "x", evil),
 			changed("description", evil+strings.Repeat("x ", 100), evil+strings.Repeat("y ", 100)))
-		b.act(planner.Adopt, object("work_item", "v", web), evil).Reason = evil
-		b.act(planner.NotPossible, object("work_item", "w", web), evil).Reason = evil
+		b.act(planner.Adopt, object("work_item", "v", web), evil).Write.FoundBy = evil
+		b.act(planner.NotPossible, object("work_item", "w", web), evil).Obstacle = &planner.Obstacle{Reason: evil}
 		b.step(&planner.Step{Address: "work_item/web/gone", Action: planner.Delete, Kind: item.Kind, ID: evil, Identifier: evil, Name: evil})
 		m := b.members(planner.AddMembers, "cycle_work_item", resource.Address("cycle/web/"+evil), 1, 0, 1)
 		m.Members.Items[0].Address, m.Members.Items[0].Text = "", evil
@@ -171,10 +171,10 @@ func TestAReviewerSeesWhatGoesFirst(t *testing.T) {
 	}
 	b.step(&planner.Step{
 		Address: "work_item/web/gone", Action: planner.Delete, Kind: resource.MustLookup("work_item"), ID: "id-gone", Identifier: "WEB-9", Name: "Old log-in", Page: "/acme/browse/WEB-9",
-		Loss: &planner.Loss{
+		Deletion: &planner.Deletion{Loss: &planner.Loss{
 			Progress: "In Progress", People: []string{"bob"}, ChangedBy: "eve", ChangedAt: "2026-11-20T10:00:00Z", Text: "What it\nsaid",
 			Contents: []planner.Content{{Noun: "comment", Where: planner.Inside, Count: 2}}, Despite: []string{"somebody changed its name"},
-		},
+		}},
 	})
 	many := b.act(planner.Update, object("work_item", "many", web, "name", "Many"), "id-many",
 		changed("priority", "low", "high"), changed("start_date", "", "2026-12-01"), changed("target_date", "", "2026-12-02"), changed("sort_order", "1", "2"))

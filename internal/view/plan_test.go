@@ -176,8 +176,8 @@ func TestNothingFromAManifestReachesTheTerminalRaw(t *testing.T) {
 	b.create(object("link", evil, item, "url", evil, "title", evil), 0)
 	b.act(planner.Update, object("work_item", "u", web), evil, drifted("name", evil, "x"), changed(evil, "x", evil),
 		changed("description", evil+strings.Repeat("x", 100), evil+strings.Repeat("y", 100)))
-	b.act(planner.Adopt, object("work_item", "v", web), evil).Reason = evil
-	b.act(planner.NotPossible, object("work_item", "w", web), evil).Reason = evil
+	b.act(planner.Adopt, object("work_item", "v", web), evil).Write.FoundBy = evil
+	b.act(planner.NotPossible, object("work_item", "w", web), evil).Obstacle = &planner.Obstacle{Reason: evil}
 	b.step(&planner.Step{Address: "work_item/web/gone", Action: planner.Delete, Kind: item.Kind, ID: evil, Identifier: evil, Name: evil})
 	m := b.members(planner.AddMembers, "cycle_work_item", resource.Address("cycle/web/"+evil), 1, 0, 1)
 	m.Members.Items[0].Address, m.Members.Items[0].Text = "", evil
@@ -244,7 +244,7 @@ func TestASavedPlanIsShownAsItWasMade(t *testing.T) {
 	role.Members.Items[0] = planner.Member{ID: "u-2", Text: "bob@example.com", Value: "admin", Before: "member"}
 	roles.Summary = planner.Summary{AddMembers: 1, Update: 1}
 	orphan := &builder{}
-	orphan.step(&planner.Step{Address: "work_item/web/left", Action: planner.NotPossible, Kind: resource.MustLookup("work_item"), ID: "w-1", Identifier: "WEB-7", Reason: "it would be deleted"})
+	orphan.step(&planner.Step{Address: "work_item/web/left", Action: planner.NotPossible, Kind: resource.MustLookup("work_item"), ID: "w-1", Identifier: "WEB-7", Obstacle: &planner.Obstacle{Reason: "it would be deleted"}})
 	orphan.Steps[0].Position = diag.Position{}
 	orphan.Summary.Blocked = 1
 	for name, p := range map[string]*planner.Plan{"everything": everything(), "kept": kept, "roles": &roles.Plan, "an orphan that stays": &orphan.Plan} {
@@ -328,7 +328,7 @@ func manySteps(n int) *planner.Plan {
 		switch i % 5 {
 		case 0, 1:
 			b.create(item)
-			b.create(object("link", "https://example.com/"+key, item, "url", "https://example.com/"+key), len(b.Steps)-1)
+			b.create(object("link", "https://example.com/"+key, item, "url", "https://example.com/"+key), planner.StepID(len(b.Steps)-1))
 		case 2:
 			b.act(planner.Update, item, "id", changed("description", longBefore, longAfter+key), changed("state", "Todo", "Done"))
 		case 3:
@@ -366,7 +366,7 @@ func TestMarkdownFromAManifestIsNoMarkup(t *testing.T) {
 	web := object("project", evil, nil)
 	b.create(object("work_item", evil, web, "name", evil, "description", "one\n"+evil))
 	b.act(planner.Update, object("work_item", "u", web), "id", changed("name", evil, evil+"x"), changed("description", evil+"\n```\n"+evil, "```\n</details>"))
-	b.act(planner.NotPossible, object("work_item", "w", web), "id").Reason = evil
+	b.act(planner.NotPossible, object("work_item", "w", web), "id").Obstacle = &planner.Obstacle{Reason: evil}
 	b.Notices.Add(diag.Diagnostic{Summary: evil, Hint: evil})
 	s := newScreen(in("markdown"))
 	if err := showAs(s.Plan, &b.Plan, here()); err != nil {

@@ -77,7 +77,7 @@ func newStepResult(r *executor.StepResult) stepResult {
 		shown.BlockedBy = diag.OrNull(r.BlockedBy.Address)
 	}
 	if s.Action == planner.NotPossible && r.Err == nil {
-		shown.Error = diag.OrNull(s.Reason)
+		shown.Error = diag.OrNull(s.Reason())
 	}
 	switch {
 	case r.Found():
@@ -268,7 +268,7 @@ func (p *printer) problems(r *executor.Result) {
 		} else {
 			p.line(p.severity(diag.Error), "steps were blocked by ", Safe(string(s.BlockedBy.Address)))
 			p.position(s.BlockedBy.Position, "")
-			p.hint(s.BlockedBy.Reason)
+			p.hint(s.BlockedBy.Reason())
 		}
 		p.blocks(s.BlockedBy, blocked[s.BlockedBy])
 		delete(blocked, s.BlockedBy)

@@ -79,7 +79,7 @@ func TestTheStepsOfOneRequestWithAnUnknownOutcomeAreToldTogether(t *testing.T) {
 	t.Parallel()
 	var r executor.Result
 	for i := range 50 {
-		step := &planner.Step{Index: i, Address: resource.Address(fmt.Sprintf("work_item/web/%d", i)), Action: planner.Create, Kind: resource.MustLookup("work_item")}
+		step := &planner.Step{Index: planner.StepID(i), Address: resource.Address(fmt.Sprintf("work_item/web/%d", i)), Action: planner.Create, Kind: resource.MustLookup("work_item")}
 		r.Steps = append(r.Steps, executor.StepResult{Step: step, Status: executor.Unknown, Err: errors.New("POST …/bulk-create/: 200: not as documented")})
 	}
 	s := newScreen()
@@ -141,7 +141,7 @@ func TestAResultNamesTheNextStep(t *testing.T) {
 			"error: could not create work_item/web/a: 400: no\n  --> workspace.yaml:3:5\n  keeps 1 object until this is done, in case it is one of them, moved:\n    delete work_item/ops/a\nnext: correct the errors above and run the same command again: it continues with the rest\n",
 		},
 		"blocked by a step that did not fail now": {
-			executor.Result{Steps: []executor.StepResult{{Step: step, Status: executor.Blocked, BlockedBy: &planner.Step{Address: "project/web", Action: planner.NotPossible, Reason: "no way"}}}},
+			executor.Result{Steps: []executor.StepResult{{Step: step, Status: executor.Blocked, BlockedBy: &planner.Step{Address: "project/web", Action: planner.NotPossible, Obstacle: &planner.Obstacle{Reason: "no way"}}}}},
 			"Applied: nothing; 1 blocked.\n",
 			"error: steps were blocked by project/web\n  no way\n  blocks 1 step:\n    create work_item/web/a\nnext: correct the errors above and run the same command again: it continues with the rest\n",
 		},

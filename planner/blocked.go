@@ -305,7 +305,7 @@ func (ch *checks) warnCaseMismatch(i objectID) {
 		if field.Type != resource.Text {
 			continue
 		}
-		for _, row := range l.byName(o.Kind, true)[strings.ToLower(strings.TrimSpace(o.Text(field.Name)))] {
+		for _, row := range l.withIDs(ch.snapshot.names(f.info, f.parent).InAnyCase(o.Text(field.Name))) {
 			if _, ours := ch.objects.owners[serviceID{o.Kind.Name, row.ID()}]; ours {
 				continue
 			}

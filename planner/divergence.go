@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/planform/planform/internal/resource"
 )
@@ -20,15 +19,6 @@ type divergences struct {
 	list        []Divergence
 	vanished    []*resource.Object
 	unmanaged   []Unmanaged
-	byText      map[textKey][]objectID // objects of the manifest by a text that names them; made when first needed
-}
-
-// textKey is a text by which the manifest names an object: its key, or another name.
-type textKey struct {
-	kind   *kindInfo
-	within objectID
-	text   string
-	isKey  bool
 }
 
 func findDivergences(differ *comparer, memberships *memberships) *divergences {
@@ -243,55 +233,7 @@ func (di *divergences) writtenName(i objectID, t *refField, id string, byKey boo
 			texts = append(append(texts, di.objects.readableID(t.to.kind, within, row)), t.to.kind.DisplayTexts(row)...)
 		}
 	}
-	for _, text := range texts {
-		if text != "" && !resource.IsID(text) && text != resource.Me && !strings.ContainsFunc(text, unicode.IsControl) &&
-			di.resolvesTo(t.to, within, text) == id {
-			return text
-		}
-	}
-	return id
-}
-
-// resolvesTo is the ID of what a manifest names by a text, or "" where that is not clear.
-func (di *divergences) resolvesTo(t *kindInfo, within objectID, text string) string {
-	if di.byText == nil {
-		di.byText = map[textKey][]objectID{}
-		for i, o := range di.objects.all() {
-			f := &di.objects.states[i]
-			key := textKey{f.info, f.parent, o.Key, true}
-			di.byText[key] = append(di.byText[key], i)
-			for _, n := range o.Kind.NaturalKey {
-				key := textKey{f.info, f.parent, o.Text(n), false}
-				di.byText[key] = append(di.byText[key], i)
-			}
-		}
-	}
-	for _, isKey := range []bool{true, false} {
-		if t.kind.AdoptOnRequestOnly && !isKey {
-			break
-		}
-		switch hits := di.byText[textKey{t, within, text, isKey}]; len(hits) {
-		case 0:
-		case 1:
-			return di.objects.states[hits[0]].id
-		default:
-			return ""
-		}
-	}
-	l, st := di.snapshot.list(t, within)
-	if st != exists {
-		return ""
-	}
-	hits := di.snapshot.byIdentifier(l, t, within)[text]
-	if !t.kind.AdoptOnRequestOnly && len(hits) == 0 {
-		if hits = l.byName(t.kind, false)[text]; len(hits) == 0 {
-			hits = l.byName(t.kind, true)[strings.ToLower(text)]
-		}
-	}
-	if len(hits) != 1 {
-		return ""
-	}
-	return hits[0].ID()
+	return cmp.Or(di.snapshot.names(t.to, within).Text(id, texts...), id)
 }
 
 // findUnmanaged counts what is beside the manifest's objects, as far as it was listed: not what every project begins with.

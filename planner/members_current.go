@@ -311,7 +311,7 @@ func (me *memberships) containersIn(t *refField, within objectID) (all []listedC
 	for i, row := range l.rows {
 		a, answered := me.service.ask(reads[i])
 		ok = ok && answered
-		c := listedContainer{Container: me.container(t, within, l, row)}
+		c := listedContainer{Container: me.container(t, within, row)}
 		for _, member := range a.Rows {
 			c.members = append(c.members, t.membership.Membership.MemberID(member))
 		}
@@ -321,14 +321,14 @@ func (me *memberships) containersIn(t *refField, within objectID) (all []listedC
 }
 
 // container is one that the service lists: that of the manifest, else by its name where that is clear, or by its ID.
-func (me *memberships) container(t *refField, within objectID, l *listing, row resource.Row) Container {
+func (me *memberships) container(t *refField, within objectID, row resource.Row) Container {
 	if at, owned := me.objects.owners[serviceID{t.to.kind.Name, row.ID()}]; owned {
 		o := me.in.Desired[at]
 		return Container{Address: o.Address, Object: o, ID: row.ID(), Within: o.Parent}
 	}
 	key := row.ID()
 	for _, name := range t.to.kind.DisplayTexts(row) {
-		if len(l.byName(t.to.kind, true)[strings.ToLower(name)]) == 1 && !strings.ContainsAny(name, "/#") {
+		if len(me.snapshot.names(t.to, within).Named(name)) == 1 && !strings.ContainsAny(name, "/#") {
 			key = name
 			break
 		}

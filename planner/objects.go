@@ -24,6 +24,7 @@ type objects struct {
 	owners    map[serviceID]objectID                // by what they are on the service, once that is known
 	// Made when first needed:
 	byAddress map[resource.Address]objectID
+	byScope   map[scope][]objectID
 	recorded  map[serviceID][]resource.Address
 }
 
@@ -80,6 +81,12 @@ type reference struct {
 	value *resource.Value
 	field *refField
 	by    objectID // state of the object
+}
+
+// scope is all objects of a kind within one parent.
+type scope struct {
+	kind   *kindInfo
+	parent objectID // its state; none = the workspace
 }
 
 // serviceID is one object of the service.
@@ -341,6 +348,20 @@ func (ob *objects) addressOf(id serviceID) resource.Address {
 		return a
 	}
 	return ""
+}
+
+// inScope are the objects of a scope, of a kind that others refer to.
+func (ob *objects) inScope(at scope) []objectID {
+	if ob.byScope == nil {
+		ob.byScope = map[scope][]objectID{}
+		for i := range ob.count() {
+			if f := &ob.states[i]; f.info.referenced {
+				in := scope{f.info, f.parent}
+				ob.byScope[in] = append(ob.byScope[in], i)
+			}
+		}
+	}
+	return ob.byScope[at]
 }
 
 func (ob *objects) params(parent objectID) map[string]string {

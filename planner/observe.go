@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -76,12 +77,6 @@ func observe(in *Input) analysis {
 	return r
 }
 
-// scope is all objects of a kind within one parent.
-type scope struct {
-	kind   *kindInfo
-	parent objectID // its state; none = the workspace
-}
-
 // listing is a scope, and what the service lists of it.
 type listing struct {
 	desired int  // objects of the manifest that are to be read
@@ -94,6 +89,7 @@ type listing struct {
 	rows     []resource.Row
 	why      string           // it is missing
 	indexes  map[string]index // made when first needed
+	named    *resource.Names  // made when first needed, see snapshot.names
 }
 
 // by finds records by the texts that each has.
@@ -132,20 +128,6 @@ func (l *listing) byField(f *resource.Field) index {
 	return l.by("field "+f.Name, func(row resource.Row) []string {
 		shown, _ := f.ObservedIn(row)
 		return []string{shown}
-	})
-}
-
-// byName finds records by any of the texts that people call them by: as written, or in lower case.
-func (l *listing) byName(k *resource.Kind, fold bool) index {
-	if !fold {
-		return l.by("name", func(row resource.Row) []string { return k.DisplayTexts(row) })
-	}
-	return l.by("folded name", func(row resource.Row) []string {
-		texts := k.DisplayTexts(row)
-		for i := range texts {
-			texts[i] = strings.ToLower(texts[i])
-		}
-		return texts
 	})
 }
 
@@ -242,7 +224,7 @@ func (s *snapshot) list(t *kindInfo, parent objectID) (*listing, presence) {
 		l.why = "the service has no " + o.Kind.Noun() + " with the ID " + s.objects.states[parent].id + ": its " + plural(t.kind) +
 			" cannot be listed"
 	default:
-		l.presence, l.rows = exists, a.Rows
+		l.presence, l.rows, l.named = exists, a.Rows, nil
 	}
 	return l, l.presence
 }
@@ -306,6 +288,41 @@ func (s *snapshot) byIdentifier(l *listing, t *kindInfo, parent objectID) index 
 	return l.by("identifier", func(row resource.Row) []string {
 		return []string{strings.ToUpper(s.objects.readableID(t.kind, parent, row))}
 	})
+}
+
+// names tell what a text in the manifest means in a scope: of its own objects, and of those that were listed. Identity is settled by then.
+func (s *snapshot) names(t *kindInfo, parent objectID) *resource.Names {
+	l := s.listing(t, parent)
+	if l.named != nil {
+		return l.named
+	}
+	l.named = &resource.Names{}
+	for _, i := range s.objects.inScope(scope{t, parent}) {
+		o := s.in.Desired[i]
+		id := cmp.Or(s.objects.states[i].id, string(o.Address)) // which nothing on the service has
+		l.named.Add(resource.ByKey, o.Key, id)
+		for _, field := range t.kind.NaturalKey {
+			if !t.kind.AdoptOnRequestOnly {
+				l.named.Add(resource.ByManifest, o.Text(field), id)
+			}
+		}
+	}
+	project := ""
+	if parent != noObject {
+		project = s.objects.states[parent].identifier
+	}
+	for _, row := range l.rows {
+		l.named.AddRow(t.kind, row, project)
+	}
+	return l.named
+}
+
+// withIDs are the rows of a list that have the IDs.
+func (l *listing) withIDs(ids []string) (rows []resource.Row) {
+	for _, id := range ids {
+		rows = append(rows, l.byID(id)...)
+	}
+	return rows
 }
 
 // countReads notes how an object will be looked for.

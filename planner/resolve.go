@@ -173,11 +173,7 @@ func (re *references) resolveIdentifier(i objectID, name nameKey, r *resource.Re
 // matchByName finds the one record that bears the name: in the letters as written, else in any case.
 func (re *references) matchByName(i objectID, name nameKey, r *resource.Reference, l *listing) {
 	k := name.kind.kind
-	text := strings.TrimSpace(r.Text)
-	hits := l.byName(k, false)[text]
-	if len(hits) == 0 {
-		hits = l.byName(k, true)[strings.ToLower(text)]
-	}
+	hits := l.withIDs(re.snapshot.names(name.kind, name.within).Named(r.Text))
 	where, lists := "", "the manifest"
 	if name.within != noObject {
 		lists = string(re.in.Desired[name.within].Address)

@@ -312,19 +312,21 @@ func (c *connection) resolveParams(ctx context.Context, given map[string]string)
 	case project == "":
 		return nil, usageError{text: "the project of the work item is not known", hint: "give --project"}
 	}
-	list, _ := resource.MustLookup("project").Op(resource.List, resource.V1)
+	projects := resource.MustLookup("project")
+	list, _ := projects.Op(resource.List, resource.V1)
 	rows, err := c.client.List(ctx, apiclient.Request{Operation: list, Params: params})
 	if err != nil {
 		return nil, diag.WithHint(fmt.Errorf("looking up the project %s: %w", project, err), "give the project's ID")
 	}
+	var names resource.Names
 	var codes []string
 	for _, row := range rows {
-		code, _ := row["identifier"].(string)
-		if strings.EqualFold(code, project) {
-			params["project_id"] = row.ID()
-			return params, nil
-		}
-		codes = append(codes, code)
+		names.AddRow(projects, row, "")
+		codes = append(codes, row.Text("identifier"))
+	}
+	if ids := names.Named(strings.ToUpper(project)); len(ids) == 1 {
+		params["project_id"] = ids[0]
+		return params, nil
 	}
 	return nil, diag.WithHint(errors.New("the service has no project "+project), diag.OneOf(project, codes))
 }

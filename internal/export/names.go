@@ -1,6 +1,7 @@
 package export
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -173,12 +174,7 @@ func (c *composer) nameOf(from *object, f *resource.Field, id string) string {
 	if to == nil {
 		return ""
 	}
-	for _, text := range to.candidateNames() {
-		if resolveName(scope, k, text) == to {
-			return text
-		}
-	}
-	return id
+	return cmp.Or(scope.names(k).Text(id, to.candidateNames()...), id)
 }
 
 // crossProjectName is a text that means the same object in every project.
@@ -202,14 +198,11 @@ func (ob *object) candidateNames() []string {
 		if ob.exported {
 			texts = append(texts, ob.key)
 		}
-		if ob.identifier != "" {
-			texts = append(texts, ob.identifier)
-		}
+		texts = append(texts, ob.identifier)
 	}
 	if !ob.kind.AdoptOnRequestOnly {
 		for _, f := range ob.kind.NaturalFields() {
-			if text := strings.TrimSpace(ob.text(f.Name)); text != "" && !resource.IsID(text) && text != resource.Me &&
-				manifest.CheckText(f, text) == "" {
+			if text := strings.TrimSpace(ob.text(f.Name)); manifest.CheckText(f, text) == "" {
 				texts = append(texts, text)
 			}
 		}
@@ -220,55 +213,27 @@ func (ob *object) candidateNames() []string {
 	return texts
 }
 
-// resolveName is the one object of a kind that a text means within a parent, as manifest and planner resolve it, or nil.
-func resolveName(parent *object, k *resource.Kind, text string) *object {
-	for _, names := range parent.index(k) {
-		if hits := names[text]; len(hits) > 0 {
-			if len(hits) > 1 {
-				return nil
-			}
-			return hits[0]
-		}
+// names tell what a text means among the children of a kind, as manifest and planner resolve it.
+func (ob *object) names(k *resource.Kind) *resource.Names {
+	if n, ok := ob.named[k]; ok {
+		return n
 	}
-	return nil
-}
-
-// index finds the children of a kind by their names, in the order in which names are resolved: keys of the manifest,
-// other names of the manifest, identifiers and names of the service.
-type index [4]map[string][]*object
-
-func (ob *object) index(k *resource.Kind) index {
-	if x, ok := ob.indexes[k]; ok {
-		return x
-	}
-	var x index
-	for i := range x {
-		x[i] = map[string][]*object{}
-	}
-	add := func(i int, text string, o *object) {
-		if text != "" {
-			x[i][text] = append(x[i][text], o)
-		}
-	}
+	n := &resource.Names{}
 	for _, one := range ob.children[k] {
-		if one.exported {
-			add(0, one.key, one)
-		}
-		add(2, one.identifier, one)
-		if k.AdoptOnRequestOnly {
+		n.AddRow(k, one.row, ob.identifier)
+		if !one.exported {
 			continue
 		}
-		for _, f := range k.NaturalFields() {
-			text := strings.TrimSpace(one.text(f.Name))
-			add(3, text, one)
-			if one.exported {
-				add(1, text, one)
+		n.Add(resource.ByKey, one.key, one.row.ID())
+		if !k.AdoptOnRequestOnly {
+			for _, f := range k.NaturalFields() {
+				n.Add(resource.ByManifest, one.text(f.Name), one.row.ID())
 			}
 		}
 	}
-	if ob.indexes == nil {
-		ob.indexes = map[*resource.Kind]index{}
+	if ob.named == nil {
+		ob.named = map[*resource.Kind]*resource.Names{}
 	}
-	ob.indexes[k] = x
-	return x
+	ob.named[k] = n
+	return n
 }

@@ -20,7 +20,7 @@ type object struct {
 	attributes map[string]string            // what those lists say of them, by ID
 	values     map[string][]any             // of custom fields, by the ID of the property
 
-	indexes map[*resource.Kind]index // of its children, made when first needed
+	named map[*resource.Kind]*resource.Names // its children, made when first needed
 
 	exported   bool
 	identifier string // readable; "" = none that a manifest can give

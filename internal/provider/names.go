@@ -52,23 +52,18 @@ func (w *write) readNames(ctx context.Context, o *resource.Object, name planner.
 	if err != nil {
 		return err
 	}
+	var names resource.Names
 	var near []string
-	exists := false
 	for _, row := range rows {
-		for _, natural := range k.NaturalKey {
-			text, _ := row[natural].(string)
-			near = append(near, text)
-			w.memory.setName(planner.Name{Kind: name.Kind, Within: name.Within, Text: text}, row.ID())
-			if strings.EqualFold(text, strings.TrimSpace(name.Text)) {
-				exists = true
-				w.memory.setName(name, row.ID())
-			}
-		}
+		names.AddRow(k, row, "")
+		near = append(near, k.DisplayTexts(row)...)
 	}
-	if !exists {
+	ids := names.Named(name.Text)
+	if len(ids) == 0 {
 		return fmt.Errorf("%s has no %s %q, unlike most new ones; it has %s: add it to the manifest, or use one of these",
 			parent.Address, k.Noun(), name.Text, strings.Join(near, ", "))
 	}
+	w.memory.setName(name, ids[0])
 	return nil
 }
 

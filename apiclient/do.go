@@ -36,8 +36,6 @@ type answer struct {
 	attempts int
 	headers  Headers
 	location string // of a call that leads elsewhere
-
-	redirected bool
 }
 
 // Do makes one call. Every 2xx with a valid body is a success. Every failure of a valid
@@ -51,7 +49,7 @@ func (c *Client) Do(ctx context.Context, req Request) (*Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	resp := &Response{Status: a.status, Headers: a.headers, Redirected: a.redirected}
+	resp := &Response{Status: a.status, Headers: a.headers, Redirected: call.redirected}
 	switch v := a.value.(type) {
 	case nil:
 	case map[string]any:
@@ -89,8 +87,9 @@ func (c *Client) Read(ctx context.Context, op *resource.Operation, path string, 
 	return []resource.Row{resp.Row}, nil
 }
 
-// attempt sends the call once and reads the answer. A failure is an *Error.
-func (c *Client) attempt(ctx context.Context, call *call, toggled bool, maxWait time.Duration) (*answer, *Error) {
+// once sends the call once, with the path as the operation has it or with its slash toggled, and reads the answer. A failure is
+// an *Error.
+func (c *Client) once(ctx context.Context, call *call, toggled bool, maxWait time.Duration) (*answer, *Error) {
 	s, err := c.waitForQuota(ctx, call, maxWait)
 	if err != nil {
 		return nil, err

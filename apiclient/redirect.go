@@ -1,12 +1,14 @@
 package apiclient
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net"
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/planform/planform/internal/resource"
 )
@@ -14,6 +16,25 @@ import (
 // errToggleSlash says that the service expects the same request with, or without, a
 // trailing slash in the path.
 var errToggleSlash = errors.New("the service wants the other form of the path")
+
+// attempt sends the call, and again with the slash of its path toggled if the service asks for that. Whatever it answers then
+// tells which form it takes.
+func (c *Client) attempt(ctx context.Context, call *call, maxWait time.Duration) (*answer, *Error) {
+	toggled := c.learned.toggles(call.op)
+	a, err := c.once(ctx, call, toggled, maxWait)
+	if err == nil || !errors.Is(err.Err, errToggleSlash) {
+		return a, err
+	}
+	call.redirected = true
+	a, err = c.once(ctx, call, !toggled, maxWait)
+	switch {
+	case err != nil && errors.Is(err.Err, errToggleSlash):
+		err.Err = errors.New("redirected to and fro between the path with and without a slash at its end")
+	case err == nil || err.Status >= 400 || err.Status/100 == 2:
+		c.learned.setToggle(call.op, !toggled)
+	}
+	return a, err
+}
 
 // judgeRedirect is the error of a 3xx answer: errToggleSlash, or why it is not followed. Quoted texts are redacted by hide.
 func judgeRedirect(base, from *url.URL, status int, location string, hide func(string) string) error {

@@ -42,6 +42,8 @@ type call struct {
 	again   func(context.Context) error // see [Request.Again]
 	// leads is set for a read that is answered with the address of a file.
 	leads bool
+	// redirected is set once the service has asked for the other form of the path.
+	redirected bool
 }
 
 const (

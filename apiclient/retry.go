@@ -25,17 +25,23 @@ const (
 	longestAnnounced = 1 << 30 // seconds; more is nonsense
 )
 
+// verdict is what follows a failed attempt.
+type verdict int8
+
+const (
+	giveUp  verdict = iota
+	again           // after a pause that is worth telling
+	quietly         // as soon as the limiter lets it
+)
+
 // send makes the call until it succeeds, fails for good, or has used its attempts or time.
 // The error's Effect covers all attempts.
 func (c *Client) send(ctx context.Context, call *call) (*answer, error) {
-	r := retries{c: c, call: call, toggled: c.learned.toggles(call.op)}
+	r := retries{c: c, call: call}
 	for {
-		a, err := c.attempt(ctx, call, r.toggled, r.left())
-		if r.redirected && (err == nil || err.Status >= 400 || err.Status/100 == 2) {
-			c.learned.setToggle(call.op, r.toggled)
-		}
+		a, err := c.attempt(ctx, call, r.left())
 		if err == nil {
-			a.attempts, a.redirected = r.attempts+1, r.redirected
+			a.attempts = r.attempts + 1
 			if !call.op.Writes() {
 				c.notify(Event{Type: Answered})
 			}
@@ -44,29 +50,19 @@ func (c *Client) send(ctx context.Context, call *call) (*answer, error) {
 		if refused := r.last; refused != nil && errors.Is(err.Err, errPause) {
 			return nil, r.concluded(refused) // the service's answer says more than the missing retry
 		}
-		wait, again := r.next(ctx, err)
-		if !again {
+		r.count(err)
+		next, wait := r.judge(ctx, err)
+		if next == giveUp {
 			if err.unreachable() {
 				c.lost(err)
 			}
 			return nil, r.concluded(err)
 		}
-		if wait >= 0 {
+		if next == again {
 			c.notify(Event{Type: Retrying, Wait: wait, Method: call.method, Path: call.path, Attempt: r.attempts, Err: err})
 		}
-		waiting, release := c.untilStopped(ctx)
-		slept := sleep(waiting, wait)
-		release()
-		if !slept {
-			stopped := c.failure(call, r.effect, contextError(waiting))
-			stopped.Attempts = r.attempts
-			return nil, r.concluded(stopped)
-		}
-		if r.doubted && call.again != nil {
-			r.doubted = false
-			if err := call.again(ctx); err != nil {
-				return nil, err
-			}
+		if stopped := r.pause(ctx, wait); stopped != nil {
+			return nil, stopped
 		}
 	}
 }
@@ -80,9 +76,10 @@ type retries struct {
 	since    time.Time // the first failure
 	last     *Error
 
-	failures, refusals, serverErrors int
-	toggled, redirected              bool
-	doubted                          bool // see [Error.Doubted]; not what was looked up
+	refusals     int  // by the rate limit
+	failures     int  // all others
+	serverErrors int  // 500s among them
+	doubted      bool // see [Error.Doubted]; not what was looked up
 
 	backoff *backoff.ExponentialBackOff
 }
@@ -107,9 +104,8 @@ func (r *retries) left() time.Duration {
 	return most - time.Since(r.since)
 }
 
-// next decides whether there is another attempt, and how long to wait for it; a negative
-// wait is none, and not reported. It completes the error.
-func (r *retries) next(ctx context.Context, err *Error) (wait time.Duration, again bool) {
+// count adds a failed attempt, and completes its error.
+func (r *retries) count(err *Error) {
 	r.attempts++
 	r.effect = max(r.effect, err.Effect)
 	err.Effect, err.Attempts, err.Doubted = r.effect, r.attempts, r.doubted
@@ -120,31 +116,49 @@ func (r *retries) next(ctx context.Context, err *Error) (wait time.Duration, aga
 	if r.since.IsZero() {
 		r.since = time.Now()
 	}
-	switch {
-	case ctx.Err() != nil:
-		return 0, false
-	case errors.Is(err.Err, errToggleSlash):
-		if r.redirected {
-			err.Err = errors.New("redirected to and fro between the path with and without a slash at its end")
-			return 0, false
-		}
-		r.redirected, r.toggled = true, !r.toggled
-		return -1, true
-	case errors.Is(err.Err, errPause):
-		return 0, false
-	case err.Status == http.StatusTooManyRequests:
-		// The limiter holds the next attempt back.
+	switch err.Status {
+	case http.StatusTooManyRequests:
 		r.refusals++
-		return -1, r.refusals <= maxRefusals
-	case r.call.hurried && err.TooSlow(), !r.transient(err):
-		return 0, false
+	case http.StatusInternalServerError:
+		r.serverErrors++
+		r.failures++
+	default:
+		r.failures++
 	}
-	r.failures++
+}
+
+// judge decides whether there is another attempt after the one that was counted last, and how long to wait for it.
+func (r *retries) judge(ctx context.Context, err *Error) (next verdict, wait time.Duration) {
+	switch {
+	case ctx.Err() != nil, errors.Is(err.Err, errPause):
+		return giveUp, 0
+	case err.Status == http.StatusTooManyRequests && r.refusals <= maxRefusals:
+		return quietly, 0 // the limiter holds it back
+	case err.Status == http.StatusTooManyRequests, r.call.hurried && err.TooSlow(), !r.transient(err):
+		return giveUp, 0
+	}
 	wait = max(r.delay(), err.RetryAfter)
 	if r.failures > r.c.retries && !r.outage(err) && !err.migrating() || wait > r.left() {
-		return 0, false
+		return giveUp, 0
 	}
-	return wait, true
+	return again, wait
+}
+
+// pause waits for the next attempt, and looks for what the last one may have done. A failure is that of the call.
+func (r *retries) pause(ctx context.Context, wait time.Duration) error {
+	waiting, release := r.c.untilStopped(ctx)
+	slept := sleep(waiting, wait)
+	release()
+	if !slept {
+		stopped := r.c.failure(r.call, r.effect, contextError(waiting))
+		stopped.Attempts = r.attempts
+		return r.concluded(stopped)
+	}
+	if r.doubted && r.call.again != nil {
+		r.doubted = false
+		return r.call.again(ctx)
+	}
+	return nil
 }
 
 // outage reports whether a service that has answered before cannot be reached now. It is
@@ -159,7 +173,6 @@ func (r *retries) transient(err *Error) bool {
 	case !r.repeatable() && (r.effect != NoEffect || err.Status != http.StatusServiceUnavailable && !err.migrating()):
 		return false
 	case err.Status == http.StatusInternalServerError:
-		r.serverErrors++
 		return r.serverErrors <= maxServerErrors
 	case err.Status < 300: // a success with an incomplete body, or another's
 		_, wrongID := errors.AsType[wrongIDError](err.Err)

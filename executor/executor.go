@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/planform/planform/internal/diag"
@@ -137,6 +138,13 @@ type Result struct {
 	Steps       []StepResult // one for each step of the plan, in its order
 	Interrupted bool         // the caller closed Stop or cancelled the context before all was done
 	Stopped     error        // the first error that ended the run early, wrapping ErrAbortRun; nil = none did
+}
+
+// Adopted reports whether the run went to its end and adopted all that it was to adopt.
+func (r *Result) Adopted() bool {
+	return r.Stopped == nil && !r.Interrupted && !slices.ContainsFunc(r.Steps, func(s StepResult) bool {
+		return s.Step.Action == planner.Adopt && s.Status != Done
+	})
 }
 
 // EventType is the type of an event.

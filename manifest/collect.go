@@ -19,6 +19,7 @@ type collection struct {
 	origins   []*resource.Source // by document: where it comes from; nil = not said
 	defaults  []defaults         // by document
 	workspace positionedText
+	owner     positionedText
 	tooMany   bool // there are too many objects for the size of the manifests, and that was told
 }
 
@@ -140,7 +141,10 @@ func (c *collector) read(root *node) {
 		return at, at != nil && !slices.ContainsFunc(vs, func(v schema.Violation) bool { return v.Property == name })
 	}
 	if at, ok := valid(schema.Workspace); ok {
-		c.setWorkspace(positionedText{resolved(at).Value, c.position(at)})
+		c.agree(&c.all.workspace, positionedText{resolved(at).Value, c.position(at)}, schema.Workspace, "one run works on one workspace")
+	}
+	if at, ok := valid(schema.Owner); ok {
+		c.agree(&c.all.owner, positionedText{resolved(at).Value, c.position(at)}, schema.Owner, "the manifests of one run have one owner")
 	}
 	if origin, ok := instance[schema.Source].(map[string]any); ok {
 		if _, ok := valid(schema.Source); ok {
@@ -210,15 +214,15 @@ func otherFile(pairs []*node) (what, hint string) {
 	return "", ""
 }
 
-func (c *collector) setWorkspace(to positionedText) {
-	switch c.all.workspace.text {
+// agree notes what all documents that say it have to say alike.
+func (c *collector) agree(said *positionedText, to positionedText, name, hint string) {
+	switch said.text {
 	case "":
-		c.all.workspace = to
+		*said = to
 	case to.text:
 	default:
-		summary := "workspace is " + quote(to.text) + " here and " + quote(c.all.workspace.text) + " elsewhere"
-		first := other("first given at", c.all.workspace.position)
-		c.found.report(to.position, schema.Workspace, problem{"conflict", summary, "one run works on one workspace"}, first)
+		summary := name + " is " + quote(to.text) + " here and " + quote(said.text) + " elsewhere"
+		c.found.report(to.position, name, problem{"conflict", summary, hint}, other("first given at", said.position))
 	}
 }
 

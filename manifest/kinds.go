@@ -63,7 +63,7 @@ type kindSet struct {
 func newKindSet() *kindSet {
 	s := &kindSet{
 		byName: map[string]*kindInfo{}, top: map[string]*kindInfo{},
-		names: []string{schema.Version, schema.Workspace, schema.Source, schema.Defaults, schema.Vars, schema.Include},
+		names: []string{schema.Version, schema.Owner, schema.Workspace, schema.Source, schema.Defaults, schema.Vars, schema.Include},
 	}
 	for _, k := range resource.Kinds() {
 		s.byName[k.Name] = &kindInfo{Kind: k, creatable: schema.Creatable(k), natural: k.NaturalFields()}

@@ -305,8 +305,12 @@ func (p *properties) badReserved(name string, n *node) problem {
 		schema.Identifier: {"bad-identifier", "an identifier cannot be ", "write it as the service shows it, such as "},
 		schema.Version:    {"bad-version", "this program reads version 1 of the manifest, not ", "write version: 1"},
 		schema.Workspace:  {"bad-workspace", "a workspace is not ", slugHint},
-		schema.Vars:       {"wrong-type", "vars is a mapping of names and values, not ", "write vars: {region: north}"},
-		schema.Include:    {"wrong-type", "include is a list of files, not ", "write include: [states.yaml, people/*.yaml]"},
+		schema.Owner: {
+			"bad-owner", "an owner is not ",
+			"take a short name such as platform: lower-case letters, digits, and . _ - behind the first, 60 at most",
+		},
+		schema.Vars:    {"wrong-type", "vars is a mapping of names and values, not ", "write vars: {region: north}"},
+		schema.Include: {"wrong-type", "include is a list of files, not ", "write include: [states.yaml, people/*.yaml]"},
 		schema.Source: {
 			"bad-source", "a source is a base URL and a workspace, not ",
 			"write source: {base_url: https://api.plane.so, workspace: acme}",
@@ -334,7 +338,7 @@ func (p *properties) badReserved(name string, n *node) problem {
 		}
 	case name == schema.Version && n.Value == "1":
 		bad.summary, bad.hint = "the version is a number, not a text", "remove the quotes: version: 1"
-	case name == schema.Workspace && templated(n):
+	case (name == schema.Workspace || name == schema.Owner) && templated(n):
 		bad.hint = variableHint
 	case name == schema.Vars && isMapping:
 		bad = problem{"bad-variable", "the name of a variable has letters, digits, - and _, and begins with a letter", ""}

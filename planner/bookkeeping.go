@@ -224,7 +224,7 @@ func (b *bookkeeping) closeIntents(changeOf func(resource.Address) *StateChange)
 		if intent != nil && f.id != "" && (f.presence == hidden || f.presence == exists && b.objects.staysArchived(i)) {
 			r := &changeOf(o.Address).Record
 			r.ID, r.CreatedByUs, r.PendingIntent = f.id, r.CreatedByUs || intent.creates() &&
-				f.row.HasExternalID(resource.ExternalID(b.in.Workspace, o.Address)), nil
+				b.in.marks().On(f.row, o.Address), nil
 		}
 	}
 	for _, r := range b.memberships.sets {

@@ -77,7 +77,7 @@ func Build(in Input) Result {
 
 func newPlan(in *Input, refs *references) *Plan {
 	return &Plan{
-		Workspace: in.Workspace, BaseURL: in.BaseURL, WebURL: in.WebURL, API: in.API, Objects: in.Desired,
+		Owner: in.Owner, Workspace: in.Workspace, BaseURL: in.BaseURL, WebURL: in.WebURL, API: in.API, Objects: in.Desired,
 		Known: make(map[resource.Address]Record, len(refs.objects.owners)), Names: refs.idsForPlan,
 	}
 }

@@ -62,6 +62,10 @@ func (ch *changes) planUpdate(i objectID) {
 		ch.keepArchived(i)
 		return
 	}
+	if f.foreign {
+		ch.leaveToOwner(i)
+		return
+	}
 	d := ch.compare(i)
 	if f.info.kind.Upload != nil && len(d.unappliable) > 0 && ch.planReplacement(i) {
 		return
@@ -123,11 +127,28 @@ func (ch *changes) planUpdate(i objectID) {
 	ch.addBlocked(i, &d)
 }
 
+// leaveToOwner uses an object of another owner as it is. What the manifest wants otherwise is not possible.
+func (ch *changes) leaveToOwner(i objectID) {
+	f := &ch.objects.states[i]
+	owner, _ := f.row.Owner()
+	d := ch.compare(i)
+	ch.recordKnown(i)
+	var left fieldDiff
+	for _, c := range slices.Concat(d.changes, d.late.changes, d.unappliable, d.kept) {
+		c.Possible = false
+		left.block(c, "it belongs to "+owner.String(), diag.Position{})
+	}
+	if len(left.unappliable) == 0 {
+		ch.settled = append(ch.settled, ch.in.Desired[i])
+	}
+	ch.addBlocked(i, &left)
+}
+
 // planReplacement plans to upload an object again that cannot be changed, and reports whether
 // that is possible. What planform made goes, unless it is protected; what others made stays beside.
 func (ch *changes) planReplacement(i objectID) bool {
 	o, f := ch.in.Desired[i], &ch.objects.states[i]
-	marked := func(a resource.Address) bool { return f.row.HasExternalID(resource.ExternalID(ch.in.Workspace, a)) }
+	marked := func(a resource.Address) bool { return ch.in.marks().On(f.row, a) }
 	ours, protected := slices.ContainsFunc(AllAddresses(o), marked), o.Protected(false)
 	if f.prior != nil {
 		ours, protected = ours || f.prior.CreatedByUs, o.Protected(f.prior.Protect)
@@ -144,27 +165,34 @@ func (ch *changes) planReplacement(i objectID) bool {
 	return true
 }
 
-// createdByUs reports whether planform made an object, as it announced, without knowing
+// createdByUs reports whether planform made an object for the manifest's owner, or as it announced, without knowing
 // the outcome: it is none of another's.
 func (ch *changes) createdByUs(i objectID) bool {
 	f := &ch.objects.states[i]
-	marked := f.row.HasExternalID(resource.ExternalID(ch.in.Workspace, ch.in.Desired[i].Address))
+	if owner, ours := f.row.Owner(); ours && owner == ch.in.Owner && owner != "" {
+		return true
+	}
+	marked := ch.in.marks().On(f.row, ch.in.Desired[i].Address)
 	return f.maybeCreated() && (marked || f.matchedBy == foundByExternalID || f.matchedBy == foundByNumber)
 }
 
 // externalIDChange is the change that puts planform's external ID on an object, or nil. An object gets
 // one when its key changes, or when it is adopted by a name that need not be unique, so that it
-// is found again without the state. Objects given by ID or identifier keep theirs.
+// is found again without the state. Objects given by ID or identifier keep theirs. An object of another owner that is taken over
+// gets the mark of the new one.
 func (ch *changes) externalIDChange(i objectID) *Change {
 	o, f := ch.in.Desired[i], &ch.objects.states[i]
-	if !f.info.externalIDs || f.row == nil || f.info.update == nil || o.ID != "" || o.Identifier != "" {
+	if !f.info.externalIDs || f.row == nil || f.info.update == nil {
 		return nil
 	}
-	want := resource.ExternalID(ch.in.Workspace, o.Address)
+	want := ch.in.marks().ID(o.Address)
 	have := f.row.Text("external_id")
-	source, shown := f.row["external_source"].(string)
-	rekeyed := source == resource.ExternalSource && have != want
-	adopted := f.matchedBy != "" && o.Kind.AdoptOnRequestOnly && (!shown || source == "") && have == ""
+	owner, marked := f.row.Owner()
+	moved := marked && owner != ch.in.Owner
+	given := o.ID != "" || o.Identifier != ""
+	rekeyed := !given && marked && have != want || moved
+	adopted := !given && f.matchedBy != "" && o.Kind.AdoptOnRequestOnly && f.row.Text("external_source") == "" && have == "" &&
+		ch.in.Owner == ""
 	if !rekeyed && !adopted {
 		return nil
 	}
@@ -174,6 +202,9 @@ func (ch *changes) externalIDChange(i objectID) *Change {
 	c := &Change{Path: "external_id", After: &want, Origin: FromManifest, Possible: true}
 	if have != "" {
 		c.Before = &have
+	}
+	if moved && have == want {
+		c.Path, c.Before, c.After = "owner", diag.OrNull(string(owner)), diag.OrNull(string(ch.in.Owner))
 	}
 	return c
 }

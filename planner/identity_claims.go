@@ -58,8 +58,8 @@ func (c *claims) changed(i objectID, what claim, row resource.Row) (next claim, 
 		return what, false
 	}
 	if what.field == nil {
-		next = claim{text: resource.ExternalID(c.in.Workspace, o.Address)}
-		return next, o.ID == "" && o.Identifier == "" && row.HasExternalID(what.text) && next != what
+		next = claim{text: c.in.marks().ID(o.Address)}
+		return next, o.ID == "" && o.Identifier == "" && c.in.marks().Has(row, what.text) && next != what
 	}
 	v, given := o.Value(what.field.Name)
 	if !given || o.Ignores(what.field) {
@@ -80,7 +80,7 @@ func (c *claims) find(i objectID, what claim, waiting map[objectID]bool) *holder
 		return nil
 	}
 	l, _ := c.snapshot.list(f.info, f.parent)
-	rows := l.byExternalID()[what.text]
+	rows := l.byExternalID(c.in.marks())[what.text]
 	if what.field != nil {
 		rows = l.byField(what.field)[what.text]
 	}
@@ -149,7 +149,7 @@ func (c *claims) of(i objectID, values []resource.Value) []claim {
 		}
 	}
 	if c.objects.states[i].info.externalIDs {
-		list = append(list, claim{text: resource.ExternalID(c.in.Workspace, c.in.Desired[i].Address)})
+		list = append(list, claim{text: c.in.marks().ID(c.in.Desired[i].Address)})
 	}
 	return list
 }

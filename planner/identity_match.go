@@ -93,6 +93,8 @@ func (m *identities) identify(i objectID) {
 	if f.presence == exists {
 		m.objects.setZone(o, f)
 		m.checkIdentity(o, f)
+		owner, marked := f.row.Owner()
+		f.foreign = marked && !m.in.TakeOver && owner != m.in.Owner && !(f.known() && slices.Contains(m.in.FormerOwners, owner))
 	}
 }
 
@@ -241,10 +243,10 @@ func (m *identities) bind(o *resource.Object, f *objectState, row resource.Row) 
 func (m *identities) checkExternalID(o *resource.Object, f *objectState) {
 	externalID := f.row.Text("external_id")
 	if slices.ContainsFunc(AllAddresses(o),
-		func(a resource.Address) bool { return f.row.HasExternalID(resource.ExternalID(m.in.Workspace, a)) }) {
+		func(a resource.Address) bool { return m.in.marks().On(f.row, a) }) {
 		return
 	}
-	if f.row.HasExternalID(externalID) && strings.HasPrefix(externalID, m.in.Workspace+"/") {
+	if m.in.marks().Has(f.row, externalID) && strings.HasPrefix(externalID, m.in.Workspace+"/") {
 		m.fail(o, f, "contradiction", "the manifest says that "+string(o.Address)+" is "+o.Identifier+", but planform created that as "+
 			strings.TrimPrefix(externalID, m.in.Workspace+"/"),
 			"correct or remove the identifier; to use it all the same, write id: "+f.id)
@@ -263,12 +265,12 @@ func (m *identities) checkExternalID(o *resource.Object, f *objectState) {
 // findByExternalID finds the records that carry the external ID of an object, in the list of its
 // kind where that is read already.
 func (m *identities) findByExternalID(o *resource.Object, f *objectState) (rows []resource.Row, answered bool) {
-	externalID := resource.ExternalID(m.in.Workspace, o.Address)
+	externalID := m.in.marks().ID(o.Address)
 	if m.snapshot.listed(f.info, f.parent) {
 		l, _ := m.snapshot.list(f.info, f.parent)
-		return l.byExternalID()[externalID], true
+		return l.byExternalID(m.in.marks())[externalID], true
 	}
-	a, answered := m.service.ask(Read{Operation: f.info.list, Path: m.snapshot.listPath(f.info, f.parent), ExternalID: externalID})
+	a, answered := m.service.ask(Read{Operation: f.info.list, Path: m.snapshot.listPath(f.info, f.parent), ExternalID: externalID, Owner: m.in.Owner})
 	return a.Rows, answered
 }
 

@@ -43,14 +43,16 @@ func (m *identities) recognise(o *resource.Object, f *objectState, was string) {
 		f.why = l.why
 		return
 	}
-	if t.externalIDs && len(l.byExternalID()) > 0 {
-		hits := l.byExternalID()[resource.ExternalID(m.in.Workspace, o.Address)]
-		if len(hits) == 0 {
-			for _, a := range AllAddresses(o)[1:] {
-				hits = append(hits, l.byExternalID()[resource.ExternalID(m.in.Workspace, a)]...)
-			}
+	if t.externalIDs {
+		hits := m.notOthers(o, m.marked(o, l.byExternalID(m.in.marks())))
+		if len(hits) == 0 && m.in.TakeOver {
+			hits = m.notOthers(o, m.marked(o, l.byAnyMark()))
 		}
-		if hits = m.notOthers(o, hits); len(hits) > 0 {
+		switch {
+		case len(hits) > 0 && m.in.Owner == "" && !m.in.TakeOver && !m.isRecorded(o):
+			m.unknownMark(o, f, hits[0])
+			return
+		case len(hits) > 0:
 			m.adopt(o, f, hits, foundByExternalID)
 			return
 		}
@@ -63,12 +65,48 @@ func (m *identities) recognise(o *resource.Object, f *objectState, was string) {
 	if m.findArchived(o, f, was) {
 		return
 	}
+	if t.externalIDs && o.Kind.AdoptOnRequestOnly && m.in.Owner != "" { // it would be doubled
+		if unowned := m.marked(o, l.byExternalID(resource.Marks{Workspace: m.in.Workspace})); len(unowned) > 0 {
+			m.unknownMark(o, f, unowned[0])
+			return
+		}
+	}
 	f.presence = absent
 	f.unconfirmed = f.maybeCreated()
 	if t.create == nil {
 		m.fail(o, f, "not-found", "the service has no "+o.Kind.Noun()+" \""+o.Name()+"\", and "+t.api.Noun()+" cannot create one",
 			cmp.Or(near(o.Name(), o.Kind, l), createFirst))
 	}
+}
+
+// marked are the records that bear the mark of an object, or else one that it had before.
+func (m *identities) marked(o *resource.Object, by index) (hits []resource.Row) {
+	if len(by) == 0 {
+		return nil
+	}
+	all := AllAddresses(o)
+	if hits = by[m.in.marks().ID(all[0])]; len(hits) > 0 {
+		return hits
+	}
+	for _, a := range all[1:] {
+		hits = append(hits, by[m.in.marks().ID(a)]...)
+	}
+	return hits
+}
+
+// isRecorded reports whether the state has a record of an object, or could lack it.
+func (m *identities) isRecorded(o *resource.Object) bool {
+	return !m.in.Knowing || slices.ContainsFunc(AllAddresses(o), func(a resource.Address) bool {
+		_, recorded := m.in.Prior[a]
+		return recorded
+	})
+}
+
+// unknownMark reports an object that planform made for a manifest without an owner, which may be another than this one.
+func (m *identities) unknownMark(o *resource.Object, f *objectState, row resource.Row) {
+	m.fail(o, f, "unknown-mark", "planform made "+m.objects.enumerate(o.Kind, f.parent, []resource.Row{row})+" as "+string(o.Address)+
+		", and the state does not know it: another manifest may have it",
+		"if it is this one's, --take-over takes it; if not, write an owner into each of the manifests (owner: NAME), or choose another key")
 }
 
 // notOthers are the records that the state does not have as another object of the manifest: one of another workspace may have
@@ -115,9 +153,9 @@ func (m *identities) findArchived(o *resource.Object, f *objectState, was string
 		f.presence = pending
 		return true
 	}
-	externalID := resource.ExternalID(m.in.Workspace, o.Address)
+	externalID := m.in.marks().ID(o.Address)
 	for _, row := range a.Rows {
-		if row.ID() == was || o.ID == "" && row.HasExternalID(externalID) {
+		if row.ID() == was || o.ID == "" && m.in.marks().Has(row, externalID) {
 			f.presence, f.row, f.id = exists, row, row.ID()
 			return true
 		}
@@ -139,13 +177,19 @@ func (m *identities) sameNaturalKey(l *listing, o *resource.Object, t *kindInfo)
 	if len(hits) == 0 || !t.externalIDs {
 		return hits, field
 	}
+	if o.Kind.AdoptOnRequestOnly && !m.in.TakeOver { // each owner has its own
+		hits = slices.DeleteFunc(slices.Clone(hits), func(row resource.Row) bool {
+			owner, marked := row.Owner()
+			return marked && owner != m.in.Owner
+		})
+	}
 	if m.hasSharedName(o) {
 		return nil, ""
 	}
 	hits = slices.DeleteFunc(slices.Clone(hits), func(row resource.Row) bool {
 		externalID := row.Text("external_id")
 		at, wanted := m.ownersByExternalID()[externalID]
-		return wanted && row.HasExternalID(externalID) && m.in.Desired[at] != o
+		return wanted && m.in.marks().Has(row, externalID) && m.in.Desired[at] != o
 	})
 	return hits, field
 }
@@ -156,7 +200,7 @@ func (m *identities) ownersByExternalID() map[string]objectID {
 		m.byExternalID = map[string]objectID{}
 		for i, o := range m.objects.all() {
 			if m.objects.states[i].info.externalIDs {
-				m.byExternalID[resource.ExternalID(m.in.Workspace, o.Address)] = i
+				m.byExternalID[m.in.marks().ID(o.Address)] = i
 			}
 		}
 	}

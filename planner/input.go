@@ -57,8 +57,16 @@ type Input struct {
 	Now       time.Time          // to tell what is over; zero = nothing is
 	APIFound  bool               // the API is what the service offers, not what somebody chose
 	Desired   []*resource.Object // parents before children, otherwise in the order of the manifest
-	Prior     Prior
-	Observed  Observed
+	// Owner is whose the manifests are.
+	Owner resource.Owner
+	// FormerOwners are the owners under which the state was written: what it knows may bear their marks still.
+	FormerOwners []resource.Owner
+	// Knowing is set where the state knows all that planform made for the owner, since a run has ended with it.
+	Knowing bool
+	// TakeOver makes objects of other owners the manifest's, where it names them.
+	TakeOver bool
+	Prior    Prior
+	Observed Observed
 	// SkipRefresh leaves out every read that only refreshes what the state knows.
 	SkipRefresh bool
 	// RefreshAll makes also the reads that refresh one object each, however many they are.
@@ -88,6 +96,11 @@ type Input struct {
 	Pull bool
 	// Notices are told with the plan.
 	Notices diag.List
+}
+
+// marks are planform's marks on the objects of the manifest's owner.
+func (in *Input) marks() resource.Marks {
+	return resource.Marks{Workspace: in.Workspace, Owner: in.Owner}
 }
 
 // objectID is the place of a wanted object in [Input.Desired], and of what is known of it.
@@ -135,11 +148,12 @@ type Intent struct {
 // Read is one read request.
 type Read struct {
 	Operation  *resource.Operation
-	Path       string // expanded, below the base URL
-	Fields     string // of a list: the only fields that are needed, with commas between; "" = all
-	Optional   bool   // where it is forbidden, the plan does without: the answer has no rows
-	ExternalID string // of a list: only the object that carries planform's external ID, wherever it is; "" = all
-	Probe      bool   // of a list: one row is enough, it only matters whether there is such a list
+	Path       string         // expanded, below the base URL
+	Fields     string         // of a list: the only fields that are needed, with commas between; "" = all
+	Optional   bool           // where it is forbidden, the plan does without: the answer has no rows
+	ExternalID string         // of a list: only the object that bears planform's mark with this ID, wherever it is; "" = all
+	Owner      resource.Owner // of that mark
+	Probe      bool           // of a list: one row is enough, it only matters whether there is such a list
 }
 
 // readOf is the read of an operation; ok is false where a path parameter is not known.

@@ -337,7 +337,7 @@ func TestATargetedRunTakesNoLinkOutOfATextThatItFinds(t *testing.T) {
 	s.given("project", "", web, "identifier=WEB", "name=Website")
 	s.apply(s.mustPlan(wanted()))
 	row := s.find(s.in.Prior["work_item/web/b"].ID).row
-	row["external_source"], row["external_id"] = resource.ExternalSource, resource.ExternalID(workspace, "work_item/web/b")
+	row["external_source"], row["external_id"] = "planform", resource.ExternalID(workspace, "work_item/web/b")
 	s.in.Prior = planner.Prior{}
 	plan := s.mustPlan(wanted("work_item/web/b"))
 	want := []string{"adopt work_item/web/b: found by its mark", "not_possible work_item/web/b: its description links to cycle/web/c, which is not among the targets, and not in the state"}

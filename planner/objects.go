@@ -74,6 +74,7 @@ type objectState struct {
 	unconfirmed  bool // a former run may have created it, and it may still come
 	undetectable bool // it counts as absent since nothing can tell
 	maybeHidden  bool // it was not looked for where lists show nothing
+	foreign      bool // it bears the mark of another owner, which is used, and neither changed nor deleted
 }
 
 // reference is a field of a wanted object that names others.

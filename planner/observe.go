@@ -114,11 +114,21 @@ func (l *listing) byID(id string) []resource.Row {
 	return l.by("id", func(row resource.Row) []string { return []string{row.ID()} })[id]
 }
 
-// byExternalID finds records by the external ID that planform gave them.
-func (l *listing) byExternalID() index {
-	return l.by("external ID", func(row resource.Row) []string {
-		if id := row.Text("external_id"); row.HasExternalID(id) {
+// byExternalID finds records by the external ID that planform gave them for one owner.
+func (l *listing) byExternalID(marks resource.Marks) index {
+	return l.by("mark of "+string(marks.Owner), func(row resource.Row) []string {
+		if id := row.Text("external_id"); marks.Has(row, id) {
 			return []string{id}
+		}
+		return nil
+	})
+}
+
+// byAnyMark finds records by the external ID that planform gave them, for whatever owner.
+func (l *listing) byAnyMark() index {
+	return l.by("any mark", func(row resource.Row) []string {
+		if _, marked := row.Owner(); marked {
+			return []string{row.Text("external_id")}
 		}
 		return nil
 	})
@@ -279,7 +289,7 @@ func (s *snapshot) findUnlisted(t *kindInfo, path string, address resource.Addre
 		return Answer{}, false, false
 	}
 	s.service.externalIDLookups++
-	a, answered = s.service.ask(Read{Operation: t.list, Path: path, ExternalID: resource.ExternalID(s.in.Workspace, address)})
+	a, answered = s.service.ask(Read{Operation: t.list, Path: path, ExternalID: s.in.marks().ID(address), Owner: s.in.Owner})
 	return a, answered, true
 }
 

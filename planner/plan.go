@@ -14,6 +14,7 @@ import (
 
 // Plan is the ordered list of steps, with what the executor and people need beside it.
 type Plan struct {
+	Owner     resource.Owner
 	Workspace string
 	BaseURL   string
 	WebURL    string // of the web app
@@ -103,6 +104,11 @@ func (s *Summary) Count(a Action, members int) {
 	case RemoveMembers:
 		s.RemoveMembers += members
 	}
+}
+
+// Marks are planform's marks on the objects of the plan.
+func (p *Plan) Marks() resource.Marks {
+	return resource.Marks{Workspace: p.Workspace, Owner: p.Owner}
 }
 
 // Step is one thing to do: one write request at most, but for the three of an upload.

@@ -26,7 +26,7 @@ func (or *orphans) checkContents(l *orphan) {
 		n := len(rows)
 		for _, id := range slices.Sorted(maps.Keys(rows)) {
 			in := or.createdByUs[serviceID{child.Name, id}]
-			if externalID := rows[id].Text("external_id"); in == nil && rows[id].HasExternalID(externalID) {
+			if externalID := rows[id].Text("external_id"); in == nil && or.in.marks().Has(rows[id], externalID) {
 				if in = or.lostCreates[externalID]; in != nil {
 					in.recordCreated(id)
 				}
@@ -284,7 +284,7 @@ func (or *orphans) findLostCreate(l *orphan) bool {
 		return false
 	}
 	for _, id := range slices.Sorted(maps.Keys(rows)) {
-		if !rows[id].HasExternalID(resource.ExternalID(or.in.Workspace, l.record.Address)) {
+		if !or.in.marks().On(rows[id], l.record.Address) {
 			continue
 		}
 		if _, wanted := or.objects.owners[serviceID{l.info.kind.Name, id}]; wanted {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/resource"
@@ -129,22 +130,16 @@ func findOrphans(refs *references) *orphans {
 		if !address.IsObject() {
 			continue
 		}
-		id := serviceID{address.Kind(), r.ID}
 		_, wanted := s.objects.indexOf(address)
 		switch {
 		case wanted:
 		case !s.in.targeted(address):
 			kept = append(kept, address)
 		default:
-			l := &orphan{record: r, info: s.objects.kind(address.Kind())}
-			l.delete, _ = l.info.kind.Op(resource.Delete, l.info.api)
-			s.byAddress[address] = l
-			s.list = append(s.list, l)
-			if r.CreatedByUs && !r.Protect && s.in.sourceGone(&r) {
-				s.createdByUs[id] = l
-			}
+			s.add(&r)
 		}
 	}
+	s.findMarked()
 	slices.SortFunc(s.list, func(a, b *orphan) int {
 		return cmp.Or(cmp.Compare(a.info.rank, b.info.rank), cmp.Compare(a.record.Address, b.record.Address))
 	})
@@ -169,6 +164,61 @@ func findOrphans(refs *references) *orphans {
 		}
 	}
 	return s
+}
+
+func (or *orphans) add(r *Record) {
+	l := &orphan{record: *r, info: or.objects.kind(r.Address.Kind())}
+	l.delete, _ = l.info.kind.Op(resource.Delete, l.info.api)
+	or.byAddress[r.Address] = l
+	or.list = append(or.list, l)
+	if r.CreatedByUs && !r.Protect && or.in.sourceGone(r) {
+		or.createdByUs[serviceID{l.info.kind.Name, r.ID}] = l
+	}
+}
+
+// byItsMark stands for the manifest of an object of which only its mark tells that one had it.
+const byItsMark = "its mark"
+
+// findMarked finds what the state does not know, by the marks of the manifest's owner in the lists that were read.
+func (or *orphans) findMarked() {
+	if or.in.Owner == "" {
+		return
+	}
+	for at, l := range or.snapshot.listings {
+		if l.presence != exists || !at.kind.externalIDs {
+			continue
+		}
+		for _, row := range l.rows {
+			id := serviceID{at.kind.kind.Name, row.ID()}
+			_, wanted := or.objects.owners[id]
+			if owner, marked := row.Owner(); !marked || owner != or.in.Owner || wanted || len(or.objects.addressesOf(id)) > 0 {
+				continue
+			}
+			r := Record{
+				Address: or.markedAs(at, row), ID: row.ID(), Identifier: or.objects.readableID(at.kind.kind, at.parent, row),
+				CreatedByUs: true, Sources: []string{byItsMark},
+			}
+			r.AppliedAt, _ = time.Parse(time.RFC3339, row.Text("created_at")) // what others did since counts
+			_, again := or.objects.indexOf(r.Address) // it is there twice
+			if known := or.byAddress[r.Address]; !again && (known == nil || known.record.ID == "") && or.in.targeted(r.Address) {
+				or.list = slices.DeleteFunc(or.list, func(l *orphan) bool { return l == known })
+				or.add(&r)
+			}
+		}
+	}
+}
+
+// markedAs is the address under which an object was made, or one of its ID where the mark does not tell.
+func (or *orphans) markedAs(at scope, row resource.Row) resource.Address {
+	parent := resource.Address("")
+	if at.parent != noObject {
+		parent = or.in.Desired[at.parent].Address
+	}
+	was, _ := strings.CutPrefix(row.Text("external_id"), or.in.Workspace+"/")
+	if a := resource.Address(was); a.IsObject() && a.Kind() == at.kind.kind.Name && a.Parent() == parent {
+		return a
+	}
+	return addressIn(parent, at.kind.kind, row.ID())
 }
 
 // hasVanished reports whether an object, or an ancestor, is an orphan that the service no longer has.
@@ -240,6 +290,10 @@ func (or *orphans) decide(l *orphan) {
 		return
 	}
 	if l.decision = or.checkPresent(l); l.decision == toDelete {
+		if owner, marked := l.row.Owner(); marked && owner != or.in.Owner && !slices.Contains(or.in.FormerOwners, owner) {
+			l.decision = notOurs // by now
+			return
+		}
 		or.checkChanged(l)
 	}
 	if l.decision == toDelete {
@@ -315,7 +369,7 @@ func (or *orphans) locate(l *orphan) {
 	case other != "":
 		l.decision = otherSource
 	case r.ID == "" && r.PendingIntent.creates() && l.info.externalIDs && l.info.list != nil && len(r.Sources) > 0:
-		or.lostCreates[resource.ExternalID(or.in.Workspace, r.Address)] = l
+		or.lostCreates[or.in.marks().ID(r.Address)] = l
 	case r.ID == "" || !r.CreatedByUs:
 		l.decision = notOurs
 	case wanted || len(or.objects.addressesOf(serviceID{k.Name, r.ID})) > 1:

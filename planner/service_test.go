@@ -201,7 +201,7 @@ func (s *fakeService) answer(r planner.Read) planner.Answer {
 func (s *fakeService) byMark(mark string) planner.Answer {
 	var rows []resource.Row
 	for _, t := range s.objects {
-		if t.row.HasExternalID(mark) {
+		if (resource.Marks{Owner: s.in.Owner}).Has(t.row, mark) {
 			rows = append(rows, t.row)
 		}
 	}
@@ -304,7 +304,7 @@ func (s *fakeService) write(plan *planner.Plan, step *planner.Step, ids map[reso
 		}
 		maps.Copy(s.find(id).row, body)
 		if step.Write.SetExternalID {
-			s.find(id).row["external_source"], s.find(id).row["external_id"] = resource.ExternalSource, resource.ExternalID(workspace, o.Address)
+			s.find(id).row["external_source"], s.find(id).row["external_id"] = "planform", resource.ExternalID(workspace, o.Address)
 		}
 	}
 	ids[o.Address] = id
@@ -389,7 +389,7 @@ func (s *fakeService) create(o *resource.Object, ids map[resource.Address]string
 		row["sequence_id"] = json.Number(strconv.Itoa(1000 + s.made))
 	}
 	if o.Kind.HasExternalID && s.in.API == resource.V1 {
-		row["external_source"], row["external_id"] = resource.ExternalSource, resource.ExternalID(workspace, o.Address)
+		row["external_source"], row["external_id"] = "planform", resource.ExternalID(workspace, o.Address)
 	}
 	s.keep(&remoteObject{o.Kind, parent, row})
 	return id

@@ -97,11 +97,11 @@ func unmarked(row resource.Row) bool { return row.Text("external_source") == "" 
 // warnFormer warns of an object that planform made in the same place under another key, which neither manifest nor state has.
 func (w *warnings) warnFormer(i objectID) {
 	o := w.in.Desired[i]
-	beside := resource.ExternalID(w.in.Workspace, o.Address)
+	beside := w.in.marks().ID(o.Address)
 	beside = beside[:strings.LastIndexByte(beside, '/')+1]
 	former := w.namesake(i, func(row resource.Row) bool {
 		mark := row.Text("external_id")
-		return row.HasExternalID(mark) && strings.HasPrefix(mark, beside) && !strings.Contains(mark[len(beside):], "/")
+		return w.in.marks().Has(row, mark) && strings.HasPrefix(mark, beside) && !strings.Contains(mark[len(beside):], "/")
 	})
 	if former != nil {
 		key := former.Text("external_id")[len(beside):]
@@ -172,7 +172,7 @@ func (w *warnings) warnSharedExternalIDs() {
 		if !at.kind.externalIDs || l.presence != exists || len(l.rows) == 0 {
 			continue
 		}
-		for externalID, rows := range l.byExternalID() {
+		for externalID, rows := range l.byExternalID(w.in.marks()) {
 			if len(rows) < 2 {
 				continue
 			}

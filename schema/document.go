@@ -57,6 +57,7 @@ const (
 	Create     = "create"
 	Version    = "version"
 	Workspace  = "workspace"
+	Owner      = "owner"
 	Source     = "source"
 	Defaults   = "defaults"
 	Vars       = "vars"
@@ -83,7 +84,7 @@ var document = sync.OnceValue(func() []byte {
 	}
 	properties := shellProperties()
 	for i := range properties {
-		if rules, ok := properties[i].value.(object); ok && properties[i].name == Workspace {
+		if rules, ok := properties[i].value.(object); ok && (properties[i].name == Workspace || properties[i].name == Owner) {
 			properties[i].value = orReference(rules)
 		}
 	}
@@ -127,6 +128,8 @@ func shellProperties() object {
 		described(Version, "Version of the manifest format: 1.", object{{"const", 1}}),
 		described(Workspace, "Slug of the workspace, as its web address shows it. --workspace overrides it; PLANE_WORKSPACE_SLUG applies where it is absent.",
 			append(slices.Clone(slug), member{"examples", []string{"acme"}})),
+		described(Owner, "Whose the objects are, where several manifests share the workspace: what has another owner is neither adopted, changed nor deleted.",
+			object{{"type", "string"}, {"pattern", resource.OwnerPattern}, {"examples", []string{"platform"}}}),
 		described(Source, "Where the manifest was exported from. In any other workspace, its IDs and work item identifiers are ignored.",
 			object{
 				{"type", "object"},

@@ -155,6 +155,9 @@ func runApply(ctx context.Context, p Process, o applyOptions, out output) error 
 		}
 	}
 	result := r.execute(ctx, plan, file, o.parallelism)
+	if result.Adopted() && len(r.Targets) == 0 {
+		file.Own(plan.Owner)
+	}
 	if err := file.Save(); err != nil && result.Stopped == nil {
 		result.Stopped = err
 	}

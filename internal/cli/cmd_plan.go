@@ -100,6 +100,10 @@ func shapingFlags() []cli.Flag {
 			Usage: "with --prune, delete also objects that others changed since the last apply, use, or have something in, such as comments",
 		},
 		&cli.BoolFlag{Name: "adopt-by-name", Usage: "match existing work items by name"},
+		&cli.BoolFlag{
+			Name:  "take-over",
+			Usage: "make objects of the manifest that planform made for another owner, or that the state does not know, this manifest's",
+		},
 	}
 }
 
@@ -124,8 +128,8 @@ func newPlanOptions(c *cli.Context, p Process) (o planOptions, err error) {
 	options := planfile.Options{
 		State: c.String("state"), API: c.String("api"), Targets: c.StringSlice("target"), NoCreate: splitList(c, "no-create"),
 		SkipRefresh: c.Bool("no-refresh"), RefreshAll: c.Bool("refresh-all"), AdoptByName: c.Bool("adopt-by-name"), Prune: c.Bool("prune"),
-		DeleteChanged: c.Bool("delete-changed"),
-		OnDrift:       c.String("on-drift"), Order: c.String("order"),
+		DeleteChanged: c.Bool("delete-changed"), TakeOver: c.Bool("take-over"),
+		OnDrift: c.String("on-drift"), Order: c.String("order"),
 	}
 	if options.DeleteChanged && !options.Prune {
 		return o, usageError{text: "--delete-changed says what --prune may delete", hint: "give --prune, too"}
@@ -153,7 +157,7 @@ func (o planOptions) with(options planfile.Options, c *cli.Context, p Process) (
 	onDrift := map[string]planner.OnDrift{"overwrite": planner.Overwrite, "keep": planner.Keep, "fail": planner.Fail}
 	o.input = planner.Input{
 		SkipRefresh: o.SkipRefresh, RefreshAll: o.RefreshAll, AdoptByName: o.AdoptByName, Prune: o.Prune, DeleteChanged: o.DeleteChanged,
-		OnDrift: onDrift[o.OnDrift], AnyOrder: o.Order == "any", ExactOrder: o.Order == "exact",
+		TakeOver: o.TakeOver, OnDrift: onDrift[o.OnDrift], AnyOrder: o.Order == "any", ExactOrder: o.Order == "exact",
 	}
 	if o.input.NoCreate, err = kinds(o.NoCreate); err != nil {
 		return o, err

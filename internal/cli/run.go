@@ -32,6 +32,8 @@ type run struct {
 type stateReader interface {
 	Prior() planner.Prior
 	LastActivity() time.Time
+	Owners() []resource.Owner
+	Knows(resource.Owner) bool
 	Version() (lineage string, serial uint64)
 }
 
@@ -115,6 +117,7 @@ func (r *run) planOf(ctx context.Context, desired *manifest.Manifest) (*planner.
 	in.Now = time.Now()
 	in.Notices = conn.localize(desired)
 	in.Workspace, in.BaseURL, in.WebURL, in.Prior = conn.workspace, conn.baseURL, conn.webURL(), r.prior.Prior()
+	in.Owner, in.FormerOwners, in.Knowing = desired.Owner, r.prior.Owners(), r.prior.Knows(desired.Owner)
 	if in.Observed == nil {
 		in.Observed = planner.Observed{}
 	}

@@ -219,7 +219,7 @@ func (c *composer) pastField(t *object, f *resource.Field) (w fieldValue, ok boo
 
 // person writes by name who made an object, unless planform did.
 func (c *composer) person(t *object, f *resource.Field) (w fieldValue, ok bool) {
-	if source, _ := t.row["external_source"].(string); source == resource.ExternalSource {
+	if _, made := t.row.Owner(); made {
 		return w, false
 	}
 	for _, name := range f.PersonIn {

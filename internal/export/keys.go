@@ -95,7 +95,8 @@ func (ob *object) addressOf(key string) resource.Address {
 func (ob *object) ownKey(workspace string) string {
 	external, _ := ob.row["external_id"].(string)
 	key := external[strings.LastIndexByte(external, '/')+1:]
-	if !ob.kind.HasExternalID || !resource.ValidKey(key) || !ob.row.HasExternalID(resource.ExternalID(workspace, ob.addressOf(key))) {
+	_, marked := ob.row.Owner()
+	if !ob.kind.HasExternalID || !resource.ValidKey(key) || !marked || external != resource.ExternalID(workspace, ob.addressOf(key)) {
 		return ""
 	}
 	return key

@@ -58,6 +58,7 @@ type Options struct {
 	// DeleteChanged lets Prune delete also what others changed or use.
 	DeleteChanged bool `json:"delete_changed,omitempty"`
 	AdoptByName   bool `json:"adopt_by_name,omitempty"`
+	TakeOver      bool `json:"take_over,omitempty"`
 }
 
 // Basis tells what the plan was made from, so that a stale plan can name what changed.

@@ -43,7 +43,7 @@ func (w *write) adoptConflicting(ctx context.Context, r row, cause *apiclient.Er
 		return executor.Outcome{}, hiddenConflict(step, cause.ExistingID, "archived or a draft")
 	case err != nil || res.Row.ID() != cause.ExistingID:
 		return executor.Outcome{}, failure(step, cause)
-	case res.Row.HasExternalID(resource.ExternalID(w.plan.Workspace, step.Address)), !step.Kind.AdoptOnRequestOnly &&
+	case w.plan.Marks().On(res.Row, step.Address), !step.Kind.AdoptOnRequestOnly &&
 		step.Object.SameNaturalKey(res.Row):
 		out, err := w.adoptExisting(ctx, r, res.Row)
 		out.RecoveredByLookup, out.CreatedByUs = err == nil, false

@@ -38,7 +38,7 @@ func (s *Service) claim(step *planner.Step, row resource.Row, created bool) erro
 		return errors.New("the answer has no ID")
 	case !resource.IsID(id):
 		return fmt.Errorf("the answer has the ID %s, which is no UUID", quoted(id))
-	case created && mark != "" && s.usesExternalID(step) && mark != resource.ExternalID(s.plan.Workspace, step.Address):
+	case created && mark != "" && s.usesExternalID(step) && mark != s.plan.Marks().ID(step.Address):
 		return fmt.Errorf("the answer is about another object, with the external ID %s", quoted(mark))
 	}
 	c := &s.claims
@@ -49,7 +49,7 @@ func (s *Service) claim(step *planner.Step, row resource.Row, created bool) erro
 	had, owned := c.owners[at]
 	if owned && had.address != step.Address {
 		c.disputed[had.step] = had.step != nil
-		proven := !created && (had.orphan || had.step != nil && row.HasExternalID(resource.ExternalID(s.plan.Workspace, step.Address)))
+		proven := !created && (had.orphan || had.step != nil && s.plan.Marks().On(row, step.Address))
 		if !proven {
 			return fmt.Errorf("the answer has the ID %s, which is that of %s", id, had.address)
 		}

@@ -53,7 +53,7 @@ func (s *Service) Duplicates(ctx context.Context, r executor.Result) (diag.List,
 		if created[at] == nil {
 			created[at] = map[string]*planner.Step{}
 		}
-		created[at][resource.ExternalID(s.plan.Workspace, step.Address)] = step
+		created[at][s.plan.Marks().ID(step.Address)] = step
 	}
 	scopes := slices.SortedFunc(maps.Keys(created), func(a, b scope) int {
 		return cmp.Or(strings.Compare(a.kind.Name, b.kind.Name), strings.Compare(addressOf(a.parent), addressOf(b.parent)))
@@ -128,7 +128,7 @@ func (s *Service) duplicates(rows []resource.Row, created map[string]*planner.St
 	for _, row := range rows {
 		id, _ := row["external_id"].(string)
 		same := func(other resource.Row) bool { return other.ID() == row.ID() }
-		if created[id] != nil && row.HasExternalID(id) && !slices.ContainsFunc(byExternalID[id], same) {
+		if created[id] != nil && s.plan.Marks().Has(row, id) && !slices.ContainsFunc(byExternalID[id], same) {
 			byExternalID[id] = append(byExternalID[id], row)
 		}
 	}

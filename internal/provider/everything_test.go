@@ -24,6 +24,7 @@ type everything struct {
 	alone    bool // nothing belongs to anything
 	renamed  bool // every object has another key, and says which it had
 	guarded  bool // nothing is to be deleted
+	owned    bool // it has an owner
 	archived any  // value of the archive flags; nil = not written
 }
 
@@ -31,6 +32,9 @@ type everything struct {
 func (e everything) text() string {
 	e.Helper()
 	places := map[string]mapping{"": {"version": json.RawMessage("1")}}
+	if e.owned {
+		places[""]["owner"] = "platform"
+	}
 	kinds := slices.DeleteFunc(slices.Clone(resource.Kinds()), func(k *resource.Kind) bool { return k.Section == "" })
 	slices.SortFunc(kinds, func(a, b *resource.Kind) int { return resource.Order(a.Name) - resource.Order(b.Name) })
 	for _, k := range kinds {

@@ -98,7 +98,8 @@ func (s *Service) findCreated(ctx context.Context, r row) sighting {
 	}
 	externalIDs := s.allExternalIDs(step)
 	return only(step, slices.DeleteFunc(rows, func(row resource.Row) bool {
-		isOwn := byExternalID && slices.ContainsFunc(externalIDs, row.HasExternalID) && step.Object.SameContent(row)
+		marked := func(id string) bool { return s.plan.Marks().Has(row, id) }
+		isOwn := byExternalID && slices.ContainsFunc(externalIDs, marked) && step.Object.SameContent(row)
 		return row.ID() == step.Write.Replaces || !isOwn && (byExternalID || !step.Object.SameNaturalKey(row))
 	}))
 }
@@ -114,7 +115,7 @@ func (s *Service) onlyNumbersTell(step *planner.Step) bool {
 // findByNumber looks for the object of a create as the planner does after a run that died: among those with numbers that are
 // new since.
 func (s *Service) findByNumber(ctx context.Context, step *planner.Step) sighting {
-	in := planner.Input{Workspace: s.plan.Workspace, API: s.plan.API, Prior: s.state.Prior(), Observed: planner.Observed{}}
+	in := planner.Input{Workspace: s.plan.Workspace, Owner: s.plan.Owner, API: s.plan.API, Prior: s.state.Prior(), Observed: planner.Observed{}}
 	maps.DeleteFunc(in.Prior, func(a resource.Address, _ planner.Record) bool { return !a.IsObject() })
 	var lost []*resource.Object // those of this name, of which one may have made what another seems to have
 	for _, other := range s.plan.Steps {
@@ -147,14 +148,14 @@ func (s *Service) findByNumber(ctx context.Context, step *planner.Step) sighting
 func (s *Service) allExternalIDs(step *planner.Step) []string {
 	var ids []string
 	for _, a := range planner.AllAddresses(step.Object) {
-		ids = append(ids, resource.ExternalID(s.plan.Workspace, a))
+		ids = append(ids, s.plan.Marks().ID(a))
 	}
 	return ids
 }
 
 // findByExternalID asks the service for the one object with an external ID.
 func (s *Service) findByExternalID(ctx context.Context, r row, list *resource.Operation, externalID string) sighting {
-	res, err := s.client.Do(ctx, apiclient.Request{Operation: list, Params: r.params, Query: externalIDQuery(externalID)})
+	res, err := s.client.Do(ctx, apiclient.Request{Operation: list, Params: r.params, Query: externalIDQuery(s.plan.Owner, externalID)})
 	var e *apiclient.Error
 	switch {
 	case errors.Is(err, apiclient.ErrNotFound):
@@ -164,7 +165,7 @@ func (s *Service) findByExternalID(ctx context.Context, r row, list *resource.Op
 			"have it: %w", r.step.Address, err)})
 	case err != nil:
 		return failedLookup(err)
-	case !res.Row.HasExternalID(externalID):
+	case !s.plan.Marks().Has(res.Row, externalID):
 		return failedLookup(errors.New("the service answered a look-up by external ID with a different object"))
 	default:
 		return sighting{result: found, row: res.Row}
@@ -172,8 +173,8 @@ func (s *Service) findByExternalID(ctx context.Context, r row, list *resource.Op
 }
 
 // externalIDQuery looks for the object with an external ID of planform.
-func externalIDQuery(id string) url.Values {
-	return url.Values{"external_id": {id}, "external_source": {resource.ExternalSource}}
+func externalIDQuery(owner resource.Owner, id string) url.Values {
+	return url.Values{"external_id": {id}, "external_source": {owner.Source()}}
 }
 
 // findAllCreated finds rows by their external IDs in the list of their kind, newest first. It ends
@@ -202,7 +203,7 @@ func (w *write) findAllCreated(ctx context.Context, rows []row, since int) (map[
 			ordered = ordered && at != "" && (latest == "" || at <= latest)
 			latest = at
 			id, _ := row["external_id"].(string)
-			if wanted[id] && row.HasExternalID(id) && !slices.ContainsFunc(found[id], func(o resource.Row) bool { return o.ID() == row.ID() }) {
+			if wanted[id] && w.plan.Marks().Has(row, id) && !slices.ContainsFunc(found[id], func(o resource.Row) bool { return o.ID() == row.ID() }) {
 				found[id] = append(found[id], row)
 			}
 		}

@@ -233,6 +233,7 @@ func (s *service) apply(t *testing.T, a applying) applied {
 		}
 		return provider.Plan(t.Context(), reader, planner.Input{
 			Now:       now,
+			Owner:     wanted.Owner, FormerOwners: file.Owners(), Knowing: file.Knows(wanted.Owner),
 			Workspace: sandbox.Workspace, API: s.api, Desired: wanted.Objects, Prior: file.Prior(), SkipRefresh: a.trust, RefreshAll: a.all, Prune: a.prune, DeleteChanged: a.changed,
 		}, grace)
 	}
@@ -276,6 +277,9 @@ func (s *service) apply(t *testing.T, a applying) applied {
 	}
 	done()
 	s.fault = nil
+	if result.Adopted() {
+		file.Own(plan.Owner)
+	}
 	if !a.killed {
 		if err := file.Save(); err != nil {
 			t.Fatal(err)

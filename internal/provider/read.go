@@ -198,7 +198,8 @@ func fieldsOf(o *resource.Operation, fields string) url.Values {
 // the object itself, even if it is archived or a draft; with 404 if there is none, and
 // with 500 if there are several.
 func askByExternalID(ctx context.Context, client *apiclient.Client, r planner.Read) (planner.Answer, error) {
-	res, err := client.Do(ctx, apiclient.Request{Operation: r.Operation, Path: r.Path, Query: externalIDQuery(r.ExternalID)})
+	mark := resource.Marks{Owner: r.Owner}
+	res, err := client.Do(ctx, apiclient.Request{Operation: r.Operation, Path: r.Path, Query: externalIDQuery(mark.Owner, r.ExternalID)})
 	var e *apiclient.Error
 	switch {
 	case errors.Is(err, apiclient.ErrUnsupported):
@@ -209,7 +210,7 @@ func askByExternalID(ctx context.Context, client *apiclient.Client, r planner.Re
 		return planner.Answer{Several: true}, nil
 	case err != nil:
 		return planner.Answer{}, err
-	case !res.Row.HasExternalID(r.ExternalID): // the service does not support the look-up
+	case !mark.Has(res.Row, r.ExternalID): // the service does not support the look-up
 		return planner.Answer{}, nil
 	}
 	return planner.Answer{Rows: []resource.Row{res.Row}}, nil

@@ -181,7 +181,7 @@ func (s *Service) usesExternalID(step *planner.Step) bool {
 // externalIDs are the fields that mark an object as planform's, where the step sends them.
 func (s *Service) externalIDs(step *planner.Step) [][2]string {
 	if step.Action == planner.Create && s.usesExternalID(step) || step.Write.SetExternalID {
-		return [][2]string{{"external_source", resource.ExternalSource}, {"external_id", resource.ExternalID(s.plan.Workspace, step.Address)}}
+		return s.plan.Marks().Fields(step.Address)
 	}
 	return nil
 }

@@ -74,6 +74,10 @@ func scenes(t *testing.T) map[string]scene {
 			setup: []string{first}, text: of(everything{renamed: true, changed: true, alone: true}), prune: true,
 		},
 		"finding all without a state": {setup: []string{first}, text: changed, forgetful: true},
+		"adding an owner":             {setup: []string{first}, text: of(everything{owned: true})},
+		"finding and pruning an owner's without a state": {
+			setup: []string{of(everything{owned: true})}, text: of(everything{owned: true, renamed: true, alone: true}), prune: true, forgetful: true,
+		},
 	}
 	for name, sc := range maps.Clone(all) {
 		sc.api = resource.V2

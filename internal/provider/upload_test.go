@@ -96,7 +96,7 @@ func TestWhatOthersAttachedStaysBesideAnotherFile(t *testing.T) {
 	elsewhere := *s
 	elsewhere.dir = t.TempDir()
 	for _, r := range s.Rows("attachment") {
-		if r["external_source"] != resource.ExternalSource {
+		if r["external_source"] != "planform" {
 			t.Fatal(r)
 		}
 	}

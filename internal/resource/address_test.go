@@ -144,8 +144,20 @@ func TestEachObjectHasItsOwnExternalID(t *testing.T) {
 	if m := resource.ExternalID("acme", long); len(m) > 255 || m == resource.ExternalID("acme", long+"x") {
 		t.Errorf("got %s", m)
 	}
-	if !(resource.Row{"external_source": "planform", "external_id": short}).HasExternalID(short) || (resource.Row{"external_source": "jira", "external_id": short}).HasExternalID(short) {
-		t.Error("an external ID is recognised by source and ID")
+	marks := resource.Marks{Workspace: "acme", Owner: "platform"}
+	for why, tt := range map[string]struct {
+		source string
+		want   bool
+	}{
+		"the owner's":               {"planform/platform", true},
+		"another owner's":           {"planform/mobile", false},
+		"of a manifest without one": {"planform", false},
+		"another program's":         {"jira", false},
+		"no source at all":          {"", false},
+	} {
+		if row := (resource.Row{"external_source": tt.source, "external_id": short}); marks.On(row, "work_item/web/checkout") != tt.want {
+			t.Errorf("%s: want %v", why, tt.want)
+		}
 	}
 }
 

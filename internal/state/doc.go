@@ -63,7 +63,8 @@
 // one each time the state is written; "journal" is the last journal that was replayed
 // into the state, so that none is replayed twice. "plan" is the saved plan that was
 // carried out last, with the time at which its first run began, so that a run that
-// ended early can be gone on with; any other apply takes it away.
+// ended early can be gone on with; any other apply takes it away. "owners" are the owners
+// for which a run has ended, "" being none: the state knows all that planform made for them, and its objects may bear the marks of any.
 //
 // # The journal
 //

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/planform/planform/internal/resource"
 	"github.com/planform/planform/planner"
 )
 
@@ -22,6 +23,8 @@ type identity struct {
 	Serial    uint64 `json:"serial"`
 	BaseURL   string `json:"base_url"`
 	Workspace string `json:"workspace"`
+	// Owners are those of which a run has ended: the state knows all that planform made for them. "" is none.
+	Owners []resource.Owner `json:"owners,omitempty"`
 }
 
 // Plan is the saved plan that was carried out last, to its end or not.
@@ -138,7 +141,7 @@ func (d *decoder) state() (*content, error) {
 	c := &content{records: planner.Prior{}}
 	var version int
 	known := map[string]any{
-		"format_version": &version, "lineage": &c.Lineage, "serial": &c.Serial, "base_url": &c.BaseURL, "workspace": &c.Workspace,
+		"format_version": &version, "lineage": &c.Lineage, "serial": &c.Serial, "base_url": &c.BaseURL, "workspace": &c.Workspace, "owners": &c.Owners,
 		"journal": &c.Journal, "plan": &c.Plan, "objects": nil,
 	}
 	if err := d.delim('{'); err != nil {

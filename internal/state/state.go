@@ -58,6 +58,12 @@ type Snapshot struct {
 // Prior are the records that the last apply left.
 func (s *Snapshot) Prior() planner.Prior { return maps.Clone(s.store.records) }
 
+// Owners are those whose marks the objects of the state may bear.
+func (s *Snapshot) Owners() []resource.Owner { return s.store.owners() }
+
+// Knows reports whether a run for the owner has ended with this state, so that it knows all that planform made for it.
+func (s *Snapshot) Knows(owner resource.Owner) bool { return slices.Contains(s.store.Owners, owner) }
+
 // Version is the lineage, "" if nothing was ever saved, and the serial.
 func (s *Snapshot) Version() (lineage string, serial uint64) { return s.Lineage, s.Serial }
 
@@ -212,6 +218,27 @@ func (f *File) StartPlan(hash string) error {
 	}
 	f.mu.Unlock()
 	return f.Save()
+}
+
+// Owners are those whose marks the objects of the state may bear.
+func (f *File) Owners() []resource.Owner {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.store.owners()
+}
+
+// Knows reports whether a run for the owner has ended with this state, so that it knows all that planform made for it.
+func (f *File) Knows(owner resource.Owner) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Contains(f.store.Owners, owner)
+}
+
+// Own notes that a run for the owner has ended: see Knows. It is on disk after Save.
+func (f *File) Own(owner resource.Owner) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.store.own(owner)
 }
 
 // LastActivity is the time of the latest line that this run or an earlier one wrote; zero =

@@ -17,7 +17,7 @@ type store struct {
 	// before holds the former values of records set since the state was saved; the zero
 	// record is one that did not exist.
 	before planner.Prior
-	// replanned is set where Plan is not as it was saved.
+	// replanned is set where Plan or Owners are not as they were saved.
 	replanned bool
 	// latest is the time of the latest line; zero = not known.
 	latest time.Time
@@ -27,6 +27,22 @@ type store struct {
 	memberships map[resource.Address][]resource.Address
 	// children are the addresses of the records in each parent. Some may be removed.
 	children map[resource.Address][]resource.Address
+}
+
+// owners are those whose marks the objects of the state may bear.
+func (m *store) owners() []resource.Owner {
+	if len(m.Owners) == 0 && len(m.records) > 0 {
+		return []resource.Owner{""}
+	}
+	return m.Owners
+}
+
+// own notes that the state knows all that planform made for an owner.
+func (m *store) own(owner resource.Owner) {
+	if !slices.Contains(m.Owners, owner) {
+		m.Owners, m.replanned = append(slices.Clone(m.owners()), owner), true
+		m.Owners = slices.Compact(slices.Sorted(slices.Values(m.Owners)))
+	}
 }
 
 // newStore indexes the records of a state.

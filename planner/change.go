@@ -191,8 +191,8 @@ func (ch *changes) externalIDChange(i objectID) *Change {
 	moved := marked && owner != ch.in.Owner
 	given := o.ID != "" || o.Identifier != ""
 	rekeyed := !given && marked && have != want || moved
-	adopted := !given && f.matchedBy != "" && o.Kind.AdoptOnRequestOnly && f.row.Text("external_source") == "" && have == "" &&
-		ch.in.Owner == ""
+	unmarked := f.row.Text("external_source") == "" && have == ""
+	adopted := unmarked && (ch.in.MarkAdopted || !given && f.matchedBy != "" && o.Kind.AdoptOnRequestOnly && ch.in.Owner == "")
 	if !rekeyed && !adopted {
 		return nil
 	}

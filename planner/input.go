@@ -65,8 +65,10 @@ type Input struct {
 	Knowing bool
 	// TakeOver makes objects of other owners the manifest's, where it names them.
 	TakeOver bool
-	Prior    Prior
-	Observed Observed
+	// MarkAdopted puts the mark of the owner on what it only found, and that bears none.
+	MarkAdopted bool
+	Prior       Prior
+	Observed    Observed
 	// SkipRefresh leaves out every read that only refreshes what the state knows.
 	SkipRefresh bool
 	// RefreshAll makes also the reads that refresh one object each, however many they are.

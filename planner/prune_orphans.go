@@ -199,7 +199,7 @@ func (or *orphans) findMarked() {
 				CreatedByUs: true, Sources: []string{byItsMark},
 			}
 			r.AppliedAt, _ = time.Parse(time.RFC3339, row.Text("created_at")) // what others did since counts
-			_, again := or.objects.indexOf(r.Address) // it is there twice
+			_, again := or.objects.indexOf(r.Address)                         // it is there twice
 			if known := or.byAddress[r.Address]; !again && (known == nil || known.record.ID == "") && or.in.targeted(r.Address) {
 				or.list = slices.DeleteFunc(or.list, func(l *orphan) bool { return l == known })
 				or.add(&r)

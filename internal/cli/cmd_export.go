@@ -176,7 +176,7 @@ func (o exportOptions) read(ctx context.Context, conn *connection, prior planner
 		return nil, diag.WithHint(errNoLists, "export needs the list of projects: use a credential that may read it")
 	}
 	return export.Read(ctx, conn.client, export.Options{
-		API: api, Workspace: conn.workspace, BaseURL: state.ServerURL(conn.baseURL), WebURL: conn.webURL(), Projects: o.projects, Only: o.only,
+		API: api, Workspace: conn.workspace, Owner: resource.OwnerOfFolder(o.dir), BaseURL: state.ServerURL(conn.baseURL), WebURL: conn.webURL(), Projects: o.projects, Only: o.only,
 		With: o.with, Prior: prior, Observed: observed, Spool: o.spool,
 		Answered: progress.Read,
 		Expect: func(lists int, what string) {

@@ -398,10 +398,14 @@ func table(kind *resource.Kind, rows []resource.Row, names map[string]string, pr
 			columns = append(columns, f.Name)
 		}
 	}
+	owned := slices.ContainsFunc(rows, func(r resource.Row) bool { o, _ := r.Owner(); return o != "" })
 	numbered := kind.Numbered() && project != "" && !resource.IsID(project)
 	identified := numbered || kind.Identifier != nil && kind.Identifier.APIName != ""
 	if identified {
 		columns = slices.Insert(columns, 1, "identifier")
+	}
+	if owned {
+		columns = append(columns, "owner")
 	}
 	for _, r := range rows {
 		cell := []string{r.ID()}
@@ -423,6 +427,10 @@ func table(kind *resource.Kind, rows []resource.Row, names map[string]string, pr
 				v = word
 			}
 			cell = append(cell, text(v))
+		}
+		if owned {
+			owner, _ := r.Owner()
+			cell = append(cell, string(owner))
 		}
 		cells = append(cells, cell)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/resource"
 	"github.com/planform/planform/internal/sandbox"
 	"github.com/planform/planform/internal/view"
 	"github.com/planform/planform/manifest"
@@ -82,6 +83,11 @@ func writeStarting(dir, workspace string) (name string, err error) {
 		}
 		_, line, _ := strings.Cut(string(manifest.Encode("", manifest.Map{{Key: schema.Workspace, Value: workspace}})), "\n")
 		text = strings.Replace(text, "workspace: <slug>", strings.TrimSpace(line), 1)
+	}
+	if owner := resource.OwnerOfFolder(dir); owner != "" {
+		text = strings.Replace(text, "owner: <name>", "owner: "+string(owner), 1)
+	} else {
+		text = strings.Replace(text, "owner: <name>", "# owner: platform", 1)
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // a folder of the user's
 		return "", fmt.Errorf("make the folder for the manifest: %w", err)

@@ -101,6 +101,10 @@ func shapingFlags() []cli.Flag {
 		},
 		&cli.BoolFlag{Name: "adopt-by-name", Usage: "match existing work items by name"},
 		&cli.BoolFlag{
+			Name:  "mark-adopted",
+			Usage: "also mark objects that planform only found as the manifest's, so that it finds and prunes them without a state file",
+		},
+		&cli.BoolFlag{
 			Name:  "take-over",
 			Usage: "make objects of the manifest that planform made for another owner, or that the state does not know, this manifest's",
 		},
@@ -128,7 +132,7 @@ func newPlanOptions(c *cli.Context, p Process) (o planOptions, err error) {
 	options := planfile.Options{
 		State: c.String("state"), API: c.String("api"), Targets: c.StringSlice("target"), NoCreate: splitList(c, "no-create"),
 		SkipRefresh: c.Bool("no-refresh"), RefreshAll: c.Bool("refresh-all"), AdoptByName: c.Bool("adopt-by-name"), Prune: c.Bool("prune"),
-		DeleteChanged: c.Bool("delete-changed"), TakeOver: c.Bool("take-over"),
+		DeleteChanged: c.Bool("delete-changed"), TakeOver: c.Bool("take-over"), MarkAdopted: c.Bool("mark-adopted"),
 		OnDrift: c.String("on-drift"), Order: c.String("order"),
 	}
 	if options.DeleteChanged && !options.Prune {
@@ -157,7 +161,7 @@ func (o planOptions) with(options planfile.Options, c *cli.Context, p Process) (
 	onDrift := map[string]planner.OnDrift{"overwrite": planner.Overwrite, "keep": planner.Keep, "fail": planner.Fail}
 	o.input = planner.Input{
 		SkipRefresh: o.SkipRefresh, RefreshAll: o.RefreshAll, AdoptByName: o.AdoptByName, Prune: o.Prune, DeleteChanged: o.DeleteChanged,
-		TakeOver: o.TakeOver, OnDrift: onDrift[o.OnDrift], AnyOrder: o.Order == "any", ExactOrder: o.Order == "exact",
+		TakeOver: o.TakeOver, MarkAdopted: o.MarkAdopted, OnDrift: onDrift[o.OnDrift], AnyOrder: o.Order == "any", ExactOrder: o.Order == "exact",
 	}
 	if o.input.NoCreate, err = kinds(o.NoCreate); err != nil {
 		return o, err

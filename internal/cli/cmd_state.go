@@ -174,7 +174,14 @@ func stateList(_ context.Context, _ Process, o stateOptions, out output) error {
 		rows = append(rows, []string{string(a), r.ID, r.Identifier, pendingText(r)})
 	}
 	if out.json {
-		return out.view.JSON(map[string]any{"format_version": view.FormatVersion, "records": records})
+		return out.view.JSON(map[string]any{"format_version": view.FormatVersion, "owners": s.Owners(), "records": records})
+	}
+	if owners := s.Owners(); slices.ContainsFunc(owners, func(o resource.Owner) bool { return o != "" }) {
+		var names []string
+		for _, o := range owners {
+			names = append(names, o.String())
+		}
+		out.view.Notef("what it knows is of %s", strings.Join(names, ", "))
 	}
 	return out.view.Table([]string{"address", "id", "identifier", "open"}, rows)
 }

@@ -207,7 +207,7 @@ func planFlagsOf(o planfile.Options) []string {
 	for _, f := range []struct {
 		flag string
 		set  bool
-	}{{"--no-refresh", o.SkipRefresh}, {"--refresh-all", o.RefreshAll}, {"--prune", o.Prune}, {"--adopt-by-name", o.AdoptByName}, {"--take-over", o.TakeOver}} {
+	}{{"--no-refresh", o.SkipRefresh}, {"--refresh-all", o.RefreshAll}, {"--prune", o.Prune}, {"--adopt-by-name", o.AdoptByName}, {"--take-over", o.TakeOver}, {"--mark-adopted", o.MarkAdopted}} {
 		if f.set {
 			flags = append(flags, f.flag)
 		}

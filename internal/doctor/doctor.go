@@ -77,7 +77,7 @@ func newExamination(in Input) *examination {
 	e := &examination{
 		in:     in,
 		Report: &Report{FormatVersion: formatVersion, BaseURL: in.BaseURL, Workspace: in.Workspace, Supported: []string{}, Unsupported: []string{}},
-		params: map[string]string{}, lists: map[string]listResult{}, created: map[resource.Address]bool{}, remaining: -1,
+		params: map[string]string{}, lists: map[string]listResult{}, owners: map[resource.Owner]int{}, created: map[resource.Address]bool{}, remaining: -1,
 	}
 	if in.Workspace != "" {
 		e.params["workspace_slug"] = in.Workspace
@@ -90,10 +90,11 @@ type examination struct {
 	*Report
 	in Input
 
-	params         map[string]string     // of paths, as far as answers had them
-	lists          map[string]listResult // by kind, the result of reading its list
-	userName       string                // the user's name
-	remaining      int                   // requests left, according to the service; -1 = not announced
+	params         map[string]string      // of paths, as far as answers had them
+	lists          map[string]listResult  // by kind, the result of reading its list
+	owners         map[resource.Owner]int // whose marks the lists show, as far as they were read
+	userName       string                 // the user's name
+	remaining      int                    // requests left, according to the service; -1 = not announced
 	reset          time.Time
 	limited        *apiclient.Error          // the answer 429
 	clockSkew      time.Duration             // how far the service's clock is ahead
@@ -122,12 +123,12 @@ func (e *examination) reportNoClient() {
 	e.unconfirmed(e.in.Refused.Error(), e.in.RefusedHint)
 }
 
-// ask makes one read request, for one row of a list; for all projects where a manifest names some.
+// ask makes one read request, for a page of a list, which also tells whose the objects are; for all projects where a manifest names some.
 func (e *examination) ask(ctx context.Context, op *resource.Operation) (*apiclient.Response, error) {
 	query := url.Values{}
 	if op.Verb == resource.List && (op.Kind != "project" || len(e.in.Desired) == 0) {
-		query.Set("per_page", "1") // one of the two is understood, the other ignored
-		query.Set("limit", "1")
+		query.Set("per_page", "100") // one of the two is understood, the other ignored
+		query.Set("limit", "100")
 	}
 	path, _ := op.Expand(e.params)
 	resp, err := e.in.Client.Do(ctx, apiclient.Request{Operation: op, Path: path, Query: query})
@@ -301,6 +302,11 @@ func (e *examination) readList(ctx context.Context, op *resource.Operation) (*ap
 		if _, ok := resp.Row["results"].([]any); resp.Row != nil && !ok {
 			f.err = errors.New("the answer is not a list")
 		} else if all := rows(resp); len(all) > 0 {
+			for _, row := range all {
+				if owner, marked := row.Owner(); marked {
+					e.owners[owner]++
+				}
+			}
 			f.row = all[max(0, slices.IndexFunc(all, func(r resource.Row) bool { return resource.IsID(r.ID()) }))]
 			if resource.IsID(f.row.ID()) {
 				e.params[resource.MustLookup(op.Kind).Param] = f.row.ID()

@@ -3,6 +3,8 @@ package doctor
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/planform/planform/apiclient"
@@ -16,6 +18,7 @@ func (e *examination) checkWorkspace() {
 	for _, f := range e.lists {
 		if f.err == nil {
 			e.add("workspace", OK, e.Workspace+" can be read"+e.project(), "")
+			e.reportOwners()
 			e.checkOperations()
 			return
 		}
@@ -35,6 +38,17 @@ func (e *examination) checkWorkspace() {
 	}
 	e.deny("workspace", "the service gives no access to "+e.Workspace+": there is no such workspace, or "+e.user()+" is not a member of it",
 		hint+"; or have an admin of the workspace invite "+e.user())
+}
+
+// reportOwners reports whose objects the workspace holds, as far as one page of each list shows them.
+func (e *examination) reportOwners() {
+	var names []string
+	for _, o := range slices.Sorted(maps.Keys(e.owners)) {
+		names = append(names, fmt.Sprintf("%s (%d)", o, e.owners[o]))
+	}
+	if len(names) > 0 {
+		e.add("owners", OK, "what was looked at bears the marks of "+strings.Join(names, ", "), "")
+	}
 }
 
 // reportNoWorkspace reports that no workspace was given.

@@ -17,6 +17,7 @@ type composer struct {
 	found       *content
 	out         *Export
 	workspace   string
+	owner       resource.Owner
 	baseURL     string
 	checker     *schema.Checker
 	names       fileNames
@@ -38,7 +39,7 @@ func compose(found *content, o Options) (*Export, error) {
 	checker := schema.New()
 	c := &composer{
 		found: found, out: &Export{Counts: []Count{}, Skipped: []Count{}, Omitted: []Omission{}},
-		workspace: o.Workspace, baseURL: o.BaseURL, pages: NewPages(o.WebURL, o.Workspace), checker: checker,
+		workspace: o.Workspace, owner: found.owner(o.Owner), baseURL: o.BaseURL, pages: NewPages(o.WebURL, o.Workspace), checker: checker,
 		memberships: map[resource.Address]*planner.Record{},
 		declared:    map[edge]bool{}, walked: map[step]bool{}, broken: map[step]bool{},
 	}
@@ -101,6 +102,9 @@ func (c *composer) document(sections ...manifest.Entry) manifest.Map {
 	document := manifest.Map{
 		{Key: schema.Version, Value: manifest.Literal("1")},
 		{Key: schema.Workspace, Value: c.workspace},
+	}
+	if c.owner != "" {
+		document = append(document, manifest.Entry{Key: schema.Owner, Value: string(c.owner)})
 	}
 	if c.baseURL != "" {
 		document = append(document, manifest.Entry{Key: schema.Source, Value: manifest.Map{

@@ -18,6 +18,7 @@ import (
 type Options struct {
 	Workspace string
 	API       resource.API     // v1 or v2
+	Owner     resource.Owner   // of the manifests, where nothing that is exported has one yet; "" = they name none
 	BaseURL   string           // of the service, which the manifests name as their source; "" = they name none
 	WebURL    string           // of the web app, to whose pages texts link
 	Projects  []string         // identifiers, names or IDs; empty = all

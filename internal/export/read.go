@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -27,6 +28,23 @@ type content struct {
 	formerKeys map[serviceID]string
 
 	unreadFields int // the same of the values of custom fields
+}
+
+// owner is whose what was read is: of those whose marks it bears, if they are one; the given one, if it bears none.
+func (c *content) owner(given resource.Owner) resource.Owner {
+	owners := map[resource.Owner]bool{}
+	for _, one := range c.byID {
+		if owner, marked := one.row.Owner(); marked {
+			owners[owner] = true
+		}
+	}
+	if len(owners) == 0 {
+		return given
+	}
+	if all := slices.Collect(maps.Keys(owners)); len(all) == 1 {
+		return all[0]
+	}
+	return ""
 }
 
 // reader reads level by level: what is in the workspace, then what is in that, and so on.

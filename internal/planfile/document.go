@@ -59,6 +59,7 @@ type Options struct {
 	DeleteChanged bool `json:"delete_changed,omitempty"`
 	AdoptByName   bool `json:"adopt_by_name,omitempty"`
 	TakeOver      bool `json:"take_over,omitempty"`
+	MarkAdopted   bool `json:"mark_adopted,omitempty"`
 }
 
 // Basis tells what the plan was made from, so that a stale plan can name what changed.

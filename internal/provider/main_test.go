@@ -232,8 +232,8 @@ func (s *service) apply(t *testing.T, a applying) applied {
 			now = s.today()
 		}
 		return provider.Plan(t.Context(), reader, planner.Input{
-			Now:       now,
-			Owner:     wanted.Owner, FormerOwners: file.Owners(), Knowing: file.Knows(wanted.Owner),
+			Now:   now,
+			Owner: wanted.Owner, FormerOwners: file.Owners(), Knowing: file.Knows(wanted.Owner),
 			Workspace: sandbox.Workspace, API: s.api, Desired: wanted.Objects, Prior: file.Prior(), SkipRefresh: a.trust, RefreshAll: a.all, Prune: a.prune, DeleteChanged: a.changed,
 		}, grace)
 	}

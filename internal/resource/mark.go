@@ -3,6 +3,7 @@ package resource
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"path/filepath"
 	"regexp"
 	"strings"
 )
@@ -13,8 +14,22 @@ type Owner string
 // OwnerPattern is what the name of an owner looks like.
 const OwnerPattern = "^[a-z0-9][a-z0-9._-]{0,59}$"
 
+const longestOwner = 60
+
 // Valid reports whether an owner can be written in a manifest.
 func (o Owner) Valid() bool { return regexp.MustCompile(OwnerPattern).MatchString(string(o)) }
+
+// OwnerOfFolder is an owner for the manifests of a folder; "" where its name has nothing to make one of.
+func OwnerOfFolder(dir string) Owner {
+	if full, err := filepath.Abs(dir); err == nil {
+		dir = full
+	}
+	o := Owner(strings.TrimLeft(Slug(filepath.Base(dir)), "._-"))
+	if o = o[:min(len(o), longestOwner)]; !o.Valid() {
+		return ""
+	}
+	return o
+}
 
 // String is the owner as messages name it.
 func (o Owner) String() string {

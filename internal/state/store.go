@@ -19,6 +19,8 @@ type store struct {
 	before planner.Prior
 	// replanned is set where Plan or Owners are not as they were saved.
 	replanned bool
+	// unowned is set where the state was written before it had owners.
+	unowned bool
 	// latest is the time of the latest line; zero = not known.
 	latest time.Time
 	// newest is the highest readable number known in each scope; see noteNumber.
@@ -40,14 +42,17 @@ func (m *store) owners() []resource.Owner {
 // own notes that the state knows all that planform made for an owner.
 func (m *store) own(owner resource.Owner) {
 	if !slices.Contains(m.Owners, owner) {
-		m.Owners, m.replanned = append(slices.Clone(m.owners()), owner), true
-		m.Owners = slices.Compact(slices.Sorted(slices.Values(m.Owners)))
+		all := append(slices.Clone(m.Owners), owner)
+		if m.unowned {
+			all = append(all, "")
+		}
+		m.Owners, m.replanned = slices.Compact(slices.Sorted(slices.Values(all))), true
 	}
 }
 
 // newStore indexes the records of a state.
 func newStore(c content) store {
-	m := store{content: c, memberships: map[resource.Address][]resource.Address{}, children: map[resource.Address][]resource.Address{}}
+	m := store{content: c, unowned: len(c.Owners) == 0 && len(c.records) > 0, memberships: map[resource.Address][]resource.Address{}, children: map[resource.Address][]resource.Address{}}
 	for _, r := range c.records {
 		m.index(r.Address)
 		m.noteNumber(&r)

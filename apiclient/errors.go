@@ -78,7 +78,7 @@ type Error struct {
 	// Scope is the scope that the operation needs.
 	Scope  string
 	Effect Effect
-	// Doubted is set where an earlier attempt of a create was refused for the moment, and not in the service's own words: it
+	// Doubted is set where an earlier attempt of a write was refused for the moment, and not in the service's own words: it
 	// may have taken effect.
 	Doubted bool
 	// Took is the time of the last attempt, from sending it to its answer.

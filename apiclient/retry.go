@@ -110,7 +110,7 @@ func (r *retries) count(err *Error) {
 	r.effect = max(r.effect, err.Effect)
 	err.Effect, err.Attempts, err.Doubted = r.effect, r.attempts, r.doubted
 	r.last = err
-	if err.busy() && !r.repeatable() && (!err.throttled() || r.call.op.Verb == resource.CreateMany) {
+	if err.busy() && r.call.op.Writes() && (!err.throttled() || r.call.op.Verb == resource.CreateMany) {
 		r.doubted = true
 	}
 	if r.since.IsZero() {

@@ -63,7 +63,9 @@ func TestRetriesFollowTheEffectAndTheStatus(t *testing.T) {
 		{"a create is not repeated after 400", create, 400, nil, nil, "", 1, apiclient.Rejected},
 		{"a create is repeated after 429, for as long as the pauses fit in", create, 429, nil, []string{"Retry-After", "1"}, `{"error_message":"RATE_LIMIT_EXCEEDED"}`, 21, apiclient.NoEffect},
 		{"a 429 that is not the service's own may come from what passed the create on", create, 429, nil, []string{"Retry-After", "1"}, "{}", 21, apiclient.UnknownEffect},
-		{"a change is repeated after any 429", change, 429, nil, []string{"Retry-After", "1"}, "{}", 21, apiclient.NoEffect},
+		{"a change is repeated after 429", change, 429, nil, []string{"Retry-After", "1"}, `{"error_message":"RATE_LIMIT_EXCEEDED"}`, 21, apiclient.NoEffect},
+		{"a change is repeated after a 429 that is not the service's own, which may have passed it on", change, 429, nil, []string{"Retry-After", "1"}, "{}", 21, apiclient.UnknownEffect},
+		{"adding members is repeated after 503 with Retry-After, which may have passed it on", add, 503, nil, []string{"Retry-After", "1"}, "", 6, apiclient.UnknownEffect},
 		{"a change is repeated after a lost connection", change, 0, connection, nil, "", 6, apiclient.UnknownEffect},
 		{"a change is repeated after 503", change, 503, nil, nil, "", 6, apiclient.UnknownEffect},
 		{"a change is not repeated after 400", change, 400, nil, nil, "", 1, apiclient.Rejected},
@@ -245,7 +247,7 @@ func TestRetriesEndAfterAttemptsOrTime(t *testing.T) {
 			start := time.Now()
 			_, err := c.Do(ctx, request(documented(t, 5)))
 			e, ok := errors.AsType[*apiclient.Error](err)
-			if !ok || !errors.Is(err, context.DeadlineExceeded) || e.Effect != apiclient.NoEffect || time.Since(start) != 10*time.Second {
+			if !ok || !errors.Is(err, context.DeadlineExceeded) || e.Effect != apiclient.UnknownEffect || time.Since(start) != 10*time.Second {
 				t.Errorf("after %s: %v", time.Since(start), err)
 			}
 		})

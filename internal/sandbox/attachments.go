@@ -104,7 +104,8 @@ func leadToFile(c *call, t *tx) reply {
 		return reply{http.StatusBadRequest, row{"error": "The asset is not uploaded.", "status": false}}
 	}
 	query := url.Values{"id": {text(s.row, "id")}, "X-Amz-Signature": {text(s.row, "signature")}}
-	c.headers = http.Header{"Location": {c.storeURL() + "?" + query.Encode()}, "Content-Type": {htmlText}}
+	c.headers.Set("Location", c.storeURL()+"?"+query.Encode())
+	c.headers.Set("Content-Type", htmlText)
 	return reply{status: http.StatusFound}
 }
 

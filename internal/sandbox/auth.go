@@ -52,30 +52,30 @@ func (c *call) key() string {
 func (c *call) bearer() bool { return c.contract() || c.opts.Edition != Community }
 
 // authenticate finds the user. The API key wins over a token.
-func (c *call) authenticate(t *tx) *reply {
+func (c *call) authenticate(t *tx) *problem {
 	if key := c.req.Header.Get("X-Api-Key"); key != "" {
 		if c.user = t.index("key", key); c.user == "" {
-			return new(refuse(http.StatusForbidden, "detail", "Given API token is not valid"))
+			return &problem{status: http.StatusForbidden, detail: "Given API token is not valid"}
 		}
 		return nil
 	}
 	scheme, token, _ := strings.Cut(c.req.Header.Get("Authorization"), " ")
 	if c.bearer() && strings.EqualFold(scheme, "Bearer") && token != "" {
 		if c.user = t.index("token", token); c.user == "" {
-			return new(refuse(http.StatusForbidden, "detail", "Given API token is not valid"))
+			return &problem{status: http.StatusForbidden, detail: "Given API token is not valid"}
 		}
 		return nil
 	}
-	return new(refuse(http.StatusUnauthorized, "detail", "Authentication credentials were not provided."))
+	return &problem{status: http.StatusUnauthorized, detail: "Authentication credentials were not provided."}
 }
 
 // authorize refuses users without permission.
-func (c *call) authorize(t *tx) *reply {
+func (c *call) authorize(t *tx) *problem {
 	if c.route.permission == anyone {
 		return nil
 	}
 	if c.vars["workspace"] != c.opts.Workspace || !c.permitted(t) {
-		return new(forbidden())
+		return forbidden()
 	}
 	return nil
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"mime"
 	"mime/multipart"
 	"net/http"
@@ -69,7 +68,6 @@ func refuse(status int, name, message string) reply {
 }
 
 func notFound() reply    { return refuse(http.StatusNotFound, "error", textNoObject) }
-func forbidden() reply   { return refuse(http.StatusForbidden, "detail", textForbidden) }
 func badPayload() reply  { return refuse(http.StatusBadRequest, "error", textBadPayload) }
 func serverError() reply { return refuse(http.StatusInternalServerError, "error", textBroken) }
 
@@ -104,70 +102,86 @@ func (c *call) community() bool { return c.opts.Edition == Community && !c.contr
 // and must write only after it can no longer refuse.
 type handler func(c *call, t *tx) reply
 
-// answer reads the body, runs the handler and sends its answer.
+// answer reads the body, runs the handler and sends its answer. Requests of both APIs take this way.
 func (s *Server) answer(w http.ResponseWriter, req *http.Request, rt *route, vars map[string]string) {
 	raw, fits, err := readBody(req)
+	in := row{}
+	c := &call{
+		Server: s, req: req, route: rt, vars: vars, query: req.URL.Query(), raw: raw, body: in, in: in, now: s.opts.Now(),
+		snapshot: snapshotOf(req), headers: http.Header{"Allow": {rt.allow()}},
+	}
+	var wrong *problem
 	switch {
 	case err != nil:
-		send(w, req, refuse(http.StatusBadRequest, "detail", "Invalid request body."), nil)
-		return
-	case !fits:
-		send(w, req, reply{http.StatusRequestEntityTooLarge, row{
-			"error":  "REQUEST_BODY_TOO_LARGE",
-			"detail": "The size of the request body exceeds the maximum allowed size.",
-		}}, nil)
+		wrong = &problem{status: http.StatusBadRequest, detail: rt.api.unreadable}
+	case !fits || len(raw) > rt.api.bodyLimit:
+		wrong = &problem{status: http.StatusRequestEntityTooLarge, detail: "The request body exceeds the size limit."}
+	default:
+		send(w, req, c.handle(), c.headers)
 		return
 	}
-	c := &call{Server: s, req: req, route: rt, vars: vars, query: req.URL.Query(), raw: raw, now: s.opts.Now(), snapshot: snapshotOf(req)}
-	headers := http.Header{"Allow": {rt.allow()}}
-	r := c.handle(headers)
-	maps.Copy(headers, c.headers)
-	send(w, req, r, headers)
+	if rt.api.proxied {
+		c.headers = nil
+	}
+	send(w, req, rt.api.refuse(wrong), c.headers)
 }
 
+// errRollback rolls back the transaction of a handler.
+var errRollback = errors.New("rolled back")
+
 // handle runs the checks and the handler of a route, in the service's order.
-func (c *call) handle(headers http.Header) (r reply) {
+func (c *call) handle() (r reply) {
+	api := c.route.api
 	if !acceptsJSON(c.req) {
-		return refuse(http.StatusNotAcceptable, "detail", "Could not satisfy the request Accept header.")
+		return api.refuse(&problem{status: http.StatusNotAcceptable, detail: "Could not satisfy the request Accept header."})
 	}
-	var refused *reply
-	key := c.key()
+	var wrong *problem
 	err := c.store.view(func(t *tx) error {
-		refused = c.authenticate(t)
-		if refused == nil {
-			refused = c.authorize(t)
-		}
+		wrong = api.admit(c, t)
 		return nil
 	})
 	switch {
 	case err != nil:
-		return c.failed(err)
-	case refused != nil:
-		return *refused
+		return c.failed(api, err)
+	case wrong != nil:
+		return api.refuse(wrong)
 	}
-	if wait, ok := c.limiter.allow(key, c.now, headers); !ok {
-		headers.Set("Retry-After", strconv.Itoa(wait))
-		return reply{http.StatusTooManyRequests, row{"error_code": 5900, "error_message": "RATE_LIMIT_EXCEEDED"}}
+	counts := c.headers
+	if !api.counts {
+		counts = http.Header{}
+	}
+	if wait, ok := c.limiter.allow(c.key(), c.now, counts); !ok {
+		c.headers.Set("Retry-After", strconv.Itoa(wait))
+		const detail = "Request was throttled. Expected available in %d seconds."
+		return api.refuse(&problem{status: http.StatusTooManyRequests, detail: fmt.Sprintf(detail, wait)})
 	}
 	ep := c.route.on[c.req.Method]
 	if ep == nil {
-		return refuse(http.StatusMethodNotAllowed, "detail", fmt.Sprintf("Method %q not allowed.", c.req.Method))
-	}
-	if wrong := c.parse(); wrong != nil {
-		return *wrong
+		wrong = &problem{status: http.StatusMethodNotAllowed, detail: fmt.Sprintf("Method %q not allowed.", c.req.Method)}
+	} else {
+		wrong = api.decode(c, ep)
 	}
 	run := c.store.update
 	if c.req.Method == http.MethodGet {
 		run = c.store.view
 	}
 	err = run(func(t *tx) error {
-		r = ep.do(c, t)
+		if p := api.resolve(c, t); p != nil { // a 404 comes before complaints about the request
+			wrong = p
+		}
+		if wrong != nil {
+			r = api.refuse(wrong)
+			return errRollback
+		}
+		if r = ep.do(c, t); api.atomic && r.status >= http.StatusBadRequest {
+			return errRollback
+		}
 		return nil
 	})
-	if err != nil {
-		return c.failed(err)
+	if err != nil && !errors.Is(err, errRollback) {
+		return c.failed(api, err)
 	}
-	if c.contract() && ep.contract != 0 && r.status < 300 {
+	if c.contract() && ep != nil && ep.contract != 0 && r.status < 300 {
 		r.status = ep.contract
 	}
 	return r
@@ -201,13 +215,7 @@ func readBody(req *http.Request) (body []byte, ok bool, err error) {
 
 // parse decodes the body. It comes after all that needs no body, as in the
 // service.
-func (c *call) parse() *reply {
-	raw := c.raw
-	c.in = row{}
-	c.body = c.in
-	if c.req.Method == http.MethodGet || len(raw) == 0 {
-		return nil
-	}
+func (c *call) parse() *problem {
 	given := c.req.Header.Get("Content-Type")
 	kind, params, err := mime.ParseMediaType(given)
 	if err != nil {
@@ -215,28 +223,28 @@ func (c *call) parse() *reply {
 	}
 	switch kind {
 	case "application/json":
-		v, err := decodeJSON(raw)
+		v, err := decodeJSON(c.raw)
 		if err != nil {
-			return new(refuse(http.StatusBadRequest, "detail", "JSON parse error - "+err.Error()))
+			return &problem{status: http.StatusBadRequest, detail: "JSON parse error - " + err.Error()}
 		}
 		c.body = v
 		c.in, _ = v.(row)
 	case "application/x-www-form-urlencoded":
-		values, err := url.ParseQuery(string(raw))
+		values, err := url.ParseQuery(string(c.raw))
 		if err != nil {
-			return new(refuse(http.StatusBadRequest, "detail", "Invalid form."))
+			return &problem{status: http.StatusBadRequest, detail: "Invalid form."}
 		}
 		c.in = fromForm(values)
 		c.body = c.in
 	case "multipart/form-data":
-		form, err := multipart.NewReader(bytes.NewReader(raw), params["boundary"]).ReadForm(maxBody)
+		form, err := multipart.NewReader(bytes.NewReader(c.raw), params["boundary"]).ReadForm(maxBody)
 		if err != nil {
-			return new(refuse(http.StatusBadRequest, "detail", "Multipart form parse error - "+err.Error()))
+			return &problem{status: http.StatusBadRequest, detail: "Multipart form parse error - " + err.Error()}
 		}
 		c.in = fromForm(form.Value)
 		c.body = c.in
 	default:
-		return new(refuse(http.StatusUnsupportedMediaType, "detail", fmt.Sprintf("Unsupported media type \"%s\" in request.", given)))
+		return &problem{status: http.StatusUnsupportedMediaType, detail: fmt.Sprintf("Unsupported media type \"%s\" in request.", given)}
 	}
 	return nil
 }

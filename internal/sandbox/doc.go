@@ -49,7 +49,7 @@
 //   - drafts are not shown.
 //
 // A collection is one [resourceV2], another face of its kind: its fields and orders have the names of the reference there,
-// and the checks of API v1.
+// and the checks of API v1. Requests of both take one way ([call.handle]); a [dialect] is what an API does there by itself.
 //
 // # How to add a kind
 //

@@ -55,13 +55,10 @@ func TestTheSandboxServesWhatTheDescriptorsNameAndLittleElse(t *testing.T) {
 			served[method+" "+strings.TrimSuffix(path, "/")] = true
 		}
 	}
-	for _, r := range s.table() {
+	for _, r := range s.routes() {
 		for method := range r.on {
-			serve(method, apiRoot+r.pattern)
+			serve(method, r.api.root+r.pattern)
 		}
-	}
-	for _, op := range s.operationsV2() {
-		serve(op.method, v2Root+op.path)
 	}
 	extra := maps.Clone(served)
 	for _, op := range resource.Operations() {

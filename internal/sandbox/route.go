@@ -9,7 +9,9 @@ import (
 
 // route is one path with its endpoints. A parameter of its pattern is "{name}"; its name says which segments match.
 type route struct {
-	pattern        string
+	api            *dialect
+	pattern        string      // below the root of the API
+	res            *resourceV2 // whose record "{pk}" is
 	permission     permission
 	on             methods
 	notInCommunity bool   // not in the community edition
@@ -35,6 +37,7 @@ type methods map[string]*endpoint
 type endpoint struct {
 	do       handler
 	contract int
+	bulk     bool // of API v2: reads a body that is empty, too
 }
 
 func do(h handler) *endpoint { return &endpoint{do: h} }
@@ -67,13 +70,10 @@ func (s *Server) mux() *http.ServeMux {
 	})
 	mux.HandleFunc(storePath, s.serveStore)
 	if s.opts.Edition == Cloud {
-		mux.HandleFunc(v2Root, s.routesV2())
+		mux.HandleFunc(v2Root, noRoute) // so that the root without its slash is a redirect
 	}
-	for _, r := range s.table() {
-		if r.notInCommunity && s.opts.Edition == Community {
-			continue
-		}
-		pattern := apiRoot + r.pattern
+	for _, r := range s.routes() {
+		pattern := r.api.root + r.pattern
 		mux.HandleFunc(pattern+"{$}", r.matching(func(w http.ResponseWriter, req *http.Request, vars map[string]string) {
 			s.answer(w, req, &r, vars)
 		}))
@@ -95,7 +95,7 @@ func (r *route) matching(do func(http.ResponseWriter, *http.Request, map[string]
 		vars := make(map[string]string, 4)
 		for segment := range strings.SplitSeq(r.pattern, "/") {
 			name, ok := strings.CutPrefix(strings.TrimSuffix(segment, "}"), "{")
-			if ok && !matchParam(name, req.PathValue(name), vars) {
+			if ok && !r.api.match(r, req.Method, name, req.PathValue(name), vars) {
 				noRoute(w, req)
 				return
 			}
@@ -147,7 +147,23 @@ func isUUID(s string) bool {
 	return true
 }
 
-// table is every route.
+// routes is every route of the edition.
+func (s *Server) routes() []route {
+	routes, api := s.table(), s.v1()
+	for i := range routes {
+		routes[i].api = api
+	}
+	switch s.opts.Edition {
+	case Community:
+		return slices.DeleteFunc(routes, func(r route) bool { return r.notInCommunity })
+	case Cloud:
+		return append(routes, s.routesV2()...)
+	case Full:
+	}
+	return routes
+}
+
+// table is every route of API v1.
 func (s *Server) table() []route {
 	const (
 		ws      = "workspaces/{workspace}/"

@@ -229,11 +229,11 @@ func (s *Server) stripPrefix(routes http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		defer func() {
 			if p := recover(); p != nil {
-				r := s.failed(fmt.Errorf("panic: %v", p))
+				api := s.v1()
 				if strings.HasPrefix(req.URL.Path, s.opts.Prefix+v2Root) {
-					r = (&problem{status: r.status, detail: textBroken}).reply()
+					api = s.v2()
 				}
-				send(w, req, r, nil)
+				send(w, req, s.failed(api, fmt.Errorf("panic: %v", p)), nil)
 			}
 		}()
 		if w.Header().Get("Date") == "" {
@@ -289,9 +289,9 @@ func send(w http.ResponseWriter, req *http.Request, r reply, headers http.Header
 }
 
 // failed logs an error of the server, and returns the answer to the client.
-func (s *Server) failed(err error) reply {
+func (s *Server) failed(api *dialect, err error) reply {
 	slog.Error("sandbox", "error", err)
-	return serverError()
+	return api.refuse(&problem{status: http.StatusInternalServerError, detail: textBroken})
 }
 
 // Rows is every stored row of a kind, in order of creation, for tests that look behind the API.

@@ -65,16 +65,16 @@ func (res *resourceV2) render(c *call, t *tx, r row, fields []string) row {
 	return out
 }
 
-func (res *resourceV2) readOne(c *call, t *tx) (reply, *problem) {
+func (res *resourceV2) readOne(c *call, t *tx) reply {
 	sel, wrong := res.selection(c, false)
 	if wrong != nil {
-		return reply{}, wrong
+		return wrong.reply()
 	}
 	s, wrong := res.find(c, t, c.vars[res.kind.param])
 	if wrong != nil {
-		return reply{}, wrong
+		return wrong.reply()
 	}
-	return reply{http.StatusOK, res.render(c, t, s.row, sel)}, nil
+	return reply{http.StatusOK, res.render(c, t, s.row, sel)}
 }
 
 // find is a record of the collection.
@@ -101,20 +101,20 @@ type entry struct {
 	tie uint64
 }
 
-func (res *resourceV2) list(c *call, t *tx) (reply, *problem) {
+func (res *resourceV2) list(c *call, t *tx) reply {
 	sel, wrong := res.selection(c, true)
 	if wrong != nil {
-		return reply{}, wrong
+		return wrong.reply()
 	}
 	for name := range c.query {
 		if c.opts.Strict && !slices.Contains(strings.Fields("per_page paginate order_by fields cursor is_draft"), name) { // no list shows drafts
-			return reply{}, badQuery(name, "invalid", "Unknown parameter.")
+			return badQuery(name, "invalid", "Unknown parameter.").reply()
 		}
 	}
 	by, down := res.ordering(c)
 	size, after, wrong := c.pageV2(by)
 	if wrong != nil {
-		return reply{}, wrong
+		return wrong.reply()
 	}
 	less := func(a, b entry) int {
 		n := cmp.Or(compare(a.key, b.key), cmp.Compare(a.tie, b.tie))
@@ -148,13 +148,13 @@ func (res *resourceV2) list(c *call, t *tx) (reply, *problem) {
 		return reply{http.StatusOK, row{
 			"data": data, "next": nil, "previous": nil, "pagination": row{"style": "offset"},
 			"total_count": len(found),
-		}}, nil
+		}}
 	}
 	body := row{"data": data, "next_cursor": nil, "has_more": end < len(found), "pagination": row{"style": "cursor"}}
 	if end < len(found) {
 		body["next_cursor"] = encodeCursor(found[end-1])
 	}
-	return reply{http.StatusOK, body}, nil
+	return reply{http.StatusOK, body}
 }
 
 // listCache keeps the last list that was put together, for a walk over its pages: it is good until the next write.

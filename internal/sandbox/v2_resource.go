@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -101,13 +102,17 @@ func (k *kind) columnV2(name string) string {
 	return name
 }
 
-// operations is the routes of a collection.
-func (res *resourceV2) operations() []operationV2 {
-	var out []operationV2
-	add := func(verb, method, tail string, do handlerV2) {
-		if slices.Contains(strings.Fields(res.verbs), verb) {
-			out = append(out, operationV2{method: method, path: res.path + tail, do: do, res: res, bulk: verb == "bulk"})
+// routes is those of a collection.
+func (res *resourceV2) routes() []route {
+	byTail := map[string]methods{}
+	add := func(verb, method, tail string, do handler) {
+		if !slices.Contains(strings.Fields(res.verbs), verb) {
+			return
 		}
+		if byTail[tail] == nil {
+			byTail[tail] = methods{}
+		}
+		byTail[tail][method] = &endpoint{do: do, bulk: verb == "bulk"}
 	}
 	add("list", http.MethodGet, "", res.list)
 	add("create", http.MethodPost, "", res.createOne)
@@ -118,7 +123,11 @@ func (res *resourceV2) operations() []operationV2 {
 	add("bulk", http.MethodPost, "bulk-update/", res.bulk(bulkUpdate))
 	add("bulk", http.MethodPost, "bulk-delete/", res.bulk(bulkDelete))
 	if res.manage != nil {
-		out = append(out, operationV2{method: http.MethodPost, path: res.path + "{pk}/work-items/", do: res.manageMembers(*res.manage), res: res})
+		byTail["{pk}/work-items/"] = methods{http.MethodPost: do(res.manageMembers(*res.manage))}
+	}
+	var out []route
+	for _, tail := range slices.Sorted(maps.Keys(byTail)) {
+		out = append(out, route{pattern: res.path + tail, permission: workspaceWide, on: byTail[tail], res: res})
 	}
 	return out
 }

@@ -1,19 +1,21 @@
 package sandbox
 
 import (
-	"errors"
+	"cmp"
 	"fmt"
+	"maps"
 	"mime"
 	"net/http"
-	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 )
 
-const v2Root = "/api/v2/"
+const (
+	v2Root      = "/api/v2/"
+	textInvalid = "The request is invalid."
+)
 
-// problem is an error as API v2 answers it.
+// problem is an error before it has the shape of an API. API v2 shows all of it.
 type problem struct {
 	status int
 	code   string // "" is that of the status
@@ -74,7 +76,7 @@ func notFoundV2() *problem {
 	return &problem{status: http.StatusNotFound, detail: "The requested resource was not found."}
 }
 
-func forbiddenV2() *problem {
+func forbidden() *problem {
 	return &problem{status: http.StatusForbidden, detail: textForbidden}
 }
 
@@ -88,203 +90,63 @@ func switchedOff(feature string) *problem {
 
 // invalidV2 is the answer to a request of which some fields are wrong.
 func invalidV2(errs ...fieldError) *problem {
-	return &problem{status: http.StatusBadRequest, detail: "The request is invalid.", errors: errs}
+	return &problem{status: http.StatusBadRequest, detail: textInvalid, errors: errs}
 }
 
-// handlerV2 answers inside a transaction, which a problem rolls back.
-type handlerV2 func(c *call, t *tx) (reply, *problem)
-
-// operationV2 is one method of one path, which is written as the reference does.
-type operationV2 struct {
-	method, path string
-	do           handlerV2
-	res          *resourceV2 // nil outside of collections
-	open         bool        // to anybody with a key, outside of any workspace
-	bulk         bool        // takes JSON only
-}
-
-// operationsV2 is every operation that the server has.
-func (s *Server) operationsV2() []operationV2 {
-	var all []operationV2
+// routesV2 is the routes of API v2, with the methods that the server has.
+func (s *Server) routesV2() []route {
+	routes, api := s.otherRoutesV2(), s.v2()
 	for _, res := range s.tableV2() {
-		all = append(all, res.operations()...)
+		routes = append(routes, res.routes()...)
 	}
-	all = append(all, s.otherOperationsV2()...)
-	all = slices.DeleteFunc(all, func(op operationV2) bool {
-		return s.opts.HasOperation != nil && !s.opts.HasOperation(op.method, v2Root+op.path)
-	})
-	// Literal segments sort before "{pk}".
-	slices.SortStableFunc(all, func(a, b operationV2) int { return strings.Compare(a.path, b.path) })
-	return all
+	for i, r := range routes {
+		routes[i].api = api
+		maps.DeleteFunc(r.on, func(method string, _ *endpoint) bool {
+			return s.opts.HasOperation != nil && !s.opts.HasOperation(method, v2Root+r.pattern)
+		})
+	}
+	return slices.DeleteFunc(routes, func(r route) bool { return len(r.on) == 0 })
 }
 
-// matchV2 is the parameters of a path, if it is one of the pattern.
-func matchV2(pattern, path string) (vars map[string]string, ok bool) {
-	vars = map[string]string{}
-	names, segments := strings.Split(pattern, "/"), strings.Split(path, "/")
-	if len(names) != len(segments) {
-		return nil, false
-	}
-	for i, name := range names {
-		param, isParam := strings.CutPrefix(strings.TrimSuffix(name, "}"), "{")
-		switch {
-		case isParam && segments[i] == "", !isParam && name != segments[i]:
-			return nil, false
-		case isParam:
-			vars[param] = segments[i]
-		}
-	}
-	return vars, true
-}
-
-// routesV2 is the operations of API v2 by method and path.
-func (s *Server) routesV2() http.HandlerFunc {
-	all := s.operationsV2()
-	return func(w http.ResponseWriter, req *http.Request) {
-		path := strings.TrimPrefix(req.URL.Path, v2Root)
-		var found []operationV2
-		var vars map[string]string
-		for _, op := range all {
-			if len(found) > 0 && op.path != found[0].path {
-				continue
+// v2 is the dialect of API v2.
+func (s *Server) v2() *dialect {
+	return &dialect{
+		root: v2Root, bodyLimit: cmp.Or(s.opts.BodyLimit, maxBody), unreadable: textInvalid, atomic: true,
+		match: func(r *route, method, param, segment string, vars map[string]string) bool {
+			vars[param] = segment
+			return param != "pk" || isUUID(segment) || r.on[method] != nil // otherwise an action that there is not
+		},
+		admit: func(c *call, t *tx) *problem {
+			if c.authenticate(t) != nil {
+				return &problem{status: http.StatusUnauthorized, detail: "Authentication credentials were not provided or are invalid."}
 			}
-			if v, ok := matchV2(op.path, strings.TrimSuffix(path, "/")+"/"); ok {
-				found, vars = append(found, op), v
-			}
-		}
-		takes := func(op operationV2) bool { return op.method == req.Method }
-		switch pk, ok := vars["pk"]; {
-		case len(found) == 0, ok && !isUUID(pk) && !slices.ContainsFunc(found, takes): // an action that there is not
-			noRoute(w, req)
-		case !strings.HasSuffix(path, "/"):
-			to := url.URL{Path: s.opts.Prefix + req.URL.Path + "/", RawQuery: req.URL.RawQuery}
-			send(w, req, reply{status: http.StatusMovedPermanently}, http.Header{"Location": {to.String()}, "Content-Type": {htmlText}})
-		default:
-			s.answerV2(w, req, found, vars)
-		}
+			return nil
+		},
+		resolve: (*call).resolveV2, decode: (*call).decodeV2, refuse: (*problem).reply,
 	}
 }
 
-// answerV2 runs the operation and sends its answer.
-func (s *Server) answerV2(w http.ResponseWriter, req *http.Request, found []operationV2, vars map[string]string) {
-	raw, fits, err := readBody(req)
-	c := &call{
-		Server: s, req: req, vars: vars, query: req.URL.Query(), raw: raw, now: s.opts.Now(), snapshot: snapshotOf(req),
-		headers: http.Header{},
-	}
-	var allow []string
-	var op *operationV2
-	for i := range found {
-		allow = append(allow, found[i].method)
-		if found[i].method == req.Method {
-			op = &found[i]
-		}
-	}
-	c.headers.Set("Allow", strings.Join(allow, ", "))
-	limit := s.opts.BodyLimit
-	if limit == 0 {
-		limit = maxBody
-	}
-	var r reply
-	switch {
-	case err != nil:
-		r = invalidV2().reply()
-	case !fits || len(raw) > limit:
-		r = (&problem{status: http.StatusRequestEntityTooLarge, detail: "The request body exceeds the size limit."}).reply()
-	default:
-		r = c.handleV2(op, found[0])
-	}
-	send(w, req, r, c.headers)
-}
-
-// errRollback rolls back the transaction of a handler.
-var errRollback = errors.New("rolled back")
-
-// handleV2 runs the checks and the handler in the order of API v1. op is nil if the path does not take the method.
-func (c *call) handleV2(op *operationV2, path operationV2) reply {
-	if !acceptsJSON(c.req) {
-		return (&problem{status: http.StatusNotAcceptable, detail: "Could not satisfy the request Accept header."}).reply()
-	}
-	var wrong *problem
-	err := c.store.view(func(t *tx) error {
-		if c.authenticate(t) != nil {
-			wrong = &problem{status: http.StatusUnauthorized, detail: "Authentication credentials were not provided or are invalid."}
-		}
-		return nil
-	})
-	switch {
-	case err != nil:
-		return c.failedV2(err)
-	case wrong != nil:
-		return wrong.reply()
-	}
-	// The reference names no headers that count requests.
-	if wait, ok := c.limiter.allow(c.key(), c.now, http.Header{}); !ok {
-		c.headers.Set("Retry-After", strconv.Itoa(wait))
-		return (&problem{status: http.StatusTooManyRequests, detail: fmt.Sprintf("Request was throttled. Expected available in %d seconds.",
-			wait)}).reply()
-	}
-	if op == nil {
-		op = &path
-		wrong = &problem{status: http.StatusMethodNotAllowed, detail: fmt.Sprintf("Method %q not allowed.", c.req.Method)}
-	} else {
-		wrong = c.parseV2(op.bulk)
-	}
-	run := c.store.update
-	if c.req.Method == http.MethodGet {
-		run = c.store.view
-	}
-	var r reply
-	err = run(func(t *tx) error {
-		if p := c.resolveV2(t, op); p != nil { // a 404 comes before complaints about the request
-			wrong = p
-		}
-		if wrong == nil {
-			r, wrong = op.do(c, t)
-		}
-		if wrong != nil {
-			return errRollback
-		}
-		return nil
-	})
-	switch {
-	case wrong != nil:
-		return wrong.reply()
-	case err != nil:
-		return c.failedV2(err)
-	}
-	return r
-}
-
-func (c *call) failedV2(err error) reply {
-	return (&problem{status: c.failed(err).status, detail: textBroken}).reply()
-}
-
-// parseV2 decodes the body, which is an object.
-func (c *call) parseV2(jsonOnly bool) *problem {
-	c.in = row{}
-	if c.req.Method == http.MethodGet || c.req.Method == http.MethodDelete || len(c.raw) == 0 && !jsonOnly {
+// decodeV2 reads the body, which is an object.
+func (c *call) decodeV2(ep *endpoint) *problem {
+	if c.req.Method == http.MethodGet || c.req.Method == http.MethodDelete || len(c.raw) == 0 && !ep.bulk {
 		return nil
 	}
 	given := c.req.Header.Get("Content-Type")
 	if kind, _, err := mime.ParseMediaType(given); err != nil || kind != "application/json" {
 		return &problem{status: http.StatusUnsupportedMediaType, detail: fmt.Sprintf("Unsupported media type %q in request.", given)}
 	}
-	v, err := decodeJSON(c.raw)
-	if err != nil {
-		return &problem{status: http.StatusBadRequest, detail: "JSON parse error - " + err.Error()}
+	if wrong := c.parse(); wrong != nil {
+		return wrong
 	}
-	in, ok := v.(row)
-	if !ok {
+	if _, ok := c.body.(row); !ok {
 		return &problem{status: http.StatusBadRequest, detail: "The body must be an object."}
 	}
-	c.in = in
 	return nil
 }
 
 // resolveV2 resolves the parameters of the path, and checks the caller's permission: records out of reach are 404.
-func (c *call) resolveV2(t *tx, op *operationV2) *problem {
-	if op.open {
+func (c *call) resolveV2(t *tx) *problem {
+	if c.route.permission == anyone {
 		return nil
 	}
 	in := c.vars
@@ -309,10 +171,10 @@ func (c *call) resolveV2(t *tx, op *operationV2) *problem {
 		}
 	}
 	if pk, ok := in["pk"]; ok {
-		c.vars[op.res.kind.param] = pk
+		c.vars[c.route.res.kind.param] = pk
 	}
 	if c.req.Method != http.MethodGet && role < roleMember {
-		return forbiddenV2()
+		return forbidden()
 	}
 	return nil
 }

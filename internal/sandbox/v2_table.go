@@ -132,14 +132,17 @@ func (s *Server) tableV2() []*resourceV2 {
 	return all
 }
 
-// otherOperationsV2 is the operations outside of collections.
-func (s *Server) otherOperationsV2() []operationV2 {
+// otherRoutesV2 is the routes outside of collections.
+func (s *Server) otherRoutesV2() []route {
 	items := s.workItemsV2().compile()
-	return []operationV2{
-		{method: http.MethodGet, path: "users/me/", do: meV2, open: true},
-		{method: http.MethodGet, path: "schema/", do: s.schemaV2, open: true},
-		{method: http.MethodPost, path: v2Project + "work-items/{pk}/archive/", do: archiveItemV2(items, true), res: items},
-		{method: http.MethodPost, path: v2Project + "work-items/{pk}/unarchive/", do: archiveItemV2(items, false), res: items},
+	archive := func(pattern string, away bool) route {
+		on := methods{http.MethodPost: do(archiveItemV2(items, away))}
+		return route{pattern: v2Project + "work-items/{pk}/" + pattern, permission: workspaceWide, on: on, res: items}
+	}
+	return []route{
+		{pattern: "users/me/", permission: anyone, on: methods{http.MethodGet: do(meV2)}},
+		{pattern: "schema/", permission: anyone, on: methods{http.MethodGet: do(s.schemaV2)}},
+		archive("archive/", true), archive("unarchive/", false),
 	}
 }
 
@@ -234,29 +237,28 @@ func (m memberList) memberIDs(_ *call, t *tx, r row) any {
 }
 
 // meV2 is the caller.
-func meV2(c *call, t *tx) (reply, *problem) {
+func meV2(c *call, t *tx) reply {
 	s, ok := t.get(c.kinds.user, c.user)
 	if !ok {
-		return reply{}, notFoundV2()
+		return notFoundV2().reply()
 	}
 	out := selectFields(s.row, []string{"id", "display_name", "email"})
 	out["principal_kind"], out["scopes"] = "api_key", []any{}
 	if c.req.Header.Get("X-Api-Key") == "" {
 		out["principal_kind"], out["scopes"] = "oauth", []any{"read", "write"}
 	}
-	return reply{http.StatusOK, out}, nil
+	return reply{http.StatusOK, out}
 }
 
 // schemaV2 is the OpenAPI document of the operations that this server has.
-func (s *Server) schemaV2(*call, *tx) (reply, *problem) {
+func (s *Server) schemaV2(*call, *tx) reply {
 	paths := row{}
-	for _, op := range s.operationsV2() {
-		item, _ := paths[v2Root+op.path].(row)
-		if item == nil {
-			item = row{}
-			paths[v2Root+op.path] = item
+	for _, r := range s.routesV2() {
+		item := row{}
+		for method := range r.on {
+			item[strings.ToLower(method)] = row{"responses": row{"default": row{"description": ""}}}
 		}
-		item[strings.ToLower(op.method)] = row{"responses": row{"default": row{"description": ""}}}
+		paths[v2Root+r.pattern] = item
 	}
-	return reply{http.StatusOK, row{"openapi": "3.0.3", "info": row{"title": "Plane", "version": "v2"}, "paths": paths}}, nil
+	return reply{http.StatusOK, row{"openapi": "3.0.3", "info": row{"title": "Plane", "version": "v2"}, "paths": paths}}
 }

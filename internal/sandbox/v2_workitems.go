@@ -40,7 +40,7 @@ func (s *Server) workItemsV2() *resourceV2 {
 		prepare: prepareItemV2, store: storeItemV2, after: placeItem,
 		refuse: func(c *call, t *tx, r row) *problem {
 			if projectRole(t, text(r, "project"), c.user) != roleAdmin && r["created_by"] != c.user {
-				return forbiddenV2()
+				return forbidden()
 			}
 			return nil
 		},
@@ -144,8 +144,8 @@ func (c *call) moveToCycle(t *tx, cycle, item string) bool {
 }
 
 // archiveItemV2 puts an item where lists do not show it, or back.
-func archiveItemV2(res *resourceV2, away bool) handlerV2 {
-	return func(c *call, t *tx) (reply, *problem) {
+func archiveItemV2(res *resourceV2, away bool) handler {
+	return func(c *call, t *tx) reply {
 		from, to := c.kinds.workItem, c.kinds.hiddenItem
 		if !away {
 			from, to = to, from
@@ -157,10 +157,10 @@ func archiveItemV2(res *resourceV2, away bool) handlerV2 {
 		case !ok && !away && isThere: // again
 			return res.single(c, t, http.StatusOK, func() (row, *problem) { return there.row, nil })
 		case !ok:
-			return reply{}, notFoundV2()
+			return notFoundV2().reply()
 		}
 		if g := c.group(t, text(item.row, "state")); away && g != "completed" && g != "cancelled" {
-			return reply{}, &problem{status: http.StatusBadRequest, detail: "Only completed or cancelled work items can be archived."}
+			return (&problem{status: http.StatusBadRequest, detail: "Only completed or cancelled work items can be archived."}).reply()
 		}
 		return res.single(c, t, http.StatusOK, func() (row, *problem) {
 			r := clone(item.row)

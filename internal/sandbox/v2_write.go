@@ -173,35 +173,38 @@ func (res *resourceV2) remove(c *call, t *tx, id string) *problem {
 }
 
 // single answers a write of one record, which shows its fields only if the selection is valid.
-func (res *resourceV2) single(c *call, t *tx, status int, write func() (row, *problem)) (reply, *problem) {
+func (res *resourceV2) single(c *call, t *tx, status int, write func() (row, *problem)) reply {
 	sel, wrong := res.selection(c, false)
 	if wrong != nil {
-		return reply{}, wrong
+		return wrong.reply()
 	}
 	r, wrong := write()
 	if wrong != nil {
 		if wrong.status != http.StatusBadRequest {
 			wrong.errors = nil
 		}
-		return reply{}, wrong
+		return wrong.reply()
 	}
-	return reply{status, res.render(c, t, r, sel)}, nil
+	return reply{status, res.render(c, t, r, sel)}
 }
 
-func (res *resourceV2) createOne(c *call, t *tx) (reply, *problem) {
+func (res *resourceV2) createOne(c *call, t *tx) reply {
 	return res.single(c, t, http.StatusCreated, func() (row, *problem) { return res.create(c, t, c.in) })
 }
 
-func (res *resourceV2) updateOne(c *call, t *tx) (reply, *problem) {
+func (res *resourceV2) updateOne(c *call, t *tx) reply {
 	s, wrong := res.find(c, t, c.vars[res.kind.param])
 	if wrong != nil {
-		return reply{}, wrong
+		return wrong.reply()
 	}
 	return res.single(c, t, http.StatusOK, func() (row, *problem) { return res.update(c, t, s, c.in) })
 }
 
-func (res *resourceV2) deleteOne(c *call, t *tx) (reply, *problem) {
-	return reply{status: http.StatusNoContent}, res.remove(c, t, c.vars[res.kind.param])
+func (res *resourceV2) deleteOne(c *call, t *tx) reply {
+	if wrong := res.remove(c, t, c.vars[res.kind.param]); wrong != nil {
+		return wrong.reply()
+	}
+	return reply{status: http.StatusNoContent}
 }
 
 // bulkKind is the verb of a batch.
@@ -226,11 +229,11 @@ const maxBatch = 50
 
 // bulk carries out the rows of a batch one after the other. A row is checked before it writes, so those that fail
 // leave nothing behind; with all_or_none one that fails takes the others with it, after all were tried.
-func (res *resourceV2) bulk(do bulkKind) handlerV2 {
-	return func(c *call, t *tx) (reply, *problem) {
+func (res *resourceV2) bulk(do bulkKind) handler {
+	return func(c *call, t *tx) reply {
 		rows, atomic, wrong := c.batch(do)
 		if wrong != nil {
-			return reply{}, wrong
+			return wrong.reply()
 		}
 		results, failed, errs := []row{}, 0, []fieldError{}
 		for i, v := range rows {
@@ -256,9 +259,9 @@ func (res *resourceV2) bulk(do bulkKind) handlerV2 {
 		}
 		if atomic && failed > 0 {
 			detail := fmt.Sprintf("%d of %d rows failed; nothing was written.", failed, len(rows))
-			return reply{}, &problem{http.StatusConflict, "batch_failed", detail, errs}
+			return (&problem{http.StatusConflict, "batch_failed", detail, errs}).reply()
 		}
-		return reply{http.StatusOK, row{"results": results, "succeeded": len(rows) - failed, "failed": failed}}, nil
+		return reply{http.StatusOK, row{"results": results, "succeeded": len(rows) - failed, "failed": failed}}
 	}
 }
 
@@ -339,11 +342,11 @@ type membersV2 struct {
 const maxManaged = 100
 
 // manageMembers adds and removes members, and answers those that changed.
-func (res *resourceV2) manageMembers(of membersV2) handlerV2 {
-	return func(c *call, t *tx) (reply, *problem) {
+func (res *resourceV2) manageMembers(of membersV2) handler {
+	return func(c *call, t *tx) reply {
 		container, wrong := res.find(c, t, c.vars[res.kind.param])
 		if wrong != nil {
-			return reply{}, wrong
+			return wrong.reply()
 		}
 		w := &writeV2{call: c, t: t, res: res}
 		lists := map[string][]string{}
@@ -372,7 +375,7 @@ func (res *resourceV2) manageMembers(of membersV2) handlerV2 {
 			w.fail("add", "required", "Send add, remove or both.")
 		}
 		if p := w.refused(); p != nil {
-			return reply{}, p
+			return p.reply()
 		}
 		added, removed := []string{}, []string{}
 		for _, id := range lists["add"] {
@@ -389,6 +392,6 @@ func (res *resourceV2) manageMembers(of membersV2) handlerV2 {
 				removed = append(removed, id)
 			}
 		}
-		return reply{http.StatusOK, row{"added": added, "removed": removed}}, nil
+		return reply{http.StatusOK, row{"added": added, "removed": removed}}
 	}
 }

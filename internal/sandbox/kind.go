@@ -149,10 +149,7 @@ func (k *kind) create(c *call, t *tx) reply {
 	if refused := k.check(c, t, nil, r); refused != nil {
 		return *refused
 	}
-	t.insert(k, k.scope(c), r)
-	if k.afterWrite != nil {
-		k.afterWrite(c, t, nil, r)
-	}
+	k.write(c, t, stored{}, r)
 	status := k.status
 	if status == 0 {
 		status = http.StatusCreated
@@ -187,10 +184,7 @@ func (k *kind) change(c *call, t *tx) reply {
 	if refused := k.check(c, t, s.row, r); refused != nil {
 		return *refused
 	}
-	t.save(k, stored{s.key, r})
-	if k.afterWrite != nil {
-		k.afterWrite(c, t, s.row, r)
-	}
+	k.write(c, t, s, r)
 	answer := k.shown(c, t, r, false)
 	if k.patchColumns != nil && c.community() {
 		answer = selectFields(answer, k.patchColumns)
@@ -208,11 +202,28 @@ func (k *kind) remove(c *call, t *tx) reply {
 			return *refused
 		}
 	}
+	k.drop(c, t, s)
+	return reply{status: http.StatusNoContent}
+}
+
+// write stores a new row, or the changes of one that is there, and what follows from it.
+func (k *kind) write(c *call, t *tx, there stored, r row) {
+	if there.key == nil {
+		t.insert(k, k.scope(c), r)
+	} else {
+		t.save(k, stored{there.key, r})
+	}
+	if k.afterWrite != nil {
+		k.afterWrite(c, t, there.row, r)
+	}
+}
+
+// drop deletes a row, and what hangs on it.
+func (k *kind) drop(c *call, t *tx, s stored) {
 	t.remove(k, s)
 	if k.afterDelete != nil {
 		k.afterDelete(c, t, s.row)
 	}
-	return reply{status: http.StatusNoContent}
 }
 
 // setAudit gives a row the columns that every new record has; those of the kind

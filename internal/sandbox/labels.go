@@ -83,8 +83,7 @@ func (c *call) dropSubLabels(t *tx, r row) {
 	project, id := text(r, "project"), text(r, "id")
 	for _, s := range t.all(c.kinds.label, scope(project)) {
 		if text(s.row, "parent") == id {
-			t.remove(c.kinds.label, s)
-			c.dropSubLabels(t, s.row)
+			c.kinds.label.drop(c, t, s)
 		}
 	}
 	for _, k := range []*kind{c.kinds.workItem, c.kinds.hiddenItem} {

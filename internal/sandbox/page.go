@@ -23,15 +23,11 @@ type page struct {
 // paged answers with one page of a list of the given length. fetch returns
 // size rows after the first skip.
 func (c *call) paged(total int, fetch func(skip, size int) any) reply {
-	return c.pagedBy(total, c.opts.PerPage, fetch)
-}
-
-func (c *call) pagedBy(total, perPage int, fetch func(skip, size int) any) reply {
 	if c.contract() {
 		p := c.offsetPage()
 		return reply{http.StatusOK, row{"results": fetch(p.skip, p.size), "count": total}}
 	}
-	p, wrong := c.cursorPage(perPage)
+	p, wrong := c.cursorPage()
 	if wrong != nil {
 		return *wrong
 	}
@@ -55,8 +51,8 @@ func (c *call) pagedBy(total, perPage int, fetch func(skip, size int) any) reply
 
 // cursorPage reads per_page and cursor as the running server does: of the
 // cursor only the middle number counts, and nothing else is looked at.
-func (c *call) cursorPage(perPage int) (page, *reply) {
-	p := page{size: perPage}
+func (c *call) cursorPage() (page, *reply) {
+	p := page{size: c.opts.PerPage}
 	if c.query.Has("per_page") {
 		n, err := strconv.Atoi(c.query.Get("per_page"))
 		switch {
@@ -110,13 +106,16 @@ func (c *call) offsetPage() page {
 
 // renderPage pages a list and renders the rows of the page only.
 func renderPage[T any](c *call, all []T, render func(T) row) reply {
-	return c.paged(len(all), func(skip, size int) any {
-		out := []row{}
-		for _, v := range all[min(skip, len(all)):min(len(all), skip+size)] {
-			out = append(out, render(v))
-		}
-		return out
-	})
+	return c.paged(len(all), func(skip, size int) any { return renderPart(all, skip, size, render) })
+}
+
+// renderPart renders size rows of a list after the first skip.
+func renderPart[T any](all []T, skip, size int, render func(T) row) []row {
+	out := []row{}
+	for _, v := range all[min(skip, len(all)):min(len(all), skip+size)] {
+		out = append(out, render(v))
+	}
+	return out
 }
 
 // pageOf pages a list that is at hand.

@@ -173,8 +173,7 @@ func (c *call) emptyProject(t *tx, r row) {
 	}
 	for _, k := range []*kind{c.kinds.workItem, c.kinds.hiddenItem} {
 		for _, item := range t.all(k, scope(id)) {
-			t.remove(k, item)
-			c.forgetWorkItem(t, item.row)
+			k.drop(c, t, item)
 		}
 	}
 	for _, k := range c.kinds.every {

@@ -128,9 +128,7 @@ func relationsOf(c *call, t *tx, item string) []stored {
 			found = append(found, s)
 		}
 	}
-	slices.SortFunc(found, func(a, b stored) int {
-		return slices.Compare(a.key[len(a.key)-8:], b.key[len(b.key)-8:])
-	})
+	slices.SortFunc(found, byNumber)
 	return found
 }
 

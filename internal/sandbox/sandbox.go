@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -303,9 +302,7 @@ func (s *Server) Rows(kind string) []map[string]any {
 				continue
 			}
 			found := t.all(k, nil)
-			slices.SortFunc(found, func(a, b stored) int {
-				return bytes.Compare(a.key[len(a.key)-8:], b.key[len(b.key)-8:])
-			})
+			slices.SortFunc(found, byNumber)
 			for _, f := range found {
 				out = append(out, f.row)
 			}

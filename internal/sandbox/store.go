@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -144,6 +145,12 @@ type stored struct {
 	row row
 }
 
+// number is the place of a row among all of its kind.
+func (s stored) number() uint64 { return binary.BigEndian.Uint64(s.key[len(s.key)-8:]) }
+
+// byNumber orders rows as they were inserted.
+func byNumber(a, b stored) int { return cmp.Compare(a.number(), b.number()) }
+
 func must(err error) {
 	if err != nil {
 		panic(fmt.Errorf("sandbox store: %w", err))
@@ -243,7 +250,7 @@ func (t *tx) number(k *kind, id string) uint64 {
 	if key == nil {
 		return 0
 	}
-	return binary.BigEndian.Uint64(key[len(key)-8:])
+	return stored{key: key}.number()
 }
 
 // in finds a row by id within a scope.

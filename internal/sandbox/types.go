@@ -18,8 +18,7 @@ func (k *kinds) itemTypes() {
 		afterDelete: func(c *call, t *tx, r row) {
 			for _, p := range t.all(k.itemProperty, inProject(c)) {
 				if types := list(p.row, "types"); len(types) == 1 && types[0] == r["id"] {
-					t.remove(k.itemProperty, p)
-					k.itemProperty.afterDelete(c, t, p.row)
+					k.itemProperty.drop(c, t, p)
 				}
 			}
 		},

@@ -51,10 +51,15 @@ func (res *resourceV2) value(c *call, t *tx, r row, name string) any {
 	if compute := res.computed[name]; compute != nil {
 		return compute(c, t, r)
 	}
+	return r[res.column(name)]
+}
+
+// column is where the store has a field.
+func (res *resourceV2) column(name string) string {
 	if f := res.byName[name]; f != nil {
-		return r[f.column]
+		return f.column
 	}
-	return r[res.kind.columnV2(name)]
+	return res.kind.columnV2(name)
 }
 
 func (res *resourceV2) render(c *call, t *tx, r row, fields []string) row {
@@ -77,6 +82,14 @@ func (res *resourceV2) readOne(c *call, t *tx) reply {
 	return reply{http.StatusOK, res.render(c, t, s.row, sel)}
 }
 
+// all is the list, in order of creation.
+func (res *resourceV2) all(c *call, t *tx) []stored {
+	if res.rows != nil {
+		return res.rows(c, t)
+	}
+	return t.all(res.kind, res.kind.scope(c))
+}
+
 // find is a record of the collection.
 func (res *resourceV2) find(c *call, t *tx, id string) (stored, *problem) {
 	if res.rows != nil {
@@ -94,13 +107,6 @@ func (res *resourceV2) find(c *call, t *tx, id string) (stored, *problem) {
 	return s, nil
 }
 
-// entry is a row of a list with its sort key, and its number to break ties.
-type entry struct {
-	stored
-	key any
-	tie uint64
-}
-
 func (res *resourceV2) list(c *call, t *tx) reply {
 	sel, wrong := res.selection(c, true)
 	if wrong != nil {
@@ -112,26 +118,20 @@ func (res *resourceV2) list(c *call, t *tx) reply {
 		}
 	}
 	by, down := res.ordering(c)
-	size, after, wrong := c.pageV2(by)
+	column := res.column(by)
+	size, after, wrong := c.pageV2(by, column)
 	if wrong != nil {
 		return wrong.reply()
 	}
-	less := func(a, b entry) int {
-		n := cmp.Or(compare(a.key, b.key), cmp.Compare(a.tie, b.tie))
+	less := func(a, b stored) int {
+		n := cmp.Or(compare(a.row[column], b.row[column]), byNumber(a, b))
 		if down {
 			n = -n
 		}
 		return n
 	}
-	found := c.lastList.get(c, t, func() []entry {
-		var found []entry
-		rows := res.rows
-		if rows == nil {
-			rows = func(c *call, t *tx) []stored { return t.all(res.kind, res.kind.scope(c)) }
-		}
-		for _, s := range rows(c, t) {
-			found = append(found, entry{s, res.value(c, t, s.row, by), binary.BigEndian.Uint64(s.key[len(s.key)-8:])})
-		}
+	found := c.lastList.get(c, t, func() []stored {
+		found := res.all(c, t)
 		slices.SortFunc(found, less)
 		return found
 	})
@@ -139,11 +139,8 @@ func (res *resourceV2) list(c *call, t *tx) reply {
 	for after != nil && skip < len(found) && less(found[skip], *after) <= 0 {
 		skip++
 	}
-	end := min(len(found), skip+size)
-	data := []row{}
-	for _, e := range found[skip:end] {
-		data = append(data, res.render(c, t, e.row, sel))
-	}
+	data := renderPart(found, skip, size, func(s stored) row { return res.render(c, t, s.row, sel) })
+	end := skip + len(data)
 	if c.query.Get("paginate") != "cursor" && !c.query.Has("cursor") { // the first page of another style, which counts
 		return reply{http.StatusOK, row{
 			"data": data, "next": nil, "previous": nil, "pagination": row{"style": "offset"},
@@ -152,7 +149,7 @@ func (res *resourceV2) list(c *call, t *tx) reply {
 	}
 	body := row{"data": data, "next_cursor": nil, "has_more": end < len(found), "pagination": row{"style": "cursor"}}
 	if end < len(found) {
-		body["next_cursor"] = encodeCursor(found[end-1])
+		body["next_cursor"] = encodeCursor(found[end-1], column)
 	}
 	return reply{http.StatusOK, body}
 }
@@ -161,10 +158,10 @@ func (res *resourceV2) list(c *call, t *tx) reply {
 type listCache struct {
 	mu    sync.Mutex
 	key   string
-	found []entry
+	found []stored
 }
 
-func (l *listCache) get(c *call, t *tx, find func() []entry) []entry {
+func (l *listCache) get(c *call, t *tx, find func() []stored) []stored {
 	query := maps.Clone(c.query)
 	for _, name := range []string{"cursor", "per_page", "paginate", "fields"} {
 		query.Del(name)
@@ -189,7 +186,7 @@ func (res *resourceV2) ordering(c *call) (by string, down bool) {
 }
 
 // pageV2 is how many rows a request asks for, and behind which one of the list; nil is the first page.
-func (c *call) pageV2(by string) (size int, after *entry, wrong *problem) {
+func (c *call) pageV2(by, column string) (size int, after *stored, wrong *problem) {
 	size = v2PerPage
 	if c.query.Has("per_page") {
 		n, err := strconv.Atoi(c.query.Get("per_page"))
@@ -208,7 +205,7 @@ func (c *call) pageV2(by string) (size int, after *entry, wrong *problem) {
 		}
 	}
 	if token := c.query.Get("cursor"); token != "" {
-		if after = decodeCursor(token); after == nil {
+		if after = decodeCursor(token, column); after == nil {
 			return 0, nil, badQuery("cursor", "invalid", "Invalid cursor.")
 		}
 	}
@@ -217,11 +214,11 @@ func (c *call) pageV2(by string) (size int, after *entry, wrong *problem) {
 
 // A cursor is the position of the last row of a page and no more: its order value and its place among equals.
 
-func encodeCursor(e entry) string {
-	return base64.RawURLEncoding.EncodeToString(encode([]any{e.key, e.tie}))
+func encodeCursor(s stored, column string) string {
+	return base64.RawURLEncoding.EncodeToString(encode([]any{s.row[column], s.number()}))
 }
 
-func decodeCursor(token string) *entry {
+func decodeCursor(token, column string) *stored {
 	raw, err := base64.RawURLEncoding.DecodeString(token)
 	if err != nil {
 		return nil
@@ -236,5 +233,5 @@ func decodeCursor(token string) *entry {
 	if !ok || err != nil {
 		return nil
 	}
-	return &entry{key: parts[0], tie: tie}
+	return &stored{binary.BigEndian.AppendUint64(nil, tie), row{column: parts[0]}}
 }

@@ -18,7 +18,7 @@ type resourceV2 struct {
 	write    string
 	only     []field // that API v1 does not have
 	read     string  // the names of a row's other fields, likewise; id and created_at are read unless it has them with "-"
-	order    string  // fields for ?order_by=; the first is the default
+	order    string  // stored fields for ?order_by=; the first is the default
 	deferred string  // field that a list has only if it is named
 	unique   string  // field that no two records of a list have in common
 

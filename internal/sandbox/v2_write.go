@@ -97,10 +97,7 @@ func (res *resourceV2) create(c *call, t *tx, body row) (row, *problem) {
 	if res.store != nil {
 		res.store(w)
 	} else {
-		t.insert(res.kind, res.kind.scope(c), w.r)
-		if res.kind.afterWrite != nil {
-			res.kind.afterWrite(c, t, nil, w.r)
-		}
+		res.kind.write(c, t, stored{}, w.r)
 	}
 	return w.stored(), nil
 }
@@ -113,10 +110,7 @@ func (res *resourceV2) update(c *call, t *tx, s stored, body row) (row, *problem
 	if p := w.ready(); p != nil {
 		return nil, p
 	}
-	t.save(res.kind, stored{s.key, w.r})
-	if res.kind.afterWrite != nil {
-		res.kind.afterWrite(c, t, s.row, w.r)
-	}
+	res.kind.write(c, t, s, w.r)
 	return w.stored(), nil
 }
 
@@ -165,10 +159,7 @@ func (res *resourceV2) remove(c *call, t *tx, id string) *problem {
 			return p
 		}
 	}
-	t.remove(res.kind, s)
-	if res.kind.afterDelete != nil {
-		res.kind.afterDelete(c, t, s.row)
-	}
+	res.kind.drop(c, t, s)
 	return nil
 }
 

@@ -358,8 +358,7 @@ func (c *call) dropSubItems(t *tx, r row) {
 	for _, k := range []*kind{c.kinds.workItem, c.kinds.hiddenItem} {
 		for _, s := range t.all(k, scope(text(r, "project"))) {
 			if text(s.row, "parent") == id {
-				t.remove(k, s)
-				c.forgetWorkItem(t, s.row)
+				k.drop(c, t, s)
 			}
 		}
 	}

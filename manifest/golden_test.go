@@ -158,7 +158,7 @@ func showObjects(m *manifest.Manifest) string {
 			default:
 				fmt.Fprintf(&b, "%q", v.Written())
 			}
-			if v.HTMLFile {
+			if v.AsHTML {
 				b.WriteString(" (HTML)")
 			}
 			fmt.Fprintf(&b, " at %d:%d\n", v.Position.Line, v.Position.Column)

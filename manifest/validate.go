@@ -58,7 +58,7 @@ func (d *decoder) check(it *item) {
 					bad.summary += ": " + quote(v.Text)
 					d.reportValue(v, bad)
 				}
-				v.Text, v.HTMLFile = text, isHTML
+				v.Text, v.AsHTML = text, isHTML
 			}
 		case resource.Upload:
 			if ok(f.Name) {

@@ -31,7 +31,7 @@ func (c *composer) fields(t *object) manifest.Map {
 	var list []fieldValue
 	for i := range t.kind.Fields {
 		f := &t.kind.Fields[i]
-		if f == orderField(t.kind) && !t.writesPlace || derivedForm(t.kind, f) {
+		if f == orderField(t.kind) && !t.writesPlace || t.kind.Derives(f) {
 			continue
 		}
 		if w, ok := c.field(t, f); ok {
@@ -87,29 +87,6 @@ func (c *composer) identity(t *object) manifest.Map {
 		object = append(object, manifest.Entry{Key: schema.Identifier, Value: t.identifier})
 	}
 	return object
-}
-
-// derivedForm reports whether another field of the kind says the same: a text has one
-// form that is exported, and others that the service derives from it.
-func derivedForm(k *resource.Kind, f *resource.Field) bool {
-	for _, suffix := range []string{"_json", "_stripped", "_binary"} {
-		if stem, ok := strings.CutSuffix(f.Name, suffix); ok {
-			if html, has := k.Field(stem + "_html"); has && html.Rich() {
-				return true
-			}
-		}
-	}
-	if !f.Rich() {
-		return false
-	}
-	for i := range k.Fields { // the first of those with one wire name writes them all
-		if other := &k.Fields[i]; other == f {
-			return false
-		} else if other.Rich() && other.APIName() == f.APIName() {
-			return true
-		}
-	}
-	return false
 }
 
 // field writes one field. ok is false where there is nothing to say.
@@ -368,7 +345,7 @@ func Encode(k *resource.Kind, v *resource.Value, row resource.Row, pages *Pages)
 	case v.Header != "":
 		return f, nil, "a line with author and time, which is not written in it, leads the text"
 	}
-	asMarkdown := f.Type == resource.Markdown || f.Type == resource.File && !v.HTMLFile
+	asMarkdown := f.Type == resource.Markdown || f.Type == resource.File && !v.AsHTML
 	text, isMarkdown, fault := rich(f, row, asMarkdown)
 	if asMarkdown && !isMarkdown {
 		_, asHTML, _ := forms(k, f)

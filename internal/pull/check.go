@@ -163,7 +163,7 @@ func otherField(a, b *resource.Object, taken func(*resource.Field) bool) *resour
 }
 
 func sameValue(a, b *resource.Value) bool {
-	return (a.Text == b.Text || len(a.Refs) > 0) && a.Null == b.Null && a.Header == b.Header && a.HTMLFile == b.HTMLFile &&
+	return (a.Text == b.Text || len(a.Refs) > 0) && a.Null == b.Null && a.Header == b.Header && a.AsHTML == b.AsHTML &&
 		a.Implied == b.Implied &&
 		(a.Content == nil) == (b.Content == nil) && (a.Content == nil || a.Content.String() == b.Content.String()) &&
 		slices.EqualFunc(a.Refs, b.Refs, sameReference) && slices.EqualFunc(a.Links, b.Links, sameReference)

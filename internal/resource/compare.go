@@ -106,6 +106,27 @@ func (f *Field) ObservedIn(row Row) (canonical string, known bool) {
 	}
 }
 
+// TextIn is the text of the field's value in a row, from which [Field.ValueOf] makes that value. known is false where the row does not
+// show it.
+func (f *Field) TextIn(row Row) (text string, known bool) {
+	text, known = f.ObservedIn(row)
+	if raw, ok := row.Shown(f); ok && f.Rich() && text != "" {
+		text, known = raw.(string)
+	}
+	return f.WithoutProperty(text), known
+}
+
+// ValueOf is the value of the field that the service showed as a text, see [Field.TextIn]: what it refers to is given by ID.
+func (f *Field) ValueOf(text string) *Value {
+	v := &Value{Field: f, Text: text, Null: text == "", AsHTML: f.Rich()}
+	if f.IsRef() && text != "" {
+		for id := range strings.SplitSeq(text, ",") {
+			v.Refs = append(v.Refs, Reference{Text: id, ID: id})
+		}
+	}
+	return v
+}
+
 // Agrees reports whether a desired value is what the service shows, as far as it shows it: of
 // a file only the size.
 func (f *Field) Agrees(want, shown string) bool {

@@ -124,6 +124,29 @@ func (k *Kind) Field(name string) (*Field, bool) {
 	return nil, false
 }
 
+// Derives reports whether another field of the kind says the same: a text has one form that is exported, and others that the
+// service derives from it.
+func (k *Kind) Derives(f *Field) bool {
+	for _, suffix := range []string{"_json", "_stripped", "_binary"} {
+		if stem, ok := strings.CutSuffix(f.Name, suffix); ok {
+			if html, has := k.Field(stem + "_html"); has && html.Rich() {
+				return true
+			}
+		}
+	}
+	if !f.Rich() {
+		return false
+	}
+	for i := range k.Fields { // the first of those with one wire name writes them all
+		if other := &k.Fields[i]; other == f {
+			return false
+		} else if other.Rich() && other.APIName() == f.APIName() {
+			return true
+		}
+	}
+	return false
+}
+
 // UniqueField reports whether the service refuses a second object with the same text in a field that every create sends.
 func (k *Kind) UniqueField() bool {
 	return slices.ContainsFunc(k.Fields, func(f Field) bool { return f.Required && (f.Unique || f.UniqueOnCreate) })

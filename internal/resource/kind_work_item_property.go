@@ -133,6 +133,9 @@ func (f *Field) observedCustom(raw any) (canonical string, known bool) {
 	return propertyMark(Row(record).ID()) + canonical, known
 }
 
+// CustomFieldTypes are the fields of a property from which [CustomField] takes the type of the field.
+func CustomFieldTypes() []string { return []string{"type", "relation_type", "is_multi"} }
+
 // CustomField is the field of work items that a property defines. No list shows its value.
 func CustomField(property *Object) *Field {
 	f := &Field{

@@ -42,7 +42,7 @@ type Value struct {
 	Text     string   // as written; for File the content of the file; for JSON its text
 	Null     bool     // written as null, or as an empty text or list: the field is to be cleared
 	Header   string   // Markdown that leads the text; see [Object.MoveHeader]
-	HTMLFile bool     // for File: the content is HTML already
+	AsHTML   bool     // for File and Markdown: the text is HTML already
 	Content  *Content // for Upload: the file that Text names
 	Refs     []Reference
 	Links    []Reference // of a rich text: the objects that it names by links to their addresses, each once
@@ -207,7 +207,7 @@ func (v *Value) Written() string {
 // HTML returns the text of a rich field as the HTML that is sent.
 func (v *Value) HTML() string {
 	switch {
-	case v.Field.Type == Markdown, v.Field.Type == File && !v.HTMLFile:
+	case (v.Field.Type == Markdown || v.Field.Type == File) && !v.AsHTML:
 		return markup.HTML(v.Written())
 	case v.Header != "":
 		return markup.HTML(v.Header) + v.Text

@@ -111,6 +111,8 @@ func (b *blockers) forbids(i objectID) string {
 	switch o := b.in.Desired[i]; {
 	case b.isPredefined(i): // nobody creates it
 		return ""
+	case o.NoCreate && b.in.Deletes != nil:
+		return "it is not on the service any more"
 	case o.NoCreate:
 		return "it is not on the service, and the manifest says create: false"
 	case b.in.NoCreate[o.Kind.Name]:

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/planform/planform/internal/diag"
@@ -569,6 +570,14 @@ func (ch *changes) compare(i objectID) (d fieldDiff) {
 			ch.noteUnseen(i, v)
 		}
 	}
+	for k := range o.Kind.Fields { // of what the manifest leaves to people, too
+		field := &o.Kind.Fields[k]
+		if _, given := o.Value(field.Name); field.AlwaysSend && !given {
+			if v := asShown(&resource.Value{Field: field, Position: o.Position}, f.row); v != nil && !v.Null {
+				d.alwaysSend(v)
+			}
+		}
+	}
 	return d
 }
 
@@ -606,14 +615,12 @@ func (ch *changes) countSettled() {
 
 // asShown is the value of a field as the service has it; nil = that is not known.
 func asShown(v *resource.Value, row resource.Row) *resource.Value {
-	have, known := v.Field.ObservedIn(row)
+	have, known := v.Field.TextIn(row)
 	if row == nil || !known {
 		return nil
 	}
-	shown := &resource.Value{Field: v.Field, Text: have, Null: have == "", AsShown: true, Position: v.Position}
-	if v.Field.Type == resource.Ref && have != "" {
-		shown.Refs = []resource.Reference{{Text: have, ID: have, Position: v.Position}}
-	}
+	shown := v.Field.ValueOf(have)
+	shown.AsShown, shown.Position = true, v.Position
 	return shown
 }
 
@@ -849,6 +856,9 @@ func (ch *changes) planArchive(i objectID) {
 	step := ch.steps.add(i, Update)
 	step.Operation, step.Write.Values, step.needsObjects = op, []*resource.Value{v}, ch.steps.toCreate(i)
 	step.changes = changesTo(step.Values())
+	if len(step.changes) > 0 && f.presence == exists {
+		step.changes[0].Was = v.Field.ValueOf(strconv.FormatBool(!want))
+	}
 	ch.archiveSteps = append(ch.archiveSteps, step)
 }
 

@@ -27,7 +27,7 @@ func (d *comparer) compare(v *resource.Value, f *objectState, resolve resource.I
 		return c, false, false // it is left out
 	}
 	prior, applied := "", false
-	if f.prior != nil && f.prior.PendingIntent == nil { // what an update without an outcome left is not known
+	if f.prior != nil && f.prior.settled(v.Field.Name) {
 		prior, applied = f.prior.Values[v.Field.Name]
 	}
 	if f.row != nil {
@@ -44,6 +44,9 @@ func (d *comparer) compare(v *resource.Value, f *objectState, resolve resource.I
 				c.Origin, c.Conflict = FromDrift, complete && !resource.IsDigest(prior, want)
 			}
 			c.Before, c.After = d.displayValues(v, have, want, c.After, resolve)
+			if was, shown := v.Field.TextIn(f.row); shown {
+				c.Was = v.Field.ValueOf(was)
+			}
 			return c, true, true
 		}
 	}
@@ -56,7 +59,7 @@ func (d *comparer) compare(v *resource.Value, f *objectState, resolve resource.I
 	c = change(v, NotRefreshed)
 	if prior != "" && !strings.HasPrefix(prior, "sha256:") {
 		before := d.refs.nameIDs(v, v.Field.WithoutProperty(prior), resolve)
-		c.Before = &before
+		c.Before, c.Was = &before, v.Field.ValueOf(v.Field.WithoutProperty(prior))
 	}
 	return c, f.prior != nil && len(f.prior.Values) > 0, true
 }
@@ -64,7 +67,7 @@ func (d *comparer) compare(v *resource.Value, f *objectState, resolve resource.I
 // leftOut are the references of a field that the service left out when they were sent last, while nothing has changed since.
 func (d *comparer) leftOut(v *resource.Value, f *objectState, resolve resource.IDResolver) (names []string) {
 	want, complete := v.Desired(resolve)
-	if !complete || f.prior == nil || f.prior.PendingIntent != nil || !resource.IsDigest(f.prior.Values[v.Field.Name], want) {
+	if !complete || f.prior == nil || !f.prior.settled(v.Field.Name) || !resource.IsDigest(f.prior.Values[v.Field.Name], want) {
 		return nil
 	}
 	shown, leftOut := strings.CutPrefix(f.prior.Values[ShownKey(v.Field.Name)], leftOutMark)
@@ -95,6 +98,10 @@ func compareContent(v *resource.Value, f *objectState) (c Change, compared, diff
 
 func (d *comparer) displayValues(v *resource.Value, have, want string, after *string, resolve resource.IDResolver) (*string, *string) {
 	before := d.refs.nameIDs(v, v.Field.WithoutProperty(have), resolve)
+	if d.in.Deletes != nil && v.Field.IsRef() && want != "" { // nobody wrote the IDs
+		now := d.refs.nameIDs(v, v.Field.WithoutProperty(want), resolve)
+		after = &now
+	}
 	if v.Field.Rich() {
 		have, want = d.refs.nameLinks(v, have, want)
 		old, now := resource.PlainText(have), resource.PlainText(want)

@@ -173,14 +173,27 @@ func TestAChangeHasItsOriginAndBothValues(t *testing.T) {
 	text := func(s string) *string { return &s }
 	for name, tt := range map[string]struct {
 		shown, applied, wanted string
+		intent                 *planner.Intent // of a run that died
 		want                   planner.Change
 	}{
-		"the manifest changed":         {"A", "A", "B", planner.Change{Before: text("A"), After: text("B"), Origin: planner.FromManifest}},
-		"somebody changed it":          {"C", "A", "A", planner.Change{Before: text("C"), After: text("A"), Origin: planner.FromDrift}},
-		"both changed":                 {"C", "A", "B", planner.Change{Before: text("C"), After: text("B"), Origin: planner.FromDrift, Conflict: true}},
-		"nothing was applied before":   {"C", "", "B", planner.Change{Before: text("C"), After: text("B"), Origin: planner.FromManifest}},
-		"there is nothing before":      {"", "", "B", planner.Change{After: text("B"), Origin: planner.FromManifest}},
-		"references are shown by name": {uuid(0xc, 1), "", "@lead", planner.Change{Path: "lead", Before: text("ada@example.com"), After: text("bob"), Origin: planner.Overwritten}},
+		"the manifest changed":         {"A", "A", "B", nil, planner.Change{Before: text("A"), After: text("B"), Origin: planner.FromManifest}},
+		"somebody changed it":          {"C", "A", "A", nil, planner.Change{Before: text("C"), After: text("A"), Origin: planner.FromDrift}},
+		"both changed":                 {"C", "A", "B", nil, planner.Change{Before: text("C"), After: text("B"), Origin: planner.FromDrift, Conflict: true}},
+		"nothing was applied before":   {"C", "", "B", nil, planner.Change{Before: text("C"), After: text("B"), Origin: planner.FromManifest}},
+		"there is nothing before":      {"", "", "B", nil, planner.Change{After: text("B"), Origin: planner.FromManifest}},
+		"references are shown by name": {uuid(0xc, 1), "", "@lead", nil, planner.Change{Path: "lead", Before: text("ada@example.com"), After: text("bob"), Origin: planner.Overwritten}},
+		"a run died that sent it, and may have changed it": {
+			"C", "A", "B", &planner.Intent{Action: planner.Update, Fields: []string{"name"}},
+			planner.Change{Before: text("C"), After: text("B"), Origin: planner.FromManifest},
+		},
+		"a run died that did not send it, so that somebody changed it": {
+			"C", "A", "B", &planner.Intent{Action: planner.Update, Fields: []string{"lead"}},
+			planner.Change{Before: text("C"), After: text("B"), Origin: planner.FromDrift, Conflict: true},
+		},
+		"a run died of which nobody knows what it sent": {
+			"C", "A", "B", &planner.Intent{Action: planner.Update},
+			planner.Change{Before: text("C"), After: text("B"), Origin: planner.FromManifest},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -197,14 +210,21 @@ func TestAChangeHasItsOriginAndBothValues(t *testing.T) {
 				w.put("teamspace/platform", "id="+uuid(7, 1), "name="+tt.wanted)
 			}
 			if tt.applied != "" {
-				s.in.Prior["teamspace/platform"] = known("teamspace/platform", uuid(7, 1), "name="+tt.applied)
+				prior := known("teamspace/platform", uuid(7, 1), "name="+tt.applied)
+				prior.PendingIntent = tt.intent
+				s.in.Prior["teamspace/platform"] = prior
 			}
 			tt.want.Possible = true
 			plan := s.mustPlan(w.all())
 			if len(plan.Steps) != 1 {
 				t.Fatalf("%q", lines(plan))
 			}
-			if diff := cmp.Diff([]planner.Change{tt.want}, plan.Steps[0].Changes()); diff != "" {
+			got := plan.Steps[0].Changes()[0]
+			if was := got.Was; was == nil || was.Text != tt.shown || was.Null != (tt.shown == "") {
+				t.Errorf("it was %+v, and the service shows %q", was, tt.shown)
+			}
+			got.Was = nil
+			if diff := cmp.Diff([]planner.Change{tt.want}, []planner.Change{got}); diff != "" || len(plan.Steps[0].Changes()) > 1 {
 				t.Error(diff)
 			}
 		})
@@ -298,19 +318,24 @@ func TestFieldsThatUpdatesResetAreAlwaysSent(t *testing.T) {
 	ada := uuid(0xc, 1)
 	s.given("project", "", web, "identifier=WEB", "name=Website")
 	s.given("cycle", web, uuid(2, 1), "name=A", "description=Old", "start_date=2031-01-06T00:00:01Z", "end_date=2031-01-17T23:59:00Z", "owned_by="+ada)
-	w := want(t).put("project/web", "identifier=WEB").put("cycle/web/a", "name=A", "description=New", "start_date=2031-01-06", "end_date=2031-01-18", "owned_by="+ada)
-	step := s.mustPlan(w.all()).Steps[0]
-	var sent, shown []string
-	for _, v := range step.Values() {
-		sent = append(sent, v.Field.Name)
-	}
-	for _, c := range step.Changes() {
-		shown = append(shown, c.Path)
-	}
-	if diff := cmp.Diff([]string{"description", "end_date", "start_date", "owned_by"}, sent); diff != "" {
-		t.Error("sent:", diff)
-	}
-	if diff := cmp.Diff([]string{"description", "end_date"}, shown); diff != "" {
-		t.Error("shown:", diff)
+	for name, of := range map[string]string{"given by the manifest": "owned_by=" + ada, "left to people": "name=A"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := want(t).put("project/web", "identifier=WEB").put("cycle/web/a", "name=A", "description=New", "start_date=2031-01-06", "end_date=2031-01-18", of)
+			step := s.mustPlan(w.all()).Steps[0]
+			var sent, shown []string
+			for _, v := range step.Values() {
+				sent = append(sent, v.Field.Name)
+			}
+			for _, c := range step.Changes() {
+				shown = append(shown, c.Path)
+			}
+			if diff := cmp.Diff([]string{"description", "end_date", "start_date", "owned_by"}, sent); diff != "" {
+				t.Error("sent:", diff)
+			}
+			if diff := cmp.Diff([]string{"description", "end_date"}, shown); diff != "" {
+				t.Error("shown:", diff)
+			}
+		})
 	}
 }

@@ -82,6 +82,10 @@ type Input struct {
 	OtherSources map[string]bool
 	// Targets are what may be deleted; Desired holds no more than them and what they need.
 	Targets Targets
+	// Deletes, if it is not nil, are the addresses of what may be deleted, whichever manifests have it: of an undo.
+	Deletes map[resource.Address]bool
+	// Leaves are the IDs of members that are to leave, by the addresses at which the state has the members of their containers.
+	Leaves map[resource.Address]map[string]bool
 	// NoCreate names the kinds of which nothing is created.
 	NoCreate map[string]bool
 	// OnDrift says what becomes of fields that somebody changed on the service.
@@ -145,6 +149,8 @@ type Intent struct {
 	After  int       `json:"after,omitempty"` // highest readable number that was known in its sequence, such as the 57 of WEB-57; 0 = none
 	At     time.Time `json:"at,omitzero"`     // when it was written; zero = not known
 	Batch  bool      `json:"batch,omitempty"` // it was to be sent with others, by API v2
+	// Fields are the names of those that an update sends; none = it may be any.
+	Fields []string `json:"fields,omitempty"`
 }
 
 // Read is one read request.
@@ -327,8 +333,24 @@ func nearTarget(pattern string, desired []*resource.Object) string {
 // standardInput is the name of the manifest that is read from it.
 const standardInput = "-"
 
+// Mean reports whether an address is targeted.
+func (ts Targets) Mean(a resource.Address) bool {
+	return len(ts) == 0 || slices.ContainsFunc(ts, func(t Target) bool { return t.expr.MatchString(string(a)) })
+}
+
 func (in *Input) targeted(a resource.Address) bool {
-	return len(in.Targets) == 0 || slices.ContainsFunc(in.Targets, func(t Target) bool { return t.expr.MatchString(string(a)) })
+	if in.Deletes != nil {
+		return in.Deletes[a]
+	}
+	return in.Targets.Mean(a)
+}
+
+// untargeted says why an object stays that is not targeted.
+func (in *Input) untargeted() string {
+	if in.Deletes != nil {
+		return "was not created by what is undone"
+	}
+	return "is not targeted"
 }
 
 // onlyByWider reports whether another API than the one that manages a kind can do something, a wider one.
@@ -360,11 +382,14 @@ func (in *Input) namesNeed(hint string) string {
 // sourceGone reports whether every manifest that had an object is part of this run or was
 // deleted. A record without sources may belong to any manifest.
 func (in *Input) sourceGone(r *Record) bool {
-	return len(r.Sources) > 0 && in.otherSource(r) == ""
+	return (len(r.Sources) > 0 || in.Deletes != nil) && in.otherSource(r) == ""
 }
 
 // otherSource is a manifest that had an object and is not part of this run, or "".
 func (in *Input) otherSource(r *Record) string {
+	if in.Deletes != nil {
+		return ""
+	}
 	for _, file := range r.Sources {
 		if in.OtherSources[file] {
 			return file

@@ -63,7 +63,7 @@ func findRemovals(memberships *memberships, orphans *orphans) *removals {
 		return l // it is not clear yet what is wanted
 	}
 	l.collectCleared()
-	if !l.in.Prune && !l.hasExplicitMoves && len(l.clearedContainers)+len(l.clearedMembers) == 0 {
+	if !l.in.Prune && !l.hasExplicitMoves && len(l.in.Leaves)+len(l.clearedContainers)+len(l.clearedMembers) == 0 {
 		return l
 	}
 	l.collectDesired()
@@ -233,6 +233,9 @@ func (re *removals) shouldLeave(d *removal, id string) (at diag.Position, explic
 	if re.ignored[memberOf{kind: d.kind.Name, member: id}] || re.ignored[memberOf{kind: d.kind.Name, container: d.container.ID}] {
 		return diag.Position{}, false, false
 	}
+	if re.in.Leaves[d.record][id] {
+		return diag.Position{}, true, false
+	}
 	if at, out := re.clearedMembers[memberOf{kind: d.kind.Name, member: id}]; out {
 		return at, true, false
 	}
@@ -338,7 +341,7 @@ func (re *removals) dropAlreadyGone(d *removal) bool {
 	d.alreadyGone = slices.DeleteFunc(slices.Clone(d.ids), func(id string) bool { return in[id] })
 	d.ids = slices.DeleteFunc(d.ids, func(id string) bool { return !in[id] })
 	if len(d.ids) > 0 {
-		can, known := re.removable(d)
+		can, known := re.removable(d, answer.Rows)
 		d.unsupported = !can
 		return known
 	}
@@ -346,8 +349,9 @@ func (re *removals) dropAlreadyGone(d *removal) bool {
 }
 
 // removable reports whether this edition can remove members from a container: its route may be
-// missing where the others are there, or know a member by another ID than the list shows.
-func (re *removals) removable(d *removal) (can, known bool) {
+// missing where the others are there, or know a member by another ID than the list shows. It is asked with one that stays, where there
+// is one: who is to go may have gone meanwhile. rows are the container's members.
+func (re *removals) removable(d *removal, rows []resource.Row) (can, known bool) {
 	op, ok := d.kind.Op(resource.RemoveMembers, re.in.API)
 	get, readable := d.kind.Op(resource.Get, re.in.API)
 	if !ok || op.V2() || op.Method == "DELETE" && !readable { // API v2 cannot be asked
@@ -357,7 +361,14 @@ func (re *removals) removable(d *removal) (can, known bool) {
 	if !asked {
 		params := maps.Clone(d.params)
 		if readable {
-			op, params[resource.MustLookup(d.kind.Membership.Member).Param] = get, d.ids[0]
+			member := d.ids[0]
+			for _, row := range rows {
+				if id := d.kind.Membership.MemberID(row); !slices.Contains(d.ids, id) {
+					member = id
+					break
+				}
+			}
+			op, params[resource.MustLookup(d.kind.Membership.Member).Param] = get, member
 		}
 		read, _ = readOf(op, params)
 		read.Probe, read.Optional = !readable, readable
@@ -426,8 +437,16 @@ func readDisplayNames(s *comparer, removals *removals) {
 		if n.field.to.list == nil || n.field.membership != nil || f.presence != exists || n.value.Field.Virtual {
 			continue
 		}
-		if c, _, differs := s.compare(n.value, f, s.refs.idResolver(n.by)); differs && c.Before != nil {
-			for id := range strings.SplitSeq(*c.Before, "\n") {
+		c, _, differs := s.compare(n.value, f, s.refs.idResolver(n.by))
+		shown := []*string{c.Before}
+		if s.in.Deletes != nil {
+			shown = append(shown, c.After)
+		}
+		for _, ids := range shown {
+			if !differs || ids == nil {
+				continue
+			}
+			for id := range strings.SplitSeq(*ids, "\n") {
 				s.refs.readName(n.field.to, s.objects.withinOf(n.by, n.field), id)
 			}
 		}

@@ -174,9 +174,13 @@ type Write struct {
 
 // Deletion is what takes an object away.
 type Deletion struct {
-	With   string  // the step that takes it along, so that there is no request; "" = it goes by itself
-	Guards []Guard // who may be in it
-	Loss   *Loss   // what goes with it; nil = the step in With says that
+	With   string       // the step that takes it along, so that there is no request; "" = it goes by itself
+	Guards []Guard      // who may be in it
+	Loss   *Loss        // what goes with it; nil = the step in With says that
+	Row    resource.Row // the object, as the service shows it; nil = it was not read
+	Record Record       // what the state knows of it
+	// Names are what the row refers to, by ID, as far as their names were read.
+	Names map[string]string
 }
 
 // Obstacle is why a step is not possible.
@@ -348,6 +352,8 @@ type Change struct {
 	Conflict bool
 	// Possible is false where the service offers no way to make the change.
 	Possible bool
+	// Was is the value on the service before; nil = there is none, or it is not known.
+	Was *resource.Value
 	// References counts the links that a text gets, and that is all: to objects which are
 	// created before; 0 = it is another change.
 	References int
@@ -559,10 +565,16 @@ func (r *Record) stillShown(field *resource.Field, have string, row resource.Row
 		!changed.After(sent))
 }
 
+// settled reports whether it is known what was applied last of a field. What an update without an outcome sends is not.
+func (r *Record) settled(field string) bool {
+	intent := r.PendingIntent
+	return intent == nil || intent.Action == Update && len(intent.Fields) > 0 && !slices.Contains(intent.Fields, field)
+}
+
 // drifted reports whether somebody changed a field on the service since it was applied.
 func (r *Record) drifted(field *resource.Field, have string, row resource.Row) bool {
 	applied, known := r.Values[field.Name]
-	return known && r.PendingIntent == nil && !resource.IsDigest(applied, have) && !r.stillShown(field, have, row)
+	return known && r.settled(field.Name) && !resource.IsDigest(applied, have) && !r.stillShown(field, have, row)
 }
 
 // Shown is the value of a record under [ShownKey].

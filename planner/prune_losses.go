@@ -72,7 +72,7 @@ func (or *orphans) driftedFields(l *orphan) []string {
 				applied = true
 			}
 		}
-		if drifted && l.record.PendingIntent == nil {
+		if drifted && l.record.settled(f.Name) {
 			names = append(names, f.Name)
 		}
 	}

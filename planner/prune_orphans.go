@@ -145,7 +145,7 @@ func findOrphans(refs *references) *orphans {
 	})
 	slices.Sort(kept)
 	for _, address := range kept { // it and its ancestors stay
-		s.blockParents(address, obstacle{why: string(address) + " in it is not targeted"})
+		s.blockParents(address, obstacle{why: string(address) + " in it " + s.in.untargeted()})
 	}
 	for _, l := range s.list { // parents first
 		s.locate(l)
@@ -374,7 +374,7 @@ func (or *orphans) locate(l *orphan) {
 		l.decision = notOurs
 	case wanted || len(or.objects.addressesOf(serviceID{k.Name, r.ID})) > 1:
 		l.decision = aliased
-	case len(r.Sources) == 0:
+	case !or.in.sourceGone(r):
 		l.decision = otherSource
 	case r.Protect:
 		l.decision = blocked

@@ -23,6 +23,20 @@ type pruning struct {
 	plan     *Plan
 }
 
+// namesIn are the names of what an orphan refers to, by ID.
+func (p *pruning) namesIn(l *orphan) map[string]string {
+	names := map[string]string{}
+	for i := range l.info.kind.Fields {
+		f := &l.info.kind.Fields[i]
+		if text, _ := f.TextIn(l.row); f.IsRef() && text != "" {
+			for id := range strings.SplitSeq(text, ",") {
+				names[id] = p.refs.nameID(f.Ref, id)
+			}
+		}
+	}
+	return names
+}
+
 // deletions are the steps that delete orphans, behind all other steps, and objects that refer
 // to an orphan before it.
 func (p *pruning) deletions() (steps []*Step) {
@@ -67,7 +81,7 @@ func (p *pruning) deletions() (steps []*Step) {
 	graph.DepthFirst(children, func(l *orphan) []*orphan { return namedBy[l] }, func(l *orphan) {
 		switch {
 		case l.decision == toDelete:
-			step := add(l, &Deletion{Guards: l.guards, Loss: l.loss})
+			step := add(l, &Deletion{Guards: l.guards, Loss: l.loss, Row: l.row, Record: l.record, Names: p.namesIn(l)})
 			step.Operation, step.needs = l.delete, before[l]
 			for _, other := range namedBy[l] {
 				if other.step != nil { // else they name each other
@@ -84,7 +98,7 @@ func (p *pruning) deletions() (steps []*Step) {
 	}, func([]*orphan) {})
 	for _, l := range p.orphans.list { // parents first
 		if l.decision == deleteWithParent {
-			add(l, &Deletion{With: "with " + string(l.parent.record.Address)}).needs = []*Step{l.parent.step}
+			add(l, &Deletion{With: "with " + string(l.parent.record.Address), Row: l.row, Record: l.record, Names: p.namesIn(l)}).needs = []*Step{l.parent.step}
 		}
 	}
 	return steps
@@ -97,6 +111,10 @@ func (p *pruning) notices() {
 		return
 	}
 	kept, unread := 0, 0
+	which, look := "no longer in the manifest", "--refresh-all makes them"
+	if p.in.Deletes != nil {
+		which, look = "that would go", look+"; --delete-changed does without"
+	}
 	for _, l := range p.orphans.list {
 		switch {
 		case l.decision == blocked && l.byOthers:
@@ -106,17 +124,19 @@ func (p *pruning) notices() {
 		}
 	}
 	if kept > 0 {
-		p.diags.notice("kept-for-others", diag.Count(kept, "object")+" no longer in the manifest "+are(kept)+
+		p.diags.notice("kept-for-others", diag.Count(kept, "object")+" "+which+" "+are(kept)+
 			" not deleted, since others changed "+them(kept)+", use "+them(kept)+" or have something in "+them(kept),
 			"--delete-changed deletes "+them(kept)+" all the same")
 	}
 	if unread > 0 {
 		p.diags.notice("not-looked-into", "nobody looked what others have in "+diag.Count(unread, "object")+
-			" no longer in the manifest: that takes "+strconv.Itoa(p.orphans.looks)+" requests",
-			"--refresh-all makes them")
+			" "+which+": that takes "+strconv.Itoa(p.orphans.looks)+" requests",
+			look)
 	}
-	p.warnRekeyed()
-	p.warnOtherSources()
+	if p.in.Deletes == nil {
+		p.warnRekeyed()
+		p.warnOtherSources()
+	}
 	var found, archived []string
 	for _, l := range p.orphans.list {
 		switch {
@@ -133,7 +153,7 @@ func (p *pruning) notices() {
 			"restore it to have it deleted; planform state rm ADDRESS stops tracking one")
 	}
 	if n := len(found); n > 0 {
-		p.diags.notice("not-made", diag.Count(n, "object")+" no longer in the manifest "+are(n)+" not deleted, since planform did not create "+
+		p.diags.notice("not-made", diag.Count(n, "object")+" "+which+" "+are(n)+" not deleted, since planform did not create "+
 			them(n)+": "+diag.First(found, fewNames),
 			"planform state rm ADDRESS stops tracking one")
 	}

@@ -278,6 +278,15 @@ func TestPruneKeepsWhatOthersChanged(t *testing.T) {
 			}()},
 			steps: []string{"delete work_item/web/a"},
 		},
+		"one that an update without an outcome did not send": {
+			api: full, want: project, options: pruning, given: item("name=B"), kept: 1,
+			prior: []planner.Record{func() planner.Record {
+				r := made("work_item/web/a", a, "name=A")
+				r.PendingIntent = &planner.Intent{Action: planner.Update, Fields: []string{"priority"}}
+				return r
+			}()},
+			steps: []string{changed + "name since the last apply"},
+		},
 		"nor one that the service shows in a form of its own": {
 			api: full, want: project, options: pruning, given: item("name=A"),
 			prior: []planner.Record{made("work_item/web/a", a, "name=a", planner.ShownKey("name")+"="+planner.Shown("A"))},

@@ -311,8 +311,9 @@ func (re *references) nameIDs(v *resource.Value, canonical string, resolve resou
 	for i, id := range ids {
 		ids[i] = re.nameID(v.Field.Ref, id)
 		for k := range v.Refs {
-			if written, ok := resolve(v.Field, &v.Refs[k]); ok && written == id && v.Refs[k].Target == nil {
-				ids[i] = v.Refs[k].Text
+			r := &v.Refs[k]
+			if written, ok := resolve(v.Field, r); ok && written == id && r.Target == nil && (re.in.Deletes == nil || r.Text != r.ID) {
+				ids[i] = r.Text
 			}
 		}
 	}

@@ -91,6 +91,9 @@ func randomContent(r *rand.Rand) *content {
 		}
 		if r.IntN(3) == 0 {
 			e.PendingIntent = &planner.Intent{Action: planner.Action(r.IntN(int(planner.NotPossible))), Name: randomText(r), After: r.IntN(3)}
+			for range r.IntN(3) {
+				e.PendingIntent.Fields = append(e.PendingIntent.Fields, randomText(r))
+			}
 			if r.IntN(2) == 0 {
 				e.PendingIntent.At = time.Unix(1+r.Int64N(4e9), 0).UTC()
 			}

@@ -112,6 +112,11 @@ func (f *File) Begin(ctx context.Context, steps []*planner.Step) error {
 		case s.Action == planner.AddMembers:
 			l.Name = s.Members.IntentName()
 		}
+		if s.Action == planner.Update && s.Members == nil {
+			for _, v := range s.Values() {
+				l.Fields = append(l.Fields, v.Field.Name)
+			}
+		}
 		if s.Action == planner.Create {
 			l.After, l.Sources, l.Origin = max(f.store.newest[s.Address.NumberingScope()], s.Write.Newest), s.Object.Files, s.Object.Origin
 		}
@@ -184,10 +189,7 @@ func (f *File) pendingAt(step resource.Address) (record resource.Address, list [
 
 func (f *File) addPending(l line) {
 	address, list := f.pendingAt(l.Intent)
-	f.pending[address] = append(list, pendingStep{step: l.Intent, intent: planner.Intent{
-		Action: *l.Action, Name: l.Name, After: l.After,
-		At: l.At, Batch: l.Batch,
-	}})
+	f.pending[address] = append(list, pendingStep{step: l.Intent, intent: l.intent()})
 }
 
 // dropPending removes a step from the pending ones; false = it was not pending. If the step was

@@ -97,7 +97,7 @@ func (m *store) apply(l line) {
 	switch {
 	case l.Intent != "":
 		if earlier := r.PendingIntent; earlier == nil || earlier.Action != planner.Create || r.ID != "" || *l.Action == planner.Create {
-			r.PendingIntent = together(earlier, planner.Intent{Action: *l.Action, Name: l.Name, After: l.After, At: l.At, Batch: l.Batch})
+			r.PendingIntent = together(earlier, l.intent())
 		} // else the outcome of the earlier create still matters
 		r.Sources, r.Origin = slices.Concat(r.Sources, l.Sources), r.Origin.Next(l.Origin)
 	case l.Abort != "":
@@ -114,13 +114,20 @@ func (m *store) apply(l line) {
 }
 
 // together is an intent and the one before it at the same record: of members that two
-// requests were to add, it names all; of a create, that some run sent it in a batch.
+// requests were to add, it names all; of a create, that some run sent it in a batch; of updates, what any of them sends.
 func together(earlier *planner.Intent, later planner.Intent) *planner.Intent {
 	if earlier != nil && earlier.Action == planner.AddMembers && later.Action == planner.AddMembers && earlier.Name != later.Name {
 		later.Name = earlier.Name + "\n" + later.Name
 	}
 	if earlier != nil && earlier.Action == planner.Create && later.Action == planner.Create {
 		later.Batch = later.Batch || earlier.Batch
+	}
+	if earlier != nil && earlier.Action == planner.Update && later.Action == planner.Update {
+		if len(earlier.Fields) == 0 || len(later.Fields) == 0 {
+			later.Fields = nil
+		} else {
+			later.Fields = normalList(slices.Concat(earlier.Fields, later.Fields))
+		}
 	}
 	return &later
 }

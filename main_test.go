@@ -59,13 +59,14 @@ func allowed() map[string][]string {
 		"internal/convert/github": {"internal/convert", "internal/convert/dates", "internal/convert/records", "internal/diag"},
 		"internal/convert/jira":   {"internal/convert", "internal/convert/dates", "internal/convert/jira/adf", "internal/convert/records", "internal/convert/tabular", "internal/diag", "internal/table"},
 		"internal/convert/trello": {"internal/convert", "internal/convert/dates", "internal/convert/records", "internal/diag"},
+		"internal/history":        {"internal/diag", "internal/resource", "planner"},
 		"internal/planfile":       {"internal/diag", "internal/resource", "planner"},
 		"internal/view":           {"executor", "internal/diag", "internal/doctor", "internal/planfile", "internal/resource", "planner"},
 		"internal/sandbox":        {},
 		// Only tests import it.
 		"internal/sandbox/sandboxtest": {"internal/sandbox"},
 		"internal/cli": {
-			"apiclient", "executor", "internal/convert", "internal/convert/encoded", "internal/convert/github", "internal/convert/jira", "internal/convert/tabular", "internal/convert/trello", "internal/diag", "internal/doctor", "internal/export", "internal/planfile", "internal/provider", "internal/pull", "internal/resource", "internal/sandbox",
+			"apiclient", "executor", "internal/convert", "internal/convert/encoded", "internal/convert/github", "internal/convert/jira", "internal/convert/tabular", "internal/convert/trello", "internal/diag", "internal/doctor", "internal/export", "internal/history", "internal/planfile", "internal/provider", "internal/pull", "internal/resource", "internal/sandbox",
 			"internal/state", "internal/view", "internal/yamltext", "manifest", "planner", "schema",
 		},
 		"": {"internal/cli"},

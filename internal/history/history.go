@@ -1,0 +1,152 @@
+package history
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"github.com/planform/planform/internal/diag"
+)
+
+// Store keeps records beside the state, each under a name. Put is durable when it returns, and whole or not there.
+type Store interface {
+	Put(ctx context.Context, name string, text []byte) error
+	Get(ctx context.Context, name string) ([]byte, error) // an error that wraps [fs.ErrNotExist] where there is none
+	List(ctx context.Context) ([]string, error)           // in any order
+	Remove(ctx context.Context, name string) error
+}
+
+// suffix ends the name of a record, which begins with the ID of its run.
+const suffix = ".jsonl"
+
+// History is what runs with one state did.
+type History struct {
+	Store   Store
+	Lineage string // of the state; "" = there is none yet
+}
+
+// Save records a run, and forgets the oldest ones where there are too many. That they cannot be forgotten is no error.
+func (h *History) Save(ctx context.Context, r *Run) error {
+	r.Format, r.Lineage = format, h.Lineage
+	text, err := r.encode()
+	if err != nil {
+		return err
+	}
+	if err := h.Store.Put(ctx, r.ID+suffix, text); err != nil {
+		return fmt.Errorf("the history cannot be written: %w", err)
+	}
+	if r.End == nil {
+		h.forget(ctx, r.ID, len(text))
+	}
+	return nil
+}
+
+// forget removes the oldest runs while there are too many besides one.
+func (h *History) forget(ctx context.Context, newest string, size int) {
+	ids, err := h.IDs(ctx)
+	if err != nil {
+		return
+	}
+	slices.Reverse(ids)
+	kept := 1
+	for _, id := range ids {
+		if id == newest {
+			continue
+		}
+		if text, err := h.Store.Get(ctx, id+suffix); err == nil && kept < MostRuns && size+len(text) <= MostBytes {
+			kept, size = kept+1, size+len(text)
+			continue
+		}
+		_ = h.Store.Remove(ctx, id+suffix)
+	}
+}
+
+// IDs are the runs that are recorded, the oldest first.
+func (h *History) IDs(ctx context.Context) ([]string, error) {
+	names, err := h.Store.List(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("the history cannot be read: %w", err)
+	}
+	var ids []string
+	for _, name := range names {
+		if id, ok := strings.CutSuffix(name, suffix); ok && IsID(id) {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	return ids, nil
+}
+
+// Runs are the runs that are recorded, the oldest first. Those of other states, and those of which the record is damaged, are left
+// out; the error names them.
+func (h *History) Runs(ctx context.Context) (runs []*Run, err error) {
+	ids, err := h.IDs(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var wrong []error
+	for _, id := range ids {
+		r, err := h.Run(ctx, id)
+		if err != nil {
+			wrong = append(wrong, err)
+			continue
+		}
+		runs = append(runs, r)
+	}
+	slices.SortStableFunc(runs, func(a, b *Run) int { return cmp.Compare(a.Serial, b.Serial) })
+	return runs, errors.Join(wrong...)
+}
+
+// Run is the run with an ID.
+func (h *History) Run(ctx context.Context, id string) (*Run, error) {
+	text, err := h.Store.Get(ctx, id+suffix)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, diag.WithHint(fmt.Errorf("the history has no run %s", id), "planform history lists the runs")
+	case err != nil:
+		return nil, fmt.Errorf("the history cannot be read: %w", err)
+	}
+	r, err := decode(id+suffix, text)
+	if err == nil && r.Lineage != h.Lineage {
+		err = fmt.Errorf("%s is of a run with another state", id+suffix)
+	}
+	return r, err
+}
+
+// Last are the newest run that is neither taken back nor takes one back, and those before it that were not through and
+// that it went on with, the newest first. None if there is none.
+func Last(runs []*Run) (last []*Run) {
+	settled := cancelled(runs)
+	for _, r := range slices.Backward(runs) {
+		switch {
+		case len(r.Undoes) > 0:
+			if len(last) > 0 {
+				return last
+			}
+		case settled[r.ID]:
+		case len(last) == 0, !r.End.through() && slices.Equal(r.Manifests, last[0].Manifests):
+			last = append(last, r)
+		default:
+			return last
+		}
+	}
+	return last
+}
+
+// cancelled are the IDs of the runs that took others back wholly, and of those. What was taken back in part is not among them.
+func cancelled(runs []*Run) map[string]bool {
+	settled := map[string]bool{}
+	for _, r := range slices.Backward(runs) {
+		if len(r.Undoes) > 0 && !settled[r.ID] && r.whole() {
+			settled[r.ID] = true
+			for _, id := range r.Undoes {
+				settled[id] = true
+			}
+		}
+	}
+	return settled
+}

@@ -1,0 +1,423 @@
+package history_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/planform/planform/internal/history"
+	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/planner"
+)
+
+// memory is a store in memory.
+type memory map[string]string
+
+func (m memory) Put(_ context.Context, name string, text []byte) error {
+	m[name] = string(text)
+	return nil
+}
+
+func (m memory) Get(_ context.Context, name string) ([]byte, error) {
+	text, ok := m[name]
+	if !ok {
+		return nil, fs.ErrNotExist
+	}
+	return []byte(text), nil
+}
+
+func (m memory) List(context.Context) (names []string, _ error) {
+	for name := range m {
+		names = append(names, name)
+	}
+	return names, nil
+}
+
+func (m memory) Remove(_ context.Context, name string) error {
+	delete(m, name)
+	return nil
+}
+
+// id is that of the n-th run.
+func id(n int) string { return fmt.Sprintf("20261123-%06d-000-abcd", n) }
+
+// run is the n-th run of a history.
+func run(n int, steps ...history.Step) *history.Run {
+	return &history.Run{
+		ID: id(n), Began: time.Unix(1_800_000_000+int64(n), 0).UTC(), Command: "apply", Serial: uint64(n), Steps: steps,
+		End: &history.End{Done: len(steps)},
+	}
+}
+
+func TestARunIsReadAsItWasRecorded(t *testing.T) {
+	t.Parallel()
+	for name, store := range map[string]history.Store{"in memory": memory{}, "in a folder": history.Folder(filepath.Join(t.TempDir(), "state.json.history"))} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := &history.History{Store: store, Lineage: "one"}
+			if ids, err := h.IDs(t.Context()); err != nil || len(ids) > 0 {
+				t.Fatal(ids, err)
+			}
+			r := run(1,
+				history.Step{Address: "work_item/web/a", Action: planner.Update, ID: "i", Fields: []history.Field{{Name: "name", Before: "A\n\"b\"\x1b\u2028"}}, Lost: []string{"file"}},
+				history.Step{Address: "cycle/web/s#work_items", Action: planner.AddMembers, Members: []history.Member{{ID: "x", From: "cycle/web/o#work_items"}}},
+			)
+			if err := h.Save(t.Context(), r); err != nil {
+				t.Fatal(err)
+			}
+			got, err := h.Run(t.Context(), r.ID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(r, got); diff != "" {
+				t.Error(diff)
+			}
+			other := &history.History{Store: store, Lineage: "two"}
+			if _, err := other.Run(t.Context(), r.ID); err == nil || !strings.Contains(err.Error(), "of a run with another state") {
+				t.Error(err)
+			}
+			if _, err := h.Run(t.Context(), id(2)); err == nil || !strings.Contains(err.Error(), "the history has no run "+id(2)) {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func TestOnlyItsOwnerReadsAHistoryOnDisk(t *testing.T) {
+	t.Parallel()
+	folder := filepath.Join(t.TempDir(), "state.json.history")
+	h := &history.History{Store: history.Folder(folder)}
+	if err := h.Save(t.Context(), run(1)); err != nil {
+		t.Fatal(err)
+	}
+	names, err := filepath.Glob(filepath.Join(folder, "*"))
+	if err != nil || len(names) != 1 {
+		t.Fatal(names, err)
+	}
+	for _, name := range append(names, folder) {
+		if info, err := os.Stat(name); err != nil || info.Mode().Perm()&0o077 != 0 {
+			t.Error(name, info.Mode(), err)
+		}
+	}
+}
+
+func TestADamagedRecordIsNeverRead(t *testing.T) {
+	t.Parallel()
+	store := memory{}
+	h := &history.History{Store: store}
+	if err := h.Save(t.Context(), run(1, history.Step{Address: "label/web/a", Action: planner.Create}, history.Step{Address: "label/web/b", Action: planner.Create})); err != nil {
+		t.Fatal(err)
+	}
+	name := id(1) + ".jsonl"
+	whole := store[name]
+	wrong := map[string]string{"empty": "", "edited": strings.Replace(whole, "label/web/a", "label/web/c", 1), "of another run": strings.ReplaceAll(whole, id(1), id(2))}
+	for at := range len(whole) - 1 {
+		wrong[fmt.Sprintf("cut at %d", at)] = whole[:at]
+	}
+	for how, text := range wrong {
+		store[name] = text
+		if r, err := h.Run(t.Context(), id(1)); !errors.Is(err, history.ErrDamaged) {
+			t.Errorf("%s: %+v, %v", how, r, err)
+		}
+	}
+	if runs, err := h.Runs(t.Context()); len(runs) > 0 || !errors.Is(err, history.ErrDamaged) {
+		t.Error(runs, err)
+	}
+}
+
+func TestTheOldestRunsAreForgotten(t *testing.T) {
+	t.Parallel()
+	h := &history.History{Store: memory{}}
+	for n := range history.MostRuns + 3 {
+		r := run(n)
+		r.End = nil
+		if err := h.Save(t.Context(), r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ids, err := h.IDs(t.Context())
+	if err != nil || len(ids) != history.MostRuns || ids[0] != id(3) {
+		t.Error(len(ids), ids[0], err)
+	}
+	large := run(99, history.Step{Address: "work_item/web/a", Action: planner.Update, Fields: []history.Field{{Before: strings.Repeat("a", history.MostBytes)}}})
+	large.End = nil
+	if err := h.Save(t.Context(), large); err != nil {
+		t.Fatal(err)
+	}
+	if ids, err := h.IDs(t.Context()); err != nil || !slices.Equal(ids, []string{id(99)}) {
+		t.Errorf("%d runs, %v: a large one keeps no other", len(ids), err)
+	}
+}
+
+func TestTheLastRunIsTheNewestThatIsNotTakenBack(t *testing.T) {
+	t.Parallel()
+	died := func(r *history.Run) *history.Run { r.End = nil; return r }
+	stopped := func(r *history.Run) *history.Run { r.End.Stopped = true; return r }
+	failed := func(r *history.Run) *history.Run { r.End.NotDone = 2; return r }
+	left := func(r *history.Run) *history.Run { r.End.Left = 1; return r }
+	in := func(r *history.Run, file string) *history.Run { r.Manifests = []string{file}; return r }
+	undo := func(n int, of ...int) *history.Run {
+		r := run(n)
+		for _, o := range of {
+			r.Undoes = append(r.Undoes, id(o))
+		}
+		return r
+	}
+	targeted := func(r *history.Run) *history.Run { r.Targets = []string{"label/*"}; return r }
+	for name, tt := range map[string]struct {
+		runs []*history.Run
+		want []int
+	}{
+		"there is none":                           {},
+		"the newest":                              {[]*history.Run{run(1), run(2)}, []int{2}},
+		"with those that it went on with":         {[]*history.Run{run(1), died(run(2)), failed(run(3)), stopped(run(4)), run(5)}, []int{5, 4, 3, 2}},
+		"not with one of other manifests":         {[]*history.Run{in(died(run(1)), "a.yaml"), in(run(2), "b.yaml")}, []int{2}},
+		"one that died itself":                    {[]*history.Run{run(1), died(run(2))}, []int{2}},
+		"the one before what was taken back":      {[]*history.Run{run(1), run(2), undo(3, 2)}, []int{1}},
+		"what was taken back in part":             {[]*history.Run{run(1), run(2), left(undo(3, 2))}, []int{2}},
+		"what was taken back by a run that died":  {[]*history.Run{run(1), run(2), died(undo(3, 2))}, []int{2}},
+		"what was taken back as far as was asked": {[]*history.Run{run(1), run(2), targeted(undo(3, 2))}, []int{2}},
+		"one whose undo was taken back":           {[]*history.Run{run(1), run(2), undo(3, 2), undo(4, 3)}, []int{2}},
+		"all is taken back":                       {[]*history.Run{run(1), run(2), undo(3, 2, 1)}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var got []string
+			for _, r := range history.Last(tt.runs) {
+				got = append(got, r.ID)
+			}
+			var want []string
+			for _, n := range tt.want {
+				want = append(want, id(n))
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// uuid is an ID of the service.
+func uuid(n int) string { return fmt.Sprintf("00000000-0000-4000-8000-%012d", n) }
+
+// in is a state that knows objects, which their IDs follow, and members.
+func in(objects ...string) planner.Prior {
+	prior := planner.Prior{}
+	for n, o := range objects {
+		address, members, _ := strings.Cut(o, "=")
+		a := resource.Address(address)
+		r := planner.Record{Address: a, Sources: []string{"web.yaml"}}
+		if members != "" {
+			r.Members = strings.Split(members, ",")
+		} else {
+			r.ID = uuid(n)
+		}
+		prior[a] = r
+	}
+	return prior
+}
+
+// lines tell what is to be undone.
+func lines(u *history.Undoing) (all []string) {
+	for _, o := range u.Objects {
+		var line strings.Builder
+		if !o.NoCreate {
+			line.WriteString("anew ")
+		}
+		line.WriteString(string(o.Address))
+		for i := range o.Values {
+			v := &o.Values[i]
+			fmt.Fprintf(&line, " %s=%s", v.Field.Name, v.Text)
+			for _, r := range v.Refs {
+				fmt.Fprintf(&line, "<%s>", r.Text)
+			}
+		}
+		if len(o.Values) > 0 || !o.NoCreate {
+			all = append(all, line.String())
+		}
+	}
+	for a := range u.Deletes {
+		all = append(all, "delete "+string(a))
+	}
+	for a, members := range u.Leaves {
+		for id := range members {
+			all = append(all, "leave "+string(a)+" "+strings.TrimLeft(id[24:], "0"))
+		}
+	}
+	for _, d := range u.Notices {
+		all = append(all, "note "+d.Summary)
+	}
+	slices.Sort(all)
+	return all
+}
+
+func TestAnUndoWantsWhatWas(t *testing.T) {
+	t.Parallel()
+	step := func(action planner.Action, address resource.Address, fields ...string) history.Step {
+		s := history.Step{Address: address, Action: action}
+		for _, f := range fields {
+			name, before, _ := strings.Cut(f, "=")
+			s.Fields = append(s.Fields, history.Field{Name: name, Before: before})
+		}
+		return s
+	}
+	created := func(a resource.Address) history.Step { return step(planner.Create, a) }
+	changed := func(a resource.Address, fields ...string) history.Step { return step(planner.Update, a, fields...) }
+	deleted := func(a resource.Address, id int, fields ...string) history.Step {
+		s := step(planner.Delete, a, fields...)
+		s.ID = uuid(id)
+		return s
+	}
+	members := func(action planner.Action, at resource.Address, ids ...int) history.Step {
+		s := history.Step{Address: at, Action: action}
+		for _, id := range ids {
+			s.Members = append(s.Members, history.Member{ID: uuid(id)})
+		}
+		return s
+	}
+	moved := func(r *history.Run, from, to resource.Address) *history.Run {
+		r.Moves = append(r.Moves, history.Move{From: from, To: to})
+		return r
+	}
+	undoing := func(r *history.Run, of ...string) *history.Run { r.Undoes = of; return r }
+	lost := func(s history.Step, names ...string) history.Step { s.Lost = names; return s }
+	const item, label, cycle = resource.Address("work_item/web/a"), resource.Address("label/web/l"), resource.Address("cycle/web/s#work_items")
+	web := in("project/web", "work_item/web/a", "label/web/l", "cycle/web/s")
+	for name, tt := range map[string]struct {
+		runs  []*history.Run
+		undo  []string
+		prior planner.Prior
+		want  []string
+	}{
+		"what it created goes": {
+			runs: []*history.Run{run(1, created(item), created("label/web/never"))}, prior: web,
+			want: []string{"delete work_item/web/a"},
+		},
+		"what it changed is as before": {
+			runs: []*history.Run{run(1, changed(item, "name=A", "priority=high"))}, prior: web,
+			want: []string{"work_item/web/a name=A priority=high"},
+		},
+		"what it emptied, and filled": {
+			runs: []*history.Run{run(1, changed(item, "start_date="))}, prior: web,
+			want: []string{"work_item/web/a start_date="},
+		},
+		"what it deleted comes back under its address": {
+			runs: []*history.Run{run(1, deleted("label/web/gone", 9, "name=Gone", "color=#000000"))}, prior: web,
+			want: []string{"anew label/web/gone name=Gone color=#000000"},
+		},
+		"what refers to that is given the new one": {
+			runs: []*history.Run{run(1, changed(item, "labels="+uuid(9)+","+uuid(8)), deleted("label/web/gone", 9, "name=Gone"))}, prior: web,
+			want: []string{"anew label/web/gone name=Gone", "work_item/web/a labels=" + uuid(9) + "," + uuid(8) + "<label/web/gone><" + uuid(8) + ">"},
+		},
+		"two runs are composed": {
+			runs: []*history.Run{run(1, changed(item, "name=A")), run(2, changed(item, "name=B", "priority=low"))}, undo: []string{id(1), id(2)}, prior: web,
+			want: []string{"work_item/web/a name=A priority=low"},
+		},
+		"what one made and the next changed goes": {
+			runs: []*history.Run{run(1, created(item)), run(2, changed(item, "name=B"))}, undo: []string{id(2), id(1)}, prior: web,
+			want: []string{"delete work_item/web/a"},
+		},
+		"what one made and the next deleted is gone": {
+			runs: []*history.Run{run(1, created("label/web/gone")), run(2, deleted("label/web/gone", 9, "name=Gone"))}, undo: []string{id(1), id(2)}, prior: web,
+		},
+		"what one deleted and the next made again is as before": {
+			runs: []*history.Run{run(1, deleted(item, 9, "name=A")), run(2, created(item))}, undo: []string{id(1), id(2)}, prior: web,
+			want: []string{"work_item/web/a name=A"},
+		},
+		"what a later run changed stays": {
+			runs: []*history.Run{run(1, changed(item, "name=A", "priority=low")), run(2, changed(item, "name=B"))}, undo: []string{id(1)}, prior: web,
+			want: []string{"note name of work_item/web/a stays as it is: the run " + id(2) + " changed it after this one", "work_item/web/a priority=low"},
+		},
+		"what a later run made stays": {
+			runs: []*history.Run{run(1, deleted(item, 9, "name=A")), run(2, created(item))}, undo: []string{id(1)}, prior: web,
+			want: []string{"note work_item/web/a stays as it is: the run " + id(2) + " created it after this one had deleted it"},
+		},
+		"a later run that is taken back stands in no way": {
+			runs: []*history.Run{run(1, changed(item, "name=A")), run(2, changed(item, "name=B")), undoing(run(3, changed(item, "name=C")), id(2))}, undo: []string{id(1)}, prior: web,
+			want: []string{"work_item/web/a name=A"},
+		},
+		"what an undo made again belongs to who made it first": {
+			runs: []*history.Run{run(1, created(item)), run(2, deleted(item, 9, "name=A")), undoing(run(3, created(item)), id(2))}, undo: []string{id(1)}, prior: web,
+			want: []string{"delete work_item/web/a"},
+		},
+		"an earlier try of the same undo is none of its concern": {
+			runs: []*history.Run{run(1, changed(item, "name=A")), undoing(run(2, changed(item, "name=B")), id(1))}, undo: []string{id(1)}, prior: web,
+			want: []string{"work_item/web/a name=A"},
+		},
+		"an undo is taken back": {
+			runs: []*history.Run{run(1, created("label/web/gone")), undoing(run(2, deleted("label/web/gone", 9, "name=Gone")), id(1))}, undo: []string{id(2)}, prior: web,
+			want: []string{"anew label/web/gone name=Gone"},
+		},
+		"addresses are those of now": {
+			runs: []*history.Run{run(1, changed(item, "name=A")), moved(run(2), item, "work_item/web/b")}, undo: []string{id(1)}, prior: in("project/web", "work_item/web/b"),
+			want: []string{"work_item/web/b name=A"},
+		},
+		"two that exchanged their keys": {
+			runs: []*history.Run{
+				run(1, changed(item, "name=A"), changed("work_item/web/b", "name=B")),
+				moved(moved(run(2), item, "work_item/web/b"), "work_item/web/b", item),
+			},
+			undo: []string{id(1)}, prior: in("project/web", "work_item/web/a", "work_item/web/b"),
+			want: []string{"work_item/web/a name=B", "work_item/web/b name=A"},
+		},
+		"who joined leaves, and who left joins": {
+			runs: []*history.Run{run(1, members(planner.AddMembers, cycle, 5), members(planner.RemoveMembers, cycle, 1))}, prior: web,
+			want: []string{"leave cycle/web/s#work_items 5", "work_item/web/a cycle=<cycle/web/s>"},
+		},
+		"who joined and left is out": {
+			runs: []*history.Run{run(1, members(planner.AddMembers, cycle, 1)), run(2, members(planner.RemoveMembers, cycle, 1))}, undo: []string{id(1), id(2)}, prior: web,
+			want: []string{"leave cycle/web/s#work_items 1"},
+		},
+		"what was not kept is named": {
+			runs: []*history.Run{run(1, lost(changed(item), "description"), lost(deleted("label/web/gone", 9, "name=Gone"), "file"))}, prior: web,
+			want: []string{
+				"anew label/web/gone name=Gone", "note description of work_item/web/a stays as it is: what it was before is not known",
+				"note label/web/gone comes back without its file",
+			},
+		},
+		"what the state does not know any more stays": {
+			runs: []*history.Run{run(1, changed("label/web/forgotten", "name=F"))}, prior: web,
+			want: []string{"note label/web/forgotten stays as it is: the state does not have it, or what it is in, any more"},
+		},
+		"what was in something that is made anew is found there by name": {
+			runs: []*history.Run{run(1, deleted("work_item/gone/i", 8, "name=I"), deleted("project/gone", 9, "name=Gone"))}, prior: web,
+			want: []string{"anew project/gone name=Gone", "anew work_item/gone/i name=I"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			undo := tt.undo
+			if undo == nil {
+				undo = []string{id(1)}
+			}
+			u, err := history.Undo(tt.runs, undo, tt.prior)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tt.want, lines(u)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestRunsOfTwoOwnersAreTakenBackOneByOne(t *testing.T) {
+	t.Parallel()
+	a, b := run(1), run(2)
+	a.Owner, b.Owner = "platform", "mobile"
+	if _, err := history.Undo([]*history.Run{a, b}, []string{a.ID, b.ID}, nil); err == nil || !strings.Contains(err.Error(), "take them back one by one") {
+		t.Error(err)
+	}
+	if u, err := history.Undo([]*history.Run{a, b}, []string{a.ID}, nil); err != nil || u.Owner != "platform" {
+		t.Error(u, err)
+	}
+}

@@ -95,7 +95,7 @@ func TestNothingIsDoubledOrLostByKillsAndCuts(t *testing.T) {
 				for lane := range lanes {
 					t.Run("", func(t *testing.T) {
 						t.Parallel()
-						c := &campaign{planform: planform, api: kind.api, rng: rand.New(rand.NewPCG(*campaignSeed, uint64(len(kinds)*lane+i)))}
+						c := &campaign{planform: planform, command: "apply", api: kind.api, rng: rand.New(rand.NewPCG(*campaignSeed, uint64(len(kinds)*lane+i)))}
 						defer sum.add(&c.tally)
 						size := (*campaignSize + lanes - 1) / lanes
 						for !t.Failed() && (c.kills < size || int(c.cuts.Load()) < size) { // a failed one's sandbox and state would be buried under those of the next
@@ -181,6 +181,7 @@ type campaign struct {
 	tally
 
 	planform string
+	command  string // of planform that is run until it is done
 	api      resource.API
 	rng      *rand.Rand
 	weather  *weather
@@ -341,11 +342,11 @@ func (c *campaign) apply(ctx context.Context, t *testing.T, s *service, flags ..
 	if api == resource.V2 && c.rng.IntN(4) == 0 {
 		api = resource.V1
 	}
-	if api == resource.V2 && c.rng.IntN(2) == 0 {
+	if api == resource.V2 && c.command == "apply" && c.rng.IntN(2) == 0 {
 		flags = append(slices.Clip(flags), "--order", "exact")
 	}
 	args := append([]string{
-		"apply", "-f", "campaign.yaml", "--parallelism", "8", "--yes", "--api", api.String(), "--grace-period", campaignPatience().String(),
+		c.command, "-f", "campaign.yaml", "--parallelism", "8", "--yes", "--api", api.String(), "--grace-period", campaignPatience().String(),
 	}, flags...)
 	cmd := exec.CommandContext(ctx, c.planform, args...) // its Cancel is Process.Kill
 	cmd.Dir = s.dir

@@ -91,9 +91,9 @@ Try it without an account:
 		OnUsageError:   usage,
 		Flags:          []cli.Flag{&cli.BoolFlag{Name: "version", Aliases: []string{"v"}, Usage: "print the version"}},
 		Commands: []*cli.Command{
-			initCommand(p), validateCommand(p), fmtCommand(p), planCommand(p), applyCommand(p), pullCommand(p), showCommand(p), exportCommand(p),
-			getCommand(p), doctorCommand(p), convertCommand(p), schemaCommand(p), stateCommand(p), sandboxCommand(p), completionCommand(p),
-			versionCommand(p),
+			initCommand(p), validateCommand(p), fmtCommand(p), planCommand(p), applyCommand(p), historyCommand(p), undoCommand(p),
+			pullCommand(p), showCommand(p), exportCommand(p), getCommand(p), doctorCommand(p), convertCommand(p),
+			schemaCommand(p), stateCommand(p), sandboxCommand(p), completionCommand(p), versionCommand(p),
 		},
 		DisableSliceFlagSeparator: true, // a comma is part of a file's name
 	}

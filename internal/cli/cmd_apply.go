@@ -142,6 +142,10 @@ func runApply(ctx context.Context, p Process, o applyOptions, out output) error 
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}
+	end, err := r.begin(ctx, plan, document, file)
+	if err != nil {
+		return err
+	}
 	if !plan.Empty() {
 		if err := file.StartPlan(o.saved.hash()); err != nil {
 			return err
@@ -155,10 +159,10 @@ func runApply(ctx context.Context, p Process, o applyOptions, out output) error 
 		}
 	}
 	result := r.execute(ctx, plan, file, o.parallelism)
-	if result.Adopted() && len(r.Targets) == 0 {
+	if result.Adopted() && len(r.Targets)+len(r.Undo) == 0 {
 		file.Own(plan.Owner)
 	}
-	if err := file.Save(); err != nil && result.Stopped == nil {
+	if err := errors.Join(file.Save(), end(result)); err != nil && result.Stopped == nil {
 		result.Stopped = err
 	}
 	if out.json || !plan.Empty() || result.Stopped != nil {

@@ -152,7 +152,7 @@ func (o planOptions) with(options planfile.Options, c *cli.Context, p Process) (
 	o.Options, o.allowUnsupported = options, c.Bool("allow-unsupported")
 	o.detailed, o.gracePeriod = c.Bool("detailed-exitcode"), c.Duration("grace-period")
 	o.maxErrors = c.Int("max-errors")
-	o.deleting = deleteLimits{yes: c.Bool("yes"), most: c.Int("max-deletes"), limited: c.IsSet("max-deletes")}
+	o.deleting = deleteLimits{yes: c.Bool("yes"), most: c.Int("max-deletes"), limited: c.IsSet("max-deletes"), undo: len(o.Undo) > 0}
 	for _, former := range []string{"settle-timeout", "patience"} {
 		if c.IsSet(former) {
 			o.gracePeriod = c.Duration(former)

@@ -103,11 +103,10 @@ func newStateOptions(c *cli.Context, p Process, out output) (stateOptions, error
 		if err != nil {
 			return o, err
 		}
-		reading.Workspace, reading.AllowEmpty = service.workspace, true
-		m, findings := manifest.Load(c.Context, names, reading)
-		if findings.HasErrors() && !locatesState(m, findings) {
-			out.view.Diagnostics(findings)
-			return o, errReported
+		reading.Workspace = service.workspace
+		m, err := locate(c.Context, names, reading, out)
+		if err != nil {
+			return o, err
 		}
 		if workspace, err = destination(m, service.workspace, service.envWorkspace); err != nil {
 			return o, err
@@ -132,6 +131,20 @@ func newStateOptions(c *cli.Context, p Process, out output) (stateOptions, error
 		o.path, err = state.DefaultPath(dir, baseURL, workspace)
 	}
 	return o, err
+}
+
+// locate takes from manifests which workspace they are for, and where their state is, whatever else is wrong with them.
+func locate(ctx context.Context, names []string, reading manifest.Options, out output) (*manifest.Manifest, error) {
+	if len(names) == 0 {
+		return &manifest.Manifest{Workspace: reading.Workspace, Dir: "."}, nil
+	}
+	reading.AllowEmpty = true
+	m, findings := manifest.Load(ctx, names, reading)
+	if findings.HasErrors() && !locatesState(m, findings) {
+		out.view.Diagnostics(findings)
+		return nil, errReported
+	}
+	return &manifest.Manifest{Workspace: m.Workspace, WorkspacePosition: m.WorkspacePosition, Dir: m.Dir}, nil
 }
 
 // locatesState reports whether a manifest tells where its state is, whatever else is wrong with it.

@@ -19,6 +19,7 @@ type deleteLimits struct {
 	most     int  // if limited
 	limited  bool // --max-deletes is given
 	reviewed bool // the plan is a saved one
+	undo     bool // it takes back what runs created, and nothing else
 }
 
 // tooMany says why the deletions of a plan are too many, or "".
@@ -26,7 +27,7 @@ func (l deleteLimits) tooMany(plan *planner.Plan) string {
 	switch n := plan.Summary.Delete; {
 	case l.limited && n > l.most:
 		return fmt.Sprintf("the plan deletes %s, more than --max-deletes %d", diag.Count(n, "object"), l.most)
-	case !l.limited && !l.reviewed && (n > mostDeletes || mostShare*n > plan.CreatedByUs):
+	case !l.limited && !l.reviewed && !l.undo && (n > mostDeletes || mostShare*n > plan.CreatedByUs):
 		return fmt.Sprintf("the plan deletes %s of %d that planform created", diag.Count(n, "object"), plan.CreatedByUs)
 	}
 	return ""
@@ -51,12 +52,15 @@ func (l deleteLimits) check(p Process, plan *planner.Plan) error {
 func (l deleteLimits) announce(plan *planner.Plan, saved string) (notices diag.List) {
 	n := plan.Summary.Delete
 	flags, apply := "--yes", "apply"
+	if l.undo {
+		apply = "undo"
+	}
 	l.reviewed = saved != ""
 	switch {
 	case n == 0:
 		return nil
 	case l.reviewed:
-		apply += " " + saved
+		apply = "apply " + saved
 	case l.tooMany(plan) != "":
 		flags = fmt.Sprintf("--max-deletes %d, and --yes", n)
 	}

@@ -124,7 +124,7 @@ func TestExamplesInHelpAreCommandLines(t *testing.T) {
 		disarm = func(commands []*cli.Command) {
 			for _, cmd := range commands {
 				disarm(cmd.Subcommands)
-				if len(cmd.Subcommands) == 0 || cmd.Name == "convert" {
+				if len(cmd.Subcommands) == 0 || cmd.Name == "convert" || cmd.Name == "history" {
 					cmd.Action = func(*cli.Context) error { *ran = true; return nil }
 				}
 			}

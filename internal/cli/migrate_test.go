@@ -105,7 +105,7 @@ func TestAnExportCanBeAppliedElsewhereAgainAndAgain(t *testing.T) {
 		t.Fatal(states, err)
 	}
 	for _, state := range states {
-		if err := os.Remove(state); err != nil {
+		if err := os.RemoveAll(state); err != nil {
 			t.Fatal(err)
 		}
 	}

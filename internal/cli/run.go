@@ -39,18 +39,29 @@ type stateReader interface {
 
 // newRun reads and checks the manifests; nothing is sent while they have errors.
 func newRun(ctx context.Context, o planOptions, out output) (*run, error) {
+	desired, err := o.load(ctx, out)
+	if err != nil {
+		return nil, err
+	}
+	o.service.dir = desired.Dir
+	if desired.Workspace, err = destination(desired, o.service.workspace, o.service.envWorkspace); err != nil {
+		return nil, err
+	}
+	return &run{planOptions: o, out: out, desired: desired}, o.checkOut(desired)
+}
+
+// load reads the manifests. Of those of an undo it takes only which workspace they are for, and where their state is.
+func (o planOptions) load(ctx context.Context, out output) (*manifest.Manifest, error) {
+	if len(o.Undo) > 0 {
+		return locate(ctx, o.Files, o.reading, out)
+	}
 	desired, findings := manifest.Load(ctx, o.Files, o.reading)
 	out.noteSkipped(desired)
 	out.view.Diagnostics(findings)
 	if findings.HasErrors() {
 		return nil, errReported
 	}
-	o.service.dir = desired.Dir
-	var err error
-	if desired.Workspace, err = destination(desired, o.service.workspace, o.service.envWorkspace); err != nil {
-		return nil, err
-	}
-	return &run{planOptions: o, out: out, desired: desired}, o.checkOut(desired)
+	return desired, nil
 }
 
 // connect connects to the service, and finds the state of this service and workspace.
@@ -112,7 +123,7 @@ func (r *run) makePlan(ctx context.Context) (*planner.Plan, error) {
 }
 
 // planOf is the plan for a manifest. There is none if a finding is an error.
-func (r *run) planOf(ctx context.Context, desired *manifest.Manifest) (*planner.Plan, diag.List, error) {
+func (r *run) planOf(ctx context.Context, desired *manifest.Manifest) (_ *planner.Plan, _ diag.List, err error) {
 	in, conn := r.input, r.conn
 	in.Now = time.Now()
 	in.Notices = conn.localize(desired)
@@ -128,12 +139,16 @@ func (r *run) planOf(ctx context.Context, desired *manifest.Manifest) (*planner.
 	if in.Prune {
 		known = slices.AppendSeq(known, maps.Keys(in.Prior))
 	}
+	if len(r.Undo) > 0 {
+		if known, err = r.undoing(ctx, desired, &in); err != nil {
+			return nil, nil, err
+		}
+	}
 	var findings diag.List
 	if in.Desired, findings = planner.Select(desired.Objects, in.Targets, known); findings.HasErrors() {
 		return nil, findings, nil
 	}
 	defer conn.relay.read(r.out)()
-	var err error
 	if in.API, err = conn.access(ctx, r.service.api, in.Observed); err != nil {
 		return nil, nil, err
 	}

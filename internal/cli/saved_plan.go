@@ -133,11 +133,14 @@ func (s *savedPlan) isOf(wanted planfile.Options) error {
 	made := s.Options
 	made.State, wanted.State = "", ""
 	was, is := strings.Join(planFlagsOf(made), " "), strings.Join(planFlagsOf(wanted), " ")
-	if was == is {
+	if was == is && len(made.Undo) == 0 {
 		return nil
 	}
+	if len(made.Undo) > 0 {
+		was = commandOf(made)
+	}
 	return diag.WithHint(fmt.Errorf("the plan %s was made with %s, and not with %s; nothing was done", s.name, was, is),
-		"make a plan with these flags and review it: planform plan "+is+" --out "+s.name)
+		"make a plan with these flags and review it: "+commandOf(wanted)+" "+is+" --out "+s.name)
 }
 
 // isFor makes sure that the plan goes where the connection does. The address of the
@@ -162,8 +165,8 @@ func (s *savedPlan) check(now *planfile.Document, file *state.File, out output) 
 	}
 	if found := s.Stale(now, earlier); len(found) > 0 {
 		out.view.Diagnostics(found)
-		return diag.WithHint(errStale, fmt.Sprintf("make a new plan and review it: planform plan %s --out %s", strings.Join(s.flags(), " "),
-			s.name))
+		return diag.WithHint(errStale, fmt.Sprintf("make a new plan and review it: %s %s --out %s", commandOf(s.Options),
+			strings.Join(s.flags(), " "), s.name))
 	}
 	if earlier != nil {
 		out.view.Notef("an earlier run of this plan began at %s; of %s, %d are left",
@@ -175,7 +178,7 @@ func (s *savedPlan) check(now *planfile.Document, file *state.File, out output) 
 	return nil
 }
 
-// flags are those of planform plan that make such a plan.
+// flags are those that make such a plan.
 func (s *savedPlan) flags() []string {
 	flags := planFlagsOf(s.Options)
 	if s.Sandbox {
@@ -184,8 +187,17 @@ func (s *savedPlan) flags() []string {
 	return flags
 }
 
-// planFlagsOf are the flags of planform plan that stand for options, those of defaults left out.
+// commandOf is the command that makes such a plan.
+func commandOf(o planfile.Options) string {
+	if len(o.Undo) > 0 {
+		return "planform undo " + strings.Join(o.Undo, " ")
+	}
+	return "planform plan"
+}
+
+// planFlagsOf are the flags that stand for options, those of defaults left out.
 func planFlagsOf(o planfile.Options) []string {
+	undo := len(o.Undo) > 0 // has some of them always
 	var flags []string
 	add := func(flag string, values ...string) {
 		for _, value := range values {
@@ -207,14 +219,24 @@ func planFlagsOf(o planfile.Options) []string {
 	for _, f := range []struct {
 		flag string
 		set  bool
-	}{{"--no-refresh", o.SkipRefresh}, {"--refresh-all", o.RefreshAll}, {"--prune", o.Prune}, {"--adopt-by-name", o.AdoptByName}, {"--take-over", o.TakeOver}, {"--mark-adopted", o.MarkAdopted}} {
+	}{
+		{"--no-refresh", o.SkipRefresh},
+		{"--refresh-all", o.RefreshAll},
+		{"--prune", o.Prune && !undo},
+		{"--delete-changed", o.DeleteChanged},
+		{"--adopt-by-name", o.AdoptByName},
+		{"--take-over", o.TakeOver},
+		{"--mark-adopted", o.MarkAdopted},
+	} {
 		if f.set {
 			flags = append(flags, f.flag)
 		}
 	}
 	add("--target", o.Targets...)
 	add("--no-create", o.NoCreate...)
-	one("--on-drift", o.OnDrift, "overwrite")
+	if !undo {
+		one("--on-drift", o.OnDrift, "overwrite")
+	}
 	one("--order", o.Order, "manifest")
 	return flags
 }

@@ -60,6 +60,8 @@ type Options struct {
 	AdoptByName   bool `json:"adopt_by_name,omitempty"`
 	TakeOver      bool `json:"take_over,omitempty"`
 	MarkAdopted   bool `json:"mark_adopted,omitempty"`
+	// Undo are the IDs of the runs that the plan takes back. Files only tell the workspace and where the state is, then.
+	Undo []string `json:"undo,omitempty"`
 }
 
 // Basis tells what the plan was made from, so that a stale plan can name what changed.
@@ -165,6 +167,18 @@ func (w Where) String() string {
 		return "the workspace " + w.Workspace + " of the sandbox"
 	}
 	return fmt.Sprintf("the workspace %s at %s", w.Workspace, w.Service)
+}
+
+// From is a noun for what the plan is made from, and what that is: manifests, of which so many are named, or runs that it takes back.
+func (w Where) From(most int) (noun, names string) {
+	switch {
+	case len(w.Options.Undo) > 0:
+		return "undo of", strings.Join(w.Options.Undo, ", ")
+	case len(w.Manifests) > 1:
+		return "manifests", diag.First(w.Manifests, most)
+	default:
+		return "manifest", diag.First(w.Manifests, most)
+	}
 }
 
 // New is the document of a plan.

@@ -137,11 +137,12 @@ func newPlanPage(plan *shownPlan) *planPage {
 	}
 	_, summary := plan.verdict() // of which the counts stand above
 	p.Summary = strings.TrimLeft(strings.TrimPrefix(strings.TrimSpace(summary), strings.Join(changes, ", ")), ";. ")
+	noun, names := where.From(fewManifests)
 	for _, f := range []pageFact{
 		{"workspace", where.Workspace, true},
 		{"service", place, true},
 		{"user", where.User, false},
-		{"manifest", diag.First(where.Manifests, fewManifests), true},
+		{noun, names, true},
 		{"state", where.State, true},
 		{"plan", plan.Hash, true},
 	} {

@@ -60,7 +60,8 @@ func (m *markdown) head(plan *shownPlan) {
 		place = "the sandbox"
 	}
 	if plan.Workspace != "" {
-		m.line("Workspace ", code(plan.Workspace), " at ", code(place), ", manifest ", code(diag.First(plan.Manifests, fewManifests)), ".\n")
+		noun, names := plan.Where().From(fewManifests)
+		m.line("Workspace ", code(plan.Workspace), " at ", code(place), ", "+noun+" ", code(names), ".\n")
 	}
 	if !plan.unremarkable() {
 		m.line("Plan ", code(plan.Hash), "\n")

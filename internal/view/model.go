@@ -483,6 +483,8 @@ func (s *shownPlan) verdict() (head, text string) {
 	if s.unremarkable() {
 		text = "No changes. All " + diag.Count(sum.Unchanged, "object") + " match the manifest"
 		switch unseen := len(s.NotCompared) > 0; {
+		case len(s.Options.Undo) > 0:
+			text = "No changes. Nothing is left to undo"
 		case unseen && sum.Unchanged == 0:
 			text = "No changes known"
 		case unseen:
@@ -591,11 +593,12 @@ func notComparedToo(list []planner.NotCompared) string {
 	return " Not compared: " + notCompared(list) + "."
 }
 
-// keptField is a field that is left as it is on the service: before stays, after is what the manifest says.
+// keptField is a field that is left as it is on the service: before stays, after is what says tells of.
 type keptField struct {
 	change
 
-	address resource.Address
+	says, differs string // of the manifest, or of what was before the runs that are undone
+	address       resource.Address
 }
 
 func (s *shownPlan) keptFields() []keptField {
@@ -603,7 +606,11 @@ func (s *shownPlan) keptFields() []keptField {
 	for i := range s.Kept {
 		k := &s.Kept[i]
 		kind, _ := resource.Lookup(k.Address.Kind())
-		if all[i] = (keptField{s.newChange(kind, planner.Update, &k.Change), k.Address}); k.Change.Origin != string(planner.FromDrift) {
+		c, says, differs := k.Change, "the manifest says", "the manifest differs"
+		if len(s.Options.Undo) > 0 {
+			c.Conflict, says, differs = false, "before the run it was", "before the run it differed"
+		}
+		if all[i] = (keptField{s.newChange(kind, planner.Update, &c), says, differs, k.Address}); k.Change.Origin != string(planner.FromDrift) {
 			all[i].remark = "since the object is archived"
 		}
 	}
@@ -661,7 +668,7 @@ func (s *shownPlan) lists(whole bool) (notices, unseen, kept, stateChanges list)
 		unseen.sentences = append(unseen.sentences, text)
 	}
 	for _, k := range s.keptFields() {
-		said := span{text: ", " + k.remark + "; the manifest says "}
+		said := span{text: ", " + k.remark + "; " + k.says + " "}
 		kept.sentences = append(kept.sentences, []span{
 			{string(k.address), true}, {text: ": "}, {k.label(), true}, {text: " "}, k.before.span(whole), said, k.after.span(whole),
 		})

@@ -81,11 +81,8 @@ func (p *printer) where(w planfile.Where) {
 		place += ", as " + w.User
 	}
 	p.line(p.bold.paint("Workspace "+Safe(w.Workspace)), Safe(" at "+place))
-	noun := "manifest"
-	if len(w.Manifests) > 1 {
-		noun = "manifests"
-	}
-	p.line(Safe(noun+" "+diag.First(w.Manifests, fewManifests)+"; state "+w.State), "\n")
+	noun, names := w.From(fewManifests)
+	p.line(Safe(noun+" "+names+"; state "+w.State), "\n")
 }
 
 // tally shows how many steps there are of each kind.
@@ -336,11 +333,11 @@ func (p *printer) keptFields(list []keptField) (omitted int) {
 		}
 		why := "kept, " + Safe(k.remark)
 		if k.form == edited {
-			p.line(label(k.label(), 0), " ", p.dim.paint("("+why+"; the manifest differs by:)"))
+			p.line(label(k.label(), 0), " ", p.dim.paint("("+why+"; "+k.differs+" by:)"))
 			p.lines(difference(k.before.text, k.after.text, p.whole), differLines)
 			continue
 		}
-		why += "; the manifest says " + k.after.inline(p.whole)
+		why += "; " + k.says + " " + k.after.inline(p.whole)
 		p.line(label(k.label(), max(labelColumn, width(k.label())+1)+1), k.before.inline(p.whole), "     ", p.dim.paint("("+why+")"))
 	}
 	return omitted

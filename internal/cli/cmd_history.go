@@ -1,0 +1,217 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/planform/planform/executor"
+	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/history"
+	"github.com/planform/planform/internal/planfile"
+	"github.com/planform/planform/internal/state"
+	"github.com/planform/planform/internal/view"
+	"github.com/planform/planform/planner"
+)
+
+func historyCommand(p Process) *cli.Command {
+	list := stateSub(p, "history", "lists what runs did", "", nil, historyList)
+	list.UsageText = "planform history [-f FILE | --state FILE] [FLAGS]\nplanform history show [FLAGS] RUN"
+	list.Description = `Each run that writes is recorded beside the state: when it was, who ran it, from which
+manifests, and what it was about to change, with what that was before. The newest 50 are
+kept. planform undo takes one back.
+
+   planform history -f workspace.yaml
+   planform history show -f workspace.yaml last`
+	show := stateSub(p, "show", "shows what a run changed, and what that was before", "RUN", nil, historyShow)
+	show.UsageText = "planform history show [-f FILE | --state FILE] [FLAGS] RUN|last"
+	list.Subcommands = []*cli.Command{show}
+	return list
+}
+
+// begin records a run before its first request.
+func (r *run) begin(ctx context.Context, plan *planner.Plan, d *planfile.Document, file *state.File) (end func(executor.Result) error, err error) {
+	if plan.Empty() {
+		return func(executor.Result) error { return nil }, nil
+	}
+	now := time.Now().UTC()
+	lineage, serial := file.Version()
+	h := historyBeside(r.statePath, lineage)
+	record := &history.Run{
+		ID: history.NewID(now), Began: now.Truncate(time.Second), Command: "apply", By: r.conn.user, Manifests: d.Manifests, Plan: d.Hash,
+		Serial: serial, Undoes: r.Undo, Targets: r.Options.Targets,
+	}
+	if len(r.Undo) > 0 {
+		record.Command = "undo"
+	}
+	record.Record(plan, file.Prior())
+	if err := h.Save(ctx, record); err != nil {
+		return nil, fmt.Errorf("%w; nothing was sent", err)
+	}
+	return func(result executor.Result) error {
+		record.End = &history.End{At: time.Now().UTC().Truncate(time.Second), Stopped: result.Stopped != nil || result.Interrupted}
+		for _, s := range result.Steps {
+			switch {
+			case s.Status == executor.Done:
+				record.End.Done++
+			case s.Step.Action == planner.NotPossible:
+				record.End.Left++
+			default:
+				record.End.NotDone++
+			}
+		}
+		return h.Save(context.WithoutCancel(ctx), record)
+	}, nil
+}
+
+// historyOf is the history beside a state that is only read.
+func historyOf(o stateOptions) (*history.History, error) {
+	s, err := state.Read(o.path, o.open)
+	if err != nil {
+		return nil, err
+	}
+	return historyBeside(s.Path, s.Lineage), nil
+}
+
+func historyList(ctx context.Context, _ Process, o stateOptions, out output) error {
+	h, err := historyOf(o)
+	if err != nil {
+		return err
+	}
+	runs, wrong := h.Runs(ctx)
+	slices.Reverse(runs)
+	rows := [][]string{}
+	for _, r := range runs {
+		rows = append(rows, []string{r.ID, r.Began.Format("2006-01-02 15:04"), r.By, what(r), counts(r.Summary), ending(r)})
+	}
+	if out.json {
+		err = out.view.JSON(map[string]any{"format_version": view.FormatVersion, "runs": diag.OrEmpty(runs)})
+	} else {
+		err = out.view.Table([]string{"run", "began (UTC)", "by", "what", "changes", "end"}, rows)
+	}
+	if err != nil {
+		return err
+	}
+	return wrong
+}
+
+// errNoRun is that no run is the last one.
+func errNoRun() error {
+	return diag.WithHint(errors.New("the history has no run that could be taken back"), "planform history lists the runs")
+}
+
+// what says what a run carried out.
+func what(r *history.Run) string {
+	if len(r.Undoes) > 0 {
+		return "undo " + strings.Join(r.Undoes, " ")
+	}
+	return strings.TrimSpace(r.Command + " " + diag.First(r.Manifests, 2))
+}
+
+// counts are the changes of a plan in few characters, as in its lines.
+func counts(s planner.Summary) string {
+	var parts []string
+	for _, c := range []struct {
+		sign string
+		n    int
+	}{{"+", s.Create}, {"~", s.Update}, {"=", s.Adopt}, {"-", s.Delete}, {"in ", s.AddMembers}, {"out ", s.RemoveMembers}} {
+		if c.n > 0 {
+			parts = append(parts, c.sign+strconv.Itoa(c.n))
+		}
+	}
+	return strings.Join(parts, " ")
+}
+
+func ending(r *history.Run) string {
+	switch {
+	case r.End == nil:
+		return "none: it died, or is still running"
+	case r.End.Stopped:
+		return fmt.Sprintf("stopped early: %d done, %d not", r.End.Done, r.End.NotDone)
+	case r.End.NotDone > 0:
+		return fmt.Sprintf("%d done, %d not", r.End.Done, r.End.NotDone)
+	default:
+		return "done"
+	}
+}
+
+func historyShow(ctx context.Context, _ Process, o stateOptions, out output) error {
+	h, err := historyOf(o)
+	if err != nil {
+		return err
+	}
+	id := o.args[0]
+	if id == lastRun {
+		runs, err := h.Runs(ctx)
+		if err != nil {
+			return err
+		}
+		last := history.Last(runs)
+		if len(last) == 0 {
+			return errNoRun()
+		}
+		id = last[0].ID
+	}
+	r, err := h.Run(ctx, id)
+	if err != nil {
+		return err
+	}
+	if out.json {
+		return out.view.JSON(struct {
+			FormatVersion int `json:"format_version"`
+			*history.Run
+			Steps []history.Step `json:"steps"`
+		}{view.FormatVersion, r, diag.OrEmpty(r.Steps)})
+	}
+	lines := []string{
+		r.ID + ": " + what(r) + ", " + r.Began.Format("2006-01-02 15:04 UTC") + ", by " + r.By + ", in " + r.Workspace,
+		"plan " + r.Plan + ", " + ending(r), "",
+	}
+	for i := range r.Steps {
+		lines = append(lines, stepLines(&r.Steps[i])...)
+	}
+	return out.view.Lines(lines...)
+}
+
+// stepLines show a step with what it changed as it was before.
+func stepLines(s *history.Step) []string {
+	head := strings.ReplaceAll(s.Action.String(), "_", " ") + " " + string(s.Address)
+	if s.Identifier != "" {
+		head += "  " + s.Identifier
+	}
+	if s.Name != "" {
+		head += "  " + diag.Quote(diag.Truncate(s.Name, 80))
+	}
+	lines := []string{head}
+	for _, f := range s.Fields {
+		before := "empty"
+		if f.Before != "" {
+			before = diag.Quote(diag.Truncate(strings.ReplaceAll(f.Was(), "\n", " "), 200))
+		}
+		lines = append(lines, "    "+f.Name+" was "+before)
+	}
+	if len(s.Lost) > 0 {
+		lines = append(lines, "    not kept: "+strings.Join(s.Lost, ", "))
+	}
+	for _, m := range s.Members {
+		line := "    " + string(m.Address)
+		if m.Address == "" {
+			line = "    " + cmp.Or(m.Name, m.ID)
+		}
+		if m.Value != "" {
+			line += " was " + m.Value
+		}
+		if m.From != "" {
+			line += " was in " + string(m.From)
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}

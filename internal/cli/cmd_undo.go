@@ -1,0 +1,153 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/history"
+	"github.com/planform/planform/internal/planfile"
+	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/view"
+	"github.com/planform/planform/manifest"
+	"github.com/planform/planform/planner"
+)
+
+// lastRun stands for the newest run that is neither taken back nor takes one back, with those that were not through and that it went on with.
+const lastRun = "last"
+
+func undoCommand(p Process) *cli.Command {
+	return &cli.Command{
+		Name: "undo", Usage: "takes back what a run changed",
+		UsageText: "planform undo [-f FILE | --state FILE] [FLAGS] RUN|last [RUN...]", ArgsUsage: "RUN",
+		Description: `Makes a plan that brings back what one or more runs of apply changed, shows it, asks
+and carries it out. What the run created is deleted, unless somebody changed it, uses it
+or has something in it since. What it changed gets its former value, unless somebody
+changed it since. What it deleted is created again, with a new number. What people did
+since stays, and the plan names it. If an undo ends early, run it again.
+
+last is the newest run that is not taken back yet, or only in part. If runs before it were not
+through, and it went on with the same manifests, they are taken back with it.
+
+planform history lists the runs. The manifests are not asked what they want: the next
+apply of the same manifests makes the same changes again.
+
+   planform history -f workspace.yaml
+   planform undo -f workspace.yaml last
+   planform undo -f workspace.yaml last --dry-run
+   planform undo -f workspace.yaml --target 'work_item/web/*' 20261123-231502-123-7f3a
+
+   # review it first
+   planform undo -f workspace.yaml last --out undo.json
+   planform apply undo.json --yes`,
+		Flags: slices.Concat(manifestFlags(), []cli.Flag{
+			maxErrorsFlag(),
+			&cli.StringFlag{Name: "out", Usage: "save the plan to a `FILE`, for planform show and planform apply, instead of carrying it out"},
+			&cli.BoolFlag{Name: "dry-run", Usage: "only show the plan"},
+			&cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "do not ask; required for deletions without a terminal"},
+			number(cli.IntFlag{Name: "max-deletes", Usage: "allow up to `N` deletions", DefaultText: "what the run created"}, 0),
+			number(cli.IntFlag{Name: "parallelism", Value: 4, Usage: "`NUMBER` of concurrent requests"}, 1),
+			lockTimeoutFlag(),
+		}, sharedWithUndo(), stateFlags(), connectionFlags(), outputFlags(view.Formats()...), extentFlags()),
+		Action: func(c *cli.Context) error {
+			out := newOutput(c, p)
+			o, err := newUndoOptions(c, p)
+			if err != nil {
+				return err
+			}
+			if o.out != "" || c.Bool("dry-run") {
+				return runPlan(c.Context, o.planOptions, out)
+			}
+			return runApply(c.Context, p, o, out)
+		},
+	}
+}
+
+// sharedWithUndo are the flags of a plan that an undo takes, too.
+func sharedWithUndo() []cli.Flag {
+	names := []string{"detailed-exitcode", "allow-unsupported", "refresh-all", "target", "delete-changed", "grace-period"}
+	flags := slices.DeleteFunc(planFlags(), func(f cli.Flag) bool { return !slices.Contains(names, f.Names()[0]) })
+	for _, f := range flags {
+		if f, ok := f.(*cli.BoolFlag); ok && f.Name == "delete-changed" {
+			f.Usage = "delete also objects that others changed since, use, or have something in, such as comments"
+		}
+	}
+	return flags
+}
+
+func newUndoOptions(c *cli.Context, p Process) (o applyOptions, err error) {
+	o = applyOptions{parallelism: c.Int("parallelism"), lockTimeout: c.Duration("lock-timeout")}
+	o.expected = func(string) error { return nil }
+	options := planfile.Options{
+		Files: diag.OrEmpty(manifests(c)), State: c.String("state"), API: c.String("api"), Targets: c.StringSlice("target"),
+		RefreshAll: c.Bool("refresh-all"), Prune: true, DeleteChanged: c.Bool("delete-changed"), OnDrift: "keep",
+		Undo: c.Args().Slice(),
+	}
+	if len(options.Undo) == 0 {
+		return o, usageError{text: "planform undo takes RUN", hint: "planform undo last, or the ID of a run that planform history lists"}
+	}
+	for _, id := range options.Undo {
+		if id != lastRun && !history.IsID(id) {
+			return o, usageError{text: id + " is not the ID of a run", hint: "planform history lists them; last is the newest one"}
+		}
+	}
+	if options.Variables, err = variables(c); err != nil {
+		return o, err
+	}
+	if o.planOptions, err = o.with(options, c, p); err != nil {
+		return o, err
+	}
+	o.out = c.String("out")
+	return o, nil
+}
+
+// historyBeside is the history of the runs with a state.
+func historyBeside(statePath, lineage string) *history.History {
+	return &history.History{Store: history.Folder(statePath + ".history"), Lineage: lineage}
+}
+
+// undoing makes the runs that are to be taken back what is wanted. known are the addresses of what is to be deleted.
+func (r *run) undoing(ctx context.Context, desired *manifest.Manifest, in *planner.Input) (known []resource.Address, err error) {
+	lineage, _ := r.prior.Version()
+	runs, err := historyBeside(r.statePath, lineage).Runs(ctx)
+	if err != nil {
+		return nil, diag.WithHint(err, "without every record since the run nobody can tell what changed since: planform history lists those that can be read")
+	}
+	var ids []string
+	for _, id := range r.Undo {
+		named := []*history.Run{}
+		if id == lastRun {
+			named = history.Last(runs)
+		} else if i := slices.IndexFunc(runs, func(run *history.Run) bool { return run.ID == id }); i >= 0 {
+			named = runs[i : i+1]
+		}
+		if len(named) == 0 && id == lastRun {
+			return nil, errNoRun()
+		}
+		if len(named) == 0 {
+			return nil, diag.WithHint(errors.New("the history has no run "+id), "planform history lists the runs")
+		}
+		for _, run := range named {
+			ids = append(ids, run.ID)
+		}
+	}
+	r.Undo = ids
+	u, err := history.Undo(runs, r.Undo, in.Prior)
+	if err != nil {
+		return nil, err
+	}
+	desired.Objects = u.Objects
+	in.Owner, in.Knowing, in.OtherSources = u.Owner, true, nil
+	in.Deletes, in.Leaves, in.Notices = u.Deletes, u.Leaves, append(in.Notices, u.Notices...)
+	maps.DeleteFunc(in.Deletes, func(a resource.Address, _ bool) bool { return !in.Targets.Mean(a) })
+	for at := range in.Leaves {
+		if container, _, _, ok := at.ParseMembership(); ok && !in.Targets.Mean(container) {
+			delete(in.Leaves, at)
+		}
+	}
+	return slices.Collect(maps.Keys(u.Deletes)), nil
+}

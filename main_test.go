@@ -60,13 +60,16 @@ func allowed() map[string][]string {
 		"internal/convert/jira":   {"internal/convert", "internal/convert/dates", "internal/convert/jira/adf", "internal/convert/records", "internal/convert/tabular", "internal/diag", "internal/table"},
 		"internal/convert/trello": {"internal/convert", "internal/convert/dates", "internal/convert/records", "internal/diag"},
 		"internal/history":        {"internal/diag", "internal/resource", "planner"},
+		"internal/bucket":         {"internal/diag", "internal/state"},
+		"internal/httpstate":      {"internal/diag", "internal/state"},
 		"internal/planfile":       {"internal/diag", "internal/resource", "planner"},
 		"internal/view":           {"executor", "internal/diag", "internal/doctor", "internal/planfile", "internal/resource", "planner"},
 		"internal/sandbox":        {},
 		// Only tests import it.
 		"internal/sandbox/sandboxtest": {"internal/sandbox"},
+		"internal/bucket/buckettest":   {},
 		"internal/cli": {
-			"apiclient", "executor", "internal/convert", "internal/convert/encoded", "internal/convert/github", "internal/convert/jira", "internal/convert/tabular", "internal/convert/trello", "internal/diag", "internal/doctor", "internal/export", "internal/history", "internal/planfile", "internal/provider", "internal/pull", "internal/resource", "internal/sandbox",
+			"apiclient", "executor", "internal/bucket", "internal/convert", "internal/convert/encoded", "internal/convert/github", "internal/convert/jira", "internal/convert/tabular", "internal/convert/trello", "internal/diag", "internal/doctor", "internal/export", "internal/history", "internal/httpstate", "internal/planfile", "internal/provider", "internal/pull", "internal/resource", "internal/sandbox",
 			"internal/state", "internal/view", "internal/yamltext", "manifest", "planner", "schema",
 		},
 		"": {"internal/cli"},
@@ -81,7 +84,8 @@ func only() map[string]string {
 		"github.com/sergi/go-diff/diffmatchpatch":  "internal/view",
 		"github.com/urfave/cli/v2":                 "internal/cli",
 		"go.etcd.io/bbolt":                         "internal/sandbox",
-		"net/http":                                 "apiclient, internal/sandbox, internal/sandbox/sandboxtest",
+		"net/http":                                 "apiclient, internal/sandbox, internal/sandbox/sandboxtest, internal/bucket/buckettest, internal/httpstate",
+		"github.com/minio/minio-go/v7":             "internal/bucket",
 		"net/http/httptest":                        "internal/sandbox/sandboxtest",
 	}
 }

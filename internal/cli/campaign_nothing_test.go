@@ -8,8 +8,6 @@ import (
 	"io"
 	"math/rand/v2"
 	"net/http"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -56,7 +54,7 @@ func (c *campaign) fromNothing(t *testing.T, s *service) {
 	}
 	before := observe(s)
 	w.visit(t, s)
-	w.disown(t, s)
+	w.disown(t, c, s)
 	there.add(observe(s).less(before))
 	ending := 0
 	if w.change() {
@@ -72,7 +70,7 @@ func (c *campaign) fromNothing(t *testing.T, s *service) {
 // takesBack makes the contents otherwise, and takes that back: all is as it was, but for what planform does not know to be of its making.
 func (c *campaign) takesBack(t *testing.T, s *service, w *world) {
 	t.Helper()
-	w.disown(t, s)
+	w.disown(t, c, s)
 	before := observe(s)
 	ending := 0
 	if w.change() {
@@ -83,7 +81,7 @@ func (c *campaign) takesBack(t *testing.T, s *service, w *world) {
 	for _, o := range w.all {
 		o.kept, o.touched = false, false
 	}
-	w.disown(t, s)
+	w.disown(t, c, s)
 	c.command = "undo"
 	c.untilDone(t, s, 3, "last")
 	c.command = "apply"
@@ -489,16 +487,9 @@ func (w *world) visit(t *testing.T, s *service) {
 // disown takes note of what planform does not know to be of its making: what has no
 // mark on the service and was found after a run that was killed may be somebody
 // else's, and is not deleted.
-func (w *world) disown(t *testing.T, s *service) {
+func (w *world) disown(t *testing.T, c *campaign, s *service) {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(s.dir, ".planform", "*.state.json"))
-	if err != nil || len(files) != 1 {
-		t.Fatal(files, err)
-	}
-	text, err := os.ReadFile(files[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := c.shares(t, s, "state", "pull", "-f", "campaign.yaml")
 	var state struct {
 		Objects []struct {
 			Address string   `json:"address"`

@@ -20,6 +20,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/planform/planform/internal/bucket/buckettest"
 	"github.com/planform/planform/internal/resource"
 	"github.com/planform/planform/internal/sandbox"
 	"github.com/planform/planform/internal/sandbox/sandboxtest"
@@ -82,6 +83,7 @@ func TestNothingIsDoubledOrLostByKillsAndCuts(t *testing.T) {
 		{"full", resource.V1, (*campaign).imports},
 		{"nothing", resource.V1, (*campaign).fromNothing},
 		{"v2", resource.V2, (*campaign).withV2},
+		{"shared", resource.V1, (*campaign).fromNothing},
 	}
 	asked := strings.Split(*campaignAPI, ",")
 	for i, kind := range kinds {
@@ -90,12 +92,16 @@ func TestNothingIsDoubledOrLostByKillsAndCuts(t *testing.T) {
 		}
 		t.Run(kind.name, func(t *testing.T) {
 			t.Parallel()
+			var bucket *buckettest.Server
+			if kind.name == "shared" {
+				bucket = buckettest.Start(t)
+			}
 			sum := &tally{}
 			t.Run("rounds", func(t *testing.T) {
 				for lane := range lanes {
 					t.Run("", func(t *testing.T) {
 						t.Parallel()
-						c := &campaign{planform: planform, command: "apply", api: kind.api, rng: rand.New(rand.NewPCG(*campaignSeed, uint64(len(kinds)*lane+i)))}
+						c := &campaign{planform: planform, command: "apply", bucket: bucket, lane: lane, api: kind.api, rng: rand.New(rand.NewPCG(*campaignSeed, uint64(len(kinds)*lane+i)))}
 						defer sum.add(&c.tally)
 						size := (*campaignSize + lanes - 1) / lanes
 						for !t.Failed() && (c.kills < size || int(c.cuts.Load()) < size) { // a failed one's sandbox and state would be buried under those of the next
@@ -181,7 +187,9 @@ type campaign struct {
 	tally
 
 	planform string
-	command  string // of planform that is run until it is done
+	command  string             // of planform that is run until it is done
+	bucket   *buckettest.Server // that the state is in; nil = it is in a file
+	lane     int
 	api      resource.API
 	rng      *rand.Rand
 	weather  *weather
@@ -350,7 +358,15 @@ func (c *campaign) apply(ctx context.Context, t *testing.T, s *service, flags ..
 	}, flags...)
 	cmd := exec.CommandContext(ctx, c.planform, args...) // its Cancel is Process.Kill
 	cmd.Dir = s.dir
-	cmd.Env = append(os.Environ(), "PLANE_BASE_URL="+s.url, "PLANE_API_KEY="+sandbox.Key, "NO_COLOR=1", "GOGC="+strconv.Itoa(sandboxtest.GCPercent))
+	if c.bucket != nil { // each run is on a machine of its own
+		cmd.Dir = t.TempDir()
+		if err := os.CopyFS(cmd.Dir, os.DirFS(s.dir)); err != nil {
+			t.Fatal(err)
+		}
+		defer os.RemoveAll(cmd.Dir)                                  //nolint:errcheck // so that it is gone before the next
+		_ = c.shares(t, s, "state", "unlock", "-f", "campaign.yaml") //nolint:contextcheck // it is none that is killed
+	}
+	cmd.Env = c.environment(s)
 	var said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &said, &said
 	err := cmd.Run() // waits for it, killed or not
@@ -365,6 +381,32 @@ func (c *campaign) apply(ctx context.Context, t *testing.T, s *service, flags ..
 		t.Fatal(err)
 	}
 	return cmd.ProcessState.ExitCode(), said.String()
+}
+
+// environment is that of planform.
+func (c *campaign) environment(s *service) []string {
+	env := append(os.Environ(), "PLANE_BASE_URL="+s.url, "PLANE_API_KEY="+sandbox.Key, "NO_COLOR=1", "GOGC="+strconv.Itoa(sandboxtest.GCPercent))
+	if c.bucket != nil {
+		for name, value := range c.bucket.Env() {
+			env = append(env, name+"="+value)
+		}
+		env = append(env, fmt.Sprintf("PLANFORM_STATE=s3://%s/%d/%d.json", c.bucket.Bucket, c.lane, c.rounds))
+	}
+	return env
+}
+
+// shares runs another command with the state in the bucket, and returns what it prints.
+func (c *campaign) shares(t *testing.T, s *service, args ...string) []byte {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), c.planform, args...)
+	cmd.Dir, cmd.Env = s.dir, c.environment(s)
+	var errs bytes.Buffer
+	cmd.Stderr = &errs
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("planform %s: %v\n%s", strings.Join(args, " "), err, errs.String())
+	}
+	return out
 }
 
 // weather decides what goes wrong with the requests of a round.

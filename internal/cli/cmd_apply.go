@@ -117,10 +117,9 @@ func runApply(ctx context.Context, p Process, o applyOptions, out output) error 
 		}
 	}
 	out.warnOfOthers(r.statePath)
-	file, err := state.Open(ctx, r.statePath, state.Options{
-		BaseURL: r.conn.baseURL, Workspace: r.conn.workspace, Command: "planform apply",
-		LockTimeout: o.lockTimeout, Waiting: out.lockedBy(o.lockTimeout),
-	})
+	open := r.service.stateOf(r.conn.baseURL, r.conn.workspace)
+	open.Command, open.LockTimeout, open.Waiting = "planform apply", o.lockTimeout, out.lockedBy(o.lockTimeout)
+	file, err := state.Open(ctx, r.statePath, open)
 	if err != nil {
 		return err
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/url"
-	"path/filepath"
 	"slices"
 
 	"github.com/urfave/cli/v2"
@@ -35,7 +34,7 @@ what the manifests need and how many requests it takes to create what is new. Ea
 				return err
 			}
 			reading.Workspace = service.workspace
-			return runDoctor(c.Context, doctorOptions{files: manifests(c), reading: reading, state: c.String("state"), service: service}, out)
+			return runDoctor(c.Context, doctorOptions{files: manifests(c), reading: reading, state: statePlace(c, p), service: service}, out)
 		}),
 	}
 }
@@ -88,9 +87,7 @@ func runDoctor(ctx context.Context, o doctorOptions, out output) error {
 	if in.StatePath = o.state; in.StatePath == "" {
 		in.StatePath, _ = state.DefaultPath(dir, in.BaseURL, in.Workspace) // without an address there is none
 	}
-	if in.StatePath != "" {
-		in.StatePath = filepath.Clean(in.StatePath)
-	}
+	in.Connect = o.service.connectState
 	report := doctor.Examine(ctx, in)
 	if err := out.view.Report(&report); err != nil {
 		return err

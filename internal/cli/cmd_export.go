@@ -87,7 +87,7 @@ func runExport(ctx context.Context, o exportOptions, out output) error {
 		return fmt.Errorf("make a folder for the files of attachments: %w", err)
 	}
 	defer os.RemoveAll(o.spool) //nolint:errcheck // the system clears it up
-	prior, err := state.Read(path, state.Options{BaseURL: conn.baseURL, Workspace: conn.workspace})
+	prior, err := state.Read(ctx, path, state.Options{BaseURL: conn.baseURL, Workspace: conn.workspace})
 	if err != nil {
 		return err
 	}

@@ -43,7 +43,10 @@ func (r *run) begin(ctx context.Context, plan *planner.Plan, d *planfile.Documen
 	}
 	now := time.Now().UTC()
 	lineage, serial := file.Version()
-	h := historyBeside(r.statePath, lineage)
+	h, err := r.service.historyBeside(ctx, r.statePath, lineage)
+	if err != nil {
+		return nil, err
+	}
 	record := &history.Run{
 		ID: history.NewID(now), Began: now.Truncate(time.Second), Command: "apply", By: r.conn.user, Manifests: d.Manifests, Plan: d.Hash,
 		Serial: serial, Undoes: r.Undo, Targets: r.Options.Targets,
@@ -72,16 +75,16 @@ func (r *run) begin(ctx context.Context, plan *planner.Plan, d *planfile.Documen
 }
 
 // historyOf is the history beside a state that is only read.
-func historyOf(o stateOptions) (*history.History, error) {
-	s, err := state.Read(o.path, o.open)
+func historyOf(ctx context.Context, o stateOptions) (*history.History, error) {
+	s, err := state.Read(ctx, o.path, o.open)
 	if err != nil {
 		return nil, err
 	}
-	return historyBeside(s.Path, s.Lineage), nil
+	return o.service.historyBeside(ctx, s.Path, s.Lineage)
 }
 
 func historyList(ctx context.Context, _ Process, o stateOptions, out output) error {
-	h, err := historyOf(o)
+	h, err := historyOf(ctx, o)
 	if err != nil {
 		return err
 	}
@@ -143,7 +146,7 @@ func ending(r *history.Run) string {
 }
 
 func historyShow(ctx context.Context, _ Process, o stateOptions, out output) error {
-	h, err := historyOf(o)
+	h, err := historyOf(ctx, o)
 	if err != nil {
 		return err
 	}

@@ -130,7 +130,7 @@ type planOptions struct {
 
 func newPlanOptions(c *cli.Context, p Process) (o planOptions, err error) {
 	options := planfile.Options{
-		State: c.String("state"), API: c.String("api"), Targets: c.StringSlice("target"), NoCreate: splitList(c, "no-create"),
+		State: statePlace(c, p), API: c.String("api"), Targets: c.StringSlice("target"), NoCreate: splitList(c, "no-create"),
 		SkipRefresh: c.Bool("no-refresh"), RefreshAll: c.Bool("refresh-all"), AdoptByName: c.Bool("adopt-by-name"), Prune: c.Bool("prune"),
 		DeleteChanged: c.Bool("delete-changed"), TakeOver: c.Bool("take-over"), MarkAdopted: c.Bool("mark-adopted"),
 		OnDrift: c.String("on-drift"), Order: c.String("order"),

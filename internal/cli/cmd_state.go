@@ -24,7 +24,7 @@ import (
 func stateCommand(p Process) *cli.Command {
 	return &cli.Command{
 		Name: "state", Usage: "shows and corrects the state file",
-		UsageText: "planform state list|show|resolve|import|mv|rm [FLAGS] [ADDRESS]",
+		UsageText: "planform state list|show|resolve|import|mv|rm|unlock|pull|push|migrate [FLAGS] [ADDRESS]",
 		Description: `The state file records which object of the service belongs to which object of the
 manifest. These commands change only that file, never the service.
 
@@ -32,7 +32,10 @@ manifest. These commands change only that file, never the service.
 
    # the outcome of a request is unknown: say whether the object exists
    planform state resolve -f workspace.yaml --id ID page/handbook
-   planform state resolve -f workspace.yaml --absent page/handbook`,
+   planform state resolve -f workspace.yaml --absent page/handbook
+
+   # from a file to a bucket that several machines share
+   planform state migrate -f workspace.yaml old.state.json s3://team/web.json`,
 		Subcommands: []*cli.Command{
 			stateSub(p, "list", "lists addresses and IDs", "[PREFIX]", nil, stateList),
 			stateSub(p, "show", "shows the record of one object", "ADDRESS", nil, stateShow),
@@ -46,6 +49,12 @@ manifest. These commands change only that file, never the service.
 			}, stateImport),
 			stateSub(p, "mv", "changes the address of an object, after its key was changed", "FROM TO", nil, stateMove),
 			stateSub(p, "rm", "forgets an object; it stays on the service", "ADDRESS", nil, stateRemove),
+			stateSub(p, "unlock", "gives the lock of a shared state back in place of its holder", "", nil, stateUnlock),
+			stateSub(p, "pull", "prints a state", "", nil, statePull),
+			stateSub(p, "push", "puts a state from a file in place of the one that is there", "FILE", []cli.Flag{
+				&cli.BoolFlag{Name: "force", Usage: "even if it is of another lineage, or older"},
+			}, statePush),
+			stateSub(p, "migrate", "puts a state, with the history of its runs, to another place; it stays where it was", "FROM TO", nil, stateMigrate),
 		},
 	}
 }
@@ -58,6 +67,8 @@ type stateOptions struct {
 	id         string
 	identifier string
 	absent     bool
+	force      bool
+	service    connectionOptions
 }
 
 func stateSub(p Process, name, usage, args string, flags []cli.Flag, run func(context.Context, Process, stateOptions,
@@ -122,10 +133,12 @@ func newStateOptions(c *cli.Context, p Process, out output) (stateOptions, error
 			hint: "give -f FILE and --base-url (or PLANE_BASE_URL), or --sandbox, or --state FILE with both",
 		}
 	}
-	o.open = state.Options{BaseURL: baseURL, Workspace: workspace, Command: "planform state " + c.Command.Name}
+	o.service, o.force = service, c.Bool("force")
+	o.open = service.stateOf(baseURL, workspace)
+	o.open.Command = "planform state " + c.Command.Name
 	o.open.LockTimeout = c.Duration("lock-timeout")
 	o.open.Waiting = out.lockedBy(o.open.LockTimeout)
-	o.path = c.String("state")
+	o.path = statePlace(c, p)
 	var err error
 	if o.path == "" {
 		o.path, err = state.DefaultPath(dir, baseURL, workspace)
@@ -170,8 +183,8 @@ func recordOf(prior planner.Prior, a resource.Address) (planner.Record, error) {
 	return planner.Record{}, diag.WithHint(fmt.Errorf("the state file has no %s", a), diag.DidYouMean(string(a), all))
 }
 
-func stateList(_ context.Context, _ Process, o stateOptions, out output) error {
-	s, err := state.Read(o.path, o.open)
+func stateList(ctx context.Context, _ Process, o stateOptions, out output) error {
+	s, err := state.Read(ctx, o.path, o.open)
 	if err != nil {
 		return err
 	}
@@ -210,8 +223,8 @@ func pendingText(r planner.Record) string {
 	}
 }
 
-func stateShow(_ context.Context, _ Process, o stateOptions, out output) error {
-	s, err := state.Read(o.path, o.open)
+func stateShow(ctx context.Context, _ Process, o stateOptions, out output) error {
+	s, err := state.Read(ctx, o.path, o.open)
 	if err != nil {
 		return err
 	}

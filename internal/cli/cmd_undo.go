@@ -39,7 +39,7 @@ apply of the same manifests makes the same changes again.
    planform history -f workspace.yaml
    planform undo -f workspace.yaml last
    planform undo -f workspace.yaml last --dry-run
-   planform undo -f workspace.yaml --target 'work_item/web/*' 20261123-231502-123-7f3a
+   planform undo -f web.yaml --target 'label/web/*' 20261123-231502-123-7f3a
 
    # review it first
    planform undo -f workspace.yaml last --out undo.json
@@ -83,7 +83,7 @@ func newUndoOptions(c *cli.Context, p Process) (o applyOptions, err error) {
 	o = applyOptions{parallelism: c.Int("parallelism"), lockTimeout: c.Duration("lock-timeout")}
 	o.expected = func(string) error { return nil }
 	options := planfile.Options{
-		Files: diag.OrEmpty(manifests(c)), State: c.String("state"), API: c.String("api"), Targets: c.StringSlice("target"),
+		Files: diag.OrEmpty(manifests(c)), State: statePlace(c, p), API: c.String("api"), Targets: c.StringSlice("target"),
 		RefreshAll: c.Bool("refresh-all"), Prune: true, DeleteChanged: c.Bool("delete-changed"), OnDrift: "keep",
 		Undo: c.Args().Slice(),
 	}
@@ -105,15 +105,14 @@ func newUndoOptions(c *cli.Context, p Process) (o applyOptions, err error) {
 	return o, nil
 }
 
-// historyBeside is the history of the runs with a state.
-func historyBeside(statePath, lineage string) *history.History {
-	return &history.History{Store: history.Folder(statePath + ".history"), Lineage: lineage}
-}
-
 // undoing makes the runs that are to be taken back what is wanted. known are the addresses of what is to be deleted.
 func (r *run) undoing(ctx context.Context, desired *manifest.Manifest, in *planner.Input) (known []resource.Address, err error) {
 	lineage, _ := r.prior.Version()
-	runs, err := historyBeside(r.statePath, lineage).Runs(ctx)
+	h, err := r.service.historyBeside(ctx, r.statePath, lineage)
+	if err != nil {
+		return nil, err
+	}
+	runs, err := h.Runs(ctx)
 	if err != nil {
 		return nil, diag.WithHint(err, "without every record since the run nobody can tell what changed since: planform history lists those that can be read")
 	}

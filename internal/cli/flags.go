@@ -269,7 +269,7 @@ func maxErrorsFlag() cli.Flag {
 // stateFlags say where the state is.
 func stateFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "state", Usage: "state `FILE` (default: .planform/<host>_<workspace>.state.json beside the first manifest)"},
+		&cli.StringFlag{Name: "state", Usage: "state `FILE`, s3://BUCKET/KEY, or https://… of an HTTP state (or PLANFORM_STATE; default: .planform/<host>_<workspace>.state.json beside the first manifest)"},
 	}
 }
 

@@ -85,7 +85,7 @@ func (o output) noteSkipped(m *manifest.Manifest) {
 
 // warnOfOthers notes that other users can write to the folder of the state.
 func (o output) warnOfOthers(statePath string) {
-	if dir, yes := state.WritableByOthers(statePath); yes {
+	if dir, yes := state.WritableByOthers(statePath); yes && !state.IsShared(statePath) {
 		o.view.Notef("other users can change the state in %s: chmod go-w keeps it from them", dir)
 	}
 }

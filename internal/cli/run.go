@@ -70,7 +70,7 @@ func (r *run) connect(ctx context.Context) (err error) {
 		return err
 	}
 	if r.State != "" {
-		r.statePath = filepath.Clean(r.State)
+		r.statePath = r.State
 		return nil
 	}
 	r.statePath, err = state.DefaultPath(r.desired.Dir, r.conn.baseURL, r.conn.workspace)
@@ -100,7 +100,7 @@ func (r *run) preview(ctx context.Context) (*planner.Plan, error) {
 	if err := r.connect(ctx); err != nil {
 		return nil, err
 	}
-	prior, err := state.Read(r.statePath, state.Options{BaseURL: r.conn.baseURL, Workspace: r.conn.workspace})
+	prior, err := state.Read(ctx, r.statePath, r.service.stateOf(r.conn.baseURL, r.conn.workspace))
 	if err != nil {
 		return nil, err
 	}
@@ -132,7 +132,11 @@ func (r *run) planOf(ctx context.Context, desired *manifest.Manifest) (_ *planne
 	if in.Observed == nil {
 		in.Observed = planner.Observed{}
 	}
-	sources := newSourceSet(r.statePath, r.Files, desired.Files)
+	beside := r.statePath
+	if state.IsShared(beside) {
+		beside = filepath.Join(r.desired.Dir, "state")
+	}
+	sources := newSourceSet(beside, r.Files, desired.Files)
 	desired.RenameSources(sources.names)
 	in.OtherSources = sources.others(in.Prior)
 	known := r.known

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -120,9 +121,7 @@ func (s *savedPlan) own(c *cli.Context, p Process) (o planOptions, err error) {
 		}
 	}
 	options := s.Options
-	if c.IsSet("state") {
-		options.State = c.String("state")
-	}
+	options.State = cmp.Or(statePlace(c, p), options.State)
 	o, err = o.with(options, c, p)
 	o.service.api = options.API
 	return o, err

@@ -170,7 +170,7 @@ func TestAnImportKeepsWhatIsKnown(t *testing.T) {
 	manifest := s.write(t, "m.yaml", "version: 1\nworkspace: acme\nprojects: [{identifier: WEB, work_items: [{key: shop, name: Open, protect: true}]}]\n")
 	s.must(t, "apply", "-f", manifest)
 	record := func() planner.Record {
-		known, err := state.Read(s.stateFile(t), state.Options{BaseURL: s.url, Workspace: "acme"})
+		known, err := state.Read(t.Context(), s.stateFile(t), state.Options{BaseURL: s.url, Workspace: "acme"})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/planform/planform/apiclient"
 	"github.com/planform/planform/internal/baseurl"
 	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/state"
 )
 
 // Client makes requests, as [apiclient.Client] does.
@@ -38,6 +39,8 @@ type Input struct {
 	PerMinute int
 	// StatePath is the path of the state file; "" = not known.
 	StatePath string
+	// Connect opens the store of a shared state.
+	Connect func(ctx context.Context, address string) (state.Objects, error)
 	// Manifests are the files that were read, Desired their objects, Errors the number of their errors.
 	Manifests []string
 	Desired   []*resource.Object
@@ -55,7 +58,7 @@ func Examine(ctx context.Context, in Input) Report {
 	} else {
 		e.checkAPI(ctx)
 	}
-	e.checkState()
+	e.checkState(ctx)
 	e.checkManifest()
 	if in.Redact != nil {
 		for i := range e.Checks {

@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -18,16 +19,17 @@ import (
 )
 
 // checkState checks the state file, without locking it.
-func (e *examination) checkState() {
+func (e *examination) checkState(ctx context.Context) {
 	if e.in.StatePath == "" {
 		return
 	}
-	if err := writable(filepath.Dir(e.in.StatePath)); err != nil {
+	open, shared := state.Options{BaseURL: e.BaseURL, Workspace: e.Workspace, Connect: e.in.Connect}, state.IsShared(e.in.StatePath)
+	if err := writable(filepath.Dir(e.in.StatePath)); err != nil && !shared {
 		e.add("state", Problem, e.in.StatePath+" cannot be written: "+err.Error(),
 			"make the folder writable, or choose another place with --state")
 		return
 	}
-	known, err := state.Read(e.in.StatePath, state.Options{BaseURL: e.BaseURL, Workspace: e.Workspace})
+	known, err := state.Read(ctx, e.in.StatePath, open)
 	if err == nil {
 		for address, r := range known.Prior() {
 			e.created[address] = r.ID != ""
@@ -42,10 +44,10 @@ func (e *examination) checkState() {
 		e.add("state", OK, fmt.Sprintf("%s has %s, serial %d, lineage %s", e.in.StatePath, diag.Count(len(known.Prior()), "record"),
 			known.Serial, known.Lineage), "")
 	}
-	if dir, yes := state.WritableByOthers(e.in.StatePath); yes {
+	if dir, yes := state.WritableByOthers(e.in.StatePath); yes && !shared {
 		e.add("state", Warning, "other users can change the files in "+dir, "chmod go-w "+dir)
 	}
-	if holder, locked := state.LockedBy(e.in.StatePath); locked {
+	if holder, locked := state.LockedBy(ctx, e.in.StatePath, open); locked {
 		e.add("lock", Warning, "the state is locked by "+holder.String(), "wait for that run to end, or give --lock-timeout")
 	} else if err == nil {
 		e.pendingRequests(known)

@@ -72,7 +72,7 @@ func BenchmarkRead(b *testing.B) {
 			path := filepath.Join(b.TempDir(), "x.state.json")
 			writeMany(b, path, n)
 			for b.Loop() {
-				s, err := Read(path, testOptions())
+				s, err := Read(b.Context(), path, testOptions())
 				if err != nil || len(s.Prior()) != n {
 					b.Fatal(err)
 				}

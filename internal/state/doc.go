@@ -38,6 +38,12 @@
 // do not mix: a run whose journal was taken away sends nothing more, and [File.Save]
 // does not replace a state file that another run has written.
 //
+// # Shared states
+//
+// A state at an address is worked on in a copy, by the same code and in the same format: see [Objects]. What must be on disk there must be
+// in the store first, as an object that is written only where there is none, under the name of the run's lease. So safety rests on the
+// store's conditions, and the lease on time only for order.
+//
 // No credential is stored: of a server's URL only scheme, host, port and path are.
 //
 // # The state file

@@ -42,7 +42,7 @@ func TestTheStateFileHasOneLineForEachObject(t *testing.T) {
 	if diff := cmp.Diff(want, readFile(t, path)); diff != "" {
 		t.Error(diff)
 	}
-	s, err := Read(path, testOptions())
+	s, err := Read(t.Context(), path, testOptions())
 	must(t, err)
 	if diff := cmp.Diff(f.Prior(), s.Prior()); diff != "" || s.Serial != 1 || !s.Exists || s.Path != path || s.Lineage != f.store.Lineage {
 		t.Error(diff, s)

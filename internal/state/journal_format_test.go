@@ -1,6 +1,7 @@
 package state
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"maps"
@@ -68,7 +69,7 @@ func told(t *testing.T, whole []string) (open, ended map[string]string) {
 func TestAJournalCutAtAnyByteNeitherInventsNorLoses(t *testing.T) {
 	t.Parallel()
 	path, _, journal := sampleJournal(t)
-	s, err := Read(path, testOptions())
+	s, err := Read(t.Context(), path, testOptions())
 	must(t, err)
 	if len(s.Prior()) != 4 {
 		t.Fatalf("the whole journal gives %v", s.Prior())
@@ -192,7 +193,10 @@ func TestAnyDamageToAJournalIsNoticed(t *testing.T) {
 // readers are the ways to get at a state.
 func readers() map[string]func(*testing.T, string, Options) error {
 	return map[string]func(*testing.T, string, Options) error{
-		"read": func(_ *testing.T, path string, opts Options) error { _, err := Read(path, opts); return err },
+		"read": func(_ *testing.T, path string, opts Options) error {
+			_, err := Read(context.Background(), path, opts)
+			return err
+		},
 		"open": func(t *testing.T, path string, opts Options) error {
 			t.Helper()
 			f, err := Open(t.Context(), path, opts)
@@ -337,7 +341,7 @@ func TestALostBlockBeforeTheLastFlushIsDamage(t *testing.T) {
 	journal := readFile(t, path+".journal")
 	first := strings.IndexByte(journal, '\n') + 1
 	writeFile(t, path+".journal", journal[:first]+strings.Repeat("\x00", 512)+journal[first+512:])
-	_, err := Read(path, testOptions())
+	_, err := Read(t.Context(), path, testOptions())
 	if corrupt, ok := errors.AsType[*CorruptError](err); !ok || corrupt.Line != 2 {
 		t.Errorf("got %v", err)
 	}

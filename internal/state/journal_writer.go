@@ -273,7 +273,7 @@ func (f *File) append(lines ...line) error {
 
 // stop turns an error into one that ends the run. The first such error is kept for later calls.
 func (f *File) stop(what string, err error) error {
-	err = fmt.Errorf("%w: %s: %w", executor.ErrAbortRun, what, cause(err))
+	err = f.opts.shared.told(fmt.Errorf("%w: %s: %w", executor.ErrAbortRun, what, cause(err)))
 	if f.stopped == nil {
 		f.stopped = err
 	}

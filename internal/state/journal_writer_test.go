@@ -535,7 +535,7 @@ func TestTheLastActivityOfARunIsTheTimeOfItsLatestLine(t *testing.T) {
 		if got := f.LastActivity(); !got.Equal(want) {
 			t.Errorf("%s: %s, want %s", when, got.UTC(), want)
 		}
-		s, err := Read(path, opts)
+		s, err := Read(t.Context(), path, opts)
 		must(t, err)
 		if got := s.LastActivity(); !got.Equal(want) {
 			t.Errorf("%s, read: %s, want %s", when, got.UTC(), want)

@@ -16,6 +16,7 @@ type loaded struct {
 	store
 	info    fs.FileInfo // nil = there is no state file
 	journal bool        // a journal with a first line exists
+	read    string      // its ID
 }
 
 // load reads state and journal. The journal is read first: if a run saves between the two
@@ -48,7 +49,12 @@ func load(p paths, opts Options) (*loaded, error) {
 	if j == nil {
 		return f, nil
 	}
+	f.read = j.header.ID
 	return f, f.replay(p, j, opts)
+}
+
+func (f *loaded) snapshot(path string) *Snapshot {
+	return &Snapshot{Path: path, Exists: f.info != nil || f.journal, Lineage: f.Lineage, Serial: f.Serial, store: f.store}
 }
 
 var (

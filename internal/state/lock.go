@@ -103,7 +103,17 @@ func makeFolder(dir string, d disk) error {
 // LockedBy returns the holder of a state's lock; false = it is free. It creates no file and
 // keeps no run waiting: it shares a free lock for a moment. So it is not misled by the
 // holder file of a run that died.
-func LockedBy(path string) (Holder, bool) {
+//
+// Of a shared state it returns who had it last and did not give it back.
+func LockedBy(ctx context.Context, path string, opts Options) (Holder, bool) {
+	if IsShared(path) {
+		o, err := opts.connect(ctx, path)
+		if err != nil {
+			return Holder{}, false
+		}
+		l, _, err := readLease(ctx, o)
+		return l.Holder, err == nil && !l.Free
+	}
 	p, err := resolve(path)
 	if err != nil {
 		return Holder{}, false

@@ -181,7 +181,7 @@ func TestALockFileOfAnotherUserIsALock(t *testing.T) {
 func TestLockedByReadsTheHolderWithoutTakingTheLock(t *testing.T) {
 	t.Parallel()
 	path := statePath(t)
-	if h, locked := LockedBy(path); locked {
+	if h, locked := LockedBy(t.Context(), path, Options{}); locked {
 		t.Errorf("nothing is there, and %v holds it", h)
 	}
 	if _, err := os.Stat(filepath.Dir(path)); err == nil {
@@ -192,12 +192,12 @@ func TestLockedByReadsTheHolderWithoutTakingTheLock(t *testing.T) {
 		t.Fatal(said)
 	}
 	before := names(folder(t, path))
-	if h, locked := LockedBy(path); !locked || h.PID != cmd.Process.Pid || h.Command != "planform apply" {
+	if h, locked := LockedBy(t.Context(), path, Options{}); !locked || h.PID != cmd.Process.Pid || h.Command != "planform apply" {
 		t.Errorf("%v, %+v", locked, h)
 	}
 	must(t, cmd.Process.Kill())
 	_ = cmd.Wait()
-	if h, locked := LockedBy(path); locked {
+	if h, locked := LockedBy(t.Context(), path, Options{}); locked {
 		t.Errorf("the holder was killed, and %v holds it", h)
 	}
 	if left := names(folder(t, path)); !slices.Equal(before, left) {

@@ -135,7 +135,7 @@ func die(t *testing.T, f *File) {
 	if f.writer != nil {
 		_ = f.writer.file.Close()
 	}
-	must(t, f.lock.flock.Close())
+	must(t, f.lock.(*lock).flock.Close())
 }
 
 func must(t *testing.T, err error) {
@@ -170,7 +170,7 @@ func complete(t *testing.T, f *File, s *planner.Step, out executor.Outcome, err 
 
 func readPrior(t *testing.T, path string) planner.Prior {
 	t.Helper()
-	s, err := Read(path, testOptions())
+	s, err := Read(t.Context(), path, testOptions())
 	must(t, err)
 	return s.Prior()
 }

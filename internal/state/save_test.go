@@ -220,7 +220,7 @@ func TestASymbolicLinkStaysOne(t *testing.T) {
 		}
 	}
 	must(t, os.Symlink("loop", filepath.Join(dir, "loop")))
-	if _, err := Read(filepath.Join(dir, "loop"), testOptions()); err == nil || !strings.Contains(err.Error(), "leads nowhere") {
+	if _, err := Read(t.Context(), filepath.Join(dir, "loop"), testOptions()); err == nil || !strings.Contains(err.Error(), "leads nowhere") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -348,7 +348,7 @@ func TestAFolderThatCannotBeWrittenToFailsBeforeAnythingIsSent(t *testing.T) {
 	if _, err := Open(t.Context(), below, testOptions()); err == nil || !strings.Contains(err.Error(), "--state") {
 		t.Errorf("below a file: %v", err)
 	}
-	if _, err := Read(below, testOptions()); err == nil || !strings.Contains(err.Error(), "cannot be read") {
+	if _, err := Read(t.Context(), below, testOptions()); err == nil || !strings.Contains(err.Error(), "cannot be read") {
 		t.Errorf("below a file: %v", err)
 	}
 	if _, err := Open(t.Context(), dir, testOptions()); err == nil || !strings.Contains(err.Error(), "is a directory") {

@@ -201,7 +201,7 @@ func TestAnIntentToCreateCarriesTheHighestNumberKnownInItsSequence(t *testing.T)
 			if diff := cmp.Diff(test.want, afters(readPrior(t, path))); diff != "" {
 				t.Errorf("read after a kill (-want +got):\n%s", diff)
 			}
-			s, err := Read(path, testOptions())
+			s, err := Read(t.Context(), path, testOptions())
 			must(t, err)
 			for scope, n := range s.store.newest { // what was only in memory is lost with the run
 				if n > newest[scope] {

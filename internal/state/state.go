@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"reflect"
@@ -28,7 +29,12 @@ type Options struct {
 	Command     string           // shown to others who wait for the lock, such as "planform apply"
 	Now         func() time.Time // nil = [time.Now]
 
-	disk disk // nil = the real one
+	// Connect opens the store of a shared state; see [IsShared]. Errors name no credential.
+	Connect func(ctx context.Context, address string) (Objects, error)
+
+	disk   disk       // nil = the real one
+	leases leaseTimes // zero = the real ones
+	shared *shared    // nil = the state is in a file
 }
 
 func (o Options) normal() (Options, error) {
@@ -42,6 +48,9 @@ func (o Options) normal() (Options, error) {
 	}
 	if o.disk == nil {
 		o.disk = osDisk{}
+	}
+	if o.leases == (leaseTimes{}) {
+		o.leases = leaseTimes{beatTime, deadTime, lostTime}
 	}
 	return o, nil
 }
@@ -67,15 +76,21 @@ func (s *Snapshot) Knows(owner resource.Owner) bool { return slices.Contains(s.s
 // Version is the lineage, "" if nothing was ever saved, and the serial.
 func (s *Snapshot) Version() (lineage string, serial uint64) { return s.Lineage, s.Serial }
 
+// Write writes the state as it is in its file.
+func (s *Snapshot) Write(w io.Writer) error { return s.store.encode(w) }
+
 // LastActivity is the time of the latest line that a run wrote; zero = not known.
 func (s *Snapshot) LastActivity() time.Time { return s.store.latest }
 
 // Read reads a state without the lock, and writes nothing. A missing state is an empty one.
 // Errors are those of [Open], without the lock's.
-func Read(path string, opts Options) (*Snapshot, error) {
+func Read(ctx context.Context, path string, opts Options) (*Snapshot, error) {
 	opts, err := opts.normal()
 	if err != nil {
 		return nil, err
+	}
+	if IsShared(path) {
+		return readShared(ctx, path, opts)
 	}
 	p, err := resolve(path)
 	if err != nil {
@@ -85,10 +100,7 @@ func Read(path string, opts Options) (*Snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Snapshot{
-		Path: p.state, Exists: found.info != nil || found.journal,
-		Lineage: found.Lineage, Serial: found.Serial, store: found.store,
-	}, nil
+	return found.snapshot(p.state), nil
 }
 
 // File is a state that is locked for this process. Its methods may be called
@@ -97,7 +109,7 @@ type File struct {
 	paths paths
 	opts  Options
 	disk  disk
-	lock  *lock
+	lock  releaser
 
 	flush  sync.Mutex // held during a flush to disk; taken before mu
 	synced uint64     // lines on disk; guarded by flush
@@ -111,7 +123,12 @@ type File struct {
 	written  uint64  // lines written
 	stopped  error   // the reason why nothing more may be sent
 	closed   bool
+	// takenOver is set where the run before may still be there: the state is written anew, so that it can write it no more.
+	takenOver bool
 }
+
+// releaser is a lock that is held.
+type releaser interface{ release() error }
 
 var _ executor.Journal = (*File)(nil)
 
@@ -123,6 +140,9 @@ func Open(ctx context.Context, path string, opts Options) (*File, error) {
 	opts, err := opts.normal()
 	if err != nil {
 		return nil, err
+	}
+	if IsShared(path) {
+		return openShared(ctx, path, opts)
 	}
 	p, err := resolve(path)
 	if err != nil {
@@ -152,7 +172,11 @@ func (f *File) prepare() error {
 	if err := f.remove(f.paths.tmp); err != nil {
 		return f.unwritable(err)
 	}
-	if f.store.changed() {
+	if f.takenOver {
+		f.store.Journal = cmp.Or(found.read, f.store.Journal)
+		f.store.Serial++ // the run before would write the same otherwise, and take it for its own
+	}
+	if f.store.changed() || f.takenOver {
 		if err := f.replace(); err != nil {
 			return err
 		}
@@ -180,8 +204,23 @@ func (f *File) unwritable(err error) error {
 		f.paths.state, err)
 }
 
-// Path is where the state file is, symbolic links resolved.
-func (f *File) Path() string { return f.paths.state }
+// Path is where the state file is, symbolic links resolved, or the address of a shared state.
+func (f *File) Path() string {
+	if f.opts.shared != nil {
+		return f.opts.shared.address
+	}
+	return f.paths.state
+}
+
+// Replace takes all that another state knows. It is on disk after Save.
+func (f *File) Replace(s *Snapshot) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	c := s.store.content
+	c.Serial, c.BaseURL = max(c.Serial, f.store.Serial), f.store.BaseURL
+	f.store, f.pending = newStore(c), map[resource.Address][]pendingStep{}
+	f.store.replanned = true
+}
 
 // Prior are the present records. Their values and members must not be changed.
 func (f *File) Prior() planner.Prior {
@@ -367,7 +406,7 @@ func (f *File) Close() error {
 	}
 	if err := errors.Join(errs...); err != nil {
 		err = fmt.Errorf("the journal %s cannot be closed: %w", f.paths.journal, err)
-		return errors.Join(err, f.lock.release())
+		return errors.Join(f.opts.shared.told(err), f.lock.release())
 	}
 	return f.lock.release()
 }

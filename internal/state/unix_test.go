@@ -147,7 +147,7 @@ func TestAStateAboveTheSizeLimitIsNotRead(t *testing.T) {
 		path := statePath(t)
 		writeFile(t, path+suffix, "")
 		must(t, os.Truncate(path+suffix, 1<<28)) // without a block on disk
-		if _, err := Read(path, testOptions()); err == nil || !strings.Contains(err.Error(), "more than 128 MiB") {
+		if _, err := Read(t.Context(), path, testOptions()); err == nil || !strings.Contains(err.Error(), "more than 128 MiB") {
 			t.Errorf("%q: %v", "state"+suffix, err)
 		}
 	}

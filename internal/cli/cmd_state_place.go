@@ -1,0 +1,112 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/state"
+)
+
+func stateUnlock(ctx context.Context, _ Process, o stateOptions, out output) error {
+	if !state.IsShared(o.path) {
+		return usageError{text: "the state " + o.path + " is in a file", hint: "its lock ends with the process that holds it"}
+	}
+	holder, held, err := state.Unlock(ctx, o.path, o.open)
+	switch {
+	case err != nil:
+		return fmt.Errorf("the state %s was not unlocked: %w", o.path, err)
+	case !held:
+		out.view.Notef("nobody holds the state %s", o.path)
+	default:
+		out.view.Notef("unlocked the state %s: it was locked by %s, which sends nothing more if it is still there", o.path, holder)
+	}
+	return nil
+}
+
+func statePull(ctx context.Context, p Process, o stateOptions, _ output) error {
+	s, err := state.Read(ctx, o.path, o.open)
+	if err != nil {
+		return err
+	}
+	if !s.Exists {
+		return fmt.Errorf("there is no state %s", o.path)
+	}
+	return s.Write(p.Streams.Out)
+}
+
+func statePush(ctx context.Context, _ Process, o stateOptions, out output) error {
+	from, err := readExisting(ctx, o.args[0], o.open)
+	if err != nil {
+		return err
+	}
+	if err := edit(ctx, o, func(f *state.File) error { return putState(f, from, o.force) }); err != nil {
+		return err
+	}
+	out.view.Notef("%s has now the %s of %s", o.path, diag.Count(len(from.Prior()), "record"), o.args[0])
+	return nil
+}
+
+func readExisting(ctx context.Context, place string, open state.Options) (*state.Snapshot, error) {
+	s, err := state.Read(ctx, place, open)
+	if err == nil && !s.Exists {
+		err = fmt.Errorf("there is no state %s", place)
+	}
+	return s, err
+}
+
+// putState puts a state in place of another one, unless that is newer, or of other runs.
+func putState(f *state.File, from *state.Snapshot, force bool) error {
+	lineage, serial := f.Version()
+	switch {
+	case serial == 0 || force:
+	case lineage != from.Lineage:
+		return diag.WithHint(fmt.Errorf("%s has the lineage %s, and %s is another state, of lineage %s; it was left as it is", from.Path, from.Lineage,
+			f.Path(), lineage), "planform state push --force replaces it")
+	case serial > from.Serial:
+		return diag.WithHint(fmt.Errorf("%s has serial %d, and %s is newer, with serial %d; it was left as it is", from.Path, from.Serial, f.Path(),
+			serial), "planform state push --force replaces it")
+	}
+	f.Replace(from)
+	return nil
+}
+
+func stateMigrate(ctx context.Context, _ Process, o stateOptions, out output) error {
+	from, err := readExisting(ctx, o.args[0], o.open)
+	if err != nil {
+		return err
+	}
+	to := o
+	if to.path = o.args[1]; state.SamePlace(from.Path, to.path) {
+		return usageError{text: from.Path + " is the same place"}
+	}
+	if err := edit(ctx, to, func(f *state.File) error { return putState(f, from, false) }); err != nil {
+		return err
+	}
+	old, err := o.service.historyBeside(ctx, from.Path, from.Lineage)
+	if err != nil {
+		return err
+	}
+	h, err := o.service.historyBeside(ctx, to.path, from.Lineage)
+	if err != nil {
+		return err
+	}
+	names, err := old.Store.List(ctx)
+	if err != nil {
+		return err
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		text, err := old.Store.Get(ctx, name)
+		if err != nil {
+			return err
+		}
+		if err := h.Store.Put(ctx, name, text); err != nil {
+			return err
+		}
+	}
+	out.view.Notef("%s has now the %s of %s, and %s; %s stays as it is", to.path, diag.Count(len(from.Prior()), "record"), from.Path,
+		diag.Count(len(names), "run"), from.Path)
+	return nil
+}

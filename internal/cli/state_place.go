@@ -1,0 +1,85 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"path/filepath"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/planform/planform/internal/bucket"
+	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/history"
+	"github.com/planform/planform/internal/httpstate"
+	"github.com/planform/planform/internal/state"
+)
+
+// statePlace is where the state is as far as flag or environment say it, or "".
+func statePlace(c *cli.Context, p Process) string {
+	place := cmp.Or(c.String("state"), p.Getenv("PLANFORM_STATE"))
+	if place == "" || state.IsShared(place) {
+		return place
+	}
+	return filepath.Clean(place)
+}
+
+// stateOf are the options of a state of the service and workspace.
+func (o connectionOptions) stateOf(baseURL, workspace string) state.Options {
+	return state.Options{BaseURL: baseURL, Workspace: workspace, Connect: o.connectState}
+}
+
+// connectState opens the store of a shared state.
+func (o connectionOptions) connectState(_ context.Context, address string) (state.Objects, error) {
+	if strings.HasPrefix(address, bucket.Scheme) {
+		return bucket.Open(address, o.getenv)
+	}
+	if strings.HasPrefix(address, "https://") || strings.HasPrefix(address, "http://") {
+		return httpstate.Open(address, o.getenv)
+	}
+	return nil, diag.WithHint(errors.New("such an address is not known"), "--state takes a path, s3://BUCKET/KEY, or https://… of Terraform's HTTP state")
+}
+
+// historyBeside is the history of the runs with a state.
+func (o connectionOptions) historyBeside(ctx context.Context, place, lineage string) (*history.History, error) {
+	h := &history.History{Store: history.Folder(place + ".history"), Lineage: lineage}
+	if state.IsShared(place) {
+		objects, err := o.connectState(ctx, place)
+		if err != nil {
+			return nil, err
+		}
+		h.Store = records{objects}
+	}
+	return h, nil
+}
+
+// records are the history of a shared state: objects beside it.
+type records struct{ state.Objects }
+
+const recordPrefix = ".history/"
+
+// Put implements [history.Store].
+func (r records) Put(ctx context.Context, name string, text []byte) error {
+	return state.PutAny(ctx, r.Objects, recordPrefix+name, text)
+}
+
+// Get implements [history.Store].
+func (r records) Get(ctx context.Context, name string) ([]byte, error) {
+	text, _, err := state.Steady(r.Objects).Get(ctx, recordPrefix+name)
+	return text, err
+}
+
+// List implements [history.Store].
+func (r records) List(ctx context.Context) ([]string, error) {
+	names, err := state.Steady(r.Objects).List(ctx, recordPrefix)
+	for i := range names {
+		names[i] = strings.TrimPrefix(names[i], recordPrefix)
+	}
+	return names, err
+}
+
+// Remove implements [history.Store].
+func (r records) Remove(ctx context.Context, name string) error {
+	return state.Steady(r.Objects).Remove(ctx, recordPrefix+name)
+}

@@ -1,0 +1,215 @@
+package state
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/planform/planform/executor"
+)
+
+// A lease is renewed every beat. Who sees none for as long as dead takes it to be a run that died; a run that could not renew
+// its own for as long as lost sends nothing more.
+const (
+	beatTime = 10 * time.Second
+	deadTime = 45 * time.Second
+	lostTime = 30 * time.Second
+)
+
+const leaseName = ".lock"
+
+// leaseText is the object that says whose turn it is.
+type leaseText struct {
+	ID     string `json:"planform_lease"` // of the turn; its journal bears it
+	Holder        // of the turn
+	Beat   int    `json:"beat"`
+	Free   bool   `json:"free,omitempty"`  // nobody's any more
+	Clean  bool   `json:"clean,omitempty"` // the turn ended, and left no journal
+	State  string `json:"state,omitempty"` // the version that the turn left, if it is clean
+}
+
+// lease is the turn of this run.
+type lease struct {
+	objects Objects
+	now     leaseText
+	version string
+
+	mu      sync.Mutex
+	renewed time.Time
+	gone    error // somebody else took it
+	stop    context.CancelFunc
+	ended   chan struct{}
+}
+
+func readLease(ctx context.Context, o Objects) (l leaseText, version string, err error) {
+	text, version, err := o.Get(ctx, leaseName)
+	if errors.Is(err, fs.ErrNotExist) {
+		return leaseText{Free: true, Clean: true}, "", nil
+	}
+	if err == nil {
+		if err = json.Unmarshal(text, &l); err == nil && l.ID == "" {
+			err = errors.New("it is no lock of planform")
+		}
+	}
+	return l, version, err
+}
+
+func writeLease(ctx context.Context, o Objects, l *leaseText, version string) (string, error) {
+	text, err := json.Marshal(l)
+	if err != nil {
+		return "", err
+	}
+	return o.Put(ctx, leaseName, append(text, '\n'), version)
+}
+
+// takeLease waits until it is this run's turn. before is the turn before it.
+func takeLease(ctx context.Context, address string, o Objects, opts Options) (_ *lease, before leaseText, err error) {
+	failed := func(err error) error { return fmt.Errorf("the state %s cannot be locked: %w", address, err) }
+	began, told := time.Now(), false
+	seen, since := "", time.Time{}
+	for {
+		before, version, err := readLease(ctx, o)
+		if err != nil {
+			return nil, before, failed(err)
+		}
+		if version != seen {
+			if alive := seen != "" && !before.Free; alive && time.Since(began) >= opts.LockTimeout {
+				return nil, before, &LockedError{Path: address, Holder: before.Holder, Waited: opts.LockTimeout}
+			}
+			seen, since = version, time.Now()
+		}
+		if before.Free || time.Since(since) >= opts.leases.dead {
+			l := &lease{objects: o, now: leaseText{ID: uuid.NewString(), Holder: holder(opts)}, ended: make(chan struct{})}
+			l.renewed = time.Now()
+			if l.version, err = writeLease(ctx, o, &l.now, version); err == nil {
+				if err = l.probe(ctx); err == nil {
+					var keeping context.Context
+					keeping, l.stop = context.WithCancel(context.Background())
+					go l.keep(keeping, opts.leases) //nolint:contextcheck // until it is given back
+					return l, before, nil
+				}
+			}
+			if !errors.Is(err, ErrChanged) {
+				return nil, before, failed(err)
+			}
+			continue
+		}
+		if !told && opts.Waiting != nil {
+			opts.Waiting(before.Holder)
+		}
+		told = true
+		select {
+		case <-ctx.Done():
+			return nil, before, fmt.Errorf("waiting for the lock of the state %s: %w", address, context.Cause(ctx))
+		case <-time.After(opts.leases.beat / 2):
+		}
+	}
+}
+
+// probe makes sure that the store refuses a write to what is there already: else there would be no lock.
+func (l *lease) probe(ctx context.Context) error {
+	text, err := json.Marshal(l.now)
+	if err != nil {
+		return err
+	}
+	one, cancel := context.WithTimeout(ctx, askTime)
+	defer cancel()
+	objects := l.objects
+	if s, ok := objects.(steady); ok {
+		objects = s.Objects
+	}
+	if _, err = objects.Put(one, leaseName, text, ""); err == nil {
+		return errors.New("the store overwrites what is there although it is told not to (If-None-Match): it cannot hold a state that " +
+			"several machines share; use one with conditional writes")
+	}
+	return nil // it refused, or it is not known: what follows is conditional as well
+}
+
+// keep renews the lease until it is given back.
+func (l *lease) keep(ctx context.Context, times leaseTimes) {
+	defer close(l.ended)
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(times.beat):
+		}
+		next := l.now
+		next.Beat++
+		asked := time.Now()
+		version, err := writeLease(ctx, l.objects, &next, l.version)
+		l.mu.Lock()
+		switch {
+		case err == nil:
+			l.now, l.version, l.renewed = next, version, asked
+		case errors.Is(err, ErrChanged):
+			l.gone = errors.New("another run has taken its lock")
+		}
+		gone := l.gone
+		l.mu.Unlock()
+		if gone != nil {
+			return
+		}
+	}
+}
+
+// valid returns an error where it may be somebody else's turn by now.
+func (l *lease) valid(times leaseTimes) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.gone == nil && time.Since(l.renewed) > times.lost {
+		l.gone = fmt.Errorf("its lock could not be renewed for %s", times.lost)
+	}
+	if l.gone != nil {
+		return fmt.Errorf("%w: %w", executor.ErrAbortRun, l.gone)
+	}
+	return nil
+}
+
+// giveBack ends the turn. state is the version of the state that it leaves, if it leaves no journal.
+func (l *lease) giveBack(ctx context.Context, clean bool, state string) error {
+	l.stop()
+	<-l.ended
+	if l.gone != nil {
+		return nil //nolint:nilerr // there is nothing to give back
+	}
+	l.now.Free, l.now.Clean = true, clean
+	if clean {
+		l.now.State = state
+	}
+	_, err := writeLease(ctx, l.objects, &l.now, l.version)
+	if !errors.Is(err, ErrChanged) {
+		return err
+	}
+	now, version, err := readLease(ctx, l.objects)
+	if err != nil || now.ID != l.now.ID { // somebody else took it
+		return err
+	}
+	_, err = writeLease(ctx, l.objects, &l.now, version) // it was renewed, or unlocked, at that moment
+	return err
+}
+
+// Unlock gives the lock of a shared state back in place of its holder, which sends nothing more from then on. ok is false where nobody
+// holds it.
+func Unlock(ctx context.Context, path string, opts Options) (held Holder, ok bool, err error) {
+	o, err := opts.connect(ctx, path)
+	if err != nil {
+		return held, false, err
+	}
+	for {
+		l, version, err := readLease(ctx, o)
+		if err != nil || l.Free {
+			return held, false, err
+		}
+		l.Free = true
+		if _, err = writeLease(ctx, o, &l, version); !errors.Is(err, ErrChanged) {
+			return l.Holder, err == nil, err
+		}
+	}
+}

@@ -1,0 +1,409 @@
+package state
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/planform/planform/executor"
+	"github.com/planform/planform/planner"
+)
+
+// cloud is a store in memory.
+type cloud struct {
+	mu       sync.Mutex
+	objects  map[string]string
+	versions map[string]int
+	next     int
+	puts     []string
+	fault    func(what, name string) (before, after error) // nil = none
+	careless bool                                          // it overwrites what it is told not to
+}
+
+func newCloud() *cloud { return &cloud{objects: map[string]string{}, versions: map[string]int{}} }
+
+func (c *cloud) faults(what, name string) (before, after error) {
+	if c.fault == nil {
+		return nil, nil
+	}
+	return c.fault(what, name)
+}
+
+func (c *cloud) Get(_ context.Context, name string) ([]byte, string, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if before, after := c.faults("get", name); before != nil || after != nil {
+		return nil, "", errors.Join(before, after)
+	}
+	text, ok := c.objects[name]
+	if !ok {
+		return nil, "", fs.ErrNotExist
+	}
+	return []byte(text), strconv.Itoa(c.versions[name]), nil
+}
+
+func (c *cloud) Put(_ context.Context, name string, text []byte, version string) (string, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	before, after := c.faults("put", name)
+	if before != nil {
+		return "", before
+	}
+	if _, there := c.objects[name]; there && version != strconv.Itoa(c.versions[name]) && !c.careless || !there && version != "" {
+		return "", ErrChanged
+	}
+	c.next++
+	c.objects[name], c.versions[name] = string(text), c.next
+	c.puts = append(c.puts, name)
+	return strconv.Itoa(c.next), after
+}
+
+func (c *cloud) List(_ context.Context, prefix string) (names []string, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if before, after := c.faults("list", prefix); before != nil || after != nil {
+		return nil, errors.Join(before, after)
+	}
+	for name := range c.objects {
+		if strings.HasPrefix(name, prefix) {
+			names = append(names, name)
+		}
+	}
+	return names, nil
+}
+
+func (c *cloud) Remove(_ context.Context, name string) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	before, after := c.faults("remove", name)
+	if before == nil {
+		delete(c.objects, name)
+	}
+	return errors.Join(before, after)
+}
+
+const cloudAddress = "s3://bucket/web.json"
+
+func (c *cloud) options() Options {
+	o := testOptions()
+	o.Connect = func(context.Context, string) (Objects, error) { return c, nil }
+	o.Command = "planform apply"
+	return o
+}
+
+func (c *cloud) open(t *testing.T) *File {
+	t.Helper()
+	f, err := Open(t.Context(), cloudAddress, c.options())
+	must(t, err)
+	return f
+}
+
+// stall is what a run does that was killed, or sleeps: nobody renews its lock.
+func stall(t *testing.T, f *File) {
+	t.Helper()
+	s := f.opts.shared
+	s.lease.stop()
+	<-s.lease.ended
+}
+
+func creation(n int) *planner.Step {
+	return create(addr(fmt.Sprintf("work_item/web/%d", n)))
+}
+
+func TestASharedStateKnowsWhatEachRunDid(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := newCloud()
+		f := c.open(t)
+		if f.Path() != cloudAddress {
+			t.Error(f.Path())
+		}
+		must(t, f.Begin(t.Context(), []*planner.Step{creation(1)}))
+		complete(t, f, creation(1), executor.Outcome{Record: planner.Record{ID: "one"}}, nil)
+		must(t, f.Save())
+		must(t, f.Close())
+		f = c.open(t)
+		if got := f.Prior()["work_item/web/1"].ID; got != "one" {
+			t.Error(got)
+		}
+		must(t, f.Close())
+		s, err := Read(t.Context(), cloudAddress, c.options())
+		must(t, err)
+		if s.Prior()["work_item/web/1"].ID != "one" || s.Path != cloudAddress {
+			t.Errorf("%+v", s)
+		}
+		for name := range c.objects {
+			if name != "" && name != leaseName {
+				t.Errorf("%s is left", name)
+			}
+		}
+	})
+}
+
+// TestARunThatDiedIsGoneOnWithElsewhere kills a run at each of its requests to the store, before and behind it.
+func TestARunThatDiedIsGoneOnWithElsewhere(t *testing.T) {
+	t.Parallel()
+	died := errors.New("died")
+	for nth := 1; ; nth++ {
+		reached := false
+		for _, behind := range []bool{false, true} {
+			t.Run(fmt.Sprintf("request %d, behind: %t", nth, behind), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					c := newCloud()
+					must(t, c.open(t).Close())
+					n, dead := 0, false
+					var sent []int // what the run sent to the service
+					opts := c.options()
+					ctx, kill := context.WithCancel(t.Context())
+					c.fault = func(string, string) (before, after error) {
+						if n++; n == nth {
+							if dead, reached = true, true; behind {
+								return nil, died
+							}
+						}
+						if dead {
+							kill()
+							return died, nil
+						}
+						return nil, nil
+					}
+					f, err := Open(ctx, cloudAddress, opts)
+					if err == nil {
+						for i := range 3 {
+							if f.Begin(ctx, []*planner.Step{creation(i)}) != nil || dead {
+								break
+							}
+							sent = append(sent, i)
+							if f.Complete(creation(i), executor.Outcome{Record: planner.Record{ID: strconv.Itoa(i)}}, nil) != nil || dead {
+								break
+							}
+						}
+						if !dead {
+							_ = f.Save()
+						}
+						if !dead {
+							_ = f.Close()
+						}
+						stall(t, f)
+					}
+					kill()
+					c.fault = nil
+					began := time.Now()
+					g := c.open(t)
+					if waited := time.Since(began); waited > time.Minute {
+						t.Errorf("it waited %s", waited)
+					}
+					for _, i := range sent {
+						r := g.Prior()[creation(i).Address]
+						if r.ID != strconv.Itoa(i) && r.PendingIntent == nil {
+							t.Errorf("%d was sent, and nobody knows: %+v", i, r)
+						}
+					}
+					if f != nil && !f.closed { // it wakes up
+						if err := f.Begin(t.Context(), []*planner.Step{creation(9)}); err == nil {
+							t.Error("the run that was dead sends on")
+						}
+						if err := f.Save(); err == nil && f.store.changed() {
+							t.Error("the run that was dead saves")
+						}
+					}
+					must(t, g.Begin(t.Context(), []*planner.Step{creation(5)}))
+					complete(t, g, creation(5), executor.Outcome{Record: planner.Record{ID: "five"}}, nil)
+					must(t, g.Save())
+					must(t, g.Close())
+					h := c.open(t)
+					if h.Prior()[creation(5).Address].ID != "five" {
+						t.Error("what came after it is lost")
+					}
+					must(t, h.Close())
+				})
+			})
+		}
+		if !reached || t.Failed() {
+			if nth < 15 {
+				t.Errorf("only %d requests", nth)
+			}
+			return
+		}
+	}
+}
+
+func TestALockThatIsRenewedIsLeftAlone(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := newCloud()
+		f := c.open(t)
+		<-time.After(5 * time.Minute)
+		began := time.Now()
+		var locked *LockedError
+		if _, err := Open(t.Context(), cloudAddress, c.options()); !errors.As(err, &locked) || locked.Holder.Command != "planform apply" {
+			t.Fatal(err)
+		}
+		if waited := time.Since(began); waited > 2*beatTime {
+			t.Errorf("it took %s to see that it is held", waited)
+		}
+		if h, held := LockedBy(t.Context(), cloudAddress, c.options()); !held || h.Command != "planform apply" {
+			t.Error(h, held)
+		}
+		must(t, f.Begin(t.Context(), []*planner.Step{creation(1)}))
+		must(t, f.Close())
+		if _, held := LockedBy(t.Context(), cloudAddress, c.options()); held {
+			t.Error("it is still held")
+		}
+	})
+}
+
+func TestALockIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := newCloud()
+		f := c.open(t)
+		go func() {
+			<-time.After(3 * time.Minute)
+			_ = f.Close()
+		}()
+		opts := c.options()
+		opts.LockTimeout = 10 * time.Minute
+		g, err := Open(t.Context(), cloudAddress, opts)
+		must(t, err)
+		must(t, g.Close())
+	})
+}
+
+func TestAnUnlockedRunSendsNothingMore(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := newCloud()
+		f := c.open(t)
+		must(t, f.Begin(t.Context(), []*planner.Step{creation(1)}))
+		h, held, err := Unlock(t.Context(), cloudAddress, c.options())
+		if err != nil || !held || h.Command != "planform apply" {
+			t.Fatal(h, held, err)
+		}
+		if _, held, err := Unlock(t.Context(), cloudAddress, c.options()); held || err != nil {
+			t.Error(held, err)
+		}
+		g := c.open(t)
+		if g.Prior()["work_item/web/1"].PendingIntent == nil {
+			t.Error("what it was about to do is lost")
+		}
+		if err := f.Begin(t.Context(), []*planner.Step{creation(2)}); !errors.Is(err, executor.ErrAbortRun) ||
+			!strings.Contains(err.Error(), cloudAddress) {
+			t.Error(err)
+		}
+		if err := f.Save(); err == nil {
+			t.Error("it saves")
+		}
+		must(t, g.Close())
+		_ = f.Close()
+	})
+}
+
+func TestARunThatCannotRenewItsLockStops(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := newCloud()
+		f := c.open(t)
+		c.mu.Lock()
+		c.fault = func(_, name string) (before, after error) {
+			if name == leaseName {
+				return errors.New("cut"), nil
+			}
+			return nil, nil
+		}
+		c.mu.Unlock()
+		<-time.After(2 * lostTime)
+		if err := f.Begin(t.Context(), []*planner.Step{creation(1)}); !errors.Is(err, executor.ErrAbortRun) {
+			t.Error(err)
+		}
+		stall(t, f)
+	})
+}
+
+func TestAStoreWithoutConditionsIsRefused(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := newCloud()
+		c.careless = true
+		if _, err := Open(t.Context(), cloudAddress, c.options()); err == nil || !strings.Contains(err.Error(), "conditional writes") {
+			t.Error(err)
+		}
+	})
+}
+
+// TestABadStoreLosesNothing refuses, cuts and denies one request in ten.
+func TestABadStoreLosesNothing(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(40) {
+		t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				rng := rand.New(rand.NewPCG(seed, 0))
+				c := newCloud()
+				c.fault = func(string, string) (before, after error) {
+					switch rng.IntN(20) {
+					case 0:
+						return errors.New("503"), nil
+					case 1:
+						return nil, errors.New("cut")
+					}
+					return nil, nil
+				}
+				for run := range 5 {
+					f, err := Open(t.Context(), cloudAddress, c.options())
+					must(t, err)
+					for i := range 5 {
+						s := creation(10*run + i)
+						must(t, f.Begin(t.Context(), []*planner.Step{s}))
+						complete(t, f, s, executor.Outcome{Record: planner.Record{ID: "x"}}, nil)
+					}
+					must(t, f.Save())
+					must(t, f.Close())
+				}
+				s, err := Read(t.Context(), cloudAddress, c.options())
+				must(t, err)
+				if n := len(s.Prior()); n != 25 {
+					t.Errorf("%d records", n)
+				}
+			})
+		})
+	}
+}
+
+// TestTheCostOfASharedStateIsCounted says how many writes a run makes to the store.
+func TestTheCostOfASharedStateIsCounted(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := newCloud()
+		f := c.open(t)
+		must(t, f.Begin(t.Context(), []*planner.Step{creation(1), creation(2)}))
+		must(t, f.Begin(t.Context(), []*planner.Step{creation(3)}))
+		must(t, f.Save())
+		must(t, f.Close())
+		kinds := map[string]int{}
+		for _, name := range c.puts {
+			kinds[strings.SplitN(name, "/", 2)[0]]++
+		}
+		want := map[string]int{leaseName: 2, ".journal": 3, "": 1} // the lock taken and given back; a beginning and two flushes; the state
+		for _, kind := range slices.Sorted(func(yield func(string) bool) {
+			for k := range want {
+				if !yield(k) {
+					return
+				}
+			}
+		}) {
+			if kinds[kind] != want[kind] {
+				t.Errorf("%q: %d writes, not %d", kind, kinds[kind], want[kind])
+			}
+		}
+	})
+}

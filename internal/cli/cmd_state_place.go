@@ -18,7 +18,7 @@ func stateUnlock(ctx context.Context, _ Process, o stateOptions, out output) err
 	case err != nil:
 		return fmt.Errorf("the state %s was not unlocked: %w", o.path, err)
 	case !held:
-		out.view.Notef("nobody holds the state %s", o.path)
+		out.view.Notef("nobody holds the state %s; the next run takes what is there", o.path)
 	default:
 		out.view.Notef("unlocked the state %s: it was locked by %s, which sends nothing more if it is still there", o.path, holder)
 	}

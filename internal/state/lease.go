@@ -29,6 +29,7 @@ type leaseText struct {
 	ID     string `json:"planform_lease"` // of the turn; its journal bears it
 	Holder        // of the turn
 	Beat   int    `json:"beat"`
+	Next   int    `json:"next,omitempty"`  // the parts of the turn's journal before this number are in the state, and may be gone
 	Free   bool   `json:"free,omitempty"`  // nobody's any more
 	Clean  bool   `json:"clean,omitempty"` // the turn ended, and left no journal
 	State  string `json:"state,omitempty"` // the version that the turn left, if it is clean
@@ -37,10 +38,12 @@ type leaseText struct {
 // lease is the turn of this run.
 type lease struct {
 	objects Objects
-	now     leaseText
-	version string
+	id      string
+	turn    chan struct{} // holds an element while the lease is being written
 
 	mu      sync.Mutex
+	now     leaseText
+	version string
 	renewed time.Time
 	gone    error // somebody else took it
 	stop    context.CancelFunc
@@ -85,8 +88,8 @@ func takeLease(ctx context.Context, address string, o Objects, opts Options) (_ 
 			seen, since = version, time.Now()
 		}
 		if before.Free || time.Since(since) >= opts.leases.dead {
-			l := &lease{objects: o, now: leaseText{ID: uuid.NewString(), Holder: holder(opts)}, ended: make(chan struct{})}
-			l.renewed = time.Now()
+			l := &lease{objects: o, id: uuid.NewString(), turn: make(chan struct{}, 1), ended: make(chan struct{}), renewed: time.Now()}
+			l.now = leaseText{ID: l.id, Holder: holder(opts)}
 			if l.version, err = writeLease(ctx, o, &l.now, version); err == nil {
 				if err = l.probe(ctx); err == nil {
 					var keeping context.Context
@@ -140,23 +143,34 @@ func (l *lease) keep(ctx context.Context, times leaseTimes) {
 			return
 		case <-time.After(times.beat):
 		}
-		next := l.now
-		next.Beat++
-		asked := time.Now()
-		version, err := writeLease(ctx, l.objects, &next, l.version)
-		l.mu.Lock()
-		switch {
-		case err == nil:
-			l.now, l.version, l.renewed = next, version, asked
-		case errors.Is(err, ErrChanged):
-			l.gone = errors.New("another run has taken its lock")
-		}
-		gone := l.gone
-		l.mu.Unlock()
-		if gone != nil {
+		if gone, _ := l.renew(ctx, 0); gone {
 			return
 		}
 	}
+}
+
+// renew renews the lease. next is the number from which on the journal is not in the state; 0 = as before. gone is that somebody else
+// has taken the lease.
+func (l *lease) renew(ctx context.Context, next int) (gone bool, err error) {
+	l.turn <- struct{}{}
+	defer func() { <-l.turn }()
+	l.mu.Lock()
+	text, version := l.now, l.version
+	l.mu.Unlock()
+	text.Beat++
+	text.Next = max(text.Next, next)
+	asked := time.Now()
+	version, err = writeLease(ctx, l.objects, &text, version)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case err == nil:
+		l.now, l.version, l.renewed = text, version, asked
+	case errors.Is(err, ErrChanged):
+		l.gone = errors.New("another run has taken its lock")
+		return true, l.gone
+	}
+	return false, err
 }
 
 // valid returns an error where it may be somebody else's turn by now.
@@ -196,7 +210,7 @@ func (l *lease) giveBack(ctx context.Context, clean bool, state string) error {
 }
 
 // Unlock gives the lock of a shared state back in place of its holder, which sends nothing more from then on. ok is false where nobody
-// holds it.
+// holds it. Either way the next run takes the state that is there, even if it is not the one that the last run left.
 func Unlock(ctx context.Context, path string, opts Options) (held Holder, ok bool, err error) {
 	o, err := opts.connect(ctx, path)
 	if err != nil {
@@ -204,12 +218,16 @@ func Unlock(ctx context.Context, path string, opts Options) (held Holder, ok boo
 	}
 	for {
 		l, version, err := readLease(ctx, o)
-		if err != nil || l.Free {
+		if err != nil || l.Free && (!l.Clean || l.ID == "") {
 			return held, false, err
 		}
-		l.Free = true
-		if _, err = writeLease(ctx, o, &l, version); !errors.Is(err, ErrChanged) {
-			return l.Holder, err == nil, err
+		if !l.Free {
+			held, ok = l.Holder, true
 		}
+		l.Free, l.Clean = true, false
+		if _, err = writeLease(ctx, o, &l, version); !errors.Is(err, ErrChanged) {
+			return held, ok && err == nil, err
+		}
+		held, ok = Holder{}, false
 	}
 }

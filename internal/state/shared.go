@@ -102,7 +102,7 @@ func (s *shared) fetch(ctx context.Context, before *leaseText) error {
 		return err
 	}
 	if !before.Clean {
-		if err := s.close(ctx, before.ID, series); err != nil {
+		if err := s.close(ctx, before, series); err != nil {
 			return err
 		}
 	}
@@ -149,21 +149,18 @@ func (s *shared) series(ctx context.Context) (map[string]map[int][]byte, error) 
 	return series, nil
 }
 
-// close puts the fence behind the last part of a turn's journal.
-func (s *shared) close(ctx context.Context, id string, series map[string]map[int][]byte) error {
-	parts := series[id]
+// close puts the fence behind the last part of a turn's journal, where that turn would write the next one.
+func (s *shared) close(ctx context.Context, before *leaseText, series map[string]map[int][]byte) error {
+	parts := series[before.ID]
 	if parts == nil {
 		parts = map[int][]byte{}
-		series[id] = parts
+		series[before.ID] = parts
 	}
-	for n := 1; ; n++ {
+	for n := max(before.Next, 1); ; n++ {
 		if _, there := parts[n]; there {
 			continue
 		}
-		if slices.ContainsFunc(slices.Collect(maps.Keys(parts)), func(other int) bool { return other > n }) {
-			continue // it is in the state, and was taken away
-		}
-		name := partName(id, n)
+		name := partName(before.ID, n)
 		_, err := s.objects.Put(ctx, name, fence, "")
 		if err == nil {
 			parts[n] = fence
@@ -233,7 +230,7 @@ func (s *shared) append(text []byte) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	name := partName(s.lease.now.ID, s.last+1)
+	name := partName(s.lease.id, s.last+1)
 	_, err := s.objects.Put(context.Background(), name, text, "")
 	if errors.Is(err, ErrChanged) {
 		return errors.New("another run has closed its journal, since this one did not renew its lock")
@@ -259,10 +256,16 @@ func (s *shared) replace(text []byte) error {
 	return err
 }
 
-// drop removes the journal from the store, its beginning last: by that the next run knows it.
+// drop removes the journal from the store, its beginning last: by that the next run knows it. The lease says first where the journal goes
+// on: who takes it could not tell otherwise where the fence belongs.
 func (s *shared) drop() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if len(s.parts) > 0 && s.last > 0 {
+		if _, err := s.lease.renew(context.Background(), s.last+1); err != nil {
+			return err
+		}
+	}
 	for len(s.parts) > 0 {
 		last := len(s.parts) - 1
 		if err := s.objects.Remove(context.Background(), s.parts[last]); err != nil {

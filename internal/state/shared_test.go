@@ -393,7 +393,8 @@ func TestTheCostOfASharedStateIsCounted(t *testing.T) {
 		for _, name := range c.puts {
 			kinds[strings.SplitN(name, "/", 2)[0]]++
 		}
-		want := map[string]int{leaseName: 2, ".journal": 3, "": 1} // the lock taken and given back; a beginning and two flushes; the state
+		// The lock taken, renewed before the journal goes, and given back; a beginning and two flushes; the state.
+		want := map[string]int{leaseName: 3, ".journal": 3, "": 1}
 		for _, kind := range slices.Sorted(func(yield func(string) bool) {
 			for k := range want {
 				if !yield(k) {
@@ -405,5 +406,64 @@ func TestTheCostOfASharedStateIsCounted(t *testing.T) {
 				t.Errorf("%q: %d writes, not %d", kind, kinds[kind], want[kind])
 			}
 		}
+	})
+}
+
+// TestARunThatSleptAfterASaveSendsNothing has a machine that sleeps, with its clock, between a save and the next intent.
+func TestARunThatSleptAfterASaveSendsNothing(t *testing.T) {
+	t.Parallel()
+	for name, work := range map[string]func(t *testing.T, f *File){
+		"before its first request": func(*testing.T, *File) {},
+		"between two requests": func(t *testing.T, f *File) {
+			t.Helper()
+			must(t, f.Begin(t.Context(), []*planner.Step{creation(1)}))
+			complete(t, f, creation(1), executor.Outcome{Record: planner.Record{ID: "one"}}, nil)
+			must(t, f.Save())
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				c := newCloud()
+				f := c.open(t)
+				must(t, f.StartPlan("a plan"))
+				work(t, f)
+				stall(t, f)
+				g := c.open(t)
+				f.opts.shared.lease.renewed = time.Now() // as the clock of a machine that slept has it
+				if err := f.Begin(t.Context(), []*planner.Step{creation(2)}); !errors.Is(err, executor.ErrAbortRun) {
+					t.Errorf("two runs send: %v", err)
+				}
+				must(t, g.Begin(t.Context(), []*planner.Step{creation(3)}))
+				must(t, g.Save())
+				must(t, g.Close())
+				_ = f.Close()
+				must(t, c.open(t).Close())
+			})
+		})
+	}
+}
+
+func TestAStateThatWasPutThereByHandIsAcceptedByUnlock(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := newCloud()
+		f := c.open(t)
+		f.Put(planner.Record{Address: "project/web", ID: "p"})
+		must(t, f.Save())
+		must(t, f.Close())
+		_, err := c.Put(t.Context(), "", []byte(c.objects[""]), strconv.Itoa(c.versions[""])) // as by a copy of an earlier version
+		must(t, err)
+		if _, err := Open(t.Context(), cloudAddress, c.options()); err == nil || !strings.Contains(err.Error(), "planform state unlock accepts it") {
+			t.Fatalf("another state than the last run left is used: %v", err)
+		}
+		if _, held, err := Unlock(t.Context(), cloudAddress, c.options()); held || err != nil {
+			t.Fatal(held, err)
+		}
+		f = c.open(t)
+		if f.Prior()["project/web"].ID != "p" {
+			t.Error("it is not the one that was put there")
+		}
+		must(t, f.Close())
 	})
 }

@@ -16,7 +16,7 @@ func stateUnlock(ctx context.Context, _ Process, o stateOptions, out output) err
 	holder, held, err := state.Unlock(ctx, o.path, o.open)
 	switch {
 	case err != nil:
-		return fmt.Errorf("the state %s was not unlocked: %w", o.path, err)
+		return err
 	case !held:
 		out.view.Notef("nobody holds the state %s; the next run takes what is there", o.path)
 	default:

@@ -185,3 +185,34 @@ func TestAnImportKeepsWhatIsKnown(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+func TestAnAddressWithACredentialIsRefusedAndNotShown(t *testing.T) {
+	t.Parallel()
+	s := newService(t, sandboxtest.Options{})
+	manifest := s.write(t, "m.yaml", onePage)
+	copied := s.write(t, "copy.json", `{"format_version":1,"lineage":"6f0c","serial":3,"base_url":"`+s.url+`","workspace":"acme","objects":[]}`)
+	for _, address := range []string{
+		"https://bob:very-secret@127.0.0.1/state", "s3://bob:very-secret@team/web.json", "https://bob:very/secret@127.0.0.1/state",
+		"ftp://bob:very-secret@127.0.0.1/state",
+	} {
+		for _, args := range [][]string{
+			{"plan", "--state", address},
+			{"apply", "--yes", "--state", address},
+			{"apply", "--dry-run", "--state", address},
+			{"doctor", "--state", address},
+			{"history", "--state", address},
+			{"undo", "--state", address, "last"},
+			{"state", "list", "--state", address},
+			{"state", "unlock", "--state", address},
+			{"state", "pull", "--state", address},
+			{"state", "push", "--state", address, copied},
+			{"state", "migrate", copied, address},
+			{"state", "migrate", address, copied},
+		} {
+			got := s.run(t, append(args, "-f", manifest)...)
+			if said := got.out + got.err; got.code == 0 || !strings.Contains(said, "state") || strings.Contains(said, "bob") || strings.Contains(said, "secret") {
+				t.Errorf("%s: exit code %d: %s", args, got.code, said)
+			}
+		}
+	}
+}

@@ -216,6 +216,11 @@ func Unlock(ctx context.Context, path string, opts Options) (held Holder, ok boo
 	if err != nil {
 		return held, false, err
 	}
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("the state %s was not unlocked: %w", path, err)
+		}
+	}()
 	for {
 		l, version, err := readLease(ctx, o)
 		if err != nil || l.Free && (!l.Clean || l.ID == "") {

@@ -47,13 +47,19 @@ type shared struct {
 
 func (o Options) connect(ctx context.Context, address string) (Objects, error) {
 	if o.Connect == nil {
-		return nil, fmt.Errorf("the state %s: states at an address are not supported here", address)
+		return nil, fmt.Errorf("the state %s: states at an address are not supported here", withoutUser(address))
 	}
 	objects, err := o.Connect(ctx, address)
 	if err != nil {
-		return nil, fmt.Errorf("the state %s: %w", address, err)
+		return nil, fmt.Errorf("the state %s: %w", withoutUser(address), err)
 	}
 	return steady{objects}, nil
+}
+
+// withoutUser is an address without what may be a credential, for a message that refuses it.
+func withoutUser(address string) string {
+	scheme, rest, _ := strings.Cut(address, "://")
+	return scheme + "://" + rest[strings.LastIndex(rest, "@")+1:]
 }
 
 // local are the files of the copy.

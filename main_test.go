@@ -86,7 +86,7 @@ func only() map[string]string {
 		"go.etcd.io/bbolt":                         "internal/sandbox",
 		"net/http":                                 "apiclient, internal/sandbox, internal/sandbox/sandboxtest, internal/bucket/buckettest, internal/httpstate",
 		"github.com/minio/minio-go/v7":             "internal/bucket",
-		"net/http/httptest":                        "internal/sandbox/sandboxtest",
+		"net/http/httptest":                        "internal/sandbox/sandboxtest, internal/bucket/buckettest",
 	}
 }
 

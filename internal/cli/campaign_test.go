@@ -94,7 +94,7 @@ func TestNothingIsDoubledOrLostByKillsAndCuts(t *testing.T) {
 			t.Parallel()
 			var bucket *buckettest.Server
 			if kind.name == "shared" {
-				bucket = buckettest.Start(t)
+				bucket = buckettest.Start(t).Bad(t, rand.New(rand.NewPCG(*campaignSeed, 0)))
 			}
 			sum := &tally{}
 			t.Run("rounds", func(t *testing.T) {

@@ -73,7 +73,13 @@ func withOutput(p Process, run func(c *cli.Context, out output) error) cli.Actio
 
 // lockedBy notes who holds the state's lock while a command waits for it.
 func (o output) lockedBy(timeout time.Duration) func(state.Holder) {
-	return func(h state.Holder) { o.view.Notef("the state is locked by %s; waiting up to %s", h, timeout) }
+	return func(h state.Holder) {
+		if timeout == 0 { // of a shared state
+			o.view.Notef("the state is locked by %s; looking whether that run is still there, for a minute at most", h)
+			return
+		}
+		o.view.Notef("the state is locked by %s; waiting up to %s", h, timeout)
+	}
 }
 
 // noteSkipped names the files of folders that are no manifests.

@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net"
 	"strings"
+	"sync/atomic"
 	"time"
 )
 
@@ -47,33 +49,42 @@ const (
 )
 
 // steady makes the requests to a store that a cut, an error or a delay does not end. What each of them did is known when it returns.
-type steady struct{ Objects }
+type steady struct {
+	Objects
+
+	reached *atomic.Bool // the store has answered
+}
 
 // Steady repeats what is not answered.
-func Steady(o Objects) Objects { return steady{o} }
+func Steady(o Objects) Objects { return steady{o, &atomic.Bool{}} }
 
 // PutAny writes an object, whatever is there.
 func PutAny(ctx context.Context, o Objects, name string, text []byte) error {
+	o = Steady(o)
 	for {
-		_, version, err := steady{o}.Get(ctx, name)
+		_, version, err := o.Get(ctx, name)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
-		if _, err = (steady{o}).Put(ctx, name, text, version); !errors.Is(err, ErrChanged) {
+		if _, err = o.Put(ctx, name, text, version); !errors.Is(err, ErrChanged) {
 			return err
 		}
 	}
 }
 
-// try makes a request until it is answered. Errors that stay as they are, such as a lack of permission, are tried in vain for a while.
-func try(ctx context.Context, ask func(ctx context.Context) error) error {
+// try makes a request until it is answered. Where there is no server, and was none, there is no use in trying again.
+func (s steady) try(ctx context.Context, ask func(ctx context.Context) error) error {
 	until := time.Now().Add(settleTime)
 	for pause := settlePoll; ; pause *= 2 {
 		one, cancel := context.WithTimeout(ctx, askTime)
 		err := ask(one)
 		cancel()
 		var final interface{ Final() bool }
-		if err == nil || errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrChanged) || errors.As(err, &final) && final.Final() ||
+		if err == nil || errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrChanged) {
+			s.reached.Store(true)
+			return err
+		}
+		if of, ok := errors.AsType[*net.OpError](err); ok && of.Op == "dial" && !s.reached.Load() || errors.As(err, &final) && final.Final() ||
 			ctx.Err() != nil || time.Now().Add(pause).After(until) {
 			return err
 		}
@@ -85,22 +96,22 @@ func try(ctx context.Context, ask func(ctx context.Context) error) error {
 }
 
 func (s steady) Get(ctx context.Context, name string) (text []byte, version string, err error) {
-	err = try(ctx, func(ctx context.Context) (err error) { text, version, err = s.Objects.Get(ctx, name); return err })
+	err = s.try(ctx, func(ctx context.Context) (err error) { text, version, err = s.Objects.Get(ctx, name); return err })
 	return text, version, err
 }
 
 func (s steady) List(ctx context.Context, prefix string) (names []string, err error) {
-	err = try(ctx, func(ctx context.Context) (err error) { names, err = s.Objects.List(ctx, prefix); return err })
+	err = s.try(ctx, func(ctx context.Context) (err error) { names, err = s.Objects.List(ctx, prefix); return err })
 	return names, err
 }
 
 func (s steady) Remove(ctx context.Context, name string) error {
-	return try(ctx, func(ctx context.Context) error { return s.Objects.Remove(ctx, name) })
+	return s.try(ctx, func(ctx context.Context) error { return s.Objects.Remove(ctx, name) })
 }
 
 // Put looks at the object after an answer that says no, or none: an earlier try may have taken effect. No two texts are the same.
 func (s steady) Put(ctx context.Context, name string, text []byte, version string) (now string, err error) {
-	err = try(ctx, func(ctx context.Context) (err error) {
+	err = s.try(ctx, func(ctx context.Context) (err error) {
 		if now, err = s.Objects.Put(ctx, name, text, version); err == nil {
 			return nil
 		}

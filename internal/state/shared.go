@@ -53,7 +53,7 @@ func (o Options) connect(ctx context.Context, address string) (Objects, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the state %s: %w", withoutUser(address), err)
 	}
-	return steady{objects}, nil
+	return Steady(objects), nil
 }
 
 // withoutUser is an address without what may be a credential, for a message that refuses it.

@@ -4,11 +4,16 @@ package buckettest
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
 	"net"
 	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"sync"
 	"testing"
 	"time"
 )
@@ -62,6 +67,38 @@ func Start(tb testing.TB) *Server {
 		tb.Fatal(err)
 	}
 	return s
+}
+
+// Bad is the server behind one that refuses, cuts or delays one request in ten.
+func (s *Server) Bad(tb testing.TB, rng *rand.Rand) *Server {
+	tb.Helper()
+	to, err := url.Parse(s.URL)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	pass := httputil.NewSingleHostReverseProxy(to)
+	var mu sync.Mutex
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		fate := rng.IntN(40)
+		mu.Unlock()
+		switch fate {
+		case 0:
+			w.WriteHeader(http.StatusServiceUnavailable)
+		case 1: // nobody sees it
+			panic(http.ErrAbortHandler)
+		case 2: // it is done, and nobody hears of it
+			pass.ServeHTTP(httptest.NewRecorder(), r)
+			panic(http.ErrAbortHandler)
+		case 3:
+			<-time.After(300 * time.Millisecond)
+			pass.ServeHTTP(w, r)
+		default:
+			pass.ServeHTTP(w, r)
+		}
+	}))
+	tb.Cleanup(proxy.Close)
+	return &Server{URL: proxy.URL, Bucket: s.Bucket}
 }
 
 // free is an address that nobody listens at.

@@ -40,7 +40,7 @@ func (d *comparer) compare(v *resource.Value, f *objectState, resolve resource.I
 				return c, true, false
 			}
 			c = change(v, FromManifest)
-			if applied && f.prior.drifted(v.Field, f.lastShown(v.Field), f.row) {
+			if applied && f.prior.drifted(v.Field, f.lastShown(v.Field), f.row) && !d.lostOnlyDeleted(v.Field, f, have) {
 				c.Origin, c.Conflict = FromDrift, complete && !resource.IsDigest(prior, want)
 			}
 			c.Before, c.After = d.displayValues(v, have, want, c.After, resolve)
@@ -62,6 +62,33 @@ func (d *comparer) compare(v *resource.Value, f *objectState, resolve resource.I
 		c.Before, c.Was = &before, v.Field.ValueOf(v.Field.WithoutProperty(prior))
 	}
 	return c, f.prior != nil && len(f.prior.Values) > 0, true
+}
+
+// lostOnlyDeleted reports whether a field names all that was applied but for objects that are gone: whoever deleted those, such as an
+// earlier run, did not change this one.
+func (d *comparer) lostOnlyDeleted(f *resource.Field, st *objectState, have string) bool {
+	applied := st.prior.Values[f.Name]
+	if f.Type != resource.RefSet || strings.HasPrefix(applied, "sha256:") {
+		return false
+	}
+	t, within := d.objects.kind(f.Ref), noObject
+	if t.kind.Parent != "" {
+		if within = st.parent; within == noObject || d.in.Desired[within].Kind.Name != t.kind.Parent {
+			return false
+		}
+	}
+	if !d.snapshot.listed(t, within) {
+		return false
+	}
+	l, presence := d.snapshot.list(t, within)
+	if presence != exists {
+		return false
+	}
+	still := strings.Split(have, ",")
+	left := slices.DeleteFunc(strings.Split(applied, ","), func(id string) bool {
+		return !slices.Contains(still, id) && !slices.ContainsFunc(l.rows, func(r resource.Row) bool { return r.ID() == id })
+	})
+	return have == strings.Join(left, ",")
 }
 
 // leftOut are the references of a field that the service left out when they were sent last, while nothing has changed since.

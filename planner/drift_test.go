@@ -85,3 +85,32 @@ func TestDriftNamesItsAuthorAndTime(t *testing.T) {
 		}
 	}
 }
+
+func TestWhatADeletionTookAwayIsNobodysChange(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		there []string // labels of the service, besides the one that the item still has
+		kept  int
+	}{
+		"the label that it lost is gone":        {nil, 0},
+		"the label that it lost is still there": {[]string{uuid(5, 2)}, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newService(t, full)
+			s.given("project", "", web, "identifier=WEB")
+			s.given("label", web, uuid(5, 1), "name=Red")
+			for _, id := range tt.there {
+				s.given("label", web, id, "name=Blue")
+			}
+			s.given("work_item", web, uuid(3, 1), "name=Pay", "labels="+uuid(5, 1))
+			s.in.Prior["work_item/web/pay"] = known("work_item/web/pay", uuid(3, 1), "name=Pay", "labels="+uuid(5, 1)+","+uuid(5, 2))
+			s.in.OnDrift = planner.Keep
+			w := want(t).put("project/web", "id="+web).put("label/web/red", "name=Red").put("label/web/blue", "name=Blue").
+				put("work_item/web/pay", "id="+uuid(3, 1), "name=Pay", "labels=@label/web/red,@label/web/blue")
+			if plan := s.mustPlan(w.all()); plan.Summary.Kept != tt.kept {
+				t.Errorf("%d kept: %q", plan.Summary.Kept, lines(plan))
+			}
+		})
+	}
+}

@@ -30,6 +30,7 @@ func (r *Run) Record(plan *planner.Plan, prior planner.Prior) {
 	for _, s := range plan.Steps {
 		c.step(s)
 	}
+	c.losers()
 	r.Owner, r.BaseURL, r.Workspace, r.Summary, r.Steps = plan.Owner, plan.BaseURL, plan.Workspace, plan.Summary, c.steps
 }
 
@@ -159,6 +160,50 @@ func (c *recorder) deletion(s *planner.Step) {
 	c.leave(s)
 }
 
+// losers records what referred to an object that is deleted, and loses that by it, as far as the state tells.
+func (c *recorder) losers() {
+	type of struct {
+		object resource.Address
+		field  string
+	}
+	gone, told := map[object]bool{}, map[of]bool{}
+	for i := range c.steps {
+		s := &c.steps[i]
+		if s.Action == planner.Delete {
+			gone[object{s.Address.Kind(), s.ID}], told[of{object: s.Address}] = true, true
+		}
+		for _, f := range s.Fields {
+			told[of{s.Address, f.Name}] = true
+		}
+	}
+	if len(gone) == 0 {
+		return
+	}
+	for _, a := range slices.Sorted(maps.Keys(c.prior)) {
+		kind, known := resource.Lookup(a.Kind())
+		if !known || !a.IsObject() || told[of{object: a}] || c.isNew(a) {
+			continue
+		}
+		step := Step{Address: a, Action: planner.Update, ID: c.prior[a].ID, Identifier: c.prior[a].Identifier}
+		for i := range kind.Fields {
+			f := &kind.Fields[i]
+			text := c.prior[a].Values[f.Name]
+			ids := strings.Split(text, ",")
+			if f.Type != resource.RefSet || told[of{a, f.Name}] || !slices.ContainsFunc(ids, func(id string) bool { return gone[object{f.Ref, id}] }) {
+				continue
+			}
+			var names []string
+			for _, id := range ids {
+				names = append(names, cmp.Or(string(c.address(f.Ref, id)), id))
+			}
+			step.Fields = append(step.Fields, field(f, text, names))
+		}
+		if len(step.Fields) > 0 {
+			c.steps = append(c.steps, step)
+		}
+	}
+}
+
 // leave records who was in an object that is deleted, and what it was in, as far as the state tells.
 func (c *recorder) leave(s *planner.Step) {
 	for _, via := range resource.Memberships() {
@@ -202,16 +247,21 @@ func (c *recorder) containers(member string) []resource.Address {
 	return c.in[member]
 }
 
+// address is where the state has an object, or empty.
+func (c *recorder) address(kind, id string) resource.Address {
+	if c.at == nil {
+		c.at = addressesOf(c.prior)
+	}
+	return c.at[object{kind, id}]
+}
+
 func (c *recorder) members(s *planner.Step) {
 	_, via, at, ok := s.Address.ParseMembership()
 	if !ok || c.isNew(s.Members.Container.Address) {
 		return
 	}
 	if to := &s.Members.Container; to.Object == nil { // the plan calls it by its name
-		if c.at == nil {
-			c.at = addressesOf(c.prior)
-		}
-		if a := c.at[object{via.Membership.Container, to.ID}]; a != "" {
+		if a := c.address(via.Membership.Container, to.ID); a != "" {
 			at = a.Members(via.Membership.Plural(), 1)
 		}
 	}

@@ -100,10 +100,10 @@ func (c *composer) attachments(i *Issue) (files []any, others []Attachment) {
 			files = append(files, manifest.Map{{Key: "key", Value: keys[n]}, {Key: "file", Value: file}, {Key: "name", Value: name}})
 			c.report.Carried.Attachments++
 		case missing:
-			c.report.lose("attachments", i.Key, 1)
+			c.report.lose("attachments", i, 1)
 			others = append(others, a)
 		default:
-			c.report.lose("attachments-refused", i.Key, 1)
+			c.report.lose("attachments-refused", i, 1)
 			others = append(others, a)
 		}
 		size := ""

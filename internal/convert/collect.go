@@ -21,7 +21,11 @@ type collection struct {
 	zone     bool // dates have no zone
 	dates    diag.Position
 	doubles  int
+	clashes  []*Issue       // that have the key of another issue
 	columns  []mapping.Pair // of tables, with what they hold
+	values   map[string]*Value
+	held     map[*Value]int // by the export itself
+	double   map[*Value]int // by issues that are in the files once more
 
 	kept       map[*Issue]bool     // of an earlier export: this one does not have them
 	previously map[*Issue][]string // former keys of their items
@@ -30,7 +34,7 @@ type collection struct {
 func newCollection() *collection {
 	return &collection{
 		projects: map[string]Project{}, people: map[string]*Person{}, issues: map[string]*Issue{}, kept: map[*Issue]bool{},
-		previously: map[*Issue][]string{}, noted: map[string]int{},
+		previously: map[*Issue][]string{}, noted: map[string]int{}, values: map[string]*Value{}, held: map[*Value]int{}, double: map[*Value]int{},
 	}
 }
 
@@ -55,8 +59,17 @@ func (c *collection) Person(p Person) {
 func (c *collection) Issue(i *Issue) {
 	id := i.Project + "/" + i.Key
 	if had := c.issues[id]; had != nil {
-		c.doubles++
+		if c.doubles++; had.ID != i.ID && had.ID != "" && i.ID != "" {
+			c.clashes = append(c.clashes, i)
+		}
+		older := had
 		if i.Updated.Before(had.Updated) {
+			older = i
+		}
+		for _, h := range older.Held {
+			c.double[h.Of] += h.N
+		}
+		if older == i {
 			return
 		}
 	}
@@ -82,6 +95,23 @@ func (c *collection) AssumedZone() { c.zone = true }
 
 // AskDates notes that day and month cannot be told apart.
 func (c *collection) AskDates(at diag.Position) { c.dates = at }
+
+// Hold books values.
+func (c *collection) Hold(i *Issue, name string, role Role, example string, n int) {
+	v := c.values[name]
+	if v == nil {
+		v = &Value{Name: name, Role: role, Example: example}
+		if role == Secret {
+			v.Example = ""
+		}
+		c.values[name] = v
+	}
+	if i == nil {
+		c.held[v] += n
+	} else {
+		i.Held = append(i.Held, Held{v, n})
+	}
+}
 
 // sorted are the issues by project and number.
 func (c *collection) sorted() []*Issue {

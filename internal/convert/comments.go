@@ -23,7 +23,7 @@ func (c *composer) comments(i *Issue) []any {
 			c.report.leftOut["comments"]++
 			continue
 		case p.Bot:
-			c.report.lose("bot-comments", i.Key, 1)
+			c.report.lose("bot-comments", i, 1)
 			continue
 		}
 		text, who := c.markdown(i, comment.Text), "somebody"
@@ -48,7 +48,7 @@ func (c *composer) comments(i *Issue) []any {
 			}
 		}
 		if text == "" {
-			c.report.lose("empty-comments", i.Key, 1)
+			c.report.lose("empty-comments", i, 1)
 			continue
 		}
 		c.report.Carried.Comments++

@@ -61,7 +61,7 @@ func (c *composer) compose(issues []*Issue) {
 			continue
 		}
 		if i.Archived && c.mapping.Archived == "skip" {
-			c.of(i).lose("archived", i.Key, 1)
+			c.of(i).lose("archived", i, 1)
 			continue
 		}
 		at := place{i, p, itemKey(i.Key)}
@@ -72,9 +72,14 @@ func (c *composer) compose(issues []*Issue) {
 		parts[i.Project] = append(parts[i.Project], at)
 	}
 	c.relate(issues)
+	composed := map[*Issue]bool{}
 	for _, project := range projects {
 		c.project(project, parts[project])
+		for _, at := range parts[project] {
+			composed[at.issue] = true
+		}
 	}
+	c.account(composed)
 }
 
 // put notes where an issue goes, by its key and by its address.
@@ -189,7 +194,7 @@ func (c *composer) free(name string) string {
 // of is the report on an issue. What earlier exports had is in none: this report is of the present one.
 func (c *composer) of(i *Issue) *Report {
 	if c.found.kept[i] {
-		return &Report{Carried: Counts{States: map[string]int{}}, leftOut: tally{}, custom: tally{}}
+		return newReport()
 	}
 	return c.report
 }
@@ -224,7 +229,7 @@ func (c *composer) item(at place, g *groups) manifest.Map {
 	title := cmp.Or(oneLine(c.clean(i, i.Title)), i.Key)
 	name, short := cut(title)
 	if short {
-		c.report.lose("titles-cut", i.Key, 1)
+		c.report.lose("titles-cut", i, 1)
 	}
 	assignees, unknown := c.assignees(i)
 	for _, email := range assignees {
@@ -248,7 +253,7 @@ func (c *composer) item(at place, g *groups) manifest.Map {
 	}
 	add("cycle", c.cycle(i, g))
 	if i.Start != "" && i.Due != "" && i.Start > i.Due {
-		c.report.lose("start-after-due", i.Key, 1)
+		c.report.lose("start-after-due", i, 1)
 		i.Start = ""
 	}
 	if i.Start != "" {
@@ -287,7 +292,8 @@ func (c *composer) item(at place, g *groups) manifest.Map {
 	add("links", c.links(i, others))
 	add("comments", c.comments(i))
 	for kind, n := range i.Left {
-		c.report.lose(kind, i.Key, n)
+		c.report.lose(kind, i, n)
 	}
+	c.report.ledger.close(i, func(v *Value) fate { return c.fate(i, v) })
 	return m
 }

@@ -178,8 +178,8 @@ func prepare(ctx context.Context, o Options) (*converted, error) {
 
 // compose makes manifests and report.
 func (c *converted) compose(dir string, chosen *choice, found *collection, issues []*Issue, unselected map[string]bool, upload bool) error {
-	r := &Report{FormatVersion: 1, Counts: count(issues), Carried: Counts{States: map[string]int{}}, leftOut: tally{}, custom: tally{}}
-	r.Source = Source{Format: chosen.format.Name, DetectedBy: chosen.by}
+	r := newReport()
+	r.Counts, r.Source = count(issues), Source{Format: chosen.format.Name, DetectedBy: chosen.by}
 	for _, f := range chosen.files {
 		r.Source.Files = append(r.Source.Files, filepath.ToSlash(f.Name))
 	}
@@ -198,7 +198,7 @@ func (c *converted) compose(dir string, chosen *choice, found *collection, issue
 		return p.Email != ""
 	})
 	r.finish(c.mapping, found, present, chosen.format.Tracker)
-	if c.mapping.UnknownPeople == "fail" && r.lost["assignees"] != nil {
+	if c.mapping.UnknownPeople == "fail" && r.losses["assignees"] != nil {
 		for i := range r.Losses {
 			r.Losses[i].Agreed = r.Losses[i].Agreed && r.Losses[i].Kind != "assignees"
 		}

@@ -119,7 +119,7 @@ func (c *composer) fields(i *Issue, kind string, g *groups) manifest.Map {
 		field := g.fields[to.Name]
 		v, fits := valueAs(field.kind, v)
 		if !fits || kind == "" {
-			c.report.lose("field-values", i.Key, 1)
+			c.report.lose("field-values", i, 1)
 			continue
 		}
 		if field.kind == "option" {

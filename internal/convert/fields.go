@@ -57,8 +57,9 @@ func (c *composer) assignees(i *Issue) (members []any, unknown []string) {
 		to := p.Email
 		if to == "" || !p.Assign {
 			unknown = append(unknown, id)
+			c.report.ledger.stray(i, Assignee, asText, 1)
 			if to = c.deputy(); to == "" {
-				c.report.lose("assignees", i.Key, 1)
+				c.report.lose("assignees", i, 1)
 			}
 		}
 		if to != "" && !slices.Contains(members, any(to)) {
@@ -104,6 +105,7 @@ func (c *composer) labels(i *Issue, g *groups) []any {
 	for _, l := range i.Labels {
 		if slices.Contains(c.mapping.Labels.Skip, l.Name) {
 			c.report.leftOut["label "+l.Name]++
+			c.report.ledger.stray(i, OfLabel, decided, 1)
 			continue
 		}
 		if !c.found.kept[i] {
@@ -129,7 +131,7 @@ func (c *composer) labels(i *Issue, g *groups) []any {
 		if c.mapping.Versions.Affects == "label" {
 			add(c.mapping.Versions.Prefix+name, "", "")
 		} else {
-			c.report.lose("affected-versions", i.Key, 1)
+			c.report.lose("affected-versions", i, 1)
 		}
 	}
 	for _, name := range c.mapping.Labels.Add {
@@ -174,13 +176,16 @@ func (c *composer) cycle(i *Issue, g *groups) string {
 		return ""
 	}
 	if len(i.Sprints) > 1 {
-		c.report.lose("former-sprints", i.Key, len(i.Sprints)-1)
+		c.report.lose("former-sprints", i, len(i.Sprints)-1)
 	}
 	sprint := i.Sprints[len(i.Sprints)-1]
 	name, _ := cut(oneLine(c.clean(i, sprint.Name)))
 	var more manifest.Map
 	if sprint.Start != "" && sprint.Start <= sprint.End { // a cycle has both or none
 		more = manifest.Map{{Key: "start_date", Value: manifest.Literal(sprint.Start)}, {Key: "end_date", Value: manifest.Literal(sprint.End)}}
+	}
+	if more == nil && sprint.Start+sprint.End != "" {
+		c.report.lose("sprint-dates", i, 1)
 	}
 	g.cycles.add(name, more...)
 	return name

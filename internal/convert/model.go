@@ -57,7 +57,9 @@ type Sink interface {
 	Note(kind, text string, items ...string)
 	// Site is the address of the tracker, "" if the export does not tell, and the path of an issue below it, with {key}.
 	Site(url, browse string)
-	AssumedZone()               // dates are written without a zone
+	AssumedZone() // dates are written without a zone
+	// Hold books values of a field of the source: with an issue, or with the export if it is nil. See [Roles].
+	Hold(i *Issue, name string, role Role, example string, n int)
 	AskDates(pos diag.Position) // day and month cannot be told apart
 }
 
@@ -122,7 +124,7 @@ type Comment struct {
 	Author string
 	At     time.Time // zero if unknown
 	Text   Text
-	Hidden bool `json:",omitempty"` // only some may see it
+	Hidden bool `json:",omitempty"` // only some may see it, or it was hidden as spam
 }
 
 // Comments are those that files hold apart from their issues, by what they name an issue by.
@@ -148,7 +150,8 @@ type Attachment struct {
 // Field is a value that the model has no word for.
 type Field struct {
 	Name, Value string
-	Noise       bool // of no use to people
+	Noise       bool   // of no use to people
+	Source      string `json:"-"` // what its values are called in the source; "" if nothing is booked
 }
 
 // Issue is one issue of the source.
@@ -185,6 +188,7 @@ type Issue struct {
 	Left        map[string]int // how much of what has no place in Plane, such as worklogs
 	URL         string
 	Position    diag.Position
+	Held        []Held `json:"-"` // see [Roles.Enter]
 }
 
 // Discuss gives the issue its comments. counted is how many the export counts, 0 if it does not. Those that only some may see are left

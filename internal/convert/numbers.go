@@ -68,7 +68,7 @@ func (c *composer) number(places []place) (fill map[*Issue][]int) {
 			runs = append(runs, Numbers{Project: at.project.Identifier, From: i.Key, To: i.Key, New: next})
 		}
 		if end = i.Number; next != i.Number && c.mapping.Numbers != "new" {
-			c.of(i).lose("numbers-changed", i.Key, 1)
+			c.of(i).lose("numbers-changed", i, 1)
 		}
 		next++
 	}

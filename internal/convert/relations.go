@@ -14,14 +14,14 @@ func (c *composer) parent(at place) string {
 	}
 	parent, ok := c.placed[i.Project+"/"+i.Parent]
 	if !ok {
-		c.report.lose("parents-outside", i.Key, 1)
+		c.report.lose("parents-outside", i, 1)
 		return ""
 	}
 	seen := map[string]bool{}
 	for up := i; up != nil && up.Parent != ""; up = c.placed[up.Project+"/"+up.Parent].issue {
 		if seen[up.Key] { // of those that are above each other, the first loses its parent
 			if i.Number <= c.lowest(i) {
-				c.report.lose("parents-in-a-circle", i.Key, 1)
+				c.report.lose("parents-in-a-circle", i, 1)
 				return ""
 			}
 			break
@@ -87,13 +87,13 @@ func (c *composer) relate(issues []*Issue) {
 			rank := slices.Index([]string{"blocks", "duplicate", "relates_to"}, kind)
 			switch {
 			case !ok1 || !ok2 || from.issue == to.issue:
-				report.lose("relations-outside", i.Key, 1)
+				report.lose("relations-outside", i, 1)
 				continue
 			case rank < 0:
-				report.lose("relations-skipped", i.Key, 1)
+				report.lose("relations-skipped", i, 1)
 				continue
 			case kind == "relates_to" && !strings.HasPrefix(mapping.Fold(r.kind), "relate"):
-				report.lose("relation-types", i.Key, 1)
+				report.lose("relation-types", i, 1)
 			}
 			p := pair{r.from, r.to}
 			if before(to.issue, from.issue) {
@@ -103,7 +103,7 @@ func (c *composer) relate(issues []*Issue) {
 			if !known {
 				order = append(order, p)
 			} else {
-				report.lose("second-relations", i.Key, 1)
+				report.lose("second-relations", i, 1)
 			}
 			if !known || rank < had.rank {
 				best[p] = candidate{rank, from, to, counted[r]}

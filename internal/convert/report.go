@@ -19,13 +19,15 @@ type Report struct {
 	Source        Source     `json:"source"`
 	Counts        Counts     `json:"counts"`  // of the source
 	Carried       Counts     `json:"carried"` // of these, into the manifests
+	Values        *Values    `json:"values"`
 	Losses        []Loss     `json:"losses"`
 	Questions     []Question `json:"questions"`
 	Notes         []Remark   `json:"notes"`
 	Numbers       []Numbers  `json:"numbers,omitempty"`
 	Since         *Since     `json:"since_last_run,omitempty"`
 
-	lost    map[string]*Loss
+	losses  map[string]*Loss
+	ledger  *ledger
 	leftOut tally // by decision of the mapping
 	linked  int   // links in texts to items
 	custom  tally // values of custom fields
@@ -62,79 +64,107 @@ type Remark struct {
 	Items []string `json:"items,omitempty"`
 }
 
-// losses are all kinds, in the order of a report.
-func losses() [][2]string {
-	return [][2]string{
-		{"archived", "archived items"},
-		{"assignees", "assignees who are no member: named at the foot of the description"},
-		{"relations-outside", "relations to issues that are not in the export"},
-		{"relations-skipped", "relations of a type that the mapping skips"},
-		{"numbers-changed", "items that Plane numbers anew, " +
+// lossKind is a kind of what can be lost.
+type lossKind struct {
+	name, text string
+	role       Role // of the values that are lost by it; "" if their role says that already
+	to         fate
+}
+
+// allLosses are all kinds, in the order of a report.
+func allLosses() []lossKind {
+	return []lossKind{
+		{name: "values", text: "values of fields that nothing takes, and that belong to no item: values in report.json has each field"},
+		{name: "doubles", text: "issues that have the key of another one, by their internal numbers: one of each key is carried"},
+		{name: "archived", text: "archived items"},
+		{name: "assignees", text: "assignees who are no member: named at the foot of the description"},
+		{name: "relations-outside", text: "relations to issues that are not in the export", role: Relation},
+		{name: "relations-skipped", text: "relations of a type that the mapping skips", role: Relation, to: decided},
+		{name: "numbers-changed", text: "items that Plane numbers anew, " +
 			"although numbers: keep or fill is wanted: of gaps, or of parents with a higher number"},
-		{"second-relations", "further relations between the same two items, of which one is kept"},
-		{"relation-types", "relations of a type that Plane has not: carried as relates_to"},
-		{"parents-outside", "parents that are not in the export, or in another project"},
-		{"parents-in-a-circle", "parents that are below their own child"},
-		{"attachments", "attached files that are not in the folder of attachments: the item links to the old address"},
-		{"attachments-refused", "attached files that cannot be uploaded, as attachments.tsv says of each: the item links to the old address"},
-		{"comments-not-exported", "comments that the export counts and does not hold"},
-		{"comments-restricted", "comments that only some may see: a workspace has none of that kind"},
-		{"bot-comments", "comments of those whom the mapping calls a bot"},
-		{"empty-comments", "comments without a text"},
-		{"former-sprints", "sprints before the last: an item has one cycle"},
-		{"affected-versions", "affected versions"},
-		{"times-of-day", "times of day: an item has calendar dates"},
-		{"check-item-people", "people of check items"},
-		{"start-after-due", "start dates after the due date"},
-		{"field-values", "values of custom fields that are not of the field's type, or of items without a type"},
-		{"dates-not-understood", "dates that could not be read"},
-		{"titles-cut", "titles over 255 characters: the whole one leads the description"},
-		{"texts-cut", "texts over 2 MiB, cut"},
-		{"control-characters", "control characters in texts, taken out"},
-		{"colours", "colours of text"},
-		{"table-spans", "table cells over several columns or rows"},
-		{"text-nodes", "macros and other parts of texts that Plane has not: their text is kept"},
-		{"texts-not-understood", "texts that could not be read"},
-		{"watchers", "watchers"},
-		{"votes", "votes"},
-		{"worklogs", "work logs"},
-		{"reactions", "reactions"},
+		{name: "second-relations", text: "further relations between the same two items, of which one is kept", role: Relation},
+		{name: "relation-types", text: "relations of a type that Plane has not: carried as relates_to"},
+		{name: "parents-outside", text: "parents that are not in the export, or in another project", role: OfParent},
+		{name: "parents-in-a-circle", text: "parents that are below their own child", role: OfParent},
+		{name: "attachments", text: "attached files that are not in the folder of attachments: the item links to the old address"},
+		{name: "attachments-refused", text: "attached files that cannot be uploaded, as attachments.tsv says of each: the item links to the old address"},
+		{name: "comments-not-exported", text: "comments that the export counts and does not hold"},
+		{name: "comments-restricted", text: "comments that only some may see, or that were hidden: a workspace has none of that kind", role: OfComment},
+		{name: "bot-comments", text: "comments of those whom the mapping calls a bot", role: OfComment, to: decided},
+		{name: "empty-comments", text: "comments without a text"},
+		{name: "former-sprints", text: "sprints before the last: an item has one cycle", role: OfSprint},
+		{name: "sprint-dates", text: "sprints with one date: a cycle has both or none", role: SprintDate},
+		{name: "affected-versions", text: "affected versions", role: Affects},
+		{name: "times-of-day", text: "times of day: an item has calendar dates"},
+		{name: "check-item-people", text: "people of check items"},
+		{name: "start-after-due", text: "start dates after the due date", role: OfDate},
+		{name: "field-values", text: "values of custom fields that are not of the field's type, or of items without a type", role: OfField},
+		{name: "field-parts", text: "parts of custom fields of which the name or the value alone is shown"},
+		{name: "dates-not-understood", text: "dates that could not be read", role: OfDate},
+		{name: "titles-cut", text: "titles over 255 characters: the whole one leads the description"},
+		{name: "texts-cut", text: "texts over 2 MiB, cut"},
+		{name: "control-characters", text: "control characters in texts, taken out"},
+		{name: "colours", text: "colours of text"},
+		{name: "table-spans", text: "table cells over several columns or rows"},
+		{name: "text-nodes", text: "macros and other parts of texts that Plane has not: their text is kept"},
+		{name: "texts-not-understood", text: "texts that could not be read"},
+		{name: "watchers", text: "watchers"},
+		{name: "votes", text: "votes"},
+		{name: "worklogs", text: "work logs"},
+		{name: "reactions", text: "reactions"},
+		{name: "history", text: "changes in the past: an item begins its history with the import"},
 	}
 }
 
 func lossKinds() []string {
 	var kinds []string
-	for _, l := range losses() {
-		kinds = append(kinds, l[0])
+	for _, l := range allLosses() {
+		kinds = append(kinds, l.name)
 	}
 	return kinds
 }
 
+func newReport() *Report {
+	return &Report{
+		FormatVersion: 1, Carried: Counts{States: map[string]int{}}, losses: map[string]*Loss{}, ledger: newLedger(), leftOut: tally{},
+		custom: tally{},
+	}
+}
+
 // lose notes that something of an issue is not carried over.
-func (r *Report) lose(kind, item string, n int) {
+func (r *Report) lose(kind string, i *Issue, n int) {
 	if n == 0 {
 		return
 	}
-	if r.lost == nil {
-		r.lost = map[string]*Loss{}
+	r.lost(kind, i.Key, n)
+	all := allLosses()
+	if l := all[slices.IndexFunc(all, func(l lossKind) bool { return l.name == kind })]; l.role != "" {
+		r.ledger.stray(i, l.role, l.to, n)
 	}
-	l := r.lost[kind]
+	if kind == "former-sprints" {
+		r.ledger.stray(i, SprintDate, lost, n)
+	}
+}
+
+// lost notes that something is not carried over, of an item or of a field.
+func (r *Report) lost(kind, of string, n int) {
+	l := r.losses[kind]
 	if l == nil {
 		l = &Loss{Kind: kind}
-		r.lost[kind] = l
+		r.losses[kind] = l
 	}
 	l.Count += n
-	if len(l.Items) == 0 || l.Items[len(l.Items)-1] != item {
-		l.Items = append(l.Items, item)
+	if len(l.Items) == 0 || l.Items[len(l.Items)-1] != of {
+		l.Items = append(l.Items, of)
 	}
 }
 
 // finish puts the report together.
 func (r *Report) finish(m *mapping.Mapping, c *collection, issues []*Issue, tracker string) {
 	r.Losses, r.Questions, r.Notes = []Loss{}, []Question{}, []Remark{}
-	for _, kind := range losses() {
-		if l := r.lost[kind[0]]; l != nil {
-			l.Text = kind[1]
+	for _, kind := range allLosses() {
+		if l := r.losses[kind.name]; l != nil {
+			l.Text = kind.text
 			allowed, ok := m.Allow[l.Kind]
 			l.Agreed = ok && (allowed < 0 || l.Count <= allowed)
 			slices.Sort(l.Items)
@@ -305,6 +335,7 @@ func (r *Report) markdown(m *mapping.Mapping, mappingName string) []byte {
 		}
 		fmt.Fprintf(&b, "| %s | %s | %d | %d |\n", cell(cmp.Or(name, "(none)")), cell(to), r.Counts.States[name], r.Carried.States[name])
 	}
+	r.Values.markdown(&b, cell)
 	if m.Numbers != "new" && len(r.Numbers) > 0 {
 		b.WriteString("\n## Numbers of items\n\n" + numbersTable(r.Numbers))
 	}

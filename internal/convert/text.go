@@ -41,7 +41,7 @@ func (c *composer) markdown(i *Issue, t Text) string {
 		text = strings.TrimSpace(withoutComments(c.clean(i, t.Body)))
 	}
 	for kind, n := range lost {
-		c.report.lose(kind, i.Key, n)
+		c.report.lose(kind, i, n)
 	}
 	return c.refer(i, text)
 }
@@ -104,11 +104,11 @@ func (c *composer) clean(i *Issue, text string) string {
 			}
 			return r
 		}, text)
-		c.report.lose("control-characters", i.Key, dropped)
+		c.report.lose("control-characters", i, dropped)
 	}
 	const most = 2 << 20 // what a manifest takes is 2.5 MiB
 	if len(text) > most {
-		c.report.lose("texts-cut", i.Key, 1)
+		c.report.lose("texts-cut", i, 1)
 		text = strings.ToValidUTF8(text[:most], "") + "…"
 	}
 	return text
@@ -187,7 +187,7 @@ func (c *composer) description(i *Issue, title string, short bool, unknown []str
 		if _, custom := c.mapping.Custom.Find(f.Name); custom {
 			continue
 		}
-		if to, _ := c.mapping.Fields.Find(f.Name); to == "text" && !f.Noise {
+		if c.asText(f) {
 			f.Value = c.clean(i, f.Value)
 			fields = append(fields, f)
 		} else {
@@ -201,6 +201,9 @@ func (c *composer) description(i *Issue, title string, short bool, unknown []str
 	var words []string
 	if by != "" && (!full || p.Email == "") {
 		words = append(words, markup.Escape(c.person(by)))
+	}
+	if i.Creator != "" && i.Creator != by {
+		words = append(words, "written by "+markup.Escape(c.person(i.Creator)))
 	}
 	if !full && !i.Created.IsZero() {
 		words = append(words, moment(i.Created))

@@ -8,6 +8,7 @@ package github
 import (
 	"cmp"
 	"context"
+	_ "embed"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -37,6 +38,8 @@ func detect(head []byte, _ string) (string, bool) {
 		return "", false
 	case records.Name(head, "issue_url", "body"):
 		return "the fields issue_url and body", true
+	case records.Name(head, "identifier", "title"): // of Linear
+		return "", false
 	case records.Name(head, "number", "title"):
 		return "the fields number and title", true
 	}
@@ -52,6 +55,7 @@ type user struct {
 
 type comment struct {
 	ID        any    `json:"id"`
+	Minimized bool   `json:"isMinimized"` // such as spam
 	Body      string `json:"body"`
 	User      *user  `json:"user"`   // REST
 	Author    *user  `json:"author"` // gh
@@ -80,23 +84,40 @@ type entry struct {
 		Title string `json:"title"`
 		Due   string `json:"due_on"`
 		DueGh string `json:"dueOn"`
+		State string `json:"state"`
 	} `json:"milestone"`
-	Type *struct {
+	Due      string `json:"due_date"` // of Gitea and Forgejo
+	Closed   string `json:"closed_at"`
+	ClosedGh string `json:"closedAt"`
+	ClosedBy *user  `json:"closed_by"`
+	Type     *struct {
 		Name string `json:"name"`
 	} `json:"type"`
 	Reactions struct {
 		Total int `json:"total_count"`
 	} `json:"reactions"`
+	ReactionsGh []struct {
+		Users struct {
+			Total int `json:"totalCount"`
+		} `json:"users"`
+	} `json:"reactionGroups"`
 	Comments  json.RawMessage `json:"comments"` // REST: how many; gh: the comments
 	Updated   string          `json:"updated_at"`
 	UpdatedGh string          `json:"updatedAt"`
 }
 
+// valueList says what values are for.
+//
+//go:embed values.txt
+var valueList string
+
 // export is what all files say together.
 type export struct {
 	to       convert.Sink
+	roles    *convert.Roles
 	issues   []*issue
 	comments convert.Comments // by the address of the issue
+	apart    convert.Apart    // with these
 	pulls    int
 	silent   int // issues that do not say whether they have comments
 	damaged  string
@@ -111,7 +132,7 @@ type issue struct {
 
 // read reads the files as one export.
 func read(ctx context.Context, in convert.Input, to convert.Sink) error {
-	e := &export{to: to, comments: convert.Comments{}}
+	e := &export{to: to, roles: convert.ReadRoles(valueList), comments: convert.Comments{}, apart: convert.Apart{}}
 	if err := in.Each(ctx, e.file); err != nil {
 		return err
 	}
@@ -119,11 +140,13 @@ func read(ctx context.Context, in convert.Input, to convert.Sink) error {
 	for _, i := range e.issues {
 		i.Discuss(append(i.Comments, e.comments[i.at]...), i.count)
 		i.Attachments = attachments(i)
+		e.apart.Join(&i.Issue, i.at)
 		if i.State.Name == "" {
 			stateless++
 		}
 		to.Issue(&i.Issue)
 	}
+	e.apart.Close(to)
 	if e.pulls > 0 {
 		to.Note("pull-requests", diag.Count(e.pulls, "pull request")+" left out")
 	}
@@ -149,7 +172,7 @@ func (e *export) file(ctx context.Context, text io.Reader, name string) error {
 			return err
 		}
 		entries++
-		return e.entry(&one, r.Position)
+		return e.entry(&one, r)
 	})
 	if err != nil {
 		return err
@@ -164,7 +187,8 @@ func (e *export) file(ctx context.Context, text io.Reader, name string) error {
 var address = regexp.MustCompile(`/([^/]+/[^/]+)/(issues|pull)/([0-9]{1,9})(?:#.*)?$`)
 
 // entry takes an issue or a comment.
-func (e *export) entry(one *entry, at diag.Position) error {
+func (e *export) entry(one *entry, r records.Record) error {
+	at := r.Position
 	switch {
 	case one.IssueURL != "":
 		m := address.FindStringSubmatch(one.IssueURL)
@@ -172,6 +196,7 @@ func (e *export) entry(one *entry, at diag.Position) error {
 			return fmt.Errorf("%s: the comment belongs to no issue: %s", at, one.IssueURL)
 		}
 		e.comments.Add(m[1]+"#"+m[3], e.comment(&one.comment))
+		e.roles.Enter(e.to, e.apart.Of(m[1]+"#"+m[3]), r.Values("comments", e.roles.Whole))
 		return nil
 	case one.Number <= 0 || one.Title == "":
 		return diag.WithHint(fmt.Errorf("%s: an entry without number and title", at), "with gh issue list, ask for them: --json number,title,…")
@@ -185,6 +210,7 @@ func (e *export) entry(one *entry, at diag.Position) error {
 	}
 	if isPull {
 		e.pulls++
+		e.roles.Enter(e.to, nil, r.Values("pull_requests", e.roles.Whole))
 		return nil
 	}
 	number := strconv.Itoa(one.Number)
@@ -194,6 +220,11 @@ func (e *export) entry(one *entry, at diag.Position) error {
 		Reporter: e.person(cmp.Or(one.User, one.Author)),
 		URL:      one.HTMLURL, Left: map[string]int{"reactions": one.Reactions.Total}, Position: at,
 	}}
+	for _, group := range one.ReactionsGh {
+		i.Left["reactions"] += group.Users.Total
+	}
+	e.closed(i, one)
+	i.Due = dates.Day(i.Moment(one.Due, time.RFC3339))
 	i.Created = i.Moment(cmp.Or(one.Created, one.CreatedGh), time.RFC3339)
 	i.Updated = i.Moment(cmp.Or(one.Updated, one.UpdatedGh), time.RFC3339)
 	if i.URL == "" && !strings.Contains(one.URL, "/repos/") {
@@ -231,12 +262,31 @@ func (e *export) entry(one *entry, at diag.Position) error {
 	if err := e.discussion(i, one.Comments, at); err != nil {
 		return err
 	}
+	e.roles.Enter(e.to, &i.Issue, r.Values("", e.roles.Whole))
 	if e.damaged == "" {
 		e.damaged = damage(one.Title + " " + one.Body)
 	}
 	e.to.Project(convert.Project{Key: project, Name: project[strings.LastIndexByte(project, '/')+1:]})
 	e.issues = append(e.issues, i)
 	return nil
+}
+
+// closed adds when an issue was closed, by whom, and that its milestone was.
+func (e *export) closed(i *issue, one *entry) {
+	add := func(name, value, source string) {
+		if value != "" {
+			i.Fields = append(i.Fields, convert.Field{Name: name, Value: value, Source: source})
+		}
+	}
+	for _, at := range [][2]string{{one.Closed, "closed_at"}, {one.ClosedGh, "closedAt"}} {
+		if closed := i.Moment(at[0], time.RFC3339); !closed.IsZero() {
+			add("Closed", closed.UTC().Format("2006-01-02 15:04 UTC"), at[1])
+		}
+	}
+	add("Closed by", e.person(one.ClosedBy), "closed_by.login")
+	if m := one.Milestone; m != nil && strings.EqualFold(m.State, "closed") {
+		add("Milestone", "closed", "milestone.state")
+	}
 }
 
 // discussion reads the comments of an issue, or how many there are.
@@ -268,7 +318,7 @@ func (e *export) comment(c *comment) convert.Comment {
 		id = strconv.FormatFloat(v, 'f', -1, 64)
 	}
 	at, _ := dates.Parse(cmp.Or(c.Created, c.CreatedGh), time.RFC3339)
-	return convert.Comment{ID: id, Author: e.person(cmp.Or(c.User, c.Author)), At: at, Text: convert.Text{Body: c.Body}}
+	return convert.Comment{ID: id, Author: e.person(cmp.Or(c.User, c.Author)), At: at, Text: convert.Text{Body: c.Body}, Hidden: c.Minimized}
 }
 
 // person notes a user. One who was deleted is ghost, or nobody.

@@ -170,7 +170,7 @@ func csvParent(c *tabular.Cells, i *convert.Issue) {
 		if n, err := strconv.Atoi(f.Value); err == nil && is(f.Name, "Original estimate", "Remaining Estimate", "Time Spent") {
 			f.Value = dates.Duration(n)
 		}
-		custom(i, "", f.Name, f.Value)
+		custom(i, "", f)
 	}
 	if i.Parent == "" && id != "" {
 		i.Parent = "issue " + id // outside the export

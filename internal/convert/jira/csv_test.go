@@ -31,7 +31,9 @@ func (s *seen) Issue(i *convert.Issue)           { s.issues = append(s.issues, *
 func (s *seen) Note(kind, _ string, _ ...string) { s.notes = append(s.notes, kind) }
 func (s *seen) Site(url, _ string)               { s.site = url }
 func (*seen) AssumedZone()                       {}
-func (s *seen) AskDates(at diag.Position)        { s.ask = at }
+
+func (*seen) Hold(*convert.Issue, string, convert.Role, string, int) {}
+func (s *seen) AskDates(at diag.Position)                            { s.ask = at }
 
 // read reads rows below a header.
 func read(t *testing.T, in convert.Input, texts ...string) *seen {

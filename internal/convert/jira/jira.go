@@ -8,6 +8,7 @@ package jira
 
 import (
 	"cmp"
+	_ "embed"
 	"regexp"
 	"slices"
 	"strconv"
@@ -81,20 +82,33 @@ var unreadable = regexp.MustCompile(`^(\{\}|0\|[0-9a-z:]+|\{repository=.*|Approv
 func isNoise(value string) bool { return unreadable.MatchString(value) }
 
 // custom gives a field without a place of its own its meaning. kind is "" if the export does not tell it.
-func custom(i *convert.Issue, kind, name, value string) {
-	if value == "" {
+func custom(i *convert.Issue, kind string, f convert.Field) {
+	if f.Value == "" {
 		return
 	}
-	of := roleOf(kind, name)
-	switch _, err := time.Parse(time.DateOnly, value); {
+	of := roleOf(kind, f.Name)
+	switch _, err := time.Parse(time.DateOnly, f.Value); {
 	case of == own:
-	case of == epicLink && isKey(value):
-		i.Parent = cmp.Or(i.Parent, value)
+	case of == epicLink && isKey(f.Value):
+		i.Parent = cmp.Or(i.Parent, f.Value)
 	case of == start && err == nil:
-		i.Start = value
+		i.Start = f.Value
 	default:
-		i.Fields = append(i.Fields, convert.Field{Name: name, Value: value, Noise: of == noise || isNoise(value)})
+		f.Noise = of == noise || isNoise(f.Value)
+		i.Fields = append(i.Fields, f)
 	}
+}
+
+// valueList says what values are for.
+//
+//go:embed values.txt
+var valueList string
+
+// rolesOf are the roles of a section of the list.
+func rolesOf(section string) *convert.Roles {
+	_, list, _ := strings.Cut(valueList, "\n\n"+section+"\n")
+	list, _, _ = strings.Cut(list, "\n\n")
+	return convert.ReadRoles(list)
 }
 
 // times adds the fields about when an issue was resolved and how long it takes, which every site has. Durations are in seconds.

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"iter"
 	"regexp"
 	"slices"
 	"strings"
@@ -156,10 +157,12 @@ type fields struct {
 // jsonExport is what all files say together.
 type jsonExport struct {
 	to       convert.Sink
+	roles    *convert.Roles
 	zone     *time.Location
 	issues   []*jsonIssue
 	latest   map[string]*jsonIssue // by ID: pages overlap
 	comments map[string][]comment
+	apart    convert.Apart     // with comments, in files of their own
 	names    map[string]string // of custom fields
 	kinds    map[string]string // of custom fields
 	totals   map[int]bool      // that pages told
@@ -181,7 +184,7 @@ type jsonIssue struct {
 // readJSON reads the files as one export.
 func readJSON(ctx context.Context, in convert.Input, to convert.Sink) error {
 	e := &jsonExport{
-		to: to, zone: in.Zone, latest: map[string]*jsonIssue{}, comments: map[string][]comment{},
+		to: to, roles: rolesOf("rest"), zone: in.Zone, latest: map[string]*jsonIssue{}, comments: map[string][]comment{}, apart: convert.Apart{},
 		names: map[string]string{}, kinds: map[string]string{}, totals: map[int]bool{},
 	}
 	if err := in.Each(ctx, e.file); err != nil {
@@ -196,6 +199,7 @@ func readJSON(ctx context.Context, in convert.Input, to convert.Sink) error {
 			distinct[i.Key] = true
 		}
 	}
+	e.apart.Close(to)
 	to.Site(e.site, "/browse/{key}")
 	e.notes(len(distinct))
 	return nil
@@ -239,6 +243,7 @@ func (e *jsonExport) file(ctx context.Context, text io.Reader, name string) erro
 			return diag.WithHint(fmt.Errorf("%s: an issue without key and fields", r.Position), "ask for them: fields=*all&expand=names")
 		case one.ID != "" && one.Name != "":
 			e.define(one.ID, one.Name, one.Schema)
+			e.roles.Enter(e.to, nil, e.values(r, ""))
 			return nil
 		case one.Total == nil && one.Start == nil && one.Last == nil && one.Max == nil && one.Next == "" && one.Expand == "" &&
 			one.Names == nil && one.Schema == nil && one.Warn == nil:
@@ -247,8 +252,20 @@ func (e *jsonExport) file(ctx context.Context, text io.Reader, name string) erro
 		}
 		e.describe(one.Names, one.Schema)
 		e.page(&one)
+		e.roles.Enter(e.to, nil, e.values(r, ""))
 		return nil
 	})
+}
+
+// values are what a record holds, by names with a prefix. Fields of issues go by their own names.
+func (e *jsonExport) values(r records.Record, prefix string) iter.Seq2[string, string] {
+	return func(yield func(name, text string) bool) {
+		for name, text := range r.Values(prefix, func(name string) bool { return e.roles.Whole(strings.TrimPrefix(name, "fields.")) }) {
+			if !yield(strings.TrimPrefix(name, "fields."), text) {
+				return
+			}
+		}
+	}
 }
 
 // page notes what a page says of others.
@@ -334,6 +351,7 @@ func (e *jsonExport) issue(r records.Record, one *answer) error {
 		i.Attachments = append(i.Attachments, convert.Attachment{ID: a.ID, Name: a.Name, URL: a.URL, Size: a.Size})
 	}
 	times(&i.Issue, moment(i, f.Resolved), f.Estimate, f.Remaining, f.Spent)
+	e.roles.Enter(e.to, &i.Issue, e.values(r, ""))
 	e.comments[at(one)] = append(e.comments[at(one)], f.Comment.Comments...)
 	if base, _, ok := strings.Cut(one.Self, "/rest/"); ok && e.site == "" && !strings.Contains(base, "api.atlassian.com") {
 		e.site = base
@@ -388,6 +406,7 @@ func (e *jsonExport) comment(r records.Record) error {
 		return fmt.Errorf("%s: the comment is neither text nor document", r.Position)
 	}
 	e.comments[m[1]] = append(e.comments[m[1]], c)
+	e.roles.Enter(e.to, e.apart.Of(m[1]), e.values(r, "comment.comments"))
 	return nil
 }
 
@@ -399,6 +418,8 @@ func (e *jsonExport) finish(i *jsonIssue) {
 			i.Parent = parent.Key
 		}
 	}
+	e.apart.Join(&i.Issue, i.ID)
+	e.apart.Join(&i.Issue, i.Key)
 	e.fields(i)
 	list := e.comments[i.ID]
 	if i.ID == "" || i.ID != i.Key {

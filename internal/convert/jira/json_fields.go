@@ -48,12 +48,40 @@ func (e *jsonExport) fields(i *jsonIssue) {
 		name = cmp.Or(name, id)
 		if roleOf(kind, name) == sprints {
 			if i.Sprints = e.sprints(raw); len(i.Sprints) > 0 {
+				held(i, id, func(part string) convert.Role {
+					if part == "" || part == "name" {
+						return convert.OfSprint
+					}
+					return convert.SprintDate
+				})
 				continue
 			}
 		}
-		custom(&i.Issue, kind, name, valueOf(raw, 0))
+		held(i, id, func(part string) convert.Role {
+			last := part[strings.LastIndexByte(part, '.')+1:]
+			if part == "" || adf.Is(raw) || slices.Contains(shownParts(), last) {
+				return convert.OfField
+			}
+			i.Left["field-parts"]++
+			return convert.Uncarried
+		})
+		custom(&i.Issue, kind, convert.Field{Name: name, Value: valueOf(raw, 0), Source: id})
 	}
 }
+
+// held says what the values of a custom field are for, by their names within it.
+func held(i *jsonIssue, id string, role func(part string) convert.Role) {
+	for _, h := range i.Held {
+		if of := h.Of; of.Name == id && of.Role == convert.OfField {
+			of.Role = role("")
+		} else if part, ok := strings.CutPrefix(of.Name, id+"."); ok && (of.Role == convert.OfField || of.Role == convert.Uncarried) {
+			of.Role = role(part)
+		}
+	}
+}
+
+// shownParts are what is shown of an object, the first that it has.
+func shownParts() []string { return []string{"value", "displayName", "name", "key"} }
 
 // valueOf is a value as people read it.
 func valueOf(raw json.RawMessage, depth int) string {
@@ -77,7 +105,7 @@ func valueOf(raw json.RawMessage, depth int) string {
 		}
 		return strings.Join(values, ", ")
 	case json.Unmarshal(raw, &object) == nil:
-		for _, name := range []string{"value", "displayName", "name", "key"} {
+		for _, name := range shownParts() {
 			value := valueOf(object[name], depth+1)
 			if value == "" {
 				continue

@@ -109,7 +109,53 @@ type xmlItem struct {
 		Values []string `xml:"customfieldvalues>customfieldvalue"`
 		Labels []string `xml:"customfieldvalues>label"`
 	} `xml:"customfields>customfield"`
+	Inner []byte `xml:",innerxml"`
 }
+
+// values are what is in the element of an item: texts of elements, and attributes, by names such as parent.id. The values of custom
+// fields have the names of these.
+func (one *xmlItem) values(yield func(name, text string) bool) {
+	d := xml.NewDecoder(bytes.NewReader(one.Inner))
+	d.CharsetReader = func(_ string, in io.Reader) (io.Reader, error) { return in, nil }
+	var path, texts []string
+	for {
+		token, err := d.Token()
+		if err != nil { // the end: it was decoded before
+			break
+		}
+		switch t := token.(type) {
+		case xml.StartElement:
+			path, texts = append(path, t.Name.Local), append(texts, "")
+			for _, a := range t.Attr {
+				if strings.TrimSpace(a.Value) != "" && !yield(strings.Join(append(path, a.Name.Local), "."), a.Value) {
+					return
+				}
+			}
+		case xml.CharData:
+			if len(texts) > 0 {
+				texts[len(texts)-1] += string(t)
+			}
+		case xml.EndElement:
+			last := len(path) - 1
+			if name := strings.Join(path, "."); strings.TrimSpace(texts[last]) != "" && !strings.HasPrefix(name, customValues) && !yield(name, texts[last]) {
+				return
+			}
+			path, texts = path[:last], texts[:last]
+		}
+	}
+	for _, f := range one.Custom {
+		for _, value := range slices.Concat(f.Values, f.Labels) {
+			if strings.TrimSpace(value) != "" && !yield(customName(f.Name), value) {
+				return
+			}
+		}
+	}
+}
+
+const customValues = "customfields.customfield.customfieldvalues."
+
+// customName is how the values of a custom field are called.
+func customName(field string) string { return "custom field " + field }
 
 type seconds struct {
 	N int `xml:"seconds,attr"`
@@ -137,13 +183,14 @@ func (b *bounded) Read(p []byte) (int, error) {
 
 type xmlExport struct {
 	to          convert.Sink
+	roles       *convert.Roles
 	site        string
 	total, seen int
 }
 
 // readXML reads the files as one export.
 func readXML(ctx context.Context, in convert.Input, to convert.Sink) error {
-	e := &xmlExport{to: to}
+	e := &xmlExport{to: to, roles: rolesOf("xml")}
 	if err := in.Each(ctx, e.file); err != nil {
 		return err
 	}
@@ -268,6 +315,7 @@ func (e *xmlExport) item(one *xmlItem, at diag.Position) error {
 		})
 	}
 	discuss(&i, comments, 0)
+	e.roles.Enter(e.to, &i, one.values)
 	xmlFields(&i, one)
 	e.to.Issue(&i)
 	return nil
@@ -287,8 +335,13 @@ func xmlFields(i *convert.Issue, one *xmlItem) {
 			}
 		}
 		if roleOf(f.Kind, f.Name) != sprints {
-			custom(i, f.Kind, f.Name, strings.Join(values, ", "))
+			custom(i, f.Kind, convert.Field{Name: f.Name, Value: strings.Join(values, ", "), Source: customName(f.Name)})
 			continue
+		}
+		for _, h := range i.Held {
+			if h.Of.Name == customName(f.Name) {
+				h.Of.Role = convert.OfSprint
+			}
 		}
 		for _, name := range values {
 			i.Sprints = append(i.Sprints, convert.Sprint{Name: name})

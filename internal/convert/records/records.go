@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"slices"
 	"sort"
 	"strings"
@@ -66,6 +67,49 @@ func (r Record) Decode(v any, of string) error {
 		return fmt.Errorf("%s: %w", r.Position, err)
 	}
 	return nil
+}
+
+// Values are what a record holds, by names such as user.login: texts, numbers, true and false, but for what is empty. Elements of a
+// list have the name of the list. All begin with the prefix. Where whole reports that a name stands for all that is in it, an object
+// there is one value, as JSON.
+func (r Record) Values(prefix string, whole func(name string) bool) iter.Seq2[string, string] {
+	return func(yield func(name, text string) bool) {
+		values(strings.TrimSuffix(prefix, "."), r.data, maxDepth, whole, yield)
+	}
+}
+
+// maxDepth is how deep values are told apart. What is deeper is one value.
+const maxDepth = 64
+
+// values visits what is in a value, which is JSON.
+func values(name string, data json.RawMessage, depth int, whole func(string) bool, yield func(name, text string) bool) bool {
+	d := json.NewDecoder(bytes.NewReader(data))
+	switch data[0] {
+	case '{', '[':
+		if data[0] == '{' && name != "" && whole(name) || depth == 0 {
+			return len(bytes.TrimSpace(data[1:len(data)-1])) == 0 || yield(name, string(data))
+		}
+		_, _ = d.Token()
+		for d.More() {
+			of := name
+			if data[0] == '{' {
+				key, _ := d.Token()
+				of = strings.TrimPrefix(name+"."+fmt.Sprint(key), ".")
+			}
+			var value json.RawMessage
+			if d.Decode(&value) != nil || !values(of, value, depth-1, whole, yield) { // it was decoded before: there is no error
+				return false
+			}
+		}
+		return true
+	case '"':
+		var text string
+		_ = d.Decode(&text) // likewise
+		return strings.TrimSpace(text) == "" || yield(name, text)
+	case 'n':
+		return true
+	}
+	return yield(name, string(data))
 }
 
 type reader struct {

@@ -3,6 +3,8 @@ package tabular
 import (
 	"cmp"
 	"encoding/json"
+	"hash/fnv"
+	"io"
 	"maps"
 	"regexp"
 	"slices"
@@ -24,7 +26,7 @@ type Cells struct {
 }
 
 var (
-	zero     = regexp.MustCompile(`^0(?:[.,]0+)?$`)
+	zero     = regexp.MustCompile(`^(?i:0(?:[.,]0+)?|false)$`)
 	exponent = regexp.MustCompile(`^\d+(?:[.,]\d+)?[eE]\+?\d+$`)
 )
 
@@ -38,6 +40,30 @@ func (c *Cells) clean(text string) string {
 		return ""
 	}
 	return text
+}
+
+// values are what the row holds, by the names of columns.
+func (c *Cells) values(yield func(name, text string) bool) {
+	for i, name := range c.s.header.names {
+		for text := range strings.SplitSeq(c.Cell(i), table.Separator) {
+			text = c.clean(text)
+			if text != "" && !(len(c.s.places[name]) > 0 && c.e.empty(text)) && !yield(name, text) {
+				return
+			}
+		}
+	}
+}
+
+// empty reports a value that is kept as no text.
+func (e *export) empty(text string) bool { return e.guess == nil && !e.Zeros && zero.MatchString(text) }
+
+// digest tells rows apart by what they hold.
+func (c *Cells) digest() uint64 {
+	h := fnv.New64a()
+	for name, text := range c.values {
+		_, _ = io.WriteString(h, name+"\x00"+text+"\x00") // which has no error
+	}
+	return h.Sum64()
 }
 
 // One is the first value that the columns of a field have.

@@ -29,11 +29,12 @@ type sheet struct {
 	split  map[int]string
 	text   []string         // columns that are kept as a text
 	places map[string][]int // of these
+	roles  *convert.Roles   // of columns
 }
 
 // open opens a file and finds its columns.
 func (e *export) open(ctx context.Context, f convert.File) (s *sheet, err error) {
-	s = &sheet{name: f.Name, fields: map[string][]int{}, split: map[int]string{}, places: map[string][]int{}}
+	s = &sheet{name: f.Name, fields: map[string][]int{}, split: map[int]string{}, places: map[string][]int{}, roles: convert.ReadRoles("")}
 	defer func() {
 		if err != nil && s.in != nil {
 			_ = s.in.Close()
@@ -77,6 +78,9 @@ func (e *export) open(ctx context.Context, f convert.File) (s *sheet, err error)
 	}
 	if err != nil {
 		return s, diag.WithHint(err, cmp.Or(diag.HintOf(err), e.How))
+	}
+	for i, name := range s.Header {
+		s.Header[i] = cmp.Or(name, place(i))
 	}
 	s.header = e.english(s.Header)
 	e.columns(s)
@@ -128,6 +132,14 @@ func (e *export) guessed(h *header) map[string]string {
 	}
 	found := map[string]string{}
 	for name, field := range e.Columns {
+		if before, after, part := strings.Cut(name, "*"); part { // any name that begins, or ends, so
+			for _, cell := range h.names {
+				if found[cell] == "" && strings.HasPrefix(cell, before) && strings.HasSuffix(cell, after) {
+					found[cell] = field
+				}
+			}
+			continue
+		}
 		for _, i := range h.places[fold(name)] {
 			found[h.names[i]] = field
 		}
@@ -147,22 +159,17 @@ func (e *export) columns(s *sheet) {
 	maps.DeleteFunc(guesses, func(_, guess string) bool { return decided[guess] })
 	for i, cell := range s.header.names {
 		field := guesses[cell]
-		if cell == "" {
-			continue
-		}
 		column, told := e.in.Columns.Find(s.Header[i])
 		if told {
 			field = column.Field
 			s.split[i] = column.Split
 		}
-		if e.guess != nil && !e.second && e.in.Propose != nil {
+		if e.guess != nil && !e.second && e.in.Propose != nil && !unnamed(cell, i) { // which may be empty
 			e.in.Propose(cell, field)
 		}
+		s.roles.Declare(cell, roleOf(field))
 		switch field {
 		case "", "text":
-			if field == "" && e.Rest == "skip" {
-				continue
-			}
 			if s.places[cell] == nil {
 				s.text = append(s.text, cell)
 			}
@@ -172,6 +179,53 @@ func (e *export) columns(s *sheet) {
 			s.fields[field] = append(s.fields[field], i)
 		}
 	}
+}
+
+// place is what a column without a name is called.
+func place(i int) string { return "column " + strconv.Itoa(i+1) }
+
+func unnamed(name string, i int) bool { return name == place(i) }
+
+// roleOf is what the values of a field are for. A layout says it of raw ones, such as raw technical.
+func roleOf(field string) convert.Role {
+	switch field {
+	case "", "text":
+		return convert.OfField
+	case "key", "name", "description", "project", "project_name", projectText, "link", "raw":
+		return convert.OfItem
+	case "group", "resolution":
+		return convert.OfState
+	case "labels":
+		return convert.OfLabel
+	case "components":
+		return convert.Component
+	case "versions", versionDue:
+		return convert.OfVersion
+	case "affects":
+		return convert.Affects
+	case "cycle":
+		return convert.OfSprint
+	case "assignees", "assignee_names", "assignee_emails":
+		return convert.Assignee
+	case "created_by", "created_by_name", "created_by_email", "created_at", "creator", "creator_id":
+		return convert.History
+	case "start_date", "target_date":
+		return convert.OfDate
+	case "blocking", "blocked_by", "duplicate", "relates_to":
+		return convert.Relation
+	case "attachments", "files":
+		return convert.OfFile
+	case commentOf, commentText, "comments":
+		return convert.OfComment
+	case "watchers", "watcher_ids", "worklogs":
+		return convert.Uncarried
+	case "skip", "updated_at", private, scope, internalID, commentID, commentCount:
+		return convert.Technical
+	}
+	if role, ok := strings.CutPrefix(field, "raw "); ok {
+		return convert.Role(role)
+	}
+	return convert.Role(field) // such as state
 }
 
 // single are the fields that have one value: one column holds them.

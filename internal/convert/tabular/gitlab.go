@@ -10,7 +10,7 @@ import (
 	"github.com/planform/planform/internal/convert/dates"
 )
 
-var gitlabAddress = regexp.MustCompile(`^https?://[^/]+/(.+?)/-/(?:issues|work_items)/[0-9]+$`)
+var gitlabAddress = regexp.MustCompile(`^(https?://[^/]+)/(.+?)(?:/-)?/(?:issues|work_items)/[0-9]+$`)
 
 // gitlab is the CSV that is mailed, and what the REST API answers for issues and for their notes.
 func gitlab() *Layout {
@@ -24,10 +24,12 @@ func gitlab() *Layout {
 			{"noteable_iid", "body"}, //nolint:misspell // GitLab's word
 		},
 		Columns: names("gitlab"),
-		Lists:   ",", Rest: "skip", Guarded: true, UTC: true,
+		Lists:   ",", Guarded: true, UTC: true,
 		Each: func(c *Cells, i *convert.Issue) string {
 			if m := gitlabAddress.FindStringSubmatch(i.URL); m != nil {
-				i.Project = m[1]
+				i.Project = m[2]
+			} else if id := c.One(scope); id != "" {
+				i.Project = "project-" + id
 			}
 			switch i.State.Name {
 			case "opened", "Open":
@@ -51,8 +53,34 @@ func gitlab() *Layout {
 					i.Fields[n].Value = dates.Duration(seconds)
 				}
 			}
-			i.Fields = slices.DeleteFunc(i.Fields, func(f convert.Field) bool { return f.Value == "" })
+			i.Fields = slices.DeleteFunc(i.Fields, func(f convert.Field) bool { return f.Value == "" || f.Name == "Locked" && f.Value == "No" })
 			return ""
 		},
+		Finish: func(issues []*convert.Issue, _ convert.Sink) {
+			for _, i := range issues {
+				if m := gitlabAddress.FindStringSubmatch(i.URL); m != nil {
+					gitlabFiles(i, m[1]+"/"+m[2])
+				}
+			}
+		},
+	}
+}
+
+var gitlabFile = regexp.MustCompile(`\[([^\]\n]*)\]\((/uploads/[0-9a-f]+/([^)\s]+))\)`)
+
+// gitlabFiles gives the files of an issue their whole addresses: texts name them from the project.
+func gitlabFiles(i *convert.Issue, project string) {
+	texts := []*string{&i.Text.Body}
+	for n := range i.Comments {
+		texts = append(texts, &i.Comments[n].Text.Body)
+	}
+	for _, text := range texts {
+		for _, m := range gitlabFile.FindAllStringSubmatch(*text, -1) {
+			file := convert.Attachment{ID: strings.Split(m[2], "/")[2], Name: m[3], URL: project + m[2]}
+			if !slices.Contains(i.Attachments, file) {
+				i.Attachments = append(i.Attachments, file)
+			}
+		}
+		*text = gitlabFile.ReplaceAllString(*text, "[$1]("+strings.ReplaceAll(project, "$", "$$")+"$2)")
 	}
 }

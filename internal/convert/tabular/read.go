@@ -22,12 +22,13 @@ type export struct {
 	in       convert.Input
 	to       convert.Sink
 	dates    *dates.Reader
-	keys     map[string]diag.Position
+	keys     map[string]first
 	ids      map[string]string   // keys by internal ID
 	titles   map[string][]string // keys by title
 	titled   map[string]string   // title by key
 	issues   []*convert.Issue
 	comments convert.Comments
+	apart    convert.Apart // with these
 	counted  map[*convert.Issue]int
 	scopes   map[*convert.Issue]string
 	groups   map[string]string // of states, by name
@@ -37,6 +38,12 @@ type export struct {
 	foreign  error // of a header that cannot be read
 }
 
+// first is the first row that has a key.
+type first struct {
+	at  diag.Position
+	row uint64 // a digest of its cells
+}
+
 // read reads the files as one export.
 func (l *Layout) read(ctx context.Context, in convert.Input, to convert.Sink) error {
 	zone := in.Zone
@@ -44,9 +51,9 @@ func (l *Layout) read(ctx context.Context, in convert.Input, to convert.Sink) er
 		zone = time.UTC
 	}
 	e := &export{
-		Layout: l, in: in, to: to, dates: dates.New(zone, cmp.Or(in.Dates, l.Order)), keys: map[string]diag.Position{}, ids: map[string]string{},
+		Layout: l, in: in, to: to, dates: dates.New(zone, cmp.Or(in.Dates, l.Order)), keys: map[string]first{}, ids: map[string]string{},
 		titles: map[string][]string{}, titled: map[string]string{},
-		comments: convert.Comments{}, groups: names("groups"), counted: map[*convert.Issue]int{}, scopes: map[*convert.Issue]string{},
+		comments: convert.Comments{}, apart: convert.Apart{}, groups: names("groups"), counted: map[*convert.Issue]int{}, scopes: map[*convert.Issue]string{},
 	}
 	for _, each := range []func(*Cells) error{e.look, e.row} {
 		for _, file := range in.Files {
@@ -57,14 +64,18 @@ func (l *Layout) read(ctx context.Context, in convert.Input, to convert.Sink) er
 		e.dates.Decide()
 		e.second = true
 	}
+	for _, i := range e.issues {
+		i.Discuss(append(i.Comments, e.comments[e.scopes[i]+"#"+i.Key]...), e.counted[i])
+	}
 	if l.Finish != nil {
 		l.Finish(e.issues, to)
 	}
 	for n, i := range e.issues {
 		e.issues[n] = nil // it is kept by who it is handed to
-		i.Discuss(append(i.Comments, e.comments[e.scopes[i]+"#"+i.Key]...), e.counted[i])
+		e.apart.Join(i, e.scopes[i]+"#"+i.Key)
 		to.Issue(i)
 	}
+	e.apart.Close(to)
 	if at := e.dates.Open; !at.IsZero() {
 		to.AskDates(at)
 	}
@@ -87,13 +98,19 @@ func (e *export) file(ctx context.Context, f convert.File, each func(*Cells) err
 	err = s.rows(ctx, func(row table.Row) error {
 		c := &Cells{At: diag.Position{File: f.Name, Line: row.Line}, e: e, s: s, Row: row}
 		if c.One(commentOf) != "" {
-			if e.second && !c.private() {
+			switch {
+			case !e.second:
+			case c.private():
+				e.leave(c)
+			default:
 				e.comment(c)
 			}
 			return nil
 		}
 		if row.Filled() == 1 && (c.One("key") == "" || len(s.fields["name"]) > 0) { // such as "Generated at ..."
-			skipped++
+			if skipped++; e.second {
+				e.leave(c)
+			}
 			return nil
 		}
 		switch key := c.One("key"); {
@@ -109,11 +126,13 @@ func (e *export) file(ctx context.Context, f convert.File, each func(*Cells) err
 				"a quotation mark or a separator is missing before, or a spreadsheet changed the file: export it again")
 		}
 		if e.second && c.private() {
+			e.leave(c)
 			left["confidential; with columns: {"+s.Header[s.fields[private][0]]+": skip} in the mapping they are converted"]++
 			return nil
 		}
 		err := each(c)
 		if why, ok := errors.AsType[leftError](err); ok {
+			e.leave(c)
 			left[string(why)]++
 			return nil
 		}
@@ -123,6 +142,13 @@ func (e *export) file(ctx context.Context, f convert.File, each func(*Cells) err
 		e.notes(s, skipped, left)
 	}
 	return err
+}
+
+// leave books a row that is left out, for which there is a note.
+func (e *export) leave(c *Cells) {
+	for name, text := range c.values {
+		e.to.Hold(nil, "rows left out: "+name, convert.Technical, text, 1)
+	}
 }
 
 // leftError leaves a row out, and says why.

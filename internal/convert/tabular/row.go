@@ -23,12 +23,19 @@ func (e *export) look(c *Cells) error {
 		}
 	}
 	had, known := e.keys[key]
-	if known && e.guess != nil && e.titled[key] != title {
-		return diag.WithHint(fmt.Errorf("%s: the key %s is that of another item, in line %d of %s", c.At, key, had.Line, had.File),
+	switch digest := c.digest(); {
+	case !known:
+		had = first{c.At, digest}
+	case e.guess != nil && e.titled[key] != title:
+		return diag.WithHint(fmt.Errorf("%s: the key %s is that of another item, in line %d of %s", c.At, key, had.at.Line, had.at.File),
 			"another column is the key: name it under columns: in the mapping")
+	case e.guess != nil && (title == key || title == "") && digest != had.row:
+		return diag.WithHint(fmt.Errorf("%s: the title %q is the key, and line %d of %s has it, too, with other values", c.At,
+			diag.Truncate(key, 60), had.at.Line, had.at.File),
+			"take a column that is another one in each row, or add one with numbers, and name it as the key under columns: in the mapping")
 	}
 	if !known {
-		e.keys[key], e.titled[key] = c.At, title
+		e.keys[key], e.titled[key] = had, title
 		e.titles[title] = append(e.titles[title], key)
 	}
 	if id != "" {
@@ -87,8 +94,8 @@ func (e *export) row(c *Cells) error {
 		i.Attachments = append(i.Attachments, a)
 	}
 	for _, name := range c.s.text {
-		if value := c.Text(name); value != "" && (e.guess != nil || e.Zeros || !zero.MatchString(value)) {
-			i.Fields = append(i.Fields, convert.Field{Name: name, Value: value})
+		if value := c.Text(name); value != "" && !e.empty(value) {
+			i.Fields = append(i.Fields, convert.Field{Name: name, Value: value, Source: name})
 		}
 	}
 	e.counted[i], _ = strconv.Atoi(c.One(commentCount))
@@ -101,6 +108,7 @@ func (e *export) row(c *Cells) error {
 			return leftError(why)
 		}
 	}
+	c.s.roles.Enter(e.to, i, c.values)
 	e.to.Project(convert.Project{Key: i.Project, Name: cmp.Or(c.One("project_name"), i.Project), Description: c.One(projectText)})
 	e.issues = append(e.issues, i)
 	return nil
@@ -132,5 +140,15 @@ func (e *export) comment(c *Cells) {
 	if author := c.People("created_by", "created_by_name", "created_by_email"); len(author) > 0 {
 		one.Author = author[0]
 	}
-	e.comments.Add(c.One(scope)+"#"+c.One(commentOf), one)
+	of := c.One(scope) + "#" + c.One(commentOf)
+	e.comments.Add(of, one)
+	c.s.roles.Enter(e.to, e.apart.Of(of), func(yield func(name, text string) bool) {
+		for name, text := range c.values {
+			if len(c.s.places[name]) > 0 { // a comment has no table of fields
+				e.to.Hold(nil, "comments: "+name, convert.OfField, text, 1)
+			} else if !yield(name, text) {
+				return
+			}
+		}
+	})
 }

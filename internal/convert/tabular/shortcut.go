@@ -14,7 +14,7 @@ func shortcut() *Layout {
 		Name: "shortcut", Tracker: "Shortcut", How: "in Shortcut: Settings, Export, CSV of all stories",
 		Needs:   [][]string{{"id", "name", "requester", "owners", "epic_id"}},
 		Columns: names("shortcut"),
-		Lists:   ";", Rest: "skip", UTC: true, Lacks: "comments",
+		Lists:   ";", UTC: true, Lacks: "comments",
 		Each: func(c *Cells, i *convert.Issue) string {
 			if zone, err := time.Parse("-07:00", c.Column("utc_offset")); err == nil {
 				for _, at := range []*time.Time{&i.Created, &i.Updated} {

@@ -38,7 +38,6 @@ type Layout struct {
 	Key     *regexp.Regexp    // what each key looks like; nil = anything
 	By      string            // what a file is recognised by, in other words than the names of the columns
 	Lacks   string            // what no export has
-	Rest    string            // what the other columns hold; "" = text
 	// Each adds to an issue what only this tracker has. What it says is why the row is left out.
 	Each func(c *Cells, i *convert.Issue) string
 	// Bot reports somebody who is a program.

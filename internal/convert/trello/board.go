@@ -1,6 +1,9 @@
 package trello
 
-import "github.com/planform/planform/internal/diag"
+import (
+	"github.com/planform/planform/internal/convert"
+	"github.com/planform/planform/internal/diag"
+)
 
 // board is what one export holds.
 type board struct {
@@ -48,7 +51,8 @@ type card struct {
 		Votes    int `json:"votes"`
 	} `json:"badges"`
 
-	at diag.Position
+	at     diag.Position
+	values convert.Issue // what it held, and what of that nothing takes
 }
 
 type attachment struct {

@@ -9,6 +9,7 @@ package trello
 import (
 	"cmp"
 	"context"
+	_ "embed"
 	"fmt"
 	"io"
 	"maps"
@@ -42,23 +43,31 @@ func detect(head []byte, _ string) (string, bool) {
 	return "", false
 }
 
+// valueList says what values are for.
+//
+//go:embed values.txt
+var valueList string
+
 // export is what all files say together.
 type export struct {
 	to       convert.Sink
+	roles    *convert.Roles
 	zone     *time.Location
 	boards   []*board
 	cards    map[string]*card  // by ID
 	comments convert.Comments  // by the ID of the card
+	apart    convert.Apart     // with actions
 	said     map[string]bool   // IDs of actions
 	creators map[string]string // by the ID of the card
+	changes  map[string]int    // likewise: how many are told
 	moments  bool              // there are days that a zone tells
 }
 
 // read reads the files as one export.
 func read(ctx context.Context, in convert.Input, to convert.Sink) error {
 	e := &export{
-		to: to, zone: in.Zone, cards: map[string]*card{},
-		comments: convert.Comments{}, said: map[string]bool{}, creators: map[string]string{},
+		to: to, roles: convert.ReadRoles(valueList), zone: in.Zone, cards: map[string]*card{},
+		comments: convert.Comments{}, said: map[string]bool{}, creators: map[string]string{}, apart: convert.Apart{}, changes: map[string]int{},
 	}
 	if err := in.Each(ctx, e.file); err != nil {
 		return err
@@ -66,6 +75,7 @@ func read(ctx context.Context, in convert.Input, to convert.Sink) error {
 	for _, b := range e.boards {
 		e.board(b)
 	}
+	e.apart.Close(to)
 	if e.moments {
 		to.AssumedZone()
 	}
@@ -93,8 +103,9 @@ func (e *export) file(ctx context.Context, text io.Reader, name string) error {
 			return err
 		}
 		if a.Data != nil { // of a file of actions
-			return e.action(&a)
+			return e.action(&a, r)
 		}
+		e.roles.Enter(e.to, nil, r.Values("", e.roles.Whole))
 		if err := r.Decode(b, "board of Trello"); err != nil {
 			return err
 		}
@@ -118,6 +129,15 @@ func newBoard() *board {
 
 // part takes an element of one of the lists of a board.
 func (e *export) part(b *board, r records.Record) error {
+	if r.List != "cards" && r.List != "actions" {
+		e.roles.Enter(e.to, nil, func(yield func(name, text string) bool) {
+			for name, text := range r.Values(r.List, e.roles.Whole) {
+				if name != "lists.name" && name != "labels.name" && !yield(name, text) { // for which see names
+					return
+				}
+			}
+		})
+	}
 	switch r.List {
 	case "cards":
 		c := &card{at: r.Position}
@@ -127,6 +147,7 @@ func (e *export) part(b *board, r records.Record) error {
 		if c.ID == "" {
 			return fmt.Errorf("%s: a card without an ID", r.Position)
 		}
+		e.roles.Enter(e.to, &c.values, r.Values("cards", e.roles.Whole))
 		e.cards[c.ID] = c
 		b.cards = append(b.cards, c)
 		return nil
@@ -152,7 +173,7 @@ func (e *export) part(b *board, r records.Record) error {
 			return err
 		}
 		b.actions++
-		return e.action(&a)
+		return e.action(&a, r)
 	}
 }
 
@@ -164,11 +185,12 @@ func add[T any](r records.Record, to *[]T, of string) error {
 }
 
 // action takes a comment, or who made a card. Files overlap.
-func (e *export) action(a *action) error {
-	if a.Data == nil || a.Data.Card.ID == "" || e.said[a.ID] {
+func (e *export) action(a *action, r records.Record) error {
+	if a.Data == nil || e.said[a.ID] {
 		return nil
 	}
-	card := a.Data.Card.ID
+	e.said[a.ID] = true
+	card, of := a.Data.Card.ID, "history"
 	switch a.Type {
 	case "commentCard", "copyCommentCard":
 		at, _ := dates.Parse(a.Date, time.RFC3339)
@@ -177,12 +199,14 @@ func (e *export) action(a *action) error {
 			c.At = at.In(e.zone)
 		}
 		e.comments.Add(card, c)
+		of = "comments"
 	case "createCard", "copyCard", "convertToCardFromCheckItem", "emailCard":
 		e.creators[card] = e.author(a)
+		of = "creations"
 	default:
-		return nil
+		e.changes[card]++
 	}
-	e.said[a.ID] = true
+	e.roles.Enter(e.to, e.apart.Of(card), r.Values(of, e.roles.Whole))
 	return nil
 }
 
@@ -221,10 +245,15 @@ func (e *export) board(b *board) {
 	for _, c := range b.cards {
 		b.keys[c.ShortLink] = c.key()
 	}
+	e.names(b)
+	for _, c := range b.cards {
+		e.apart.Join(&c.values, c.ID)
+	}
 	left, missing := map[string]int{}, 0
 	for _, c := range b.cards {
 		if c.Role != "" || c.IsTemplate {
 			left[cmp.Or(c.Role, "template")]++
+			convert.LeaveOut(e.to, "cards left out", c.values.Held)
 			continue
 		}
 		i := e.card(b, c, checklists[c.ID])
@@ -246,6 +275,33 @@ func (e *export) board(b *board) {
 				"get https://api.trello.com/1/boards/%s/actions?filter=commentCard,copyCommentCard&limit=1000, "+
 				"then the same with &before= and the ID of the last one, and name these files, too",
 				b.Name, diag.Count(missing, "comment"), b.actions, b.ID))
+	}
+}
+
+// names books the names of lists and labels with a card that has them. Of those that no card has nothing is left.
+func (e *export) names(b *board) {
+	by := map[string]*card{}
+	for _, c := range b.cards {
+		for _, id := range append([]string{c.IDList}, c.IDLabels...) {
+			if by[id] == nil || by[id].Closed {
+				by[id] = c
+			}
+		}
+	}
+	hold := func(list, id, name string, role convert.Role) {
+		switch c := by[id]; {
+		case name == "":
+		case c != nil:
+			e.to.Hold(&c.values, list+".name", role, name, 1)
+		default:
+			e.to.Hold(nil, list+" of no card: name", convert.OfField, name, 1)
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(b.lists)) {
+		hold("lists", id, b.lists[id].Name, convert.OfState)
+	}
+	for _, l := range b.labels {
+		hold("labels", l.ID, l.Name, convert.OfLabel)
 	}
 }
 
@@ -277,7 +333,8 @@ func (e *export) card(b *board, c *card, checklists []checklist) convert.Issue {
 		Key: key, ID: c.ID, Number: c.IDShort, Title: c.Name,
 		State:     convert.State{Name: b.lists[c.IDList].Name, Category: category(b.lists[c.IDList].Name)},
 		Assignees: c.IDMembers, Reporter: e.creators[c.ID], URL: c.ShortURL, Archived: c.Closed || b.lists[c.IDList].Closed,
-		Left: map[string]int{"votes": c.Badges.Votes}, Position: c.at,
+		Left: map[string]int{"votes": c.Badges.Votes, "history": e.changes[c.ID]}, Position: c.at, Held: c.values.Held,
+		Fields: c.values.Fields,
 	}
 	comments := e.comments[c.ID]
 	slices.SortStableFunc(comments, func(a, b convert.Comment) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.ID, b.ID)) })
@@ -291,7 +348,7 @@ func (e *export) card(b *board, c *card, checklists []checklist) convert.Issue {
 	i.Updated = i.Moment(c.LastActivity, time.RFC3339)
 	i.Start, i.Due = e.day(&i, c.Start), e.day(&i, c.Due)
 	if c.DueComplete {
-		i.Fields = append(i.Fields, convert.Field{Name: "Complete", Value: "yes"})
+		i.Fields = append(i.Fields, convert.Field{Name: "Complete", Value: "yes", Source: "cards.dueComplete"})
 	}
 	for _, f := range c.Fields {
 		def := b.fields[f.ID]
@@ -302,7 +359,7 @@ func (e *export) card(b *board, c *card, checklists []checklist) convert.Issue {
 			}
 		}
 		if value != "" {
-			i.Fields = append(i.Fields, convert.Field{Name: cmp.Or(def.Name, "Custom field "+f.ID), Value: value})
+			i.Fields = append(i.Fields, convert.Field{Name: cmp.Or(def.Name, "Custom field "+f.ID), Value: value, Source: "cards.customFieldItems"})
 		}
 	}
 	for _, a := range c.Attachments {

@@ -1,0 +1,449 @@
+package convert_test
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/planform/planform/internal/convert"
+	"github.com/planform/planform/internal/convert/dates"
+)
+
+// leaf is a value of an export.
+type leaf struct{ path, text string }
+
+// rewriting gives each value of an export another one that is found nowhere else. Equal values stay equal, since some refer to others.
+type rewriting struct {
+	texts map[string]string
+	dates []string
+	words map[string]bool // that formats understand
+	now   []leaf          // values as they are written
+}
+
+var (
+	isoDate = regexp.MustCompile(`^\d{4}-\d\d-\d\d`)
+	digits  = regexp.MustCompile(`^\d+$`)
+	keyLike = regexp.MustCompile(`^([A-Z]+-)(\d+)$`)
+	address = regexp.MustCompile(`^[\w.+-]+@`)
+	part    = regexp.MustCompile(`[^/?&=#:]+`)
+	oddDate = regexp.MustCompile(`^(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)\b.*|\d+[/ .-]\w+[/ .-]\d+(?:[ ,T][\w :,.+-]*)?|-?\d\d:\d\d)$`)
+	list    = regexp.MustCompile(`^\[\{|#\d|^[A-Z]+-\d+, `) // of what has values of its own
+	float   = regexp.MustCompile(`^-?\d+\.\d+$`)
+)
+
+func (r *rewriting) collect(text string) {
+	if isoDate.MatchString(text) && !slices.Contains(r.dates, text[:10]) {
+		r.dates = append(r.dates, text[:10])
+	}
+	if r.texts[text] != "" || isURL(text) || isoDate.MatchString(text) || r.words[text] {
+		return
+	}
+	n := len(r.texts) + 1
+	switch m := keyLike.FindStringSubmatch(text); {
+	case m != nil:
+		r.texts[text] = fmt.Sprintf("%s%d", m[1], 70_000+n)
+	case digits.MatchString(text) && len(text) < 10:
+		r.texts[text] = strconv.Itoa(70_000 + n)
+	case oddDate.MatchString(text), list.MatchString(text), float.MatchString(text), digits.MatchString(text):
+		r.texts[text] = text
+	case address.MatchString(text):
+		r.texts[text] = fmt.Sprintf("tok%dx", n) + text
+	case strings.ContainsAny(text, " \n"):
+		r.texts[text] = text + fmt.Sprintf(" tok%dx", n)
+	default:
+		r.texts[text] = text + fmt.Sprintf("tok%dx", n)
+	}
+}
+
+func isURL(text string) bool {
+	return strings.Contains(text, "://") && !strings.ContainsAny(text, " \n{")
+}
+
+func (r *rewriting) rewrite(path, text string) string {
+	switch {
+	case r.words[text]:
+	case isoDate.MatchString(text):
+		slices.Sort(r.dates)
+		day := time.Date(2001, 1, 1+slices.Index(r.dates, text[:10]), 0, 0, 0, 0, time.UTC)
+		text = day.Format(time.DateOnly) + text[10:]
+	case isURL(text):
+		text = part.ReplaceAllStringFunc(text, func(p string) string {
+			if to := r.texts[p]; to != "" && digits.MatchString(p) || keyLike.MatchString(p) {
+				return to
+			}
+			return p
+		})
+	case r.texts[text] != "":
+		text = r.texts[text]
+	}
+	r.now = append(r.now, leaf{path, text})
+	return text
+}
+
+// rewriteFile rewrites a file with each, which is called for all values in their order.
+func rewriteFile(data []byte, each func(path, text string) string) ([]byte, error) {
+	switch trimmed := bytes.TrimSpace(data); {
+	case len(trimmed) > 0 && (trimmed[0] == '{' || trimmed[0] == '['):
+		return rewriteJSON(data, each)
+	case len(trimmed) > 0 && trimmed[0] == '<':
+		return rewriteXML(data, each)
+	}
+	return rewriteCSV(data, each)
+}
+
+func rewriteJSON(data []byte, each func(path, text string) string) ([]byte, error) {
+	var visit func(path string, v any) any
+	visit = func(path string, v any) any {
+		switch v := v.(type) {
+		case map[string]any:
+			if v["type"] == "doc" { // its texts are one value
+				return document(v, each(path, "A document"))
+			}
+			for _, name := range slices.Sorted(maps.Keys(v)) {
+				v[name] = visit(strings.TrimPrefix(path+"."+name, "."), v[name])
+			}
+		case []any:
+			for n, one := range v {
+				v[n] = visit(path, one)
+			}
+		case string:
+			if strings.TrimSpace(v) != "" {
+				return each(path, v)
+			}
+		case json.Number:
+			if v != "0" {
+				return json.Number(each(path, v.String()))
+			}
+		}
+		return v
+	}
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber()
+	var out bytes.Buffer
+	for {
+		var v any
+		switch err := d.Decode(&v); {
+		case errors.Is(err, io.EOF):
+			return out.Bytes(), nil
+		case err != nil:
+			return nil, err
+		}
+		line, err := json.Marshal(visit("", v))
+		if err != nil {
+			return nil, err
+		}
+		out.Write(append(line, '\n'))
+	}
+}
+
+// document is a document of Jira Cloud, with a paragraph more.
+func document(doc map[string]any, text string) map[string]any {
+	content, _ := doc["content"].([]any)
+	doc["content"] = append(content, map[string]any{"type": "paragraph", "content": []any{map[string]any{"type": "text", "text": text}}})
+	return doc
+}
+
+func rewriteCSV(data []byte, each func(path, text string) string) ([]byte, error) {
+	r := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(data, []byte("\ufeff"))))
+	r.FieldsPerRecord, r.LazyQuotes = -1, true
+	if first, _, _ := strings.Cut(string(data), "\n"); strings.Count(first, ";") > strings.Count(first, ",") {
+		r.Comma = ';'
+	}
+	rows, err := r.ReadAll()
+	for n, row := range rows {
+		for i, cell := range row {
+			if n > 0 && !slices.Equal(row, rows[0]) && strings.TrimSpace(cell) != "" && i < len(rows[0]) {
+				row[i] = each(rows[0][i], cell)
+			}
+		}
+	}
+	var out bytes.Buffer
+	w := csv.NewWriter(&out)
+	w.Comma = r.Comma
+	err = errors.Join(err, w.WriteAll(rows))
+	return out.Bytes(), err
+}
+
+func rewriteXML(data []byte, each func(path, text string) string) ([]byte, error) {
+	d := xml.NewDecoder(bytes.NewReader(data))
+	var out bytes.Buffer
+	e := xml.NewEncoder(&out)
+	var path []string
+	field := "" // the custom field
+	for {
+		token, err := d.RawToken()
+		if errors.Is(err, io.EOF) {
+			err := e.Flush()
+			return out.Bytes(), err
+		}
+		if err != nil {
+			return nil, err
+		}
+		switch t := xml.CopyToken(token).(type) {
+		case xml.StartElement:
+			path = append(path, t.Name.Local)
+			for n, a := range t.Attr {
+				if strings.TrimSpace(a.Value) != "" && slices.Contains(path, "item") {
+					t.Attr[n].Value = each(strings.Join(append(path, a.Name.Local), "."), a.Value)
+				}
+			}
+			token = t
+		case xml.CharData:
+			if strings.TrimSpace(string(t)) != "" && slices.Contains(path, "item") {
+				name := strings.Join(path, ".")
+				if path[len(path)-1] == "customfieldname" {
+					field = string(t)
+					break
+				}
+				if slices.Contains(path, "customfieldvalues") {
+					name = "custom field " + field
+				}
+				token = xml.CharData(each(name, string(t)))
+			}
+		case xml.EndElement:
+			path = path[:len(path)-1]
+		case xml.Comment, xml.ProcInst, xml.Directive:
+			continue
+		}
+		if err := e.EncodeToken(token); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// TestEachValueArrivesOrIsNamed gives each value of an export a text of its own, and looks for it in what was written. Of those that are
+// not there, as many are booked as lost or decided, under the name of their field.
+func TestEachValueArrivesOrIsNamed(t *testing.T) {
+	t.Parallel()
+	for name, f := range allFixtures() {
+		if strings.HasSuffix(f.files[0], ".xlsx") { // its cells are those of the table in CSV
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			words := map[string]bool{}
+			for word := range strings.FieldsSeq(understood) {
+				words[word] = true
+			}
+			r := &rewriting{texts: map[string]string{}, words: words}
+			inputs, err := convert.Files(f.files, f.encoding, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			dir, texts := t.TempDir(), map[string][]byte{}
+			for _, in := range inputs {
+				open, err := in.Open()
+				if err != nil {
+					t.Fatal(err)
+				}
+				data, err := io.ReadAll(open)
+				if err := errors.Join(err, open.Close()); err != nil {
+					t.Fatal(err)
+				}
+				texts[in.Name] = data
+				if _, err := rewriteFile(data, func(_, text string) string { r.collect(text); return text }); err != nil {
+					t.Fatal(err)
+				}
+			}
+			tokens := fixture{}
+			for _, in := range inputs {
+				data, err := rewriteFile(texts[in.Name], r.rewrite)
+				path := filepath.Join(dir, filepath.Base(in.Name))
+				if err := errors.Join(err, os.WriteFile(path, data, 0o600)); err != nil {
+					t.Fatal(err)
+				}
+				tokens.files = append(tokens.files, path)
+			}
+			to := filepath.Join(dir, "to")
+			result := must(t, to, tokens, nil)
+			accountFor(t, result.Report.Values, r.now, written(t, to))
+		})
+	}
+}
+
+// understood are words that a format understands: another word there would be another value.
+const understood = `true false TRUE FALSE open closed OPEN CLOSED completed not_planned complete incomplete template separator
+	commentCard copyCommentCard createCard updateCard outgoing incoming blocked_by relates_to OPS SHOP WEB
+	active future Sprint com.pyxis.greenhopper.jira:gh-sprint MEMBER COMPLETED NOT_PLANNED Bot User DiscussionNote Issue ISSUE board mirror Yes No`
+
+// written is what somebody gets to see of an export: the manifests, the mapping and the list of attachments.
+func written(tb testing.TB, dir string) string {
+	tb.Helper()
+	var b strings.Builder
+	for name, text := range contents(tb, dir) {
+		if !strings.HasPrefix(name, ".planform/") && !strings.HasPrefix(name, "report.") {
+			b.WriteString(text)
+		}
+	}
+	return b.String()
+}
+
+// accountFor looks for values in what was written.
+func accountFor(t *testing.T, values *convert.Values, leaves []leaf, text string) {
+	t.Helper()
+	if sum := values.Carried + values.AsText + values.Decided + values.Lost; sum != values.Read || sum == 0 {
+		t.Errorf("%d values were read, and %d booked", values.Read, sum)
+	}
+	text = strings.ReplaceAll(text, "\\", "")
+	missing := map[string][]string{}
+	for _, l := range leaves {
+		if !mark.MatchString(l.text) && !isoDate.MatchString(l.text) && !(digits.MatchString(l.text) && len(l.text) < 10) { // it could not be made its own
+			continue
+		}
+		if !arrived(text, l.text) {
+			missing[l.path] = append(missing[l.path], l.text)
+		}
+	}
+	for _, path := range slices.Sorted(maps.Keys(missing)) {
+		allowed, names := 0, []string{}
+		for _, f := range named(values.Fields, path) {
+			allowed += f.Lost + f.Decided
+			names = append(names, f.Name)
+		}
+		if len(names) == 0 {
+			t.Errorf("%s: %q arrived nowhere, and no field of that name is in the account", path, missing[path])
+		} else if len(missing[path]) > allowed {
+			t.Errorf("%s: %q arrived nowhere; of %q only %d are booked as lost or decided", path, missing[path], names, allowed)
+		}
+	}
+}
+
+// named are the fields of the account that a path can be: those of which most is equal, from the end.
+func named(fields []convert.ValueCount, path string) (best []convert.ValueCount) {
+	most := 0
+	for _, f := range fields {
+		n := 0
+		name := f.Name
+		if _, of, ok := strings.Cut(name, ": "); ok { // of what is left out
+			name = of
+		}
+		a, b := strings.Split(path, "."), strings.Split(name, ".")
+		for n < min(len(a), len(b)) && a[len(a)-1-n] == b[len(b)-1-n] {
+			n++
+		}
+		if n > most {
+			most, best = n, nil
+		}
+		if n == most && n > 0 {
+			best = append(best, f)
+		}
+	}
+	return best
+}
+
+var mark = regexp.MustCompile(`tok\d+x`)
+
+// arrived reports whether a value is in a text, as it was or as people write it.
+func arrived(text, value string) bool {
+	if token := mark.FindString(value); token != "" {
+		return strings.Contains(text, token)
+	}
+	if n, err := strconv.Atoi(value); err == nil && strings.Contains(text, dates.Duration(n)) {
+		return true
+	}
+	if isoDate.MatchString(value) {
+		day, err := time.Parse(time.DateOnly, value[:10])
+		before := day.AddDate(0, 0, -1) // a day that ends at midnight, or is another one in another zone
+		return err == nil && (strings.Contains(text, value[:10]) || strings.Contains(text, before.Format(time.DateOnly)) || strings.Contains(text, day.Format("2 Jan 2006")) ||
+			strings.Contains(text, before.Format("2 Jan 2006")) || strings.Contains(text, day.Format("20060102")))
+	}
+	return strings.Contains(text, value)
+}
+
+func TestWhatNoReaderKnowsArrives(t *testing.T) {
+	t.Parallel()
+	const linear = `[{"id":"1","number":1,"identifier":"XY-1","title":"t","description":"**Some** text","estimate":3,"createdAt":"2023-02-20T22:38:00.000Z"}]`
+	for name, tt := range map[string]struct {
+		file, text string
+		want       []string // in what is written
+		losses     map[string]int
+	}{
+		"a column without a name":     {"a.csv", "Key,Title,Description,\nA-1,x,d,found value\n", []string{"column 4 | found value"}, nil},
+		"an empty one is no question": {"a.csv", "Key,Title,,\nA-1,x,,\n", nil, nil},
+		"JSON of another tracker":     {"a.json", linear, []string{"**Some** text", "XY-1"}, nil},
+		"an unknown field of GitHub": {
+			"a.json", `[{"number":1,"title":"t","html_url":"https://github.com/a/b/issues/1","issue_field_values":[{"name":"Priority","value":"P0"}],"locked":false}]`,
+			[]string{`issue\_field\_values.value | P0`},
+			nil,
+		},
+		"when GitHub closed it": {
+			"a.json", `[{"number":1,"title":"t","html_url":"https://github.com/a/b/issues/1","closed_at":"2024-01-02T03:04:05Z","closed_by":{"login":"ada"}}]`,
+			[]string{"Closed | 2024-01-02 03:04 UTC", "Closed by | ada"},
+			nil,
+		},
+		"columns that GitLab added": {
+			"a.csv", "Title,Issue ID,URL,State,Author,Author Username,Closed At (UTC),Epic ID,Epic Title\n" +
+				"First,7,https://gitlab.com/g/p/-/issues/7,Closed,A B,ab,2024-01-03 11:12:13,42,Big Epic\n",
+			[]string{"Big Epic", "2024-01-03 11:12:13"},
+			nil,
+		},
+		"files that texts of GitLab name from the project": {
+			"a.json", `[{"id":1,"iid":1,"title":"t","description":"![x](/uploads/aa/x.png)","web_url":"https://git.example.com/g/p/issues/1"}]`,
+			[]string{"https://git.example.com/g/p/uploads/aa/x.png"},
+			map[string]int{"attachments": 1},
+		},
+		"two projects of an old GitLab": {
+			"a.json", `[{"id":10,"iid":1,"project_id":5,"title":"a","web_url":"https://git.example.com/g/a/issues/1"},` +
+				`{"id":11,"iid":1,"project_id":6,"title":"b","web_url":"https://git.example.com/g/b/issues/1"}]`,
+			[]string{"name: a", "name: b"},
+			nil,
+		},
+		"two issues with one key": {
+			"a.csv", "Issue key,Issue id,Summary,Status,Comment\nA-1,10,a,To Do,\nA-1,11,b,To Do,\n",
+			nil,
+			map[string]int{"doubles": 1},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			path, to := filepath.Join(dir, tt.file), filepath.Join(dir, "to")
+			if err := os.WriteFile(path, []byte(tt.text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			r := must(t, to, fixture{files: []string{path}}, nil).Report
+			text := written(t, to)
+			for _, want := range tt.want {
+				if !strings.Contains(text, want) {
+					t.Errorf("%q is not in\n%s", want, text)
+				}
+			}
+			lost := map[string]int{}
+			for _, l := range r.Losses {
+				lost[l.Kind] = l.Count
+			}
+			if !maps.Equal(lost, tt.losses) || len(r.Questions) > 0 && tt.want == nil && tt.losses == nil {
+				t.Errorf("losses %v, questions %v", lost, r.Questions)
+			}
+		})
+	}
+}
+
+func TestTitlesThatRepeatAreNoKey(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path := filepath.Join(dir, "a.csv")
+	mapping := filepath.Join(dir, "mapping.yaml")
+	err := errors.Join(os.WriteFile(path, []byte("Title,Description\nFix login,first\nFix login,second\n"), 0o600),
+		os.WriteFile(mapping, []byte("version: 1\ncolumns: {Title: key}\n"), 0o600))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = run(t, filepath.Join(dir, "to"), fixture{files: []string{path}}, func(o *convert.Options) { o.Format, o.Mapping = "csv", mapping })
+	if err == nil || !strings.Contains(err.Error(), `a.csv:3: the title "Fix login" is the key, and line 2`) {
+		t.Error(err)
+	}
+}

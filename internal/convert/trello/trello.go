@@ -190,7 +190,7 @@ func (e *export) action(a *action, r records.Record) error {
 		return nil
 	}
 	e.said[a.ID] = true
-	card, of := a.Data.Card.ID, "history"
+	card, of := a.Data.Card.ID, ""
 	switch a.Type {
 	case "commentCard", "copyCommentCard":
 		at, _ := dates.Parse(a.Date, time.RFC3339)
@@ -206,7 +206,16 @@ func (e *export) action(a *action, r records.Record) error {
 	default:
 		e.changes[card]++
 	}
-	e.roles.Enter(e.to, e.apart.Of(card), r.Values(of, e.roles.Whole))
+	values := r.Values(of, e.roles.Whole)
+	if of == "" { // what else happened is one matter, whatever it says
+		n := 0
+		for range values {
+			n++
+		}
+		e.to.Hold(e.apart.Of(card), "history", convert.Uncarried, a.Type, n)
+		return nil
+	}
+	e.roles.Enter(e.to, e.apart.Of(card), values)
 	return nil
 }
 

@@ -59,6 +59,15 @@ type Roles struct {
 	known    map[string]Role
 	whole    map[string]bool
 	patterns []rolePattern
+
+	entries map[string]*entry // of the record that is entered
+	names   []string          // of these, in their order
+}
+
+// entry are the values of one name in a record.
+type entry struct {
+	texts []string // the first one; all that become a field
+	n     int
 }
 
 type rolePattern struct {
@@ -69,7 +78,7 @@ type rolePattern struct {
 // ReadRoles reads a list of lines such as "technical = id | *_url". A star stands for any part of a name. Of two patterns that fit
 // the first counts, and a name without a star before. One with {} stands for all that is in it, such as a document.
 func ReadRoles(list string) *Roles {
-	r := &Roles{known: map[string]Role{}, whole: map[string]bool{}}
+	r := &Roles{known: map[string]Role{}, whole: map[string]bool{}, entries: map[string]*entry{}}
 	for line := range strings.SplitSeq(list, "\n") {
 		role, names, _ := strings.Cut(line, " = ")
 		for name := range strings.SplitSeq(names, " | ") {
@@ -112,27 +121,26 @@ var nothing = regexp.MustCompile(`^(?:false|0(?:[.,]0+)?)$`)
 // Enter books the values of a record, by their names: those of an issue with it, others, such as those of a board, with the export.
 // What has no role becomes a field of the issue; but zero and false say nothing there. It is not safe for concurrent use.
 func (r *Roles) Enter(to Sink, i *Issue, values iter.Seq2[string, string]) {
-	type entry struct {
-		texts []string
-		n     int
-	}
-	entries := map[string]*entry{}
-	var names []string
+	clear(r.entries)
+	r.names = r.names[:0]
 	for name, text := range values {
 		if role := r.of(name); (role == "" || role == Uncarried) && nothing.MatchString(text) {
 			continue
 		}
-		e := entries[name]
+		e := r.entries[name]
 		if e == nil {
 			e = &entry{}
-			entries[name], names = e, append(names, name)
+			r.entries[name], r.names = e, append(r.names, name)
 		}
 		if e.n++; e.n == 1 || r.of(name) == "" && !slices.Contains(e.texts, text) {
 			e.texts = append(e.texts, text)
 		}
 	}
-	for _, name := range names {
-		e, role := entries[name], r.of(name)
+	if i != nil {
+		i.Held = slices.Grow(i.Held, len(r.names))
+	}
+	for _, name := range r.names {
+		e, role := r.entries[name], r.of(name)
 		if role == "" && i != nil {
 			i.Fields = append(i.Fields, Field{Name: name, Source: name, Value: strings.Join(e.texts, ", ")})
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/planform/planform/internal/convert"
 	"github.com/planform/planform/internal/convert/dates"
+	"github.com/planform/planform/internal/convert/records"
 	"github.com/planform/planform/internal/convert/tabular"
 	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/table"
@@ -26,6 +27,9 @@ func CSV() *convert.Format {
 
 // detectCSV looks for the columns that every export has.
 func detectCSV(head []byte, _ string) (string, bool) {
+	if records.Begin(head) { // which is no table, and has many words on its first line
+		return "", false
+	}
 	by := ""
 	table.Header(head, func(header []string) bool {
 		english, _, key := inEnglish(header)

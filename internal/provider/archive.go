@@ -26,6 +26,9 @@ func (w *write) setArchived(ctx context.Context, r row) (executor.Outcome, error
 		}
 	}
 	res, err := w.client.Do(ctx, apiclient.Request{Operation: step.Operation, Params: r.params, Body: body})
+	if errors.Is(err, apiclient.ErrNotFound) && step.Operation.Verb == resource.Archive && w.hidden(ctx, r) {
+		return executor.Outcome{Record: planner.Record{ID: id}}, nil // a request of an earlier run was done after the plan saw the object
+	}
 	if err != nil {
 		return executor.Outcome{}, failure(step, err)
 	}
@@ -33,4 +36,14 @@ func (w *write) setArchived(ctx context.Context, r row) (executor.Outcome, error
 		return executor.Outcome{}, failure(step, errors.New("the service accepts the request and changes nothing: this edition cannot do that"))
 	}
 	return executor.Outcome{Record: planner.Record{ID: id}}, nil
+}
+
+// hidden reports that the service does not show an object that the plan saw, as it does with what is archived.
+func (w *write) hidden(ctx context.Context, r row) bool {
+	get, ok := w.operation(r.step, resource.Get)
+	if !ok {
+		return false
+	}
+	_, err := w.client.Do(ctx, apiclient.Request{Operation: get, Params: r.params})
+	return errors.Is(err, apiclient.ErrNotFound)
 }

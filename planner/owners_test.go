@@ -1,0 +1,108 @@
+package planner_test
+
+import (
+	"testing"
+
+	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/planner"
+)
+
+// ownedBy marks an object of the test service as that of an owner, "" for a manifest without one.
+func ownedBy(s *fakeService, id string, owner resource.Owner, at resource.Address) {
+	row := s.find(id).row
+	row["external_source"], row["external_id"] = owner.Source(), resource.ExternalID("acme", at)
+}
+
+// TestOwners holds what becomes of objects that other manifests made.
+func TestOwners(t *testing.T) {
+	t.Parallel()
+	const a = resource.Address("work_item/web/a")
+	item, label := uuid(9, 1), uuid(5, 1)
+	items := func(owner resource.Owner) func(*fakeService) {
+		return func(s *fakeService) {
+			s.given("work_item", web, item, "name=Theirs")
+			ownedBy(s, item, owner, a)
+		}
+	}
+	labels := func(owner resource.Owner) func(*fakeService) {
+		return func(s *fakeService) {
+			s.given("label", web, label, "name=Bug", "color=#ff0000")
+			ownedBy(s, label, owner, "label/web/bug")
+		}
+	}
+	wantItem := func(w *wanted) { w.put("project/web", "id="+web).put(a, "name=Ours") }
+	wantLabel := func(fields ...string) func(*wanted) {
+		return func(w *wanted) {
+			w.put("project/web", "id="+web).put("label/web/bug", append([]string{"name=Bug"}, fields...)...)
+		}
+	}
+	of := func(owner resource.Owner, more ...func(*planner.Input)) func(*planner.Input) {
+		return func(in *planner.Input) {
+			in.Owner = owner
+			for _, f := range more {
+				f(in)
+			}
+		}
+	}
+	takeOver := func(in *planner.Input) { in.TakeOver = true }
+	const unknown = "error unknown-mark: planform made 90000000-0000-4000-8000-000000000001 as work_item/web/a, and the state does not know it: " +
+		"another manifest may have it; if it is this one's, --take-over takes it; if not, write an owner into each of the manifests (owner: NAME), " +
+		"or choose another key"
+	checkRules(t, map[string]rule{
+		"an item of another owner under the same key is not ours": {
+			api: full, given: items("mobile"), options: of("web"), want: wantItem,
+			steps: []string{"create work_item/web/a"},
+		},
+		"one that bears our mark is": {
+			api: full, given: items("web"), options: of("web"), want: wantItem,
+			steps: []string{"adopt work_item/web/a name: found by its mark"},
+		},
+		"one of a manifest without an owner is asked about": {
+			api: full, given: items(""), options: of("web"), want: wantItem,
+			findings: []string{unknown},
+		},
+		"and so is, without an owner, a mark that the state does not know": {
+			api: full, given: items(""), want: wantItem, options: of("", func(in *planner.Input) { in.Knowing = true }),
+			findings: []string{unknown},
+		},
+		"while with an empty state all marks are of the state that was lost": {
+			api: full, given: items(""), want: wantItem, steps: []string{"adopt work_item/web/a name: found by its mark"},
+		},
+		"without an owner, the state says that it is ours": {
+			api: full, given: items(""), want: wantItem, prior: []planner.Record{made(a, item, "name=Theirs")},
+			steps: []string{"update work_item/web/a name"},
+		},
+		"whoever says so takes it over": {
+			api: full, given: items("mobile"), options: of("web", takeOver), want: wantItem,
+			steps: []string{"adopt work_item/web/a name owner: found by its mark"},
+		},
+		"an owner that is added later takes over what the state knows": {
+			api: full, given: items(""), options: of("web", func(in *planner.Input) { in.FormerOwners = []resource.Owner{""} }), want: wantItem,
+			prior: []planner.Record{made(a, item, "name=Theirs")}, steps: []string{"update work_item/web/a name owner"},
+		},
+		"what the state knows and somebody else took over is theirs": {
+			api: full, given: items("mobile"), options: of("web"), want: wantItem, prior: []planner.Record{made(a, item, "name=Theirs")},
+			steps: []string{"not_possible work_item/web/a: it belongs to owner mobile"},
+		},
+		"a label of another owner is used": {
+			api: full, given: labels("mobile"), options: of("web"), want: wantLabel(),
+		},
+		"and not changed": {
+			api: full, given: labels("mobile"), options: of("web"), want: wantLabel("color=#00ff00"),
+			steps: []string{"not_possible label/web/bug: it belongs to owner mobile"},
+		},
+		"pruning without a state deletes what bears the owner's mark": {
+			api: full, given: items("web"), options: of("web", pruning), want: func(w *wanted) { w.put("project/web", "id="+web).put("work_item/web/b", "name=B") },
+			steps:    []string{"create work_item/web/b", "delete work_item/web/a"},
+			findings: []string{"warning another-key: work_item/web/b is created, and work_item/web/a is deleted; if it was renamed, add `previously: a` to the new entry"},
+		},
+		"and nothing of another owner, or of none": {
+			api: full, given: func(s *fakeService) {
+				items("mobile")(s)
+				s.given("work_item", web, uuid(9, 2), "name=Nobody's")
+			},
+			options: of("web", pruning), want: func(w *wanted) { w.put("project/web", "id="+web).put("work_item/web/b", "name=B") },
+			steps: []string{"create work_item/web/b"},
+		},
+	})
+}

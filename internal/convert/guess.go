@@ -88,7 +88,11 @@ func complete(f *mapping.File, c *collection, issues []*Issue, format *Format, z
 			break
 		}
 	}
-	f.Set("text", []mapping.Pair{{Key: "references", Value: "link"}}, "# references: link (to the items that texts name) or text")
+	text, comment := []mapping.Pair{{Key: "references", Value: "link"}}, "# references: link (to the items that texts name) or text"
+	if kind := guessMarkup(issues); kind != "" {
+		text, comment = append(text, mapping.Pair{Key: "markup", Value: kind}), comment+"; markup: markdown or plain, guessed"
+	}
+	f.Set("text", text, comment)
 	f.Set("comments", []mapping.Pair{{Key: "to", Value: "comments"}}, "")
 	for _, i := range c.issues {
 		if len(i.Attachments) > 0 {
@@ -99,6 +103,29 @@ func complete(f *mapping.File, c *collection, issues []*Issue, format *Format, z
 	}
 	f.Set("history", "text", "# text: author and date in the text; full: created_at and created_by, too, one request an item")
 	f.Set("allow", []mapping.Pair{}, "# losses that are agreed, such as {watchers: all, titles-cut: 3}")
+}
+
+var markdownMarks = regexp.MustCompile("(?m)^```|^#{2,6} \\S|\\*\\*[^*\\s][^*\\n]*\\*\\*|\\[[^\\]\\n]+\\]\\([a-z]+:|`[^`\\n]+`|^[-*] \\[[ xX]\\] ")
+
+// guessMarkup says how texts are written of which the format does not tell it, "" if there are none: as Markdown if one of ten has its
+// marks.
+func guessMarkup(issues []*Issue) string {
+	texts, marked := 0, 0
+	for _, i := range issues {
+		if i.Text.Markup != Unsaid || i.Text.Body == "" {
+			continue
+		}
+		if texts++; markdownMarks.MatchString(i.Text.Body) {
+			marked++
+		}
+	}
+	switch {
+	case texts == 0:
+		return ""
+	case marked*10 >= texts:
+		return "markdown"
+	}
+	return "plain"
 }
 
 var notIdentifier = regexp.MustCompile(`[^A-Z0-9_]+`)

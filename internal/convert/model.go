@@ -81,13 +81,15 @@ type Person struct {
 // Markup is how a text is written.
 type Markup int
 
-// The markups of the sources.
+// The markups of the sources. Their numbers are in what a run leaves for the next.
 const (
-	Markdown Markup = iota
+	Markdown Markup = iota // in which the end of a line is a break, as most trackers show it
 	JiraWiki
 	Plain
 	HTML
-	ADF // a document of Jira Cloud, as JSON
+	ADF        // a document of Jira Cloud, as JSON
+	CommonMark // Markdown in which the end of a line is a blank
+	Unsaid     // Markdown or plain, as the mapping says
 )
 
 // Text is a text as the source has it.

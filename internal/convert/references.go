@@ -16,7 +16,7 @@ var named = regexp.MustCompile(`https?://[^\s<>()\[\]"|]*[^\s<>()\[\]"|.,;:!?'*_
 
 // refer links a text to the items of the issues that it names, or to their old addresses.
 func (c *composer) refer(i *Issue, text string) string {
-	if c.mapping.PlainText ||
+	if c.mapping.Text.NoLinks ||
 		!slices.ContainsFunc(named.FindAllString(text, -1), func(word string) bool { _, to := c.linkTo(i, word); return to != "" }) {
 		return text // parsing takes longer than looking
 	}

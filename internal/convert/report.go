@@ -192,7 +192,7 @@ func (r *Report) finish(m *mapping.Mapping, c *collection, issues []*Issue, trac
 		r.Notes = append(r.Notes, note)
 	}
 	references := "texts link to the items of the issues that they name (" + diag.Count(r.linked, "link") + "), or to those in " + tracker
-	if m.PlainText {
+	if m.Text.NoLinks {
 		references = "issue numbers in texts stay text"
 	}
 	r.Notes = append(r.Notes,

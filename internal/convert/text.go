@@ -29,7 +29,10 @@ func (c *composer) markdown(i *Issue, t Text) string {
 	var lost wiki.Lost
 	switch t.Markup {
 	case JiraWiki:
-		text, lost = wiki.Markdown(c.clean(i, t.Body), options)
+		body := c.clean(i, t.Body)
+		if text, lost = wiki.Markdown(body, options); wiki.IsMarkdown(body) {
+			text = markup.HardBreaks(text)
+		}
 	case ADF:
 		text, lost = adf.Markdown([]byte(t.Body), options)
 		text = c.clean(i, text)
@@ -37,8 +40,14 @@ func (c *composer) markdown(i *Issue, t Text) string {
 		text = plain(c.clean(i, t.Body))
 	case HTML:
 		text = fromHTML(c.clean(i, t.Body))
-	case Markdown:
-		text = strings.TrimSpace(withoutComments(c.clean(i, t.Body)))
+	case Markdown, Unsaid:
+		if t.Markup == Unsaid && c.mapping.Text.Plain {
+			text = plain(c.clean(i, t.Body))
+			break
+		}
+		text = markup.HardBreaks(alerts(strings.TrimSpace(withoutComments(c.clean(i, t.Body)))))
+	case CommonMark:
+		text = alerts(strings.TrimSpace(withoutComments(c.clean(i, t.Body))))
 	}
 	for kind, n := range lost {
 		c.report.lose(kind, i, n)
@@ -131,6 +140,23 @@ func withoutComments(text string) string {
 			return part
 		}
 		return ""
+	})
+}
+
+var alert = regexp.MustCompile("(?ms)^```.*?^```|^[ >]*> ?\\[!(?:NOTE|TIP|IMPORTANT|WARNING|CAUTION)\\][ \t]*$")
+
+// alerts makes the mark that begins an alert of GitHub or GitLab its heading.
+func alerts(text string) string {
+	if !strings.Contains(text, "[!") {
+		return text
+	}
+	return alert.ReplaceAllStringFunc(text, func(part string) string {
+		before, word, ok := strings.Cut(part, "[!")
+		if !ok || strings.HasPrefix(part, "`") {
+			return part
+		}
+		word, _, _ = strings.Cut(word, "]")
+		return before + "**" + word[:1] + strings.ToLower(word[1:]) + "**\n" + strings.TrimRight(before, " ")
 	})
 }
 

@@ -34,7 +34,7 @@ type Mapping struct {
 	Links         Names[string] // relates_to, blocks, duplicate or skip
 	Fields        Names[string] // text or skip
 	Custom        Names[Custom] // fields that become custom fields
-	PlainText     bool          // texts do not link to the issues that they name
+	Text          Text
 	Comments      Comments
 	Attachments   Attachments
 	History       string         // text or full
@@ -100,6 +100,12 @@ type Type struct {
 	Name string
 	Epic bool
 	Skip bool
+}
+
+// Text says how texts are read and written.
+type Text struct {
+	NoLinks bool // to the issues that they name
+	Plain   bool // they have no markup, where the format does not tell
 }
 
 // Labels says what becomes of labels.
@@ -195,7 +201,10 @@ func (d *decoder) root(losses []string) setting {
 		"archived": d.word(&m.Archived, "skip", "keep", "archive"),
 		"links":    d.choices(&m.Links, "links", LinkKinds()),
 		"fields":   d.customFields(),
-		"text":     d.fields(table{"references": d.is(&m.PlainText, "text", "link", "text")}),
+		"text": d.fields(table{
+			"references": d.is(&m.Text.NoLinks, "text", "link", "text"),
+			"markup":     d.is(&m.Text.Plain, "plain", "markdown", "plain"),
+		}),
 		"comments": d.fields(table{
 			"to":     d.is(&m.Comments.Skip, "skip", "comments", "skip"),
 			"header": d.text(&m.Comments.Header),

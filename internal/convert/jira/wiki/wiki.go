@@ -24,7 +24,7 @@ type Lost map[string]int
 func Markdown(text string, o Options) (string, Lost) {
 	c := converter{o: o, lost: Lost{}}
 	text = strings.ReplaceAll(text, "\u00a0", " ")
-	if isMarkdown(text) {
+	if IsMarkdown(text) {
 		return strings.TrimSpace(text), c.lost
 	}
 	return strings.TrimSpace(strings.Join(c.blocks(text, 0), "\n")), c.lost
@@ -40,8 +40,8 @@ var (
 	jiraOnly     = regexp.MustCompile(`(?m)^h[1-6]\. |\{(?:code|noformat|quote|panel|color)\b[^}\n]*\}|\{\{[^}\n]+\}\}|\[~|\[[^\]|\n]+\|[^\]\n]+\]|^\|\||^\*{2,} `)
 )
 
-// isMarkdown reports whether a text has marks of Markdown and none of Jira.
-func isMarkdown(text string) bool {
+// IsMarkdown reports whether a text has marks of Markdown and none of Jira.
+func IsMarkdown(text string) bool {
 	return (strings.Contains(text, "```") || strings.Contains(text, "**") || strings.Contains(text, "](http")) &&
 		markdownOnly.MatchString(text) && !jiraOnly.MatchString(text)
 }

@@ -1,0 +1,77 @@
+package convert_test
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/planform/planform/internal/convert"
+)
+
+// inline is an export that is written for a test.
+func inline(tb testing.TB, name, text string, more ...string) fixture {
+	tb.Helper()
+	dir := tb.TempDir()
+	files := map[string]string{name: text}
+	f := fixture{files: []string{filepath.Join(dir, name)}}
+	for n := 0; n < len(more); n += 2 {
+		files[more[n]] = more[n+1]
+		f.files = append(f.files, filepath.Join(dir, more[n]))
+	}
+	put(tb, dir, files)
+	return f
+}
+
+// manifests is what a conversion wrote into manifests. A mapping may stand there before.
+func manifests(tb testing.TB, f fixture, mapping string, change func(*convert.Options)) (text string, r *convert.Report) {
+	tb.Helper()
+	dir := tb.TempDir()
+	if mapping != "" {
+		put(tb, dir, map[string]string{"mapping.yaml": mapping})
+	}
+	r = must(tb, dir, f, change).Report
+	for name, one := range contents(tb, dir) {
+		if strings.HasSuffix(name, ".yaml") && name != "mapping.yaml" {
+			text += one
+		}
+	}
+	return text, r
+}
+
+// A person sees the lines of a text as the tracker showed them.
+func TestWhatTheTrackerShowsAsABreakIsOne(t *testing.T) {
+	t.Parallel()
+	const lines, want = `App: 1\nPhone: 2\n\n- a\n  b\n\n> c\n> d\n\n` + "```\\ne\\nf\\n```", "App: 1\\Phone: 2- a\\b> c\\> d```ef```"
+	const board = `{"id": "b", "name": "B", "shortLink": "s", "labelNames": {}, "lists": [{"id": "l", "name": "To do"}], "cards": [{"id": "c", "idBoard": "b", "idList": "l", "idShort": 1, "shortLink": "x", "name": "One", "desc": "` + lines +
+		`", "badges": {"comments": 1}}], "actions": [{"id": "a", "type": "commentCard", "date": "2024-01-02T03:04:05Z", "idMemberCreator": "m", "data": {"text": "` + lines + `", "card": {"id": "c"}}}]}`
+	cell := strings.ReplaceAll(lines, `\n`, "\n")
+	for name, tt := range map[string]struct {
+		file, text, mapping string
+		times               int
+		want                string
+	}{
+		"GitHub, with comments": {"i.json", `[{"number": 1, "title": "One", "html_url": "https://github.com/a/b/issues/1", "body": "` + lines + `", "comments": [{"id": "7", "body": "` + lines + `"}]}]`, "", 2, want},
+		"Trello, with comments": {"b.json", board, "", 2, want},
+		"Shortcut":              {"s.csv", "id,name,requester,owners,epic_id,description\n1,One,a,,,\"" + cell + "\"\n", "", 1, want},
+		"ClickUp":               {"c.csv", "Task ID,Task Name,Task Content\na1,One,\"" + cell + "\"\n", "", 1, want},
+		"Redmine":               {"r.csv", "#,Project,Tracker,Status,Priority,Subject,Description\n1,Web,Bug,New,High,One,\"" + cell + "\"\n", "", 1, want},
+		"a table":               {"t.csv", "Key,Title,Description\nA-1,One,\"" + cell + "\"\n", "", 1, want},
+		"Markdown within Jira":  {"j.csv", "Issue key,Summary,Description\nA-1,One,\"**App**: 1\nPhone: 2\"\n", "", 1, `**App**: 1\Phone: 2`},
+		"GitLab shows a blank":  {"g.json", `[{"iid": 1, "title": "One", "web_url": "https://gitlab.com/a/b/-/issues/1", "description": "` + lines + `"}]`, "", 1, strings.ReplaceAll(want, `\`, "")},
+		"a plain table":         {"t.csv", "Key,Title,Description\nA-1,One,\"hello\n---\n# x *y* <b>\"\n", "", 1, `hello\---\\# x \*y\* \<b>`},
+		"a table as told":       {"t.csv", "Key,Title,Description\nA-1,One,\"*x*\ny\"\n", "text: {markup: markdown}\n", 1, `*x*\y`},
+		"an alert":              {"i.json", `[{"number": 1, "title": "One", "html_url": "https://github.com/a/b/issues/1", "body": "> [!WARNING]\n> Hot", "comments": []}]`, "", 1, "> **Warning**>> Hot"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			text, _ := manifests(t, inline(t, tt.file, tt.text), tt.mapping, nil)
+			var flat strings.Builder
+			for line := range strings.Lines(text) {
+				flat.WriteString(strings.TrimSpace(line))
+			}
+			if got := strings.Count(flat.String(), tt.want); got != tt.times {
+				t.Errorf("%d times %s in\n%s", got, tt.want, text)
+			}
+		})
+	}
+}

@@ -1,0 +1,52 @@
+package markup
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/text"
+)
+
+var breaks = regexp.MustCompile(`(?i)<br ?/?>$`)
+
+// HardBreaks is Markdown in which each end of a line within a paragraph is a break. What is in code, tables or HTML stays as it is.
+func HardBreaks(markdown string) string {
+	if !strings.Contains(markdown, "\n") || isExcessive(markdown) {
+		return markdown
+	}
+	var ends []int // of lines, behind which there is no blank
+	_ = ast.Walk(plainParser().Parse(text.NewReader([]byte(markdown))), func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if !entering {
+			return ast.WalkContinue, nil
+		}
+		switch n := n.(type) {
+		case *ast.CodeSpan, *ast.Image, *ast.HTMLBlock, *ast.CodeBlock, *ast.FencedCodeBlock:
+			return ast.WalkSkipChildren, nil
+		case *ast.Text:
+			if n.SoftLineBreak() && !n.HardLineBreak() {
+				ends = append(ends, n.Segment.Stop)
+			}
+		}
+		return ast.WalkContinue, nil
+	})
+	var b strings.Builder
+	at := 0
+	for _, end := range ends {
+		line := strings.IndexByte(markdown[end:], '\n')
+		if line < 0 || end < at || strings.TrimSpace(markdown[end:end+line]) != "" {
+			continue
+		}
+		kept := strings.TrimRight(markdown[at:end], " \t")
+		switch {
+		case breaks.MatchString(kept): // already
+			b.WriteString(markdown[at : end+line])
+		case strings.HasSuffix(kept, "\\"): // which would escape another one
+			b.WriteString(kept + "  ")
+		default:
+			b.WriteString(kept + "\\")
+		}
+		at = end + line
+	}
+	return b.String() + markdown[at:]
+}

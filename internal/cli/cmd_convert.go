@@ -75,6 +75,10 @@ func convertFlags() []cli.Flag {
 		},
 		&cli.StringFlag{Name: "users", Usage: "CSV `FILE` of the tracker's users, with their IDs and e-mail addresses"},
 		&cli.StringFlag{
+			Name:  "members",
+			Usage: "`FILE` with the e-mail addresses of the members of the workspace, as planform get members writes it: nobody else is assigned",
+		},
+		&cli.StringFlag{
 			Name:  "timezone",
 			Usage: "time `ZONE` of dates that are written without one, such as Europe/Berlin (default: that of the mapping, or UTC)",
 		},
@@ -110,9 +114,11 @@ func convertOptions(p Process, c *cli.Context, formats []string, example string)
 		}
 		return o, err
 	}
-	if name := c.String("users"); name != "" {
-		if o.Users, err = convert.Files([]string{name}, encoding, p.Streams.In); err != nil {
-			return o, err
+	for name, to := range map[string]*[]convert.File{"users": &o.Users, "members": &o.Members} {
+		if file := c.String(name); file != "" {
+			if *to, err = convert.Files([]string{file}, encoding, p.Streams.In); err != nil {
+				return o, err
+			}
 		}
 	}
 	return o, nil

@@ -30,7 +30,7 @@ func answered(t *testing.T, path string) {
 	for _, kind := range []string{
 		"assignees", "relations-outside", "second-relations", "relation-types", "parents-outside", "attachments", "comments-not-exported", "bot-comments", "former-sprints",
 		"affected-versions", "archived", "start-after-due", "titles-cut", "control-characters", "colours", "watchers", "votes", "worklogs", "reactions",
-		"comments-restricted", "dates-not-understood", "times-of-day", "check-item-people",
+		"comments-restricted", "comments-outside", "history", "dates-not-understood", "times-of-day", "check-item-people",
 	} {
 		agreed = append(agreed, kind+": all")
 	}
@@ -247,5 +247,39 @@ func TestTheCheckNamesWhatDiffersOnTheService(t *testing.T) {
 	}
 	if !regexp.MustCompile(`(?m)^priority +low +0 +1 +differs$`).MatchString(counts) {
 		t.Error(counts)
+	}
+}
+
+func TestWhoIsNoMemberAnyMoreIsNamedWithTheWayOn(t *testing.T) {
+	t.Parallel()
+	s := newService(t, sandboxtest.Options{})
+	file := s.write(t, "issues.jsonl", `{"key": "A-1", "fields": {"summary": "One", "project": {"key": "A", "name": "A"}, "status": {"name": "Open"}, "assignee": {"accountId": "gone", "displayName": "Zoe Z.", "emailAddress": "zoe@example.com"}}}
+{"key": "A-2", "fields": {"summary": "Two", "project": {"key": "A", "name": "A"}, "status": {"name": "Open"}, "assignee": {"accountId": "inactive", "displayName": "Yan Y.", "emailAddress": "yan@example.com", "active": false}}}
+{"key": "A-3", "fields": {"summary": "Three", "project": {"key": "A", "name": "A"}, "status": {"name": "Open"}, "assignee": {"accountId": "here", "displayName": "Ada L.", "emailAddress": "Ada@example.com"}}}
+`)
+	to := filepath.Join(filepath.Dir(file), "to")
+	s.run(t, "convert", "jira-json", file, "--to", to)
+	mapping, err := os.ReadFile(filepath.Join(to, "mapping.yaml"))
+	if err != nil || !strings.Contains(string(mapping), "  inactive: text # Yan Y. - 1 assigned; guessed: left\n") {
+		t.Fatalf("%s %v", mapping, err)
+	}
+	r := s.run(t, "plan", "-f", to, "--workspace", "acme")
+	if want := "write gone: text under people: in " + filepath.Join(to, "mapping.yaml"); r.code == 0 || strings.Count(r.err, want) != 1 {
+		t.Errorf("%d %s, want %s", r.code, r.err, want)
+	}
+	members := s.write(t, "members.json", s.must(t, "get", "members", "--workspace", "acme", "--output", "json").out)
+	other := filepath.Join(filepath.Dir(file), "other")
+	for name, dir := range map[string]string{"at once": other, "later": to} {
+		s.run(t, "convert", "jira-json", file, "--to", dir, "--members", members)
+		if r := s.run(t, "plan", "-f", dir, "--workspace", "acme"); r.code != 2 && r.code != 0 || strings.Contains(r.err, "zoe") {
+			t.Errorf("%s: %d %s", name, r.code, r.err)
+		}
+	}
+	if mapping, err := os.ReadFile(filepath.Join(other, "mapping.yaml")); err != nil ||
+		!strings.Contains(string(mapping), "  gone: text # Zoe Z. - 1 assigned; guessed: zoe@example.com is no member\n") {
+		t.Errorf("%s %v", mapping, err)
+	}
+	if r := s.run(t, "convert", "jira-json", file, "--to", other, "--members", file+".none"); r.code != 1 {
+		t.Errorf("%d %s", r.code, r.err)
 	}
 }

@@ -4,9 +4,12 @@ import (
 	"context"
 	"maps"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strings"
 	"time"
 
+	"github.com/planform/planform/internal/convert"
 	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/planfile"
 	"github.com/planform/planform/internal/provider"
@@ -115,11 +118,25 @@ func (r *run) makePlan(ctx context.Context) (*planner.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
+	adviseOnMembers(findings)
 	r.out.view.Diagnostics(findings.ClipTo(r.maxErrors))
 	if findings.HasErrors() {
 		return nil, errReported
 	}
 	return plan, nil
+}
+
+var noMember = regexp.MustCompile(`^the service has no member "([^"]+@[^"]+)"$`)
+
+// adviseOnMembers adds to errors about people who are no members what to do where convert wrote the manifest.
+func adviseOnMembers(findings diag.List) {
+	for n, d := range findings {
+		if m := noMember.FindStringSubmatch(d.Summary); m != nil && d.Severity == diag.Error {
+			if advice := convert.AdviseOnMember(d.Position.File, m[1]); advice != "" {
+				findings[n].Hint = strings.TrimPrefix(d.Hint+"; or "+advice, "; or ")
+			}
+		}
+	}
 }
 
 // planOf is the plan for a manifest. There is none if a finding is an error.

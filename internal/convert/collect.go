@@ -13,6 +13,7 @@ import (
 type collection struct {
 	projects map[string]Project
 	people   map[string]*Person
+	members  map[string]bool   // addresses of the members of the workspace; nil = not known
 	issues   map[string]*Issue // by key, which is unique within its project
 	notes    []Remark
 	noted    map[string]int // places of notes, by kind and text
@@ -23,12 +24,19 @@ type collection struct {
 	doubles  int
 	clashes  []*Issue       // that have the key of another issue
 	columns  []mapping.Pair // of tables, with what they hold
+	outside  []outside
 	values   map[string]*Value
 	held     map[*Value]int // by the export itself
 	double   map[*Value]int // by issues that are in the files once more
 
 	kept       map[*Issue]bool     // of an earlier export: this one does not have them
 	previously map[*Issue][]string // former keys of their items
+}
+
+// outside is what belongs to no issue of the export.
+type outside struct {
+	kind, of string
+	n        int
 }
 
 func newCollection() *collection {
@@ -53,6 +61,7 @@ func (c *collection) Person(p Person) {
 		c.people[p.ID] = had
 	}
 	had.Name, had.Email, had.Bot = cmp.Or(had.Name, p.Name), cmp.Or(had.Email, p.Email), had.Bot || p.Bot
+	had.Left = had.Left || p.Left
 }
 
 // Issue notes an issue. Pages of an export overlap: the later state of an issue counts.
@@ -111,6 +120,11 @@ func (c *collection) Hold(i *Issue, name string, role Role, example string, n in
 	} else {
 		i.Held = append(i.Held, Held{v, n})
 	}
+}
+
+// Lose notes what belongs to no issue.
+func (c *collection) Lose(kind, of string, n int) {
+	c.outside = append(c.outside, outside{kind, of, n})
 }
 
 // sorted are the issues by project and number.

@@ -24,6 +24,7 @@ type Options struct {
 	Dir      string // to write to
 	Mapping  string // path of the mapping file; "" is mapping.yaml in the folder
 	Users    []File // CSV of the site's users, with their e-mail addresses
+	Members  []File // which have the e-mail addresses of the members of the workspace
 	Timezone string // of dates without one; "" is what the mapping says, or UTC
 
 	// What is converted of the export, with the parents of it: zero values are all.
@@ -138,6 +139,11 @@ func prepare(ctx context.Context, o Options) (*converted, error) {
 			return nil, err
 		}
 	}
+	for _, f := range o.Members {
+		if err := found.membersOf(f); err != nil {
+			return nil, err
+		}
+	}
 	if n := len(chosen.passed); n > 0 {
 		found.Note("files-passed-over", diag.Count(n, "file")+" passed over, in which there is no export: "+diag.First(chosen.passed, most))
 	}
@@ -179,7 +185,11 @@ func prepare(ctx context.Context, o Options) (*converted, error) {
 // compose makes manifests and report.
 func (c *converted) compose(dir string, chosen *choice, found *collection, issues []*Issue, unselected map[string]bool, upload bool) error {
 	r := newReport()
-	r.Counts, r.Source = count(issues), Source{Format: chosen.format.Name, DetectedBy: chosen.by}
+	r.Counts = count(issues)
+	for _, o := range found.outside {
+		r.Counts.Comments += o.n
+	}
+	r.Source = Source{Format: chosen.format.Name, DetectedBy: chosen.by}
 	for _, f := range chosen.files {
 		r.Source.Files = append(r.Source.Files, filepath.ToSlash(f.Name))
 	}
@@ -195,7 +205,7 @@ func (c *converted) compose(dir string, chosen *choice, found *collection, issue
 	composed.compose(issues)
 	r.Carried.People = people(present, func(id string) bool {
 		p, _ := c.mapping.People.Find(id)
-		return p.Email != ""
+		return p.Email != "" && !found.outsider(p.Email)
 	})
 	r.finish(c.mapping, found, present, chosen.format.Tracker)
 	if c.mapping.UnknownPeople == "fail" && r.losses["assignees"] != nil {

@@ -61,7 +61,7 @@ func fixtures() map[string]fixture {
 			Items: 3, Comments: 2, Parents: 2, Attachments: 1, People: 2, States: map[string]int{"Open": 3},
 		}},
 		"trello": {files: []string{"testdata/trello.json", "testdata/trello-actions.json"}, counts: &convert.Counts{
-			Items: 7, Comments: 5, Relations: 1, Labels: 6, Attachments: 1, People: 5,
+			Items: 7, Comments: 6, Relations: 1, Labels: 6, Attachments: 1, People: 5,
 			States: map[string]int{"Ideas": 1, "To Do": 2, "In review": 1, "Done": 1, "Parking": 1, "Old sprint": 1},
 		}},
 		"github-gh": {files: []string{"testdata/github-gh-utf16.json"}},

@@ -55,7 +55,7 @@ func (c *composer) assignees(i *Issue) (members []any, unknown []string) {
 	for _, id := range i.Assignees {
 		p, _ := c.mapping.People.Find(id)
 		to := p.Email
-		if to == "" || !p.Assign {
+		if to == "" || !p.Assign || c.found.outsider(to) {
 			unknown = append(unknown, id)
 			c.report.ledger.stray(i, Assignee, asText, 1)
 			if to = c.deputy(); to == "" {

@@ -177,7 +177,7 @@ func guessPeople(f *mapping.File, c *collection, issues []*Issue) {
 			all[id]++
 		}
 	}
-	open := func(id string) bool { p := c.people[id]; return p == nil || p.Email == "" && !p.Bot }
+	open := func(id string) bool { p := c.people[id]; return p == nil || p.Email == "" && !p.Bot && !p.Left }
 	all.each(open, func(id string, _ int) {
 		var did []string
 		for _, what := range []struct {
@@ -193,6 +193,10 @@ func guessPeople(f *mapping.File, c *collection, issues []*Issue) {
 		}
 		comment := "# " + c.name(id) + " - " + strings.Join(did, ", ")
 		switch p := c.people[id]; {
+		case p != nil && p.Left:
+			f.Add("people", id, "text", comment+"; guessed: left")
+		case p != nil && c.outsider(p.Email):
+			f.Add("people", id, "text", comment+"; guessed: "+p.Email+" is no member")
 		case p != nil && p.Email != "":
 			f.Add("people", id, p.Email, comment)
 		case p != nil && p.Bot:

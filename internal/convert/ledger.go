@@ -372,6 +372,9 @@ func (c *composer) account(composed map[*Issue]bool) {
 	for v, n := range c.found.double {
 		c.report.ledger.book(v, decided, n)
 	}
+	for _, o := range c.found.outside {
+		c.report.lost(o.kind, o.of, o.n)
+	}
 	for _, i := range c.found.clashes {
 		c.report.lost("doubles", i.Key, 1)
 	}

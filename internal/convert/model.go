@@ -3,6 +3,7 @@ package convert
 import (
 	"context"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -60,6 +61,8 @@ type Sink interface {
 	AssumedZone() // dates are written without a zone
 	// Hold books values of a field of the source: with an issue, or with the export if it is nil. See [Roles].
 	Hold(i *Issue, name string, role Role, example string, n int)
+	// Lose notes what belongs to no issue here, by a kind of loss: n of what of names.
+	Lose(kind, of string, n int)
 	AskDates(pos diag.Position) // day and month cannot be told apart
 }
 
@@ -76,6 +79,7 @@ type Person struct {
 	Name  string
 	Email string
 	Bot   bool
+	Left  bool // the tracker says so
 }
 
 // Markup is how a text is written.
@@ -139,6 +143,15 @@ func (c Comments) Add(issue string, one Comment) {
 		return
 	}
 	c[issue] = append(c[issue], one)
+}
+
+// Close notes the comments whose issue is not there.
+func (c Comments) Close(to Sink, there func(issue string) bool) {
+	for _, issue := range slices.Sorted(maps.Keys(c)) {
+		if n := len(c[issue]); n > 0 && !there(issue) {
+			to.Lose("comments-outside", issue, n)
+		}
+	}
 }
 
 // Attachment is a file of an issue, or a page that it points to.

@@ -89,6 +89,7 @@ func allLosses() []lossKind {
 		{name: "attachments", text: "attached files that are not in the folder of attachments: the item links to the old address"},
 		{name: "attachments-refused", text: "attached files that cannot be uploaded, as attachments.tsv says of each: the item links to the old address"},
 		{name: "comments-not-exported", text: "comments that the export counts and does not hold"},
+		{name: "comments-outside", text: "comments of issues that are not in the files: export these issues, too"},
 		{name: "comments-restricted", text: "comments that only some may see, or that were hidden: a workspace has none of that kind", role: OfComment},
 		{name: "bot-comments", text: "comments of those whom the mapping calls a bot", role: OfComment, to: decided},
 		{name: "empty-comments", text: "comments without a text"},

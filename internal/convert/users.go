@@ -3,8 +3,14 @@ package convert
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
 
+	"github.com/planform/planform/internal/convert/mapping"
 	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/table"
 )
@@ -44,4 +50,55 @@ func (c *collection) users(f File) error {
 			}
 		}
 	}
+}
+
+var mailAddress = regexp.MustCompile(`[^\s"'<>,;:|(){}\[\]]+@[^\s"'<>,;:|(){}\[\]@]+`)
+
+// membersOf notes who is a member of the workspace: each e-mail address in the file, be it a table or JSON.
+func (c *collection) membersOf(f File) error {
+	in, err := f.Open()
+	if err != nil {
+		return err
+	}
+	defer in.Close() //nolint:errcheck // it was only read
+	const most = 64 << 20
+	text, err := io.ReadAll(io.LimitReader(in, most))
+	if err != nil {
+		return err
+	}
+	all := mailAddress.FindAllString(string(text), -1)
+	if len(all) == 0 {
+		return diag.WithHint(fmt.Errorf("%s: there is no e-mail address of a member in it", f.Name),
+			"write the file with planform get members --workspace SLUG > "+filepath.Base(f.Name))
+	}
+	if c.members == nil {
+		c.members = map[string]bool{}
+	}
+	for _, one := range all {
+		c.members[strings.ToLower(one)] = true
+	}
+	return nil
+}
+
+// outsider reports an address that is known to be of no member.
+func (c *collection) outsider(email string) bool {
+	return email != "" && c.members != nil && !c.members[strings.ToLower(email)]
+}
+
+// AdviseOnMember says how the mapping names somebody of a converted manifest who is no member, "" if convert did not write the manifest.
+func AdviseOnMember(manifest, email string) string {
+	text, err := os.ReadFile(manifest) //nolint:gosec // it was read as a manifest
+	if err != nil || !strings.HasPrefix(string(text), "# "+signature) {
+		return ""
+	}
+	path := filepath.Join(filepath.Dir(manifest), "mapping.yaml")
+	_, m, err := readMapping(path)
+	if err != nil {
+		return ""
+	}
+	for _, id := range m.People.Named(func(p mapping.Person) bool { return strings.EqualFold(p.Email, email) }) {
+		return fmt.Sprintf("write %s: text under people: in %s and convert again, or give convert all members: "+
+			"--members members.json, which planform get members --output json writes", id, path)
+	}
+	return ""
 }

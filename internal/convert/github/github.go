@@ -119,7 +119,8 @@ type export struct {
 	comments convert.Comments // by the address of the issue
 	apart    convert.Apart    // with these
 	pulls    int
-	silent   int // issues that do not say whether they have comments
+	there    map[string]bool // project#number of issues and pull requests
+	silent   int             // issues that do not say whether they have comments
 	damaged  string
 }
 
@@ -132,7 +133,7 @@ type issue struct {
 
 // read reads the files as one export.
 func read(ctx context.Context, in convert.Input, to convert.Sink) error {
-	e := &export{to: to, roles: convert.ReadRoles(valueList), comments: convert.Comments{}, apart: convert.Apart{}}
+	e := &export{to: to, roles: convert.ReadRoles(valueList), comments: convert.Comments{}, apart: convert.Apart{}, there: map[string]bool{}}
 	if err := in.Each(ctx, e.file); err != nil {
 		return err
 	}
@@ -146,6 +147,7 @@ func read(ctx context.Context, in convert.Input, to convert.Sink) error {
 		}
 		to.Issue(&i.Issue)
 	}
+	e.comments.Close(to, func(at string) bool { return e.there[at] })
 	e.apart.Close(to)
 	if e.pulls > 0 {
 		to.Note("pull-requests", diag.Count(e.pulls, "pull request")+" left out")
@@ -195,6 +197,10 @@ func (e *export) entry(one *entry, r records.Record) error {
 		if m == nil {
 			return fmt.Errorf("%s: the comment belongs to no issue: %s", at, one.IssueURL)
 		}
+		if of := address.FindStringSubmatch(one.HTMLURL); of != nil && of[2] == "pull" {
+			e.roles.Enter(e.to, nil, r.Values("pull_requests", e.roles.Whole))
+			return nil
+		}
 		e.comments.Add(m[1]+"#"+m[3], e.comment(&one.comment))
 		e.roles.Enter(e.to, e.apart.Of(m[1]+"#"+m[3]), r.Values("comments", e.roles.Whole))
 		return nil
@@ -208,6 +214,7 @@ func (e *export) entry(one *entry, r records.Record) error {
 			break
 		}
 	}
+	e.there[project+"#"+strconv.Itoa(one.Number)] = true
 	if isPull {
 		e.pulls++
 		e.roles.Enter(e.to, nil, r.Values("pull_requests", e.roles.Whole))

@@ -31,6 +31,7 @@ func (s *seen) Issue(i *convert.Issue)           { s.issues = append(s.issues, *
 func (s *seen) Note(kind, _ string, _ ...string) { s.notes = append(s.notes, kind) }
 func (s *seen) Site(url, _ string)               { s.site = url }
 func (*seen) AssumedZone()                       {}
+func (*seen) Lose(string, string, int)           {}
 
 func (*seen) Hold(*convert.Issue, string, convert.Role, string, int) {}
 func (s *seen) AskDates(at diag.Position)                            { s.ask = at }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -75,6 +76,7 @@ type user struct {
 	Display   string `json:"displayName"`
 	Email     string `json:"emailAddress"`
 	Type      string `json:"accountType"`
+	Active    *bool  `json:"active"`
 }
 
 type comment struct {
@@ -190,13 +192,19 @@ func readJSON(ctx context.Context, in convert.Input, to convert.Sink) error {
 	if err := in.Each(ctx, e.file); err != nil {
 		return err
 	}
-	distinct := map[string]bool{}
+	distinct, there := map[string]bool{}, map[string]bool{}
 	for _, i := range e.issues {
 		e.finish(i)
+		there[i.ID], there[i.Key] = true, true
 		i.custom = nil                                 // of many issues it is the most
 		if i.ID == "" || e.latest[i.ID].Key == i.Key { // else it was moved to another project while the pages were read
 			to.Issue(&i.Issue)
 			distinct[i.Key] = true
+		}
+	}
+	for _, issue := range slices.Sorted(maps.Keys(e.comments)) {
+		if n := len(e.comments[issue]); n > 0 && !there[issue] {
+			to.Lose("comments-outside", issue, n)
 		}
 	}
 	e.apart.Close(to)
@@ -444,7 +452,7 @@ func (e *jsonExport) person(u *user) string {
 	}
 	id := cmp.Or(u.AccountID, u.Name, u.Key, u.Display)
 	if id != "" {
-		e.to.Person(convert.Person{ID: id, Name: u.Display, Email: u.Email, Bot: u.Type == "app"})
+		e.to.Person(convert.Person{ID: id, Name: u.Display, Email: u.Email, Bot: u.Type == "app", Left: u.Active != nil && !*u.Active})
 	}
 	return id
 }

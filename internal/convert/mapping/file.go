@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -202,6 +204,11 @@ func (n *Names[T]) set(name string, value T) {
 	if had, taken := n.folded[Fold(name)]; !taken || name < had {
 		n.folded[Fold(name)] = name
 	}
+}
+
+// Named are the names of which something is true.
+func (n *Names[T]) Named(is func(T) bool) []string {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(n.exact)), func(name string) bool { return !is(n.exact[name]) })
 }
 
 // Find looks a name up: as it is written, then without case and blanks.

@@ -70,11 +70,14 @@ func (l *Layout) read(ctx context.Context, in convert.Input, to convert.Sink) er
 	if l.Finish != nil {
 		l.Finish(e.issues, to)
 	}
+	there := map[string]bool{}
 	for n, i := range e.issues {
+		there[e.scopes[i]+"#"+i.Key] = true
 		e.issues[n] = nil // it is kept by who it is handed to
 		e.apart.Join(i, e.scopes[i]+"#"+i.Key)
 		to.Issue(i)
 	}
+	e.comments.Close(to, func(issue string) bool { return there[issue] })
 	e.apart.Close(to)
 	if at := e.dates.Open; !at.IsZero() {
 		to.AskDates(at)

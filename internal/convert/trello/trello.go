@@ -79,15 +79,7 @@ func read(ctx context.Context, in convert.Input, to convert.Sink) error {
 	if e.moments {
 		to.AssumedZone()
 	}
-	lost := 0
-	for id, list := range e.comments {
-		if e.cards[id] == nil {
-			lost += len(list)
-		}
-	}
-	if lost > 0 {
-		to.Note("comments-of-others", diag.Count(lost, "comment")+" of cards that are not in the export left out")
-	}
+	e.comments.Close(to, func(card string) bool { return e.cards[card] != nil })
 	return nil
 }
 

@@ -1,6 +1,7 @@
 package convert_test
 
 import (
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -71,6 +72,36 @@ func TestWhatTheTrackerShowsAsABreakIsOne(t *testing.T) {
 			}
 			if got := strings.Count(flat.String(), tt.want); got != tt.times {
 				t.Errorf("%d times %s in\n%s", got, tt.want, text)
+			}
+		})
+	}
+}
+
+// Comments of issues that are not in the files are no silent loss.
+func TestCommentsWithoutTheirIssueAreCounted(t *testing.T) {
+	t.Parallel()
+	const jira = `{"key": "A-1", "id": "1", "fields": {"summary": "One", "project": {"key": "A", "name": "A"}, "status": {"name": "Open"}}}`
+	for name, tt := range map[string]struct {
+		f    fixture
+		want string
+	}{
+		"GitHub": {inline(t, "i.json", `[{"number": 1, "title": "One", "html_url": "https://github.com/a/b/issues/1", "comments": 1}, {"number": 3, "title": "PR", "html_url": "https://github.com/a/b/pull/3"}]`,
+			"c.json", `[{"issue_url": "https://api.github.com/repos/a/b/issues/1", "body": "x", "id": 1}, {"issue_url": "https://api.github.com/repos/a/b/issues/2", "body": "y", "id": 2},
+			{"issue_url": "https://api.github.com/repos/a/b/issues/3", "body": "z", "id": 3}, {"issue_url": "https://api.github.com/repos/a/b/issues/4", "html_url": "https://github.com/a/b/pull/4#issuecomment-4", "body": "z", "id": 4}]`), "1 [a/b#2]"},
+		"Jira":   {inline(t, "i.json", jira, "c.json", `{"comments": [{"id": "1", "self": "https://x.atlassian.net/rest/api/2/issue/2/comment/1", "body": "x"}, {"id": "2", "self": "https://x.atlassian.net/rest/api/2/issue/2/comment/2", "body": "y"}], "startAt": 0, "total": 2}`), "2 [2]"},
+		"GitLab": {inline(t, "i.json", `[{"iid": 1, "title": "One", "web_url": "https://gitlab.com/a/b/-/issues/1"}]`, "n.json", `[{"noteable_iid": 9, "body": "x", "id": 5}]`), "1 [#9]"}, //nolint:misspell // GitLab's word
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, r := manifests(t, tt.f, "", nil)
+			got := ""
+			for _, l := range r.Losses {
+				if l.Kind == "comments-outside" {
+					got = fmt.Sprint(l.Count, " ", l.Items)
+				}
+			}
+			if got != tt.want {
+				t.Errorf("%s, want %s", got, tt.want)
 			}
 		})
 	}

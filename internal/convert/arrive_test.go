@@ -31,12 +31,13 @@ func manifests(tb testing.TB, f fixture, mapping string, change func(*convert.Op
 		put(tb, dir, map[string]string{"mapping.yaml": mapping})
 	}
 	r = must(tb, dir, f, change).Report
+	var all strings.Builder
 	for name, one := range contents(tb, dir) {
 		if strings.HasSuffix(name, ".yaml") && name != "mapping.yaml" {
-			text += one
+			all.WriteString(one)
 		}
 	}
-	return text, r
+	return all.String(), r
 }
 
 // A person sees the lines of a text as the tracker showed them.

@@ -3,6 +3,7 @@ package convert_test
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -103,6 +104,50 @@ func TestCommentsWithoutTheirIssueAreCounted(t *testing.T) {
 			}
 			if got != tt.want {
 				t.Errorf("%s, want %s", got, tt.want)
+			}
+		})
+	}
+}
+
+// What an issue names that is not in the export is named in its text, and in the report.
+func TestParentsAndRelationsOutsideKeepTheirNames(t *testing.T) {
+	t.Parallel()
+	const rest = `{"key": "A-1", "self": "https://x.atlassian.net/rest/api/2/issue/1", "fields": {"summary": "One", "project": {"key": "A", "name": "A"}, "status": {"name": "Open"},
+		"parent": {"id": "7", "key": "A-9", "fields": {"summary": "The | epic"}}, "issuelinks": [
+		{"type": {"name": "Cloners", "inward": "is cloned by"}, "inwardIssue": {"key": "Z-9", "fields": {"summary": "Copy"}}},
+		{"type": {"name": "Tests", "outward": "tests"}, "outwardIssue": {"key": "Q-1"}}]}}`
+	const github = `[{"number": 1, "title": "One", "html_url": "https://github.com/a/b/issues/1", "parent_issue_url": "https://api.github.com/repos/a/c/issues/5", "comments": 0}]`
+	for name, tt := range map[string]struct {
+		f    fixture
+		want []string
+		to   string
+	}{
+		"Jira's REST API": {inline(t, "i.json", rest), []string{
+			`| Parent | [A-9 The \| epic](https://x.atlassian.net/browse/A-9) |`, "| Is cloned by | [Z-9 Copy](https://x.atlassian.net/browse/Z-9) |",
+			"| Tests (Tests) | [Q-1](https://x.atlassian.net/browse/Q-1) |",
+		}, "[A-9 The | epic Q-1 Z-9 Copy]"},
+		"Jira's CSV": {
+			inline(t, "i.csv", "Summary,Issue key,Parent,Parent key,Parent summary,Inward issue link (Cloners),Attachment\nOne,A-1,7,A-9,The epic,Z-9,22/Sep/25 9:27 AM;u;n.txt;https://x.atlassian.net/rest/api/3/attachment/content/1\n"),
+			[]string{"| Parent | [A-9 The epic](https://x.atlassian.net/browse/A-9) |", "| Is cloned by | [Z-9](https://x.atlassian.net/browse/Z-9) |"},
+			"[A-9 The epic Z-9]",
+		},
+		"GitHub": {inline(t, "i.json", github), []string{"| Parent | [a/c#5](https://github.com/a/c/issues/5) |"}, "[a/c#5]"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			text, r := manifests(t, tt.f, "", nil)
+			for _, want := range tt.want {
+				if !strings.Contains(text, want) {
+					t.Errorf("no %s in\n%s", want, text)
+				}
+			}
+			var targets []string
+			for _, l := range r.Losses {
+				targets = append(targets, l.Targets...)
+			}
+			slices.Sort(targets)
+			if got := fmt.Sprint(targets); got != tt.to {
+				t.Errorf("%s, want %s", got, tt.to)
 			}
 		})
 	}

@@ -32,6 +32,7 @@ type composer struct {
 	moved   map[string]place            // by former keys
 	placed  map[string]place            // by project and key of the issue; an issue that is skipped has none
 	related map[string]map[string][]any // by project and key of the issue, then by kind of relation: the other items
+	outside map[*Issue][]Link           // relations to issues that have no item
 	parts   []outFile
 
 	attached attached
@@ -71,6 +72,7 @@ func (c *composer) compose(issues []*Issue) {
 		}
 		parts[i.Project] = append(parts[i.Project], at)
 	}
+	c.outside = map[*Issue][]Link{}
 	c.relate(issues)
 	composed := map[*Issue]bool{}
 	for _, project := range projects {

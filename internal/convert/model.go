@@ -122,6 +122,8 @@ type Link struct {
 	Type   string
 	To     string // the key of the other issue
 	Inward bool   // the other one is where the relation begins
+	Word   string `json:"-"` // how the tracker says it from here, such as "is cloned by"
+	Title  string `json:"-"` // of the other issue
 }
 
 // Comment is a comment. Where the source gives it no ID, its minute, author and ordinal are its key.
@@ -191,6 +193,7 @@ type Issue struct {
 	Affects     []string
 	Sprints     []Sprint // the last one counts
 	Parent      string   // key; "" = none
+	ParentTitle string   `json:"-"`
 	Links       []Link
 	Comments    []Comment
 	Created     time.Time

@@ -1,9 +1,12 @@
 package convert
 
 import (
+	"cmp"
 	"slices"
 	"strings"
+	"unicode"
 
+	"github.com/planform/planform/internal/convert/jira/wiki"
 	"github.com/planform/planform/internal/convert/mapping"
 )
 
@@ -15,6 +18,7 @@ func (c *composer) parent(at place) string {
 	parent, ok := c.placed[i.Project+"/"+i.Parent]
 	if !ok {
 		c.report.lose("parents-outside", i, 1)
+		c.report.target("parents-outside", strings.TrimSpace(i.Parent+" "+i.ParentTitle))
 		return ""
 	}
 	seen := map[string]bool{}
@@ -88,6 +92,10 @@ func (c *composer) relate(issues []*Issue) {
 			switch {
 			case !ok1 || !ok2 || from.issue == to.issue:
 				report.lose("relations-outside", i, 1)
+				if l, ok := i.link(r); ok && from.issue != to.issue {
+					report.target("relations-outside", strings.TrimSpace(l.To+" "+l.Title))
+					c.outside[i] = append(c.outside[i], l)
+				}
 				continue
 			case rank < 0:
 				report.lose("relations-skipped", i, 1)
@@ -129,6 +137,87 @@ func (c *composer) relate(issues []*Issue) {
 			c.report.Carried.Relations++
 		}
 	}
+}
+
+// link is the link of an issue that says a relation.
+func (i *Issue) link(r relation) (Link, bool) {
+	n := slices.IndexFunc(i.Links, func(l Link) bool {
+		return l.Type == r.kind && (l.Inward && r.from == l.To && r.to == i.Key || !l.Inward && r.from == i.Key && r.to == l.To)
+	})
+	if n < 0 {
+		return Link{}, false
+	}
+	return i.Links[n], true
+}
+
+// words is how people say a relation from the issue that has it.
+func (l Link) words() string {
+	kind := mapping.Fold(l.Type)
+	for _, known := range [][3]string{
+		{"block", "blocks", "is blocked by"},
+		{"clone", "clones", "is cloned by"},
+		{"duplicate", "duplicates", "is duplicated by"},
+		{"relate", "relates to", "relates to"},
+		{"cause", "causes", "is caused by"},
+	} {
+		if strings.HasPrefix(kind, known[0]) && l.Inward {
+			return known[2]
+		} else if strings.HasPrefix(kind, known[0]) {
+			return known[1]
+		}
+	}
+	switch {
+	case l.Word != "":
+		return l.Word + " (" + l.Type + ")"
+	case l.Inward:
+		return l.Type + " (from there)"
+	}
+	return l.Type
+}
+
+// away names an issue that has no item, as Markdown: with its title, and a link to where it was.
+func (c *composer) away(i *Issue, key, title string) string {
+	if kept := c.found.issues[i.Project+"/"+key]; kept != nil {
+		title = cmp.Or(title, kept.Title)
+	}
+	text := escapeCell.Replace(strings.TrimSpace(key + " " + oneLine(c.clean(i, title))))
+	if to := c.formerAddress(i, key); to != "" {
+		return "[" + text + "](" + wiki.Destination(to) + ")"
+	}
+	return text
+}
+
+// formerAddress is where an issue without an item was, "" if that is not known.
+func (c *composer) formerAddress(i *Issue, key string) string {
+	if kept := c.found.issues[i.Project+"/"+key]; kept != nil {
+		return c.address(kept)
+	}
+	if strings.Contains(key, "#") { // of another repository
+		if to := c.target(i, key); strings.HasPrefix(to, "http") {
+			return to
+		}
+	}
+	old, ends := strings.CutSuffix(c.address(i), i.Key)
+	if !ends || strings.ContainsAny(key, " /#") {
+		return ""
+	}
+	return old + key
+}
+
+// awayRows are rows of the description: what the issue is related to that has no item.
+func (c *composer) awayRows(i *Issue) []row {
+	var rows []row
+	if _, ok := c.placed[i.Project+"/"+i.Parent]; !ok && i.Parent != "" {
+		rows = append(rows, row{"Parent", c.away(i, i.Parent, i.ParentTitle)})
+	}
+	for _, l := range c.outside[i] {
+		words := []rune(oneLine(c.clean(i, l.words())))
+		if len(words) > 0 {
+			words[0] = unicode.ToUpper(words[0])
+		}
+		rows = append(rows, row{string(words), c.away(i, l.To, l.Title)})
+	}
+	return rows
 }
 
 // before reports whether an issue is written before another.

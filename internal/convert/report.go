@@ -47,6 +47,8 @@ type Loss struct {
 	Count  int      `json:"count"`
 	Agreed bool     `json:"agreed"` // by allow
 	Items  []string `json:"items"`
+
+	Targets []string `json:"targets,omitempty"` // what the items name that is not there
 }
 
 // Question is an open entry of the mapping file.
@@ -78,13 +80,13 @@ func allLosses() []lossKind {
 		{name: "doubles", text: "issues that have the key of another one, by their internal numbers: one of each key is carried"},
 		{name: "archived", text: "archived items"},
 		{name: "assignees", text: "assignees who are no member: named at the foot of the description"},
-		{name: "relations-outside", text: "relations to issues that are not in the export", role: Relation},
+		{name: "relations-outside", text: "relations to issues that are not in the export: the description names them", role: Relation, to: asText},
 		{name: "relations-skipped", text: "relations of a type that the mapping skips", role: Relation, to: decided},
 		{name: "numbers-changed", text: "items that Plane numbers anew, " +
 			"although numbers: keep or fill is wanted: of gaps, or of parents with a higher number"},
 		{name: "second-relations", text: "further relations between the same two items, of which one is kept", role: Relation},
 		{name: "relation-types", text: "relations of a type that Plane has not: carried as relates_to"},
-		{name: "parents-outside", text: "parents that are not in the export, or in another project", role: OfParent},
+		{name: "parents-outside", text: "parents that are not in the export, or in another project: the description names them", role: OfParent, to: asText},
 		{name: "parents-in-a-circle", text: "parents that are below their own child", role: OfParent},
 		{name: "attachments", text: "attached files that are not in the folder of attachments: the item links to the old address"},
 		{name: "attachments-refused", text: "attached files that cannot be uploaded, as attachments.tsv says of each: the item links to the old address"},
@@ -147,6 +149,13 @@ func (r *Report) lose(kind string, i *Issue, n int) {
 	}
 }
 
+// target notes what an item names that is not there.
+func (r *Report) target(kind, name string) {
+	if l := r.losses[kind]; !slices.Contains(l.Targets, name) {
+		l.Targets = append(l.Targets, name)
+	}
+}
+
 // lost notes that something is not carried over, of an item or of a field.
 func (r *Report) lost(kind, of string, n int) {
 	l := r.losses[kind]
@@ -169,6 +178,7 @@ func (r *Report) finish(m *mapping.Mapping, c *collection, issues []*Issue, trac
 			allowed, ok := m.Allow[l.Kind]
 			l.Agreed = ok && (allowed < 0 || l.Count <= allowed)
 			slices.Sort(l.Items)
+			slices.Sort(l.Targets)
 			l.Items = slices.Compact(l.Items)
 			r.Losses = append(r.Losses, *l)
 		}

@@ -181,14 +181,17 @@ func moment(at time.Time) string { return at.Format("2 Jan 2006, 15:04") }
 //nolint:gochecknoglobals // a constant
 var escapeCell = strings.NewReplacer("\\", "\\\\", "<", "\\<", "*", "\\*", "_", "\\_", "`", "\\`", "[", "\\[", "]", "\\]", "\n", "<br>")
 
+// row is a row of the table in a description: a name, and Markdown.
+type row struct{ name, text string }
+
 // fieldTable is a table of the values that have no place of their own.
-func fieldTable(fields []Field) string {
+func fieldTable(fields []row) string {
 	if len(fields) == 0 {
 		return ""
 	}
 	rows := [][]wiki.Cell{{{Text: "Field"}, {Text: "Value"}}}
 	for _, f := range fields {
-		rows = append(rows, []wiki.Cell{{Text: escapeCell.Replace(oneLine(f.Name))}, {Text: escapeCell.Replace(strings.TrimSpace(f.Value))}})
+		rows = append(rows, []wiki.Cell{{Text: escapeCell.Replace(oneLine(f.name))}, {Text: f.text}})
 	}
 	return strings.Join(wiki.Table(rows, true), "\n")
 }
@@ -208,14 +211,13 @@ func (c *composer) description(i *Issue, title string, short bool, unknown []str
 	if text := c.markdown(i, i.Environment); text != "" {
 		part("## Environment\n\n" + text)
 	}
-	var fields []Field
+	fields := c.awayRows(i)
 	for _, f := range i.Fields {
 		if _, custom := c.mapping.Custom.Find(f.Name); custom {
 			continue
 		}
 		if c.asText(f) {
-			f.Value = c.clean(i, f.Value)
-			fields = append(fields, f)
+			fields = append(fields, row{f.Name, escapeCell.Replace(strings.TrimSpace(c.clean(i, f.Value)))})
 		} else {
 			c.report.leftOut[f.Name]++
 		}

@@ -146,7 +146,7 @@ var (
 // csvParent finds the parent in the columns that say it, best first, and gives the columns without a place of their own their
 // meaning: one of them may name the epic.
 func csvParent(c *tabular.Cells, i *convert.Issue) {
-	i.Parent = c.Column("Parent key")
+	i.Parent, i.ParentTitle = c.Column("Parent key"), c.Column("Parent summary")
 	id := cmp.Or(c.Column("Parent"), c.Column("Parent id"))
 	for _, text := range []string{c.Column("Parent"), c.Column("Parent id")} {
 		if i.Parent = cmp.Or(i.Parent, c.ByID(text)); isKey(text) {

@@ -69,6 +69,15 @@ type named struct {
 	Name string `json:"name"`
 }
 
+type titled struct {
+	Summary string `json:"summary"`
+}
+
+type linked struct {
+	Key    string `json:"key"`
+	Fields titled `json:"fields"`
+}
+
 type user struct {
 	AccountID string `json:"accountId"`
 	Name      string `json:"name"`
@@ -120,17 +129,23 @@ type fields struct {
 	Updated  string  `json:"updated"`
 	Due      string  `json:"duedate"`
 	Parent   *struct {
-		ID  string `json:"id"`
-		Key string `json:"key"`
+		ID     string `json:"id"`
+		Key    string `json:"key"`
+		Fields titled `json:"fields"`
 	} `json:"parent"`
 	Project *struct {
 		Key  string `json:"key"`
 		Name string `json:"name"`
 	} `json:"project"`
 	Links []struct {
-		Type    named                 `json:"type"`
-		Inward  *struct{ Key string } `json:"inwardIssue"`
-		Outward *struct{ Key string } `json:"outwardIssue"`
+		Type struct {
+			named
+
+			Inward  string `json:"inward"`
+			Outward string `json:"outward"`
+		} `json:"type"`
+		Inward  *linked `json:"inwardIssue"`
+		Outward *linked `json:"outwardIssue"`
 	} `json:"issuelinks"`
 	Comment struct {
 		Comments []comment `json:"comments"`
@@ -251,7 +266,7 @@ func (e *jsonExport) file(ctx context.Context, text io.Reader, name string) erro
 			return diag.WithHint(fmt.Errorf("%s: an issue without key and fields", r.Position), "ask for them: fields=*all&expand=names")
 		case one.ID != "" && one.Name != "":
 			e.define(one.ID, one.Name, one.Schema)
-			e.roles.Enter(e.to, nil, e.values(r, ""))
+			e.roles.Enter(e.to, nil, e.values(r, "names"))
 			return nil
 		case one.Total == nil && one.Start == nil && one.Last == nil && one.Max == nil && one.Next == "" && one.Expand == "" &&
 			one.Names == nil && one.Schema == nil && one.Warn == nil:
@@ -345,14 +360,14 @@ func (e *jsonExport) issue(r records.Record, one *answer) error {
 	i.Due = date(i, f.Due)
 	i.Created, i.Updated = moment(i, f.Created), moment(i, f.Updated)
 	if f.Parent != nil {
-		i.Parent, i.parent = f.Parent.Key, f.Parent.ID
+		i.Parent, i.parent, i.ParentTitle = f.Parent.Key, f.Parent.ID, f.Parent.Fields.Summary
 	}
 	for _, l := range f.Links {
 		if l.Outward != nil {
-			i.Links = append(i.Links, convert.Link{Type: l.Type.Name, To: l.Outward.Key})
+			i.Links = append(i.Links, convert.Link{Type: l.Type.Name, To: l.Outward.Key, Word: l.Type.Outward, Title: l.Outward.Fields.Summary})
 		}
 		if l.Inward != nil {
-			i.Links = append(i.Links, convert.Link{Type: l.Type.Name, To: l.Inward.Key, Inward: true})
+			i.Links = append(i.Links, convert.Link{Type: l.Type.Name, To: l.Inward.Key, Inward: true, Word: l.Type.Inward, Title: l.Inward.Fields.Summary})
 		}
 	}
 	for _, a := range f.Attachments {

@@ -182,21 +182,15 @@ func (ch *changes) deferParents(ordered []*Step) []*Step {
 		at := place{bulk: bulk, in: s.Address.Parent()}
 		last[at]++
 		turns[s] = turn{at, last[at]}
-		k := slices.IndexFunc(s.Values(), func(v *resource.Value) bool {
-			return v.Field.Name == s.Kind.ParentField && len(v.Refs) == 1 && v.Refs[0].Target != nil
-		})
+		k, parent := ch.parentOf(s)
 		if k < 0 {
 			continue
 		}
-		v := s.Values()[k]
-		parent := ch.steps.of[ch.objects.index[v.Refs[0].Target]]
 		before, shares := turns[parent]
-		if !shares || before.at != at || last[at]-before.number >= bulk.Rows || isArchived(s.Object) || isArchived(parent.Object) {
-			continue // what is archived is left alone after that
+		if !shares || before.at != at || last[at]-before.number >= bulk.Rows {
+			continue
 		}
-		s.Write.Values = slices.Delete(slices.Clone(s.Values()), k, k+1)
-		s.needs = slices.DeleteFunc(s.needs, func(n *Step) bool { return n == parent })
-		if update := ch.nameParent(s, v, parent); update != nil {
+		if update := ch.deferParent(s, k, parent); update != nil {
 			later = append(later, update)
 		}
 	}
@@ -205,6 +199,50 @@ func (ch *changes) deferParents(ordered []*Step) []*Step {
 		at = len(ordered)
 	}
 	return slices.Insert(ordered, at, later...)
+}
+
+// deferLaterParents takes parents that the manifest has after their children out of the creates of these, which would wait for them and be
+// overtaken by others. It returns the steps with those that name them.
+func (ch *changes) deferLaterParents(list []*Step) []*Step {
+	turns := map[*Step]int{}
+	for n, s := range list {
+		turns[s] = n
+	}
+	var later []*Step
+	for n, s := range list {
+		if s.Action != Create || s.Kind.ParentField == "" {
+			continue
+		}
+		if k, parent := ch.parentOf(s); k >= 0 && parent != nil && parent.Action == Create && turns[parent] > n {
+			if update := ch.deferParent(s, k, parent); update != nil {
+				later = append(later, update)
+			}
+		}
+	}
+	return append(list, later...)
+}
+
+// parentOf finds the value of a create that names the parent, and the step that creates that.
+func (ch *changes) parentOf(s *Step) (k int, parent *Step) {
+	k = slices.IndexFunc(s.Values(), func(v *resource.Value) bool {
+		return v.Field.Name == s.Kind.ParentField && len(v.Refs) == 1 && v.Refs[0].Target != nil
+	})
+	if k < 0 {
+		return k, nil
+	}
+	return k, ch.steps.of[ch.objects.index[s.Values()[k].Refs[0].Target]]
+}
+
+// deferParent takes the parent out of a create, and plans the change that names it; nil = there is none to be planned. What is archived
+// is left alone after that, and keeps its parent.
+func (ch *changes) deferParent(s *Step, k int, parent *Step) *Step {
+	if isArchived(s.Object) || isArchived(parent.Object) {
+		return nil
+	}
+	v := s.Values()[k]
+	s.Write.Values = slices.Delete(slices.Clone(s.Values()), k, k+1)
+	s.needs = slices.DeleteFunc(s.needs, func(n *Step) bool { return n == parent })
+	return ch.nameParent(s, v, parent)
 }
 
 func isArchived(o *resource.Object) bool {

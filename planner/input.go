@@ -94,7 +94,7 @@ type Input struct {
 	// they are created one after the other, as the manifest has them, and so numbered.
 	AnyOrder bool
 	// ExactOrder does so also where many are created in one request, which cannot hold an
-	// object and what it is in: the parent is set afterwards.
+	// object and what it is in, and where an object is before its parent: the parent is set afterwards.
 	ExactOrder bool
 	// AdoptByName lets work items be recognised by their name.
 	AdoptByName bool

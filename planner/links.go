@@ -121,6 +121,10 @@ func (ch *changes) inlineLinks() map[*Step]bool {
 		if slices.ContainsFunc(l.targets, func(at objectID) bool { return ch.steps.of[at].Index >= l.create.Index }) {
 			continue
 		}
+		if slices.ContainsFunc(l.step.Values(), func(v *resource.Value) bool { return v.Field.Name == l.create.Kind.ParentField }) &&
+			slices.ContainsFunc(l.step.needs, func(s *Step) bool { return s != l.create }) {
+			continue // it names the parent, too
+		}
 		done[l.step] = true
 		for _, at := range l.targets {
 			l.create.after = append(l.create.after, ch.steps.of[at])

@@ -36,6 +36,9 @@ func (or *ordering) order(pruning *pruning) bool {
 	if !or.link(list) {
 		return false
 	}
+	if or.in.ExactOrder {
+		list = or.changes.deferLaterParents(list)
+	}
 	list = append(list, pruning.deletions()...)
 	or.changes.blockers.claims.order(list)
 	ordered, cycle := order(list)

@@ -138,6 +138,42 @@ func TestObjectsAreCreatedInTheOrderOfTheManifest(t *testing.T) {
 	}
 }
 
+// TestAnItemBeforeItsParentKeepsItsTurnInExactOrder: it gets the parent afterwards.
+func TestAnItemBeforeItsParentKeepsItsTurnInExactOrder(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		api   resource.API
+		exact bool
+		want  []string
+	}{
+		"with API v1": {full, true, []string{
+			"1 create work_item/web/a", "1 create work_item/web/b", "1 create work_item/web/top", "1 create work_item/web/c, needs work_item/web/top",
+			"0 update work_item/web/b, needs work_item/web/b, needs work_item/web/top, after work_item/web/a", "0 update work_item/web/a, needs work_item/web/a, needs work_item/web/top",
+		}},
+		"with API v2": {resource.V2, true, []string{
+			"1 create work_item/web/a", "1 create work_item/web/b", "1 create work_item/web/top", "1 create work_item/web/c",
+			"0 update work_item/web/b, needs work_item/web/b, needs work_item/web/top, after work_item/web/a", "0 update work_item/web/a, needs work_item/web/a, needs work_item/web/top",
+			"0 update work_item/web/c, needs work_item/web/top, needs work_item/web/c",
+		}},
+		"else it waits": {full, false, []string{
+			"1 create work_item/web/top", "1 create work_item/web/a, needs work_item/web/top",
+			"1 create work_item/web/b, needs work_item/web/top, after work_item/web/a", "1 create work_item/web/c, needs work_item/web/top",
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newService(t, tt.api)
+			s.given("project", "", web, "identifier=WEB")
+			w := want(t).put("project/web", "id="+web).put("work_item/web/a", "name=A", "parent=@work_item/web/top")
+			w.put("work_item/web/b", "name=B", "parent=@work_item/web/top", "description=[a](planform:work_item/web/a)").put("work_item/web/top", "name=Top").put("work_item/web/c", "name=C", "parent=@work_item/web/top")
+			s.in.ExactOrder = tt.exact
+			if diff := cmp.Diff(tt.want, turns(s.mustPlan(w.all()))); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
 // TestSubItemsShareARequestWithTheirParents: they are created without, and get them afterwards.
 func TestSubItemsShareARequestWithTheirParents(t *testing.T) {
 	t.Parallel()

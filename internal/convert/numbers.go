@@ -19,7 +19,7 @@ type Numbers struct {
 }
 
 // number tells what numbers the items of a project will have: Plane counts them in the order of their creation, from 1 in a project
-// that is empty, and a parent is made before its children. Where the mapping fills gaps, it says which numbers come before an issue.
+// that is empty, and a parent is made before its children; but where numbers are kept, the exact order is. Where the mapping fills gaps, it says which numbers come before an issue.
 func (c *composer) number(places []place) (fill map[*Issue][]int) {
 	has := map[int]bool{}
 	for _, at := range places {
@@ -59,7 +59,7 @@ func (c *composer) number(places []place) (fill map[*Issue][]int) {
 			return
 		}
 		done[i.name()] = true
-		if parent, ok := c.placed[i.Project+"/"+i.Parent]; ok && i.Parent != "" {
+		if parent, ok := c.placed[i.Project+"/"+i.Parent]; ok && i.Parent != "" && c.mapping.Numbers == "new" {
 			visit(parent)
 		}
 		if n := len(runs) - 1; n >= 0 && i.Number == end+1 && next == runs[n].New+i.Number-c.placed[i.Project+"/"+runs[n].From].issue.Number {

@@ -26,14 +26,14 @@ func TestNumbersAreKeptOrToldItemByItem(t *testing.T) {
 		"new": {"", []convert.Numbers{{"A", "A-1", "A-2", 1}, {"A", "A-6", "A-6", 3}, {"A", "A-5", "A-5", 4}, {"A", "A-7", "A-7", 5}, {"A", "A-9", "A-9", 6}}, nil, "A-1 A-2 A-5 A-6 A-7 A-9", ""},
 		"keep": {
 			"numbers: keep\n",
-			[]convert.Numbers{{"A", "A-1", "A-2", 1}, {"A", "A-6", "A-6", 3}, {"A", "A-5", "A-5", 4}, {"A", "A-7", "A-7", 5}, {"A", "A-9", "A-9", 6}},
+			[]convert.Numbers{{"A", "A-1", "A-2", 1}, {"A", "A-5", "A-7", 3}, {"A", "A-9", "A-9", 6}},
 			[]string{"A-5", "A-6", "A-7", "A-9"},
 			"A-1 A-2 A-5 A-6 A-7 A-9", "A: 3 numbers below A-9 missing: 3 to 4, 8",
 		},
 		"fill": {
 			"numbers: fill\n",
-			[]convert.Numbers{{"A", "A-1", "A-2", 1}, {"A", "A-6", "A-6", 5}, {"A", "A-5", "A-5", 6}, {"A", "A-7", "A-7", 7}, {"A", "A-9", "A-9", 9}},
-			[]string{"A-5", "A-6"},
+			[]convert.Numbers{{"A", "A-1", "A-2", 1}, {"A", "A-5", "A-7", 5}, {"A", "A-9", "A-9", 9}},
+			nil,
 			"A-1 A-2 placeholder-3 placeholder-4 A-5 A-6 A-7 placeholder-8 A-9", "A: 3 numbers below A-9 missing: 3 to 4, 8",
 		},
 	} {

@@ -83,7 +83,7 @@ func allLosses() []lossKind {
 		{name: "relations-outside", text: "relations to issues that are not in the export: the description names them", role: Relation, to: asText},
 		{name: "relations-skipped", text: "relations of a type that the mapping skips", role: Relation, to: decided},
 		{name: "numbers-changed", text: "items that Plane numbers anew, " +
-			"although numbers: keep or fill is wanted: of gaps, or of parents with a higher number"},
+			"although numbers: keep or fill is wanted: numbers below them are missing"},
 		{name: "second-relations", text: "further relations between the same two items, of which one is kept", role: Relation},
 		{name: "relation-types", text: "relations of a type that Plane has not: carried as relates_to"},
 		{name: "parents-outside", text: "parents that are not in the export, or in another project: the description names them", role: OfParent, to: asText},

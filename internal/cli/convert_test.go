@@ -291,18 +291,21 @@ func TestNumbersOfAnExportAreKept(t *testing.T) {
 		t.Run(api, func(t *testing.T) {
 			t.Parallel()
 			s := newService(t, sandboxtest.Options{Edition: sandbox.Cloud})
-			file := s.write(t, "jira.csv", "Summary,Issue key,Issue id,Issue Type,Status,Parent,Description\nOne,A-1,1,Task,Open,6,see A-2\nTwo,A-2,2,Task,Open,6,see A-6\nFive,A-5,5,Task,Open,,\nEpic,A-6,6,Epic,Open,,\nSeven,A-7,7,Task,Open,6,\n")
+			file := s.write(t, "jira.csv", "Summary,Issue key,Issue id,Issue Type,Status,Parent,Description,Custom field (Story Points),Custom field (Rank)\nOne,A-1,1,Task,Open,6,see A-2,5,0|i00:\nTwo,A-2,2,Task,Open,6,see A-6,8.0,0|hzz:v\nFive,A-5,5,Task,Open,,,,\nEpic,A-6,6,Epic,Open,,,,\nSeven,A-7,7,Task,Open,6,,,\n")
 			to := filepath.Join(s.dir, "to")
 			if err := os.MkdirAll(to, 0o700); err != nil {
 				t.Fatal(err)
 			}
-			s.write(t, "to/mapping.yaml", "# planform mapping\nnumbers: fill\nsource: {site: none}\n")
+			s.write(t, "to/mapping.yaml", "# planform mapping\nnumbers: fill\nsource: {site: none}\nfields: {Story Points: estimate_point, Rank: sort_order}\n")
 			s.must(t, "convert", "jira-csv", file, "--to", to)
 			s.must(t, "apply", "-f", to, "--workspace", "acme", "--api", api, "--order", "exact", "--yes")
 			project := s.lookUp(t, "projects/", "identifier", "A")
 			items, epic := s.rows(t, "projects/"+project+"/work-items/"), s.lookUp(t, "projects/"+project+"/work-items/", "name", "Epic")
 			for _, row := range items {
 				want := map[any]float64{"One": 1, "Two": 2, "Number 3 of A is not in the export": 3, "Number 4 of A is not in the export": 4, "Five": 5, "Epic": 6, "Seven": 7}[row["name"]]
+				if sorted := row["sort_order"]; row["name"] == "One" && (row["estimate_point"] == nil || sorted != 50779978334208.0) {
+					t.Errorf("estimated as %v, in the order as %v", row["estimate_point"], sorted)
+				}
 				child := row["name"] == "One" || row["name"] == "Two" || row["name"] == "Seven"
 				if row["sequence_id"] != want || (row["parent"] == epic) != child {
 					t.Errorf("%v has the number %v and the parent %v", row["name"], row["sequence_id"], row["parent"])

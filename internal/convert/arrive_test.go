@@ -152,3 +152,36 @@ func TestParentsAndRelationsOutsideKeepTheirNames(t *testing.T) {
 		})
 	}
 }
+
+// Estimates and the order of items are fields of items where the mapping wants it, and rows of the description where they do not fit.
+func TestEstimatesAndOrderBecomeFieldsOfItems(t *testing.T) {
+	t.Parallel()
+	const csv = "Issue key,Summary,Custom field (Story Points),Custom field (Rank)\nA-1,One,3.0,0|i0001z:\nA-2,Two,13.0,0|hzzzzz:v\nA-3,Three,XL,?\n"
+	for name, tt := range map[string]struct {
+		mapping string
+		want    []string
+		not     []string
+	}{
+		"points of the estimate": {"fields: {Story Points: estimate_point}\n", []string{
+			"estimate_point: \"3\"}\n", "estimate_point: \"13\"}\n", "estimate_point: XL}\n", "type: categories, points: [{value: \"3\"}, {value: \"13\"}, {value: XL}]}\n",
+		}, []string{"Story Points"}},
+		"a number":  {"fields: {Story Points: point}\n", []string{"point: 3\n", "| Story Points | 13.0 |", "| Story Points | XL |"}, []string{"estimates"}},
+		"the order": {"fields: {Rank: sort_order}\n", []string{"sort_order: 50779981646784\n", "sort_order: 50779978327728\n"}, nil},
+		"neither":   {"", []string{"| Story Points | 3.0 |"}, []string{"sort_order", "estimates"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			text, _ := manifests(t, inline(t, "j.csv", csv), tt.mapping, nil)
+			for _, want := range tt.want {
+				if !strings.Contains(text, want) {
+					t.Errorf("no %q in\n%s", want, text)
+				}
+			}
+			for _, not := range tt.not {
+				if strings.Contains(text, not) {
+					t.Errorf("%q is in\n%s", not, text)
+				}
+			}
+		})
+	}
+}

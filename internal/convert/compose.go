@@ -32,6 +32,7 @@ type composer struct {
 	moved   map[string]place            // by former keys
 	placed  map[string]place            // by project and key of the issue; an issue that is skipped has none
 	related map[string]map[string][]any // by project and key of the issue, then by kind of relation: the other items
+	points  map[string]bool             // values of the project's estimate
 	outside map[*Issue][]Link           // relations to issues that have no item
 	parts   []outFile
 
@@ -117,6 +118,7 @@ func (c *composer) project(source string, places []place) {
 	p := places[0].project
 	g := newGroups()
 	g.fields = c.customFields(places)
+	c.points = c.estimates(places)
 	gaps := c.number(places)
 	total := len(places)
 	for _, numbers := range gaps {
@@ -181,6 +183,9 @@ func (c *composer) project(source string, places []place) {
 		if list := section.list.entries(); len(list) > 0 {
 			full = append(full, manifest.Entry{Key: section.key, Value: list})
 		}
+	}
+	if len(c.points) > 0 {
+		full = append(full, manifest.Entry{Key: "estimates", Value: declareEstimate(c.points)})
 	}
 	encode(0, full, first)
 }
@@ -264,6 +269,7 @@ func (c *composer) item(at place, g *groups) manifest.Map {
 	if i.Due != "" {
 		add("target_date", manifest.Literal(i.Due))
 	}
+	c.measures(i, add)
 	if c.mapping.History == "full" {
 		if !i.Created.IsZero() {
 			add("created_at", i.Created.UTC().Format(time.RFC3339))

@@ -328,10 +328,17 @@ func guessNames(f *mapping.File, issues []*Issue) {
 	})
 	links.each(never, func(name string, _ int) { f.Add("links", name, guessLink(name), guessed) })
 	fields.each(never, func(name string, _ int) {
+		comment := guessed
+		switch mapping.Fold(name) {
+		case "storypoints", "storypointestimate", "estimate", "weight", "storypunkte":
+			comment += "; estimate_point makes it the estimate of the item"
+		case "rank", "position":
+			comment += "; sort_order keeps the order of the items"
+		}
 		if noise[name] {
-			f.Add("fields", name, "skip", guessed)
+			f.Add("fields", name, "skip", comment)
 		} else {
-			f.Add("fields", name, "text", guessed)
+			f.Add("fields", name, "text", comment)
 		}
 	})
 }

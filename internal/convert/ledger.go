@@ -346,6 +346,9 @@ func (c *composer) fieldFate(i *Issue, v *Value) fate {
 		if _, custom := c.mapping.Custom.Find(f.Name); custom {
 			return carried
 		}
+		if _, _, ok := c.measure(f); ok {
+			return carried
+		}
 		if c.asText(f) {
 			return asText
 		}
@@ -357,7 +360,7 @@ func (c *composer) fieldFate(i *Issue, v *Value) fate {
 // asText reports whether a field becomes a row of the description.
 func (c *composer) asText(f Field) bool {
 	to, _ := c.mapping.Fields.Find(f.Name)
-	return to == "text" && !f.Noise
+	return to != "skip" && to != "" && !f.Noise
 }
 
 // account books what no item was composed of: the values of the export itself, and of issues that are left out.

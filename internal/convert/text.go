@@ -216,6 +216,9 @@ func (c *composer) description(i *Issue, title string, short bool, unknown []str
 		if _, custom := c.mapping.Custom.Find(f.Name); custom {
 			continue
 		}
+		if _, _, ok := c.measure(f); ok {
+			continue
+		}
 		if c.asText(f) {
 			fields = append(fields, row{f.Name, escapeCell.Replace(strings.TrimSpace(c.clean(i, f.Value)))})
 		} else {

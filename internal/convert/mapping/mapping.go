@@ -32,7 +32,7 @@ type Mapping struct {
 	Archived      string        // skip, keep or archive
 	Numbers       string        // new, keep or fill
 	Links         Names[string] // relates_to, blocks, duplicate or skip
-	Fields        Names[string] // text or skip
+	Fields        Names[string] // text, skip, or a field of items: estimate_point, point or sort_order
 	Custom        Names[Custom] // fields that become custom fields
 	Text          Text
 	Comments      Comments
@@ -378,7 +378,7 @@ func (d *decoder) customFields() setting {
 		var word string
 		var c Custom
 		return either(
-			d.wordOrOpen(&word, "fields", name, "text", "skip").then(func(*yaml.Node) { d.m.Fields.set(name, word) }),
+			d.wordOrOpen(&word, "fields", name, "text", "skip", "estimate_point", "point", "sort_order").then(func(*yaml.Node) { d.m.Fields.set(name, word) }),
 			d.fields(table{"field": d.text(&c.Name), "type": d.word(&c.Type, FieldTypes()...)}).then(func(n *yaml.Node) {
 				d.customField(name, c,
 					n)

@@ -30,6 +30,7 @@ type card struct {
 	ShortURL     string       `json:"shortUrl"`
 	Name         string       `json:"name"`
 	Desc         string       `json:"desc"`
+	Pos          float64      `json:"pos"`
 	IDList       string       `json:"idList"`
 	IDLabels     []string     `json:"idLabels"`
 	IDMembers    []string     `json:"idMembers"`

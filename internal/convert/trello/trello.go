@@ -351,6 +351,10 @@ func (e *export) card(b *board, c *card, checklists []checklist) convert.Issue {
 	if c.DueComplete {
 		i.Fields = append(i.Fields, convert.Field{Name: "Complete", Value: "yes", Source: "cards.dueComplete"})
 	}
+	if c.Pos != 0 { // by which cards are ordered within their list
+		value := strconv.FormatFloat(c.Pos, 'f', -1, 64)
+		i.Fields = append(i.Fields, convert.Field{Name: "Position", Value: value, Noise: true, Source: "cards.pos"})
+	}
 	for _, f := range c.Fields {
 		def := b.fields[f.ID]
 		value := e.value(&i, f.Value)

@@ -1,0 +1,112 @@
+package convert
+
+import (
+	"cmp"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/manifest"
+)
+
+// estimateOf is what an item's estimate would be by a value: points, or a size such as XL.
+func estimateOf(value string) string {
+	value = oneLine(value)
+	if n, err := strconv.ParseFloat(value, 64); err == nil {
+		return strconv.FormatFloat(n, 'f', -1, 64)
+	}
+	return value
+}
+
+// estimates are the values that the project's estimate gets: the most frequent, as many as one has.
+func (c *composer) estimates(places []place) map[string]bool {
+	position, _ := resource.MustLookup("estimate_point").Field("position")
+	n := tally{}
+	for _, at := range places {
+		for _, f := range at.issue.Fields {
+			if to, _ := c.mapping.Fields.Find(f.Name); to == estimatePoint {
+				n[estimateOf(f.Value)]++
+			}
+		}
+	}
+	values := map[string]bool{}
+	n.each(never, func(value string, _ int) {
+		if len(values) < int(position.Max) && len(value) < 100 {
+			values[value] = true
+		}
+	})
+	return values
+}
+
+// declareEstimate is the estimate of a project with these values, from low to high.
+func declareEstimate(values map[string]bool) any {
+	var list []string
+	kind := "points"
+	for value := range values {
+		if _, err := strconv.ParseFloat(value, 64); err != nil {
+			kind = "categories"
+		}
+		list = append(list, value)
+	}
+	number := func(value string) float64 {
+		n, err := strconv.ParseFloat(value, 64)
+		if err != nil {
+			return math.Inf(1) // words come last
+		}
+		return n
+	}
+	slices.SortFunc(list, func(a, b string) int { return cmp.Or(cmp.Compare(number(a), number(b)), cmp.Compare(a, b)) })
+	var points []any
+	for _, value := range list {
+		points = append(points, manifest.Map{{Key: "value", Value: value}})
+	}
+	return []any{manifest.Map{{Key: "name", Value: "Points"}, {Key: "type", Value: kind}, {Key: "points", Value: points}}}
+}
+
+const estimatePoint = "estimate_point"
+
+// measure is the field of an item that a field of the source becomes, and its value; ok is false where it is none or does not fit.
+func (c *composer) measure(f Field) (field string, value any, ok bool) {
+	field, _ = c.mapping.Fields.Find(f.Name)
+	text := strings.TrimSpace(f.Value)
+	switch field {
+	case estimatePoint:
+		return field, estimateOf(text), c.points[estimateOf(text)]
+	case "point":
+		known, _ := resource.MustLookup("work_item").Field(field)
+		n, err := strconv.ParseFloat(text, 64)
+		return field, manifest.Literal(estimateOf(text)), err == nil && n == math.Trunc(n) && n >= 0 && n <= float64(known.Max)
+	case "sort_order":
+		n, ok := orderOf(text)
+		return field, manifest.Literal(strconv.FormatFloat(n, 'f', -1, 64)), ok
+	}
+	return "", nil, false
+}
+
+var rank = regexp.MustCompile(`^\d\|([0-9a-z]+):([0-9a-z]*)$`)
+
+// orderOf is a number by which items have the order that a number, or a rank of Jira, gives them.
+func orderOf(text string) (float64, bool) {
+	m := rank.FindStringSubmatch(text)
+	if m == nil {
+		n, err := strconv.ParseFloat(text, 64)
+		return n, err == nil && math.Abs(n) < 1<<53 && !math.IsNaN(n)
+	}
+	digits := (m[1] + "000000")[:6] + (m[2] + "000")[:3]
+	n, err := strconv.ParseInt(digits, 36, 64)
+	return float64(n), err == nil
+}
+
+// measures are the fields of an item that fields of the source become.
+func (c *composer) measures(i *Issue, add func(key string, value any)) {
+	had := map[string]bool{}
+	for _, f := range i.Fields {
+		if field, value, ok := c.measure(f); ok && !had[field] {
+			had[field] = true
+			add(field, value)
+		}
+	}
+}

@@ -204,3 +204,22 @@ func TestHeadersOfOtherLanguagesAreReadAsEnglishOnes(t *testing.T) {
 		}
 	}
 }
+
+// The headers are those of exports that people made.
+func TestFrenchAndSpanishHeadersAreReadWhole(t *testing.T) {
+	t.Parallel()
+	english := "Summary,Issue key,Issue id,Issue Type,Status,Project name,Project type,Project lead,Project lead id,Project description,Assignee,Assignee Id,Created,Updated,Last Viewed,Resolved,Due date,Watchers,Watchers,Watchers Id,Watchers Id,Inward issue link (Blocks),Environment,Original estimate,Remaining Estimate,Time Spent,Security Level,Status Category,Status Category Changed"
+	const row = "\nOne,A-2,2,Story,Testing,Web,software,Ada,u1,About,Ada,u1,18/02/26 9:10 AM,19/02/26 9:10 AM,20/02/26 9:10 AM,19/02/26 9:10 AM,28/02/26 12:00 AM,Bob,Cy,u2,u3,A-1,Here,3600,1800,1800,Staff,Done,19/02/26 9:10 AM\n"
+	for language, header := range map[string]string{
+		"French":  "Résumé,Clé de ticket,ID de ticket,Type de ticket,État,Nom du projet,Type de projet,Chef de projet,ID de responsable de projet,Description du projet,Personne assignée,ID de la personne assignée,Création,Mise à jour,Dernier affichage,Résolu,Date d’échéance,Observateurs,Observateurs,ID des observateurs,ID des observateurs,Lien du ticket entrant (Blocks),Environnement,Estimation originale,Estimation restante,Temps consacré,Niveau de sécurité,Catégorie d'état,Catégorie d'état modifiée",
+		"Spanish": "Resumen,Clave de incidencia,ID de la incidencia,Tipo de Incidencia,Estado,Nombre del proyecto,Tipo de proyecto,Responsable del proyecto,ID del responsable del proyecto,Descripción del proyecto,Persona asignada,ID de persona asignada,Creada,Actualizada,Vista por Última Vez,Resuelta,Fecha de vencimiento,Interesados,Interesados,ID de los interesados,ID de los interesados,Enlace a la incidencia interna (Blocks),Entorno,Estimación original,Trabajo restante estimado,Tiempo Trabajado,Nivel de Seguridad,Categoría de estado,Categoría de estado cambiada",
+	} {
+		want, got := read(t, convert.Input{}, english+row), read(t, convert.Input{}, header+row)
+		if diff := cmp.Diff(want.issues, got.issues, cmpopts.IgnoreFields(diag.Position{}, "File")); diff != "" {
+			t.Error(language, diff)
+		}
+		if i := got.issues[0]; i.Due != "2026-02-28" || i.Left["watchers"] != 2 || len(i.Links) != 1 || len(i.Fields) > 6 {
+			t.Errorf("%s: %+v", language, i)
+		}
+	}
+}

@@ -38,7 +38,7 @@ func inEnglish(header []string) (english []string, language, key string) {
 		translated := make([]string, len(header))
 		known, summary := false, false
 		for i, cell := range header {
-			word := words[strings.ToLower(cell)]
+			word := words[strings.ReplaceAll(strings.ToLower(cell), "’", "'")]
 			known, summary = known || word == "Issue key" || word == "Key", summary || word == "Summary"
 			if word == "Issue key" && key == "" {
 				key = cell

@@ -185,3 +185,39 @@ func TestEstimatesAndOrderBecomeFieldsOfItems(t *testing.T) {
 		})
 	}
 }
+
+// The old address of an item is a line of its text, unless the mapping says otherwise, or the conversion is older than that.
+func TestTheOldAddressIsALineOfTheTextOrALink(t *testing.T) {
+	t.Parallel()
+	const line, link = "[#1 in GitHub](https://github.com/a/b/issues/1)", "title: \"#1 in GitHub\""
+	file := inline(t, "i.json", `[{"number": 1, "title": "One", "html_url": "https://github.com/a/b/issues/1", "comments": 0, "created_at": "2024-01-02T03:04:05Z"}]`)
+	for name, tt := range map[string]struct {
+		mapping, run string
+		line, link   bool
+		dates        string
+	}{
+		"a line":                      {line: true, dates: "2 Jan 2024"},
+		"a link":                      {mapping: "history: {link: link}\n", link: true, dates: "2 Jan 2024"},
+		"neither":                     {mapping: "history: {dates: text, link: none}\n", dates: "2 Jan 2024"},
+		"a mapping of one word":       {mapping: "history: full\n", line: true, dates: "created_at"},
+		"an older conversion":         {mapping: "history: text\n", run: `{"format_version": 1, "files": {"old.yaml": "x"}}`, link: true, dates: "2 Jan 2024"},
+		"an older one that is told":   {mapping: "history: {link: text}\n", run: `{"format_version": 1, "files": {"old.yaml": "x"}}`, line: true, dates: "2 Jan 2024"},
+		"a later run of the same way": {mapping: "history: text\n", run: `{"format_version": 1, "files": {"old.yaml": "x"}, "link": "text"}`, line: true, dates: "2 Jan 2024"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			put(t, dir, map[string]string{"mapping.yaml": "# planform mapping\n" + tt.mapping})
+			if tt.run != "" {
+				put(t, dir, map[string]string{".planform/convert.json": tt.run})
+			}
+			for range 2 {
+				must(t, dir, file, nil)
+				text := contents(t, dir)["b.yaml"]
+				if strings.Contains(text, line) != tt.line || strings.Contains(text, link) != tt.link || !strings.Contains(text, tt.dates) {
+					t.Error(text)
+				}
+			}
+		})
+	}
+}

@@ -270,7 +270,7 @@ func (c *composer) item(at place, g *groups) manifest.Map {
 		add("target_date", manifest.Literal(i.Due))
 	}
 	c.measures(i, add)
-	if c.mapping.History == "full" {
+	if c.mapping.History.Dates == "full" {
 		if !i.Created.IsZero() {
 			add("created_at", i.Created.UTC().Format(time.RFC3339))
 		}

@@ -171,6 +171,11 @@ func prepare(ctx context.Context, o Options) (*converted, error) {
 	if len(more) > 0 || len(findings) > 0 {
 		return nil, append(findings, more...).Err()
 	}
+	before, err := previousRun(cmp.Or(o.Dir, filepath.Dir(path)))
+	if err != nil {
+		return nil, err
+	}
+	m.History.Link = before.linkTo(m.History.Link)
 	runs, err := compareRuns(o, last, m, found, all, issues)
 	if err != nil {
 		return nil, err

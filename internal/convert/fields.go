@@ -191,7 +191,7 @@ func (c *composer) cycle(i *Issue, g *groups) string {
 	return name
 }
 
-// links are the issue's address in the source, and those of its pages and of attachments that are not uploaded.
+// links are the issue's address in the source, if it is wanted there, and those of its pages and of attachments that are not uploaded.
 func (c *composer) links(i *Issue, attachments []Attachment) []any {
 	url, _ := resource.MustLookup("link").Field("url")
 	var list []any
@@ -204,7 +204,9 @@ func (c *composer) links(i *Issue, attachments []Attachment) []any {
 		title, _ = cut(oneLine(c.clean(i, title)))
 		list = append(list, manifest.Map{{Key: "url", Value: to}, {Key: "title", Value: title}})
 	}
-	add(c.address(i), i.title()+" in "+c.format.Tracker)
+	if c.mapping.History.Link == "link" {
+		add(c.address(i), i.title()+" in "+c.format.Tracker)
+	}
 	for _, page := range slices.Concat(i.Pages, attachments) {
 		add(page.URL, page.Name)
 	}

@@ -101,7 +101,8 @@ func complete(f *mapping.File, c *collection, issues []*Issue, format *Format, z
 			break
 		}
 	}
-	f.Set("history", "text", "# text: author and date in the text; full: created_at and created_by, too, one request an item")
+	f.Set("history", []mapping.Pair{{Key: "dates", Value: "text"}, {Key: "link", Value: "text"}},
+		"# dates: text (author and date in the text) or full (created_at and created_by); link to the old address: text, link (one request an item) or none")
 	f.Set("allow", []mapping.Pair{}, "# losses that are agreed, such as {watchers: all, titles-cut: 3}")
 }
 

@@ -31,6 +31,7 @@ type run struct {
 	Items         map[string]itemRecord `json:"items,omitempty"` // by project and key of the source
 	Export        string                `json:"export,omitempty"`
 	Since         *Since                `json:"since,omitempty"` // what the last export brought
+	Link          string                `json:"link,omitempty"`  // what told the old address of an item; "" = a link, as it was before
 }
 
 // itemRecord is what is known of an issue of the last run.
@@ -85,6 +86,19 @@ func previousRun(dir string) (*run, error) {
 	return r, nil
 }
 
+// linkTo is what tells the old address of an item, as the mapping says: where it does not, what the run before did.
+func (r *run) linkTo(said string) string {
+	switch {
+	case said != "":
+		return said
+	case r.Link != "":
+		return r.Link
+	case len(r.Files) > 0:
+		return "link"
+	}
+	return "text"
+}
+
 // stored is a line of the file of issues.
 type stored struct {
 	Issue   *Issue   `json:"issue,omitempty"`
@@ -127,7 +141,7 @@ func compareRuns(o Options, last *run, m *mapping.Mapping, found *collection, al
 	c := &comparedRuns{
 		last: last, found: found, whole: len(selected) == len(all), drop: o.DropMissing,
 		exported: map[string]bool{}, selected: map[string]*Issue{},
-		this:  run{FormatVersion: 1, Items: map[string]itemRecord{}},
+		this:  run{FormatVersion: 1, Items: map[string]itemRecord{}, Link: m.History.Link},
 		since: &Since{New: []string{}, Changed: []Change{}, Gone: []string{}, Moved: []Move{}},
 	}
 	c.out = gzip.NewWriter(&c.packed)

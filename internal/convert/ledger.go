@@ -311,7 +311,7 @@ func (c *composer) fate(i *Issue, v *Value) fate {
 	case OfFile:
 		return is(m.Attachments.Skip, decided, carried)
 	case History:
-		return is(m.History == "full", carried, asText)
+		return is(m.History.Dates == "full", carried, asText)
 	case OfField:
 		return c.fieldFate(i, v)
 	case OfState:

@@ -15,8 +15,8 @@ func TestPeopleWhoLeftAreNamedOrReplaced(t *testing.T) {
 	}{
 		"text":            {"unknown_people: text\n", []string{"Assignee in Jira: Ada L.", "Reported in Jira: Ada L., "}, []string{"assignees:", "created_by:"}, true},
 		"somebody":        {"unknown_people: bob@example.com\n", []string{"Assignee in Jira: Ada L.", "assignees: [bob@example.com]"}, []string{"created_by:"}, false},
-		"somebody wrote":  {"unknown_people: bob@example.com\nhistory: full\n", []string{"Reported in Jira: Ada L.\n", "created_by: bob@example.com"}, nil, false},
-		"somebody unsaid": {"unknown_people: text\nhistory: full\n", []string{"Reported in Jira: Ada L.\n"}, []string{"created_by:"}, true},
+		"somebody wrote":  {"unknown_people: bob@example.com\nhistory: full\n", []string{"Reported in Jira: Ada L.\\\n", "created_by: bob@example.com"}, nil, false},
+		"somebody unsaid": {"unknown_people: text\nhistory: full\n", []string{"Reported in Jira: Ada L.\\\n"}, []string{"created_by:"}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

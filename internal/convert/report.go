@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/planform/planform/internal/convert/dates"
 	"github.com/planform/planform/internal/convert/mapping"
 	"github.com/planform/planform/internal/diag"
 )
@@ -207,7 +208,8 @@ func (r *Report) finish(m *mapping.Mapping, c *collection, issues []*Issue, trac
 		references = "issue numbers in texts stay text"
 	}
 	r.Notes = append(r.Notes,
-		Remark{Kind: "references", Text: references + "; each item has a link to its old address in " + tracker + ", as far as that is known"},
+		Remark{Kind: "references", Text: references + "; " + oldAddresses(m.History.Link, tracker)},
+		Remark{Kind: "requests", Text: requests(m, issues)},
 		Remark{
 			Kind: "service",
 			Text: "Plane numbers the items anew, in ascending order; keeps no update times; " +
@@ -363,4 +365,36 @@ func (r *Report) markdown(m *mapping.Mapping, mappingName string) []byte {
 		b.WriteString(text + "\n")
 	}
 	return []byte(b.String())
+}
+
+// oldAddresses says how items tell where they were.
+func oldAddresses(link, tracker string) string {
+	switch link {
+	case "link":
+		return "each item has a link to its old address in " + tracker + ", as far as that is known"
+	case "none":
+		return "items do not tell their old address in " + tracker
+	}
+	return "the description of each item ends with its old address in " + tracker + ", as far as that is known"
+}
+
+// requests says what the choices cost that take a request for each: without API v2, and at its limit of 60 requests a minute.
+func requests(m *mapping.Mapping, issues []*Issue) string {
+	comments, files := 0, 0
+	for _, i := range issues {
+		comments += len(i.Comments)
+		files += len(i.Attachments)
+	}
+	var parts []string
+	cost := func(n int, what string, taken bool) {
+		if n > 0 && taken {
+			parts = append(parts, fmt.Sprintf("%s take %s (%s)", what, diag.Count(n, "request"), cmp.Or(dates.Duration(n), "less than 1m")))
+		} else if n > 0 {
+			parts = append(parts, fmt.Sprintf("%s would take %s (%s)", what, diag.Count(n, "request"), cmp.Or(dates.Duration(n), "less than 1m")))
+		}
+	}
+	cost(len(issues), "links to old addresses (history: {link: link})", m.History.Link == "link")
+	cost(comments, "comments", !m.Comments.Skip)
+	cost(3*files, "attached files", !m.Attachments.Skip)
+	return "at 60 requests a minute, " + strings.Join(parts, "; ") + ". planform plan counts those of a run"
 }

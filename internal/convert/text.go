@@ -227,7 +227,7 @@ func (c *composer) description(i *Issue, title string, short bool, unknown []str
 	}
 	part(fieldTable(fields))
 	var foot []string
-	by, full := cmp.Or(i.Reporter, i.Creator), c.mapping.History == "full"
+	by, full := cmp.Or(i.Reporter, i.Creator), c.mapping.History.Dates == "full"
 	p, _ := c.mapping.People.Find(by)
 	var words []string
 	if by != "" && (!full || p.Email == "") {
@@ -244,6 +244,9 @@ func (c *composer) description(i *Issue, title string, short bool, unknown []str
 	}
 	for _, id := range unknown {
 		foot = append(foot, "Assignee in "+c.format.Tracker+": "+markup.Escape(c.person(id)))
+	}
+	if to := c.address(i); to != "" && c.mapping.History.Link == "text" {
+		foot = append(foot, "["+markup.Escape(i.title()+" in "+c.format.Tracker)+"]("+wiki.Destination(to)+")")
 	}
 	part(strings.Join(foot, "\\\n"))
 	return strings.Join(parts, "\n\n")

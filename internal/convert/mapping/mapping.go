@@ -37,7 +37,7 @@ type Mapping struct {
 	Text          Text
 	Comments      Comments
 	Attachments   Attachments
-	History       string         // text or full
+	History       History
 	Allow         map[string]int // -1 = all
 	Questions     []Question
 }
@@ -127,6 +127,12 @@ type Comments struct {
 // DefaultHeader is the header that planform itself gives a comment with an author and a time.
 const DefaultHeader = "**{author}** · {date}"
 
+// History says what tells where an item comes from.
+type History struct {
+	Dates string // text or full
+	Link  string // to the old address: text, link or none; "" = not said
+}
+
 // Attachments says what becomes of attached files.
 type Attachments struct {
 	Skip   bool   // neither uploaded nor linked to
@@ -154,7 +160,7 @@ func words(list ...string) []string { return list }
 // Mapping decodes the file. losses are the kinds that allow may name.
 func (f *File) Mapping(losses []string) (*Mapping, diag.List) {
 	m := &Mapping{
-		Allow: map[string]int{}, UnknownPeople: "text", Components: "module", Sprints: "cycle", Archived: "skip", Numbers: "new", History: "text",
+		Allow: map[string]int{}, UnknownPeople: "text", Components: "module", Sprints: "cycle", Archived: "skip", Numbers: "new", History: History{Dates: "text"},
 		Versions: Versions{Fix: "label", Affects: "skip"}, Labels: Labels{Rename: map[string]string{}, Fold: true},
 		Comments: Comments{Header: DefaultHeader}, Attachments: Attachments{Folder: "attachments"},
 	}
@@ -214,7 +220,7 @@ func (d *decoder) root(losses []string) setting {
 			"folder": {anyText(), func(n *yaml.Node) { m.Attachments.Folder = d.folder(n) }},
 		}),
 		"numbers": d.word(&m.Numbers, "new", "keep", "fill"),
-		"history": d.word(&m.History, "text", "full"),
+		"history": d.history(),
 		"allow":   d.allow(losses),
 	})
 }
@@ -398,6 +404,12 @@ func (d *decoder) customField(name string, c Custom, n *yaml.Node) {
 		}
 	}
 	d.m.Custom.set(name, c)
+}
+
+// history is a word for the dates alone, or says of the link, too.
+func (d *decoder) history() setting {
+	dates := d.word(&d.m.History.Dates, "text", "full")
+	return either(dates, d.fields(table{"dates": dates, "link": d.word(&d.m.History.Link, "text", "link", "none")}))
 }
 
 func (d *decoder) choices(to *Names[string], section string, list []string) setting {

@@ -25,13 +25,13 @@ func inline(tb testing.TB, name, text string, more ...string) fixture {
 }
 
 // manifests is what a conversion wrote into manifests. A mapping may stand there before.
-func manifests(tb testing.TB, f fixture, mapping string, change func(*convert.Options)) (text string, r *convert.Report) {
+func manifests(tb testing.TB, f fixture, mapping string) (text string, r *convert.Report) {
 	tb.Helper()
 	dir := tb.TempDir()
 	if mapping != "" {
 		put(tb, dir, map[string]string{"mapping.yaml": mapping})
 	}
-	r = must(tb, dir, f, change).Report
+	r = must(tb, dir, f, nil).Report
 	var all strings.Builder
 	for name, one := range contents(tb, dir) {
 		if strings.HasSuffix(name, ".yaml") && name != "mapping.yaml" {
@@ -67,7 +67,7 @@ func TestWhatTheTrackerShowsAsABreakIsOne(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			text, _ := manifests(t, inline(t, tt.file, tt.text), tt.mapping, nil)
+			text, _ := manifests(t, inline(t, tt.file, tt.text), tt.mapping)
 			var flat strings.Builder
 			for line := range strings.Lines(text) {
 				flat.WriteString(strings.TrimSpace(line))
@@ -95,7 +95,7 @@ func TestCommentsWithoutTheirIssueAreCounted(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, r := manifests(t, tt.f, "", nil)
+			_, r := manifests(t, tt.f, "")
 			got := ""
 			for _, l := range r.Losses {
 				if l.Kind == "comments-outside" {
@@ -135,7 +135,7 @@ func TestParentsAndRelationsOutsideKeepTheirNames(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			text, r := manifests(t, tt.f, "", nil)
+			text, r := manifests(t, tt.f, "")
 			for _, want := range tt.want {
 				if !strings.Contains(text, want) {
 					t.Errorf("no %s in\n%s", want, text)
@@ -171,7 +171,7 @@ func TestEstimatesAndOrderBecomeFieldsOfItems(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			text, _ := manifests(t, inline(t, "j.csv", csv), tt.mapping, nil)
+			text, _ := manifests(t, inline(t, "j.csv", csv), tt.mapping)
 			for _, want := range tt.want {
 				if !strings.Contains(text, want) {
 					t.Errorf("no %q in\n%s", want, text)

@@ -34,6 +34,7 @@ func allowed() map[string][]string {
 		"schema":                {"internal/resource"},
 		"manifest":              {"internal/diag", "internal/graph", "internal/resource", "internal/table", "internal/yamltext", "schema"},
 		"internal/yamltext":     {},
+		"internal/proof":        {"internal/resource", "planner"},
 		"internal/pull":         {"internal/diag", "internal/export", "internal/resource", "internal/yamltext", "manifest", "planner"},
 		"manifest/manifesttest": {},
 		"planner":               {"internal/diag", "internal/graph", "internal/resource"},
@@ -69,7 +70,7 @@ func allowed() map[string][]string {
 		"internal/sandbox/sandboxtest": {"internal/sandbox"},
 		"internal/bucket/buckettest":   {},
 		"internal/cli": {
-			"apiclient", "executor", "internal/bucket", "internal/convert", "internal/convert/encoded", "internal/convert/github", "internal/convert/jira", "internal/convert/tabular", "internal/convert/trello", "internal/diag", "internal/doctor", "internal/export", "internal/history", "internal/httpstate", "internal/planfile", "internal/provider", "internal/pull", "internal/resource", "internal/sandbox",
+			"apiclient", "executor", "internal/bucket", "internal/convert", "internal/convert/encoded", "internal/convert/github", "internal/convert/jira", "internal/convert/tabular", "internal/convert/trello", "internal/diag", "internal/doctor", "internal/export", "internal/history", "internal/httpstate", "internal/planfile", "internal/proof", "internal/provider", "internal/pull", "internal/resource", "internal/sandbox",
 			"internal/state", "internal/view", "internal/yamltext", "manifest", "planner", "schema",
 		},
 		"": {"internal/cli"},

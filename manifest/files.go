@@ -42,7 +42,7 @@ type source struct {
 }
 
 // sources turns what the user named into files, each once, in the order named.
-func sources(names []string, stdin io.Reader, found *findings) []*source {
+func sources(names []string, stdin io.Reader, dir string, found *findings) []*source {
 	var list []*source
 	add := func(name string, info fs.FileInfo, listed bool, open func() (io.ReadCloser, error)) {
 		if i := slices.IndexFunc(list, func(other *source) bool { return other.info != nil && os.SameFile(info, other.info) }); i >= 0 {
@@ -56,7 +56,7 @@ func sources(names []string, stdin io.Reader, found *findings) []*source {
 			if slices.ContainsFunc(list, func(s *source) bool { return s.name == standardInput }) {
 				continue
 			}
-			list = append(list, &source{name: name, dir: ".", open: func() (io.ReadCloser, error) {
+			list = append(list, &source{name: name, dir: dir, open: func() (io.ReadCloser, error) {
 				if stdin == nil {
 					return nil, errors.New("there is no standard input")
 				}

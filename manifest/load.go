@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"path/filepath"
@@ -15,6 +16,7 @@ import (
 // Options say what a manifest is read with.
 type Options struct {
 	Stdin     io.Reader // what "-" reads
+	Dir       string    // the folder that files are named from there; "" = the current one
 	Workspace string    // from a flag or the environment; overrides the document's
 	// AllowEmpty takes manifests that hold nothing for what they say, as is wanted where
 	// what they held before is to be deleted. Without it they are an error: a mistake is likelier.
@@ -72,7 +74,7 @@ func Load(ctx context.Context, names []string, opts Options) (*Manifest, diag.Li
 	if given.getenv == nil {
 		given.getenv = func(string) string { return "" }
 	}
-	files := sources(names, opts.Stdin, found)
+	files := sources(names, opts.Stdin, cmp.Or(opts.Dir, "."), found)
 	r := &reader{
 		files: files, given: given, kinds: newKindSet(), checker: checker, budget: &budget{limits: limits}, found: found,
 		complete: !found.hasErrors(),

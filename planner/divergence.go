@@ -245,6 +245,12 @@ func (di *divergences) findUnmanaged() {
 	for i := range di.objects.count() {
 		f := &di.objects.states[i]
 		managed[scope{f.info, f.parent}] = true
+		for _, name := range slices.Sorted(maps.Keys(di.in.Contents)) {
+			if t := di.objects.kind(name); f.presence == exists && t.kind.Parent == f.info.kind.Name && t.list != nil {
+				di.snapshot.list(t, objectID(i))
+				managed[scope{t, objectID(i)}] = true
+			}
+		}
 	}
 	for _, at := range slices.Collect(maps.Keys(di.snapshot.listings)) {
 		l := di.snapshot.listings[at]
@@ -262,6 +268,8 @@ func (di *divergences) findUnmanaged() {
 				continue
 			}
 			u.Count++
+			texts := append(at.kind.kind.DisplayTexts(row), resource.PlainText(row.Text("comment_html")), row.ID()) // a comment has no name
+			u.Names = append(u.Names, cmp.Or(texts...))
 		}
 		if u.Count > 0 {
 			di.unmanaged = append(di.unmanaged, u)

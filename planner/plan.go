@@ -405,6 +405,7 @@ type Unmanaged struct {
 	Kind   *resource.Kind
 	Parent resource.Address // "" = the workspace
 	Count  int
+	Names  []string // what people call them
 }
 
 // StateChange is something that the state is to know otherwise, whatever the steps

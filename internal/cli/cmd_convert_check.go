@@ -2,7 +2,6 @@ package cli
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -10,30 +9,40 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/planform/planform/internal/convert"
 	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/planfile"
+	"github.com/planform/planform/internal/proof"
 	"github.com/planform/planform/internal/resource"
 	"github.com/planform/planform/manifest"
+	"github.com/planform/planform/planner"
 )
 
 func convertCheckCommand(p Process, formats []string) *cli.Command {
 	return &cli.Command{
 		Name: "check", Usage: "compares an export with the service that it was moved to; read-only",
 		UsageText: "planform convert check [FORMAT] FILE… -f DIR [FLAGS]", ArgsUsage: "FORMAT FILE…",
-		Description: `Converts the export with its mapping, without writing anything, reads the projects
-from the service, and shows the numbers of both side by side: by kind, state, type,
-priority and assignee. Items that are missing, additional or different are named
-first. The exit code is 0 if both are equal, else 3.
+		Description: `Converts the export with its mapping, without writing anything, and holds what
+comes out against the service, field by field, as a plan does: what apply would
+create is missing, what it would change differs. Items that the export has not are
+additional. A table at the end counts each field. The exit code is 0 if all that
+was asked for could be compared and is equal, else 3.
 
    planform convert check jira-csv sunday/*.csv -f acme --workspace acme
-   planform convert check sunday/ -f acme --with comments,links
+   planform convert check sunday/ -f acme --with comments,links,attachments
 
-Comments and links take one request per work item. They are counted only with --with.`,
+Comments, links and attachments take one request per work item. They are compared
+only with --with. It needs no state file: it finds objects by their marks, and work
+items without one by their names.`,
 		Flags: slices.Concat([]cli.Flag{
-			&cli.StringSliceFlag{Name: "with", Usage: "also compare these `SECTIONS`, which take one request per work item: comments, links"},
+			&cli.StringSliceFlag{
+				Name: "with", Usage: "also compare these `SECTIONS`, which take one request per work item: comments, links, attachments",
+			},
+			&cli.BoolFlag{Name: "allow-unsupported", Usage: "exit with 0 instead of 3 if only what this edition or the API does not have is not compared"},
 		}, convertFlags()[1:], connectionFlags(), outputFlags()),
 		Action: func(c *cli.Context) error {
 			const example = "planform convert check jira-csv export.csv -f acme"
@@ -46,133 +55,126 @@ Comments and links take one request per work item. They are counted only with --
 			}
 			with := splitList(c, "with")
 			for _, word := range with {
-				if !slices.Contains([]string{"comments", "links"}, word) {
-					return usageError{text: "--with " + word + ": that is not compared", hint: "--with takes comments and links"}
+				if !slices.ContainsFunc(perItem(), func(k *resource.Kind) bool { return k.Section == word }) {
+					return usageError{text: "--with " + word + ": that is no section of a work item", hint: "--with takes comments, links and attachments"}
 				}
 			}
 			if _, err := os.Stat(o.Mapping); err != nil {
 				return diag.WithHint(fmt.Errorf("%s: there is no mapping to check with", o.Mapping),
 					"name the folder to which the export was converted")
 			}
-			return runConvertCheck(c.Context, o, with, newConnectionOptions(c, p), newOutput(c, p))
+			plan, err := planOptions{}.with(planfile.Options{API: c.String("api")}, c, p)
+			if err != nil {
+				return err
+			}
+			return runConvertCheck(c.Context, o, with, plan, newOutput(c, p))
 		},
 	}
 }
 
-func runConvertCheck(ctx context.Context, o convert.Options, with []string, service connectionOptions, out output) error {
+// perItem are the kinds that take a request for each work item.
+func perItem() []*resource.Kind {
+	return []*resource.Kind{resource.MustLookup("comment"), resource.MustLookup("link"), resource.MustLookup("attachment")}
+}
+
+func runConvertCheck(ctx context.Context, o convert.Options, with []string, plan planOptions, out output) error {
 	ctx, release := untilSignal(ctx)
 	defer release()
-	data, err := convert.Manifests(ctx, o)
+	o.Dir = filepath.Dir(o.Mapping) // it knows what earlier exports had
+	data, result, err := convert.Manifests(ctx, o)
 	if err != nil {
 		return err
 	}
-	wanted, findings := manifest.Load(ctx, []string{"-"}, manifest.Options{Stdin: bytes.NewReader(data), Workspace: service.workspace})
+	plan.reading.Stdin, plan.reading.Dir = bytes.NewReader(data), o.Dir
+	desired, findings := manifest.Load(ctx, []string{"-"}, plan.reading)
 	if findings.HasErrors() {
 		return findings.Err()
 	}
-	workspace, err := destination(wanted, service.workspace, service.envWorkspace)
-	if err != nil {
-		return err
-	}
-	service.dir = filepath.Dir(o.Mapping)
-	conn, err := connect(ctx, service, workspace, out)
-	if err != nil {
-		return err
-	}
-	defer conn.close() //nolint:errcheck // nothing was written
-	there, _, err := readBack(ctx, conn, exportOptions{only: []string{"projects"}, service: service}, out)
-	if err != nil {
-		return err
-	}
-	kinds := []string{"work_item", "cycle", "module"}
-	read := exportOptions{only: []string{"work_items", "cycles", "modules", "states", "labels", "work_item_types"}, service: service}
-	for _, section := range with {
-		kinds, read.only = append(kinds, strings.TrimSuffix(section, "s")), append(read.only, section)
-	}
-	for _, identifier := range identifiers(wanted.Objects) { // of a project that is not there, all items are missing
-		if slices.Contains(identifiers(there), identifier) {
-			read.projects = append(read.projects, identifier)
+	in := proof.Input{Export: slices.Clone(desired.Objects), Numbered: result.KeepsNumbers}
+	for _, loss := range result.Report.Losses {
+		if loss.Agreed {
+			in.Accepted = append(in.Accepted, proof.Accepted{Kind: loss.Kind, Text: loss.Text, Count: loss.Count})
 		}
 	}
-	var seen []*resource.Object
-	var unsupported []string
-	if len(read.projects) > 0 {
-		if seen, unsupported, err = readBack(ctx, conn, read, out); err != nil {
-			return err
-		}
+	if since := result.Report.Since; since != nil && len(since.Gone) > 0 {
+		in.Accepted = append(in.Accepted, proof.Accepted{
+			Kind: "gone", Text: "items that earlier exports had and this one has not: the manifests keep them", Count: len(since.Gone),
+		})
 	}
-	c := convert.Compare(wanted.Objects, seen, kinds, unsupported)
-	if err := showComparison(c, conn.workspace, out); err != nil {
+	plan.input.Pull, plan.input.AdoptByName, plan.input.Contents = true, true, map[string]bool{}
+	for _, k := range perItem() {
+		if slices.Contains(with, k.Section) {
+			plan.input.Contents[k.Name] = true
+			continue
+		}
+		in.Left = append(in.Left, k.Name)
+		desired.Objects = slices.DeleteFunc(desired.Objects, func(o *resource.Object) bool { return o.Kind == k })
+	}
+	plan.service.dir = desired.Dir
+	if desired.Workspace, err = destination(desired, plan.service.workspace, plan.service.envWorkspace); err != nil {
 		return err
 	}
-	if !c.Equal {
+	r := &run{planOptions: plan, out: out, desired: desired}
+	defer r.close()
+	if err := r.connect(ctx); err != nil {
+		return err
+	}
+	r.remember(noState{})
+	if in.Plan, err = r.makePlan(ctx); err != nil {
+		return err
+	}
+	report := proof.Check(in)
+	if err := showProof(report, r.conn.workspace, out); err != nil {
+		return err
+	}
+	if !report.Proven(plan.allowUnsupported) {
 		return errSteps
 	}
 	return nil
 }
 
-// identifiers are those of projects, in upper case.
-func identifiers(objects []*resource.Object) []string {
-	var list []string
-	for _, o := range objects {
-		if o.Kind.Name == "project" {
-			list = append(list, strings.ToUpper(cmp.Or(o.Identifier, o.Key)))
-		}
-	}
-	return list
-}
+// noState is what a proof knows of earlier runs: what these believe is no evidence.
+type noState struct{}
 
-// readBack reads objects of the service as manifests have them, and which kinds it does not have.
-func readBack(ctx context.Context, conn *connection, o exportOptions, out output) (objects []*resource.Object, unsupported []string,
-	err error,
-) {
-	found, err := o.read(ctx, conn, nil, out)
-	if err != nil {
-		return nil, nil, err
-	}
-	if found.Denied {
-		out.view.Diagnostics(found.Findings())
-		return nil, nil, diag.WithHint(errDenied, "the list above says what is missing: use a credential that may read everything")
-	}
-	var documents [][]byte
-	for _, f := range found.Files {
-		documents = append(documents, f.Data)
-	}
-	m, findings := manifest.Load(ctx, []string{"-"}, manifest.Options{
-		Stdin:     bytes.NewReader(bytes.Join(documents, []byte("---\n"))),
-		Workspace: conn.workspace, AllowEmpty: true,
-	})
-	if findings.HasErrors() {
-		return nil, nil, fmt.Errorf("read what the service has: %w", findings.Err())
-	}
-	return m.Objects, found.Unsupported, nil
-}
+func (noState) Prior() planner.Prior      { return nil }
+func (noState) LastActivity() time.Time   { return time.Time{} }
+func (noState) Owners() []resource.Owner  { return nil }
+func (noState) Knows(resource.Owner) bool { return false }
+func (noState) Version() (string, uint64) { return "", 0 }
 
-// showComparison shows the differences first, then the numbers.
-func showComparison(c *convert.Comparison, workspace string, out output) error {
+// showProof shows the differences first, then the table that is signed off.
+func showProof(r *proof.Report, workspace string, out output) error {
 	if out.json {
-		return out.view.JSON(c)
+		return out.view.JSON(r)
 	}
 	headline := "The export and the workspace " + workspace + " are equal."
-	if !c.Equal {
-		headline = "The export and the workspace " + workspace + " differ."
+	switch {
+	case len(r.Differences) > 0:
+		headline = "The export and the workspace " + workspace + " differ in " + diag.Count(len(r.Differences), "place") + "."
+	case !r.Equal:
+		headline = "The export and the workspace " + workspace + " are equal in what was compared."
 	}
-	if len(c.NotCompared) > 0 {
-		headline += " This edition of the service has no " + strings.ReplaceAll(strings.Join(c.NotCompared, ", "), "_", " ") + ": not compared."
+	lines := []string{headline}
+	for _, n := range r.NotCompared {
+		line := "Not compared: " + n.What + ": " + n.Why
+		if n.Hint != "" {
+			line += "; " + n.Hint
+		}
+		lines = append(lines, line)
 	}
-	if err := out.view.Lines(headline, ""); err != nil {
+	if err := out.view.Lines(append(lines, "")...); err != nil {
 		return err
 	}
 	const most = 50
 	var rows [][]string
-	for _, d := range c.Differences[:min(len(c.Differences), most)] {
-		rows = append(rows, []string{d.Kind, d.Item, d.Text})
+	for _, d := range r.Differences[:min(len(r.Differences), most)] {
+		rows = append(rows, []string{d.What, d.Item, diag.Truncate(strings.Join(strings.Fields(d.Name), " "), 40), d.Field, differenceText(d)})
 	}
-	if more := len(c.Differences) - most; more > 0 {
-		rows = append(rows, []string{"", "and " + strconv.Itoa(more) + " more", "--output json shows all"})
+	if more := len(r.Differences) - most; more > 0 {
+		rows = append(rows, []string{"", "and " + strconv.Itoa(more) + " more", "", "", "--output json shows all"})
 	}
 	if len(rows) > 0 {
-		if err := out.view.Table([]string{"difference", "item", ""}, rows); err != nil {
+		if err := out.view.Table([]string{"difference", "address", "name", "field", ""}, rows); err != nil {
 			return err
 		}
 		if err := out.view.Lines(""); err != nil {
@@ -180,12 +182,42 @@ func showComparison(c *convert.Comparison, workspace string, out output) error {
 		}
 	}
 	rows = nil
-	for _, n := range c.Counts {
-		mark := ""
-		if n.Export != n.Service {
-			mark = "differs"
+	for _, f := range r.Fields {
+		row := []string{strings.ReplaceAll(f.Kind, "_", " "), f.Field}
+		for _, n := range []int{f.Export, f.Equal, f.Differing, f.Missing, f.NotCompared, f.Additional} {
+			text := strconv.Itoa(n)
+			if n == 0 {
+				text = "-"
+			}
+			row = append(row, text)
 		}
-		rows = append(rows, []string{n.What, n.Name, strconv.Itoa(n.Export), strconv.Itoa(n.Service), mark})
+		rows = append(rows, row)
 	}
-	return out.view.Table([]string{"count", "", "export", "service", ""}, rows)
+	if err := out.view.Table([]string{"kind", "field", "in the export", "equal", "differing", "missing", "not compared", "additional"}, rows); err != nil {
+		return err
+	}
+	if len(r.Accepted) == 0 {
+		return nil
+	}
+	rows = nil
+	for _, a := range r.Accepted {
+		rows = append(rows, []string{a.Kind, strconv.Itoa(a.Count), a.Text})
+	}
+	if err := out.view.Lines(""); err != nil {
+		return err
+	}
+	return out.view.Table([]string{"accepted in the mapping", "", ""}, rows)
+}
+
+func differenceText(d proof.Difference) string {
+	if d.Why != "" {
+		return d.Why
+	}
+	side := func(text *string) string {
+		if text == nil || *text == "" {
+			return "nothing"
+		}
+		return diag.Truncate(strings.Join(strings.Fields(*text), " "), 60)
+	}
+	return "the export says " + side(d.Export) + ", the service " + side(d.Service)
 }

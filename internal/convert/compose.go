@@ -37,7 +37,6 @@ type composer struct {
 	parts   []outFile
 
 	attached attached
-	upload   bool // the manifests name the files of attachments
 }
 
 // place is an issue with the project and the key of its item.
@@ -294,9 +293,7 @@ func (c *composer) item(at place, g *groups) manifest.Map {
 		m = append(m, manifest.Entry{Key: "relations", Value: list})
 	}
 	files, others := c.attachments(i)
-	if c.upload {
-		add("attachments", files)
-	}
+	add("attachments", files)
 	add("links", c.links(i, others))
 	add("comments", c.comments(i))
 	for kind, n := range i.Left {

@@ -77,7 +77,7 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	if err := write(o.Dir, files, stale, c.runs); err != nil {
 		return nil, err
 	}
-	result := &Result{Report: c.report, Mapping: c.path, KeepsNumbers: c.mapping.Numbers != "new"}
+	result := c.result()
 	for _, f := range files {
 		result.Files = append(result.Files, f.name)
 	}
@@ -85,16 +85,20 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 }
 
 // Manifests converts an export to manifests, and writes nothing. They are documents of one stream.
-func Manifests(ctx context.Context, o Options) ([]byte, error) {
+func Manifests(ctx context.Context, o Options) ([]byte, *Result, error) {
 	c, err := prepare(ctx, o)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	var documents [][]byte
 	for _, f := range c.manifests {
 		documents = append(documents, f.data)
 	}
-	return bytes.Join(documents, []byte("---\n")), nil
+	return bytes.Join(documents, []byte("---\n")), c.result(), nil
+}
+
+func (c *converted) result() *Result {
+	return &Result{Report: c.report, Mapping: c.path, KeepsNumbers: c.mapping.Numbers != "new"}
 }
 
 // prepare reads an export and decides what becomes of it.
@@ -184,11 +188,11 @@ func prepare(ctx context.Context, o Options) (*converted, error) {
 		i.Links = slices.DeleteFunc(slices.Clone(i.Links), func(l Link) bool { return unselected[i.Project+"/"+l.To] })
 	}
 	c := &converted{path: path, mapped: mapped, mapping: m, last: last, runs: runs}
-	return c, c.compose(cmp.Or(o.Dir, filepath.Dir(path)), chosen, found, issues, unselected, o.Dir != "")
+	return c, c.compose(cmp.Or(o.Dir, filepath.Dir(path)), chosen, found, issues, unselected)
 }
 
 // compose makes manifests and report.
-func (c *converted) compose(dir string, chosen *choice, found *collection, issues []*Issue, unselected map[string]bool, upload bool) error {
+func (c *converted) compose(dir string, chosen *choice, found *collection, issues []*Issue, unselected map[string]bool) error {
 	r := newReport()
 	r.Counts = count(issues)
 	for _, o := range found.outside {
@@ -198,7 +202,7 @@ func (c *converted) compose(dir string, chosen *choice, found *collection, issue
 	for _, f := range chosen.files {
 		r.Source.Files = append(r.Source.Files, filepath.ToSlash(f.Name))
 	}
-	composed := &composer{format: chosen.format, found: found, mapping: c.mapping, report: r, upload: upload, attached: attached{folder: dir}}
+	composed := &composer{format: chosen.format, found: found, mapping: c.mapping, report: r, attached: attached{folder: dir}}
 	if err := composed.attached.open(found, c.runs.kept); err != nil {
 		return fmt.Errorf("look into the folder: %w", err)
 	}

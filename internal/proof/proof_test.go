@@ -1,0 +1,118 @@
+package proof_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/planform/planform/internal/proof"
+	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/planner"
+)
+
+// object is one of an export, with the fields that it says something of.
+func object(kind, address string, fields ...string) *resource.Object {
+	k := resource.MustLookup(kind)
+	o := &resource.Object{Kind: k, Address: resource.Address(address), Key: resource.Address(address).Key()}
+	for _, name := range fields {
+		f, _ := k.Field(name)
+		o.Values = append(o.Values, resource.Value{Field: f, Text: "x"})
+	}
+	return o
+}
+
+func TestEachValueIsCountedOnce(t *testing.T) {
+	t.Parallel()
+	one, two := object("work_item", "work_item/web/T-1", "name", "priority"), object("work_item", "work_item/web/T-2", "name")
+	comment := object("comment", "comment/web/T-1/c", "text")
+	service := "WEB-9"
+	for name, tt := range map[string]struct {
+		in          proof.Input
+		differences []string
+		fields      map[string]proof.Field
+		proven      [2]bool // and with what the edition lacks accepted
+		equal       bool
+	}{
+		"all is there": {
+			in:     proof.Input{Plan: &planner.Plan{}},
+			fields: map[string]proof.Field{"name": {Export: 2, Equal: 2}, "priority": {Export: 1, Equal: 1}},
+			proven: [2]bool{true, true}, equal: true,
+		},
+		"what would be created is missing, with all that it says": {
+			in:          proof.Input{Plan: &planner.Plan{Steps: []*planner.Step{{Kind: two.Kind, Address: two.Address, Object: two, Action: planner.Create}}}},
+			differences: []string{"missing work_item/web/T-2 "},
+			fields:      map[string]proof.Field{"name": {Export: 2, Equal: 1, Missing: 1}},
+		},
+		"what nobody asked for is not compared, and no obstacle": {
+			in:     proof.Input{Plan: &planner.Plan{}, Left: []string{"comment"}},
+			fields: map[string]proof.Field{"text": {Export: 1, NotCompared: 1}},
+			proven: [2]bool{true, true},
+		},
+		"what the edition lacks is one, unless it is accepted": {
+			in: proof.Input{Plan: &planner.Plan{Steps: []*planner.Step{{
+				Kind: two.Kind, Address: two.Address, Object: two, Action: planner.NotPossible, Obstacle: &planner.Obstacle{Unsupported: "work items"},
+			}}}},
+			fields: map[string]proof.Field{"name": {Export: 2, Equal: 1, NotCompared: 1}},
+			proven: [2]bool{false, true},
+		},
+		"items of the service alone are additional": {
+			in: proof.Input{Plan: &planner.Plan{
+				Unmanaged: []planner.Unmanaged{{Kind: one.Kind, Parent: "project/web", Count: 1, Names: []string{"Mine"}}},
+				Orphans:   []planner.Orphan{{Address: "work_item/web/T-9", Identifier: "WEB-4"}},
+			}},
+			differences: []string{"additional project/web ", "additional work_item/web/T-9 "},
+		},
+		"labels of the service alone are its own": {
+			in: proof.Input{Plan: &planner.Plan{Unmanaged: []planner.Unmanaged{{
+				Kind: resource.MustLookup("label"), Parent: "project/web", Count: 1, Names: []string{"Mine"},
+			}}}},
+			proven: [2]bool{true, true}, equal: true,
+		},
+		"a number that is to be kept is compared": {
+			in: proof.Input{Numbered: true, Plan: &planner.Plan{
+				Objects: []*resource.Object{one, two},
+				Known:   map[resource.Address]planner.Record{one.Address: {Identifier: "WEB-1"}, two.Address: {Identifier: service}},
+			}},
+			differences: []string{"differs work_item/web/T-2 number"},
+			fields:      map[string]proof.Field{"number": {Export: 2, Equal: 1, Differing: 1}},
+		},
+		"who is not in a cycle that his item names": {
+			in: proof.Input{
+				Export: []*resource.Object{object("work_item", "work_item/web/T-3", "cycle")},
+				Plan: &planner.Plan{Steps: []*planner.Step{{
+					Kind: resource.MustLookup("cycle_work_item"), Address: "cycle/web/s#work_items", Action: planner.AddMembers,
+					Members: &planner.Members{Container: planner.Container{Address: "cycle/web/s"}, Items: []planner.Member{{Address: "work_item/web/T-3", Text: "T-3"}}},
+				}}},
+			},
+			differences: []string{"differs work_item/web/T-3 cycle"},
+			fields:      map[string]proof.Field{"cycle": {Export: 1, Differing: 1}},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			tt.in.Export = append(tt.in.Export, one, two, comment)
+			r := proof.Check(tt.in)
+			var differences []string
+			for _, d := range r.Differences {
+				differences = append(differences, d.What+" "+d.Item+" "+d.Field)
+			}
+			if diff := cmp.Diff(tt.differences, differences); diff != "" {
+				t.Error(diff)
+			}
+			for _, f := range r.Fields {
+				if want, ok := tt.fields[f.Field]; ok {
+					f.Kind, f.Field = "", ""
+					if diff := cmp.Diff(want, f); diff != "" {
+						t.Error(diff)
+					}
+				}
+				if f.Equal+f.Differing+f.Missing+f.NotCompared != f.Export {
+					t.Errorf("the counts of %s %s are not its sum: %+v", f.Kind, f.Field, f)
+				}
+			}
+			if proven := [2]bool{r.Proven(false), r.Proven(true)}; proven != tt.proven || r.Equal != tt.equal {
+				t.Errorf("proven %v, equal %t", proven, r.Equal)
+			}
+		})
+	}
+}

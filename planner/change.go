@@ -798,6 +798,9 @@ func (ch *changes) keepHidden(i objectID) {
 	ch.recordKnown(i)
 	switch {
 	case f.id == "": // its parent is hidden
+	case f.why == deleted:
+		ch.settled = append(ch.settled, o)
+		ch.gaps.add(o, "", "", leftDeleted)
 	case !f.isAway(o):
 		ch.leave(o)
 	case f.row != nil:

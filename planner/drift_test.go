@@ -114,3 +114,58 @@ func TestWhatADeletionTookAwayIsNobodysChange(t *testing.T) {
 		})
 	}
 }
+
+// TestWhatSomebodyDeletedStaysDeletedWhereTheirChangesAreKept: items, and what is in them.
+func TestWhatSomebodyDeletedStaysDeletedWhereTheirChangesAreKept(t *testing.T) {
+	t.Parallel()
+	keep := func(in *planner.Input) { in.OnDrift = planner.Keep }
+	pay, cart := uuid(9, 1), uuid(9, 2)
+	project := func(w *wanted) *wanted { return w.put("project/web", "id="+web) }
+	checkRules(t, map[string]rule{
+		"an item with all that is in it": {
+			api: full, options: keep,
+			prior: []planner.Record{known("work_item/web/pay", pay, "name=Pay"), known("comment/web/pay/c", uuid(8, 1), "text=Hello")},
+			want: func(w *wanted) {
+				project(w).put("work_item/web/pay", "name=Pay").put("comment/web/pay/c", "text=Hello").put("work_item/web/new", "name=New")
+			},
+			steps:    []string{"create work_item/web/new"},
+			findings: []string{"warning deleted: work_item/web/pay was deleted on the service since the last apply: it stays so, as on_drift keep says; planform state rm ADDRESS has it made again; remove it from the manifest otherwise", "not compared: 1 work item: deleted on the service, and left so"},
+		},
+		"a comment": {
+			api: full, options: keep,
+			given: func(s *fakeService) { s.given("work_item", web, pay, "sequence_id=1", "name=Pay") },
+			prior: []planner.Record{known("work_item/web/pay", pay, "name=Pay"), known("comment/web/pay/c", uuid(8, 1), "text=Hello")},
+			want: func(w *wanted) {
+				project(w).put("work_item/web/pay", "name=Pay").put("comment/web/pay/c", "text=Hello")
+			},
+			findings: []string{"warning deleted: comment/web/pay/c was deleted on the service since the last apply: it stays so, as on_drift keep says; planform state rm ADDRESS has it made again; remove it from the manifest otherwise", "not compared: 1 comment: deleted on the service, and left so"},
+		},
+		"its children stay without it": {
+			api: full, options: keep,
+			given: func(s *fakeService) {
+				s.given("work_item", web, cart, "sequence_id=2", "name=Cart").find(cart).row["parent"] = nil
+			},
+			prior: []planner.Record{known("work_item/web/pay", pay, "name=Pay"), known("work_item/web/cart", cart, "name=Cart", "parent="+pay)},
+			want: func(w *wanted) {
+				project(w).put("work_item/web/pay", "name=Pay").put("work_item/web/cart", "name=Cart", "parent=@work_item/web/pay")
+			},
+			findings: []string{"warning deleted: work_item/web/pay was deleted on the service since the last apply: it stays so, as on_drift keep says; planform state rm ADDRESS has it made again; remove it from the manifest otherwise", "not compared: 1 work item: deleted on the service, and left so"},
+		},
+		"what items need is made again": {
+			api: full, options: keep,
+			prior:    []planner.Record{known("label/web/red", uuid(4, 1), "name=Red")},
+			want:     func(w *wanted) { project(w).put("label/web/red", "name=Red") },
+			steps:    []string{"create label/web/red"},
+			findings: []string{"warning gone: label/web/red was deleted or archived on the service since the last apply and is created again"},
+		},
+		"several are counted": {
+			api: full, options: keep,
+			prior: []planner.Record{known("work_item/web/pay", pay, "name=Pay"), known("work_item/web/cart", cart, "name=Cart")},
+			want: func(w *wanted) {
+				project(w).put("work_item/web/pay", "name=Pay").put("work_item/web/cart", "name=Cart")
+			},
+			findings: []string{"warning deleted: 2 work items were deleted on the service since the last apply, and stay so, as on_drift keep says: work_item/web/pay, work_item/web/cart; " +
+				"planform state rm ADDRESS has it made again; remove it from the manifest otherwise", "not compared: 2 work items: deleted on the service, and left so"},
+		},
+	})
+}

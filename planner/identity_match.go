@@ -423,13 +423,22 @@ func (m *identities) vanished(o *resource.Object, f *objectState) {
 			"remove it from the manifest, or give the id of another one")
 	default:
 		was, again := f.id, f.maybeCreated() // a former run has noticed already that it is gone
+		prior := f.prior
 		f.forgetPrior()
 		if f.id, f.identifier = "", ""; again {
 			f.prior = &Record{Address: o.Address, PendingIntent: m.in.Prior[o.Address].PendingIntent}
 		}
 		m.recognise(o, f, was)
-		f.vanished = f.presence == absent
+		if f.vanished = f.presence == absent; f.vanished && !again && was != "" && m.keepsDeletions(o) {
+			f.prior, f.id, f.presence, f.why, f.vanished = prior, was, hidden, deleted, false
+		}
 	}
+}
+
+// keepsDeletions reports whether an object that somebody deleted stays so: a work item, and what is in one. Without others, such as
+// labels, items could not be made as the manifest has them.
+func (m *identities) keepsDeletions(o *resource.Object) bool {
+	return o.Ancestor("work_item") != nil && m.in.onDrift(o) == Keep && !m.in.Pull && m.in.Deletes == nil
 }
 
 // recordOwners notes what every object is on the service. Two objects of the manifest cannot be one.

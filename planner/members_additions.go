@@ -48,7 +48,11 @@ func (ad *additions) planSet(r *memberSet) {
 	if r.object != noObject && (ad.objects.staysArchived(r.object) || ad.objects.states[r.object].presence == hidden) {
 		for _, e := range r.entries {
 			if path := r.kind.Membership.Path(); !r.read || !ad.memberships.isIn(r, e) {
-				ad.gaps.add(ad.memberships.declaring(r, e), path, path, leftAlone)
+				why := leftAlone
+				if ad.objects.states[r.object].why == deleted {
+					why = leftDeleted
+				}
+				ad.gaps.add(ad.memberships.declaring(r, e), path, path, why)
 			}
 		}
 		return

@@ -29,6 +29,7 @@ var (
 	skipsRefresh = gapReason{"--no-refresh trusts the state file", "without --no-refresh they are read"}
 	notShown     = gapReason{why: "the service does not show it"}
 	leftAlone    = gapReason{why: "archived or a draft, and left alone"}
+	leftDeleted  = gapReason{why: "deleted on the service, and left so"}
 )
 
 // maxSingleReads is how many requests for one or a few objects each a person waits for: a minute of the usual quota.

@@ -45,7 +45,7 @@ const (
 	indeterminate                 // a create without an outcome that nothing can settle
 	unsupported                   // this edition has no such kind
 	notFound                      // the service does not show the ID or identifier that the manifest gives; see objectState.why
-	hidden                        // it, or its parent, is archived or a draft, and left alone
+	hidden                        // it, or its parent, is archived or a draft, or deleted by somebody whose changes are kept, and left alone
 	invalid                       // an error was reported, for it or its parent
 )
 
@@ -92,6 +92,9 @@ type scope struct {
 
 // serviceID is one object of the service.
 type serviceID struct{ kind, id string }
+
+// deleted is why an object is hidden that somebody deleted, whose changes are kept.
+const deleted = "deleted"
 
 // archived is why an object is hidden that is archived; see [resource.Row.Hidden].
 const archived = "archived"

@@ -193,12 +193,17 @@ func (w *warnings) warnSharedExternalIDs() {
 
 // warnHidden names what is left alone since it is archived or a draft, once a kind.
 func (w *warnings) warnHidden() {
-	byKind := map[*resource.Kind][]objectID{}
+	byKind, gone := map[*resource.Kind][]objectID{}, map[*resource.Kind][]objectID{}
 	for i := range w.objects.count() {
 		if f := &w.objects.states[i]; f.presence == hidden && f.id != "" && !f.isAway(w.in.Desired[i]) {
+			if f.why == deleted {
+				gone[f.info.kind] = append(gone[f.info.kind], i)
+				continue
+			}
 			byKind[f.info.kind] = append(byKind[f.info.kind], i)
 		}
 	}
+	w.warnDeleted(gone)
 	for _, k := range resource.Kinds() {
 		list := byKind[k]
 		if len(list) == 0 {
@@ -223,6 +228,26 @@ func (w *warnings) warnHidden() {
 		w.diags.notice("not-looked-up", diag.Count(w.service.skippedLookups, "object")+
 			" no longer listed by the service may be archived; a check takes one request each",
 			"--refresh-all checks; without it, creating an archived object fails and changes nothing")
+	}
+}
+
+// warnDeleted names what somebody deleted and what stays so, once a kind.
+func (w *warnings) warnDeleted(gone map[*resource.Kind][]objectID) {
+	for _, k := range resource.Kinds() {
+		list := gone[k]
+		var names []string
+		for _, i := range list {
+			names = append(names, string(w.in.Desired[i].Address))
+		}
+		const hint = "planform state rm ADDRESS has it made again; remove it from the manifest otherwise"
+		switch len(list) {
+		case 0:
+		case 1:
+			w.diags.warn(w.in.Desired[list[0]], "deleted", names[0]+" was deleted on the service since the last apply: it stays so, as on_drift keep says", hint)
+		default:
+			w.diags.notice("deleted", countOf(len(list), k)+" were deleted on the service since the last apply, and stay so, as on_drift keep says: "+
+				diag.First(names, fewNames), hint)
+		}
 	}
 }
 

@@ -319,3 +319,42 @@ func TestNumbersOfAnExportAreKept(t *testing.T) {
 		})
 	}
 }
+
+// Before the switch people work on the service already: what they delete does not come back.
+func TestWhatPeopleDeleteBeforeTheSwitchStaysDeleted(t *testing.T) {
+	t.Parallel()
+	for name, edition := range map[string]sandbox.Edition{"community": sandbox.Community, "cloud": sandbox.Cloud} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newService(t, sandboxtest.Options{Edition: edition})
+			file := s.write(t, "jira.csv", "Summary,Issue key,Issue id,Status,Parent,Comment,Inward issue link (Blocks)\nOne,A-1,1,Open,,18/Feb/26 9:10 AM;u1;Hello,\nTwo,A-2,2,Open,1,18/Feb/26 9:10 AM;u1;Bye,\nThree,A-3,3,Open,,,A-1\n")
+			to := filepath.Join(s.dir, "to")
+			if err := os.MkdirAll(to, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			s.write(t, "to/mapping.yaml", "# planform mapping\nsource: {site: none}\npeople: {u1: text}\n")
+			s.run(t, "convert", "jira-csv", file, "--to", to)
+			apply := func() ran {
+				return s.must(t, "apply", "-f", to, "--workspace", "acme", "--on-drift", "keep", "--yes")
+			}
+			apply()
+			items := "projects/" + s.lookUp(t, "projects/", "identifier", "A") + "/work-items/"
+			two := s.lookUp(t, items, "name", "Two")
+			for _, row := range s.rows(t, items+two+"/comments/") {
+				s.send(t, "DELETE", items+two+"/comments/"+fmt.Sprint(row["id"])+"/", "")
+			}
+			s.send(t, "DELETE", items+s.lookUp(t, items, "name", "Three")+"/", "")
+			for range 2 {
+				r := apply()
+				if n := len(s.rows(t, items)); n != 2 || len(s.rows(t, items+two+"/comments/")) != 0 {
+					t.Errorf("%d items are there", n)
+				}
+				for _, gone := range []string{"work_item/a/A-3 was deleted", "comment/a/A-2/"} {
+					if !strings.Contains(r.err+r.out, gone) {
+						t.Errorf("%q is not named: %s%s", gone, r.out, r.err)
+					}
+				}
+			}
+		})
+	}
+}

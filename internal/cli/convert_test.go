@@ -102,6 +102,7 @@ func TestAnExportOfAnotherTrackerIsAppliedWholeAndOnce(t *testing.T) {
 		"Jira REST":   {[]string{data + "jira-rest-v3-1.json", data + "jira-rest-v3-2.json", data + "jira-rest-comments.json", data + "jira-rest-fields.json"}, map[string]int{"SHOP": 3}, []string{"Ship it now"}},
 		"Jira XML":    {[]string{data + "jira.xml"}, map[string]int{"SHOP": 3}, []string{"Ship it"}},
 		"Linear":      {[]string{data + "linear.csv"}, map[string]int{"WEB": 3, "OPS": 1}, []string{"-- basket"}},
+		"Linear JSON": {[]string{data + "linear.json"}, map[string]int{"WEB": 2}, []string{"Test the basket"}},
 		"Trello":      {[]string{data + "trello.json", data + "trello-actions.json"}, map[string]int{"WEBSHOP": 5}, []string{"Write the manual"}},
 		"gh":          {[]string{"auto", data + "github-gh-utf16.json"}, map[string]int{"APP": 2}, []string{"Größe – wrong"}},
 	} {

@@ -51,6 +51,9 @@ func fixtures() map[string]fixture {
 			Items: 5, Relations: 4, Parents: 2, Labels: 2, Attachments: 1, People: 4,
 			States: map[string]int{"In Review": 1, "Done": 1, "Duplicate": 1, "Todo": 1, "Triage": 1},
 		}},
+		"linear-json": {files: []string{"testdata/linear.json"}, counts: &convert.Counts{
+			Items: 2, Comments: 2, Relations: 2, Parents: 1, Labels: 2, Attachments: 1, People: 2, States: map[string]int{"In Review": 1, "Not needed": 1},
+		}},
 		"jira-rest-v3": {files: []string{"testdata/jira-rest-v3-1.json", "testdata/jira-rest-v3-2.json", "testdata/jira-rest-comments.json", "testdata/jira-rest-fields.json"}, counts: &convert.Counts{
 			Items: 3, Comments: 5, Relations: 2, Parents: 1, Labels: 2, Attachments: 1, People: 3, States: map[string]int{"To Do": 1, "Deploy": 1, "Done": 1},
 		}},

@@ -48,7 +48,7 @@ func TestAFileIsRecognisedAtLittleCost(t *testing.T) { //nolint:paralleltest // 
 				}
 			}
 			runtime.ReadMemStats(&after)
-			if took, most := int(after.TotalAlloc-before.TotalAlloc), 300<<10+200*len(tt.text); took > most || len(by) == 0 || by[0] != tt.by {
+			if took, most := int(after.TotalAlloc-before.TotalAlloc), 400<<10+200*len(tt.text); took > most || len(by) == 0 || by[0] != tt.by {
 				t.Errorf("recognised as %v; %d KB are allocated, at most %d are allowed", by, took>>10, most>>10)
 			}
 		})

@@ -277,7 +277,7 @@ func TestEachValueArrivesOrIsNamed(t *testing.T) {
 // understood are words that a format understands: another word there would be another value.
 const understood = `true false TRUE FALSE open closed OPEN CLOSED completed not_planned complete incomplete template separator
 	commentCard copyCommentCard createCard updateCard outgoing incoming blocked_by relates_to OPS SHOP WEB
-	active future Sprint com.pyxis.greenhopper.jira:gh-sprint MEMBER COMPLETED NOT_PLANNED Bot User DiscussionNote Issue ISSUE board mirror Yes No`
+	blocks related started canceled active future Sprint com.pyxis.greenhopper.jira:gh-sprint MEMBER COMPLETED NOT_PLANNED Bot User DiscussionNote Issue ISSUE board mirror Yes No`
 
 // written is what somebody gets to see of an export: the manifests, the mapping and the list of attachments.
 func written(tb testing.TB, dir string) string {

@@ -23,6 +23,7 @@ import (
 // Record is one object.
 type Record struct {
 	List     string // the list that it is an element of; "" is the top
+	Page     bool   // lists were in it, whose elements came before
 	Position diag.Position
 
 	data json.RawMessage
@@ -35,12 +36,17 @@ const maxRecord = 64 << 20
 const maxArrays = 100
 
 // Read hands out the records of a file. Elements of the lists come as they are read, and what else stands in the object that has
-// them follows as a record without these.
+// them follows as a record without these. A list within objects is named by the way to it, such as data.issues.nodes.
 func Read(ctx context.Context, in io.Reader, name string, lists []string, each func(Record) error) error {
 	p := &place{in: in}
-	r := &reader{name: name, place: p, d: json.NewDecoder(p), each: each, lists: map[string]bool{}}
+	r := &reader{name: name, place: p, d: json.NewDecoder(p), each: each, lists: map[string]bool{}, ways: map[string]bool{}}
 	for _, list := range lists {
 		r.lists[list] = true
+		for i := range list {
+			if list[i] == '.' {
+				r.ways[list[:i]] = true
+			}
+		}
 	}
 	return r.top(ctx)
 }
@@ -124,6 +130,7 @@ type reader struct {
 	place *place
 	d     *json.Decoder
 	lists map[string]bool
+	ways  map[string]bool // objects on the way to lists
 	each  func(Record) error
 }
 
@@ -161,51 +168,61 @@ func (r *reader) top(ctx context.Context) error {
 // object reads a record whose brace was read.
 func (r *reader) object(ctx context.Context) error {
 	at := r.at(r.d.InputOffset() - 1)
-	rest := []byte{'{'}
+	rest, page, err := r.members(ctx, "", at)
+	if err != nil {
+		return err
+	}
+	return r.each(Record{Position: at, Page: page, data: append(rest, '}')})
+}
+
+// members reads what is in an object: its lists, and the rest, whose last brace is left out. within is the way to the object.
+func (r *reader) members(ctx context.Context, within string, at diag.Position) (rest []byte, page bool, err error) {
+	rest = []byte{'{'}
 	for r.d.More() {
 		key, err := r.token()
 		if err != nil {
-			return r.explain(err)
+			return nil, page, r.explain(err)
 		}
 		name, _ := key.(string)
-		if r.lists[name] {
-			if err := r.list(ctx, name); err != nil {
-				return err
+		if way := within + name; r.lists[way] || r.ways[way] {
+			page = true
+			if err := r.list(ctx, way); err != nil {
+				return nil, page, err
 			}
 			continue
 		}
 		value, err := r.value()
 		if err != nil {
-			return err
+			return nil, page, err
 		}
 		quoted, err := json.Marshal(name)
 		if err != nil {
-			return err
+			return nil, page, err
 		}
 		if len(rest) > 1 {
 			rest = append(rest, ',')
 		}
 		rest = append(append(append(rest, quoted...), ':'), value...)
 		if len(rest) > maxRecord {
-			return tooLong(at)
+			return nil, page, tooLong(at)
 		}
 	}
-	if _, err := r.token(); err != nil {
-		return r.explain(err)
-	}
-	return r.each(Record{Position: at, data: append(rest, '}')})
+	_, err = r.token()
+	return rest, page, r.explain(err)
 }
 
-// list reads the elements of a list, which may be null.
+// list reads the elements of a list, which may be null, or goes on to the lists of an object.
 func (r *reader) list(ctx context.Context, name string) error {
 	token, err := r.token()
-	if err != nil {
+	switch {
+	case err != nil:
 		return r.explain(err)
-	}
-	if token == nil {
+	case token == nil:
 		return nil
-	}
-	if token != json.Delim('[') {
+	case token == json.Delim('{') && r.ways[name]:
+		_, _, err := r.members(ctx, name+".", r.at(r.d.InputOffset()-1))
+		return err
+	case token != json.Delim('[') || !r.lists[name]:
 		return fmt.Errorf("%s: %s is no list", r.at(r.d.InputOffset()), name)
 	}
 	for r.d.More() {

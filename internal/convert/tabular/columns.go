@@ -59,13 +59,13 @@ func (e *export) open(ctx context.Context, f convert.File) (s *sheet, err error)
 		return s, err
 	}
 	if s.rows = s.tableRows; records.Begin(start[:n]) {
-		found, err := jsonHeader(ctx, s.in, f.Name)
+		found, err := jsonHeader(ctx, s.in, f.Name, e.Within)
 		if err := cmp.Or(err, again()); err != nil {
 			return s, err
 		}
 		s.Reader = &table.Reader{Header: found.list}
 		s.rows = func(ctx context.Context, each func(table.Row) error) error {
-			return found.rows(ctx, s.in, f.Name, each)
+			return found.rows(ctx, s.in, f.Name, e.Within, each)
 		}
 	} else if s.Reader, err = table.Open(s.in, f.Name, e.known); err != nil && e.guess != nil {
 		if err := again(); err != nil {

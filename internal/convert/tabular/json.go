@@ -54,8 +54,11 @@ func firstNames(head []byte) []string {
 }
 
 // readJSON hands out the values of records: those within objects have names with a dot, lists are texts with separators.
-func readJSON(ctx context.Context, in io.Reader, name string, each func(values *record, line int) error) error {
-	return records.Read(ctx, in, name, nil, func(r records.Record) error {
+func readJSON(ctx context.Context, in io.Reader, name string, lists []string, each func(values *record, line int) error) error {
+	return records.Read(ctx, in, name, lists, func(r records.Record) error {
+		if r.Page { // its records came before
+			return nil
+		}
 		var raw json.RawMessage
 		if err := r.Decode(&raw, "record"); err != nil {
 			return err
@@ -74,9 +77,9 @@ func readJSON(ctx context.Context, in io.Reader, name string, each func(values *
 }
 
 // jsonHeader reads the names of all records.
-func jsonHeader(ctx context.Context, in io.Reader, name string) (*nameList, error) {
+func jsonHeader(ctx context.Context, in io.Reader, name string, lists []string) (*nameList, error) {
 	n := &nameList{}
-	err := readJSON(ctx, in, name, func(values *record, line int) error {
+	err := readJSON(ctx, in, name, lists, func(values *record, line int) error {
 		for _, name := range values.list {
 			n.add(name)
 		}
@@ -90,8 +93,8 @@ func jsonHeader(ctx context.Context, in io.Reader, name string) (*nameList, erro
 }
 
 // rows hands out the records as rows of a table.
-func (n *nameList) rows(ctx context.Context, in io.Reader, name string, each func(table.Row) error) error {
-	return readJSON(ctx, in, name, func(values *record, line int) error {
+func (n *nameList) rows(ctx context.Context, in io.Reader, name string, lists []string, each func(table.Row) error) error {
+	return readJSON(ctx, in, name, lists, func(values *record, line int) error {
 		cells := make([]string, len(n.list))
 		for i, name := range values.list {
 			cells[n.places[name]] = values.texts[i]

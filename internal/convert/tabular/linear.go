@@ -49,10 +49,7 @@ func linear() *Layout {
 					}
 				}
 			}
-			for _, m := range linearUpload.FindAllStringSubmatch(i.Text.Body, -1) {
-				id := m[2][strings.LastIndexByte(m[2], '/')+1:]
-				i.Attachments = append(i.Attachments, convert.Attachment{ID: id, Name: cmp.Or(m[1], id), URL: m[2]})
-			}
+			i.Attachments = append(i.Attachments, linearUploads(i.Text.Body)...)
 			for n, f := range i.Fields { // the item shows by its state when something happened to it
 				when := []string{"Triaged", "Started", "Completed", "Canceled", "SLA Status", "Time in status (minutes)"}
 				i.Fields[n].Noise = slices.Contains(when, f.Name)

@@ -38,6 +38,7 @@ type Layout struct {
 	Key     *regexp.Regexp    // what each key looks like; nil = anything
 	By      string            // what a file is recognised by, in other words than the names of the columns
 	Lacks   string            // what no export has
+	Within  []string          // lists of records within objects, of JSON: see records.Read
 	// Each adds to an issue what only this tracker has. What it says is why the row is left out.
 	Each func(c *Cells, i *convert.Issue) string
 	// Bot reports somebody who is a program.
@@ -74,7 +75,7 @@ func Formats() []*convert.Format {
 	var all []*convert.Format
 	last, known := &beginning{}, section("any")
 	for _, l := range []*Layout{
-		linear(), gitlab(), clickup(), asana(), azure(), shortcut(), redmine(), youtrack(), plane(),
+		linear(), linearJSON(), gitlab(), clickup(), asana(), azure(), shortcut(), redmine(), youtrack(), plane(),
 		anyTable("csv", known), anyTable("xlsx", known), anyTable("jsonl", known),
 	} {
 		all = append(all, l.format(last))

@@ -1,0 +1,82 @@
+package tabular
+
+import (
+	"cmp"
+	"regexp"
+	"strings"
+
+	"github.com/planform/planform/internal/convert"
+)
+
+var linearIdentifier = regexp.MustCompile(`"identifier"\s*:\s*"[A-Za-z0-9_]+-[0-9]{1,9}"`)
+
+// linearJSON is what Linear's API answers for issues, or a list of these. It has what the CSV lacks: comments, relations, and the kinds
+// of states.
+func linearJSON() *Layout {
+	return &Layout{
+		Name: "linear-json", Tracker: "Linear",
+		How: "what Linear's GraphQL API answers for issues, with identifier, title, description, state { name type }, comments and relations",
+		By:  `the fields "identifier" and "title"`, Within: linearLists(),
+		Needs: [][]string{{"identifier", "title"}}, Columns: names("linear-json"), Key: linearKey, Lists: ", ", UTC: true, Zeros: true,
+		detects: func(b *beginning, _ string) (string, bool) {
+			if !b.records || !linearIdentifier.Match(b.text) {
+				return "", false
+			}
+			for _, way := range append([]string{""}, linearLists()...) {
+				if h := b.headers[0]; len(h.places[fold(strings.TrimPrefix(way+".identifier", "."))]) > 0 && len(h.places[fold(strings.TrimPrefix(way+".title", "."))]) > 0 {
+					return `the fields "identifier" and "title"`, true
+				}
+			}
+			return "", false
+		},
+		Bot: func(_, name string) bool { return name == "Linear" },
+		Each: func(c *Cells, i *convert.Issue) string {
+			i.Project, _, _ = strings.Cut(i.Key, "-")
+			i.State.Category = cmp.Or(map[string]string{
+				"triage": "backlog", "backlog": "backlog", "unstarted": "unstarted", "started": "started", "completed": "completed",
+				"canceled": "cancelled", "duplicate": "cancelled",
+			}[strings.ToLower(c.Column("state.type"))], i.State.Category)
+			if n := c.Column("priority"); i.Priority == "" && n != "" {
+				i.Priority = map[string]string{"0": "No priority", "1": "Urgent", "2": "High", "3": "Medium", "4": "Low"}[n]
+			}
+			i.Archived = c.Column("archivedAt") != "" || strings.EqualFold(c.Column("trashed"), "true")
+			if number, name := c.Column("cycle.number"), c.Column("cycle.name"); number != "" || name != "" {
+				start, end := c.Time(c.Column("cycle.startsAt"), i), c.Time(c.Column("cycle.endsAt"), i)
+				i.Sprints = []convert.Sprint{{Name: cmp.Or(name, "Cycle "+number), Start: midnight(start, 0), End: midnight(end, -1)}}
+			}
+			comments := c.Records("comments.nodes")
+			if len(comments) == 0 {
+				comments = c.Records("comments")
+			}
+			for _, r := range comments {
+				author := c.Person("", cmp.Or(r["user.name"], r["user.displayname"]), r["user.email"])
+				text := convert.Text{Body: r["body"]}
+				i.Comments = append(i.Comments, convert.Comment{ID: r["id"], Author: author, At: c.Date(r["createdat"]), Text: text})
+			}
+			for _, r := range c.Records("relations.nodes") {
+				kind := map[string]string{"blocks": "Blocks", "duplicate": "Duplicate"}[strings.ToLower(r["type"])]
+				i.Links = append(i.Links, convert.Link{Type: cmp.Or(kind, "Related"), To: r["relatedissue.identifier"]})
+			}
+			for _, r := range c.Records("attachments.nodes") {
+				i.Pages = append(i.Pages, convert.Attachment{Name: cmp.Or(r["title"], r["url"]), URL: r["url"]})
+			}
+			i.Attachments = append(i.Attachments, linearUploads(i.Text.Body)...)
+			return ""
+		},
+	}
+}
+
+// linearLists are where an answer may have its issues.
+func linearLists() []string {
+	return []string{"data.issues.nodes", "data.team.issues.nodes", "data.project.issues.nodes", "issues.nodes", "nodes"}
+}
+
+// linearUploads are the files of Linear that a text names.
+func linearUploads(text string) []convert.Attachment {
+	var files []convert.Attachment
+	for _, m := range linearUpload.FindAllStringSubmatch(text, -1) {
+		id := m[2][strings.LastIndexByte(m[2], '/')+1:]
+		files = append(files, convert.Attachment{ID: id, Name: cmp.Or(m[1], id), URL: m[2]})
+	}
+	return files
+}

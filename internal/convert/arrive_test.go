@@ -221,3 +221,32 @@ func TestTheOldAddressIsALineOfTheTextOrALink(t *testing.T) {
 		})
 	}
 }
+
+func TestWhatIsWrittenAsPeopleMeanIt(t *testing.T) {
+	t.Parallel()
+	const jira = `{"key": "A-1", "fields": {"summary": "One", "project": {"key": "A", "name": "A"}, "created": "2024-01-02T23:30:00.000-0500", "status": {"name": "Won't Do", "statusCategory": {"key": "done"}}}}`
+	const plane = "ID,Project,Name,Description,State,Start Date,Target Date,Priority,Created By,Assignee,Labels,Cycle Name,Cycle Start Date,Cycle End Date,Module Name,Module Start Date,Module Target Date,Created At,Updated At,Completed At,Archived At\n" +
+		"WEB-7,Website,Pay,,Done,,,high,ada,bob,red,Sprint,2024-01-01,2024-01-07,Shop,2024-01-01,2024-02-01,2024-01-02,2024-01-02,,\n"
+	for name, tt := range map[string]struct {
+		f    fixture
+		want []string
+	}{
+		"a state that is not done":   {inline(t, "i.json", jira), []string{"name: Won't Do, group: cancelled", "2 Jan 2024, 23:30 UTC-5"}},
+		"a page without its numbers": {inline(t, "i.json", `{"issues": [`+jira+`]}`), []string{"name: One"}},
+		"a date of a CSV":            {inline(t, "i.csv", "Issue key,Summary,Resolved,Custom field (Signed),Description\nA-1,One,25/Jul/23 9:50 AM,26/Jul/23 9:50 AM,a&nbsp;b\n"), []string{"| Resolved | 2023-07-25 |", "| Signed | 2023-07-26 |", "a b"}},
+		"an older export of Plane":   {inline(t, "i.csv", plane), []string{"key: WEB-7", "name: Website", "cycle: Sprint", "module: Shop", "priority: high"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			text, r := manifests(t, tt.f, "")
+			for _, want := range tt.want {
+				if !strings.Contains(text, want) {
+					t.Errorf("no %q in\n%s", want, text)
+				}
+			}
+			if name == "an older export of Plane" && r.Source.Format != "plane" {
+				t.Error(r.Source.Format)
+			}
+		})
+	}
+}

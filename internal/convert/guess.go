@@ -230,6 +230,15 @@ func predefined(name string) string {
 	return ""
 }
 
+// isCancelled reports whether a state says by its name that nothing was done.
+func isCancelled(name string) bool {
+	word := strings.NewReplacer("'", "", "’", "", "-", "", "_", "").Replace(mapping.Fold(name))
+	return slices.Contains([]string{
+		"wontdo", "wontfix", "willnotdo", "willnotfix", "rejected", "declined", "abandoned", "obsolete", "invalid", "notplanned", "dropped", "discarded", "withdrawn",
+		"notdoing", "duplicate",
+	}, word)
+}
+
 func groupOf(state string) string {
 	return map[string]string{
 		"Backlog": "backlog", "Todo": "unstarted", "In Progress": "started", "Done": "completed",
@@ -244,7 +253,12 @@ func guessStates(f *mapping.File, issues []*Issue) {
 		category[i.State.Name] = cmp.Or(category[i.State.Name], i.State.Category)
 		resolved[i.State.Name] = resolved[i.State.Name] || i.Resolution != ""
 	}
-	group := func(name string) string { return cmp.Or(groupOf(predefined(name)), category[name], mapping.Open) }
+	group := func(name string) string {
+		if groupOf(predefined(name)) == "" && isCancelled(name) { // the tracker has no category for it, and says that it is done
+			return "cancelled"
+		}
+		return cmp.Or(groupOf(predefined(name)), category[name], mapping.Open)
+	}
 	n.each(func(name string) bool { return group(name) == mapping.Open }, func(name string, _ int) {
 		to := cmp.Or(predefined(name), name)
 		if strings.EqualFold(to, "triage") { // which the service keeps for itself

@@ -175,8 +175,14 @@ func cut(text string) (string, bool) {
 	return strings.TrimRight(short, " ,;:.-") + "…", true
 }
 
-// moment writes a time as people do.
-func moment(at time.Time) string { return at.Format("2 Jan 2006, 15:04") }
+// moment writes a time as people do, with its zone.
+func moment(at time.Time) string {
+	zone := "UTC"
+	if _, offset := at.Zone(); offset != 0 {
+		zone += strings.TrimSuffix(strings.NewReplacer("+0", "+", "-0", "-").Replace(at.Format("-07:00")), ":00")
+	}
+	return at.Format("2 Jan 2006, 15:04 ") + zone
+}
 
 //nolint:gochecknoglobals // a constant
 var escapeCell = strings.NewReplacer("\\", "\\\\", "<", "\\<", "*", "\\*", "_", "\\_", "`", "\\`", "[", "\\[", "]", "\\]", "\n", "<br>")

@@ -143,6 +143,8 @@ var (
 	customField = regexp.MustCompile(`^Custom field \((.*?)\)?$`)
 )
 
+var csvMoment = regexp.MustCompile(`^\d{1,2}/\p{L}{3,5}\.?/\d{2}(?:\d{2})? \d{1,2}:\d{2}\s*(?:[AaPp][Mm])?$`)
+
 // csvParent finds the parent in the columns that say it, best first, and gives the columns without a place of their own their
 // meaning: one of them may name the epic.
 func csvParent(c *tabular.Cells, i *convert.Issue) {
@@ -173,6 +175,11 @@ func csvParent(c *tabular.Cells, i *convert.Issue) {
 		}
 		if n, err := strconv.Atoi(f.Value); err == nil && is(f.Name, "Original estimate", "Remaining Estimate", "Time Spent") {
 			f.Value = dates.Duration(n)
+		}
+		if csvMoment.MatchString(f.Value) { // as the profile of whoever exported writes it
+			if at := c.Date(f.Value); !at.IsZero() {
+				f.Value = dates.Day(at)
+			}
 		}
 		custom(i, "", f)
 	}

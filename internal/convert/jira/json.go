@@ -247,7 +247,9 @@ func (e *jsonExport) notes(issues int) {
 }
 
 func (e *jsonExport) file(ctx context.Context, text io.Reader, name string) error {
+	listed := false // what is around a list may say nothing itself
 	return records.Read(ctx, text, name, []string{"issues", "comments", "values"}, func(r records.Record) error {
+		listed = listed || r.List != ""
 		var one answer
 		if err := r.Decode(&one, "answer of Jira"); err != nil {
 			return err
@@ -268,7 +270,7 @@ func (e *jsonExport) file(ctx context.Context, text io.Reader, name string) erro
 			e.define(one.ID, one.Name, one.Schema)
 			e.roles.Enter(e.to, nil, e.values(r, "names"))
 			return nil
-		case one.Total == nil && one.Start == nil && one.Last == nil && one.Max == nil && one.Next == "" && one.Expand == "" &&
+		case !listed && one.Total == nil && one.Start == nil && one.Last == nil && one.Max == nil && one.Next == "" && one.Expand == "" &&
 			one.Names == nil && one.Schema == nil && one.Warn == nil:
 			return diag.WithHint(fmt.Errorf("%s: it is no answer of Jira: neither issue nor comment nor field", r.Position),
 				"name what /rest/api/3/search/jql, /rest/api/2/search, issue/KEY/comment or field answered")

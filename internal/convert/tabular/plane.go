@@ -12,8 +12,11 @@ import (
 func plane() *Layout {
 	return &Layout{
 		Name: "plane", Tracker: "Plane",
-		How:     "in Plane: workspace settings, Exports; if the workspace is still there, planform export keeps far more",
-		Needs:   [][]string{{"Project Identifier", "Sequence ID", "Name"}},
+		How: "in Plane: workspace settings, Exports; if the workspace is still there, planform export keeps far more",
+		Needs: [][]string{
+			{"Project Identifier", "Sequence ID", "Name"},
+			{"ID", "Project", "Name", "Cycle Start Date", "Module Start Date"}, // until 2025
+		},
 		Columns: names("plane"),
 		Markup:  convert.Plain, Lists: ",", UTC: true, Empty: []string{"None", "null", "[]", "{}"},
 		Each: func(c *Cells, i *convert.Issue) string {

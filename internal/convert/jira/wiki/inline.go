@@ -62,6 +62,7 @@ func code(s string) (inner string, n int) {
 
 // inline converts the marks within a line.
 func (c *converter) inline(s string, depth int) string {
+	s = strings.ReplaceAll(s, "&nbsp;", " ")
 	if !strings.ContainsAny(s, "\\{[]!`(*_-+^~?<&") && !strings.Contains(s, "://") {
 		return s
 	}

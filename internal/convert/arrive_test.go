@@ -250,3 +250,59 @@ func TestWhatIsWrittenAsPeopleMeanIt(t *testing.T) {
 		})
 	}
 }
+
+// What Plane has no place for is summed up in a comment where the mapping wants it, and is a loss otherwise.
+func TestWhatPlaneHasNoPlaceForIsSummedUp(t *testing.T) {
+	t.Parallel()
+	const rest = `{"key": "A-1", "changelog": {"total": 1, "histories": [{"author": {"accountId": "u2", "displayName": "Bob"}, "created": "2024-01-03T10:00:00.000+0000", "items": [
+		{"field": "status", "fromString": "To | do", "toString": "Done"}, {"field": "priority", "fromString": "Low", "toString": "High"}]}]},
+		"fields": {"summary": "One", "project": {"key": "A", "name": "A"}, "status": {"name": "Open"}, "watches": {"watchCount": 3}, "votes": {"votes": 1},
+		"worklog": {"total": 3, "worklogs": [{"author": {"accountId": "u1", "displayName": "Ada"}, "started": "2024-01-02T09:00:00.000+0000", "timeSpentSeconds": 5400, "comment": "Tried *it*"},
+			{"author": {"accountId": "u2", "displayName": "Bob"}, "started": "2024-01-01T09:00:00.000+0000", "timeSpentSeconds": 3600}]}}}`
+	const csv = "Issue key,Summary,Watchers,Watchers Id,Log Work\nA-1,One,Bob,u2,Tried; twice;02/Jan/24 9:00 AM;u1;5400\n"
+	for name, tt := range map[string]struct {
+		f       fixture
+		summary string
+		want    []string
+		not     []string
+		lost    string
+	}{
+		"not asked for": {inline(t, "i.json", rest), "off", nil, []string{"before the move"}, "history:2 votes:1 watchers:3 worklogs:3"},
+		"in short": {inline(t, "i.json", rest), "short", []string{
+			"**In Jira, before the move**", "- 2 work logs, 2h 30m: Ada 1h 30m, Bob 1h", "- 3 watchers", "- 1 vote\n", "- 2 changes, the last on 3 Jan 2024, 10:00 UTC",
+		}, []string{"Tried"}, "worklogs:1"},
+		"in full": {inline(t, "i.json", rest), "full", []string{
+			"| 1 Jan 2024, 09:00 UTC | Bob | 1h |  |", "| 2 Jan 2024, 09:00 UTC | Ada | 1h 30m | Tried **it** |",
+			`| 3 Jan 2024, 10:00 UTC | Bob | status | To \| do | Done |`,
+		}, nil, "worklogs:1"},
+		"of a CSV": {inline(t, "i.csv", csv), "full", []string{"- 1 work log, 1h 30m: u1 1h 30m", "| 2 Jan 2024, 09:00 UTC | u1 | 1h 30m | Tried; twice |", "- 1 watcher: Bob"}, nil, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			text, r := manifests(t, tt.f, "summary: "+tt.summary+"\n")
+			for _, want := range tt.want {
+				if !strings.Contains(text, want) {
+					t.Errorf("no %q in\n%s", want, text)
+				}
+			}
+			for _, not := range tt.not {
+				if strings.Contains(text, not) {
+					t.Errorf("%q is in\n%s", not, text)
+				}
+			}
+			var lost []string
+			for _, l := range r.Losses {
+				if strings.Contains("history votes watchers worklogs", l.Kind) {
+					lost = append(lost, fmt.Sprintf("%s:%d", l.Kind, l.Count))
+				}
+			}
+			slices.Sort(lost)
+			if got := strings.Join(lost, " "); got != tt.lost {
+				t.Errorf("%s, want %s", got, tt.lost)
+			}
+			if v := r.Values; v.Read != v.Carried+v.AsText+v.Decided+v.Lost {
+				t.Errorf("%+v", v)
+			}
+		})
+	}
+}

@@ -295,9 +295,10 @@ func (c *composer) item(at place, g *groups) manifest.Map {
 	files, others := c.attachments(i)
 	add("attachments", files)
 	add("links", c.links(i, others))
-	add("comments", c.comments(i))
+	i.byTime()
+	add("comments", append(c.comments(i), c.summary(i)...))
 	for kind, n := range i.Left {
-		c.report.lose(kind, i, n)
+		c.report.lose(kind, i, max(0, n-c.summed(i, kind)))
 	}
 	c.report.ledger.close(i, func(v *Value) fate { return c.fate(i, v) })
 	return m

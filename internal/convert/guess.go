@@ -103,6 +103,11 @@ func complete(f *mapping.File, c *collection, issues []*Issue, format *Format, z
 	}
 	f.Set("history", []mapping.Pair{{Key: "dates", Value: "text"}, {Key: "link", Value: "text"}},
 		"# dates: text (author and date in the text) or full (created_at and created_by); link to the old address: text, link (one request an item) or none")
+	if slices.ContainsFunc(issues, func(i *Issue) bool {
+		return len(i.Work)+len(i.Events)+i.Left["watchers"]+i.Left["votes"] > 0
+	}) {
+		f.Set("summary", "off", "# a comment of each item with its work logs, watchers, votes and changes: off, short, or full (each of them)")
+	}
 	f.Set("allow", []mapping.Pair{}, "# losses that are agreed, such as {watchers: all, titles-cut: 3}")
 }
 

@@ -39,6 +39,7 @@ const (
 	Technical  Role = "technical" // a number or address within the tracker, its clock, or what another value says, too
 	Secret     Role = "secret"    // which nobody is shown
 	Uncarried  Role = "uncarried" // Plane has no place for it
+	Summed     Role = "summed"    // Plane has no place for it, but in a comment that sums up, if that is wanted
 )
 
 // Value is a field of the source: a path in JSON or XML, or a column of a table.
@@ -124,7 +125,7 @@ func (r *Roles) Enter(to Sink, i *Issue, values iter.Seq2[string, string]) {
 	clear(r.entries)
 	r.names = r.names[:0]
 	for name, text := range values {
-		if role := r.of(name); (role == "" || role == Uncarried) && nothing.MatchString(text) {
+		if role := r.of(name); (role == "" || role == Uncarried || role == Summed) && nothing.MatchString(text) {
 			continue
 		}
 		e := r.entries[name]
@@ -300,6 +301,14 @@ func (c *composer) fate(i *Issue, v *Value) fate {
 		return decided
 	case Uncarried:
 		return lost
+	case Summed:
+		switch {
+		case i == nil || m.Comments.Skip || m.Summary == "off":
+			return lost
+		case m.Summary == "short":
+			return decided
+		}
+		return asText
 	case Component:
 		return is(m.Components == "skip", decided, carried)
 	case OfVersion:

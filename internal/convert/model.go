@@ -202,6 +202,9 @@ type Issue struct {
 	Attachments []Attachment
 	Pages       []Attachment // no files: their addresses are all there is
 	Archived    bool
+	Work        []Work   `json:",omitempty"`
+	Events      []Event  `json:",omitempty"`
+	Watchers    []string `json:",omitempty"` // as far as they are named
 	Fields      []Field
 	Left        map[string]int // how much of what has no place in Plane, such as worklogs
 	URL         string

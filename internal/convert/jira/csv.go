@@ -122,7 +122,10 @@ func csvIssue(c *tabular.Cells, i *convert.Issue) {
 	if creator := c.People("creator_id", "creator", ""); len(creator) > 0 {
 		i.Creator = creator[0]
 	}
-	c.People("watcher_ids", "watchers", "") // who a comment is by is often told nowhere else
+	i.Watchers = c.People("watcher_ids", "watchers", "") // who a comment is by is often told nowhere else
+	for _, cell := range c.Values("worklogs") {
+		i.Work = append(i.Work, csvWork(c, cell))
+	}
 	i.Left["watchers"], i.Left["worklogs"] = len(c.All("watchers")), len(c.Values("worklogs"))
 	i.Left["votes"], _ = strconv.Atoi(c.Column("Votes"))
 	i.Affects = c.Values("affects")
@@ -197,6 +200,20 @@ func csvComment(c *tabular.Cells, cell string) convert.Comment {
 		}
 	}
 	return convert.Comment{Text: wiki(cell)}
+}
+
+// csvWork takes text;date;author;seconds. The text may hold semicolons.
+func csvWork(c *tabular.Cells, cell string) convert.Work {
+	parts := strings.Split(cell, ";")
+	n := len(parts)
+	if n < 4 {
+		return convert.Work{Text: wiki(cell)}
+	}
+	seconds, _ := strconv.Atoi(strings.TrimSpace(parts[n-1]))
+	return convert.Work{
+		Author: c.Person(strings.TrimSpace(parts[n-2]), "", ""), At: c.Date(parts[n-3]), Seconds: seconds,
+		Text: wiki(strings.Join(parts[:n-3], ";")),
+	}
 }
 
 var attachmentID = regexp.MustCompile(`/attachment/(?:content/)?([0-9]+)`)

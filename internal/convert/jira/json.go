@@ -159,6 +159,12 @@ type fields struct {
 	} `json:"attachment"`
 	Worklog struct {
 		Total int `json:"total"`
+		Logs  []struct {
+			Author  *user           `json:"author"`
+			Text    json.RawMessage `json:"comment"`
+			Started string          `json:"started"`
+			Seconds int             `json:"timeSpentSeconds"`
+		} `json:"worklogs"`
 	} `json:"worklog"`
 	Votes struct {
 		Votes int `json:"votes"`
@@ -307,7 +313,19 @@ func (e *jsonExport) page(one *answer) {
 
 func (e *jsonExport) issue(r records.Record, one *answer) error {
 	var all struct {
-		Fields map[string]json.RawMessage `json:"fields"`
+		Fields    map[string]json.RawMessage `json:"fields"`
+		Changelog struct {
+			Total     int `json:"total"`
+			Histories []struct {
+				Author  *user  `json:"author"`
+				Created string `json:"created"`
+				Items   []struct {
+					Field string `json:"field"`
+					From  string `json:"fromString"`
+					To    string `json:"toString"`
+				} `json:"items"`
+			} `json:"histories"`
+		} `json:"changelog"`
 	}
 	var typed struct {
 		Fields fields `json:"fields"`
@@ -341,6 +359,21 @@ func (e *jsonExport) issue(r records.Record, one *answer) error {
 			return fmt.Errorf("%s: the %s of %s is neither text nor document", r.Position, text.name, one.Key)
 		}
 	}
+	for _, w := range f.Worklog.Logs {
+		text, ok := textOf(w.Text)
+		if !ok {
+			i.Left["texts-not-understood"]++
+		}
+		i.Work = append(i.Work, convert.Work{Author: e.person(w.Author), At: moment(i, w.Started), Seconds: w.Seconds, Text: text})
+	}
+	i.Left["worklogs"] = max(f.Worklog.Total, len(i.Work))
+	for _, h := range all.Changelog.Histories {
+		for _, one := range h.Items {
+			event := convert.Event{Author: e.person(h.Author), At: moment(i, h.Created), Field: one.Field, From: one.From, To: one.To}
+			i.Events = append(i.Events, event)
+		}
+	}
+	i.Left["history"] = len(i.Events) + max(0, all.Changelog.Total-len(all.Changelog.Histories))
 	if f.Status != nil {
 		i.State = convert.State{Name: f.Status.Name, Category: categoryOf(f.Status.Category.Key)}
 	}

@@ -38,6 +38,7 @@ type Mapping struct {
 	Comments      Comments
 	Attachments   Attachments
 	History       History
+	Summary       string         // off, short or full: a comment of what Plane has no place for
 	Allow         map[string]int // -1 = all
 	Questions     []Question
 }
@@ -160,7 +161,7 @@ func words(list ...string) []string { return list }
 // Mapping decodes the file. losses are the kinds that allow may name.
 func (f *File) Mapping(losses []string) (*Mapping, diag.List) {
 	m := &Mapping{
-		Allow: map[string]int{}, UnknownPeople: "text", Components: "module", Sprints: "cycle", Archived: "skip", Numbers: "new", History: History{Dates: "text"},
+		Allow: map[string]int{}, UnknownPeople: "text", Components: "module", Sprints: "cycle", Archived: "skip", Numbers: "new", History: History{Dates: "text"}, Summary: "off",
 		Versions: Versions{Fix: "label", Affects: "skip"}, Labels: Labels{Rename: map[string]string{}, Fold: true},
 		Comments: Comments{Header: DefaultHeader}, Attachments: Attachments{Folder: "attachments"},
 	}
@@ -221,6 +222,7 @@ func (d *decoder) root(losses []string) setting {
 		}),
 		"numbers": d.word(&m.Numbers, "new", "keep", "fill"),
 		"history": d.history(),
+		"summary": d.word(&m.Summary, "off", "short", "full"),
 		"allow":   d.allow(losses),
 	})
 }

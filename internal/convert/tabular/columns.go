@@ -218,7 +218,7 @@ func roleOf(field string) convert.Role {
 	case commentOf, commentText, "comments":
 		return convert.OfComment
 	case "watchers", "watcher_ids", "worklogs":
-		return convert.Uncarried
+		return convert.Summed
 	case "skip", "updated_at", private, scope, internalID, commentID, commentCount:
 		return convert.Technical
 	}

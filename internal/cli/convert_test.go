@@ -103,6 +103,7 @@ func TestAnExportOfAnotherTrackerIsAppliedWholeAndOnce(t *testing.T) {
 		"Jira XML":    {[]string{data + "jira.xml"}, map[string]int{"SHOP": 3}, []string{"Ship it"}},
 		"Linear":      {[]string{data + "linear.csv"}, map[string]int{"WEB": 3, "OPS": 1}, []string{"-- basket"}},
 		"Linear JSON": {[]string{data + "linear.json"}, map[string]int{"WEB": 2}, []string{"Test the basket"}},
+		"Pivotal":     {[]string{data + "pivotal.csv"}, map[string]int{"PIVOTAL": 2}, []string{"Basket is slow"}},
 		"Trello":      {[]string{data + "trello.json", data + "trello-actions.json"}, map[string]int{"WEBSHOP": 5}, []string{"Write the manual"}},
 		"gh":          {[]string{"auto", data + "github-gh-utf16.json"}, map[string]int{"APP": 2}, []string{"Größe – wrong"}},
 	} {

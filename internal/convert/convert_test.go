@@ -51,6 +51,9 @@ func fixtures() map[string]fixture {
 			Items: 5, Relations: 4, Parents: 2, Labels: 2, Attachments: 1, People: 4,
 			States: map[string]int{"In Review": 1, "Done": 1, "Duplicate": 1, "Todo": 1, "Triage": 1},
 		}},
+		"pivotal": {files: []string{"testdata/pivotal.csv"}, counts: &convert.Counts{
+			Items: 2, Comments: 2, Labels: 2, People: 2, States: map[string]int{"accepted": 1, "unscheduled": 1},
+		}},
 		"linear-json": {files: []string{"testdata/linear.json"}, counts: &convert.Counts{
 			Items: 2, Comments: 2, Relations: 2, Parents: 1, Labels: 2, Attachments: 1, People: 2, States: map[string]int{"In Review": 1, "Not needed": 1},
 		}},

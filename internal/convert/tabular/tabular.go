@@ -75,7 +75,7 @@ func Formats() []*convert.Format {
 	var all []*convert.Format
 	last, known := &beginning{}, section("any")
 	for _, l := range []*Layout{
-		linear(), linearJSON(), gitlab(), clickup(), asana(), azure(), shortcut(), redmine(), youtrack(), plane(),
+		linear(), linearJSON(), pivotal(), gitlab(), clickup(), asana(), azure(), shortcut(), redmine(), youtrack(), plane(),
 		anyTable("csv", known), anyTable("xlsx", known), anyTable("jsonl", known),
 	} {
 		all = append(all, l.format(last))

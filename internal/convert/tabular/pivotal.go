@@ -1,0 +1,67 @@
+package tabular
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/planform/planform/internal/convert"
+	"github.com/planform/planform/internal/convert/dates"
+	"github.com/planform/planform/internal/table"
+)
+
+var (
+	pivotalComment  = regexp.MustCompile(`(?s)^(.*?)\s*\(([^()]+) - ([A-Z][a-z]{2} \d{1,2}, \d{4})\)$`)
+	pivotalPriority = regexp.MustCompile(`^p[0-3] - `)
+)
+
+// pivotal is the CSV of a project. Columns repeat: an owner, a comment, a task each.
+func pivotal() *Layout {
+	return &Layout{
+		Name: "pivotal", Tracker: "Pivotal Tracker", How: "in Pivotal Tracker: the project's menu, Export CSV, with all stories",
+		Needs:   [][]string{{"Id", "Title", "Current State", "Requested By"}, {"Id", "Story", "Current State", "Requested By"}},
+		Columns: names("pivotal"), Lists: table.Separator, Order: "mdy",
+		Groups: map[string]string{
+			"unscheduled": "backlog", "unstarted": "unstarted", "planned": "unstarted", "started": "started", "finished": "started",
+			"delivered": "started", "rejected": "started", "accepted": "completed",
+		},
+		Each: func(c *Cells, i *convert.Issue) string {
+			i.Project = "pivotal"
+			i.Priority = pivotalPriority.ReplaceAllString(i.Priority, "")
+			var labels []convert.Label
+			for _, l := range i.Labels {
+				for name := range strings.SplitSeq(l.Name, ",") {
+					if name = strings.TrimSpace(name); name != "" {
+						labels = append(labels, convert.Label{Name: name})
+					}
+				}
+			}
+			i.Labels = labels
+			if n := c.Column("Iteration"); n != "" {
+				i.Sprints = []convert.Sprint{{
+					Name: "Iteration " + n, Start: dates.Day(c.Time(c.Column("Iteration Start"), i)), End: dates.Day(c.Time(c.Column("Iteration End"), i)),
+				}}
+			}
+			for _, text := range c.All("raw comment") {
+				comment := convert.Comment{Text: convert.Text{Body: text}}
+				if m := pivotalComment.FindStringSubmatch(text); m != nil {
+					comment = convert.Comment{Text: convert.Text{Body: m[1]}, Author: c.Person("", m[2], ""), At: c.Date(m[3])}
+				}
+				i.Comments = append(i.Comments, comment)
+			}
+			if tasks, states := c.All("raw text"), c.All("raw item"); len(tasks) > 0 {
+				lines := []string{"## Tasks", ""}
+				for n, text := range tasks {
+					box := "- [ ] "
+					if n < len(states) && strings.EqualFold(states[n], "completed") {
+						box = "- [x] "
+					}
+					lines = append(lines, box+strings.Join(strings.Fields(text), " "))
+				}
+				i.Text.Body = strings.TrimSpace(i.Text.Body + "\n\n" + strings.Join(lines, "\n"))
+			}
+			return ""
+		},
+		Dates: func(c *Cells) []string { return slices.Concat(c.All("raw sprint date"), c.All("raw date")) },
+	}
+}

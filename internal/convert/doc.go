@@ -11,10 +11,11 @@
 //   - take the wanted part (select.go), compare it with the last run, and keep what is gone from the export (lastrun.go);
 //   - compose manifests (compose.go; fields.go, relations.go, comments.go, attachments.go, text.go, references.go), and note every
 //     loss (report.go);
+//   - account for each value of the source, by what the format declares of it (ledger.go);
 //   - tell the numbers that the items will have (numbers.go);
 //   - write everything, or nothing (write.go).
 //
-// [Manifests] stops before the writing, and [Compare] puts what it made beside what the service has.
+// [Manifests] stops before the writing: package proof puts what it made beside what the service has.
 //
 // The same input with the same mapping gives the same bytes. A generated file that somebody changed is never overwritten.
 //

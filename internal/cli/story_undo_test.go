@@ -136,7 +136,7 @@ func TestStoryOfAnUndo(t *testing.T) {
 
 	t.Log("# it is taken back, killed again and again")
 	for n := range kills {
-		if !p.dying(g, 1+2*n%7, n%2 == 1, run("undo", "last")...) {
+		if !p.dying(g, 1+n%4, n%2 == 1, run("undo", "last")...) {
 			t.Fatal("it came to its end")
 		}
 	}

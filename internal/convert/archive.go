@@ -1,7 +1,11 @@
 package convert
 
 import (
+	"archive/tar"
 	"archive/zip"
+	"bytes"
+	"compress/gzip"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -31,42 +35,138 @@ func (in *inputs) archive(f File, size int64) (bool, error) {
 	if slices.ContainsFunc(z.File, func(e *zip.File) bool { return e.Name == "[Content_Types].xml" }) {
 		return false, nil
 	}
-	if len(z.File) > 2*maxFiles {
-		return bad("pack the exported files alone, without attachments", "there are more than %d files and folders in the archive", 2*maxFiles)
-	}
-	const large, ratio = 100 << 20, 250
-	var total uint64
-	had := len(in.files)
+	p := &packing{in: in, of: f, size: uint64(size), had: len(in.files)} //nolint:gosec // no file has a negative size
 	for _, e := range z.File {
 		const encrypted = 1
-		name := f.Name + "/" + e.Name
+		take, err := p.take(e.Name, e.Mode(), e.UncompressedSize64)
 		switch {
-		case strings.ContainsAny(e.Name, "\\\x00") || !filepath.IsLocal(strings.TrimSuffix(e.Name, "/")):
-			return bad("it was not made by an export: pack the files again", "the path %q leaves the archive", e.Name)
-		case slices.ContainsFunc(strings.Split(e.Name, "/"), hidden), strings.HasSuffix(e.Name, "/"):
+		case err != nil:
+			return true, err
+		case !take:
 			continue
-		case e.Mode()&fs.ModeSymlink != 0:
-			return bad("pack the file itself", "%s is a symbolic link", e.Name)
-		case !e.Mode().IsRegular():
-			return bad("pack regular files", "%s is not a regular file", e.Name)
 		case e.Flags&encrypted != 0:
 			return bad("unpack it with its password, and name the folder", "%s is encrypted", e.Name)
 		case e.Method != zip.Store && e.Method != zip.Deflate:
 			return bad("unpack it, and name the folder", "%s is packed in a way that is not known here", e.Name)
 		}
+		name := f.Name + "/" + e.Name
 		entry := File{Name: name, found: true, encoding: in.encoding, open: packed.entry(e, name)}
 		if err := in.add(entry, e.UncompressedSize64); err != nil {
 			return true, err
 		}
-		if total += e.UncompressedSize64; total > large && total/ratio > uint64(size) { //nolint:gosec // no file has a negative size
-			return bad("if it is what the tracker made, unpack it and name the folder",
-				"the archive unpacks to more than %d times its size, as no export does", ratio)
-		}
 	}
-	if len(in.files) == had {
-		return bad("name the archive with the exported files", "there is no file in the archive")
+	return true, p.done()
+}
+
+// packing checks what is in an archive.
+type packing struct {
+	in    *inputs
+	of    File
+	size  uint64 // of the archive
+	total uint64 // unpacked
+	seen  int
+	had   int // files before it
+}
+
+func (p *packing) bad(hint, format string, args ...any) error {
+	return diag.WithHint(fmt.Errorf(p.of.Name+": "+format, args...), hint)
+}
+
+// take reports whether an entry is a file to be read.
+func (p *packing) take(name string, mode fs.FileMode, size uint64) (bool, error) {
+	const large, ratio = 100 << 20, 250
+	if p.seen++; p.seen > 2*maxFiles {
+		return false, p.bad("pack the exported files alone, without attachments", "there are more than %d files and folders in the archive", 2*maxFiles)
+	}
+	switch local := strings.TrimSuffix(name, "/"); {
+	case strings.ContainsAny(name, "\\\x00") || !filepath.IsLocal(local):
+		return false, p.bad("it was not made by an export: pack the files again", "the path %q leaves the archive", name)
+	case slices.ContainsFunc(strings.Split(strings.TrimPrefix(name, "./"), "/"), hidden), mode.IsDir(), local != name:
+		return false, nil
+	case mode&fs.ModeSymlink != 0:
+		return false, p.bad("pack the file itself", "%s is a symbolic link", name)
+	case !mode.IsRegular():
+		return false, p.bad("pack regular files", "%s is not a regular file", name)
+	}
+	if p.total += size; p.total > large && p.total/ratio > p.size {
+		return false, p.bad("if it is what the tracker made, unpack it and name the folder",
+			"the archive unpacks to more than %d times its size, as no export does", ratio)
 	}
 	return true, nil
+}
+
+func (p *packing) done() error {
+	if len(p.in.files) == p.had {
+		return p.bad("name the archive with the exported files", "there is no file in the archive")
+	}
+	return nil
+}
+
+// tarball takes the files of a tar archive that gzip packed. It reports false for what is packed in the same way and is none. As such
+// an archive can only be read from its beginning, texts are kept in memory; of other files their beginning, by which they are
+// passed over.
+func (in *inputs) tarball(f File, size int64) (bool, error) {
+	raw, err := f.open()
+	if err != nil {
+		return true, err
+	}
+	defer raw.Close()                                                    //nolint:errcheck // it was only read
+	p := &packing{in: in, of: f, size: uint64(size), had: len(in.files)} //nolint:gosec // no file has a negative size
+	damaged := func(err error) error {
+		return p.bad("download or copy it again", "the archive is damaged or cut off (%w)", err)
+	}
+	z, err := gzip.NewReader(raw)
+	if err != nil {
+		return true, damaged(err)
+	}
+	start := make([]byte, 512)
+	n, err := io.ReadFull(z, start)
+	if n == len(start) && string(start[257:262]) != "ustar" || errors.Is(err, io.EOF) {
+		return false, nil
+	}
+	t := tar.NewReader(io.MultiReader(bytes.NewReader(start[:n]), z))
+	for {
+		e, err := t.Next()
+		if errors.Is(err, io.EOF) {
+			return true, p.done()
+		}
+		if err != nil {
+			return true, damaged(err)
+		}
+		if e.Typeflag == tar.TypeXGlobalHeader { // such as the commit that git archive packed
+			continue
+		}
+		mode := e.FileInfo().Mode()
+		if e.Typeflag == tar.TypeLink {
+			mode |= fs.ModeSymlink
+		}
+		take, err := p.take(e.Name, mode, uint64(e.Size)) //nolint:gosec // no file has a negative size
+		if err != nil {
+			return true, err
+		}
+		if !take {
+			continue
+		}
+		data := make([]byte, min(e.Size, 512))
+		if _, err := io.ReadFull(t, data); err != nil {
+			return true, damaged(err)
+		}
+		if bytes.IndexByte(data, 0) < 0 || bytes.HasPrefix(data, []byte("PK")) || bytes.HasPrefix(data, []byte("\xFF\xFE")) || bytes.HasPrefix(data, []byte("\xFE\xFF")) {
+			if in.kept += int(e.Size); in.kept > maxInput {
+				return true, p.bad("unpack it, and name the folder", "there is more than 1 GiB of text in the archive")
+			}
+			rest, err := io.ReadAll(t)
+			if err != nil {
+				return true, damaged(err)
+			}
+			data = append(data, rest...)
+		}
+		name := f.Name + "/" + strings.TrimPrefix(e.Name, "./")
+		entry := File{Name: name, found: true, encoding: in.encoding, open: func() (io.ReadCloser, error) { return inMemory{bytes.NewReader(data)}, nil }}
+		if err := in.add(entry, uint64(len(data))); err != nil {
+			return true, err
+		}
+	}
 }
 
 // packedFile is an archive that is open only as long as something of it is read.

@@ -50,7 +50,7 @@ type text struct {
 	io.Closer
 }
 
-// Files finds the files that a command line names: files, folders, zip archives, and - for standard input.
+// Files finds the files that a command line names: files, folders, zip and tar.gz archives, and - for standard input.
 func Files(names []string, encoding string, stdin io.Reader) ([]File, error) {
 	in := &inputs{encoding: encoding}
 	for _, name := range names {
@@ -66,7 +66,7 @@ type inputs struct {
 	files    []File
 	encoding string
 	bytes    uint64
-	kept     int // of spreadsheets, in memory
+	kept     int // of spreadsheets and tar archives, in memory
 }
 
 func (in *inputs) named(name string, stdin io.Reader) error {
@@ -127,6 +127,11 @@ func (in *inputs) file(f File, size int64) error {
 	}
 	if bytes.HasPrefix(start, []byte("PK\x03\x04")) || bytes.HasPrefix(start, []byte("PK\x05\x06")) {
 		if archived, err := in.archive(f, size); archived || err != nil {
+			return err
+		}
+	}
+	if bytes.HasPrefix(start, []byte("\x1f\x8b")) {
+		if archived, err := in.tarball(f, size); archived || err != nil {
 			return err
 		}
 	}

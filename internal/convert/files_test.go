@@ -1,9 +1,12 @@
 package convert_test
 
 import (
+	"archive/tar"
 	"archive/zip"
 	"bytes"
+	"compress/gzip"
 	"encoding/binary"
+	"errors"
 	"io"
 	"io/fs"
 	"os"
@@ -70,6 +73,28 @@ func pack(tb testing.TB, entries ...entry) string {
 	return b.String()
 }
 
+// tarball packs files as tar and gzip do. What is said of one goes into its header.
+func tarball(tb testing.TB, entries ...tar.Header) string {
+	tb.Helper()
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	t := tar.NewWriter(z)
+	for _, e := range entries {
+		text := e.Uname // which stands for what is in it
+		e.Uname, e.Size, e.Mode = "", int64(len(text)), e.Mode|0o600
+		if err := t.WriteHeader(&e); err != nil {
+			tb.Fatal(err)
+		}
+		if _, err := io.WriteString(t, text); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	if err := errors.Join(t.Close(), z.Close()); err != nil {
+		tb.Fatal(err)
+	}
+	return b.String()
+}
+
 func TestAFolderAndAnArchiveGiveTheSameManifests(t *testing.T) {
 	t.Parallel()
 	const binary, page = "\x89PNG\x00\x00", "<!doctype html><html>"
@@ -80,7 +105,8 @@ func TestAFolderAndAnArchiveGiveTheSameManifests(t *testing.T) {
 	put(t, folder, map[string]string{"a.csv": oneIssue})
 	archive := filepath.Join(dir, "export.zip")
 	packed := pack(t, entry{name: "sub/"}, entry{name: "sub/b.csv", text: another}, entry{name: "a.csv", text: oneIssue}, entry{name: "users.csv", text: siteList}, entry{name: "__MACOSX/._a.csv", text: binary}, entry{name: "files/a.png", text: binary})
-	put(t, dir, map[string]string{"export.zip": packed, "a.csv": oneIssue, "b.csv": another, "users.csv": siteList})
+	tarred := tarball(t, tar.Header{Typeflag: tar.TypeDir, Name: "./"}, tar.Header{Name: "./sub/b.csv", Uname: another}, tar.Header{Name: "./a.csv", Uname: oneIssue}, tar.Header{Name: "./users.csv", Uname: siteList}, tar.Header{Name: "./files/a.png", Uname: binary + strings.Repeat("\x00", 1000)}, tar.Header{Name: "./.DS_Store", Uname: binary})
+	put(t, dir, map[string]string{"export.tar.gz": tarred, "export.zip": packed, "a.csv": oneIssue, "b.csv": another, "users.csv": siteList})
 	var want string
 	for name, f := range map[string]struct {
 		names []string
@@ -90,6 +116,8 @@ func TestAFolderAndAnArchiveGiveTheSameManifests(t *testing.T) {
 		"folder":          {names: []string{folder}},
 		"archive":         {names: []string{archive}},
 		"piped archive":   {names: []string{"-"}, stdin: packed},
+		"tar.gz":          {names: []string{filepath.Join(dir, "export.tar.gz")}},
+		"piped tar.gz":    {names: []string{"-"}, stdin: tarred},
 		"piped file":      {names: []string{"-", filepath.Join(dir, "b.csv"), filepath.Join(dir, "users.csv")}, stdin: oneIssue},
 		"archive and all": {names: []string{folder, archive}},
 	} {
@@ -152,6 +180,13 @@ func TestWhatNoFolderAndNoArchiveMayHold(t *testing.T) {
 		"a bomb":                            {map[string]string{"a.zip": pack(t, entry{name: "a.csv", text: oneIssue + strings.Repeat(" ", 120<<20)})}, "", "DIR/a.zip: the archive unpacks to more than 250 times its size", "unpack it"},
 		"a bomb that says it is small":      {map[string]string{"a.zip": claims(10, pack(t, good))}, "", "DIR/a.zip/a.csv: it", "again"},
 		"a bomb that says it is very large": {map[string]string{"a.zip": claims(0xFFFFFFF0, pack(t, good))}, "", "DIR/a.zip: the archive unpacks to more", ""},
+		"a cut tar.gz":                      {map[string]string{"a.tar.gz": tarball(t, tar.Header{Name: "a.csv", Uname: oneIssue})[:80]}, "", "DIR/a.tar.gz: the archive is damaged or cut off", "again"},
+		"an empty tar.gz":                   {map[string]string{"a.tar.gz": tarball(t, tar.Header{Typeflag: tar.TypeDir, Name: "./"})}, "", "DIR/a.tar.gz: there is no file in the archive", "exported files"},
+		"a path out of a tar.gz":            {map[string]string{"a.tar.gz": tarball(t, tar.Header{Name: "./../a.csv", Uname: oneIssue})}, "", `DIR/a.tar.gz: the path "./../a.csv" leaves the archive`, "pack the files again"},
+		"a link in a tar.gz":                {map[string]string{"a.tar.gz": tarball(t, tar.Header{Typeflag: tar.TypeSymlink, Name: "a.csv", Linkname: "/etc/passwd"})}, "", "DIR/a.tar.gz: a.csv is a symbolic link", ""},
+		"a device in a tar.gz":              {map[string]string{"a.tar.gz": tarball(t, tar.Header{Typeflag: tar.TypeChar, Name: "a.csv"})}, "", "DIR/a.tar.gz: a.csv is not a regular file", ""},
+		"a bomb in a tar.gz":                {map[string]string{"a.tar.gz": tarball(t, tar.Header{Name: "a.csv", Uname: oneIssue + strings.Repeat(" ", 120<<20)})}, "", "DIR/a.tar.gz: the archive unpacks to more than 250 times its size", "unpack it"},
+		"a file that gzip packed":           {map[string]string{"a.gz": "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03\x03\x00\x00\x00\x00\x00\x00\x00\x00\x00"}, "", "DIR/a.gz: there is no export of", ""},
 		"too many entries":                  {map[string]string{"a.zip": pack(t, many...)}, "", "DIR/a.zip: there are more than 20000 files and folders", "without attachments"},
 		"an archive in an archive":          {map[string]string{"a.zip": pack(t, entry{name: "b.zip", text: pack(t, good)})}, "", "DIR/a.zip/b.zip: there is no export of", ""},
 	} {

@@ -58,6 +58,7 @@ func allowed() map[string][]string {
 		"internal/convert/xlsx":      {"internal/diag"},
 		// A format knows the model and how to read its files, and no other format but tables.
 		"internal/convert/github": {"internal/convert", "internal/convert/dates", "internal/convert/records", "internal/diag"},
+		"internal/convert/gitlab": {"internal/convert", "internal/convert/dates", "internal/convert/records", "internal/convert/tabular", "internal/diag"},
 		"internal/convert/jira":   {"internal/convert", "internal/convert/dates", "internal/convert/jira/adf", "internal/convert/records", "internal/convert/tabular", "internal/diag", "internal/table"},
 		"internal/convert/trello": {"internal/convert", "internal/convert/dates", "internal/convert/records", "internal/diag"},
 		"internal/history":        {"internal/diag", "internal/resource", "planner"},
@@ -70,7 +71,7 @@ func allowed() map[string][]string {
 		"internal/sandbox/sandboxtest": {"internal/sandbox"},
 		"internal/bucket/buckettest":   {},
 		"internal/cli": {
-			"apiclient", "executor", "internal/bucket", "internal/convert", "internal/convert/encoded", "internal/convert/github", "internal/convert/jira", "internal/convert/tabular", "internal/convert/trello", "internal/diag", "internal/doctor", "internal/export", "internal/history", "internal/httpstate", "internal/planfile", "internal/proof", "internal/provider", "internal/pull", "internal/resource", "internal/sandbox",
+			"apiclient", "executor", "internal/bucket", "internal/convert", "internal/convert/encoded", "internal/convert/github", "internal/convert/gitlab", "internal/convert/jira", "internal/convert/tabular", "internal/convert/trello", "internal/diag", "internal/doctor", "internal/export", "internal/history", "internal/httpstate", "internal/planfile", "internal/proof", "internal/provider", "internal/pull", "internal/resource", "internal/sandbox",
 			"internal/state", "internal/view", "internal/yamltext", "manifest", "planner", "schema",
 		},
 		"": {"internal/cli"},

@@ -13,6 +13,7 @@ import (
 	"github.com/planform/planform/internal/convert"
 	"github.com/planform/planform/internal/convert/encoded"
 	"github.com/planform/planform/internal/convert/github"
+	"github.com/planform/planform/internal/convert/gitlab"
 	"github.com/planform/planform/internal/convert/jira"
 	"github.com/planform/planform/internal/convert/tabular"
 	"github.com/planform/planform/internal/convert/trello"
@@ -21,7 +22,7 @@ import (
 
 // convertFormats are the formats that convert reads, in the order in which they are tried.
 func convertFormats() []*convert.Format {
-	return append([]*convert.Format{jira.CSV(), trello.Format(), jira.JSON(), jira.XML(), github.Format()}, tabular.Formats()...)
+	return append([]*convert.Format{jira.CSV(), trello.Format(), jira.JSON(), jira.XML(), github.Format(), gitlab.Format()}, tabular.Formats()...)
 }
 
 // convertNames are the formats as the command line names them.
@@ -40,7 +41,7 @@ func convertCommand(p Process) *cli.Command {
 		UsageText: "planform convert [FORMAT] FILE… --to DIR [FLAGS]", ArgsUsage: "FORMAT FILE…",
 		Description: `Formats are ` + strings.Join(formats, ", ") + ` (the default: found out by content).
 All files are one export: parents and links go across them. A file may be a
-folder, a zip archive, or - for standard input. In a folder or archive, lists of
+folder, a zip or tar.gz archive, or - for standard input. In these, lists of
 users and other side files are recognised by their content; what is no export is
 passed over and named in the report.
 

@@ -21,6 +21,7 @@ import (
 
 	"github.com/planform/planform/internal/convert"
 	"github.com/planform/planform/internal/convert/github"
+	"github.com/planform/planform/internal/convert/gitlab"
 	"github.com/planform/planform/internal/convert/jira"
 	"github.com/planform/planform/internal/convert/tabular"
 	"github.com/planform/planform/internal/convert/trello"
@@ -32,7 +33,7 @@ import (
 var update = flag.Bool("update", false, "write the golden files anew")
 
 func formats() []*convert.Format {
-	return append([]*convert.Format{jira.CSV(), trello.Format(), jira.JSON(), jira.XML(), github.Format()}, tabular.Formats()...)
+	return append([]*convert.Format{jira.CSV(), trello.Format(), jira.JSON(), jira.XML(), github.Format(), gitlab.Format()}, tabular.Formats()...)
 }
 
 // fixture is an export in testdata.
@@ -60,6 +61,9 @@ func fixtures() map[string]fixture {
 		"jira-rest-v3": {files: []string{"testdata/jira-rest-v3-1.json", "testdata/jira-rest-v3-2.json", "testdata/jira-rest-comments.json", "testdata/jira-rest-fields.json"}, counts: &convert.Counts{
 			Items: 3, Comments: 5, Relations: 2, Parents: 1, Labels: 2, Attachments: 1, People: 3, States: map[string]int{"To Do": 1, "Deploy": 1, "Done": 1},
 		}},
+		"gitlab-export": {files: inFolder("gitlab-export", "issues.ndjson", "labels.ndjson", "milestones.ndjson", "project.json", "project_members.ndjson"), counts: &convert.Counts{
+			Items: 2, Comments: 3, Labels: 3, Attachments: 3, People: 3, States: map[string]int{"in review": 1, "Closed": 1},
+		}},
 		"jira-xml": {files: []string{"testdata/jira.xml"}, counts: &convert.Counts{
 			Items: 3, Comments: 3, Relations: 1, Parents: 1, Labels: 2, Attachments: 1, People: 2, States: map[string]int{"To Do": 1, "Deploy": 1, "Done": 1},
 		}},
@@ -72,6 +76,14 @@ func fixtures() map[string]fixture {
 		}},
 		"github-gh": {files: []string{"testdata/github-gh-utf16.json"}},
 	}
+}
+
+// inFolder are files of a folder of testdata.
+func inFolder(dir string, names ...string) []string {
+	for n, name := range names {
+		names[n] = "testdata/" + dir + "/" + name
+	}
+	return names
 }
 
 // run converts files into a folder.

@@ -14,6 +14,7 @@ var gitlabAddress = regexp.MustCompile(`^(https?://[^/]+)/(.+?)(?:/-)?/(?:issues
 
 // gitlab is the CSV that is mailed, and what the REST API answers for issues and for their notes.
 func gitlab() *Layout {
+	understand := GitLab()
 	return &Layout{
 		Name: "gitlab", Tracker: "GitLab",
 		How: "in GitLab: Plan, Issues, Export as CSV; or GET /projects/ID/issues and /projects/ID/issues/IID/notes of the REST API",
@@ -32,23 +33,7 @@ func gitlab() *Layout {
 			} else if id := c.One(scope); id != "" {
 				i.Project = "project-" + id
 			}
-			switch i.State.Name {
-			case "opened", "Open":
-				i.State = convert.State{Name: "Open", Category: "unstarted"}
-			case "closed", "Closed":
-				i.State = convert.State{Name: "Closed", Category: "completed"}
-			}
-			i.Type = strings.ToLower(i.Type)
-			for _, l := range i.Labels { // scoped ones are GitLab's fields
-				group, name, scoped := strings.Cut(l.Name, "::")
-				switch {
-				case !scoped:
-				case group == "priority":
-					i.Priority = name
-				case (group == "workflow" || group == "status") && i.State.Name == "Open":
-					i.State = convert.State{Name: name, Category: c.e.groups[fold(name)]}
-				}
-			}
+			understand(i)
 			for n, f := range i.Fields {
 				if seconds, err := strconv.Atoi(f.Value); err == nil && strings.HasPrefix(f.Name, "Time ") {
 					i.Fields[n].Value = dates.Duration(seconds)
@@ -64,6 +49,30 @@ func gitlab() *Layout {
 				}
 			}
 		},
+	}
+}
+
+// GitLab gives an issue the state, type and priority that its words and scoped labels mean.
+func GitLab() func(i *convert.Issue) {
+	groups := names("groups")
+	return func(i *convert.Issue) {
+		switch i.State.Name {
+		case "opened", "Open":
+			i.State = convert.State{Name: "Open", Category: "unstarted"}
+		case "closed", "Closed":
+			i.State = convert.State{Name: "Closed", Category: "completed"}
+		}
+		i.Type = strings.ToLower(i.Type)
+		for _, l := range i.Labels { // scoped ones are GitLab's fields
+			group, name, scoped := strings.Cut(l.Name, "::")
+			switch {
+			case !scoped:
+			case group == "priority":
+				i.Priority = name
+			case (group == "workflow" || group == "status") && i.State.Name == "Open":
+				i.State = convert.State{Name: name, Category: groups[fold(name)]}
+			}
+		}
 	}
 }
 

@@ -196,7 +196,7 @@ func rewriteXML(data []byte, each func(path, text string) string) ([]byte, error
 		case xml.StartElement:
 			path = append(path, t.Name.Local)
 			for n, a := range t.Attr {
-				if strings.TrimSpace(a.Value) != "" && slices.Contains(path, "item") {
+				if strings.TrimSpace(a.Value) != "" && (slices.Contains(path, "item") || len(path) > 1 && path[0] == "entity-engine-xml") {
 					t.Attr[n].Value = each(strings.Join(append(path, a.Name.Local), "."), a.Value)
 				}
 			}
@@ -212,6 +212,12 @@ func rewriteXML(data []byte, each func(path, text string) string) ([]byte, error
 					name = "custom field " + field
 				}
 				token = xml.CharData(each(name, string(t)))
+			}
+			if len(path) > 2 && path[0] == "entity-engine-xml" && strings.TrimSpace(string(t)) != "" {
+				token = xml.CharData(each(strings.Join(path, "."), string(t)))
+			}
+			if len(path) == 4 && path[0] == "backup" && strings.TrimSpace(string(t)) != "" { // of a table, whose columns have their names apart
+				token = xml.CharData(each(map[string]string{"integer": "Sprint.id", "string": "Sprint.name"}[path[3]], string(t)))
 			}
 		case xml.EndElement:
 			path = path[:len(path)-1]
@@ -277,7 +283,11 @@ func TestEachValueArrivesOrIsNamed(t *testing.T) {
 // understood are words that a format understands: another word there would be another value.
 const understood = `true false TRUE FALSE open closed OPEN CLOSED completed not_planned complete incomplete template separator
 	commentCard copyCommentCard createCard updateCard outgoing incoming blocked_by relates_to OPS SHOP WEB
-	blocks related started canceled active future Sprint com.pyxis.greenhopper.jira:gh-sprint MEMBER COMPLETED NOT_PLANNED Bot User DiscussionNote Issue ISSUE board mirror Yes No`
+	blocks related started canceled active future Sprint com.pyxis.greenhopper.jira:gh-sprint MEMBER COMPLETED NOT_PLANNED Bot User DiscussionNote Issue ISSUE board mirror Yes No
+	comment jira_subtask IssueComponent IssueFixVersion IssueVersion WatchIssue Project sd.public.comment com.atlassian.jira.plugin.system.customfieldtypes:select
+	com.atlassian.jira.plugin.system.customfieldtypes:float com.atlassian.jira.plugin.system.customfieldtypes:cascadingselect
+	com.atlassian.jira.plugin.system.customfieldtypes:userpicker com.atlassian.jira.plugin.system.customfieldtypes:textarea
+	com.atlassian.jira.plugin.system.customfieldtypes:datepicker`
 
 // written is what somebody gets to see of an export: the manifests, the mapping and the list of attachments.
 func written(tb testing.TB, dir string) string {

@@ -1,0 +1,618 @@
+package jira
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/planform/planform/internal/convert"
+	"github.com/planform/planform/internal/convert/dates"
+	"github.com/planform/planform/internal/diag"
+)
+
+// Backup is the backup of a whole site: entities.xml, with the tables of Jira as elements, and activeobjects.xml, which has the
+// sprints. Elements refer to others by IDs, in no order that can be relied on: the files are read twice, first for what is referred to,
+// then for what belongs to issues. One element is read at a time.
+func Backup() *convert.Format {
+	return &convert.Format{Name: "jira-backup", Tracker: "Jira", Detect: detectBackup, Read: readBackup}
+}
+
+// detectBackup looks for the elements that files of a backup begin with. A long comment may come before.
+func detectBackup(head []byte, _ string) (string, bool) {
+	has := func(text string) bool { return bytes.Contains(head, []byte(text)) }
+	switch {
+	case !bytes.HasPrefix(bytes.TrimSpace(head), []byte("<")):
+		return "", false
+	case has("<entity-engine-xml"):
+		return "the element entity-engine-xml", true
+	case has("Exported on") && has("JIRA Build"):
+		return "the comment before the element entity-engine-xml", true
+	case has(`<backup xmlns="http://www.atlassian.com/ao"`):
+		return "the element backup", true
+	}
+	return "", false
+}
+
+// row is an element: what is in its attributes, or, if it is long, in elements of their names.
+type row struct {
+	kind   string
+	names  []string
+	values map[string]string
+	used   map[string]bool // which of the values some issue has
+	at     diag.Position
+}
+
+func (r *row) get(name string) string {
+	if r == nil {
+		return ""
+	}
+	return r.values[name]
+}
+
+type backupIssue struct {
+	convert.Issue
+
+	row      *row
+	comments []convert.Comment
+	custom   map[string][]string // values by the ID of the field
+}
+
+type backup struct {
+	to     convert.Sink
+	roles  *convert.Roles
+	zone   *time.Location
+	rows   map[string]map[string]*row // what is referred to, by kind and ID
+	users  map[string]*row            // by name in small letters
+	keys   map[string]string          // these names, by key
+	issues map[string]*backupIssue    // by ID
+	list   []*backupIssue
+	site   string
+	other  map[string]int // values that belong to no issue
+	lost   map[string]int // comments by the ID of their issue, which is not there
+	second bool
+}
+
+// referred are the kinds that others refer to.
+func referred() []string {
+	return []string{
+		"Project", "IssueType", "Status", "Priority", "Resolution", "IssueLinkType", "Component", "Version", "CustomField",
+		"CustomFieldOption", "User", "ApplicationUser", "SchemeIssueSecurityLevels", "ChangeGroup", "Sprint", "EntityProperty",
+	}
+}
+
+func readBackup(ctx context.Context, in convert.Input, to convert.Sink) error {
+	b := &backup{
+		to: to, roles: rolesOf("backup"), zone: in.Zone, rows: map[string]map[string]*row{}, users: map[string]*row{}, keys: map[string]string{},
+		issues: map[string]*backupIssue{}, other: map[string]int{}, lost: map[string]int{},
+	}
+	if err := in.Each(ctx, b.file); err != nil {
+		return err
+	}
+	for _, u := range b.rows["User"] {
+		name := strings.ToLower(cmp.Or(u.get("lowerUserName"), u.get("userName")))
+		if had := b.users[name]; had == nil || u.get("id") < had.get("id") { // of several directories
+			b.users[name] = u
+		}
+	}
+	for _, u := range b.rows["ApplicationUser"] {
+		b.keys[u.get("userKey")] = u.get("lowerUserName")
+	}
+	for _, i := range b.list {
+		if err := b.issue(i); err != nil {
+			return err
+		}
+	}
+	b.second = true
+	if err := in.Each(ctx, b.file); err != nil {
+		return err
+	}
+	for _, i := range b.list {
+		b.finish(i)
+		to.Issue(&i.Issue)
+	}
+	b.account()
+	for _, id := range slices.Sorted(maps.Keys(b.lost)) {
+		to.Lose("comments-outside", "issue "+id, b.lost[id])
+	}
+	if len(b.list) > 0 {
+		to.AssumedZone()
+	}
+	to.Site(b.site, "/browse/{key}")
+	return nil
+}
+
+var baseURL = regexp.MustCompile(`(?m)^\s*jira\.baseurl\s*:\s*(https?://\S+?)/?\s*$`)
+
+// file reads a file: rows of entities.xml, or those of the sprints.
+func (b *backup) file(ctx context.Context, text io.Reader, name string) error {
+	limited := &bounded{in: text, limit: maxItem}
+	d := xml.NewDecoder(limited)
+	d.CharsetReader = func(_ string, in io.Reader) (io.Reader, error) { return in, nil } // it is decoded already
+	for root := ""; ; {
+		limited.limit = d.InputOffset() + maxItem
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err := cmp.Or(err, ctx.Err()); err != nil {
+			return explain(name, d, err)
+		}
+		switch t := token.(type) {
+		case xml.Comment:
+			if m := baseURL.FindSubmatch(t); m != nil && b.site == "" {
+				b.site = string(m[1])
+			}
+		case xml.StartElement:
+			switch {
+			case root == "backup":
+				if err := b.table(ctx, d, limited, &t, name); err != nil {
+					return err
+				}
+			case root != "":
+				if err := b.element(d, &t, name); err != nil {
+					return err
+				}
+			default:
+				root = t.Name.Local
+			}
+		}
+	}
+}
+
+// element reads an element of entities.xml.
+func (b *backup) element(d *xml.Decoder, start *xml.StartElement, name string) error {
+	line, _ := d.InputPos()
+	r := &row{kind: start.Name.Local, values: map[string]string{}, at: diag.Position{File: name, Line: line}}
+	for _, a := range start.Attr {
+		r.put(a.Name.Local, a.Value)
+	}
+	for part := ""; ; {
+		token, err := d.Token()
+		if errors.Is(err, errTooLong) {
+			return diag.WithHint(fmt.Errorf("%s: the element that begins here is larger than 64 MiB", r.at), "no tracker has such an item: see what stands there")
+		}
+		if err != nil {
+			return explain(name, d, err)
+		}
+		switch t := token.(type) {
+		case xml.StartElement:
+			part = t.Name.Local
+		case xml.CharData:
+			if part != "" {
+				r.put(part, r.values[part]+string(t))
+			}
+		case xml.EndElement:
+			if part == "" {
+				return b.take(r)
+			}
+			part = ""
+		}
+	}
+}
+
+func (r *row) put(name, text string) {
+	if _, known := r.values[name]; !known {
+		r.names = append(r.names, name)
+	}
+	r.values[name] = text
+}
+
+// table reads a part of activeobjects.xml, of which the sprints are understood.
+func (b *backup) table(ctx context.Context, d *xml.Decoder, limited *bounded, start *xml.StartElement, name string) error {
+	sprints := false
+	for _, a := range start.Attr {
+		sprints = sprints || start.Name.Local == "data" && a.Name.Local == "tableName" && strings.HasSuffix(a.Value, "_SPRINT")
+	}
+	var columns, cells []string
+	text := ""
+	for depth := 1; depth > 0; {
+		limited.limit = d.InputOffset() + maxItem
+		token, err := d.Token()
+		if err := cmp.Or(err, ctx.Err()); err != nil {
+			return explain(name, d, err)
+		}
+		switch t := token.(type) {
+		case xml.StartElement:
+			depth++
+			text = ""
+			if t.Name.Local == "column" && len(t.Attr) > 0 {
+				columns = append(columns, t.Attr[0].Value)
+			}
+		case xml.CharData:
+			if text += string(t); !sprints && !b.second && strings.TrimSpace(string(t)) != "" {
+				b.other["of the site: activeobjects.xml"]++
+				text = ""
+			}
+		case xml.EndElement:
+			depth--
+			switch {
+			case !sprints || b.second || depth == 0:
+			case t.Name.Local == "row":
+				line, _ := d.InputPos()
+				r := &row{kind: "Sprint", values: map[string]string{}, at: diag.Position{File: name, Line: line}}
+				for n, cell := range cells[:min(len(cells), len(columns))] {
+					r.put(strings.ToLower(columns[n]), cell)
+				}
+				cells = nil
+				if err := b.take(r); err != nil {
+					return err
+				}
+			case depth == 2:
+				cells = append(cells, text)
+			}
+		}
+	}
+	return nil
+}
+
+// take keeps an element that others refer to, at first, and then gives issues what belongs to them.
+func (b *backup) take(r *row) error {
+	id := r.get("id")
+	switch {
+	case b.second:
+		return b.part(r)
+	case r.kind == "Issue":
+		if had := b.issues[id]; had != nil {
+			return nil // a file that is named twice
+		}
+		i := &backupIssue{row: r, custom: map[string][]string{}}
+		b.issues[id], b.list = i, append(b.list, i)
+	case r.kind == "EntityProperty" && r.get("propertyKey") != "sd.public.comment", !slices.Contains(referred(), r.kind) && !ofIssues(r.kind):
+		b.pass("of the site: ", r)
+	case slices.Contains(referred(), r.kind):
+		if b.rows[r.kind] == nil {
+			b.rows[r.kind] = map[string]*row{}
+		}
+		if r.kind == "EntityProperty" {
+			id = r.get("entityId")
+		}
+		b.rows[r.kind][id] = r
+	}
+	return nil
+}
+
+// pass counts the values of an element that is passed over. what says which these are.
+func (b *backup) pass(what string, r *row) {
+	for name, text := range r.values {
+		if strings.TrimSpace(text) != "" {
+			b.other[what+r.kind+"."+name]++
+		}
+	}
+}
+
+// ofIssues reports a kind that belongs to an issue.
+func ofIssues(kind string) bool {
+	return slices.Contains([]string{
+		"Action", "IssueLink", "Label", "NodeAssociation", "CustomFieldValue", "FileAttachment", "Worklog", "ChangeItem", "UserAssociation", "RemoteIssueLink",
+	}, kind)
+}
+
+// use is a value of what an issue refers to.
+func (b *backup) use(i *backupIssue, kind, id, name string, role convert.Role) string {
+	r := b.rows[kind][id]
+	text := r.get(name)
+	if strings.TrimSpace(text) != "" {
+		b.mark(r, name)
+		b.to.Hold(&i.Issue, kind+"."+name, role, text, 1)
+	}
+	return text
+}
+
+func (b *backup) mark(r *row, name string) {
+	if r.used == nil {
+		r.used = map[string]bool{}
+	}
+	r.used[name] = true
+}
+
+// person notes a user, who is known by the name to log in, as in texts. Issues name people by their keys.
+func (b *backup) person(key string) string {
+	if key == "" {
+		return ""
+	}
+	id := cmp.Or(b.keys[key], key)
+	u := b.users[strings.ToLower(id)]
+	p := convert.Person{ID: id, Name: u.get("displayName"), Email: u.get("emailAddress"), Left: u.get("active") == "0"}
+	if u != nil {
+		b.mark(u, "displayName")
+		b.mark(u, "emailAddress")
+	}
+	b.to.Person(p)
+	return id
+}
+
+// issue makes an issue of its element.
+func (b *backup) issue(i *backupIssue) error {
+	r := i.row
+	project := b.rows["Project"][r.get("project")]
+	key := cmp.Or(r.get("key"), project.get("key")+"-"+r.get("number"))
+	of, number, ok := keyOf(key)
+	if !ok {
+		return fmt.Errorf("%s: %q is no issue key", r.at, diag.Truncate(key, 40))
+	}
+	b.to.Project(convert.Project{Key: of, Name: project.get("name"), Description: project.get("description")})
+	i.Issue = convert.Issue{
+		Key: key, ID: r.get("id"), Project: of, Number: number, Title: r.get("summary"), Position: r.at, Text: wiki(r.get("description")),
+		Environment: wiki(r.get("environment")), Reporter: b.person(r.get("reporter")), Creator: b.person(r.get("creator")),
+		Archived: r.get("archived") == "Y", Left: map[string]int{"votes": count(r, "votes"), "watchers": count(r, "watches")},
+	}
+	i.State.Name = b.use(i, "Status", r.get("status"), "name", convert.OfState)
+	i.State.Category = map[string]string{"2": "unstarted", "4": "started", "3": "completed"}[b.rows["Status"][r.get("status")].get("statuscategory")]
+	i.Resolution = b.use(i, "Resolution", r.get("resolution"), "name", convert.OfState)
+	i.Type = b.use(i, "IssueType", r.get("type"), "name", convert.OfType)
+	i.Priority = b.use(i, "Priority", r.get("priority"), "name", convert.OfPriority)
+	if id := b.person(r.get("assignee")); id != "" {
+		i.Assignees = []string{id}
+	}
+	i.Created, i.Updated = b.moment(i, r.get("created")), b.moment(i, r.get("updated"))
+	i.Due = dates.Day(b.moment(i, r.get("duedate")))
+	times(&i.Issue, b.moment(i, r.get("resolutiondate")), count(r, "timeoriginalestimate"), count(r, "timeestimate"), count(r, "timespent"))
+	if level := b.use(i, "SchemeIssueSecurityLevels", r.get("security"), "name", convert.OfField); level != "" {
+		i.Fields = append(i.Fields, convert.Field{Name: "Security Level", Value: level, Source: "SchemeIssueSecurityLevels.name"})
+	}
+	b.enter(i, r)
+	return nil
+}
+
+func count(r *row, name string) int {
+	n, _ := strconv.Atoi(r.get(name))
+	return n
+}
+
+// enter books what is in an element, but for the names.
+func (b *backup) enter(i *backupIssue, r *row, but ...string) {
+	var to *convert.Issue
+	if i != nil {
+		to = &i.Issue
+	}
+	b.roles.Enter(b.to, to, func(yield func(name, text string) bool) {
+		for _, name := range r.names {
+			if text := r.values[name]; strings.TrimSpace(text) != "" && !slices.Contains(but, name) && !yield(r.kind+"."+name, text) {
+				return
+			}
+		}
+	})
+}
+
+// moment reads a date, which is written as the server's clock shows it.
+func (b *backup) moment(i *backupIssue, text string) time.Time {
+	if text == "" {
+		return time.Time{}
+	}
+	at, err := time.ParseInLocation("2006-01-02 15:04:05.999999", text, b.zone)
+	if err != nil {
+		i.Left["dates-not-understood"]++
+	}
+	return at
+}
+
+// part gives an issue what belongs to it.
+func (b *backup) part(r *row) error {
+	if !ofIssues(r.kind) || r.kind == "NodeAssociation" && r.get("sourceNodeEntity") != "Issue" || r.kind == "UserAssociation" && r.get("sinkNodeEntity") != "Issue" ||
+		r.kind == "Action" && r.get("type") != "comment" {
+		if ofIssues(r.kind) {
+			b.pass("of the site: ", r)
+		}
+		return nil
+	}
+	group := b.rows["ChangeGroup"][r.get("group")]
+	i := b.issues[cmp.Or(r.get("issue"), r.get("issueid"), map[string]string{
+		"IssueLink": r.get("source"), "NodeAssociation": r.get("sourceNodeId"), "UserAssociation": r.get("sinkNodeId"), "ChangeItem": group.get("issue"),
+	}[r.kind])]
+	if i == nil {
+		if r.kind == "Action" {
+			b.lost[r.get("issue")]++
+		}
+		b.pass("of issues that are gone: ", r)
+		return nil
+	}
+	switch r.kind {
+	case "Action":
+		hidden := r.get("actionlevel") != "" || r.get("level") != "" || r.get("rolelevel") != "" ||
+			strings.Contains(strings.ReplaceAll(b.rows["EntityProperty"][r.get("id")].get("value"), " ", ""), `"internal":true`)
+		i.comments = append(i.comments, convert.Comment{
+			ID: r.get("id"), Author: b.person(r.get("author")), At: b.moment(i, r.get("created")), Text: wiki(r.get("body")), Hidden: hidden,
+		})
+	case "Label":
+		if field := r.get("fieldid"); field != "" {
+			i.custom[field] = append(i.custom[field], r.get("label"))
+		} else {
+			i.Labels = append(i.Labels, convert.Label{Name: r.get("label")})
+		}
+	case "FileAttachment":
+		a := convert.Attachment{ID: r.get("id"), Name: r.get("filename"), Size: int64(count(r, "filesize"))}
+		if b.site != "" {
+			a.URL = b.site + "/secure/attachment/" + url.PathEscape(a.ID) + "/" + url.PathEscape(a.Name)
+		}
+		i.Attachments = append(i.Attachments, a)
+	case "RemoteIssueLink":
+		i.Pages = append(i.Pages, convert.Attachment{Name: cmp.Or(r.get("title"), r.get("url")), URL: r.get("url")})
+	case "Worklog":
+		i.Work = append(i.Work, convert.Work{
+			Author: b.person(r.get("author")), At: b.moment(i, cmp.Or(r.get("startdate"), r.get("created"))), Seconds: count(r, "timeworked"), Text: wiki(r.get("body")),
+		})
+	case "ChangeItem":
+		if !group.used["created"] { // once for all items of it
+			b.use(i, group.kind, group.get("id"), "author", convert.Summed)
+			b.use(i, group.kind, group.get("id"), "created", convert.Summed)
+		}
+		i.Events = append(i.Events, convert.Event{
+			Author: b.person(group.get("author")), At: b.moment(i, group.get("created")), Field: r.get("field"),
+			From: cmp.Or(r.get("oldstring"), r.get("oldvalue")), To: cmp.Or(r.get("newstring"), r.get("newvalue")),
+		})
+	case "UserAssociation":
+		if r.get("associationType") == "WatchIssue" {
+			i.Watchers = append(i.Watchers, b.person(r.get("sourceName")))
+		}
+	case "NodeAssociation":
+		b.associate(i, r)
+	case "IssueLink":
+		b.link(i, r)
+	case "CustomFieldValue":
+		b.value(i, r)
+		return nil
+	}
+	b.enter(i, r)
+	return nil
+}
+
+func (b *backup) associate(i *backupIssue, r *row) {
+	id := r.get("sinkNodeId")
+	switch r.get("associationType") {
+	case "IssueComponent":
+		i.Components = append(i.Components, b.use(i, "Component", id, "name", convert.Component))
+	case "IssueVersion":
+		name := b.rows["Version"][id].get("name")
+		i.Affects = append(i.Affects, name)
+		b.to.Hold(&i.Issue, "affected.Version.name", convert.Affects, name, 1)
+	case "IssueFixVersion":
+		due := b.moment(i, b.use(i, "Version", id, "releasedate", convert.OfVersion))
+		i.Versions = append(i.Versions, convert.Version{Name: b.use(i, "Version", id, "name", convert.OfVersion), Due: dates.Day(due)})
+	}
+}
+
+// link takes a relation, which may be that to a parent.
+func (b *backup) link(i *backupIssue, r *row) {
+	kind, other := b.rows["IssueLinkType"][r.get("linktype")], b.issues[r.get("destination")]
+	if other == nil {
+		i.Links = append(i.Links, convert.Link{Type: b.use(i, "IssueLinkType", r.get("linktype"), "linkname", convert.Relation), To: "issue " + r.get("destination")})
+		return
+	}
+	if style := kind.get("style"); style == "jira_subtask" || style == "jira_gh_epic_story" {
+		other.Parent = i.Key
+		return
+	}
+	name := b.use(i, "IssueLinkType", r.get("linktype"), "linkname", convert.Relation)
+	i.Links = append(i.Links, convert.Link{Type: name, To: other.Key, Word: kind.get("outward"), Title: other.Title})
+	other.Links = append(other.Links, convert.Link{Type: name, To: i.Key, Inward: true, Word: kind.get("inward"), Title: i.Title})
+}
+
+// value takes a value of a custom field. That of a list, a user, a version or a sprint is the ID of it.
+func (b *backup) value(i *backupIssue, r *row) {
+	id := r.get("customfield")
+	field := b.rows["CustomField"][id]
+	text, name := "", ""
+	for _, column := range []string{"stringvalue", "textvalue", "numbervalue", "datevalue"} {
+		if text == "" {
+			text, name = r.get(column), column
+		}
+	}
+	b.enter(i, r, name)
+	if text == "" {
+		return
+	}
+	_, kind, _ := strings.Cut(field.get("customfieldtypekey"), ":")
+	raw, source, role := text, customName(field.get("name")), convert.OfField
+	reference := true
+	switch {
+	case slices.Contains([]string{"select", "multiselect", "radiobuttons", "multicheckboxes", "cascadingselect"}, kind):
+		option := b.rows["CustomFieldOption"][text]
+		if reference = option != nil; reference {
+			b.mark(option, "value")
+			text = option.get("value")
+			if parent := i.custom[id]; r.get("parentkey") != "" && len(parent) > 0 { // of a list that depends on another
+				parent[len(parent)-1] += " / " + text
+				b.to.Hold(&i.Issue, "reference.CustomFieldValue."+name, convert.Technical, raw, 1)
+				b.to.Hold(&i.Issue, source, role, text, 1)
+				return
+			}
+		}
+	case strings.HasSuffix(kind, "userpicker"):
+		person := b.person(text)
+		text = cmp.Or(b.users[strings.ToLower(person)].get("displayName"), person)
+	case kind == "version", kind == "multiversion":
+		text = cmp.Or(b.rows["Version"][strings.TrimSuffix(text, ".0")].get("name"), text)
+	case kind == "gh-sprint":
+		if s := b.rows["Sprint"][text]; s != nil {
+			i.Sprints = append(i.Sprints, convert.Sprint{
+				Name: b.use(i, "Sprint", text, "name", convert.OfSprint), Start: b.day(b.use(i, "Sprint", text, "start_date", convert.SprintDate)),
+				End: b.day(b.use(i, "Sprint", text, "end_date", convert.SprintDate)),
+			})
+		}
+		b.to.Hold(&i.Issue, "reference.CustomFieldValue."+name, convert.Technical, raw, 1)
+		return
+	default:
+		reference = false
+	}
+	switch name {
+	case "numbervalue":
+		text = strings.TrimSuffix(text, ".0")
+	case "datevalue":
+		if at := b.moment(i, text); !at.IsZero() {
+			text = strings.TrimSuffix(at.Format("2006-01-02 15:04"), " 00:00")
+		}
+	}
+	if reference {
+		b.to.Hold(&i.Issue, "reference.CustomFieldValue."+name, convert.Technical, raw, 1)
+	}
+	b.to.Hold(&i.Issue, source, role, text, 1)
+	i.custom[id] = append(i.custom[id], text)
+}
+
+// day is the day of a moment in milliseconds.
+func (b *backup) day(text string) string {
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n <= 0 {
+		return ""
+	}
+	return dates.Day(time.UnixMilli(n).In(b.zone))
+}
+
+// finish gives an issue what was gathered of it.
+func (b *backup) finish(i *backupIssue) {
+	i.Left["worklogs"], i.Left["history"] = len(i.Work), len(i.Events)
+	i.Left["watchers"] = max(i.Left["watchers"], len(i.Watchers))
+	slices.SortStableFunc(i.Sprints, func(a, b convert.Sprint) int { return cmp.Compare(a.End, b.End) })
+	for _, id := range slices.Sorted(maps.Keys(i.custom)) {
+		field := b.rows["CustomField"][id]
+		f := convert.Field{Name: cmp.Or(field.get("name"), "field "+id), Value: strings.Join(i.custom[id], ", "), Source: customName(field.get("name"))}
+		if strings.HasPrefix(f.Value, `{"`) { // what a plugin keeps for itself
+			f.Noise = true
+			i.Fields = append(i.Fields, f)
+			continue
+		}
+		custom(&i.Issue, field.get("customfieldtypekey"), f)
+	}
+	discuss(&i.Issue, i.comments, 0)
+	i.row, i.comments, i.custom = nil, nil, nil
+}
+
+// account books what is referred to, and what belongs to no issue. Much of that is nobody's business, such as passwords.
+func (b *backup) account() {
+	said := []string{"name", "value", "linkname", "displayName", "emailAddress", "start_date", "end_date", "releasedate"}
+	for _, kind := range referred() {
+		names := said
+		if kind == "ChangeGroup" {
+			names = []string{"author", "created"}
+		}
+		for _, id := range slices.Sorted(maps.Keys(b.rows[kind])) {
+			r := b.rows[kind][id]
+			b.enter(nil, r, names...)
+			for _, name := range names {
+				switch text := r.get(name); {
+				case strings.TrimSpace(text) == "":
+				case kind == "Project":
+					b.to.Hold(nil, kind+"."+name, convert.OfItem, text, 1)
+				case kind == "User" && r.used[name]:
+					b.to.Hold(nil, kind+"."+name, convert.Assignee, text, 1)
+				case !r.used[name]:
+					b.to.Hold(nil, "not used: "+kind+"."+name, convert.Secret, text, 1)
+				}
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(b.other)) {
+		b.to.Hold(nil, name, convert.Secret, "", b.other[name])
+	}
+}

@@ -11,6 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/planform/planform/internal/convert"
+	"github.com/planform/planform/internal/convert/bitbucket"
 	"github.com/planform/planform/internal/convert/encoded"
 	"github.com/planform/planform/internal/convert/github"
 	"github.com/planform/planform/internal/convert/gitlab"
@@ -22,7 +23,7 @@ import (
 
 // convertFormats are the formats that convert reads, in the order in which they are tried.
 func convertFormats() []*convert.Format {
-	return append([]*convert.Format{jira.CSV(), trello.Format(), jira.JSON(), jira.XML(), jira.Backup(), github.Format(), gitlab.Format()}, tabular.Formats()...)
+	return append([]*convert.Format{jira.CSV(), trello.Format(), jira.JSON(), jira.XML(), jira.Backup(), github.Format(), gitlab.Format(), bitbucket.Format()}, tabular.Formats()...)
 }
 
 // convertNames are the formats as the command line names them.

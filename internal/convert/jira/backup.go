@@ -177,7 +177,8 @@ func (b *backup) element(d *xml.Decoder, start *xml.StartElement, name string) e
 	for _, a := range start.Attr {
 		r.put(a.Name.Local, a.Value)
 	}
-	for part := ""; ; {
+	part, depth := "", 0
+	for {
 		token, err := d.Token()
 		if errors.Is(err, errTooLong) {
 			return diag.WithHint(fmt.Errorf("%s: the element that begins here is larger than 64 MiB", r.at), "no tracker has such an item: see what stands there")
@@ -187,16 +188,20 @@ func (b *backup) element(d *xml.Decoder, start *xml.StartElement, name string) e
 		}
 		switch t := token.(type) {
 		case xml.StartElement:
-			part = t.Name.Local
+			if depth++; depth == 1 {
+				part = t.Name.Local
+			}
 		case xml.CharData:
 			if part != "" {
 				r.put(part, r.values[part]+string(t))
 			}
 		case xml.EndElement:
-			if part == "" {
+			switch depth--; depth {
+			case -1:
 				return b.take(r)
+			case 0:
+				part = ""
 			}
-			part = ""
 		}
 	}
 }
@@ -212,7 +217,7 @@ func (r *row) put(name, text string) {
 func (b *backup) table(ctx context.Context, d *xml.Decoder, limited *bounded, start *xml.StartElement, name string) error {
 	sprints := false
 	for _, a := range start.Attr {
-		sprints = sprints || start.Name.Local == "data" && a.Name.Local == "tableName" && strings.HasSuffix(a.Value, "_SPRINT")
+		sprints = sprints || start.Name.Local == "data" && a.Name.Local == "tableName" && a.Value == "AO_60DB71_SPRINT"
 	}
 	var columns, cells []string
 	text := ""
@@ -485,12 +490,14 @@ func (b *backup) associate(i *backupIssue, r *row) {
 // link takes a relation, which may be that to a parent.
 func (b *backup) link(i *backupIssue, r *row) {
 	kind, other := b.rows["IssueLinkType"][r.get("linktype")], b.issues[r.get("destination")]
-	if other == nil {
-		i.Links = append(i.Links, convert.Link{Type: b.use(i, "IssueLinkType", r.get("linktype"), "linkname", convert.Relation), To: "issue " + r.get("destination")})
+	if style := kind.get("style"); style == "jira_subtask" || style == "jira_gh_epic_story" {
+		if other != nil {
+			other.Parent = i.Key
+		}
 		return
 	}
-	if style := kind.get("style"); style == "jira_subtask" || style == "jira_gh_epic_story" {
-		other.Parent = i.Key
+	if other == nil {
+		i.Links = append(i.Links, convert.Link{Type: b.use(i, "IssueLinkType", r.get("linktype"), "linkname", convert.Relation), To: "issue " + r.get("destination")})
 		return
 	}
 	name := b.use(i, "IssueLinkType", r.get("linktype"), "linkname", convert.Relation)

@@ -34,11 +34,12 @@ func Format() *convert.Format {
 	return &convert.Format{Name: "gitlab-export", Tracker: "GitLab", Detect: detect, Read: read}
 }
 
-// detect looks for the fields that only these files have. Issues of the REST API have an address.
+// detect looks for the fields that only these files have. Issues of the REST API have an address, merge requests a branch, and epics
+// end on another date.
 func detect(head []byte, name string) (string, bool) {
 	has := func(names ...string) bool { return records.Name(head, names...) }
 	switch {
-	case has("iid", "title", "author_id", "confidential", "project_id") && !has("web_url") && !has("source_branch") && !has("group_id", "epic_issues"):
+	case has("iid", "title", "author_id", "confidential", "project_id", "due_date") && !has("web_url") && !has("source_branch"):
 		return "the fields iid and author_id", true
 	case has("access_level", "source_type", "user_id"):
 		return "the fields access_level and source_type", true

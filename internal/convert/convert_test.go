@@ -84,6 +84,12 @@ func fixtures() map[string]fixture {
 			Items: 7, Comments: 6, Relations: 1, Labels: 6, Attachments: 1, People: 5,
 			States: map[string]int{"Ideas": 1, "To Do": 2, "In review": 1, "Done": 1, "Parking": 1, "Old sprint": 1},
 		}},
+		"github-board": {files: []string{"testdata/github-board-issues.json", "testdata/github-board.json"}, counts: &convert.Counts{
+			Items: 5, Comments: 1, Labels: 2, People: 3, States: map[string]int{"In review": 1, "closed": 1, "Live": 1, "Backlog": 1, "No status": 1},
+		}},
+		"github-graphql": {files: []string{"testdata/github-graphql.json"}, counts: &convert.Counts{
+			Items: 3, Comments: 1, Parents: 1, Labels: 1, People: 3, States: map[string]int{"Doing it": 1, "Shipped": 1, "No status": 1},
+		}},
 		"github-gh": {files: []string{"testdata/github-gh-utf16.json"}},
 	}
 }
@@ -437,6 +443,8 @@ func TestWhatCannotBeReadIsAnErrorAndNothingIsWritten(t *testing.T) {
 		"a card alone":             {`{"id": "a", "idShort": 1, "idBoard": "b", "idList": "c"}`, "auto", "FILE:1: it is the export of a card", "board"},
 		"a board of other types":   {"{\"labelNames\": {},\n\"shortLink\": \"a\", \"cards\": [\n{\"id\": 7}]}", "auto", "FILE:3: the field id holds a number, which no card of Trello has there", ""},
 		"a board without lists":    {`{"id": "a", "name": "b", "labelNames": {}, "shortLink": "c"}`, "trello", "FILE:1: it is no board", "Export as JSON"},
+		"an item without an ID":    {`{"items": [{"content": {"type": "DraftIssue", "title": "x"}, "fieldValues": {}}]}`, "auto", "FILE:1: an item of a board without id", "ask for id"},
+		"an error, not a board":    {`{"data": {"organization": {"projectV2": null}}, "errors": [{"message": "Could not resolve to a ProjectV2"}]}`, "github", "FILE:1: it is no export, but an error of GitHub: Could not resolve", "read:project"},
 		"no issues":                {`[{"number": 1, "title": "a", "pull_request": {}}]`, "github", "FILE: there is no issue in it", ""},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -1,7 +1,8 @@
-// Package github reads issues of GitHub: what the REST API answers, and what gh issue list --json prints.
+// Package github reads issues of GitHub: what the REST API answers, and what gh issue list --json prints; and the items of a board, as
+// gh project item-list or the GraphQL API give them.
 //
-// A file is any number of JSON values, one after another, as gh api --paginate writes them: arrays, arrays of arrays, or single
-// issues. Files of comments (issues/comments) may stand beside the issues. Pull requests are left out.
+// A file is any number of JSON values, one after another, as gh api --paginate writes them: arrays, arrays of arrays, pages, or single
+// issues. Files of comments (issues/comments) and boards may stand beside the issues. Pull requests are left out.
 // The package must not know manifests.
 package github
 
@@ -12,6 +13,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"iter"
 	"net/url"
 	"path"
 	"regexp"
@@ -38,6 +40,8 @@ func detect(head []byte, _ string) (string, bool) {
 		return "", false
 	case records.Name(head, "issue_url", "body"):
 		return "the fields issue_url and body", true
+	case isBoard(head):
+		return "the items of a board", true
 	case records.Name(head, "identifier", "title"): // of Linear
 		return "", false
 	case records.Name(head, "number", "title"):
@@ -79,6 +83,7 @@ type entry struct {
 	HTMLURL     string                                      `json:"html_url"`
 	IssueURL    string                                      `json:"issue_url"` // of a comment
 	ParentURL   string                                      `json:"parent_issue_url"`
+	Parent      *struct{ URL string }                       `json:"parent"` // GraphQL
 	Labels      []struct{ Name, Color, Description string } `json:"labels"`
 	Milestone   *struct {
 		Title string `json:"title"`
@@ -101,6 +106,12 @@ type entry struct {
 			Total int `json:"totalCount"`
 		} `json:"users"`
 	} `json:"reactionGroups"`
+	Boards []struct {
+		Title  string `json:"title"`
+		Status struct {
+			Name string `json:"name"`
+		} `json:"status"`
+	} `json:"projectItems"` // of gh
 	Comments  json.RawMessage `json:"comments"` // REST: how many; gh: the comments
 	Updated   string          `json:"updated_at"`
 	UpdatedGh string          `json:"updatedAt"`
@@ -118,6 +129,7 @@ type export struct {
 	issues   []*issue
 	comments convert.Comments // by the address of the issue
 	apart    convert.Apart    // with these
+	cards    cards
 	pulls    int
 	there    map[string]bool // project#number of issues and pull requests
 	silent   int             // issues that do not say whether they have comments
@@ -127,8 +139,10 @@ type export struct {
 type issue struct {
 	convert.Issue
 
-	at    string // project#number
-	count int    // of comments, as REST says
+	at       string // project#number
+	count    int    // of comments, as REST says
+	statuses []status
+	ofBoard  bool // no other file tells of it
 }
 
 // read reads the files as one export.
@@ -138,6 +152,9 @@ func read(ctx context.Context, in convert.Input, to convert.Sink) error {
 		return err
 	}
 	stateless := 0
+	if err := e.board(); err != nil {
+		return err
+	}
 	for _, i := range e.issues {
 		i.Discuss(append(i.Comments, e.comments[i.at]...), i.count)
 		i.Attachments = attachments(i)
@@ -167,8 +184,17 @@ func read(ctx context.Context, in convert.Input, to convert.Sink) error {
 }
 
 func (e *export) file(ctx context.Context, text io.Reader, name string) error {
-	entries := 0
-	err := records.Read(ctx, text, name, nil, func(r records.Record) error {
+	entries, items := 0, 0
+	err := records.Read(ctx, text, name, boardLists(), func(r records.Record) error {
+		if r.List != "" {
+			items++
+		}
+		if r.Page {
+			return e.page(r, items)
+		}
+		if c, err := e.card(r); c || err != nil {
+			return err
+		}
 		var one entry
 		if err := r.Decode(&one, "issue of GitHub"); err != nil {
 			return err
@@ -179,9 +205,9 @@ func (e *export) file(ctx context.Context, text io.Reader, name string) error {
 	if err != nil {
 		return err
 	}
-	if entries == 30 || entries == 100 {
-		e.to.Note("exactly-"+strconv.Itoa(entries),
-			fmt.Sprintf("%s: exactly %d entries, which is the length of a page: use --paginate, or --limit", name, entries))
+	if n := max(entries, items); n == 30 || n == 100 {
+		e.to.Note("exactly-"+strconv.Itoa(n),
+			fmt.Sprintf("%s: exactly %d entries, which is the length of a page: use --paginate, or --limit", name, n))
 	}
 	return nil
 }
@@ -207,6 +233,11 @@ func (e *export) entry(one *entry, r records.Record) error {
 	case one.Number <= 0 || one.Title == "":
 		return diag.WithHint(fmt.Errorf("%s: an entry without number and title", at), "with gh issue list, ask for them: --json number,title,…")
 	}
+	return e.issue(one, r.Position, r.Values("", e.roles.Whole))
+}
+
+// issue takes an issue, or a pull request, with the values that it holds.
+func (e *export) issue(one *entry, at diag.Position, values iter.Seq2[string, string]) error {
 	project, isPull := "github", one.PullRequest != nil
 	for _, url := range []string{one.HTMLURL, one.URL} {
 		if m := address.FindStringSubmatch(url); m != nil {
@@ -217,7 +248,7 @@ func (e *export) entry(one *entry, r records.Record) error {
 	e.there[project+"#"+strconv.Itoa(one.Number)] = true
 	if isPull {
 		e.pulls++
-		e.roles.Enter(e.to, nil, r.Values("pull_requests", e.roles.Whole))
+		e.roles.Enter(e.to, nil, within("pull_requests.", values))
 		return nil
 	}
 	number := strconv.Itoa(one.Number)
@@ -260,6 +291,9 @@ func (e *export) entry(one *entry, r records.Record) error {
 	if one.Type != nil {
 		i.Type = one.Type.Name
 	}
+	if one.Parent != nil && one.ParentURL == "" {
+		one.ParentURL = one.Parent.URL
+	}
 	if m := address.FindStringSubmatch(one.ParentURL); m != nil {
 		i.Parent = m[3]
 		if m[1] != project {
@@ -269,7 +303,16 @@ func (e *export) entry(one *entry, r records.Record) error {
 	if err := e.discussion(i, one.Comments, at); err != nil {
 		return err
 	}
-	e.roles.Enter(e.to, &i.Issue, r.Values("", e.roles.Whole))
+	for _, of := range one.Boards {
+		i.statuses = append(i.statuses, status{name: of.Status.Name, board: of.Title, source: "projectItems.status.name"})
+	}
+	e.roles.Enter(e.to, &i.Issue, func(yield func(name, text string) bool) {
+		for name, text := range values {
+			if name != "projectItems.status.name" && !yield(name, text) { // which is booked when it is known what becomes of it
+				return
+			}
+		}
+	})
 	if e.damaged == "" {
 		e.damaged = damage(one.Title + " " + one.Body)
 	}

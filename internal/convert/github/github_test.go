@@ -74,3 +74,64 @@ func TestRepositoriesOfOneNameAreTwoProjects(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+func TestWhatABoardSaysOfIssues(t *testing.T) {
+	t.Parallel()
+	issue := func(number, state string) string {
+		return `{"number": ` + number + `, "title": "t` + number + `", "state": "` + state + `", "comments": 0, "html_url": "https://github.com/a/b/issues/` + number + `"}`
+	}
+	item := func(number, more string) string {
+		return `{"id": "PVTI_` + number + `", "title": "t` + number + `", "content": {"type": "Issue", "number": ` + number + `, "title": "t` + number +
+			`", "repository": "a/b", "url": "https://github.com/a/b/issues/` + number + `"}` + more + `}`
+	}
+	const draft = `{"id": "PVTI_d", "content": {"type": "DraftIssue", "title": "Idea", "body": "x"}, "status": "Todo"}`
+	for name, tt := range map[string]struct {
+		issues, board string
+		want          []string
+		notes         []string
+	}{
+		"its column is the state":       {issue("1", "open"), `{"items": [` + item("1", `, "status": "In review"`) + `]}`, []string{"state: In review"}, nil},
+		"what is closed stays so":       {issue("1", "closed"), `{"items": [` + item("1", `, "status": "Todo"`) + `]}`, []string{"state: Done", "| Status | Todo |"}, []string{"board-closed"}},
+		"its iteration is a cycle":      {issue("1", "open"), `{"items": [` + item("1", `, "round": {"title": "R1", "startDate": "2025-01-06", "duration": 14}`) + `]}`, []string{"cycle: R1", "{name: R1, start_date: 2025-01-06, end_date: 2025-01-19}"}, nil},
+		"drafts go to the repository":   {issue("1", "open"), `{"items": [` + draft + `]}`, []string{"key: PVTI_d", "name: t1"}, nil},
+		"drafts alone have a project":   {"", `{"data": {"node": {"title": "Road map", "items": {"nodes": [` + draft + `]}}}}`, []string{"key: PVTI_d", "name: Road map"}, nil},
+		"the board before the issues":   {"", `{"items": [` + item("1", `, "status": "Todo"`) + `]} ` + issue("1", "open"), []string{"state: Todo"}, nil},
+		"an issue that is in no file":   {issue("1", "open"), `{"items": [` + item("2", "") + `]}`, []string{"name: t1", "name: t2", "state: No status"}, []string{"board-alone"}},
+		"a page of many":                {issue("1", "open"), `{"items": [` + item("1", "") + `], "totalCount": 31}`, []string{"name: t1"}, []string{"board-cut"}},
+		"what whoever exported not saw": {issue("1", "open"), `{"data": {"node": {"items": {"nodes": [{"id": "PVTI_r", "content": null}]}}}}`, []string{"name: t1"}, []string{"board-hidden"}},
+		"pull requests count once": {
+			issue("1", "open") + `{"number": 3, "title": "p", "pull_request": {}, "html_url": "https://github.com/a/b/issues/3"}`,
+			`{"items": [{"id": "PVTI_p", "content": {"type": "PullRequest", "number": 3, "title": "p", "url": "https://github.com/a/b/pull/3"}}]}`,
+			[]string{"name: t1"},
+			[]string{"pull-requests"},
+		},
+		"what gh says of boards itself": {`{"number": 1, "title": "t", "state": "OPEN", "comments": [], "url": "https://github.com/a/b/issues/1", "projectItems": [{"title": "A", "status": {"name": ""}}, {"title": "B", "status": {"name": "In review"}}]}`, "", []string{"state: In review"}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			to, r := run(t, slices.DeleteFunc([]string{tt.issues, tt.board}, func(text string) bool { return text == "" })...)
+			var all strings.Builder
+			for _, name := range []string{"b.yaml", "board.yaml"} {
+				data, err := os.ReadFile(filepath.Join(to, name))
+				if err != nil && !os.IsNotExist(err) {
+					t.Fatal(err)
+				}
+				all.Write(data)
+			}
+			for _, want := range tt.want {
+				if !strings.Contains(all.String(), want) {
+					t.Errorf("%q is not in\n%s", want, all.String())
+				}
+			}
+			var notes []string
+			for _, n := range r.Notes {
+				if strings.HasPrefix(n.Kind, "board-") || n.Kind == "pull-requests" {
+					notes = append(notes, n.Kind)
+				}
+			}
+			if diff := cmp.Diff(tt.notes, notes); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}

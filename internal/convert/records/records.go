@@ -184,15 +184,16 @@ func (r *reader) members(ctx context.Context, within string, at diag.Position) (
 			return nil, page, r.explain(err)
 		}
 		name, _ := key.(string)
+		var value json.RawMessage
 		if way := within + name; r.lists[way] || r.ways[way] {
 			page = true
-			if err := r.list(ctx, way); err != nil {
+			if value, err = r.list(ctx, way); err != nil {
 				return nil, page, err
 			}
-			continue
-		}
-		value, err := r.value()
-		if err != nil {
+			if value == nil {
+				continue
+			}
+		} else if value, err = r.value(); err != nil {
 			return nil, page, err
 		}
 		quoted, err := json.Marshal(name)
@@ -211,38 +212,38 @@ func (r *reader) members(ctx context.Context, within string, at diag.Position) (
 	return rest, page, r.explain(err)
 }
 
-// list reads the elements of a list, which may be null, or goes on to the lists of an object.
-func (r *reader) list(ctx context.Context, name string) error {
+// list reads the elements of a list, which may be null, or goes on to the lists of an object, of which it gives what is left.
+func (r *reader) list(ctx context.Context, name string) (rest json.RawMessage, err error) {
 	token, err := r.token()
 	switch {
 	case err != nil:
-		return r.explain(err)
+		return nil, r.explain(err)
 	case token == nil:
-		return nil
+		return nil, nil
 	case token == json.Delim('{') && r.ways[name]:
-		_, _, err := r.members(ctx, name+".", r.at(r.d.InputOffset()-1))
-		return err
+		rest, _, err := r.members(ctx, name+".", r.at(r.d.InputOffset()-1))
+		return append(rest, '}'), err
 	case token != json.Delim('[') || !r.lists[name]:
-		return fmt.Errorf("%s: %s is no list", r.at(r.d.InputOffset()), name)
+		return nil, fmt.Errorf("%s: %s is no list", r.at(r.d.InputOffset()), name)
 	}
 	for r.d.More() {
 		if err := ctx.Err(); err != nil {
-			return err
+			return nil, err
 		}
 		value, err := r.value()
 		if err != nil {
-			return err
+			return nil, err
 		}
 		at := r.at(r.d.InputOffset() - int64(len(value)))
 		if value[0] != '{' {
-			return fmt.Errorf("%s: %s holds what is no object", at, name)
+			return nil, fmt.Errorf("%s: %s holds what is no object", at, name)
 		}
 		if err := r.each(Record{List: name, Position: at, data: value}); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	_, err = r.token()
-	return r.explain(err)
+	return nil, r.explain(err)
 }
 
 func (r *reader) token() (json.Token, error) {

@@ -14,7 +14,7 @@ import (
 func read(t *testing.T, text string) ([]string, error) {
 	t.Helper()
 	var got []string
-	err := records.Read(t.Context(), strings.NewReader(text), "f.json", []string{"issues", "comments"}, func(r records.Record) error {
+	err := records.Read(t.Context(), strings.NewReader(text), "f.json", []string{"issues", "comments", "data.list.nodes"}, func(r records.Record) error {
 		var fields map[string]any
 		if err := r.Decode(&fields, "issue"); err != nil {
 			return err
@@ -31,13 +31,14 @@ func TestRecordsAreFoundHoweverTheyArePacked(t *testing.T) {
 		text string
 		want []string
 	}{
-		"an array":          {"[{\"a\": 1},\n{\"a\": 2}]", []string{" 1 map[a:1]", " 2 map[a:2]"}},
-		"pages in a row":    {"[{\"a\": 1}][{\"a\": 2}]", []string{" 1 map[a:1]", " 1 map[a:2]"}},
-		"arrays of arrays":  {"[[{\"a\": 1}],\n\n[{\"a\": 2}], []]", []string{" 1 map[a:1]", " 3 map[a:2]"}},
-		"a line each":       {"{\"a\": 1}\n{\"a\": 2}\n", []string{" 1 map[a:1]", " 2 map[a:2]"}},
-		"a page with lists": {"{\n\"total\": 2,\n\"issues\": [\n{\"a\": [1]},\n\n{}],\n\"comments\": null, \"names\": {\"x\": \"y\"}}", []string{"issues 4 map[a:[1]]", "issues 6 map[]", " 1 map[names:map[x:y] total:2]"}},
-		"blanks over pages": {"[" + strings.Repeat(" ", 9000) + "{}\n" + strings.Repeat(" ", 9000) + ", {}]", []string{" 1 map[]", " 2 map[]"}},
-		"nothing":           {" ", nil},
+		"an array":             {"[{\"a\": 1},\n{\"a\": 2}]", []string{" 1 map[a:1]", " 2 map[a:2]"}},
+		"pages in a row":       {"[{\"a\": 1}][{\"a\": 2}]", []string{" 1 map[a:1]", " 1 map[a:2]"}},
+		"arrays of arrays":     {"[[{\"a\": 1}],\n\n[{\"a\": 2}], []]", []string{" 1 map[a:1]", " 3 map[a:2]"}},
+		"a line each":          {"{\"a\": 1}\n{\"a\": 2}\n", []string{" 1 map[a:1]", " 2 map[a:2]"}},
+		"a page with lists":    {"{\n\"total\": 2,\n\"issues\": [\n{\"a\": [1]},\n\n{}],\n\"comments\": null, \"names\": {\"x\": \"y\"}}", []string{"issues 4 map[a:[1]]", "issues 6 map[]", " 1 map[names:map[x:y] total:2]"}},
+		"lists within objects": {"{\"data\": {\"list\": {\"nodes\": [\n{\"a\": 1}], \"n\": 1}, \"title\": \"x\"}}", []string{"data.list.nodes 2 map[a:1]", " 1 map[data:map[list:map[n:1] title:x]]"}},
+		"blanks over pages":    {"[" + strings.Repeat(" ", 9000) + "{}\n" + strings.Repeat(" ", 9000) + ", {}]", []string{" 1 map[]", " 2 map[]"}},
+		"nothing":              {" ", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

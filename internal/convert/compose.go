@@ -31,6 +31,7 @@ type composer struct {
 	pages   map[string]place            // by address of the issue, see pageKey
 	moved   map[string]place            // by former keys
 	placed  map[string]place            // by project and key of the issue; an issue that is skipped has none
+	unique  map[string]place            // by key, where one is that of one issue in all projects
 	related map[string]map[string][]any // by project and key of the issue, then by kind of relation: the other items
 	points  map[string]bool             // values of the project's estimate
 	outside map[*Issue][]Link           // relations to issues that have no item
@@ -53,7 +54,8 @@ type outFile struct {
 
 // compose makes the manifests of all projects.
 func (c *composer) compose(issues []*Issue) {
-	c.placed, c.pages, c.moved, c.related = map[string]place{}, map[string]place{}, map[string]place{}, map[string]map[string][]any{}
+	c.placed, c.pages, c.moved, c.unique = map[string]place{}, map[string]place{}, map[string]place{}, map[string]place{}
+	c.related = map[string]map[string][]any{}
 	var projects []string
 	parts := map[string][]place{}
 	for _, i := range issues {
@@ -87,6 +89,9 @@ func (c *composer) compose(issues []*Issue) {
 // put notes where an issue goes, by its key and by its address.
 func (c *composer) put(at place) {
 	c.placed[at.issue.Project+"/"+at.issue.Key] = at
+	if c.format.Unique {
+		c.unique[at.issue.Key] = at
+	}
 	if page := c.address(at.issue); page != "" {
 		c.pages[pageKey(page)] = at
 	}

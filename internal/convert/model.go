@@ -17,6 +17,7 @@ import (
 type Format struct {
 	Name    string // on the command line
 	Tracker string // as people call it, such as Jira
+	Unique  bool   // a key is that of one issue, whatever its project
 	// Detect says by what it takes a file for its own. head is the beginning of the file, as UTF-8.
 	Detect func(head []byte, name string) (by string, ok bool)
 	// Read hands everything of the files, which are one export together, to the sink. Its errors name file and line.

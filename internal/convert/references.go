@@ -81,6 +81,9 @@ func standsAlone(text string, start, stop int) bool {
 func (c *composer) target(i *Issue, name string) string {
 	project, key, numbered := strings.Cut(name, "#")
 	at, ok := c.placed[cmp.Or(project, i.Project)+"/"+key]
+	if !ok && project == "" {
+		at, ok = c.unique[key]
+	}
 	if !numbered {
 		if at, ok = c.find(i, name); !ok {
 			at, ok = c.moved[name]

@@ -61,8 +61,8 @@ func TestTextsLinkToTheItemsThatTheyName(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c := &composer{
-				found: newCollection(), report: &Report{}, placed: map[string]place{}, pages: map[string]place{}, moved: map[string]place{},
-				mapping: &mapping.Mapping{Text: mapping.Text{NoLinks: tt.plain}, Source: mapping.Source{Site: tt.site}},
+				format: &Format{}, found: newCollection(), report: &Report{}, placed: map[string]place{}, pages: map[string]place{},
+				moved: map[string]place{}, mapping: &mapping.Mapping{Text: mapping.Text{NoLinks: tt.plain}, Source: mapping.Source{Site: tt.site}},
 			}
 			c.found.browse = tt.browse
 			keys := map[string]string{"PROJ": "proj", "OPS": "ops", "acme/shop": "shop", "acme/web": "web"}

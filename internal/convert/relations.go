@@ -52,7 +52,10 @@ func (c *composer) find(i *Issue, key string) (place, bool) {
 		return at, true
 	}
 	project, _, _ := strings.Cut(key, "-")
-	at, ok := c.placed[project+"/"+key]
+	if at, ok := c.placed[project+"/"+key]; ok {
+		return at, true
+	}
+	at, ok := c.unique[key]
 	return at, ok
 }
 

@@ -72,7 +72,7 @@ func allowed() map[string][]string {
 		"internal/sandbox/sandboxtest": {"internal/sandbox"},
 		"internal/bucket/buckettest":   {},
 		"internal/cli": {
-			"apiclient", "executor", "internal/bucket", "internal/convert", "internal/convert/bitbucket", "internal/convert/encoded", "internal/convert/github", "internal/convert/gitlab", "internal/convert/jira", "internal/convert/tabular", "internal/convert/trello", "internal/diag", "internal/doctor", "internal/export", "internal/history", "internal/httpstate", "internal/planfile", "internal/proof", "internal/provider", "internal/pull", "internal/resource", "internal/sandbox",
+			"apiclient", "executor", "internal/bucket", "internal/convert", "internal/convert/bitbucket", "internal/convert/encoded", "internal/convert/github", "internal/convert/gitlab", "internal/convert/jira", "internal/convert/rest", "internal/convert/tabular", "internal/convert/trello", "internal/diag", "internal/doctor", "internal/export", "internal/history", "internal/httpstate", "internal/planfile", "internal/proof", "internal/provider", "internal/pull", "internal/resource", "internal/sandbox",
 			"internal/state", "internal/view", "internal/yamltext", "manifest", "planner", "schema",
 		},
 		"": {"internal/cli"},

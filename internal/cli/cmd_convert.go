@@ -16,6 +16,7 @@ import (
 	"github.com/planform/planform/internal/convert/github"
 	"github.com/planform/planform/internal/convert/gitlab"
 	"github.com/planform/planform/internal/convert/jira"
+	"github.com/planform/planform/internal/convert/rest"
 	"github.com/planform/planform/internal/convert/tabular"
 	"github.com/planform/planform/internal/convert/trello"
 	"github.com/planform/planform/internal/diag"
@@ -23,7 +24,8 @@ import (
 
 // convertFormats are the formats that convert reads, in the order in which they are tried.
 func convertFormats() []*convert.Format {
-	return append([]*convert.Format{jira.CSV(), trello.Format(), jira.JSON(), jira.XML(), jira.Backup(), github.Format(), gitlab.Format(), bitbucket.Format()}, tabular.Formats()...)
+	first := []*convert.Format{jira.CSV(), trello.Format(), jira.JSON(), jira.XML(), jira.Backup(), github.Format(), gitlab.Format(), bitbucket.Format()}
+	return slices.Concat(first, rest.Formats(), tabular.Formats())
 }
 
 // convertNames are the formats as the command line names them.

@@ -24,6 +24,7 @@ import (
 	"github.com/planform/planform/internal/convert/github"
 	"github.com/planform/planform/internal/convert/gitlab"
 	"github.com/planform/planform/internal/convert/jira"
+	"github.com/planform/planform/internal/convert/rest"
 	"github.com/planform/planform/internal/convert/tabular"
 	"github.com/planform/planform/internal/convert/trello"
 	"github.com/planform/planform/internal/diag"
@@ -34,7 +35,8 @@ import (
 var update = flag.Bool("update", false, "write the golden files anew")
 
 func formats() []*convert.Format {
-	return append([]*convert.Format{jira.CSV(), trello.Format(), jira.JSON(), jira.XML(), jira.Backup(), github.Format(), gitlab.Format(), bitbucket.Format()}, tabular.Formats()...)
+	first := []*convert.Format{jira.CSV(), trello.Format(), jira.JSON(), jira.XML(), jira.Backup(), github.Format(), gitlab.Format(), bitbucket.Format()}
+	return slices.Concat(first, rest.Formats(), tabular.Formats())
 }
 
 // fixture is an export in testdata.
@@ -58,6 +60,9 @@ func fixtures() map[string]fixture {
 		}},
 		"linear-json": {files: []string{"testdata/linear.json"}, counts: &convert.Counts{
 			Items: 2, Comments: 2, Relations: 2, Parents: 1, Labels: 2, Attachments: 1, People: 2, States: map[string]int{"In Review": 1, "Not needed": 1},
+		}},
+		"redmine-json": {files: []string{"testdata/redmine-issues.json", "testdata/redmine-single.json", "testdata/redmine-users.json"}, counts: &convert.Counts{
+			Items: 3, Comments: 2, Relations: 3, Parents: 1, Attachments: 1, People: 3, States: map[string]int{"In Progress": 1, "Shipped": 1, "Rejected": 1},
 		}},
 		"jira-rest-v3": {files: []string{"testdata/jira-rest-v3-1.json", "testdata/jira-rest-v3-2.json", "testdata/jira-rest-comments.json", "testdata/jira-rest-fields.json"}, counts: &convert.Counts{
 			Items: 3, Comments: 5, Relations: 2, Parents: 1, Labels: 2, Attachments: 1, People: 3, States: map[string]int{"To Do": 1, "Deploy": 1, "Done": 1},

@@ -33,6 +33,8 @@ func TestAFileIsRecognisedAtLittleCost(t *testing.T) { //nolint:paralleltest // 
 	}{
 		"a small table":       {"t.csv", "key,name\nA-1,One\n", "csv"},
 		"a small record":      {"i.json", `[{"id": 1, "iid": 1, "title": "One", "web_url": "https://gitlab.com/a/b/-/issues/1"}]`, "gitlab"},
+		"an issue of Redmine": {"i.json", `{"issue": {"id": 1, "project": {"id": 1, "name": "Web"}, "tracker": {"id": 1, "name": "Bug"}, "status": {"id": 1, "name": "New"}, "subject": "One"}}`, "redmine-json"},
+		"users of Redmine":    {"u.json", `{"users": [{"id": 1, "login": "ada", "firstname": "Ada", "lastname": "L.", "mail": "ada@example.com"}], "total_count": 1, "offset": 0, "limit": 25}`, "redmine-json"},
 		"a table of many":     {"t.csv", wideTable(4000), "csv"},
 		"a record of depth":   {"i.json", deepJSON(900), "jira-json"},
 		"a record of breadth": {"i.jsonl", `{"key": "A-1", "name": "One", "list": [` + strings.Repeat(`{"a": 1, "b": [2]}, `, 3000) + `{}]}`, "jsonl"},

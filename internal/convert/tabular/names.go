@@ -35,6 +35,12 @@ func section(title string) []line {
 // names are those of a section, each with what it stands for.
 func names(title string) map[string]string { return byName(section(title)) }
 
+// Groups says to which group a state belongs by its name, "" for one that not all trackers mean alike.
+func Groups() func(state string) string {
+	groups := names("groups")
+	return func(state string) string { return groups[fold(state)] }
+}
+
 // Names reads a list: what each name stands for.
 func Names(list string) map[string]string { return byName(lines(list)) }
 

@@ -1,0 +1,55 @@
+package convert_test
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestWhatAnswersOfAPIsMean: an answer holds what the tracker shows, not how it keeps it.
+func TestWhatAnswersOfAPIsMean(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		text, mapping string
+		want, not     []string // in manifests
+		note          string   // of that kind
+	}{
+		"Redmine: private issues, if they are wanted": {
+			text:    `{"issues": [{"id": 1, "subject": "Secret", "tracker": {"id": 1, "name": "Bug"}, "project": {"id": 1, "name": "Web"}, "is_private": true}], "total_count": 1, "offset": 0}`,
+			mapping: "columns: {is_private: skip}\n", want: []string{"name: Secret"}, note: "no-comments",
+		},
+		"Redmine: a page that is missing": {
+			text: `{"issues": [{"id": 1, "subject": "One", "tracker": {"id": 1, "name": "Bug"}, "project": {"id": 1, "name": "Web"}}], "total_count": 7, "offset": 0}`,
+			note: "pages-missing",
+		},
+		"Redmine: a state that is closed wherever it is": {
+			text: `[{"id": 1, "subject": "One", "tracker": {"id": 1, "name": "Bug"}, "project": {"id": 1, "name": "Web"}, "status": {"id": 5, "name": "Cerrada"}, "closed_on": "2025-01-01T00:00:00Z"}]`,
+			want: []string{"{name: Cerrada, group: completed}"},
+		},
+		"Redmine: what is closed is done, whatever its name": {
+			text: `[{"id": 1, "subject": "One", "tracker": {"id": 1, "name": "Bug"}, "project": {"id": 1, "name": "Web"}, "status": {"id": 5, "name": "Feedback", "is_closed": true}}]`,
+			want: []string{"{name: Feedback, group: completed}"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			text, r := manifests(t, inline(t, "answer.json", tt.text), tt.mapping)
+			for _, want := range tt.want {
+				if !strings.Contains(text, want) {
+					t.Errorf("no %q in\n%s", want, text)
+				}
+			}
+			for _, not := range tt.not {
+				if strings.Contains(text, not) {
+					t.Errorf("%q is in\n%s", not, text)
+				}
+			}
+			noted := tt.note == ""
+			for _, n := range r.Notes {
+				noted = noted || n.Kind == tt.note
+			}
+			if !noted {
+				t.Errorf("nothing of the kind %s is noted: %+v", tt.note, r.Notes)
+			}
+		})
+	}
+}

@@ -61,6 +61,7 @@ func allowed() map[string][]string {
 		"internal/convert/github":    {"internal/convert", "internal/convert/dates", "internal/convert/records", "internal/diag"},
 		"internal/convert/gitlab":    {"internal/convert", "internal/convert/dates", "internal/convert/records", "internal/convert/tabular", "internal/diag"},
 		"internal/convert/jira":      {"internal/convert", "internal/convert/dates", "internal/convert/jira/adf", "internal/convert/records", "internal/convert/tabular", "internal/diag", "internal/table"},
+		"internal/convert/rest":      {"internal/convert", "internal/convert/dates", "internal/convert/records", "internal/convert/tabular", "internal/diag"},
 		"internal/convert/trello":    {"internal/convert", "internal/convert/dates", "internal/convert/records", "internal/diag"},
 		"internal/history":           {"internal/diag", "internal/resource", "planner"},
 		"internal/bucket":            {"internal/diag", "internal/state"},

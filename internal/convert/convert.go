@@ -196,7 +196,9 @@ func (c *converted) compose(dir string, chosen *choice, found *collection, issue
 	r := newReport()
 	r.Counts = count(issues)
 	for _, o := range found.outside {
-		r.Counts.Comments += o.n
+		if o.kind == "comments-outside" {
+			r.Counts.Comments += o.n
+		}
 	}
 	r.Source = Source{Format: chosen.format.Name, DetectedBy: chosen.by}
 	for _, f := range chosen.files {

@@ -95,6 +95,10 @@ func fixtures() map[string]fixture {
 		"github-graphql": {files: []string{"testdata/github-graphql.json"}, counts: &convert.Counts{
 			Items: 3, Comments: 1, Parents: 1, Labels: 1, People: 3, States: map[string]int{"Doing it": 1, "Shipped": 1, "No status": 1},
 		}},
+		"monday": {files: []string{"testdata/monday.xlsx"}, counts: &convert.Counts{
+			Items: 5, Comments: 3, Parents: 2, Labels: 2, Attachments: 1, People: 3,
+			States: map[string]int{"Working on it": 1, "Done": 1, "Stuck": 1, "No status": 2},
+		}},
 		"github-gh": {files: []string{"testdata/github-gh-utf16.json"}},
 	}
 }

@@ -159,8 +159,17 @@ func (in *inputs) add(f File, size uint64) error {
 	}
 	in.bytes += size
 	in.files = append(in.files, f)
+	if f.sheet != nil {
+		for _, more := range f.sheet.More {
+			in.kept += len(more.Text)
+			in.files = append(in.files, File{Name: f.Name + "/" + more.Name, found: true, sheet: more})
+		}
+	}
 	return nil
 }
+
+// holdsUpdates reports a sheet that monday.com puts beside that of a board: with its comments.
+func holdsUpdates(sheet string) bool { return strings.HasSuffix(sheet, "-updates") }
 
 // spreadsheet reads the file as one, if it is one.
 func (f *File) spreadsheet() error {
@@ -177,7 +186,7 @@ func (f *File) spreadsheet() error {
 	if err != nil {
 		return err
 	}
-	if f.sheet, err = xlsx.Read(data, f.Name); f.sheet != nil {
+	if f.sheet, err = xlsx.Read(data, f.Name, holdsUpdates); f.sheet != nil {
 		f.remark = f.sheet.Remark
 	} else if errors.Is(err, xlsx.ErrOther) {
 		return nil

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -256,6 +257,53 @@ func TestTheMappingSaysWhatColumnsOfATrackerHold(t *testing.T) {
 			manifests := fmt.Sprint(contents(t, filepath.Join(dir, "to")))
 			if r.Report.Carried.Items != tt.items || !strings.Contains(manifests, tt.want) {
 				t.Errorf("%+v %s", r.Report.Carried, manifests)
+			}
+		})
+	}
+}
+
+func TestBoardsOfMonday(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		text, format string
+		items        int
+		want         []string
+		note         string
+	}{
+		"names are keys where there are no IDs": {
+			"Board\nTo do\nName,Person,Status\nA,Ada,Done\nA,,\nSubitems,Name,Owner\n,B,Ada\n", "monday", 3,
+			[]string{"key: A\n", "key: xA-2-198a162b\n", "name: B\n", "parent: xA-2-198a162b\n"},
+			"no-id",
+		},
+		"an item may have a name alone": {"Board\nTo do\nName,Person,Status\nA,,\nLater\nName,Person,Status\nB,Ada,\n", "monday", 2, []string{"name: A\n", "module: To do", "module: Later"}, "no-id"},
+		"a title alone is no board":     {"Board\nName,Person,Status\nA,Ada,Done\n", "", 0, nil, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			file := filepath.Join(dir, "board.csv")
+			if err := os.WriteFile(file, []byte(tt.text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			r, err := run(t, filepath.Join(dir, "to"), fixture{files: []string{file}}, nil)
+			if tt.format == "" {
+				if err == nil {
+					t.Error(r.Report.Source)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			all := fmt.Sprint(contents(t, filepath.Join(dir, "to")))
+			for _, want := range tt.want {
+				if !strings.Contains(all, want) {
+					t.Errorf("%q is not in\n%s", want, all)
+				}
+			}
+			if r.Report.Source.Format != tt.format || r.Report.Carried.Items != tt.items ||
+				!slices.ContainsFunc(r.Report.Notes, func(n convert.Remark) bool { return n.Kind == tt.note }) {
+				t.Errorf("%+v %+v", r.Report.Source, r.Report.Notes)
 			}
 		})
 	}

@@ -67,6 +67,10 @@ func (e *export) open(ctx context.Context, f convert.File) (s *sheet, err error)
 		s.rows = func(ctx context.Context, each func(table.Row) error) error {
 			return found.rows(ctx, s.in, f.Name, e.Within, each)
 		}
+	} else if e.Shape != nil {
+		if err := s.shaped(e.Shape); err != nil {
+			return s, diag.WithHint(err, cmp.Or(diag.HintOf(err), e.How))
+		}
 	} else if s.Reader, err = table.Open(s.in, f.Name, e.known); err != nil && e.guess != nil {
 		if err := again(); err != nil {
 			return s, err
@@ -106,6 +110,24 @@ func (s *sheet) tableRows(ctx context.Context, each func(table.Row) error) error
 			return err
 		}
 	}
+}
+
+// shaped reads a file that is no table by itself.
+func (s *sheet) shaped(shape func(io.Reader, string) (*nameList, []table.Row, error)) error {
+	found, rows, err := shape(s.in, s.name)
+	if err != nil {
+		return err
+	}
+	s.Reader = &table.Reader{Header: found.list, Rows: len(rows)}
+	s.rows = func(ctx context.Context, each func(table.Row) error) error {
+		for _, row := range rows {
+			if err := cmp.Or(ctx.Err(), each(row)); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return nil
 }
 
 // known reports whether a header, read with some separator, is one.
@@ -217,9 +239,11 @@ func roleOf(field string) convert.Role {
 		return convert.OfFile
 	case commentOf, commentText, "comments":
 		return convert.OfComment
+	case commentLikes:
+		return convert.Uncarried
 	case "watchers", "watcher_ids", "worklogs":
 		return convert.Summed
-	case "skip", "updated_at", private, scope, internalID, commentID, commentCount:
+	case "skip", "updated_at", private, scope, internalID, commentID, commentCount, commentTitle:
 		return convert.Technical
 	}
 	if role, ok := strings.CutPrefix(field, "raw "); ok {

@@ -7,8 +7,8 @@ import (
 
 // reference is the key that a text means: one of a key, or of a title that one item alone has.
 func (e *export) reference(c *Cells, text string) string {
-	key, _ := e.resolve(text)
-	if same := e.titles[text]; len(same) > 1 && key == text {
+	key, known := e.resolve(text)
+	if same := e.titles[text]; len(same) > 1 && !known {
 		e.to.Note("ambiguous-titles", "titles of several items, by which another item names one of these: which one is not known", c.One("key"))
 	}
 	return key

@@ -140,7 +140,14 @@ func (e *export) comment(c *Cells) {
 	if author := c.People("created_by", "created_by_name", "created_by_email"); len(author) > 0 {
 		one.Author = author[0]
 	}
-	of := c.One(scope) + "#" + c.One(commentOf)
+	issue := c.One(commentOf)
+	if same := e.titles[c.One(commentTitle)]; e.keys[issue].at.IsZero() && len(same) == 1 {
+		issue = same[0]
+	}
+	if n, _ := strconv.Atoi(c.One(commentLikes)); n > 0 {
+		e.to.Lose("reactions", issue, n)
+	}
+	of := c.One(scope) + "#" + issue
 	e.comments.Add(of, one)
 	c.s.roles.Enter(e.to, e.apart.Of(of), func(yield func(name, text string) bool) {
 		for name, text := range c.values {

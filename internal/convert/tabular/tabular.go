@@ -8,6 +8,7 @@ package tabular
 
 import (
 	"cmp"
+	"io"
 	"regexp"
 	"slices"
 	"strconv"
@@ -47,6 +48,8 @@ type Layout struct {
 	Finish func(issues []*convert.Issue, to convert.Sink)
 	// Header gives the names of the columns in English. Its error says why no file with that header can be read.
 	Header func(names []string) ([]string, error)
+	// Shape makes a table of a file that is none: its columns, and rows.
+	Shape func(in io.Reader, file string) (*nameList, []table.Row, error)
 	// Dates are the dates within other cells of a row, which may tell day and month apart, too.
 	Dates func(c *Cells) []string
 	// Notes says what is special about a file with these columns, whose names are as the file has them.
@@ -63,6 +66,8 @@ const (
 	commentID    = "comment_id"
 	commentText  = "comment_text"
 	commentCount = "comment_count"
+	commentLikes = "comment_likes"
+	commentTitle = "comment_title" // of the issue, where the file of issues does not have its key
 	versionDue   = "version_due"
 	scope        = "scope" // within which the keys are unique
 	projectText  = "project_text"
@@ -75,7 +80,7 @@ func Formats() []*convert.Format {
 	var all []*convert.Format
 	last, known := &beginning{}, section("any")
 	for _, l := range []*Layout{
-		linear(), linearJSON(), pivotal(), gitlab(), clickup(), asana(), azure(), shortcut(), redmine(), youtrack(), plane(),
+		linear(), linearJSON(), pivotal(), gitlab(), clickup(), asana(), azure(), shortcut(), monday(), redmine(), youtrack(), plane(),
 		anyTable("csv", known), anyTable("xlsx", known), anyTable("jsonl", known),
 	} {
 		all = append(all, l.format(last))

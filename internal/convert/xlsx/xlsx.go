@@ -1,4 +1,4 @@
-// Package xlsx reads the first visible sheet of a spreadsheet (Office Open XML) as CSV.
+// Package xlsx reads the first visible sheet of a spreadsheet (Office Open XML) as CSV, and others that the caller asks for.
 //
 // Cells are written as people would type them into a table: dates as 2006-01-02 15:04:05, numbers without exponents as far as they
 // are exact, formulas as their last result. Rows that are hidden, as by a filter, are read. What is unpacked is bounded, and a
@@ -38,8 +38,10 @@ var ErrOther = errors.New("a zip archive without a workbook")
 
 // Sheet is a sheet as CSV.
 type Sheet struct {
+	Name   string
 	Text   []byte
-	Remark string // what people should know of the file
+	Remark string   // what people should know of the file
+	More   []*Sheet // that were asked for
 
 	lines, rows []int // where rows begin in the text, and their numbers in the sheet
 }
@@ -76,8 +78,8 @@ type book struct {
 	merged, hidden int
 }
 
-// Read reads a workbook.
-func Read(data []byte, name string) (*Sheet, error) {
+// Read reads a workbook. more says which of its sheets are read beside the first.
+func Read(data []byte, name string, more func(sheet string) bool) (*Sheet, error) {
 	b := &book{name: name, parts: map[string]*zip.File{}, left: maxText, epoch: time.Date(1899, 12, 30, 0, 0, 0, 0, time.UTC)}
 	if len(data) > MaxFile {
 		return nil, fmt.Errorf("%s: the archive is larger than %d MiB", name, MaxFile>>20)
@@ -93,7 +95,7 @@ func Read(data []byte, name string) (*Sheet, error) {
 	if b.parts["xl/workbook.xml"] == nil {
 		return nil, ErrOther
 	}
-	sheet, others, err := b.workbook()
+	sheets, err := b.workbook()
 	if err != nil {
 		return nil, err
 	}
@@ -104,9 +106,21 @@ func Read(data []byte, name string) (*Sheet, error) {
 			}
 		}
 	}
-	s, err := b.sheet(sheet)
+	s, err := b.sheet(sheets[0])
 	if err != nil {
 		return nil, err
+	}
+	var others []string
+	for _, other := range sheets[1:] {
+		if !more(other.name) {
+			others = append(others, other.name)
+			continue
+		}
+		one, err := b.sheet(other)
+		if err != nil {
+			return nil, err
+		}
+		s.More = append(s.More, one)
 	}
 	var remarks []string
 	for _, remark := range []struct {
@@ -189,10 +203,11 @@ func attribute(e xml.StartElement, name string) string {
 	return ""
 }
 
-// workbook finds the part of the first visible sheet, and names the other ones.
-func (b *book) workbook() (part string, others []string, err error) {
-	type entry struct{ name, id string }
-	var sheets []entry
+// entry is a sheet of a workbook.
+type entry struct{ name, id, part string }
+
+// workbook finds the visible sheets.
+func (b *book) workbook() (sheets []entry, err error) {
 	err = b.part("xl/workbook.xml", func(_ *xml.Decoder, e xml.StartElement) error {
 		switch e.Name.Local {
 		case "workbookPr":
@@ -201,30 +216,30 @@ func (b *book) workbook() (part string, others []string, err error) {
 			}
 		case "sheet":
 			if state := attribute(e, "state"); state == "" || state == "visible" {
-				sheets = append(sheets, entry{attribute(e, "name"), attribute(e, "id")})
+				sheets = append(sheets, entry{name: attribute(e, "name"), id: attribute(e, "id")})
 			}
 		}
 		return nil
 	})
 	if err != nil {
-		return "", nil, err
+		return nil, err
 	}
 	if len(sheets) == 0 {
-		return "", nil, fmt.Errorf("%s: the workbook has no sheet", b.name)
+		return nil, fmt.Errorf("%s: the workbook has no sheet", b.name)
 	}
 	targets := map[string]string{}
 	err = b.part("xl/_rels/workbook.xml.rels", func(_ *xml.Decoder, e xml.StartElement) error {
 		targets[attribute(e, "Id")] = attribute(e, "Target")
 		return nil
 	})
-	for _, s := range sheets[1:] {
-		others = append(others, s.name)
+	for n, s := range sheets {
+		target := targets[s.id]
+		if !strings.HasPrefix(target, "/") {
+			target = path.Join("xl", target)
+		}
+		sheets[n].part = strings.TrimPrefix(target, "/")
 	}
-	target := targets[sheets[0].id]
-	if !strings.HasPrefix(target, "/") {
-		target = path.Join("xl", target)
-	}
-	return strings.TrimPrefix(target, "/"), others, err
+	return sheets, err
 }
 
 // words is a text: its t, or those of rich text, without phonetic ones.
@@ -298,12 +313,12 @@ func (b *book) styles(part string) error {
 }
 
 // sheet writes a sheet as CSV.
-func (b *book) sheet(part string) (*Sheet, error) {
-	s := &Sheet{}
+func (b *book) sheet(of entry) (*Sheet, error) {
+	s := &Sheet{Name: of.name}
 	var out bytes.Buffer
 	w := csv.NewWriter(&out)
 	line, number := 1, 0
-	err := b.part(part, func(d *xml.Decoder, e xml.StartElement) error {
+	err := b.part(of.part, func(d *xml.Decoder, e xml.StartElement) error {
 		switch e.Name.Local {
 		case "mergeCell":
 			b.merged++

@@ -1,0 +1,281 @@
+package tabular
+
+import (
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/planform/planform/internal/convert"
+	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/table"
+)
+
+// monday is the spreadsheet of a board: its title, and for each group its name, a header and the items; below an item, a header for its
+// subitems and these. Another sheet has the updates, which are comments.
+func monday() *Layout {
+	return &Layout{
+		Name: "monday", Tracker: "monday.com", How: "in monday.com: the menu of the board, Export board to Excel",
+		Columns: names("monday"), Lists: ", ", Order: "dmy", Shape: mondayTable,
+		Groups: map[string]string{
+			"no status": "backlog", "not started": "unstarted", "working on it": "started", "stuck": "started", "in progress": "started", "done": "completed",
+		},
+		detects: func(b *beginning, _ string) (string, bool) {
+			if b.records {
+				return "", false
+			}
+			switch shape, _ := mondayShape(b.text); shape {
+			case mondayBoard:
+				return "the title of a board, and groups with a header each", true
+			case mondayUpdates:
+				return "the updates of a board", true
+			}
+			return "", false
+		},
+		Each: func(c *Cells, i *convert.Issue) string {
+			if i.State.Name == "" {
+				i.State = convert.State{Name: "No status", Category: "backlog"}
+			}
+			for n, file := range i.Attachments { // addresses, which have the names
+				if name, err := url.PathUnescape(file.Name); err == nil {
+					i.Attachments[n].Name = name
+				}
+			}
+			return ""
+		},
+		Notes: func(names []string, rows int, note func(kind, text string)) {
+			if slices.Contains(names, mondayKey) {
+				note("no-id", diag.Count(rows, "item")+" without an ID, so that the name is the key: add the column Item ID to the board, and export again, "+
+					"before the first apply")
+			}
+		},
+	}
+}
+
+// Columns of keys: of a board that shows IDs, of one that does not, and of updates; and that of the files of updates.
+const (
+	mondayID  = "Item ID"
+	mondayKey = "Name as key"
+	mondayOf  = "Item of the update"
+
+	mondayFiles = "Asset IDs"
+)
+
+type mondayKind int
+
+const (
+	mondayBoard mondayKind = iota + 1
+	mondayUpdates
+)
+
+// mondayShape tells a board and its updates from other tables by the first rows, and gives the header.
+func mondayShape(head []byte) (mondayKind, []string) {
+	r := mondayRows(strings.NewReader(string(head)))
+	alone := 0 // rows of one cell
+	for range 12 {
+		row, err := r.Read()
+		if err != nil && (!errors.Is(err, csv.ErrQuote) || len(row) == 0) { // the text may be cut
+			return 0, nil
+		}
+		switch filled := table.NewRow(0, row).Filled(); {
+		case filled == 0:
+		case filled == 1 && table.Trim(row[0]) != "":
+			alone++
+		case alone >= 2 && fold(row[0]) == "name":
+			return mondayBoard, row
+		case fold(row[0]) == "itemid" && slices.ContainsFunc(row, func(cell string) bool { return fold(cell) == "updatecontent" }):
+			return mondayUpdates, row
+		case filled == 2 && alone == 0 && fold(row[1]) == "updates": // the title of the other sheet
+		default:
+			return 0, nil
+		}
+	}
+	return 0, nil
+}
+
+func mondayRows(in io.Reader) *csv.Reader {
+	r := csv.NewReader(in)
+	r.FieldsPerRecord = -1
+	return r
+}
+
+// mondayTable makes a table of a sheet. Its columns are those of items and subitems, with the board, the group and the parent.
+func mondayTable(in io.Reader, file string) (*nameList, []table.Row, error) {
+	place := func(line int) int { return line }
+	if sheet, ok := in.(interface{ Row(line int) int }); ok {
+		place = sheet.Row
+	}
+	text, err := io.ReadAll(in)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", file, err)
+	}
+	kind, header := mondayShape(text[:min(len(text), 64<<10)])
+	if kind == 0 {
+		return nil, nil, fmt.Errorf("%s:1: it is no board, nor the updates of one", file)
+	}
+	m := &mondaySheet{kind: kind, header: header, keys: map[string]int{}}
+	m.hasID = slices.ContainsFunc(header, isMondayID)
+	for r := mondayRows(strings.NewReader(string(text))); ; {
+		cells, err := r.Read()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, nil, diag.WithHint(fmt.Errorf("%s: %w", file, err), m.how())
+		}
+		line, _ := r.FieldPos(0)
+		m.row(place(line), cells)
+	}
+	m.group()
+	for n, values := range m.rows {
+		cells := make([]string, len(m.names.list))
+		for name, text := range values.texts {
+			cells[m.names.places[name]] = text
+		}
+		m.table = append(m.table, table.NewRow(values.line, cells))
+		m.rows[n].texts = nil
+	}
+	return &m.names, m.table, nil
+}
+
+func (*mondaySheet) how() string {
+	return "export the board again, and do not save it with another program"
+}
+
+func isMondayID(name string) bool { return strings.HasPrefix(fold(name), "itemid") }
+
+// mondayItem is a row that is an item.
+type mondayItem struct {
+	line  int
+	texts map[string]string
+}
+
+// mondaySheet is a sheet that is being read.
+type mondaySheet struct {
+	kind      mondayKind
+	header    []string
+	hasID     bool
+	names     nameList
+	rows      []mondayItem
+	table     []table.Row
+	keys      map[string]int
+	board     string
+	of        string // the group
+	subitems  []string
+	parent    string
+	alone     string // the last row of one cell: of a group, if a header follows, else of an item
+	aloneLine int
+	started   bool // past the first header
+}
+
+// row takes a row.
+func (m *mondaySheet) row(line int, cells []string) {
+	filled := table.NewRow(line, cells).Filled()
+	same := func(header []string) bool {
+		return len(header) > 0 && len(cells) >= len(header) && slices.Equal(header, cells[:len(header)]) || slices.Equal(header, cells)
+	}
+	switch {
+	case filled == 0:
+	case same(m.header):
+		if m.kind == mondayBoard {
+			m.of, m.alone, m.subitems, m.parent = m.alone, "", nil, ""
+		}
+		m.started = true
+	case m.kind == mondayUpdates:
+		if m.started {
+			texts := m.put(line, m.header, cells)
+			if ids := texts[mondayFiles]; ids != "" { // by which the API gives the files
+				delete(texts, mondayFiles)
+				texts[m.name("Update Content")] = strings.TrimSpace(texts["Update Content"] + "\n\nFiles: " + ids)
+			}
+		}
+	case filled == 1 && table.Trim(cells[0]) != "":
+		m.group()
+		if m.board == "" && !m.started {
+			m.board = table.Trim(cells[0])
+		}
+		m.alone, m.aloneLine = table.Trim(cells[0]), line
+	case m.started && fold(cells[0]) == "subitems" && len(cells) > 1 && fold(cells[1]) == "name":
+		m.group()
+		m.subitems = append([]string{""}, cells[1:]...)
+	case m.started && table.Trim(cells[0]) != "":
+		m.group()
+		m.subitems = nil
+		m.item(line, m.header, cells, "")
+	case m.started && m.subitems != nil && table.Trim(cells[1]) != "":
+		m.item(line, m.subitems, cells, m.parent)
+	case m.started: // the sums below a group
+		m.rows = append(m.rows, mondayItem{line, map[string]string{m.name("Sum below the group"): strings.Join(slices.DeleteFunc(slices.Clone(cells),
+			func(cell string) bool { return table.Trim(cell) == "" }), ", ")}})
+	}
+}
+
+// group takes a row of one cell for an item, as no header follows it.
+func (m *mondaySheet) group() {
+	if m.started && m.alone != "" {
+		m.subitems = nil
+		m.item(m.aloneLine, m.header, []string{m.alone}, "")
+	}
+	m.alone = ""
+}
+
+// name is that of a column.
+func (m *mondaySheet) name(name string) string {
+	m.names.add(name)
+	return name
+}
+
+// item takes an item, or a subitem.
+func (m *mondaySheet) item(line int, header, cells []string, parent string) {
+	texts := m.put(line, header, cells)
+	texts[m.name("Board")], texts[m.name("Group")], texts[m.name("Parent")] = m.board, m.of, parent
+	key := ""
+	for name, text := range texts {
+		if isMondayID(name) {
+			key = text
+		}
+	}
+	if key == "" || !m.hasID {
+		named := strings.TrimPrefix(parent+" / "+texts["Name"], " / ")
+		if m.keys[named]++; m.keys[named] > 1 {
+			named = fmt.Sprintf("%s (%d)", named, m.keys[named])
+		}
+		key = named
+		texts[m.name(map[bool]string{true: mondayID, false: mondayKey}[m.hasID])] = key
+	}
+	if parent == "" {
+		m.parent = key
+	}
+}
+
+// put adds a row of a header.
+func (m *mondaySheet) put(line int, header, cells []string) map[string]string {
+	texts := map[string]string{}
+	for n, text := range cells {
+		if n >= len(header) || table.Trim(text) == "" {
+			continue
+		}
+		name := table.Trim(header[n])
+		switch {
+		case fold(name) == "name":
+			name = "Name"
+		case isMondayID(name) && m.kind == mondayUpdates:
+			name = mondayOf
+		case isMondayID(name):
+			if name = mondayID; !m.hasID {
+				name = "Subitem ID"
+			}
+		case name == "":
+			name = place(n)
+		}
+		if had := texts[m.name(name)]; had != "" {
+			text = had + table.Separator + text
+		}
+		texts[name] = text
+	}
+	m.rows = append(m.rows, mondayItem{line, texts})
+	return texts
+}

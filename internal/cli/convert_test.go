@@ -96,6 +96,7 @@ func TestAnExportOfAnotherTrackerIsAppliedWholeAndOnce(t *testing.T) {
 		"ClickUp":      {[]string{data + "clickup.csv"}, map[string]int{"ACME": 2}, []string{"Launch"}},
 		"Redmine":      {[]string{data + "redmine.csv", "--encoding", "windows-1252"}, map[string]int{"WEBSITE": 3}, []string{"Größe falsch"}},
 		"Redmine JSON": {[]string{data + "redmine-issues.json", data + "redmine-single.json", data + "redmine-users.json"}, map[string]int{"WEBSHOP": 2, "OPERATIONS": 1}, []string{"Total is wrong"}},
+		"Azure JSON":   {[]string{data + "azure-items.json", data + "azure-comments.json", data + "azure-updates.json"}, map[string]int{"WEBSHOP": 2, "OPERATIONS": 1}, []string{"Total is wrong"}},
 		"YouTrack":     {[]string{data + "youtrack.csv"}, map[string]int{"WEB": 2, "OPS": 1}, []string{"Wrong total"}},
 		"Shortcut":     {[]string{data + "shortcut.csv"}, map[string]int{"SHORTCUT": 2}, []string{"Launch", "Old"}},
 		"Plane CSV":    {[]string{data + "plane.csv"}, map[string]int{"WEB": 2}, []string{"Launch"}},

@@ -105,8 +105,8 @@ func (r *Roles) Declare(name string, role Role) {
 // Whole reports whether a name stands for all that is in it.
 func (r *Roles) Whole(name string) bool { return r.whole[name] }
 
-// of is the role of a name; "" is none.
-func (r *Roles) of(name string) Role {
+// Of is the role of a name; "" is none.
+func (r *Roles) Of(name string) Role {
 	role, known := r.known[name]
 	if !known {
 		if n := slices.IndexFunc(r.patterns, func(p rolePattern) bool { return p.names.MatchString(name) }); n >= 0 {
@@ -125,7 +125,7 @@ func (r *Roles) Enter(to Sink, i *Issue, values iter.Seq2[string, string]) {
 	clear(r.entries)
 	r.names = r.names[:0]
 	for name, text := range values {
-		if role := r.of(name); (role == "" || role == Uncarried || role == Summed) && nothing.MatchString(text) {
+		if role := r.Of(name); (role == "" || role == Uncarried || role == Summed) && nothing.MatchString(text) {
 			continue
 		}
 		e := r.entries[name]
@@ -133,7 +133,7 @@ func (r *Roles) Enter(to Sink, i *Issue, values iter.Seq2[string, string]) {
 			e = &entry{}
 			r.entries[name], r.names = e, append(r.names, name)
 		}
-		if e.n++; e.n == 1 || r.of(name) == "" && !slices.Contains(e.texts, text) {
+		if e.n++; e.n == 1 || r.Of(name) == "" && !slices.Contains(e.texts, text) {
 			e.texts = append(e.texts, text)
 		}
 	}
@@ -141,7 +141,7 @@ func (r *Roles) Enter(to Sink, i *Issue, values iter.Seq2[string, string]) {
 		i.Held = slices.Grow(i.Held, len(r.names))
 	}
 	for _, name := range r.names {
-		e, role := r.entries[name], r.of(name)
+		e, role := r.entries[name], r.Of(name)
 		if role == "" && i != nil {
 			i.Fields = append(i.Fields, Field{Name: name, Source: name, Value: strings.Join(e.texts, ", ")})
 		}

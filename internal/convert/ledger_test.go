@@ -283,7 +283,8 @@ func TestEachValueArrivesOrIsNamed(t *testing.T) {
 // understood are words that a format understands: another word there would be another value.
 const understood = `true false TRUE FALSE open closed OPEN CLOSED completed not_planned complete incomplete template separator
 	commentCard copyCommentCard createCard updateCard outgoing incoming blocked_by relates_to OPS SHOP WEB
-	blocks related started canceled active future Sprint com.pyxis.greenhopper.jira:gh-sprint MEMBER COMPLETED NOT_PLANNED Bot User DiscussionNote Issue ISSUE board mirror Yes No
+	System.LinkTypes.Hierarchy-Reverse System.LinkTypes.Hierarchy-Forward System.LinkTypes.Dependency-Forward System.LinkTypes.Duplicate-Reverse System.LinkTypes.Related
+	AttachedFile Hyperlink ArtifactLink markdown blocks related started canceled active future Sprint com.pyxis.greenhopper.jira:gh-sprint MEMBER COMPLETED NOT_PLANNED Bot User DiscussionNote Issue ISSUE board mirror Yes No
 	DraftIssue PullRequest REDACTED Title Status Iteration Priority Labels Assignees Repository Backlog
 	comment issue issue_comment jira_subtask IssueComponent IssueFixVersion IssueVersion WatchIssue Project sd.public.comment com.atlassian.jira.plugin.system.customfieldtypes:select
 	com.atlassian.jira.plugin.system.customfieldtypes:float com.atlassian.jira.plugin.system.customfieldtypes:cascadingselect

@@ -29,6 +29,18 @@ func TestWhatAnswersOfAPIsMean(t *testing.T) {
 			text: `[{"id": 1, "subject": "One", "tracker": {"id": 1, "name": "Bug"}, "project": {"id": 1, "name": "Web"}, "status": {"id": 5, "name": "Feedback", "is_closed": true}}]`,
 			want: []string{"{name: Feedback, group: completed}"},
 		},
+		"Azure: a day that somebody east of Greenwich entered": {
+			text:    `{"id": 1, "fields": {"System.Title": "One", "System.TeamProject": "Web", "Microsoft.VSTS.Scheduling.DueDate": "2025-11-29T23:00:00Z", "Microsoft.VSTS.Scheduling.StartDate": "2025-11-01T00:00:00Z"}}`,
+			mapping: "source: {timezone: Europe/Berlin}\n", want: []string{"target_date: 2025-11-30", "start_date: 2025-11-01"},
+		},
+		"Azure: a comment that was deleted": {
+			text: `[{"id": 1, "fields": {"System.Title": "One", "System.TeamProject": "Web"}}, {"workItemId": 1, "id": 5, "text": "gone", "isDeleted": true}]`,
+			want: []string{"name: One"}, not: []string{"gone"},
+		},
+		"Azure: fields in HTML are parts of the text": {
+			text: `{"id": 1, "fields": {"System.Title": "One", "System.TeamProject": "Web", "Custom.TestPlan": "<p>Look</p>", "Custom.Team": "Blue"}}`,
+			want: []string{"## Test Plan", "| Team | Blue |"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -212,7 +212,7 @@ func (r *reader) members(ctx context.Context, within string, at diag.Position) (
 	return rest, page, r.explain(err)
 }
 
-// list reads the elements of a list, which may be null, or goes on to the lists of an object, of which it gives what is left.
+// list reads the elements of a list, which may be null as they may, or goes on to the lists of an object, of which it gives what is left.
 func (r *reader) list(ctx context.Context, name string) (rest json.RawMessage, err error) {
 	token, err := r.token()
 	switch {
@@ -235,6 +235,9 @@ func (r *reader) list(ctx context.Context, name string) (rest json.RawMessage, e
 			return nil, err
 		}
 		at := r.at(r.d.InputOffset() - int64(len(value)))
+		if string(value) == "null" { // in place of what may not be read, or was deleted
+			continue
+		}
 		if value[0] != '{' {
 			return nil, fmt.Errorf("%s: %s holds what is no object", at, name)
 		}

@@ -206,9 +206,7 @@ func (x *redmineExport) issue(r records.Record, f *redmineIssue, prefix string) 
 		if base, _, ok := strings.Cut(a.URL, "/attachments/"); ok && strings.Contains(base, "://") {
 			x.base = base
 		}
-		if a.Text != "" {
-			field(i, "File "+a.Name, a.Text, "attachments.description")
-		}
+		about(i, "Files", a.Name, a.Text, "attachments.description")
 	}
 	for _, l := range f.Relations {
 		link := convert.Link{Type: l.Type, To: strconv.Itoa(l.To)}

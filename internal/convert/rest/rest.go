@@ -37,7 +37,7 @@ type api struct {
 // Formats are the trackers.
 func Formats() []*convert.Format {
 	var all []*convert.Format
-	for _, a := range []*api{redmine()} {
+	for _, a := range []*api{redmine(), azure()} {
 		all = append(all, &convert.Format{Name: a.name, Tracker: a.tracker, Detect: a.detect, Read: a.read, Unique: true})
 	}
 	return all
@@ -74,18 +74,19 @@ type export struct {
 	to       convert.Sink
 	roles    *convert.Roles
 	issues   []*convert.Issue
-	latest   map[string]*convert.Issue // by key
-	comments convert.Comments          // by key
-	counted  map[string]int            // how many comments the tracker counts, by key
-	apart    convert.Apart             // what answers hold that are no issues, by key
-	left     map[string]int            // issues that are left out, by why
+	latest   map[string]*convert.Issue  // by key
+	comments convert.Comments           // by key
+	counted  map[string]int             // how many comments the tracker counts, by key
+	events   map[string][]convert.Event // what other answers say was changed, by key
+	apart    convert.Apart              // what answers hold that are no issues, by key
+	left     map[string]int             // issues that are left out, by why
 }
 
 // read reads the files as one export.
 func (a *api) read(ctx context.Context, in convert.Input, to convert.Sink) error {
 	e := &export{
 		api: a, in: in, to: to, roles: rolesOf(a.name), latest: map[string]*convert.Issue{}, comments: convert.Comments{},
-		counted: map[string]int{}, apart: convert.Apart{}, left: map[string]int{},
+		counted: map[string]int{}, events: map[string][]convert.Event{}, apart: convert.Apart{}, left: map[string]int{},
 	}
 	one, finish := a.start(e)
 	err := in.Each(ctx, func(ctx context.Context, text io.Reader, name string) error {
@@ -103,6 +104,7 @@ func (a *api) read(ctx context.Context, in convert.Input, to convert.Sink) error
 	for _, i := range e.issues {
 		if e.latest[i.Key] == i {
 			i.Discuss(e.comments[i.Key], e.counted[i.Key])
+			i.Events = append(i.Events, e.events[i.Key]...)
 			i.Left["watchers"] = max(i.Left["watchers"], len(i.Watchers))
 			i.Left["history"], i.Left["worklogs"] = len(i.Events), len(i.Work)
 			e.apart.Join(i, i.Key)
@@ -165,11 +167,21 @@ func (e *export) private(r records.Record, prefix, field string) bool {
 	if column, ok := e.in.Columns.Find(field); ok && column.Field == "skip" {
 		return false
 	}
-	hidden := &convert.Issue{Left: map[string]int{}}
-	e.enter(hidden, r, prefix, nil)
-	convert.LeaveOut(e.to, "issues left out", hidden.Held)
+	e.leave(r, prefix, "issues left out")
 	e.left["not everybody may see them; with columns: {"+field+": skip} in the mapping they are converted"]++
 	return true
+}
+
+// leave books what a record holds that is left out. what says which records these are.
+func (e *export) leave(r records.Record, prefix, what string) {
+	hidden := &convert.Issue{Left: map[string]int{}}
+	e.enter(hidden, r, prefix, nil)
+	convert.LeaveOut(e.to, what, hidden.Held)
+}
+
+// beside books what an answer of its own holds of an issue, such as a comment. what leads the names of its values.
+func (e *export) beside(r records.Record, key, what string) {
+	e.roles.Enter(e.to, e.apart.Of(key), r.Values(what, e.roles.Whole))
 }
 
 // value is a value with its name.
@@ -200,6 +212,22 @@ func field(i *convert.Issue, name, text, source string) {
 		i.Fields = append(i.Fields, convert.Field{Name: name, Value: text, Source: source})
 	}
 }
+
+// about adds to a row what is said of something that has no place for it, such as a file.
+func about(i *convert.Issue, name, what, text, source string) {
+	if text = strings.TrimSpace(text); text == "" {
+		return
+	}
+	text = what + ": " + text
+	if n := slices.IndexFunc(i.Fields, func(f convert.Field) bool { return f.Name == name && f.Source == source }); n >= 0 {
+		i.Fields[n].Value += "\n" + text
+		return
+	}
+	field(i, name, text, source)
+}
+
+// before orders two keys, so that a relation without a direction begins at one of its ends, whichever shows it.
+func before(a, b string) bool { return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) < 0 }
 
 // person notes somebody, and says by what they are known: the first word that is there.
 func (e *export) person(name, email string, ids ...string) string {

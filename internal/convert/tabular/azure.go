@@ -1,6 +1,7 @@
 package tabular
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
@@ -13,11 +14,8 @@ func azure() *Layout {
 	return &Layout{
 		Name: "azure", Tracker: "Azure DevOps", How: "in Azure DevOps: a query with all the columns that you need, Export to CSV",
 		Needs: [][]string{{"ID", "Work Item Type"}}, Columns: names("azure"), Markup: convert.HTML, Lists: ";", Limit: 1000,
-		Lacks: "comments, no attachments, and no links but Parent",
-		Groups: map[string]string{
-			"resolved": "started", "design": "started", "ready": "unstarted", "closed": "completed",
-			"removed": "cancelled",
-		},
+		Lacks:  "comments, no attachments, and no links but Parent",
+		Groups: azureGroups(),
 		Each: func(c *Cells, i *convert.Issue) string {
 			for n := range deepest {
 				if c.Column("Title "+strconv.Itoa(n+1)) == "" {
@@ -28,9 +26,7 @@ func azure() *Layout {
 					i.Parent = c.e.above[len(c.e.above)-2]
 				}
 			}
-			if name := priority(i.Priority); name != "" {
-				i.Priority = name
-			}
+			i.Priority = AzurePriority(i.Priority)
 			area := strings.Split(c.Column("Area Path"), `\`)
 			iteration := strings.Split(c.Column("Iteration Path"), `\`)
 			if c.One("project") == "" {
@@ -55,6 +51,24 @@ func azure() *Layout {
 			return ""
 		},
 	}
+}
+
+func azureGroups() map[string]string {
+	return map[string]string{
+		"resolved": "started", "design": "started", "ready": "unstarted", "closed": "completed",
+		"removed": "cancelled",
+	}
+}
+
+// AzureGroup is the group of a state of Azure DevOps, "" if its name does not tell.
+func AzureGroup() func(state string) string {
+	own, all := azureGroups(), Groups()
+	return func(state string) string { return cmp.Or(own[strings.ToLower(state)], all(state)) }
+}
+
+// AzurePriority is the name of a priority of Azure DevOps, which is a number.
+func AzurePriority(number string) string {
+	return cmp.Or(priority(number), number)
 }
 
 // priority is the name of a number.

@@ -235,7 +235,7 @@ func rewriteXML(data []byte, each func(path, text string) string) ([]byte, error
 func TestEachValueArrivesOrIsNamed(t *testing.T) {
 	t.Parallel()
 	for name, f := range allFixtures() {
-		if strings.HasSuffix(f.files[0], ".xlsx") { // its cells are those of the table in CSV
+		if strings.HasSuffix(f.files[0], ".xlsx") || name == "notion" { // its cells are those of the table in CSV; its pages repeat these
 			continue
 		}
 		t.Run(name, func(t *testing.T) {

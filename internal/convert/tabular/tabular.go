@@ -81,9 +81,12 @@ func Formats() []*convert.Format {
 	last, known := &beginning{}, section("any")
 	for _, l := range []*Layout{
 		linear(), linearJSON(), pivotal(), gitlab(), clickup(), asana(), azure(), shortcut(), monday(), redmine(), youtrack(), plane(),
-		anyTable("csv", known), anyTable("xlsx", known), anyTable("jsonl", known),
 	} {
 		all = append(all, l.format(last))
+	}
+	all = append(all, notionFormat(last, known))
+	for _, kind := range []string{"csv", "xlsx", "jsonl"} {
+		all = append(all, anyTable(kind, known).format(last))
 	}
 	return all
 }

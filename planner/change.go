@@ -42,6 +42,7 @@ func planChanges(plan *Plan, steps *steps, blockers *blockers, differ *comparer,
 		plan: plan, unlinked: map[*kindInfo]int{},
 	}
 	b.findNewest()
+	b.findReplaced()
 	for i := range b.objects.count() {
 		switch b.objects.states[i].presence {
 		case absent, unsupported, indeterminate, notFound:
@@ -68,9 +69,6 @@ func (ch *changes) planUpdate(i objectID) {
 		return
 	}
 	d := ch.compare(i)
-	if f.info.kind.Upload != nil && len(d.unappliable) > 0 && ch.planReplacement(i) {
-		return
-	}
 	var custom fieldDiff
 	if !ch.sharesRequest(slices.Concat(d.send, d.alwaysSent)) {
 		custom = d.splitCustomFields()
@@ -145,25 +143,33 @@ func (ch *changes) leaveToOwner(i objectID) {
 	ch.addBlocked(i, &left)
 }
 
-// planReplacement plans to upload an object again that cannot be changed, and reports whether
-// that is possible. What planform made goes, unless it is protected; what others made stays beside.
-func (ch *changes) planReplacement(i objectID) bool {
+// findReplaced finds the uploaded objects that are uploaded again, since they differ and cannot be changed. What planform made goes, unless it
+// is protected: then it stays as it is. What others made stays beside. Texts that lead to them are compared later, and lead to the new ones.
+func (ch *changes) findReplaced() {
+	for i := range ch.objects.count() {
+		f := &ch.objects.states[i]
+		if f.info.kind.Upload == nil || f.presence != exists || f.foreign || ch.objects.staysArchived(i) || len(ch.compare(i).unappliable) == 0 {
+			continue
+		}
+		switch ours, protected := ch.ownUpload(i); {
+		case ours && protected:
+			continue
+		case ours:
+			f.replaces = f.id
+		}
+		f.id, f.presence = "", absent
+	}
+}
+
+// ownUpload reports whether planform made an uploaded object, and whether it is protected.
+func (ch *changes) ownUpload(i objectID) (ours, protected bool) {
 	o, f := ch.in.Desired[i], &ch.objects.states[i]
 	marked := func(a resource.Address) bool { return ch.in.marks().On(f.row, a) }
-	ours, protected := slices.ContainsFunc(AllAddresses(o), marked), o.Protected(false)
+	ours, protected = slices.ContainsFunc(AllAddresses(o), marked), o.Protected(false)
 	if f.prior != nil {
 		ours, protected = ours || f.prior.CreatedByUs, o.Protected(f.prior.Protect)
 	}
-	if ours && protected {
-		return false
-	}
-	old := f.id
-	f.id, f.presence = "", absent
-	ch.planCreate(i)
-	if step := ch.steps.of[i]; step != nil && ours {
-		step.Write.Replaces = old
-	}
-	return true
+	return ours, protected
 }
 
 // createdByUs reports whether planform made an object for the manifest's owner, or as it announced, without knowing
@@ -247,7 +253,7 @@ func (ch *changes) planCreate(i objectID) {
 	if f.unconfirmed {
 		step.Write.Pending = f.prior.PendingIntent
 	}
-	step.alone = f.maybeHidden
+	step.alone, step.Write.Replaces = f.maybeHidden, f.replaces
 	step.Operation, step.Write.Newest = f.info.create, ch.highestNumber[scope{f.info, f.parent}]
 	var d fieldDiff
 	ch.blockers.addUnavailableRefs(i, &d)

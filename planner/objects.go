@@ -61,6 +61,7 @@ type objectState struct {
 	prior        *Record      // what the state knows of it; nil = nothing, or of another object
 	id           string
 	identifier   string
+	replaces     string      // ID of planform's object that is deleted before this one is created; "" = none
 	why          string      // if notFound or hidden
 	matchedBy    string      // how it was recognised, if by anything but the manifest's ID or the state
 	parent       objectID    // index of its parent; none = the workspace

@@ -295,7 +295,9 @@ func (re *references) nameLinks(v *resource.Value, have, want string) (string, s
 	want, _ = v.Desired(func(_ *resource.Field, r *resource.Reference) (string, bool) { return standsForAddress + r.Text, true })
 	for i := range v.Links {
 		if page := cmp.Or(v.Links[i].ID, re.page(v.Links[i].Target)); page != "" {
-			have = strings.ReplaceAll(have, `href="`+page+`"`, `href="`+standsForAddress+v.Links[i].Text+`"`)
+			for _, leads := range []string{`href="`, `src="`} {
+				have = strings.ReplaceAll(have, leads+page+`"`, leads+standsForAddress+v.Links[i].Text+`"`)
+			}
 		}
 	}
 	return have, want

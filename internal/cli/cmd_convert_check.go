@@ -105,11 +105,11 @@ func runConvertCheck(ctx context.Context, o convert.Options, with []string, plan
 	for _, k := range perItem() {
 		if slices.Contains(with, k.Section) {
 			plan.input.Contents[k.Name] = true
-			continue
 		}
-		in.Left = append(in.Left, k.Name)
-		desired.Objects = slices.DeleteFunc(desired.Objects, func(o *resource.Object) bool { return o.Kind == k })
 	}
+	desired.Objects, in.Left = leaveOut(desired.Objects, func(o *resource.Object) bool {
+		return slices.Contains(perItem(), o.Kind) && !plan.input.Contents[o.Kind.Name]
+	})
 	plan.service.dir = desired.Dir
 	if desired.Workspace, err = destination(desired, plan.service.workspace, plan.service.envWorkspace); err != nil {
 		return err
@@ -131,6 +131,33 @@ func runConvertCheck(ctx context.Context, o convert.Options, with []string, plan
 		return errSteps
 	}
 	return nil
+}
+
+// leaveOut takes out objects, but for the lists of those that the texts of others lead to: these are read to compare the texts.
+func leaveOut(objects []*resource.Object, out func(*resource.Object) bool) (kept, left []*resource.Object) {
+	type list struct {
+		kind   *resource.Kind
+		parent *resource.Object
+	}
+	read := map[list]bool{}
+	for _, o := range objects {
+		if out(o) {
+			continue
+		}
+		for n := range o.Values {
+			for _, link := range o.Values[n].Links {
+				read[list{link.Target.Kind, link.Target.Parent}] = true
+			}
+		}
+	}
+	for _, o := range objects {
+		if out(o) && !read[list{o.Kind, o.Parent}] {
+			left = append(left, o)
+		} else {
+			kept = append(kept, o)
+		}
+	}
+	return kept, left
 }
 
 // noState is what a proof knows of earlier runs: what these believe is no evidence.

@@ -242,7 +242,8 @@ Every object also accepts:
 ` + "| `for_each`, `as` | list, `{csv: FILE}` or `${{ vars.NAME }}` | Makes one object for each element; `${{ each.NAME }}` is a value of it. [Many alike](many-alike.md) explains it. |" + `
 
 A text that is sent as HTML may name ` + textTargets() + ` of the manifests by a link to its address:
-` + "`[the shop](planform:work_item/web/shop)`" + `, in HTML as href. On the service the link leads to its page.
+` + "`[the shop](planform:work_item/web/shop)`" + `, in HTML as href. On the service the link leads to its page. A link to an attachment leads to the file, and an image shows it:
+` + "`![the plan](planform:attachment/web/shop/plan-png)`" + `, in HTML as src.
 `)
 	var write func(k *resource.Kind, heading string)
 	write = func(k *resource.Kind, heading string) {

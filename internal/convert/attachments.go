@@ -31,6 +31,9 @@ type attached struct {
 	rows   [][]string
 }
 
+// upload is a file that is uploaded, and how a text links to it.
+type upload struct{ name, link string }
+
 // uploaded is the state of an attachment whose file is there. Other states say why it is not uploaded.
 const (
 	uploaded = "upload"
@@ -78,7 +81,9 @@ func (a *attached) list() []outFile {
 }
 
 // attachments are the files of an issue that are uploaded, and those that its item links to instead.
-func (c *composer) attachments(i *Issue) (files []any, others []Attachment) {
+func (c *composer) attachments(at place) (files []any, others []Attachment) {
+	i := at.issue
+	c.uploads = map[string]upload{}
 	if c.mapping.Attachments.Skip {
 		if n := len(i.Attachments); n > 0 {
 			c.report.leftOut["attachments"] += n
@@ -99,6 +104,11 @@ func (c *composer) attachments(i *Issue) (files []any, others []Attachment) {
 			}
 			files = append(files, manifest.Map{{Key: "key", Value: keys[n]}, {Key: "file", Value: file}, {Key: "name", Value: name}})
 			c.report.Carried.Attachments++
+			for _, known := range []string{a.Name, a.URL} {
+				if _, had := c.uploads[known]; known != "" && !had {
+					c.uploads[known] = upload{name: a.Name, link: at.reference("attachment", keys[n])}
+				}
+			}
 		case missing:
 			c.report.lose("attachments", i, 1)
 			others = append(others, a)

@@ -2,6 +2,7 @@ package convert_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -177,5 +178,50 @@ func TestFilesThatTextsPointToAreAttachmentsOfGitHub(t *testing.T) {
 		"github/1\told.zip\t\thttps://github.com/acme/shop/files/78/old.zip\tattachments/78-old.zip\tmissing\n"
 	if _, got, _ := strings.Cut(contents(t, dir)["attachments.tsv"], "\n"); got != want {
 		t.Error(cmp.Diff(want, got))
+	}
+}
+
+func TestTextsShowTheFilesThatAreUploaded(t *testing.T) {
+	t.Parallel()
+	const shot, log = "https://github.com/user-attachments/assets/9f-1", "https://github.com/user-attachments/files/77/my%20log.zip"
+	const rest = `[{"id": "1", "key": "A-1", "self": "https://x.atlassian.net/rest/api/2/issue/1", "fields": {"summary": "One", "project": {"key": "A", "name": "A"}, "description": %q,
+		"attachment": [{"id": "5", "filename": "shot.png", "size": 4, "content": "https://x.atlassian.net/a/5"}, {"id": "6", "filename": "my log.zip", "size": 4, "content": "https://x.atlassian.net/a/6"}, {"id": "7", "filename": "gone.png", "size": 4, "content": "https://x.atlassian.net/a/7"}]}}]`
+	for name, tt := range map[string]struct {
+		export string
+		files  []string
+		want   []string
+	}{
+		"GitHub": {
+			`[{"number": 1, "title": "One", "html_url": "https://github.com/a/b/issues/1", "body": "![shot](` + shot + `) [![](` + shot + `)](https://x.test) ` + log + "\\n<img src=\\\"" + shot + `\"> ` + "`" + shot + "`" + `"}]`,
+			[]string{"9f-1-shot", "77-my log.zip"},
+			[]string{
+				"![shot](planform:attachment/b/1/9f-1) [![](planform:attachment/b/1/9f-1)](https://x.test) [my log.zip](planform:attachment/b/1/77)",
+				`<img src="planform:attachment/b/1/9f-1"> ` + "`" + shot + "`",
+			},
+		},
+		"Jira": {
+			fmt.Sprintf(rest, "!shot.png|thumbnail! [^my log.zip] !gone.png! https://x.atlassian.net/a/6"),
+			[]string{"5-shot.png", "6-my log.zip"},
+			[]string{"![shot.png](planform:attachment/a/A-1/5) [my log.zip](planform:attachment/a/A-1/6) [image: gone.png](https://x.atlassian.net/a/7) [my log.zip](planform:attachment/a/A-1/6)"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			for _, file := range tt.files {
+				put(t, dir, map[string]string{"attachments/" + file: "file"})
+			}
+			must(t, dir, inline(t, "i.json", tt.export), nil)
+			all := contents(t, dir)
+			text := all["a.yaml"] + all["b.yaml"]
+			for _, want := range tt.want {
+				if !strings.Contains(text, want) {
+					t.Errorf("%q is not in\n%s", want, text)
+				}
+			}
+			if _, findings := manifest.Load(t.Context(), []string{dir}, manifest.Options{}); len(findings) > 0 {
+				t.Error(findings)
+			}
+		})
 	}
 }

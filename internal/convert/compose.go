@@ -38,6 +38,7 @@ type composer struct {
 	parts   []outFile
 
 	attached attached
+	uploads  map[string]upload // of the issue that is being composed: its uploaded files, by address, and by name
 }
 
 // place is an issue with the project and the key of its item.
@@ -242,6 +243,7 @@ func (c *composer) item(at place, g *groups) manifest.Map {
 	if short {
 		c.report.lose("titles-cut", i, 1)
 	}
+	files, others := c.attachments(at) // which texts show
 	assignees, unknown := c.assignees(i)
 	for _, email := range assignees {
 		if !slices.Contains(g.members, email) {
@@ -297,7 +299,6 @@ func (c *composer) item(at place, g *groups) manifest.Map {
 		}
 		m = append(m, manifest.Entry{Key: "relations", Value: list})
 	}
-	files, others := c.attachments(i)
 	add("attachments", files)
 	add("links", c.links(i, others))
 	i.byTime()

@@ -16,19 +16,21 @@ var named = regexp.MustCompile(`https?://[^\s<>()\[\]"|]*[^\s<>()\[\]"|.,;:!?'*_
 
 // refer links a text to the items of the issues that it names, or to their old addresses.
 func (c *composer) refer(i *Issue, text string) string {
-	if c.mapping.Text.NoLinks ||
+	if !c.showsUpload(text) &&
 		!slices.ContainsFunc(named.FindAllString(text, -1), func(word string) bool { _, to := c.linkTo(i, word); return to != "" }) {
 		return text // parsing takes longer than looking
 	}
 	return markup.Rewriter{
 		Text: func(piece string) string { return c.referPiece(i, piece) },
 		Link: func(target string) (string, string) {
-			at, ok := c.page(target)
-			if !ok {
+			if !strings.HasPrefix(target, "http") {
 				return "", ""
 			}
-			c.report.linked++
-			return at.reference(), at.issue.title()
+			label, to := c.linkTo(i, target)
+			if strings.HasPrefix(to, resource.AddressScheme) {
+				c.report.linked++
+			}
+			return to, label
 		},
 	}.Rewrite(text)
 }
@@ -53,13 +55,29 @@ func (c *composer) referPiece(i *Issue, piece string) string {
 	return b.String() + piece[last:]
 }
 
+// showsUpload reports a text that names a file of its issue by its address.
+func (c *composer) showsUpload(text string) bool {
+	for known := range c.uploads {
+		if strings.Contains(known, "://") && strings.Contains(text, known) {
+			return true
+		}
+	}
+	return false
+}
+
 // linkTo is the link that stands in place of a word which may name an issue; to is "" if it names none.
 func (c *composer) linkTo(i *Issue, word string) (label, to string) {
-	if !strings.HasPrefix(word, "http") {
+	address := strings.HasPrefix(word, "http")
+	switch file, ok := c.uploads[word]; {
+	case address && ok:
+		return plain(file.name), file.link
+	case c.mapping.Text.NoLinks:
+		return "", ""
+	case !address:
 		return word, c.target(i, strings.ReplaceAll(word, "\\", ""))
 	}
 	if at, ok := c.page(word); ok {
-		return at.issue.title(), at.reference()
+		return at.issue.title(), at.reference("work_item")
 	}
 	return "", ""
 }
@@ -93,7 +111,7 @@ func (c *composer) target(i *Issue, name string) string {
 	case ok && at.issue == i:
 		return ""
 	case ok:
-		return at.reference()
+		return at.reference("work_item")
 	}
 	old, ends := strings.CutSuffix(c.address(i), i.Key)
 	if numbered {
@@ -114,9 +132,9 @@ func (c *composer) target(i *Issue, name string) string {
 	return ""
 }
 
-// reference is the target of a link to the item.
-func (p place) reference() string {
-	return resource.AddressScheme + string(resource.NewAddress("work_item", p.project.Key, p.key))
+// reference is the target of a link to the item, or to an object below it.
+func (p place) reference(kind string, below ...string) string {
+	return resource.AddressScheme + string(resource.NewAddress(kind, append([]string{p.project.Key, p.key}, below...)...))
 }
 
 // title is how people name the issue.

@@ -10,19 +10,24 @@ import (
 	"github.com/planform/planform/internal/convert/jira/adf"
 	"github.com/planform/planform/internal/convert/jira/wiki"
 	"github.com/planform/planform/internal/markup"
+	"github.com/planform/planform/internal/resource"
 )
 
 // markdown is a text of an issue as Markdown.
 func (c *composer) markdown(i *Issue, t Text) string {
 	options := wiki.Options{
 		Person: c.person,
-		File: func(name string) string {
+		File: func(name string) (string, bool) {
+			if file, ok := c.uploads[name]; ok {
+				media, _ := resource.MediaType(name)
+				return file.link, strings.HasPrefix(media, "image/")
+			}
 			for _, a := range i.Attachments {
 				if a.Name == name {
-					return a.URL
+					return a.URL, false
 				}
 			}
-			return ""
+			return "", false
 		},
 	}
 	var text string

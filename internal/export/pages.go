@@ -3,6 +3,7 @@ package export
 import (
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/planform/planform/internal/resource"
 )
@@ -11,16 +12,15 @@ import (
 type Pages struct {
 	addresses map[string]resource.Address // by page
 	own       map[resource.Address]string // as planform links to them
-	link      *regexp.Regexp              // to a page of the workspace, in Markdown or HTML
+	link      *regexp.Regexp              // or image: to a page of the web app, in Markdown or HTML
 	workspace string                      // its page
 }
 
 // NewPages is for the pages of a workspace.
 func NewPages(webURL, workspace string) *Pages {
-	at := webURL + "/" + workspace
 	return &Pages{
-		addresses: map[string]resource.Address{}, own: map[resource.Address]string{}, workspace: at,
-		link: regexp.MustCompile(`(\]\(|href=")(` + regexp.QuoteMeta(at) + `/[A-Za-z0-9_/-]+?)(/?[)"])`),
+		addresses: map[string]resource.Address{}, own: map[resource.Address]string{}, workspace: webURL + "/" + workspace,
+		link: regexp.MustCompile(`(\]\(|href="|src=")(` + regexp.QuoteMeta(webURL) + `/[A-Za-z0-9_/-]+?)(/?[)"])`),
 	}
 }
 
@@ -29,7 +29,7 @@ func (p *Pages) Add(k *resource.Kind, address resource.Address, page, identifier
 	if page == "" {
 		return
 	}
-	p.addresses[page], p.own[address] = address, page
+	p.addresses[strings.TrimSuffix(page, "/")], p.own[address] = address, page
 	if k.Numbered() && identifier != "" {
 		p.addresses[p.workspace+"/browse/"+identifier] = address
 	}

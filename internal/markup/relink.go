@@ -6,8 +6,8 @@ import (
 	"golang.org/x/net/html"
 )
 
-// Relink replaces the targets of the links in an HTML text that begin with a scheme, such as
-// planform:, by what target gives for the rest. Where that is "", the label stays alone.
+// Relink replaces the targets of the links and images in an HTML text that begin with a scheme, such as
+// planform:, by what target gives for the rest. Where that is "", the label stays alone, of an image its text.
 func Relink(text, scheme string, target func(rest string) string) string {
 	if !strings.Contains(text, scheme) {
 		return text
@@ -23,13 +23,16 @@ func Relink(text, scheme string, target func(rest string) string) string {
 		case html.ErrorToken:
 			b.WriteString(raw) // a tag without an end
 			return b.String()
-		case html.StartTagToken:
+		case html.StartTagToken, html.SelfClosingTagToken:
 			name, more := z.TagName()
-			if string(name) != "a" {
+			of := string(name)
+			if of != "a" && of != "img" {
 				break
 			}
-			tag, to, ours := relinked(z, more, scheme, target)
-			without = append(without, ours && to == "")
+			tag, to, ours := relinked(z, of, more, scheme, target)
+			if of == "a" {
+				without = append(without, ours && to == "")
+			}
 			if ours {
 				raw = tag
 			}
@@ -41,28 +44,35 @@ func Relink(text, scheme string, target func(rest string) string) string {
 				}
 				without = without[:last]
 			}
-		case html.TextToken, html.SelfClosingTagToken, html.CommentToken, html.DoctypeToken:
+		case html.TextToken, html.CommentToken, html.DoctypeToken:
 		}
 		b.WriteString(raw)
 	}
 }
 
-// relinked is the tag of a link with its new target; ours is false where the target has another scheme.
-func relinked(z *html.Tokenizer, more bool, scheme string, target func(string) string) (tag, to string, ours bool) {
+// relinked is a tag with its new target; ours is false where the target has another scheme.
+func relinked(z *html.Tokenizer, of string, more bool, scheme string, target func(string) string) (tag, to string, ours bool) {
 	var b strings.Builder
-	b.WriteString("<a")
+	b.WriteString("<" + of)
+	leads, alone := "href", ""
+	if of == "img" {
+		leads = "src"
+	}
 	for more {
 		var k, v []byte
 		k, v, more = z.TagAttr()
 		value := string(v)
-		if rest, is := strings.CutPrefix(value, scheme); is && string(k) == "href" {
+		if rest, is := strings.CutPrefix(value, scheme); is && string(k) == leads {
 			to, ours = target(rest), true
 			value = to
+		}
+		if of == "img" && string(k) == "alt" {
+			alone = html.EscapeString(value)
 		}
 		b.WriteString(" " + string(k) + `="` + escapeAttribute.Replace(value) + `"`)
 	}
 	if to == "" {
-		return "", "", ours
+		return alone, "", ours
 	}
 	return b.String() + ">", to, ours
 }

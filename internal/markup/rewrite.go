@@ -2,6 +2,7 @@ package markup
 
 import (
 	"bytes"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -9,16 +10,18 @@ import (
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/text"
+	"golang.org/x/net/html"
 )
 
 //nolint:gochecknoglobals // a function, never assigned again: the parser is built once, does not change and may be shared
 var plainParser = sync.OnceValue(func() parser.Parser { return newMarkdown().Parser() })
 
-// Rewriter changes texts and links of Markdown. What is in code, images or HTML stays as it is.
+// Rewriter changes texts of Markdown, and the targets of links and images, also of those in HTML. What is in code stays as it is, and so
+// do the texts of images and in HTML.
 type Rewriter struct {
 	// Text gets a piece of plain text as it is written, bare addresses in it, and returns what stands in its place.
 	Text func(piece string) string
-	// Link gets the target of a link, and returns another, "" = it stays. label stands in place of a label that is the target.
+	// Link gets the target of a link or image, and returns another, "" = it stays. label stands in place of a label that is the target.
 	Link func(target string) (to, label string)
 }
 
@@ -70,15 +73,20 @@ func (w *rewriting) visit(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		w.at = max(w.at, n.Lines().At(0).Start)
 	}
 	switch n := n.(type) {
-	case *ast.CodeSpan, *ast.Image, *ast.HTMLBlock, *ast.CodeBlock, *ast.FencedCodeBlock:
+	case *ast.CodeSpan, *ast.CodeBlock, *ast.FencedCodeBlock:
 		w.extent(n)
 		return ast.WalkSkipChildren, nil
+	case *ast.HTMLBlock:
+		w.html(n.Lines())
 	case *ast.RawHTML:
-		if k := n.Segments.Len(); k > 0 {
-			w.at = max(w.at, n.Segments.At(k-1).Stop)
-		}
+		w.html(n.Segments)
 	case *ast.Link:
-		w.link(n)
+		at := w.at
+		w.link(n, n.Destination)
+		w.images(n, at)
+		return ast.WalkSkipChildren, nil
+	case *ast.Image:
+		w.link(n, n.Destination)
 		return ast.WalkSkipChildren, nil
 	case *ast.AutoLink:
 		w.autoLink(n)
@@ -117,24 +125,61 @@ func (w *rewriting) text(n *ast.Text) {
 	w.replace(start, stop, w.Text(string(w.source[start:stop])))
 }
 
-// link rewrites a link with a target of its own: [label](target).
-func (w *rewriting) link(n *ast.Link) {
+var targets = regexp.MustCompile(`(?i)\s(?:href|src)\s*=\s*(?:"([^"]*)"|'([^']*)')`)
+
+// html rewrites the targets within tags.
+func (w *rewriting) html(parts *text.Segments) {
+	for _, part := range parts.Sliced(0, parts.Len()) {
+		w.at = max(w.at, part.Stop)
+		for _, m := range targets.FindAllSubmatchIndex(part.Value(w.source), -1) {
+			start, stop := part.Start+max(m[2], m[4]), part.Start+max(m[3], m[5])
+			if to, _ := w.Link(html.UnescapeString(string(w.source[start:stop]))); to != "" {
+				w.replace(start, stop, html.EscapeString(to))
+			}
+		}
+	}
+}
+
+// link rewrites a link or image with a target of its own: [label](target).
+func (w *rewriting) link(n ast.Node, destination []byte) {
 	start, stop := w.extent(n)
-	to, label := w.Link(string(n.Destination))
-	if start < 0 || to == "" {
+	to, label := w.Link(string(destination))
+	if to == "" {
 		return
+	}
+	if start < 0 { // an image without a text
+		after := bytes.Index(w.source[w.at:], append([]byte("!["), append([]byte("]("), destination...)...))
+		if after < 0 {
+			return
+		}
+		start = w.at + after + len("![")
+		stop = start
+		w.at = stop
 	}
 	rest := bytes.TrimLeft(w.source[stop:], "*_~`")
 	target, ok := bytes.CutPrefix(rest, []byte("]("))
 	target = bytes.TrimPrefix(target, []byte("<"))
-	if !ok || !bytes.HasPrefix(target, n.Destination) {
+	if !ok || !bytes.HasPrefix(target, destination) {
 		return
 	}
-	if string(w.source[start:stop]) == string(n.Destination) {
+	if string(w.source[start:stop]) == string(destination) {
 		w.replace(start, stop, label)
 	}
 	at := len(w.source) - len(target)
-	w.replace(at, at+len(n.Destination), to)
+	w.replace(at, at+len(destination), to)
+}
+
+// images rewrites the images in the label of a link, which begins after at.
+func (w *rewriting) images(label ast.Node, at int) {
+	end := w.at
+	w.at = at
+	_ = ast.Walk(label, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if image, ok := n.(*ast.Image); ok && entering {
+			w.link(image, image.Destination)
+		}
+		return ast.WalkContinue, nil
+	})
+	w.at = max(w.at, end)
 }
 
 // autoLink rewrites an address in angle brackets.

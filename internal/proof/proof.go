@@ -14,7 +14,7 @@ import (
 type Input struct {
 	Plan   *planner.Plan      // of the export's manifests, with what is in no manifest
 	Export []*resource.Object // everything of the export, with what the plan leaves out
-	Left   []string           // kinds that the plan leaves out, since they cost requests
+	Left   []*resource.Object // what the plan leaves out of it, since it costs requests
 	// Numbered reports whether items are to have the numbers of their keys.
 	Numbered bool
 	Accepted []Accepted
@@ -150,20 +150,18 @@ func (c *checker) export(o *resource.Object) {
 	}
 }
 
-// leaveOut names the kinds that were not looked at.
+// leaveOut names the kinds of what was not looked at.
 func (c *checker) leaveOut() {
-	n := map[string]int{}
-	for _, o := range c.Export {
-		if slices.Contains(c.Left, o.Kind.Name) {
-			n[o.Kind.Name]++
-			c.field(o.Kind.Name, "").NotCompared++
-			for _, name := range values(o) {
-				c.field(o.Kind.Name, name).NotCompared++
-			}
+	n := map[*resource.Kind]int{}
+	for _, o := range c.Left {
+		n[o.Kind]++
+		c.field(o.Kind.Name, "").NotCompared++
+		for _, name := range values(o) {
+			c.field(o.Kind.Name, name).NotCompared++
 		}
 	}
-	for _, kind := range c.Left {
-		if section := resource.MustLookup(kind).Section; n[kind] > 0 {
+	for _, kind := range resource.Kinds() {
+		if section := kind.Section; n[kind] > 0 {
 			c.report.NotCompared = append(c.report.NotCompared, NotCompared{
 				What: strconv.Itoa(n[kind]) + " " + strings.ReplaceAll(section, "_", " "), Why: "they take a request for each item", Hint: "--with " + section, LeftOut: true,
 			})

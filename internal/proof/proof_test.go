@@ -44,7 +44,7 @@ func TestEachValueIsCountedOnce(t *testing.T) {
 			fields:      map[string]proof.Field{"name": {Export: 2, Equal: 1, Missing: 1}},
 		},
 		"what nobody asked for is not compared, and no obstacle": {
-			in:     proof.Input{Plan: &planner.Plan{}, Left: []string{"comment"}},
+			in:     proof.Input{Plan: &planner.Plan{}, Left: []*resource.Object{comment}},
 			fields: map[string]proof.Field{"text": {Export: 1, NotCompared: 1}},
 			proven: [2]bool{true, true},
 		},

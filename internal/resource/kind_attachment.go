@@ -10,7 +10,8 @@ func init() {
 	const items = workspace + "projects/{project_id}/work-items/{work_item_id}/attachments/"
 	const scope = "projects.work_items.attachments"
 	register(Kind{
-		Name: "attachment", Section: "attachments", Parent: "work_item", Param: "attachment_id", HasExternalID: true, UniqueExternalID: true,
+		Name: "attachment", Section: "attachments", Parent: "work_item", Param: "attachment_id",
+		WebPath: "/api/assets/v2/workspaces/{workspace_slug}/projects/{project_id}/{attachment_id}/", HasExternalID: true, UniqueExternalID: true,
 		Upload: &UploadForm{Form: "upload_data", Object: "attachment", Done: "is_uploaded"},
 		Doc: "A file of a work item. The file lies in or below the manifest's folder and has 5 MiB at most. " +
 			"The service changes no attachment: after a change of the file or the name, a new one is uploaded, and the one that planform made is " +

@@ -380,7 +380,7 @@ func (e *export) person(u *user) string {
 	return u.Login
 }
 
-var upload = regexp.MustCompile(`(?:\[([^\]\n]*)\]\()?(https://(?:github\.com/(?:user-attachments|[\w.-]+/[\w.-]+)/(files|assets)/|user-images\.githubusercontent\.com/)([^\s()"'<>\]]*[^\s()"'<>\].,;:!?]))`)
+var upload = regexp.MustCompile(`(?:\[([^\]\n]*)\]\()?(https://(?:github\.com/(?:user-attachments|[\w.-]+/[\w.-]+)/(files|assets)/|user-images\.githubusercontent\.com/)([^\s()"'<>\]\x60]*[^\s()"'<>\]\x60.,;:!?]))`)
 
 // attachments are the files that were uploaded to GitHub: texts point to them.
 func attachments(i *issue) []convert.Attachment {

@@ -13,7 +13,9 @@ import (
 func options() wiki.Options {
 	return wiki.Options{
 		Person: func(id string) string { return map[string]string{"1": "Ada L."}[id] },
-		File:   func(name string) string { return map[string]string{"a.png": "https://x.example/a.png"}[name] },
+		File: func(name string) (string, bool) {
+			return map[string]string{"a.png": "https://x.example/a.png", "ours.png": "planform:ours"}[name], name == "ours.png"
+		},
 	}
 }
 

@@ -186,12 +186,12 @@ func date(milliseconds string) string {
 
 // file is an image or another file. Its ID is none of an attachment; its name is, where it is told.
 func (c *converter) file(n *node) string {
-	name, to := n.attr("alt"), n.attr("url")
+	name, to, shown := n.attr("alt"), n.attr("url"), false
 	if name == "" {
 		c.files++
 		name = "image " + strconv.Itoa(c.files)
 	} else if to == "" && c.o.File != nil {
-		to = c.o.File(name)
+		to, shown = c.o.File(name)
 	}
-	return wiki.File("image: ", name, to)
+	return wiki.File(wiki.Image, name, to, shown)
 }

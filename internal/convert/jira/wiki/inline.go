@@ -141,7 +141,7 @@ func (c *converter) tokens(s string, depth int) []token {
 			}
 		case '!':
 			if m := image.FindStringSubmatch(s); m != nil && !isWord(before) {
-				ready(c.file("image: ", m[1]), len(m[0]))
+				ready(c.file(Image, m[1]), len(m[0]))
 				continue
 			}
 		case '`':
@@ -221,14 +221,14 @@ func (c *converter) link(inner string, depth int) (string, bool) {
 
 // file is an attached file: a link to where it is.
 func (c *converter) file(prefix, name string) string {
-	to := ""
+	to, shown := "", false
 	switch {
 	case target.MatchString(name):
 		to = name
 	case c.o.File != nil:
-		to = c.o.File(name)
+		to, shown = c.o.File(name)
 	}
-	return File(prefix, name, to)
+	return File(prefix, name, to, shown)
 }
 
 // wrap puts a text between marks of Markdown.

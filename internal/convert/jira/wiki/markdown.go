@@ -63,10 +63,16 @@ func Indent(mark, pad string, lines []string) []string {
 	return lines
 }
 
-// File is an attached file, or an image: a link to where it is, if that is known.
-func File(prefix, name, to string) string {
-	if to == "" {
+// Image leads the name of a file that stands in the text as an image.
+const Image = "image: "
+
+// File is an attached file, or an image: a link to where it is, if that is known, or the image itself, if it can be shown.
+func File(prefix, name, to string, shown bool) string {
+	switch {
+	case to == "":
 		return `\[` + prefix + Escape(name) + `\]`
+	case shown && prefix == Image:
+		return "![" + Escape(name) + "](" + Destination(to) + ")"
 	}
 	return "[" + prefix + Escape(name) + "](" + Destination(to) + ")"
 }

@@ -13,8 +13,9 @@ import (
 
 // Options say what names in a text stand for.
 type Options struct {
-	Person func(id string) string   // the name behind a mention; nil leaves the ID
-	File   func(name string) string // the address of an attached file, "" if it has none
+	Person func(id string) string // the name behind a mention; nil leaves the ID
+	// File is the address of an attached file, "" if it has none; shown says that it is a picture, which everybody sees there.
+	File func(name string) (to string, shown bool)
 }
 
 // Lost counts what Markdown cannot say, by kind.

@@ -12,7 +12,9 @@ import (
 func options() wiki.Options {
 	return wiki.Options{
 		Person: func(id string) string { return map[string]string{"5b10": "Ada L.", "bob": "Bob"}[id] },
-		File:   func(name string) string { return map[string]string{"a b.png": "https://x.test/a b.png"}[name] },
+		File: func(name string) (string, bool) {
+			return map[string]string{"a b.png": "https://x.test/a b.png", "ours.png": "planform:ours"}[name], name == "ours.png"
+		},
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"maps"
+	"net/url"
 	"os"
 	"path"
 	"path/filepath"
@@ -92,6 +93,7 @@ func (c *composer) attachments(at place) (files []any, others []Attachment) {
 	}
 	keys, had := attachmentKeys(i.Attachments), map[string]bool{}
 	for n, a := range i.Attachments {
+		a.URL = c.absolute(a.URL)
 		file, state := c.attached.find(c.mapping.Attachments, i, a)
 		switch state {
 		case uploaded:
@@ -123,6 +125,18 @@ func (c *composer) attachments(at place) (files []any, others []Attachment) {
 		c.attached.rows = append(c.attached.rows, []string{shown(i.name()), a.Name, size, a.URL, file, state})
 	}
 	return files, others
+}
+
+// absolute is an address that the tracker gives without its own.
+func (c *composer) absolute(address string) string {
+	site, err := url.Parse(c.mapping.Source.Site)
+	if err != nil || site.Host == "" || !strings.HasPrefix(address, "/") {
+		return address
+	}
+	if path := strings.TrimSuffix(site.Path, "/"); !strings.HasPrefix(address, path+"/") {
+		address = path + address
+	}
+	return site.Scheme + "://" + site.Host + address
 }
 
 // attachmentKeys are the keys of an issue's attachments. One without an ID is known by its name and ordinal.

@@ -64,6 +64,9 @@ func fixtures() map[string]fixture {
 		"azure-json": {files: []string{"testdata/azure-items.json", "testdata/azure-comments.json", "testdata/azure-updates.json"}, counts: &convert.Counts{
 			Items: 3, Comments: 5, Relations: 3, Parents: 1, Labels: 2, Attachments: 2, People: 4, States: map[string]int{"Resolved": 1, "Active": 1, "Removed": 1},
 		}},
+		"youtrack-json": {files: []string{"testdata/youtrack-issues.json", "testdata/youtrack-comments.json"}, counts: &convert.Counts{
+			Items: 3, Comments: 3, Relations: 3, Parents: 1, Labels: 2, Attachments: 1, People: 3, States: map[string]int{"To be discussed": 1, "Live": 1, "Submitted": 1},
+		}},
 		"redmine-json": {files: []string{"testdata/redmine-issues.json", "testdata/redmine-single.json", "testdata/redmine-users.json"}, counts: &convert.Counts{
 			Items: 3, Comments: 2, Relations: 3, Parents: 1, Attachments: 1, People: 3, States: map[string]int{"In Progress": 1, "Shipped": 1, "Rejected": 1},
 		}},

@@ -31,16 +31,17 @@ func TestAFileIsRecognisedAtLittleCost(t *testing.T) { //nolint:paralleltest // 
 	for name, tt := range map[string]struct { //nolint:paralleltest // likewise
 		file, text, by string
 	}{
-		"a small table":       {"t.csv", "key,name\nA-1,One\n", "csv"},
-		"a small record":      {"i.json", `[{"id": 1, "iid": 1, "title": "One", "web_url": "https://gitlab.com/a/b/-/issues/1"}]`, "gitlab"},
-		"an issue of Redmine": {"i.json", `{"issue": {"id": 1, "project": {"id": 1, "name": "Web"}, "tracker": {"id": 1, "name": "Bug"}, "status": {"id": 1, "name": "New"}, "subject": "One"}}`, "redmine-json"},
-		"an item of Azure":    {"i.json", `{"count": 1, "value": [{"id": 1, "rev": 2, "fields": {"System.Title": "One"}, "url": "https://dev.azure.com/a/_apis/wit/workItems/1"}]}`, "azure-json"},
-		"no comments there":   {"c.json", `{"totalCount": 0, "count": 0, "comments": []}`, "azure-json"},
-		"an update there":     {"u.json", `{"count": 1, "value": [{"id": 1, "workItemId": 1, "rev": 1, "revisedBy": {}, "revisedDate": "9999-01-01T00:00:00Z"}]}`, "azure-json"},
-		"users of Redmine":    {"u.json", `{"users": [{"id": 1, "login": "ada", "firstname": "Ada", "lastname": "L.", "mail": "ada@example.com"}], "total_count": 1, "offset": 0, "limit": 25}`, "redmine-json"},
-		"a table of many":     {"t.csv", wideTable(4000), "csv"},
-		"a record of depth":   {"i.json", deepJSON(900), "jira-json"},
-		"a record of breadth": {"i.jsonl", `{"key": "A-1", "name": "One", "list": [` + strings.Repeat(`{"a": 1, "b": [2]}, `, 3000) + `{}]}`, "jsonl"},
+		"a small table":        {"t.csv", "key,name\nA-1,One\n", "csv"},
+		"a small record":       {"i.json", `[{"id": 1, "iid": 1, "title": "One", "web_url": "https://gitlab.com/a/b/-/issues/1"}]`, "gitlab"},
+		"an issue of Redmine":  {"i.json", `{"issue": {"id": 1, "project": {"id": 1, "name": "Web"}, "tracker": {"id": 1, "name": "Bug"}, "status": {"id": 1, "name": "New"}, "subject": "One"}}`, "redmine-json"},
+		"an item of Azure":     {"i.json", `{"count": 1, "value": [{"id": 1, "rev": 2, "fields": {"System.Title": "One"}, "url": "https://dev.azure.com/a/_apis/wit/workItems/1"}]}`, "azure-json"},
+		"no comments there":    {"c.json", `{"totalCount": 0, "count": 0, "comments": []}`, "azure-json"},
+		"an update there":      {"u.json", `{"count": 1, "value": [{"id": 1, "workItemId": 1, "rev": 1, "revisedBy": {}, "revisedDate": "9999-01-01T00:00:00Z"}]}`, "azure-json"},
+		"an issue of YouTrack": {"i.json", `[{"id": "2-1", "idReadable": "A-1", "summary": "One", "customFields": [], "$type": "Issue"}]`, "youtrack-json"},
+		"users of Redmine":     {"u.json", `{"users": [{"id": 1, "login": "ada", "firstname": "Ada", "lastname": "L.", "mail": "ada@example.com"}], "total_count": 1, "offset": 0, "limit": 25}`, "redmine-json"},
+		"a table of many":      {"t.csv", wideTable(4000), "csv"},
+		"a record of depth":    {"i.json", deepJSON(900), "jira-json"},
+		"a record of breadth":  {"i.jsonl", `{"key": "A-1", "name": "One", "list": [` + strings.Repeat(`{"a": 1, "b": [2]}, `, 3000) + `{}]}`, "jsonl"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var before, after runtime.MemStats

@@ -41,6 +41,16 @@ func TestWhatAnswersOfAPIsMean(t *testing.T) {
 			text: `{"id": 1, "fields": {"System.Title": "One", "System.TeamProject": "Web", "Custom.TestPlan": "<p>Look</p>", "Custom.Team": "Blue"}}`,
 			want: []string{"## Test Plan", "| Team | Blue |"},
 		},
+		"YouTrack: the address of a file begins with the tracker's": {
+			text:    `{"idReadable": "A-1", "summary": "One", "attachments": [{"id": "8-1", "name": "a.png", "url": "/youtrack/api/files/8-1?sign=x"}]}`,
+			mapping: "source: {site: 'https://example.com/youtrack'}\n", want: []string{"https://example.com/youtrack/api/files/8-1?sign=x", "https://example.com/youtrack/issue/A-1"},
+		},
+		"YouTrack: of a link with two ends each says what the other is": {
+			text: `[{"idReadable": "A-1", "summary": "One", "links": [{"direction": "OUTWARD", "linkType": {"name": "Duplicate"}, "issues": [{"idReadable": "A-2"}]}]},
+				{"idReadable": "A-2", "summary": "Two", "links": [{"direction": "INWARD", "linkType": {"name": "Duplicate"}, "issues": [{"idReadable": "A-1"}]}, {"direction": "OUTWARD", "linkType": {"name": "Depend"}, "issues": [{"idReadable": "A-3"}]}]},
+				{"idReadable": "A-3", "summary": "Three", "links": [{"direction": "INWARD", "linkType": {"name": "Subtask"}, "issues": [{"idReadable": "A-1"}]}]}]`,
+			want: []string{"relations: {duplicate: [a/A-2]}", "relations: {blocking: [a/A-3]}", "parent: A-1"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

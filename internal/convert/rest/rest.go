@@ -37,7 +37,7 @@ type api struct {
 // Formats are the trackers.
 func Formats() []*convert.Format {
 	var all []*convert.Format
-	for _, a := range []*api{redmine(), azure()} {
+	for _, a := range []*api{redmine(), azure(), youtrack()} {
 		all = append(all, &convert.Format{Name: a.name, Tracker: a.tracker, Detect: a.detect, Read: a.read, Unique: true})
 	}
 	return all

@@ -61,10 +61,7 @@ func azureGroups() map[string]string {
 }
 
 // AzureGroup is the group of a state of Azure DevOps, "" if its name does not tell.
-func AzureGroup() func(state string) string {
-	own, all := azureGroups(), Groups()
-	return func(state string) string { return cmp.Or(own[strings.ToLower(state)], all(state)) }
-}
+func AzureGroup() func(state string) string { return withGroups(azureGroups()) }
 
 // AzurePriority is the name of a priority of Azure DevOps, which is a number.
 func AzurePriority(number string) string {

@@ -1,6 +1,7 @@
 package tabular
 
 import (
+	"cmp"
 	_ "embed"
 	"strings"
 )
@@ -39,6 +40,12 @@ func names(title string) map[string]string { return byName(section(title)) }
 func Groups() func(state string) string {
 	groups := names("groups")
 	return func(state string) string { return groups[fold(state)] }
+}
+
+// withGroups looks for a state among those of a tracker first.
+func withGroups(own map[string]string) func(state string) string {
+	all := Groups()
+	return func(state string) string { return cmp.Or(own[strings.ToLower(state)], all(state)) }
 }
 
 // Names reads a list: what each name stands for.

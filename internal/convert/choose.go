@@ -32,12 +32,16 @@ func choose(name string, formats []*Format, files []File) (*choice, error) {
 		names = append(names, f.Name)
 	}
 	chosen := &choice{}
+	var missed error // what a file is that was passed over, if there is nothing else
 	for _, file := range files {
 		head, err := file.head()
 		switch {
 		case err != nil && (!file.found || looksExported(file.Name) && !errors.Is(err, errNoText)):
 			return nil, err
 		case err != nil:
+			if !errors.Is(err, errNoText) || slices.Contains([]string{".zip", ".gz", ".tgz"}, strings.ToLower(filepath.Ext(file.Name))) {
+				missed = cmp.Or(missed, err)
+			}
 			chosen.passed = append(chosen.passed, file.Name)
 			continue
 		case listsUsers(head):
@@ -54,6 +58,17 @@ func choose(name string, formats []*Format, files []File) (*choice, error) {
 			if words, ok := f.Detect(head, file.Name); ok && (found == nil || f == named) {
 				found, what = f, words
 			}
+		}
+		if found == nil {
+			tracker := ""
+			if named != nil {
+				tracker = named.Tracker
+			}
+			near := nearly(head, file.Name, tracker)
+			if near != nil && !file.found && (named == nil || named.Name != "csv") { // which reads any table
+				return nil, near
+			}
+			missed = cmp.Or(missed, near)
 		}
 		if found == nil && named != nil && !file.found {
 			found, what = named, "the command line" // it says best what is wrong, if anything
@@ -73,6 +88,9 @@ func choose(name string, formats []*Format, files []File) (*choice, error) {
 				"convert one export at a time, or name the format")
 		}
 		chosen.format, chosen.by, chosen.files = found, cmp.Or(chosen.by, what), append(chosen.files, file)
+	}
+	if chosen.format == nil && missed != nil {
+		return nil, missed
 	}
 	if chosen.format == nil {
 		return nil, diag.WithHint(fmt.Errorf("%s: there is no export of %s among the files", files[0].Name, strings.Join(names, ", ")),

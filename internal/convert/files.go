@@ -296,8 +296,7 @@ func (f File) head() ([]byte, error) {
 	case len(bytes.TrimSpace(head)) == 0:
 		return nil, diag.WithHint(fmt.Errorf("%s: the file is empty", f.Name), "export it again")
 	case isPage(head):
-		return nil, diag.WithHint(fmt.Errorf("%s:1: it is a web page, not an export", f.Name),
-			"the download met a page to log in, probably: export again from the browser")
+		return nil, nearly(head, f.Name, "")
 	}
 	return head, nil
 }

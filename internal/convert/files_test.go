@@ -186,9 +186,9 @@ func TestWhatNoFolderAndNoArchiveMayHold(t *testing.T) {
 		"a link in a tar.gz":                {map[string]string{"a.tar.gz": tarball(t, tar.Header{Typeflag: tar.TypeSymlink, Name: "a.csv", Linkname: "/etc/passwd"})}, "", "DIR/a.tar.gz: a.csv is a symbolic link", ""},
 		"a device in a tar.gz":              {map[string]string{"a.tar.gz": tarball(t, tar.Header{Typeflag: tar.TypeChar, Name: "a.csv"})}, "", "DIR/a.tar.gz: a.csv is not a regular file", ""},
 		"a bomb in a tar.gz":                {map[string]string{"a.tar.gz": tarball(t, tar.Header{Name: "a.csv", Uname: oneIssue + strings.Repeat(" ", 120<<20)})}, "", "DIR/a.tar.gz: the archive unpacks to more than 250 times its size", "unpack it"},
-		"a file that gzip packed":           {map[string]string{"a.gz": "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03\x03\x00\x00\x00\x00\x00\x00\x00\x00\x00"}, "", "DIR/a.gz: there is no export of", ""},
+		"a file that gzip packed":           {map[string]string{"a.gz": "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03\x03\x00\x00\x00\x00\x00\x00\x00\x00\x00"}, "", "DIR/a.gz:1: it is a gzip archive", "unpack"},
 		"too many entries":                  {map[string]string{"a.zip": pack(t, many...)}, "", "DIR/a.zip: there are more than 20000 files and folders", "without attachments"},
-		"an archive in an archive":          {map[string]string{"a.zip": pack(t, entry{name: "b.zip", text: pack(t, good)})}, "", "DIR/a.zip/b.zip: there is no export of", ""},
+		"an archive in an archive":          {map[string]string{"a.zip": pack(t, entry{name: "b.zip", text: pack(t, good)})}, "", "DIR/a.zip/b.zip:1: it is a zip archive within another", "unpack"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

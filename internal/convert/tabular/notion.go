@@ -73,6 +73,7 @@ func notionFormat(last *beginning, known []line) *convert.Format {
 		l := notion(known)
 		n := &notionExport{pages: map[string][]*notionRow{}, guess: l.guess}
 		var databases []convert.File
+		var views []string
 		for _, f := range in.Files {
 			base := path.Base(strings.ReplaceAll(f.Name, "\\", "/"))
 			if m := notionPage.FindStringSubmatch(base); m != nil {
@@ -83,6 +84,7 @@ func notionFormat(last *beginning, known []line) *convert.Format {
 			}
 			whole := strings.TrimSuffix(f.Name, ".csv") + "_all.csv"
 			if slices.ContainsFunc(in.Files, func(other convert.File) bool { return other.Name == whole }) {
+				views = append(views, f.Name)
 				continue // it has what one view shows of the other
 			}
 			databases = append(databases, f)
@@ -96,17 +98,22 @@ func notionFormat(last *beginning, known []line) *convert.Format {
 		if err := l.read(ctx, in, to); err != nil {
 			return err
 		}
+		if len(views) > 0 {
+			to.Note("views-passed-over", diag.Count(len(views), "view")+" passed over, whose rows are in the file of all: "+diag.First(views, 5))
+		}
 		others := 0
 		for _, pages := range n.pages {
 			for _, p := range pages {
 				if !p.taken {
 					others++
-					to.Hold(nil, "pages of no row: text", convert.Technical, p.text, 1)
+					if text := strings.TrimSpace(p.text); text != "" {
+						to.Hold(nil, "pages of no row: text", convert.Uncarried, text, 1)
+					}
 				}
 			}
 		}
 		if others > 0 {
-			to.Note("pages-left-out", diag.Count(others, "page")+" left out that are no row of a database")
+			to.Note("pages-left-out", diag.Count(others, "page")+" left out, of no row of a database")
 		}
 		return nil
 	}
@@ -131,9 +138,13 @@ func (n *notionExport) page(f convert.File, id string) error {
 		return err
 	}
 	defer in.Close() //nolint:errcheck // it was only read
-	data, err := io.ReadAll(in)
-	if err != nil {
+	const most = 16 << 20
+	data, err := io.ReadAll(io.LimitReader(in, most+1))
+	switch {
+	case err != nil:
 		return fmt.Errorf("%s: %w", f.Name, err)
+	case len(data) > most:
+		return diag.WithHint(fmt.Errorf("%s: the page has more than 16 MiB", f.Name), "divide it, or leave the file out: its row stays")
 	}
 	title, text, _ := strings.Cut(strings.TrimPrefix(strings.ReplaceAll(string(data), "\r\n", "\n"), "# "), "\n")
 	title = table.Trim(title)

@@ -36,7 +36,8 @@ const maxRecord = 64 << 20
 const maxArrays = 100
 
 // Read hands out the records of a file. Elements of the lists come as they are read, and what else stands in the object that has
-// them follows as a record without these. A list within objects is named by the way to it, such as data.issues.nodes.
+// them follows as a record without these. A list within objects is named by the way to it, such as data.issues.nodes, in which a star
+// stands for any name. An object in place of a list is its one element.
 func Read(ctx context.Context, in io.Reader, name string, lists []string, each func(Record) error) error {
 	p := &place{in: in}
 	r := &reader{name: name, place: p, d: json.NewDecoder(p), each: each, lists: map[string]bool{}, ways: map[string]bool{}}
@@ -73,6 +74,22 @@ func (r Record) Decode(v any, of string) error {
 		return fmt.Errorf("%s: %w", r.Position, err)
 	}
 	return nil
+}
+
+// Elements are the objects of a list of a record, as records of their own.
+func (r Record) Elements(name string) []Record {
+	var all map[string]json.RawMessage
+	var list []json.RawMessage
+	if json.Unmarshal(r.data, &all) != nil || json.Unmarshal(all[name], &list) != nil {
+		return nil
+	}
+	var elements []Record
+	for _, data := range list {
+		if len(data) > 0 && data[0] == '{' {
+			elements = append(elements, Record{List: name, Position: r.Position, data: data})
+		}
+	}
+	return elements
 }
 
 // Values are what a record holds, by names such as user.login: texts, numbers, true and false, but for what is empty. Elements of a
@@ -185,7 +202,11 @@ func (r *reader) members(ctx context.Context, within string, at diag.Position) (
 		}
 		name, _ := key.(string)
 		var value json.RawMessage
-		if way := within + name; r.lists[way] || r.ways[way] {
+		way := within + name
+		if star := within + "*"; !r.lists[way] && !r.ways[way] && (r.lists[star] || r.ways[star]) {
+			way = star
+		}
+		if r.lists[way] || r.ways[way] {
 			page = true
 			if value, err = r.list(ctx, way); err != nil {
 				return nil, page, err
@@ -223,6 +244,13 @@ func (r *reader) list(ctx context.Context, name string) (rest json.RawMessage, e
 	case token == json.Delim('{') && r.ways[name]:
 		rest, _, err := r.members(ctx, name+".", r.at(r.d.InputOffset()-1))
 		return append(rest, '}'), err
+	case token == json.Delim('{') && r.lists[name]:
+		at := r.at(r.d.InputOffset() - 1)
+		rest, _, err := r.members(ctx, name+".", at)
+		if err != nil {
+			return nil, err
+		}
+		return nil, r.each(Record{List: name, Position: at, data: append(rest, '}')})
 	case token != json.Delim('[') || !r.lists[name]:
 		return nil, fmt.Errorf("%s: %s is no list", r.at(r.d.InputOffset()), name)
 	}

@@ -14,7 +14,7 @@ import (
 func read(t *testing.T, text string) ([]string, error) {
 	t.Helper()
 	var got []string
-	err := records.Read(t.Context(), strings.NewReader(text), "f.json", []string{"issues", "comments", "data.list.nodes"}, func(r records.Record) error {
+	err := records.Read(t.Context(), strings.NewReader(text), "f.json", []string{"issues", "comments", "data.list.nodes", "bugs.*.notes"}, func(r records.Record) error {
 		var fields map[string]any
 		if err := r.Decode(&fields, "issue"); err != nil {
 			return err
@@ -38,6 +38,9 @@ func TestRecordsAreFoundHoweverTheyArePacked(t *testing.T) {
 		"a page with lists":    {"{\n\"total\": 2,\n\"issues\": [\n{\"a\": [1]},\n\n{}],\n\"comments\": null, \"names\": {\"x\": \"y\"}}", []string{"issues 4 map[a:[1]]", "issues 6 map[]", " 1 map[names:map[x:y] total:2]"}},
 		"lists within objects": {"{\"data\": {\"list\": {\"nodes\": [\n{\"a\": 1}], \"n\": 1}, \"title\": \"x\"}}", []string{"data.list.nodes 2 map[a:1]", " 1 map[data:map[list:map[n:1] title:x]]"}},
 		"blanks over pages":    {"[" + strings.Repeat(" ", 9000) + "{}\n" + strings.Repeat(" ", 9000) + ", {}]", []string{" 1 map[]", " 2 map[]"}},
+		"an object for a list": {`{"issues": {"a": 1}}`, []string{"issues 1 map[a:1]", " 1 map[]"}},
+		"lists under any name": {`{"bugs": {"7": {"notes": [{"a": 1}], "b": 2}, "8": {"notes": []}}}`, []string{"bugs.*.notes 1 map[a:1]", " 1 map[bugs:map[7:map[b:2] 8:map[]]]"}},
+		"null for a record":    {`{"issues": [null, {"a": 1}]}`, []string{"issues 1 map[a:1]", " 1 map[]"}},
 		"nothing":              {" ", nil},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -97,6 +97,8 @@ func TestAnExportOfAnotherTrackerIsAppliedWholeAndOnce(t *testing.T) {
 		"Redmine":       {[]string{data + "redmine.csv", "--encoding", "windows-1252"}, map[string]int{"WEBSITE": 3}, []string{"Größe falsch"}},
 		"Redmine JSON":  {[]string{data + "redmine-issues.json", data + "redmine-single.json", data + "redmine-users.json"}, map[string]int{"WEBSHOP": 2, "OPERATIONS": 1}, []string{"Total is wrong"}},
 		"YouTrack JSON": {[]string{data + "youtrack-issues.json", data + "youtrack-comments.json"}, map[string]int{"WEB": 2, "OPS": 1}, []string{"Total is wrong"}},
+		"Asana JSON":    {[]string{data + "asana-tasks.json", data + "asana-stories.json"}, map[string]int{"WEBSHOP": 3}, []string{"Total is wrong"}},
+		"Bugzilla":      {[]string{data + "bugzilla-bugs.json", data + "bugzilla-more.json"}, map[string]int{"WEBSHOP": 2}, []string{"Total is wrong"}},
 		"Azure JSON":    {[]string{data + "azure-items.json", data + "azure-comments.json", data + "azure-updates.json"}, map[string]int{"WEBSHOP": 2, "OPERATIONS": 1}, []string{"Total is wrong"}},
 		"YouTrack":      {[]string{data + "youtrack.csv"}, map[string]int{"WEB": 2, "OPS": 1}, []string{"Wrong total"}},
 		"Shortcut":      {[]string{data + "shortcut.csv"}, map[string]int{"SHORTCUT": 2}, []string{"Launch", "Old"}},

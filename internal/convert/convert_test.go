@@ -67,6 +67,12 @@ func fixtures() map[string]fixture {
 		"youtrack-json": {files: []string{"testdata/youtrack-issues.json", "testdata/youtrack-comments.json"}, counts: &convert.Counts{
 			Items: 3, Comments: 3, Relations: 3, Parents: 1, Labels: 2, Attachments: 1, People: 3, States: map[string]int{"To be discussed": 1, "Live": 1, "Submitted": 1},
 		}},
+		"asana-json": {files: []string{"testdata/asana-tasks.json", "testdata/asana-stories.json"}, counts: &convert.Counts{
+			Items: 3, Comments: 2, Relations: 2, Parents: 1, Labels: 2, Attachments: 1, People: 3, States: map[string]int{"In review": 1, "Done": 2},
+		}},
+		"bugzilla": {files: []string{"testdata/bugzilla-bugs.json", "testdata/bugzilla-more.json"}, counts: &convert.Counts{
+			Items: 2, Comments: 2, Relations: 3, Labels: 2, Attachments: 1, People: 3, States: map[string]int{"ASSIGNED": 1, "RESOLVED": 1},
+		}},
 		"redmine-json": {files: []string{"testdata/redmine-issues.json", "testdata/redmine-single.json", "testdata/redmine-users.json"}, counts: &convert.Counts{
 			Items: 3, Comments: 2, Relations: 3, Parents: 1, Attachments: 1, People: 3, States: map[string]int{"In Progress": 1, "Shipped": 1, "Rejected": 1},
 		}},

@@ -285,6 +285,7 @@ const understood = `true false TRUE FALSE open closed OPEN CLOSED completed not_
 	commentCard copyCommentCard createCard updateCard outgoing incoming blocked_by relates_to OPS SHOP WEB
 	System.LinkTypes.Hierarchy-Reverse System.LinkTypes.Hierarchy-Forward System.LinkTypes.Dependency-Forward System.LinkTypes.Duplicate-Reverse System.LinkTypes.Related
 	INWARD OUTWARD BOTH Subtask Depend Duplicate LimitedVisibility Priority Type State Assignee Subsystem Sprints Estimation DateIssueCustomField PeriodIssueCustomField
+	default_task milestone approval section comment_added comment system task story attachment assigned ASSIGNED RESOLVED NEW WONTFIX P2 normal
 	AttachedFile Hyperlink ArtifactLink markdown blocks related started canceled active future Sprint com.pyxis.greenhopper.jira:gh-sprint MEMBER COMPLETED NOT_PLANNED Bot User DiscussionNote Issue ISSUE board mirror Yes No
 	DraftIssue PullRequest REDACTED Title Status Iteration Priority Labels Assignees Repository Backlog
 	comment issue issue_comment jira_subtask IssueComponent IssueFixVersion IssueVersion WatchIssue Project sd.public.comment com.atlassian.jira.plugin.system.customfieldtypes:select

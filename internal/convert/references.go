@@ -163,8 +163,11 @@ func (c *composer) page(address string) (place, bool) {
 	return at, ok
 }
 
+var bugPage = regexp.MustCompile(`(/show_bug\.cgi)\?(?:[^#]*&)?id=([0-9]+)`)
+
 // pageKey is the same for all addresses of an issue's page.
 func pageKey(address string) string {
+	address = bugPage.ReplaceAllString(address, "$1/$2?") // which issue it is, Bugzilla says behind the ?
 	address, _, _ = strings.Cut(address, "#")
 	address, _, _ = strings.Cut(address, "?")
 	return strings.NewReplacer("/pull/", "/issues/", "/-/work_items/", "/-/issues/").Replace(strings.ToLower(strings.TrimRight(address, "/")))

@@ -51,6 +51,31 @@ func TestWhatAnswersOfAPIsMean(t *testing.T) {
 				{"idReadable": "A-3", "summary": "Three", "links": [{"direction": "INWARD", "linkType": {"name": "Subtask"}, "issues": [{"idReadable": "A-1"}]}]}]`,
 			want: []string{"relations: {duplicate: [a/A-2]}", "relations: {blocking: [a/A-3]}", "parent: A-1"},
 		},
+		"Asana: a subtask is where its parent is": {
+			text: `{"data": {"gid": "1", "name": "One", "completed": false, "projects": [{"gid": "3", "name": "Web"}], "subtasks": [{"gid": "2", "name": "Two", "completed": true}]}}`,
+			want: []string{"The project Web of Asana", "name: Two", "parent: \"1\""},
+		},
+		"Asana: a subtask of which there is a name only": {
+			text: `{"data": [{"gid": "1", "name": "One", "completed": false, "subtasks": [{"gid": "2", "name": "Two"}]}]}`,
+			want: []string{"name: One"}, not: []string{"name: Two"}, note: "subtasks-missing",
+		},
+		"Asana: a page that is missing": {
+			text: `{"data": [{"gid": "1", "name": "One", "completed": false}], "next_page": {"offset": "x"}}`, note: "pages-missing",
+		},
+		"Bugzilla: the first comment is the description, counted or not": {
+			text: `[{"bugs": [{"id": 7, "summary": "One", "product": "Web", "creator": "ada", "last_change_time": "2025-01-01T00:00:00Z"}]}, {"bugs": {"7": {"comments": [
+				{"id": 12, "bug_id": 7, "text": "second", "creator": "bob", "creation_time": "2025-01-02T00:00:00Z"}, {"id": 9, "bug_id": 7, "text": "first", "creator": "ada", "creation_time": "2025-01-01T00:00:00Z"}]}}}]`,
+			want: []string{"first\n", "text: second"}, not: []string{"text: first"},
+		},
+		"Bugzilla: pages of bugs differ behind the question mark": {
+			text: `{"bugs": [{"id": 7, "summary": "One", "product": "Web"}, {"id": 8, "summary": "Two", "product": "Web"}]} {"bugs": {"7": {"comments": [
+				{"id": 9, "bug_id": 7, "count": 0, "text": "See https://bugs.example.com/show_bug.cgi?id=8#c2", "creator": "ada"}]}}}`,
+			mapping: "source: {site: 'https://bugs.example.com'}\n", want: []string{"See [#8](planform:work_item/web/8)", "[#7 in Bugzilla](https://bugs.example.com/show_bug.cgi?id=7)"},
+		},
+		"Bugzilla: what was not done is cancelled": {
+			text: `{"bugs": [{"id": 7, "summary": "One", "product": "Web", "status": "RESOLVED", "is_open": false, "resolution": "WORKSFORME"}]}`,
+			want: []string{"state: Cancelled", "| Resolution | WORKSFORME |"}, note: "no-comments",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -26,10 +27,11 @@ import (
 
 // api is what is known of the answers of a tracker.
 type api struct {
-	name    string     // how the command line names it
-	tracker string     // as people call it
-	needs   [][]string // names by which a file is recognised: all of one list
-	lists   []string   // where answers have their records: see records.Read
+	name    string         // how the command line names it
+	tracker string         // as people call it
+	needs   [][]string     // names by which a file is recognised: all of one list
+	empty   *regexp.Regexp // how a file begins that holds nothing; nil = by no name
+	lists   []string       // where answers have their records: see records.Read
 	// start gives what reads a record, and what is done after the last one.
 	start func(e *export) (read func(r records.Record) error, finish func())
 }
@@ -37,7 +39,7 @@ type api struct {
 // Formats are the trackers.
 func Formats() []*convert.Format {
 	var all []*convert.Format
-	for _, a := range []*api{redmine(), azure(), youtrack()} {
+	for _, a := range []*api{redmine(), azure(), youtrack(), asana(), bugzilla()} {
 		all = append(all, &convert.Format{Name: a.name, Tracker: a.tracker, Detect: a.detect, Read: a.read, Unique: true})
 	}
 	return all
@@ -52,6 +54,9 @@ func (a *api) detect(head []byte, _ string) (string, bool) {
 			}
 			return "the field " + names[0], true
 		}
+	}
+	if a.empty != nil && a.empty.Match(head) {
+		return "an empty list", true
 	}
 	return "", false
 }
@@ -179,9 +184,19 @@ func (e *export) leave(r records.Record, prefix, what string) {
 	convert.LeaveOut(e.to, what, hidden.Held)
 }
 
-// beside books what an answer of its own holds of an issue, such as a comment. what leads the names of its values.
-func (e *export) beside(r records.Record, key, what string) {
-	e.roles.Enter(e.to, e.apart.Of(key), r.Values(what, e.roles.Whole))
+// beside books what an answer of its own holds of an issue, such as a comment. what leads the names of its values. The values of some
+// names say what others say, too.
+func (e *export) beside(r records.Record, key, what string, also ...string) {
+	e.roles.Enter(e.to, e.apart.Of(key), func(yield func(name, text string) bool) {
+		for name, text := range r.Values(what, e.roles.Whole) {
+			if slices.Contains(also, name) {
+				name = "also: " + name
+			}
+			if !yield(name, text) {
+				return
+			}
+		}
+	})
 }
 
 // value is a value with its name.

@@ -90,7 +90,7 @@ func runConvertCheck(ctx context.Context, o convert.Options, with []string, plan
 	if findings.HasErrors() {
 		return findings.Err()
 	}
-	in := proof.Input{Export: slices.Clone(desired.Objects), Numbered: result.KeepsNumbers}
+	in := proof.Input{Export: proof.Complete(desired.Objects), Numbered: result.KeepsNumbers}
 	for _, loss := range result.Report.Losses {
 		if loss.Agreed {
 			in.Accepted = append(in.Accepted, proof.Accepted{Kind: loss.Kind, Text: loss.Text, Count: loss.Count})

@@ -125,6 +125,14 @@ func TestTheCheckFindsEachSingleChange(t *testing.T) {
 		{"an item more", func(string) {
 			s.do(t, "POST", fmt.Sprintf("projects/%s/work-items/", project), map[string]any{"name": "Fourth"})
 		}, "additional", "", ""},
+		{"a start", field("start_date", "2020-01-01"), "differs", "start_date", "Third"},
+		{"a parent more", func(item string) {
+			s.changeItem(t, item, map[string]any{"parent": s.row(t, "work_item", "Third")["id"]})
+		}, "differs", "parent", "First"},
+		{"into a cycle", func(item string) {
+			cycle := s.row(t, "cycle", "Sprint 2")
+			s.do(t, "POST", fmt.Sprintf("projects/%s/cycles/%s/cycle-issues/", project, cycle["id"]), map[string]any{"issues": []any{s.row(t, "work_item", item)["id"]}})
+		}, "differs", "", "First"},
 		{"a label renamed", func(string) {
 			s.change(t, fmt.Sprintf("projects/%s/labels/%s/", project, s.row(t, "label", "blue")["id"]), map[string]any{"name": "green"})
 		}, "differs", "name", ""},

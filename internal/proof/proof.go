@@ -131,6 +131,28 @@ func (c *checker) field(kind, field string) *Field {
 	return c.fields[k]
 }
 
+// Complete lets a plan of objects compare what the export says nothing of, too: a work item without labels there is to have none on the
+// service. It returns the objects as they were.
+func Complete(objects []*resource.Object) (export []*resource.Object) {
+	for _, o := range objects {
+		said := *o
+		said.Values = slices.Clip(o.Values)
+		export = append(export, &said)
+		if o.Kind.Name != "work_item" {
+			continue
+		}
+		for _, name := range []string{"assignees", "priority", "labels", "parent", "start_date", "target_date"} {
+			field, _ := o.Kind.Field(name)
+			if slices.ContainsFunc(o.Values, func(v resource.Value) bool { return v.Field == field }) {
+				continue
+			}
+			v := resource.Value{Field: field, Text: field.Default, Null: field.Default == "", Position: o.Position}
+			o.Values = append(slices.Clip(o.Values), v)
+		}
+	}
+	return export
+}
+
 // values are the fields that an object of the export says something of.
 func values(o *resource.Object) []string {
 	var list []string
@@ -197,7 +219,11 @@ func (c *checker) missing(o *resource.Object, why string) {
 }
 
 func (c *checker) differ(s *planner.Step, field string, change planner.Change, why string) {
-	c.field(s.Kind.Name, field).Differing++
+	if slices.Contains(c.said[s.Address], field) {
+		c.field(s.Kind.Name, field).Differing++
+	} else {
+		c.field(s.Kind.Name, field).Additional++
+	}
 	if change.References > 0 {
 		why = "its links to other items are not there"
 	}

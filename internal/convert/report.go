@@ -78,6 +78,7 @@ type lossKind struct {
 func allLosses() []lossKind {
 	return []lossKind{
 		{name: "values", text: "values of fields that nothing takes, and that belong to no item: values in report.json has each field"},
+		{name: "items-not-exported", text: "items that others name and that are not in the files: export these, too"},
 		{name: "doubles", text: "issues that have the key of another one, by their internal numbers: one of each key is carried"},
 		{name: "archived", text: "archived items"},
 		{name: "assignees", text: "assignees who are no member: named at the foot of the description"},

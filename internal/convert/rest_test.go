@@ -57,7 +57,7 @@ func TestWhatAnswersOfAPIsMean(t *testing.T) {
 		},
 		"Asana: a subtask of which there is a name only": {
 			text: `{"data": [{"gid": "1", "name": "One", "completed": false, "subtasks": [{"gid": "2", "name": "Two"}]}]}`,
-			want: []string{"name: One"}, not: []string{"name: Two"}, note: "subtasks-missing",
+			want: []string{"name: One"}, not: []string{"name: Two"}, note: "items-not-exported",
 		},
 		"Asana: a page that is missing": {
 			text: `{"data": [{"gid": "1", "name": "One", "completed": false}], "next_page": {"offset": "x"}}`, note: "pages-missing",
@@ -93,6 +93,9 @@ func TestWhatAnswersOfAPIsMean(t *testing.T) {
 			noted := tt.note == ""
 			for _, n := range r.Notes {
 				noted = noted || n.Kind == tt.note
+			}
+			for _, l := range r.Losses {
+				noted = noted || l.Kind == tt.note
 			}
 			if !noted {
 				t.Errorf("nothing of the kind %s is noted: %+v", tt.note, r.Notes)

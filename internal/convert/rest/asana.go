@@ -3,6 +3,7 @@ package rest
 import (
 	"cmp"
 	"encoding/json"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -84,7 +85,7 @@ func asana() *api {
 		name: "asana-json", tracker: "Asana", lists: []string{"data"}, empty: regexp.MustCompile(`^\s*\{\s*"data"\s*:\s*\[\s*\]`),
 		needs: [][]string{{"gid", "resource_type"}, {"gid", "completed"}, {"gid", "text", "created_at"}, {"data", "next_page"}},
 		start: func(e *export) (func(records.Record) error, func()) {
-			x := &asanaExport{export: e, group: tabular.Groups(), files: map[string][]convert.Attachment{}, short: map[string]bool{}}
+			x := &asanaExport{export: e, group: tabular.Groups(), files: map[string][]convert.Attachment{}, short: map[string]string{}}
 			return x.record, x.finish
 		},
 	}
@@ -95,7 +96,7 @@ type asanaExport struct {
 
 	group func(state string) string
 	files map[string][]convert.Attachment // by task
-	short map[string]bool                 // subtasks of which a task gives the name only
+	short map[string]string               // names of subtasks of which a task gives these only, by ID
 	last  string                          // what the last record was
 	open  int                             // pages of tasks that say others follow
 	ended bool
@@ -201,7 +202,7 @@ func (x *asanaExport) task(r records.Record, f *asanaAnswer, parent string) erro
 			return err
 		}
 		if sub.Completed == nil { // what it is besides, another answer says
-			x.short[sub.ID] = true
+			x.short[sub.ID] = cmp.Or(sub.Name, sub.ID)
 		} else if err := x.task(s, &sub, f.ID); err != nil {
 			return err
 		}
@@ -309,8 +310,9 @@ func (x *asanaExport) file(r records.Record, f *asanaAnswer) error {
 
 func (x *asanaExport) finish() {
 	missing := 0
-	for id := range x.short {
+	for _, id := range slices.Sorted(maps.Keys(x.short)) {
 		if x.latest[id] == nil {
+			x.to.Lose("items-not-exported", x.short[id], 1)
 			missing++
 		}
 	}

@@ -62,6 +62,7 @@ func Build(in Input) Result {
 			plan.NotCompared = r.gaps.list()
 			refs.addPages(plan.Steps)
 			plan.Divergences, plan.Vanished, plan.Unmanaged = pulled.list, pulled.vanished, pulled.unmanaged
+			plan.ExtraMembers = pulled.extra
 			round.Plan = plan
 		}
 	}

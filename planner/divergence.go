@@ -19,6 +19,7 @@ type divergences struct {
 	list        []Divergence
 	vanished    []*resource.Object
 	unmanaged   []Unmanaged
+	extra       []ExtraMember
 }
 
 func findDivergences(differ *comparer, memberships *memberships) *divergences {
@@ -46,6 +47,7 @@ func findDivergences(differ *comparer, memberships *memberships) *divergences {
 		}
 	}
 	s.findUnmanaged()
+	s.findExtraMembers()
 	return s
 }
 
@@ -234,6 +236,22 @@ func (di *divergences) writtenName(i objectID, t *refField, id string, byKey boo
 		}
 	}
 	return cmp.Or(di.snapshot.names(t.to, within).Text(id, texts...), id)
+}
+
+// findExtraMembers lists the work items that are in more modules and cycles than the manifest says, as far as these were read.
+func (di *divergences) findExtraMembers() {
+	for _, set := range di.memberships.sets {
+		m := set.kind.Membership
+		if !set.read || m.Member != "work_item" || m.Inverse != "" {
+			continue
+		}
+		for _, id := range set.have {
+			at, ours := di.objects.owners[serviceID{m.Member, id}]
+			if ours && !slices.ContainsFunc(set.entries, func(e memberRef) bool { return e.id == id }) {
+				di.extra = append(di.extra, ExtraMember{set.kind, set.container.Address, di.in.Desired[at]})
+			}
+		}
+	}
 }
 
 // findUnmanaged counts what is beside the manifest's objects, as far as it was listed: not what every project begins with.

@@ -33,10 +33,11 @@ type Plan struct {
 	// Drift is what somebody changed on the service since the last apply and is not as the manifest wants it.
 	Drift []Drift
 	// Divergences are what people changed on the service, Vanished the objects that they deleted or archived, and
-	// Unmanaged what they added, where the input asks for them.
-	Divergences []Divergence
-	Vanished    []*resource.Object
-	Unmanaged   []Unmanaged
+	// Unmanaged and ExtraMembers what they added, where the input asks for them.
+	Divergences  []Divergence
+	Vanished     []*resource.Object
+	Unmanaged    []Unmanaged
+	ExtraMembers []ExtraMember
 	// StateChanges are what apply changes in the state before the first step.
 	StateChanges []StateChange
 	// Seen are records of objects that were written in batches, with what the service now
@@ -406,6 +407,13 @@ type Unmanaged struct {
 	Parent resource.Address // "" = the workspace
 	Count  int
 	Names  []string // what people call them
+}
+
+// ExtraMember is a work item of the manifest that is in a module or cycle in which the manifest does not have it.
+type ExtraMember struct {
+	Membership *resource.Kind
+	Container  resource.Address
+	Member     *resource.Object
 }
 
 // StateChange is something that the state is to know otherwise, whatever the steps

@@ -129,6 +129,10 @@ func TestTheCheckFindsEachSingleChange(t *testing.T) {
 		{"a parent more", func(item string) {
 			s.changeItem(t, item, map[string]any{"parent": s.row(t, "work_item", "Third")["id"]})
 		}, "differs", "parent", "First"},
+		{"into another module", func(item string) {
+			module := s.row(t, "module", "Api")
+			s.do(t, "POST", fmt.Sprintf("projects/%s/modules/%s/module-issues/", project, module["id"]), map[string]any{"issues": []any{s.row(t, "work_item", item)["id"]}})
+		}, "additional", "module", "First"},
 		{"into a cycle", func(item string) {
 			cycle := s.row(t, "cycle", "Sprint 2")
 			s.do(t, "POST", fmt.Sprintf("projects/%s/cycles/%s/cycle-issues/", project, cycle["id"]), map[string]any{"issues": []any{s.row(t, "work_item", item)["id"]}})

@@ -351,6 +351,13 @@ func (c *checker) additional() {
 			}
 		}
 	}
+	for _, e := range c.Plan.ExtraMembers {
+		field, to := e.Membership.Membership.Field, string(e.Container)
+		c.field(e.Member.Kind.Name, field).Additional++
+		c.report.Differences = append(c.report.Differences, Difference{
+			What: "additional", Item: string(e.Member.Address), Name: e.Member.Name(), Field: field, Service: &to,
+		})
+	}
 	for _, o := range c.Plan.Orphans {
 		if kind, ok := resource.Lookup(o.Address.Kind()); ok && ofItems(kind) {
 			add(kind, o.Address, cmp.Or(o.Identifier, o.ID))

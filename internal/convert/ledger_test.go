@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -39,8 +40,8 @@ var (
 	keyLike = regexp.MustCompile(`^([A-Z]+-)(\d+)$`)
 	address = regexp.MustCompile(`^[\w.+-]+@`)
 	part    = regexp.MustCompile(`[^/?&=#:]+`)
-	oddDate = regexp.MustCompile(`^(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)\b.*|[A-Z][a-z]{2} \d+, \d{4}|\d+[/ .-]\w+[/ .-]\d+(?:[ ,T][\w :,.+-]*)?|-?\d\d:\d\d)$`)
-	list    = regexp.MustCompile(`^\[\{|#\d|^[A-Z]+-\d+, `) // of what has values of its own
+	oddDate = regexp.MustCompile(`^(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)\b.*|[A-Z][a-z]{2,8} \d+, \d{4}.*|\d+[/ .-]\w+[/ .-]\d+(?:[ ,T][\w :,.+-]*)?|-?\d\d:\d\d)$`)
+	list    = regexp.MustCompile(`^\[\{|#\d|^[A-Z]+-\d+, |\([^()]*[0-9a-f]{32}[^()]*\)`) // of what has values of its own
 	float   = regexp.MustCompile(`^-?\d+\.\d+$`)
 )
 
@@ -94,8 +95,10 @@ func (r *rewriting) rewrite(path, text string) string {
 }
 
 // rewriteFile rewrites a file with each, which is called for all values in their order.
-func rewriteFile(data []byte, each func(path, text string) string) ([]byte, error) {
+func rewriteFile(name string, data []byte, each func(path, text string) string) ([]byte, error) {
 	switch trimmed := bytes.TrimSpace(data); {
+	case strings.HasSuffix(name, ".md"):
+		return rewritePage(data, each), nil
 	case len(trimmed) > 0 && (trimmed[0] == '{' || trimmed[0] == '['):
 		return rewriteJSON(data, each)
 	case len(trimmed) > 0 && trimmed[0] == '<':
@@ -163,10 +166,19 @@ func rewriteCSV(data []byte, each func(path, text string) string) ([]byte, error
 		r.Comma = ';'
 	}
 	rows, err := r.ReadAll()
+	var header []string
 	for n, row := range rows {
+		if n == 0 && !alone(row) || len(row) > 1 && names.MatchString(row[0]+"|"+row[1]) || slices.Equal(row, header) {
+			header = row
+			continue
+		}
 		for i, cell := range row {
-			if n > 0 && !slices.Equal(row, rows[0]) && strings.TrimSpace(cell) != "" && i < len(rows[0]) {
-				row[i] = each(rows[0][i], cell)
+			switch {
+			case strings.TrimSpace(cell) == "":
+			case alone(row) && len(rows[0]) > 0 && alone(rows[0]): // what a sheet says above its groups
+				row[i] = each("Group", cell)
+			case i < len(header):
+				row[i] = each(header[i], cell)
 			}
 		}
 	}
@@ -175,6 +187,80 @@ func rewriteCSV(data []byte, each func(path, text string) string) ([]byte, error
 	w.Comma = r.Comma
 	err = errors.Join(err, w.WriteAll(rows))
 	return out.Bytes(), err
+}
+
+// names are the first two of headers within a sheet.
+var names = regexp.MustCompile(`^(?:Name\|Subitems|Subitems\|Name|Item ID\|Item Name)$`)
+
+// alone reports a row of one cell.
+func alone(row []string) bool {
+	return len(slices.DeleteFunc(slices.Clone(row), func(cell string) bool { return strings.TrimSpace(cell) == "" })) == 1
+}
+
+// property is a line of a page of Notion that says what a cell of its row says, too.
+var property = regexp.MustCompile(`(?m)^([A-Z][\w -]*): `)
+
+// rewritePage rewrites a page of Notion: a title, properties and a text.
+func rewritePage(data []byte, each func(path, text string) string) []byte {
+	title, rest, _ := strings.Cut(strings.TrimPrefix(string(data), "# "), "\n\n")
+	var out strings.Builder
+	out.WriteString("# " + each("title", title) + "\n\n")
+	if block, after, _ := strings.Cut(rest, "\n\n"); property.MatchString(block) {
+		found := property.FindAllStringSubmatchIndex(block, -1)
+		for n, at := range found {
+			end := len(block)
+			if n+1 < len(found) {
+				end = found[n+1][0] - 1
+			}
+			name := block[at[2]:at[3]]
+			out.WriteString(name + ": " + each(name, block[at[1]:end]) + "\n")
+		}
+		out.WriteString("\n")
+		rest = after
+	}
+	if strings.TrimSpace(rest) != "" {
+		out.WriteString(each("text", rest))
+	}
+	return []byte(out.String())
+}
+
+// workbook packs sheets that are read as CSV.
+func workbook(tb testing.TB, names []string, sheets map[string][]byte) []byte {
+	tb.Helper()
+	var list, ids strings.Builder
+	parts := map[string]string{}
+	for n, name := range names {
+		_, of, ok := strings.Cut(name, ".xlsx/")
+		if !ok {
+			of = "Tasks"
+		}
+		fmt.Fprintf(&list, `<sheet name="%s" sheetId="%d" id="r%[2]d"/>`, of, n+1)
+		fmt.Fprintf(&ids, `<Relationship Id="r%d" Target="worksheets/sheet%[1]d.xml"/>`, n+1)
+		r := csv.NewReader(bytes.NewReader(sheets[name]))
+		r.FieldsPerRecord = -1
+		rows, err := r.ReadAll()
+		if err != nil {
+			tb.Fatal(err)
+		}
+		var b bytes.Buffer
+		b.WriteString("<worksheet><sheetData>")
+		for n, row := range rows {
+			b.WriteString("<row>")
+			for i, cell := range row {
+				fmt.Fprintf(&b, `<c r="%c%d" t="inlineStr"><is><t>`, 'A'+i, n+1)
+				if err := xml.EscapeText(&b, []byte(cell)); err != nil {
+					tb.Fatal(err)
+				}
+				b.WriteString("</t></is></c>")
+			}
+			b.WriteString("</row>")
+		}
+		b.WriteString("</sheetData></worksheet>")
+		parts[fmt.Sprintf("xl/worksheets/sheet%d.xml", n+1)] = b.String()
+	}
+	parts["xl/workbook.xml"] = "<workbook><sheets>" + list.String() + "</sheets></workbook>"
+	parts["xl/_rels/workbook.xml.rels"] = "<Relationships>" + ids.String() + "</Relationships>"
+	return []byte(book(tb, parts))
 }
 
 func rewriteXML(data []byte, each func(path, text string) string) ([]byte, error) {
@@ -234,10 +320,15 @@ func rewriteXML(data []byte, each func(path, text string) string) ([]byte, error
 // not there, as many are booked as lost or decided, under the name of their field.
 func TestEachValueArrivesOrIsNamed(t *testing.T) {
 	t.Parallel()
-	for name, f := range allFixtures() {
-		if strings.HasSuffix(f.files[0], ".xlsx") || name == "notion" { // its cells are those of the table in CSV; its pages repeat these
-			continue
+	var read sync.Map
+	t.Cleanup(func() {
+		for _, f := range formats() {
+			if _, ok := read.Load(f.Name); !ok && !t.Failed() {
+				t.Errorf("no fixture is of the format %s", f.Name)
+			}
 		}
+	})
+	for name, f := range allFixtures() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			words := map[string]bool{"not completed": true}
@@ -250,6 +341,7 @@ func TestEachValueArrivesOrIsNamed(t *testing.T) {
 				t.Fatal(err)
 			}
 			dir, texts := t.TempDir(), map[string][]byte{}
+			var sheets []string
 			for _, in := range inputs {
 				open, err := in.Open()
 				if err != nil {
@@ -260,21 +352,33 @@ func TestEachValueArrivesOrIsNamed(t *testing.T) {
 					t.Fatal(err)
 				}
 				texts[in.Name] = data
-				if _, err := rewriteFile(data, func(_, text string) string { r.collect(text); return text }); err != nil {
+				if _, err := rewriteFile(in.Name, data, func(_, text string) string { r.collect(text); return text }); err != nil {
 					t.Fatal(err)
 				}
 			}
 			tokens := fixture{}
 			for _, in := range inputs {
-				data, err := rewriteFile(texts[in.Name], r.rewrite)
+				data, err := rewriteFile(in.Name, texts[in.Name], r.rewrite)
 				path := filepath.Join(dir, filepath.Base(in.Name))
+				if strings.Contains(in.Name, ".xlsx") {
+					sheets, texts[in.Name] = append(sheets, in.Name), data
+					continue
+				}
 				if err := errors.Join(err, os.WriteFile(path, data, 0o600)); err != nil {
+					t.Fatal(err)
+				}
+				tokens.files = append(tokens.files, path)
+			}
+			if len(sheets) > 0 {
+				path := filepath.Join(dir, "book.xlsx")
+				if err := os.WriteFile(path, workbook(t, sheets, texts), 0o600); err != nil {
 					t.Fatal(err)
 				}
 				tokens.files = append(tokens.files, path)
 			}
 			to := filepath.Join(dir, "to")
 			result := must(t, to, tokens, nil)
+			read.Store(result.Report.Source.Format, true)
 			accountFor(t, result.Report.Values, r.now, written(t, to))
 		})
 	}
@@ -375,6 +479,30 @@ func arrived(text, value string) bool {
 			strings.Contains(text, before.Format("2 Jan 2006")) || strings.Contains(text, day.Format("20060102")))
 	}
 	return strings.Contains(text, value)
+}
+
+// TestTheFormatsAreThoseOfTheCommand: what the command reads has a fixture here, and a line in the documentation.
+func TestTheFormatsAreThoseOfTheCommand(t *testing.T) {
+	t.Parallel()
+	page := func(name, from, to string) string {
+		data, err := os.ReadFile("../../docs/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, text, _ := strings.Cut(string(data), from)
+		text, _, _ = strings.Cut(text, to)
+		return text
+	}
+	var names []string
+	list := page("migrate.md", "|---|---|\n", "\n\n")
+	for _, f := range formats() {
+		if names = append(names, f.Name); !strings.Contains(list, "`"+f.Name+"`") {
+			t.Errorf("docs/migrate.md does not say what to export for %s", f.Name)
+		}
+	}
+	if got, want := page("commands.md", "Formats are ", ", auto ("), strings.Join(names, ", "); got != want {
+		t.Errorf("the command reads %s; here are fixtures of %s", got, want)
+	}
 }
 
 func TestWhatNoReaderKnowsArrives(t *testing.T) {

@@ -130,6 +130,7 @@ func mondayTable(in io.Reader, file string) (*nameList, []table.Row, error) {
 		m.row(place(line), cells)
 	}
 	m.group()
+	m.close(m.last)
 	for n, values := range m.rows {
 		cells := make([]string, len(m.names.list))
 		for name, text := range values.texts {
@@ -163,7 +164,10 @@ type mondaySheet struct {
 	table     []table.Row
 	keys      map[string]int
 	board     string
+	about     string // what the sheet says of it
 	of        string // the group
+	full      bool   // which has items
+	last      int    // row
 	subitems  []string
 	parent    string
 	alone     string // the last row of one cell: of a group, if a header follows, else of an item
@@ -171,8 +175,17 @@ type mondaySheet struct {
 	started   bool // past the first header
 }
 
+// close ends a group. One without items is a row that is left out, and counted.
+func (m *mondaySheet) close(line int) {
+	if m.of != "" && !m.full {
+		m.rows = append(m.rows, mondayItem{line, map[string]string{m.name("Group without items"): m.of}})
+	}
+	m.full = false
+}
+
 // row takes a row.
 func (m *mondaySheet) row(line int, cells []string) {
+	m.last = line
 	filled := table.NewRow(line, cells).Filled()
 	same := func(header []string) bool {
 		return len(header) > 0 && len(cells) >= len(header) && slices.Equal(header, cells[:len(header)]) || slices.Equal(header, cells)
@@ -181,6 +194,7 @@ func (m *mondaySheet) row(line int, cells []string) {
 	case filled == 0:
 	case same(m.header):
 		if m.kind == mondayBoard {
+			m.close(line)
 			m.of, m.alone, m.subitems, m.parent = m.alone, "", nil, ""
 		}
 		m.started = true
@@ -193,9 +207,14 @@ func (m *mondaySheet) row(line int, cells []string) {
 			}
 		}
 	case filled == 1 && table.Trim(cells[0]) != "":
-		m.group()
-		if m.board == "" && !m.started {
+		switch {
+		case m.started:
+			m.group()
+		case m.board == "":
 			m.board = table.Trim(cells[0])
+			return
+		case m.alone != "":
+			m.about = strings.TrimSpace(m.about + "\n" + m.alone)
 		}
 		m.alone, m.aloneLine = table.Trim(cells[0]), line
 	case m.started && fold(cells[0]) == "subitems" && len(cells) > 1 && fold(cells[1]) == "name":
@@ -230,8 +249,9 @@ func (m *mondaySheet) name(name string) string {
 
 // item takes an item, or a subitem.
 func (m *mondaySheet) item(line int, header, cells []string, parent string) {
+	m.full = true
 	texts := m.put(line, header, cells)
-	texts[m.name("Board")], texts[m.name("Group")], texts[m.name("Parent")] = m.board, m.of, parent
+	texts[m.name("Board")], texts[m.name("About the board")], texts[m.name("Group")], texts[m.name("Parent")] = m.board, m.about, m.of, parent
 	key := ""
 	for name, text := range texts {
 		if isMondayID(name) {

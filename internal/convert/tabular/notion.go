@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"path"
 	"regexp"
 	"slices"
@@ -102,10 +103,11 @@ func notionFormat(last *beginning, known []line) *convert.Format {
 			to.Note("views-passed-over", diag.Count(len(views), "view")+" passed over, whose rows are in the file of all: "+diag.First(views, 5))
 		}
 		others := 0
-		for _, pages := range n.pages {
-			for _, p := range pages {
+		for _, title := range slices.Sorted(maps.Keys(n.pages)) {
+			for _, p := range n.pages[title] {
 				if !p.taken {
 					others++
+					to.Hold(nil, "pages of no row: title", convert.Uncarried, title, 1)
 					if text := strings.TrimSpace(p.text); text != "" {
 						to.Hold(nil, "pages of no row: text", convert.Uncarried, text, 1)
 					}
@@ -250,11 +252,11 @@ func (n *notionExport) rowOf(title string, names, cells []string, used map[*noti
 			line, after, _ := strings.Cut(rest, "\n")
 			name, value, ok := strings.Cut(line, ": ")
 			i := slices.Index(names, name)
-			if !ok || i < 0 {
+			if !ok || i < 0 || i >= len(cells) || table.Trim(cells[i]) == "" { // the text begins
 				break
 			}
 			rest = after
-			if i < len(cells) && strings.HasPrefix(cells[i], value) {
+			if strings.HasPrefix(cells[i], value) {
 				same++
 				if more, found := strings.CutPrefix(cells[i], value+"\n"); found { // a property of several lines
 					rest = strings.TrimPrefix(rest, more+"\n")

@@ -113,7 +113,7 @@ func (r *resolver) unknownLink(i int, v *resource.Value, text string, all map[re
 			}
 		}
 		slices.Sort(near)
-		return cmp.Or(diag.DidYouMean(text, near), "write the address of a project, cycle, module or work item, such as planform:work_item/web/checkout")
+		return cmp.Or(diag.DidYouMean(text, near), "write the address of a project, cycle, module, page or work item, such as planform:work_item/web/checkout")
 	})
 }
 

@@ -186,29 +186,3 @@ func (m memberList) list(c *call, t *tx) reply {
 	}
 	return pageOf(c, out)
 }
-
-func (k *kinds) pages() {
-	k.page = k.add(&kind{
-		name: "page", hidden: []string{"parent", "sort_order"},
-		columns: audit("name", "description_html", "access", "color", "is_locked", "archived_at", "view_props", "logo_props", "external_id",
-			"external_source",
-			"created_by", "updated_by", "owned_by", "workspace"),
-		fields: append([]field{
-			{name: "name", check: str(unlimited, true), initial: "", required: !k.documented},
-			{name: "description_html", check: richText, initial: "<p></p>", required: !k.documented},
-			{name: "access", check: whole(2), initial: integer(0)},
-			{name: "color", check: str(255, true), initial: ""},
-			{name: "is_locked", check: boolean, initial: false},
-			{name: "archived_at", check: date, null: true},
-			{name: "view_props", check: mapping, initial: row{}},
-			{name: "logo_props", check: mapping, initial: row{}},
-		}, external()...),
-		param: "page",
-		prepare: func(c *call, _ *tx, old, r row) *reply {
-			if old == nil {
-				r["owned_by"] = c.user
-			}
-			return nil
-		},
-	})
-}

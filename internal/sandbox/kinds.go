@@ -22,7 +22,7 @@ type kinds struct {
 
 	teamspace, teamspaceProject, teamspaceMember *kind
 
-	customer, request, property, page *kind
+	customer, request, property, page, projectPage *kind
 
 	every []*kind // these, and those that no code refers to by name
 }

@@ -289,6 +289,8 @@ func (s *Server) fullTable(ws, project string) []route {
 		{pattern: ws + "customer-properties/{property}/", on: element(k.property)},
 		{pattern: ws + "pages/", on: collection(k.page)},
 		{pattern: ws + "pages/{page}/", on: methods{get: do(k.page.read)}},
+		{pattern: project + "pages/", on: collection(k.projectPage)},
+		{pattern: project + "pages/{page}/", on: methods{get: do(k.projectPage.read)}},
 		{pattern: project + "work-item-types/", on: methods{get: do(listTypes(k.itemType)), post: do(k.itemType.create)}},
 		{pattern: project + "work-item-types/{type}/", on: element(k.itemType)},
 		{pattern: project + "work-item-types/{type}/work-item-properties/", on: methods{

@@ -25,7 +25,7 @@ func (s *Server) tableV2() []*resourceV2 {
 		k.user,
 	}
 	all := []*resourceV2{
-		s.workItemsV2(), s.itemPropertiesV2(), s.pagesV2(),
+		s.workItemsV2(), s.itemPropertiesV2(), pagesV2(v2Workspace, &k.page), pagesV2(v2Project, &k.projectPage),
 		{
 			name: "initiative", path: v2Workspace + "initiatives/", kind: k.initiative, verbs: "list", deferred: "description_html",
 			read:  "name description description_html end_date lead_id logo_props project_ids start_date state archived_at created_by_id label_ids",
@@ -153,36 +153,6 @@ func (s *Server) itemPropertiesV2() *resourceV2 {
 		read: "display_name property_type relation_type description is_multi is_required is_active default_value settings validation_rules " +
 			"external_id external_source name logo_props",
 		order: "created_at id sort_order",
-	}
-}
-
-// pagesV2 is the pages of the workspace. Archived ones are in no list.
-func (s *Server) pagesV2() *resourceV2 {
-	k := s.kinds.page
-	return &resourceV2{
-		name: "page", path: v2Workspace + "pages/", kind: k, verbs: v2Singles,
-		write: "name* access archived_at? color description_html is_locked logo_props parent_id? sort_order view_props" + v2Pair,
-		only:  []field{{name: "parent_id", ref: &s.kinds.page}, {name: "sort_order", check: real}},
-		read:  "created_by_id owned_by_id", order: "created_at id name updated_at", deferred: "description_html",
-		prepare: func(w *writeV2) {
-			if w.old == nil {
-				w.r["owned_by"] = w.user
-				if w.r["sort_order"] == nil {
-					w.r["sort_order"] = nextOrder(w.t.all(k, k.scope(w.call)), nil)
-				}
-			}
-			for id := text(w.r, "parent"); id != ""; { // no page is below itself
-				if id == w.r["id"] {
-					w.fail("parent_id", "invalid", "A page cannot be below itself.")
-					return
-				}
-				s, _ := w.t.get(k, id)
-				id = text(s.row, "parent")
-			}
-		},
-		rows: func(c *call, t *tx) []stored {
-			return slices.DeleteFunc(t.all(k, k.scope(c)), func(s stored) bool { return c.vars[k.param] == "" && s.row["archived_at"] != nil })
-		},
 	}
 }
 

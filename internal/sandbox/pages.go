@@ -1,0 +1,65 @@
+package sandbox
+
+import "slices"
+
+// pages are those of the workspace, and those of projects, which are kept apart.
+func (k *kinds) pages() {
+	k.page = k.add(k.describePage("page", inWorkspace, k.documented))
+	k.projectPage = k.add(k.describePage("project_page", inProject, false, "project"))
+}
+
+func (k *kinds) describePage(name string, scope func(*call) []byte, documented bool, columns ...string) *kind {
+	return &kind{
+		name: name, scope: scope, hidden: []string{"parent", "sort_order"},
+		columns: append(audit("name", "description_html", "access", "color", "is_locked", "archived_at", "view_props", "logo_props", "external_id",
+			"external_source",
+			"created_by", "updated_by", "owned_by", "workspace"), columns...),
+		fields: append([]field{
+			{name: "name", check: str(unlimited, true), initial: "", required: !documented},
+			{name: "description_html", check: richText, initial: "<p></p>", required: !documented},
+			{name: "access", check: whole(2), initial: integer(0)},
+			{name: "color", check: str(255, true), initial: ""},
+			{name: "is_locked", check: boolean, initial: false},
+			{name: "archived_at", check: date, null: true},
+			{name: "view_props", check: mapping, initial: row{}},
+			{name: "logo_props", check: mapping, initial: row{}},
+		}, external()...),
+		param: "page",
+		prepare: func(c *call, _ *tx, old, r row) *reply {
+			if old == nil {
+				r["owned_by"] = c.user
+			}
+			return nil
+		},
+	}
+}
+
+// pagesV2 is the pages below a path. Archived ones are in no list.
+func pagesV2(path string, k **kind) *resourceV2 {
+	of := *k
+	return &resourceV2{
+		name: "page", path: path + "pages/", kind: of, verbs: v2Singles,
+		write: "name* access archived_at? color description_html is_locked logo_props parent_id? sort_order view_props" + v2Pair,
+		only:  []field{{name: "parent_id", ref: k}, {name: "sort_order", check: real}},
+		read:  "created_by_id owned_by_id", order: "created_at id name updated_at", deferred: "description_html",
+		prepare: func(w *writeV2) {
+			if w.old == nil {
+				w.r["owned_by"] = w.user
+				if w.r["sort_order"] == nil {
+					w.r["sort_order"] = nextOrder(w.t.all(of, of.scope(w.call)), nil)
+				}
+			}
+			for id := text(w.r, "parent"); id != ""; { // no page is below itself
+				if id == w.r["id"] {
+					w.fail("parent_id", "invalid", "A page cannot be below itself.")
+					return
+				}
+				s, _ := w.t.get(of, id)
+				id = text(s.row, "parent")
+			}
+		},
+		rows: func(c *call, t *tx) []stored {
+			return slices.DeleteFunc(t.all(of, of.scope(c)), func(s stored) bool { return c.vars[of.param] == "" && s.row["archived_at"] != nil })
+		},
+	}
+}

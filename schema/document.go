@@ -13,8 +13,11 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// Address is where editors find the schema of this build: the file at the tag of its release, which never changes. Builds
-// between releases name the one on main. The document has no $id: the address it is read from says which version it is.
+// site has the schema of each release at its version, and the newest of the manifest's version 1 at v1. .github/site/hooks.py puts them there.
+const site = "https://planform.github.io/planform/schema/"
+
+// Address is where editors find the schema of this build: that of its release, which never changes. Builds between releases
+// name the newest. The document has no $id: the address it is read from says which version it is.
 func Address() string {
 	version := ""
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Path == "github.com/planform/planform" {
@@ -25,9 +28,9 @@ func Address() string {
 
 func addressAt(version string) string {
 	if !regexp.MustCompile(`^v\d+\.\d+\.\d+(-[a-z][0-9a-z.]*)?$`).MatchString(version) { // the rest is not tagged
-		version = "main"
+		version = "v1"
 	}
-	return "https://raw.githubusercontent.com/planform/planform/" + version + "/schema/planform.schema.json"
+	return site + version + "/planform.schema.json"
 }
 
 const draft = "https://json-schema.org/draft/2020-12/schema"

@@ -124,6 +124,21 @@ func TestThePagesDoWhatTheyShow(t *testing.T) {
 	}
 }
 
+// TestEveryPageHasAPlaceOnTheSite: the build of the site says the same, where there is Python.
+func TestEveryPageHasAPlaceOnTheSite(t *testing.T) {
+	t.Parallel()
+	site := inRepository(t, "mkdocs.yml")
+	pages, err := filepath.Glob("../../docs/*.md")
+	if err != nil || len(pages) == 0 {
+		t.Fatal(err)
+	}
+	for _, page := range pages {
+		if name := filepath.Base(page); !strings.Contains(site, " "+name+"\n") {
+			t.Errorf("nav of mkdocs.yml leaves out %s", name)
+		}
+	}
+}
+
 func (b *block) run(t *testing.T, page, dir string) {
 	t.Helper()
 	at := page + ":" + strconv.Itoa(b.line)

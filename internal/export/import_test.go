@@ -119,7 +119,7 @@ func (s *service) everyValue(edition sandbox.Edition) {
 					body["project_id"] = project
 				case "comment":
 					body["comment_html"] = fmt.Sprintf("<p>Object %d</p>", n)
-				case "page":
+				case "page", "project_page":
 					body["description_html"] = "<p></p>"
 				}
 				body[f.Wire[resource.NewerDialect]] = value
@@ -129,7 +129,7 @@ func (s *service) everyValue(edition sandbox.Edition) {
 				if f.Type == resource.Text && (f.Name == "name" || f.Name == "title") {
 					body[f.Wire[resource.NewerDialect]] = fmt.Sprintf("%v %d", value, n)
 				}
-				if _, ok := k.Field("color"); !ok || k.Name == "page" && f.APIName() != "color" {
+				if _, ok := k.Field("color"); !ok || k.Section == "pages" && f.APIName() != "color" {
 					delete(body, "color")
 				}
 				s.send("POST", path, body)

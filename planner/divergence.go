@@ -238,20 +238,82 @@ func (di *divergences) writtenName(i objectID, t *refField, id string, byKey boo
 	return cmp.Or(di.snapshot.names(t.to, within).Text(id, texts...), id)
 }
 
-// findExtraMembers lists the work items that are in more modules and cycles than the manifest says, as far as these were read.
+// findExtraMembers lists what is in more containers than the manifest says, or related to more, as far as that was read. People are
+// members of what they like.
 func (di *divergences) findExtraMembers() {
+	known := di.memberships.declared()
+	add := func(kind *resource.Kind, c Container, members []string) {
+		m := kind.Membership
+		for _, id := range members {
+			on, other := c.Object, di.refs.nameID(m.Member, id)
+			if m.On != m.Container {
+				on, other = nil, string(c.Address)
+				if at, ours := di.objects.owners[serviceID{m.Member, id}]; ours {
+					on = di.in.Desired[at]
+				}
+			}
+			pair := memberOf{kind.Name, c.ID, id}
+			if on == nil || known[pair] || resource.MustLookup(m.Member).Section == "" {
+				continue
+			}
+			known[pair] = true
+			if m.Inverse != "" { // a relation shows on both sides
+				known[memberOf{m.Inverse, id, c.ID}] = true
+			}
+			di.extra = append(di.extra, ExtraMember{kind, on, other})
+		}
+	}
 	for _, set := range di.memberships.sets {
-		m := set.kind.Membership
-		if !set.read || m.Member != "work_item" || m.Inverse != "" {
+		if set.read {
+			add(set.kind, set.container, set.have)
+		}
+	}
+	for i, o := range di.objects.all() {
+		if di.objects.states[i].presence != exists {
 			continue
 		}
-		for _, id := range set.have {
-			at, ours := di.objects.owners[serviceID{m.Member, id}]
-			if ours && !slices.ContainsFunc(set.entries, func(e memberRef) bool { return e.id == id }) {
-				di.extra = append(di.extra, ExtraMember{set.kind, set.container.Address, di.in.Desired[at]})
+		for _, kind := range resource.Memberships() {
+			if !di.in.Contents[kind.Name] {
+				continue
+			}
+			containers, why := di.containersOf(kind, i)
+			if path := kind.Membership.Path(); why.why != "" {
+				di.gaps.add(o, path, path, why)
+			}
+			for _, c := range containers {
+				add(kind, c.Container, c.members)
 			}
 		}
 	}
+}
+
+// containersOf are the containers of a membership that are to be looked into for an object: the object itself if its field lists the
+// members, else all of those that live in it.
+func (di *divergences) containersOf(kind *resource.Kind, i objectID) ([]listedContainer, gapReason) {
+	o, m := di.in.Desired[i], kind.Membership
+	switch {
+	case m.On == m.Container && o.Kind.Name == m.Container:
+		read, ok := membersRead(kind, di.in.API, di.objects.params(i))
+		if !ok {
+			return nil, gapReason{why: di.in.API.Noun() + " cannot read it"}
+		}
+		a, _ := di.service.ask(read)
+		c := listedContainer{Container: Container{Address: o.Address, Object: o, ID: di.objects.states[i].id}}
+		for _, row := range a.Rows {
+			c.members = append(c.members, m.MemberID(row))
+		}
+		return []listedContainer{c}, gapReason{}
+	case m.On != m.Container && o.Kind.Name == resource.MustLookup(m.Container).Parent:
+		member := di.objects.kind(m.Member)
+		field, _ := member.kind.Field(m.Field)
+		t := member.ref(field)
+		if t == nil || t.membership == nil {
+			return nil, gapReason{} // this API has no such field
+		}
+		all, why, _ := di.memberships.containersIn(t, i)
+		return all, why
+	}
+	return nil, gapReason{}
 }
 
 // findUnmanaged counts what is beside the manifest's objects, as far as it was listed: not what every project begins with.
@@ -287,7 +349,11 @@ func (di *divergences) findUnmanaged() {
 			}
 			u.Count++
 			texts := append(at.kind.kind.DisplayTexts(row), resource.PlainText(row.Text("comment_html")), row.ID()) // a comment has no name
-			u.Names = append(u.Names, cmp.Or(texts...))
+			name := cmp.Or(texts...)
+			if readable := di.objects.readableID(at.kind.kind, at.parent, row); readable != "" {
+				name = readable + " " + name
+			}
+			u.Names = append(u.Names, name)
 		}
 		if u.Count > 0 {
 			di.unmanaged = append(di.unmanaged, u)

@@ -2,6 +2,8 @@ package planner_test
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -145,6 +147,55 @@ func TestAPullFindsWhatAnObjectCameIntoThatIsToBeInNone(t *testing.T) {
 		"work_item/web/pay cycle: - -> One drop [] add [One] all [One]",
 	}, divergences(s, w.all())); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// TestWhatPeopleBroughtTogether is found where it is asked for, once, also in containers that no manifest names.
+func TestWhatPeopleBroughtTogether(t *testing.T) {
+	t.Parallel()
+	one, two, front := uuid(2, 1), uuid(2, 2), uuid(0xd, 1)
+	pay, ship, other, last := uuid(9, 1), uuid(9, 2), uuid(9, 3), uuid(9, 4)
+	for name, tt := range map[string]struct {
+		contents []string
+		finds    []string
+	}{
+		"in what the plan reads anyway": {nil, []string{"work_item/web/ship cycle: cycle/web/one"}},
+		"cycles and modules of the people": {[]string{"cycle_work_item", "module_work_item"}, []string{
+			"work_item/web/pay cycle: cycle/web/Two", "work_item/web/pay module: module/web/Front", "work_item/web/ship cycle: cycle/web/one",
+		}},
+		"relations, of which an item beside the manifest shows its name": {
+			[]string{"work_item_blocking", "work_item_blocked_by", "work_item_relates_to"},
+			[]string{
+				"work_item/web/pay blocking: work_item/web/ship", "work_item/web/ship cycle: cycle/web/one", "work_item/web/ship relates_to: Else",
+			},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newService(t, full)
+			s.given("project", "", web, "identifier=WEB")
+			s.given("cycle", web, one, "name=One").given("cycle", web, two, "name=Two").given("module", web, front, "name=Front")
+			s.given("work_item", web, pay, "name=Pay").given("work_item", web, ship, "name=Ship")
+			s.given("work_item", web, other, "name=Else").given("work_item", web, last, "name=Last")
+			maps.Copy(s.members, map[string][]string{
+				"cycle_work_item " + one: {ship, other, last}, "cycle_work_item " + two: {pay}, "module_work_item " + front: {pay, other},
+				"work_item_blocking " + pay: {ship}, "work_item_blocked_by " + ship: {pay}, "work_item_relates_to " + ship: {other},
+			})
+			s.in.Pull, s.in.AdoptByName, s.in.Contents = true, true, map[string]bool{}
+			for _, kind := range tt.contents {
+				s.in.Contents[kind] = true
+			}
+			w := want(t).put("project/web", "id="+web).put("cycle/web/one", "name=One").put("work_item/web/pay", "name=Pay")
+			w.put("work_item/web/ship", "name=Ship").put("work_item/web/last", "name=Last", "cycle=@cycle/web/one")
+			var finds []string
+			for _, e := range s.mustPlan(w.all()).ExtraMembers {
+				finds = append(finds, string(e.On.Address)+" "+e.Membership.Membership.Field+": "+e.Other)
+			}
+			slices.Sort(finds)
+			if diff := cmp.Diff(tt.finds, finds); diff != "" {
+				t.Error(diff)
+			}
+		})
 	}
 }
 

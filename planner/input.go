@@ -100,7 +100,8 @@ type Input struct {
 	AdoptByName bool
 	// Pull looks for what people changed on the service, for the manifests: see [Plan] Divergences. Drift is no error then.
 	Pull bool
-	// Contents are the kinds that a Pull looks for also in objects for which the manifest has none, a request each.
+	// Contents are the kinds that a Pull looks for also where the manifest has none: objects in those of the manifest, and memberships of
+	// these, a request for each object or container.
 	Contents map[string]bool
 	// Notices are told with the plan.
 	Notices diag.List

@@ -66,6 +66,13 @@ type memberRef struct {
 	declaredByInverse bool                // the other object lists the relation, see [resource.Membership.Inverse]
 }
 
+// memberOf is that a member is in a container of a membership, by their IDs.
+type memberOf struct{ kind, container, member string }
+
+func (m memberOf) compare(o memberOf) int {
+	return cmp.Or(cmp.Compare(m.kind, o.kind), cmp.Compare(m.container, o.container))
+}
+
 // inverseKey is that one object names another in a membership.
 type inverseKey struct{ kind, from, to string }
 
@@ -304,7 +311,7 @@ func (me *memberships) containersIn(t *refField, within objectID) (all []listedC
 	switch {
 	case unread > 0 && me.in.SkipRefresh:
 		return nil, skipsRefresh, false
-	case unread > maxSingleReads && !together && !me.in.RefreshAll:
+	case unread > maxSingleReads && !together && !me.in.RefreshAll && !me.in.Contents[t.membership.Name]:
 		return nil, expensive, false
 	}
 	ok = true
@@ -379,6 +386,23 @@ func (me *memberships) declaring(r *memberSet, e memberRef) *resource.Object {
 		return r.container.Object
 	}
 	return me.in.Desired[e.member]
+}
+
+// declared are the memberships of which the manifest says that they are to be.
+func (me *memberships) declared() map[memberOf]bool {
+	wanted := map[memberOf]bool{}
+	for _, r := range me.sets {
+		for _, e := range r.entries {
+			if e.id == "" {
+				continue
+			}
+			wanted[memberOf{r.kind.Name, r.container.ID, e.id}] = true
+			if inverse := r.kind.Membership.Inverse; inverse != "" {
+				wanted[memberOf{inverse, e.id, r.container.ID}] = true
+			}
+		}
+	}
+	return wanted
 }
 
 // isIn reports whether a member is in the container, as far as is known.

@@ -43,13 +43,6 @@ type removal struct {
 	unsupported bool // this edition cannot take them out
 }
 
-// memberOf is that a member is in a container of a membership, by their IDs.
-type memberOf struct{ kind, container, member string }
-
-func (m memberOf) compare(o memberOf) int {
-	return cmp.Or(cmp.Compare(m.kind, o.kind), cmp.Compare(m.container, o.container))
-}
-
 // findRemovals finds the members to remove: those that planform added and the manifest dropped
 // (when pruning), cleared or moved; and all memberships of an object whose field is cleared.
 func findRemovals(memberships *memberships, orphans *orphans) *removals {
@@ -156,16 +149,13 @@ func (re *removals) collectDesired() {
 		}
 		re.ignored[of] = true
 	}
+	re.wanted = re.memberships.declared()
 	for _, r := range re.memberships.sets {
 		for _, e := range r.entries {
 			if e.id == "" {
 				continue
 			}
 			re.assigned[memberOf{kind: r.kind.Name, member: e.id}] = e.ref.Position
-			re.wanted[memberOf{r.kind.Name, r.container.ID, e.id}] = true
-			if inverse := r.kind.Membership.Inverse; inverse != "" {
-				re.wanted[memberOf{inverse, e.id, r.container.ID}] = true
-			}
 		}
 	}
 	for _, left := range re.orphans.list {

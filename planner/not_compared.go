@@ -18,6 +18,7 @@ type NotCompared struct {
 	Why       string             `json:"why"`
 	Hint      string             `json:"hint,omitempty"` // what compares it; "" = nothing does
 	Addresses []resource.Address `json:"addresses"`      // of the first of the objects
+	All       []resource.Address `json:"-"`              // of them
 }
 
 // gapReason is why something is not compared, and what would compare it.
@@ -91,7 +92,7 @@ func (g *gaps) list() []NotCompared {
 		if found.what != "" {
 			n.What = found.what + " of " + n.What
 		}
-		n.Addresses = slices.Clip(addresses[:min(few, len(addresses))])
+		n.Addresses, n.All = slices.Clip(addresses[:min(few, len(addresses))]), addresses
 		all = append(all, n)
 	}
 	return all

@@ -409,11 +409,12 @@ type Unmanaged struct {
 	Names  []string // what people call them
 }
 
-// ExtraMember is a work item of the manifest that is in a module or cycle in which the manifest does not have it.
+// ExtraMember is that an object of the manifest names another in a membership of which the manifest does not say so, such as the module
+// that somebody put an item into, or an item that somebody related to it.
 type ExtraMember struct {
 	Membership *resource.Kind
-	Container  resource.Address
-	Member     *resource.Object
+	On         *resource.Object // whose field would declare it
+	Other      string           // what that would name: an address, or what people call it
 }
 
 // StateChange is something that the state is to know otherwise, whatever the steps

@@ -88,7 +88,8 @@ func dump(plan *planner.Plan) string {
 		fmt.Fprintf(&b, "notice %s\n", d)
 	}
 	for _, n := range plan.NotCompared {
-		fmt.Fprintf(&b, "not compared %+v\n", n)
+		fmt.Fprintf(&b, "not compared {Kind:%s Field:%s Count:%d What:%s Why:%s Hint:%s Addresses:%v}\n",
+			n.Kind, n.Field, n.Count, n.What, n.Why, n.Hint, n.Addresses)
 	}
 	return b.String()
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/planform/planform/internal/convert"
 	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/export"
 	"github.com/planform/planform/internal/planfile"
 	"github.com/planform/planform/internal/proof"
 	"github.com/planform/planform/internal/resource"
@@ -27,20 +28,22 @@ func convertCheckCommand(p Process, formats []string) *cli.Command {
 		Name: "check", Usage: "compares an export with the service that it was moved to; read-only",
 		UsageText: "planform convert check [FORMAT] FILE… -f DIR [FLAGS]", ArgsUsage: "FORMAT FILE…",
 		Description: `Converts the export with its mapping, without writing anything, and holds what
-comes out against the service, field by field, as a plan does: what apply would
-create is missing, what it would change differs. Items that the export has not are
-additional. A table at the end counts each field. The exit code is 0 if all that
-was asked for could be compared and is equal, else 3.
+comes out against the service, field by field and in both directions, as a plan
+does: what apply would create is missing, what it would change differs, and what the
+service has in these projects and the export has not is additional. A table at the
+end counts each field. The exit code is 0 if all that was asked for could be
+compared and is equal, else 3.
 
    planform convert check jira-csv sunday/*.csv -f acme --workspace acme
-   planform convert check sunday/ -f acme --with comments,links,attachments
+   planform convert check sunday/ -f acme --with all
 
-Comments, links and attachments take one request per work item. They are compared
-only with --with. It needs no state file: it finds objects by their marks, and work
-items without one by their names.`,
+Comments, links, attachments, relations and the values of custom fields take a
+request per work item. They are compared in full only with --with. It needs no state
+file: it finds objects by their marks, and work items without one by their names.`,
 		Flags: slices.Concat([]cli.Flag{
 			&cli.StringSliceFlag{
-				Name: "with", Usage: "also compare these `SECTIONS`, which take one request per work item: comments, links, attachments",
+				Name: "with", Usage: "also compare these `PARTS`, which take a request for each work item: " +
+					strings.Join(export.Costly(), ", ") + "; or all",
 			},
 			&cli.BoolFlag{Name: "allow-unsupported", Usage: "exit with 0 instead of 3 if only what this edition or the API does not have is not compared"},
 		}, convertFlags()[1:], connectionFlags(), outputFlags()),
@@ -55,8 +58,8 @@ items without one by their names.`,
 			}
 			with := splitList(c, "with")
 			for _, word := range with {
-				if !slices.ContainsFunc(perItem(), func(k *resource.Kind) bool { return k.Section == word }) {
-					return usageError{text: "--with " + word + ": that is no section of a work item", hint: "--with takes comments, links and attachments"}
+				if words := append(export.Costly(), allParts); !slices.Contains(words, word) {
+					return usageError{text: "--with " + word + ": that is no part of a work item", hint: diag.OneOf(word, words)}
 				}
 			}
 			if _, err := os.Stat(o.Mapping); err != nil {
@@ -72,10 +75,8 @@ items without one by their names.`,
 	}
 }
 
-// perItem are the kinds that take a request for each work item.
-func perItem() []*resource.Kind {
-	return []*resource.Kind{resource.MustLookup("comment"), resource.MustLookup("link"), resource.MustLookup("attachment")}
-}
+// allParts is the word for all parts of [export.Costly].
+const allParts = "all"
 
 func runConvertCheck(ctx context.Context, o convert.Options, with []string, plan planOptions, out output) error {
 	ctx, release := untilSignal(ctx)
@@ -90,26 +91,36 @@ func runConvertCheck(ctx context.Context, o convert.Options, with []string, plan
 	if findings.HasErrors() {
 		return findings.Err()
 	}
-	in := proof.Input{Export: proof.Complete(desired.Objects), Numbered: result.KeepsNumbers}
+	in := proof.Input{Export: proof.Complete(desired.Objects), Numbered: result.KeepsNumbers, Allows: result.AllowsAdditional}
 	for _, loss := range result.Report.Losses {
 		if loss.Agreed {
-			in.Accepted = append(in.Accepted, proof.Accepted{Kind: loss.Kind, Text: loss.Text, Count: loss.Count})
+			in.Accepted = append(in.Accepted, proof.Accepted{Kind: loss.Kind, Of: loss.Of, Text: loss.Text, Count: loss.Count})
 		}
 	}
 	if since := result.Report.Since; since != nil && len(since.Gone) > 0 {
 		in.Accepted = append(in.Accepted, proof.Accepted{
-			Kind: "gone", Text: "items that earlier exports had and this one has not: the manifests keep them", Count: len(since.Gone),
+			Kind: "gone", Of: "work_item", Count: len(since.Gone),
+			Text: "items that earlier exports had and this one has not: the manifests keep them",
 		})
 	}
 	plan.input.Pull, plan.input.AdoptByName, plan.input.Contents = true, true, map[string]bool{}
-	for _, k := range perItem() {
-		if slices.Contains(with, k.Section) {
-			plan.input.Contents[k.Name] = true
+	left := map[*resource.Kind]bool{}
+	for _, word := range export.Costly() {
+		asked, kinds := slices.Contains(with, word) || slices.Contains(with, allParts), export.CostlyKinds(word)
+		if !asked && len(kinds) > 0 {
+			in.Parts = append(in.Parts, proof.Part{Word: word, Kinds: kinds})
+		}
+		plan.input.RefreshAll = plan.input.RefreshAll || asked && len(kinds) == 0 // it reads the values of custom fields
+		for _, k := range kinds {
+			if left[k] = !asked; asked {
+				plan.input.Contents[k.Name] = true
+			}
 		}
 	}
-	desired.Objects, in.Left = leaveOut(desired.Objects, func(o *resource.Object) bool {
-		return slices.Contains(perItem(), o.Kind) && !plan.input.Contents[o.Kind.Name]
-	})
+	for _, o := range in.Export {
+		addContents(plan.input.Contents, o.Kind)
+	}
+	desired.Objects, in.Left = leaveOut(desired.Objects, func(o *resource.Object) bool { return left[o.Kind] })
 	plan.service.dir = desired.Dir
 	if desired.Workspace, err = destination(desired, plan.service.workspace, plan.service.envWorkspace); err != nil {
 		return err
@@ -124,13 +135,28 @@ func runConvertCheck(ctx context.Context, o convert.Options, with []string, plan
 		return err
 	}
 	report := proof.Check(in)
-	if err := showProof(report, r.conn.workspace, out); err != nil {
+	if err := showProof(report, r.conn.workspace, result.Mapping, out); err != nil {
 		return err
 	}
 	if !report.Proven(plan.allowUnsupported) {
 		return errSteps
 	}
 	return nil
+}
+
+// addContents adds what objects of a kind can name in their projects, such as labels, and what they can be in there. That takes a few
+// requests for a project.
+func addContents(contents map[string]bool, kind *resource.Kind) {
+	for i := range kind.Fields {
+		f := &kind.Fields[i]
+		if to, ok := resource.Lookup(f.Ref); !ok || to.Parent == "" || to.Parent != kind.Parent {
+			continue
+		}
+		contents[f.Ref] = true
+		if via, ok := resource.MembershipOf(kind.Name, f.Name); ok && via.Membership.On != via.Membership.Container {
+			contents[via.Name] = true
+		}
+	}
 }
 
 // leaveOut takes out objects, but for the lists of those that the texts of others lead to: these are read to compare the texts.
@@ -170,7 +196,7 @@ func (noState) Knows(resource.Owner) bool { return false }
 func (noState) Version() (string, uint64) { return "", 0 }
 
 // showProof shows the differences first, then the table that is signed off.
-func showProof(r *proof.Report, workspace string, out output) error {
+func showProof(r *proof.Report, workspace, mapping string, out output) error {
 	if out.json {
 		return out.view.JSON(r)
 	}
@@ -195,7 +221,11 @@ func showProof(r *proof.Report, workspace string, out output) error {
 	const most = 50
 	var rows [][]string
 	for _, d := range r.Differences[:min(len(r.Differences), most)] {
-		rows = append(rows, []string{d.What, d.Item, diag.Truncate(strings.Join(strings.Fields(d.Name), " "), 40), d.Field, differenceText(d)})
+		name := strings.Join(strings.Fields(d.Name), " ")
+		if d.What == "additional" && d.Field == "" {
+			name = resource.MustLookup(d.Kind).Noun() + " " + name
+		}
+		rows = append(rows, []string{d.What, d.Item, diag.Truncate(name, 40), d.Field, differenceText(d)})
 	}
 	if more := len(r.Differences) - most; more > 0 {
 		rows = append(rows, []string{"", "and " + strconv.Itoa(more) + " more", "", "", "--output json shows all"})
@@ -204,14 +234,14 @@ func showProof(r *proof.Report, workspace string, out output) error {
 		if err := out.view.Table([]string{"difference", "address", "name", "field", ""}, rows); err != nil {
 			return err
 		}
-		if err := out.view.Lines(""); err != nil {
+		if err := out.view.Lines(append([]string{""}, agreeing(r, mapping)...)...); err != nil {
 			return err
 		}
 	}
 	rows = nil
 	for _, f := range r.Fields {
 		row := []string{strings.ReplaceAll(f.Kind, "_", " "), f.Field}
-		for _, n := range []int{f.Export, f.Equal, f.Differing, f.Missing, f.NotCompared, f.Additional} {
+		for _, n := range []int{f.Export, f.OnService, f.Equal, f.Differing, f.Missing, f.Additional, f.NotCompared, f.Accepted} {
 			text := strconv.Itoa(n)
 			if n == 0 {
 				text = "-"
@@ -220,7 +250,9 @@ func showProof(r *proof.Report, workspace string, out output) error {
 		}
 		rows = append(rows, row)
 	}
-	if err := out.view.Table([]string{"kind", "field", "in the export", "equal", "differing", "missing", "not compared", "additional"}, rows); err != nil {
+	if err := out.view.Table([]string{
+		"kind", "field", "in the export", "on the service", "equal", "differing", "missing", "additional", "not compared", "accepted",
+	}, rows); err != nil {
 		return err
 	}
 	if len(r.Accepted) == 0 {
@@ -228,7 +260,11 @@ func showProof(r *proof.Report, workspace string, out output) error {
 	}
 	rows = nil
 	for _, a := range r.Accepted {
-		rows = append(rows, []string{a.Kind, strconv.Itoa(a.Count), a.Text})
+		word := a.Kind
+		if word == "additional" {
+			word += "." + a.Of
+		}
+		rows = append(rows, []string{word, strconv.Itoa(a.Count), a.Text})
 	}
 	if err := out.view.Lines(""); err != nil {
 		return err
@@ -236,15 +272,61 @@ func showProof(r *proof.Report, workspace string, out output) error {
 	return out.view.Table([]string{"accepted in the mapping", "", ""}, rows)
 }
 
+// agreeing says how the mapping agrees with what is additional.
+func agreeing(r *proof.Report, mapping string) []string {
+	var words []string
+	for _, f := range r.Fields {
+		if slices.ContainsFunc(r.Differences, func(d proof.Difference) bool {
+			return d.What == "additional" && d.Kind == f.Kind && d.Field == f.Field
+		}) {
+			words = append(words, convert.Additional(f.Kind, f.Field)+": "+strconv.Itoa(f.Additional))
+		}
+	}
+	if words == nil {
+		return nil
+	}
+	return []string{"To agree with what is additional, write in " + mapping + ": allow: {" + strings.Join(words, ", ") + "}", ""}
+}
+
+// differenceText says what a difference is, from where two texts begin to differ.
 func differenceText(d proof.Difference) string {
 	if d.Why != "" {
 		return d.Why
 	}
-	side := func(text *string) string {
-		if text == nil || *text == "" {
-			return "nothing"
-		}
-		return diag.Truncate(strings.Join(strings.Fields(*text), " "), 60)
+	const most, before = 60, 20 // letters that are shown, and of these what is the same
+	export, service := letters(d.Export), letters(d.Service)
+	same := 0
+	for same < min(len(export), len(service)) && export[same] == service[same] {
+		same++
 	}
-	return "the export says " + side(d.Export) + ", the service " + side(d.Service)
+	shown := func(text []rune) string {
+		if same <= before || len(text) <= most {
+			return diag.Truncate(string(text), most)
+		}
+		return "…" + diag.Truncate(string(text[same-before:]), most)
+	}
+	switch {
+	case d.What == "additional":
+		via, ok := resource.MembershipOf(d.Kind, d.Field)
+		switch {
+		case !ok:
+			return "only on the service: " + shown(service)
+		case via.Membership.On == via.Membership.Container:
+			return "also has " + shown(service)
+		}
+		return "is also in " + shown(service)
+	case len(service) == 0:
+		return "the export says " + shown(export) + ", the service has none"
+	case len(export) == 0:
+		return "the service says " + shown(service) + ", the export has none"
+	}
+	return "the export says " + shown(export) + ", the service " + shown(service)
+}
+
+// letters are those of a text on one line.
+func letters(text *string) []rune {
+	if text == nil {
+		return nil
+	}
+	return []rune(strings.Join(strings.Fields(*text), " "))
 }

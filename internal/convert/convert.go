@@ -42,6 +42,8 @@ type Result struct {
 	Files   []string // manifests and reports, within the folder
 
 	KeepsNumbers bool // items are to have the numbers that their keys have
+
+	mapping *mapping.Mapping
 }
 
 // converted is an export with what becomes of it, before anything is written.
@@ -57,7 +59,7 @@ type converted struct {
 }
 
 // MappingSchema is the JSON Schema of the mapping file, for editors.
-func MappingSchema() []byte { return mapping.Schema(lossKinds()) }
+func MappingSchema() []byte { return mapping.Schema(agreeable()) }
 
 // Run converts an export. If it returns an error, nothing was written.
 func Run(ctx context.Context, o Options) (*Result, error) {
@@ -98,7 +100,12 @@ func Manifests(ctx context.Context, o Options) ([]byte, *Result, error) {
 }
 
 func (c *converted) result() *Result {
-	return &Result{Report: c.report, Mapping: c.path, KeepsNumbers: c.mapping.Numbers != "new"}
+	return &Result{Report: c.report, Mapping: c.path, KeepsNumbers: c.mapping.Numbers != "new", mapping: c.mapping}
+}
+
+// AllowsAdditional reports whether the mapping agrees that the service alone has so many objects of a kind, or values of a field.
+func (r *Result) AllowsAdditional(kind, field string, n int) bool {
+	return r.mapping.Allows(Additional(kind, field), n)
 }
 
 // prepare reads an export and decides what becomes of it.
@@ -171,7 +178,7 @@ func prepare(ctx context.Context, o Options) (*converted, error) {
 		return nil, fmt.Errorf("write the mapping: %w", err)
 	}
 	again, findings := mapping.Parse(path, mapped)
-	m, more := again.Mapping(lossKinds())
+	m, more := again.Mapping(agreeable())
 	if len(more) > 0 || len(findings) > 0 {
 		return nil, append(findings, more...).Err()
 	}
@@ -238,7 +245,7 @@ func readMapping(path string) (*mapping.File, *mapping.Mapping, error) {
 	if findings.HasErrors() {
 		return nil, nil, findings.Err()
 	}
-	m, findings := file.Mapping(lossKinds())
+	m, findings := file.Mapping(agreeable())
 	return file, m, findings.Err()
 }
 

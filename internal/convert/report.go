@@ -12,6 +12,7 @@ import (
 	"github.com/planform/planform/internal/convert/dates"
 	"github.com/planform/planform/internal/convert/mapping"
 	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/resource"
 )
 
 // Report is what became of an export.
@@ -49,6 +50,7 @@ type Loss struct {
 	Agreed bool     `json:"agreed"` // by allow
 	Items  []string `json:"items"`
 
+	Of      string   `json:"of,omitempty"`      // what of an item it is, such as work_item.parent
 	Targets []string `json:"targets,omitempty"` // what the items name that is not there
 }
 
@@ -70,7 +72,8 @@ type Remark struct {
 // lossKind is a kind of what can be lost.
 type lossKind struct {
 	name, text string
-	role       Role // of the values that are lost by it; "" if their role says that already
+	of         string // kind and field of the manifests that would hold it; "" = none, or several
+	role       Role   // of the values that are lost by it; "" if their role says that already
 	to         fate
 }
 
@@ -78,35 +81,59 @@ type lossKind struct {
 func allLosses() []lossKind {
 	return []lossKind{
 		{name: "values", text: "values of fields that nothing takes, and that belong to no item: values in report.json has each field"},
-		{name: "items-not-exported", text: "items that others name and that are not in the files: export these, too"},
-		{name: "doubles", text: "issues that have the key of another one, by their internal numbers: one of each key is carried"},
-		{name: "archived", text: "archived items"},
-		{name: "assignees", text: "assignees who are no member: named at the foot of the description"},
-		{name: "relations-outside", text: "relations to issues that are not in the export: the description names them", role: Relation, to: asText},
-		{name: "relations-skipped", text: "relations of a type that the mapping skips", role: Relation, to: decided},
-		{name: "numbers-changed", text: "items that Plane numbers anew, " +
+		{name: "items-not-exported", of: "work_item", text: "items that others name and that are not in the files: export these, too"},
+		{
+			name: "doubles", of: "work_item",
+			text: "issues that have the key of another one, by their internal numbers: one of each key is carried",
+		},
+		{name: "archived", of: "work_item", text: "archived items"},
+		{name: "assignees", of: "work_item.assignees", text: "assignees who are no member: named at the foot of the description"},
+		{
+			name: "relations-outside", of: "work_item.relations", role: Relation, to: asText,
+			text: "relations to issues that are not in the export: the description names them",
+		},
+		{name: "relations-skipped", of: "work_item.relations", text: "relations of a type that the mapping skips", role: Relation, to: decided},
+		{name: "numbers-changed", of: "work_item.number", text: "items that Plane numbers anew, " +
 			"although numbers: keep or fill is wanted: numbers below them are missing"},
-		{name: "second-relations", text: "further relations between the same two items, of which one is kept", role: Relation},
-		{name: "relation-types", text: "relations of a type that Plane has not: carried as relates_to"},
-		{name: "parents-outside", text: "parents that are not in the export, or in another project: the description names them", role: OfParent, to: asText},
-		{name: "parents-in-a-circle", text: "parents that are below their own child", role: OfParent},
-		{name: "attachments", text: "attached files that are not in the folder of attachments: the item links to the old address"},
-		{name: "attachments-refused", text: "attached files that cannot be uploaded, as attachments.tsv says of each: the item links to the old address"},
-		{name: "comments-not-exported", text: "comments that the export counts and does not hold"},
-		{name: "comments-outside", text: "comments of issues that are not in the files: export these issues, too"},
-		{name: "comments-restricted", text: "comments that only some may see, or that were hidden: a workspace has none of that kind", role: OfComment},
-		{name: "bot-comments", text: "comments of those whom the mapping calls a bot", role: OfComment, to: decided},
-		{name: "empty-comments", text: "comments without a text"},
-		{name: "former-sprints", text: "sprints before the last: an item has one cycle", role: OfSprint},
-		{name: "sprint-dates", text: "sprints with one date: a cycle has both or none", role: SprintDate},
+		{
+			name: "second-relations", of: "work_item.relations", role: Relation,
+			text: "further relations between the same two items, of which one is kept",
+		},
+		{name: "relation-types", of: "work_item.relations", text: "relations of a type that Plane has not: carried as relates_to"},
+		{
+			name: "parents-outside", of: "work_item.parent", role: OfParent, to: asText,
+			text: "parents that are not in the export, or in another project: the description names them",
+		},
+		{name: "parents-in-a-circle", of: "work_item.parent", text: "parents that are below their own child", role: OfParent},
+		{
+			name: "attachments", of: "attachment",
+			text: "attached files that are not in the folder of attachments: the item links to the old address",
+		},
+		{
+			name: "attachments-refused", of: "attachment",
+			text: "attached files that cannot be uploaded, as attachments.tsv says of each: the item links to the old address",
+		},
+		{name: "comments-not-exported", of: "comment", text: "comments that the export counts and does not hold"},
+		{name: "comments-outside", of: "comment", text: "comments of issues that are not in the files: export these issues, too"},
+		{
+			name: "comments-restricted", of: "comment", role: OfComment,
+			text: "comments that only some may see, or that were hidden: a workspace has none of that kind",
+		},
+		{name: "bot-comments", of: "comment", text: "comments of those whom the mapping calls a bot", role: OfComment, to: decided},
+		{name: "empty-comments", of: "comment", text: "comments without a text"},
+		{name: "former-sprints", of: "work_item.cycle", text: "sprints before the last: an item has one cycle", role: OfSprint},
+		{name: "sprint-dates", of: "cycle", text: "sprints with one date: a cycle has both or none", role: SprintDate},
 		{name: "affected-versions", text: "affected versions", role: Affects},
 		{name: "times-of-day", text: "times of day: an item has calendar dates"},
 		{name: "check-item-people", text: "people of check items"},
-		{name: "start-after-due", text: "start dates after the due date", role: OfDate},
-		{name: "field-values", text: "values of custom fields that are not of the field's type, or of items without a type", role: OfField},
+		{name: "start-after-due", of: "work_item.start_date", text: "start dates after the due date", role: OfDate},
+		{
+			name: "field-values", of: "work_item.fields", role: OfField,
+			text: "values of custom fields that are not of the field's type, or of items without a type",
+		},
 		{name: "field-parts", text: "parts of custom fields of which the name or the value alone is shown"},
 		{name: "dates-not-understood", text: "dates that could not be read", role: OfDate},
-		{name: "titles-cut", text: "titles over 255 characters: the whole one leads the description"},
+		{name: "titles-cut", of: "work_item.name", text: "titles over 255 characters: the whole one leads the description"},
 		{name: "texts-cut", text: "texts over 2 MiB, cut"},
 		{name: "control-characters", text: "control characters in texts, taken out"},
 		{name: "colours", text: "colours of text"},
@@ -121,12 +148,29 @@ func allLosses() []lossKind {
 	}
 }
 
-func lossKinds() []string {
-	var kinds []string
+// agreeable are the words of allow: the kinds of losses, and what people can have added on the service.
+func agreeable() []string {
+	var words, fields []string
 	for _, l := range allLosses() {
-		kinds = append(kinds, l.name)
+		words = append(words, l.name)
 	}
-	return kinds
+	for _, k := range resource.Kinds() {
+		if k.Section == "" || k.Parent == "" {
+			continue
+		}
+		words = append(words, Additional(k.Name, ""))
+		for i := range k.Fields {
+			if f := &k.Fields[i]; !f.CreateOnly() {
+				fields = append(fields, Additional(k.Name, f.Name))
+			}
+		}
+	}
+	return append(words, fields...)
+}
+
+// Additional is the word of allow for objects of a kind that the service alone has, or for what it alone has in a field.
+func Additional(kind, field string) string {
+	return strings.TrimSuffix("additional."+kind+"."+field, ".")
 }
 
 func newReport() *Report {
@@ -176,9 +220,8 @@ func (r *Report) finish(m *mapping.Mapping, c *collection, issues []*Issue, trac
 	r.Losses, r.Questions, r.Notes = []Loss{}, []Question{}, []Remark{}
 	for _, kind := range allLosses() {
 		if l := r.losses[kind.name]; l != nil {
-			l.Text = kind.text
-			allowed, ok := m.Allow[l.Kind]
-			l.Agreed = ok && (allowed < 0 || l.Count <= allowed)
+			l.Text, l.Of = kind.text, kind.of
+			l.Agreed = m.Allows(l.Kind, l.Count)
 			slices.Sort(l.Items)
 			slices.Sort(l.Targets)
 			l.Items = slices.Compact(l.Items)

@@ -107,6 +107,13 @@ func sections(accepts func(*resource.Kind) bool) []string {
 // Costly lists what is read only if it is asked for.
 func Costly() []string { return slices.Sorted(slices.Values(append(sections(perItem), customFields))) }
 
+// CostlyKinds are the kinds of what a word of [Costly] names; of values of custom fields there is none.
+func CostlyKinds(word string) []*resource.Kind {
+	return slices.DeleteFunc(slices.Clone(resource.Kinds()), func(k *resource.Kind) bool {
+		return !readable(k) || !perItem(k) || sectionName(k) != word
+	})
+}
+
 // sectionName is what people call what a kind holds.
 func sectionName(k *resource.Kind) string {
 	if m := k.Membership; m != nil {

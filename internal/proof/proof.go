@@ -14,10 +14,20 @@ import (
 type Input struct {
 	Plan   *planner.Plan      // of the export's manifests, with what is in no manifest
 	Export []*resource.Object // everything of the export, with what the plan leaves out
-	Left   []*resource.Object // what the plan leaves out of it, since it costs requests
+	Left   []*resource.Object // what the plan leaves out of it, since it is of a part that nobody asked for
+	// Parts are what nobody asked for.
+	Parts []Part
 	// Numbered reports whether items are to have the numbers of their keys.
 	Numbered bool
 	Accepted []Accepted
+	// Allows reports whether the mapping agrees with so many of what the service alone has; nil = with none.
+	Allows func(kind, field string, n int) bool
+}
+
+// Part is what takes a request for each item.
+type Part struct {
+	Word  string // for it, such as comments
+	Kinds []*resource.Kind
 }
 
 // Report is what became of an export on the service.
@@ -33,7 +43,8 @@ type Report struct {
 // Difference is one thing that is not the same.
 type Difference struct {
 	What    string  `json:"what"` // missing, additional, or differs
-	Item    string  `json:"item"` // the address; of what is additional, where it is
+	Kind    string  `json:"kind"`
+	Item    string  `json:"item"` // the address; of an object that is additional, where it is
 	Name    string  `json:"name"`
 	Field   string  `json:"field,omitempty"` // as manifests name it
 	Export  *string `json:"export,omitempty"`
@@ -51,6 +62,8 @@ type Field struct {
 	Missing     int    `json:"missing"`
 	NotCompared int    `json:"not_compared"`
 	Additional  int    `json:"additional"` // on the service alone
+	OnService   int    `json:"on_service"` // as far as it was compared
+	Accepted    int    `json:"accepted"`   // that the export does not carry, as the mapping agrees
 }
 
 // NotCompared is what cannot be seen, or was not looked at.
@@ -65,6 +78,7 @@ type NotCompared struct {
 // Accepted is a loss that the mapping agrees with.
 type Accepted struct {
 	Kind  string `json:"kind"`
+	Of    string `json:"of,omitempty"` // kind and field, such as work_item.parent
 	Text  string `json:"text"`
 	Count int    `json:"count"`
 }
@@ -79,6 +93,12 @@ func (r *Report) Proven(unsupported bool) bool {
 // at is a field of a kind.
 type at struct{ kind, field string }
 
+// of is a field of an object.
+type of struct {
+	object resource.Address
+	field  string
+}
+
 // checker holds an export against the service.
 type checker struct {
 	Input
@@ -87,14 +107,20 @@ type checker struct {
 	fields map[at]*Field
 	order  []at
 	said   map[resource.Address][]string // the fields of which the export says something
-	gone   map[resource.Address]bool     // what is missing
+	names  map[resource.Address]string
+	gone   map[resource.Address]bool // what is missing
+	differ map[of]bool               // what differs
 }
 
 // Check says what is equal.
 func Check(in Input) *Report {
-	c := &checker{Input: in, fields: map[at]*Field{}, said: map[resource.Address][]string{}, gone: map[resource.Address]bool{}, report: &Report{
-		FormatVersion: 2, Differences: []Difference{}, Fields: []Field{}, NotCompared: []NotCompared{}, Accepted: in.Accepted,
-	}}
+	c := &checker{
+		Input: in, fields: map[at]*Field{}, said: map[resource.Address][]string{}, names: map[resource.Address]string{},
+		gone: map[resource.Address]bool{}, differ: map[of]bool{},
+		report: &Report{
+			FormatVersion: 2, Differences: []Difference{}, Fields: []Field{}, NotCompared: []NotCompared{}, Accepted: in.Accepted,
+		},
+	}
 	if c.report.Accepted == nil {
 		c.report.Accepted = []Accepted{}
 	}
@@ -108,12 +134,18 @@ func Check(in Input) *Report {
 	c.numbers()
 	c.additional()
 	for _, n := range in.Plan.NotCompared {
-		c.field(n.Kind, n.Field).NotCompared += n.Count
-		c.report.NotCompared = append(c.report.NotCompared, NotCompared{What: n.What, Why: n.Why, Hint: n.Hint})
+		c.unseen(n)
+	}
+	for _, a := range in.Accepted {
+		if kind, field, _ := strings.Cut(a.Of, "."); kind != "" {
+			c.field(kind, field).Accepted += a.Count
+		}
 	}
 	for _, k := range c.order {
 		f := c.fields[k]
-		f.Equal = max(0, f.Export-f.Differing-f.Missing-f.NotCompared)
+		c.allow(f)
+		f.Equal = f.Export - f.Differing - f.Missing - f.NotCompared
+		f.OnService += f.Equal + f.Additional
 		c.report.Fields = append(c.report.Fields, *f)
 	}
 	rank := func(f Field) int { return slices.Index(resource.Listed(), f.Kind) }
@@ -132,22 +164,17 @@ func (c *checker) field(kind, field string) *Field {
 }
 
 // Complete lets a plan of objects compare what the export says nothing of, too: a work item without labels there is to have none on the
-// service. It returns the objects as they were.
+// service. How a project itself is set up is its people's. It returns the objects as they were.
 func Complete(objects []*resource.Object) (export []*resource.Object) {
 	for _, o := range objects {
 		said := *o
 		said.Values = slices.Clip(o.Values)
 		export = append(export, &said)
-		if o.Kind.Name != "work_item" {
-			continue
-		}
-		for _, name := range []string{"assignees", "priority", "labels", "parent", "start_date", "target_date"} {
-			field, _ := o.Kind.Field(name)
-			if slices.ContainsFunc(o.Values, func(v resource.Value) bool { return v.Field == field }) {
-				continue
+		for i := range o.Kind.Fields {
+			f := &o.Kind.Fields[i]
+			if _, membership := resource.MembershipOf(o.Kind.Name, f.Name); o.Parent != nil && f.Empties() && !membership && !o.Writes(f) {
+				o.Values = append(slices.Clip(o.Values), resource.Value{Field: f, Text: f.Default, Null: f.Default == "", Position: o.Position})
 			}
-			v := resource.Value{Field: field, Text: field.Default, Null: field.Default == "", Position: o.Position}
-			o.Values = append(slices.Clip(o.Values), v)
 		}
 	}
 	return export
@@ -166,13 +193,13 @@ func values(o *resource.Object) []string {
 
 func (c *checker) export(o *resource.Object) {
 	c.field(o.Kind.Name, "").Export++
-	c.said[o.Address] = values(o)
+	c.said[o.Address], c.names[o.Address] = values(o), o.Name()
 	for _, name := range c.said[o.Address] {
 		c.field(o.Kind.Name, name).Export++
 	}
 }
 
-// leaveOut names the kinds of what was not looked at.
+// leaveOut names what was not looked at.
 func (c *checker) leaveOut() {
 	n := map[*resource.Kind]int{}
 	for _, o := range c.Left {
@@ -182,13 +209,43 @@ func (c *checker) leaveOut() {
 			c.field(o.Kind.Name, name).NotCompared++
 		}
 	}
-	for _, kind := range resource.Kinds() {
-		if section := kind.Section; n[kind] > 0 {
-			c.report.NotCompared = append(c.report.NotCompared, NotCompared{
-				What: strconv.Itoa(n[kind]) + " " + strings.ReplaceAll(section, "_", " "), Why: "they take a request for each item", Hint: "--with " + section, LeftOut: true,
-			})
+	for _, part := range c.Parts {
+		left := 0
+		for _, kind := range part.Kinds {
+			left += n[kind]
+		}
+		what := part.Word + " (" + strconv.Itoa(left) + " in the export, and any that people added)"
+		if left == 0 {
+			what = part.Word + " that people added where the export has none"
+		}
+		c.report.NotCompared = append(c.report.NotCompared, NotCompared{
+			What: what, Why: "they take a request for each item", Hint: "--with " + part.Word, LeftOut: true,
+		})
+	}
+}
+
+// unseen takes what the plan could not see. Where the export says nothing of it, there is nothing to compare.
+func (c *checker) unseen(n planner.NotCompared) {
+	said := 0
+	for _, address := range n.All {
+		if n.Field == "" {
+			c.field(n.Kind, "").NotCompared++
+			said++
+		}
+		for _, name := range c.said[address] {
+			kind, _ := resource.Lookup(n.Kind)
+			if f, ok := kind.Field(name); n.Field == "" || ok && f.Path() == n.Field || !ok && n.Field == resource.CustomFieldsName {
+				c.field(n.Kind, name).NotCompared++
+				said++
+			}
 		}
 	}
+	if said == 0 {
+		return
+	}
+	c.report.NotCompared = append(c.report.NotCompared, NotCompared{
+		What: n.What, Why: n.Why, Hint: strings.ReplaceAll(n.Hint, "--refresh-all", "--with all"),
+	})
 }
 
 // step takes what apply would do.
@@ -203,7 +260,7 @@ func (c *checker) step(s *planner.Step) {
 	default:
 		for _, change := range s.Changes() {
 			if f := s.Field(change.Path); f != nil { // else it is the mark
-				c.differ(s, f.Name, change, "")
+				c.change(s, f.Name, change, "")
 			}
 		}
 	}
@@ -212,24 +269,38 @@ func (c *checker) step(s *planner.Step) {
 func (c *checker) missing(o *resource.Object, why string) {
 	c.gone[o.Address] = true
 	c.field(o.Kind.Name, "").Missing++
-	for _, name := range values(o) {
+	for _, name := range c.said[o.Address] {
 		c.field(o.Kind.Name, name).Missing++
 	}
-	c.report.Differences = append(c.report.Differences, Difference{What: "missing", Item: string(o.Address), Name: o.Name(), Why: why})
+	c.report.Differences = append(c.report.Differences, Difference{
+		What: "missing", Kind: o.Kind.Name, Item: string(o.Address), Name: o.Name(), Why: why,
+	})
 }
 
-func (c *checker) differ(s *planner.Step, field string, change planner.Change, why string) {
-	if slices.Contains(c.said[s.Address], field) {
-		c.field(s.Kind.Name, field).Differing++
-	} else {
-		c.field(s.Kind.Name, field).Additional++
-	}
+func (c *checker) change(s *planner.Step, field string, change planner.Change, why string) {
 	if change.References > 0 {
 		why = "its links to other items are not there"
 	}
-	c.report.Differences = append(c.report.Differences, Difference{
-		What: "differs", Item: string(s.Address), Name: s.Name, Field: field, Export: change.After, Service: change.Before, Why: why,
+	c.add(s.Kind, Difference{
+		Item: string(s.Address), Name: s.Name, Field: field, Export: change.After, Service: change.Before, Why: why,
 	})
+}
+
+// add counts a value that is not the same: each once, also of a list of which several are not.
+func (c *checker) add(kind *resource.Kind, d Difference) {
+	d.What, d.Kind = "differs", kind.Name
+	at, f := of{resource.Address(d.Item), d.Field}, c.field(kind.Name, d.Field)
+	switch {
+	case !slices.Contains(c.said[at.object], d.Field):
+		d.What = "additional"
+		f.Additional++
+	case !c.differ[at]:
+		if f.Differing++; d.Service != nil {
+			f.OnService++
+		}
+	}
+	c.differ[at] = true
+	c.report.Differences = append(c.report.Differences, d)
 }
 
 // blocked takes what apply could not do. What only the edition lacks is named once.
@@ -241,7 +312,7 @@ func (c *checker) blocked(s *planner.Step) {
 			return
 		}
 		for _, change := range s.Changes() {
-			c.differ(s, cmp.Or(fieldName(s, change), change.Path), change, o.Reason)
+			c.change(s, cmp.Or(fieldName(s, change), change.Path), change, o.Reason)
 		}
 		return
 	}
@@ -258,14 +329,15 @@ func (c *checker) blocked(s *planner.Step) {
 	section := strings.ReplaceAll(s.Kind.Section, "_", " ")
 	if s.Object != nil && s.ID == "" {
 		lack("", section)
-		for _, name := range values(s.Object) {
+		for _, name := range c.said[s.Address] {
 			c.field(s.Kind.Name, name).NotCompared++
 		}
 		return
 	}
 	for _, change := range s.Changes() {
-		name := cmp.Or(fieldName(s, change), change.Path)
-		lack(name, name+" of "+section)
+		if name := cmp.Or(fieldName(s, change), change.Path); slices.Contains(c.said[s.Address], name) {
+			lack(name, name+" of "+section)
+		}
 	}
 }
 
@@ -276,34 +348,27 @@ func fieldName(s *planner.Step, change planner.Change) string {
 	return ""
 }
 
-// members takes who is not in a container, or is there and should not be.
+// members takes who is not in a container. Who is there and should not be is additional.
 func (c *checker) members(s *planner.Step) {
 	m := s.Kind.Membership
+	if s.Action == planner.RemoveMembers {
+		return
+	}
 	for i := range s.Members.Items {
 		item := &s.Members.Items[i]
 		if c.gone[item.Address] {
 			continue
 		}
-		kind, field, on, other := s.Kind.Name, m.Path(), cmp.Or(item.Address, s.Address), string(s.Address)
-		for _, name := range c.said[item.Address] { // an item says in which cycle it is
-			if via, ok := resource.MembershipOf(m.Member, name); ok && via == s.Kind {
-				kind, field = m.Member, name
-			}
+		to := s.Members.Container
+		on, other := item.Address, string(to.Address)
+		if m.On == m.Container {
+			on, other = to.Address, cmp.Or(string(item.Address), item.Text)
 		}
-		to := s.Members.Container.Address
-		for _, name := range c.said[to] { // and to which items it relates
-			if via, ok := resource.MembershipOf(m.Container, name); ok && via == s.Kind {
-				kind, field, on, other = m.Container, name, to, item.Text
-			}
+		d := Difference{Item: string(on), Name: c.names[on], Field: m.Field, Export: &other}
+		if slices.Contains(c.said[on], m.SeveralField) {
+			d.Field = m.SeveralField
 		}
-		d := Difference{What: "differs", Item: string(on), Name: item.Text, Field: field}
-		if s.Action == planner.RemoveMembers {
-			d.Service = &other
-		} else {
-			d.Export = &other
-		}
-		c.field(kind, field).Differing++
-		c.report.Differences = append(c.report.Differences, d)
+		c.add(resource.MustLookup(m.On), d)
 	}
 }
 
@@ -316,14 +381,15 @@ func (c *checker) numbers() {
 		known := c.Plan.Known[o.Address].Identifier
 		is, ok := numberOf(known)
 		want, wanted := numberOf(o.Key)
-		if o.Kind.Name != "work_item" || !wanted || !ok {
+		if !o.Kind.Numbered() || !wanted || !ok {
 			continue
 		}
 		f := c.field(o.Kind.Name, "number")
 		if f.Export++; is != want {
 			f.Differing++
+			f.OnService++
 			c.report.Differences = append(c.report.Differences, Difference{
-				What: "differs", Item: string(o.Address), Name: o.Name(), Field: "number", Export: &want, Service: &is,
+				What: "differs", Kind: o.Kind.Name, Item: string(o.Address), Name: o.Name(), Field: "number", Export: &want, Service: &is,
 			})
 		}
 	}
@@ -336,31 +402,45 @@ func numberOf(key string) (number string, ok bool) {
 	return strings.TrimLeft(number, "0"), err == nil
 }
 
-// additional are items, and what is in them, that the service has and the export has not. Projects may have labels, cycles and the like
-// of their own.
-func (c *checker) additional() {
-	ofItems := func(k *resource.Kind) bool { return k.Name == "work_item" || k.Parent == "work_item" }
-	add := func(kind *resource.Kind, where resource.Address, name string) {
-		c.field(kind.Name, "").Additional++
-		c.report.Differences = append(c.report.Differences, Difference{What: "additional", Item: string(where), Name: kind.Noun() + " " + name, Why: "not in the export"})
+// allow takes out what the service alone has, of a kind or in one of its fields, if the mapping agrees with that.
+func (c *checker) allow(f *Field) {
+	if f.Additional == 0 || c.Allows == nil || !c.Allows(f.Kind, f.Field, f.Additional) {
+		return
 	}
+	c.report.Differences = slices.DeleteFunc(c.report.Differences, func(d Difference) bool {
+		return d.What == "additional" && d.Kind == f.Kind && d.Field == f.Field
+	})
+	f.Accepted += f.Additional
+	c.report.Accepted = append(c.report.Accepted, Accepted{
+		Kind: "additional", Of: strings.TrimSuffix(f.Kind+"."+f.Field, "."), Text: "only on the service", Count: f.Additional,
+	})
+}
+
+// additional is what the service has in the projects of the export, and the export has not.
+func (c *checker) additional() {
 	for _, u := range c.Plan.Unmanaged {
 		for _, name := range u.Names {
-			if ofItems(u.Kind) {
-				add(u.Kind, u.Parent, name)
+			if u.Parent != "" {
+				c.field(u.Kind.Name, "").Additional++
+				c.report.Differences = append(c.report.Differences, Difference{
+					What: "additional", Kind: u.Kind.Name, Item: string(u.Parent), Name: name, Why: "only on the service",
+				})
 			}
 		}
 	}
 	for _, e := range c.Plan.ExtraMembers {
-		field, to := e.Membership.Membership.Field, string(e.Container)
-		c.field(e.Member.Kind.Name, field).Additional++
-		c.report.Differences = append(c.report.Differences, Difference{
-			What: "additional", Item: string(e.Member.Address), Name: e.Member.Name(), Field: field, Service: &to,
+		m := e.Membership.Membership
+		at := slices.IndexFunc(c.report.Differences, func(d Difference) bool {
+			return m.Exclusive && d.Item == string(e.On.Address) && d.Field == m.Field && d.Service == nil && d.Export != nil
 		})
-	}
-	for _, o := range c.Plan.Orphans {
-		if kind, ok := resource.Lookup(o.Address.Kind()); ok && ofItems(kind) {
-			add(kind, o.Address, cmp.Or(o.Identifier, o.ID))
+		if at >= 0 { // it is in another one
+			c.report.Differences[at].Service = &e.Other
+			c.field(e.On.Kind.Name, m.Field).OnService++
+			continue
 		}
+		c.field(e.On.Kind.Name, m.Field).Additional++
+		c.report.Differences = append(c.report.Differences, Difference{
+			What: "additional", Kind: e.On.Kind.Name, Item: string(e.On.Address), Name: e.On.Name(), Field: m.Field, Service: &e.Other,
+		})
 	}
 }

@@ -1,6 +1,7 @@
 package proof_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -30,6 +31,7 @@ func TestEachValueIsCountedOnce(t *testing.T) {
 		in          proof.Input
 		differences []string
 		fields      map[string]proof.Field
+		accepted    []string
 		proven      [2]bool // and with what the edition lacks accepted
 		equal       bool
 	}{
@@ -44,7 +46,10 @@ func TestEachValueIsCountedOnce(t *testing.T) {
 			fields:      map[string]proof.Field{"name": {Export: 2, Equal: 1, Missing: 1}},
 		},
 		"what nobody asked for is not compared, and no obstacle": {
-			in:     proof.Input{Plan: &planner.Plan{}, Left: []*resource.Object{comment}},
+			in: proof.Input{
+				Plan: &planner.Plan{}, Left: []*resource.Object{comment},
+				Parts: []proof.Part{{Word: "comments", Kinds: []*resource.Kind{comment.Kind}}},
+			},
 			fields: map[string]proof.Field{"text": {Export: 1, NotCompared: 1}},
 			proven: [2]bool{true, true},
 		},
@@ -55,18 +60,57 @@ func TestEachValueIsCountedOnce(t *testing.T) {
 			fields: map[string]proof.Field{"name": {Export: 2, Equal: 1, NotCompared: 1}},
 			proven: [2]bool{false, true},
 		},
-		"items of the service alone are additional": {
-			in: proof.Input{Plan: &planner.Plan{
-				Unmanaged: []planner.Unmanaged{{Kind: one.Kind, Parent: "project/web", Count: 1, Names: []string{"Mine"}}},
-				Orphans:   []planner.Orphan{{Address: "work_item/web/T-9", Identifier: "WEB-4"}},
-			}},
-			differences: []string{"additional project/web ", "additional work_item/web/T-9 "},
+		"nor is what the service does not show, of what the export says; of the rest there is nothing to compare": {
+			in: proof.Input{Plan: &planner.Plan{NotCompared: []planner.NotCompared{
+				{Kind: "work_item", Field: "priority", All: []resource.Address{one.Address, two.Address}},
+				{Kind: "work_item", Field: "point", All: []resource.Address{one.Address, two.Address}},
+			}}},
+			fields: map[string]proof.Field{"priority": {Export: 1, NotCompared: 1}},
 		},
-		"labels of the service alone are its own": {
-			in: proof.Input{Plan: &planner.Plan{Unmanaged: []planner.Unmanaged{{
-				Kind: resource.MustLookup("label"), Parent: "project/web", Count: 1, Names: []string{"Mine"},
-			}}}},
+		"what the service alone has in the projects is additional": {
+			in: proof.Input{Plan: &planner.Plan{Unmanaged: []planner.Unmanaged{
+				{Kind: one.Kind, Parent: "project/web", Count: 1, Names: []string{"Mine"}},
+				{Kind: resource.MustLookup("label"), Parent: "project/web", Count: 1, Names: []string{"Mine"}},
+			}}},
+			differences: []string{"additional project/web ", "additional project/web "},
+		},
+		"unless the mapping agrees with that, and with how many": {
+			in: proof.Input{
+				Allows: func(kind, field string, n int) bool {
+					return kind == "label" && field == "" && n <= 1 || kind == "work_item" && n <= 1
+				},
+				Plan: &planner.Plan{Unmanaged: []planner.Unmanaged{
+					{Kind: one.Kind, Parent: "project/web", Count: 2, Names: []string{"Mine", "Yours"}},
+					{Kind: resource.MustLookup("label"), Parent: "project/web", Count: 1, Names: []string{"Mine"}},
+				}},
+			},
+			differences: []string{"additional project/web ", "additional project/web "},
+			accepted:    []string{"additional.label 1"},
+		},
+		"other projects are none of the export's": {
+			in: proof.Input{Plan: &planner.Plan{
+				Unmanaged: []planner.Unmanaged{{Kind: resource.MustLookup("project"), Count: 1, Names: []string{"Ours"}}},
+			}},
 			proven: [2]bool{true, true}, equal: true,
+		},
+		"who is in another cycle differs, once": {
+			in: proof.Input{
+				Export: []*resource.Object{object("work_item", "work_item/web/T-3", "cycle")},
+				Plan: &planner.Plan{
+					Steps: []*planner.Step{{
+						Kind: resource.MustLookup("cycle_work_item"), Address: "cycle/web/s#work_items", Action: planner.AddMembers,
+						Members: &planner.Members{
+							Container: planner.Container{Address: "cycle/web/s"},
+							Items:     []planner.Member{{Address: "work_item/web/T-3", Text: "T-3"}},
+						},
+					}},
+					ExtraMembers: []planner.ExtraMember{{
+						Membership: resource.MustLookup("cycle_work_item"), On: object("work_item", "work_item/web/T-3"), Other: "cycle/web/t",
+					}},
+				},
+			},
+			differences: []string{"differs work_item/web/T-3 cycle"},
+			fields:      map[string]proof.Field{"cycle": {Export: 1, Differing: 1}},
 		},
 		"a number that is to be kept is compared": {
 			in: proof.Input{Numbered: true, Plan: &planner.Plan{
@@ -99,9 +143,19 @@ func TestEachValueIsCountedOnce(t *testing.T) {
 			if diff := cmp.Diff(tt.differences, differences); diff != "" {
 				t.Error(diff)
 			}
+			var accepted []string
+			for _, a := range r.Accepted {
+				accepted = append(accepted, fmt.Sprintf("%s.%s %d", a.Kind, a.Of, a.Count))
+			}
+			if diff := cmp.Diff(tt.accepted, accepted); diff != "" {
+				t.Error(diff)
+			}
 			for _, f := range r.Fields {
+				if f.OnService != f.Equal+f.Differing+f.Additional && tt.differences == nil {
+					t.Errorf("%s %s: %d on the service", f.Kind, f.Field, f.OnService)
+				}
 				if want, ok := tt.fields[f.Field]; ok {
-					f.Kind, f.Field = "", ""
+					f.Kind, f.Field, f.OnService = "", "", 0
 					if diff := cmp.Diff(want, f); diff != "" {
 						t.Error(diff)
 					}

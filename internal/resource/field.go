@@ -211,6 +211,11 @@ func (f *Field) Path() string {
 	return f.Group + "." + f.Name
 }
 
+// Empties reports whether an object that says nothing of the field has nothing in it, or its default, unless somebody changes that.
+func (f *Field) Empties() bool {
+	return !f.Virtual && !f.Immutable && !f.Past && !f.ArchiveFlag && (f.Clear != ClearNever || f.Default != "")
+}
+
 // IsRef reports whether the field names other objects.
 func (f *Field) IsRef() bool { return f.Type == Ref || f.Type == RefSet }
 

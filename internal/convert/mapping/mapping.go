@@ -43,6 +43,12 @@ type Mapping struct {
 	Questions     []Question
 }
 
+// Allows reports whether so many of a kind are agreed.
+func (m *Mapping) Allows(kind string, n int) bool {
+	allowed, ok := m.Allow[kind]
+	return ok && (allowed < 0 || n <= allowed)
+}
+
 // Custom says which custom field of Plane a field becomes.
 type Custom struct {
 	Name string
@@ -158,21 +164,21 @@ func LinkKinds() []string { return []string{"blocks", "duplicate", "relates_to",
 // Words are the words of a setting.
 func words(list ...string) []string { return list }
 
-// Mapping decodes the file. losses are the kinds that allow may name.
-func (f *File) Mapping(losses []string) (*Mapping, diag.List) {
+// Mapping decodes the file. agreeable are the words of allow.
+func (f *File) Mapping(agreeable []string) (*Mapping, diag.List) {
 	m := &Mapping{
 		Allow: map[string]int{}, UnknownPeople: "text", Components: "module", Sprints: "cycle", Archived: "skip", Numbers: "new", History: History{Dates: "text"}, Summary: "off",
 		Versions: Versions{Fix: "label", Affects: "skip"}, Labels: Labels{Rename: map[string]string{}, Fold: true},
 		Comments: Comments{Header: DefaultHeader}, Attachments: Attachments{Folder: "attachments"},
 	}
 	d := &decoder{file: f.name, m: m}
-	d.root(losses).read(f.root)
+	d.root(agreeable).read(f.root)
 	d.findings.Sort()
 	return m, d.findings
 }
 
 // root is the whole file.
-func (d *decoder) root(losses []string) setting {
+func (d *decoder) root(agreeable []string) setting {
 	m, ignored := d.m, new(string)
 	return d.fields(table{
 		"version": {object{"const": 1}, d.word(ignored, "1").read},
@@ -223,7 +229,7 @@ func (d *decoder) root(losses []string) setting {
 		"numbers": d.word(&m.Numbers, "new", "keep", "fill"),
 		"history": d.history(),
 		"summary": d.word(&m.Summary, "off", "short", "full"),
-		"allow":   d.allow(losses),
+		"allow":   d.allow(agreeable),
 	})
 }
 
@@ -418,17 +424,17 @@ func (d *decoder) choices(to *Names[string], section string, list []string) sett
 	return entries(d, to, func(key string, word *string) setting { return d.wordOrOpen(word, section, key, list...) })
 }
 
-// allow says which losses are agreed, and how many of each.
-func (d *decoder) allow(losses []string) setting {
+// allow says what is agreed, and how many of each.
+func (d *decoder) allow(agreeable []string) setting {
 	properties := object{}
-	for _, kind := range losses {
+	for _, kind := range agreeable {
 		properties[kind] = object{"anyOf": []any{object{"enum": words("all")}, object{"type": "integer", "minimum": 0}}}
 	}
 	schema := object{"type": words("object", "null"), "properties": properties, "additionalProperties": false}
 	return setting{schema, func(n *yaml.Node) {
 		d.readEntries(n, func(kind string, n *yaml.Node) {
-			if !slices.Contains(losses, kind) {
-				d.wrong(n, diag.Choose(kind, losses), "there is no kind of loss %q", kind)
+			if !slices.Contains(agreeable, kind) {
+				d.wrong(n, diag.Choose(kind, agreeable), "there is no kind of loss %q", kind)
 				return
 			}
 			text := d.readText(n)

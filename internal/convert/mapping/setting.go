@@ -28,10 +28,10 @@ type table map[string]setting
 // anyText is the schema of a text.
 func anyText() object { return object{"type": "string"} }
 
-// Schema is the JSON Schema of a mapping file, for editors. losses are the kinds that allow may name. It knows the
+// Schema is the JSON Schema of a mapping file, for editors. agreeable are the words of allow. It knows the
 // settings and their words; what belongs together, [File.Mapping] checks alone.
-func Schema(losses []string) []byte {
-	root := (&decoder{m: &Mapping{}}).root(losses).schema
+func Schema(agreeable []string) []byte {
+	root := (&decoder{m: &Mapping{}}).root(agreeable).schema
 	root["$schema"] = "https://json-schema.org/draft/2020-12/schema"
 	root["title"] = "planform mapping"
 	data, _ := json.MarshalIndent(root, "", "  ") // maps and texts always encode

@@ -11,38 +11,26 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/planform/planform/internal/convert"
-	"github.com/planform/planform/internal/convert/bitbucket"
 	"github.com/planform/planform/internal/convert/encoded"
-	"github.com/planform/planform/internal/convert/github"
-	"github.com/planform/planform/internal/convert/gitlab"
-	"github.com/planform/planform/internal/convert/jira"
-	"github.com/planform/planform/internal/convert/rest"
-	"github.com/planform/planform/internal/convert/tabular"
-	"github.com/planform/planform/internal/convert/trello"
+	"github.com/planform/planform/internal/convert/formats"
 	"github.com/planform/planform/internal/diag"
 )
-
-// convertFormats are the formats that convert reads, in the order in which they are tried.
-func convertFormats() []*convert.Format {
-	first := []*convert.Format{jira.CSV(), trello.Format(), jira.JSON(), jira.XML(), jira.Backup(), github.Format(), gitlab.Format(), bitbucket.Format()}
-	return slices.Concat(first, rest.Formats(), tabular.Formats())
-}
 
 // convertNames are the formats as the command line names them.
 func convertNames() []string {
 	var names []string
-	for _, f := range convertFormats() {
+	for _, f := range formats.All() {
 		names = append(names, f.Name)
 	}
 	return append(names, convert.Auto)
 }
 
 func convertCommand(p Process) *cli.Command {
-	formats := convertNames()
+	names := convertNames()
 	return &cli.Command{
 		Name: "convert", Usage: "turns exports of other trackers into manifests, offline",
 		UsageText: "planform convert [FORMAT] FILE… --to DIR [FLAGS]", ArgsUsage: "FORMAT FILE…",
-		Description: `Formats are ` + strings.Join(formats, ", ") + ` (the default: found out by content).
+		Description: `Formats are ` + strings.Join(names, ", ") + ` (the default: found out by content).
 All files are one export: parents and links go across them. A file may be a
 folder, a zip or tar.gz archive, or - for standard input. In these, lists of
 users and other side files are recognised by their content; what is no export is
@@ -64,8 +52,8 @@ mapping has mistakes, nothing is written. See docs/migrate.md.`,
 			number(cli.IntFlag{Name: "limit", Usage: "only the first `N` issues, with their parents: a pilot"}, 0),
 			&cli.BoolFlag{Name: "drop-missing", Usage: "take issues out of the manifests that earlier exports had and this one lacks"},
 		}, outputFlags()),
-		Subcommands: []*cli.Command{convertCheckCommand(p, formats)},
-		Action:      func(c *cli.Context) error { return runConvert(c.Context, p, c, formats) },
+		Subcommands: []*cli.Command{convertCheckCommand(p, names)},
+		Action:      func(c *cli.Context) error { return runConvert(c.Context, p, c, names) },
 	}
 }
 
@@ -95,13 +83,13 @@ func convertFlags() []cli.Flag {
 }
 
 // convertOptions reads flags and arguments.
-func convertOptions(p Process, c *cli.Context, formats []string, example string) (convert.Options, error) {
+func convertOptions(p Process, c *cli.Context, known []string, example string) (convert.Options, error) {
 	o := convert.Options{
-		Format: convert.Auto, Formats: convertFormats(), Dir: c.String("to"), Mapping: c.String("mapping"),
+		Format: convert.Auto, Formats: formats.All(), Dir: c.String("to"), Mapping: c.String("mapping"),
 		Timezone: c.String("timezone"),
 	}
 	names := c.Args().Slice()
-	if len(names) > 0 && slices.Contains(formats, names[0]) {
+	if len(names) > 0 && slices.Contains(known, names[0]) {
 		o.Format, names = names[0], names[1:]
 	}
 	if info, err := os.Stat(o.Mapping); err == nil && info.IsDir() {
@@ -113,7 +101,7 @@ func convertOptions(p Process, c *cli.Context, formats []string, example string)
 	encoding := strings.TrimPrefix(c.String("encoding"), "auto")
 	var err error
 	if o.Files, err = convert.Files(names, encoding, p.Streams.In); err != nil {
-		if typo := diag.DidYouMean(names[0], formats); typo != "" && o.Format == convert.Auto && len(names) > 1 {
+		if typo := diag.DidYouMean(names[0], known); typo != "" && o.Format == convert.Auto && len(names) > 1 {
 			return o, usageError{text: "there is no format " + names[0], hint: typo}
 		}
 		return o, err
@@ -128,7 +116,7 @@ func convertOptions(p Process, c *cli.Context, formats []string, example string)
 	return o, nil
 }
 
-func runConvert(ctx context.Context, p Process, c *cli.Context, formats []string) error {
+func runConvert(ctx context.Context, p Process, c *cli.Context, known []string) error {
 	const example = "planform convert jira-csv export.csv --to acme"
 	dir := c.String("to")
 	if dir == "" {
@@ -142,7 +130,7 @@ func runConvert(ctx context.Context, p Process, c *cli.Context, formats []string
 			}
 		}
 	}
-	o, err := convertOptions(p, c, formats, example)
+	o, err := convertOptions(p, c, known, example)
 	if err != nil {
 		return err
 	}

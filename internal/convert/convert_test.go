@@ -20,24 +20,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/planform/planform/internal/convert"
-	"github.com/planform/planform/internal/convert/bitbucket"
-	"github.com/planform/planform/internal/convert/github"
-	"github.com/planform/planform/internal/convert/gitlab"
-	"github.com/planform/planform/internal/convert/jira"
-	"github.com/planform/planform/internal/convert/rest"
-	"github.com/planform/planform/internal/convert/tabular"
-	"github.com/planform/planform/internal/convert/trello"
+	"github.com/planform/planform/internal/convert/formats"
 	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/manifest"
 )
 
 //nolint:gochecknoglobals // the flag package works with variables
 var update = flag.Bool("update", false, "write the golden files anew")
-
-func formats() []*convert.Format {
-	first := []*convert.Format{jira.CSV(), trello.Format(), jira.JSON(), jira.XML(), jira.Backup(), github.Format(), gitlab.Format(), bitbucket.Format()}
-	return slices.Concat(first, rest.Formats(), tabular.Formats())
-}
 
 // fixture is an export in testdata.
 type fixture struct {
@@ -130,7 +119,7 @@ func run(tb testing.TB, dir string, f fixture, change func(*convert.Options)) (*
 	if err != nil {
 		return nil, err
 	}
-	o := convert.Options{Format: convert.Auto, Formats: formats(), Files: files, Dir: dir}
+	o := convert.Options{Format: convert.Auto, Formats: formats.All(), Files: files, Dir: dir}
 	if change != nil {
 		change(&o)
 	}

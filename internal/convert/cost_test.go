@@ -7,6 +7,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/planform/planform/internal/convert/formats"
 )
 
 // deepJSON is a page of Jira's REST API with a description of lists within lists.
@@ -54,7 +56,7 @@ func TestAFileIsRecognisedAtLittleCost(t *testing.T) { //nolint:paralleltest // 
 			runtime.ReadMemStats(&before)
 			var by []string
 			head := []byte(tt.text)
-			for _, f := range formats() {
+			for _, f := range formats.All() {
 				if _, ok := f.Detect(head, tt.file); ok {
 					by = append(by, f.Name)
 				}

@@ -9,14 +9,17 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/planform/planform/internal/convert"
+	"github.com/planform/planform/internal/convert/formats"
 	"github.com/planform/planform/internal/diag"
 )
 
@@ -44,6 +47,14 @@ func put(tb testing.TB, dir string, files map[string]string) {
 type entry struct {
 	name, text string
 	change     func(*zip.FileHeader)
+}
+
+// entries are the files of an archive by their names.
+func entries(texts map[string]string) (all []entry) {
+	for _, name := range slices.Sorted(maps.Keys(texts)) {
+		all = append(all, entry{name: name, text: texts[name]})
+	}
+	return all
 }
 
 // pack makes an archive.
@@ -126,7 +137,7 @@ func TestAFolderAndAnArchiveGiveTheSameManifests(t *testing.T) {
 			t.Fatal(name, err)
 		}
 		to := filepath.Join(t.TempDir(), "to")
-		r, err := convert.Run(t.Context(), convert.Options{Format: convert.Auto, Formats: formats(), Files: files, Dir: to})
+		r, err := convert.Run(t.Context(), convert.Options{Format: convert.Auto, Formats: formats.All(), Files: files, Dir: to})
 		if err != nil {
 			t.Fatal(name, err)
 		}

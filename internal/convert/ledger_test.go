@@ -19,8 +19,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/planform/planform/internal/convert"
 	"github.com/planform/planform/internal/convert/dates"
+	"github.com/planform/planform/internal/convert/formats"
 )
 
 // leaf is a value of an export.
@@ -316,15 +319,44 @@ func rewriteXML(data []byte, each func(path, text string) string) ([]byte, error
 	}
 }
 
-// TestEachValueArrivesOrIsNamed gives each value of an export a text of its own, and looks for it in what was written. Of those that are
-// not there, as many are booked as lost or decided, under the name of their field.
+// documented are the formats that the table of the page for people names.
+func documented(tb testing.TB) (names []string) {
+	tb.Helper()
+	page, err := os.ReadFile("../../docs/migrate.md")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(page), "\n| format |")
+	table, _, _ = strings.Cut(table, "\n\n")
+	for _, row := range strings.Split(table, "\n")[2:] {
+		for _, name := range quoted.FindAllStringSubmatch(strings.Split(row, "|")[1], -1) {
+			names = append(names, name[1])
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+var quoted = regexp.MustCompile("`([^`]+)`")
+
+// TestEachValueArrivesOrIsNamed gives each value of an export a text of its own, and looks for it in what was written, from files and
+// from an archive of them. Of those that are not there, as many are booked as lost or decided, under the name of their field. Each format
+// that people can name, on the command line or in the table of the documentation, has a fixture here.
 func TestEachValueArrivesOrIsNamed(t *testing.T) {
 	t.Parallel()
+	var names []string
+	for _, f := range formats.All() {
+		names = append(names, f.Name)
+	}
+	slices.Sort(names)
+	if diff := cmp.Diff(names, documented(t)); diff != "" {
+		t.Errorf("the documentation names other formats (+) than the command line: %s", diff)
+	}
 	var read sync.Map
 	t.Cleanup(func() {
-		for _, f := range formats() {
-			if _, ok := read.Load(f.Name); !ok && !t.Failed() {
-				t.Errorf("no fixture is of the format %s", f.Name)
+		for _, name := range names {
+			if _, ok := read.Load(name); !ok && !t.Failed() {
+				t.Errorf("no fixture is of the format %s", name)
 			}
 		}
 	})
@@ -356,30 +388,29 @@ func TestEachValueArrivesOrIsNamed(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			tokens := fixture{}
+			tokens := map[string]string{}
 			for _, in := range inputs {
 				data, err := rewriteFile(in.Name, texts[in.Name], r.rewrite)
-				path := filepath.Join(dir, filepath.Base(in.Name))
+				if err != nil {
+					t.Fatal(err)
+				}
 				if strings.Contains(in.Name, ".xlsx") {
 					sheets, texts[in.Name] = append(sheets, in.Name), data
 					continue
 				}
-				if err := errors.Join(err, os.WriteFile(path, data, 0o600)); err != nil {
-					t.Fatal(err)
-				}
-				tokens.files = append(tokens.files, path)
+				tokens[strings.TrimPrefix(in.Name, "testdata/")] = string(data)
 			}
 			if len(sheets) > 0 {
-				path := filepath.Join(dir, "book.xlsx")
-				if err := os.WriteFile(path, workbook(t, sheets, texts), 0o600); err != nil {
-					t.Fatal(err)
-				}
-				tokens.files = append(tokens.files, path)
+				tokens["book.xlsx"] = string(workbook(t, sheets, texts))
 			}
-			to := filepath.Join(dir, "to")
-			result := must(t, to, tokens, nil)
-			read.Store(result.Report.Source.Format, true)
-			accountFor(t, result.Report.Values, r.now, written(t, to))
+			put(t, dir, map[string]string{"export.zip": pack(t, entries(tokens)...)})
+			put(t, filepath.Join(dir, "export"), tokens)
+			for _, from := range []string{"export", "export.zip"} {
+				to := filepath.Join(dir, "from "+from)
+				result := must(t, to, fixture{files: []string{filepath.Join(dir, from)}}, nil)
+				read.Store(result.Report.Source.Format, true)
+				accountFor(t, result.Report.Values, r.now, written(t, to))
+			}
 		})
 	}
 }
@@ -495,7 +526,7 @@ func TestTheFormatsAreThoseOfTheCommand(t *testing.T) {
 	}
 	var names []string
 	list := page("migrate.md", "|---|---|\n", "\n\n")
-	for _, f := range formats() {
+	for _, f := range formats.All() {
 		if names = append(names, f.Name); !strings.Contains(list, "`"+f.Name+"`") {
 			t.Errorf("docs/migrate.md does not say what to export for %s", f.Name)
 		}

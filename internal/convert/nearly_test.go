@@ -1,8 +1,6 @@
 package convert_test
 
 import (
-	"archive/zip"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -33,31 +31,14 @@ func TestWhatIsNearlyAnExportSaysWhatToExport(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
-			path, inside, packed := strings.Cut(tt.file, "/")
-			path = filepath.Join(dir, path)
-			f, err := os.Create(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			name, inside, packed := strings.Cut(tt.file, "/")
+			text := tt.text
 			if packed {
-				z := zip.NewWriter(f)
-				w, err := z.Create(inside)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if _, err := w.Write([]byte(tt.text)); err != nil {
-					t.Fatal(err)
-				}
-				if err := z.Close(); err != nil {
-					t.Fatal(err)
-				}
-			} else if _, err := f.WriteString(tt.text); err != nil {
-				t.Fatal(err)
+				text = pack(t, entry{name: inside, text: text})
 			}
-			if err := f.Close(); err != nil {
-				t.Fatal(err)
-			}
-			_, err = run(t, filepath.Join(dir, "to"), fixture{files: []string{path}}, func(o *convert.Options) { o.Format = tt.format })
+			put(t, dir, map[string]string{name: text})
+			path := filepath.Join(dir, name)
+			_, err := run(t, filepath.Join(dir, "to"), fixture{files: []string{path}}, func(o *convert.Options) { o.Format = tt.format })
 			want := strings.Replace(tt.want, "FILE", filepath.Join(dir, filepath.FromSlash(tt.file)), 1)
 			if err == nil || !strings.HasPrefix(err.Error(), want) || !strings.Contains(diag.HintOf(err), tt.hint) {
 				t.Errorf("%v (%s), want %s", err, diag.HintOf(err), want)

@@ -1,7 +1,6 @@
 package convert_test
 
 import (
-	"archive/zip"
 	"bytes"
 	"fmt"
 	"maps"
@@ -14,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/planform/planform/internal/convert"
+	"github.com/planform/planform/internal/convert/formats"
 	"github.com/planform/planform/internal/diag"
 )
 
@@ -94,21 +94,7 @@ func book(tb testing.TB, parts map[string]string) string {
 		"xl/styles.xml":              `<styleSheet><numFmts><numFmt numFmtId="164" formatCode="dd/mm/yyyy\ hh:mm"/><numFmt numFmtId="165" formatCode="&quot;Days: &quot;0"/></numFmts><cellStyleXfs><xf numFmtId="14"/></cellStyleXfs><cellXfs><xf numFmtId="0"/><xf numFmtId="14"/><xf numFmtId="164"/><xf numFmtId="165"/></cellXfs></styleSheet>`,
 	}
 	maps.Copy(all, parts)
-	var out bytes.Buffer
-	z := zip.NewWriter(&out)
-	for name, text := range all {
-		w, err := z.Create(name)
-		if err != nil {
-			tb.Fatal(err)
-		}
-		if _, err := w.Write([]byte(text)); err != nil {
-			tb.Fatal(err)
-		}
-	}
-	if err := z.Close(); err != nil {
-		tb.Fatal(err)
-	}
-	return out.String()
+	return pack(tb, entries(all)...)
 }
 
 const sheet2 = `<?xml version="1.0"?><worksheet><sheetData>
@@ -357,7 +343,7 @@ func FuzzTables(f *testing.F) {
 			return
 		}
 		for _, format := range []string{"auto", "csv", "jsonl"} {
-			_, _ = convert.Run(t.Context(), convert.Options{Format: format, Formats: formats(), Files: files, Dir: t.TempDir()})
+			_, _ = convert.Run(t.Context(), convert.Options{Format: format, Formats: formats.All(), Files: files, Dir: t.TempDir()})
 		}
 	})
 }

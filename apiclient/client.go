@@ -18,6 +18,9 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
+// Transport carries requests.
+type Transport = http.RoundTripper
+
 // Config is the configuration of a [Client]. BaseURL, Workspace and Credential are required.
 type Config struct {
 	BaseURL    string // such as https://plane.example.com; may have a path
@@ -40,8 +43,7 @@ type Config struct {
 	// MaxListBytes bounds the sum of all pages of one list; 0 = 256 MiB.
 	MaxListBytes int64
 
-	// Transport replaces the client's own; nil = a tuned http.Transport.
-	Transport http.RoundTripper
+	Transport Transport // replaces the client's own; nil = a tuned [http.Transport]
 	// Log receives a debug line for each attempt: method, path, status, duration; never headers or bodies.
 	Log *slog.Logger
 	// Notify receives waits and retries. It must not block.

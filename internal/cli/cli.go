@@ -12,7 +12,10 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/planform/planform/apiclient"
 	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/disk"
+	"github.com/planform/planform/internal/state"
 	"github.com/planform/planform/internal/view"
 )
 
@@ -21,6 +24,11 @@ type Process struct {
 	Args    []string // with the program's name first
 	Streams view.Streams
 	Getenv  func(string) string
+
+	// What it reaches beyond itself; nil = the real one.
+	Transport apiclient.Transport                         // to the service
+	Disk      disk.Disk                                   // that it writes to
+	Store     func(address string) (state.Objects, error) // of a shared state
 }
 
 // System is the process of the operating system.
@@ -29,10 +37,13 @@ func System() Process {
 }
 
 // Main runs the command line and returns the exit code.
-func Main(p Process) (code int) {
+func Main(p Process) int { return Run(context.Background(), p) }
+
+// Run is [Main] in a process that ends with ctx.
+func Run(ctx context.Context, p Process) (code int) {
 	app := newApp(p)
 	if len(p.Args) > 1 && p.Args[1] == completeCommand {
-		return finish(p, false, complete(context.Background(), p, app, p.Args[2:]))
+		return finish(p, false, complete(ctx, p, app, p.Args[2:]))
 	}
 	line := arrange(app, helpFirst(p.Args))
 	defer func() {
@@ -48,7 +59,7 @@ func Main(p Process) (code int) {
 	if line.err != nil {
 		return finish(p, line.json, line.err)
 	}
-	return finish(p, line.json, app.RunContext(context.Background(), line.args))
+	return finish(p, line.json, app.RunContext(ctx, line.args))
 }
 
 // helpFirst makes planform help COMMAND of what it means: planform COMMAND --help.

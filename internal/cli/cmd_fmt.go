@@ -9,10 +9,10 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/natefinch/atomic"
 	"github.com/urfave/cli/v2"
 
 	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/disk"
 	"github.com/planform/planform/internal/view"
 	"github.com/planform/planform/internal/yamltext"
 	"github.com/planform/planform/manifest"
@@ -131,7 +131,7 @@ func formatFile(p Process, name string, check bool) (changed bool, err error) {
 	case name == standardInput:
 		_, err = p.Streams.Out.Write(formatted)
 	case changed:
-		err = atomic.WriteFile(name, bytes.NewReader(formatted))
+		err = overwrite(disk.Or(p.Disk), name, formatted)
 	}
 	return changed && err == nil, err
 }

@@ -208,7 +208,7 @@ func runPlan(ctx context.Context, o planOptions, out output) error {
 		return err
 	}
 	if o.out != "" {
-		if err := savePlan(o.out, document); err != nil {
+		if err := savePlan(o.service.disk, o.out, document); err != nil {
 			return err
 		}
 		apply := "planform apply " + o.out

@@ -5,14 +5,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
 
-	"github.com/natefinch/atomic"
 	"github.com/urfave/cli/v2"
 
 	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/disk"
 	"github.com/planform/planform/internal/pull"
 	"github.com/planform/planform/internal/view"
 	"github.com/planform/planform/manifest"
@@ -107,7 +108,7 @@ func runPull(ctx context.Context, o planOptions, how pullOptions, out output) er
 	})
 	out.view.Diagnostics(append(left, result.Findings...).ClipTo(o.maxErrors))
 	if !how.dryRun {
-		if err := replace(result.Files); err != nil {
+		if err := replace(o.service.disk, result.Files); err != nil {
 			return err
 		}
 	}
@@ -144,7 +145,7 @@ func showPulled(result *pull.Result, notCompared []planner.NotCompared, o planOp
 }
 
 // replace writes files, each whole or not at all. Nothing is written if one of them changed since it was read.
-func replace(files []pull.File) error {
+func replace(on disk.Disk, files []pull.File) error {
 	names := make([]string, len(files))
 	for i, f := range files {
 		name, err := filepath.EvalSymlinks(f.Name) // the file is replaced, not the link
@@ -166,10 +167,18 @@ func replace(files []pull.File) error {
 		names[i] = name
 	}
 	for i, f := range files {
-		if err := atomic.WriteFile(names[i], bytes.NewReader(f.After)); err != nil {
+		if err := overwrite(on, names[i], f.After); err != nil {
 			return diag.WithHint(err, fmt.Sprintf("%d of %s is written; planform pull takes the rest once this is put right", i,
 				diag.Count(len(files), "file")))
 		}
 	}
 	return nil
+}
+
+// overwrite gives a file another text, as a whole or not at all.
+func overwrite(on disk.Disk, name string, text []byte) error {
+	return disk.Write(on, name, func(w io.Writer) error {
+		_, err := w.Write(text)
+		return err
+	})
 }

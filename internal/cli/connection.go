@@ -17,6 +17,7 @@ import (
 
 	"github.com/planform/planform/apiclient"
 	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/disk"
 	"github.com/planform/planform/internal/doctor"
 	"github.com/planform/planform/internal/sandbox"
 	"github.com/planform/planform/internal/state"
@@ -73,12 +74,18 @@ type connectionOptions struct {
 	insecureHTTP      bool
 	noRetry           bool // nothing is tried again, and no long pause is waited for
 	getenv            func(string) string
+
+	// See [Process].
+	transport apiclient.Transport
+	disk      disk.Disk
+	store     func(address string) (state.Objects, error)
 }
 
 func newConnectionOptions(c *cli.Context, p Process) connectionOptions {
 	o := connectionOptions{
 		sandbox: c.Bool("sandbox"), baseURL: c.String("base-url"), workspace: c.String("workspace"), apiKeyFile: c.String("api-key-file"),
 		api: c.String("api"), timeout: c.Duration("timeout"), insecureHTTP: c.Bool("insecure-http"), getenv: p.Getenv,
+		transport: p.Transport, disk: disk.Or(p.Disk), store: p.Store,
 	}
 	if o.api == "full" { // the former name
 		o.api = "v1"
@@ -129,7 +136,7 @@ func connect(ctx context.Context, o connectionOptions, workspace string, out out
 	relay := &progressRelay{}
 	config := apiclient.Config{
 		BaseURL: o.baseURL, Workspace: workspace, Version: version().Number, InsecureHTTP: o.insecureHTTP, MaxPerMinute: o.perMinute,
-		Timeout: o.timeout, Log: out.log, Notify: relay.notify,
+		Timeout: o.timeout, Log: out.log, Notify: relay.notify, Transport: o.transport,
 	}
 	if o.noRetry {
 		config.Retries, config.MaxElapsed = -1, time.Second

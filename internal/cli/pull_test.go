@@ -337,18 +337,3 @@ func TestPullKeepsPermissionsAndLinks(t *testing.T) {
 		t.Error(err, linked, at, info.Mode())
 	}
 }
-
-func TestPullSaysWhatItWroteBeforeAFileThatCannotBe(t *testing.T) {
-	t.Parallel()
-	s := newService(t, sandboxtest.Options{})
-	one := s.write(t, "m.yaml", "version: 1\nworkspace: acme\nprojects: [{identifier: WEB, work_items: [{key: a, name: A, priority: low}]}]\n")
-	long := strings.Repeat("n", 245) + ".yaml" // no name beside it can be longer
-	two := s.write(t, long, "version: 1\nprojects: [{identifier: WEB, work_items: [{key: b, name: B, priority: low}]}]\n")
-	s.must(t, "apply", "-f", one, "-f", two)
-	s.changeItem(t, "A", map[string]any{"priority": "high"})
-	s.changeItem(t, "B", map[string]any{"priority": "high"})
-	r := s.run(t, "pull", "-f", one, "-f", two)
-	if r.code != 1 || !strings.Contains(r.err, "1 of 2 files is written; planform pull takes the rest once this is put right") {
-		t.Errorf("exit %d\n%s%s", r.code, r.out, r.err)
-	}
-}

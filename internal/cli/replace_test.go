@@ -3,8 +3,12 @@ package cli
 import (
 	"os"
 	"path/filepath"
+	"strings"
+	"syscall"
 	"testing"
 
+	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/disk"
 	"github.com/planform/planform/internal/pull"
 )
 
@@ -23,7 +27,7 @@ func TestNothingIsWrittenIfAFileChangedMeanwhileOrLeadsOutOfItsFolder(t *testing
 	}
 	first := pull.File{Name: a, Before: []byte("old"), After: []byte("new")}
 	for _, other := range []pull.File{{Name: b, Before: []byte("as it was"), After: []byte("new")}, {Name: link, Within: dir, Before: []byte("old"), After: []byte("new")}} {
-		if err := replace([]pull.File{first, other}); err == nil {
+		if err := replace(disk.OS{}, []pull.File{first, other}); err == nil {
 			t.Errorf("%s was replaced", other.Name)
 		}
 	}
@@ -31,5 +35,35 @@ func TestNothingIsWrittenIfAFileChangedMeanwhileOrLeadsOutOfItsFolder(t *testing
 		if text, err := os.ReadFile(name); err != nil || string(text) != "old" {
 			t.Errorf("%s: %v %s", name, err, text)
 		}
+	}
+}
+
+// fullDisk has room for so many files more.
+type fullDisk struct {
+	disk.OS
+
+	room int
+}
+
+func (d *fullDisk) Create(path string) (disk.File, error) {
+	if d.room--; d.room < 0 {
+		return nil, syscall.ENOSPC
+	}
+	return d.OS.Create(path)
+}
+
+func TestPullSaysWhatItWroteBeforeAFileThatCannotBe(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	var files []pull.File
+	for _, name := range []string{"a.yaml", "b.yaml"} {
+		files = append(files, pull.File{Name: filepath.Join(dir, name), Before: []byte("old"), After: []byte("new")})
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("old"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	err := replace(&fullDisk{room: 1}, files)
+	if hint := diag.HintOf(err); !strings.Contains(hint, "1 of 2 files is written; planform pull takes the rest once this is put right") {
+		t.Errorf("%v: %s", err, hint)
 	}
 }

@@ -12,10 +12,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/natefinch/atomic"
 	"github.com/urfave/cli/v2"
 
 	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/disk"
 	"github.com/planform/planform/internal/planfile"
 	"github.com/planform/planform/internal/state"
 	"github.com/planform/planform/internal/view"
@@ -309,20 +309,12 @@ func (o planOptions) checkOut(desired *manifest.Manifest) error {
 }
 
 // savePlan writes a plan that only its owner can read, whole or not at all.
-func savePlan(name string, d *planfile.Document) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(name), ".planform-*.tmp")
+func savePlan(on disk.Disk, name string, d *planfile.Document) error {
+	err := disk.Write(on, name, func(w io.Writer) error { return view.WritePlan(w, d) })
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("the plan cannot be saved: there is no folder %s", filepath.Dir(name))
 	}
 	if err != nil {
-		return fmt.Errorf("the plan cannot be saved: %w", err)
-	}
-	err = view.WritePlan(f, d)
-	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
-		err = atomic.ReplaceFile(f.Name(), name)
-	}
-	if err != nil {
-		_ = os.Remove(f.Name())
 		return fmt.Errorf("the plan cannot be saved: %w", err)
 	}
 	return nil

@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -55,11 +54,6 @@ type ran struct {
 	out, err string
 }
 
-// oneAtATime keeps runs in this process apart: the command-line library shares its help flag between apps.
-//
-//nolint:gochecknoglobals // it guards a global of the library
-var oneAtATime sync.Mutex
-
 // run runs the program in this process, against the service.
 func (s *service) run(tb testing.TB, args ...string) ran {
 	tb.Helper()
@@ -68,8 +62,6 @@ func (s *service) run(tb testing.TB, args ...string) ran {
 
 // runAt is run against any service.
 func runAt(url, key string, args ...string) ran {
-	oneAtATime.Lock()
-	defer oneAtATime.Unlock()
 	var out, errs bytes.Buffer
 	env := map[string]string{"PLANE_BASE_URL": url, "PLANE_API_KEY": key, "NO_COLOR": "1"}
 	code := cli.Main(cli.Process{

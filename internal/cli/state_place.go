@@ -27,11 +27,14 @@ func statePlace(c *cli.Context, p Process) string {
 
 // stateOf are the options of a state of the service and workspace.
 func (o connectionOptions) stateOf(baseURL, workspace string) state.Options {
-	return state.Options{BaseURL: baseURL, Workspace: workspace, Connect: o.connectState}
+	return state.Options{BaseURL: baseURL, Workspace: workspace, Disk: o.disk, Connect: o.connectState}
 }
 
 // connectState opens the store of a shared state.
 func (o connectionOptions) connectState(_ context.Context, address string) (state.Objects, error) {
+	if o.store != nil {
+		return o.store(address)
+	}
 	if strings.HasPrefix(address, bucket.Scheme) {
 		return bucket.Open(address, o.getenv)
 	}
@@ -43,7 +46,7 @@ func (o connectionOptions) connectState(_ context.Context, address string) (stat
 
 // historyBeside is the history of the runs with a state.
 func (o connectionOptions) historyBeside(ctx context.Context, place, lineage string) (*history.History, error) {
-	h := &history.History{Store: history.Folder(place + ".history"), Lineage: lineage}
+	h := &history.History{Store: history.Folder{Disk: o.disk, Path: place + ".history"}, Lineage: lineage}
 	if state.IsShared(place) {
 		objects, err := o.connectState(ctx, place)
 		if err != nil {

@@ -9,34 +9,33 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/natefinch/atomic"
+	"github.com/planform/planform/internal/disk"
 )
 
 // Folder is a store on disk that only its owner can read.
-type Folder string
+type Folder struct {
+	Disk disk.Disk
+	Path string
+}
+
+var _ Store = Folder{}
 
 // Put implements [Store].
-func (f Folder) Put(_ context.Context, name string, text []byte) (err error) {
-	if err := os.MkdirAll(string(f), 0o700); err != nil {
+func (f Folder) Put(_ context.Context, name string, text []byte) error {
+	if err := disk.MakeFolder(f.Disk, f.Path); err != nil {
 		return err
 	}
-	temp, err := os.CreateTemp(string(f), ".*.tmp") // mode 0600
-	if err != nil {
+	return disk.Write(f.Disk, f.file(name), func(w io.Writer) error {
+		_, err := w.Write(text)
 		return err
-	}
-	_, err = temp.Write(text)
-	if err = errors.Join(err, temp.Sync(), temp.Close()); err == nil {
-		err = atomic.ReplaceFile(temp.Name(), filepath.Join(string(f), name))
-	}
-	if err != nil {
-		_ = os.Remove(temp.Name())
-	}
-	return err
+	})
 }
+
+func (f Folder) file(name string) string { return filepath.Join(f.Path, name) }
 
 // Get implements [Store].
 func (f Folder) Get(_ context.Context, name string) ([]byte, error) {
-	file, err := os.Open(filepath.Join(string(f), name)) //nolint:gosec // beside the state file, at a place of the user's choice
+	file, err := os.Open(f.file(name))
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +49,7 @@ func (f Folder) Get(_ context.Context, name string) ([]byte, error) {
 
 // List implements [Store].
 func (f Folder) List(context.Context) ([]string, error) {
-	entries, err := os.ReadDir(string(f))
+	entries, err := os.ReadDir(f.Path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -63,5 +62,5 @@ func (f Folder) List(context.Context) ([]string, error) {
 
 // Remove implements [Store].
 func (f Folder) Remove(_ context.Context, name string) error {
-	return os.Remove(filepath.Join(string(f), name))
+	return f.Disk.Remove(f.file(name))
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/planform/planform/internal/disk"
 	"github.com/planform/planform/internal/history"
 	"github.com/planform/planform/internal/resource"
 	"github.com/planform/planform/planner"
@@ -60,7 +61,7 @@ func run(n int, steps ...history.Step) *history.Run {
 
 func TestARunIsReadAsItWasRecorded(t *testing.T) {
 	t.Parallel()
-	for name, store := range map[string]history.Store{"in memory": memory{}, "in a folder": history.Folder(filepath.Join(t.TempDir(), "state.json.history"))} {
+	for name, store := range map[string]history.Store{"in memory": memory{}, "in a folder": history.Folder{Disk: disk.OS{}, Path: filepath.Join(t.TempDir(), "state.json.history")}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			h := &history.History{Store: store, Lineage: "one"}
@@ -95,7 +96,7 @@ func TestARunIsReadAsItWasRecorded(t *testing.T) {
 func TestOnlyItsOwnerReadsAHistoryOnDisk(t *testing.T) {
 	t.Parallel()
 	folder := filepath.Join(t.TempDir(), "state.json.history")
-	h := &history.History{Store: history.Folder(folder)}
+	h := &history.History{Store: history.Folder{Disk: disk.OS{}, Path: folder}}
 	if err := h.Save(t.Context(), run(1)); err != nil {
 		t.Fatal(err)
 	}

@@ -329,7 +329,7 @@ func (p *personsChange) make(t *testing.T, s *service) *httptest.ResponseRecorde
 // contents are what the service holds, but for when and by whom it was changed.
 func (s *service) contents() string {
 	var all []any
-	for _, kind := range append(tables(), "milestone", "milestone_issue", "intake_item") {
+	for _, kind := range append(sandboxtest.Tables(), "milestone", "milestone_issue", "intake_item") {
 		for _, r := range s.Rows(kind) {
 			delete(r, "updated_at")
 			delete(r, "updated_by")

@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/uuid"
-
 	"github.com/planform/planform/internal/resource"
 )
 
@@ -171,91 +169,12 @@ func rename(v any) {
 	}
 }
 
-// tables are the kinds of rows that the service has, but for what it writes down by itself.
-func tables() []string {
-	return []string{
-		"project", "state", "label", "cycle", "module", "project_member", "work_item", "link", "comment", "cycle_issue", "module_issue", "relation",
-		"work_item_type", "initiative", "initiative_label", "initiative_project", "initiative_label_link", "initiative_epic", "teamspace", "teamspace_project",
-		"teamspace_member", "customer", "customer_request", "page", "attachment", "estimate", "estimate_point",
-		"work_item_property", "work_item_property_option", "work_item_property_value",
-	}
-}
-
-// called is what objects are called, by ID.
-func (s *service) called() map[string]string {
-	names := map[string]string{}
-	for _, kind := range append(tables(), "member") {
-		for _, r := range s.Rows(kind) {
-			for _, field := range []string{"identifier", "name", "display_name", "title", "url", "comment_html", "email", "value"} {
-				if text, ok := r[field].(string); ok && text != "" {
-					names[fmt.Sprint(r["id"])] = kind + " " + text
-					break
-				}
-			}
-		}
-	}
-	return names
-}
-
-// all is what the service has, a line an object, with names in place of IDs and
-// without what depends on when and in how many requests an object was made.
-func (s *service) all() []string {
-	names := s.called()
-	var show func(v any) string
-	show = func(v any) string {
-		switch v := v.(type) {
-		case []any:
-			list := make([]string, len(v))
-			for i := range v {
-				list[i] = show(v[i])
-			}
-			slices.Sort(list)
-			return "[" + strings.Join(list, ", ") + "]"
-		case nil:
-			return "-"
-		}
-		if name, ok := names[fmt.Sprint(v)]; ok {
-			return name
-		}
-		if text := fmt.Sprint(v); uuid.Validate(text) != nil {
-			return text
-		}
-		return "-" // what no row is
-	}
-	var lines []string
-	for _, kind := range tables() {
-		for _, r := range s.Rows(kind) {
-			line := kind + ":"
-			if kind == "attachment" {
-				if r["is_uploaded"] != true { // nobody sees it
-					continue
-				}
-				for _, field := range []string{"asset", "signature"} { // at random
-					delete(r, field)
-				}
-			}
-			for _, field := range slices.Sorted(maps.Keys(r)) {
-				switch v := r[field]; {
-				case field == "id", field == "sequence_id", field == "sort_order", field == "sequence", field == "is_default", strings.HasSuffix(field, "_by"), strings.HasSuffix(field, "_at") && field != "archived_at":
-				case field == "archived_at":
-					line += fmt.Sprintf(" archived=%t", v != nil)
-				default:
-					line += " " + field + "=" + show(v)
-				}
-			}
-			lines = append(lines, line)
-		}
-	}
-	slices.Sort(lines)
-	return lines
-}
-
 // remembered is what the state knows of each address, and of what it says that planform made it.
 func (s *service) remembered(t *testing.T) (known map[resource.Address]string, made map[resource.Address]bool) {
 	t.Helper()
 	file := s.open(t)
 	defer func() { _ = file.Close() }() // nothing was changed
-	names := s.called()
+	names := s.Called()
 	known, made = map[resource.Address]string{}, map[resource.Address]bool{}
 	for address, r := range file.Prior() {
 		members := make([]string, len(r.Members))

@@ -28,7 +28,7 @@ type memory struct {
 	values       map[resource.Address]map[string]string // of objects, from steps that are done
 	written      map[string]time.Time                   // by ID: when the run wrote last, see remember
 
-	reading sync.Mutex         // held during a read into shown
+	reading chan struct{}      // holds an element during a read into shown
 	listing singleflight.Group // reads into lists: several steps that need one wait for one read
 }
 
@@ -37,7 +37,7 @@ func newMemory(client *apiclient.Client) *memory {
 		client: client,
 		names:  map[planner.Name]string{}, lists: map[listOf][]resource.Row{}, batchCreated: map[string]int{},
 		unseen: map[string]*planner.Step{}, shown: map[string]resource.Row{}, values: map[resource.Address]map[string]string{},
-		written: map[string]time.Time{},
+		written: map[string]time.Time{}, reading: make(chan struct{}, 1),
 	}
 }
 
@@ -126,8 +126,12 @@ func (m *memory) forget(ids map[string]bool) {
 // show reads what API v2 shows of objects, in the given order, until all have been seen. A
 // failure is no error: what was not seen is not confirmed.
 func (m *memory) show(ctx context.Context, list *resource.Operation, params map[string]string, ids []string, order string) {
-	m.reading.Lock() // steps that need the same rows wait for one read
-	defer m.reading.Unlock()
+	select { // steps that need the same rows wait for one read
+	case m.reading <- struct{}{}:
+	case <-ctx.Done():
+		return
+	}
+	defer func() { <-m.reading }()
 	missing := map[string]bool{}
 	for _, id := range ids {
 		if _, ok := m.shownRow(id); !ok {

@@ -75,11 +75,11 @@ func TestAnIDOfTheStateThatIsNoneIsAsGoodAsAWrongOne(t *testing.T) {
 			if err := errors.Join(file.Save(), file.Close()); err != nil {
 				t.Fatal(err)
 			}
-			before := s.all()
+			before := s.Picture()
 			if r := s.apply(t, applying{manifest: mixedUp}); r.writes > 0 || len(r.failed()) > 0 || r.plan.Summary.Create > 0 {
 				t.Errorf("%d writes, %q, %+v", r.writes, r.failed(), r.plan.Summary)
 			}
-			if diff := cmp.Diff(before, s.all()); diff != "" {
+			if diff := cmp.Diff(before, s.Picture()); diff != "" {
 				t.Error(diff)
 			}
 			if r := s.apply(t, applying{manifest: mixedUp}); !r.plan.Empty() {

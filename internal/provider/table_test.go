@@ -304,7 +304,7 @@ func (sc scene) prepare(t *testing.T) *stage {
 		if end := st.apply(t, s, applying{}); !end.plan.Empty() || end.writes > 0 || len(st.writes) == 0 {
 			t.Fatalf("%d writes, and then %+v", len(st.writes), end.plan.Summary)
 		}
-		st.all = s.all()
+		st.all = s.Picture()
 		st.state, st.made = s.remembered(t)
 	})
 	return st
@@ -391,7 +391,7 @@ func (st *stage) suffer(t *testing.T, n int, m writeFault, variant int) {
 		}
 		t.Errorf("the last run made %d writes: %q %+v", end.writes, end.failed(), end.plan.StateChanges)
 	}
-	if diff := cmp.Diff(st.all, s.all()); diff != "" {
+	if diff := cmp.Diff(st.all, s.Picture()); diff != "" {
 		t.Errorf("what is there (-want +got):\n%s", diff)
 	}
 	state, made := s.remembered(t)

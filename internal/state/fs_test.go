@@ -5,12 +5,14 @@ import (
 	"io/fs"
 	"sync"
 	"syscall"
+
+	"github.com/planform/planform/internal/disk"
 )
 
 // mortalDisk is the real disk until the world ends: then nothing happens any
 // more, and a write under way gets half through.
 type mortalDisk struct {
-	osDisk
+	disk.OS
 	mu   sync.Mutex
 	left int // calls that still work; negative = the world does not end
 	dead bool
@@ -39,41 +41,41 @@ func (d *mortalDisk) do(call string, f func() error) error {
 	return f()
 }
 
-func (d *mortalDisk) Create(path string) (file, error) {
+func (d *mortalDisk) Create(path string) (disk.File, error) {
 	if !d.live("create") {
 		return nil, errDead
 	}
-	f, err := d.osDisk.Create(path)
+	f, err := d.OS.Create(path)
 	if err != nil {
 		return nil, err
 	}
-	return &mortalFile{file: f, disk: d}, nil
+	return &mortalFile{File: f, disk: d}, nil
 }
 
 func (d *mortalDisk) Replace(from, to string) error {
-	return d.do("replace", func() error { return d.osDisk.Replace(from, to) })
+	return d.do("replace", func() error { return d.OS.Replace(from, to) })
 }
 
 func (d *mortalDisk) Link(from, to string) error {
-	return d.do("link", func() error { return d.osDisk.Link(from, to) })
+	return d.do("link", func() error { return d.OS.Link(from, to) })
 }
 
 func (d *mortalDisk) Remove(path string) error {
-	return d.do("remove", func() error { return d.osDisk.Remove(path) })
+	return d.do("remove", func() error { return d.OS.Remove(path) })
 }
 
 func (d *mortalDisk) SyncDir(path string) error {
-	return d.do("syncdir", func() error { return d.osDisk.SyncDir(path) })
+	return d.do("syncdir", func() error { return d.OS.SyncDir(path) })
 }
 
 type mortalFile struct {
-	file
+	disk.File
 	disk *mortalDisk
 }
 
 func (f *mortalFile) Write(text []byte) (int, error) {
 	if f.disk.live("write") {
-		return f.file.Write(text)
+		return f.File.Write(text)
 	}
 	f.disk.mu.Lock()
 	defer f.disk.mu.Unlock()
@@ -81,19 +83,19 @@ func (f *mortalFile) Write(text []byte) (int, error) {
 		return 0, errDead
 	}
 	f.disk.did = append(f.disk.did, "half")
-	n, _ := f.file.Write(text[:len(text)/2])
+	n, _ := f.File.Write(text[:len(text)/2])
 	return n, errDead
 }
 
 func (f *mortalFile) Truncate(size int64) error {
-	return f.disk.do("truncate", func() error { return f.file.Truncate(size) })
+	return f.disk.do("truncate", func() error { return f.File.Truncate(size) })
 }
 
-func (f *mortalFile) Sync() error { return f.disk.do("sync", f.file.Sync) }
+func (f *mortalFile) Sync() error { return f.disk.do("sync", f.File.Sync) }
 
 // fullDisk has room for so many bytes more.
 type fullDisk struct {
-	osDisk
+	disk.OS
 	mu         sync.Mutex
 	room       int // negative = any number
 	noTruncate bool
@@ -106,16 +108,16 @@ func (d *fullDisk) set(room int) {
 	d.room = room
 }
 
-func (d *fullDisk) Create(path string) (file, error) {
-	f, err := d.osDisk.Create(path)
+func (d *fullDisk) Create(path string) (disk.File, error) {
+	f, err := d.OS.Create(path)
 	if err != nil {
 		return nil, err
 	}
-	return &fullFile{file: f, disk: d, path: path}, nil
+	return &fullFile{File: f, disk: d, path: path}, nil
 }
 
 type fullFile struct {
-	file
+	disk.File
 	disk *fullDisk
 	path string
 }
@@ -124,10 +126,10 @@ func (f *fullFile) Write(text []byte) (int, error) {
 	f.disk.mu.Lock()
 	defer f.disk.mu.Unlock()
 	if f.disk.room < 0 {
-		return f.file.Write(text)
+		return f.File.Write(text)
 	}
 	some := text[:min(len(text), f.disk.room)]
-	n, err := f.file.Write(some)
+	n, err := f.File.Write(some)
 	f.disk.room -= n
 	if err == nil && n < len(text) {
 		err = &fs.PathError{Op: "write", Path: f.path, Err: syscall.ENOSPC}
@@ -139,40 +141,40 @@ func (f *fullFile) Truncate(size int64) error {
 	if f.disk.noTruncate {
 		return syscall.EIO
 	}
-	return f.file.Truncate(size)
+	return f.File.Truncate(size)
 }
 
 func (f *fullFile) Sync() error {
 	if f.disk.noSync {
 		return &fs.PathError{Op: "sync", Path: f.path, Err: syscall.EIO}
 	}
-	return f.file.Sync()
+	return f.File.Sync()
 }
 
 // gateDisk lets a test hold back the flushes of the journal.
 type gateDisk struct {
-	osDisk
+	disk.OS
 	wrote   chan struct{} // one for each write
 	entered chan struct{} // one for each flush
 	gate    chan struct{} // closed = open
 	armed   bool
 }
 
-func (d *gateDisk) Create(path string) (file, error) {
-	f, err := d.osDisk.Create(path)
+func (d *gateDisk) Create(path string) (disk.File, error) {
+	f, err := d.OS.Create(path)
 	if err != nil {
 		return nil, err
 	}
-	return &gateFile{file: f, disk: d}, nil
+	return &gateFile{File: f, disk: d}, nil
 }
 
 type gateFile struct {
-	file
+	disk.File
 	disk *gateDisk
 }
 
 func (f *gateFile) Write(text []byte) (int, error) {
-	n, err := f.file.Write(text)
+	n, err := f.File.Write(text)
 	if f.disk.armed {
 		f.disk.wrote <- struct{}{}
 	}
@@ -184,5 +186,5 @@ func (f *gateFile) Sync() error {
 		f.disk.entered <- struct{}{}
 		<-f.disk.gate
 	}
-	return f.file.Sync()
+	return f.File.Sync()
 }

@@ -12,13 +12,14 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/planform/planform/executor"
+	"github.com/planform/planform/internal/disk"
 	"github.com/planform/planform/internal/resource"
 	"github.com/planform/planform/planner"
 )
 
 // writer is a journal that is being written.
 type writer struct {
-	file   file
+	file   disk.File
 	path   string
 	id     string
 	crc    uint32 // of its lines

@@ -377,7 +377,7 @@ func TestConcurrentIntentsShareAFlush(t *testing.T) {
 	const callers = 16
 	d := &gateDisk{wrote: make(chan struct{}, callers), entered: make(chan struct{}, callers), gate: make(chan struct{})}
 	opts := testOptions()
-	opts.disk = d
+	opts.Disk = d
 	f := openWith(t, statePath(t), opts)
 	d.armed = true
 	var group sync.WaitGroup

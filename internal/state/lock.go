@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
+
+	"github.com/planform/planform/internal/disk"
 )
 
 // lockPoll is the pause between two attempts at a lock that somebody else holds.
@@ -38,7 +40,7 @@ type lock struct {
 // others cannot read that file. The lock file stays when the lock is released: removing
 // it safely takes more care than an empty file is worth.
 func acquire(ctx context.Context, p paths, opts Options) (*lock, error) {
-	if err := makeFolder(filepath.Dir(p.state), opts.disk); err != nil {
+	if err := disk.MakeFolder(opts.Disk, filepath.Dir(p.state)); err != nil {
 		return nil, fmt.Errorf("the folder of the state file %s cannot be made: %w; choose another place with --state", p.state, err)
 	}
 	if info, err := os.Lstat(p.lock); err == nil && !info.Mode().IsRegular() {
@@ -78,26 +80,6 @@ func tryLock(ctx context.Context, l *flock.Flock, timeout, pause time.Duration) 
 		err = nil
 	}
 	return got, err
-}
-
-// makeFolder creates a folder and its parents, and flushes them to disk.
-func makeFolder(dir string, d disk) error {
-	var created []string
-	for at := dir; ; at = filepath.Dir(at) {
-		if _, err := os.Stat(at); !errors.Is(err, fs.ErrNotExist) {
-			break
-		}
-		created = append(created, at)
-	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return err
-	}
-	for _, at := range created {
-		if err := d.SyncDir(at); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // LockedBy returns the holder of a state's lock; false = it is free. It creates no file and

@@ -231,7 +231,7 @@ func TestANewFolderIsOnDiskBeforeTheRunBegins(t *testing.T) {
 	t.Parallel()
 	d := &mortalDisk{left: -1}
 	opts := testOptions()
-	opts.disk = d
+	opts.Disk = d
 	f := openWith(t, filepath.Join(t.TempDir(), "a", ".planform", "x.state.json"), opts)
 	if want := []string{"syncdir", "syncdir"}; !slices.Equal(d.did[:2], want) {
 		t.Errorf("did %v, want %v", d.did, want)

@@ -14,11 +14,12 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/planform/planform/executor"
+	"github.com/planform/planform/internal/disk"
 	"github.com/planform/planform/planner"
 )
 
 // saidAndDone is a run that is about to save.
-func saidAndDone(t *testing.T, path string, d disk) *File {
+func saidAndDone(t *testing.T, path string, d disk.Disk) *File {
 	t.Helper()
 	f := open(t, path)
 	f.Put(planner.Record{Address: "project/web", ID: "p"})
@@ -26,7 +27,7 @@ func saidAndDone(t *testing.T, path string, d disk) *File {
 	must(t, f.Save())
 	must(t, f.Close())
 	opts := testOptions()
-	opts.disk = d
+	opts.Disk = d
 	f = openWith(t, path, opts)
 	intend(t, f, create("work_item/web/shop"), create("work_item/web/lost"), step("label/web/old", planner.Delete))
 	complete(t, f, create("work_item/web/shop"), executor.Outcome{Record: planner.Record{ID: "1"}}, nil)
@@ -127,11 +128,11 @@ func TestAKillDuringOpenLosesNothing(t *testing.T) {
 	t.Parallel()
 	for n := 0; ; n++ {
 		path := statePath(t)
-		die(t, saidAndDone(t, path, osDisk{}))
+		die(t, saidAndDone(t, path, disk.OS{}))
 		want := readPrior(t, path)
 		d := &mortalDisk{left: n}
 		opts := testOptions()
-		opts.disk = d
+		opts.Disk = d
 		f, err := Open(t.Context(), path, opts)
 		if err == nil {
 			err = f.Close()
@@ -239,7 +240,7 @@ func TestAFullDiskStopsTheRunAndTheJournalStaysCorrect(t *testing.T) {
 			path := statePath(t)
 			d := test.disk
 			opts := testOptions()
-			opts.disk = d
+			opts.Disk = d
 			f := openWith(t, path, opts)
 			one, two, three := create("a/1"), create("a/2"), create("a/3")
 			intend(t, f, one, two)
@@ -326,7 +327,7 @@ func TestAJournalThatCannotBeFlushedStopsTheRun(t *testing.T) {
 	path := statePath(t)
 	d := &fullDisk{room: -1}
 	opts := testOptions()
-	opts.disk = d
+	opts.Disk = d
 	f := openWith(t, path, opts)
 	d.noSync = true
 	for range 2 {
@@ -356,7 +357,7 @@ func TestAFolderThatCannotBeWrittenToFailsBeforeAnythingIsSent(t *testing.T) {
 	}
 	path := statePath(t)
 	opts := testOptions()
-	opts.disk = &mortalDisk{left: 1}
+	opts.Disk = &mortalDisk{left: 1}
 	if _, err := Open(t.Context(), path, opts); err == nil || !strings.Contains(err.Error(), "cannot be written to") || !strings.Contains(err.Error(), "nothing was sent") {
 		t.Errorf("a disk that refuses: %v", err)
 	}
@@ -366,7 +367,7 @@ func TestAFolderThatCannotBeWrittenToFailsBeforeAnythingIsSent(t *testing.T) {
 func TestAStateFileThatWasTakenAwayIsNotWritten(t *testing.T) {
 	t.Parallel()
 	path := statePath(t)
-	f := saidAndDone(t, path, osDisk{})
+	f := saidAndDone(t, path, disk.OS{})
 	must(t, os.Remove(path))
 	if err := f.Save(); !errors.Is(err, executor.ErrAbortRun) || !strings.Contains(err.Error(), "put it back") {
 		t.Errorf("got %v", err)

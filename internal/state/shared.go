@@ -16,7 +16,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/disk"
 )
 
 const journalPrefix = ".journal/"
@@ -89,8 +89,8 @@ func openShared(ctx context.Context, address string, opts Options) (*File, error
 		return nil, errors.Join(err, l.giveBack(ctx, false, ""))
 	}
 	s.lease = l
-	opts.disk, opts.shared = sharedDisk{osDisk{}, s}, s
-	f := &File{paths: s.local(), opts: opts, disk: opts.disk, lock: s, pending: map[resource.Address][]pendingStep{}}
+	opts.Disk, opts.shared = sharedDisk{disk.OS{}, s}, s
+	f := newFile(s.local(), opts, s)
 	if err = s.fetch(ctx, &before); err == nil {
 		f.takenOver = !before.Clean
 		err = f.prepare()
@@ -345,17 +345,17 @@ func readShared(ctx context.Context, address string, opts Options) (*Snapshot, e
 
 // sharedDisk is the copy on disk, with what others have to see in the store first.
 type sharedDisk struct {
-	osDisk
+	disk.Disk
 
 	shared *shared
 }
 
-func (d sharedDisk) Create(path string) (file, error) {
-	f, err := d.osDisk.Create(path)
+func (d sharedDisk) Create(path string) (disk.File, error) {
+	f, err := d.Disk.Create(path)
 	if err != nil || path != d.shared.local().journal {
 		return f, err
 	}
-	return &sharedJournal{file: f, shared: d.shared}, nil
+	return &sharedJournal{File: f, shared: d.shared}, nil
 }
 
 func (d sharedDisk) Replace(from, to string) error {
@@ -366,7 +366,7 @@ func (d sharedDisk) Replace(from, to string) error {
 	if err != nil {
 		return err
 	}
-	return d.osDisk.Replace(from, to)
+	return d.Disk.Replace(from, to)
 }
 
 // Link keeps no backup: buckets have versions.
@@ -378,12 +378,12 @@ func (d sharedDisk) Remove(path string) error {
 			return err
 		}
 	}
-	return d.osDisk.Remove(path)
+	return d.Disk.Remove(path)
 }
 
 // sharedJournal is a journal that is in the store when it is flushed.
 type sharedJournal struct {
-	file
+	disk.File
 
 	shared *shared
 
@@ -394,7 +394,7 @@ type sharedJournal struct {
 func (j *sharedJournal) Write(text []byte) (int, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	n, err := j.file.Write(text)
+	n, err := j.File.Write(text)
 	if err == nil {
 		j.waiting = append(j.waiting, text...)
 	}

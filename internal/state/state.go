@@ -10,12 +10,12 @@ import (
 	"maps"
 	"reflect"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/google/uuid"
 
 	"github.com/planform/planform/executor"
+	"github.com/planform/planform/internal/disk"
 	"github.com/planform/planform/internal/resource"
 	"github.com/planform/planform/planner"
 )
@@ -28,11 +28,11 @@ type Options struct {
 	Waiting     func(Holder)     // called once before waiting for the lock; nil = nothing
 	Command     string           // shown to others who wait for the lock, such as "planform apply"
 	Now         func() time.Time // nil = [time.Now]
+	Disk        disk.Disk        // nil = the operating system's
 
 	// Connect opens the store of a shared state; see [IsShared]. Errors name no credential.
 	Connect func(ctx context.Context, address string) (Objects, error)
 
-	disk   disk       // nil = the real one
 	leases leaseTimes // zero = the real ones
 	shared *shared    // nil = the state is in a file
 }
@@ -46,9 +46,7 @@ func (o Options) normal() (Options, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	if o.disk == nil {
-		o.disk = osDisk{}
-	}
+	o.Disk = disk.Or(o.Disk)
 	if o.leases == (leaseTimes{}) {
 		o.leases = leaseTimes{beatTime, deadTime, lostTime}
 	}
@@ -108,13 +106,13 @@ func Read(ctx context.Context, path string, opts Options) (*Snapshot, error) {
 type File struct {
 	paths paths
 	opts  Options
-	disk  disk
+	disk  disk.Disk
 	lock  releaser
 
-	flush  sync.Mutex // held during a flush to disk; taken before mu
-	synced uint64     // lines on disk; guarded by flush
+	flush  mutex  // held during a flush to disk; taken before mu
+	synced uint64 // lines on disk; guarded by flush
 
-	mu       sync.Mutex
+	mu       mutex
 	store    store
 	pending  map[resource.Address][]pendingStep // by record: steps without an outcome
 	info     fs.FileInfo                        // the state file as it was read or saved; nil = there is none
@@ -131,6 +129,18 @@ type File struct {
 type releaser interface{ release() error }
 
 var _ executor.Journal = (*File)(nil)
+
+// mutex is one that virtual time passes over, since what is done meanwhile may wait: the store of a shared state answers when it likes.
+type mutex chan struct{}
+
+func (m mutex) Lock()   { m <- struct{}{} }
+func (m mutex) Unlock() { <-m }
+
+func newFile(p paths, opts Options, l releaser) *File {
+	return &File{
+		paths: p, opts: opts, disk: opts.Disk, lock: l, flush: make(mutex, 1), mu: make(mutex, 1), pending: map[resource.Address][]pendingStep{},
+	}
+}
 
 // Open locks a state, replays the journal of the last run, and prepares a new one. It fails
 // if the state is locked ([LockedError]), belongs to another server or workspace
@@ -152,7 +162,7 @@ func Open(ctx context.Context, path string, opts Options) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &File{paths: p, opts: opts, disk: opts.disk, lock: l, pending: map[resource.Address][]pendingStep{}}
+	f := newFile(p, opts, l)
 	if err := f.prepare(); err != nil {
 		return nil, errors.Join(err, l.release())
 	}

@@ -1,0 +1,300 @@
+package simulation
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/planform/planform/internal/disk"
+)
+
+// simDisk makes each change in a folder of the real file system, and knows what of it a loss of power would leave: the names that a
+// folder had when it was flushed last, each with the text that its file had then.
+type simDisk struct {
+	*world
+
+	root  string
+	nodes map[string]*node   // by path: as it is
+	kept  map[string]*node   // by path: the names that are flushed
+	since map[string][]entry // by folder: what changed its names since it was flushed
+}
+
+// node is a file or a folder.
+type node struct {
+	dir     bool
+	mode    fs.FileMode
+	text    []byte
+	flushed []byte
+}
+
+// entry is a name that leads to another node, or to none, from then on.
+type entry struct {
+	path string
+	to   *node
+}
+
+var _ disk.Disk = (*simDisk)(nil)
+
+// load takes what there is for flushed: whoever looks at a disk between two runs gives it the time.
+func (d *simDisk) load() error {
+	d.nodes, d.since = map[string]*node{}, map[string][]entry{}
+	err := filepath.WalkDir(d.root, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || path == d.root {
+			return err
+		}
+		n := &node{dir: e.IsDir()}
+		if info, err := e.Info(); err == nil {
+			n.mode = info.Mode().Perm()
+		}
+		if !n.dir {
+			if n.text, err = os.ReadFile(path); err != nil {
+				return err
+			}
+			n.flushed = n.text
+		}
+		d.nodes[path] = n
+		return nil
+	})
+	d.kept = maps.Clone(d.nodes)
+	return err
+}
+
+// name gives a path another node.
+func (d *simDisk) name(path string, to *node) {
+	if d.nodes[path] = to; to == nil {
+		delete(d.nodes, path)
+	}
+	d.since[filepath.Dir(path)] = append(d.since[filepath.Dir(path)], entry{path, to})
+}
+
+func (d *simDisk) short(path string) string {
+	if rel, err := filepath.Rel(d.root, path); err == nil {
+		path = rel
+	}
+	return random.ReplaceAllString(filepath.ToSlash(path), "*")
+}
+
+func (d *simDisk) Create(path string) (f disk.File, err error) {
+	err = d.call("create "+d.short(path), func() error {
+		real, err := (disk.OS{}).Create(path)
+		if err != nil {
+			return err
+		}
+		n := &node{mode: 0o600}
+		d.name(path, n)
+		f = &simFile{File: real, node: n, disk: d, path: path}
+		return nil
+	})
+	return f, err
+}
+
+func (d *simDisk) Replace(from, to string) error {
+	return d.call("rename "+d.short(from)+" to "+d.short(to), func() error {
+		if err := (disk.OS{}).Replace(from, to); err != nil {
+			return err
+		}
+		n := d.nodes[from]
+		delete(d.nodes, from)
+		d.nodes[to] = n
+		folder := filepath.Dir(to) // one change: no power fails between its halves
+		d.since[folder] = append(d.since[folder], entry{from, nil}, entry{to, n})
+		return nil
+	})
+}
+
+func (d *simDisk) Link(from, to string) error {
+	return d.call("link "+d.short(from)+" as "+d.short(to), func() error {
+		err := (disk.OS{}).Link(from, to)
+		if err == nil {
+			d.name(to, d.nodes[from])
+		}
+		return err
+	})
+}
+
+func (d *simDisk) Remove(path string) error {
+	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+		return err // nothing is done
+	}
+	return d.call("remove "+d.short(path), func() error {
+		err := (disk.OS{}).Remove(path)
+		if err == nil {
+			d.name(path, nil)
+		}
+		return err
+	})
+}
+
+func (d *simDisk) MakeDir(path string) error {
+	return d.call("make "+d.short(path), func() error {
+		err := (disk.OS{}).MakeDir(path)
+		if err == nil {
+			d.name(path, &node{dir: true, mode: 0o700})
+		}
+		return err
+	})
+}
+
+func (d *simDisk) SyncDir(path string) error {
+	folder := filepath.Dir(path)
+	return d.call("flush "+d.short(folder)+"/", func() error {
+		for _, e := range d.since[folder] {
+			if d.kept[e.path] = e.to; e.to == nil {
+				delete(d.kept, e.path)
+			}
+		}
+		delete(d.since, folder)
+		return nil
+	})
+}
+
+// call leads a change through the world.
+func (d *simDisk) call(what string, do func() error) error { return d.pass(edgeOfDisk, what, do) }
+
+type simFile struct {
+	disk.File
+
+	node *node
+	disk *simDisk
+	path string
+}
+
+func (f *simFile) Write(text []byte) (n int, err error) {
+	err = f.disk.call("write "+f.disk.short(f.path), func() (err error) {
+		n, err = f.File.Write(text)
+		f.node.text = slices.Concat(f.node.text, text[:n])
+		return err
+	})
+	return n, err
+}
+
+func (f *simFile) Sync() error {
+	return f.disk.call("flush "+f.disk.short(f.path), func() error {
+		f.node.flushed = f.node.text
+		return nil
+	})
+}
+
+func (f *simFile) Truncate(size int64) error {
+	return f.disk.call("truncate "+f.disk.short(f.path), func() error {
+		err := f.File.Truncate(size)
+		if err == nil {
+			f.node.text = f.node.text[:size:size]
+		}
+		return err
+	})
+}
+
+func (f *simFile) Chmod(mode fs.FileMode) error {
+	f.disk.mu.Lock()
+	defer f.disk.mu.Unlock()
+	f.node.mode = mode
+	return f.File.Chmod(mode)
+}
+
+// tree is what is on a disk: the text of each file, by path; folders end with a slash.
+type tree map[string]string
+
+// remains says how a crash treats what was not flushed. The names of files and their texts are lost independently.
+type remains struct {
+	names int                               // changes to the names in each folder that survive at most; -1 = all
+	text  func(flushed, text []byte) []byte // what a file holds that has text without a flush
+}
+
+// leftovers are what a crash may leave. Only a loss of power takes anything: the system writes what a killed process left.
+func leftovers() map[string]remains {
+	lost := func(flushed, _ []byte) []byte { return flushed }
+	all := func(_, text []byte) []byte { return text }
+	torn := func(flushed, text []byte) []byte {
+		if len(text) <= len(flushed) {
+			return flushed
+		}
+		return text[:len(flushed)+(len(text)-len(flushed))/2]
+	}
+	zeros := func(flushed, text []byte) []byte {
+		if len(text) <= len(flushed) {
+			return flushed
+		}
+		return slices.Concat(flushed, bytes.Repeat([]byte{0}, len(text)-len(flushed)))
+	}
+	return map[string]remains{
+		"killed":                    {-1, all},
+		"power lost":                {0, lost},
+		"power lost, names kept":    {-1, lost},
+		"power lost, texts kept":    {0, all},
+		"power lost, torn":          {-1, torn},
+		"power lost, zeros":         {-1, zeros},
+		"power lost after one name": {1, lost},
+	}
+}
+
+// after is what a crash leaves.
+func (d *simDisk) after(how string) tree {
+	rest := leftovers()[how]
+	names := maps.Clone(d.kept)
+	for _, changes := range d.since {
+		done := 0
+		for i, e := range changes {
+			if rest.names >= 0 && done >= rest.names {
+				break
+			}
+			if names[e.path] = e.to; e.to == nil {
+				delete(names, e.path)
+			}
+			if e.to != nil || i+1 == len(changes) || changes[i+1].to == nil { // a rename is one change
+				done++
+			}
+		}
+	}
+	left := tree{}
+	for path, n := range names {
+		if !d.reachable(names, path) {
+			continue
+		}
+		if n.dir {
+			left[path+"/"] = ""
+		} else {
+			left[path] = fmt.Sprintf("%o %s", n.mode, rest.text(n.flushed, n.text))
+		}
+	}
+	return left
+}
+
+// reachable reports whether the folder that a name is in is there.
+func (d *simDisk) reachable(names map[string]*node, path string) bool {
+	for at := filepath.Dir(path); len(at) > len(d.root); at = filepath.Dir(at) {
+		if names[at] == nil {
+			return false
+		}
+	}
+	return true
+}
+
+// become replaces what is there.
+func (d *simDisk) become(t tree) error {
+	entries, err := os.ReadDir(d.root)
+	for _, e := range entries {
+		err = errors.Join(err, os.RemoveAll(filepath.Join(d.root, e.Name())))
+	}
+	for _, path := range slices.Sorted(maps.Keys(t)) {
+		if dir, yes := strings.CutSuffix(path, "/"); yes {
+			err = errors.Join(err, os.MkdirAll(dir, 0o700))
+			continue
+		}
+		mode := fs.FileMode(0)
+		octal, text, _ := strings.Cut(t[path], " ")
+		_, scan := fmt.Sscanf(octal, "%o", &mode)
+		err = errors.Join(err, scan, os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), mode))
+	}
+	return err
+}
+
+// errNoSpace is what a full disk says.
+var errNoSpace = &fs.PathError{Op: "write", Path: "the disk", Err: syscall.ENOSPC}

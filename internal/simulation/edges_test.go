@@ -1,0 +1,150 @@
+package simulation
+
+import (
+	"flag"
+	"fmt"
+	"hash/fnv"
+	"maps"
+	"os"
+	"os/signal"
+	"regexp"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/sandbox/sandboxtest"
+)
+
+//nolint:gochecknoglobals // flags
+var (
+	edges = flag.Uint("edges", 40, "one of so many `faults` at an edge is played; 1 = all")
+	pairs = flag.Uint("pairs", 0, "one of so many `pairs` of faults is played; 0 = none")
+)
+
+func TestMain(m *testing.M) {
+	if runtime.GOOS == "windows" {
+		return // the disk that is simulated is one of POSIX
+	}
+	debug.SetGCPercent(sandboxtest.GCPercent)
+	sandboxtest.TempInMemory()
+	signals := make(chan os.Signal, 1) // the goroutine that waits for signals is to be begun outside of any bubble
+	signal.Notify(signals, os.Interrupt)
+	signal.Stop(signals)
+	flag.Parse()
+	os.Exit(m.Run())
+}
+
+// faults gives what can befall a run at the edges that it came to.
+func (st *stage) faults(visits []visit) (faults []fault) {
+	for _, v := range visits {
+		for _, how := range append(v.crashes, faultsOf(v.kind)...) {
+			f := fault{v.edge, how}
+			if f.deceives() && st.api == resource.Documented && strings.HasPrefix(v.call, "POST /pages/") {
+				continue // nothing shows a page, so that the service is taken at its word
+			}
+			faults = append(faults, f)
+		}
+	}
+	return faults
+}
+
+// drawn reports whether a case is in a share of one in so many, the same in each run of the test.
+func drawn(share uint, name string, faults ...fault) bool {
+	h := fnv.New32a()
+	_, _ = fmt.Fprint(h, name, faults)
+	return share > 0 && h.Sum32()%uint32(share) == 0
+}
+
+// tally is what was played of a scene.
+type tally struct {
+	began                 time.Time
+	singles, pairs, never atomic.Int64
+}
+
+// suffer plays a case until its faults come: how steps that wait for nothing overtake each other is not in our hands.
+func (c *tally) suffer(t *testing.T, st *stage, count *atomic.Int64, faults ...fault) (visits []visit) {
+	t.Helper()
+	count.Add(1)
+	for range 5 {
+		visits, came := st.suffer(t, faults...)
+		if came || t.Failed() {
+			return visits
+		}
+	}
+	c.never.Add(1)
+	return nil
+}
+
+// TestAfterAFaultAtAnyEdgeTheNextRunsReachTheSameEnd lets each edge of each scene suffer each fault that it can, and each edge
+// that comes after it one more.
+func TestAfterAFaultAtAnyEdgeTheNextRunsReachTheSameEnd(t *testing.T) {
+	t.Parallel()
+	all := scenes()
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			st, c := prepare(t, all[name]), &tally{began: time.Now()}
+			t.Cleanup(func() {
+				fmt.Printf("%-22s %s, %d single faults, %d pairs, %d that never came, %s\n", //nolint:forbidigo // what was played is the result
+					name, sizes(st.visits), c.singles.Load(), c.pairs.Load(), c.never.Load(), time.Since(c.began).Round(time.Second))
+				if played := c.singles.Load() + c.pairs.Load(); c.never.Load() > played/20 {
+					t.Errorf("%d of %d cases never came", c.never.Load(), played)
+				}
+			})
+			for _, first := range st.faults(st.visits) {
+				if !drawn(*edges, name, first) {
+					continue
+				}
+				t.Run(first.String(), func(t *testing.T) {
+					t.Parallel()
+					visits := c.suffer(t, st, &c.singles, first)
+					at := slices.IndexFunc(visits, func(v visit) bool { return v.edge == first.at })
+					for _, second := range st.faults(visits[at+1:]) {
+						if drawn(*pairs, name, first, second) {
+							c.suffer(t, st, &c.pairs, first, second)
+						}
+					}
+				})
+			}
+		})
+	}
+}
+
+// TestWhatWasFoundStaysMended plays cases that failed once. A failure prints a line of this table.
+func TestWhatWasFoundStaysMended(t *testing.T) {
+	t.Parallel()
+	for _, c := range [][]string{
+		{"small, v1", "1: POST /projects/*/work-items/ #1: killed"},
+	} {
+		t.Run(strings.Join(c, "; "), func(t *testing.T) {
+			t.Parallel()
+			faults := make([]fault, 0, len(c)-1)
+			for _, text := range c[1:] {
+				faults = append(faults, parse(t, text))
+			}
+			if _, came := prepare(t, scenes()[c[0]]).suffer(t, faults...); !came {
+				t.Errorf("no run came to it")
+			}
+		})
+	}
+}
+
+var faultText = regexp.MustCompile(`^(\d+): (.+) #(\d+): (.+)$`)
+
+// parse reads a fault as it is printed.
+func parse(t *testing.T, text string) fault {
+	t.Helper()
+	m := faultText.FindStringSubmatch(text)
+	if m == nil {
+		t.Fatalf("%q is no fault", text)
+	}
+	run, _ := strconv.Atoi(m[1])
+	nth, _ := strconv.Atoi(m[3])
+	return fault{edge{run, m[2], nth}, m[4]}
+}

@@ -1,0 +1,328 @@
+package simulation
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/sandbox"
+	"github.com/planform/planform/internal/sandbox/sandboxtest"
+	"github.com/planform/planform/internal/state"
+)
+
+// scene is what a user does, command by command, and what is there before. In a command line @ stands for the user's folder.
+type scene struct {
+	name     string
+	api      resource.API
+	shared   bool // the state is in a store
+	empty    bool // the workspace has nothing but its members
+	files    map[string]string
+	before   func(w *world) // nil = nothing
+	commands []string
+	// again is what the user does where a command ends early and running it again is not what it says; nil = run it again.
+	again func(w *world, command string, attempt int) (next string)
+}
+
+// flags are those that each command takes.
+func (sc *scene) flags() []string {
+	place := "@state.json"
+	if sc.shared {
+		place = "s3://bucket/state.json"
+	}
+	return []string{"--state", place, "--api", sc.api.String()}
+}
+
+// stage is a scene that can be played again and again.
+type stage struct {
+	*scene
+
+	folder string // the user's files and the service's database as they are before
+	store  *simStore
+	undoes string  // the run that is to be taken back
+	visits []visit // of a run in which nothing goes wrong
+
+	rows  map[string]map[string]string // of the service before and after, by kind and ID
+	all   []string                     // what the service has in the end
+	state map[string]string            // what the state knows in the end
+	files map[string]string            // the manifests in the end
+}
+
+// prepare plays what is before the scene, and then the scene once without faults.
+func prepare(t *testing.T, sc *scene) *stage {
+	t.Helper()
+	st := &stage{scene: sc, folder: t.TempDir(), store: newStore()}
+	if err := os.Mkdir(filepath.Join(st.folder, "user"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		w := st.open(t)
+		for name, text := range sc.files {
+			w.write(name, text)
+		}
+		time.Sleep(time.Hour) //nolint:forbidigo // in a bubble it takes no time
+		if sc.before != nil {
+			sc.before(w)
+		}
+		if st.undoes = ""; strings.Contains(sc.commands[0], "RUN") {
+			st.undoes = w.lastRun()
+		}
+		if st.rows = rows(w); t.Failed() {
+			t.Fatal(w.log.String())
+		}
+		_ = w.server.Close()
+		folder := t.TempDir()
+		if err := os.CopyFS(folder, os.DirFS(filepath.Dir(w.disk.root))); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.RemoveAll(st.folder); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Rename(folder, st.folder); err != nil {
+			t.Fatal(err)
+		}
+		st.store = w.store.clone()
+	})
+	synctest.Test(t, func(t *testing.T) {
+		w := st.open(t)
+		w.looking = true
+		for _, command := range st.commands {
+			w.until(command, st.again)
+			after := rows(w)
+			for kind, was := range st.rows { // what is to stay as it is
+				maps.DeleteFunc(was, func(id, text string) bool { return after[kind][id] != text })
+			}
+		}
+		st.visits, w.looking = slices.Clone(w.visits), false
+		if st.settle(w); t.Failed() {
+			t.Fatal(w.log.String())
+		}
+		st.all, st.state, st.files = w.server.Picture(), known(w), manifests(w)
+	})
+	return st
+}
+
+// open gives a world as it is before the scene.
+func (st *stage) open(t *testing.T) *world {
+	t.Helper()
+	time.Sleep(time.Hour) //nolint:forbidigo // in a bubble it takes no time: what was before is not now
+	folder := t.TempDir()
+	if err := os.CopyFS(folder, os.DirFS(st.folder)); err != nil {
+		t.Fatal(err)
+	}
+	o := sandboxtest.Options{Path: filepath.Join(folder, "db"), Empty: st.empty, Fault: misfortune}
+	switch st.api {
+	case resource.Documented:
+		o.Answers = sandbox.Contract
+	case resource.V2:
+		o.Edition = sandbox.Cloud
+	case resource.V1:
+	}
+	server, err := sandboxtest.Open(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = server.Close() })
+	w := &world{T: t, scene: st.scene, undoes: st.undoes, server: server, store: st.store.clone(), counts: map[string]int{}, left: map[string]bool{}, faults: map[edge]string{}}
+	w.disk, w.store.world = &simDisk{world: w, root: filepath.Join(folder, "user")}, w
+	return w
+}
+
+// attempts is how often a user runs a command until it is done.
+const attempts = 4
+
+// until runs a command until it is done.
+func (w *world) until(command string, again func(w *world, command string, attempt int) string) {
+	w.Helper()
+	for attempt := 1; ; attempt++ {
+		code := w.command(command)
+		if code == 0 {
+			return
+		}
+		if attempt == attempts {
+			w.Errorf("planform %s is not done after %d runs: %d", command, attempt, code)
+			return
+		}
+		w.resolve()
+		if again != nil {
+			if command = again(w, command, attempt); command == "" {
+				return
+			}
+		}
+	}
+}
+
+// command runs a command line with the scene's flags.
+func (w *world) command(line string) int {
+	w.Helper()
+	args, flags := strings.Fields(strings.ReplaceAll(line, "RUN", w.undoes)), w.scene.flags()
+	if strings.HasPrefix(line, "apply @") {
+		flags = flags[:2] // a saved plan says the rest
+	}
+	return w.planform(slices.Concat(args[:1], flags, args[1:])...)
+}
+
+var resolution = regexp.MustCompile(`planform state resolve (\S+)`)
+
+// resolve answers what planform asks a person to look at: nothing shows pages with the documented operations.
+func (w *world) resolve() {
+	w.Helper()
+	for _, m := range resolution.FindAllStringSubmatch(w.said(), -1) {
+		address := resource.Address(m[1])
+		if !slices.Contains([]string{"page"}, address.Kind()) {
+			continue
+		}
+		w.server.Drain()
+		answer := "--absent"
+		for _, r := range w.server.Rows(address.Kind()) {
+			if strings.EqualFold(fmt.Sprint(r["name"]), address.Key()) {
+				answer = fmt.Sprint("--id=", r["id"])
+			}
+		}
+		if code := w.planform("state", "resolve", "--workspace", sandbox.Workspace, "--state", "@state.json", answer, string(address)); code != 0 {
+			w.Errorf("resolve %s %s: %d", address, answer, code)
+		}
+	}
+}
+
+// settle waits for what is late, and holds that nothing is left to do.
+func (st *stage) settle(w *world) {
+	w.Helper()
+	w.server.Drain()
+	last := st.commands[len(st.commands)-1]
+	if strings.HasPrefix(last, "undo") {
+		return // what the manifest wants was taken back
+	}
+	before := w.effects
+	if code := w.command("plan -f @workspace.yaml --detailed-exitcode" + prune(last)); code != 0 {
+		w.Errorf("the next plan ends with %d", code)
+	}
+	if w.effects != before {
+		w.Errorf("a plan made %d writes", w.effects-before)
+	}
+}
+
+// said is what the newest run wrote.
+func (w *world) said() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	_, said, _ := strings.Cut(w.log.String(), fmt.Sprintf("%d: planform", w.run))
+	return said
+}
+
+func prune(command string) string {
+	if strings.Contains(command, "--prune") {
+		return " --prune"
+	}
+	return ""
+}
+
+// suffer plays the scene with faults, and holds that it ends as one without does. came is that a run came to each of them.
+func (st *stage) suffer(t *testing.T, faults ...fault) (visits []visit, came bool) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		w := st.open(t)
+		for _, f := range faults {
+			w.faults[f.at] = f.how
+		}
+		w.looking = *pairs > 0
+		for _, command := range st.commands {
+			w.until(command, st.again)
+		}
+		visits, w.looking, came = w.visits, false, len(w.faults) == 0
+		st.settle(w)
+		for kind, was := range rows(w) {
+			for id, text := range st.rows[kind] {
+				if was[id] != text {
+					t.Errorf("%s %s was to stay as it was\n%s\n%s", kind, id, text, was[id])
+				}
+			}
+		}
+		if diff := cmp.Diff(st.all, w.server.Picture()); diff != "" {
+			t.Errorf("what the service has (-want +got):\n%s", diff)
+		}
+		if diff := cmp.Diff(st.state, known(w)); diff != "" {
+			t.Errorf("what the state knows (-want +got):\n%s", diff)
+		}
+		if diff := cmp.Diff(st.files, manifests(w)); diff != "" {
+			t.Errorf("the manifests (-want +got):\n%s", diff)
+		}
+		if t.Failed() {
+			var list strings.Builder
+			for _, f := range faults {
+				fmt.Fprintf(&list, ", %q", f.String())
+			}
+			t.Logf("%s\nas a line of TestWhatWasFoundStaysMended: {%q%s},", w.log.String(), st.name, list.String())
+		}
+	})
+	return visits, came
+}
+
+// rows are those of the service, by kind and ID.
+func rows(w *world) map[string]map[string]string {
+	all := map[string]map[string]string{}
+	for _, kind := range sandboxtest.Tables() {
+		all[kind] = map[string]string{}
+		for _, r := range w.server.Rows(kind) {
+			text, err := json.Marshal(r)
+			if err != nil {
+				w.Fatal(err)
+			}
+			all[kind][fmt.Sprint(r["id"])] = string(text)
+		}
+	}
+	return all
+}
+
+// known is what the state says of each object, with names in place of IDs.
+func known(w *world) map[string]string {
+	w.Helper()
+	place := filepath.Join(w.disk.root, "state.json")
+	if w.scene.shared {
+		place = "s3://bucket/state.json"
+	}
+	s, err := state.Read(w.Context(), place, state.Options{
+		BaseURL: "http://127.0.0.1", Workspace: sandbox.Workspace, Connect: w.store.connect,
+	})
+	if err != nil {
+		w.Error(err)
+		return nil
+	}
+	names, all := w.server.Called(), map[string]string{}
+	for address, r := range s.Prior() {
+		members := make([]string, len(r.Members))
+		for i, id := range r.Members {
+			members[i] = names[id]
+		}
+		slices.Sort(members)
+		all[string(address)] = fmt.Sprintf("%s %q open=%t", names[r.ID], members, r.PendingIntent != nil)
+	}
+	return all
+}
+
+// manifests are the user's files.
+func manifests(w *world) map[string]string {
+	w.Helper()
+	all := map[string]string{}
+	names, err := filepath.Glob(filepath.Join(w.disk.root, "*.yaml"))
+	for _, name := range names {
+		text, readErr := os.ReadFile(name)
+		if err = readErr; err == nil {
+			all[filepath.Base(name)] = string(text)
+		}
+	}
+	if err != nil {
+		w.Fatal(err)
+	}
+	return all
+}

@@ -1,0 +1,212 @@
+package simulation
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/sandbox/sandboxtest"
+)
+
+// scenes are what users do. The small ones of their sort are for pairs of faults.
+func scenes() map[string]*scene {
+	apply, saved := []string{"apply -f @workspace.yaml"}, []string{"plan -f @workspace.yaml --out @plan.json", "apply @plan.json --yes"}
+	pruned := []string{"apply -f @workspace.yaml --prune --yes --max-deletes 50"}
+	taken := small // but for what cannot be taken back: API v1 deletes no page, and of a link nobody can tell who made it
+	taken, _, _ = strings.Cut(taken, "pages:")
+	taken = strings.Replace(taken, `, links: [{url: "https://example.com/a"}]`, "", 1)
+	one := func(text string) map[string]string { return map[string]string{"workspace.yaml": text} }
+	all := map[string]*scene{
+		"v1":                  {api: resource.V1, files: one(whole(resource.V1)), commands: apply},
+		"documented":          {api: resource.Documented, files: one(whole(resource.Documented)), commands: apply},
+		"v2":                  {api: resource.V2, files: one(whole(resource.V2)), commands: apply},
+		"from nothing":        {api: resource.V1, empty: true, files: one(fresh), commands: apply},
+		"from nothing, v2":    {api: resource.V2, empty: true, files: one(fresh), commands: apply},
+		"shared state":        {api: resource.V1, shared: true, files: one(whole(resource.V1)), commands: apply},
+		"saved plan":          {api: resource.V1, files: one(whole(resource.V1)), commands: saved},
+		"saved plan, shared":  {api: resource.V2, shared: true, files: one(whole(resource.V2)), commands: saved},
+		"prune":               {api: resource.V1, empty: true, files: one(fresh), before: applied(less), commands: pruned},
+		"prune, v2":           {api: resource.V2, empty: true, files: one(fresh), before: applied(less), commands: pruned},
+		"undo":                {api: resource.V1, empty: true, files: one(less), before: applied(fresh), commands: []string{"undo -f @workspace.yaml --yes RUN"}},
+		"undo, shared":        {api: resource.V2, empty: true, shared: true, files: one(less), before: applied(fresh), commands: []string{"undo -f @workspace.yaml --yes RUN"}},
+		"apply and undo":      {api: resource.V1, files: one(taken), commands: []string{"apply -f @workspace.yaml", "undo -f @workspace.yaml --yes last"}, again: undone},
+		"pull":                {api: resource.V1, empty: true, files: pulled(), before: people, commands: []string{"pull -f @workspace.yaml", "apply -f @workspace.yaml"}},
+		"small, v1":           {api: resource.V1, files: one(small), commands: apply},
+		"small, documented":   {api: resource.Documented, files: one(small), commands: apply},
+		"small, v2":           {api: resource.V2, files: one(small), commands: apply},
+		"small, shared state": {api: resource.V1, shared: true, files: one(small), commands: apply},
+		"small, saved plan":   {api: resource.V1, files: one(small), commands: saved},
+		"small, from nothing": {api: resource.V1, empty: true, files: one(tiny), commands: apply},
+		"small, prune":        {api: resource.V1, empty: true, files: one(tiny), before: applied(none), commands: pruned},
+		"small, undo":         {api: resource.V1, empty: true, files: one(none), before: applied(tiny), commands: []string{"undo -f @workspace.yaml --yes RUN"}},
+	}
+	for name, sc := range all {
+		sc.name = name
+	}
+	return all
+}
+
+// applied is a manifest that was applied before another took its place.
+func applied(next string) func(w *world) {
+	return func(w *world) {
+		w.until("apply -f @workspace.yaml", nil)
+		time.Sleep(time.Hour) //nolint:forbidigo // in a bubble it takes no time: runs are told apart by when they began
+		w.write("workspace.yaml", next)
+		if strings.HasPrefix(w.scene.commands[0], "undo") {
+			w.until("apply -f @workspace.yaml", nil)
+		}
+	}
+}
+
+// lastRun is the ID of the newest run in the history.
+func (w *world) lastRun() string {
+	w.Helper()
+	var ids []string
+	entries, _ := os.ReadDir(filepath.Join(w.disk.root, "state.json.history"))
+	for _, e := range entries {
+		ids = append(ids, strings.TrimSuffix(e.Name(), ".jsonl"))
+	}
+	for name := range w.store.objects {
+		if id, yes := strings.CutPrefix(name, ".history/"); yes {
+			ids = append(ids, strings.TrimSuffix(id, ".jsonl"))
+		}
+	}
+	if len(ids) == 0 {
+		w.Fatal("there is no history")
+	}
+	return slices.Max(ids)
+}
+
+// undone is what a user does whose undo was cut short: if it had all been taken back, there is nothing more to take back.
+func undone(w *world, command string, _ int) string {
+	if strings.HasPrefix(command, "undo") && strings.Contains(w.said(), "no run that could be taken back") {
+		return ""
+	}
+	return command
+}
+
+// whole is a manifest with every kind of write to a workspace with something in it.
+func whole(api resource.API) string {
+	renamed, linked := ", name: Renamed", `, description: "[b](planform:work_item/web/b)"`
+	if api != resource.V1 {
+		linked = ""
+	}
+	if api == resource.Documented {
+		renamed = ""
+	}
+	return strings.NewReplacer("RENAMED", renamed, "LINKED", linked).Replace(`version: 1
+workspace: acme
+projects:
+  - key: web
+    id: ` + sandboxtest.ProjectWeb + `
+    identifier: WEB
+    description: Public site and shop
+    cycles: [{key: c, id: ` + sandboxtest.CycleSprint14 + `}]
+    work_items:
+      - {key: old, id: ` + sandboxtest.WorkItemWeb1 + `, identifier: WEB-1RENAMED}
+      - {key: first, name: First}
+      - {key: a, name: Item ALINKED, cycle: c, links: [{url: "https://example.com/a"}]}
+      - {key: b, name: Item B, cycle: c, parent: a, links: [{url: "https://example.com/b"}]}
+initiative_labels: [{key: growth, id: ` + sandboxtest.InitiativeLabelGrowth + `, color: "#15803d"}]
+initiatives: [{key: north, id: ` + sandboxtest.InitiativeNorth + `, labels: [growth], projects: [web]}]
+teamspaces: [{key: platform, id: ` + sandboxtest.TeamspacePlatform + `, description: Keeps the lights on., projects: [web]}]
+customers:
+  - key: globex
+    id: ` + sandboxtest.CustomerGlobex + `
+    requests: [{key: export, title: Export, description: Once a month.}, {key: dark, id: ` + sandboxtest.RequestDarkMode + `, description: For night shifts.}]
+pages: [{key: decisions, name: Decisions, description: Newest first.}]
+`)
+}
+
+const (
+	// fresh makes a project with what it needs.
+	fresh = `version: 1
+workspace: acme
+projects:
+  - key: shop
+    identifier: SHOP
+    name: Shop
+    cycle_view: true
+    module_view: true
+    states: [{name: Next, group: unstarted, color: "#a3a3a3"}, {name: Todo, color: "#0ea5e9"}]
+    labels: [{name: bug, color: "#ef4444"}, {name: urgent, parent: bug}]
+    cycles: [{key: first, name: First weeks}]
+    modules: [{name: Checkout}]
+    work_items:
+      - {key: a, name: Item A, state: Next, labels: [bug], cycle: first, module: Checkout, links: [{url: "https://example.com/a", title: A}]}
+      - {key: b, name: Item B, parent: a, labels: [bug, urgent], comments: [{key: c, text: Looks good.}]}
+      - {key: c, name: Item C, cycle: first, relations: {blocked_by: [b]}}
+pages: [{key: handbook, name: Handbook, description: How we work.}]
+`
+	// less is what is left of it, and otherwise.
+	less = `version: 1
+workspace: acme
+projects:
+  - key: shop
+    identifier: SHOP
+    name: Shop
+    cycle_view: true
+    module_view: true
+    labels: [{name: bug, color: "#15803d"}]
+    cycles: [{key: first, name: First weeks}]
+    work_items:
+      - {key: a, name: Item A, state: Todo, priority: high, labels: [], links: [{url: "https://example.com/a", title: First}]}
+      - {key: d, name: Item D, cycle: first}
+pages: [{key: handbook, name: Handbook, description: How we work.}]
+`
+	// small is a plan of a few steps.
+	small = `version: 1
+workspace: acme
+projects:
+  - key: web
+    id: ` + sandboxtest.ProjectWeb + `
+    identifier: WEB
+    description: Public site and shop
+    work_items:
+      - {key: a, name: Item A, links: [{url: "https://example.com/a"}]}
+pages: [{key: decisions, name: Decisions, description: Newest first.}]
+`
+	// tiny makes a project, and none leaves nothing in it.
+	tiny = `version: 1
+workspace: acme
+projects:
+  - {key: shop, identifier: SHOP, name: Shop, labels: [{name: bug}], work_items: [{key: a, name: Item A, labels: [bug]}]}
+`
+	none = `version: 1
+workspace: acme
+projects: [{key: shop, identifier: SHOP, name: The shop}]
+`
+)
+
+// pulled is a manifest in two files that people change on the service.
+func pulled() map[string]string {
+	return map[string]string{
+		"workspace.yaml": `version: 1
+workspace: acme
+projects:
+  - key: shop
+    identifier: SHOP
+    name: Shop # the first
+    work_items:
+      - {key: a, name: Item A, priority: low}
+      - {key: b, name: Item B}
+pages: [{key: handbook, name: Handbook, file: handbook.md}]
+`,
+		"handbook.md": "How we work.\n",
+	}
+}
+
+// people change what was applied.
+func people(w *world) {
+	w.until("apply -f @workspace.yaml", nil)
+	ids := map[string]string{}
+	for id, name := range w.server.Called() {
+		ids[name] = id
+	}
+	project := "/projects/" + ids["project SHOP"] + "/"
+	w.people("PATCH", project, `{"name": "The shop"}`)
+	w.people("PATCH", project+"work-items/"+ids["work_item Item A"]+"/", `{"name": "Item A, larger", "priority": "urgent"}`)
+}

@@ -157,9 +157,18 @@ func (c *call) handle() (r reply) {
 	}
 	ep := c.route.on[c.req.Method]
 	if ep == nil {
+		if unknown, ok := c.unserved(c.req.Method, c.req.URL.Path); ok {
+			return unknown
+		}
 		wrong = &problem{status: http.StatusMethodNotAllowed, detail: fmt.Sprintf("Method %q not allowed.", c.req.Method)}
 	} else {
 		wrong = api.decode(c, ep)
+	}
+	if wrong == nil && c.route.notInCommunity && c.req.Method == http.MethodGet { // nobody saw what these do there
+		unknown := c.unknownParameters("per_page", "cursor", "fields", "expand", "limit", "offset", "workspace", "customer")
+		if len(unknown) > 0 {
+			return refuse(http.StatusNotImplemented, "error", unknownParameter(unknown[0]))
+		}
 	}
 	run := c.store.update
 	if c.req.Method == http.MethodGet {

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"net/url"
+	"path"
 	"regexp"
 	"slices"
 	"strconv"
@@ -25,7 +27,22 @@ const unknownID = "11111111-1111-4111-8111-111111111111"
 // normal is an answer in terms that can be compared: IDs are the names of their
 // records, moments of today are "now", and what depends on chance is left out.
 func (c *contender) normal(o outcome) outcome {
-	return outcome{o.status, c.normalValue("", o.body)}
+	return outcome{o.status, c.normalValue("", o.body), c.normalLocation(o.location)}
+}
+
+// normalLocation is an address that an answer leads to, below that of the
+// workspace; of a file in a store it is only that it is one.
+func (c *contender) normalLocation(address string) string {
+	u, err := url.Parse(address)
+	switch base, _ := url.Parse(c.workspace); {
+	case err != nil, address == "":
+		return address
+	case u.Query().Has("X-Amz-Signature"):
+		return "<file>"
+	default:
+		address = strings.TrimPrefix(u.RequestURI(), base.Path)
+	}
+	return fmt.Sprint(c.normalText(address))
 }
 
 func (c *contender) normalValue(field string, v any) any {
@@ -33,8 +50,14 @@ func (c *contender) normalValue(field string, v any) any {
 	case map[string]any:
 		out := make(map[string]any, len(v))
 		_, link := v["url"]
+		_, upload := v["x-amz-signature"]
+		_, workspace := v["slug"]
 		for name, value := range v {
-			if comesLate := link && (name == "created_by" || name == "updated_by"); !dependsOnChance(name) && !comesLate {
+			comesLate := link && (name == "created_by" || name == "updated_by")
+			if upload {
+				value = "<signed>"
+			}
+			if !dependsOnChance(name) && !comesLate && !(workspace && (name == "name" || name == "slug")) {
 				out[name] = c.normalValue(name, value)
 			}
 		}
@@ -60,7 +83,7 @@ func (c *contender) normalValue(field string, v any) any {
 // the author of a link away.
 func dependsOnChance(field string) bool {
 	switch field {
-	case "logo_props", "metadata", "email", "first_name", "last_name", "display_name", "avatar", "avatar_url", "is_bot":
+	case "logo_props", "metadata", "asset", "email", "first_name", "last_name", "display_name", "avatar", "avatar_url", "is_bot":
 		return true
 	}
 	return false
@@ -93,6 +116,10 @@ func (c *contender) normalText(s string) any {
 		}
 		return at.UTC().Format(stampLayout)
 	}
+	if strings.HasSuffix(s, "/uploads") {
+		return "<store>"
+	}
+	s = strings.ReplaceAll(s, "/workspaces/"+path.Base(c.workspace)+"/", "/workspaces/<workspace>/")
 	return anyUUID.ReplaceAllStringFunc(s, func(id string) string {
 		switch name := c.names[id]; {
 		case name != "":
@@ -119,6 +146,9 @@ func compareOutcomes(got, want outcome) []*mismatch {
 		return []*mismatch{{at: fmt.Sprintf("status %s/%s", letters(got.status), letters(want.status)), got: describe(got), want: describe(want)}}
 	}
 	var out []*mismatch
+	if got.location != want.location {
+		out = append(out, &mismatch{at: "location", got: got.location, want: want.location})
+	}
 	compareValues("body", got.body, want.body, &out)
 	return out
 }

@@ -61,7 +61,7 @@ const apiRoot = "/api/v1/"
 // patterns have none.
 func (s *Server) mux() *http.ServeMux {
 	mux := http.NewServeMux()
-	mux.HandleFunc("/", noRoute)
+	mux.HandleFunc("/", s.noRoute)
 	mux.HandleFunc("/{$}", func(w http.ResponseWriter, req *http.Request) {
 		send(w, req, reply{http.StatusOK, row{"status": "OK"}}, nil)
 	})
@@ -70,14 +70,14 @@ func (s *Server) mux() *http.ServeMux {
 	})
 	mux.HandleFunc(storePath, s.serveStore)
 	if s.opts.Edition == Cloud {
-		mux.HandleFunc(v2Root, noRoute) // so that the root without its slash is a redirect
+		mux.HandleFunc(v2Root, s.noRoute) // so that the root without its slash is a redirect
 	}
 	for _, r := range s.routes() {
 		pattern := r.api.root + r.pattern
-		mux.HandleFunc(pattern+"{$}", r.matching(func(w http.ResponseWriter, req *http.Request, vars map[string]string) {
+		mux.HandleFunc(pattern+"{$}", s.matching(&r, func(w http.ResponseWriter, req *http.Request, vars map[string]string) {
 			s.answer(w, req, &r, vars)
 		}))
-		mux.HandleFunc(strings.TrimSuffix(pattern, "/"), r.matching(func(w http.ResponseWriter, req *http.Request, vars map[string]string) {
+		mux.HandleFunc(strings.TrimSuffix(pattern, "/"), s.matching(&r, func(w http.ResponseWriter, req *http.Request, vars map[string]string) {
 			if s.opts.Answers == Contract && r.noSlash == req.Method {
 				s.answer(w, req, &r, vars)
 				return
@@ -90,13 +90,13 @@ func (s *Server) mux() *http.ServeMux {
 }
 
 // matching calls do with the parameters of a request, if they match the route.
-func (r *route) matching(do func(http.ResponseWriter, *http.Request, map[string]string)) http.HandlerFunc {
+func (s *Server) matching(r *route, do func(http.ResponseWriter, *http.Request, map[string]string)) http.HandlerFunc {
 	return func(w http.ResponseWriter, req *http.Request) {
 		vars := make(map[string]string, 4)
 		for segment := range strings.SplitSeq(r.pattern, "/") {
 			name, ok := strings.CutPrefix(strings.TrimSuffix(segment, "}"), "{")
 			if ok && !r.api.match(r, req.Method, name, req.PathValue(name), vars) {
-				noRoute(w, req)
+				s.noRoute(w, req)
 				return
 			}
 		}

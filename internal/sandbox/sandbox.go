@@ -247,7 +247,7 @@ func (s *Server) stripPrefix(routes http.Handler) http.Handler {
 		case req.Method == http.MethodOptions && req.Header.Get("Access-Control-Request-Method") != "":
 			send(w, req, reply{status: http.StatusOK}, http.Header{"Content-Type": {htmlText}})
 		case below != path.Join(below, "/") && below != path.Join(below, "/")+"/":
-			noRoute(w, req) // a ServeMux would redirect to a path without the double slash or the dots
+			s.noRoute(w, req) // a ServeMux would redirect to a path without the double slash or the dots
 		default:
 			inner := *req
 			inner.URL = &url.URL{Path: below, RawQuery: req.URL.RawQuery}
@@ -257,10 +257,6 @@ func (s *Server) stripPrefix(routes http.Handler) http.Handler {
 }
 
 const htmlText = "text/html; charset=utf-8"
-
-func noRoute(w http.ResponseWriter, req *http.Request) {
-	send(w, req, refuse(http.StatusNotFound, "error", textNoPage), nil)
-}
 
 func send(w http.ResponseWriter, req *http.Request, r reply, headers http.Header) {
 	h := w.Header()

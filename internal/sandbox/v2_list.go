@@ -112,10 +112,11 @@ func (res *resourceV2) list(c *call, t *tx) reply {
 	if wrong != nil {
 		return wrong.reply()
 	}
-	for name := range c.query {
-		if c.opts.Strict && !slices.Contains(strings.Fields("per_page paginate order_by fields cursor is_draft"), name) { // no list shows drafts
-			return badQuery(name, "invalid", "Unknown parameter.").reply()
-		}
+	switch unknown := c.unknownParameters("per_page", "paginate", "order_by", "fields", "cursor", "is_draft"); { // no list shows drafts
+	case len(unknown) > 0 && c.opts.Strict:
+		return badQuery(unknown[0], "invalid", "Unknown parameter.").reply()
+	case len(unknown) > 0:
+		return (&problem{status: http.StatusNotImplemented, detail: unknownParameter(unknown[0])}).reply()
 	}
 	by, down := res.ordering(c)
 	column := res.column(by)

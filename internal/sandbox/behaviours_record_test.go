@@ -1,0 +1,111 @@
+package sandbox
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	stdflag "flag"
+	"maps"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"testing"
+)
+
+// Behaviours are recorded from the real server that -real names, in the
+// workspace and with the credentials of the environment (see
+// differential_test.go):
+//
+//	go test ./internal/sandbox -run BehavesAsRecorded -real http://127.0.0.1:8001 -record '^labels/|people'
+var record = stdflag.String("record", "", "record these scenes anew: a regular expression") //nolint:gochecknoglobals // a flag
+
+// play is a scene to be recorded: operations that begin in an empty workspace.
+type play struct {
+	file, name string
+	watch      []string
+	operations []operation
+}
+
+// recordBehaviours plays the scenes to the real server and writes down what is
+// new: an operation whose behaviour was seen before is left out, or, if it
+// writes something, kept as a preparation of the next ones.
+func recordBehaviours(t *testing.T) {
+	t.Helper()
+	wanted := regexp.MustCompile(*record)
+	c := realContender(t)
+	refuseForeignProjects(t, c)
+	for _, p := range plays() {
+		if !wanted.MatchString(p.file + "/" + p.name) {
+			continue
+		}
+		file := filepath.Join(behavioursFolder, p.file+".jsonl.gz")
+		var scenes []scene
+		if _, err := os.Stat(file); err == nil {
+			scenes = loadScenes(t, file)
+		}
+		sc := recordPlay(t, c, p)
+		if i := slices.IndexFunc(scenes, func(old scene) bool { return old.name == sc.name }); i >= 0 {
+			scenes[i] = sc
+		} else {
+			scenes = append(scenes, sc)
+		}
+		saveScenes(t, file, scenes)
+	}
+}
+
+func recordPlay(t *testing.T, c *contender, p play) scene {
+	t.Helper()
+	if err := c.reset(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	sc := scene{name: p.file + ": " + p.name, watch: p.watch}
+	shown, before := map[string]bool{}, map[string]outcome{}
+	for _, op := range p.operations {
+		earlier := maps.Clone(before)
+		b, err := c.observe(t.Context(), op, p.watch, before)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if key := b.key(); shown[key] {
+			if op.method == http.MethodGet && op.makes == "" || b.Status >= http.StatusBadRequest && len(b.Effect) == 0 {
+				before = earlier // as a replay has it
+				continue
+			}
+			b.Status, b.Answer, b.Location, b.Effect = 0, nil, "", nil
+		} else {
+			shown[key] = true
+		}
+		sc.behaviours = append(sc.behaviours, b)
+	}
+	if err := c.clear(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return sc
+}
+
+// saveScenes writes a file that loadScenes reads.
+func saveScenes(t *testing.T, file string, scenes []scene) {
+	t.Helper()
+	var packed bytes.Buffer
+	pack, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
+	if err != nil {
+		t.Fatal(err)
+	}
+	enc := json.NewEncoder(pack)
+	enc.SetEscapeHTML(false)
+	for _, sc := range scenes {
+		for _, b := range append([]behaviour{{Scene: sc.name, Watch: sc.watch}}, sc.behaviours...) {
+			if err := enc.Encode(b); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := pack.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, packed.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}

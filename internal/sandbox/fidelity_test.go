@@ -1,0 +1,261 @@
+package sandbox
+
+import (
+	stdflag "flag"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var update = stdflag.Bool("update", false, "write the fidelity page and the list of differences anew") //nolint:gochecknoglobals // a flag
+
+const (
+	fidelityPage    = "../../docs/fidelity.md"
+	differencesList = behavioursFolder + "/differing.txt"
+)
+
+// TestTheSandboxBehavesAsRecorded holds the sandbox to what a real server did. What differs is in the list of differences, so
+// that a change of the sandbox shows which behaviour it mends or breaks; the page has the figures.
+func TestTheSandboxBehavesAsRecorded(t *testing.T) {
+	t.Parallel()
+	if *record != "" {
+		recordBehaviours(t)
+	}
+	score := newScore(replayBehaviours(t))
+	for file, now := range map[string]string{differencesList: score.differences(), fidelityPage: score.page(t)} {
+		if *update {
+			if err := os.WriteFile(file, []byte(now), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
+		before, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(strings.Split(string(before), "\n"), strings.Split(now, "\n")); diff != "" {
+			t.Errorf("%s is not current; go test ./internal/sandbox -run BehavesAsRecorded -update writes it anew:\n%s", filepath.Base(file), diff)
+		}
+	}
+}
+
+// score is the recorded behaviours, each once, by collection.
+type score struct {
+	behaviours map[string]map[string]verdict // collection and key
+	lines      int
+}
+
+// newScore counts a behaviour as differing if it differs in one of its places.
+func newScore(all []verdict) score {
+	s := score{map[string]map[string]verdict{}, len(all)}
+	for _, v := range all {
+		in := v.collection()
+		if s.behaviours[in] == nil {
+			s.behaviours[in] = map[string]verdict{}
+		}
+		if earlier, ok := s.behaviours[in][v.key()]; !ok || len(earlier.problems) == 0 {
+			s.behaviours[in][v.key()] = v
+		}
+	}
+	return s
+}
+
+// collection is that of the last word of the address that names one.
+func (v verdict) collection() string {
+	names := map[string]string{
+		"states": "", "labels": "", "cycles": "", "modules": "", "links": "", "comments": "", "attachments": "", "members": "", "activities": "",
+		"work-items": "", "intake-issues": "intake", "cycle-issues": "items of cycles", "module-issues": "items of modules",
+		"archived-cycles": "cycles", "archived-modules": "modules", "issues": "work-items", "project-members": "members",
+		"issue-attachments": "attachments", "relations": "",
+	}
+	for _, segment := range slices.Backward(strings.Split(v.route(), "/")) {
+		if name, ok := names[segment]; ok && name != "" {
+			return name
+		} else if ok {
+			return segment
+		}
+	}
+	return "projects"
+}
+
+// differing is the behaviours that differ, in the order of the recordings.
+func (s score) differing() []verdict {
+	var out []verdict
+	for _, in := range s.behaviours {
+		for _, v := range in {
+			if len(v.problems) > 0 {
+				out = append(out, v)
+			}
+		}
+	}
+	slices.SortFunc(out, func(a, b verdict) int { return strings.Compare(a.where, b.where) })
+	return out
+}
+
+func (s score) differences() string {
+	var b strings.Builder
+	for _, v := range s.differing() {
+		fmt.Fprintf(&b, "%s: %s\n", v.where, v.operation())
+		for _, problem := range v.problems {
+			fmt.Fprintf(&b, "\t%s\n", shortened(problem, 240))
+		}
+	}
+	return b.String()
+}
+
+func shortened(s string, most int) string {
+	if r := []rune(s); len(r) > most {
+		return string(r[:most]) + "…"
+	}
+	return s
+}
+
+// reason is why behaviours differ.
+type reason struct {
+	request, problem *regexp.Regexp // of what it is the reason
+	text             string
+}
+
+// reasons is in the order in which they are tried. The last ones say only how a behaviour differs: nobody has mended it yet.
+func reasons() []reason {
+	of := func(request, problem, text string) reason {
+		return reason{regexp.MustCompile(request), regexp.MustCompile(problem), text}
+	}
+	return []reason{
+		of(``, `501`, `The sandbox does not know what the service does and says so (501).`),
+		of(``, `JSON parse error.*recorded "JSON parse error`, `Both refuse a body that is no JSON; the parser's own words differ.`),
+		of(`format=`, ``, "`?format=` chooses a rendering of the answer, which the sandbox has not."),
+		of(``, `^status [A-Z]+/FAA`, `The service fails (500) at input that is wrong; the sandbox answers with a refusal, or takes it.`),
+		of(``, `sort_order`, `The service counts the place of a new record otherwise where others were refused or deleted before it.`),
+		of(`attachments/`, ``, `Attachments: which of two mistakes is named, and how values of a wrong type are stored.`),
+		of(``, `^status C[A-Z]+/E`, `Not mended yet: the sandbox takes what the service refuses.`),
+		of(``, `^status [EF][A-Z]+/C`, `Not mended yet: the sandbox refuses what the service takes.`),
+		of(``, `^status `, `Not mended yet: both refuse, with another status.`),
+		of(``, `^body\.(error|detail|non_field_errors|[a-z_.0-9]+\[0\])`, `Not mended yet: both refuse, in other words or for another mistake.`),
+		of(``, ``, `Not mended yet: another value or effect.`),
+	}
+}
+
+func (v verdict) reason() string {
+	request, all := v.operation().String(), strings.Join(v.problems, "\n")
+	if v.got == http.StatusNotImplemented {
+		all = "501"
+	}
+	for _, r := range reasons() {
+		if r.request.MatchString(request) && r.problem.MatchString(all) {
+			return r.text
+		}
+	}
+	return ""
+}
+
+const fidelityText = `# Fidelity of the sandbox
+
+The sandbox is the server that planform's tests, ` + "`planform sandbox`" + ` and dry runs talk to. This page says how like the real one it is: requests were
+sent to a real server, the community edition, and written down with its answers (status, redirect, fields, values) and with what reads
+showed otherwise afterwards. Each test run plays all of it to the sandbox and compares; this page is made by that test.
+
+` + "```sh" + `
+go test ./internal/sandbox -run BehavesAsRecorded           # plays the recordings, checks this page
+go test ./internal/sandbox -run BehavesAsRecorded -update   # writes this page anew
+` + "```" + `
+
+Behaviours are the same if they are the same sort of request to the same route with an answer and an effect of the same shape; each counts
+once (%d answers were recorded for these). The requests come from a table: every field missing, null, empty, of a wrong type, too long,
+unknown; IDs of nothing and of something else; doubles of names and external IDs; filters, pages, orders; six people; every
+method with and without the slash at the end; deletion, archived projects, and reads after both.
+
+## Community edition
+
+| Collection | Behaviours | Equal | Differing | Equal in %% |
+|---|--:|--:|--:|--:|
+`
+
+// page is docs/fidelity.md.
+func (s score) page(t *testing.T) string {
+	t.Helper()
+	var b strings.Builder
+	fmt.Fprintf(&b, fidelityText, s.lines)
+	row := func(name string, all, differing int) {
+		fmt.Fprintf(&b, "| %s | %d | %d | %d | %.1f |\n", name, all, all-differing, differing, 100*float64(all-differing)/float64(all))
+	}
+	sum, different := 0, 0
+	for _, in := range slices.Sorted(maps.Keys(s.behaviours)) {
+		differing := 0
+		for _, v := range s.behaviours[in] {
+			if len(v.problems) > 0 {
+				differing++
+			}
+		}
+		row(in, len(s.behaviours[in]), differing)
+		sum, different = sum+len(s.behaviours[in]), different+differing
+	}
+	row("**all**", sum, different)
+	b.WriteString("\n### What differs, and why\n\n| Behaviours | Why | Collections | For example |\n|--:|---|---|---|\n")
+	by := map[string][]verdict{}
+	for _, v := range s.differing() {
+		by[v.reason()] = append(by[v.reason()], v)
+	}
+	for _, r := range reasons() {
+		if found := by[r.text]; len(found) > 0 {
+			in := map[string]bool{}
+			for _, v := range found {
+				in[v.collection()] = true
+			}
+			fmt.Fprintf(&b, "| %d | %s | %s | `%s` |\n", len(found), r.text, strings.Join(slices.Sorted(maps.Keys(in)), ", "), found[0].example())
+		}
+	}
+	b.WriteString("\nEach of them, with what the sandbox and the service answered, is a line of `internal/sandbox/testdata/behaviours/differing.txt`.\n" +
+		"\n## Other editions\n\n" +
+		"Nobody has recorded them: there is no server of these editions to send wrong requests to. What the sandbox does there is by the published\n" +
+		"reference only, **all of API v2 included**. An operation that it does not serve, and a parameter that nobody saw the effect of, is answered\n" +
+		"with 501 and a sentence that says so, never with a guess.\n\n" +
+		"| Operations | Known | Served | Answered with 501 | Recorded behaviours |\n|---|--:|--:|--:|--:|\n")
+	for _, e := range []struct {
+		name, section string
+		edition       Edition
+		recorded      int
+	}{
+		{"Community edition", "community", Community, sum},
+		{"API v1 by the reference (self-hosted, commercial)", "reference", Full, 0},
+		{"API v2 by the reference (cloud)", "v2", Cloud, 0},
+	} {
+		known, unserved := operationsUnserved(t, e.edition, e.section)
+		fmt.Fprintf(&b, "| %s | %d | %d | %d | %d |\n", e.name, known, known-unserved, unserved, e.recorded)
+	}
+	return b.String()
+}
+
+// example is a request that fits into a cell of a table.
+func (v verdict) example() string {
+	words := strings.Fields(strings.ReplaceAll(v.operation().String(), "|", "/"))
+	return shortened(strings.Join(words[1:], " "), 110)
+}
+
+// operationsUnserved counts the published operations of a section, and those to which the sandbox answers that it does not know.
+func operationsUnserved(t *testing.T, edition Edition, section string) (known, unserved int) {
+	t.Helper()
+	s := openTest(t, Options{Edition: edition})
+	for _, p := range publishedPaths(section) {
+		path := strings.ReplaceAll(strings.Replace(p.pattern, "workspaces/{}", "workspaces/"+Workspace, 1), "{}", unknownID)
+		for _, method := range p.methods {
+			req := httptest.NewRequestWithContext(t.Context(), method, path, http.NoBody)
+			req.Header.Set("X-Api-Key", Key)
+			w := httptest.NewRecorder()
+			s.ServeHTTP(w, req)
+			if known++; w.Code == http.StatusNotImplemented {
+				unserved++
+			}
+		}
+	}
+	return known, unserved
+}

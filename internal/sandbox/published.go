@@ -1,0 +1,104 @@
+package sandbox
+
+import (
+	_ "embed"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+)
+
+// operationsText is the operations that the service has, a path with its methods a line, in sections: what the community
+// edition has, and what the references of API v1 and API v2 have.
+//
+//go:embed operations.txt
+var operationsText string
+
+// publishedPath is a path that the service has.
+type publishedPath struct {
+	pattern string // "{}" is a parameter
+	methods []string
+}
+
+// publishedPaths is those of a section.
+func publishedPaths(section string) []publishedPath {
+	_, text, _ := strings.Cut(operationsText, "["+section+"]\n")
+	text, _, _ = strings.Cut(text, "\n[")
+	var out []publishedPath
+	for line := range strings.Lines(text) {
+		if words := strings.Fields(line); len(words) > 1 {
+			out = append(out, publishedPath{words[0], words[1:]})
+		}
+	}
+	return out
+}
+
+// matches says whether a path is of the pattern. Of the parameters only a workspace, and in API v2 a project, is named by
+// anything but an ID.
+func (p publishedPath) matches(path string) bool {
+	pattern, given := strings.Split(p.pattern, "/"), strings.Split(path, "/")
+	if len(pattern) != len(given) {
+		return false
+	}
+	for i, segment := range pattern {
+		named := i > 0 && (pattern[i-1] == "workspaces" || pattern[i-1] == "projects" && strings.HasPrefix(path, v2Root))
+		if segment != given[i] && (segment != "{}" || !isUUID(given[i]) && !named) {
+			return false
+		}
+	}
+	return true
+}
+
+// published finds what the service has at a path and the sandbox may not have.
+func (s *Server) published(path string) (publishedPath, bool) {
+	sections := []string{"community", "reference", "v2"}
+	switch s.opts.Edition {
+	case Community:
+		sections = sections[:1]
+	case Full:
+		sections = sections[:2]
+	case Cloud:
+	}
+	for _, section := range sections {
+		for _, p := range publishedPaths(section) {
+			if p.matches(path) {
+				return p, true
+			}
+		}
+	}
+	return publishedPath{}, false
+}
+
+// unserved is the answer to a request of which the sandbox does not know what the service would answer; ok is false if the
+// service has no such operation, as far as is known.
+func (s *Server) unserved(method, path string) (r reply, ok bool) {
+	p, ok := s.published(path)
+	if !ok || !slices.Contains(p.methods, method) || s.opts.HasOperation != nil && strings.HasPrefix(path, v2Root) {
+		return reply{}, false
+	}
+	return notServed(fmt.Sprintf("%s %s", method, p.pattern)), true
+}
+
+// notServed is what the sandbox says of itself. No real server answers so.
+func notServed(what string) reply {
+	return refuse(http.StatusNotImplemented, "error", "The sandbox does not serve "+what+", which the real service has.")
+}
+
+// unknownParameters is the names of a query but those that are known, sorted.
+func (c *call) unknownParameters(known ...string) []string {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(c.query)), func(name string) bool { return slices.Contains(known, name) })
+}
+
+func unknownParameter(name string) string {
+	return fmt.Sprintf("The sandbox does not know the parameter %q; the real service may answer otherwise.", name)
+}
+
+// noRoute answers requests that no route takes.
+func (s *Server) noRoute(w http.ResponseWriter, req *http.Request) {
+	if r, ok := s.unserved(req.Method, req.URL.Path); ok {
+		send(w, req, r, nil)
+		return
+	}
+	send(w, req, refuse(http.StatusNotFound, "error", textNoPage), nil)
+}

@@ -736,8 +736,10 @@ type blockedFor struct {
 func (ch *changes) blockedFor(i objectID, d *fieldDiff, k int) blockedFor {
 	o, t := ch.in.Desired[i], ch.objects.states[i].info
 	cause := d.causes[k]
-	if d.unsupported != "" && cause == lacksObjects(d.unsupported) {
-		return blockedFor{unsupported: d.unsupported}
+	for _, objects := range d.unsupported {
+		if cause == lacksObjects(objects) {
+			return blockedFor{unsupported: objects}
+		}
 	}
 	v, given := o.Value(d.unappliable[k].Path)
 	if !given || cause != cannotSet && cause != cannotChange {

@@ -159,7 +159,7 @@ type fieldDiff struct {
 	ignored     int               // fields that differ and are people's
 	causes      []string          // of each of unappliable
 	position    diag.Position     // of the first of unappliable, if that is a reference
-	unsupported string            // kind that this edition does not have, if that is the cause
+	unsupported []string          // kinds that this edition does not have, of those with that cause
 }
 
 // lateTexts are texts that name objects which this run creates.
@@ -205,7 +205,7 @@ func (d *fieldDiff) block(c Change, cause string, at diag.Position) {
 // blockUnsupported adds a field that names objects which this edition does not have. The
 // object does without it.
 func (d *fieldDiff) blockUnsupported(v *resource.Value, objects string) {
-	d.unsupported = objects
+	d.unsupported = append(d.unsupported, objects)
 	d.block(change(v, FromManifest), lacksObjects(objects), diag.Position{})
 }
 

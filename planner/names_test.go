@@ -1,6 +1,7 @@
 package planner_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -179,5 +180,26 @@ func TestFindingsHaveTheirPathInTheDocument(t *testing.T) {
 	w = want(t).put("project/web", "identifier=WEP")
 	if _, found = s.plan(w.all()); len(found) != 1 || found[0].Path != "projects[0]" {
 		t.Error(found)
+	}
+}
+
+// TestWhatAnEditionLacksIsLackingForEachFieldOfAnObject alone, so that a run which allows that takes none of them for a failure.
+func TestWhatAnEditionLacksIsLackingForEachFieldOfAnObject(t *testing.T) {
+	t.Parallel()
+	s := newService(t, full)
+	for _, kind := range []string{"work_item_type", "estimate", "estimate_point"} {
+		s.without[kind] = true
+	}
+	s.given("project", "", web, "identifier=WEB")
+	w := want(t).put("project/web", "id="+web).put("work_item/web/pay", "name=Pay", "type=Story", "estimate_point=3")
+	var lacking []string
+	for _, step := range s.mustPlan(w.all()).Steps {
+		if step.Lacking() {
+			lacking = append(lacking, step.Obstacle.Unsupported)
+		}
+	}
+	slices.Sort(lacking)
+	if diff := cmp.Diff([]string{"points", "work item types"}, lacking); diff != "" {
+		t.Error(diff)
 	}
 }

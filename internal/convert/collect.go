@@ -25,6 +25,8 @@ type collection struct {
 	clashes  []*Issue       // that have the key of another issue
 	columns  []mapping.Pair // of tables, with what they hold
 	outside  []outside
+	open     func(field string) bool // the mapping says that restricted issues of a field are converted
+	closed   map[string]bool         // keys of issues that are held back
 	values   map[string]*Value
 	held     map[*Value]int // by the export itself
 	double   map[*Value]int // by issues that are in the files once more
@@ -39,8 +41,12 @@ type outside struct {
 	n        int
 }
 
-func newCollection() *collection {
+func newCollection(columns *mapping.Names[mapping.Column]) *collection {
 	return &collection{
+		closed: map[string]bool{}, open: func(field string) bool {
+			column, told := columns.Find(field)
+			return told && column.Field == "skip"
+		},
 		projects: map[string]Project{}, people: map[string]*Person{}, issues: map[string]*Issue{}, kept: map[*Issue]bool{},
 		previously: map[*Issue][]string{}, noted: map[string]int{}, values: map[string]*Value{}, held: map[*Value]int{}, double: map[*Value]int{},
 	}
@@ -64,9 +70,18 @@ func (c *collection) Person(p Person) {
 	had.Left = had.Left || p.Left
 }
 
-// Issue notes an issue. Pages of an export overlap: the later state of an issue counts.
+// Issue notes an issue. Pages of an export overlap: the later state of an issue counts. One that not everybody may see is held back: in
+// a workspace everybody would.
 func (c *collection) Issue(i *Issue) {
 	id := i.Project + "/" + i.Key
+	if i.Restricted != "" && !c.open(i.Restricted) {
+		if !c.closed[id] {
+			c.Note("restricted", "held back, as not everybody may see them; with columns: {"+i.Restricted+": skip} in the mapping they are converted", i.Key)
+		}
+		c.closed[id] = true
+		LeaveOut(c, "issues left out", i.Held)
+		return
+	}
 	if had := c.issues[id]; had != nil {
 		if c.doubles++; had.ID != i.ID && had.ID != "" && i.ID != "" {
 			c.clashes = append(c.clashes, i)
@@ -149,8 +164,24 @@ func (c *collection) column(name, field string) {
 	c.columns = append(c.columns, mapping.Pair{Key: name, Value: cmp.Or(field, mapping.Open)})
 }
 
-// finish notes what only the whole export shows.
+// finish notes what only the whole export shows. Others do not tell the titles of what is held back.
 func (c *collection) finish() {
+	for id := range c.closed { // in one of its states
+		if i := c.issues[id]; i != nil {
+			LeaveOut(c, "issues left out", i.Held)
+			delete(c.issues, id)
+		}
+	}
+	for _, i := range c.issues {
+		if c.closed[i.Project+"/"+i.Parent] {
+			i.ParentTitle = ""
+		}
+		for n, l := range i.Links {
+			if c.closed[i.Project+"/"+l.To] {
+				i.Links[n].Title = ""
+			}
+		}
+	}
 	if c.doubles > 0 {
 		c.Note("doubles", diag.Count(c.doubles, "issue")+" more than once in the files; the later state counts")
 	}

@@ -132,7 +132,7 @@ func prepare(ctx context.Context, o Options) (*converted, error) {
 	if err != nil {
 		return nil, err
 	}
-	found := newCollection()
+	found := newCollection(&m.Columns)
 	in := Input{Files: chosen.files, Zone: location, Dates: m.Source.Dates, Columns: &m.Columns, Propose: found.column}
 	if err := chosen.format.Read(ctx, in, found); err != nil {
 		return nil, err
@@ -141,9 +141,6 @@ func prepare(ctx context.Context, o Options) (*converted, error) {
 		if f.remark != "" {
 			found.Note("spreadsheet", f.Name+": "+f.remark)
 		}
-	}
-	if len(found.issues) == 0 {
-		return nil, diag.WithHint(fmt.Errorf("%s: there is no issue in it", chosen.files[0].Name), "check the filter of the export")
 	}
 	for _, f := range slices.Concat(o.Users, chosen.users) {
 		if err := found.users(f); err != nil {
@@ -159,6 +156,13 @@ func prepare(ctx context.Context, o Options) (*converted, error) {
 		found.Note("files-passed-over", diag.Count(n, "file")+" passed over, in which there is no export: "+diag.First(chosen.passed, most))
 	}
 	found.finish()
+	if len(found.issues) == 0 && len(found.closed) > 0 {
+		why := slices.IndexFunc(found.notes, func(n Remark) bool { return n.Kind == "restricted" })
+		return nil, diag.WithHint(fmt.Errorf("%s: not everybody may see the issues in it", chosen.files[0].Name), found.notes[why].Text)
+	}
+	if len(found.issues) == 0 {
+		return nil, diag.WithHint(fmt.Errorf("%s: there is no issue in it", chosen.files[0].Name), "check the filter of the export")
+	}
 	if found.zone {
 		found.Note("timezone", "the export does not say the time zone of its dates; they were read as "+zone+
 			": if that is wrong, change source.timezone in the mapping before the first apply")

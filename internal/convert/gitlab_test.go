@@ -57,13 +57,3 @@ func TestAnExportOfGitLabIsReadWhole(t *testing.T) {
 		t.Error(diff)
 	}
 }
-
-func TestConfidentialIssuesOfGitLabAreConvertedIfTheMappingSaysSo(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	put(t, dir, map[string]string{"mapping.yaml": "columns: {confidential: skip}\n"})
-	r := must(t, dir, fixtures()["gitlab-export"], nil)
-	if r.Report.Counts.Items != 3 || !strings.Contains(contents(t, dir)["project-9.yaml"], "Only for some") {
-		t.Errorf("%+v", r.Report.Counts)
-	}
-}

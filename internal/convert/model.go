@@ -203,6 +203,7 @@ type Issue struct {
 	Attachments []Attachment
 	Pages       []Attachment // no files: their addresses are all there is
 	Archived    bool
+	Restricted  string   `json:"-"` // the field that says that not everybody may see it; "" if everybody may
 	Work        []Work   `json:",omitempty"`
 	Events      []Event  `json:",omitempty"`
 	Watchers    []string `json:",omitempty"` // as far as they are named

@@ -225,11 +225,10 @@ func TestTheMappingSaysWhatColumnsOfATrackerHold(t *testing.T) {
 		items                 int
 		want                  string
 	}{
-		"a custom field":      {"Task ID,Name,Section/Column,Kind\nA1,a,To do,Bug\n", "asana", "columns: {Kind: type}\n", 1, "type: Bug"},
-		"a field of Jira":     {"Zusammenfassung,Vorgangsschlüssel,Benutzerdefinierte Felder (Team)\na,A-1,Blue\n", "jira-csv", "columns: {Benutzerdefinierte Felder (Team): labels}\n", 1, "labels: [Blue]"},
-		"a column of Linear":  {"ID,Team,Title,Status,Cycle Number,Parent issue,Kind\nA-1,A,a,Todo,,,Bug\n", "linear-csv", "columns: {Kind: type}\n", 1, "type: Bug"},
-		"another language":    {"#;Projekt;Tracker;Thema;Priorit\u00e4t\n7;Web;Bug;Gr\u00f6\u00dfe;Hoch\n", "redmine", "columns: {Projekt: project, Thema: name, Priorit\u00e4t: priority}\npriorities: {Hoch: high}\n", 1, "priority: high"},
-		"confidential issues": {"IID,Title,URL,Confidential\n1,a,https://example.com/g/p/-/issues/1,No\n2,Secret,https://example.com/g/p/-/issues/2,Yes\n", "gitlab", "columns: {Confidential: skip}\n", 2, "name: Secret"},
+		"a custom field":     {"Task ID,Name,Section/Column,Kind\nA1,a,To do,Bug\n", "asana", "columns: {Kind: type}\n", 1, "type: Bug"},
+		"a field of Jira":    {"Zusammenfassung,Vorgangsschlüssel,Benutzerdefinierte Felder (Team)\na,A-1,Blue\n", "jira-csv", "columns: {Benutzerdefinierte Felder (Team): labels}\n", 1, "labels: [Blue]"},
+		"a column of Linear": {"ID,Team,Title,Status,Cycle Number,Parent issue,Kind\nA-1,A,a,Todo,,,Bug\n", "linear-csv", "columns: {Kind: type}\n", 1, "type: Bug"},
+		"another language":   {"#;Projekt;Tracker;Thema;Priorit\u00e4t\n7;Web;Bug;Gr\u00f6\u00dfe;Hoch\n", "redmine", "columns: {Projekt: project, Thema: name, Priorit\u00e4t: priority}\npriorities: {Hoch: high}\n", 1, "priority: high"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

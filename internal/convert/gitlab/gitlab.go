@@ -173,7 +173,6 @@ type export struct {
 	people     map[string]convert.Person
 	issues     []*issue
 	about      map[string]string // descriptions of projects, by the path of their files
-	left       map[string]int    // confidential issues, by file
 	others     map[string]int    // records of parts that are left out
 }
 
@@ -188,7 +187,7 @@ type issue struct {
 func read(ctx context.Context, in convert.Input, to convert.Sink) error {
 	e := &export{
 		in: in, to: to, roles: convert.ReadRoles(valueList), understand: tabular.GitLab(), people: map[string]convert.Person{}, about: map[string]string{},
-		left: map[string]int{}, others: map[string]int{},
+		others: map[string]int{},
 	}
 	if err := in.Each(ctx, e.file); err != nil {
 		return err
@@ -202,10 +201,6 @@ func read(ctx context.Context, in convert.Input, to convert.Sink) error {
 		}
 		to.Project(convert.Project{Key: i.Project, Name: i.Project, Description: e.described(i.of)})
 		to.Issue(&i.Issue)
-	}
-	for _, name := range slices.Sorted(maps.Keys(e.left)) {
-		to.Note("rows-left-out", fmt.Sprintf("%s: %s left out: confidential; with columns: {confidential: skip} in the mapping they are converted",
-			name, diag.Count(e.left[name], "issue")))
 	}
 	for _, part := range slices.Sorted(maps.Keys(e.others)) {
 		to.Note("parts-left-out", diag.Count(e.others[part], "record")+" of "+part+" left out")
@@ -316,12 +311,8 @@ func (e *export) issue(r records.Record, of string) error {
 		Reporter: e.person(one.AuthorID, ""), Position: r.Position,
 		Left: map[string]int{"reactions": len(one.Emoji), "worklogs": len(one.Timelogs)},
 	}}
-	if column, told := e.in.Columns.Find("confidential"); one.Confidential && !(told && column.Field == "skip") {
-		e.left[r.Position.File]++
-		for name, text := range r.Values("", e.roles.Whole) {
-			e.to.Hold(nil, "issues left out: "+name, convert.Technical, text, 1)
-		}
-		return nil
+	if one.Confidential {
+		i.Restricted = "confidential"
 	}
 	i.Created, i.Updated = i.Moment(one.Created, time.RFC3339), i.Moment(one.Updated, time.RFC3339)
 	i.Start, i.Due = day(i, one.Start), day(i, one.Due)

@@ -364,7 +364,10 @@ func (b *backup) issue(i *backupIssue) error {
 	i.Due = dates.Day(b.moment(i, r.get("duedate")))
 	times(&i.Issue, b.moment(i, r.get("resolutiondate")), count(r, "timeoriginalestimate"), count(r, "timeestimate"), count(r, "timespent"))
 	if level := b.use(i, "SchemeIssueSecurityLevels", r.get("security"), "name", convert.OfField); level != "" {
-		i.Fields = append(i.Fields, convert.Field{Name: "Security Level", Value: level, Source: "SchemeIssueSecurityLevels.name"})
+		i.Fields = append(i.Fields, convert.Field{Name: securityLevel, Value: level, Source: "SchemeIssueSecurityLevels.name"})
+	}
+	if r.get("security") != "" {
+		i.Restricted = securityLevel
 	}
 	b.enter(i, r)
 	return nil

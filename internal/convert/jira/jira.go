@@ -78,6 +78,9 @@ func roleOf(kind, name string) role {
 
 var unreadable = regexp.MustCompile(`^(\{\}|0\|[0-9a-z:]+|\{repository=.*|ApprovalsCFValue\{.*|.*com\.atlassian\.[^ ]*@[0-9a-f]+.*)$`)
 
+// securityLevel is what says who may see an issue.
+const securityLevel = "Security Level"
+
 // isNoise reports a value that only programs can read.
 func isNoise(value string) bool { return unreadable.MatchString(value) }
 

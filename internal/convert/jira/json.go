@@ -112,6 +112,7 @@ type fields struct {
 		} `json:"statusCategory"`
 	} `json:"status"`
 	Priority   *named   `json:"priority"`
+	Security   *named   `json:"security"`
 	Resolution *named   `json:"resolution"`
 	Resolved   string   `json:"resolutiondate"`
 	Labels     []string `json:"labels"`
@@ -349,6 +350,9 @@ func (e *jsonExport) issue(r records.Record, one *answer) error {
 		Creator: e.person(f.Creator),
 		Left:    map[string]int{"worklogs": f.Worklog.Total, "votes": f.Votes.Votes, "watchers": f.Watches.Count},
 	}}
+	if f.Security != nil {
+		i.Restricted = securityLevel
+	}
 	for _, text := range []struct {
 		raw  json.RawMessage
 		to   *convert.Text

@@ -80,6 +80,7 @@ type xmlItem struct {
 	Votes      int       `xml:"votes"`
 	Watches    int       `xml:"watches"`
 	Parent     xmlKey    `xml:"parent"`
+	Security   string    `xml:"security"`
 	Estimate   seconds   `xml:"timeoriginalestimate"`
 	Remaining  seconds   `xml:"timeestimate"`
 	Spent      seconds   `xml:"timespent"`
@@ -275,6 +276,9 @@ func (e *xmlExport) item(one *xmlItem, at diag.Position) error {
 		Reporter: e.person(one.Reporter), Components: one.Components, Affects: one.Affects, Parent: strings.TrimSpace(one.Parent.Key),
 		URL:  strings.TrimSpace(one.Link),
 		Left: map[string]int{"votes": one.Votes, "watchers": one.Watches},
+	}
+	if one.Security != "" {
+		i.Restricted = securityLevel
 	}
 	if one.Resolution != "Unresolved" {
 		i.Resolution = one.Resolution

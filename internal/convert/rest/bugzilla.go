@@ -153,7 +153,6 @@ func (x *bugzillaExport) record(r records.Record) error {
 		}
 	case one.ID <= 0 || one.Summary == "":
 		return x.foreign(r, "a bug without id and summary", "ask for rest/bug, rest/bug/ID/comment, rest/bug/ID/attachment or rest/bug/ID/history")
-	case len(one.Groups) > 0 && x.private(r, "", "groups"):
 	default:
 		x.bug(r, key, &one)
 	}
@@ -166,6 +165,9 @@ func (x *bugzillaExport) bug(r records.Record, key string, f *bugzillaAnswer) {
 		State: convert.State{Name: f.Status, Category: bugzillaGroup(f.Status, f.Open)}, Priority: bugzillaPriority(f.Priority),
 		Resolution: bugzillaResolution(f.Resolution), Reporter: x.user(f.Creator, f.By), Components: texts(f.Component),
 		Left: map[string]int{"votes": f.Votes},
+	}
+	if len(f.Groups) > 0 {
+		i.Restricted = "groups"
 	}
 	if id := x.user(f.Assigned, f.To); id != "" {
 		i.Assignees = []string{id}

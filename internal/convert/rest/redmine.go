@@ -120,13 +120,12 @@ func redmine() *api {
 type redmineExport struct {
 	*export
 
-	group  func(state string) string
-	names  map[string]string // what the numbers in changes mean, such as status_id 1
-	list   string            // which the last record was in
-	most   int               // how many issues a page counts
-	hidden int               // private issues
-	told   bool              // some answer has journals
-	base   string            // the address of the tracker, which that of a file tells
+	group func(state string) string
+	names map[string]string // what the numbers in changes mean, such as status_id 1
+	list  string            // which the last record was in
+	most  int               // how many issues a page counts
+	told  bool              // some answer has journals
+	base  string            // the address of the tracker, which that of a file tells
 }
 
 func (x *redmineExport) record(r records.Record) error {
@@ -160,10 +159,6 @@ func (x *redmineExport) record(r records.Record) error {
 	if f.ID <= 0 || f.Subject == "" {
 		return x.foreign(r, "an issue without id and subject", "name what issues.json and issues/ID.json answered")
 	}
-	if f.Private && x.private(r, prefix, "is_private") {
-		x.hidden++
-		return nil
-	}
 	x.issue(r, f, prefix)
 	return nil
 }
@@ -174,6 +169,9 @@ func (x *redmineExport) issue(r records.Record, f *redmineIssue, prefix string) 
 		Key: key, ID: key, Number: f.ID, Project: cmp.Or(f.Project.Name, "redmine"), Title: f.Subject, Position: r.Position,
 		Text: convert.Text{Body: f.Description}, Type: f.Tracker.Name, Priority: f.Priority.Name, Reporter: x.user(f.Author),
 		State: convert.State{Name: f.Status.Name, Category: x.category(f.Status)}, Left: map[string]int{},
+	}
+	if f.Private {
+		i.Restricted = "is_private"
 	}
 	if i.Priority == "Immediate" {
 		i.Priority = "Urgent"
@@ -282,7 +280,7 @@ func (x *redmineExport) finish() {
 		}
 	}
 	x.to.Site(x.base, "/issues/{key}")
-	if held := len(x.latest) + x.hidden; held < x.most {
+	if held := len(x.latest); held < x.most {
 		x.to.Note("pages-missing", "Redmine counts "+strconv.Itoa(x.most)+" issues, and the files hold "+strconv.Itoa(held)+
 			": export the other pages, too, with offset and limit=100")
 	}

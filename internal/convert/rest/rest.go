@@ -13,7 +13,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -84,14 +83,13 @@ type export struct {
 	counted  map[string]int             // how many comments the tracker counts, by key
 	events   map[string][]convert.Event // what other answers say was changed, by key
 	apart    convert.Apart              // what answers hold that are no issues, by key
-	left     map[string]int             // issues that are left out, by why
 }
 
 // read reads the files as one export.
 func (a *api) read(ctx context.Context, in convert.Input, to convert.Sink) error {
 	e := &export{
 		api: a, in: in, to: to, roles: rolesOf(a.name), latest: map[string]*convert.Issue{}, comments: convert.Comments{},
-		counted: map[string]int{}, events: map[string][]convert.Event{}, apart: convert.Apart{}, left: map[string]int{},
+		counted: map[string]int{}, events: map[string][]convert.Event{}, apart: convert.Apart{},
 	}
 	one, finish := a.start(e)
 	err := in.Each(ctx, func(ctx context.Context, text io.Reader, name string) error {
@@ -118,9 +116,6 @@ func (a *api) read(ctx context.Context, in convert.Input, to convert.Sink) error
 	}
 	e.comments.Close(to, func(key string) bool { return e.latest[key] != nil })
 	e.apart.Close(to)
-	for _, why := range slices.Sorted(maps.Keys(e.left)) {
-		to.Note("rows-left-out", diag.Count(e.left[why], "issue")+" left out: "+why)
-	}
 	return nil
 }
 
@@ -164,17 +159,6 @@ func (e *export) comment(key string, one convert.Comment) {
 	if one.ID != "" || one.At.IsZero() || !slices.Contains(e.comments[key], one) {
 		e.comments.Add(key, one)
 	}
-}
-
-// private reports whether an issue is left out that only some may see. The field is what says so, and what the mapping names if such
-// issues are wanted.
-func (e *export) private(r records.Record, prefix, field string) bool {
-	if column, ok := e.in.Columns.Find(field); ok && column.Field == "skip" {
-		return false
-	}
-	e.leave(r, prefix, "issues left out")
-	e.left["not everybody may see them; with columns: {"+field+": skip} in the mapping they are converted"]++
-	return true
 }
 
 // leave books what a record holds that is left out. what says which records these are.

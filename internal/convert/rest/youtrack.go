@@ -131,9 +131,6 @@ func (x *youtrackExport) record(r records.Record) error {
 	if m == nil {
 		return x.foreign(r, "neither an issue with idReadable nor a comment with its issue", "ask for these: fields=idReadable,summary,…")
 	}
-	if restricted(one.Visibility) && x.private(r, "", "visibility") {
-		return nil
-	}
 	x.issue(r, &one.youtrackIssue, m[1], m[2])
 	return nil
 }
@@ -144,6 +141,9 @@ func (x *youtrackExport) issue(r records.Record, f *youtrackIssue, project, numb
 		Key: f.Key, ID: f.ID, Number: n, Project: cmp.Or(f.Project.Short, project), Title: f.Summary, Text: convert.Text{Body: f.Description},
 		Reporter: x.user(f.Reporter), Created: milli(f.Created), Updated: milli(f.Updated), Position: r.Position,
 		Left: map[string]int{"votes": f.Votes},
+	}
+	if restricted(f.Visibility) {
+		i.Restricted = "visibility"
 	}
 	for _, t := range f.Tags {
 		i.Labels = append(i.Labels, convert.Label{Name: t.Name})

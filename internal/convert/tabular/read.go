@@ -128,11 +128,6 @@ func (e *export) file(ctx context.Context, f convert.File, each func(*Cells) err
 			return diag.WithHint(fmt.Errorf("%s: %q is no issue key", c.At, diag.Truncate(key, 40)),
 				"a quotation mark or a separator is missing before, or a spreadsheet changed the file: export it again")
 		}
-		if e.second && c.private() {
-			e.leave(c)
-			left["confidential; with columns: {"+s.Header[s.fields[private][0]]+": skip} in the mapping they are converted"]++
-			return nil
-		}
 		err := each(c)
 		if why, ok := errors.AsType[leftError](err); ok {
 			e.leave(c)

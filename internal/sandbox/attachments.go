@@ -55,6 +55,9 @@ func createAttachment(c *call, t *tx) reply {
 	}, media):
 		return wrong("Invalid file type.")
 	}
+	if item, ok := t.get(c.kinds.workItem, c.vars["item"]); !ok || item.row["project"] != c.vars["project"] {
+		return notFound()
+	}
 	size = min(size, c.opts.FileLimit) // the store refuses the file then
 	id := newID()
 	key := workspaceID + "/" + strings.ReplaceAll(newID(), "-", "") + "-" + name

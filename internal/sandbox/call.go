@@ -79,6 +79,17 @@ func badRequest(message string) reply {
 	return reply{http.StatusBadRequest, row{"non_field_errors": []string{message}}}
 }
 
+// notAnObject refuses a body that is none.
+func (c *call) notAnObject() *reply {
+	if _, ok := c.body.(row); ok {
+		return nil
+	}
+	if c.body == nil {
+		return new(badRequest("No data provided"))
+	}
+	return new(badRequest(fmt.Sprintf("Invalid data. Expected a dictionary, but got %s.", pythonType(c.body))))
+}
+
 func (c *call) stamp() string { return stamp(c.now) }
 
 func newID() string { return uuid.NewString() }

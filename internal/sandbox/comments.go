@@ -7,7 +7,7 @@ import (
 
 func (k *kinds) comments() {
 	k.comment = k.add(&kind{
-		name: "comment",
+		name: "comment", failsAtNoObject: true,
 		columns: append([]string{"id", "is_member"}, audit("comment_html", "attachments", "access", "external_source", "external_id", "edited_at",
 			"created_by", "updated_by", "project", "workspace", "description", "issue", "actor", "parent")[1:]...),
 		computed: []string{"is_member"},

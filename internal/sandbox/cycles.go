@@ -90,9 +90,6 @@ func prepareCycle(c *call, t *tx, old, r row) *reply {
 		return new(refuse(http.StatusBadRequest, "error", "The Cycle has already been completed so it cannot be edited"))
 	}
 	start, end := text(r, "start_date"), text(r, "end_date")
-	if (start == "") != (end == "") {
-		return new(refuse(http.StatusBadRequest, "error", "Both start date and end date are either required or are to be null"))
-	}
 	if old == nil {
 		// The project that is checked is the one in the body; the one
 		// that is written to is the one in the path.
@@ -104,7 +101,7 @@ func prepareCycle(c *call, t *tx, old, r row) *reply {
 			return new(badRequest("Cycles are not enabled for this project"))
 		}
 	}
-	if start > end {
+	if start > end && end != "" {
 		return new(badRequest("Start date cannot exceed end date"))
 	}
 	if text(c.in, "start_date") != "" && text(c.in, "end_date") != "" { // a single one stays as it is sent
@@ -156,6 +153,9 @@ func completed(r row, now time.Time) bool {
 // createCycle asks for the project before the fields, as the service does.
 func createCycle(k *kind) handler {
 	return func(c *call, t *tx) reply {
+		if c.notAnObject() != nil {
+			return serverError()
+		}
 		start, end := c.in["start_date"], c.in["end_date"]
 		if (start == nil) != (end == nil) {
 			return refuse(http.StatusBadRequest, "error", "Both start date and end date are either required or are to be null")

@@ -135,7 +135,7 @@ func reasons() []reason {
 		of(``, `JSON parse error.*recorded "JSON parse error`, `Both refuse a body that is no JSON; the parser's own words differ.`),
 		of(`format=`, ``, "`?format=` chooses a rendering of the answer, which the sandbox has not."),
 		of(``, `^status [A-Z]+/FAA`, `The service fails (500) at input that is wrong; the sandbox answers with a refusal, or takes it.`),
-		of(``, `sort_order`, `The service counts the place of a new record otherwise where others were refused or deleted before it.`),
+		of(``, `^body\.(sort_order|sequence_id)`, `The number and place of a record count those before it: follows from an earlier difference of its scene.`),
 		of(`attachments/`, ``, `Attachments: which of two mistakes is named, and how values of a wrong type are stored.`),
 		of(``, `^status C[A-Z]+/E`, `Not mended yet: the sandbox takes what the service refuses.`),
 		of(``, `^status [EF][A-Z]+/C`, `Not mended yet: the sandbox refuses what the service takes.`),

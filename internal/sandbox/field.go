@@ -49,7 +49,7 @@ func (k *kind) decode(t *tx, in row, partial bool) (out, complaints row) {
 			}
 		case v == nil && !f.null:
 			complaints[f.name] = message("This field may not be null.")
-		case v == nil:
+		case v == nil, v == "" && f.null && f.ref != nil && !f.many: // an empty ID is none
 			out[f.name] = nil
 		default:
 			value, complaint := f.verify(t, v)

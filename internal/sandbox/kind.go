@@ -38,6 +38,9 @@ type kind struct {
 	sort func(a, b row) int
 	// alwaysListed is a field that a list shows whatever ?fields= names.
 	alwaysListed string
+	// failsAtNoObject says that the service fails at a body that is no object, in place of a refusal.
+	failsAtNoObject bool
+
 	// readableArchived says that records are still read when their project is archived.
 	readableArchived bool
 	// patchColumns is the fields that the community edition shows in the answer to a
@@ -138,8 +141,10 @@ func (k *kind) check(c *call, t *tx, old, r row) *reply {
 }
 
 func (k *kind) create(c *call, t *tx) reply {
-	if _, ok := c.body.(row); !ok {
+	if refused := c.notAnObject(); refused != nil && k.failsAtNoObject {
 		return serverError()
+	} else if refused != nil {
+		return *refused
 	}
 	r, complaints := k.decode(t, c.in, false)
 	if len(complaints) > 0 {
@@ -166,8 +171,10 @@ func (k *kind) read(c *call, t *tx) reply {
 }
 
 func (k *kind) change(c *call, t *tx) reply {
-	if _, ok := c.body.(row); !ok {
+	if refused := c.notAnObject(); refused != nil && k.failsAtNoObject {
 		return serverError()
+	} else if refused != nil {
+		return *refused
 	}
 	s, ok := t.in(k, k.scope(c), c.vars[k.param])
 	if !ok {

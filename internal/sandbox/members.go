@@ -108,6 +108,9 @@ func (c *call) activeMembers(t *tx, project string) int {
 }
 
 func addMember(c *call, t *tx) reply {
+	if refused := c.notAnObject(); refused != nil {
+		return *refused
+	}
 	project := c.vars["project"]
 	r, complaints := c.kinds.projectMember.decode(t, c.in, false)
 	if refused := checkMember(t, r, complaints); refused != nil {
@@ -156,6 +159,9 @@ func changeMember(c *call, t *tx) reply {
 	m, ok := c.membership(t)
 	if !ok {
 		return notFound()
+	}
+	if refused := c.notAnObject(); refused != nil {
+		return *refused
 	}
 	set, complaints := c.kinds.projectMember.decode(t, c.in, true)
 	if refused := checkMember(t, set, complaints); refused != nil {

@@ -57,7 +57,7 @@ func (k *kinds) projects() {
 			{name: "identifier", fields: []string{"identifier"}, clash: projectName},
 			{name: "project name", fields: []string{"name"}, clash: projectName},
 		},
-		param: "project", oldestFirst: true, readableArchived: true,
+		param: "project", oldestFirst: true, readableArchived: true, failsAtNoObject: true,
 		prepare: prepareProject, afterWrite: (*call).fillProject, afterDelete: (*call).emptyProject, show: showProject,
 	})
 }

@@ -222,11 +222,8 @@ func filterIDs(r row, name string, keep func(string) bool) []any {
 }
 
 func createWorkItem(c *call, t *tx) reply {
-	if _, ok := c.body.(row); !ok {
-		if c.body == nil {
-			return badRequest("No data provided")
-		}
-		return badRequest(fmt.Sprintf("Invalid data. Expected a dictionary, but got %s.", pythonType(c.body)))
+	if refused := c.notAnObject(); refused != nil {
+		return *refused
 	}
 	k := c.kinds.workItem
 	r, complaints := k.decode(t, c.in, false)
@@ -238,6 +235,11 @@ func createWorkItem(c *call, t *tx) reply {
 	r["created_by"] = c.user
 	if refused := c.kinds.workItem.check(c, t, nil, r); refused != nil {
 		return *refused
+	}
+	if deleted := c.in["deleted_at"]; deleted != nil {
+		if _, complaint := moment(t, deleted); complaint != nil {
+			return invalid(row{"deleted_at": complaint})
+		}
 	}
 	sequence := t.add("sequence:"+project, 1)
 	if c.in["deleted_at"] != nil {

@@ -26,8 +26,14 @@ Third,T-3,3,Task,Done,Low,T,Team,Bob,u2,22/Sep/25 9:26 AM,26/Dec/25,blue,Api,Spr
 // imported applies that export and gives the arguments that check it.
 func imported(t *testing.T, s *service, flags ...string) []string {
 	t.Helper()
+	return importedFrom(t, s, teamExport, flags...)
+}
+
+// importedFrom applies an export, in which Severity is a custom field if there is one.
+func importedFrom(t *testing.T, s *service, text string, flags ...string) []string {
+	t.Helper()
 	dir := filepath.Join(s.dir, "out")
-	export := s.write(t, "jira.csv", teamExport)
+	export := s.write(t, "jira.csv", text)
 	s.write(t, "users.csv", "User id,email\nu1,ada@example.com\nu2,bob@example.com\n")
 	convert := []string{"convert", "jira-csv", export, "--to", dir, "--users", filepath.Join(s.dir, "users.csv")}
 	s.run(t, convert...)
@@ -35,7 +41,13 @@ func imported(t *testing.T, s *service, flags ...string) []string {
 		t.Fatal(err)
 	}
 	s.write(t, "out/attachments/11-plan.txt", "the plan")
-	answered(t, filepath.Join(dir, "mapping.yaml"))
+	mapping := filepath.Join(dir, "mapping.yaml")
+	answered(t, mapping)
+	answers, err := os.ReadFile(mapping)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.write(t, "out/mapping.yaml", strings.Replace(string(answers), "Severity: text", "Severity: {field: Severity}", 1))
 	s.must(t, convert...)
 	s.must(t, append([]string{"apply", "-f", dir, "--workspace", "acme", "--yes"}, flags...)...)
 	return []string{"convert", "check", "jira-csv", export, "-f", dir, "--workspace", "acme", "--output", "json", "--with", "all"}
@@ -78,6 +90,24 @@ func TestTheCheckFindsEachSingleChange(t *testing.T) {
 				before = after
 			}
 		})
+	}
+}
+
+// TestWhatIsMissingIsCountedOnce also where a request of its own would send a value of it.
+func TestWhatIsMissingIsCountedOnce(t *testing.T) {
+	t.Parallel()
+	s := newService(t, sandboxtest.Options{Empty: true})
+	check := importedFrom(t, s, "Summary,Issue key,Issue id,Issue Type,Status,Project key,Project name,Custom field (Severity)\n"+
+		"First,T-1,1,Task,To Do,T,Team,High\nSecond,T-2,2,Task,To Do,T,Team,Low\n")
+	s.do(t, "DELETE", fmt.Sprintf("projects/%s/work-items/%s/", s.row(t, "project", "Team")["id"], s.row(t, "work_item", "Second")["id"]), nil)
+	report := s.checked(t, check)
+	if diff := cmp.Diff([]string{"missing work_item/t/T-2"}, anew(proof.Report{}, report)); diff != "" {
+		t.Error(diff)
+	}
+	for _, f := range report.Fields {
+		if f.Equal < 0 || f.Equal+f.Differing+f.Missing+f.NotCompared != f.Export {
+			t.Errorf("the counts are not their sum: %+v", f)
+		}
 	}
 }
 

@@ -257,6 +257,7 @@ func (c *checker) step(s *planner.Step) {
 		c.members(s)
 	case s.Action == planner.Create:
 		c.missing(s.Object, "not on the service")
+	case c.gone[s.Address]: // the rest of its values comes in a request of its own
 	default:
 		for _, change := range s.Changes() {
 			if f := s.Field(change.Path); f != nil { // else it is the mark

@@ -1,9 +1,12 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,11 +14,14 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/planform/planform/internal/cli"
+	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/sandbox"
 	"github.com/planform/planform/internal/sandbox/sandboxtest"
 )
 
@@ -154,24 +160,116 @@ func TestTheArchitecturePageNamesFilesThatExist(t *testing.T) {
 
 func TestMain(m *testing.M) {
 	sandboxtest.TempInMemory()
-	testscript.Main(m, map[string]func(){"planform": func() { os.Exit(cli.Main(cli.System())) }})
+	testscript.Main(m, map[string]func(){"planform": func() {
+		if _, given := os.LookupEnv("PLANE_API_KEY"); !given && os.Getenv(keyFile) != "" {
+			key, err := os.ReadFile(os.Getenv(keyFile))
+			if err != nil || os.Setenv("PLANE_API_KEY", string(key)) != nil {
+				os.Exit(1)
+			}
+		}
+		os.Exit(cli.Main(cli.System()))
+	}})
 }
+
+// keyFile is the variable of scripts that names a file with the API key: what fails shows its variables.
+const keyFile = "key_file"
+
+// services gives the stories workspaces of a service in place of the sandbox: docs/testing.md shows how.
+//
+//nolint:gochecknoglobals // the flags of a test are global
+var services = sandboxtest.ServiceFlags()
 
 // TestScripts runs the stories of testdata: one for each behaviour that a user sees.
 func TestScripts(t *testing.T) {
 	t.Parallel()
+	has := &edition{}
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata",
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		UpdateScripts:       os.Getenv("UPDATE_SCRIPTS") != "",
 		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"exits": exits},
+		Condition: func(name string) (bool, error) {
+			kind, isKind := strings.CutPrefix(name, "has:")
+			switch {
+			case name == "sandbox":
+				return !services.Given(), nil
+			case isKind:
+				return has.kind(kind)
+			}
+			return false, fmt.Errorf("unknown condition %q", name)
+		},
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("NO_COLOR", "1")
 			env.Setenv("GOGC", strconv.Itoa(sandboxtest.GCPercent))
+			if err := place(t.Context(), env, has); err != nil {
+				return err
+			}
 			return os.CopyFS(filepath.Join(env.WorkDir, "examples"), sandboxtest.Examples("."))
 		},
 	})
+}
+
+// place tells a script where it runs: $service is the flag that says so, $workspace the slug, $state the path of its state file.
+func place(ctx context.Context, env *testscript.Env, has *edition) error {
+	if !services.Given() {
+		env.Setenv("service", "--sandbox")
+		env.Setenv("workspace", sandbox.Workspace)
+		env.Setenv("state", ".planform/sandbox_"+sandbox.Workspace+".state.json")
+		return nil
+	}
+	s, err := services.Next()
+	if err != nil {
+		return err
+	}
+	address, err := url.Parse(s.URL)
+	if err != nil {
+		return err
+	}
+	env.Setenv("service", "--base-url="+s.URL)
+	env.Setenv("workspace", s.Workspace)
+	env.Setenv("state", ".planform/"+strings.ReplaceAll(address.Host, ":", "-")+"_"+s.Workspace+".state.json")
+	env.Setenv(keyFile, filepath.Join(env.WorkDir, ".tmp", "key"))
+	if err := os.WriteFile(env.Getenv(keyFile), []byte(s.Key), 0o600); err != nil {
+		return err
+	}
+	env.Setenv("PLANE_WORKSPACE_SLUG", s.Workspace)
+	if err := s.Seed(ctx); err != nil {
+		return err
+	}
+	has.ask.Do(func() { has.err = has.look(ctx, s) })
+	return has.err
+}
+
+// edition is what the service has, which is asked of it once. The sandbox has everything.
+type edition struct {
+	ask       sync.Once
+	err       error
+	Supported []string
+	HasV2     bool `json:"has_v2"`
+}
+
+func (e *edition) look(ctx context.Context, s sandboxtest.Service) error {
+	doctor := exec.CommandContext(ctx, "planform", "doctor", "--base-url", s.URL, "--workspace", s.Workspace, "--output", "json")
+	out, err := doctor.Output()
+	if err != nil {
+		return fmt.Errorf("planform doctor: %w: %s", err, out)
+	}
+	return json.Unmarshal(out, e)
+}
+
+// kind reports whether the service has a kind of object, or an API v2.
+func (e *edition) kind(name string) (bool, error) {
+	_, known := resource.Lookup(name)
+	switch {
+	case !known && name != "v2":
+		return false, fmt.Errorf("there is no kind %q", name)
+	case !services.Given():
+		return true, nil
+	case name == "v2":
+		return e.HasV2, nil
+	}
+	return slices.Contains(e.Supported, name), nil
 }
 
 // exits runs a command and wants one exit code: exits 64 planform apply --nonsense.

@@ -181,7 +181,7 @@ func runApply(ctx context.Context, p Process, o applyOptions, out output) error 
 func (o applyOptions) review(d *planfile.Document, file *state.File, out output) error {
 	show := out.view.Plan
 	if o.saved != nil {
-		if err := o.saved.check(d, file, out); err != nil {
+		if err := o.saved.check(d, file, o.service.given, out); err != nil {
 			return err
 		}
 		show = out.view.PlanInShort

@@ -65,11 +65,8 @@ A file that is there already is never replaced.`,
 			if workspace == "" {
 				next = "Write the slug of your workspace into it, then: "
 			}
-			sandboxed := ""
-			if o.service.sandbox {
-				sandboxed = " --sandbox"
-			}
-			return out.view.Lines(fmt.Sprintf("Wrote %s. %splanform plan -f %s%s", name, next, name, sandboxed))
+			plan := append([]string{"planform plan -f", name}, givenFlags(c, "base-url", "api-key-file", "sandbox")...)
+			return out.view.Lines(fmt.Sprintf("Wrote %s. %s%s", name, next, strings.Join(plan, " ")))
 		}),
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -211,10 +212,7 @@ func runPlan(ctx context.Context, o planOptions, out output) error {
 		if err := savePlan(o.service.disk, o.out, document); err != nil {
 			return err
 		}
-		apply := "planform apply " + o.out
-		if document.Sandbox {
-			apply += " --sandbox"
-		}
+		apply := strings.Join(append([]string{"planform apply", o.out}, o.service.given...), " ")
 		if document.Summary.Delete > 0 {
 			apply += " --yes"
 		}

@@ -72,7 +72,8 @@ type connectionOptions struct {
 	perMinute         float64
 	timeout           time.Duration
 	insecureHTTP      bool
-	noRetry           bool // nothing is tried again, and no long pause is waited for
+	noRetry           bool     // nothing is tried again, and no long pause is waited for
+	given             []string // the flags of the command line that say which service is meant
 	getenv            func(string) string
 
 	// See [Process].
@@ -86,6 +87,7 @@ func newConnectionOptions(c *cli.Context, p Process) connectionOptions {
 		sandbox: c.Bool("sandbox"), baseURL: c.String("base-url"), workspace: c.String("workspace"), apiKeyFile: c.String("api-key-file"),
 		api: c.String("api"), timeout: c.Duration("timeout"), insecureHTTP: c.Bool("insecure-http"), getenv: p.Getenv,
 		transport: p.Transport, disk: disk.Or(p.Disk), store: p.Store,
+		given: givenFlags(c, "base-url", "workspace", "api-key-file", "insecure-http", "sandbox"),
 	}
 	if o.api == "full" { // the former name
 		o.api = "v1"
@@ -96,6 +98,21 @@ func newConnectionOptions(c *cli.Context, p Process) connectionOptions {
 		o.envWorkspace = p.Getenv("PLANE_WORKSPACE_SLUG")
 	}
 	return o
+}
+
+// givenFlags are those of the named flags that the command line has, as a shell takes them, for a command that goes on from here.
+func givenFlags(c *cli.Context, names ...string) []string {
+	var flags []string
+	for _, name := range names {
+		switch on, isSwitch := c.Value(name).(bool); {
+		case !c.IsSet(name), isSwitch && !on:
+		case isSwitch:
+			flags = append(flags, "--"+name)
+		default:
+			flags = append(flags, "--"+name, shellWord(c.String(name)))
+		}
+	}
+	return flags
 }
 
 // slug is the workspace of a command without manifests.

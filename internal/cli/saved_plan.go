@@ -157,7 +157,7 @@ func (s *savedPlan) isFor(conn *connection) error {
 }
 
 // check returns an error if the plan is stale: now, which was just made, differs from what is left of it.
-func (s *savedPlan) check(now *planfile.Document, file *state.File, out output) error {
+func (s *savedPlan) check(now *planfile.Document, file *state.File, service []string, out output) error {
 	var earlier *planfile.Run
 	if last := file.Plan(); last != nil && last.Hash == s.Hash {
 		earlier = &planfile.Run{Since: last.Since, Prior: file.Prior()}
@@ -165,7 +165,7 @@ func (s *savedPlan) check(now *planfile.Document, file *state.File, out output) 
 	if found := s.Stale(now, earlier); len(found) > 0 {
 		out.view.Diagnostics(found)
 		return diag.WithHint(errStale, fmt.Sprintf("make a new plan and review it: %s %s --out %s", commandOf(s.Options),
-			strings.Join(s.flags(), " "), s.name))
+			strings.Join(append(planFlagsOf(s.Options), service...), " "), s.name))
 	}
 	if earlier != nil {
 		out.view.Notef("an earlier run of this plan began at %s; of %s, %d are left",
@@ -175,15 +175,6 @@ func (s *savedPlan) check(now *planfile.Document, file *state.File, out output) 
 		out.view.Notef("changed since the plan was made, but not in what is planned: %s", strings.Join(changed, ", "))
 	}
 	return nil
-}
-
-// flags are those that make such a plan.
-func (s *savedPlan) flags() []string {
-	flags := planFlagsOf(s.Options)
-	if s.Sandbox {
-		flags = append(flags, "--sandbox")
-	}
-	return flags
 }
 
 // commandOf is the command that makes such a plan.
@@ -200,10 +191,7 @@ func planFlagsOf(o planfile.Options) []string {
 	var flags []string
 	add := func(flag string, values ...string) {
 		for _, value := range values {
-			if strings.Trim(value, plainWord) != "" || value == "" {
-				value = "'" + strings.ReplaceAll(value, "'", `'\''`) + "'"
-			}
-			flags = append(flags, flag, value)
+			flags = append(flags, flag, shellWord(value))
 		}
 	}
 	one := func(flag, value, standard string) {
@@ -240,8 +228,16 @@ func planFlagsOf(o planfile.Options) []string {
 	return flags
 }
 
-// plainWord are the characters of a word that no shell takes for anything else.
-const plainWord = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:@%+,-"
+// shellWord is a text as a shell takes it for one word.
+func shellWord(text string) string {
+	if text != "" && strings.Trim(text, plain) == "" {
+		return text
+	}
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+}
+
+// plain are the characters of a word that no shell takes for anything else.
+const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:@%+,-"
 
 // hash is the plan's; "" = there is no saved plan.
 func (s *savedPlan) hash() string {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"io"
 	"maps"
@@ -15,7 +14,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	diff "github.com/google/go-cmp/cmp"
@@ -25,17 +23,10 @@ import (
 	"github.com/planform/planform/internal/sandbox/sandboxtest"
 )
 
-// The stories run against the sandbox, or against any service that gives them fresh workspaces:
+// services gives the stories workspaces of a service in place of the sandbox: CONTRIBUTING.md shows how.
 //
-//	PLANE_API_KEY=… PLANE_COLLEAGUE_API_KEY=… go test ./internal/cli -run Story -server http://127.0.0.1:8001 -workspaces one,two,three,four
-//
-// The first key belongs to an admin of the workspaces, the second to a member of them.
-//
-//nolint:gochecknoglobals // the flag package works with variables
-var (
-	server     = flag.String("server", "", "`URL` of a service to run the stories on, in place of the sandbox")
-	workspaces = flag.String("workspaces", "", "empty `WORKSPACES` of that service, separated by commas; each story takes two")
-)
+//nolint:gochecknoglobals // the flags of a test are global
+var services = sandboxtest.ServiceFlags()
 
 // place is a workspace of a service, and the people in it.
 type place struct {
@@ -45,27 +36,18 @@ type place struct {
 	dir            string
 }
 
-//nolint:gochecknoglobals // what is left of -workspaces
-var (
-	giving sync.Mutex
-	unused []string
-)
-
 // newPlace is an empty workspace: of a sandbox of its own, or the next one of -workspaces.
 func newPlace(t *testing.T) *place {
 	t.Helper()
-	if *server != "" {
-		giving.Lock()
-		defer giving.Unlock()
-		if unused == nil {
-			unused = strings.Split(*workspaces, ",")
+	if services.Given() {
+		next, err := services.Next()
+		if err != nil {
+			t.Fatal(err)
 		}
-		p := &place{t: t, url: *server, workspace: unused[0], key: os.Getenv("PLANE_API_KEY"), colleague: os.Getenv("PLANE_COLLEAGUE_API_KEY"), dir: t.TempDir()}
-		if p.workspace == "" || p.key == "" || p.colleague == "" {
-			t.Fatal("-workspaces names too few, or PLANE_API_KEY or PLANE_COLLEAGUE_API_KEY is not set")
+		if next.Colleague == "" {
+			t.Fatal("PLANE_COLLEAGUE_API_KEY is not set")
 		}
-		unused = append(unused[1:], "")
-		return p
+		return &place{t: t, url: next.URL, workspace: next.Workspace, key: next.Key, colleague: next.Colleague, dir: t.TempDir()}
 	}
 	s, err := sandboxtest.Open(sandboxtest.Options{Empty: true, Edition: sandbox.Community})
 	if err != nil {

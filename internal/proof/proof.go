@@ -205,7 +205,7 @@ func (c *checker) leaveOut() {
 	for _, o := range c.Left {
 		n[o.Kind]++
 		c.field(o.Kind.Name, "").NotCompared++
-		for _, name := range values(o) {
+		for _, name := range c.said[o.Address] {
 			c.field(o.Kind.Name, name).NotCompared++
 		}
 	}

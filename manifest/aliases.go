@@ -116,9 +116,13 @@ type pass struct {
 
 	source *source
 	memo   map[*node][]*node // mappings with merge keys that were merged before; nil while one is being merged
+	page   *pageFile         // the page of a folder that is looked at, or nil
 }
 
 func (p *pass) position(n *node) diag.Position {
+	if n.Line == 0 && p.page != nil { // of what no manifest writes
+		return p.page.place
+	}
 	return diag.Position{File: p.source.name, Line: n.Line, Column: n.Column}
 }
 

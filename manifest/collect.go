@@ -33,7 +33,8 @@ type positionedText struct {
 type collector struct {
 	*pass
 
-	made map[*node]*element // the objects that templates made
+	made  map[*node]*element  // the objects that templates made
+	pages map[*node]*pageFile // and those that folders of pages did
 
 	foreign    []*node          // documents that are no part of a manifest
 	notEmpty   bool             // the file holds anything else
@@ -244,7 +245,10 @@ func (c *collector) list(k *kindInfo, section *node, parent, outer, document int
 	}
 	path := func() string { return c.all.items.listPath(parent, outer, name) }
 	c.checkTag(n, name)
-	if n.Kind != sequenceNode {
+	entries := n.Content
+	if folder, _ := c.folderOf(k, n); folder != nil {
+		entries = []*node{n}
+	} else if n.Kind != sequenceNode {
 		c.tell(section, path(), problem{"wrong-type", name + " is a list, not " + describe(n), "begin each " + k.Noun() + " with a hyphen"})
 		return
 	}
@@ -252,12 +256,20 @@ func (c *collector) list(k *kindInfo, section *node, parent, outer, document int
 		deep := "objects are nested deeper than " + strconv.Itoa(c.budget.limits.Depth) + " levels"
 		c.tell(section, path(), problem{"too-deep", deep, ""})
 	} else {
-		for i, entry := range n.Content {
-			if c.budget.exceeded || c.all.tooMany {
-				break
+		index := 0
+		for i, entry := range entries {
+			all := []*node{entry}
+			if folder, of := c.folderOf(k, entry); folder != nil {
+				all = c.folderPages(k, folder, of, path()+"["+strconv.Itoa(i)+"]")
 			}
-			it := item{parent: parent, outer: outer, index: i, document: document, mergedInto: -1, kind: k, source: c.source}
-			c.object(k, entry, it, path)
+			for _, entry := range all {
+				if c.budget.exceeded || c.all.tooMany {
+					break
+				}
+				it := item{parent: parent, outer: outer, index: index, document: document, mergedInto: -1, kind: k, source: c.source}
+				c.object(k, entry, it, path)
+				index++
+			}
 		}
 	}
 	c.depth--
@@ -299,6 +311,7 @@ func (c *collector) object(k *kindInfo, entry *node, it item, path func() string
 	}
 	it.node = n
 	it.line, it.column = entry.Line, entry.Column
+	it.page = c.pages[n]
 	at := len(c.all.items)
 	pairs := n.Content
 	if !short {

@@ -37,6 +37,9 @@ func (d *decoder) item(it *item) {
 	o := &resource.Object{
 		Kind: k.Kind, Index: it.index, Files: d.files, Position: diag.Position{File: it.source.name, Line: it.line, Column: it.column},
 	}
+	if d.page = it.page; it.page != nil {
+		o.Position = it.page.place
+	}
 	it.object = o
 	if it.parent >= 0 {
 		o.Parent = d.all.items[it.parent].object
@@ -282,6 +285,9 @@ func (d *decoder) decodeFields(it *item) {
 func (d *decoder) field(o *resource.Object, f *resource.Field, n *node) {
 	o.Values = append(o.Values, resource.Value{Field: f, Position: d.position(n)})
 	v := &o.Values[len(o.Values)-1]
+	if d.page != nil && slices.Contains(o.Kind.NaturalKey, f.Name) {
+		v.File = d.page.TextFile
+	}
 	clears := f.Clear != resource.ClearNever
 	var instance any
 	ok := true

@@ -109,6 +109,9 @@ func (k *kindInfo) describe(s *kindSet) {
 		k.props[child.Section] = prop{what: isSection}
 		k.sections = append(k.sections, section{child.Section, s.byName[child.Name]})
 	}
+	if schema.TakesFolder(k.Kind) {
+		k.props[schema.Folder] = prop{what: isSection}
+	}
 	if k.ParentField != "" {
 		k.props[k.Section] = prop{what: isSection}
 		k.sections = append(k.sections, section{k.Section, k})

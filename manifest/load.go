@@ -137,7 +137,8 @@ func Load(ctx context.Context, names []string, opts Options) (*Manifest, diag.Li
 type reader struct {
 	files      []*source // to be read, in this order
 	inclusions []inclusion
-	searched   int // entries of folders, for patterns of what is included
+	searched   int   // entries of folders, for patterns of what is included, and for pages
+	pageBytes  int64 // bytes of the pages of folders
 	all        collection
 	given      *variables
 	kinds      *kindSet
@@ -151,7 +152,7 @@ type reader struct {
 func (r *reader) file(ctx context.Context, s *source) bool {
 	first := len(r.all.items)
 	p := &pass{reader: r, source: s, memo: map[*node][]*node{}}
-	c := &collector{pass: p, made: map[*node]*element{}}
+	c := &collector{pass: p, made: map[*node]*element{}, pages: map[*node]*pageFile{}}
 	anchors, complete := s.read(ctx, r.budget.limits, &r.budget.spent, r.found, c.document)
 	if complete && !c.isManifest() {
 		return false
@@ -210,11 +211,12 @@ type item struct {
 	outer      int // item of the same kind that it is written inside, or -1
 	index      int // place in the list that it is written in
 	document   int
-	mergedInto int      // the item that it was merged into, or -1
-	ok         bool     // it was decoded and nothing is wrong with its own fields
-	hasKey     bool     // the key was written
-	merges     bool     // the mapping has merge keys
-	made       *element // that it was made for; nil = it is written as it is
+	mergedInto int       // the item that it was merged into, or -1
+	ok         bool      // it was decoded and nothing is wrong with its own fields
+	hasKey     bool      // the key was written
+	merges     bool      // the mapping has merge keys
+	made       *element  // that it was made for; nil = it is written as it is
+	page       *pageFile // that it is; nil = a manifest writes it
 }
 
 // items are the objects of all documents.

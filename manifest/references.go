@@ -63,6 +63,7 @@ func resolve(all *assembly, kinds *kindSet, complete bool) {
 
 // links finds the objects that texts name by links to their addresses.
 func (r *resolver) links() {
+	r.fileLinks()
 	var all map[resource.Address]*resource.Object // made when first needed
 	for i, it := range r.all.kept() {
 		o := it.object

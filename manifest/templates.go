@@ -105,6 +105,9 @@ func (x *expander) document(pairs []*node) []*node {
 func (x *expander) list(k *kindInfo, n *node, e *element) *node {
 	to, written, leave := x.enter(n, e)
 	defer leave()
+	if to != nil && to.Kind == mappingNode && schema.TakesFolder(k.Kind) {
+		return x.parts(n, to, func(_, value *node) *node { return x.value(value, e) })
+	}
 	if to == nil || to.Kind != sequenceNode {
 		return written
 	}

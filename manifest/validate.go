@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"net/netip"
 	"net/url"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -53,12 +54,7 @@ func (d *decoder) check(it *item) {
 			}
 		case resource.File:
 			if ok(f.Name) {
-				text, isHTML, bad := d.source.content(v.Text, d.budget.limits.ScalarBytes)
-				if bad != nil {
-					bad.summary += ": " + quote(v.Text)
-					d.reportValue(v, bad)
-				}
-				v.Text, v.AsHTML = text, isHTML
+				d.readFile(it, v)
 			}
 		case resource.Upload:
 			if ok(f.Name) {
@@ -77,6 +73,20 @@ func (d *decoder) check(it *item) {
 			})
 		}
 	}
+}
+
+// readFile takes the text of the file that a value names.
+func (d *decoder) readFile(it *item, v *resource.Value) {
+	f := it.page
+	if f == nil {
+		f = &pageFile{TextFile: &resource.TextFile{Path: filepath.Join(d.source.dir, filepath.FromSlash(v.Text)), Dir: d.source.dir}}
+		f.text, f.isHTML, f.bad = d.source.content(v.Text, d.budget.limits.ScalarBytes)
+	}
+	if f.bad != nil {
+		f.bad.summary += ": " + quote(v.Text)
+		d.reportValue(v, f.bad)
+	}
+	v.Text, v.AsHTML, v.File = f.text, f.isHTML, f.TextFile
 }
 
 // reportValue reports a value for a reason of this package's own.

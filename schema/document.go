@@ -67,6 +67,7 @@ const (
 	Include    = "include"
 	ForEach    = "for_each"
 	As         = "as"
+	Folder     = "folder"
 	BaseURL    = "base_url"
 )
 
@@ -168,11 +169,31 @@ func help(doc string) object {
 
 // section is the schema of the list of a kind's objects.
 func section(k *resource.Kind) object {
-	return append(help(k.Doc), object{
-		{"type", []string{"array", "null", "string"}},
+	types := []string{"array", "null", "string"}
+	var folder object
+	if TakesFolder(k) { // these keywords apply to mappings
+		types = append(types, "object")
+		folder = object{
+			{"required", []string{Folder}},
+			{"properties", object{folderProperty()}},
+		}
+	}
+	return slices.Concat(help(k.Doc), object{
+		{"type", types},
 		{"items", object{{"$ref", "#/$defs/" + k.Name}}},
 		{"pattern", referencePattern},
-	}...)
+	}, folder)
+}
+
+// TakesFolder reports whether the files of a folder can stand for objects of a kind.
+func TakesFolder(k *resource.Kind) bool {
+	return k.ParentField != "" && slices.ContainsFunc(k.Fields, func(f resource.Field) bool { return f.Type == resource.File })
+}
+
+func folderProperty() member {
+	return described(Folder, "Makes a page of each Markdown and HTML file in a folder and the folders in it, relative to the manifest, in or below its folder. "+
+		"The title is that of the file; what else is given holds for all pages, and the key is put before theirs.",
+		object{{"type", "string"}, {"pattern", notBlank}, {"examples", []string{"docs"}}})
 }
 
 // forEach are the properties that make many objects of one.
@@ -270,6 +291,9 @@ func properties(k *resource.Kind, whole bool) object {
 			ps[i].value = orReference(ps[i].value.(object)) //nolint:forcetypeassert // made above
 		}
 		ps = append(ps, forEach()...)
+		if TakesFolder(k) {
+			ps = append(ps, folderProperty())
+		}
 	} else { // only editors show help
 		for i := range ps {
 			rules, _ := ps[i].value.(object)
@@ -544,6 +568,9 @@ func needed(k *resource.Kind) []string {
 // requiredRules are the same requirements as one rule each, for the schema of a whole document.
 func requiredRules(k *resource.Kind) []any {
 	known := knownBy(k)
+	if TakesFolder(k) {
+		known = append(known, Folder)
+	}
 	var rules []any
 	for _, name := range needed(k) {
 		if slices.Contains(known, name) {

@@ -240,6 +240,7 @@ Every object also accepts:
 ` + "| `protect` | true or false | With `true` it is never deleted, even after it was removed from the manifest. To delete it, apply `protect: false` first. Absent: as last applied. |" + `
 ` + "| `create` | true or false | With `false` it is never created: if it is missing, that is reported, and only objects that depend on it are skipped. |" + `
 ` + "| `for_each`, `as` | list, `{csv: FILE}` or `${{ vars.NAME }}` | Makes one object for each element; `${{ each.NAME }}` is a value of it. [Many alike](many-alike.md) explains it. |" + `
+` + "| `folder` | path | Of pages only: makes a page of each Markdown and HTML file in a folder. [Pages from a folder](pages.md) explains it. |" + `
 
 A text that is sent as HTML may name ` + textTargets() + ` of the manifests by a link to its address:
 ` + "`[the shop](planform:work_item/web/shop)`" + `, in HTML as href. On the service the link leads to its page. A link to an attachment leads to the file, and an image shows it:

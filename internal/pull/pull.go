@@ -1,11 +1,9 @@
 package pull
 
 import (
-	"bytes"
 	"cmp"
 	"errors"
 	"maps"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -67,8 +65,17 @@ type taker struct {
 	objects map[diag.Position]int // objects that are
 	edits   map[string][]change
 	renamed map[*resource.Object]renaming
-	within  map[string]string // folders of the files of pages
-	written map[string][]byte // new texts of pages
+	within  map[string]string     // folders of the files of pages
+	sharing map[string]int        // objects of which a file is the text
+	written map[string][]pageEdit // new texts of pages, and new titles
+}
+
+// pageEdit is an edit of a page's file.
+type pageEdit struct {
+	object  *resource.Object
+	value   int // in the result
+	isTitle bool
+	text    string
 }
 
 // change is an edit for the sake of a value.
@@ -92,13 +99,18 @@ func Take(in Input) (*Result, error) {
 	t := &taker{
 		Input: in, texts: map[string][]byte{}, files: map[string]*yamltext.File{}, pages: pages(in.Plan, in.Manifest),
 		places: map[diag.Position]int{}, objects: map[diag.Position]int{},
-		edits: map[string][]change{}, renamed: map[*resource.Object]renaming{}, within: map[string]string{}, written: map[string][]byte{},
+		edits: map[string][]change{}, renamed: map[*resource.Object]renaming{}, within: map[string]string{},
+		sharing: map[string]int{}, written: map[string][]pageEdit{},
 	}
 	for _, o := range in.Manifest.Objects {
 		t.objects[o.Position]++
 		for i := range o.Values {
-			if v := &o.Values[i]; !v.Implied && !nested(o, v) {
+			v := &o.Values[i]
+			if !v.Implied && !nested(o, v) {
 				t.places[v.Position]++
+			}
+			if v.File != nil && v.Field.Type == resource.File {
+				t.sharing[v.File.Path]++
 			}
 		}
 	}
@@ -150,6 +162,9 @@ func (t *taker) take(d *planner.Divergence) error {
 		t.conflict(d)
 		return nil
 	}
+	if v.File != nil {
+		return t.page(d)
+	}
 	in, err := t.manifest(v.Position.File)
 	if err != nil {
 		return err
@@ -158,11 +173,11 @@ func (t *taker) take(d *planner.Divergence) error {
 	written, isText := in.Text(v.Position.Line, v.Position.Column)
 	switch {
 	case why != "":
-	case v.Field.Type != resource.File && manifest.Refers(asText(value)) && t.refers(v.Position.File):
+	case manifest.Refers(asText(value)) && t.refers(v.Position.File):
 		why = "the manifest would take it for a reference"
 	case nested(o, v):
 		why = "it is written inside " + string(o.Outer.Address)
-	case isText && !v.Null && v.Field.Type != resource.File && strings.TrimSpace(written) != strings.TrimSpace(v.Text):
+	case isText && !v.Null && strings.TrimSpace(written) != strings.TrimSpace(v.Text):
 		why = "it is made of " + diag.Quote(strings.TrimSpace(written))
 	}
 	if why != "" {
@@ -178,12 +193,6 @@ func (t *taker) take(d *planner.Divergence) error {
 	follows := v.Position != o.Position && t.objects[v.Position] > 0 // from an object in it
 	foreign := follows || t.places[v.Position] > 1 || v.Position.File == o.Position.File && v.Position.Compare(o.Position) < 0
 	switch {
-	case v.Field.Type == resource.File:
-		if taken.file, err = t.page(d, written, value); err != nil || taken.file == "" {
-			return err
-		}
-		t.result.Values = append(t.result.Values, taken)
-		return nil
 	case foreign && (t.objects[o.Position] > 1 || v.Field.Group != "" || v.Field.Definition != nil || v.Position.File != o.Position.File):
 		t.refuse(d, shared)
 		return nil
@@ -284,7 +293,7 @@ func (t *taker) keepKey(d *planner.Divergence, name string, value int) {
 	if !slices.Contains(o.Kind.NaturalKey, v.Field.Name) {
 		return
 	}
-	if resource.Slug(v.Text) == o.Key && resource.Slug(name) != o.Key {
+	if v.File == nil && resource.Slug(v.Text) == o.Key && resource.Slug(name) != o.Key {
 		t.edits[v.Position.File] = append(t.edits[v.Position.File], change{
 			Edit:  yamltext.Edit{Line: o.Position.Line, Column: o.Position.Column, Insert: true, Key: "key", Value: o.Key, Bare: o.Kind.Short},
 			value: value, optional: true,
@@ -301,30 +310,6 @@ func (t *taker) keepKey(d *planner.Divergence, name string, value int) {
 			}
 		}
 	}
-}
-
-// page plans the new text of a file that a manifest names.
-func (t *taker) page(d *planner.Divergence, name string, value any) (file string, err error) {
-	dir := filepath.Dir(d.Value.Position.File)
-	file = filepath.Join(dir, filepath.FromSlash(name))
-	if _, twice := t.written[file]; !filepath.IsLocal(filepath.FromSlash(name)) || name == "" || twice || t.places[d.Value.Position] > 1 {
-		t.refuse(d, "other objects share the file")
-		return "", nil
-	}
-	before, err := t.text(file)
-	if err != nil {
-		return "", err
-	}
-	text := asText(value)
-	text = strings.TrimRight(text, "\n") + "\n"
-	if bytes.Contains(before, []byte("\r\n")) {
-		text = strings.ReplaceAll(text, "\n", "\r\n")
-	}
-	if mark := []byte("\ufeff"); bytes.HasPrefix(before, mark) {
-		text = string(mark) + text
-	}
-	t.written[file], t.within[file] = []byte(text), dir
-	return file, nil
 }
 
 func (t *taker) text(file string) ([]byte, error) {
@@ -377,9 +362,10 @@ func (t *taker) finish() error {
 // edited are the files with the first values of the result, and why not some of them.
 func (t *taker) edited(first int) (edited map[string][]byte, refused map[int]string, err error) {
 	edited, refused = map[string][]byte{}, map[int]string{}
-	for _, v := range t.result.Values[:first] {
-		if v.Object != nil && v.field.Type == resource.File {
-			edited[v.file] = t.written[v.file]
+	for file, edits := range t.written {
+		edits = slices.DeleteFunc(slices.Clone(edits), func(e pageEdit) bool { return e.value >= first })
+		if len(edits) > 0 {
+			edited[file] = rewritten(t.texts[file], edits)
 		}
 	}
 	leaving := map[diag.Position]bool{} // references that the values do without
@@ -440,9 +426,7 @@ func (t *taker) drop(value int, why string) {
 		}
 	}
 	v := &t.result.Values[value]
-	if v.field.Type == resource.File {
-		delete(t.written, v.file)
-	}
+	t.written[v.file] = slices.DeleteFunc(t.written[v.file], func(e pageEdit) bool { return e.value == value })
 	if v.Object != nil {
 		t.notTaken(v, why)
 	}

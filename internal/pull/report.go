@@ -42,6 +42,8 @@ func (t *taker) notTaken(v *Value, why string) {
 	switch {
 	case v.Object.Outer != nil && v.Path == v.Object.Kind.ParentField:
 		hint = "move it there in the manifest"
+	case pageOf(v.Object) != "":
+		hint = "change or rename that yourself, or leave the field to people with ignore_changes"
 	case t.objects[v.Object.Position] > 1:
 		hint = "a template makes this object; change its list or table, or leave the field to people with ignore_changes"
 	}

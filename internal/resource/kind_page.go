@@ -4,7 +4,7 @@ import "slices"
 
 func init() {
 	const wiki, wikiScope = "pages/", "wiki.pages"
-	const nested = "Pages can be nested: the outer one is the `parent` of the inner ones. `{folder: docs}` makes pages of all files of a folder. " +
+	const nested = "Pages can be nested: the outer one is the `parent` of the inner ones. `{folder: docs}` makes [pages of a folder](pages.md). " +
 		"API v1 creates pages, and can neither change nor delete them, nor put one below another; API v2 can."
 	register(Kind{
 		Name: "page", Section: "pages", ParentField: "parent", Param: "page_id", HasExternalID: true, WebPath: "/{workspace_slug}/wiki/{page_id}/",

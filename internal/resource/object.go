@@ -38,12 +38,15 @@ type Object struct {
 
 // Value is the value of one field in a manifest.
 type Value struct {
-	Field    *Field
-	Text     string   // as written; for File the content of the file; for JSON its text
-	Null     bool     // written as null, or as an empty text or list: the field is to be cleared
-	Header   string   // Markdown that leads the text; see [Object.MoveHeader]
-	AsHTML   bool     // for File and Markdown: the text is HTML already
-	Content  *Content // for Upload: the file that Text names
+	Field   *Field
+	Text    string    // as written; for File the content of the file; for JSON its text
+	Null    bool      // written as null, or as an empty text or list: the field is to be cleared
+	Header  string    // Markdown that leads the text; see [Object.MoveHeader]
+	AsHTML  bool      // for File and Markdown: the text is HTML already
+	Content *Content  // for Upload: the file that Text names
+	File    *TextFile // that the value stands in; nil = in a manifest
+	// Targets are the addresses of the objects that the relative links of a text mean, by the target as HTML has it.
+	Targets  map[string]string
 	Refs     []Reference
 	Links    []Reference // of a rich text: the objects that it names by links to their addresses, each once
 	Implied  bool        // not written: a create sends it, and nothing compares it
@@ -66,6 +69,13 @@ func (o *Object) Ignores(f *Field) bool {
 	return o.Policy != nil && (o.Policy.IgnoreAll || slices.ContainsFunc(o.Policy.Ignore, func(g *Field) bool {
 		return g == f || f.APIName() != "" && f.APIName() == g.APIName() || f.Definition != nil && g.Type == CustomFields
 	}))
+}
+
+// TextFile is a file with the text of an object.
+type TextFile struct {
+	Path   string // "" = there is none: the object is a folder
+	Dir    string // folder of the manifest, which it must not leave
+	Titled bool   // its title is the name of the object, and no part of the text
 }
 
 // Content is a file that is sent as it is.
@@ -206,14 +216,22 @@ func (v *Value) Written() string {
 
 // HTML returns the text of a rich field as the HTML that is sent.
 func (v *Value) HTML() string {
+	text := v.Text
 	switch {
 	case (v.Field.Type == Markdown || v.Field.Type == File) && !v.AsHTML:
-		return markup.HTML(v.Written())
+		text = markup.HTML(v.Written())
 	case v.Header != "":
-		return markup.HTML(v.Header) + v.Text
-	default:
-		return v.Text
+		text = markup.HTML(v.Header) + v.Text
 	}
+	if len(v.Targets) == 0 {
+		return text
+	}
+	return markup.Relink(text, "", func(target string) string {
+		if address, ok := v.Targets[target]; ok {
+			return AddressScheme + address
+		}
+		return target
+	})
 }
 
 // AddressScheme begins the target of a link in a text that names an object by its address,
@@ -222,7 +240,7 @@ const AddressScheme = "planform:"
 
 // Addresses are the addresses that a rich text links to, each once.
 func (v *Value) Addresses() []string {
-	if !v.Field.Rich() || !strings.Contains(v.Text, AddressScheme) {
+	if !v.Field.Rich() || !strings.Contains(v.Text, AddressScheme) && len(v.Targets) == 0 {
 		return nil
 	}
 	var found []string

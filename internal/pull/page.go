@@ -1,0 +1,136 @@
+package pull
+
+import (
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/planform/planform/internal/export"
+	"github.com/planform/planform/internal/markup"
+	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/manifest"
+	"github.com/planform/planform/planner"
+)
+
+// page plans the edit of a page's file, which holds its text, and the title of one that a folder makes.
+func (t *taker) page(d *planner.Divergence) error {
+	v := d.Value
+	of, isTitle := v.File, v.Field.Type != resource.File
+	field, value, why := export.Encode(d.Object.Kind, v, d.Row, t.pages)
+	switch {
+	case why != "":
+	case of.Path == "":
+		why = "it is the name of the folder"
+	case isTitle && !isMarkdown(of.Path):
+		why = "it is the name of the file, which is HTML"
+	case t.sharing[of.Path] > 1:
+		why = "other objects share the file"
+	}
+	if why != "" {
+		t.refuse(d, why)
+		return nil
+	}
+	if _, err := t.text(of.Path); err != nil {
+		return err
+	}
+	at := len(t.result.Values)
+	t.result.Values = append(t.result.Values, Value{
+		Object: d.Object, Path: v.Field.Path(), Position: v.Position, Before: d.Change.After, After: d.Change.Before, field: field, file: of.Path,
+	})
+	edit := pageEdit{object: d.Object, value: at, isTitle: isTitle, text: asText(value)}
+	if isTitle {
+		t.keepKey(d, edit.text, at)
+	} else {
+		edit.text = t.toFiles(v, edit.text)
+	}
+	t.within[of.Path], t.written[of.Path] = of.Dir, append(t.written[of.Path], edit)
+	return nil
+}
+
+func isMarkdown(file string) bool {
+	return slices.Contains([]string{".md", ".markdown"}, strings.ToLower(filepath.Ext(file)))
+}
+
+// toFiles lets links to pages of files lead to these files, as they were written before.
+func (t *taker) toFiles(v *resource.Value, text string) string {
+	link := func(target string) string {
+		address, ok := strings.CutPrefix(target, resource.AddressScheme)
+		if !ok {
+			return ""
+		}
+		for _, written := range slices.Sorted(maps.Keys(v.Targets)) {
+			if v.Targets[written] == address {
+				return written
+			}
+		}
+		for _, o := range t.Manifest.Objects {
+			if string(o.Address) != address {
+				continue
+			}
+			if name, err := filepath.Rel(filepath.Dir(v.File.Path), pageOf(o)); err == nil && pageOf(o) != "" {
+				return filepath.ToSlash(name)
+			}
+		}
+		return ""
+	}
+	if v.AsHTML {
+		return markup.Relink(text, resource.AddressScheme, func(rest string) string {
+			target := resource.AddressScheme + rest
+			if to := link(target); to != "" {
+				return to
+			}
+			return target
+		})
+	}
+	return markup.Rewriter{
+		Text: func(piece string) string { return piece },
+		Link: func(target string) (to, label string) { to = link(target); return to, to },
+	}.Rewrite(text)
+}
+
+// pageOf is the file or folder that is a page, or "".
+func pageOf(o *resource.Object) string {
+	for _, v := range o.Values {
+		switch {
+		case v.File == nil:
+		case v.File.Titled:
+			return o.Position.File
+		default:
+			return v.File.Path
+		}
+	}
+	return ""
+}
+
+// rewritten is a page's file with another text or title.
+func rewritten(before []byte, edits []pageEdit) []byte {
+	const mark = "\ufeff"
+	text, marked := strings.CutPrefix(string(before), mark)
+	lines := strings.ReplaceAll(text, "\r\n", "\n")
+	head, body, titled := "", lines, false
+	for _, e := range edits {
+		if v, ok := e.object.Value("file"); ok && v.File.Titled && !titled && isMarkdown(v.File.Path) {
+			_, from := manifest.Titled(lines, false)
+			head, body, titled = lines[:from], lines[from:], true
+		}
+		if e.isTitle {
+			head = manifest.Retitled(head, e.text)
+		} else {
+			body = e.text
+		}
+	}
+	whole := strings.TrimRight(head+body, "\n") + "\n"
+	if titled {
+		if _, from := manifest.Titled(whole, false); from != len(head) && strings.TrimSpace(body) != "" { // the text begins like a title
+			whole = manifest.Retitled(head, edits[0].object.Name()) + strings.TrimRight(body, "\n") + "\n"
+		}
+	}
+	if strings.Contains(text, "\r\n") {
+		whole = strings.ReplaceAll(whole, "\n", "\r\n")
+	}
+	if marked {
+		whole = mark + whole
+	}
+	return []byte(whole)
+}

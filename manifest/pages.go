@@ -1,0 +1,349 @@
+package manifest
+
+import (
+	"cmp"
+	"io/fs"
+	"net/url"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/markup"
+	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/yamltext"
+	"github.com/planform/planform/schema"
+)
+
+// pageFile is a file of a folder that stands for pages; of a folder without a text of its own, that folder.
+type pageFile struct {
+	*resource.TextFile
+
+	place  diag.Position
+	name   string // relative to the manifest's folder
+	text   string
+	isHTML bool
+	bad    *problem // it cannot be used
+}
+
+// folderOf is the value of a mapping that names a folder of pages, or nil.
+func (c *collector) folderOf(k *kindInfo, entry *node) (folder, of *node) {
+	if of = resolved(entry); !schema.TakesFolder(k.Kind) || of == nil || of.Kind != mappingNode {
+		return nil, nil
+	}
+	for key, value := range c.each(of) {
+		if key = resolved(key); key != nil && key.Value == schema.Folder {
+			return value, of
+		}
+	}
+	return nil, nil
+}
+
+// folderPages are the mappings of the pages that the files of a folder are.
+func (c *collector) folderPages(k *kindInfo, folder, of *node, at string) []*node {
+	report := func(n *node, p problem) {
+		c.incomplete = true
+		c.tell(n, at+"."+schema.Folder, p)
+	}
+	name := resolved(folder)
+	if name == nil || isBroken(name) {
+		return nil
+	}
+	if name.Kind != scalarNode || isNull(name) {
+		report(folder, problem{"wrong-type", schema.Folder + " names a folder, not " + describe(name), "write {" + schema.Folder + ": docs}"})
+		return nil
+	}
+	w := &pageWalk{collector: c, kind: k}
+	var top []*node // properties of the pages that are in no other
+	for key, value := range c.each(of) {
+		switch key = resolved(key); {
+		case key == nil || key.Value == schema.Folder:
+		case key.Value == schema.Key && resolved(value) != nil:
+			w.prefix = resolved(value).Value + "."
+		case key.Value == k.ParentField:
+			top = append(top, key, value)
+		case k.props[key.Value].what == isField && !w.said(key.Value), slices.Contains([]string{schema.Protect, schema.Ignore, schema.OnDrift}, key.Value):
+			w.shared = append(w.shared, key, value)
+		default:
+			report(key, problem{
+				"bad-folder", "the files say what their pages have, and no " + quote(key.Value) + " can be given for all of them",
+				"write a page with " + schema.Folder + " in its " + k.Section + ", or the page itself",
+			})
+		}
+	}
+	local, bad := localName(name.Value)
+	if bad == nil {
+		if w.root, bad = c.source.folder(); bad == nil {
+			w.whole(filepath.ToSlash(filepath.Clean(local)), top)
+			bad = w.bad
+		}
+	}
+	if bad == nil && len(w.list) == 0 {
+		bad = &problem{"file-missing", "the folder holds no pages", "pages are files that end in .md or .html"}
+	}
+	if bad != nil {
+		bad.summary += ": " + quote(name.Value)
+		report(folder, *bad)
+		return nil
+	}
+	return w.list
+}
+
+// pageWalk goes through the files of a folder.
+type pageWalk struct {
+	*collector
+
+	kind   *kindInfo
+	root   *os.Root
+	prefix string  // of keys
+	shared []*node // properties of all pages
+	list   []*node // the pages
+	bad    *problem
+}
+
+// said reports whether a file says itself what the field holds.
+func (w *pageWalk) said(field string) bool {
+	f, _ := w.kind.field(field)
+	return f.Rich() || slices.Contains(w.kind.NaturalKey, field)
+}
+
+// whole makes the pages of the folder that the manifest names: one tree, if it has a text itself.
+func (w *pageWalk) whole(dir string, top []*node) {
+	w.walk(dir, "", 0)
+	if text, inside := w.index(dir, w.list); text != "" {
+		key := cmp.Or(strings.TrimSuffix(w.prefix, "."), resource.Slug(path.Base(dir)), "index")
+		w.prefix, w.list = "", nil
+		w.page(text, key, false, inside)
+	}
+	for _, page := range w.list {
+		page.Content = append(page.Content, top...)
+	}
+}
+
+// walk makes the pages of a folder. The order is that of the names, with folders among the files.
+func (w *pageWalk) walk(dir, under string, depth int) {
+	const deepest = 20
+	entries, err := fs.ReadDir(w.root.FS(), dir)
+	switch w.searched += len(entries); {
+	case err != nil:
+		w.bad = readProblem(err)
+		return
+	case w.searched > maxSearched:
+		w.bad = &problem{"too-large", "the folders of pages hold more than " + diag.Count(maxSearched, "file"), splitHint}
+		return
+	case depth > deepest:
+		w.bad = &problem{"too-deep", "folders are nested deeper than " + diag.Count(deepest, "level"), ""}
+		return
+	}
+	texts := map[string]string{} // of a folder beside a file of the same name: that file
+	for _, e := range entries {
+		if stem, isPage := pageName(e.Name()); isPage && !e.IsDir() {
+			texts[stem] = e.Name()
+		}
+	}
+	for _, e := range entries {
+		stem, isPage := pageName(e.Name())
+		within := path.Join(dir, e.Name())
+		switch {
+		case strings.HasPrefix(e.Name(), ".") || w.bad != nil:
+		case e.IsDir():
+			inside := &pageWalk{collector: w.collector, kind: w.kind, root: w.root, prefix: w.prefix, shared: w.shared}
+			inside.walk(within, under+e.Name()+"/", depth+1)
+			w.bad = inside.bad
+			text := ""
+			if beside, ok := texts[e.Name()]; ok {
+				text = path.Join(dir, beside)
+			} else if text, inside.list = w.index(within, inside.list); text == "" && len(inside.list) == 0 {
+				continue
+			}
+			w.page(cmp.Or(text, within), under+e.Name(), text == "", inside.list)
+		case isPage && !slices.ContainsFunc(entries, func(other fs.DirEntry) bool { return other.IsDir() && other.Name() == stem }):
+			w.page(within, under+stem, false, nil)
+		}
+	}
+}
+
+// index takes the text of a folder itself out of its pages.
+func (w *pageWalk) index(dir string, inside []*node) (name string, others []*node) {
+	for _, stem := range []string{"index", "readme"} {
+		for i, n := range inside {
+			f := w.pages[n]
+			if is, ok := pageName(path.Base(f.name)); ok && strings.EqualFold(is, stem) && path.Dir(f.name) == dir {
+				return f.name, slices.Delete(inside, i, i+1)
+			}
+		}
+	}
+	return "", inside
+}
+
+// page adds the page of a file, or of a folder that has none.
+func (w *pageWalk) page(name, key string, bare bool, inside []*node) {
+	f := &pageFile{TextFile: &resource.TextFile{Dir: w.source.dir, Titled: true}, name: name}
+	f.place.File, f.place.Line, f.place.Column = filepath.Join(w.source.dir, filepath.FromSlash(name)), 1, 1
+	title := readable(path.Base(key))
+	page := &node{Kind: mappingNode}
+	add := func(name string, value *node) {
+		page.Content = append(page.Content, &node{Kind: scalarNode, Tag: "!!str", Value: name}, value)
+	}
+	text := func(of string) *node {
+		return &node{Kind: scalarNode, Tag: "!!str", Style: doubleQuotedStyle, Value: of}
+	}
+	add(schema.Key, text(w.prefix+pageKey(key)))
+	if !bare {
+		f.Path = f.place.File
+		var whole string
+		if whole, f.isHTML, f.bad = w.source.content(name, w.budget.limits.ScalarBytes); f.bad == nil {
+			said, from := Titled(whole, f.isHTML)
+			if f.text = whole[from:]; said != "" {
+				title = said
+			}
+		}
+		if w.pageBytes += int64(len(whole)); w.pageBytes > w.budget.limits.FileBytes {
+			w.bad = &problem{"too-large", "the folders of pages hold more than " + bytesText(w.budget.limits.FileBytes), splitHint}
+		}
+		add("file", text(name))
+	}
+	add(w.kind.NaturalKey[0], text(title))
+	if len(inside) > 0 {
+		add(w.kind.Section, &node{Kind: sequenceNode, Content: inside})
+	}
+	page.Content = append(page.Content, w.shared...)
+	w.pages[page] = f
+	w.list = append(w.list, page)
+}
+
+// pageName is the name of a page's file without its ending.
+func pageName(file string) (stem string, ok bool) {
+	ext := path.Ext(file)
+	stem = strings.TrimSuffix(file, ext)
+	return stem, stem != "" && slices.Contains([]string{".md", ".markdown", ".html", ".htm"}, strings.ToLower(ext))
+}
+
+// pageKey is the key of a page, of its path in the folder.
+func pageKey(name string) string {
+	parts := strings.Split(name, "/")
+	for i := range parts {
+		parts[i] = resource.Slug(parts[i])
+	}
+	return strings.Join(parts, ".")
+}
+
+// readable is the name of a file as a title.
+func readable(stem string) string {
+	words := strings.Join(strings.FieldsFunc(stem, func(r rune) bool { return r == '-' || r == '_' || unicode.IsSpace(r) }), " ")
+	first, size := utf8.DecodeRuneInString(words)
+	return string(unicode.ToUpper(first)) + words[size:]
+}
+
+// fileLinks finds the pages that the texts of files name by links to the files of these.
+func (r *resolver) fileLinks() {
+	pages := map[string][]*resource.Object{} // by file
+	for _, it := range r.all.kept() {
+		at := ""
+		if it.page != nil {
+			at = it.page.place.File
+		} else if v, ok := it.object.Value("file"); ok && v.File != nil {
+			at = v.File.Path
+		}
+		if at != "" && it.kind.WebPath != "" {
+			pages[at] = append(pages[at], it.object)
+		}
+	}
+	var images []string
+	first := 0
+	for i, it := range r.all.kept() {
+		if v, ok := it.object.Value("file"); ok && v.File != nil && strings.ContainsAny(v.Text, "(]=") {
+			shown := r.targets(i, v, pages)
+			if len(images) == 0 {
+				first = i
+			}
+			images = append(images, shown...)
+		}
+	}
+	slices.Sort(images)
+	images = slices.Compact(images)
+	r.warnLinks(first, "no-image-files", "the service takes no images of pages, which show nothing instead: ", images, "give the address of an image on the web")
+}
+
+func (r *resolver) warnLinks(i int, code, what string, targets []string, hint string) {
+	const shown = 3
+	if len(targets) > 0 {
+		v, _ := r.all.items[i].object.Value("file")
+		r.all.warn(i, v.Position, "."+v.Field.Name, problem{code, what + diag.First(targets, shown), hint})
+	}
+}
+
+// targets sets what the relative links of a text mean, tells which mean nothing on the service, and gives the images.
+func (r *resolver) targets(i int, v *resource.Value, pages map[string][]*resource.Object) (images []string) {
+	o := r.all.items[i].object
+	var dead []string
+	markup.Relink(v.HTML(), "", func(target string) string {
+		u, err := url.Parse(target)
+		if err != nil || u.Scheme != "" || u.Host != "" || u.Path == "" || strings.HasPrefix(u.Path, "/") || v.Targets[target] != "" {
+			return target
+		}
+		at := filepath.Join(filepath.Dir(v.File.Path), filepath.FromSlash(u.Path))
+		for _, file := range []string{at, filepath.Join(at, "index.md"), filepath.Join(at, "README.md"), at + ".md"} {
+			of := pages[file]
+			if k := slices.IndexFunc(of, func(other *resource.Object) bool { return other.Parent == o.Parent }); k >= 0 {
+				of = of[k : k+1]
+			}
+			if len(of) != 1 {
+				continue
+			}
+			if v.Targets == nil {
+				v.Targets = map[string]string{}
+			}
+			v.Targets[target] = string(of[0].Address)
+			return target
+		}
+		if media, _ := resource.MediaType(u.Path); strings.HasPrefix(media, "image/") {
+			images = append(images, filepath.ToSlash(at))
+		} else if !slices.Contains(dead, target) {
+			dead = append(dead, target)
+		}
+		return target
+	})
+	r.warnLinks(i, "dead-link", "the page links to files that are no pages: ", dead, "on the service the link leads nowhere; give the whole address")
+	return images
+}
+
+var (
+	frontMatter = regexp.MustCompile(`\A---[ \t]*\n(?s:(.*?)\n)?---[ \t]*(\n|\z)`)
+	matterTitle = regexp.MustCompile(`(?m)^title:[ \t]*(.+?)[ \t]*$`)
+	heading     = regexp.MustCompile(`\A\s*# +([^\n]*?)(?: +#+)?[ \t]*(\n\s*|\z)`)
+)
+
+// Titled is the title that a file gives its page, and where the text behind it begins: in Markdown that of the front matter, else the
+// heading that it begins with.
+func Titled(text string, isHTML bool) (title string, from int) {
+	if isHTML {
+		return "", 0
+	}
+	if m := frontMatter.FindStringIndex(text); m != nil {
+		from = m[1]
+		if said := matterTitle.FindStringSubmatch(text[:from]); said != nil {
+			return strings.Trim(said[1], `"'`), from
+		}
+	}
+	if m := heading.FindStringSubmatchIndex(text[from:]); m != nil {
+		return strings.TrimSpace(markup.Text(markup.HTML(text[from+m[2] : from+m[3]]))), from + m[1]
+	}
+	return "", from
+}
+
+// Retitled is the head of a file, up to where its text begins, with another title.
+func Retitled(head, title string) string {
+	if m := matterTitle.FindStringSubmatchIndex(head); m != nil && frontMatter.MatchString(head) {
+		return head[:m[2]] + yamltext.Scalar(title, false) + head[m[3]:]
+	}
+	if at := frontMatter.FindStringIndex(head); at != nil {
+		return head[:at[1]] + "# " + markup.Escape(title) + "\n\n"
+	}
+	return "# " + markup.Escape(title) + "\n\n"
+}

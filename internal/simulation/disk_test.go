@@ -224,6 +224,14 @@ func leftovers() map[string]remains {
 		}
 		return slices.Concat(flushed, bytes.Repeat([]byte{0}, len(text)-len(flushed)))
 	}
+	hole := func(flushed, text []byte) []byte { // a later block was written, an earlier one was not
+		const block = 512
+		from := (len(flushed) + block - 1) / block * block
+		if from+block > len(text) {
+			return text
+		}
+		return slices.Concat(text[:from], make([]byte, block), text[from+block:])
+	}
 	return map[string]remains{
 		"killed":                    {-1, all},
 		"power lost":                {0, lost},
@@ -231,6 +239,7 @@ func leftovers() map[string]remains {
 		"power lost, texts kept":    {0, all},
 		"power lost, torn":          {-1, torn},
 		"power lost, zeros":         {-1, zeros},
+		"power lost, a hole":        {-1, hole},
 		"power lost after one name": {1, lost},
 	}
 }

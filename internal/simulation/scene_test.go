@@ -23,13 +23,14 @@ import (
 
 // scene is what a user does, command by command, and what is there before. In a command line @ stands for the user's folder.
 type scene struct {
-	name     string
+	name     string // as Go
 	api      resource.API
 	shared   bool // the state is in a store
 	empty    bool // the workspace has nothing but its members
 	files    map[string]string
 	before   func(w *world) // nil = nothing
 	commands []string
+	tell     func(problem string) // nil = the test fails
 	// again is what the user does where a command ends early and running it again is not what it says; nil = run it again.
 	again func(w *world, command string, attempt int) (next string)
 }
@@ -77,8 +78,8 @@ func prepare(t *testing.T, sc *scene) *stage {
 		if st.undoes = ""; strings.Contains(sc.commands[0], "RUN") {
 			st.undoes = w.lastRun()
 		}
-		if st.rows = rows(w); t.Failed() {
-			t.Fatal(w.log.String())
+		if st.rows = rows(w); !w.well(st.scene) {
+			return
 		}
 		_ = w.server.Close()
 		folder := t.TempDir()
@@ -104,9 +105,8 @@ func prepare(t *testing.T, sc *scene) *stage {
 			}
 		}
 		st.visits, w.looking = slices.Clone(w.visits), false
-		if st.settle(w); t.Failed() {
-			t.Fatal(w.log.String())
-		}
+		st.settle(w)
+		w.well(st.scene)
 		st.all, st.state, st.files = w.server.Picture(), known(w), manifests(w)
 	})
 	return st
@@ -244,28 +244,41 @@ func (st *stage) suffer(t *testing.T, faults ...fault) (visits []visit, came boo
 		for kind, was := range rows(w) {
 			for id, text := range st.rows[kind] {
 				if was[id] != text {
-					t.Errorf("%s %s was to stay as it was\n%s\n%s", kind, id, text, was[id])
+					w.Errorf("%s %s was to stay as it was\n%s\n%s", kind, id, text, was[id])
 				}
 			}
 		}
 		if diff := cmp.Diff(st.all, w.server.Picture()); diff != "" {
-			t.Errorf("what the service has (-want +got):\n%s", diff)
+			w.Errorf("what the service has (-want +got):\n%s", diff)
 		}
 		if diff := cmp.Diff(st.state, known(w)); diff != "" {
-			t.Errorf("what the state knows (-want +got):\n%s", diff)
+			w.Errorf("what the state knows (-want +got):\n%s", diff)
 		}
 		if diff := cmp.Diff(st.files, manifests(w)); diff != "" {
-			t.Errorf("the manifests (-want +got):\n%s", diff)
+			w.Errorf("the manifests (-want +got):\n%s", diff)
 		}
-		if t.Failed() {
-			var list strings.Builder
-			for _, f := range faults {
-				fmt.Fprintf(&list, ", %q", f.String())
-			}
-			t.Logf("%s\nas a line of TestWhatWasFoundStaysMended: {%q%s},", w.log.String(), st.name, list.String())
-		}
+		w.well(st.scene, faults...)
 	})
 	return visits, came
+}
+
+// well reports whether nothing went wrong, and tells what did.
+func (w *world) well(sc *scene, faults ...fault) bool {
+	w.Helper()
+	if len(w.problems) == 0 {
+		return true
+	}
+	var list strings.Builder
+	for _, f := range faults {
+		fmt.Fprintf(&list, "%q, ", f.String())
+	}
+	text := fmt.Sprintf("%s\n%s\nas a line of TestWhatWasFoundStaysMended: {%s, []string{%s}},", strings.Join(w.problems, "\n"), w.log.String(), sc.name, list.String())
+	if sc.tell != nil {
+		sc.tell(text)
+	} else {
+		w.T.Error(text)
+	}
+	return false
 }
 
 // rows are those of the service, by kind and ID.
@@ -295,7 +308,7 @@ func known(w *world) map[string]string {
 		BaseURL: "http://127.0.0.1", Workspace: sandbox.Workspace, Connect: w.store.connect,
 	})
 	if err != nil {
-		w.Error(err)
+		w.Errorf("%v", err)
 		return nil
 	}
 	names, all := w.server.Called(), map[string]string{}

@@ -1,6 +1,7 @@
 package simulation
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -44,7 +45,7 @@ func scenes() map[string]*scene {
 		"small, undo":         {api: resource.V1, empty: true, files: one(none), before: applied(tiny), commands: []string{"undo -f @workspace.yaml --yes RUN"}},
 	}
 	for name, sc := range all {
-		sc.name = name
+		sc.name = fmt.Sprintf("scenes()[%q]", name)
 	}
 	return all
 }

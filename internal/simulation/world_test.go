@@ -87,15 +87,22 @@ type world struct {
 
 	mu      sync.Mutex
 	looking bool // visits are noted
-	run     int  // the number of the present run
-	counts  map[string]int
-	visits  []visit
-	effects int // on the service and the store
-	left    map[string]bool
-	faults  map[edge]string // that are still to come
-	dead    bool
-	kill    context.CancelFunc
-	after   tree // that the crash leaves
+
+	problems []string
+	run      int // the number of the present run
+	counts   map[string]int
+	visits   []visit
+	effects  int // on the service and the store
+	left     map[string]bool
+	faults   map[edge]string // that are still to come
+	dead     bool
+	kill     context.CancelFunc
+	after    tree // that the crash leaves
+}
+
+// Errorf notes what went wrong.
+func (w *world) Errorf(format string, args ...any) {
+	w.problems = append(w.problems, fmt.Sprintf(format, args...))
 }
 
 // pass leads a call through the world.

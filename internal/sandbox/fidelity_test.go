@@ -164,6 +164,7 @@ The sandbox is the server that planform's tests, ` + "`planform sandbox`" + ` an
 sent to a real server, the community edition, and written down with its answers (status, redirect, fields, values) and with what reads
 showed otherwise afterwards. Each test run plays all of it to the sandbox and compares; this page is made by that test.
 
+<!-- not run: it needs the sources -->
 ` + "```sh" + `
 go test ./internal/sandbox -run BehavesAsRecorded           # plays the recordings, checks this page
 go test ./internal/sandbox -run BehavesAsRecorded -update   # writes this page anew

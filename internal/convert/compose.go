@@ -171,6 +171,7 @@ func (c *composer) project(source string, places []place) {
 			add(placeholder(source, number))
 		}
 		add(c.item(at, g))
+		at.issue.forget()
 	}
 	c.report.Carried.Labels += len(g.used)
 	full := slices.Concat(head, manifest.Map{{Key: "name", Value: cmp.Or(p.Name, p.Key)}})

@@ -231,3 +231,11 @@ func (i *Issue) Moment(text string, layouts ...string) time.Time {
 	}
 	return at
 }
+
+// forget lets go of the texts, when they are in a manifest: of a large export, they are the most.
+func (i *Issue) forget() {
+	i.Text, i.Environment, i.Work, i.Events, i.Fields = Text{}, Text{}, nil, nil, nil
+	for n := range i.Comments {
+		i.Comments[n].Text = Text{}
+	}
+}

@@ -44,20 +44,26 @@ func detectBackup(head []byte, _ string) (string, bool) {
 	return "", false
 }
 
-// row is an element: what is in its attributes, or, if it is long, in elements of their names.
+// row is an element: what is in its attributes, or, if it is long, in elements of their names. There are many: they are kept small.
 type row struct {
-	kind   string
-	names  []string
-	values map[string]string
-	used   map[string]bool // which of the values some issue has
-	at     diag.Position
+	kind  string
+	cells []cell
+	used  map[string]bool // which of the cells some issue has
+	at    diag.Position
 }
+
+type cell struct{ name, text string }
 
 func (r *row) get(name string) string {
 	if r == nil {
 		return ""
 	}
-	return r.values[name]
+	for _, c := range r.cells {
+		if c.name == name {
+			return c.text
+		}
+	}
+	return ""
 }
 
 type backupIssue struct {
@@ -112,6 +118,7 @@ func readBackup(ctx context.Context, in convert.Input, to convert.Sink) error {
 		if err := b.issue(i); err != nil {
 			return err
 		}
+		i.row = nil
 	}
 	b.second = true
 	if err := in.Each(ctx, b.file); err != nil {
@@ -173,7 +180,7 @@ func (b *backup) file(ctx context.Context, text io.Reader, name string) error {
 // element reads an element of entities.xml.
 func (b *backup) element(d *xml.Decoder, start *xml.StartElement, name string) error {
 	line, _ := d.InputPos()
-	r := &row{kind: start.Name.Local, values: map[string]string{}, at: diag.Position{File: name, Line: line}}
+	r := &row{kind: start.Name.Local, cells: make([]cell, 0, len(start.Attr)), at: diag.Position{File: name, Line: line}}
 	for _, a := range start.Attr {
 		r.put(a.Name.Local, a.Value)
 	}
@@ -193,7 +200,7 @@ func (b *backup) element(d *xml.Decoder, start *xml.StartElement, name string) e
 			}
 		case xml.CharData:
 			if part != "" {
-				r.put(part, r.values[part]+string(t))
+				r.put(part, r.get(part)+string(t))
 			}
 		case xml.EndElement:
 			switch depth--; depth {
@@ -207,10 +214,11 @@ func (b *backup) element(d *xml.Decoder, start *xml.StartElement, name string) e
 }
 
 func (r *row) put(name, text string) {
-	if _, known := r.values[name]; !known {
-		r.names = append(r.names, name)
+	if n := slices.IndexFunc(r.cells, func(c cell) bool { return c.name == name }); n >= 0 {
+		r.cells[n].text = text
+		return
 	}
-	r.values[name] = text
+	r.cells = append(r.cells, cell{name, text})
 }
 
 // table reads a part of activeobjects.xml, of which the sprints are understood.
@@ -245,7 +253,7 @@ func (b *backup) table(ctx context.Context, d *xml.Decoder, limited *bounded, st
 			case !sprints || b.second || depth == 0:
 			case t.Name.Local == "row":
 				line, _ := d.InputPos()
-				r := &row{kind: "Sprint", values: map[string]string{}, at: diag.Position{File: name, Line: line}}
+				r := &row{kind: "Sprint", at: diag.Position{File: name, Line: line}}
 				for n, cell := range cells[:min(len(cells), len(columns))] {
 					r.put(strings.ToLower(columns[n]), cell)
 				}
@@ -289,9 +297,9 @@ func (b *backup) take(r *row) error {
 
 // pass counts the values of an element that is passed over. what says which these are.
 func (b *backup) pass(what string, r *row) {
-	for name, text := range r.values {
-		if strings.TrimSpace(text) != "" {
-			b.other[what+r.kind+"."+name]++
+	for _, c := range r.cells {
+		if strings.TrimSpace(c.text) != "" {
+			b.other[what+r.kind+"."+c.name]++
 		}
 	}
 }
@@ -385,8 +393,8 @@ func (b *backup) enter(i *backupIssue, r *row, but ...string) {
 		to = &i.Issue
 	}
 	b.roles.Enter(b.to, to, func(yield func(name, text string) bool) {
-		for _, name := range r.names {
-			if text := r.values[name]; strings.TrimSpace(text) != "" && !slices.Contains(but, name) && !yield(r.kind+"."+name, text) {
+		for _, c := range r.cells {
+			if strings.TrimSpace(c.text) != "" && !slices.Contains(but, c.name) && !yield(r.kind+"."+c.name, c.text) {
 				return
 			}
 		}
@@ -595,7 +603,7 @@ func (b *backup) finish(i *backupIssue) {
 		custom(&i.Issue, field.get("customfieldtypekey"), f)
 	}
 	discuss(&i.Issue, i.comments, 0)
-	i.row, i.comments, i.custom = nil, nil, nil
+	i.comments, i.custom = nil, nil
 }
 
 // account books what is referred to, and what belongs to no issue. Much of that is nobody's business, such as passwords.

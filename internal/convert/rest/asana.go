@@ -131,7 +131,7 @@ func (x *asanaExport) record(r records.Record) error {
 	case "attachment":
 		return x.file(r, &one)
 	}
-	x.leave(r, "", "no tasks") // such as projects and sections
+	x.leave(r, "no tasks") // such as projects and sections
 	return nil
 }
 
@@ -140,7 +140,7 @@ func (x *asanaExport) task(r records.Record, f *asanaAnswer, parent string) erro
 		return x.foreign(r, "a task without gid and name", "ask for them: opt_fields=name,notes,completed,…")
 	}
 	if f.Subtype == "section" {
-		x.leave(r, "", "sections")
+		x.leave(r, "sections")
 		return nil
 	}
 	number, _ := strconv.Atoi(f.ID)

@@ -108,7 +108,7 @@ func (x *azureExport) record(r records.Record) error {
 		x.enter(nil, r, "", nil)
 	case one.Item > 0 && one.Deleted:
 		x.last = key
-		x.leave(r, "", "deleted comments")
+		x.leave(r, "deleted comments")
 	case one.Item > 0 && one.Text != nil:
 		x.last = key
 		at, _ := dates.Parse(one.Created, time.RFC3339Nano)

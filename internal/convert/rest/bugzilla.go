@@ -135,7 +135,7 @@ func (x *bugzillaExport) record(r records.Record) error {
 		x.comment(key, c)
 		x.beside(r, key, "comments")
 	case one.Bug > 0 && private:
-		x.leave(r, "", "private attachments")
+		x.leave(r, "private attachments")
 	case one.Bug > 0 && one.File != "":
 		if !slices.ContainsFunc(x.files[key], func(a convert.Attachment) bool { return a.ID == strconv.Itoa(one.ID) }) {
 			x.files[key] = append(x.files[key], convert.Attachment{

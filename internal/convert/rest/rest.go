@@ -162,9 +162,9 @@ func (e *export) comment(key string, one convert.Comment) {
 }
 
 // leave books what a record holds that is left out. what says which records these are.
-func (e *export) leave(r records.Record, prefix, what string) {
+func (e *export) leave(r records.Record, what string) {
 	hidden := &convert.Issue{Left: map[string]int{}}
-	e.enter(hidden, r, prefix, nil)
+	e.enter(hidden, r, "", nil)
 	convert.LeaveOut(e.to, what, hidden.Held)
 }
 

@@ -118,7 +118,7 @@ func (x *youtrackExport) record(r records.Record) error {
 	}
 	if one.Text != nil && one.Issue != nil && one.Issue.Key != "" {
 		if one.Deleted {
-			x.leave(r, "", "deleted comments")
+			x.leave(r, "deleted comments")
 			return nil
 		}
 		x.discuss(one.Issue.Key, youtrackComment{

@@ -364,7 +364,7 @@ func (s *schema) compare(t *testing.T, root *schema, at string, of reflect.Type)
 		var required []string
 		known := map[string]bool{}
 		for _, f := range reflect.VisibleFields(of) {
-			if f.Anonymous {
+			if f.Anonymous || f.Tag.Get("json") == "-" {
 				continue
 			}
 			name, rest, _ := strings.Cut(f.Tag.Get("json"), ",")

@@ -223,8 +223,11 @@ func (a *assembly) checkUniqueName(names map[objectKey]int, it *item, i int) {
 			continue // reported for that
 		}
 		hint := "they are told apart by it: change one, or give an id"
-		if f.Unique {
+		switch {
+		case f.Unique:
 			hint = "the service takes it once: change one"
+		case it.page != nil:
+			hint = "they are told apart by it: begin one with another heading, or rename it"
 		}
 		namesake := problem{"duplicate-name", "two " + diag.Plural(it.kind.Noun()) + " have the " + f.Name + " " + quote(text), hint}
 		a.report(i, it.object.Position, "", namesake, other("the first is at", a.items[first].object.Position))

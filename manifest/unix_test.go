@@ -53,3 +53,78 @@ func TestLinksThatLeadBackAreNotFollowedWithoutEnd(t *testing.T) {
 		t.Error(found)
 	}
 }
+
+func TestFoldersOfPagesAreBounded(t *testing.T) {
+	t.Parallel()
+	link := func(t *testing.T, target, name string) {
+		t.Helper()
+		if err := os.Symlink(target, name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, tt := range map[string]struct {
+		lay  func(t *testing.T, docs string)
+		code string // "" = nothing is wrong
+	}{
+		"a file that leads out of the folder": {func(t *testing.T, docs string) {
+			t.Helper()
+			link(t, "/etc/passwd", filepath.Join(docs, "b.md"))
+		}, "file-outside"},
+		"a pipe": {func(t *testing.T, docs string) {
+			t.Helper()
+			if err := syscall.Mkfifo(filepath.Join(docs, "b.md"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}, "file-unreadable"},
+		"a file that no request takes": {func(t *testing.T, docs string) {
+			t.Helper()
+			write(t, filepath.Join(docs, "b.md"), strings.Repeat("line\n", 100))
+		}, "file-too-large"},
+		"files that are too many bytes": {func(t *testing.T, docs string) {
+			t.Helper()
+			for i := range 10 {
+				write(t, filepath.Join(docs, fmt.Sprintf("b%d.md", i)), strings.Repeat("line\n", 50))
+			}
+		}, "too-large"},
+		"folders that are too deep": {func(t *testing.T, docs string) {
+			t.Helper()
+			deep := filepath.Join(docs, strings.Repeat("d/", 25))
+			if err := os.MkdirAll(deep, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			write(t, filepath.Join(deep, "b.md"), "b")
+		}, "too-deep"},
+		"folders that lead back and elsewhere": {func(t *testing.T, docs string) {
+			t.Helper()
+			link(t, ".", filepath.Join(docs, "back"))
+			link(t, "/etc", filepath.Join(docs, "etc"))
+		}, ""},
+		"a folder that leads elsewhere": {func(t *testing.T, docs string) {
+			t.Helper()
+			if err := os.RemoveAll(docs); err != nil {
+				t.Fatal(err)
+			}
+			link(t, "/etc", docs)
+		}, "file-outside"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			docs := filepath.Join(dir, "docs")
+			if err := os.Mkdir(docs, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			write(t, filepath.Join(dir, "m.yaml"), "version: 1\npages: {folder: docs}\n")
+			write(t, filepath.Join(docs, "a.md"), "a")
+			tt.lay(t, docs)
+			limits := manifest.Limits{FileBytes: 1000, ScalarBytes: 300}
+			m, found := manifest.Load(t.Context(), []string{filepath.Join(dir, "m.yaml")}, manifest.Options{Limits: limits})
+			switch {
+			case tt.code == "" && (len(found) > 0 || len(m.Objects) != 1):
+				t.Error(found, m.Objects)
+			case tt.code != "" && (len(found) != 1 || found[0].Code != tt.code):
+				t.Error("not", tt.code, found)
+			}
+		})
+	}
+}

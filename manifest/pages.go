@@ -67,7 +67,8 @@ func (c *collector) folderPages(k *kindInfo, folder, of *node, at string) []*nod
 			w.prefix = resolved(value).Value + "."
 		case key.Value == k.ParentField:
 			top = append(top, key, value)
-		case k.props[key.Value].what == isField && !w.said(key.Value), slices.Contains([]string{schema.Protect, schema.Ignore, schema.OnDrift}, key.Value):
+		case k.props[key.Value].what == isField && !w.said(key.Value),
+			slices.Contains([]string{schema.Protect, schema.Ignore, schema.OnDrift}, key.Value):
 			w.shared = append(w.shared, key, value)
 		default:
 			report(key, problem{
@@ -267,9 +268,11 @@ func (r *resolver) fileLinks() {
 	}
 	slices.Sort(images)
 	images = slices.Compact(images)
-	r.warnLinks(first, "no-image-files", "the service takes no images of pages, which show nothing instead: ", images, "give the address of an image on the web")
+	r.warnLinks(first, "no-image-files", "the service takes no images of pages, which show nothing instead: ", images,
+		"give the address of an image on the web")
 }
 
+// warnLinks tells of targets in the text of a file.
 func (r *resolver) warnLinks(i int, code, what string, targets []string, hint string) {
 	const shown = 3
 	if len(targets) > 0 {
@@ -309,7 +312,8 @@ func (r *resolver) targets(i int, v *resource.Value, pages map[string][]*resourc
 		}
 		return target
 	})
-	r.warnLinks(i, "dead-link", "the page links to files that are no pages: ", dead, "on the service the link leads nowhere; give the whole address")
+	r.warnLinks(i, "dead-link", "the page links to files that are no pages: ", dead,
+		"on the service the link leads nowhere; give the whole address")
 	return images
 }
 

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/csv"
 	"errors"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -99,7 +100,7 @@ func TestThePagesDoWhatTheyShow(t *testing.T) {
 	}
 	for _, page := range append(pages, "../../README.md", "../../CONTRIBUTING.md", "../../SECURITY.md") {
 		name := filepath.Base(page)
-		if slices.Contains([]string{"commands.md", "manifest.md", "operations.md", "fidelity.md", "architecture.md"}, name) {
+		if slices.Contains([]string{"commands.md", "manifest.md", "operations.md", "architecture.md"}, name) {
 			continue // made from the code, or without blocks of commands
 		}
 		t.Run(name, func(t *testing.T) {
@@ -121,6 +122,37 @@ func TestThePagesDoWhatTheyShow(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestTheTestsThatAPageNamesAreThere: who reads of one can look it up.
+func TestTheTestsThatAPageNamesAreThere(t *testing.T) {
+	t.Parallel()
+	there := map[string]bool{}
+	err := filepath.WalkDir("../..", func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		for _, m := range regexp.MustCompile(`(?m)^func (Test\w+)`).FindAllSubmatch(text, -1) {
+			there[string(m[1])] = true
+		}
+		return err
+	})
+	pages, _ := filepath.Glob("../../docs/*.md")
+	if err != nil || len(pages) == 0 {
+		t.Fatal(err)
+	}
+	for _, page := range pages {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range regexp.MustCompile(`\bTest[A-Z]\w+`).FindAllString(string(text), -1) {
+			if !there[name] {
+				t.Errorf("%s names %s, and there is no such test", page, name)
+			}
+		}
 	}
 }
 

@@ -267,6 +267,14 @@ func TestARunLeavesTheRecordsOfItsSteps(t *testing.T) {
 			},
 			want: []planner.Record{{Address: cycle, Members: []string{"a"}, PendingIntent: &planner.Intent{Action: planner.AddMembers, At: testTime()}}},
 		},
+		"who was to come in is known though others were to leave in the same run": {
+			run: func(t *testing.T, f *File) {
+				t.Helper()
+				intend(t, f, members(cycle, planner.AddMembers))
+				intend(t, f, members(cycle, planner.RemoveMembers))
+			},
+			want: []planner.Record{{Address: cycle, PendingIntent: &planner.Intent{Action: planner.AddMembers, At: testTime()}}},
+		},
 		"members that were removed are gone, and with the last one the record": {
 			before: []planner.Record{{Address: cycle, Members: []string{"a", "b"}}, {Address: "cycle/web/s2#work_items", Members: []string{"c"}}},
 			run: func(t *testing.T, f *File) {

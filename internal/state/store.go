@@ -114,10 +114,13 @@ func (m *store) apply(l line) {
 }
 
 // together is an intent and the one before it at the same record: of members that two
-// requests were to add, it names all; of a create, that some run sent it in a batch; of updates, what any of them sends.
+// requests were to add, it names all, also where others were to leave later; of a create, that some run sent it in a batch; of updates, what any of them sends.
 func together(earlier *planner.Intent, later planner.Intent) *planner.Intent {
 	if earlier != nil && earlier.Action == planner.AddMembers && later.Action == planner.AddMembers && earlier.Name != later.Name {
 		later.Name = earlier.Name + "\n" + later.Name
+	}
+	if earlier != nil && earlier.Action == planner.AddMembers && later.Action == planner.RemoveMembers {
+		return earlier // who left is read; who came is nobody's without it
 	}
 	if earlier != nil && earlier.Action == planner.Create && later.Action == planner.Create {
 		later.Batch = later.Batch || earlier.Batch

@@ -112,10 +112,7 @@ func (r *run) undoing(ctx context.Context, desired *manifest.Manifest, in *plann
 	if err != nil {
 		return nil, err
 	}
-	runs, err := h.Runs(ctx)
-	if err != nil {
-		return nil, diag.WithHint(err, "without every record since the run nobody can tell what changed since: planform history lists those that can be read")
-	}
+	runs, wrong := h.Runs(ctx)
 	var ids []string
 	for _, id := range r.Undo {
 		named := []*history.Run{}
@@ -123,6 +120,9 @@ func (r *run) undoing(ctx context.Context, desired *manifest.Manifest, in *plann
 			named = history.Last(runs)
 		} else if i := slices.IndexFunc(runs, func(run *history.Run) bool { return run.ID == id }); i >= 0 {
 			named = runs[i : i+1]
+		}
+		if len(named) == 0 && wrong != nil {
+			return nil, unreadable(wrong)
 		}
 		if len(named) == 0 && id == lastRun {
 			return nil, errNoRun()
@@ -133,6 +133,9 @@ func (r *run) undoing(ctx context.Context, desired *manifest.Manifest, in *plann
 		for _, run := range named {
 			ids = append(ids, run.ID)
 		}
+	}
+	if wrong = history.Since(wrong, slices.Min(ids)); wrong != nil {
+		return nil, unreadable(wrong)
 	}
 	r.Undo = ids
 	u, err := history.Undo(runs, r.Undo, in.Prior)
@@ -149,4 +152,9 @@ func (r *run) undoing(ctx context.Context, desired *manifest.Manifest, in *plann
 		}
 	}
 	return slices.Collect(maps.Keys(u.Deletes)), nil
+}
+
+// unreadable is the error of an undo that cannot know what runs did since.
+func unreadable(err error) error {
+	return diag.WithHint(err, "without every record since the run nobody can tell what changed since: planform history lists those that can be read")
 }

@@ -92,13 +92,33 @@ func (h *History) Runs(ctx context.Context) (runs []*Run, err error) {
 	for _, id := range ids {
 		r, err := h.Run(ctx, id)
 		if err != nil {
-			wrong = append(wrong, err)
+			wrong = append(wrong, wrongError{id, err})
 			continue
 		}
 		runs = append(runs, r)
 	}
 	slices.SortStableFunc(runs, func(a, b *Run) int { return cmp.Compare(a.Serial, b.Serial) })
 	return runs, errors.Join(wrong...)
+}
+
+// wrongError is the error of one record.
+type wrongError struct {
+	id string
+	error
+}
+
+func (e wrongError) Unwrap() error { return e.error }
+
+// Since leaves out of an error of [History.Runs] what it says of runs before one.
+func Since(err error, id string) error {
+	many, ok := err.(interface{ Unwrap() []error })
+	if !ok {
+		return err
+	}
+	return errors.Join(slices.DeleteFunc(slices.Clone(many.Unwrap()), func(err error) bool {
+		wrong, ok := errors.AsType[wrongError](err)
+		return ok && wrong.id < id
+	})...)
 }
 
 // Run is the run with an ID.

@@ -238,6 +238,7 @@ func (st *stage) suffer(t *testing.T, faults ...fault) (visits []visit, came boo
 		w.looking = *pairs > 0
 		for _, command := range st.commands {
 			w.until(command, st.again)
+			w.server.Drain() // what is late is no change by people that the next command has to keep
 		}
 		visits, w.looking, came = w.visits, false, len(w.faults) == 0
 		st.settle(w)

@@ -274,6 +274,7 @@ func (w *world) planform(args ...string) int {
 	if err := w.disk.load(); err != nil {
 		w.Fatal(err)
 	}
+	time.Sleep(time.Second) //nolint:forbidigo // in a bubble it takes no time: nobody types faster
 	ctx, cancel := context.WithCancel(w.Context())
 	defer cancel()
 	w.mu.Lock()

@@ -202,24 +202,31 @@ func (ch *changes) deferParents(ordered []*Step) []*Step {
 }
 
 // deferLaterParents takes parents that the manifest has after their children out of the creates of these, which would wait for them and be
-// overtaken by others. It returns the steps with those that name them.
+// overtaken by others. It returns the steps with those that name them, and with the changes of existing items, which would call their new
+// parents forward, last.
 func (ch *changes) deferLaterParents(list []*Step) []*Step {
 	turns := map[*Step]int{}
 	for n, s := range list {
 		turns[s] = n
 	}
-	var later []*Step
+	var inTurn, later []*Step
 	for n, s := range list {
+		isLater := func(need *Step) bool { return need.Action == Create && need.Kind.ParentField != "" && turns[need] > n }
+		if s.Action != Create && slices.ContainsFunc(s.needs, isLater) {
+			later = append(later, s)
+			continue
+		}
+		inTurn = append(inTurn, s)
 		if s.Action != Create || s.Kind.ParentField == "" {
 			continue
 		}
-		if k, parent := ch.parentOf(s); k >= 0 && parent != nil && parent.Action == Create && turns[parent] > n {
+		if k, parent := ch.parentOf(s); k >= 0 && parent != nil && isLater(parent) {
 			if update := ch.deferParent(s, k, parent); update != nil {
 				later = append(later, update)
 			}
 		}
 	}
-	return append(list, later...)
+	return append(inTurn, later...)
 }
 
 // parentOf finds the value of a create that names the parent, and the step that creates that.

@@ -174,6 +174,39 @@ func TestAnItemBeforeItsParentKeepsItsTurnInExactOrder(t *testing.T) {
 	}
 }
 
+// TestAnItemThatIsThereDoesNotCallItsParentForwardInExactOrder: an apply that ended early left it without its parent, and without its link.
+func TestAnItemThatIsThereDoesNotCallItsParentForwardInExactOrder(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		exact bool
+		want  []string
+	}{
+		"it gets them afterwards": {true, []string{
+			"1 create work_item/web/c", "1 create work_item/web/top", "1 create work_item/web/d",
+			"0 update work_item/web/b, after work_item/web/d", "0 update work_item/web/a, needs work_item/web/top",
+		}},
+		"else its turn is theirs": {false, []string{
+			"1 create work_item/web/top", "0 update work_item/web/a, needs work_item/web/top", "1 create work_item/web/c", "1 create work_item/web/d",
+			"0 update work_item/web/b, after work_item/web/d",
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newService(t, full)
+			s.given("project", "", web, "identifier=WEB")
+			a, b := uuid(7, 1), uuid(7, 2)
+			s.given("work_item", web, a, "name=A").given("work_item", web, b, "name=B")
+			w := want(t).put("project/web", "id="+web).put("work_item/web/a", "id="+a, "name=A", "parent=@work_item/web/top")
+			w.put("work_item/web/b", "id="+b, "name=B", "description=[d](planform:work_item/web/d)")
+			w.put("work_item/web/c", "name=C").put("work_item/web/top", "name=Top").put("work_item/web/d", "name=D")
+			s.in.ExactOrder = tt.exact
+			if diff := cmp.Diff(tt.want, turns(s.mustPlan(w.all()))); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
 // TestSubItemsShareARequestWithTheirParents: they are created without, and get them afterwards.
 func TestSubItemsShareARequestWithTheirParents(t *testing.T) {
 	t.Parallel()

@@ -42,7 +42,7 @@ func Encode(comment string, document Map) []byte {
 			out.WriteString(line + "\n")
 		}
 	}
-	return bytes.Clone(out.Bytes()) // without the room to grow: a caller may keep many
+	return out.Bytes()
 }
 
 // CheckText says why a manifest cannot give that text for the field, or "". What

@@ -64,8 +64,8 @@ func (a *attached) close() {
 	}
 }
 
-// list is the file that lists all attachments, if there are any.
-func (a *attached) list() []outFile {
+// list is the text of the file that lists all attachments, if there are any.
+func (a *attached) list() []byte {
 	if len(a.rows) == 0 {
 		return nil
 	}
@@ -78,7 +78,7 @@ func (a *attached) list() []outFile {
 		}
 		b.WriteString(strings.Join(row, "\t") + "\n")
 	}
-	return []outFile{{attachedName, []byte(b.String())}}
+	return []byte(b.String())
 }
 
 // attachments are the files of an issue that are uploaded, and those that its item links to instead.

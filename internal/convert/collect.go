@@ -132,6 +132,8 @@ func (c *collection) Hold(i *Issue, name string, role Role, example string, n in
 	}
 	if i == nil {
 		c.held[v] += n
+	} else if at := slices.IndexFunc(i.Held, func(h Held) bool { return h.Of == v }); at >= 0 { // such as of a former comment
+		i.Held[at].N += n
 	} else {
 		i.Held = append(i.Held, Held{v, n})
 	}

@@ -36,6 +36,7 @@ type composer struct {
 	points  map[string]bool             // values of the project's estimate
 	outside map[*Issue][]Link           // relations to issues that have no item
 	parts   []outFile
+	to      *spool // which takes the parts
 
 	attached attached
 	uploads  map[string]upload // of the issue that is being composed: its uploaded files, by address, and by name
@@ -46,11 +47,6 @@ type place struct {
 	issue   *Issue
 	project mapping.Project
 	key     string
-}
-
-type outFile struct {
-	name string
-	data []byte
 }
 
 // compose makes the manifests of all projects.
@@ -148,8 +144,8 @@ func (c *composer) project(source string, places []place) {
 		}
 		document = append(document,
 			manifest.Entry{Key: "projects", Value: []any{append(slices.Clip(project), manifest.Entry{Key: "work_items", Value: items})}})
-		c.parts[at+n].data = manifest.Encode(signature+"\n"+what+" of "+c.format.Tracker+".\nyaml-language-server: $schema="+schema.Address(),
-			document)
+		c.parts[at+n] = c.to.put(c.parts[at+n].name, manifest.Encode(signature+"\n"+what+" of "+c.format.Tracker+".\nyaml-language-server: $schema="+schema.Address(),
+			document))
 	}
 	head := manifest.Map{{Key: "key", Value: p.Key}, {Key: "identifier", Value: p.Identifier}}
 	var first, items []any

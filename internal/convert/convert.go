@@ -51,7 +51,7 @@ type converted struct {
 	path      string // of the mapping file
 	mapped    []byte // what it is to hold
 	manifests []outFile
-	attached  []outFile // the list of attachments, if there are any
+	attached  []byte // the list of attachments, if there are any
 	mapping   *mapping.Mapping
 	report    *Report
 	last      *run
@@ -63,12 +63,24 @@ func MappingSchema() []byte { return mapping.Schema(agreeable()) }
 
 // Run converts an export. If it returns an error, nothing was written.
 func Run(ctx context.Context, o Options) (*Result, error) {
-	c, err := prepare(ctx, o)
+	kept, err := newSpool()
 	if err != nil {
 		return nil, err
 	}
-	files := append(slices.Concat(c.manifests, c.attached), outFile{"report.md", c.report.markdown(c.mapping, filepath.ToSlash(c.path))},
-		outFile{"report.json", c.report.json()})
+	defer kept.close() //nolint:errcheck // what it held was written, or is not wanted
+	c, err := prepare(ctx, o, kept)
+	if err != nil {
+		return nil, err
+	}
+	files := c.manifests
+	if c.attached != nil {
+		files = append(files, kept.put(attachedName, c.attached))
+	}
+	files = append(files, kept.put("report.md", c.report.markdown(c.mapping, filepath.ToSlash(c.path))),
+		kept.put("report.json", c.report.json()))
+	if err := kept.flush(); err != nil {
+		return nil, err
+	}
 	stale, err := c.last.check(o.Dir, files)
 	if err != nil {
 		return nil, err
@@ -88,15 +100,28 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 
 // Manifests converts an export to manifests, and writes nothing. They are documents of one stream.
 func Manifests(ctx context.Context, o Options) ([]byte, *Result, error) {
-	c, err := prepare(ctx, o)
+	kept, err := newSpool()
 	if err != nil {
 		return nil, nil, err
 	}
-	var documents [][]byte
-	for _, f := range c.manifests {
-		documents = append(documents, f.data)
+	defer kept.close() //nolint:errcheck // it was only read
+	c, err := prepare(ctx, o, kept)
+	if err != nil {
+		return nil, nil, err
 	}
-	return bytes.Join(documents, []byte("---\n")), c.result(), nil
+	if err := kept.flush(); err != nil {
+		return nil, nil, err
+	}
+	var stream bytes.Buffer
+	for n, f := range c.manifests {
+		if n > 0 {
+			stream.WriteString("---\n")
+		}
+		if _, err := stream.ReadFrom(f.text()); err != nil {
+			return nil, nil, err
+		}
+	}
+	return stream.Bytes(), c.result(), nil
 }
 
 func (c *converted) result() *Result {
@@ -108,8 +133,8 @@ func (r *Result) AllowsAdditional(kind, field string, n int) bool {
 	return r.mapping.Allows(Additional(kind, field), n)
 }
 
-// prepare reads an export and decides what becomes of it.
-func prepare(ctx context.Context, o Options) (*converted, error) {
+// prepare reads an export and decides what becomes of it. The spool takes what is to be written.
+func prepare(ctx context.Context, o Options, to *spool) (*converted, error) {
 	path := cmp.Or(o.Mapping, filepath.Join(o.Dir, "mapping.yaml"))
 	file, m, err := readMapping(path)
 	if err != nil {
@@ -191,7 +216,7 @@ func prepare(ctx context.Context, o Options) (*converted, error) {
 		return nil, err
 	}
 	m.History.Link = before.linkTo(m.History.Link)
-	runs, err := compareRuns(o, last, m, found, all, issues)
+	runs, err := compareRuns(o, last, m, found, all, issues, to)
 	if err != nil {
 		return nil, err
 	}
@@ -199,11 +224,11 @@ func prepare(ctx context.Context, o Options) (*converted, error) {
 		i.Links = slices.DeleteFunc(slices.Clone(i.Links), func(l Link) bool { return unselected[i.Project+"/"+l.To] })
 	}
 	c := &converted{path: path, mapped: mapped, mapping: m, last: last, runs: runs}
-	return c, c.compose(cmp.Or(o.Dir, filepath.Dir(path)), chosen, found, issues, unselected)
+	return c, c.compose(cmp.Or(o.Dir, filepath.Dir(path)), chosen, found, issues, unselected, to)
 }
 
 // compose makes manifests and report.
-func (c *converted) compose(dir string, chosen *choice, found *collection, issues []*Issue, unselected map[string]bool) error {
+func (c *converted) compose(dir string, chosen *choice, found *collection, issues []*Issue, unselected map[string]bool, to *spool) error {
 	r := newReport()
 	r.Counts = count(issues)
 	for _, o := range found.outside {
@@ -215,7 +240,7 @@ func (c *converted) compose(dir string, chosen *choice, found *collection, issue
 	for _, f := range chosen.files {
 		r.Source.Files = append(r.Source.Files, filepath.ToSlash(f.Name))
 	}
-	composed := &composer{format: chosen.format, found: found, mapping: c.mapping, report: r, attached: attached{folder: dir}}
+	composed := &composer{format: chosen.format, found: found, mapping: c.mapping, report: r, to: to, attached: attached{folder: dir}}
 	if err := composed.attached.open(found, c.runs.kept); err != nil {
 		return fmt.Errorf("look into the folder: %w", err)
 	}
@@ -263,5 +288,5 @@ func writeMapping(path string, data []byte) error {
 		return fmt.Errorf("write the mapping: %w", err)
 	}
 	defer root.Close() //nolint:errcheck // every file is closed
-	return replace(root, filepath.Base(path), data)
+	return replace(root, filepath.Base(path), bytes.NewReader(data))
 }

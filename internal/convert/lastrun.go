@@ -123,12 +123,12 @@ type comparedRuns struct {
 	last  *run
 	found *collection
 
-	this   run          // without files
-	packed bytes.Buffer // for itemsName
-	since  *Since       // nil = there was no other export before
-	kept   []*Issue     // of earlier exports: this one does not have them
+	this  run      // without files
+	items outFile  // the file of issues
+	since *Since   // nil = there was no other export before
+	kept  []*Issue // of earlier exports: this one does not have them
 
-	out      *gzip.Writer      // to packed
+	out      *gzip.Writer      // to items
 	exported map[string]bool   // names of the last run that the export has, selected or not
 	selected map[string]*Issue // by the name of the last run
 	whole    bool              // all issues of the export are selected
@@ -137,14 +137,15 @@ type comparedRuns struct {
 
 // compareRuns compares the selected issues with those of the last run in the folder. all are those of the export. An issue that is gone
 // from the export is kept, unless the options say otherwise.
-func compareRuns(o Options, last *run, m *mapping.Mapping, found *collection, all, selected []*Issue) (*comparedRuns, error) {
+func compareRuns(o Options, last *run, m *mapping.Mapping, found *collection, all, selected []*Issue, to *spool) (*comparedRuns, error) {
 	c := &comparedRuns{
 		last: last, found: found, whole: len(selected) == len(all), drop: o.DropMissing,
 		exported: map[string]bool{}, selected: map[string]*Issue{},
 		this:  run{FormatVersion: 1, Items: map[string]itemRecord{}, Link: m.History.Link},
 		since: &Since{New: []string{}, Changed: []Change{}, Gone: []string{}, Moved: []Move{}},
 	}
-	c.out = gzip.NewWriter(&c.packed)
+	c.out = gzip.NewWriter(to)
+	c.items = outFile{name: itemsName, in: to, at: to.size}
 	for _, i := range all {
 		c.exported[i.name()] = true
 	}
@@ -180,7 +181,9 @@ func compareRuns(o Options, last *run, m *mapping.Mapping, found *collection, al
 		}
 	}
 	c.finish()
-	return c, c.out.Close()
+	err := c.out.Close()
+	c.items.n = to.size - c.items.at
+	return c, err
 }
 
 // note notes an issue that goes to a project. moved is the name of the issue of the last run that has its ID, if that is gone.

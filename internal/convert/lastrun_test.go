@@ -209,3 +209,17 @@ func TestADamagedMemoryOfEarlierExportsIsAnErrorAndNothingIsWritten(t *testing.T
 		}
 	}
 }
+
+// Without room for what is to be written, nothing is: not the folder either.
+func TestWithoutATemporaryFileNothingIsWritten(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "acme")
+	t.Setenv("TMPDIR", filepath.Join(dir, "missing"))
+	t.Setenv("TMP", filepath.Join(dir, "missing"))
+	_, err := run(t, dir, inline(t, "j.csv", "Issue key,Summary,Status\nA-1,One,Open\n"), nil)
+	if err == nil || !strings.Contains(err.Error(), "keep what is to be written") {
+		t.Error(err)
+	}
+	if _, err := os.Stat(dir); !os.IsNotExist(err) {
+		t.Error(err)
+	}
+}

@@ -137,9 +137,6 @@ func (r *Roles) Enter(to Sink, i *Issue, values iter.Seq2[string, string]) {
 			e.texts = append(e.texts, text)
 		}
 	}
-	if i != nil {
-		i.Held = slices.Grow(i.Held, len(r.names))
-	}
 	for _, name := range r.names {
 		e, role := r.entries[name], r.Of(name)
 		if role == "" && i != nil {

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -42,19 +43,19 @@ func write(dir string, files []outFile, stale []string, c *comparedRuns) error {
 	}
 	run := c.this
 	run.Files = map[string]string{}
-	for _, f := range append([]outFile{{itemsName, c.packed.Bytes()}}, files...) {
-		if err := replace(root, f.name, f.data); err != nil {
+	for _, f := range append([]outFile{c.items}, files...) {
+		if err := replace(root, f.name, f.text()); err != nil {
 			return fmt.Errorf("write %s: %w", filepath.Join(dir, f.name), err)
 		}
 		if f.name != itemsName {
-			run.Files[f.name] = digest(f.data)
+			run.Files[f.name] = f.digest
 		}
 	}
 	data, err := json.MarshalIndent(run, "", "  ")
 	if err != nil {
 		return err
 	}
-	return replace(root, runName, append(data, '\n'))
+	return replace(root, runName, bytes.NewReader(append(data, '\n')))
 }
 
 // check makes sure that all files of a folder, which need not be there, are as convert left them, and lists those that this run does
@@ -75,7 +76,7 @@ func (r *run) check(dir string, files []outFile) (stale []string, err error) {
 		case errors.Is(err, fs.ErrNotExist):
 		case err != nil:
 			return nil, fmt.Errorf("read what the last run wrote: %w", err)
-		case digest(had) != r.Files[f.name] && !bytes.Equal(had, f.data):
+		case digest(had) != r.Files[f.name] && digest(had) != f.digest:
 			changed = append(changed, f.name)
 		}
 	}
@@ -97,11 +98,15 @@ func (r *run) check(dir string, files []outFile) (stale []string, err error) {
 }
 
 // replace writes a file that is there whole or not at all.
-func replace(root *os.Root, name string, data []byte) error {
+func replace(root *os.Root, name string, text io.Reader) error {
 	tmp := name + ".tmp"
-	err := root.WriteFile(tmp, data, 0o644)
-	if err == nil {
-		err = root.Rename(tmp, name)
+	file, err := root.Create(tmp)
+	if err != nil {
+		return err
 	}
-	return err
+	_, err = io.Copy(file, text)
+	if err = errors.Join(err, file.Close()); err != nil {
+		return err
+	}
+	return root.Rename(tmp, name)
 }

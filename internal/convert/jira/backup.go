@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unique"
 
 	"github.com/planform/planform/internal/convert"
 	"github.com/planform/planform/internal/convert/dates"
@@ -182,7 +183,7 @@ func (b *backup) element(d *xml.Decoder, start *xml.StartElement, name string) e
 	line, _ := d.InputPos()
 	r := &row{kind: start.Name.Local, cells: make([]cell, 0, len(start.Attr)), at: diag.Position{File: name, Line: line}}
 	for _, a := range start.Attr {
-		r.put(a.Name.Local, a.Value)
+		r.put(unique.Make(a.Name.Local).Value(), a.Value) // which the decoder makes anew for each element
 	}
 	part, depth := "", 0
 	for {

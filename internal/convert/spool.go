@@ -1,0 +1,68 @@
+package convert
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+)
+
+// spool keeps what is to be written, until all of it is known to be right: in a temporary file, as that of a large export is more than
+// the export itself. Where the system allows it, the file has no name, so that nothing is left of it however the process ends.
+type spool struct {
+	file  *os.File
+	named bool
+	out   *bufio.Writer // which remembers an error until it is flushed
+	size  int64
+}
+
+// outFile is a file that is to be written: a part of a [spool].
+type outFile struct {
+	name   string // within the folder
+	digest string
+	in     *spool
+	at, n  int64
+}
+
+func newSpool() (*spool, error) {
+	file, err := os.CreateTemp("", "planform-convert-")
+	if err != nil {
+		return nil, fmt.Errorf("keep what is to be written: %w", err)
+	}
+	return &spool{file: file, named: os.Remove(file.Name()) != nil, out: bufio.NewWriterSize(file, 1<<16)}, nil
+}
+
+// Write appends to the spool.
+func (s *spool) Write(data []byte) (int, error) {
+	n, err := s.out.Write(data)
+	s.size += int64(n)
+	return n, err
+}
+
+// put keeps a file. An error is that of [spool.flush].
+func (s *spool) put(name string, data []byte) outFile {
+	f := outFile{name: name, digest: digest(data), in: s, at: s.size, n: int64(len(data))}
+	_, _ = s.Write(data)
+	return f
+}
+
+// flush makes sure that everything can be read.
+func (s *spool) flush() error {
+	if err := s.out.Flush(); err != nil {
+		return fmt.Errorf("keep what is to be written: %w", err)
+	}
+	return nil
+}
+
+// close lets go of the file.
+func (s *spool) close() error {
+	err := s.file.Close()
+	if s.named {
+		err = errors.Join(err, os.Remove(s.file.Name()))
+	}
+	return err
+}
+
+// text is what the file is to hold.
+func (f outFile) text() io.Reader { return io.NewSectionReader(f.in.file, f.at, f.n) }

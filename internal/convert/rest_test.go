@@ -1,6 +1,8 @@
 package convert_test
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -101,5 +103,24 @@ func TestWhatAnswersOfAPIsMean(t *testing.T) {
 				t.Errorf("nothing of the kind %s is noted: %+v", tt.note, r.Notes)
 			}
 		})
+	}
+}
+
+func TestTheAnswerThatSaysMoreOfAnIssueCounts(t *testing.T) {
+	t.Parallel()
+	const issue = `"id":5,"tracker":{"name":"Bug"},"project":{"name":"Shop"},"subject":"s","status":{"name":"New"},"updated_on":"2024-01-02T03:04:05Z"`
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"issue-5.json":    `{"issue":{` + issue + `,"spent_hours":7.5,"relations":[{"issue_id":5,"issue_to_id":9,"relation_type":"blocks"}]}}`,
+		"issues-000.json": `{"issues":[{` + issue + `}],"total_count":1,"offset":0,"limit":100}`,
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	to := filepath.Join(t.TempDir(), "to")
+	r := must(t, to, fixture{files: []string{dir}}, nil).Report
+	if text := written(t, to); !strings.Contains(text, "7.5") || r.Counts.Relations != 1 {
+		t.Errorf("%d relations in the export, and\n%s", r.Counts.Relations, text)
 	}
 }

@@ -125,13 +125,21 @@ func (e *export) add(i *convert.Issue) {
 	switch {
 	case had == nil:
 		e.latest[i.Key] = i
-	case i.Updated.Before(had.Updated):
+	case i.Updated.Before(had.Updated), i.Updated.Equal(had.Updated) && told(i) < told(had):
 		complete(had, i)
 	default:
 		complete(i, had)
 		e.latest[i.Key] = i
 	}
 	e.issues = append(e.issues, i)
+}
+
+// told is how many values an answer has of an issue.
+func told(i *convert.Issue) (n int) {
+	for _, h := range i.Held {
+		n += h.N
+	}
+	return n
 }
 
 // complete gives an issue what only another answer says of it.

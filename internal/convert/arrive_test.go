@@ -2,6 +2,7 @@ package convert_test
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -304,5 +305,17 @@ func TestWhatPlaneHasNoPlaceForIsSummedUp(t *testing.T) {
 				t.Errorf("%+v", v)
 			}
 		})
+	}
+}
+
+func TestLabelsAreCountedByProject(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "a.csv")
+	if err := os.WriteFile(path, []byte("Issue key,Project key,Summary,Status,Labels\nA-1,A,a,To Do,web\nB-1,B,b,To Do,web\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := must(t, filepath.Join(t.TempDir(), "to"), fixture{files: []string{path}}, nil).Report
+	if r.Counts.Labels != 2 || r.Carried.Labels != 2 {
+		t.Errorf("%d of %d labels carried, want 2 of 2", r.Carried.Labels, r.Counts.Labels)
 	}
 }

@@ -83,7 +83,7 @@ func (c *collection) Issue(i *Issue) {
 		return
 	}
 	if had := c.issues[id]; had != nil {
-		if c.doubles++; had.ID != i.ID && had.ID != "" && i.ID != "" {
+		if c.doubles++; different(had, i) {
 			c.clashes = append(c.clashes, i)
 		}
 		older := had
@@ -98,6 +98,19 @@ func (c *collection) Issue(i *Issue) {
 		}
 	}
 	c.issues[id] = i
+}
+
+// different reports issues that share a key and are not two states of one.
+func different(a, b *Issue) bool {
+	switch {
+	case a.ID != "" && b.ID != "":
+		return a.ID != b.ID
+	case a.Title == b.Title:
+		return false
+	case !a.Created.IsZero() && !b.Created.IsZero():
+		return !a.Created.Equal(b.Created)
+	}
+	return a.Updated.Equal(b.Updated) // nothing says which is the later state
 }
 
 // Note notes something of the export, once for all issues that it is about.

@@ -231,6 +231,7 @@ func prepare(ctx context.Context, o Options, to *spool) (*converted, error) {
 func (c *converted) compose(dir string, chosen *choice, found *collection, issues []*Issue, unselected map[string]bool, to *spool) error {
 	r := newReport()
 	r.Counts = count(issues)
+	r.Counts.Items += len(found.clashes)
 	for _, o := range found.outside {
 		if o.kind == "comments-outside" {
 			r.Counts.Comments += o.n

@@ -6,7 +6,7 @@ type Counts struct {
 	Comments    int            `json:"comments"`
 	Relations   int            `json:"relations"` // distinct links between items
 	Parents     int            `json:"parents"`   // items that have one
-	Labels      int            `json:"labels"`    // distinct ones that are used
+	Labels      int            `json:"labels"`    // distinct ones that are used, by project
 	Attachments int            `json:"attachments"`
 	People      int            `json:"people"` // who is assigned, reported or commented
 	States      map[string]int `json:"states"` // items by state
@@ -51,7 +51,7 @@ func count(issues []*Issue) Counts {
 			relations[r] = true
 		}
 		for _, l := range i.Labels {
-			labels[l.Name] = true
+			labels[i.Project+"/"+l.Name] = true
 		}
 	}
 	n.Relations, n.Labels, n.People = len(relations), len(labels), people(issues, func(string) bool { return true })

@@ -574,6 +574,29 @@ func TestWhatNoReaderKnowsArrives(t *testing.T) {
 			[]string{"name: a", "name: b"},
 			nil,
 		},
+		"what the SDK of Linear knows by IDs alone": {
+			"a.json", `[{"id":"11","number":1,"identifier":"XY-1","title":"a","_state":{"id":"5f0d"},"_assignee":{"id":"71aa"},` +
+				`"_project":{"id":"99be"},"_cycle":{"id":"c0de"}},{"id":"12","number":2,"identifier":"XY-2","title":"b","_state":{"id":"a7e1"},"_parent":{"id":"11"}}]`,
+			[]string{"state: 5f0d", "state: a7e1", "Assignee in Linear: 71aa", "99be", "c0de", "parent: XY-1"},
+			map[string]int{"assignees": 1},
+		},
+		"colours of labels and days of projects of Linear": {
+			"a.json", `[{"identifier":"XY-1","title":"a","labels":{"nodes":[{"name":"web","color":"#4ea7fc"}]},` +
+				`"project":{"name":"P","targetDate":"2025-01-10"}}]`,
+			[]string{"#4ea7fc", "2025-01-10"},
+			nil,
+		},
+		"iterations of GitLab, and who closed": {
+			"a.json", `[{"iid":1,"title":"t","web_url":"https://git.example.com/g/p/-/issues/1","closed_by":{"name":"Ada L."},` +
+				`"iteration":{"iid":4,"title":null,"start_date":"2024-01-01","due_date":"2024-01-14"}}]`,
+			[]string{"Ada L.", "cycle: 2024-01-01 to 2024-01-14", "start_date: 2024-01-01", "end_date: 2024-01-14"},
+			nil,
+		},
+		"two issues with one number, and nothing to tell them apart but titles": {
+			"a.json", `[{"number":1,"title":"t","body":"b","state":"open"},{"number":1,"title":"u","body":"b","state":"open"}]`,
+			nil,
+			map[string]int{"doubles": 1},
+		},
 		"two issues with one key": {
 			"a.csv", "Issue key,Issue id,Summary,Status,Comment\nA-1,10,a,To Do,\nA-1,11,b,To Do,\n",
 			nil,

@@ -84,7 +84,7 @@ func allLosses() []lossKind {
 		{name: "items-not-exported", of: "work_item", text: "items that others name and that are not in the files: export these, too"},
 		{
 			name: "doubles", of: "work_item",
-			text: "issues that have the key of another one, by their internal numbers: one of each key is carried",
+			text: "other issues of the same key, by their internal numbers, dates or titles: one of each key is carried",
 		},
 		{name: "archived", of: "work_item", text: "archived items"},
 		{name: "assignees", of: "work_item.assignees", text: "assignees who are no member: named at the foot of the description"},

@@ -166,7 +166,19 @@ func (e *export) guessed(h *header) map[string]string {
 			found[h.names[i]] = field
 		}
 	}
+	for name, field := range found {
+		if of, isID := strings.CutSuffix(name, ".id"); isID && strings.HasPrefix(field, "raw ") && h.calls(of) {
+			found[name] = "skip"
+		}
+	}
 	return found
+}
+
+// calls reports whether a header has a name of what an object is, and not its ID alone.
+func (h *header) calls(object string) bool {
+	return slices.ContainsFunc([]string{"name", "displayName", "email", "identifier", "number"}, func(name string) bool {
+		return len(h.places[fold(object+"."+name)]) > 0
+	})
 }
 
 // columns finds out what the columns of a file hold.

@@ -1,6 +1,7 @@
 package tabular
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strconv"
@@ -34,6 +35,10 @@ func gitlab() *Layout {
 				i.Project = "project-" + id
 			}
 			understand(i)
+			title, start, end := c.Column("iteration.title"), c.Column("iteration.start_date"), c.Column("iteration.due_date")
+			if title != "" || start != "" { // one of a cadence has no title
+				i.Sprints = []convert.Sprint{{Name: cmp.Or(title, start+" to "+end), Start: start, End: end}}
+			}
 			for n, f := range i.Fields {
 				if seconds, err := strconv.Atoi(f.Value); err == nil && strings.HasPrefix(f.Name, "Time ") {
 					i.Fields[n].Value = dates.Duration(seconds)

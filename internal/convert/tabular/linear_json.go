@@ -40,10 +40,18 @@ func linearJSON() *Layout {
 				i.Priority = map[string]string{"0": "No priority", "1": "Urgent", "2": "High", "3": "Medium", "4": "Low"}[n]
 			}
 			i.Archived = c.Column("archivedAt") != "" || strings.EqualFold(c.Column("trashed"), "true")
+			colors := map[string]string{}
+			for _, r := range append(c.Records("labels.nodes"), c.Records("labels")...) {
+				colors[r["name"]] = r["color"]
+			}
+			for n, l := range i.Labels {
+				i.Labels[n].Color = colors[l.Name]
+			}
 			if number, name := c.Column("cycle.number"), c.Column("cycle.name"); number != "" || name != "" {
 				start, end := c.Time(c.Column("cycle.startsAt"), i), c.Time(c.Column("cycle.endsAt"), i)
 				i.Sprints = []convert.Sprint{{Name: cmp.Or(name, "Cycle "+number), Start: midnight(start, 0), End: midnight(end, -1)}}
 			}
+			linearIDs(c, i)
 			comments := c.Records("comments.nodes")
 			if len(comments) == 0 {
 				comments = c.Records("comments")
@@ -63,6 +71,31 @@ func linearJSON() *Layout {
 			i.Attachments = append(i.Attachments, linearUploads(i.Text.Body)...)
 			return ""
 		},
+	}
+}
+
+// linearIDs takes the IDs of what an issue has no name of: what the SDK of Linear writes has no other.
+func linearIDs(c *Cells, i *convert.Issue) {
+	id := func(of string) string { return c.Column(of + ".id") }
+	if i.State.Name == "" && id("state") != "" {
+		i.State.Name = id("state")
+		c.e.to.Note("ids-alone", "the export has the IDs of states, people, projects and cycles and not their names: "+
+			"ask Linear's API for state { name type }, assignee { name email } and the like, or answer for the IDs in the mapping", i.Key)
+	}
+	if assignee := id("assignee"); assignee != "" && len(i.Assignees) == 0 {
+		i.Assignees = []string{c.Person(assignee, "", "")}
+	}
+	if i.Reporter == "" {
+		i.Reporter = c.Person(id("creator"), "", "")
+	}
+	if project := id("project"); project != "" && len(i.Components) == 0 {
+		i.Components = []string{project}
+	}
+	if cycle := id("cycle"); cycle != "" && len(i.Sprints) == 0 {
+		i.Sprints = []convert.Sprint{{Name: cycle}}
+	}
+	if parent := id("parent"); i.Parent == "" {
+		i.Parent = cmp.Or(c.ByID(parent), parent)
 	}
 }
 

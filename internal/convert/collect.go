@@ -187,6 +187,11 @@ func (c *collection) finish() {
 			delete(c.issues, id)
 		}
 	}
+	if len(c.closed) > 0 { // an example may be of what is held back, or tell its title
+		for _, v := range c.values {
+			v.Example = ""
+		}
+	}
 	for _, i := range c.issues {
 		if c.closed[i.Project+"/"+i.Parent] {
 			i.ParentTitle = ""

@@ -258,7 +258,7 @@ func TestWhatPeopleDoToValuesIsSeenWhereAllIsRead(t *testing.T) {
 			want := s.fieldsOf("Item A")
 			unseen := []planner.NotCompared{{
 				Kind: "work_item", Field: "fields", Count: 1, What: "values of custom fields of 1 work item", Why: "reading them takes a request each",
-				Hint: "--refresh-all reads them", Addresses: []resource.Address{"work_item/web/a"},
+				Hint: "--refresh-all reads them", Addresses: []resource.Address{"work_item/web/a"}, All: []resource.Address{"work_item/web/a"},
 			}}
 			for _, all := range []bool{false, true} {
 				again := s.apply(t, applying{manifest: text, all: all})

@@ -77,7 +77,8 @@ func TestTheRoleOfAMemberIsComparedWhereAPIV2ShowsIt(t *testing.T) {
 	t.Parallel()
 	const text = `{version: 1, projects: [{key: web, identifier: WEB, members: [{user: eve@example.com, role: guest}]}]}`
 	unseen := []planner.NotCompared{{
-		Kind: "project", Field: "members", Count: 1, What: "roles of members of 1 project", Why: "the service does not show them", Addresses: []resource.Address{"project/web"},
+		Kind: "project", Field: "members", Count: 1, What: "roles of members of 1 project", Why: "the service does not show them",
+		Addresses: []resource.Address{"project/web"}, All: []resource.Address{"project/web"},
 	}}
 	for _, api := range []resource.API{resource.V1, resource.V2} {
 		for _, forgetful := range []bool{false, true} {

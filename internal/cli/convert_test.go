@@ -178,7 +178,7 @@ func TestAnExportOfAnotherTrackerIsAppliedWholeAndOnce(t *testing.T) {
 			if attachments != files {
 				t.Errorf("%d attachments, want %d", attachments, files)
 			}
-			check := append([]string{"convert", "check", "-f", dir, "--workspace", "acme", "--with", "comments,links,attachments"}, tt.files...)
+			check := append([]string{"convert", "check", "-f", dir, "--workspace", "acme", "--with", "all"}, tt.files...)
 			if r := s.must(t, check...); !strings.HasPrefix(r.out, "The export and the workspace acme are equal.\n") {
 				t.Error(r.out)
 			}

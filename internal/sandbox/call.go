@@ -176,7 +176,7 @@ func (c *call) handle() (r reply) {
 		wrong = api.decode(c, ep)
 	}
 	if wrong == nil && c.route.notInCommunity && c.req.Method == http.MethodGet { // nobody saw what these do there
-		unknown := c.unknownParameters("per_page", "cursor", "fields", "expand", "limit", "offset", "workspace", "customer")
+		unknown := c.unknownParameters("per_page", "cursor", "order_by", "fields", "expand", "limit", "offset", "workspace", "customer")
 		if len(unknown) > 0 {
 			return refuse(http.StatusNotImplemented, "error", unknownParameter(unknown[0]))
 		}

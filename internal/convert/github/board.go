@@ -57,6 +57,11 @@ type content struct {
 	Creator    *user  `json:"creator"`
 	Created    string `json:"createdAt"`
 	Updated    string `json:"updatedAt"`
+
+	// Of what does not say whether it is a draft or an issue.
+	State     string                  `json:"state"`
+	Assignees []user                  `json:"assignees"`
+	Labels    []struct{ Name string } `json:"labels"`
 }
 
 // field is the value that an item has in a field of the board.
@@ -309,7 +314,7 @@ func within(prefix string, values iter.Seq2[string, string]) iter.Seq2[string, s
 
 // board gives issues what boards say of them, and makes issues of the items that are in no other file.
 func (e *export) board() error {
-	known, alone, hidden := map[string]*issue{}, 0, 0
+	known, alone, hidden, nameless := map[string]*issue{}, 0, 0, 0
 	for _, i := range e.issues {
 		known[i.at] = i
 	}
@@ -329,6 +334,10 @@ func (e *export) board() error {
 			}
 			e.roles.Enter(e.to, nil, within("pull_requests.", c.all()))
 			continue
+		case number == 0 && c.content.Title != "":
+			i = e.draft(c)
+			drafts = append(drafts, i)
+			nameless++
 		case number == 0:
 			hidden++
 			e.roles.Enter(e.to, nil, within("hidden items: ", c.all()))
@@ -356,6 +365,10 @@ func (e *export) board() error {
 	if alone > 0 {
 		e.to.Note("board-alone", "of "+diag.Count(alone, "issue")+" only the board tells: comments, dates, and who reported them are in the issues of the "+
 			"repository; name these files, too")
+	}
+	if nameless > 0 {
+		e.to.Note("board-nameless", diag.Count(nameless, "item")+" of the board that do not say which issues they are: carried as drafts; ask for "+
+			"content { __typename ... on Issue { number title body url } }, and for drafts, too")
 	}
 	if hidden > 0 {
 		e.to.Note("board-hidden", diag.Count(hidden, "item")+" of the board left out, which whoever exported may not see")
@@ -398,6 +411,13 @@ func (e *export) draft(c *card) *issue {
 		Key: c.id, Title: c.content.Title, Text: convert.Text{Body: c.content.Body}, Reporter: e.person(c.content.Creator), Left: map[string]int{}, Position: c.position,
 	}}
 	i.Created, i.Updated = i.Moment(c.content.Created, time.RFC3339), i.Moment(c.content.Updated, time.RFC3339)
+	if c.content.State != "" {
+		i.State = stateOf(c.content.State)
+	}
+	e.assign(i, c.content.Assignees)
+	for _, l := range c.content.Labels {
+		i.Labels = append(i.Labels, convert.Label{Name: l.Name})
+	}
 	e.roles.Enter(e.to, &i.Issue, within("board.", pairs(c.inContent())))
 	return i
 }

@@ -254,7 +254,7 @@ func (e *export) issue(one *entry, at diag.Position, values iter.Seq2[string, st
 	number := strconv.Itoa(one.Number)
 	i := &issue{at: project + "#" + number, Issue: convert.Issue{
 		Key: number, Project: project, Number: one.Number, Title: one.Title, Text: convert.Text{Body: one.Body},
-		State: convert.State{Name: strings.ToLower(one.State)}, Resolution: strings.ToLower(cmp.Or(one.Reason, one.ReasonGh)),
+		State: stateOf(one.State), Resolution: strings.ToLower(cmp.Or(one.Reason, one.ReasonGh)),
 		Reporter: e.person(cmp.Or(one.User, one.Author)),
 		URL:      one.HTMLURL, Left: map[string]int{"reactions": one.Reactions.Total}, Position: at,
 	}}
@@ -268,20 +268,10 @@ func (e *export) issue(one *entry, at diag.Position, values iter.Seq2[string, st
 	if i.URL == "" && !strings.Contains(one.URL, "/repos/") {
 		i.URL = one.URL
 	}
-	switch i.State.Name {
-	case "open":
-		i.State.Category = "unstarted"
-	case "closed":
-		i.State.Category = "completed"
-	}
 	if one.Assignee != nil {
 		one.Assignees = append(one.Assignees, *one.Assignee)
 	}
-	for _, u := range one.Assignees {
-		if id := e.person(&u); id != "" && !slices.Contains(i.Assignees, id) {
-			i.Assignees = append(i.Assignees, id)
-		}
-	}
+	e.assign(i, one.Assignees)
 	for _, l := range one.Labels {
 		i.Labels = append(i.Labels, convert.Label{Name: l.Name, Color: l.Color, Description: l.Description})
 	}
@@ -319,6 +309,25 @@ func (e *export) issue(one *entry, at diag.Position, values iter.Seq2[string, st
 	e.to.Project(convert.Project{Key: project, Name: project[strings.LastIndexByte(project, '/')+1:]})
 	e.issues = append(e.issues, i)
 	return nil
+}
+
+func stateOf(text string) convert.State {
+	s := convert.State{Name: strings.ToLower(text)}
+	switch s.Name {
+	case "open":
+		s.Category = "unstarted"
+	case "closed":
+		s.Category = "completed"
+	}
+	return s
+}
+
+func (e *export) assign(i *issue, users []user) {
+	for _, u := range users {
+		if id := e.person(&u); id != "" && !slices.Contains(i.Assignees, id) {
+			i.Assignees = append(i.Assignees, id)
+		}
+	}
 }
 
 // closed adds when an issue was closed, by whom, and that its milestone was.

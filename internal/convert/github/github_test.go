@@ -99,6 +99,12 @@ func TestWhatABoardSaysOfIssues(t *testing.T) {
 		"an issue that is in no file":   {issue("1", "open"), `{"items": [` + item("2", "") + `]}`, []string{"name: t1", "name: t2", "state: No status"}, []string{"board-alone"}},
 		"a page of many":                {issue("1", "open"), `{"items": [` + item("1", "") + `], "totalCount": 31}`, []string{"name: t1"}, []string{"board-cut"}},
 		"what whoever exported not saw": {issue("1", "open"), `{"data": {"node": {"items": {"nodes": [{"id": "PVTI_r", "content": null}]}}}}`, []string{"name: t1"}, []string{"board-hidden"}},
+		"what does not say what it is": {
+			"", `{"data": {"node": {"title": "Road map", "items": {"nodes": [{"id": "PVTI_n", "content": {"title": "Idea", "state": "OPEN", ` +
+				`"assignees": {"nodes": [{"login": "ada"}]}, "labels": {"nodes": [{"name": "red"}]}}}]}}}}`,
+			[]string{"key: PVTI_n", "name: Idea", "labels: [red]", "ada"},
+			[]string{"board-nameless"},
+		},
 		"pull requests count once": {
 			issue("1", "open") + `{"number": 3, "title": "p", "pull_request": {}, "html_url": "https://github.com/a/b/issues/3"}`,
 			`{"items": [{"id": "PVTI_p", "content": {"type": "PullRequest", "number": 3, "title": "p", "url": "https://github.com/a/b/pull/3"}}]}`,

@@ -34,6 +34,10 @@ func choose(name string, formats []*Format, files []File) (*choice, error) {
 	chosen := &choice{}
 	var missed error // what a file is that was passed over, if there is nothing else
 	for _, file := range files {
+		if file.found && slices.ContainsFunc(formats, func(f *Format) bool { return f.Beside != nil && f.Beside(file.Name) }) {
+			chosen.passed = append(chosen.passed, file.Name)
+			continue
+		}
 		head, err := file.head()
 		switch {
 		case err != nil && (!file.found || looksExported(file.Name) && !errors.Is(err, errNoText)):

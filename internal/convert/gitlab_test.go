@@ -57,3 +57,25 @@ func TestAnExportOfGitLabIsReadWhole(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// TestWhatLiesBesideTheIssuesOfGitLabIsPassedOver: older exports gave the records of other parts IDs, too, as any table has.
+func TestWhatLiesBesideTheIssuesOfGitLabIsPassedOver(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	put(t, dir, map[string]string{
+		"tree/project/boards.ndjson":             `{"id": 1, "project_id": 9, "name": "Development"}`,
+		"tree/project/issues.ndjson":             `{"id": 5, "iid": 1, "title": "One", "author_id": 12, "project_id": 9, "confidential": false, "due_date": null}`,
+		"tree/project/merge_requests.ndjson":     `{"id": 7, "iid": 1, "title": "A change", "author_id": 12, "project_id": 9, "source_branch": "a"}`,
+		"tree/project/protected_branches.ndjson": `{"id": 3, "project_id": 9, "name": "main"}`,
+	})
+	r := must(t, filepath.Join(t.TempDir(), "to"), fixture{files: []string{dir}}, nil)
+	passed := ""
+	for _, n := range r.Report.Notes {
+		if n.Kind == "files-passed-over" {
+			passed = n.Text
+		}
+	}
+	if r.Report.Source.Format != "gitlab-export" || r.Report.Carried.Items != 1 || !strings.HasPrefix(passed, "3 files") {
+		t.Errorf("%+v %s", r.Report.Source, passed)
+	}
+}

@@ -20,6 +20,8 @@ type Format struct {
 	Unique  bool   // a key is that of one issue, whatever its project
 	// Detect says by what it takes a file for its own. head is the beginning of the file, as UTF-8.
 	Detect func(head []byte, name string) (by string, ok bool)
+	// Beside says which files of a folder or an archive lie beside an export of this tracker, and hold nothing that is read. It may be nil.
+	Beside func(name string) bool
 	// Read hands everything of the files, which are one export together, to the sink. Its errors name file and line.
 	Read func(ctx context.Context, in Input, to Sink) error
 }

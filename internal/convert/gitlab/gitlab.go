@@ -31,7 +31,14 @@ import (
 
 // Format is the export of a project.
 func Format() *convert.Format {
-	return &convert.Format{Name: "gitlab-export", Tracker: "GitLab", Detect: detect, Read: read}
+	return &convert.Format{Name: "gitlab-export", Tracker: "GitLab", Detect: detect, Beside: beside, Read: read}
+}
+
+// beside knows the other parts of an export by the folder of all.
+func beside(name string) bool {
+	part, ok := strings.CutSuffix(strings.ReplaceAll(name, "\\", "/"), ".ndjson")
+	return ok && strings.HasSuffix(path.Dir(part), "tree/project") &&
+		!slices.Contains([]string{"issues", "labels", "milestones", "project_members"}, path.Base(part))
 }
 
 // detect looks for the fields that only these files have. Issues of the REST API have an address, merge requests a branch, and epics

@@ -236,6 +236,9 @@ func (c *composer) item(at place, g *groups) manifest.Map {
 		m = append(m, manifest.Entry{Key: key, Value: value})
 	}
 	title := cmp.Or(oneLine(c.clean(i, i.Title)), i.Key)
+	if i.Title == "" {
+		c.report.untitled = append(c.report.untitled, i.Key)
+	}
 	name, short := cut(title)
 	if short {
 		c.report.lose("titles-cut", i, 1)

@@ -186,7 +186,11 @@ func prepare(ctx context.Context, o Options, to *spool) (*converted, error) {
 		return nil, diag.WithHint(fmt.Errorf("%s: not everybody may see the issues in it", chosen.files[0].Name), found.notes[why].Text)
 	}
 	if len(found.issues) == 0 {
-		return nil, diag.WithHint(fmt.Errorf("%s: there is no issue in it", chosen.files[0].Name), "check the filter of the export")
+		hint := "check the filter of the export"
+		for _, n := range slices.Backward(found.notes) {
+			hint = n.Text + "; " + hint
+		}
+		return nil, diag.WithHint(fmt.Errorf("%s: there is no issue in it", chosen.files[0].Name), hint)
 	}
 	if found.zone {
 		found.Note("timezone", "the export does not say the time zone of its dates; they were read as "+zone+

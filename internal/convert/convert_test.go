@@ -455,7 +455,7 @@ func TestWhatCannotBeReadIsAnErrorAndNothingIsWritten(t *testing.T) {
 		"a board without lists":    {`{"id": "a", "name": "b", "labelNames": {}, "shortLink": "c"}`, "trello", "FILE:1: it is no board", "Export as JSON"},
 		"an item without an ID":    {`{"items": [{"content": {"type": "DraftIssue", "title": "x"}, "fieldValues": {}}]}`, "auto", "FILE:1: an item of a board without id", "ask for id"},
 		"an error, not a board":    {`{"data": {"organization": {"projectV2": null}}, "errors": [{"message": "Could not resolve to a ProjectV2"}]}`, "github", "FILE:1: it is no export, but an error of GitHub: Could not resolve", "read:project"},
-		"no issues":                {`[{"number": 1, "title": "a", "pull_request": {}}]`, "github", "FILE: there is no issue in it", ""},
+		"no issues":                {`[{"number": 1, "title": "a", "pull_request": {}}]`, "github", "FILE: there is no issue in it", "1 pull request left out"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -28,11 +28,12 @@ type Report struct {
 	Numbers       []Numbers  `json:"numbers,omitempty"`
 	Since         *Since     `json:"since_last_run,omitempty"`
 
-	losses  map[string]*Loss
-	ledger  *ledger
-	leftOut tally // by decision of the mapping
-	linked  int   // links in texts to items
-	custom  tally // values of custom fields
+	losses   map[string]*Loss
+	ledger   *ledger
+	leftOut  tally    // by decision of the mapping
+	untitled []string // keys
+	linked   int      // links in texts to items
+	custom   tally    // values of custom fields
 }
 
 // Source is what was read.
@@ -243,6 +244,9 @@ func (r *Report) finish(m *mapping.Mapping, c *collection, issues []*Issue, trac
 			names = append(names, fmt.Sprintf("%s (%d)", name, r.leftOut[name]))
 		}
 		r.Notes = append(r.Notes, Remark{Kind: "left-out", Text: "left out, as the mapping says: " + strings.Join(names, ", ")})
+	}
+	if len(r.untitled) > 0 {
+		r.Notes = append(r.Notes, Remark{Kind: "no-titles", Text: "issues without a title, which go by their keys", Items: r.untitled})
 	}
 	if note, some := r.customRemark(); some {
 		r.Notes = append(r.Notes, note)

@@ -248,6 +248,19 @@ func TestTheMappingSaysWhatColumnsOfATrackerHold(t *testing.T) {
 	}
 }
 
+// TestIssuesWithoutATitleAreNamed, such as of a query without that column.
+func TestIssuesWithoutATitleAreNamed(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "items.csv")
+	if err := os.WriteFile(file, []byte("ID,Work Item Type,State\n7,Bug,New\n8,Bug,New\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := must(t, filepath.Join(t.TempDir(), "to"), fixture{files: []string{file}}, nil)
+	if !slices.ContainsFunc(r.Report.Notes, func(n convert.Remark) bool { return n.Kind == "no-titles" && len(n.Items) == 2 }) {
+		t.Errorf("%+v", r.Report.Notes)
+	}
+}
+
 func TestBoardsOfMonday(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {

@@ -64,6 +64,14 @@ func TestWhatAnswersOfAPIsMean(t *testing.T) {
 		"Asana: a page that is missing": {
 			text: `{"data": [{"gid": "1", "name": "One", "completed": false}], "next_page": {"offset": "x"}}`, note: "pages-missing",
 		},
+		"Linear: a page that is missing": {
+			text: `{"data": {"issues": {"nodes": [{"identifier": "W-1", "title": "One"}], "pageInfo": {"hasNextPage": true}}}}`, note: "pages-missing",
+		},
+		"Linear: a list within an issue that was cut": {
+			text: `{"identifier": "W-1", "title": "One", "comments": {"nodes": [{"id": "c", "body": "x"}], "pageInfo": {"hasNextPage": true}}}`,
+			want: []string{"text: x"}, note: "lists-cut",
+		},
+		"Linear: comments that were not asked for": {text: `{"identifier": "W-1", "title": "One"}`, note: "no-comments"},
 		"Bugzilla: the first comment is the description, counted or not": {
 			text: `[{"bugs": [{"id": 7, "summary": "One", "product": "Web", "creator": "ada", "last_change_time": "2025-01-01T00:00:00Z"}]}, {"bugs": {"7": {"comments": [
 				{"id": 12, "bug_id": 7, "text": "second", "creator": "bob", "creation_time": "2025-01-02T00:00:00Z"}, {"id": 9, "bug_id": 7, "text": "first", "creator": "ada", "creation_time": "2025-01-01T00:00:00Z"}]}}}]`,

@@ -65,7 +65,7 @@ func (e *export) open(ctx context.Context, f convert.File) (s *sheet, err error)
 		}
 		s.Reader = &table.Reader{Header: found.list}
 		s.rows = func(ctx context.Context, each func(table.Row) error) error {
-			return found.rows(ctx, s.in, f.Name, e.Within, each)
+			return found.rows(ctx, s.in, f.Name, e.Within, e.page, each)
 		}
 	} else if e.Shape != nil {
 		if err := s.shaped(e.Shape); err != nil {

@@ -53,10 +53,12 @@ func firstNames(head []byte) []string {
 	}
 }
 
-// readJSON hands out the values of records: those within objects have names with a dot, lists are texts with separators.
-func readJSON(ctx context.Context, in io.Reader, name string, lists []string, each func(values *record, line int) error) error {
+// readJSON hands out the values of records: those within objects have names with a dot, lists are texts with separators. page takes
+// what stands beside the lists of a page, whose records came before.
+func readJSON(ctx context.Context, in io.Reader, name string, lists []string, page func(records.Record), each func(values *record, line int) error) error {
 	return records.Read(ctx, in, name, lists, func(r records.Record) error {
-		if r.Page { // its records came before
+		if r.Page {
+			page(r)
 			return nil
 		}
 		var raw json.RawMessage
@@ -79,7 +81,7 @@ func readJSON(ctx context.Context, in io.Reader, name string, lists []string, ea
 // jsonHeader reads the names of all records.
 func jsonHeader(ctx context.Context, in io.Reader, name string, lists []string) (*nameList, error) {
 	n := &nameList{}
-	err := readJSON(ctx, in, name, lists, func(values *record, line int) error {
+	err := readJSON(ctx, in, name, lists, func(records.Record) {}, func(values *record, line int) error {
 		for _, name := range values.list {
 			n.add(name)
 		}
@@ -93,8 +95,8 @@ func jsonHeader(ctx context.Context, in io.Reader, name string, lists []string) 
 }
 
 // rows hands out the records as rows of a table.
-func (n *nameList) rows(ctx context.Context, in io.Reader, name string, lists []string, each func(table.Row) error) error {
-	return readJSON(ctx, in, name, lists, func(values *record, line int) error {
+func (n *nameList) rows(ctx context.Context, in io.Reader, name string, lists []string, page func(records.Record), each func(table.Row) error) error {
+	return readJSON(ctx, in, name, lists, page, func(values *record, line int) error {
 		cells := make([]string, len(n.list))
 		for i, name := range values.list {
 			cells[n.places[name]] = values.texts[i]

@@ -3,6 +3,7 @@ package tabular
 import (
 	"cmp"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/planform/planform/internal/convert"
@@ -68,8 +69,18 @@ func linearJSON() *Layout {
 			for _, r := range c.Records("attachments.nodes") {
 				i.Pages = append(i.Pages, convert.Attachment{Name: cmp.Or(r["title"], r["url"]), URL: r["url"]})
 			}
+			for _, list := range []string{"comments", "relations", "labels", "attachments"} {
+				if c.Column(list+".pageInfo.hasNextPage") == "true" {
+					c.e.to.Note("lists-cut", "issues whose "+list+" Linear cut at a page: ask for more of them, such as "+list+"(first: 250)", i.Key)
+				}
+			}
 			i.Attachments = append(i.Attachments, linearUploads(i.Text.Body)...)
 			return ""
+		},
+		Notes: func(names []string, _ int, note func(kind, text string)) {
+			if !slices.ContainsFunc(names, func(name string) bool { return strings.HasPrefix(name, "comments.") }) {
+				note("no-comments", "no issue has comments, or they were not asked for: comments { nodes { id body createdAt user { name email } } }")
+			}
 		},
 	}
 }

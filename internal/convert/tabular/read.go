@@ -7,10 +7,12 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/planform/planform/internal/convert"
 	"github.com/planform/planform/internal/convert/dates"
+	"github.com/planform/planform/internal/convert/records"
 	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/table"
 )
@@ -34,6 +36,8 @@ type export struct {
 	groups   map[string]string // of states, by name
 	above    []string          // of a tree, the keys down to the last row
 	second   bool              // reading
+	follows  bool              // another page, as one says
+	ended    bool              // by a page after which there is none
 	rows     int
 	foreign  error // of a header that cannot be read
 }
@@ -84,6 +88,9 @@ func (l *Layout) read(ctx context.Context, in convert.Input, to convert.Sink) er
 	}
 	if e.dates.Zoneless && !l.UTC {
 		to.AssumedZone()
+	}
+	if e.follows && !e.ended {
+		to.Note("pages-missing", l.Tracker+" says that another page follows, and no file is the last one: export the other pages, too")
 	}
 	if l.Lacks != "" {
 		to.Note("not-in-the-export", "an export of "+l.Tracker+" has no "+l.Lacks)
@@ -140,6 +147,15 @@ func (e *export) file(ctx context.Context, f convert.File, each func(*Cells) err
 		e.notes(s, skipped, left)
 	}
 	return err
+}
+
+// page looks at what a page of GraphQL says of the next one.
+func (e *export) page(r records.Record) {
+	for name, text := range r.Values("", func(string) bool { return false }) {
+		if strings.HasSuffix(name, "pageInfo.hasNextPage") && e.second {
+			e.follows, e.ended = e.follows || text == "true", e.ended || text != "true"
+		}
+	}
 }
 
 // leave books a row that is left out, for which there is a note.

@@ -60,3 +60,32 @@ func TestRelationsThatTheServiceCannotStoreAreReported(t *testing.T) {
 		}
 	})
 }
+
+// TestEveryRelationIsAddedOnceSeenAndTakenBack goes through what two work items can be to each other.
+func TestEveryRelationIsAddedOnceSeenAndTakenBack(t *testing.T) {
+	t.Parallel()
+	const items = `{version: 1, projects: [{key: web, identifier: WEB, work_items: [{key: a, name: A, relations: {%a}}, {key: b, name: B, relations: {%b}}]}]}`
+	with := func(a, b string) string { return strings.NewReplacer("%a", a, "%b", b).Replace(items) }
+	for _, k := range resource.Memberships() {
+		m := k.Membership
+		if m.Inverse == "" {
+			continue
+		}
+		t.Run(m.Field, func(t *testing.T) {
+			t.Parallel()
+			s := newService(t, resource.V1)
+			inverse := resource.MustLookup(m.Inverse).Membership.Field
+			both := with(m.Field+": [b]", inverse+": [a]")
+			s.apply(t, applying{manifest: with("", "")})
+			for _, do := range []struct{ what, manifest string }{{"added", both}, {"taken back", with(m.Field+": []", "")}, {"added again", both}} {
+				if done := s.apply(t, applying{manifest: do.manifest}); done.writes != 1 || len(done.failed()) > 0 {
+					t.Errorf("%s with %d writes: %v", do.what, done.writes, done.failed())
+				}
+			}
+			s.dir = t.TempDir() // the state is lost
+			if seen := s.apply(t, applying{manifest: both}); seen.writes > 0 || seen.plan.Summary.Create > 0 {
+				t.Errorf("seen, yet %d writes: %+v", seen.writes, seen.plan.Summary)
+			}
+		})
+	}
+}

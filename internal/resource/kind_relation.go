@@ -1,8 +1,10 @@
 package resource
 
 func init() {
-	relations("blocking", "blocked_by")
-	relations("blocked_by", "blocking")
+	for _, pair := range [][2]string{{"blocking", "blocked_by"}, {"start_before", "start_after"}, {"finish_before", "finish_after"}} {
+		relations(pair[0], pair[1])
+		relations(pair[1], pair[0])
+	}
 	relations("duplicate", "duplicate")
 	relations("relates_to", "relates_to")
 }

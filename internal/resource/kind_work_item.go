@@ -110,6 +110,10 @@ links:
 			},
 			relation("blocking", "Items blocked by this one, by key (`ops/monitor` in another project), identifier such as `WEB-7`, or ID."),
 			relation("blocked_by", "Items that block this one, by key (`ops/monitor` in another project), identifier such as `WEB-7`, or ID."),
+			relation("start_before", "Items that start later than this one."),
+			relation("start_after", "Items that start earlier than this one."),
+			relation("finish_before", "Items that are finished later than this one."),
+			relation("finish_after", "Items that are finished earlier than this one."),
 			relation("duplicate", "Duplicates, by key (`ops/monitor` in another project), identifier such as `WEB-7`, or ID."),
 			{
 				Name: "fields", Virtual: true, Type: CustomFields,

@@ -95,8 +95,16 @@ func openWhole(path string, opts *bolt.Options) (*bolt.DB, error) {
 	return bolt.Open(path, 0o600, opts)
 }
 
+// close closes the database, and cuts off what its file has been grown by and nothing uses yet.
 func (s *store) close() error {
-	err := s.db.Close()
+	path, used := s.db.Path(), int64(0)
+	err := s.view(func(t *tx) error {
+		used = t.btx.Size()
+		return nil
+	})
+	if err = errors.Join(err, s.db.Close()); err == nil {
+		err = os.Truncate(path, used)
+	}
 	s.rows.clear()
 	if rerr := s.removeTemp(); err == nil {
 		err = rerr

@@ -84,6 +84,7 @@ type Client struct {
 	learned learned
 	sent    atomic.Int64
 	served  atomic.Int64           // see Served
+	open    atomic.Int64           // see Unanswered
 	user    atomic.Pointer[string] // the credential's user, once known
 
 	running context.Context // done when the client is stopped
@@ -193,6 +194,15 @@ func (c *Client) Quota() (free, perMinute int) { return c.limit.quota() }
 func (c *Client) Served() time.Time {
 	if at := c.served.Load(); at > 0 {
 		return time.Unix(at, 0).UTC()
+	}
+	return time.Time{}
+}
+
+// Unanswered is when the latest write ended without an answer that tells what became of it, by this machine's clock: the service may
+// carry it out yet. Zero = there was none.
+func (c *Client) Unanswered() time.Time {
+	if at := c.open.Load(); at > 0 {
+		return time.Unix(0, at).UTC()
 	}
 	return time.Time{}
 }

@@ -107,6 +107,9 @@ func (r *retries) left() time.Duration {
 // count adds a failed attempt, and completes its error.
 func (r *retries) count(err *Error) {
 	r.attempts++
+	if r.call.op.Writes() && err.Effect == UnknownEffect && !err.Over() {
+		r.c.open.Store(time.Now().UnixNano())
+	}
 	r.effect = max(r.effect, err.Effect)
 	err.Effect, err.Attempts, err.Doubted = r.effect, r.attempts, r.doubted
 	r.last = err

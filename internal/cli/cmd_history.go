@@ -59,7 +59,10 @@ func (r *run) begin(ctx context.Context, plan *planner.Plan, d *planfile.Documen
 		return nil, fmt.Errorf("%w; nothing was sent", err)
 	}
 	return func(result executor.Result) error {
-		record.End = &history.End{At: time.Now().UTC().Truncate(time.Second), Stopped: result.Stopped != nil || result.Interrupted}
+		record.End = &history.End{
+			At: time.Now().UTC().Truncate(time.Second), Stopped: result.Stopped != nil || result.Interrupted,
+			Unanswered: r.conn.client.Unanswered(),
+		}
 		for _, s := range result.Steps {
 			switch {
 			case s.Status == executor.Done:

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -28,7 +29,9 @@ func undoCommand(p Process) *cli.Command {
 and carries it out. What the run created is deleted, unless somebody changed it, uses it
 or has something in it since. What it changed gets its former value, unless somebody
 changed it since. What it deleted is created again, with a new number. What people did
-since stays, and the plan names it. If an undo ends early, run it again.
+since stays, and the plan names it. If an undo ends early, run it again. If the run got no
+answer to some requests, the undo waits until the service has carried them out, or does
+so no more (--grace-period).
 
 last is the newest run that is not taken back yet, or only in part. If runs before it were not
 through, and it went on with the same manifests, they are taken back with it.
@@ -137,6 +140,9 @@ func (r *run) undoing(ctx context.Context, desired *manifest.Manifest, in *plann
 	if wrong = history.Since(wrong, slices.Min(ids)); wrong != nil {
 		return nil, unreadable(wrong)
 	}
+	if err := r.awaitLate(ctx, runs, ids); err != nil {
+		return nil, err
+	}
 	r.Undo = ids
 	u, err := history.Undo(runs, r.Undo, in.Prior)
 	if err != nil {
@@ -152,6 +158,20 @@ func (r *run) undoing(ctx context.Context, desired *manifest.Manifest, in *plann
 		}
 	}
 	return slices.Collect(maps.Keys(u.Deletes)), nil
+}
+
+// awaitLate waits until the service carries out no more requests of runs that are to be taken back: one that comes after the undo
+// would bring back what that took.
+func (r *run) awaitLate(ctx context.Context, runs []*history.Run, ids []string) error {
+	now := time.Now()
+	if heard := r.grace.GivenUp; !heard.IsZero() && heard.Before(now) {
+		now = heard
+	}
+	late := r.grace
+	if late.GivenUp = history.GivenUp(runs, ids, now); late.GivenUp.IsZero() {
+		return nil
+	}
+	return late.Wait(ctx)
 }
 
 // unreadable is the error of an undo that cannot know what runs did since.

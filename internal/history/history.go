@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/planform/planform/internal/diag"
 )
@@ -155,6 +156,26 @@ func Last(runs []*Run) (last []*Run) {
 		}
 	}
 	return last
+}
+
+// GivenUp is when the latest request of some of the runs, which begin with the oldest, was given up without an answer; zero = each had
+// one. Of a run that did not come to its end nobody knows: it was before the next one began; where it is the last, at the time dead.
+func GivenUp(runs []*Run, ids []string, dead time.Time) (latest time.Time) {
+	for i, r := range runs {
+		at := dead
+		switch {
+		case !slices.Contains(ids, r.ID):
+			continue
+		case r.End != nil:
+			at = r.End.Unanswered
+		case i+1 < len(runs):
+			at = runs[i+1].Began
+		}
+		if at.After(latest) {
+			latest = at
+		}
+	}
+	return latest
 }
 
 // cancelled are the IDs of the runs that took others back wholly, and of those. What was taken back in part is not among them.

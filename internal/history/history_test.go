@@ -261,6 +261,33 @@ func lines(u *history.Undoing) (all []string) {
 	return all
 }
 
+func TestWhenTheLatestRequestWasGivenUp(t *testing.T) {
+	t.Parallel()
+	dead := time.Unix(1_900_000_000, 0).UTC()
+	lost := run(1)
+	lost.End.Unanswered = lost.Began.Add(time.Second)
+	killed, next := run(2), run(3)
+	killed.End = nil
+	for name, tt := range map[string]struct {
+		runs []*history.Run
+		ids  []string
+		want time.Time
+	}{
+		"never, if each had an answer":                    {[]*history.Run{run(1)}, []string{id(1)}, time.Time{}},
+		"when a run noted it":                             {[]*history.Run{lost, next}, []string{id(1), id(3)}, lost.End.Unanswered},
+		"before the run after one that was killed":        {[]*history.Run{lost, killed, next}, []string{id(1), id(2)}, next.Began},
+		"while a run lived that is the last":              {[]*history.Run{lost, killed}, []string{id(2)}, dead},
+		"of a run that is not taken back it is no matter": {[]*history.Run{lost, killed, next}, []string{id(3)}, time.Time{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if got := history.GivenUp(tt.runs, tt.ids, dead); !got.Equal(tt.want) {
+				t.Errorf("%s, want %s", got, tt.want)
+			}
+		})
+	}
+}
+
 func TestAnUndoWantsWhatWas(t *testing.T) {
 	t.Parallel()
 	step := func(action planner.Action, address resource.Address, fields ...string) history.Step {

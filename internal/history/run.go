@@ -57,6 +57,8 @@ type End struct {
 	NotDone int       `json:"not_done"` // steps that failed, were blocked, or of which nobody knows
 	Left    int       `json:"left"`     // steps that were not possible
 	Stopped bool      `json:"stopped"`  // it ended early
+	// Unanswered is when the latest write ended without an answer; zero = each had one. The service may have carried it out later.
+	Unanswered time.Time `json:"unanswered,omitzero"`
 }
 
 // whole reports whether all that a run was about was carried out.

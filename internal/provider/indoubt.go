@@ -186,9 +186,9 @@ func (g Grace) begin() Grace {
 // remaining is the rest of the period.
 func (g Grace) remaining() time.Duration { return time.Until(g.GivenUp.Add(g.Period)) }
 
-// wait returns when the period is over.
-func (g Grace) wait(ctx context.Context) error {
-	left := g.remaining()
+// Wait returns when the period is over: what is read then does not change by requests that were given up.
+func (g Grace) Wait(ctx context.Context) error {
+	left := g.begin().remaining()
 	if left <= 0 {
 		return nil
 	}

@@ -31,7 +31,7 @@ func Plan(ctx context.Context, client *apiclient.Client, in planner.Input, grace
 		round := planner.Build(in)
 		if unseen := round.Unconfirmed; early && len(round.Reads) == 0 && len(unseen) > 0 {
 			early = false
-			if err := grace.wait(ctx); err != nil {
+			if err := grace.Wait(ctx); err != nil {
 				return nil, nil, err
 			}
 			for _, r := range unseen {

@@ -20,6 +20,7 @@ type collection struct {
 	defaults  []defaults         // by document
 	workspace positionedText
 	owner     positionedText
+	order     positionedText
 	tooMany   bool // there are too many objects for the size of the manifests, and that was told
 }
 
@@ -146,6 +147,9 @@ func (c *collector) read(root *node) {
 	}
 	if at, ok := valid(schema.Owner); ok {
 		c.agree(&c.all.owner, positionedText{resolved(at).Value, c.position(at)}, schema.Owner, "the manifests of one run have one owner")
+	}
+	if at, ok := valid(schema.Order); ok {
+		c.agree(&c.all.order, positionedText{resolved(at).Value, c.position(at)}, schema.Order, "one run creates in one order; --order overrides it")
 	}
 	if origin, ok := instance[schema.Source].(map[string]any); ok {
 		if _, ok := valid(schema.Source); ok {

@@ -63,7 +63,7 @@ type kindSet struct {
 func newKindSet() *kindSet {
 	s := &kindSet{
 		byName: map[string]*kindInfo{}, top: map[string]*kindInfo{},
-		names: []string{schema.Version, schema.Owner, schema.Workspace, schema.Source, schema.Defaults, schema.Vars, schema.Include},
+		names: []string{schema.Version, schema.Owner, schema.Workspace, schema.Order, schema.Source, schema.Defaults, schema.Vars, schema.Include},
 	}
 	for _, k := range resource.Kinds() {
 		s.byName[k.Name] = &kindInfo{Kind: k, creatable: schema.Creatable(k), natural: k.NaturalFields()}
@@ -184,7 +184,9 @@ func (s *kindSet) foreign(root *node) bool {
 		return true
 	}
 	version := ""
-	ours := slices.DeleteFunc(slices.Clone(s.names), func(name string) bool { return name == schema.Version || name == schema.Vars })
+	ours := slices.DeleteFunc(slices.Clone(s.names), func(name string) bool {
+		return slices.Contains([]string{schema.Version, schema.Vars, schema.Order}, name)
+	})
 	for key, value := range yamltext.Pairs(root.Content) {
 		if key.Value == schema.Version {
 			version = value.Value

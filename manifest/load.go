@@ -36,6 +36,7 @@ type Manifest struct {
 	Owner             resource.Owner // "" where no document names one
 	Workspace         string         // "" where neither the options nor a document name one
 	WorkspacePosition diag.Position  // where a document names it; zero if the options do
+	Order             string         // one of [schema.Orders], "" where no document says it
 	// Objects holds parents before children, otherwise in the order in which they are written.
 	// A work item that is written inside another comes after it.
 	Objects []*resource.Object
@@ -105,7 +106,7 @@ func Load(ctx context.Context, names []string, opts Options) (*Manifest, diag.Li
 	}
 	m.Tables, m.Environment = given.files, given.read
 	m.Workspace, m.WorkspacePosition = r.all.workspace.text, r.all.workspace.position
-	m.Owner = resource.Owner(r.all.owner.text)
+	m.Owner, m.Order = resource.Owner(r.all.owner.text), r.all.order.text
 	if opts.Workspace != "" {
 		m.Workspace, m.WorkspacePosition = opts.Workspace, diag.Position{}
 		if vs := checker.CheckDocument(map[string]any{schema.Workspace: opts.Workspace}); len(vs) > 0 {

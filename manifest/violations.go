@@ -309,6 +309,7 @@ func (p *properties) badReserved(name string, n *node) problem {
 			"bad-owner", "an owner is not ",
 			"take a short name such as platform: lower-case letters, digits, and . _ - behind the first, 60 at most",
 		},
+		schema.Order:   {"bad-value", "order cannot be ", "it is one of " + strings.Join(schema.Orders(), ", ")},
 		schema.Vars:    {"wrong-type", "vars is a mapping of names and values, not ", "write vars: {region: north}"},
 		schema.Include: {"wrong-type", "include is a list of files, not ", "write include: [states.yaml, people/*.yaml]"},
 		schema.Source: {

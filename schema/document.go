@@ -61,6 +61,7 @@ const (
 	Version    = "version"
 	Workspace  = "workspace"
 	Owner      = "owner"
+	Order      = "order"
 	Source     = "source"
 	Defaults   = "defaults"
 	Vars       = "vars"
@@ -73,6 +74,9 @@ const (
 
 // Extension is the prefix of top-level properties that are ignored: a place for anchors.
 const Extension = "x-"
+
+// Orders are the words for the order of creation. The first one is that where nothing is said.
+func Orders() []string { return []string{"manifest", "exact", "any"} }
 
 // Document returns the schema of a whole manifest, indented, the same bytes each time.
 func Document() []byte { return bytes.Clone(document()) }
@@ -134,6 +138,8 @@ func shellProperties() object {
 			append(slices.Clone(slug), member{"examples", []string{"acme"}})),
 		described(Owner, "Whose the objects are, where several manifests share the workspace: what has another owner is neither adopted, changed nor deleted.",
 			object{{"type", "string"}, {"pattern", resource.OwnerPattern}, {"examples", []string{"platform"}}}),
+		described(Order, "The order in which objects are created, as --order says it, which overrides it: exact numbers work items as they stand in the manifests, sub-items too.",
+			object{{"enum", Orders()}}),
 		described(Source, "Where the manifest was exported from. In any other workspace, its IDs and work item identifiers are ignored.",
 			object{
 				{"type", "object"},

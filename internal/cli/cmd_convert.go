@@ -179,9 +179,6 @@ func showConverted(out output, o convert.Options, result *convert.Result) error 
 		}
 	}
 	next := "planform plan -f " + o.Dir
-	if result.KeepsNumbers {
-		next += " --order exact"
-	}
 	if !r.Settled() {
 		next = "read " + o.Dir + "/report.md, answer the questions and agree with losses in " + result.Mapping + ", and run it again"
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/planform/planform/internal/view"
 	"github.com/planform/planform/manifest"
 	"github.com/planform/planform/planner"
+	"github.com/planform/planform/schema"
 )
 
 func planCommand(p Process) *cli.Command {
@@ -91,10 +92,10 @@ func shapingFlags() []cli.Flag {
 		}, "overwrite", "keep",
 			"fail"),
 		choice(cli.StringFlag{
-			Name: "order", Value: "manifest",
+			Name: "order", DefaultText: "what the manifest says, or manifest",
 			Usage: "`ORDER` of creation: manifest (work items are numbered in the order of the file; with API v2, sub-items later), exact " +
 				"(sub-items too; API v2 sets their parents afterwards) or any (faster where the service has no rate limit)",
-		}, "manifest", "exact", "any"),
+		}, schema.Orders()...),
 		&cli.BoolFlag{Name: "prune", Usage: "delete objects that planform created and that are no longer in the manifest"},
 		&cli.BoolFlag{
 			Name:  "delete-changed",
@@ -162,7 +163,7 @@ func (o planOptions) with(options planfile.Options, c *cli.Context, p Process) (
 	onDrift := map[string]planner.OnDrift{"overwrite": planner.Overwrite, "keep": planner.Keep, "fail": planner.Fail}
 	o.input = planner.Input{
 		SkipRefresh: o.SkipRefresh, RefreshAll: o.RefreshAll, AdoptByName: o.AdoptByName, Prune: o.Prune, DeleteChanged: o.DeleteChanged,
-		TakeOver: o.TakeOver, MarkAdopted: o.MarkAdopted, OnDrift: onDrift[o.OnDrift], AnyOrder: o.Order == "any", ExactOrder: o.Order == "exact",
+		TakeOver: o.TakeOver, MarkAdopted: o.MarkAdopted, OnDrift: onDrift[o.OnDrift],
 	}
 	if o.input.NoCreate, err = kinds(o.NoCreate); err != nil {
 		return o, err

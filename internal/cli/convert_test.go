@@ -307,7 +307,7 @@ func TestNumbersOfAnExportAreKept(t *testing.T) {
 			}
 			s.write(t, "to/mapping.yaml", "# planform mapping\nnumbers: fill\nsource: {site: none}\nfields: {Story Points: estimate_point, Rank: sort_order}\n")
 			s.must(t, "convert", "jira-csv", file, "--to", to)
-			s.must(t, "apply", "-f", to, "--workspace", "acme", "--api", api, "--order", "exact", "--yes")
+			s.must(t, "apply", "-f", to, "--workspace", "acme", "--api", api, "--yes")
 			project := s.lookUp(t, "projects/", "identifier", "A")
 			items, epic := s.rows(t, "projects/"+project+"/work-items/"), s.lookUp(t, "projects/"+project+"/work-items/", "name", "Epic")
 			for _, row := range items {
@@ -320,7 +320,39 @@ func TestNumbersOfAnExportAreKept(t *testing.T) {
 					t.Errorf("%v has the number %v and the parent %v", row["name"], row["sequence_id"], row["parent"])
 				}
 			}
-			if r := s.must(t, "apply", "-f", to, "--workspace", "acme", "--api", api, "--order", "exact", "--yes"); !strings.Contains(r.out, "o change") {
+			if r := s.must(t, "apply", "-f", to, "--workspace", "acme", "--api", api, "--yes"); !strings.Contains(r.out, "o change") {
+				t.Error(r.out)
+			}
+		})
+	}
+}
+
+// The manifest says which order its numbers need; the command line may say another.
+func TestTheOrderOfTheCommandLineOverridesThatOfTheManifest(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name, manifest, flag, want string
+	}{
+		{"the manifest says exact", "exact", "", "2"},
+		{"the flag says otherwise", "exact", "manifest", "1"},
+		{"the flag alone says exact", "manifest", "exact", "2"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			s := newService(t, sandboxtest.Options{})
+			file := s.write(t, "a.yaml", "version: 1\nworkspace: acme\norder: "+tt.manifest+
+				"\nprojects: [{key: a, identifier: AA, name: A, work_items: [{name: Child, parent: epic}, {name: Epic}]}]\n")
+			args := []string{"apply", "-f", file}
+			if tt.flag != "" {
+				args = append(args, "--order", tt.flag)
+			}
+			s.must(t, args...)
+			for _, row := range s.Rows("work_item") {
+				if row["name"] == "Epic" && fmt.Sprint(row["sequence_id"]) != tt.want {
+					t.Errorf("the epic has the number %v, not %s", row["sequence_id"], tt.want)
+				}
+			}
+			if r := s.must(t, "plan", "-f", file); !strings.Contains(r.out, "No changes") {
 				t.Error(r.out)
 			}
 		})

@@ -227,6 +227,7 @@ Only fields that you write are managed. Fields marked ¹ cannot be set with ` + 
 ` + "| `defaults` | mapping of kinds | What objects of a kind in this document have unless they write it. |" + `
 ` + "| `vars` | mapping of names | Variables of this document, for `${{ vars.NAME }}`. [Many alike](many-alike.md) explains them. |" + `
 ` + "| `include` | list of files | Manifests that are read too. [Many alike](many-alike.md#include) explains it. |" + `
+` + "| `order` | manifest, exact or any | The order in which objects are created, as `--order` says it, which overrides it. `exact` numbers work items as they stand in the manifests, [sub-items too](apis.md). |" + `
 ` + "| `x-...` | anything | Ignored: a place for YAML anchors. |" + `
 | a list below | objects | A manifest without objects is an error, except with ` + "`--prune`" + `. |
 

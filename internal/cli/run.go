@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"path/filepath"
@@ -143,6 +144,9 @@ func adviseOnMembers(findings diag.List) {
 func (r *run) planOf(ctx context.Context, desired *manifest.Manifest) (_ *planner.Plan, _ diag.List, err error) {
 	in, conn := r.input, r.conn
 	in.Now = time.Now()
+	if order := cmp.Or(r.Order, desired.Order); !in.Pull { // which creates nothing
+		in.AnyOrder, in.ExactOrder = order == "any", order == "exact"
+	}
 	in.Notices = conn.localize(desired)
 	in.Workspace, in.BaseURL, in.WebURL, in.Prior = conn.workspace, conn.baseURL, conn.webURL(), r.prior.Prior()
 	in.Owner, in.FormerOwners, in.Knowing = desired.Owner, r.prior.Owners(), r.prior.Knows(desired.Owner)

@@ -224,7 +224,7 @@ func planFlagsOf(o planfile.Options) []string {
 	if !undo {
 		one("--on-drift", o.OnDrift, "overwrite")
 	}
-	one("--order", o.Order, "manifest")
+	one("--order", o.Order, "")
 	return flags
 }
 

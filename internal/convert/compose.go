@@ -142,6 +142,9 @@ func (c *composer) project(source string, places []place) {
 		if c.mapping.Workspace != "" {
 			document = append(document, manifest.Entry{Key: schema.Workspace, Value: c.mapping.Workspace})
 		}
+		if c.mapping.Numbers != "new" {
+			document = append(document, manifest.Entry{Key: schema.Order, Value: "exact"})
+		}
 		document = append(document,
 			manifest.Entry{Key: "projects", Value: []any{append(slices.Clip(project), manifest.Entry{Key: "work_items", Value: items})}})
 		c.parts[at+n] = c.to.put(c.parts[at+n].name, manifest.Encode(signature+"\n"+what+" of "+c.format.Tracker+".\nyaml-language-server: $schema="+schema.Address(),

@@ -121,10 +121,10 @@ func numbersTable(list []Numbers) string {
 	if !slices.ContainsFunc(list, func(n Numbers) bool {
 		return !strings.HasSuffix(n.From, fmt.Sprintf("-%d", n.New)) && n.From != strconv.Itoa(n.New)
 	}) {
-		return "In projects that are empty, applied with `--order exact`, all items keep the numbers that they have.\n"
+		return "In projects that are empty, all items keep the numbers that they have.\n"
 	}
 	var b strings.Builder
-	b.WriteString("In projects that are empty, applied with `--order exact`, items get these numbers:\n\n| from | to | becomes |\n| --- | --- | --- |\n")
+	b.WriteString("In projects that are empty, items get these numbers:\n\n| from | to | becomes |\n| --- | --- | --- |\n")
 	for _, n := range list[:min(len(list), most)] {
 		fmt.Fprintf(&b, "| %s | %s | %s-%d and on |\n", n.From, n.To, n.Project, n.New)
 	}

@@ -73,7 +73,7 @@ func TestNumbersAreKeptOrToldItemByItem(t *testing.T) {
 	dir := t.TempDir()
 	put(t, dir, map[string]string{"mapping.yaml": "# planform mapping\nnumbers: keep\n"})
 	must(t, dir, exported(t, row("A-2", "2", "1"), row("A-1", "1", "")), nil)
-	if md := contents(t, dir)["report.md"]; !strings.Contains(md, "applied with `--order exact`, all items keep the numbers that they have.") {
+	if md := contents(t, dir)["report.md"]; !strings.Contains(md, "In projects that are empty, all items keep the numbers that they have.") {
 		t.Error(md)
 	}
 }

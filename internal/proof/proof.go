@@ -251,10 +251,10 @@ func (c *checker) unseen(n planner.NotCompared) {
 // step takes what apply would do.
 func (c *checker) step(s *planner.Step) {
 	switch {
+	case s.Members != nil && !s.Lacking(): // also where the service would take nobody any more
+		c.members(s)
 	case s.Obstacle != nil:
 		c.blocked(s)
-	case s.Members != nil:
-		c.members(s)
 	case s.Action == planner.Create:
 		c.missing(s.Object, "not on the service")
 	case c.gone[s.Address]: // the rest of its values comes in a request of its own

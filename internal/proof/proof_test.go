@@ -112,6 +112,18 @@ func TestEachValueIsCountedOnce(t *testing.T) {
 			differences: []string{"differs work_item/web/T-3 cycle"},
 			fields:      map[string]proof.Field{"cycle": {Export: 1, Differing: 1}},
 		},
+		"who is not in a cycle that has ended": {
+			in: proof.Input{
+				Export: []*resource.Object{object("work_item", "work_item/web/T-3", "cycle")},
+				Plan: &planner.Plan{Steps: []*planner.Step{{
+					Kind: resource.MustLookup("cycle_work_item"), Address: "cycle/web/s#work_items", Action: planner.NotPossible,
+					Obstacle: &planner.Obstacle{Reason: "it ended"},
+					Members:  &planner.Members{Container: planner.Container{Address: "cycle/web/s"}, Items: []planner.Member{{Address: "work_item/web/T-3", Text: "T-3"}}},
+				}}},
+			},
+			differences: []string{"differs work_item/web/T-3 cycle"},
+			fields:      map[string]proof.Field{"cycle": {Export: 1, Differing: 1}},
+		},
 		"a number that is to be kept is compared": {
 			in: proof.Input{Numbered: true, Plan: &planner.Plan{
 				Objects: []*resource.Object{one, two},

@@ -29,7 +29,7 @@ func imported(t *testing.T, s *service, flags ...string) []string {
 	return importedFrom(t, s, teamExport, flags...)
 }
 
-// importedFrom applies an export, in which Severity is a custom field if there is one.
+// importedFrom applies an export. Severity is a custom field, if there is one, and story points are the estimate.
 func importedFrom(t *testing.T, s *service, text string, flags ...string) []string {
 	t.Helper()
 	dir := filepath.Join(s.dir, "out")
@@ -47,7 +47,9 @@ func importedFrom(t *testing.T, s *service, text string, flags ...string) []stri
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.write(t, "out/mapping.yaml", strings.Replace(string(answers), "Severity: text", "Severity: {field: Severity}", 1))
+	s.write(t, "out/mapping.yaml", strings.NewReplacer(
+		"Severity: text", "Severity: {field: Severity}", "Story Points: text", "Story Points: estimate_point",
+	).Replace(string(answers)))
 	s.must(t, convert...)
 	s.must(t, append([]string{"apply", "-f", dir, "--workspace", "acme", "--yes"}, flags...)...)
 	return []string{"convert", "check", "jira-csv", export, "-f", dir, "--workspace", "acme", "--output", "json", "--with", "all"}
@@ -80,6 +82,76 @@ func TestTheCheckFindsEachSingleChange(t *testing.T) {
 			}
 			for _, tt := range singleChanges(t, s) {
 				if tt.paid && options.Edition == sandbox.Community {
+					continue
+				}
+				tt.change()
+				after := s.checked(t, check)
+				if diff := cmp.Diff(tt.found, anew(before, after)); diff != "" {
+					t.Errorf("%s:\n%s", tt.name, diff)
+				}
+				before = after
+			}
+		})
+	}
+}
+
+// TestTheCheckFindsSingleChangesOfWhatPaidEditionsHave, such as estimates.
+func TestTheCheckFindsSingleChangesOfWhatPaidEditionsHave(t *testing.T) {
+	t.Parallel()
+	for name, options := range map[string]sandboxtest.Options{
+		"v1": {Empty: true}, "cloud, with v2": {Empty: true, Edition: sandbox.Cloud},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newService(t, options)
+			check := importedFrom(t, s, "Summary,Issue key,Issue id,Issue Type,Status,Project key,Project name,"+
+				"Attachment,Custom field (Story Points),Custom field (Severity)\nFirst,T-1,1,Task,To Do,T,Team,22/Sep/25 9:26 AM;Ada;plan.pdf;https://site.example/rest/api/3/attachment/content/12,3,High\n"+
+				"Second,T-2,2,Task,To Do,T,Team,,5,Low\n")
+			before := s.checked(t, check)
+			if len(before.Differences) > 0 {
+				t.Fatalf("not equal before anything was changed: %+v", before.Differences)
+			}
+			project := fmt.Sprintf("projects/%s/", s.row(t, "project", "Team")["id"])
+			first := fmt.Sprintf("%swork-items/%s/", project, s.row(t, "work_item", "First")["id"])
+			only := func(kind, field, text string) any {
+				rows := s.Rows(kind)
+				n := slices.IndexFunc(rows, func(row map[string]any) bool { return row[field] == text })
+				if n < 0 {
+					t.Fatalf("no %s %q: %v", kind, text, rows)
+				}
+				return rows[n]["id"]
+			}
+			severity := func(value any) func() {
+				return func() {
+					id := only("work_item_property", "display_name", "Severity")
+					s.do(t, "POST", fmt.Sprintf("%swork-item-properties/%s/values/", first, id), map[string]any{"value": value})
+				}
+			}
+			milestone := func(of string) func() {
+				return func() {
+					m := s.write(t, "milestone.yaml", "version: 1\nworkspace: acme\nprojects:\n  - identifier: T\n    milestones: [{title: Mine}]\n"+of)
+					s.must(t, "apply", "-f", m, "--yes")
+				}
+			}
+			for _, tt := range []singleChange{
+				{name: "another estimate", change: func() {
+					s.changeItem(t, "First", map[string]any{"estimate_point": only("estimate_point", "value", "5")})
+				}, found: []string{"differs work_item/t/T-1 estimate_point"}},
+				{
+					name: "no estimate", change: func() { s.changeItem(t, "Second", map[string]any{"estimate_point": nil}) },
+					found: []string{"differs work_item/t/T-2 estimate_point"},
+				},
+				{name: "another custom value", change: severity("Higher"), found: []string{"differs work_item/t/T-1 fields.severity"}},
+				{name: "a link removed", change: func() {
+					s.do(t, "DELETE", fmt.Sprintf("%slinks/%s/", first, s.Rows("link")[0]["id"]), nil)
+				}, found: []string{"missing link/t/T-1/https://site.example/rest/api/3/attachment/content/12"}},
+				{name: "a milestone", change: milestone(""), found: []string{"additional project/t milestone Mine"}},
+				{
+					name: "into that milestone", change: milestone("    work_items: [{identifier: T-2, key: T-2, milestone: Mine}]\n"),
+					found: []string{"additional work_item/t/T-2 milestone"}, v2: true,
+				},
+			} {
+				if tt.v2 && options.Edition != sandbox.Cloud {
 					continue
 				}
 				tt.change()
@@ -131,6 +203,7 @@ type singleChange struct {
 	change func()
 	found  []string
 	paid   bool // the API of the community edition has nothing for it
+	v2     bool // nor has API v1
 }
 
 // singleChanges are changes that people make in the workspace of that export, one after the other.

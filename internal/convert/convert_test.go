@@ -435,6 +435,7 @@ func TestWhatCannotBeReadIsAnErrorAndNothingIsWritten(t *testing.T) {
 		"a header alone":           {head, "auto", "FILE: there is no issue in it", "filter"},
 		"another language":         {"Riepilogo,Chiave segnalazione,Stato\na,A-1,Fatto\n", "auto", "FILE:1: the header is in a language that is not known here", "English"},
 		"a JSON that is cut":       {string(rest[:len(rest)-700]), "auto", "FILE:1", "cut off"},
+		"an answer that is cut":    {`{"data": {"issues": {"nodes": [{"identifier": "W-1", "title": "a"}, {"iden`, "auto", "FILE:1: the file ends within a value", "cut off"},
 		"a JSON that is broken":    {"[{\"number\": 1, \"title\": \"a\"},\n {\"number\" 2}]", "github", "FILE:2: it is not JSON", ""},
 		"an issue without number":  {"[{\"number\": 1, \"title\": \"a\"},\n {\"title\": \"b\"}]", "github", "FILE:2: an entry without number and title", "--json"},
 		"a field of another type":  {`[{"number": 1, "title": "a", "labels": "x"}]`, "github", "FILE:1: the field labels holds a string", ""},

@@ -67,6 +67,10 @@ func TestWhatAnswersOfAPIsMean(t *testing.T) {
 		"Linear: a page that is missing": {
 			text: `{"data": {"issues": {"nodes": [{"identifier": "W-1", "title": "One"}], "pageInfo": {"hasNextPage": true}}}}`, note: "pages-missing",
 		},
+		"Linear: a page that is longer than what is looked at first": {
+			text: `{"data": {"issues": {"nodes": [{"identifier": "W-1", "title": "One", "description": "` + strings.Repeat("long ", 20_000) + `"}]}}}`,
+			want: []string{"name: One"},
+		},
 		"Linear: a list within an issue that was cut": {
 			text: `{"identifier": "W-1", "title": "One", "comments": {"nodes": [{"id": "c", "body": "x"}], "pageInfo": {"hasNextPage": true}}}`,
 			want: []string{"text: x"}, note: "lists-cut",

@@ -189,8 +189,9 @@ func (r *Reader) Next() (Row, error) {
 			}
 		}
 		if len(cells) < len(r.Header) {
-			// A file that a spreadsheet saved may end so in every row; one row of that kind at the very end is a cut.
-			if !r.short && r.Rows > 0 && r.lines.ended && !r.lines.newline && row.Filled() > 1 {
+			// A file that a spreadsheet saved may end so in every row; one row of that kind at the very end is a cut. Of a row that is
+			// the only one, half of the cells tell.
+			if !r.short && (r.Rows > 0 || 2*len(cells) < len(r.Header)) && r.lines.ended && !r.lines.newline && row.Filled() > 1 {
 				return Row{}, damaged(fmt.Errorf("%s:%d: the file ends within this row, which has %d of %d cells", r.name, line, len(cells),
 					len(r.Header)))
 			}

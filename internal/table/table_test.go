@@ -88,13 +88,14 @@ func TestRowsAreReadWhateverWroteThem(t *testing.T) {
 func TestBrokenTablesAreErrorsWithTheirLine(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct{ text, want, hint string }{
-		"an empty file":             {" \n", "f.csv: the file is empty", "export it again"},
-		"another table":             {"a,b\n1,2\n", "f.csv:1: the header has none of the expected columns", ""},
-		"a quotation without end":   {"Key,Text\na,b\nc,\"d\ne\n", "f.csv:3: a quotation that begins in this row has no end", "cut off"},
-		"a quotation mark too much": {"Key,Text\na,b\nc,d\"e\n", `f.csv:3:4: a quotation mark stands where none may be`, "written twice"},
-		"text behind a quotation":   {"Key,Text\na,\"b\" c\nd,e\n", `f.csv:2:`, "written twice"},
-		"a row that is too long":    {"Key,Text\na,b,c\n", "f.csv:2: the row has 3 cells, the header 2", "missing"},
-		"the end within a row":      {"Key,Text,X,Y\na,b,c,d\ne,f", "f.csv:3: the file ends within this row, which has 2 of 4 cells", "cut off"},
+		"an empty file":              {" \n", "f.csv: the file is empty", "export it again"},
+		"another table":              {"a,b\n1,2\n", "f.csv:1: the header has none of the expected columns", ""},
+		"a quotation without end":    {"Key,Text\na,b\nc,\"d\ne\n", "f.csv:3: a quotation that begins in this row has no end", "cut off"},
+		"a quotation mark too much":  {"Key,Text\na,b\nc,d\"e\n", `f.csv:3:4: a quotation mark stands where none may be`, "written twice"},
+		"text behind a quotation":    {"Key,Text\na,\"b\" c\nd,e\n", `f.csv:2:`, "written twice"},
+		"a row that is too long":     {"Key,Text\na,b,c\n", "f.csv:2: the row has 3 cells, the header 2", "missing"},
+		"the end within a first row": {"Key,Text,X,Y,Z\na,b", "f.csv:2: the file ends within this row, which has 2 of 5 cells", "cut off"},
+		"the end within a row":       {"Key,Text,X,Y\na,b,c,d\ne,f", "f.csv:3: the file ends within this row, which has 2 of 4 cells", "cut off"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

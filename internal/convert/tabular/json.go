@@ -55,7 +55,9 @@ func firstNames(head []byte) []string {
 
 // readJSON hands out the values of records: those within objects have names with a dot, lists are texts with separators. page takes
 // what stands beside the lists of a page, whose records came before.
-func readJSON(ctx context.Context, in io.Reader, name string, lists []string, page func(records.Record), each func(values *record, line int) error) error {
+func readJSON(
+	ctx context.Context, in io.Reader, name string, lists []string, page func(records.Record), each func(values *record, line int) error,
+) error {
 	return records.Read(ctx, in, name, lists, func(r records.Record) error {
 		if r.Page {
 			page(r)
@@ -95,7 +97,9 @@ func jsonHeader(ctx context.Context, in io.Reader, name string, lists []string) 
 }
 
 // rows hands out the records as rows of a table.
-func (n *nameList) rows(ctx context.Context, in io.Reader, name string, lists []string, page func(records.Record), each func(table.Row) error) error {
+func (n *nameList) rows(
+	ctx context.Context, in io.Reader, name string, lists []string, page func(records.Record), each func(table.Row) error,
+) error {
 	return readJSON(ctx, in, name, lists, page, func(values *record, line int) error {
 		cells := make([]string, len(n.list))
 		for i, name := range values.list {
@@ -180,16 +184,15 @@ func (l *list) fill(until int) {
 	}
 }
 
-// array makes a list of texts of its members; of objects a list for each name, all of one length.
-func (r *record) array(d *json.Decoder, name string, depth int) error {
+// array makes a list of texts of its members; of objects a list for each name, all of one length. Of a list that is cut it has what
+// there is.
+func (r *record) array(d *json.Decoder, name string, depth int) (err error) {
 	var places nameList
 	var lists []*list
 	n := 0
-	for ; d.More(); n++ {
+	for ; err == nil && d.More(); n++ {
 		var element record
-		if err := element.member(d, name, depth+1); err != nil {
-			return err
-		}
+		err = element.member(d, name, depth+1)
 		for k, of := range element.list {
 			i, known := places.add(of)
 			if !known {
@@ -206,6 +209,8 @@ func (r *record) array(d *json.Decoder, name string, depth int) error {
 		}
 		r.put(of, lists[i].text.String())
 	}
-	_, err := d.Token()
+	if err == nil {
+		_, err = d.Token()
+	}
 	return err
 }

@@ -2,6 +2,7 @@ package convert
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 
@@ -22,7 +23,7 @@ type collection struct {
 	zone     bool // dates have no zone
 	dates    diag.Position
 	doubles  int
-	clashes  []*Issue       // that have the key of another issue
+	clashes  []clash        // issues that have the key of another one
 	columns  []mapping.Pair // of tables, with what they hold
 	outside  []outside
 	open     func(field string) bool // the mapping says that restricted issues of a field are converted
@@ -30,6 +31,7 @@ type collection struct {
 	values   map[string]*Value
 	held     map[*Value]int // by the export itself
 	double   map[*Value]int // by issues that are in the files once more
+	clashing map[*Value]int // by other issues of the same key
 
 	kept       map[*Issue]bool     // of an earlier export: this one does not have them
 	previously map[*Issue][]string // former keys of their items
@@ -48,7 +50,8 @@ func newCollection(columns *mapping.Names[mapping.Column]) *collection {
 			return told && column.Field == "skip"
 		},
 		projects: map[string]Project{}, people: map[string]*Person{}, issues: map[string]*Issue{}, kept: map[*Issue]bool{},
-		previously: map[*Issue][]string{}, noted: map[string]int{}, values: map[string]*Value{}, held: map[*Value]int{}, double: map[*Value]int{},
+		previously: map[*Issue][]string{}, noted: map[string]int{}, values: map[string]*Value{}, held: map[*Value]int{},
+		double: map[*Value]int{}, clashing: map[*Value]int{},
 	}
 }
 
@@ -83,21 +86,29 @@ func (c *collection) Issue(i *Issue) {
 		return
 	}
 	if had := c.issues[id]; had != nil {
+		to := c.double
 		if c.doubles++; different(had, i) {
-			c.clashes = append(c.clashes, i)
+			c.clashes = append(c.clashes, clash{i.Key, had.Position, i.Position})
+			to = c.clashing
 		}
 		older := had
 		if i.Updated.Before(had.Updated) {
 			older = i
 		}
 		for _, h := range older.Held {
-			c.double[h.Of] += h.N
+			to[h.Of] += h.N
 		}
 		if older == i {
 			return
 		}
 	}
 	c.issues[id] = i
+}
+
+// clash is where two issues of one key stand.
+type clash struct {
+	key           string
+	first, second diag.Position
 }
 
 // different reports issues that share a key and are not two states of one.
@@ -201,6 +212,14 @@ func (c *collection) finish() {
 				i.Links[n].Title = ""
 			}
 		}
+	}
+	if len(c.clashes) > 0 {
+		var places []string
+		for _, one := range c.clashes {
+			places = append(places, fmt.Sprintf("%s in %s and in %s", one.key, one.first, one.second))
+		}
+		c.Note("clashes", "other issues of the same key: "+diag.First(places, most)+
+			": if they are of two sites or repositories, convert each export to a folder of its own")
 	}
 	if c.doubles > 0 {
 		c.Note("doubles", diag.Count(c.doubles, "issue")+" more than once in the files; the later state counts")

@@ -381,11 +381,18 @@ func (c *composer) account(composed map[*Issue]bool) {
 	for v, n := range c.found.double {
 		c.report.ledger.book(v, decided, n)
 	}
+	for v, n := range c.found.clashing {
+		to := lost
+		if v.Role == Technical {
+			to = decided
+		}
+		c.report.ledger.book(v, to, n)
+	}
 	for _, o := range c.found.outside {
 		c.report.lost(o.kind, o.of, o.n)
 	}
 	for _, i := range c.found.clashes {
-		c.report.lost("doubles", i.Key, 1)
+		c.report.lost("doubles", i.key, 1)
 	}
 	for _, i := range c.found.issues {
 		if !composed[i] {

@@ -628,6 +628,29 @@ func TestWhatNoReaderKnowsArrives(t *testing.T) {
 	}
 }
 
+// TestIssuesOfOneKeyAreNamedWhereTheyStand, such as of two sites that have a project of the same key.
+func TestIssuesOfOneKeyAreNamedWhereTheyStand(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	const head = "Issue key,Issue id,Summary,Status\n"
+	put(t, dir, map[string]string{"in/a.csv": head + "A-1,10,One,To Do\n", "in/b.csv": head + "A-1,11,Two,To Do\n"})
+	r := must(t, filepath.Join(dir, "to"), fixture{files: []string{filepath.Join(dir, "in")}}, nil).Report
+	said := ""
+	for _, n := range r.Notes {
+		if n.Kind == "clashes" {
+			said = n.Text
+		}
+	}
+	for _, want := range []string{"A-1 in ", "a.csv:2", "b.csv:2", "a folder of its own"} {
+		if !strings.Contains(said, want) {
+			t.Errorf("%q is not in %q", want, said)
+		}
+	}
+	if r.Values.Lost != 3 { // summary, status, key
+		t.Errorf("%+v", r.Values)
+	}
+}
+
 func TestTitlesThatRepeatAreNoKey(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

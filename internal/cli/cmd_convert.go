@@ -101,8 +101,8 @@ func convertOptions(p Process, c *cli.Context, known []string, example string) (
 	encoding := strings.TrimPrefix(c.String("encoding"), "auto")
 	var err error
 	if o.Files, err = convert.Files(names, encoding, p.Streams.In); err != nil {
-		if typo := diag.DidYouMean(names[0], known); typo != "" && o.Format == convert.Auto && len(names) > 1 {
-			return o, usageError{text: "there is no format " + names[0], hint: typo}
+		if meant := formatMeant(names[0], known); meant != "" && o.Format == convert.Auto && len(names) > 1 {
+			return o, usageError{text: "there is no format " + names[0], hint: meant}
 		}
 		return o, err
 	}
@@ -114,6 +114,15 @@ func convertOptions(p Process, c *cli.Context, known []string, example string) (
 		}
 	}
 	return o, nil
+}
+
+// formatMeant is a hint at what somebody may have meant: a word that is nearly a format, or the tracker that has several.
+func formatMeant(word string, known []string) string {
+	of := slices.DeleteFunc(slices.Clone(known), func(name string) bool { return !strings.HasPrefix(name, word+"-") })
+	if len(of) == 0 {
+		return diag.DidYouMean(word, known)
+	}
+	return "it is one of " + strings.Join(of, ", ") + "; leave it out, and it is found out"
 }
 
 func runConvert(ctx context.Context, p Process, c *cli.Context, known []string) error {

@@ -64,6 +64,14 @@ func TestWhatAnswersOfAPIsMean(t *testing.T) {
 		"Asana: a page that is missing": {
 			text: `{"data": [{"gid": "1", "name": "One", "completed": false}], "next_page": {"offset": "x"}}`, note: "pages-missing",
 		},
+		"Trello: cards of one number, as a board has that was made from a template": {
+			text: `{"id": "b", "shortLink": "S", "name": "B", "labelNames": {}, "lists": [{"id": "l", "name": "To do"}], "cards": [
+				{"id": "62dada7423260c564e37f60f", "idShort": 1, "shortLink": "two", "name": "Two", "idList": "l"},
+				{"id": "62dab815c4e7796d16beafdb", "idShort": 1, "shortLink": "one", "name": "One", "idList": "l"},
+				{"id": "62dada88f1138732476089be", "idShort": 2, "shortLink": "other", "name": "Other", "idList": "l",
+					"attachments": [{"id": "a", "name": "x", "url": "https://trello.com/c/two/1-two"}]}]}`,
+			want: []string{"key: \"1\"\n        name: One", "key: \"2\"", "key: two\n        name: Two", "relations: {relates_to: [b/two]}"}, note: "shared-numbers",
+		},
 		"Linear: a page that is missing": {
 			text: `{"data": {"issues": {"nodes": [{"identifier": "W-1", "title": "One"}], "pageInfo": {"hasNextPage": true}}}}`, note: "pages-missing",
 		},

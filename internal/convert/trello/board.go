@@ -24,6 +24,9 @@ type board struct {
 }
 
 type card struct {
+	key    string // which it gets on its board
+	number int
+
 	ID           string       `json:"id"`
 	IDShort      int          `json:"idShort"`
 	ShortLink    string       `json:"shortLink"`

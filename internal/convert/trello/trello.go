@@ -224,12 +224,30 @@ func (e *export) person(m member) {
 	e.to.Person(convert.Person{ID: m.ID, Name: cmp.Or(m.FullName, m.Username)})
 }
 
-// key is the number of the card on its board.
-func (c *card) key() string {
-	if c.IDShort > 0 {
-		return strconv.Itoa(c.IDShort)
+// number gives the cards of a board their keys, which are their numbers. A board that was made from a template counts anew: of cards that
+// share a number the oldest has it, the others go by their short links.
+func (e *export) number(b *board) {
+	last, taken, shared := 0, map[int]bool{}, 0
+	for _, c := range b.cards {
+		last = max(last, c.IDShort)
 	}
-	return cmp.Or(c.ShortLink, c.ID)
+	for _, c := range slices.SortedFunc(slices.Values(b.cards), func(a, b *card) int { return cmp.Compare(a.ID, b.ID) }) {
+		left := c.Role != "" || c.IsTemplate
+		switch c.number = c.IDShort; {
+		case c.IDShort > 0 && !taken[c.IDShort]:
+			c.key = strconv.Itoa(c.IDShort)
+		case c.IDShort > 0 && !left:
+			shared++
+			c.key, c.number = cmp.Or(c.ShortLink, c.ID), last+shared
+		default:
+			c.key = cmp.Or(c.ShortLink, c.ID)
+		}
+		taken[c.IDShort] = taken[c.IDShort] || !left
+		b.keys[c.ShortLink] = c.key
+	}
+	if shared > 0 {
+		e.to.Note("shared-numbers", b.Name+": "+diag.Count(shared, "card")+" of the number of an older one: their keys are their short links")
+	}
 }
 
 // board hands out a board and its cards.
@@ -243,9 +261,7 @@ func (e *export) board(b *board) {
 	for _, l := range b.checklists {
 		checklists[l.IDCard] = append(checklists[l.IDCard], l)
 	}
-	for _, c := range b.cards {
-		b.keys[c.ShortLink] = c.key()
-	}
+	e.number(b)
 	e.names(b)
 	for _, c := range b.cards {
 		e.apart.Join(&c.values, c.ID)
@@ -329,9 +345,8 @@ func (b *board) labelNames() map[string]convert.Label {
 var cardAddress = regexp.MustCompile(`^https?://(?:www\.)?trello\.com/c/([A-Za-z0-9]+)`)
 
 func (e *export) card(b *board, c *card, checklists []checklist) convert.Issue {
-	key := c.key()
 	i := convert.Issue{
-		Key: key, ID: c.ID, Number: c.IDShort, Title: c.Name,
+		Key: c.key, ID: c.ID, Number: c.number, Title: c.Name,
 		State:     convert.State{Name: b.lists[c.IDList].Name, Category: category(b.lists[c.IDList].Name)},
 		Assignees: c.IDMembers, Reporter: e.creators[c.ID], URL: c.ShortURL, Archived: c.Closed || b.lists[c.IDList].Closed,
 		Left: map[string]int{"votes": c.Badges.Votes, "history": e.changes[c.ID]}, Position: c.at, Held: c.values.Held,
@@ -376,8 +391,8 @@ func (e *export) card(b *board, c *card, checklists []checklist) convert.Issue {
 		switch {
 		case a.IsUpload:
 			i.Attachments = append(i.Attachments, convert.Attachment{ID: a.ID, Name: a.Name, URL: a.URL, Size: a.Bytes})
-		case other != "" && other != key: // named from one of the two, so that cards that point to each other have one relation
-			i.Links = append(i.Links, convert.Link{Type: "Related card", To: other, Inward: other < key})
+		case other != "" && other != c.key: // named from one of the two, so that cards that point to each other have one relation
+			i.Links = append(i.Links, convert.Link{Type: "Related card", To: other, Inward: other < c.key})
 		default:
 			i.Pages = append(i.Pages, to)
 		}

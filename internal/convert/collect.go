@@ -29,9 +29,13 @@ type collection struct {
 	open     func(field string) bool // the mapping says that restricted issues of a field are converted
 	closed   map[string]bool         // keys of issues that are held back
 	values   map[string]*Value
+	numbered []*Value       // the same
 	held     map[*Value]int // by the export itself
 	double   map[*Value]int // by issues that are in the files once more
 	clashing map[*Value]int // by other issues of the same key
+
+	to  *spool // which has what issues hold
+	err error  // of it
 
 	kept       map[*Issue]bool     // of an earlier export: this one does not have them
 	previously map[*Issue][]string // former keys of their items
@@ -43,8 +47,9 @@ type outside struct {
 	n        int
 }
 
-func newCollection(columns *mapping.Names[mapping.Column]) *collection {
+func newCollection(columns *mapping.Names[mapping.Column], to *spool) *collection {
 	return &collection{
+		to:     to,
 		closed: map[string]bool{}, open: func(field string) bool {
 			column, told := columns.Find(field)
 			return told && column.Field == "skip"
@@ -95,14 +100,17 @@ func (c *collection) Issue(i *Issue) {
 		if i.Updated.Before(had.Updated) {
 			older = i
 		}
+		c.recall(older)
 		for _, h := range older.Held {
 			to[h.Of] += h.N
 		}
+		older.forget()
 		if older == i {
 			return
 		}
 	}
 	c.issues[id] = i
+	c.putAside(i)
 }
 
 // clash is where two issues of one key stand.
@@ -148,11 +156,11 @@ func (c *collection) AskDates(at diag.Position) { c.dates = at }
 func (c *collection) Hold(i *Issue, name string, role Role, example string, n int) {
 	v := c.values[name]
 	if v == nil {
-		v = &Value{Name: name, Role: role, Example: example}
+		v = &Value{Name: name, Role: role, Example: example, number: len(c.numbered)}
 		if role == Secret {
 			v.Example = ""
 		}
-		c.values[name] = v
+		c.values[name], c.numbered = v, append(c.numbered, v)
 	}
 	if i == nil {
 		c.held[v] += n
@@ -194,6 +202,7 @@ func (c *collection) column(name, field string) {
 func (c *collection) finish() {
 	for id := range c.closed { // in one of its states
 		if i := c.issues[id]; i != nil {
+			c.recall(i)
 			LeaveOut(c, "issues left out", i.Held)
 			delete(c.issues, id)
 		}

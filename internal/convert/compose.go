@@ -169,8 +169,10 @@ func (c *composer) project(source string, places []place) {
 		for _, number := range gaps[at.issue] {
 			add(placeholder(source, number))
 		}
+		c.found.recall(at.issue)
 		add(c.item(at, g))
 		at.issue.forget()
+		at.issue.Fields = nil
 	}
 	c.report.Carried.Labels += len(g.used)
 	full := slices.Concat(head, manifest.Map{{Key: "name", Value: cmp.Or(p.Name, p.Key)}})

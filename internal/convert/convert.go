@@ -157,7 +157,7 @@ func prepare(ctx context.Context, o Options, to *spool) (*converted, error) {
 	if err != nil {
 		return nil, err
 	}
-	found := newCollection(&m.Columns)
+	found := newCollection(&m.Columns, to)
 	in := Input{Files: chosen.files, Zone: location, Dates: m.Source.Dates, Columns: &m.Columns, Propose: found.column}
 	if err := chosen.format.Read(ctx, in, found); err != nil {
 		return nil, err
@@ -181,6 +181,9 @@ func prepare(ctx context.Context, o Options, to *spool) (*converted, error) {
 		found.Note("files-passed-over", diag.Count(n, "file")+" passed over, in which there is no export: "+diag.First(chosen.passed, most))
 	}
 	found.finish()
+	if found.err != nil {
+		return nil, found.err
+	}
 	if len(found.issues) == 0 && len(found.closed) > 0 {
 		why := slices.IndexFunc(found.notes, func(n Remark) bool { return n.Kind == "restricted" })
 		return nil, diag.WithHint(fmt.Errorf("%s: not everybody may see the issues in it", chosen.files[0].Name), found.notes[why].Text)
@@ -266,7 +269,7 @@ func (c *converted) compose(dir string, chosen *choice, found *collection, issue
 		}
 	}
 	c.manifests, c.attached, c.report = composed.parts, composed.attached.list(), r
-	return nil
+	return found.err
 }
 
 // readMapping reads the mapping file, which need not be there, and reports all mistakes in it.

@@ -104,7 +104,7 @@ func complete(f *mapping.File, c *collection, issues []*Issue, format *Format, z
 	f.Set("history", []mapping.Pair{{Key: "dates", Value: "text"}, {Key: "link", Value: "text"}},
 		"# dates: text (author and date in the text) or full (created_at and created_by); link to the old address: text, link (one request an item) or none")
 	if slices.ContainsFunc(issues, func(i *Issue) bool {
-		return len(i.Work)+len(i.Events)+i.Left["watchers"]+i.Left["votes"] > 0
+		return i.aside.past || i.Left["watchers"]+i.Left["votes"] > 0
 	}) {
 		f.Set("summary", "off", "# a comment of each item with its work logs, watchers, votes and changes: off, short, or full (each of them)")
 	}
@@ -118,10 +118,10 @@ var markdownMarks = regexp.MustCompile("(?m)^```|^#{2,6} \\S|\\*\\*[^*\\s][^*\\n
 func guessMarkup(issues []*Issue) string {
 	texts, marked := 0, 0
 	for _, i := range issues {
-		if i.Text.Markup != Unsaid || i.Text.Body == "" {
+		if i.Text.Markup != Unsaid || !i.aside.hasText {
 			continue
 		}
-		if texts++; markdownMarks.MatchString(i.Text.Body) {
+		if texts++; i.aside.marked {
 			marked++
 		}
 	}

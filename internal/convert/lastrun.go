@@ -15,7 +15,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/planform/planform/internal/convert/mapping"
 	"github.com/planform/planform/internal/diag"
@@ -145,7 +144,7 @@ func compareRuns(o Options, last *run, m *mapping.Mapping, found *collection, al
 		since: &Since{New: []string{}, Changed: []Change{}, Gone: []string{}, Moved: []Move{}},
 	}
 	c.out = gzip.NewWriter(to)
-	c.items = outFile{name: itemsName, in: to, at: to.size}
+	c.items = outFile{name: itemsName, in: to, span: span{at: to.size}}
 	for _, i := range all {
 		c.exported[i.name()] = true
 	}
@@ -212,15 +211,12 @@ func (c *comparedRuns) note(i *Issue, project, moved string) error {
 	return nil
 }
 
-// write keeps an issue as it is compared, without what says nothing of its content, and gives the digest of that.
+// write keeps an issue as it is compared, and gives the digest of that.
 func (c *comparedRuns) write(i *Issue) (string, error) {
-	content := *i
-	content.Updated, content.Left, content.Position = time.Time{}, nil, diag.Position{}
-	line, err := json.Marshal(stored{Issue: &content})
+	line, err := c.found.line(i)
 	if err != nil {
 		return "", err
 	}
-	line = append(line, '\n')
 	_, err = c.out.Write(line)
 	return digest(line), err
 }
@@ -241,7 +237,9 @@ func (c *comparedRuns) former(was stored) error {
 	switch i := c.selected[name]; {
 	case i != nil:
 		if record.Digest != c.this.Items[i.name()].Digest {
+			c.found.recall(i)
 			c.since.compare(was.Issue, i)
+			i.forget()
 		}
 		return nil
 	case !ok || !c.exported[name] && c.drop:

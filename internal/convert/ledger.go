@@ -47,6 +47,8 @@ type Value struct {
 	Name    string
 	Role    Role
 	Example string
+
+	number int // in the order in which they were met
 }
 
 // Held is how many values of a field a record holds.
@@ -396,7 +398,9 @@ func (c *composer) account(composed map[*Issue]bool) {
 	}
 	for _, i := range c.found.issues {
 		if !composed[i] {
+			c.found.recall(i)
 			c.report.ledger.close(i, func(*Value) fate { return decided })
+			i.forget()
 		}
 	}
 	c.report.Values = c.report.ledger.sums()

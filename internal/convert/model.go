@@ -214,6 +214,8 @@ type Issue struct {
 	URL         string
 	Position    diag.Position
 	Held        []Held `json:"-"` // see [Roles.Enter]
+
+	aside aside // what a collection keeps elsewhere
 }
 
 // Discuss gives the issue its comments. counted is how many the export counts, 0 if it does not. Those that only some may see are left
@@ -232,12 +234,4 @@ func (i *Issue) Moment(text string, layouts ...string) time.Time {
 		i.Left["dates-not-understood"]++
 	}
 	return at
-}
-
-// forget lets go of the texts, when they are in a manifest: of a large export, they are the most.
-func (i *Issue) forget() {
-	i.Text, i.Environment, i.Work, i.Events, i.Fields = Text{}, Text{}, nil, nil, nil
-	for n := range i.Comments {
-		i.Comments[n].Text = Text{}
-	}
 }

@@ -61,7 +61,7 @@ func TestTextsLinkToTheItemsThatTheyName(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c := &composer{
-				format: &Format{}, found: newCollection(nil), report: &Report{}, placed: map[string]place{}, pages: map[string]place{},
+				format: &Format{}, found: newCollection(nil, nil), report: &Report{}, placed: map[string]place{}, pages: map[string]place{},
 				moved: map[string]place{}, mapping: &mapping.Mapping{Text: mapping.Text{NoLinks: tt.plain}, Source: mapping.Source{Site: tt.site}},
 			}
 			c.found.browse = tt.browse

@@ -8,8 +8,8 @@ import (
 	"os"
 )
 
-// spool keeps what is to be written, until all of it is known to be right: in a temporary file, as that of a large export is more than
-// the export itself. Where the system allows it, the file has no name, so that nothing is left of it however the process ends.
+// spool keeps what is to be written, until all of it is known to be right, and what issues hold until they are written: in a temporary
+// file, as that of a large export is more than the export itself. Where the system allows it, the file has no name, so that nothing is left of it however the process ends.
 type spool struct {
 	file  *os.File
 	named bool
@@ -22,8 +22,11 @@ type outFile struct {
 	name   string // within the folder
 	digest string
 	in     *spool
-	at, n  int64
+	span
 }
+
+// span is a part of a spool.
+type span struct{ at, n int64 }
 
 func newSpool() (*spool, error) {
 	file, err := os.CreateTemp("", "planform-convert-")
@@ -42,9 +45,28 @@ func (s *spool) Write(data []byte) (int, error) {
 
 // put keeps a file. An error is that of [spool.flush].
 func (s *spool) put(name string, data []byte) outFile {
-	f := outFile{name: name, digest: digest(data), in: s, at: s.size, n: int64(len(data))}
+	return outFile{name: name, digest: digest(data), in: s, span: s.add(data)}
+}
+
+// add keeps data. An error is that of [spool.read].
+func (s *spool) add(data []byte) span {
+	p := span{s.size, int64(len(data))}
 	_, _ = s.Write(data)
-	return f
+	return p
+}
+
+// read gives back what is kept.
+func (s *spool) read(p span) ([]byte, error) {
+	if p.at+p.n > s.size-int64(s.out.Buffered()) {
+		if err := s.flush(); err != nil {
+			return nil, err
+		}
+	}
+	data := make([]byte, p.n)
+	if _, err := s.file.ReadAt(data, p.at); err != nil {
+		return nil, fmt.Errorf("read what was kept: %w", err)
+	}
+	return data, nil
 }
 
 // flush makes sure that everything can be read.

@@ -1,0 +1,89 @@
+package convert
+
+import (
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/planform/planform/internal/diag"
+)
+
+// aside is what the issues of a collection hold that is needed again only when they are written: their texts and their past, which
+// are the most of a large export.
+type aside struct {
+	line span // the issue as it is compared, see [collection.line]
+	held span // what is booked of it: pairs of numbers
+
+	hasText, marked bool // there is a text; it has marks of Markdown
+	past            bool // work was logged, or something was changed
+}
+
+// putAside keeps what an issue holds elsewhere.
+func (c *collection) putAside(i *Issue) {
+	line, err := line(i)
+	var held [][2]int
+	for _, h := range i.Held {
+		held = append(held, [2]int{h.Of.number, h.N})
+	}
+	booked, _ := json.Marshal(held) // numbers alone
+	c.err = errors.Join(c.err, err)
+	i.aside = aside{
+		line: c.to.add(line), held: c.to.add(booked), past: len(i.Work)+len(i.Events) > 0,
+		hasText: i.Text.Body != "", marked: i.Text.Markup == Unsaid && markdownMarks.MatchString(i.Text.Body),
+	}
+	i.forget()
+}
+
+// line is an issue as it is compared with that of another run, without what says nothing of its content.
+func line(i *Issue) ([]byte, error) {
+	content := *i
+	content.Updated, content.Left, content.Position = time.Time{}, nil, diag.Position{}
+	line, err := json.Marshal(stored{Issue: &content})
+	return append(line, '\n'), err
+}
+
+// line is that of an issue which may be put aside.
+func (c *collection) line(i *Issue) ([]byte, error) {
+	if i.aside.line.n == 0 {
+		return line(i)
+	}
+	return c.to.read(i.aside.line)
+}
+
+// recall gives an issue back what was put aside. An error is that of the collection.
+func (c *collection) recall(i *Issue) {
+	if i.aside.line.n == 0 || c.err != nil {
+		return
+	}
+	var was stored
+	var booked [][2]int
+	for _, part := range []struct {
+		at span
+		to any
+	}{{i.aside.line, &was}, {i.aside.held, &booked}} {
+		data, err := c.to.read(part.at)
+		if err == nil {
+			err = json.Unmarshal(data, part.to)
+		}
+		if err != nil {
+			c.err = err
+			return
+		}
+	}
+	i.Text, i.Environment, i.Work, i.Events = was.Issue.Text, was.Issue.Environment, was.Issue.Work, was.Issue.Events
+	for n := range i.Comments {
+		i.Comments[n].Text = was.Issue.Comments[n].Text
+	}
+	i.Held = i.Held[:0]
+	for _, h := range booked {
+		i.Held = append(i.Held, Held{c.numbered[h[0]], h[1]})
+	}
+}
+
+// forget lets go of what is put aside, or written.
+func (i *Issue) forget() {
+	i.Text.Body, i.Environment.Body, i.Work, i.Events, i.Held = "", "", nil, nil, nil
+	for n := range i.Comments {
+		i.Comments[n].Text.Body = ""
+	}
+}

@@ -108,6 +108,9 @@ func (c *Client) newListing(req Request) (*listing, error) {
 	case call.op.V2():
 		// Larger pages are cut without a word. A cursor needs an order that it can follow.
 		l.sizeParam, l.sizes = "per_page", []int{200}
+		if takes("offset") {
+			break
+		}
 		for name, value := range map[string]string{"paginate": "cursor", "order_by": "created_at"} {
 			if !l.query.Has(name) {
 				l.query.Set(name, value)
@@ -120,7 +123,7 @@ func (c *Client) newListing(req Request) (*listing, error) {
 	default:
 		l.sizes = []int{0}
 	}
-	l.byOffset = !call.op.V2() && takes("offset")
+	l.byOffset = takes("offset")
 	l.offset, _ = strconv.Atoi(l.query.Get("offset"))
 	if asked := positive(l.query.Get(l.sizeParam)); asked > 0 && l.sizeParam != "" {
 		l.sizes = []int{asked}
@@ -435,7 +438,9 @@ func (l *listing) readEnvelope(v any) (*page, error) {
 	if !ok {
 		return nil, errors.New(`"data" is not a list`)
 	}
-	if p.more, ok = envelope["has_more"].(bool); !ok {
+	if slices.Contains(l.call.op.Query, "offset") {
+		p.nextKnown, p.total, p.count = false, number(envelope["total_count"]), -1
+	} else if p.more, ok = envelope["has_more"].(bool); !ok {
 		return nil, errors.New(`"has_more" is neither true nor false`)
 	}
 	if p.cursor, _ = envelope["next_cursor"].(string); p.more && p.cursor == "" {

@@ -89,7 +89,7 @@ func TestListsAreReadToTheEnd(t *testing.T) {
 	}
 	tests := []struct {
 		name     string
-		op       int // 18 takes limit and offset, 14 takes nothing, 0 is a wider one that takes per_page and cursor
+		op       int // 18 takes limit and offset, 14 takes nothing, 0 is a wider one that takes per_page and cursor, -2 one of API v2 without a cursor
 		service  pager
 		rows     int
 		requests int
@@ -122,6 +122,11 @@ func TestListsAreReadToTheEnd(t *testing.T) {
 		}, 3, 2},
 		{"offset, bare array", 18, offsets(250, 100, bare, nil), 250, 4},
 		{"offset, bare array, the server gives fewer than asked", 18, offsets(120, 50, bare, nil), 120, 4},
+		{"offset, API v2", -2, func(q url.Values) (int, string) {
+			from, to := min(asked(q, "offset", 0), 450), min(asked(q, "offset", 0)+asked(q, "per_page", 50), 450)
+			return 200, fmt.Sprintf(`{"data":%s,"next":%d,"previous":null,"total_count":450,"pagination":{"style":"offset"}}`, records(from, to), to)
+		}, 450, 3},
+		{"offset, API v2, without a count", -2, offsets(120, 200, `{"data":%s,"next":null,"pagination":{"style":"offset"}}`, nil), 120, 4},
 		{"offset, results", 18, offsets(250, 100, results, nil), 250, 4},
 		{"offset, results and count of the list", 18, offsets(250, 100, `{"results":%s,"count":%d}`, ofList), 250, 3},
 		{"offset, results and count of the list, one page", 18, offsets(7, 100, `{"results":%s,"count":%d}`, ofList), 7, 1},
@@ -175,8 +180,11 @@ func TestListsAreReadToTheEnd(t *testing.T) {
 
 func listOp(tb testing.TB, number int) *resource.Operation {
 	tb.Helper()
-	if number == 0 {
+	switch number {
+	case 0:
 		return wider(tb, "{project_id}/work-items/")
+	case -2:
+		return wider(tb, "relation-definitions/")
 	}
 	return documented(tb, number)
 }
@@ -233,6 +241,9 @@ func TestListsOfTheSandboxAreComplete(t *testing.T) {
 		}},
 		"fewer than are tried, by the cursor": {states, 5, sandboxtest.Options{PerPage: 3}, []string{
 			"per_page=1000", "per_page=100", "", "cursor=3%3A1%3A0&per_page=3", "", "cursor=3%3A1%3A0&per_page=3",
+		}},
+		"by offset, as one of API v2 has it": {wider(t, "relation-definitions/"), 0, sandboxtest.Options{Edition: sandbox.Cloud}, []string{
+			"offset=0&per_page=200", "offset=0&per_page=200",
 		}},
 		"by offset, as the contract has it": {documented(t, 18), 2, sandboxtest.Options{Answers: sandbox.Contract}, []string{
 			"limit=100&offset=0", "limit=100&offset=0",

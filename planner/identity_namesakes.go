@@ -30,7 +30,7 @@ func (m *identities) recognise(o *resource.Object, f *objectState, was string) {
 			}
 		case t.create != nil:
 			f.presence, f.undetectable = absent, true
-		case f.parent != noObject && m.objects.states[f.parent].info.create != nil:
+		case t.api.Wide(), f.parent != noObject && m.objects.states[f.parent].info.create != nil:
 			f.presence = absent // as it is while its parent is not there: told, and in nobody's way
 		default:
 			m.fail(o, f, "no-lookup", o.Kind.Noun()+" \""+o.Name()+"\" can neither be looked up nor created with "+t.api.Noun(),

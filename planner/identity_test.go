@@ -489,6 +489,12 @@ func TestIdentity(t *testing.T) {
 			want:     func(w *wanted) { project(w).put("cycle/web/a", "name=Sprint") },
 			findings: []string{`error no-lookup: cycle "Sprint" can neither be looked up nor created with the documented operations; give its id, or use --api auto`},
 		},
+		"what API v1 has nothing of is not possible, and in nobody's way": {
+			api:      full,
+			want:     func(w *wanted) { project(w).put("relation_definition/test", "name=Test") },
+			steps:    []string{"not_possible relation_definition/test: API v1 cannot create a relation definition"},
+			findings: []string{`warning not-offered: 1 step not possible with API v1; leave it out, or give --api auto; --allow-unsupported accepts it`},
+		},
 		"what neither can be done with costs nothing else, if what it is in can be created": {
 			api: documented, prior: []planner.Record{known("work_item/web/pay", uuid(9, 1))},
 			given: func(s *fakeService) { s.given("work_item", web, uuid(9, 1), "name=Pay") },

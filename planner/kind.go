@@ -36,7 +36,7 @@ type kindInfo struct {
 // some manifest writes, and references to kinds of which something may be deleted; all of those of which it may be.
 func (ki *kindInfo) neededFields(written map[*resource.Field]bool, deleted map[string]bool) string {
 	k := ki.kind
-	if ki.list.V2() && k.Parent != "" { // its rows do not name the parent, and the service refuses a name that they lack
+	if ki.list.V2() { // which refuses a name that its rows lack
 		return "all"
 	}
 	names := []string{"id", "archived_at", k.Parent}
@@ -54,11 +54,11 @@ func (ki *kindInfo) neededFields(written map[*resource.Field]bool, deleted map[s
 				names = append(names, f.Wire[resource.NewerDialect])
 			}
 		}
-		if written[f] && f.Rich() && !ki.list.V2() {
+		if written[f] && f.Rich() {
 			names = append(names, "updated_at") // see Record.stillShown
 		}
 	}
-	if deleted[k.Name] && !ki.list.V2() {
+	if deleted[k.Name] {
 		names = append(names, "created_by", "updated_by", "updated_at")
 	}
 	slices.Sort(names)

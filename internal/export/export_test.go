@@ -284,23 +284,54 @@ func TestMilestonesOfItemsAreExportedByAPIV2(t *testing.T) {
 	s.hold(s.export(export.Options{})) // API v1 cannot set it
 }
 
-func TestIntakeItemsAreExportedByAPIV2(t *testing.T) {
+func TestWhatAPIV2AloneListsIsExportedByIt(t *testing.T) {
 	t.Parallel()
-	s := newService(t, sandboxtest.Options{Edition: sandbox.Cloud})
-	s.send("PATCH", web, map[string]any{"intake_view": true})
-	s.send("POST", "/api/v2/workspaces/acme/"+web+"intake-issues/", map[string]any{"name": "Dark mode", "description_html": "<p>Easier on the eyes.</p>", "status": -1})
-	dir, e := s.export(export.Options{API: resource.V2})
-	for _, want := range []string{"intake:", "name: Dark mode", "description: Easier on the eyes.", "status: rejected"} {
-		if !slices.ContainsFunc(e.Files, func(f export.File) bool { return strings.Contains(string(f.Data), want) }) {
-			t.Errorf("%q is missing", want)
-		}
+	const ws = "/api/v2/workspaces/acme/"
+	for noun, tt := range map[string]struct {
+		list  string
+		body  map[string]any
+		wants []string
+	}{
+		"intake item": {
+			ws + web + "intake-issues/",
+			map[string]any{"name": "Dark mode", "description_html": "<p>Easier on the eyes.</p>", "status": -1},
+			[]string{"intake:", "name: Dark mode", "description: Easier on the eyes.", "status: rejected"},
+		},
+		"relation definition": {
+			ws + "work-item-relation-definitions/",
+			map[string]any{"name": "Test", "outward": "tests", "inward": "is tested by"},
+			[]string{"relation_definitions:", "name: Test", "outward: tests", "inward: is tested by"},
+		},
+		"work item template": {
+			ws + "work-item-templates/",
+			map[string]any{"name": "Bug", "template_data": map[string]any{"priority": "high"}, "description_html": "<p>Hm.</p>"},
+			[]string{"work_item_templates:", "name: Bug", "priority: high", "description: Hm."},
+		},
+		"project work item template": {
+			ws + web + "work-item-templates/",
+			map[string]any{"name": "Bug", "template_data": map[string]any{"name": "Bug: "}},
+			[]string{"work_item_templates:", "name: Bug", `name: "Bug: "`},
+		},
+	} {
+		t.Run(noun, func(t *testing.T) {
+			t.Parallel()
+			s := newService(t, sandboxtest.Options{Edition: sandbox.Cloud})
+			s.send("PATCH", web, map[string]any{"intake_view": true})
+			s.send("POST", tt.list, tt.body)
+			dir, e := s.export(export.Options{API: resource.V2})
+			for _, want := range tt.wants {
+				if !slices.ContainsFunc(e.Files, func(f export.File) bool { return strings.Contains(string(f.Data), want) }) {
+					t.Errorf("%q is missing", want)
+				}
+			}
+			s.hold(dir, e)
+			dir, e = s.export(export.Options{})
+			if told := fmt.Sprint(e.Findings()); noun == "intake item" && !strings.Contains(told, "API v1 has no list of them that planform reads") {
+				t.Error(told) // a summary counts them
+			}
+			s.hold(dir, e)
+		})
 	}
-	s.hold(dir, e)
-	dir, e = s.export(export.Options{})
-	if told := fmt.Sprint(e.Findings()); !strings.Contains(told, "intake item") || !strings.Contains(told, "API v1 has no list of them that planform reads") {
-		t.Error(told)
-	}
-	s.hold(dir, e)
 }
 
 func TestNestedPagesAreExportedByAPIV2(t *testing.T) {

@@ -122,7 +122,7 @@ func (l *life) plain(k *resource.Kind, key string) mapping {
 		switch {
 		case !f.Required:
 		case !slices.Contains(k.NaturalKey, f.Name):
-			o[f.Name] = f.Example
+			o[f.Name] = l.first(f)
 		case f.Type == resource.URL:
 			o[f.Name] = f.Example + "/" + key
 		default:

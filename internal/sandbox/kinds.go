@@ -24,6 +24,8 @@ type kinds struct {
 
 	customer, request, property, page, projectPage *kind
 
+	relationDefinition, template, projectTemplate *kind
+
 	every []*kind // these, and those that no code refers to by name
 }
 
@@ -49,6 +51,7 @@ func newKinds(answers Answers) *kinds {
 		k.people, k.projects, k.states, k.labels, k.cycles, k.milestones, k.intake, k.modules, k.itemTypes, k.itemProperties, k.estimates,
 		k.estimatePoints, k.workItems, k.links,
 		k.comments, k.activities, k.attachments, k.relations, k.initiatives, k.teamspaces, k.pages, k.customers, k.requests, k.properties,
+		k.relationDefinitions, k.templates,
 	} {
 		describe()
 	}

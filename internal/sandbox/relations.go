@@ -21,6 +21,24 @@ func (k *kinds) relations() {
 	})
 }
 
+func (k *kinds) relationDefinitions() {
+	k.relationDefinition = k.add(&kind{
+		name: "relation_definition", param: "definition", oldestFirst: true,
+		columns: audit("name", "outward", "inward", "description", "color", "is_active", "is_default", "sort_order", "logo_props", "external_source",
+			"external_id", "created_by", "updated_by", "workspace"),
+		fields: append([]field{
+			{name: "name", check: line()},
+			{name: "outward", check: line()},
+			{name: "inward", check: line()},
+			{name: "description", check: prose(), initial: ""},
+			{name: "color", check: str(255, true), initial: ""},
+			{name: "is_active", check: boolean, initial: true},
+			{name: "sort_order", check: real, initial: float(65535)},
+			{name: "logo_props", check: mapping, initial: row{}},
+		}, external()...),
+	})
+}
+
 // uuids is a list of IDs of which none need exist.
 func uuids(_ *tx, v any) (any, any) {
 	given, ok := v.([]any)

@@ -39,7 +39,7 @@ func (res *resourceV2) selection(c *call, listed bool) ([]string, *problem) {
 		}
 	}
 	for _, name := range valid {
-		if name == "id" || slices.Contains(given, "all") || slices.Contains(given, name) || given == nil && !(listed && res.deferred == name) {
+		if name == "id" || slices.Contains(given, "all") || slices.Contains(given, name) || given == nil && !(listed && slices.Contains(strings.Fields(res.deferred), name)) {
 			selected = append(selected, name)
 		}
 	}
@@ -113,6 +113,7 @@ func (res *resourceV2) list(c *call, t *tx) reply {
 		return wrong.reply()
 	}
 	switch unknown := c.unknownParameters("per_page", "paginate", "order_by", "fields", "cursor", "is_draft"); { // no list shows drafts
+	case res.byOffset && slices.Equal(unknown, []string{"offset"}):
 	case len(unknown) > 0 && c.opts.Strict:
 		return badQuery(unknown[0], "invalid", "Unknown parameter.").reply()
 	case len(unknown) > 0:
@@ -140,13 +141,18 @@ func (res *resourceV2) list(c *call, t *tx) reply {
 	for after != nil && skip < len(found) && less(found[skip], *after) <= 0 {
 		skip++
 	}
+	if res.byOffset {
+		from, _ := strconv.Atoi(c.query.Get("offset"))
+		skip = max(0, min(from, len(found)))
+	}
 	data := renderPart(found, skip, size, func(s stored) row { return res.render(c, t, s.row, sel) })
 	end := skip + len(data)
-	if c.query.Get("paginate") != "cursor" && !c.query.Has("cursor") { // the first page of another style, which counts
-		return reply{http.StatusOK, row{
-			"data": data, "next": nil, "previous": nil, "pagination": row{"style": "offset"},
-			"total_count": len(found),
-		}}
+	if res.byOffset || c.query.Get("paginate") != "cursor" && !c.query.Has("cursor") { // which counts; others end with the first page
+		body := row{"data": data, "next": nil, "previous": nil, "pagination": row{"style": "offset"}, "total_count": len(found)}
+		if res.byOffset && end < len(found) {
+			body["next"] = end
+		}
+		return reply{http.StatusOK, body}
 	}
 	body := row{"data": data, "next_cursor": nil, "has_more": end < len(found), "pagination": row{"style": "cursor"}}
 	if end < len(found) {

@@ -19,7 +19,8 @@ type resourceV2 struct {
 	only     []field // that API v1 does not have
 	read     string  // the names of a row's other fields, likewise; id and created_at are read unless it has them with "-"
 	order    string  // stored fields for ?order_by=; the first is the default
-	deferred string  // field that a list has only if it is named
+	deferred string  // fields that a list has only if they are named
+	byOffset bool    // lists know no cursor and no order
 	unique   string  // field that no two records of a list have in common
 
 	computed map[string]computedV2                // fields that are not stored

@@ -26,6 +26,17 @@ func (s *Server) tableV2() []*resourceV2 {
 	}
 	all := []*resourceV2{
 		s.workItemsV2(), s.itemPropertiesV2(), pagesV2(v2Workspace, &k.page), pagesV2(v2Project, &k.projectPage),
+		templatesV2(v2Workspace, k.template), templatesV2(v2Project, k.projectTemplate),
+		{
+			name: "relation definition", path: v2Workspace + "work-item-relation-definitions/", kind: k.relationDefinition, verbs: v2Singles,
+			write: "name* inward* outward* color description is_active logo_props sort_order" + v2Pair, read: "created_by_id is_default",
+			order: "created_at", byOffset: true,
+			prepare: func(w *writeV2) {
+				if w.old == nil {
+					w.r["is_default"] = false
+				}
+			},
+		},
 		{
 			name: "initiative", path: v2Workspace + "initiatives/", kind: k.initiative, verbs: "list", deferred: "description_html",
 			read:  "name description description_html end_date lead_id logo_props project_ids start_date state archived_at created_by_id label_ids",

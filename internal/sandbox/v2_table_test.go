@@ -13,6 +13,9 @@ func TestV2CollectionsMakeReadChangeAndDelete(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ list, body, patch string }{
 		{webV2 + "intake-issues/", `{"name":"I","description_html":"<p>x</p>"}`, `{"status":1}`},
+		{wsV2 + "work-item-relation-definitions/", `{"name":"R","outward":"a","inward":"b"}`, `{"is_active":false}`},
+		{wsV2 + "work-item-templates/", `{"name":"T","template_data":{"name":"x"}}`, `{"is_published":true}`},
+		{webV2 + "work-item-templates/", `{"name":"T","template_data":{},"description_html":"<p>x</p>"}`, `{"template_data":{"name":"y"}}`},
 		{wsV2 + "pages/", `{"name":"P","parent_id":"` + pageWelcome + `"}`, `{"parent_id":null}`},
 	} {
 		t.Run(strings.TrimPrefix(tt.list, wsV2), func(t *testing.T) {

@@ -1,0 +1,34 @@
+package resource
+
+func init() {
+	const path, scope = workspaceV2 + "work-item-relation-definitions/", "workspaces.work_item_relation_definitions"
+	ops := crud(path, "relation_definition_id", scope, "lgcud")
+	ops[0].Query = []string{"per_page", "offset", "fields"} // the only list of API v2 without a cursor
+	register(Kind{
+		Name: "relation_definition", Section: "relation_definitions", Param: "relation_definition_id", HasExternalID: true,
+		Doc: "A kind of relation between work items, beside those that every workspace has. API v2 only. " +
+			"A workspace's own ones can be used, and not changed.",
+		Example: `{name: Implementation, outward: implements, inward: is implemented by}`,
+		KeyFrom: []string{"name"}, NaturalKey: []string{"name"},
+		Fields: []Field{
+			{Name: "name", Type: Text, Required: true, MaxLength: 255, Doc: "Name of the kind of relation.", Example: "Implementation"},
+			{
+				Name: "outward", Type: Text, Required: true, MaxLength: 255, Doc: "What an item is to the other one.",
+				Example: "implements",
+			},
+			{
+				Name: "inward", Type: Text, Required: true, MaxLength: 255, Doc: "What the other one is to it.",
+				Example: "is implemented by",
+			},
+			{
+				Name: "description", Type: LongText, Clear: ClearEmpty, Doc: "Plain text that describes it.",
+				Example: "From a requirement to what fulfils it",
+			},
+			{Name: "color", Type: Text, Clear: ClearEmpty, MaxLength: 255, Doc: "Colour, in any form accepted by the service.", Example: "#3b82f6"},
+			{Name: "is_active", Type: Boolean, Doc: "Whether it can be chosen.", Example: "false"},
+			{Name: "sort_order", Type: Number, Doc: "Position among them: lower comes first.", Example: "1000"},
+			{Name: "logo_props", Type: JSON, Doc: "Properties of the logo, sent as they are.", Example: `{"in_use": "emoji"}`},
+		},
+		Operations: ops,
+	})
+}

@@ -1,0 +1,37 @@
+package sandbox
+
+// templates are those of the workspace, and those of projects, which are kept apart.
+func (k *kinds) templates() {
+	k.template = k.add(describeTemplate("work_item_template", inWorkspace))
+	k.projectTemplate = k.add(describeTemplate("project_work_item_template", inProject, "project"))
+}
+
+func describeTemplate(name string, scope func(*call) []byte, columns ...string) *kind {
+	return &kind{
+		name: name, scope: scope, param: "template", oldestFirst: true,
+		columns: append(audit("name", "template_data", "description_html", "is_published", "short_description", "short_id", "slug", "template_type",
+			"created_by", "updated_by", "workspace"), columns...),
+		fields: []field{
+			{name: "name", check: line()},
+			{name: "template_data", check: mapping},
+			{name: "description_html", check: richText, initial: "<p></p>"},
+			{name: "is_published", check: boolean, initial: false},
+			{name: "short_description", check: prose(), null: true},
+		},
+	}
+}
+
+// templatesV2 is the templates below a path.
+func templatesV2(path string, k *kind) *resourceV2 {
+	return &resourceV2{
+		name: "work item template", path: path + "work-item-templates/", kind: k, verbs: v2Singles,
+		write: "name* template_data* description_html is_published short_description?", read: "created_by_id short_id slug template_type",
+		order: "created_at id", deferred: "description_html template_data",
+		prepare: func(w *writeV2) {
+			if w.old == nil {
+				w.r["short_id"], w.r["template_type"] = newID()[:8], "workitem"
+			}
+			w.r["slug"] = slug(text(w.r, "name"))
+		},
+	}
+}

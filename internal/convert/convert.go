@@ -158,7 +158,7 @@ func prepare(ctx context.Context, o Options, to *spool) (*converted, error) {
 		return nil, err
 	}
 	found := newCollection(&m.Columns, to)
-	in := Input{Files: chosen.files, Zone: location, Dates: m.Source.Dates, Columns: &m.Columns, Propose: found.column}
+	in := Input{Files: chosen.files, Zone: location, Dates: m.Source.Dates, Columns: &m.Columns, Propose: found.column, spool: to}
 	if err := chosen.format.Read(ctx, in, found); err != nil {
 		return nil, err
 	}

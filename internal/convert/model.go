@@ -34,6 +34,8 @@ type Input struct {
 
 	Columns *mapping.Names[mapping.Column]    // what the user says of the columns of tables
 	Propose func(column string, field string) // takes a guess of a column, "" if there is none
+
+	spool *spool // see [Input.Keep]
 }
 
 // Each reads the files one after another.

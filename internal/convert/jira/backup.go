@@ -24,7 +24,7 @@ import (
 
 // Backup is the backup of a whole site: entities.xml, with the tables of Jira as elements, and activeobjects.xml, which has the
 // sprints. Elements refer to others by IDs, in no order that can be relied on: the files are read twice, first for what is referred to,
-// then for what belongs to issues. One element is read at a time.
+// then for what belongs to issues, which is kept in a file until it is all there. One element is read at a time, and one issue made.
 func Backup() *convert.Format {
 	return &convert.Format{Name: "jira-backup", Tracker: "Jira", Detect: detectBackup, Read: readBackup}
 }
@@ -49,11 +49,13 @@ func detectBackup(head []byte, _ string) (string, bool) {
 type row struct {
 	kind  string
 	cells []cell
-	used  map[string]bool // which of the cells some issue has
 	at    diag.Position
 }
 
-type cell struct{ name, text string }
+type cell struct {
+	name, text string
+	used       bool // some issue has it
+}
 
 func (r *row) get(name string) string {
 	if r == nil {
@@ -67,23 +69,57 @@ func (r *row) get(name string) string {
 	return ""
 }
 
+// used reports whether some issue has what is in the element.
+func (r *row) used(name string) bool {
+	return slices.ContainsFunc(r.cells, func(c cell) bool { return c.name == name && c.used })
+}
+
+// encode is the element as it is kept. No text of XML has the character that is between its parts.
+func (r *row) encode() []byte {
+	parts := []string{r.kind, r.at.File, strconv.Itoa(r.at.Line)}
+	for _, c := range r.cells {
+		parts = append(parts, c.name, c.text)
+	}
+	return []byte(strings.Join(parts, "\x00"))
+}
+
+func decodeRow(data []byte) *row {
+	parts := bytes.Split(data, []byte{0})
+	text := func(n int) string { return string(parts[n]) } // which holds on to nothing else
+	r := &row{kind: text(0), at: diag.Position{File: text(1)}, cells: make([]cell, 0, len(parts)/2)}
+	r.at.Line, _ = strconv.Atoi(text(2))
+	for n := 3; n+1 < len(parts); n += 2 {
+		r.cells = append(r.cells, cell{name: text(n), text: text(n + 1)})
+	}
+	return r
+}
+
+// header is what other issues need of an issue, until all is made that belongs to it.
+type header struct {
+	there                       bool // else something belongs to it, but it is gone
+	key, project, number, title string
+	parts                       convert.Parts
+}
+
 type backupIssue struct {
 	convert.Issue
 
-	row      *row
 	comments []convert.Comment
 	custom   map[string][]string // values by the ID of the field
+	groups   map[string]*row     // of changes, by ID
 }
 
 type backup struct {
+	in     convert.Input
 	to     convert.Sink
 	roles  *convert.Roles
 	zone   *time.Location
 	rows   map[string]map[string]*row // what is referred to, by kind and ID
 	users  map[string]*row            // by name in small letters
 	keys   map[string]string          // these names, by key
-	issues map[string]*backupIssue    // by ID
-	list   []*backupIssue
+	issues map[string]*header         // by ID
+	groups map[string]*header         // the issues of changes, by the ID of their group
+	list   []*header
 	site   string
 	other  map[string]int // values that belong to no issue
 	lost   map[string]int // comments by the ID of their issue, which is not there
@@ -94,14 +130,14 @@ type backup struct {
 func referred() []string {
 	return []string{
 		"Project", "IssueType", "Status", "Priority", "Resolution", "IssueLinkType", "Component", "Version", "CustomField",
-		"CustomFieldOption", "User", "ApplicationUser", "SchemeIssueSecurityLevels", "ChangeGroup", "Sprint", "EntityProperty",
+		"CustomFieldOption", "User", "ApplicationUser", "SchemeIssueSecurityLevels", "Sprint", "EntityProperty",
 	}
 }
 
 func readBackup(ctx context.Context, in convert.Input, to convert.Sink) error {
 	b := &backup{
-		to: to, roles: rolesOf("backup"), zone: in.Zone, rows: map[string]map[string]*row{}, users: map[string]*row{}, keys: map[string]string{},
-		issues: map[string]*backupIssue{}, other: map[string]int{}, lost: map[string]int{},
+		in: in, to: to, roles: rolesOf("backup"), zone: in.Zone, rows: map[string]map[string]*row{}, users: map[string]*row{}, keys: map[string]string{},
+		issues: map[string]*header{}, groups: map[string]*header{}, other: map[string]int{}, lost: map[string]int{},
 	}
 	if err := in.Each(ctx, b.file); err != nil {
 		return err
@@ -115,19 +151,19 @@ func readBackup(ctx context.Context, in convert.Input, to convert.Sink) error {
 	for _, u := range b.rows["ApplicationUser"] {
 		b.keys[u.get("userKey")] = u.get("lowerUserName")
 	}
-	for _, i := range b.list {
-		if err := b.issue(i); err != nil {
-			return err
-		}
-		i.row = nil
+	for _, h := range b.list {
+		h.key = cmp.Or(h.key, b.rows["Project"][h.project].get("key")+"-"+h.number)
 	}
 	b.second = true
 	if err := in.Each(ctx, b.file); err != nil {
 		return err
 	}
-	for _, i := range b.list {
-		b.finish(i)
-		to.Issue(&i.Issue)
+	for _, h := range b.list {
+		i, err := b.issue(h)
+		if err != nil {
+			return err
+		}
+		to.Issue(i)
 	}
 	b.account()
 	for _, id := range slices.Sorted(maps.Keys(b.lost)) {
@@ -206,7 +242,8 @@ func (b *backup) element(d *xml.Decoder, start *xml.StartElement, name string) e
 		case xml.EndElement:
 			switch depth--; depth {
 			case -1:
-				return b.take(r)
+				b.take(r)
+				return nil
 			case 0:
 				part = ""
 			}
@@ -219,7 +256,7 @@ func (r *row) put(name, text string) {
 		r.cells[n].text = text
 		return
 	}
-	r.cells = append(r.cells, cell{name, text})
+	r.cells = append(r.cells, cell{name: name, text: text})
 }
 
 // table reads a part of activeobjects.xml, of which the sprints are understood.
@@ -259,9 +296,7 @@ func (b *backup) table(ctx context.Context, d *xml.Decoder, limited *bounded, st
 					r.put(strings.ToLower(columns[n]), cell)
 				}
 				cells = nil
-				if err := b.take(r); err != nil {
-					return err
-				}
+				b.take(r)
 			case depth == 2:
 				cells = append(cells, text)
 			}
@@ -271,17 +306,20 @@ func (b *backup) table(ctx context.Context, d *xml.Decoder, limited *bounded, st
 }
 
 // take keeps an element that others refer to, at first, and then gives issues what belongs to them.
-func (b *backup) take(r *row) error {
+func (b *backup) take(r *row) {
 	id := r.get("id")
 	switch {
 	case b.second:
-		return b.part(r)
+		b.keep(r)
 	case r.kind == "Issue":
-		if had := b.issues[id]; had != nil {
-			return nil // a file that is named twice
+		h := b.header(id)
+		if h.there {
+			return // a file that is named twice
 		}
-		i := &backupIssue{row: r, custom: map[string][]string{}}
-		b.issues[id], b.list = i, append(b.list, i)
+		h.there, h.key, h.project, h.number, h.title = true, r.get("key"), r.get("project"), r.get("number"), r.get("summary")
+		b.list = append(b.list, h)
+	case r.kind == "ChangeGroup":
+		b.groups[id] = b.header(r.get("issue"))
 	case r.kind == "EntityProperty" && r.get("propertyKey") != "sd.public.comment", !slices.Contains(referred(), r.kind) && !ofIssues(r.kind):
 		b.pass("of the site: ", r)
 	case slices.Contains(referred(), r.kind):
@@ -293,7 +331,14 @@ func (b *backup) take(r *row) error {
 		}
 		b.rows[r.kind][id] = r
 	}
-	return nil
+}
+
+// header is that of the issue with an ID.
+func (b *backup) header(id string) *header {
+	if b.issues[id] == nil {
+		b.issues[id] = &header{}
+	}
+	return b.issues[id]
 }
 
 // pass counts the values of an element that is passed over. what says which these are.
@@ -314,20 +359,24 @@ func ofIssues(kind string) bool {
 
 // use is a value of what an issue refers to.
 func (b *backup) use(i *backupIssue, kind, id, name string, role convert.Role) string {
-	r := b.rows[kind][id]
+	return b.useOf(i, b.rows[kind][id], name, role)
+}
+
+func (b *backup) useOf(i *backupIssue, r *row, name string, role convert.Role) string {
 	text := r.get(name)
 	if strings.TrimSpace(text) != "" {
 		b.mark(r, name)
-		b.to.Hold(&i.Issue, kind+"."+name, role, text, 1)
+		b.to.Hold(&i.Issue, r.kind+"."+name, role, text, 1)
 	}
 	return text
 }
 
 func (b *backup) mark(r *row, name string) {
-	if r.used == nil {
-		r.used = map[string]bool{}
+	for n := range r.cells {
+		if r.cells[n].name == name {
+			r.cells[n].used = true
+		}
 	}
-	r.used[name] = true
 }
 
 // person notes a user, who is known by the name to log in, as in texts. Issues name people by their keys.
@@ -346,9 +395,40 @@ func (b *backup) person(key string) string {
 	return id
 }
 
-// issue makes an issue of its element.
-func (b *backup) issue(i *backupIssue) error {
-	r := i.row
+// issue makes an issue of all that was kept of it.
+func (b *backup) issue(h *header) (*convert.Issue, error) {
+	parts, err := b.in.Kept(h.parts)
+	if err != nil {
+		return nil, err
+	}
+	h.parts = convert.Parts{}
+	i := &backupIssue{custom: map[string][]string{}, groups: map[string]*row{}}
+	var rows []*row
+	for _, part := range parts {
+		switch r := decodeRow(part); {
+		case r.kind == "ChangeGroup":
+			i.groups[r.get("id")] = r
+		case r.kind != "Issue":
+			rows = append(rows, r)
+		case i.Key == "":
+			if err := b.begin(i, r); err != nil {
+				return nil, err
+			}
+		}
+	}
+	for _, r := range rows {
+		b.part(i, r)
+	}
+	for _, id := range slices.Sorted(maps.Keys(i.groups)) {
+		b.accountFor(i.groups[id], "author", "created")
+	}
+	b.finish(i)
+	made := i.Issue // without what it was made of
+	return &made, nil
+}
+
+// begin makes an issue of its element.
+func (b *backup) begin(i *backupIssue, r *row) error {
 	project := b.rows["Project"][r.get("project")]
 	key := cmp.Or(r.get("key"), project.get("key")+"-"+r.get("number"))
 	of, number, ok := keyOf(key)
@@ -414,26 +494,53 @@ func (b *backup) moment(i *backupIssue, text string) time.Time {
 	return at
 }
 
-// part gives an issue what belongs to it.
-func (b *backup) part(r *row) error {
+// keep keeps what belongs to an issue.
+func (b *backup) keep(r *row) {
+	switch r.kind {
+	case "Issue":
+		b.in.Keep(&b.issues[r.get("id")].parts, r.encode())
+		return
+	case "ChangeGroup":
+		if h := b.groups[r.get("id")]; h.there {
+			b.in.Keep(&h.parts, r.encode())
+		} else {
+			b.accountFor(r, "author", "created")
+		}
+		return
+	}
 	if !ofIssues(r.kind) || r.kind == "NodeAssociation" && r.get("sourceNodeEntity") != "Issue" || r.kind == "UserAssociation" && r.get("sinkNodeEntity") != "Issue" ||
 		r.kind == "Action" && r.get("type") != "comment" {
 		if ofIssues(r.kind) {
 			b.pass("of the site: ", r)
 		}
-		return nil
+		return
 	}
-	group := b.rows["ChangeGroup"][r.get("group")]
-	i := b.issues[cmp.Or(r.get("issue"), r.get("issueid"), map[string]string{
-		"IssueLink": r.get("source"), "NodeAssociation": r.get("sourceNodeId"), "UserAssociation": r.get("sinkNodeId"), "ChangeItem": group.get("issue"),
+	h := b.issues[cmp.Or(r.get("issue"), r.get("issueid"), map[string]string{
+		"IssueLink": r.get("source"), "NodeAssociation": r.get("sourceNodeId"), "UserAssociation": r.get("sinkNodeId"),
 	}[r.kind])]
-	if i == nil {
+	if r.kind == "ChangeItem" {
+		h = b.groups[r.get("group")]
+	}
+	if h == nil || !h.there {
 		if r.kind == "Action" {
 			b.lost[r.get("issue")]++
 		}
 		b.pass("of issues that are gone: ", r)
-		return nil
+		return
 	}
+	b.in.Keep(&h.parts, r.encode())
+	if other := b.issues[r.get("destination")]; r.kind == "IssueLink" && other != nil && other.there {
+		r.kind = inwardLink
+		b.in.Keep(&other.parts, r.encode())
+	}
+}
+
+// inwardLink is a relation as the issue has it to which it leads.
+const inwardLink = "IssueLink to here"
+
+// part gives an issue what belongs to it.
+func (b *backup) part(i *backupIssue, r *row) {
+	group := i.groups[r.get("group")]
 	switch r.kind {
 	case "Action":
 		hidden := r.get("actionlevel") != "" || r.get("level") != "" || r.get("rolelevel") != "" ||
@@ -460,9 +567,9 @@ func (b *backup) part(r *row) error {
 			Author: b.person(r.get("author")), At: b.moment(i, cmp.Or(r.get("startdate"), r.get("created"))), Seconds: count(r, "timeworked"), Text: wiki(r.get("body")),
 		})
 	case "ChangeItem":
-		if !group.used["created"] { // once for all items of it
-			b.use(i, group.kind, group.get("id"), "author", convert.Summed)
-			b.use(i, group.kind, group.get("id"), "created", convert.Summed)
+		if !group.used("created") { // once for all items of it
+			b.useOf(i, group, "author", convert.Summed)
+			b.useOf(i, group, "created", convert.Summed)
 		}
 		i.Events = append(i.Events, convert.Event{
 			Author: b.person(group.get("author")), At: b.moment(i, group.get("created")), Field: r.get("field"),
@@ -476,12 +583,14 @@ func (b *backup) part(r *row) error {
 		b.associate(i, r)
 	case "IssueLink":
 		b.link(i, r)
+	case inwardLink:
+		b.linked(i, r)
+		return
 	case "CustomFieldValue":
 		b.value(i, r)
-		return nil
+		return
 	}
 	b.enter(i, r)
-	return nil
 }
 
 func (b *backup) associate(i *backupIssue, r *row) {
@@ -499,22 +608,33 @@ func (b *backup) associate(i *backupIssue, r *row) {
 	}
 }
 
-// link takes a relation, which may be that to a parent.
+// toParent reports a kind of relation that leads from a parent to its children.
+func toParent(kind *row) bool {
+	return slices.Contains([]string{"jira_subtask", "jira_gh_epic_story"}, kind.get("style"))
+}
+
+// link takes a relation of an issue.
 func (b *backup) link(i *backupIssue, r *row) {
 	kind, other := b.rows["IssueLinkType"][r.get("linktype")], b.issues[r.get("destination")]
-	if style := kind.get("style"); style == "jira_subtask" || style == "jira_gh_epic_story" {
-		if other != nil {
-			other.Parent = i.Key
-		}
+	if toParent(kind) {
 		return
 	}
-	if other == nil {
+	if other == nil || !other.there {
 		i.Links = append(i.Links, convert.Link{Type: b.use(i, "IssueLinkType", r.get("linktype"), "linkname", convert.Relation), To: "issue " + r.get("destination")})
 		return
 	}
 	name := b.use(i, "IssueLinkType", r.get("linktype"), "linkname", convert.Relation)
-	i.Links = append(i.Links, convert.Link{Type: name, To: other.Key, Word: kind.get("outward"), Title: other.Title})
-	other.Links = append(other.Links, convert.Link{Type: name, To: i.Key, Inward: true, Word: kind.get("inward"), Title: i.Title})
+	i.Links = append(i.Links, convert.Link{Type: name, To: other.key, Word: kind.get("outward"), Title: other.title})
+}
+
+// linked takes a relation to an issue, which may be that of its parent.
+func (b *backup) linked(i *backupIssue, r *row) {
+	kind, other := b.rows["IssueLinkType"][r.get("linktype")], b.issues[r.get("source")]
+	if toParent(kind) {
+		i.Parent = other.key
+		return
+	}
+	i.Links = append(i.Links, convert.Link{Type: kind.get("linkname"), To: other.key, Inward: true, Word: kind.get("inward"), Title: other.title})
 }
 
 // value takes a value of a custom field. That of a list, a user, a version or a sprint is the ID of it.
@@ -604,34 +724,33 @@ func (b *backup) finish(i *backupIssue) {
 		custom(&i.Issue, field.get("customfieldtypekey"), f)
 	}
 	discuss(&i.Issue, i.comments, 0)
-	i.comments, i.custom = nil, nil
 }
 
 // account books what is referred to, and what belongs to no issue. Much of that is nobody's business, such as passwords.
 func (b *backup) account() {
 	said := []string{"name", "value", "linkname", "displayName", "emailAddress", "start_date", "end_date", "releasedate"}
 	for _, kind := range referred() {
-		names := said
-		if kind == "ChangeGroup" {
-			names = []string{"author", "created"}
-		}
 		for _, id := range slices.Sorted(maps.Keys(b.rows[kind])) {
-			r := b.rows[kind][id]
-			b.enter(nil, r, names...)
-			for _, name := range names {
-				switch text := r.get(name); {
-				case strings.TrimSpace(text) == "":
-				case kind == "Project":
-					b.to.Hold(nil, kind+"."+name, convert.OfItem, text, 1)
-				case kind == "User" && r.used[name]:
-					b.to.Hold(nil, kind+"."+name, convert.Assignee, text, 1)
-				case !r.used[name]:
-					b.to.Hold(nil, "not used: "+kind+"."+name, convert.Secret, text, 1)
-				}
-			}
+			b.accountFor(b.rows[kind][id], said...)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(b.other)) {
 		b.to.Hold(nil, name, convert.Secret, "", b.other[name])
+	}
+}
+
+// accountFor books what is in an element that is referred to. names are those of what issues have of it.
+func (b *backup) accountFor(r *row, names ...string) {
+	b.enter(nil, r, names...)
+	for _, name := range names {
+		switch text := r.get(name); {
+		case strings.TrimSpace(text) == "":
+		case r.kind == "Project":
+			b.to.Hold(nil, r.kind+"."+name, convert.OfItem, text, 1)
+		case r.kind == "User" && r.used(name):
+			b.to.Hold(nil, r.kind+"."+name, convert.Assignee, text, 1)
+		case !r.used(name):
+			b.to.Hold(nil, "not used: "+r.kind+"."+name, convert.Secret, text, 1)
+		}
 	}
 }

@@ -45,7 +45,7 @@ type composer struct {
 // place is an issue with the project and the key of its item.
 type place struct {
 	issue   *Issue
-	project mapping.Project
+	project *mapping.Project
 	key     string
 }
 
@@ -55,8 +55,13 @@ func (c *composer) compose(issues []*Issue) {
 	c.related = map[string]map[string][]any{}
 	var projects []string
 	parts := map[string][]place{}
+	mapped := map[string]*mapping.Project{}
 	for _, i := range issues {
-		p, _ := c.mapping.Projects.Find(i.Project)
+		p := mapped[i.Project]
+		if p == nil {
+			found, _ := c.mapping.Projects.Find(i.Project)
+			p, mapped[i.Project] = &found, &found
+		}
 		if p.Skip {
 			continue
 		}

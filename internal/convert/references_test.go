@@ -69,7 +69,7 @@ func TestTextsLinkToTheItemsThatTheyName(t *testing.T) {
 			c.found.previously[tt.issues[1%len(tt.issues)]] = []string{"OLD-3"}
 			for _, i := range tt.issues {
 				c.found.Project(Project{Key: i.Project})
-				c.put(place{i, mapping.Project{Key: keys[i.Project]}, i.Key})
+				c.put(place{i, &mapping.Project{Key: keys[i.Project]}, i.Key})
 			}
 			for text, want := range tt.texts {
 				if got := c.refer(tt.issues[0], text); got != want {

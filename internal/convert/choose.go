@@ -74,6 +74,9 @@ func choose(name string, formats []*Format, files []File) (*choice, error) {
 			}
 			missed = cmp.Or(missed, near)
 		}
+		if name == "xlsx" && file.sheet == nil && !file.found {
+			return nil, diag.WithHint(fmt.Errorf("%s: it is no spreadsheet", file.Name), "planform convert csv reads tables that are text")
+		}
 		if found == nil && named != nil && !file.found {
 			found, what = named, "the command line" // it says best what is wrong, if anything
 		}

@@ -143,6 +143,7 @@ func TestWhatIsNoTableIsAnErrorAndNothingIsWritten(t *testing.T) {
 		"a row of Azure without an ID":  {"ID,Work Item Type,Title\n1,Bug,a\n,Bug,b\n", "azure", "FILE:3: the row has no ID", ""},
 		"a cut spreadsheet":             {whole[:len(whole)-30], "xlsx", "FILE: the archive is damaged or cut off", "again"},
 		"another archive":               {"PK\x05\x06" + strings.Repeat("\x00", 18), "auto", "FILE", ""},
+		"a text as a spreadsheet":       {"key,title\n1,a\n", "xlsx", "FILE: it is no spreadsheet", "planform convert csv"},
 		"a spreadsheet that is broken":  {sheet("<worksheet><sheetData>\n<row><c r='A1'></row>"), "xlsx", "FILE: xl/worksheets/sheet2.xml:2: the cell A1: XML syntax error", "damaged"},
 		"a text that is not there":      {sheet("<worksheet><sheetData><row><c r='A1' t='s'><v>9</v></c></row></sheetData></worksheet>"), "xlsx", `FILE: xl/worksheets/sheet2.xml:1: the cell A1: there is no text number "9"`, ""},
 		"a cell that is not there":      {sheet("<worksheet><sheetData><row><c r='ZZZZ1'><v>9</v></c></row></sheetData></worksheet>"), "xlsx", `FILE: xl/worksheets/sheet2.xml:1: there is no cell "ZZZZ1"`, ""},

@@ -77,7 +77,7 @@ func ColumnFields() []string {
 		"versions", "cycle", "project", "project_name",
 		"assignees", "assignee_names", "assignee_emails", "created_by", "created_by_name", "created_by_email", "created_at", "updated_at",
 		"start_date", "target_date",
-		"parent", "blocking", "blocked_by", "duplicate", "relates_to", "link", "attachments")
+		"parent", "blocking", "blocked_by", "duplicate", "relates_to", "link", "attachments", "private")
 }
 
 // Project says what a project becomes.

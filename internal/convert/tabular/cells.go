@@ -113,7 +113,7 @@ func (c *Cells) list(text, by string) []string {
 // private reports a row that not everybody may see, or that is no text of people.
 func (c *Cells) private() bool {
 	return slices.ContainsFunc(c.s.fields[private], func(i int) bool {
-		return !slices.Contains([]string{"", "no", "false"}, strings.ToLower(c.clean(c.Cell(i))))
+		return !slices.Contains([]string{"", "no", "n", "false", "0", "public"}, strings.ToLower(c.clean(c.Cell(i))))
 	})
 }
 

@@ -14,7 +14,7 @@ func anyTable(kind string, known []line) *Layout {
 		Name: kind, Tracker: "the export", How: "the first line of a table names its columns", Markup: convert.Unsaid,
 		Empty: []string{"None", "null", "N/A", "n/a"}, guess: guess,
 		detects: func(b *beginning, name string) (string, bool) {
-			if b.records != (kind == "jsonl") || kind == "csv" && strings.EqualFold(path.Ext(name), ".xlsx") {
+			if b.records != (kind == "jsonl") || !b.records && (kind == "xlsx") != strings.EqualFold(path.Ext(name), ".xlsx") {
 				return "", false
 			}
 			for _, h := range b.headers {

@@ -48,10 +48,25 @@ func (c *Client) single(ctx context.Context, req Request) ([]resource.Row, error
 	case err != nil:
 		return nil, err
 	case resp.Row != nil:
+		if k := resource.MustLookup(req.Operation.Kind); k.Singleton && resp.Row.ID() == "" { // it has that of its parent
+			resp.Row["id"] = parentID(k, req)
+		}
 		return []resource.Row{resp.Row}, nil
 	default:
 		return resp.Rows, nil
 	}
+}
+
+// parentID is the ID of what the objects of a list are in, by its path; of the workspace, whose ID no path has, that of none.
+func parentID(k *resource.Kind, req Request) string {
+	params := req.Params
+	if params == nil {
+		params, _ = req.Operation.Match(req.Path)
+	}
+	if parent, ok := resource.Lookup(k.Parent); ok {
+		return params[parent.Param]
+	}
+	return "00000000-0000-0000-0000-000000000000"
 }
 
 // Pages is [Client.List] page by page: no page is requested before the last one's rows are

@@ -252,6 +252,11 @@ func (c *collector) list(k *kindInfo, section *node, parent, outer, document int
 	entries := n.Content
 	if folder, _ := c.folderOf(k, n); folder != nil {
 		entries = []*node{n}
+	} else if k.Singleton && n.Kind == mappingNode {
+		entries = []*node{n}
+	} else if k.Singleton {
+		c.tell(section, path(), problem{"wrong-type", name + " is a mapping, not " + describe(n), "write what is on, such as " + name + ": " + k.Example})
+		return
 	} else if n.Kind != sequenceNode {
 		c.tell(section, path(), problem{"wrong-type", name + " is a list, not " + describe(n), "begin each " + k.Noun() + " with a hyphen"})
 		return

@@ -88,6 +88,9 @@ func (k *kindInfo) describe(s *kindSet) {
 		schema.Previously: {what: isPreviously}, schema.Protect: {what: isProtect}, schema.Create: {what: isCreate},
 		schema.Ignore: {what: isIgnore}, schema.OnDrift: {what: isOnDrift},
 	}
+	if k.Singleton {
+		k.props = map[string]prop{schema.Ignore: {what: isIgnore}, schema.OnDrift: {what: isOnDrift}}
+	}
 	if k.Identifier != nil {
 		k.props[schema.Identifier] = prop{what: isIdentifier}
 	}

@@ -130,7 +130,7 @@ func Load(ctx context.Context, names []string, opts Options) (*Manifest, diag.Li
 	if found.hasErrors() || ctx.Err() != nil {
 		return m, found.diagnostics()
 	}
-	m.Objects = merged.objects()
+	m.Objects = merged.objects(r.kinds)
 	return m, found.diagnostics()
 }
 
@@ -242,31 +242,58 @@ func (list items) path(i int) string {
 }
 
 // objects gives the objects in their order, each once.
-func (a *assembly) objects() []*resource.Object {
-	list := make([]*resource.Object, 0, len(a.items))
+func (a *assembly) objects(kinds *kindSet) []*resource.Object {
+	list, implied := make([]*resource.Object, 0, len(a.items)), []*resource.Object(nil)
+	holders := map[objectKey]*resource.Object{} // of switches, in what needs them
+	for _, it := range a.kept() {
+		if it.kind.Singleton {
+			holders[objectKey{kind: it.kind, parent: it.parent}] = it.object
+		}
+	}
 	for _, it := range a.kept() {
 		o := it.object
-		list = append(list, o)
 		if o.Source == nil { // else it depends on where the manifest goes, see [Manifest.Localize]
 			o.MoveHeader()
 		}
-		if o.Kind.RequiresFeature != "" && o.ID == "" && o.Parent != nil {
-			imply(o, o.Kind.RequiresFeature, resource.Value{Text: "true"})
+		if holder, f := o.Kind.Switch(); f != nil && o.ID == "" {
+			on := o.Parent
+			if holder.Singleton {
+				at := objectKey{kind: kinds.byName[holder.Name], parent: it.parent}
+				if holders[at] == nil {
+					holders[at] = impliedHolder(holder, o)
+					implied = append(implied, holders[at])
+				}
+				on = holders[at]
+			}
+			imply(on, o, f, resource.Value{Text: "true"})
 		}
 		if o.Kind.UsedIn != "" {
-			imply(o, o.Kind.UsedIn, resource.Value{Text: o.Key, Refs: []resource.Reference{{Text: o.Key, Target: o, Position: o.Position}}})
+			f, _ := o.Parent.Kind.Field(o.Kind.UsedIn)
+			imply(o.Parent, o, f, resource.Value{Text: o.Key, Refs: []resource.Reference{{Text: o.Key, Target: o, Position: o.Position}}})
 		}
+		list = append(list, o)
 	}
-	return list
+	return append(list, implied...)
 }
 
-// imply gives the parent of an object a value for a field, unless the manifest gives it: switches on
-// what the object needs, such as cycle_view, or names it as the one in use.
-func imply(o *resource.Object, field string, v resource.Value) {
-	f, ok := o.Parent.Kind.Field(field)
-	if !ok || o.Parent.Writes(f) {
+// imply gives an object a value for a field, unless the manifest gives it: switches on what another needs, such as cycle_view,
+// or names that as the one in use.
+func imply(on, o *resource.Object, f *resource.Field, v resource.Value) {
+	if on.Writes(f) {
 		return
 	}
 	v.Field, v.Position = f, o.Position
-	o.Parent.Values = insert(o.Parent, v)
+	on.Values = insert(on, v)
+}
+
+// impliedHolder is the Singleton beside an object that holds the switch which the object needs.
+func impliedHolder(k *resource.Kind, o *resource.Object) *resource.Object {
+	key, _ := k.DefaultKey(nil)
+	holder := &resource.Object{
+		Kind: k, Key: key, Address: resource.NewAddress(k.Name, key), Parent: o.Parent, Position: o.Position, Files: o.Files, Implied: true,
+	}
+	if o.Parent != nil {
+		holder.Address = o.Parent.Address.Child(k.Name, key)
+	}
+	return holder
 }

@@ -351,7 +351,11 @@ func TestTheExampleOfEachKindIsValid(t *testing.T) {
 			if k.Example == "" {
 				t.Fatal("it has none")
 			}
-			text := k.Section + ":\n  - " + strings.ReplaceAll(k.Example, "\n", "\n    ")
+			begin := "  - "
+			if k.Singleton {
+				begin = "    "
+			}
+			text := k.Section + ":\n" + begin + strings.ReplaceAll(k.Example, "\n", "\n    ")
 			for parent := k.Parent; parent != ""; parent = resource.MustLookup(parent).Parent {
 				text = resource.MustLookup(parent).Section + ":\n  - id: 8a234ec6-0000-4000-8000-000000000000\n    " + strings.ReplaceAll(text, "\n", "\n    ")
 			}

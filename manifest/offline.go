@@ -38,8 +38,8 @@ func (a *assembly) checkOffline() {
 			a.offline(i, diag.Warning, "incomplete", nil,
 				"if the service has no "+o.Kind.Noun()+" \""+o.Name()+"\", it cannot be created without its "+strings.Join(missing, " and its "), "")
 		}
-		if o.Kind.RequiresFeature != "" && o.Parent != nil {
-			if v, given := o.Parent.Value(o.Kind.RequiresFeature); given && v.Text == "false" && !hidden[o.Parent][o.Kind.Name] {
+		if holder, f := o.Kind.Switch(); f != nil && !holder.Singleton {
+			if v, given := o.Parent.Value(f.Name); given && v.Text == "false" && !hidden[o.Parent][o.Kind.Name] {
 				if hidden[o.Parent] == nil {
 					hidden[o.Parent] = map[string]bool{}
 				}

@@ -47,7 +47,7 @@ func (b *blockers) findBlocker(i objectID) objectID {
 			return root
 		}
 	}
-	if f.presence != absent || f.info.create == nil || b.forbids(i) != "" {
+	if f.presence != absent || f.info.create == nil && !b.isPredefined(i) || b.forbids(i) != "" {
 		return i
 	}
 	for k := range o.Values {
@@ -256,10 +256,13 @@ func (b *blockers) alreadyMember(n reference, r *resource.Reference) bool {
 // isPredefined reports whether the service makes an object by itself when it makes the parent, which is still to be made.
 func (b *blockers) isPredefined(i objectID) bool {
 	f := &b.objects.states[i]
-	if len(f.info.kind.Predefined) == 0 || f.parent == noObject || b.objects.states[f.parent].presence != absent {
+	if f.parent == noObject || b.objects.states[f.parent].presence != absent {
 		return false
 	}
 	o := b.in.Desired[i]
+	if o.Kind.Singleton {
+		return true
+	}
 	return slices.ContainsFunc(f.info.naturalKey, func(field *resource.Field) bool {
 		return slices.Contains(f.info.kind.Predefined, strings.TrimSpace(o.Text(field.Name)))
 	})
@@ -336,13 +339,15 @@ func (ch *checks) willHave(i objectID) resource.WillHave {
 }
 
 func (ch *checks) checkFeature(i objectID) {
-	o, f := ch.in.Desired[i], &ch.objects.states[i]
-	if f.parent == noObject || o.Kind.RequiresFeature == "" {
+	o := ch.in.Desired[i]
+	holder, switchField := ch.objects.switchOf(i)
+	if holder == noObject {
 		return
 	}
-	p := &ch.objects.states[f.parent]
-	switchField, _ := p.info.kind.Field(o.Kind.RequiresFeature)
-	parent := ch.in.Desired[f.parent]
+	p, parent := &ch.objects.states[holder], ch.in.Desired[holder]
+	if !p.presence.decided() { // such as of a service that has no such switches
+		return
+	}
 	at := parent.Position
 	on, known := "", true
 	v, given := parent.Value(switchField.Name)
@@ -350,7 +355,7 @@ func (ch *checks) checkFeature(i objectID) {
 		at = v.Position
 	}
 	switch {
-	case given && isOff(v) && p.presence == absent: // off only when they are in
+	case given && isOff(v) && p.presence == absent && !parent.Kind.Singleton: // off only when they are in
 		hidden := diag.Diagnostic{
 			Severity: diag.Warning, Code: "hidden", Position: v.Position, Address: string(parent.Address),
 			Summary: o.Kind.HiddenIn(parent),

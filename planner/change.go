@@ -46,7 +46,9 @@ func planChanges(plan *Plan, steps *steps, blockers *blockers, differ *comparer,
 	for i := range b.objects.count() {
 		switch b.objects.states[i].presence {
 		case absent, unsupported, indeterminate, notFound:
-			b.planCreate(i)
+			if !b.in.Desired[i].Implied || b.objects.states[i].presence == absent { // what needs it is made without
+				b.planCreate(i)
+			}
 		case hidden:
 			b.keepHidden(i)
 		case exists:
@@ -54,6 +56,7 @@ func planChanges(plan *Plan, steps *steps, blockers *blockers, differ *comparer,
 		case pending, invalid: // there are errors
 		}
 	}
+	b.awaitSwitches()
 	b.noticeUnlinked()
 	return b
 }
@@ -313,9 +316,6 @@ func (ch *changes) planCreate(i objectID) {
 		step.Write.Values = ch.addInitial(o, values)
 	}
 	step.needsObjects = ch.steps.toCreate(append(ch.steps.referenced(i, step.Values()), f.parent)...)
-	if ch.switchesFeature(f) {
-		step.needsObjects = append(step.needsObjects, f.parent)
-	}
 	ch.steps.of[i] = step
 	if len(followUp) > 0 && f.info.update != nil {
 		ch.addFollowUpUpdate(i, followUp, alwaysSent)
@@ -495,14 +495,19 @@ func (ch *changes) addInitial(o *resource.Object, values []*resource.Value) []*r
 	return values
 }
 
-// switchesFeature reports whether a step switches on in the parent what objects of the kind need.
-func (ch *changes) switchesFeature(f *objectState) bool {
-	if f.parent == noObject || f.info.kind.RequiresFeature == "" || ch.objects.states[f.parent].presence != exists {
-		return false
+// awaitSwitches lets creates wait for the steps that switch on what they need.
+func (ch *changes) awaitSwitches() {
+	for i := range ch.objects.count() {
+		step := ch.steps.of[i]
+		holder, field := ch.objects.switchOf(i)
+		if holder == noObject || step == nil || step.Action != Create {
+			continue
+		}
+		on, given := ch.in.Desired[holder].Value(field.Name)
+		if by := ch.steps.of[holder]; given && !isOff(on) && by != nil && by.Operation != nil && by.Action != Create {
+			step.needsObjects = append(step.needsObjects, holder)
+		}
 	}
-	on, given := ch.in.Desired[f.parent].Value(f.info.kind.RequiresFeature)
-	step := ch.steps.of[f.parent]
-	return given && !isOff(on) && step != nil && step.Operation != nil
 }
 
 // fieldDiff compares what the manifest gives for an object that exists with what
@@ -796,7 +801,8 @@ func (ch *changes) findNewest() {
 // neededByChildren reports whether something that the manifest has in an object cannot be made while the field is off.
 func (ch *changes) neededByChildren(o *resource.Object, field *resource.Field) bool {
 	return slices.ContainsFunc(ch.in.Desired, func(child *resource.Object) bool {
-		return child.Parent == o && child.Kind.RequiresFeature == field.Name
+		holder, needed := child.Kind.Switch()
+		return child.Parent == o && holder == o.Kind && needed == field
 	})
 }
 

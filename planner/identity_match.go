@@ -53,6 +53,10 @@ func FindLost(in Input, wanted *resource.Object) (rows []resource.Row, reads []R
 // otherwise than the state or an external ID is an error.
 func (m *identities) identify(i objectID) {
 	o, f := m.in.Desired[i], &m.objects.states[i]
+	if o.Kind.Singleton && f.info.list == nil {
+		f.presence = unsupported
+		return
+	}
 	if f.parent != noObject {
 		switch p := &m.objects.states[f.parent]; {
 		case !p.presence.decided():

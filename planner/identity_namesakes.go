@@ -135,6 +135,9 @@ func (m *identities) adopt(o *resource.Object, f *objectState, hits []resource.R
 		return
 	}
 	f.presence, f.row, f.id, f.matchedBy = exists, hits[0], hits[0].ID(), by
+	if o.Implied { // it is not the manifest's
+		f.matchedBy = ""
+	}
 }
 
 // findArchived looks for an object among the archived ones before it is created again. A name

@@ -97,7 +97,7 @@ func (ki *kindInfo) viaMembership(f *resource.Field) bool {
 
 // recognisable reports whether an object can be found on the service without an ID or an identifier.
 func (ki *kindInfo) recognisable() bool {
-	return ki.list != nil && (ki.externalIDs || len(ki.naturalKey) > 0)
+	return ki.list != nil && (ki.externalIDs || len(ki.naturalKey) > 0 || ki.kind.Singleton)
 }
 
 // findsExternalIDs reports whether an object can be looked for by its external ID alone, wherever it is.
@@ -177,7 +177,7 @@ func newKindInfo(in *Input) map[*resource.Kind]*kindInfo {
 	all := make(map[*resource.Kind]*kindInfo, len(resource.Kinds()))
 	withoutV2 := in.kindsWithoutV2()
 	for _, k := range resource.Kinds() {
-		t := &kindInfo{kind: k, api: in.API, rank: resource.Order(k.Name), externalIDs: k.HasExternalID && in.API.Wide()}
+		t := &kindInfo{kind: k, api: in.API, rank: resource.Order(k.Name), externalIDs: k.HasExternalID && in.API.Wide(), referenced: k.Singleton}
 		if withoutV2[k.Name] {
 			t.api = resource.V1
 		}

@@ -85,6 +85,22 @@ type reference struct {
 	by    objectID // state of the object
 }
 
+// switchOf is the object that has the switch which must be on for an object, and its field; none = it needs none, or nobody says
+// anything of it.
+func (s *objects) switchOf(i objectID) (objectID, *resource.Field) {
+	k, field := s.in.Desired[i].Kind.Switch()
+	switch {
+	case field == nil:
+		return noObject, nil
+	case !k.Singleton:
+		return s.states[i].parent, field
+	}
+	for _, holder := range s.inScope(scope{s.kinds[k], s.states[i].parent}) {
+		return holder, field
+	}
+	return noObject, nil
+}
+
 // scope is all objects of a kind within one parent.
 type scope struct {
 	kind   *kindInfo

@@ -143,6 +143,9 @@ func (l *listing) byField(f *resource.Field) index {
 
 // sameNaturalKey finds the records that have the natural key of an object, and the field that shows it.
 func (l *listing) sameNaturalKey(o *resource.Object, t *kindInfo) (hits []resource.Row, field string) {
+	if t.kind.Singleton {
+		return l.rows, "place"
+	}
 	for _, f := range t.naturalKey {
 		v, given := o.Value(f.Name)
 		if !given {
@@ -217,12 +220,18 @@ func (s *snapshot) list(t *kindInfo, parent objectID) (*listing, presence) {
 		l.path, _ = t.list.Expand(params)
 	}
 	l.read = true
-	a, answered := s.service.ask(Read{Operation: t.list, Path: s.listPath(t, parent), Fields: t.neededFieldNames})
+	ask := s.service.ask
+	if t.kind.Singleton { // which others may only need: they are made all the same
+		ask = s.service.askOptional
+	}
+	a, answered := ask(Read{Operation: t.list, Path: s.listPath(t, parent), Fields: t.neededFieldNames})
 	switch {
 	case !answered:
 		l.presence = pending
 	case a.Unsupported:
 		l.presence = unsupported
+	case a.Forbidden && t.kind.Singleton:
+		l.presence, l.why = notFound, "the credential may not read it: it needs "+t.list.Scope
 	case a.NotFound:
 		l.presence = invalid
 		if parent == noObject {

@@ -139,12 +139,20 @@ func (or *ordering) orderSwitches() {
 		}
 	}
 	for _, s := range or.steps.all() {
-		if s.Object == nil || s.Members != nil || s.Operation == nil || s.Kind.RequiresFeature == "" {
+		if s.Object == nil || s.Members != nil || s.Operation == nil {
 			continue
 		}
-		for _, parent := range off[s.Object.Parent] {
-			if slices.ContainsFunc(parent.Values(), func(v *resource.Value) bool { return v.Field.Name == s.Kind.RequiresFeature && isOff(v) }) {
-				parent.require(s)
+		at, wanted := or.objects.indexOf(s.Object.Address)
+		if !wanted {
+			continue
+		}
+		holder, field := or.objects.switchOf(at)
+		if holder == noObject {
+			continue
+		}
+		for _, last := range off[or.in.Desired[holder]] {
+			if slices.ContainsFunc(last.Values(), func(v *resource.Value) bool { return v.Field == field && isOff(v) }) {
+				last.require(s)
 			}
 		}
 	}

@@ -15,7 +15,7 @@ func (or *orphans) checkContents(l *orphan) {
 	or.checkBelow(l)
 	for _, child := range resource.Children(l.info.kind.Name) {
 		read, listed := or.objects.kinds[child].listRead(l.params)
-		if !listed || l.info.parent != nil && !or.mayRead(l, read) {
+		if !listed || child.Singleton || l.info.parent != nil && !or.mayRead(l, read) {
 			continue
 		}
 		rows, answer := or.rowsOf(read)

@@ -386,7 +386,7 @@ func (or *orphans) locate(l *orphan) {
 		or.blockParents(r.Address, obstacle{why: string(r.Address) + " in it comes from " + other + ", which is not part of this run"})
 	case l.decision == otherSource:
 		or.blockParents(r.Address, obstacle{why: "the state file does not say which manifest had " + string(r.Address) + " in it"})
-	case l.decision == notOurs && len(k.Predefined) == 0: // each has some of those, whoever made it
+	case l.decision == notOurs && len(k.Predefined) == 0 && !k.Singleton: // each has some of those, whoever made it
 		or.blockParents(r.Address, obstacle{why: "planform did not create " + string(r.Address) + " in it", byOthers: true})
 	}
 }

@@ -175,6 +175,9 @@ func help(doc string) object {
 
 // section is the schema of the list of a kind's objects.
 func section(k *resource.Kind) object {
+	if k.Singleton {
+		return append(help(k.Doc), member{"anyOf", []any{object{{"$ref", "#/$defs/" + k.Name}}, object{{"type", "null"}}}})
+	}
 	types := []string{"array", "null", "string"}
 	var folder object
 	if TakesFolder(k) { // these keywords apply to mappings
@@ -292,11 +295,16 @@ func properties(k *resource.Kind, whole bool) object {
 			object{{"type", textTypes(false)}, {"pattern", k.Identifier.Pattern}}...)})
 	}
 	ps = append(ps, lifecycle()...)
+	if k.Singleton { // of which nothing is to be found, made or deleted
+		ps = slices.DeleteFunc(ps, func(m member) bool { return m.name != Ignore && m.name != OnDrift })
+	}
 	if whole {
 		for i := range ps {
 			ps[i].value = orReference(ps[i].value.(object)) //nolint:forcetypeassert // made above
 		}
-		ps = append(ps, forEach()...)
+		if !k.Singleton {
+			ps = append(ps, forEach()...)
+		}
 		if TakesFolder(k) {
 			ps = append(ps, folderProperty())
 		}
@@ -559,6 +567,9 @@ func knownBy(k *resource.Kind) []string {
 // needed lists the required properties of an object that names no object of the service;
 // where the service cannot create such objects, the ones that identify it.
 func needed(k *resource.Kind) []string {
+	if k.Singleton {
+		return nil
+	}
 	if !Creatable(k) {
 		return []string{Key}
 	}

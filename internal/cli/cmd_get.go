@@ -65,7 +65,11 @@ func reads() []read {
 		if k.Parent != "" {
 			of = diag.A(resource.MustLookup(k.Parent).Noun())
 		}
-		all = append(all, read{op, strings.ReplaceAll(plural, " ", "-"), "reads all " + plural + " of " + of})
+		which := "all "
+		if k.Singleton {
+			which = "the "
+		}
+		all = append(all, read{op, strings.ReplaceAll(plural, " ", "-"), "reads " + which + plural + " of " + of})
 	}
 	for _, k := range resource.Memberships() {
 		if op, ok := k.Op(resource.ListMembers, resource.V1); ok && op.GetCommand == "" {

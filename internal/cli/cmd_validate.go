@@ -7,6 +7,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/resource"
 	"github.com/planform/planform/manifest"
 )
 
@@ -53,5 +54,5 @@ func runValidate(ctx context.Context, names []string, opts manifest.Options, out
 	if out.json {
 		return nil
 	}
-	return out.view.Lines("valid: " + diag.Count(len(m.Objects), "object") + " in " + diag.Count(len(m.Files), "file"))
+	return out.view.Lines("valid: " + diag.Count(resource.Written(m.Objects), "object") + " in " + diag.Count(len(m.Files), "file"))
 }

@@ -39,6 +39,9 @@ func Count(n int, noun string) string {
 
 // Plural gives the plural of an English noun of the regular sort.
 func Plural(noun string) string {
+	if strings.HasSuffix(noun, "s") { // it is one
+		return noun
+	}
 	if stem, ok := strings.CutSuffix(noun, "y"); ok && stem != "" && !strings.ContainsRune("aeiou", rune(stem[len(stem)-1])) {
 		return stem + "ies"
 	}
@@ -47,6 +50,9 @@ func Plural(noun string) string {
 
 // A puts the article before a noun.
 func A(noun string) string {
+	if noun != "" && Plural(noun) == noun {
+		return noun
+	}
 	if noun != "" && strings.IndexByte("aeiou", noun[0]) >= 0 {
 		return "an " + noun
 	}

@@ -119,7 +119,7 @@ func (e *examination) checkManifest() {
 			e.permissionHint(op.Scope))
 	}
 	if len(missing)+len(denied)+len(e.notMember) == 0 {
-		text := diag.Count(len(e.in.Desired), "object") + ", no errors"
+		text := diag.Count(resource.Written(e.in.Desired), "object") + ", no errors"
 		if len(e.Supported)+len(e.Unsupported) > 0 {
 			text += ", all supported by this edition"
 		}

@@ -180,7 +180,7 @@ func (e *examination) reportCost() {
 	}
 	wanted := slices.DeleteFunc(slices.Clone(e.in.Desired), func(o *resource.Object) bool {
 		return o.ID != "" || o.NoCreate || o.Identifier != "" && o.Kind.Numbered() || e.created[o.Address] ||
-			slices.Contains(o.Kind.Predefined, o.Name())
+			o.Kind.Singleton || slices.Contains(o.Kind.Predefined, o.Name())
 	})
 	if len(wanted) == 0 {
 		return

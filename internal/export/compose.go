@@ -125,8 +125,11 @@ func (c *composer) file(name, comment string, document manifest.Map) {
 // section is the list of the children of a kind, or nothing.
 func (c *composer) section(parent *object, k *resource.Kind) manifest.Map {
 	children := parent.exports(k)
-	if len(children) == 0 {
+	if len(children) == 0 || k.Singleton && children[0].saysNothing() {
 		return nil
+	}
+	if k.Singleton {
+		return manifest.Map{{Key: k.Section, Value: c.object(children[0])}}
 	}
 	objects := make([]any, len(children))
 	for i, t := range children {

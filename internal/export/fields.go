@@ -77,6 +77,9 @@ func addField(object manifest.Map, w fieldValue) manifest.Map {
 // identity is what tells the reader which object of the service is meant.
 func (c *composer) identity(t *object) manifest.Map {
 	var object manifest.Map
+	if t.kind.Singleton {
+		return object
+	}
 	if t.writesKey {
 		object = append(object, manifest.Entry{Key: schema.Key, Value: t.key})
 	}
@@ -163,13 +166,29 @@ func (ob *object) defaultValue(f *resource.Field, shown string) bool {
 	case f.Default != "":
 		return shown == f.Default
 	case f.Type == resource.Boolean:
-		needed := func(k *resource.Kind) bool { return k.RequiresFeature == f.Name && len(ob.exports(k)) > 0 } // else apply switches it on
-		return shown == "false" && !slices.ContainsFunc(resource.Children(ob.kind.Name), needed)
+		in := ob
+		if ob.kind.Singleton {
+			in = ob.parent
+		}
+		needed := func(k *resource.Kind) bool { // else apply switches it on
+			_, by := k.Switch()
+			return by == f && len(in.exports(k)) > 0
+		}
+		return shown == "false" && !slices.ContainsFunc(resource.Kinds(), needed)
 	case f.Type == resource.JSON:
 		return shown == "{}" || shown == "[]" || shown == "null"
 	default:
 		return false
 	}
+}
+
+// saysNothing reports whether an object is as the service makes all of its kind.
+func (ob *object) saysNothing() bool {
+	return !slices.ContainsFunc(ob.kind.Fields, func(f resource.Field) bool {
+		shown, known := f.ObservedIn(ob.row)
+		own, _ := ob.kind.Field(f.Name)
+		return known && !ob.defaultValue(own, shown)
+	})
 }
 
 // pastField writes what is of an object's past, such as who created a work item.

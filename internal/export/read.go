@@ -373,6 +373,8 @@ func (r *reader) read(ctx context.Context, lists []*list) error {
 		case l.supplement:
 		case a.Unsupported:
 			r.found.unsupported[l.kind] = true
+		case a.Forbidden && l.kind.Singleton: // which little depends on, and few may read
+			r.omit(l.kind.Noun(), "the credential may not read it", l.parent.label(), 1)
 		case a.Forbidden:
 			r.found.denied[l.kind] = append(r.found.denied[l.kind], l.parent.label())
 		}

@@ -104,7 +104,7 @@ func (e everything) object(l *life) mapping {
 			o["fields"] = mapping{"one": nil}
 		}
 	}
-	if e.guarded {
+	if e.guarded && !l.k.Singleton {
 		o["protect"] = true
 	}
 	if !e.changed {

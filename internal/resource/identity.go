@@ -61,6 +61,9 @@ func (k *Kind) DisplayTexts(row Row) []string {
 
 // SameNaturalKey reports whether a row has a natural key of the object, and its content.
 func (o *Object) SameNaturalKey(row Row) bool {
+	if o.Kind.Singleton {
+		return true
+	}
 	for _, name := range o.Kind.NaturalKey {
 		v, ok := o.Value(name)
 		if !ok {

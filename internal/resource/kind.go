@@ -53,8 +53,8 @@ type Lifecycle struct {
 	// Archivable is set where the service archives the object with its content: it
 	// shows nothing of the content then, but still accepts more.
 	Archivable bool
-	// RequiresFeature is the boolean field of the parent that must be on first, such
-	// as cycle_view of a project; "" = none.
+	// RequiresFeature is the boolean field that must be on first, of the parent such as cycle_view of a project, or of
+	// the parent's Singleton such as milestones of its features; "" = none. See [Kind.Switch].
 	RequiresFeature string
 	// ClosedAfter is the date after which the service takes neither changes nor new
 	// members, such as end_date of a cycle; "" = none.
@@ -75,6 +75,9 @@ type Listing struct {
 	// operations name it by its parent, and the list is the object itself. What is in it is
 	// named from the parent, as the points of an estimate by work items.
 	Single bool
+	// Singleton is set where each parent has its Single one from the start, without a name and perhaps without an ID, and nobody
+	// creates or deletes it, such as the features of a project. A manifest has it as a mapping.
+	Singleton bool
 	// ParentType is the text that the parent's field "type" must have; "" = any parent has such a list.
 	ParentType string
 	// CountedAs is the name of the kind's number in the parent's Summary, which includes
@@ -182,6 +185,9 @@ func (k *Kind) Op(v Verb, api API) (*Operation, bool) {
 // DefaultKey is the key of an object that is written without one: the first text of
 // KeyFrom's fields, as a slug. ok is false where none is written.
 func (k *Kind) DefaultKey(text func(field string) string) (key string, ok bool) {
+	if k.Singleton {
+		return k.Section, true
+	}
 	for _, f := range k.KeyFrom {
 		t := text(f)
 		if t == "" {
@@ -294,6 +300,23 @@ func (k *Kind) NamedWithin() string {
 		return parent.Parent
 	}
 	return k.Parent
+}
+
+// Switch is the field that must be on before objects of the kind are made, and the kind that has it: what they live in, or the
+// Singleton there; nil = none.
+func (k *Kind) Switch() (*Kind, *Field) {
+	if k.RequiresFeature == "" {
+		return nil, nil
+	}
+	for _, holder := range append(Children(k.Parent), kinds.byName[k.Parent]) {
+		if holder == nil || holder.Name != k.Parent && !holder.Singleton {
+			continue
+		}
+		if f, ok := holder.Field(k.RequiresFeature); ok {
+			return holder, f
+		}
+	}
+	return nil, nil
 }
 
 // Children returns the kinds that a manifest lists within kind name ("" = the

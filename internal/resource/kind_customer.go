@@ -3,6 +3,7 @@ package resource
 func init() {
 	register(Kind{
 		Name: "customer", Section: "customers", Param: "customer_id",
+		Lifecycle: Lifecycle{RequiresFeature: "customers"},
 		Doc:     "A customer of the workspace, with their requests.",
 		Example: `{key: globex, name: Globex, requests: [{title: Single sign-on}]}`,
 		KeyFrom: []string{"name"}, NaturalKey: []string{"name"},

@@ -4,6 +4,7 @@ func init() {
 	const path = workspace + "initiatives/"
 	register(Kind{
 		Name: "initiative", Section: "initiatives", Param: "initiative_id",
+		Lifecycle: Lifecycle{RequiresFeature: "initiatives"},
 		Doc:     "An initiative of the workspace, with its projects and labels.",
 		Example: `{key: q1, name: Grow in the north, labels: [growth], projects: [web]}`,
 		KeyFrom: []string{"name"}, NaturalKey: []string{"name"},

@@ -4,6 +4,7 @@ func init() {
 	const path = workspace + "initiatives/labels/"
 	register(Kind{
 		Name: "initiative_label", Section: "initiative_labels", Param: "label_id",
+		Lifecycle: Lifecycle{RequiresFeature: "initiatives"},
 		Doc:     "A label for initiatives.",
 		Example: `{key: growth, name: Growth, color: "#22c55e"}`,
 		KeyFrom: []string{"name"}, Short: "name", NaturalKey: []string{"name"},

@@ -5,6 +5,7 @@ func init() {
 	const scope = "projects.milestones"
 	register(Kind{
 		Name: "milestone", Section: "milestones", Parent: "project", Param: "milestone_id", HasExternalID: true,
+		Lifecycle: Lifecycle{RequiresFeature: "milestones"},
 		Doc:     "A milestone of a project: a date by which something is to be done. Work items refer to it in `milestone`.",
 		Example: `{key: beta, title: Beta, target_date: 2031-03-01}`,
 		KeyFrom: []string{"title"}, Short: "title", NaturalKey: []string{"title"},

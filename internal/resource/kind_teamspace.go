@@ -4,6 +4,7 @@ func init() {
 	const path = workspace + "teamspaces/"
 	register(Kind{
 		Name: "teamspace", Section: "teamspaces", Param: "teamspace_id",
+		Lifecycle: Lifecycle{RequiresFeature: "teamspaces"},
 		Doc:     "A teamspace of the workspace, with its projects and members.",
 		Example: `{key: platform, name: Platform, lead: ada@example.com, projects: [web]}`,
 		KeyFrom: []string{"name"}, NaturalKey: []string{"name"},

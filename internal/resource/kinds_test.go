@@ -161,7 +161,7 @@ func TestEveryKindIsFullyDescribed(t *testing.T) {
 			t.Error("what a parent has from the start is known by a name")
 		}
 		if k.RequiresFeature != "" {
-			if f, ok := resource.MustLookup(k.Parent).Field(k.RequiresFeature); !ok || f.Type != resource.Boolean {
+			if _, f := k.Switch(); f == nil || f.Type != resource.Boolean {
 				t.Errorf("%s is nothing that a %s can have switched on", k.RequiresFeature, k.Parent)
 			}
 		}

@@ -34,6 +34,7 @@ type Object struct {
 	Outer      *Object  // the object of the same kind in which it is written, or nil
 	Index      int      // its index in the list that holds it
 	Omitted    []Omission
+	Implied    bool // written nowhere: it only switches on what others need
 }
 
 // Value is the value of one field in a manifest.
@@ -98,6 +99,17 @@ type Reference struct {
 	// Attribute is the value of a membership's attribute in the manifest, such as a role; "" = none.
 	Attribute string
 	Position  diag.Position
+}
+
+// Written counts the objects that a manifest writes.
+func Written(objects []*Object) int {
+	n := len(objects)
+	for _, o := range objects {
+		if o.Implied {
+			n--
+		}
+	}
+	return n
 }
 
 // Protected reports whether the object is never to be deleted. last decides where the

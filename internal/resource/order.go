@@ -38,6 +38,9 @@ func (k *Kind) dependsOn() []string {
 	if k.Parent != "" {
 		deps = append(deps, k.Parent)
 	}
+	if holder, f := k.Switch(); f != nil {
+		deps = append(deps, holder.Name)
+	}
 	if k.Membership != nil {
 		deps = append(deps, k.Membership.Container, k.Membership.Member)
 	}

@@ -26,6 +26,7 @@ func (k *kinds) projects() {
 			"external_source", "external_id", "created_by", "updated_by", "workspace", "default_assignee", "project_lead", "cover_image_asset",
 			"estimate", "default_state",
 		},
+		hidden: strings.Fields(projectFeatures),
 		computed: []string{
 			"total_members", "total_cycles", "total_modules", "is_member", "sort_order", "member_role", "is_deployed",
 			"cover_image_url",
@@ -222,7 +223,7 @@ func summary(c *call, t *tx) reply {
 // featureNames is the features route's names for columns of a project.
 func featureNames() []string {
 	return []string{
-		"epics", "", "modules", "module_view", "cycles", "cycle_view", "views", "issue_views_view", "pages", "page_view",
+		"epics", "is_epic_enabled", "modules", "module_view", "cycles", "cycle_view", "views", "issue_views_view", "pages", "page_view",
 		"intakes", "intake_view", "work_item_types", "is_issue_type_enabled",
 	}
 }

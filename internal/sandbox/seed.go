@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"slices"
 	"strconv"
+	"strings"
 )
 
 // The workspace and its admin's API key.
@@ -91,7 +93,11 @@ func (s *Server) seed(t *tx) error {
 		return nil
 	}
 	t.setIndex(layout, "seeded")
-	t.insert(s.kinds.workspace, nil, row{"name": s.opts.Workspace, "slug": s.opts.Workspace, "id": workspaceID})
+	workspace := row{"name": s.opts.Workspace, "slug": s.opts.Workspace, "id": workspaceID, "work_item_type_default_level": 0}
+	for feature := range strings.FieldsSeq(workspaceFeatures) {
+		workspace[feature] = slices.Contains([]string{"is_initiative_enabled", "is_teams_enabled", "is_customer_enabled", "is_wiki_enabled"}, feature)
+	}
+	t.insert(s.kinds.workspace, nil, workspace)
 	s.addUser(t, userAda, "Ada", "Admin", "ada@example.com", Key, roleAdmin)
 	s.addUser(t, userBob, "Bob", "Member", "bob@example.com", keyBob, roleMember)
 	s.addUser(t, userEve, "Eve", "Guest", "eve@example.com", keyEve, roleGuest)

@@ -94,7 +94,7 @@ func (res *resourceV2) all(c *call, t *tx) []stored {
 func (res *resourceV2) find(c *call, t *tx, id string) (stored, *problem) {
 	if res.rows != nil {
 		for _, s := range res.rows(c, t) {
-			if res.value(c, t, s.row, "id") == id {
+			if res.verbs == "single" || res.value(c, t, s.row, "id") == id {
 				return s, nil
 			}
 		}

@@ -12,7 +12,7 @@ type resourceV2 struct {
 	name  string // of one record, in messages
 	path  string // of the list, with the parameters of the reference
 	kind  *kind
-	verbs string // of list, create, read, update, delete and bulk
+	verbs string // of list, create, read, update, delete and bulk; single = there is one, at the path itself
 	// write is the names of the fields of a body, with "=column" where the store has another name, "*" for a field that a
 	// creation needs, "?" if it may be null, "~" if only a change may set it to null, and "-" before one that no row shows.
 	write    string
@@ -120,6 +120,8 @@ func (res *resourceV2) routes() []route {
 	add("read", http.MethodGet, "{pk}/", res.readOne)
 	add("update", http.MethodPatch, "{pk}/", res.updateOne)
 	add("delete", http.MethodDelete, "{pk}/", res.deleteOne)
+	add("single", http.MethodGet, "", res.readOne)
+	add("single", http.MethodPatch, "", res.updateOne)
 	add("bulk", http.MethodPost, "bulk-create/", res.bulk(bulkCreate))
 	add("bulk", http.MethodPost, "bulk-update/", res.bulk(bulkUpdate))
 	add("bulk", http.MethodPost, "bulk-delete/", res.bulk(bulkDelete))

@@ -25,7 +25,8 @@ func (s *Server) tableV2() []*resourceV2 {
 		k.user,
 	}
 	all := []*resourceV2{
-		s.workItemsV2(), s.itemPropertiesV2(), pagesV2(v2Workspace, &k.page), pagesV2(v2Project, &k.projectPage),
+		s.workItemsV2(), s.itemPropertiesV2(), pagesV2(v2Workspace, &k.page), pagesV2(v2Project, &k.projectPage), s.workspaceFeaturesV2(),
+		featuresV2(v2Project, projectFeatures, "-id -created_at", k.project, func(c *call) string { return c.vars["project"] }),
 		templatesV2(v2Workspace, k.template), templatesV2(v2Project, k.projectTemplate),
 		{
 			name: "relation definition", path: v2Workspace + "work-item-relation-definitions/", kind: k.relationDefinition, verbs: v2Singles,
@@ -107,6 +108,7 @@ func (s *Server) tableV2() []*resourceV2 {
 		{
 			name: "milestone", path: v2Project + "milestones/", kind: k.milestone, verbs: "bulk",
 			write: "title* target_date?" + v2Pair, read: "archived_at created_by_id", manage: &membersV2{members: k.milestoneIssue, of: k.workItem},
+			prepare: func(w *writeV2) { w.needsFeature("is_milestone_enabled") },
 		},
 		{
 			name: "intake item", path: v2Project + "intake-issues/", kind: k.intakeItem, verbs: v2Singles,

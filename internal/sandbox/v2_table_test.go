@@ -65,6 +65,7 @@ func TestV2CollectionsAreWrittenInBatches(t *testing.T) {
 		t.Run(strings.TrimPrefix(list, wsV2), func(t *testing.T) {
 			t.Parallel()
 			s := openCloud(t, Options{})
+			want(t, ask(t, s, "PATCH", webV2+"features/", `{"is_milestone_enabled":true}`), 200)
 			got := want(t, ask(t, s, "POST", list+"bulk-create/", `{"items":[`+tt.body+`,{}]}`), 200)
 			result := got.object(t)
 			row := result["results"].([]any)[0].(map[string]any)
@@ -204,5 +205,30 @@ func TestV2NoValueOfAFieldIsAServerError(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+func TestV2FeaturesAreSwitchedWhereTheyAre(t *testing.T) {
+	t.Parallel()
+	s := openCloud(t, Options{})
+	for _, tt := range []struct{ path, feature string }{
+		{webV2 + "features/", "is_milestone_enabled"}, {wsV2 + "features/", "is_release_enabled"},
+	} {
+		before := want(t, ask(t, s, "GET", tt.path, ""), 200).object(t)
+		if _, hasID := before["id"]; before[tt.feature] != false || hasID != (tt.path == wsV2+"features/") {
+			t.Errorf("%s: %v", tt.path, before)
+		}
+		for _, wrong := range []string{`{"` + tt.feature + `":"yes"}`, `{"nope":true}`} {
+			want(t, ask(t, s, "PATCH", tt.path, wrong), 400)
+		}
+		if after := want(t, ask(t, s, "PATCH", tt.path, `{"`+tt.feature+`":true}`), 200).object(t); after[tt.feature] != true || len(after) != len(before) {
+			t.Errorf("%s: %v", tt.path, after)
+		}
+		want(t, ask(t, s, "POST", tt.path, `{}`), 405)
+		want(t, ask(t, s, "DELETE", tt.path, ""), 405)
+	}
+	ops := wsV2 + "projects/" + projectOps + "/milestones/bulk-create/"
+	if got := refusal(t, s, ops, `{"title":"M"}`); got != 402 {
+		t.Errorf("without the feature a milestone is answered %d", got)
 	}
 }

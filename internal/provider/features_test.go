@@ -1,0 +1,76 @@
+package provider_test
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/sandbox"
+	"github.com/planform/planform/internal/sandbox/sandboxtest"
+	"github.com/planform/planform/planner"
+)
+
+const withMilestones = `{version: 1, projects: [{key: ops, identifier: OPS, milestones: [Alpha, Beta]}, {key: new, identifier: NEW, name: New, milestones: [Alpha, Beta]}]}`
+
+// TestWhatTheManifestNeedsIsSwitchedOnFirst: API v2 refuses milestones while their feature is off, in a project that is there and in a new one.
+func TestWhatTheManifestNeedsIsSwitchedOnFirst(t *testing.T) {
+	t.Parallel()
+	s := newServiceOf(t, resource.V2, sandboxtest.Options{Edition: sandbox.Cloud})
+	a := s.apply(t, applying{manifest: withMilestones})
+	if len(a.failed()) > 0 || len(s.Rows("milestone")) != 4 {
+		t.Errorf("%v, %d milestones", a.failed(), len(s.Rows("milestone")))
+	}
+	for _, address := range []resource.Address{"project_features/ops/features", "project_features/new/features"} {
+		i := slices.IndexFunc(a.plan.Steps, func(step *planner.Step) bool { return step.Address == address })
+		if i < 0 || len(a.plan.Steps[i].Changes()) != 1 || a.plan.Steps[i].Changes()[0].Path != "milestones" {
+			t.Errorf("the plan does not say what is switched on in %s", address)
+		}
+	}
+	again := s.apply(t, applying{manifest: withMilestones})
+	if !again.plan.Empty() || again.writes > 0 {
+		t.Error(again.plan.Summary)
+	}
+	// It stays on when nothing needs it any more, and is nobody's to delete.
+	gone := s.apply(t, applying{manifest: `{version: 1, projects: [{key: ops, identifier: OPS}, {key: new, identifier: NEW, name: New}]}`, prune: true})
+	if len(gone.failed()) > 0 || len(gone.reasons()) > 0 || gone.plan.Summary.Delete != 4 {
+		t.Error(gone.failed(), gone.reasons(), gone.plan.Summary)
+	}
+}
+
+// TestWithoutFeaturesToSwitchOnNothingIsSaidAndNothingFails: a service may have no such path, API v1 has none, and not everybody may read it.
+func TestWithoutFeaturesToSwitchOnNothingIsSaidAndNothingFails(t *testing.T) {
+	t.Parallel()
+	const written = `{version: 1, features: {initiatives: true}, projects: [{key: ops, identifier: OPS, features: {epics: true}}], initiatives: [{name: Grow}]}`
+	lacking := sandboxtest.Options{Edition: sandbox.Cloud, HasOperation: func(_, path string) bool { return !strings.HasSuffix(path, "/features/") }}
+	for name, tt := range map[string]struct {
+		api     resource.API
+		options sandboxtest.Options
+		status  int
+	}{
+		"API v1": {resource.V1, sandboxtest.Options{}, 0}, "without the path": {resource.V2, lacking, 0},
+		"may not be read": {resource.V2, sandboxtest.Options{Edition: sandbox.Cloud}, 403},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newServiceOf(t, tt.api, tt.options)
+			refusing := func(req *http.Request) sandboxtest.Fault {
+				if tt.status == 0 || !strings.HasSuffix(req.URL.Path, "/features/") {
+					return sandboxtest.Fault{}
+				}
+				return sandboxtest.Fault{Before: sandboxtest.Break{Status: tt.status, Body: `{"type":"forbidden","code":"forbidden","detail":"No."}`}}
+			}
+			s.fault = refusing
+			a := s.apply(t, applying{manifest: `{version: 1, initiatives: [{name: Grow}]}`})
+			if len(a.failed()) > 0 || len(a.reasons()) > 0 || len(a.warnings()) > 0 || s.named("initiative", "Grow") != 1 {
+				t.Error(a.failed(), a.reasons(), a.warnings())
+			}
+			s.fault = refusing
+			said := s.apply(t, applying{manifest: written})
+			if reasons := said.reasons(); len(said.failed()) > 0 || len(reasons) != 2 || said.writes > 0 {
+				t.Error(said.failed(), reasons, said.writes)
+			}
+		})
+	}
+}

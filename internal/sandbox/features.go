@@ -1,0 +1,47 @@
+package sandbox
+
+import "strings"
+
+// The features of a project and of the workspace, as API v2 has them beside the fields of a project.
+const (
+	projectFeatures = "is_automated_cycle_enabled is_epic_enabled is_manually_start_end_cycles_enabled is_milestone_enabled " +
+		"is_parallel_cycles_enabled is_project_updates_enabled is_workflow_enabled"
+	workspaceFeatures = "is_work_item_types_enabled is_workitem_hierarchy_enabled is_project_grouping_enabled is_teams_enabled " +
+		"is_wiki_enabled is_initiative_enabled is_customer_enabled is_release_enabled is_state_duration_enabled is_pi_enabled"
+)
+
+// featuresV2 are switches that a record of another kind keeps: nobody creates or deletes them.
+func featuresV2(path, names, read string, k *kind, of func(c *call) string) *resourceV2 {
+	res := &resourceV2{
+		name: "features", path: path + "features/", kind: k, verbs: "single", write: names, read: read, 
+		rows: func(c *call, t *tx) []stored {
+			s, _ := t.get(k, of(c))
+			s.row = clone(s.row)
+			for name := range strings.FieldsSeq(names) {
+				if s.row[name] == nil { // never switched
+					s.row[name] = false
+				}
+			}
+			return []stored{s}
+		},
+	}
+	for name := range strings.FieldsSeq(names) {
+		res.only = append(res.only, field{name: name, check: boolean})
+	}
+	return res
+}
+
+// workspaceFeaturesV2 are those of the workspace, where all that the sandbox has is on from the start.
+func (s *Server) workspaceFeaturesV2() *resourceV2 {
+	names := workspaceFeatures + " work_item_type_default_level"
+	res := featuresV2(v2Workspace, names, "", s.kinds.workspace, func(*call) string { return workspaceID })
+	res.only[len(res.only)-1].check = whole(1000)
+	return res
+}
+
+// needsFeature refuses a creation if the project has switched a feature off, or never on.
+func (w *writeV2) needsFeature(feature string) {
+	if p, ok := w.t.get(w.kinds.project, w.vars["project"]); ok && w.old == nil && !flag(p.row, feature) {
+		w.problem = switchedOff(feature)
+	}
+}

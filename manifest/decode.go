@@ -309,6 +309,9 @@ func (d *decoder) field(o *resource.Object, f *resource.Field, n *node) {
 	case resource.RefSet:
 		instance, ok = d.refSet(f, v, n)
 		v.Null = ok && clears && len(v.Refs) == 0
+	case resource.EnumSet:
+		v.Text, instance, ok = d.words(f, n)
+		v.Null = ok && clears && v.Text == ""
 	case resource.CustomFields: // each is a value of its own
 	case resource.Text, resource.LongText, resource.Markdown, resource.HTML, resource.File, resource.Upload, resource.Date,
 		resource.Enum, resource.Color, resource.URL, resource.Ref:
@@ -365,6 +368,26 @@ func (d *decoder) refSet(f *resource.Field, v *resource.Value, n *node) (instanc
 		v.Refs[i].Attribute = attributeValue
 	}
 	return entries, true
+}
+
+// words takes a list of words.
+func (d *decoder) words(f *resource.Field, n *node) (text string, instance any, ok bool) {
+	list := d.deref(f.Path(), n)
+	if list == nil {
+		return "", nil, false
+	}
+	if list.Kind != sequenceNode {
+		return "", textInstance(list), true
+	}
+	words, entries := []string{}, []any{}
+	for _, entry := range list.Content {
+		word, one, valid := d.readText(f.Path(), entry)
+		if !valid {
+			return "", nil, false
+		}
+		words, entries = append(words, word), append(entries, one)
+	}
+	return strings.Join(slices.Compact(slices.Sorted(slices.Values(words))), ","), entries, true
 }
 
 // attributeOf is what a field's members can be given besides their names, or nil.

@@ -83,7 +83,6 @@ var unsupported = []struct{ hint, words string }{
 	{"worklogs are not supported yet", "time_spent worklogs"},
 	{"for_each stands in an entry of a list of objects, such as a work item", "for_each foreach loop with_items"},
 	{"variables stand at the top of a document, under vars:", "variables vars"},
-	{"views are not supported yet", "views"},
 	{"webhooks are not supported yet", "webhooks"},
 	{
 		"protect: true forbids deleting the object, ignore_changes: [name] leaves fields to people, create: false wants it to exist",

@@ -283,7 +283,7 @@ func (p *properties) notClearable(f *resource.Field, n *node, at *property, name
 		empty.summary, empty.hint = name+" holds an empty entry", "remove it"
 	case f.Required:
 		empty.hint = "every " + p.kind.Noun() + " has one"
-	case f.Type == resource.RefSet:
+	case f.Type == resource.RefSet || f.Type == resource.EnumSet:
 		empty.hint = "write [] for none, or leave it out to keep the present value"
 	case f.Type == resource.Color && (strings.HasPrefix(n.LineComment, "#") || strings.HasPrefix(at.key.LineComment, "#")):
 		empty.hint = "# begins a comment: quote the colour, such as " + name + ": \"" + f.Example + "\""
@@ -358,11 +358,11 @@ func identifierExample(k *kindInfo) string {
 
 // expectedType says what a field takes.
 func expectedType(f *resource.Field, member bool) string {
-	if f.Type == resource.RefSet && member {
+	if (f.Type == resource.RefSet || f.Type == resource.EnumSet) && member {
 		return "a list of texts"
 	}
 	return cmp.Or(map[resource.Type]string{
-		resource.CustomFields: "a mapping", resource.JSON: "a mapping", resource.RefSet: "a list", resource.Number: "a number",
+		resource.CustomFields: "a mapping", resource.JSON: "a mapping", resource.RefSet: "a list", resource.EnumSet: "a list", resource.Number: "a number",
 		resource.Boolean: "true or false", resource.Date: "a date",
 	}[f.Type], "a text")
 }
@@ -377,7 +377,7 @@ func quotedNumberHint(n *node) string {
 
 func typeHint(f *resource.Field, n *node, member bool) string {
 	switch {
-	case f.Type == resource.RefSet && !member && n.Kind == scalarNode:
+	case (f.Type == resource.RefSet || f.Type == resource.EnumSet) && !member && n.Kind == scalarNode:
 		return "write " + f.Name + ": [" + truncate(n.Value) + "]"
 	case templated(n):
 		return bracesHint
@@ -389,7 +389,7 @@ func typeHint(f *resource.Field, n *node, member bool) string {
 		return "name it by its key, name or ID"
 	case n.Kind == mappingNode:
 		return "a text with a colon followed by a space wants quotes"
-	case n.Kind != sequenceNode || f.Type == resource.RefSet || f.Type == resource.JSON || f.Type == resource.CustomFields:
+	case n.Kind != sequenceNode || f.Type == resource.RefSet || f.Type == resource.EnumSet || f.Type == resource.JSON || f.Type == resource.CustomFields:
 	case len(n.Content) == 1 && n.Content[0].Kind == scalarNode && !f.Rich():
 		return "write " + f.Name + ": " + truncate(n.Content[0].Value)
 	case f.Ref != "":

@@ -49,7 +49,7 @@ func (ki *kindInfo) neededFields(written map[*resource.Field]bool, deleted map[s
 	for i := range k.Fields {
 		f := &k.Fields[i]
 		if written[f] || deleted[k.Name] || f.IsRef() && deleted[f.Ref] || slices.Contains(k.NaturalKey, f.Name) {
-			names = append(names, f.APIName())
+			names = append(names, cmp.Or(f.Within, f.APIName()))
 			if f.Renamed() {
 				names = append(names, f.Wire[resource.NewerDialect])
 			}

@@ -434,6 +434,8 @@ func fieldSchema(f *resource.Field, whole bool) object {
 		s = append(s, member{"enum", values})
 	case resource.CustomFields:
 		s = append(s, member{"type", nullable("object", true)}, member{"additionalProperties", object{{"type", append(textTypes(true), "array")}}})
+	case resource.EnumSet:
+		s = append(s, member{"type", nullable("array", clears)}, member{"items", object{{"enum", f.Enum}}})
 	case resource.RefSet:
 		s = append(s, member{"type", nullable("array", clears)}, member{"items", object{{"type", textTypes(false)}, {"pattern", notBlank}}})
 	default:
@@ -512,7 +514,7 @@ func admitsEmpty(rules object) bool {
 // example is the field's example as the JSON value that an editor would insert.
 func example(f *resource.Field) any {
 	switch f.Type {
-	case resource.RefSet:
+	case resource.RefSet, resource.EnumSet:
 		return []string{f.Example}
 	case resource.Number, resource.Boolean, resource.JSON, resource.CustomFields:
 		if json.Valid([]byte(f.Example)) {

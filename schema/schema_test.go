@@ -88,7 +88,7 @@ func TestEveryExampleOfAFieldSatisfiesItsRule(t *testing.T) {
 			}
 			var v any = f.Example
 			switch f.Type { //nolint:exhaustive // the others are texts
-			case resource.RefSet:
+			case resource.RefSet, resource.EnumSet:
 				v = []any{f.Example}
 			case resource.Number:
 				v = json.Number(f.Example)

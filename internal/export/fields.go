@@ -137,6 +137,12 @@ func encode(f *resource.Field, row resource.Row, shown string) (w fieldValue, fa
 		w.value, w.instance = manifest.Literal(text), json.Number(text)
 	case resource.Boolean:
 		w.value, w.instance = manifest.Literal(text), text == "true"
+	case resource.EnumSet:
+		var words []any
+		for word := range strings.SplitSeq(shown, ",") {
+			words = append(words, word)
+		}
+		w.value, w.instance = words, words
 	case resource.JSON:
 		w.instance = map[string]any{}
 		w.value, fault = tree(f, text)

@@ -162,6 +162,8 @@ func (l *life) first(f *resource.Field) any {
 		return l.names(f)[0]
 	case resource.RefSet:
 		return l.names(f)[:1]
+	case resource.EnumSet:
+		return f.Enum[:1]
 	}
 	return f.Example
 }
@@ -181,6 +183,8 @@ func (l *life) second(f *resource.Field) (value any, ok bool) {
 		return l.names(f)[1], true
 	case resource.RefSet:
 		return l.names(f), true
+	case resource.EnumSet:
+		return f.Enum[1:], true
 	case resource.Date:
 		day, err := time.Parse(time.DateOnly, f.Example)
 		if err != nil {
@@ -203,7 +207,7 @@ func (l *life) second(f *resource.Field) (value any, ok bool) {
 // named are the keys of the objects that a field names. Of two objects that are
 // related there is one relation, so each of those fields has its own.
 func named(f *resource.Field) []string {
-	if f.Group != "" {
+	if f.Group != "" && f.Within == "" {
 		return []string{"one-" + f.Name, "two-" + f.Name}
 	}
 	return []string{"first", "second"}

@@ -97,20 +97,47 @@ func Body(values []*Value, d Dialect, id IDResolver, extra ...[2]string) []byte 
 		b.WriteByte(':')
 		writeJSON(&b, v)
 	}
+	var objects []string // that hold fields, as they are met
+	inner := map[string]map[string]any{}
 	for _, v := range values {
 		name := v.Field.nameIn(d)
 		if name == "" {
 			continue
 		}
-		if value, ok := v.encoded(name, id); ok {
+		value, ok := v.encoded(name, id)
+		switch in := v.Field.Within; {
+		case in != "":
+			if inner[in] == nil {
+				objects, inner[in] = append(objects, in), map[string]any{}
+			}
+			v.putWithin(inner[in], name, value)
+		case ok:
 			put(name, value)
 		}
+	}
+	for _, in := range objects {
+		put(in, inner[in])
 	}
 	for _, e := range extra {
 		put(e[0], e[1])
 	}
 	b.WriteByte('}')
 	return b.Bytes()
+}
+
+// putWithin puts a value into the object that holds it; an empty one is not in it.
+func (v *Value) putWithin(object map[string]any, name string, value any) {
+	ids, isSet := value.([]string)
+	switch {
+	case v.Null, isSet && len(ids) == 0, v.Field.IsRef() && value == "":
+	case v.Field.Rest:
+		var rest map[string]any
+		if json.Unmarshal([]byte(v.Text), &rest) == nil {
+			maps.Copy(object, rest)
+		}
+	default:
+		object[name] = value
+	}
 }
 
 // encoded is the value in a body under the given name; false = the field is left out.
@@ -127,6 +154,8 @@ func (v *Value) encoded(name string, id IDResolver) (any, bool) {
 		return ids, true
 	case v.Null:
 		return f.cleared(), f.Clear != ClearNever
+	case f.Type == EnumSet:
+		return strings.Split(v.Text, ","), true
 	case f.Type == Ref:
 		ref, ok := id(f, &v.Refs[0])
 		return ref, ok

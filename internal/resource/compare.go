@@ -84,6 +84,9 @@ func (f *Field) ObservedIn(row Row) (canonical string, known bool) {
 		return strconv.FormatBool(raw), true
 	case []any:
 		ids := make([]string, 0, len(raw))
+		if f.Type == JSON {
+			return marshalled(f, raw)
+		}
 		for _, e := range raw {
 			id, isID := rowID(e)
 			if !isID {
@@ -96,14 +99,18 @@ func (f *Field) ObservedIn(row Row) (canonical string, known bool) {
 		if f.IsRef() {
 			return rowID(raw)
 		}
-		text, err := json.Marshal(raw)
-		if err != nil {
-			return "", false
-		}
-		return f.canonical(string(text)), true
+		return marshalled(f, raw)
 	default:
 		return "", false
 	}
+}
+
+func marshalled(f *Field, raw any) (canonical string, known bool) {
+	text, err := json.Marshal(raw)
+	if err != nil {
+		return "", false
+	}
+	return f.canonical(string(text)), true
 }
 
 // TextIn is the text of the field's value in a row, from which [Field.ValueOf] makes that value. known is false where the row does not
@@ -167,6 +174,11 @@ func (f *Field) canonical(text string) string {
 		return strings.ToLower(text)
 	case JSON:
 		return canonicalJSON(text)
+	case EnumSet:
+		if text == "" {
+			return ""
+		}
+		return joinIDs(strings.Split(text, ","))
 	case Text, LongText:
 		if at, ok := momentOf(text); ok && f.Pattern == momentPattern {
 			return at

@@ -11,7 +11,7 @@ type Type int
 // The types. Text is one line; LongText is plain text of any length; Markdown
 // is rendered to HTML before it is sent; File names a Markdown or HTML file
 // below the manifest's folder, and Upload one that is sent as it is; JSON is an object that
-// is sent as written. CustomFields is a mapping: each entry is the value of a field of its
+// is sent as written; EnumSet is a list of words, whose order does not matter. CustomFields is a mapping: each entry is the value of a field of its
 // own, see [CustomField].
 const (
 	Text Type = iota
@@ -30,6 +30,7 @@ const (
 	Ref
 	RefSet
 	CustomFields
+	EnumSet
 )
 
 // Clear is the way to empty a field of an existing object.
@@ -68,6 +69,11 @@ type Field struct {
 	Wire Wire   // in requests and responses
 	// ShownIn is the object of a row that holds the field, such as attributes; "" = the row itself.
 	ShownIn string
+	// Within is the object of bodies and rows that holds the field, such as filters of a view; "" = the body or row itself. An
+	// update replaces that object: its fields are sent with each (see AlwaysSend), and without a value they are not in it. Rest
+	// is set for the one that holds what the others do not know.
+	Within string
+	Rest   bool
 	// BaseOf is the field whose file gives the default, by the last part of its name; "" = none does.
 	BaseOf string
 	// Ordinal is set where a new object gets its place in the manifest's list, from 1, if none is written.
@@ -82,7 +88,7 @@ type Field struct {
 	Virtual   bool // never in a body: a membership declares it, or it is part of a header
 	Type      Type
 	Ref       string   // for Ref and RefSet: the kind of the target
-	Enum      []string // for Enum: the values
+	Enum      []string // for Enum and EnumSet: the values
 	Required  bool     // every create sends it
 	Immutable bool     // no update takes it
 	// Past is set where the field is of an imported object's past, such as its author: a name that nobody knows leaves it out, and
@@ -130,7 +136,8 @@ type Field struct {
 	Doc     string // for people, Markdown
 	Example string
 
-	literal *regexp.Regexp // LiteralPattern; nil = none
+	literal  *regexp.Regexp // LiteralPattern; nil = none
+	siblings []string       // for Rest: the names of the other fields within the same object
 }
 
 // TextRules restrict a text. The zero value allows any.
@@ -225,7 +232,7 @@ func (f *Field) IsWord() bool {
 	switch f.Type {
 	case Text, LongText, Markdown, HTML, File, Upload:
 		return false
-	case Date, Enum, Color, URL, Number, Boolean, JSON, Ref, RefSet, CustomFields:
+	case Date, Enum, EnumSet, Color, URL, Number, Boolean, JSON, Ref, RefSet, CustomFields:
 		return true
 	default:
 		return false

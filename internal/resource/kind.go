@@ -245,6 +245,13 @@ func register(k Kind) {
 	for i := range k.Fields {
 		k.Fields[i].complete()
 	}
+	for i := range k.Fields {
+		for _, other := range k.Fields {
+			if f := &k.Fields[i]; f.Rest && other.Within == f.Within && !other.Rest {
+				f.siblings = append(f.siblings, other.APIName())
+			}
+		}
+	}
 	for i := range k.Operations {
 		k.Operations[i].Kind = k.Name
 	}

@@ -1,6 +1,9 @@
 package resource
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"maps"
+)
 
 // Row is one object as the service returns it, with numbers as json.Number.
 type Row map[string]any
@@ -43,11 +46,34 @@ func (r Row) shown(f *Field) (name string, v any, ok bool) {
 		}
 	}
 	name = f.APIName()
+	if f.Within != "" {
+		v, ok = r.within(f)
+		return name, v, ok
+	}
 	if v, ok = r[name]; !ok && f.ShownIn != "" {
 		inner, _ := r[f.ShownIn].(map[string]any)
 		v, ok = inner[name]
 	}
 	return name, v, ok
+}
+
+// within is the value of a field in the object that holds it. What is not in that is empty.
+func (r Row) within(f *Field) (any, bool) {
+	inner, isObject := r[f.Within].(map[string]any)
+	if raw, shown := r[f.Within]; !isObject {
+		return nil, shown && raw == nil
+	}
+	if !f.Rest {
+		return inner[f.APIName()], true
+	}
+	rest := maps.Clone(inner)
+	for _, name := range f.siblings {
+		delete(rest, name)
+	}
+	if len(rest) == 0 {
+		return nil, true
+	}
+	return rest, true
 }
 
 // rowID is the ID of a reference in a row, which is an ID or an expanded object.

@@ -22,7 +22,7 @@ type kinds struct {
 
 	teamspace, teamspaceProject, teamspaceMember *kind
 
-	customer, request, property, page, projectPage *kind
+	customer, request, property, page, projectPage, view, projectView *kind
 
 	relationDefinition, template, projectTemplate *kind
 
@@ -50,7 +50,7 @@ func newKinds(answers Answers) *kinds {
 	for _, describe := range []func(){
 		k.people, k.projects, k.states, k.labels, k.cycles, k.milestones, k.intake, k.modules, k.itemTypes, k.itemProperties, k.estimates,
 		k.estimatePoints, k.workItems, k.links,
-		k.comments, k.activities, k.attachments, k.relations, k.initiatives, k.teamspaces, k.pages, k.customers, k.requests, k.properties,
+		k.comments, k.activities, k.attachments, k.relations, k.initiatives, k.teamspaces, k.pages, k.views, k.customers, k.requests, k.properties,
 		k.relationDefinitions, k.templates,
 	} {
 		describe()

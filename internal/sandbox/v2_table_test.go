@@ -16,12 +16,14 @@ func TestV2CollectionsMakeReadChangeAndDelete(t *testing.T) {
 		{wsV2 + "work-item-relation-definitions/", `{"name":"R","outward":"a","inward":"b"}`, `{"is_active":false}`},
 		{wsV2 + "work-item-templates/", `{"name":"T","template_data":{"name":"x"}}`, `{"is_published":true}`},
 		{webV2 + "work-item-templates/", `{"name":"T","template_data":{},"description_html":"<p>x</p>"}`, `{"template_data":{"name":"y"}}`},
+		{webV2 + "views/", `{"name":"V","filters":{"priority":["high"]}}`, `{"filters":{}}`},
+		{wsV2 + "views/", `{"name":"V","access":0}`, `{"display_filters":{"group_by":"state"}}`},
 		{wsV2 + "pages/", `{"name":"P","parent_id":"` + pageWelcome + `"}`, `{"parent_id":null}`},
 	} {
 		t.Run(strings.TrimPrefix(tt.list, wsV2), func(t *testing.T) {
 			t.Parallel()
 			s := openCloud(t, Options{})
-			want(t, ask(t, s, "PATCH", "projects/"+projectWeb+"/", `{"intake_view":true}`), 200)
+			want(t, ask(t, s, "PATCH", "projects/"+projectWeb+"/", `{"intake_view":true,"issue_views_view":true}`), 200)
 			before := len(want(t, ask(t, s, "GET", tt.list, ""), 200).data(t))
 			if got := want(t, ask(t, s, "POST", tt.list, `{"nope":1}`), 400); !strings.Contains(fmt.Sprint(got.fields(t)), "nope invalid") {
 				t.Errorf("unknown field: %s", got.body)

@@ -1,0 +1,46 @@
+package sandbox
+
+// views are those of the workspace, and those of projects. The reference calls what they filter and how they look free objects.
+func (k *kinds) views() {
+	k.view = k.add(describeView("view", inWorkspace))
+	k.projectView = k.add(describeView("project_view", inProject, "project"))
+}
+
+func describeView(name string, scope func(*call) []byte, columns ...string) *kind {
+	return &kind{
+		name: name, scope: scope, param: "view",
+		columns: append(audit("name", "description", "access", "filters", "display_filters", "display_properties", "pql_filters", "query",
+			"is_locked", "logo_props", "sort_order", "archived_at", "owned_by", "created_by", "updated_by", "workspace"), columns...),
+		fields: []field{
+			{name: "name", check: line()},
+			{name: "description", check: prose(), initial: ""},
+			{name: "access", check: whole(1), initial: integer(1)},
+			{name: "filters", check: mapping, initial: row{}},
+			{name: "display_filters", check: mapping, initial: row{}},
+			{name: "display_properties", check: mapping, initial: row{}},
+			{name: "pql_filters", check: mapping, initial: row{}},
+			{name: "is_locked", check: boolean, initial: false},
+			{name: "logo_props", check: mapping, initial: row{}},
+			{name: "sort_order", check: real},
+		},
+	}
+}
+
+// viewsV2 is the views below a path. They need the feature of their project.
+func viewsV2(path string, of *kind, order string) *resourceV2 {
+	return &resourceV2{
+		name: "view", path: path + "views/", kind: of, verbs: v2Singles, order: order,
+		write: "name* access description display_filters display_properties filters is_locked logo_props pql_filters sort_order",
+		read:  "archived_at created_by_id owned_by_id query",
+		prepare: func(w *writeV2) {
+			w.needs("issue_views_view")
+			if w.old != nil {
+				return
+			}
+			w.r["owned_by"], w.r["query"] = w.user, row{}
+			if w.r["sort_order"] == nil {
+				w.r["sort_order"] = nextOrder(w.t.all(of, of.scope(w.call)), nil)
+			}
+		},
+	}
+}

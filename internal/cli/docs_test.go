@@ -301,6 +301,8 @@ func holds(f *resource.Field) string {
 		return resource.MustLookup(f.Ref).Noun()
 	case resource.RefSet:
 		return "list of " + diag.Plural(resource.MustLookup(f.Ref).Noun())
+	case resource.EnumSet:
+		return "list of " + strings.Join(f.Enum, ", ")
 	default:
 		return "?"
 	}

@@ -46,7 +46,7 @@ func viewFields(filters ...Field) []Field {
 			Doc: "Groups of states.", Example: "started",
 		},
 		{Name: "assignees", Type: RefSet, Ref: "member", Doc: people, Example: "ada@example.com"},
-		{Name: "created_by", Type: RefSet, Ref: "member", Doc: "Who made the work items: " + people, Example: "bob@example.com"},
+		{Name: "created_by", Type: RefSet, Ref: "member", Doc: "Who made the work items, by e-mail address, display name or ID.", Example: "bob@example.com"},
 	}, filters, []Field{
 		{
 			Name: "other", Rest: true, Type: JSON, Example: `{"target_date": ["2031-01-01;after"]}`,

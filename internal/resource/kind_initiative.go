@@ -5,9 +5,9 @@ func init() {
 	register(Kind{
 		Name: "initiative", Section: "initiatives", Param: "initiative_id",
 		Lifecycle: Lifecycle{RequiresFeature: "initiatives"},
-		Doc:     "An initiative of the workspace, with its projects and labels.",
-		Example: `{key: q1, name: Grow in the north, labels: [growth], projects: [web]}`,
-		KeyFrom: []string{"name"}, NaturalKey: []string{"name"},
+		Doc:       "An initiative of the workspace, with its projects and labels.",
+		Example:   `{key: q1, name: Grow in the north, labels: [growth], projects: [web]}`,
+		KeyFrom:   []string{"name"}, NaturalKey: []string{"name"},
 		Fields: []Field{
 			{Name: "name", Type: Text, Required: true, MaxLength: 255, Doc: "Name of the initiative.", Example: "Grow in the north"},
 			{

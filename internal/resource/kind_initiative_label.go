@@ -5,9 +5,9 @@ func init() {
 	register(Kind{
 		Name: "initiative_label", Section: "initiative_labels", Param: "label_id",
 		Lifecycle: Lifecycle{RequiresFeature: "initiatives"},
-		Doc:     "A label for initiatives.",
-		Example: `{key: growth, name: Growth, color: "#22c55e"}`,
-		KeyFrom: []string{"name"}, Short: "name", NaturalKey: []string{"name"},
+		Doc:       "A label for initiatives.",
+		Example:   `{key: growth, name: Growth, color: "#22c55e"}`,
+		KeyFrom:   []string{"name"}, Short: "name", NaturalKey: []string{"name"},
 		Fields: []Field{
 			{Name: "name", Type: Text, Required: true, Unique: true, Documented: true, MaxLength: 255, Doc: "Name of the label.", Example: "Growth"},
 			{

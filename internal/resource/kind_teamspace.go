@@ -5,9 +5,9 @@ func init() {
 	register(Kind{
 		Name: "teamspace", Section: "teamspaces", Param: "teamspace_id",
 		Lifecycle: Lifecycle{RequiresFeature: "teamspaces"},
-		Doc:     "A teamspace of the workspace, with its projects and members.",
-		Example: `{key: platform, name: Platform, lead: ada@example.com, projects: [web]}`,
-		KeyFrom: []string{"name"}, NaturalKey: []string{"name"},
+		Doc:       "A teamspace of the workspace, with its projects and members.",
+		Example:   `{key: platform, name: Platform, lead: ada@example.com, projects: [web]}`,
+		KeyFrom:   []string{"name"}, NaturalKey: []string{"name"},
 		Fields: []Field{
 			{Name: "name", Type: Text, Required: true, Documented: true, MaxLength: 255, Doc: "Name of the teamspace.", Example: "Platform"},
 			{

@@ -13,7 +13,7 @@ const (
 // featuresV2 are switches that a record of another kind keeps: nobody creates or deletes them.
 func featuresV2(path, names, read string, k *kind, of func(c *call) string) *resourceV2 {
 	res := &resourceV2{
-		name: "features", path: path + "features/", kind: k, verbs: "single", write: names, read: read, 
+		name: "features", path: path + "features/", kind: k, verbs: "single", write: names, read: read,
 		rows: func(c *call, t *tx) []stored {
 			s, _ := t.get(k, of(c))
 			s.row = clone(s.row)

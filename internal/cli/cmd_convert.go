@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -47,9 +48,6 @@ that lie in the folder of the list are uploaded, the others linked to. The exit 
 are not agreed under allow: in the mapping. If a file cannot be read, or the
 mapping has mistakes, nothing is written. See docs/migrate.md.`,
 		Flags: slices.Concat(convertFlags(), []cli.Flag{
-			&cli.StringFlag{Name: "since", Usage: "only issues that changed on this `DATE` or later, with their parents"},
-			&cli.StringSliceFlag{Name: "only", Usage: "only the issues of these `KEYS`, with their parents, separated by commas"},
-			number(cli.IntFlag{Name: "limit", Usage: "only the first `N` issues, with their parents: a pilot"}, 0),
 			&cli.BoolFlag{Name: "drop-missing", Usage: "take issues out of the manifests that earlier exports had and this one lacks"},
 		}, outputFlags()),
 		Subcommands: []*cli.Command{convertCheckCommand(p, names)},
@@ -79,6 +77,9 @@ func convertFlags() []cli.Flag {
 			Usage: "`ENCODING` of files without a byte order mark: auto (UTF-8 or UTF-16), utf-8, utf-16 or windows-1252",
 		},
 			append([]string{"auto"}, encoded.Encodings()...)...),
+		&cli.StringFlag{Name: "since", Usage: "only issues that changed on this `DATE` or later, with their parents"},
+		&cli.StringSliceFlag{Name: "only", Usage: "only the issues of these `KEYS`, with their parents, separated by commas"},
+		number(cli.IntFlag{Name: "limit", Usage: "only the first `N` issues, with their parents: a pilot"}, 0),
 	}
 }
 
@@ -86,7 +87,7 @@ func convertFlags() []cli.Flag {
 func convertOptions(p Process, c *cli.Context, known []string, example string) (convert.Options, error) {
 	o := convert.Options{
 		Format: convert.Auto, Formats: formats.All(), Dir: c.String("to"), Mapping: c.String("mapping"),
-		Timezone: c.String("timezone"),
+		Timezone: c.String("timezone"), Since: c.String("since"), Only: splitList(c, "only"), Limit: c.Int("limit"),
 	}
 	names := c.Args().Slice()
 	if len(names) > 0 && slices.Contains(known, names[0]) {
@@ -143,12 +144,13 @@ func runConvert(ctx context.Context, p Process, c *cli.Context, known []string) 
 	if err != nil {
 		return err
 	}
-	o.Since, o.Only, o.Limit, o.DropMissing = c.String("since"), splitList(c, "only"), c.Int("limit"), c.Bool("drop-missing")
+	o.DropMissing = c.Bool("drop-missing")
 	if o.Limit < 0 {
 		return usageError{text: "--limit is the number of issues", hint: "such as --limit 20"}
 	}
 	ctx, release := untilSignal(ctx)
 	defer release()
+	defer debug.SetGCPercent(debug.SetGCPercent(50)) // a backup of 70,000 issues fits into 500 MB
 	result, err := convert.Run(ctx, o)
 	if err != nil {
 		return err

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -39,7 +38,8 @@ compared and is equal, else 3.
 
 Comments, links, attachments, relations and the values of custom fields take a
 request per work item. They are compared in full only with --with. It needs no state
-file: it finds objects by their marks, and work items without one by their names.`,
+file: it finds objects by their marks, and work items without one by their names.
+A pilot is checked with the flags that it was converted with, such as --limit 20.`,
 		Flags: slices.Concat([]cli.Flag{
 			&cli.StringSliceFlag{
 				Name: "with", Usage: "also compare these `PARTS`, which take a request for each work item: " +
@@ -82,12 +82,13 @@ func runConvertCheck(ctx context.Context, o convert.Options, with []string, plan
 	ctx, release := untilSignal(ctx)
 	defer release()
 	o.Dir = filepath.Dir(o.Mapping) // it knows what earlier exports had
-	data, result, err := convert.Manifests(ctx, o)
+	manifests, result, err := convert.Manifests(ctx, o)
 	if err != nil {
 		return err
 	}
-	plan.reading.Stdin, plan.reading.Dir = bytes.NewReader(data), o.Dir
+	plan.reading.Stdin, plan.reading.Dir = manifests, o.Dir
 	desired, findings := manifest.Load(ctx, []string{"-"}, plan.reading)
+	_ = manifests.Close() // they were only read
 	if findings.HasErrors() {
 		return findings.Err()
 	}

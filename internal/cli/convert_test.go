@@ -210,6 +210,25 @@ func TestTheCheckOfTheCommunityEditionIsEqualWithoutWhatThatLacks(t *testing.T) 
 	}
 }
 
+func TestAPilotIsCheckedAsItWasConverted(t *testing.T) {
+	t.Parallel()
+	s := newService(t, sandboxtest.Options{Empty: true})
+	dir := filepath.Join(s.dir, "out")
+	export := []string{"jira-csv", "../convert/testdata/jira-cloud.csv", "--users", "../convert/testdata/users.csv"}
+	pilot := append([]string{"convert", "--to", dir, "--limit", "2"}, export...)
+	s.run(t, pilot...)
+	answered(t, filepath.Join(dir, "mapping.yaml"))
+	s.must(t, pilot...)
+	s.must(t, "apply", "-f", dir, "--workspace", "acme", "--yes")
+	check := append([]string{"convert", "check", "-f", dir, "--workspace", "acme", "--with", "all"}, export...)
+	if r := s.must(t, append(check, "--limit", "2")...); !strings.HasPrefix(r.out, "The export and the workspace acme are equal.\n") {
+		t.Error(r.out)
+	}
+	if r := s.run(t, check...); r.code != 3 || !strings.Contains(r.out, "\nmissing ") {
+		t.Errorf("%d %s%s", r.code, r.out, r.err)
+	}
+}
+
 func TestTheCheckNamesWhatDiffersOnTheService(t *testing.T) {
 	t.Parallel()
 	s := newService(t, sandboxtest.Options{Empty: true})

@@ -6,10 +6,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/planform/planform/internal/convert/mapping"
@@ -98,31 +100,34 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	return result, nil
 }
 
-// Manifests converts an export to manifests, and writes nothing. They are documents of one stream.
-func Manifests(ctx context.Context, o Options) ([]byte, *Result, error) {
+// Manifests converts an export to manifests, and writes nothing. They are documents of one stream, which is read from a temporary file
+// until it is closed.
+func Manifests(ctx context.Context, o Options) (io.ReadCloser, *Result, error) {
 	kept, err := newSpool()
 	if err != nil {
 		return nil, nil, err
 	}
-	defer kept.close() //nolint:errcheck // it was only read
 	c, err := prepare(ctx, o, kept)
-	if err != nil {
+	if err = cmp.Or(err, kept.flush()); err != nil {
+		_ = kept.close() // it is not wanted
 		return nil, nil, err
 	}
-	if err := kept.flush(); err != nil {
-		return nil, nil, err
+	var stream []io.Reader
+	for _, f := range c.manifests {
+		stream = append(stream, strings.NewReader("---\n"), f.text())
 	}
-	var stream bytes.Buffer
-	for n, f := range c.manifests {
-		if n > 0 {
-			stream.WriteString("---\n")
-		}
-		if _, err := stream.ReadFrom(f.text()); err != nil {
-			return nil, nil, err
-		}
-	}
-	return stream.Bytes(), c.result(), nil
+	return manifests{io.MultiReader(stream...), kept}, c.result(), nil
 }
+
+// manifests are read from a spool.
+type manifests struct {
+	io.Reader
+
+	kept *spool
+}
+
+// Close lets go of the spool.
+func (m manifests) Close() error { return m.kept.close() }
 
 func (c *converted) result() *Result {
 	return &Result{Report: c.report, Mapping: c.path, KeepsNumbers: c.mapping.Numbers != "new", mapping: c.mapping}

@@ -53,6 +53,16 @@ func TestWhatAnswersOfAPIsMean(t *testing.T) {
 				{"idReadable": "A-3", "summary": "Three", "links": [{"direction": "INWARD", "linkType": {"name": "Subtask"}, "issues": [{"idReadable": "A-1"}]}]}]`,
 			want: []string{"relations: {duplicate: [a/A-2]}", "relations: {blocking: [a/A-3]}", "parent: A-1"},
 		},
+		"YouTrack: a moment that is a custom field": {
+			text: `{"idReadable": "A-1", "summary": "One", "customFields": [{"name": "Deployed", "$type": "SimpleIssueCustomField", "value": 1791374400000,
+				"projectCustomField": {"field": {"fieldType": {"id": "date and time"}}}}]}`,
+			want: []string{"| Deployed | 2026-10-07 12:00 UTC |"},
+		},
+		"YouTrack: logged time is no comment": {
+			text: `[{"idReadable": "A-1", "summary": "One"}, {"id": "115-1", "$type": "IssueWorkItem", "date": 1790726400000, "duration": {"minutes": 90},
+				"author": {"login": "ada"}, "text": "Traced", "created": 1790760000000, "issue": {"idReadable": "A-1"}}]`,
+			want: []string{"name: One"}, not: []string{"text: Traced"}, note: "worklogs",
+		},
 		"Asana: a subtask is where its parent is": {
 			text: `{"data": {"gid": "1", "name": "One", "completed": false, "projects": [{"gid": "3", "name": "Web"}], "subtasks": [{"gid": "2", "name": "Two", "completed": true}]}}`,
 			want: []string{"The project Web of Asana", "name: Two", "parent: \"1\""},

@@ -52,9 +52,16 @@ type youtrackIssue struct {
 		Name  string `json:"name"`
 	} `json:"project"`
 	Custom []struct {
-		Name  string          `json:"name"`
-		Type  string          `json:"$type"`
-		Value json.RawMessage `json:"value"`
+		Name    string          `json:"name"`
+		Type    string          `json:"$type"`
+		Value   json.RawMessage `json:"value"`
+		Project struct {
+			Field struct {
+				Type struct {
+					ID string `json:"id"` // such as date and time
+				} `json:"fieldType"`
+			} `json:"field"`
+		} `json:"projectCustomField"`
 	} `json:"customFields"`
 	Comments []youtrackComment `json:"comments"`
 	Count    int               `json:"commentsCount"`
@@ -90,8 +97,15 @@ func youtrack() *api {
 		name: "youtrack-json", tracker: "YouTrack",
 		needs: [][]string{{"idReadable", "summary"}, {"idReadable", "text", "created"}},
 		start: func(e *export) (func(records.Record) error, func()) {
-			x := &youtrackExport{export: e, group: tabular.YouTrackGroup()}
-			return x.record, func() { e.to.Site(x.base, "/issue/{key}") }
+			x := &youtrackExport{export: e, group: tabular.YouTrackGroup(), work: map[string][]convert.Work{}}
+			return x.record, func() {
+				e.to.Site(x.base, "/issue/{key}")
+				for key, work := range x.work {
+					if i := e.latest[key]; i != nil {
+						i.Work = work
+					}
+				}
+			}
 		},
 	}
 }
@@ -100,7 +114,8 @@ type youtrackExport struct {
 	*export
 
 	group func(state string) string
-	base  string // the address of the tracker, which that of a file tells
+	work  map[string][]convert.Work // logged time, by key
+	base  string                    // the address of the tracker, which that of a file tells
 }
 
 var youtrackKey = regexp.MustCompile(`^([^\s-]+)-([0-9]{1,9})$`)
@@ -109,12 +124,25 @@ func (x *youtrackExport) record(r records.Record) error {
 	var one struct {
 		youtrackIssue
 
-		Author  *youtrackUser `json:"author"`
-		Deleted bool          `json:"deleted"`
-		Issue   *youtrackID   `json:"issue"`
+		Author   *youtrackUser `json:"author"`
+		Deleted  bool          `json:"deleted"`
+		Issue    *youtrackID   `json:"issue"`
+		Date     int64         `json:"date"`
+		Duration struct {
+			Minutes int `json:"minutes"`
+		} `json:"duration"` // of logged time
 	}
 	if err := r.Decode(&one, "issue of YouTrack"); err != nil {
 		return err
+	}
+	if one.Duration.Minutes > 0 && one.Issue != nil && one.Issue.Key != "" {
+		work := convert.Work{Author: x.user(one.Author), At: milli(cmp.Or(one.Date, one.Created)), Seconds: one.Duration.Minutes * 60}
+		if one.Text != nil {
+			work.Text = convert.Text{Body: *one.Text}
+		}
+		x.work[one.Issue.Key] = append(x.work[one.Issue.Key], work)
+		x.beside(r, one.Issue.Key, "work")
+		return nil
 	}
 	if one.Text != nil && one.Issue != nil && one.Issue.Key != "" {
 		if one.Deleted {
@@ -242,6 +270,9 @@ func (x *youtrackExport) custom(i *convert.Issue, f *youtrackIssue) (more []valu
 		case name == "start date" && day() != "":
 			role, i.Start = convert.OfDate, day()
 		default:
+			if at, err := strconv.ParseInt(values[0], 10, 64); err == nil && c.Project.Field.Type.ID == "date and time" {
+				values[0] = milli(at).Format("2006-01-02 15:04 UTC")
+			}
 			if strings.HasSuffix(c.Type, "DateIssueCustomField") || strings.HasPrefix(c.Type, "Date") {
 				values[0] = cmp.Or(day(), values[0])
 			}

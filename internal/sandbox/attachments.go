@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"io"
 	"mime/multipart"
@@ -28,44 +29,75 @@ func (k *kinds) attachments() {
 	})
 }
 
+// ofAttachments checks what the service checks of attachments in its own way: first whether the item is there, then whether the
+// user is in the project, in whatever role. Of a download only the latter.
+func ofAttachments(verb string, h handler) handler {
+	return func(c *call, t *tx) reply {
+		item, ok := t.get(c.kinds.workItem, c.vars["item"])
+		elsewhere := c.vars["workspace"] != c.opts.Workspace
+		if c.req.Method != http.MethodGet && (!ok || elsewhere || item.row["project"] != c.vars["project"]) {
+			return notFound()
+		}
+		if projectRole(t, c.vars["project"], c.user) == 0 {
+			return refuse(http.StatusForbidden, "error", "You are not allowed to "+verb+" this attachment")
+		}
+		return h(c, t)
+	}
+}
+
 func listAttachments(c *call, t *tx) reply {
 	out := []row{}
 	for _, s := range t.all(c.kinds.attachment, inItem(c)) {
-		if flag(s.row, "is_uploaded") {
+		if flag(s.row, "is_uploaded") && c.vars["workspace"] == c.opts.Workspace {
 			out = append(out, c.kinds.attachment.visible(s.row))
 		}
 	}
+	slices.Reverse(out) // the newest first
 	return reply{http.StatusOK, out}
 }
 
 // createAttachment hands out the form for an upload to the store. The attachment stays out of
 // the list until a change says that the file is there.
 func createAttachment(c *call, t *tx) reply {
+	if _, ok := c.body.(row); !ok {
+		return serverError()
+	}
 	name, media := text(c.in, "name"), text(c.in, "type")
 	wrong := func(message string) reply {
 		return reply{http.StatusBadRequest, row{"error": message, "status": false}}
 	}
-	size, err := strconv.ParseInt(fmt.Sprint(c.in["size"]), 10, 64)
+	announced := c.in["size"]
+	number, isNumber := announced.(json.Number)
+	size, err := number.Float64()
+	if announced == true {
+		size, isNumber, err = 1, true, nil
+	}
 	switch {
-	case name == "" || err != nil || size == 0:
+	case name == "" || falsy(announced):
 		return wrong("Invalid request.")
+	case !isNumber || err != nil:
+		return serverError() // the service compares it with a number
 	case media == "" || slices.Contains([]string{
 		"application/x-msdownload", "application/x-sh", "text/html", "message/rfc822", "image/heic",
 		"video/x-matroska",
 	}, media):
 		return wrong("Invalid file type.")
 	}
-	if item, ok := t.get(c.kinds.workItem, c.vars["item"]); !ok || item.row["project"] != c.vars["project"] {
-		return notFound()
+	if limit := float64(c.opts.FileLimit); size > limit { // the store refuses the file then
+		size, announced = limit, integer(int(c.opts.FileLimit))
 	}
-	size = min(size, c.opts.FileLimit) // the store refuses the file then
 	id := newID()
 	key := workspaceID + "/" + strings.ReplaceAll(newID(), "-", "") + "-" + name
 	r := row{
-		"attributes": row{"name": name, "type": media, "size": integer(int(size))}, "asset": key, "entity_type": "ISSUE_ATTACHMENT",
-		"is_deleted": false, "is_archived": false, "size": float(float64(size)), "is_uploaded": false, "storage_metadata": row{},
+		"attributes": row{"name": name, "type": media, "size": announced}, "asset": key, "entity_type": "ISSUE_ATTACHMENT",
+		"is_deleted": false, "is_archived": false, "size": float(size), "is_uploaded": false, "storage_metadata": row{},
 		"issue":       c.vars["item"],
-		"external_id": c.in["external_id"], "external_source": c.in["external_source"], "signature": strings.ReplaceAll(newID(), "-", ""),
+		"external_id": nil, "external_source": nil, "signature": strings.ReplaceAll(newID(), "-", ""),
+	}
+	for _, field := range []string{"external_id", "external_source"} {
+		if v := c.in[field]; v != nil {
+			r[field] = pythonText(v)
+		}
 	}
 	c.setAudit(c.kinds.attachment, r)
 	r["id"] = id
@@ -86,20 +118,38 @@ func createAttachment(c *call, t *tx) reply {
 	}}
 }
 
-// confirmAttachment believes that the file is in the store, as the service does.
-func confirmAttachment(c *call, t *tx) reply {
-	s, ok := t.in(c.kinds.attachment, inItem(c), c.vars["attachment"])
+// attachmentOfRoute is one of the project: the service does not ask of which item.
+func attachmentOfRoute(c *call, t *tx) (stored, bool) {
+	s, ok := t.get(c.kinds.attachment, c.vars["attachment"])
+	return s, ok && s.row["project"] == c.vars["project"] && c.vars["workspace"] == c.opts.Workspace
+}
+
+func removeAttachment(c *call, t *tx) reply {
+	s, ok := attachmentOfRoute(c, t)
 	if !ok {
 		return notFound()
 	}
-	s.row["is_uploaded"] = true
+	c.kinds.attachment.drop(c, t, s)
+	return reply{status: http.StatusNoContent}
+}
+
+// confirmAttachment believes that the file is in the store, as the service does.
+func confirmAttachment(c *call, t *tx) reply {
+	s, ok := attachmentOfRoute(c, t)
+	if !ok {
+		return notFound()
+	}
+	if !flag(s.row, "is_uploaded") {
+		s.row["is_uploaded"], s.row["created_by"] = true, c.user
+	}
+	s.row["updated_at"], s.row["updated_by"] = c.stamp(), c.user
 	t.save(c.kinds.attachment, s)
 	return reply{status: http.StatusNoContent}
 }
 
 // leadToFile answers with the address of the file in the store.
 func leadToFile(c *call, t *tx) reply {
-	s, ok := t.in(c.kinds.attachment, inItem(c), c.vars["attachment"])
+	s, ok := attachmentOfRoute(c, t)
 	switch {
 	case !ok:
 		return notFound()

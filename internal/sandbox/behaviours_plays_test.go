@@ -87,7 +87,7 @@ func plays() []play {
 			out = append(out, play{p.file, part.name, p.watch, ops})
 		}
 	}
-	return out
+	return append(out, listPlays()...)
 }
 
 // body is a new record's, with a name of its own.

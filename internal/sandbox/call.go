@@ -2,7 +2,6 @@ package sandbox
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -14,7 +13,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/google/uuid"
 )
@@ -121,6 +119,11 @@ func (s *Server) answer(w http.ResponseWriter, req *http.Request, rt *route, var
 		Server: s, req: req, route: rt, vars: vars, query: req.URL.Query(), raw: raw, body: in, in: in, now: s.opts.Now(),
 		snapshot: snapshotOf(req), headers: http.Header{"Allow": {rt.allow()}},
 	}
+	if rt.api.lastCounts {
+		for name, values := range c.query {
+			c.query[name] = values[len(values)-1:]
+		}
+	}
 	var wrong *problem
 	switch {
 	case err != nil:
@@ -143,6 +146,9 @@ var errRollback = errors.New("rolled back")
 // handle runs the checks and the handler of a route, in the service's order.
 func (c *call) handle() (r reply) {
 	api := c.route.api
+	if format := c.query.Get("format"); api.lastCounts && format != "" && format != "json" {
+		return refuse(http.StatusNotFound, "detail", "Not found.") // and of the service's renderings there is one
+	}
 	if !acceptsJSON(c.req) {
 		return api.refuse(&problem{status: http.StatusNotAcceptable, detail: "Could not satisfy the request Accept header."})
 	}
@@ -267,23 +273,6 @@ func (c *call) parse() *problem {
 		return &problem{status: http.StatusUnsupportedMediaType, detail: fmt.Sprintf("Unsupported media type \"%s\" in request.", given)}
 	}
 	return nil
-}
-
-func decodeJSON(raw []byte) (any, error) {
-	// encoding/json would replace invalid UTF-8 by U+FFFD.
-	if !utf8.Valid(raw) {
-		return nil, errors.New("'utf-8' codec can't decode the body")
-	}
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	dec.UseNumber()
-	var v any
-	if err := dec.Decode(&v); err != nil {
-		return nil, err
-	}
-	if dec.More() {
-		return nil, errors.New("extra data")
-	}
-	return v, nil
 }
 
 // fromForm reads a form as if it were an object. A field that takes a list is

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"maps"
 	"strings"
 	"time"
 )
@@ -15,7 +16,6 @@ func (k *kinds) comments() {
 		fields: append([]field{
 			{name: "comment_html", check: prose(), initial: "<p></p>"},
 			{name: "access", check: choice("INTERNAL", "EXTERNAL"), initial: "INTERNAL"},
-			{name: "created_by", check: anything, null: true, derived: true, frozen: true},
 			{name: "parent", ref: &k.comment, null: true},
 		}, external()...),
 		param: "comment", scope: inItem,
@@ -29,11 +29,13 @@ func (k *kinds) comments() {
 			r["issue"] = c.vars["item"]
 			r["attachments"] = []any{}
 			r["updated_by"] = c.user
+			set, _ := c.givenAudit(t, c.kinds.comment)
+			maps.Copy(r, set)
+			if c.in["created_by"] == "" {
+				r["created_by"] = "" // in the answer only
+			}
 			r["actor"] = r["created_by"]
 			r["description"] = newID()
-			if at, ok := parseMoment(text(c.in, "created_at")); ok {
-				r["created_at"] = momentText(at)
-			}
 			// The row is written twice; the first time is a little earlier.
 			r["updated_at"] = stamp(c.now.Add(-10 * time.Millisecond))
 			return nil
@@ -44,6 +46,9 @@ func (k *kinds) comments() {
 				return
 			}
 			kept := clone(r)
+			if kept["created_by"] == "" {
+				kept["created_by"] = nil
+			}
 			kept["updated_by"] = nil // as a read shows it until the first change
 			kept["actor"] = c.user   // whatever author the answer to the creation shows
 			if s, ok := t.get(c.kinds.comment, text(r, "id")); ok {

@@ -21,7 +21,7 @@ func (k *kinds) customers() {
 			{name: "website_url", check: str(255, true), null: true},
 			{name: "logo_props", check: mapping, initial: row{}},
 			{name: "domain", check: str(255, true), null: true},
-			{name: "employees", check: whole(1<<31 - 1), null: true},
+			{name: "employees", check: whole(0, 1<<31-1), null: true},
 			{name: "stage", check: str(255, true), null: true},
 			{name: "contract_status", check: str(255, true), null: true},
 			{name: "revenue", check: str(255, true), null: true},

@@ -1,9 +1,12 @@
 package sandbox
 
 import (
+	"fmt"
 	"net/http"
 	"slices"
 	"time"
+
+	"github.com/google/uuid"
 )
 
 func (k *kinds) cycles() {
@@ -21,12 +24,23 @@ func (k *kinds) cycles() {
 			{name: "description", check: prose(), initial: ""},
 			{name: "start_date", check: moment, null: true},
 			{name: "end_date", check: moment, null: true},
-			{name: "owned_by", ref: &k.user, derived: true},
+			{name: "owned_by", ref: &k.user, null: true, derived: true},
 			{name: "timezone", check: timezone, initial: "UTC"},
 		}, external()...),
 		param: "cycle", scope: inProject,
 		readableArchived: true,
 		prepare:          prepareCycle,
+		fixed: func(c *call, old row) *reply {
+			switch {
+			case old["archived_at"] != nil:
+				return new(refuse(http.StatusBadRequest, "error", "Archived cycle cannot be edited"))
+			case completed(old, c.now):
+				if _, moves := c.in["sort_order"]; !moves {
+					return new(refuse(http.StatusBadRequest, "error", "The Cycle has already been completed so it cannot be edited"))
+				}
+			}
+			return nil
+		},
 		beforeDelete: func(c *call, t *tx, r row) *reply {
 			if projectRole(t, text(r, "project"), c.user) != roleAdmin && r["owned_by"] != c.user {
 				return new(refuse(http.StatusForbidden, "error", "Only admin or creator can delete the cycle"))
@@ -83,23 +97,9 @@ func (c *call) totals(t *tx, r row, members *kind) row {
 
 func prepareCycle(c *call, t *tx, old, r row) *reply {
 	project := text(r, "project")
-	if old != nil && old["archived_at"] != nil {
-		return new(refuse(http.StatusBadRequest, "error", "Archived cycle cannot be edited"))
-	}
-	if old != nil && completed(old, c.now) {
-		return new(refuse(http.StatusBadRequest, "error", "The Cycle has already been completed so it cannot be edited"))
-	}
 	start, end := text(r, "start_date"), text(r, "end_date")
-	if old == nil {
-		// The project that is checked is the one in the body; the one
-		// that is written to is the one in the path.
-		checked, ok := asString(c.in["project_id"])
-		if !ok || checked == "" {
-			return new(badRequest("Project ID is required"))
-		}
-		if p, ok := t.get(c.kinds.project, checked); !ok || !flag(p.row, "cycle_view") {
-			return new(badRequest("Cycles are not enabled for this project"))
-		}
+	if refused := c.cycleProject(t, old); refused != nil {
+		return refused
 	}
 	if start > end && end != "" {
 		return new(badRequest("Start date cannot exceed end date"))
@@ -109,13 +109,36 @@ func prepareCycle(c *call, t *tx, old, r row) *reply {
 	}
 	// An update that names no owner makes its sender the owner.
 	r["owned_by"] = c.user
-	if owner := text(c.in, "owned_by"); owner != "" && workspaceRole(t, owner) > 0 {
+	if owner := text(c.in, "owned_by"); owner != "" {
 		r["owned_by"] = owner
 	}
 	if old == nil {
 		r["sort_order"] = orderBefore(t.all(c.kinds.cycle, scope(project)))
 		r["view_props"], r["progress_snapshot"], r["logo_props"] = row{}, row{}, row{}
 		r["version"] = 1
+	}
+	return nil
+}
+
+// cycleProject checks the project in the body; the one that is written to is the one in the path. A change may name none.
+func (c *call) cycleProject(t *tx, old row) *reply {
+	named := c.in["project_id"]
+	id := pythonText(named)
+	if falsy(named) {
+		if old == nil {
+			return new(badRequest("Project ID is required"))
+		}
+		id = text(old, "project")
+	}
+	_, isText := named.(string)
+	p, ok := t.get(c.kinds.project, id)
+	switch _, err := uuid.Parse(id); {
+	case isText && err != nil:
+		return new(badRequest(fmt.Sprintf("“%s” is not a valid UUID.", id)))
+	case !ok:
+		return new(badRequest("Project not found"))
+	case !flag(p.row, "cycle_view"):
+		return new(badRequest("Cycles are not enabled for this project"))
 	}
 	return nil
 }

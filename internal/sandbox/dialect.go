@@ -19,12 +19,13 @@ type dialect struct {
 	proxied    bool   // bodies are read in front of the service, where nobody knows which methods a path takes
 	counts     bool   // answers say how many requests are left
 	atomic     bool   // what is refused leaves nothing behind
+	lastCounts bool   // of the values of one parameter the last one counts, and ?format= chooses a rendering
 }
 
 // v1 is the dialect of API v1.
 func (s *Server) v1() *dialect {
 	return &dialect{
-		root: apiRoot, bodyLimit: maxBody, unreadable: "Invalid request body.", proxied: true, counts: true,
+		root: apiRoot, bodyLimit: maxBody, unreadable: "Invalid request body.", proxied: true, counts: true, lastCounts: true,
 		match: func(_ *route, _, param, segment string, vars map[string]string) bool {
 			return matchParam(param, segment, vars)
 		},
@@ -35,11 +36,15 @@ func (s *Server) v1() *dialect {
 			return c.authorize(t)
 		},
 		resolve: func(*call, *tx) *problem { return nil },
-		decode: func(c *call, _ *endpoint) *problem {
-			if c.req.Method == http.MethodGet || len(c.raw) == 0 {
+		decode: func(c *call, ep *endpoint) *problem {
+			if c.req.Method == http.MethodGet || len(c.raw) == 0 || ep.bodyless {
 				return nil
 			}
-			return c.parse()
+			wrong := c.parse()
+			if wrong != nil && ep.anyMedia {
+				c.body, c.in, wrong = nil, nil, nil
+			}
+			return wrong
 		},
 		refuse: func(p *problem) reply {
 			switch p.status {

@@ -79,11 +79,11 @@ func (c *contender) normalValue(field string, v any) any {
 
 // dependsOnChance says whether a field is left out of the comparison: the icon
 // of a project is random, who somebody is differs between the servers, and what
-// a worker of the service finds about a link comes late, as does that it takes
+// a worker of the service finds about a link or a file comes late, as does that it takes
 // the author of a link away.
 func dependsOnChance(field string) bool {
 	switch field {
-	case "logo_props", "metadata", "asset", "email", "first_name", "last_name", "display_name", "avatar", "avatar_url", "is_bot":
+	case "logo_props", "metadata", "storage_metadata", "asset", "email", "first_name", "last_name", "display_name", "avatar", "avatar_url", "is_bot":
 		return true
 	}
 	return false

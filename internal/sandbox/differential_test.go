@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	stdflag "flag"
@@ -187,7 +188,7 @@ func (c *contender) clear(ctx context.Context) error {
 
 // call remembers the ID of a record under a name. The first name stays.
 func (c *contender) call(name string, record map[string]any) {
-	id := text(record, "id")
+	id := cmp.Or(text(record, "id"), text(record, "asset_id"))
 	if !isUUID(id) || c.ids[name] != "" || c.names[id] != "" {
 		return
 	}

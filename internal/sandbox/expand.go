@@ -6,14 +6,14 @@ import (
 )
 
 // expand puts records in the place of ids. What is not a relation is left as
-// it is, but for three fields that the service turns into null; a relation that
+// it is, but for some fields that the service turns into null; a relation that
 // is null becomes an object of nothing.
 func (c *call) expand(t *tx, r row, names []string) row {
 	r = clone(r)
 	for _, name := range names {
 		v, has := r[name]
 		switch name {
-		case "id", "name", "description_html":
+		case "id", "name", "description_html", "comment_html":
 			if has {
 				r[name] = nil
 			}
@@ -81,7 +81,7 @@ func (c *call) expandOne(t *tx, name, id string) (out row, ok bool) {
 		return out, ok
 	case "issue":
 		return brief(c.kinds.workItem, c.kinds.workItem.columns...)
-	case "created_by", "updated_by", "actor", "owned_by", "lead", "project_lead", "default_assignee":
+	case "created_by", "updated_by", "actor", "owned_by", "project_lead", "default_assignee":
 		return brief(c.kinds.user, c.kinds.user.columns...)
 	case "estimate_point":
 		if s, found := t.get(c.kinds.estimatePoint, id); found {

@@ -35,7 +35,7 @@ func featuresV2(path, names, read string, k *kind, of func(c *call) string) *res
 func (s *Server) workspaceFeaturesV2() *resourceV2 {
 	names := workspaceFeatures + " work_item_type_default_level"
 	res := featuresV2(v2Workspace, names, "", s.kinds.workspace, func(*call) string { return workspaceID })
-	res.only[len(res.only)-1].check = whole(1000)
+	res.only[len(res.only)-1].check = whole(0, 1000)
 	return res
 }
 

@@ -3,6 +3,7 @@ package sandbox
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -47,9 +48,9 @@ func (k *kind) decode(t *tx, in row, partial bool) (out, complaints row) {
 			if !f.derived {
 				out[f.name] = f.initial
 			}
-		case v == nil && !f.null:
-			complaints[f.name] = message("This field may not be null.")
-		case v == nil, v == "" && f.null && f.ref != nil && !f.many: // an empty ID is none
+		case f.isNull(v) && !f.null:
+			complaints[f.name] = message(textNull)
+		case f.isNull(v):
 			out[f.name] = nil
 		default:
 			value, complaint := f.verify(t, v)
@@ -62,6 +63,11 @@ func (k *kind) decode(t *tx, in row, partial bool) (out, complaints row) {
 	}
 	return out, complaints
 }
+
+const textNull = "This field may not be null."
+
+// isNull says whether a value is none: null, or an empty ID.
+func (f *field) isNull(v any) bool { return v == nil || v == "" && f.ref != nil && !f.many }
 
 // asString converts as the service does: numbers are strings too.
 func asString(v any) (string, bool) {
@@ -136,7 +142,7 @@ func boolean(_ *tx, v any) (any, any) {
 	return nil, message("Must be a valid boolean.")
 }
 
-func whole(high int) check {
+func whole(low, high int) check {
 	return func(_ *tx, v any) (any, any) {
 		s, ok := asString(v)
 		n, err := strconv.Atoi(strings.TrimSuffix(s, ".0"))
@@ -145,14 +151,17 @@ func whole(high int) check {
 			return nil, message("A valid integer is required.")
 		case n > high:
 			return nil, message("Ensure this value is less than or equal to %d.", high)
-		case n < 0:
-			return nil, message("Ensure this value is greater than or equal to 0.")
+		case n < low:
+			return nil, message("Ensure this value is greater than or equal to %d.", low)
 		}
 		return integer(n), nil
 	}
 }
 
 func real(_ *tx, v any) (any, any) {
+	if v == true || v == false { // Python's are numbers
+		v = json.Number(map[any]string{true: "1", false: "0"}[v])
+	}
 	s, ok := asString(v)
 	f, err := strconv.ParseFloat(s, 64)
 	if !ok || err != nil || math.IsNaN(f) || math.IsInf(f, 0) {
@@ -165,7 +174,7 @@ func choice(options ...string) check {
 	return func(_ *tx, v any) (any, any) {
 		s, ok := asString(v)
 		if !ok || !slices.Contains(options, s) {
-			return nil, message("\"%v\" is not a valid choice.", v)
+			return nil, message("\"%s\" is not a valid choice.", pythonText(v))
 		}
 		return s, nil
 	}
@@ -243,18 +252,25 @@ func (f *field) verify(t *tx, v any) (value, complaint any) {
 	return id, nil
 }
 
+const textNoRecord = "Invalid pk \"%s\" - object does not exist."
+
 // refTo is the id of a record of a kind.
 func refTo(t *tx, k *kind, v any) (string, any) {
-	s, ok := asString(v)
-	if !ok {
-		return "", message("Incorrect type. Expected pk value, received %s.", pythonType(v))
+	s := pythonText(v)
+	switch v := v.(type) {
+	case bool:
+		return "", message("Incorrect type. Expected pk value, received bool.")
+	case json.Number:
+		if pythonType(v) == "int" {
+			return "", message(textNoRecord, s)
+		}
 	}
 	id, err := uuid.Parse(s)
-	if _, isNumber := v.(json.Number); err != nil && !isNumber {
+	if err != nil {
 		return "", message("“%s” is not a valid UUID.", s)
 	}
-	if err != nil || t.find(k, id.String()) == nil {
-		return "", message("Invalid pk \"%s\" - object does not exist.", s)
+	if t.find(k, id.String()) == nil {
+		return "", message(textNoRecord, s)
 	}
 	return id.String(), nil
 }
@@ -267,6 +283,10 @@ func refs(t *tx, k *kind, v any) (any, any) {
 	}
 	out, complaints := []string{}, row{}
 	for i, v := range given {
+		if v == nil || v == "" {
+			complaints[strconv.Itoa(i)] = message(textNull)
+			continue
+		}
 		id, complaint := refTo(t, k, v)
 		if complaint != nil {
 			complaints[strconv.Itoa(i)] = complaint
@@ -281,6 +301,56 @@ func refs(t *tx, k *kind, v any) (any, any) {
 	// nobody comes to lean on one.
 	slices.Sort(out)
 	return anyList(slices.Compact(out)), nil
+}
+
+// falsy says whether Python takes a value for nothing.
+func falsy(v any) bool {
+	switch v := v.(type) {
+	case string:
+		return v == ""
+	case bool:
+		return !v
+	case json.Number:
+		f, err := v.Float64()
+		return err == nil && f == 0
+	case []any:
+		return len(v) == 0
+	case row:
+		return len(v) == 0
+	}
+	return v == nil
+}
+
+// pythonText is a value as Python writes it.
+func pythonText(v any) string {
+	var nested func(v any) string
+	nested = func(v any) string {
+		switch v := v.(type) {
+		case string:
+			return "'" + v + "'"
+		case []any:
+			parts := []string{}
+			for _, entry := range v {
+				parts = append(parts, nested(entry))
+			}
+			return "[" + strings.Join(parts, ", ") + "]"
+		case row:
+			parts := []string{}
+			for _, name := range slices.Sorted(maps.Keys(v)) {
+				parts = append(parts, nested(name)+": "+nested(v[name]))
+			}
+			return "{" + strings.Join(parts, ", ") + "}"
+		case nil:
+			return "None"
+		case bool:
+			return map[bool]string{true: "True", false: "False"}[v]
+		}
+		return fmt.Sprint(v)
+	}
+	if s, ok := v.(string); ok {
+		return s
+	}
+	return nested(v)
 }
 
 func pythonType(v any) string {

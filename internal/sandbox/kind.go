@@ -24,6 +24,8 @@ type kind struct {
 	scope       func(c *call) []byte // the list that the route stands for
 	oldestFirst bool                 // lists run from old to new
 	status      int                  // of a creation, 201 if 0
+	// fixed refuses to change a record, whatever the change; it may look but not write.
+	fixed func(c *call, old row) *reply
 	// prepare completes the row of a creation or a change, or refuses it. old
 	// is nil for a creation. It may look but not write.
 	prepare func(c *call, t *tx, old, r row) *reply
@@ -38,6 +40,8 @@ type kind struct {
 	sort func(a, b row) int
 	// alwaysListed is a field that a list shows whatever ?fields= names.
 	alwaysListed string
+	// readWhole says that a read of one record shows all of it, whatever ?fields= and ?expand= ask for.
+	readWhole bool
 	// failsAtNoObject says that the service fails at a body that is no object, in place of a refusal.
 	failsAtNoObject bool
 
@@ -167,6 +171,9 @@ func (k *kind) read(c *call, t *tx) reply {
 	if !ok || c.inArchivedProject(t) && !k.readableArchived {
 		return notFound()
 	}
+	if k.readWhole && !c.contract() {
+		return reply{http.StatusOK, k.shown(c, t, s.row, true)}
+	}
 	return reply{http.StatusOK, k.render(c, t, s.row)}
 }
 
@@ -179,6 +186,11 @@ func (k *kind) change(c *call, t *tx) reply {
 	s, ok := t.in(k, k.scope(c), c.vars[k.param])
 	if !ok {
 		return notFound()
+	}
+	if k.fixed != nil {
+		if refused := k.fixed(c, s.row); refused != nil {
+			return *refused
+		}
 	}
 	set, complaints := k.decode(t, c.in, true)
 	if len(complaints) > 0 {

@@ -21,7 +21,7 @@ func (k *kinds) labels() {
 			{name: "sort_order", check: real, derived: true},
 			{name: "parent", ref: &k.label, null: true},
 		}, external()...),
-		param: "label", scope: inProject,
+		param: "label", scope: inProject, readWhole: true,
 		prepare: func(c *call, t *tx, old, r row) *reply {
 			project := text(r, "project")
 			if t.find(c.kinds.project, project) == nil {
@@ -34,6 +34,16 @@ func (k *kinds) labels() {
 		},
 		afterDelete: (*call).dropSubLabels,
 	})
+}
+
+// listLabels shows those of a project to its members only, and to others that there are none.
+func listLabels(labels *kind) handler {
+	return func(c *call, t *tx) reply {
+		if projectRole(t, c.vars["project"], c.user) == 0 {
+			return pageOf(c, []row{})
+		}
+		return labels.list(c, t)
+	}
 }
 
 // unlessArchived finds nothing in a project that is archived.

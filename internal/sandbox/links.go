@@ -11,27 +11,53 @@ import (
 	"github.com/google/uuid"
 )
 
-// createWithAuthor creates a link or a comment. An author who does not exist is
-// refused when the record is there already.
-func createWithAuthor(k *kind) handler {
+// createAudited creates a link or a comment. An author or a date that is none is refused when the record is there already.
+func createAudited(k *kind) handler {
 	return func(c *call, t *tx) reply {
-		author, given := c.in["created_by"]
-		id, _ := author.(string)
-		if !given || author == nil || t.find(c.kinds.user, id) != nil {
-			return k.create(c, t)
-		}
-		c.in = maps.Clone(c.in)
-		delete(c.in, "created_by")
-		delete(c.in, "created_at") // the service writes both at once
 		answer := k.create(c, t)
-		switch _, err := uuid.Parse(id); {
-		case answer.status != http.StatusCreated:
-			return answer
-		case err != nil:
-			return refuse(http.StatusBadRequest, "error", textBadDetail)
+		if _, refused := c.givenAudit(t, k); refused != nil && answer.status == http.StatusCreated {
+			return *refused
 		}
-		return badPayload()
+		return answer
 	}
+}
+
+// givenAudit is the author and the date that a body gives a new record. The service writes both at once, after the record.
+func (c *call) givenAudit(t *tx, k *kind) (set row, refused *reply) {
+	set = row{}
+	if at, given := c.in["created_at"]; given && k != c.kinds.link {
+		s, isText := at.(string)
+		when, ok := parseMoment(s)
+		switch {
+		case at == nil:
+			return nil, new(badPayload())
+		case !isText:
+			return nil, new(serverError())
+		case !ok:
+			return nil, new(refuse(http.StatusBadRequest, "error", textBadDetail))
+		}
+		set["created_at"] = momentText(when)
+	}
+	if by, given := c.in["created_by"]; given {
+		set["created_by"] = nil
+		if by == nil || by == "" {
+			return set, nil
+		}
+		id := pythonText(by)
+		_, err := uuid.Parse(id)
+		switch pythonType(by) {
+		case "int", "bool":
+			err = nil // a number is that of a UUID
+		}
+		switch {
+		case err != nil:
+			return nil, new(refuse(http.StatusBadRequest, "error", textBadDetail))
+		case t.find(c.kinds.user, id) == nil:
+			return nil, new(badPayload())
+		}
+		set["created_by"] = id
+	}
+	return set, nil
 }
 
 // inItem is the scope of what hangs on the work item of the route. The project
@@ -47,7 +73,6 @@ func (k *kinds) links() {
 		fields: []field{
 			{name: "title", check: str(255, true), null: true},
 			{name: "url", required: true, check: str(unlimited, false)},
-			{name: "created_by", check: anything, null: true, derived: true, frozen: true},
 		},
 		param: "link", scope: inItem,
 		prepare: func(c *call, t *tx, old, r row) *reply {
@@ -63,6 +88,8 @@ func (k *kinds) links() {
 			if !c.everExisted(t, issue) {
 				return new(badPayload())
 			}
+			set, _ := c.givenAudit(t, c.kinds.link)
+			maps.Copy(r, set)
 			r["issue"] = issue
 			r["metadata"] = row{}
 			r["updated_by"] = c.user

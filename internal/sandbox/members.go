@@ -17,9 +17,9 @@ func me(c *call, t *tx) reply {
 
 func choiceOfRole(t *tx, v any) (any, any) {
 	if s, _ := asString(v); s == "20" || s == "15" || s == "5" {
-		return whole(roleAdmin)(t, v)
+		return whole(0, roleAdmin)(t, v)
 	}
-	return nil, message("\"%v\" is not a valid choice.", v)
+	return nil, message("\"%s\" is not a valid choice.", pythonText(v))
 }
 
 func workspaceMembers(c *call, t *tx) reply {
@@ -57,6 +57,7 @@ func (c *call) profile(t *tx, id string) row {
 func (c *call) join(t *tx, project, user string, role int, id string) row {
 	r := row{"id": id, "member": user, "role": integer(role), "project": project, "created_at": c.stamp()}
 	t.insert(c.kinds.projectMember, scope(project), r)
+	t.setIndex("1", "ever joined", project, user)
 	c.setRole(t, r)
 	return r
 }
@@ -117,7 +118,8 @@ func addMember(c *call, t *tx) reply {
 		return *refused
 	}
 	user := text(r, "member")
-	if c.wasMember(t, project, user) {
+	// The service keeps how the project looked to somebody, also when a membership has become another one's.
+	if c.wasMember(t, project, user) || c.community() && t.index("ever joined", project, user) != "" {
 		return badPayload()
 	}
 	m := c.join(t, project, user, int(number(r, "role")), newID())

@@ -17,7 +17,7 @@ func (k *kinds) describePage(name string, scope func(*call) []byte, documented b
 		fields: append([]field{
 			{name: "name", check: str(unlimited, true), initial: "", required: !documented},
 			{name: "description_html", check: richText, initial: "<p></p>", required: !documented},
-			{name: "access", check: whole(2), initial: integer(0)},
+			{name: "access", check: whole(0, 2), initial: integer(0)},
 			{name: "color", check: str(255, true), initial: ""},
 			{name: "is_locked", check: boolean, initial: false},
 			{name: "archived_at", check: date, null: true},

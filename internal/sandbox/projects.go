@@ -46,8 +46,8 @@ func (k *kinds) projects() {
 			{name: "page_view", check: boolean, initial: true},
 			{name: "intake_view", check: boolean, initial: false},
 			{name: "guest_view_all_features", check: boolean, initial: false},
-			{name: "archive_in", check: whole(12), initial: integer(0)},
-			{name: "close_in", check: whole(12), initial: integer(0)},
+			{name: "archive_in", check: whole(0, 12), initial: integer(0)},
+			{name: "close_in", check: whole(0, 12), initial: integer(0)},
 			{name: "timezone", check: timezone, initial: "UTC"},
 			{name: "logo_props", check: mapping, initial: row{"in_use": "icon", "icon": row{"name": "bolt", "color": "#5e6ad2"}}},
 			{name: "is_issue_type_enabled", check: boolean, initial: false},
@@ -70,7 +70,7 @@ func timezone(_ *tx, v any) (any, any) {
 			return s, nil
 		}
 	}
-	return nil, message("\"%v\" is not a valid choice.", v)
+	return nil, message("\"%s\" is not a valid choice.", pythonText(v))
 }
 
 // inWorkspace is the scope of the records of the workspace.
@@ -108,7 +108,7 @@ func prepareProject(c *call, t *tx, old, r row) *reply {
 		r["network"], r["estimate"] = 2, nil
 	}
 	if estimate := text(r, "estimate"); estimate != "" && !t.has(c.kinds.estimate, scope(text(r, "id")), estimate) {
-		return new(invalid(row{"estimate": message("Invalid pk \"%s\" - object does not exist.", estimate)}))
+		return new(invalid(row{"estimate": message(textNoRecord, estimate)}))
 	}
 	r["identifier"] = strings.ToUpper(strings.TrimSpace(text(r, "identifier")))
 	identifier := text(r, "identifier")
@@ -157,6 +157,29 @@ func (c *call) fillProject(t *tx, old, r row) {
 		}
 		t.insert(c.kinds.state, scope(id), state)
 	}
+}
+
+// listProjects puts the projects in the order that is asked for. An order by what no project has fails.
+func listProjects(c *call, t *tx) reply {
+	k := *c.kinds.project
+	if c.query.Has("order_by") && !c.contract() {
+		name := strings.TrimPrefix(c.query.Get("order_by"), "-")
+		less, ok := c.ordering(t, &k, c.query.Get("order_by"))
+		if !ok || strings.Contains(name, "__") || name == "priority" {
+			return serverError()
+		}
+		k.sort = less
+	}
+	return k.list(c, t)
+}
+
+// createProject fails in words of its own, a body that cannot be read included.
+func createProject(c *call, t *tx) reply {
+	answer := c.kinds.project.create(c, t)
+	if answer.status == http.StatusInternalServerError {
+		return refuse(answer.status, "error", "An unexpected error occurred")
+	}
+	return answer
 }
 
 func changeProject(c *call, t *tx) reply {

@@ -38,6 +38,8 @@ type endpoint struct {
 	do       handler
 	contract int
 	bulk     bool // of API v2: reads a body that is empty, too
+	bodyless bool // of API v1: looks at no body
+	anyMedia bool // of API v1: fails at a body that is no JSON, in place of a refusal
 }
 
 func do(h handler) *endpoint { return &endpoint{do: h} }
@@ -179,7 +181,7 @@ func (s *Server) table() []route {
 		{pattern: ws + "members/", permission: workspaceWide, on: methods{get: do(workspaceMembers)}},
 		{pattern: ws + "work-items/{identifier}/", permission: projectKey, on: methods{get: do(byIdentifier)}},
 
-		{pattern: ws + "projects/", permission: projectBase, on: methods{get: do(s.kinds.project.list), post: do(s.kinds.project.create)}},
+		{pattern: ws + "projects/", permission: projectBase, on: methods{get: do(listProjects), post: {do: createProject, anyMedia: true}}},
 		{pattern: project, permission: projectBase, noSlash: patch, on: methods{
 			get: do(s.kinds.project.read), patch: do(changeProject),
 			del: do(s.kinds.project.remove),
@@ -198,7 +200,7 @@ func (s *Server) table() []route {
 		}},
 		{pattern: project + "states/", permission: projectEntity, on: methods{get: do(states.list), post: do(createState(states))}},
 		{pattern: project + "states/{state}/", permission: projectEntity, on: element(states)},
-		{pattern: project + "labels/", permission: projectLabels, on: collection(labels)},
+		{pattern: project + "labels/", permission: projectLabels, on: methods{get: do(listLabels(labels)), post: do(labels.create)}},
 		{
 			pattern: project + "labels/{label}/", permission: projectLabels,
 			on: methods{get: do(labels.read), patch: do(unlessArchived(labels.change)), del: do(unlessArchived(labels.remove))},
@@ -243,17 +245,19 @@ func (s *Server) table() []route {
 			get: do(s.kinds.workItem.read), patch: do(changeWorkItem),
 			del: do(removeWorkItem),
 		}},
-		{pattern: item + "links/", permission: projectEntity, unpaged: true, on: methods{get: do(links.list), post: do(createWithAuthor(links))}},
+		{pattern: item + "links/", permission: projectEntity, unpaged: true, on: methods{get: do(links.list), post: do(createAudited(links))}},
 		{pattern: item + "links/{link}/", permission: projectEntity, on: element(links)},
-		{pattern: item + "comments/", permission: projectLite, on: methods{get: do(comments.list), post: do(createWithAuthor(comments))}},
+		{pattern: item + "comments/", permission: projectLite, on: methods{get: do(comments.list), post: do(createAudited(comments))}},
 		{pattern: item + "comments/{comment}/", permission: projectLite, on: element(comments)},
 		{pattern: item + "activities/", permission: projectLite, unpaged: true, on: methods{get: do(listActivities(activities))}},
 		{pattern: item + "relations/", permission: projectEntity, on: methods{get: do(listRelations), post: do(addRelations)}},
 		{pattern: item + "relations/remove/", permission: projectEntity, notInCommunity: true, on: methods{post: do(removeRelation)}},
-		{pattern: item + "attachments/", permission: projectEntity, on: methods{get: do(listAttachments), post: do(createAttachment)}},
-		{pattern: item + "attachments/{attachment}/", permission: projectEntity, on: methods{
-			get: do(leadToFile), patch: do(confirmAttachment),
-			del: do(s.kinds.attachment.remove),
+		{pattern: item + "attachments/", permission: anyone, on: methods{
+			get: do(listAttachments), post: do(ofAttachments("upload", createAttachment)),
+		}},
+		{pattern: item + "attachments/{attachment}/", permission: anyone, on: methods{
+			get: do(ofAttachments("download", leadToFile)), patch: {do: ofAttachments("upload", confirmAttachment), bodyless: true},
+			del: do(ofAttachments("delete", removeAttachment)),
 		}},
 	}
 	return slices.Concat(routes, oldNames(routes, project, ws), s.fullTable(ws, project))

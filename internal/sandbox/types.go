@@ -113,7 +113,7 @@ func (k *kinds) estimatePoints() {
 		columns: audit("key", "description", "value", "external_source", "external_id", "created_by", "updated_by", "project", "workspace",
 			"estimate"),
 		fields: append([]field{
-			{name: "key", check: whole(12), initial: integer(0)},
+			{name: "key", check: whole(0, 12), initial: integer(0)},
 			{name: "value", required: true, check: str(255, false)},
 			{name: "description", check: prose(), initial: ""},
 		}, external()...),

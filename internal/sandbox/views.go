@@ -14,7 +14,7 @@ func describeView(name string, scope func(*call) []byte, columns ...string) *kin
 		fields: []field{
 			{name: "name", check: line()},
 			{name: "description", check: prose(), initial: ""},
-			{name: "access", check: whole(1), initial: integer(1)},
+			{name: "access", check: whole(0, 1), initial: integer(1)},
 			{name: "filters", check: mapping, initial: row{}},
 			{name: "display_filters", check: mapping, initial: row{}},
 			{name: "display_properties", check: mapping, initial: row{}},

@@ -3,6 +3,7 @@ package sandbox
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"net/http"
 	"strconv"
@@ -27,7 +28,7 @@ func (k *kinds) workItems() {
 			{name: "priority", check: choice("urgent", "high", "medium", "low", "none"), initial: "none"},
 			{name: "start_date", check: date, null: true},
 			{name: "target_date", check: date, null: true},
-			{name: "point", check: whole(12), null: true},
+			{name: "point", check: whole(0, 12), null: true},
 			{name: "state", ref: &k.state, null: true},
 			{name: "parent", ref: &k.workItem, null: true},
 			k.estimatePointField(),
@@ -40,6 +41,8 @@ func (k *kinds) workItems() {
 			{name: "archived_at", check: date, null: true},
 			{name: "is_draft", check: boolean, initial: false},
 			{name: "sort_order", check: real, derived: true},
+			{name: "sequence_id", check: whole(math.MinInt32, math.MaxInt32), derived: true},
+			{name: "deleted_at", check: moment, null: true, derived: true},
 		}, external()...),
 		param: "item", scope: inProject,
 		prepare: prepareWorkItem,
@@ -118,6 +121,12 @@ func changeWorkItem(c *call, t *tx) reply {
 	if answer.status != http.StatusOK || !ok {
 		return answer
 	}
+	if s.row["deleted_at"] != nil { // gone, and what hangs on it is left where it was
+		t.remove(from, s)
+		t.insert(c.kinds.deletedItem, nil, s.row)
+		c.indexWorkItem(t, s.row, nil)
+		return answer
+	}
 	to := c.kinds.workItem
 	if hidden(s.row) {
 		to = c.kinds.hiddenItem
@@ -187,14 +196,11 @@ func (c *call) defaultAssignees(t *tx, project string) []any {
 }
 
 func prepareWorkItemChange(c *call, t *tx, old, r row) *reply {
-	if n, ok := c.in["sequence_id"].(json.Number); ok {
-		r["sequence_id"] = n
-	}
 	if by := text(c.in, "created_by"); by != "" && t.find(c.kinds.user, by) != nil {
 		r["created_by"] = by
 	}
 	if r["state"] == nil {
-		r["state"] = old["state"]
+		r["state"] = c.defaultState(t, text(r, "project"))
 	}
 	if r["state"] != old["state"] {
 		r["completed_at"] = c.completion(t, r)
@@ -236,11 +242,6 @@ func createWorkItem(c *call, t *tx) reply {
 	if refused := c.kinds.workItem.check(c, t, nil, r); refused != nil {
 		return *refused
 	}
-	if deleted := c.in["deleted_at"]; deleted != nil {
-		if _, complaint := moment(t, deleted); complaint != nil {
-			return invalid(row{"deleted_at": complaint})
-		}
-	}
 	sequence := t.add("sequence:"+project, 1)
 	if c.in["deleted_at"] != nil {
 		return serverError() // and the number is spent
@@ -252,7 +253,9 @@ func createWorkItem(c *call, t *tx) reply {
 	r["completed_at"] = c.completion(t, r)
 	r["sort_order"] = c.lastInState(t, r)
 
-	kept, bad := c.overrideAudit(r)
+	set, refused := c.givenAudit(t, k)
+	kept := clone(r)
+	maps.Copy(kept, set)
 	into := k
 	if hidden(r) {
 		into = c.kinds.hiddenItem
@@ -267,8 +270,8 @@ func createWorkItem(c *call, t *tx) reply {
 			c.addMember(t, c.kinds.moduleIssue, module, text(r, "id"))
 		}
 	}
-	if bad {
-		return refuse(http.StatusBadRequest, "error", textBadDetail) // and the item is there
+	if refused != nil {
+		return *refused // and the item is there
 	}
 	if !c.contract() {
 		// The service writes the date once more after it has made its answer.
@@ -300,29 +303,6 @@ func orderKey(order float64) string {
 		bits |= 1 << 63
 	}
 	return fmt.Sprintf("%016x", bits)
-}
-
-// overrideAudit is a new item as it is stored: with the author and the date of the
-// body, where the answer shows the caller and the time. bad says that the date is
-// no date.
-func (c *call) overrideAudit(r row) (kept row, bad bool) {
-	by, at := text(c.in, "created_by"), c.in["created_at"]
-	if by == "" && at == nil {
-		return r, false
-	}
-	kept = clone(r)
-	if by != "" {
-		kept["created_by"] = by
-	}
-	if at != nil {
-		s, _ := at.(string)
-		when, ok := parseMoment(s)
-		if !ok {
-			return kept, true
-		}
-		kept["created_at"] = momentText(when)
-	}
-	return kept, false
 }
 
 // indexWorkItem counts the items of a state and of a parent, and keeps their order; old is nil for a new one, r for
@@ -438,7 +418,7 @@ func listWorkItems(c *call, t *tx) reply {
 	if t.index("out-of-order", project) != "" {
 		k.sort = func(a, b row) int { return strings.Compare(text(b, "created_at"), text(a, "created_at")) }
 	}
-	if order := c.query.Get("order_by"); order != "" && order != "-created_at" {
+	if order := c.query.Get("order_by"); c.query.Has("order_by") && order != "-created_at" {
 		less, ok := c.ordering(t, &k, order)
 		if !ok {
 			return serverError()

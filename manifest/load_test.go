@@ -466,3 +466,36 @@ var whole = sync.OnceValue(func() *jsonschema.Schema {
 	}
 	return compiler.MustCompile("planform.schema.json")
 })
+
+// TestFeaturesAreAMappingThatManifestsShare: each says what it needs, and what others need is switched on beside it.
+func TestFeaturesAreAMappingThatManifestsShare(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "a.yaml"), "version: 1\nprojects: [{identifier: WEB, features: {epics: true}, milestones: [Beta]}]\n")
+	write(t, filepath.Join(dir, "b.yaml"), "version: 1\nprojects: [{identifier: WEB, features: {workflows: true}}]\ncustomers: [{name: Globex}]\n")
+	m, found := manifest.Load(t.Context(), []string{dir}, manifest.Options{})
+	if len(found) > 0 {
+		t.Fatal(found)
+	}
+	on := map[resource.Address]string{}
+	for _, o := range m.Objects {
+		for _, v := range o.Values {
+			if v.Text == "true" {
+				on[o.Address] += v.Field.Name + " "
+			}
+		}
+	}
+	want := map[resource.Address]string{"project_features/web/features": "epics milestones workflows ", "workspace_features/features": "customers "}
+	if diff := cmp.Diff(want, on); diff != "" || resource.Written(m.Objects) != len(m.Objects)-1 {
+		t.Errorf("%d objects, %d written (-want +got):\n%s", len(m.Objects), resource.Written(m.Objects), diff)
+	}
+	for text, says := range map[string]string{
+		"features: [{wiki: true}]": "features is a mapping, not a list", "features: {key: x}": `unknown field "key"`, "features: {wiki: 1}": "wiki",
+	} {
+		write(t, filepath.Join(dir, "a.yaml"), "version: 1\n"+text+"\n")
+		_, found := manifest.Load(t.Context(), []string{filepath.Join(dir, "a.yaml")}, manifest.Options{})
+		if len(found) != 1 || !strings.Contains(found[0].Summary, says) {
+			t.Errorf("%s: %v", text, found)
+		}
+	}
+}

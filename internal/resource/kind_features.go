@@ -8,14 +8,14 @@ func init() {
 			"`milestones`, is switched on with it, and the plan says so. Only API v2 has it.",
 		Example: `{epics: true, milestones: true}`,
 		Listing: Listing{Single: true, Singleton: true},
-		Fields: switches("Whether the project has ", []string{
-			"epics", "is_epic_enabled", "epics",
-			"milestones", "is_milestone_enabled", "milestones",
-			"workflows", "is_workflow_enabled", "workflows",
-			"project_updates", "is_project_updates_enabled", "updates",
-			"parallel_cycles", "is_parallel_cycles_enabled", "cycles that run at the same time",
-			"manual_cycles", "is_manually_start_end_cycles_enabled", "cycles that people start and end",
-			"automated_cycles", "is_automated_cycle_enabled", "cycles that the service makes",
+		Fields: switches("Whether the project has ", [][3]string{
+			{"epics", "is_epic_enabled", "epics"},
+			{"milestones", "is_milestone_enabled", "milestones"},
+			{"workflows", "is_workflow_enabled", "workflows"},
+			{"project_updates", "is_project_updates_enabled", "updates"},
+			{"parallel_cycles", "is_parallel_cycles_enabled", "cycles that run at the same time"},
+			{"manual_cycles", "is_manually_start_end_cycles_enabled", "cycles that people start and end"},
+			{"automated_cycles", "is_automated_cycle_enabled", "cycles that the service makes"},
 		}),
 		Operations: singleton(ofProject, project),
 	})
@@ -26,17 +26,17 @@ func init() {
 			"plan says so. A switch has no effect on what the workspace has not bought. Only API v2 has it.",
 		Example: `{initiatives: true, customers: true}`,
 		Listing: Listing{Single: true, Singleton: true},
-		Fields: append(switches("Whether the workspace has ", []string{
-			"work_item_types", "is_work_item_types_enabled", "its own work item types, above those of projects",
-			"work_item_hierarchy", "is_workitem_hierarchy_enabled", "a hierarchy of work item types",
-			"project_grouping", "is_project_grouping_enabled", "states of projects, and groups of them",
-			"teamspaces", "is_teams_enabled", "teamspaces",
-			"wiki", "is_wiki_enabled", "a wiki",
-			"initiatives", "is_initiative_enabled", "initiatives",
-			"customers", "is_customer_enabled", "customers",
-			"releases", "is_release_enabled", "releases",
-			"state_duration", "is_state_duration_enabled", "durations of states",
-			"ai", "is_pi_enabled", "the service's assistant",
+		Fields: append(switches("Whether the workspace has ", [][3]string{
+			{"work_item_types", "is_work_item_types_enabled", "its own work item types, above those of projects"},
+			{"work_item_hierarchy", "is_workitem_hierarchy_enabled", "a hierarchy of work item types"},
+			{"project_grouping", "is_project_grouping_enabled", "states of projects, and groups of them"},
+			{"teamspaces", "is_teams_enabled", "teamspaces"},
+			{"wiki", "is_wiki_enabled", "a wiki"},
+			{"initiatives", "is_initiative_enabled", "initiatives"},
+			{"customers", "is_customer_enabled", "customers"},
+			{"releases", "is_release_enabled", "releases"},
+			{"state_duration", "is_state_duration_enabled", "durations of states"},
+			{"ai", "is_pi_enabled", "the service's assistant"},
 		}), Field{
 			Name: "default_level", Wire: Wire{ContractDialect: "work_item_type_default_level"}, Type: Number, Default: "0",
 			Doc: "Level in the hierarchy of work item types that a new one gets.", Example: "0",
@@ -46,11 +46,11 @@ func init() {
 }
 
 // switches are the fields of features, of which each takes three words: its name, that of the API, and what it is about.
-func switches(doc string, words []string) []Field {
+func switches(doc string, words [][3]string) []Field {
 	var fields []Field
-	for i := 0; i < len(words); i += 3 {
+	for _, w := range words {
 		fields = append(fields, Field{
-			Name: words[i], Wire: Wire{ContractDialect: words[i+1]}, Type: Boolean, Doc: doc + words[i+2] + ".", Example: "true",
+			Name: w[0], Wire: Wire{ContractDialect: w[1]}, Type: Boolean, Doc: doc + w[2] + ".", Example: "true",
 		})
 	}
 	return fields

@@ -27,6 +27,10 @@ func nears() []near {
 			"export the board as JSON: Menu, Print, export and share, Export as JSON; or convert it as csv",
 		},
 		{
+			`[,;\s]*"?https://app\.asana\.com/-/googleSheets`, "a sheet that Google Sheets has of Asana, with lines above the header",
+			"delete the lines above that with Task ID; or export the project from Asana as CSV or JSON",
+		},
+		{
 			`"?bug_id"?[,;]`, "a list of Bugzilla as CSV, which lacks texts and comments",
 			"ask its REST API for the bugs, as docs/migrate.md shows; or convert it as csv",
 		},

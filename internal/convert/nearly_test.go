@@ -26,6 +26,7 @@ func TestWhatIsNearlyAnExportSaysWhatToExport(t *testing.T) {
 		"a list of Bugzilla":            {"a.csv", "auto", "\"bug_id\",\"product\",\"short_desc\"\n1,a,b\n", "FILE:1: it is a list of Bugzilla", "REST API"},
 		"such a list, for Bugzilla":     {"a.csv", "bugzilla", "bug_id,\"bug_severity\",\"short_desc\"\n1,a,b\n", "FILE:1: it is a list of Bugzilla", "REST API"},
 		"bugs of Bugzilla as XML":       {"a.xml", "auto", "<?xml version=\"1.0\"?>\n<!DOCTYPE bugzilla SYSTEM \"x\">\n<bugzilla version=\"5.0\">", "FILE:1: it is the XML of Bugzilla", "REST API"},
+		"Asana's sheet of Google":       {"a.csv", "auto", ",,\n,,https://app.asana.com/-/googleSheetsProjectCsv?domain=1\n,,\nTask ID,Name\n1,a\n", "FILE:1: it is a sheet that Google Sheets has of Asana", "Task ID"},
 		"what Jira imports":             {"a.json", "auto", `{"users": [], "projects": [{"key": "A", "issues": [{"externalId": "1", "summary": "x"}]}]}`, "FILE:1: it is a file that Jira's importer reads", "Jira"},
 		"a migration of GitHub":         {"issues_000001.json", "github", migration, "FILE:1: it is a migration archive of GitHub", "gh api"},
 		"such an archive":               {"a.zip/issues_000001.json", "auto", migration, "FILE:1: it is a migration archive of GitHub", "gh api"},

@@ -57,7 +57,10 @@ type fault struct {
 func (f fault) String() string { return f.at.String() + ": " + f.how }
 
 // deceives reports whether the service says that it did nothing although it did.
-func (f fault) deceives() bool { return f.how == "done, 429" || f.how == "done, 503" }
+func (f fault) deceives() bool {
+	how := strings.TrimSuffix(f.how, stillSuffix)
+	return how == "done, 429" || how == "done, 503"
+}
 
 // visit is an edge that a run came to.
 type visit struct {
@@ -89,7 +92,8 @@ type world struct {
 	looking bool // visits are noted
 
 	problems []string
-	run      int // the number of the present run
+	run      int               // the number of the present run
+	still    map[string]string // by call: what befalls each further one in this run
 	counts   map[string]int
 	visits   []visit
 	effects  int // on the service and the store
@@ -141,9 +145,13 @@ func (w *world) pass(kind edgeKind, call string, do func() error) error {
 func (w *world) come(call string) (e edge, how string) {
 	w.counts[call]++
 	e = edge{w.run, call, w.counts[call]}
-	if how = w.faults[e]; how != "" {
-		delete(w.faults, e)
-		fmt.Fprintf(&w.log, "  ! %s: %s\n", e, how)
+	if how = w.faults[e]; how == "" {
+		return e, w.still[call]
+	}
+	delete(w.faults, e)
+	fmt.Fprintf(&w.log, "  ! %s: %s\n", e, how)
+	if first, lasts := strings.CutSuffix(how, stillSuffix); lasts {
+		w.still[call] = strings.TrimPrefix(first, "done, ")
 	}
 	return e, how
 }
@@ -208,6 +216,9 @@ func (w *world) RoundTrip(req *http.Request) (resp *http.Response, err error) {
 // lateSuffix is for a crash while a request is on its way, which arrives when the next run has begun.
 const lateSuffix = ", and the request is late"
 
+// stillSuffix is for what befalls a request and each further one of its name, until the run ends.
+const stillSuffix = ", and so each time"
+
 type faultKey struct{}
 
 // answer lets the service answer a request without a connection.
@@ -259,6 +270,9 @@ func requestFaults() map[string]sandboxtest.Fault {
 		all[name] = sandboxtest.Fault{Before: b}
 		all["done, "+name] = sandboxtest.Fault{After: b}
 	}
+	for _, name := range []string{"cut", "done, cut", "done, 429", "done, 503"} {
+		all[name+stillSuffix] = all[name]
+	}
 	return all
 }
 
@@ -279,7 +293,7 @@ func (w *world) planform(args ...string) int {
 	defer cancel()
 	w.mu.Lock()
 	w.run++
-	w.dead, w.kill, w.counts = false, cancel, map[string]int{}
+	w.dead, w.kill, w.counts, w.still = false, cancel, map[string]int{}, map[string]string{}
 	fmt.Fprintf(&w.log, "%d: planform %s\n", w.run, strings.Join(args, " "))
 	w.mu.Unlock()
 

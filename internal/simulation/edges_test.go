@@ -137,11 +137,18 @@ func TestWhatWasFoundStaysMended(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			faults := make([]fault, len(c.faults))
-			for i, text := range c.faults {
-				faults[i] = parse(t, text)
+			var during, faults []fault
+			for _, text := range c.faults {
+				f := parse(t, text)
+				if _, isDeed := deeds()[f.how]; isDeed {
+					during = append(during, f)
+				} else {
+					faults = append(faults, f)
+				}
 			}
-			if _, came := prepare(t, c.scene).suffer(t, faults...); !came {
+			st := prepare(t, c.scene)
+			st.rehearse(t, during...)
+			if _, came := st.suffer(t, faults...); !came {
 				t.Errorf("no run came to it")
 			}
 		})

@@ -30,6 +30,7 @@ type scene struct {
 	files    map[string]string
 	before   func(w *world) // nil = nothing
 	commands []string
+	others   bool                 // another owner keeps other.yaml, with a state of its own
 	tell     func(problem string) // nil = the test fails
 	// again is what the user does where a command ends early and running it again is not what it says; nil = run it again.
 	again func(w *world, command string, attempt int) (next string)
@@ -51,6 +52,7 @@ type stage struct {
 	folder string // the user's files and the service's database as they are before
 	store  *simStore
 	undoes string  // the run that is to be taken back
+	during []fault // what people do while planform runs
 	visits []visit // of a run in which nothing goes wrong
 
 	rows  map[string]map[string]string // of the service before and after, by kind and ID
@@ -90,6 +92,14 @@ func prepare(t *testing.T, sc *scene) *stage {
 		}
 		st.store = w.store.clone()
 	})
+	st.rehearse(t)
+	return st
+}
+
+// rehearse plays the scene with what people do during it, and no faults: that is what it has to come to.
+func (st *stage) rehearse(t *testing.T, during ...fault) {
+	t.Helper()
+	st.during = during
 	synctest.Test(t, func(t *testing.T) {
 		w := st.open(t)
 		w.looking = true
@@ -100,12 +110,12 @@ func prepare(t *testing.T, sc *scene) *stage {
 				maps.DeleteFunc(was, func(id, text string) bool { return after[kind][id] != text })
 			}
 		}
+		st.catchUp(w)
 		st.visits, w.looking = slices.Clone(w.visits), false
 		st.settle(w)
-		w.well(st.scene)
+		w.well(st.scene, during...)
 		st.all, st.state, st.files = w.server.Picture(), known(w), manifests(w)
 	})
-	return st
 }
 
 // open gives a world as it is before the scene.
@@ -130,6 +140,9 @@ func (st *stage) open(t *testing.T) *world {
 	}
 	t.Cleanup(func() { _ = server.Close() })
 	w := &world{T: t, scene: st.scene, undoes: st.undoes, server: server, store: st.store.clone(), counts: map[string]int{}, left: map[string]bool{}, faults: map[edge]string{}}
+	for _, f := range st.during {
+		w.faults[f.at] = f.how
+	}
 	w.disk, w.store.world = &simDisk{world: w, root: filepath.Join(folder, "user")}, w
 	return w
 }
@@ -142,7 +155,7 @@ func (w *world) until(command string, again func(w *world, command string, attem
 	w.Helper()
 	for attempt := 1; ; attempt++ {
 		code := w.command(command)
-		if code == 0 {
+		if w.done(code) {
 			return
 		}
 		if attempt == attempts {
@@ -189,6 +202,17 @@ func (w *world) resolve() {
 	}
 }
 
+// catchUp does what people do at an edge that no run came to.
+func (st *stage) catchUp(w *world) {
+	w.Helper()
+	for _, f := range st.during {
+		if w.faults[f.at] != "" {
+			delete(w.faults, f.at)
+			deeds()[f.how](w)
+		}
+	}
+}
+
 // settle waits for what is late, and holds that nothing is left to do.
 func (st *stage) settle(w *world) {
 	w.Helper()
@@ -198,12 +222,21 @@ func (st *stage) settle(w *world) {
 		return // what the manifest wants was taken back
 	}
 	before := w.effects
-	if code := w.command("plan -f @workspace.yaml --detailed-exitcode" + prune(last)); code != 0 {
+	if code := w.command("plan -f @workspace.yaml --detailed-exitcode" + prune(last)); !w.done(code) {
 		w.Errorf("the next plan ends with %d", code)
+	}
+	if st.others && w.ofOthers("plan", "--detailed-exitcode") != 0 {
+		w.Errorf("the plan of the other owner has changes")
 	}
 	if w.effects != before {
 		w.Errorf("a plan made %d writes", w.effects-before)
 	}
+}
+
+// ofOthers runs a command of the other owner's.
+func (w *world) ofOthers(command string, flags ...string) int {
+	w.Helper()
+	return w.planform(slices.Concat([]string{command, "--state", "@other.json", "--api", w.scene.api.String(), "-f", "@other.yaml"}, flags)...)
 }
 
 // said is what the newest run wrote.
@@ -221,6 +254,15 @@ func prune(command string) string {
 	return ""
 }
 
+// keptOnly is what a plan says that leaves orphans where they are, since others use them, and otherwise nothing.
+var keptOnly = regexp.MustCompile(`\nPlan: \d+ not possible(; \d+ unchanged)?\. 0 requests`)
+
+// done reports whether a code says that nothing is left to do.
+func (w *world) done(code int) bool {
+	return code == 0 || code == 3 && w.scene.others && keptOnly.MatchString(w.said()) &&
+		strings.Count(w.said(), "\n! ") == strings.Count(w.said(), ": it would be deleted, but ")
+}
+
 // suffer plays the scene with faults, and holds that it ends as one without does. came is that a run came to each of them.
 func (st *stage) suffer(t *testing.T, faults ...fault) (visits []visit, came bool) {
 	t.Helper()
@@ -233,6 +275,7 @@ func (st *stage) suffer(t *testing.T, faults ...fault) (visits []visit, came boo
 		for _, command := range st.commands {
 			w.until(command, st.again)
 		}
+		st.catchUp(w)
 		visits, w.looking, came = w.visits, false, len(w.faults) == 0
 		st.settle(w)
 		for kind, was := range rows(w) {
@@ -251,7 +294,7 @@ func (st *stage) suffer(t *testing.T, faults ...fault) (visits []visit, came boo
 		if diff := cmp.Diff(st.files, manifests(w)); diff != "" {
 			w.Errorf("the manifests (-want +got):\n%s", diff)
 		}
-		w.well(st.scene, faults...)
+		w.well(st.scene, slices.Concat(st.during, faults)...)
 	})
 	return visits, came
 }

@@ -2,6 +2,8 @@ package simulation
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -15,40 +17,79 @@ type story struct {
 	api         resource.API
 	shared      bool
 	first, next string
-	people      []string // bodies of what they create
+	other       string // the manifest of another owner for the same project; "" = there is none
 }
 
 func (s story) scene() *scene {
-	return &scene{
-		name: strings.TrimPrefix(fmt.Sprintf("%#v", s), "simulation.") + ".scene()", api: s.api, shared: s.shared, empty: true, files: map[string]string{"workspace.yaml": s.first},
+	sc := &scene{
+		name: strings.TrimPrefix(fmt.Sprintf("%#v", s), "simulation.") + ".scene()", api: s.api, shared: s.shared, empty: true, others: s.other != "",
+		files: map[string]string{"workspace.yaml": s.first},
 		before: func(w *world) {
 			w.until("apply -f @workspace.yaml", nil)
 			for id, name := range w.server.Called() {
 				if name == "project SHOP" {
-					for _, body := range s.people {
-						w.people("POST", "/projects/"+id+"/work-items/", body)
+					for i := range 2 {
+						w.people("POST", "/projects/"+id+"/work-items/", fmt.Sprintf(`{"name": "Of people %d"}`, i))
 					}
 				}
+			}
+			if s.other != "" && w.ofOthers("apply") != 0 {
+				w.Errorf("the other owner cannot apply")
 			}
 			w.write("workspace.yaml", s.next)
 		},
 		commands: []string{"apply -f @workspace.yaml --prune --yes --max-deletes 50"},
 	}
+	if s.other != "" {
+		sc.files["other.yaml"] = s.other
+	}
+	return sc
 }
 
 // drawStory draws one. What is left out of a manifest was never there or is to go.
 func drawStory(t *rapid.T) story {
 	s := story{api: rapid.SampledFrom([]resource.API{resource.V1, resource.V2}).Draw(t, "api"), shared: rapid.Bool().Draw(t, "shared")}
-	s.first, s.next = drawManifest(t, "first"), drawManifest(t, "next")
-	for i := range rapid.IntRange(0, 2).Draw(t, "people") {
-		s.people = append(s.people, fmt.Sprintf(`{"name": "Of people %d"}`, i))
+	owner, labels := "", []string(nil)
+	if rapid.Bool().Draw(t, "others") {
+		owner = "owner: ours\n"
+	}
+	s.first, labels = drawManifest(t, "first", owner)
+	s.next, _ = drawManifest(t, "next", owner)
+	if owner != "" {
+		s.other = drawOthers(t, labels)
 	}
 	return s
 }
 
-func drawManifest(t *rapid.T, name string) string {
+// drawOthers draws the manifest of another owner, who uses the project and what is in it.
+func drawOthers(t *rapid.T, labels []string) string {
+	fields := []string{"key: a", "name: Item of others"}
+	for _, more := range []string{"cycle: c", "module: m", "comments: [{key: c, text: Ours.}]"} {
+		if rapid.Bool().Draw(t, more) {
+			fields = append(fields, more)
+		}
+	}
+	if len(labels) > 0 && rapid.Bool().Draw(t, "label") {
+		fields = append(fields, "labels: ["+rapid.SampledFrom(labels).Draw(t, "which")+"]")
+	}
+	return "version: 1\nowner: other\n" + shop + `    cycles: [{key: c, name: Weeks}]
+    modules: [{key: m, name: Checkout}]
+    work_items: [{` + strings.Join(fields, ", ") + "}]\n"
+}
+
+// shop begins the project of stories.
+const shop = `workspace: acme
+projects:
+  - key: shop
+    identifier: SHOP
+    name: Shop
+    cycle_view: true
+    module_view: true
+`
+
+func drawManifest(t *rapid.T, name, owner string) (manifest string, named []string) {
 	var b strings.Builder
-	b.WriteString("version: 1\nworkspace: acme\nprojects:\n  - key: shop\n    identifier: SHOP\n    name: Shop\n    cycle_view: true\n    module_view: true\n")
+	b.WriteString("version: 1\n" + owner + shop)
 	var labels, items []string
 	for _, key := range rapid.SliceOfDistinct(rapid.SampledFrom([]string{"bug", "new", "ops"}), rapid.ID[string]).Draw(t, name+" labels") {
 		color := rapid.SampledFrom([]string{"#ef4444", "#15803d"}).Draw(t, "color")
@@ -74,11 +115,21 @@ func drawManifest(t *rapid.T, name string) string {
 		}
 		fmt.Fprintf(&b, "      - {%s}\n", strings.Join(fields, ", "))
 	}
-	return b.String()
+	return b.String(), items
 }
 
 // endings is how many times a story is played with other faults: to draw and prepare one takes longer than to play it.
 const endings = 4
+
+// requests are the edges at the service.
+func requests(visits []visit) (all []edge) {
+	for _, v := range visits {
+		if v.kind == edgeOfRead || v.kind == edgeOfWrite {
+			all = append(all, v.edge)
+		}
+	}
+	return all
+}
 
 // TestAfterAnyTwoFaultsInAnyStoryTheNextRunsReachTheSameEnd draws stories and faults; -rapid.checks says how many, and a failure
 // says with which -rapid.seed it comes again.
@@ -91,9 +142,22 @@ func TestAfterAnyTwoFaultsInAnyStoryTheNextRunsReachTheSameEnd(t *testing.T) {
 		if problem != "" {
 			rt.Fatal(problem)
 		}
-		possible := st.faults(st.visits)
+		possible, asked := st.faults(st.visits), requests(st.visits)
 		for range endings {
-			faults := rapid.SliceOfNDistinct(rapid.SampledFrom(possible), 1, 2, func(f fault) edge { return f.at }).Draw(rt, "faults")
+			during := rapid.SliceOfN(rapid.Custom(func(rt *rapid.T) fault {
+				at := rapid.SampledFrom(asked).Draw(rt, "at")
+				return fault{at, rapid.SampledFrom(slices.Sorted(maps.Keys(deeds()))).Draw(rt, "deed")}
+			}), 0, 1).Draw(rt, "during")
+			if len(during)+len(st.during) > 0 {
+				st.rehearse(t, during...)
+			}
+			if problem != "" {
+				rt.Fatal(problem)
+			}
+			free := rapid.SampledFrom(possible).Filter(func(f fault) bool {
+				return !slices.ContainsFunc(during, func(d fault) bool { return d.at == f.at })
+			})
+			faults := rapid.SliceOfNDistinct(free, 1, 2, func(f fault) edge { return f.at }).Draw(rt, "faults")
 			if st.suffer(t, faults...); problem != "" {
 				rt.Fatal(problem)
 			}

@@ -193,6 +193,10 @@ func (w *world) RoundTrip(req *http.Request) (resp *http.Response, err error) {
 	path := strings.TrimPrefix(strings.TrimPrefix(req.URL.Path, "/api/v1/workspaces/"+sandbox.Workspace), "/api/v2/workspaces/"+sandbox.Workspace)
 	e, how := w.come(req.Method + " " + random.ReplaceAllString(path, "*"))
 	w.mu.Unlock()
+	if deed, ok := deeds()[how]; ok {
+		deed(w)
+		how = ""
+	}
 
 	incoming := req.Clone(context.WithValue(req.Context(), faultKey{}, how))
 	if incoming.RequestURI = req.URL.RequestURI(); incoming.Body == nil {
@@ -233,6 +237,26 @@ func answer(to http.Handler, req *http.Request) (resp *http.Response, err error)
 	recorder := httptest.NewRecorder()
 	to.ServeHTTP(recorder, req)
 	return recorder.Result(), nil
+}
+
+// deeds are what people do before a request of planform's, beside what the manifests want. They act on what is there for certain.
+func deeds() map[string]func(w *world) {
+	on := func(method, path, body string) func(w *world) {
+		return func(w *world) {
+			for id, name := range w.server.Called() {
+				path = strings.ReplaceAll(path, "{"+name+"}", id)
+				body = strings.ReplaceAll(body, "{"+name+"}", id)
+			}
+			w.people(method, path, body)
+		}
+	}
+	const items = "/projects/{project SHOP}/work-items/"
+	return map[string]func(w *world){
+		"people write an item":          on("POST", items, `{"name": "Of people, later"}`),
+		"people comment on an item":     on("POST", items+"{work_item Root}/comments/", `{"comment_html": "<p>When?</p>"}`),
+		"people date an item":           on("PATCH", items+"{work_item Root}/", `{"start_date": "2026-01-05"}`),
+		"people plan an item of theirs": on("POST", "/projects/{project SHOP}/cycles/{cycle Weeks}/cycle-issues/", `{"issues": ["{work_item Of people 0}"]}`),
+	}
 }
 
 // faultsOf are the faults of a kind of edge, besides crashes.

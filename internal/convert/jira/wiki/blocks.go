@@ -72,6 +72,45 @@ func (c *converter) nextMacro(text string, depth int) (at []int, name, parameter
 	}
 }
 
+// codeInRows makes code of several lines within a row of a table as many pieces of code: a cell of Markdown has no block.
+func codeInRows(text string) string {
+	var b strings.Builder
+	for last, from := 0, 0; ; {
+		m := macroStart.FindStringSubmatchIndex(text[from:])
+		if m == nil {
+			return b.String() + text[last:]
+		}
+		begin, end, name := from+m[0], from+m[1], text[from+m[2]:from+m[3]]
+		size := strings.Index(text[end:], "{"+name+"}")
+		if from = end; name != "code" && name != "noformat" {
+			continue
+		}
+		if size < 0 {
+			return b.String() + text[last:]
+		}
+		stop := end + size + len(name) + 2
+		line := text[max(last, begin-maxSpan):begin]
+		at := strings.LastIndexByte(line, '\n')
+		inRow := last > 0 && at < 0 || strings.HasPrefix(strings.TrimSpace(line[at+1:]), "|")
+		if strings.HasSuffix(line, `\`) {
+			continue
+		}
+		from = stop
+		rest := text[stop:min(len(text), stop+maxSpan)]
+		rest, _, _ = strings.Cut(rest, "\n")
+		if body := strings.Trim(text[end:end+size], "\n"); inRow && strings.Contains(rest, "|") && strings.Contains(body, "\n") {
+			var pieces []string
+			for line := range strings.SplitSeq(body, "\n") {
+				if strings.TrimSpace(line) != "" {
+					pieces = append(pieces, "{{ "+strings.ReplaceAll(strings.TrimSpace(line), "}}", "} }")+" }}")
+				}
+			}
+			b.WriteString(text[last:begin] + strings.Join(pieces, `\\`))
+			last = stop
+		}
+	}
+}
+
 // level is a list that is open.
 type level struct {
 	marker byte

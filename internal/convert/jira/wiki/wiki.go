@@ -28,7 +28,7 @@ func Markdown(text string, o Options) (string, Lost) {
 	if IsMarkdown(text) {
 		return strings.TrimSpace(text), c.lost
 	}
-	return strings.TrimSpace(strings.Join(c.blocks(text, 0), "\n")), c.lost
+	return strings.TrimSpace(strings.Join(c.blocks(codeInRows(text), 0), "\n")), c.lost
 }
 
 type converter struct {

@@ -105,6 +105,8 @@ func TestBlocks(t *testing.T) {
 		"links and bars in cells":         {"|[a|https://x.test]|{{a|b}}|c\\|d|", "|  |  |  |\n| --- | --- | --- |\n| [a](https://x.test) | `a\\|b` | c\\|d |"},
 		"line breaks in cells":            {"|a\nb|c\\\\d|", "|  |  |\n| --- | --- |\n| a<br>b | c<br>d |"},
 		"code in a cell":                  {"|{code:sql}select *{code}|b|", "|  |  |\n| --- | --- |\n| `select *` | b |"},
+		"lines of code in a cell":         {"|a|{code:java}\nif (x) {\n  y();\n}\n{code}|{noformat}\nz\nzz{noformat}|\n|b|c|", "|  |  |  |\n| --- | --- | --- |\n| a | `if (x) {`<br>`y();`<br>`}` | `z`<br>`zz` |\n| b | c |  |"},
+		"code below a row":                {"|a|\n{code}\nx|y\n{code}", "|  |\n| --- |\n| a |\n\n```\nx|y\n```"},
 		"a table in a panel":              {"{panel}\n||a||\n|b|\n{panel}", "> | a |\n> | --- |\n> | b |"},
 		"Markdown that people paste":      {"## Steps\n\n- a **b**\n\n```go\nx\n```", "## Steps\n\n- a **b**\n\n```go\nx\n```"},
 	} {

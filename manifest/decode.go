@@ -310,7 +310,7 @@ func (d *decoder) field(o *resource.Object, f *resource.Field, n *node) {
 		instance, ok = d.refSet(f, v, n)
 		v.Null = ok && clears && len(v.Refs) == 0
 	case resource.EnumSet:
-		v.Text, instance, ok = d.words(f, n)
+		instance, ok = d.words(f, v, n)
 		v.Null = ok && clears && v.Text == ""
 	case resource.CustomFields: // each is a value of its own
 	case resource.Text, resource.LongText, resource.Markdown, resource.HTML, resource.File, resource.Upload, resource.Date,
@@ -371,23 +371,25 @@ func (d *decoder) refSet(f *resource.Field, v *resource.Value, n *node) (instanc
 }
 
 // words takes a list of words.
-func (d *decoder) words(f *resource.Field, n *node) (text string, instance any, ok bool) {
+func (d *decoder) words(f *resource.Field, v *resource.Value, n *node) (instance any, ok bool) {
 	list := d.deref(f.Path(), n)
 	if list == nil {
-		return "", nil, false
+		return nil, false
 	}
 	if list.Kind != sequenceNode {
-		return "", textInstance(list), true
+		return textInstance(list), true
 	}
 	words, entries := []string{}, []any{}
 	for _, entry := range list.Content {
 		word, one, valid := d.readText(f.Path(), entry)
 		if !valid {
-			return "", nil, false
+			return nil, false
 		}
 		words, entries = append(words, word), append(entries, one)
+		v.Words = append(v.Words, resource.Reference{Text: word, Position: d.position(entry)})
 	}
-	return strings.Join(slices.Compact(slices.Sorted(slices.Values(words))), ","), entries, true
+	v.Text = strings.Join(slices.Compact(slices.Sorted(slices.Values(words))), ",")
+	return entries, true
 }
 
 // attributeOf is what a field's members can be given besides their names, or nil.

@@ -337,3 +337,23 @@ func TestPullKeepsPermissionsAndLinks(t *testing.T) {
 		t.Error(err, linked, at, info.Mode())
 	}
 }
+
+// TestPullTakesTheFiltersOfAView: lists of names and of words keep what stays where it is written.
+func TestPullTakesTheFiltersOfAView(t *testing.T) {
+	t.Parallel()
+	s := newService(t, sandboxtest.Options{Edition: sandbox.Cloud})
+	text := func(filters string) string {
+		return "version: 1\nworkspace: acme\nprojects:\n  - identifier: WEB\n    views:\n      - name: Bugs\n        filters: " + filters + "\n"
+	}
+	ours := s.write(t, "m.yaml", text("{labels: [bug], state_group: [], priority: [urgent, high]}"))
+	s.must(t, "apply", "-f", ours)
+	s.must(t, "apply", "--state", filepath.Join(t.TempDir(), "theirs.json"), "-f", s.write(t, "theirs.yaml", text("{labels: [backend, bug], state_group: [started], priority: [low, high]}")))
+	s.must(t, "pull", "-f", ours)
+	taken, err := os.ReadFile(ours)
+	if want := text("{labels: [bug, backend], state_group: [started], priority: [high, low]}"); err != nil || string(taken) != want {
+		t.Errorf("%v, pulled:\n%swant\n%s", err, taken, want)
+	}
+	if r := s.must(t, "plan", "-f", ours); !strings.Contains(r.out, "No changes.") {
+		t.Error(r.out, r.err)
+	}
+}

@@ -244,6 +244,9 @@ func (t *taker) encode(d *planner.Divergence) (field *resource.Field, value any,
 			}
 		}
 		return v.Field, l, why
+	case resource.EnumSet:
+		shown, _ := v.Field.ObservedIn(d.Row)
+		return v.Field, wordList(v, strings.Split(shown, ",")), ""
 	case resource.Ref:
 		switch len(d.All) {
 		case 0:
@@ -259,6 +262,25 @@ func (t *taker) encode(d *planner.Divergence) (field *resource.Field, value any,
 		}
 		return field, value, why
 	}
+}
+
+// wordList changes a list of words to what the service has.
+func wordList(v *resource.Value, shown []string) (l yamltext.List) {
+	for _, word := range v.Words {
+		if at := word.Position; !slices.Contains(shown, word.Text) {
+			l.Drop = append(l.Drop, yamltext.Place{Line: at.Line, Column: at.Column})
+		}
+	}
+	for _, word := range shown {
+		if word == "" {
+			continue
+		}
+		l.Whole = append(l.Whole, word)
+		if !slices.ContainsFunc(v.Words, func(w resource.Reference) bool { return w.Text == word }) {
+			l.Add = append(l.Add, word)
+		}
+	}
+	return l
 }
 
 // words are the names of references as the manifests will have them: a target that is renamed has its new name by then, or

@@ -49,6 +49,7 @@ type Value struct {
 	// Targets are the addresses of the objects that the relative links of a text mean, by the target as HTML has it.
 	Targets  map[string]string
 	Refs     []Reference
+	Words    []Reference // of an EnumSet: its words, where they are written
 	Links    []Reference // of a rich text: the objects that it names by links to their addresses, each once
 	Implied  bool        // not written: a create sends it, and nothing compares it
 	AsShown  bool        // as the service has it, not as written: an update must say it, and the state does not keep it

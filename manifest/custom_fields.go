@@ -78,20 +78,12 @@ func (r *resolver) bindCustomField(i int, v *resource.Value) {
 	report := func(code, summary, hint string) {
 		r.all.report(i, v.Position, "."+path, problem{code, summary, hint})
 	}
-	is, given := o.Value("type")
-	if !given || is.Null || len(is.Refs) == 0 {
-		report("no-type", quote(name)+" is a field of work items with a type, and "+quote(o.Key)+" has none",
-			"write type: in the item, and list that type with its properties in the project")
+	mapping, _ := o.Kind.CustomFields()
+	in, of, ok := r.definedIn(o, mapping, quote(name), report)
+	if !ok {
 		return
 	}
-	if is.Refs[0].Target == nil {
-		if r.complete {
-			report("unknown-type", quote(name)+" is a field of the type "+quote(is.Refs[0].Text)+", which the manifest does not list",
-				"add the type to the project's work_item_types with its properties; those that exist are adopted by name")
-		}
-		return
-	}
-	all := r.customFields(is.Refs[0].Target)
+	all := r.customFields(definitions{mapping.DefinedBy, in})
 	f := all[name]
 	if f == nil {
 		if r.complete {
@@ -100,8 +92,7 @@ func (r *resolver) bindCustomField(i int, v *resource.Value) {
 				names = append(names, other.Definition.Text("name"))
 			}
 			slices.Sort(names)
-			report("unknown-field", "the type "+quote(is.Refs[0].Text)+" has no property "+quote(name),
-				diag.Choose(name, slices.Compact(names)))
+			report("unknown-field", of+" has no property "+quote(name), diag.Choose(name, slices.Compact(names)))
 		}
 		return
 	}
@@ -134,9 +125,31 @@ func (r *resolver) bindCustomField(i int, v *resource.Value) {
 	}
 }
 
+// definedIn is the object that has the definitions of an object's custom fields, nil for the workspace, and what to call it; ok is
+// false where that is not known.
+func (r *resolver) definedIn(
+	o *resource.Object, mapping *resource.Field, name string, report func(code, summary, hint string),
+) (in *resource.Object, of string, ok bool) {
+	if mapping.DefinedIn == "" {
+		return nil, "the manifest", true
+	}
+	is, given := o.Value(mapping.DefinedIn)
+	switch {
+	case !given || is.Null || len(is.Refs) == 0:
+		report("no-type", name+" is a field of work items with a type, and "+quote(o.Key)+" has none",
+			"write type: in the item, and list that type with its properties in the project")
+	case is.Refs[0].Target != nil:
+		return is.Refs[0].Target, "the type " + quote(is.Refs[0].Text), true
+	case r.complete:
+		report("unknown-type", name+" is a field of the type "+quote(is.Refs[0].Text)+", which the manifest does not list",
+			"add the type to the project's work_item_types with its properties; those that exist are adopted by name")
+	}
+	return nil, "", false
+}
+
 // bindOption finds the option that a value names.
 func (r *resolver) bindOption(f *customField, ref *resource.Reference, report func(code, summary, hint string)) {
-	if f.Ref != resource.PropertyOption {
+	if !f.IsOption() {
 		return // resolved as any reference
 	}
 	if ref.Target = f.options[ref.Text]; ref.Target == nil && r.complete {
@@ -161,30 +174,36 @@ func (f *customField) problem(name, text string) *problem {
 	}
 }
 
-// customFields are the fields that the properties of a work item type define, by name and by key.
-func (r *resolver) customFields(of *resource.Object) map[string]*customField {
+// definitions are the objects of a kind within one object, or for nil the workspace, that define custom fields.
+type definitions struct {
+	kind string
+	in   *resource.Object
+}
+
+// customFields are the fields that objects define, by name and by key.
+func (r *resolver) customFields(of definitions) map[string]*customField {
 	if r.properties == nil {
-		r.properties = map[*resource.Object]map[string]*customField{}
+		r.properties = map[definitions]map[string]*customField{}
 		defined := map[*resource.Object]*customField{}
 		for _, it := range r.all.kept() {
-			if o := it.object; it.kind.Name == resource.Property {
+			if o := it.object; it.kind.DefinesFields() {
 				f := &customField{Field: resource.CustomField(o), options: map[string]*resource.Object{}}
 				if f.Pattern != "" {
 					f.pattern = regexp.MustCompile(f.Pattern)
 				}
 				defined[o] = f
-				if r.properties[o.Parent] == nil {
-					r.properties[o.Parent] = map[string]*customField{}
+				in := definitions{it.kind.Name, o.Parent}
+				if r.properties[in] == nil {
+					r.properties[in] = map[string]*customField{}
 				}
-				r.properties[o.Parent][o.Key] = f
-				r.properties[o.Parent][o.Text("name")] = f
+				r.properties[in][o.Key] = f
+				r.properties[in][o.Text("name")] = f
 			}
 		}
 		for _, it := range r.all.kept() {
-			if o := it.object; it.kind.Name == resource.PropertyOption && defined[o.Parent] != nil {
-				f := defined[o.Parent]
-				f.options[o.Key], f.options[o.Text("name")] = o, o
-				f.names = append(f.names, o.Text("name"))
+			if f := defined[it.object.Parent]; f != nil {
+				f.options[it.object.Key], f.options[it.object.Text("name")] = it.object, it.object
+				f.names = append(f.names, it.object.Text("name"))
 			}
 		}
 	}

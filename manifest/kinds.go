@@ -100,8 +100,8 @@ func (k *kindInfo) describe(s *kindSet) {
 		if f.Group != "" {
 			k.props[f.Group] = prop{what: isGroup}
 		}
+		k.refs = k.refs || f.IsRef() || f.Type == resource.CustomFields // which may turn out to
 		if f.IsRef() {
-			k.refs = true
 			s.byName[f.Ref].referenced = true
 		}
 		if f.Type == resource.Ref && f.Ref == k.Name {

@@ -28,7 +28,7 @@ type resolver struct {
 
 	warned map[objectKey]int // names that are not in the manifest, with the first item that uses them
 
-	properties map[*resource.Object]map[string]*customField // by work item type, then by key and name; made when first needed
+	properties map[definitions]map[string]*customField // by key and name; made when first needed
 }
 
 // resolve sets the target of every reference to an object of the manifest.

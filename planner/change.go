@@ -73,7 +73,7 @@ func (ch *changes) planUpdate(i objectID) {
 	}
 	d := ch.compare(i)
 	var custom fieldDiff
-	if !ch.sharesRequest(slices.Concat(d.send, d.alwaysSent)) {
+	if !ch.sharesRequest(i, slices.Concat(d.send, d.alwaysSent)) {
 		custom = d.splitCustomFields()
 	}
 	ch.recordKnown(i)
@@ -306,7 +306,7 @@ func (ch *changes) planCreate(i objectID) {
 	}
 	ch.checks.checkRefused(i, values)
 	ch.checks.checkRefused(i, followUp)
-	if ch.sharesRequest(values) {
+	if ch.sharesRequest(i, values) {
 		values, custom = append(values, custom...), nil
 	}
 	step.Write.Values = values
@@ -421,27 +421,38 @@ func (ch *changes) addFollowUpUpdate(i objectID, values, alwaysSent []*resource.
 }
 
 // sharesRequest reports whether values of custom fields go into the request that sends other values.
-func (ch *changes) sharesRequest(others []*resource.Value) bool {
-	return ch.in.API == resource.V2 && resource.InV2(others)
+func (ch *changes) sharesRequest(i objectID, others []*resource.Value) bool {
+	return ch.haveFields(i) && resource.InV2(others)
 }
 
-// setCustomFields plans requests of their own for values of custom fields: one for each in API v1.
+// haveFields reports whether the bodies in which an object is written have custom fields: those of API v2 do.
+func (ch *changes) haveFields(i objectID) bool {
+	_, v2 := ch.objects.states[i].info.kind.Op(resource.UpdateMany, ch.in.API)
+	return v2
+}
+
+// setCustomFields plans requests of their own for values of custom fields: one for each, unless API v2 takes them together.
 // before is the step that must have succeeded, if any.
 func (ch *changes) setCustomFields(i objectID, values []*resource.Value, made []Change, before *Step) {
 	size := 1
-	if ch.in.API == resource.V2 {
+	if ch.haveFields(i) {
 		size = max(1, len(values))
 	}
 	for k := 0; k < len(values); k += size {
 		step := ch.steps.add(i, Update)
 		step.Write.Values, step.changes = values[k:k+size], made[k:k+size]
 		step.Operation = ch.objects.states[i].info.update
-		if ch.in.API != resource.V2 {
+		if !ch.haveFields(i) {
 			step.Operation = resource.CustomFieldOp(values[k])
 		}
 		step.needsObjects = ch.steps.toCreate(append(ch.steps.referenced(i, step.Values()), i)...)
 		if before != nil {
 			step.needs = append(step.needs, before)
+		}
+		for _, v := range step.Values() { // a value may be valid only by what its definition becomes
+			if s := ch.steps.of[ch.objects.index[v.Field.Definition]]; s != nil && s.Action == Update {
+				step.after = append(step.after, s)
+			}
 		}
 	}
 }
@@ -600,7 +611,8 @@ func (ch *changes) noteUnseen(i objectID, v *resource.Value) {
 	case f.row == nil:
 		ch.gaps.add(o, "", "", ch.objects.whyUnread(f))
 	case resource.IsCustom(v):
-		ch.gaps.add(o, resource.CustomFieldsName, "values of custom fields", ch.whyCustomUnread())
+		mapping, _ := o.Kind.CustomFields()
+		ch.gaps.add(o, mapping.Name, "values of custom fields", ch.whyCustomUnread())
 	default:
 		ch.gaps.add(o, v.Field.Path(), v.Field.Path(), notShown)
 	}

@@ -6,8 +6,8 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// readCustomFields reads the values of custom fields, if all is to be read: API v2 shows those of an object in one answer, API v1
-// each in its own. The rows have them then.
+// readCustomFields reads the values of custom fields, if all is to be read: one answer shows those of an object, but API v1 those of
+// work items each in its own. The rows have them then.
 func readCustomFields(refs *references) {
 	if !refs.in.RefreshAll || refs.in.SkipRefresh {
 		return
@@ -30,16 +30,19 @@ func readCustomFields(refs *references) {
 	}
 }
 
-// isOfItsType reports whether the service shows that an object is of the type that defines a custom field.
+// isOfItsType reports whether the service shows that an object is of the type that defines a custom field, if a type does.
 func (re *references) isOfItsType(f *objectState, definition *resource.Object) bool {
-	field, ok := f.info.kind.Field("type")
-	if !ok || definition.Parent == nil {
+	if re.objects.states[re.objects.index[definition]].presence != exists {
 		return false
+	}
+	mapping, _ := f.info.kind.CustomFields()
+	field, ok := f.info.kind.Field(mapping.DefinedIn)
+	if !ok || definition.Parent == nil {
+		return mapping.DefinedIn == ""
 	}
 	at := re.objects.index[definition.Parent]
 	is, known := field.ObservedIn(f.row)
-	return known && is == re.objects.states[at].id && re.objects.states[at].presence == exists &&
-		re.objects.states[re.objects.index[definition]].presence == exists
+	return known && is == re.objects.states[at].id && re.objects.states[at].presence == exists
 }
 
 // readCustomField puts the value of one custom field into values, once it is known.
@@ -47,11 +50,10 @@ func (re *references) readCustomField(i objectID, definition *resource.Object, v
 	id := re.objects.states[re.objects.index[definition]].id
 	params := re.objects.params(i)
 	params[definition.Kind.Param] = id
-	verb, api := resource.GetValue, resource.V1
-	if re.in.API == resource.V2 {
-		verb, api = resource.GetFields, resource.V2
+	op, all := definition.Kind.Op(resource.GetFields, re.in.API)
+	if !all {
+		op, _ = definition.Kind.Op(resource.GetValue, resource.V1)
 	}
-	op, _ := definition.Kind.Op(verb, api)
 	a, answered := re.service.askAt(op, params)
 	if !answered || a.Unsupported {
 		return

@@ -205,6 +205,9 @@ func newKindInfo(in *Input) map[*resource.Kind]*kindInfo {
 		}
 		for i := range k.Fields {
 			f := &k.Fields[i]
+			if by, ok := resource.Lookup(f.DefinedBy); ok {
+				all[by].referenced = true
+			}
 			if !f.IsRef() {
 				continue
 			}

@@ -19,9 +19,10 @@ const customFields = "fields"
 func (c *content) readCustom(ctx context.Context, client *apiclient.Client, o Options) error {
 	var items []*object
 	requests := 0
-	for id, t := range c.byID {
-		if n := len(t.properties()); id.kind.Numbered() && t.exported && n > 0 {
-			if items = append(items, t); o.API == resource.V2 {
+	for _, t := range c.byID {
+		if n := len(t.properties()); t.exported && n > 0 {
+			items = append(items, t)
+			if _, all := t.valuesOp(o.API); all {
 				n = 1
 			}
 			requests += n
@@ -37,7 +38,7 @@ func (c *content) readCustom(ctx context.Context, client *apiclient.Client, o Op
 	}
 	for _, t := range items {
 		read := t.readValues
-		if o.API == resource.V2 {
+		if _, all := t.valuesOp(o.API); all {
 			read = t.readFields
 		}
 		if err := read(ctx, client, o); err != nil {
@@ -47,23 +48,31 @@ func (c *content) readCustom(ctx context.Context, client *apiclient.Client, o Op
 	return nil
 }
 
-// properties are those of the object's type that are exported.
+// properties are the exported objects that define custom fields of the object, such as those of its type.
 func (ob *object) properties() []*object {
-	f, ok := ob.kind.Field("type")
-	if !ok || f.Ref != resource.WorkItemType {
+	mapping, ok := ob.kind.CustomFields()
+	if !ok {
 		return nil
 	}
-	id, _ := f.ObservedIn(ob.row)
-	is := ob.find(resource.MustLookup(f.Ref), id)
-	if is == nil {
-		return nil
+	in := ob.ancestor("")
+	if f, ok := ob.kind.Field(mapping.DefinedIn); ok {
+		id, _ := f.ObservedIn(ob.row)
+		if in = ob.find(resource.MustLookup(f.Ref), id); in == nil {
+			return nil
+		}
 	}
-	return is.exports(resource.MustLookup(resource.Property))
+	return in.exports(resource.MustLookup(mapping.DefinedBy))
 }
 
-// readFields reads all values of an item by API v2.
+// valuesOp is the operation that reads all values of an object's custom fields; ok is false where each is read alone.
+func (ob *object) valuesOp(api resource.API) (op *resource.Operation, ok bool) {
+	mapping, _ := ob.kind.CustomFields()
+	return resource.MustLookup(mapping.DefinedBy).Op(resource.GetFields, api)
+}
+
+// readFields reads all values of an object.
 func (ob *object) readFields(ctx context.Context, client *apiclient.Client, o Options) error {
-	op, _ := resource.MustLookup(resource.Property).Op(resource.GetFields, resource.V2)
+	op, _ := ob.valuesOp(o.API)
 	res, err := client.Do(ctx, apiclient.Request{Operation: op, Params: ob.params(o.Workspace)})
 	if o.Answered != nil {
 		o.Answered()
@@ -71,10 +80,10 @@ func (ob *object) readFields(ctx context.Context, client *apiclient.Client, o Op
 	if err != nil {
 		return err //nolint:wrapcheck // the caller says what was read
 	}
-	shown, _ := res.Row["custom_fields"].(map[string]any)
-	for _, field := range shown {
-		if field, ok := field.(map[string]any); ok && field["value"] != nil {
-			ob.setValue(resource.Row(field).ID(), field["value"])
+	for _, p := range ob.properties() {
+		record, _ := resource.CustomValue(p.row.ID(), []resource.Row{res.Row}).(map[string]any)
+		if value, _ := record["value"].([]any); len(value) > 0 {
+			ob.setValue(p.row.ID(), value)
 		}
 	}
 	return nil
@@ -136,9 +145,9 @@ func (c *composer) custom(t *object, object manifest.Map, state map[string]strin
 			text := fmt.Sprint(raw)
 			if f.IsRef() {
 				name := ""
-				if o := p.byID[serviceID{resource.MustLookup(resource.PropertyOption), text}]; o != nil {
+				if o := p.byID[serviceID{resource.MustLookup(f.Ref), text}]; o != nil {
 					name = o.text("name")
-				} else if f.Ref != resource.PropertyOption {
+				} else if !f.IsOption() {
 					name = c.nameOf(t, f, text)
 				}
 				if name == "" {
@@ -150,7 +159,8 @@ func (c *composer) custom(t *object, object manifest.Map, state map[string]strin
 			}
 			v.Text = text
 			if f.Type == resource.Number || f.Type == resource.Boolean {
-				list = append(list, manifest.Literal(text))
+				v.Text = strings.ToLower(text)
+				list = append(list, manifest.Literal(v.Text))
 			} else {
 				list = append(list, text)
 			}
@@ -176,7 +186,8 @@ func (c *composer) custom(t *object, object manifest.Map, state map[string]strin
 	if len(fields) == 0 {
 		return object
 	}
-	return append(object, manifest.Entry{Key: customFields, Value: fields})
+	mapping, _ := t.kind.CustomFields()
+	return append(object, manifest.Entry{Key: mapping.Name, Value: fields})
 }
 
 // field is the custom field that a property defines.

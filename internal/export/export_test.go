@@ -334,6 +334,31 @@ func TestWhatAPIV2AloneListsIsExportedByIt(t *testing.T) {
 	}
 }
 
+func TestPropertiesOfCustomersAreExported(t *testing.T) {
+	t.Parallel()
+	for _, api := range []resource.API{resource.V1, resource.V2} {
+		t.Run(api.String(), func(t *testing.T) {
+			t.Parallel()
+			s := newService(t, sandboxtest.Options{Edition: sandbox.Cloud})
+			for name, value := range map[string]string{"TEXT": "Gold", "BOOLEAN": "True", "DECIMAL": "2.50", "DATETIME": "2031-05-17"} {
+				id := s.send("POST", "customer-properties/", map[string]any{"display_name": "A " + name, "property_type": name})
+				s.send("PATCH", "customers/"+sandboxtest.CustomerGlobex+"/property-values/"+id+"/", map[string]any{"values": []string{value}})
+			}
+			dir, e := s.export(export.Options{API: api, With: []string{"fields"}})
+			for _, want := range []string{"A TEXT: Gold", "A BOOLEAN: true", "A DECIMAL: 2.50", `A DATETIME: "2031-05-17"`} {
+				if !slices.ContainsFunc(e.Files, func(f export.File) bool { return strings.Contains(string(f.Data), want) }) {
+					t.Errorf("%q is missing in %s", want, e.Files[0].Data)
+				}
+			}
+			s.hold(dir, e)
+			_, e = s.export(export.Options{API: api})
+			if !slices.ContainsFunc(e.Skipped, func(c export.Count) bool { return c.Name == "fields" }) {
+				t.Error(e.Skipped)
+			}
+		})
+	}
+}
+
 func TestNestedPagesAreExportedByAPIV2(t *testing.T) {
 	t.Parallel()
 	s := newService(t, sandboxtest.Options{Edition: sandbox.Cloud})

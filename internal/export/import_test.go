@@ -60,6 +60,8 @@ func values(f *resource.Field) []any {
 		for i, v := range f.Enum {
 			if f.EnumAsIndex {
 				all = append(all, f.EnumFrom+i)
+			} else if f.EnumInCapitals {
+				all = append(all, strings.ToUpper(v))
 			} else {
 				all = append(all, v)
 			}
@@ -119,6 +121,8 @@ func (s *service) everyValue(edition sandbox.Edition) {
 					body["project_id"] = project
 				case "comment":
 					body["comment_html"] = fmt.Sprintf("<p>Object %d</p>", n)
+				case "customer_property":
+					body["display_name"], body["property_type"] = body["name"], "TEXT"
 				case "page", "project_page":
 					body["description_html"] = "<p></p>"
 				}

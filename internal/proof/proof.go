@@ -234,7 +234,7 @@ func (c *checker) unseen(n planner.NotCompared) {
 		}
 		for _, name := range c.said[address] {
 			kind, _ := resource.Lookup(n.Kind)
-			if f, ok := kind.Field(name); n.Field == "" || ok && f.Path() == n.Field || !ok && n.Field == resource.CustomFieldsName {
+			if f, ok := kind.Field(name); n.Field == "" || ok && f.Path() == n.Field || !ok && resource.IsCustomName(n.Field+"."+name) {
 				c.field(n.Kind, name).NotCompared++
 				said++
 			}

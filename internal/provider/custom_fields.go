@@ -26,10 +26,8 @@ func (w *write) setCustom(ctx context.Context, r row) error {
 		}
 		at := maps.Clone(r.params)
 		at[v.Field.Definition.Kind.Param] = id
-		req := apiclient.Request{Operation: resource.CustomFieldOp(v), Params: at}
-		if !v.Null {
-			req.Body = resource.Body([]*resource.Value{v}, resource.ContractDialect, w.resolve(r.step.Object, w.ids))
-		}
+		op := resource.CustomFieldOp(v)
+		req := apiclient.Request{Operation: op, Params: at, Body: resource.CustomBody(v, op, w.resolve(r.step.Object, w.ids))}
 		if _, err := w.client.Do(ctx, req); err != nil && (!v.Null || !notFound(err)) {
 			return err
 		}

@@ -305,3 +305,71 @@ func TestWhatPeopleDoToValuesIsSeenWhereAllIsRead(t *testing.T) {
 		})
 	}
 }
+
+// propertiesOf are the properties of a customer, as name=value.
+func (s *service) propertiesOf(customer string) string {
+	names := map[any]any{}
+	for _, kind := range []string{"customer", "work_item"} {
+		for _, row := range s.Rows(kind) {
+			names[row["id"]] = row["name"]
+		}
+	}
+	for _, row := range s.Rows("customer_property") {
+		names[row["id"]] = row["display_name"]
+	}
+	for _, row := range s.Rows("user") {
+		names[row["id"]] = row["email"]
+	}
+	var all []string
+	for _, row := range s.Rows("customer_property_value") {
+		if names[row["customer"]] == customer {
+			var texts []string
+			for _, v := range row["values"].([]any) {
+				texts = append(texts, fmt.Sprint(cmp.Or(names[v], v)))
+			}
+			slices.Sort(texts)
+			all = append(all, fmt.Sprint(names[row["property"]], "=", strings.Join(texts, "+")))
+		}
+	}
+	slices.Sort(all)
+	return strings.Join(all, "; ")
+}
+
+func TestPropertiesOfCustomersAreDefinedAndSet(t *testing.T) {
+	t.Parallel()
+	const manifest = `projects: [{key: web, identifier: WEB, work_items: [{key: b, name: Item B}]}]
+customer_properties: [{name: Tier, type: text}, {name: Seats, type: decimal}, {name: Partner, type: boolean}, {name: Since, type: datetime},
+  {name: Owners, type: relation, relation_type: user, is_multi: true}, {name: Wish, type: relation, relation_type: issue}, {name: Site, type: url}]
+customers: [{name: Hooli%s}]`
+	const all = `, properties: {Tier: Gold, Seats: 2.50, Partner: true, Since: 2031-05-17, Owners: [bob@example.com, ada@example.com], Wish: web/b, Site: "https://example.com"}`
+	steps := []struct {
+		customer, want string
+		writes         int
+		forget         bool
+	}{
+		{customer: all, want: "Owners=ada@example.com+bob@example.com; Partner=True; Seats=2.50; Since=2031-05-17; Site=https://example.com; Tier=Gold; Wish=Item B", writes: 1 + 6 + 1 + 7}, // a property exists
+		{customer: ``, want: "Owners=ada@example.com+bob@example.com; Partner=True; Seats=2.50; Since=2031-05-17; Site=https://example.com; Tier=Gold; Wish=Item B"},
+		{customer: `, stage: lead, properties: {tier: Silver, Owners: [], Partner: false, Seats: null, Site: null, Wish: null}`, want: "Partner=False; Since=2031-05-17; Tier=Silver", writes: 1 + 6},
+		{customer: `, properties: {Tier: Gold}`, want: "Partner=False; Since=2031-05-17; Tier=Gold", writes: 1},
+		{customer: `, properties: {Tier: Gold}`, want: "Partner=False; Since=2031-05-17; Tier=Gold", writes: 1, forget: true}, // adopted, and sent again
+		{customer: `, ignore_changes: [properties], properties: {Tier: Bronze}`, want: "Partner=False; Since=2031-05-17; Tier=Gold"},
+	}
+	for name, s := range apis(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for _, step := range steps {
+				if step.forget {
+					s.dir = t.TempDir()
+				}
+				text := fmt.Sprintf(manifest, step.customer)
+				a := s.apply(t, applying{manifest: text})
+				if got := s.propertiesOf("Hooli"); got != step.want || len(a.failed()) > 0 || len(a.warnings()) > 0 || a.writes != step.writes || a.plan.Summary.Requests != step.writes {
+					t.Errorf("%s: %d writes\n%s\nwant %d\n%s\n%v %v %v", step.customer, a.writes, got, step.writes, step.want, a.failed(), a.warnings(), a.reasons())
+				}
+				if again := s.apply(t, applying{manifest: text}); again.writes > 0 || !again.plan.Empty() {
+					t.Errorf("%s: again %d writes, %+v", step.customer, again.writes, again.plan.Summary)
+				}
+			}
+		})
+	}
+}

@@ -275,11 +275,12 @@ func (d *driftMatrix) derive(t *testing.T, s *service) []*personsChange {
 					}
 				}
 			case resource.IsCustom(v):
-				op, _ := resource.MustLookup(resource.Property).Op(resource.ClearValue, resource.V1)
+				none := &resource.Value{Field: v.Field, Null: true}
+				op := resource.CustomFieldOp(none)
+				mapping, _ := o.Kind.CustomFields()
 				with := maps.Clone(params)
 				with[v.Field.Definition.Kind.Param] = now.Known[v.Field.Definition.Address].ID
-				with["property_id"] = now.Known[v.Field.Definition.Address].ID
-				add(o, resource.CustomFieldsName, v.Field.Path()+" cleared", op, with, nil)
+				add(o, mapping.Name, v.Field.Path()+" cleared", op, with, resource.CustomBody(none, op, id))
 			default:
 				to := other[o.Address]
 				if to == nil {

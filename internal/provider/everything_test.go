@@ -104,6 +104,12 @@ func (e everything) object(l *life) mapping {
 			o["fields"] = mapping{"one": nil}
 		}
 	}
+	if l.k.Name == "customer" {
+		o["properties"] = mapping{"one": "A text"}
+		if e.changed {
+			o["properties"] = mapping{"one": nil}
+		}
+	}
 	if e.guarded && !l.k.Singleton {
 		o["protect"] = true
 	}
@@ -158,6 +164,9 @@ func rename(v any) {
 			if fields["one"] != nil {
 				v["fields"] = mapping{"one-now": []string{"one-now"}}
 			}
+		}
+		if properties, ok := v["properties"].(mapping); ok {
+			v["properties"] = mapping{"one-now": properties["one"]}
 		}
 		if v["previously"] != nil {
 			v["previously"] = strings.TrimSuffix(fmt.Sprint(v["previously"]), "-now")

@@ -129,6 +129,9 @@ type Field struct {
 	EnumAsIndex    bool
 	EnumFrom       int
 	EnumInCapitals bool
+	// DefinedBy is, for CustomFields, the kind whose objects define the fields, such as work_item_property: those in the object
+	// that the field DefinedIn names, such as type; "" = all of the workspace.
+	DefinedBy, DefinedIn string
 	// Definition is the object that defines a custom field; nil = the kind does.
 	Definition *Object
 	TextRules

@@ -31,6 +31,11 @@ func init() {
 			},
 			{Name: "revenue", Type: Text, Clear: ClearEmpty, MaxLength: 255, Doc: "Revenue, as a text.", Example: "120000"},
 			{Name: "logo_props", Type: JSON, Doc: "Properties of the logo, sent as they are.", Example: `{"in_use": "emoji"}`},
+			{
+				Name: "properties", Virtual: true, Type: CustomFields, DefinedBy: "customer_property",
+				Doc:     "Values of the `customer_properties` that the manifest lists, by name. `null` removes a value, `[]` all of several.",
+				Example: `{"Tier": "Gold", "Since": "2024-05-17"}`,
+			},
 		},
 		Operations: crud(workspace+"customers/", "customer_id", "customers", "lgcud"),
 	})

@@ -1,19 +1,51 @@
 package resource
 
 func init() {
+	const path, scope = workspace + "customer-properties/", "customers.properties"
+	const values, valueScope = workspace + "customers/{customer_id}/property-values/", "customers.property_values"
 	register(Kind{
-		Name: "customer_property", Param: "property_id",
-		Doc: "A property that customers of the workspace can have. Read only.",
+		Name: "customer_property", Section: "customer_properties", Param: "property_id", HasExternalID: true, UniqueExternalID: true,
+		Doc:     "A property of customers. Customers give its value in `properties`.",
+		Example: `{name: Tier, type: text, description: What they pay for}`,
+		KeyFrom: []string{"name"}, NaturalKey: []string{"name"},
 		Fields: []Field{
-			{Name: "display_name", Type: Text, Doc: "Display name."},
-			{Name: "property_type", Type: Text, Doc: "Type of its values, such as TEXT."},
-		},
-		Operations: []Operation{
 			{
-				Verb: List, ContractRow: 20, Method: "GET", Path: workspace + "customer-properties/", Success: 200, Scope: "customers.properties:read",
+				Name: "name", Wire: Wire{ContractDialect: "display_name"}, Type: Text, Required: true, MaxLength: 255, Doc: "Name of the property.",
+				Example: "Tier",
+			},
+			{
+				Name: "type", Wire: Wire{ContractDialect: "property_type"}, Type: Enum, EnumInCapitals: true, Required: true, Immutable: true,
+				Enum: []string{"text", "datetime", "decimal", "boolean", "option", "relation", "url", "email", "file"},
+				Doc:  "Type of the values. Those of the types `option` and `file` cannot be set.", Example: "text",
+			},
+			{
+				Name: "relation_type", Type: Enum, EnumInCapitals: true, Enum: []string{"issue", "user"}, Immutable: true,
+				Doc: "What a `relation` names: work items (`issue`) or people (`user`).", Example: "user",
+			},
+			{
+				Name: "is_multi", Type: Boolean, Default: "false", Immutable: true,
+				Doc: "Whether a customer can have several values, as a list: of the type `relation`.", Example: "true",
+			},
+			{Name: "description", Type: LongText, Clear: ClearEmpty, Doc: "Plain text that describes it.", Example: "What they pay for"},
+			{Name: "is_required", Type: Boolean, Default: "false", Doc: "Whether the web app asks for a value.", Example: "true"},
+			{Name: "is_active", Type: Boolean, Default: "true", Doc: "Whether customers show it, with its values.", Example: "false"},
+			{
+				Name: "settings", Type: JSON, Doc: "How values are shown, passed through unchanged; see the API reference of Plane.",
+				Example: `{"display_format": "multi-line"}`,
+			},
+			{Name: "sort_order", Type: Number, Doc: "Position among the properties: lower comes first.", Example: "1000"},
+		},
+		Operations: append([]Operation{
+			{
+				Verb: List, ContractRow: 20, Method: "GET", Path: path, Success: 200, Scope: scope + ":read",
 				Query: []string{"workspace", "limit", "offset"}, GetCommand: "customer-properties",
 				Doc: "Reads all customer property definitions of the workspace.",
 			},
-		},
+			{Verb: GetFields, Method: "GET", Path: values, Success: 200, Scope: valueScope + ":read"},
+			{
+				Verb: SetValue, Method: "PATCH", Path: values + "{property_id}/", Success: 204, Scope: valueScope + ":write",
+				Body: []string{"values"},
+			},
+		}, crud(path, "property_id", scope, "gcud")...),
 	})
 }

@@ -116,7 +116,7 @@ links:
 			relation("finish_after", "Items that are finished earlier than this one."),
 			relation("duplicate", "Duplicates, by key (`ops/monitor` in another project), identifier such as `WEB-7`, or ID."),
 			{
-				Name: "fields", Virtual: true, Type: CustomFields,
+				Name: "fields", Virtual: true, Type: CustomFields, DefinedBy: Property, DefinedIn: "type",
 				Doc: "Values of custom fields, by name: the properties that the manifest lists for the item's `type`. `null` removes a value, " +
 					"`[]` all of several.",
 				Example: `{"Severity": "High", "Found in": "4.2"}`,

@@ -199,7 +199,12 @@ func TestEveryOperationCanBeFilledIn(t *testing.T) {
 		for _, a := range around {
 			params[a.Param] = a.Name
 		}
-		params["identifier"], params["work_item_id"] = "WEB-7", "work_item"
+		params["identifier"] = "WEB-7"
+		for _, of := range resource.Kinds() { // that have the values of what it defines
+			if f, ok := of.CustomFields(); ok && f.DefinedBy == k.Name {
+				params[of.Param] = of.Name
+			}
+		}
 		seen := map[resource.Verb]bool{}
 		v1 := map[resource.Verb]bool{}
 		for i := range k.Operations {

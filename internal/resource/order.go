@@ -51,8 +51,10 @@ func (k *Kind) dependsOn() []string {
 	}
 	for i := range k.Fields {
 		to := k.Fields[i].Ref
-		if k.Fields[i].Type == CustomFields {
-			to = PropertyOption
+		if definitions, ok := kinds.byName[k.Fields[i].DefinedBy]; ok {
+			if to = definitions.Name; options(definitions) != nil {
+				to = options(definitions).Name
+			}
 		}
 		if to != "" && to != k.Name && MustLookup(to).Parent != k.Name {
 			deps = append(deps, to)

@@ -1,7 +1,10 @@
 package sandbox
 
 import (
+	"net/http"
+	"strconv"
 	"strings"
+	"time"
 )
 
 func (k *kinds) customers() {
@@ -31,6 +34,7 @@ func (k *kinds) customers() {
 		param: "customer",
 		afterDelete: func(c *call, t *tx, r row) {
 			c.clear(t, k.request, text(r, "id"))
+			c.clear(t, k.customerValue, text(r, "id"))
 		},
 		show: func(c *call, t *tx, r row, _ bool) row {
 			r = clone(r)
@@ -159,7 +163,95 @@ func (k *kinds) properties() {
 			r["name"] = strings.ReplaceAll(strings.ToLower(text(r, "display_name")), " ", "_")
 			return nil
 		},
+		afterDelete: func(c *call, t *tx, r row) {
+			for _, customer := range t.all(k.customer, inWorkspace(c)) {
+				c.putValues(t, text(customer.row, "id"), text(r, "id"), nil)
+			}
+		},
 	})
+	k.customerValue = k.add(&kind{
+		name: "customer_property_value", columns: audit("created_by", "updated_by", "workspace", "customer", "property", "values"),
+	})
+}
+
+// customerValues answers with the values that a customer has: lists of texts by the ID of the property, without those of inactive ones.
+func customerValues(c *call, t *tx) reply {
+	if t.find(c.kinds.customer, c.vars["customer"]) == nil {
+		return notFound()
+	}
+	out := row{}
+	for _, s := range t.all(c.kinds.customerValue, inCustomer(c)) {
+		if p, ok := t.get(c.kinds.property, text(s.row, "property")); ok && flag(p.row, "is_active") {
+			out[text(s.row, "property")] = s.row["values"]
+		}
+	}
+	return reply{http.StatusOK, out}
+}
+
+// setCustomerValues replaces the values that a customer has of one property.
+func setCustomerValues(c *call, t *tx) reply {
+	p, ok := t.in(c.kinds.property, inWorkspace(c), c.vars["property"])
+	values, isList := c.in["values"].([]any)
+	switch {
+	case !ok || t.find(c.kinds.customer, c.vars["customer"]) == nil:
+		return notFound()
+	case !isList:
+		return invalid(row{"values": message("This field is required.")})
+	case len(values) == 0 && flag(p.row, "is_required"):
+		return refuse(http.StatusBadRequest, "error", text(p.row, "display_name")+" is a required property")
+	case len(values) > 1 && !flag(p.row, "is_multi"):
+		return invalid(row{"values": message("Expected one value.")})
+	}
+	for _, v := range values {
+		if wrong := c.wrongText(t, p.row, v); wrong != "" {
+			return invalid(row{"values": message("%s", wrong)})
+		}
+	}
+	c.putValues(t, c.vars["customer"], text(p.row, "id"), values)
+	return reply{status: http.StatusNoContent}
+}
+
+// wrongText says what is wrong with the text of a value, or "".
+func (c *call) wrongText(t *tx, p row, v any) string {
+	s, isText := v.(string)
+	wrong := !isText
+	switch text(p, "property_type") {
+	case "DECIMAL":
+		_, err := strconv.ParseFloat(s, 64)
+		wrong = err != nil
+	case "BOOLEAN":
+		wrong = s != "True" && s != "False"
+	case "DATETIME":
+		_, err := time.Parse(time.DateOnly, s)
+		wrong = err != nil
+	case "RELATION":
+		wrong = workspaceRole(t, s) == 0
+		if text(p, "relation_type") == "ISSUE" {
+			_, ok := t.get(c.kinds.workItem, s)
+			wrong = !ok
+		}
+	case "OPTION", "FILE":
+		wrong = true
+	}
+	if wrong {
+		return "Not a valid value of the property."
+	}
+	return ""
+}
+
+// putValues replaces the values of a customer; an empty list is none.
+func (c *call) putValues(t *tx, customer, property string, values []any) {
+	k := c.kinds.customerValue
+	for _, s := range t.all(k, scope(customer)) {
+		if text(s.row, "property") == property {
+			t.remove(k, s)
+		}
+	}
+	if len(values) > 0 {
+		r := row{"customer": customer, "property": property, "values": values}
+		c.setAudit(k, r)
+		t.insert(k, scope(customer), r)
+	}
 }
 
 func listProperties(k *kind) handler {

@@ -20,7 +20,6 @@ func beyondDescriptors() map[string]string {
 		old      = "the name that it had before"
 	)
 	reasons := map[string]string{
-		"POST customer-properties/": sdk, "GET customer-properties/{}/": sdk, "PATCH customer-properties/{}/": sdk, "DELETE customer-properties/{}/": sdk,
 		"DELETE projects/{}/estimates/":                                   sdk,
 		"DELETE projects/{}/work-item-properties/{}/options/{}/":          sdk,
 		"DELETE projects/{}/work-item-types/{}/work-item-properties/{}/":  sdk,

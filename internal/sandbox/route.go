@@ -289,6 +289,8 @@ func (s *Server) fullTable(ws, project string) []route {
 		{pattern: ws + "teamspaces/{teamspace}/members/", on: memberList{k.teamspace, k.teamspaceMember, k.user}.methods()},
 		{pattern: ws + "customers/{customer}/requests/", on: methods{get: do(listRequests(k.request)), post: do(requestsOf(k.request.create))}},
 		{pattern: ws + "customers/{customer}/requests/{request}/", on: element(k.request)},
+		{pattern: ws + "customers/{customer}/property-values/", on: methods{get: do(customerValues)}},
+		{pattern: ws + "customers/{customer}/property-values/{property}/", on: methods{patch: do(setCustomerValues)}},
 		{pattern: ws + "customer-properties/", on: methods{get: do(listProperties(k.property)), post: do(k.property.create)}},
 		{pattern: ws + "customer-properties/{property}/", on: element(k.property)},
 		{pattern: ws + "pages/", on: collection(k.page)},

@@ -55,10 +55,13 @@ func (p *printer) export(e *Export) {
 		return
 	}
 	var names []string
-	most := 0
+	most, at := 0, "at"
 	for _, c := range e.NotRead {
 		names, most = append(names, c.Name), max(most, c.Number)
+		if c.Number != e.NotRead[0].Number {
+			at = "at most"
+		}
 	}
-	p.line(fmt.Sprintf("Not exported: %s, at %s each; --with %s exports them.", strings.Join(names, ", "), diag.Count(most, "request"),
+	p.line(fmt.Sprintf("Not exported: %s, %s %s each; --with %s exports them.", strings.Join(names, ", "), at, diag.Count(most, "request"),
 		strings.Join(names, ",")))
 }

@@ -1,0 +1,247 @@
+package resource
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// CustomFields is the field of a kind that holds the values of custom fields, if it has one.
+func (k *Kind) CustomFields() (*Field, bool) {
+	i := slices.IndexFunc(k.Fields, func(f Field) bool { return f.Type == CustomFields })
+	if i < 0 {
+		return nil, false
+	}
+	return &k.Fields[i], true
+}
+
+// DefinesFields reports whether objects of the kind define custom fields of others.
+func (k *Kind) DefinesFields() bool {
+	return slices.ContainsFunc(kinds.sorted, func(of *Kind) bool { f, ok := of.CustomFields(); return ok && f.DefinedBy == k.Name })
+}
+
+// customFieldsOf is the field that holds the values of what objects of a kind define.
+func customFieldsOf(definitions *Kind) *Field {
+	for _, k := range kinds.sorted {
+		if f, ok := k.CustomFields(); ok && f.DefinedBy == definitions.Name {
+			return f
+		}
+	}
+	panic("resource: a " + definitions.Name + " defines no field")
+}
+
+// options is the kind of the choices that a definition can have; nil = none.
+func options(definition *Kind) *Kind {
+	if all := Children(definition.Name); len(all) > 0 {
+		return all[0]
+	}
+	return nil
+}
+
+// IsOption reports whether the field names one of the choices that its definition has.
+func (f *Field) IsOption() bool {
+	return f.Definition != nil && f.Ref != "" && MustLookup(f.Ref).Parent == f.Definition.Kind.Name
+}
+
+// CustomFieldsRow is the field of a row that holds the values of custom fields, by the keys of their properties, each as
+// [CustomValue] has it. No answer has it: they are read for themselves.
+const CustomFieldsRow = "planform custom fields"
+
+// CustomValue is the value of a custom field in the answers to a read: records of its own, or the object with all of them.
+func CustomValue(property string, answers []Row) any {
+	var all []any
+	add := func(value any) {
+		if several, ok := value.([]any); ok {
+			all = append(all, several...)
+		} else if value != nil {
+			all = append(all, value)
+		}
+	}
+	for _, row := range answers {
+		add(row[property]) // of an answer that has all, by property
+		fields, whole := row["custom_fields"].(map[string]any)
+		if !whole {
+			add(row["value"])
+			continue
+		}
+		for _, field := range fields {
+			if field, ok := field.(map[string]any); ok && Row(field).ID() == property {
+				add(field["value"])
+			}
+		}
+	}
+	return map[string]any{"id": property, "value": all}
+}
+
+// observedCustom is the canonical form of the value of a custom field.
+func (f *Field) observedCustom(raw any) (canonical string, known bool) {
+	record, _ := raw.(map[string]any)
+	value, _ := record["value"].([]any)
+	if len(value) == 0 {
+		return "", record != nil
+	}
+	one := *f
+	one.Definition = nil
+	raw = value[0]
+	if f.Type == RefSet {
+		raw = value
+	} else if text, ok := raw.(string); ok && f.Type == Boolean {
+		raw = strings.ToLower(text)
+	} else if ok && f.Type == Text { // a moment, as some editions show it
+		if at, err := time.Parse(time.RFC3339, text); err == nil {
+			raw = strings.TrimSuffix(at.UTC().Format(time.DateTime), " 00:00:00")
+		}
+	}
+	canonical, known = one.ObservedIn(Row{one.APIName(): raw})
+	return propertyMark(Row(record).ID()) + canonical, known
+}
+
+// CustomFieldTypes are the fields of a property from which [CustomField] takes the type of the field.
+func CustomFieldTypes() []string { return []string{"type", "relation_type", "is_multi"} }
+
+// CustomField is the field that a property defines, such as one of work items. No list shows its value.
+func CustomField(property *Object) *Field {
+	f := &Field{
+		Name: customFieldsOf(property.Kind).Name + "." + property.Key, Wire: Wire{ContractDialect: "value", V2Dialect: NotTaken}, Type: LongText,
+		Clear: ClearNull, Definition: property,
+	}
+	switch property.Text("type") {
+	case "decimal":
+		f.Type = Number
+	case "boolean":
+		f.Type = Boolean
+	case "url":
+		f.Type = URL
+	case "datetime":
+		f.Type, f.PatternDoc = Text, "a day such as 2026-12-01, or a day and a time such as 2026-12-01 09:30:00"
+		f.Pattern = `^[0-9]{4}-[0-9]{2}-[0-9]{2}( [0-9]{2}:[0-9]{2}:[0-9]{2})?$`
+	case "option":
+		if of := options(property.Kind); of != nil {
+			f.Ref = of.Name
+		}
+	case "relation":
+		f.Ref = map[string]string{"issue": "work_item", "user": "member"}[property.Text("relation_type")]
+	}
+	if f.Ref != "" {
+		f.Type = Ref
+		f.CrossProject = f.Ref == "work_item" && property.Kind.Parent == "" // of the workspace
+		if property.Text("is_multi") == "true" {
+			f.Type = RefSet
+		}
+	}
+	f.complete()
+	return f
+}
+
+// propertyMark tells the values of a property from those of one that an item of another type has under the same key, or
+// that took its place: they have to be sent again. It is short, so that the state still shows most values.
+func propertyMark(id string) string { return id[max(0, len(id)-12):] + " " }
+
+// WithoutProperty is a canonical value without the mark of the property that defines the field, if one does.
+func (f *Field) WithoutProperty(canonical string) string {
+	if _, value, marked := strings.Cut(canonical, " "); marked && f.Definition != nil {
+		return value
+	}
+	return canonical
+}
+
+// Unsettable says why the service takes no value of a property from a manifest, or "".
+func Unsettable(property *Object) string {
+	switch kind, of := property.Text("type"), property.Text("relation_type"); {
+	case kind == "file", kind == "formula":
+		return "it is of the type " + kind
+	case kind == "option" && options(property.Kind) == nil:
+		return "it is of the type option, whose choices the API does not tell"
+	case kind == "relation" && of != "issue" && of != "user":
+		return "it is a relation to neither work items nor people"
+	default:
+		return ""
+	}
+}
+
+// CustomFieldOp is the operation of API v1 that gives a custom field its value, or clears it.
+func CustomFieldOp(v *Value) *Operation {
+	k := v.Field.Definition.Kind
+	if op, ok := k.Op(ClearValue, V1); ok && v.Null {
+		return op
+	}
+	op, _ := k.Op(SetValue, V1)
+	return op
+}
+
+// CustomBody is the body of that operation: the value, or a list of texts where the operation takes one.
+func CustomBody(v *Value, op *Operation, id IDResolver) []byte {
+	switch {
+	case op.Verb == ClearValue:
+		return nil
+	case len(op.Body) == 0:
+		return Body([]*Value{v}, ContractDialect, id)
+	}
+	texts := []string{}
+	if value, ok := v.encoded("", id); ok && !v.Null {
+		switch value := value.(type) {
+		case []string:
+			texts = value
+		case json.RawMessage:
+			texts = append(texts, string(value))
+		default:
+			texts = append(texts, fmt.Sprint(value))
+		}
+	}
+	if v.Field.Type == Boolean && len(texts) > 0 { // as the service shows it
+		texts[0] = strings.ToUpper(texts[0][:1]) + texts[0][1:]
+	}
+	var b bytes.Buffer
+	b.WriteByte('{')
+	writeJSON(&b, op.Body[0])
+	b.WriteByte(':')
+	writeJSON(&b, texts)
+	b.WriteByte('}')
+	return b.Bytes()
+}
+
+// IsCustomName reports whether the name of a field is that of a custom one.
+func IsCustomName(name string) bool {
+	within, _, dotted := strings.Cut(name, ".")
+	return dotted && slices.ContainsFunc(kinds.sorted, func(k *Kind) bool {
+		f, ok := k.CustomFields()
+		return ok && f.Name == within
+	})
+}
+
+// IsCustom reports whether a value is of a custom field.
+func IsCustom(v *Value) bool { return v.Field.Definition != nil }
+
+// PutCustom adds the values of custom fields to a body of API v2, under the service's names of them.
+func PutCustom(body []byte, values []*Value, name func(definition *Object) string, id IDResolver) []byte {
+	if !slices.ContainsFunc(values, IsCustom) {
+		return body
+	}
+	b := bytes.NewBuffer(body[:len(body)-1])
+	if b.Len() > 1 {
+		b.WriteByte(',')
+	}
+	b.WriteString(`"custom_fields":{`)
+	first := true
+	for _, v := range values {
+		if !IsCustom(v) {
+			continue
+		}
+		value, ok := v.encoded("", id)
+		if !ok {
+			continue
+		}
+		if !first {
+			b.WriteByte(',')
+		}
+		first = false
+		writeJSON(b, name(v.Field.Definition))
+		b.WriteByte(':')
+		writeJSON(b, value)
+	}
+	b.WriteString("}}")
+	return b.Bytes()
+}

@@ -49,7 +49,7 @@ func allowed() map[string][]string {
 		"executor":              {"internal/diag", "internal/resource", "planner"},
 		"apiclient":             {"internal/baseurl", "internal/diag", "internal/resource"},
 		"internal/state":        {"executor", "internal/baseurl", "internal/disk", "internal/resource", "planner"},
-		"internal/provider":     {"apiclient", "executor", "internal/diag", "internal/resource", "planner"},
+		"internal/provider":     {"apiclient", "executor", "internal/diag", "internal/disk", "internal/resource", "planner"},
 		"internal/doctor":       {"apiclient", "internal/baseurl", "internal/diag", "internal/resource", "internal/state"},
 		"internal/export":       {"apiclient", "internal/diag", "internal/graph", "internal/markup", "internal/provider", "internal/resource", "manifest", "planner", "schema"},
 		"internal/convert": {

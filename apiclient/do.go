@@ -2,6 +2,7 @@ package apiclient
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,6 +23,7 @@ type Response struct {
 	Status  int
 	Row     resource.Row   // of an answer that is an object; nil for an empty one
 	Rows    []resource.Row // of an answer that is a bare array
+	Secret  string         // that the answer shows, see [resource.Kind]; no row has it
 	Headers Headers
 	// Redirected is set where the service expects the path with, or without, a trailing
 	// slash, other than the operation has it.
@@ -31,7 +33,8 @@ type Response struct {
 // answer is a 2xx whose content has not been checked yet.
 type answer struct {
 	status   int
-	value    any   // nil = the body is empty
+	value    any // nil = the body is empty
+	secret   string
 	size     int64 // of the body
 	attempts int
 	headers  Headers
@@ -49,7 +52,7 @@ func (c *Client) Do(ctx context.Context, req Request) (*Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	resp := &Response{Status: a.status, Headers: a.headers, Redirected: call.redirected}
+	resp := &Response{Status: a.status, Headers: a.headers, Secret: a.secret, Redirected: call.redirected}
 	switch v := a.value.(type) {
 	case nil:
 	case map[string]any:
@@ -233,6 +236,7 @@ func (c *Client) check(ctx, limited context.Context, call *call, from *url.URL, 
 	if errors.Is(err, errEmpty) && (status == http.StatusNoContent || status == http.StatusResetContent || mayBeEmpty(call.op)) {
 		return &answer{status: status}, nil
 	}
+	secret := withhold(v, resource.MustLookup(call.op.Kind).Secret)
 	if row, single := v.(map[string]any); err == nil && single &&
 		slices.Contains([]resource.Verb{resource.Create, resource.Update, resource.Get, resource.Find}, call.op.Verb) {
 		err = call.checkID(row)
@@ -240,7 +244,27 @@ func (c *Client) check(ctx, limited context.Context, call *call, from *url.URL, 
 	if err != nil {
 		return nil, c.invalidResponse(call, status, err)
 	}
-	return &answer{status: status, value: v, size: int64(buf.Len())}, nil
+	return &answer{status: status, value: v, secret: secret, size: int64(buf.Len())}, nil
+}
+
+// withhold takes a field out of every row of an answer, so that nothing shows or keeps it, and returns the value of the last one.
+func withhold(v any, field string) (secret string) {
+	if field == "" {
+		return ""
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		secret, _ = v[field].(string)
+		delete(v, field)
+		for _, inner := range v {
+			secret = cmp.Or(withhold(inner, field), secret)
+		}
+	case []any:
+		for _, inner := range v {
+			secret = cmp.Or(withhold(inner, field), secret)
+		}
+	}
+	return secret
 }
 
 // mayBeEmpty reports whether a success of the operation needs no body.

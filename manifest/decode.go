@@ -313,7 +313,7 @@ func (d *decoder) field(o *resource.Object, f *resource.Field, n *node) {
 		instance, ok = d.words(f, v, n)
 		v.Null = ok && clears && v.Text == ""
 	case resource.CustomFields: // each is a value of its own
-	case resource.Text, resource.LongText, resource.Markdown, resource.HTML, resource.File, resource.Upload, resource.Date,
+	case resource.Text, resource.LongText, resource.Markdown, resource.HTML, resource.File, resource.Upload, resource.SecretFile, resource.Date,
 		resource.Enum, resource.Color, resource.URL, resource.Ref:
 		v.Text, instance, ok = d.readText(f.Path(), n)
 		if ok && clears && (instance == "" || instance == nil) {

@@ -271,6 +271,31 @@ func (s *source) upload(name string) (*resource.Content, *problem) {
 	}, nil
 }
 
+// secret is a file that is to keep a secret. It need not be there.
+func (s *source) secret(name string) (*resource.Secret, *problem) {
+	local, bad := localName(name)
+	if bad != nil {
+		return nil, bad
+	}
+	dir := s.dir
+	secret := &resource.Secret{Path: filepath.Join(dir, local), Kept: func() (bool, error) {
+		info, err := inFolder(dir, local, (*os.Root).Stat)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return false, nil
+		case err != nil:
+			return false, err
+		case !info.Mode().IsRegular():
+			return false, errors.New("it is not a regular file")
+		}
+		return info.Size() > 0, nil
+	}}
+	if _, err := secret.Kept(); err != nil {
+		return nil, readProblem(err)
+	}
+	return secret, nil
+}
+
 // content reads a page that the manifest names.
 func (s *source) content(name string, limit int) (text string, isHTML bool, bad *problem) {
 	switch strings.ToLower(filepath.Ext(name)) {

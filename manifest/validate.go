@@ -56,6 +56,14 @@ func (d *decoder) check(it *item) {
 			if ok(f.Name) {
 				d.readFile(it, v)
 			}
+		case resource.SecretFile:
+			if ok(f.Name) {
+				var bad *problem
+				if v.Secret, bad = d.source.secret(v.Text); bad != nil {
+					bad.summary += ": " + quote(v.Text)
+					d.reportValue(v, bad)
+				}
+			}
 		case resource.Upload:
 			if ok(f.Name) {
 				var bad *problem

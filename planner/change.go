@@ -280,6 +280,7 @@ func (ch *changes) planCreate(i objectID) {
 			values, followUp = append(values, &resource.Value{Field: v.Field, Text: "true", Position: v.Position}), append(followUp, v)
 		case ch.getsDefault(f, v), fillsFirst && v.Field.Type == resource.Date:
 			followUp = append(followUp, v)
+		case v.Field.Type == resource.SecretFile: // what it takes comes from the service
 		case !f.info.api.Sendable(v.Field):
 			if !v.Null && !v.Field.ArchiveFlag {
 				d.block(change(v, FromManifest), cannotSet, diag.Position{})

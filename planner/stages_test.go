@@ -16,7 +16,7 @@ import (
 var files = []string{ //nolint:gochecknoglobals // a constant
 	"text.go", "not_compared.go", "input.go", "plan.go", "kind.go", "objects.go identity_rename.go", "observe.go", "identity_unconfirmed.go", "identity_match.go identity_namesakes.go", "resolve.go", "custom_fields.go", "diff.go", "members_current.go", "divergence.go",
 	"prune_orphans.go prune_checks.go prune_losses.go prune_usage.go", "steps.go", "identity_claims.go", "members_removals.go", "blocked.go", "change.go links.go", "members_additions.go",
-	"prune_steps.go", "batches.go", "order.go", "bookkeeping.go", "warnings.go", "build.go",
+	"prune_steps.go", "batches.go", "order.go", "bookkeeping.go", "warnings.go secrets.go", "build.go",
 }
 
 // noImports imports nothing: what other packages declare does not matter here.

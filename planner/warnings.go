@@ -26,6 +26,7 @@ func (w *warnings) warn() {
 	w.warnHidden()
 	w.inTwoContainers()
 	w.warnSharedExternalIDs()
+	w.secrets()
 }
 
 // notices warns, once per kind, of what the plan cannot know.

@@ -435,7 +435,11 @@ func fieldSchema(f *resource.Field, whole bool) object {
 	case resource.CustomFields:
 		s = append(s, member{"type", nullable("object", true)}, member{"additionalProperties", object{{"type", append(textTypes(true), "array")}}})
 	case resource.EnumSet:
-		s = append(s, member{"type", nullable("array", clears)}, member{"items", object{{"enum", f.Enum}}})
+		word := object{{"enum", f.Enum}}
+		if f.Enum == nil {
+			word = object{{"type", "string"}, {"pattern", notBlank}}
+		}
+		s = append(s, member{"type", nullable("array", clears)}, member{"items", word})
 	case resource.RefSet:
 		s = append(s, member{"type", nullable("array", clears)}, member{"items", object{{"type", textTypes(false)}, {"pattern", notBlank}}})
 	default:
@@ -467,7 +471,7 @@ func fieldType(f *resource.Field, clears bool) any {
 		return nullable("boolean", clears)
 	case resource.JSON:
 		return nullable("object", clears)
-	case resource.Date, resource.Color, resource.URL, resource.File, resource.Upload:
+	case resource.Date, resource.Color, resource.URL, resource.File, resource.Upload, resource.SecretFile:
 		return nullable("string", clears)
 	default:
 		return textTypes(clears)
@@ -487,7 +491,7 @@ func textRules(f *resource.Field, clears bool) object {
 		return object{{"pattern", colorPattern}}
 	case resource.URL:
 		return object{{"pattern", urlPattern}, {"format", "uri"}}
-	case resource.File, resource.Upload:
+	case resource.File, resource.Upload, resource.SecretFile:
 		return object{{"pattern", notBlank}}
 	case resource.Text, resource.LongText, resource.Markdown, resource.HTML, resource.Ref:
 		if f.Pattern != "" {
@@ -520,7 +524,7 @@ func example(f *resource.Field) any {
 		if json.Valid([]byte(f.Example)) {
 			return json.RawMessage(f.Example)
 		}
-	case resource.Text, resource.LongText, resource.Markdown, resource.HTML, resource.File, resource.Upload, resource.Date,
+	case resource.Text, resource.LongText, resource.Markdown, resource.HTML, resource.File, resource.Upload, resource.SecretFile, resource.Date,
 		resource.Enum, resource.Color, resource.URL, resource.Ref:
 	}
 	return f.Example

@@ -262,6 +262,7 @@ func (r *run) execute(ctx context.Context, plan *planner.Plan, file *state.File,
 	})
 	defer conn.relay.follow(progress, false)()
 	service := provider.NewService(conn.client, plan, file, r.grace)
+	service.KeepSecretsOn(r.service.disk)
 	result := executor.Run(ctx, plan, service, file, executor.Options{
 		Parallelism: parallelism, Stop: stop, Events: func(e executor.Event) {
 			logPanic(out, e)

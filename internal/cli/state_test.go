@@ -133,6 +133,64 @@ func TestTheCredentialIsNowhere(t *testing.T) {
 	}
 }
 
+func TestASecretIsInItsFileAndNowhereElse(t *testing.T) {
+	t.Parallel()
+	s := newService(t, sandboxtest.Options{Edition: sandbox.Cloud})
+	manifest := s.write(t, "m.yaml", `{version: 1, workspace: acme, webhooks: [{name: CI, url: "https://ci.example.com", secret_file: ci.key}]}`)
+	shown := s.must(t, "apply", "-f", manifest, "--output", "json", "--log-level", "debug")
+	file := filepath.Join(s.dir, "ci.key")
+	kept, err := os.ReadFile(file)
+	secret := strings.TrimSpace(string(kept))
+	if err != nil || len(secret) < 20 {
+		t.Fatalf("the secret is %q: %v", secret, err)
+	}
+	shows := func(what, text string) {
+		if strings.Contains(text, secret) {
+			t.Errorf("%s shows the secret", what)
+		}
+	}
+	shows("apply", shown.out+shown.err)
+	s.write(t, "m.yaml", `{version: 1, workspace: acme, webhooks: [{name: CI, url: "https://ci.example.com/two", secret_file: ci.key}]}`)
+	for _, args := range [][]string{
+		{"plan", "-f", manifest, "--output", "json", "--log-level", "debug"},
+		{"plan", "-f", manifest, "--out", filepath.Join(s.dir, "saved.json")},
+		{"apply", "-f", manifest, "--log-level", "debug", "--log-format", "json"},
+		{"get", "webhooks", "--workspace", "acme", "--output", "json", "--log-level", "debug"},
+		{"export", "--workspace", "acme", "--to", filepath.Join(s.dir, "out")},
+		{"state", "list", "-f", manifest, "--output", "json"},
+		{"history", "-f", manifest, "--output", "json"},
+	} {
+		r := s.must(t, args...)
+		shows(args[0], r.out+r.err)
+	}
+	err = filepath.WalkDir(s.dir, func(path string, d os.DirEntry, err error) error {
+		if err == nil && !d.IsDir() && path != file {
+			var text []byte
+			text, err = os.ReadFile(path)
+			shows(path, string(text))
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAFileWithASecretIsNotOverwritten(t *testing.T) {
+	t.Parallel()
+	s := newService(t, sandboxtest.Options{Edition: sandbox.Cloud})
+	manifest := s.write(t, "m.yaml", `{version: 1, workspace: acme, webhooks: [{name: CI, url: "https://ci.example.com", secret_file: ci.key}]}`)
+	s.write(t, "ci.key", "of another one")
+	r := s.run(t, "apply", "-f", manifest)
+	if _, writes := s.sent(0); r.code != 1 || writes != 0 || !strings.Contains(r.err, "ci.key has something in it") {
+		t.Errorf("%d, %d writes: %s", r.code, writes, r.err)
+	}
+	s.write(t, "m.yaml", `{version: 1, workspace: acme, webhooks: [{name: CI, url: "https://ci.example.com", secret_file: ../ci.key}]}`)
+	if r := s.run(t, "validate", "-f", manifest); r.code == 0 || !strings.Contains(r.err+r.out, "outside the manifest's folder") {
+		t.Errorf("%d: %s", r.code, r.err)
+	}
+}
+
 func TestDocumentedOperationsCannotChangeAWorkItem(t *testing.T) {
 	t.Parallel()
 	s := newService(t, sandboxtest.Options{Answers: sandbox.Contract})

@@ -163,7 +163,7 @@ func (l *life) first(f *resource.Field) any {
 	case resource.RefSet:
 		return l.names(f)[:1]
 	case resource.EnumSet:
-		return f.Enum[:1]
+		return words(f)[:1]
 	}
 	return f.Example
 }
@@ -184,7 +184,7 @@ func (l *life) second(f *resource.Field) (value any, ok bool) {
 	case resource.RefSet:
 		return l.names(f), true
 	case resource.EnumSet:
-		return f.Enum[1:], true
+		return words(f)[1:], true
 	case resource.Date:
 		day, err := time.Parse(time.DateOnly, f.Example)
 		if err != nil {
@@ -197,7 +197,7 @@ func (l *life) second(f *resource.Field) (value any, ok bool) {
 		return f.Example + "/two", true
 	case resource.HTML:
 		return f.Example + "<p>More.</p>", true
-	case resource.File, resource.Upload, resource.CustomFields:
+	case resource.File, resource.Upload, resource.CustomFields, resource.SecretFile:
 		return nil, false
 	case resource.Markdown, resource.LongText, resource.Text:
 	}
@@ -242,9 +242,17 @@ func (l *life) offers(v resource.Verb) bool {
 	return ok
 }
 
+// words are those of a list of words.
+func words(f *resource.Field) []string {
+	if f.Enum == nil {
+		return []string{f.Example, "three", "two"}
+	}
+	return f.Enum
+}
+
 // settable reports whether the API sets the field, in a body or otherwise, to something that need not be in the object.
 func (l *life) settable(f *resource.Field) bool {
-	return f.Type != resource.CustomFields && !l.inside(f) && ((f.Virtual || f.ArchiveFlag) && (!f.OnlyV2() || l.s.api == resource.V2) || l.s.api.Sendable(f))
+	return f.Type != resource.CustomFields && f.Type != resource.SecretFile && !l.inside(f) && ((f.Virtual || f.ArchiveFlag) && (!f.OnlyV2() || l.s.api == resource.V2) || l.s.api.Sendable(f))
 }
 
 // inside reports whether a field names what is in the object itself, such as a project's estimate.

@@ -17,6 +17,9 @@ import (
 // create sends a create until its outcome is known, or is to be looked for later.
 func (w *write) create(ctx context.Context, r row) (executor.Outcome, error) {
 	step := r.step
+	if err := w.reserve(step); err != nil {
+		return executor.Outcome{}, failure(step, err)
+	}
 	for {
 		r.lost = w.lostCreate(step)
 		res, err := w.upload(ctx, r)
@@ -29,11 +32,14 @@ func (w *write) create(ctx context.Context, r row) (executor.Outcome, error) {
 		case exists:
 			return w.adoptOwn(ctx, r, there.row)
 		case err == nil:
+			var kept executor.Outcome
+			w.keep(step, res.Secret, &kept) // before anything else: nobody shows it again
 			shown := w.completeRow(ctx, r, res.Row)
 			out := w.created(step, shown)
 			w.digestSent(step, shown, out.Values)
 			w.completeCustom(ctx, r, &out)
 			w.checkSingle(ctx, r, &out)
+			out.Warnings.Add(kept.Warnings...)
 			return out, nil
 		case refused && e.Effect == apiclient.Rejected:
 			out, err := w.resolveRefused(ctx, r, e)

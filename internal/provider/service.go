@@ -8,6 +8,7 @@ import (
 	"github.com/planform/planform/apiclient"
 	"github.com/planform/planform/executor"
 	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/disk"
 	"github.com/planform/planform/internal/resource"
 	"github.com/planform/planform/planner"
 )
@@ -21,6 +22,8 @@ type Service struct {
 	unappliable map[fieldOf]bool           // fields that differ and cannot be changed
 	sentLater   map[fieldOf]planner.StepID // the step that sends a text when what it names is created
 	placements  map[resource.Address][]placement
+
+	disk disk.Disk // for secrets; nil = the operating system's
 
 	inDoubt inDoubt
 	learned *learned

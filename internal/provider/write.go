@@ -74,7 +74,8 @@ func (s *Service) Do(ctx context.Context, steps []*planner.Step, ids executor.ID
 	w.sendAll(ctx, together)
 	w.sendAlone(ctx, alone)
 	for i, step := range steps {
-		if a := &w.attempts[i]; a.Err == nil {
+		a := &w.attempts[i]
+		if s.lostSecret(step, a); a.Err == nil {
 			s.memory.remember(step, a.Outcome, ids)
 		}
 	}

@@ -199,6 +199,9 @@ func (f *Field) cleared() any {
 	case ClearParagraph:
 		return markup.Nothing
 	case ClearEmpty:
+		if f.Type == EnumSet {
+			return []string{}
+		}
 		return ""
 	case ClearNull, ClearNever:
 		return nil

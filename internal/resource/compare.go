@@ -189,7 +189,7 @@ func (f *Field) canonical(text string) string {
 			return strings.ToLower(text)
 		}
 		return text
-	case URL, Boolean, CustomFields:
+	case URL, Boolean, CustomFields, SecretFile:
 		return text
 	default:
 		return text

@@ -12,7 +12,8 @@ type Type int
 // is rendered to HTML before it is sent; File names a Markdown or HTML file
 // below the manifest's folder, and Upload one that is sent as it is; JSON is an object that
 // is sent as written; EnumSet is a list of words, whose order does not matter. CustomFields is a mapping: each entry is the value of a field of its
-// own, see [CustomField].
+// own, see [CustomField]. SecretFile names a file below the manifest's folder that planform
+// writes: the secret that the service shows once, in the answer to a create.
 const (
 	Text Type = iota
 	LongText
@@ -31,6 +32,7 @@ const (
 	RefSet
 	CustomFields
 	EnumSet
+	SecretFile
 )
 
 // Clear is the way to empty a field of an existing object.
@@ -88,7 +90,7 @@ type Field struct {
 	Virtual   bool // never in a body: a membership declares it, or it is part of a header
 	Type      Type
 	Ref       string   // for Ref and RefSet: the kind of the target
-	Enum      []string // for Enum and EnumSet: the values
+	Enum      []string // for Enum and EnumSet: the values; an EnumSet without takes any words
 	Required  bool     // every create sends it
 	Immutable bool     // no update takes it
 	// Past is set where the field is of an imported object's past, such as its author: a name that nobody knows leaves it out, and
@@ -233,7 +235,7 @@ func (f *Field) IsRef() bool { return f.Type == Ref || f.Type == RefSet }
 // quote words.
 func (f *Field) IsWord() bool {
 	switch f.Type {
-	case Text, LongText, Markdown, HTML, File, Upload:
+	case Text, LongText, Markdown, HTML, File, Upload, SecretFile:
 		return false
 	case Date, Enum, EnumSet, Color, URL, Number, Boolean, JSON, Ref, RefSet, CustomFields:
 		return true

@@ -31,10 +31,13 @@ type Kind struct {
 	// UniqueExternalID is set where the wider API answers 409 to a second object with
 	// the same external ID, unless both arrive at the same moment.
 	UniqueExternalID bool
-	Upload           *UploadForm // set if a create sends a file; such an object cannot be changed, only replaced
-	Membership       *Membership // set if this kind is a membership, which has no fields and no ID of its own
-	Short            string      // the field that a bare text gives, such as the url of a link; "" = none
-	WhereMade        string      // how one comes to be on the service, if not by planform; "" = as other objects do
+	// Secret is the field in the answer to a create that shows a secret, once. It goes into the file that a field of the type
+	// SecretFile names, and nowhere else. "" = there is none.
+	Secret     string
+	Upload     *UploadForm // set if a create sends a file; such an object cannot be changed, only replaced
+	Membership *Membership // set if this kind is a membership, which has no fields and no ID of its own
+	Short      string      // the field that a bare text gives, such as the url of a link; "" = none
+	WhereMade  string      // how one comes to be on the service, if not by planform; "" = as other objects do
 	Lifecycle
 	Listing
 

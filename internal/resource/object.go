@@ -46,6 +46,7 @@ type Value struct {
 	AsHTML  bool      // for File and Markdown: the text is HTML already
 	Content *Content  // for Upload: the file that Text names
 	File    *TextFile // that the value stands in; nil = in a manifest
+	Secret  *Secret   // for SecretFile: the file that Text names
 	// Targets are the addresses of the objects that the relative links of a text mean, by the target as HTML has it.
 	Targets  map[string]string
 	Refs     []Reference
@@ -88,8 +89,28 @@ type Content struct {
 	Open   func() (io.ReadCloser, error)
 }
 
+// Secret is a file that keeps a secret, which the service shows once.
+type Secret struct {
+	Path string // of the file
+	// Kept reports whether the file has something in it. It is an error where it would be outside of the manifest's folder.
+	Kept func() (bool, error)
+}
+
 // String is the canonical form: the service shows only the size.
 func (c *Content) String() string { return strconv.FormatInt(c.Size, 10) + " sha256:" + c.SHA256 }
+
+// Secret is the file for the object's secret, or nil.
+func (o *Object) Secret() *Secret {
+	if o == nil || o.Kind.Secret == "" {
+		return nil
+	}
+	for i := range o.Values {
+		if o.Values[i].Secret != nil {
+			return o.Values[i].Secret
+		}
+	}
+	return nil
+}
 
 // Reference names another object: one of the manifest, or one of the service by ID or name.
 type Reference struct {

@@ -29,6 +29,7 @@ type resourceV2 struct {
 	store    func(w *writeV2)                     // stores a new row, if there is more to it
 	after    func(w *writeV2)                     // follows the storing
 	refuse   func(c *call, t *tx, r row) *problem // speaks against a deletion
+	once     func(c *call) (string, any)          // a field that only the answer to a creation shows
 	manage   *membersV2                           // the route that adds and removes work items
 
 	fields []*fieldV2

@@ -25,7 +25,7 @@ func (s *Server) tableV2() []*resourceV2 {
 		k.user,
 	}
 	all := []*resourceV2{
-		s.workItemsV2(), s.itemPropertiesV2(), pagesV2(v2Workspace, &k.page), pagesV2(v2Project, &k.projectPage), s.workspaceFeaturesV2(),
+		s.workItemsV2(), s.itemPropertiesV2(), pagesV2(v2Workspace, &k.page), pagesV2(v2Project, &k.projectPage), s.workspaceFeaturesV2(), s.webhooksV2(),
 		viewsV2(v2Workspace, k.view, "created_at id sort_order"), viewsV2(v2Project, k.projectView, "created_at id sort_order updated_at"),
 		featuresV2(v2Project, projectFeatures, "-id -created_at", k.project, func(c *call) string { return c.vars["project"] }),
 		templatesV2(v2Workspace, k.template), templatesV2(v2Project, k.projectTemplate),

@@ -180,7 +180,12 @@ func (res *resourceV2) single(c *call, t *tx, status int, write func() (row, *pr
 }
 
 func (res *resourceV2) createOne(c *call, t *tx) reply {
-	return res.single(c, t, http.StatusCreated, func() (row, *problem) { return res.create(c, t, c.in) })
+	answer := res.single(c, t, http.StatusCreated, func() (row, *problem) { return res.create(c, t, c.in) })
+	if made, ok := answer.body.(row); ok && res.once != nil && answer.status == http.StatusCreated {
+		name, value := res.once(c)
+		made[name] = value
+	}
+	return answer
 }
 
 func (res *resourceV2) updateOne(c *call, t *tx) reply {

@@ -1,0 +1,39 @@
+package sandbox
+
+func (k *kinds) webhooks() {
+	k.webhook = k.add(&kind{
+		name: "webhook", columns: audit("name", "url", "scopes", "is_active", "content_type", "version", "created_by", "updated_by", "workspace"),
+		fields: []field{
+			{name: "name", check: str(255, true), null: true},
+			{name: "url", required: true, check: str(1024, false)},
+			{name: "scopes", check: words, initial: []any{}},
+			{name: "is_active", check: boolean, initial: true},
+			{name: "content_type", check: choice("application/json", "application/x-www-form-urlencoded"), initial: "application/json"},
+			{name: "version", check: str(10, false), initial: "v1"},
+		},
+		param: "webhook",
+	})
+}
+
+// webhooksV2 is the webhooks of the workspace. The answer to a creation shows the secret, and nothing else does.
+func (s *Server) webhooksV2() *resourceV2 {
+	return &resourceV2{
+		name: "webhook", path: v2Workspace + "webhooks/", kind: s.kinds.webhook, verbs: v2Singles,
+		write: "name? url* scopes is_active content_type version", read: "created_by_id", order: "created_at id",
+		once: func(*call) (string, any) { return "secret_key", "plane_wh_" + newID() },
+	}
+}
+
+// words is a list of texts.
+func words(t *tx, v any) (any, any) {
+	list, complaint := items(t, v)
+	if complaint != nil {
+		return nil, complaint
+	}
+	for _, e := range list.([]any) {
+		if _, ok := e.(string); !ok {
+			return nil, message("Not a valid string.")
+		}
+	}
+	return list, nil
+}

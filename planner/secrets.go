@@ -1,0 +1,51 @@
+package planner
+
+import (
+	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/resource"
+)
+
+// SecretKeptHint says what to do about a file that has a secret already.
+const SecretKeptHint = "move the file away if its secret is an old one, or name another secret_file"
+
+// SecretMissing warns that the file for an object's secret has none. cause says why, if that is known.
+func SecretMissing(o *resource.Object, cause error) diag.Diagnostic {
+	why := ""
+	if cause != nil {
+		why = ": " + cause.Error()
+	}
+	return diag.Diagnostic{
+		Severity: diag.Warning, Code: "secret-missing", Position: o.Position, Address: string(o.Address),
+		Summary: "the secret of " + string(o.Address) + " is not in " + o.Secret().Path + why,
+		Hint: "the service shows it once: regenerate it there and put it into the file, or delete the " + o.Kind.Noun() +
+			" there and apply again",
+	}
+}
+
+// secrets tells of files for secrets that are not as the plan needs them.
+func (w *warnings) secrets() {
+	for i, o := range w.in.Desired {
+		step, file := w.steps.of[i], o.Secret()
+		creates := step != nil && step.Action == Create
+		if file == nil {
+			if creates && o.Kind.Secret != "" {
+				w.diags.Add(diag.Diagnostic{
+					Severity: diag.Warning, Code: "secret-not-kept", Position: o.Position, Address: string(o.Address),
+					Summary: "the service shows the secret of " + string(o.Address) + " once, and it is kept nowhere",
+					Hint:    "name a secret_file",
+				})
+			}
+			continue
+		}
+		switch kept, err := file.Kept(); {
+		case err != nil:
+		case creates && kept && (step.Write == nil || step.Write.Pending == nil): // else its answer came
+			w.diags.Add(diag.Diagnostic{
+				Severity: diag.Error, Code: "secret-file", Position: o.Position, Address: string(o.Address),
+				Summary: file.Path + " has something in it, and is not overwritten with the secret of " + string(o.Address), Hint: SecretKeptHint,
+			})
+		case !creates && !kept && w.objects.states[i].presence == exists:
+			w.diags.Add(SecretMissing(o, nil))
+		}
+	}
+}

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"runtime/debug"
@@ -83,6 +84,18 @@ func convertFlags() []cli.Flag {
 	}
 }
 
+// boundMemory makes a conversion of 70,000 issues fit into 500 MB, unless the environment says how much there is.
+func boundMemory() (restore func()) {
+	percent, limit := debug.SetGCPercent(50), debug.SetMemoryLimit(-1)
+	if limit == math.MaxInt64 {
+		debug.SetMemoryLimit(450 << 20)
+	}
+	return func() {
+		debug.SetGCPercent(percent)
+		debug.SetMemoryLimit(limit)
+	}
+}
+
 // convertOptions reads flags and arguments.
 func convertOptions(p Process, c *cli.Context, known []string, example string) (convert.Options, error) {
 	o := convert.Options{
@@ -150,7 +163,7 @@ func runConvert(ctx context.Context, p Process, c *cli.Context, known []string) 
 	}
 	ctx, release := untilSignal(ctx)
 	defer release()
-	defer debug.SetGCPercent(debug.SetGCPercent(50)) // a backup of 70,000 issues fits into 500 MB
+	defer boundMemory()()
 	result, err := convert.Run(ctx, o)
 	if err != nil {
 		return err

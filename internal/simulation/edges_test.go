@@ -24,7 +24,7 @@ import (
 //nolint:gochecknoglobals // flags
 var (
 	edges = flag.Uint("edges", 80, "one of so many `faults` at an edge is played; 1 = all")
-	only  = flag.String("only", "", "of the single faults only those that match the `regexp` are played")
+	only  = flag.String("only", "", "only faults that match the `regexp` are played, alone and in pairs")
 	pairs = flag.Uint("pairs", 0, "one of so many `pairs` of faults is played; 0 = none")
 )
 
@@ -112,7 +112,7 @@ func TestAfterAFaultAtAnyEdgeTheNextRunsReachTheSameEnd(t *testing.T) {
 					visits := c.suffer(t, st, &c.singles, first)
 					at := slices.IndexFunc(visits, func(v visit) bool { return v.edge == first.at })
 					for _, second := range st.faults(visits[at+1:]) {
-						if drawn(*pairs, name, first, second) {
+						if drawn(*pairs, name, first, second) && wanted.MatchString(second.String()) {
 							c.suffer(t, st, &c.pairs, first, second)
 						}
 					}

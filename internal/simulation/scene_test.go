@@ -148,7 +148,7 @@ func (st *stage) open(t *testing.T) *world {
 }
 
 // attempts is how often a user runs a command until it is done.
-const attempts = 4
+const attempts = 6
 
 // until runs a command until it is done.
 func (w *world) until(command string, again func(w *world, command string, attempt int) string) {

@@ -26,6 +26,8 @@ func scenes() map[string]*scene {
 		"v2":                  {api: resource.V2, files: one(whole(resource.V2)), commands: apply},
 		"from nothing":        {api: resource.V1, empty: true, files: one(fresh), commands: apply},
 		"from nothing, v2":    {api: resource.V2, empty: true, files: one(fresh), commands: apply},
+		"thirty steps":        {api: resource.V1, empty: true, files: one(thirty), commands: apply},
+		"thirty steps, v2":    {api: resource.V2, empty: true, files: one(thirty), commands: apply},
 		"shared state":        {api: resource.V1, shared: true, files: one(whole(resource.V1)), commands: apply},
 		"saved plan":          {api: resource.V1, files: one(whole(resource.V1)), commands: saved},
 		"saved plan, shared":  {api: resource.V2, shared: true, files: one(whole(resource.V2)), commands: saved},
@@ -141,6 +143,28 @@ projects:
       - {key: b, name: Item B, parent: a, labels: [bug, urgent], comments: [{key: c, text: Looks good.}]}
       - {key: c, name: Item C, cycle: first, relations: {blocked_by: [b]}}
 pages: [{key: handbook, name: Handbook, description: How we work.}]
+`
+	// thirty makes as much as is played exhaustively.
+	thirty = `version: 1
+workspace: acme
+projects:
+  - key: shop
+    identifier: SHOP
+    name: Shop
+    cycle_view: true
+    module_view: true
+    states: [{name: Next, group: unstarted}, {name: Todo, color: "#0ea5e9"}]
+    labels: [{name: bug}, {name: urgent, parent: bug}, {name: idea}]
+    cycles: [{key: first, name: First weeks}, {key: next, name: Next weeks}]
+    modules: [{name: Checkout}, {name: Search}]
+    work_items:
+      - {key: a, name: Item A, state: Next, labels: [bug], cycle: first, module: Checkout, links: [{url: "https://example.com/a"}]}
+      - {key: b, name: Item B, parent: a, labels: [bug, urgent], comments: [{key: c, text: Looks good.}]}
+      - {key: c, name: Item C, cycle: first, relations: {blocked_by: [b]}}
+      - {key: d, name: Item D, cycle: next, module: Search, labels: [idea], links: [{url: "https://example.com/d"}]}
+      - {key: e, name: Item E, parent: d, cycle: next, comments: [{key: c, text: Not yet.}]}
+      - {key: f, name: Item F, state: Todo, relations: {relates_to: [a]}}
+pages: [{key: handbook, name: Handbook, description: How we work.}, {key: decisions, name: Decisions}]
 `
 	// less is what is left of it, and otherwise.
 	less = `version: 1

@@ -252,8 +252,8 @@ func newRecordJSON(r planner.Record) recordJSON {
 	return j
 }
 
-// edit opens the state, lets change change it, and saves it.
-func edit(ctx context.Context, o stateOptions, change func(*state.File) error) error {
+// edit opens the state, lets change change it, saves it, and then says what change did.
+func edit(ctx context.Context, o stateOptions, out output, change func(*state.File) (done string, err error)) error {
 	ctx, release := untilSignal(ctx)
 	defer release()
 	f, err := state.Open(ctx, o.path, o.open)
@@ -261,23 +261,30 @@ func edit(ctx context.Context, o stateOptions, change func(*state.File) error) e
 		return err
 	}
 	defer f.Close() //nolint:errcheck // saved before
-	if err := change(f); err != nil {
+	done, err := change(f)
+	if err != nil {
 		return err
 	}
-	return f.Save()
+	if err := f.Save(); err != nil {
+		return err
+	}
+	if done != "" {
+		out.view.Notef("%s", done)
+	}
+	return nil
 }
 
 func stateResolve(ctx context.Context, _ Process, o stateOptions, out output) error {
 	if (o.id == "") == !o.absent {
 		return usageError{text: "--id ID or --absent is required", hint: "--id ID if the object exists on the service, --absent if it does not"}
 	}
-	return edit(ctx, o, func(f *state.File) error {
+	return edit(ctx, o, out, func(f *state.File) (string, error) {
 		r, err := recordOf(f.Prior(), o.address(0))
 		if err != nil {
-			return err
+			return "", err
 		}
 		if r.PendingIntent == nil {
-			return diag.WithHint(errors.New("no request of "+o.args[0]+" is without an outcome"), "planform state import binds an address to an ID")
+			return "", diag.WithHint(errors.New("no request of "+o.args[0]+" is without an outcome"), "planform state import binds an address to an ID")
 		}
 		if o.absent && r.ID == "" && len(r.Members) == 0 {
 			f.Remove(r.Address)
@@ -288,8 +295,7 @@ func stateResolve(ctx context.Context, _ Process, o stateOptions, out output) er
 			}
 			f.Put(r)
 		}
-		out.view.Notef("resolved %s", r.Address)
-		return nil
+		return "resolved " + string(r.Address), nil
 	})
 }
 
@@ -301,19 +307,18 @@ func stateImport(ctx context.Context, _ Process, o stateOptions, out output) err
 	if _, ok := resource.Lookup(a.Kind()); !ok || a.Path() == "" {
 		return diag.WithHint(fmt.Errorf("%s is not an address", a), "an address is a kind and keys, such as work_item/web/checkout")
 	}
-	return edit(ctx, o, func(f *state.File) error {
+	return edit(ctx, o, out, func(f *state.File) (string, error) {
 		r := f.Prior()[a]
 		switch r.ID {
 		case o.id:
 		case "": // what became of a create is said with it
 			r.PendingIntent = nil
 		default:
-			return diag.WithHint(fmt.Errorf("%s is already bound to %s", a, r.ID), "planform state rm forgets it")
+			return "", diag.WithHint(fmt.Errorf("%s is already bound to %s", a, r.ID), "planform state rm forgets it")
 		}
 		r.Address, r.ID, r.Identifier = a, o.id, cmp.Or(o.identifier, r.Identifier)
 		f.Put(r)
-		out.view.Notef("bound %s to %s", a, o.id)
-		return nil
+		return fmt.Sprintf("bound %s to %s", a, o.id), nil
 	})
 }
 
@@ -322,13 +327,13 @@ func stateMove(ctx context.Context, _ Process, o stateOptions, out output) error
 	if from.Kind() != to.Kind() {
 		return usageError{text: fmt.Sprintf("%s and %s are of different kinds", from, to)}
 	}
-	return edit(ctx, o, func(f *state.File) error {
+	return edit(ctx, o, out, func(f *state.File) (string, error) {
 		prior := f.Prior()
 		if _, err := recordOf(prior, from); err != nil {
-			return err
+			return "", err
 		}
 		if _, taken := prior[to]; taken {
-			return diag.WithHint(fmt.Errorf("the state file already has a %s", to), "planform state rm forgets it")
+			return "", diag.WithHint(fmt.Errorf("the state file already has a %s", to), "planform state rm forgets it")
 		}
 		f.RemoveObject(to) // members of something that is forgotten are not those of what takes its address
 		var moved []planner.Record
@@ -338,7 +343,7 @@ func stateMove(ctx context.Context, _ Process, o stateOptions, out output) error
 				continue
 			}
 			if _, taken := prior[b]; taken && b.IsObject() {
-				return diag.WithHint(fmt.Errorf("the state file already has a %s", b), "planform state rm forgets it")
+				return "", diag.WithHint(fmt.Errorf("the state file already has a %s", b), "planform state rm forgets it")
 			}
 			r := prior[a]
 			f.Remove(a)
@@ -348,19 +353,17 @@ func stateMove(ctx context.Context, _ Process, o stateOptions, out output) error
 		for _, r := range moved {
 			f.Put(r)
 		}
-		out.view.Notef("moved %s to %s, %d in all", from, to, len(moved))
-		return nil
+		return fmt.Sprintf("moved %s to %s, %d in all", from, to, len(moved)), nil
 	})
 }
 
 func stateRemove(ctx context.Context, _ Process, o stateOptions, out output) error {
-	return edit(ctx, o, func(f *state.File) error {
+	return edit(ctx, o, out, func(f *state.File) (string, error) {
 		r, err := recordOf(f.Prior(), o.address(0))
 		if err != nil {
-			return err
+			return "", err
 		}
 		f.RemoveObject(r.Address)
-		out.view.Notef("forgot %s; it stays on the service", r.Address)
-		return nil
+		return fmt.Sprintf("forgot %s; it stays on the service", r.Address), nil
 	})
 }

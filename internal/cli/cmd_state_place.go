@@ -41,11 +41,9 @@ func statePush(ctx context.Context, _ Process, o stateOptions, out output) error
 	if err != nil {
 		return err
 	}
-	if err := edit(ctx, o, func(f *state.File) error { return putState(f, from, o.force) }); err != nil {
-		return err
-	}
-	out.view.Notef("%s has now the %s of %s", o.path, diag.Count(len(from.Prior()), "record"), o.args[0])
-	return nil
+	return edit(ctx, o, out, func(f *state.File) (string, error) {
+		return fmt.Sprintf("%s has now the %s of %s", o.path, diag.Count(len(from.Prior()), "record"), o.args[0]), putState(f, from, o.force)
+	})
 }
 
 func readExisting(ctx context.Context, place string, open state.Options) (*state.Snapshot, error) {
@@ -81,7 +79,7 @@ func stateMigrate(ctx context.Context, _ Process, o stateOptions, out output) er
 	if to.path = o.args[1]; state.SamePlace(from.Path, to.path) {
 		return usageError{text: from.Path + " is the same place"}
 	}
-	if err := edit(ctx, to, func(f *state.File) error { return putState(f, from, false) }); err != nil {
+	if err := edit(ctx, to, out, func(f *state.File) (string, error) { return "", putState(f, from, false) }); err != nil {
 		return err
 	}
 	old, err := o.service.historyBeside(ctx, from.Path, from.Lineage)

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/disk"
 	"github.com/planform/planform/internal/pull"
+	"github.com/planform/planform/internal/view"
 )
 
 func TestNothingIsWrittenIfAFileChangedMeanwhileOrLeadsOutOfItsFolder(t *testing.T) {
@@ -65,5 +67,43 @@ func TestPullSaysWhatItWroteBeforeAFileThatCannotBe(t *testing.T) {
 	err := replace(&fullDisk{room: 1}, files)
 	if hint := diag.HintOf(err); !strings.Contains(hint, "1 of 2 files is written; planform pull takes the rest once this is put right") {
 		t.Errorf("%v: %s", err, hint)
+	}
+}
+
+func TestAStateCommandSaysWhatItDidOnceThatIsSaved(t *testing.T) {
+	t.Parallel()
+	const id = "8a234ec6-0000-4000-8000-000000000000"
+	for said, args := range map[string][]string{
+		"bound page/two to": {"import", "page/two", "--id", id},
+		"moved page/one to": {"mv", "page/one", "page/two"},
+		"forgot page/one;":  {"rm", "page/one"},
+	} {
+		t.Run(said, func(t *testing.T) {
+			t.Parallel()
+			file := filepath.Join(t.TempDir(), "state.json")
+			run := func(d disk.Disk, args ...string) (code int, says string) {
+				var errs bytes.Buffer
+				code = Main(Process{
+					Args:    append([]string{"planform", "state"}, append(args, "--sandbox", "--state", file)...),
+					Streams: view.Streams{In: strings.NewReader(""), Out: &errs, Err: &errs}, Getenv: func(string) string { return "" }, Disk: d,
+				})
+				return code, errs.String()
+			}
+			if code, says := run(nil, "import", "page/one", "--id", id); code != 0 {
+				t.Fatal(says)
+			}
+			for room := 0; ; room++ {
+				code, says := run(&fullDisk{room: room}, args...)
+				if strings.Contains(says, said) != (code == 0) {
+					t.Errorf("with room for %d files it ends with %d and says\n%s", room, code, says)
+				}
+				if code == 0 {
+					break
+				}
+				if room > 10 {
+					t.Fatal(says)
+				}
+			}
+		})
 	}
 }

@@ -3,6 +3,7 @@
 package cli_test
 
 import (
+	"bytes"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -65,14 +66,19 @@ func (p *place) dying(g *reaper, nth int, behind bool, args ...string) (died boo
 	p.t.Helper()
 	cmd := exec.CommandContext(p.t.Context(), program(p.t), args...)
 	cmd.Env = append(os.Environ(), "PLANE_BASE_URL="+p.url, "PLANE_API_KEY="+p.key, "NO_COLOR=1")
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
 	g.mu.Lock()
 	g.nth, g.behind, g.kill = nth, behind, func() { died = cmd.Process.Kill() == nil }
+	err := cmd.Start() // before a request may look for the process
 	g.mu.Unlock()
-	out, err := cmd.CombinedOutput()
+	if err == nil {
+		err = cmd.Wait()
+	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.nth = 0
-	p.t.Logf("planform %s: %v, killed: %t\n%s", strings.Join(args, " "), err, died, out)
+	p.t.Logf("planform %s: %v, killed: %t\n%s", strings.Join(args, " "), err, died, &out)
 	return died
 }
 

@@ -87,15 +87,15 @@ type reference struct {
 
 // switchOf is the object that has the switch which must be on for an object, and its field; none = it needs none, or nobody says
 // anything of it.
-func (s *objects) switchOf(i objectID) (objectID, *resource.Field) {
-	k, field := s.in.Desired[i].Kind.Switch()
+func (ob *objects) switchOf(i objectID) (objectID, *resource.Field) {
+	k, field := ob.in.Desired[i].Kind.Switch()
 	switch {
 	case field == nil:
 		return noObject, nil
 	case !k.Singleton:
-		return s.states[i].parent, field
+		return ob.states[i].parent, field
 	}
-	for _, holder := range s.inScope(scope{s.kinds[k], s.states[i].parent}) {
+	for _, holder := range ob.inScope(scope{ob.kinds[k], ob.states[i].parent}) {
 		return holder, field
 	}
 	return noObject, nil

@@ -2,6 +2,7 @@ package convert
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -24,7 +25,7 @@ func TestIssuesHoldNothingLongUntilTheyAreWritten(t *testing.T) {
 		at := time.Date(2025, 1, 2, 3, 4, 5, 0, time.FixedZone("", 3600))
 		i := &Issue{
 			Key: fmt.Sprintf("A-%d", n), Project: "A", Number: n, Title: "One", Text: long, Environment: long, Left: map[string]int{"votes": n},
-			Comments: []Comment{{ID: "1", Author: "ada", At: at, Text: long}, {ID: "2", At: at, Text: Text{Body: fmt.Sprint(n)}}},
+			Comments: []Comment{{ID: "1", Author: "ada", At: at, Text: long}, {ID: "2", At: at, Text: Text{Body: strconv.Itoa(n)}}},
 			Work:     []Work{{Author: "ada", At: at, Seconds: 60, Text: long}}, Events: []Event{{Author: "ada", At: at, Field: "state", From: "a", To: long.Body}},
 		}
 		c.Hold(i, "title", OfItem, "One", 1)
@@ -64,7 +65,7 @@ func TestPartsOfIssuesComeBackInTheirOrder(t *testing.T) {
 	var parts [3]Parts
 	want := [3][]string{}
 	for n := range 300 {
-		text := strings.Repeat("x", n*n%1000) + fmt.Sprint(n)
+		text := strings.Repeat("x", n*n%1000) + strconv.Itoa(n)
 		in.Keep(&parts[n%2], []byte(text))
 		want[n%2] = append(want[n%2], text)
 	}

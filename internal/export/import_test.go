@@ -75,7 +75,7 @@ func values(f *resource.Field) []any {
 		return []any{map[string]any{}, map[string]any{"in_use": "emoji"}}
 	case resource.Markdown, resource.HTML, resource.File, resource.Upload:
 		return []any{"<p></p>", "<p>a <em>text</em></p>"}
-	case resource.Ref, resource.RefSet, resource.CustomFields:
+	case resource.Ref, resource.RefSet, resource.EnumSet, resource.CustomFields, resource.SecretFile:
 		return nil
 	case resource.Text, resource.LongText, resource.Date, resource.Color, resource.URL:
 	}

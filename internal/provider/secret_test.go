@@ -61,7 +61,7 @@ func TestAFileForASecretIsForItsOwnerAlone(t *testing.T) {
 	if err := os.MkdirAll(folder, 0o750); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(folder, "ci.key"), nil, 0o644); err != nil { //nolint:gosec // that is what is tested
+	if err := os.WriteFile(filepath.Join(folder, "ci.key"), nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
 	if made := s.apply(t, applying{manifest: hook}); len(made.failed()) > 0 {

@@ -507,16 +507,20 @@ func (ch *changes) addInitial(o *resource.Object, values []*resource.Value) []*r
 	return values
 }
 
-// awaitSwitches lets creates wait for the steps that switch on what they need.
+// awaitSwitches lets creates and changes wait for the steps that switch on what they need.
 func (ch *changes) awaitSwitches() {
 	for i := range ch.objects.count() {
 		step := ch.steps.of[i]
 		holder, field := ch.objects.switchOf(i)
-		if holder == noObject || step == nil || step.Action != Create {
+		if holder == noObject || step == nil || step.Operation == nil {
 			continue
 		}
 		on, given := ch.in.Desired[holder].Value(field.Name)
-		if by := ch.steps.of[holder]; given && !isOff(on) && by != nil && by.Operation != nil && by.Action != Create {
+		by := ch.steps.of[holder]
+		if !given || isOff(on) || by == nil || by.Operation == nil || by.Action == Create {
+			continue
+		}
+		if step.Action == Create || slices.ContainsFunc(by.Values(), func(v *resource.Value) bool { return v.Field == field }) {
 			step.needsObjects = append(step.needsObjects, holder)
 		}
 	}

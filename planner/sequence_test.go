@@ -108,6 +108,16 @@ func TestObjectsAreCreatedInTheOrderOfTheManifest(t *testing.T) {
 			},
 			turn: []string{"1 create work_item/web/a", "0 update work_item/web/a, needs work_item/web/a", "1 create work_item/web/b"},
 		},
+		"a feature is on before what needs it is made or changed": {
+			given: func(s *fakeService) {
+				s.find(web).row["cycle_view"] = false
+				s.given("cycle", web, uuid(3, 1), "name=Sprint")
+			},
+			want: func(w *wanted) {
+				w.put("project/web", "id="+web, "cycle_view=true").put("cycle/web/old", "id="+uuid(3, 1), "name=Sprint 1").put("cycle/web/new", "name=Sprint 2")
+			},
+			turn: []string{"0 update project/web", "0 update cycle/web/old, needs project/web", "0 create cycle/web/new, needs project/web"},
+		},
 		"people come in before they lead or own anything": {
 			given: func(s *fakeService) { s.given("member", "", bob, "email=bob@example.com") },
 			want: func(w *wanted) {

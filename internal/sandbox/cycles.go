@@ -137,7 +137,7 @@ func (c *call) cycleProject(t *tx, old row) *reply {
 		return new(badRequest(fmt.Sprintf("“%s” is not a valid UUID.", id)))
 	case !ok:
 		return new(badRequest("Project not found"))
-	case old == nil && !flag(p.row, "cycle_view"): // the service refuses changes, too; planform does not wait for the switch with them yet
+	case !flag(p.row, "cycle_view"):
 		return new(badRequest("Cycles are not enabled for this project"))
 	}
 	return nil

@@ -1,4 +1,4 @@
-package main
+package cli_test
 
 import (
 	"os"
@@ -10,13 +10,13 @@ import (
 	"testing"
 )
 
-const evidencePage = "docs/evidence.md"
+const evidencePage = "../../docs/evidence.md"
 
-// testFiles is the text of the files of tests below a folder, joined.
+// testFiles is the text of the files of tests below a folder of the repository, joined.
 func testFiles(t *testing.T, dir string) string {
 	t.Helper()
 	var out strings.Builder
-	err := filepath.WalkDir(dir, func(path string, _ os.DirEntry, err error) error {
+	err := filepath.WalkDir(filepath.Join("../..", dir), func(path string, _ os.DirEntry, err error) error {
 		if err != nil || !strings.HasSuffix(path, "_test.go") {
 			return err
 		}

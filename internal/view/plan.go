@@ -124,20 +124,27 @@ func (p *printer) entries(plan *shownPlan) {
 	}
 }
 
-// groups are the entries that are shown as one: equal updates, unless all is asked for.
+// groups are the entries that are shown as one: equal updates, unless all is asked for. What was adopted is looked at one by
+// one, except where there can be only one in its place.
 func (p *printer) groups(list []*entry) [][]*entry {
 	least := namedSteps + 1
 	if p.whole {
 		least = math.MaxInt
 	}
-	return grouped(list, least, func(e *entry) bool { return e.action == planner.Update && e.step.Adopted == nil })
+	return grouped(list, least, func(e *entry) bool {
+		return e.action == planner.Update && (e.step.Adopted == nil || e.kind.Singleton)
+	})
 }
 
 // entry shows an entry with what belongs to it, or several that make equal changes.
 func (p *printer) entry(same []*entry) {
 	e := same[0]
 	if symbol, color := p.symbol(e.action); len(same) > 1 {
-		p.line(color.paint(symbol), " ", diag.Count(len(same), e.noun()))
+		aside := ""
+		if e.step.Adopted != nil {
+			aside = "  " + p.dim.paint("("+Safe(e.why())+")")
+		}
+		p.line(color.paint(symbol), " ", diag.Count(len(same), e.noun()), aside)
 	} else {
 		p.line(heading(symbol, color, string(e.address)), p.circumstances(e))
 	}

@@ -507,3 +507,23 @@ func TestEveryFormatSaysThatATextDiffersInLineEndsOnly(t *testing.T) {
 		}
 	}
 }
+
+func TestEqualChangesOfWhatEachPlaceHasAreShownAsOne(t *testing.T) {
+	t.Parallel()
+	b, why := &builder{planner.Plan{API: resource.V2}}, "each new project has it"
+	for i := range 30 {
+		project := object("project", "p"+strconv.Itoa(i), nil)
+		b.act(planner.Adopt, object("project_features", "features", project), "", changed("epics", "", "true")).Write.FoundBy = why
+		b.act(planner.Adopt, object("state", "done", project), "id", changed("color", "", "red")).Write.FoundBy = why
+	}
+	b.Summary.Update = 60
+	s := newScreen()
+	if err := showAs(s.Plan, &b.Plan, here()); err != nil {
+		t.Fatal(err)
+	}
+	got := s.out.String()
+	if !strings.Contains(got, "~ 30 project features  (each new project has it)\n    epics:     (none) -> true\n    project_features/p0/features, ") ||
+		strings.Count(got, "(exists on the service as id, each new project has it)") != 30 {
+		t.Errorf("got\n%s", got)
+	}
+}

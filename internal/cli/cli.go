@@ -41,11 +41,12 @@ func Main(p Process) int { return Run(context.Background(), p) }
 
 // Run is [Main] in a process that ends with ctx.
 func Run(ctx context.Context, p Process) (code int) {
+	p.Args = helpFirst(p.Args)
 	app := newApp(p)
 	if len(p.Args) > 1 && p.Args[1] == completeCommand {
 		return finish(p, false, complete(ctx, p, app, p.Args[2:]))
 	}
-	line := arrange(app, helpFirst(p.Args))
+	line := arrange(app, p.Args)
 	defer func() {
 		if bug := recover(); bug != nil { // the runtime's exit code for it would say that changes are pending
 			code = finish(p, line.json, fmt.Errorf("planform has a bug: %v; please report it with this:\n%s", bug, debug.Stack()))
@@ -81,7 +82,37 @@ func showHelp(p Process, app *cli.App, cmd *cli.Command, name string) error {
 	return err
 }
 
-// newApp builds the command tree.
+// command is one of the program's, which is made when it is needed: that of get knows all kinds.
+type command struct {
+	name string
+	make func(Process) *cli.Command
+}
+
+// commands are in the order of the help.
+func commands() []command {
+	return []command{
+		{"init", initCommand},
+		{"validate", validateCommand},
+		{"fmt", fmtCommand},
+		{"plan", planCommand},
+		{"apply", applyCommand},
+		{"history", historyCommand},
+		{"undo", undoCommand},
+		{"pull", pullCommand},
+		{"show", showCommand},
+		{"export", exportCommand},
+		{"get", getCommand},
+		{"doctor", doctorCommand},
+		{"convert", convertCommand},
+		{"schema", schemaCommand},
+		{"state", stateCommand},
+		{"sandbox", sandboxCommand},
+		{"completion", completionCommand},
+		{"version", versionCommand},
+	}
+}
+
+// newApp builds the command tree. Of a command line that begins with a command it has that one alone.
 func newApp(p Process) *cli.App {
 	app := &cli.App{
 		Name:      "planform",
@@ -94,18 +125,13 @@ Try it without an account:
 
    planform init --sandbox
    planform apply -f workspace.yaml --sandbox`,
-		HideVersion:    true,
-		HideHelp:       true,
-		Writer:         p.Streams.Out,
-		ErrWriter:      p.Streams.Err,
-		ExitErrHandler: func(*cli.Context, error) {}, // the exit code is decided in one place
-		OnUsageError:   usage,
-		Flags:          []cli.Flag{&cli.BoolFlag{Name: "version", Aliases: []string{"v"}, Usage: "print the version"}},
-		Commands: []*cli.Command{
-			initCommand(p), validateCommand(p), fmtCommand(p), planCommand(p), applyCommand(p), historyCommand(p), undoCommand(p),
-			pullCommand(p), showCommand(p), exportCommand(p), getCommand(p), doctorCommand(p), convertCommand(p),
-			schemaCommand(p), stateCommand(p), sandboxCommand(p), completionCommand(p), versionCommand(p),
-		},
+		HideVersion:               true,
+		HideHelp:                  true,
+		Writer:                    p.Streams.Out,
+		ErrWriter:                 p.Streams.Err,
+		ExitErrHandler:            func(*cli.Context, error) {}, // the exit code is decided in one place
+		OnUsageError:              usage,
+		Flags:                     []cli.Flag{&cli.BoolFlag{Name: "version", Aliases: []string{"v"}, Usage: "print the version"}},
 		DisableSliceFlagSeparator: true, // a comma is part of a file's name
 	}
 	app.Action = func(c *cli.Context) error {
@@ -118,8 +144,15 @@ Try it without an account:
 		}
 		return showHelp(p, app, nil, app.Name)
 	}
-	for _, cmd := range app.Commands {
+	wanted := commands()
+	if i := slices.IndexFunc(wanted, func(c command) bool { return len(p.Args) > 1 && p.Args[1] == c.name }); i >= 0 {
+		wanted = wanted[i : i+1]
+	}
+	for _, c := range wanted {
+		cmd := c.make(p)
+		cmd.Name = c.name
 		prepare(p, cmd, app.Name+" "+cmd.Name)
+		app.Commands = append(app.Commands, cmd)
 	}
 	return app
 }
@@ -128,6 +161,7 @@ Try it without an account:
 func prepare(p Process, cmd *cli.Command, name string) {
 	cmd.OnUsageError = usage
 	cmd.HideHelp = true
+	cmd.Flags = withNames(cmd.Flags)
 	for _, sub := range cmd.Subcommands {
 		prepare(p, sub, name+" "+sub.Name)
 	}

@@ -20,7 +20,7 @@ import (
 
 func applyCommand(p Process) *cli.Command {
 	return &cli.Command{
-		Name: "apply", Usage: "makes the workspace match the manifests",
+		Usage:     "makes the workspace match the manifests",
 		UsageText: "planform apply -f FILE [FLAGS]\nplanform apply PLAN [FLAGS]", ArgsUsage: "FILE",
 		Description: `Shows the plan and carries it out. Where standard input is a terminal, it asks
 first, also if its output is redirected; elsewhere it goes ahead. If a run ends early,

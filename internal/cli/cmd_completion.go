@@ -30,7 +30,7 @@ var completionScripts embed.FS
 
 func completionCommand(p Process) *cli.Command {
 	return &cli.Command{
-		Name: "completion", Usage: "prints the completion script of a shell",
+		Usage:     "prints the completion script of a shell",
 		UsageText: "planform completion " + strings.Join(shells(), "|"), ArgsUsage: "SHELL",
 		Description: `Completes commands, flags and their values, kinds, files and, where -f names
 manifests, the addresses in them.
@@ -191,9 +191,13 @@ func (c completion) addresses() []string {
 	return lines
 }
 
+// flagOf is the flag of a name. Its type says what values it takes.
 func flagOf(flags []cli.Flag, name string) cli.Flag {
 	for _, f := range flags {
 		if slices.Contains(f.Names(), name) {
+			if f, ok := f.(namedFlag); ok {
+				return f.singleFlag
+			}
 			return f
 		}
 	}

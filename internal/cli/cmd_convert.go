@@ -30,7 +30,7 @@ func convertNames() []string {
 func convertCommand(p Process) *cli.Command {
 	names := convertNames()
 	return &cli.Command{
-		Name: "convert", Usage: "turns exports of other trackers into manifests, offline",
+		Usage:     "turns exports of other trackers into manifests, offline",
 		UsageText: "planform convert [FORMAT] FILE… --to DIR [FLAGS]", ArgsUsage: "FORMAT FILE…",
 		Description: `Formats are ` + strings.Join(names, ", ") + ` (the default: found out by content).
 All files are one export: parents and links go across them. A file may be a

@@ -16,7 +16,7 @@ import (
 
 func doctorCommand(p Process) *cli.Command {
 	return &cli.Command{
-		Name: "doctor", Usage: "checks connection, credential, workspace, state and manifests; read-only",
+		Usage:     "checks connection, credential, workspace, state and manifests; read-only",
 		UsageText: "planform doctor [-f FILE] [FLAGS]",
 		Description: `Makes about 20 small read requests and reports on base URL and certificate,
 credential, workspace, APIs, edition, rate limit, clock, state file and, with -f, on

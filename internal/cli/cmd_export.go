@@ -21,7 +21,7 @@ import (
 
 func exportCommand(p Process) *cli.Command {
 	return &cli.Command{
-		Name: "export", Usage: "writes an existing workspace as manifests",
+		Usage:     "writes an existing workspace as manifests",
 		UsageText: "planform export --to DIR [FLAGS]",
 		Description: `Writes one manifest per project, one for everything outside projects, the wiki pages
 as Markdown files, and a state file: planform plan -f DIR then shows no changes.

@@ -20,7 +20,7 @@ import (
 
 func fmtCommand(p Process) *cli.Command {
 	return &cli.Command{
-		Name: "fmt", Usage: "gives manifests the usual layout, offline",
+		Usage:     "gives manifests the usual layout, offline",
 		UsageText: "planform fmt -f FILE [-f FILE…] [--check]",
 		Description: `Indents by two spaces and takes away needless quotes, and blanks behind colons.
 Comments, blank lines, the order of keys, long texts and blanks between brackets

@@ -19,7 +19,7 @@ import (
 
 func getCommand(p Process) *cli.Command {
 	cmd := &cli.Command{
-		Name: "get", Usage: "shows objects of the service",
+		Usage:     "shows objects of the service",
 		UsageText: "planform get KIND [FLAGS] [ID]",
 		Description: `Shows objects of the service, lists with all their pages, as a table or with
 --output json as the service's array or object.

@@ -28,7 +28,7 @@ var starting string
 
 func initCommand(p Process) *cli.Command {
 	return &cli.Command{
-		Name: "init", Usage: "writes a manifest to begin with",
+		Usage:     "writes a manifest to begin with",
 		UsageText: "planform init [--to DIR] [--from PROJECT] [FLAGS]",
 		Description: `Writes workspace.yaml: a small example whose comments explain it. With --from, it
 exports projects that are there already, as planform export does.

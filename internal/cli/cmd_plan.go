@@ -22,7 +22,7 @@ import (
 
 func planCommand(p Process) *cli.Command {
 	return &cli.Command{
-		Name: "plan", Usage: "shows the changes that apply would make; read-only",
+		Usage:     "shows the changes that apply would make; read-only",
 		UsageText: "planform plan -f FILE [FLAGS]",
 		Description: `Reads the manifests, the state file and the workspace, and shows the difference.
 

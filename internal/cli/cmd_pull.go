@@ -22,7 +22,7 @@ import (
 
 func pullCommand(p Process) *cli.Command {
 	return &cli.Command{
-		Name: "pull", Usage: "takes what people changed on the service into the manifests",
+		Usage:     "takes what people changed on the service into the manifests",
 		UsageText: "planform pull -f FILE [FLAGS]",
 		Description: `The opposite of apply. A field that somebody changed on the service since the last
 apply gets the service's value in the manifest, at its place: comments, order and

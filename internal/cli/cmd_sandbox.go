@@ -13,7 +13,7 @@ import (
 
 func sandboxCommand(p Process) *cli.Command {
 	return &cli.Command{
-		Name: "sandbox", Usage: "serves a local look-alike of the service",
+		Usage:     "serves a local look-alike of the service",
 		UsageText: "planform sandbox [--listen 127.0.0.1:PORT] [FLAGS]",
 		Description: `Serves a small workspace "` + sandbox.Workspace + `" on the loopback interface until it is interrupted
 (Ctrl-C; in the background of a script, kill PID). Its data is kept in

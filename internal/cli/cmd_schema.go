@@ -10,7 +10,7 @@ import (
 
 func schemaCommand(p Process) *cli.Command {
 	return &cli.Command{
-		Name: "schema", Usage: "prints the JSON Schema of manifests, for editors",
+		Usage:     "prints the JSON Schema of manifests, for editors",
 		UsageText: "planform schema [--mapping | --plan] > planform.schema.json",
 		Description: `With a YAML language server, editors offer completion and show errors while you
 type if the manifest begins with this line:

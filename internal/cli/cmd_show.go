@@ -10,7 +10,7 @@ import (
 
 func showCommand(p Process) *cli.Command {
 	return &cli.Command{
-		Name: "show", Usage: "shows a saved plan",
+		Usage:     "shows a saved plan",
 		UsageText: "planform show PLAN [FLAGS]", ArgsUsage: "FILE",
 		Description: `Shows a plan that planform plan --out wrote, in any format. It reads the file only.
 

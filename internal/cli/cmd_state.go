@@ -23,7 +23,7 @@ import (
 
 func stateCommand(p Process) *cli.Command {
 	return &cli.Command{
-		Name: "state", Usage: "shows and corrects the state file",
+		Usage:     "shows and corrects the state file",
 		UsageText: "planform state list|show|resolve|import|mv|rm|unlock|pull|push|migrate [FLAGS] [ADDRESS]",
 		Description: `The state file records which object of the service belongs to which object of the
 manifest. These commands change only that file, never the service.

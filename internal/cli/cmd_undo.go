@@ -23,7 +23,7 @@ const lastRun = "last"
 
 func undoCommand(p Process) *cli.Command {
 	return &cli.Command{
-		Name: "undo", Usage: "takes back what a run changed",
+		Usage:     "takes back what a run changed",
 		UsageText: "planform undo [-f FILE | --state FILE] [FLAGS] RUN|last [RUN...]", ArgsUsage: "RUN",
 		Description: `Makes a plan that brings back what one or more runs of apply changed, shows it, asks
 and carries it out. What the run created is deleted, unless somebody changed it, uses it

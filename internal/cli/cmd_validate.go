@@ -13,7 +13,7 @@ import (
 
 func validateCommand(p Process) *cli.Command {
 	return &cli.Command{
-		Name: "validate", Usage: "checks manifests, offline",
+		Usage:     "checks manifests, offline",
 		UsageText: "planform validate -f FILE [-f FILE…]",
 		Description: `Reports all errors with their location and a suggested fix. What a plan would refuse
 of an object that is not there yet is an error, too, and what it would leave out or

@@ -12,7 +12,7 @@ import (
 
 func versionCommand(p Process) *cli.Command {
 	return &cli.Command{
-		Name: "version", Usage: "prints the version",
+		Usage:     "prints the version",
 		UsageText: "planform version [--output json]",
 		Flags:     outputFlags(),
 		Action: withOutput(p, func(c *cli.Context, out output) error {

@@ -1,10 +1,12 @@
 package sandbox
 
 import (
+	"context"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // route is one path with its endpoints. A parameter of its pattern is "{name}"; its name says which segments match.
@@ -59,27 +61,29 @@ func element(k *kind) methods {
 
 const apiRoot = "/api/v1/"
 
-// mux serves the routes of the edition. Methods are looked at behind the credentials, as the service does, so the
-// patterns have none.
-func (s *Server) mux() *http.ServeMux {
-	mux := http.NewServeMux()
-	mux.HandleFunc("/", s.noRoute)
-	mux.HandleFunc("/{$}", func(w http.ResponseWriter, req *http.Request) {
+// endpoints are what the mux leads to, by pattern. Methods are looked at behind the credentials, as the service does, so the patterns have
+// none.
+func (s *Server) endpoints() (patterns []string, handlers []http.HandlerFunc) {
+	add := func(pattern string, handler http.HandlerFunc) {
+		patterns, handlers = append(patterns, pattern), append(handlers, handler)
+	}
+	add("/", s.noRoute)
+	add("/{$}", func(w http.ResponseWriter, req *http.Request) {
 		send(w, req, reply{http.StatusOK, row{"status": "OK"}}, nil)
 	})
-	mux.HandleFunc("/api/instances/{$}", func(w http.ResponseWriter, req *http.Request) {
+	add("/api/instances/{$}", func(w http.ResponseWriter, req *http.Request) {
 		send(w, req, reply{http.StatusOK, row{"is_activated": false, "is_setup_done": false}}, nil)
 	})
-	mux.HandleFunc(storePath, s.serveStore)
+	add(storePath, s.serveStore)
 	if s.opts.Edition == Cloud {
-		mux.HandleFunc(v2Root, s.noRoute) // so that the root without its slash is a redirect
+		add(v2Root, s.noRoute) // so that the root without its slash is a redirect
 	}
 	for _, r := range s.routes() {
 		pattern := r.api.root + r.pattern
-		mux.HandleFunc(pattern+"{$}", s.matching(&r, func(w http.ResponseWriter, req *http.Request, vars map[string]string) {
+		add(pattern+"{$}", s.matching(&r, func(w http.ResponseWriter, req *http.Request, vars map[string]string) {
 			s.answer(w, req, &r, vars)
 		}))
-		mux.HandleFunc(strings.TrimSuffix(pattern, "/"), s.matching(&r, func(w http.ResponseWriter, req *http.Request, vars map[string]string) {
+		add(strings.TrimSuffix(pattern, "/"), s.matching(&r, func(w http.ResponseWriter, req *http.Request, vars map[string]string) {
 			if s.opts.Answers == Contract && r.noSlash == req.Method {
 				s.answer(w, req, &r, vars)
 				return
@@ -88,7 +92,33 @@ func (s *Server) mux() *http.ServeMux {
 			send(w, req, reply{status: http.StatusMovedPermanently}, http.Header{"Location": {to.String()}, "Content-Type": {htmlText}})
 		}))
 	}
-	return mux
+	return patterns, handlers
+}
+
+// muxes are those of the lists of patterns that there were: to build one takes longer than a hundred requests.
+var muxes sync.Map //nolint:gochecknoglobals // it holds what would be built again
+
+type handlersKey struct{}
+
+// mux serves the routes of the edition.
+func (s *Server) mux() http.Handler {
+	patterns, handlers := s.endpoints()
+	key := strings.Join(patterns, "\n")
+	held, ok := muxes.Load(key)
+	if !ok {
+		mux := http.NewServeMux()
+		for i, pattern := range patterns {
+			mux.HandleFunc(pattern, func(w http.ResponseWriter, req *http.Request) {
+				of, _ := req.Context().Value(handlersKey{}).([]http.HandlerFunc)
+				of[i](w, req)
+			})
+		}
+		held, _ = muxes.LoadOrStore(key, mux)
+	}
+	mux, _ := held.(*http.ServeMux)
+	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		mux.ServeHTTP(w, req.WithContext(context.WithValue(req.Context(), handlersKey{}, handlers)))
+	})
 }
 
 // matching calls do with the parameters of a request, if they match the route.

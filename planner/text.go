@@ -3,7 +3,6 @@ package planner
 import (
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/resource"
@@ -12,13 +11,8 @@ import (
 // findings are what is said of a manifest and its plan.
 type findings struct{ diag.List }
 
-// plural is the manifest's word for the kind's objects, where it has one.
-func plural(k *resource.Kind) string {
-	if k.Section != "" {
-		return strings.ReplaceAll(k.Section, "_", " ")
-	}
-	return diag.Plural(k.Noun())
-}
+// plural is what people call several objects of the kind.
+func plural(k *resource.Kind) string { return diag.Plural(k.Noun()) }
 
 func countOf(n int, k *resource.Kind) string {
 	return strconv.Itoa(n) + " " + oneOr(n, k.Noun(), plural(k))

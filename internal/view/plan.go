@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -124,15 +125,15 @@ func (p *printer) entries(plan *shownPlan) {
 	}
 }
 
-// groups are the entries that are shown as one: equal updates, unless all is asked for. What was adopted is looked at one by
-// one, except where there can be only one in its place.
+// groups are the entries that are shown as one, unless all is asked for: equal updates, and what is not possible for one reason.
+// What was adopted is looked at one by one, except where there can be only one in its place.
 func (p *printer) groups(list []*entry) [][]*entry {
 	least := namedSteps + 1
 	if p.whole {
 		least = math.MaxInt
 	}
 	return grouped(list, least, func(e *entry) bool {
-		return e.action == planner.Update && (e.step.Adopted == nil || e.kind.Singleton)
+		return e.action == planner.NotPossible || e.action == planner.Update && (e.step.Adopted == nil || e.kind.Singleton)
 	})
 }
 
@@ -140,16 +141,19 @@ func (p *printer) groups(list []*entry) [][]*entry {
 func (p *printer) entry(same []*entry) {
 	e := same[0]
 	if symbol, color := p.symbol(e.action); len(same) > 1 {
-		aside := ""
-		if e.step.Adopted != nil {
-			aside = "  " + p.dim.paint("("+Safe(e.why())+")")
+		why := ""
+		switch {
+		case e.action == planner.NotPossible:
+			why = ": " + Safe(e.why())
+		case e.step.Adopted != nil:
+			why = "  " + p.dim.paint("("+Safe(e.why())+")")
 		}
-		p.line(color.paint(symbol), " ", diag.Count(len(same), e.noun()), aside)
+		p.line(color.paint(symbol), " ", diag.Count(len(same), e.noun()), why)
 	} else {
 		p.line(heading(symbol, color, string(e.address)), p.circumstances(e))
 	}
 	if e.action == planner.NotPossible && e.step.Position != nil {
-		p.line("    ", p.dim.paint("-->"), " ", Safe(e.step.Position.String()))
+		p.line("    ", p.dim.paint("-->"), " ", diag.First(positions(same), namedSteps))
 	}
 	if lost := e.lost(); lost != "" {
 		p.line("    ", p.dim.paint(Safe(lost)))
@@ -176,6 +180,17 @@ func (p *printer) entry(same []*entry) {
 		p.child(child, child.kind.Section == section, column)
 		section = child.kind.Section
 	}
+}
+
+// positions are where entries stand in the manifest.
+func positions(entries []*entry) []string {
+	var places []string
+	for _, e := range entries {
+		if at := e.step.Position; at != nil && !slices.Contains(places, Safe(at.String())) {
+			places = append(places, Safe(at.String()))
+		}
+	}
+	return places
 }
 
 // heading begins an entry.

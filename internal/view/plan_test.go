@@ -508,13 +508,14 @@ func TestEveryFormatSaysThatATextDiffersInLineEndsOnly(t *testing.T) {
 	}
 }
 
-func TestEqualChangesOfWhatEachPlaceHasAreShownAsOne(t *testing.T) {
+func TestWhatIsAlikeInEachPlaceIsShownAsOne(t *testing.T) {
 	t.Parallel()
 	b, why := &builder{planner.Plan{API: resource.V2}}, "each new project has it"
 	for i := range 30 {
 		project := object("project", "p"+strconv.Itoa(i), nil)
 		b.act(planner.Adopt, object("project_features", "features", project), "", changed("epics", "", "true")).Write.FoundBy = why
 		b.act(planner.Adopt, object("state", "done", project), "id", changed("color", "", "red")).Write.FoundBy = why
+		b.act(planner.NotPossible, object("project_view", "bugs", project), "").Obstacle = &planner.Obstacle{Reason: "no API for it"}
 	}
 	b.Summary.Update = 60
 	s := newScreen()
@@ -522,7 +523,7 @@ func TestEqualChangesOfWhatEachPlaceHasAreShownAsOne(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := s.out.String()
-	if !strings.Contains(got, "~ 30 project features  (each new project has it)\n    epics:     (none) -> true\n    project_features/p0/features, ") ||
+	if !strings.Contains(got, "! 30 project views: no API for it\n    --> workspace.yaml:12:5, ") || !strings.Contains(got, "~ 30 project features  (each new project has it)\n    epics:     (none) -> true\n    project_features/p0/features, ") ||
 		strings.Count(got, "(exists on the service as id, each new project has it)") != 30 {
 		t.Errorf("got\n%s", got)
 	}

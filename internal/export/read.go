@@ -278,13 +278,15 @@ func (ob *object) abridged() bool {
 func (r *reader) members(ctx context.Context, objects []*object) error {
 	var lists []*list
 	for _, m := range resource.Memberships() {
-		op, ok := m.Op(resource.ListMembers, r.o.API)
-		if _, can := m.Op(resource.AddMembers, r.o.API); !can || !ok || !r.kinds.exported[resource.MustLookup(m.Membership.On)] {
+		op, listed := m.Op(resource.ListMembers, r.o.API)
+		if _, can := m.Op(resource.AddMembers, r.o.API); !can || !r.kinds.exported[resource.MustLookup(m.Membership.On)] {
 			continue
 		}
 		for _, t := range objects {
 			switch {
 			case t.kind.Name != m.Membership.Container || !r.member(m, t):
+			case !listed:
+				r.found.omitted.add(omission{what: "list of " + humanize(m.Membership.Path()), why: r.o.API.Noun() + " cannot read it"}, t.label(), 1)
 			case perItem(m) && !matches(r.o.With, m):
 				r.found.skipped[m]++
 			default:

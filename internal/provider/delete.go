@@ -46,7 +46,7 @@ func (s *Service) checkUnused(ctx context.Context, step *planner.Step, g planner
 	}
 	m := resource.MustLookup(g.Read.Operation.Kind).Membership
 	n := 0
-	for _, row := range answer.Rows {
+	for _, row := range selectList(answer, g.Read.Operation, false).Rows {
 		if _, planned := slices.BinarySearch(g.Members, m.MemberID(row)); !planned {
 			n++
 		}

@@ -159,6 +159,12 @@ func (mb *memberBatch) check(ctx context.Context, members []member, res *apiclie
 	membership := mb.row.step.Kind.Membership
 	one := strings.TrimSuffix(strings.TrimSuffix(membership.Body, "s"), "_id") // rows are members, or memberships that name one
 	shown, known := idsIn(res.Rows, "id", one, one+"_id"), res.Rows != nil
+	added, _ := res.Row["added"].([]any) // those of API v2 that were not in before
+	for _, id := range added {
+		if id, ok := id.(string); ok {
+			shown[resource.LowerID(id)] = true
+		}
+	}
 	for _, m := range members {
 		if shown[m.id] {
 			continue

@@ -39,9 +39,13 @@ func (s *Server) workspaceFeaturesV2() *resourceV2 {
 	return res
 }
 
-// needsFeature refuses a creation if the project has switched a feature off, or never on.
+// needsFeature refuses a creation if the project, or the workspace outside of one, has switched a feature off, or never on.
 func (w *writeV2) needsFeature(feature string) {
-	if p, ok := w.t.get(w.kinds.project, w.vars["project"]); ok && w.old == nil && !flag(p.row, feature) {
+	holder, id := w.kinds.workspace, workspaceID
+	if project := w.vars["project"]; project != "" {
+		holder, id = w.kinds.project, project
+	}
+	if s, ok := w.t.get(holder, id); ok && w.old == nil && !flag(s.row, feature) {
 		w.problem = switchedOff(feature)
 	}
 }

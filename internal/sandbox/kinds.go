@@ -28,6 +28,8 @@ type kinds struct {
 
 	webhook *kind
 
+	release, releaseTag, releaseLabel, releaseLabelLink, releaseItem, releaseLink, changelog *kind
+
 	every []*kind // these, and those that no code refers to by name
 }
 
@@ -53,7 +55,7 @@ func newKinds(answers Answers) *kinds {
 		k.people, k.projects, k.states, k.labels, k.cycles, k.milestones, k.intake, k.modules, k.itemTypes, k.itemProperties, k.estimates,
 		k.estimatePoints, k.workItems, k.links,
 		k.comments, k.activities, k.attachments, k.relations, k.initiatives, k.teamspaces, k.pages, k.views, k.customers, k.requests, k.properties,
-		k.relationDefinitions, k.templates, k.webhooks,
+		k.relationDefinitions, k.templates, k.webhooks, k.releases,
 	} {
 		describe()
 	}

@@ -100,18 +100,26 @@ var muxes sync.Map //nolint:gochecknoglobals // it holds what would be built aga
 
 type handlersKey struct{}
 
-// mux serves the routes of the edition.
+// mux serves the routes of the edition. Patterns that cross others, as "releases/{pk}/labels/" does "releases/labels/{pk}/", are tried after
+// them.
 func (s *Server) mux() http.Handler {
 	patterns, handlers := s.endpoints()
 	key := strings.Join(patterns, "\n")
 	held, ok := muxes.Load(key)
 	if !ok {
-		mux := http.NewServeMux()
+		mux, crossed := http.NewServeMux(), http.NewServeMux()
 		for i, pattern := range patterns {
-			mux.HandleFunc(pattern, func(w http.ResponseWriter, req *http.Request) {
+			handle := func(w http.ResponseWriter, req *http.Request) {
 				of, _ := req.Context().Value(handlersKey{}).([]http.HandlerFunc)
 				of[i](w, req)
-			})
+			}
+			switch {
+			case pattern == "/", pattern == v2Root: // where there is no route
+				crossed.HandleFunc(pattern, handle)
+				mux.Handle(pattern, crossed)
+			case !register(mux, pattern, handle):
+				crossed.HandleFunc(pattern, handle)
+			}
 		}
 		held, _ = muxes.LoadOrStore(key, mux)
 	}
@@ -119,6 +127,13 @@ func (s *Server) mux() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		mux.ServeHTTP(w, req.WithContext(context.WithValue(req.Context(), handlersKey{}, handlers)))
 	})
+}
+
+// register adds a pattern to a mux, unless it crosses another one.
+func register(mux *http.ServeMux, pattern string, handle http.HandlerFunc) (ok bool) {
+	defer func() { ok = recover() == nil }() // there is no other way to ask
+	mux.HandleFunc(pattern, handle)
+	return true
 }
 
 // matching calls do with the parameters of a request, if they match the route.

@@ -30,7 +30,7 @@ type resourceV2 struct {
 	after    func(w *writeV2)                     // follows the storing
 	refuse   func(c *call, t *tx, r row) *problem // speaks against a deletion
 	once     func(c *call) (string, any)          // a field that only the answer to a creation shows
-	manage   *membersV2                           // the route that adds and removes work items
+	manage   map[string]membersV2                 // the routes that add and remove members, by their words, such as work-items
 
 	fields []*fieldV2
 	byName map[string]*fieldV2
@@ -126,8 +126,8 @@ func (res *resourceV2) routes() []route {
 	add("bulk", http.MethodPost, "bulk-create/", res.bulk(bulkCreate))
 	add("bulk", http.MethodPost, "bulk-update/", res.bulk(bulkUpdate))
 	add("bulk", http.MethodPost, "bulk-delete/", res.bulk(bulkDelete))
-	if res.manage != nil {
-		byTail["{pk}/work-items/"] = methods{http.MethodPost: do(res.manageMembers(*res.manage))}
+	for members, of := range res.manage {
+		byTail["{pk}/"+members+"/"] = methods{http.MethodPost: do(res.manageMembers(of))}
 	}
 	var out []route
 	for _, tail := range slices.Sorted(maps.Keys(byTail)) {

@@ -91,7 +91,7 @@ func (s *Server) tableV2() []*resourceV2 {
 			name: "cycle", path: v2Project + "cycles/", kind: k.cycle, verbs: "bulk", unique: "name",
 			write: "name* description start_date? end_date? timezone external_id~ external_source~", read: "created_by_id owned_by_id",
 			prepare: prepareCycleV2,
-			manage:  &membersV2{members: k.cycleIssue, of: k.workItem, add: (*call).moveToCycle},
+			manage:  map[string]membersV2{"work-items": {members: k.cycleIssue, of: k.workItem, add: (*call).moveToCycle}},
 		},
 		{
 			name: "module", path: v2Project + "modules/", kind: k.module, verbs: "bulk", unique: "name",
@@ -104,11 +104,11 @@ func (s *Server) tableV2() []*resourceV2 {
 					w.r["view_props"], w.r["logo_props"] = row{}, row{}
 				}
 			},
-			manage: &membersV2{members: k.moduleIssue, of: k.workItem},
+			manage: map[string]membersV2{"work-items": {members: k.moduleIssue, of: k.workItem}},
 		},
 		{
 			name: "milestone", path: v2Project + "milestones/", kind: k.milestone, verbs: "bulk",
-			write: "title* target_date?" + v2Pair, read: "archived_at created_by_id", manage: &membersV2{members: k.milestoneIssue, of: k.workItem},
+			write: "title* target_date?" + v2Pair, read: "archived_at created_by_id", manage: map[string]membersV2{"work-items": {members: k.milestoneIssue, of: k.workItem}},
 			prepare: func(w *writeV2) { w.needsFeature("is_milestone_enabled") },
 		},
 		{
@@ -140,6 +140,7 @@ func (s *Server) tableV2() []*resourceV2 {
 			},
 		},
 	}
+	all = append(all, s.releasesV2()...)
 	for _, res := range all {
 		res.compile()
 	}

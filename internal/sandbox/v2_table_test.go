@@ -19,12 +19,16 @@ func TestV2CollectionsMakeReadChangeAndDelete(t *testing.T) {
 		{webV2 + "views/", `{"name":"V","filters":{"priority":["high"]}}`, `{"filters":{}}`},
 		{wsV2 + "views/", `{"name":"V","access":0}`, `{"display_filters":{"group_by":"state"}}`},
 		{wsV2 + "webhooks/", `{"url":"https://ci.example.com","scopes":["work_item"]}`, `{"is_active":false}`},
+		{wsV2 + "releases/", `{"name":"R","description_html":"<p>x</p>","lead_id":"` + userBob + `"}`, `{"status":"released","lead_id":null}`},
+		{wsV2 + "releases/tags/", `{"version":"v1"}`, `{"git_tag":"v1.0.0"}`},
+		{wsV2 + "releases/labels/", `{"name":"L"}`, `{"color":"#123456"}`},
 		{wsV2 + "pages/", `{"name":"P","parent_id":"` + pageWelcome + `"}`, `{"parent_id":null}`},
 	} {
 		t.Run(strings.TrimPrefix(tt.list, wsV2), func(t *testing.T) {
 			t.Parallel()
 			s := openCloud(t, Options{})
 			want(t, ask(t, s, "PATCH", "projects/"+projectWeb+"/", `{"intake_view":true,"issue_views_view":true}`), 200)
+			want(t, ask(t, s, "PATCH", wsV2+"features/", `{"is_release_enabled":true}`), 200)
 			before := len(want(t, ask(t, s, "GET", tt.list, ""), 200).data(t))
 			if got := want(t, ask(t, s, "POST", tt.list, `{"nope":1}`), 400); !strings.Contains(fmt.Sprint(got.fields(t)), "nope invalid") {
 				t.Errorf("unknown field: %s", got.body)

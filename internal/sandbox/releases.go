@@ -1,0 +1,109 @@
+package sandbox
+
+// releases are those of the workspace, with their tags and labels, and what each has: links, and a changelog from the start.
+func (k *kinds) releases() {
+	ofRelease := func(c *call) []byte { return scope(c.vars["release"]) }
+	k.releaseTag = k.add(&kind{
+		name: "release_tag", param: "tag",
+		columns: audit("version", "git_tag", "commit_hash", "description", "created_by", "updated_by", "workspace"),
+		fields: []field{
+			{name: "version", check: line()},
+			{name: "git_tag", check: line(), null: true},
+			{name: "commit_hash", check: line(), null: true},
+			{name: "description", check: prose(), null: true},
+		},
+	})
+	k.releaseLabel = k.add(&kind{
+		name: "release_label", param: "label", columns: audit("name", "color", "sort_order", "created_by", "updated_by", "workspace"),
+		fields: []field{
+			{name: "name", check: line()},
+			{name: "color", check: str(255, true), initial: ""},
+			{name: "sort_order", check: whole(0, 1<<31-1), initial: integer(65535)},
+		},
+	})
+	k.releaseLabelLink = k.membership("release_label_link", "label", "release")
+	k.releaseItem = k.membership("release_item", "issue", "release")
+	k.releaseLink = k.add(&kind{
+		name: "release_link", param: "link", scope: ofRelease, columns: audit("title", "url", "metadata", "release", "created_by", "updated_by", "workspace"),
+		fields: []field{
+			{name: "title", check: line()},
+			{name: "url", check: str(200, false)},
+			{name: "metadata", check: mapping, initial: row{}},
+		},
+	})
+	k.changelog = k.add(&kind{
+		name: "release_changelog", param: "changelog", scope: ofRelease,
+		columns: audit("changelog", "release", "description_html", "description_json", "created_by", "updated_by", "workspace"),
+		fields: []field{
+			{name: "description_html", check: richText, initial: "<p></p>"},
+			{name: "description_json", check: mapping, initial: row{}},
+		},
+	})
+	k.release = k.add(&kind{
+		name: "release", param: "release",
+		columns: audit("name", "description_html", "description_json", "description", "status", "target_date", "release_date", "is_latest", "is_prerelease",
+			"lead", "tag", "external_source", "external_id", "created_by", "updated_by", "workspace"),
+		fields: append([]field{
+			{name: "name", check: line()},
+			{name: "description_html", check: richText, initial: "<p></p>"},
+			{name: "description_json", check: mapping, initial: row{}},
+			{name: "status", check: choice("unreleased", "released", "cancelled"), initial: "unreleased"},
+			{name: "target_date", check: date, null: true},
+			{name: "release_date", check: date, null: true},
+			{name: "is_latest", check: boolean, initial: false},
+			{name: "is_prerelease", check: boolean, initial: false},
+			{name: "lead", ref: &k.user, null: true},
+			{name: "tag", ref: &k.releaseTag, null: true},
+		}, external()...),
+		afterWrite: func(c *call, t *tx, old, r row) {
+			if old != nil {
+				return
+			}
+			c.vars["release"] = text(r, "id")
+			log := row{"release": r["id"], "changelog": newID(), "description_html": "<p></p>", "description_json": row{}}
+			c.setAudit(k.changelog, log)
+			k.changelog.write(c, t, stored{}, log)
+		},
+		afterDelete: func(c *call, t *tx, r row) {
+			for _, inside := range []*kind{k.releaseLabelLink, k.releaseItem, k.releaseLink, k.changelog} {
+				c.clear(t, inside, text(r, "id"))
+			}
+		},
+	})
+}
+
+// releasesV2 is what API v2 has of releases. Nothing shows which work items one has.
+func (s *Server) releasesV2() []*resourceV2 {
+	k := s.kinds
+	const path = v2Workspace + "releases/"
+	on := func(w *writeV2) { w.needsFeature("is_release_enabled") }
+	inRelease := func(w *writeV2) { w.r["release"] = w.vars["release"] }
+	return []*resourceV2{
+		{
+			name: "release tag", path: path + "tags/", kind: k.releaseTag, verbs: v2Singles, prepare: on,
+			write: "version* commit_hash? description? git_tag?", read: "created_by_id", order: "created_at id version",
+		},
+		{
+			name: "release label", path: path + "labels/", kind: k.releaseLabel, verbs: v2Singles, prepare: on,
+			write: "name* color sort_order", read: "created_by_id", order: "created_at id sort_order",
+		},
+		{
+			name: "release", path: path, kind: k.release, verbs: v2Singles, prepare: on, deferred: "description_html",
+			write: "name* description_html -description_json is_latest is_prerelease lead_id? release_date? status tag_id? target_date?" + v2Pair,
+			read:  "created_by_id description_id=description label_ids", order: "created_at id name release_date target_date",
+			computed: map[string]computedV2{"label_ids": memberList{k.release, k.releaseLabelLink, k.releaseLabel}.memberIDs},
+			manage: map[string]membersV2{
+				"labels": {members: k.releaseLabelLink, of: k.releaseLabel}, "work-items": {members: k.releaseItem, of: k.workItem},
+			},
+		},
+		{
+			name: "changelog", path: path + "{release_id}/changelog/", kind: k.changelog, verbs: "single",
+			write: "description_html description_json", read: "changelog_id=changelog release_id -created_at",
+			rows: func(c *call, t *tx) []stored { return t.all(k.changelog, k.changelog.scope(c)) },
+		},
+		{
+			name: "release link", path: path + "{release_id}/links/", kind: k.releaseLink, verbs: v2Singles, prepare: inRelease,
+			write: "title* url* metadata", read: "created_by_id release_id", order: "created_at id",
+		},
+	}
+}

@@ -37,10 +37,10 @@ func (b *bookkeeping) stateChanges() {
 		}
 		return c
 	}
-	for now, was := range b.objects.origin {
+	for now, was := range b.objects.renamed.origin {
 		c := changeOf(now)
 		switch c.From = was; {
-		case b.objects.displaced[now]:
+		case b.objects.renamed.displaced[now]:
 			c.Why = "is now " + string(now) + ": the manifest has another object under its key"
 		case renamed(was, now):
 			c.Why = "is now " + string(now)

@@ -23,9 +23,22 @@ type Result struct {
 }
 
 // Build makes a plan, as far as the reads are answered. It is a pure function.
-func Build(in Input) Result {
+func Build(in Input) Result { return Begin(in).Round() }
+
+// Planning makes one plan in as many rounds as its reads take. Of its input, only the answers change meanwhile.
+type Planning struct {
+	in    Input
+	known *preparation
+}
+
+// Begin works out what is the same in all rounds.
+func Begin(in Input) Planning { return Planning{in, prepare(&in)} }
+
+// Round is [Build] with the answers that there are now.
+func (p Planning) Round() Result {
+	in := p.in
 	// What is, and what is wanted. These stages ask the service.
-	r := observe(&in)                               // what the service lists
+	r := observe(&in, p.known)                      // what the service lists
 	matched := match(r)                             // identity: ID, state, identifier, external ID, natural key
 	refs := resolve(matched)                        // names to IDs, keys to objects
 	readCustomFields(refs)                          // what no list shows

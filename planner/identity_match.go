@@ -34,7 +34,7 @@ func match(r analysis) *identities {
 // is a pure function: the reads must be answered before it is decided, and then rows are what the create may have made.
 func FindLost(in Input, wanted *resource.Object) (rows []resource.Row, reads []Read, decided bool) {
 	in.SkipRefresh = true
-	r := observe(&in)
+	r := observe(&in, prepare(&in))
 	m := match(r)
 	for i, o := range in.Desired {
 		if f := &r.objects.states[i]; o == wanted && len(r.service.reads) == 0 {

@@ -104,38 +104,45 @@ func hasDefaultKey(o *resource.Object) bool {
 	return ok && key == o.Key
 }
 
+// relocation is the state with what it knows of objects under the addresses that they have now.
+type relocation struct {
+	prior     Prior
+	origin    map[resource.Address]resource.Address // by the address now: the one under which the state has the record
+	displaced map[resource.Address]bool             // addresses of records that had to make room for other objects
+}
+
 // applyRenames puts what the state knows of objects under the addresses that they have now: where their ID, in the target
 // or where the manifest comes from, says which they are, or the manifest what key they had before.
-func (ob *objects) applyRenames() {
+func applyRenames(in *Input) relocation {
 	byKind := map[*resource.Kind][]*resource.Object{}
-	for _, o := range ob.in.Desired {
+	for _, o := range in.Desired {
 		if o.ID != "" || o.Origin != nil || len(o.Previously) > 0 {
 			byKind[o.Kind] = append(byKind[o.Kind], o)
 		}
 	}
-	if len(byKind) == 0 || len(ob.in.Prior) == 0 {
-		return
+	r := relocation{prior: in.Prior}
+	if len(byKind) == 0 || len(in.Prior) == 0 {
+		return r
 	}
-	wanted := make(map[resource.Address]bool, len(ob.in.Desired))
-	for _, o := range ob.in.Desired {
+	wanted := make(map[resource.Address]bool, len(in.Desired))
+	for _, o := range in.Desired {
 		wanted[o.Address] = true
 	}
-	prior, origin := ob.in.Prior, map[resource.Address]resource.Address{}
-	ob.displaced = map[resource.Address]bool{}
+	r.origin, r.displaced = map[resource.Address]resource.Address{}, map[resource.Address]bool{}
 	for _, k := range byRank() { // parents first
 		if len(byKind[k]) == 0 {
 			continue
 		}
-		n := newRenames(k, prior, wanted)
+		n := newRenames(k, r.prior, wanted)
 		n.find(byKind[k])
 		if len(n.to) > 0 {
-			prior = relocate(prior, origin, k, n.to)
+			r.prior = relocate(r.prior, r.origin, k, n.to)
 		}
 		for _, a := range n.displaced {
-			ob.displaced[a] = true
+			r.displaced[a] = true
 		}
 	}
-	ob.in.Prior, ob.origin = prior, origin
+	return r
 }
 
 // renames finds the records of one kind whose objects have other addresses now.

@@ -173,9 +173,8 @@ type refField struct {
 	membership *resource.Kind // the membership that makes it true; nil = a body does
 }
 
-func newKindInfo(in *Input) map[*resource.Kind]*kindInfo {
+func newKindInfo(in *Input, withoutV2 map[string]bool) map[*resource.Kind]*kindInfo {
 	all := make(map[*resource.Kind]*kindInfo, len(resource.Kinds()))
-	withoutV2 := in.kindsWithoutV2()
 	for _, k := range resource.Kinds() {
 		t := &kindInfo{kind: k, api: in.API, rank: resource.Order(k.Name), externalIDs: k.HasExternalID && in.API.Wide(), referenced: k.Singleton}
 		if withoutV2[k.Name] {

@@ -15,22 +15,32 @@ import (
 type objects struct {
 	in        *Input
 	kinds     map[*resource.Kind]*kindInfo
-	states    []objectState                         // one for each of in.Desired
-	index     map[*resource.Object]objectID         // into states, of objects that others live in or refer to
-	uses      []reference                           // of all states
-	expensive map[*resource.Kind]int                // objects that are not read again, by kind, see findExpensive
-	origin    map[resource.Address]resource.Address // by the address now: the one under which the state has the record
-	displaced map[resource.Address]bool             // addresses of records that had to make room for other objects
-	owners    map[serviceID]objectID                // by what they are on the service, once that is known
+	states    []objectState                 // one for each of in.Desired
+	index     map[*resource.Object]objectID // into states, of objects that others live in or refer to
+	uses      []reference                   // of all states
+	expensive map[*resource.Kind]int        // objects that are not read again, by kind, see findExpensive
+	renamed   relocation
+	owners    map[serviceID]objectID // by what they are on the service, once that is known
 	// Made when first needed:
 	byAddress map[resource.Address]objectID
 	byScope   map[scope][]objectID
 	recorded  map[serviceID][]resource.Address
 }
 
-func newObjects(in *Input) *objects {
-	s := &objects{in: in, kinds: newKindInfo(in), owners: map[serviceID]objectID{}}
-	s.applyRenames()
+// preparation is what follows from an input whatever the answers are.
+type preparation struct {
+	kinds   map[*resource.Kind]*kindInfo
+	renamed relocation
+}
+
+func prepare(in *Input) *preparation { return &preparation{newKindInfo(in, nil), applyRenames(in)} }
+
+func newObjects(in *Input, known *preparation) *objects {
+	s := &objects{in: in, kinds: known.kinds, renamed: known.renamed, owners: map[serviceID]objectID{}}
+	if without := in.kindsWithoutV2(); len(without) > 0 {
+		s.kinds = newKindInfo(in, without)
+	}
+	in.Prior = s.renamed.prior
 	s.indexObjects()
 	return s
 }

@@ -54,10 +54,10 @@ type snapshot struct {
 
 // observe starts a round with the lists that the manifest needs. A list is read when a stage
 // first looks at it: where it is depends on what its parent is.
-func observe(in *Input) analysis {
+func observe(in *Input, known *preparation) analysis {
 	r := analysis{
 		in: in, diags: &findings{slices.Clone(in.Notices)}, service: &pendingReads{observed: in.Observed, asked: map[Read]bool{}},
-		objects: newObjects(in), gaps: newGaps(),
+		objects: newObjects(in, known), gaps: newGaps(),
 	}
 	s := &snapshot{analysis: r, listings: map[scope]*listing{}}
 	r.snapshot = s

@@ -26,9 +26,10 @@ func Plan(ctx context.Context, client *apiclient.Client, in planner.Input, grace
 		in.Observed = planner.Observed{}
 	}
 	in.Prior = askable(in.Prior)
+	planning := planner.Begin(in)
 	reader := &Reader{Client: client, API: in.API, Observed: in.Observed, requests: len(in.Observed)}
 	for {
-		round := planner.Build(in)
+		round := planning.Round()
 		if unseen := round.Unconfirmed; early && len(round.Reads) == 0 && len(unseen) > 0 {
 			early = false
 			if err := grace.Wait(ctx); err != nil {
@@ -46,7 +47,7 @@ func Plan(ctx context.Context, client *apiclient.Client, in planner.Input, grace
 			}
 			return round.Plan, round.Findings, ctx.Err()
 		}
-		reader.More = func() []planner.Read { return planner.Build(in).Reads }
+		reader.More = func() []planner.Read { return planning.Round().Reads }
 		err := reader.Read(ctx, round.Reads)
 		if reader.More = nil; err != nil {
 			return nil, nil, err

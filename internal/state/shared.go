@@ -112,6 +112,11 @@ func (s *shared) fetch(ctx context.Context, before *leaseText) error {
 			return err
 		}
 	}
+	if len(series) > 0 { // what is taken away once the state has it must not be of a run that took the lease since
+		if _, err := s.lease.renew(ctx, 0); err != nil {
+			return err
+		}
+	}
 	text, version, err := s.objects.Get(ctx, "")
 	if errors.Is(err, fs.ErrNotExist) {
 		text, version, err = nil, "", nil

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/planform/planform/executor"
+	"github.com/planform/planform/internal/resource"
 	"github.com/planform/planform/planner"
 )
 
@@ -305,6 +306,64 @@ func TestAnUnlockedRunSendsNothingMore(t *testing.T) {
 		}
 		must(t, g.Close())
 		_ = f.Close()
+	})
+}
+
+// sleeper is the store of a run that sleeps when it lists what is there.
+type sleeper struct {
+	*cloud
+
+	fallsAsleep *sync.Once
+	awake       chan struct{}
+}
+
+func (s sleeper) List(ctx context.Context, prefix string) ([]string, error) {
+	s.fallsAsleep.Do(func() {
+		<-time.After(deadTime + lostTime)
+		close(s.awake)
+	})
+	return s.cloud.List(ctx, prefix)
+}
+
+func (s sleeper) Put(ctx context.Context, name string, text []byte, version string) (string, error) {
+	if strings.Contains(string(text), `"beat":1`) {
+		<-s.awake
+	}
+	return s.cloud.Put(ctx, name, text, version)
+}
+
+func TestARunThatSleptBeforeItReadTheStateTakesNothingAway(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := newCloud()
+		asleep := make(chan error, 1)
+		go func() {
+			opts := c.options()
+			opts.Connect = func(context.Context, string) (Objects, error) {
+				return sleeper{c, &sync.Once{}, make(chan struct{})}, nil
+			}
+			_, err := Open(t.Context(), cloudAddress, opts)
+			asleep <- err
+		}()
+		<-time.After(time.Second)
+		opts := c.options()
+		opts.LockTimeout = time.Hour
+		f, err := Open(t.Context(), cloudAddress, opts)
+		must(t, err)
+		must(t, f.Begin(t.Context(), []*planner.Step{creation(1)}))
+		if err := <-asleep; err == nil {
+			t.Error("it has the lock that another run has taken")
+		}
+		must(t, f.Begin(t.Context(), []*planner.Step{creation(2)}))
+		must(t, f.Save())
+		must(t, f.Close())
+		g := c.open(t)
+		for _, address := range []resource.Address{"work_item/web/1", "work_item/web/2"} {
+			if g.Prior()[address].PendingIntent == nil {
+				t.Errorf("%s is lost", address)
+			}
+		}
+		must(t, g.Close())
 	})
 }
 

@@ -12,7 +12,7 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// claims says whose the IDs of the service are, once that is needed. It is safe for concurrent use.
+// claims says whose the IDs of the service are. It is safe for concurrent use.
 type claims struct {
 	mu       sync.Mutex
 	owners   map[ownedID]owner
@@ -44,7 +44,6 @@ func (s *Service) claim(step *planner.Step, row resource.Row, created bool) erro
 	c := &s.claims
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	s.loadOwners()
 	at := ownedID{step.Kind.Name, id}
 	had, owned := c.owners[at]
 	if owned && had.address != step.Address {
@@ -73,7 +72,6 @@ func (s *Service) existedBefore(kind *resource.Kind, id string, count int) bool 
 	}
 	s.claims.mu.Lock()
 	defer s.claims.mu.Unlock()
-	s.loadOwners()
 	had, known := s.claims.owners[ownedID{kind.Name, id}]
 	return known && had.step == nil
 }
@@ -103,12 +101,8 @@ func (s *Service) settleDispute(ctx context.Context, step *planner.Step, out exe
 	return out
 }
 
-// loadOwners gathers the IDs that the state knows, when they are first needed. The claims are locked.
+// loadOwners gathers the IDs that the state knows. It does so before there are requests, which would wait for each other here.
 func (s *Service) loadOwners() {
-	if s.claims.owners != nil {
-		return
-	}
-	s.claims.owners = map[ownedID]owner{}
 	for address, r := range s.state.Prior() {
 		if _, wanted := s.plan.Known[address]; !wanted && address.IsObject() && r.ID != "" {
 			s.claims.owners[ownedID{address.Kind(), r.ID}] = owner{address: address, orphan: true}

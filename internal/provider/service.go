@@ -43,8 +43,9 @@ func NewService(client *apiclient.Client, plan *planner.Plan, state State, grace
 		client: client, plan: plan, state: state, placements: findPlacements(plan),
 		unappliable: map[fieldOf]bool{}, sentLater: map[fieldOf]planner.StepID{},
 		inDoubt: inDoubt{grace: grace.begin(), creates: map[*planner.Step]*lostCreate{}},
-		learned: newLearned(plan.Dialects), memory: newMemory(client), claims: claims{disputed: map[*planner.Step]bool{}},
+		learned: newLearned(plan.Dialects), memory: newMemory(client), claims: claims{owners: map[ownedID]owner{}, disputed: map[*planner.Step]bool{}},
 	}
+	s.loadOwners()
 	for _, step := range plan.Steps {
 		for _, v := range step.Values() {
 			if len(v.Links) > 0 {

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 
 	"github.com/planform/planform/internal/disk"
@@ -18,12 +19,22 @@ import (
 // simDisk makes each change in a folder of the real file system, and knows what of it a loss of power would leave: the names that a
 // folder had when it was flushed last, each with the text that its file had then.
 type simDisk struct {
-	*world
+	root    string
+	nodes   map[string]*node   // by path: as it is
+	kept    map[string]*node   // by path: the names that are flushed
+	since   map[string][]entry // by folder: what changed its names since it was flushed
+	changes int
 
-	root  string
-	nodes map[string]*node   // by path: as it is
-	kept  map[string]*node   // by path: the names that are flushed
-	since map[string][]entry // by folder: what changed its names since it was flushed
+	running []*process // on this machine
+	after   tree       // that a crash leaves, once the last of them has ended; nil = there was none
+	seen    map[*process][2]int
+}
+
+// processDisk is the disk as a process reaches it.
+type processDisk struct {
+	*simDisk
+
+	process *process
 }
 
 // node is a file or a folder.
@@ -40,11 +51,11 @@ type entry struct {
 	to   *node
 }
 
-var _ disk.Disk = (*simDisk)(nil)
+var _ disk.Disk = processDisk{}
 
 // load takes what there is for flushed: whoever looks at a disk between two runs gives it the time.
 func (d *simDisk) load() error {
-	d.nodes, d.since = map[string]*node{}, map[string][]entry{}
+	d.nodes, d.since, d.seen = map[string]*node{}, map[string][]entry{}, map[*process][2]int{}
 	err := filepath.WalkDir(d.root, func(path string, e fs.DirEntry, err error) error {
 		if err != nil || path == d.root {
 			return err
@@ -78,10 +89,10 @@ func (d *simDisk) short(path string) string {
 	if rel, err := filepath.Rel(d.root, path); err == nil {
 		path = rel
 	}
-	return random.ReplaceAllString(filepath.ToSlash(path), "*")
+	return withoutIDs(filepath.ToSlash(path))
 }
 
-func (d *simDisk) Create(path string) (f disk.File, err error) {
+func (d processDisk) Create(path string) (f disk.File, err error) {
 	err = d.call("create "+d.short(path), func() error {
 		real, err := (disk.OS{}).Create(path)
 		if err != nil {
@@ -95,7 +106,7 @@ func (d *simDisk) Create(path string) (f disk.File, err error) {
 	return f, err
 }
 
-func (d *simDisk) Replace(from, to string) error {
+func (d processDisk) Replace(from, to string) error {
 	return d.call("rename "+d.short(from)+" to "+d.short(to), func() error {
 		if err := (disk.OS{}).Replace(from, to); err != nil {
 			return err
@@ -109,7 +120,7 @@ func (d *simDisk) Replace(from, to string) error {
 	})
 }
 
-func (d *simDisk) Link(from, to string) error {
+func (d processDisk) Link(from, to string) error {
 	return d.call("link "+d.short(from)+" as "+d.short(to), func() error {
 		err := (disk.OS{}).Link(from, to)
 		if err == nil {
@@ -119,7 +130,7 @@ func (d *simDisk) Link(from, to string) error {
 	})
 }
 
-func (d *simDisk) Remove(path string) error {
+func (d processDisk) Remove(path string) error {
 	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
 		return err // nothing is done
 	}
@@ -132,7 +143,7 @@ func (d *simDisk) Remove(path string) error {
 	})
 }
 
-func (d *simDisk) MakeDir(path string) error {
+func (d processDisk) MakeDir(path string) error {
 	return d.call("make "+d.short(path), func() error {
 		err := (disk.OS{}).MakeDir(path)
 		if err == nil {
@@ -142,7 +153,7 @@ func (d *simDisk) MakeDir(path string) error {
 	})
 }
 
-func (d *simDisk) SyncDir(path string) error {
+func (d processDisk) SyncDir(path string) error {
 	folder := filepath.Dir(path)
 	return d.call("flush "+d.short(folder)+"/", func() error {
 		for _, e := range d.since[folder] {
@@ -156,13 +167,18 @@ func (d *simDisk) SyncDir(path string) error {
 }
 
 // call leads a change through the world.
-func (d *simDisk) call(what string, do func() error) error { return d.pass(edgeOfDisk, what, do) }
+func (d processDisk) call(what string, do func() error) error {
+	return d.process.pass(edgeOfDisk, what, func() error {
+		d.changes++
+		return do()
+	})
+}
 
 type simFile struct {
 	disk.File
 
 	node *node
-	disk *simDisk
+	disk processDisk
 	path string
 }
 
@@ -193,8 +209,8 @@ func (f *simFile) Truncate(size int64) error {
 }
 
 func (f *simFile) Chmod(mode fs.FileMode) error {
-	f.disk.mu.Lock()
-	defer f.disk.mu.Unlock()
+	f.disk.process.mu.Lock()
+	defer f.disk.process.mu.Unlock()
 	f.node.mode = mode
 	return f.File.Chmod(mode)
 }
@@ -209,7 +225,7 @@ type remains struct {
 }
 
 // leftovers are what a crash may leave. Only a loss of power takes anything: the system writes what a killed process left.
-func leftovers() map[string]remains {
+var leftovers = sync.OnceValue(func() map[string]remains { //nolint:gochecknoglobals // a constant
 	lost := func(flushed, _ []byte) []byte { return flushed }
 	all := func(_, text []byte) []byte { return text }
 	torn := func(flushed, text []byte) []byte {
@@ -242,10 +258,25 @@ func leftovers() map[string]remains {
 		"power lost, a hole":        {-1, hole},
 		"power lost after one name": {1, lost},
 	}
+})
+
+// ways are the crashes that leave something of their own.
+func (d *simDisk) ways() []string {
+	for _, n := range d.nodes {
+		if len(n.text) != len(n.flushed) {
+			return slices.Sorted(maps.Keys(leftovers()))
+		}
+	}
+	for _, changes := range d.since {
+		if len(changes) > 0 {
+			return slices.Sorted(maps.Keys(leftovers()))
+		}
+	}
+	return []string{"killed"}
 }
 
-// after is what a crash leaves.
-func (d *simDisk) after(how string) tree {
+// remaining is what a crash leaves.
+func (d *simDisk) remaining(how string) tree {
 	rest := leftovers()[how]
 	names := maps.Clone(d.kept)
 	for _, changes := range d.since {

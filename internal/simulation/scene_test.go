@@ -1,6 +1,7 @@
 package simulation
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -9,11 +10,12 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/planform/planform/internal/resource"
 	"github.com/planform/planform/internal/sandbox"
@@ -31,25 +33,42 @@ type scene struct {
 	before   func(w *world) // nil = nothing
 	commands []string
 	others   bool                 // another owner keeps other.yaml, with a state of its own
+	beside   *beside              // who runs planform at the same time; nil = nobody
+	pace     uint                 // calls overtake each other otherwise in another one
+	rate     int                  // requests a minute that the service takes; 0 = any
 	tell     func(problem string) // nil = the test fails
 	// again is what the user does where a command ends early and running it again is not what it says; nil = run it again.
-	again func(w *world, command string, attempt int) (next string)
+	again func(u *user, command string, attempt int) (next string)
 }
 
-// flags are those that each command takes.
-func (sc *scene) flags() []string {
-	place := "@state.json"
+// beside is a run of planform at the same time.
+type beside struct {
+	commands  []string
+	after     time.Duration     // that the scene's first began; below zero = before it
+	elsewhere bool              // on another machine, with the same files
+	files     map[string]string // but for these
+	state     string            // "" = the scene's, and where that is on disk and this elsewhere, one of that machine
+	once      bool              // a command that ends early is not run again, since the scene's comes after it
+}
+
+// place is where the state of a scene is.
+func (sc *scene) place() string {
 	if sc.shared {
-		place = "s3://bucket/state.json"
+		return "s3://bucket/state.json"
 	}
-	return []string{"--state", place, "--api", sc.api.String()}
+	return "@state.json"
+}
+
+// apart reports whether who runs planform at the same time has a state of its own.
+func (b *beside) apart(sc *scene) bool {
+	return b != nil && (b.state != "" || b.elsewhere && !sc.shared)
 }
 
 // stage is a scene that can be played again and again.
 type stage struct {
 	*scene
 
-	folder string // the user's files and the service's database as they are before
+	folder string // the users' files and the service's database as they are before
 	store  *simStore
 	undoes string  // the run that is to be taken back
 	during []fault // what people do while planform runs
@@ -65,8 +84,10 @@ type stage struct {
 func prepare(t *testing.T, sc *scene) *stage {
 	t.Helper()
 	st := &stage{scene: sc, folder: t.TempDir(), store: newStore()}
-	if err := os.Mkdir(filepath.Join(st.folder, "user"), 0o700); err != nil {
-		t.Fatal(err)
+	for _, machine := range machines() {
+		if err := os.Mkdir(filepath.Join(st.folder, machine), 0o700); err != nil {
+			t.Fatal(err)
+		}
 	}
 	synctest.Test(t, func(t *testing.T) {
 		w := st.open(t)
@@ -76,6 +97,9 @@ func prepare(t *testing.T, sc *scene) *stage {
 		time.Sleep(time.Hour) //nolint:forbidigo // in a bubble it takes no time
 		if sc.before != nil {
 			sc.before(w)
+		}
+		if sc.beside != nil && sc.beside.elsewhere {
+			w.share()
 		}
 		if st.undoes = ""; strings.Contains(sc.commands[0], "RUN") {
 			st.undoes = w.lastRun()
@@ -87,7 +111,7 @@ func prepare(t *testing.T, sc *scene) *stage {
 		if err := os.RemoveAll(st.folder); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.Rename(filepath.Dir(w.disk.root), st.folder); err != nil {
+		if err := os.Rename(filepath.Dir(w.us.disk.root), st.folder); err != nil {
 			t.Fatal(err)
 		}
 		st.store = w.store.clone()
@@ -103,18 +127,17 @@ func (st *stage) rehearse(t *testing.T, during ...fault) {
 	synctest.Test(t, func(t *testing.T) {
 		w := st.open(t)
 		w.looking = true
-		for _, command := range st.commands {
-			w.until(command, st.again)
+		st.play(w, func() {
 			after := rows(w)
 			for kind, was := range st.rows { // what is to stay as it is
 				maps.DeleteFunc(was, func(id, text string) bool { return after[kind][id] != text })
 			}
-		}
+		})
 		st.catchUp(w)
 		st.visits, w.looking = slices.Clone(w.visits), false
 		st.settle(w)
 		w.well(st.scene, during...)
-		st.all, st.state, st.files = w.server.Picture(), known(w), manifests(w)
+		st.all, st.state, st.files = w.server.Picture(), st.known(w), w.us.manifests()
 	})
 }
 
@@ -126,7 +149,7 @@ func (st *stage) open(t *testing.T) *world {
 	if err := os.CopyFS(folder, os.DirFS(st.folder)); err != nil {
 		t.Fatal(err)
 	}
-	o := sandboxtest.Options{Path: filepath.Join(folder, "db"), Empty: st.empty, Fault: misfortune}
+	o := sandboxtest.Options{Path: filepath.Join(folder, "db"), Empty: st.empty, Fault: misfortune, Rate: st.rate}
 	switch st.api {
 	case resource.Documented:
 		o.Answers = sandbox.Contract
@@ -139,66 +162,116 @@ func (st *stage) open(t *testing.T) *world {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = server.Close() })
-	w := &world{T: t, scene: st.scene, undoes: st.undoes, server: server, store: st.store.clone(), counts: map[string]int{}, left: map[string]bool{}, faults: map[edge]string{}}
+	w := &world{T: t, scene: st.scene, undoes: st.undoes, server: server, store: st.store.clone(), left: map[string]bool{}, faults: map[edge]string{}}
 	for _, f := range st.during {
 		w.faults[f.at] = f.how
 	}
-	w.disk, w.store.world = &simDisk{world: w, root: filepath.Join(folder, "user")}, w
+	disks := map[string]*simDisk{}
+	for _, machine := range machines() {
+		disks[machine] = &simDisk{root: filepath.Join(folder, machine)}
+	}
+	w.us = &user{world: w, disk: disks["user"], state: st.place()}
+	w.others = &user{world: w, name: "others", disk: disks["user"], state: "@other.json"}
+	if b := st.beside; b != nil {
+		w.beside = &user{world: w, name: "beside", disk: disks["user"], state: cmp.Or(b.state, st.place())}
+		if b.elsewhere {
+			w.beside.disk = disks["elsewhere"]
+		}
+	}
 	return w
+}
+
+// machines are the folders of users.
+func machines() []string { return []string{"user", "elsewhere"} }
+
+// share copies the user's manifests to the other machine, as a repository does.
+func (w *world) share() {
+	w.Helper()
+	for name, text := range w.us.manifests() {
+		text = cmp.Or(w.scene.beside.files[name], text)
+		if err := os.WriteFile(filepath.Join(filepath.Dir(w.us.disk.root), "elsewhere", name), []byte(text), 0o600); err != nil {
+			w.Fatal(err)
+		}
+	}
+}
+
+// play lets the users do what they do. each is called after each command of the scene's.
+func (st *stage) play(w *world, each func()) {
+	w.Helper()
+	var all sync.WaitGroup
+	if w.beside != nil {
+		all.Go(func() {
+			time.Sleep(st.beside.after) //nolint:forbidigo // in a bubble it takes no time
+			for _, command := range st.beside.commands {
+				if st.beside.once {
+					w.beside.command(command)
+				} else {
+					w.beside.until(command, st.again)
+				}
+			}
+		})
+		time.Sleep(-st.beside.after) //nolint:forbidigo // in a bubble it takes no time
+	}
+	for i, command := range st.commands {
+		if w.us.until(command, st.again); i+1 == len(st.commands) {
+			all.Wait()
+		}
+		each()
+	}
 }
 
 // attempts is how often a user runs a command until it is done.
 const attempts = 6
 
 // until runs a command until it is done.
-func (w *world) until(command string, again func(w *world, command string, attempt int) string) {
-	w.Helper()
+func (u *user) until(command string, again func(u *user, command string, attempt int) string) {
+	u.Helper()
 	for attempt := 1; ; attempt++ {
-		code := w.command(command)
-		if w.done(code) {
+		code := u.command(command)
+		if u.done(code) {
 			return
 		}
 		if attempt == attempts {
-			w.Errorf("planform %s is not done after %d runs: %d", command, attempt, code)
+			u.Errorf("planform %s is not done after %d runs: %d", command, attempt, code)
 			return
 		}
-		w.resolve()
+		u.resolve()
 		if again != nil {
-			if command = again(w, command, attempt); command == "" {
+			if command = again(u, command, attempt); command == "" {
 				return
 			}
 		}
 	}
 }
 
-// command runs a command line with the scene's flags.
-func (w *world) command(line string) int {
-	w.Helper()
-	args, flags := strings.Fields(strings.ReplaceAll(line, "RUN", w.undoes)), w.scene.flags()
+// command runs a command line with the user's flags.
+func (u *user) command(line string) int {
+	u.Helper()
+	args, flags := strings.Fields(strings.ReplaceAll(line, "RUN", u.undoes)), []string{"--state", u.state, "--api", u.scene.api.String()}
 	if strings.HasPrefix(line, "apply @") {
 		flags = flags[:2] // a saved plan says the rest
 	}
-	return w.planform(slices.Concat(args[:1], flags, args[1:])...)
+	return u.planform(slices.Concat(args[:1], flags, args[1:])...)
 }
 
 var resolution = regexp.MustCompile(`planform state resolve (\S+)`)
 
 // resolve answers what planform asks a person to look at: nothing shows pages with the documented operations.
-func (w *world) resolve() {
-	w.Helper()
-	for _, m := range resolution.FindAllStringSubmatch(w.said(), -1) {
+func (u *user) resolve() {
+	u.Helper()
+	for _, m := range resolution.FindAllStringSubmatch(u.said, -1) {
 		address := resource.Address(m[1])
 		if !slices.Contains([]string{"page"}, address.Kind()) {
 			continue
 		}
-		w.server.Drain()
+		u.server.Drain()
 		answer := "--absent"
-		for _, r := range w.server.Rows(address.Kind()) {
+		for _, r := range u.server.Rows(address.Kind()) {
 			if strings.EqualFold(fmt.Sprint(r["name"]), address.Key()) {
 				answer = fmt.Sprint("--id=", r["id"])
 			}
 		}
-		w.planform("state", "resolve", "--workspace", sandbox.Workspace, "--state", "@state.json", answer, string(address)) // asked again if it fails
+		u.planform("state", "resolve", "--workspace", sandbox.Workspace, "--state", u.state, answer, string(address)) // asked again if it fails
 	}
 }
 
@@ -222,10 +295,12 @@ func (st *stage) settle(w *world) {
 		return // what the manifest wants was taken back
 	}
 	before := w.effects
-	if code := w.command("plan -f @workspace.yaml --detailed-exitcode" + prune(last)); !w.done(code) {
-		w.Errorf("the next plan ends with %d", code)
+	for _, u := range st.withState(w) {
+		if code := u.command("plan -f @workspace.yaml --detailed-exitcode" + prune(last)); !u.done(code) {
+			w.Errorf("the next plan %s ends with %d", u.name, code)
+		}
 	}
-	if st.others && w.ofOthers("plan", "--detailed-exitcode") != 0 {
+	if st.others && w.others.command("plan -f @other.yaml --detailed-exitcode") != 0 {
 		w.Errorf("the plan of the other owner has changes")
 	}
 	if w.effects != before {
@@ -233,18 +308,12 @@ func (st *stage) settle(w *world) {
 	}
 }
 
-// ofOthers runs a command of the other owner's.
-func (w *world) ofOthers(command string, flags ...string) int {
-	w.Helper()
-	return w.planform(slices.Concat([]string{command, "--state", "@other.json", "--api", w.scene.api.String(), "-f", "@other.yaml"}, flags)...)
-}
-
-// said is what the newest run wrote.
-func (w *world) said() string {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	_, said, _ := strings.Cut(w.log.String(), fmt.Sprintf("%d: planform", w.run))
-	return said
+// withState are the users who have a state, but for the other owner.
+func (st *stage) withState(w *world) []*user {
+	if st.beside.apart(st.scene) && st.beside.elsewhere {
+		return []*user{w.us, w.beside}
+	}
+	return []*user{w.us}
 }
 
 func prune(command string) string {
@@ -258,9 +327,9 @@ func prune(command string) string {
 var keptOnly = regexp.MustCompile(`\nPlan: \d+ not possible(; \d+ unchanged)?\. 0 requests`)
 
 // done reports whether a code says that nothing is left to do.
-func (w *world) done(code int) bool {
-	return code == 0 || code == 3 && w.scene.others && keptOnly.MatchString(w.said()) &&
-		strings.Count(w.said(), "\n! ") == strings.Count(w.said(), ": it would be deleted, but ")
+func (u *user) done(code int) bool {
+	return code == 0 || code == 3 && u.scene.others && keptOnly.MatchString(u.said) &&
+		strings.Count(u.said, "\n! ") == strings.Count(u.said, ": it would be deleted, but ")
 }
 
 // suffer plays the scene with faults, and holds that it ends as one without does. came is that a run came to each of them.
@@ -272,9 +341,7 @@ func (st *stage) suffer(t *testing.T, faults ...fault) (visits []visit, came boo
 			w.faults[f.at] = f.how
 		}
 		w.looking = *pairs > 0
-		for _, command := range st.commands {
-			w.until(command, st.again)
-		}
+		st.play(w, func() {})
 		st.catchUp(w)
 		visits, w.looking, came = w.visits, false, len(w.faults) == 0
 		st.settle(w)
@@ -285,14 +352,14 @@ func (st *stage) suffer(t *testing.T, faults ...fault) (visits []visit, came boo
 				}
 			}
 		}
-		if diff := cmp.Diff(st.all, w.server.Picture()); diff != "" {
-			w.Errorf("what the service has (-want +got):\n%s", diff)
+		if d := gocmp.Diff(st.all, w.server.Picture()); d != "" {
+			w.Errorf("what the service has (-want +got):\n%s", d)
 		}
-		if diff := cmp.Diff(st.state, known(w)); diff != "" {
-			w.Errorf("what the state knows (-want +got):\n%s", diff)
+		if d := gocmp.Diff(st.state, st.known(w)); d != "" {
+			w.Errorf("what the state knows (-want +got):\n%s", d)
 		}
-		if diff := cmp.Diff(st.files, manifests(w)); diff != "" {
-			w.Errorf("the manifests (-want +got):\n%s", diff)
+		if d := gocmp.Diff(st.files, w.us.manifests()); d != "" {
+			w.Errorf("the manifests (-want +got):\n%s", d)
 		}
 		w.well(st.scene, slices.Concat(st.during, faults)...)
 	})
@@ -334,37 +401,35 @@ func rows(w *world) map[string]map[string]string {
 	return all
 }
 
-// known is what the state says of each object, with names in place of IDs.
-func known(w *world) map[string]string {
+// known is what the states say of each object, with names in place of IDs.
+func (st *stage) known(w *world) map[string]string {
 	w.Helper()
-	place := filepath.Join(w.disk.root, "state.json")
-	if w.scene.shared {
-		place = "s3://bucket/state.json"
-	}
-	s, err := state.Read(w.Context(), place, state.Options{
-		BaseURL: "http://127.0.0.1", Workspace: sandbox.Workspace, Connect: w.store.connect,
-	})
-	if err != nil {
-		w.Errorf("%v", err)
-		return nil
-	}
 	names, all := w.server.Called(), map[string]string{}
-	for address, r := range s.Prior() {
-		members := make([]string, len(r.Members))
-		for i, id := range r.Members {
-			members[i] = names[id]
+	for _, u := range st.withState(w) {
+		s, err := state.Read(w.Context(), strings.Replace(u.state, "@", u.disk.root+string(filepath.Separator), 1), state.Options{
+			BaseURL: "http://127.0.0.1", Workspace: sandbox.Workspace, Connect: w.store.connect,
+		})
+		if err != nil {
+			w.Errorf("%v", err)
+			return nil
 		}
-		slices.Sort(members)
-		all[string(address)] = fmt.Sprintf("%s %q open=%t", names[r.ID], members, r.PendingIntent != nil)
+		for address, r := range s.Prior() {
+			members := make([]string, len(r.Members))
+			for i, id := range r.Members {
+				members[i] = names[id]
+			}
+			slices.Sort(members)
+			all[u.name+string(address)] = fmt.Sprintf("%s %q open=%t", names[r.ID], members, r.PendingIntent != nil)
+		}
 	}
 	return all
 }
 
 // manifests are the user's files.
-func manifests(w *world) map[string]string {
-	w.Helper()
+func (u *user) manifests() map[string]string {
+	u.Helper()
 	all := map[string]string{}
-	names, err := filepath.Glob(filepath.Join(w.disk.root, "*.yaml"))
+	names, err := filepath.Glob(filepath.Join(u.disk.root, "*.yaml"))
 	for _, name := range names {
 		text, readErr := os.ReadFile(name)
 		if err = readErr; err == nil {
@@ -372,7 +437,7 @@ func manifests(w *world) map[string]string {
 		}
 	}
 	if err != nil {
-		w.Fatal(err)
+		u.Fatal(err)
 	}
 	return all
 }

@@ -1,6 +1,7 @@
 package simulation
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -46,6 +47,22 @@ func scenes() map[string]*scene {
 		"small, prune":        {api: resource.V1, empty: true, files: one(tiny), before: applied(none), commands: pruned},
 		"small, undo":         {api: resource.V1, empty: true, files: one(none), before: applied(tiny), commands: []string{"undo -f @workspace.yaml --yes RUN"}},
 	}
+	waiting := []string{"apply -f @workspace.yaml --lock-timeout 5h"}
+	for name, sc := range map[string]*scene{
+		"two at once":                 {beside: &beside{}},
+		"two at once, elsewhere":      {shared: true, beside: &beside{elsewhere: true}},
+		"two at once, v2":             {api: resource.V2, shared: true, beside: &beside{elsewhere: true}},
+		"two at once, each its state": {empty: true, files: one(tiny), again: taking, beside: &beside{elsewhere: true}}, // pages would be double, and named
+	} {
+		if sc.api, sc.commands = cmp.Or(sc.api, resource.V1), waiting; sc.files == nil {
+			sc.files = one(small)
+		}
+		sc.beside.commands, sc.beside.after = waiting, 50*time.Millisecond
+		all[name] = sc
+	}
+	over := &beside{commands: apply, after: -3 * time.Second, elsewhere: true, files: one(strings.NewReplacer("Public site and shop", "Shop", "Item A", "An item").Replace(small)), once: true}
+	all["taken over"] = &scene{api: resource.V1, shared: true, files: one(small), commands: waiting, beside: over}
+	all["taken over, slowly"] = &scene{api: resource.V1, shared: true, files: one(small), commands: waiting, beside: over, rate: 7}
 	for name, sc := range all {
 		sc.name = fmt.Sprintf("scenes()[%q]", name)
 	}
@@ -55,11 +72,11 @@ func scenes() map[string]*scene {
 // applied is a manifest that was applied before another took its place.
 func applied(next string) func(w *world) {
 	return func(w *world) {
-		w.until("apply -f @workspace.yaml", nil)
+		w.us.until("apply -f @workspace.yaml", nil)
 		time.Sleep(time.Hour) //nolint:forbidigo // in a bubble it takes no time: runs are told apart by when they began
 		w.write("workspace.yaml", next)
 		if strings.HasPrefix(w.scene.commands[0], "undo") {
-			w.until("apply -f @workspace.yaml", nil)
+			w.us.until("apply -f @workspace.yaml", nil)
 		}
 	}
 }
@@ -68,7 +85,7 @@ func applied(next string) func(w *world) {
 func (w *world) lastRun() string {
 	w.Helper()
 	var ids []string
-	entries, _ := os.ReadDir(filepath.Join(w.disk.root, "state.json.history"))
+	entries, _ := os.ReadDir(filepath.Join(w.us.disk.root, "state.json.history"))
 	for _, e := range entries {
 		ids = append(ids, strings.TrimSuffix(e.Name(), ".jsonl"))
 	}
@@ -83,9 +100,17 @@ func (w *world) lastRun() string {
 	return slices.Max(ids)
 }
 
+// taking is what a user does whose objects another run made without a word to the user's state.
+func taking(u *user, command string, _ int) string {
+	if strings.Contains(u.said, "--take-over takes it") {
+		return command + " --take-over"
+	}
+	return command
+}
+
 // undone is what a user does whose undo was cut short: if it had all been taken back, there is nothing more to take back.
-func undone(w *world, command string, _ int) string {
-	if strings.HasPrefix(command, "undo") && strings.Contains(w.said(), "no run that could be taken back") {
+func undone(u *user, command string, _ int) string {
+	if strings.HasPrefix(command, "undo") && strings.Contains(u.said, "no run that could be taken back") {
 		return ""
 	}
 	return command
@@ -226,7 +251,7 @@ pages: [{key: handbook, name: Handbook, file: handbook.md}]
 
 // people change what was applied.
 func people(w *world) {
-	w.until("apply -f @workspace.yaml", nil)
+	w.us.until("apply -f @workspace.yaml", nil)
 	ids := map[string]string{}
 	for id, name := range w.server.Called() {
 		ids[name] = id

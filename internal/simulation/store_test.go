@@ -14,14 +14,19 @@ import (
 
 // simStore is a store of objects with conditional writes.
 type simStore struct {
-	*world
-
 	objects  map[string]string
 	versions map[string]int
 	next     int
 }
 
-var _ state.Objects = (*simStore)(nil)
+// processStore is the store as a process reaches it.
+type processStore struct {
+	*simStore
+
+	process *process // nil = it is looked at from outside
+}
+
+var _ state.Objects = processStore{}
 
 func newStore() *simStore { return &simStore{objects: map[string]string{}, versions: map[string]int{}} }
 
@@ -29,19 +34,26 @@ func (s *simStore) clone() *simStore {
 	return &simStore{objects: maps.Clone(s.objects), versions: maps.Clone(s.versions), next: s.next}
 }
 
-// connect looks at the store from outside: nothing of that is an edge.
 func (s *simStore) connect(context.Context, string) (state.Objects, error) {
-	return &simStore{world: &world{counts: map[string]int{}}, objects: s.objects, versions: s.versions, next: s.next}, nil
+	return processStore{s, nil}, nil
+}
+
+// pass leads a call through the world. What comes from outside is no edge.
+func (s processStore) pass(kind edgeKind, call string, do func() error) error {
+	if s.process == nil {
+		return do()
+	}
+	return s.process.pass(kind, call, do)
 }
 
 func object(name string) string {
 	if name == "" {
 		return "the state"
 	}
-	return random.ReplaceAllString(name, "*")
+	return withoutIDs(name)
 }
 
-func (s *simStore) Get(_ context.Context, name string) (text []byte, version string, err error) {
+func (s processStore) Get(_ context.Context, name string) (text []byte, version string, err error) {
 	err = s.pass(edgeOfStoreRead, "get "+object(name), func() error {
 		held, ok := s.objects[name]
 		if !ok {
@@ -53,7 +65,7 @@ func (s *simStore) Get(_ context.Context, name string) (text []byte, version str
 	return text, version, err
 }
 
-func (s *simStore) Put(_ context.Context, name string, text []byte, version string) (now string, err error) {
+func (s processStore) Put(_ context.Context, name string, text []byte, version string) (now string, err error) {
 	err = s.pass(edgeOfStoreWrite, "put "+object(name), func() error {
 		if _, there := s.objects[name]; there && version != strconv.Itoa(s.versions[name]) || !there && version != "" {
 			return state.ErrChanged
@@ -69,7 +81,7 @@ func (s *simStore) Put(_ context.Context, name string, text []byte, version stri
 	return now, err
 }
 
-func (s *simStore) List(_ context.Context, prefix string) (names []string, err error) {
+func (s processStore) List(_ context.Context, prefix string) (names []string, err error) {
 	err = s.pass(edgeOfStoreRead, "list "+prefix, func() error {
 		for name := range s.objects {
 			if strings.HasPrefix(name, prefix) {
@@ -82,7 +94,7 @@ func (s *simStore) List(_ context.Context, prefix string) (names []string, err e
 	return names, err
 }
 
-func (s *simStore) Remove(_ context.Context, name string) error {
+func (s processStore) Remove(_ context.Context, name string) error {
 	return s.pass(edgeOfStoreWrite, "remove "+object(name), func() error {
 		delete(s.objects, name)
 		return nil

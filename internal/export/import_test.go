@@ -58,8 +58,8 @@ func values(f *resource.Field) []any {
 	case resource.Enum:
 		var all []any
 		for i, v := range f.Enum {
-			if f.EnumAsIndex {
-				all = append(all, f.EnumFrom+i)
+			if f.Codes != nil {
+				all = append(all, f.Codes[i])
 			} else if f.EnumInCapitals {
 				all = append(all, strings.ToUpper(v))
 			} else {

@@ -6,7 +6,6 @@ import (
 	"html"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/planform/planform/internal/markup"
@@ -168,8 +167,8 @@ func (v *Value) encoded(name string, id IDResolver) (any, bool) {
 		return v.Content.Size, true
 	case f.EnumInCapitals:
 		return strings.ToUpper(v.Text), true
-	case f.EnumAsIndex:
-		return json.RawMessage(strconv.Itoa(f.EnumFrom + slices.Index(f.Enum, v.Text))), true
+	case f.Codes != nil:
+		return f.Codes[slices.Index(f.Enum, v.Text)], true
 	case f.Renamed() && f.Wire[NewerDialect] == name && strings.HasSuffix(name, "_html"):
 		return plainHTML(v.Text), true
 	default:

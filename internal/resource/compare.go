@@ -76,8 +76,10 @@ func (f *Field) ObservedIn(row Row) (canonical string, known bool) {
 		}
 		return f.canonical(raw), true
 	case json.Number:
-		if i, err := strconv.Atoi(raw.String()); f.EnumAsIndex && err == nil && i >= f.EnumFrom && i-f.EnumFrom < len(f.Enum) {
-			return f.Enum[i-f.EnumFrom], true
+		if code, err := strconv.Atoi(raw.String()); err == nil {
+			if i := slices.Index(f.Codes, code); i >= 0 {
+				return f.Enum[i], true
+			}
 		}
 		return f.canonical(raw.String()), true
 	case bool:

@@ -126,10 +126,9 @@ type Field struct {
 	ArchiveFlag bool
 	// ArchivableValues are the values of an Enum that allow archiving; empty = all.
 	ArchivableValues []string
-	// EnumAsIndex is set where the service numbers the values of an Enum, from EnumFrom, and
-	// EnumInCapitals where it writes them so.
-	EnumAsIndex    bool
-	EnumFrom       int
+	// Codes are the numbers that the service has for the values of an Enum; empty = it has the words. EnumInCapitals is set where
+	// it writes those in capitals.
+	Codes          []int
 	EnumInCapitals bool
 	// DefinedBy is, for CustomFields, the kind whose objects define the fields, such as work_item_property: those in the object
 	// that the field DefinedIn names, such as type; "" = all of the workspace.

@@ -23,9 +23,9 @@ func init() {
 				Example: "high",
 			},
 			{
-				Name: "status", Type: Enum, Enum: []string{"pending", "rejected", "snoozed", "accepted", "duplicate"}, EnumAsIndex: true,
-				EnumFrom: -2, Default: "pending",
-				Doc: "The decision. Leave it out where people decide in Plane: then it is not compared.", Example: "pending",
+				Name: "status", Type: Enum, Enum: []string{"pending", "rejected", "snoozed", "accepted", "duplicate"}, Codes: []int{-2, -1, 0, 1, 2},
+				Default: "pending",
+				Doc:     "The decision. Leave it out where people decide in Plane: then it is not compared.", Example: "pending",
 			},
 			{
 				Name: "snoozed_till", Type: Text, Clear: ClearNull, TextRules: moment(), Doc: "Moment until which a snoozed item rests.",

@@ -53,7 +53,7 @@ func pageFields(kind string, documented bool) []Field {
 			Doc: "Parent page, by key, name or ID.", Example: "handbook",
 		},
 		{
-			Name: "access", Type: Enum, Enum: []string{"public", "private"}, EnumAsIndex: true,
+			Name: "access", Type: Enum, Enum: []string{"public", "private"}, Codes: []int{0, 1},
 			Doc: "Who can see it: everybody there (public) or only its owner (private).", Example: "private",
 		},
 		{Name: "color", Type: Text, Clear: ClearEmpty, MaxLength: 255, Doc: "Colour, in any form accepted by the service.", Example: "#3b82f6"},

@@ -77,7 +77,7 @@ func viewFields(filters ...Field) []Field {
 		{Name: "name", Type: Text, Required: true, MaxLength: 255, Doc: "Name of the view.", Example: "Bugs in progress"},
 		{Name: "description", Type: LongText, Clear: ClearEmpty, Doc: "Plain text that describes the view.", Example: "What is being mended"},
 		{
-			Name: "access", Type: Enum, Enum: []string{"private", "public"}, EnumAsIndex: true,
+			Name: "access", Type: Enum, Enum: []string{"private", "public"}, Codes: []int{0, 1},
 			Doc: "Who can see it: everybody there (public) or only its owner (private).", Example: "public",
 		},
 		{Name: "is_locked", Type: Boolean, Doc: "Whether the view is locked against changes.", Example: "true"},

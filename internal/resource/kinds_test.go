@@ -90,8 +90,8 @@ func TestEveryFieldIsFullyDescribed(t *testing.T) {
 				t.Errorf("%s cannot be made true", f.Name)
 			case f.Max > 0 && f.Type != resource.Number:
 				t.Errorf("%s is no number", f.Name)
-			case f.EnumAsIndex && f.Type != resource.Enum:
-				t.Errorf("%s has no values to number", f.Name)
+			case f.Codes != nil && (f.Type != resource.Enum || len(f.Codes) != len(f.Enum)):
+				t.Errorf("%s has other values than codes", f.Name)
 			case f.SetAfterCreate && (f.Immutable || f.Required):
 				t.Errorf("%s cannot come late", f.Name)
 			case f.LiteralPattern != "" && !f.IsRef():

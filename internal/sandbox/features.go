@@ -39,6 +39,28 @@ func (s *Server) workspaceFeaturesV2() *resourceV2 {
 	return res
 }
 
+// projectSettingsV2 is a project as API v2 changes it: in what API v1 does not take.
+func projectSettingsV2(k *kind) *resourceV2 {
+	return &resourceV2{
+		name: "project", path: v2Project, kind: k, verbs: "single", write: "network priority",
+		only: []field{{name: "network", check: visibility}, {name: "priority", check: choice("none", "low", "medium", "high", "urgent")}},
+		rows: func(c *call, t *tx) []stored {
+			s, _ := t.get(k, c.vars["project"])
+			if s.row = clone(s.row); s.row["priority"] == nil {
+				s.row["priority"] = "none"
+			}
+			return []stored{s}
+		},
+	}
+}
+
+func visibility(t *tx, v any) (any, any) {
+	if _, wrong := choice("0", "2")(t, v); wrong != nil {
+		return nil, wrong
+	}
+	return whole(0, 2)(t, v)
+}
+
 // needsFeature refuses a creation if the project, or the workspace outside of one, has switched a feature off, or never on.
 func (w *writeV2) needsFeature(feature string) {
 	holder, id := w.kinds.workspace, workspaceID

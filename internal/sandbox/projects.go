@@ -26,7 +26,7 @@ func (k *kinds) projects() {
 			"external_source", "external_id", "created_by", "updated_by", "workspace", "default_assignee", "project_lead", "cover_image_asset",
 			"estimate", "default_state",
 		},
-		hidden: strings.Fields(projectFeatures),
+		hidden: append(strings.Fields(projectFeatures), "priority"),
 		computed: []string{
 			"total_members", "total_cycles", "total_modules", "is_member", "sort_order", "member_role", "is_deployed",
 			"cover_image_url",

@@ -1,0 +1,22 @@
+package resource
+
+func init() {
+	register(Kind{
+		Name: "project_settings", Section: "settings", Parent: "project", Param: "project_settings_id",
+		Doc: "What else there is to say of a project. API v1 takes none of it, so a new project is public until its settings follow, " +
+			"with the next request that can carry them.",
+		Example: `{visibility: private}`,
+		Listing: Listing{Single: true, Singleton: true},
+		Fields: []Field{
+			{
+				Name: "visibility", Wire: Wire{ContractDialect: "network"}, Type: Enum, Enum: []string{"private", "public"}, Codes: []int{0, 2},
+				Default: "public", Doc: "Who finds the project: its members, or everybody in the workspace.", Example: "private",
+			},
+			{
+				Name: "priority", Type: Enum, Enum: []string{"none", "urgent", "high", "medium", "low"}, Default: "none",
+				Doc: "Priority of the project among the others.", Example: "high",
+			},
+		},
+		Operations: singleton(workspaceV2+"projects/{project_id}/", "projects"),
+	})
+}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -18,10 +19,25 @@ type story struct {
 	api         resource.API
 	shared      bool
 	first, next string
-	other       string // the manifest of another owner for the same project; "" = there is none
+	other       string        // the manifest of another owner for the same project; "" = there is none
+	beside      string        // who runs planform at the same time; "" = nobody
+	after       time.Duration // that the scene's run began
+	otherNext   string        // what the other owner applies then
+	pace        uint
 }
 
+// who may run planform at the same time.
+const (
+	colleague = "a colleague in the same folder"
+	pipeline  = "a pipeline on another machine"
+	otherOne  = "the other owner"
+)
+
 func (s story) scene() *scene {
+	apply := "apply -f @workspace.yaml --prune --yes --max-deletes 50"
+	if s.beside != "" {
+		apply += " --lock-timeout 2h"
+	}
 	sc := &scene{
 		name: strings.TrimPrefix(fmt.Sprintf("%#v", s), "simulation.") + ".scene()", api: s.api, shared: s.shared, empty: true, others: s.other != "",
 		files: map[string]string{"workspace.yaml": s.first},
@@ -37,9 +53,17 @@ func (s story) scene() *scene {
 			if s.other != "" && w.others.command("apply -f @other.yaml") != 0 {
 				w.Errorf("the other owner cannot apply")
 			}
-			w.write("workspace.yaml", s.next)
+			if w.write("workspace.yaml", s.next); s.otherNext != "" {
+				w.write("other.yaml", s.otherNext)
+			}
 		},
-		commands: []string{"apply -f @workspace.yaml --prune --yes --max-deletes 50"},
+		commands: []string{apply}, pace: s.pace,
+	}
+	switch s.beside {
+	case colleague, pipeline:
+		sc.beside = &beside{commands: sc.commands, after: s.after, elsewhere: s.beside == pipeline}
+	case otherOne:
+		sc.beside = &beside{commands: []string{"apply -f @other.yaml"}, after: s.after, state: "@other.json"}
 	}
 	if s.other != "" {
 		sc.files["other.yaml"] = s.other
@@ -50,32 +74,43 @@ func (s story) scene() *scene {
 // drawStory draws one. What is left out of a manifest was never there or is to go.
 func drawStory(t *rapid.T) story {
 	s := story{api: rapid.SampledFrom([]resource.API{resource.V1, resource.V2}).Draw(t, "api"), shared: rapid.Bool().Draw(t, "shared")}
-	owner, labels := "", []string(nil)
+	owner, labels, others := "", []string(nil), []string{"", colleague}
 	if rapid.Bool().Draw(t, "others") {
-		owner = "owner: ours\n"
+		owner, others = "owner: ours\n", append(others, otherOne)
+	}
+	if s.shared {
+		others = append(others, pipeline)
 	}
 	s.first, labels = drawManifest(t, "first", owner)
 	s.next, _ = drawManifest(t, "next", owner)
+	label := ""
 	if owner != "" {
-		s.other = drawOthers(t, labels)
+		if len(labels) > 0 && rapid.Bool().Draw(t, "label") {
+			label = ", labels: [" + rapid.SampledFrom(labels).Draw(t, "which") + "]"
+		}
+		s.other = drawOthers(t, label)
 	}
+	if s.beside = rapid.SampledFrom(others).Draw(t, "beside"); s.beside != "" {
+		s.after = time.Duration(rapid.IntRange(0, 1500).Draw(t, "after")) * time.Millisecond
+	}
+	if s.beside == otherOne {
+		s.otherNext = drawOthers(t, label)
+	}
+	s.pace = rapid.UintRange(0, 3).Draw(t, "pace")
 	return s
 }
 
 // drawOthers draws the manifest of another owner, who uses the project and what is in it.
-func drawOthers(t *rapid.T, labels []string) string {
+func drawOthers(t *rapid.T, label string) string {
 	fields := []string{"key: a", "name: Item of others"}
-	for _, more := range []string{"cycle: c", "module: m", "comments: [{key: c, text: Ours.}]"} {
+	for _, more := range []string{"cycle: c", "module: m", "comments: [{key: c, text: Ours.}]", "priority: high"} {
 		if rapid.Bool().Draw(t, more) {
 			fields = append(fields, more)
 		}
 	}
-	if len(labels) > 0 && rapid.Bool().Draw(t, "label") {
-		fields = append(fields, "labels: ["+rapid.SampledFrom(labels).Draw(t, "which")+"]")
-	}
 	return "version: 1\nowner: other\n" + shop + `    cycles: [{key: c, name: Weeks}]
     modules: [{key: m, name: Checkout}]
-    work_items: [{` + strings.Join(fields, ", ") + "}]\n"
+    work_items: [{` + strings.Join(fields, ", ") + label + "}]\n"
 }
 
 // shop begins the project of stories.

@@ -340,7 +340,7 @@ func (st *stage) suffer(t *testing.T, faults ...fault) (visits []visit, came boo
 		for _, f := range faults {
 			w.faults[f.at] = f.how
 		}
-		w.looking = *pairs > 0
+		w.looking = *pairs > 0 && len(faults) == 1
 		st.play(w, func() {})
 		st.catchUp(w)
 		visits, w.looking, came = w.visits, false, len(w.faults) == 0

@@ -114,8 +114,10 @@ func (p *process) pass(kind edgeKind, call string, do func() error) error {
 	unreachable := (kind == edgeOfStoreRead || kind == edgeOfStoreWrite) && time.Now().Before(p.cutOff)
 	switch {
 	case how == "no space":
+		p.see(e, kind)
 		return errNoSpace
 	case how == "refused" || unreachable:
+		p.see(e, kind)
 		return errors.New("the store does not answer")
 	}
 	err := do()

@@ -50,9 +50,9 @@ func listActivities(k *kind) handler {
 	return func(c *call, t *tx) reply {
 		all := c.history(t)
 		if order := c.query.Get("order_by"); order != "" && order != "created_at" {
-			less, ok := c.ordering(t, k, order)
-			if !ok {
-				return serverError()
+			less, refused := c.plainOrdering(t, k, order)
+			if refused != nil {
+				return *refused
 			}
 			slices.SortStableFunc(all, less)
 		}

@@ -20,6 +20,8 @@ const (
 	anyone permission = iota
 	// workspaceWide: members of the workspace read, guests do not write.
 	workspaceWide
+	// workspaceAdmins: admins of the workspace.
+	workspaceAdmins
 	// projectBase: members of the workspace read, members of the workspace
 	// but guests create, admins of the project do the rest, and admins of the
 	// workspace who are in the project.
@@ -88,6 +90,8 @@ func (c *call) permitted(t *tx) bool {
 	case workspaceWide:
 		role := workspaceRole(t, c.user)
 		return role >= roleMember || reads && role > 0
+	case workspaceAdmins:
+		return workspaceRole(t, c.user) == roleAdmin
 	case projectBase:
 		switch {
 		case reads:

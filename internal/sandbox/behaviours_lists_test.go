@@ -1,17 +1,20 @@
 package sandbox
 
 import (
+	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
 )
 
-// listPlays is the scenes of what is in lists of other records: items of cycles and modules, relations, and what the sandbox
-// does not serve.
+// listPlays is the scenes of what is in lists of other records, such as items of cycles and relations, and of what is in no project.
 func listPlays() []play {
-	items := []operation{
-		post(at("p")+"work-items/", fields{"name": "A"}, "a"), post(at("p")+"work-items/", fields{"name": "B"}, "b"),
-		post(at("p")+"work-items/", fields{"name": "C", "priority": "high"}, "c"), post(at("q")+"work-items/", fields{"name": "Far"}, "far"),
+	items := []operation{ // no two are equal in anything that a list can be ordered by
+		post(at("p")+"work-items/", fields{"name": "A", "start_date": "2030-01-05", "point": 3}, "a"),
+		post(at("p")+"work-items/", fields{"name": "B", "priority": "low", "state": "{p.Todo}", "start_date": "2030-01-04"}, "b"),
+		post(at("p")+"work-items/", fields{"name": "C", "priority": "high", "state": "{p.Done}", "start_date": "2030-01-06", "point": 1}, "c"),
+		post(at("q")+"work-items/", fields{"name": "Far"}, "far"),
 	}
 	var out []play
 	scene := func(file, name string, ops ...[]operation) {
@@ -38,9 +41,31 @@ func listPlays() []play {
 	}, listQuestions(relations, relations))
 	scene("relations", "people", relationPeople(relations))
 	scene("relations", "its life", relationLife(relations))
-	scene("unserved", "intake", intakeOperations())
-	scene("unserved", "search", searches())
-	scene("unserved", "invitations", invitations())
+	cycles := []operation{
+		post(at("p")+"labels/", fields{"name": "bug"}, "label"),
+		post(at("p")+"cycles/", fields{"name": "One", "project_id": "{p}"}, "made"),
+		post(at("p")+"cycles/", fields{"name": "Two", "project_id": "{p}"}, "other"),
+		post(at("p")+"cycles/", fields{"name": "Past", "project_id": "{p}", "start_date": "2020-01-05", "end_date": "2020-01-09"}, "past"),
+		post(at("p")+"cycles/", fields{"name": "To come", "project_id": "{p}", "start_date": "2050-01-05", "end_date": "2050-01-09"}, "coming"),
+		post(at("q")+"cycles/", fields{"name": "Far", "project_id": "{q}"}, "abroad"),
+	}
+	scene("items-of-cycles", "transfers", cycles, transfers())
+	intake := []operation{sending(http.MethodPatch, at("p"), fields{"intake_view": true})}
+	scene("intake", "without an intake", intakeOperations())
+	scene("intake", "fields of a new one", intake, intakeCreations())
+	scene("intake", "fields of a change", intake, intakeChanges())
+	scene("intake", "people", intake, intakePeople())
+	scene("intake", "its life", intake, intakeLife())
+	scene("expansions", "of every field", expansions())
+	scene("projects", "their default state", defaultStates())
+	scene("comments", "with JSON", commentsWithJSON())
+	scene("search", "questions", searches())
+	scene("search", "people", searchPeople())
+	scene("invitations", "fields", invitations())
+	scene("invitations", "people", invitationPeople())
+	scene("work-items", "by their keys", itemsByKey())
+	scene("members", "of the workspace", workspacePeople())
+	scene("projects", "archived and summed up", projectLife())
 	return out
 }
 
@@ -64,6 +89,15 @@ func namingItems(list string) []operation {
 		[]any{"{far}"},
 		[]any{"{a}", "{far}"},
 		[]any{[]any{}},
+		[]any{fields{}},
+		[]any{true},
+		[]any{1.5},
+		[]any{-1},
+		[]any{"{a}", nil},
+		[]any{"{a}", 5},
+		[]any{"{a}", "x"},
+		fields{"{a}": true},
+		"{a}",
 		[]any{strings.ToUpper(unknownID)},
 	} {
 		out = append(out, sending(http.MethodPost, list, fields{"issues": issues}), get(list))
@@ -106,7 +140,10 @@ func listQuestions(list, one string) []operation {
 	for _, query := range []string{
 		"", "per_page=1", "per_page=2&cursor=2:1:0", "per_page=x", "per_page=1001", "cursor=x", "fields=id", "fields=id,name", "fields=nosuch", "fields=id&fields=name",
 		"expand=state", "expand=labels,assignees", "expand=project", "expand=issue", "expand=parent", "order_by=name", "order_by=-name", "order_by=created_at", "order_by=-created_at",
-		"order_by=sequence_id", "order_by=-sequence_id", "order_by=priority", "order_by=sort_order", "order_by=state__name", "order_by=nosuch", "order_by=",
+		"order_by=sequence_id", "order_by=-sequence_id", "order_by=priority", "order_by=-priority", "order_by=sort_order",
+		"order_by=-sort_order", "order_by=start_date", "order_by=-start_date", "order_by=point", "order_by=-point", "order_by=updated_at", "order_by=state__name",
+		"order_by=-state__name", "order_by=state__group", "order_by=state__sequence", "order_by=-state__sequence", "order_by=nosuch", "order_by=nosuch__name", "order_by=",
+		"order_by=-", "expand=id", "expand=name", "expand=priority", "expand=created_at", "expand=workspace", "expand=created_by", "expand=nosuch", "fields=id&per_page=1&order_by=-name",
 		"format=xml", "format=json", "search=A", "priority=high", "group_by=state", "limit=1", "nosuch=1",
 	} {
 		out = append(out, get(list+"?"+query))
@@ -234,29 +271,425 @@ func relationLife(list string) []operation {
 	}
 }
 
+// transfers is what is done with the items of a cycle that ends.
+func transfers() []operation {
+	in := func(cycle string) string { return at("p") + "cycles/{" + cycle + "}/" }
+	to := func(cycle string, target any) operation {
+		return sending(http.MethodPost, in(cycle)+"transfer-issues/", fields{"new_cycle_id": target})
+	}
+	with := func(cycle string, items ...any) operation {
+		return sending(http.MethodPost, in(cycle)+"cycle-issues/", fields{"issues": items})
+	}
+	out := []operation{with("made", "{a}", "{b}", "{c}"), get(in("made") + "cycle-issues/?fields=id")}
+	for _, target := range []any{nil, "", "x", 5, true, []any{}, fields{}, []any{"{other}"}, unknownID, "{abroad}", "{past}", "{a}"} {
+		out = append(out, to("made", target))
+	}
+	for _, body := range []any{fields{}, []any{}, "text", 5} {
+		out = append(out, sending(http.MethodPost, in("made")+"transfer-issues/", body))
+	}
+	for _, method := range []string{http.MethodGet, http.MethodPatch, http.MethodPut, http.MethodDelete, http.MethodHead, http.MethodOptions} {
+		out = append(out, sending(method, in("made")+"transfer-issues/", nil))
+	}
+	for _, cycle := range []string{"nosuch", "abroad", "coming"} {
+		out = append(out, to(cycle, "{other}"))
+	}
+	out = append(out, sending(http.MethodPost, strings.Replace(in("made"), "{p}", "{q}", 1)+"transfer-issues/", fields{"new_cycle_id": "{other}"}))
+	for _, who := range []person{member, guest, outsider, nobody, impostor} {
+		op := to("coming", "{other}")
+		op.as = who
+		out = append(out, op)
+	}
+	out = append(out,
+		sending(http.MethodPatch, at("p")+"work-items/{a}/", fields{"assignees": []any{"{member}"}, "labels": []any{"{label}"}}),
+		to("made", "{other}"), get(in("made")), get(in("made")+"cycle-issues/?fields=id"), get(in("other")+"cycle-issues/?fields=id"),
+		to("made", "{other}"), to("other", "{other}"), get(in("other")+"cycle-issues/?fields=id"),
+		with("made", "{a}", "{b}"), sending(http.MethodPatch, at("p")+"work-items/{a}/", fields{"archived_at": "2020-01-02"}), to("made", "{other}"),
+		sending(http.MethodPatch, in("other"), fields{"start_date": "2020-02-05", "end_date": "2020-02-07"}), to("other", "{made}"), get(in("made")+"cycle-issues/?fields=id"),
+		get(in("other")),
+		sending(http.MethodPatch, in("coming"), fields{"start_date": "2020-03-05", "end_date": "2050-03-07"}), to("coming", "{made}"),
+		sending(http.MethodPost, at("p")+"archive/", nil), to("other", "{made}"),
+	)
+	return out
+}
+
+// intakeOperations is an intake that the service has none of: a project gets one with a change, not when it is made.
 func intakeOperations() []operation {
 	list := at("p") + "intake-issues/"
 	return []operation{
 		get(list), post(list, fields{"issue": fields{"name": "Asked for"}}, "asked"), post(list, fields{}, "nothing"), get(list), get(list + "{a}/"),
 		sending(http.MethodPatch, list+"{a}/", fields{"status": 1}), sending(http.MethodDelete, list+"{a}/", nil), get(at("q") + "intake-issues/"),
+		sending(http.MethodPatch, at("q"), fields{"intake_view": false}), get(at("q") + "intake-issues/"),
+		post(at("q")+"intake-issues/", fields{"issue": fields{"name": "Asked for"}}, "asked"),
+		sending(http.MethodPatch, at("q")+"intake-issues/{far}/", fields{"status": 1}), sending(http.MethodDelete, at("q")+"intake-issues/{far}/", nil),
 	}
 }
 
-func searches() []operation {
+// eachValue calls do with each value of each field.
+func eachValue(values map[string][]any, do func(name string, value any)) {
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		for _, v := range values[name] {
+			do(name, v)
+		}
+	}
+}
+
+// intakeCreations is bodies of something that is asked for.
+func intakeCreations() []operation {
+	list := at("p") + "intake-issues/"
 	var out []operation
-	for _, list := range []string{"work-items/search/", "issues/search/"} {
-		for _, query := range []string{"", "?search=A", "?search=nosuch", "?search=A&limit=1", "?search=A&project_id={p}&workspace_search=false"} {
-			out = append(out, get(list+query))
+	ask := func(body any) {
+		out = append(out, post(list, body, fmt.Sprintf("asked %d", len(out))))
+	}
+	eachValue(map[string][]any{
+		"name":             {"Asked for", " padded ", "", "  ", nil, 5, true, []any{}, fields{}, strings.Repeat("x", 255), strings.Repeat("x", 256)},
+		"priority":         {"urgent", "high", "medium", "low", "none", "High", "", nil, 5},
+		"description_html": {"<p>One</p>", "<p>a</p><p>b</p>", "plain", "", nil, 5, "<script>x</script><p>y</p>"},
+		"description":      {fields{}, "x", nil},
+		"description_json": {fields{"type": "doc"}},
+		"state":            {"{p.Todo}", "x"},
+		"assignees":        {[]any{"{member}"}},
+		"external_id":      {"e1"},
+		"nosuch":           {1},
+	}, func(name string, value any) {
+		body := fields{"name": "Asked for"}
+		body[name] = value
+		ask(fields{"issue": body})
+	})
+	for _, issue := range []any{nil, "", "x", 5, true, []any{}, []any{fields{"name": "x"}}, fields{}} {
+		ask(fields{"issue": issue})
+	}
+	for _, body := range []any{fields{}, []any{}, "text", 5, fields{"name": "x"}, fields{"issue": fields{"name": "With more"}, "source": "EMAIL", "status": 1}} {
+		ask(body)
+	}
+	for _, method := range []string{http.MethodPatch, http.MethodPut, http.MethodDelete, http.MethodHead, http.MethodOptions} {
+		out = append(out, sending(method, list, nil))
+	}
+	for _, query := range []string{
+		"", "fields=id", "fields=nosuch", "per_page=1", "per_page=x", "cursor=x", "expand=issue", "expand=project", "expand=created_by", "expand=workspace", "expand=status", "expand=nosuch",
+		"expand=intake", "order_by=status", "order_by=nosuch", "status=-2", "format=xml", "fields=issue,status&per_page=2&cursor=2:1:0",
+	} {
+		out = append(out, get(list+"?"+query))
+	}
+	return out
+}
+
+// intakeChanges is changes of what was asked for, whose entry is named by its item.
+func intakeChanges() []operation {
+	list := at("p") + "intake-issues/"
+	var out []operation
+	asked := ""
+	eachValue(map[string][]any{
+		"status":       {-2, -1, 0, 2, "0", 3, "x", nil, true, 1, -2, 1},
+		"snoozed_till": {"2050-01-05T10:00:00Z", nil, "x", 5, "", "2050-01-05", "2020-01-05T10:00:00Z"},
+		"duplicate_to": {"{b}", nil, "{far}", unknownID, "x", 5, ""},
+		"source":       {"EMAIL", "IN_APP", "", nil, 5, strings.Repeat("x", 256)},
+		"source_email": {"a@example.com", "x", nil, ""},
+		"issue": {
+			fields{"name": "Renamed"},
+			fields{"name": ""},
+			fields{"name": nil},
+			fields{"priority": "high"},
+			fields{"priority": "x"},
+			fields{"description_html": "<p>New</p>"},
+			fields{"state": "{p.Todo}"},
+			fields{},
+			nil, "x", 5,
+			[]any{},
+			fields{"assignees": []any{"{member}"}},
+			fields{"nosuch": 1},
+		},
+		"name":   {"Renamed"},
+		"nosuch": {1},
+		"intake": {nil},
+	}, func(name string, value any) {
+		if made := "asked " + letter(name); made != asked {
+			asked = made
+			out = append(out, post(list, fields{"issue": fields{"name": "Asked " + letter(name)}}, asked), get(list+"{"+asked+" item}/"))
+		}
+		out = append(out, sending(http.MethodPatch, list+"{"+asked+" item}/", fields{name: value}))
+	})
+	one := list + "{" + asked + " item}/"
+	for _, body := range []any{[]any{}, "text", 5, fields{}} {
+		out = append(out, sending(http.MethodPatch, one, body))
+	}
+	for _, query := range []string{"fields=id", "fields=status,issue", "fields=nosuch", "expand=issue", "expand=project", "expand=nosuch", "format=xml"} {
+		out = append(out, get(one+"?"+query))
+	}
+	for _, method := range []string{http.MethodPost, http.MethodPut, http.MethodHead, http.MethodOptions} {
+		out = append(out, sending(method, one, nil))
+	}
+	for _, other := range []string{"{" + asked + "}", "{a}", "{far}", unknownID, "x"} {
+		out = append(out, get(list+other+"/"), sending(http.MethodPatch, list+other+"/", fields{"status": 0}), sending(http.MethodDelete, list+other+"/", nil))
+	}
+	return append(out, get(strings.Replace(list, "{p}", "{q}", 1)), get(strings.Replace(list, "{p}", unknownID, 1)))
+}
+
+// intakePeople is everybody at what others and they themselves asked for.
+func intakePeople() []operation {
+	list, far := at("p")+"intake-issues/", at("q")+"intake-issues/"
+	out := []operation{
+		sending(http.MethodPatch, at("q"), fields{"intake_view": true}),
+		post(list, fields{"issue": fields{"name": "Asked for"}}, "asked"), post(far, fields{"issue": fields{"name": "Asked for"}}, "afar"),
+	}
+	for _, who := range []person{admin, member, guest, outsider, nobody, impostor} {
+		as := func(op operation) { op.as = who; out = append(out, op) }
+		own := "asked by " + string(who)
+		as(get(list))
+		as(get(list + "{asked item}/"))
+		as(post(list, fields{"issue": fields{"name": "Asked for by the " + string(who)}}, own))
+		as(sending(http.MethodPatch, list+"{asked item}/", fields{"issue": fields{"name": "Renamed by the " + string(who)}}))
+		as(sending(http.MethodPatch, list+"{asked item}/", fields{"status": 0}))
+		as(sending(http.MethodPatch, list+"{"+own+" item}/", fields{"issue": fields{"name": "Renamed by the " + string(who), "priority": "high"}, "status": -1}))
+		as(sending(http.MethodDelete, list+"{asked item}/", nil))
+		as(sending(http.MethodDelete, list+"{"+own+" item}/", nil))
+		as(get(far))
+		as(post(far, fields{"issue": fields{"name": "Asked for"}}, "asked afar by "+string(who)))
+		as(sending(http.MethodDelete, far+"{afar item}/", nil))
+		if who == admin {
+			out = append(out, post(list, fields{"issue": fields{"name": "Asked for"}}, "asked again"))
+			list = strings.Replace(list, "{asked item}", "{asked again item}", 1)
 		}
 	}
 	return out
 }
 
-func invitations() []operation {
-	return []operation{
-		get("invitations/"), post("invitations/", fields{"email": "new@example.com", "role": 15}, "invited"), post("invitations/", fields{"email": "x"}, "none"),
-		get("invitations/{invited}/"), sending(http.MethodPatch, "invitations/{invited}/", fields{"role": 5}),
-		{as: member, method: http.MethodGet, path: "invitations/"},
-		sending(http.MethodDelete, "invitations/{invited}/", nil), get("invitations/"),
+// intakeLife is what is asked for, and becomes an item or does not.
+func intakeLife() []operation {
+	list, items := at("p")+"intake-issues/", at("p")+"work-items/"
+	out := []operation{get(list)}
+	ask := func(name string) string {
+		out = append(out, post(list, fields{"issue": fields{"name": name, "priority": "low"}}, name))
+		return "{" + name + " item}/"
 	}
+	decide := func(one string, status int) {
+		out = append(out, sending(http.MethodPatch, list+one, fields{"status": status}), get(list+one), get(items+one), get(items+"?fields=name,state"))
+	}
+	taken, refused, doubled := ask("taken"), ask("refused"), ask("doubled")
+	out = append(out, get(items+taken), get(items+"?fields=name"), get("work-items/AA-4/"), get(at("p")+"states/?fields=name,group"), get(at("p")+"summary/"))
+	decide(taken, 1)
+	decide(refused, -1)
+	out = append(out, sending(http.MethodPatch, list+doubled, fields{"status": 2, "duplicate_to": "{a}"}), get(list+doubled))
+	out = append(out, sending(http.MethodPatch, items+refused, fields{"name": "Changed as an item"}), get(list+refused), sending(http.MethodPatch, items+taken, fields{"name": "Changed as an item"}))
+	out = append(out, post(items, fields{"name": "Next"}, "next"), get(items+"{next}/"))
+	out = append(out, sending(http.MethodDelete, list+taken, nil), get(items+taken), get(list+taken), sending(http.MethodDelete, list+refused, nil), get(items+refused), sending(http.MethodDelete, items+doubled, nil), get(list+doubled), get(list))
+	last := ask("last")
+	return append(out,
+		sending(http.MethodPatch, at("p"), fields{"intake_view": false}), get(list), get(list+last), sending(http.MethodPatch, list+last, fields{"status": 0}),
+		post(list, fields{"issue": fields{"name": "Switched off"}}, "switched off"), sending(http.MethodPatch, at("p"), fields{"intake_view": true}), get(list),
+		sending(http.MethodPost, at("p")+"archive/", nil), get(list), post(list, fields{"issue": fields{"name": "In the archive"}}, "archived"),
+	)
+}
+
+func searches() []operation {
+	var out []operation
+	for _, list := range []string{"work-items/search/", "issues/search/"} {
+		for _, query := range []string{
+			"", "?search=", "?search=A", "?search=a", "?search=nosuch", "?search=1", "?search=A-1", "?search=AA", "?search=bb", "?search=A%201", "?search=%25", "?search=_",
+			"?search=A&limit=1", "?search=A&limit=0", "?search=A&limit=-1", "?search=A&limit=x", "?search=A&limit=", "?search=A&project_id={p}", "?search=A&project_id={p}&workspace_search=false",
+			"?search=A&project_id={p}&workspace_search=true", "?search=A&project_id={q}", "?search=A&project_id=x", "?search=A&project_id=" + unknownID, "?search=A&project_id=",
+			"?search=A&workspace_search=true", "?search=A&fields=id", "?search=A&expand=project", "?search=A&per_page=1", "?search=A&order_by=nosuch", "?query=A", "?search=1.5",
+		} {
+			out = append(out, get(list+query))
+		}
+		for _, method := range []string{http.MethodPost, http.MethodPatch, http.MethodPut, http.MethodDelete, http.MethodHead, http.MethodOptions} {
+			out = append(out, sending(method, list, nil))
+		}
+		out = append(out, get(strings.TrimSuffix(list, "/")+"?search=A"))
+	}
+	return append(out,
+		sending(http.MethodPatch, at("p")+"work-items/{a}/", fields{"archived_at": "2020-01-02"}), sending(http.MethodDelete, at("p")+"work-items/{b}/", nil), get("work-items/search/?search=A"),
+		sending(http.MethodPatch, at("q")+"work-items/{far}/", fields{"is_draft": true}), get("work-items/search/?search=A"),
+		sending(http.MethodPost, at("p")+"archive/", nil), get("work-items/search/?search=A"),
+	)
+}
+
+func searchPeople() []operation {
+	var out []operation
+	for _, who := range []person{admin, member, guest, outsider, nobody, impostor} {
+		out = append(out, operation{as: who, method: http.MethodGet, path: "work-items/search/?search=A"}, operation{as: who, method: http.MethodGet, path: "work-items/search/?search=A&project_id={q}"})
+	}
+	return out
+}
+
+func invitations() []operation {
+	const list, one = "invitations/", "invitations/{invited}/"
+	out := []operation{get(list), post(list, fields{"email": "new@example.com", "role": 15}, "invited"), get(one), get(list)}
+	eachValue(map[string][]any{
+		"email":        {"new@example.com", "x", "", "  ", nil, 5, true, []any{}, "a@b", " padded@example.com ", "UP@Example.com", "ada@example.com", strings.Repeat("x", 250) + "@example.com"},
+		"role":         {5, 15, 20, 10, 0, "15", "x", nil, true, 1.5},
+		"accepted":     {true},
+		"message":      {"Come in.", nil},
+		"token":        {"x"},
+		"id":           {unknownID},
+		"workspace":    {unknownID},
+		"nosuch":       {1},
+		"responded_at": {"2020-01-02T03:04:05Z"},
+	}, func(name string, value any) {
+		body := fields{"email": fmt.Sprintf("new%d@example.com", len(out)), "role": 15}
+		body[name] = value
+		out = append(out, post(list, body, fmt.Sprintf("invited %d", len(out))))
+	})
+	for _, body := range []any{fields{}, fields{"email": "norole@example.com"}, fields{"role": 15}, []any{}, "text", 5} {
+		out = append(out, post(list, body, fmt.Sprintf("invited %d", len(out))))
+	}
+	eachValue(map[string][]any{
+		"role": {5, 20, 10, "15", nil}, "email": {"other@example.com", "", nil}, "accepted": {true}, "nosuch": {1},
+	}, func(name string, value any) { out = append(out, sending(http.MethodPatch, one, fields{name: value})) })
+	for _, body := range []any{fields{}, []any{}, "text", 5} {
+		out = append(out, sending(http.MethodPatch, one, body))
+	}
+	for _, query := range []string{"fields=id", "expand=workspace", "per_page=1", "cursor=x", "order_by=role", "format=xml", "email=new@example.com"} {
+		out = append(out, get(list+"?"+query), get(one+"?"+query))
+	}
+	for _, path := range []string{list, one} {
+		for _, method := range []string{http.MethodPost, http.MethodPut, http.MethodHead, http.MethodOptions} {
+			if path != list || method != http.MethodPost {
+				out = append(out, sending(method, path, nil))
+			}
+		}
+		out = append(out, get(strings.TrimSuffix(path, "/")))
+	}
+	for _, other := range []string{unknownID, "x", "5", strings.ToUpper(unknownID)} {
+		out = append(out, get(list+other+"/"), sending(http.MethodPatch, list+other+"/", fields{"role": 5}), sending(http.MethodDelete, list+other+"/", nil))
+	}
+	return append(out, sending(http.MethodDelete, one, nil), sending(http.MethodDelete, one, nil), get(one), post(list, fields{"email": "new@example.com", "role": 5}, "again"),
+		sending(http.MethodDelete, "invitations/{again}/", nil))
+}
+
+func invitationPeople() []operation {
+	const list, one = "invitations/", "invitations/{invited}/"
+	out := []operation{post(list, fields{"email": "new@example.com", "role": 15}, "invited")}
+	for _, who := range []person{member, guest, outsider, nobody, impostor, admin} {
+		as := func(op operation) { op.as = who; out = append(out, op) }
+		as(get(list))
+		as(get(one))
+		as(post(list, fields{"email": string(who) + "s@example.com", "role": 5}, "by "+string(who)))
+		as(sending(http.MethodPatch, one, fields{"role": 5}))
+		as(sending(http.MethodDelete, one, nil))
+	}
+	return append(out, sending(http.MethodDelete, "invitations/{by admin}/", nil))
+}
+
+// itemsByKey is reads of items by the keys that people know them by.
+func itemsByKey() []operation {
+	var out []operation
+	for _, list := range []string{"work-items/", "issues/"} {
+		for _, key := range []string{"AA-1", "AA-2", "AA-9", "BB-1", "aa-1", "ZZ-1", "AA-01", "AA-0", "AA-x", "AA-1-1", "AA-", "-1", "AA", "AA--1", "AA-1x", "A%20A-1", "AA-99999999999999999999", unknownID} {
+			out = append(out, get(list+key+"/"))
+		}
+		for _, query := range []string{
+			"fields=id", "fields=id,name,state", "fields=nosuch", "expand=state,project", "expand=labels", "expand=assignees", "expand=parent", "expand=created_by,updated_by", "expand=name", "expand=priority",
+			"expand=nosuch", "format=xml", "external_id=x", "order_by=nosuch", "per_page=x", "expand=type,estimate_point", "expand=workspace",
+		} {
+			out = append(out, get(list+"AA-1/?"+query))
+		}
+		for _, method := range []string{http.MethodPost, http.MethodPatch, http.MethodPut, http.MethodDelete, http.MethodHead, http.MethodOptions} {
+			out = append(out, sending(method, list+"AA-1/", nil))
+		}
+		out = append(out, get(list+"AA-1"))
+		for _, who := range []person{member, guest, outsider, nobody, impostor} {
+			out = append(out, operation{as: who, method: http.MethodGet, path: list + "AA-1/"}, operation{as: who, method: http.MethodGet, path: list + "BB-1/"})
+		}
+	}
+	return append(out,
+		sending(http.MethodPatch, at("p")+"work-items/{a}/", fields{"archived_at": "2020-01-02"}), get("work-items/AA-1/"), sending(http.MethodDelete, at("p")+"work-items/{b}/", nil), get("work-items/AA-2/"),
+		sending(http.MethodPatch, at("p")+"work-items/{c}/", fields{"sequence_id": 700}), get("work-items/AA-3/"), get("work-items/AA-700/"),
+		sending(http.MethodPatch, at("p"), fields{"identifier": "NEW"}), get("work-items/AA-700/"), get("work-items/NEW-700/"),
+		sending(http.MethodPost, at("p")+"archive/", nil), get("work-items/NEW-700/"), sending(http.MethodDelete, at("p")+"archive/", nil), get("work-items/NEW-700/"),
+		sending(http.MethodPatch, at("p")+"work-items/{c}/", fields{"is_draft": true}), get("work-items/NEW-700/"),
+	)
+}
+
+// workspacePeople is reads of who is in the workspace, and of oneself.
+func workspacePeople() []operation {
+	var out []operation
+	for _, query := range []string{"", "fields=id", "fields=id,role", "expand=member", "per_page=1", "cursor=x", "order_by=nosuch", "role=20", "search=x", "format=xml"} {
+		out = append(out, get("members/?"+query), get("../../users/me/?"+query))
+	}
+	for _, path := range []string{"members/", "../../users/me/"} {
+		for _, method := range []string{http.MethodPost, http.MethodPatch, http.MethodPut, http.MethodDelete, http.MethodHead, http.MethodOptions} {
+			out = append(out, sending(method, path, nil))
+		}
+		for _, who := range []person{member, guest, outsider, nobody, impostor} {
+			out = append(out, operation{as: who, method: http.MethodGet, path: path})
+		}
+		out = append(out, get(strings.TrimSuffix(path, "/")), get(path+"{admin}/"), get(path+"nosuch/"))
+	}
+	return out
+}
+
+// projectLife is a project that goes to the archive and comes back, and what its summary counts.
+func projectLife() []operation {
+	one := at("p")
+	out := []operation{get(one + "summary/"), get(one + "summary/?fields=members"), get(one + "summary/?fields=issues,%20states"), get(one + "summary/?fields=nosuch"), get(one + "summary/?fields="), get(one + "summary/?expand=members"), get(one + "summary/?format=xml")}
+	for _, path := range []string{one + "summary/", one + "archive/"} {
+		for _, method := range []string{http.MethodGet, http.MethodPatch, http.MethodPut, http.MethodHead, http.MethodOptions} {
+			out = append(out, sending(method, path, nil))
+		}
+		for _, who := range []person{member, guest, outsider, nobody, impostor} {
+			out = append(out, operation{as: who, method: http.MethodGet, path: path}, operation{as: who, method: http.MethodPost, path: path}, operation{as: who, method: http.MethodDelete, path: path})
+		}
+		for _, other := range []string{unknownID, "x", "{a}"} {
+			out = append(out, get(strings.Replace(path, "{p}", other, 1)), sending(http.MethodPost, strings.Replace(path, "{p}", other, 1), nil), sending(http.MethodDelete, strings.Replace(path, "{p}", other, 1), nil))
+		}
+		out = append(out, get(strings.TrimSuffix(path, "/")))
+	}
+	return append(out,
+		sending(http.MethodPost, one+"archive/", nil), sending(http.MethodPost, one+"archive/", nil), get(one), get("projects/"), get(one+"summary/"), get(one+"members/"), get(one+"archived-cycles/"),
+		sending(http.MethodPatch, one, fields{"name": "Differential C"}), sending(http.MethodDelete, one+"archive/", nil), sending(http.MethodDelete, one+"archive/", nil), get(one),
+		sending(http.MethodPost, one+"archive/", fields{"archived_at": "2020-01-02"}), sending(http.MethodDelete, one, nil), get(one), get("projects/"),
+	)
+}
+
+// expansions asks for the record in the place of each field's value, one field at a time.
+func expansions() []operation {
+	item := at("p") + "work-items/{a}/"
+	out := []operation{
+		post(at("p")+"labels/", fields{"name": "area"}, "area"), post(at("p")+"labels/", fields{"name": "part", "parent": "{area}"}, "part"),
+		post(at("p")+"cycles/", fields{"name": "One", "project_id": "{p}", "owned_by": "{member}", "start_date": "2030-01-05", "end_date": "2030-01-20"}, "cycle"),
+		post(at("p")+"modules/", fields{"name": "One", "lead": "{member}", "members": []any{"{member}"}, "start_date": "2030-01-05"}, "module"),
+		sending(http.MethodPatch, item, fields{"parent": "{b}", "assignees": []any{"{member}"}, "labels": []any{"{part}"}}),
+		post(item+"comments/", fields{"comment_html": "<p>One</p>"}, "comment"), post(item+"comments/", fields{"comment_html": "<p>Two</p>", "parent": "{comment}"}, "answer"),
+		post(item+"links/", fields{"url": "https://example.com/a", "title": "T"}, "link"),
+		sending(http.MethodPatch, at("p"), fields{"project_lead": "{member}", "default_assignee": "{member}"}),
+	}
+	k := newKinds(Observed)
+	for _, of := range []struct {
+		list string
+		one  string
+		kind *kind
+	}{
+		{"projects/", "{p}/", k.project},
+		{at("p") + "states/", "{p.Todo}/", k.state},
+		{at("p") + "labels/", "{part}/", k.label},
+		{at("p") + "cycles/", "{cycle}/", k.cycle},
+		{at("p") + "modules/", "{module}/", k.module},
+		{at("p") + "work-items/", "{a}/", k.workItem},
+		{item + "comments/", "{answer}/", k.comment},
+		{item + "links/", "{link}/", k.link},
+	} {
+		for _, field := range of.kind.columns {
+			out = append(out, get(of.list+of.one+"?fields=id,"+field+"&expand="+field))
+		}
+		out = append(out, get(of.list+"?fields=id,created_by,parent,lead&expand=created_by,parent,lead"))
+	}
+	return out
+}
+
+func defaultStates() []operation {
+	out := []operation{post("projects/", fields{"name": "Differential C", "identifier": "CC", "default_state": "{p.Todo}"}, "third")}
+	for _, state := range []any{"{p.Todo}", nil, "{q.Todo}", unknownID, "x", 5, ""} {
+		out = append(out, sending(http.MethodPatch, at("p"), fields{"default_state": state}))
+	}
+	return append(out, sending(http.MethodPatch, at("p"), fields{"default_state": "{p.Todo}"}), get(at("p")), post(at("p")+"work-items/", fields{"name": "Where am I?"}, "d"),
+		sending(http.MethodDelete, at("p")+"states/{p.Todo}/", nil), get(at("p")))
+}
+
+func commentsWithJSON() []operation {
+	list := at("p") + "work-items/{a}/comments/"
+	out := []operation{post(list, fields{"comment_html": "<p>One</p>"}, "one")}
+	for _, v := range []any{fields{"type": "doc"}, fields{}, []any{}, nil, "x", "", 5, true} {
+		out = append(out, post(list, fields{"comment_html": "<p>Two</p>", "comment_json": v}, fmt.Sprintf("comment %d", len(out))), sending(http.MethodPatch, list+"{one}/", fields{"comment_json": v}))
+	}
+	return append(out, post(list, fields{"comment_json": fields{"type": "doc"}}, "json only"), get(list))
 }

@@ -3,8 +3,10 @@ package sandbox
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"encoding/json"
 	stdflag "flag"
+	"fmt"
 	"maps"
 	"net/http"
 	"os"
@@ -12,6 +14,7 @@ import (
 	"regexp"
 	"slices"
 	"testing"
+	"time"
 )
 
 // Behaviours are recorded from the real server that -real names, in the
@@ -35,6 +38,7 @@ func recordBehaviours(t *testing.T) {
 	t.Helper()
 	wanted := regexp.MustCompile(*record)
 	c := realContender(t)
+	c.settle = c.awaitDeletion
 	refuseForeignProjects(t, c)
 	for _, p := range plays() {
 		if !wanted.MatchString(p.file + "/" + p.name) {
@@ -84,6 +88,27 @@ func recordPlay(t *testing.T, c *contender, p play) scene {
 	}
 	return sc
 }
+
+// awaitDeletion waits until a worker of the service has deleted what was in a project: until then it answers at random.
+func (c *contender) awaitDeletion(ctx context.Context, op operation) error {
+	if op.method != http.MethodDelete || !oneProject.MatchString(op.path) {
+		return nil
+	}
+	for range 60 {
+		o, err := c.play(ctx, get(op.path+"modules/"))
+		if err != nil || o.status == http.StatusForbidden {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(time.Second):
+		}
+	}
+	return fmt.Errorf("%s: what was in the project is there after a minute", op)
+}
+
+var oneProject = regexp.MustCompile(`^projects/[^/]+/$`)
 
 // saveScenes writes a file that loadScenes reads.
 func saveScenes(t *testing.T, file string, scenes []scene) {

@@ -197,6 +197,11 @@ func (c *contender) observe(ctx context.Context, op operation, watch []string, s
 	if err != nil {
 		return b, err
 	}
+	if c.settle != nil && got.status < http.StatusMultipleChoices {
+		if err := c.settle(ctx, op); err != nil {
+			return b, err
+		}
+	}
 	normal := c.normal(got)
 	b.Status, b.Answer, b.Location = normal.status, normal.body, normal.location
 	switch status := normal.status; {

@@ -52,12 +52,13 @@ func (c *contender) normalValue(field string, v any) any {
 		_, link := v["url"]
 		_, upload := v["x-amz-signature"]
 		_, workspace := v["slug"]
+		_, person := v["display_name"]
 		for name, value := range v {
 			comesLate := link && (name == "created_by" || name == "updated_by")
 			if upload {
 				value = "<signed>"
 			}
-			if !dependsOnChance(name) && !comesLate && !(workspace && (name == "name" || name == "slug")) {
+			if !dependsOnChance(name) && !(person && isPersonal(name)) && !comesLate && !(workspace && (name == "name" || name == "slug")) {
 				out[name] = c.normalValue(name, value)
 			}
 		}
@@ -78,12 +79,21 @@ func (c *contender) normalValue(field string, v any) any {
 }
 
 // dependsOnChance says whether a field is left out of the comparison: the icon
-// of a project is random, who somebody is differs between the servers, and what
+// of a project is random, and what
 // a worker of the service finds about a link or a file comes late, as does that it takes
 // the author of a link away.
 func dependsOnChance(field string) bool {
 	switch field {
-	case "logo_props", "metadata", "storage_metadata", "asset", "email", "first_name", "last_name", "display_name", "avatar", "avatar_url", "is_bot":
+	case "logo_props", "metadata", "storage_metadata", "asset", "workspace__slug":
+		return true
+	}
+	return false
+}
+
+// isPersonal says whether a field is of who somebody is, which differs between the servers.
+func isPersonal(field string) bool {
+	switch field {
+	case "email", "first_name", "last_name", "display_name", "avatar", "avatar_url", "is_bot":
 		return true
 	}
 	return false

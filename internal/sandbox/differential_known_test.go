@@ -11,8 +11,6 @@ func whyLeft(m *mismatch, before []operation) string {
 	switch {
 	case belowDeleted(m.op, before):
 		return "what is written below a work item just after its deletion is deleted with it or not, as the service's worker comes late or not"
-	case strings.HasSuffix(m.at, "description_html") && strings.Contains(m.want, "span"):
-		return "text outside of an element becomes a span or a paragraph, depending on the version of the service's HTML parser; the recordings have a paragraph"
 	case strings.Contains(m.op.path, "/links/") && m.at == "body.url" && m.got == "has no such field":
 		return "the address of a link is checked after its other fields, so that a body with two mistakes is told of one"
 	}

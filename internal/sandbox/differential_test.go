@@ -89,6 +89,7 @@ type contender struct {
 	workspace string // base URL of the workspace, with a slash at its end
 	keys      map[person]string
 	do        func(*http.Request) (answered, error)
+	settle    func(context.Context, operation) error // waits until what an operation has begun is done; may be nil
 
 	ids   map[string]string // of the records by name
 	names map[string]string // of the records by ID
@@ -263,6 +264,9 @@ func (c *contender) play(ctx context.Context, op operation) (outcome, error) {
 	if op.makes != "" && got.status < http.StatusMultipleChoices {
 		record, _ := out.body.(map[string]any)
 		c.call(op.makes, record)
+		if item, ok := record["issue_detail"].(map[string]any); ok { // of an entry of an intake, which its item names
+			c.call(op.makes+" item", item)
+		}
 		for _, record := range out.results() {
 			c.call(op.makes+"."+text(record, "name"), record)
 		}

@@ -40,7 +40,7 @@
 //
 //   - the order of the checks is that of API v1, and both share one limit; a batch is one request;
 //   - a path without its slash is a 301, and a path that there is not answers as API v1 does;
-//   - unknown query parameters and body keys are ignored, or 400 if the server is strict, as it is for tests;
+//   - unknown body keys are ignored, or 400 if the server is strict, as it is for tests;
 //   - rows of a batch are carried out in their order, and a row that failed has written nothing;
 //   - a batch that failed as a whole has the code batch_failed, for which the examples have conflict;
 //   - external IDs need not be unique;
@@ -68,8 +68,8 @@
 //   - Deletion is final but for references to deleted work items; there is no
 //     restore.
 //   - The fields of an answer are in the order of their names.
-//   - Text outside of an element becomes a paragraph in a description. With newer
-//     versions of the service's parser it becomes a span.
+//   - Text outside of an element becomes a span in a description, as with the parser that the service asks for. With older
+//     versions it becomes a paragraph.
 //   - The address of a link is checked after its other fields.
 //   - The rules and mistakes that only the community edition was seen to have
 //     (former members stay listed, one relation for each ordered pair, modules
@@ -77,8 +77,9 @@
 //   - Initiatives, teamspaces, customers, pages, types and estimates follow the
 //     published reference and not a recording: no real one was at hand. Nor was a
 //     project outside UTC, in whose time zone the days of a cycle begin and end here.
-//   - Routes that planform does not call are not there, but for a few with a reason each (operations_test.go): the search,
-//     invitations, stickies, epics, worklogs, pages of an item, and most of API v2.
+//   - Routes that planform does not call are not there, but for a few with a reason each (operations_test.go): stickies, epics,
+//     worklogs, assets, pages of an item, and most of API v2. They answer with 501, as do orders, fields and parameters whose
+//     effect nobody saw.
 //   - The work item behind an intake item is only an ID, also once it is accepted.
 //   - It is one workspace with a handful of users, and listens on loopback only.
 //

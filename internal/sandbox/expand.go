@@ -5,18 +5,13 @@ import (
 	"strings"
 )
 
-// expand puts records in the place of ids. What is not a relation is left as
-// it is, but for some fields that the service turns into null; a relation that
-// is null becomes an object of nothing.
-func (c *call) expand(t *tx, r row, names []string) row {
+// expand puts records in the place of ids. A relation that is null becomes an object of nothing, one that the service does not
+// expand stays an id, and what is no relation becomes null.
+func (c *call) expand(t *tx, k *kind, r row, names []string) row {
 	r = clone(r)
 	for _, name := range names {
 		v, has := r[name]
 		switch name {
-		case "id", "name", "description_html", "comment_html":
-			if has {
-				r[name] = nil
-			}
 		case "labels":
 			if has {
 				out := []row{}
@@ -41,10 +36,13 @@ func (c *call) expand(t *tx, r row, names []string) row {
 				r[name] = c.expandDocumented(t, r, name)
 			}
 		default:
-			if id, ok := v.(string); has && (ok || v == nil) {
-				if object, ok := c.expandOne(t, name, id); ok {
-					r[name] = object
-				}
+			id, isText := v.(string)
+			switch object, ok := c.expandOne(t, name, id); {
+			case !has:
+			case ok && (isText || v == nil):
+				r[name] = object
+			case !k.refersTo(name) && !c.contract():
+				r[name] = nil
 			}
 		}
 	}
@@ -80,7 +78,10 @@ func (c *call) expandOne(t *tx, name, id string) (out row, ok bool) {
 		}
 		return out, ok
 	case "issue":
-		return brief(c.kinds.workItem, c.kinds.workItem.columns...)
+		if s, ok := c.anyItem(t, id); ok {
+			return c.kinds.workItem.visible(s.row), true
+		}
+		return row{}, true
 	case "created_by", "updated_by", "actor", "owned_by", "project_lead", "default_assignee":
 		return brief(c.kinds.user, c.kinds.user.columns...)
 	case "estimate_point":

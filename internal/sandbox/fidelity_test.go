@@ -77,7 +77,7 @@ func (v verdict) collection() string {
 		"archived-cycles": "cycles", "archived-modules": "modules", "issues": "work-items", "project-members": "members",
 		"issue-attachments": "attachments", "relations": "", "invitations": "", "search": "", "transfer-issues": "items of cycles",
 	}
-	for _, segment := range slices.Backward(strings.Split(v.route(), "/")) {
+	for _, segment := range slices.Backward(strings.FieldsFunc(v.route(), func(r rune) bool { return r == '/' || r == ' ' })) {
 		if name, ok := names[segment]; ok && name != "" {
 			return name
 		} else if ok {
@@ -133,7 +133,6 @@ func reasons() []reason {
 	return []reason{
 		of(``, `501`, `The sandbox does not know what the service does and says so (501).`),
 		of(`projects/\{(q|made)\}/`, `^status `, `A project that was just deleted: the service still has what was in it until its worker comes to it.`),
-		of(`description_html`, `^(body\.|.* shows )description_html`, `Text outside of an element becomes a span or a paragraph: that depends on the version of the service's HTML parser.`),
 		of(``, `^status [A-Z]+/FAA`, `The service fails (500) at input that is wrong; the sandbox answers with a refusal, or takes it.`),
 		of(``, `^body\.(sort_order|sequence_id)`, `The number and place of a record count those before it: follows from an earlier difference of its scene.`),
 		of(``, `^status C[A-Z]+/E`, `Not mended yet: the sandbox takes what the service refuses.`),

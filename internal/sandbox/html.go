@@ -47,8 +47,8 @@ func sanitiseOnce(s string) (clean string, ok bool) {
 	if significant == 0 {
 		return "", false
 	}
-	// The wrapper is chosen by what was sent, before anything is dropped: a
-	// paragraph and a script become a paragraph in a div.
+	// What is one element stays as it is. Anything else is put into one, which is chosen by what was sent, before anything is
+	// dropped: a paragraph and a script become a paragraph in a div, and a text a span.
 	lead := 0
 	for lead < len(nodes) && (nodes[lead].Type == html.CommentNode || isSpace(nodes[lead]) || dropped(nodes[lead])) {
 		lead++
@@ -59,27 +59,35 @@ func sanitiseOnce(s string) (clean string, ok bool) {
 		write(&b, roots[0])
 		return clipped(&b), true
 	}
-	if len(roots) == 1 && roots[0].Type == html.TextNode {
-		b.WriteString("<p>")
-		write(&b, roots[0])
-		b.WriteString("</p>")
-		return clipped(&b), true
-	}
 	if len(roots) == 0 {
 		return "", true
 	}
-	b.WriteString("<div>")
-	for i, n := range roots {
-		// Leading text becomes a paragraph; text further on stays bare.
-		if i == 0 && n.Type == html.TextNode {
-			b.WriteString("<p>")
-			write(&b, n)
-			b.WriteString("</p>")
-			continue
-		}
+	wrapper := "span"
+	if slices.ContainsFunc(roots, hasBlock) {
+		wrapper = "div"
+	}
+	b.WriteString("<" + wrapper + ">")
+	for _, n := range roots {
 		write(&b, n)
 	}
-	return clipped(&b) + "</div>", true
+	return clipped(&b) + "</" + wrapper + ">", true
+}
+
+// hasBlock says whether an element is a block, or has one in it.
+func hasBlock(n *html.Node) bool {
+	if n.Type == html.ElementNode && slices.Contains([]string{
+		"address", "blockquote", "caption", "center", "col", "colgroup", "dd", "del", "dir", "div", "dl", "dt", "fieldset", "form",
+		"h1", "h2", "h3", "h4", "h5", "h6", "hr", "ins", "isindex", "legend", "li", "menu", "noscript", "ol", "optgroup", "option",
+		"p", "pre", "table", "tbody", "td", "tfoot", "th", "thead", "tr", "ul",
+	}, n.Data) {
+		return true
+	}
+	for c := n.FirstChild; c != nil; c = c.NextSibling {
+		if hasBlock(c) {
+			return true
+		}
+	}
+	return false
 }
 
 func clipped(b *strings.Builder) string { return strings.TrimRight(b.String(), "\n") }

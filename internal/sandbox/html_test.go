@@ -8,8 +8,12 @@ import (
 func TestHTMLIsSanitisedAsTheServiceDoes(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ in, out string }{
-		{"just text", "<p>just text</p>"},
-		{"# Title\n\n- a\n", "<p># Title\n\n- a</p>"},
+		{"just text", "<span>just text</span>"},
+		{"# Title\n\n- a\n", "<span># Title\n\n- a</span>"},
+		{"some <b>bold</b> text", "<span>some <b>bold</b> text</span>"},
+		{"<i>a</i><i>b</i>", "<span><i>a</i><i>b</i></span>"},
+		{"text <p>and a paragraph</p>", "<div>text <p>and a paragraph</p></div>"},
+		{"<p>a paragraph</p> and text", "<div><p>a paragraph</p> and text</div>"},
 		{"<p>one</p><p>two</p>", "<div><p>one</p><p>two</p></div>"},
 		{"<p>a</p><script>alert(1)</script>", "<div><p>a</p></div>"},
 		{"<script>alert(1)</script>", ""},

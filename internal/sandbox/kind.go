@@ -69,13 +69,21 @@ func (k *kind) shown(c *call, t *tx, r row, listed bool) row {
 func (k *kind) render(c *call, t *tx, r row) row {
 	r = k.shown(c, t, r, true)
 	if names := c.expands(); names != nil {
-		r = k.visible(c.expand(t, r, names))
+		r = k.visible(c.expand(t, k, r, names))
 	}
 	names := c.fields()
 	if names != nil && k.alwaysListed != "" {
 		names = append(names, k.alwaysListed)
 	}
 	return selectFields(r, names)
+}
+
+// refersTo says whether a column holds the id of another record.
+func (k *kind) refersTo(column string) bool {
+	f := k.field(column)
+	return f != nil && f.ref != nil && column != "type_id" || slices.Contains(k.columns, column) && slices.Contains([]string{
+		"created_by", "updated_by", "project", "workspace", "issue", "actor", "intake", "description", "estimate", "default_state", "cover_image_asset",
+	}, column) && (column != "description" || k.name == "comment")
 }
 
 // inArchivedProject says whether the project of the route is archived: but for cycles

@@ -1,6 +1,9 @@
 package sandbox
 
-import "strings"
+import (
+	"encoding/json"
+	"strings"
+)
 
 // kinds is every kind that the sandbox keeps.
 type kinds struct {
@@ -10,7 +13,7 @@ type kinds struct {
 
 	state, label, cycle, module, itemType, estimate, estimatePoint *kind
 
-	milestone, milestoneIssue, intakeItem, initiativeEpic *kind
+	milestone, milestoneIssue, intakeItem, intakeEntry, initiativeEpic *kind
 
 	workItem, hiddenItem, deletedItem, link, comment, activity, attachment *kind
 
@@ -26,7 +29,7 @@ type kinds struct {
 
 	relationDefinition, template, projectTemplate *kind
 
-	webhook *kind
+	webhook, invitation *kind
 
 	release, releaseTag, releaseLabel, releaseLabelLink, releaseItem, releaseLink, changelog *kind
 
@@ -52,10 +55,10 @@ func (k *kinds) add(made *kind) *kind {
 func newKinds(answers Answers) *kinds {
 	k := &kinds{documented: answers == Contract}
 	for _, describe := range []func(){
-		k.people, k.projects, k.states, k.labels, k.cycles, k.milestones, k.intake, k.modules, k.itemTypes, k.itemProperties, k.estimates,
+		k.people, k.projects, k.states, k.labels, k.cycles, k.milestones, k.intake, k.intakeEntries, k.modules, k.itemTypes, k.itemProperties, k.estimates,
 		k.estimatePoints, k.workItems, k.links,
 		k.comments, k.activities, k.attachments, k.relations, k.initiatives, k.teamspaces, k.pages, k.views, k.customers, k.requests, k.properties,
-		k.relationDefinitions, k.templates, k.webhooks, k.releases,
+		k.relationDefinitions, k.templates, k.webhooks, k.releases, k.invitations,
 	} {
 		describe()
 	}
@@ -134,7 +137,7 @@ func intakeStatus(t *tx, v any) (any, any) {
 	if _, complaint := choice("-2", "-1", "0", "1", "2")(t, v); complaint != nil {
 		return nil, complaint
 	}
-	return v, nil
+	return json.Number(pythonText(v)), nil
 }
 
 // membership is the kind of rows that say which record is a member of which container.

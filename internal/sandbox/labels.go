@@ -24,7 +24,7 @@ func (k *kinds) labels() {
 		param: "label", scope: inProject, readWhole: true,
 		prepare: func(c *call, t *tx, old, r row) *reply {
 			project := text(r, "project")
-			if t.find(c.kinds.project, project) == nil {
+			if t.find(c.kinds.project, project) == nil && !c.wasProject(t, project) {
 				return new(notFound())
 			}
 			if old == nil {
@@ -39,11 +39,16 @@ func (k *kinds) labels() {
 // listLabels shows those of a project to its members only, and to others that there are none.
 func listLabels(labels *kind) handler {
 	return func(c *call, t *tx) reply {
-		if projectRole(t, c.vars["project"], c.user) == 0 {
+		if id := c.vars["project"]; projectRole(t, id, c.user) == 0 && !(c.wasProject(t, id) && t.index("ever joined", id, c.user) != "") {
 			return pageOf(c, []row{})
 		}
 		return labels.list(c, t)
 	}
+}
+
+// wasProject says whether an ID is that of a project which was deleted: the community edition still makes labels there.
+func (c *call) wasProject(t *tx, id string) bool {
+	return c.community() && t.index("deleted project", id) != ""
 }
 
 // unlessArchived finds nothing in a project that is archived.

@@ -2,6 +2,8 @@ package sandbox
 
 import (
 	"cmp"
+	"maps"
+	"math/big"
 	"net/http"
 	"slices"
 	"strings"
@@ -16,26 +18,16 @@ func (c *call) cycleOf(t *tx) (stored, bool) {
 	return t.in(c.kinds.cycle, inProject(c), c.vars["cycle"])
 }
 
-// issueList is the ids under "issues", in lower case; upper tells which of them
-// were not.
-func (c *call) issueList() (ids []string, upper map[string]bool, refused *reply) {
-	v, given := c.in["issues"]
-	if items, ok := v.([]any); !given || v == nil || ok && len(items) == 0 || v == "" {
-		return nil, nil, new(reply{http.StatusBadRequest, nil})
-	}
-	items, ok := v.([]any)
-	if !ok {
-		return nil, nil, new(refuse(http.StatusBadRequest, "error", textBadDetail))
-	}
+// issueList is the ids of a list of items, in lower case; upper tells which of them were not. A number is that of a UUID, and
+// null is the id of no item.
+func issueList(items []any) (ids []string, upper map[string]bool, refused *reply) {
 	upper = map[string]bool{}
 	for _, item := range items {
-		s, _ := item.(string)
-		u, err := uuid.Parse(s)
-		if err != nil {
+		id, ok := anyID(item)
+		if !ok {
 			return nil, nil, new(refuse(http.StatusBadRequest, "error", textBadDetail))
 		}
-		id := u.String()
-		upper[id] = upper[id] || id != s
+		upper[id] = upper[id] || pythonType(item) == "str" && id != item
 		if !slices.Contains(ids, id) {
 			ids = append(ids, id)
 		}
@@ -43,9 +35,37 @@ func (c *call) issueList() (ids []string, upper map[string]bool, refused *reply)
 	return ids, upper, nil
 }
 
+// anyID is the id that a value of a body is, if the service takes it for one; null is "".
+func anyID(v any) (string, bool) {
+	switch pythonType(v) {
+	case "NoneType":
+		return "", true
+	case "bool":
+		return numberedID(map[any]string{true: "1", false: "0"}[v])
+	case "int":
+		return numberedID(pythonText(v))
+	case "str":
+		u, err := uuid.Parse(pythonText(v))
+		return u.String(), err == nil
+	}
+	return "", false
+}
+
+// numberedID is the UUID of a number.
+func numberedID(number string) (string, bool) {
+	n, ok := new(big.Int).SetString(number, 10)
+	if !ok || n.Sign() < 0 || n.BitLen() > 128 {
+		return "", false
+	}
+	return uuid.UUID(n.FillBytes(make([]byte, 16))).String(), true
+}
+
 func addCycleIssues(c *call, t *tx) reply {
-	ids, upper, refused := c.issueList()
-	if refused != nil && refused.body == nil {
+	if c.notAnObject() != nil {
+		return serverError()
+	}
+	named := c.in["issues"]
+	if falsy(named) {
 		return reply{http.StatusBadRequest, row{"error": "Work items are required", "code": "MISSING_WORK_ITEMS"}}
 	}
 	cycle, ok := c.cycleOf(t)
@@ -58,6 +78,11 @@ func addCycleIssues(c *call, t *tx) reply {
 			"message": "The Cycle has already been completed so no new issues can be added",
 		}}
 	}
+	items, countable := elements(named)
+	if !countable {
+		return serverError()
+	}
+	ids, upper, refused := issueList(items)
 	if refused != nil {
 		return *refused
 	}
@@ -96,6 +121,19 @@ func addCycleIssues(c *call, t *tx) reply {
 		return badPayload()
 	}
 	return reply{http.StatusOK, c.memberRows(t, c.kinds.cycleIssue, id)}
+}
+
+// elements is what Python finds in a value that it is to go through: of a text its letters, of an object its names.
+func elements(v any) (items []any, ok bool) {
+	switch v := v.(type) {
+	case []any:
+		return v, true
+	case string:
+		return anyList(strings.Split(v, "")), true
+	case row:
+		return anyList(slices.Sorted(maps.Keys(v))), true
+	}
+	return nil, false
 }
 
 // addToCycle adds an item to a cycle; like has what is kept of an earlier
@@ -139,6 +177,13 @@ func listMembers(container, members *kind) handler {
 			}
 		}
 		slices.SortFunc(found, func(a, b stored) int { return cmp.Compare(string(a.key), string(b.key)) })
+		if c.query.Has("order_by") && !c.contract() {
+			less, refused := c.plainOrdering(t, c.kinds.workItem, c.query.Get("order_by"))
+			if refused != nil {
+				return *refused
+			}
+			slices.SortStableFunc(found, func(a, b stored) int { return less(a.row, b.row) })
+		}
 		return renderPage(c, found, func(s stored) row { return c.kinds.workItem.render(c, t, s.row) })
 	}
 }
@@ -147,6 +192,21 @@ func listMembers(container, members *kind) handler {
 func membership(c *call, t *tx, members *kind) (stored, bool) {
 	ix := members.indexes[0]
 	return t.get(members, t.first(ix.name, c.vars["item"], c.vars[ix.fields[1]]))
+}
+
+// readMembership shows the membership itself, and not the item.
+func readMembership(members *kind) handler {
+	return func(c *call, t *tx) reply {
+		s, ok := membership(c, t, members)
+		if !ok {
+			return notFound()
+		}
+		r := clone(s.row)
+		for _, name := range members.computed {
+			delete(r, name)
+		}
+		return reply{http.StatusOK, members.render(c, t, r)}
+	}
 }
 
 func removeMembership(members *kind) handler {

@@ -127,17 +127,19 @@ func unarchived(k *kind) handler {
 }
 
 func addModuleIssues(c *call, t *tx) reply {
-	if v, given := c.in["issues"]; given && v == nil {
-		return serverError() // the service asks null for its length
-	}
-	ids, _, refused := c.issueList()
-	if refused != nil && refused.body == nil {
+	named, given := c.in["issues"]
+	items, countable := elements(named)
+	switch {
+	case c.notAnObject() != nil, given && !countable: // the service asks it for its length
+		return serverError()
+	case len(items) == 0:
 		return refuse(http.StatusBadRequest, "error", "Issues are required")
 	}
 	module, ok := t.in(c.kinds.module, inProject(c), c.vars["module"])
 	if !ok {
 		return notFound()
 	}
+	ids, _, refused := issueList(items)
 	if refused != nil {
 		return *refused
 	}

@@ -18,6 +18,7 @@ func beyondDescriptors() map[string]string {
 		sdk      = "the service's own SDK calls it for a kind of planform, and so do people's scripts beside planform"
 		features = "a project's features decide what the service takes; tests switch them"
 		old      = "the name that it had before"
+		recorded = "people and their scripts use it beside planform; behaviours of it are recorded"
 	)
 	reasons := map[string]string{
 		"DELETE projects/{}/estimates/":                                   sdk,
@@ -25,7 +26,11 @@ func beyondDescriptors() map[string]string {
 		"DELETE projects/{}/work-item-types/{}/work-item-properties/{}/":  sdk,
 		"PATCH projects/{}/work-items/{}/work-item-properties/{}/values/": sdk,
 		"GET projects/{}/work-items/{}/links/{}/":                         sdk,
-		"GET projects/{}/features/":                                       features, "PATCH projects/{}/features/": features,
+		"GET projects/{}/cycles/{}/cycle-issues/{}/":                      recorded, "POST projects/{}/cycles/{}/transfer-issues/": recorded,
+		"GET work-items/search/": recorded, "GET issues/search/": recorded,
+		"GET invitations/": recorded, "POST invitations/": recorded,
+		"GET invitations/{}/": recorded, "PATCH invitations/{}/": recorded, "DELETE invitations/{}/": recorded,
+		"GET projects/{}/features/": features, "PATCH projects/{}/features/": features,
 	}
 	for _, method := range []string{"GET", "POST", "PATCH", "DELETE"} {
 		for _, path := range []string{

@@ -26,7 +26,7 @@ func (k *kinds) projects() {
 			"external_source", "external_id", "created_by", "updated_by", "workspace", "default_assignee", "project_lead", "cover_image_asset",
 			"estimate", "default_state",
 		},
-		hidden: append(strings.Fields(projectFeatures), "priority"),
+		hidden: append(strings.Fields(projectFeatures), "priority", "intake"),
 		computed: []string{
 			"total_members", "total_cycles", "total_modules", "is_member", "sort_order", "member_role", "is_deployed",
 			"cover_image_url",
@@ -106,6 +106,8 @@ func showProject(c *call, t *tx, r row, listed bool) row {
 func prepareProject(c *call, t *tx, old, r row) *reply {
 	if old == nil {
 		r["network"], r["estimate"] = 2, nil
+	} else if flag(r, "intake_view") && text(r, "intake") == "" {
+		r["intake"] = newID()
 	}
 	if estimate := text(r, "estimate"); estimate != "" && !t.has(c.kinds.estimate, scope(text(r, "id")), estimate) {
 		return new(invalid(row{"estimate": message(textNoRecord, estimate)}))
@@ -163,10 +165,9 @@ func (c *call) fillProject(t *tx, old, r row) {
 func listProjects(c *call, t *tx) reply {
 	k := *c.kinds.project
 	if c.query.Has("order_by") && !c.contract() {
-		name := strings.TrimPrefix(c.query.Get("order_by"), "-")
-		less, ok := c.ordering(t, &k, c.query.Get("order_by"))
-		if !ok || strings.Contains(name, "__") || name == "priority" {
-			return serverError()
+		less, refused := c.plainOrdering(t, &k, c.query.Get("order_by"))
+		if refused != nil {
+			return *refused
 		}
 		k.sort = less
 	}
@@ -192,6 +193,7 @@ func changeProject(c *call, t *tx) reply {
 // emptyProject deletes the contents of a project.
 func (c *call) emptyProject(t *tx, r row) {
 	id := text(r, "id")
+	t.setIndex("1", "deleted project", id)
 	for _, m := range t.all(c.kinds.projectMember, scope(id)) {
 		c.leave(t, m)
 	}
@@ -228,17 +230,23 @@ func summary(c *call, t *tx) reply {
 		return refuse(http.StatusNotFound, "error", "Project not found")
 	}
 	in := scope(c.vars["project"])
+	asked := 0 // of an intake, and no items yet
+	for _, s := range t.all(c.kinds.hiddenItem, in) {
+		if flag(s.row, "in_triage") {
+			asked++
+		}
+	}
 	return reply{http.StatusOK, row{
 		"id": s.row["id"], "name": s.row["name"], "identifier": s.row["identifier"],
 		"counts": row{
 			"cycles":  t.count(c.kinds.cycle, in),
 			"labels":  t.count(c.kinds.label, in),
-			"intakes": t.count(c.kinds.intakeItem, in),
+			"intakes": t.count(c.kinds.intakeItem, in) + t.count(c.kinds.intakeEntry, in),
 			"pages":   0,
 			"modules": t.count(c.kinds.module, in),
 			"members": c.activeMembers(t, c.vars["project"]),
 			"states":  t.count(c.kinds.state, in),
-			"issues":  t.count(c.kinds.workItem, in) + t.count(c.kinds.hiddenItem, in),
+			"issues":  t.count(c.kinds.workItem, in) + t.count(c.kinds.hiddenItem, in) - asked,
 		},
 	}}
 }

@@ -14,7 +14,7 @@ func TestWhatTheSandboxDoesNotKnowItSays(t *testing.T) {
 		status       int
 		says         string
 	}{
-		"an operation that the service has":            {Community, "GET", ws + "invitations/", 501, "does not serve GET /api/v1/workspaces/{}/invitations/"},
+		"an operation that the service has":            {Community, "GET", ws + "stickies/", 501, "does not serve GET /api/v1/workspaces/{}/stickies/"},
 		"a path that the service does not have":        {Community, "GET", ws + "nosuch/", 404, "Page not found"},
 		"a method that the service does not have":      {Community, "PUT", project + "labels/", 405, "not allowed"},
 		"an operation of another edition":              {Community, "GET", ws + "customers/", 404, "Page not found"},

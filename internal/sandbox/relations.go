@@ -4,8 +4,6 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
-
-	"github.com/google/uuid"
 )
 
 func (k *kinds) relations() {
@@ -50,12 +48,14 @@ func uuids(_ *tx, v any) (any, any) {
 	}
 	ids, wrong := make([]any, len(given)), row{}
 	for i, v := range given {
-		s, _ := v.(string)
-		id, err := uuid.Parse(s)
-		if err != nil {
+		id, ok := anyID(v)
+		switch {
+		case v == nil:
+			wrong[strconv.Itoa(i)] = message(textNull)
+		case !ok:
 			wrong[strconv.Itoa(i)] = message("Must be a valid UUID.")
 		}
-		ids[i] = id.String()
+		ids[i] = id
 	}
 	if len(wrong) > 0 {
 		return nil, wrong
@@ -154,6 +154,9 @@ func relationsOf(c *call, t *tx, item string) []stored {
 // one relation for each ordered pair: a second one of another kind is passed over
 // in silence.
 func addRelations(c *call, t *tx) reply {
+	if refused := c.notAnObject(); refused != nil {
+		return *refused
+	}
 	body, complaints := c.kinds.relation.decode(t, c.in, false)
 	if len(complaints) > 0 {
 		return invalid(complaints)

@@ -17,6 +17,7 @@ type route struct {
 	permission     permission
 	on             methods
 	notInCommunity bool   // not in the community edition
+	inCommunity    bool   // nobody saw what other editions do there
 	unpaged        bool   // documented as a list without paging
 	noSlash        string // method that is documented without trailing slash
 }
@@ -88,8 +89,7 @@ func (s *Server) endpoints() (patterns []string, handlers []http.HandlerFunc) {
 				s.answer(w, req, &r, vars)
 				return
 			}
-			to := url.URL{Path: s.opts.Prefix + req.URL.Path + "/", RawQuery: req.URL.RawQuery}
-			send(w, req, reply{status: http.StatusMovedPermanently}, http.Header{"Location": {to.String()}, "Content-Type": {htmlText}})
+			s.addSlash(w, req)
 		}))
 	}
 	return patterns, handlers
@@ -134,6 +134,12 @@ func register(mux *http.ServeMux, pattern string, handle http.HandlerFunc) (ok b
 	defer func() { ok = recover() == nil }() // there is no other way to ask
 	mux.HandleFunc(pattern, handle)
 	return true
+}
+
+// addSlash leads to the path with a slash at its end.
+func (s *Server) addSlash(w http.ResponseWriter, req *http.Request) {
+	to := url.URL{Path: s.opts.Prefix + req.URL.Path + "/", RawQuery: req.URL.RawQuery}
+	send(w, req, reply{status: http.StatusMovedPermanently}, http.Header{"Location": {to.String()}, "Content-Type": {htmlText}})
 }
 
 // matching calls do with the parameters of a request, if they match the route.
@@ -204,10 +210,10 @@ func (s *Server) routes() []route {
 	case Community:
 		return slices.DeleteFunc(routes, func(r route) bool { return r.notInCommunity })
 	case Cloud:
-		return append(routes, s.routesV2()...)
+		routes = append(routes, s.routesV2()...)
 	case Full:
 	}
-	return routes
+	return slices.DeleteFunc(routes, func(r route) bool { return r.inCommunity })
 }
 
 // table is every route of API v1.
@@ -224,6 +230,11 @@ func (s *Server) table() []route {
 	routes := []route{
 		{pattern: "users/me/", permission: anyone, on: methods{get: do(me)}},
 		{pattern: ws + "members/", permission: workspaceWide, on: methods{get: do(workspaceMembers)}},
+		{pattern: ws + "invitations/", permission: workspaceAdmins, on: methods{get: do(listInvitations), post: do(s.kinds.invitation.create)}},
+		{pattern: ws + "invitations/{invitation}/", permission: workspaceAdmins, on: methods{
+			get: do(s.kinds.invitation.read), patch: do(changeInvitation), del: do(s.kinds.invitation.remove),
+		}},
+		{pattern: ws + "work-items/search/", permission: anyone, on: methods{get: do(searchItems)}},
 		{pattern: ws + "work-items/{identifier}/", permission: projectKey, on: methods{get: do(byIdentifier)}},
 
 		{pattern: ws + "projects/", permission: projectBase, on: methods{get: do(listProjects), post: {do: createProject, anyMedia: true}}},
@@ -265,8 +276,9 @@ func (s *Server) table() []route {
 		},
 		{
 			pattern: project + "cycles/{cycle}/cycle-issues/{item}/", permission: projectEntity,
-			on: methods{del: do(removeMembership(s.kinds.cycleIssue))},
+			on: methods{get: do(readMembership(s.kinds.cycleIssue)), del: do(removeMembership(s.kinds.cycleIssue))},
 		},
+		{pattern: project + "cycles/{cycle}/transfer-issues/", permission: projectEntity, on: methods{post: do(transferItems)}},
 
 		{pattern: project + "modules/", permission: projectEntity, on: methods{get: do(unarchived(modules)), post: do(modules.create)}},
 		{pattern: project + "modules/{module}/", permission: projectEntity, on: methods{
@@ -284,6 +296,11 @@ func (s *Server) table() []route {
 			pattern: project + "modules/{module}/module-issues/{item}/", permission: projectEntity,
 			on: methods{del: do(removeMembership(s.kinds.moduleIssue))},
 		},
+
+		{pattern: project + "intake-issues/", permission: projectLite, inCommunity: true, on: methods{get: do(listEntries), post: do(createEntry)}},
+		{pattern: project + "intake-issues/{item}/", permission: projectLite, inCommunity: true, on: methods{
+			get: do(readEntry), patch: do(changeEntry), del: do(removeEntry),
+		}},
 
 		{pattern: project + "work-items/", permission: projectEntity, on: methods{get: do(listWorkItems), post: do(createWorkItem)}},
 		{pattern: item, permission: projectEntity, on: methods{

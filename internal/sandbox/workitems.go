@@ -21,6 +21,7 @@ func (k *kinds) workItems() {
 			"start_date", "target_date", "sequence_id", "sort_order", "completed_at", "archived_at", "is_draft", "external_source", "external_id",
 			"created_by", "updated_by", "project", "workspace", "parent", "state", "estimate_point", "type", "assignees", "labels",
 		},
+		hidden:  []string{"in_triage", "description_json"},
 		indexes: []index{uniqueExternalID("work_item", "project", "Issue"), {name: "sequence", fields: []string{"project", "sequence_id"}}},
 		fields: append([]field{
 			{name: "name", required: true, check: line()},
@@ -74,7 +75,9 @@ func (k *kinds) workItems() {
 
 // hidden says whether lists and reads hide an item. The service finds it only
 // by its external id, and still changes and deletes it by its id.
-func hidden(r row) bool { return flag(r, "is_draft") || r["archived_at"] != nil }
+func hidden(r row) bool {
+	return flag(r, "is_draft") || flag(r, "in_triage") || r["archived_at"] != nil
+}
 
 // anyItem finds an item, hidden or not.
 func (c *call) anyItem(t *tx, id string) (stored, bool) {
@@ -139,6 +142,11 @@ func changeWorkItem(c *call, t *tx) reply {
 	return answer
 }
 
+const (
+	textNoState  = "State is not valid please pass a valid state_id"
+	textNoParent = "Parent is not valid issue_id please pass a valid issue_id"
+)
+
 // prepareWorkItem checks the fields against each other, and drops in silence
 // as the service does.
 func prepareWorkItem(c *call, t *tx, old, r row) *reply {
@@ -158,12 +166,12 @@ func prepareWorkItem(c *call, t *tx, old, r row) *reply {
 	}
 	r["assignees"] = filterIDs(r, "assignees", func(id string) bool { return projectRole(t, project, id) >= roleMember })
 	r["labels"] = filterIDs(r, "labels", func(id string) bool { return t.has(c.kinds.label, scope(project), id) })
-	if state := text(r, "state"); state != "" && !t.has(c.kinds.state, scope(project), state) {
-		return new(badRequest("State is not valid please pass a valid state_id"))
+	if _, given := c.in["state"]; given && r["state"] != nil && !t.has(c.kinds.state, scope(project), text(r, "state")) {
+		return new(badRequest(textNoState))
 	}
 	if parent := text(r, "parent"); parent != "" {
 		if _, ok := t.in(c.kinds.workItem, scope(project), parent); !ok {
-			return new(badRequest("Parent is not valid issue_id please pass a valid issue_id"))
+			return new(badRequest(textNoParent))
 		}
 	}
 	// "type" and "type_id" are two names of one field.
@@ -203,6 +211,7 @@ func prepareWorkItemChange(c *call, t *tx, old, r row) *reply {
 		r["state"] = c.defaultState(t, text(r, "project"))
 	}
 	if r["state"] != old["state"] {
+		r["in_triage"] = nil
 		r["completed_at"] = c.completion(t, r)
 	}
 	return nil
@@ -355,6 +364,9 @@ func (c *call) forgetWorkItem(t *tx, r row) {
 		t.remove(c.kinds.relation, s)
 	}
 	c.indexWorkItem(t, r, nil)
+	if entry, ok := t.get(c.kinds.intakeEntry, t.first("intake entry", id)); ok {
+		t.remove(c.kinds.intakeEntry, entry)
+	}
 	for _, k := range []*kind{c.kinds.cycleIssue, c.kinds.moduleIssue, c.kinds.milestoneIssue, c.kinds.initiativeEpic} {
 		for _, member := range t.under(1<<20, k.indexes[0].name, id) {
 			if s, ok := t.get(k, member); ok {
@@ -419,9 +431,9 @@ func listWorkItems(c *call, t *tx) reply {
 		k.sort = func(a, b row) int { return strings.Compare(text(b, "created_at"), text(a, "created_at")) }
 	}
 	if order := c.query.Get("order_by"); c.query.Has("order_by") && order != "-created_at" {
-		less, ok := c.ordering(t, &k, order)
-		if !ok {
-			return serverError()
+		less, refused := c.itemOrdering(t, order)
+		if refused != nil {
+			return *refused
 		}
 		k.sort = less
 	}

@@ -146,6 +146,12 @@ var errRollback = errors.New("rolled back")
 // handle runs the checks and the handler of a route, in the service's order.
 func (c *call) handle() (r reply) {
 	api := c.route.api
+	ep := c.route.on[c.req.Method]
+	if ep == nil {
+		if unknown, ok := c.unserved(c.req.Method, c.req.URL.Path); ok {
+			return unknown
+		}
+	}
 	if format := c.query.Get("format"); api.lastCounts && format != "" && format != "json" {
 		return refuse(http.StatusNotFound, "detail", "Not found.") // and of the service's renderings there is one
 	}
@@ -172,17 +178,13 @@ func (c *call) handle() (r reply) {
 		const detail = "Request was throttled. Expected available in %d seconds."
 		return api.refuse(&problem{status: http.StatusTooManyRequests, detail: fmt.Sprintf(detail, wait)})
 	}
-	ep := c.route.on[c.req.Method]
 	if ep == nil {
-		if unknown, ok := c.unserved(c.req.Method, c.req.URL.Path); ok {
-			return unknown
-		}
 		wrong = &problem{status: http.StatusMethodNotAllowed, detail: fmt.Sprintf("Method %q not allowed.", c.req.Method)}
 	} else {
 		wrong = api.decode(c, ep)
 	}
 	if wrong == nil && c.route.notInCommunity && c.req.Method == http.MethodGet { // nobody saw what these do there
-		unknown := c.unknownParameters("per_page", "cursor", "order_by", "fields", "expand", "limit", "offset", "workspace", "customer")
+		unknown := c.unknownParameters("per_page", "cursor", "fields", "limit", "offset", "workspace", "customer")
 		if len(unknown) > 0 {
 			return refuse(http.StatusNotImplemented, "error", unknownParameter(unknown[0]))
 		}

@@ -42,6 +42,7 @@ func pagesV2(path string, k **kind) *resourceV2 {
 		write: "name* access archived_at? color description_html is_locked logo_props parent_id? sort_order view_props" + v2Pair,
 		only:  []field{{name: "parent_id", ref: k}, {name: "sort_order", check: real}},
 		read:  "created_by_id owned_by_id", order: "created_at id name updated_at", deferred: "description_html",
+		unserved: "collection_id",
 		prepare: func(w *writeV2) {
 			if w.old == nil {
 				w.r["owned_by"] = w.user

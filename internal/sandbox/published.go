@@ -74,7 +74,7 @@ func (s *Server) published(path string) (publishedPath, bool) {
 // service has no such operation, as far as is known.
 func (s *Server) unserved(method, path string) (r reply, ok bool) {
 	p, ok := s.published(path)
-	if !ok || !slices.Contains(p.methods, method) || s.opts.HasOperation != nil && strings.HasPrefix(path, v2Root) {
+	if !ok || !slices.Contains(p.methods, method) || !s.speaksFor(path) {
 		return reply{}, false
 	}
 	return notServed(fmt.Sprintf("%s %s", method, p.pattern)), true
@@ -94,11 +94,25 @@ func unknownParameter(name string) string {
 	return fmt.Sprintf("The sandbox does not know the parameter %q; the real service may answer otherwise.", name)
 }
 
+func unknownField(name string) string {
+	return fmt.Sprintf("The sandbox does not know the field %q, which the real service has.", name)
+}
+
 // noRoute answers requests that no route takes.
 func (s *Server) noRoute(w http.ResponseWriter, req *http.Request) {
-	if r, ok := s.unserved(req.Method, req.URL.Path); ok {
+	path := req.URL.Path
+	if r, ok := s.unserved(req.Method, path); ok {
 		send(w, req, r, nil)
-		return
+	} else if p, ok := s.published(path); ok && s.speaksFor(path) { // in another way
+		send(w, req, notServed(p.pattern), nil)
+	} else if _, ok := s.published(path + "/"); ok && s.speaksFor(path) {
+		s.addSlash(w, req)
+	} else {
+		send(w, req, refuse(http.StatusNotFound, "error", textNoPage), nil)
 	}
-	send(w, req, refuse(http.StatusNotFound, "error", textNoPage), nil)
+}
+
+// speaksFor says whether the sandbox has what it says that the service has: a test can take operations of API v2 away.
+func (s *Server) speaksFor(path string) bool {
+	return s.opts.HasOperation == nil || !strings.HasPrefix(path, v2Root)
 }

@@ -1,6 +1,9 @@
 package sandbox
 
 import (
+	"fmt"
+	"net/http"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -8,26 +11,101 @@ import (
 func TestWhatTheSandboxDoesNotKnowItSays(t *testing.T) {
 	t.Parallel()
 	const ws, project = "/api/v1/workspaces/" + Workspace + "/", "/api/v1/workspaces/" + Workspace + "/projects/" + projectWeb + "/"
+	const v2 = "/api/v2/workspaces/" + Workspace + "/"
 	for name, tt := range map[string]struct {
-		edition      Edition
-		method, path string
-		status       int
-		says         string
+		edition            Edition
+		method, path, body string
+		status             int
+		says               string
 	}{
-		"an operation that the service has":            {Community, "GET", ws + "stickies/", 501, "does not serve GET /api/v1/workspaces/{}/stickies/"},
-		"a path that the service does not have":        {Community, "GET", ws + "nosuch/", 404, "Page not found"},
-		"a method that the service does not have":      {Community, "PUT", project + "labels/", 405, "not allowed"},
-		"an operation of another edition":              {Community, "GET", ws + "customers/", 404, "Page not found"},
-		"a parameter whose effect nobody saw":          {Full, "GET", ws + "customers/?colour=red", 501, `parameter \"colour\"`},
-		"a parameter that the community edition skips": {Community, "GET", project + "labels/?colour=red", 200, "results"},
-		"an operation of API v2":                       {Cloud, "GET", "/api/v2/workspaces/" + Workspace + "/automations/", 501, "does not serve GET"},
+		"an operation that the service has":                {Community, "GET", ws + "stickies/", "", 501, "does not serve GET /api/v1/workspaces/{}/stickies/"},
+		"another method at its path":                       {Community, "PUT", ws + "stickies/", "", 501, "does not serve /api/v1/workspaces/{}/stickies/"},
+		"its path without the slash":                       {Community, "GET", ws + "stickies", "", 301, ""},
+		"a path that the service does not have":            {Community, "GET", ws + "nosuch/", "", 404, "Page not found"},
+		"a method that the service does not have":          {Community, "PUT", project + "labels/", "", 405, "not allowed"},
+		"an operation of another edition":                  {Community, "GET", ws + "customers/", "", 404, "Page not found"},
+		"an operation that only one edition was seen with": {Full, "GET", project + "intake-issues/", "", 501, "does not serve"},
+		"a parameter that the community edition skips":     {Community, "GET", project + "labels/?colour=red", "", 200, "results"},
+		"an order by a column":                             {Community, "GET", project + "work-items/?order_by=-name", "", 200, "results"},
+		"an order by no column":                            {Community, "GET", project + "work-items/?order_by=nosuch", "", 500, "went wrong"},
+		"an order by another record":                       {Community, "GET", project + "work-items/?order_by=parent__name", "", 501, `order_by=parent__name`},
+		"an order by several records":                      {Community, "GET", project + "work-items/?order_by=assignees", "", 501, `order_by=assignees`},
+		"an order by what is counted":                      {Community, "GET", ws + "projects/?order_by=total_members", "", 501, `order_by=total_members`},
+		"an order of items of a cycle":                     {Community, "GET", project + "cycles/" + cycleSprint14 + "/cycle-issues/?order_by=labels__name", "", 501, `order_by=labels__name`},
+		"a field of API v2":                                {Cloud, "POST", v2 + "pages/", `{"name":"P","collection_id":"` + unknownID + `"}`, 501, `field \"collection_id\"`},
+		"a method that API v2 does not have":               {Cloud, "DELETE", v2 + "webhooks/", "", 405, "not allowed"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got := want(t, ask(t, openTest(t, Options{Edition: tt.edition}), tt.method, tt.path, ""), tt.status)
-			if !strings.Contains(string(got.body), tt.says) {
+			got := want(t, ask(t, openTest(t, Options{Edition: tt.edition}), tt.method, tt.path, tt.body), tt.status)
+			if !strings.Contains(got.body, tt.says) {
 				t.Errorf("answered %s", got.body)
 			}
 		})
+	}
+}
+
+// TestEachOperationIsServedOrSaysThatItIsNot goes through all operations that the service has, and paths beside them that it does
+// not have.
+func TestEachOperationIsServedOrSaysThatItIsNot(t *testing.T) {
+	t.Parallel()
+	for section, edition := range map[string]Edition{"community": Community, "reference": Full, "v2": Cloud} {
+		t.Run(section, func(t *testing.T) {
+			t.Parallel()
+			s := openTest(t, Options{Edition: edition})
+			served := map[string]bool{}
+			for _, r := range s.routes() {
+				for method := range r.on {
+					for _, members := range []string{"projects", "labels", "epics"} { // one route of all three
+						path := strings.Replace(r.api.root+r.pattern, "{members}", members, 1)
+						served[method+" "+pathParameter.ReplaceAllString(path, "{}")] = true
+					}
+				}
+			}
+			for _, p := range publishedPaths(section) {
+				path := strings.ReplaceAll(strings.Replace(p.pattern, "workspaces/{}", "workspaces/"+Workspace, 1), "{}", unknownID)
+				for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPatch, http.MethodDelete} {
+					got := ask(t, s, method, path, "")
+					says := strings.Contains(got.body, fmt.Sprintf("does not serve %s %s,", method, p.pattern))
+					switch known := slices.Contains(p.methods, method); {
+					case says != (known && !served[method+" "+p.pattern]), says && got.status != http.StatusNotImplemented:
+						t.Errorf("%s %s is answered with %d %.200s", method, p.pattern, got.status, got.body)
+					case !known && !served[method+" "+p.pattern] && got.status < http.StatusMultipleChoices:
+						t.Errorf("%s %s, which there is not, is answered with %d", method, p.pattern, got.status)
+					}
+				}
+				if _, named := s.published(path + "no-such/"); named {
+					continue
+				}
+				if beside := ask(t, s, http.MethodGet, path+"no-such/", ""); beside.status != http.StatusNotFound {
+					t.Errorf("GET %sno-such/ is answered with %d %.200s", p.pattern, beside.status, beside.body)
+				}
+			}
+		})
+	}
+}
+
+// TestAParameterWhoseEffectNobodySawIsRefused asks each list and record that only a reference tells of.
+func TestAParameterWhoseEffectNobodySawIsRefused(t *testing.T) {
+	t.Parallel()
+	s := openTest(t, Options{Edition: Cloud})
+	want(t, ask(t, s, http.MethodPatch, v2Root+"workspaces/"+Workspace+"/features/", `{"is_release_enabled":true}`), http.StatusOK)
+	release := want(t, ask(t, s, http.MethodPost, v2Root+"workspaces/"+Workspace+"/releases/", `{"name":"One"}`), http.StatusCreated)
+	known := strings.NewReplacer(
+		"{workspace}", Workspace, "{slug}", Workspace, "{project}", projectWeb, "{project_id}", projectWeb, "{item}", workItemWeb1, "{work_item_id}", workItemWeb1,
+		"{estimate_id}", estimateWeb, "{members}", "projects",
+		"{release_id}", text(release.object(t), "id"),
+	)
+	for _, r := range s.routes() {
+		if r.on[http.MethodGet] == nil || !r.notInCommunity && r.api.root != v2Root || strings.HasSuffix(r.pattern, "schema/") {
+			continue
+		}
+		path := pathParameter.ReplaceAllString(known.Replace(r.api.root+r.pattern), unknownID)
+		for _, parameter := range []string{"colour", "expand", "name"} {
+			got := ask(t, s, http.MethodGet, path+"?"+parameter+"=x", "")
+			if got.status != http.StatusNotImplemented || !strings.Contains(got.body, `parameter \"`+parameter+`\"`) {
+				t.Errorf("GET %s?%s=x is answered with %d %.200s", r.pattern, parameter, got.status, got.body)
+			}
+		}
 	}
 }

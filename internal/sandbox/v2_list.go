@@ -24,6 +24,18 @@ func badQuery(name, code, format string, args ...any) *problem {
 	return invalidV2(fieldError{name, code, fmt.Sprintf(format, args...)})
 }
 
+// knowsOnly refuses a request with other parameters: the service may heed them.
+func (c *call) knowsOnly(known ...string) *problem {
+	switch unknown := c.unknownParameters(known...); {
+	case len(unknown) == 0:
+		return nil
+	case c.opts.Strict:
+		return badQuery(unknown[0], "invalid", "Unknown parameter.")
+	default:
+		return &problem{status: http.StatusNotImplemented, detail: unknownParameter(unknown[0])}
+	}
+}
+
 // selection is the fields that an answer has, as ?fields= names them.
 func (res *resourceV2) selection(c *call, listed bool) ([]string, *problem) {
 	var valid, selected []string
@@ -33,6 +45,11 @@ func (res *resourceV2) selection(c *call, listed bool) ([]string, *problem) {
 		}
 	}
 	given := c.fields()
+	if !listed {
+		if wrong := c.knowsOnly("fields"); wrong != nil {
+			return nil, wrong
+		}
+	}
 	for _, name := range given {
 		if name != "all" && !slices.Contains(valid, name) {
 			return nil, badQuery("fields", "invalid_choice", "Unknown field %q; choose from: %s.", name, strings.Join(valid, ", "))
@@ -112,12 +129,12 @@ func (res *resourceV2) list(c *call, t *tx) reply {
 	if wrong != nil {
 		return wrong.reply()
 	}
-	switch unknown := c.unknownParameters("per_page", "paginate", "order_by", "fields", "cursor", "is_draft"); { // no list shows drafts
-	case res.byOffset && slices.Equal(unknown, []string{"offset"}):
-	case len(unknown) > 0 && c.opts.Strict:
-		return badQuery(unknown[0], "invalid", "Unknown parameter.").reply()
-	case len(unknown) > 0:
-		return (&problem{status: http.StatusNotImplemented, detail: unknownParameter(unknown[0])}).reply()
+	known := []string{"per_page", "paginate", "order_by", "fields", "cursor", "is_draft"} // no list shows drafts
+	if res.byOffset {
+		known = append(known, "offset")
+	}
+	if wrong := c.knowsOnly(known...); wrong != nil {
+		return wrong.reply()
 	}
 	by, down := res.ordering(c)
 	column := res.column(by)

@@ -20,6 +20,7 @@ type resourceV2 struct {
 	read     string  // the names of a row's other fields, likewise; id and created_at are read unless it has them with "-"
 	order    string  // stored fields for ?order_by=; the first is the default
 	deferred string  // fields that a list has only if they are named
+	unserved string  // fields of a body whose effect the sandbox does not know
 	byOffset bool    // lists know no cursor and no order
 	unique   string  // field that no two records of a list have in common
 

@@ -224,6 +224,9 @@ func (m memberList) memberIDs(_ *call, t *tx, r row) any {
 
 // meV2 is the caller.
 func meV2(c *call, t *tx) reply {
+	if wrong := c.knowsOnly(); wrong != nil {
+		return wrong.reply()
+	}
 	s, ok := t.get(c.kinds.user, c.user)
 	if !ok {
 		return notFoundV2().reply()

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -60,6 +61,9 @@ func (w *writeV2) decode() {
 		}
 	}
 	for name := range w.body {
+		if slices.Contains(strings.Fields(w.res.unserved), name) {
+			w.problem = &problem{status: http.StatusNotImplemented, detail: unknownField(name)}
+		}
 		if w.opts.Strict && w.res.byName[name] == nil && name != "id" {
 			w.fail(name, "invalid", "Unknown field.")
 		}

@@ -171,8 +171,17 @@ func (c *contender) reset(ctx context.Context) error {
 	return nil
 }
 
-// clear deletes every project.
+// clear deletes every project and every invitation.
 func (c *contender) clear(ctx context.Context) error {
+	invited, err := c.play(ctx, operation{as: admin, method: http.MethodGet, path: "invitations/"})
+	if err != nil {
+		return err
+	}
+	for _, invitation := range invited.results() {
+		if _, err := c.play(ctx, operation{as: admin, method: http.MethodDelete, path: "invitations/" + text(invitation, "id") + "/"}); err != nil {
+			return err
+		}
+	}
 	for _, who := range []person{admin, member} {
 		found, err := c.play(ctx, operation{as: who, method: http.MethodGet, path: "projects/"})
 		if err != nil {

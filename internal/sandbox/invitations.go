@@ -2,6 +2,10 @@ package sandbox
 
 import (
 	"net/http"
+	"regexp"
+	"slices"
+
+	"github.com/google/uuid"
 )
 
 func (k *kinds) invitations() {
@@ -9,12 +13,15 @@ func (k *kinds) invitations() {
 		name:    "invitation",
 		columns: []string{"id", "email", "role", "created_at", "updated_at", "responded_at", "accepted"},
 		hidden:  []string{"workspace", "created_by"},
+		indexes: []index{{name: "invitation", fields: []string{"email"}, clash: func(*call, row, row, string) *reply {
+			return new(badRequest("Email already invited"))
+		}}},
 		fields: []field{
-			{name: "email", required: true, check: line()},
+			{name: "email", required: true, check: emailAddress},
 			{name: "role", check: choiceOfRole, initial: integer(roleGuest)},
 		},
 		param: "invitation", readWhole: true,
-		prepare: func(c *call, _ *tx, old, r row) *reply {
+		prepare: func(_ *call, _ *tx, old, r row) *reply {
 			if old == nil {
 				r["accepted"] = false
 			}
@@ -23,19 +30,57 @@ func (k *kinds) invitations() {
 	})
 }
 
-// listInvitations shows all of them, without pages.
+var emailShape = regexp.MustCompile(`^[^\s@"(),:;<>\[\\\]]+@([A-Za-z0-9-]+\.)+[A-Za-z]{2,}$`)
+
+func emailAddress(t *tx, v any) (any, any) {
+	value, complaint := line()(t, v)
+	if s, ok := value.(string); ok && !emailShape.MatchString(s) {
+		return nil, message("Invalid email address")
+	}
+	return value, complaint
+}
+
+// listInvitations shows all of them without pages, the newest first.
 func listInvitations(c *call, t *tx) reply {
 	out := []row{}
-	for _, s := range t.all(c.kinds.invitation, inWorkspace(c)) {
+	for _, s := range slices.Backward(t.all(c.kinds.invitation, inWorkspace(c))) {
 		out = append(out, c.kinds.invitation.visible(s.row))
 	}
 	return reply{http.StatusOK, out}
 }
 
+// ofInvitation finds the invitation of the route, in words of its own.
+func ofInvitation(h handler) handler {
+	return func(c *call, t *tx) reply {
+		id, err := uuid.Parse(c.vars["invitation"])
+		if err != nil {
+			return refuse(http.StatusBadRequest, "error", textBadDetail)
+		}
+		if c.vars["invitation"] = id.String(); !t.has(c.kinds.invitation, inWorkspace(c), id.String()) {
+			return refuse(http.StatusNotFound, "error", "The required object does not exist.")
+		}
+		return h(c, t)
+	}
+}
+
 // changeInvitation changes the role; the address stays.
 func changeInvitation(c *call, t *tx) reply {
-	if email := c.in["email"]; !falsy(email) {
+	switch {
+	case c.notAnObject() != nil:
+		return serverError()
+	case !falsy(c.in["email"]):
 		return reply{http.StatusBadRequest, row{"error": "Email cannot be updated after invite is created.", "code": "EMAIL_CANNOT_BE_UPDATED"}}
 	}
 	return c.kinds.invitation.change(c, t)
+}
+
+// putInvitation is a replacement, which the service does not get to the end of.
+func putInvitation(c *call, t *tx) reply {
+	if refused := c.notAnObject(); refused != nil {
+		return *refused
+	}
+	if _, complaints := c.kinds.invitation.decode(t, c.in, false); len(complaints) > 0 {
+		return invalid(complaints)
+	}
+	return refuse(http.StatusBadRequest, "error", "The required key does not exist.")
 }

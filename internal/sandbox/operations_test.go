@@ -32,6 +32,9 @@ func beyondDescriptors() map[string]string {
 		"GET invitations/{}/": recorded, "PATCH invitations/{}/": recorded, "DELETE invitations/{}/": recorded,
 		"GET projects/{}/features/": features, "PATCH projects/{}/features/": features,
 	}
+	for _, method := range []string{"PUT", "HEAD", "OPTIONS"} {
+		reasons[method+" invitations/"], reasons[method+" invitations/{}/"] = recorded, recorded
+	}
 	for _, method := range []string{"GET", "POST", "PATCH", "DELETE"} {
 		for _, path := range []string{
 			"issues/{}/", "projects/{}/issues/", "projects/{}/issues/{}/", "projects/{}/issues/{}/activities/", "projects/{}/issues/{}/comments/",

@@ -163,6 +163,9 @@ func matchParam(name, segment string, vars map[string]string) bool {
 	case "workspace":
 		vars[name] = segment
 		return segment != ""
+	case "invitation":
+		vars[name] = segment
+		return !strings.Contains(segment, ".")
 	case "members": // of an initiative
 		vars[name] = segment
 		return segment == "projects" || segment == "labels" || segment == "epics"
@@ -230,9 +233,12 @@ func (s *Server) table() []route {
 	routes := []route{
 		{pattern: "users/me/", permission: anyone, on: methods{get: do(me)}},
 		{pattern: ws + "members/", permission: workspaceWide, on: methods{get: do(workspaceMembers)}},
-		{pattern: ws + "invitations/", permission: workspaceAdmins, on: methods{get: do(listInvitations), post: do(s.kinds.invitation.create)}},
+		{pattern: ws + "invitations/", permission: workspaceAdmins, on: methods{
+			get: do(listInvitations), http.MethodHead: do(listInvitations), http.MethodOptions: do(unknownMethod), post: do(s.kinds.invitation.create),
+		}},
 		{pattern: ws + "invitations/{invitation}/", permission: workspaceAdmins, on: methods{
-			get: do(s.kinds.invitation.read), patch: do(changeInvitation), del: do(s.kinds.invitation.remove),
+			get: do(ofInvitation(s.kinds.invitation.read)), patch: do(ofInvitation(changeInvitation)), del: do(ofInvitation(s.kinds.invitation.remove)),
+			http.MethodHead: do(ofInvitation(s.kinds.invitation.read)), http.MethodPut: do(ofInvitation(putInvitation)), http.MethodOptions: do(unknownMethod),
 		}},
 		{pattern: ws + "work-items/search/", permission: anyone, on: methods{get: do(searchItems)}},
 		{pattern: ws + "work-items/{identifier}/", permission: projectKey, on: methods{get: do(byIdentifier)}},

@@ -37,20 +37,20 @@ func transferItems(c *call, t *tx) reply {
 	members := t.all(c.kinds.cycleIssue, scope(text(from.row, "id")))
 	var items []row
 	for _, m := range members {
-		if item, ok := t.in(c.kinds.workItem, inProject(c), text(m.row, "issue")); ok {
+		if item, ok := t.get(c.kinds.workItem, text(m.row, "issue")); ok {
 			items = append(items, item.row)
 		}
 	}
 	from.row["progress_snapshot"] = c.progress(t, from.row, items)
 	t.save(c.kinds.cycle, from)
-	for i, item := range items {
-		group := c.group(t, text(item, "state"))
-		if group == "completed" || group == "cancelled" {
-			continue
+	for _, m := range members {
+		// What is deleted moves, too; what is archived does not.
+		item, ok := c.itemOrDeleted(t, text(m.row, "issue"))
+		group := c.group(t, text(item.row, "state"))
+		if ok && !hidden(item.row) && slices.Contains([]string{"backlog", "unstarted", "started"}, group) {
+			t.remove(c.kinds.cycleIssue, m)
+			c.addToCycle(t, text(to.row, "id"), text(item.row, "id"), m.row)
 		}
-		m := members[slices.IndexFunc(members, func(m stored) bool { return m.row["issue"] == items[i]["id"] })]
-		t.remove(c.kinds.cycleIssue, m)
-		c.addToCycle(t, text(to.row, "id"), text(item, "id"), m.row)
 	}
 	return reply{http.StatusOK, row{"message": "Success"}}
 }
@@ -68,11 +68,12 @@ func (c *call) progress(t *tx, cycle row, items []row) row {
 			out[name] = n + 1
 		}
 	}
+	within := slices.DeleteFunc(slices.Clone(items), func(item row) bool { return item["project"] != cycle["project"] })
 	out["distribution"] = row{
-		"labels": c.shares(t, c.kinds.label, "labels", items, func(label row) row {
+		"labels": c.shares(t, c.kinds.label, "labels", within, func(label row) row {
 			return row{"label_id": label["id"], "label_name": label["name"], "color": label["color"]}
 		}),
-		"assignees": c.shares(t, c.kinds.user, "assignees", items, func(user row) row {
+		"assignees": c.shares(t, c.kinds.user, "assignees", within, func(user row) row {
 			return row{"assignee_id": user["id"], "display_name": user["display_name"], "avatar_url": user["avatar"]}
 		}),
 		"completion_chart": c.burndown(cycle, items),

@@ -129,7 +129,8 @@ func (e *Error) migrating() bool { return e.Code == "governance_migration_in_pro
 // for itself, or in each project.
 func (e *Error) managedElsewhere() bool {
 	switch e.Code {
-	case "states_managed_at_workspace", "work_item_types_managed_at_workspace", "work_item_types_managed_at_project":
+	case "states_managed_at_workspace", "work_item_types_managed_at_workspace", "work_item_types_managed_at_project",
+		"workspace_managed", "workspace_not_managed": // in API v1
 		return true
 	default:
 		return false
@@ -290,7 +291,7 @@ func (e *Error) hint() string {
 	case e.Status == http.StatusPaymentRequired:
 		return "the workspace's plan lacks this feature, or it is switched off"
 	case e.managedElsewhere():
-		return "this workspace manages them on its other level, which this operation does not reach"
+		return "this workspace manages them on its other level, which this operation does not reach; planform doctor says which"
 	case e.Unsupported():
 		return "this edition of the service lacks the route, or an ID in it is malformed"
 	case e.problem && e.NotFound():

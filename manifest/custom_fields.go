@@ -84,6 +84,9 @@ func (r *resolver) bindCustomField(i int, v *resource.Value) {
 		return
 	}
 	all := r.customFields(definitions{mapping.DefinedBy, in})
+	if in != nil && in.Kind.Governance.AtWorkspace {
+		all = r.sharedFields(in)
+	}
 	f := all[name]
 	if f == nil {
 		if r.complete {
@@ -178,6 +181,21 @@ func (f *customField) problem(name, text string) *problem {
 type definitions struct {
 	kind string
 	in   *resource.Object
+}
+
+// sharedFields are the fields that a type of the workspace has, by name and by key: of the properties that it names.
+func (r *resolver) sharedFields(of *resource.Object) map[string]*customField {
+	fields := map[string]*customField{}
+	for i := range of.Values {
+		for _, ref := range of.Values[i].Refs {
+			if ref.Target == nil || !ref.Target.Kind.DefinesFields() {
+				continue
+			}
+			f := r.customFields(definitions{ref.Target.Kind.Name, nil})[ref.Target.Key]
+			fields[ref.Target.Key], fields[ref.Target.Text("name")] = f, f
+		}
+	}
+	return fields
 }
 
 // customFields are the fields that objects define, by name and by key.

@@ -82,6 +82,12 @@ func newKindSet() *kindSet {
 	return s
 }
 
+// hasCustomFields reports whether objects of the kind have values of fields that others define.
+func (k *kindInfo) hasCustomFields() bool {
+	_, ok := k.CustomFields()
+	return ok
+}
+
 func (k *kindInfo) describe(s *kindSet) {
 	k.props = map[string]prop{
 		schema.Key: {what: isKey}, schema.ObjectID: {what: isID},
@@ -103,6 +109,9 @@ func (k *kindInfo) describe(s *kindSet) {
 		k.refs = k.refs || f.IsRef() || f.Type == resource.CustomFields // which may turn out to
 		if f.IsRef() {
 			s.byName[f.Ref].referenced = true
+			if f.OrRef != "" {
+				s.byName[f.OrRef].referenced = true
+			}
 		}
 		if f.Type == resource.Ref && f.Ref == k.Name {
 			k.selfRefs = append(k.selfRefs, f)

@@ -52,9 +52,11 @@ func resolve(all *assembly, kinds *kindSet, complete bool) {
 			s.indexName(it, i, it.object.Text(f.Name))
 		}
 	}
-	for i, it := range all.kept() {
-		if it.kind.refs {
-			s.object(i)
+	for _, fields := range []bool{false, true} { // which may be of what others name
+		for i, it := range all.kept() {
+			if it.kind.refs && fields == it.kind.hasCustomFields() {
+				s.object(i)
+			}
 		}
 	}
 	s.links()
@@ -185,6 +187,7 @@ func (r *resolver) object(i int) {
 			continue
 		}
 		k := r.kinds.byName[v.Field.Ref]
+		r.ofWorkspace(i, v, k)
 		if !r.listed[k] && !k.AdoptOnRequestOnly {
 			continue // the manifest lists none: they are looked up on the service
 		}
@@ -196,6 +199,30 @@ func (r *resolver) object(i int) {
 				own := problem{"own-reference", quote(o.Key) + " names itself in " + v.Field.Name, "name another " + k.Noun()}
 				r.all.report(i, v.Refs[m].Position, memberPath(v.Field, m), own)
 			}
+		}
+	}
+}
+
+// ofWorkspace resolves the references of a field that name nothing which their project lists, and something that the workspace does.
+func (r *resolver) ofWorkspace(i int, v *resource.Value, k *kindInfo) {
+	or := r.kinds.byName[v.Field.OrRef]
+	if or == nil || !r.listed[or] {
+		return
+	}
+	find := func(k *kindInfo, scope int, text string) (at int, ok bool) {
+		if at, ok = r.all.byKey[objectKey{k, scope, text}]; ok {
+			return at, true
+		}
+		named, ok := r.names[objectKey{k, scope, text}]
+		return named.first, ok
+	}
+	for m := range v.Refs {
+		ref := &v.Refs[m]
+		if _, own := find(k, r.scope(i, k), ref.Text); own || ref.Target != nil {
+			continue
+		}
+		if to, ok := find(or, -1, ref.Text); ok {
+			ref.Target = r.all.items[to].object
 		}
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/resource"
@@ -47,7 +46,7 @@ func (b *blockers) findBlocker(i objectID) objectID {
 			return root
 		}
 	}
-	if f.presence != absent || f.info.create == nil && !b.isPredefined(i) || b.forbids(i) != "" {
+	if f.presence != absent || f.info.create == nil && !b.objects.isPredefined(i) || b.forbids(i) != "" {
 		return i
 	}
 	for k := range o.Values {
@@ -109,7 +108,7 @@ func (b *blockers) cannotCreate(i objectID) bool {
 // forbids says who does not want an object created, or why the service would not, or "".
 func (b *blockers) forbids(i objectID) string {
 	switch o := b.in.Desired[i]; {
-	case b.isPredefined(i): // nobody creates it
+	case b.objects.isPredefined(i): // nobody creates it
 		return ""
 	case o.NoCreate && b.in.Deletes != nil:
 		return "it is not on the service any more"
@@ -253,21 +252,6 @@ func (b *blockers) alreadyMember(n reference, r *resource.Reference) bool {
 	return slices.Contains(b.in.Prior[address].Members, member)
 }
 
-// isPredefined reports whether the service makes an object by itself when it makes the parent, which is still to be made.
-func (b *blockers) isPredefined(i objectID) bool {
-	f := &b.objects.states[i]
-	if f.parent == noObject || b.objects.states[f.parent].presence != absent {
-		return false
-	}
-	o := b.in.Desired[i]
-	if o.Kind.Singleton {
-		return true
-	}
-	return slices.ContainsFunc(f.info.naturalKey, func(field *resource.Field) bool {
-		return slices.Contains(f.info.kind.Predefined, strings.TrimSpace(o.Text(field.Name)))
-	})
-}
-
 // checks reports what the service refuses, or people should look at, before anything is sent.
 type checks struct {
 	analysis
@@ -341,7 +325,7 @@ func (ch *checks) willHave(i objectID) resource.WillHave {
 func (ch *checks) checkFeature(i objectID) {
 	o := ch.in.Desired[i]
 	holder, switchField := ch.objects.switchOf(i)
-	if holder == noObject {
+	if holder == noObject || o.Kind.RequiresFeature == "" {
 		return
 	}
 	p, parent := &ch.objects.states[holder], ch.in.Desired[holder]
@@ -380,6 +364,24 @@ func (ch *checks) checkFeature(i objectID) {
 			Related: []diag.Related{{Position: at, Note: "it is at"}},
 		})
 	}
+}
+
+// checkGovernance reports an object that the service refuses to write where it is, since the workspace manages such ones elsewhere.
+func (ch *checks) checkGovernance(i objectID) {
+	o := ch.in.Desired[i]
+	who, where, _ := ch.snapshot.managedElsewhere(o.Kind)
+	if who == "" {
+		return
+	}
+	hint := "write it in " + where
+	if !o.Kind.Governance.AtWorkspace {
+		hint += ", and leave it out here: work items use it by its name all the same"
+	}
+	ch.diags.Add(diag.Diagnostic{
+		Code: "managed-elsewhere", Position: o.Position, Address: string(o.Address), Hint: hint,
+		Summary: "in the workspace " + ch.in.Workspace + " " + who + " manages the " + o.Kind.Governance.Noun() +
+			": the service refuses to write " + string(o.Address),
+	})
 }
 
 // whyUnarchivable says why the service would not archive an object, or "".

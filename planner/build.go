@@ -47,6 +47,7 @@ func (p Planning) Round() Result {
 	orphans := findOrphans(refs)                    // in the state, not in the manifest: which may be deleted
 	removals := findRemovals(memberships, orphans)  // members to remove
 	outsiders := findOutsiders(differ, memberships) // people who are not members of the project
+	findGovernance(differ)                          // on which level the workspace manages what is written
 	claims := findClaims(r, orphans)                // names and marks that the service takes once
 	readDisplayNames(differ, removals)              // of what the plan would show by an ID
 	pulled := findDivergences(differ, memberships)  // what people changed, if that is asked for

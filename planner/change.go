@@ -119,6 +119,7 @@ func (ch *changes) planUpdate(i objectID) {
 		if len(d.send) > 0 || externalID != nil {
 			ch.checks.checkDates(i, d.send)
 			ch.checks.checkRefused(i, d.send)
+			ch.checks.checkGovernance(i)
 			step.Operation, step.Write.Values, step.Write.SetExternalID = f.info.update, slices.Concat(d.send, d.alwaysSent), externalID != nil
 			step.alone = d.alone
 			step.needsObjects = ch.steps.toCreate(ch.steps.referenced(i, d.send)...)
@@ -244,12 +245,13 @@ func (ch *changes) planCreate(i objectID) {
 	if f.vanished {
 		ch.diags.warn(o, "gone", string(o.Address)+" was deleted or archived on the service since the last apply and is created again", "")
 	}
-	predefined := ch.blockers.isPredefined(i)
+	predefined := ch.objects.isPredefined(i)
 	if !predefined {
 		ch.checkFormer(i)
 		ch.checkSingle(i)
 		ch.checkComplete(i)
 		ch.checks.checkFeature(i)
+		ch.checks.checkGovernance(i)
 		ch.checks.warnCaseMismatch(i)
 	}
 	step := ch.steps.add(i, Create)

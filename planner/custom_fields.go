@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"cmp"
 	"maps"
 
 	"github.com/planform/planform/internal/resource"
@@ -19,7 +20,7 @@ func readCustomFields(refs *references) {
 		}
 		values := map[string]any{}
 		for k := range o.Values {
-			if v := &o.Values[k]; resource.IsCustom(v) && !o.Ignores(v.Field) && refs.isOfItsType(f, v.Field.Definition) {
+			if v := &o.Values[k]; resource.IsCustom(v) && !o.Ignores(v.Field) && refs.isOfItsType(o, f, v.Field.Definition) {
 				refs.readCustomField(i, v.Field.Definition, values)
 			}
 		}
@@ -31,16 +32,24 @@ func readCustomFields(refs *references) {
 }
 
 // isOfItsType reports whether the service shows that an object is of the type that defines a custom field, if a type does.
-func (re *references) isOfItsType(f *objectState, definition *resource.Object) bool {
+func (re *references) isOfItsType(o *resource.Object, f *objectState, definition *resource.Object) bool {
 	if re.objects.states[re.objects.index[definition]].presence != exists {
 		return false
 	}
 	mapping, _ := f.info.kind.CustomFields()
 	field, ok := f.info.kind.Field(mapping.DefinedIn)
-	if !ok || definition.Parent == nil {
-		return mapping.DefinedIn == ""
+	if !ok {
+		return true
 	}
-	at := re.objects.index[definition.Parent]
+	in := definition.Parent
+	if in == nil { // of the workspace: the manifest's type has it, or the value would not be bound to it
+		v, given := o.Value(field.Name)
+		if !given || len(v.Refs) == 0 || v.Refs[0].Target == nil {
+			return false
+		}
+		in = v.Refs[0].Target
+	}
+	at := re.objects.index[in]
 	is, known := field.ObservedIn(f.row)
 	return known && is == re.objects.states[at].id && re.objects.states[at].presence == exists
 }
@@ -50,10 +59,7 @@ func (re *references) readCustomField(i objectID, definition *resource.Object, v
 	id := re.objects.states[re.objects.index[definition]].id
 	params := re.objects.params(i)
 	params[definition.Kind.Param] = id
-	op, all := definition.Kind.Op(resource.GetFields, re.in.API)
-	if !all {
-		op, _ = definition.Kind.Op(resource.GetValue, resource.V1)
-	}
+	op := cmp.Or(resource.ValueOp(definition, resource.GetFields, re.in.API), resource.ValueOp(definition, resource.GetValue, resource.V1))
 	a, answered := re.service.askAt(op, params)
 	if !answered || a.Unsupported {
 		return

@@ -206,6 +206,12 @@ func newKindInfo(in *Input, withoutV2 map[string]bool) map[*resource.Kind]*kindI
 			f := &k.Fields[i]
 			if by, ok := resource.Lookup(f.DefinedBy); ok {
 				all[by].referenced = true
+				if other, ok := resource.Lookup(by.Governance.Other); ok {
+					all[other].referenced = true
+				}
+			}
+			if or, ok := resource.Lookup(f.OrRef); ok {
+				all[or].referenced = true
 			}
 			if !f.IsRef() {
 				continue

@@ -99,13 +99,21 @@ type reference struct {
 // anything of it.
 func (ob *objects) switchOf(i objectID) (objectID, *resource.Field) {
 	k, field := ob.in.Desired[i].Kind.Switch()
+	if g := ob.in.Desired[i].Kind.Governance; g.AtWorkspace { // if the manifest says anything of it
+		k = resource.MustLookup("workspace_features")
+		field, _ = k.Field(g.Flag)
+	}
 	switch {
 	case field == nil:
 		return noObject, nil
 	case !k.Singleton:
 		return ob.states[i].parent, field
 	}
-	for _, holder := range ob.inScope(scope{ob.kinds[k], ob.states[i].parent}) {
+	within := ob.states[i].parent
+	if k.Parent == "" {
+		within = noObject
+	}
+	for _, holder := range ob.inScope(scope{ob.kinds[k], within}) {
 		return holder, field
 	}
 	return noObject, nil
@@ -535,4 +543,19 @@ func (ob *objects) isDeletedOrHidden(a resource.Address) bool {
 func (ob *objects) isHidden(a resource.Address) bool {
 	i, wanted := ob.indexOf(a)
 	return wanted && ob.states[i].presence == hidden
+}
+
+// isPredefined reports whether the service makes an object by itself when it makes the parent, which is still to be made.
+func (ob *objects) isPredefined(i objectID) bool {
+	f := &ob.states[i]
+	if f.parent == noObject || ob.states[f.parent].presence != absent {
+		return false
+	}
+	o := ob.in.Desired[i]
+	if o.Kind.Singleton {
+		return true
+	}
+	return slices.ContainsFunc(f.info.naturalKey, func(field *resource.Field) bool {
+		return slices.Contains(f.info.kind.Predefined, strings.TrimSpace(o.Text(field.Name)))
+	})
 }

@@ -244,6 +244,9 @@ func (s *snapshot) list(t *kindInfo, parent objectID) (*listing, presence) {
 			" cannot be listed"
 	default:
 		l.presence, l.rows, l.named = exists, a.Rows, nil
+		if t.kind.Governance.AtWorkspace {
+			l.rows = slices.DeleteFunc(slices.Clone(a.Rows), func(row resource.Row) bool { return !t.kind.Governance.Includes(row) })
+		}
 	}
 	return l, l.presence
 }

@@ -24,6 +24,7 @@ type ordering struct {
 func (or *ordering) order(pruning *pruning) bool {
 	or.awaitPrerequisites()
 	or.awaitDefaults()
+	or.awaitWorkspaceTypes()
 	about := or.stepsByObject()
 	or.orderClosing(about)
 	or.orderSwitches()
@@ -186,6 +187,41 @@ func (or *ordering) awaitPrerequisite(step *Step, field *resource.Field, by obje
 	}
 	if first, ok := or.additions.prerequisites[prerequisite{via, container, id}]; ok {
 		step.after = append(step.after, first)
+	}
+}
+
+// awaitWorkspaceTypes makes steps about what names an object of the workspace, such as a type, wait until its project has taken that,
+// and until that has its properties.
+func (or *ordering) awaitWorkspaceTypes() {
+	var takes []*Step
+	about := map[*resource.Object][]*Step{}
+	for _, s := range or.steps.all() {
+		switch {
+		case s.Operation == nil:
+		case s.Action == AddMembers && resource.MustLookup(s.Kind.Membership.Member).Governance.AtWorkspace:
+			takes = append(takes, s)
+		case s.Object != nil && s.Members == nil:
+			about[s.Object] = append(about[s.Object], s)
+		}
+	}
+	if len(takes) == 0 {
+		return
+	}
+	for _, n := range or.objects.uses {
+		if n.field.field.OrRef == "" || len(n.value.Refs) == 0 {
+			continue
+		}
+		user, target := or.in.Desired[n.by], n.value.Refs[0].Target
+		for _, s := range takes {
+			in := s.Members.Container.Object
+			if target != nil && (in == target || in == user.Ancestor(in.Kind.Name) && slices.ContainsFunc(s.Members.Items, func(m Member) bool {
+				return m.Address == target.Address
+			})) {
+				for _, step := range about[user] {
+					step.after = append(step.after, s)
+				}
+			}
+		}
 	}
 }
 

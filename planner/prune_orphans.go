@@ -299,6 +299,19 @@ func (or *orphans) decide(l *orphan) {
 	if l.decision == toDelete {
 		or.checkContents(l)
 	}
+	if l.decision == toDelete {
+		or.checkGovernance(l)
+	}
+}
+
+// checkGovernance keeps what the service refuses to delete, since the workspace manages such objects elsewhere by now.
+func (or *orphans) checkGovernance(l *orphan) {
+	switch who, _, pending := or.snapshot.managedElsewhere(l.info.kind); {
+	case pending:
+		l.decision = needsRead
+	case who != "":
+		l.block("in this workspace " + who + " manages the " + l.info.kind.Governance.Noun())
+	}
 }
 
 func (or *orphans) unlocatable(l *orphan) {

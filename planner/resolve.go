@@ -312,6 +312,9 @@ func (re *references) nameIDs(v *resource.Value, canonical string, resolve resou
 	ids := strings.Split(canonical, ",")
 	for i, id := range ids {
 		ids[i] = re.nameID(v.Field.Ref, id)
+		if ids[i] == id && v.Field.OrRef != "" {
+			ids[i] = re.nameID(v.Field.OrRef, id)
+		}
 		for k := range v.Refs {
 			r := &v.Refs[k]
 			if written, ok := resolve(v.Field, r); ok && written == id && r.Target == nil && (re.in.Deletes == nil || r.Text != r.ID) {

@@ -155,7 +155,7 @@ func TestUsersOfAnOrphanAreShownByIdentifier(t *testing.T) {
 	for _, r := range s.reads {
 		paths = append(paths, strings.TrimPrefix(r.Path, "/api/v1/workspaces/acme/")+"?"+r.Fields)
 	}
-	if len(paths) != 3 {
+	if len(paths) != 4 { // the project, the state, who manages states, the items
 		t.Error(paths)
 	}
 }

@@ -35,10 +35,11 @@ func sandboxCommand(p Process) *cli.Command {
 			}, "full", "community", "cloud"),
 			number(cli.IntFlag{Name: "requests-per-minute", Usage: "rate limit: `NUMBER` of requests per minute and key (default: none)"}, 0),
 			&cli.BoolFlag{Name: "empty", Usage: "start with an empty workspace"},
+			&cli.BoolFlag{Name: "governed", Usage: "start with a workspace that manages states and work item types above its projects"},
 		}, outputFlags()),
 		Action: withOutput(p, func(c *cli.Context, out output) error {
 			o := sandbox.Options{
-				Path: c.String("data"), Rate: c.Int("requests-per-minute"), Empty: c.Bool("empty"), Answers: sandbox.Observed,
+				Path: c.String("data"), Rate: c.Int("requests-per-minute"), Empty: c.Bool("empty"), Governed: c.Bool("governed"), Answers: sandbox.Observed,
 				Edition: sandbox.Full,
 			}
 			if c.String("answers") == "contract" {

@@ -196,6 +196,7 @@ func (e *examination) checkAPI(ctx context.Context) {
 	}
 	e.checkWorkspace()
 	e.checkV2(ctx)
+	e.checkGovernance(ctx)
 	e.checkEdition()
 }
 
@@ -205,6 +206,9 @@ func (e *examination) questions() []*resource.Operation {
 	var self, projects, top, within []*resource.Operation
 	project := resource.MustLookup("project")
 	for _, op := range resource.Operations() {
+		if k := resource.MustLookup(op.Kind); k.Governance.AtWorkspace || k.Singleton {
+			continue // see checkGovernance
+		}
 		if !e.in.API.Offers(op) || op.V2() || op.Verb != resource.Self && op.Verb != resource.List && op.Verb != resource.Get {
 			continue
 		}

@@ -304,6 +304,8 @@ customers: [{name: Globex, requests: [{title: X}]}]
 		"community edition and a manifest":     {options: sandboxtest.Options{Edition: sandbox.Community}, manifest: needs},
 		"full edition and a manifest":          {manifest: needs},
 		"a manifest with errors":               {manifest: "pages: [{nme: X}]\n", faulty: 1},
+		"a workspace above its projects":       {v2: true, options: sandboxtest.Options{Edition: sandbox.Cloud, Governed: true}},
+		"states that the workspace manages":    {options: sandboxtest.Options{Governed: true}, manifest: "projects: [{identifier: WEB, states: [In Review, Rejected]}]\n"},
 		"empty workspace":                      {options: sandboxtest.Options{Empty: true}},
 		"guest":                                {credential: apiclient.APIKey(sandboxtest.KeyEve), manifest: "projects: [{identifier: WEB, work_items: [{name: A, labels: [bug]}]}]\n"},
 		"wrong key":                            {credential: apiclient.APIKey(secret)},

@@ -57,11 +57,27 @@ func (ob *object) properties() []*object {
 	in := ob.ancestor("")
 	if f, ok := ob.kind.Field(mapping.DefinedIn); ok {
 		id, _ := f.ObservedIn(ob.row)
-		if in = ob.find(resource.MustLookup(f.Ref), id); in == nil {
+		if in = ob.target(f, id); in == nil {
 			return nil
+		}
+		if in.kind.Governance.AtWorkspace {
+			return in.shared()
 		}
 	}
 	return in.exports(resource.MustLookup(mapping.DefinedBy))
+}
+
+// shared are the properties that a type of the workspace names.
+func (ob *object) shared() (properties []*object) {
+	for i := range ob.kind.Fields {
+		f := &ob.kind.Fields[i]
+		for _, id := range ob.members[f] {
+			if p := ob.find(resource.MustLookup(f.Ref), id); p != nil && p.exported && p.kind.DefinesFields() {
+				properties = append(properties, p)
+			}
+		}
+	}
+	return properties
 }
 
 // valuesOp is the operation that reads all values of an object's custom fields; ok is false where each is read alone.

@@ -284,6 +284,32 @@ func TestMilestonesOfItemsAreExportedByAPIV2(t *testing.T) {
 	s.hold(s.export(export.Options{})) // API v1 cannot set it
 }
 
+// TestWhatTheWorkspaceManagesIsExportedOnceAndAboveItsProjects: lists of projects have it too.
+func TestWhatTheWorkspaceManagesIsExportedOnceAndAboveItsProjects(t *testing.T) {
+	t.Parallel()
+	const ws = "/api/v2/workspaces/acme/"
+	s := newService(t, sandboxtest.Options{Edition: sandbox.Cloud, Governed: true})
+	kind := s.send("POST", ws+"work-item-types/", map[string]any{"name": "Incident"})
+	size := s.send("POST", ws+"work-item-properties/", map[string]any{"display_name": "Size", "property_type": "OPTION", "is_active": true})
+	big := s.send("POST", ws+"work-item-properties/"+size+"/options/", map[string]any{"name": "Big"})
+	s.send("POST", ws+"work-item-types/"+kind+"/properties/", map[string]any{"properties": []string{size}})
+	s.send("POST", ws+web+"work-item-types/import/", map[string]any{"work_item_types": []string{kind}})
+	triaged := s.send("POST", "states/", map[string]any{"name": "Triaged", "color": "#123456"})
+	s.send("PATCH", web+"work-items/"+sandboxtest.WorkItemWeb1+"/", map[string]any{"type_id": kind, "state": triaged})
+	s.send("POST", web+"work-items/"+sandboxtest.WorkItemWeb1+"/work-item-properties/"+size+"/values/", map[string]any{"value": big})
+	dir, e := s.export(export.Options{API: resource.V2, With: []string{"fields"}})
+	for _, want := range []string{"imported_types: [Incident]", "type: Incident", "state: Triaged", "Size: Big", "work_item_types:\n  - key: incident"} {
+		n := 0
+		for _, f := range e.Files {
+			n += strings.Count(string(f.Data), want)
+		}
+		if n != 1 {
+			t.Errorf("%q is there %d times", want, n)
+		}
+	}
+	s.hold(dir, e)
+}
+
 func TestWhatAPIV2AloneListsIsExportedByIt(t *testing.T) {
 	t.Parallel()
 	const ws = "/api/v2/workspaces/acme/"

@@ -166,8 +166,11 @@ type step struct {
 // name where that is clear, else its ID; "" = no list shows it.
 func (c *composer) nameOf(from *object, f *resource.Field, id string) string {
 	k := resource.MustLookup(f.Ref)
+	to := from.target(f, id)
+	if to != nil {
+		k = to.kind
+	}
 	scope := from.scope(k)
-	to := scope.byID[serviceID{k, id}]
 	if f.CrossProject && (to == nil || to.key == strings.ToUpper(to.key)) { // such a key would be taken for an identifier
 		return c.crossProjectName(serviceID{k, id})
 	}

@@ -94,6 +94,19 @@ func (ob *object) ancestor(kind string) *object {
 	return ob
 }
 
+// hasAny reports whether an object can have members of a kind: of those that only some workspaces manage themselves, there may be none.
+func (ob *object) hasAny(k *resource.Kind) bool {
+	return !k.Governance.AtWorkspace || len(ob.ancestor("").children[k]) > 0
+}
+
+// target is the object that a field names by ID, of its project or else of the workspace; nil = none.
+func (ob *object) target(f *resource.Field, id string) *object {
+	if to := ob.find(resource.MustLookup(f.Ref), id); to != nil || f.OrRef == "" {
+		return to
+	}
+	return ob.find(resource.MustLookup(f.OrRef), id)
+}
+
 // find is the object with the kind and ID among what t can refer to: its siblings, and those of its ancestors. nil = none.
 func (ob *object) find(k *resource.Kind, id string) *object {
 	return ob.scope(k).byID[serviceID{k, id}]

@@ -132,6 +132,9 @@ func (r *reader) objects(l *list) ([]*object, error) {
 	}
 	added := make([]*object, 0, len(l.rows))
 	for _, row := range l.rows {
+		if !l.kind.Governance.Includes(row) {
+			continue
+		}
 		if id := row.ID(); !resource.IsID(id) {
 			return nil, fmt.Errorf("the service lists %s with the ID %.60q, which is no UUID: nothing was written", diag.A(l.kind.Noun()), id)
 		}
@@ -287,6 +290,7 @@ func (r *reader) members(ctx context.Context, objects []*object) error {
 			case t.kind.Name != m.Membership.Container || !r.member(m, t):
 			case !listed:
 				r.found.omitted.add(omission{what: "list of " + humanize(m.Membership.Path()), why: r.o.API.Noun() + " cannot read it"}, t.label(), 1)
+			case !t.hasAny(resource.MustLookup(m.Membership.Member)):
 			case perItem(m) && !matches(r.o.With, m):
 				r.found.skipped[m]++
 			default:
@@ -304,6 +308,9 @@ func (r *reader) members(ctx context.Context, objects []*object) error {
 			id := m.MemberID(row)
 			if id == "" {
 				continue
+			}
+			if m.On == m.Container && resource.MustLookup(m.Member).Governance.AtWorkspace && l.parent.find(resource.MustLookup(m.Member), id) == nil {
+				continue // one of the project's own
 			}
 			if m.On == m.Container {
 				l.parent.members[field] = append(l.parent.members[field], id)

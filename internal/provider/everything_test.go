@@ -33,12 +33,12 @@ func (e everything) text() string {
 	if e.owned {
 		places[""]["owner"] = "platform"
 	}
-	kinds := slices.DeleteFunc(slices.Clone(resource.Kinds()), func(k *resource.Kind) bool { return k.Section == "" })
+	kinds := slices.DeleteFunc(slices.Clone(resource.Kinds()), func(k *resource.Kind) bool { return k.Section == "" || k.Governance.AtWorkspace })
 	slices.SortFunc(kinds, func(a, b *resource.Kind) int { return resource.Order(a.Name) - resource.Order(b.Name) })
 	for _, k := range kinds {
 		l := &life{e.T, e.s, k}
 		for i := range k.Fields {
-			if to, ok := resource.Lookup(k.Fields[i].Ref); ok && to.Section != "" && to.Parent != k.Name {
+			if to, ok := resource.Lookup(k.Fields[i].Ref); ok && to.Section != "" && to.Parent != k.Name && !to.Governance.AtWorkspace {
 				l.around(places, to)
 			}
 		}

@@ -24,7 +24,7 @@ func TestEveryKindIsCreatedChangedClearedAdoptedAndKept(t *testing.T) {
 		t.Run(at.api.String()+"/"+k.Name, func(t *testing.T) {
 			t.Parallel()
 			var later atomic.Bool
-			s := newServiceOf(t, at.api, sandboxtest.Options{Edition: at.edition, Now: func() time.Time {
+			s := newServiceOf(t, at.api, sandboxtest.Options{Edition: at.edition, Governed: k.Governance.AtWorkspace, Now: func() time.Time {
 				if later.Load() {
 					return time.Now().AddDate(100, 0, 0) // then every cycle is over
 				}
@@ -264,7 +264,13 @@ func words(f *resource.Field) []string {
 
 // settable reports whether the API sets the field, in a body or otherwise, to something that need not be in the object.
 func (l *life) settable(f *resource.Field) bool {
-	return f.Type != resource.CustomFields && f.Type != resource.SecretFile && !l.inside(f) && ((f.Virtual || f.ArchiveFlag) && (!f.OnlyV2() || l.s.api == resource.V2) || l.s.api.Sendable(f))
+	return f.Type != resource.CustomFields && f.Type != resource.SecretFile && !l.inside(f) && !l.governed(f) && ((f.Virtual || f.ArchiveFlag) && (!f.OnlyV2() || l.s.api == resource.V2) || l.s.api.Sendable(f))
+}
+
+// governed reports whether a field names what the workspace of the test does not manage.
+func (l *life) governed(f *resource.Field) bool {
+	to, ok := resource.Lookup(f.Ref)
+	return ok && to.Governance.AtWorkspace != l.k.Governance.AtWorkspace && to.Governance.AtWorkspace
 }
 
 // inside reports whether a field names what is in the object itself, such as a project's estimate.
@@ -340,19 +346,30 @@ func (l *life) place(places map[string]mapping, kind string) mapping {
 // prune takes the object out of the manifest, and with that away.
 func (l *life) prune() {
 	l.Helper()
-	before := len(l.s.Rows(l.k.Name))
+	before := len(l.rows())
 	a := l.s.apply(l.T, applying{manifest: l.text(nil), prune: true})
 	l.done("pruning", a)
 	gone := 0
 	if l.offers(resource.Delete) {
 		gone = 1
 	}
-	if left := len(l.s.Rows(l.k.Name)); before-left != gone || a.writes != gone || a.plan.Summary.Delete != gone {
+	if left := len(l.rows()); before-left != gone || a.writes != gone || a.plan.Summary.Delete != gone {
 		l.Errorf("pruned: %d writes, %+v, %d were there and %d are: %v", a.writes, a.plan.Summary, before, left, a.reasons())
 	}
 	if again := l.s.apply(l.T, applying{manifest: l.text(nil), prune: true}); again.writes > 0 {
+		for _, step := range again.plan.Steps {
+			l.Logf("%s %s %+v", step.Action, step.Address, step.Members)
+		}
 		l.Errorf("pruned again: %d writes", again.writes)
 	}
+}
+
+// rows are those of the sandbox, which keeps objects of the workspace with those of projects.
+func (l *life) rows() []map[string]any {
+	if l.k.Governance.AtWorkspace {
+		return l.s.Rows(l.k.Governance.Other)
+	}
+	return l.s.Rows(l.k.Name)
 }
 
 // archive archives the object, loses the state, and brings it back.
@@ -443,7 +460,7 @@ func (l *life) text(o mapping) string {
 	}
 	for i := range l.k.Fields {
 		to, ok := resource.Lookup(l.k.Fields[i].Ref)
-		if !ok || to.Section == "" || l.inside(&l.k.Fields[i]) {
+		if !ok || to.Section == "" || l.inside(&l.k.Fields[i]) || l.governed(&l.k.Fields[i]) {
 			continue
 		}
 		for _, key := range named(&l.k.Fields[i]) {

@@ -31,12 +31,12 @@ func TestEveryKindIsPrunedAsFarAsTheServiceCanDeleteIt(t *testing.T) {
 			if _, ok := k.Op(resource.List, api); !ok {
 				api, edition = resource.V2, sandbox.Cloud
 			}
-			s := newServiceOf(t, api, sandboxtest.Options{Edition: edition})
+			s := newServiceOf(t, api, sandboxtest.Options{Edition: edition, Governed: k.Governance.AtWorkspace})
 			l := &life{t, s, k}
 			base := l.base()
 			with := l.text(base)
 			l.done("creating", s.apply(t, applying{manifest: with}))
-			there := len(s.Rows(k.Name))
+			there := len(l.rows())
 
 			bare := l.plain(k, "one")
 			for i := range k.Fields {
@@ -61,7 +61,7 @@ func TestEveryKindIsPrunedAsFarAsTheServiceCanDeleteIt(t *testing.T) {
 				}
 				return
 			}
-			if n := len(s.Rows(k.Name)); gone.plan.Summary.Delete != 1 || n != there-1 {
+			if n := len(l.rows()); gone.plan.Summary.Delete != 1 || n != there-1 {
 				t.Errorf("%d of %d are there: %+v %v", n, there, gone.plan.Summary, gone.reasons())
 			}
 			l.empty("the object", without(t, with))

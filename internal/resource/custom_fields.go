@@ -20,13 +20,13 @@ func (k *Kind) CustomFields() (*Field, bool) {
 
 // DefinesFields reports whether objects of the kind define custom fields of others.
 func (k *Kind) DefinesFields() bool {
-	return slices.ContainsFunc(kinds.sorted, func(of *Kind) bool { f, ok := of.CustomFields(); return ok && f.DefinedBy == k.Name })
+	return slices.ContainsFunc(kinds.sorted, func(of *Kind) bool { f, ok := of.CustomFields(); return ok && f.DefinedBy == k.inProject().Name })
 }
 
 // customFieldsOf is the field that holds the values of what objects of a kind define.
 func customFieldsOf(definitions *Kind) *Field {
 	for _, k := range kinds.sorted {
-		if f, ok := k.CustomFields(); ok && f.DefinedBy == definitions.Name {
+		if f, ok := k.CustomFields(); ok && f.DefinedBy == definitions.inProject().Name {
 			return f
 		}
 	}
@@ -164,11 +164,16 @@ func Unsettable(property *Object) string {
 
 // CustomFieldOp is the operation of API v1 that gives a custom field its value, or clears it.
 func CustomFieldOp(v *Value) *Operation {
-	k := v.Field.Definition.Kind
-	if op, ok := k.Op(ClearValue, V1); ok && v.Null {
-		return op
+	op := ValueOp(v.Field.Definition, SetValue, V1)
+	if clear := ValueOp(v.Field.Definition, ClearValue, V1); clear != nil && v.Null {
+		return clear
 	}
-	op, _ := k.Op(SetValue, V1)
+	return op
+}
+
+// ValueOp is an operation on the values of what an object defines, or nil: the same, whichever level defines it.
+func ValueOp(definition *Object, v Verb, api API) *Operation {
+	op, _ := definition.Kind.inProject().Op(v, api)
 	return op
 }
 

@@ -158,6 +158,8 @@ type RefRules struct {
 	// LiteralPattern is the form of texts that the documented operations take as they
 	// are, such as estimate points; "" = none.
 	LiteralPattern string
+	// OrRef is the kind of objects of the workspace that the field can name too, where what it lives in has none of the name; "" = none.
+	OrRef string
 	// CrossProject is set where the target may be in another project. The manifest
 	// names it by its readable identifier or by the keys of both, such as web/checkout.
 	CrossProject bool

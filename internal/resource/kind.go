@@ -38,6 +38,8 @@ type Kind struct {
 	Membership *Membership // set if this kind is a membership, which has no fields and no ID of its own
 	Short      string      // the field that a bare text gives, such as the url of a link; "" = none
 	WhereMade  string      // how one comes to be on the service, if not by planform; "" = as other objects do
+	// Governance is set where such objects can be managed on two levels.
+	Governance Governance
 	Lifecycle
 	Listing
 

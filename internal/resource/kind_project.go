@@ -61,6 +61,12 @@ members: [ada@example.com]`,
 				Doc: "Months after which completed items are archived, 0 to 12; 0 means never.", Example: "3",
 			},
 			{
+				Name: "imported_types", Wire: Wire{ContractDialect: NotTaken}, Virtual: true, Type: RefSet, Ref: "workspace_work_item_type", Clear: ClearNull,
+				Doc: "Types of the workspace that the project takes, by key, name or ID, where the workspace manages them. The service has no " +
+					"way to take one out.",
+				Example: "Story",
+			},
+			{
 				Name: "estimate", Type: Ref, Ref: "estimate", SetAfterCreate: true, Clear: ClearNull,
 				Doc: "Estimate that the project uses, by key, name or ID. Default: the one of the manifest.", Example: "Points",
 			},

@@ -8,7 +8,8 @@ func init() {
 			"and Cancelled from the start.",
 		Example: `{name: In Review, group: started, color: "#3b82f6"}`,
 		KeyFrom: []string{"name"}, Short: "name", NaturalKey: []string{"name"}, Listing: Listing{CountedAs: "states"},
-		Lifecycle: Lifecycle{Predefined: []string{"Backlog", "Todo", "In Progress", "Done", "Cancelled"}},
+		Governance: Governance{Flag: "states", Other: "workspace_state"},
+		Lifecycle:  Lifecycle{Predefined: []string{"Backlog", "Todo", "In Progress", "Done", "Cancelled"}},
 		Fields: []Field{
 			{
 				Name: "name", Type: Text, Required: true, Unique: true, TextRules: TextRules{Reserved: []string{"Triage"}}, MaxLength: 255,
@@ -34,5 +35,23 @@ func init() {
 		},
 		Operations: append(crud(path, "state_id", "projects.states", "lgcud"), bulk(workspaceV2+"projects/{project_id}/states/",
 			"projects.states")...),
+	})
+	register(Kind{
+		Name: "workspace_state", Section: "states", Param: "state_id", HasExternalID: true, Governance: Governance{
+			Flag: "states", AtWorkspace: true, Other: "state",
+		},
+		Doc:     "A state of the workspace, where that manages the states of all its projects. Work items refer to it in `state`.",
+		Example: `{name: In Review, group: started, color: "#3b82f6"}`,
+		KeyFrom: []string{"name"}, Short: "name", NaturalKey: []string{"name"},
+		Fields: []Field{
+			{Name: "name", Type: Text, Required: true, Unique: true, MaxLength: 255, Doc: "Name of the state.", Example: "In Review"},
+			{Name: "description", Type: LongText, Clear: ClearEmpty, Doc: "Plain text that describes the state.", Example: "Somebody reads it"},
+			{Name: "color", Type: Color, Required: true, Initial: "#60646c", Doc: "Colour, `#rrggbb`.", Example: "#3b82f6"},
+			{
+				Name: "group", Type: Enum, Enum: []string{"backlog", "unstarted", "started", "completed", "cancelled"}, Default: "backlog",
+				Doc: "Group of the state, which tells open work from finished work.", Example: "started",
+			},
+		},
+		Operations: crud(workspace+"states/", "state_id", "workspaces.states", "lgcud"),
 	})
 }

@@ -34,7 +34,8 @@ links:
 			},
 			{
 				Name: "state", Wire: Wire{V2Dialect: "state_id"}, Type: Ref, Ref: "state", Documented: true,
-				RefRules: RefRules{DefaultFlag: "default"}, Doc: "State, by name or ID.", Example: "In Progress",
+				RefRules: RefRules{DefaultFlag: "default", OrRef: "workspace_state"},
+				Doc:      "State, by name or ID: of the project, or of the workspace where that manages the states.", Example: "In Progress",
 			},
 			{
 				Name: "assignees", Wire: Wire{V2Dialect: "assignee_ids"}, Type: RefSet, Ref: "member", Documented: true, Clear: ClearEmpty,
@@ -62,7 +63,8 @@ links:
 			},
 			{
 				Name: "type", Wire: Wire{NewerDialect: "type_id", V2Dialect: "type_id"}, Type: Ref, Ref: "work_item_type", Documented: true,
-				Clear: ClearNull, Doc: "Work item type, by name or ID.", Example: "Story",
+				RefRules: RefRules{OrRef: "workspace_work_item_type"}, Clear: ClearNull,
+				Doc: "Work item type, by name or ID: of the project, or of the workspace where that manages the types.", Example: "Story",
 			},
 			{
 				Name: "module", Type: Ref, Ref: "module", Documented: true, Clear: ClearNull,

@@ -17,33 +17,8 @@ func init() {
 		Doc:     "A custom field of a work item type. Work items of the type give its value in `fields`.",
 		Example: `{name: Severity, type: option, options: [Low, High]}`,
 		KeyFrom: []string{"name"}, NaturalKey: []string{"name"},
-		Fields: []Field{
-			{
-				Name: "name", Wire: Wire{ContractDialect: "display_name"}, Type: Text, Required: true, MaxLength: 255, Doc: "Name of the field.",
-				Example: "Severity",
-			},
-			{
-				Name: "type", Wire: Wire{ContractDialect: "property_type"}, Type: Enum, EnumInCapitals: true, Required: true, Immutable: true,
-				Enum: []string{"text", "decimal", "boolean", "datetime", "option", "relation", "url", "email", "file", "formula"},
-				Doc:  "Type of the values. A `datetime` is a day, or a day and a time such as `2026-12-01 09:30:00`. Values of the types `file` and `formula` cannot be set.", Example: "option",
-			},
-			{
-				Name: "relation_type", Type: Enum, EnumInCapitals: true, Enum: []string{"issue", "user", "release", "rich_text"}, Immutable: true,
-				Doc: "What a `relation` names: work items (`issue`) or people (`user`). Values that name anything else cannot be set.", Example: "user",
-			},
-			{
-				Name: "is_multi", Type: Boolean, Default: "false", Immutable: true,
-				Doc: "Whether an item can have several values, as a list: of the types `option` and `relation`.", Example: "true",
-			},
-			{Name: "description", Type: LongText, Clear: ClearEmpty, Doc: "Plain text that describes the field.", Example: "How bad it is"},
-			{Name: "is_required", Type: Boolean, Default: "false", Doc: "Whether the web app asks for a value.", Example: "true"},
-			{Name: "is_active", Type: Boolean, Default: "true", Doc: "Whether items show the field.", Example: "false"},
-			{
-				Name: "settings", Type: JSON, Doc: "How values are shown, passed through unchanged; see the API reference of Plane.",
-				Example:   `{"display_format": "multi-line"}`,
-				InitialBy: map[string]string{"text": `{"display_format":"single-line"}`, "datetime": `{"display_format":"MMM dd, yyyy"}`},
-			},
-		},
+		Governance: Governance{Flag: "work_item_types", Other: "workspace_work_item_property"},
+		Fields:     propertyFields(""),
 		Operations: append(crud(project+"work-item-types/{type_id}/work-item-properties/", "property_id", scope, "lgcu"),
 			Operation{Verb: SetValue, Method: "POST", Path: values, Success: 200, Scope: valueScope + ":write"},
 			Operation{Verb: GetValue, Method: "GET", Path: values, Success: 200, Scope: valueScope + ":read"},
@@ -64,11 +39,68 @@ func init() {
 		Doc:     "A choice of a custom field of the type `option`. A bare text is its name.",
 		Example: `{name: High, description: Somebody cannot work}`,
 		KeyFrom: []string{"name"}, NaturalKey: []string{"name"},
-		Fields: []Field{
-			{Name: "name", Type: Text, Required: true, MaxLength: 255, Doc: "Name of the choice.", Example: "High"},
-			{Name: "description", Type: LongText, Clear: ClearEmpty, Doc: "Plain text that describes the choice.", Example: "Somebody cannot work"},
-			{Name: "is_active", Type: Boolean, Default: "true", Doc: "Whether it can be chosen.", Example: "false"},
-		},
+		Governance: Governance{Flag: "work_item_types", Other: "workspace_work_item_property_option"},
+		Fields:     optionFields(Field{Name: "is_active", Type: Boolean, Default: "true", Doc: "Whether it can be chosen.", Example: "false"}),
 		Operations: crud(project+"work-item-properties/{property_id}/options/", "option_id", "projects.work_item_property_options", "lgcu"),
 	})
+	const ofWorkspace, workspaceScope = workspaceV2 + "work-item-properties/", "workspaces.work_item_properties"
+	register(Kind{
+		Name: "workspace_work_item_property", Section: "work_item_properties", Param: "property_id", HasExternalID: true,
+		Doc: "A custom field of the workspace, where that manages the types of all its projects, which share it: they name it in " +
+			"`properties`. Only API v2 has it.",
+		Example: `{name: Severity, type: option, options: [Low, High]}`,
+		KeyFrom: []string{"name"}, NaturalKey: []string{"name"},
+		Governance: Governance{Flag: "work_item_types", AtWorkspace: true, Other: Property},
+		Fields:     propertyFields("true"), // without it the service hides a new one
+		Operations: crud(ofWorkspace, "property_id", workspaceScope, "lgcu"),
+	})
+	register(Kind{
+		Name: "workspace_work_item_property_option", Section: "options", Parent: "workspace_work_item_property", Param: "option_id",
+		HasExternalID: true, Short: "name", Listing: Listing{ParentType: "option"},
+		Doc:     "A choice of a custom field of the workspace of the type `option`. A bare text is its name.",
+		Example: `{name: High, description: Somebody cannot work}`,
+		KeyFrom: []string{"name"}, NaturalKey: []string{"name"},
+		Governance: Governance{Flag: "work_item_types", AtWorkspace: true, Other: PropertyOption},
+		Fields:     optionFields(),
+		Operations: crud(ofWorkspace+"{property_id}/options/", "option_id", workspaceScope, "lgcu"),
+	})
+}
+
+// propertyFields are those of what defines a custom field. active is what a create sends for is_active without a word of it.
+func propertyFields(active string) []Field {
+	return []Field{
+		{
+			Name: "name", Wire: Wire{ContractDialect: "display_name"}, Type: Text, Required: true, MaxLength: 255, Doc: "Name of the field.",
+			Example: "Severity",
+		},
+		{
+			Name: "type", Wire: Wire{ContractDialect: "property_type"}, Type: Enum, EnumInCapitals: true, Required: true, Immutable: true,
+			Enum: []string{"text", "decimal", "boolean", "datetime", "option", "relation", "url", "email", "file", "formula"},
+			Doc:  "Type of the values. A `datetime` is a day, or a day and a time such as `2026-12-01 09:30:00`. Values of the types `file` and `formula` cannot be set.", Example: "option",
+		},
+		{
+			Name: "relation_type", Type: Enum, EnumInCapitals: true, Enum: []string{"issue", "user", "release", "rich_text"}, Immutable: true,
+			Doc: "What a `relation` names: work items (`issue`) or people (`user`). Values that name anything else cannot be set.", Example: "user",
+		},
+		{
+			Name: "is_multi", Type: Boolean, Default: "false", Immutable: true,
+			Doc: "Whether an item can have several values, as a list: of the types `option` and `relation`.", Example: "true",
+		},
+		{Name: "description", Type: LongText, Clear: ClearEmpty, Doc: "Plain text that describes the field.", Example: "How bad it is"},
+		{Name: "is_required", Type: Boolean, Default: "false", Doc: "Whether the web app asks for a value.", Example: "true"},
+		{Name: "is_active", Type: Boolean, Default: "true", Initial: active, Doc: "Whether items show the field.", Example: "false"},
+		{
+			Name: "settings", Type: JSON, Doc: "How values are shown, passed through unchanged; see the API reference of Plane.",
+			Example:   `{"display_format": "multi-line"}`,
+			InitialBy: map[string]string{"text": `{"display_format":"single-line"}`, "datetime": `{"display_format":"MMM dd, yyyy"}`},
+		},
+	}
+}
+
+// optionFields are those of a choice, with those that only some have.
+func optionFields(more ...Field) []Field {
+	return append([]Field{
+		{Name: "name", Type: Text, Required: true, MaxLength: 255, Doc: "Name of the choice.", Example: "High"},
+		{Name: "description", Type: LongText, Clear: ClearEmpty, Doc: "Plain text that describes the choice.", Example: "Somebody cannot work"},
+	}, more...)
 }

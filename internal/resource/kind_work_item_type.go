@@ -2,11 +2,12 @@ package resource
 
 func init() {
 	register(Kind{
-		Name: "work_item_type", Section: "work_item_types", Parent: "project", Param: "type_id", HasExternalID: true,
+		Name: WorkItemType, Section: "work_item_types", Parent: "project", Param: "type_id", HasExternalID: true,
 		Doc:     "A type of work item, such as Story. Work items refer to it in `type`.",
 		Example: `{name: Story, description: Something that a user gains}`,
 		KeyFrom: []string{"name"}, NaturalKey: []string{"name"},
-		Lifecycle: Lifecycle{RequiresFeature: "is_issue_type_enabled"},
+		Governance: Governance{Flag: "work_item_types", Other: "workspace_work_item_type"},
+		Lifecycle:  Lifecycle{RequiresFeature: "is_issue_type_enabled"},
 		Fields: []Field{
 			{Name: "name", Type: Text, Required: true, MaxLength: 255, Doc: "Name of the type.", Example: "Story"},
 			{Name: "description", Type: LongText, Clear: ClearEmpty, Doc: "Plain text that describes the type.", Example: "A benefit for users"},
@@ -14,5 +15,53 @@ func init() {
 			{Name: "is_active", Type: Boolean, Default: "true", Doc: "Whether new items can have the type.", Example: "true"},
 		},
 		Operations: crud(workspace+"projects/{project_id}/work-item-types/", "type_id", "projects.work_item_types", "lgcud"),
+	})
+	const path, scope = workspaceV2 + "work-item-types/", "workspaces.work_item_types"
+	register(Kind{
+		Name: "workspace_work_item_type", Section: "work_item_types", Param: "type_id", HasExternalID: true, UniqueExternalID: true,
+		Doc: "A type of work item of the workspace, where that manages the types of all its projects. A project takes it by its " +
+			"`imported_types`, and work items refer to it in `type`. Only API v2 has it.",
+		Example: `{name: Story, properties: [Severity]}`,
+		KeyFrom: []string{"name"}, NaturalKey: []string{"name"},
+		Governance: Governance{Flag: "work_item_types", AtWorkspace: true, Other: WorkItemType},
+		Fields: []Field{
+			{Name: "name", Type: Text, Required: true, Unique: true, MaxLength: 255, Doc: "Name of the type.", Example: "Story"},
+			{Name: "description", Type: LongText, Clear: ClearEmpty, Doc: "Plain text that describes the type.", Example: "A benefit for users"},
+			{Name: "is_active", Type: Boolean, Default: "true", Doc: "Whether new items can have the type.", Example: "true"},
+			{
+				Name: "properties", Virtual: true, Type: RefSet, Ref: "workspace_work_item_property", Clear: ClearNull,
+				Doc: "Properties of its items, by key, name or ID of one of the workspace's `work_item_properties`. The service deletes the " +
+					"values that items have of one that is taken out.",
+				Example: "Severity",
+			},
+		},
+		Operations: crud(path, "type_id", scope, "lgcud"),
+	})
+	register(Kind{
+		Name: "workspace_type_property", Doc: "That work items of a type of the workspace have a property.",
+		Membership: &Membership{
+			Container: "workspace_work_item_type", Member: "workspace_work_item_property", On: "workspace_work_item_type", Field: "properties",
+			Body: "properties", IDField: "id", Batch: 100,
+		},
+		Operations: []Operation{
+			{Verb: AddMembers, Method: "POST", Path: path + "{type_id}/properties/", Success: 201, Scope: scope + ":write"},
+			{Verb: ListMembers, Method: "GET", Path: path + "{type_id}/properties/", Success: 200, Scope: scope + ":read"},
+			{
+				Verb: RemoveMembers, Method: "DELETE", Path: path + "{type_id}/properties/{property_id}/", Success: 204,
+				Scope: scope + ":write", OneAtATime: true,
+			},
+		},
+	})
+	const inProject = workspaceV2 + "projects/{project_id}/work-item-types/"
+	register(Kind{
+		Name: "project_work_item_type", Doc: "That a project takes a type of the workspace.",
+		Membership: &Membership{
+			Container: "project", Member: "workspace_work_item_type", On: "project", Field: "imported_types", Body: "work_item_types",
+			IDField: "id", Batch: 100,
+		},
+		Operations: []Operation{
+			{Verb: AddMembers, Method: "POST", Path: inProject + "import/", Success: 200, Scope: "projects.work_item_types:write"},
+			{Verb: ListMembers, Method: "GET", Path: inProject, Success: 200, Scope: "projects.work_item_types:read"},
+		},
 	})
 }

@@ -252,8 +252,8 @@ func TestEveryMembershipIsFullyDescribed(t *testing.T) {
 			t.Errorf("%s is not found by its field", k.Name)
 		}
 		for _, v := range []resource.Verb{resource.AddMembers, resource.ListMembers, resource.RemoveMembers} {
-			unlisted := v == resource.ListMembers && k.Name == "release_work_item" // which the service shows nowhere
-			if _, ok := k.Op(v, resource.V2); ok == unlisted {
+			unlisted := v == resource.ListMembers && k.Name == "release_work_item"                                                    // which the service shows nowhere
+			if _, ok := k.Op(v, resource.V2); ok == (unlisted || v == resource.RemoveMembers && k.Name == "project_work_item_type") { // which a project never gives back
 				t.Errorf("%s lacks an operation", k.Name)
 			}
 		}

@@ -52,9 +52,15 @@ func (k *Kind) dependsOn() []string {
 	for i := range k.Fields {
 		to := k.Fields[i].Ref
 		if definitions, ok := kinds.byName[k.Fields[i].DefinedBy]; ok {
+			if other, ok := kinds.byName[definitions.Governance.Other]; ok {
+				deps = append(deps, options(other).Name)
+			}
 			if to = definitions.Name; options(definitions) != nil {
 				to = options(definitions).Name
 			}
+		}
+		if or := k.Fields[i].OrRef; or != "" {
+			deps = append(deps, or)
 		}
 		if to != "" && to != k.Name && MustLookup(to).Parent != k.Name {
 			deps = append(deps, to)

@@ -38,6 +38,8 @@ type kind struct {
 	afterDelete func(c *call, t *tx, r row)
 	// sort orders a list, where creation is not its order.
 	sort func(a, b row) int
+	// shared is the records of the workspace that lists of a project have beside its own.
+	shared func(c *call, t *tx) []stored
 	// alwaysListed is a field that a list shows whatever ?fields= names.
 	alwaysListed string
 	// readWhole says that a read of one record shows all of it, whatever ?fields= and ?expand= ask for.
@@ -97,13 +99,27 @@ func (c *call) inArchivedProject(t *tx) bool {
 	return ok && p.row["archived_at"] != nil
 }
 
+// within is the records of the list that a route stands for, in order of creation.
+func (k *kind) within(c *call, t *tx) []stored {
+	all := t.all(k, k.scope(c))
+	if k.shared != nil && c.vars["project"] != "" {
+		all = append(all, k.shared(c, t)...)
+	}
+	return all
+}
+
+// available says whether a project has a record, its own or one of the workspace.
+func (k *kind) available(c *call, t *tx, id string) bool {
+	return t.has(k, k.scope(c), id) || k.shared != nil && slices.ContainsFunc(k.within(c, t), func(s stored) bool { return text(s.row, "id") == id })
+}
+
 func (k *kind) list(c *call, t *tx) reply {
 	if c.inArchivedProject(t) {
 		return pageOf(c, []row{})
 	}
 	in := k.scope(c)
 	if k.sort != nil {
-		all := t.all(k, in)
+		all := k.within(c, t)
 		slices.SortStableFunc(all, func(a, b stored) int { return k.sort(a.row, b.row) })
 		return renderPage(c, all, func(s stored) row { return k.render(c, t, s.row) })
 	}
@@ -113,7 +129,7 @@ func (k *kind) list(c *call, t *tx) reply {
 // where is the rows of a list that pass a test, all if it is nil, in order of creation.
 func (k *kind) where(c *call, t *tx, pass func(row) bool) []row {
 	out := []row{}
-	for _, s := range t.all(k, k.scope(c)) {
+	for _, s := range k.within(c, t) {
 		if pass == nil || pass(s.row) {
 			out = append(out, k.render(c, t, s.row))
 		}

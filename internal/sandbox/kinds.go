@@ -84,7 +84,7 @@ func external() []field {
 func (k *kinds) people() {
 	profile := []string{"id", "first_name", "last_name", "email", "avatar", "avatar_url", "display_name"}
 	k.workspace = k.add(&kind{name: "workspace", columns: []string{"name", "slug", "id"}, hidden: append([]string{
-		"created_at", "updated_at", "updated_by", "work_item_type_default_level",
+		"created_at", "updated_at", "updated_by", "work_item_type_default_level", statesGoverned,
 	}, strings.Fields(workspaceFeatures)...)})
 	k.user = k.add(&kind{name: "user", columns: profile})
 	k.member = k.add(&kind{name: "member", columns: append(append([]string(nil), profile...), "role")})

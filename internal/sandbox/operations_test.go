@@ -30,7 +30,7 @@ func beyondDescriptors() map[string]string {
 		"GET work-items/search/": recorded, "GET issues/search/": recorded,
 		"GET invitations/": recorded, "POST invitations/": recorded,
 		"GET invitations/{}/": recorded, "PATCH invitations/{}/": recorded, "DELETE invitations/{}/": recorded,
-		"GET projects/{}/features/": features, "PATCH projects/{}/features/": features,
+		"GET projects/{}/features/": features, "PATCH projects/{}/features/": features, "PATCH features/": features,
 	}
 	for _, method := range []string{"PUT", "HEAD", "OPTIONS"} {
 		reasons[method+" invitations/"], reasons[method+" invitations/{}/"] = recorded, recorded

@@ -31,7 +31,7 @@ func (k *kinds) itemProperties() {
 			{name: "is_multi", check: boolean, initial: false},
 			{name: "validation_rules", check: mapping, initial: row{}},
 		}, external()...),
-		param: "property", scope: inProject, oldestFirst: true,
+		param: "property", scope: onLevel, oldestFirst: true, shared: (*call).sharedProperties,
 		prepare: func(c *call, _ *tx, old, r row) *reply {
 			if wrong := incomplete(r); wrong != "" {
 				return new(invalid(row{wrong: message("This field is required.")}))
@@ -39,7 +39,10 @@ func (k *kinds) itemProperties() {
 			r["name"] = slug(text(r, "display_name"))
 			if old == nil {
 				r["logo_props"], r["sort_order"] = row{}, float(65535)
-				r["issue_type"], r["types"] = c.vars["type"], []any{c.vars["type"]}
+				r["types"] = []any{}
+				if c.vars["type"] != "" {
+					r["issue_type"], r["types"] = c.vars["type"], []any{c.vars["type"]}
+				}
 			}
 			return nil
 		},
@@ -132,9 +135,9 @@ func listOptions(c *call, t *tx) reply {
 func ofItem(h func(c *call, t *tx, p row) reply) handler {
 	return func(c *call, t *tx) reply {
 		item, exists := c.anyItem(t, c.vars["item"])
-		p, ok := t.in(c.kinds.itemProperty, inProject(c), c.vars["property"])
+		p, _ := t.get(c.kinds.itemProperty, c.vars["property"])
 		switch {
-		case !exists || !ok || text(item.row, "project") != c.vars["project"]:
+		case !exists || !c.kinds.itemProperty.available(c, t, c.vars["property"]) || text(item.row, "project") != c.vars["project"]:
 			return notFound()
 		case !slices.Contains(list(p.row, "types"), text(item.row, "type")):
 			return refuse(http.StatusBadRequest, "error", "The property does not belong to the type of the work item")
@@ -320,14 +323,15 @@ func prepareCustomFields(w *writeV2) {
 	}
 	values := row{}
 	for name, v := range given {
-		at := slices.IndexFunc(w.t.all(w.kinds.itemProperty, inProject(w.call)), func(p stored) bool {
+		all := w.kinds.itemProperty.within(w.call, w.t)
+		at := slices.IndexFunc(all, func(p stored) bool {
 			return text(p.row, "name") == name && slices.Contains(list(p.row, "types"), text(w.r, "type"))
 		})
 		if at < 0 {
 			w.fail("custom_fields."+name, "invalid", "The type has no such property.")
 			continue
 		}
-		property := w.t.all(w.kinds.itemProperty, inProject(w.call))[at].row
+		property := all[at].row
 		if v != nil {
 			value, complaint := w.checkValue(w.t, property, v)
 			if complaint != "" {

@@ -260,8 +260,8 @@ func (s *Server) table() []route {
 			get: do(readMember), patch: do(changeMember),
 			del: do(removeMember),
 		}},
-		{pattern: project + "states/", permission: projectEntity, on: methods{get: do(states.list), post: do(createState(states))}},
-		{pattern: project + "states/{state}/", permission: projectEntity, on: element(states)},
+		{pattern: project + "states/", permission: projectEntity, on: elsewhere(statesGoverned, methods{get: do(states.list), post: do(createState(states))})},
+		{pattern: project + "states/{state}/", permission: projectEntity, on: elsewhere(statesGoverned, element(states))},
 		{pattern: project + "labels/", permission: projectLabels, on: methods{get: do(listLabels(labels)), post: do(labels.create)}},
 		{
 			pattern: project + "labels/{label}/", permission: projectLabels,
@@ -365,24 +365,26 @@ func (s *Server) fullTable(ws, project string) []route {
 		{pattern: ws + "pages/{page}/", on: methods{get: do(k.page.read)}},
 		{pattern: project + "pages/", on: collection(k.projectPage)},
 		{pattern: project + "pages/{page}/", on: methods{get: do(k.projectPage.read)}},
-		{pattern: project + "work-item-types/", on: methods{get: do(listTypes(k.itemType)), post: do(k.itemType.create)}},
-		{pattern: project + "work-item-types/{type}/", on: element(k.itemType)},
-		{pattern: project + "work-item-types/{type}/work-item-properties/", on: methods{
+		{pattern: project + "work-item-types/", on: elsewhere(typesGoverned, methods{
+			get: do(listTypes(k.itemType)), post: do(k.itemType.create),
+		})},
+		{pattern: project + "work-item-types/{type}/", on: elsewhere(typesGoverned, element(k.itemType))},
+		{pattern: project + "work-item-types/{type}/work-item-properties/", on: elsewhere(typesGoverned, methods{
 			get:  do(ofType(listItemProperties)),
 			post: do(ofType(k.itemProperty.create)),
-		}},
-		{pattern: project + "work-item-types/{type}/work-item-properties/{property}/", on: methods{
+		})},
+		{pattern: project + "work-item-types/{type}/work-item-properties/{property}/", on: elsewhere(typesGoverned, methods{
 			get:   do(ofType(k.itemProperty.read)),
 			patch: do(ofType(k.itemProperty.change)), del: do(ofType(k.itemProperty.remove)),
-		}},
-		{pattern: project + "work-item-properties/{property}/options/", on: methods{
+		})},
+		{pattern: project + "work-item-properties/{property}/options/", on: elsewhere(typesGoverned, methods{
 			get:  do(ofProperty(listOptions)),
 			post: do(ofProperty(k.propertyOption.create)),
-		}},
-		{pattern: project + "work-item-properties/{property}/options/{option}/", on: methods{
+		})},
+		{pattern: project + "work-item-properties/{property}/options/{option}/", on: elsewhere(typesGoverned, methods{
 			get:   do(ofProperty(k.propertyOption.read)),
 			patch: do(ofProperty(k.propertyOption.change)), del: do(ofProperty(k.propertyOption.remove)),
-		}},
+		})},
 		{
 			pattern: project + "work-items/{item}/work-item-properties/{property}/values/",
 			on:      methods{get: do(ofItem(readValue)), post: do(ofItem(setValue)), patch: do(ofItem(changeValue)), del: do(ofItem(removeValue))},
@@ -397,6 +399,9 @@ func (s *Server) fullTable(ws, project string) []route {
 			del:   do(k.estimatePoint.remove),
 		}},
 		{pattern: project + "milestones/{milestone}/work-items/", on: methods{get: do(listMembers(k.milestone, k.milestoneIssue))}},
+		{pattern: ws + "features/", on: methods{get: do(readWorkspaceFeatures), patch: do(changeWorkspaceFeatures)}},
+		{pattern: ws + "states/", on: elsewhere(statesGoverned, methods{get: do(listWorkspaceStates), post: do(k.state.create)})},
+		{pattern: ws + "states/{state}/", on: elsewhere(statesGoverned, element(k.state))},
 		{pattern: project + "features/", on: methods{get: do(readFeatures), patch: do(changeFeatures)}},
 	}
 	for _, k := range s.kinds.every {

@@ -55,6 +55,7 @@ type Options struct {
 	Now       func() time.Time // default time.Now
 	FileLimit int64            // bytes of an attachment, default 5 MiB
 	Empty     bool             // a new database has only the workspace and its members
+	Governed  bool             // in a new database the workspace manages states and work item types above its projects
 
 	// RelationIDs makes API v1 list relations as the official SDK reads them: plain IDs. It is for tests.
 	RelationIDs bool

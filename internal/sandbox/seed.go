@@ -97,6 +97,9 @@ func (s *Server) seed(t *tx) error {
 	for feature := range strings.FieldsSeq(workspaceFeatures) {
 		workspace[feature] = slices.Contains([]string{"is_initiative_enabled", "is_teams_enabled", "is_customer_enabled", "is_wiki_enabled"}, feature)
 	}
+	if s.opts.Governed {
+		workspace[typesGoverned], workspace[statesGoverned] = true, true
+	}
 	t.insert(s.kinds.workspace, nil, workspace)
 	s.addUser(t, userAda, "Ada", "Admin", "ada@example.com", Key, roleAdmin)
 	s.addUser(t, userBob, "Bob", "Member", "bob@example.com", keyBob, roleMember)

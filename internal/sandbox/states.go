@@ -30,7 +30,7 @@ func (k *kinds) states() {
 			{name: "is_triage", check: boolean, initial: false},
 			{name: "default", check: boolean, initial: false},
 		}, external()...),
-		param: "state", scope: inProject, oldestFirst: true,
+		param: "state", scope: onLevel, oldestFirst: true, shared: (*call).sharedStates,
 		status:  http.StatusOK, // so it is: not 201
 		prepare: prepareState,
 		beforeDelete: func(_ *call, t *tx, r row) *reply {
@@ -70,7 +70,7 @@ func prepareState(c *call, t *tx, old, r row) *reply {
 	}
 	r["slug"] = slug(text(r, "name"))
 	if old == nil {
-		others := t.all(c.kinds.state, scope(text(r, "project")))
+		others := t.all(c.kinds.state, onLevel(c))
 		last := 0.0
 		for _, s := range others {
 			last = max(last, number(s.row, "sequence"))
@@ -106,7 +106,7 @@ func (c *call) group(t *tx, state string) string {
 // clearDefault takes the default from the project's other states. The service
 // does this for a state that is created, and not for one that is changed.
 func (c *call) clearDefault(t *tx, id string) {
-	for _, s := range t.all(c.kinds.state, inProject(c)) {
+	for _, s := range t.all(c.kinds.state, onLevel(c)) {
 		if text(s.row, "id") != id && flag(s.row, "default") {
 			s.row["default"] = false
 			t.save(c.kinds.state, s)

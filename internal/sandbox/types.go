@@ -1,6 +1,9 @@
 package sandbox
 
-import "net/http"
+import (
+	"net/http"
+	"slices"
+)
 
 func (k *kinds) itemTypes() {
 	k.itemType = k.add(&kind{
@@ -14,17 +17,22 @@ func (k *kinds) itemTypes() {
 			{name: "is_epic", check: boolean, initial: false},
 			{name: "is_active", check: boolean, initial: true},
 		}, external()...),
-		param: "type", scope: inProject, oldestFirst: true,
+		param: "type", scope: onLevel, oldestFirst: true, shared: (*call).importedTypes,
 		afterDelete: func(c *call, t *tx, r row) {
-			for _, p := range t.all(k.itemProperty, inProject(c)) {
-				if types := list(p.row, "types"); len(types) == 1 && types[0] == r["id"] {
+			for _, p := range t.all(k.itemProperty, onLevel(c)) {
+				switch types := list(p.row, "types"); {
+				case !slices.Contains(types, text(r, "id")):
+				case r["project"] != nil && len(types) == 1:
 					k.itemProperty.drop(c, t, p)
+				default:
+					p.row["types"] = filterIDs(p.row, "types", func(id string) bool { return id != r["id"] })
+					t.save(k.itemProperty, p)
 				}
 			}
 		},
 		prepare: func(c *call, t *tx, old, r row) *reply {
 			if old == nil {
-				r["is_default"] = t.count(c.kinds.itemType, inProject(c)) == 0
+				r["is_default"] = t.count(c.kinds.itemType, onLevel(c)) == 0
 				r["level"] = 0
 				r["logo_props"] = row{}
 			}

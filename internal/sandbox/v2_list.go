@@ -104,7 +104,7 @@ func (res *resourceV2) all(c *call, t *tx) []stored {
 	if res.rows != nil {
 		return res.rows(c, t)
 	}
-	return t.all(res.kind, res.kind.scope(c))
+	return res.kind.within(c, t)
 }
 
 // find is a record of the collection.

@@ -30,8 +30,10 @@ type resourceV2 struct {
 	store    func(w *writeV2)                     // stores a new row, if there is more to it
 	after    func(w *writeV2)                     // follows the storing
 	refuse   func(c *call, t *tx, r row) *problem // speaks against a deletion
+	closed   func(c *call, t *tx) *problem        // speaks against any write
 	once     func(c *call) (string, any)          // a field that only the answer to a creation shows
 	manage   map[string]membersV2                 // the routes that add and remove members, by their words, such as work-items
+	more     map[string]methods                   // further endpoints, by what follows the path
 
 	fields []*fieldV2
 	byName map[string]*fieldV2
@@ -130,6 +132,12 @@ func (res *resourceV2) routes() []route {
 	for members, of := range res.manage {
 		byTail["{pk}/"+members+"/"] = methods{http.MethodPost: do(res.manageMembers(of))}
 	}
+	for tail, on := range res.more {
+		if byTail[tail] == nil {
+			byTail[tail] = methods{}
+		}
+		maps.Copy(byTail[tail], on)
+	}
 	var out []route
 	for _, tail := range slices.Sorted(maps.Keys(byTail)) {
 		out = append(out, route{pattern: res.path + tail, permission: workspaceWide, on: byTail[tail], res: res})
@@ -195,5 +203,5 @@ func (w *writeV2) reaches(k *kind, id string) bool {
 		s, ok := t.get(k, id)
 		return ok && t.has(w.kinds.estimate, scope(project), text(s.row, "estimate"))
 	}
-	return t.has(k, k.scope(w.call), id)
+	return k.available(w.call, t, id)
 }

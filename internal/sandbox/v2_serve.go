@@ -161,7 +161,10 @@ func (c *call) resolveV2(t *tx) *problem {
 		}
 		c.vars["project"] = project
 	}
-	for name, k := range map[string]*kind{"work_item_id": c.kinds.workItem, "estimate_id": c.kinds.estimate, "release_id": c.kinds.release} {
+	for name, k := range map[string]*kind{
+		"work_item_id": c.kinds.workItem, "estimate_id": c.kinds.estimate, "release_id": c.kinds.release, "type_id": c.kinds.itemType,
+		"property_id": c.kinds.itemProperty,
+	} {
 		id, given := in[name]
 		if !given {
 			continue

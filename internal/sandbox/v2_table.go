@@ -61,7 +61,7 @@ func (s *Server) tableV2() []*resourceV2 {
 			},
 		},
 		{
-			name: "state", path: v2Project + "states/", kind: k.state, verbs: "bulk", unique: "name",
+			name: "state", path: v2Project + "states/", kind: k.state, verbs: "bulk", unique: "name", closed: elsewhereV2(statesGoverned, "states"),
 			write: "name* color* group description sequence is_default=default external_id external_source", read: "created_by_id is_triage",
 			prepare: prepareStateV2,
 			after: func(w *writeV2) {
@@ -142,6 +142,7 @@ func (s *Server) tableV2() []*resourceV2 {
 		},
 	}
 	all = append(all, s.releasesV2()...)
+	all = append(all, s.governedV2()...)
 	for _, res := range all {
 		res.compile()
 	}

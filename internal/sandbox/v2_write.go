@@ -86,8 +86,19 @@ func (w *writeV2) dates(end string) {
 	}
 }
 
+// refusal is what speaks against any write to the collection.
+func (res *resourceV2) refusal(c *call, t *tx) *problem {
+	if res.closed == nil {
+		return nil
+	}
+	return res.closed(c, t)
+}
+
 // create stores a new record.
 func (res *resourceV2) create(c *call, t *tx, body row) (row, *problem) {
+	if p := res.refusal(c, t); p != nil {
+		return nil, p
+	}
 	w := &writeV2{call: c, t: t, res: res, body: maps.Clone(body), r: row{}, set: map[string]bool{}, given: row{}}
 	for _, f := range res.kind.fields {
 		if f.initial != nil && !f.derived {
@@ -108,6 +119,9 @@ func (res *resourceV2) create(c *call, t *tx, body row) (row, *problem) {
 
 // update stores the changes of a record.
 func (res *resourceV2) update(c *call, t *tx, s stored, body row) (row, *problem) {
+	if p := res.refusal(c, t); p != nil {
+		return nil, p
+	}
 	w := &writeV2{call: c, t: t, res: res, body: maps.Clone(body), old: s.row, r: clone(s.row), set: map[string]bool{}, given: row{}}
 	w.r["updated_at"], w.r["updated_by"] = c.stamp(), c.user
 	c.vars[res.kind.param] = text(s.row, "id")
@@ -153,6 +167,9 @@ func (w *writeV2) stored() row {
 }
 
 func (res *resourceV2) remove(c *call, t *tx, id string) *problem {
+	if p := res.refusal(c, t); p != nil {
+		return p
+	}
 	s, wrong := res.find(c, t, id)
 	if wrong != nil {
 		return wrong

@@ -166,7 +166,7 @@ func prepareWorkItem(c *call, t *tx, old, r row) *reply {
 	}
 	r["assignees"] = filterIDs(r, "assignees", func(id string) bool { return projectRole(t, project, id) >= roleMember })
 	r["labels"] = filterIDs(r, "labels", func(id string) bool { return t.has(c.kinds.label, scope(project), id) })
-	if _, given := c.in["state"]; given && r["state"] != nil && !t.has(c.kinds.state, scope(project), text(r, "state")) {
+	if _, given := c.in["state"]; given && r["state"] != nil && !c.kinds.state.available(c, t, text(r, "state")) {
 		return new(badRequest(textNoState))
 	}
 	if parent := text(r, "parent"); parent != "" {

@@ -28,6 +28,7 @@ type Options struct {
 	Now       func() time.Time
 	FileLimit int64
 	Empty     bool
+	Governed  bool
 
 	RelationIDs bool // see [sandbox.Options]
 
@@ -74,7 +75,7 @@ func Open(o Options) (*Server, error) {
 	s := &Server{options: o, closing: make(chan struct{})}
 	inner, err := sandbox.Open(sandbox.Options{
 		Path: o.Path, Prefix: o.Prefix, Workspace: o.Workspace, Answers: o.Answers, Edition: o.Edition, PerPage: o.PerPage,
-		Rate: o.Rate, Window: o.Window, Now: o.Now, FileLimit: o.FileLimit, Empty: o.Empty,
+		Rate: o.Rate, Window: o.Window, Now: o.Now, FileLimit: o.FileLimit, Empty: o.Empty, Governed: o.Governed,
 		Strict: true, RelationIDs: o.RelationIDs, BodyLimit: o.BodyLimit, IgnoreMembership: o.IgnoreMembership,
 		HasOperation: o.HasOperation, FailRow: o.FailRow,
 		Around: func(next http.Handler) http.Handler {

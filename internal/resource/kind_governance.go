@@ -1,0 +1,89 @@
+package resource
+
+import "strings"
+
+// Governance says on which level a workspace manages objects of a kind: its own, or that of each project. The service refuses
+// writes on the other one.
+type Governance struct {
+	Flag        string // the field of the kind governance that is on where the workspace manages them; "" = there is one level
+	AtWorkspace bool   // objects of the kind are on the level of the workspace
+	Other       string // the kind of such objects on the other level
+}
+
+// Includes reports whether a row is of this level: lists of API v1 can have those of both.
+func (g Governance) Includes(row Row) bool {
+	in, shown := row["project"]
+	return g.Flag == "" || !shown || (in == nil) == g.AtWorkspace
+}
+
+// Elsewhere reports whether the service refuses to write objects of the kind while the flag has this value.
+func (g Governance) Elsewhere(on bool) bool { return g.Flag != "" && on != g.AtWorkspace }
+
+// Noun is what the flag is about, such as work item types.
+func (g Governance) Noun() string { return strings.ReplaceAll(g.Flag, "_", " ") }
+
+// inProject is the kind of such objects in a project: the kind itself, or for one of the workspace its other.
+func (k *Kind) inProject() *Kind {
+	if k.Governance.AtWorkspace {
+		return MustLookup(k.Governance.Other)
+	}
+	return k
+}
+
+// Managers are those who manage objects of a kind where the flag has this value, in words, and what a manifest calls its list of them.
+func (g Governance) Managers(on bool) (who, where string) {
+	section := MustLookup(g.Other).Section
+	if on {
+		return "the workspace", "the " + section + " of the manifest's top level"
+	}
+	return "each project", "the " + section + " of a project"
+}
+
+// ReadGovernance is the operation whose answer has a flag; ok is false where the API has none.
+func ReadGovernance(flag string, api API) (op *Operation, f *Field, ok bool) {
+	k := MustLookup("governance")
+	f, _ = k.Field(flag)
+	for i := range k.Operations {
+		op = &k.Operations[i]
+		dialect := ContractDialect
+		if op.V2() {
+			dialect = V2Dialect
+		}
+		if api.Wide() && api.Offers(op) && f.nameIn(dialect) != "" {
+			return op, f, true
+		}
+	}
+	return nil, f, false
+}
+
+func init() {
+	const v1, v2, scope = workspace + "features/", workspaceV2 + "features/", "workspaces.features:read"
+	register(Kind{
+		Name: "governance", Param: "governance_id", Listing: Listing{Single: true, Singleton: true},
+		Doc: "What the workspace manages itself, above its projects.",
+		Fields: []Field{
+			{
+				Name: "work_item_types", Wire: Wire{V2Dialect: "is_work_item_types_enabled"}, Type: Boolean,
+				Doc: "Whether the workspace manages the types of work items, and their properties.", Example: "true",
+			},
+			{
+				Name: "states", Wire: Wire{ContractDialect: "states_owned_by_workspace", V2Dialect: NotTaken}, Type: Boolean,
+				Doc: "Whether the workspace manages the states.", Example: "true",
+			},
+		},
+		Operations: []Operation{
+			{Verb: List, Method: "GET", Path: v2, Success: 200, Scope: scope},
+			{Verb: List, Method: "GET", Path: v1, Success: 200, Scope: scope},
+		},
+	})
+}
+
+// FlagIn is the value of a flag in an answer; known is false where that does not show it.
+func FlagIn(row Row, op *Operation, f *Field) (on, known bool) {
+	name := f.APIName()
+	if op.V2() {
+		name = f.nameIn(V2Dialect)
+	}
+	on, known = row[name].(bool)
+	return on, known
+}

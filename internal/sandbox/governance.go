@@ -1,0 +1,253 @@
+package sandbox
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+)
+
+// The columns that say what the workspace manages above its projects.
+const (
+	typesGoverned  = "is_work_item_types_enabled"
+	statesGoverned = "states_owned_by_workspace"
+)
+
+// governed says whether the workspace manages something above its projects.
+func (c *call) governed(t *tx, column string) bool {
+	s, _ := t.get(c.kinds.workspace, workspaceID)
+	return flag(s.row, column)
+}
+
+// onLevel is the list of the route's project, or without one of the workspace.
+func onLevel(c *call) []byte {
+	if c.vars["project"] == "" {
+		return scope(workspaceID)
+	}
+	return inProject(c)
+}
+
+// sharedStates is the states of the workspace, which all projects have while it manages states.
+func (c *call) sharedStates(t *tx) []stored {
+	if !c.governed(t, statesGoverned) {
+		return nil
+	}
+	return t.all(c.kinds.state, scope(workspaceID))
+}
+
+// importedTypes is the types of the workspace that a project has taken.
+func (c *call) importedTypes(t *tx) []stored {
+	return slices.DeleteFunc(t.all(c.kinds.itemType, scope(workspaceID)), func(s stored) bool {
+		return t.index("imported type", c.vars["project"], text(s.row, "id")) == ""
+	})
+}
+
+// sharedProperties is the properties of the types that a project has taken.
+func (c *call) sharedProperties(t *tx) []stored {
+	types := c.importedTypes(t)
+	return slices.DeleteFunc(t.all(c.kinds.itemProperty, scope(workspaceID)), func(p stored) bool {
+		return !slices.ContainsFunc(types, func(s stored) bool { return slices.Contains(list(p.row, "types"), text(s.row, "id")) })
+	})
+}
+
+// elsewhere refuses writes of API v1 on the level that does not manage what the column is about.
+func elsewhere(column string, on methods) methods {
+	for method, ep := range on {
+		inner := ep.do
+		if method == http.MethodGet {
+			continue
+		}
+		guarded := *ep
+		guarded.do = func(c *call, t *tx) reply {
+			inProject := c.vars["project"] != ""
+			if c.governed(t, column) != inProject {
+				return inner(c, t)
+			}
+			code := "workspace_not_managed"
+			if inProject {
+				code = "workspace_managed"
+			}
+			return reply{http.StatusBadRequest, row{"error": "This resource is not managed on this level", "code": code}}
+		}
+		on[method] = &guarded
+	}
+	return on
+}
+
+// elsewhereV2 does so in API v2.
+func elsewhereV2(column, resource string) func(c *call, t *tx) *problem {
+	return func(c *call, t *tx) *problem {
+		level, inProject := "project", c.vars["project"] != ""
+		if c.governed(t, column) != inProject {
+			return nil
+		}
+		if inProject {
+			level = "workspace"
+		}
+		return &problem{
+			status: http.StatusConflict, code: resource + "_managed_at_" + level,
+			detail: strings.ReplaceAll(resource, "_", " ") + " are managed at the level of the " + level + ".",
+		}
+	}
+}
+
+// workspaceFlags is the features of the workspace in API v1, each with its column.
+func workspaceFlags() []string {
+	return []string{
+		"project_grouping", "is_project_grouping_enabled", "initiatives", "is_initiative_enabled", "teams", "is_teams_enabled",
+		"customers", "is_customer_enabled", "wiki", "is_wiki_enabled", "pi", "is_pi_enabled", "work_item_types", typesGoverned,
+		"releases", "is_release_enabled", "states_owned_by_workspace", statesGoverned,
+	}
+}
+
+func readWorkspaceFeatures(c *call, t *tx) reply {
+	s, _ := t.get(c.kinds.workspace, workspaceID)
+	out := row{}
+	for pair := range slices.Chunk(workspaceFlags(), 2) {
+		out[pair[0]] = flag(s.row, pair[1])
+	}
+	return reply{http.StatusOK, out}
+}
+
+// listWorkspaceStates lists the states of the workspace, or while that has none those of its projects.
+func listWorkspaceStates(c *call, t *tx) reply {
+	if c.governed(t, statesGoverned) {
+		return c.kinds.state.list(c, t)
+	}
+	return renderPage(c, t.all(c.kinds.state, nil), func(s stored) row { return c.kinds.state.render(c, t, s.row) })
+}
+
+func changeWorkspaceFeatures(c *call, t *tx) reply {
+	s, _ := t.get(c.kinds.workspace, workspaceID)
+	for pair := range slices.Chunk(workspaceFlags(), 2) {
+		if v, given := c.in[pair[0]].(bool); given && pair[1] != statesGoverned {
+			s.row[pair[1]] = v
+		}
+	}
+	t.save(c.kinds.workspace, s)
+	return readWorkspaceFeatures(c, t)
+}
+
+// governedV2 is the types of work items of the workspace, their properties, and how projects and types take them.
+func (s *Server) governedV2() []*resourceV2 {
+	k := s.kinds
+	closed := elsewhereV2(typesGoverned, "work_item_types")
+	return []*resourceV2{
+		{
+			name: "work item type", path: v2Workspace + "work-item-types/", kind: k.itemType, verbs: v2Singles, unique: "name", closed: closed,
+			write: "name* description is_active -external_id? -external_source?", read: "is_default is_epic level logo_props", order: "created_at id",
+			prepare: func(w *writeV2) {
+				if w.old == nil {
+					w.r["is_default"], w.r["level"], w.r["logo_props"] = false, 0, row{}
+				}
+			},
+		},
+		{
+			name: "work item type", path: v2Project + "work-item-types/", kind: k.itemType, verbs: "list",
+			read: "name description is_active is_default is_epic level logo_props", order: "created_at id",
+			more: map[string]methods{"import/": {http.MethodPost: writesV2(importTypes)}},
+		},
+		{
+			name: "work item property", path: v2Workspace + "work-item-properties/", kind: k.itemProperty, verbs: "list create read update",
+			write: "display_name* property_type* relation_type description? is_required is_multi is_active default_value settings validation_rules" +
+				v2Pair,
+			read: "name logo_props", order: "created_at id", closed: closed,
+			prepare: func(w *writeV2) {
+				w.r["name"] = slug(text(w.r, "display_name"))
+				if w.old == nil {
+					w.r["logo_props"], w.r["sort_order"], w.r["types"] = row{}, float(65535), []any{}
+					w.r["is_active"] = w.set["is_active"] && flag(w.r, "is_active")
+				}
+			},
+		},
+		{
+			name: "property option", path: v2Workspace + "work-item-properties/{property_id}/options/", kind: k.propertyOption,
+			verbs: "list create read update", write: "name* description is_default" + v2Pair, read: "sort_order -created_at", order: "created_at id",
+			closed: closed,
+			prepare: func(w *writeV2) {
+				if w.old == nil {
+					w.r["property"], w.r["logo_props"], w.r["is_active"] = w.vars["property"], row{}, true
+					w.r["sort_order"] = float(float64(w.t.count(k.propertyOption, scope(w.vars["property"]))+1) * 10000)
+				}
+			},
+		},
+		{
+			name: "work item property", path: v2Workspace + "work-item-types/{type_id}/properties/", kind: k.itemProperty, verbs: "list",
+			read: "display_name property_type relation_type is_active is_multi is_required external_id external_source name", order: "created_at id",
+			more: map[string]methods{
+				"": {http.MethodPost: writesV2(attachProperties)}, "{pk}/": {http.MethodDelete: writesV2(detachProperty)},
+			},
+			rows: func(c *call, t *tx) []stored {
+				return slices.DeleteFunc(t.all(k.itemProperty, scope(workspaceID)), func(p stored) bool {
+					return !slices.Contains(list(p.row, "types"), c.vars["type"])
+				})
+			},
+		},
+	}
+}
+
+// writesV2 is an endpoint that writes what the workspace manages, also one of a project.
+func writesV2(do handler) *endpoint {
+	closed := elsewhereV2(typesGoverned, "work_item_types")
+	return &endpoint{do: func(c *call, t *tx) reply {
+		project := c.vars["project"]
+		delete(c.vars, "project")
+		wrong := closed(c, t)
+		if project != "" {
+			c.vars["project"] = project
+		}
+		if wrong != nil {
+			return wrong.reply()
+		}
+		return do(c, t)
+	}}
+}
+
+// attachProperties adds properties to a type, all or none.
+func attachProperties(c *call, t *tx) reply {
+	found := []stored{}
+	for _, id := range list(c.in, "properties") {
+		p, ok := t.in(c.kinds.itemProperty, scope(workspaceID), id)
+		if !ok {
+			return invalidV2(fieldError{"properties", "does_not_exist", "Object with id " + id + " does not exist."}).reply()
+		}
+		found = append(found, p)
+	}
+	for _, p := range found {
+		if types := list(p.row, "types"); !slices.Contains(types, c.vars["type"]) {
+			p.row["types"] = anyList(append(types, c.vars["type"]))
+			t.save(c.kinds.itemProperty, p)
+		}
+	}
+	return reply{http.StatusCreated, row{"properties": c.in["properties"]}}
+}
+
+// detachProperty takes a property from a type, and its values from the items of that.
+func detachProperty(c *call, t *tx) reply {
+	p, ok := t.in(c.kinds.itemProperty, scope(workspaceID), c.vars["property"])
+	if !ok || !slices.Contains(list(p.row, "types"), c.vars["type"]) {
+		return notFoundV2().reply()
+	}
+	p.row["types"] = filterIDs(p.row, "types", func(id string) bool { return id != c.vars["type"] })
+	t.save(c.kinds.itemProperty, p)
+	for _, item := range t.all(c.kinds.workItem, nil) {
+		if text(item.row, "type") == c.vars["type"] {
+			c.putValue(t, text(item.row, "id"), p.row, nil)
+		}
+	}
+	return reply{status: http.StatusNoContent}
+}
+
+// importTypes lets a project take types of the workspace.
+func importTypes(c *call, t *tx) reply {
+	for _, id := range list(c.in, "work_item_types") {
+		if !t.has(c.kinds.itemType, scope(workspaceID), id) {
+			return invalidV2(fieldError{"work_item_types", "does_not_exist", "Object with id " + id + " does not exist."}).reply()
+		}
+		t.setIndex("1", "imported type", c.vars["project"], id)
+	}
+	if p, ok := t.get(c.kinds.project, c.vars["project"]); ok { // it has types by that
+		p.row["is_issue_type_enabled"] = true
+		t.save(c.kinds.project, p)
+	}
+	return reply{status: http.StatusOK}
+}

@@ -1,0 +1,43 @@
+package planner
+
+import (
+	"slices"
+
+	"github.com/planform/planform/internal/resource"
+)
+
+// findGovernance asks on which level the workspace manages what the plan writes, if it can be on two: the service refuses it on the
+// other one. Where nothing is written, or nobody can tell, nothing is asked or said.
+func findGovernance(differ *comparer) {
+	for i, o := range differ.in.Desired {
+		if o.Kind.Governance.Flag != "" && differ.writes(objectID(i)) {
+			differ.snapshot.managedElsewhere(o.Kind)
+		}
+	}
+}
+
+// writes reports whether an object is created or changed.
+func (d *comparer) writes(i objectID) bool {
+	o, f := d.in.Desired[i], &d.objects.states[i]
+	switch {
+	case f.presence == absent:
+		return !d.objects.isPredefined(i)
+	case f.presence != exists || f.info.update == nil:
+		return false
+	}
+	return slices.ContainsFunc(d.fieldsOf(i), func(v *resource.Value) bool {
+		_, _, differs := d.compare(v, f, d.refs.idResolver(i))
+		return differs && !o.Ignores(v.Field)
+	})
+}
+
+// fieldsOf are the values of an object that its update can send.
+func (d *comparer) fieldsOf(i objectID) (values []*resource.Value) {
+	o, f := d.in.Desired[i], &d.objects.states[i]
+	for k := range o.Values {
+		if v := &o.Values[k]; f.info.api.Sendable(v.Field) && !v.Field.Immutable && !f.info.viaMembership(v.Field) && !v.Implied {
+			values = append(values, v)
+		}
+	}
+	return values
+}

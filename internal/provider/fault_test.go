@@ -11,11 +11,9 @@ import (
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/planform/planform/executor"
 	"github.com/planform/planform/internal/resource"
 	"github.com/planform/planform/internal/sandbox/sandboxtest"
 	"github.com/planform/planform/planner"
@@ -226,61 +224,6 @@ func (tr trouble) on(w write) func(*http.Request, run) sandboxtest.Fault {
 			defer run.stop()
 		}
 		return tr.fault
-	}
-}
-
-func TestAfterAnyFaultOfAWriteEveryObjectExistsOnceInTheEnd(t *testing.T) {
-	t.Parallel()
-	for _, api := range []resource.API{resource.V1, resource.Documented} {
-		for what, w := range writes() {
-			if w.full && api != resource.V1 {
-				continue
-			}
-			for how, tr := range troubles() {
-				if tr.undetectable(api, w.path) {
-					continue
-				}
-				t.Run(api.String()+"/"+what+"/"+how, func(t *testing.T) {
-					t.Parallel()
-					if tr.short { // on a busy machine other requests, too, would take longer than the client waits
-						synctest.Test(t, func(t *testing.T) { suffer(t, api, w, tr) })
-						return
-					}
-					suffer(t, api, w, tr)
-				})
-			}
-		}
-	}
-}
-
-// suffer makes one write fail, runs again, and looks at what is there.
-func suffer(t *testing.T, api resource.API, w write, tr trouble) {
-	t.Helper()
-	s := newService(t, api)
-	s.virtual = tr.short
-	text := wholeOf(api)
-	one := applying{manifest: text, fault: tr.on(w), killed: tr.killed}
-	if tr.short {
-		one.timeout = 250 * time.Millisecond
-	}
-	first := s.apply(t, one)
-	s.neverDoubled(t)
-	for _, r := range first.Steps {
-		if tr.stopped && r.Status == executor.Unknown {
-			t.Errorf("%s: an interruption that waits leaves nothing unknown: %v", r.Step.Address, r.Err)
-		}
-		if r.Err != nil && strings.Count(r.Err.Error(), executor.ErrOutcomeUnknown.Error()) > 1 {
-			t.Errorf("it says twice that it does not know: %v", r.Err)
-		}
-	}
-
-	second := s.apply(t, applying{manifest: text})
-	if failed := second.failed(); len(failed) > 0 {
-		t.Errorf("the second run failed: %q", failed)
-	}
-	s.resolve(t, second)
-	if t.Failed() {
-		t.Logf("first run: %q", first.failed())
 	}
 }
 

@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 	signals := make(chan os.Signal, 1) // the goroutine that waits for signals is to be begun outside of any bubble
 	signal.Notify(signals, os.Interrupt)
 	signal.Stop(signals)
-	for name, value := range map[string]string{"rapid.seed": "1", "rapid.checks": "30", "rapid.nofailfile": "true"} {
+	for name, value := range map[string]string{"rapid.seed": "1", "rapid.checks": "10", "rapid.nofailfile": "true"} {
 		if err := flag.Set(name, value); err != nil { // until a flag says otherwise
 			panic(err)
 		}

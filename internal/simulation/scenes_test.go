@@ -60,9 +60,16 @@ func scenes() map[string]*scene {
 		sc.beside.commands, sc.beside.after = waiting, 50*time.Millisecond
 		all[name] = sc
 	}
-	over := &beside{commands: apply, after: -3 * time.Second, elsewhere: true, files: one(strings.NewReplacer("Public site and shop", "Shop", "Item A", "An item").Replace(small)), once: true}
+	other := strings.NewReplacer("Public site and shop", "Shop", "Item A", "An item").Replace(small)
+	over := &beside{commands: apply, after: -3 * time.Second, elsewhere: true, files: one(other), once: true}
 	all["taken over"] = &scene{api: resource.V1, shared: true, files: one(small), commands: waiting, beside: over}
 	all["taken over, slowly"] = &scene{api: resource.V1, shared: true, files: one(small), commands: waiting, beside: over, rate: 7}
+	moved := &beside{commands: []string{"apply -f @moved.yaml"}, after: -3 * time.Second, elsewhere: true, once: true} // which is saved before anything is sent
+	all["taken over after a save"] = &scene{
+		api: resource.V1, shared: true, commands: waiting, beside: moved,
+		files:  map[string]string{"workspace.yaml": strings.Replace(small, "Public", "The", 1), "moved.yaml": other},
+		before: applied(small),
+	}
 	for name, sc := range all {
 		sc.name = fmt.Sprintf("scenes()[%q]", name)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/planform/planform/internal/resource"
 	"github.com/planform/planform/internal/sandbox"
 	"github.com/planform/planform/internal/sandbox/sandboxtest"
+	"github.com/planform/planform/manifest"
 	"github.com/planform/planform/planner"
 )
 
@@ -30,6 +31,7 @@ func TestEveryKindIsCreatedChangedClearedAdoptedAndKept(t *testing.T) {
 				}
 				return time.Now()
 			}})
+			s.loaded = map[[2]string]*manifest.Manifest{}
 			l := &life{t, s, k}
 			base := l.base()
 

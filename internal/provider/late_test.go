@@ -18,6 +18,7 @@ import (
 	"github.com/planform/planform/internal/resource"
 	"github.com/planform/planform/internal/sandbox"
 	"github.com/planform/planform/internal/sandbox/sandboxtest"
+	"github.com/planform/planform/manifest"
 )
 
 // lateness are ways to give up a request that is carried out nonetheless.
@@ -63,6 +64,7 @@ func beLate(t *testing.T, api resource.API, what string, tr trouble) {
 		unique = sandboxtest.UniqueAlways
 	}
 	s := newVirtual(t, api, unique)
+	s.loaded = map[[2]string]*manifest.Manifest{}
 	one := applying{manifest: wholeOf(api), grace: provider.DefaultGrace, fault: tr.on(writes()[what]), killed: tr.killed}
 	if tr.short { // what it waited counts as well
 		one.timeout = tr.fault.Late / 2

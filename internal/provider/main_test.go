@@ -56,6 +56,8 @@ type service struct {
 	fault    func(*http.Request) sandboxtest.Fault // of the present run; nil = none
 	always   func(*http.Request) sandboxtest.Fault // while there is none; nil = none
 	replying func(*http.Request, map[string]any)   // changes a record that is answered; nil = nothing does
+
+	loaded map[[2]string]*manifest.Manifest // by folder and text, where many runs read the same; nil = each is read anew
 }
 
 func newService(t *testing.T, api resource.API) *service {
@@ -290,6 +292,10 @@ func (s *service) apply(t *testing.T, a applying) applied {
 
 func (s *service) load(t *testing.T, text string) *manifest.Manifest {
 	t.Helper()
+	key := [2]string{s.dir, text}
+	if wanted := s.loaded[key]; wanted != nil {
+		return wanted
+	}
 	path := filepath.Join(s.dir, "m.yaml")
 	if !strings.HasPrefix(text, "version:") {
 		text += "\n---\nversion: 1\n" // at the end, so that places stay
@@ -308,6 +314,9 @@ func (s *service) load(t *testing.T, text string) *manifest.Manifest {
 	wanted, findings := manifest.Load(t.Context(), []string{path}, manifest.Options{AllowEmpty: true})
 	if findings.HasErrors() {
 		t.Fatal(findings)
+	}
+	if s.loaded != nil {
+		s.loaded[key] = wanted
 	}
 	return wanted
 }

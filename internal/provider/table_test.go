@@ -22,6 +22,7 @@ import (
 	"github.com/planform/planform/internal/resource"
 	"github.com/planform/planform/internal/sandbox"
 	"github.com/planform/planform/internal/sandbox/sandboxtest"
+	"github.com/planform/planform/manifest"
 	"github.com/planform/planform/planner"
 )
 
@@ -260,7 +261,7 @@ func (st *stage) open(t *testing.T, unique sandboxtest.Uniqueness) *service {
 		o.Now = func() time.Time { return time.Now().AddDate(100, 0, 0) }
 	}
 	s := newServiceOf(t, st.api, o)
-	s.dir, s.virtual, s.today = dir, true, o.Now
+	s.dir, s.virtual, s.today, s.loaded = dir, true, o.Now, map[[2]string]*manifest.Manifest{}
 	return s
 }
 

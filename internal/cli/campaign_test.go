@@ -28,7 +28,7 @@ import (
 
 //nolint:gochecknoglobals // the flag package works with variables
 var (
-	campaignSize = flag.Int("campaign", 4, "reach this many kills and as many cuts with each kind of round")
+	campaignSize = flag.Int("campaign", 1, "reach this many kills and as many cuts with each kind of round")
 	campaignAPI  = flag.String("campaign-api", "all", "kinds of rounds: full, documented, nothing, v2, several of them (full,nothing), or all")
 	campaignSeed = flag.Uint64("seed", 1, "seed of the campaign")
 	campaignLate = flag.Duration("campaign-late", 250*time.Millisecond, "carry out what was given up as much as so long afterwards")

@@ -36,11 +36,14 @@ func (sc scene) suffers(name string, n, i, count int) bool {
 	case "all":
 		return true
 	case "each":
-		return one && (sc.api != resource.V2 || n%3 == len(name)%3)
+		return one && (sc.api != resource.V2 || n%3 == len(name)%3 || n%5 == len(name)%5)
 	default:
-		return one && n%5 == len(name)%5
+		return one && n%15 == len(name)%15
 	}
 }
+
+// sampled says whether the i-th case of a table is gone through where only a sample is.
+func sampled(i int) bool { return *faults != "some" || i%3 == 0 }
 
 // scene is a run each of whose writes is to suffer, and those that went before it.
 type scene struct {

@@ -168,10 +168,13 @@ func (s *kindSet) kindsWith(name string, except *kindInfo) []string {
 	return labels
 }
 
+// mostPlaces is how many a hint names.
+const mostPlaces = 4
+
 // placementHint names what carries a property of that name, for a hint.
 func (s *kindSet) placementHint(name string, except *kindInfo) string {
 	labels := s.kindsWith(name, except)
-	if len(labels) == 0 || len(labels) > 3 {
+	if len(labels) == 0 || len(labels) > mostPlaces {
 		return ""
 	}
 	return "\"" + name + "\" belongs to " + enumerate(labels) + ": look at the indentation"

@@ -157,7 +157,7 @@ func (p *properties) synonym(name string) string {
 		}
 	}
 	for _, to := range candidates(snakeCase(word)) {
-		if where := p.kinds.kindsWith(to, p.kind); len(where) > 0 && len(where) <= 3 {
+		if where := p.kinds.kindsWith(to, p.kind); len(where) > 0 && len(where) <= mostPlaces {
 			return "did you mean " + quote(to) + "? That belongs to " + enumerate(where)
 		}
 	}

@@ -67,6 +67,9 @@ func newKindSet() *kindSet {
 	}
 	for _, k := range resource.Kinds() {
 		s.byName[k.Name] = &kindInfo{Kind: k, creatable: schema.Creatable(k), natural: k.NaturalFields()}
+		if k.KeyJoin != "" { // none of them tells it from others
+			s.byName[k.Name].natural = nil
+		}
 	}
 	for _, k := range resource.Children("") {
 		s.top[k.Section] = s.byName[k.Name]

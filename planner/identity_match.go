@@ -22,7 +22,18 @@ type identities struct {
 
 func match(r analysis) *identities {
 	s := &identities{analysis: r, recovery: &recovery{analysis: r, recovered: map[*objectState]*unconfirmedCreate{}}}
+	var named []objectID // what is recognised by what it names comes when that is known
 	for i := range r.objects.count() {
+		if r.objects.states[i].info.namedByOthers {
+			named = append(named, i)
+		} else {
+			s.identify(i)
+		}
+	}
+	slices.SortStableFunc(named, func(a, b objectID) int {
+		return cmp.Compare(r.objects.states[a].info.rank, r.objects.states[b].info.rank)
+	})
+	for _, i := range named {
 		s.identify(i)
 	}
 	s.recordOwners()
@@ -208,7 +219,7 @@ func (m *identities) identifierUnused(o *resource.Object, f *objectState, l *lis
 		m.reportOtherIdentifier(o, f, m.objects.readableID(o.Kind, f.parent, l.byID(f.prior.ID)[0]))
 		return
 	}
-	if hits, field := l.sameNaturalKey(o, f.info); len(hits) > 0 {
+	if hits, field := l.sameNaturalKey(o, f.info, nil); len(hits) > 0 {
 		m.fail(o, f, "not-found", "the service has no "+o.Kind.Noun()+" "+o.Identifier+", but one called \""+o.Text(field)+
 			"\" with the identifier "+m.objects.readableID(o.Kind, f.parent, hits[0]),
 			"use that identifier, or another "+field)

@@ -57,7 +57,12 @@ func (m *identities) recognise(o *resource.Object, f *objectState, was string) {
 			return
 		}
 	}
-	hits, field := m.sameNaturalKey(l, o, t)
+	resolve, known := m.keyIDs(o)
+	if !known {
+		f.presence = pending
+		return
+	}
+	hits, field := m.sameNaturalKey(l, o, t, resolve)
 	if hits = m.notOthers(o, hits); len(hits) > 0 {
 		m.adopt(o, f, hits, "its "+field)
 		return
@@ -166,7 +171,7 @@ func (m *identities) findArchived(o *resource.Object, f *objectState, was string
 	if !given || o.ID != "" {
 		return false
 	}
-	hits, field := (&listing{rows: a.Rows}).sameNaturalKey(o, t)
+	hits, field := (&listing{rows: a.Rows}).sameNaturalKey(o, t, nil)
 	if len(hits) > 0 {
 		m.adopt(o, f, hits, "its "+field)
 	}
@@ -175,8 +180,8 @@ func (m *identities) findArchived(o *resource.Object, f *objectState, was string
 
 // sameNaturalKey finds the records with the natural key of an object, without those whose external ID
 // belongs to another object of the manifest. A name that several objects share identifies none.
-func (m *identities) sameNaturalKey(l *listing, o *resource.Object, t *kindInfo) (hits []resource.Row, field string) {
-	hits, field = l.sameNaturalKey(o, t)
+func (m *identities) sameNaturalKey(l *listing, o *resource.Object, t *kindInfo, id resource.IDResolver) (hits []resource.Row, field string) {
+	hits, field = l.sameNaturalKey(o, t, id)
 	if len(hits) == 0 || !t.externalIDs {
 		return hits, field
 	}
@@ -195,6 +200,36 @@ func (m *identities) sameNaturalKey(l *listing, o *resource.Object, t *kindInfo)
 		return wanted && m.in.marks().Has(row, externalID) && m.in.Desired[at] != o
 	})
 	return hits, field
+}
+
+// keyIDs are the IDs of what the natural key of an object names, as far as that is on the service; known is false while a read must
+// tell. The identity of what it names is settled by then.
+func (m *identities) keyIDs(o *resource.Object) (resolve resource.IDResolver, known bool) {
+	known = true
+	ids := map[*resource.Field]string{}
+	for _, f := range o.Kind.NaturalFields() {
+		v, given := o.Value(f.Name)
+		if !f.IsRef() || !given || len(v.Refs) == 0 {
+			continue
+		}
+		r, to := &v.Refs[0], m.objects.kind(f.Ref)
+		within := m.objects.within(m.objects.index[o], to)
+		switch {
+		case r.Target != nil:
+			st := &m.objects.states[m.objects.index[r.Target]]
+			known = known && st.presence != pending
+			ids[f] = st.id
+		case r.ID != "":
+			ids[f] = r.ID
+		default:
+			_, st := m.snapshot.list(to, within)
+			known = known && st != pending
+			if named := m.snapshot.names(to, within).Named(r.Text); st == exists && len(named) == 1 {
+				ids[f] = named[0]
+			}
+		}
+	}
+	return func(f *resource.Field, _ *resource.Reference) (string, bool) { return ids[f], ids[f] != "" }, known
 }
 
 // ownersByExternalID are the objects of the manifest by the external IDs that they have, or get.

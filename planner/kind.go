@@ -17,6 +17,7 @@ type kindInfo struct {
 	parent           *kindInfo           // what objects live in; nil = the workspace
 	refs             []refField          // of the fields that name objects
 	naturalKey       []*resource.Field   // by which objects are recognised; empty = they are not
+	namedByOthers    bool                // the natural key names other objects
 	create           *resource.Operation // nil = not offered; likewise the others
 	update           *resource.Operation
 	list             *resource.Operation
@@ -191,6 +192,7 @@ func newKindInfo(in *Input, withoutV2 map[string]bool) map[*resource.Kind]*kindI
 		t.archivable = archives && slices.ContainsFunc(k.Fields, func(f resource.Field) bool { return f.ArchiveFlag })
 		if !k.AdoptOnRequestOnly || in.AdoptByName {
 			t.naturalKey = k.NaturalFields()
+			t.namedByOthers = slices.ContainsFunc(t.naturalKey, (*resource.Field).IsRef)
 		}
 		all[k] = t
 	}

@@ -142,16 +142,23 @@ func (l *listing) byField(f *resource.Field) index {
 }
 
 // sameNaturalKey finds the records that have the natural key of an object, and the field that shows it.
-func (l *listing) sameNaturalKey(o *resource.Object, t *kindInfo) (hits []resource.Row, field string) {
-	if t.kind.Singleton {
+func (l *listing) sameNaturalKey(o *resource.Object, t *kindInfo, id resource.IDResolver) (hits []resource.Row, field string) {
+	switch {
+	case t.kind.Singleton:
 		return l.rows, "place"
+	case t.kind.KeyJoin != "":
+		hits := slices.DeleteFunc(slices.Clone(l.rows), func(row resource.Row) bool { return !o.SameNaturalKey(row, id) })
+		return hits, strings.Join(t.kind.NaturalKey, " and ")
 	}
 	for _, f := range t.naturalKey {
 		v, given := o.Value(f.Name)
 		if !given {
 			continue
 		}
-		want, _ := v.Desired(nil) // a natural key names nothing else
+		want, complete := v.Desired(id)
+		if !complete {
+			continue
+		}
 		hits := slices.DeleteFunc(slices.Clone(l.byField(f)[want]), func(row resource.Row) bool { return !o.SameContent(row) })
 		if len(hits) > 0 {
 			return hits, f.Name

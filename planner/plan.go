@@ -271,14 +271,10 @@ func (s *Step) Changes() []Change {
 
 // Title is the name of the step's object for people: the manifest's, else the service's, else "".
 func (s *Step) Title() string {
-	if s.Object != nil {
-		for _, f := range s.Object.Kind.NaturalKey {
-			if t := s.Object.Text(f); t != "" {
-				return t
-			}
-		}
+	if s.Object == nil {
+		return s.Name
 	}
-	return s.Name
+	return cmp.Or(s.Object.Title(), s.Name)
 }
 
 // FoundBy says by what an adopted object was found, or "".

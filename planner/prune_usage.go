@@ -362,7 +362,7 @@ func (or *orphans) titleOf(l *orphan) (identifier, name string) {
 	row := or.shown(l)
 	texts := l.info.kind.DisplayTexts(row)
 	for _, field := range l.info.kind.NaturalKey {
-		if applied := l.record.Values[field]; !strings.HasPrefix(applied, "sha256:") {
+		if applied := l.record.Values[field]; !strings.HasPrefix(applied, "sha256:") && !resource.IsID(applied) {
 			texts = append(texts, applied)
 		}
 	}

@@ -38,13 +38,13 @@ func TestAFactoryMakesThirtyProjects(t *testing.T) {
 	}
 
 	before := len(s.Rows("project"))
-	if _, writes := applied("Applied: 481 created"); writes != projects*14 {
+	if _, writes := applied("Applied: 751 created"); writes != projects*24 {
 		t.Errorf("%d writes for %d projects", writes, projects)
 	}
 	if got := len(s.Rows("project")) - before; got != projects {
 		t.Errorf("%d projects", got)
 	}
-	if reads, writes := applied("No changes"); writes != 0 || reads != projects*13+4 {
+	if reads, writes := applied("No changes"); writes != 0 || reads != projects*17+4 {
 		t.Errorf("the second apply makes %d reads and %d writes", reads, writes)
 	}
 
@@ -75,7 +75,7 @@ projects:
 	if err := os.WriteFile(filepath.Join(dir, "projects.csv"), more, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, writes := applied("Applied: 16 created"); writes != 14 {
+	if _, writes := applied("Applied: 25 created"); writes != 24 {
 		t.Errorf("%d writes for one project more", writes)
 	}
 }

@@ -136,6 +136,13 @@ func (ob *object) naturalKey() string {
 	if ob.kind.AdoptOnRequestOnly {
 		return ""
 	}
+	if ob.kind.KeyJoin != "" {
+		texts := make([]string, len(ob.kind.NaturalKey))
+		for i, name := range ob.kind.NaturalKey {
+			texts[i] = ob.text(name)
+		}
+		return strings.Join(texts, "\x00")
+	}
 	for _, f := range ob.kind.NaturalFields() {
 		if text := ob.text(f.Name); text != "" && manifest.CheckText(f, text) == "" {
 			return f.Name + "\x00" + text

@@ -39,13 +39,18 @@ type serviceID struct {
 	id   string
 }
 
-// text is what the record shows for a field, in the form in which texts are compared.
+// text is what the record shows for a field, in the form in which texts are compared; of another object its name.
 func (ob *object) text(field string) string {
 	f, ok := ob.kind.Field(field)
 	if !ok {
 		return ""
 	}
 	text, _ := f.ObservedIn(ob.row)
+	if f.Type == resource.Ref {
+		if to := ob.find(resource.MustLookup(f.Ref), text); to != nil {
+			return to.name()
+		}
+	}
 	return text
 }
 

@@ -21,7 +21,7 @@ func (w *write) adoptPredefined(ctx context.Context, r row) (executor.Outcome, e
 		return executor.Outcome{}, failure(r.step, err)
 	}
 	for _, predefined := range rows {
-		if o.SameNaturalKey(predefined) {
+		if o.SameNaturalKey(predefined, w.resolve(o, w.ids)) {
 			return w.adoptExisting(ctx, r, predefined)
 		}
 	}
@@ -44,7 +44,7 @@ func (w *write) adoptConflicting(ctx context.Context, r row, cause *apiclient.Er
 	case err != nil || res.Row.ID() != cause.ExistingID:
 		return executor.Outcome{}, failure(step, cause)
 	case w.plan.Marks().On(res.Row, step.Address), !step.Kind.AdoptOnRequestOnly &&
-		step.Object.SameNaturalKey(res.Row):
+		step.Object.SameNaturalKey(res.Row, w.resolve(step.Object, w.ids)):
 		out, err := w.adoptExisting(ctx, r, res.Row)
 		out.RecoveredByLookup, out.CreatedByUs = err == nil, false
 		return out, err

@@ -82,13 +82,14 @@ func (s *Service) settleDispute(ctx context.Context, step *planner.Step, out exe
 	if err != nil {
 		return out
 	}
-	seen := s.findCreated(ctx, row{step: step, params: params})
+	w := &write{Service: s, ids: ids}
+	seen := w.findCreated(ctx, row{step: step, params: params})
 	if seen.result == found && seen.row.ID() == out.ID {
 		return out
 	}
 	summary, wrong := "the service gave its ID "+out.ID+" to another object too", out.ID
 	if seen.result == found {
-		out = (&write{Service: s, ids: ids}).created(step, seen.row)
+		out = w.created(step, seen.row)
 		summary = "the service answered with the ID " + wrong + " of another object: it is " + out.ID
 	} else if seen.err != nil {
 		summary += ": " + seen.err.Error()

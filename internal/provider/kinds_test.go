@@ -128,6 +128,9 @@ func (l *life) plain(k *resource.Kind, key string) mapping {
 		case !f.Required:
 		case !slices.Contains(k.NaturalKey, f.Name):
 			o[f.Name] = l.first(f)
+		case f.IsRef():
+			names := l.names(f)
+			o[f.Name] = names[max(0, slices.Index(names, key))]
 		case f.Type == resource.URL:
 			o[f.Name] = f.Example + "/" + key
 		default:

@@ -75,8 +75,8 @@ func (w *write) lookUp(ctx context.Context, rows []row, since int) []sighting {
 
 // findCreated looks for the object of a create without an answer: by its external ID if it
 // has one, else by its natural key.
-func (s *Service) findCreated(ctx context.Context, r row) sighting {
-	step := r.step
+func (w *write) findCreated(ctx context.Context, r row) sighting {
+	s, step := w.Service, r.step
 	list, ok := s.operation(step, resource.List)
 	byExternalID := s.usesExternalID(step)
 	switch {
@@ -96,11 +96,11 @@ func (s *Service) findCreated(ctx context.Context, r row) sighting {
 	if err != nil {
 		return failedLookup(err)
 	}
-	externalIDs := s.allExternalIDs(step)
+	externalIDs, resolve := s.allExternalIDs(step), s.resolve(step.Object, w.ids)
 	return only(step, slices.DeleteFunc(rows, func(row resource.Row) bool {
 		marked := func(id string) bool { return s.plan.Marks().Has(row, id) }
 		isOwn := byExternalID && slices.ContainsFunc(externalIDs, marked) && step.Object.SameContent(row)
-		return row.ID() == step.Write.Replaces || !isOwn && (byExternalID || !step.Object.SameNaturalKey(row))
+		return row.ID() == step.Write.Replaces || !isOwn && (byExternalID || !step.Object.SameNaturalKey(row, resolve))
 	}))
 }
 

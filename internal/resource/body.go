@@ -156,7 +156,7 @@ func (v *Value) encoded(name string, id IDResolver) (any, bool) {
 	case f.Type == EnumSet:
 		return strings.Split(v.Text, ","), true
 	case f.Type == Ref:
-		ref, ok := id(f, &v.Refs[0])
+		ref, ok := v.sent(id)
 		return ref, ok
 	case f.Rich():
 		text, _ := v.linked(id)
@@ -174,6 +174,19 @@ func (v *Value) encoded(name string, id IDResolver) (any, bool) {
 	default:
 		return f.text(v.Text), true
 	}
+}
+
+// sent is the ID that stands for a reference in a body.
+func (v *Value) sent(id IDResolver) (string, bool) {
+	r := &v.Refs[0]
+	if v.Field.SentAs == "" || r.Target == nil {
+		return id(v.Field, r)
+	}
+	of, ok := r.Target.Value(v.Field.SentAs)
+	if !ok || len(of.Refs) == 0 {
+		return "", false
+	}
+	return id(of.Field, &of.Refs[0])
 }
 
 // visible is an HTML text as it is sent: the service refuses one without visible content, such as a comment.

@@ -175,6 +175,9 @@ type RefRules struct {
 	// ParentDefault is the field of the parent that a new object takes its value from
 	// where this one is empty, such as default_assignee; "" = none.
 	ParentDefault string
+	// SentAs is the field of the target whose own target a body names in its place, such as the state of a workflow's state; "" = it
+	// names the target.
+	SentAs string
 	// DefaultFlag is the Boolean that marks the target a new object gets where nothing
 	// is sent, such as default of a state; "" = none.
 	DefaultFlag string

@@ -3,6 +3,7 @@ package resource
 import (
 	"cmp"
 	"encoding/json"
+	"slices"
 	"strings"
 )
 
@@ -49,7 +50,9 @@ func (k *Kind) DisplayTexts(row Row) []string {
 	var texts []string
 	for _, n := range k.NaturalKey {
 		raw := row[n]
-		if f, ok := k.Field(n); ok {
+		if f, ok := k.Field(n); ok && f.IsRef() { // which shows an ID
+			continue
+		} else if ok {
 			raw, _ = row.Shown(f)
 		}
 		if shown, ok := raw.(string); ok && strings.TrimSpace(shown) != "" {
@@ -60,19 +63,21 @@ func (k *Kind) DisplayTexts(row Row) []string {
 }
 
 // SameNaturalKey reports whether a row has a natural key of the object, and its content.
-func (o *Object) SameNaturalKey(row Row) bool {
+func (o *Object) SameNaturalKey(row Row, id IDResolver) bool {
 	if o.Kind.Singleton {
 		return true
 	}
-	for _, name := range o.Kind.NaturalKey {
+	same := func(name string) bool {
 		v, ok := o.Value(name)
 		if !ok {
-			continue
+			return false
 		}
-		want, _ := v.Desired(nil) // a natural key holds no reference
-		if shown, known := v.Field.ObservedIn(row); known && shown == want && o.SameContent(row) {
-			return true
-		}
+		want, complete := v.Desired(id)
+		shown, known := v.Field.ObservedIn(row)
+		return known && complete && shown == want && o.SameContent(row)
 	}
-	return false
+	if o.Kind.KeyJoin != "" {
+		return !slices.ContainsFunc(o.Kind.NaturalKey, func(name string) bool { return !same(name) })
+	}
+	return slices.ContainsFunc(o.Kind.NaturalKey, same)
 }

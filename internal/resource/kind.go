@@ -21,6 +21,9 @@ type Kind struct {
 	Fields     []Field
 	KeyFrom    []string // fields that give the default key, the first one written wins; see [Kind.DefaultKey]
 	NaturalKey []string // fields that each identify an object within its parent, such as name; empty = none
+	// KeyJoin is what stands in a default key between the texts of KeyFrom, where all of them make it, as all of NaturalKey together
+	// identify an object: -to- of a transition; "" = each does.
+	KeyJoin string
 	// AdoptOnRequestOnly is set where two objects may share the natural key: only
 	// --adopt-by-name adopts by it.
 	AdoptOnRequestOnly bool
@@ -192,6 +195,13 @@ func (k *Kind) Op(v Verb, api API) (*Operation, bool) {
 func (k *Kind) DefaultKey(text func(field string) string) (key string, ok bool) {
 	if k.Singleton {
 		return k.Section, true
+	}
+	if k.KeyJoin != "" {
+		slugs := make([]string, len(k.KeyFrom))
+		for i, f := range k.KeyFrom {
+			slugs[i] = Slug(text(f))
+		}
+		return strings.Join(slugs, k.KeyJoin), !slices.Contains(slugs, "")
 	}
 	for _, f := range k.KeyFrom {
 		t := text(f)

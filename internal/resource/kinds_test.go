@@ -147,7 +147,8 @@ func TestEveryKindIsFullyDescribed(t *testing.T) {
 		}
 		isText := func(name string) bool {
 			f, ok := k.Field(name)
-			return ok && !f.IsRef() && !f.Rich() || name == "identifier" && k.Identifier != nil
+			names := ok && f.Type == resource.Ref && f.Required && f.Immutable // what tells an object from others as well
+			return names || ok && !f.IsRef() && !f.Rich() || name == "identifier" && k.Identifier != nil
 		}
 		for _, name := range slices.Concat(k.KeyFrom, k.NaturalKey) {
 			if !isText(name) {

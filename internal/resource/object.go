@@ -177,15 +177,27 @@ func (o *Object) Writes(f *Field) bool {
 // Name is the object's name for people: the text of its natural key, else its identifier,
 // else its key.
 func (o *Object) Name() string {
-	for _, f := range o.Kind.NaturalKey {
-		if t := o.Text(f); t != "" {
-			return t
-		}
+	if title := o.Title(); title != "" {
+		return title
 	}
 	if o.Identifier != "" {
 		return o.Identifier
 	}
 	return o.Key
+}
+
+// Title is the text of the object's natural key, or "".
+func (o *Object) Title() string {
+	var texts []string
+	for _, f := range o.Kind.NaturalKey {
+		if t := o.Text(f); t != "" {
+			texts = append(texts, t)
+		}
+	}
+	if o.Kind.KeyJoin == "" && len(texts) > 1 {
+		texts = texts[:1]
+	}
+	return strings.Join(texts, strings.ReplaceAll(o.Kind.KeyJoin, "-", " "))
 }
 
 // Ancestor returns the object itself or the ancestor that is of the kind.

@@ -2,6 +2,7 @@ package resource
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"math"
 	"net/url"
@@ -71,6 +72,8 @@ type Operation struct {
 	// ListInBody is the field of the body that holds the object, alone in a list, and the
 	// answer is a list too; "" = the body is the object.
 	ListInBody string
+	// ListedField is the field of the object that stands for it in ListInBody, such as state_id; "" = the object does.
+	ListedField string
 	// RepeatInBody names path parameters that the body repeats, such as project_id.
 	RepeatInBody []string
 	// GetCommand is the word for a read in the get command; "" = it has none.
@@ -95,6 +98,10 @@ func (o *Operation) V2() bool { return strings.HasPrefix(o.Path, "/api/v2/") }
 func (o *Operation) Enclose(body []byte) []byte {
 	if o.ListInBody == "" {
 		return body
+	}
+	var fields map[string]json.RawMessage
+	if o.ListedField != "" && json.Unmarshal(body, &fields) == nil {
+		body = fields[o.ListedField]
 	}
 	return fmt.Appendf(nil, `{%q:[%s]}`, o.ListInBody, body)
 }

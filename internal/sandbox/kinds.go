@@ -31,6 +31,8 @@ type kinds struct {
 
 	webhook, invitation *kind
 
+	workflow, workflowState, transition *kind
+
 	release, releaseTag, releaseLabel, releaseLabelLink, releaseItem, releaseLink, changelog *kind
 
 	every []*kind // these, and those that no code refers to by name
@@ -58,7 +60,7 @@ func newKinds(answers Answers) *kinds {
 		k.people, k.projects, k.states, k.labels, k.cycles, k.milestones, k.intake, k.intakeEntries, k.modules, k.itemTypes, k.itemProperties, k.estimates,
 		k.estimatePoints, k.workItems, k.links,
 		k.comments, k.activities, k.attachments, k.relations, k.initiatives, k.teamspaces, k.pages, k.views, k.customers, k.requests, k.properties,
-		k.relationDefinitions, k.templates, k.webhooks, k.releases, k.invitations,
+		k.relationDefinitions, k.templates, k.webhooks, k.releases, k.workflows, k.invitations,
 	} {
 		describe()
 	}

@@ -22,6 +22,7 @@ type resourceV2 struct {
 	deferred string  // fields that a list has only if they are named
 	unserved string  // fields of a body whose effect the sandbox does not know
 	byOffset bool    // lists know no cursor and no order
+	each     string  // a creation makes a record for each ID of this list
 	unique   string  // field that no two records of a list have in common
 
 	computed map[string]computedV2                // fields that are not stored

@@ -163,7 +163,7 @@ func (c *call) resolveV2(t *tx) *problem {
 	}
 	for name, k := range map[string]*kind{
 		"work_item_id": c.kinds.workItem, "estimate_id": c.kinds.estimate, "release_id": c.kinds.release, "type_id": c.kinds.itemType,
-		"property_id": c.kinds.itemProperty,
+		"property_id": c.kinds.itemProperty, "workflow_id": c.kinds.workflow,
 	} {
 		id, given := in[name]
 		if !given {

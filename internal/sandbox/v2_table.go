@@ -141,8 +141,7 @@ func (s *Server) tableV2() []*resourceV2 {
 			},
 		},
 	}
-	all = append(all, s.releasesV2()...)
-	all = append(all, s.governedV2()...)
+	all = slices.Concat(all, s.releasesV2(), s.workflowsV2(), s.governedV2())
 	for _, res := range all {
 		res.compile()
 	}

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"strings"
@@ -16,6 +17,7 @@ func TestV2CollectionsMakeReadChangeAndDelete(t *testing.T) {
 		{wsV2 + "work-item-relation-definitions/", `{"name":"R","outward":"a","inward":"b"}`, `{"is_active":false}`},
 		{wsV2 + "work-item-templates/", `{"name":"T","template_data":{"name":"x"}}`, `{"is_published":true}`},
 		{webV2 + "work-item-templates/", `{"name":"T","template_data":{},"description_html":"<p>x</p>"}`, `{"template_data":{"name":"y"}}`},
+		{webV2 + "workflows/", `{"name":"W","work_item_type_ids":["` + typeStory + `"]}`, `{"is_active":false}`},
 		{webV2 + "views/", `{"name":"V","filters":{"priority":["high"]}}`, `{"filters":{}}`},
 		{wsV2 + "views/", `{"name":"V","access":0}`, `{"display_filters":{"group_by":"state"}}`},
 		{wsV2 + "webhooks/", `{"url":"https://ci.example.com","scopes":["work_item"]}`, `{"is_active":false}`},
@@ -29,6 +31,7 @@ func TestV2CollectionsMakeReadChangeAndDelete(t *testing.T) {
 			s := openCloud(t, Options{})
 			want(t, ask(t, s, "PATCH", "projects/"+projectWeb+"/", `{"intake_view":true,"issue_views_view":true}`), 200)
 			want(t, ask(t, s, "PATCH", wsV2+"features/", `{"is_release_enabled":true}`), 200)
+			want(t, ask(t, s, "PATCH", webV2+"features/", `{"is_workflow_enabled":true}`), 200)
 			before := len(want(t, ask(t, s, "GET", tt.list, ""), 200).data(t))
 			if got := want(t, ask(t, s, "POST", tt.list, `{"nope":1}`), 400); !strings.Contains(fmt.Sprint(got.fields(t)), "nope invalid") {
 				t.Errorf("unknown field: %s", got.body)
@@ -52,6 +55,36 @@ func TestV2CollectionsMakeReadChangeAndDelete(t *testing.T) {
 			want(t, ask(t, s, "GET", one, ""), 404)
 			want(t, ask(t, s, "DELETE", one, ""), 404)
 		})
+	}
+}
+
+func TestV2WorkflowsHaveStatesOfTheProjectAndTransitionsFromThose(t *testing.T) {
+	t.Parallel()
+	s := openCloud(t, Options{})
+	want(t, ask(t, s, "POST", webV2+"workflows/", `{"name":"W"}`), 402)
+	want(t, ask(t, s, "PATCH", webV2+"features/", `{"is_workflow_enabled":true}`), 200)
+	path := webV2 + "workflows/" + want(t, ask(t, s, "POST", webV2+"workflows/", `{"name":"W"}`), 201).object(t)["id"].(string) + "/"
+	for body, status := range map[string]int{
+		`{"is_default":true}`: 400, `{"state_ids":[]}`: 400, `{"state_ids":["` + opsStateTodo + `"]}`: 400, `{"state_ids":[1]}`: 400,
+	} {
+		want(t, ask(t, s, "POST", path+"states/", body), status)
+	}
+	var made []map[string]any
+	if err := json.Unmarshal([]byte(want(t, ask(t, s, "POST", path+"states/", `{"state_ids":["`+stateTodo+`","`+stateDone+`"]}`), 201).body), &made); err != nil {
+		t.Fatal(err)
+	}
+	if len(made) != 2 || made[0]["state_id"] != stateTodo || made[0]["is_default"] != false {
+		t.Fatal(made)
+	}
+	want(t, ask(t, s, "POST", path+"states/", `{"state_ids":["`+stateTodo+`"]}`), 501)
+	want(t, ask(t, s, "POST", path+"state-transitions/", `{"state_id":"`+stateBacklog+`","transition_state_id":"`+stateDone+`"}`), 400)
+	transition := want(t, ask(t, s, "POST", path+"state-transitions/", `{"state_id":"`+stateTodo+`","transition_state_id":"`+stateDone+`"}`), 201).object(t)
+	if _, shown := transition["state_id"]; shown || transition["workflow_state_id"] != made[0]["id"] {
+		t.Error(transition)
+	}
+	want(t, ask(t, s, "DELETE", path+"states/"+made[0]["id"].(string)+"/", ""), 204)
+	if left := want(t, ask(t, s, "GET", path+"state-transitions/", ""), 200).data(t); len(left) != 0 {
+		t.Error(left)
 	}
 }
 

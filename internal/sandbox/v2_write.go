@@ -201,6 +201,9 @@ func (res *resourceV2) single(c *call, t *tx, status int, write func() (row, *pr
 }
 
 func (res *resourceV2) createOne(c *call, t *tx) reply {
+	if res.each != "" {
+		return res.createEach(c, t)
+	}
 	answer := res.single(c, t, http.StatusCreated, func() (row, *problem) { return res.create(c, t, c.in) })
 	if made, ok := answer.body.(row); ok && res.once != nil && answer.status == http.StatusCreated {
 		name, value := res.once(c)

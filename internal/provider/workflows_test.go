@@ -1,0 +1,84 @@
+package provider_test
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/sandbox"
+	"github.com/planform/planform/internal/sandbox/sandboxtest"
+)
+
+const review = `{version: 1, projects: [{key: web, identifier: WEB, workflows: [{name: Review, states: [{state: Todo, is_default: true}, In Progress],
+	transitions: [{from: Todo, to: In Progress}, {from: In Progress, to: Done, approvers: [ada@example.com]}, {from: In Progress, to: Todo}]}]}]}`
+
+// reviewed fails unless the service has the workflow once, as the manifest has it.
+func (s *service) reviewed(t *testing.T, a applied) {
+	t.Helper()
+	states, transitions := len(s.Rows("workflow_state")), len(s.Rows("workflow_transition"))
+	if len(a.failed())+len(a.reasons()) > 0 || states != 2 || transitions != 3 {
+		t.Errorf("%v %v: %d states, %d transitions", a.failed(), a.reasons(), states, transitions)
+	}
+	if again := s.apply(t, applying{manifest: review}); !again.plan.Empty() || again.writes > 0 {
+		t.Errorf("not as the manifest has it: %+v", again.plan.Summary)
+	}
+}
+
+// TestStatesAndTransitionsOfAWorkflowAreFoundByTheirStates: nothing else tells them apart, not what an answer would have said either.
+func TestStatesAndTransitionsOfAWorkflowAreFoundByTheirStates(t *testing.T) {
+	t.Parallel()
+	for name, lost := range map[string]func(path string, nth int) bool{
+		"no answer is lost": func(string, int) bool { return false },
+		"of states":         func(path string, nth int) bool { return strings.HasSuffix(path, "/states/") && nth <= 2 },
+		"of transitions":    func(path string, nth int) bool { return strings.HasSuffix(path, "/state-transitions/") && nth <= 3 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newServiceOf(t, resource.V2, sandboxtest.Options{Edition: sandbox.Cloud})
+			var mu sync.Mutex
+			counts := map[string]int{}
+			a := s.apply(t, applying{manifest: review, fault: func(req *http.Request, _ run) sandboxtest.Fault {
+				if req.Method != http.MethodPost {
+					return sandboxtest.Fault{}
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				if counts[req.URL.Path]++; lost(req.URL.Path, counts[req.URL.Path]) {
+					return sandboxtest.Fault{After: sandboxtest.Break{Cut: true}}
+				}
+				return sandboxtest.Fault{}
+			}})
+			s.reviewed(t, a)
+			s.dir = t.TempDir() // and without the state
+			s.reviewed(t, s.apply(t, applying{manifest: review}))
+			less := strings.NewReplacer(", In Progress],", "],", `, {from: In Progress, to: Done, approvers: [ada@example.com]}, {from: In Progress, to: Todo}`, "").Replace(review)
+			s.apply(t, applying{manifest: less, prune: true})
+			if left := len(s.Rows("workflow_transition")); left != 3 { // they were adopted, so that they are nobody's to delete
+				t.Errorf("%d transitions are left", left)
+			}
+		})
+	}
+}
+
+// TestAServerThatAttachesNoStateIsNamed: the reference has a body without a state, and the service's own SDK one with a list of them.
+func TestAServerThatAttachesNoStateIsNamed(t *testing.T) {
+	t.Parallel()
+	s := newServiceOf(t, resource.V2, sandboxtest.Options{Edition: sandbox.Cloud})
+	a := s.apply(t, applying{manifest: review, fault: func(req *http.Request, _ run) sandboxtest.Fault {
+		if req.Method != http.MethodPost || !strings.HasSuffix(req.URL.Path, "/states/") {
+			return sandboxtest.Fault{}
+		}
+		body := `{"id":"8a234ec6-0000-4000-8000-000000000000","state_id":null,"is_default":false,"allow_issue_creation":false,"type":""}`
+		return sandboxtest.Fault{Before: sandboxtest.Break{Status: 201, Body: body}}
+	}})
+	var said []string
+	for _, w := range a.warnings() {
+		said = append(said, w.Summary)
+	}
+	if !slices.ContainsFunc(append(said, a.failed()...), func(text string) bool { return strings.Contains(text, "state") }) {
+		t.Errorf("nothing is said of the state: %q %v", said, a.failed())
+	}
+}

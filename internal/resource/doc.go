@@ -19,4 +19,5 @@
 // the golden files that list the kinds. Everything else follows from the descriptor.
 package resource
 
-//go:generate go test github.com/planform/planform/schema github.com/planform/planform/manifest github.com/planform/planform/internal/doctor github.com/planform/planform/internal/cli -run Current|Archives|Doctor -update
+//go:generate go test github.com/planform/planform/schema github.com/planform/planform/manifest github.com/planform/planform/internal/doctor github.com/planform/planform/internal/cli -run Current|Archives|Reports|GoldenManifests -update
+//go:generate go test github.com/planform/planform/internal/sandbox -run BehavesAsRecorded -update

@@ -24,6 +24,7 @@ type Process struct {
 	Args    []string // with the program's name first
 	Streams view.Streams
 	Getenv  func(string) string
+	Alone   bool // nothing else is in the process of the operating system, so that its memory can be bounded
 
 	// What it reaches beyond itself; nil = the real one.
 	Transport apiclient.Transport                         // to the service
@@ -33,7 +34,7 @@ type Process struct {
 
 // System is the process of the operating system.
 func System() Process {
-	return Process{Args: os.Args, Streams: view.System(), Getenv: os.Getenv}
+	return Process{Args: os.Args, Streams: view.System(), Getenv: os.Getenv, Alone: true}
 }
 
 // Main runs the command line and returns the exit code.

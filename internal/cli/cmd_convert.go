@@ -85,14 +85,10 @@ func convertFlags() []cli.Flag {
 }
 
 // boundMemory makes a conversion of 70,000 issues fit into 500 MB, unless the environment says how much there is.
-func boundMemory() (restore func()) {
-	percent, limit := debug.SetGCPercent(50), debug.SetMemoryLimit(-1)
-	if limit == math.MaxInt64 {
+func boundMemory() {
+	debug.SetGCPercent(50)
+	if debug.SetMemoryLimit(-1) == math.MaxInt64 {
 		debug.SetMemoryLimit(450 << 20)
-	}
-	return func() {
-		debug.SetGCPercent(percent)
-		debug.SetMemoryLimit(limit)
 	}
 }
 
@@ -163,7 +159,9 @@ func runConvert(ctx context.Context, p Process, c *cli.Context, known []string) 
 	}
 	ctx, release := untilSignal(ctx)
 	defer release()
-	defer boundMemory()()
+	if p.Alone {
+		boundMemory()
+	}
 	result, err := convert.Run(ctx, o)
 	if err != nil {
 		return err

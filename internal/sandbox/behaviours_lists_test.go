@@ -140,8 +140,7 @@ func listQuestions(list, one string) []operation {
 	for _, query := range []string{
 		"", "per_page=1", "per_page=2&cursor=2:1:0", "per_page=x", "per_page=1001", "cursor=x", "fields=id", "fields=id,name", "fields=nosuch", "fields=id&fields=name",
 		"expand=state", "expand=labels,assignees", "expand=project", "expand=issue", "expand=parent", "order_by=name", "order_by=-name", "order_by=created_at", "order_by=-created_at",
-		"order_by=sequence_id", "order_by=-sequence_id", "order_by=priority", "order_by=-priority", "order_by=sort_order",
-		"order_by=-sort_order", "order_by=start_date", "order_by=-start_date", "order_by=point", "order_by=-point", "order_by=updated_at", "order_by=state__name",
+		"order_by=sequence_id", "order_by=-sequence_id", "order_by=priority", "order_by=-priority", "order_by=start_date", "order_by=-start_date", "order_by=point", "order_by=-point", "order_by=updated_at", "order_by=state__name",
 		"order_by=-state__name", "order_by=state__group", "order_by=state__sequence", "order_by=-state__sequence", "order_by=nosuch", "order_by=nosuch__name", "order_by=",
 		"order_by=-", "expand=id", "expand=name", "expand=priority", "expand=created_at", "expand=workspace", "expand=created_by", "expand=nosuch", "fields=id&per_page=1&order_by=-name",
 		"format=xml", "format=json", "search=A", "priority=high", "group_by=state", "limit=1", "nosuch=1",

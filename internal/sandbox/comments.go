@@ -17,9 +17,13 @@ func (k *kinds) comments() {
 			{name: "comment_html", check: prose(), initial: "<p></p>"},
 			{name: "access", check: choice("INTERNAL", "EXTERNAL"), initial: "INTERNAL"},
 			{name: "parent", ref: &k.comment, null: true},
+			{name: "comment_json", check: anything, derived: true}, // which nothing shows
 		}, external()...),
 		param: "comment", scope: inItem,
 		prepare: func(c *call, t *tx, old, r row) *reply {
+			if c.community() {
+				r["parent"] = old["parent"] // of a body it is not taken
+			}
 			if old != nil {
 				return nil
 			}

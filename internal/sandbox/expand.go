@@ -23,7 +23,8 @@ func (c *call) expand(t *tx, k *kind, r row, names []string) row {
 				slices.SortFunc(out, func(a, b row) int { return strings.Compare(text(b, "created_at"), text(a, "created_at")) })
 				r[name] = out
 			}
-		case "assignees", "members":
+		case "members": // stay ids
+		case "assignees":
 			if has {
 				out := []row{}
 				for _, id := range list(r, name) {
@@ -38,8 +39,10 @@ func (c *call) expand(t *tx, k *kind, r row, names []string) row {
 		default:
 			id, isText := v.(string)
 			switch object, ok := c.expandOne(t, name, id); {
-			case !has:
-			case ok && (isText || v == nil):
+			case !slices.Contains(k.columns, name):
+			case name == "parent" && k == c.kinds.label && isText:
+				r[name] = row{"id": id, "project_id": r["project"]} // as if it were an item
+			case ok && (isText || v == nil && has):
 				r[name] = object
 			case !k.refersTo(name) && !c.contract():
 				r[name] = nil

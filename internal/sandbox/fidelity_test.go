@@ -199,7 +199,12 @@ func (s score) page(t *testing.T) string {
 		sum, different = sum+len(s.behaviours[in]), different+differing
 	}
 	row("**all**", sum, different)
-	b.WriteString("\n### What differs, and why\n\n| Behaviours | Why | Collections | For example |\n|--:|---|---|---|\n")
+	b.WriteString("\n### What differs, and why\n\n")
+	if different > 0 {
+		b.WriteString("| Behaviours | Why | Collections | For example |\n|--:|---|---|---|\n")
+	} else {
+		b.WriteString("Nothing of what was recorded differs by now.\n")
+	}
 	by := map[string][]verdict{}
 	for _, v := range s.differing() {
 		by[v.reason()] = append(by[v.reason()], v)
@@ -213,7 +218,11 @@ func (s score) page(t *testing.T) string {
 			fmt.Fprintf(&b, "| %d | %s | %s | `%s` |\n", len(found), r.text, strings.Join(slices.Sorted(maps.Keys(in)), ", "), found[0].example())
 		}
 	}
-	b.WriteString("\nEach of them, with what the sandbox and the service answered, is a line of `internal/sandbox/testdata/behaviours/differing.txt`.\n" +
+	b.WriteString("\nEach one that does, with what the sandbox and the service answered, is a line of `internal/sandbox/testdata/behaviours/differing.txt`.\n\n" +
+		"Not compared are values that depend on chance or on a worker of the service: IDs and moments beyond which they are, icons, names of people, what the\n" +
+		"worker finds behind a link, orders that the service does not have. What was in a deleted project was asked for when the worker had emptied it;\n" +
+		"until then the service answers now so, now otherwise. Activities, which the worker writes late, are in the older recordings only\n" +
+		"(`internal/sandbox/testdata/recordings`).\n" +
 		"\n## Other editions\n\n" +
 		"Nobody has recorded them: there is no server of these editions to send wrong requests to. What the sandbox does there is by the published\n" +
 		"reference only, **all of API v2 included**. An operation that it does not serve, and a parameter that nobody saw the effect of, is answered\n" +

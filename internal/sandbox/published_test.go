@@ -100,7 +100,11 @@ func TestAParameterWhoseEffectNobodySawIsRefused(t *testing.T) {
 		if r.on[http.MethodGet] == nil || !r.notInCommunity && r.api.root != v2Root || strings.HasSuffix(r.pattern, "schema/") {
 			continue
 		}
-		path := pathParameter.ReplaceAllString(known.Replace(r.api.root+r.pattern), unknownID)
+		path := known.Replace(r.api.root + r.pattern)
+		if r.api.root == v2Root && strings.Contains(strings.ReplaceAll(path, "{pk}", ""), "{") {
+			continue // below a record that there is not: 404 comes first
+		}
+		path = pathParameter.ReplaceAllString(path, unknownID)
 		for _, parameter := range []string{"colour", "expand", "name"} {
 			got := ask(t, s, http.MethodGet, path+"?"+parameter+"=x", "")
 			if got.status != http.StatusNotImplemented || !strings.Contains(got.body, `parameter \"`+parameter+`\"`) {

@@ -13,6 +13,16 @@ var ErrStopped = errors.New("no further request is made")
 // once. The client stops itself when the service cannot be reached.
 func (c *Client) Stop() { c.stop(ErrStopped) }
 
+// StopSince is [Client.Stop] for a reason, which the requests that are not sent any more give.
+func (c *Client) StopSince(reason error) { c.stop(&reasonError{reason}) }
+
+// reasonError is the reason why a client was stopped.
+type reasonError struct{ reason error }
+
+func (e *reasonError) Error() string { return ErrStopped.Error() + ", since " + e.reason.Error() }
+
+func (e *reasonError) Unwrap() []error { return []error{ErrStopped, e.reason} }
+
 // Stopped is closed when the client is stopped.
 func (c *Client) Stopped() <-chan struct{} { return c.running.Done() }
 

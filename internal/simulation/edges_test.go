@@ -179,7 +179,11 @@ func TestWhatWasFoundStaysMended(t *testing.T) {
 		"an undo waits for what a killed run has sent":                       {scenes()["apply and undo"], []string{"1: PATCH /projects/*/ #1: killed, and the request is late"}},
 		"an undo waits for what a run has sent again":                        {scenes()["apply and undo"], []string{"1: POST /projects/*/work-items/ #1: late"}},
 		"a run that slept takes nothing away from the one that has its lock": {scenes()["taken over, slowly"], []string{"beside1: list .journal/ #1: asleep for a minute"}},
-		"members are known though a gateway says each time that it is busy":  {scenes()["v1"], []string{"1: POST /projects/*/cycles/*/cycle-issues/ #1: done, 503, and so each time"}},
+		"a run that lost its lock while the service was busy sends nothing more": {
+			scenes()["taken over"],
+			[]string{"beside1: PATCH /projects/* #1: busy for a minute", "beside1: put .lock #3: out of reach for two minutes"},
+		},
+		"members are known though a gateway says each time that it is busy": {scenes()["v1"], []string{"1: POST /projects/*/cycles/*/cycle-issues/ #1: done, 503, and so each time"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -188,6 +188,7 @@ func requestFaults() map[string]sandboxtest.Fault {
 	all := map[string]sandboxtest.Fault{
 		"late":                       {Late: 20 * time.Second},
 		"late, and nothing answered": {Late: 50 * time.Second, Before: sandboxtest.Break{Stall: true}},
+		"busy for a minute":          {Before: sandboxtest.Break{Status: 503, Header: http.Header{"Retry-After": {"60"}}}},
 		"nothing answered":           {Before: sandboxtest.Break{Stall: true}},
 		"done, nothing answered":     {After: sandboxtest.Break{Stall: true}},
 		"killed" + lateSuffix:        {Late: 20 * time.Second},

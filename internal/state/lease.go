@@ -94,7 +94,7 @@ func takeLease(ctx context.Context, address string, o Objects, opts Options) (_ 
 				if err = l.probe(ctx); err == nil {
 					var keeping context.Context
 					keeping, l.stop = context.WithCancel(context.Background())
-					go l.keep(keeping, opts.leases) //nolint:contextcheck // until it is given back
+					go l.keep(keeping, opts) //nolint:contextcheck // until it is given back
 					return l, before, nil
 				}
 			}
@@ -135,17 +135,45 @@ func (l *lease) probe(ctx context.Context) error {
 }
 
 // keep renews the lease until it is given back.
-func (l *lease) keep(ctx context.Context, times leaseTimes) {
+func (l *lease) keep(ctx context.Context, opts Options) {
 	defer close(l.ended)
+	var watching sync.WaitGroup
+	watching.Go(func() { l.watch(ctx, opts) })
+	defer watching.Wait()
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(times.beat):
+		case <-time.After(opts.leases.beat):
 		}
-		if gone, _ := l.renew(ctx, 0); gone {
+		if gone, err := l.renew(ctx, 0); gone {
+			opts.lost(err)
 			return
 		}
+	}
+}
+
+// watch tells of a lease that was not renewed in time, while the store may still be asked to.
+func (l *lease) watch(ctx context.Context, opts Options) {
+	for {
+		l.mu.Lock()
+		left := opts.leases.lost - time.Since(l.renewed)
+		l.mu.Unlock()
+		if err := l.valid(opts.leases); err != nil {
+			opts.lost(err)
+			return
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(left + time.Millisecond):
+		}
+	}
+}
+
+func (o *Options) lost(why error) {
+	if o.Lost != nil {
+		o.Lost(why)
 	}
 }
 

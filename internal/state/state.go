@@ -26,6 +26,7 @@ type Options struct {
 	Workspace   string
 	LockTimeout time.Duration    // longest wait for a lock that somebody else holds; 0 = none
 	Waiting     func(Holder)     // called once before waiting for the lock; nil = nothing
+	Lost        func(why error)  // called when another run may have the lock of a shared state from now on; nil = nothing
 	Command     string           // shown to others who wait for the lock, such as "planform apply"
 	Now         func() time.Time // nil = [time.Now]
 	Disk        disk.Disk        // nil = the operating system's

@@ -1,6 +1,8 @@
 package planner
 
 import (
+	"slices"
+
 	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/resource"
 )
@@ -37,6 +39,8 @@ func Begin(in Input) Planning { return Planning{in, prepare(&in)} }
 // Round is [Build] with the answers that there are now.
 func (p Planning) Round() Result {
 	in := p.in
+	in.Desired = append(slices.Clip(in.Desired), in.invitations()...)
+
 	// What is, and what is wanted. These stages ask the service.
 	r := observe(&in, p.known)                      // what the service lists
 	matched := match(r)                             // identity: ID, state, identifier, external ID, natural key

@@ -63,6 +63,8 @@ type Input struct {
 	FormerOwners []resource.Owner
 	// Knowing is set where the state knows all that planform made for the owner, since a run has ended with it.
 	Knowing bool
+	// Invite lets people be invited to the workspace whom the manifest names by their e-mail address. The service sends them a mail.
+	Invite bool
 	// TakeOver makes objects of other owners the manifest's, where it names them.
 	TakeOver bool
 	// MarkAdopted puts the mark of the owner on what it only found, and that bears none.

@@ -61,7 +61,7 @@ func TestNamesResolveToOneObjectOrAnError(t *testing.T) {
 		"but not who works on it as well": {
 			api: full, want: pay("created_by=eve@example.com", "assignees=eve@example.com"),
 			given:    func(s *fakeService) { s.given("member", "", uuid(0xc, 1), "email=ada@example.com", "display_name=ada") },
-			findings: []string{`error unknown-name: the service has no member "eve@example.com"; there are ada@example.com; an admin invites people in Plane, under Settings, Members`},
+			findings: []string{`error unknown-name: the service has no member "eve@example.com"; there are ada@example.com; an admin invites people in Plane, under Settings, Members; --invite invites those who are given by e-mail address`},
 		},
 		"people are listed by one name each": {
 			api: full, want: pay("assignees=eve@example.com"),
@@ -69,7 +69,7 @@ func TestNamesResolveToOneObjectOrAnError(t *testing.T) {
 				s.given("member", "", uuid(0xc, 1), "email=ada@example.com", "display_name=ada")
 				s.given("member", "", uuid(0xc, 2), "email=bob@example.com", "display_name=bob")
 			},
-			findings: []string{`error unknown-name: the service has no member "eve@example.com"; there are ada@example.com, bob@example.com; an admin invites people in Plane, under Settings, Members`},
+			findings: []string{`error unknown-name: the service has no member "eve@example.com"; there are ada@example.com, bob@example.com; an admin invites people in Plane, under Settings, Members; --invite invites those who are given by e-mail address`},
 		},
 		"nothing documented finds a name": {
 			api: documented, want: pay("state=Todo"),

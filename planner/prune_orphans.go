@@ -132,7 +132,7 @@ func findOrphans(refs *references) *orphans {
 		}
 		_, wanted := s.objects.indexOf(address)
 		switch {
-		case wanted:
+		case wanted, resource.MustLookup(address.Kind()).Section == "" && s.in.Deletes == nil: // no manifest ever had it
 		case !s.in.targeted(address):
 			kept = append(kept, address)
 		default:

@@ -16,6 +16,7 @@ type references struct {
 
 	names      map[nameKey]nameResult
 	idsForPlan map[Name]string
+	invitee    bool // the one that is looked up is invited, if nobody bears it
 	optional   bool // the names that are looked up are those of fields that can be left out
 	// Made when first needed:
 	displayNames map[serviceID]string        // names by ID
@@ -82,6 +83,7 @@ func (re *references) resolveNames() {
 			}
 			for j := range n.value.Refs {
 				if r := &n.value.Refs[j]; r.Target == nil && n.field.field.Literal(re.in.API, r) == "" {
+					re.invitee = re.in.invites(n.value.Field, r)
 					re.resolveName(n.by, n.field.to, r)
 				}
 			}
@@ -179,14 +181,16 @@ func (re *references) matchByName(i objectID, name nameKey, r *resource.Referenc
 		lists = string(re.in.Desired[name.within].Address)
 		where = " in " + lists
 	}
-	switch len(hits) {
-	case 0:
+	switch {
+	case len(hits) == 0 && re.invitee:
+		re.names[name] = nameResult{notFound: notAccepted(r.Text)}
+	case len(hits) == 0:
 		hint := ""
 		if len(re.diags.List) < diag.MaxShown { // each looks at all that there is
 			hint = suggestions(r.Text, name.kind, l, lists)
 		}
 		re.reportUnresolved(i, name, r, "the service has no "+k.Noun()+" \""+r.Text+"\""+where, hint)
-	case 1:
+	case len(hits) == 1:
 		re.recordID(name, hits[0].ID())
 	default:
 		re.reportUnresolved(i, name, r, "the "+k.Noun()+" \""+r.Text+"\" is ambiguous"+where+": "+re.objects.enumerate(k, name.within, hits)+

@@ -214,6 +214,7 @@ func planFlagsOf(o planfile.Options) []string {
 		{"--adopt-by-name", o.AdoptByName},
 		{"--take-over", o.TakeOver},
 		{"--mark-adopted", o.MarkAdopted},
+		{"--invite", o.Invite},
 	} {
 		if f.set {
 			flags = append(flags, f.flag)

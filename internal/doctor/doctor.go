@@ -129,7 +129,7 @@ func (e *examination) reportNoClient() {
 // ask makes one read request, for a page of a list, which also tells whose the objects are; for all projects where a manifest names some.
 func (e *examination) ask(ctx context.Context, op *resource.Operation) (*apiclient.Response, error) {
 	query := url.Values{}
-	if op.Verb == resource.List && (op.Kind != "project" || len(e.in.Desired) == 0) {
+	if op.Verb == resource.List && !resource.MustLookup(op.Kind).Singleton && (op.Kind != "project" || len(e.in.Desired) == 0) {
 		query.Set("per_page", "100") // one of the two is understood, the other ignored
 		query.Set("limit", "100")
 	}
@@ -206,8 +206,8 @@ func (e *examination) questions() []*resource.Operation {
 	var self, projects, top, within []*resource.Operation
 	project := resource.MustLookup("project")
 	for _, op := range resource.Operations() {
-		if k := resource.MustLookup(op.Kind); k.Governance.AtWorkspace || k.Singleton {
-			continue // see checkGovernance
+		if k := resource.MustLookup(op.Kind); k.Governance.AtWorkspace || k.Singleton || k.Name == resource.Invitation {
+			continue // see checkGovernance; few may read invitations
 		}
 		if !e.in.API.Offers(op) || op.V2() || op.Verb != resource.Self && op.Verb != resource.List && op.Verb != resource.Get {
 			continue

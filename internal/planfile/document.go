@@ -60,6 +60,7 @@ type Options struct {
 	AdoptByName   bool `json:"adopt_by_name,omitempty"`
 	TakeOver      bool `json:"take_over,omitempty"`
 	MarkAdopted   bool `json:"mark_adopted,omitempty"`
+	Invite        bool `json:"invite,omitempty"`
 	// Undo are the IDs of the runs that the plan takes back. Files only tell the workspace and where the state is, then.
 	Undo []string `json:"undo,omitempty"`
 }

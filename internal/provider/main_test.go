@@ -186,6 +186,7 @@ type applying struct {
 	trust    bool                                         // the state is taken at its word
 	all      bool                                         // what takes many requests is read too
 	prune    bool
+	invite   bool          // people who are not in the workspace are invited
 	changed  bool          // pruning deletes also what others changed or use
 	grace    time.Duration // 0 = 20 ms
 	file     func()        // called between plan and run; nil = nothing is
@@ -236,7 +237,7 @@ func (s *service) apply(t *testing.T, a applying) applied {
 		return provider.Plan(t.Context(), reader, planner.Input{
 			Now:   now,
 			Owner: wanted.Owner, FormerOwners: file.Owners(), Knowing: file.Knows(wanted.Owner),
-			Workspace: sandbox.Workspace, API: s.api, Desired: wanted.Objects, Prior: file.Prior(), SkipRefresh: a.trust, RefreshAll: a.all, Prune: a.prune, DeleteChanged: a.changed,
+			Workspace: sandbox.Workspace, API: s.api, Desired: wanted.Objects, Prior: file.Prior(), SkipRefresh: a.trust, RefreshAll: a.all, Prune: a.prune, DeleteChanged: a.changed, Invite: a.invite,
 		}, grace)
 	}
 	plan, findings, err := read()

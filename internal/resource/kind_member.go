@@ -1,10 +1,13 @@
 package resource
 
+// Invitation is the kind of what a plan makes for people whom a manifest names, and who are not in the workspace.
+const Invitation = "invitation"
+
 func init() {
 	register(Kind{
 		Name: "member", Param: "member_id",
 		Doc:        "A member of the workspace. Fields that name people take an e-mail address, a display name or an ID.",
-		WhereMade:  "an admin invites people in Plane, under Settings, Members",
+		WhereMade:  "an admin invites people in Plane, under Settings, Members; --invite invites those who are given by e-mail address",
 		NaturalKey: []string{"email", "display_name"},
 		Fields: []Field{
 			{Name: "email", Type: Text, Doc: "E-mail address.", Example: "ada@example.com"},
@@ -16,5 +19,14 @@ func init() {
 			{Verb: ProbeV2, Method: "GET", Path: "/api/v2/users/me/", Success: 200, Scope: "read"},
 			{Verb: DescribeV2, Method: "GET", Path: "/api/v2/schema/", Success: 200, Scope: "read"},
 		},
+	})
+	register(Kind{
+		Name: Invitation, Param: "invitation_id", NaturalKey: []string{"email"},
+		Doc: "That somebody is invited to the workspace. The service sends them a mail, so it is made with --invite only.",
+		Fields: []Field{
+			{Name: "email", Type: Text, Required: true, Immutable: true, MaxLength: 254, Doc: "E-mail address.", Example: "gus@example.com"},
+			{Name: "role", Type: Number, Immutable: true, Initial: "15", Doc: "Role in the workspace, by number: a member.", Example: "15"},
+		},
+		Operations: crud(workspace+"invitations/", "invitation_id", "workspaces.members", "lgcd"),
 	})
 }

@@ -1,0 +1,53 @@
+package planner
+
+import (
+	"strings"
+
+	"github.com/planform/planform/internal/resource"
+)
+
+// invitations are the objects that the manifest does not list and the plan wants all the same: of people whom it names by their e-mail
+// address and who are not in the workspace, as far as its members are read. Who is invited already is found by the address.
+func (in *Input) invitations() (wanted []*resource.Object) {
+	members, ok := resource.MustLookup("member").Op(resource.List, in.API)
+	if !in.Invite || !ok {
+		return nil
+	}
+	path, _ := members.Expand(map[string]string{"workspace_slug": in.Workspace})
+	a, answered := in.Observed[Read{Operation: members, Path: path}]
+	if !answered || a.Unsupported || a.Forbidden {
+		return nil
+	}
+	known := map[string]bool{}
+	for _, row := range a.Rows {
+		known[strings.ToLower(row.Text("email"))] = true
+	}
+	k := resource.MustLookup(resource.Invitation)
+	field, _ := k.Field("email")
+	for _, o := range in.Desired {
+		for i := range o.Values {
+			for _, r := range o.Values[i].Refs {
+				email := strings.ToLower(r.Text)
+				if !in.invites(o.Values[i].Field, &r) || known[email] {
+					continue
+				}
+				known[email] = true
+				wanted = append(wanted, &resource.Object{
+					Kind: k, Key: email, Address: resource.NewAddress(k.Name, email), Position: r.Position, Files: o.Files,
+					Values: []resource.Value{{Field: field, Text: email, Position: r.Position}},
+				})
+			}
+		}
+	}
+	return wanted
+}
+
+// invites reports whether a field names somebody who is invited if they are not in the workspace. The past invites nobody.
+func (in *Input) invites(f *resource.Field, r *resource.Reference) bool {
+	return in.Invite && f.Ref == "member" && !f.Past && r.Target == nil && r.ID == "" && strings.Contains(r.Text, "@")
+}
+
+// notAccepted is why somebody cannot be given anything yet.
+func notAccepted(email string) string {
+	return email + " is invited to the workspace, and has not accepted yet: apply again then"
+}

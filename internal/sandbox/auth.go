@@ -20,6 +20,8 @@ const (
 	anyone permission = iota
 	// workspaceWide: members of the workspace read, guests do not write.
 	workspaceWide
+	// workspacePeople: members of the workspace, but guests in other editions only.
+	workspacePeople
 	// workspaceAdmins: admins of the workspace.
 	workspaceAdmins
 	// projectBase: members of the workspace read, members of the workspace
@@ -90,6 +92,9 @@ func (c *call) permitted(t *tx) bool {
 	case workspaceWide:
 		role := workspaceRole(t, c.user)
 		return role >= roleMember || reads && role > 0
+	case workspacePeople:
+		role := workspaceRole(t, c.user)
+		return role >= roleMember || role > 0 && !c.community()
 	case workspaceAdmins:
 		return workspaceRole(t, c.user) == roleAdmin
 	case projectBase:
@@ -117,7 +122,7 @@ func (c *call) permitted(t *tx) bool {
 		return projectRole(t, project, c.user) == roleAdmin
 	case projectKey:
 		id := t.first("identifier", c.vars["identifier"])
-		return id != "" && projectRole(t, id, c.user) > 0
+		return reads && id != "" && projectRole(t, id, c.user) > 0
 	case projectLite:
 		return projectRole(t, project, c.user) > 0
 	case anyone:

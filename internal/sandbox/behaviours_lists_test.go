@@ -64,7 +64,7 @@ func listPlays() []play {
 	scene("invitations", "fields", invitations())
 	scene("invitations", "people", invitationPeople())
 	scene("work-items", "by their keys", itemsByKey())
-	scene("members", "of the workspace", workspacePeople())
+	scene("members", "of the workspace", readsOfPeople())
 	scene("projects", "archived and summed up", projectLife())
 	return out
 }
@@ -600,8 +600,8 @@ func itemsByKey() []operation {
 	)
 }
 
-// workspacePeople is reads of who is in the workspace, and of oneself.
-func workspacePeople() []operation {
+// readsOfPeople is reads of who is in the workspace, and of oneself.
+func readsOfPeople() []operation {
 	var out []operation
 	for _, query := range []string{"", "fields=id", "fields=id,role", "expand=member", "per_page=1", "cursor=x", "order_by=nosuch", "role=20", "search=x", "format=xml"} {
 		out = append(out, get("members/?"+query), get("../../users/me/?"+query))

@@ -53,6 +53,7 @@ func (k *kinds) projects() {
 			{name: "is_issue_type_enabled", check: boolean, initial: false},
 			{name: "is_time_tracking_enabled", check: boolean, initial: false},
 			{name: "estimate", ref: &k.estimate, null: true},
+			{name: "default_state", ref: &k.state, null: true},
 		}, external()...),
 		indexes: []index{
 			{name: "identifier", fields: []string{"identifier"}, clash: projectName},
@@ -111,6 +112,9 @@ func prepareProject(c *call, t *tx, old, r row) *reply {
 	}
 	if estimate := text(r, "estimate"); estimate != "" && !t.has(c.kinds.estimate, scope(text(r, "id")), estimate) {
 		return new(invalid(row{"estimate": message(textNoRecord, estimate)}))
+	}
+	if c.community() && old != nil && !falsy(c.in["default_state"]) {
+		return new(refuse(http.StatusBadRequest, "error", textBadDetail)) // the service looks for the record in place of its ID
 	}
 	r["identifier"] = strings.ToUpper(strings.TrimSpace(text(r, "identifier")))
 	identifier := text(r, "identifier")
@@ -176,6 +180,7 @@ func listProjects(c *call, t *tx) reply {
 
 // createProject fails in words of its own, a body that cannot be read included.
 func createProject(c *call, t *tx) reply {
+	delete(c.in, "default_state") // of a new project it is not taken
 	answer := c.kinds.project.create(c, t)
 	if answer.status == http.StatusInternalServerError {
 		return refuse(answer.status, "error", "An unexpected error occurred")
@@ -236,19 +241,24 @@ func summary(c *call, t *tx) reply {
 			asked++
 		}
 	}
-	return reply{http.StatusOK, row{
-		"id": s.row["id"], "name": s.row["name"], "identifier": s.row["identifier"],
-		"counts": row{
-			"cycles":  t.count(c.kinds.cycle, in),
-			"labels":  t.count(c.kinds.label, in),
-			"intakes": t.count(c.kinds.intakeItem, in) + t.count(c.kinds.intakeEntry, in),
-			"pages":   0,
-			"modules": t.count(c.kinds.module, in),
-			"members": c.activeMembers(t, c.vars["project"]),
-			"states":  t.count(c.kinds.state, in),
-			"issues":  t.count(c.kinds.workItem, in) + t.count(c.kinds.hiddenItem, in) - asked,
-		},
-	}}
+	counts := row{
+		"cycles":  t.count(c.kinds.cycle, in),
+		"labels":  t.count(c.kinds.label, in),
+		"intakes": t.count(c.kinds.intakeItem, in) + t.count(c.kinds.intakeEntry, in),
+		"pages":   0,
+		"modules": t.count(c.kinds.module, in),
+		"members": c.activeMembers(t, c.vars["project"]),
+		"states":  t.count(c.kinds.state, in),
+		"issues":  t.count(c.kinds.workItem, in) + t.count(c.kinds.hiddenItem, in) - asked,
+	}
+	named := []string{}
+	for name := range strings.SplitSeq(c.query.Get("fields"), ",") {
+		named = append(named, strings.TrimSpace(name))
+	}
+	if some := selectFields(counts, named); len(some) > 0 {
+		counts = some
+	}
+	return reply{http.StatusOK, row{"id": s.row["id"], "name": s.row["name"], "identifier": s.row["identifier"], "counts": counts}}
 }
 
 // featureNames is the features route's names for columns of a project.

@@ -232,7 +232,7 @@ func (s *Server) table() []route {
 
 	routes := []route{
 		{pattern: "users/me/", permission: anyone, on: methods{get: do(me)}},
-		{pattern: ws + "members/", permission: workspaceWide, on: methods{get: do(workspaceMembers)}},
+		{pattern: ws + "members/", permission: workspacePeople, on: methods{get: do(workspaceMembers)}},
 		{pattern: ws + "invitations/", permission: workspaceAdmins, on: methods{
 			get: do(listInvitations), http.MethodHead: do(listInvitations), http.MethodOptions: do(unknownMethod), post: do(s.kinds.invitation.create),
 		}},
@@ -248,7 +248,7 @@ func (s *Server) table() []route {
 			get: do(s.kinds.project.read), patch: do(changeProject),
 			del: do(s.kinds.project.remove),
 		}},
-		{pattern: project + "summary/", permission: projectLabels, on: methods{get: do(summary)}},
+		{pattern: project + "summary/", permission: workspacePeople, on: methods{get: do(summary)}},
 		{pattern: project + "archive/", permission: projectBase, on: methods{post: do(archiveProject(true)), del: do(archiveProject(false))}},
 		{pattern: project + "members/", permission: projectMembers, on: methods{get: do(listProjectMembers), post: do(addMember)}},
 		{pattern: project + "members/{member}/", permission: projectMembers, on: methods{

@@ -29,11 +29,16 @@ func (w *warnings) secrets() {
 		creates := step != nil && step.Action == Create
 		if file == nil {
 			if creates && o.Kind.Secret != "" {
-				w.diags.Add(diag.Diagnostic{
+				d := diag.Diagnostic{
 					Severity: diag.Warning, Code: "secret-not-kept", Position: o.Position, Address: string(o.Address),
 					Summary: "the service shows the secret of " + string(o.Address) + " once, and it is kept nowhere",
 					Hint:    "name a secret_file",
-				})
+				}
+				if w.in.Deletes != nil { // an undo, which knows of no file
+					d.Summary = string(o.Address) + " gets a new secret, which is kept nowhere: what checks the old one takes its events no more"
+					d.Hint = "regenerate it in Plane afterwards, or leave it out of the undo and apply a manifest that names a secret_file"
+				}
+				w.diags.Add(d)
 			}
 			continue
 		}

@@ -191,6 +191,20 @@ func TestAFileWithASecretIsNotOverwritten(t *testing.T) {
 	}
 }
 
+// TestAnUndoSaysThatAWebhookGetsANewSecret: it knows of no file, and the service shows the secret once.
+func TestAnUndoSaysThatAWebhookGetsANewSecret(t *testing.T) {
+	t.Parallel()
+	s := newService(t, sandboxtest.Options{Edition: sandbox.Cloud})
+	manifest := s.write(t, "m.yaml", `{version: 1, workspace: acme, webhooks: [{name: CI, url: "https://ci.example.com", secret_file: ci.key}]}`)
+	s.must(t, "apply", "-f", manifest)
+	s.write(t, "m.yaml", `{version: 1, workspace: acme, webhooks: []}`)
+	s.must(t, "apply", "-f", manifest, "--prune", "--yes", "--max-deletes", "1")
+	r := s.must(t, "undo", "last", "-f", manifest, "--yes")
+	if said := r.out + r.err; !strings.Contains(said, "webhook/ci gets a new secret, which is kept nowhere") || !strings.Contains(said, "regenerate it in Plane") {
+		t.Error(said)
+	}
+}
+
 func TestDocumentedOperationsCannotChangeAWorkItem(t *testing.T) {
 	t.Parallel()
 	s := newService(t, sandboxtest.Options{Answers: sandbox.Contract})

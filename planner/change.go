@@ -613,7 +613,9 @@ func (ch *changes) compare(i objectID) (d fieldDiff) {
 // noteUnseen notes a value that is taken to be as the manifest wants it, since nothing shows it.
 func (ch *changes) noteUnseen(i objectID, v *resource.Value) {
 	o, f := ch.in.Desired[i], &ch.objects.states[i]
-	switch _, shown := v.Field.ObservedIn(f.row); {
+	switch have, shown := v.Field.ObservedIn(f.row); {
+	case shown && v.Field.Within != "" && have == "" && !v.Null: // it was sent, and the service has it elsewhere, or not at all
+		ch.gaps.add(o, v.Field.Path(), v.Field.Path(), notThere)
 	case shown, v.Field.Header, v.Field.CreateOnly(): // it leads a text, or nobody can change it
 	case f.row == nil:
 		ch.gaps.add(o, "", "", ch.objects.whyUnread(f))

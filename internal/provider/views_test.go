@@ -84,3 +84,43 @@ func TestAServerThatStoresOtherFiltersIsNamed(t *testing.T) {
 		}
 	}
 }
+
+// TestAServerWithOtherKeysOfFiltersIsNamedInEachPlan: what planform cannot find where it put it is never taken for compared.
+func TestAServerWithOtherKeysOfFiltersIsNamedInEachPlan(t *testing.T) {
+	t.Parallel()
+	s := newServiceOf(t, resource.V2, sandboxtest.Options{Edition: sandbox.Cloud})
+	otherKeys := func(req *http.Request) sandboxtest.Fault {
+		if !strings.Contains(req.URL.Path, "/views/") {
+			return sandboxtest.Fault{}
+		}
+		return sandboxtest.Fault{Reword: func(body []byte) []byte {
+			other := strings.NewReplacer(`"state":`, `"state_id":`, `"priority":`, `"priority__in":`, `"assignees":`, `"assignee_id":`, `"labels":`, `"label_id":`,
+				`"group_by":`, `"grouping":`)
+			return []byte(other.Replace(string(body)))
+		}}
+	}
+	fields := []string{"state", "priority", "assignees", "labels", "group_by"}
+	for _, when := range []string{"made", "again", "and again"} {
+		s.fault = otherKeys // while the plan is made
+		a := s.apply(t, applying{manifest: bugsInProgress, fault: func(req *http.Request, _ run) sandboxtest.Fault { return otherKeys(req) }})
+		var said []string
+		for _, w := range a.warnings() {
+			said = append(said, w.Summary)
+		}
+		for _, n := range a.plan.Notices {
+			said = append(said, n.Summary)
+		}
+		for _, step := range a.plan.Steps {
+			said = append(said, step.Reason())
+		}
+		for _, n := range a.plan.NotCompared {
+			said = append(said, n.Field)
+		}
+		t.Log(when, a.writes, a.plan.Summary, said)
+		for _, field := range fields {
+			if !slices.ContainsFunc(said, func(text string) bool { return strings.Contains(text, field) }) {
+				t.Errorf("%s: nothing is said of %s: %q", when, field, said)
+			}
+		}
+	}
+}

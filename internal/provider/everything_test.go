@@ -98,6 +98,10 @@ func (e everything) object(l *life) mapping {
 			l.finish(o)
 		}
 	}
+	delete(o, "work_item_types")      // with which the workspace would manage those of the projects
+	if l.k.Name == "workflow_state" { // the others are what transitions name
+		o["state"] = "one"
+	}
 	if l.k.Name == "work_item" { // of the type that has the property
 		o["type"], o["fields"] = "one", mapping{"one": []string{"one"}}
 		if e.changed {
@@ -145,7 +149,7 @@ func rename(v any) {
 		for name, inner := range v {
 			switch inner := inner.(type) {
 			case string:
-				if inner == "first" || inner == "second" || name == "type" && inner == "one" {
+				if inner == "first" || inner == "second" || (name == "type" || name == "state") && inner == "one" {
 					v[name] = inner + "-now"
 				}
 			case []string:

@@ -142,11 +142,13 @@ func (ki *kindInfo) referrers(kinds map[*resource.Kind]*kindInfo) []referrer {
 }
 
 // membershipsInside are the memberships of objects in a container of the kind: not of people,
-// who lose nothing by it, and not relations among equals.
+// who lose nothing by it, and not relations among equals. Types that a project took from the workspace lose nothing either, and
+// where it has its own, the list shows those.
 func (ki *kindInfo) membershipsInside() []*resource.Kind {
 	return slices.DeleteFunc(resource.Memberships(), func(k *resource.Kind) bool {
-		m := k.Membership
-		return m.Container != ki.kind.Name || m.Member == m.Container || resource.MustLookup(m.Member).Section == ""
+		m, member := k.Membership, resource.MustLookup(k.Membership.Member)
+		return m.Container != ki.kind.Name || m.Member == m.Container || member.Section == "" ||
+			member.Governance.AtWorkspace && !ki.kind.Governance.AtWorkspace
 	})
 }
 

@@ -11,7 +11,7 @@ status: unreleased
 target_date: 2031-03-01
 tag: v2.0.0
 labels: [public]
-work_items: [web/checkout]
+work_items: [WEB-7]
 changelog: {description: "- A **faster** checkout"}`,
 		KeyFrom: []string{"name"}, NaturalKey: []string{"name"},
 		Fields: []Field{

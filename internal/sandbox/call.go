@@ -183,8 +183,8 @@ func (c *call) handle() (r reply) {
 	} else {
 		wrong = api.decode(c, ep)
 	}
-	if wrong == nil && c.route.notInCommunity && c.req.Method == http.MethodGet { // nobody saw what these do there
-		unknown := c.unknownParameters("per_page", "cursor", "fields", "limit", "offset", "workspace", "customer")
+	if wrong == nil && c.route.notInCommunity && c.req.Method == http.MethodGet { // nobody saw what these do there; any order is an answer
+		unknown := c.unknownParameters("per_page", "cursor", "fields", "limit", "offset", "workspace", "customer", "order_by")
 		if len(unknown) > 0 {
 			return refuse(http.StatusNotImplemented, "error", unknownParameter(unknown[0]))
 		}

@@ -13,8 +13,8 @@ var ErrStopped = errors.New("no further request is made")
 // once. The client stops itself when the service cannot be reached.
 func (c *Client) Stop() { c.stop(ErrStopped) }
 
-// StopSince is [Client.Stop] for a reason, which the requests that are not sent any more give.
-func (c *Client) StopSince(reason error) { c.stop(&reasonError{reason}) }
+// StopBecause is [Client.Stop] with the reason that requests fail with from then on.
+func (c *Client) StopBecause(reason error) { c.stop(&reasonError{reason}) }
 
 // reasonError is the reason why a client was stopped.
 type reasonError struct{ reason error }

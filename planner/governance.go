@@ -9,7 +9,7 @@ func (s *snapshot) managedElsewhere(k *resource.Kind) (who, where string, pendin
 	if g.Flag == "" {
 		return "", "", false
 	}
-	on, known, pending := s.governs(g.Flag)
+	on, known, pending := s.governs(g)
 	if !known || !g.Elsewhere(on) {
 		return "", "", pending
 	}
@@ -18,14 +18,15 @@ func (s *snapshot) managedElsewhere(k *resource.Kind) (who, where string, pendin
 }
 
 // governs is the value of a flag as the manifest has it, or else the service.
-func (s *snapshot) governs(flag string) (on, known, pending bool) {
-	features := s.objects.kinds[resource.MustLookup("workspace_features")]
-	for _, i := range s.objects.inScope(scope{features, noObject}) {
-		if v, given := s.in.Desired[i].Value(flag); given {
-			return !isOff(v), true, false
+func (s *snapshot) governs(g resource.Governance) (on, known, pending bool) {
+	if features, field := g.Switch(); field != nil {
+		for _, i := range s.objects.inScope(scope{s.objects.kinds[features], noObject}) {
+			if v, given := s.in.Desired[i].Value(field.Name); given {
+				return !isOff(v), true, false
+			}
 		}
 	}
-	op, field, offered := resource.ReadGovernance(flag, s.in.API)
+	op, field, offered := resource.ReadGovernance(g.Flag, s.in.API)
 	if !offered {
 		return false, false, false
 	}

@@ -29,7 +29,7 @@ var (
 	expensive    = gapReason{"reading them takes more than " + strconv.Itoa(maxSingleReads) + " requests", "--refresh-all reads them"}
 	skipsRefresh = gapReason{"--no-refresh trusts the state file", "without --no-refresh they are read"}
 	notShown     = gapReason{why: "the service does not show it"}
-	notThere     = gapReason{why: "the service shows nothing of it where planform has put it"}
+	notThere     = gapReason{why: "the service does not show it under the name that planform sends"}
 	leftAlone    = gapReason{why: "archived or a draft, and left alone"}
 	leftDeleted  = gapReason{why: "deleted on the service, and left so"}
 )

@@ -100,8 +100,7 @@ type reference struct {
 func (ob *objects) switchOf(i objectID) (objectID, *resource.Field) {
 	k, field := ob.in.Desired[i].Kind.Switch()
 	if g := ob.in.Desired[i].Kind.Governance; g.AtWorkspace { // if the manifest says anything of it
-		k = resource.MustLookup("workspace_features")
-		field, _ = k.Field(g.Flag)
+		k, field = g.Switch()
 	}
 	switch {
 	case field == nil:

@@ -35,7 +35,7 @@ func (w *warnings) secrets() {
 					Hint:    "name a secret_file",
 				}
 				if w.in.Deletes != nil { // an undo, which knows of no file
-					d.Summary = string(o.Address) + " gets a new secret, which is kept nowhere: what checks the old one takes its events no more"
+					d.Summary = string(o.Address) + " gets a new secret, which is kept nowhere: a receiver that checks the old one refuses its events"
 					d.Hint = "regenerate it in Plane afterwards, or leave it out of the undo and apply a manifest that names a secret_file"
 				}
 				w.diags.Add(d)

@@ -119,7 +119,7 @@ func runApply(ctx context.Context, p Process, o applyOptions, out output) error 
 	out.warnOfOthers(r.statePath)
 	open := r.service.stateOf(r.conn.baseURL, r.conn.workspace)
 	open.Command, open.LockTimeout, open.Waiting = "planform apply", o.lockTimeout, out.lockedBy(o.lockTimeout)
-	open.Lost = r.conn.client.StopSince
+	open.Lost = r.conn.client.StopBecause
 	file, err := state.Open(ctx, r.statePath, open)
 	if err != nil {
 		return err

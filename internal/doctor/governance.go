@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/resource"
 )
 
@@ -72,12 +73,5 @@ func (e *examination) reportElsewhere(flag string, on bool) {
 	}
 	who, where := first.Kind.Governance.Managers(on)
 	e.add("manifest", Warning, fmt.Sprintf("%s manages the %s of %s, and the manifest has %s on the other level, first at %s: the service refuses to write there",
-		who, first.Kind.Governance.Noun(), e.Workspace, countOf(n, first.Kind), first.Position), "write them in "+where)
-}
-
-func countOf(n int, k *resource.Kind) string {
-	if n == 1 {
-		return "a " + k.Noun()
-	}
-	return fmt.Sprintf("%d objects", n)
+		who, first.Kind.Governance.Noun(), e.Workspace, diag.Count(n, "object"), first.Position), "write them in "+where)
 }

@@ -39,6 +39,15 @@ func (g Governance) Managers(on bool) (who, where string) {
 	return "each project", "the " + section + " of a project"
 }
 
+// Switch is the field that sets the flag, and the kind that has it; nil = no operation sets it.
+func (g Governance) Switch() (*Kind, *Field) {
+	features := MustLookup("workspace_features")
+	if f, ok := features.Field(g.Flag); ok {
+		return features, f
+	}
+	return nil, nil
+}
+
 // ReadGovernance is the operation whose answer has a flag; ok is false where the API has none.
 func ReadGovernance(flag string, api API) (op *Operation, f *Field, ok bool) {
 	k := MustLookup("governance")

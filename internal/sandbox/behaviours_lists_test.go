@@ -372,7 +372,7 @@ func intakeCreations() []operation {
 	return out
 }
 
-// intakeChanges is changes of what was asked for, whose entry is named by its item.
+// intakeChanges are bodies that change a request: the route names its work item, not its entry.
 func intakeChanges() []operation {
 	list := at("p") + "intake-issues/"
 	var out []operation

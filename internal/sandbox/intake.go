@@ -7,8 +7,7 @@ import (
 	"strings"
 )
 
-// What is asked for in an intake is an item from the start, in a state that no list shows; the entry of the intake says what
-// was decided. So it is in the community edition; others have been seen only by their reference (see [kinds.intake]).
+// A request in an intake is a work item from the start, in a state that no list shows; the entry of the intake says what was decided. So it is in the community edition; others have been seen only by their reference (see [kinds.intake]).
 
 func (k *kinds) intakeEntries() {
 	k.intakeEntry = k.add(&kind{
@@ -121,7 +120,7 @@ func readEntry(c *call, t *tx) reply {
 	return notFound()
 }
 
-// createEntry makes an item of what is asked for, without a look at most of it.
+// createEntry makes a request: a work item and its entry. Most of the body is not looked at.
 func createEntry(c *call, t *tx) reply {
 	named, given := c.in["issue"]
 	asked, ok := named.(row)
@@ -271,7 +270,7 @@ func (c *call) changeAsked(t *tx, wanted any, role int, only bool) *reply {
 	return nil
 }
 
-// accept makes an item of what was asked for.
+// accept puts the work item of a request among the others.
 func (c *call) accept(t *tx) {
 	s, ok := t.get(c.kinds.hiddenItem, c.vars["item"])
 	if !ok || !flag(s.row, "in_triage") {

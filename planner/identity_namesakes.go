@@ -57,7 +57,7 @@ func (m *identities) recognise(o *resource.Object, f *objectState, was string) {
 			return
 		}
 	}
-	resolve, known := m.keyIDs(o)
+	resolve, known := m.keyIDs(o, f)
 	if !known {
 		f.presence = pending
 		return
@@ -204,28 +204,28 @@ func (m *identities) sameNaturalKey(l *listing, o *resource.Object, t *kindInfo,
 
 // keyIDs are the IDs of what the natural key of an object names, as far as that is on the service; known is false while a read must
 // tell. The identity of what it names is settled by then.
-func (m *identities) keyIDs(o *resource.Object) (resolve resource.IDResolver, known bool) {
+func (m *identities) keyIDs(o *resource.Object, f *objectState) (resolve resource.IDResolver, known bool) {
 	known = true
 	ids := map[*resource.Field]string{}
-	for _, f := range o.Kind.NaturalFields() {
-		v, given := o.Value(f.Name)
-		if !f.IsRef() || !given || len(v.Refs) == 0 {
+	for _, field := range o.Kind.NaturalFields() {
+		v, given := o.Value(field.Name)
+		if !field.IsRef() || !given || len(v.Refs) == 0 {
 			continue
 		}
-		r, to := &v.Refs[0], m.objects.kind(f.Ref)
-		within := m.objects.within(m.objects.index[o], to)
+		r, to := &v.Refs[0], m.objects.kind(field.Ref)
+		within := m.objects.ancestor(f.parent, to.namedWithin)
 		switch {
 		case r.Target != nil:
 			st := &m.objects.states[m.objects.index[r.Target]]
 			known = known && st.presence != pending
-			ids[f] = st.id
+			ids[field] = st.id
 		case r.ID != "":
-			ids[f] = r.ID
+			ids[field] = r.ID
 		default:
 			_, st := m.snapshot.list(to, within)
 			known = known && st != pending
 			if named := m.snapshot.names(to, within).Named(r.Text); st == exists && len(named) == 1 {
-				ids[f] = named[0]
+				ids[field] = named[0]
 			}
 		}
 	}

@@ -12,8 +12,10 @@ import (
 	"github.com/planform/planform/internal/sandbox/sandboxtest"
 )
 
-const review = `{version: 1, projects: [{key: web, identifier: WEB, workflows: [{name: Review, states: [{state: Todo, is_default: true}, In Progress],
-	transitions: [{from: Todo, to: In Progress}, {from: In Progress, to: Done, approvers: [ada@example.com]}, {from: In Progress, to: Todo}]}]}]}`
+const workflow = `workflows: [{name: Review, states: [{state: Todo, is_default: true}, In Progress],
+	transitions: [{from: Todo, to: In Progress}, {from: In Progress, to: Done, approvers: [ada@example.com]}, {from: In Progress, to: Todo}]}]`
+
+const review = `{version: 1, projects: [{key: web, identifier: WEB, ` + workflow + `}]}`
 
 // reviewed fails unless the service has the workflow once, as the manifest has it.
 func (s *service) reviewed(t *testing.T, a applied) {
@@ -80,5 +82,27 @@ func TestAServerThatAttachesNoStateIsNamed(t *testing.T) {
 	}
 	if !slices.ContainsFunc(append(said, a.failed()...), func(text string) bool { return strings.Contains(text, "state") }) {
 		t.Errorf("nothing is said of the state: %q %v", said, a.failed())
+	}
+}
+
+// TestWorkflowsOfSeveralProjectsAreFoundWithoutTheState: what identifies a transition is a state of its own project, by name.
+func TestWorkflowsOfSeveralProjectsAreFoundWithoutTheState(t *testing.T) {
+	t.Parallel()
+	projects := `projects: [{key: ops, identifier: OPS, ` + workflow + `}, {key: web, identifier: WEB, ` + workflow + `}]}`
+	for first, manifest := range map[string]string{
+		"a project comes first":               `{version: 1, ` + projects,
+		"an object of the workspace is first": `{version: 1, release_labels: [public], ` + projects,
+	} {
+		t.Run(first, func(t *testing.T) {
+			t.Parallel()
+			s := newServiceOf(t, resource.V2, sandboxtest.Options{Edition: sandbox.Cloud})
+			s.apply(t, applying{manifest: manifest})
+			s.dir = t.TempDir()
+			a := s.apply(t, applying{manifest: manifest})
+			states, transitions := len(s.Rows("workflow_state")), len(s.Rows("workflow_transition"))
+			if len(a.failed())+len(a.reasons())+a.writes > 0 || states != 4 || transitions != 6 {
+				t.Errorf("%v %v, %d writes: %d states, %d transitions", a.failed(), a.reasons(), a.writes, states, transitions)
+			}
+		})
 	}
 }

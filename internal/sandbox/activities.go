@@ -37,6 +37,9 @@ func (k *kinds) createdActivity(item row) row {
 // history is every activity of the item of the route.
 func (c *call) history(t *tx) []row {
 	out := []row{}
+	if c.inArchivedProject(t) {
+		return out
+	}
 	if item, ok := t.in(c.kinds.workItem, inProject(c), c.vars["item"]); ok {
 		out = append(out, c.kinds.createdActivity(item.row))
 	}

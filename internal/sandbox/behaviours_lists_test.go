@@ -66,6 +66,7 @@ func listPlays() []play {
 	scene("work-items", "by their keys", itemsByKey())
 	scene("members", "of the workspace", readsOfPeople())
 	scene("projects", "archived and summed up", projectLife())
+	scene("projects", "what names something in an archived one", intake, namingArchived())
 	return out
 }
 
@@ -639,6 +640,62 @@ func projectLife() []operation {
 		sending(http.MethodPatch, one, fields{"name": "Differential C"}), sending(http.MethodDelete, one+"archive/", nil), sending(http.MethodDelete, one+"archive/", nil), get(one),
 		sending(http.MethodPost, one+"archive/", fields{"archived_at": "2020-01-02"}), sending(http.MethodDelete, one, nil), get(one), get("projects/"),
 	)
+}
+
+// namingArchived is a project in the archive whose records are named by those that are made in it and in another one.
+func namingArchived() []operation {
+	item := at("p") + "work-items/{a}/"
+	out := []operation{
+		post(at("p")+"labels/", fields{"name": "area"}, "area"), post(at("p")+"labels/", fields{"name": "free"}, "free"), post(at("q")+"labels/", fields{"name": "area"}, "abroad"),
+		post(at("p")+"cycles/", fields{"name": "One", "project_id": "{p}"}, "cycle"), post(at("q")+"cycles/", fields{"name": "One", "project_id": "{q}"}, "far cycle"),
+		post(at("p")+"modules/", fields{"name": "One"}, "module"), post(at("q")+"modules/", fields{"name": "One"}, "far module"),
+		post(item+"comments/", fields{"comment_html": "<p>One</p>"}, "comment"), post(item+"links/", fields{"url": "https://example.com/a"}, "link"),
+		post(at("p")+"intake-issues/", fields{"issue": fields{"name": "Asked for"}}, "asked"),
+		sending(http.MethodPost, at("p")+"archive/", nil),
+	}
+	for i, body := range []fields{
+		{"parent": "{a}"}, {"parent": "{far}"}, {"state": "{p.Todo}"}, {"state": "{q.Todo}"}, {"labels": []any{"{area}"}}, {"labels": []any{"{abroad}"}}, {"assignees": []any{"{member}"}},
+	} {
+		body["name"] = "New"
+		name := fmt.Sprintf("new %d", i)
+		out = append(out, post(at("p")+"work-items/", body, name), post(at("q")+"work-items/", body, "far "+name), sending(http.MethodPatch, at("q")+"work-items/{far}/", body))
+	}
+	for _, to := range []string{"{p}", "{q}"} {
+		one := strings.Replace(at("p"), "{p}", to, 1)
+		for _, in := range []string{"cycles/{cycle}/cycle-issues/", "modules/{module}/module-issues/", "cycles/{far cycle}/cycle-issues/", "modules/{far module}/module-issues/"} {
+			out = append(out, sending(http.MethodPost, one+in, fields{"issues": []any{"{a}"}}), sending(http.MethodPost, one+in, fields{"issues": []any{"{far}"}}), get(one+in))
+		}
+	}
+	far := at("q") + "work-items/{far}/"
+	for _, list := range []string{item, far} {
+		for _, of := range []string{"{b}", "{far}", "{a}"} {
+			out = append(out, sending(http.MethodPost, list+"relations/", fields{"relation_type": "blocking", "issues": []any{of}}), get(list+"relations/"))
+		}
+	}
+	for kind, body := range map[string]fields{
+		"labels": {"name": "part", "parent": "{area}"}, "states": {"name": "Odd", "color": "#ff0000"}, "modules": {"name": "Two", "lead": "{member}", "members": []any{"{member}"}},
+		"cycles": {"name": "Two", "project_id": "{p}", "owned_by": "{member}"}, "intake-issues": {"issue": fields{"name": "Asked again"}},
+	} {
+		out = append(out, post(at("p")+kind+"/", body, "made of "+kind), get(at("p")+kind+"/{made of "+kind+"}/"))
+	}
+	slices.SortStableFunc(out[len(out)-10:], func(a, b operation) int { return strings.Compare(a.path, b.path) })
+	out = append(out,
+		post(at("q")+"labels/", fields{"name": "part", "parent": "{area}"}, "far part"), sending(http.MethodPatch, at("q")+"labels/{abroad}/", fields{"parent": "{area}"}),
+		sending(http.MethodPatch, at("p")+"labels/{free}/", fields{"parent": "{area}"}),
+		post(item+"comments/", fields{"comment_html": "<p>Two</p>", "parent": "{comment}"}, "answer"), post(item+"links/", fields{"url": "https://example.com/b"}, "second"),
+		post(item+"attachments/", fields{"name": "a.png", "type": "image/png", "size": 100}, "attachment"),
+		sending(http.MethodPatch, item, fields{"parent": "{b}"}), sending(http.MethodPatch, item+"comments/{comment}/", fields{"comment_html": "<p>Three</p>"}),
+		sending(http.MethodPatch, item+"links/{link}/", fields{"title": "T"}), sending(http.MethodDelete, item+"links/{link}/", nil),
+		sending(http.MethodPatch, at("p"), fields{"default_assignee": "{member}"}), sending(http.MethodPatch, at("p"), fields{"default_state": "{p.Done}"}),
+		post(at("p")+"members/", fields{"member": "{outsider}", "role": 15}, "joined"), get(at("p")+"members/"),
+		get(item), get(item+"comments/"), get(item+"links/"), get(item+"attachments/"), get(item+"activities/"), get(at("p")+"work-items/"), get(at("q")+"work-items/"),
+		get("work-items/AA-1/"), get("work-items/search/?search=A"),
+		sending(http.MethodDelete, item, nil), sending(http.MethodDelete, at("p")+"archive/", nil),
+	)
+	for _, list := range []string{"work-items/", "labels/", "states/", "cycles/", "modules/", "cycles/{cycle}/cycle-issues/", "modules/{module}/module-issues/", "intake-issues/", "work-items/{a}/relations/"} {
+		out = append(out, get(at("p")+list))
+	}
+	return append(out, get(far+"relations/"))
 }
 
 // expansions asks for the record in the place of each field's value, one field at a time.

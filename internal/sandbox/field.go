@@ -269,7 +269,8 @@ func refTo(t *tx, k *kind, v any) (string, any) {
 	if err != nil {
 		return "", message("“%s” is not a valid UUID.", s)
 	}
-	if t.find(k, id.String()) == nil {
+	found, ok := t.get(k, id.String())
+	if !ok || k.unnamed != nil && k.unnamed(t, found.row) {
 		return "", message(textNoRecord, s)
 	}
 	return id.String(), nil

@@ -49,6 +49,8 @@ type kind struct {
 
 	// readableArchived says that records are still read when their project is archived.
 	readableArchived bool
+	// unnamed says of a record that no other one can name it, as if it were not there; nil = of none.
+	unnamed func(t *tx, r row) bool
 	// patchColumns is the fields that the community edition shows in the answer to a
 	// change; nil is all.
 	patchColumns []string
@@ -90,12 +92,14 @@ func (k *kind) refersTo(column string) bool {
 
 // inArchivedProject says whether the project of the route is archived: but for cycles
 // and modules it shows nothing then, while it still takes what is written to it.
-func (c *call) inArchivedProject(t *tx) bool {
-	id := c.vars["project"]
-	if id == "" {
+func (c *call) inArchivedProject(t *tx) bool { return c.kinds.archived(t, c.vars["project"]) }
+
+// archived says whether a project is.
+func (k *kinds) archived(t *tx, project string) bool {
+	if project == "" {
 		return false
 	}
-	p, ok := t.get(c.kinds.project, id)
+	p, ok := t.get(k.project, project)
 	return ok && p.row["archived_at"] != nil
 }
 

@@ -137,18 +137,25 @@ func elements(v any) (items []any, ok bool) {
 }
 
 // addToCycle adds an item to a cycle; like has what is kept of an earlier
-// membership.
+// membership, the project it was made in with it.
 func (c *call) addToCycle(t *tx, cycle, issue string, like row) {
 	r := row{"issue": issue, "cycle": cycle, "project": c.vars["project"], "created_by": nil}
 	c.setAudit(c.kinds.cycleIssue, r)
 	r["id"], r["created_at"] = like["id"], like["created_at"]
+	if like["project"] != nil {
+		r["project"] = like["project"]
+	}
 	r["created_by"] = nil // so it is
 	t.insert(c.kinds.cycleIssue, scope(cycle), r)
 }
 
-// memberRows is every membership of a cycle or module, the newest first.
+// memberRows is the memberships of a cycle or module that were made in the project of the route, the newest first.
+// In an archived project, those of a module are not shown, and no item has children.
 func (c *call) memberRows(t *tx, members *kind, container string) []row {
-	found := t.all(members, scope(container))
+	archived := c.inArchivedProject(t)
+	found := slices.DeleteFunc(t.all(members, scope(container)), func(s stored) bool {
+		return text(s.row, "project") != c.vars["project"] || archived && members == c.kinds.moduleIssue
+	})
 	if members == c.kinds.moduleIssue {
 		slices.Reverse(found) // of those of one request, which have the same time
 	}
@@ -157,7 +164,9 @@ func (c *call) memberRows(t *tx, members *kind, container string) []row {
 	})
 	out := []row{}
 	for _, s := range found {
-		s.row["sub_issues_count"] = t.counter("children:" + text(s.row, "issue"))
+		if s.row["sub_issues_count"] = 0; !archived {
+			s.row["sub_issues_count"] = t.counter("children:" + text(s.row, "issue"))
+		}
 		out = append(out, members.visible(s.row))
 	}
 	return out
@@ -166,12 +175,11 @@ func (c *call) memberRows(t *tx, members *kind, container string) []row {
 // listMembers lists the work items of a cycle or module, those of other projects left out.
 func listMembers(container, members *kind) handler {
 	return func(c *call, t *tx) reply {
-		id := c.vars[container.param]
-		if _, ok := t.in(container, inProject(c), id); !ok || c.inArchivedProject(t) {
+		if c.inArchivedProject(t) {
 			return pageOf(c, []row{})
 		}
 		var found []stored
-		for _, m := range t.all(members, scope(id)) {
+		for _, m := range t.all(members, scope(c.vars[container.param])) {
 			if item, ok := t.in(c.kinds.workItem, inProject(c), text(m.row, "issue")); ok {
 				found = append(found, item)
 			}

@@ -46,6 +46,7 @@ func (k *kinds) workItems() {
 			{name: "deleted_at", check: moment, null: true, derived: true},
 		}, external()...),
 		param: "item", scope: inProject,
+		unnamed: func(t *tx, r row) bool { return k.archived(t, text(r, "project")) },
 		prepare: prepareWorkItem,
 		afterWrite: func(c *call, t *tx, old, r row) {
 			c.indexWorkItem(t, old, r)

@@ -26,8 +26,11 @@ const (
 // List reads every page of a list. A row that is on several pages, by its ID, is returned
 // once, as on the first.
 func (c *Client) List(ctx context.Context, req Request) ([]resource.Row, error) {
-	if resource.MustLookup(req.Operation.Kind).Single {
+	switch k := resource.MustLookup(req.Operation.Kind); {
+	case k.Single:
 		return c.single(ctx, req)
+	case k.Inside != "":
+		return c.inside(ctx, req, k.Inside)
 	}
 	all := []resource.Row{}
 	for rows, err := range c.Pages(ctx, req) {
@@ -55,6 +58,23 @@ func (c *Client) single(ctx context.Context, req Request) ([]resource.Row, error
 	default:
 		return resp.Rows, nil
 	}
+}
+
+// inside reads a list that the row of the parent holds in a field. Where that has none, the edition has no such objects.
+func (c *Client) inside(ctx context.Context, req Request, field string) ([]resource.Row, error) {
+	resp, err := c.Do(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	list, ok := resp.Row[field].([]any)
+	if !ok {
+		return nil, fmt.Errorf("%s: the answer has no list %q: %w", req.Operation, field, ErrUnsupported)
+	}
+	rows, err := rowsOf(list)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %q: %w", req.Operation, field, err)
+	}
+	return rows, nil
 }
 
 // parentID is the ID of what the objects of a list are in, by its path; of the workspace, whose ID no path has, that of none.

@@ -619,6 +619,35 @@ func TestPlacesAreExportedWherePeopleOrderedThings(t *testing.T) {
 	}
 }
 
+// The service puts each new choice behind the others.
+func TestChoicesAreExportedInTheirOrder(t *testing.T) {
+	t.Parallel()
+	s := newService(t, sandboxtest.Options{})
+	property := s.send("POST", web+"work-item-types/"+sandboxtest.TypeTask+"/work-item-properties/", map[string]any{"display_name": "Size", "property_type": "OPTION"})
+	for _, name := range []string{"Small", "Middle", "Large"} {
+		s.send("POST", web+"work-item-properties/"+property+"/options/", map[string]any{"name": name})
+	}
+	s.send("POST", "customer-properties/", map[string]any{
+		"display_name": "Plan", "property_type": "OPTION", "options": []any{map[string]any{"name": "Trial"}, map[string]any{"name": "Free"}, map[string]any{"name": "Paid"}},
+	})
+	dir, e := s.export(export.Options{})
+	var all strings.Builder
+	for _, f := range e.Files {
+		all.Write(f.Data)
+	}
+	for _, names := range []string{"Small Middle Large", "Trial Free Paid"} {
+		at := -1
+		for name := range strings.FieldsSeq(names) {
+			next := strings.Index(all.String(), "name: "+name)
+			if next < at || next < 0 {
+				t.Errorf("%s is at %d, after %d", name, next, at)
+			}
+			at = next
+		}
+	}
+	s.hold(dir, e)
+}
+
 // What is archived and can be said is exported, with who is in it.
 func TestArchivedCyclesAndModulesAreExported(t *testing.T) {
 	t.Parallel()

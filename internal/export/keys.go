@@ -174,7 +174,10 @@ func sortSiblings(k *resource.Kind, list []*object) {
 			raw, _ := t.row.Shown(place)
 			return toFloat(raw)
 		}
-		return -toFloat(t.row["sort_order"]) // the service puts each new one, such as a cycle, before the others
+		if k.Appended {
+			return toFloat(t.row["sort_order"])
+		}
+		return -toFloat(t.row["sort_order"])
 	}
 	slices.SortFunc(list, func(a, b *object) int {
 		return cmp.Or(cmp.Compare(a.row.Number(), b.row.Number()), cmp.Compare(at(a), at(b)), strings.Compare(a.row.Text("created_at"),

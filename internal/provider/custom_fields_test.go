@@ -309,7 +309,7 @@ func TestWhatPeopleDoToValuesIsSeenWhereAllIsRead(t *testing.T) {
 // propertiesOf are the properties of a customer, as name=value.
 func (s *service) propertiesOf(customer string) string {
 	names := map[any]any{}
-	for _, kind := range []string{"customer", "work_item"} {
+	for _, kind := range []string{"customer", "work_item", "customer_property_option"} {
 		for _, row := range s.Rows(kind) {
 			names[row["id"]] = row["name"]
 		}
@@ -333,6 +333,46 @@ func (s *service) propertiesOf(customer string) string {
 	}
 	slices.Sort(all)
 	return strings.Join(all, "; ")
+}
+
+// TestChoicesOfCustomersKeepWhatNamesThem goes through what a manifest makes of the choices of a property, on a service that deletes
+// those which a request leaves out, with the values that name them.
+func TestChoicesOfCustomersKeepWhatNamesThem(t *testing.T) {
+	t.Parallel()
+	const manifest = `customer_properties: [{name: Plan, type: option, options: [%s]}, {name: Regions, type: option, is_multi: true, options: [North, South]}]
+customers: [{name: Hooli, properties: {%s}}]`
+	steps := []struct {
+		choices, values, want string
+		writes                int
+		forget                bool
+	}{
+		{choices: "Free, Paid", values: "Plan: Paid, Regions: [South, North]", want: "Plan=Paid; Regions=North+South", writes: 2 + 4 + 1 + 2},
+		{choices: "Free, Paid, {name: Trial, description: A month}", values: "Plan: Paid", want: "Plan=Paid; Regions=North+South", writes: 1},
+		{choices: "Free, Paid, {name: Trial, description: Two weeks}", values: "Plan: Trial, Regions: [North]", want: "Plan=Trial; Regions=North", writes: 1 + 2},
+		{choices: "{key: free, name: Open}, Paid", values: "Plan: Open", want: "Plan=Open; Regions=North", writes: 1 + 1},
+		{choices: "{key: free, name: Open}, Paid", values: "Plan: free, Regions: []", want: "Plan=Open", writes: 1 + 1, forget: true}, // adopted, and sent again
+	}
+	for name, s := range apis(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for _, step := range steps {
+				if step.forget {
+					s.dir = t.TempDir()
+				}
+				text := fmt.Sprintf(manifest, step.choices, step.values)
+				a := s.apply(t, applying{manifest: text})
+				if got := s.propertiesOf("Hooli"); got != step.want || len(a.failed()) > 0 || len(a.warnings()) > 0 || a.writes != step.writes {
+					t.Errorf("%s, %s: %d writes\n%s\nwant %d\n%s\n%v %v %v", step.choices, step.values, a.writes, got, step.writes, step.want, a.failed(), a.warnings(), a.reasons())
+				}
+				if again := s.apply(t, applying{manifest: text}); again.writes > 0 || !again.plan.Empty() {
+					t.Errorf("%s: again %d writes, %+v", step.choices, again.writes, again.plan.Summary)
+				}
+			}
+			if got := len(s.Rows("customer_property_option")); got != 5 {
+				t.Errorf("%d choices", got)
+			}
+		})
+	}
 }
 
 func TestPropertiesOfCustomersAreDefinedAndSet(t *testing.T) {

@@ -109,7 +109,7 @@ func (e everything) object(l *life) mapping {
 		}
 	}
 	if l.k.Name == "customer" {
-		o["properties"] = mapping{"one": "A text"}
+		o["properties"] = mapping{"one": []string{"one"}}
 		if e.changed {
 			o["properties"] = mapping{"one": nil}
 		}
@@ -163,14 +163,13 @@ func rename(v any) {
 				v[name] = named
 			}
 		}
-		if fields, ok := v["fields"].(mapping); ok {
-			v["fields"] = mapping{"one-now": fields["one"]}
-			if fields["one"] != nil {
-				v["fields"] = mapping{"one-now": []string{"one-now"}}
+		for _, name := range []string{"fields", "properties"} {
+			if values, ok := v[name].(mapping); ok {
+				v[name] = mapping{"one-now": values["one"]}
+				if values["one"] != nil {
+					v[name] = mapping{"one-now": []string{"one-now"}}
+				}
 			}
-		}
-		if properties, ok := v["properties"].(mapping); ok {
-			v["properties"] = mapping{"one-now": properties["one"]}
 		}
 		if v["previously"] != nil {
 			v["previously"] = strings.TrimSuffix(fmt.Sprint(v["previously"]), "-now")

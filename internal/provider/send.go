@@ -141,6 +141,9 @@ func (w *write) sendOne(ctx context.Context, r row) (*apiclient.Response, error)
 	body := func(d resource.Dialect) []byte {
 		return step.Operation.Enclose(resource.Body(values, d, resolve, extra...))
 	}
+	if step.Kind.Inside != "" {
+		return w.sendInside(ctx, r, resource.Body(values, dialect, resolve, extra...))
+	}
 	req := apiclient.Request{Operation: step.Operation, Params: r.params, Body: body(dialect), Again: w.lookAgain([]row{r}, 0)}
 	res, err := w.client.Do(ctx, req)
 	if other, ok := w.otherDialect(step, dialect, err); ok {

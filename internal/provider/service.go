@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"sync"
 
 	"github.com/planform/planform/apiclient"
 	"github.com/planform/planform/executor"
@@ -24,6 +25,8 @@ type Service struct {
 	placements  map[resource.Address][]placement
 
 	disk disk.Disk // for secrets; nil = the operating system's
+
+	parents sync.Mutex // of objects inside the row of their parent, of which one at a time is written
 
 	inDoubt inDoubt
 	learned *learned

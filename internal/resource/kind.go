@@ -91,6 +91,12 @@ type Listing struct {
 	// CountedAs is the name of the kind's number in the parent's Summary, which includes
 	// objects that no list shows; "" = none.
 	CountedAs string
+	// Appended is set where the service puts each new one behind the others, by a sort_order that nobody sets. Elsewhere it puts them
+	// before the others, as cycles, or all in one place.
+	Appended bool
+	// Inside is the field of the parent's row that holds them, such as options: they are read with that row, and written by an
+	// update of it; "" = they have rows of their own.
+	Inside string
 	// Unmanaged are the contents of an object that no manifest can hold, such as
 	// worklogs. Each takes a request of its own.
 	Unmanaged []string

@@ -2,6 +2,7 @@ package resource
 
 func init() {
 	const path, scope = workspace + "customer-properties/", "customers.properties"
+	const one = path + "{property_id}/"
 	const values, valueScope = workspace + "customers/{customer_id}/property-values/", "customers.property_values"
 	register(Kind{
 		Name: "customer_property", Section: "customer_properties", Param: "property_id", HasExternalID: true, UniqueExternalID: true,
@@ -16,7 +17,7 @@ func init() {
 			{
 				Name: "type", Wire: Wire{ContractDialect: "property_type"}, Type: Enum, EnumInCapitals: true, Required: true, Immutable: true,
 				Enum: []string{"text", "datetime", "decimal", "boolean", "option", "relation", "url", "email", "file"},
-				Doc:  "Type of the values. Those of the types `option` and `file` cannot be set.", Example: "text",
+				Doc:  "Type of the values. Those of the type `file` cannot be set.", Example: "option",
 			},
 			{
 				Name: "relation_type", Type: Enum, EnumInCapitals: true, Enum: []string{"issue", "user"}, Immutable: true,
@@ -24,7 +25,7 @@ func init() {
 			},
 			{
 				Name: "is_multi", Type: Boolean, Default: "false", Immutable: true,
-				Doc: "Whether a customer can have several values, as a list: of the type `relation`.", Example: "true",
+				Doc: "Whether a customer can have several values, as a list: of the types `option` and `relation`.", Example: "true",
 			},
 			{Name: "description", Type: LongText, Clear: ClearEmpty, Doc: "Plain text that describes it.", Example: "What they pay for"},
 			{Name: "is_required", Type: Boolean, Default: "false", Doc: "Whether the web app asks for a value.", Example: "true"},
@@ -47,5 +48,18 @@ func init() {
 				Body: []string{"values"},
 			},
 		}, crud(path, "property_id", scope, "gcud")...),
+	})
+	register(Kind{
+		Name: "customer_property_option", Section: "options", Parent: "customer_property", Param: "option_id", Short: "name",
+		Listing: Listing{ParentType: "option", Appended: true, Inside: "options"},
+		Doc:     "A choice of a property of customers of the type `option`. A bare text is its name.",
+		Example: `{name: Gold, description: Pays in advance}`,
+		KeyFrom: []string{"name"}, NaturalKey: []string{"name"},
+		Fields: optionFields(),
+		Operations: []Operation{
+			{Verb: List, Method: "GET", Path: one, Success: 200, Scope: scope + ":read"},
+			{Verb: Create, Method: "PATCH", Path: one, Success: 200, Scope: scope + ":write", ListInBody: "options"},
+			{Verb: Update, Method: "PATCH", Path: one, Success: 200, Scope: scope + ":write", ListInBody: "options"},
+		},
 	})
 }

@@ -35,7 +35,7 @@ func init() {
 	})
 	register(Kind{
 		Name: PropertyOption, Section: "options", Parent: Property, Param: "option_id", HasExternalID: true, Short: "name",
-		Listing: Listing{ParentType: "option"},
+		Listing: Listing{ParentType: "option", Appended: true},
 		Doc:     "A choice of a custom field of the type `option`. A bare text is its name.",
 		Example: `{name: High, description: Somebody cannot work}`,
 		KeyFrom: []string{"name"}, NaturalKey: []string{"name"},
@@ -56,7 +56,7 @@ func init() {
 	})
 	register(Kind{
 		Name: "workspace_work_item_property_option", Section: "options", Parent: "workspace_work_item_property", Param: "option_id",
-		HasExternalID: true, Short: "name", Listing: Listing{ParentType: "option"},
+		HasExternalID: true, Short: "name", Listing: Listing{ParentType: "option", Appended: true},
 		Doc:     "A choice of a custom field of the workspace of the type `option`. A bare text is its name.",
 		Example: `{name: High, description: Somebody cannot work}`,
 		KeyFrom: []string{"name"}, NaturalKey: []string{"name"},

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"maps"
 	"net/http"
 	"strconv"
 	"strings"
@@ -141,8 +142,9 @@ func (k *kinds) properties() {
 		name: "customer_property",
 		columns: audit("name", "display_name", "description", "logo_props", "sort_order", "property_type", "relation_type", "is_required",
 			"default_value",
-			"settings", "is_active", "is_multi", "validation_rules", "external_source", "external_id", "created_by", "updated_by", "workspace"),
-		indexes: []index{uniqueExternalID("customer_property", "workspace", "Customer property")},
+			"settings", "is_active", "is_multi", "validation_rules", "external_source", "external_id", "created_by", "updated_by", "workspace", "options"),
+		computed: []string{"options"},
+		indexes:  []index{uniqueExternalID("customer_property", "workspace", "Customer property")},
 		fields: append([]field{
 			{name: "display_name", required: true, check: line()},
 			{name: "description", check: prose(), null: true},
@@ -159,19 +161,103 @@ func (k *kinds) properties() {
 			{name: "validation_rules", check: mapping, initial: row{}},
 		}, external()...),
 		param: "property",
-		prepare: func(_ *call, _ *tx, _, r row) *reply {
+		prepare: func(c *call, t *tx, old, r row) *reply {
 			r["name"] = strings.ReplaceAll(strings.ToLower(text(r, "display_name")), " ", "_")
-			return nil
+			return c.wrongChoices(t, old, r)
+		},
+		afterWrite: (*call).writeChoices,
+		show: func(_ *call, t *tx, r row, _ bool) row {
+			r = clone(r)
+			choices := []any{}
+			for _, s := range t.all(k.propertyChoice, scope(text(r, "id"))) {
+				choices = append(choices, k.propertyChoice.visible(s.row))
+			}
+			r["options"] = choices
+			return r
 		},
 		afterDelete: func(c *call, t *tx, r row) {
+			c.clear(t, k.propertyChoice, text(r, "id"))
 			for _, customer := range t.all(k.customer, inWorkspace(c)) {
 				c.putValues(t, text(customer.row, "id"), text(r, "id"), nil)
 			}
 		},
 	})
+	k.propertyChoice = k.add(&kind{
+		name: "customer_property_option", columns: audit("name", "description", "sort_order", "is_active", "is_default", "property"),
+		fields: []field{
+			{name: "name", required: true, check: line()},
+			{name: "description", check: prose(), null: true},
+			{name: "is_default", check: boolean, initial: false},
+		},
+	})
 	k.customerValue = k.add(&kind{
 		name: "customer_property_value", columns: audit("created_by", "updated_by", "workspace", "customer", "property", "values"),
 	})
+}
+
+// wrongChoices is what is wrong with the options of a body; nil = nothing.
+func (c *call) wrongChoices(t *tx, old, r row) *reply {
+	given, ok := c.in["options"].([]any)
+	switch {
+	case c.in["options"] == nil:
+		return nil
+	case !ok, text(r, "property_type") != "OPTION":
+		return new(invalid(row{"options": message("Only properties of the type OPTION have a list of options.")}))
+	}
+	for _, v := range given {
+		body, _ := v.(row)
+		id, change := body["id"]
+		if change && (old == nil || !t.has(c.kinds.propertyChoice, scope(text(old, "id")), valueText(id))) {
+			return new(invalid(row{"options": message("Object with id %s does not exist.", valueText(id))}))
+		}
+		if _, complaints := c.kinds.propertyChoice.decode(t, body, change); len(complaints) > 0 {
+			return new(invalid(row{"options": complaints}))
+		}
+	}
+	return nil
+}
+
+// writeChoices makes the options of a property those of the body: one with an ID is changed, one without is new. The service's SDK
+// says that much. Whether one that is left out stays, nobody says: here it goes with the values that name it, which is the worse.
+func (c *call) writeChoices(t *tx, _, property row) {
+	given, ok := c.in["options"].([]any)
+	if !ok {
+		return
+	}
+	k, kept := c.kinds.propertyChoice, map[string]bool{}
+	for i, v := range given {
+		body := v.(row)
+		id := valueText(body["id"])
+		s, exists := t.in(k, scope(text(property, "id")), id)
+		set, _ := k.decode(t, body, exists)
+		if exists {
+			maps.Copy(s.row, set)
+			t.save(k, s)
+		} else {
+			set["property"], set["is_active"], set["sort_order"] = property["id"], true, float(float64(i+1)*10000)
+			c.setAudit(k, set)
+			t.insert(k, scope(text(property, "id")), set)
+			id = text(set, "id")
+		}
+		kept[id] = true
+	}
+	for _, s := range t.all(k, scope(text(property, "id"))) {
+		if id := text(s.row, "id"); !kept[id] {
+			t.remove(k, s)
+			for _, customer := range t.all(c.kinds.customer, inWorkspace(c)) {
+				c.dropChoice(t, text(customer.row, "id"), text(property, "id"), id)
+			}
+		}
+	}
+}
+
+// dropChoice takes an option out of the values of a customer.
+func (c *call) dropChoice(t *tx, customer, property, option string) {
+	for _, s := range t.all(c.kinds.customerValue, scope(customer)) {
+		if text(s.row, "property") == property {
+			c.putValues(t, customer, property, filterIDs(s.row, "values", func(id string) bool { return id != option }))
+		}
+	}
 }
 
 // customerValues answers with the values that a customer has: lists of texts by the ID of the property, without those of inactive ones.
@@ -230,7 +316,9 @@ func (c *call) wrongText(t *tx, p row, v any) string {
 			_, ok := t.get(c.kinds.workItem, s)
 			wrong = !ok
 		}
-	case "OPTION", "FILE":
+	case "OPTION":
+		wrong = !t.has(c.kinds.propertyChoice, scope(text(p, "id")), s)
+	case "FILE":
 		wrong = true
 	}
 	if wrong {

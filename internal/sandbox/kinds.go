@@ -25,7 +25,7 @@ type kinds struct {
 
 	teamspace, teamspaceProject, teamspaceMember *kind
 
-	customer, request, property, customerValue, page, projectPage, view, projectView *kind
+	customer, request, property, propertyChoice, customerValue, page, projectPage, view, projectView *kind
 
 	relationDefinition, template, projectTemplate *kind
 

@@ -1,0 +1,49 @@
+package provider
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/planform/planform/apiclient"
+	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/planner"
+)
+
+// sendInside writes one of the objects that the row of their parent holds, by an update of the parent. Nothing says whether what
+// such a list leaves out stays: each list names all that are there by their IDs, so that none goes, with what uses it.
+func (w *write) sendInside(ctx context.Context, r row, body []byte) (*apiclient.Response, error) {
+	w.parents.Lock()
+	defer w.parents.Unlock()
+	op, _ := w.operation(r.step, resource.List)
+	others, err := w.client.List(ctx, apiclient.Request{Operation: op, Params: r.params})
+	if err != nil {
+		return nil, err
+	}
+	own, known := r.params[r.step.Kind.Param], map[string]bool{}
+	var list []string
+	for _, other := range others {
+		id := other.ID()
+		if known[id] = true; id != own {
+			list = append(list, fmt.Sprintf(`{"id":%q}`, id))
+		}
+	}
+	if r.step.Action != planner.Create {
+		body = fmt.Appendf(nil, `{"id":%q,%s`, own, body[1:])
+	}
+	body = r.step.Operation.Enclose([]byte(strings.Join(append(list, string(body)), ",")))
+	res, err := w.client.Do(ctx, apiclient.Request{Operation: r.step.Operation, Params: r.params, Body: body, Again: w.lookAgain([]row{r}, 0)})
+	if err != nil {
+		return nil, err
+	}
+	shown, _ := res.Row[r.step.Kind.Inside].([]any)
+	res.Row = resource.Row{} // not that of the parent
+	for _, v := range shown {
+		object, _ := v.(map[string]any)
+		id := resource.Row(object).ID()
+		if r.step.Action == planner.Create && !known[id] && r.step.Object.SameNaturalKey(object, w.resolve(r.step.Object, w.ids)) || id == own {
+			res.Row = object
+		}
+	}
+	return res, nil
+}

@@ -487,7 +487,7 @@ func TestFlushesDoNotSlowDownAFastService(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				const n, limit = 2000, 16
+				const n, limit = 8000, 16
 				steps := make([]step, n)
 				for i := range steps {
 					steps[i].takes = each/2 + each*time.Duration(i*7919%1000)/1000 // each, on average

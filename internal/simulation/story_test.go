@@ -164,9 +164,6 @@ func requests(visits []visit) (all []edge) {
 	return all
 }
 
-// endings are how often a story is played, each time with other faults: to come to its first fault takes four times as long as to end it.
-const endings = 8
-
 // TestAfterAnyTwoFaultsInAnyStoryTheNextRunsReachTheSameEnd draws stories and faults; -rapid.checks says how many, and a failure
 // says with which -rapid.seed it comes again.
 func TestAfterAnyTwoFaultsInAnyStoryTheNextRunsReachTheSameEnd(t *testing.T) {
@@ -193,7 +190,7 @@ func TestAfterAnyTwoFaultsInAnyStoryTheNextRunsReachTheSameEnd(t *testing.T) {
 		free := rapid.SampledFrom(possible).Filter(func(f fault) bool {
 			return !slices.ContainsFunc(during, func(d fault) bool { return d.at == f.at })
 		})
-		for range endings {
+		for range *endings {
 			faults := rapid.SliceOfNDistinct(free, 1, 2, func(f fault) edge { return f.at }).Draw(rt, "faults")
 			if st.suffer(t, faults...); problem != "" {
 				rt.Fatal(problem)

@@ -3,6 +3,7 @@ package manifest
 import (
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/resource"
@@ -53,14 +54,14 @@ const (
 	isGroup
 )
 
-// kindSet holds every kind that a manifest lists, and those that fields name.
+// kindSet holds every kind that a manifest lists, and those that fields name. Nothing changes it.
 type kindSet struct {
 	byName map[string]*kindInfo
 	top    map[string]*kindInfo // by section
 	names  []string             // of a document's properties, sorted
 }
 
-func newKindSet() *kindSet {
+var everyKind = sync.OnceValue(func() *kindSet { //nolint:gochecknoglobals // a constant
 	s := &kindSet{
 		byName: map[string]*kindInfo{}, top: map[string]*kindInfo{},
 		names: []string{schema.Version, schema.Owner, schema.Workspace, schema.Order, schema.Source, schema.Defaults, schema.Vars, schema.Include},
@@ -83,7 +84,7 @@ func newKindSet() *kindSet {
 		}
 	}
 	return s
-}
+})
 
 // hasCustomFields reports whether objects of the kind have values of fields that others define.
 func (k *kindInfo) hasCustomFields() bool {

@@ -77,7 +77,7 @@ func Load(ctx context.Context, names []string, opts Options) (*Manifest, diag.Li
 	}
 	files := sources(names, opts.Stdin, cmp.Or(opts.Dir, "."), found)
 	r := &reader{
-		files: files, given: given, kinds: newKindSet(), checker: checker, budget: &budget{limits: limits}, found: found,
+		files: files, given: given, kinds: everyKind(), checker: checker, budget: &budget{limits: limits}, found: found,
 		complete: !found.hasErrors(),
 	}
 	for i := 0; i < len(r.files); i++ { // which grow by what they include

@@ -118,7 +118,7 @@ func Write(d Disk, path string, write func(io.Writer) error) (err error) {
 			_ = d.Remove(temp) // the error that is returned matters more
 		}
 	}()
-	buffer := bufio.NewWriterSize(f, 1<<16)
+	buffer := bufio.NewWriterSize(f, 1<<14)
 	if err = write(buffer); err == nil {
 		err = buffer.Flush()
 	}

@@ -89,7 +89,7 @@ func (f *File) write(c *content) error {
 	if err != nil {
 		return err
 	}
-	buffer := bufio.NewWriterSize(out, 1<<18)
+	buffer := bufio.NewWriterSize(out, 1<<14)
 	err = c.encode(buffer)
 	if err == nil {
 		err = buffer.Flush()

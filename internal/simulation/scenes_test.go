@@ -45,6 +45,7 @@ func scenes() map[string]*scene {
 		"small, saved plan":   {api: resource.V1, files: one(small), commands: saved},
 		"small, from nothing": {api: resource.V1, empty: true, files: one(tiny), commands: apply},
 		"small, prune":        {api: resource.V1, empty: true, files: one(tiny), before: applied(none), commands: pruned},
+		"small, members":      {api: resource.V1, empty: true, files: one(members), before: applied(swapped), commands: pruned},
 		"small, undo":         {api: resource.V1, empty: true, files: one(none), before: applied(tiny), commands: []string{"undo -f @workspace.yaml --yes RUN"}},
 	}
 	waiting := []string{"apply -f @workspace.yaml --lock-timeout 5h"}
@@ -225,6 +226,15 @@ projects:
     work_items:
       - {key: a, name: Item A, links: [{url: "https://example.com/a"}]}
 pages: [{key: decisions, name: Decisions, description: Newest first.}]
+`
+	// members has items in containers, and swapped others.
+	members = `version: 1
+` + shop + `    cycles: [{key: c, name: Weeks}]
+    work_items: [{key: a, name: Item A, cycle: c}, {key: b, name: Item B}]
+`
+	swapped = `version: 1
+` + shop + `    cycles: [{key: c, name: Weeks}]
+    work_items: [{key: a, name: Item A}, {key: b, name: Item B, cycle: c}]
 `
 	// tiny makes a project, and none leaves nothing in it.
 	tiny = `version: 1

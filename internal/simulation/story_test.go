@@ -134,7 +134,13 @@ func drawManifest(t *rapid.T, name, owner string) (manifest string, named []stri
 	}
 	fmt.Fprintf(&b, "    labels: [%s]\n    cycles: [{key: c, name: Weeks}]\n    modules: [{key: m, name: Checkout}]\n    work_items:\n", strings.Join(labels, ", "))
 	known := items
-	b.WriteString("      - {key: root, name: Root}\n")
+	root := []string{"key: root", "name: Root"} // which stays, and comes into containers and leaves them
+	for _, more := range []string{"cycle: c", "module: m"} {
+		if rapid.Bool().Draw(t, "root "+more) {
+			root = append(root, more)
+		}
+	}
+	fmt.Fprintf(&b, "      - {%s}\n", strings.Join(root, ", "))
 	for _, key := range rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"a", "b", "c", "d"}), 0, 4, rapid.ID[string]).Draw(t, name+" items") {
 		fields := []string{"key: " + key, fmt.Sprintf("name: Item %s%s", key, rapid.SampledFrom([]string{"", ", larger"}).Draw(t, "name"))}
 		fields[1] = strings.Replace(fields[1], "name: ", `name: "`, 1) + `"`

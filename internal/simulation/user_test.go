@@ -46,6 +46,11 @@ type process struct {
 func (u *user) begin(kill context.CancelFunc) (*process, error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
+	for u.disk.after != nil { // the machine starts again when each process that a crash took has ended
+		u.mu.Unlock()
+		time.Sleep(time.Second) //nolint:forbidigo // in a bubble it takes no time
+		u.mu.Lock()
+	}
 	var err error
 	if len(u.disk.running) == 0 {
 		err = u.disk.load()

@@ -86,6 +86,9 @@ func plays() []play {
 			ops := slices.Concat(twoProjects(), p.needs, part.ops)
 			out = append(out, play{p.file, part.name, p.watch, ops})
 		}
+		if strings.Contains(p.list, "{p}") {
+			out = append(out, play{p.file, "strangers", p.watch, slices.Concat(twoProjects(), p.strangers())})
+		}
 	}
 	return append(out, listPlays()...)
 }
@@ -280,6 +283,36 @@ func (p *collectionProbe) people() []operation {
 		as(operation{method: http.MethodPut, path: p.list, body: p.body()})
 	}
 	return out
+}
+
+// strangers is an admin and a guest of the workspace in a member's project that they are not in.
+func (p *collectionProbe) strangers() []operation {
+	theirs := func(path string) string { return strings.Replace(path, "{p}", "{r}", 1) }
+	out := []operation{post("projects/", fields{"name": "Differential C", "identifier": "CC", "cycle_view": true, "module_view": true}, "r")}
+	for _, op := range append(slices.Clone(p.needs), post(p.list, p.body(), "made")) {
+		if op.path = theirs(op.path); op.makes != "far" {
+			out = append(out, op)
+		}
+	}
+	for i := range out {
+		out[i].as = member
+	}
+	for _, who := range []person{admin, guest} {
+		fresh := fmt.Sprintf("%s by %s", p.kind, who)
+		for _, op := range []operation{
+			get(p.list), get(p.named("made")), sending(http.MethodPatch, p.named("made"), p.body()), post(p.list, p.body(), fresh), get(p.list), get(p.named(fresh)),
+			sending(http.MethodPatch, p.named(fresh), p.body()), sending(http.MethodDelete, p.named(fresh), nil), sending(http.MethodDelete, p.named("made"), nil),
+		} {
+			op.as, op.path = who, theirs(op.path)
+			out = append(out, op)
+		}
+	}
+	for i := range out {
+		if body, ok := out[i].body.(fields); ok && body["project_id"] != nil {
+			body["project_id"] = "{r}"
+		}
+	}
+	return append(out, operation{as: member, method: http.MethodGet, path: theirs(p.list)})
 }
 
 // addresses is IDs that are of nothing, of something else or none, methods that

@@ -39,11 +39,27 @@ func (k *kinds) labels() {
 // listLabels shows those of a project to its members only, and to others that there are none.
 func listLabels(labels *kind) handler {
 	return func(c *call, t *tx) reply {
-		if id := c.vars["project"]; projectRole(t, id, c.user) == 0 && !(c.wasProject(t, id) && t.index("ever joined", id, c.user) != "") {
+		if c.outsideProject(t) {
 			return pageOf(c, []row{})
 		}
 		return labels.list(c, t)
 	}
+}
+
+// readLabel finds none in a project for who is not in it, though that person may make, change and delete them.
+func readLabel(labels *kind) handler {
+	return func(c *call, t *tx) reply {
+		if c.outsideProject(t) {
+			return notFound()
+		}
+		return labels.read(c, t)
+	}
+}
+
+// outsideProject says whether whoever asks is not in the project of the route.
+func (c *call) outsideProject(t *tx) bool {
+	id := c.vars["project"]
+	return projectRole(t, id, c.user) == 0 && !(c.wasProject(t, id) && t.index("ever joined", id, c.user) != "")
 }
 
 // wasProject says whether an ID is that of a project which was deleted: the community edition still makes labels there.

@@ -265,7 +265,7 @@ func (s *Server) table() []route {
 		{pattern: project + "labels/", permission: projectLabels, on: methods{get: do(listLabels(labels)), post: do(labels.create)}},
 		{
 			pattern: project + "labels/{label}/", permission: projectLabels,
-			on: methods{get: do(labels.read), patch: do(unlessArchived(labels.change)), del: do(unlessArchived(labels.remove))},
+			on: methods{get: do(readLabel(labels)), patch: do(unlessArchived(labels.change)), del: do(unlessArchived(labels.remove))},
 		},
 
 		{pattern: project + "cycles/", permission: projectEntity, on: methods{get: do(listCycles(cycles)), post: do(createCycle(cycles))}},

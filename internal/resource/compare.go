@@ -220,9 +220,11 @@ func (k *Kind) InZone(row Row, zone *time.Location) Row {
 	local := maps.Clone(row)
 	for i := range k.Fields {
 		f := &k.Fields[i]
+		if f.Type != Date {
+			continue
+		}
 		text, _ := row[f.APIName()].(string)
-		t, err := time.Parse(time.RFC3339, text)
-		if f.Type == Date && err == nil {
+		if t, err := time.Parse(time.RFC3339, text); err == nil {
 			local[f.APIName()] = t.In(zone).Format(time.DateOnly)
 		}
 	}

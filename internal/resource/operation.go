@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Verb is the effect of an operation on objects of its kind.
@@ -229,7 +230,9 @@ func (a API) Noun() string {
 
 // Operations gathers the operations of every kind: the documented ones by their
 // number, then the wider ones by path and method.
-func Operations() []*Operation {
+func Operations() []*Operation { return slices.Clone(operations()) }
+
+var operations = sync.OnceValue(func() []*Operation { //nolint:gochecknoglobals // computed once from the registry, never changed after
 	var ops []*Operation
 	for _, k := range kinds.sorted {
 		for i := range k.Operations {
@@ -246,7 +249,7 @@ func Operations() []*Operation {
 		return cmp.Or(cmp.Compare(row(a), row(b)), cmp.Compare(a.Path, b.Path), cmp.Compare(a.Method, b.Method))
 	})
 	return ops
-}
+})
 
 // workspace is the path that every operation on a workspace begins with.
 const workspace = "/api/v1/workspaces/{workspace_slug}/"

@@ -255,8 +255,11 @@ func (a *assembly) objects(kinds *kindSet) []*resource.Object {
 		if o.Source == nil { // else it depends on where the manifest goes, see [Manifest.Localize]
 			o.MoveHeader()
 		}
-		if holder, f := o.Kind.Switch(); f != nil && o.ID == "" {
-			on := o.Parent
+		for _, s := range o.Switches() {
+			if o.ID != "" {
+				break
+			}
+			holder, on := s.Holder, o.Parent
 			if holder.Singleton {
 				at := objectKey{kind: kinds.byName[holder.Name], parent: it.parent}
 				if holders[at] == nil {
@@ -265,7 +268,7 @@ func (a *assembly) objects(kinds *kindSet) []*resource.Object {
 				}
 				on = holders[at]
 			}
-			imply(on, o, f, resource.Value{Text: "true"})
+			imply(on, o, s.Field, resource.Value{Text: "true"})
 		}
 		if o.Kind.UsedIn != "" {
 			f, _ := o.Parent.Kind.Field(o.Kind.UsedIn)

@@ -322,12 +322,18 @@ func (ch *checks) willHave(i objectID) resource.WillHave {
 	}
 }
 
-func (ch *checks) checkFeature(i objectID) {
-	o := ch.in.Desired[i]
-	holder, switchField := ch.objects.switchOf(i)
-	if holder == noObject || o.Kind.RequiresFeature == "" {
-		return
+// checkFeatures reports an object that the service refuses since what it needs is off.
+func (ch *checks) checkFeatures(i objectID) {
+	_, governed := ch.in.Desired[i].Kind.Governance.Switch()
+	for _, s := range ch.objects.switchesOf(i) {
+		if s.field != governed {
+			ch.checkFeature(i, s.by, s.field)
+		}
 	}
+}
+
+func (ch *checks) checkFeature(i, holder objectID, switchField *resource.Field) {
+	o := ch.in.Desired[i]
 	p, parent := &ch.objects.states[holder], ch.in.Desired[holder]
 	if !p.presence.decided() { // such as of a service that has no such switches
 		return
@@ -357,9 +363,13 @@ func (ch *checks) checkFeature(i objectID) {
 		known = known || given
 	}
 	if known && on != "true" {
+		what := plural(o.Kind)
+		if switchField.Name != o.Kind.RequiresFeature { // what it is, such as an epic, needs it
+			what = switchField.Name
+		}
 		ch.diags.Add(diag.Diagnostic{
 			Code: "switched-off", Position: o.Position, Address: string(o.Address),
-			Summary: plural(o.Kind) + " are switched off in " + string(parent.Address),
+			Summary: what + " are switched off in " + string(parent.Address),
 			Hint:    "set " + switchField.Name + ": true in the " + parent.Kind.Noun(),
 			Related: []diag.Related{{Position: at, Note: "it is at"}},
 		})

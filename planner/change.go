@@ -250,7 +250,7 @@ func (ch *changes) planCreate(i objectID) {
 		ch.checkFormer(i)
 		ch.checkSingle(i)
 		ch.checkComplete(i)
-		ch.checks.checkFeature(i)
+		ch.checks.checkFeatures(i)
 		ch.checks.checkGovernance(i)
 		ch.checks.warnCaseMismatch(i)
 	}
@@ -513,17 +513,18 @@ func (ch *changes) addInitial(o *resource.Object, values []*resource.Value) []*r
 func (ch *changes) awaitSwitches() {
 	for i := range ch.objects.count() {
 		step := ch.steps.of[i]
-		holder, field := ch.objects.switchOf(i)
-		if holder == noObject || step == nil || step.Operation == nil {
+		if step == nil || step.Operation == nil {
 			continue
 		}
-		on, given := ch.in.Desired[holder].Value(field.Name)
-		by := ch.steps.of[holder]
-		if !given || isOff(on) || by == nil || by.Operation == nil || by.Action == Create {
-			continue
-		}
-		if step.Action == Create || slices.ContainsFunc(by.Values(), func(v *resource.Value) bool { return v.Field == field }) {
-			step.needsObjects = append(step.needsObjects, holder)
+		for _, s := range ch.objects.switchesOf(i) {
+			on, given := ch.in.Desired[s.by].Value(s.field.Name)
+			by := ch.steps.of[s.by]
+			if !given || isOff(on) || by == nil || by.Operation == nil || by.Action == Create {
+				continue
+			}
+			if step.Action == Create || slices.ContainsFunc(by.Values(), func(v *resource.Value) bool { return v.Field == s.field }) {
+				step.needsObjects = append(step.needsObjects, s.by)
+			}
 		}
 	}
 }
@@ -822,8 +823,7 @@ func (ch *changes) findNewest() {
 // neededByChildren reports whether something that the manifest has in an object cannot be made while the field is off.
 func (ch *changes) neededByChildren(o *resource.Object, field *resource.Field) bool {
 	return slices.ContainsFunc(ch.in.Desired, func(child *resource.Object) bool {
-		holder, needed := child.Kind.Switch()
-		return child.Parent == o && holder == o.Kind && needed == field
+		return child.Parent == o && slices.Contains(child.Switches(), resource.Switch{Holder: o.Kind, Field: field})
 	})
 }
 

@@ -95,27 +95,35 @@ type reference struct {
 	by    objectID // state of the object
 }
 
-// switchOf is the object that has the switch which must be on for an object, and its field; none = it needs none, or nobody says
-// anything of it.
-func (ob *objects) switchOf(i objectID) (objectID, *resource.Field) {
-	k, field := ob.in.Desired[i].Kind.Switch()
-	if g := ob.in.Desired[i].Kind.Governance; g.AtWorkspace { // if the manifest says anything of it
-		k, field = g.Switch()
+// switchesOf are the switches that must be on for an object, as far as the manifest says anything of them: each field with the object
+// that has it.
+func (ob *objects) switchesOf(i objectID) (all []heldSwitch) {
+	needed := ob.in.Desired[i].Switches()
+	if g := ob.in.Desired[i].Kind.Governance; g.AtWorkspace {
+		if k, field := g.Switch(); field != nil {
+			needed = append(needed, resource.Switch{Holder: k, Field: field})
+		}
 	}
-	switch {
-	case field == nil:
-		return noObject, nil
-	case !k.Singleton:
-		return ob.states[i].parent, field
+	for _, s := range needed {
+		within := ob.states[i].parent
+		switch {
+		case !s.Holder.Singleton:
+			all = append(all, heldSwitch{within, s.Field})
+			continue
+		case s.Holder.Parent == "":
+			within = noObject
+		}
+		for _, holder := range ob.inScope(scope{ob.kinds[s.Holder], within}) {
+			all = append(all, heldSwitch{holder, s.Field})
+		}
 	}
-	within := ob.states[i].parent
-	if k.Parent == "" {
-		within = noObject
-	}
-	for _, holder := range ob.inScope(scope{ob.kinds[k], within}) {
-		return holder, field
-	}
-	return noObject, nil
+	return all
+}
+
+// heldSwitch is a switch, and the object that has it.
+type heldSwitch struct {
+	by    objectID
+	field *resource.Field
 }
 
 // scope is all objects of a kind within one parent.

@@ -147,13 +147,11 @@ func (or *ordering) orderSwitches() {
 		if !wanted {
 			continue
 		}
-		holder, field := or.objects.switchOf(at)
-		if holder == noObject {
-			continue
-		}
-		for _, last := range off[or.in.Desired[holder]] {
-			if slices.ContainsFunc(last.Values(), func(v *resource.Value) bool { return v.Field == field && isOff(v) }) {
-				last.require(s)
+		for _, of := range or.objects.switchesOf(at) {
+			for _, last := range off[or.in.Desired[of.by]] {
+				if slices.ContainsFunc(last.Values(), func(v *resource.Value) bool { return v.Field == of.field && isOff(v) }) {
+					last.require(s)
+				}
 			}
 		}
 	}

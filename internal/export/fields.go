@@ -177,8 +177,7 @@ func (ob *object) defaultValue(f *resource.Field, shown string) bool {
 			in = ob.parent
 		}
 		needed := func(k *resource.Kind) bool { // else apply switches it on
-			_, by := k.Switch()
-			return by == f && len(in.exports(k)) > 0
+			return slices.ContainsFunc(in.exports(k), func(child *object) bool { return child.needs(f) })
 		}
 		return shown == "false" && !slices.ContainsFunc(resource.Kinds(), needed)
 	case f.Type == resource.JSON:
@@ -186,6 +185,14 @@ func (ob *object) defaultValue(f *resource.Field, shown string) bool {
 	default:
 		return false
 	}
+}
+
+// needs reports whether the object cannot be made while a switch is off.
+func (ob *object) needs(f *resource.Field) bool {
+	if _, by := ob.kind.Switch(); by == f {
+		return true
+	}
+	return slices.ContainsFunc(ob.kind.Fields, func(own resource.Field) bool { return ob.text(own.Name) == "true" && ob.kind.SwitchOf(&own) == f })
 }
 
 // saysNothing reports whether an object is as the service makes all of its kind.

@@ -1,6 +1,7 @@
 package provider_test
 
 import (
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -36,6 +37,55 @@ func TestWhatTheManifestNeedsIsSwitchedOnFirst(t *testing.T) {
 	gone := s.apply(t, applying{manifest: `{version: 1, projects: [{key: ops, identifier: OPS}, {key: new, identifier: NEW, name: New}]}`, prune: true})
 	if len(gone.failed()) > 0 || len(gone.reasons()) > 0 || gone.plan.Summary.Delete != 4 {
 		t.Error(gone.failed(), gone.reasons(), gone.plan.Summary)
+	}
+}
+
+// TestWhatAnObjectNeedsIsSwitchedOnWithIt: the plan shows the switch, which is on before the object is made.
+func TestWhatAnObjectNeedsIsSwitchedOnWithIt(t *testing.T) {
+	t.Parallel()
+	const off = "version: 1\nfeatures: {wiki: false, customers: false, initiatives: false}\n"
+	const epic = `version: 1
+projects: [{key: new, identifier: NEW, name: New, work_item_types: [{key: a, name: Saga, is_epic: %s}]}]`
+	const ofProject, ofWorkspace = "project_features/new/features", "workspace_features/features"
+	for name, tt := range map[string]struct {
+		manifest, at, path string
+		made               resource.Address
+	}{
+		"the wiki for its pages":              {"version: 1\npages: [{name: A}]", ofWorkspace, "wiki", "page/a"},
+		"customers for their properties":      {"version: 1\ncustomer_properties: [{name: A, type: text}]", ofWorkspace, "customers", "customer_property/a"},
+		"initiatives for their labels":        {"version: 1\ninitiative_labels: [{name: A}]", ofWorkspace, "initiatives", "initiative_label/a"},
+		"epics for a type that is one":        {fmt.Sprintf(epic, "true"), ofProject, "epics", "work_item_type/new/a"},
+		"no epics for a type that is not one": {fmt.Sprintf(epic, "false"), ofProject, "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newServiceOf(t, resource.V2, sandboxtest.Options{Edition: sandbox.Cloud})
+			s.apply(t, applying{manifest: off})
+			a := s.apply(t, applying{manifest: tt.manifest})
+			switched, made := planner.StepID(-1), planner.StepID(-1)
+			for _, step := range a.plan.Steps {
+				if string(step.Address) == tt.at {
+					for _, c := range step.Changes() {
+						if c.Path != tt.path {
+							t.Errorf("%s is changed", c.Path)
+						}
+					}
+					switched = step.Index
+				}
+				if step.Address == tt.made {
+					made = step.Index
+					if !slices.Contains(step.Needs, switched) {
+						t.Error("it does not wait for the switch")
+					}
+				}
+			}
+			if found := switched >= 0 && made >= 0; found != (tt.path != "") || len(a.failed()) > 0 {
+				t.Errorf("switched by step %d, made by step %d, %v", switched, made, a.failed())
+			}
+			if again := s.apply(t, applying{manifest: tt.manifest}); !again.plan.Empty() {
+				t.Error(again.plan.Summary)
+			}
+		})
 	}
 }
 

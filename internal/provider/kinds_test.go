@@ -428,6 +428,9 @@ func (l *life) once(f *resource.Field, to mapping) applied {
 	if via, ok := resource.MembershipOf(l.k.Name, f.Name); ok && via.Membership.NeedsExplicitMove() && f.Type == resource.Ref {
 		writes++
 	}
+	if l.s.api == resource.V2 && l.k.SwitchOf(f) != nil && to[f.Name] == true { // what it needs is switched on with it
+		writes++
+	}
 	if a.writes != writes || a.plan.Summary.Create != 0 {
 		l.Errorf("changing %s to %v: %d writes, %+v", f.Path(), to[f.Name], a.writes, a.plan.Summary)
 	}

@@ -332,15 +332,44 @@ func (k *Kind) NamedWithin() string {
 
 // Switch is the field that must be on before objects of the kind are made, and the kind that has it: what they live in, or the
 // Singleton there; nil = none.
-func (k *Kind) Switch() (*Kind, *Field) {
-	if k.RequiresFeature == "" {
+func (k *Kind) Switch() (*Kind, *Field) { return k.switchCalled(k.RequiresFeature) }
+
+// Switches are the fields that must be on before the object is made, that of its kind, and those of what the manifest says of it.
+func (o *Object) Switches() (all []Switch) {
+	if holder, f := o.Kind.Switch(); f != nil {
+		all = append(all, Switch{holder, f})
+	}
+	for i := range o.Values {
+		if v := &o.Values[i]; v.Text == "true" {
+			if holder, f := o.Kind.switchCalled(v.Field.RequiresFeature); f != nil {
+				all = append(all, Switch{holder, f})
+			}
+		}
+	}
+	return all
+}
+
+// Switch is a field that must be on before something is made, and the kind that has it.
+type Switch struct {
+	Holder *Kind
+	Field  *Field
+}
+
+// SwitchOf is the switch that must be on before an object is made with a Boolean; nil = none.
+func (k *Kind) SwitchOf(field *Field) *Field {
+	_, f := k.switchCalled(field.RequiresFeature)
+	return f
+}
+
+func (k *Kind) switchCalled(feature string) (*Kind, *Field) {
+	if feature == "" {
 		return nil, nil
 	}
 	for _, holder := range append(Children(k.Parent), kinds.byName[k.Parent]) {
 		if holder == nil || holder.Name != k.Parent && !holder.Singleton {
 			continue
 		}
-		if f, ok := holder.Field(k.RequiresFeature); ok {
+		if f, ok := holder.Field(feature); ok {
 			return holder, f
 		}
 	}

@@ -6,9 +6,10 @@ func init() {
 	const values, valueScope = workspace + "customers/{customer_id}/property-values/", "customers.property_values"
 	register(Kind{
 		Name: "customer_property", Section: "customer_properties", Param: "property_id", HasExternalID: true, UniqueExternalID: true,
-		Doc:     "A property of customers. Customers give its value in `properties`.",
-		Example: `{name: Tier, type: text, description: What they pay for}`,
-		KeyFrom: []string{"name"}, NaturalKey: []string{"name"},
+		Lifecycle: Lifecycle{RequiresFeature: "customers"},
+		Doc:       "A property of customers. Customers give its value in `properties`.",
+		Example:   `{name: Tier, type: text, description: What they pay for}`,
+		KeyFrom:   []string{"name"}, NaturalKey: []string{"name"},
 		Fields: []Field{
 			{
 				Name: "name", Wire: Wire{ContractDialect: "display_name"}, Type: Text, Required: true, MaxLength: 255, Doc: "Name of the property.",

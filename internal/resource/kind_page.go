@@ -8,9 +8,10 @@ func init() {
 		"API v1 creates pages, and can neither change nor delete them, nor put one below another; API v2 can."
 	register(Kind{
 		Name: "page", Section: "pages", ParentField: "parent", Param: "page_id", HasExternalID: true, WebPath: "/{workspace_slug}/wiki/{page_id}/",
-		Doc:     "A wiki page of the workspace. " + nested,
-		Example: `{key: handbook, name: Handbook, file: docs/handbook.md}`,
-		KeyFrom: []string{"name"}, NaturalKey: []string{"name"}, Fields: pageFields("page", true),
+		Lifecycle: Lifecycle{RequiresFeature: "wiki"},
+		Doc:       "A wiki page of the workspace. " + nested,
+		Example:   `{key: handbook, name: Handbook, file: docs/handbook.md}`,
+		KeyFrom:   []string{"name"}, NaturalKey: []string{"name"}, Fields: pageFields("page", true),
 		Operations: slices.Concat(crud(workspaceV2+wiki, "page_id", wikiScope, "lgcud"), []Operation{
 			{
 				Verb: Create, ContractRow: 12, Method: "POST", Path: workspace + wiki, Success: 201, Scope: wikiScope + ":write",

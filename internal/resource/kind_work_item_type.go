@@ -11,7 +11,7 @@ func init() {
 		Fields: []Field{
 			{Name: "name", Type: Text, Required: true, MaxLength: 255, Doc: "Name of the type.", Example: "Story"},
 			{Name: "description", Type: LongText, Clear: ClearEmpty, Doc: "Plain text that describes the type.", Example: "A benefit for users"},
-			{Name: "is_epic", Type: Boolean, Doc: "Whether items of the type are epics.", Example: "false"},
+			{Name: "is_epic", Type: Boolean, RequiresFeature: "epics", Doc: "Whether items of the type are epics.", Example: "false"},
 			{Name: "is_active", Type: Boolean, Default: "true", Doc: "Whether new items can have the type.", Example: "true"},
 		},
 		Operations: crud(workspace+"projects/{project_id}/work-item-types/", "type_id", "projects.work_item_types", "lgcud"),

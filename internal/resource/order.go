@@ -38,8 +38,14 @@ func (k *Kind) dependsOn() []string {
 	if k.Parent != "" {
 		deps = append(deps, k.Parent)
 	}
-	if holder, f := k.Switch(); f != nil {
-		deps = append(deps, holder.Name)
+	features := []string{k.RequiresFeature}
+	for i := range k.Fields {
+		features = append(features, k.Fields[i].RequiresFeature)
+	}
+	for _, feature := range features {
+		if holder, f := k.switchCalled(feature); f != nil {
+			deps = append(deps, holder.Name)
+		}
 	}
 	if k.Membership != nil {
 		deps = append(deps, k.Membership.Container, k.Membership.Member)

@@ -44,6 +44,9 @@ func pagesV2(path string, k **kind) *resourceV2 {
 		read:  "created_by_id owned_by_id", order: "created_at id name updated_at", deferred: "description_html",
 		unserved: "collection_id",
 		prepare: func(w *writeV2) {
+			if w.vars["project"] == "" {
+				w.needsFeature("is_wiki_enabled")
+			}
 			if w.old == nil {
 				w.r["owned_by"] = w.user
 				if w.r["sort_order"] == nil {

@@ -184,6 +184,10 @@ func TestWhatWasFoundStaysMended(t *testing.T) {
 			scenes()["taken over"],
 			[]string{"beside1: PATCH /projects/* #1: busy for a minute", "beside1: put .lock #3: out of reach for two minutes"},
 		},
+		"a run that took a lock over and slept before it read the state writes none": {
+			scenes()["two at once, elsewhere"],
+			[]string{"1: put .lock #1: killed", "beside1: get the state #1: asleep for an hour"},
+		},
 		"who came into a container is known though another was to leave it": {scenes()["small, members"], []string{"1: POST /projects/*/cycles/*/cycle-issues/ #1: killed"}},
 		"members are known though a gateway says each time that it is busy": {scenes()["v1"], []string{"1: POST /projects/*/cycles/*/cycle-issues/ #1: done, 503, and so each time"}},
 	} {

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -218,22 +219,30 @@ func (l *lease) valid(times leaseTimes) error {
 func (l *lease) giveBack(ctx context.Context, clean bool, state string) error {
 	l.stop()
 	<-l.ended
+	left := l.now
+	if left.Clean = clean; clean {
+		left.State = state
+	}
+	return l.end(ctx, left)
+}
+
+// end ends the turn and says which one was the last: this one, or that before it where nothing came of this one.
+func (l *lease) end(ctx context.Context, last leaseText) error {
+	l.stop()
+	<-l.ended
 	if l.gone != nil {
 		return nil //nolint:nilerr // there is nothing to give back
 	}
-	l.now.Free, l.now.Clean = true, clean
-	if clean {
-		l.now.State = state
-	}
-	_, err := writeLease(ctx, l.objects, &l.now, l.version)
+	last.ID, last.Free = cmp.Or(last.ID, l.id), true // there was none before the first
+	_, err := writeLease(ctx, l.objects, &last, l.version)
 	if !errors.Is(err, ErrChanged) {
 		return err
 	}
 	now, version, err := readLease(ctx, l.objects)
-	if err != nil || now.ID != l.now.ID { // somebody else took it
+	if err != nil || now.ID != l.id { // somebody else took it
 		return err
 	}
-	_, err = writeLease(ctx, l.objects, &l.now, version) // it was renewed, or unlocked, at that moment
+	_, err = writeLease(ctx, l.objects, &last, version) // it was renewed, or unlocked, at that moment
 	return err
 }
 

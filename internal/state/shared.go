@@ -41,6 +41,7 @@ type shared struct {
 
 	mu      sync.Mutex
 	version string   // of the state; "" = there is none
+	unsure  bool     // whether it is that version: what became of a write is not known
 	last    int      // number of the last part of the journal
 	parts   []string // of the journal
 }
@@ -86,16 +87,16 @@ func openShared(ctx context.Context, address string, opts Options) (*File, error
 	}
 	s, err := copied(address, objects, opts)
 	if err != nil {
-		return nil, errors.Join(err, l.giveBack(ctx, false, ""))
+		return nil, errors.Join(err, l.end(ctx, before))
 	}
 	s.lease = l
 	opts.Disk, opts.shared = sharedDisk{disk.OS{}, s}, s
 	f := newFile(s.local(), opts, s)
-	if err = s.fetch(ctx, &before); err == nil {
-		f.takenOver = !before.Clean
-		err = f.prepare()
+	if err = s.fetch(ctx, &before); err != nil {
+		return nil, errors.Join(s.told(err), s.leave(l.end(context.WithoutCancel(ctx), before)))
 	}
-	if err != nil {
+	f.takenOver = !before.Clean
+	if err = f.prepare(); err != nil {
 		return nil, errors.Join(s.told(err), s.release()) //nolint:contextcheck // also after the end of ctx
 	}
 	return f, nil
@@ -112,17 +113,17 @@ func (s *shared) fetch(ctx context.Context, before *leaseText) error {
 			return err
 		}
 	}
-	if len(series) > 0 { // what is taken away once the state has it must not be of a run that took the lease since
-		if _, err := s.lease.renew(ctx, 0); err != nil {
-			return err
-		}
-	}
 	text, version, err := s.objects.Get(ctx, "")
 	if errors.Is(err, fs.ErrNotExist) {
 		text, version, err = nil, "", nil
 	}
 	if err != nil {
 		return err
+	}
+	if len(series) > 0 { // neither what is taken away once the state has it, nor that state may be of a run that took the lease since
+		if _, err := s.lease.renew(ctx, 0); err != nil {
+			return err
+		}
 	}
 	if before.Clean && before.ID != "" && before.State != version {
 		return errors.New("the store shows another state than the last run left: run again in a moment; " +
@@ -264,6 +265,7 @@ func (s *shared) replace(text []byte) error {
 	if err == nil {
 		s.version = version
 	}
+	s.unsure = err != nil
 	return err
 }
 
@@ -290,9 +292,13 @@ func (s *shared) drop() error {
 // release implements [releaser].
 func (s *shared) release() error {
 	s.mu.Lock()
-	clean, version := len(s.parts) == 0, s.version
+	clean, version := len(s.parts) == 0 && !s.unsure, s.version
 	s.mu.Unlock()
-	err := s.lease.giveBack(context.Background(), clean, version)
+	return s.leave(s.lease.giveBack(context.Background(), clean, version))
+}
+
+// leave removes the copy of a state whose lock was given back.
+func (s *shared) leave(err error) error {
 	if err != nil {
 		err = fmt.Errorf("the lock of the state %s was not given back, and ends by itself within a minute: %w", s.address, err)
 	}

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -309,62 +310,188 @@ func TestAnUnlockedRunSendsNothingMore(t *testing.T) {
 	})
 }
 
-// sleeper is the store of a run that sleeps when it lists what is there.
+// sleeper is the store of a run that sleeps before it reads the state, with each call of its process.
 type sleeper struct {
 	*cloud
 
+	before      string // it lists what is there, or gets the state
 	fallsAsleep *sync.Once
+	asleep      *atomic.Bool
 	awake       chan struct{}
 }
 
+func (s sleeper) sleep(call string) {
+	if call == s.before {
+		s.fallsAsleep.Do(func() {
+			s.asleep.Store(true)
+			<-time.After(deadTime + lostTime)
+			close(s.awake)
+		})
+	}
+	if s.asleep.Load() {
+		<-s.awake
+	}
+}
+
 func (s sleeper) List(ctx context.Context, prefix string) ([]string, error) {
-	s.fallsAsleep.Do(func() {
-		<-time.After(deadTime + lostTime)
-		close(s.awake)
-	})
+	s.sleep("list")
 	return s.cloud.List(ctx, prefix)
 }
 
+func (s sleeper) Get(ctx context.Context, name string) ([]byte, string, error) {
+	s.sleep("get " + name)
+	return s.cloud.Get(ctx, name)
+}
+
 func (s sleeper) Put(ctx context.Context, name string, text []byte, version string) (string, error) {
-	if strings.Contains(string(text), `"beat":1`) {
-		<-s.awake
-	}
+	s.sleep("put " + name)
 	return s.cloud.Put(ctx, name, text, version)
 }
 
 func TestARunThatSleptBeforeItReadTheStateTakesNothingAway(t *testing.T) {
 	t.Parallel()
+	for name, tt := range map[string]struct {
+		before string
+		done   bool // the other run has ended when it wakes up
+	}{
+		"before it looked what is there":               {"list", false},
+		"before it read the state":                     {"get ", false},
+		"until the other had ended, before it looked":  {"list", true},
+		"until the other had ended, before it read it": {"get ", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				c := newCloud()
+				f := c.open(t)
+				must(t, f.Save())
+				stall(t, f)
+				asleep := make(chan error, 1)
+				opts := c.options()
+				opts.LockTimeout = time.Hour
+				go func() {
+					opts := opts
+					opts.Connect = func(context.Context, string) (Objects, error) {
+						return sleeper{c, tt.before, &sync.Once{}, &atomic.Bool{}, make(chan struct{})}, nil
+					}
+					_, err := Open(t.Context(), cloudAddress, opts)
+					asleep <- err
+				}()
+				<-time.After(deadTime + 10*time.Second)
+				g, err := Open(t.Context(), cloudAddress, opts)
+				must(t, err)
+				must(t, g.Begin(t.Context(), []*planner.Step{creation(1)}))
+				woke := func() {
+					if err := <-asleep; err == nil {
+						t.Error("it has the lock that another run has taken")
+					}
+				}
+				if !tt.done {
+					woke()
+				}
+				must(t, g.Begin(t.Context(), []*planner.Step{creation(2)}))
+				must(t, g.Save())
+				must(t, g.Close())
+				if tt.done {
+					woke()
+				}
+				h := c.open(t)
+				for _, address := range []resource.Address{"work_item/web/1", "work_item/web/2"} {
+					if h.Prior()[address].PendingIntent == nil {
+						t.Errorf("%s is lost", address)
+					}
+				}
+				must(t, h.Close())
+			})
+		})
+	}
+}
+
+func TestARunThatDoesNotKnowWhatItWroteKeepsNoOtherFromTheState(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c := newCloud()
-		asleep := make(chan error, 1)
-		go func() {
-			opts := c.options()
-			opts.Connect = func(context.Context, string) (Objects, error) {
-				return sleeper{c, &sync.Once{}, make(chan struct{})}, nil
+		must(t, c.open(t).Close())
+		c.objects[leaseName] = strings.Replace(c.objects[leaseName], `"free":true,"clean":true`, `"free":false`, 1) // a run died before it began
+		var written time.Time
+		c.fault = func(what, name string) (before, after error) {
+			if what == "put" && name == "" && written.IsZero() {
+				written = time.Now()
+				return nil, errors.New("no answer")
 			}
-			_, err := Open(t.Context(), cloudAddress, opts)
-			asleep <- err
-		}()
-		<-time.After(time.Second)
+			if name == "" && !written.IsZero() && time.Since(written) < settleTime+time.Second {
+				return errors.New("it is busy"), nil
+			}
+			return nil, nil
+		}
 		opts := c.options()
 		opts.LockTimeout = time.Hour
-		f, err := Open(t.Context(), cloudAddress, opts)
-		must(t, err)
-		must(t, f.Begin(t.Context(), []*planner.Step{creation(1)}))
-		if err := <-asleep; err == nil {
-			t.Error("it has the lock that another run has taken")
+		if _, err := Open(t.Context(), cloudAddress, opts); err == nil {
+			t.Fatal("it wrote the state")
 		}
-		must(t, f.Begin(t.Context(), []*planner.Step{creation(2)}))
-		must(t, f.Save())
-		must(t, f.Close())
-		g := c.open(t)
-		for _, address := range []resource.Address{"work_item/web/1", "work_item/web/2"} {
-			if g.Prior()[address].PendingIntent == nil {
-				t.Errorf("%s is lost", address)
-			}
-		}
-		must(t, g.Close())
+		<-time.After(time.Minute)
+		must(t, c.open(t).Close())
 	})
+}
+
+func TestARunThatCouldNotReadTheStateKeepsNoOtherFromIt(t *testing.T) {
+	t.Parallel()
+	for name, how := range map[string]func(c *cloud, cancel func()){
+		"since it was stopped": func(_ *cloud, cancel func()) { cancel() },
+		"since the store did not answer": func(c *cloud, _ func()) {
+			began := time.Now()
+			c.fault = func(what, name string) (before, after error) {
+				if what == "get" && name == "" && time.Since(began) < time.Minute {
+					return errors.New("it is busy"), nil
+				}
+				return nil, nil
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				c := newCloud()
+				f := c.open(t)
+				must(t, f.Begin(t.Context(), []*planner.Step{creation(1)}))
+				must(t, f.Save())
+				must(t, f.Close())
+				left := c.objects[leaseName]
+				ctx, cancel := context.WithCancel(t.Context())
+				opts := c.options()
+				opts.Connect = func(context.Context, string) (Objects, error) {
+					return hooked{c, func() { how(c, cancel) }}, nil
+				}
+				if _, err := Open(ctx, cloudAddress, opts); err == nil {
+					t.Fatal("it read the state")
+				}
+				if now := c.objects[leaseName]; now != left {
+					t.Errorf("the lock says %s, and said %s", now, left)
+				}
+				<-time.After(time.Minute)
+				g := c.open(t)
+				if g.Prior()["work_item/web/1"].PendingIntent == nil {
+					t.Error("what the run before did is lost")
+				}
+				must(t, g.Close())
+			})
+		})
+	}
+}
+
+// hooked is a store where something happens when a run looks what is there.
+type hooked struct {
+	*cloud
+
+	then func()
+}
+
+func (h hooked) List(ctx context.Context, prefix string) ([]string, error) {
+	h.then()
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	return h.cloud.List(ctx, prefix)
 }
 
 func TestARunThatCannotRenewItsLockStops(t *testing.T) {

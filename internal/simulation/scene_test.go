@@ -127,13 +127,15 @@ func (st *stage) rehearse(t *testing.T, during ...fault) {
 	synctest.Test(t, func(t *testing.T) {
 		w := st.open(t)
 		w.looking = true
-		st.play(w, func() {
+		keep := func() { // what is to stay as it is
 			after := rows(w)
-			for kind, was := range st.rows { // what is to stay as it is
+			for kind, was := range st.rows {
 				maps.DeleteFunc(was, func(id, text string) bool { return after[kind][id] != text })
 			}
-		})
+		}
+		st.play(w, keep)
 		st.catchUp(w)
+		keep()
 		st.visits, w.looking = slices.Clone(w.visits), false
 		st.settle(w)
 		w.well(st.scene, during...)

@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"cmp"
 	"encoding/json"
 	"path"
 	"slices"
@@ -354,7 +355,7 @@ func (d *decoder) refSet(f *resource.Field, v *resource.Value, n *node) (instanc
 	attribute := attributeOf(d.all.items[d.present.item].kind.Kind, f)
 	for i, entry := range list.Content {
 		attributeValue := ""
-		if to := resolved(entry); attribute != nil && to != nil && to.Kind == mappingNode {
+		if to := resolved(entry); attribute != nil && to != nil && (to.Kind == mappingNode || attribute.Words != nil) {
 			if entry, attributeValue = d.attributed(f.Path()+"["+strconv.Itoa(i)+"]", attribute, entry); entry == nil {
 				return nil, false
 			}
@@ -406,7 +407,15 @@ func (d *decoder) attributed(path string, a *resource.Attribute, n *node) (membe
 	if n = d.deref(path, n); n == nil {
 		return nil, ""
 	}
-	form := "write {" + a.Member + ": NAME, " + a.Name + ": " + a.Values[0] + "}"
+	form := "write {" + a.Member + ": NAME, " + a.Name + ": " + cmp.Or(a.Values...) + "}"
+	if a.Words != nil {
+		form = "write {" + a.Member + ": NAME, " + a.Name + ": TEXT}, with the " + a.Words.Outward + " or " + a.Words.Inward + " of one of the " +
+			resource.MustLookup(a.Words.Kind).Section
+	}
+	if n.Kind != mappingNode {
+		d.report(path, n, "required", "it does not say the "+a.Name, form)
+		return nil, ""
+	}
 	for written, to := range yamltext.Pairs(n.Content) {
 		key := resolved(written)
 		switch {
@@ -420,7 +429,7 @@ func (d *decoder) attributed(path string, a *resource.Attribute, n *node) (membe
 			if !ok {
 				return nil, ""
 			}
-			if !slices.Contains(a.Values, text) {
+			if a.Words == nil && !slices.Contains(a.Values, text) {
 				d.report(path+"."+a.Name, to, "bad-value", a.Name+" cannot be "+quote(text)+"; it is one of "+strings.Join(a.Values, ", "),
 					diag.DidYouMean(text, a.Values))
 				return nil, ""
@@ -428,8 +437,12 @@ func (d *decoder) attributed(path string, a *resource.Attribute, n *node) (membe
 			value = text
 		}
 	}
-	if member == nil {
+	switch {
+	case member == nil:
 		d.report(path, n, "required", "the member is not named", form)
+	case a.Words != nil && value == "":
+		d.report(path, n, "required", "it does not say the "+a.Name, form)
+		return nil, ""
 	}
 	return member, value
 }

@@ -114,6 +114,8 @@ func countRequests(steps []*Step) int {
 			if n += 3; s.Write.Replaces != "" {
 				n++
 			}
+		case s.Action == Update && s.Members != nil && s.Operation.Verb == resource.AddMembers: // after a removal
+			n += 2
 		default:
 			n++
 		}

@@ -60,10 +60,10 @@ func (ad *additions) planSet(r *memberSet) {
 	var wanted, excluded []memberRef
 	for _, e := range r.entries {
 		switch {
-		case e.member != noObject && (ad.blockers.blocker(e.member) != noObject || ad.objects.states[e.member].isUnlisted()),
-			ad.memberships.isIn(r, e):
+		case e.member != noObject && (ad.blockers.blocker(e.member) != noObject || ad.objects.states[e.member].isUnlisted()):
 		case e.other != "":
 			excluded = append(excluded, e)
+		case ad.memberships.isIn(r, e):
 		default:
 			wanted = append(wanted, e)
 		}
@@ -75,7 +75,7 @@ func (ad *additions) planSet(r *memberSet) {
 	}
 	op, _ := r.kind.Op(resource.AddMembers, ad.in.API)
 	files := ad.sourcesOf(r)
-	for batch := range slices.Chunk(wanted, size) {
+	for _, batch := range batches(r.kind.Membership, wanted, size) {
 		step := ad.steps.addMembers(&Step{
 			Action: AddMembers, Kind: r.kind, Position: batch[0].ref.Position,
 			Members: &Members{Container: r.container, Sources: files},
@@ -95,6 +95,7 @@ func (ad *additions) planSet(r *memberSet) {
 			return
 		}
 		step.Operation, step.needsObjects, step.afterObjects = op, ad.steps.toCreate(r.object), ad.steps.toCreate(members...)
+		ad.define(step, batch[0].ref.Attribute)
 		ad.notePrerequisites(r, step)
 	}
 	ad.updateAttributes(r)
@@ -155,7 +156,7 @@ func (ad *additions) updateAttributes(r *memberSet) {
 		return
 	}
 	for _, e := range r.entries {
-		if e.ref.Attribute == "" || !ad.memberships.isIn(r, e) {
+		if e.ref.Attribute == "" || e.declaredByInverse || e.other != "" || !ad.memberships.isIn(r, e) {
 			continue
 		}
 		step, known := ad.updateAttribute(r, e)
@@ -201,7 +202,11 @@ func (ad *additions) updateAttribute(r *memberSet, e memberRef) (step *Step, kno
 		Action: Update, Kind: r.kind, Position: e.ref.Position,
 		Members: &Members{Container: r.container, Items: []Member{member}},
 	}
-	op, offered := r.kind.Op(resource.UpdateMember, ad.in.API)
+	verb := resource.UpdateMember
+	if a.Words != nil { // once the former one is removed
+		verb = resource.AddMembers
+	}
+	op, offered := r.kind.Op(verb, ad.in.API)
 	switch {
 	case !offered, listed && !shown:
 		change.Possible = false
@@ -222,6 +227,7 @@ func (ad *additions) updateAttribute(r *memberSet, e memberRef) (step *Step, kno
 		}
 	}
 	step.changes = []Change{change}
+	ad.define(step, want)
 	return step, true
 }
 
@@ -234,6 +240,53 @@ func (ad *additions) notePrerequisites(r *memberSet, step *Step) {
 	for i := range step.Members.Items {
 		ad.prerequisites[prerequisite{r.kind, r.object, step.Members.Items[i].ID}] = step
 	}
+}
+
+// define lets a step that says something of members wait for the object that defines it.
+func (ad *additions) define(step *Step, word string) {
+	a := step.Kind.Membership.Attribute
+	if a == nil || a.Words == nil || step.Action == NotPossible {
+		return
+	}
+	d, _ := ad.memberships.words.definitionOf(a.Words, word)
+	if d.why != "" {
+		step.block(Obstacle{Reason: d.why, NotOffered: d.why == ad.memberships.words.of[a.Words].why})
+		return
+	}
+	step.Members.By = Member{ID: d.id}
+	if d.object == noObject {
+		return
+	}
+	if root := ad.blockers.blocker(d.object); root != noObject {
+		step.block(Obstacle{
+			Reason:      "it needs " + string(ad.in.Desired[d.object].Address) + ": " + ad.blockers.blockReason(root, root),
+			Unsupported: ad.blockers.unsupportedKind(root), NotOffered: ad.blockers.cannotCreate(root),
+		})
+		return
+	}
+	step.Members.By.Address = ad.in.Desired[d.object].Address
+	step.needsObjects = append(step.needsObjects, ad.steps.toCreate(d.object)...)
+	if renames := ad.steps.of[d.object]; renames != nil && ad.objects.states[d.object].presence == exists {
+		step.needs = append(step.needs, renames)
+	}
+}
+
+// batches are the members that one request can add: those of whom it says the same.
+func batches(m *resource.Membership, members []memberRef, size int) [][]memberRef {
+	if m.Attribute == nil || m.Attribute.Words == nil {
+		return slices.Collect(slices.Chunk(members, size))
+	}
+	var all [][]memberRef
+	said := map[string]int{}
+	for _, e := range members {
+		at, begun := said[e.ref.Attribute]
+		if !begun || len(all[at]) == size {
+			at = len(all)
+			said[e.ref.Attribute], all = at, append(all, nil)
+		}
+		all[at] = append(all[at], e)
+	}
+	return all
 }
 
 // lastDayOf is the day since which the container of a member set is over, or "".

@@ -17,6 +17,7 @@ type memberships struct {
 	refs      *references
 	sets      []*memberSet
 	expensive map[*resource.Kind]int // containers whose members are not read again, by membership
+	words     *vocabulary
 }
 
 // nonMembers are people whom fields refer to although they are not members of the project, or have too little of a role in
@@ -93,9 +94,11 @@ type prerequisite struct {
 // gatherMembers gathers the desired members of every container in the order of the
 // manifest, and reads the current ones.
 func gatherMembers(refs *references) *memberships {
-	s := &memberships{analysis: refs.analysis, refs: refs, expensive: map[*resource.Kind]int{}}
+	s := &memberships{
+		analysis: refs.analysis, refs: refs, expensive: map[*resource.Kind]int{}, words: &vocabulary{refs.analysis, map[*resource.Words]*words{}},
+	}
 	joined := map[memberSetKey]*memberSet{}
-	declared := map[inverseKey]bool{}
+	declared := map[inverseKey]*resource.Reference{}
 	for _, n := range s.objects.uses {
 		st := s.objects.states[n.by].presence
 		if n.field.membership == nil || st == invalid || ignored(s.analysis, n) {
@@ -141,10 +144,10 @@ func (me *memberships) findExpensiveMemberSets() {
 
 // fromContainer takes the members that a container's field lists, each once. declared
 // holds what was listed before, where the other side can list it too.
-func (me *memberships) fromContainer(declared map[inverseKey]bool, n reference) {
+func (me *memberships) fromContainer(declared map[inverseKey]*resource.Reference, n reference) {
 	r := me.newMemberSet(n.field, n.by)
-	inverse := n.field.membership.Membership.Inverse
-	seen := map[string]bool{}
+	inverse, a := n.field.membership.Membership.Inverse, n.field.membership.Membership.Attribute
+	seen := map[string]*resource.Reference{}
 	for j := range n.value.Refs {
 		ref := &n.value.Refs[j]
 		at, id, ok := me.refs.target(n.by, n.field, ref)
@@ -155,14 +158,29 @@ func (me *memberships) fromContainer(declared map[inverseKey]bool, n reference) 
 		if id == "" {
 			id = string(me.in.Desired[at].Address)
 		}
-		if seen[id] {
+		defines := a != nil && a.Words != nil
+		if first := seen[id]; first != nil {
+			if defines && first.Attribute != ref.Attribute {
+				e.other = first.Attribute
+				r.entries = append(r.entries, e)
+			}
 			continue
 		}
-		seen[id] = true
+		seen[id] = ref
 		if inverse != "" && at != noObject {
 			from, to := string(r.container.Address), string(me.in.Desired[at].Address)
-			e.declaredByInverse = declared[inverseKey{inverse, to, from}]
-			declared[inverseKey{n.field.membership.Name, from, to}] = true
+			if there := declared[inverseKey{inverse, to, from}]; there != nil {
+				e.declaredByInverse = true
+				if defines {
+					if d, known := me.words.definitionOf(a.Words, there.Attribute); known && d.why == "" && d.inverse != ref.Attribute {
+						e.declaredByInverse, e.other = false, d.inverse
+					}
+				}
+			}
+			declared[inverseKey{n.field.membership.Name, from, to}] = ref
+		}
+		if defines {
+			me.words.definitionOf(a.Words, ref.Attribute)
 		}
 		r.entries = append(r.entries, e)
 	}
@@ -272,6 +290,12 @@ func (me *memberships) readMembers(r *memberSet) {
 				if shown, ok := attributes[id]; ok {
 					row = maps.Clone(row)
 					row[r.kind.Membership.Attribute.Name] = shown
+				}
+				if a := r.kind.Membership.Attribute; a.Words != nil {
+					row = me.words.inWords(a, row)
+					if r.rows[id] != nil && !slices.ContainsFunc(r.entries, func(e memberRef) bool { return e.id == id && e.ref.Attribute == a.Shown(row) }) {
+						continue // people related them in several ways
+					}
 				}
 				r.rows[id] = row
 			}
@@ -442,7 +466,10 @@ func (me *memberships) findOtherRelations(r *memberSet) {
 			if m := other.Membership; other == r.kind || m.Inverse == "" || m.Container != r.kind.Membership.Container {
 				continue
 			}
-			op, _ := other.Op(resource.ListMembers, me.in.API)
+			op, offered := other.Op(resource.ListMembers, me.in.API)
+			if own, _ := r.kind.Op(resource.ListMembers, me.in.API); !offered || op.Path != own.Path {
+				continue // of custom relations there is one beside these
+			}
 			a, answered := me.service.ask(Read{Operation: op, Path: r.path}) // the same answer tells all of them
 			if answered && slices.ContainsFunc(a.Rows, func(row resource.Row) bool { return other.Membership.MemberID(row) == e.id }) {
 				e.other = other.Membership.Field

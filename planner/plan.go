@@ -300,6 +300,7 @@ func (s *Step) FoundBy() string {
 type Members struct {
 	Container Container
 	Items     []Member
+	By        Member   // the object that defines what they are to the container, see [resource.Words]; none = nothing does
 	Sources   []string // the manifests that want them in it, sorted; of an AddMembers
 }
 

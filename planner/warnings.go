@@ -260,7 +260,7 @@ func (w *warnings) failOnDrift() {
 		if w.in.onDrift(d.Object) != Fail || d.Change.Origin != FromDrift {
 			continue
 		}
-		v, _ := d.Object.Value(d.Change.Path)
+		v, _ := d.Object.ValueAt(d.Change.Path)
 		instead := "give --on-drift overwrite or keep"
 		if p := d.Object.Policy; p != nil && p.OnDrift != "" { // it goes before the flag
 			instead = "write on_drift: overwrite or keep"

@@ -326,11 +326,8 @@ func properties(k *resource.Kind, whole bool) object {
 			continue
 		}
 		rules := fieldSchema(f, whole)
-		if via, ok := resource.MembershipOf(k.Name, f.Name); ok && whole && via.Membership.Attribute != nil {
-			rules = attributed(rules, via.Membership.Attribute)
-		}
 		if whole {
-			rules = orReference(rules)
+			rules = orReference(attributed(rules, k, f))
 		}
 		ps = append(ps, member{f.Path(), rules})
 	}
@@ -354,29 +351,42 @@ func group(k *resource.Kind, name string) object {
 	var ps object
 	for i := range k.Fields {
 		if f := &k.Fields[i]; f.Group == name {
-			ps = append(ps, member{f.Name, orReference(fieldSchema(f, true))})
+			ps = append(ps, member{f.Name, orReference(attributed(fieldSchema(f, true), k, f))})
 		}
 	}
 	return orReference(object{{"type", []string{"object", "null"}}, {"additionalProperties", false}, {"properties", ps}})
 }
 
-// attributed also allows a member as a mapping with its attribute.
-func attributed(list object, a *resource.Attribute) object {
+// attributed allows a member of a field as a mapping with its attribute, where it has one, and only so where it must have it.
+func attributed(list object, k *resource.Kind, f *resource.Field) object {
+	via, ok := resource.MembershipOf(k.Name, f.Name)
+	if !ok || via.Membership.Attribute == nil {
+		return list
+	}
+	a := via.Membership.Attribute
+	text := object{{"type", textTypes(false)}, {"pattern", notBlank}}
+	what, required, value := "E-mail address, display name or ID.", []string{a.Member}, object{{"enum", a.Values}}
+	if a.Words != nil {
+		what, required, value = "Key, identifier or ID.", append(required, a.Name), text
+	}
+	entry := object{
+		{"type", "object"},
+		{"additionalProperties", false},
+		{"required", required},
+		{"properties", object{
+			{a.Member, append(object{{"description", what}}, text...)},
+			{a.Name, orReference(append(object{{"description", withoutMarkup(a.Doc)}}, value...))},
+		}},
+	}
 	for i, m := range list {
-		if m.name == "items" {
-			list[i].value = object{{"anyOf", []any{m.value, object{
-				{"type", "object"},
-				{"additionalProperties", false},
-				{"required", []string{a.Member}},
-				{"properties", object{
-					{a.Member, object{
-						{"description", "E-mail address, display name or ID."},
-						{"type", textTypes(false)},
-						{"pattern", notBlank},
-					}},
-					{a.Name, orReference(object{{"description", withoutMarkup(a.Doc)}, {"enum", a.Values}})},
-				}},
-			}}}}
+		switch {
+		case m.name == "items" && a.Words != nil:
+			list[i].value = entry
+		case m.name == "examples" && a.Words != nil:
+			said, _ := resource.MustLookup(a.Words.Kind).Field(a.Words.Outward)
+			list[i].value = []any{[]any{object{{a.Member, f.Example}, {a.Name, said.Example}}}}
+		case m.name == "items":
+			list[i].value = object{{"anyOf", []any{m.value, entry}}}
 		}
 	}
 	return list

@@ -271,21 +271,26 @@ func (o getOptions) show(ctx context.Context, conn *connection, out output) erro
 		return out.view.JSON(row)
 	}
 	if m != nil {
-		return out.view.Table(conn.relations(ctx, row, params))
+		return out.view.Table(conn.relations(ctx, o.operation.Path, row, params))
 	}
 	return out.view.Table(record(row))
 }
 
 // relations shows the other work items that an answer lists by the kind of their relation.
-func (c *connection) relations(ctx context.Context, answer resource.Row, params map[string]string) (columns []string, cells [][]string) {
+func (c *connection) relations(ctx context.Context, path string, answer resource.Row, params map[string]string) (columns []string, cells [][]string) {
 	names := map[string]string{}
 	c.addNames(ctx, names, resource.MustLookup("work_item"), params) // those of other projects are shown by their ID
 	for _, k := range resource.Memberships() {
-		of, _ := answer[k.Membership.ResultKey].([]any)
-		for _, other := range of {
-			row, _ := other.(map[string]any)
-			id := k.Membership.MemberID(row)
-			cells = append(cells, []string{k.Membership.ResultKey, id, names[id]})
+		m := k.Membership
+		if op, _ := k.Op(resource.ListMembers, resource.V2); op == nil || op.Path != path {
+			continue
+		}
+		for _, row := range m.RowsIn(answer) {
+			id, word := m.MemberID(row), m.ResultKey
+			if word == resource.EachKey {
+				word = m.Attribute.Shown(row)
+			}
+			cells = append(cells, []string{word, id, names[id]})
 		}
 	}
 	return []string{"relation", "id", "name"}, cells

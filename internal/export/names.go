@@ -58,7 +58,7 @@ func (c *composer) references(t *object, f *resource.Field) (w fieldValue, ok bo
 	list, instance := make([]any, len(names)), make([]any, len(names))
 	for i, n := range names {
 		list[i], instance[i] = n.text, n.text
-		if value := t.attributes[n.id]; member && value != "" && value != via.Membership.Attribute.Default {
+		if value := t.attributes[n.id]; member && via.Membership.Attribute != nil && value != "" && value != via.Membership.Attribute.Default {
 			list[i] = manifest.Map{{Key: via.Membership.Attribute.Member, Value: n.text}, {Key: via.Membership.Attribute.Name, Value: value}}
 		}
 		if member {

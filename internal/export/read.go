@@ -313,6 +313,10 @@ func (r *reader) members(ctx context.Context, objects []*object) error {
 				continue // one of the project's own
 			}
 			if m.On == m.Container {
+				if m.Attribute != nil && slices.Contains(l.parent.members[field], id) {
+					r.found.omitted.add(omission{what: "second " + humanize(m.Path()), why: "a manifest gives one"}, l.parent.label(), 1)
+					continue
+				}
 				l.parent.members[field] = append(l.parent.members[field], id)
 				l.parent.setAttribute(id, r.attribute(m, row, id))
 				continue
@@ -334,7 +338,7 @@ func (r *reader) attribute(m *resource.Membership, row resource.Row, id string) 
 	if shown := m.Attribute.Shown(row); shown != "" {
 		return shown
 	}
-	if t := r.found.byID[serviceID{resource.MustLookup(m.Member), id}]; t != nil && m.Attribute.Shown(t.row) == m.Attribute.Values[0] {
+	if t := r.found.byID[serviceID{resource.MustLookup(m.Member), id}]; t != nil && m.Attribute.Words == nil && m.Attribute.Shown(t.row) == m.Attribute.Values[0] {
 		return m.Attribute.Values[0]
 	}
 	return ""

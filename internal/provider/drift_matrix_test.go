@@ -271,7 +271,7 @@ func (d *driftMatrix) derive(t *testing.T, s *service) []*personsChange {
 						container, member = member, container
 					}
 					if op, ok := via.Op(resource.RemoveMembers, s.api); ok && container != "" && member != "" {
-						add(o, v.Field.Path(), fmt.Sprintf("%s %d taken out", v.Field.Path(), r), op, with, via.Membership.IDs(op, []string{member}, ""))
+						add(o, v.Field.Path(), fmt.Sprintf("%s %d taken out", v.Field.Path(), r), op, with, via.Membership.IDs(op, []string{member}, "", ""))
 					}
 				}
 			case resource.IsCustom(v):

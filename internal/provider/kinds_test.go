@@ -3,6 +3,7 @@ package provider_test
 import (
 	"encoding/json"
 	"maps"
+	"net/http"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -166,7 +167,7 @@ func (l *life) first(f *resource.Field) any {
 	case resource.Ref:
 		return l.names(f)[0]
 	case resource.RefSet:
-		return l.names(f)[:1]
+		return l.members(f, l.names(f)[:1])
 	case resource.EnumSet:
 		return words(f)[:1]
 	}
@@ -187,7 +188,7 @@ func (l *life) second(f *resource.Field) (value any, ok bool) {
 	case resource.Ref:
 		return l.names(f)[1], true
 	case resource.RefSet:
-		return l.names(f), true
+		return l.members(f, l.names(f)), true
 	case resource.EnumSet:
 		return words(f)[1:], true
 	case resource.Date:
@@ -240,6 +241,23 @@ func (l *life) names(f *resource.Field) []string {
 		}
 	}
 	return names
+}
+
+// members are some that a field names, with what they must be said to be: in the words of an object that the service has.
+func (l *life) members(f *resource.Field, names []string) any {
+	via, _ := resource.MembershipOf(l.k.Name, f.Name)
+	if via == nil || via.Membership.Attribute == nil || via.Membership.Attribute.Words == nil {
+		return names
+	}
+	const word = "goes with"
+	if rows := l.s.Rows("relation_definition"); !slices.ContainsFunc(rows, func(row map[string]any) bool { return row["outward"] == word }) {
+		l.s.otherUser(l.T, http.MethodPost, "/api/v2/workspaces/acme/work-item-relation-definitions/", `{"name":"Pair","outward":"goes with","inward":"goes with"}`)
+	}
+	list := make([]mapping, len(names))
+	for i, name := range names {
+		list[i] = mapping{via.Membership.Attribute.Member: name, via.Membership.Attribute.Name: word}
+	}
+	return list
 }
 
 // unlisted counts the memberships of which nothing shows the members: without the state they are made again, which changes nothing.

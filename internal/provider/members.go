@@ -36,6 +36,8 @@ type memberBatch struct {
 
 	row row
 
+	by       string   // ID of the object that defines what they are to the container; "" = none does
+	before   []string // IDs of those that are so without planform's doing
 	in       []string // IDs of the members that were added, or were members already
 	warnings diag.List
 	refused  []member // refused when sent alone
@@ -61,7 +63,7 @@ func (w *write) addMembers(ctx context.Context, r row) (executor.Outcome, error)
 	if members, j.in = w.withoutPlaced(ctx, r, members); len(members) == 0 {
 		return executor.Outcome{Record: planner.Record{Members: j.in, Values: attributes(step, j.in)}}, nil
 	}
-	if err := j.add(ctx, members); err != nil {
+	if err := j.join(ctx, members); err != nil {
 		return executor.Outcome{Record: planner.Record{Members: j.in}}, explainCompletedCycle(step, failure(step, err))
 	}
 	if j.refusal != nil {
@@ -89,7 +91,10 @@ func attributes(step *planner.Step, in []string) map[string]string {
 func (w *write) updateMember(ctx context.Context, r row) (executor.Outcome, error) {
 	step, params := r.step, maps.Clone(r.params)
 	m := &step.Members.Items[0]
-	params[resource.MustLookup(step.Kind.Membership.Member).Param] = m.ID
+	if step.Kind.Membership.Attribute.Words != nil {
+		return w.relateAnew(ctx, r)
+	}
+	params[step.Kind.Membership.MemberParam()] = m.ID
 	maps.Copy(params, step.Params)
 	res, err := w.client.Do(ctx, apiclient.Request{
 		Operation: step.Operation, Params: params,
@@ -108,6 +113,37 @@ func (w *write) updateMember(ctx context.Context, r row) (executor.Outcome, erro
 		})
 	}
 	return out, nil
+}
+
+// relateAnew makes one member something else to its container: what it was is taken back first, since the service names the member alone.
+func (w *write) relateAnew(ctx context.Context, r row) (executor.Outcome, error) {
+	former := *r.step
+	former.Operation, _ = r.step.Kind.Op(resource.RemoveMembers, w.plan.API)
+	former.Params = r.params
+	if _, err := w.removeMembers(ctx, &former); err != nil {
+		return executor.Outcome{}, err
+	}
+	return w.addMembers(ctx, r)
+}
+
+// join adds members. Where it is said what they are to the container, the service may take the list for all that are so: those that
+// are by now are in it too.
+func (mb *memberBatch) join(ctx context.Context, members []member) error {
+	a := mb.row.step.Kind.Membership.Attribute
+	if a == nil || a.Words == nil {
+		return mb.add(ctx, members)
+	}
+	if mb.by = mb.row.step.Members.By.ID; mb.by == "" {
+		mb.by, _ = mb.ids(mb.row.step.Members.By.Address)
+	}
+	rows, _ := mb.memberRows(ctx, mb.row.step, mb.row.params)
+	for _, row := range rows {
+		if id := mb.row.step.Kind.Membership.MemberID(row); a.Shown(row) == members[0].Value &&
+			!slices.ContainsFunc(members, func(m member) bool { return m.id == id }) {
+			mb.before = append(mb.before, id)
+		}
+	}
+	return mb.add(ctx, members)
 }
 
 // explainCompletedCycle explains the service's refusal to add to a cycle that has ended.
@@ -129,8 +165,8 @@ func (mb *memberBatch) add(ctx context.Context, members []member) error {
 		list[i] = m.id
 	}
 	res, err := mb.client.Do(ctx, apiclient.Request{
-		Operation: mb.row.step.Operation, Params: mb.row.params, Body: mb.row.step.Kind.Membership.IDs(mb.row.step.Operation, list,
-			members[0].Value),
+		Operation: mb.row.step.Operation, Params: mb.row.params,
+		Body: mb.row.step.Kind.Membership.IDs(mb.row.step.Operation, slices.Concat(mb.before, list), members[0].Value, mb.by),
 	})
 	e, refused := errors.AsType[*apiclient.Error](err)
 	switch {
@@ -159,6 +195,9 @@ func (mb *memberBatch) check(ctx context.Context, members []member, res *apiclie
 	membership := mb.row.step.Kind.Membership
 	one := strings.TrimSuffix(strings.TrimSuffix(membership.Body, "s"), "_id") // rows are members, or memberships that name one
 	shown, known := idsIn(res.Rows, "id", one, one+"_id"), res.Rows != nil
+	if membership.ResultKey == resource.EachKey {
+		shown = idsIn(membership.RowsIn(res.Row), membership.IDField)
+	}
 	added, _ := res.Row["added"].([]any) // those of API v2 that were not in before
 	for _, id := range added {
 		if id, ok := id.(string); ok {
@@ -230,6 +269,15 @@ func (s *Service) isIn(ctx context.Context, r row, members []string, cause error
 
 // membersIn reads the IDs of the members of a step's container; known is false where that fails.
 func (s *Service) membersIn(ctx context.Context, step *planner.Step, params map[string]string) (in map[string]bool, known bool) {
+	rows, known := s.memberRows(ctx, step, params)
+	in = map[string]bool{}
+	for _, row := range rows {
+		in[step.Kind.Membership.MemberID(row)] = true
+	}
+	return in, known
+}
+
+func (s *Service) memberRows(ctx context.Context, step *planner.Step, params map[string]string) (rows []resource.Row, known bool) {
 	list, ok := step.Kind.Op(resource.ListMembers, s.plan.API)
 	if !ok {
 		return nil, false
@@ -239,11 +287,7 @@ func (s *Service) membersIn(ctx context.Context, step *planner.Step, params map[
 	if err != nil || a.Unsupported || a.NotFound {
 		return nil, false
 	}
-	in = map[string]bool{}
-	for _, row := range selectList(a, list, false).Rows {
-		in[step.Kind.Membership.MemberID(row)] = true
-	}
-	return in, true
+	return selectList(a, list, false).Rows, true
 }
 
 // removeMembers removes members from a container: one in the path or in the body, or a list.
@@ -280,9 +324,9 @@ func (s *Service) removeBy(ctx context.Context, op *resource.Operation, step *pl
 	}
 	req := apiclient.Request{Operation: op, Params: maps.Clone(step.Params)}
 	if m := step.Kind.Membership; op.TakesOne(step.Kind) && len(op.Body) == 0 {
-		req.Params[resource.MustLookup(m.Member).Param] = ids[0]
+		req.Params[m.MemberParam()] = ids[0]
 	} else {
-		req.Body = m.IDs(op, ids, "")
+		req.Body = m.IDs(op, ids, "", "")
 	}
 	_, err := s.client.Do(ctx, req)
 	switch {

@@ -138,17 +138,8 @@ func selectList(a planner.Answer, o *resource.Operation, counting bool) planner.
 		return a
 	}
 	whole := a.Rows[0]
-	list, _ := whole[m.ResultKey].([]any)
-	a.Rows = make([]resource.Row, 0, len(list))
-	for _, e := range list {
-		switch e := e.(type) {
-		case map[string]any:
-			a.Rows = append(a.Rows, e)
-		case string: // some editions list only IDs
-			a.Rows = append(a.Rows, resource.Row{m.IDField: e})
-		}
-	}
-	if !counting {
+	a.Rows = m.RowsIn(whole)
+	if !counting || m.ResultKey == resource.EachKey {
 		return a
 	}
 	a.Unread = map[string]int{}

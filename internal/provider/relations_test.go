@@ -76,6 +76,11 @@ func TestEveryRelationIsAddedOnceSeenAndTakenBack(t *testing.T) {
 			s := newService(t, resource.V1)
 			inverse := resource.MustLookup(m.Inverse).Membership.Field
 			both := with(m.Field+": [b]", inverse+": [a]")
+			if m.Attribute != nil {
+				s = newService(t, resource.V2)
+				s.otherUser(t, http.MethodPost, "/api/v2/workspaces/acme/work-item-relation-definitions/", `{"name":"Code","outward":"implements","inward":"is implemented by"}`)
+				both = with(m.Field+": [{item: b, relation: implements}]", inverse+": [{item: a, relation: is implemented by}]")
+			}
 			s.apply(t, applying{manifest: with("", "")})
 			for _, do := range []struct{ what, manifest string }{{"added", both}, {"taken back", with(m.Field+": []", "")}, {"added again", both}} {
 				if done := s.apply(t, applying{manifest: do.manifest}); done.writes != 1 || len(done.failed()) > 0 {

@@ -2,6 +2,7 @@ package provider
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"maps"
 	"sync"
@@ -28,13 +29,27 @@ type Service struct {
 
 	parents sync.Mutex // of objects inside the row of their parent, of which one at a time is written
 
-	inDoubt inDoubt
-	learned *learned
-	memory  *memory
-	claims  claims
+	inDoubt  inDoubt
+	learned  *learned
+	memory   *memory
+	claims   claims
+	relating chan struct{} // holds one while custom relations are written: what is sent says all of a kind, and shows on two items
 }
 
 var _ executor.Service = (*Service)(nil)
+
+// alternate lets a step go when no other writes custom relations.
+func (s *Service) alternate(ctx context.Context, step *planner.Step) (done func(), err error) {
+	if step.Members == nil || step.Kind.Membership.ResultKey != resource.EachKey {
+		return func() {}, nil
+	}
+	select {
+	case s.relating <- struct{}{}:
+		return func() { <-s.relating }, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
 
 // State is what is known of all objects, with the outcomes of this run so far.
 type State interface{ Prior() planner.Prior }
@@ -47,6 +62,7 @@ func NewService(client *apiclient.Client, plan *planner.Plan, state State, grace
 		unappliable: map[fieldOf]bool{}, sentLater: map[fieldOf]planner.StepID{},
 		inDoubt: inDoubt{grace: grace.begin(), creates: map[*planner.Step]*lostCreate{}},
 		learned: newLearned(plan.Dialects), memory: newMemory(client), claims: claims{owners: map[ownedID]owner{}, disputed: map[*planner.Step]bool{}},
+		relating: make(chan struct{}, 1),
 	}
 	s.loadOwners()
 	for _, step := range plan.Steps {

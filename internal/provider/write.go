@@ -151,6 +151,11 @@ func (w *write) alone() *write {
 // one carries out one step: one write request, or the three of an upload, and reads where its outcome is unknown.
 func (w *write) one(ctx context.Context, r row) (executor.Outcome, error) {
 	step := r.step
+	done, err := w.alternate(ctx, step)
+	if err != nil {
+		return executor.Outcome{}, err
+	}
+	defer done()
 	switch {
 	case step.Action == planner.Delete && step.Operation == nil: // deleted with its parent
 		return executor.Outcome{Record: planner.Record{ID: step.ID}}, nil

@@ -120,7 +120,7 @@ func Take(in Input) (*Result, error) {
 		}
 	}
 	for _, d := range in.Plan.Drift { // such as a role: what is not taken is named
-		if v, ok := d.Object.Value(d.Change.Path); ok &&
+		if v, ok := d.Object.ValueAt(d.Change.Path); ok &&
 			!slices.ContainsFunc(in.Plan.Divergences, func(other planner.Divergence) bool { return other.Value == v }) {
 			t.refuse(&planner.Divergence{Object: d.Object, Value: v, Change: *d.Change}, "it is a part of the value")
 		}

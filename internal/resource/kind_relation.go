@@ -7,6 +7,7 @@ func init() {
 	}
 	relations("duplicate", "duplicate")
 	relations("relates_to", "relates_to")
+	customRelations()
 }
 
 // relations registers one relation between work items; inverse is its name on the other side.
@@ -28,6 +29,46 @@ func relations(name, inverse string) {
 			},
 		},
 	})
+}
+
+// customRelations registers the relations that the workspace's relation definitions add. Their routes know no name of a relation
+// but the word of a definition, and take one back by the other item alone: there is one between two items.
+func customRelations() {
+	const path = workspaceV2 + "projects/{project_id}/work-items/{work_item_id}/relations/"
+	const scope = "projects.work_items.relations"
+	register(Kind{
+		Name: "work_item_relation",
+		Doc:  "That a work item is to another what one of the `relation_definitions` says.",
+		Membership: &Membership{
+			Container: "work_item", Member: "work_item", On: "work_item", Field: "custom", Body: "work_item_ids", IDField: "id", Batch: 100,
+			ResultKey: "*", Inverse: "work_item_relation",
+			Attribute: &Attribute{
+				Name: "relation", Member: "item",
+				Words: &Words{
+					Kind: "relation_definition", Outward: "outward", Inward: "inward", Field: "direction", By: "relation_definition_id",
+				},
+				Doc: "What this item is to the other one: the `outward` or `inward` text of one of the `relation_definitions`, here or on the service.",
+			},
+		},
+		Operations: []Operation{
+			{Verb: AddMembers, Method: "POST", Path: path, Success: 201, Scope: scope + ":write"},
+			{
+				Verb: ListMembers, Method: "GET", Path: path, Success: 200, Scope: scope + ":read", GetCommand: "custom-relations",
+				Doc: "Reads the custom relations of a work item.",
+			},
+			{
+				Verb: RemoveMembers, Method: "DELETE", Path: path + "{related_work_item_id}/", Success: 204, Scope: scope + ":write",
+				OneAtATime: true,
+			},
+		},
+	})
+}
+
+// customRelation is the field of a work item that declares these.
+func customRelation() Field {
+	f := relation("custom", "Items, and what this one is to each, in the words of `relation_definitions`: `{item: checkout, relation: implements}`.")
+	f.Wire = Wire{ContractDialect: NotTaken}
+	return f
 }
 
 // relation is the field of a work item that declares a relation.

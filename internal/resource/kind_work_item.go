@@ -124,6 +124,7 @@ links:
 				Example: `{"Severity": "High", "Found in": "4.2"}`,
 			},
 			relation("relates_to", "Related items, by key (`ops/monitor` in another project), identifier such as `WEB-7`, or ID."),
+			customRelation(),
 		},
 		Operations: append([]Operation{
 			{

@@ -196,6 +196,7 @@ func TestEveryOperationCanBeFilledIn(t *testing.T) {
 		if m := k.Membership; m != nil {
 			around = []*resource.Kind{resource.MustLookup(m.Container), resource.MustLookup(m.Member)}
 			around = append(around, ancestors(around[0])...)
+			params[m.MemberParam()] = m.Member
 		}
 		for _, a := range around {
 			params[a.Param] = a.Name

@@ -3,6 +3,7 @@ package resource
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,7 +25,8 @@ type Membership struct {
 	Batch        int    // largest number of members in one request
 	// ExtraBody are fields of an adding request besides the members, such as the type of a relation.
 	ExtraBody [][2]string
-	// ResultKey is the field that holds the rows where the answer is an object of several lists.
+	// ResultKey is the field that holds the rows where the answer is an object of several lists; [EachKey] = all do, and the name of each is
+	// the attribute of the members in it.
 	ResultKey string
 	// Inverse is the membership that declares the same relation from the other side, such as
 	// that of blocked_by for blocking; "" = none. A relation declared on both sides is added once.
@@ -32,6 +34,37 @@ type Membership struct {
 	Exclusive bool // a member is in one container at most: adding it to another moves it
 	// Attribute is a property of each member, such as the role in a project; nil = none.
 	Attribute *Attribute
+}
+
+// EachKey is a ResultKey.
+const EachKey = "*"
+
+// RowsIn are the rows of the members in an answer of several lists.
+func (m *Membership) RowsIn(whole Row) []Row {
+	rows := []Row{}
+	for _, name := range slices.Sorted(maps.Keys(whole)) {
+		if name != m.ResultKey && m.ResultKey != EachKey {
+			continue
+		}
+		list, _ := whole[name].([]any)
+		for _, e := range list {
+			var row Row
+			switch e := e.(type) {
+			case map[string]any:
+				row = e
+			case string: // some editions list only IDs
+				row = Row{m.IDField: e}
+			default:
+				continue
+			}
+			if m.ResultKey == EachKey {
+				row = maps.Clone(row)
+				row[m.Attribute.Name] = name
+			}
+			rows = append(rows, row)
+		}
+	}
+	return rows
 }
 
 // Overview describes an operation that shows the members of all containers of a parent in
@@ -116,11 +149,29 @@ type Attribute struct {
 	// Default is the value of a new member where the manifest gives none, or the member's
 	// own value of the same name if that is lower.
 	Default string
-	Doc     string
+	// Words are what the values are instead of Values: what objects of the workspace say; nil = they are Values. Each member has one then.
+	Words *Words
+	Doc   string
+}
+
+// Words are texts that objects of a kind define, such as what two work items can be to each other.
+type Words struct {
+	Kind            string // whose objects define them, such as relation_definition
+	Outward, Inward string // its fields that hold them, each what the other is from the other side
+	Field, By       string // of a body: what holds the word, and the ID of the object that defines it
+}
+
+// Of are the words that the fields of an object say, and by an Inverse for each the other one.
+func (w *Words) Of(text func(field string) string) (words []string, inverse map[string]string) {
+	out, in := text(w.Outward), text(w.Inward)
+	return []string{out, in}, map[string]string{in: out, out: in}
 }
 
 // Shown is the value in a row; "" = none.
 func (a *Attribute) Shown(row Row) string {
+	if a.Words != nil {
+		return row.Text(a.Name)
+	}
 	text := fmt.Sprint(row[a.Name])
 	for i, value := range a.Values {
 		if text == strconv.Itoa(a.Codes[i]) || i < len(a.Slugs) && text == a.Slugs[i] {
@@ -159,6 +210,14 @@ func (a *Attribute) Body(value string) []byte {
 // the former one until a request removes it.
 func (m *Membership) NeedsExplicitMove() bool { return !m.Exclusive && m.On != m.Container }
 
+// MemberParam is the path parameter of a member's ID.
+func (m *Membership) MemberParam() string {
+	if m.Member == m.Container {
+		return "related_" + MustLookup(m.Member).Param
+	}
+	return MustLookup(m.Member).Param
+}
+
 // Plural is the word for the members, as in "add 3 work_items"; for members of the
 // container's own kind it is the field, as in "add 3 blocking".
 func (m *Membership) Plural() string {
@@ -186,8 +245,8 @@ func (m *Membership) MemberID(row Row) string {
 
 // IDs is the body of an operation on members: the list of their IDs, or the only ID where
 // the operation takes one. A body that adds members also has the ExtraBody and, unless
-// value is "", the attribute.
-func (m *Membership) IDs(o *Operation, ids []string, value string) []byte {
+// value is "", the attribute; by is the ID of what defines it.
+func (m *Membership) IDs(o *Operation, ids []string, value, by string) []byte {
 	var b bytes.Buffer
 	b.WriteByte('{')
 	field := m.Body
@@ -212,7 +271,16 @@ func (m *Membership) IDs(o *Operation, ids []string, value string) []byte {
 				writeJSON(&b, c[1])
 			}
 		}
-		if m.Attribute != nil && value != "" {
+		switch a := m.Attribute; {
+		case a == nil || value == "":
+		case a.Words != nil:
+			for _, e := range [][2]string{{a.Words.By, by}, {a.Words.Field, value}} {
+				b.WriteByte(',')
+				writeJSON(&b, e[0])
+				b.WriteByte(':')
+				writeJSON(&b, e[1])
+			}
+		default:
 			fmt.Fprintf(&b, ",%q:%d", m.Attribute.Name, m.Attribute.code(value))
 		}
 	}

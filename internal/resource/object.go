@@ -153,6 +153,15 @@ func (o *Object) Value(field string) (*Value, bool) {
 	return nil, false
 }
 
+// ValueAt returns the value of the field with that path.
+func (o *Object) ValueAt(path string) (*Value, bool) {
+	i := slices.IndexFunc(o.Values, func(v Value) bool { return v.Field.Path() == path })
+	if i < 0 {
+		return nil, false
+	}
+	return &o.Values[i], true
+}
+
 // Text returns the text of a field, or "".
 func (o *Object) Text(field string) string {
 	if v, ok := o.Value(field); ok {

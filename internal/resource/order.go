@@ -49,6 +49,9 @@ func (k *Kind) dependsOn() []string {
 	}
 	if k.Membership != nil {
 		deps = append(deps, k.Membership.Container, k.Membership.Member)
+		if a := k.Membership.Attribute; a != nil && a.Words != nil {
+			deps = append(deps, a.Words.Kind)
+		}
 	}
 	for i := range k.Fields {
 		if via, ok := kinds.byName[k.Fields[i].MustBeMemberOf]; ok && via.Membership.Container != k.Name {

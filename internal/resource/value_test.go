@@ -67,7 +67,7 @@ func TestABodyHoldsTheWrittenValues(t *testing.T) {
 	if got := string(resource.Body([]*resource.Value{value("work_item", "name", "A")}, resource.ContractDialect, ids, [2]string{"external_id", "x"})); got != `{"name":"A","external_id":"x"}` {
 		t.Errorf("with extras: %s", got)
 	}
-	if got := string(resource.MustLookup("cycle_work_item").Membership.IDs(&resource.Operation{}, []string{"a", "b"}, "")); got != `{"issues":["a","b"]}` {
+	if got := string(resource.MustLookup("cycle_work_item").Membership.IDs(&resource.Operation{}, []string{"a", "b"}, "", "")); got != `{"issues":["a","b"]}` {
 		t.Errorf("list: %s", got)
 	}
 }

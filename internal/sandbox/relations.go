@@ -8,7 +8,7 @@ import (
 
 func (k *kinds) relations() {
 	k.relation = k.add(&kind{
-		name:    "relation",
+		name: "relation", param: "relation",
 		columns: audit("relation_type", "issue", "related_issue", "created_by", "updated_by", "project", "workspace"),
 		indexes: []index{{name: "relation to", fields: []string{"related_issue", "issue", "relation_type"}}},
 		fields: []field{
@@ -228,4 +228,97 @@ func removeRelation(c *call, t *tx) reply {
 		return notFound()
 	}
 	return reply{status: http.StatusNoContent}
+}
+
+// customRelationsV2 is the relations of a work item that the workspace's definitions add. They are kept with the others, from the item
+// that is the outward one, with the definition's ID in the place of a name.
+func customRelationsV2(k *kinds) *resourceV2 {
+	return &resourceV2{
+		name: "relation", path: v2Item + "relations/", kind: k.relation,
+		more: map[string]methods{
+			"": {
+				http.MethodGet:  do(listCustomRelations),
+				http.MethodPost: do(addCustomRelations),
+			},
+			"{pk}/": {http.MethodDelete: do(removeCustomRelation)},
+		},
+	}
+}
+
+// listCustomRelations shows the IDs of the items that an item is related to, by what it is to them.
+func listCustomRelations(c *call, t *tx) reply {
+	if wrong := c.knowsOnly(); wrong != nil {
+		return wrong.reply()
+	}
+	out, self := row{}, c.vars["item"]
+	for _, r := range relationsOf(c, t, self) {
+		d, ok := t.in(c.kinds.relationDefinition, scope(workspaceID), text(r.row, "relation_type"))
+		if !ok {
+			continue
+		}
+		word, other := text(d.row, "outward"), text(r.row, "related_issue")
+		if other == self {
+			word, other = text(d.row, "inward"), text(r.row, "issue")
+		}
+		out[word] = anyList(append(list(out, word), other))
+	}
+	return reply{http.StatusOK, out}
+}
+
+func addCustomRelations(c *call, t *tx) reply {
+	var wrong []fieldError
+	d, ok := t.in(c.kinds.relationDefinition, scope(workspaceID), text(c.in, "relation_definition_id"))
+	if !ok {
+		wrong = append(wrong, fieldError{"relation_definition_id", "does_not_exist", "Object with this id does not exist."})
+	}
+	word, self, ids := text(c.in, "direction"), c.vars["item"], list(c.in, "work_item_ids")
+	if ok && word != text(d.row, "outward") && word != text(d.row, "inward") {
+		wrong = append(wrong, fieldError{"direction", "invalid", "It is neither the outward nor the inward label of the definition."})
+	}
+	for _, id := range ids {
+		if _, found := c.anyItem(t, id); !found || id == self {
+			wrong = append(wrong, fieldError{"work_item_ids", "does_not_exist", "Object with id " + id + " does not exist."})
+		}
+	}
+	if len(wrong) > 0 || len(ids) == 0 {
+		return invalidV2(wrong...).reply()
+	}
+	inward, both, name := word != text(d.row, "outward"), text(d.row, "outward") == text(d.row, "inward"), text(d.row, "id")
+	have := map[string]bool{}
+	for _, r := range relationsOf(c, t, self) {
+		other, near := text(r.row, "related_issue"), text(r.row, "issue")
+		if inward || both && other == self {
+			other, near = near, other
+		}
+		switch {
+		case text(r.row, "relation_type") != name || near != self:
+		case c.opts.ReplaceRelations && !slices.Contains(ids, other):
+			t.remove(c.kinds.relation, r)
+		default:
+			have[other] = true
+		}
+	}
+	for _, id := range ids {
+		from, to := self, id
+		if inward {
+			from, to = id, self
+		}
+		if !have[id] {
+			have[id] = true
+			c.relate(t, from, to, name)
+		}
+	}
+	return reply{http.StatusCreated, row{}}
+}
+
+// removeCustomRelation ends the oldest of the custom relations between two items: which one goes, the reference does not say.
+func removeCustomRelation(c *call, t *tx) reply {
+	for _, r := range relationsOf(c, t, c.vars["item"]) {
+		custom := t.has(c.kinds.relationDefinition, scope(workspaceID), text(r.row, "relation_type"))
+		if other := c.vars["relation"]; custom && (text(r.row, "issue") == other || text(r.row, "related_issue") == other) {
+			t.remove(c.kinds.relation, r)
+			return reply{status: http.StatusNoContent}
+		}
+	}
+	return notFoundV2().reply()
 }

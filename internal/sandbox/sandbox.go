@@ -59,6 +59,9 @@ type Options struct {
 
 	// RelationIDs makes API v1 list relations as the official SDK reads them: plain IDs. It is for tests.
 	RelationIDs bool
+	// ReplaceRelations makes API v2 take the list of a request for all the relations of its kind, as the reference can be read. It is for
+	// tests.
+	ReplaceRelations bool
 
 	// What API v2 may do otherwise than here. It is for tests.
 	Strict           bool                                               // unknown query parameters and body keys are refused

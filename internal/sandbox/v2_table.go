@@ -28,7 +28,7 @@ func (s *Server) tableV2() []*resourceV2 {
 		s.workItemsV2(), s.itemPropertiesV2(), pagesV2(v2Workspace, &k.page), pagesV2(v2Project, &k.projectPage), s.workspaceFeaturesV2(), s.webhooksV2(),
 		viewsV2(v2Workspace, k.view, "created_at id sort_order"), viewsV2(v2Project, k.projectView, "created_at id sort_order updated_at"),
 		featuresV2(v2Project, projectFeatures, "-id -created_at", k.project, func(c *call) string { return c.vars["project"] }),
-		projectSettingsV2(k.project),
+		projectSettingsV2(k.project), customRelationsV2(k),
 		templatesV2(v2Workspace, k.template), templatesV2(v2Project, k.projectTemplate),
 		{
 			name: "relation definition", path: v2Workspace + "work-item-relation-definitions/", kind: k.relationDefinition, verbs: v2Singles,

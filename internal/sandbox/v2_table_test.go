@@ -273,3 +273,39 @@ func TestV2FeaturesAreSwitchedWhereTheyAre(t *testing.T) {
 		t.Errorf("without the feature a milestone is answered %d", got)
 	}
 }
+
+func TestCustomRelationsShowOnBothItemsInTheWordsOfTheirDefinition(t *testing.T) {
+	t.Parallel()
+	for replaces, left := range map[bool]string{false: "map[needs:[c b]]", true: "map[needs:[c]]"} {
+		s := openCloud(t, Options{ReplaceRelations: replaces})
+		newItem := func(name string) string {
+			return want(t, ask(t, s, "POST", itemsPath, `{"name":"`+name+`"}`), 201).object(t)["id"].(string)
+		}
+		web2, web3 := newItem("b"), newItem("c")
+		made := want(t, ask(t, s, "POST", wsV2+"work-item-relation-definitions/", `{"name":"Need","outward":"needs","inward":"is needed by"}`), 201).object(t)
+		item := func(id string) string { return itemsV2 + id + "/relations/" }
+		add := func(from, word, to string) answer {
+			return ask(t, s, "POST", item(from), `{"relation_definition_id":"`+made["id"].(string)+`","direction":"`+word+`","work_item_ids":["`+to+`"]}`)
+		}
+		name := strings.NewReplacer(workItemWeb1, "a", web2, "b", web3, "c")
+		shown := func(id string) string {
+			return name.Replace(fmt.Sprint(want(t, ask(t, s, "GET", item(id), ""), 200).object(t)))
+		}
+		want(t, add(workItemWeb1, "wants", web2), 400)
+		want(t, add(workItemWeb1, "needs", web2), 201)
+		want(t, add(workItemWeb1, "needs", web2), 201)
+		if got := shown(web2); got != "map[is needed by:[a]]" {
+			t.Error(got)
+		}
+		want(t, add(web3, "is needed by", workItemWeb1), 201)
+		want(t, add(workItemWeb1, "needs", web3), 201)
+		if got := shown(workItemWeb1); len(got) != len(left) {
+			t.Errorf("%v: %s", replaces, got)
+		}
+		want(t, ask(t, s, "DELETE", item(web3)+workItemWeb1+"/", ""), 204)
+		want(t, ask(t, s, "DELETE", item(web3)+workItemWeb1+"/", ""), 404)
+		if relations := want(t, ask(t, s, "GET", itemsPath+workItemWeb1+"/relations/", ""), 200).body; strings.Contains(relations, "needs") {
+			t.Error("API v1 shows", relations)
+		}
+	}
+}

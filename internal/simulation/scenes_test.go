@@ -46,6 +46,7 @@ func scenes() map[string]*scene {
 		"small, from nothing": {api: resource.V1, empty: true, files: one(tiny), commands: apply},
 		"small, prune":        {api: resource.V1, empty: true, files: one(tiny), before: applied(none), commands: pruned},
 		"small, members":      {api: resource.V1, empty: true, files: one(members), before: applied(swapped), commands: pruned},
+		"small, relations":    {api: resource.V2, empty: true, files: one(joined), before: applied(otherwise), commands: pruned},
 		"small, undo":         {api: resource.V1, empty: true, files: one(none), before: applied(tiny), commands: []string{"undo -f @workspace.yaml --yes RUN"}},
 	}
 	waiting := []string{"apply -f @workspace.yaml --lock-timeout 5h"}
@@ -158,6 +159,32 @@ pages: [{key: decisions, name: Decisions, description: Newest first.}]
 }
 
 const (
+	// joined has custom relations, of which otherwise drops one and adds one. To change one takes a removal, which must not come late.
+	joined = `version: 1
+workspace: acme
+relation_definitions: [{name: Code, outward: implements, inward: is implemented by}]
+projects:
+  - key: shop
+    identifier: SHOP
+    name: Shop
+    work_items:
+      - {key: a, name: Item A, relations: {custom: [{item: b, relation: implements}, {item: c, relation: implements}]}}
+      - {key: b, name: Item B, relations: {custom: [{item: a, relation: is implemented by}]}}
+      - {key: c, name: Item C}
+`
+	otherwise = `version: 1
+workspace: acme
+relation_definitions: [{name: Code, outward: implements, inward: is implemented by}, {name: Test, outward: tests, inward: is tested by}]
+projects:
+  - key: shop
+    identifier: SHOP
+    name: Shop
+    work_items:
+      - {key: a, name: Item A, relations: {custom: [{item: b, relation: implements}, {item: d, relation: tests}]}}
+      - {key: b, name: Item B}
+      - {key: c, name: Item C, relations: {custom: [{item: b, relation: is implemented by}]}}
+      - {key: d, name: Item D}
+`
 	// fresh makes a project with what it needs.
 	fresh = `version: 1
 workspace: acme

@@ -30,7 +30,7 @@ type Options struct {
 	Empty     bool
 	Governed  bool
 
-	RelationIDs bool // see [sandbox.Options]
+	RelationIDs, ReplaceRelations bool // see [sandbox.Options]
 
 	// What API v2 does otherwise; see [sandbox.Options]. It is strict.
 	BodyLimit        int
@@ -76,7 +76,7 @@ func Open(o Options) (*Server, error) {
 	inner, err := sandbox.Open(sandbox.Options{
 		Path: o.Path, Prefix: o.Prefix, Workspace: o.Workspace, Answers: o.Answers, Edition: o.Edition, PerPage: o.PerPage,
 		Rate: o.Rate, Window: o.Window, Now: o.Now, FileLimit: o.FileLimit, Empty: o.Empty, Governed: o.Governed,
-		Strict: true, RelationIDs: o.RelationIDs, BodyLimit: o.BodyLimit, IgnoreMembership: o.IgnoreMembership,
+		Strict: true, RelationIDs: o.RelationIDs, ReplaceRelations: o.ReplaceRelations, BodyLimit: o.BodyLimit, IgnoreMembership: o.IgnoreMembership,
 		HasOperation: o.HasOperation, FailRow: o.FailRow,
 		Around: func(next http.Handler) http.Handler {
 			s.next = next

@@ -1,0 +1,122 @@
+package planner
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+
+	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/resource"
+)
+
+// definition is the object that says a word about members, see [resource.Words].
+type definition struct {
+	object  objectID // none = the manifest does not list it
+	id      string   // where it is known
+	inverse string   // what it says from the other side
+	why     string   // there is none that can be used
+}
+
+// vocabulary is what objects of the workspace say about members.
+type vocabulary struct {
+	analysis
+
+	of map[*resource.Words]*words
+}
+
+// words are the definitions of the manifest and of the service, by what they say.
+type words struct {
+	by      map[string][]definition
+	renamed map[string]string // what the service says by now for what the manifest wants it to say
+	why     string            // there are none
+}
+
+// definitionOf is the object that says a word; known is false while it is not read which ones there are.
+func (vo *vocabulary) definitionOf(w *resource.Words, word string) (d definition, known bool) {
+	all, known := vo.wordsOf(w)
+	if !known {
+		return definition{object: noObject}, false
+	}
+	found := all.by[word]
+	switch kind := resource.MustLookup(w.Kind); {
+	case len(found) == 1:
+		return found[0], true
+	case all.why != "":
+		return definition{object: noObject, why: all.why}, true
+	case len(found) > 1:
+		return definition{object: noObject, why: "several " + plural(kind) + " say " + strconv.Quote(word)}, true
+	default:
+		var near []string
+		for text := range all.by {
+			near = append(near, text)
+		}
+		slices.Sort(near)
+		why := "no " + kind.Noun() + " says " + strconv.Quote(word)
+		if hint := diag.DidYouMean(word, near); hint != "" {
+			why += ": " + hint
+		}
+		return definition{object: noObject, why: why}, true
+	}
+}
+
+func (vo *vocabulary) wordsOf(w *resource.Words) (*words, bool) {
+	if all, done := vo.of[w]; done {
+		return all, true
+	}
+	t := vo.objects.kind(w.Kind)
+	l, presence := vo.snapshot.list(t, noObject)
+	if presence == pending {
+		return nil, false
+	}
+	all := &words{by: map[string][]definition{}, renamed: map[string]string{}}
+	add := func(d definition, text func(field string) string) {
+		said, inverse := w.Of(text)
+		for _, word := range slices.Compact(said) {
+			d.inverse = inverse[word]
+			all.by[word] = append(all.by[word], d)
+		}
+	}
+	for i, o := range vo.objects.all() {
+		if o.Kind != t.kind {
+			continue
+		}
+		f := &vo.objects.states[i]
+		if f.presence == pending {
+			return nil, false
+		}
+		add(definition{object: i, id: f.id}, func(field string) string {
+			shown := f.row.Text(field)
+			v, given := o.Value(field)
+			if !given || o.Ignores(v.Field) && f.row != nil {
+				return shown
+			}
+			if shown != "" {
+				all.renamed[shown] = v.Text
+			}
+			return v.Text
+		})
+	}
+	if presence != exists {
+		all.why = lacksObjects(plural(t.kind))
+		vo.of[w] = all
+		return all, true
+	}
+	for _, row := range l.rows {
+		if _, listed := vo.objects.owners[serviceID{t.kind.Name, row.ID()}]; !listed {
+			add(definition{object: noObject, id: row.ID()}, row.Text)
+		}
+	}
+	vo.of[w] = all
+	return all, true
+}
+
+// inWords shows a row of a member in the words of the manifest, where it renames them.
+func (vo *vocabulary) inWords(a *resource.Attribute, row resource.Row) resource.Row {
+	if all, known := vo.wordsOf(a.Words); known {
+		if to := all.renamed[a.Shown(row)]; to != "" {
+			row = maps.Clone(row)
+			row[a.Name] = to
+		}
+	}
+	return row
+}

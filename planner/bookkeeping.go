@@ -227,16 +227,27 @@ func (b *bookkeeping) closeIntents(changeOf func(resource.Address) *StateChange)
 				b.in.marks().On(f.row, o.Address), nil
 		}
 	}
+	adding := map[resource.Address]bool{} // the step closes it: until then, what was sent may still arrive
+	for _, s := range b.steps.all() {
+		if s.Action == AddMembers {
+			adding[s.Members.Container.Address.Members(s.Kind.Membership.Plural(), 1)] = true
+		}
+	}
 	for _, r := range b.memberships.sets {
 		intent := b.in.Prior[r.address()].PendingIntent
 		if intent == nil || intent.Action != AddMembers {
 			continue
 		}
-		if ids, known := b.memberships.addedSince(r, intent); known {
-			c := changeOf(r.address())
-			c.Record.Members, c.Record.PendingIntent = slices.Concat(c.Record.Members, ids), nil
-			b.dropFromOthers(changeOf, r, ids)
+		ids, known := b.memberships.addedSince(r, intent)
+		ids = slices.DeleteFunc(ids, func(id string) bool { return slices.Contains(b.in.Prior[r.address()].Members, id) })
+		if !known || adding[r.address()] && len(ids) == 0 {
+			continue
 		}
+		c := changeOf(r.address())
+		if c.Record.Members = slices.Concat(c.Record.Members, ids); !adding[r.address()] {
+			c.Record.PendingIntent = nil
+		}
+		b.dropFromOthers(changeOf, r, ids)
 	}
 	leaving := map[resource.Address]bool{} // the step settles it
 	for _, d := range b.removals.list {

@@ -44,6 +44,14 @@ func TestIntentsWithoutAStepAreClosed(t *testing.T) {
 			items,
 			map[string]string{string(first): fmt.Sprint([]string{pay})},
 		},
+		"who was to be added and is not in may still come, until it is added again": {
+			[]planner.Record{adding(second, "work_item/web/pay\nwork_item/web/ship")},
+			func(w *wanted) {
+				nothing(w)
+				w.put("cycle/web/s2", "id="+s2).put("work_item/web/pay", "id="+pay, "cycle=@cycle/web/s2")
+			},
+			map[string]string{},
+		},
 		"and left the one that it was in": {
 			[]planner.Record{adding(first, "work_item/web/pay\nwork_item/web/ship"), {Address: second, Members: []string{pay}}},
 			items,

@@ -371,9 +371,12 @@ func (s *snapshot) countReads(o *resource.Object, f *objectState) {
 }
 
 // prefersList reports whether the list costs fewer requests than reading one by
-// one: it is read anyway, or was already, or more are wanted than a few.
+// one: it is read anyway, or was already, or more are wanted than a few. Most lists have one page; that of work items is long.
 func (s *snapshot) prefersList(t *kindInfo, parent objectID) bool {
-	const few = 2
+	few := 1
+	if t.kind.Numbered() {
+		few = 2
+	}
 	l := s.listing(t, parent)
 	return l.needed || l.desired > few || s.listed(t, parent)
 }

@@ -44,7 +44,7 @@ func TestAFactoryMakesThirtyProjects(t *testing.T) {
 	if got := len(s.Rows("project")) - before; got != projects {
 		t.Errorf("%d projects", got)
 	}
-	if reads, writes := applied("No changes"); writes != 0 || reads != projects*17+4 {
+	if reads, writes := applied("No changes"); writes != 0 || reads != projects*14+4 {
 		t.Errorf("the second apply makes %d reads and %d writes", reads, writes)
 	}
 

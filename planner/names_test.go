@@ -112,6 +112,32 @@ func TestNamesResolveToOneObjectOrAnError(t *testing.T) {
 	})
 }
 
+func TestWhoIsInvitedIsNotInvitedAgain(t *testing.T) {
+	t.Parallel()
+	const adopted = "adopt invitation/gus@example.com: found by its email"
+	asked := func(in *planner.Input) { in.Invite = true }
+	byEmail := func(w *wanted) {
+		w.put("project/web", "id="+web).put("work_item/web/pay", "name=Pay", "assignees=gus@example.com")
+	}
+	given := func(accepted bool) func(*fakeService) {
+		return func(s *fakeService) {
+			s.given("invitation", "", uuid(8, 1), "email=gus@example.com")
+			s.find(uuid(8, 1)).row["accepted"] = accepted
+		}
+	}
+	checkRules(t, map[string]rule{
+		"an invitation without an answer waits for one": {
+			api: full, options: asked, given: given(false), want: byEmail,
+			steps: []string{"create work_item/web/pay", "not_possible work_item/web/pay: gus@example.com is invited to the workspace, and has not accepted yet: apply again then", adopted},
+		},
+		"one that was accepted by who is not there is left to people": {
+			api: full, options: asked, given: given(true), want: byEmail,
+			steps: []string{"create work_item/web/pay", "not_possible work_item/web/pay: gus@example.com accepted an invitation and is not in the workspace: they left since, or have " +
+				"no account yet; to invite them again, delete that invitation in Plane first", adopted},
+		},
+	})
+}
+
 func TestOnlyNeededReadsAreMade(t *testing.T) {
 	t.Parallel()
 	cycle := func(n int) string { return uuid(2, n) }

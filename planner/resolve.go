@@ -183,7 +183,7 @@ func (re *references) matchByName(i objectID, name nameKey, r *resource.Referenc
 	}
 	switch {
 	case len(hits) == 0 && re.invitee:
-		re.names[name] = nameResult{notFound: notAccepted(r.Text)}
+		re.names[name] = nameResult{notFound: re.objects.notAccepted(r.Text)}
 	case len(hits) == 0:
 		hint := ""
 		if len(re.diags.List) < diag.MaxShown { // each looks at all that there is

@@ -129,7 +129,9 @@ func (ki *kindInfo) referrers(kinds map[*resource.Kind]*kindInfo) []referrer {
 	var found []referrer
 	for _, k := range resource.Kinds() {
 		u := kinds[k]
-		if k == ki.kind || k.Parent != ki.kind.NamedWithin() || u.list == nil {
+		within := ki.kind.NamedWithin()
+		beside := u.parent != nil && !u.parent.kind.Single && u.parent.list != nil && u.parent.kind != ki.kind && u.parent.kind.Parent == within
+		if k == ki.kind || k.Parent != within && !beside || u.list == nil {
 			continue
 		}
 		for i := range u.refs {

@@ -108,28 +108,56 @@ func (or *orphans) manifestReference(l *orphan) string {
 // itself made the field so. Where the field cannot be emptied, whoever did.
 func (or *orphans) fieldReference(l *orphan) (why string) {
 	for _, u := range l.info.referrers(or.objects.kinds) {
-		read, ok := u.kind.listRead(l.params)
-		if !ok {
-			continue
+		shown, path := u.kind.kind, u.field.Path() // who is said to refer to it
+		if shown.Parent != l.info.kind.NamedWithin() {
+			shown, path = u.kind.parent.kind, shown.Section+"."+path
 		}
-		answer := or.ask(l, read)
 		var by []string
-		for _, row := range byID(answer.Rows) {
-			shown, _ := u.field.ObservedIn(row)
-			if slices.Contains(strings.Split(shown, ","), l.record.ID) && or.keepsUsing(u, row.ID(), l.record.ID) {
-				by = append(by, or.displayName(u.kind.kind, l.record.Address.Parent(), row))
+		for _, list := range or.listsBeside(l, u.kind) {
+			for _, row := range byID(or.ask(l, list.read).Rows) {
+				ids, _ := u.field.ObservedIn(row)
+				if slices.Contains(strings.Split(ids, ","), l.record.ID) && or.keepsUsing(u, row.ID(), l.record.ID) {
+					if list.in != nil {
+						row = list.in
+					}
+					by = append(by, or.displayName(shown, l.record.Address.Parent(), row))
+				}
 			}
 		}
-		l.count(u.kind.kind.Noun(), Using, len(by))
+		l.count(shown.Noun(), Using, len(by))
 		if len(by) > 0 && why == "" {
-			why = countOf(len(by), u.kind.kind) + " " + oneOr(len(by), "refers", "refer") + " to it in " + u.field.Path() + ": " +
-				diag.First(by, fewNames)
+			why = countOf(len(by), shown) + " " + oneOr(len(by), "refers", "refer") + " to it in " + path + ": " + diag.First(by, fewNames)
 			if u.field.NeverEmpty() {
 				l.block(why) // the service refuses
 			}
 		}
 	}
 	return why
+}
+
+// listBeside is a list of objects beside an orphan, or of those in one beside it, such as the states of a workflow.
+type listBeside struct {
+	read Read
+	in   resource.Row // nil = they are beside it themselves
+}
+
+// listsBeside are the lists of the objects of a kind that can refer to an orphan.
+func (or *orphans) listsBeside(l *orphan, k *kindInfo) (lists []listBeside) {
+	if read, ok := k.listRead(l.params); ok {
+		return []listBeside{{read, nil}}
+	}
+	outer, ok := k.parent.listRead(l.params)
+	if !ok {
+		return nil
+	}
+	for _, row := range byID(or.ask(l, outer).Rows) {
+		params := maps.Clone(l.params)
+		params[k.parent.kind.Param] = row.ID()
+		if read, ok := k.listRead(params); ok {
+			lists = append(lists, listBeside{read, row})
+		}
+	}
+	return lists
 }
 
 // keepsUsing reports whether an object will refer to an orphan after this run, and not because of planform.

@@ -15,7 +15,7 @@ func TestOrphansThatOthersUseStay(t *testing.T) {
 	t.Parallel()
 	const refused = "it would be deleted, but "
 	cyc, mod, label, state, kind := uuid(0xc, 1), uuid(0xd, 1), uuid(0xe, 1), uuid(0xf, 1), uuid(7, 1)
-	bobs, ours := uuid(9, 1), uuid(9, 2)
+	bobs, ours, flow := uuid(9, 1), uuid(9, 2), uuid(8, 1)
 	project := func(w *wanted) { w.put("project/web", "id="+web) }
 	item := func(id string, n int, more ...string) func(*fakeService) {
 		return func(s *fakeService) {
@@ -69,6 +69,23 @@ func TestOrphansThatOthersUseStay(t *testing.T) {
 				"not_possible label/web/l1: " + refused + "1 work item refers to it in labels: \"9\"",
 				"not_possible state/web/s: " + refused + "1 work item refers to it in state: \"9\"",
 			},
+		},
+		"a state that somebody's workflow goes through, or leads to": {
+			api: resource.V2, want: project, options: pruning,
+			given: all(func(s *fakeService) {
+				s.given("workflow", web, flow, "name=Review").given("workflow_state", flow, uuid(8, 2), "state_id="+state).
+					given("workflow_transition", flow, uuid(8, 3), "transition_state_id="+state)
+			}),
+			prior: []planner.Record{made("state/web/s", state)},
+			steps: []string{"not_possible state/web/s: " + refused + "1 workflow refers to it in states.state: \"Review\""},
+		},
+		"but not if the workflow goes too": {
+			api: resource.V2, want: project, options: pruning,
+			given: all(func(s *fakeService) {
+				s.given("workflow", web, flow, "name=Review").given("workflow_state", flow, uuid(8, 2), "state_id="+state)
+			}),
+			prior: []planner.Record{made("state/web/s", state), made("workflow/web/review", flow), made("workflow_state/web/review/s", uuid(8, 2))},
+			steps: []string{"delete workflow/web/review", "delete state/web/s", "delete workflow_state/web/review/s: with workflow/web/review"},
 		},
 		"but not if planform made the item, and it goes too": {
 			api: full, want: project, options: pruning,

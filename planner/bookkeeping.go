@@ -21,6 +21,27 @@ type bookkeeping struct {
 	plan        *Plan
 }
 
+const aliasedWhy = "is already tracked under another address"
+
+// dropAliases lets the state have what is adopted under one address only, and who made it: a later run that prunes meets neither of
+// the two in the manifest, and could not tell. What has objects in it keeps both until --prune looks at those.
+func (b *bookkeeping) dropAliases(changeOf func(resource.Address) *StateChange) {
+	for i, step := range b.steps.of {
+		if step == nil || step.Action != Adopt || b.in.Prune || len(resource.Children(step.Kind.Name)) > 0 {
+			continue
+		}
+		for _, a := range b.objects.addressesOf(serviceID{step.Kind.Name, step.ID}) {
+			r := b.in.Prior[a]
+			if _, wanted := b.objects.indexOf(a); wanted || !b.in.isOrphan(a, &r) || r.PendingIntent != nil || r.Protect {
+				continue
+			}
+			c := changeOf(a)
+			c.To, c.Why = "", aliasedWhy
+			b.steps.of[i].Write.CreatedByUs = true
+		}
+	}
+}
+
 func (b *bookkeeping) stateChanges() {
 	b.recordSources()
 	for _, r := range b.in.Prior {
@@ -63,7 +84,7 @@ func (b *bookkeeping) stateChanges() {
 			c.To, c.Why = "", "no longer exists on the service"
 		case aliased:
 			c := changeOf(l.record.Address)
-			c.To, c.Why = "", "is already tracked under another address"
+			c.To, c.Why = "", aliasedWhy
 			i, ok := b.objects.owners[serviceID{l.info.kind.Name, l.record.ID}]
 			switch {
 			case !ok:
@@ -74,6 +95,7 @@ func (b *bookkeeping) stateChanges() {
 			}
 		}
 	}
+	b.dropAliases(changeOf)
 	for _, d := range b.removals.list {
 		if len(d.alreadyGone) == 0 {
 			continue

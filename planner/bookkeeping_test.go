@@ -2,6 +2,7 @@ package planner_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -136,6 +137,34 @@ func TestAnExternalIDProvesWhoCreatedAnObject(t *testing.T) {
 			plan := s.mustPlan(want(t).put("project/shop", "identifier=SHOP", "name=Shop").all())
 			if len(plan.Steps) != 1 || plan.Steps[0].Write.CreatedByUs != tt.made {
 				t.Errorf("%v %+v", lines(plan), plan.Steps[0])
+			}
+		})
+	}
+}
+
+// TestWhatIsAdoptedUnderAnotherKeyIsStillOurs: a page whose folder was renamed has another key, and is found by its name.
+func TestWhatIsAdoptedUnderAnotherKeyIsStillOurs(t *testing.T) {
+	t.Parallel()
+	id := uuid(0xe, 1)
+	others := made("page/how", id)
+	others.Sources = []string{"elsewhere.yaml"}
+	for name, tt := range map[string]struct {
+		prior planner.Record
+		ours  bool
+	}{
+		"if planform made it":                   {made("page/how", id), true},
+		"but not if it found it":                {planner.Record{Address: "page/how", ID: id, Sources: presence()}, false},
+		"nor if another manifest may still say": {others, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newService(t, resource.V2)
+			s.given("page", "", id, "name=How")
+			s.in.Prior["page/how"], s.in.OtherSources = tt.prior, map[string]bool{"elsewhere.yaml": true}
+			plan := s.mustPlan(want(t).put("page/guide", "name=How").all())
+			forgotten := slices.ContainsFunc(plan.StateChanges, func(c planner.StateChange) bool { return c.From == "page/how" && c.To == "" })
+			if len(plan.Steps) != 1 || plan.Steps[0].Write.CreatedByUs != tt.ours || forgotten != tt.ours {
+				t.Errorf("%v %+v %v", lines(plan), plan.Steps[0].Write, plan.StateChanges)
 			}
 		})
 	}

@@ -47,14 +47,12 @@ func (in *Input) invites(f *resource.Field, r *resource.Reference) bool {
 	return in.Invite && f.Ref == "member" && !f.Past && r.Target == nil && r.ID == "" && strings.Contains(r.Text, "@")
 }
 
-// notAccepted is why somebody cannot be given anything yet. Who accepted and is not there left since, or has no account yet: nothing
-// tells which, and a mail too many cannot be taken back.
-func (ob *objects) notAccepted(email string) string {
-	if i, ok := ob.indexOf(resource.NewAddress(resource.Invitation, strings.ToLower(email))); ok {
-		if accepted, _ := ob.states[i].row["accepted"].(bool); accepted {
-			return email + " accepted an invitation and is not in the workspace: they left since, or have no account yet; to invite them again, " +
-				"delete that invitation in Plane first"
-		}
+// notAccepted is why somebody cannot be given anything yet, who accepted an invitation or did not. Who did and is not there left since,
+// or has no account yet: nothing tells which, and a mail too many cannot be taken back.
+func notAccepted(email string, accepted bool) string {
+	if accepted {
+		return email + " accepted an invitation and is not in the workspace: they left since, or have no account yet; to invite them again, " +
+			"delete that invitation in Plane first"
 	}
 	return email + " is invited to the workspace, and has not accepted yet: apply again then"
 }

@@ -183,7 +183,11 @@ func (re *references) matchByName(i objectID, name nameKey, r *resource.Referenc
 	}
 	switch {
 	case len(hits) == 0 && re.invitee:
-		re.names[name] = nameResult{notFound: re.objects.notAccepted(r.Text)}
+		accepted := false
+		if i, ok := re.objects.indexOf(resource.NewAddress(resource.Invitation, strings.ToLower(r.Text))); ok {
+			accepted, _ = re.objects.states[i].row["accepted"].(bool)
+		}
+		re.names[name] = nameResult{notFound: notAccepted(r.Text, accepted)}
 	case len(hits) == 0:
 		hint := ""
 		if len(re.diags.List) < diag.MaxShown { // each looks at all that there is

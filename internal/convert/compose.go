@@ -33,6 +33,7 @@ type composer struct {
 	placed  map[string]place            // by project and key of the issue; an issue that is skipped has none
 	unique  map[string]place            // by key, where one is that of one issue in all projects
 	related map[string]map[string][]any // by project and key of the issue, then by kind of relation: the other items
+	defined map[string][]mapping.Link   // custom relations, by the project whose items have them
 	points  map[string]bool             // values of the project's estimate
 	outside map[*Issue][]Link           // relations to issues that have no item
 	parts   []outFile
@@ -52,7 +53,7 @@ type place struct {
 // compose makes the manifests of all projects.
 func (c *composer) compose(issues []*Issue) {
 	c.placed, c.pages, c.moved, c.unique = map[string]place{}, map[string]place{}, map[string]place{}, map[string]place{}
-	c.related = map[string]map[string][]any{}
+	c.related, c.defined = map[string]map[string][]any{}, map[string][]mapping.Link{}
 	var projects []string
 	parts := map[string][]place{}
 	mapped := map[string]*mapping.Project{}
@@ -149,6 +150,9 @@ func (c *composer) project(source string, places []place) {
 		}
 		if c.mapping.Numbers != "new" {
 			document = append(document, manifest.Entry{Key: schema.Order, Value: "exact"})
+		}
+		if definitions := c.definitions(source); n == 0 && len(definitions) > 0 {
+			document = append(document, manifest.Entry{Key: "relation_definitions", Value: definitions})
 		}
 		document = append(document,
 			manifest.Entry{Key: "projects", Value: []any{append(slices.Clip(project), manifest.Entry{Key: "work_items", Value: items})}})
@@ -302,7 +306,7 @@ func (c *composer) item(at place, g *groups) manifest.Map {
 	}
 	if relations := c.related[i.Project+"/"+i.Key]; len(relations) > 0 {
 		var list manifest.Map
-		for _, kind := range []string{"blocking", "blocked_by", "duplicate", "relates_to"} {
+		for _, kind := range []string{"blocking", "blocked_by", "duplicate", "relates_to", "custom"} {
 			if len(relations[kind]) > 0 {
 				list = append(list, manifest.Entry{Key: kind, Value: relations[kind]})
 			}

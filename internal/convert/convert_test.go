@@ -701,3 +701,37 @@ func TestFieldsBecomeCustomFieldsIfTheMappingSaysSo(t *testing.T) {
 		t.Error(found)
 	}
 }
+
+// TestLinksBecomeCustomRelationsInTheWordsOfTheMapping, whichever tracker they come from.
+func TestLinksBecomeCustomRelationsInTheWordsOfTheMapping(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct{ kind, relations string }{
+		"jira-rest-v3":  {"Blocks", "{custom: [{item: shop/SHOP-2, relation: holds up}]}"},
+		"jira-cloud":    {"Cloners", "{blocked_by: [shop/SHOP-9], custom: [{item: shop/SHOP-5, relation: waits for}]}"},
+		"jira-backup":   {"Blocks", "{custom: [{item: ops/OPS-3, relation: waits for}]}"},
+		"jira-xml":      {"Blocks", "{custom: [{item: shop/SHOP-2, relation: waits for}]}"},
+		"redmine-json":  {"relates", "{custom: [{item: web-shop/21, relation: waits for}]}"},
+		"linear-json":   {"Blocks", "{custom: [{item: web/WEB-2, relation: holds up}]}"},
+		"youtrack-json": {"blocks", "{custom: [{item: web/WEB-41, relation: waits for}]}"},
+		"azure-json":    {"Duplicate", "{custom: [{item: web-shop/302, relation: holds up}]}"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			put(t, dir, map[string]string{"mapping.yaml": "# planform mapping\nlinks: {" + tt.kind + ": {outward: holds up, inward: waits for}}\n"})
+			r := must(t, dir, allFixtures()[name], nil)
+			var written []string
+			for file, text := range contents(t, dir) {
+				if strings.HasSuffix(file, ".yaml") && strings.Contains(text, "- {name: "+tt.kind+", outward: holds up, inward: waits for}\n") {
+					written = append(written, text)
+				}
+			}
+			if len(written) != 1 || !strings.Contains(written[0], "\n        relations: "+tt.relations+"\n") {
+				t.Errorf("%q is not in one of %d manifests with its definition: %s", tt.relations, len(written), written)
+			}
+			if slices.ContainsFunc(r.Report.Losses, func(l convert.Loss) bool { return l.Kind == "relation-types" }) {
+				t.Error(r.Report.Losses)
+			}
+		})
+	}
+}

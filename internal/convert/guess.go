@@ -314,11 +314,17 @@ func guessLink(name string) string {
 // guessNames guesses priorities, types, links and fields.
 func guessNames(f *mapping.File, issues []*Issue) {
 	priorities, types, links, fields, noise := tally{}, tally{}, tally{}, tally{}, map[string]bool{}
+	said := map[string]map[bool]string{} // of types of links: what they say outward and inward
 	for _, i := range issues {
 		priorities[i.Priority]++
 		types[i.Type]++
 		for _, l := range i.Links {
 			links[l.Type]++
+			if said[l.Type] == nil {
+				said[l.Type] = map[bool]string{}
+			}
+			said[l.Type][l.Inward] = cmp.Or(said[l.Type][l.Inward], l.Word)
+			said[l.Type][!l.Inward] = cmp.Or(said[l.Type][!l.Inward], l.Other)
 		}
 		for _, field := range i.Fields {
 			if _, seen := fields[field.Name]; !seen {
@@ -346,7 +352,14 @@ func guessNames(f *mapping.File, issues []*Issue) {
 			f.Add("types", name, name, guessed)
 		}
 	})
-	links.each(never, func(name string, _ int) { f.Add("links", name, guessLink(name), guessed) })
+	links.each(never, func(name string, _ int) {
+		comment := guessed
+		if kind := guessLink(name); kind == "relates_to" && !strings.HasPrefix(mapping.Fold(name), "relate") {
+			outward, inward := cmp.Or(oneLine(said[name][false]), "TEXT"), cmp.Or(oneLine(said[name][true]), "TEXT")
+			comment += "; or {outward: " + outward + ", inward: " + inward + "}, with API v2"
+		}
+		f.Add("links", name, guessLink(name), comment)
+	})
 	fields.each(never, func(name string, _ int) {
 		comment := guessed
 		switch mapping.Fold(name) {

@@ -128,6 +128,7 @@ type Link struct {
 	To     string // the key of the other issue
 	Inward bool   // the other one is where the relation begins
 	Word   string `json:"-"` // how the tracker says it from here, such as "is cloned by"
+	Other  string `json:"-"` // and from there, such as "clones"
 	Title  string `json:"-"` // of the other issue
 }
 

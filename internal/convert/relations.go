@@ -8,6 +8,7 @@ import (
 
 	"github.com/planform/planform/internal/convert/jira/wiki"
 	"github.com/planform/planform/internal/convert/mapping"
+	"github.com/planform/planform/manifest"
 )
 
 func (c *composer) parent(at place) string {
@@ -59,13 +60,17 @@ func (c *composer) find(i *Issue, key string) (place, bool) {
 	return at, ok
 }
 
-// relate turns links into relations: each once, on the item that comes first. Two items have one relation; the first of blocks,
-// duplicate, relates_to counts.
+// relate turns links into relations: each once, on the item that comes first. Two items have one relation, of which the first of blocks,
+// duplicate, relates_to counts, and one custom relation beside it.
 func (c *composer) relate(issues []*Issue) {
-	type pair struct{ a, b string }
+	type pair struct {
+		a, b   string
+		custom bool
+	}
 	type candidate struct {
 		rank     int
 		from, to place
+		as       mapping.Link
 		counted  bool // the present export has it
 	}
 	best, order := map[pair]candidate{}, []pair{}
@@ -90,8 +95,9 @@ func (c *composer) relate(issues []*Issue) {
 			}
 			from, ok1 := c.find(i, r.from)
 			to, ok2 := c.find(i, r.to)
-			kind, _ := c.mapping.Links.Find(r.kind)
-			rank := slices.Index([]string{"blocks", "duplicate", "relates_to"}, kind)
+			as, _ := c.mapping.Links.Find(r.kind)
+			custom := as.Outward != ""
+			rank := slices.Index([]string{"blocks", "duplicate", "relates_to"}, as.Kind)
 			switch {
 			case !ok1 || !ok2 || from.issue == to.issue:
 				report.lose("relations-outside", i, 1)
@@ -100,15 +106,15 @@ func (c *composer) relate(issues []*Issue) {
 					c.outside[i] = append(c.outside[i], l)
 				}
 				continue
-			case rank < 0:
+			case rank < 0 && !custom:
 				report.lose("relations-skipped", i, 1)
 				continue
-			case kind == "relates_to" && !strings.HasPrefix(mapping.Fold(r.kind), "relate"):
+			case as.Kind == "relates_to" && !strings.HasPrefix(mapping.Fold(r.kind), "relate"):
 				report.lose("relation-types", i, 1)
 			}
-			p := pair{r.from, r.to}
+			p := pair{r.from, r.to, custom}
 			if before(to.issue, from.issue) {
-				p = pair{r.to, r.from}
+				p = pair{r.to, r.from, custom}
 			}
 			had, known := best[p]
 			if !known {
@@ -117,29 +123,52 @@ func (c *composer) relate(issues []*Issue) {
 				report.lose("second-relations", i, 1)
 			}
 			if !known || rank < had.rank {
-				best[p] = candidate{rank, from, to, counted[r]}
+				best[p] = candidate{rank, from, to, as, counted[r]}
 			}
 		}
 	}
 	for _, p := range order {
 		r := best[p]
-		on, other, kind := r.from, r.to, []string{"blocking", "duplicate", "relates_to"}[r.rank]
+		on, other, kind, word := r.from, r.to, "custom", r.as.Outward
+		if !p.custom {
+			kind = []string{"blocking", "duplicate", "relates_to"}[r.rank]
+		}
 		if before(other.issue, on.issue) {
-			on, other = other, on
+			on, other, word = other, on, r.as.Inward
 			if kind == "blocking" {
 				kind = "blocked_by"
 			}
 		}
-		ref := other.project.Key + "/" + other.key // without the project, SHOP-9 would be the number that the service gave
+		var ref any = other.project.Key + "/" + other.key // without the project, SHOP-9 would be the number that the service gave
 		id := on.issue.Project + "/" + on.issue.Key
 		if c.related[id] == nil {
 			c.related[id] = map[string][]any{}
+		}
+		if p.custom {
+			ref = manifest.Map{{Key: "item", Value: ref}, {Key: "relation", Value: word}}
+			c.define(on.issue.Project, r.as)
 		}
 		c.related[id][kind] = append(c.related[id][kind], ref)
 		if r.counted {
 			c.report.Carried.Relations++
 		}
 	}
+}
+
+// define lets the manifest of a project define a custom relation.
+func (c *composer) define(project string, as mapping.Link) {
+	if !slices.Contains(c.defined[project], as) {
+		c.defined[project] = append(c.defined[project], as)
+	}
+}
+
+// definitions are the custom relations of a project, in the order of their names.
+func (c *composer) definitions(project string) (list []any) {
+	slices.SortFunc(c.defined[project], func(a, b mapping.Link) int { return strings.Compare(a.Name, b.Name) })
+	for _, as := range c.defined[project] {
+		list = append(list, manifest.Map{{Key: "name", Value: as.Name}, {Key: "outward", Value: as.Outward}, {Key: "inward", Value: as.Inward}})
+	}
+	return list
 }
 
 // link is the link of an issue that says a relation.

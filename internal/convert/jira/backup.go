@@ -624,7 +624,7 @@ func (b *backup) link(i *backupIssue, r *row) {
 		return
 	}
 	name := b.use(i, "IssueLinkType", r.get("linktype"), "linkname", convert.Relation)
-	i.Links = append(i.Links, convert.Link{Type: name, To: other.key, Word: kind.get("outward"), Title: other.title})
+	i.Links = append(i.Links, convert.Link{Type: name, To: other.key, Word: kind.get("outward"), Other: kind.get("inward"), Title: other.title})
 }
 
 // linked takes a relation to an issue, which may be that of its parent.
@@ -634,7 +634,7 @@ func (b *backup) linked(i *backupIssue, r *row) {
 		i.Parent = other.key
 		return
 	}
-	i.Links = append(i.Links, convert.Link{Type: kind.get("linkname"), To: other.key, Inward: true, Word: kind.get("inward"), Title: other.title})
+	i.Links = append(i.Links, convert.Link{Type: kind.get("linkname"), To: other.key, Inward: true, Word: kind.get("inward"), Other: kind.get("outward"), Title: other.title})
 }
 
 // value takes a value of a custom field. That of a list, a user, a version or a sprint is the ID of it.

@@ -403,10 +403,10 @@ func (e *jsonExport) issue(r records.Record, one *answer) error {
 	}
 	for _, l := range f.Links {
 		if l.Outward != nil {
-			i.Links = append(i.Links, convert.Link{Type: l.Type.Name, To: l.Outward.Key, Word: l.Type.Outward, Title: l.Outward.Fields.Summary})
+			i.Links = append(i.Links, convert.Link{Type: l.Type.Name, To: l.Outward.Key, Word: l.Type.Outward, Other: l.Type.Inward, Title: l.Outward.Fields.Summary})
 		}
 		if l.Inward != nil {
-			i.Links = append(i.Links, convert.Link{Type: l.Type.Name, To: l.Inward.Key, Inward: true, Word: l.Type.Inward, Title: l.Inward.Fields.Summary})
+			i.Links = append(i.Links, convert.Link{Type: l.Type.Name, To: l.Inward.Key, Inward: true, Word: l.Type.Inward, Other: l.Type.Outward, Title: l.Inward.Fields.Summary})
 		}
 	}
 	for _, a := range f.Attachments {

@@ -1,6 +1,7 @@
 package mapping
 
 import (
+	"cmp"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -28,10 +29,10 @@ type Mapping struct {
 	Labels        Labels
 	Components    string // module, label or skip
 	Versions      Versions
-	Sprints       string        // cycle or skip
-	Archived      string        // skip, keep or archive
-	Numbers       string        // new, keep or fill
-	Links         Names[string] // relates_to, blocks, duplicate or skip
+	Sprints       string // cycle or skip
+	Archived      string // skip, keep or archive
+	Numbers       string // new, keep or fill
+	Links         Names[Link]
 	Fields        Names[string] // text, skip, or a field of items: estimate_point, point or sort_order
 	Custom        Names[Custom] // fields that become custom fields
 	Text          Text
@@ -161,6 +162,13 @@ func Priorities() []string { return []string{"urgent", "high", "medium", "low", 
 // LinkKinds are the relations that a link can become.
 func LinkKinds() []string { return []string{"blocks", "duplicate", "relates_to", "skip"} }
 
+// Link says what becomes of links of a type.
+type Link struct {
+	Kind string // of LinkKinds; "" = a custom relation
+	// Name is that of a custom relation, Outward and Inward are what the items are to each other, from the one where it begins and from the other.
+	Name, Outward, Inward string
+}
+
 // Words are the words of a setting.
 func words(list ...string) []string { return list }
 
@@ -212,7 +220,7 @@ func (d *decoder) root(agreeable []string) setting {
 		}),
 		"sprints":  d.word(&m.Sprints, "cycle", "skip"),
 		"archived": d.word(&m.Archived, "skip", "keep", "archive"),
-		"links":    d.choices(&m.Links, "links", LinkKinds()),
+		"links":    entries(d, &m.Links, d.link),
 		"fields":   d.customFields(),
 		"text": d.fields(table{
 			"references": d.is(&m.Text.NoLinks, "text", "link", "text"),
@@ -383,6 +391,20 @@ func (d *decoder) kind(name string, t *Type) setting {
 	return either(
 		named.then(func(*yaml.Node) { t.Skip = t.Name == "skip" }),
 		d.fields(table{"name": named, "is_epic": d.boolean(&t.Epic)}),
+	)
+}
+
+// link is a relation that every workspace has, or a custom one in its own words.
+func (d *decoder) link(name string, l *Link) setting {
+	return either(
+		d.wordOrOpen(&l.Kind, "links", name, LinkKinds()...),
+		d.fields(table{"outward": d.text(&l.Outward), "inward": d.text(&l.Inward)}).then(func(n *yaml.Node) {
+			l.Name, l.Outward, l.Inward = name, strings.TrimSpace(l.Outward), strings.TrimSpace(l.Inward)
+			if l.Inward = cmp.Or(l.Inward, l.Outward); l.Outward == "" {
+				d.wrong(n, "such as {outward: clones, inward: is cloned by}; with outward alone, both say the same",
+					"the relation for %s needs an outward text", name)
+			}
+		}),
 	)
 }
 

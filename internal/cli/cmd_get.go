@@ -367,15 +367,29 @@ func (c *connection) names(ctx context.Context, kind *resource.Kind, rows []reso
 	return names
 }
 
-// addNames adds the names of the objects of a kind, as far as a list shows them.
+// addNames adds the names of the objects of a kind, as far as a list shows them. What is named by another object has the name of that.
 func (c *connection) addNames(ctx context.Context, names map[string]string, kind *resource.Kind, params map[string]string) {
 	list, ok := kind.Op(resource.List, resource.V1)
 	if !ok {
+		list, ok = kind.Op(resource.List, resource.V2)
+	}
+	if !ok {
 		return
 	}
-	if _, missing := list.Expand(params); missing == "" {
-		rows, _ := c.client.List(ctx, apiclient.Request{Operation: list, Params: params})
-		c.name(names, rows)
+	if _, missing := list.Expand(params); missing != "" {
+		return
+	}
+	rows, _ := c.client.List(ctx, apiclient.Request{Operation: list, Params: params})
+	c.name(names, rows)
+	for _, f := range kind.NaturalFields() {
+		if !f.IsRef() {
+			continue
+		}
+		c.addNames(ctx, names, resource.MustLookup(f.Ref), params)
+		for _, r := range rows {
+			id, _ := f.ObservedIn(r)
+			names[r.ID()] = names[id]
+		}
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"net/http"
 	"reflect"
 	"slices"
 	"strings"
@@ -372,6 +373,24 @@ customers: [{name: Hooli, properties: {%s}}]`
 				t.Errorf("%d choices", got)
 			}
 		})
+	}
+}
+
+// TestAServiceThatShowsNoChoicesIsNamed: what cannot be read is not written, and the next plan says why.
+func TestAServiceThatShowsNoChoicesIsNamed(t *testing.T) {
+	t.Parallel()
+	const text = `{version: 1, customer_properties: [{name: Plan, type: option, options: [Free, Paid]}], customers: [{name: Hooli, properties: {Plan: Free}}]}`
+	s := newService(t, resource.V1)
+	s.replying = func(_ *http.Request, row map[string]any) { delete(row, "options") }
+	if failed := fmt.Sprint(s.apply(t, applying{manifest: text}).failed()); strings.Count(failed, `the answer has no list "options"`) != 2 {
+		t.Error(failed)
+	}
+	again := s.apply(t, applying{manifest: text})
+	if why := again.reasons()["customer_property_option/plan/free"]; why != "this edition of the service has no customer property options" || again.writes > 0 {
+		t.Error(again.reasons(), again.writes)
+	}
+	if n := len(s.Rows("customer_property_option")); n != 0 {
+		t.Error(n)
 	}
 }
 

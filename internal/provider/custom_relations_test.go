@@ -176,3 +176,16 @@ func TestCustomRelationsFollowTheWordsOfTheirDefinition(t *testing.T) {
 	}
 	s.unchangedBy(t, pair)
 }
+
+// TestAnotherWordIsSentThoughNothingIsReadAgain, since the state knows which one was.
+func TestAnotherWordIsSentThoughNothingIsReadAgain(t *testing.T) {
+	t.Parallel()
+	s := newServiceOf(t, resource.V2, sandboxtest.Options{})
+	s.apply(t, applying{manifest: related("[{item: b, relation: implements}]", "[]")})
+	for _, writes := range []int{2, 0} {
+		done := s.apply(t, applying{manifest: related("[{item: b, relation: is tested by}]", "[]"), trust: true})
+		if done.writes != writes || len(done.failed()) > 0 || s.custom() != "b tests a" {
+			t.Error(done.writes, done.failed(), s.custom())
+		}
+	}
+}

@@ -59,9 +59,9 @@ func (w *write) addMembers(ctx context.Context, r row) (executor.Outcome, error)
 	if len(members) == 0 {
 		return executor.Outcome{}, nil
 	}
-	j := &memberBatch{write: w, row: r}
+	j, all := &memberBatch{write: w, row: r}, members
 	if members, j.in = w.withoutPlaced(ctx, r, members); len(members) == 0 {
-		return executor.Outcome{Record: planner.Record{Members: j.in, Values: attributes(step, j.in)}}, nil
+		return executor.Outcome{Record: planner.Record{Members: j.in, Values: attributes(step, all, j.in)}}, nil
 	}
 	if err := j.join(ctx, members); err != nil {
 		return executor.Outcome{Record: planner.Record{Members: j.in}}, explainCompletedCycle(step, failure(step, err))
@@ -69,19 +69,19 @@ func (w *write) addMembers(ctx context.Context, r row) (executor.Outcome, error)
 	if j.refusal != nil {
 		return executor.Outcome{Record: planner.Record{Members: j.in}}, failure(step, j.explain())
 	}
-	return executor.Outcome{Record: planner.Record{Members: j.in, Values: attributes(step, j.in)}, Warnings: j.warnings}, nil
+	return executor.Outcome{Record: planner.Record{Members: j.in, Values: attributes(step, all, j.in)}, Warnings: j.warnings}, nil
 }
 
 // attributes are the values of the members' attribute as the state keeps them.
-func attributes(step *planner.Step, in []string) map[string]string {
+func attributes(step *planner.Step, members []member, in []string) map[string]string {
 	a := step.Kind.Membership.Attribute
 	if a == nil {
 		return nil
 	}
 	values := map[string]string{}
-	for i := range step.Members.Items {
-		if m := &step.Members.Items[i]; m.Value != "" && slices.Contains(in, m.ID) {
-			values[planner.AttributeKey(a, m.ID)] = m.Value
+	for _, m := range members {
+		if m.Value != "" && slices.Contains(in, m.id) {
+			values[planner.AttributeKey(a, m.id)] = m.Value
 		}
 	}
 	return values
@@ -103,7 +103,7 @@ func (w *write) updateMember(ctx context.Context, r row) (executor.Outcome, erro
 	if err != nil {
 		return executor.Outcome{}, failure(step, err)
 	}
-	out := executor.Outcome{Record: planner.Record{Values: attributes(step, []string{m.ID})}}
+	out := executor.Outcome{Record: planner.Record{Values: attributes(step, []member{{m, m.ID}}, []string{m.ID})}}
 	if have := step.Kind.Membership.Attribute.Shown(res.Row); have != "" && have != m.Value {
 		out.Values = nil
 		out.Warnings.Add(diag.Diagnostic{

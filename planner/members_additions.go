@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/planform/planform/internal/diag"
@@ -178,7 +179,7 @@ func (ad *additions) updateAttribute(r *memberSet, e memberRef) (step *Step, kno
 	prior := ad.in.Prior[r.address()]
 	applied := prior.Values[AttributeKey(a, id)]
 	row, listed := r.rows[id]
-	have := a.Shown(row)
+	have := cmp.Or(a.Shown(row), a.Other(row))
 	shown := have != ""
 	if !shown {
 		have = applied

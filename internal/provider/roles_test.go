@@ -72,6 +72,26 @@ func TestANewMemberIsNeverPromotedByAccidentAndAWrittenRoleIsKept(t *testing.T) 
 	}
 }
 
+// TestARoleThatNoManifestNamesIsDriftToo: workspaces have roles of their own, which API v2 shows by their slugs.
+func TestARoleThatNoManifestNamesIsDriftToo(t *testing.T) {
+	t.Parallel()
+	const text = `{version: 1, projects: [{key: web, identifier: WEB, members: [{user: eve@example.com, role: guest}]}]}`
+	s := newServiceOf(t, resource.V2, sandboxtest.Options{Edition: sandbox.Cloud})
+	s.apply(t, applying{manifest: text})
+	s.replying = func(_ *http.Request, row map[string]any) {
+		if row["member_id"] == sandboxtest.UserEve {
+			row["role"] = "commenter"
+		}
+	}
+	r := s.apply(t, applying{manifest: text})
+	if len(r.plan.Steps) != 1 || len(r.plan.Drift) != 1 {
+		t.Fatal(r.plan.Summary, len(r.plan.Drift))
+	}
+	if c := r.plan.Steps[0].Changes()[0]; *c.Before != "eve@example.com (commenter)" || *c.After != "eve@example.com (guest)" || c.Origin != planner.FromDrift {
+		t.Errorf("%+v", c)
+	}
+}
+
 // TestTheRoleOfAMemberIsComparedWhereAPIV2ShowsIt: API v1 of the same edition does not, and the state is no witness of what people did.
 func TestTheRoleOfAMemberIsComparedWhereAPIV2ShowsIt(t *testing.T) {
 	t.Parallel()

@@ -181,6 +181,14 @@ func (a *Attribute) Shown(row Row) string {
 	return ""
 }
 
+// Other is the word in a row for a value that no manifest can name, such as a role that the workspace defines; "" = none.
+func (a *Attribute) Other(row Row) string {
+	if a.Shown(row) != "" {
+		return ""
+	}
+	return row.Text(a.Name)
+}
+
 // DefaultFor is the value of a new member where the manifest gives none. own is the member's
 // own value of the same name; "" = not known.
 func (a *Attribute) DefaultFor(own string) string {

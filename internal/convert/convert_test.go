@@ -735,3 +735,21 @@ func TestLinksBecomeCustomRelationsInTheWordsOfTheMapping(t *testing.T) {
 		})
 	}
 }
+
+// TestTheMappingProposesTheWordsOfALink, in both directions, where the export has them.
+func TestTheMappingProposesTheWordsOfALink(t *testing.T) {
+	t.Parallel()
+	in, dir := t.TempDir(), t.TempDir()
+	const rss = `<rss version="0.92"><channel><title>Jira</title>
+<item><link>https://acme.atlassian.net/browse/SHOP-1</link><project id="1" key="SHOP">Web Shop</project><key id="1">SHOP-1</key><summary>A</summary>
+<issuelinks><issuelinktype id="2"><name>Cloners</name><outwardlinks description="clones"><issuelink><issuekey id="2">SHOP-2</issuekey></issuelink></outwardlinks></issuelinktype></issuelinks></item>
+<item><link>https://acme.atlassian.net/browse/SHOP-2</link><project id="1" key="SHOP">Web Shop</project><key id="2">SHOP-2</key><summary>B</summary>
+<issuelinks><issuelinktype id="2"><name>Cloners</name><inwardlinks description="is cloned by"><issuelink><issuekey id="1">SHOP-1</issuekey></issuelink></inwardlinks></issuelinktype></issuelinks></item>
+</channel></rss>`
+	put(t, in, map[string]string{"jira.xml": rss})
+	must(t, dir, fixture{files: []string{filepath.Join(in, "jira.xml")}}, nil)
+	const want = "Cloners: relates_to # guessed; or {outward: clones, inward: is cloned by}, with API v2\n"
+	if written := contents(t, dir)["mapping.yaml"]; !strings.Contains(written, want) {
+		t.Errorf("%q is not in %s", want, written)
+	}
+}

@@ -49,6 +49,12 @@ type xmlKey struct {
 	Key string `xml:",chardata"`
 }
 
+// xmlLinks are the issues that an issue names in one way, such as "is cloned by".
+type xmlLinks struct {
+	Word string   `xml:"description,attr"`
+	To   []xmlKey `xml:"issuelink>issuekey"`
+}
+
 // xmlItem is an issue.
 type xmlItem struct {
 	Link        string `xml:"link"`
@@ -85,9 +91,9 @@ type xmlItem struct {
 	Remaining  seconds   `xml:"timeestimate"`
 	Spent      seconds   `xml:"timespent"`
 	Links      []struct {
-		Name string   `xml:"name"`
-		Out  []xmlKey `xml:"outwardlinks>issuelink>issuekey"`
-		In   []xmlKey `xml:"inwardlinks>issuelink>issuekey"`
+		Name string     `xml:"name"`
+		Out  []xmlLinks `xml:"outwardlinks"`
+		In   []xmlLinks `xml:"inwardlinks"`
 	} `xml:"issuelinks>issuelinktype"`
 	Attachments []struct {
 		ID   string `xml:"id,attr"`
@@ -294,11 +300,13 @@ func (e *xmlExport) item(one *xmlItem, at diag.Position) error {
 	}
 	i.Created, i.Updated, i.Due = i.Moment(one.Created, xmlTime), i.Moment(one.Updated, xmlTime), dates.Day(i.Moment(one.Due, xmlTime))
 	for _, l := range one.Links {
-		for _, to := range l.Out {
-			i.Links = append(i.Links, convert.Link{Type: l.Name, To: strings.TrimSpace(to.Key)})
-		}
-		for _, to := range l.In {
-			i.Links = append(i.Links, convert.Link{Type: l.Name, To: strings.TrimSpace(to.Key), Inward: true})
+		for inward, lists := range [][]xmlLinks{l.Out, l.In} {
+			for _, list := range lists {
+				for _, to := range list.To {
+					link := convert.Link{Type: l.Name, To: strings.TrimSpace(to.Key), Inward: inward == 1, Word: strings.TrimSpace(list.Word)}
+					i.Links = append(i.Links, link)
+				}
+			}
 		}
 	}
 	for _, a := range one.Attachments {

@@ -237,7 +237,7 @@ func TestTheSameFileNamedTwiceIsReadOnce(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	name := filepath.Join(dir, "a.yaml")
-	write(t, name, "version: 1\npages: [{name: A}]\n")
+	write(t, name, "version: 1\nprojects: [{identifier: A, name: A}]\n")
 	m, found := manifest.Load(t.Context(), []string{name, dir, dir + "/./a.yaml"}, manifest.Options{})
 	if len(found) > 0 || len(m.Objects) != 1 || len(m.Files) != 1 || m.Dir != dir {
 		t.Error(found, m)

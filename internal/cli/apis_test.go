@@ -192,9 +192,13 @@ var identifiers = regexp.MustCompile(`(?m)^ *identifier: .*-\d+$|^[ -]+|\b[A-Z]+
 
 // listedByV2Alone reports whether a path is that of a list that API v1 has not, in any form.
 func listedByV2Alone(path string) bool {
-	return slices.ContainsFunc(resource.Kinds(), func(k *resource.Kind) bool {
-		list, ok := k.Op(resource.List, resource.V2)
-		if _, v1 := k.Op(resource.List, resource.V1); !ok || v1 {
+	return slices.ContainsFunc(slices.Concat(resource.Kinds(), resource.Memberships()), func(k *resource.Kind) bool {
+		verb := resource.List
+		if k.Membership != nil {
+			verb = resource.ListMembers
+		}
+		list, ok := k.Op(verb, resource.V2)
+		if _, v1 := k.Op(verb, resource.V1); !ok || v1 {
 			return false
 		}
 		_, matches := list.Match(path)

@@ -179,7 +179,7 @@ func (me *memberships) fromContainer(declared map[inverseKey]*resource.Reference
 			}
 			declared[inverseKey{n.field.membership.Name, from, to}] = ref
 		}
-		if defines {
+		if defines { // the definitions are asked for in the round that reads the members
 			me.words.definitionOf(a.Words, ref.Attribute)
 		}
 		r.entries = append(r.entries, e)

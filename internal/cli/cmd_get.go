@@ -367,7 +367,8 @@ func (c *connection) names(ctx context.Context, kind *resource.Kind, rows []reso
 	return names
 }
 
-// addNames adds the names of the objects of a kind, as far as a list shows them. What is named by another object has the name of that.
+// addNames adds the names of the objects of a kind, as far as a list shows them. An object that has no name but that of another one,
+// such as a state of a workflow, has that.
 func (c *connection) addNames(ctx context.Context, names map[string]string, kind *resource.Kind, params map[string]string) {
 	list, ok := kind.Op(resource.List, resource.V1)
 	if !ok {

@@ -13,8 +13,6 @@ import (
 // sendInside writes one of the objects that the row of their parent holds, by an update of the parent. Nothing says whether what
 // such a list leaves out stays: each list names all that are there by their IDs, so that none goes, with what uses it.
 func (w *write) sendInside(ctx context.Context, r row, body []byte) (*apiclient.Response, error) {
-	w.parents.Lock()
-	defer w.parents.Unlock()
 	op, _ := w.operation(r.step, resource.List)
 	others, err := w.client.List(ctx, apiclient.Request{Operation: op, Params: r.params})
 	if err != nil {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"sync"
 
 	"github.com/planform/planform/apiclient"
 	"github.com/planform/planform/executor"
@@ -27,25 +26,24 @@ type Service struct {
 
 	disk disk.Disk // for secrets; nil = the operating system's
 
-	parents sync.Mutex // of objects inside the row of their parent, of which one at a time is written
-
-	inDoubt  inDoubt
-	learned  *learned
-	memory   *memory
-	claims   claims
-	relating chan struct{} // holds one while custom relations are written: what is sent says all of a kind, and shows on two items
+	inDoubt inDoubt
+	learned *learned
+	memory  *memory
+	claims  claims
+	lists   chan struct{} // holds one while a whole list is written, see alternate
 }
 
 var _ executor.Service = (*Service)(nil)
 
-// alternate lets a step go when no other writes custom relations.
+// alternate lets a step go when no other writes a whole list. So are custom relations written, which show on two items, and objects
+// inside the row of their parent: what a request says of the others must not be older than what another one made of them.
 func (s *Service) alternate(ctx context.Context, step *planner.Step) (done func(), err error) {
-	if step.Members == nil || step.Kind.Membership.ResultKey != resource.EachKey {
+	if m := step.Kind.Membership; step.Kind.Inside == "" && (m == nil || m.ResultKey != resource.EachKey) {
 		return func() {}, nil
 	}
 	select {
-	case s.relating <- struct{}{}:
-		return func() { <-s.relating }, nil
+	case s.lists <- struct{}{}:
+		return func() { <-s.lists }, nil
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
@@ -62,7 +60,7 @@ func NewService(client *apiclient.Client, plan *planner.Plan, state State, grace
 		unappliable: map[fieldOf]bool{}, sentLater: map[fieldOf]planner.StepID{},
 		inDoubt: inDoubt{grace: grace.begin(), creates: map[*planner.Step]*lostCreate{}},
 		learned: newLearned(plan.Dialects), memory: newMemory(client), claims: claims{owners: map[ownedID]owner{}, disputed: map[*planner.Step]bool{}},
-		relating: make(chan struct{}, 1),
+		lists: make(chan struct{}, 1),
 	}
 	s.loadOwners()
 	for _, step := range plan.Steps {

@@ -41,7 +41,7 @@ func customRelations() {
 		Doc:  "That a work item is to another what one of the `relation_definitions` says.",
 		Membership: &Membership{
 			Container: "work_item", Member: "work_item", On: "work_item", Field: "custom", Body: "work_item_ids", IDField: "id", Batch: 100,
-			ResultKey: "*", Inverse: "work_item_relation",
+			ResultKey: EachKey, Inverse: "work_item_relation",
 			Attribute: &Attribute{
 				Name: "relation", Member: "item",
 				Words: &Words{

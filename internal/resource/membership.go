@@ -36,7 +36,7 @@ type Membership struct {
 	Attribute *Attribute
 }
 
-// EachKey is a ResultKey.
+// EachKey is the ResultKey of an answer whose lists are named by what their members are to the container.
 const EachKey = "*"
 
 // RowsIn are the rows of the members in an answer of several lists.

@@ -132,7 +132,9 @@ func (d *decoder) property(it *item, name string, value *node) {
 	case isGroup:
 		d.group(k, name, value)
 	case isField:
-		d.fields[p.field] = value
+		if d.fields[p.field] = value; k.Fields[p.field].Rest {
+			d.fields[p.field] = d.group(k, name, value)
+		}
 	case isKey:
 		o.Key, it.hasKey = d.readString(name, value), true
 	case isID:
@@ -153,24 +155,35 @@ func (d *decoder) property(it *item, name string, value *node) {
 	}
 }
 
-// group takes the fields that are written inside a mapping of their own.
-func (d *decoder) group(k *kindInfo, name string, n *node) {
+// group takes the fields that are written inside a mapping of their own. rest is what else is in it, where that is a field too.
+func (d *decoder) group(k *kindInfo, name string, n *node) (rest *node) {
 	to := d.deref(name, n)
-	if to == nil || isNull(to) {
-		return
-	}
-	if to.Kind != mappingNode {
+	open := k.props[name].what == isField
+	switch {
+	case to == nil:
+		return nil
+	case isNull(to), open && to.Kind != mappingNode: // which the schema tells
+		return n
+	case open && !d.budget.expand(len(to.Content)): // an alias may stand for it
+		d.broken = append(d.broken, name) // told for the whole file
+		return nil
+	case to.Kind != mappingNode:
 		first := k.Fields[slices.IndexFunc(k.Fields, func(f resource.Field) bool { return f.Group == name })]
 		d.report(name, n, "wrong-type", name+" is a mapping, not "+describe(to), "write its fields, such as "+first.Name+": [...]")
-		return
+		return nil
 	}
-	d.inside(name, to, func(full string, _, value *node) {
-		if p := k.props[full]; p.what == isField {
+	var others []*node
+	d.inside(name, to, func(full string, key, value *node) {
+		switch p := k.props[full]; {
+		case p.what == isField:
 			d.fields[p.field] = value
-		} else {
+		case open:
+			others = append(others, key, value)
+		default:
 			d.unknown = append(d.unknown, full)
 		}
 	})
+	return at(n, to, others)
 }
 
 // inside goes through a mapping inside the object.

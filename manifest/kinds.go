@@ -107,7 +107,7 @@ func (k *kindInfo) describe(s *kindSet) {
 	for i := range k.Fields {
 		f := &k.Fields[i]
 		k.props[f.Path()] = prop{what: isField, field: i}
-		if f.Group != "" {
+		if _, given := k.props[f.Group]; f.Group != "" && !given {
 			k.props[f.Group] = prop{what: isGroup}
 		}
 		k.refs = k.refs || f.IsRef() || f.Type == resource.CustomFields // which may turn out to

@@ -320,12 +320,15 @@ func properties(k *resource.Kind, whole bool) object {
 	for i := range k.Fields {
 		f := &k.Fields[i]
 		if whole && f.Group != "" {
-			if i == 0 || k.Fields[i-1].Group != f.Group {
+			if _, beside := k.Field(f.Group); !beside && (i == 0 || k.Fields[i-1].Group != f.Group) {
 				ps = append(ps, member{f.Group, group(k, f.Group)})
 			}
 			continue
 		}
 		rules := fieldSchema(f, whole)
+		if whole && f.Rest {
+			rules = append(rules, member{"properties", grouped(k, f.Name)})
+		}
 		if whole {
 			rules = orReference(attributed(rules, k, f))
 		}
@@ -346,15 +349,18 @@ func properties(k *resource.Kind, whole bool) object {
 	return ps
 }
 
-// group is the schema of the mapping that holds the fields of a group.
+// group is the schema of the mapping that holds the fields of a group, and nothing else.
 func group(k *resource.Kind, name string) object {
-	var ps object
+	return orReference(object{{"type", []string{"object", "null"}}, {"additionalProperties", false}, {"properties", grouped(k, name)}})
+}
+
+func grouped(k *resource.Kind, name string) (ps object) {
 	for i := range k.Fields {
 		if f := &k.Fields[i]; f.Group == name {
 			ps = append(ps, member{f.Name, orReference(attributed(fieldSchema(f, true), k, f))})
 		}
 	}
-	return orReference(object{{"type", []string{"object", "null"}}, {"additionalProperties", false}, {"properties", ps}})
+	return ps
 }
 
 // attributed allows a member of a field as a mapping with its attribute, where it has one, and only so where it must have it.

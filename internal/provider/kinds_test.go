@@ -162,8 +162,14 @@ func (l *life) set(o mapping, f *resource.Field, value any) {
 // first is the value that an object has at first.
 func (l *life) first(f *resource.Field) any {
 	switch f.Type { //nolint:exhaustive // the others are texts
-	case resource.Number, resource.Boolean, resource.JSON:
+	case resource.Number, resource.Boolean:
 		return json.RawMessage(f.Example)
+	case resource.JSON:
+		var value mapping // which fields of its group are put into
+		if err := json.Unmarshal([]byte(f.Example), &value); err != nil {
+			l.Fatal(err)
+		}
+		return value
 	case resource.Ref:
 		return l.names(f)[0]
 	case resource.RefSet:

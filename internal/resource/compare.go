@@ -175,7 +175,10 @@ func (f *Field) canonical(text string) string {
 	case Color, Ref, RefSet:
 		return strings.ToLower(text)
 	case JSON:
-		return canonicalJSON(text)
+		if text = canonicalJSON(text); text == "{}" && f.Rest && !f.Required { // then the object that holds it has nothing else
+			return ""
+		}
+		return text
 	case EnumSet:
 		if text == "" {
 			return ""

@@ -73,7 +73,7 @@ type Field struct {
 	ShownIn string
 	// Within is the object of bodies and rows that holds the field, such as filters of a view; "" = the body or row itself. An
 	// update replaces that object: its fields are sent with each (see AlwaysSend), and without a value they are not in it. Rest
-	// is set for the one that holds what the others do not know.
+	// is set for the one that holds what the others do not know. If it bears the name of their group, that stands beside them.
 	Within string
 	Rest   bool
 	// BaseOf is the field whose file gives the default, by the last part of its name; "" = none does.
@@ -143,7 +143,7 @@ type Field struct {
 	Example string
 
 	literal  *regexp.Regexp // LiteralPattern; nil = none
-	siblings []string       // for Rest: the names of the other fields within the same object
+	siblings []*Field       // for Rest: the other fields within the same object
 }
 
 // TextRules restrict a text. The zero value allows any.
@@ -228,6 +228,9 @@ func (f *Field) Path() string {
 	}
 	return f.Group + "." + f.Name
 }
+
+// Holds reports whether another field is written in the mapping that is the value of this one.
+func (f *Field) Holds(other *Field) bool { return f.Rest && f.Name == other.Group }
 
 // Empties reports whether an object that says nothing of the field has nothing in it, or its default, unless somebody changes that.
 func (f *Field) Empties() bool {

@@ -267,9 +267,9 @@ func register(k Kind) {
 		k.Fields[i].complete()
 	}
 	for i := range k.Fields {
-		for _, other := range k.Fields {
-			if f := &k.Fields[i]; f.Rest && other.Within == f.Within && !other.Rest {
-				f.siblings = append(f.siblings, other.APIName())
+		for j := range k.Fields {
+			if f, other := &k.Fields[i], &k.Fields[j]; f.Rest && other.Within == f.Within && !other.Rest {
+				f.siblings = append(f.siblings, other)
 			}
 		}
 	}

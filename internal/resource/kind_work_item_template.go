@@ -1,22 +1,19 @@
 package resource
 
+import "slices"
+
 func init() {
 	const scope = "templates.work_items"
 	const doc = " API v2 only."
-	template := func(name, parent, path, of string) {
+	template := func(name, parent, path, of, example string, named ...Field) {
 		register(Kind{
 			Name: name, Section: "work_item_templates", Parent: parent, Param: "template_id",
 			Doc:     "A template from which people make work items, " + of + "." + doc,
-			Example: `{name: Bug, template_data: {name: "Bug: ", priority: high}}`,
+			Example: example,
 			KeyFrom: []string{"name"}, NaturalKey: []string{"name"},
-			Fields: []Field{
+			Fields: slices.Concat([]Field{
 				{Name: "name", Type: Text, Required: true, MaxLength: 255, Doc: "Name of the template.", Example: "Bug"},
-				{
-					Name: "template_data", Type: JSON, Required: true,
-					Doc: "What an item made from it has, such as `name`, `description_html` and `priority`; states, labels and people by ID. " +
-						"It is sent as it is: the reference of Plane leaves open what it may hold.",
-					Example: `{"name": "Bug: ", "priority": "high"}`,
-				},
+			}, templateData(named), []Field{
 				{
 					Name: "short_description", Type: Text, Clear: ClearNull, Doc: "What the template is for, in one line.",
 					Example: "Something that does not work",
@@ -30,10 +27,49 @@ func init() {
 					Example: "<p>For <strong>defects</strong> only.</p>",
 				},
 				{Name: "is_published", Type: Boolean, Doc: "Whether it is published.", Example: "true"},
-			},
+			}),
 			Operations: crud(workspaceV2+path+"work-item-templates/", "template_id", scope, "lgcud"),
 		})
 	}
-	template("work_item_template", "", "", "in all projects of the workspace")
-	template("project_work_item_template", "project", "projects/{project_id}/", "in one project")
+	template("work_item_template", "", "", "in all projects of the workspace",
+		`{name: Bug, template_data: {name: "Bug: ", priority: high, assignees: [ada@example.com]}}`,
+		Field{Name: "state", Type: Ref, Ref: "workspace_state", Doc: "State of the workspace, by key, name or ID.", Example: "In Progress"},
+		Field{
+			Name: "type", Type: Ref, Ref: "workspace_work_item_type", Doc: "Work item type of the workspace, by key, name or ID.", Example: "Bug",
+		},
+	)
+	template("project_work_item_template", "project", "projects/{project_id}/", "in one project",
+		`{name: Bug, template_data: {name: "Bug: ", priority: high, state: Todo, labels: [bug]}}`,
+		Field{
+			Name: "state", Type: Ref, Ref: "state", RefRules: RefRules{OrRef: "workspace_state"},
+			Doc: "State, by key, name or ID: of the project, or of the workspace where that manages the states.", Example: "In Progress",
+		},
+		Field{
+			Name: "type", Type: Ref, Ref: WorkItemType, RefRules: RefRules{OrRef: "workspace_work_item_type"},
+			Doc: "Work item type, by key, name or ID: of the project, or of the workspace where that manages the types.", Example: "Bug",
+		},
+		Field{Name: "labels", Type: RefSet, Ref: "label", Doc: "Labels of the project, by key, name or ID.", Example: "bug"},
+		Field{Name: "modules", Type: RefSet, Ref: "module", Doc: "Modules of the project, by key, name or ID.", Example: "Checkout"},
+	)
+}
+
+// templateData is what an item made from a template has: the fields that name objects, and what else the reference leaves open.
+func templateData(named []Field) []Field {
+	const data = "template_data"
+	named = append(named, Field{
+		Name: "assignees", Type: RefSet, Ref: "member", Doc: "Members, by e-mail address, display name or ID.", Example: "ada@example.com",
+	})
+	for i := range named {
+		named[i].Group, named[i].Clear = data, ClearNull
+	}
+	fields := append([]Field{{
+		Name: data, Rest: true, Type: JSON, Required: true,
+		Doc: "What an item made from it has, such as `name`, `description_html` and `priority`. What it names by the fields below is looked up " +
+			"as in work items; all else is sent as it is: the reference of Plane leaves open what it may hold.",
+		Example: `{"name": "Bug: ", "priority": "high"}`,
+	}}, named...)
+	for i := range fields {
+		fields[i].Within, fields[i].AlwaysSend = data, true
+	}
+	return fields
 }

@@ -70,7 +70,7 @@ func DriftPolicies() []string { return []string{"overwrite", "keep", "fail"} }
 // Ignores reports whether a field is people's as soon as the object exists.
 func (o *Object) Ignores(f *Field) bool {
 	return o.Policy != nil && (o.Policy.IgnoreAll || slices.ContainsFunc(o.Policy.Ignore, func(g *Field) bool {
-		return g == f || f.APIName() != "" && f.APIName() == g.APIName() || f.Definition != nil && g.Type == CustomFields
+		return g == f || g.Holds(f) || f.APIName() != "" && f.APIName() == g.APIName() || f.Definition != nil && g.Type == CustomFields
 	}))
 }
 

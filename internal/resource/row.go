@@ -67,11 +67,10 @@ func (r Row) within(f *Field) (any, bool) {
 		return inner[f.APIName()], true
 	}
 	rest := maps.Clone(inner)
-	for _, name := range f.siblings {
-		delete(rest, name)
-	}
-	if len(rest) == 0 {
-		return nil, true
+	for _, other := range f.siblings {
+		if _, known := other.ObservedIn(r); known {
+			delete(rest, other.APIName())
+		}
 	}
 	return rest, true
 }

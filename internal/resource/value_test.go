@@ -151,6 +151,28 @@ func TestAFieldMissingInARowIsNotKnown(t *testing.T) {
 
 type json int
 
+func TestTheRestOfAnObjectIsWhatNoOtherFieldUnderstands(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		written *resource.Value
+		shown   map[string]any
+		want    string
+	}{
+		"other fields":                      {value("project_work_item_template", "template_data", `{"name": "x"}`), map[string]any{"name": "x", "state": "id-of-a", "labels": []any{"id-of-b"}, "type": nil}, `{"name":"x"}`},
+		"a form of another field":           {value("project_work_item_template", "template_data", `{"state": {"name": "Todo"}}`), map[string]any{"state": map[string]any{"name": "Todo"}}, `{"state":{"name":"Todo"}}`},
+		"nothing, where that must be there": {value("project_work_item_template", "template_data", `{}`), map[string]any{"state": "id-of-a"}, `{}`},
+		"nothing":                           {value("project_view", "other", `{}`), map[string]any{"state": []any{"id-of-a"}}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			have, known := tt.written.Field.ObservedIn(resource.Row{tt.written.Field.Within: tt.shown})
+			if want, ok := tt.written.Desired(ids); !known || !ok || have != tt.want || want != tt.want {
+				t.Errorf("wanted %q, shown %q", want, have)
+			}
+		})
+	}
+}
+
 func TestALongValueIsKeptAsADigest(t *testing.T) {
 	t.Parallel()
 	if got := resource.Digest("short"); got != "short" {

@@ -255,21 +255,15 @@ func (b *bookkeeping) closeIntents(changeOf func(resource.Address) *StateChange)
 			adding[s.Members.Container.Address.Members(s.Kind.Membership.Plural(), 1)] = true
 		}
 	}
-	for _, r := range b.memberships.sets {
-		intent := b.in.Prior[r.address()].PendingIntent
-		if intent == nil || intent.Action != AddMembers {
+	for address, ids := range b.removals.arrived {
+		if adding[address] && len(ids) == 0 {
 			continue
 		}
-		ids, known := b.memberships.addedSince(r, intent)
-		ids = slices.DeleteFunc(ids, func(id string) bool { return slices.Contains(b.in.Prior[r.address()].Members, id) })
-		if !known || adding[r.address()] && len(ids) == 0 {
-			continue
-		}
-		c := changeOf(r.address())
-		if c.Record.Members = slices.Concat(c.Record.Members, ids); !adding[r.address()] {
+		c := changeOf(address)
+		if c.Record.Members = slices.Concat(c.Record.Members, ids); !adding[address] {
 			c.Record.PendingIntent = nil
 		}
-		b.dropFromOthers(changeOf, r, ids)
+		b.dropFromOthers(changeOf, address, ids)
 	}
 	leaving := map[resource.Address]bool{} // the step settles it
 	for _, d := range b.removals.list {
@@ -288,14 +282,14 @@ func (b *bookkeeping) closeIntents(changeOf func(resource.Address) *StateChange)
 }
 
 // dropFromOthers drops new members of a container from the records of the others, where they can be in one only.
-func (b *bookkeeping) dropFromOthers(changeOf func(resource.Address) *StateChange, into *memberSet, ids []string) {
-	if !into.kind.Membership.Exclusive || len(ids) == 0 {
+func (b *bookkeeping) dropFromOthers(changeOf func(resource.Address) *StateChange, into resource.Address, ids []string) {
+	_, kind, _, _ := into.ParseMembership()
+	if !kind.Membership.Exclusive || len(ids) == 0 {
 		return
 	}
 	joined := func(id string) bool { return slices.Contains(ids, id) }
 	for address, r := range b.in.Prior {
-		_, kind, _, _ := address.ParseMembership()
-		if kind == into.kind && address != into.address() && slices.ContainsFunc(r.Members, joined) {
+		if _, other, _, _ := address.ParseMembership(); other == kind && address != into && slices.ContainsFunc(r.Members, joined) {
 			c := changeOf(address)
 			c.Record.dropMembers(joined)
 		}

@@ -53,6 +53,19 @@ func TestIntentsWithoutAStepAreClosed(t *testing.T) {
 			},
 			map[string]string{},
 		},
+		"who was to be added, is in, and is wanted no more, was added": {
+			[]planner.Record{adding(first, "work_item/web/pay"), known("work_item/web/pay", pay)},
+			func(w *wanted) {
+				nothing(w)
+				w.put("cycle/web/s1", "id="+s1).put("work_item/web/ship", "id="+ship, "cycle=@cycle/web/s1")
+			},
+			map[string]string{string(first): fmt.Sprint([]string{pay})},
+		},
+		"and so it was where nobody is wanted": {
+			[]planner.Record{adding(first, "work_item/web/pay"), known("work_item/web/pay", pay)},
+			func(w *wanted) { nothing(w); w.put("cycle/web/s1", "id="+s1) },
+			map[string]string{string(first): fmt.Sprint([]string{pay})},
+		},
 		"and left the one that it was in": {
 			[]planner.Record{adding(first, "work_item/web/pay\nwork_item/web/ship"), {Address: second, Members: []string{pay}}},
 			items,

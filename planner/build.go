@@ -12,10 +12,10 @@ import (
 type Result struct {
 	// Reads must be answered before a plan can be made, and can be asked now, in a fixed order.
 	Reads []Read
-	// Unconfirmed are the reads that show nothing of a create which a former run may
-	// have sent, where only readable numbers tell. While the service may still be about
-	// to carry it out, they are to be asked again before the plan is used. Where anything
-	// else tells, the step is [Step.Pending] instead.
+	// Unconfirmed are the reads that show nothing of what a former run may have sent: of a
+	// create, where only readable numbers tell, and of what the manifest does not want by now.
+	// While the service may still be about to carry it out, they are to be asked again before
+	// the plan is used. A create that is still wanted is [Step.Pending] instead.
 	Unconfirmed []Read
 	// Plan is nil where there are Reads, or errors among the Findings.
 	Plan *Plan
@@ -55,7 +55,7 @@ func (p Planning) Round() Result {
 	claims := findClaims(r, orphans)                // names and marks that the service takes once
 	readDisplayNames(differ, removals)              // of what the plan would show by an ID
 	pulled := findDivergences(differ, memberships)  // what people changed, if that is asked for
-	round := Result{Reads: r.service.reads, Unconfirmed: r.service.unconfirmed}
+	round := Result{Reads: r.service.reads}
 	if len(round.Reads) > 0 {
 		return round
 	}
@@ -84,6 +84,7 @@ func (p Planning) Round() Result {
 			round.Plan = plan
 		}
 	}
+	round.Unconfirmed = r.service.unconfirmed
 	r.locateFindings()
 	r.diags.Sort()
 	if r.diags.HasErrors() {

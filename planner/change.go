@@ -83,6 +83,9 @@ func (ch *changes) planUpdate(i objectID) {
 		ch.checks.blockClosed(i, &d)
 	}
 	pendingIntent := f.prior != nil && f.prior.PendingIntent != nil
+	if pendingIntent && f.mayStillChange(&d) {
+		ch.service.doubt(f.id)
+	}
 	adopting := f.matchedBy != "" || pendingIntent && (f.prior.ID == "" || len(d.send) == 0)
 	externalID := ch.externalIDChange(i)
 	if closed {
@@ -128,6 +131,29 @@ func (ch *changes) planUpdate(i objectID) {
 	ch.addLinks(i, &d.late, d.alwaysSent)
 	ch.setCustomFields(i, custom.send, custom.changes, ch.steps.of[i])
 	ch.addBlocked(i, &d)
+}
+
+// mayStillChange reports whether a former run sent something to an object that nothing shows the effect of, and that the manifest does not
+// want by now: it was edited meanwhile.
+func (st *objectState) mayStillChange(d *fieldDiff) bool {
+	intent := st.prior.PendingIntent
+	switch {
+	case intent.Action == Delete:
+		return true
+	case intent.Action != Update || len(d.send) > 0 || len(intent.Fields) == 0:
+		return false
+	}
+	for _, name := range intent.Fields {
+		field, ok := st.info.kind.Field(name)
+		if !ok {
+			return false
+		}
+		have, shown := field.ObservedIn(st.row)
+		if applied, known := st.prior.Values[name]; !shown || !known || !resource.IsDigest(applied, have) {
+			return false
+		}
+	}
+	return true
 }
 
 // leaveToOwner uses an object of another owner as it is. What the manifest wants otherwise is not possible.

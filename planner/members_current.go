@@ -435,22 +435,6 @@ func (me *memberships) isIn(r *memberSet, e memberRef) bool {
 	return e.declaredByInverse || is && e.id != ""
 }
 
-// addedSince lists the members that a request without an outcome was to add and that are in
-// the container. ok is false if that was not read.
-func (me *memberships) addedSince(r *memberSet, intent *Intent) (ids []string, ok bool) {
-	sent := strings.Split(intent.Name, "\n")
-	for _, e := range r.entries {
-		name := e.id
-		if e.member != noObject {
-			name = string(me.in.Desired[e.member].Address)
-		}
-		if _, is := slices.BinarySearch(r.have, e.id); is && slices.Contains(sent, name) {
-			ids = append(ids, e.id)
-		}
-	}
-	return ids, r.read
-}
-
 // findOtherRelations finds members that have another relation to the object already: the service keeps
 // one relation between two objects, and ignores a second without an error.
 func (me *memberships) findOtherRelations(r *memberSet) {

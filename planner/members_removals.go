@@ -19,6 +19,7 @@ type removals struct {
 	orphans     *orphans
 	list        []*removal
 
+	arrived           map[resource.Address][]string // by the record of their container: whom a former run's request without an outcome brought in
 	wanted            map[memberOf]bool
 	assigned          map[memberOf]diag.Position // without the container: it is wanted in some
 	hasExplicitMoves  bool                       // some may be wanted in another one than before, and leave only if explicit
@@ -48,13 +49,14 @@ type removal struct {
 func findRemovals(memberships *memberships, orphans *orphans) *removals {
 	l := &removals{
 		analysis: memberships.analysis, refs: memberships.refs, memberships: memberships, orphans: orphans,
-		wanted: map[memberOf]bool{}, assigned: map[memberOf]diag.Position{}, clearedContainers: map[memberOf]diag.Position{},
+		arrived: map[resource.Address][]string{}, wanted: map[memberOf]bool{}, assigned: map[memberOf]diag.Position{}, clearedContainers: map[memberOf]diag.Position{},
 		clearedMembers: map[memberOf]diag.Position{}, ignored: map[memberOf]bool{}, deleted: map[serviceID]bool{},
 		byContainer: map[memberOf]*removal{}, probes: map[*resource.Kind]Read{},
 	}
 	if len(l.service.reads) > 0 {
 		return l // it is not clear yet what is wanted
 	}
+	l.findArrived()
 	l.collectCleared()
 	if !l.in.Prune && !l.hasExplicitMoves && len(l.in.Leaves)+len(l.clearedContainers)+len(l.clearedMembers) == 0 {
 		return l
@@ -111,6 +113,64 @@ func (re *removals) countRemovals() int {
 		}
 	}
 	return n
+}
+
+// findArrived finds whom former runs announced that they bring into containers, and who is in them by now. Nothing but the announcement tells
+// that planform did it. Where somebody may still come or go whom the manifest wants elsewhere by now, the list is in doubt.
+func (re *removals) findArrived() {
+	wanted := re.memberships.declared()
+	for _, address := range slices.Sorted(maps.Keys(re.in.Prior)) {
+		record := re.in.Prior[address]
+		base, kind, _, isMembership := address.ParseMembership()
+		if !isMembership || record.PendingIntent == nil || re.orphans.hasVanished(base) {
+			continue
+		}
+		container, params := re.refs.containerAt(base)
+		if container.ID == "" || record.ID != "" && record.ID != container.ID || re.objects.isDeletedOrHidden(base) {
+			continue
+		}
+		read, ok := membersRead(kind, re.in.API, params)
+		if !ok {
+			continue
+		}
+		answer, answered := re.service.ask(read)
+		if !answered || answer.Unsupported || answer.NotFound {
+			continue
+		}
+		in, stays, late := map[string]bool{}, func(id string) bool { return wanted[memberOf{kind.Name, container.ID, id}] }, false
+		for _, row := range answer.Rows {
+			in[kind.Membership.MemberID(row)] = true
+		}
+		switch record.PendingIntent.Action { //nolint:exhaustive // nobody comes or goes
+		case AddMembers:
+			var ids []string
+			ids, late = re.arrivedOf(&record, in, stays)
+			re.arrived[address] = ids
+		case RemoveMembers:
+			late = !slices.ContainsFunc(record.Members, func(id string) bool { return !in[id] || !stays(id) })
+		}
+		if late {
+			re.service.unconfirmed = append(re.service.unconfirmed, read)
+		}
+	}
+}
+
+// arrivedOf tells of those who were to come who has, and whether somebody has not who is not to stay.
+func (re *removals) arrivedOf(record *Record, in map[string]bool, stays func(id string) bool) (ids []string, late bool) {
+	for name := range strings.SplitSeq(record.PendingIntent.Name, "\n") {
+		id := name
+		if strings.Contains(name, "/") { // an address
+			id = re.refs.idAt(resource.Address(name))
+		}
+		switch {
+		case slices.Contains(record.Members, id):
+		case in[id]:
+			ids = append(ids, id)
+		default:
+			late = late || !stays(id)
+		}
+	}
+	return ids, late
 }
 
 func (re *removals) collectCleared() {
@@ -190,7 +250,7 @@ func (re *removals) fromState(address resource.Address) {
 	}
 	d := &removal{kind: kind, container: container, record: address, params: params}
 	record := re.in.Prior[address]
-	for _, id := range record.Members {
+	for _, id := range slices.Concat(record.Members, re.arrived[address]) {
 		if at, explicit, dropped := re.shouldLeave(d, id); explicit || dropped && re.in.Prune && record.addedByUs(id) {
 			d.ids, d.position = append(d.ids, id), cmp.Or(d.position, at)
 		}

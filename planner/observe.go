@@ -196,6 +196,15 @@ func (s *pendingReads) ask(r Read) (Answer, bool) {
 	return Answer{}, false
 }
 
+// doubt notes that what shows a record may show another one soon.
+func (s *pendingReads) doubt(id string) {
+	for read, a := range s.observed {
+		if slices.ContainsFunc(a.Rows, func(row resource.Row) bool { return row.ID() == id }) {
+			s.unconfirmed = append(s.unconfirmed, read)
+		}
+	}
+}
+
 func (s *snapshot) listing(t *kindInfo, parent objectID) *listing {
 	at := scope{t, parent}
 	l, ok := s.listings[at]

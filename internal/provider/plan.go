@@ -38,6 +38,7 @@ func Plan(ctx context.Context, client *apiclient.Client, in planner.Input, grace
 			for _, r := range unseen {
 				delete(in.Observed, r)
 			}
+			reader.several, reader.overviews = nil, nil // which would answer these
 			continue
 		}
 		if len(round.Reads) == 0 {

@@ -189,6 +189,18 @@ func TestWhatWasFoundStaysMended(t *testing.T) {
 			[]string{"1: put .lock #1: killed", "beside1: get the state #1: asleep for an hour"},
 		},
 		"who came into a container is known though another was to leave it": {scenes()["small, members"], []string{"1: POST /projects/*/cycles/*/cycle-issues/ #1: killed"}},
+		"who came into a container is known though the manifest wants them elsewhere by then": {
+			scenes()["small, edited"],
+			[]string{"1: POST /projects/*/cycles/*/cycle-issues/ #1: killed"},
+		},
+		"an answer that held several lists is asked for again once nothing can come late": {
+			scenes()["small, edited, v2"],
+			[]string{"1: POST /projects/*/work-items/*/relations/ #1: killed, and the request is late"},
+		},
+		"what was to be deleted and is wanted again is made again if it was": {
+			scenes()["edited, pruned"],
+			[]string{"1: DELETE /projects/*/labels/*/ #1: killed, and the request is late"},
+		},
 		"members are known though a gateway says each time that it is busy": {scenes()["v1"], []string{"1: POST /projects/*/cycles/*/cycle-issues/ #1: done, 503, and so each time"}},
 	} {
 		t.Run(name, func(t *testing.T) {

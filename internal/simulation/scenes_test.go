@@ -49,6 +49,19 @@ func scenes() map[string]*scene {
 		"small, relations":    {api: resource.V2, empty: true, files: one(joined), before: applied(otherwise), commands: pruned},
 		"small, undo":         {api: resource.V1, empty: true, files: one(none), before: applied(tiny), commands: []string{"undo -f @workspace.yaml --yes RUN"}},
 	}
+	more, fewer := strings.Replace(fresh, `, {name: Todo, color: "#0ea5e9"}`, "", 1), strings.Replace(less, ", priority: high", "", 1) // what one sets the other does, too
+	for name, sc := range map[string]*scene{
+		"edited":            {api: resource.V1, files: one(more), then: less},
+		"edited, v2":        {api: resource.V2, files: one(more), then: less},
+		"edited, back":      {api: resource.V1, files: one(fewer), then: fresh},
+		"edited, shared":    {api: resource.V1, shared: true, files: one(more), then: less},
+		"edited, pruned":    {api: resource.V1, files: one(fresh), before: applied(fewer), then: fresh},
+		"small, edited":     {api: resource.V1, files: one(members), then: swapped},
+		"small, edited, v2": {api: resource.V2, files: one(joined), then: otherwise},
+	} {
+		sc.empty, sc.commands = true, slices.Concat(pruned, pruned)
+		all[name] = sc
+	}
 	waiting := []string{"apply -f @workspace.yaml --lock-timeout 5h"}
 	for name, sc := range map[string]*scene{
 		"two at once":                 {beside: &beside{}},

@@ -19,6 +19,7 @@ type story struct {
 	api         resource.API
 	shared      bool
 	first, next string
+	last        string        // that is applied after next was once, whether or not that was done; "" = nothing
 	other       string        // the manifest of another owner for the same project; "" = there is none
 	beside      string        // who runs planform at the same time; "" = nobody
 	after       time.Duration // that the scene's run began
@@ -59,6 +60,9 @@ func (s story) scene() *scene {
 		},
 		commands: []string{apply}, pace: s.pace,
 	}
+	if s.last != "" {
+		sc.commands, sc.then = []string{apply, apply}, s.last
+	}
 	switch s.beside {
 	case colleague, pipeline:
 		sc.beside = &beside{commands: sc.commands, after: s.after, elsewhere: s.beside == pipeline}
@@ -81,8 +85,9 @@ func drawStory(t *rapid.T) story {
 	if s.shared {
 		others = append(others, pipeline)
 	}
-	s.first, labels = drawManifest(t, "first", owner)
-	s.next, _ = drawManifest(t, "next", owner)
+	s.first, labels = drawManifest(t, "first", owner, false)
+	edited := rapid.IntRange(0, 3).Draw(t, "edited") == 0
+	s.next, _ = drawManifest(t, "next", owner, edited)
 	label := ""
 	if owner != "" {
 		if len(labels) > 0 && rapid.Bool().Draw(t, "label") {
@@ -95,6 +100,9 @@ func drawStory(t *rapid.T) story {
 	}
 	if s.beside == otherOne {
 		s.otherNext = drawOthers(t, label)
+	}
+	if edited && (s.beside == "" || s.beside == otherOne) {
+		s.last, _ = drawManifest(t, "last", owner, edited)
 	}
 	s.pace = rapid.UintRange(0, 3).Draw(t, "pace")
 	return s
@@ -123,7 +131,8 @@ projects:
     module_view: true
 `
 
-func drawManifest(t *rapid.T, name, owner string) (manifest string, named []string) {
+// drawManifest draws one of the project. One that is whole says of each item what another may have said of it.
+func drawManifest(t *rapid.T, name, owner string, whole bool) (manifest string, named []string) {
 	var b strings.Builder
 	b.WriteString("version: 1\n" + owner + shop)
 	var labels, items []string
@@ -146,13 +155,19 @@ func drawManifest(t *rapid.T, name, owner string) (manifest string, named []stri
 		fields[1] = strings.Replace(fields[1], "name: ", `name: "`, 1) + `"`
 		if len(known) > 0 && rapid.Bool().Draw(t, "label") {
 			fields = append(fields, "labels: ["+rapid.SampledFrom(known).Draw(t, "which")+"]")
+		} else if whole {
+			fields = append(fields, "labels: []")
 		}
 		for _, more := range []string{
 			"priority: high", "parent: root", "cycle: c", "module: m", "state: Todo", "comments: [{key: c, text: Looks good.}]",
 			`links: [{url: "https://example.com/` + key + `"}]`, "relations: {blocked_by: [root]}",
 		} {
 			if rapid.IntRange(0, 2).Draw(t, more) == 0 {
-				fields = append(fields, more)
+				if !whole || !strings.HasPrefix(more, "links") { // of which nobody can tell who made them
+					fields = append(fields, more)
+				}
+			} else if without, simple := map[string]string{"priority": "none", "parent": "null", "state": "Backlog"}[strings.Split(more, ":")[0]]; whole && simple {
+				fields = append(fields, strings.Split(more, ":")[0]+": "+without)
 			}
 		}
 		fmt.Fprintf(&b, "      - {%s}\n", strings.Join(fields, ", "))

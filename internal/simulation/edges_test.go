@@ -201,6 +201,10 @@ func TestWhatWasFoundStaysMended(t *testing.T) {
 			scenes()["edited, pruned"],
 			[]string{"1: DELETE /projects/*/labels/*/ #1: killed, and the request is late"},
 		},
+		"who a create without an outcome put into a container is known": {
+			scenes()["small, placed, v2"],
+			[]string{"1: POST /projects/*/work-items/bulk-create/ #1: done, 503, and so each time", "1: GET /projects/*/work-items/ #3: half an answer"},
+		},
 		"members are known though a gateway says each time that it is busy": {scenes()["v1"], []string{"1: POST /projects/*/cycles/*/cycle-issues/ #1: done, 503, and so each time"}},
 	} {
 		t.Run(name, func(t *testing.T) {

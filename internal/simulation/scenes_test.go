@@ -46,6 +46,7 @@ func scenes() map[string]*scene {
 		"small, from nothing": {api: resource.V1, empty: true, files: one(tiny), commands: apply},
 		"small, prune":        {api: resource.V1, empty: true, files: one(tiny), before: applied(none), commands: pruned},
 		"small, members":      {api: resource.V1, empty: true, files: one(members), before: applied(swapped), commands: pruned},
+		"small, placed, v2":   {api: resource.V2, empty: true, files: one(members), before: applied(placed), commands: pruned},
 		"small, relations":    {api: resource.V2, empty: true, files: one(joined), before: applied(otherwise), commands: pruned},
 		"small, undo":         {api: resource.V1, empty: true, files: one(none), before: applied(tiny), commands: []string{"undo -f @workspace.yaml --yes RUN"}},
 	}
@@ -275,6 +276,11 @@ pages: [{key: decisions, name: Decisions, description: Newest first.}]
 	swapped = `version: 1
 ` + shop + `    cycles: [{key: c, name: Weeks}]
     work_items: [{key: a, name: Item A}, {key: b, name: Item B, cycle: c}]
+`
+	// placed has two more, which the create of API v2 puts into their container.
+	placed = `version: 1
+` + shop + `    cycles: [{key: c, name: Weeks}]
+    work_items: [{key: a, name: Item A}, {key: b, name: Item B, cycle: c}, {key: d, name: Item D, cycle: c}, {key: e, name: Item E, cycle: c}]
 `
 	// tiny makes a project, and none leaves nothing in it.
 	tiny = `version: 1

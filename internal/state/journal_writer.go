@@ -154,6 +154,10 @@ func (f *File) Complete(step *planner.Step, outcome executor.Outcome, err error)
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	doubt := f.mayBePlaced(step)
+	if doubt && len(outcome.Members) == 0 {
+		return nil
+	}
 	l := line{Commit: step.Address, Action: new(step.Action), At: f.now()}
 	if err != nil && len(outcome.Members) == 0 {
 		if !f.dropPending(step.Address, false) {
@@ -161,7 +165,9 @@ func (f *File) Complete(step *planner.Step, outcome executor.Outcome, err error)
 		}
 		l = line{Abort: step.Address, At: l.At}
 	} else {
-		f.dropPending(step.Address, true)
+		if !doubt {
+			f.dropPending(step.Address, true)
+		}
 		l.Record = outcome.Record
 		if o := step.Object; o != nil {
 			l.Protect, l.Sources = o.Protected(f.store.records[step.Address].Protect), o.Files
@@ -176,6 +182,14 @@ func (f *File) Complete(step *planner.Step, outcome executor.Outcome, err error)
 	l.PendingIntent = f.remaining(step.Address)
 	f.store.apply(l) // even if the journal fails: Save may still succeed
 	return f.append(l)
+}
+
+// mayBePlaced reports whether somebody of a membership step may be in the container by a create without an outcome: the step's intent stays.
+func (f *File) mayBePlaced(step *planner.Step) bool {
+	return step.Action == planner.AddMembers && slices.ContainsFunc(step.Members.Items, func(m planner.Member) bool {
+		_, list := f.pendingAt(m.Address)
+		return m.Address != "" && slices.ContainsFunc(list, func(o pendingStep) bool { return o.intent.Action == planner.Create && o.intent.Batch })
+	})
 }
 
 // pendingAt lists the steps without an outcome at the record of a step.

@@ -29,8 +29,9 @@
 // run does. A create that an earlier run may have sent, and that the plan's reads do not
 // show, is looked for in the same way ([planner.Step] Pending). Its grace period begins
 // when the earlier run must have given up: at the latest when this one begins, since it
-// got the lock. Planning itself waits only for creates that nothing but readable numbers
-// can identify (work items with the documented operations).
+// got the lock. Planning itself waits for creates that nothing but readable numbers
+// can identify (work items with the documented operations), and for what an earlier run may
+// have sent and the manifest, which was edited since, does not want.
 //
 // After a run, [Service.Duplicates] looks for objects that another run created at the same
 // time. An object that the service refused because another run had created it does not
@@ -39,7 +40,7 @@
 // Three risks remain. The service may carry out a create after the grace period: the object
 // then exists twice, unless the service refuses the second. Where nothing shows an object, as
 // a page with the documented operations, a service that says that it did nothing is believed. And
-// an update may arrive late and undo a newer one, as may the removal of a custom relation that is made another one: the next plan shows
+// an update may arrive late and undo one to another value, as may the removal of a custom relation that is made another one: the next plan shows
 // that, where it can be read.
 //
 // It must not know manifests, files, or output.

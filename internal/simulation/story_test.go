@@ -101,7 +101,7 @@ func drawStory(t *rapid.T) story {
 	if s.beside == otherOne {
 		s.otherNext = drawOthers(t, label)
 	}
-	if edited && (s.beside == "" || s.beside == otherOne) {
+	if edited && s.beside == "" { // whose processes may outlive a crash, which would take the edit away
 		s.last, _ = drawManifest(t, "last", owner, edited)
 	}
 	s.pace = rapid.UintRange(0, 3).Draw(t, "pace")

@@ -74,7 +74,7 @@ func (c *Client) Read(ctx context.Context, op *resource.Operation, path string, 
 	req := Request{Operation: op, Path: path, Query: query}
 	m := resource.MustLookup(op.Kind).Membership
 	if op.Verb == resource.List || op.Verb == resource.ListArchived || op.Verb == resource.ListOverview ||
-		op.Verb == resource.ListAttributes || op.Verb == resource.ListMembers && m.ResultKey == "" {
+		op.Verb == resource.ListMembers && m.ResultKey == "" {
 		return c.List(ctx, req)
 	}
 	resp, err := c.Do(ctx, req)

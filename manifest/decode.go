@@ -442,9 +442,8 @@ func (d *decoder) attributed(path string, a *resource.Attribute, n *node) (membe
 			if !ok {
 				return nil, ""
 			}
-			if a.Words == nil && !slices.Contains(a.Values, text) {
-				d.report(path+"."+a.Name, to, "bad-value", a.Name+" cannot be "+quote(text)+"; it is one of "+strings.Join(a.Values, ", "),
-					diag.DidYouMean(text, a.Values))
+			if a.Words == nil && strings.TrimSpace(text) == "" {
+				d.report(path+"."+a.Name, to, "bad-value", a.Name+" is empty; it is one of "+strings.Join(a.Values, ", ")+", or one of the workspace's own", form)
 				return nil, ""
 			}
 			value = text

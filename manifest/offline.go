@@ -16,6 +16,7 @@ func (a *assembly) checkOffline() {
 	hidden := map[*resource.Object]map[string]bool{}
 	for i, it := range a.kept() {
 		a.checkGuests(i)
+		a.checkAttributes(i)
 		if it.object.ID != "" {
 			continue
 		}
@@ -87,6 +88,30 @@ func (a *assembly) checkLetters(i int, names map[objectKey]int) {
 		if other := a.items[first].object; strings.TrimSpace(other.Text(f.Name)) != name {
 			a.offline(i, diag.Warning, "other-letters", value,
 				"the names of "+string(other.Address)+" and "+string(o.Address)+" differ in capitals only", "")
+		}
+	}
+}
+
+// checkAttributes reports what looks like a misspelt value that every workspace has, such as the role gest: whether this one defines
+// that itself, the service alone knows.
+func (a *assembly) checkAttributes(i int) {
+	o := a.items[i].object
+	for k := range o.Values {
+		v := &o.Values[k]
+		of := attributeOf(o.Kind, v.Field)
+		if of == nil || of.Words != nil {
+			continue
+		}
+		for n := range v.Refs {
+			r := &v.Refs[n]
+			near := diag.Typo(r.Attribute, of.Values)
+			if of.Known(r.Attribute) || len(near) == 0 {
+				continue
+			}
+			a.warn(i, r.Position, memberPath(v.Field, n), problem{
+				"near-value", r.Text + " has the " + of.Name + " " + quote(r.Attribute) + ", which only a workspace can have that defines it",
+				diag.DidYouMean(r.Attribute, near),
+			})
 		}
 	}
 }

@@ -293,7 +293,7 @@ func (di *divergences) containersOf(kind *resource.Kind, i objectID) ([]listedCo
 	o, m := di.in.Desired[i], kind.Membership
 	switch {
 	case m.On == m.Container && o.Kind.Name == m.Container:
-		read, ok := membersRead(kind, di.in.API, di.objects.params(i))
+		read, ok := di.objects.membersRead(kind, di.objects.params(i))
 		if !ok {
 			return nil, gapReason{why: di.in.API.Noun() + " cannot read it"}
 		}

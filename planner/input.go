@@ -169,20 +169,19 @@ type Read struct {
 	Probe      bool           // of a list: one row is enough, it only matters whether there is such a list
 }
 
+// membersInV1 reports whether API v1 lists the members of a container too that API v2 is asked for: it is used where that has no such list
+// or does not show it to the credential.
+func (r *Read) membersInV1() bool {
+	_, v1 := resource.MustLookup(r.Operation.Kind).Op(resource.ListMembers, resource.V1)
+	return r.Operation.Verb == resource.ListMembers && r.Operation.V2() && v1
+}
+
 // readOf is the read of an operation; ok is false where a path parameter is not known.
 func readOf(op *resource.Operation, params map[string]string) (r Read, ok bool) {
 	path, missing := op.Expand(params)
-	return Read{Operation: op, Path: path}, missing == ""
-}
-
-// membersRead is the read that lists the members of a container; ok is false where the API has
-// none, or a path parameter is not known.
-func membersRead(membership *resource.Kind, api resource.API, params map[string]string) (r Read, ok bool) {
-	op, ok := membership.Op(resource.ListMembers, api)
-	if !ok {
-		return Read{}, false
-	}
-	return readOf(op, params)
+	r = Read{Operation: op, Path: path}
+	r.Optional = r.membersInV1()
+	return r, missing == ""
 }
 
 // Observed holds the answers to the reads made so far.

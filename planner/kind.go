@@ -267,7 +267,8 @@ func parentField(k *resource.Kind) *resource.Field {
 func (in *Input) kindsWithoutV2() map[string]bool {
 	kinds := map[string]bool{}
 	for read, answer := range in.Observed {
-		if o := read.Operation; answer.Unsupported && (o.Verb == resource.List || o.Verb == resource.Get) && o.V2() {
+		o := read.Operation
+		if answer.Unsupported && (o.Verb == resource.List || o.Verb == resource.Get) && o.V2() || (answer.Unsupported || answer.Forbidden) && read.membersInV1() {
 			kinds[o.Kind] = true
 		}
 	}

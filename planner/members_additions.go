@@ -1,7 +1,6 @@
 package planner
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/planform/planform/internal/diag"
@@ -74,7 +73,7 @@ func (ad *additions) planSet(r *memberSet) {
 	if reason != "" {
 		size = max(1, len(wanted))
 	}
-	op, _ := r.kind.Op(resource.AddMembers, ad.in.API)
+	op, _ := ad.objects.op(r.kind, resource.AddMembers)
 	files := ad.sourcesOf(r)
 	for _, batch := range batches(r.kind.Membership, wanted, size) {
 		step := ad.steps.addMembers(&Step{
@@ -96,7 +95,7 @@ func (ad *additions) planSet(r *memberSet) {
 			return
 		}
 		step.Operation, step.needsObjects, step.afterObjects = op, ad.steps.toCreate(r.object), ad.steps.toCreate(members...)
-		ad.define(step, batch[0].ref.Attribute)
+		ad.define(step, batch[0].attribute)
 		ad.notePrerequisites(r, step)
 	}
 	ad.updateAttributes(r)
@@ -157,7 +156,7 @@ func (ad *additions) updateAttributes(r *memberSet) {
 		return
 	}
 	for _, e := range r.entries {
-		if e.ref.Attribute == "" || e.declaredByInverse || e.other != "" || !ad.memberships.isIn(r, e) {
+		if e.attribute == "" || e.declaredByInverse || e.other != "" || !ad.memberships.isIn(r, e) {
 			continue
 		}
 		step, known := ad.updateAttribute(r, e)
@@ -179,12 +178,12 @@ func (ad *additions) updateAttribute(r *memberSet, e memberRef) (step *Step, kno
 	prior := ad.in.Prior[r.address()]
 	applied := prior.Values[AttributeKey(a, id)]
 	row, listed := r.rows[id]
-	have := cmp.Or(a.Shown(row), a.Other(row))
+	have := a.Shown(row)
 	shown := have != ""
 	if !shown {
 		have = applied
 	}
-	want := e.ref.Attribute
+	want := e.attribute
 	if have == want || have == "" {
 		return nil, shown
 	}
@@ -207,7 +206,7 @@ func (ad *additions) updateAttribute(r *memberSet, e memberRef) (step *Step, kno
 	if a.Words != nil { // once the former one is removed
 		verb = resource.AddMembers
 	}
-	op, offered := r.kind.Op(verb, ad.in.API)
+	op, offered := ad.objects.op(r.kind, verb)
 	switch {
 	case !offered, listed && !shown:
 		change.Possible = false
@@ -215,8 +214,8 @@ func (ad *additions) updateAttribute(r *memberSet, e memberRef) (step *Step, kno
 			diag.A(resource.MustLookup(r.kind.Membership.Container).Noun())})
 	default:
 		step.Operation = op
-		if _, own := row[r.kind.Membership.Member]; own { // the row is the membership
-			step.Params = map[string]string{resource.MustLookup(r.kind.Membership.Member).Param: row.ID()}
+		if own := r.kind.Membership.OwnID(row); own != "" {
+			step.Params = map[string]string{resource.MustLookup(r.kind.Membership.Member).Param: own}
 		}
 	}
 	if change.Origin == FromDrift && r.container.Object != nil {
@@ -280,10 +279,10 @@ func batches(m *resource.Membership, members []memberRef, size int) [][]memberRe
 	var all [][]memberRef
 	said := map[string]int{}
 	for _, e := range members {
-		at, begun := said[e.ref.Attribute]
+		at, begun := said[e.attribute]
 		if !begun || len(all[at]) == size {
 			at = len(all)
-			said[e.ref.Attribute], all = at, append(all, nil)
+			said[e.attribute], all = at, append(all, nil)
 		}
 		all[at] = append(all[at], e)
 	}

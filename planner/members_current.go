@@ -18,6 +18,7 @@ type memberships struct {
 	sets      []*memberSet
 	expensive map[*resource.Kind]int // containers whose members are not read again, by membership
 	words     *vocabulary
+	defined   *definedValues
 }
 
 // nonMembers are people whom fields refer to although they are not members of the project, or have too little of a role in
@@ -63,6 +64,7 @@ type memberRef struct {
 	ref               *resource.Reference // where it is written
 	member            objectID            // its state; none = the manifest does not list it
 	id                string              // where it is known
+	attribute         string              // the value of the membership's attribute; "" = it is not managed
 	other             string              // another relation to the object that excludes this one
 	declaredByInverse bool                // the other object lists the relation, see [resource.Membership.Inverse]
 }
@@ -96,6 +98,7 @@ type prerequisite struct {
 func gatherMembers(refs *references) *memberships {
 	s := &memberships{
 		analysis: refs.analysis, refs: refs, expensive: map[*resource.Kind]int{}, words: &vocabulary{refs.analysis, map[*resource.Words]*words{}},
+		defined: &definedValues{refs.analysis, map[string]string{}},
 	}
 	joined := map[memberSetKey]*memberSet{}
 	declared := map[inverseKey]*resource.Reference{}
@@ -154,7 +157,7 @@ func (me *memberships) fromContainer(declared map[inverseKey]*resource.Reference
 		if !ok || me.objects.undecided(at) {
 			continue
 		}
-		e := memberRef{ref: ref, member: at, id: id}
+		e := memberRef{ref: ref, member: at, id: id, attribute: me.defined.value(n, ref)}
 		if id == "" {
 			id = string(me.in.Desired[at].Address)
 		}
@@ -205,7 +208,7 @@ func (me *memberships) fromMember(sets map[memberSetKey]*memberSet, n reference)
 		if at == noObject {
 			me.unmanagedContainer(r, n.by, ref, id)
 		}
-		r.entries = append(r.entries, memberRef{ref: ref, member: n.by, id: me.objects.states[n.by].id})
+		r.entries = append(r.entries, memberRef{ref: ref, member: n.by, id: me.objects.states[n.by].id, attribute: ref.Attribute})
 	}
 }
 
@@ -258,7 +261,7 @@ func (me *memberships) readMembers(r *memberSet) {
 	if prior.PendingIntent == nil {
 		r.have = prior.Members
 	}
-	op, ok := r.kind.Op(resource.ListMembers, me.in.API)
+	op, ok := me.objects.op(r.kind, resource.ListMembers)
 	if !ok || (me.in.SkipRefresh || me.expensive[r.kind] > 0) && hasPrior && prior.PendingIntent == nil {
 		me.noteUnread(r, ok)
 		return
@@ -269,8 +272,9 @@ func (me *memberships) readMembers(r *memberSet) {
 	}
 	params := me.objects.params(within)
 	params[resource.MustLookup(r.kind.Membership.Container).Param] = r.container.ID
-	r.path, _ = op.Expand(params)
-	a, answered := me.service.ask(Read{Operation: op, Path: r.path})
+	read, _ := readOf(op, params)
+	r.path = read.Path
+	a, answered := me.service.ask(read)
 	switch {
 	case !answered:
 	case a.Unsupported:
@@ -279,7 +283,6 @@ func (me *memberships) readMembers(r *memberSet) {
 		r.why = "the service shows no " + resource.MustLookup(r.kind.Membership.Container).Noun() + " with the ID " + r.container.ID +
 			": it was deleted or archived, or the ID is wrong"
 	default:
-		attributes := me.readAttributes(r, params)
 		r.read, r.have = true, make([]string, 0, len(a.Rows))
 		for _, row := range a.Rows {
 			id := r.kind.Membership.MemberID(row)
@@ -287,13 +290,9 @@ func (me *memberships) readMembers(r *memberSet) {
 				if r.rows == nil {
 					r.rows = map[string]resource.Row{}
 				}
-				if shown, ok := attributes[id]; ok {
-					row = maps.Clone(row)
-					row[r.kind.Membership.Attribute.Name] = shown
-				}
 				if a := r.kind.Membership.Attribute; a.Words != nil {
 					row = me.words.inWords(a, row)
-					if r.rows[id] != nil && !slices.ContainsFunc(r.entries, func(e memberRef) bool { return e.id == id && e.ref.Attribute == a.Shown(row) }) {
+					if r.rows[id] != nil && !slices.ContainsFunc(r.entries, func(e memberRef) bool { return e.id == id && e.attribute == a.Shown(row) }) {
 						continue // people related them in several ways
 					}
 				}
@@ -313,7 +312,7 @@ type listedContainer struct {
 // containersIn reads who is in each of the containers that a field can name within a parent. why says why that is not read; ok is
 // false also while it is not read yet.
 func (me *memberships) containersIn(t *refField, within objectID) (all []listedContainer, why gapReason, ok bool) {
-	op, offered := t.membership.Op(resource.ListMembers, me.in.API)
+	op, offered := me.objects.op(t.membership, resource.ListMembers)
 	if !offered || t.to.list == nil {
 		return nil, gapReason{why: me.in.API.Noun() + " cannot read it"}, false
 	}
@@ -370,22 +369,6 @@ func (me *memberships) container(t *refField, within objectID, row resource.Row)
 		c.Address = c.Within.Address.Child(t.to.kind.Name, key)
 	}
 	return c
-}
-
-// readAttributes reads the attributes of members that API v1 does not show, such as roles, where the manifest gives some.
-func (me *memberships) readAttributes(r *memberSet, params map[string]string) map[string]any {
-	op, offered := r.kind.Op(resource.ListAttributes, me.in.API)
-	if m := r.kind.Membership; !offered || m.Attribute == nil ||
-		!slices.ContainsFunc(r.entries, func(e memberRef) bool { return e.ref.Attribute != "" }) {
-		return nil
-	}
-	read, _ := readOf(op, params)
-	a, _ := me.service.askOptional(read)
-	shown := map[string]any{}
-	for _, row := range a.Rows {
-		shown[resource.LowerID(row.Text(r.kind.Membership.Member+"_id"))] = row[r.kind.Membership.Attribute.Name]
-	}
-	return shown
 }
 
 // noteUnread notes members who are taken to be in a container since the state says so.
@@ -450,8 +433,8 @@ func (me *memberships) findOtherRelations(r *memberSet) {
 			if m := other.Membership; other == r.kind || m.Inverse == "" || m.Container != r.kind.Membership.Container {
 				continue
 			}
-			op, offered := other.Op(resource.ListMembers, me.in.API)
-			if own, _ := r.kind.Op(resource.ListMembers, me.in.API); !offered || op.Path != own.Path {
+			op, offered := me.objects.op(other, resource.ListMembers)
+			if own, _ := me.objects.op(r.kind, resource.ListMembers); !offered || op.Path != own.Path {
 				continue // of custom relations there is one beside these
 			}
 			a, answered := me.service.ask(Read{Operation: op, Path: r.path}) // the same answer tells all of them
@@ -469,7 +452,7 @@ func (me *memberships) readOwnAttributes(r *memberSet) {
 		return
 	}
 	for _, e := range r.entries {
-		if e.ref.Attribute == "" && !me.isIn(r, e) {
+		if e.attribute == "" && !me.isIn(r, e) {
 			me.snapshot.list(me.objects.kind(r.kind.Membership.Member), noObject)
 			return
 		}
@@ -490,7 +473,7 @@ func (me *memberships) ownAttribute(r *memberSet, id string) string {
 
 func (me *memberships) newAttribute(r *memberSet, e memberRef) string {
 	if a := r.kind.Membership.Attribute; a != nil {
-		return cmp.Or(e.ref.Attribute, a.DefaultFor(me.ownAttribute(r, e.id)))
+		return cmp.Or(e.attribute, a.DefaultFor(me.ownAttribute(r, e.id)))
 	}
 	return ""
 }
@@ -522,8 +505,7 @@ func findOutsiders(differ *comparer, memberships *memberships) *nonMembers {
 				continue
 			}
 			role, isIn := in[id]
-			a := via.Membership.Attribute
-			if !isIn && s.isOutsider(at, id) || isIn && a != nil && a.IsLess(role, n.field.field.MemberRole) {
+			if !isIn && s.isOutsider(at, id) || isIn && s.memberships.defined.isLess(via.Membership, role, n.field.field.MemberRole) {
 				s.byValue[n.value] = append(s.byValue[n.value], outsider{r, role})
 			}
 		}
@@ -544,15 +526,15 @@ func (o *nonMembers) mayBeSent(n reference) bool {
 // insiders are who belongs to a container, or is to belong to it, with the role that they will have; "" = it is not known. nil
 // = nobody is known.
 func (o *nonMembers) insiders(at prerequisite) map[string]string {
-	if _, offered := at.via.Op(resource.ListMembers, o.in.API); at.container == noObject || !offered {
+	if _, offered := o.objects.op(at.via, resource.ListMembers); at.container == noObject || !offered {
 		return nil
 	}
 	wanted := map[string]string{}
 	for _, r := range o.memberships.sets {
 		if r.kind == at.via && r.object == at.container {
 			for _, e := range r.entries {
-				wanted[e.id] = e.ref.Attribute
-				if e.ref.Attribute == "" && !o.memberships.isIn(r, e) {
+				wanted[e.id] = e.attribute
+				if e.attribute == "" && !o.memberships.isIn(r, e) {
 					wanted[e.id] = o.memberships.newAttribute(r, e)
 				}
 			}
@@ -571,7 +553,7 @@ func (o *nonMembers) insiders(at prerequisite) map[string]string {
 	if o.objects.states[at.container].presence != exists {
 		return nil
 	}
-	read, _ := membersRead(at.via, o.in.API, o.objects.params(at.container))
+	read, _ := o.objects.membersRead(at.via, o.objects.params(at.container))
 	a, answered := o.service.askOptional(read)
 	if !answered || len(a.Rows) == 0 { // somebody is always in
 		return nil

@@ -39,7 +39,8 @@ type removal struct {
 	record      resource.Address  // of the members in the state
 	params      map[string]string // path parameters of its requests
 	ids         []string
-	alreadyGone []string // added by planform, no longer desired, and no longer in the container
+	own         map[string]string // by ID: that of the membership, where the list shows it
+	alreadyGone []string          // added by planform, no longer desired, and no longer in the container
 	position    diag.Position
 	unsupported bool // this edition cannot take them out
 }
@@ -129,7 +130,7 @@ func (re *removals) findArrived() {
 		if container.ID == "" || record.ID != "" && record.ID != container.ID || re.objects.isDeletedOrHidden(base) {
 			continue
 		}
-		read, ok := membersRead(kind, re.in.API, params)
+		read, ok := re.objects.membersRead(kind, params)
 		if !ok {
 			continue
 		}
@@ -376,7 +377,7 @@ func (re *removals) fromAllContainers() {
 // dropAlreadyGone leaves out members that the container no longer has. It reports false while
 // that is not known.
 func (re *removals) dropAlreadyGone(d *removal) bool {
-	read, ok := membersRead(d.kind, re.in.API, d.params)
+	read, ok := re.objects.membersRead(d.kind, d.params)
 	if !ok {
 		return true
 	}
@@ -385,8 +386,10 @@ func (re *removals) dropAlreadyGone(d *removal) bool {
 		return false
 	}
 	in := map[string]bool{}
+	d.own = map[string]string{}
 	for _, row := range answer.Rows {
-		in[d.kind.Membership.MemberID(row)] = true
+		id := d.kind.Membership.MemberID(row)
+		in[id], d.own[id] = true, d.kind.Membership.OwnID(row)
 	}
 	d.alreadyGone = slices.DeleteFunc(slices.Clone(d.ids), func(id string) bool { return in[id] })
 	d.ids = slices.DeleteFunc(d.ids, func(id string) bool { return !in[id] })
@@ -402,8 +405,8 @@ func (re *removals) dropAlreadyGone(d *removal) bool {
 // missing where the others are there, or know a member by another ID than the list shows. It is asked with one that stays, where there
 // is one: who is to go may have gone meanwhile. rows are the container's members.
 func (re *removals) removable(d *removal, rows []resource.Row) (can, known bool) {
-	op, ok := d.kind.Op(resource.RemoveMembers, re.in.API)
-	get, readable := d.kind.Op(resource.Get, re.in.API)
+	op, ok := re.objects.op(d.kind, resource.RemoveMembers)
+	get, readable := re.objects.op(d.kind, resource.Get)
 	if !ok || op.V2() || op.Method == "DELETE" && !readable { // API v2 cannot be asked
 		return ok, true
 	}
@@ -430,7 +433,7 @@ func (re *removals) removable(d *removal, rows []resource.Row) (can, known bool)
 
 func planRemovals(b *removals, steps *steps) {
 	for _, d := range b.list {
-		op, ok := d.kind.Op(resource.RemoveMembers, b.in.API)
+		op, ok := b.objects.op(d.kind, resource.RemoveMembers)
 		m := d.kind.Membership
 		size := m.Batch
 		switch {
@@ -444,6 +447,10 @@ func planRemovals(b *removals, steps *steps) {
 				Action: RemoveMembers, Kind: d.kind, Operation: op, Params: d.params,
 				Members: &Members{Container: d.container}, Position: d.position,
 			})
+			if own := d.own[ids[0]]; own != "" && ok && op.TakesOne(d.kind) {
+				step.Params = maps.Clone(d.params)
+				step.Params[resource.MustLookup(m.Member).Param] = own
+			}
 			for _, id := range ids {
 				member := Member{ID: id, Address: b.objects.addressOf(serviceID{m.Member, id})}
 				if member.Address == "" {

@@ -45,6 +45,21 @@ func newObjects(in *Input, known *preparation) *objects {
 	return s
 }
 
+// op is an operation on a kind, by the API that manages it.
+func (ob *objects) op(k *resource.Kind, verb resource.Verb) (*resource.Operation, bool) {
+	return k.Op(verb, ob.kinds[k].api)
+}
+
+// membersRead is the read that lists the members of a container; ok is false where the API has
+// none, or a path parameter is not known.
+func (ob *objects) membersRead(membership *resource.Kind, params map[string]string) (r Read, ok bool) {
+	op, ok := ob.op(membership, resource.ListMembers)
+	if !ok {
+		return Read{}, false
+	}
+	return readOf(op, params)
+}
+
 // presence says whether a desired object is on the service.
 type presence int8
 

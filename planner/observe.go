@@ -40,8 +40,9 @@ func (s *pendingReads) askAt(op *resource.Operation, params map[string]string) (
 
 // askOptional asks what a plan can do without: where it is forbidden, the answer is empty.
 func (s *pendingReads) askOptional(r Read) (Answer, bool) {
-	_, have := s.observed[r]
-	r.Optional = !have
+	if _, have := s.observed[r]; !have {
+		r.Optional = true
+	}
 	return s.ask(r)
 }
 

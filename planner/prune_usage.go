@@ -192,7 +192,7 @@ func (or *orphans) isDeleted(id serviceID) bool {
 func (or *orphans) foreignMembers(l *orphan) (why string) {
 	for _, k := range l.info.membershipsInside() {
 		m := k.Membership
-		read, ok := membersRead(k, or.in.API, l.params)
+		read, ok := or.objects.membersRead(k, l.params)
 		if !ok || !or.mayRead(l, read) {
 			continue
 		}
@@ -262,7 +262,7 @@ func (or *orphans) foreignContainers(l *orphan) (why string) {
 		}
 		var by []string
 		for _, row := range rows {
-			read, ok := membersRead(k, or.in.API, map[string]string{"workspace_slug": or.in.Workspace, t.kind.Param: row.ID()})
+			read, ok := or.objects.membersRead(k, map[string]string{"workspace_slug": or.in.Workspace, t.kind.Param: row.ID()})
 			key := serviceID{t.kind.Name, row.ID()}
 			if !ok || or.isDeleted(key) || or.addedByUs(key, k.Membership, l.record.ID) {
 				continue
@@ -293,7 +293,7 @@ func (or *orphans) foreignRelations(l *orphan) string {
 	n := 0
 	for _, k := range l.info.relations() {
 		m := k.Membership
-		read, ok := membersRead(k, or.in.API, l.params)
+		read, ok := or.objects.membersRead(k, l.params)
 		if !ok || !or.mayRead(l, read) {
 			continue
 		}

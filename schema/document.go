@@ -371,7 +371,7 @@ func attributed(list object, k *resource.Kind, f *resource.Field) object {
 	}
 	a := via.Membership.Attribute
 	text := object{{"type", textTypes(false)}, {"pattern", notBlank}}
-	what, required, value := "E-mail address, display name or ID.", []string{a.Member}, object{{"enum", a.Values}}
+	what, required, value := "E-mail address, display name or ID.", []string{a.Member}, object{{"anyOf", []any{object{{"enum", a.Values}}, text}}}
 	if a.Words != nil {
 		what, required, value = "Key, identifier or ID.", append(required, a.Name), text
 	}

@@ -124,6 +124,8 @@ func withoutV2(missing []*resource.Operation) string {
 		case words[op.Verb] != "":
 			singly[op.Kind] = append(singly[op.Kind], op.Verb)
 			continue
+		case m != nil && inV1 && (op.TakesOne(k) || op.Verb == resource.ListMembers):
+			phrase, subject = byV1, "members of "+plural(m.Container)
 		case m != nil:
 			subject = plural(m.Container)
 			if phrase = unchangeable; op.Verb == resource.ListOverview {
@@ -131,6 +133,8 @@ func withoutV2(missing []*resource.Operation) string {
 			} else if inV1 {
 				phrase = removedSingly
 			}
+		case op.Verb == resource.List && k.Section == "" && !inV1:
+			subject = "the list of " + subject
 		case op.Verb == resource.List && !inV1, slices.Contains(subjects[unmanageable], subject):
 			phrase = unmanageable
 		case op.Verb == resource.List, slices.Contains(subjects[byV1], subject):

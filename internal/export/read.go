@@ -373,7 +373,7 @@ func (r *reader) read(ctx context.Context, lists []*list) error {
 	var again []*list // by API v1
 	for i, l := range lists {
 		a := r.o.Observed[reads[i]]
-		if v1, ok := l.kind.Op(l.op.Verb, resource.V1); a.Unsupported && l.op.V2() && ok {
+		if v1, ok := l.kind.Op(l.op.Verb, resource.V1); (a.Unsupported || a.Forbidden && l.kind.Membership != nil) && l.op.V2() && ok {
 			l.op, l.path = v1, r.list(l.kind, v1, l.parent).path
 			again = append(again, l)
 			continue

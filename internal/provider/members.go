@@ -96,23 +96,52 @@ func (w *write) updateMember(ctx context.Context, r row) (executor.Outcome, erro
 	}
 	params[step.Kind.Membership.MemberParam()] = m.ID
 	maps.Copy(params, step.Params)
-	res, err := w.client.Do(ctx, apiclient.Request{
-		Operation: step.Operation, Params: params,
-		Body: step.Kind.Membership.Attribute.Body(m.Value),
+	res, err := w.sendMember(ctx, step, m.Value, func(op *resource.Operation) apiclient.Request {
+		return apiclient.Request{Operation: op, Params: params, Body: step.Kind.Membership.Attribute.Body(op, m.Value)}
 	})
 	if err != nil {
 		return executor.Outcome{}, failure(step, err)
 	}
 	out := executor.Outcome{Record: planner.Record{Values: attributes(step, []member{{m, m.ID}}, []string{m.ID})}}
-	if have := step.Kind.Membership.Attribute.Shown(res.Row); have != "" && have != m.Value {
+	if storedOtherwise(step, m, res.Row, &out.Warnings) {
 		out.Values = nil
-		out.Warnings.Add(diag.Diagnostic{
-			Severity: diag.Warning, Code: "not-taken", Position: m.Position, Address: string(step.Members.Container.Address),
-			Summary: "the service stored a different " + step.Kind.Membership.Attribute.Name + " of " + m.Text + ": " + have + " instead of " +
-				m.Value,
-		})
 	}
 	return out, nil
+}
+
+// storedOtherwise reports, and warns, that the answer about a member shows another value of the attribute than was sent.
+func storedOtherwise(step *planner.Step, m *planner.Member, shown resource.Row, warnings *diag.List) bool {
+	a := step.Kind.Membership.Attribute
+	if a == nil || a.Words != nil || m.Value == "" {
+		return false
+	}
+	have := a.Shown(shown)
+	if have == "" || have == m.Value {
+		return false
+	}
+	warnings.Add(diag.Diagnostic{
+		Severity: diag.Warning, Code: "not-taken", Position: m.Position, Address: string(step.Members.Container.Address),
+		Summary: "the service stored a different " + a.Name + " of " + m.Text + ": " + have + " instead of " + m.Value,
+	})
+	return true
+}
+
+// sendMember makes a request that gives members a value of the attribute. Where the service turns out not to have it in API v2, API v1
+// does it, unless only API v2 knows the value.
+func (s *Service) sendMember(ctx context.Context, step *planner.Step, value string, of func(*resource.Operation) apiclient.Request) (*apiclient.Response, error) {
+	a, op := step.Kind.Membership.Attribute, step.Operation
+	v1, ok := step.Kind.Op(op.Verb, resource.V1)
+	if !op.V2() || !ok || a != nil && value != "" && !a.Known(value) {
+		return s.client.Do(ctx, of(op)) //nolint:wrapcheck // the caller says what failed
+	}
+	if !s.learned.lacks(op) {
+		res, err := s.client.Do(ctx, of(op))
+		if !errors.Is(err, apiclient.ErrUnsupported) {
+			return res, err //nolint:wrapcheck // the caller says what failed
+		}
+		s.learned.disable(op, err)
+	}
+	return s.client.Do(ctx, of(v1)) //nolint:wrapcheck // the caller says what failed
 }
 
 // relateAnew makes one member something else to its container: what it was is taken back first, since the service names the member alone.
@@ -164,9 +193,11 @@ func (mb *memberBatch) add(ctx context.Context, members []member) error {
 	for i, m := range members {
 		list[i] = m.id
 	}
-	res, err := mb.client.Do(ctx, apiclient.Request{
-		Operation: mb.row.step.Operation, Params: mb.row.params,
-		Body: mb.row.step.Kind.Membership.IDs(mb.row.step.Operation, slices.Concat(mb.before, list), members[0].Value, mb.by),
+	res, err := mb.sendMember(ctx, mb.row.step, members[0].Value, func(op *resource.Operation) apiclient.Request {
+		return apiclient.Request{
+			Operation: op, Params: mb.row.params,
+			Body: mb.row.step.Kind.Membership.IDs(op, slices.Concat(mb.before, list), members[0].Value, mb.by),
+		}
 	})
 	e, refused := errors.AsType[*apiclient.Error](err)
 	switch {
@@ -217,6 +248,7 @@ func (mb *memberBatch) check(ctx context.Context, members []member, res *apiclie
 	for _, m := range members {
 		if !known || shown[m.id] {
 			mb.in = append(mb.in, m.id)
+			storedOtherwise(mb.row.step, m.Member, res.Row, &mb.warnings)
 			continue
 		}
 		mb.warnings.Add(diag.Diagnostic{
@@ -278,7 +310,11 @@ func (s *Service) membersIn(ctx context.Context, step *planner.Step, params map[
 }
 
 func (s *Service) memberRows(ctx context.Context, step *planner.Step, params map[string]string) (rows []resource.Row, known bool) {
-	list, ok := step.Kind.Op(resource.ListMembers, s.plan.API)
+	api := s.plan.API
+	if !step.Operation.V2() { // which the service may not have for these members
+		api = min(api, resource.V1)
+	}
+	list, ok := step.Kind.Op(resource.ListMembers, api)
 	if !ok {
 		return nil, false
 	}
@@ -324,7 +360,9 @@ func (s *Service) removeBy(ctx context.Context, op *resource.Operation, step *pl
 	}
 	req := apiclient.Request{Operation: op, Params: maps.Clone(step.Params)}
 	if m := step.Kind.Membership; op.TakesOne(step.Kind) && len(op.Body) == 0 {
-		req.Params[m.MemberParam()] = ids[0]
+		if req.Params[m.MemberParam()] == "" { // it is known by the membership's own ID
+			req.Params[m.MemberParam()] = ids[0]
+		}
 	} else {
 		req.Body = m.IDs(op, ids, "", "")
 	}

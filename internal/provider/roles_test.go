@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"net/http"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/resource"
 	"github.com/planform/planform/internal/sandbox"
 	"github.com/planform/planform/internal/sandbox/sandboxtest"
@@ -89,6 +91,165 @@ func TestARoleThatNoManifestNamesIsDriftToo(t *testing.T) {
 	}
 	if c := r.plan.Steps[0].Changes()[0]; *c.Before != "eve@example.com (commenter)" || *c.After != "eve@example.com (guest)" || c.Origin != planner.FromDrift {
 		t.Errorf("%+v", c)
+	}
+}
+
+// slugOfEve is her role in the project WEB as API v2 has it.
+func (s *service) slugOfEve() any {
+	for _, row := range s.Rows("project_member") {
+		if row["member"] == sandboxtest.UserEve && row["project"] == sandboxtest.ProjectWeb {
+			return row["slug"]
+		}
+	}
+	return nil
+}
+
+// TestARoleThatTheWorkspaceDefines goes through its whole life: a manifest gives it by its slug or by its name.
+func TestARoleThatTheWorkspaceDefines(t *testing.T) {
+	t.Parallel()
+	const with = `{version: 1, projects: [{key: web, identifier: WEB, members: [bob@example.com, {user: eve@example.com, role: `
+	s := newServiceOf(t, resource.V2, sandboxtest.Options{Edition: sandbox.Cloud})
+	asked, others := 0, false
+	s.always = func(req *http.Request) sandboxtest.Fault {
+		if strings.HasSuffix(req.URL.Path, "/roles/") {
+			asked++
+		}
+		if req.Method != http.MethodGet && !others && !strings.HasPrefix(req.URL.Path, "/api/v2/") {
+			t.Errorf("%s %s", req.Method, req.URL.Path)
+		}
+		return sandboxtest.Fault{}
+	}
+	for _, step := range []struct {
+		role, slug string
+		writes     int
+	}{
+		{"reviewer", "reviewer", 1},
+		{"Reviewer", "reviewer", 0},
+		{"release manager", "release-manager", 1}, // its name, in any case
+		{"Contributor", "contributor", 1},
+		{"member", "contributor", 0},
+		{"commenter", "commenter", 1},
+	} {
+		a := s.apply(t, applying{manifest: with + step.role + `}]}]}`})
+		if a.writes != step.writes || s.slugOfEve() != step.slug || len(a.failed())+len(a.warnings())+len(a.plan.Drift) > 0 {
+			t.Fatalf("%s: %d writes, %v, %v %v", step.role, a.writes, s.slugOfEve(), a.failed(), a.warnings())
+		}
+	}
+	text := with + `reviewer}]}]}`
+	s.apply(t, applying{manifest: text})
+	others = true
+	s.otherUser(t, http.MethodPatch, "projects/"+sandboxtest.ProjectWeb+"/project-members/"+sandboxtest.UserEve+"/", `{"role": 20}`)
+	others = false
+	drifted := s.apply(t, applying{manifest: text})
+	if c := drifted.plan.Steps[0].Changes()[0]; s.slugOfEve() != "reviewer" || len(drifted.plan.Drift) != 1 ||
+		*c.Before != "eve@example.com (admin)" || *c.After != "eve@example.com (reviewer)" {
+		t.Errorf("%v, %+v", s.slugOfEve(), c)
+	}
+	if s.dir = t.TempDir(); s.apply(t, applying{manifest: text}).writes > 0 {
+		t.Error("without the state it is given anew")
+	}
+	if asked == 0 {
+		t.Error("nobody asked for the roles")
+	}
+	asked = 0
+	s.apply(t, applying{manifest: with + `guest}]}]}`})
+	if s.apply(t, applying{manifest: `{version: 1, projects: [{key: web, identifier: WEB, members: [bob@example.com]}]}`, prune: true}); s.roleOfEve() != "guest" {
+		t.Error("what planform found there was removed")
+	}
+	if s.apply(t, applying{manifest: `{version: 1, projects: [{key: web, identifier: WEB, members: []}]}`}); asked > 0 {
+		t.Errorf("the roles were asked for %d times", asked)
+	}
+}
+
+// TestARoleThatThereIsNot is a problem of the plan, before anything is written.
+func TestARoleThatThereIsNot(t *testing.T) {
+	t.Parallel()
+	without := func(_, path string) bool { return !strings.Contains(path, "/roles/") }
+	for name, tt := range map[string]struct {
+		api           resource.API
+		options       sandboxtest.Options
+		role          string
+		summary, hint string
+	}{
+		"by API v2":                             {resource.V2, sandboxtest.Options{}, "editor", `the workspace has no role "editor" for projects`, "there are guest, member, admin, commenter, reviewer, release-manager; an admin defines roles in Plane"},
+		"of the workspace, not of its projects": {resource.V2, sandboxtest.Options{}, "owner", `the workspace has no role "owner" for projects`, "there are guest"},
+		"misspelt":                              {resource.V2, sandboxtest.Options{}, "gest", `the workspace has no role "gest" for projects`, `did you mean "guest"?`},
+		"by API v1":                             {resource.V1, sandboxtest.Options{}, "reviewer", `the role "reviewer" of eve@example.com is none that every workspace has, and only API v2 knows those that one defines`, "choose one of guest, member, admin; to give others, use --api v2"},
+		"misspelt by API v1":                    {resource.V1, sandboxtest.Options{}, "gest", `the role "gest" of eve@example.com is none`, `did you mean "guest"?`},
+		"where API v2 lists none":               {resource.V2, sandboxtest.Options{HasOperation: without}, "reviewer", `the role "reviewer" of eve@example.com is none`, "the service has no API v2 that lists others"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newServiceOf(t, tt.api, tt.options)
+			found := s.findings(t, `{version: 1, projects: [{key: web, identifier: WEB, id: `+sandboxtest.ProjectWeb+`, members: [{user: eve@example.com, role: `+tt.role+`}]}]}`)
+			if !slices.ContainsFunc(found, func(d diag.Diagnostic) bool {
+				return d.Severity == diag.Error && d.Position.Line == 1 && strings.HasPrefix(d.Summary, tt.summary) && strings.Contains(d.Hint, tt.hint)
+			}) || s.writes() > 0 {
+				t.Errorf("%+v", found)
+			}
+		})
+	}
+}
+
+// TestARoleThatIsLessThanAMember: its level tells.
+func TestARoleThatIsLessThanAMember(t *testing.T) {
+	t.Parallel()
+	s := newServiceOf(t, resource.V2, sandboxtest.Options{})
+	with := func(role string) string {
+		return `{version: 1, projects: [{key: web, identifier: WEB, members: [{user: eve@example.com, role: ` + role + `}], work_items: [{key: a, name: A, assignees: [eve@example.com]}]}]}`
+	}
+	a := s.apply(t, applying{manifest: with("reviewer")})
+	if why := a.reasons()["work_item/web/a"]; len(a.warnings()) > 0 || !strings.HasPrefix(why, "the service accepts no reviewer of project/web as assignees: give eve@example.com the role member") {
+		t.Error(a.reasons(), a.warnings())
+	}
+	if b := s.apply(t, applying{manifest: with("Release manager")}); len(b.reasons())+len(b.warnings())+len(b.failed()) > 0 {
+		t.Error(b.reasons(), b.warnings(), b.failed())
+	}
+	if c := s.apply(t, applying{manifest: with("release-manager")}); !c.plan.Empty() {
+		t.Errorf("%+v", c.plan.Summary)
+	}
+}
+
+// TestWhereAPIV2OnlyReadsMembersAPIV1WritesThem, but for a role that only API v2 knows.
+func TestWhereAPIV2OnlyReadsMembersAPIV1WritesThem(t *testing.T) {
+	t.Parallel()
+	for name, has := range map[string]func(method, path string) bool{
+		"reads them": func(method, path string) bool {
+			return method == http.MethodGet || !strings.Contains(path, "/members/")
+		},
+		"knows none": func(_, path string) bool { return !strings.Contains(path, "/members/") },
+		"is closed":  nil,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newServiceOf(t, resource.V2, sandboxtest.Options{HasOperation: has, Answers: sandbox.Contract})
+			if has == nil {
+				s.always = func(req *http.Request) sandboxtest.Fault {
+					if strings.HasPrefix(req.URL.Path, "/api/v2/") && strings.Contains(req.URL.Path, "/members/") {
+						return sandboxtest.Fault{Before: sandboxtest.Problem(http.StatusForbidden, "forbidden", "forbidden")}
+					}
+					return sandboxtest.Fault{}
+				}
+			}
+			members := func(list string) string {
+				return `{version: 1, projects: [{key: web, identifier: WEB, members: [` + list + `]}]}`
+			}
+			for _, step := range []struct{ list, role string }{
+				{"{user: eve@example.com, role: guest}", "guest"}, {"{user: eve@example.com, role: admin}", "admin"}, {"", ""},
+			} {
+				a := s.apply(t, applying{manifest: members(step.list)})
+				if a.writes == 0 || len(a.failed())+len(a.warnings()) > 0 || s.roleOfEve() != step.role {
+					t.Errorf("%s: %v %v, %q", step.list, a.failed(), a.warnings(), s.roleOfEve())
+				}
+			}
+			if name != "reads them" {
+				return
+			}
+			a := s.apply(t, applying{manifest: members("{user: eve@example.com, role: reviewer}")})
+			if len(a.failed()) != 1 || s.roleOfEve() != "" {
+				t.Error(a.failed(), s.roleOfEve())
+			}
+		})
 	}
 }
 

@@ -40,7 +40,7 @@ members: [ada@example.com]`,
 			},
 			{
 				Name: "members", Virtual: true, Type: RefSet, Ref: "member", Clear: ClearNull,
-				Doc: "Members of the project, by e-mail address, display name or ID. `{user: gus@example.com, role: guest}` also manages the role: admin, member or guest. New members get the role member, or a lower one if that is their role in the workspace. `[]` removes the members that planform added.", Example: "bob@example.com",
+				Doc: "Members of the project, by e-mail address, display name or ID. `{user: gus@example.com, role: guest}` also manages the role: admin, member, guest or, by API v2, another one that the workspace has for projects. New members get the role member, or a lower one if that is their role in the workspace. `[]` removes the members that planform added.", Example: "bob@example.com",
 			},
 			{
 				Name: "timezone", Type: Text, TextRules: TextRules{Zone: true, Pattern: zonePattern, PatternDoc: "a time zone such as Europe/Berlin"},
@@ -85,7 +85,7 @@ members: [ada@example.com]`,
 			{Verb: Unarchive, Method: "DELETE", Path: path + "{project_id}/archive/", Success: 204, Scope: "projects:write"},
 		}, crud(path, "project_id", "projects", "lgcd")...),
 	})
-	const members = path + "{project_id}/project-members/"
+	const members, membersV2 = path + "{project_id}/project-members/", workspaceV2 + "projects/{project_id}/members/"
 	register(Kind{
 		Name: "project_member", Listing: Listing{CountedAs: "members"},
 		Doc: "That a member of the workspace belongs to a project.",
@@ -93,21 +93,43 @@ members: [ada@example.com]`,
 			Container: "project", Member: "member", On: "project", Field: "members", Body: "member", IDField: "id", Batch: 1,
 			Attribute: &Attribute{
 				Name: "role", Member: "user", Values: []string{"guest", "member", "admin"}, Codes: []int{5, 15, 20},
-				Slugs: []string{"guest", "contributor", "admin"}, Default: "member",
-				Doc: "Role in the project. Without it the role is not managed; new members get the role member, or a lower one if that is their " +
-					"role in the workspace.",
+				Slugs: []string{"guest", "contributor", "admin"}, Default: "member", Defined: "role",
+				Doc: "Role in the project: guest, member, admin or, by API v2, the slug or the name of another one that the workspace has for " +
+					"projects. Without it the role is not managed; new members get the role member, or a lower one if that is their role in the workspace.",
 			},
 		},
 		Operations: []Operation{
-			{Verb: AddMembers, Method: "POST", Path: members, Success: 201, Scope: "projects.members:write", OneAtATime: true},
-			{Verb: ListMembers, Method: "GET", Path: members, Success: 200, Scope: "projects.members:read"},
 			{
-				Verb: ListAttributes, Method: "GET", Path: workspaceV2 + "projects/{project_id}/members/", Success: 200,
-				Scope: "projects.members:read", Query: []string{"per_page", "cursor"},
+				Verb: AddMembers, Method: "POST", Path: membersV2, Success: 201, Scope: "projects.members:write", OneAtATime: true,
+				Body: []string{"member_id"},
 			},
+			{Verb: AddMembers, Method: "POST", Path: members, Success: 201, Scope: "projects.members:write", OneAtATime: true},
+			{
+				Verb: ListMembers, Method: "GET", Path: membersV2, Success: 200, Scope: "projects.members:read",
+				Query: []string{"per_page", "cursor"},
+			},
+			{Verb: ListMembers, Method: "GET", Path: members, Success: 200, Scope: "projects.members:read"},
 			{Verb: Get, Method: "GET", Path: members + "{member_id}/", Success: 200, Scope: "projects.members:read"},
+			{Verb: UpdateMember, Method: "PATCH", Path: membersV2 + "{member_id}/", Success: 200, Scope: "projects.members:write", OneAtATime: true},
 			{Verb: UpdateMember, Method: "PATCH", Path: members + "{member_id}/", Success: 200, Scope: "projects.members:write", OneAtATime: true},
+			{Verb: RemoveMembers, Method: "DELETE", Path: membersV2 + "{member_id}/", Success: 204, Scope: "projects.members:write", OneAtATime: true},
 			{Verb: RemoveMembers, Method: "DELETE", Path: members + "{member_id}/", Success: 204, Scope: "projects.members:write", OneAtATime: true},
 		},
+	})
+	register(Kind{
+		Name: "role", Param: "role_id",
+		Doc:        "A role that people have in the workspace or in a project. API v2 only.",
+		WhereMade:  "an admin defines roles in Plane, in the settings of the workspace",
+		NaturalKey: []string{"slug", "name"},
+		Fields: []Field{
+			{Name: "slug", Type: Text, Doc: "Its word, by which members have it.", Example: "contributor"},
+			{Name: "name", Type: Text, Doc: "Its name.", Example: "Contributor"},
+			{Name: "namespace", Type: Text, Doc: "Where it is given: `workspace` or `project`.", Example: "project"},
+			{Name: "level", Type: Number, Doc: "How far it reaches, compared with others.", Example: "15"},
+		},
+		Operations: []Operation{{
+			Verb: List, Method: "GET", Path: workspaceV2 + "roles/", Success: 200, Scope: "workspaces.roles:read",
+			Query: []string{"per_page", "offset"}, // no cursor follows the order that they have
+		}},
 	})
 }

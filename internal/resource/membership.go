@@ -149,6 +149,9 @@ type Attribute struct {
 	// Default is the value of a new member where the manifest gives none, or the member's
 	// own value of the same name if that is lower.
 	Default string
+	// Defined is the kind of those objects of the workspace that are values too, by their slugs, such as role: those of the namespace that
+	// is named like the container; "" = there are none. Only API v2 knows them.
+	Defined string
 	// Words are what the values are instead of Values: what objects of the workspace say; nil = they are Values. Each member has one then.
 	Words *Words
 	Doc   string
@@ -169,25 +172,20 @@ func (w *Words) Of(text func(field string) string) (words []string, inverse map[
 
 // Shown is the value in a row; "" = none.
 func (a *Attribute) Shown(row Row) string {
-	if a.Words != nil {
-		return row.Text(a.Name)
-	}
 	text := fmt.Sprint(row[a.Name])
 	for i, value := range a.Values {
 		if text == strconv.Itoa(a.Codes[i]) || i < len(a.Slugs) && text == a.Slugs[i] {
 			return value
 		}
 	}
+	if a.Words != nil || a.Defined != "" {
+		return row.Text(a.Name)
+	}
 	return ""
 }
 
-// Other is the word in a row for a value that no manifest can name, such as a role that the workspace defines; "" = none.
-func (a *Attribute) Other(row Row) string {
-	if a.Shown(row) != "" {
-		return ""
-	}
-	return row.Text(a.Name)
-}
+// Known reports whether a value is one that every workspace has.
+func (a *Attribute) Known(value string) bool { return slices.Contains(a.Values, value) }
 
 // DefaultFor is the value of a new member where the manifest gives none. own is the member's
 // own value of the same name; "" = not known.
@@ -204,14 +202,21 @@ func (a *Attribute) IsLess(value, than string) bool {
 	return i >= 0 && i < slices.Index(a.Values, than)
 }
 
-// code is the service's number for a value.
-func (a *Attribute) code(value string) int {
-	return a.Codes[max(0, slices.Index(a.Values, value))]
+// written is a value as the bodies of an operation have it: the slug in API v2, else the service's number.
+func (a *Attribute) written(o *Operation, value string) string {
+	i := slices.Index(a.Values, value)
+	switch {
+	case !o.V2():
+		return strconv.Itoa(a.Codes[max(0, i)])
+	case i >= 0:
+		value = a.Slugs[i]
+	}
+	return strconv.Quote(value)
 }
 
 // Body is the body of a request that sets the value of a member.
-func (a *Attribute) Body(value string) []byte {
-	return fmt.Appendf(nil, `{%q:%d}`, a.Name, a.code(value))
+func (a *Attribute) Body(o *Operation, value string) []byte {
+	return fmt.Appendf(nil, `{%q:%s}`, a.Name, a.written(o, value))
 }
 
 // NeedsExplicitMove reports whether a member whose field names another container stays in
@@ -244,11 +249,29 @@ func (m *Membership) Path() string {
 // MemberID is the ID of the member in a row of the member list. A row that is the membership
 // itself holds the member under the name of its kind.
 func (m *Membership) MemberID(row Row) string {
-	if id, ok := rowID(row[m.Member]); ok && IsID(id) {
+	if id := m.memberOf(row); id != "" {
 		return id
 	}
 	id, _ := row[m.IDField].(string)
 	return LowerID(id)
+}
+
+// OwnID is the ID of the membership where a row is that; "" = it is the member.
+func (m *Membership) OwnID(row Row) string {
+	if m.memberOf(row) == "" {
+		return ""
+	}
+	return row.ID()
+}
+
+// memberOf is the ID of the member in a row that is the membership.
+func (m *Membership) memberOf(row Row) string {
+	for _, name := range []string{m.Member, m.Member + "_id"} {
+		if id, ok := rowID(row[name]); ok && IsID(id) {
+			return id
+		}
+	}
+	return ""
 }
 
 // IDs is the body of an operation on members: the list of their IDs, or the only ID where
@@ -289,7 +312,7 @@ func (m *Membership) IDs(o *Operation, ids []string, value, by string) []byte {
 				writeJSON(&b, e[1])
 			}
 		default:
-			fmt.Fprintf(&b, ",%q:%d", m.Attribute.Name, m.Attribute.code(value))
+			fmt.Fprintf(&b, ",%q:%s", a.Name, a.written(o, value))
 		}
 	}
 	b.WriteByte('}')

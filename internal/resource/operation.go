@@ -47,8 +47,6 @@ const (
 	ClearValue
 	GetFields // reads the values of an object's custom fields, in API v2
 	ListNames // reads the names by which API v2 knows custom fields
-	// ListAttributes reads the attributes of a container's members, where API v1 shows none.
-	ListAttributes
 )
 
 // Operation is one call that the service offers on a kind.

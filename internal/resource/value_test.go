@@ -203,6 +203,7 @@ func TestTheMemberIDIsFoundInEveryFormOfAMemberRow(t *testing.T) {
 		"the person":                       {"id": strings.ToUpper(user), "email": "ada@example.com"},
 		"the membership with the person":   {"id": other, "member": map[string]any{"id": user}},
 		"the membership with the ID alone": {"id": other, "member": user},
+		"the membership in API v2":         {"id": other, "member_id": user},
 	} {
 		if got := m.MemberID(row); got != user {
 			t.Errorf("%s: %s", name, got)

@@ -9,7 +9,7 @@ import (
 type kinds struct {
 	documented bool // bodies are as the contract has them
 
-	workspace, user, member, project, projectMember *kind
+	workspace, user, member, role, project, projectMember *kind
 
 	state, label, cycle, module, itemType, estimate, estimatePoint *kind
 
@@ -90,8 +90,9 @@ func (k *kinds) people() {
 	}, strings.Fields(workspaceFeatures)...)})
 	k.user = k.add(&kind{name: "user", columns: profile})
 	k.member = k.add(&kind{name: "member", columns: append(append([]string(nil), profile...), "role")})
+	k.role = k.add(&kind{name: "role", columns: []string{"id", "namespace", "slug", "name", "level", "is_system", "description", "status"}})
 	k.projectMember = k.add(&kind{
-		name: "project_member", columns: []string{"id", "member", "role"}, hidden: []string{"project", "created_at", "inactive"},
+		name: "project_member", columns: []string{"id", "member", "role"}, hidden: []string{"project", "created_at", "inactive", "slug"}, // slug as API v2 knows the role
 		fields: []field{
 			{name: "member", required: true, ref: &k.user},
 			{name: "role", check: choiceOfRole, initial: integer(roleGuest)},

@@ -173,7 +173,9 @@ func changeMember(c *call, t *tx) reply {
 	if after := text(set, "member"); after != "" && after != before && c.wasMember(t, project, after) {
 		return badPayload()
 	}
-	maps.Copy(m.row, set)
+	if maps.Copy(m.row, set); set["role"] != nil {
+		delete(m.row, "slug")
+	}
 	t.save(c.kinds.projectMember, m)
 	if !flag(m.row, "inactive") {
 		c.dropRole(t, row{"project": project, "member": before})

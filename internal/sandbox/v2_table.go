@@ -28,7 +28,7 @@ func (s *Server) tableV2() []*resourceV2 {
 		s.workItemsV2(), s.itemPropertiesV2(), pagesV2(v2Workspace, &k.page), pagesV2(v2Project, &k.projectPage), s.workspaceFeaturesV2(), s.webhooksV2(),
 		viewsV2(v2Workspace, k.view, "created_at id sort_order"), viewsV2(v2Project, k.projectView, "created_at id sort_order updated_at"),
 		featuresV2(v2Project, projectFeatures, "-id -created_at", k.project, func(c *call) string { return c.vars["project"] }),
-		projectSettingsV2(k.project), customRelationsV2(k),
+		projectSettingsV2(k.project), customRelationsV2(k), projectMembersV2(k), rolesV2(k),
 		templatesV2(v2Workspace, k.template), templatesV2(v2Project, k.projectTemplate),
 		{
 			name: "relation definition", path: v2Workspace + "work-item-relation-definitions/", kind: k.relationDefinition, verbs: v2Singles,
@@ -49,16 +49,6 @@ func (s *Server) tableV2() []*resourceV2 {
 			name: "teamspace", path: v2Workspace + "teamspaces/", kind: k.teamspace, verbs: "list", deferred: "description_html",
 			read:  "name description_html lead_id logo_props member_ids project_ids created_by_id",
 			order: "created_at id", computed: map[string]computedV2{"project_ids": teamProjects.memberIDs, "member_ids": teamMembers.memberIDs},
-		},
-		{
-			name: "member", path: v2Project + "members/", kind: k.projectMember, verbs: "list", read: "member_id role -created_at",
-			order: "created_at id",
-			computed: map[string]computedV2{"role": func(_ *call, _ *tx, r row) any {
-				return map[int]string{roleAdmin: "admin", roleMember: "contributor", roleGuest: "guest"}[int(number(r, "role"))]
-			}},
-			rows: func(c *call, t *tx) []stored {
-				return slices.DeleteFunc(t.all(c.kinds.projectMember, inProject(c)), func(s stored) bool { return flag(s.row, "inactive") })
-			},
 		},
 		{
 			name: "state", path: v2Project + "states/", kind: k.state, verbs: "bulk", unique: "name", closed: elsewhereV2(statesGoverned, "states"),

@@ -1,0 +1,120 @@
+package planner
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/resource"
+)
+
+// definedValues are values of members' attributes that the workspace defines, beside those that every workspace has.
+type definedValues struct {
+	analysis
+
+	of map[string]string // by the text of the manifest
+}
+
+// value is what a reference gives a member, such as a role: of one that only some workspaces have, the slug. It is the text of
+// the manifest while that is not known, or where it is a problem of the plan.
+func (de *definedValues) value(n reference, ref *resource.Reference) string {
+	m := n.field.membership.Membership
+	a, text := m.Attribute, ref.Attribute
+	if a == nil || a.Defined == "" || text == "" || a.Known(text) {
+		return text
+	}
+	if value, done := de.of[text]; done {
+		return value
+	}
+	value := text
+	report := func(summary, hint string) {
+		de.diags.at(diag.Error, ref.Position, de.in.Desired[n.by].Address, "unknown-name", summary, hint)
+	}
+	t := de.objects.kind(a.Defined)
+	rows, presence := de.definitions(m)
+	var names resource.Names
+	for _, row := range rows {
+		names.Add(resource.ByIdentifier, row.Text("slug"), row.ID())
+		names.Add(resource.ByService, row.Text("name"), row.ID())
+	}
+	hits := names.Named(text)
+	switch {
+	case presence == pending:
+		return text
+	case presence != exists:
+		next := "; to give others, use --api v2 where the service has it"
+		if de.in.API == resource.V2 || de.in.APIFound {
+			next = ": the service has no API v2 that lists others"
+		}
+		report("the "+a.Name+" "+diag.Quote(text)+" of "+ref.Text+" is none that every workspace has, and only API v2 knows those that one defines",
+			cmp.Or(diag.DidYouMean(text, a.Values), "choose one of "+strings.Join(a.Values, ", ")+next))
+	case len(hits) == 1:
+		at := slices.IndexFunc(rows, func(row resource.Row) bool { return row.ID() == hits[0] })
+		value = a.Shown(resource.Row{a.Name: rows[at].Text("slug")})
+	case len(hits) > 1:
+		report("the "+a.Name+" "+diag.Quote(text)+" of "+ref.Text+" is ambiguous: several have this name", "write its slug")
+	default:
+		report("the workspace has no "+a.Name+" "+diag.Quote(text)+" for "+plural(resource.MustLookup(m.Container)),
+			chooseDefined(a, rows, text, t.kind.WhereMade))
+	}
+	de.of[text] = value
+	return value
+}
+
+// chooseDefined is a hint for a value that there is not: that of which it is a misspelling, else what there is, and what else to do.
+func chooseDefined(a *resource.Attribute, rows []resource.Row, text, orElse string) string {
+	there := slices.Clone(a.Values)
+	for _, row := range rows {
+		if slug := a.Shown(resource.Row{a.Name: row.Text("slug")}); !slices.Contains(there, slug) {
+			there = append(there, slug)
+		}
+	}
+	words := slices.Clone(there)
+	for _, row := range rows {
+		if name := row.Text("name"); !slices.ContainsFunc(words, func(word string) bool { return strings.EqualFold(word, name) }) {
+			words = append(words, name)
+		}
+	}
+	if len(diag.Typo(text, words)) > 0 {
+		return diag.Choose(text, words)
+	}
+	return diag.Choose(text, there) + "; " + orElse
+}
+
+// definitions are the objects of the workspace that are values of a membership's attribute.
+func (de *definedValues) definitions(m *resource.Membership) ([]resource.Row, presence) {
+	l, presence := de.snapshot.list(de.objects.kind(m.Attribute.Defined), noObject)
+	if presence != exists {
+		return nil, presence
+	}
+	return slices.DeleteFunc(slices.Clone(l.rows), func(row resource.Row) bool { return row.Text("namespace") != m.Container }), exists
+}
+
+// isLess reports whether a value of a membership's attribute is less than another one. Of values that the workspace defines their
+// levels tell, if they were read; which way these go is seen from those of the others.
+func (de *definedValues) isLess(m *resource.Membership, value, than string) bool {
+	a := m.Attribute
+	switch {
+	case a == nil:
+		return false
+	case a.Defined == "" || a.Known(value) || !de.snapshot.listed(de.objects.kind(a.Defined), noObject):
+		return a.IsLess(value, than)
+	}
+	rows, _ := de.definitions(m)
+	levels := map[string]float64{}
+	for _, row := range rows {
+		if level, ok := row["level"].(json.Number); ok {
+			levels[a.Shown(resource.Row{a.Name: row.Text("slug")})], _ = level.Float64()
+		}
+	}
+	least, known := levels[a.Values[0]]
+	most, alsoKnown := levels[a.Values[len(a.Values)-1]]
+	is, has := levels[value]
+	wanted, there := levels[than]
+	if !known || !alsoKnown || !has || !there {
+		return false
+	}
+	return least < most && is < wanted || least > most && is > wanted
+}

@@ -27,6 +27,8 @@ type Options struct {
 	// Edited is what files are taken to hold, by name, before it is written: manifests as they were named, others within
 	// the manifest's folder.
 	Edited map[string][]byte
+	// Pieces also tells what values are made of that references are part of.
+	Pieces bool
 	// Offline also reports what a plan would say of objects that are still to be created: nobody asks the service.
 	Offline bool
 }
@@ -42,7 +44,8 @@ type Manifest struct {
 	Objects []*resource.Object
 	Files   []string // what was read
 	Skipped []string // files of folders that are no manifests
-	Tables  []string // the CSV files that they name
+	// Tables are the CSV files that they name, with the folder of the manifest that does.
+	Tables map[string]string
 	// Environment holds the environment variables that the manifests name, by name.
 	Environment map[string]string
 	Dir         string // folder of the first manifest, "." for standard input
@@ -71,14 +74,14 @@ func Load(ctx context.Context, names []string, opts Options) (*Manifest, diag.Li
 	if len(names) == 0 {
 		found.report(diag.Position{}, "", problem{"no-manifest", "no manifest is named", "name one with -f"})
 	}
-	given := &variables{values: opts.Variables, getenv: opts.Getenv, read: map[string]string{}, tables: map[string]*value{}}
+	given := &variables{values: opts.Variables, getenv: opts.Getenv, read: map[string]string{}, tables: map[string]*value{}, folders: map[string]string{}}
 	if given.getenv == nil {
 		given.getenv = func(string) string { return "" }
 	}
 	files := sources(names, opts.Stdin, cmp.Or(opts.Dir, "."), found)
 	r := &reader{
 		files: files, given: given, kinds: everyKind(), checker: checker, budget: &budget{limits: limits}, found: found,
-		complete: !found.hasErrors(),
+		complete: !found.hasErrors(), tellsPieces: opts.Pieces,
 	}
 	for i := 0; i < len(r.files); i++ { // which grow by what they include
 		s := r.files[i]
@@ -104,7 +107,7 @@ func Load(ctx context.Context, names []string, opts Options) (*Manifest, diag.Li
 	if r.complete {
 		given.checkDeclared(found)
 	}
-	m.Tables, m.Environment = given.files, given.read
+	m.Tables, m.Environment = given.folders, given.read
 	m.Workspace, m.WorkspacePosition = r.all.workspace.text, r.all.workspace.position
 	m.Owner, m.Order = resource.Owner(r.all.owner.text), r.all.order.text
 	if opts.Workspace != "" {
@@ -146,13 +149,18 @@ type reader struct {
 	checker    *schema.Checker
 	budget     *budget
 	found      *findings
-	complete   bool // everything could be read: what is not there is in no manifest
+	// tellsPieces is set where somebody wants to know what texts are made of.
+	tellsPieces bool
+	complete    bool // everything could be read: what is not there is in no manifest
 }
 
 // file reads one file: it collects the objects of its documents, then decodes them. It returns whether the file is a manifest.
 func (r *reader) file(ctx context.Context, s *source) bool {
 	first := len(r.all.items)
 	p := &pass{reader: r, source: s, memo: map[*node][]*node{}}
+	if r.tellsPieces {
+		p.pieces = map[*node][]resource.Piece{}
+	}
 	c := &collector{pass: p, made: map[*node]*element{}, pages: map[*node]*pageFile{}}
 	anchors, complete := s.read(ctx, r.budget.limits, &r.budget.spent, r.found, c.document)
 	if complete && !c.isManifest() {

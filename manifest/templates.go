@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/resource"
 	"github.com/planform/planform/internal/yamltext"
 	"github.com/planform/planform/schema"
 )
@@ -402,19 +403,24 @@ func (x *expander) scalar(n, text *node, e *element) *node {
 			return n
 		}
 		if v, whole := x.whole(text, e); whole {
-			return x.copyOf(v.node, n)
+			return x.copyOf(v, n)
 		}
 		all = reference.FindAllStringSubmatchIndex(text.Value, -1)
 	}
 	var b strings.Builder
+	var pieces []resource.Piece
+	write := func(text string, of []resource.Piece) {
+		b.WriteString(text)
+		pieces = append(pieces, of...)
+	}
 	rest := 0
 	literal := func(until int) bool { // writes what holds no reference
 		if found, name, ok := x.nearMiss(n, text.Value[rest:until], e); ok {
 			x.notReference(n, e, found, name)
 			return false
 		}
-		if len(all) > 0 {
-			b.WriteString(text.Value[rest:until])
+		if len(all) > 0 && rest < until {
+			write(text.Value[rest:until], x.pieceOf(text.Value[rest:until]))
 		}
 		return true
 	}
@@ -439,11 +445,11 @@ func (x *expander) scalar(n, text *node, e *element) *node {
 		}
 		rest = m[1]
 		if escaped {
-			b.WriteString(text.Value[m[0]+1 : m[1]])
+			write(text.Value[m[0]+1:m[1]], x.pieceOf(text.Value[m[0]+1:m[1]]))
 			continue
 		}
 		if quoted {
-			b.WriteString(text.Value[m[refText]:m[refText+1]])
+			write(text.Value[m[refText]:m[refText+1]], x.pieceOf(text.Value[m[refText]:m[refText+1]]))
 			continue
 		}
 		v, ok := x.lookup(n, word, path, m[refEnd] >= 0, e)
@@ -460,7 +466,11 @@ func (x *expander) scalar(n, text *node, e *element) *node {
 			x.report(n, e, "bad-template", strings.TrimSpace(name)+" is empty, and cannot be a part of a text", `write "" where no text is meant`)
 			return broken(n)
 		default:
-			if b.WriteString(to.Value); b.Len() > x.budget.limits.ScalarBytes {
+			of := x.piecesOf(to, v.file)
+			if len(of) > 1 && !x.spend(n, len(of)) {
+				return broken(n)
+			}
+			if write(to.Value, of); b.Len() > x.budget.limits.ScalarBytes {
 				x.report(n, e, "too-large", "the text is larger than "+bytesText(int64(x.budget.limits.ScalarBytes))+" with the values in it", "")
 				return broken(n)
 			}
@@ -475,7 +485,31 @@ func (x *expander) scalar(n, text *node, e *element) *node {
 	if !x.spend(n, b.Len()/elementBytes) {
 		return n
 	}
-	return &node{Kind: scalarNode, Tag: text.Tag, Style: text.Style, Value: b.String(), Line: n.Line, Column: n.Column}
+	made := &node{Kind: scalarNode, Tag: text.Tag, Style: text.Style, Value: b.String(), Line: n.Line, Column: n.Column}
+	if x.pieces != nil {
+		x.pieces[made] = pieces
+	}
+	return made
+}
+
+// pieceOf is a text that is written between references.
+func (x *expander) pieceOf(text string) []resource.Piece {
+	if x.pieces == nil {
+		return nil
+	}
+	return []resource.Piece{{Text: text}}
+}
+
+// piecesOf are what a text is made of, or the text itself at its place.
+func (x *expander) piecesOf(n *node, file string) []resource.Piece {
+	of := x.pieceOf(n.Value)
+	if pieces, ok := x.pieces[n]; ok {
+		return pieces
+	}
+	for i := range of {
+		of[i].At = value{n, file}.position()
+	}
+	return of
 }
 
 // whole is the value of a text that is one reference and nothing else.
@@ -635,8 +669,8 @@ func keysOf(pairs []*node) []string {
 }
 
 // copyOf is a value in the place of its reference.
-func (x *expander) copyOf(n, place *node) *node {
-	to, leave := x.ancestors.enter(n)
+func (x *expander) copyOf(v value, place *node) *node {
+	to, leave := x.ancestors.enter(v.node)
 	defer leave()
 	if to == nil || !x.spend(place, 1) {
 		return broken(place)
@@ -646,9 +680,11 @@ func (x *expander) copyOf(n, place *node) *node {
 		content = x.pairs(to)
 	}
 	c := at(place, to, nil)
-	c.Value = to.Value
+	if c.Value = to.Value; to.Kind == scalarNode && x.pieces != nil {
+		x.pieces[c] = x.piecesOf(to, v.file)
+	}
 	for _, part := range content {
-		c.Content = append(c.Content, x.copyOf(part, place))
+		c.Content = append(c.Content, x.copyOf(value{part, v.file}, place))
 	}
 	return c
 }

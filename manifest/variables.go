@@ -28,7 +28,7 @@ type variables struct {
 	declared []string          // names, of all documents
 	read     map[string]string // environment variables
 	tables   map[string]*value // by file; a nil one could not be read
-	files    []string          // of the tables, in the order in which they were read
+	folders  map[string]string // of the manifests that name them, by file
 }
 
 // ReadVariables are the values of variables in a file: a mapping of texts, numbers and truth values, by name.
@@ -190,7 +190,7 @@ func (v *variables) table(x *expander, at, name *node) (value, bool) {
 		x.report(at, nil, bad.code, bad.summary+": "+quote(name.Value), bad.hint)
 		return value{}, false
 	}
-	v.files = append(v.files, file)
+	v.folders[file] = x.source.dir
 	list, d := x.rows(file, text)
 	if d != nil {
 		x.failed = true
@@ -221,9 +221,7 @@ func (x *expander) rows(file, text string) (*node, *diag.Diagnostic) {
 	fail := func(line int, summary, hint string) *diag.Diagnostic {
 		return &diag.Diagnostic{Code: "bad-table", Position: diag.Position{Line: line}, Summary: summary, Hint: hint}
 	}
-	r, err := table.Open(strings.NewReader(text), file, func(header []string) bool {
-		return !slices.ContainsFunc(header, func(name string) bool { return strings.ContainsAny(name, ";\t\n") })
-	})
+	r, err := table.Open(strings.NewReader(text), file, isHeader)
 	if err != nil {
 		line, summary := tableError(file, err)
 		return nil, fail(line, summary, diag.HintOf(err))
@@ -258,7 +256,7 @@ func (x *expander) rows(file, text string) (*node, *diag.Diagnostic) {
 			if name == "" {
 				continue
 			}
-			cell, wrong := plain(row.Cell(i), row.Line, 0)
+			cell, wrong := plain(row.Cell(i), row.Line, 1+i)
 			if wrong != "" {
 				return nil, fail(row.Line, "the cell of "+quote(name)+" "+wrong, "remove it")
 			}
@@ -266,6 +264,20 @@ func (x *expander) rows(file, text string) (*node, *diag.Diagnostic) {
 		}
 		list.Content = append(list.Content, m)
 	}
+}
+
+// isHeader reports whether the header of a table was read with the right separator.
+func isHeader(header []string) bool {
+	return !slices.ContainsFunc(header, func(name string) bool { return strings.ContainsAny(name, ";\t\n") })
+}
+
+// RewriteTable is a table with other texts in some cells, by the places that a [resource.Piece] gives them.
+func RewriteTable(text []byte, cells map[diag.Position]string) ([]byte, error) {
+	edits := make([]table.Edit, 0, len(cells))
+	for at, cell := range cells {
+		edits = append(edits, table.Edit{Line: at.Line, Column: at.Column, Text: cell})
+	}
+	return table.Rewrite(text, isHeader, edits)
 }
 
 var tablePlace = regexp.MustCompile(`^:(\d+)(?::\d+)?: `)

@@ -6,11 +6,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/planform/planform/internal/sandbox"
 	"github.com/planform/planform/internal/sandbox/sandboxtest"
 )
 
-// TestAFactoryMakesThirtyProjects: one apply makes them, a second nothing, a row one more, and pull takes what a colleague changed in one.
+// TestAFactoryMakesThirtyProjects: one apply makes them, a second nothing, a row one more, and pull takes what a colleague changed in one,
+// into its own file or the cell of the table.
 func TestAFactoryMakesThirtyProjects(t *testing.T) {
 	t.Parallel()
 	s := newService(t, sandboxtest.Options{Edition: sandbox.Cloud})
@@ -70,6 +73,21 @@ projects:
 	if _, writes := applied("Applied: 1 updated"); writes != 1 { // what all have is as the factory says
 		t.Errorf("%d writes for a label", writes)
 	}
+
+	renamed := s.write(t, "renamed.yaml", `
+version: 1
+workspace: acme
+projects: [{identifier: CORAL, name: Coral reef}]
+`)
+	s.must(t, "apply", "-f", renamed)
+	was := read("projects.csv")
+	if r := s.must(t, "pull", "-f", dir); !strings.Contains(r.out, "projects.csv: 1 value") {
+		t.Error(r.out, r.err)
+	}
+	if diff := cmp.Diff(strings.Replace(was, "coral,CORAL,Coral,", "coral,CORAL,Coral reef,", 1), read("projects.csv")); diff != "" {
+		t.Error(diff)
+	}
+	applied("No changes")
 
 	more := []byte(read("projects.csv") + "elm,ELM,Elm,shop,ada@example.com\n")
 	if err := os.WriteFile(filepath.Join(dir, "projects.csv"), more, 0o600); err != nil {

@@ -76,7 +76,13 @@ func (t *taker) invalid(found diag.List, first int) fault {
 func (t *taker) narrow(why string) (fault, error) {
 	good, bad := 0, len(t.result.Values)
 	for bad-good > 1 {
-		middle := (good + bad) / 2
+		middle := t.groupOf((good + bad) / 2).from
+		if middle <= good {
+			middle = t.groupOf(good).to
+		}
+		if middle >= bad { // one group is left
+			break
+		}
 		edited, refused, err := t.edited(middle)
 		if err != nil {
 			return fault{}, err
@@ -99,6 +105,9 @@ func (t *taker) narrow(why string) (fault, error) {
 
 // differs says of which object there is more to change than what was taken, or "".
 func (t *taker) differs(now *manifest.Manifest) (why string) {
+	if now.Workspace != t.Manifest.Workspace || now.Owner != t.Manifest.Owner || now.Order != t.Manifest.Order {
+		return "the manifests would be for something else"
+	}
 	if len(now.Objects) != len(t.Manifest.Objects) {
 		return "the manifests would have other objects"
 	}

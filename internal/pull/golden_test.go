@@ -102,7 +102,7 @@ func newStory(t *testing.T, archive *txtar.Archive) *story {
 }
 
 func (s *story) load(with map[string][]byte) (*manifest.Manifest, diag.List) {
-	return manifest.Load(s.Context(), []string{s.dir}, manifest.Options{Workspace: "acme", Edited: with})
+	return manifest.Load(s.Context(), []string{s.dir}, manifest.Options{Workspace: "acme", Edited: with, Pieces: true})
 }
 
 // pull takes what people changed, twice: the second time there is nothing more to take.

@@ -68,6 +68,8 @@ type taker struct {
 	within  map[string]string     // folders of the files of pages
 	sharing map[string]int        // objects of which a file is the text
 	written map[string][]pageEdit // new texts of pages, and new titles
+	made    []*planner.Divergence // of values that references are part of
+	groups  []span
 }
 
 // pageEdit is an edit of a page's file.
@@ -86,6 +88,7 @@ type change struct {
 	optional bool
 	names    *planner.Divergence // of references, which name their targets as these are called by then
 	follows  *resource.Reference // names what is renamed
+	cell     string              // of a table: its text
 }
 
 // renaming is the new name of an object that people renamed.
@@ -118,6 +121,9 @@ func Take(in Input) (*Result, error) {
 		if err := t.take(&in.Plan.Divergences[i]); err != nil {
 			return nil, err
 		}
+	}
+	if err := t.takeMade(); err != nil {
+		return nil, err
 	}
 	for _, d := range in.Plan.Drift { // such as a role: what is not taken is named
 		if v, ok := d.Object.ValueAt(d.Change.Path); ok &&
@@ -164,6 +170,10 @@ func (t *taker) take(d *planner.Divergence) error {
 	}
 	if v.File != nil {
 		return t.page(d)
+	}
+	if len(v.Pieces) > 0 {
+		t.made = append(t.made, d)
+		return nil
 	}
 	in, err := t.manifest(v.Position.File)
 	if err != nil {
@@ -315,7 +325,7 @@ func (t *taker) keepKey(d *planner.Divergence, name string, value int) {
 	if !slices.Contains(o.Kind.NaturalKey, v.Field.Name) {
 		return
 	}
-	if v.File == nil && resource.Slug(v.Text) == o.Key && resource.Slug(name) != o.Key {
+	if v.File == nil && len(v.Pieces) == 0 && resource.Slug(v.Text) == o.Key && resource.Slug(name) != o.Key {
 		t.edits[v.Position.File] = append(t.edits[v.Position.File], change{
 			Edit:  yamltext.Edit{Line: o.Position.Line, Column: o.Position.Column, Insert: true, Key: "key", Value: o.Key, Bare: o.Kind.Short},
 			value: value, optional: true,
@@ -325,13 +335,23 @@ func (t *taker) keepKey(d *planner.Divergence, name string, value int) {
 	for _, other := range t.Manifest.Objects {
 		for i := range other.Values {
 			for k := range other.Values[i].Refs {
-				if r := &other.Values[i].Refs[k]; r.Target == o && r.Text == v.Text && r.Text != o.Key {
+				if r := &other.Values[i].Refs[k]; r.Target == o && r.Text == v.Text && r.Text != o.Key && !t.isMade(r) {
 					t.edits[r.Position.File] = append(t.edits[r.Position.File],
 						change{Edit: yamltext.Edit{Line: r.Position.Line, Column: r.Position.Column}, value: value, follows: r})
 				}
 			}
 		}
 	}
+}
+
+// isMade reports whether a reference to an object is made of references to values, which may follow by themselves.
+func (t *taker) isMade(r *resource.Reference) bool {
+	in, err := t.manifest(r.Position.File)
+	if err != nil {
+		return false
+	}
+	text, ok := in.Text(r.Position.Line, r.Position.Column)
+	return ok && strings.TrimSpace(text) != strings.TrimSpace(r.Text)
 }
 
 func (t *taker) text(file string) ([]byte, error) {
@@ -421,6 +441,12 @@ func (t *taker) edited(first int) (edited map[string][]byte, refused map[int]str
 		if len(list) == 0 {
 			continue
 		}
+		if _, isTable := t.Manifest.Tables[file]; isTable {
+			if edited[file], err = t.rewriteTable(file, of); err != nil {
+				return nil, nil, err
+			}
+			continue
+		}
 		in, err := t.manifest(file)
 		if err != nil {
 			return nil, nil, err
@@ -439,20 +465,23 @@ func (t *taker) edited(first int) (edited map[string][]byte, refused map[int]str
 	return edited, refused, nil
 }
 
-// drop does without a value.
+// drop does without a value, and those of its group.
 func (t *taker) drop(value int, why string) {
-	for file := range t.edits {
-		t.edits[file] = slices.DeleteFunc(t.edits[file], func(c change) bool { return c.value == value })
-		if len(t.edits[file]) == 0 {
-			delete(t.edits, file)
+	for span := t.groupOf(value); span.from < span.to; span.from++ {
+		value := span.from
+		for file := range t.edits {
+			t.edits[file] = slices.DeleteFunc(t.edits[file], func(c change) bool { return c.value == value })
+			if len(t.edits[file]) == 0 {
+				delete(t.edits, file)
+			}
 		}
+		v := &t.result.Values[value]
+		t.written[v.file] = slices.DeleteFunc(t.written[v.file], func(e pageEdit) bool { return e.value == value })
+		if v.Object != nil {
+			t.notTaken(v, why)
+		}
+		v.Object = nil // the others keep their places
 	}
-	v := &t.result.Values[value]
-	t.written[v.file] = slices.DeleteFunc(t.written[v.file], func(e pageEdit) bool { return e.value == value })
-	if v.Object != nil {
-		t.notTaken(v, why)
-	}
-	v.Object = nil // the others keep their places
 }
 
 // keep has the result.

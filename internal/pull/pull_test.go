@@ -95,7 +95,7 @@ func (w *workspace) open() *state.File {
 }
 
 func (w *workspace) read(edited map[string][]byte) (*manifest.Manifest, diag.List) {
-	m, found := manifest.Load(w.Context(), []string{w.dir}, manifest.Options{Edited: edited})
+	m, found := manifest.Load(w.Context(), []string{w.dir}, manifest.Options{Edited: edited, Pieces: true})
 	if w.reading != nil && edited != nil {
 		return w.reading(m, found)
 	}
@@ -436,6 +436,13 @@ projects:
           Two lines
           of text
 `
+	const more = `version: 1
+projects:
+  - key: web
+    identifier: WEB
+    work_items:
+      - {for_each: {csv: t.csv}, key: "${{ each.key }}", name: "${{ each.name }}", description: "For ${{ each.whom }}."}
+`
 	for _, name := range []string{"x", "a: b", "- a", "#x", "yes", "1", "'", "\"", "{a}", "[a, b]", "*a", "&a", "a # b", "a, b", "${{ vars.x }}", "a\u2028b", "\u0085", "é😀", "null", "2027-01-01"} {
 		f.Add(name, "<p>"+name+"</p>")
 	}
@@ -443,9 +450,10 @@ projects:
 		if len(name) > 200 || len(html) > 2000 || !utf8.ValidString(name) || !utf8.ValidString(html) || strings.TrimSpace(name) == "" || strings.ContainsFunc(name+html, func(r rune) bool { return r < ' ' || r == 0x7f }) {
 			return
 		}
-		w := newWorkspace(t, map[string]string{"m.yaml": text})
+		w := newWorkspace(t, map[string]string{"m.yaml": text, "more.yaml": more, "t.csv": "key,name,whom\r\nc,Gamma,\"me\"\r\n"})
 		for path, fields := range map[string]map[string]any{
 			"labels/" + w.id("label", "Big Bug"):       {"name": name},
+			"work-items/" + w.id("work_item", "Gamma"): {"name": name, "description_html": "<p>For " + name + ".</p>"},
 			"work-items/" + w.id("work_item", "Alpha"): {"name": name},
 			"work-items/" + w.id("work_item", "Beta"):  {"description_html": html},
 		} {

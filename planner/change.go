@@ -30,6 +30,7 @@ type changes struct {
 	archiveSteps  []*Step            // that archive objects or bring them back
 	addedLinks    []addedLinks
 	former        map[siblings][]*Record // of objects that the manifest has no more; made when first needed
+	newSecrets    map[objectID]bool      // objects that get one
 	unlinked      map[*kindInfo]int      // objects whose texts cannot get their links any more
 }
 
@@ -39,7 +40,7 @@ func planChanges(plan *Plan, steps *steps, blockers *blockers, differ *comparer,
 	b := &changes{
 		analysis: steps.analysis, refs: differ.refs, differ: differ,
 		memberships: memberships, orphans: orphans, outsiders: outsiders, blockers: blockers, checks: &checks{steps.analysis}, steps: steps,
-		plan: plan, unlinked: map[*kindInfo]int{},
+		plan: plan, newSecrets: map[objectID]bool{}, unlinked: map[*kindInfo]int{},
 	}
 	b.findNewest()
 	b.findReplaced()
@@ -82,7 +83,7 @@ func (ch *changes) planUpdate(i objectID) {
 	if closed {
 		ch.checks.blockClosed(i, &d)
 	}
-	pendingIntent := f.prior != nil && f.prior.PendingIntent != nil
+	pendingIntent := f.prior != nil && f.prior.PendingIntent != nil && !ch.objects.secretInDoubt(i)
 	if pendingIntent && f.mayStillChange(&d) {
 		ch.service.doubt(f.id)
 	}
@@ -104,7 +105,8 @@ func (ch *changes) planUpdate(i objectID) {
 	ch.recordDrift(i, &d)
 	ch.recordDrift(i, &custom)
 	ch.blockers.addUnavailableRefs(i, &d)
-	if len(d.send)+len(d.late.values)+len(custom.send) == 0 && !adopting && externalID == nil && len(d.unappliable) == 0 {
+	newSecret := ch.in.NewSecrets && ch.objects.lacksSecret(i)
+	if len(d.send)+len(d.late.values)+len(custom.send) == 0 && !adopting && externalID == nil && len(d.unappliable) == 0 && !newSecret {
 		if len(d.kept) == 0 {
 			ch.settled = append(ch.settled, ch.in.Desired[i])
 		}
@@ -131,6 +133,9 @@ func (ch *changes) planUpdate(i objectID) {
 	ch.addLinks(i, &d.late, d.alwaysSent)
 	ch.setCustomFields(i, custom.send, custom.changes, ch.steps.of[i])
 	ch.addBlocked(i, &d)
+	if newSecret {
+		ch.planSecret(i)
+	}
 }
 
 // mayStillChange reports whether a former run sent something to an object that nothing shows the effect of, and that the manifest does not
@@ -924,6 +929,21 @@ func (ch *changes) planArchive(i objectID) {
 		step.changes[0].Was = v.Field.ValueOf(strconv.FormatBool(!want))
 	}
 	ch.archiveSteps = append(ch.archiveSteps, step)
+}
+
+// planSecret plans the request for a new secret.
+func (ch *changes) planSecret(i objectID) {
+	v := ch.in.Desired[i].SecretValue()
+	step := ch.steps.add(i, Update)
+	step.Operation, _ = step.Kind.Op(resource.NewSecret, ch.in.API)
+	step.Write.Values = []*resource.Value{v}
+	if ch.objects.secretInDoubt(i) {
+		step.Write.Pending = ch.objects.states[i].prior.PendingIntent
+	}
+	step.changes = []Change{{
+		Path: v.Field.Name, Before: new("the present secret, which stops working"), After: new("a new one, in " + v.Text), Origin: FromManifest, Possible: true,
+	}}
+	ch.newSecrets[i] = true
 }
 
 // fillsFirst reports whether a new object gets its dates only after its members are in.

@@ -65,6 +65,8 @@ type Input struct {
 	Knowing bool
 	// Invite lets people be invited to the workspace whom the manifest names by their e-mail address. The service sends them a mail.
 	Invite bool
+	// NewSecrets asks for a new secret of each object whose file for it has none. The former one is no good from then on.
+	NewSecrets bool
 	// TakeOver makes objects of other owners the manifest's, where it names them.
 	TakeOver bool
 	// MarkAdopted puts the mark of the owner on what it only found, and that bears none.

@@ -45,6 +45,28 @@ func newObjects(in *Input, known *preparation) *objects {
 	return s
 }
 
+// lacksSecret reports whether an object has a file for its secret with nothing in it, and the service can give it another one.
+func (ob *objects) lacksSecret(i objectID) bool {
+	o, f := ob.in.Desired[i], &ob.states[i]
+	file := o.Secret()
+	if file == nil || f.presence != exists {
+		return false
+	}
+	_, offered := ob.op(o.Kind, resource.NewSecret)
+	kept, err := file.Kept()
+	return offered && err == nil && !kept
+}
+
+// secretInDoubt reports whether a new secret was asked for without an answer: the service may have given it, or still do so.
+func (ob *objects) secretInDoubt(i objectID) bool {
+	f := &ob.states[i]
+	if f.prior == nil || f.prior.PendingIntent == nil || !ob.lacksSecret(i) {
+		return false
+	}
+	intent := f.prior.PendingIntent
+	return intent.Action == Update && len(intent.Fields) == 1 && intent.Fields[0] == ob.in.Desired[i].SecretValue().Field.Name
+}
+
 // op is an operation on a kind, by the API that manages it.
 func (ob *objects) op(k *resource.Kind, verb resource.Verb) (*resource.Operation, bool) {
 	return k.Op(verb, ob.kinds[k].api)

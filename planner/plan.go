@@ -165,7 +165,8 @@ type Write struct {
 	Replaces      string            // of a Create: the ID of planform's object that is deleted before it; "" = none
 	Newest        int               // of a Create: the highest readable number that is known of its kind in its parent; 0 = none
 	// Pending is set on a Create that a former run may have sent, and that the plan's
-	// reads do not show: what it announced. It is looked for again before it is sent.
+	// reads do not show: what it announced. It is looked for again before it is sent. It is set on an update that asks for a new secret, too,
+	// where a former run may have: this one waits until the service does not carry that out any more.
 	Pending *Intent
 	// Zone is the time zone of an object whose dates are moments on the service; nil = none.
 	Zone *time.Location

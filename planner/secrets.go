@@ -1,12 +1,20 @@
 package planner
 
 import (
+	"errors"
+
 	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/resource"
 )
 
 // SecretKeptHint says what to do about a file that has a secret already.
 const SecretKeptHint = "move the file away if its secret is an old one, or name another secret_file"
+
+// SecretLostHint says what to do about a secret that is in no file.
+const SecretLostHint = "--new-secrets asks for a new one, and the present one stops working; or put what the receiver has into the file"
+
+// ErrSecretInDoubt is why nobody knows the secret of an object: a request for a new one got no answer.
+var ErrSecretInDoubt = errors.New("a new one was asked for, and no answer came: the former one may have stopped working")
 
 // SecretMissing warns that the file for an object's secret has none. cause says why, if that is known.
 func SecretMissing(o *resource.Object, cause error) diag.Diagnostic {
@@ -17,8 +25,7 @@ func SecretMissing(o *resource.Object, cause error) diag.Diagnostic {
 	return diag.Diagnostic{
 		Severity: diag.Warning, Code: "secret-missing", Position: o.Position, Address: string(o.Address),
 		Summary: "the secret of " + string(o.Address) + " is not in " + o.Secret().Path + why,
-		Hint: "the service shows it once: regenerate it there and put it into the file, or delete the " + o.Kind.Noun() +
-			" there and apply again",
+		Hint:    SecretLostHint,
 	}
 }
 
@@ -49,8 +56,12 @@ func (w *warnings) secrets() {
 				Severity: diag.Error, Code: "secret-file", Position: o.Position, Address: string(o.Address),
 				Summary: file.Path + " has something in it, and is not overwritten with the secret of " + string(o.Address), Hint: SecretKeptHint,
 			})
-		case !creates && !kept && w.objects.states[i].presence == exists:
-			w.diags.Add(SecretMissing(o, nil))
+		case !creates && !kept && w.objects.states[i].presence == exists && !w.changes.newSecrets[objectID(i)]:
+			var cause error
+			if w.objects.secretInDoubt(objectID(i)) {
+				cause = ErrSecretInDoubt
+			}
+			w.diags.Add(SecretMissing(o, cause))
 		}
 	}
 }

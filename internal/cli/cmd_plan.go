@@ -111,6 +111,10 @@ func shapingFlags() []cli.Flag {
 			Usage: "invite people to the workspace whom the manifest gives by e-mail address and who are not in it: the service sends them a mail",
 		},
 		&cli.BoolFlag{
+			Name:  "new-secrets",
+			Usage: "ask for a new secret of each webhook whose secret_file is missing or empty; its present secret stops working",
+		},
+		&cli.BoolFlag{
 			Name:  "take-over",
 			Usage: "make objects of the manifest that planform made for another owner, or that the state does not know, this manifest's",
 		},
@@ -139,7 +143,7 @@ func newPlanOptions(c *cli.Context, p Process) (o planOptions, err error) {
 		State: statePlace(c, p), API: c.String("api"), Targets: c.StringSlice("target"), NoCreate: splitList(c, "no-create"),
 		SkipRefresh: c.Bool("no-refresh"), RefreshAll: c.Bool("refresh-all"), AdoptByName: c.Bool("adopt-by-name"), Prune: c.Bool("prune"),
 		DeleteChanged: c.Bool("delete-changed"), TakeOver: c.Bool("take-over"), MarkAdopted: c.Bool("mark-adopted"),
-		Invite:  c.Bool("invite"),
+		Invite: c.Bool("invite"), NewSecrets: c.Bool("new-secrets"),
 		OnDrift: c.String("on-drift"), Order: c.String("order"),
 	}
 	if options.DeleteChanged && !options.Prune {
@@ -168,7 +172,7 @@ func (o planOptions) with(options planfile.Options, c *cli.Context, p Process) (
 	onDrift := map[string]planner.OnDrift{"overwrite": planner.Overwrite, "keep": planner.Keep, "fail": planner.Fail}
 	o.input = planner.Input{
 		SkipRefresh: o.SkipRefresh, RefreshAll: o.RefreshAll, AdoptByName: o.AdoptByName, Prune: o.Prune, DeleteChanged: o.DeleteChanged,
-		TakeOver: o.TakeOver, MarkAdopted: o.MarkAdopted, Invite: o.Invite, OnDrift: onDrift[o.OnDrift],
+		TakeOver: o.TakeOver, MarkAdopted: o.MarkAdopted, Invite: o.Invite, NewSecrets: o.NewSecrets, OnDrift: onDrift[o.OnDrift],
 	}
 	if o.input.NoCreate, err = kinds(o.NoCreate); err != nil {
 		return o, err

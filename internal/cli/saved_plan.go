@@ -216,6 +216,7 @@ func planFlagsOf(o planfile.Options) []string {
 		{"--take-over", o.TakeOver},
 		{"--mark-adopted", o.MarkAdopted},
 		{"--invite", o.Invite},
+		{"--new-secrets", o.NewSecrets},
 	} {
 		if f.set {
 			flags = append(flags, f.flag)

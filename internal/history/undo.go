@@ -179,6 +179,10 @@ func (c *composer) updated(at resource.Address, s *Step) {
 		c.object(at).fields[f.Name] = f
 	}
 	for _, name := range s.Lost {
+		if f, ok := resource.MustLookup(at.Kind()).Field(name); ok && f.Type == resource.SecretFile {
+			c.note("not-kept", "the new secret of "+string(at)+" stays: the service does not take the former one back", "")
+			continue
+		}
 		c.note("not-kept", name+" of "+string(at)+" stays as it is: what it was before is not known", "")
 	}
 }

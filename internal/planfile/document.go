@@ -61,6 +61,7 @@ type Options struct {
 	TakeOver      bool `json:"take_over,omitempty"`
 	MarkAdopted   bool `json:"mark_adopted,omitempty"`
 	Invite        bool `json:"invite,omitempty"`
+	NewSecrets    bool `json:"new_secrets,omitempty"`
 	// Undo are the IDs of the runs that the plan takes back. Files only tell the workspace and where the state is, then.
 	Undo []string `json:"undo,omitempty"`
 }

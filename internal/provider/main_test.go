@@ -22,6 +22,7 @@ import (
 	"github.com/planform/planform/apiclient"
 	"github.com/planform/planform/executor"
 	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/disk"
 	"github.com/planform/planform/internal/provider"
 	"github.com/planform/planform/internal/resource"
 	"github.com/planform/planform/internal/sandbox"
@@ -52,6 +53,7 @@ type service struct {
 	today   func() time.Time // for what is over; nil = nothing is
 	file    []byte           // end of what files/design.pdf holds; nil = as it is
 	virtual bool             // within a bubble, where there are no connections
+	disk    disk.Disk        // on which secrets are kept; nil = the operating system's
 
 	fault    func(*http.Request) sandboxtest.Fault // of the present run; nil = none
 	always   func(*http.Request) sandboxtest.Fault // while there is none; nil = none
@@ -176,20 +178,21 @@ func (d direct) RoundTrip(req *http.Request) (resp *http.Response, err error) {
 
 // applying is one run.
 type applying struct {
-	manifest string
-	timeout  time.Duration                                // 0 = long
-	retries  int                                          // 0 = none
-	fault    func(*http.Request, run) sandboxtest.Fault   // nil = none
-	killed   bool                                         // the state is not saved
-	dies     func(executor.Journal, run) executor.Journal // nil = not by what it writes down
-	workers  int                                          // 0 = 4
-	trust    bool                                         // the state is taken at its word
-	all      bool                                         // what takes many requests is read too
-	prune    bool
-	invite   bool          // people who are not in the workspace are invited
-	changed  bool          // pruning deletes also what others changed or use
-	grace    time.Duration // 0 = 20 ms
-	file     func()        // called between plan and run; nil = nothing is
+	manifest   string
+	timeout    time.Duration                                // 0 = long
+	retries    int                                          // 0 = none
+	fault      func(*http.Request, run) sandboxtest.Fault   // nil = none
+	killed     bool                                         // the state is not saved
+	dies       func(executor.Journal, run) executor.Journal // nil = not by what it writes down
+	workers    int                                          // 0 = 4
+	trust      bool                                         // the state is taken at its word
+	all        bool                                         // what takes many requests is read too
+	prune      bool
+	newSecrets bool          // of objects whose files have none
+	invite     bool          // people who are not in the workspace are invited
+	changed    bool          // pruning deletes also what others changed or use
+	grace      time.Duration // 0 = 20 ms
+	file       func()        // called between plan and run; nil = nothing is
 }
 
 // run is what a fault can do to the run that suffers it: kill ends it at once,
@@ -237,7 +240,7 @@ func (s *service) apply(t *testing.T, a applying) applied {
 		return provider.Plan(t.Context(), reader, planner.Input{
 			Now:   now,
 			Owner: wanted.Owner, FormerOwners: file.Owners(), Knowing: file.Knows(wanted.Owner),
-			Workspace: sandbox.Workspace, API: s.api, Desired: wanted.Objects, Prior: file.Prior(), SkipRefresh: a.trust, RefreshAll: a.all, Prune: a.prune, DeleteChanged: a.changed, Invite: a.invite,
+			Workspace: sandbox.Workspace, API: s.api, Desired: wanted.Objects, Prior: file.Prior(), SkipRefresh: a.trust, RefreshAll: a.all, Prune: a.prune, DeleteChanged: a.changed, Invite: a.invite, NewSecrets: a.newSecrets,
 		}, grace)
 	}
 	plan, findings, err := read()
@@ -274,6 +277,7 @@ func (s *service) apply(t *testing.T, a applying) applied {
 		a.file()
 	}
 	service := provider.NewService(client, plan, file, grace)
+	service.KeepSecretsOn(s.disk)
 	result := executor.Run(ctx, plan, service, journal, executor.Options{Parallelism: a.workers, Stop: stop})
 	if err := service.Confirm(ctx, &result, journal); err != nil {
 		t.Error(err)

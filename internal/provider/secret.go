@@ -1,14 +1,17 @@
 package provider
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
 
+	"github.com/planform/planform/apiclient"
 	"github.com/planform/planform/executor"
 	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/disk"
+	"github.com/planform/planform/internal/resource"
 	"github.com/planform/planform/planner"
 )
 
@@ -58,11 +61,30 @@ func (s *Service) keep(step *planner.Step, secret string, out *executor.Outcome)
 	}
 }
 
-// lostSecret looks for what a create left whose own answer was not the end of it: the secret of an object that a look-up found was
+// renew asks for a new secret of an object. It is sent once: who does not know what became of it cannot tell the last one from another.
+func (w *write) renew(ctx context.Context, r row) (executor.Outcome, error) {
+	step := r.step
+	if err := w.reserve(step); err != nil {
+		return executor.Outcome{}, failure(step, err)
+	}
+	res, err := w.client.Do(ctx, apiclient.Request{Operation: step.Operation, Params: r.params})
+	if err != nil {
+		if err = failure(step, err); errors.Is(err, executor.ErrOutcomeUnknown) {
+			err = diag.WithHint(fmt.Errorf("%w: %w", planner.ErrSecretInDoubt, err), planner.SecretLostHint)
+		}
+		return executor.Outcome{}, err
+	}
+	out := w.applied(step, r.params[step.Kind.Param], nil)
+	w.keep(step, res.Secret, &out)
+	return out, nil
+}
+
+// lostSecret looks for what a request for a secret left whose own answer was not the end of it: the secret of an object that a look-up found was
 // lost with the answer, and without an object nothing is to be kept.
 func (s *Service) lostSecret(step *planner.Step, a *executor.Attempt) {
 	file := step.Object.Secret()
-	if step.Action != planner.Create || file == nil || a.Err == nil && !a.Outcome.RecoveredByLookup {
+	renews := step.Operation != nil && step.Operation.Verb == resource.NewSecret
+	if step.Action != planner.Create && !renews || file == nil || a.Err == nil && !a.Outcome.RecoveredByLookup {
 		return
 	}
 	kept, err := file.Kept()

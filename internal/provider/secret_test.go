@@ -1,13 +1,17 @@
 package provider_test
 
 import (
+	"bytes"
 	"net/http"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
+	"github.com/planform/planform/internal/disk"
 	"github.com/planform/planform/internal/resource"
 	"github.com/planform/planform/internal/sandbox/sandboxtest"
 )
@@ -111,7 +115,7 @@ func TestASecretThatIsLostIsToldUntilItIsThere(t *testing.T) {
 			}
 			told := func(a applied) bool {
 				for _, d := range append(a.warnings(), a.plan.Notices...) {
-					if d.Code == "secret-missing" && strings.Contains(d.Hint, "regenerate") {
+					if d.Code == "secret-missing" && strings.Contains(d.Hint, "--new-secrets") {
 						return true
 					}
 				}
@@ -171,4 +175,143 @@ func TestASecretThatComesWhereOneIsIsNotAskedFor(t *testing.T) {
 	if secret, _ := s.secret(t); secret != "another" || late.writes > 0 || len(late.failed()) != 1 {
 		t.Errorf("the file has %q after %d writes: %v", secret, late.writes, late.failed())
 	}
+}
+
+// secretOfTheService is what the service checks with.
+func (s *service) secretOfTheService() string {
+	for _, row := range s.Rows("webhook") {
+		text, _ := row["secret"].(string)
+		return text + "\n"
+	}
+	return ""
+}
+
+// withoutSecret is a service with the webhook, whose file is gone.
+func withoutSecret(t *testing.T) *service {
+	t.Helper()
+	s := newService(t, resource.V2)
+	s.apply(t, applying{manifest: hook})
+	if secret, _ := s.secret(t); secret != s.secretOfTheService() {
+		t.Fatalf("the file has %q", secret)
+	}
+	if err := os.RemoveAll(filepath.Join(s.dir, "keys")); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestASecretThatIsGoneIsReplacedIfThatIsAsked(t *testing.T) {
+	t.Parallel()
+	s := withoutSecret(t)
+	former := s.secretOfTheService()
+	silent := s.apply(t, applying{manifest: hook})
+	if d := silent.plan.Notices; silent.writes > 0 || len(d) != 1 || d[0].Code != "secret-missing" || !strings.Contains(d[0].Hint, "--new-secrets asks for a new one") {
+		t.Errorf("%d writes, %v", silent.writes, d)
+	}
+	changed := strings.Replace(hook, "/plane", "/other", 1)
+	asked := s.apply(t, applying{manifest: changed, newSecrets: true})
+	secret, _ := s.secret(t)
+	if secret == former || secret != s.secretOfTheService() || asked.writes != 2 || asked.plan.Summary.Requests != 2 || len(asked.warnings())+len(asked.failed())+len(asked.plan.Notices) > 0 {
+		t.Errorf("the file has %q, the service %q; %d writes, %v %v", secret, s.secretOfTheService(), asked.writes, asked.warnings(), asked.failed())
+	}
+	if c := asked.plan.Steps[1].Changes(); len(c) != 1 || *c[0].Before != "the present secret, which stops working" || *c[0].After != "a new one, in keys/deep/ci.key" {
+		t.Errorf("%+v", c)
+	}
+	state, err := os.ReadFile(filepath.Join(s.dir, "state.json"))
+	if err != nil || strings.Contains(string(state), strings.TrimSpace(secret)) || strings.Contains(string(state), "secret_file") {
+		t.Errorf("%v %s", err, state)
+	}
+	if again := s.apply(t, applying{manifest: changed, newSecrets: true}); !again.plan.Empty() || len(again.plan.Notices) > 0 {
+		t.Errorf("again: %+v %v", again.plan.Summary, again.plan.Notices)
+	}
+}
+
+// fullDisk takes nothing any more after so many files.
+type fullDisk struct {
+	disk.OS
+
+	left int
+}
+
+func (d *fullDisk) Create(path string) (disk.File, error) {
+	if d.left--; d.left < 0 {
+		return nil, &os.PathError{Op: "create", Path: path, Err: syscall.ENOSPC}
+	}
+	return d.OS.Create(path) //nolint:wrapcheck // it stands for the disk
+}
+
+// TestNobodyTakesASecretForTheServicesThatIsNot crosses the request for a new secret with what can go wrong.
+func TestNobodyTakesASecretForTheServicesThatIsNot(t *testing.T) {
+	t.Parallel()
+	cut := sandboxtest.Break{Cut: true}
+	for name, tt := range map[string]struct {
+		fault   sandboxtest.Fault
+		kill    bool
+		space   int  // files that the disk takes; 0 = any
+		asked   bool // the service gets the request
+		inDoubt bool // the next runs say that one was asked for
+	}{
+		"killed before it arrives":        {fault: sandboxtest.Fault{Before: cut}, kill: true, inDoubt: true},
+		"killed after it was carried out": {fault: sandboxtest.Fault{After: cut}, kill: true, asked: true, inDoubt: true},
+		"lost before it arrives":          {fault: sandboxtest.Fault{Before: cut}, inDoubt: true},
+		"its answer is lost":              {fault: sandboxtest.Fault{After: cut}, asked: true, inDoubt: true},
+		"it comes late":                   {fault: sandboxtest.Fault{Late: time.Second / 2}, asked: true, inDoubt: true},
+		"half of the answer":              {fault: sandboxtest.Fault{Reword: func(body []byte) []byte { return body[:len(body)/2] }}, asked: true, inDoubt: true},
+		"a bad gateway":                   {fault: sandboxtest.Fault{After: sandboxtest.Break{Status: 502}}, asked: true, inDoubt: true},
+		"it is refused":                   {fault: sandboxtest.Fault{Before: sandboxtest.Break{Status: 400}}},
+		"it is forbidden":                 {fault: sandboxtest.Fault{Before: sandboxtest.Problem(http.StatusForbidden, "forbidden", "forbidden")}},
+		"the disk is full before":         {space: -1},
+		"the disk is full after it came":  {space: 1, asked: true},
+		"the answer shows none":           {fault: sandboxtest.Fault{Reword: func(body []byte) []byte { return bytes.ReplaceAll(body, []byte("secret_key"), []byte("other")) }}, asked: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := withoutSecret(t)
+			former := s.secretOfTheService()
+			if tt.space != 0 {
+				s.disk = &fullDisk{left: tt.space}
+			}
+			sent := 0
+			first := s.apply(t, applying{manifest: hook, newSecrets: true, killed: tt.kill, fault: func(req *http.Request, r run) sandboxtest.Fault {
+				if req.Method != http.MethodPost {
+					return sandboxtest.Fault{}
+				}
+				if sent++; tt.kill {
+					r.kill()
+				}
+				return tt.fault
+			}})
+			if told := len(first.failed()) + len(first.warnings()); !tt.kill && told != 1 || sent > 1 || sent == 0 && tt.space >= 0 {
+				t.Errorf("sent %d times; %v %v", sent, first.failed(), first.warnings())
+			}
+			if tt.fault.Late == 0 && (s.secretOfTheService() != former) != tt.asked {
+				t.Errorf("the service has another secret: %t", !tt.asked)
+			}
+			if s.disk = nil; s.kept(t) != "" {
+				t.Errorf("the file has %q", s.kept(t))
+			}
+			for range 2 {
+				silent := s.apply(t, applying{manifest: hook})
+				d := silent.plan.Notices
+				if silent.writes > 0 || !silent.plan.Empty() || len(d) != 1 || d[0].Code != "secret-missing" || strings.Contains(d[0].Summary, "a new one was asked for") != tt.inDoubt {
+					t.Errorf("then: %d writes, %+v, %v", silent.writes, silent.plan.Summary, d)
+				}
+			}
+			asked := s.apply(t, applying{manifest: hook, newSecrets: true, grace: 2 * tt.fault.Late})
+			s.Drain()
+			if s.kept(t) == "" || s.kept(t) != s.secretOfTheService() || asked.writes != 1 || len(asked.failed())+len(asked.warnings()) > 0 {
+				t.Errorf("the file has %q, the service %q; %d writes, %v %v", s.kept(t), s.secretOfTheService(), asked.writes, asked.failed(), asked.warnings())
+			}
+			if end := s.apply(t, applying{manifest: hook}); !end.plan.Empty() || len(end.plan.Notices) > 0 {
+				t.Errorf("at last: %+v %v", end.plan.Summary, end.plan.Notices)
+			}
+		})
+	}
+}
+
+// kept is what is in the file of hook, if it is there.
+func (s *service) kept(t *testing.T) string {
+	t.Helper()
+	text, _ := s.secret(t)
+	return text
 }

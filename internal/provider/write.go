@@ -62,7 +62,7 @@ func (s *Service) Do(ctx context.Context, steps []*planner.Step, ids executor.ID
 		switch {
 		case err != nil:
 			w.attempts[i].Err = err
-		case r.lost != nil:
+		case r.lost != nil && step.Action == planner.Create:
 			lost = append(lost, r)
 		default:
 			rows = append(rows, r)
@@ -169,8 +169,11 @@ func (w *write) one(ctx context.Context, r row) (executor.Outcome, error) {
 		if step.Members != nil {
 			return w.updateMember(ctx, r)
 		}
-		if v := step.Operation.Verb; v == resource.Archive || v == resource.Unarchive {
+		switch step.Operation.Verb { //nolint:exhaustive // the others change fields
+		case resource.Archive, resource.Unarchive:
 			return w.setArchived(ctx, r)
+		case resource.NewSecret:
+			return w.renew(ctx, r)
 		}
 		return w.update(ctx, r)
 	case planner.Adopt:

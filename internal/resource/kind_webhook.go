@@ -4,7 +4,7 @@ func init() {
 	register(Kind{
 		Name: "webhook", Section: "webhooks", Param: "webhook_id", Secret: "secret_key",
 		Doc: "A webhook of the workspace: the service sends events to its URL. The service shows its secret once, when it is created; " +
-			"planform writes it into `secret_file`, and nowhere else.",
+			"planform writes it into `secret_file`, and nowhere else. If the file is gone, `--new-secrets` asks for another secret.",
 		Example: `{name: CI, url: "https://ci.example.com/plane", events: [work_item], secret_file: secrets/ci.key}`,
 		KeyFrom: []string{"name"}, NaturalKey: []string{"name", "url"},
 		Fields: []Field{
@@ -29,6 +29,9 @@ func init() {
 				Example: "secrets/ci.key",
 			},
 		},
-		Operations: crud(workspaceV2+"webhooks/", "webhook_id", "webhooks", "lgcud"),
+		Operations: append(crud(workspaceV2+"webhooks/", "webhook_id", "webhooks", "lgcud"), Operation{
+			Verb: NewSecret, Method: "POST", Path: workspaceV2 + "webhooks/{webhook_id}/regenerate/", Success: 200, Scope: "webhooks:write",
+			Doc: "Gives the webhook a new secret, which the answer shows once. The former one is no good from then on.",
+		}),
 	})
 }

@@ -108,12 +108,20 @@ func (c *Content) String() string { return strconv.FormatInt(c.Size, 10) + " sha
 
 // Secret is the file for the object's secret, or nil.
 func (o *Object) Secret() *Secret {
+	if v := o.SecretValue(); v != nil {
+		return v.Secret
+	}
+	return nil
+}
+
+// SecretValue is the value that names the file for the object's secret, or nil.
+func (o *Object) SecretValue() *Value {
 	if o == nil || o.Kind.Secret == "" {
 		return nil
 	}
 	for i := range o.Values {
 		if o.Values[i].Secret != nil {
-			return o.Values[i].Secret
+			return &o.Values[i]
 		}
 	}
 	return nil

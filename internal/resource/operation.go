@@ -47,6 +47,7 @@ const (
 	ClearValue
 	GetFields // reads the values of an object's custom fields, in API v2
 	ListNames // reads the names by which API v2 knows custom fields
+	NewSecret // replaces the object's secret: the answer shows the new one, once
 )
 
 // Operation is one call that the service offers on a kind.
@@ -84,8 +85,10 @@ type Operation struct {
 func (o *Operation) Documented() bool { return o.ContractRow > 0 }
 
 // Idempotent reports whether sending the same request twice is harmless. After a create
-// without an answer, a look-up decides instead.
-func (o *Operation) Idempotent() bool { return o.Verb != Create && o.Verb != CreateMany }
+// without an answer, a look-up decides instead; of two new secrets, the one that is known need not be the last.
+func (o *Operation) Idempotent() bool {
+	return o.Verb != Create && o.Verb != CreateMany && o.Verb != NewSecret
+}
 
 // Writes reports whether the operation changes the service.
 func (o *Operation) Writes() bool { return o.Method != "GET" }

@@ -32,7 +32,7 @@ type resourceV2 struct {
 	after    func(w *writeV2)                     // follows the storing
 	refuse   func(c *call, t *tx, r row) *problem // speaks against a deletion
 	closed   func(c *call, t *tx) *problem        // speaks against any write
-	once     func(c *call) (string, any)          // a field that only the answer to a creation shows
+	once     func(t *tx, id string) (string, any) // makes a field that only the answer at hand shows
 	manage   map[string]membersV2                 // the routes that add and remove members, by their words, such as work-items
 	more     map[string]methods                   // further endpoints, by what follows the path
 

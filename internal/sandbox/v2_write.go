@@ -204,10 +204,14 @@ func (res *resourceV2) createOne(c *call, t *tx) reply {
 	if res.each != "" {
 		return res.createEach(c, t)
 	}
-	answer := res.single(c, t, http.StatusCreated, func() (row, *problem) { return res.create(c, t, c.in) })
-	if made, ok := answer.body.(row); ok && res.once != nil && answer.status == http.StatusCreated {
-		name, value := res.once(c)
-		made[name] = value
+	return res.withSecret(t, http.StatusCreated, res.single(c, t, http.StatusCreated, func() (row, *problem) { return res.create(c, t, c.in) }))
+}
+
+// withSecret adds to an answer with the status what no other one shows.
+func (res *resourceV2) withSecret(t *tx, status int, answer reply) reply {
+	if shown, ok := answer.body.(row); ok && res.once != nil && answer.status == status {
+		name, value := res.once(t, text(shown, "id"))
+		shown[name] = value
 	}
 	return answer
 }

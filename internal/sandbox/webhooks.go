@@ -1,8 +1,11 @@
 package sandbox
 
+import "net/http"
+
 func (k *kinds) webhooks() {
 	k.webhook = k.add(&kind{
 		name: "webhook", columns: audit("name", "url", "scopes", "is_active", "content_type", "version", "created_by", "updated_by", "workspace"),
+		hidden: []string{"secret"},
 		fields: []field{
 			{name: "name", check: str(255, true), null: true},
 			{name: "url", required: true, check: str(1024, false)},
@@ -15,13 +18,22 @@ func (k *kinds) webhooks() {
 	})
 }
 
-// webhooksV2 is the webhooks of the workspace. The answer to a creation shows the secret, and nothing else does.
+// webhooksV2 is the webhooks of the workspace. The answers to a creation and to a regeneration show the secret, and nothing else does.
 func (s *Server) webhooksV2() *resourceV2 {
-	return &resourceV2{
+	res := &resourceV2{
 		name: "webhook", path: v2Workspace + "webhooks/", kind: s.kinds.webhook, verbs: v2Singles,
 		write: "name? url* scopes is_active content_type version", read: "created_by_id", order: "created_at id",
-		once: func(*call) (string, any) { return "secret_key", "plane_wh_" + newID() },
+		once: func(t *tx, id string) (string, any) {
+			hook, _ := t.get(s.kinds.webhook, id)
+			hook.row["secret"] = "plane_wh_" + newID()
+			t.save(s.kinds.webhook, hook)
+			return "secret_key", hook.row["secret"]
+		},
 	}
+	res.more = map[string]methods{"{pk}/regenerate/": {http.MethodPost: do(func(c *call, t *tx) reply {
+		return res.withSecret(t, http.StatusOK, res.readOne(c, t))
+	})}}
+	return res
 }
 
 // words is a list of texts.

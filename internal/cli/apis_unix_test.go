@@ -18,7 +18,10 @@ func TestARunThatEndedEarlyIsFinishedByTheOtherAPI(t *testing.T) {
 	manifest := everything(110)
 	for from, nth := range map[string][]int64{"v1": {4, 40, 150}, "v2": {3, 5, 6, 7, 12}} {
 		for _, n := range nth {
-			for _, end := range []syscall.Signal{syscall.SIGKILL, syscall.SIGINT} {
+			for i, end := range []syscall.Signal{syscall.SIGKILL, syscall.SIGINT} {
+				if *campaignSize == 1 && n%2 != int64(i) {
+					continue // a sample: one of them
+				}
 				to := map[string]string{"v1": "v2", "v2": "v1"}[from]
 				t.Run(fmt.Sprintf("%s by %s in request %d", from, end, n), func(t *testing.T) {
 					t.Parallel()

@@ -314,7 +314,7 @@ func hostile(name string) bool {
 }
 
 // sample are inputs of each sort: syntax, references, many objects, texts.
-var sample = regexp.MustCompile(`^(directives|near parents|merge chain|nested items|Markdown: a wide table|items of one name|text: missed references|templates of many objects)$`)
+var sample = regexp.MustCompile(`^(directives|near parents|Markdown: a wide table|items of one name)$`)
 
 // costliest are the inputs of which each has gone beyond the bounds, or come near to them.
 var costliest = regexp.MustCompile(`^(directives|links in short|a list of labels, aliases|labels|near parents|top keys|project keys|` +

@@ -23,6 +23,9 @@ func TestEveryKindIsCreatedChangedClearedAdoptedAndKept(t *testing.T) {
 	t.Parallel()
 	for _, at := range everyKind() {
 		k := at.kind
+		if _, both := k.Op(resource.List, resource.V1); both && *faults == "some" && (len(k.Name)%2 == 0) == (at.api == resource.V1) {
+			continue // a sample: by one of the two
+		}
 		t.Run(at.api.String()+"/"+k.Name, func(t *testing.T) {
 			t.Parallel()
 			var later atomic.Bool

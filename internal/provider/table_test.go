@@ -38,7 +38,7 @@ func (sc scene) suffers(name string, n, i, count int) bool {
 	case "each":
 		return one && (sc.api != resource.V2 || n%3 == len(name)%3 || n%5 == len(name)%5)
 	default:
-		return one && n%15 == len(name)%15
+		return one && n%24 == len(name)%24
 	}
 }
 

@@ -288,6 +288,12 @@ func TestWhenTheLatestRequestWasGivenUp(t *testing.T) {
 	}
 }
 
+// within is a run that knows what the state does not have, and its objects are in.
+func within(r *history.Run, a resource.Address) *history.Run {
+	r.Within = map[resource.Address]string{a: "8a234ec6-0000-4000-8000-000000000000"}
+	return r
+}
+
 func TestAnUndoWantsWhatWas(t *testing.T) {
 	t.Parallel()
 	step := func(action planner.Action, address resource.Address, fields ...string) history.Step {
@@ -415,6 +421,11 @@ func TestAnUndoWantsWhatWas(t *testing.T) {
 		"what the state does not know any more stays": {
 			runs: []*history.Run{run(1, changed("label/web/forgotten", "name=F"))}, prior: web,
 			want: []string{"note label/web/forgotten stays as it is: the state does not have it, or what it is in, any more"},
+		},
+		"what is in a project that the manifest only names": {
+			runs:  []*history.Run{within(run(1, changed("work_item/web/a", "name=A"), deleted("work_item/web/b", 8, "name=B")), "project/web")},
+			prior: in("work_item/web/a"),
+			want:  []string{"anew work_item/web/b name=B", "work_item/web/a name=A"},
 		},
 		"what was in something that is made anew is found there by name": {
 			runs: []*history.Run{run(1, deleted("work_item/gone/i", 8, "name=I"), deleted("project/gone", 9, "name=Gone"))}, prior: web,

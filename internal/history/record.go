@@ -31,6 +31,16 @@ func (r *Run) Record(plan *planner.Plan, prior planner.Prior) {
 		c.step(s)
 	}
 	c.losers()
+	for _, s := range c.steps {
+		for a := s.Address.Parent(); a != ""; a = a.Parent() {
+			if id := plan.Known[a].ID; id != "" && c.prior[a].ID == "" {
+				if r.Within == nil {
+					r.Within = map[resource.Address]string{}
+				}
+				r.Within[a] = id
+			}
+		}
+	}
 	r.Owner, r.BaseURL, r.Workspace, r.Summary, r.Steps = plan.Owner, plan.BaseURL, plan.Workspace, plan.Summary, c.steps
 }
 

@@ -46,6 +46,8 @@ type Run struct {
 	Targets   []string        `json:"targets,omitempty"`
 	Summary   planner.Summary `json:"summary"`
 	Moves     []Move          `json:"moves,omitempty"` // objects that it gave other addresses
+	// Within are the IDs of what its objects are in, by address, where the state does not have that: a project that is named only.
+	Within map[resource.Address]string `json:"within,omitempty"`
 
 	Steps []Step `json:"-"`
 }

@@ -27,7 +27,7 @@ func Undo(all []*Run, ids []string, prior planner.Prior) (*Undoing, error) {
 	c := &composer{
 		all: all, prior: prior, undone: map[string]bool{}, objects: map[resource.Address]*former{},
 		created: map[resource.Address]bool{}, creating: map[resource.Address]bool{}, joins: map[membership]Member{}, leaves: map[membership]bool{},
-		later: map[touch]string{}, reborn: map[string]resource.Address{}, built: map[resource.Address]*resource.Object{},
+		within: map[resource.Address]string{}, later: map[touch]string{}, reborn: map[string]resource.Address{}, built: map[resource.Address]*resource.Object{},
 		out: &Undoing{Deletes: map[resource.Address]bool{}, Leaves: map[resource.Address]map[string]bool{}},
 	}
 	for _, id := range ids {
@@ -46,6 +46,9 @@ func Undo(all []*Run, ids []string, prior planner.Prior) (*Undoing, error) {
 		}
 		c.out.Owner, first = r.Owner, false
 		c.follow(r)
+		for a, id := range r.Within {
+			c.within[c.now(a)] = id
+		}
 		clear(c.creating)
 		for i := range r.Steps {
 			if s := &r.Steps[i]; s.Action == planner.Create {
@@ -67,6 +70,7 @@ type composer struct {
 	undone   map[string]bool                         // runs by ID
 	moves    []map[resource.Address]resource.Address // of each run so far, the newest first
 	later    map[touch]string
+	within   map[resource.Address]string // IDs of what the state does not have, and objects are in
 	objects  map[resource.Address]*former
 	created  map[resource.Address]bool
 	creating map[resource.Address]bool // by the run that is looked at
@@ -314,11 +318,15 @@ func (c *composer) objectAt(a resource.Address) *resource.Object {
 	was := c.objects[a]
 	again := was != nil && was.step != nil
 	record := c.prior[a]
-	if record.ID == "" && record.PendingIntent == nil && !again || c.out.Deletes[a] {
+	id := c.within[a]
+	if record.ID == "" && record.PendingIntent == nil && !again && id == "" || c.out.Deletes[a] {
 		return nil
 	}
+	if record.ID != "" || again {
+		id = "" // which the planner knows, or is another by then
+	}
 	o := &resource.Object{
-		Kind: kind, Address: a, Key: a.Key(), NoCreate: !again, Files: record.Sources,
+		Kind: kind, Address: a, Key: a.Key(), ID: id, NoCreate: !again, Files: record.Sources,
 		Policy: &resource.Policy{OnDrift: resource.DriftPolicies()[planner.Keep]},
 	}
 	if again {

@@ -165,6 +165,9 @@ func replace(on disk.Disk, files []pull.File) error {
 		if !bytes.Equal(now, f.Before) {
 			return diag.WithHint(errors.New(f.Name+" was changed meanwhile; nothing was written"), "run planform pull again")
 		}
+		if slices.Contains(names, name) {
+			return diag.WithHint(fmt.Errorf("%s has another name that is written too; nothing was written", f.Name), "name the file once")
+		}
 		names[i] = name
 	}
 	for i, f := range files {

@@ -14,7 +14,7 @@ import (
 	"github.com/planform/planform/internal/view"
 )
 
-func TestNothingIsWrittenIfAFileChangedMeanwhileOrLeadsOutOfItsFolder(t *testing.T) {
+func TestNothingIsWrittenIfAFileChangedMeanwhileOrLeadsOutOfItsFolderOrHasTwoNames(t *testing.T) {
 	t.Parallel()
 	dir, outside := t.TempDir(), t.TempDir()
 	a, b, c := filepath.Join(dir, "a.yaml"), filepath.Join(dir, "b.yaml"), filepath.Join(outside, "c.md")
@@ -28,7 +28,15 @@ func TestNothingIsWrittenIfAFileChangedMeanwhileOrLeadsOutOfItsFolder(t *testing
 		return // this system has no links for everybody
 	}
 	first := pull.File{Name: a, Before: []byte("old"), After: []byte("new")}
-	for _, other := range []pull.File{{Name: b, Before: []byte("as it was"), After: []byte("new")}, {Name: link, Within: dir, Before: []byte("old"), After: []byte("new")}} {
+	again := filepath.Join(dir, "again.yaml")
+	if err := os.Symlink(a, again); err != nil {
+		t.Fatal(err)
+	}
+	for _, other := range []pull.File{
+		{Name: b, Before: []byte("as it was"), After: []byte("new")},
+		{Name: link, Within: dir, Before: []byte("old"), After: []byte("new")},
+		{Name: again, Before: []byte("old"), After: []byte("newer")},
+	} {
 		if err := replace(disk.OS{}, []pull.File{first, other}); err == nil {
 			t.Errorf("%s was replaced", other.Name)
 		}

@@ -134,6 +134,22 @@ func places(pieces []resource.Piece) (all []diag.Position) {
 	return all
 }
 
+// place is where people look for a value: the row of the table that gives all of it, or where it is written.
+func (t *taker) place(v *resource.Value) diag.Position {
+	var row diag.Position
+	for _, at := range places(v.Pieces) {
+		at.Column = 0
+		if _, isTable := t.Manifest.Tables[at.File]; !isTable || !row.IsZero() && at != row {
+			return v.Position
+		}
+		row = at
+	}
+	if row.IsZero() {
+		return v.Position
+	}
+	return row
+}
+
 func written(pieces []resource.Piece) string {
 	var b strings.Builder
 	for _, p := range pieces {

@@ -19,7 +19,7 @@ func shown(text *string) string {
 func (t *taker) conflict(d *planner.Divergence) {
 	f, a := d.Value.Field.Path(), string(d.Object.Address)
 	f1 := diag.Diagnostic{
-		Severity: diag.Warning, Code: "conflict", Position: d.Value.Position, Address: a,
+		Severity: diag.Warning, Code: "conflict", Position: t.place(d.Value), Address: a,
 		Summary: f + " of " + a + " is " + shown(d.Change.After) + " in the manifest and " + shown(d.Change.Before) +
 			" on the service, and both changed since the last apply",
 		Hint: "--theirs takes the service's value; planform apply sends the manifest's",
@@ -34,7 +34,7 @@ func (t *taker) conflict(d *planner.Divergence) {
 
 // refuse reports a field that cannot be taken.
 func (t *taker) refuse(d *planner.Divergence, why string) {
-	t.notTaken(&Value{Object: d.Object, Path: d.Value.Field.Path(), Position: d.Value.Position, After: d.Change.Before}, why)
+	t.notTaken(&Value{Object: d.Object, Path: d.Value.Field.Path(), Position: t.place(d.Value), After: d.Change.Before}, why)
 }
 
 func (t *taker) notTaken(v *Value, why string) {

@@ -257,7 +257,10 @@ func (o getOptions) show(ctx context.Context, conn *connection, out output) erro
 			}
 			return out.view.JSON(rows)
 		}
-		if m != nil {
+		switch {
+		case m != nil && m.Attribute != nil && o.operation.V2():
+			return out.view.Table(conn.attributes(ctx, m, rows, params))
+		case m != nil:
 			kind = resource.MustLookup(m.Member)
 		}
 		return out.view.Table(table(kind, rows, conn.names(ctx, kind, rows, params), o.project()))
@@ -274,6 +277,17 @@ func (o getOptions) show(ctx context.Context, conn *connection, out output) erro
 		return out.view.Table(conn.relations(ctx, o.operation.Path, row, params))
 	}
 	return out.view.Table(record(row))
+}
+
+// attributes shows what the members of a container have in it, such as roles.
+func (c *connection) attributes(ctx context.Context, m *resource.Membership, rows []resource.Row, params map[string]string) (columns []string, cells [][]string) {
+	member, names := resource.MustLookup(m.Member), map[string]string{}
+	c.addNames(ctx, names, member, params)
+	for _, row := range rows {
+		id := m.MemberID(row)
+		cells = append(cells, []string{m.Attribute.Shown(row), id, names[id]})
+	}
+	return []string{m.Attribute.Name, "id", member.Noun()}, cells
 }
 
 // relations shows the other work items that an answer lists by the kind of their relation.

@@ -135,6 +135,9 @@ func (l *learned) fallbacks() diag.List {
 	defer l.mu.Unlock()
 	kinds := map[string][]string{} // by reason
 	for op, why := range l.missing {
+		if op.OneAtATime { // API v1 does it in as many requests
+			continue
+		}
 		reason := why.Error()
 		if e, ok := errors.AsType[*apiclient.Error](why); ok {
 			reason = fmt.Sprintf("API v2 answers %d %s", e.Status, strings.TrimSuffix(e.Message, "."))

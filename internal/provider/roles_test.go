@@ -238,7 +238,7 @@ func TestWhereAPIV2OnlyReadsMembersAPIV1WritesThem(t *testing.T) {
 				{"{user: eve@example.com, role: guest}", "guest"}, {"{user: eve@example.com, role: admin}", "admin"}, {"", ""},
 			} {
 				a := s.apply(t, applying{manifest: members(step.list)})
-				if a.writes == 0 || len(a.failed())+len(a.warnings()) > 0 || s.roleOfEve() != step.role {
+				if a.writes == 0 || len(a.failed())+len(a.warnings())+len(a.fallbacks) > 0 || s.roleOfEve() != step.role {
 					t.Errorf("%s: %v %v, %q", step.list, a.failed(), a.warnings(), s.roleOfEve())
 				}
 			}

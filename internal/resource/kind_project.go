@@ -106,7 +106,7 @@ members: [ada@example.com]`,
 			{Verb: AddMembers, Method: "POST", Path: members, Success: 201, Scope: "projects.members:write", OneAtATime: true},
 			{
 				Verb: ListMembers, Method: "GET", Path: membersV2, Success: 200, Scope: "projects.members:read",
-				Query: []string{"per_page", "cursor"},
+				Query: []string{"per_page", "cursor"}, GetCommand: "project-member-roles", Doc: "Reads the roles of the members of a project.",
 			},
 			{Verb: ListMembers, Method: "GET", Path: members, Success: 200, Scope: "projects.members:read"},
 			{Verb: Get, Method: "GET", Path: members + "{member_id}/", Success: 200, Scope: "projects.members:read"},

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -91,6 +92,7 @@ func runPull(ctx context.Context, o planOptions, how pullOptions, out output) er
 			reading := o.reading
 			reading.Edited = edited
 			m, findings := manifest.Load(ctx, o.Files, reading)
+			m.Workspace = cmp.Or(m.Workspace, r.desired.Workspace) // where the manifests leave that open
 			r.conn.localize(m)
 			return m, findings
 		},

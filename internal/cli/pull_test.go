@@ -61,6 +61,21 @@ func (s *service) changeItem(tb testing.TB, name string, fields map[string]any) 
 	s.change(tb, fmt.Sprintf("projects/%s/work-items/%s/", item["project"], item["id"]), fields)
 }
 
+// TestPullTakesIntoManifestsThatLeaveTheWorkspaceToTheEnvironment, which the manifests that are read again do not name either.
+func TestPullTakesIntoManifestsThatLeaveTheWorkspaceToTheEnvironment(t *testing.T) {
+	t.Parallel()
+	s := newService(t, sandboxtest.Options{})
+	env := map[string]string{"PLANE_BASE_URL": s.url, "PLANE_API_KEY": sandbox.Key, "PLANE_WORKSPACE_SLUG": sandbox.Workspace}
+	m := s.write(t, "m.yaml", "version: 1\nprojects: [{identifier: WEB, work_items: [{key: a, name: Alpha, priority: low}]}]\n")
+	if r := runIn(env, "apply", "-f", m); r.code != 0 {
+		t.Fatal(r.err)
+	}
+	s.changeItem(t, "Alpha", map[string]any{"priority": "high"})
+	if r := runIn(env, "pull", "-f", m); r.code != 0 || !strings.Contains(r.out, "Taken: 1 value") {
+		t.Error(r.out, r.err)
+	}
+}
+
 // onboarding is a manifest of fifty work items in many styles.
 func onboarding() string {
 	var b strings.Builder

@@ -62,8 +62,12 @@ func (s *service) run(tb testing.TB, args ...string) ran {
 
 // runAt is run against any service.
 func runAt(url, key string, args ...string) ran {
+	return runIn(map[string]string{"PLANE_BASE_URL": url, "PLANE_API_KEY": key, "NO_COLOR": "1"}, args...)
+}
+
+// runIn runs the program with an environment.
+func runIn(env map[string]string, args ...string) ran {
 	var out, errs bytes.Buffer
-	env := map[string]string{"PLANE_BASE_URL": url, "PLANE_API_KEY": key, "NO_COLOR": "1"}
 	code := cli.Main(cli.Process{
 		Args:    append([]string{"planform"}, args...),
 		Streams: view.Streams{In: strings.NewReader(""), Out: &out, Err: &errs},

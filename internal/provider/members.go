@@ -225,7 +225,7 @@ func (mb *memberBatch) add(ctx context.Context, members []member) error {
 func (mb *memberBatch) check(ctx context.Context, members []member, res *apiclient.Response) {
 	membership := mb.row.step.Kind.Membership
 	one := strings.TrimSuffix(strings.TrimSuffix(membership.Body, "s"), "_id") // rows are members, or memberships that name one
-	shown, known := idsIn(res.Rows, "id", one, one+"_id"), res.Rows != nil
+	shown, known := idsIn(append(slices.Clip(res.Rows), res.Row), "id", one, one+"_id"), res.Rows != nil
 	if membership.ResultKey == resource.EachKey {
 		shown = idsIn(membership.RowsIn(res.Row), membership.IDField)
 	}

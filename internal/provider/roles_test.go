@@ -109,10 +109,13 @@ func TestARoleThatTheWorkspaceDefines(t *testing.T) {
 	t.Parallel()
 	const with = `{version: 1, projects: [{key: web, identifier: WEB, members: [bob@example.com, {user: eve@example.com, role: `
 	s := newServiceOf(t, resource.V2, sandboxtest.Options{Edition: sandbox.Cloud})
-	asked, others := 0, false
+	asked, lists, others := 0, 0, false
 	s.always = func(req *http.Request) sandboxtest.Fault {
 		if strings.HasSuffix(req.URL.Path, "/roles/") {
 			asked++
+		}
+		if req.Method == http.MethodGet && strings.HasSuffix(req.URL.Path, sandboxtest.ProjectWeb+"/members/") {
+			lists++
 		}
 		if req.Method != http.MethodGet && !others && !strings.HasPrefix(req.URL.Path, "/api/v2/") {
 			t.Errorf("%s %s", req.Method, req.URL.Path)
@@ -134,6 +137,9 @@ func TestARoleThatTheWorkspaceDefines(t *testing.T) {
 		if a.writes != step.writes || s.slugOfEve() != step.slug || len(a.failed())+len(a.warnings())+len(a.plan.Drift) > 0 {
 			t.Fatalf("%s: %d writes, %v, %v %v", step.role, a.writes, s.slugOfEve(), a.failed(), a.warnings())
 		}
+	}
+	if lists != 6 {
+		t.Errorf("%d runs read the members %d times", 6, lists)
 	}
 	text := with + `reviewer}]}]}`
 	s.apply(t, applying{manifest: text})

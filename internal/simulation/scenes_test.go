@@ -63,6 +63,13 @@ func scenes() map[string]*scene {
 		sc.empty, sc.commands = true, slices.Concat(pruned, pruned)
 		all[name] = sc
 	}
+	for name, sc := range map[string]*scene{
+		"edited, v1 then v2": {commands: []string{pruned[0] + " --api v1", pruned[0]}},
+		"edited, v2 then v1": {commands: []string{pruned[0], pruned[0] + " --api v1"}},
+	} {
+		sc.api, sc.empty, sc.files, sc.then = resource.V2, true, one(more), less
+		all[name] = sc
+	}
 	waiting := []string{"apply -f @workspace.yaml --lock-timeout 5h"}
 	for name, sc := range map[string]*scene{
 		"two at once":                 {beside: &beside{}},

@@ -205,6 +205,10 @@ func TestWhatWasFoundStaysMended(t *testing.T) {
 			scenes()["small, placed, v2"],
 			[]string{"1: POST /projects/*/work-items/bulk-create/ #1: done, 503, and so each time", "1: GET /projects/*/work-items/ #3: half an answer"},
 		},
+		"an outcome that found no space is written with the next one": {
+			scenes()["small, members"],
+			[]string{"1: write state.json.journal #3: no space", "1: write state.json.journal #4: killed"},
+		},
 		"members are known though a gateway says each time that it is busy": {scenes()["v1"], []string{"1: POST /projects/*/cycles/*/cycle-issues/ #1: done, 503, and so each time"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -181,7 +181,12 @@ func (f *File) Complete(step *planner.Step, outcome executor.Outcome, err error)
 	}
 	l.PendingIntent = f.remaining(step.Address)
 	f.store.apply(l) // even if the journal fails: Save may still succeed
-	return f.append(l)
+	lines := append(f.unwritten, l)
+	err = f.append(lines...)
+	if f.unwritten = nil; err != nil {
+		f.unwritten = lines
+	}
+	return err
 }
 
 // mayBePlaced reports whether somebody of a membership step may be in the container by a create without an outcome: the step's intent stays.

@@ -113,15 +113,16 @@ type File struct {
 	flush  mutex  // held during a flush to disk; taken before mu
 	synced uint64 // lines on disk; guarded by flush
 
-	mu       mutex
-	store    store
-	pending  map[resource.Address][]pendingStep // by record: steps without an outcome
-	info     fs.FileInfo                        // the state file as it was read or saved; nil = there is none
-	backedUp bool
-	writer   *writer // the journal; nil = there is none now
-	written  uint64  // lines written
-	stopped  error   // the reason why nothing more may be sent
-	closed   bool
+	mu        mutex
+	store     store
+	pending   map[resource.Address][]pendingStep // by record: steps without an outcome
+	info      fs.FileInfo                        // the state file as it was read or saved; nil = there is none
+	backedUp  bool
+	writer    *writer // the journal; nil = there is none now
+	written   uint64  // lines written
+	stopped   error   // the reason why nothing more may be sent
+	unwritten []line  // outcomes that the journal has not got: the next one is written with them, since it says what is left open
+	closed    bool
 	// takenOver is set where the run before may still be there: the state is written anew, so that it can write it no more.
 	takenOver bool
 }

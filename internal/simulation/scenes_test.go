@@ -47,6 +47,7 @@ func scenes() map[string]*scene {
 		"small, prune":        {api: resource.V1, empty: true, files: one(tiny), before: applied(none), commands: pruned},
 		"small, members":      {api: resource.V1, empty: true, files: one(members), before: applied(swapped), commands: pruned},
 		"small, placed, v2":   {api: resource.V2, empty: true, files: one(members), before: applied(placed), commands: pruned},
+		"small, roles, v2":    {api: resource.V2, empty: true, files: one(promoted), before: applied(reviewed), commands: pruned},
 		"small, relations":    {api: resource.V2, empty: true, files: one(joined), before: applied(otherwise), commands: pruned},
 		"small, undo":         {api: resource.V1, empty: true, files: one(none), before: applied(tiny), commands: []string{"undo -f @workspace.yaml --yes RUN"}},
 	}
@@ -288,6 +289,13 @@ pages: [{key: decisions, name: Decisions, description: Newest first.}]
 	placed = `version: 1
 ` + shop + `    cycles: [{key: c, name: Weeks}]
     work_items: [{key: a, name: Item A}, {key: b, name: Item B, cycle: c}, {key: d, name: Item D, cycle: c}, {key: e, name: Item E, cycle: c}]
+`
+	// reviewed has a member with a role that the workspace defines, and promoted gives her another one and brings somebody in.
+	reviewed = `version: 1
+` + shop + `    members: [{user: eve@example.com, role: reviewer}]
+`
+	promoted = `version: 1
+` + shop + `    members: [{user: eve@example.com, role: Release manager}, {user: bob@example.com, role: commenter}]
 `
 	// tiny makes a project, and none leaves nothing in it.
 	tiny = `version: 1

@@ -138,15 +138,17 @@ func (ch *changes) planUpdate(i objectID) {
 	}
 }
 
-// mayStillChange reports whether a former run sent something to an object that nothing shows the effect of, and that the manifest does not
-// want by now: it was edited meanwhile.
+// mayStillChange reports whether a former run sent something to an object that nothing shows the effect of, and that the manifest, which was
+// edited meanwhile, does not say by now.
 func (st *objectState) mayStillChange(d *fieldDiff) bool {
 	intent := st.prior.PendingIntent
 	switch {
 	case intent.Action == Delete:
 		return true
-	case intent.Action != Update || len(d.send) > 0 || len(intent.Fields) == 0:
+	case intent.Action != Update || len(intent.Fields) == 0:
 		return false
+	case len(d.send) > 0 && (intent.Sent == "" || intent.Sent == Said(slices.Concat(d.send, d.alwaysSent))):
+		return false // it is sent again
 	}
 	for _, name := range intent.Fields {
 		field, ok := st.info.kind.Field(name)

@@ -156,8 +156,9 @@ type Intent struct {
 	After  int       `json:"after,omitempty"` // highest readable number that was known in its sequence, such as the 57 of WEB-57; 0 = none
 	At     time.Time `json:"at,omitzero"`     // when it was written; zero = not known
 	Batch  bool      `json:"batch,omitempty"` // it was to be sent with others, by API v2
-	// Fields are the names of those that an update sends; none = it may be any.
+	// Fields are the names of those that an update sends; none = it may be any. Sent is their [Said]; "" = it is not known.
 	Fields []string `json:"fields,omitempty"`
+	Sent   string   `json:"sent,omitempty"`
 }
 
 // Read is one read request.

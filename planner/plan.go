@@ -2,6 +2,8 @@ package planner
 
 import (
 	"cmp"
+	"fmt"
+	"hash/fnv"
 	"maps"
 	"slices"
 	"strconv"
@@ -208,6 +210,18 @@ func (s *Step) Values() []*resource.Value {
 		return nil
 	}
 	return s.Write.Values
+}
+
+// Said identifies values by how the manifest writes them: it is the same in each run until somebody edits them.
+func Said(values []*resource.Value) string {
+	h := fnv.New64a()
+	for _, v := range values {
+		_, _ = fmt.Fprintf(h, "%s %q %t", v.Field.Name, v.Text, v.Null)
+		for i := range v.Refs {
+			_, _ = fmt.Fprintf(h, " %q", cmp.Or(v.Refs[i].ID, v.Refs[i].Text))
+		}
+	}
+	return strconv.FormatUint(h.Sum64(), 36)
 }
 
 // Sending is the step with other values to send.

@@ -197,6 +197,10 @@ func TestWhatWasFoundStaysMended(t *testing.T) {
 			scenes()["small, edited, v2"],
 			[]string{"1: POST /projects/*/work-items/*/relations/ #1: killed, and the request is late"},
 		},
+		"an update that is late does not undo one to another value": {
+			scenes()["small, thrice"],
+			[]string{"1: PATCH /projects/*/labels/*/ #1: killed, and the request is late"},
+		},
 		"what was to be deleted and is wanted again is made again if it was": {
 			scenes()["edited, pruned"],
 			[]string{"1: DELETE /projects/*/labels/*/ #1: killed, and the request is late"},

@@ -60,6 +60,7 @@ func scenes() map[string]*scene {
 		"edited, pruned":    {api: resource.V1, files: one(fresh), before: applied(fewer), then: fresh},
 		"small, edited":     {api: resource.V1, files: one(members), then: swapped},
 		"small, edited, v2": {api: resource.V2, files: one(joined), then: otherwise},
+		"small, thrice":     {api: resource.V1, before: applied(coloured("#ef4444")), files: one(coloured("#15803d")), then: coloured("#0ea5e9")},
 	} {
 		sc.empty, sc.commands = true, slices.Concat(pruned, pruned)
 		all[name] = sc
@@ -308,6 +309,11 @@ workspace: acme
 projects: [{key: shop, identifier: SHOP, name: The shop}]
 `
 )
+
+// coloured is a manifest of one label.
+func coloured(color string) string {
+	return "version: 1\n" + shop + "    labels: [{name: bug, color: \"" + color + "\"}]\n"
+}
 
 // pulled is a manifest in two files that people change on the service.
 func pulled() map[string]string {

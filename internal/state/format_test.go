@@ -90,7 +90,7 @@ func randomContent(r *rand.Rand) *content {
 			e.Members = append(e.Members, randomText(r))
 		}
 		if r.IntN(3) == 0 {
-			e.PendingIntent = &planner.Intent{Action: planner.Action(r.IntN(int(planner.NotPossible))), Name: randomText(r), After: r.IntN(3)}
+			e.PendingIntent = &planner.Intent{Action: planner.Action(r.IntN(int(planner.NotPossible))), Name: randomText(r), After: r.IntN(3), Sent: randomText(r)}
 			for range r.IntN(3) {
 				e.PendingIntent.Fields = append(e.PendingIntent.Fields, randomText(r))
 			}

@@ -29,6 +29,7 @@ type line struct {
 	After  int              `json:"after,omitempty"`  // of an intent
 	Batch  bool             `json:"batch,omitempty"`  // of an intent
 	Fields []string         `json:"fields,omitempty"` // of an intent
+	Sent   string           `json:"sent,omitempty"`   // of an intent
 	// Record is the outcome of a commit. Its PendingIntent is the one that the record still
 	// has after this line, so that a line can be applied without those before it.
 	planner.Record
@@ -37,7 +38,7 @@ type line struct {
 
 // intent is what a line announces.
 func (l *line) intent() planner.Intent {
-	return planner.Intent{Action: *l.Action, Name: l.Name, After: l.After, At: l.At, Batch: l.Batch, Fields: l.Fields}
+	return planner.Intent{Action: *l.Action, Name: l.Name, After: l.After, At: l.At, Batch: l.Batch, Fields: l.Fields, Sent: l.Sent}
 }
 
 func (l *line) step() resource.Address { return cmp.Or(l.Intent, l.Commit, l.Abort) }

@@ -117,6 +117,9 @@ func (f *File) Begin(ctx context.Context, steps []*planner.Step) error {
 			for _, v := range s.Values() {
 				l.Fields = append(l.Fields, v.Field.Name)
 			}
+			if len(l.Fields) > 0 {
+				l.Sent = planner.Said(s.Values())
+			}
 		}
 		if s.Action == planner.Create {
 			l.After, l.Sources, l.Origin = max(f.store.newest[s.Address.NumberingScope()], s.Write.Newest), s.Object.Files, s.Object.Origin

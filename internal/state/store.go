@@ -131,6 +131,9 @@ func together(earlier *planner.Intent, later planner.Intent) *planner.Intent {
 		} else {
 			later.Fields = normalList(slices.Concat(earlier.Fields, later.Fields))
 		}
+		if earlier.Sent != later.Sent {
+			later.Sent = ""
+		}
 	}
 	return &later
 }

@@ -79,6 +79,7 @@ func (s story) scene() *scene {
 func drawStory(t *rapid.T) story {
 	s := story{api: rapid.SampledFrom([]resource.API{resource.V1, resource.V2}).Draw(t, "api"), shared: rapid.Bool().Draw(t, "shared")}
 	owner, labels, others := "", []string(nil), []string{"", colleague}
+	edited := rapid.IntRange(0, 3).Draw(t, "edited") == 0
 	if rapid.Bool().Draw(t, "others") {
 		owner, others = "owner: ours\n", append(others, otherOne)
 	}
@@ -86,11 +87,10 @@ func drawStory(t *rapid.T) story {
 		others = append(others, pipeline)
 	}
 	s.first, labels = drawManifest(t, "first", owner, false)
-	edited := rapid.IntRange(0, 3).Draw(t, "edited") == 0
 	s.next, _ = drawManifest(t, "next", owner, edited)
 	label := ""
 	if owner != "" {
-		if len(labels) > 0 && rapid.Bool().Draw(t, "label") {
+		if !edited && len(labels) > 0 && rapid.Bool().Draw(t, "label") { // which would stay as some run left it
 			label = ", labels: [" + rapid.SampledFrom(labels).Draw(t, "which") + "]"
 		}
 		s.other = drawOthers(t, label)

@@ -192,11 +192,12 @@ func (f *File) Complete(step *planner.Step, outcome executor.Outcome, err error)
 	return err
 }
 
-// mayBePlaced reports whether somebody of a membership step may be in the container by a create without an outcome: the step's intent stays.
+// mayBePlaced reports whether somebody of a membership step, whom the plan did not find, may be in the container by a create without an
+// outcome: the step's intent stays.
 func (f *File) mayBePlaced(step *planner.Step) bool {
 	return step.Action == planner.AddMembers && slices.ContainsFunc(step.Members.Items, func(m planner.Member) bool {
 		_, list := f.pendingAt(m.Address)
-		return m.Address != "" && slices.ContainsFunc(list, func(o pendingStep) bool { return o.intent.Action == planner.Create && o.intent.Batch })
+		return m.ID == "" && m.Address != "" && slices.ContainsFunc(list, func(o pendingStep) bool { return o.intent.Action == planner.Create && o.intent.Batch })
 	})
 }
 

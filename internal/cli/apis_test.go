@@ -91,7 +91,10 @@ func TestAPlanSaysHowManyRequestsItsApplyWrites(t *testing.T) {
 		"items into a sprint":     {migration(60, 0, 2, ""), strings.ReplaceAll(migration(60, 0, 2, ""), "cycle: c0", "cycle: c1")},
 		"a prune":                 {migration(120, 0, 2, ""), migration(10, 0, 2, "")},
 	} {
-		for _, api := range []string{"v1", "v2"} {
+		for i, api := range []string{"v1", "v2"} {
+			if *campaignSize == 1 && len(name)%2 == i {
+				continue // a sample: by one of the two
+			}
 			t.Run(name+" by "+api, func(t *testing.T) {
 				t.Parallel()
 				s := newService(t, sandboxtest.Options{Edition: sandbox.Cloud})

@@ -123,7 +123,7 @@ func TestWhatIsNoTableIsAnErrorAndNothingIsWritten(t *testing.T) {
 		"a key that is missing":         {"Key,Title,Status\nA-1,x,y\n,y,z\n", "csv", "FILE:3: the row has no Key", "mapping"},
 		"a key out of a sheet":          {head + "1.21143E+15,x\n", "csv", "FILE:2: the key 1.21143E+15 is no whole number", "spreadsheet"},
 		"a key that two items have":     {head + "A,x\nB,y\nA,z\n", "csv", "FILE:4: the key A is that of another item, in line 2", "columns:"},
-		"a cell of 100 MB":              {head + "A,\"" + strings.Repeat(strings.Repeat("x", 1<<20)+"\n", 100) + "\"\n", "csv", "FILE:2: the row that begins here is larger than 16 MiB", "quotation mark"},
+		"a cell of 20 MB":               {head + "A,\"" + strings.Repeat(strings.Repeat("x", 1<<20)+"\n", 20) + "\"\n", "csv", "FILE:2: the row that begins here is larger than 16 MiB", "quotation mark"},
 		"a string of 70 MB":             {"{\"key\": 1}\n{\"key\": \"" + strings.Repeat("x", 70<<20) + "\"}", "jsonl", "FILE:2: the value that begins here is larger than 64 MiB", ""},
 		"broken quoting":                {head + "A,x\nB \"y\",z\n", "csv", "FILE:3:3: a quotation mark", "twice"},
 		"a cut CSV":                     {head + "A,\"x", "csv", "FILE:2: a quotation that begins in this row has no end", "cut off"},

@@ -57,6 +57,7 @@ func findRemovals(memberships *memberships, orphans *orphans) *removals {
 	if len(l.service.reads) > 0 {
 		return l // it is not clear yet what is wanted
 	}
+	l.wanted = memberships.declared()
 	l.findArrived()
 	l.collectCleared()
 	if !l.in.Prune && !l.hasExplicitMoves && len(l.in.Leaves)+len(l.clearedContainers)+len(l.clearedMembers) == 0 {
@@ -85,6 +86,7 @@ func (re *removals) countRemovals() int {
 	if len(sets) == 0 {
 		return 0
 	}
+	re.wanted = re.memberships.declared()
 	re.collectDesired()
 	for address, r := range re.in.Prior {
 		id := serviceID{address.Kind(), r.ID}
@@ -119,7 +121,6 @@ func (re *removals) countRemovals() int {
 // findArrived finds whom former runs announced that they bring into containers, and who is in them by now. Nothing but the announcement tells
 // that planform did it. Where somebody may still come or go whom the manifest wants elsewhere by now, the list is in doubt.
 func (re *removals) findArrived() {
-	wanted := re.memberships.declared()
 	for _, address := range slices.Sorted(maps.Keys(re.in.Prior)) {
 		record := re.in.Prior[address]
 		base, kind, _, isMembership := address.ParseMembership()
@@ -138,7 +139,7 @@ func (re *removals) findArrived() {
 		if !answered || answer.Unsupported || answer.NotFound {
 			continue
 		}
-		in, stays, late := map[string]bool{}, func(id string) bool { return wanted[memberOf{kind.Name, container.ID, id}] }, false
+		in, stays, late := map[string]bool{}, func(id string) bool { return re.wanted[memberOf{kind.Name, container.ID, id}] }, false
 		for _, row := range answer.Rows {
 			in[kind.Membership.MemberID(row)] = true
 		}
@@ -210,7 +211,6 @@ func (re *removals) collectDesired() {
 		}
 		re.ignored[of] = true
 	}
-	re.wanted = re.memberships.declared()
 	for _, r := range re.memberships.sets {
 		for _, e := range r.entries {
 			if e.id == "" {

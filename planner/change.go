@@ -84,7 +84,7 @@ func (ch *changes) planUpdate(i objectID) {
 		ch.checks.blockClosed(i, &d)
 	}
 	pendingIntent := f.prior != nil && f.prior.PendingIntent != nil && !ch.objects.secretInDoubt(i)
-	if pendingIntent && f.mayStillChange(&d) {
+	if pendingIntent && ch.mayStillChange(i, &d) {
 		ch.service.doubt(f.id)
 	}
 	adopting := f.matchedBy != "" || pendingIntent && (f.prior.ID == "" || len(d.send) == 0)
@@ -138,29 +138,45 @@ func (ch *changes) planUpdate(i objectID) {
 	}
 }
 
-// mayStillChange reports whether a former run sent something to an object that nothing shows the effect of, and that the manifest, which was
-// edited meanwhile, does not say by now.
-func (st *objectState) mayStillChange(d *fieldDiff) bool {
-	intent := st.prior.PendingIntent
+// mayStillChange reports whether a former run sent something to an object that the manifest, which was edited meanwhile, does not say by now,
+// and that nothing shows the effect of.
+func (ch *changes) mayStillChange(i objectID, d *fieldDiff) bool {
+	f := &ch.objects.states[i]
+	intent := f.prior.PendingIntent
 	switch {
 	case intent.Action == Delete:
 		return true
-	case intent.Action != Update || len(intent.Fields) == 0:
-		return false
-	case len(d.send) > 0 && (intent.Sent == "" || intent.Sent == Said(slices.Concat(d.send, d.alwaysSent))):
-		return false // it is sent again
+	case intent.Action != Update || len(intent.Fields) == 0 || ch.stillSays(i, intent) || intent.Sent == Said(slices.Concat(d.send, d.alwaysSent)):
+		return false // if it took no effect, it is sent again
 	}
-	for _, name := range intent.Fields {
-		field, ok := st.info.kind.Field(name)
+	changed := false
+	for _, name := range intent.Fields { // an update changes all of them or none
+		field, ok := f.info.kind.Field(name)
+		if !ok {
+			continue
+		}
+		have, shown := field.ObservedIn(f.row)
+		if applied, known := f.prior.Values[name]; shown && known {
+			if resource.IsDigest(applied, have) {
+				return true
+			}
+			changed = true
+		}
+	}
+	return !changed
+}
+
+// stillSays reports whether the manifest says of each field what an update sent.
+func (ch *changes) stillSays(i objectID, intent *Intent) bool {
+	values := make([]*resource.Value, len(intent.Fields))
+	for k, name := range intent.Fields {
+		v, ok := ch.in.Desired[i].Value(name)
 		if !ok {
 			return false
 		}
-		have, shown := field.ObservedIn(st.row)
-		if applied, known := st.prior.Values[name]; !shown || !known || !resource.IsDigest(applied, have) {
-			return false
-		}
+		values[k] = v
 	}
-	return true
+	return intent.Sent == Said(values)
 }
 
 // leaveToOwner uses an object of another owner as it is. What the manifest wants otherwise is not possible.

@@ -212,15 +212,18 @@ func (s *Step) Values() []*resource.Value {
 	return s.Write.Values
 }
 
-// Said identifies values by how the manifest writes them: it is the same in each run until somebody edits them.
+// Said identifies values, in any order, by how the manifest writes them: it is the same in each run until somebody edits them.
 func Said(values []*resource.Value) string {
-	h := fnv.New64a()
-	for _, v := range values {
-		_, _ = fmt.Fprintf(h, "%s %q %t", v.Field.Name, v.Text, v.Null)
+	lines := make([]string, len(values))
+	for k, v := range values {
+		lines[k] = fmt.Sprintf("%s %q %t", v.Field.Name, v.Text, v.Null)
 		for i := range v.Refs {
-			_, _ = fmt.Fprintf(h, " %q", cmp.Or(v.Refs[i].ID, v.Refs[i].Text))
+			lines[k] += fmt.Sprintf(" %q", cmp.Or(v.Refs[i].ID, v.Refs[i].Text))
 		}
 	}
+	slices.Sort(lines)
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(strings.Join(lines, "\n")))
 	return strconv.FormatUint(h.Sum64(), 36)
 }
 

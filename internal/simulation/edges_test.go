@@ -201,6 +201,10 @@ func TestWhatWasFoundStaysMended(t *testing.T) {
 			scenes()["small, thrice"],
 			[]string{"1: PATCH /projects/*/labels/*/ #1: killed, and the request is late"},
 		},
+		"an update that is late does not come after one that was taken back": {
+			scenes()["small, back"],
+			[]string{"1: PATCH /projects/*/work-items/*/ #1: killed, and the request is late"},
+		},
 		"what was to be deleted and is wanted again is made again if it was": {
 			scenes()["edited, pruned"],
 			[]string{"1: DELETE /projects/*/labels/*/ #1: killed, and the request is late"},

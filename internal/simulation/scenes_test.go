@@ -61,6 +61,7 @@ func scenes() map[string]*scene {
 		"small, edited":     {api: resource.V1, files: one(members), then: swapped},
 		"small, edited, v2": {api: resource.V2, files: one(joined), then: otherwise},
 		"small, thrice":     {api: resource.V1, before: applied(coloured("#ef4444")), files: one(coloured("#15803d")), then: coloured("#0ea5e9")},
+		"small, back":       {api: resource.V1, files: one(item("name: Item")), before: applied(item("name: Another, priority: high")), then: item("name: Item, priority: none")},
 	} {
 		sc.empty, sc.commands = true, slices.Concat(pruned, pruned)
 		all[name] = sc
@@ -313,6 +314,11 @@ projects: [{key: shop, identifier: SHOP, name: The shop}]
 // coloured is a manifest of one label.
 func coloured(color string) string {
 	return "version: 1\n" + shop + "    labels: [{name: bug, color: \"" + color + "\"}]\n"
+}
+
+// item is a manifest of one work item.
+func item(fields string) string {
+	return "version: 1\n" + shop + "    work_items: [{key: a, " + fields + "}]\n"
 }
 
 // pulled is a manifest in two files that people change on the service.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"sync"
 	"time"
 
@@ -34,6 +35,21 @@ type leaseText struct {
 	Free   bool   `json:"free,omitempty"`  // nobody's any more
 	Clean  bool   `json:"clean,omitempty"` // the turn ended, and left no journal
 	State  string `json:"state,omitempty"` // the version that the turn left, if it is clean
+	Open   []turn `json:"open,omitempty"`  // earlier turns that may still add to their journals
+}
+
+// turn is what is known of the journal of a turn.
+type turn struct {
+	ID   string `json:"planform_lease"`
+	Next int    `json:"next,omitempty"`
+}
+
+// unclosed are the turns that may still add to their journals, up to this one.
+func (l *leaseText) unclosed() []turn {
+	if l.Clean {
+		return nil
+	}
+	return append(slices.Clone(l.Open), turn{l.ID, l.Next})
 }
 
 // lease is the turn of this run.
@@ -90,7 +106,7 @@ func takeLease(ctx context.Context, address string, o Objects, opts Options) (_ 
 		}
 		if before.Free || time.Since(since) >= opts.leases.dead {
 			l := &lease{objects: o, id: uuid.NewString(), turn: make(chan struct{}, 1), ended: make(chan struct{}), renewed: time.Now()}
-			l.now = leaseText{ID: l.id, Holder: holder(opts)}
+			l.now = leaseText{ID: l.id, Holder: holder(opts), Open: before.unclosed()}
 			if l.version, err = writeLease(ctx, o, &l.now, version); err == nil {
 				if err = l.probe(ctx); err == nil {
 					var keeping context.Context
@@ -200,6 +216,15 @@ func (l *lease) renew(ctx context.Context, next int) (gone bool, err error) {
 		return true, l.gone
 	}
 	return false, err
+}
+
+// closed notes that none of the turns before can add to its journal any more.
+func (l *lease) closed() {
+	l.turn <- struct{}{}
+	defer func() { <-l.turn }()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.now.Open = nil
 }
 
 // valid returns an error where it may be somebody else's turn by now.

@@ -102,17 +102,18 @@ func openShared(ctx context.Context, address string, opts Options) (*File, error
 	return f, nil
 }
 
-// fetch brings state and journal into the copy. The journal of the turn before is closed first, if that did not end it.
+// fetch brings state and journal into the copy. The journals of turns before that did not end them are closed first.
 func (s *shared) fetch(ctx context.Context, before *leaseText) error {
 	series, err := s.series(ctx)
 	if err != nil {
 		return err
 	}
-	if !before.Clean {
-		if err := s.close(ctx, before, series); err != nil {
+	for _, t := range before.unclosed() {
+		if err := s.close(ctx, t, series); err != nil {
 			return err
 		}
 	}
+	s.lease.closed()
 	text, version, err := s.objects.Get(ctx, "")
 	if errors.Is(err, fs.ErrNotExist) {
 		text, version, err = nil, "", nil
@@ -162,14 +163,17 @@ func (s *shared) series(ctx context.Context) (map[string]map[int][]byte, error) 
 }
 
 // close puts the fence behind the last part of a turn's journal, where that turn would write the next one.
-func (s *shared) close(ctx context.Context, before *leaseText, series map[string]map[int][]byte) error {
+func (s *shared) close(ctx context.Context, before turn, series map[string]map[int][]byte) error {
 	parts := series[before.ID]
 	if parts == nil {
 		parts = map[int][]byte{}
 		series[before.ID] = parts
 	}
-	for n := max(before.Next, 1); ; n++ {
-		if _, there := parts[n]; there {
+	for n := max(before.Next, 1); ; {
+		if part, there := parts[n]; bytes.Equal(part, fence) {
+			return nil
+		} else if there {
+			n++
 			continue
 		}
 		name := partName(before.ID, n)
@@ -183,9 +187,6 @@ func (s *shared) close(ctx context.Context, before *leaseText, series map[string
 		}
 		if parts[n], _, err = s.objects.Get(ctx, name); err != nil { // the run wrote it just now
 			return err
-		}
-		if bytes.Equal(parts[n], fence) {
-			return nil
 		}
 	}
 }

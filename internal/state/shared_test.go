@@ -117,6 +117,15 @@ func stall(t *testing.T, f *File) {
 	<-s.lease.ended
 }
 
+// takeLock is what a run does that dies as soon as it has the lock.
+func (c *cloud) takeLock(t *testing.T) {
+	t.Helper()
+	l, _, err := takeLease(t.Context(), cloudAddress, c, c.options())
+	must(t, err)
+	l.stop()
+	<-l.ended
+}
+
 func creation(n int) *planner.Step {
 	return create(addr(fmt.Sprintf("work_item/web/%d", n)))
 }
@@ -607,26 +616,42 @@ func TestARunThatSleptAfterASaveSendsNothing(t *testing.T) {
 			must(t, f.Save())
 		},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				c := newCloud()
-				f := c.open(t)
-				must(t, f.StartPlan("a plan"))
-				work(t, f)
-				stall(t, f)
-				g := c.open(t)
-				f.opts.shared.lease.renewed = time.Now() // as the clock of a machine that slept has it
-				if err := f.Begin(t.Context(), []*planner.Step{creation(2)}); !errors.Is(err, executor.ErrAbortRun) {
-					t.Errorf("two runs send: %v", err)
-				}
-				must(t, g.Begin(t.Context(), []*planner.Step{creation(3)}))
-				must(t, g.Save())
-				must(t, g.Close())
-				_ = f.Close()
-				must(t, c.open(t).Close())
+		for between, meanwhile := range map[string]func(t *testing.T, c *cloud){
+			"": func(*testing.T, *cloud) {},
+			", and two took its lock and died at once": func(t *testing.T, c *cloud) {
+				t.Helper()
+				c.takeLock(t)
+				c.takeLock(t)
+			},
+			", and one took its lock and died, and was unlocked": func(t *testing.T, c *cloud) {
+				t.Helper()
+				c.takeLock(t)
+				_, _, err := Unlock(t.Context(), cloudAddress, c.options())
+				must(t, err)
+			},
+		} {
+			t.Run(name+between, func(t *testing.T) {
+				t.Parallel()
+				synctest.Test(t, func(t *testing.T) {
+					c := newCloud()
+					f := c.open(t)
+					must(t, f.StartPlan("a plan"))
+					work(t, f)
+					stall(t, f)
+					meanwhile(t, c)
+					g := c.open(t)
+					f.opts.shared.lease.renewed = time.Now() // as the clock of a machine that slept has it
+					if err := f.Begin(t.Context(), []*planner.Step{creation(2)}); !errors.Is(err, executor.ErrAbortRun) {
+						t.Errorf("two runs send: %v", err)
+					}
+					must(t, g.Begin(t.Context(), []*planner.Step{creation(3)}))
+					must(t, g.Save())
+					must(t, g.Close())
+					_ = f.Close()
+					must(t, c.open(t).Close())
+				})
 			})
-		})
+		}
 	}
 }
 

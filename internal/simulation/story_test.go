@@ -131,7 +131,7 @@ projects:
     module_view: true
 `
 
-// drawManifest draws one of the project. One that is whole says of each item what another may have said of it.
+// drawManifest draws one of the project. One that is whole says of each object what another may have said of it.
 func drawManifest(t *rapid.T, name, owner string, whole bool) (manifest string, named []string) {
 	var b strings.Builder
 	b.WriteString("version: 1\n" + owner + shop)
@@ -141,7 +141,9 @@ func drawManifest(t *rapid.T, name, owner string, whole bool) (manifest string, 
 		labels = append(labels, fmt.Sprintf("{name: %s, color: %q}", key, color))
 		items = append(items, key)
 	}
-	fmt.Fprintf(&b, "    labels: [%s]\n    cycles: [{key: c, name: Weeks}]\n    modules: [{key: m, name: Checkout}]\n    work_items:\n", strings.Join(labels, ", "))
+	fmt.Fprintf(&b, "    labels: [%s]\n", strings.Join(labels, ", "))
+	fmt.Fprintf(&b, "    cycles: [{key: c, name: Weeks}, {key: d, name: %s}]\n", rapid.SampledFrom([]string{"Months", "Quarters"}).Draw(t, name+" cycle"))
+	fmt.Fprintf(&b, "    modules: [{key: m, name: Checkout, description: %q}]\n    work_items:\n", rapid.SampledFrom([]string{"What is bought.", "Money."}).Draw(t, name+" module"))
 	known := items
 	root := []string{"key: root", "name: Root"} // which stays, and comes into containers and leaves them
 	for _, more := range []string{"cycle: c", "module: m"} {
@@ -150,6 +152,7 @@ func drawManifest(t *rapid.T, name, owner string, whole bool) (manifest string, 
 		}
 	}
 	fmt.Fprintf(&b, "      - {%s}\n", strings.Join(root, ", "))
+	earlier := []string{"root"}
 	for _, key := range rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"a", "b", "c", "d"}), 0, 4, rapid.ID[string]).Draw(t, name+" items") {
 		fields := []string{"key: " + key, fmt.Sprintf("name: Item %s%s", key, rapid.SampledFrom([]string{"", ", larger"}).Draw(t, "name"))}
 		fields[1] = strings.Replace(fields[1], "name: ", `name: "`, 1) + `"`
@@ -158,19 +161,26 @@ func drawManifest(t *rapid.T, name, owner string, whole bool) (manifest string, 
 		} else if whole {
 			fields = append(fields, "labels: []")
 		}
+		another := rapid.SampledFrom(earlier).Draw(t, "another")
 		for _, more := range []string{
-			"priority: high", "parent: root", "cycle: c", "module: m", "state: Todo", "comments: [{key: c, text: Looks good.}]",
-			`links: [{url: "https://example.com/` + key + `"}]`, "relations: {blocked_by: [root]}",
+			"priority: high", "parent: " + another, rapid.SampledFrom([]string{"cycle: c", "cycle: d"}).Draw(t, "cycle"), "module: m", "state: Todo",
+			"comments: [{key: c, text: " + rapid.SampledFrom([]string{"Looks good.", "Looks bad."}).Draw(t, "text") + "}]",
+			`description: "See [another](planform:work_item/shop/` + another + `)."`, "start_date: 2026-03-02",
+			`links: [{url: "https://example.com/` + key + `"}]`, "relations: {blocked_by: [" + another + "]}",
 		} {
-			if rapid.IntRange(0, 2).Draw(t, more) == 0 {
-				if !whole || !strings.HasPrefix(more, "links") { // of which nobody can tell who made them
+			field, _, _ := strings.Cut(more, ":")
+			if rapid.IntRange(0, 2).Draw(t, field) == 0 {
+				if !whole || field != "links" { // of which nobody can tell who made them
 					fields = append(fields, more)
 				}
-			} else if without, simple := map[string]string{"priority": "none", "parent": "null", "state": "Backlog"}[strings.Split(more, ":")[0]]; whole && simple {
-				fields = append(fields, strings.Split(more, ":")[0]+": "+without)
+			} else if without, simple := map[string]string{
+				"priority": "none", "parent": "null", "state": "Backlog", "description": `""`, "start_date": "null",
+			}[field]; whole && simple {
+				fields = append(fields, field+": "+without)
 			}
 		}
 		fmt.Fprintf(&b, "      - {%s}\n", strings.Join(fields, ", "))
+		earlier = append(earlier, key)
 	}
 	return b.String(), items
 }

@@ -141,9 +141,9 @@ func drawManifest(t *rapid.T, name, owner string, whole bool) (manifest string, 
 		labels = append(labels, fmt.Sprintf("{name: %s, color: %q}", key, color))
 		items = append(items, key)
 	}
-	fmt.Fprintf(&b, "    labels: [%s]\n", strings.Join(labels, ", "))
-	fmt.Fprintf(&b, "    cycles: [{key: c, name: Weeks}, {key: d, name: %s}]\n", rapid.SampledFrom([]string{"Months", "Quarters"}).Draw(t, name+" cycle"))
-	fmt.Fprintf(&b, "    modules: [{key: m, name: Checkout, description: %q}]\n    work_items:\n", rapid.SampledFrom([]string{"What is bought.", "Money."}).Draw(t, name+" module"))
+	cycle, module := rapid.SampledFrom([]string{"Months", "Quarters"}).Draw(t, name+" cycle"), rapid.SampledFrom([]string{"Money", "Goods"}).Draw(t, name+" module")
+	fmt.Fprintf(&b, "    labels: [%s]\n    cycles: [{key: c, name: Weeks}, {key: d, name: %s}]\n", strings.Join(labels, ", "), cycle)
+	fmt.Fprintf(&b, "    modules: [{key: m, name: Checkout, description: %s}]\n    work_items:\n", module)
 	known := items
 	root := []string{"key: root", "name: Root"} // which stays, and comes into containers and leaves them
 	for _, more := range []string{"cycle: c", "module: m"} {
@@ -161,9 +161,12 @@ func drawManifest(t *rapid.T, name, owner string, whole bool) (manifest string, 
 		} else if whole {
 			fields = append(fields, "labels: []")
 		}
-		another := rapid.SampledFrom(earlier).Draw(t, "another")
+		another, above := rapid.SampledFrom(earlier).Draw(t, "another"), "root"
+		if whole { // else it would keep what is above it from being deleted
+			above = another
+		}
 		for _, more := range []string{
-			"priority: high", "parent: " + another, rapid.SampledFrom([]string{"cycle: c", "cycle: d"}).Draw(t, "cycle"), "module: m", "state: Todo",
+			"priority: high", "parent: " + above, rapid.SampledFrom([]string{"cycle: c", "cycle: d"}).Draw(t, "cycle"), "module: m", "state: Todo",
 			"comments: [{key: c, text: " + rapid.SampledFrom([]string{"Looks good.", "Looks bad."}).Draw(t, "text") + "}]",
 			`description: "See [another](planform:work_item/shop/` + another + `)."`, "start_date: 2026-03-02",
 			`links: [{url: "https://example.com/` + key + `"}]`, "relations: {blocked_by: [" + another + "]}",

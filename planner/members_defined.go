@@ -32,20 +32,24 @@ func (de *definedValues) value(n reference, ref *resource.Reference) string {
 	report := func(summary, hint string) {
 		de.diags.at(diag.Error, ref.Position, de.in.Desired[n.by].Address, "unknown-name", summary, hint)
 	}
-	t := de.objects.kind(a.Defined)
+	t, api := de.objects.kind(a.Defined), de.objects.kinds[n.field.membership].api
 	rows, presence := de.definitions(m)
 	var names resource.Names
 	for _, row := range rows {
 		names.Add(resource.ByIdentifier, row.Text("slug"), row.ID())
+		names.Add(resource.ByIdentifier, a.Shown(resource.Row{a.Name: row.Text("slug")}), row.ID())
 		names.Add(resource.ByService, row.Text("name"), row.ID())
 	}
 	hits := names.Named(text)
 	switch {
 	case presence == pending:
 		return text
-	case presence != exists:
+	case presence != exists || api != resource.V2:
 		next := "; to give others, use --api v2 where the service has it"
-		if de.in.API == resource.V2 || de.in.APIFound {
+		switch {
+		case presence == exists:
+			next = ": API v2 does not show the members of " + plural(resource.MustLookup(m.Container)) + " here, and API v1 cannot give others"
+		case de.in.API == resource.V2 || de.in.APIFound:
 			next = ": the service has no API v2 that lists others"
 		}
 		report("the "+a.Name+" "+diag.Quote(text)+" of "+ref.Text+" is none that every workspace has, and only API v2 knows those that one defines",
@@ -89,7 +93,9 @@ func (de *definedValues) definitions(m *resource.Membership) ([]resource.Row, pr
 	if presence != exists {
 		return nil, presence
 	}
-	return slices.DeleteFunc(slices.Clone(l.rows), func(row resource.Row) bool { return row.Text("namespace") != m.Container }), exists
+	return slices.DeleteFunc(slices.Clone(l.rows), func(row resource.Row) bool {
+		return row.Text("namespace") != m.Container || row.Text("slug") == ""
+	}), exists
 }
 
 // isLess reports whether a value of a membership's attribute is less than another one. Of values that the workspace defines their

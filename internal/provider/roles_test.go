@@ -1,7 +1,9 @@
 package provider_test
 
 import (
+	"bytes"
 	"fmt"
+	"io"
 	"net/http"
 	"reflect"
 	"slices"
@@ -249,6 +251,12 @@ func TestWhereAPIV2OnlyReadsMembersAPIV1WritesThem(t *testing.T) {
 				}
 			}
 			if name != "reads them" {
+				found := s.findings(t, members("{user: eve@example.com, role: reviewer}"))
+				if !slices.ContainsFunc(found, func(d diag.Diagnostic) bool {
+					return d.Severity == diag.Error && strings.HasPrefix(d.Summary, `the role "reviewer" of eve@example.com is none that every`) && strings.HasSuffix(d.Hint, "API v1 cannot give others")
+				}) {
+					t.Error(found)
+				}
 				return
 			}
 			a := s.apply(t, applying{manifest: members("{user: eve@example.com, role: reviewer}")})
@@ -256,6 +264,53 @@ func TestWhereAPIV2OnlyReadsMembersAPIV1WritesThem(t *testing.T) {
 				t.Error(a.failed(), s.roleOfEve())
 			}
 		})
+	}
+}
+
+// TestARoleWithTheWordOfAnotherIsNotTakenForThat: a manifest's member is the service's contributor, and a workspace may define a "member".
+func TestARoleWithTheWordOfAnotherIsNotTakenForThat(t *testing.T) {
+	t.Parallel()
+	s := newServiceOf(t, resource.V2, sandboxtest.Options{})
+	with := func(role string) string {
+		return `{version: 1, projects: [{key: web, identifier: WEB, members: [{user: eve@example.com, role: ` + role + `}]}]}`
+	}
+	s.apply(t, applying{manifest: with("member")})
+	var sent string
+	s.always = func(req *http.Request) sandboxtest.Fault {
+		if req.Method == http.MethodPatch {
+			body, _ := io.ReadAll(req.Body)
+			sent = string(body)
+			req.Body = io.NopCloser(bytes.NewReader(body))
+		}
+		return sandboxtest.Fault{}
+	}
+	s.replying = func(req *http.Request, row map[string]any) {
+		switch {
+		case row["slug"] == "reviewer":
+			row["slug"], row["name"] = "member", "Regular"
+		case row["member_id"] == sandboxtest.UserEve && req.Method == http.MethodGet:
+			row["role"] = "member"
+		}
+	}
+	a := s.apply(t, applying{manifest: with("member")})
+	if len(a.plan.Steps) != 1 || len(a.plan.Drift) != 1 || sent != `{"role":"contributor"}` {
+		t.Fatalf("%d steps, %d drifted; sent %s", len(a.plan.Steps), len(a.plan.Drift), sent)
+	}
+	if c := a.plan.Steps[0].Changes()[0]; *c.Before != "eve@example.com (Member)" || *c.After != "eve@example.com (member)" {
+		t.Errorf("%s -> %s", *c.Before, *c.After)
+	}
+	for _, role := range []string{"Member", "regular"} {
+		if b := s.apply(t, applying{manifest: with(role)}); !b.plan.Empty() {
+			t.Errorf("%s: %+v", role, b.plan.Summary)
+		}
+	}
+	s.replying = func(_ *http.Request, row map[string]any) {
+		if row["slug"] == "reviewer" {
+			row["slug"] = "member"
+		}
+	}
+	if s.apply(t, applying{manifest: with("Member")}); sent != `{"role":"member"}` {
+		t.Errorf("sent %s", sent)
 	}
 }
 

@@ -178,11 +178,16 @@ func (a *Attribute) Shown(row Row) string {
 			return value
 		}
 	}
-	if a.Words != nil || a.Defined != "" {
-		return row.Text(a.Name)
+	switch text = row.Text(a.Name); {
+	case a.Words != nil, a.Defined != "" && !a.Known(text):
+		return text
+	case a.Defined != "": // it bears the word that a manifest has for another one
+		return capital(text)
 	}
 	return ""
 }
+
+func capital(word string) string { return strings.ToUpper(word[:1]) + word[1:] }
 
 // Known reports whether a value is one that every workspace has.
 func (a *Attribute) Known(value string) bool { return slices.Contains(a.Values, value) }
@@ -203,20 +208,24 @@ func (a *Attribute) IsLess(value, than string) bool {
 }
 
 // written is a value as the bodies of an operation have it: the slug in API v2, else the service's number.
-func (a *Attribute) written(o *Operation, value string) string {
-	i := slices.Index(a.Values, value)
-	switch {
-	case !o.V2():
-		return strconv.Itoa(a.Codes[max(0, i)])
+func (a *Attribute) written(o *Operation, value string) any {
+	switch i := slices.Index(a.Values, value); {
+	case i >= 0 && !o.V2():
+		return a.Codes[i]
 	case i >= 0:
-		value = a.Slugs[i]
+		return a.Slugs[i]
 	}
-	return strconv.Quote(value)
+	if i := slices.IndexFunc(a.Values, func(word string) bool { return value == capital(word) }); i >= 0 { // see Shown
+		return a.Values[i]
+	}
+	return value
 }
 
 // Body is the body of a request that sets the value of a member.
 func (a *Attribute) Body(o *Operation, value string) []byte {
-	return fmt.Appendf(nil, `{%q:%s}`, a.Name, a.written(o, value))
+	var b bytes.Buffer
+	writeJSON(&b, map[string]any{a.Name: a.written(o, value)})
+	return b.Bytes()
 }
 
 // NeedsExplicitMove reports whether a member whose field names another container stays in
@@ -312,7 +321,10 @@ func (m *Membership) IDs(o *Operation, ids []string, value, by string) []byte {
 				writeJSON(&b, e[1])
 			}
 		default:
-			fmt.Fprintf(&b, ",%q:%s", a.Name, a.written(o, value))
+			b.WriteByte(',')
+			writeJSON(&b, a.Name)
+			b.WriteByte(':')
+			writeJSON(&b, a.written(o, value))
 		}
 	}
 	b.WriteByte('}')

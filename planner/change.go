@@ -65,6 +65,7 @@ func planChanges(plan *Plan, steps *steps, blockers *blockers, differ *comparer,
 func (ch *changes) planUpdate(i objectID) {
 	f := &ch.objects.states[i]
 	if ch.objects.staysArchived(i) {
+		ch.awaitFormer(i, nil)
 		ch.keepArchived(i)
 		return
 	}
@@ -73,6 +74,7 @@ func (ch *changes) planUpdate(i objectID) {
 		return
 	}
 	d := ch.compare(i)
+	ch.awaitFormer(i, slices.Concat(d.send, d.alwaysSent))
 	var custom fieldDiff
 	if !ch.sharesRequest(i, slices.Concat(d.send, d.alwaysSent)) {
 		custom = d.splitCustomFields()
@@ -84,9 +86,6 @@ func (ch *changes) planUpdate(i objectID) {
 		ch.checks.blockClosed(i, &d)
 	}
 	pendingIntent := f.prior != nil && f.prior.PendingIntent != nil && !ch.objects.secretInDoubt(i)
-	if pendingIntent && ch.mayStillChange(i, &d) {
-		ch.service.doubt(f.id)
-	}
 	adopting := f.matchedBy != "" || pendingIntent && (f.prior.ID == "" || len(d.send) == 0)
 	externalID := ch.externalIDChange(i)
 	if closed {
@@ -138,16 +137,34 @@ func (ch *changes) planUpdate(i objectID) {
 	}
 }
 
+// awaitFormer lets the plan wait for what a former run may have sent to an object, if the manifest does not say it by now. send is
+// what this one is about to send.
+func (ch *changes) awaitFormer(i objectID, send []*resource.Value) {
+	f, prior := &ch.objects.states[i], ch.in.Prior[ch.in.Desired[i].Address]
+	if f.prior != nil { // else it is not where it was, such as in the list of those that are archived
+		prior = *f.prior
+	}
+	if prior.PendingIntent == nil || prior.ID != "" && prior.ID != f.id || !ch.mayStillChange(i, &prior, send) {
+		return
+	}
+	in := ""
+	if f.info.list != nil {
+		in = ch.snapshot.listPath(f.info, f.parent)
+	}
+	ch.service.doubt(f.id, in)
+}
+
 // mayStillChange reports whether a former run sent something to an object that the manifest, which was edited meanwhile, does not say by now,
 // and that nothing shows the effect of.
-func (ch *changes) mayStillChange(i objectID, d *fieldDiff) bool {
-	f := &ch.objects.states[i]
-	intent := f.prior.PendingIntent
+func (ch *changes) mayStillChange(i objectID, prior *Record, send []*resource.Value) bool {
+	f, intent := &ch.objects.states[i], prior.PendingIntent
 	switch {
 	case intent.Action == Delete:
 		return true
-	case intent.Action != Update || len(intent.Fields) == 0 || ch.stillSays(i, intent) || intent.Sent == Said(slices.Concat(d.send, d.alwaysSent)):
+	case intent.Action != Update || len(intent.Fields) == 0 || ch.stillSays(i, intent) || intent.Sent == Said(send):
 		return false // if it took no effect, it is sent again
+	case len(secretFields(f.info.kind, intent.Fields)) == len(intent.Fields):
+		return false // the request for another one waits
 	}
 	changed := false
 	for _, name := range intent.Fields { // an update changes all of them or none
@@ -156,7 +173,7 @@ func (ch *changes) mayStillChange(i objectID, d *fieldDiff) bool {
 			continue
 		}
 		have, shown := field.ObservedIn(f.row)
-		if applied, known := f.prior.Values[name]; shown && known {
+		if applied, known := prior.Values[name]; shown && known {
 			if resource.IsDigest(applied, have) {
 				return true
 			}
@@ -880,6 +897,9 @@ func (ch *changes) neededByChildren(o *resource.Object, field *resource.Field) b
 func (ch *changes) keepHidden(i objectID) {
 	o, f := ch.in.Desired[i], &ch.objects.states[i]
 	ch.recordKnown(i)
+	if f.isAway(o) {
+		ch.awaitFormer(i, nil)
+	}
 	switch {
 	case f.id == "": // its parent is hidden
 	case f.why == deleted:

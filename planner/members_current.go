@@ -412,6 +412,14 @@ func (me *memberships) declared() map[memberOf]bool {
 	return wanted
 }
 
+// stillSays reports whether the manifest says of some member of a container what an update of a former run sent.
+func (me *memberships) stillSays(address resource.Address, intent *Intent) bool {
+	return slices.ContainsFunc(me.sets, func(r *memberSet) bool {
+		return r.address() == address &&
+			slices.ContainsFunc(r.entries, func(e memberRef) bool { return intent.Sent == saidOf(e.id, e.attribute) })
+	})
+}
+
 // isIn reports whether a member is in the container, as far as is known.
 func (me *memberships) isIn(r *memberSet, e memberRef) bool {
 	_, is := slices.BinarySearch(r.have, e.id)

@@ -119,7 +119,7 @@ func (re *removals) countRemovals() int {
 }
 
 // findArrived finds whom former runs announced that they bring into containers, and who is in them by now. Nothing but the announcement tells
-// that planform did it. Where somebody may still come or go whom the manifest wants elsewhere by now, the list is in doubt.
+// that planform did it. Where somebody may still come, go or become something that the manifest does not want by now, the list is in doubt.
 func (re *removals) findArrived() {
 	for _, address := range slices.Sorted(maps.Keys(re.in.Prior)) {
 		record := re.in.Prior[address]
@@ -143,13 +143,15 @@ func (re *removals) findArrived() {
 		for _, row := range answer.Rows {
 			in[kind.Membership.MemberID(row)] = true
 		}
-		switch record.PendingIntent.Action { //nolint:exhaustive // nobody comes or goes
+		switch record.PendingIntent.Action { //nolint:exhaustive // members are not made
 		case AddMembers:
 			var ids []string
 			ids, late = re.arrivedOf(&record, in, stays)
 			re.arrived[address] = ids
 		case RemoveMembers:
 			late = !slices.ContainsFunc(record.Members, func(id string) bool { return !in[id] || !stays(id) })
+		case Update:
+			late = !re.memberships.stillSays(address, record.PendingIntent)
 		}
 		if late {
 			re.service.unconfirmed = append(re.service.unconfirmed, read)

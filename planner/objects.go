@@ -60,11 +60,7 @@ func (ob *objects) lacksSecret(i objectID) bool {
 // secretInDoubt reports whether a new secret was asked for without an answer: the service may have given it, or still do so.
 func (ob *objects) secretInDoubt(i objectID) bool {
 	f := &ob.states[i]
-	if f.prior == nil || f.prior.PendingIntent == nil || !ob.lacksSecret(i) {
-		return false
-	}
-	intent := f.prior.PendingIntent
-	return intent.Action == Update && len(intent.Fields) == 1 && intent.Fields[0] == ob.in.Desired[i].SecretValue().Field.Name
+	return f.prior != nil && f.prior.PendingIntent != nil && f.prior.PendingIntent.AsksForSecret(f.info.kind) && ob.lacksSecret(i)
 }
 
 // op is an operation on a kind, by the API that manages it.

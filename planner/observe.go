@@ -197,10 +197,14 @@ func (s *pendingReads) ask(r Read) (Answer, bool) {
 	return Answer{}, false
 }
 
-// doubt notes that what shows a record may show another one soon.
-func (s *pendingReads) doubt(id string) {
+// doubt notes that what shows a record, or its custom fields, may show another one soon. in is the path of the list that it is in,
+// or may be.
+func (s *pendingReads) doubt(id, in string) {
 	for read, a := range s.observed {
-		if slices.ContainsFunc(a.Rows, func(row resource.Row) bool { return row.ID() == id }) {
+		verb := read.Operation.Verb
+		custom := (verb == resource.GetValue || verb == resource.GetFields) && strings.Contains(read.Path, id)
+		alone := verb == resource.Get && strings.HasSuffix(read.Path, id+"/")
+		if custom || alone || read.Path == in || slices.ContainsFunc(a.Rows, func(row resource.Row) bool { return row.ID() == id }) {
 			s.unconfirmed = append(s.unconfirmed, read)
 		}
 	}

@@ -212,6 +212,30 @@ func (s *Step) Values() []*resource.Value {
 	return s.Write.Values
 }
 
+// Sent identifies what an update sends: its values, or what a member is to be; "" = it sends none.
+func (s *Step) Sent() string {
+	switch {
+	case s.Members != nil && len(s.Members.Items) == 1:
+		return saidOf(s.Members.Items[0].ID, s.Members.Items[0].Value)
+	case len(s.Values()) > 0:
+		return Said(s.Values())
+	}
+	return ""
+}
+
+// LeavesOpen is what is still open of an intent of an earlier run once this step is done; nil = nothing. The step was planned with a
+// look at what became of it, but for a request for a new secret: nothing shows that.
+func (s *Step) LeavesOpen(earlier *Intent) *Intent {
+	if s.Action != Update || s.Operation == nil || s.Operation.Verb == resource.NewSecret || !earlier.AsksForSecret(s.Kind) {
+		return nil
+	}
+	open, asked := *earlier, secretFields(s.Kind, earlier.Fields)
+	if len(asked) < len(earlier.Fields) {
+		open.Fields, open.Sent = asked, ""
+	}
+	return &open
+}
+
 // Said identifies values, in any order, by how the manifest writes them: it is the same in each run until somebody edits them.
 func Said(values []*resource.Value) string {
 	lines := make([]string, len(values))
@@ -222,6 +246,13 @@ func Said(values []*resource.Value) string {
 		}
 	}
 	slices.Sort(lines)
+	return said(lines)
+}
+
+// saidOf identifies what a member is to be.
+func saidOf(id, value string) string { return said([]string{id, value}) }
+
+func said(lines []string) string {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(strings.Join(lines, "\n")))
 	return strconv.FormatUint(h.Sum64(), 36)

@@ -386,3 +386,91 @@ func TestATextWithoutItsLinkIsKnownAfterALostAnswer(t *testing.T) {
 		}
 	})
 }
+
+// TestWhatTheManifestTakesBackIsWaitedFor: a run that is killed may have sent what the manifest does not say any more, and the service may
+// still carry it out. No real time passes.
+func TestWhatTheManifestTakesBackIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		api           resource.API
+		text          string
+		first, second string
+		all           bool
+	}{
+		"the role of a member":                {resource.V1, `members: [{user: eve@example.com, role: %s}]`, "guest", "admin", false},
+		"the role of a member, by API v2":     {resource.V2, `members: [{user: eve@example.com, role: %s}]`, "guest", "admin", false},
+		"a custom field":                      {resource.V1, custom, "one", "two", false},
+		"a custom field, which is read":       {resource.V1, custom, "one", "two", true},
+		"an object that was brought back":     {resource.V1, archivable, "true", "false", false},
+		"an object that was archived":         {resource.V1, archivable, "false", "true", false},
+		"an item that was brought back":       {resource.V1, archivableItem, "true", "false", false},
+		"a field of an object that is in one": {resource.V2, `labels: [{name: bug, color: "%s"}]`, "#ef4444", "#15803d", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				s := newServiceOf(t, tt.api, sandboxtest.Options{Answers: sandbox.Contract})
+				s.virtual = true
+				a := applying{all: tt.all, grace: provider.DefaultGrace}
+				with := func(value string) applying {
+					a.manifest = `{version: 1, projects: [{key: web, identifier: WEB, ` + fmt.Sprintf(tt.text, value) + `}]}`
+					return a
+				}
+				s.apply(t, with(tt.first))
+				killed, sent := with(tt.second), 0
+				killed.killed = true
+				killed.fault = func(req *http.Request, r run) sandboxtest.Fault {
+					if req.Method == http.MethodGet {
+						return sandboxtest.Fault{}
+					}
+					sent++
+					r.kill()
+					return sandboxtest.Fault{Late: provider.DefaultGrace / 2}
+				}
+				s.apply(t, killed)
+				s.apply(t, with(tt.first))
+				s.Drain()
+				all := with(tt.first)
+				all.all = true
+				if end := s.apply(t, all); sent != 1 || !end.plan.Empty() {
+					t.Errorf("%d requests were late; then %+v", sent, end.plan.Summary)
+				}
+			})
+		})
+	}
+}
+
+const (
+	custom         = `work_item_types: [{name: Thing, properties: [{name: Size, type: text}]}], work_items: [{key: a, name: A, type: Thing, fields: {Size: %s}}]`
+	archivable     = `cycle_view: true, cycles: [{key: c, name: C, start_date: 1999-01-01, end_date: 1999-02-02, archived: %s}]`
+	archivableItem = `work_items: [{key: a, name: A, state: Done, archived: %s}]`
+)
+
+// TestWhatBecameOfOneOfSeveralUpdatesOfAnObjectIsNotForgotten where another one succeeds: the manifest takes it back, and nothing shows it.
+func TestWhatBecameOfOneOfSeveralUpdatesOfAnObjectIsNotForgotten(t *testing.T) {
+	t.Parallel()
+	s := newService(t, resource.V1)
+	with := func(size, color string) applying {
+		return applying{workers: 1, manifest: `{version: 1, projects: [{key: web, identifier: WEB, work_item_types: [{name: Thing, properties: [{name: Size, type: text}, {name: Color, type: text}]}], work_items: [{key: a, name: A, type: Thing, fields: {Size: ` + size + `, Color: ` + color + `}}]}]}`}
+	}
+	s.apply(t, with("one", "one"))
+	lost, sent := with("two", "two"), 0
+	lost.fault = func(req *http.Request, _ run) sandboxtest.Fault {
+		if req.Method == http.MethodGet {
+			return sandboxtest.Fault{}
+		}
+		if sent++; sent > 1 {
+			return sandboxtest.Fault{}
+		}
+		return sandboxtest.Fault{After: sandboxtest.Break{Cut: true}}
+	}
+	if first := s.apply(t, lost); len(first.failed()) != 1 || sent != 2 {
+		t.Fatalf("%d were sent: %v", sent, first.failed())
+	}
+	s.apply(t, with("one", "two"))
+	end := with("one", "two")
+	end.all = true
+	if last := s.apply(t, end); !last.plan.Empty() {
+		t.Errorf("%+v", last.plan.Summary)
+	}
+}

@@ -315,3 +315,30 @@ func (s *service) kept(t *testing.T) string {
 	text, _ := s.secret(t)
 	return text
 }
+
+// TestAChangeOfTheObjectTellsNothingOfASecretThatWasAskedFor: the request may still be carried out, before or after.
+func TestAChangeOfTheObjectTellsNothingOfASecretThatWasAskedFor(t *testing.T) {
+	t.Parallel()
+	s := withoutSecret(t)
+	s.apply(t, applying{manifest: hook, newSecrets: true, fault: func(req *http.Request, _ run) sandboxtest.Fault {
+		if req.Method != http.MethodPost {
+			return sandboxtest.Fault{}
+		}
+		return sandboxtest.Fault{After: sandboxtest.Break{Cut: true}}
+	}})
+	changed := strings.Replace(hook, "/plane", "/other", 1)
+	for _, writes := range []int{1, 0} {
+		a := s.apply(t, applying{manifest: changed})
+		d := a.plan.Notices
+		if a.writes != writes || len(a.failed()) > 0 || len(d) != 1 || !strings.Contains(d[0].Summary, "a new one was asked for") {
+			t.Errorf("%d writes, %v %v", a.writes, a.failed(), d)
+		}
+	}
+	asked := s.apply(t, applying{manifest: changed, newSecrets: true})
+	if step := asked.plan.Steps[0]; step.Write.Pending == nil || s.kept(t) == "" || s.kept(t) != s.secretOfTheService() {
+		t.Errorf("%+v; the file has %q, the service %q", step.Write, s.kept(t), s.secretOfTheService())
+	}
+	if end := s.apply(t, applying{manifest: changed}); !end.plan.Empty() || len(end.plan.Notices) > 0 {
+		t.Errorf("at last: %+v %v", end.plan.Summary, end.plan.Notices)
+	}
+}

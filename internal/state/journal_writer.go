@@ -35,6 +35,7 @@ type writer struct {
 // pendingStep is a step without an outcome.
 type pendingStep struct {
 	step           resource.Address
+	index          planner.StepID // in its plan: an address may have several
 	intent         planner.Intent
 	fromEarlierRun bool
 }
@@ -102,6 +103,7 @@ func (f *File) Begin(ctx context.Context, steps []*planner.Step) error {
 	}
 	now := f.now()
 	var lines []line
+	var begun []*planner.Step
 	for _, s := range steps {
 		if s.Operation == nil || s.Action == planner.NotPossible {
 			continue // no request
@@ -113,18 +115,16 @@ func (f *File) Begin(ctx context.Context, steps []*planner.Step) error {
 		case s.Action == planner.AddMembers:
 			l.Name = s.Members.IntentName()
 		}
-		if s.Action == planner.Update && s.Members == nil {
+		if s.Action == planner.Update {
 			for _, v := range s.Values() {
 				l.Fields = append(l.Fields, v.Field.Name)
 			}
-			if len(l.Fields) > 0 {
-				l.Sent = planner.Said(s.Values())
-			}
+			l.Sent = s.Sent()
 		}
 		if s.Action == planner.Create {
 			l.After, l.Sources, l.Origin = max(f.store.newest[s.Address.NumberingScope()], s.Write.Newest), s.Object.Files, s.Object.Origin
 		}
-		lines = append(lines, l)
+		lines, begun = append(lines, l), append(begun, s)
 	}
 	if len(lines) == 0 {
 		f.mu.Unlock()
@@ -132,8 +132,8 @@ func (f *File) Begin(ctx context.Context, steps []*planner.Step) error {
 	}
 	err := f.append(lines...)
 	if err == nil {
-		for _, l := range lines {
-			f.addPending(l)
+		for i, l := range lines {
+			f.addPending(begun[i], l.intent())
 			f.store.apply(l)
 		}
 	}
@@ -143,7 +143,7 @@ func (f *File) Begin(ctx context.Context, steps []*planner.Step) error {
 		return err
 	}
 	if err := f.sync(n); err != nil {
-		f.cancel(lines)
+		f.cancel(begun)
 		return err
 	}
 	return nil
@@ -163,13 +163,13 @@ func (f *File) Complete(step *planner.Step, outcome executor.Outcome, err error)
 	}
 	l := line{Commit: step.Address, Action: new(step.Action), At: f.now()}
 	if err != nil && len(outcome.Members) == 0 {
-		if !f.dropPending(step.Address, false) {
+		if !f.dropPending(step, false) {
 			return nil // there is no intent to withdraw
 		}
 		l = line{Abort: step.Address, At: l.At}
 	} else {
 		if !doubt {
-			f.dropPending(step.Address, true)
+			f.dropPending(step, true)
 		}
 		l.Record = outcome.Record
 		if o := step.Object; o != nil {
@@ -211,29 +211,40 @@ func (f *File) pendingAt(step resource.Address) (record resource.Address, list [
 	return address, list
 }
 
-func (f *File) addPending(l line) {
-	address, list := f.pendingAt(l.Intent)
-	f.pending[address] = append(list, pendingStep{step: l.Intent, intent: l.intent()})
+func (f *File) addPending(step *planner.Step, intent planner.Intent) {
+	address, list := f.pendingAt(step.Address)
+	f.pending[address] = append(list, pendingStep{step: step.Address, index: step.Index, intent: intent})
 }
 
 // dropPending removes a step from the pending ones; false = it was not pending. If the step was
 // done, that resolves all its intents, including those of earlier runs, which this run
-// looked up before it sent its own; otherwise only its last intent.
-func (f *File) dropPending(step resource.Address, wasDone bool) bool {
-	address, list := f.pendingAt(step)
-	before := len(list)
-	if wasDone {
-		list = slices.DeleteFunc(list, func(o pendingStep) bool { return o.fromEarlierRun || o.step == step })
-	} else {
+// looked up before it sent its own; otherwise only its last intent. Those of this run's other steps
+// at the address stay.
+func (f *File) dropPending(step *planner.Step, wasDone bool) bool {
+	address, list := f.pendingAt(step.Address)
+	isOf := func(o pendingStep) bool { return !o.fromEarlierRun && o.step == step.Address && o.index == step.Index }
+	if !wasDone {
 		for i, o := range slices.Backward(list) {
-			if !o.fromEarlierRun && o.step == step {
-				list = slices.Delete(list, i, i+1)
-				break
+			if isOf(o) {
+				f.pending[address] = slices.Delete(list, i, i+1)
+				return true
 			}
 		}
+		return false
 	}
-	f.pending[address] = list
-	return len(list) < before
+	var rest []pendingStep
+	for _, o := range list {
+		if o.fromEarlierRun {
+			if open := step.LeavesOpen(&o.intent); open != nil {
+				o.intent = *open
+				rest = append(rest, o)
+			}
+		} else if !isOf(o) {
+			rest = append(rest, o)
+		}
+	}
+	f.pending[address] = rest
+	return len(rest) < len(list)
 }
 
 // remaining is the last pending intent at a step's record, or nil.
@@ -247,12 +258,12 @@ func (f *File) remaining(step resource.Address) (last *planner.Intent) {
 
 // cancel removes intents whose flush failed: nothing is sent for them. It does so in
 // memory only: if they are on disk after all, the next run finds that nothing was done.
-func (f *File) cancel(lines []line) {
+func (f *File) cancel(begun []*planner.Step) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for _, l := range slices.Backward(lines) {
-		f.dropPending(l.Intent, false)
-		f.store.apply(line{Abort: l.Intent, Record: planner.Record{PendingIntent: f.remaining(l.Intent)}})
+	for _, s := range slices.Backward(begun) {
+		f.dropPending(s, false)
+		f.store.apply(line{Abort: s.Address, Record: planner.Record{PendingIntent: f.remaining(s.Address)}})
 	}
 }
 

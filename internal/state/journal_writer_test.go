@@ -29,6 +29,14 @@ func TestARunLeavesTheRecordsOfItsSteps(t *testing.T) {
 	intent := func(address resource.Address, a planner.Action) *planner.Intent {
 		return &planner.Intent{Action: a, Name: "name of " + address.Path(), At: testTime()}
 	}
+	const hook = addr("webhook/ci")
+	asked := func(fields ...string) *planner.Intent {
+		return &planner.Intent{Action: planner.Update, Fields: fields, At: testTime()}
+	}
+	withIntent := func(r planner.Record, i *planner.Intent) planner.Record {
+		r.PendingIntent = i
+		return r
+	}
 	for name, test := range map[string]struct {
 		before []planner.Record
 		run    func(t *testing.T, f *File)
@@ -274,6 +282,49 @@ func TestARunLeavesTheRecordsOfItsSteps(t *testing.T) {
 				intend(t, f, members(cycle, planner.RemoveMembers))
 			},
 			want: []planner.Record{{Address: cycle, PendingIntent: &planner.Intent{Action: planner.AddMembers, At: testTime()}}},
+		},
+		"who was to come in is known though others were to become something else in the same run": {
+			run: func(t *testing.T, f *File) {
+				t.Helper()
+				intend(t, f, members(cycle, planner.AddMembers))
+				intend(t, f, members(cycle, planner.Update))
+			},
+			want: []planner.Record{{Address: cycle, PendingIntent: &planner.Intent{Action: planner.AddMembers, At: testTime()}}},
+		},
+		"one of several updates that is done does not complete another": {
+			before: []planner.Record{done},
+			run: func(t *testing.T, f *File) {
+				t.Helper()
+				one, two := step(shop, planner.Update), step(shop, planner.Update)
+				two.Index = 1
+				intend(t, f, one)
+				complete(t, f, one, executor.Outcome{}, errUnknown())
+				intend(t, f, two)
+				complete(t, f, two, outcome, nil)
+			},
+			want: []planner.Record{withIntent(done, intent(shop, planner.Update))},
+		},
+		"an update tells nothing of a secret that an earlier run asked for": {
+			before: []planner.Record{{Address: hook, ID: "1", PendingIntent: asked("name", "secret_file")}},
+			run: func(t *testing.T, f *File) {
+				t.Helper()
+				update := step(hook, planner.Update)
+				update.Kind = resource.MustLookup("webhook")
+				intend(t, f, update)
+				complete(t, f, update, executor.Outcome{}, nil)
+			},
+			want: []planner.Record{{Address: hook, ID: "1", AppliedAt: testTime(), PendingIntent: asked("secret_file")}},
+		},
+		"another request for a secret does": {
+			before: []planner.Record{{Address: hook, ID: "1", PendingIntent: asked("secret_file")}},
+			run: func(t *testing.T, f *File) {
+				t.Helper()
+				renewal := step(hook, planner.Update)
+				renewal.Kind, renewal.Operation = resource.MustLookup("webhook"), &resource.Operation{Verb: resource.NewSecret}
+				intend(t, f, renewal)
+				complete(t, f, renewal, executor.Outcome{}, nil)
+			},
+			want: []planner.Record{{Address: hook, ID: "1", AppliedAt: testTime()}},
 		},
 		"members that were removed are gone, and with the last one the record": {
 			before: []planner.Record{{Address: cycle, Members: []string{"a", "b"}}, {Address: "cycle/web/s2#work_items", Members: []string{"c"}}},

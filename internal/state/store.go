@@ -119,8 +119,8 @@ func together(earlier *planner.Intent, later planner.Intent) *planner.Intent {
 	if earlier != nil && earlier.Action == planner.AddMembers && later.Action == planner.AddMembers && earlier.Name != later.Name {
 		later.Name = earlier.Name + "\n" + later.Name
 	}
-	if earlier != nil && earlier.Action == planner.AddMembers && later.Action == planner.RemoveMembers {
-		return earlier // who left is read; who came is nobody's without it
+	if earlier != nil && earlier.Action == planner.AddMembers && (later.Action == planner.RemoveMembers || later.Action == planner.Update) {
+		return earlier // who left is read, and what they are; who came is nobody's without it
 	}
 	if earlier != nil && earlier.Action == planner.Create && later.Action == planner.Create {
 		later.Batch = later.Batch || earlier.Batch

@@ -93,7 +93,7 @@ func (t *taker) join(d *planner.Divergence, groups []*group) (joined *group, why
 			joined.divergences, joined.sources = append(joined.divergences, g.divergences...), append(joined.sources, g.sources...)
 		}
 	}
-	if written(pieces) == want {
+	if written(pieces) == want && len(joined.sources) > 0 {
 		return joined, "", nil
 	}
 	found := solve(pieces, want)
@@ -188,8 +188,8 @@ func solve(pieces []resource.Piece, want string) (found []source) {
 	return found
 }
 
-// formula is what a spreadsheet computes.
-var formula = regexp.MustCompile(`^[=@]|^[-+][^0-9 ]`)
+// formula is what a spreadsheet computes, or runs: a number alone is none.
+var formula = regexp.MustCompile(`(?s)^[=@]|^[-+][^0-9 ]|^[-+] *[0-9].*[-+*/^&|!(]`)
 
 // unusable says why a text cannot be written where references lead to, or "".
 func (t *taker) unusable(s source, v *resource.Value) (why string, err error) {

@@ -36,12 +36,13 @@ type memberBatch struct {
 
 	row row
 
-	by       string   // ID of the object that defines what they are to the container; "" = none does
-	before   []string // IDs of those that are so without planform's doing
-	in       []string // IDs of the members that were added, or were members already
-	warnings diag.List
-	refused  []member // refused when sent alone
-	refusal  error    // of the last of them
+	by        string   // ID of the object that defines what they are to the container; "" = none does
+	before    []string // IDs of those that are so without planform's doing
+	in        []string // IDs of the members that were added, or were members already
+	otherwise []string // IDs of those of which the service stored another value than was sent
+	warnings  diag.List
+	refused   []member // refused when sent alone
+	refusal   error    // of the last of them
 }
 
 func (w *write) addMembers(ctx context.Context, r row) (executor.Outcome, error) {
@@ -69,7 +70,8 @@ func (w *write) addMembers(ctx context.Context, r row) (executor.Outcome, error)
 	if j.refusal != nil {
 		return executor.Outcome{Record: planner.Record{Members: j.in}}, failure(step, j.explain())
 	}
-	return executor.Outcome{Record: planner.Record{Members: j.in, Values: attributes(step, all, j.in)}, Warnings: j.warnings}, nil
+	asSent := slices.DeleteFunc(slices.Clone(j.in), func(id string) bool { return slices.Contains(j.otherwise, id) })
+	return executor.Outcome{Record: planner.Record{Members: j.in, Values: attributes(step, all, asSent)}, Warnings: j.warnings}, nil
 }
 
 // attributes are the values of the members' attribute as the state keeps them.
@@ -248,7 +250,9 @@ func (mb *memberBatch) check(ctx context.Context, members []member, res *apiclie
 	for _, m := range members {
 		if !known || shown[m.id] {
 			mb.in = append(mb.in, m.id)
-			storedOtherwise(mb.row.step, m.Member, res.Row, &mb.warnings)
+			if storedOtherwise(mb.row.step, m.Member, res.Row, &mb.warnings) {
+				mb.otherwise = append(mb.otherwise, m.id)
+			}
 			continue
 		}
 		mb.warnings.Add(diag.Diagnostic{

@@ -267,6 +267,24 @@ func TestWhereAPIV2OnlyReadsMembersAPIV1WritesThem(t *testing.T) {
 	}
 }
 
+// TestARoleThatTheServiceStoresOtherwiseIsNobodysChange.
+func TestARoleThatTheServiceStoresOtherwiseIsNobodysChange(t *testing.T) {
+	t.Parallel()
+	const text = `{version: 1, projects: [{key: web, identifier: WEB, members: [{user: eve@example.com, role: reviewer}]}]}`
+	s := newServiceOf(t, resource.V2, sandboxtest.Options{})
+	s.replying = func(_ *http.Request, row map[string]any) {
+		if row["member_id"] == sandboxtest.UserEve {
+			row["role"] = "guest"
+		}
+	}
+	for _, run := range []string{"adds her", "updates her role"} {
+		a := s.apply(t, applying{manifest: text})
+		if w := a.warnings(); len(w) != 1 || !strings.HasSuffix(w[0].Summary, "guest instead of reviewer") || len(a.plan.Drift) > 0 {
+			t.Errorf("%s: %v, %d drifted", run, w, len(a.plan.Drift))
+		}
+	}
+}
+
 // TestARoleWithTheWordOfAnotherIsNotTakenForThat: a manifest's member is the service's contributor, and a workspace may define a "member".
 func TestARoleWithTheWordOfAnotherIsNotTakenForThat(t *testing.T) {
 	t.Parallel()

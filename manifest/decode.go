@@ -444,8 +444,13 @@ func (d *decoder) attributed(path string, a *resource.Attribute, n *node) (membe
 			if !ok {
 				return nil, ""
 			}
+			if is := resolved(to); a.Words == nil && is.Kind != scalarNode {
+				d.report(path+"."+a.Name, to, "wrong-type", a.Name+" is a text, not "+describe(is), form)
+				return nil, ""
+			}
 			if a.Words == nil && strings.TrimSpace(text) == "" {
-				d.report(path+"."+a.Name, to, "bad-value", a.Name+" is empty; it is one of "+strings.Join(a.Values, ", ")+", or one of the workspace's own", form)
+				d.report(path+"."+a.Name, to, "bad-value",
+					a.Name+" is empty; it is one of "+strings.Join(a.Values, ", ")+", or one of the workspace's own", form)
 				return nil, ""
 			}
 			value = text

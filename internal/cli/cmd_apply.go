@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -162,9 +163,9 @@ func runApply(ctx context.Context, p Process, o applyOptions, out output) error 
 	if result.Adopted() && len(r.Targets)+len(r.Undo) == 0 {
 		file.Own(plan.Owner)
 	}
-	if err := errors.Join(file.Save(), end(result)); err != nil && result.Stopped == nil {
-		result.Stopped = err
-	}
+	stopped := result.Stopped
+	result.Stopped = cmp.Or(stopped, file.Save()) // which the record of the run has to know
+	result.Stopped = cmp.Or(stopped, errors.Join(result.Stopped, end(result)))
 	if out.json || !plan.Empty() || result.Stopped != nil {
 		if err := out.view.Result(plan, result); err != nil {
 			return err

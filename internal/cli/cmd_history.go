@@ -65,7 +65,7 @@ func (r *run) begin(ctx context.Context, plan *planner.Plan, d *planfile.Documen
 		}
 		for _, s := range result.Steps {
 			switch {
-			case s.Status == executor.Done:
+			case s.Status == executor.Done && len(s.Missing) == 0 && s.Outcome.LeftOut == 0:
 				record.End.Done++
 			case s.Step.Action == planner.NotPossible:
 				record.End.Left++
@@ -159,11 +159,14 @@ func historyShow(ctx context.Context, _ Process, o stateOptions, out output) err
 		if err != nil {
 			return err
 		}
-		last := history.Last(runs)
-		if len(last) == 0 {
+		switch last, by := history.Last(runs); {
+		case by != nil:
+			id = slices.Max(by.Undoes)
+		case len(last) == 0:
 			return errNoRun()
+		default:
+			id = last[0].ID
 		}
-		id = last[0].ID
 	}
 	r, err := h.Run(ctx, id)
 	if err != nil {

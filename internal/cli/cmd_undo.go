@@ -5,6 +5,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -18,7 +19,7 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// lastRun stands for the newest run that is neither taken back nor takes one back, with those that were not through and that it went on with.
+// lastRun stands for the newest run that takes none back, with those that were not through and that it went on with.
 const lastRun = "last"
 
 func undoCommand(p Process) *cli.Command {
@@ -33,8 +34,9 @@ since stays, and the plan names it. If an undo ends early, run it again. If the 
 answer to some requests, the undo waits until the service has carried them out, or does
 so no more (--grace-period).
 
-last is the newest run that is not taken back yet, or only in part. If runs before it were not
-through, and it went on with the same manifests, they are taken back with it.
+last is the newest run. Once it is taken back wholly, last is nothing, so that an undo can be
+repeated: a run before it is named by its ID. If runs before it were not through, and it went
+on with the same manifests, they are taken back with it.
 
 planform history lists the runs. The manifests are not asked what they want: the next
 apply of the same manifests makes the same changes again.
@@ -120,7 +122,15 @@ func (r *run) undoing(ctx context.Context, desired *manifest.Manifest, in *plann
 	for _, id := range r.Undo {
 		named := []*history.Run{}
 		if id == lastRun {
-			named = history.Last(runs)
+			var by *history.Run
+			if named, by = history.Last(runs); by != nil {
+				in.Notices.Add(diag.Diagnostic{
+					Severity: diag.Warning, Code: "taken-back", Summary: by.ID + " took " + strings.Join(by.Undoes, " and ") + " back already",
+					Hint: "planform history lists the runs before, and planform undo RUN takes one of them back",
+				})
+				r.Undo = by.Undoes
+				continue
+			}
 		} else if i := slices.IndexFunc(runs, func(run *history.Run) bool { return run.ID == id }); i >= 0 {
 			named = runs[i : i+1]
 		}
@@ -137,14 +147,19 @@ func (r *run) undoing(ctx context.Context, desired *manifest.Manifest, in *plann
 			ids = append(ids, run.ID)
 		}
 	}
-	if wrong = history.Since(wrong, slices.Min(ids)); wrong != nil {
+	if len(ids) > 0 {
+		wrong = history.Since(wrong, slices.Min(ids))
+	}
+	if wrong != nil {
 		return nil, unreadable(wrong)
 	}
 	if err := r.awaitLate(ctx, runs, ids); err != nil {
 		return nil, err
 	}
-	r.Undo = ids
-	u, err := history.Undo(runs, r.Undo, in.Prior)
+	if len(ids) > 0 {
+		r.Undo = ids
+	}
+	u, err := history.Undo(runs, ids, in.Prior)
 	if err != nil {
 		return nil, err
 	}

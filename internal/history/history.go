@@ -138,24 +138,37 @@ func (h *History) Run(ctx context.Context, id string) (*Run, error) {
 	return r, err
 }
 
-// Last are the newest run that is neither taken back nor takes one back, and those before it that were not through and
-// that it went on with, the newest first. None if there is none.
-func Last(runs []*Run) (last []*Run) {
-	settled := cancelled(runs)
-	for _, r := range slices.Backward(runs) {
+// Last are the newest run that takes none back, and those before it that were not through and that it went on with, the newest first.
+// Where it is taken back in part, they are what that undo was about. Where it is taken back wholly, by is the run that did so, and none
+// is the last: who repeats an undo takes nothing more back.
+func Last(runs []*Run) (last []*Run, by *Run) {
+	settled, undo := cancelled(runs), map[string]bool{}
+	for _, r := range runs {
+		undo[r.ID] = len(r.Undoes) > 0
+	}
+	for i, r := range slices.Backward(runs) {
 		switch {
-		case len(r.Undoes) > 0:
-			if len(last) > 0 {
-				return last
+		case undo[r.ID] && len(last) > 0:
+			return last, nil
+		case undo[r.ID] && settled[r.ID] == r && slices.ContainsFunc(r.Undoes, func(id string) bool { return !undo[id] }):
+			return nil, r
+		case undo[r.ID] && settled[r.ID] == nil:
+			for _, before := range slices.Backward(runs[:i]) {
+				if slices.Contains(r.Undoes, before.ID) && settled[before.ID] == nil {
+					last = append(last, before)
+				}
 			}
-		case settled[r.ID]:
+			if len(last) > 0 {
+				return last, nil
+			}
+		case settled[r.ID] != nil:
 		case len(last) == 0, !r.End.through() && slices.Equal(r.Manifests, last[0].Manifests):
 			last = append(last, r)
 		default:
-			return last
+			return last, nil
 		}
 	}
-	return last
+	return last, nil
 }
 
 // GivenUp is when the latest request of some of the runs, which begin with the oldest, was given up without an answer; zero = each had
@@ -178,14 +191,14 @@ func GivenUp(runs []*Run, ids []string, dead time.Time) (latest time.Time) {
 	return latest
 }
 
-// cancelled are the IDs of the runs that took others back wholly, and of those. What was taken back in part is not among them.
-func cancelled(runs []*Run) map[string]bool {
-	settled := map[string]bool{}
+// cancelled are the runs that took others back wholly, by their IDs and by those that they took back.
+func cancelled(runs []*Run) map[string]*Run {
+	settled := map[string]*Run{}
 	for _, r := range slices.Backward(runs) {
-		if len(r.Undoes) > 0 && !settled[r.ID] && r.whole() {
-			settled[r.ID] = true
+		if len(r.Undoes) > 0 && settled[r.ID] == nil && r.whole() {
+			settled[r.ID] = r
 			for _, id := range r.Undoes {
-				settled[id] = true
+				settled[id] = r
 			}
 		}
 	}

@@ -159,7 +159,7 @@ func TestTheOldestRunsAreForgotten(t *testing.T) {
 	}
 }
 
-func TestTheLastRunIsTheNewestThatIsNotTakenBack(t *testing.T) {
+func TestTheLastRunIsTheNewestUntilItIsTakenBack(t *testing.T) {
 	t.Parallel()
 	died := func(r *history.Run) *history.Run { r.End = nil; return r }
 	stopped := func(r *history.Run) *history.Run { r.End.Stopped = true; return r }
@@ -183,7 +183,12 @@ func TestTheLastRunIsTheNewestThatIsNotTakenBack(t *testing.T) {
 		"with those that it went on with":         {[]*history.Run{run(1), died(run(2)), failed(run(3)), stopped(run(4)), run(5)}, []int{5, 4, 3, 2}},
 		"not with one of other manifests":         {[]*history.Run{in(died(run(1)), "a.yaml"), in(run(2), "b.yaml")}, []int{2}},
 		"one that died itself":                    {[]*history.Run{run(1), died(run(2))}, []int{2}},
-		"the one before what was taken back":      {[]*history.Run{run(1), run(2), undo(3, 2)}, []int{1}},
+		"none before what was taken back":         {[]*history.Run{run(1), run(2), undo(3, 2)}, nil},
+		"what another undo took back in part":     {[]*history.Run{run(1), run(2), undo(3, 2), left(undo(4, 1))}, []int{1}},
+		"all that was taken back in part":         {[]*history.Run{run(1), run(2), run(3), died(undo(4, 3, 2))}, []int{3, 2}},
+		"what came after that":                    {[]*history.Run{run(1), run(2), undo(3, 2), run(4)}, []int{4}},
+		"none again once that is taken back":      {[]*history.Run{run(1), run(2), undo(3, 2), run(4), left(undo(5, 4)), undo(6, 4)}, nil},
+		"none, also if another undo was undone":   {[]*history.Run{run(1), run(2), undo(3, 2), undo(4, 3), undo(5, 2)}, nil},
 		"what was taken back in part":             {[]*history.Run{run(1), run(2), left(undo(3, 2))}, []int{2}},
 		"what was taken back by a run that died":  {[]*history.Run{run(1), run(2), died(undo(3, 2))}, []int{2}},
 		"what was taken back as far as was asked": {[]*history.Run{run(1), run(2), targeted(undo(3, 2))}, []int{2}},
@@ -193,8 +198,12 @@ func TestTheLastRunIsTheNewestThatIsNotTakenBack(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var got []string
-			for _, r := range history.Last(tt.runs) {
+			last, by := history.Last(tt.runs)
+			for _, r := range last {
 				got = append(got, r.ID)
+			}
+			if len(tt.runs) > 0 && (by != nil) != (last == nil) {
+				t.Errorf("%v and %v", last, by)
 			}
 			var want []string
 			for _, n := range tt.want {

@@ -36,7 +36,7 @@ func Undo(all []*Run, ids []string, prior planner.Prior) (*Undoing, error) {
 	first, settled := true, cancelled(all)
 	for _, r := range slices.Backward(all) {
 		if !c.undone[r.ID] {
-			if c.follow(r); !settled[r.ID] {
+			if c.follow(r); settled[r.ID] == nil {
 				c.noteLater(r)
 			}
 			continue

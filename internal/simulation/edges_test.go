@@ -177,6 +177,7 @@ func TestWhatWasFoundStaysMended(t *testing.T) {
 	}{
 		"a create whose client died is not sent again while it may be late":  {scenes()["small, v1"], []string{"1: POST /pages/ #1: killed, and the request is late"}},
 		"a run that did nothing keeps no later one from being taken back":    {scenes()["apply and undo"], []string{"1: write state.json.journal #2: no space"}},
+		"an undo of the last run is repeated without harm":                   {scenes()["small, undo last"], []string{"1: remove state.json.journal #1: no space"}},
 		"an undo waits for what a killed run has sent":                       {scenes()["apply and undo"], []string{"1: PATCH /projects/*/ #1: killed, and the request is late"}},
 		"an undo waits for what a run has sent again":                        {scenes()["apply and undo"], []string{"1: POST /projects/*/work-items/ #1: late"}},
 		"a run that slept takes nothing away from the one that has its lock": {scenes()["taken over, slowly"], []string{"beside1: list .journal/ #1: asleep for a minute"}},

@@ -49,6 +49,7 @@ func scenes() map[string]*scene {
 		"small, placed, v2":   {api: resource.V2, empty: true, files: one(members), before: applied(placed), commands: pruned},
 		"small, roles, v2":    {api: resource.V2, empty: true, files: one(promoted), before: applied(reviewed), commands: pruned},
 		"small, relations":    {api: resource.V2, empty: true, files: one(joined), before: applied(otherwise), commands: pruned},
+		"small, undo last":    {api: resource.V1, empty: true, files: one(none), before: applied(tiny), commands: []string{"undo -f @workspace.yaml --yes last"}},
 		"small, undo":         {api: resource.V1, empty: true, files: one(none), before: applied(tiny), commands: []string{"undo -f @workspace.yaml --yes RUN"}},
 	}
 	more, fewer := strings.Replace(fresh, `, {name: Todo, color: "#0ea5e9"}`, "", 1), strings.Replace(less, ", priority: high", "", 1) // what one sets the other does, too

@@ -24,6 +24,8 @@ type story struct {
 	beside      string        // who runs planform at the same time; "" = nobody
 	after       time.Duration // that the scene's run began
 	otherNext   string        // what the other owner applies then
+	crossing    bool          // next is applied by API v1, and last by v2
+	undone      bool          // what next did is taken back
 	pace        uint
 }
 
@@ -60,8 +62,13 @@ func (s story) scene() *scene {
 		},
 		commands: []string{apply}, pace: s.pace,
 	}
-	if s.last != "" {
+	switch {
+	case s.crossing:
+		sc.commands, sc.then = []string{apply + " --api v1", apply}, s.last
+	case s.last != "":
 		sc.commands, sc.then = []string{apply, apply}, s.last
+	case s.undone:
+		sc.commands, sc.again = []string{apply, "undo -f @workspace.yaml --yes last"}, undone
 	}
 	switch s.beside {
 	case colleague, pipeline:
@@ -80,14 +87,16 @@ func drawStory(t *rapid.T) story {
 	s := story{api: rapid.SampledFrom([]resource.API{resource.V1, resource.V2}).Draw(t, "api"), shared: rapid.Bool().Draw(t, "shared")}
 	owner, labels, others := "", []string(nil), []string{"", colleague}
 	edited := rapid.IntRange(0, 3).Draw(t, "edited") == 0
-	if rapid.Bool().Draw(t, "others") {
+	if s.undone = !edited && rapid.IntRange(0, 3).Draw(t, "undone") == 0; s.undone {
+		others = others[:1]
+	} else if rapid.Bool().Draw(t, "others") {
 		owner, others = "owner: ours\n", append(others, otherOne)
 	}
-	if s.shared {
+	if s.shared && !s.undone {
 		others = append(others, pipeline)
 	}
-	s.first, labels = drawManifest(t, "first", owner, false)
-	s.next, _ = drawManifest(t, "next", owner, edited)
+	s.first, labels = drawManifest(t, "first", owner, false, !s.undone)
+	s.next, _ = drawManifest(t, "next", owner, edited, !s.undone && !edited)
 	label := ""
 	if owner != "" {
 		if !edited && len(labels) > 0 && rapid.Bool().Draw(t, "label") { // which would stay as some run left it
@@ -102,7 +111,8 @@ func drawStory(t *rapid.T) story {
 		s.otherNext = drawOthers(t, label)
 	}
 	if edited && s.beside == "" { // whose processes may outlive a crash, which would take the edit away
-		s.last, _ = drawManifest(t, "last", owner, edited)
+		s.last, _ = drawManifest(t, "last", owner, edited, false)
+		s.crossing = s.api == resource.V2 && rapid.Bool().Draw(t, "crossing")
 	}
 	s.pace = rapid.UintRange(0, 3).Draw(t, "pace")
 	return s
@@ -131,8 +141,9 @@ projects:
     module_view: true
 `
 
-// drawManifest draws one of the project. One that is whole says of each object what another may have said of it.
-func drawManifest(t *rapid.T, name, owner string, whole bool) (manifest string, named []string) {
+// drawManifest draws one of the project. One that is whole says of each object what another may have said of it. It has links only where
+// it does not matter who made them: nobody can tell if a run died.
+func drawManifest(t *rapid.T, name, owner string, whole, links bool) (manifest string, named []string) {
 	var b strings.Builder
 	b.WriteString("version: 1\n" + owner + shop)
 	var labels, items []string
@@ -173,7 +184,7 @@ func drawManifest(t *rapid.T, name, owner string, whole bool) (manifest string, 
 		} {
 			field, _, _ := strings.Cut(more, ":")
 			if rapid.IntRange(0, 2).Draw(t, field) == 0 {
-				if !whole || field != "links" { // of which nobody can tell who made them
+				if links || field != "links" {
 					fields = append(fields, more)
 				}
 			} else if without, simple := map[string]string{

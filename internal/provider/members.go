@@ -39,7 +39,7 @@ type memberBatch struct {
 	by        string   // ID of the object that defines what they are to the container; "" = none does
 	before    []string // IDs of those that are so without planform's doing
 	in        []string // IDs of the members that were added, or were members already
-	otherwise []string // IDs of those of which the service stored another value than was sent
+	otherwise []string // IDs of those who have another value than was sent, or may
 	warnings  diag.List
 	refused   []member // refused when sent alone
 	refusal   error    // of the last of them
@@ -207,7 +207,7 @@ func (mb *memberBatch) add(ctx context.Context, members []member) error {
 		mb.check(ctx, members, res)
 		return nil
 	case len(members) == 1 && mb.isIn(ctx, mb.row, list, err):
-		mb.in = append(mb.in, list...)
+		mb.in, mb.otherwise = append(mb.in, list...), append(mb.otherwise, list...)
 		return nil
 	case !refused || !e.Generic() || len(members) == 0:
 		return err

@@ -285,6 +285,19 @@ func TestARoleThatTheServiceStoresOtherwiseIsNobodysChange(t *testing.T) {
 	}
 }
 
+// TestSomebodyWhoWasAddedMeanwhileMayHaveAnotherRole: the service refuses a second membership, and nobody changed the first one.
+func TestSomebodyWhoWasAddedMeanwhileMayHaveAnotherRole(t *testing.T) {
+	t.Parallel()
+	const text = `{version: 1, projects: [{key: web, identifier: WEB, members: [{user: eve@example.com, role: guest}]}]}`
+	s := newServiceOf(t, resource.V1, sandboxtest.Options{Answers: sandbox.Contract})
+	s.apply(t, applying{manifest: text, file: func() {
+		s.otherUser(t, http.MethodPost, "projects/"+sandboxtest.ProjectWeb+"/project-members/", `{"member": "`+sandboxtest.UserEve+`", "role": 20}`)
+	}})
+	if a := s.apply(t, applying{manifest: text}); a.plan.Summary.Update != 1 || len(a.plan.Drift) > 0 || s.roleOfEve() != "guest" {
+		t.Errorf("%+v, %d drifted, %s", a.plan.Summary, len(a.plan.Drift), s.roleOfEve())
+	}
+}
+
 // TestARoleWithTheWordOfAnotherIsNotTakenForThat: a manifest's member is the service's contributor, and a workspace may define a "member".
 func TestARoleWithTheWordOfAnotherIsNotTakenForThat(t *testing.T) {
 	t.Parallel()

@@ -161,7 +161,7 @@ func (ch *changes) mayStillChange(i objectID, prior *Record, send []*resource.Va
 	switch {
 	case intent.Action == Delete:
 		return true
-	case intent.Action != Update || len(intent.Fields) == 0 || ch.stillSays(i, intent) || intent.Sent == Said(send):
+	case !intent.Updates() || len(intent.Fields) == 0 || ch.stillSays(i, intent) || intent.Sent == Said(send):
 		return false // if it took no effect, it is sent again
 	case len(secretFields(f.info.kind, intent.Fields)) == len(intent.Fields):
 		return false // the request for another one waits

@@ -161,6 +161,9 @@ type Intent struct {
 	Sent   string   `json:"sent,omitempty"`
 }
 
+// Updates reports whether fields of an object were sent that is there.
+func (i *Intent) Updates() bool { return i.Action == Update || i.Action == Adopt }
+
 // AsksForSecret reports whether a new secret of an object of the kind is among what was asked for.
 func (i *Intent) AsksForSecret(k *resource.Kind) bool {
 	return i.Action == Update && len(secretFields(k, i.Fields)) > 0

@@ -405,6 +405,7 @@ func TestWhatTheManifestTakesBackIsWaitedFor(t *testing.T) {
 		"an object that was archived":         {resource.V1, archivable, "false", "true", false},
 		"an item that was brought back":       {resource.V1, archivableItem, "true", "false", false},
 		"a field of an object that is in one": {resource.V2, `labels: [{name: bug, color: "%s"}]`, "#ef4444", "#15803d", false},
+		"what was adopted with a change":      {resource.V1, `states: [{name: Todo, color: "%s"}]`, "#60646C", "#15803d", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -416,7 +417,9 @@ func TestWhatTheManifestTakesBackIsWaitedFor(t *testing.T) {
 					a.manifest = `{version: 1, projects: [{key: web, identifier: WEB, ` + fmt.Sprintf(tt.text, value) + `}]}`
 					return a
 				}
-				s.apply(t, with(tt.first))
+				if !strings.Contains(name, "adopted") {
+					s.apply(t, with(tt.first))
+				}
 				killed, sent := with(tt.second), 0
 				killed.killed = true
 				killed.fault = func(req *http.Request, r run) sandboxtest.Fault {

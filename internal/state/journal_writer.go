@@ -115,7 +115,7 @@ func (f *File) Begin(ctx context.Context, steps []*planner.Step) error {
 		case s.Action == planner.AddMembers:
 			l.Name = s.Members.IntentName()
 		}
-		if s.Action == planner.Update {
+		if s.Action == planner.Update || s.Action == planner.Adopt {
 			for _, v := range s.Values() {
 				l.Fields = append(l.Fields, v.Field.Name)
 			}

@@ -125,7 +125,7 @@ func together(earlier *planner.Intent, later planner.Intent) *planner.Intent {
 	if earlier != nil && earlier.Action == planner.Create && later.Action == planner.Create {
 		later.Batch = later.Batch || earlier.Batch
 	}
-	if earlier != nil && earlier.Action == planner.Update && later.Action == planner.Update {
+	if earlier != nil && earlier.Updates() && later.Updates() {
 		if len(earlier.Fields) == 0 || len(later.Fields) == 0 {
 			later.Fields = nil
 		} else {

@@ -86,7 +86,7 @@ func (ch *changes) planUpdate(i objectID) {
 		ch.checks.blockClosed(i, &d)
 	}
 	pendingIntent := f.prior != nil && f.prior.PendingIntent != nil && !ch.objects.secretInDoubt(i)
-	adopting := f.matchedBy != "" || pendingIntent && (f.prior.ID == "" || len(d.send) == 0)
+	adopting := f.matchedBy != "" || pendingIntent && (f.prior.ID == "" || len(d.send)+len(custom.send) == 0)
 	externalID := ch.externalIDChange(i)
 	if closed {
 		externalID = nil
@@ -144,7 +144,7 @@ func (ch *changes) awaitFormer(i objectID, send []*resource.Value) {
 	if f.prior != nil { // else it is not where it was, such as in the list of those that are archived
 		prior = *f.prior
 	}
-	if prior.PendingIntent == nil || prior.ID != "" && prior.ID != f.id || !ch.mayStillChange(i, &prior, send) {
+	if prior.PendingIntent == nil || prior.ID != "" && prior.ID != f.id || !ch.mayStillChange(i, prior.PendingIntent, send) {
 		return
 	}
 	in := ""
@@ -154,33 +154,17 @@ func (ch *changes) awaitFormer(i objectID, send []*resource.Value) {
 	ch.service.doubt(f.id, in)
 }
 
-// mayStillChange reports whether a former run sent something to an object that the manifest, which was edited meanwhile, does not say by now,
-// and that nothing shows the effect of.
-func (ch *changes) mayStillChange(i objectID, prior *Record, send []*resource.Value) bool {
-	f, intent := &ch.objects.states[i], prior.PendingIntent
+// mayStillChange reports whether a former run sent something to an object that the manifest, which was edited meanwhile, does not say by now.
+// That its effect is seen tells nothing: a request without an answer is sent again.
+func (ch *changes) mayStillChange(i objectID, intent *Intent, send []*resource.Value) bool {
+	kind := ch.objects.states[i].info.kind
 	switch {
 	case intent.Action == Delete:
 		return true
-	case !intent.Updates() || len(intent.Fields) == 0 || ch.stillSays(i, intent) || intent.Sent == Said(send):
-		return false // if it took no effect, it is sent again
-	case len(secretFields(f.info.kind, intent.Fields)) == len(intent.Fields):
-		return false // the request for another one waits
+	case !intent.Updates(), len(secretFields(kind, intent.Fields)) == len(intent.Fields): // another request for a secret waits
+		return false
 	}
-	changed := false
-	for _, name := range intent.Fields { // an update changes all of them or none
-		field, ok := f.info.kind.Field(name)
-		if !ok {
-			continue
-		}
-		have, shown := field.ObservedIn(f.row)
-		if applied, known := prior.Values[name]; shown && known {
-			if resource.IsDigest(applied, have) {
-				return true
-			}
-			changed = true
-		}
-	}
-	return !changed
+	return !ch.stillSays(i, intent) && intent.Sent != Said(send) // else it is sent again, if it took no effect
 }
 
 // stillSays reports whether the manifest says of each field what an update sent.

@@ -224,14 +224,22 @@ func (s *Step) Sent() string {
 }
 
 // LeavesOpen is what is still open of an intent of an earlier run once this step is done; nil = nothing. The step was planned with a
-// look at what became of it, but for a request for a new secret: nothing shows that.
+// look at what became of it. Nothing shows a secret, and seldom anything a custom field: only another request about it tells.
 func (s *Step) LeavesOpen(earlier *Intent) *Intent {
-	if s.Action != Update || s.Operation == nil || s.Operation.Verb == resource.NewSecret || !earlier.AsksForSecret(s.Kind) {
+	if s.Action != Update || s.Members != nil {
 		return nil
 	}
-	open, asked := *earlier, secretFields(s.Kind, earlier.Fields)
-	if len(asked) < len(earlier.Fields) {
-		open.Fields, open.Sent = asked, ""
+	unseen := slices.DeleteFunc(slices.Clone(earlier.Fields), func(name string) bool {
+		f, ok := s.Kind.Field(name) // a custom field is none of the kind
+		return ok && f.Type != resource.SecretFile ||
+			slices.ContainsFunc(s.Values(), func(v *resource.Value) bool { return v.Field.Name == name })
+	})
+	if len(unseen) == 0 {
+		return nil
+	}
+	open := *earlier
+	if len(unseen) < len(earlier.Fields) {
+		open.Fields, open.Sent = unseen, ""
 	}
 	return &open
 }

@@ -202,6 +202,10 @@ func TestWhatWasFoundStaysMended(t *testing.T) {
 			scenes()["small, thrice"],
 			[]string{"1: PATCH /projects/*/labels/*/ #1: killed, and the request is late"},
 		},
+		"an update that was sent again and is late does not come after the one to a newer value": {
+			scenes()["small, thrice"],
+			[]string{"1: PATCH /projects/*/labels/*/ #1: done, nothing answered", "1: PATCH /projects/*/labels/*/ #2: killed, and the request is late"},
+		},
 		"an update that is late does not come after one that was taken back": {
 			scenes()["small, back"],
 			[]string{"1: PATCH /projects/*/work-items/*/ #1: killed, and the request is late"},

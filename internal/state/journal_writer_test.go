@@ -315,12 +315,26 @@ func TestARunLeavesTheRecordsOfItsSteps(t *testing.T) {
 			},
 			want: []planner.Record{{Address: hook, ID: "1", AppliedAt: testTime(), PendingIntent: asked("secret_file")}},
 		},
+		"nor does it of a custom field, unless it is about that": {
+			before: []planner.Record{{Address: shop, ID: "id-1", PendingIntent: asked("Size", "Weight", "name")}},
+			run: func(t *testing.T, f *File) {
+				t.Helper()
+				update := step(shop, planner.Update)
+				update.Kind = resource.MustLookup("work_item")
+				update.Write.Values = []*resource.Value{{Field: &resource.Field{Name: "Size"}}}
+				intend(t, f, update)
+				complete(t, f, update, executor.Outcome{}, nil)
+			},
+			want: []planner.Record{{Address: shop, ID: "id-1", AppliedAt: testTime(), PendingIntent: asked("Weight")}},
+		},
 		"another request for a secret does": {
 			before: []planner.Record{{Address: hook, ID: "1", PendingIntent: asked("secret_file")}},
 			run: func(t *testing.T, f *File) {
 				t.Helper()
 				renewal := step(hook, planner.Update)
-				renewal.Kind, renewal.Operation = resource.MustLookup("webhook"), &resource.Operation{Verb: resource.NewSecret}
+				renewal.Kind = resource.MustLookup("webhook")
+				secret, _ := renewal.Kind.Field("secret_file")
+				renewal.Write.Values = []*resource.Value{{Field: secret}}
 				intend(t, f, renewal)
 				complete(t, f, renewal, executor.Outcome{}, nil)
 			},

@@ -40,8 +40,9 @@
 // Three risks remain. The service may carry out a create after the grace period: the object
 // then exists twice, unless the service refuses the second. Where nothing shows an object, as
 // a page with the documented operations, a service that says that it did nothing is believed. And
-// an update may arrive after the grace period and undo a newer one, as the removal of a custom relation that is made another one may within
-// it: the next plan shows that, where it can be read.
+// an update may arrive after the grace period and undo a newer one, as may within it the removal of a custom relation that is made another
+// one, and the first copy of a request that a run sent again and had an answer to, where the next run wants something else: the next plan
+// shows that, where it can be read. An undo waits for such a copy.
 //
 // It must not know manifests, files, or output.
 package provider

@@ -91,6 +91,9 @@ func (ch *changes) planUpdate(i objectID) {
 	if closed {
 		externalID = nil
 	}
+	if externalID != nil && f.prior != nil && f.prior.Late.After(ch.in.Now) {
+		ch.service.doubt(f.id, "")
+	}
 	if externalID != nil {
 		d.changes = append(d.changes, *externalID)
 	}

@@ -120,6 +120,26 @@ var errEarlier = errors.New("an earlier run may have sent it, and got no respons
 // end is when the service does not carry out the request any more. Only a look-up that begins later shows that it did not.
 func (l *lostCreate) end() time.Time { return l.givenUp.Add(l.period) }
 
+// late is until when the service may still carry out a request of a create that is done, since another one did it; zero = there is none.
+// Where the object is there it has no effect; it would make one that was deleted, or has another mark, once more.
+func (s *Service) late(step *planner.Step, foundByLookup bool) time.Time {
+	u := s.lostCreate(step)
+	if u == nil || step.Action != planner.Create {
+		return time.Time{}
+	}
+	open := u.attempts - u.answered
+	if step.Write.Pending != nil {
+		open++
+	}
+	if foundByLookup && u.answered == 0 {
+		open--
+	}
+	if open <= 0 {
+		return time.Time{}
+	}
+	return u.givenUp.Add(s.inDoubt.grace.Period).Truncate(time.Second).Add(time.Second).UTC() // as a state has it
+}
+
 // brief reports whether the period is too short for looks during it.
 func (l *lostCreate) brief() bool { return l.period <= 8*shortGrace }
 

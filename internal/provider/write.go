@@ -76,6 +76,7 @@ func (s *Service) Do(ctx context.Context, steps []*planner.Step, ids executor.ID
 	for i, step := range steps {
 		a := &w.attempts[i]
 		if s.lostSecret(step, a); a.Err == nil {
+			a.Outcome.Record.Late = s.late(step, a.Outcome.RecoveredByLookup)
 			s.memory.remember(step, a.Outcome, ids)
 		}
 	}

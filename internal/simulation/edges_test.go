@@ -210,6 +210,10 @@ func TestWhatWasFoundStaysMended(t *testing.T) {
 			scenes()["small, back"],
 			[]string{"1: PATCH /projects/*/work-items/*/ #1: killed, and the request is late"},
 		},
+		"a create that was sent again does not make once more what is deleted": {
+			scenes()["small, either"],
+			[]string{"1: POST /projects/*/work-items/ #1: late", "1: remove state.json.journal #1: no space"},
+		},
 		"what was to be deleted and is wanted again is made again if it was": {
 			scenes()["edited, pruned"],
 			[]string{"1: DELETE /projects/*/labels/*/ #1: killed, and the request is late"},

@@ -62,6 +62,7 @@ func scenes() map[string]*scene {
 		"small, edited":     {api: resource.V1, files: one(members), then: swapped},
 		"small, edited, v2": {api: resource.V2, files: one(joined), then: otherwise},
 		"small, thrice":     {api: resource.V1, before: applied(coloured("#ef4444")), files: one(coloured("#15803d")), then: coloured("#0ea5e9")},
+		"small, either":     {api: resource.V1, files: one(coloured("#ef4444")), before: applied(item("name: Item")), then: coloured("#ef4444")},
 		"small, back":       {api: resource.V1, files: one(item("name: Item")), before: applied(item("name: Another, priority: high")), then: item("name: Item, priority: none")},
 	} {
 		sc.empty, sc.commands = true, slices.Concat(pruned, pruned)

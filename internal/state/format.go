@@ -103,7 +103,10 @@ func badTime(text string) error {
 // readRecord brings a record that was read into its normal form.
 func readRecord(r planner.Record) (planner.Record, error) {
 	var err error
-	if r.AppliedAt, err = normalTime(r.AppliedAt); err == nil && r.PendingIntent != nil {
+	if r.AppliedAt, err = normalTime(r.AppliedAt); err == nil {
+		r.Late, err = normalTime(r.Late)
+	}
+	if err == nil && r.PendingIntent != nil {
 		r.PendingIntent.At, err = normalTime(r.PendingIntent.At)
 	}
 	return normalRecord(r), err

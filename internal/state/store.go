@@ -160,6 +160,11 @@ func (m *store) applyCommit(l line, r *planner.Record) {
 			r.Identifier = l.Identifier
 		}
 		r.Values = planner.MergeValues(r.Values, l.Values)
+		if l.Late.After(r.Late) {
+			r.Late = l.Late
+		} else if !r.Late.After(l.At) {
+			r.Late = time.Time{} // it is over
+		}
 	case planner.Delete:
 		m.dropChildren(r.Address)
 		m.dropMemberships(r.Address)

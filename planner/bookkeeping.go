@@ -77,11 +77,13 @@ func (b *bookkeeping) stateChanges() {
 			}
 		}
 	}
+	gone := map[string]bool{}
 	for _, l := range b.orphans.list {
 		switch l.decision { //nolint:exhaustive // of the others the state is right
 		case vanished:
 			c := changeOf(l.record.Address)
 			c.To, c.Why = "", "no longer exists on the service"
+			gone[l.record.ID] = l.record.ID != ""
 		case aliased:
 			c := changeOf(l.record.Address)
 			c.To, c.Why = "", aliasedWhy
@@ -96,6 +98,12 @@ func (b *bookkeeping) stateChanges() {
 		}
 	}
 	b.dropAliases(changeOf)
+	isGone := func(id string) bool { return gone[id] }
+	for address, r := range b.in.Prior {
+		if slices.ContainsFunc(r.Members, isGone) {
+			changeOf(address).Record.dropMembers(isGone)
+		}
+	}
 	for _, d := range b.removals.list {
 		if len(d.alreadyGone) == 0 {
 			continue

@@ -429,12 +429,14 @@ func TestOfTwoObjectsWithOneExternalIDTheSameIsAlwaysDeleted(t *testing.T) {
 func TestVanishedOrphansAreForgotten(t *testing.T) {
 	t.Parallel()
 	s := newService(t, full)
-	s.given("project", "", web, "identifier=WEB")
-	s.in.Prune = true
+	s.given("project", "", web, "identifier=WEB").given("work_item", web, uuid(9, 2), "name=B")
+	s.in.Prune, s.in.Targets = true, targets("work_item/web/a")
 	s.in.Prior["work_item/web/a"] = made("work_item/web/a", uuid(9, 1))
-	objects := want(t).put("project/web", "id="+web).all()
+	related := resource.Address("work_item/web/b#blocked_by")
+	s.in.Prior[related] = planner.Record{Address: related, Members: []string{uuid(9, 1), uuid(9, 3)}, Sources: presence()}
+	objects := want(t).put("project/web", "id="+web).put("work_item/web/b", "id="+uuid(9, 2)).all()
 	plan := s.mustPlan(objects)
-	if len(plan.StateChanges) != 1 || plan.StateChanges[0].From != "work_item/web/a" || plan.StateChanges[0].To != "" || plan.Empty() {
+	if c := plan.StateChanges; len(c) != 2 || c[0].From != "work_item/web/a" || c[0].To != "" || !slices.Equal(c[1].Record.Members, []string{uuid(9, 3)}) {
 		t.Fatalf("%+v", plan.StateChanges)
 	}
 	s.apply(plan)

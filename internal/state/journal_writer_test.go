@@ -630,3 +630,30 @@ func TestTheLastActivityOfARunIsTheTimeOfItsLatestLine(t *testing.T) {
 	must(t, f.Close())
 	check("from the state file", openWith(t, path, opts), last)
 }
+
+func TestALateRequestIsKnownUntilItsTimeIsOver(t *testing.T) {
+	t.Parallel()
+	path, now := statePath(t), testTime()
+	opts := testOptions()
+	opts.Now = func() time.Time { return now }
+	f, err := Open(t.Context(), path, opts)
+	must(t, err)
+	made := create(addr("label/web/bug"))
+	intend(t, f, made)
+	complete(t, f, made, executor.Outcome{Record: planner.Record{ID: "one", Late: now.Add(time.Minute)}}, nil)
+	for _, tt := range []struct {
+		after time.Duration
+		known bool
+	}{{time.Second, true}, {2 * time.Minute, false}} {
+		now = testTime().Add(tt.after)
+		f.Put(planner.Record{Address: made.Address, ID: "one", CreatedByUs: true})
+		changed := step(made.Address, planner.Update)
+		intend(t, f, changed)
+		complete(t, f, changed, executor.Outcome{Record: planner.Record{ID: "one"}}, nil)
+		must(t, f.Save())
+		if r := readPrior(t, path)[made.Address]; r.Late.IsZero() == tt.known {
+			t.Errorf("after %s: %v", tt.after, r.Late)
+		}
+	}
+	must(t, f.Close())
+}

@@ -309,7 +309,9 @@ func (f *File) Put(r planner.Record) {
 		return // a state with it could not be read again
 	}
 	before := f.store.records[r.Address]
-	r.AppliedAt = before.AppliedAt
+	if r.AppliedAt = before.AppliedAt; r.ID == before.ID && before.Late.After(r.Late) {
+		r.Late = before.Late
+	}
 	delete(f.pending, r.Address)
 	if reflect.DeepEqual(r, before) {
 		return
@@ -336,7 +338,7 @@ func Merge(known, seen planner.Record) planner.Record {
 		Address: seen.Address, ID: cmp.Or(seen.ID, known.ID), Identifier: cmp.Or(seen.Identifier, known.Identifier), Values: values,
 		Members: slices.Concat(known.Members, seen.Members), Found: slices.Concat(known.Found, found), CreatedByUs: known.CreatedByUs,
 		Protect: known.Protect,
-		Sources: slices.Concat(known.Sources, seen.Sources), PendingIntent: known.PendingIntent, Origin: known.Origin.Next(seen.Origin),
+		Sources: slices.Concat(known.Sources, seen.Sources), PendingIntent: known.PendingIntent, Late: known.Late, Origin: known.Origin.Next(seen.Origin),
 	}
 }
 

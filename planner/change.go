@@ -91,7 +91,7 @@ func (ch *changes) planUpdate(i objectID) {
 	if closed {
 		externalID = nil
 	}
-	if externalID != nil && f.prior != nil && f.prior.Late.After(ch.in.Now) {
+	if (externalID != nil || len(d.send)+len(custom.send) > 0) && f.prior != nil && f.prior.Late.After(ch.in.Now) {
 		ch.service.doubt(f.id, "")
 	}
 	if externalID != nil {

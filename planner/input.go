@@ -145,7 +145,7 @@ type Record struct {
 	AppliedAt time.Time `json:"applied_at,omitzero"` // when values or members were last applied; zero = not known
 	// Origin is what the object is in the workspace that its manifest came from; nil = it came from no other, or none that is known.
 	Origin *resource.Origin `json:"source,omitempty"`
-	// Late is until when the service may still carry out a request that made the object and was sent again; zero = none was.
+	// Late is until when the service may still carry out a request that made or changed the object and was sent again; zero = none was.
 	Late time.Time `json:"late,omitzero"`
 	// PendingIntent is set where a request was sent, or may have been, and its outcome is not known.
 	PendingIntent *Intent `json:"open,omitempty"`

@@ -121,10 +121,11 @@ var errEarlier = errors.New("an earlier run may have sent it, and got no respons
 func (l *lostCreate) end() time.Time { return l.givenUp.Add(l.period) }
 
 // late is until when the service may still carry out a request of a create that is done, since another one did it; zero = there is none.
-// Where the object is there it has no effect; it would make one that was deleted, or has another mark, once more.
+// Where the object is there it has no effect; it would make one that was deleted, or has another mark, once more. In the same way an
+// update would undo the next one.
 func (s *Service) late(step *planner.Step, foundByLookup bool) time.Time {
 	u := s.lostCreate(step)
-	if u == nil || step.Action != planner.Create {
+	if u == nil {
 		return time.Time{}
 	}
 	open := u.attempts - u.answered
@@ -137,7 +138,7 @@ func (s *Service) late(step *planner.Step, foundByLookup bool) time.Time {
 	if open <= 0 {
 		return time.Time{}
 	}
-	return u.givenUp.Add(s.inDoubt.grace.Period).Truncate(time.Second).Add(time.Second).UTC() // as a state has it
+	return s.inDoubt.grace.until(u.givenUp)
 }
 
 // brief reports whether the period is too short for looks during it.
@@ -205,6 +206,11 @@ func (g Grace) begin() Grace {
 
 // remaining is the rest of the period.
 func (g Grace) remaining() time.Duration { return time.Until(g.GivenUp.Add(g.Period)) }
+
+// until is when the period of a request is over that was given up at a time, in whole seconds as a state has it.
+func (g Grace) until(givenUp time.Time) time.Time {
+	return givenUp.Add(g.Period).Truncate(time.Second).Add(time.Second).UTC()
+}
 
 // Wait returns when the period is over: what is read then does not change by requests that were given up.
 func (g Grace) Wait(ctx context.Context) error {

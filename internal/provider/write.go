@@ -56,6 +56,7 @@ func (s *Service) Do(ctx context.Context, steps []*planner.Step, ids executor.ID
 	if steps[0].Batch != 0 {
 		w.op = steps[0].Bulk
 	}
+	unanswered := s.client.Unanswered()
 	var rows, lost []row
 	for i, step := range steps {
 		r, err := w.prepare(ctx, row{at: i, step: step, lost: s.lostCreate(step)})
@@ -76,7 +77,12 @@ func (s *Service) Do(ctx context.Context, steps []*planner.Step, ids executor.ID
 	for i, step := range steps {
 		a := &w.attempts[i]
 		if s.lostSecret(step, a); a.Err == nil {
-			a.Outcome.Record.Late = s.late(step, a.Outcome.RecoveredByLookup)
+			switch now := s.client.Unanswered(); {
+			case step.Action == planner.Create:
+				a.Outcome.Record.Late = s.late(step, a.Outcome.RecoveredByLookup)
+			case now.After(unanswered): // of this request, or one beside it
+				a.Outcome.Record.Late = s.inDoubt.grace.until(now)
+			}
 			s.memory.remember(step, a.Outcome, ids)
 		}
 	}

@@ -210,6 +210,10 @@ func TestWhatWasFoundStaysMended(t *testing.T) {
 			scenes()["small, back"],
 			[]string{"1: PATCH /projects/*/work-items/*/ #1: killed, and the request is late"},
 		},
+		"an update that was sent again does not undo the next one": {
+			scenes()["small, back"],
+			[]string{"1: PATCH /projects/*/work-items/*/ #1: late", "1: remove state.json.journal #1: no space"},
+		},
 		"a create that was sent again does not make once more what is deleted": {
 			scenes()["small, either"],
 			[]string{"1: POST /projects/*/work-items/ #1: late", "1: remove state.json.journal #1: no space"},

@@ -124,7 +124,8 @@ func (re *removals) findArrived() {
 	for _, address := range slices.Sorted(maps.Keys(re.in.Prior)) {
 		record := re.in.Prior[address]
 		base, kind, _, isMembership := address.ParseMembership()
-		if !isMembership || record.PendingIntent == nil || re.orphans.hasVanished(base) {
+		again := record.Late.After(re.in.Now) // who was added may be added once more
+		if !isMembership || record.PendingIntent == nil && !again || re.orphans.hasVanished(base) {
 			continue
 		}
 		container, params := re.refs.containerAt(base)
@@ -139,19 +140,21 @@ func (re *removals) findArrived() {
 		if !answered || answer.Unsupported || answer.NotFound {
 			continue
 		}
-		in, stays, late := map[string]bool{}, func(id string) bool { return re.wanted[memberOf{kind.Name, container.ID, id}] }, false
+		in, stays := map[string]bool{}, func(id string) bool { return re.wanted[memberOf{kind.Name, container.ID, id}] }
 		for _, row := range answer.Rows {
 			in[kind.Membership.MemberID(row)] = true
 		}
-		switch record.PendingIntent.Action { //nolint:exhaustive // members are not made
-		case AddMembers:
-			var ids []string
-			ids, late = re.arrivedOf(&record, in, stays)
-			re.arrived[address] = ids
-		case RemoveMembers:
-			late = !slices.ContainsFunc(record.Members, func(id string) bool { return !in[id] || !stays(id) })
-		case Update:
-			late = !re.memberships.stillSays(address, record.PendingIntent)
+		leaves := slices.ContainsFunc(record.Members, func(id string) bool { return !stays(id) })
+		late := again && leaves
+		switch intent := record.PendingIntent; {
+		case intent == nil:
+		case intent.Action == AddMembers:
+			ids, comes := re.arrivedOf(&record, in, stays)
+			re.arrived[address], late = ids, late || comes
+		case intent.Action == RemoveMembers:
+			late = late || !leaves && !slices.ContainsFunc(record.Members, func(id string) bool { return !in[id] })
+		case intent.Action == Update:
+			late = late || !re.memberships.stillSays(address, intent)
 		}
 		if late {
 			re.service.unconfirmed = append(re.service.unconfirmed, read)

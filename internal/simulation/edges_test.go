@@ -214,6 +214,10 @@ func TestWhatWasFoundStaysMended(t *testing.T) {
 			scenes()["small, back"],
 			[]string{"1: PATCH /projects/*/work-items/*/ #1: late", "1: remove state.json.journal #1: no space"},
 		},
+		"members that were added twice do not come back": {
+			scenes()["small, edited"],
+			[]string{"1: POST /projects/*/cycles/*/cycle-issues/ #1: late", "1: remove state.json.journal #1: no space"},
+		},
 		"a create that was sent again does not make once more what is deleted": {
 			scenes()["small, either"],
 			[]string{"1: POST /projects/*/work-items/ #1: late", "1: remove state.json.journal #1: no space"},

@@ -140,6 +140,11 @@ func together(earlier *planner.Intent, later planner.Intent) *planner.Intent {
 
 // applyCommit updates a record after a step that succeeded.
 func (m *store) applyCommit(l line, r *planner.Record) {
+	if l.Late.After(r.Late) {
+		r.Late = l.Late
+	} else if !r.Late.After(l.At) {
+		r.Late = time.Time{} // it is over
+	}
 	switch *l.Action {
 	case planner.Create, planner.Update, planner.Adopt:
 		if l.ID != "" && r.ID != "" && l.ID != r.ID {
@@ -160,11 +165,6 @@ func (m *store) applyCommit(l line, r *planner.Record) {
 			r.Identifier = l.Identifier
 		}
 		r.Values = planner.MergeValues(r.Values, l.Values)
-		if l.Late.After(r.Late) {
-			r.Late = l.Late
-		} else if !r.Late.After(l.At) {
-			r.Late = time.Time{} // it is over
-		}
 	case planner.Delete:
 		m.dropChildren(r.Address)
 		m.dropMemberships(r.Address)

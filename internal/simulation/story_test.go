@@ -214,7 +214,8 @@ func requests(visits []visit) (all []edge) {
 func TestAfterAnyTwoFaultsInAnyStoryTheNextRunsReachTheSameEnd(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
-		sc, problem := drawStory(rt).scene(), ""
+		s, problem := drawStory(rt), ""
+		sc := s.scene()
 		sc.tell = func(text string) { problem = text }
 		st := prepare(t, sc)
 		defer os.RemoveAll(st.folder) //nolint:errcheck // there are many
@@ -226,6 +227,9 @@ func TestAfterAnyTwoFaultsInAnyStoryTheNextRunsReachTheSameEnd(t *testing.T) {
 			at := rapid.SampledFrom(asked).Draw(rt, "at")
 			return fault{at, rapid.SampledFrom(slices.Sorted(maps.Keys(deeds()))).Draw(rt, "deed")}
 		}), 0, 1).Draw(rt, "during")
+		if s.undone { // what people do may leave something to a run of its own, and that one is the last
+			during = nil
+		}
 		if len(during) > 0 {
 			st.rehearse(t, during...)
 		}

@@ -132,19 +132,20 @@ func (re *removals) findArrived() {
 		if container.ID == "" || record.ID != "" && record.ID != container.ID || re.objects.isDeletedOrHidden(base) {
 			continue
 		}
+		stays := func(id string) bool { return re.wanted[memberOf{kind.Name, container.ID, id}] }
+		leaves := slices.ContainsFunc(record.Members, func(id string) bool { return !stays(id) })
 		read, ok := re.objects.membersRead(kind, params)
-		if !ok {
+		if !ok || record.PendingIntent == nil && !leaves {
 			continue
 		}
 		answer, answered := re.service.ask(read)
 		if !answered || answer.Unsupported || answer.NotFound {
 			continue
 		}
-		in, stays := map[string]bool{}, func(id string) bool { return re.wanted[memberOf{kind.Name, container.ID, id}] }
+		in := map[string]bool{}
 		for _, row := range answer.Rows {
 			in[kind.Membership.MemberID(row)] = true
 		}
-		leaves := slices.ContainsFunc(record.Members, func(id string) bool { return !stays(id) })
 		late := again && leaves
 		switch intent := record.PendingIntent; {
 		case intent == nil:

@@ -121,8 +121,7 @@ var errEarlier = errors.New("an earlier run may have sent it, and got no respons
 func (l *lostCreate) end() time.Time { return l.givenUp.Add(l.period) }
 
 // late is until when the service may still carry out a request of a create that is done, since another one did it; zero = there is none.
-// Where the object is there it has no effect; it would make one that was deleted, or has another mark, once more. In the same way an
-// update would undo the next one.
+// Where the object is there it has no effect; it would make one that was deleted, or has another mark, once more.
 func (s *Service) late(step *planner.Step, foundByLookup bool) time.Time {
 	u := s.lostCreate(step)
 	if u == nil {

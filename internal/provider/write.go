@@ -74,14 +74,15 @@ func (s *Service) Do(ctx context.Context, steps []*planner.Step, ids executor.ID
 	together, alone := w.split(rows)
 	w.sendAll(ctx, together)
 	w.sendAlone(ctx, alone)
+	latest := s.client.Unanswered()
 	for i, step := range steps {
 		a := &w.attempts[i]
 		if s.lostSecret(step, a); a.Err == nil {
-			switch now := s.client.Unanswered(); {
+			switch {
 			case step.Action == planner.Create:
 				a.Outcome.Record.Late = s.late(step, a.Outcome.RecoveredByLookup)
-			case now.After(unanswered): // of this request, or one beside it
-				a.Outcome.Record.Late = s.inDoubt.grace.until(now)
+			case latest.After(unanswered): // of these steps, or of one that was sent beside them: the next one would be undone
+				a.Outcome.Record.Late = s.inDoubt.grace.until(latest)
 			}
 			s.memory.remember(step, a.Outcome, ids)
 		}

@@ -505,6 +505,10 @@ func readDisplayNames(s *comparer, removals *removals) {
 		if s.in.Deletes != nil {
 			shown = append(shown, c.After)
 		}
+		if c.Origin == FromDrift && n.value.Field.Type == resource.RefSet { // it may be none: see lostOnlyDeleted
+			applied := strings.ReplaceAll(f.prior.Values[n.value.Field.Name], ",", "\n")
+			shown = append(shown, &applied)
+		}
 		for _, ids := range shown {
 			if !differs || ids == nil {
 				continue

@@ -187,7 +187,7 @@ func (i index) add(text string, row resource.Row) {
 const unusedID = "00000000-0000-0000-0000-000000000000"
 
 func (s *pendingReads) ask(r Read) (Answer, bool) {
-	if a, ok := s.observed[r]; ok {
+	if a, ok := s.answer(r); ok {
 		return a, true
 	}
 	if !s.asked[r] {
@@ -195,6 +195,16 @@ func (s *pendingReads) ask(r Read) (Answer, bool) {
 		s.reads = append(s.reads, r)
 	}
 	return Answer{}, false
+}
+
+// answer is that to a read, or to the same one that a plan can do without.
+func (s *pendingReads) answer(r Read) (Answer, bool) {
+	if a, ok := s.observed[r]; ok || r.Optional {
+		return a, ok
+	}
+	r.Optional = true
+	a, ok := s.observed[r]
+	return a, ok && !a.Forbidden
 }
 
 // doubt notes that what shows a record, or its custom fields, may show another one soon. in is the path of the list that it is in,
@@ -302,7 +312,7 @@ func (s *snapshot) listed(t *kindInfo, parent objectID) bool {
 		s.objects.states[parent].presence != exists {
 		return false
 	}
-	_, ok := s.in.Observed[Read{Operation: t.list, Path: s.listPath(t, parent), Fields: t.neededFieldNames}]
+	_, ok := s.service.answer(Read{Operation: t.list, Path: s.listPath(t, parent), Fields: t.neededFieldNames})
 	return ok
 }
 

@@ -175,7 +175,15 @@ func TestWhatWasFoundStaysMended(t *testing.T) {
 		scene  *scene
 		faults []string
 	}{
-		"a create whose client died is not sent again while it may be late":  {scenes()["small, v1"], []string{"1: POST /pages/ #1: killed, and the request is late"}},
+		"a create whose client died is not sent again while it may be late": {scenes()["small, v1"], []string{"1: POST /pages/ #1: killed, and the request is late"}},
+		"an undo that was stopped gives back the label that it has made again": {
+			story{
+				api: 2, undone: true, pace: 0x3,
+				first: "version: 1\nworkspace: acme\nprojects:\n  - key: shop\n    identifier: SHOP\n    name: Shop\n    labels: [{name: new, color: \"#ef4444\"}]\n    work_items:\n      - {key: d, name: Item d, labels: [new]}\n",
+				next:  "version: 1\nworkspace: acme\nprojects:\n  - key: shop\n    identifier: SHOP\n    name: Shop\n    labels: []\n    work_items:\n      - {key: d, name: \"Item d, larger\"}\n",
+			}.scene(),
+			[]string{"2: write state.json.journal #3: no space"},
+		},
 		"a run that did nothing keeps no later one from being taken back":    {scenes()["apply and undo"], []string{"1: write state.json.journal #2: no space"}},
 		"an undo of the last run is repeated without harm":                   {scenes()["small, undo last"], []string{"1: remove state.json.journal #1: no space"}},
 		"an undo waits for what a killed run has sent":                       {scenes()["apply and undo"], []string{"1: PATCH /projects/*/ #1: killed, and the request is late"}},

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -178,12 +177,8 @@ func (r *run) undoing(ctx context.Context, desired *manifest.Manifest, in *plann
 // awaitLate waits until the service carries out no more requests of runs that are to be taken back: one that comes after the undo
 // would bring back what that took.
 func (r *run) awaitLate(ctx context.Context, runs []*history.Run, ids []string) error {
-	now := time.Now()
-	if heard := r.grace.GivenUp; !heard.IsZero() && heard.Before(now) {
-		now = heard
-	}
 	late := r.grace
-	if late.GivenUp = history.GivenUp(runs, ids, now); late.GivenUp.IsZero() {
+	if late.GivenUp = history.GivenUp(runs, ids, late.GivenUp); late.GivenUp.IsZero() {
 		return nil
 	}
 	return late.Wait(ctx)

@@ -88,14 +88,17 @@ func (r *run) close() {
 	}
 }
 
-// remember takes what earlier runs left.
+// remember takes what earlier runs left. Their requests are given up by now, as no two runs have the state at the same time: the
+// grace period begins here, and goes on while a plan is made and confirmed.
 func (r *run) remember(prior stateReader) {
 	r.prior = prior
-	r.grace = provider.Grace{Period: r.gracePeriod, OnWait: func(d time.Duration) {
+	r.grace = provider.Grace{Period: r.gracePeriod, GivenUp: time.Now(), OnWait: func(d time.Duration) {
 		r.out.view.Notef("an earlier run got no answer to some requests; checking again in %s whether they took effect", d.Round(time.Second))
 	}}
 	if heard := prior.LastActivity(); !heard.IsZero() {
-		r.grace.GivenUp = provider.GivenUpBy(heard, r.service.timeout, r.gracePeriod)
+		if by := provider.GivenUpBy(heard, r.service.timeout, r.gracePeriod); by.Before(r.grace.GivenUp) {
+			r.grace.GivenUp = by
+		}
 	}
 }
 

@@ -12,15 +12,19 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	diff "github.com/google/go-cmp/cmp"
 )
 
-// kills is how often a run of the story dies.
-const kills = 6
+const (
+	kills = 6               // of a run of the story
+	grace = 5 * time.Second // in which the service carries out what it got
+)
 
 // reaper is between planform and a service, and kills planform at a write.
 type reaper struct {
@@ -61,9 +65,11 @@ func (g *reaper) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	g.pass.ServeHTTP(w, r)
 }
 
-// dying runs planform, and kills it at a write: before that reaches the service, or behind it. It reports whether it came to that.
-func (p *place) dying(g *reaper, nth int, behind bool, args ...string) (died bool) {
+// dying runs planform, and kills it at a write: before that reaches the service, or behind it. It is an error if it does not come to
+// that. What planform printed is returned.
+func (p *place) dying(g *reaper, nth int, behind bool, args ...string) string {
 	p.t.Helper()
+	died := false
 	cmd := exec.CommandContext(p.t.Context(), program(p.t), args...)
 	cmd.Env = append(os.Environ(), "PLANE_BASE_URL="+p.url, "PLANE_API_KEY="+p.key, "NO_COLOR=1")
 	var out bytes.Buffer
@@ -79,7 +85,10 @@ func (p *place) dying(g *reaper, nth int, behind bool, args ...string) (died boo
 	defer g.mu.Unlock()
 	g.nth = 0
 	p.t.Logf("planform %s: %v, killed: %t\n%s", strings.Join(args, " "), err, died, &out)
-	return died
+	if !died {
+		p.t.Fatal("it came to its end")
+	}
+	return out.String()
 }
 
 // A team imports what it should not have, people go on working, and the import is taken back.
@@ -103,7 +112,8 @@ func TestStoryOfAnUndo(t *testing.T) {
       - {key: sweep, name: Sweep, state: Done, labels: [Idea]}
 `), filepath.Join(p.dir, "state.json")
 	run := func(command string, flags ...string) []string {
-		return append([]string{command, "-f", file, "--workspace", p.workspace, "--state", state, "--yes"}, flags...)
+		// The requests of a run that dies are carried out before that, or never.
+		return append([]string{command, "-f", file, "--workspace", p.workspace, "--state", state, "--yes", "--grace-period", grace.String()}, flags...)
 	}
 	p.must(run("apply")...)
 	before := p.content()
@@ -124,9 +134,7 @@ func TestStoryOfAnUndo(t *testing.T) {
 ` + items.String())
 	pruning := run("apply", "--prune", "--max-deletes", "99", "--refresh-all")
 	for n := range kills {
-		if !p.dying(g, 1+2*n%7, n%2 == 0, pruning...) {
-			t.Fatal("it came to its end")
-		}
+		p.dying(g, 1+2*n%7, n%2 == 0, pruning...)
 	}
 	p.must(pruning...)
 	if diff.Equal(before, p.content()) {
@@ -142,8 +150,17 @@ func TestStoryOfAnUndo(t *testing.T) {
 
 	t.Log("# it is taken back, killed again and again")
 	for n := range kills {
-		if !p.dying(g, 1+n%4, n%2 == 1, run("undo", "last")...) {
-			t.Fatal("it came to its end")
+		said := p.dying(g, 1+n%4, n%2 == 1, run("undo", "last")...)
+		var waits time.Duration
+		for _, m := range regexp.MustCompile(`no answer to some requests; checking again in (\S+)`).FindAllStringSubmatch(said, -1) {
+			d, err := time.ParseDuration(m[1])
+			if err != nil {
+				t.Error(err)
+			}
+			waits += d
+		}
+		if waits > grace+time.Second { // by rounding
+			t.Errorf("it waits %v for requests that the service may carry out for %v", waits, grace)
 		}
 	}
 	r := p.planform(run("undo", "last")...)

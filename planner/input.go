@@ -154,7 +154,7 @@ type Record struct {
 // Intent is a write that was announced in the journal and has no outcome there.
 type Intent struct {
 	Action Action    `json:"action"`
-	Name   string    `json:"name,omitempty"`  // the text of the object's natural key; of members that were to be added: [Members.IntentName]
+	Name   string    `json:"name,omitempty"`  // the text of the object's natural key; of members that were to be added or taken out: [Members.IntentName]
 	After  int       `json:"after,omitempty"` // highest readable number that was known in its sequence, such as the 57 of WEB-57; 0 = none
 	At     time.Time `json:"at,omitzero"`     // when it was written; zero = not known
 	Batch  bool      `json:"batch,omitempty"` // it was to be sent with others, by API v2

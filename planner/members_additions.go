@@ -43,8 +43,21 @@ func membershipPrerequisites() map[string]bool {
 	return found
 }
 
-// planSet plans the batches that bring a container's missing members in.
+// planSet plans the batches that bring a container's missing members in, and changes of what they are. Where a request of a former run that
+// was sent again may still come, and take them out or make them what they were, the list is in doubt.
 func (ad *additions) planSet(r *memberSet) {
+	steps := ad.steps.numbers[r.address()]
+	ad.planMembers(r)
+	if steps == ad.steps.numbers[r.address()] || !ad.in.Prior[r.address()].Late.After(ad.in.Now) {
+		return
+	}
+	_, params := ad.refs.containerAt(r.container.Address)
+	if read, ok := ad.objects.membersRead(r.kind, params); ok {
+		ad.service.unconfirmed = append(ad.service.unconfirmed, read)
+	}
+}
+
+func (ad *additions) planMembers(r *memberSet) {
 	if r.object != noObject && (ad.objects.staysArchived(r.object) || ad.objects.states[r.object].presence == hidden) {
 		for _, e := range r.entries {
 			if path := r.kind.Membership.Path(); !r.read || !ad.memberships.isIn(r, e) {

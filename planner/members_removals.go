@@ -153,7 +153,7 @@ func (re *removals) findArrived() {
 			ids, comes := re.arrivedOf(&record, in, stays)
 			re.arrived[address], late = ids, late || comes
 		case intent.Action == RemoveMembers:
-			late = late || !leaves && !slices.ContainsFunc(record.Members, func(id string) bool { return !in[id] })
+			late = late || slices.ContainsFunc(re.leaving(&record), func(id string) bool { return in[id] && stays(id) })
 		case intent.Action == Update:
 			late = late || !re.memberships.stillSays(address, intent)
 		}
@@ -165,11 +165,7 @@ func (re *removals) findArrived() {
 
 // arrivedOf tells of those who were to come who has, and whether somebody has not who is not to stay.
 func (re *removals) arrivedOf(record *Record, in map[string]bool, stays func(id string) bool) (ids []string, late bool) {
-	for name := range strings.SplitSeq(record.PendingIntent.Name, "\n") {
-		id := name
-		if strings.Contains(name, "/") { // an address
-			id = re.refs.idAt(resource.Address(name))
-		}
+	for _, id := range re.named(record.PendingIntent) {
 		switch {
 		case slices.Contains(record.Members, id):
 		case in[id]:
@@ -179,6 +175,25 @@ func (re *removals) arrivedOf(record *Record, in map[string]bool, stays func(id 
 		}
 	}
 	return ids, late
+}
+
+// leaving are the members whom a run announced that it takes out: all, where the record does not tell whom.
+func (re *removals) leaving(record *Record) []string {
+	if record.PendingIntent.Name == "" {
+		return record.Members
+	}
+	return re.named(record.PendingIntent)
+}
+
+// named are the IDs of the members that an intent names; "" = not known.
+func (re *removals) named(intent *Intent) []string {
+	ids := strings.Split(intent.Name, "\n")
+	for i, name := range ids {
+		if strings.Contains(name, "/") { // an address
+			ids[i] = re.refs.idAt(resource.Address(name))
+		}
+	}
+	return ids
 }
 
 func (re *removals) collectCleared() {

@@ -41,8 +41,7 @@
 // then exists twice, unless the service refuses the second. Where nothing shows an object, as
 // a page with the documented operations, a service that says that it did nothing is believed. And
 // an update may arrive after the grace period and undo a newer one, as may within it the removal of a custom relation that is made another
-// one, and the first copy of a request to take members away, or to change their roles, that a run sent again and had an answer to, where
-// the next run wants something else: the next plan shows that, where it can be read. An undo waits for such a copy.
+// one: the next plan shows that, where it can be read.
 //
 // It must not know manifests, files, or output.
 package provider

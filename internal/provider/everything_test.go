@@ -189,6 +189,9 @@ func (s *service) remembered(t *testing.T) (known map[resource.Address]string, m
 	names := s.Called()
 	known, made = map[resource.Address]string{}, map[resource.Address]bool{}
 	for address, r := range file.Prior() {
+		if r.ID == "" && len(r.Members) == 0 && r.PendingIntent == nil {
+			continue // until when a request may still come
+		}
 		members := make([]string, len(r.Members))
 		for i, id := range r.Members {
 			members[i] = names[id]

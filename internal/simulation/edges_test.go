@@ -184,6 +184,28 @@ func TestWhatWasFoundStaysMended(t *testing.T) {
 			}.scene(),
 			[]string{"2: write state.json.journal #3: no space"},
 		},
+		"a removal that is late takes nobody out who stays by now": {
+			story{
+				api:   2,
+				first: "version: 1\n" + shop + "    modules: [{key: m, name: Checkout}]\n    work_items: [{key: a, name: A, module: m}, {key: b, name: B, module: m}]\n",
+				next:  "version: 1\n" + shop + "    modules: [{key: m, name: Checkout}]\n    work_items: [{key: a, name: A}, {key: b, name: B}]\n",
+				last:  "version: 1\n" + shop + "    modules: [{key: m, name: Checkout}]\n    work_items: [{key: a, name: A, module: m}]\n",
+			}.scene(),
+			[]string{"1: POST /projects/*/modules/*/work-items/ #1: killed, and the request is late"},
+		},
+		"a removal that was sent again and is late takes nobody out who came back": {
+			story{
+				api:   2,
+				first: "version: 1\n" + shop + "    modules: [{key: m, name: Checkout}]\n    work_items: [{key: a, name: A, module: m}]\n",
+				next:  "version: 1\n" + shop + "    modules: [{key: m, name: Checkout}]\n    work_items: [{key: a, name: A}]\n",
+				last:  "version: 1\n" + shop + "    modules: [{key: m, name: Checkout}]\n    work_items: [{key: a, name: A, module: m}]\n",
+			}.scene(),
+			[]string{"1: POST /projects/*/modules/*/work-items/ #1: late", "1: remove state.json.journal #1: no space"},
+		},
+		"a role that was sent again and is late does not come after another one": {
+			story{api: 2, first: reviewed, next: strings.Replace(reviewed, "reviewer", "commenter", 1), last: reviewed}.scene(),
+			[]string{"1: PATCH /projects/*/members/*/ #1: late", "1: remove state.json.journal #1: no space"},
+		},
 		"a run that did nothing keeps no later one from being taken back":    {scenes()["apply and undo"], []string{"1: write state.json.journal #2: no space"}},
 		"an undo of the last run is repeated without harm":                   {scenes()["small, undo last"], []string{"1: remove state.json.journal #1: no space"}},
 		"an undo waits for what a killed run has sent":                       {scenes()["apply and undo"], []string{"1: PATCH /projects/*/ #1: killed, and the request is late"}},

@@ -430,6 +430,9 @@ func (st *stage) known(w *world) map[string]string {
 				members[i] = names[id]
 			}
 			slices.Sort(members)
+			if r.ID == "" && len(members) == 0 && r.PendingIntent == nil {
+				continue // until when a request may still come
+			}
 			all[u.name+string(address)] = fmt.Sprintf("%s %q open=%t", names[r.ID], members, r.PendingIntent != nil)
 		}
 	}

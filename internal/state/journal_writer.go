@@ -112,7 +112,7 @@ func (f *File) Begin(ctx context.Context, steps []*planner.Step) error {
 		switch {
 		case s.Object != nil:
 			l.Name = s.Object.Name()
-		case s.Action == planner.AddMembers:
+		case s.Action == planner.AddMembers, s.Action == planner.RemoveMembers:
 			l.Name = s.Members.IntentName()
 		}
 		if s.Action == planner.Update || s.Action == planner.Adopt {

@@ -657,3 +657,29 @@ func TestALateRequestIsKnownUntilItsTimeIsOver(t *testing.T) {
 	}
 	must(t, f.Close())
 }
+
+func TestOfMembersWhoAreAllOutIsKnownUntilWhenARequestMayComeAndNoLonger(t *testing.T) {
+	t.Parallel()
+	path, now := statePath(t), testTime()
+	opts := testOptions()
+	opts.Now = func() time.Time { return now }
+	f, err := Open(t.Context(), path, opts)
+	must(t, err)
+	at := addr("cycle/web/s1#work_items")
+	f.Put(planner.Record{Address: at, Members: []string{"one"}})
+	removal := members(at, planner.RemoveMembers)
+	intend(t, f, removal)
+	complete(t, f, removal, executor.Outcome{Record: planner.Record{Members: []string{"one"}, Late: now.Add(time.Minute)}}, nil)
+	for _, tt := range []struct {
+		after time.Duration
+		known bool
+	}{{time.Second, true}, {2 * time.Minute, false}} {
+		now = testTime().Add(tt.after)
+		f.Put(planner.Record{Address: "label/web/bug", ID: tt.after.String()})
+		must(t, f.Save())
+		if r, known := readPrior(t, path)[at]; known != tt.known || len(r.Members) > 0 {
+			t.Errorf("after %s: known %t, %+v", tt.after, known, r)
+		}
+	}
+	must(t, f.Close())
+}

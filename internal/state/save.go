@@ -25,6 +25,7 @@ func (f *File) Save() error {
 	}
 	w := f.writer
 	if f.store.changed() {
+		f.store.dropOver(f.now())
 		if w != nil && w.lines > 0 {
 			_ = w.file.Sync() // if saving fails, the journal must be complete on disk
 		}

@@ -114,9 +114,11 @@ func (m *store) apply(l line) {
 }
 
 // together is an intent and the one before it at the same record: of members that two
-// requests were to add, it names all, also where others were to leave later; of a create, that some run sent it in a batch; of updates, what any of them sends.
+// requests were to add, or to take out, it names all, also where others were to leave later; of a create, that some run sent it in a batch;
+// of updates, what any of them sends.
 func together(earlier *planner.Intent, later planner.Intent) *planner.Intent {
-	if earlier != nil && earlier.Action == planner.AddMembers && later.Action == planner.AddMembers && earlier.Name != later.Name {
+	members := later.Action == planner.AddMembers || later.Action == planner.RemoveMembers
+	if earlier != nil && members && earlier.Action == later.Action && earlier.Name != later.Name {
 		later.Name = earlier.Name + "\n" + later.Name
 	}
 	if earlier != nil && earlier.Action == planner.AddMembers && (later.Action == planner.RemoveMembers || later.Action == planner.Update) {
@@ -195,7 +197,18 @@ func (m *store) applyCommit(l line, r *planner.Record) {
 
 // isEmpty reports whether a record holds nothing.
 func isEmpty(r *planner.Record) bool {
-	return r.ID == "" && r.Identifier == "" && len(r.Values) == 0 && len(r.Members) == 0 && r.PendingIntent == nil
+	return r.ID == "" && r.Identifier == "" && len(r.Values) == 0 && len(r.Members) == 0 && r.PendingIntent == nil && r.Late.IsZero()
+}
+
+// dropOver drops records that held nothing but until when a request may still come.
+func (m *store) dropOver(now time.Time) {
+	for address, r := range m.records {
+		if !r.Late.IsZero() && !r.Late.After(now) {
+			if r.Late = (time.Time{}); isEmpty(&r) {
+				m.remove(address)
+			}
+		}
+	}
 }
 
 func (m *store) set(r planner.Record) {

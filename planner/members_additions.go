@@ -43,8 +43,8 @@ func membershipPrerequisites() map[string]bool {
 	return found
 }
 
-// planSet plans the batches that bring a container's missing members in, and changes of what they are. Where a request of a former run that
-// was sent again may still come, and take them out or make them what they were, the list is in doubt.
+// planSet plans what a container's members need. Where a request of a former run that was sent again may still come, and take them out or
+// make them what they were, the list is in doubt.
 func (ad *additions) planSet(r *memberSet) {
 	steps := ad.steps.numbers[r.address()]
 	ad.planMembers(r)
@@ -57,6 +57,7 @@ func (ad *additions) planSet(r *memberSet) {
 	}
 }
 
+// planMembers plans the batches that bring a container's missing members in, and changes of what the others are.
 func (ad *additions) planMembers(r *memberSet) {
 	if r.object != noObject && (ad.objects.staysArchived(r.object) || ad.objects.states[r.object].presence == hidden) {
 		for _, e := range r.entries {

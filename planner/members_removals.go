@@ -500,7 +500,7 @@ func planRemovals(b *removals, steps *steps) {
 }
 
 // readDisplayNames reads the lists that have the names of IDs that the plan would show,
-// such as the workspace's members and a project's labels.
+// such as the workspace's members and a project's labels. Of what a field has lost since the last apply, the list also tells whether it is gone.
 func readDisplayNames(s *comparer, removals *removals) {
 	if len(s.service.reads) > 0 {
 		return // it is not clear yet what the plan shows

@@ -187,18 +187,18 @@ func TestWhatWasFoundStaysMended(t *testing.T) {
 		"a removal that is late takes nobody out who stays by now": {
 			story{
 				api:   2,
-				first: "version: 1\n" + shop + "    modules: [{key: m, name: Checkout}]\n    work_items: [{key: a, name: A, module: m}, {key: b, name: B, module: m}]\n",
-				next:  "version: 1\n" + shop + "    modules: [{key: m, name: Checkout}]\n    work_items: [{key: a, name: A}, {key: b, name: B}]\n",
-				last:  "version: 1\n" + shop + "    modules: [{key: m, name: Checkout}]\n    work_items: [{key: a, name: A, module: m}]\n",
+				first: module("{key: a, name: A, module: m}, {key: b, name: B, module: m}"),
+				next:  module("{key: a, name: A}, {key: b, name: B}"),
+				last:  module("{key: a, name: A, module: m}"),
 			}.scene(),
 			[]string{"1: POST /projects/*/modules/*/work-items/ #1: killed, and the request is late"},
 		},
 		"a removal that was sent again and is late takes nobody out who came back": {
 			story{
 				api:   2,
-				first: "version: 1\n" + shop + "    modules: [{key: m, name: Checkout}]\n    work_items: [{key: a, name: A, module: m}]\n",
-				next:  "version: 1\n" + shop + "    modules: [{key: m, name: Checkout}]\n    work_items: [{key: a, name: A}]\n",
-				last:  "version: 1\n" + shop + "    modules: [{key: m, name: Checkout}]\n    work_items: [{key: a, name: A, module: m}]\n",
+				first: module("{key: a, name: A, module: m}"),
+				next:  module("{key: a, name: A}"),
+				last:  module("{key: a, name: A, module: m}"),
 			}.scene(),
 			[]string{"1: POST /projects/*/modules/*/work-items/ #1: late", "1: remove state.json.journal #1: no space"},
 		},

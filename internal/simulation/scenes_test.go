@@ -313,6 +313,11 @@ projects: [{key: shop, identifier: SHOP, name: The shop}]
 `
 )
 
+// module is a manifest of a module and work items.
+func module(items string) string {
+	return "version: 1\n" + shop + "    modules: [{key: m, name: Checkout}]\n    work_items: [" + items + "]\n"
+}
+
 // coloured is a manifest of one label.
 func coloured(color string) string {
 	return "version: 1\n" + shop + "    labels: [{name: bug, color: \"" + color + "\"}]\n"

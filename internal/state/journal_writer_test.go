@@ -658,7 +658,7 @@ func TestALateRequestIsKnownUntilItsTimeIsOver(t *testing.T) {
 	must(t, f.Close())
 }
 
-func TestOfMembersWhoAreAllOutIsKnownUntilWhenARequestMayComeAndNoLonger(t *testing.T) {
+func TestAContainerWithoutMembersIsKnownWhileARequestMayStillCome(t *testing.T) {
 	t.Parallel()
 	path, now := statePath(t), testTime()
 	opts := testOptions()

@@ -117,12 +117,5 @@ func (c *call) dropSubLabels(t *tx, r row) {
 			c.kinds.label.drop(c, t, s)
 		}
 	}
-	for _, k := range []*kind{c.kinds.workItem, c.kinds.hiddenItem} {
-		for _, s := range t.all(k, scope(project)) {
-			if slices.Contains(list(s.row, "labels"), id) {
-				s.row["labels"] = filterIDs(s.row, "labels", func(label string) bool { return label != id })
-				t.save(k, s)
-			}
-		}
-	}
+	c.takeFromItems(t, scope(project), "labels", id)
 }

@@ -29,6 +29,13 @@ func (k *kinds) itemTypes() {
 					t.save(k.itemProperty, p)
 				}
 			}
+			var in []byte // a type of the workspace is in all projects
+			if r["project"] != nil {
+				in = scope(text(r, "project"))
+			}
+			for _, name := range []string{"type", "type_id"} {
+				c.takeFromItems(t, in, name, text(r, "id"))
+			}
 		},
 		prepare: func(c *call, t *tx, old, r row) *reply {
 			if old == nil {
@@ -72,7 +79,9 @@ func (k *kinds) estimates() {
 			return nil
 		},
 		afterDelete: func(c *call, t *tx, r row) {
-			c.clear(t, c.kinds.estimatePoint, text(r, "id"))
+			for _, point := range t.all(c.kinds.estimatePoint, scope(text(r, "id"))) {
+				c.kinds.estimatePoint.drop(c, t, point)
+			}
 			if s, ok := t.get(c.kinds.project, text(r, "project")); ok && s.row["estimate"] == r["id"] {
 				s.row = clone(s.row)
 				s.row["estimate"] = nil
@@ -126,6 +135,9 @@ func (k *kinds) estimatePoints() {
 			{name: "description", check: prose(), initial: ""},
 		}, external()...),
 		param: "point", scope: inEstimate, oldestFirst: true,
+		afterDelete: func(c *call, t *tx, r row) {
+			c.takeFromItems(t, scope(text(r, "project")), "estimate_point", text(r, "id"))
+		},
 	})
 }
 

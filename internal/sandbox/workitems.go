@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -356,6 +357,28 @@ func (c *call) dropSubItems(t *tx, r row) {
 	}
 }
 
+// takeFromItems takes what is deleted from the items that name it in a field, hidden ones too. That is no change of theirs.
+func (c *call) takeFromItems(t *tx, in []byte, name, id string) {
+	for _, k := range []*kind{c.kinds.workItem, c.kinds.hiddenItem} {
+		unset(t, k, in, name, id)
+	}
+}
+
+// unset takes an ID from a field of the rows of a list.
+func unset(t *tx, k *kind, in []byte, name, id string) {
+	for _, s := range t.all(k, in) {
+		switch {
+		case k.field(name).many && slices.Contains(list(s.row, name), id):
+			s.row[name] = filterIDs(s.row, name, func(other string) bool { return other != id })
+		case s.row[name] == id:
+			s.row[name] = nil
+		default:
+			continue
+		}
+		t.save(k, s)
+	}
+}
+
 // forgetWorkItem deletes all that hangs on an item that is deleted.
 func (c *call) forgetWorkItem(t *tx, r row) {
 	id := text(r, "id")
@@ -377,6 +400,9 @@ func (c *call) forgetWorkItem(t *tx, r row) {
 	}
 	for _, k := range []*kind{c.kinds.link, c.kinds.comment, c.kinds.activity, c.kinds.itemValue} {
 		c.clear(t, k, id)
+	}
+	for _, k := range []*kind{c.kinds.intakeEntry, c.kinds.intakeItem} {
+		unset(t, k, scope(text(r, "project")), "duplicate_to", id)
 	}
 }
 

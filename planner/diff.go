@@ -67,27 +67,47 @@ func (d *comparer) compare(v *resource.Value, f *objectState, resolve resource.I
 // lostOnlyDeleted reports whether a field names all that was applied but for objects that are gone: whoever deleted those, such as an
 // earlier run, did not change this one.
 func (d *comparer) lostOnlyDeleted(f *resource.Field, st *objectState, have string) bool {
-	applied := st.prior.Values[f.Name]
-	if f.Type != resource.RefSet || strings.HasPrefix(applied, "sha256:") {
-		return false
-	}
-	t, within := d.objects.kind(f.Ref), noObject
-	if t.kind.Parent != "" {
-		if within = st.parent; within == noObject || d.in.Desired[within].Kind.Name != t.kind.Parent {
+	var lists []*listing
+	for _, t := range d.objects.namedBy(f) {
+		within := d.objects.withinOf(st.parent, &refField{field: f, to: t})
+		if t.parent != nil && within == noObject || !d.snapshot.listed(t, within) {
 			return false
 		}
+		l, presence := d.snapshot.list(t, within)
+		if presence != exists && presence != unsupported {
+			return false
+		}
+		lists = append(lists, l)
 	}
-	if !d.snapshot.listed(t, within) {
-		return false
+	return lostOnly(st.prior.Values[f.Name], have, func(id string) bool {
+		return len(lists) > 0 && !slices.ContainsFunc(lists, func(l *listing) bool {
+			return slices.ContainsFunc(l.rows, func(r resource.Row) bool { return r.ID() == id })
+		})
+	})
+}
+
+// namedBy are the kinds of what a field names, where lists show all of them: of one that can be archived nobody can tell that it is gone.
+func (ob *objects) namedBy(f *resource.Field) (kinds []*kindInfo) {
+	for _, name := range []string{f.Ref, f.OrRef} {
+		k, refers := resource.Lookup(name)
+		if !refers || ob.kinds[k].list == nil {
+			continue // none is there
+		}
+		if slices.ContainsFunc(k.Fields, func(f resource.Field) bool { return f.ArchiveFlag }) {
+			return nil
+		}
+		kinds = append(kinds, ob.kinds[k])
 	}
-	l, presence := d.snapshot.list(t, within)
-	if presence != exists {
+	return kinds
+}
+
+// lostOnly reports whether references are those that were applied without what is gone.
+func lostOnly(applied, have string, gone func(id string) bool) bool {
+	if applied == "" || strings.HasPrefix(applied, "sha256:") {
 		return false
 	}
 	still := strings.Split(have, ",")
-	left := slices.DeleteFunc(strings.Split(applied, ","), func(id string) bool {
-		return !slices.Contains(still, id) && !slices.ContainsFunc(l.rows, func(r resource.Row) bool { return r.ID() == id })
-	})
+	left := slices.DeleteFunc(strings.Split(applied, ","), func(id string) bool { return !slices.Contains(still, id) && gone(id) })
 	return have == strings.Join(left, ",")
 }
 

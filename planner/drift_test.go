@@ -2,6 +2,7 @@ package planner_test
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -88,26 +89,48 @@ func TestDriftNamesItsAuthorAndTime(t *testing.T) {
 
 func TestWhatADeletionTookAwayIsNobodysChange(t *testing.T) {
 	t.Parallel()
+	pay, red, blue, bug, points, five := uuid(3, 1), uuid(5, 1), uuid(5, 2), uuid(6, 1), uuid(7, 1), uuid(7, 5)
+	label := func(s *fakeService) { s.given("label", web, blue, "name=Blue") }
+	kind := func(s *fakeService) { s.given("work_item_type", web, bug, "name=Bug") }
+	atWorkspace := func(s *fakeService) { s.given("workspace_work_item_type", "", bug, "name=Bug") }
+	estimate := func(s *fakeService) { s.given("estimate", web, points, "name=Points") }
+	point := func(s *fakeService) { s.given("estimate_point", points, five, "value=5") }
 	for name, tt := range map[string]struct {
-		there []string // labels of the service, besides the one that the item still has
-		kept  int
+		api            resource.API
+		there          []func(*fakeService)
+		applied, shows string
+		kept           int
 	}{
-		"the label that it lost is gone":        {nil, 0},
-		"the label that it lost is still there": {[]string{uuid(5, 2)}, 1},
+		"the label that it lost is gone":                       {full, nil, "labels=" + red + "," + blue, "labels=" + red, 0},
+		"the label that it lost is still there":                {full, []func(*fakeService){label}, "labels=" + red + "," + blue, "labels=" + red, 1},
+		"the type that it had is gone":                         {full, nil, "type=" + bug, "type=", 0},
+		"the type that it had is still there":                  {full, []func(*fakeService){kind}, "type=" + bug, "type=", 1},
+		"it has another type in place of the one that is gone": {full, nil, "type=" + bug, "type=" + uuid(6, 2), 1},
+		"the type of the workspace is gone":                    {resource.V2, nil, "type=" + bug, "type=", 0},
+		"the type of the workspace is still there":             {resource.V2, []func(*fakeService){atWorkspace}, "type=" + bug, "type=", 1},
+		"the estimate point is gone":                           {full, []func(*fakeService){estimate}, "estimate_point=" + five, "estimate_point=", 0},
+		"the estimate is gone with its points":                 {full, nil, "estimate_point=" + five, "estimate_point=", 0},
+		"the estimate point is still there":                    {full, []func(*fakeService){estimate, point}, "estimate_point=" + five, "estimate_point=", 1},
+		"a parent may be archived":                             {full, nil, "parent=" + uuid(3, 2), "parent=", 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newService(t, full)
-			s.given("project", "", web, "identifier=WEB")
-			s.given("label", web, uuid(5, 1), "name=Red")
-			for _, id := range tt.there {
-				s.given("label", web, id, "name=Blue")
+			s := newService(t, tt.api)
+			s.given("project", "", web, "identifier=WEB", "is_issue_type_enabled=true").given("label", web, red, "name=Red")
+			for _, given := range tt.there {
+				given(s)
 			}
-			s.given("work_item", web, uuid(3, 1), "name=Pay", "labels="+uuid(5, 1))
-			s.in.Prior["work_item/web/pay"] = known("work_item/web/pay", uuid(3, 1), "name=Pay", "labels="+uuid(5, 1)+","+uuid(5, 2))
+			s.given("work_item", web, pay, "name=Pay", tt.shows)
+			s.in.Prior["work_item/web/pay"] = known("work_item/web/pay", pay, "name=Pay", tt.applied)
 			s.in.OnDrift = planner.Keep
+			field, _, _ := strings.Cut(tt.applied, "=")
+			wanted := map[string]string{
+				"labels": "@label/web/red,@label/web/blue", "type": "@work_item_type/web/bug", "estimate_point": "@estimate_point/web/points/5",
+				"parent": "@work_item/web/up",
+			}
 			w := want(t).put("project/web", "id="+web).put("label/web/red", "name=Red").put("label/web/blue", "name=Blue").
-				put("work_item/web/pay", "id="+uuid(3, 1), "name=Pay", "labels=@label/web/red,@label/web/blue")
+				put("work_item_type/web/bug", "name=Bug").put("estimate/web/points", "name=Points").put("estimate_point/web/points/5", "value=5").
+				put("work_item/web/up", "name=Up").put("work_item/web/pay", "id="+pay, "name=Pay", field+"="+wanted[field])
 			if plan := s.mustPlan(w.all()); plan.Summary.Kept != tt.kept {
 				t.Errorf("%d kept: %q", plan.Summary.Kept, lines(plan))
 			}

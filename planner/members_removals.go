@@ -520,9 +520,12 @@ func readDisplayNames(s *comparer, removals *removals) {
 		if s.in.Deletes != nil {
 			shown = append(shown, c.After)
 		}
-		if c.Origin == FromDrift && n.value.Field.Type == resource.RefSet { // it may be none: see lostOnlyDeleted
-			applied := strings.ReplaceAll(f.prior.Values[n.value.Field.Name], ",", "\n")
-			shown = append(shown, &applied)
+		if c.Origin == FromDrift { // it may be none: see lostOnlyDeleted
+			for id := range strings.SplitSeq(f.prior.Values[n.value.Field.Name], ",") {
+				for _, t := range s.objects.namedBy(n.value.Field) {
+					s.refs.readName(t, s.objects.within(n.by, t), id)
+				}
+			}
 		}
 		for _, ids := range shown {
 			if !differs || ids == nil {

@@ -246,9 +246,6 @@ func (s *snapshot) list(t *kindInfo, parent objectID) (*listing, presence) {
 			l.read, l.presence, l.why = st != pending, st, host.why
 			return l, l.presence
 		}
-		params := s.objects.params(parent)
-		params[t.parent.kind.Param] = host.rows[0].ID()
-		l.path, _ = t.list.Expand(params)
 	}
 	l.read = true
 	ask := s.service.ask
@@ -308,18 +305,31 @@ func (s *snapshot) kindPresence(t *kindInfo) presence {
 
 // listed reports whether the list was read already, so that it costs nothing to look.
 func (s *snapshot) listed(t *kindInfo, parent objectID) bool {
-	if t.list == nil || t.viaSingle(s.objects, parent) || len(s.in.Observed) == 0 || parent != noObject &&
-		s.objects.states[parent].presence != exists {
+	if t.list == nil || len(s.in.Observed) == 0 || parent != noObject && s.objects.states[parent].presence != exists {
 		return false
+	}
+	if t.viaSingle(s.objects, parent) {
+		if !s.listed(t.parent, parent) {
+			return false
+		}
+		if host, presence := s.list(t.parent, parent); presence != exists || len(host.rows) == 0 {
+			return true
+		}
 	}
 	_, ok := s.service.answer(Read{Operation: t.list, Path: s.listPath(t, parent), Fields: t.neededFieldNames})
 	return ok
 }
 
+// listPath is the path of a list. The object that the list is in through a single one must be known.
 func (s *snapshot) listPath(t *kindInfo, parent objectID) string {
 	l := s.listing(t, parent)
 	if l.path == "" {
-		l.path, _ = t.list.Expand(s.objects.params(parent))
+		params := s.objects.params(parent)
+		if t.viaSingle(s.objects, parent) {
+			host, _ := s.list(t.parent, parent)
+			params[t.parent.kind.Param] = host.rows[0].ID()
+		}
+		l.path, _ = t.list.Expand(params)
 	}
 	return l.path
 }

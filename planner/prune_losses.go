@@ -79,23 +79,18 @@ func (or *orphans) driftedFields(l *orphan) []string {
 	return names
 }
 
-// lostOnlyDeleted reports whether a field names all that was applied but for objects that are gone: whoever deleted those, such as an
-// earlier run, did not change this one.
+// lostOnlyDeleted is [comparer.lostOnlyDeleted] for an orphan: the lists that tell are read.
 func (or *orphans) lostOnlyDeleted(l *orphan, f *resource.Field, have string) bool {
-	applied := l.record.Values[f.Name]
-	if !f.IsRef() || strings.HasPrefix(applied, "sha256:") {
-		return false
+	kinds, there := or.objects.namedBy(f), map[string]bool{}
+	for _, t := range kinds {
+		for _, list := range or.listsBeside(l, t) {
+			rows, _ := or.rowsOf(list.read)
+			for id := range rows {
+				there[id] = true
+			}
+		}
 	}
-	read, listed := or.objects.kind(f.Ref).listRead(l.params)
-	if !listed {
-		return false
-	}
-	rows, answer := or.rowsOf(read)
-	still := strings.Split(have, ",")
-	left := slices.DeleteFunc(strings.Split(applied, ","), func(id string) bool {
-		return answer == nil || answer.Unsupported || rows[id] == nil && !slices.Contains(still, id)
-	})
-	return have == strings.Join(left, ",")
+	return lostOnly(l.record.Values[f.Name], have, func(id string) bool { return len(kinds) > 0 && !there[id] })
 }
 
 // isContent reports whether people write the field, and the service gives a new object none.

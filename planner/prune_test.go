@@ -318,6 +318,23 @@ func TestPruneKeepsWhatOthersChanged(t *testing.T) {
 			prior: []planner.Record{made("work_item/web/a", a, "name=A", "labels="+label)},
 			steps: []string{"delete work_item/web/a"},
 		},
+		"nor a type, or an estimate point, that was deleted": {
+			api: full, want: project, options: pruning, given: func(s *fakeService) {
+				s.given("estimate", web, uuid(7, 1), "name=Points")
+				item("name=A", "type=", "estimate_point=")(s)
+			},
+			prior: []planner.Record{made("work_item/web/a", a, "name=A", "type="+uuid(6, 1), "estimate_point="+uuid(7, 5))},
+			steps: []string{"delete work_item/web/a"},
+		},
+		"but one that somebody took from it": {
+			api: full, want: project, options: pruning, kept: 1,
+			given: func(s *fakeService) {
+				s.given("estimate", web, uuid(7, 1), "name=Points").given("estimate_point", uuid(7, 1), uuid(7, 5), "value=5")
+				item("name=A", "estimate_point=")(s)
+			},
+			prior: []planner.Record{made("work_item/web/a", a, "name=A", "estimate_point="+uuid(7, 5))},
+			steps: []string{changed + "estimate_point since the last apply"},
+		},
 		"what no list shows of a project": {
 			api: full, want: func(*wanted) {}, options: pruning, given: item("name=A", "archived_at=2026-11-20"), kept: 1,
 			prior: []planner.Record{made("project/web", web)},

@@ -141,10 +141,13 @@ type listBeside struct {
 	in   resource.Row // nil = they are beside it themselves
 }
 
-// listsBeside are the lists of the objects of a kind that can refer to an orphan.
+// listsBeside are the lists of the objects of a kind that can refer to an orphan, or that it can refer to.
 func (or *orphans) listsBeside(l *orphan, k *kindInfo) (lists []listBeside) {
 	if read, ok := k.listRead(l.params); ok {
 		return []listBeside{{read, nil}}
+	}
+	if k.parent == nil {
+		return nil
 	}
 	outer, ok := k.parent.listRead(l.params)
 	if !ok {

@@ -46,13 +46,14 @@ func (r *Run) Record(plan *planner.Plan, prior planner.Prior) {
 
 // recorder makes the steps of a run.
 type recorder struct {
-	plan    *planner.Plan
-	prior   planner.Prior // by the addresses of the plan
-	steps   []Step
-	created map[resource.Address]bool
-	in      map[string][]resource.Address           // by the ID of a member: where the state has it; made when first needed
-	at      map[object]resource.Address             // of what the state knows; made when first needed
-	found   map[resource.Address][]resource.Address // by what it is in: what planform changed, and did not make
+	plan       *planner.Plan
+	prior      planner.Prior // by the addresses of the plan
+	steps      []Step
+	created    map[resource.Address]bool
+	in         map[string][]resource.Address           // by the ID of a member: where the state has it; made when first needed
+	at         map[object]resource.Address             // of what the state knows; made when first needed
+	properties map[string][]*resource.Object           // that define custom fields, by key, as the state knows them; made when first needed
+	found      map[resource.Address][]resource.Address // by what it is in: what planform changed, and did not make
 }
 
 func (c *recorder) step(s *planner.Step) {
@@ -195,16 +196,17 @@ func (c *recorder) losers() {
 			continue
 		}
 		step := Step{Address: a, Action: planner.Update, ID: c.prior[a].ID, Identifier: c.prior[a].Identifier}
-		for i := range kind.Fields {
-			f := &kind.Fields[i]
-			text := c.prior[a].Values[f.Name]
+		for _, f := range c.fields(a, kind) {
+			text := f.WithoutProperty(c.prior[a].Values[f.Name])
 			ids := strings.Split(text, ",")
-			if f.Type != resource.RefSet || told[of{a, f.Name}] || !slices.ContainsFunc(ids, func(id string) bool { return gone[object{f.Ref, id}] }) {
+			if !f.IsRef() || kind.ViaMembership(f, c.plan.API) || told[of{a, f.Name}] || !slices.ContainsFunc(ids, func(id string) bool {
+				return gone[object{f.Ref, id}] || gone[object{f.OrRef, id}]
+			}) {
 				continue
 			}
 			var names []string
 			for _, id := range ids {
-				names = append(names, cmp.Or(string(c.address(f.Ref, id)), id))
+				names = append(names, cmp.Or(string(c.address(f.Ref, id)), string(c.address(f.OrRef, id)), id))
 			}
 			step.Fields = append(step.Fields, field(f, text, names))
 		}
@@ -212,6 +214,43 @@ func (c *recorder) losers() {
 			c.steps = append(c.steps, step)
 		}
 	}
+}
+
+// fields are those of an object, with the custom ones that the state knows.
+func (c *recorder) fields(of resource.Address, kind *resource.Kind) (fields []*resource.Field) {
+	for i := range kind.Fields {
+		fields = append(fields, &kind.Fields[i])
+	}
+	custom, ok := kind.CustomFields()
+	if !ok {
+		return fields
+	}
+	if c.properties == nil {
+		c.properties = map[string][]*resource.Object{}
+		for _, a := range slices.Sorted(maps.Keys(c.prior)) {
+			k, known := resource.Lookup(a.Kind())
+			if !known || !a.IsObject() || !k.DefinesFields() {
+				continue
+			}
+			property := &resource.Object{Kind: k, Address: a, Key: a.Key(), ID: c.prior[a].ID}
+			for _, name := range resource.CustomFieldTypes() {
+				if f, ok := k.Field(name); ok && c.prior[a].Values[name] != "" {
+					property.Values = append(property.Values, *f.ValueOf(c.prior[a].Values[name]))
+				}
+			}
+			c.properties[property.Key] = append(c.properties[property.Key], property)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.prior[of].Values)) {
+		key, isCustom := strings.CutPrefix(name, custom.Name+".")
+		mark, _, _ := strings.Cut(c.prior[of].Values[name], " ")
+		for _, property := range c.properties[key] {
+			if isCustom && strings.HasSuffix(property.ID, mark) {
+				fields = append(fields, resource.CustomField(property))
+			}
+		}
+	}
+	return fields
 }
 
 // leave records who was in an object that is deleted, and what it was in, as far as the state tells.

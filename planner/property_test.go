@@ -29,7 +29,7 @@ func randomManifest(r *rand.Rand) (documents [][]func(*wanted), given func(*fake
 		for c := range cycles {
 			doc = append(doc, put(fmt.Sprintf("cycle/p%d/c%d", p, c), fmt.Sprintf("id=%s|name=Cycle %d", uuid(2, 10*p+c), c)))
 		}
-		items := r.IntN(250)
+		items := r.IntN(120)
 		for i := range items {
 			fields := fmt.Sprintf("name=Item %d|description=About **%d**", i%40, i)
 			if r.IntN(3) == 0 {

@@ -33,7 +33,10 @@ func TestTheCacheDoesNotChangeTheResultOfACheck(t *testing.T) {
 		}
 		for _, name := range names {
 			for _, beside := range []string{"", "key", "id", names[len(names)-1], "key\x00name"} {
-				for _, v := range values {
+				for i, v := range values {
+					if (i+len(name)+len(beside))%2 > 0 {
+						continue // each is checked under many names
+					}
 					instance := map[string]any{name: v}
 					if beside != "" && beside != name {
 						instance[beside] = "a"

@@ -289,7 +289,7 @@ func (s *service) spent(tb testing.TB, planform string, args ...string) (cost, r
 	tb.Helper()
 	var out, errs bytes.Buffer
 	cmd := exec.CommandContext(tb.Context(), planform, args...)
-	cmd.Env = append(cmd.Environ(), "PLANE_BASE_URL="+s.url, "PLANE_API_KEY="+sandbox.Key, "NO_COLOR=1", memoryFile+"="+filepath.Join(s.dir, "memory"))
+	cmd.Env = append(cmd.Environ(), "PLANE_BASE_URL="+s.url, "PLANE_API_KEY="+sandbox.Key, "NO_COLOR=1", "GOGC=100", memoryFile+"="+filepath.Join(s.dir, "memory"))
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	var exit *exec.ExitError
 	if err := cmd.Run(); err != nil && !errors.As(err, &exit) {

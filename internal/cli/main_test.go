@@ -56,5 +56,8 @@ func (m tests) Run() int {
 		panic(err)
 	}
 	debug.SetGCPercent(sandboxtest.GCPercent)
+	if err := os.Setenv("GOGC", strconv.Itoa(sandboxtest.GCPercent)); err != nil { // for the processes that they start
+		panic(err)
+	}
 	return m.M.Run()
 }

@@ -17,11 +17,11 @@ func TestAnImportKeepsItsNumbers(t *testing.T) {
 	t.Parallel()
 	t.Run("by API v1", func(t *testing.T) {
 		t.Parallel()
-		importKeepsItsNumbers(t, 1500, sandboxtest.Options{})
+		importKeepsItsNumbers(t, 500, sandboxtest.Options{PerPage: 200})
 	})
 	t.Run("by API v2", func(t *testing.T) { // a request of which has no sub-items of its own items
 		t.Parallel()
-		importKeepsItsNumbers(t, 1500, sandboxtest.Options{Edition: sandbox.Cloud}, "--order", "exact")
+		importKeepsItsNumbers(t, 500, sandboxtest.Options{Edition: sandbox.Cloud, PerPage: 200}, "--order", "exact")
 	})
 }
 
@@ -69,7 +69,7 @@ func importKeepsItsNumbers(t *testing.T, n int, o sandboxtest.Options, flags ...
 	if wrong > 0 {
 		t.Errorf("%d of %d have another number", wrong, n)
 	}
-	if r := s.must(t, "plan", "-f", file); !strings.Contains(r.out, "No changes in what was compared: 1503 of 1904 objects match the manifest; not compared: 401 links ") {
+	if r := s.must(t, "plan", "-f", file); !strings.Contains(r.out, "No changes in what was compared: 503 of 654 objects match the manifest; not compared: 151 links ") {
 		t.Errorf("the next plan is\n%.1000s", r.out)
 	}
 }

@@ -39,7 +39,7 @@ func migration(n, links, containers int, note string) string {
 
 func TestAnImportByAPIV2TakesFiftyRowsARequest(t *testing.T) {
 	t.Parallel()
-	const items, links, levels, pages, others = 1000, 100, 2, 10, 25 // pages are read for the texts
+	const items, links, levels, pages, others = 400, 40, 2, 4, 25 // pages are read for the texts
 	s := newService(t, sandboxtest.Options{Edition: sandbox.Cloud, PerPage: 100})
 	manifest := s.write(t, "m.yaml", migration(items, links, 10, ""))
 

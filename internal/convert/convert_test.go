@@ -541,24 +541,27 @@ func TestAFileThatSomebodyChangedIsNotOverwritten(t *testing.T) {
 func TestOddDatesStopNoConversion(t *testing.T) {
 	t.Parallel()
 	date := regexp.MustCompile(`\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:?\d\d)?|\d{1,2}/[A-Z][a-z]{2}/\d\d \d{1,2}:\d\d [AP]M|[A-Z][a-z]{2}, \d{1,2} [A-Z][a-z]{2} \d{4} [\d:]+ \+\d{4}`)
+	odd := []string{"2024-01-02T10:00:00+24:00", "9999-12-31T23:59:60+99:99", "0000-01-01T00:00:00Z", "31/Feb/24 9:26 AM", "a: b}]"}
 	for name, f := range fixtures() {
-		for _, odd := range []string{"2024-01-02T10:00:00+24:00", "9999-12-31T23:59:60+99:99", "0000-01-01T00:00:00Z", "31/Feb/24 9:26 AM", "a: b}]"} {
-			t.Run(name+" of "+odd, func(t *testing.T) {
+		for first := range 2 {
+			t.Run(name+" from "+odd[first], func(t *testing.T) {
 				t.Parallel()
-				dir, found := t.TempDir(), false
+				dir, found := t.TempDir(), 0
 				other := fixture{encoding: f.encoding}
 				for _, file := range f.files {
 					text, err := os.ReadFile(file)
 					if err != nil {
 						t.Fatal(err)
 					}
-					found = found || date.Match(text)
 					other.files = append(other.files, filepath.Join(dir, filepath.Base(file)))
-					if err := os.WriteFile(other.files[len(other.files)-1], date.ReplaceAll(text, []byte(odd)), 0o600); err != nil {
+					if err := os.WriteFile(other.files[len(other.files)-1], date.ReplaceAllFunc(text, func([]byte) []byte {
+						found++
+						return []byte(odd[(first+found)%len(odd)])
+					}), 0o600); err != nil {
 						t.Fatal(err)
 					}
 				}
-				if !found {
+				if found == 0 {
 					t.Skip("it has dates of other forms")
 				}
 				for range 2 { // what is kept of the first run is read by the second

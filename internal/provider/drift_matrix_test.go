@@ -25,7 +25,7 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// drifts says how much of the matrix of drift is gone through: one change in 33, or each.
+// drifts says how much of the matrix of drift is gone through: one change in 99, or each.
 var drifts = flag.String("drifts", "some", "some or each: which changes of the matrix of drift are made") //nolint:gochecknoglobals // a flag
 
 // TestChangesByPeopleAreSeenOrSaid makes every change that the descriptors know of, one at a time, and plans. The plan shows it,
@@ -48,7 +48,7 @@ func TestChangesByPeopleAreSeenOrSaid(t *testing.T) {
 			})
 			for _, of := range m.bases {
 				for i, c := range m.changes {
-					if *drifts == "each" || (i+len(name))%33 == 0 {
+					if *drifts == "each" || (i+len(name))%99 == 0 {
 						t.Run(of.name+"/"+c.name, func(t *testing.T) {
 							t.Parallel()
 							m.try(t, of, c)

@@ -24,7 +24,7 @@ import (
 //nolint:gochecknoglobals // flags
 var (
 	endings = flag.Int("endings", 4, "a story is played so many `times`, each with other faults")
-	edges   = flag.Uint("edges", 120, "one of so many `faults` at an edge is played; 1 = all")
+	edges   = flag.Uint("edges", 400, "one of so many `faults` at an edge is played; 1 = all")
 	only    = flag.String("only", "", "only faults that match the `regexp` are played, alone and in pairs")
 	pairs   = flag.Uint("pairs", 0, "one of so many `pairs` of faults is played; 0 = none")
 )

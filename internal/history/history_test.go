@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -54,7 +55,7 @@ func id(n int) string { return fmt.Sprintf("20261123-%06d-000-abcd", n) }
 // run is the n-th run of a history.
 func run(n int, steps ...history.Step) *history.Run {
 	return &history.Run{
-		ID: id(n), Began: time.Unix(1_800_000_000+int64(n), 0).UTC(), Command: "apply", Serial: uint64(n), Steps: steps,
+		ID: id(n), Workspace: "acme", Began: time.Unix(1_800_000_000+int64(n), 0).UTC(), Command: "apply", Serial: uint64(n), Steps: steps,
 		End: &history.End{Done: len(steps)},
 	}
 }
@@ -250,6 +251,9 @@ func lines(u *history.Undoing) (all []string) {
 			for _, r := range v.Refs {
 				fmt.Fprintf(&line, "<%s>", r.Text)
 			}
+			for _, page := range slices.Sorted(maps.Keys(v.Targets)) {
+				fmt.Fprintf(&line, "<%s -> %s>", page, v.Targets[page])
+			}
 		}
 		if len(o.Values) > 0 || !o.NoCreate {
 			all = append(all, line.String())
@@ -333,6 +337,9 @@ func TestAnUndoWantsWhatWas(t *testing.T) {
 	}
 	undoing := func(r *history.Run, of ...string) *history.Run { r.Undoes = of; return r }
 	lost := func(s history.Step, names ...string) history.Step { s.Lost = names; return s }
+	page := func(id int) string {
+		return "https://plane.example.com/acme/projects/" + uuid(0) + "/issues/" + uuid(id)
+	}
 	const item, label, cycle = resource.Address("work_item/web/a"), resource.Address("label/web/l"), resource.Address("cycle/web/s#work_items")
 	web := in("project/web", "work_item/web/a", "label/web/l", "cycle/web/s")
 	for name, tt := range map[string]struct {
@@ -360,6 +367,18 @@ func TestAnUndoWantsWhatWas(t *testing.T) {
 		"what refers to that is given the new one": {
 			runs: []*history.Run{run(1, changed(item, "labels="+uuid(9)+","+uuid(8)), deleted("label/web/gone", 9, "name=Gone"))}, prior: web,
 			want: []string{"anew label/web/gone name=Gone", "work_item/web/a labels=" + uuid(9) + "," + uuid(8) + "<label/web/gone><" + uuid(8) + ">"},
+		},
+		"a link to its page leads to the page of the new one, and no other link that has its ID": {
+			runs: []*history.Run{run(1,
+				deleted("work_item/web/b", 8, `description=<p><a href="`+page(8)+`">b</a> <a href="`+page(9)+`">c</a> <a href="https://example.com/`+uuid(9)+`">d</a></p>`),
+				deleted("work_item/web/c", 9, "name=C"),
+			)},
+			prior: web,
+			want: []string{
+				`anew work_item/web/b description=<p><a href="` + page(8) + `">b</a> <a href="` + page(9) + `">c</a> <a href="https://example.com/` + uuid(9) + `">d</a></p>` +
+					"<" + page(8) + " -> work_item/web/b><" + page(9) + " -> work_item/web/c>",
+				"anew work_item/web/c name=C",
+			},
 		},
 		"two runs are composed": {
 			runs: []*history.Run{run(1, changed(item, "name=A")), run(2, changed(item, "name=B", "priority=low"))}, undo: []string{id(1), id(2)}, prior: web,

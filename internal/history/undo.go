@@ -3,7 +3,9 @@ package history
 import (
 	"cmp"
 	"fmt"
+	"html"
 	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -44,7 +46,7 @@ func Undo(all []*Run, ids []string, prior planner.Prior) (*Undoing, error) {
 		if !first && r.Owner != c.out.Owner {
 			return nil, fmt.Errorf("the runs are of different owners, %s and %s: take them back one by one", r.Owner, c.out.Owner)
 		}
-		c.out.Owner, first = r.Owner, false
+		c.out.Owner, c.workspace, first = r.Owner, r.Workspace, false
 		c.follow(r)
 		for a, id := range r.Within {
 			c.within[c.now(a)] = id
@@ -80,6 +82,8 @@ type composer struct {
 	built    map[resource.Address]*resource.Object
 	at       map[object]resource.Address // of what the state knows; made when first needed
 	out      *Undoing
+
+	workspace string // the slug
 }
 
 // former is what an object was before the runs.
@@ -401,7 +405,47 @@ func (c *composer) value(o *resource.Object, f *resource.Field, was *Field) *res
 	if v.Refs = refs; f.IsRef() && len(refs) == 0 {
 		v.Null, v.Text = true, ""
 	}
+	if f.Rich() {
+		c.relink(v)
+	}
 	return v
+}
+
+// links finds the links in a text that the service showed, and the last ID in the address of each.
+var links = regexp.MustCompile(`(?:href|src)="([^"]+/([0-9a-f-]{36})[^"]*)"`)
+
+// relink lets a text link to what was made anew, where it linked to the page of what was deleted.
+func (c *composer) relink(v *resource.Value) {
+	for _, m := range links.FindAllStringSubmatch(v.Text, -1) {
+		page, id := html.UnescapeString(m[1]), m[2]
+		to := c.built[c.reborn[id]]
+		if to == nil || v.Targets[page] != "" {
+			continue
+		}
+		if path := to.Kind.Page("", c.formerIDs(to)); path == "" || !strings.HasSuffix(page, path) {
+			continue
+		}
+		if v.Targets == nil {
+			v.Targets = map[string]string{}
+		}
+		v.Targets[page] = string(to.Address)
+		if !slices.ContainsFunc(v.Links, func(r resource.Reference) bool { return r.Target == to }) {
+			v.Links = append(v.Links, resource.Reference{Text: string(to.Address), Target: to})
+		}
+	}
+}
+
+// formerIDs are those of an object, and of what it was in, before the runs.
+func (c *composer) formerIDs(o *resource.Object) map[string]string {
+	ids := map[string]string{"workspace_slug": c.workspace}
+	for ; o != nil; o = o.Parent {
+		id := cmp.Or(c.prior[o.Address].ID, o.ID)
+		if was := c.objects[o.Address]; was != nil && was.step != nil {
+			id = was.step.ID
+		}
+		ids[o.Kind.Param] = id
+	}
+	return ids
 }
 
 // wentWith reports whether what a field of an object refers to went with something that both are in.

@@ -301,8 +301,11 @@ func (st *stage) settle(w *world) {
 	w.Helper()
 	w.server.Drain()
 	last := st.commands[len(st.commands)-1]
-	if strings.HasPrefix(last, "undo") {
-		return // what the manifest wants was taken back
+	if strings.HasPrefix(last, "undo") { // what the manifest wants was taken back
+		if st.files["former.yaml"] != "" && w.us.command("plan -f @former.yaml --detailed-exitcode --refresh-all") != 0 {
+			w.Errorf("the undo did not bring everything back")
+		}
+		return
 	}
 	before := w.effects
 	for _, u := range st.withState(w) {

@@ -70,6 +70,9 @@ func (s story) scene() *scene {
 		sc.commands, sc.then = []string{apply, apply}, s.last
 	case s.undone:
 		sc.commands, sc.again = []string{apply, "undo -f @workspace.yaml --yes last"}, undone
+		if !dangles(s.first, s.next) {
+			sc.files["former.yaml"] = s.first
+		}
 	}
 	switch s.beside {
 	case colleague, pipeline:
@@ -143,6 +146,7 @@ projects:
     name: Shop
     cycle_view: true
     module_view: true
+    is_issue_type_enabled: true
 `
 
 // drawManifest draws one of the project. One that is whole says of each object what another may have said of it. It has links only where
@@ -156,6 +160,16 @@ func drawManifest(t *rapid.T, name, owner string, whole, links bool) (manifest s
 		labels = append(labels, fmt.Sprintf("{name: %s, color: %q}", key, color))
 		items = append(items, key)
 	}
+	var types []string
+	kinds := rapid.SliceOfDistinct(rapid.SampledFrom([]string{"fix", "wish"}), rapid.ID[string]).Draw(t, name+" types")
+	for _, key := range kinds {
+		types = append(types, "{name: "+key+"}")
+	}
+	points := []string{"1"} // an estimate is never deleted
+	if rapid.Bool().Draw(t, name+" point") {
+		points = append(points, "2")
+	}
+	fmt.Fprintf(&b, "    work_item_types: [%s]\n    estimate: Points\n    estimates: [{name: Points, points: [%s]}]\n", strings.Join(types, ", "), strings.Join(points, ", "))
 	cycle, module := rapid.SampledFrom([]string{"Months", "Quarters"}).Draw(t, name+" cycle"), rapid.SampledFrom([]string{"Money", "Goods"}).Draw(t, name+" module")
 	fmt.Fprintf(&b, "    labels: [%s]\n    cycles: [{key: c, name: Weeks}, {key: d, name: %s}]\n", strings.Join(labels, ", "), cycle)
 	fmt.Fprintf(&b, "    modules: [{key: m, name: Checkout, description: %s}]\n    work_items:\n", module)
@@ -184,6 +198,7 @@ func drawManifest(t *rapid.T, name, owner string, whole, links bool) (manifest s
 			"priority: high", "parent: " + above, rapid.SampledFrom([]string{"cycle: c", "cycle: d"}).Draw(t, "cycle"), "module: m", "state: Todo",
 			"comments: [{key: c, text: " + rapid.SampledFrom([]string{"Looks good.", "Looks bad."}).Draw(t, "text") + "}]",
 			`description: "See [another](planform:work_item/shop/` + another + `)."`, "start_date: 2026-03-02",
+			"estimate_point: " + rapid.SampledFrom(points).Draw(t, "point"), "type: " + rapid.SampledFrom(append(kinds, "null")).Draw(t, "type"),
 			`links: [{url: "https://example.com/` + key + `"}]`, "relations: {blocked_by: [" + another + "]}",
 		} {
 			field, _, _ := strings.Cut(more, ":")
@@ -192,7 +207,7 @@ func drawManifest(t *rapid.T, name, owner string, whole, links bool) (manifest s
 					fields = append(fields, more)
 				}
 			} else if without, simple := map[string]string{
-				"priority": "none", "parent": "null", "state": "Backlog", "description": `""`, "start_date": "null",
+				"priority": "none", "parent": "null", "state": "Backlog", "description": `""`, "start_date": "null", "estimate_point": "null", "type": "null",
 			}[field]; whole && simple {
 				fields = append(fields, field+": "+without)
 			}
@@ -212,6 +227,22 @@ func reverses(first, next string) bool {
 		before[[2]string{m[2], m[1]}] = true
 	}
 	return slices.ContainsFunc(blockedBy.FindAllStringSubmatch(next, -1), func(m []string) bool { return before[[2]string{m[1], m[2]}] })
+}
+
+var itemOfShop = regexp.MustCompile(`- {key: (\w+),.*`)
+
+// dangles reports whether an item that stays links in its text to one that goes: what the state has of a text does not tell.
+func dangles(first, next string) bool {
+	stays := map[string]string{}
+	for _, m := range itemOfShop.FindAllStringSubmatch(next, -1) {
+		stays[m[1]] = m[0]
+	}
+	return slices.ContainsFunc(itemOfShop.FindAllStringSubmatch(first, -1), func(m []string) bool {
+		line, there := stays[m[1]]
+		_, to, links := strings.Cut(m[0], "(planform:work_item/shop/")
+		to, _, _ = strings.Cut(to, ")")
+		return links && there && stays[to] == "" && !strings.Contains(line, "description: ")
+	})
 }
 
 // requests are the edges at the service.

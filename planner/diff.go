@@ -65,12 +65,12 @@ func (d *comparer) compare(v *resource.Value, f *objectState, resolve resource.I
 }
 
 // lostOnlyDeleted reports whether a field names all that was applied but for objects that are gone: whoever deleted those, such as an
-// earlier run, did not change this one.
+// earlier run, did not change this one. What can be archived is in no list then, so that nobody can tell whether it is gone.
 func (d *comparer) lostOnlyDeleted(f *resource.Field, st *objectState, have string) bool {
 	var lists []*listing
 	for _, t := range d.objects.namedBy(f) {
 		within := d.objects.withinOf(st.parent, &refField{field: f, to: t})
-		if t.parent != nil && within == noObject || !d.snapshot.listed(t, within) {
+		if t.parent != nil && within == noObject || !d.snapshot.listed(t, within) || slices.ContainsFunc(t.kind.Fields, isArchiveFlag) {
 			return false
 		}
 		l, presence := d.snapshot.list(t, within)
@@ -86,17 +86,12 @@ func (d *comparer) lostOnlyDeleted(f *resource.Field, st *objectState, have stri
 	})
 }
 
-// namedBy are the kinds of what a field names, where lists show all of them: of one that can be archived nobody can tell that it is gone.
+// namedBy are the kinds of what a field names, as far as there are lists of them.
 func (ob *objects) namedBy(f *resource.Field) (kinds []*kindInfo) {
 	for _, name := range []string{f.Ref, f.OrRef} {
-		k, refers := resource.Lookup(name)
-		if !refers || ob.kinds[k].list == nil {
-			continue // none is there
+		if k, refers := resource.Lookup(name); refers && ob.kinds[k].list != nil {
+			kinds = append(kinds, ob.kinds[k])
 		}
-		if slices.ContainsFunc(k.Fields, func(f resource.Field) bool { return f.ArchiveFlag }) {
-			return nil
-		}
-		kinds = append(kinds, ob.kinds[k])
 	}
 	return kinds
 }

@@ -523,7 +523,7 @@ func readDisplayNames(s *comparer, removals *removals) {
 		if c.Origin == FromDrift { // it may be none: see lostOnlyDeleted
 			for id := range strings.SplitSeq(f.prior.Values[n.value.Field.Name], ",") {
 				for _, t := range s.objects.namedBy(n.value.Field) {
-					s.refs.readName(t, s.objects.within(n.by, t), id)
+					s.refs.readName(t, s.objects.withinOf(n.by, &refField{field: n.value.Field, to: t}), id)
 				}
 			}
 		}

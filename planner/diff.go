@@ -64,46 +64,60 @@ func (d *comparer) compare(v *resource.Value, f *objectState, resolve resource.I
 	return c, f.prior != nil && len(f.prior.Values) > 0, true
 }
 
-// lostOnlyDeleted reports whether a field names all that was applied but for objects that are gone: whoever deleted those, such as an
-// earlier run, did not change this one. What can be archived is in no list then, so that nobody can tell whether it is gone.
+// lostOnlyDeleted reports whether a field names all that was applied but for objects that are gone, as lists show that were read: whoever
+// deleted those, such as an earlier run, did not change this one.
 func (d *comparer) lostOnlyDeleted(f *resource.Field, st *objectState, have string) bool {
-	var lists []*listing
+	gone := lost(f, st.prior.Values[f.Name], have)
+	told := false
 	for _, t := range d.objects.namedBy(f) {
 		within := d.objects.withinOf(st.parent, &refField{field: f, to: t})
-		if t.parent != nil && within == noObject || !d.snapshot.listed(t, within) || slices.ContainsFunc(t.kind.Fields, isArchiveFlag) {
+		if len(gone) == 0 || t.parent != nil && within == noObject || !d.snapshot.listed(t, within) {
 			return false
 		}
 		l, presence := d.snapshot.list(t, within)
-		if presence != exists && presence != unsupported {
+		switch {
+		case presence == unsupported:
+		case presence != exists, slices.ContainsFunc(l.rows, func(r resource.Row) bool { return slices.Contains(gone, r.ID()) }):
 			return false
+		default:
+			told = true
 		}
-		lists = append(lists, l)
 	}
-	return lostOnly(st.prior.Values[f.Name], have, func(id string) bool {
-		return len(lists) > 0 && !slices.ContainsFunc(lists, func(l *listing) bool {
-			return slices.ContainsFunc(l.rows, func(r resource.Row) bool { return r.ID() == id })
-		})
-	})
+	return told
 }
 
-// namedBy are the kinds of what a field names, as far as there are lists of them.
+// namedBy are the kinds of what a field names, where their lists tell whether one is gone.
 func (ob *objects) namedBy(f *resource.Field) (kinds []*kindInfo) {
 	for _, name := range []string{f.Ref, f.OrRef} {
-		if k, refers := resource.Lookup(name); refers && ob.kinds[k].list != nil {
+		k, refers := resource.Lookup(name)
+		if refers && !k.ListsAll() {
+			return nil
+		}
+		if refers && ob.kinds[k].list != nil {
 			kinds = append(kinds, ob.kinds[k])
 		}
 	}
 	return kinds
 }
 
-// lostOnly reports whether references are those that were applied without what is gone.
-func lostOnly(applied, have string, gone func(id string) bool) bool {
-	if applied == "" || strings.HasPrefix(applied, "sha256:") {
-		return false
+// lost are the references of a field that were applied and are not there now, where that is all that became of it.
+func lost(f *resource.Field, applied, have string) (gone []string) {
+	was, is := f.WithoutProperty(applied), f.WithoutProperty(have)
+	if was == "" || strings.HasPrefix(was, "sha256:") || is != "" && strings.TrimSuffix(applied, was) != strings.TrimSuffix(have, is) {
+		return nil // or another property took its place
 	}
-	still := strings.Split(have, ",")
-	left := slices.DeleteFunc(strings.Split(applied, ","), func(id string) bool { return !slices.Contains(still, id) && gone(id) })
-	return have == strings.Join(left, ",")
+	still := strings.Split(is, ",")
+	left := slices.DeleteFunc(strings.Split(was, ","), func(id string) bool {
+		if slices.Contains(still, id) {
+			return false
+		}
+		gone = append(gone, id)
+		return true
+	})
+	if strings.Join(left, ",") != is {
+		return nil
+	}
+	return gone
 }
 
 // leftOut are the references of a field that the service left out when they were sent last, while nothing has changed since.

@@ -100,22 +100,30 @@ func TestWhatADeletionTookAwayIsNobodysChange(t *testing.T) {
 		there          []func(*fakeService)
 		applied, shows string
 		kept           int
+		without        []string // kinds that the edition does not have
 	}{
-		"the label that it lost is gone":                       {full, nil, "labels=" + red + "," + blue, "labels=" + red, 0},
-		"the label that it lost is still there":                {full, []func(*fakeService){label}, "labels=" + red + "," + blue, "labels=" + red, 1},
-		"the type that it had is gone":                         {full, nil, "type=" + bug, "type=", 0},
-		"the type that it had is still there":                  {full, []func(*fakeService){kind}, "type=" + bug, "type=", 1},
-		"it has another type in place of the one that is gone": {full, nil, "type=" + bug, "type=" + uuid(6, 2), 1},
-		"the type of the workspace is gone":                    {resource.V2, nil, "type=" + bug, "type=", 0},
-		"the type of the workspace is still there":             {resource.V2, []func(*fakeService){atWorkspace}, "type=" + bug, "type=", 1},
-		"the estimate point is gone":                           {full, []func(*fakeService){estimate}, "estimate_point=" + five, "estimate_point=", 0},
-		"the estimate is gone with its points":                 {full, nil, "estimate_point=" + five, "estimate_point=", 0},
-		"the estimate point is still there":                    {full, []func(*fakeService){estimate, point}, "estimate_point=" + five, "estimate_point=", 1},
-		"a parent may be archived":                             {full, nil, "parent=" + uuid(3, 2), "parent=", 1},
+		"the label that it lost is gone":                       {full, nil, "labels=" + red + "," + blue, "labels=" + red, 0, nil},
+		"the label that it lost is still there":                {full, []func(*fakeService){label}, "labels=" + red + "," + blue, "labels=" + red, 1, nil},
+		"the type that it had is gone":                         {full, nil, "type=" + bug, "type=", 0, nil},
+		"the type that it had is still there":                  {full, []func(*fakeService){kind}, "type=" + bug, "type=", 1, nil},
+		"it has another type in place of the one that is gone": {full, nil, "type=" + bug, "type=" + uuid(6, 2), 1, nil},
+		"the type of the workspace is gone":                    {resource.V2, nil, "type=" + bug, "type=", 0, nil},
+		"the type of the workspace is still there":             {resource.V2, []func(*fakeService){atWorkspace}, "type=" + bug, "type=", 1, nil},
+		"the estimate point is gone":                           {full, []func(*fakeService){estimate}, "estimate_point=" + five, "estimate_point=", 0, nil},
+		"the estimate is gone with its points":                 {full, nil, "estimate_point=" + five, "estimate_point=", 0, nil},
+		"the estimate point is still there":                    {full, []func(*fakeService){estimate, point}, "estimate_point=" + five, "estimate_point=", 1, nil},
+		"the edition has no estimates":                         {full, nil, "estimate_point=" + five, "estimate_point=", 1, []string{"estimate", "estimate_point"}},
+		"the edition has no types, here or there":              {resource.V2, nil, "type=" + bug, "type=", 1, []string{"work_item_type", "workspace_work_item_type"}},
+		"a parent may be archived":                             {full, nil, "parent=" + uuid(3, 2), "parent=", 1, nil},
+		"who is assigned may have left":                        {full, nil, "assignees=" + uuid(0xc, 1), "assignees=", 1, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newService(t, tt.api)
+			for _, kind := range tt.without {
+				s.without[kind] = true
+			}
+			s.given("member", "", uuid(0xc, 2), "email=bob@example.com", "display_name=bob")
 			s.given("project", "", web, "identifier=WEB", "is_issue_type_enabled=true").given("label", web, red, "name=Red")
 			for _, given := range tt.there {
 				given(s)
@@ -126,15 +134,50 @@ func TestWhatADeletionTookAwayIsNobodysChange(t *testing.T) {
 			field, _, _ := strings.Cut(tt.applied, "=")
 			wanted := map[string]string{
 				"labels": "@label/web/red,@label/web/blue", "type": "@work_item_type/web/bug", "estimate_point": "@estimate_point/web/points/5",
-				"parent": "@work_item/web/up",
+				"parent": "@work_item/web/up", "assignees": "bob@example.com",
 			}
 			w := want(t).put("project/web", "id="+web).put("label/web/red", "name=Red").put("label/web/blue", "name=Blue").
-				put("work_item_type/web/bug", "name=Bug").put("estimate/web/points", "name=Points").put("estimate_point/web/points/5", "value=5").
 				put("work_item/web/up", "name=Up").put("work_item/web/pay", "id="+pay, "name=Pay", field+"="+wanted[field])
+			if len(tt.without) > 0 { // they are named as the service showed them once
+				w = want(t).put("project/web", "id="+web).put("work_item/web/pay", "id="+pay, "name=Pay", tt.applied)
+			} else if field != "labels" {
+				w.put("work_item_type/web/bug", "name=Bug").put("estimate/web/points", "name=Points").put("estimate_point/web/points/5", "value=5")
+			}
 			if plan := s.mustPlan(w.all()); plan.Summary.Kept != tt.kept {
 				t.Errorf("%d kept: %q", plan.Summary.Kept, lines(plan))
 			}
 		})
+	}
+}
+
+// TestAnotherStateIsComparedWithoutAReadMore: only of a reference that is missing can lists tell whether it is gone.
+func TestAnotherStateIsComparedWithoutAReadMore(t *testing.T) {
+	t.Parallel()
+	s := newService(t, resource.V2)
+	s.given("project", "", web, "identifier=WEB").given("state", web, uuid(5, 1), "name=Todo").given("state", web, uuid(5, 2), "name=Done")
+	s.given("work_item", web, uuid(3, 1), "name=Pay", "state="+uuid(5, 2))
+	s.in.Prior["work_item/web/pay"] = known("work_item/web/pay", uuid(3, 1), "name=Pay", "state="+uuid(5, 1))
+	s.in.OnDrift = planner.Keep
+	plan := s.mustPlan(want(t).put("project/web", "id="+web).put("work_item/web/pay", "id="+uuid(3, 1), "name=Pay", "state=Todo").all())
+	if plan.Summary.Kept != 1 {
+		t.Errorf("%q", lines(plan))
+	}
+	for _, r := range s.reads {
+		if r.Operation.Kind == "workspace_state" {
+			t.Errorf("%+v", r)
+		}
+	}
+}
+
+func TestThePageAboveAPageMayBeArchived(t *testing.T) {
+	t.Parallel()
+	s := newService(t, resource.V2)
+	s.given("page", "", uuid(3, 1), "name=Pay", "parent_id=", "parent=")
+	s.in.Prior["page/pay"] = known("page/pay", uuid(3, 1), "name=Pay", "parent="+uuid(3, 2))
+	s.in.OnDrift = planner.Keep
+	plan := s.mustPlan(want(t).put("page/up", "name=Up").put("page/pay", "id="+uuid(3, 1), "name=Pay", "parent=@page/up").all())
+	if plan.Summary.Kept != 1 {
+		t.Errorf("%q", lines(plan))
 	}
 }
 

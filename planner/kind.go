@@ -76,8 +76,6 @@ func (ki *kindInfo) listRead(params map[string]string) (r Read, ok bool) {
 	return r, ok
 }
 
-func isArchiveFlag(f resource.Field) bool { return f.ArchiveFlag }
-
 // isDefaultFlag reports whether the field marks the object that others refer to by default,
 // such as the default state of a project.
 func (ki *kindInfo) isDefaultFlag(f *resource.Field) bool {
@@ -195,7 +193,7 @@ func newKindInfo(in *Input, withoutV2 map[string]bool) map[*resource.Kind]*kindI
 		t.self, _ = k.Op(resource.Self, t.api)
 		t.archived, _ = k.Op(resource.ListArchived, t.api)
 		_, archives := k.Op(resource.Archive, t.api)
-		t.archivable = archives && slices.ContainsFunc(k.Fields, isArchiveFlag)
+		t.archivable = archives && slices.ContainsFunc(k.Fields, func(f resource.Field) bool { return f.ArchiveFlag })
 		if !k.AdoptOnRequestOnly || in.AdoptByName {
 			t.naturalKey = k.NaturalFields()
 			t.namedByOthers = slices.ContainsFunc(t.naturalKey, (*resource.Field).IsRef)

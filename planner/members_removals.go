@@ -521,7 +521,8 @@ func readDisplayNames(s *comparer, removals *removals) {
 			shown = append(shown, c.After)
 		}
 		if c.Origin == FromDrift { // it may be none: see lostOnlyDeleted
-			for id := range strings.SplitSeq(f.prior.Values[n.value.Field.Name], ",") {
+			have, _ := n.value.Field.ObservedIn(f.row)
+			for _, id := range lost(n.value.Field, f.prior.Values[n.value.Field.Name], have) {
 				for _, t := range s.objects.namedBy(n.value.Field) {
 					s.refs.readName(t, s.objects.withinOf(n.by, &refField{field: n.value.Field, to: t}), id)
 				}

@@ -316,8 +316,8 @@ func (s *snapshot) listed(t *kindInfo, parent objectID) bool {
 			return true
 		}
 	}
-	_, ok := s.service.answer(Read{Operation: t.list, Path: s.listPath(t, parent), Fields: t.neededFieldNames})
-	return ok
+	a, ok := s.service.answer(Read{Operation: t.list, Path: s.listPath(t, parent), Fields: t.neededFieldNames})
+	return ok && !a.NotFound
 }
 
 // listPath is the path of a list. The object that the list is in through a single one must be known.

@@ -79,18 +79,26 @@ func (or *orphans) driftedFields(l *orphan) []string {
 	return names
 }
 
-// lostOnlyDeleted is [comparer.lostOnlyDeleted] for an orphan: the lists that tell are read.
+// lostOnlyDeleted is [comparer.lostOnlyDeleted] for an orphan: the lists that tell are read. Where none can be, somebody changed it.
 func (or *orphans) lostOnlyDeleted(l *orphan, f *resource.Field, have string) bool {
-	kinds, there := or.objects.namedBy(f), map[string]bool{}
-	for _, t := range kinds {
+	gone := lost(f, l.record.Values[f.Name], have)
+	if len(gone) == 0 {
+		return false
+	}
+	told := false
+	for _, t := range or.objects.namedBy(f) {
 		for _, list := range or.listsBeside(l, t) {
-			rows, _ := or.rowsOf(list.read)
-			for id := range rows {
-				there[id] = true
+			a, answered := or.service.askOptional(list.read)
+			switch {
+			case !answered, a.Unsupported, a.Forbidden, a.NotFound:
+			case slices.ContainsFunc(a.Rows, func(r resource.Row) bool { return slices.Contains(gone, r.ID()) }):
+				return false
+			default:
+				told = true
 			}
 		}
 	}
-	return lostOnly(l.record.Values[f.Name], have, func(id string) bool { return len(kinds) > 0 && !there[id] })
+	return told
 }
 
 // isContent reports whether people write the field, and the service gives a new object none.

@@ -326,13 +326,6 @@ func TestPruneKeepsWhatOthersChanged(t *testing.T) {
 			prior: []planner.Record{made("work_item/web/a", a, "name=A", "type="+uuid(6, 1), "estimate_point="+uuid(7, 5))},
 			steps: []string{"delete work_item/web/a"},
 		},
-		"nor the original of a request that was deleted": {
-			api: resource.V2, want: project, options: pruning, given: func(s *fakeService) {
-				s.given("intake_item", web, a, "name=A", "duplicate_to=")
-			},
-			prior: []planner.Record{made("intake_item/web/a", a, "name=A", "duplicate_to="+b)},
-			steps: []string{"delete intake_item/web/a"},
-		},
 		"but one that somebody took from it": {
 			api: full, want: project, options: pruning, kept: 1,
 			given: func(s *fakeService) {

@@ -158,7 +158,7 @@ func (r *run) undoing(ctx context.Context, desired *manifest.Manifest, in *plann
 	if len(ids) > 0 {
 		r.Undo = ids
 	}
-	u, err := history.Undo(runs, ids, in.Prior)
+	u, err := history.Undo(runs, ids, in.Prior, in.WebURL)
 	if err != nil {
 		return nil, err
 	}

@@ -337,8 +337,9 @@ func TestAnUndoWantsWhatWas(t *testing.T) {
 	}
 	undoing := func(r *history.Run, of ...string) *history.Run { r.Undoes = of; return r }
 	lost := func(s history.Step, names ...string) history.Step { s.Lost = names; return s }
+	const app = "https://plane.example.com"
 	page := func(id int) string {
-		return "https://plane.example.com/acme/projects/" + uuid(0) + "/issues/" + uuid(id)
+		return app + "/acme/projects/" + uuid(0) + "/issues/" + uuid(id)
 	}
 	const item, label, cycle = resource.Address("work_item/web/a"), resource.Address("label/web/l"), resource.Address("cycle/web/s#work_items")
 	web := in("project/web", "work_item/web/a", "label/web/l", "cycle/web/s")
@@ -370,12 +371,12 @@ func TestAnUndoWantsWhatWas(t *testing.T) {
 		},
 		"a link to its page leads to the page of the new one, and no other link that has its ID": {
 			runs: []*history.Run{run(1,
-				deleted("work_item/web/b", 8, `description=<p><a href="`+page(8)+`">b</a> <a href="`+page(9)+`">c</a> <a href="https://example.com/`+uuid(9)+`">d</a></p>`),
+				deleted("work_item/web/b", 8, `description=<p><a href="`+page(8)+`">b</a> <a href="`+page(9)+`">c</a> <a href="https://web.archive.org/`+page(9)+`">d</a></p>`),
 				deleted("work_item/web/c", 9, "name=C"),
 			)},
 			prior: web,
 			want: []string{
-				`anew work_item/web/b description=<p><a href="` + page(8) + `">b</a> <a href="` + page(9) + `">c</a> <a href="https://example.com/` + uuid(9) + `">d</a></p>` +
+				`anew work_item/web/b description=<p><a href="` + page(8) + `">b</a> <a href="` + page(9) + `">c</a> <a href="https://web.archive.org/` + page(9) + `">d</a></p>` +
 					"<" + page(8) + " -> work_item/web/b><" + page(9) + " -> work_item/web/c>",
 				"anew work_item/web/c name=C",
 			},
@@ -466,7 +467,7 @@ func TestAnUndoWantsWhatWas(t *testing.T) {
 			if undo == nil {
 				undo = []string{id(1)}
 			}
-			u, err := history.Undo(tt.runs, undo, tt.prior)
+			u, err := history.Undo(tt.runs, undo, tt.prior, app)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -481,10 +482,10 @@ func TestRunsOfTwoOwnersAreTakenBackOneByOne(t *testing.T) {
 	t.Parallel()
 	a, b := run(1), run(2)
 	a.Owner, b.Owner = "platform", "mobile"
-	if _, err := history.Undo([]*history.Run{a, b}, []string{a.ID, b.ID}, nil); err == nil || !strings.Contains(err.Error(), "take them back one by one") {
+	if _, err := history.Undo([]*history.Run{a, b}, []string{a.ID, b.ID}, nil, ""); err == nil || !strings.Contains(err.Error(), "take them back one by one") {
 		t.Error(err)
 	}
-	if u, err := history.Undo([]*history.Run{a, b}, []string{a.ID}, nil); err != nil || u.Owner != "platform" {
+	if u, err := history.Undo([]*history.Run{a, b}, []string{a.ID}, nil, ""); err != nil || u.Owner != "platform" {
 		t.Error(u, err)
 	}
 }

@@ -24,10 +24,11 @@ type Undoing struct {
 	Notices diag.List // what cannot be brought back, or was changed by later runs
 }
 
-// Undo says what a plan is to reach so that runs, of all that are known, are as if they had not been. all are the oldest first.
-func Undo(all []*Run, ids []string, prior planner.Prior) (*Undoing, error) {
+// Undo says what a plan is to reach so that runs, of all that are known, are as if they had not been. all are the oldest first, and web is
+// the web app, to whose pages texts link.
+func Undo(all []*Run, ids []string, prior planner.Prior, web string) (*Undoing, error) {
 	c := &composer{
-		all: all, prior: prior, undone: map[string]bool{}, objects: map[resource.Address]*former{},
+		all: all, prior: prior, web: web, undone: map[string]bool{}, objects: map[resource.Address]*former{},
 		created: map[resource.Address]bool{}, creating: map[resource.Address]bool{}, joins: map[membership]Member{}, leaves: map[membership]bool{},
 		within: map[resource.Address]string{}, later: map[touch]string{}, reborn: map[string]resource.Address{}, built: map[resource.Address]*resource.Object{},
 		out: &Undoing{Deletes: map[resource.Address]bool{}, Leaves: map[resource.Address]map[string]bool{}},
@@ -83,7 +84,7 @@ type composer struct {
 	at       map[object]resource.Address // of what the state knows; made when first needed
 	out      *Undoing
 
-	workspace string // the slug
+	web, workspace string // of the pages to which texts link; the workspace by its slug
 }
 
 // former is what an object was before the runs.
@@ -417,12 +418,8 @@ var links = regexp.MustCompile(`(?:href|src)="([^"]+/([0-9a-f-]{36})[^"]*)"`)
 // relink lets a text link to what was made anew, where it linked to the page of what was deleted.
 func (c *composer) relink(v *resource.Value) {
 	for _, m := range links.FindAllStringSubmatch(v.Text, -1) {
-		page, id := html.UnescapeString(m[1]), m[2]
-		to := c.built[c.reborn[id]]
-		if to == nil || v.Targets[page] != "" {
-			continue
-		}
-		if path := to.Kind.Page("", c.formerIDs(to)); path == "" || !strings.HasSuffix(page, path) {
+		page, to := html.UnescapeString(m[1]), c.built[c.reborn[m[2]]]
+		if to == nil || v.Targets[page] != "" || page != to.Kind.Page(c.web, c.formerIDs(to)) {
 			continue
 		}
 		if v.Targets == nil {

@@ -94,6 +94,9 @@ type Listing struct {
 	// Appended is set where the service puts each new one behind the others, by a sort_order that nobody sets. Elsewhere it puts them
 	// before the others, as cycles, or all in one place.
 	Appended bool
+	// Partial is set where lists leave out some that are there, such as people who left: that one is in no list does not tell that it
+	// is gone. So it is also with what can be archived, see [Kind.ListsAll].
+	Partial bool
 	// Inside is the field of the parent's row that holds them, such as options: they are read with that row, and written by an
 	// update of it; "" = they have rows of their own.
 	Inside string
@@ -328,6 +331,11 @@ func (k *Kind) NamedWithin() string {
 		return parent.Parent
 	}
 	return k.Parent
+}
+
+// ListsAll reports whether the lists of the kind show all that is there: what is in none is gone.
+func (k *Kind) ListsAll() bool {
+	return !k.Partial && !k.Archivable && !slices.ContainsFunc(k.Fields, func(f Field) bool { return f.ArchiveFlag })
 }
 
 // Switch is the field that must be on before objects of the kind are made, and the kind that has it: what they live in, or the

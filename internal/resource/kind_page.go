@@ -8,10 +8,10 @@ func init() {
 		"API v1 creates pages, and can neither change nor delete them, nor put one below another; API v2 can."
 	register(Kind{
 		Name: "page", Section: "pages", ParentField: "parent", Param: "page_id", HasExternalID: true, WebPath: "/{workspace_slug}/wiki/{page_id}/",
-		Lifecycle: Lifecycle{RequiresFeature: "wiki"},
-		Doc:       "A wiki page of the workspace. " + nested,
-		Example:   `{key: handbook, name: Handbook, file: docs/handbook.md}`,
-		KeyFrom:   []string{"name"}, NaturalKey: []string{"name"}, Fields: pageFields("page", true),
+		Lifecycle: Lifecycle{RequiresFeature: "wiki"}, Listing: Listing{Partial: true}, // not the archived ones, nor the private ones of others
+		Doc:     "A wiki page of the workspace. " + nested,
+		Example: `{key: handbook, name: Handbook, file: docs/handbook.md}`,
+		KeyFrom: []string{"name"}, NaturalKey: []string{"name"}, Fields: pageFields("page", true),
 		Operations: slices.Concat(crud(workspaceV2+wiki, "page_id", wikiScope, "lgcud"), []Operation{
 			{
 				Verb: Create, ContractRow: 12, Method: "POST", Path: workspace + wiki, Success: 201, Scope: wikiScope + ":write",
@@ -23,10 +23,10 @@ func init() {
 	register(Kind{
 		Name: "project_page", Section: "pages", Parent: "project", ParentField: "parent", Param: "page_id", HasExternalID: true,
 		WebPath:   "/{workspace_slug}/projects/{project_id}/pages/{page_id}/",
-		Lifecycle: Lifecycle{RequiresFeature: "page_view"},
-		Doc:       "A page of a project. " + nested,
-		Example:   `{key: runbook, name: Runbook, description: Call the **duty** phone.}`,
-		KeyFrom:   []string{"name"}, NaturalKey: []string{"name"}, Fields: pageFields("project_page", false),
+		Lifecycle: Lifecycle{RequiresFeature: "page_view"}, Listing: Listing{Partial: true},
+		Doc:     "A page of a project. " + nested,
+		Example: `{key: runbook, name: Runbook, description: Call the **duty** phone.}`,
+		KeyFrom: []string{"name"}, NaturalKey: []string{"name"}, Fields: pageFields("project_page", false),
 		Operations: slices.Concat(crud(workspaceV2+inProject, "page_id", scope, "lgcud"), crud(workspace+inProject, "page_id", scope, "lgc")),
 	})
 }

@@ -357,7 +357,8 @@ func (c *call) dropSubItems(t *tx, r row) {
 	}
 }
 
-// takeFromItems takes what is deleted from the items that name it in a field, hidden ones too. That is no change of theirs.
+// takeFromItems takes what is deleted from the items of a project that name it in a field, hidden ones too; nil = of all projects. That is
+// no change of theirs.
 func (c *call) takeFromItems(t *tx, in []byte, name, id string) {
 	for _, k := range []*kind{c.kinds.workItem, c.kinds.hiddenItem} {
 		unset(t, k, in, name, id)

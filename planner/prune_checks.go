@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -15,7 +16,7 @@ func (or *orphans) checkContents(l *orphan) {
 	or.checkBelow(l)
 	for _, child := range resource.Children(l.info.kind.Name) {
 		read, listed := or.objects.kinds[child].listRead(l.params)
-		if !listed || child.Singleton || l.info.parent != nil && !or.mayRead(l, read) {
+		if !listed || child.Singleton || or.hasNone(l, child) || l.info.parent != nil && !or.mayRead(l, read) {
 			continue
 		}
 		rows, answer := or.rowsOf(read)
@@ -43,6 +44,17 @@ func (or *orphans) checkContents(l *orphan) {
 		l.count(child.Noun(), Inside, n)
 	}
 	or.checkSummary(l)
+}
+
+// hasNone reports whether an orphan is of a type that has no list of a kind, such as a property without options.
+func (or *orphans) hasNone(l *orphan, child *resource.Kind) bool {
+	if child.ParentType == "" {
+		return false
+	}
+	f, _ := l.info.kind.Field("type")
+	have, _ := f.ObservedIn(or.shown(l))
+	of := cmp.Or(have, l.record.Values[f.Name])
+	return of != "" && of != child.ParentType
 }
 
 // checkInside looks into an orphan that goes with another one, which stays if this one does.

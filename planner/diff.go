@@ -30,6 +30,9 @@ func (d *comparer) compare(v *resource.Value, f *objectState, resolve resource.I
 	if f.prior != nil && f.prior.settled(v.Field.Name) {
 		prior, applied = f.prior.Values[v.Field.Name]
 	}
+	if of := v.Field.Definition; of != nil && !v.Field.IsOf(prior, d.objects.states[d.objects.index[of]].id) {
+		prior, applied = "", false // it was a value of a property that is no more
+	}
 	if f.row != nil {
 		if have, known := v.Field.ObservedIn(f.row); known {
 			if complete && have == want {

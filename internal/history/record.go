@@ -164,6 +164,9 @@ func (c *recorder) deletion(s *planner.Step) {
 	if d.Row == nil {
 		step.Lost = append(step.Lost, "everything: it was not read")
 	}
+	for _, f := range c.customFields(s.Address) {
+		c.valueOf(&step, f)
+	}
 	for _, a := range c.found[s.Address] {
 		step.Lost = append(step.Lost, "values of "+string(a))
 	}
@@ -196,34 +199,49 @@ func (c *recorder) losers() {
 			continue
 		}
 		step := Step{Address: a, Action: planner.Update, ID: c.prior[a].ID, Identifier: c.prior[a].Identifier}
-		for _, f := range c.fields(a, kind) {
-			text := f.WithoutProperty(c.prior[a].Values[f.Name])
-			ids := strings.Split(text, ",")
-			if !f.IsRef() || kind.ViaMembership(f, c.plan.API) || told[of{a, f.Name}] || !slices.ContainsFunc(ids, func(id string) bool {
+		loses := func(f *resource.Field) bool {
+			ids := strings.Split(f.WithoutProperty(c.prior[a].Values[f.Name]), ",")
+			return !told[of{a, f.Name}] && f.IsRef() && !kind.ViaMembership(f, c.plan.API) && slices.ContainsFunc(ids, func(id string) bool {
 				return gone[object{f.Ref, id}] || gone[object{f.OrRef, id}]
-			}) {
-				continue
-			}
-			var names []string
-			for _, id := range ids {
-				names = append(names, cmp.Or(string(c.address(f.Ref, id)), string(c.address(f.OrRef, id)), id))
-			}
-			step.Fields = append(step.Fields, field(f, text, names))
+			})
 		}
-		if len(step.Fields) > 0 {
+		for i := range kind.Fields {
+			if f := &kind.Fields[i]; loses(f) {
+				c.valueOf(&step, f)
+			}
+		}
+		for _, f := range c.customFields(a) {
+			if loses(f) || gone[object{f.Definition.Kind.Name, f.Definition.ID}] && !told[of{a, f.Name}] {
+				c.valueOf(&step, f)
+			}
+		}
+		if len(step.Fields)+len(step.Lost) > 0 {
 			c.steps = append(c.steps, step)
 		}
 	}
 }
 
-// fields are those of an object, with the custom ones that the state knows.
-func (c *recorder) fields(of resource.Address, kind *resource.Kind) (fields []*resource.Field) {
-	for i := range kind.Fields {
-		fields = append(fields, &kind.Fields[i])
+// valueOf records what the state has of a field.
+func (c *recorder) valueOf(step *Step, f *resource.Field) {
+	text := f.WithoutProperty(c.prior[step.Address].Values[f.Name])
+	if strings.HasPrefix(text, "sha256:") {
+		step.Lost = append(step.Lost, f.Name)
+		return
 	}
-	custom, ok := kind.CustomFields()
+	var names []string
+	if f.IsRef() {
+		for id := range strings.SplitSeq(text, ",") {
+			names = append(names, cmp.Or(string(c.address(f.Ref, id)), string(c.address(f.OrRef, id)), id))
+		}
+	}
+	step.Fields = append(step.Fields, field(f, text, names))
+}
+
+// customFields are those of an object of which the state knows a value, and the property.
+func (c *recorder) customFields(of resource.Address) (fields []*resource.Field) {
+	custom, ok := resource.MustLookup(of.Kind()).CustomFields()
 	if !ok {
-		return fields
+		return nil
 	}
 	if c.properties == nil {
 		c.properties = map[string][]*resource.Object{}
@@ -241,11 +259,13 @@ func (c *recorder) fields(of resource.Address, kind *resource.Kind) (fields []*r
 			c.properties[property.Key] = append(c.properties[property.Key], property)
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(c.prior[of].Values)) {
+	values := c.prior[of].Values
+	for _, name := range slices.Sorted(maps.Keys(values)) {
 		key, isCustom := strings.CutPrefix(name, custom.Name+".")
-		mark, _, _ := strings.Cut(c.prior[of].Values[name], " ")
+		mark, _, marked := strings.Cut(values[name], " ")
 		for _, property := range c.properties[key] {
-			if isCustom && strings.HasSuffix(property.ID, mark) {
+			in := property.Address.Parent() // a checksum has no mark of its property: it is that of the type, or of the workspace
+			if isCustom && (marked && strings.HasSuffix(property.ID, mark) || !marked && (in == "" || c.prior[in].ID == values[custom.DefinedIn])) {
 				fields = append(fields, resource.CustomField(property))
 			}
 		}

@@ -220,6 +220,12 @@ func (c *composer) deleted(at resource.Address, s *Step) {
 		c.note("made-since", string(at)+" stays as it is: the run "+by+" created it after this one had deleted it", "")
 		return
 	}
+	for _, name := range s.Lost {
+		if f, ok := resource.MustLookup(at.Kind()).Field(name); ok && f.Type == resource.Upload {
+			c.note("not-kept", string(at)+" does not come back: its content is not kept", "")
+			return
+		}
+	}
 	o := c.object(at)
 	clear(o.fields)
 	for _, f := range s.Fields {

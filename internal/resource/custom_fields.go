@@ -140,6 +140,12 @@ func CustomField(property *Object) *Field {
 // that took its place: they have to be sent again. It is short, so that the state still shows most values.
 func propertyMark(id string) string { return id[max(0, len(id)-12):] + " " }
 
+// IsOf reports whether a canonical value is of the property with the ID, which a checksum does not tell.
+func (f *Field) IsOf(canonical, id string) bool {
+	_, _, marked := strings.Cut(canonical, " ")
+	return !marked || strings.HasPrefix(canonical, propertyMark(id))
+}
+
 // WithoutProperty is a canonical value without the mark of the property that defines the field, if one does.
 func (f *Field) WithoutProperty(canonical string) string {
 	if _, value, marked := strings.Cut(canonical, " "); marked && f.Definition != nil {

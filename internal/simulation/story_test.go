@@ -150,7 +150,7 @@ projects:
 `
 
 // drawManifest draws one of the project. One that is whole says of each object what another may have said of it. It has links only where
-// it does not matter who made them: nobody can tell if a run died.
+// it does not matter who made them: nobody can tell if a run died. It has values of custom fields, which no list shows, where it is taken back.
 func drawManifest(t *rapid.T, name, owner string, whole, links bool) (manifest string, named []string) {
 	var b strings.Builder
 	b.WriteString("version: 1\n" + owner + shop)
@@ -163,7 +163,7 @@ func drawManifest(t *rapid.T, name, owner string, whole, links bool) (manifest s
 	var types []string
 	kinds := rapid.SliceOfDistinct(rapid.SampledFrom([]string{"fix", "wish"}), rapid.ID[string]).Draw(t, name+" types")
 	for _, key := range kinds {
-		types = append(types, "{name: "+key+"}")
+		types = append(types, "{name: "+key+", properties: [{name: Effort, type: decimal}]}")
 	}
 	points := []string{"1"} // an estimate is never deleted
 	if rapid.Bool().Draw(t, name+" point") {
@@ -194,11 +194,15 @@ func drawManifest(t *rapid.T, name, owner string, whole, links bool) (manifest s
 		if whole { // else it would keep what is above it from being deleted
 			above = another
 		}
+		kind := rapid.SampledFrom(append(kinds, "null")).Draw(t, "type")
+		if !whole && !links && kind != "null" && rapid.Bool().Draw(t, "effort") {
+			kind += ", fields: {Effort: 3}"
+		}
 		for _, more := range []string{
 			"priority: high", "parent: " + above, rapid.SampledFrom([]string{"cycle: c", "cycle: d"}).Draw(t, "cycle"), "module: m", "state: Todo",
 			"comments: [{key: c, text: " + rapid.SampledFrom([]string{"Looks good.", "Looks bad."}).Draw(t, "text") + "}]",
 			`description: "See [another](planform:work_item/shop/` + another + `)."`, "start_date: 2026-03-02",
-			"estimate_point: " + rapid.SampledFrom(points).Draw(t, "point"), "type: " + rapid.SampledFrom(append(kinds, "null")).Draw(t, "type"),
+			"estimate_point: " + rapid.SampledFrom(points).Draw(t, "point"), "type: " + kind,
 			`links: [{url: "https://example.com/` + key + `"}]`, "relations: {blocked_by: [" + another + "]}",
 		} {
 			field, _, _ := strings.Cut(more, ":")

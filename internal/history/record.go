@@ -189,6 +189,9 @@ func (c *recorder) losers() {
 		for _, f := range s.Fields {
 			told[of{s.Address, f.Name}] = true
 		}
+		for _, name := range s.Lost {
+			told[of{s.Address, name}] = true
+		}
 	}
 	if len(gone) == 0 {
 		return
@@ -200,18 +203,19 @@ func (c *recorder) losers() {
 		}
 		step := Step{Address: a, Action: planner.Update, ID: c.prior[a].ID, Identifier: c.prior[a].Identifier}
 		loses := func(f *resource.Field) bool {
-			ids := strings.Split(f.WithoutProperty(c.prior[a].Values[f.Name]), ",")
-			return !told[of{a, f.Name}] && f.IsRef() && !kind.ViaMembership(f, c.plan.API) && slices.ContainsFunc(ids, func(id string) bool {
-				return gone[object{f.Ref, id}] || gone[object{f.OrRef, id}]
-			})
-		}
-		for i := range kind.Fields {
-			if f := &kind.Fields[i]; loses(f) {
-				c.valueOf(&step, f)
+			if of := f.Definition; of != nil && gone[object{of.Kind.Name, of.ID}] {
+				return true
 			}
+			return f.IsRef() && slices.ContainsFunc(strings.Split(c.known(a, f), ","), func(id string) bool {
+				return gone[object{f.Ref, id}] || gone[object{f.OrRef, id}]
+			}) && !kind.ViaMembership(f, c.plan.API)
 		}
-		for _, f := range c.customFields(a) {
-			if loses(f) || gone[object{f.Definition.Kind.Name, f.Definition.ID}] && !told[of{a, f.Name}] {
+		var fields []*resource.Field
+		for i := range kind.Fields {
+			fields = append(fields, &kind.Fields[i])
+		}
+		for _, f := range append(fields, c.customFields(a)...) {
+			if !told[of{a, f.Name}] && loses(f) {
 				c.valueOf(&step, f)
 			}
 		}
@@ -221,20 +225,24 @@ func (c *recorder) losers() {
 	}
 }
 
+// known is what the state has of a field.
+func (c *recorder) known(of resource.Address, f *resource.Field) string {
+	return f.WithoutProperty(c.prior[of].Values[f.Name])
+}
+
 // valueOf records what the state has of a field.
 func (c *recorder) valueOf(step *Step, f *resource.Field) {
-	text := f.WithoutProperty(c.prior[step.Address].Values[f.Name])
-	if strings.HasPrefix(text, "sha256:") {
+	switch text := c.known(step.Address, f); {
+	case text == "":
+	case strings.HasPrefix(text, "sha256:"):
 		step.Lost = append(step.Lost, f.Name)
-		return
-	}
-	var names []string
-	if f.IsRef() {
+	default:
+		var names []string
 		for id := range strings.SplitSeq(text, ",") {
 			names = append(names, cmp.Or(string(c.address(f.Ref, id)), string(c.address(f.OrRef, id)), id))
 		}
+		step.Fields = append(step.Fields, field(f, text, names)) // which takes the names of references
 	}
-	step.Fields = append(step.Fields, field(f, text, names))
 }
 
 // customFields are those of an object of which the state knows a value, and the property.

@@ -162,8 +162,12 @@ func drawManifest(t *rapid.T, name, owner string, whole, links bool) (manifest s
 	}
 	var types []string
 	kinds := rapid.SliceOfDistinct(rapid.SampledFrom([]string{"fix", "wish"}), rapid.ID[string]).Draw(t, name+" types")
+	effort := ""
+	if !whole && !links {
+		effort = ", properties: [{name: Effort, type: decimal}]"
+	}
 	for _, key := range kinds {
-		types = append(types, "{name: "+key+", properties: [{name: Effort, type: decimal}]}")
+		types = append(types, "{name: "+key+effort+"}")
 	}
 	points := []string{"1"} // an estimate is never deleted
 	if rapid.Bool().Draw(t, name+" point") {
@@ -195,7 +199,7 @@ func drawManifest(t *rapid.T, name, owner string, whole, links bool) (manifest s
 			above = another
 		}
 		kind := rapid.SampledFrom(append(kinds, "null")).Draw(t, "type")
-		if !whole && !links && kind != "null" && rapid.Bool().Draw(t, "effort") {
+		if effort != "" && kind != "null" && rapid.Bool().Draw(t, "effort") {
 			kind += ", fields: {Effort: 3}"
 		}
 		for _, more := range []string{

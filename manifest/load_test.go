@@ -294,7 +294,7 @@ func (failing) Read([]byte) (int, error) { return 0, errors.New("the disk is on 
 
 func TestABulkManifestIsValid(t *testing.T) {
 	t.Parallel()
-	const items = 500
+	const items = 3000
 	var b bytes.Buffer
 	if err := manifesttest.Bulk(&b, items); err != nil {
 		t.Fatal(err)

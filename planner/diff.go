@@ -71,10 +71,13 @@ func (d *comparer) compare(v *resource.Value, f *objectState, resolve resource.I
 // deleted those, such as an earlier run, did not change this one.
 func (d *comparer) lostOnlyDeleted(f *resource.Field, st *objectState, have string) bool {
 	gone := lost(f, st.prior.Values[f.Name], have)
+	if len(gone) == 0 {
+		return false
+	}
 	told := false
 	for _, t := range d.objects.namedBy(f) {
 		within := d.objects.withinOf(st.parent, &refField{field: f, to: t})
-		if len(gone) == 0 || t.parent != nil && within == noObject || !d.snapshot.listed(t, within) {
+		if t.parent != nil && within == noObject || !d.snapshot.listed(t, within) {
 			return false
 		}
 		l, presence := d.snapshot.list(t, within)

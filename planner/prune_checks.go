@@ -46,7 +46,7 @@ func (or *orphans) checkContents(l *orphan) {
 	or.checkSummary(l)
 }
 
-// hasNone reports whether an orphan is of a type that has no list of a kind, such as a property without options.
+// hasNone reports whether an orphan is of a type that cannot have objects of a kind in it, such as a text property, which has no options.
 func (or *orphans) hasNone(l *orphan, child *resource.Kind) bool {
 	if child.ParentType == "" {
 		return false

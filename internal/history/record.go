@@ -270,11 +270,14 @@ func (c *recorder) customFields(of resource.Address) (fields []*resource.Field) 
 	values := c.prior[of].Values
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		key, isCustom := strings.CutPrefix(name, custom.Name+".")
-		mark, _, marked := strings.Cut(values[name], " ")
+		if !isCustom {
+			continue
+		}
 		for _, property := range c.properties[key] {
-			in := property.Address.Parent() // a checksum has no mark of its property: it is that of the type, or of the workspace
-			if isCustom && (marked && strings.HasSuffix(property.ID, mark) || !marked && (in == "" || c.prior[in].ID == values[custom.DefinedIn])) {
-				fields = append(fields, resource.CustomField(property))
+			f, in := resource.CustomField(property), property.Address.Parent()
+			ofType := in == "" || c.prior[in].ID == values[custom.DefinedIn]
+			if f.IsOf(values[name], property.ID) && (ofType || !strings.HasPrefix(values[name], "sha256:")) { // which does not tell the property
+				fields = append(fields, f)
 			}
 		}
 	}

@@ -421,7 +421,7 @@ func (c *composer) value(o *resource.Object, f *resource.Field, was *Field) *res
 // links finds the links in a text that the service showed, and the last ID in the address of each.
 var links = regexp.MustCompile(`(?:href|src)="([^"]+/([0-9a-f-]{36})[^"]*)"`)
 
-// relink lets a text link to what was made anew, where it linked to the page of what was deleted.
+// relink redirects the links of a text that lead to pages of deleted objects: they lead to the objects that are created in their place.
 func (c *composer) relink(v *resource.Value) {
 	for _, m := range links.FindAllStringSubmatch(v.Text, -1) {
 		page, to := html.UnescapeString(m[1]), c.built[c.reborn[m[2]]]

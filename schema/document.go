@@ -279,7 +279,11 @@ func kindSchema(k *resource.Kind, whole bool) object {
 		s = append(s, member{"allOf", rules})
 	}
 	if rules := exclusions(k); len(rules) > 0 {
-		s = append(s, member{"dependentSchemas", rules})
+		word := "dependencies" // of draft 7
+		if whole {
+			word = "dependentSchemas"
+		}
+		s = append(s, member{word, rules})
 	}
 	return s
 }

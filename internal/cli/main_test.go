@@ -4,9 +4,11 @@ import (
 	"errors"
 	"flag"
 	"os"
+	"os/signal"
 	"runtime"
 	"runtime/debug"
 	"strconv"
+	"syscall"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -58,6 +60,11 @@ func (m tests) Run() int {
 	debug.SetGCPercent(sandboxtest.GCPercent)
 	if err := os.Setenv("GOGC", strconv.Itoa(sandboxtest.GCPercent)); err != nil { // for the processes that they start
 		panic(err)
+	}
+	for _, end := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
+		if signal.Ignored(end) { // as with nohup: the processes would ignore it too, and never end
+			signal.Notify(make(chan os.Signal, 1), end)
+		}
 	}
 	return m.M.Run()
 }

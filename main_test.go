@@ -84,6 +84,7 @@ func allowed() map[string][]string {
 		// Only tests import it.
 		"internal/sandbox/sandboxtest": {"internal/sandbox"},
 		"internal/bucket/buckettest":   {},
+		"internal/sample":              {},
 		"internal/simulation":          {},
 		"internal/cli": {
 			"apiclient", "executor", "internal/bucket", "internal/convert", "internal/convert/encoded", "internal/convert/formats", "internal/diag", "internal/disk", "internal/doctor", "internal/export", "internal/history", "internal/httpstate", "internal/planfile", "internal/proof", "internal/provider", "internal/pull", "internal/resource", "internal/sandbox",

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/sample"
 	"github.com/planform/planform/manifest"
 )
 
@@ -34,6 +35,7 @@ func bomb(first, format string, levels int) string {
 func TestHostileManifestsAreErrorsAndCostLittle(t *testing.T) {
 	t.Parallel()
 	const mib = 1 << 16 // enough to see what grows faster than the input
+	costliest := []string{"a large text of others' references", "a large text of names", "a large text without references", "a scalar of many lines"}
 	for name, tt := range map[string]struct {
 		text string
 		code string
@@ -96,6 +98,9 @@ func TestHostileManifestsAreErrorsAndCostLittle(t *testing.T) {
 		"an unknown tag on a document":              {"!x\nworkspace: acme\n", "unknown-tag"},
 		"an unknown tag on a text":                  {"workspace: !!binary YWNtZQ==\n", "unknown-tag"},
 	} {
+		if slices.Contains(costliest, name) && !sample.Each() {
+			continue
+		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			begin := time.Now()
@@ -137,6 +142,9 @@ func TestAMegabyteIsRefusedBeforeItFillsTheMemory(t *testing.T) { //nolint:paral
 		"many objects of a few bytes":  fill("version: 1\nprojects:\n- key: a\n  work_items:\n  - {name: a, links: [", "aaaa,", "]}\n"),
 		"one list of objects, by name": "version: 1\nprojects:\n- key: a\n  work_items:\n  - {name: a, links: &l [" + strings.Repeat("a,", 1000) + "]}\n" + numbered("  - {name: b%d, links: *l}\n", 30_000),
 	} {
+		if !sample.TakesNamed(name, 4) {
+			continue
+		}
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		_, found := load(t, text, manifest.Limits{})
@@ -281,6 +289,9 @@ func TestTablesThatAreNoneAreErrorsAndCostLittle(t *testing.T) {
 		"a file that is too large": {"a\n" + strings.Repeat("x", 6*mib), "the file is larger than 5 MiB"},
 		"two columns of one name":  {"a,a\n1,2\n", ":1: error: two columns are called \"a\""},
 	} {
+		if name == "commas" && !sample.Each() {
+			continue // it takes as long as all others
+		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()

@@ -20,6 +20,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/sample"
 	"github.com/planform/planform/manifest"
 	"github.com/planform/planform/manifest/manifesttest"
 	"github.com/planform/planform/schema"
@@ -294,7 +295,7 @@ func (failing) Read([]byte) (int, error) { return 0, errors.New("the disk is on 
 
 func TestABulkManifestIsValid(t *testing.T) {
 	t.Parallel()
-	const items = 3000
+	items := sample.Of(300, 3000, 3000)
 	var b bytes.Buffer
 	if err := manifesttest.Bulk(&b, items); err != nil {
 		t.Fatal(err)

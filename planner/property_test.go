@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/sample"
 	"github.com/planform/planform/planner"
 )
 
@@ -91,7 +92,7 @@ func assemble(t *testing.T, documents [][]func(*wanted)) []*resource.Object {
 func eachRandom(t *testing.T, check func(t *testing.T, r *rand.Rand, s *fakeService, documents [][]func(*wanted))) {
 	t.Helper()
 	for _, api := range []resource.API{resource.Documented, resource.V1} {
-		for seed := range uint64(8) {
+		for seed := range sample.Of[uint64](3, 8, 100) {
 			t.Run(fmt.Sprintf("%s/%d", api, seed), func(t *testing.T) {
 				t.Parallel()
 				r := rand.New(rand.NewPCG(seed, 7))

@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/planform/planform/internal/sample"
 	"github.com/planform/planform/internal/sandbox"
 	"github.com/planform/planform/internal/sandbox/sandboxtest"
 )
@@ -19,8 +20,8 @@ func TestARunThatEndedEarlyIsFinishedByTheOtherAPI(t *testing.T) {
 	for from, nth := range map[string][]int64{"v1": {4, 40, 150}, "v2": {3, 5, 6, 7, 12}} {
 		for _, n := range nth {
 			for i, end := range []syscall.Signal{syscall.SIGKILL, syscall.SIGINT} {
-				if sampled() && (n < 5 || n%2 != int64(i)) {
-					continue // a sample: the later ones, each by one of them
+				if !sample.Takes(int(n)+i, 5) {
+					continue
 				}
 				to := map[string]string{"v1": "v2", "v2": "v1"}[from]
 				t.Run(fmt.Sprintf("%s by %s in request %d", from, end, n), func(t *testing.T) {

@@ -5,7 +5,6 @@ package cli_test
 import (
 	"bytes"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"net/http"
@@ -19,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/planform/planform/internal/sample"
 	"github.com/planform/planform/internal/sandbox"
 	"github.com/planform/planform/internal/sandbox/sandboxtest"
 )
@@ -305,16 +305,13 @@ func (s *service) spent(tb testing.TB, planform string, args ...string) (cost, r
 	return cost{cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(), rss >> 10}, ran{cmd.ProcessState.ExitCode(), out.String(), errs.String()}
 }
 
-//nolint:gochecknoglobals // flags are
-var bounds = flag.String("bounds", "some", "some, costliest or all: which hostile inputs planform has to bear")
-
 // hostile says whether planform has to bear the input in this run.
 func hostile(name string) bool {
-	return *bounds == "all" || costliest.MatchString(name) && *bounds == "costliest" || sample.MatchString(name)
+	return sample.Of(various, costliest, regexp.MustCompile(``)).MatchString(name)
 }
 
-// sample are inputs of each sort: syntax, references, many objects, texts.
-var sample = regexp.MustCompile(`^(directives|near parents|Markdown: a wide table|items of one name)$`)
+// various are inputs of each sort: syntax, references, many objects, texts.
+var various = regexp.MustCompile(`^(directives|near parents|Markdown: a wide table|labels of one name)$`)
 
 // costliest are the inputs of which each has gone beyond the bounds, or come near to them.
 var costliest = regexp.MustCompile(`^(directives|links in short|a list of labels, aliases|labels|near parents|top keys|project keys|` +

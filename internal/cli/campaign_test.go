@@ -22,13 +22,14 @@ import (
 
 	"github.com/planform/planform/internal/bucket/buckettest"
 	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/sample"
 	"github.com/planform/planform/internal/sandbox"
 	"github.com/planform/planform/internal/sandbox/sandboxtest"
 )
 
 //nolint:gochecknoglobals // the flag package works with variables
 var (
-	campaignSize = flag.Int("campaign", 1, "reach this many kills and as many cuts with each kind of round")
+	campaignSize = flag.Int("campaign", 0, "reach this many kills and as many cuts with each kind of round; 0 = as PLANFORM_TESTS says")
 	campaignAPI  = flag.String("campaign-api", "", "kinds of rounds: full, documented, nothing, v2, shared, several of them (full,nothing), or all; default: nothing, and all of a larger campaign")
 	campaignSeed = flag.Uint64("seed", 1, "seed of the campaign")
 	campaignLate = flag.Duration("campaign-late", 250*time.Millisecond, "carry out what was given up as much as so long afterwards")
@@ -85,7 +86,7 @@ func TestNothingIsDoubledOrLostByKillsAndCuts(t *testing.T) {
 		{"v2", resource.V2, (*campaign).withV2},
 		{"shared", resource.V1, (*campaign).fromNothing},
 	}
-	asked := strings.Split(cmp.Or(*campaignAPI, map[bool]string{true: "all", false: "nothing"}[*campaignSize > 1]), ",")
+	asked := strings.Split(cmp.Or(*campaignAPI, map[bool]string{true: "all", false: "nothing"}[campaignKills() > 1]), ",")
 	for i, kind := range kinds {
 		if !slices.Contains(asked, "all") && !slices.Contains(asked, kind.name) {
 			continue
@@ -103,7 +104,7 @@ func TestNothingIsDoubledOrLostByKillsAndCuts(t *testing.T) {
 						t.Parallel()
 						c := &campaign{planform: planform, command: "apply", bucket: bucket, lane: lane, api: kind.api, rng: rand.New(rand.NewPCG(*campaignSeed, uint64(len(kinds)*lane+i)))}
 						defer sum.add(&c.tally)
-						size := (*campaignSize + lanes - 1) / lanes
+						size := (campaignKills() + lanes - 1) / lanes
 						for !t.Failed() && (c.kills < size || int(c.cuts.Load()) < size) { // a failed one's sandbox and state would be buried under those of the next
 							c.round(t, kind.play)
 						}
@@ -115,15 +116,15 @@ func TestNothingIsDoubledOrLostByKillsAndCuts(t *testing.T) {
 	}
 }
 
-// sampled reports whether long tests play a sample only, as they do unless a larger campaign is asked for.
-func sampled() bool { return *campaignSize == 1 }
+// campaignKills is how many kills each kind of round reaches, and how many cuts.
+func campaignKills() int { return cmp.Or(*campaignSize, sample.Of(1, 2, 50)) }
 
 // campaignLanes is how many rounds of a kind run at once: the more, the longer they wait.
 func campaignLanes() int {
 	if *campaignLate > campaignLong {
-		return 1 + min(9, *campaignSize/10)
+		return 1 + min(9, campaignKills()/10)
 	}
-	return 1 + min(3, *campaignSize/50)
+	return 1 + min(3, campaignKills()/50)
 }
 
 // campaignPatience is how late planform expects what was given up. The difference
@@ -218,7 +219,7 @@ func (c *campaign) round(t *testing.T, play func(*campaign, *testing.T, *service
 		o.Unique = sandboxtest.UniqueAlways
 	}
 	outages := 0
-	if *campaignSize >= 20 {
+	if campaignKills() >= 20 {
 		if c.rng.IntN(4) == 0 {
 			c.limited++
 			o.Rate, o.Window = 200+c.rng.IntN(600), time.Duration(1000+c.rng.IntN(1000))*time.Millisecond
@@ -272,7 +273,7 @@ func (c *campaign) untilDone(t *testing.T, s *service, ending int, flags ...stri
 	// A kill comes at a moment of its own, or at some write, while that is under
 	// way. Each further one is less likely, so that the round ends. In small
 	// campaigns the last runs have no cuts that take seconds to settle.
-	patient := *campaignSize >= 100 && c.rng.IntN(4) == 0
+	patient := campaignKills() >= 100 && c.rng.IntN(4) == 0
 	likely := 0.6 + 0.4*c.rng.Float64()
 	ended, last := false, ""
 	for child := 0; !ended; child++ {

@@ -1,6 +1,7 @@
 package convert_test
 
 import (
+	"archive/tar"
 	"bytes"
 	"fmt"
 	"maps"
@@ -15,6 +16,7 @@ import (
 	"github.com/planform/planform/internal/convert"
 	"github.com/planform/planform/internal/convert/formats"
 	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/sample"
 )
 
 // tables are exports that are tables, with what a person counts in them.
@@ -124,7 +126,6 @@ func TestWhatIsNoTableIsAnErrorAndNothingIsWritten(t *testing.T) {
 		"a key out of a sheet":          {head + "1.21143E+15,x\n", "csv", "FILE:2: the key 1.21143E+15 is no whole number", "spreadsheet"},
 		"a key that two items have":     {head + "A,x\nB,y\nA,z\n", "csv", "FILE:4: the key A is that of another item, in line 2", "columns:"},
 		"a cell of 20 MB":               {head + "A,\"" + strings.Repeat(strings.Repeat("x", 1<<20)+"\n", 20) + "\"\n", "csv", "FILE:2: the row that begins here is larger than 16 MiB", "quotation mark"},
-		"a string of 70 MB":             {"{\"key\": 1}\n{\"key\": \"" + strings.Repeat("x", 70<<20) + "\"}", "jsonl", "FILE:2: the value that begins here is larger than 64 MiB", ""},
 		"broken quoting":                {head + "A,x\nB \"y\",z\n", "csv", "FILE:3:3: a quotation mark", "twice"},
 		"a cut CSV":                     {head + "A,\"x", "csv", "FILE:2: a quotation that begins in this row has no end", "cut off"},
 		"a cut JSON":                    {"{\"key\": 1, \"title\": \"a\"}\n{\"key\": 2, \"ti", "jsonl", "FILE:2: the file ends within a value", "cut off"},
@@ -151,25 +152,64 @@ func TestWhatIsNoTableIsAnErrorAndNothingIsWritten(t *testing.T) {
 			book(t, map[string]string{"xl/worksheets/sheet2.xml": sheet2, "xl/sharedStrings.xml": `<!DOCTYPE x [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]><sst><si><t>&b;</t></si></sst>`}), "xlsx",
 			"FILE: xl/sharedStrings.xml:1: it holds a DOCTYPE", "save the file anew",
 		},
-		"a zip bomb":                        {sheet("<worksheet><sheetData>" + strings.Repeat(" ", 129<<20)), "xlsx", "FILE: xl/worksheets/sheet2.xml: more than 128 MiB unpacked", ""},
-		"a bomb of shared texts":            {sharedBomb(t), "xlsx", "FILE: xl/worksheets/sheet2.xml: more than 128 MiB unpacked", ""},
 		"a spreadsheet with an exponent":    {sheet(strings.Replace(sheet2, "<v>101</v>", "<v>1.211430000012345E+15</v>", 1)), "xlsx", "FILE:3: the key 1.211430000012345E+15 is no whole number", "spreadsheet"},
 		"a spreadsheet with a key for none": {sheet(strings.Replace(sheet2, "<v>102</v>", "", 1)), "xlsx", "FILE:4: the row has no No", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			dir := t.TempDir()
-			file := filepath.Join(t.TempDir(), "export."+tt.format)
-			if err := os.WriteFile(file, []byte(tt.file), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			_, err := run(t, filepath.Join(dir, "to"), fixture{files: []string{file}}, func(o *convert.Options) { o.Format = tt.format })
-			if err == nil || !strings.HasPrefix(strings.ReplaceAll(err.Error(), file, "FILE"), tt.want) || !strings.Contains(diag.HintOf(err), tt.hint) {
-				t.Errorf("%v (%s), want %s", err, diag.HintOf(err), tt.want)
-			}
-			if all := contents(t, dir); len(all) > 0 {
-				t.Errorf("something was written: %v", all)
-			}
+			refuses(t, tt.file, tt.format, tt.want, tt.hint)
+		})
+	}
+}
+
+// refuses holds that a file of a format is no export of it, and that nothing is written.
+func refuses(t *testing.T, text, format, want, hint string) {
+	t.Helper()
+	dir := t.TempDir()
+	file := filepath.Join(t.TempDir(), "export."+format)
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := run(t, filepath.Join(dir, "to"), fixture{files: []string{file}}, func(o *convert.Options) { o.Format = format })
+	if err == nil || !strings.HasPrefix(strings.ReplaceAll(err.Error(), file, "FILE"), want) || !strings.Contains(diag.HintOf(err), hint) {
+		t.Errorf("%v (%s), want %s", err, diag.HintOf(err), want)
+	}
+	if all := contents(t, dir); len(all) > 0 {
+		t.Errorf("something was written: %v", all)
+	}
+}
+
+func TestWhatUnpacksToTooMuchIsRefused(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		file               func() string
+		format, want, hint string
+	}{
+		"a string of 70 MB": {func() string {
+			return "{\"key\": 1}\n{\"key\": \"" + strings.Repeat("x", 70<<20) + "\"}"
+		}, "jsonl", "FILE:2: the value that begins here is larger than 64 MiB", ""},
+		"a spreadsheet": {func() string {
+			return book(t, map[string]string{"xl/worksheets/sheet2.xml": "<worksheet><sheetData>" + strings.Repeat(" ", 129<<20), "xl/sharedStrings.xml": strings2})
+		}, "xlsx", "FILE: xl/worksheets/sheet2.xml: more than 128 MiB unpacked", ""},
+		"one long text that many cells show": {func() string {
+			return book(t, map[string]string{
+				"xl/sharedStrings.xml":     "<sst><si><t>" + strings.Repeat("x", 1<<20) + "</t></si></sst>",
+				"xl/worksheets/sheet2.xml": "<worksheet><sheetData>" + strings.Repeat("<row><c t='s'><v>0</v></c></row>", 1000) + "</sheetData></worksheet>",
+			})
+		}, "xlsx", "FILE: xl/worksheets/sheet2.xml: more than 128 MiB unpacked", ""},
+		"an archive": {func() string {
+			return pack(t, entry{name: "a.csv", text: oneIssue + strings.Repeat(" ", 120<<20)})
+		}, "auto", "FILE: the archive unpacks to more than 250 times its size", "unpack it"},
+		"a tar.gz": {func() string {
+			return tarball(t, tar.Header{Name: "a.csv", Uname: oneIssue + strings.Repeat(" ", 120<<20)})
+		}, "auto", "FILE: the archive unpacks to more than 250 times its size", "unpack it"},
+	} {
+		if name != "one long text that many cells show" && !sample.Each() {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			refuses(t, tt.file(), tt.format, tt.want, tt.hint)
 		})
 	}
 }
@@ -180,15 +220,6 @@ func manyNames() string {
 		fmt.Fprintf(&b, `"id%d": 1, `, i)
 	}
 	return b.String() + `"z": 1`
-}
-
-// sharedBomb has one long text that very many cells show.
-func sharedBomb(tb testing.TB) string {
-	tb.Helper()
-	return book(tb, map[string]string{
-		"xl/sharedStrings.xml":     "<sst><si><t>" + strings.Repeat("x", 1<<20) + "</t></si></sst>",
-		"xl/worksheets/sheet2.xml": "<worksheet><sheetData>" + strings.Repeat("<row><c t='s'><v>0</v></c></row>", 1000) + "</sheetData></worksheet>",
-	})
 }
 
 func TestTheMappingSaysWhatColumnsHold(t *testing.T) {

@@ -17,6 +17,7 @@ import (
 	"github.com/planform/planform/internal/markup"
 	"github.com/planform/planform/internal/provider"
 	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/sample"
 	"github.com/planform/planform/internal/sandbox"
 	"github.com/planform/planform/internal/sandbox/sandboxtest"
 	"github.com/planform/planform/internal/state"
@@ -31,6 +32,9 @@ func TestEveryValueIsTheSameInAnotherWorkspace(t *testing.T) {
 	for name, o := range map[string]sandboxtest.Options{
 		"full edition": {}, "community edition": {Edition: sandbox.Community},
 	} {
+		if o.Edition != sandbox.Community && !sample.Each() {
+			continue
+		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			from, to := newService(t, o), newService(t, o)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/planform/planform/internal/markup"
+	"github.com/planform/planform/internal/sample"
 )
 
 // allocated is how many bytes f allocates. Nothing else may run.
@@ -58,6 +59,9 @@ func TestMemoryIsProportionalToTheText(t *testing.T) { //nolint:paralleltest // 
 		"what are marks":           {"<p>", "["},
 		"emphasis that never ends": {"<p>", "<i>a<b>"},
 	} {
+		if !sample.TakesNamed(name, 4) {
+			continue
+		}
 		long := text.head + strings.Repeat(text.piece, size/len(text.piece))
 		for function, cost := range expensive(long, 290) {
 			t.Errorf("%s: %s takes %d MB for %d kB", name, function, cost>>20, len(long)>>10)
@@ -76,7 +80,10 @@ func TestALargeTableIsStillATable(t *testing.T) {
 
 // Whatever is repeated: memory stays in proportion.
 func FuzzCost(f *testing.F) {
-	for _, piece := range []string{"- a\n", "|", "a|b\n-|-\n", "[a](b)", "*a_ ", "<p>a", "<td>", "`", "www.", "&amp;", "<b><p>", "> "} {
+	for i, piece := range []string{"- a\n", "|", "a|b\n-|-\n", "[a](b)", "*a_ ", "<p>a", "<td>", "`", "www.", "&amp;", "<b><p>", "> "} {
+		if !sample.Takes(i, 3) {
+			continue
+		}
 		f.Add("", piece, "")
 		f.Add("<p>", piece, "")
 		f.Add("a|b|c\n-|-|-\n", piece, "\n")

@@ -452,13 +452,13 @@ func FuzzHTML(f *testing.F) {
 	})
 }
 
-func sample() string {
+func typical() string {
 	return strings.Repeat("## Heading\n\nOne page, no **reload**, see [the design](https://example.com/a?b=1&c=2).\n\n"+
 		"- first `code`\n- second\n- [x] third\n\n```go\nif a < b {\n}\n```\n\n", 3)
 }
 
 func BenchmarkHTML(b *testing.B) {
-	text := sample()
+	text := typical()
 	b.SetBytes(int64(len(text)))
 	for b.Loop() {
 		markup.HTML(text)
@@ -466,7 +466,7 @@ func BenchmarkHTML(b *testing.B) {
 }
 
 func BenchmarkEqualAfterRewriting(b *testing.B) {
-	html := markup.HTML(sample())
+	html := markup.HTML(typical())
 	stored := strings.ReplaceAll(html, "\n<", "<")
 	b.SetBytes(int64(len(html)))
 	for b.Loop() {

@@ -3,7 +3,6 @@ package provider_test
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"maps"
 	"net/http"
@@ -19,14 +18,13 @@ import (
 	"github.com/planform/planform/internal/planfile"
 	"github.com/planform/planform/internal/provider"
 	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/sample"
 	"github.com/planform/planform/internal/sandbox"
 	"github.com/planform/planform/internal/sandbox/sandboxtest"
 	"github.com/planform/planform/internal/view"
+	"github.com/planform/planform/manifest"
 	"github.com/planform/planform/planner"
 )
-
-// drifts says how much of the matrix of drift is gone through: one change in 99, or each.
-var drifts = flag.String("drifts", "some", "some or each: which changes of the matrix of drift are made") //nolint:gochecknoglobals // a flag
 
 // TestChangesByPeopleAreSeenOrSaid makes every change that the descriptors know of, one at a time, and plans. The plan shows it,
 // or says that it did not compare it; with all that can be read, it shows it.
@@ -35,12 +33,15 @@ func TestChangesByPeopleAreSeenOrSaid(t *testing.T) {
 	for name, at := range map[string]kindIn{
 		"full": {nil, resource.V1, sandbox.Full}, "community": {nil, resource.V1, sandbox.Community}, "cloud": {nil, resource.V2, sandbox.Cloud},
 	} {
+		if name != "community" && !sample.Each() {
+			continue
+		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			m := newDriftMatrix(t, at)
 			t.Cleanup(func() {
 				for _, moment := range slices.Sorted(maps.Keys(m.counts)) {
-					if n := m.counts[moment]; *drifts == "each" && n["without an effect"]*5 > n["seen"] {
+					if n := m.counts[moment]; sample.Each() && n["without an effect"]*5 > n["seen"] {
 						t.Errorf("%s: too few of the changes have an effect: %v", moment, n)
 					}
 					t.Logf("%s: %v", moment, m.counts[moment])
@@ -48,7 +49,7 @@ func TestChangesByPeopleAreSeenOrSaid(t *testing.T) {
 			})
 			for _, of := range m.bases {
 				for i, c := range m.changes {
-					if *drifts == "each" || (i+len(name))%99 == 0 {
+					if sample.Takes(i+len(name), 99) {
 						t.Run(of.name+"/"+c.name, func(t *testing.T) {
 							t.Parallel()
 							m.try(t, of, c)
@@ -64,6 +65,7 @@ func TestChangesByPeopleAreSeenOrSaid(t *testing.T) {
 type driftMatrix struct {
 	at      kindIn
 	text    string
+	wanted  *manifest.Manifest // of the text: to read it takes as long as to plan
 	changes []*personsChange
 	bases   []*driftBase
 
@@ -116,6 +118,7 @@ func newDriftMatrix(t *testing.T, at kindIn) *driftMatrix {
 	first.moments["C, without the state"] = &driftMoment{}
 	first.store = read(t, path)
 
+	m.wanted = s.load(t, m.text)
 	m.changes = m.derive(t, s)
 
 	restored := &driftBase{name: "restored", moments: map[string]*driftMoment{}}
@@ -132,7 +135,7 @@ func newDriftMatrix(t *testing.T, at kindIn) *driftMatrix {
 		for _, moment := range of.moments {
 			s := m.copyOf(t, of)
 			of.contents = s.contents()
-			moment.quiet = shownBy(t, s.planAt(t, m.text, moment, false))
+			moment.quiet = shownBy(t, s.planAt(t, m.wanted, moment, false))
 		}
 	}
 	return m
@@ -170,7 +173,7 @@ func read(t *testing.T, path string) []byte {
 }
 
 // planAt plans with a state, and changes nothing.
-func (s *service) planAt(t *testing.T, text string, moment *driftMoment, all bool) *planner.Plan {
+func (s *service) planAt(t *testing.T, wanted *manifest.Manifest, moment *driftMoment, all bool) *planner.Plan {
 	t.Helper()
 	s.dir = t.TempDir()
 	if moment.state != nil {
@@ -178,7 +181,6 @@ func (s *service) planAt(t *testing.T, text string, moment *driftMoment, all boo
 			t.Fatal(err)
 		}
 	}
-	wanted := s.load(t, text)
 	file := s.open(t)
 	defer func() { _ = file.Close() }() // nothing is written
 	reader, gone := s.client(t, apiclient.Config{Retries: -1})
@@ -199,9 +201,6 @@ func (s *service) planAt(t *testing.T, text string, moment *driftMoment, all boo
 func shownBy(t *testing.T, plan *planner.Plan) string {
 	t.Helper()
 	d := planfile.New(plan, planfile.Where{})
-	for i := range d.Steps {
-		d.Steps[i].Position = nil // it is in a folder of its own
-	}
 	notices := make([]string, len(d.Notices))
 	for i, n := range d.Notices {
 		notices[i] = n.Summary
@@ -216,7 +215,7 @@ func shownBy(t *testing.T, plan *planner.Plan) string {
 // derive makes a change of each value that the manifest has, and deletes each object.
 func (d *driftMatrix) derive(t *testing.T, s *service) []*personsChange {
 	t.Helper()
-	now := s.planAt(t, d.text, &driftMoment{state: s.stateOf(t)}, false)
+	now := s.planAt(t, d.wanted, &driftMoment{state: s.stateOf(t)}, false)
 	other := map[resource.Address]*resource.Object{}
 	for _, o := range s.load(t, everything{T: t, s: s, changed: true}.text()).Objects {
 		other[o.Address] = o
@@ -348,7 +347,7 @@ func (d *driftMatrix) try(t *testing.T, of *driftBase, c *personsChange) {
 	s := d.copyOf(t, of)
 	answer := c.make(t, s)
 	for name, moment := range of.moments {
-		plan := s.planAt(t, d.text, moment, false)
+		plan := s.planAt(t, d.wanted, moment, false)
 		verdict := "silent"
 		switch hint, said := c.saidBy(plan); {
 		case shownBy(t, plan) != moment.quiet:
@@ -361,7 +360,7 @@ func (d *driftMatrix) try(t *testing.T, of *driftBase, c *personsChange) {
 			if line := lastLine(t, plan); strings.Contains(line, "All ") || plan.Empty() && !strings.Contains(strings.ToLower(line), "not compared: ") {
 				t.Errorf("%s: the last line is %q", name, line)
 			}
-			if hint != "" && shownBy(t, s.planAt(t, d.text, moment, true)) == moment.quiet {
+			if hint != "" && shownBy(t, s.planAt(t, d.wanted, moment, true)) == moment.quiet {
 				t.Errorf("%s: %q, but with --refresh-all it is not seen either", name, hint)
 			}
 		default:

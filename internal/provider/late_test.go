@@ -16,6 +16,7 @@ import (
 
 	"github.com/planform/planform/internal/provider"
 	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/sample"
 	"github.com/planform/planform/internal/sandbox"
 	"github.com/planform/planform/internal/sandbox/sandboxtest"
 	"github.com/planform/planform/manifest"
@@ -45,7 +46,7 @@ func TestACreateCarriedOutAfterItWasGivenUpExistsOnce(t *testing.T) {
 		for _, what := range []string{"create work item", "create link", "create customer request"} {
 			for how, tr := range lateness() {
 				for i, delay := range delays {
-					if !sampled(len(what) + len(how) + i) {
+					if !sample.Takes(len(what)+len(how)+i, 6) {
 						continue
 					}
 					tr.fault.Late = delay

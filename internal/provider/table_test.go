@@ -2,7 +2,6 @@ package provider_test
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"maps"
 	"net/http"
@@ -20,30 +19,23 @@ import (
 	"github.com/planform/planform/executor"
 	"github.com/planform/planform/internal/provider"
 	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/sample"
 	"github.com/planform/planform/internal/sandbox"
 	"github.com/planform/planform/internal/sandbox/sandboxtest"
 	"github.com/planform/planform/manifest"
 	"github.com/planform/planform/planner"
 )
 
-// faults says how much of the tables of faults is gone through: a sample, for each write a fault of its own, or every write with every fault.
-var faults = flag.String("faults", "some", "some, each or all: which writes of the tables suffer") //nolint:gochecknoglobals // a flag
-
-// suffers says whether the n-th write of a scene is to suffer the i-th of so many faults.
+// suffers says whether the n-th write of a scene is to suffer the i-th of so many faults: a few do, each has a fault of its own, or all
+// have every fault.
 func (sc scene) suffers(name string, n, i, count int) bool {
 	one := i == (n*7+len(name))%count
-	switch *faults {
-	case "all":
-		return true
-	case "each":
-		return one && (sc.api != resource.V2 || n%3 == len(name)%3 || n%5 == len(name)%5)
-	default:
-		return one && n%24 == len(name)%24
-	}
+	return sample.Of(
+		one && n%24 == len(name)%24,
+		one && (sc.api != resource.V2 || n%3 == len(name)%3 || n%5 == len(name)%5),
+		true,
+	)
 }
-
-// sampled says whether the i-th case of a table is gone through where only a sample is.
-func sampled(i int) bool { return *faults != "some" || i%3 == 0 }
 
 // scene is a run each of whose writes is to suffer, and those that went before it.
 type scene struct {
@@ -322,7 +314,7 @@ func TestAfterAnyFaultOfAnyWriteTheNextRunsReachTheSameEnd(t *testing.T) {
 	names := slices.Sorted(maps.Keys(what))
 	all := scenes(t)
 	for i, name := range slices.Sorted(maps.Keys(all)) {
-		if !sampled(i) {
+		if !sample.Takes(i, 3) {
 			continue
 		}
 		sc := all[name]

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/sample"
 	"github.com/planform/planform/internal/sandbox/sandboxtest"
 )
 
@@ -130,7 +131,7 @@ func TestAfterAnyFaultOfAnUploadThereIsOneAttachment(t *testing.T) {
 				if m.moment != never && n > 1 { // it is one step
 					continue
 				}
-				if *faults == "some" && (n+len(how))%4 != 0 {
+				if !sample.Takes(n+len(how), 8) {
 					continue
 				}
 				t.Run(fmt.Sprintf("%s/%d/%s", name, n, how), func(t *testing.T) {

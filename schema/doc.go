@@ -3,7 +3,7 @@
 //
 // [Document] is the whole schema (draft 2020-12), as `planform schema` prints it and as
 // planform.schema.json holds it for editors; a test keeps the two equal. A [Checker]
-// holds the same rules, compiled once for each kind, so that objects can be checked one
+// holds the same rules in draft 7, compiled once for each kind, so that objects can be checked one
 // by one; it caches accepted values, and is not for concurrent use. One generator makes the rules of objects and of
 // documents; it knows no kind by name.
 //

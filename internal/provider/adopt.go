@@ -68,18 +68,20 @@ func (w *write) adoptExisting(ctx context.Context, r row, existing resource.Row)
 	}
 	desired := w.desired(step)
 	existing = step.Kind.InZone(existing, step.Write.Zone)
-	var differing []*resource.Value
+	var differing, equal []*resource.Value
 	for _, v := range step.Values() {
 		want, ok := desired[v.Field]
 		if have, known := v.Field.ObservedIn(existing); ok && (known && have != want || resource.IsCustom(v)) && !v.Field.Immutable {
 			differing = append(differing, v)
+		} else {
+			equal = append(equal, v)
 		}
 	}
-	out := w.created(step, existing)
 	op, ok := w.operation(step, resource.Update)
 	if len(differing) == 0 || !ok {
-		return out, nil
+		return w.created(step, existing), nil
 	}
+	out := w.created(step.Sending(equal), existing)
 	change := step.Sending(differing)
 	change.Action, change.Operation, change.ID = planner.Update, op, existing.ID()
 	updated, err := w.update(ctx, row{step: change, params: r.paramsWith(change.ID)})
@@ -94,6 +96,7 @@ func (w *write) adoptExisting(ctx context.Context, r row, existing resource.Row)
 			}
 		}
 	}
-	out.Warnings = updated.Warnings
+	out.Warnings.Add(updated.Warnings...)
+	out.LeftOut += updated.LeftOut
 	return out, nil
 }

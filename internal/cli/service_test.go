@@ -57,7 +57,11 @@ type ran struct {
 // run runs the program in this process, against the service.
 func (s *service) run(tb testing.TB, args ...string) ran {
 	tb.Helper()
-	return runAt(s.url, sandbox.Key, args...)
+	r := runAt(s.url, sandbox.Key, args...)
+	if args[0] != "convert" && !r.saysWhy() { // which has a report of its own
+		tb.Errorf("planform %s: exit 3 without a reason\n%s%s", strings.Join(args, " "), r.out, r.err)
+	}
+	return r
 }
 
 // runAt is run against any service.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/planform/planform/apiclient"
 	"github.com/planform/planform/executor"
@@ -40,7 +41,11 @@ func (w *write) adoptConflicting(ctx context.Context, r row, cause *apiclient.Er
 	res, err := w.client.Do(ctx, apiclient.Request{Operation: op, Params: r.paramsWith(cause.ExistingID)})
 	switch {
 	case errors.Is(err, apiclient.ErrNotFound):
-		return executor.Outcome{}, hiddenConflict(step, cause.ExistingID, "archived or a draft")
+		hidden := hiddenConflict(step, cause.ExistingID, "archived or a draft")
+		if step.Kind.ListsAll() && w.learned.countCollision(step) <= maxClearings {
+			hidden = &executor.Pending{After: clearing, Err: hidden}
+		}
+		return executor.Outcome{}, hidden
 	case err != nil || res.Row.ID() != cause.ExistingID:
 		return executor.Outcome{}, failure(step, cause)
 	case w.plan.Marks().On(res.Row, step.Address), !step.Kind.AdoptOnRequestOnly &&
@@ -53,11 +58,19 @@ func (w *write) adoptConflicting(ctx context.Context, r row, cause *apiclient.Er
 	}
 }
 
+// The service deletes what is in a deleted object some seconds later. Until then it refuses another object of the same external ID.
+const (
+	clearing     = 3 * time.Second
+	maxClearings = 10
+)
+
 // hiddenConflict is the error of a create whose object exists already, where no list shows it.
 func hiddenConflict(step *planner.Step, id, why string) error {
-	return diag.WithHint(
-		fmt.Errorf("the service refuses to create %s: it exists already, with the ID %s, and is %s", step.Address, id, why),
-		"archived objects and drafts are in no list: restore or delete it on the service, or use another key")
+	hint := "archived objects and drafts are in no list: restore or delete it on the service, or use another key"
+	if step.Kind.ListsAll() {
+		why, hint = "not in "+string(step.Address.Parent()), "the service deletes what was in a deleted object a little later: apply again then"
+	}
+	return diag.WithHint(fmt.Errorf("the service refuses to create %s: it exists already, with the ID %s, and is %s", step.Address, id, why), hint)
 }
 
 // adoptExisting makes an existing object match the step: fields that differ are sent.

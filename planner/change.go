@@ -342,7 +342,7 @@ func (ch *changes) planCreate(i objectID) {
 			}
 		case v.Field.SetAfterCreate && ch.blockers.blockerOf(v) != noObject:
 			d.block(change(v, FromManifest), ch.whyUnappliable(i, v), v.Position)
-		case v.Field.SetAfterCreate && !predefined:
+		case v.Field.SetAfterCreate && !predefined, v.Field.OnAfterCreate && v.Text == "true":
 			followUp = append(followUp, v)
 		case resource.IsCustom(v):
 			if !v.Null {

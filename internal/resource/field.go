@@ -115,6 +115,8 @@ type Field struct {
 	Default string
 	// SetAfterCreate is set where a create does not take the field: an update right after it does.
 	SetAfterCreate bool
+	// OnAfterCreate is set for a switch that takes effect only in an update: a create leaves it off.
+	OnAfterCreate bool
 	// RequiresFeature is, for a Boolean, the switch that must be on before an object is made with it: one as [Lifecycle] has it; "" = none.
 	RequiresFeature string
 	// Exclusive is set where one of all siblings is meant to have the field, such as the default state. A create takes it

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/planform/planform/apiclient"
 	"github.com/planform/planform/executor"
@@ -43,7 +42,7 @@ func (w *write) adoptConflicting(ctx context.Context, r row, cause *apiclient.Er
 	case errors.Is(err, apiclient.ErrNotFound):
 		hidden := hiddenConflict(step, cause.ExistingID, "archived or a draft")
 		if step.Kind.ListsAll() && w.learned.countCollision(step) <= maxClearings {
-			hidden = &executor.Pending{After: clearing, Err: hidden}
+			hidden = &executor.Pending{After: shortGrace, Err: hidden}
 		}
 		return executor.Outcome{}, hidden
 	case err != nil || res.Row.ID() != cause.ExistingID:
@@ -58,11 +57,8 @@ func (w *write) adoptConflicting(ctx context.Context, r row, cause *apiclient.Er
 	}
 }
 
-// The service deletes what is in a deleted object some seconds later. Until then it refuses another object of the same external ID.
-const (
-	clearing     = 3 * time.Second
-	maxClearings = 10
-)
+// maxClearings is how often a create is sent again while the service keeps what was in a deleted object.
+const maxClearings = 15
 
 // hiddenConflict is the error of a create whose object exists already, where no list shows it.
 func hiddenConflict(step *planner.Step, id, why string) error {

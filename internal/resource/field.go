@@ -99,6 +99,7 @@ type Field struct {
 	// Documented is set where the contract lists the field for creating or updating.
 	Documented bool
 	Clear      Clear
+	AsSent     bool // the service stores the HTML as it was sent, and removes nothing
 	MaxLength  int  // in characters; 0 = no limit known
 	Max        int  // for Number: whole numbers from 0 to this; 0 = any number
 	Unique     bool // the service refuses the same text twice within one parent

@@ -357,10 +357,10 @@ func (v *Value) Linked(links []Reference) *Value {
 
 // Stripped names the elements and attributes of a rich field that the service is known to remove.
 func (v *Value) Stripped() []string {
-	if !v.Field.Rich() || !strings.Contains(v.Text, "<") {
+	if !v.Field.Rich() || v.Field.AsSent || !strings.ContainsAny(v.Text, "<]") { // "]" is of a link in Markdown
 		return nil
 	}
-	return markup.Stripped(v.HTML())
+	return markup.Stripped(markup.Relink(v.HTML(), AddressScheme, func(string) string { return "/" }))
 }
 
 // Lost names the elements and attributes of a rich field that are missing in the text that

@@ -2,6 +2,7 @@ package cli_test
 
 import (
 	"bytes"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -90,12 +91,12 @@ func (s *service) must(tb testing.TB, args ...string) ran {
 	return r
 }
 
-// sent counts the requests since the n-th by whether they write.
+// sent counts the requests since the n-th by whether they write, without writes that were sent elsewhere.
 func (s *service) sent(n int) (reads, writes int) {
 	for _, e := range s.Log()[n:] {
 		if e.Method == "GET" {
 			reads++
-		} else {
+		} else if e.Status != http.StatusMovedPermanently {
 			writes++
 		}
 	}

@@ -22,6 +22,10 @@ func TestATextIsComparedWithTheLastRequestThatSentIt(t *testing.T) {
 			{key: b, name: B, parent: a}, {key: c, name: C, parent: b, description: "[A](` + to + `a)"}]}]`,
 		"comments": `projects: [{key: web, identifier: WEB, work_items: [{key: a, name: A, comments: [{key: k, text: "[B](` + to + `b)"},
 			{key: l, text: "[A](` + to + `a)"}]}, {key: b, name: B, parent: a, comments: [{key: k, text: "[A](` + to + `a)"}]}]}]`,
+		"pages and initiatives": `initiatives: [{key: i, name: I, description: "[A](` + to + `a)"}]
+pages: [{key: p, name: P, description: "[Q](planform:page/q)"}, {key: q, name: Q, description: "[P](planform:page/p) [A](` + to + `a)"}]
+projects: [{key: web, identifier: WEB, pages: [{key: p, name: P, description: "[A](` + to + `a)"}],
+			work_items: [{key: a, name: A, description: "[P](planform:page/p)"}, {key: b, name: B}]}]`,
 	} {
 		for api, s := range apis(t) {
 			t.Run(kind+", "+api, func(t *testing.T) {
@@ -36,6 +40,29 @@ func TestATextIsComparedWithTheLastRequestThatSentIt(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// TestATextThatIsChangedToNameWhatIsNewIsComparedWithTheLastRequest: an update may be completed by a second one, too.
+func TestATextThatIsChangedToNameWhatIsNewIsComparedWithTheLastRequest(t *testing.T) {
+	t.Parallel()
+	items := func(text, more string) string {
+		return fmt.Sprintf(`projects: [{key: web, identifier: WEB, work_items: [{key: a, name: A, priority: %s}, {key: b, name: B, %[1]s}%s]}]`, text, more)
+	}
+	for name, s := range apis(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s.apply(t, applying{manifest: strings.ReplaceAll(items("low, description: x", ""), "B, low", "B, priority: low")})
+			text := items(`high, description: "[C](planform:work_item/web/c) [D](planform:work_item/web/d)"`,
+				`, {key: c, name: C, description: "[A](planform:work_item/web/a) [D](planform:work_item/web/d)"}, {key: d, name: D, parent: c}`)
+			text = strings.ReplaceAll(text, "B, high", "B, priority: high")
+			if r := s.apply(t, applying{manifest: text}); len(r.failed())+len(r.warnings()) > 0 {
+				t.Errorf("%q, %v", r.failed(), r.warnings())
+			}
+			if r := s.apply(t, applying{manifest: text}); r.writes > 0 || !r.plan.Empty() {
+				t.Errorf("sent again: %d writes, %+v", r.writes, r.plan.Summary)
+			}
+		})
 	}
 }
 

@@ -67,8 +67,10 @@ func parts(text string) map[string]bool {
 				var key, value []byte
 				key, value, more = z.TagAttr()
 				part := tag + " " + string(key)
-				if to, ok := address(string(value)); !ok && (string(key) == "href" || string(key) == "src") {
-					part += " (" + scheme.FindStringSubmatch(to)[1] + ":)"
+				if string(key) == "href" || string(key) == "src" {
+					if to, ok := address(string(value)); !ok {
+						part += " (" + scheme.FindStringSubmatch(to)[1] + ":)"
+					}
 				}
 				found[part] = true
 			}

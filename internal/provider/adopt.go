@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -64,7 +65,7 @@ const maxClearings = 15
 func hiddenConflict(step *planner.Step, id, why string) error {
 	hint := "archived objects and drafts are in no list: restore or delete it on the service, or use another key"
 	if step.Kind.ListsAll() {
-		why, hint = "not in "+string(step.Address.Parent()), "the service deletes what was in a deleted object a little later: apply again then"
+		why, hint = "not in "+cmp.Or(addressOf(step.Object.Parent), "a list"), "the service deletes what was in a deleted object a little later: apply again then"
 	}
 	return diag.WithHint(fmt.Errorf("the service refuses to create %s: it exists already, with the ID %s, and is %s", step.Address, id, why), hint)
 }

@@ -49,8 +49,7 @@ func lost(text string, kept func(part string) bool) []string {
 	return names
 }
 
-// parts are the elements of a text, each followed by its attributes: "a href", or "a href (javascript:)" where the service
-// drops the address for its scheme.
+// parts are the elements of a text, each followed by its attributes: "a href", or "a href (javascript:)" if the service drops that scheme.
 func parts(text string) map[string]bool {
 	const most = 1000 // no genuine text has as many names
 	found := map[string]bool{}

@@ -110,6 +110,7 @@ type objectState struct {
 	parent       objectID    // index of its parent; none = the workspace
 	uses         []reference // its fields that name others
 	presence     presence
+	keptDeleted  bool // hidden: somebody deleted it, or its parent, and --on-drift keep leaves it so
 	vanished     bool // the state knows it, the service does not any more
 	replaced     bool // the state knows another object under this address
 	hasChildren  bool
@@ -167,9 +168,6 @@ type scope struct {
 
 // serviceID is one object of the service.
 type serviceID struct{ kind, id string }
-
-// deleted is why an object is hidden that somebody deleted, whose changes are kept.
-const deleted = "deleted"
 
 // archived is why an object is hidden that is archived; see [resource.Row.Hidden].
 const archived = "archived"

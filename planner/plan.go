@@ -135,7 +135,7 @@ type Step struct {
 	Write    *Write    // Create, Update, Adopt
 	Members  *Members  // AddMembers, RemoveMembers
 	Deletion *Deletion // Delete
-	Obstacle *Obstacle // NotPossible, whatever else it would do
+	Cause    Cause     // why a step is NotPossible, whatever else it would do
 
 	changes []Change // of an update, an adopt, or what is not possible; those of the others are derived
 	draft
@@ -185,13 +185,6 @@ type Deletion struct {
 	Record Record       // what the state knows of it
 	// Names are what the row refers to, by ID, as far as their names were read.
 	Names map[string]string
-}
-
-// Obstacle is why a step is not possible.
-type Obstacle struct {
-	Reason      string
-	Unsupported string // what this edition does not have, such as customers, if that is the only cause
-	NotOffered  bool   // only the API, or this edition, has no such operation or field
 }
 
 // draft is what a step knows while the plan is made: Needs and After are these; objects stand for the steps that create them.
@@ -278,8 +271,8 @@ func (s *Step) Sending(values []*resource.Value) *Step {
 // is to be said.
 func (s *Step) Reason() string {
 	switch {
-	case s.Obstacle != nil:
-		return s.Obstacle.Reason
+	case s.Cause.exists():
+		return s.Cause.Text
 	case s.Deletion != nil:
 		return s.Deletion.With
 	case s.Write != nil && s.Write.Replaces != "":
@@ -293,7 +286,7 @@ func (s *Step) Reason() string {
 
 // Lacking reports whether a step is not possible only for what this edition, or the API, does not have.
 func (s *Step) Lacking() bool {
-	return s.Obstacle != nil && (s.Obstacle.Unsupported != "" || s.Obstacle.NotOffered)
+	return s.Cause.lacking()
 }
 
 // Changed reports whether an adopt also changes something that people see.

@@ -93,7 +93,7 @@ func (p *pruning) deletions() (steps []*Step) {
 				" is protected, and no longer in the manifest",
 				"add it again; to delete it, apply protect: false first")
 		case l.decision == blocked:
-			add(l, nil).block(Obstacle{Reason: l.reason, NotOffered: l.notOffered})
+			add(l, nil).block(notOffered(l.notOffered, l.reason))
 		}
 	}, func([]*orphan) {})
 	for _, l := range p.orphans.list { // parents first

@@ -77,7 +77,7 @@ func (w *warnings) notices() {
 func (w *warnings) notOffered() {
 	n := 0
 	for _, s := range w.plan.Steps {
-		if s.Obstacle != nil && s.Obstacle.NotOffered && s.Obstacle.Unsupported == "" && (s.Object != nil || s.Members != nil) {
+		if s.Cause.Code == NotOffered && (s.Object != nil || s.Members != nil) {
 			n++
 		}
 	}
@@ -197,7 +197,7 @@ func (w *warnings) warnHidden() {
 	byKind, gone := map[*resource.Kind][]objectID{}, map[*resource.Kind][]objectID{}
 	for i := range w.objects.count() {
 		if f := &w.objects.states[i]; f.presence == hidden && f.id != "" && !f.isAway(w.in.Desired[i]) {
-			if f.why == deleted {
+			if f.keptDeleted {
 				gone[f.info.kind] = append(gone[f.info.kind], i)
 				continue
 			}

@@ -258,8 +258,8 @@ func newStep(plan *planner.Plan, s *planner.Step) Step {
 		Needs: make([]string, 0, len(s.Needs)), Position: diag.OrNull(s.Position), Continues: s.Continues,
 	}
 	switch {
-	case s.Obstacle != nil:
-		d.Unsupported, d.NotOffered = s.Obstacle.Unsupported, s.Obstacle.NotOffered
+	case s.Action == planner.NotPossible:
+		d.Unsupported, d.NotOffered = s.Cause.Objects, s.Cause.Code == planner.NotOffered
 	case s.Deletion != nil:
 		d.Loss = s.Deletion.Loss
 	case s.Write != nil:

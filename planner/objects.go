@@ -53,8 +53,7 @@ func (ob *objects) lacksSecret(i objectID) bool {
 		return false
 	}
 	_, offered := ob.op(o.Kind, resource.NewSecret)
-	kept, err := file.Kept()
-	return offered && err == nil && !kept
+	return offered && !file.Filled
 }
 
 // secretInDoubt reports whether a new secret was asked for without an answer: the service may have given it, or still do so.

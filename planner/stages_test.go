@@ -53,6 +53,11 @@ func TestAStageUsesOnlyEarlierStages(t *testing.T) {
 		}
 		parsed = append(parsed, f)
 		ast.Inspect(f, func(n ast.Node) bool {
+			if call, ok := n.(*ast.CallExpr); ok {
+				if of, ok := call.Fun.(*ast.SelectorExpr); ok && (of.Sel.Name == "Kept" || of.Sel.Name == "Open") {
+					t.Errorf("%s: %s reads a file, and a plan must not depend on one", fset.Position(call.Pos()), types.ExprString(of))
+				}
+			}
 			if s, ok := n.(*ast.StructType); ok {
 				for _, field := range s.Fields.List {
 					if of := types.ExprString(field.Type); len(field.Names) == 0 && !slices.Contains([]string{"analysis", "diag.List", "Turn", "draft"}, of) {

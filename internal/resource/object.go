@@ -99,7 +99,9 @@ type Content struct {
 // Secret is a file that keeps a secret, which the service shows once.
 type Secret struct {
 	Path string // of the file
-	// Kept reports whether the file has something in it. It is an error where it would be outside of the manifest's folder.
+	// Filled is set if the file had something in it when the manifest was read.
+	Filled bool
+	// Kept reports whether the file has something in it now. A file outside of the manifest's folder is an error.
 	Kept func() (bool, error)
 }
 

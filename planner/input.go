@@ -434,4 +434,7 @@ func (r *Record) dropMembers(gone func(id string) bool) {
 	})
 }
 
-func (r *Record) addedByUs(id string) bool { return !slices.Contains(r.Found, id) }
+// addedByUs reports whether planform added a member: the record has it, and no export only found it.
+func (r *Record) addedByUs(id string) bool {
+	return slices.Contains(r.Members, id) && !slices.Contains(r.Found, id)
+}

@@ -716,7 +716,7 @@ func (ch *changes) whyUnappliable(i objectID, v *resource.Value) Cause {
 	if why := ch.blockers.whyUnavailable(i, v); why.exists() {
 		return why
 	}
-	if names := ch.differ.leftOut(v, &ch.objects.states[i], ch.refs.idResolver(i)); len(names) > 0 && !ch.in.RefreshAll {
+	if names := ch.differ.leftOut(v, &ch.objects.states[i], ch.refs.idResolver(i)); len(names) > 0 && !ch.in.RefreshAll && !ch.joins(i, v) {
 		return refused("the service did not take " + strings.Join(names, ", ") + " as " + v.Field.Name +
 			" when it was last sent, without an error: leave it out, or put right what is in the way; --refresh-all sends it again")
 	}
@@ -739,6 +739,27 @@ func (ch *changes) whyUnappliable(i objectID, v *resource.Value) Cause {
 		return refused("its " + v.Field.Name + " needs " + string(ch.in.Desired[root].Address) + ": " + ch.blockers.cause(root, root).Text)
 	}
 	return Cause{}
+}
+
+// joins reports whether a person whom a value names becomes a member of the project by this run, or became one since the last:
+// the service takes them now.
+func (ch *changes) joins(i objectID, v *resource.Value) bool {
+	if v.Field.MustBeMemberOf == "" {
+		return false
+	}
+	via := resource.MustLookup(v.Field.MustBeMemberOf)
+	container := ch.objects.ancestor(i, ch.objects.kind(via.Membership.Container))
+	return slices.ContainsFunc(ch.memberships.sets, func(r *memberSet) bool {
+		return r.kind == via && r.object == container && slices.ContainsFunc(r.entries, func(e memberRef) bool {
+			prior := ch.in.Prior[r.address()]
+			given := prior.Values[AttributeKey(via.Membership.Attribute, e.id)]
+			isNew := !slices.Contains(prior.Members, e.id) || e.attribute != "" && given != e.attribute
+			return isNew && slices.ContainsFunc(v.Refs, func(ref resource.Reference) bool {
+				_, id, ok := ch.refs.target(i, ch.objects.states[i].info.ref(v.Field), &ref)
+				return ok && id == e.id
+			})
+		})
+	})
 }
 
 // stillHave names the siblings that would keep a flag which only one object of the parent is meant to have.

@@ -109,7 +109,7 @@ func (b *blockers) forbids(i objectID) Cause {
 		return refused("it is not on the service any more")
 	case o.NoCreate:
 		return refused("it is not on the service, and the manifest says create: false")
-	case b.in.NoCreate[o.Kind.Name]:
+	case slices.Contains(b.in.NoCreate, o.Kind.Name):
 		return refused("it is not on the service, and --no-create " + o.Kind.Name + " is given")
 	case b.objects.states[i].presence == absent:
 		return b.claims.whyTaken(i)

@@ -44,24 +44,13 @@ type Document struct {
 
 // Options are what a user said that the plan depends on, so that it can be made again.
 type Options struct {
-	Files       []string `json:"files"`               // manifests and folders, as they were named
-	Variables   []string `json:"variables,omitempty"` // NAME=VALUE
-	State       string   `json:"state,omitempty"`     // file, if it was named
-	API         string   `json:"api,omitempty"`
-	SkipRefresh bool     `json:"no_refresh,omitempty"`
-	RefreshAll  bool     `json:"refresh_all,omitempty"`
-	Targets     []string `json:"targets,omitempty"`
-	NoCreate    []string `json:"no_create,omitempty"` // kinds
-	OnDrift     string   `json:"on_drift,omitempty"`
-	Order       string   `json:"order,omitempty"`
-	Prune       bool     `json:"prune,omitempty"`
-	// DeleteChanged lets Prune delete also what others changed or use.
-	DeleteChanged bool `json:"delete_changed,omitempty"`
-	AdoptByName   bool `json:"adopt_by_name,omitempty"`
-	TakeOver      bool `json:"take_over,omitempty"`
-	MarkAdopted   bool `json:"mark_adopted,omitempty"`
-	Invite        bool `json:"invite,omitempty"`
-	NewSecrets    bool `json:"new_secrets,omitempty"`
+	Files     []string `json:"files"`               // manifests and folders, as they were named
+	Variables []string `json:"variables,omitempty"` // NAME=VALUE
+	State     string   `json:"state,omitempty"`     // file, if it was named
+	API       string   `json:"api,omitempty"`
+
+	planner.Settings
+
 	// Undo are the IDs of the runs that the plan takes back. Files only tell the workspace and where the state is, then.
 	Undo []string `json:"undo,omitempty"`
 }

@@ -117,8 +117,8 @@ func TestEachValueIsCountedOnce(t *testing.T) {
 				Export: []*resource.Object{object("work_item", "work_item/web/T-3", "cycle")},
 				Plan: &planner.Plan{Steps: []*planner.Step{{
 					Kind: resource.MustLookup("cycle_work_item"), Address: "cycle/web/s#work_items", Action: planner.NotPossible,
-					Cause: planner.Cause{Code: planner.Refused, Text: "it ended"},
-					Members:  &planner.Members{Container: planner.Container{Address: "cycle/web/s"}, Items: []planner.Member{{Address: "work_item/web/T-3", Text: "T-3"}}},
+					Cause:   planner.Cause{Code: planner.Refused, Text: "it ended"},
+					Members: &planner.Members{Container: planner.Container{Address: "cycle/web/s"}, Items: []planner.Member{{Address: "work_item/web/T-3", Text: "T-3"}}},
 				}}},
 			},
 			differences: []string{"differs work_item/web/T-3 cycle"},

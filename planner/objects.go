@@ -208,10 +208,6 @@ func numberOf(code, identifier string) int {
 	if begin, _, _ := strings.Cut(identifier, "-"); code == "" || !strings.EqualFold(begin, code) {
 		return 0
 	}
-	return numberAfterHyphen(identifier)
-}
-
-func numberAfterHyphen(identifier string) int {
 	_, number, _ := strings.Cut(identifier, "-")
 	n, _ := strconv.Atoi(number) // 0 where there is none
 	return n

@@ -18,6 +18,8 @@ const (
 	CannotChange
 	CannotClear
 	CannotSet
+	// Twin means that several records of the service bear the mark of one object.
+	Twin
 	// Swapped means that two objects exchange a value that the service takes once.
 	Swapped
 )

@@ -62,6 +62,36 @@ func planChanges(plan *Plan, steps *steps, blockers *blockers, differ *comparer,
 	return b
 }
 
+// blockTwins names records that share the mark of one object: runs that went on at the same time may have created it once each. The
+// record that the state knows stays bound.
+func blockTwins(matched *identities, st *steps) {
+	var unwanted diag.List
+	twins := map[objectID]string{}
+	for at, l := range st.snapshot.listings {
+		if !at.kind.externalIDs || l.presence != exists || len(l.rows) == 0 {
+			continue
+		}
+		for externalID, rows := range l.byExternalID(st.in.marks()) {
+			if len(rows) < 2 {
+				continue
+			}
+			what := countOf(len(rows), at.kind.kind) + " carry the mark of " + strings.TrimPrefix(externalID, st.in.Workspace+"/") + ": " +
+				st.objects.enumerate(at.kind.kind, at.parent, rows)
+			hint := matched.keepOne(at.kind.kind, at.parent, rows)
+			if i, wanted := matched.ownersByExternalID()[externalID]; wanted {
+				twins[i] = what + "; " + hint
+				continue
+			}
+			unwanted.Add(diag.Diagnostic{Severity: diag.Warning, Code: "same-mark", Summary: what, Hint: hint})
+		}
+	}
+	for _, i := range slices.Sorted(maps.Keys(twins)) {
+		st.addBlocked(i, Cause{Code: Twin, Text: twins[i]})
+	}
+	unwanted.Sort()
+	st.diags.Add(unwanted...)
+}
+
 func (ch *changes) planUpdate(i objectID) {
 	f := &ch.objects.states[i]
 	if ch.objects.staysArchived(i) {

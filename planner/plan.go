@@ -28,8 +28,6 @@ type Plan struct {
 	Known map[resource.Address]Record
 	// Names holds the IDs of names that were looked up on the service.
 	Names map[Name]string
-	// Listed counts the rows of the lists that were read, by path.
-	Listed map[string]int
 	// Dialects holds, by kind, how the service was seen to name fields.
 	Dialects map[string]resource.Dialect
 	// Drift is what somebody changed on the service since the last apply and is not as the manifest wants it.

@@ -12,7 +12,6 @@ import (
 type warnings struct {
 	analysis
 
-	matched     *identities
 	memberships *memberships
 	changes     *changes
 	steps       *steps
@@ -25,7 +24,6 @@ func (w *warnings) warn() {
 	w.notices()
 	w.warnHidden()
 	w.inTwoContainers()
-	w.warnSharedExternalIDs()
 	w.secrets()
 }
 
@@ -163,33 +161,6 @@ func (w *warnings) inTwoContainers() {
 			}
 		}
 	}
-}
-
-// warnSharedExternalIDs warns of records that carry one external ID: runs that went on at the same time may have
-// created an object once each.
-func (w *warnings) warnSharedExternalIDs() {
-	var found diag.List
-	for at, l := range w.snapshot.listings {
-		if !at.kind.externalIDs || l.presence != exists || len(l.rows) == 0 {
-			continue
-		}
-		for externalID, rows := range l.byExternalID(w.in.marks()) {
-			if len(rows) < 2 {
-				continue
-			}
-			d := diag.Diagnostic{
-				Severity: diag.Warning, Code: "same-mark", Summary: countOf(len(rows), at.kind.kind) + " carry the mark of " +
-					strings.TrimPrefix(externalID, w.in.Workspace+"/") + ": " + w.objects.enumerate(at.kind.kind, at.parent, rows),
-				Hint: w.matched.keepOne(at.kind.kind, at.parent, rows),
-			}
-			if i, wanted := w.matched.ownersByExternalID()[externalID]; wanted {
-				d.Position, d.Address = w.in.Desired[i].Position, string(w.in.Desired[i].Address)
-			}
-			found.Add(d)
-		}
-	}
-	found.Sort()
-	w.diags.Add(found...)
 }
 
 // warnHidden names what is left alone since it is archived or a draft, once a kind.

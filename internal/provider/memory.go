@@ -208,3 +208,11 @@ func (m *memory) setName(n planner.Name, id string) {
 	defer m.mu.Unlock()
 	m.names[n] = id
 }
+
+// addressOf returns the address of an object, or "" for none.
+func addressOf(o *resource.Object) string {
+	if o == nil {
+		return ""
+	}
+	return string(o.Address)
+}

@@ -731,9 +731,8 @@ func (p *Plan) AnnotateAuthors(observed Observed) {
 		}
 		var newest time.Time
 		for _, row := range observed[r].Rows {
-			// The log has one name for a field, however it is written.
 			at, err := time.Parse(time.RFC3339, row.Text("created_at"))
-			if row.Text("field") != strings.TrimSuffix(d.Change.Path, "_html") || err != nil || at.Before(newest) {
+			if row.Text("field") != activityField(d.Change.Path) || err != nil || at.Before(newest) {
 				continue
 			}
 			newest, d.Change.At = at, at.UTC().Format(time.RFC3339)
@@ -741,6 +740,9 @@ func (p *Plan) AnnotateAuthors(observed Observed) {
 		}
 	}
 }
+
+// activityField returns the name of a field in the activities, which have one name for a text, however it is written.
+func activityField(name string) string { return strings.TrimSuffix(name, "_html") }
 
 // require lets a step go ahead only if another one, and all members that it brings in,
 // are there. It comes after all kinds then: those are not to be pulled before others.

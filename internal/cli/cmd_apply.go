@@ -203,7 +203,7 @@ func (o applyOptions) review(d *planfile.Document, file *state.File, out output)
 func (r *run) reportDuplicates(ctx context.Context, plan *planner.Plan, file *state.File, result executor.Result) bool {
 	found, err := provider.NewService(r.conn.client, plan, file, provider.Grace{}).Duplicates(ctx, result)
 	if err != nil {
-		r.out.view.Notef("%v", err)
+		r.out.view.Notef("%s", diag.PlainText(err))
 	}
 	r.out.view.Diagnostics(found)
 	return len(found) > 0
@@ -234,10 +234,10 @@ func (o applyOptions) confirm(ctx context.Context, p Process, plan *planner.Plan
 	select {
 	case a := <-answers:
 		if a.err == nil && !a.yes {
-			out.view.Notef("nothing was done")
+			out.view.Notef("nothing was done: only \"yes\", or --yes, goes ahead")
 		}
 		if errors.Is(a.err, view.ErrNoTerminal) {
-			a.err = usageError{text: a.err.Error() + "; nothing was done", hint: "--yes does not ask"}
+			a.err = usageError{text: a.err.Error() + "; nothing was done", hint: "--yes does not ask", code: "needs-yes"}
 		}
 		return a.yes, a.err
 	case <-ctx.Done():

@@ -248,9 +248,13 @@ func lacksObjects(objects string) string { return "this edition of the service h
 
 // reason puts the causes into a sentence.
 func (d *fieldDiff) reason(t *kindInfo) string {
-	var parts []string
+	var parts, invited []string
 	for _, cause := range slices.Compact(slices.Sorted(slices.Values(d.causes))) {
 		which := ""
+		if email, ok := strings.CutSuffix(cause, notYetAccepted); ok {
+			invited = append(invited, email)
+			continue
+		}
 		switch cause {
 		case cannotChange, cannotClear:
 			which = " after creation"
@@ -266,6 +270,13 @@ func (d *fieldDiff) reason(t *kindInfo) string {
 			}
 		}
 		parts = append(parts, t.api.Noun()+" cannot "+cause+" "+strings.Join(fields, ", ")+" of "+diag.A(t.kind.Noun())+which)
+	}
+	switch len(invited) {
+	case 0:
+	case 1:
+		parts = append(parts, invited[0]+notYetAccepted)
+	default:
+		parts = append(parts, diag.Count(len(invited), "person")+" have not accepted their invitations yet: "+diag.First(invited, 5)+"; apply again then")
 	}
 	return strings.Join(parts, "; ")
 }

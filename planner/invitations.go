@@ -54,5 +54,8 @@ func notAccepted(email string, accepted bool) string {
 		return email + " accepted an invitation and is not in the workspace: they left since, or have no account yet; to invite them again, " +
 			"delete that invitation in Plane first"
 	}
-	return email + " is invited to the workspace, and has not accepted yet: apply again then"
+	return email + notYetAccepted
 }
+
+// notYetAccepted ends the cause of a field that waits for one person.
+const notYetAccepted = " is invited to the workspace, and has not accepted yet: apply again then"

@@ -133,7 +133,7 @@ func (e *Export) report(found *content) {
 		if found.unsupported[k] {
 			e.Unsupported = append(e.Unsupported, k.Name)
 			if k.Section != "" {
-				unsupported = append(unsupported, humanize(k.Section))
+				unsupported = append(unsupported, found.lacking(k))
 			}
 		}
 		if where := found.denied[k]; len(where) > 0 {
@@ -149,10 +149,25 @@ func (e *Export) report(found *content) {
 		e.skip(customFields, found.unreadFields)
 	}
 	if len(unsupported) > 0 {
-		e.findings.Add(warning("not-in-edition", "this edition of the service does not have "+strings.Join(unsupported, ", ")))
+		e.findings.Add(warning("not-in-edition", "this edition of the service does not have "+strings.Join(slices.Compact(unsupported), ", ")))
+	}
+	if slices.Sort(found.roleless); len(found.roleless) > 0 {
+		in := slices.Compact(found.roleless)
+		e.findings.Add(warning("roles-unknown", "the service does not show the roles of members of "+diag.Count(len(in), "project")+
+			": a guest becomes a member in a copy ("+diag.First(in, fewNames)+")"))
 	}
 	e.reportOmissions(found.omitted)
 	e.reportUnmanaged()
+}
+
+// lacking names a kind that the edition lacks; that of the workspace alone, if it has those of projects.
+func (c *content) lacking(k *resource.Kind) string {
+	for _, other := range resource.Kinds() {
+		if other.Section == k.Section && other.Parent == "project" && k.Parent == "" && !c.unsupported[other] {
+			return humanize(k.Section) + " of the workspace"
+		}
+	}
+	return humanize(k.Section)
 }
 
 // reportOmissions reports what was left out, the same of many objects once.

@@ -193,7 +193,9 @@ func (s *shownPlan) newChange(kind *resource.Kind, action planner.Action, c *pla
 	if known && f.IsRef() || !known && c.Word { // the options of a custom field are objects, too
 		s.nameReferences(&shown.before, &shown.after)
 	}
-	shown.remark = remark(action, c, immutable)
+	told := *c
+	told.Conflict = c.Conflict && len(s.Options.Undo) == 0 // an undo does not ask the manifests
+	shown.remark = remark(action, &told, immutable)
 	switch {
 	case c.Path == "external_id" && !known: // people need not know more of the external ID
 		return change{note: "its mark on the service follows its key"}
@@ -675,11 +677,11 @@ func (s *shownPlan) keptFields() []keptField {
 	for i := range s.Kept {
 		k := &s.Kept[i]
 		kind, _ := resource.Lookup(k.Address.Kind())
-		c, says, differs := k.Change, "the manifest says", "the manifest differs"
+		says, differs := "the manifest says", "the manifest differs"
 		if len(s.Options.Undo) > 0 {
-			c.Conflict, says, differs = false, "before the run it was", "before the run it differed"
+			says, differs = "before the run it was", "before the run it differed"
 		}
-		if all[i] = (keptField{s.newChange(kind, planner.Update, &c), says, differs, k.Address}); k.Change.Origin != string(planner.FromDrift) {
+		if all[i] = (keptField{s.newChange(kind, planner.Update, &k.Change), says, differs, k.Address}); k.Change.Origin != string(planner.FromDrift) {
 			all[i].remark = "since the object is archived"
 		}
 	}

@@ -108,7 +108,7 @@ func shapingFlags() []cli.Flag {
 		},
 		&cli.BoolFlag{
 			Name:  "invite",
-			Usage: "invite people to the workspace whom the manifest gives by e-mail address and who are not in it: the service sends them a mail",
+			Usage: "invite people to the workspace whom the manifest gives by e-mail address and who are not in it; the community edition sends them no mail: tell them yourself",
 		},
 		&cli.BoolFlag{
 			Name:  "new-secrets",

@@ -115,28 +115,23 @@ func finish(p Process, json bool, err error) int {
 
 // classify is the one ladder from errors to exit codes, and to the codes in JSON, which docs/compatibility.md lists.
 func classify(err error) (exit int, code string) {
-	var wrong usageError
-	var word *export.UnknownWordError
-	var locked *state.LockedError
-	var refused *apiclient.Error
-	var problem *doctor.ProblemError
-	var broken *apiclient.ConnectionError
-	var network net.Error
-	var file *fs.PathError
+	wrong, misused := errors.AsType[usageError](err)
+	refused, _ := errors.AsType[*apiclient.Error](err)
+	problem, _ := errors.AsType[*doctor.ProblemError](err)
 	switch {
 	case err == nil:
 		return exitDone, ""
-	case errors.As(err, &wrong), errors.As(err, &word):
+	case misused, has[*export.UnknownWordError](err):
 		return exitUsage, cmp.Or(wrong.code, "usage")
 	case errors.Is(err, errInterrupted), errors.Is(err, context.Canceled):
 		return exitInterrupted, "" // which a note says
 	case errors.Is(err, errPending):
 		return exitPending, ""
-	case errors.As(err, &locked):
+	case has[*state.LockedError](err):
 		return exitLocked, "locked"
-	case errors.Is(err, errCredentials), errors.As(err, &refused) && refused.Credential():
+	case errors.Is(err, errCredentials), refused != nil && refused.Credential():
 		return exitCredentials, "credential"
-	case errors.Is(err, errDenied), errors.As(err, &problem) && problem.Denied, refused != nil && refused.Permission():
+	case errors.Is(err, errDenied), problem != nil && problem.Denied, refused != nil && refused.Permission():
 		return exitCredentials, "denied"
 	case errors.Is(err, errSteps):
 		return exitSteps, ""
@@ -146,13 +141,19 @@ func classify(err error) (exit int, code string) {
 		return exitFailed, "stale-plan"
 	case errors.Is(err, errNotFound), errors.Is(err, apiclient.ErrNotFound):
 		return exitFailed, "not-found"
-	case errors.As(err, &broken), errors.As(err, &network):
+	case has[*apiclient.ConnectionError](err), has[net.Error](err):
 		return exitFailed, "unreachable"
 	case refused != nil, problem != nil:
 		return exitFailed, "service"
-	case errors.As(err, &file):
+	case has[*fs.PathError](err):
 		return exitFailed, "file"
 	default:
 		return exitFailed, "failed"
 	}
+}
+
+// has reports whether an error, or one that it wraps, is of a type.
+func has[E error](err error) bool {
+	_, ok := errors.AsType[E](err)
+	return ok
 }

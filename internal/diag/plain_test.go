@@ -42,7 +42,7 @@ func TestAnErrorIsToldWithoutTheSentencesOfGo(t *testing.T) {
 		{&net.DNSError{Name: "h.invalid", Err: "no such host", IsNotFound: true}, "the host name h.invalid cannot be looked up"},
 		{errors.Join(missing, io.ErrUnexpectedEOF), filepath.Join("no", "such") + ": there is no such file or folder\nit ends too early"},
 		{fmt.Errorf("asking: %w", context.DeadlineExceeded), "asking: no answer in time"},
-		{&tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}}, "the certificate is not accepted: certificate signed by unknown authority"},
+		{&tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}}, "failed to verify certificate: certificate signed by unknown authority"},
 		{diag.WithHint(fmt.Errorf("a: %w", missing), "b"), "a: " + filepath.Join("no", "such") + ": there is no such file or folder"},
 		{errors.New("as it is"), "as it is"},
 	} {

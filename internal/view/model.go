@@ -482,18 +482,13 @@ func grouped(entries []*entry, least int, may func(*entry) bool) [][]*entry {
 // merged returns the first of several refusals, with the words of the others.
 func merged(same []*entry) *entry {
 	e, step := *same[0], *same[0].step
-	reason := e.why()
-	_, own := e.pattern()
-	for i := range own {
-		var others []string
-		for _, other := range same {
-			if _, words := other.pattern(); words[i] != own[i] && !slices.Contains(others, words[i]) {
-				others = append(others, words[i])
-			}
-		}
-		if len(others) > 0 {
-			reason += "; the same of " + diag.First(others, namedWords)
-		}
+	reason, others := e.why(), []string(nil)
+	for _, other := range same {
+		_, own := other.pattern()
+		others = append(others, slices.DeleteFunc(own, func(word string) bool { return strings.Contains(reason+strings.Join(others, " "), word) })...)
+	}
+	if len(others) > 0 {
+		reason += "; the same of " + diag.First(others, namedWords)
 	}
 	e.step, step.Reason, e.same = &step, &reason, same
 	return &e
@@ -503,14 +498,13 @@ func merged(same []*entry) *entry {
 func (e *entry) pattern() (reason string, own []string) {
 	reason = e.why()
 	project, _, _ := strings.Cut(e.address.Path(), "/")
-	words := []string{"project/" + project}
+	own = []string{"project/" + project}
 	for _, c := range e.changes() {
-		words = append(words, splitLines(c.after.text)...)
+		own = append(own, splitLines(c.after.text)...)
 	}
-	for _, word := range words {
-		if len(word) > 2 && strings.Contains(reason, word) {
-			reason, own = strings.ReplaceAll(reason, word, "\x00"+strconv.Itoa(len(own))), append(own, word)
-		}
+	own = slices.DeleteFunc(own, func(word string) bool { return len(word) < 3 || !strings.Contains(reason, word) })
+	for _, word := range own {
+		reason = strings.ReplaceAll(reason, word, "…")
 	}
 	return reason, own
 }

@@ -50,7 +50,7 @@ func PlainText(err error) string {
 // reason returns the words for an error that wraps no other; otherwise is its own text.
 func reason(err error, otherwise string) string {
 	for cause, words := range map[error]string{
-		fs.ErrNotExist: "there is no such file or folder", fs.ErrExist: "it exists already",
+		fs.ErrNotExist: "no such file or folder", fs.ErrExist: "it exists already",
 		syscall.EISDIR: "it is a folder, not a file", syscall.ENOTDIR: "a file stands where a folder should be",
 		syscall.EADDRINUSE: "another program listens there already", syscall.ECONNREFUSED: "connection refused: nothing listens there",
 		syscall.ECONNRESET: "the connection was closed early", io.EOF: "it ends too early", io.ErrUnexpectedEOF: "it ends too early",

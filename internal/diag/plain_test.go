@@ -32,18 +32,18 @@ func TestAnErrorIsToldWithoutTheSentencesOfGo(t *testing.T) {
 		err  error
 		want string
 	}{
-		{missing, filepath.Join("no", "such") + ": there is no such file or folder"},
-		{fmt.Errorf("no credential: %w", missing), "no credential: " + filepath.Join("no", "such") + ": there is no such file or folder"},
+		{missing, filepath.Join("no", "such") + ": no such file or folder"},
+		{fmt.Errorf("no credential: %w", missing), "no credential: " + filepath.Join("no", "such") + ": no such file or folder"},
 		{&fs.PathError{Op: "mkdir", Path: "x", Err: syscall.ENOTDIR}, "x: a file stands where a folder should be"},
 		{&os.LinkError{Op: "rename", Old: "a", New: "b", Err: syscall.EEXIST}, "b: it exists already"},
 		{fmt.Errorf("listen on 127.0.0.1:9: %w", dialled), "listen on 127.0.0.1:9: connection refused: nothing listens there"},
 		{&url.Error{Op: "Get", URL: "https://h/?sig=secret", Err: dialled}, "127.0.0.1:9: connection refused: nothing listens there"},
 		{&net.OpError{Op: "listen", Net: "tcp", Err: os.NewSyscallError("bind", syscall.EADDRINUSE)}, "another program listens there already"},
 		{&net.DNSError{Name: "h.invalid", Err: "no such host", IsNotFound: true}, "the host name h.invalid cannot be looked up"},
-		{errors.Join(missing, io.ErrUnexpectedEOF), filepath.Join("no", "such") + ": there is no such file or folder\nit ends too early"},
+		{errors.Join(missing, io.ErrUnexpectedEOF), filepath.Join("no", "such") + ": no such file or folder\nit ends too early"},
 		{fmt.Errorf("asking: %w", context.DeadlineExceeded), "asking: no answer in time"},
 		{&tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}}, "failed to verify certificate: certificate signed by unknown authority"},
-		{diag.WithHint(fmt.Errorf("a: %w", missing), "b"), "a: " + filepath.Join("no", "such") + ": there is no such file or folder"},
+		{diag.WithHint(fmt.Errorf("a: %w", missing), "b"), "a: " + filepath.Join("no", "such") + ": no such file or folder"},
 		{errors.New("as it is"), "as it is"},
 	} {
 		if got := diag.PlainText(tt.err); got != tt.want || goWords.MatchString(got) {

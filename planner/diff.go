@@ -251,8 +251,8 @@ func (d *fieldDiff) reason(t *kindInfo) string {
 	var parts, invited []string
 	for _, cause := range slices.Compact(slices.Sorted(slices.Values(d.causes))) {
 		which := ""
-		if email, ok := strings.CutSuffix(cause, notYetAccepted); ok {
-			invited = append(invited, email)
+		if strings.HasSuffix(cause, notYetAccepted) {
+			invited = append(invited, cause)
 			continue
 		}
 		switch cause {
@@ -271,14 +271,11 @@ func (d *fieldDiff) reason(t *kindInfo) string {
 		}
 		parts = append(parts, t.api.Noun()+" cannot "+cause+" "+strings.Join(fields, ", ")+" of "+diag.A(t.kind.Noun())+which)
 	}
-	switch len(invited) {
-	case 0:
-	case 1:
-		parts = append(parts, invited[0]+notYetAccepted)
-	default:
-		parts = append(parts, diag.Count(len(invited), "person")+" have not accepted their invitations yet: "+diag.First(invited, 5)+"; apply again then")
+	if n := len(invited); n > 1 {
+		names := strings.ReplaceAll(diag.First(invited, 5), notYetAccepted, "")
+		invited = []string{diag.Count(n, "person") + " have not accepted their invitations yet: " + names + "; apply again then"}
 	}
-	return strings.Join(parts, "; ")
+	return strings.Join(append(parts, invited...), "; ")
 }
 
 // The causes that concern the operations.

@@ -133,7 +133,11 @@ func (e *Export) report(found *content) {
 		if found.unsupported[k] {
 			e.Unsupported = append(e.Unsupported, k.Name)
 			if k.Section != "" {
-				unsupported = append(unsupported, found.lacking(k))
+				name := humanize(k.Section)
+				if slices.ContainsFunc(resource.Children("project"), func(o *resource.Kind) bool { return o.Section == k.Section && !found.unsupported[o] }) {
+					name += " of the workspace"
+				}
+				unsupported = append(unsupported, name)
 			}
 		}
 		if where := found.denied[k]; len(where) > 0 {
@@ -158,16 +162,6 @@ func (e *Export) report(found *content) {
 	}
 	e.reportOmissions(found.omitted)
 	e.reportUnmanaged()
-}
-
-// lacking names a kind that the edition lacks; that of the workspace alone, if it has those of projects.
-func (c *content) lacking(k *resource.Kind) string {
-	for _, other := range resource.Kinds() {
-		if other.Section == k.Section && other.Parent == "project" && k.Parent == "" && !c.unsupported[other] {
-			return humanize(k.Section) + " of the workspace"
-		}
-	}
-	return humanize(k.Section)
 }
 
 // reportOmissions reports what was left out, the same of many objects once.

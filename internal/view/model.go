@@ -157,20 +157,25 @@ func (e *entry) changes() []change {
 			}
 			c := e.plan.newChange(e.kind, e.action, &step.Changes[i])
 			if n := len(all); e.action == planner.NotPossible && n > 0 && all[n-1].path == c.path && all[n-1].before == c.before {
-				all[n-1].after.text, all[n-1].after.list = all[n-1].after.text+"\n"+c.after.text, true // one line for 30 people
+				all[n-1].after.add(c.after.text) // one line for 30 people
 				continue
 			}
 			all = append(all, c)
 		}
 	}
-	for i := range all { // the first of what they name
-		for _, other := range e.same[min(1, len(e.same)):] {
-			if c := other.changes()[i]; c.after.text != all[i].after.text && !slices.Contains(splitLines(all[i].after.text), c.after.text) {
-				all[i].after.text, all[i].after.list = all[i].after.text+"\n"+c.after.text, true
-			}
+	for _, other := range e.same[:min(len(e.same), usualEntries)] {
+		for i, c := range other.changes() {
+			all[i].after.add(c.after.text)
 		}
 	}
 	return all
+}
+
+// add makes a value a list that has another element, too.
+func (v *value) add(element string) {
+	if v.missing == "" && v.text != element && !slices.Contains(splitLines(v.text), element) {
+		v.text, v.list = v.text+"\n"+element, true
+	}
 }
 
 func (s *shownPlan) newChange(kind *resource.Kind, action planner.Action, c *planfile.Change) change {
@@ -193,9 +198,7 @@ func (s *shownPlan) newChange(kind *resource.Kind, action planner.Action, c *pla
 	if known && f.IsRef() || !known && c.Word { // the options of a custom field are objects, too
 		s.nameReferences(&shown.before, &shown.after)
 	}
-	told := *c
-	told.Conflict = c.Conflict && len(s.Options.Undo) == 0 // an undo does not ask the manifests
-	shown.remark = remark(action, &told, immutable)
+	shown.remark = s.remark(action, c, immutable)
 	switch {
 	case c.Path == "external_id" && !known: // people need not know more of the external ID
 		return change{note: "its mark on the service follows its key"}
@@ -256,12 +259,12 @@ func (c *change) relisting(minus string, whole bool, paint func(text string, add
 }
 
 // remark says why a field differs, and why it cannot be changed.
-func remark(action planner.Action, c *planfile.Change, immutable bool) string {
+func (s *shownPlan) remark(action planner.Action, c *planfile.Change, immutable bool) string {
 	var parts []string
 	switch planner.Origin(c.Origin) {
 	case planner.FromDrift:
 		text := "changed on the service since the last apply" + changedBy(c)
-		if c.Conflict {
+		if c.Conflict && len(s.Options.Undo) == 0 { // an undo does not ask the manifests
 			text += ", and in the manifest"
 		}
 		parts = append(parts, text)
@@ -482,10 +485,14 @@ func grouped(entries []*entry, least int, may func(*entry) bool) [][]*entry {
 // merged returns the first of several refusals, with the words of the others.
 func merged(same []*entry) *entry {
 	e, step := *same[0], *same[0].step
-	reason, others := e.why(), []string(nil)
+	reason, others, known := e.why(), []string(nil), map[string]bool{}
 	for _, other := range same {
 		_, own := other.pattern()
-		others = append(others, slices.DeleteFunc(own, func(word string) bool { return strings.Contains(reason+strings.Join(others, " "), word) })...)
+		for _, word := range own {
+			if !known[word] && !strings.Contains(e.why(), word) {
+				known[word], others = true, append(others, word)
+			}
+		}
 	}
 	if len(others) > 0 {
 		reason += "; the same of " + diag.First(others, namedWords)
@@ -512,7 +519,10 @@ func (e *entry) pattern() (reason string, own []string) {
 // meaning is what entries have in common that make equal changes of objects of one kind.
 func (e *entry) meaning() string {
 	var key strings.Builder
-	why, _ := e.pattern()
+	why := e.why()
+	if e.action == planner.NotPossible {
+		why, _ = e.pattern()
+	}
 	fmt.Fprintf(&key, "%v %s %q %q", e.action, e.kind.Name, why, e.step.Unsupported)
 	for _, c := range e.changes() {
 		if e.action == planner.NotPossible && c.form != noted {

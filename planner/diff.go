@@ -271,7 +271,7 @@ func (d *fieldDiff) reason(t *kindInfo) string {
 		}
 		parts = append(parts, t.api.Noun()+" cannot "+cause+" "+strings.Join(fields, ", ")+" of "+diag.A(t.kind.Noun())+which)
 	}
-	if n := len(invited); n > 1 {
+	if n := len(invited); n > 2 {
 		names := strings.ReplaceAll(diag.First(invited, 5), notYetAccepted, "")
 		invited = []string{diag.Count(n, "person") + " have not accepted their invitations yet: " + names + "; apply again then"}
 	}

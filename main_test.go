@@ -60,7 +60,7 @@ func allowed() map[string][]string {
 		"internal/convert/encoded":   {"internal/diag"},
 		"internal/convert/jira/adf":  {"internal/convert/jira/wiki"},
 		"internal/convert/jira/wiki": {},
-		"internal/convert/mapping":   {"internal/diag", "internal/yamltext"},
+		"internal/convert/mapping":   {"internal/diag", "internal/yamltext", "manifest"},
 		"internal/convert/records":   {"internal/diag"},
 		"internal/convert/tabular":   {"internal/convert", "internal/convert/dates", "internal/convert/mapping", "internal/convert/records", "internal/diag", "internal/table"},
 		"internal/convert/xlsx":      {"internal/diag"},

@@ -10,10 +10,11 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"os"
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/planform/planform/internal/diag"
 )
 
 // errBroken marks a failed connection or an incomplete answer.
@@ -81,7 +82,7 @@ func noAnswer(scheme string, err error) (reason, advice string, connected bool) 
 	_, alert, tlsFailed := strings.Cut(err.Error(), "tls: ")
 	switch {
 	case op != nil && op.Op == "proxyconnect":
-		return "the proxy cannot be reached: " + cause(op.Err), "check HTTPS_PROXY, HTTP_PROXY and NO_PROXY", false
+		return "the proxy cannot be reached: " + diag.PlainText(op.Err), "check HTTPS_PROXY, HTTP_PROXY and NO_PROXY", false
 	case dns != nil && dns.IsNotFound:
 		return "there is no host named " + dns.Name, "check the spelling of the base URL, and whether this machine resolves names (DNS, VPN)",
 			false
@@ -95,7 +96,7 @@ func noAnswer(scheme string, err error) (reason, advice string, connected bool) 
 	case timeout != nil && timeout.Timeout():
 		return "no connection in time", moreTime, false
 	case op != nil && op.Op == "dial":
-		return cause(op.Err), "check this machine's network, firewall and VPN", false
+		return diag.PlainText(op.Err), "check this machine's network, firewall and VPN", false
 	case tlsFailed:
 		return "the TLS handshake failed: " + alert, "check the service's TLS settings and any proxy before it", false
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
@@ -103,19 +104,8 @@ func noAnswer(scheme string, err error) (reason, advice string, connected bool) 
 	case strings.Contains(err.Error(), "malformed HTTP"):
 		return "the answer is not HTTP", "check host and port of the base URL", true
 	default:
-		return "the connection was lost: " + cause(err), closed, true
+		return "the connection was lost: " + diag.PlainText(err), closed, true
 	}
-}
-
-// cause is the reason alone, without system calls, packages and socket addresses.
-func cause(err error) string {
-	if op, ok := errors.AsType[*net.OpError](err); ok {
-		err = op.Err
-	}
-	if call, ok := errors.AsType[*os.SyscallError](err); ok {
-		err = call.Err
-	}
-	return strings.TrimPrefix(strings.TrimPrefix(err.Error(), "net/"), "http: ")
 }
 
 // certificate explains an error of the service's certificate, if it is one.

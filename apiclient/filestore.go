@@ -181,7 +181,7 @@ func (c *Client) storeAttempt(ctx context.Context, method string, u *url.URL, he
 	failed := &StoreError{Host: oneLine(u.Host, maxExcerpt)}
 	transport, err := c.storeTransport(req)
 	if err != nil {
-		failed.Reason = err.Error()
+		failed.Reason = diag.PlainText(err)
 		return 0, nil, failed
 	}
 	resp, err := roundTrip(limited, transport, req.WithContext(limited))

@@ -151,7 +151,9 @@ func unreadable(name string, err error) diag.Diagnostic {
 	case errors.Is(err, fs.ErrNotExist):
 		err = errors.New("there is no such file") // the same words on every system
 		hint = "check the spelling; - stands for standard input"
-		if strings.ContainsAny(name, "*?") {
+		if strings.Contains(name, "://") {
+			hint = "a manifest is a file: curl -s URL | planform validate -f -"
+		} else if strings.ContainsAny(name, "*?") {
 			hint = "patterns are the shell's, and it found nothing: name the folder, -f DIR, for its *.yaml and *.yml"
 		}
 	case escapes(err):
@@ -159,7 +161,7 @@ func unreadable(name string, err error) diag.Diagnostic {
 		hint = "name the file itself with -f, if it is a manifest"
 	}
 	return diag.Diagnostic{
-		Code: "unreadable", Position: diag.Position{File: name}, Summary: "cannot read the manifest: " + err.Error(), Hint: hint,
+		Code: "unreadable", Position: diag.Position{File: name}, Summary: "cannot read the manifest: " + diag.PlainText(err), Hint: hint,
 	}
 }
 
@@ -361,7 +363,7 @@ func readProblem(err error) *problem {
 			"keep it below that folder, without links that lead out of it",
 		}
 	}
-	return &problem{"file-unreadable", "cannot read the file: " + err.Error(), ""}
+	return &problem{"file-unreadable", "cannot read the file: " + diag.PlainText(err), ""}
 }
 
 // close lets go of the folder.

@@ -71,7 +71,7 @@ func (s *scanner) next() {
 	case len(text) > s.limits.ScalarBytes:
 		s.stop(1, "too-large", "a line is longer than "+bytesText(int64(s.limits.ScalarBytes)), "")
 	case err != nil && !errors.Is(err, io.EOF):
-		s.stop(1, "unreadable", "cannot read the file: "+err.Error(), "")
+		s.stop(1, "unreadable", "cannot read the file: "+diag.PlainText(err), "")
 	case s.line == 1 && (strings.HasPrefix(text, "\xFF\xFE") || strings.HasPrefix(text, "\xFE\xFF")):
 		s.stop(1, "not-utf8", "the file is UTF-16", "save it as UTF-8")
 	default:

@@ -12,6 +12,14 @@ import (
 	"github.com/planform/planform/internal/yamltext"
 )
 
+// SyntaxError is the finding for a text that is no YAML, in place of the library's error. ok is false for other errors.
+func SyntaxError(file string, err error, text []byte) (d diag.Diagnostic, ok bool) {
+	if !strings.HasPrefix(err.Error(), "yaml: ") {
+		return d, false
+	}
+	return syntaxError(file, err, string(text)), true
+}
+
 // keptBytes is how much of a file is kept to find the cause of an error in it.
 const keptBytes = 4 << 20
 

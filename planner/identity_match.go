@@ -169,7 +169,8 @@ func (m *identities) reportContradiction(o *resource.Object, f *objectState, is,
 
 func (m *identities) reportOtherIdentifier(o *resource.Object, f *objectState, shown string) {
 	m.fail(o, f, "other-identifier", string(o.Address)+" is "+shown+" on the service, not "+o.Identifier,
-		"change the identifier on the service first, or give a new "+o.Kind.Noun()+" a key of its own")
+		"if an admin changed it, write identifier: "+shown+"; else change the identifier on the service first, or give a new "+o.Kind.Noun()+
+			" a key of its own")
 }
 
 // byIdentifier finds an object that the manifest names by its readable identifier.

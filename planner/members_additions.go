@@ -219,8 +219,8 @@ func (ad *additions) updateAttribute(r *memberSet, e memberRef) (step *Step, kno
 	switch {
 	case !offered, listed && !shown:
 		change.Possible = false
-		step.block(notOffered(true, "this edition of the service neither shows nor changes the "+a.Name+" of members of "+
-			diag.A(resource.MustLookup(r.kind.Membership.Container).Noun())))
+		step.block(notOffered(true, ad.in.API.Noun()+" does not show planform the "+a.Name+" of members of "+
+			diag.A(resource.MustLookup(r.kind.Membership.Container).Noun())+"; change it in the web app"))
 	default:
 		step.Operation = op
 		if own := r.kind.Membership.OwnID(row); own != "" {

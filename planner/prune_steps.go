@@ -89,9 +89,11 @@ func (p *pruning) deletions() (steps []*Step) {
 				}
 			}
 		case l.decision == blocked && l.record.Protect:
-			p.diags.at(diag.Error, diag.Position{}, l.record.Address, "protected", string(l.record.Address)+
-				" is protected, and no longer in the manifest",
-				"add it again; to delete it, apply protect: false first")
+			what, hint := string(l.record.Address)+" is protected, and no longer in the manifest", "add it again; to delete it, apply protect: false first"
+			if p.in.Deletes != nil {
+				what, hint = "undo would delete "+string(l.record.Address)+", which is protected", "apply protect: false first"
+			}
+			p.diags.at(diag.Error, diag.Position{}, l.record.Address, "protected", what, hint)
 		case l.decision == blocked:
 			add(l, nil).block(notOffered(l.notOffered, l.reason))
 		}

@@ -45,7 +45,7 @@ type nameKey struct {
 type nameResult struct {
 	id          string // "" = reported, or found during the run only
 	unsupported bool   // this edition does not have the kind
-	notFound    string // why no object of the service has the identifier
+	notFound    Cause  // if no object of the service has the name or identifier
 }
 
 // suggestions are similar names, or what else can be done about an unknown name.
@@ -140,7 +140,7 @@ func (re *references) resolveName(i objectID, t *kindInfo, r *resource.Reference
 			re.reportUnresolved(i, name, r, what+" cannot be looked up with the documented operations", re.in.namesNeed("give its ID"))
 		}
 	case notFound:
-		re.names[name] = nameResult{notFound: l.why}
+		re.names[name] = nameResult{notFound: refused(l.why)}
 	case pending, absent, indeterminate, hidden:
 	}
 }
@@ -166,7 +166,7 @@ func (re *references) resolveIdentifier(i objectID, name nameKey, r *resource.Re
 	case a.Unsupported:
 		re.reportUnresolved(i, name, r, "this edition of the service cannot look up "+r.Text, "give its ID")
 	case a.NotFound || len(a.Rows) == 0:
-		re.names[name] = nameResult{notFound: "the service shows no " + name.kind.kind.Noun() + " " + r.Text + ": " + whyNotShown}
+		re.names[name] = nameResult{notFound: refused("the service shows no " + name.kind.kind.Noun() + " " + r.Text + ": " + whyNotShown)}
 	default:
 		re.recordID(name, a.Rows[0].ID())
 	}

@@ -57,7 +57,7 @@ func (s *Settings) Switches() []Switch {
 		},
 		{
 			"invite",
-			"invite people to the workspace whom the manifest gives by e-mail address and who are not in it: the service sends them a mail",
+			"invite people to the workspace whom the manifest gives by e-mail address and who are not in it; the community edition sends them no mail: tell them yourself",
 			&s.Invite,
 		},
 		{"new-secrets", "ask for a new secret of each webhook whose secret_file is missing or empty; its present secret stops working", &s.NewSecrets},

@@ -161,6 +161,9 @@ func (p *Place) failed(err error) error {
 		return final("the server of the bucket has no conditional writes (If-Match, If-None-Match)", "they keep two runs apart: use a store that has them")
 	}
 	err = fmt.Errorf("the server of the bucket: %w", err)
+	if answer.StatusCode == 0 {
+		return diag.WithHint(err, "check this machine's network; AWS_ENDPOINT_URL_S3 says on which server the bucket is")
+	}
 	switch s := answer.StatusCode; {
 	case s == 412:
 		return state.ErrChanged

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -51,11 +52,14 @@ func runFmt(ctx context.Context, p Process, names []string, check bool, out outp
 	var found diag.List
 	changed := []string{}
 	for _, name := range manifestFiles(ctx, names, &found) {
-		change, err := formatFile(p, name, check)
+		text, change, err := formatFile(p, name, check)
 		if err != nil {
-			d := diag.Diagnostic{Code: "not-formatted", Position: diag.Position{File: name}, Summary: err.Error()}
+			d, ok := manifest.SyntaxError(name, err, text)
+			if !ok {
+				d = diag.Diagnostic{Code: "not-formatted", Position: diag.Position{File: name}, Summary: diag.PlainText(err)}
+			}
 			if problem, ok := errors.AsType[*yamltext.Problem](err); ok {
-				d.Line, d.Hint = problem.Line, "the file is as it was; planform validate says more if it is not valid YAML"
+				d.Line, d.Hint = cmp.Or(d.Line, problem.Line), cmp.Or(d.Hint, "the file is as it was")
 			}
 			found.Add(d)
 		}
@@ -110,28 +114,27 @@ func manifestFiles(ctx context.Context, names []string, found *diag.List) []stri
 }
 
 // formatFile formats one file, or standard input to standard output.
-func formatFile(p Process, name string, check bool) (changed bool, err error) {
-	var text []byte
+func formatFile(p Process, name string, check bool) (text []byte, changed bool, err error) {
 	if name == standardInput {
 		text, err = io.ReadAll(p.Streams.In)
 	} else if name, err = filepath.EvalSymlinks(name); err == nil { // the file is replaced, not the link
 		text, err = os.ReadFile(name)
 	}
 	if err != nil {
-		return false, err
+		return nil, false, err
 	}
 	formatted, err := yamltext.Format(text)
 	if err != nil {
-		return false, err
+		return text, false, err
 	}
 	changed = !bytes.Equal(text, formatted)
 	switch {
 	case check:
-		return changed, nil
+		return text, changed, nil
 	case name == standardInput:
 		_, err = p.Streams.Out.Write(formatted)
 	case changed:
 		err = overwrite(disk.Or(p.Disk), name, formatted)
 	}
-	return changed && err == nil, err
+	return text, changed && err == nil, err
 }

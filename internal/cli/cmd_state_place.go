@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -31,7 +32,7 @@ func statePull(ctx context.Context, p Process, o stateOptions, _ output) error {
 		return err
 	}
 	if !s.Exists {
-		return fmt.Errorf("there is no state %s", o.path)
+		return absentState(o.path)
 	}
 	return s.Write(p.Streams.Out)
 }
@@ -46,10 +47,14 @@ func statePush(ctx context.Context, _ Process, o stateOptions, out output) error
 	})
 }
 
+func absentState(place string) error {
+	return failure{errors.New("there is no state " + place), errNotFound}
+}
+
 func readExisting(ctx context.Context, place string, open state.Options) (*state.Snapshot, error) {
 	s, err := state.Read(ctx, place, open)
 	if err == nil && !s.Exists {
-		err = fmt.Errorf("there is no state %s", place)
+		err = absentState(place)
 	}
 	return s, err
 }
@@ -71,7 +76,9 @@ func putState(f *state.File, from *state.Snapshot, force bool) error {
 }
 
 func stateMigrate(ctx context.Context, _ Process, o stateOptions, out output) error {
-	from, err := readExisting(ctx, o.args[0], o.open)
+	moved := o.open
+	moved.AnyServer = true
+	from, err := readExisting(ctx, o.args[0], moved)
 	if err != nil {
 		return err
 	}

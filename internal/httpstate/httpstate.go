@@ -119,7 +119,7 @@ func (d *Document) ask(ctx context.Context, method, address string, body []byte,
 		if of, ok := errors.AsType[*url.Error](err); ok { // it names the address
 			err = of.Err
 		}
-		return 0, nil, fmt.Errorf("the server of the state: %w", err)
+		return 0, nil, diag.WithHint(fmt.Errorf("the server of the state: %w", err), "check the address, and this machine's network")
 	}
 	defer res.Body.Close() //nolint:errcheck // only read
 	if answer, err = io.ReadAll(io.LimitReader(res.Body, largest)); err != nil {

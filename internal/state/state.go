@@ -22,7 +22,8 @@ import (
 
 // Options identify a state and say how it is opened.
 type Options struct {
-	BaseURL     string // of the service
+	BaseURL     string // of the service; what was reached by http may be reached by https later
+	AnyServer   bool   // also a state of another server is read: the server has moved
 	Workspace   string
 	LockTimeout time.Duration    // longest wait for a lock that somebody else holds; 0 = none
 	Waiting     func(Holder)     // called once before waiting for the lock; nil = nothing

@@ -105,15 +105,15 @@ func (p *printer) hint(text string) {
 	}
 }
 
-// Error shows an error on standard error, with its hint ([diag.HintOf]). The
+// Error shows an error on standard error, with its hint ([diag.HintOf]) and, to programs, its code. The
 // findings that an error holds ([diag.ListError]) are shown one by one.
-func (v *View) Error(err error) {
+func (v *View) Error(code string, err error) {
 	if list, ok := errors.AsType[diag.ListError](err); ok {
 		v.Diagnostics(list.List)
 		return
 	}
 	if v.json {
-		v.Diagnostics(diag.List{{Severity: diag.Error, Summary: err.Error(), Hint: diag.HintOf(err)}})
+		v.Diagnostics(diag.List{{Severity: diag.Error, Code: code, Summary: diag.PlainText(err), Hint: diag.HintOf(err)}})
 		return
 	}
 	v.printError(func(p *printer) { p.error(p.severity(diag.Error), err, diag.Position{}) })
@@ -121,7 +121,7 @@ func (v *View) Error(err error) {
 
 // error shows what an error says behind a beginning, further lines indented, where it is, and its hint.
 func (p *printer) error(beginning string, err error, at diag.Position) {
-	for l := range strings.SplitSeq(strings.TrimSpace(err.Error()), "\n") {
+	for l := range strings.SplitSeq(strings.TrimSpace(diag.PlainText(err)), "\n") {
 		p.line(beginning, Safe(strings.TrimRight(l, " \t\r")))
 		beginning = "    "
 	}

@@ -75,16 +75,16 @@ func TestAnErrorIsOneLineAndAHint(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newScreen()
-			s.Error(tt.err)
+			s.Error("failed", tt.err)
 			if got := s.err.String(); got != tt.want {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
 		})
 	}
 	s := newScreen(inJSON)
-	s.Error(hintedError{errors.New("no key"), "set it"})
+	s.Error("failed", hintedError{errors.New("no key"), "set it"})
 	s.Notef("read %d\n", 3)
-	want := `{"format_version":1,"diagnostics":[{"severity":"error","code":"","file":"","line":0,"column":0,"path":"","address":"","summary":"no key","hint":"set it","related":[]}]}
+	want := `{"format_version":1,"diagnostics":[{"severity":"error","code":"failed","file":"","line":0,"column":0,"path":"","address":"","summary":"no key","hint":"set it","related":[]}]}
 {"format_version":1,"note":"read 3"}
 `
 	if got := s.err.String(); got != want {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/yamltext"
+	"github.com/planform/planform/manifest"
 )
 
 // Open is the value of what somebody has to decide.
@@ -53,7 +54,11 @@ func Parse(name string, data []byte) (*File, diag.List) {
 	}
 	switch {
 	case err != nil:
-		findings.Errorf(diag.Position{File: name}, "syntax", "%s", strings.TrimPrefix(err.Error(), "yaml: "))
+		d, ok := manifest.SyntaxError(name, err, data)
+		if !ok {
+			d = diag.Diagnostic{Code: "syntax", Position: diag.Position{File: name}, Summary: err.Error()}
+		}
+		findings.Add(d)
 	case len(roots) == 0 || roots[0].Tag == "!!null":
 		f.comments = true
 	case roots[0].Kind != yaml.MappingNode:

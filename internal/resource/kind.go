@@ -61,6 +61,8 @@ type Lifecycle struct {
 	// Archivable is set where the service archives the object with its content: it
 	// shows nothing of the content then, but still accepts more.
 	Archivable bool
+	// ArchiveFirst is set where the service deletes archived objects only: an update archives and unlocks one before its delete.
+	ArchiveFirst bool
 	// RequiresFeature is the boolean field that must be on first, of the parent such as cycle_view of a project, or of
 	// the parent's Singleton such as milestones of its features; "" = none. See [Kind.Switch].
 	RequiresFeature string

@@ -51,6 +51,9 @@ func TestV2CollectionsMakeReadChangeAndDelete(t *testing.T) {
 			if changed["id"] != made["id"] || fmt.Sprint(changed) == fmt.Sprint(made) {
 				t.Errorf("changed to %v", changed)
 			}
+			if strings.Contains(tt.list, "pages") {
+				want(t, ask(t, s, "PATCH", one, `{"archived_at":"2026-11-22T09:00:00Z"}`), 200)
+			}
 			want(t, ask(t, s, "DELETE", one, ""), 204)
 			want(t, ask(t, s, "GET", one, ""), 404)
 			want(t, ask(t, s, "DELETE", one, ""), 404)

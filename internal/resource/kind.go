@@ -116,6 +116,7 @@ type Identifier struct {
 	// PatternDoc says what it takes.
 	PatternDoc string
 	APIName    string // field of a response that holds it; "" = built from project identifier and sequence_id
+	LongestV2  int    // most characters that API v2 takes; 0 = as many as Pattern
 	Doc        string
 }
 

@@ -34,10 +34,10 @@ func (c *call) sharedStates(t *tx) []stored {
 	return t.all(c.kinds.state, scope(workspaceID))
 }
 
-// importedTypes is the types of the workspace that a project has taken.
+// importedTypes is the types of the workspace that a project has taken, and its default, which every project has.
 func (c *call) importedTypes(t *tx) []stored {
 	return slices.DeleteFunc(t.all(c.kinds.itemType, scope(workspaceID)), func(s stored) bool {
-		return t.index("imported type", c.vars["project"], text(s.row, "id")) == ""
+		return !flag(s.row, "is_default") && t.index("imported type", c.vars["project"], text(s.row, "id")) == ""
 	})
 }
 
@@ -140,6 +140,12 @@ func (s *Server) governedV2() []*resourceV2 {
 					w.r["is_default"], w.r["level"], w.r["logo_props"] = false, 0, row{}
 				}
 			},
+			refuse: func(_ *call, _ *tx, r row) *problem {
+				if flag(r, "is_default") {
+					return conflictV2("The default work item type cannot be deleted.")
+				}
+				return nil
+			},
 		},
 		{
 			name: "work item type", path: v2Project + "work-item-types/", kind: k.itemType, verbs: "list",
@@ -167,6 +173,11 @@ func (s *Server) governedV2() []*resourceV2 {
 				if w.old == nil {
 					w.r["property"], w.r["logo_props"], w.r["is_active"] = w.vars["property"], row{}, true
 					w.r["sort_order"] = float(float64(w.t.count(k.propertyOption, scope(w.vars["property"]))+1) * 10000)
+				}
+				for _, other := range w.t.all(k.propertyOption, scope(w.vars["property"])) {
+					if flag(w.r, "is_default") && flag(other.row, "is_default") && other.row["id"] != w.r["id"] {
+						w.fail("is_default", "invalid", "Another option is the default.")
+					}
 				}
 			},
 		},

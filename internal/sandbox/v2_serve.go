@@ -84,8 +84,9 @@ func conflictV2(detail string) *problem {
 	return &problem{status: http.StatusConflict, detail: detail}
 }
 
-func switchedOff(feature string) *problem {
-	return &problem{status: http.StatusPaymentRequired, detail: fmt.Sprintf("The feature is switched off (%s).", feature)}
+// switchedOff is the answer to a write that needs a feature: of a project it is 400, of the workspace 403.
+func switchedOff(status int, feature string) *problem {
+	return &problem{status: status, detail: fmt.Sprintf("The feature is switched off (%s).", feature)}
 }
 
 // invalidV2 is the answer to a request of which some fields are wrong.
@@ -155,7 +156,11 @@ func (c *call) resolveV2(t *tx) *problem {
 	if in["slug"] != c.opts.Workspace || role == 0 {
 		return notFoundV2()
 	}
+	if slices.ContainsFunc(c.opts.Unpaid, func(word string) bool { return strings.Contains(c.route.pattern, word+"/") }) {
+		return &problem{status: http.StatusPaymentRequired, detail: "The plan of the workspace does not have this feature."}
+	}
 	if project, ok := in["project_id"]; ok {
+		project = cmp.Or(t.first("identifier", project), project)
 		if role = projectRole(t, project, c.user); role == 0 || !t.has(c.kinds.project, scope(workspaceID), project) {
 			return notFoundV2()
 		}

@@ -35,8 +35,9 @@ func (s *Server) tableV2() []*resourceV2 {
 			write: "name* inward* outward* color description is_active logo_props sort_order" + v2Pair, read: "created_by_id is_default",
 			order: "created_at", byOffset: true,
 			prepare: func(w *writeV2) {
-				if w.old == nil {
-					w.r["is_default"] = false
+				w.r["is_default"] = false
+				if flag(w.old, "is_default") {
+					w.problem = &problem{status: http.StatusBadRequest, detail: "A default relation definition cannot be changed."}
 				}
 			},
 		},
@@ -120,7 +121,8 @@ func (s *Server) tableV2() []*resourceV2 {
 		},
 		{
 			name: "comment", path: v2Item + "comments/", kind: k.comment, verbs: "bulk",
-			write: "comment_html* access" + v2Pair, read: "actor_id created_by_id edited_at work_item_id=issue",
+			write: "comment_html* access" + v2Pair, read: "actor_id comment_stripped created_by_id edited_at work_item_id=issue",
+			computed: map[string]computedV2{"comment_stripped": func(_ *call, _ *tx, r row) any { return withoutTags(text(r, "comment_html")) }},
 			prepare: func(w *writeV2) {
 				if w.old != nil {
 					w.r["edited_at"] = w.stamp()
@@ -165,7 +167,7 @@ func (s *Server) itemPropertiesV2() *resourceV2 {
 // needs refuses a creation if the project has switched the feature off.
 func (w *writeV2) needs(feature string) {
 	if p, ok := w.t.get(w.kinds.project, w.vars["project"]); w.old == nil && ok && p.row[feature] != nil && !flag(p.row, feature) {
-		w.problem = switchedOff(feature)
+		w.problem = switchedOff(http.StatusBadRequest, feature)
 	}
 }
 

@@ -152,7 +152,26 @@ func (w *writeV2) ready() *problem {
 			}
 		}
 	}
+	if w.refused() == nil && w.set["external_id"] && text(w.r, "external_source") != "" && w.res.kind != w.kinds.comment {
+		w.checkExternalID()
+	}
 	return w.refused()
+}
+
+// checkExternalID refuses an external ID that another record of the same source has.
+func (w *writeV2) checkExternalID() {
+	for _, ix := range w.res.kind.indexes {
+		key := ix.key(w.r)
+		if !ix.snapshot || key == nil {
+			continue
+		}
+		for _, other := range w.t.under(2, key[:len(key)-1]...) {
+			if other != text(w.r, "id") && w.sees(w.t, w.res.kind, other) {
+				w.problem = conflictV2(fmt.Sprintf("A %s with this external_id already exists.", w.res.name))
+				w.problem.errors = []fieldError{{"external_id", "unique", w.problem.detail}}
+			}
+		}
+	}
 }
 
 // stored runs the last hook, and returns the row as it is then.
@@ -397,6 +416,9 @@ func (res *resourceV2) manageMembers(of membersV2) handler {
 		}
 		if len(w.errors) == 0 && len(lists) == 0 {
 			w.fail("add", "required", "Send add, remove or both.")
+		}
+		if of.members == c.kinds.cycleIssue && len(lists["add"]) > 0 && completed(container.row, c.now) {
+			w.fail("add", "invalid", textCycleOver)
 		}
 		if p := w.refused(); p != nil {
 			return p.reply()

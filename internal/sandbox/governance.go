@@ -156,7 +156,7 @@ func (s *Server) governedV2() []*resourceV2 {
 			name: "work item property", path: v2Workspace + "work-item-properties/", kind: k.itemProperty, verbs: "list create read update",
 			write: "display_name* property_type* relation_type description? is_required is_multi is_active default_value settings validation_rules" +
 				v2Pair,
-			read: "name logo_props", order: "created_at id", closed: closed,
+			read: "name logo_props", order: "created_at id", closed: closed, unserved: "options",
 			prepare: func(w *writeV2) {
 				w.r["name"] = slug(text(w.r, "display_name"))
 				if w.old == nil {

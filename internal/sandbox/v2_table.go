@@ -52,7 +52,8 @@ func (s *Server) tableV2() []*resourceV2 {
 			order: "created_at id", computed: map[string]computedV2{"project_ids": teamProjects.memberIDs, "member_ids": teamMembers.memberIDs},
 		},
 		{
-			name: "state", path: v2Project + "states/", kind: k.state, verbs: "bulk", unique: "name", closed: elsewhereV2(statesGoverned, "states"),
+			name: "state", path: v2Project + "states/", kind: k.state, verbs: "list read bulk", unique: "name", closed: elsewhereV2(statesGoverned, "states"),
+			order: "sequence created_at id",
 			write: "name* color* group description sequence is_default=default external_id external_source", read: "created_by_id is_triage",
 			prepare: prepareStateV2,
 			after: func(w *writeV2) {
@@ -71,7 +72,7 @@ func (s *Server) tableV2() []*resourceV2 {
 			},
 		},
 		{
-			name: "label", path: v2Project + "labels/", kind: k.label, verbs: "bulk", unique: "name",
+			name: "label", path: v2Project + "labels/", kind: k.label, verbs: "list read bulk", order: "sort_order created_at id", unique: "name",
 			write: "name* color description parent_id? sort_order external_id~ external_source~", read: "created_by_id",
 			prepare: func(w *writeV2) {
 				if w.r["sort_order"] == nil {
@@ -80,13 +81,13 @@ func (s *Server) tableV2() []*resourceV2 {
 			},
 		},
 		{
-			name: "cycle", path: v2Project + "cycles/", kind: k.cycle, verbs: "bulk", unique: "name",
+			name: "cycle", path: v2Project + "cycles/", kind: k.cycle, verbs: "list read bulk", order: "sort_order created_at id", unique: "name",
 			write: "name* description start_date? end_date? timezone external_id~ external_source~", read: "created_by_id owned_by_id",
 			prepare: prepareCycleV2,
 			manage:  map[string]membersV2{"work-items": {members: k.cycleIssue, of: k.workItem, add: (*call).moveToCycle}},
 		},
 		{
-			name: "module", path: v2Project + "modules/", kind: k.module, verbs: "bulk", unique: "name",
+			name: "module", path: v2Project + "modules/", kind: k.module, verbs: "list read bulk", order: "sort_order created_at id", unique: "name",
 			write: "name* description status start_date? target_date? lead_id?" + v2Pair, read: "archived_at created_by_id member_ids",
 			prepare: func(w *writeV2) {
 				w.dates("target_date")
@@ -99,9 +100,8 @@ func (s *Server) tableV2() []*resourceV2 {
 			manage: map[string]membersV2{"work-items": {members: k.moduleIssue, of: k.workItem}},
 		},
 		{
-			name: "milestone", path: v2Project + "milestones/", kind: k.milestone, verbs: "bulk",
+			name: "milestone", path: v2Project + "milestones/", kind: k.milestone, verbs: "list read bulk", order: "sort_order created_at id",
 			write: "title* target_date?" + v2Pair, read: "archived_at created_by_id", manage: map[string]membersV2{"work-items": {members: k.milestoneIssue, of: k.workItem}},
-			prepare: func(w *writeV2) { w.needsFeature("is_milestone_enabled") },
 		},
 		{
 			name: "intake item", path: v2Project + "intake-issues/", kind: k.intakeItem, verbs: v2Singles,
@@ -120,7 +120,7 @@ func (s *Server) tableV2() []*resourceV2 {
 			prepare: func(w *writeV2) { w.r["estimate"] = w.vars["estimate"] },
 		},
 		{
-			name: "comment", path: v2Item + "comments/", kind: k.comment, verbs: "bulk",
+			name: "comment", path: v2Item + "comments/", kind: k.comment, verbs: "list read bulk", order: "created_at id",
 			write: "comment_html* access" + v2Pair, read: "actor_id comment_stripped created_by_id edited_at work_item_id=issue",
 			computed: map[string]computedV2{"comment_stripped": func(_ *call, _ *tx, r row) any { return withoutTags(text(r, "comment_html")) }},
 			prepare: func(w *writeV2) {

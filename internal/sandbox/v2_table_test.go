@@ -271,10 +271,6 @@ func TestV2FeaturesAreSwitchedWhereTheyAre(t *testing.T) {
 		want(t, ask(t, s, "POST", tt.path, `{}`), 405)
 		want(t, ask(t, s, "DELETE", tt.path, ""), 405)
 	}
-	ops := wsV2 + "projects/" + projectOps + "/milestones/bulk-create/"
-	if got := refusal(t, s, ops, `{"title":"M"}`); got != 400 {
-		t.Errorf("without the feature a milestone is answered %d", got)
-	}
 }
 
 func TestCustomRelationsShowOnBothItemsInTheWordsOfTheirDefinition(t *testing.T) {

@@ -152,26 +152,11 @@ func (w *writeV2) ready() *problem {
 			}
 		}
 	}
-	if w.refused() == nil && w.set["external_id"] && text(w.r, "external_source") != "" && w.res.kind != w.kinds.comment {
-		w.checkExternalID()
+	if w.refused() == nil && w.set["external_id"] && w.res.kind != w.kinds.comment && w.clash(w.t, w.res.kind, nil, w.r) != nil {
+		w.problem = conflictV2(fmt.Sprintf("A %s with this external_id already exists.", w.res.name))
+		w.problem.errors = []fieldError{{"external_id", "unique", w.problem.detail}}
 	}
 	return w.refused()
-}
-
-// checkExternalID refuses an external ID that another record of the same source has.
-func (w *writeV2) checkExternalID() {
-	for _, ix := range w.res.kind.indexes {
-		key := ix.key(w.r)
-		if !ix.snapshot || key == nil {
-			continue
-		}
-		for _, other := range w.t.under(2, key[:len(key)-1]...) {
-			if other != text(w.r, "id") && w.sees(w.t, w.res.kind, other) {
-				w.problem = conflictV2(fmt.Sprintf("A %s with this external_id already exists.", w.res.name))
-				w.problem.errors = []fieldError{{"external_id", "unique", w.problem.detail}}
-			}
-		}
-	}
 }
 
 // stored runs the last hook, and returns the row as it is then.

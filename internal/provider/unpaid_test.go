@@ -2,6 +2,7 @@ package provider_test
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -34,33 +35,31 @@ func TestWhatThePlanOfTheWorkspaceLacksIsLeftOutAndTheRestIsDone(t *testing.T) {
 // TestWhatIsSwitchedOffIsSwitchedOnAlthoughItsListIsRefused: until then the service refuses to list it, each feature in its way.
 func TestWhatIsSwitchedOffIsSwitchedOnAlthoughItsListIsRefused(t *testing.T) {
 	t.Parallel()
-	for list, tt := range map[string]struct {
-		manifest, kind, feature string
-		status                  int
+	const releases, intake = `releases: [{name: R}]`, `projects: [{identifier: WEB, intake: [{name: R}]}]`
+	for name, tt := range map[string]struct {
+		manifest, kind, list, feature string
+		status                        int
 	}{
-		"/releases/":      {`releases: [{name: R}]`, "release", "is_release_enabled", 403},
-		"/intake-issues/": {`projects: [{identifier: WEB, intake: [{name: R}]}]`, "intake_item", "intake_view", 400},
+		"releases of the workspace": {releases, "release", "/releases/", "is_release_enabled", 403},
+		"the intake of a project":   {intake, "intake_item", "/intake-issues/", "intake_view", 400},
+		"with 404":                  {intake, "intake_item", "/intake-issues/", "intake_view", 404},
 	} {
-		t.Run(list, func(t *testing.T) {
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newServiceOf(t, resource.V2, sandboxtest.Options{})
-			off := func() bool {
-				for _, row := range append(s.Rows("workspace"), s.Rows("project")...) {
-					if row[tt.feature] == true {
-						return false
-					}
-				}
-				return true
-			}
 			s.always = func(req *http.Request) sandboxtest.Fault {
-				if req.Method == http.MethodGet && strings.HasSuffix(req.URL.Path, list) && off() {
-					return before(sandboxtest.Problem(tt.status, "forbidden", "forbidden"))
+				on := slices.ContainsFunc(append(s.Rows("workspace"), s.Rows("project")...), func(row map[string]any) bool { return row[tt.feature] == true })
+				if on || req.Method != http.MethodGet || !strings.HasSuffix(req.URL.Path, tt.list) {
+					return sandboxtest.Fault{}
 				}
-				return sandboxtest.Fault{}
+				return before(sandboxtest.Problem(tt.status, "refused", "refused"))
 			}
 			a := s.apply(t, applying{manifest: tt.manifest})
-			if len(a.failed()) > 0 || s.named(tt.kind, "R") != 1 {
+			if len(a.failed())+len(a.reasons()) > 0 || s.named(tt.kind, "R") != 1 {
 				t.Errorf("%v %q %v", a.reasons(), a.failed(), a.Stopped)
+			}
+			if again := s.apply(t, applying{manifest: tt.manifest}); again.writes > 0 {
+				t.Errorf("again: %d writes", again.writes)
 			}
 		})
 	}

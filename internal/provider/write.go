@@ -317,8 +317,7 @@ func (w *write) refused(ctx context.Context, r row, e *apiclient.Error) (executo
 	return w.resolveRefused(ctx, r, e)
 }
 
-// maxCollisions is how often a row is sent again that the service refuses because of a concurrent change, or a delete that it forbids:
-// it was seen to forbid the delete of an object that was gone.
+// maxCollisions is how often a row is sent again that collides with another change, or whose delete is forbidden.
 const maxCollisions = 2
 
 // failed handles the error of a whole request, before which batches had created count objects.

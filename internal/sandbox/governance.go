@@ -174,10 +174,10 @@ func (s *Server) governedV2() []*resourceV2 {
 					w.r["property"], w.r["logo_props"], w.r["is_active"] = w.vars["property"], row{}, true
 					w.r["sort_order"] = float(float64(w.t.count(k.propertyOption, scope(w.vars["property"]))+1) * 10000)
 				}
-				for _, other := range w.t.all(k.propertyOption, scope(w.vars["property"])) {
-					if flag(w.r, "is_default") && flag(other.row, "is_default") && other.row["id"] != w.r["id"] {
-						w.fail("is_default", "invalid", "Another option is the default.")
-					}
+				if flag(w.r, "is_default") && slices.ContainsFunc(w.t.all(k.propertyOption, scope(w.vars["property"])), func(o stored) bool {
+					return flag(o.row, "is_default") && o.row["id"] != w.r["id"]
+				}) {
+					w.fail("is_default", "invalid", "Another option is the default.")
 				}
 			},
 		},

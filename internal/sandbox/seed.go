@@ -103,14 +103,13 @@ func (s *Server) seed(t *tx) error {
 	if s.opts.Governed {
 		workspace[typesGoverned], workspace[statesGoverned] = true, true
 		t.insert(s.kinds.itemType, scope(workspaceID), row{
-			"id": typeDefault, "created_at": made, "name": "Default", "is_default": true, "is_active": true, "is_epic": false, "level": 0,
-			"logo_props": row{}, "project": nil,
+			"id": typeDefault, "created_at": made, "name": "Default", "is_default": true, "is_active": true, "is_epic": false, "project": nil,
 		})
 	}
 	t.insert(s.kinds.workspace, nil, workspace)
 	t.insert(s.kinds.relationDefinition, scope(workspaceID), row{
-		"id": definitionRelates, "created_at": made, "name": "Relates to", "outward": "relates to", "inward": "relates to", "description": "",
-		"color": "", "is_active": true, "is_default": true, "sort_order": float(65535), "logo_props": row{},
+		"id": definitionRelates, "created_at": made, "name": "Relates to", "outward": "relates to", "inward": "relates to", "is_default": true,
+		"is_active": true, "description": "", "color": "", "sort_order": float(65535), "logo_props": row{},
 	})
 	s.addUser(t, userAda, "Ada", "Admin", "ada@example.com", Key, roleAdmin)
 	s.addUser(t, userBob, "Bob", "Member", "bob@example.com", keyBob, roleMember)

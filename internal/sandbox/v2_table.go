@@ -91,7 +91,7 @@ func (s *Server) tableV2() []*resourceV2 {
 			write: "name* description status start_date? target_date? lead_id?" + v2Pair, read: "archived_at created_by_id member_ids",
 			prepare: func(w *writeV2) {
 				w.dates("target_date")
-				w.needs("module_view")
+				w.needsFeature("module_view")
 				if w.old == nil {
 					w.r["sort_order"] = orderBefore(w.t.all(k.module, inProject(w.call)))
 					w.r["view_props"], w.r["logo_props"] = row{}, row{}
@@ -108,7 +108,7 @@ func (s *Server) tableV2() []*resourceV2 {
 			write: "name* description_html duplicate_to_id? priority snoozed_till? source source_email? status" + v2Pair,
 			read:  "created_by_id intake_id state_id work_item_id=issue", order: "created_at id", deferred: "description_html",
 			prepare: func(w *writeV2) {
-				w.needs("intake_view")
+				w.needsFeature("intake_view")
 				if w.old == nil {
 					w.r["intake"], w.r["issue"] = w.vars["project"], newID()
 				}
@@ -164,13 +164,6 @@ func (s *Server) itemPropertiesV2() *resourceV2 {
 	}
 }
 
-// needs refuses a creation if the project has switched the feature off.
-func (w *writeV2) needs(feature string) {
-	if p, ok := w.t.get(w.kinds.project, w.vars["project"]); w.old == nil && ok && p.row[feature] != nil && !flag(p.row, feature) {
-		w.problem = switchedOff(http.StatusBadRequest, feature)
-	}
-}
-
 func prepareStateV2(w *writeV2) {
 	if w.old != nil && flag(w.old, "default") && !flag(w.r, "default") {
 		w.fail("is_default", "invalid", "Make another state the default instead.")
@@ -187,7 +180,7 @@ func prepareStateV2(w *writeV2) {
 
 func prepareCycleV2(w *writeV2) {
 	zone := zoneOf(w.t, w.call, w.vars["project"])
-	w.needs("cycle_view")
+	w.needsFeature("cycle_view")
 	w.dates("end_date")
 	start, end := w.cycleDates(zone, text(w.r, "start_date"), text(w.r, "end_date"))
 	if w.set["start_date"] && w.r["start_date"] != nil {

@@ -314,6 +314,19 @@ func TestWhatTheWorkspaceManagesIsExportedOnceAndAboveItsProjects(t *testing.T) 
 	s.hold(dir, e)
 }
 
+// TestWhatTheServiceHasByItselfIsNotExported: every workspace has such a kind of relation.
+func TestWhatTheServiceHasByItselfIsNotExported(t *testing.T) {
+	t.Parallel()
+	s := newService(t, sandboxtest.Options{Edition: sandbox.Cloud})
+	dir, e := s.export(export.Options{API: resource.V2})
+	for _, f := range e.Files {
+		if strings.Contains(string(f.Data), "Relates to") {
+			t.Errorf("%s", f.Data)
+		}
+	}
+	s.hold(dir, e)
+}
+
 func TestWhatAPIV2AloneListsIsExportedByIt(t *testing.T) {
 	t.Parallel()
 	const ws = "/api/v2/workspaces/acme/"

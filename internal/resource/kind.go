@@ -101,7 +101,8 @@ type Listing struct {
 	Partial bool
 	// Inside is the field of the parent's row that holds them, such as options: they are read with that row, and written by an
 	// update of it; "" = they have rows of their own.
-	Inside string
+	Inside  string
+	OwnFlag string // set in rows of what the service has by itself and nobody changes, such as is_default: an export leaves them out
 	// Unmanaged are the contents of an object that no manifest can hold, such as
 	// worklogs. Each takes a request of its own.
 	Unmanaged []string

@@ -171,8 +171,9 @@ func seenInTests() []seen {
 		},
 		{
 			of: "error", mark: "N", asked: "Send both forms of a field, such as `state` and `state_id`.", answer: "400.",
-			why: byIDs, steps: `POST $P/work-items/bulk-create/ {"items":[{"name":"A","state":"Todo","state_id":"$todo"}],"all_or_none":false} -> 200 results.0.type=not_implemented
-				POST $P/work-items/ {"name":"A","state":"Todo","state_id":"$todo"} -> 501`,
+			steps: `
+				POST $P/work-items/bulk-create/ {"items":[{"name":"A","state":"Todo","state_id":"$todo"}]} -> 200 results.0.type=invalid_request; results.0.errors.0.field=state
+				POST $P/work-items/bulk-create/ {"items":[{"name":"A","parent":"WEB-1","parent_id":"$item"}]} -> 200 results.0.errors.0.field=parent`,
 		},
 
 		// Batches, upsert, members.
@@ -421,7 +422,7 @@ func seenInTests() []seen {
 		},
 		{
 			of: "work item", mark: "L", asked: "Delete one.", answer: "At times 403 for a moment, then 404.",
-			why: "a mood of one server; the tests of planform's deletes play it",
+			why: "it is for a moment only; the tests of planform's deletes play it",
 		},
 
 		// Cycles, modules, milestones.

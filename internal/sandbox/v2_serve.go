@@ -11,8 +11,9 @@ import (
 )
 
 const (
-	v2Root      = "/api/v2/"
-	textInvalid = "The request is invalid."
+	v2Root        = "/api/v2/"
+	textInvalid   = "The request is invalid."
+	textCycleOver = "This cycle is already completed; no new work items can be added to it."
 )
 
 // problem is an error before it has the shape of an API. API v2 shows all of it.
@@ -84,7 +85,6 @@ func conflictV2(detail string) *problem {
 	return &problem{status: http.StatusConflict, detail: detail}
 }
 
-// switchedOff is the answer to a write that needs a feature: of a project it is 400, of the workspace 403.
 func switchedOff(status int, feature string) *problem {
 	return &problem{status: status, detail: fmt.Sprintf("The feature is switched off (%s).", feature)}
 }

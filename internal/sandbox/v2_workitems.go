@@ -5,8 +5,6 @@ import (
 	"slices"
 )
 
-const textCycleOver = "This cycle is already completed; no new work items can be added to it."
-
 func (s *Server) workItemsV2() *resourceV2 {
 	k := s.kinds
 	return &resourceV2{

@@ -63,6 +63,9 @@ func (w *writeV2) decode() {
 	for name := range w.body {
 		if slices.Contains(strings.Fields(w.res.unserved), name) {
 			w.problem = &problem{status: http.StatusNotImplemented, detail: unknownField(name)}
+			if _, both := w.body[name+"_id"]; both {
+				w.fail(name, "invalid", "Send %s or %s_id, not both.", name, name)
+			}
 		}
 		if w.opts.Strict && w.res.byName[name] == nil && name != "id" {
 			w.fail(name, "invalid", "Unknown field.")

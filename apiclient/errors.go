@@ -194,7 +194,8 @@ func (e *Error) busy() bool {
 // before it may have passed the request on.
 func (e *Error) throttled() bool {
 	return e.Status == http.StatusTooManyRequests &&
-		(e.Message == "RATE_LIMIT_EXCEEDED" || strings.HasPrefix(e.Message, "Request was throttled"))
+		(e.Message == "RATE_LIMIT_EXCEEDED" || strings.HasPrefix(e.Message, "Request was throttled") ||
+			e.problem && strings.HasPrefix(e.Message, "Rate limit exceeded"))
 }
 
 // unreachable reports whether the last attempt got no connection.

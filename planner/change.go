@@ -392,6 +392,10 @@ func (ch *changes) planCreate(i objectID) {
 	}
 	ch.checks.checkRefused(i, values)
 	ch.checks.checkRefused(i, followUp)
+	if id := o.Kind.Identifier; id != nil && f.info.api == resource.V2 && id.LongestV2 > 0 && len(o.Identifier) > id.LongestV2 {
+		ch.diags.warn(o, "long-identifier", "a service with API v2 may take "+strconv.Itoa(id.LongestV2)+" characters of an identifier at most, not "+
+			o.Identifier, "shorten it before the apply: work item numbers begin with it")
+	}
 	if ch.sharesRequest(i, values) {
 		values, custom = append(values, custom...), nil
 	}

@@ -302,13 +302,26 @@ func TestWhatTheWorkspaceManagesIsExportedOnceAndAboveItsProjects(t *testing.T) 
 	s.send("PATCH", web+"work-items/"+sandboxtest.WorkItemWeb1+"/", map[string]any{"type_id": kind, "state": triaged})
 	s.send("POST", web+"work-items/"+sandboxtest.WorkItemWeb1+"/work-item-properties/"+size+"/values/", map[string]any{"value": big})
 	dir, e := s.export(export.Options{API: resource.V2, With: []string{"fields"}})
-	for _, want := range []string{"imported_types: [Incident]", "type: Incident", "state: Triaged", "Size: Big", "work_item_types:\n  - key: incident"} {
+	for _, want := range []string{"imported_types: [Default, Incident]", "type: Incident", "state: Triaged", "Size: Big", "work_item_types:\n  - key: default", "  - key: incident"} {
 		n := 0
 		for _, f := range e.Files {
 			n += strings.Count(string(f.Data), want)
 		}
 		if n != 1 {
 			t.Errorf("%q is there %d times", want, n)
+		}
+	}
+	s.hold(dir, e)
+}
+
+// TestWhatTheServiceHasByItselfIsNotExported: every workspace has such a kind of relation.
+func TestWhatTheServiceHasByItselfIsNotExported(t *testing.T) {
+	t.Parallel()
+	s := newService(t, sandboxtest.Options{Edition: sandbox.Cloud})
+	dir, e := s.export(export.Options{API: resource.V2})
+	for _, f := range e.Files {
+		if strings.Contains(string(f.Data), "Relates to") {
+			t.Errorf("%s", f.Data)
 		}
 	}
 	s.hold(dir, e)

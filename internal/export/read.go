@@ -140,7 +140,7 @@ func (r *reader) objects(l *list) ([]*object, error) {
 			return nil, fmt.Errorf("the service lists %s with the ID %.60q, which is no UUID: nothing was written", diag.A(l.kind.Noun()), id)
 		}
 		t := &object{
-			kind: l.kind, row: l.kind.InZone(row, l.parent.zone()), parent: l.parent, exported: r.kinds.exported[l.kind],
+			kind: l.kind, row: l.kind.InZone(row, l.parent.zone()), parent: l.parent, exported: r.kinds.exported[l.kind] && row[l.kind.OwnFlag] != true,
 			members: map[*resource.Field][]string{},
 		}
 		t.identify()

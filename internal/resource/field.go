@@ -126,7 +126,7 @@ type Field struct {
 	// from the others; an update leaves several.
 	Exclusive bool
 	// AlwaysSend is set where an update without the field makes the service change its
-	// value: each update sends it.
+	// value, or refuse the update of a locked object: each update sends it.
 	AlwaysSend bool
 	// ArchiveFlag marks the field that says whether an object is archived. The verbs
 	// Archive and Unarchive set it; responses show the time of the archiving.

@@ -9,7 +9,11 @@ import (
 	"github.com/rivo/uniseg"
 )
 
-const hexDigits = "0123456789abcdef"
+const (
+	hexDigits          = "0123456789abcdef"
+	zeroWidthNonJoiner = '\u200c'
+	zeroWidthJoiner    = '\u200d'
+)
 
 // maxMarks is how many accents one letter may bear.
 const maxMarks = 8
@@ -73,7 +77,7 @@ func dangerous(r rune, size int) bool {
 		return false
 	case r == utf8.RuneError:
 		return size == 1
-	case r == '\u200c' || r == '\u200d': // joiners: Persian, Indic scripts and emoji need them
+	case r == zeroWidthNonJoiner || r == zeroWidthJoiner: // joiners: Persian, Indic scripts and emoji need them
 		return false
 	case r == '\u2800', r >= 0xe0100 && r <= 0xe01ef: // an empty Braille cell, and variants that no font has
 		return true

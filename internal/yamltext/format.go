@@ -51,7 +51,7 @@ func Format(text []byte) ([]byte, error) {
 	if l.openEnd { // the line ends there are part of a text
 		out += source[len(body):]
 	} else {
-		out += "\n"
+		out = strings.TrimRight(out, "\n") + "\n"
 	}
 	after, err := roots(out)
 	if err != nil || !slices.EqualFunc(before, after, same) {

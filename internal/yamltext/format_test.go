@@ -42,6 +42,8 @@ func TestFormat(t *testing.T) {
 		"JSON stays JSON":                         {"{\"a\":   \"b\"}", "{\"a\":   \"b\"}"},
 		"the line ends of Windows":                {"a:\r\n    b: 1\r\n", "a:\r\n  b: 1\r\n"},
 		"characters of several bytes":             {"ä:\n    \"ö\":  \"ü 😀\"   # é\n", "ä:\n  ö: ü 😀     # é\n"},
+		"blanks and tabs behind the end":          {"a: x\n\n \t", "a: x\n"},
+		"a line of blanks that is a block's text": {"a: |1\n \t\n\n\nb: |1+\n \t\n\n", "a: |2\n  \t\n\n\nb: |2+\n  \t\n\n"},
 		"nothing but comments":                    {"# a\n\n   # b\n", "# a\n\n   # b\n"},
 		"an explicit tag":                         {"a: !!str   \"x\"\n", "a: !!str   \"x\"\n"},
 		"a hyphen, a comment, and the item below": {"a:\n- # one\n  # two\n  b: 1\n", "a:\n  - # one\n    # two\n    b: 1\n"},
@@ -156,7 +158,7 @@ func values(o *resource.Object) string {
 func FuzzFormat(f *testing.F) {
 	for _, text := range []string{
 		"a:\n    b:\n- c: 1\n  # d\n", "a: \"x\"   # one\nb: 'y'\n", "a:\n    b: |4-\n          x\n        y\n", "- - - a\n  - b\n", "? a\n: b\n", "{\"a\": [1, 'b', c]}",
-		"x: &x\n    b: 1\nc:\n    <<:  *x\n", "a: one\n   two\n\n   three\n", "\ufeffa:\r\n    b: >-\r\n      c\r\n", "---\na: !!str 1\n...\n--- b\n", "a: \"\\u2028\"\nb: yes\n",
+		"x: &x\n    b: 1\nc:\n    <<:  *x\n", "a: one\n   two\n\n   three\n", "\ufeffa:\r\n    b: >-\r\n      c\r\n", "---\na: !!str 1\n...\n--- b\n", "a: \"\\u2028\"\nb: yes\n", "a: |1\n \t\n\n\nb: 1\n", "- >2+\n   \t\n\n",
 	} {
 		f.Add([]byte(text))
 	}

@@ -13,6 +13,8 @@ const (
 	hexDigits          = "0123456789abcdef"
 	zeroWidthNonJoiner = '\u200c'
 	zeroWidthJoiner    = '\u200d'
+	viramas            = "\u094d\u09cd\u0a4d\u0acd\u0b4d\u0bcd\u0c4d\u0ccd\u0d4d\u0dca" // of Indic scripts: signs that join letters
+	unjoined           = "ءآأؤإاةدذرزژوىٱ"                                              // Arabic letters that never join the next one
 )
 
 // maxMarks is how many accents one letter may bear.
@@ -23,6 +25,9 @@ const maxMarks = 8
 // and bytes that are no UTF-8 become visible, such as \n, \x1b and \u202e. So does
 // one character of what the log of a CI system would take for a command: ##vso[
 // anywhere, :: at the beginning. A text without any comes back as it is.
+//
+// Joiners and variation selectors stay only where they change how their neighbours
+// look, so that two texts that look alike are equal: see [joins].
 func Safe(s string) string {
 	var b strings.Builder
 	written, marks := 0, 0
@@ -36,7 +41,7 @@ func Safe(s string) string {
 		if marks++; !unicode.In(r, unicode.Mn, unicode.Me) {
 			marks = 0
 		}
-		if dangerous(r, size) || marks > maxMarks || isCommand(s, i) {
+		if dangerous(r, size) || marks > maxMarks || isCommand(s, i) || !joins(s[written:i], r, s[i+size:]) {
 			b.WriteString(s[written:i])
 			writeEscape(&b, r, s[i])
 			written = i + size
@@ -47,6 +52,31 @@ func Safe(s string) string {
 		return s
 	}
 	return b.String() + s[written:]
+}
+
+// joins reports whether a character shows between the texts before and after it, as far as it is a joiner or a variation
+// selector. A selector shows after a character that gets another width by it, as ❤ does and 🎉 and letters do not, and in a
+// keycap such as 1️⃣. A joiner shows between two emoji and beside the virama of an Indic script, a non-joiner beside that and
+// between two Arabic letters of which the first would join the second.
+func joins(before string, r rune, after string) bool {
+	isSelector := r >= '\ufe00' && r <= '\ufe0f'
+	if !isSelector && r != zeroWidthJoiner && r != zeroWidthNonJoiner {
+		return true
+	}
+	last, _ := utf8.DecodeLastRuneInString(before)
+	next, size := utf8.DecodeRuneInString(after)
+	clusters := uniseg.GraphemeClusterCount
+	switch near := strings.ContainsRune(viramas, last) && unicode.IsLetter(next) || unicode.IsLetter(last) && strings.ContainsRune(viramas, next); {
+	case isSelector:
+		base := string(last)
+		return uniseg.StringWidth(base+string(r)) != uniseg.StringWidth(base) || next == '\u20e3' && strings.ContainsRune("0123456789#*", last)
+	case near:
+		return true
+	case r == zeroWidthNonJoiner:
+		return unicode.In(last, unicode.Arabic) && unicode.In(next, unicode.Arabic) && unicode.IsLetter(next) && !strings.ContainsRune(unjoined, last)
+	}
+	emoji := before[max(0, len(before)-4*utf8.UTFMax):]
+	return clusters(emoji+string(r)+after[:size]) == clusters(emoji) && clusters("a"+after[:size]) == 2
 }
 
 // isCommand reports whether the character at i makes a command for the log of a
@@ -77,7 +107,7 @@ func dangerous(r rune, size int) bool {
 		return false
 	case r == utf8.RuneError:
 		return size == 1
-	case r == zeroWidthNonJoiner || r == zeroWidthJoiner: // joiners: Persian, Indic scripts and emoji need them
+	case r == zeroWidthNonJoiner || r == zeroWidthJoiner: // see joins
 		return false
 	case r == '\u2800', r >= 0xe0100 && r <= 0xe01ef: // an empty Braille cell, and variants that no font has
 		return true

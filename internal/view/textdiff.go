@@ -80,7 +80,7 @@ func (c *comparison) lines(before, after string) []line {
 	signs := map[diffmatchpatch.Operation]byte{diffmatchpatch.DiffEqual: ' ', diffmatchpatch.DiffDelete: '-', diffmatchpatch.DiffInsert: '+'}
 	var lines []line
 	for _, part := range c.compare(splitLines(before), splitLines(after)) {
-		for _, text := range splitLines(part.Text) {
+		for text := range strings.SplitSeq(strings.TrimSuffix(part.Text, "\n"), "\n") {
 			lines = append(lines, line{sign: signs[part.Type], text: text})
 		}
 	}

@@ -55,7 +55,7 @@ func checkDifference(t *testing.T, before, after string) {
 	wantOld, wantNew := splitLines(before), splitLines(after)
 	old, added := sides(difference(before, after, true), omittedRuns(before, after))
 	if !slices.Equal(old, wantOld) || !slices.Equal(added, wantNew) {
-		t.Errorf("the difference of %.200q and %.200q reads %.200q and %.200q", before, after, old, added)
+		t.Errorf("the difference of %.200q and %.200q reads %.200q and %.200q", before, after, strings.Join(old, "\n"), strings.Join(added, "\n"))
 	}
 	var rowsOld, rowsNew []string
 	for _, r := range diffRows(before, after) {
@@ -150,6 +150,7 @@ func FuzzDifference(f *testing.F) {
 	f.Add("short text", "", "A", uint16(5000), uint16(0))
 	f.Add("a\nb\nc\n", "a\nx\nc", " word", uint16(300), uint16(200))
 	f.Add("Größe. 日本語", "café. 日本\r\n", "字", uint16(500), uint16(500))
+	f.Add("0", "+\r", "1\n", uint16(20), uint16(5))
 	f.Add("x", "y", "a\n", uint16(2500), uint16(100))
 	f.Add("👩\u200d", "\ufe0f", "e\u0301", uint16(50), uint16(50))
 	f.Fuzz(func(t *testing.T, before, after, piece string, first, second uint16) {

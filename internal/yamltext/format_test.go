@@ -27,6 +27,7 @@ func TestFormat(t *testing.T) {
 		"comments go along":                       {"# top\na:\n    # of b\n    b: 1   # beside\n    # behind\n# of c\nc:\n- d: 1\n  # in d\n# end\n", "# top\na:\n  # of b\n  b: 1   # beside\n  # behind\n# of c\nc:\n  - d: 1\n    # in d\n# end\n"},
 		"blank lines are kept":                    {"a: 1  \n\n   \nb: 2\n\n\n", "a: 1\n\n\nb: 2\n"},
 		"quotes only where needed":                {"a: \"x\"\nb: 'y z'\nc: \"1\"\nd: \"#x\"\ne: \"true\"\n\"f\": ''\ng: 'it''s'\nh: \"2027-01-31\"\n", "a: x\nb: y z\nc: \"1\"\nd: \"#x\"\ne: \"true\"\nf: ''\ng: 'it''s'\nh: \"2027-01-31\"\n"},
+		"a quoted key before a tab":               {"'a':\t\"b\"\n'c':\t\n", "a: b\nc:\n"},
 		"and between brackets":                    {"a: {\"b\": \"c\", \"d\":\"e\", f: [\"g\", \"h, i\"]}\n", "a: {b: c, \"d\":\"e\", f: [g, \"h, i\"]}\n"},
 		"a comment beside keeps its column":       {"a: \"x\"   # one\nb: \"z\" # two\n", "a: x     # one\nb: z # two\n"},
 		"block scalars keep their text":           {"a:\n    b: |\n        x\n          - y\n\n        # z  \n    c: >-\n      f\n", "a:\n  b: |\n    x\n      - y\n\n    # z  \n  c: >-\n    f\n"},

@@ -310,7 +310,7 @@ func shownText(text string) string {
 // diffRows sets lines of one text beside the lines of another whose place they take, and marks the words that differ.
 func diffRows(before, after string) []diffRow {
 	var rows []diffRow
-	c := newComparison()
+	c := &comparison{comparedPairs}
 	shown := func(text string) string { return Safe(cut(text, pageText)) }
 	whole := func(l line) string { return cmp.Or(shown(l.text), " ") }
 	eachRun(c.texts(before, after), func(l line) {

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 	"unicode"
@@ -10,7 +11,6 @@ import (
 )
 
 const (
-	hexDigits          = "0123456789abcdef"
 	zeroWidthNonJoiner = '\u200c'
 	zeroWidthJoiner    = '\u200d'
 	viramas            = "\u094d\u09cd\u0a4d\u0acd\u0b4d\u0bcd\u0c4d\u0ccd\u0d4d\u0dca" // of Indic scripts: signs that join letters
@@ -65,17 +65,17 @@ func joins(before string, r rune, after string) bool {
 	}
 	last, _ := utf8.DecodeLastRuneInString(before)
 	next, size := utf8.DecodeRuneInString(after)
-	clusters := uniseg.GraphemeClusterCount
-	switch near := strings.ContainsRune(viramas, last) && unicode.IsLetter(next) || unicode.IsLetter(last) && strings.ContainsRune(viramas, next); {
+	joined := strings.ContainsRune(viramas, last) && unicode.IsLetter(next) || unicode.IsLetter(last) && strings.ContainsRune(viramas, next)
+	switch {
 	case isSelector:
 		base := string(last)
 		return uniseg.StringWidth(base+string(r)) != uniseg.StringWidth(base) || next == '\u20e3' && strings.ContainsRune("0123456789#*", last)
-	case near:
-		return true
-	case r == zeroWidthNonJoiner:
-		return unicode.In(last, unicode.Arabic) && unicode.In(next, unicode.Arabic) && unicode.IsLetter(next) && !strings.ContainsRune(unjoined, last)
+	case r == zeroWidthNonJoiner && unicode.In(last, unicode.Arabic) && unicode.In(next, unicode.Arabic):
+		return unicode.IsLetter(next) && !strings.ContainsRune(unjoined, last)
+	case joined || r == zeroWidthNonJoiner:
+		return joined
 	}
-	emoji := before[max(0, len(before)-4*utf8.UTFMax):]
+	emoji, clusters := before[max(0, len(before)-4*utf8.UTFMax):], uniseg.GraphemeClusterCount
 	return clusters(emoji+string(r)+after[:size]) == clusters(emoji) && clusters("a"+after[:size]) == 2
 }
 
@@ -116,22 +116,14 @@ func dangerous(r rune, size int) bool {
 	}
 }
 
+// writeEscape writes a character, or a byte of what is none, as Go does between quotes.
 func writeEscape(b *strings.Builder, r rune, first byte) {
-	switch {
-	case r == '\n':
-		b.WriteString(`\n`)
-	case r == '\r':
-		b.WriteString(`\r`)
-	case r == '\t':
-		b.WriteString(`\t`)
-	case r == utf8.RuneError || r <= 0x7f: // a byte, or a character of ASCII
-		b.WriteString(`\x`)
-		b.WriteByte(hexDigits[first>>4])
-		b.WriteByte(hexDigits[first&15])
-	default:
-		q := strconv.QuoteRuneToASCII(r) // 'ሴ', with its quotes
-		b.WriteString(q[1 : len(q)-1])
+	if r <= 0x7f && r != '\n' && r != '\r' && r != '\t' || r == utf8.RuneError {
+		fmt.Fprintf(b, `\x%02x`, first)
+		return
 	}
+	q := strconv.QuoteRuneToASCII(r) // 'ሴ', with its quotes
+	b.WriteString(q[1 : len(q)-1])
 }
 
 // quote is Safe between quotation marks, in which those and the backslash are escaped.
@@ -171,15 +163,5 @@ func truncate(s string, columns int) string {
 	return s[:cut] + "…"
 }
 
-const spaces = "                                                                "
-
-// blanks is n spaces.
-func blanks(n int) string {
-	if n <= 0 {
-		return ""
-	}
-	if n <= len(spaces) {
-		return spaces[:n]
-	}
-	return strings.Repeat(" ", n)
-}
+// blanks returns n spaces.
+func blanks(n int) string { return strings.Repeat(" ", max(n, 0)) }

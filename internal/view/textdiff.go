@@ -48,31 +48,34 @@ type comparison struct {
 	left int // pairs of pieces that may still be compared
 }
 
-func newComparison() *comparison { return &comparison{left: comparedPairs} }
-
 // compare returns the difference of two lists of lines or words, each with a line end after it. Lists that are too long to be
 // compared piece by piece differ in all but their equal beginnings and ends.
-func (c *comparison) compare(a, b []string) []diffmatchpatch.Diff {
-	const equal, removed, added = diffmatchpatch.DiffEqual, diffmatchpatch.DiffDelete, diffmatchpatch.DiffInsert
-	ended := func(list []string) string { return strings.Join(slices.Concat(list, []string{""}), "\n") }
-	head, tail := 0, 0
+func (c *comparison) compare(a, b []string) (parts []diffmatchpatch.Diff) {
+	head, tail, d := 0, 0, diffmatchpatch.New()
 	for head < min(len(a), len(b)) && a[head] == b[head] {
 		head++
 	}
 	for tail < min(len(a), len(b))-head && a[len(a)-1-tail] == b[len(b)-1-tail] {
 		tail++
 	}
-	old, now := a[head:len(a)-tail], b[head:len(b)-tail]
-	parts := []diffmatchpatch.Diff{{Type: removed, Text: ended(old)}, {Type: added, Text: ended(now)}}
-	if pairs := len(old) * len(now); pairs > 0 && pairs <= c.left && len(old)+len(now) <= comparedPieces {
-		c.left -= pairs
-		d := diffmatchpatch.New()
-		d.DiffTimeout = 0 // a difference that depends on the clock would not be the same twice
-		before, after, pieces := d.DiffLinesToRunes(ended(old), ended(now))
-		parts = d.DiffCharsToLines(d.DiffMainRunes(before, after, false), pieces)
+	add := func(kind diffmatchpatch.Operation, list []string) {
+		if len(list) > 0 {
+			parts = append(parts, diffmatchpatch.Diff{Type: kind, Text: strings.Join(list, "\n") + "\n"})
+		}
 	}
-	parts = slices.Concat([]diffmatchpatch.Diff{{Type: equal, Text: ended(a[:head])}}, parts, []diffmatchpatch.Diff{{Type: equal, Text: ended(a[len(a)-tail:])}})
-	return slices.DeleteFunc(parts, func(part diffmatchpatch.Diff) bool { return part.Text == "" })
+	add(diffmatchpatch.DiffEqual, a[:head])
+	old, now := a[head:len(a)-tail], b[head:len(b)-tail]
+	if pairs := len(old) * len(now); pairs == 0 || pairs > c.left || len(old)+len(now) > comparedPieces {
+		add(diffmatchpatch.DiffDelete, old)
+		add(diffmatchpatch.DiffInsert, now)
+	} else {
+		c.left -= pairs
+		d.DiffTimeout = 0 // a difference that depends on the clock would not be the same twice
+		before, after, pieces := d.DiffLinesToRunes(strings.Join(old, "\n")+"\n", strings.Join(now, "\n")+"\n")
+		parts = append(parts, d.DiffCharsToLines(d.DiffMainRunes(before, after, false), pieces)...)
+	}
+	add(diffmatchpatch.DiffEqual, a[len(a)-tail:])
+	return parts
 }
 
 // lines returns the difference of two texts, line by line.
@@ -166,7 +169,7 @@ func difference(before, after string, whole bool) []line {
 		lines = append(append(lines, removed...), inserted...)
 		removed, inserted = nil, nil
 	}
-	c := newComparison()
+	c := &comparison{comparedPairs}
 	eachRun(c.texts(before, after), func(l line) { lines = append(lines, cutLine(l, lineText)) }, func(old, added []line) {
 		for i := range max(len(old), len(added)) {
 			if i < len(old) && i < len(added) && (isWide(old[i]) || isWide(added[i])) {
@@ -233,32 +236,28 @@ func (c *comparison) words(before, after string) []edit {
 
 // words returns the words of a line and the characters between them. A long word, such as an address or a sentence without
 // blanks, comes as its characters.
-func words(text string) []string {
-	var all []string
-	for text != "" {
-		end := strings.IndexFunc(text, func(r rune) bool { return !inWord(r) })
-		switch end {
-		case -1:
-			end = len(text)
-		case 0:
-			character, _, _, _ := uniseg.FirstGraphemeClusterInString(text, -1)
-			end = len(character)
+func words(text string) (all []string) {
+	var word []string // its characters
+	flush := func() {
+		if n := len(word); n > 0 && n <= longWord {
+			word = []string{strings.Join(word, "")}
 		}
-		word := text[:end]
-		text = text[end:]
-		if utf8.RuneCountInString(word) <= longWord {
-			all = append(all, word)
+		all, word = append(all, word...), nil
+	}
+	for g := uniseg.NewGraphemes(text); g.Next(); {
+		if first, _ := utf8.DecodeRuneInString(g.Str()); !inWord(first) {
+			flush()
+			all = append(all, g.Str())
 			continue
 		}
-		for g := uniseg.NewGraphemes(word); g.Next(); {
-			all = append(all, g.Str())
-		}
+		word = append(word, g.Str())
 	}
+	flush()
 	return all
 }
 
 func inWord(r rune) bool {
-	return r == '_' || r == zeroWidthNonJoiner || r == zeroWidthJoiner || unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)
+	return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)
 }
 
 // alike reports whether two lines have so much in common that one can be told as a change of the other.

@@ -36,7 +36,7 @@ func sides(shown []line, omitted [][]string) (before, after []string) {
 // omittedRuns returns the runs of equal lines that a difference shows as gaps.
 func omittedRuns(before, after string) [][]string {
 	var runs [][]string
-	all := newComparison().lines(before, after)
+	all := (&comparison{comparedPairs}).lines(before, after)
 	for i, l := range all {
 		switch {
 		case nearChange(all, i, contextLines):
@@ -74,7 +74,7 @@ func checkDifference(t *testing.T, before, after string) {
 	if len(rowsOld) > len(wantOld) || len(rowsNew) > len(wantNew) {
 		t.Errorf("the page shows %d and %d lines that differ, of %d and %d", len(rowsOld), len(rowsNew), len(wantOld), len(wantNew))
 	}
-	c := newComparison()
+	c := &comparison{comparedPairs}
 	var lines []line
 	eachRun(c.texts(before, after), func(line) {}, func(old, added []line) { lines = append(append(lines, old...), added...) })
 	for i := 1; i < min(len(lines), 100); i++ {
@@ -121,7 +121,7 @@ func TestOfMoreLinesThanAreComparedTheEqualEndsStay(t *testing.T) {
 	t.Parallel()
 	before := "same\n" + strings.Repeat("old\n", 6000) + "end\n"
 	after := "same\n" + strings.Repeat("new\n", 6000) + "end\n"
-	lines := newComparison().lines(before, after)
+	lines := (&comparison{comparedPairs}).lines(before, after)
 	if len(lines) != 12002 || lines[0].sign != ' ' || lines[len(lines)-1].sign != ' ' {
 		t.Errorf("%d lines, from %q to %q", len(lines), lines[0].sign, lines[len(lines)-1].sign)
 	}
@@ -135,7 +135,7 @@ func TestACharacterIsNotTakenApartInADifference(t *testing.T) {
 		"می\u200cخواهم " + strings.Repeat("and so on ", 10):       "می\u200cخواهد " + strings.Repeat("and so on ", 10),
 		"I \u2764\ufe0f it " + strings.Repeat("and so on ", 10):   "I \u2764\ufe0fall of it " + strings.Repeat("and so on ", 10),
 	} {
-		for _, e := range newComparison().words(before, after) {
+		for _, e := range (&comparison{comparedPairs}).words(before, after) {
 			for _, part := range []string{e.Same, e.Old, e.Added} {
 				if strings.HasPrefix(part, "\u200d") || strings.HasSuffix(part, "\u200d") || strings.HasSuffix(part, "\u200c") ||
 					strings.HasPrefix(part, "\ufe0f") || strings.HasPrefix(part, "\u3099") {

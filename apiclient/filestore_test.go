@@ -207,6 +207,7 @@ func FuzzStoreAnswer(f *testing.F) {
 			f.Add(status, "Location", "https://elsewhere.example.com/"+signature, body)
 		}
 	}
+	f.Add(400, "", "", signature[:4]+"\x1f"+signature[4:])
 	f.Add(503, "Retry-After", "99999999999", "")
 	f.Add(429, "Retry-After", "Fri, 31 Dec 9999 23:59:59 GMT", "busy")
 	f.Add(200, "Content-Encoding", "gzip", "\x1f\x8b")

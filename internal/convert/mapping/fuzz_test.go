@@ -3,6 +3,7 @@ package mapping_test
 import (
 	"bytes"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/planform/planform/internal/convert/mapping"
 )
@@ -16,9 +17,10 @@ func FuzzMapping(f *testing.F) {
 	} {
 		f.Add([]byte(text), "Name", "value")
 	}
+	f.Add([]byte("\xfe\xff"), "Name", "value")
 	f.Add([]byte("people: {a: b}\n"), "a: b\n#", "- x\n")
 	f.Fuzz(func(t *testing.T, text []byte, key, value string) {
-		if len(text) > 1<<14 {
+		if len(text) > 1<<14 || !utf8.ValidString(key+value) {
 			return
 		}
 		file, found := mapping.Parse("mapping.yaml", text)

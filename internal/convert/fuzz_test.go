@@ -71,9 +71,9 @@ func FuzzArchives(f *testing.F) {
 		if len(text) > 1<<16 || len(name) > 1<<10 {
 			return
 		}
-		data := zipped(name, fs.FileMode(mode), uint16(len(name)), text) //nolint:gosec // any number will do
+		data := zipped(name, fs.FileMode(mode), uint16(len(name)), text)
 		if isTar {
-			data = tarred(name, byte(mode), text) //nolint:gosec // likewise
+			data = tarred(name, byte(mode), text)
 		}
 		data[int(at)%len(data)] ^= change
 		files, err := convert.Files([]string{"-"}, "", bytes.NewReader(data))

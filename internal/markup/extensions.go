@@ -50,7 +50,7 @@ func (r references) Transform(node *ast.Paragraph, reader text.Reader, pc parser
 	r.ParagraphTransformer.Transform(node, reader, pc)
 }
 
-// strikethrough needs pairs of tildes. A longer run is text, and is not measured again from each of its tildes.
+// strikethrough needs pairs of tildes. A longer run is text; the parser would measure it from each of its tildes.
 type strikethrough struct{ parser.InlineParser }
 
 func (s strikethrough) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.Node {

@@ -26,8 +26,8 @@ const maxMarks = 8
 // one character of what the log of a CI system would take for a command: ##vso[
 // anywhere, :: at the beginning. A text without any comes back as it is.
 //
-// Joiners and variation selectors stay only where they change how their neighbours
-// look, so that two texts that look alike are equal: see [joins].
+// A joiner or a variation selector stays only where it changes how its neighbours
+// look: names that differ by nothing else look alike. See [joins] for the rule.
 func Safe(s string) string {
 	var b strings.Builder
 	written, marks := 0, 0
@@ -54,10 +54,11 @@ func Safe(s string) string {
 	return b.String() + s[written:]
 }
 
-// joins reports whether a character shows between the texts before and after it, as far as it is a joiner or a variation
-// selector. A selector shows after a character that gets another width by it, as ❤ does and 🎉 and letters do not, and in a
-// keycap such as 1️⃣. A joiner shows between two emoji and beside the virama of an Indic script, a non-joiner beside that and
-// between two Arabic letters of which the first would join the second.
+// joins reports whether a joiner or a variation selector changes how the characters around it look. All other characters do.
+//
+//   - A selector changes a character whose width it changes, such as ❤ but not 🎉 or a letter, and the digit of a keycap.
+//   - A joiner changes two emoji, and the letters beside the virama of an Indic script.
+//   - A non-joiner changes the latter, too, and two Arabic letters if the first one would join the second.
 func joins(before string, r rune, after string) bool {
 	isSelector := r >= '\ufe00' && r <= '\ufe0f'
 	if !isSelector && r != zeroWidthJoiner && r != zeroWidthNonJoiner {
@@ -116,7 +117,7 @@ func dangerous(r rune, size int) bool {
 	}
 }
 
-// writeEscape writes a character, or a byte of what is none, as Go does between quotes.
+// writeEscape writes a character as an escape, such as \n or \u202e, and the first byte of invalid UTF-8 as one like \xff.
 func writeEscape(b *strings.Builder, r rune, first byte) {
 	if r <= 0x7f && r != '\n' && r != '\r' && r != '\t' || r == utf8.RuneError {
 		fmt.Fprintf(b, `\x%02x`, first)

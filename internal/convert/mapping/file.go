@@ -59,7 +59,7 @@ func Parse(name string, data []byte) (*File, diag.List) {
 	case err != nil:
 		findings.Errorf(diag.Position{File: name}, "syntax", "%s", strings.TrimPrefix(err.Error(), "yaml: "))
 	case len(roots) == 0 || roots[0].Tag == "!!null":
-		f.comments = true
+		f.comments = len(roots) == 0 || roots[0].Value == "" && roots[0].Style&yaml.TaggedStyle == 0
 	case roots[0].Kind != yaml.MappingNode:
 		findings.Errorf(diag.Position{File: name, Line: 1}, "wrong-type", "the mapping file has no sections")
 	default:

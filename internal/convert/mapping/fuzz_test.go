@@ -17,7 +17,9 @@ func FuzzMapping(f *testing.F) {
 	} {
 		f.Add([]byte(text), "Name", "value")
 	}
-	f.Add([]byte("\xfe\xff"), "Name", "value")
+	for _, text := range []string{"\xfe\xff", "~", "--- null # c\n", "!!null\n", "&a\n", "---\n# c\n", "# c\n...\n", "%YAML 1.1\n---\n"} {
+		f.Add([]byte(text), "Name", "value")
+	}
 	f.Add([]byte("people: {a: b}\n"), "a: b\n#", "- x\n")
 	f.Fuzz(func(t *testing.T, text []byte, key, value string) {
 		if len(text) > 1<<14 || !utf8.ValidString(key+value) {

@@ -225,6 +225,7 @@ func storeReason(body []byte, secrets []string) string {
 			text += ": " + known.Message
 		}
 	}
+	text = oneLine(text, len(text)) // before: what it takes out may part what is secret
 	for _, s := range secrets {
 		if len(s) > 3 {
 			text = strings.ReplaceAll(text, s, redacted)

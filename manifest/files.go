@@ -376,9 +376,6 @@ func (s *source) close() {
 
 // normalizeLineEnds takes the line ends of other systems, which exports of trackers carry into texts, for ours.
 func normalizeLineEnds(text string) string {
-	if strings.IndexByte(text, '\r') < 0 {
-		return text
-	}
 	return strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n")
 }
 

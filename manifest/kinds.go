@@ -68,8 +68,8 @@ var everyKind = sync.OnceValue(func() *kindSet { //nolint:gochecknoglobals // a 
 	}
 	for _, k := range resource.Kinds() {
 		s.byName[k.Name] = &kindInfo{Kind: k, creatable: schema.Creatable(k), natural: k.NaturalFields()}
-		if k.KeyJoin != "" { // none of them tells it from others
-			s.byName[k.Name].natural = nil
+		if k.KeyJoin != "" { // none of them alone tells it from others
+			s.byName[k.Name].natural = k.NaturalFields()[:1]
 		}
 	}
 	for _, k := range resource.Children("") {
@@ -85,6 +85,15 @@ var everyKind = sync.OnceValue(func() *kindSet { //nolint:gochecknoglobals // a 
 	}
 	return s
 })
+
+// naturalText is what identifies an object by one of its natural fields, as the service keeps it.
+func (k *kindInfo) naturalText(o *resource.Object, f *resource.Field) string {
+	if k.KeyJoin != "" {
+		all, _ := k.DefaultKey(o.Text)
+		return all
+	}
+	return strings.TrimSpace(o.Text(f.Name))
+}
 
 // hasCustomFields reports whether objects of the kind have values of fields that others define.
 func (k *kindInfo) hasCustomFields() bool {

@@ -33,7 +33,7 @@ func (d *decoder) readIgnore(k *kindInfo, name string, n *node) {
 			d.policy().Ignore = append(d.policy().Ignore, &k.Fields[p.field])
 		default:
 			d.reportAt(d.position(resolved(n).Content[i]), name, "unknown-field", diag.A(k.Noun())+" has no field "+quote(field),
-				diag.DidYouMean(field, k.fieldNames()))
+				cmp.Or(d.present.synonym(field), diag.DidYouMean(field, k.fieldNames())))
 		}
 	}
 }

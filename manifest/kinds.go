@@ -17,6 +17,7 @@ type kindInfo struct {
 	props      map[string]prop
 	names      []string        // of all properties, sorted
 	shorthand  *resource.Field // the field that a bare text gives
+	most       int             // how many of them the parent can have; 0 = any number
 	creatable  bool            // the documented service can create it: it is written once and must be complete
 	natural    []*resource.Field
 	referenced bool // some field refers to this kind
@@ -79,6 +80,14 @@ var everyKind = sync.OnceValue(func() *kindSet { //nolint:gochecknoglobals // a 
 	slices.Sort(s.names)
 	for _, k := range resource.Kinds() {
 		info := s.byName[k.Name]
+		if k.Single {
+			info.most = 1
+		}
+		for i := range k.Fields {
+			if f := &k.Fields[i]; f.Ordinal { // each has another place
+				info.most = f.Max
+			}
+		}
 		if k.Section != "" {
 			info.describe(s)
 		}

@@ -120,8 +120,14 @@ func (a *assembly) joinLifecycle(i int, to, from *resource.Object) {
 
 // checkPreviously reports keys that are said to be given up and are in use.
 func (a *assembly) checkPreviously() {
+	heirs := map[objectKey]int{}
 	for i, it := range a.kept() {
 		for _, key := range it.object.Previously {
+			if first, twice := heirs[objectKey{it.kind, it.parent, key}]; twice && first != i {
+				two := problem{"previously-twice", "two " + diag.Plural(it.kind.Noun()) + " had the key " + quote(key) + " before", "keep it where the object went"}
+				a.report(i, it.object.Position, "."+schema.Previously, two, other("the first is at", a.items[first].object.Position))
+			}
+			heirs[objectKey{it.kind, it.parent, key}] = i
 			first, used := a.byKey[objectKey{it.kind, it.parent, key}]
 			if !used {
 				continue

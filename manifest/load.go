@@ -123,7 +123,7 @@ func Load(ctx context.Context, names []string, opts Options) (*Manifest, diag.Li
 		found.report(diag.Position{File: files[0].name}, "", emptyManifest(len(files)))
 	}
 	merged := merge(r.all.items, found)
-	resolve(merged, r.kinds, r.complete)
+	resolve(merged, r.kinds, r.complete, opts.Offline)
 	merged.checkRelations()
 	merged.checkCycles(r.kinds)
 	merged.checkPreviously()

@@ -59,7 +59,7 @@ func (a *assembly) warn(i int, at diag.Position, path string, p problem, others 
 
 func (a *assembly) tell(severity diag.Severity, i int, at diag.Position, path string, p problem, others ...diag.Related) {
 	a.found.add(diag.Diagnostic{
-		Severity: severity, Code: p.code, Position: at, Path: a.items.path(i) + path, Address: string(a.items[i].object.Address),
+		Severity: severity, Code: p.code, Position: at, Path: a.items.path(i) + path, Address: a.address(i),
 		Summary: p.summary, Hint: p.hint, Related: others,
 	})
 }
@@ -78,7 +78,7 @@ func merge(items items, found *findings) *assembly {
 		}
 		at := i
 		derived := a.deriveKey(at)
-		a.address(it)
+		a.setAddress(it)
 		key := objectKey{it.kind, it.parent, it.object.Key}
 		if first, twice := a.byKey[key]; twice {
 			if it.kind.creatable || a.items[first].document == it.document {
@@ -121,7 +121,20 @@ func merge(items items, found *findings) *assembly {
 	return a
 }
 
-func (a *assembly) address(it *item) {
+// noKey begins the key of an object of which no key is known.
+const noKey = "?"
+
+// address returns the address of an item, or "" if no key is known of the item or of what holds it.
+func (a *assembly) address(i int) string {
+	for at := i; at >= 0; at = a.items[at].parent {
+		if strings.HasPrefix(a.items[at].object.Key, noKey) {
+			return ""
+		}
+	}
+	return string(a.items[i].object.Address)
+}
+
+func (a *assembly) setAddress(it *item) {
 	if it.parent < 0 {
 		it.object.Address = resource.NewAddress(it.kind.Name, it.object.Key)
 		return
@@ -155,7 +168,7 @@ func (a *assembly) deriveKey(i int) (from string) {
 		o.Key = o.ID
 		return schema.ObjectID
 	}
-	o.Key = "?" + strconv.Itoa(i) // whatever it is, it equals no other
+	o.Key = noKey + strconv.Itoa(i) // whatever it is, it equals no other
 	if it.ok {
 		a.report(i, o.Position, "", problem{
 			"missing-key", "no key can be made of the " + strings.Join(it.kind.KeyFrom, " or "),

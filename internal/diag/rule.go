@@ -13,12 +13,12 @@ type Rule struct {
 
 // Rule returns the rule that a finding is about. ok is false if the finding names other places, which its reader needs.
 func (d Diagnostic) Rule() (r Rule, ok bool) {
-	before, _, after := d.subject()
+	before, _, after := d.Subject()
 	return Rule{d.Severity, d.Code, d.Hint, before, after}, len(d.Related) == 0
 }
 
-// subject splits a summary at its first text between quotation marks; without one, all is before it.
-func (d Diagnostic) subject() (before, subject, after string) {
+// Subject splits a summary at its first text between quotation marks; without one, all is before it.
+func (d Diagnostic) Subject() (before, subject, after string) {
 	before, rest, _ := strings.Cut(d.Summary, `"`)
 	subject, after, closed := strings.Cut(rest, `"`)
 	if !closed {
@@ -27,15 +27,15 @@ func (d Diagnostic) subject() (before, subject, after string) {
 	return before, `"` + subject + `"`, after
 }
 
-// Together is the summary of findings of one rule: it lists what they are about, ten at most.
+// Together is the summary of findings of one rule: it lists what they are about, three at most.
 func Together(list []Diagnostic) string {
-	const most = 10
+	const most = 3
 	var subjects []string
 	for _, d := range list {
-		if _, s, _ := d.subject(); !slices.Contains(subjects, s) {
+		if _, s, _ := d.Subject(); !slices.Contains(subjects, s) {
 			subjects = append(subjects, s)
 		}
 	}
-	before, _, after := list[0].subject()
+	before, _, after := list[0].Subject()
 	return before + First(subjects, most) + after
 }

@@ -51,7 +51,11 @@ func (p *printer) diagnostics(list diag.List) {
 		}
 		p.line(p.severity(d.Severity), Safe(summary), times)
 		for _, d := range places {
-			p.position(d.Position, cmp.Or(d.Path, d.Address))
+			text := cmp.Or(d.Path, d.Address)
+			if times == "" && len(same) > 1 {
+				_, text, _ = d.Subject()
+			}
+			p.position(d.Position, text)
 		}
 		if more := len(same) - len(places); more > 0 {
 			p.line("  ", p.dim.paint("-->"), " and ", diag.Count(more, "more place"), "; --output json names all")

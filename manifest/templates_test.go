@@ -141,3 +141,27 @@ func TestAMistakeInATemplateIsToldOnce(t *testing.T) {
 		t.Error(found)
 	}
 }
+
+func TestAForEachMakesEntriesOfAFieldThatHoldsAList(t *testing.T) {
+	t.Parallel()
+	m, found := load(t, `version: 1
+vars: {people: [{mail: ada@example.com, is: admin}, {mail: bob@example.com, is: guest}]}
+projects:
+  - identifier: WEB
+    members:
+      - eve@example.com
+      - {for_each: "${{ vars.people }}", user: "${{ each.mail }}", role: "${{ each.is }}"}
+      - {for_each: [gus, may], as: name, user: "${{ name }}@example.com"}
+`, manifest.Limits{})
+	if len(found) > 0 {
+		t.Fatal(found)
+	}
+	got := ""
+	v, _ := m.Objects[0].Value("members")
+	for _, r := range v.Refs {
+		got += r.Text + " " + r.Attribute + ", "
+	}
+	if want := "eve@example.com , ada@example.com admin, bob@example.com guest, gus@example.com , may@example.com , "; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}

@@ -22,7 +22,7 @@ func init() {
 			},
 			{
 				Name: "group", Type: Enum, Enum: []string{"backlog", "unstarted", "started", "completed", "cancelled"}, Default: "backlog",
-				Doc: "Group of the state, which tells open work from finished work.", Example: "started",
+				Doc: "Group of the state, which tells open work from finished work; a new state gets `backlog` without one.", Example: "started",
 			},
 			{
 				Name: "sequence", Type: Number, SetAfterCreate: true,
@@ -49,7 +49,7 @@ func init() {
 			{Name: "color", Type: Color, Required: true, Initial: "#60646c", Doc: "Colour, `#rrggbb`.", Example: "#3b82f6"},
 			{
 				Name: "group", Type: Enum, Enum: []string{"backlog", "unstarted", "started", "completed", "cancelled"}, Default: "backlog",
-				Doc: "Group of the state, which tells open work from finished work.", Example: "started",
+				Doc: "Group of the state, which tells open work from finished work; a new state gets `backlog` without one.", Example: "started",
 			},
 		},
 		Operations: crud(workspace+"states/", "state_id", "workspaces.states", "lgcud"),

@@ -224,15 +224,24 @@ var beginsText = regexp.MustCompile(`^ *(- +)*$|: +$|[\[{,] *$`)
 
 // unquoted finds a text that begins with a character of YAML's own: with another text in its place, the error is gone or comes later.
 func (s *syntax) unquoted() (c cause) {
+	const longest = 1000                 // characters of a line that are looked at
+	left, size := 32<<20, 5*len(s.lines) // bytes that are read to find it
+	for _, line := range s.lines {
+		size += 5 * len(line)
+	}
 	for n := max(1, min(s.line, s.read)-ahead); n <= min(s.read, len(s.lines)); n++ {
-		for i, r := range s.lines[n-1] {
-			from, line := s.lines[n-1][i:], s.lines[n-1]
-			if !strings.ContainsRune("[]{}|>*&!%@`,?-\t", r) || !beginsText.MatchString(line[:i]) || !cannotBegin(line[:i], from) {
+		line := s.lines[n-1][:min(len(s.lines[n-1]), longest)]
+		for i, r := range line {
+			if !strings.ContainsRune("[]{}|>*&!%@`,?-\t", r) || !beginsText.MatchString(line[:i]) || !cannotBegin(line[:i], line[i:]) {
 				continue
 			}
-			for _, length := range []int{len(from), max(0, strings.IndexAny(from[closing(from):], ",]}")) + closing(from)} {
+			end := i + closing(line[i:])
+			for _, rest := range []string{line[end+max(0, strings.IndexAny(line[end:], ",]}")):], ""} {
 				other := syntax{lines: slices.Clone(s.lines), around: s.around}
-				other.lines[n-1] = line[:i] + "x" + from[length:]
+				other.lines[n-1] = line[:i] + "x" + rest
+				if left -= size; left < 0 {
+					return c
+				}
 				if at := other.locate(); other.read <= s.read && at <= max(s.line, n) {
 					continue
 				}

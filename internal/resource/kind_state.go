@@ -21,7 +21,7 @@ func init() {
 				Example: "#3b82f6",
 			},
 			{
-				Name: "group", Type: Enum, Enum: []string{"backlog", "unstarted", "started", "completed", "cancelled"}, Default: "backlog",
+				Name: "group", Type: Enum, Enum: []string{"backlog", "unstarted", "started", "completed", "cancelled"}, Default: "backlog", Initial: "backlog",
 				Doc: "Group of the state, which tells open work from finished work; a new state gets `backlog` without one.", Example: "started",
 			},
 			{
@@ -48,7 +48,7 @@ func init() {
 			{Name: "description", Type: LongText, Clear: ClearEmpty, Doc: "Plain text that describes the state.", Example: "Somebody reads it"},
 			{Name: "color", Type: Color, Required: true, Initial: "#60646c", Doc: "Colour, `#rrggbb`.", Example: "#3b82f6"},
 			{
-				Name: "group", Type: Enum, Enum: []string{"backlog", "unstarted", "started", "completed", "cancelled"}, Default: "backlog",
+				Name: "group", Type: Enum, Enum: []string{"backlog", "unstarted", "started", "completed", "cancelled"}, Default: "backlog", Initial: "backlog",
 				Doc: "Group of the state, which tells open work from finished work; a new state gets `backlog` without one.", Example: "started",
 			},
 		},

@@ -152,7 +152,7 @@ func (s *syntax) cause() cause {
 	case looksLikeCSV(s.lines):
 		return cause{line: 1, what: "it looks like CSV", hint: "planform convert makes manifests of tables"}
 	}
-	if i := slices.IndexFunc(s.lines, func(line string) bool { return strings.HasPrefix(line, "<<<<<<< ") }); i >= 0 {
+	if i := slices.IndexFunc(s.lines, conflictMark.MatchString); i >= 0 {
 		return cause{i + 1, 1, "a merge conflict is not resolved", "keep one side, and delete the lines that begin with <<<<<<<, ======= and >>>>>>>"}
 	}
 	if c := s.unquoted(); c.what != "" {
@@ -173,10 +173,11 @@ func (s *syntax) cause() cause {
 				"a hyphen that begins an entry of a list wants a space after it",
 			}
 		}
-		if r, column := oddBlank(indentation(s.lines[n-1])); r == '\t' {
+		indent := indentation(s.lines[n-1])
+		if r, column := oddBlank(leading.FindString(s.lines[n-1])); r == '\t' && column <= len(indent) {
 			return cause{n, column, "a tab indents the line", "indent with spaces"}
-		} else if column > 0 {
-			return cause{n, column, "the character " + runeName(r) + " indents the line", "it looks like a space: indent with spaces"}
+		} else if column > 0 && r != '\t' {
+			return cause{n, column, "the character " + runeName(r) + " looks like a space and is none", "write a space"}
 		}
 	}
 	if column, closed, ok := unbalancedQuote(at); ok {
@@ -276,8 +277,10 @@ func cannotBegin(before, value string) bool {
 }
 
 var (
-	blockHeader = regexp.MustCompile(`^[|>][-+0-9]*( +#.*| *)$`)
-	keyAndColon = regexp.MustCompile(`^ *(?:- +)*[^ :][^:]*: +`)
+	conflictMark = regexp.MustCompile(`^(<{7}|={7}|>{7}|\|{7})( |$)`)
+	leading      = regexp.MustCompile(`^[\s\pZ]*(?:-[\s\pZ]+)*(?:[A-Za-z_]+:[\s\pZ]*)?`)
+	blockHeader  = regexp.MustCompile(`^[|>][-+0-9]*( +#.*| *)$`)
+	keyAndColon  = regexp.MustCompile(`^ *(?:- +)*[^ :][^:]*: +`)
 )
 
 // closing returns the length of what the brackets at the beginning of a text enclose, or 1.

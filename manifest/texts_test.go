@@ -98,7 +98,9 @@ func TestWhatIsNoYAMLIsToldInWordsOfTheFile(t *testing.T) {
 	for text, want := range map[string]string{
 		head + "<<<<<<< HEAD\n    work_items: [A]\n=======\n    work_items: [B]\n>>>>>>> b\n": "5:1: error: the file is not valid YAML: a merge conflict is not resolved; keep one side, and delete the lines that begin with <<<<<<<, ======= and >>>>>>>",
 		"%YAML 1.2\n---\n" + head:                                       "1:1: error: the file is not valid YAML: the line names a version of YAML that is not read; remove the line: a manifest needs none",
-		head + "  \u00a0 work_items: [A]\n":                             "5:3: error: the file is not valid YAML: the character U+00A0 indents the line; it looks like a space: indent with spaces",
+		head + "  \u00a0 work_items: [A]\n":                             "5:3: error: the file is not valid YAML: the character U+00A0 looks like a space and is none; write a space",
+		head + "    labels:\u00a0[a]\n":                                 "5:12: error: the file is not valid YAML: the character U+00A0 looks like a space and is none; write a space",
+		head + "    labels: [a]\n>>>>>>> b\n":                           "6:1: error: the file is not valid YAML: a merge conflict is not resolved; keep one side, and delete the lines that begin with <<<<<<<, ======= and >>>>>>>",
 		head + "\u00a0   work_items: [A]\n":                             "5:1: error: unknown field \"\u00a0   work_items\" in a manifest (at \u00a0   work_items); the character U+00A0 is part of the name and looks like a space: write a space",
 		head + "    description: a\n    b\n    c: d\n":                  "6:5: error: the file is not valid YAML: the line is no field: it has no colon; a text of several lines begins with |, such as description: |",
 		head + "    description: a\n    b c: d\n":                       "6:5: error: unknown field \"b c\" in a project (at projects[0].b c); a text of several lines begins with |, such as description: |",

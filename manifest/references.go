@@ -237,7 +237,8 @@ func (r *resolver) count(counts map[objectKey]int, i int) {
 		r.single[key] = i
 	}
 	if counts[key] > it.kind.most {
-		most := problem{"too-many", diag.A(it.object.Parent.Kind.Noun()) + " has " + diag.Count(it.kind.most, it.kind.Noun()) + " at most", "remove the others"}
+		code := map[bool]string{true: "one-only", false: "too-many"}[it.kind.most == 1]
+		most := problem{code, diag.A(it.object.Parent.Kind.Noun()) + " has " + diag.Count(it.kind.most, it.kind.Noun()) + " at most", "remove the others"}
 		r.all.report(i, it.object.Position, "", most, other("the first is at", r.all.items[r.single[key]].object.Position))
 	}
 }

@@ -111,7 +111,7 @@ func TestWhatIsNoYAMLIsToldInWordsOfTheFile(t *testing.T) {
 		head + "    work_items: [{name: A, Severity: High}]\n":          "5:28: error: unknown field \"Severity\" in a work item (at projects[0].work_items[0].Severity); custom fields stand under fields:",
 		head + "    work_items: [{name: A, target_date: 0000-01-01}]\n": "5:41: error: \"0000-01-01\" is not a date (at projects[0].work_items[0].target_date); there is no such day in the calendar",
 		head + "    webhooks: [{name: a}]\n":                            "5:5: error: unknown field \"webhooks\" in a project (at projects[0].webhooks); \"webhooks\" belongs to the document itself: look at the indentation",
-		"version: 1\nwebhooks: [{url: https://example.com/}]\n":         "2:12: error: the webhook has no name (at webhooks[0]); write its name, or the id or key of one that exists",
+		"version: 1\nwebhooks: [{url: https://example.com/}]\n":         "2:12: error: the webhook has no name (at webhooks[0]); write name, or the id or key of one that exists",
 	} {
 		t.Run(want, func(t *testing.T) {
 			t.Parallel()

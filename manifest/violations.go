@@ -159,38 +159,23 @@ func (p *properties) shorthand() *node {
 // missing says that an object lacks a property that it needs.
 func (p *properties) missing(property string) problem {
 	noun := p.kind.Noun()
-	names := []string{}
-	if p.kind.Identifier != nil {
-		names = append(names, schema.Identifier)
-	}
-	names = append(names, schema.ObjectID)
-	needed := slices.IndexFunc(p.kind.Fields, func(f resource.Field) bool { return f.Required && slices.Contains(p.kind.KeyFrom, f.Name) })
-	switch {
-	case p.kind.creatable:
-		return problem{
-			"missing-field", "the " + noun + " has no " + property,
-			"write " + property + ", or the " + strings.Join(names, " or ") + " of one that exists",
-		}
-	case len(p.kind.KeyFrom) == 0:
+	if !p.kind.creatable && len(p.kind.KeyFrom) == 0 {
 		return problem{
 			"missing-field", "the " + noun + " has no key",
 			"write one, so that planform can recognise its own " + noun + " later",
 		}
 	}
-	if needed >= 0 {
-		return problem{
-			"missing-field", "the " + noun + " has no " + p.kind.Fields[needed].Name,
-			"write its " + p.kind.Fields[needed].Name + ", or the " + strings.Join(append(names, schema.Key), " or ") + " of one that exists",
-		}
+	names := []string{schema.ObjectID}
+	if p.kind.Identifier != nil {
+		names = []string{schema.Identifier, schema.ObjectID}
 	}
-	for _, name := range p.kind.KeyFrom {
-		if !slices.Contains(names, name) {
-			names = append(names, name)
-		}
+	if !p.kind.creatable { // the key can be that of one that is there, or a name gives it
+		named := func(f resource.Field) bool { return f.Required && slices.Contains(p.kind.KeyFrom, f.Name) }
+		property, names = p.kind.Fields[slices.IndexFunc(p.kind.Fields, named)].Name, append(names, schema.Key)
 	}
 	return problem{
-		"missing-field", "cannot tell which " + noun + " is meant",
-		"write its " + strings.Join(names, ", ") + " or " + schema.Key,
+		"missing-field", "the " + noun + " has no " + property,
+		"write " + property + ", or the " + strings.Join(names, " or ") + " of one that exists",
 	}
 }
 
@@ -313,7 +298,7 @@ func (p *properties) badValue(v schema.Violation, n *node, at *property) problem
 func (p *properties) notClearable(f *resource.Field, n *node, at *property, name string, member bool) problem {
 	empty := problem{"not-clearable", name + " cannot be emptied", "leave it out to keep the present value"}
 	switch {
-	case at != nil && (textHint(n) != "" || textHint(at.key) != ""):
+	case at != nil && isNull(n) && (textHint(n) != "" || textHint(at.key) != ""):
 		empty.hint = commentHint
 	case member:
 		empty.summary, empty.hint = name+" holds an empty entry", "remove it"

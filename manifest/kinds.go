@@ -95,7 +95,7 @@ var everyKind = sync.OnceValue(func() *kindSet { //nolint:gochecknoglobals // a 
 	return s
 })
 
-// naturalText is what identifies an object by one of its natural fields, as the service keeps it.
+// naturalText returns the text that identifies an object by one of its natural fields, without the blanks that the service removes.
 func (k *kindInfo) naturalText(o *resource.Object, f *resource.Field) string {
 	if k.KeyJoin != "" {
 		all, _ := k.DefaultKey(o.Text)

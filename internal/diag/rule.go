@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Rule is what findings have in common that are shown as one: all but the first text between quotation marks.
+// Rule identifies findings that are shown as one. It leaves out the first text between quotation marks, in which they differ.
 type Rule struct {
 	severity                  Severity
 	code, hint, before, after string
@@ -27,7 +27,7 @@ func (d Diagnostic) Subject() (before, subject, after string) {
 	return before, `"` + subject + `"`, after
 }
 
-// Together is the summary of findings of one rule: it lists what they are about, three at most.
+// Together returns one summary for findings of one rule. It lists the first texts between quotation marks, three at most.
 func Together(list []Diagnostic) string {
 	const most = 3
 	var subjects []string

@@ -213,6 +213,8 @@ func (s *syntax) cause() cause {
 		return cause{s.line, 0, "a document ends with ... before this line", "remove the ..., or begin another document with ---"}
 	case says("could not find expected ':'") && !strings.Contains(at, ":"):
 		return cause{s.line, len(indentation(at)) + 1, "the line is no field: it has no colon", severalLinesHint}
+	case says("did not find expected ',' or") && colonInFlow.MatchString(at):
+		return cause{s.line, colonInFlow.FindStringSubmatchIndex(at)[2] + 1, colonInText, quotesHint}
 	case says("did not find expected ',' or"):
 		return cause{s.line, 0, "a bracket is not closed, or a comma is missing", "look at the brackets that open in this line, and at the lines after"}
 	}
@@ -277,6 +279,7 @@ func cannotBegin(before, value string) bool {
 }
 
 var (
+	colonInFlow  = regexp.MustCompile(`[{,] *[A-Za-z_]+: +([^\s"'{}\[\],][^,{}"']*: )`)
 	conflictMark = regexp.MustCompile(`^(<{7}|={7}|>{7}|\|{7})( |$)`)
 	leading      = regexp.MustCompile(`^[\s\pZ]*(?:-[\s\pZ]+)*(?:[A-Za-z_]+:[\s\pZ]*)?`)
 	blockHeader  = regexp.MustCompile(`^[|>][-+0-9]*( +#.*| *)$`)
@@ -389,7 +392,7 @@ func (s *syntax) columns() []int {
 
 // unknownAnchor finds where an anchor is missed.
 func (s *syntax) unknownAnchor(name string) cause {
-	c := cause{what: "nothing before this alias is marked with its name", hint: "an alias comes after its anchor, in the same document"}
+	c := cause{what: "nothing before this alias is marked with its name", hint: "a text cannot begin with *: " + quotesHint + "; an alias comes after its anchor, in the same document"}
 	alias := regexp.MustCompile(`(?:^|[\s\[{,:-])\*` + regexp.QuoteMeta(name) + `(?:$|[\s\]},:])`)
 	for i, line := range s.lines {
 		if at := alias.FindStringIndex(line); at != nil {

@@ -404,6 +404,8 @@ func typeHint(f *resource.Field, n *node, member bool) string {
 		return cmp.Or(quotedNumberHint(n), "write digits, such as "+f.Example)
 	case f.Type == resource.Boolean && n.Kind == scalarNode:
 		return "write true or false without quotes"
+	case n.Kind == mappingNode && (f.Type == resource.Ref || f.Type == resource.RefSet) && hasColon(n):
+		return "name it by its key, name or ID; " + textHint(n)
 	case n.Kind == mappingNode && (f.Type == resource.Ref || f.Type == resource.RefSet):
 		return "name it by its key, name or ID"
 	case n.Kind == mappingNode:
@@ -431,16 +433,21 @@ func textHint(n *node) string {
 		first += "["
 	case n.Kind == sequenceNode:
 		first += "-"
+	case hasColon(n):
+		first = colonInText
 	case n.Kind == mappingNode && n.Style&flowStyle != 0:
 		first += "{"
-	case n.Kind == mappingNode && n.Content[0].Column > n.Column:
-		first += "?"
 	case n.Kind == mappingNode:
-		first = colonInText
+		first += "?"
 	default:
 		return ""
 	}
 	return first + ": " + quotesHint
+}
+
+// hasColon reports whether a node is a mapping without brackets and question mark: it can be meant as a text with a colon in it.
+func hasColon(n *node) bool {
+	return n.Kind == mappingNode && len(n.Content) > 0 && n.Content[0].Column == n.Column
 }
 
 // templated reports whether a value was probably meant to be filled in: ${NAME} or {{ name }}.

@@ -232,6 +232,9 @@ func (s *source) fileIn(local string) (*os.File, *problem) {
 // localName is a name that a manifest writes, in the system's form.
 func localName(name string) (string, *problem) {
 	local := filepath.FromSlash(name)
+	if filepath.Separator == '/' && strings.Contains(name, `\`) {
+		return "", &problem{"file-missing", "there is no such file", "write " + strings.ReplaceAll(name, `\`, "/")}
+	}
 	if !filepath.IsLocal(local) {
 		return "", &problem{"file-outside", "the file is outside the manifest's folder", "keep it below that folder"}
 	}

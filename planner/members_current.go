@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/resource"
 )
 
@@ -163,9 +164,17 @@ func (me *memberships) fromContainer(declared map[inverseKey]*resource.Reference
 		}
 		defines := a != nil && a.Words != nil
 		if first := seen[id]; first != nil {
-			if defines && first.Attribute != ref.Attribute {
+			one := &r.entries[slices.IndexFunc(r.entries, func(other memberRef) bool { return other.ref == first })]
+			switch {
+			case defines && first.Attribute != ref.Attribute:
 				e.other = first.Attribute
 				r.entries = append(r.entries, e)
+			case a == nil || defines || e.attribute == "" || e.attribute == one.attribute:
+			case one.attribute == "":
+				one.attribute = e.attribute
+			default:
+				me.diags.at(diag.Error, ref.Position, r.container.Address, "conflict", first.Text+" and "+ref.Text+" are one member with two "+
+					diag.Plural(a.Name)+": "+one.attribute+" and "+e.attribute, "keep one of the lines; the first is at "+first.Position.String())
 			}
 			continue
 		}

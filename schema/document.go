@@ -383,10 +383,10 @@ func attributed(list object, k *resource.Kind, f *resource.Field) object {
 		{"type", "object"},
 		{"additionalProperties", false},
 		{"required", required},
-		{"properties", object{
+		{"properties", append(object{
 			{a.Member, append(object{{"description", what}}, text...)},
 			{a.Name, orReference(append(object{{"description", withoutMarkup(a.Doc)}}, value...))},
-		}},
+		}, forEach()...)},
 	}
 	for i, m := range list {
 		switch {

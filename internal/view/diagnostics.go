@@ -40,16 +40,22 @@ func (p *printer) diagnostics(list diag.List) {
 	for _, same := range equalFindings(list) {
 		d, places := same[0], same
 		count[d.Severity] += len(same)
-		times := ""
+		times, summary := "", diag.Together(same)
 		if len(same) > 1 {
-			times = " (" + strconv.Itoa(len(same)) + " times)"
+			if summary == d.Summary {
+				times = " (" + strconv.Itoa(len(same)) + " times)"
+			}
 			if d.Severity != diag.Error && !p.whole { // an error has to be mended in each place
 				places = same[:fewPlaces]
 			}
 		}
-		p.line(p.severity(d.Severity), Safe(d.Summary), times)
+		p.line(p.severity(d.Severity), Safe(summary), times)
 		for _, d := range places {
-			p.position(d.Position, cmp.Or(d.Path, d.Address))
+			text := cmp.Or(d.Path, d.Address)
+			if times == "" && len(same) > 1 {
+				_, text, _ = d.Subject()
+			}
+			p.position(d.Position, text)
 		}
 		if more := len(same) - len(places); more > 0 {
 			p.line("  ", p.dim.paint("-->"), " and ", diag.Count(more, "more place"), "; --output json names all")
@@ -64,15 +70,9 @@ func (p *printer) diagnostics(list diag.List) {
 	}
 }
 
-// equalFindings gathers findings that say the same of several places.
+// equalFindings gathers findings that say the same of several places, or of several names.
 func equalFindings(list diag.List) [][]diag.Diagnostic {
-	type words struct {
-		severity      diag.Severity
-		summary, hint string
-	}
-	return gather(list, alikeSteps, func(d diag.Diagnostic) (words, bool) {
-		return words{d.Severity, d.Summary, d.Hint}, len(d.Related) == 0
-	})
+	return gather(list, alikeSteps, diag.Diagnostic.Rule)
 }
 
 // severity begins a message.

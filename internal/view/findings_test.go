@@ -143,3 +143,30 @@ func TestFindingsThatSayTheSameAreOne(t *testing.T) {
 		}
 	}
 }
+
+func TestFindingsOfOneRuleAreOneThatListsTheNames(t *testing.T) {
+	t.Parallel()
+	var list diag.List
+	for line := range 30 {
+		list.Add(diag.Diagnostic{
+			Severity: diag.Error, Code: "unknown-member", Position: at(line + 1), Summary: fmt.Sprintf("the service has no member %q of that name", fmt.Sprintf("p%d", line)), Hint: "invite them",
+		})
+	}
+	list.Add(diag.Diagnostic{Severity: diag.Error, Code: "unknown-member", Position: at(50), Summary: `the service has no member "q" of that name`, Hint: "did you mean \"p\"?"})
+	list.Add(diag.Diagnostic{Severity: diag.Error, Code: "other", Position: at(51), Summary: `the service has no member "r" of that name`, Hint: "invite them"})
+	s := newScreen()
+	s.Diagnostics(list)
+	got := s.err.String()
+	first, _, _ := strings.Cut(got, "\n")
+	if want := `error: the service has no member "p0", "p1", "p2" and 27 more of that name`; first != want {
+		t.Errorf("got %s", first)
+	}
+	if strings.Count(got, "error: ") != 3 || strings.Count(got, "-->") != 32 || strings.Count(got, "invite them") != 2 || !strings.Contains(got, "workspace.yaml:30:5  \"p29\"\n") || !strings.HasSuffix(got, "32 errors\n") {
+		t.Errorf("got %s", got)
+	}
+	s = newScreen(inJSON)
+	s.Diagnostics(list)
+	if got := s.err.String(); strings.Count(got, `"line":`) != 32 {
+		t.Errorf("each finding has its place in JSON: %s", got)
+	}
+}

@@ -708,7 +708,7 @@ type span struct {
 func (s *shownPlan) lists(whole bool) (notices, unseen, kept, stateChanges list) {
 	for _, same := range equalFindings(s.Notices) {
 		n := same[0]
-		text, begin, end := []span{{text: n.Severity.String() + ": " + n.Summary}}, " (", ")"
+		text, begin, end := []span{{text: n.Severity.String() + ": " + diag.Together(same)}}, " (", ")"
 		if len(same) > 1 {
 			begin += strconv.Itoa(len(same)) + " times: "
 		}

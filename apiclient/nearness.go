@@ -10,6 +10,7 @@ import (
 	"syscall"
 
 	"github.com/planform/planform/internal/baseurl"
+	"github.com/planform/planform/internal/wire"
 )
 
 // proximity is how near to this machine an address is. The service names the store of files, and must not reach through
@@ -69,7 +70,7 @@ func (n *nearness) observe(host string) {
 }
 
 // watch notes to which address each connection to the service leads. One to a proxy tells nothing.
-func (n *nearness) watch(service string, dial dialFunc) dialFunc {
+func (n *nearness) watch(service string, dial wire.DialFunc) wire.DialFunc {
 	return func(ctx context.Context, network, addr string) (net.Conn, error) {
 		conn, err := dial(ctx, network, addr)
 		if err == nil && addr == service {

@@ -82,13 +82,13 @@ func stateMigrate(ctx context.Context, _ Process, o stateOptions, out output) er
 	if err != nil {
 		return err
 	}
-	h, err := o.service.historyBeside(ctx, to.path, from.Lineage)
-	if err != nil {
-		return err
-	}
 	copied := 0
-	if err := edit(ctx, to, out, func(f *state.File) (_ string, err error) {
-		if err = putState(f, from, false); err == nil {
+	if err := edit(ctx, to, out, func(f *state.File) (string, error) {
+		if err := putState(f, from, false); err != nil {
+			return "", err
+		}
+		h, err := o.service.historyBeside(ctx, to.path, from.Lineage)
+		if err == nil {
 			copied, err = old.CopyTo(ctx, h.Store)
 		}
 		return "", err

@@ -147,7 +147,6 @@ func TestMigrateLeavesOutWhatAKilledRunHadNotFinished(t *testing.T) {
 // diagName is a name for a case that a file system takes.
 func diagName(name string) string { return strings.ToValidUTF8(name[:min(len(name), 60)], "") }
 
-
 func TestAHistoryIsNotFollowedOutOfTheFolderOfANamedState(t *testing.T) {
 	t.Parallel()
 	s, outside := newService(t, sandboxtest.Options{}), t.TempDir()

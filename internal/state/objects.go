@@ -25,6 +25,12 @@ type Objects interface {
 	Remove(ctx context.Context, name string) error
 }
 
+// Unlocker is a store with a lock of its own, which others can hold.
+type Unlocker interface {
+	// Unlock gives the lock back in place of its holder. ok is false where nobody holds it.
+	Unlock(ctx context.Context) (held Holder, ok bool, err error)
+}
+
 // ErrChanged is that an object is not the one any more that was to be replaced.
 var ErrChanged = errors.New("somebody else changed it meanwhile")
 

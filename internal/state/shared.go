@@ -48,19 +48,21 @@ type shared struct {
 
 func (o Options) connect(ctx context.Context, address string) (Objects, error) {
 	if o.Connect == nil {
-		return nil, fmt.Errorf("the state %s: states at an address are not supported here", withoutUser(address))
+		return nil, fmt.Errorf("the state %s: states at an address are not supported here", withoutCredential(address))
 	}
 	objects, err := o.Connect(ctx, address)
 	if err != nil {
-		return nil, fmt.Errorf("the state %s: %w", withoutUser(address), err)
+		return nil, fmt.Errorf("the state %s: %w", withoutCredential(address), err)
 	}
 	return Steady(objects), nil
 }
 
-// withoutUser is an address without what may be a credential, for a message that refuses it.
-func withoutUser(address string) string {
-	scheme, rest, _ := strings.Cut(address, "://")
-	return scheme + "://" + rest[strings.LastIndex(rest, "@")+1:]
+// withoutCredential returns an address for a message that refuses it: only its scheme if a user, query or fragment may be a credential.
+func withoutCredential(address string) string {
+	if scheme, rest, _ := strings.Cut(address, "://"); strings.ContainsAny(rest, "@?#") {
+		return scheme + "://…"
+	}
+	return address
 }
 
 // local are the files of the copy.

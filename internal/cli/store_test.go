@@ -163,3 +163,38 @@ func TestAHistoryIsNotFollowedOutOfTheFolderOfANamedState(t *testing.T) {
 		t.Errorf("%v %v was written", left, err)
 	}
 }
+
+func TestAStateThatAServerHoldsLockedForSomebodyElseIsExitCode5(t *testing.T) {
+	t.Parallel()
+	s, store := newService(t, sandboxtest.Options{}), newStateServer(t)
+	file, address := s.write(t, "m.yaml", items(1)), store.URL+"/states/web"
+	store.held = `{"ID":"7c0c1d9e-5a9b-4a3c-8f63-0d0f2f0a9b11","Operation":"apply","Who":"ci@runner-7","Version":"1","Created":"2026-01-02T03:04:05Z","Path":""}`
+	got := s.run(t, "apply", "--yes", "-f", file, "--state", address, "--lock-timeout", "1s")
+	for _, want := range []string{"is locked by ci@runner-7", `"apply"`, "since 2026-01-02 03:04:05 UTC", "not released within 1s", "planform state unlock"} {
+		if got.code != 5 || !strings.Contains(got.err, want) {
+			t.Errorf("exit %d, without %s:\n%s", got.code, want, got.err)
+		}
+	}
+	if _, writes := s.sent(0); writes > 0 {
+		t.Errorf("%d writes", writes)
+	}
+	if got := s.must(t, "state", "unlock", "-f", file, "--state", address); !strings.Contains(got.err, "ci@runner-7") || store.held != "" {
+		t.Error(got.err)
+	}
+	s.must(t, "apply", "--yes", "-f", file, "--state", address)
+}
+
+func TestAStateThatIsTooLargeForItsServerSaysSo(t *testing.T) {
+	t.Parallel()
+	s, store := newService(t, sandboxtest.Options{}), newStateServer(t)
+	store.answer = func(w http.ResponseWriter, r *http.Request) bool {
+		if r.Method == http.MethodPost {
+			w.WriteHeader(http.StatusRequestEntityTooLarge)
+		}
+		return r.Method == http.MethodPost
+	}
+	got := s.run(t, "apply", "--yes", "-f", s.write(t, "m.yaml", items(1)), "--state", store.URL+"/states/web")
+	if got.code != 1 || !strings.Contains(got.err, "413") || !strings.Contains(got.err, "larger than the server takes") || strings.Contains(got.err, "folder") {
+		t.Errorf("exit %d\n%s", got.code, got.err)
+	}
+}

@@ -257,6 +257,46 @@ func TestALockOfSomebodyElseIsLeftAndItsHolderIsNamed(t *testing.T) {
 	}
 }
 
+func TestAStateWhoseServerIsLockedByAnotherProgramIsWaitedForAsLongAsAsked(t *testing.T) {
+	t.Parallel()
+	for _, timeout := range []time.Duration{0, time.Second, 10 * time.Second, time.Minute} {
+		for _, freed := range []bool{false, true} {
+			t.Run(fmt.Sprint(timeout, freed), func(t *testing.T) {
+				t.Parallel()
+				synctest.Test(t, func(t *testing.T) {
+					s := &server{held: "somebody", info: []byte(`{"ID":"somebody","Who":"ci@runner-7"}`)}
+					d := open(t, "https://example.com/states/web")
+					httpstate.ServedBy(d, s)
+					if freed {
+						time.AfterFunc(timeout/2, func() { s.mu.Lock(); s.held = ""; s.mu.Unlock() })
+					}
+					began, told := time.Now(), 0
+					f, err := state.Open(t.Context(), "https://example.com/states/web", state.Options{
+						BaseURL: "https://api.plane.so", Workspace: "acme", LockTimeout: timeout, Waiting: func(state.Holder) { told++ },
+						Connect: func(context.Context, string) (state.Objects, error) { return d, nil },
+					})
+					if freed {
+						if err != nil {
+							t.Fatal(err)
+						}
+						if err := f.Close(); err != nil {
+							t.Error(err)
+						}
+						return
+					}
+					if locked, ok := errors.AsType[*state.LockedError](err); !ok || locked.Holder.User != "ci@runner-7" || locked.Waited != timeout ||
+						!strings.Contains(diag.HintOf(err), "planform state unlock") || told > 1 {
+						t.Errorf("%v, told %d times", err, told)
+					}
+					if took := time.Since(began); took < timeout || took > timeout+5*time.Second {
+						t.Errorf("it took %s", took)
+					}
+				})
+			})
+		}
+	}
+}
+
 func TestUnlockOfAStateThatNobodyLockedLeavesItFree(t *testing.T) {
 	t.Parallel()
 	s, d := start(t, "/states/web")

@@ -255,7 +255,7 @@ func (c *Client) buffer() *bytes.Buffer {
 func (c *Client) failure(call *call, effect Effect, err error) *Error {
 	return &Error{
 		Op: call.op, Method: call.method, Path: call.path, Scope: call.op.Scope,
-		Effect: effect, Err: err, bearer: c.credential.bearer, owner: c.owner(), patience: c.maxElapsed,
+		Effect: effect, Err: err, bearer: c.credential.bearer, owner: c.owner(), patience: c.maxElapsed, at: time.Now(),
 	}
 }
 

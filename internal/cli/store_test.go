@@ -198,3 +198,35 @@ func TestAStateThatIsTooLargeForItsServerSaysSo(t *testing.T) {
 		t.Errorf("exit %d\n%s", got.code, got.err)
 	}
 }
+
+func TestAServiceThatAsksForAnHourIsTakenAtItsWord(t *testing.T) {
+	t.Parallel()
+	for name, answer := range map[string]sandboxtest.Break{
+		"in the service's words": {Status: http.StatusTooManyRequests, Body: `{"error_code":5900,"error_message":"RATE_LIMIT_EXCEEDED"}`},
+		"without words":          {Status: http.StatusTooManyRequests},
+		"in a proxy's words":     {Status: http.StatusTooManyRequests, Body: "<html>Too many requests</html>"},
+		"for maintenance":        {Status: http.StatusServiceUnavailable},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			refuses := true
+			answer.Header = http.Header{"Retry-After": {"3600"}}
+			s := newService(t, sandboxtest.Options{Fault: func(r *http.Request) sandboxtest.Fault {
+				if refuses && r.Method == http.MethodPost {
+					return sandboxtest.Fault{Before: answer}
+				}
+				return sandboxtest.Fault{}
+			}})
+			got := s.run(t, "apply", "--yes", "-f", s.write(t, "m.yaml", items(2)))
+			for _, want := range []string{"2 failed", "the service asks to wait 1h0m0s", "run it again after", "could not create work_item/web/i0"} {
+				if got.code != 3 || !strings.Contains(got.out+got.err, want) || strings.Contains(got.out+got.err, "not known") {
+					t.Errorf("exit %d, without %q:\n%s%s", got.code, want, got.out, got.err)
+				}
+			}
+			refuses = false
+			if got := s.must(t, "apply", "--yes", "-f", filepath.Join(s.dir, "m.yaml")); !strings.Contains(got.out, "created") {
+				t.Error(got.out, got.err)
+			}
+		})
+	}
+}

@@ -466,3 +466,66 @@ func TestTheCredentialStaysWithItsHost(t *testing.T) {
 		}
 	}
 }
+
+// A server can answer anything.
+func FuzzDocument(f *testing.F) {
+	f.Add(`{"version":4,"serial":3,"lineage":"a","planform":{"":{"version":1,"text":"one"},".lock":{"version":2,"text":"x"}}}`, `{"ID":"x","Who":"ci"}`)
+	f.Add(`{"version":4,"serial":18446744073709551615,"planform":{}}`, `{"ID":7,"Who":"\u001b[2J","Created":"9999-99-99"}`)
+	f.Add("<html>", "<html>")
+	f.Add("", "")
+	f.Add(`{"planform":{"a":null,"b":{"version":1.5}},"PLANFORM":{"c":{}}}`, `[]`)
+	f.Fuzz(func(t *testing.T, text, lock string) {
+		synctest.Test(t, func(t *testing.T) {
+			held := true
+			d := open(t, "https://example.com/states/web")
+			httpstate.ServedBy(d, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				switch r.Method {
+				case http.MethodGet:
+					_, _ = io.WriteString(w, text)
+				case http.MethodPost:
+					body, _ := io.ReadAll(r.Body)
+					text = string(body)
+				case "LOCK":
+					if held {
+						w.WriteHeader(http.StatusLocked)
+						_, _ = io.WriteString(w, lock)
+					}
+				}
+			}))
+			_, err := d.Put(t.Context(), "", []byte("one"), "")
+			if locked, ok := errors.AsType[*state.LockedError](err); err != nil && ok {
+				if said := locked.Error(); len(said) > 1000 || strings.ContainsFunc(said, func(r rune) bool { return r < ' ' || r == 0x7f || r == 0x202e }) {
+					t.Errorf("%d bytes: %q", len(said), said)
+				}
+			}
+			held = false
+			names, err := d.List(t.Context(), "")
+			if err != nil {
+				if said := err.Error(); len(said) > 300 {
+					t.Errorf("%d bytes: %s", len(said), said)
+				}
+				return
+			}
+			before := map[string]string{}
+			for _, name := range names {
+				text, version, err := d.Get(t.Context(), name)
+				if before[name] = string(text); err != nil || version == "" {
+					t.Errorf("%q is listed: %v", name, err)
+				}
+			}
+			const name = ".journal/new/000001"
+			if _, there := before[name]; there {
+				return
+			}
+			if _, err := d.Put(t.Context(), name, []byte("two"), ""); err != nil {
+				t.Fatal(err)
+			}
+			before[name] = "two"
+			for name, want := range before {
+				if text, _, err := d.Get(t.Context(), name); string(text) != strings.ToValidUTF8(want, "\ufffd") || err != nil {
+					t.Errorf("%q: %q, want %q: %v", name, text, want, err)
+				}
+			}
+		})
+	})
+}

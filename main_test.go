@@ -50,7 +50,7 @@ func allowed() map[string][]string {
 		"executor":              {"internal/diag", "internal/resource", "planner"},
 		"internal/wire":         {"internal/diag"},
 		"apiclient":             {"internal/baseurl", "internal/diag", "internal/resource", "internal/wire"},
-		"internal/state":        {"executor", "internal/baseurl", "internal/disk", "internal/resource", "planner"},
+		"internal/state":        {"executor", "internal/baseurl", "internal/disk", "internal/resource", "internal/wire", "planner"},
 		"internal/provider":     {"apiclient", "executor", "internal/diag", "internal/disk", "internal/resource", "planner"},
 		"internal/doctor":       {"apiclient", "internal/baseurl", "internal/diag", "internal/resource", "internal/state"},
 		"internal/export":       {"apiclient", "internal/diag", "internal/graph", "internal/markup", "internal/provider", "internal/resource", "manifest", "planner", "schema"},

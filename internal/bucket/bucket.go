@@ -138,14 +138,6 @@ func (p *Place) Remove(ctx context.Context, name string) error {
 	return err
 }
 
-// refusal is an answer that stays what it is.
-type refusal struct{ error }
-
-// Final tells that another try is in vain.
-func (refusal) Final() bool { return true }
-
-func (r refusal) Unwrap() error { return r.error }
-
 // failed makes an answer an error that says what to do.
 func (p *Place) failed(ctx context.Context, err error) error {
 	const server = "the server of the bucket"
@@ -156,7 +148,7 @@ func (p *Place) failed(ctx context.Context, err error) error {
 		err = u.Err
 	}
 	answer := minio.ToErrorResponse(err)
-	final := func(what, hint string) error { return refusal{diag.WithHint(errors.New(what), hint)} }
+	final := func(what, hint string) error { return wire.Final(diag.WithHint(errors.New(what), hint)) }
 	switch answer.Code {
 	case "PreconditionFailed":
 		return state.ErrChanged
@@ -192,7 +184,7 @@ func (p *Place) failed(ctx context.Context, err error) error {
 	case s == http.StatusRequestEntityTooLarge || answer.Code == "EntityTooLarge":
 		return final(err.Error(), "the state is larger than the server takes: raise its limit for one request, or use another store")
 	case s >= 400 && s < 500 && s != 408 && s != 409 && s != 429:
-		return refusal{err}
+		return wire.Final(err)
 	}
 	return err
 }

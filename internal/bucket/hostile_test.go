@@ -3,7 +3,6 @@ package bucket_test
 import (
 	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -15,6 +14,7 @@ import (
 	"github.com/planform/planform/internal/bucket"
 	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/state"
+	"github.com/planform/planform/internal/wire"
 )
 
 // The credential of the scripted servers.
@@ -165,8 +165,7 @@ func TestABucketSaysWhatAnOddAnswerMeans(t *testing.T) {
 			}))
 			defer server.Close()
 			err := all(t, at(t, server.URL))["list"]
-			var final interface{ Final() bool }
-			if err == nil || !strings.Contains(err.Error(), tt.want) || (errors.As(err, &final) && final.Final()) != tt.final {
+			if err == nil || !strings.Contains(err.Error(), tt.want) || wire.IsFinal(err) != tt.final {
 				t.Error(err, diag.HintOf(err))
 			}
 		})

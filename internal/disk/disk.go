@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strings"
 	"syscall"
 
 	"github.com/natefinch/atomic"
@@ -106,18 +105,10 @@ func MakeFolder(d Disk, dir string) error {
 	return nil
 }
 
-// unfinished begins the name of a file that Write has not finished.
-const unfinished = ".planform-"
-
-// IsUnfinished reports whether a file's name is one that Write gives to what it has not finished.
-func IsUnfinished(name string) bool {
-	return strings.HasPrefix(name, unfinished) && strings.HasSuffix(name, ".tmp")
-}
-
 // Write writes a file as a whole or not at all. It is there for good when Write returns. A file that is replaced keeps its mode; a new
 // one is for its owner alone.
 func Write(d Disk, path string, write func(io.Writer) error) (err error) {
-	temp := filepath.Join(filepath.Dir(path), unfinished+rand.Text()[:8]+".tmp")
+	temp := filepath.Join(filepath.Dir(path), ".planform-"+rand.Text()[:8]+".tmp")
 	f, err := d.Create(temp)
 	if err != nil {
 		return err

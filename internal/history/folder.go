@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/planform/planform/internal/disk"
 )
@@ -85,7 +86,7 @@ func (f Folder) List(context.Context) (names []string, err error) {
 	defer root.Close() //nolint:errcheck // only read
 	entries, err := fs.ReadDir(root.FS(), ".")
 	for _, e := range entries {
-		if !disk.IsUnfinished(e.Name()) {
+		if !strings.HasPrefix(e.Name(), ".planform-") {
 			names = append(names, e.Name())
 		}
 	}

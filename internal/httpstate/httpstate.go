@@ -113,14 +113,6 @@ func parse(what, address string) (*url.URL, error) {
 	return u, nil
 }
 
-// refusal is an answer that stays what it is.
-type refusal struct{ error }
-
-// Final tells that another try is in vain.
-func (refusal) Final() bool { return true }
-
-func (r refusal) Unwrap() error { return r.error }
-
 // ask makes a request and returns its answer. Only answers that are neither done nor expected are errors.
 func (d *Document) ask(ctx context.Context, method, address string, body []byte, expected ...int) (status int, answer []byte, err error) {
 	req, err := http.NewRequestWithContext(ctx, method, address, bytes.NewReader(body))
@@ -162,7 +154,7 @@ func (d *Document) refused(method, address string, status int, answer []byte) er
 		text, hint = "the server of the state does not accept the credential", "check TF_HTTP_USERNAME and TF_HTTP_PASSWORD, and what they may do"
 	case status == http.StatusLocked:
 		_, holder := d.holder(answer)
-		return refusal{&state.LockedError{Path: d.address, Holder: holder}}
+		return wire.Final(&state.LockedError{Path: d.address, Holder: holder})
 	case status < 400:
 		hint = "planform follows no redirect; perhaps it leads to a login page: check the address and the credential"
 	case status == http.StatusRequestEntityTooLarge:
@@ -175,7 +167,7 @@ func (d *Document) refused(method, address string, status int, answer []byte) er
 		err = diag.WithHint(err, hint)
 	}
 	if final {
-		err = refusal{err}
+		err = wire.Final(err)
 	}
 	return err
 }
@@ -191,7 +183,7 @@ func (d *Document) read(ctx context.Context) (*content, error) {
 	}
 	c, err := decode(text)
 	if err != nil {
-		return nil, refusal{err}
+		return nil, wire.Final(err)
 	}
 	return c, nil
 }
@@ -311,11 +303,7 @@ func (d *Document) change(ctx context.Context, change func(*content) error) (err
 }
 
 // lockInfo says who holds the server's lock.
-type lockInfo struct {
-	ID, Operation, Info, Who, Version, Path string
-
-	Created time.Time
-}
+type lockInfo struct{ ID, Operation, Info, Who, Version, Created, Path string }
 
 // ownID begins the ID of each lock of planform, because some servers keep nothing else of a lock.
 const ownID = "706c616e-"
@@ -324,19 +312,16 @@ func newID() string { return ownID + uuid.NewString()[len(ownID):] }
 
 // info is what a lock says.
 func (d *Document) info(id string) []byte {
-	text, _ := json.Marshal(lockInfo{ID: id, Operation: "planform", Who: "planform", Version: "1.0.0", Created: time.Now().UTC().Truncate(time.Second)})
+	text, _ := json.Marshal(lockInfo{ID: id, Operation: "planform", Who: "planform", Version: "1.0.0", Created: time.Now().UTC().Format(time.RFC3339)})
 	return text
 }
 
 // holder reads who holds the lock. Nothing of it need be there.
 func (d *Document) holder(text []byte) (id string, h state.Holder) {
 	var l lockInfo
-	if json.Unmarshal(text, &l) != nil {
-		var some struct{ ID, Operation, Who string } // such as one with a time of another form
-		_ = json.Unmarshal(text, &some)
-		l = lockInfo{ID: some.ID, Operation: some.Operation, Who: some.Who}
-	}
-	return l.ID, state.Holder{User: d.secrets.Line(l.Who), Command: d.secrets.Line(l.Operation), Since: l.Created}
+	_ = json.Unmarshal(text, &l)
+	since, _ := time.Parse(time.RFC3339, l.Created)
+	return l.ID, state.Holder{User: d.secrets.Line(l.Who), Command: d.secrets.Line(l.Operation), Since: since}
 }
 
 // take takes the server's lock. One of planform that stays the same for too long is given back in place of its holder; one of another
@@ -358,7 +343,7 @@ func (d *Document) take(ctx context.Context, id string) error {
 		case d.since.IsZero(), held != d.seen:
 			d.seen, d.since = held, time.Now()
 		case !own && time.Since(d.since) > foreignTime:
-			return refusal{&state.LockedError{Path: d.address, Holder: holder}}
+			return wire.Final(&state.LockedError{Path: d.address, Holder: holder})
 		case own && time.Since(d.since) > stuckTime:
 			if err := d.giveBack(ctx, held); err != nil {
 				return err

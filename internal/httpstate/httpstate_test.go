@@ -23,6 +23,7 @@ import (
 	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/httpstate"
 	"github.com/planform/planform/internal/state"
+	"github.com/planform/planform/internal/wire"
 )
 
 const (
@@ -240,8 +241,7 @@ func TestALockOfSomebodyElseIsLeftAndItsHolderIsNamed(t *testing.T) {
 					httpstate.ServedBy(d, s)
 					began := time.Now()
 					_, err := d.Put(t.Context(), "", []byte("one"), "")
-					var final interface{ Final() bool }
-					if !errors.Is(err, state.ErrLocked) || !strings.Contains(err.Error(), tt.want) || !errors.As(err, &final) || len(err.Error()) > 400 {
+					if !errors.Is(err, state.ErrLocked) || !strings.Contains(err.Error(), tt.want) || !wire.IsFinal(err) || len(err.Error()) > 400 {
 						t.Error(err)
 					}
 					if took := time.Since(began); took > 5*time.Second || s.held != id {
@@ -364,8 +364,7 @@ func TestAnAnswerThatIsNoStateSaysWhatItIs(t *testing.T) {
 			at := httptest.NewServer(tt.handler)
 			t.Cleanup(at.Close)
 			_, err := open(t, at.URL+"/states/web").Put(t.Context(), "", []byte("x"), "")
-			var final interface{ Final() bool }
-			if err == nil || !strings.Contains(err.Error(), tt.want) || !strings.Contains(diag.HintOf(err), tt.hint) || errors.As(err, &final) != tt.final {
+			if err == nil || !strings.Contains(err.Error(), tt.want) || !strings.Contains(diag.HintOf(err), tt.hint) || wire.IsFinal(err) != tt.final {
 				t.Errorf("%v; %s", err, diag.HintOf(err))
 			}
 			if said := strings.ToLower(fmt.Sprint(err)); strings.Contains(said, "invalid character") || strings.Contains(said, password) || len(said) > 300 {

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/planform/planform/internal/diag"
 )
 
 // MoreTime is the next step if there was no answer in time.
@@ -96,40 +98,50 @@ func Certificate(err error) (reason, advice string, ok bool) {
 	}
 }
 
-// Failure is the error of a request that got no usable answer, in plain words and without secrets.
-type Failure struct {
-	text, hint string
-	cause      error
+// plain is an error with another text.
+type plain struct {
+	error
+
+	text string
 }
 
-func (e *Failure) Error() string { return e.text }
+func (e plain) Error() string { return e.text }
+func (e plain) Unwrap() error { return e.error }
 
-// Hint is the next step.
-func (e *Failure) Hint() string { return e.hint }
-
-// Unwrap returns the error of the connection.
-func (e *Failure) Unwrap() error { return e.cause }
-
-// Final reports whether another try is in vain.
-func (e *Failure) Final() bool {
-	_, none := errors.AsType[*NoAnswerError](e.cause)
-	return none || errors.Is(e.cause, ErrTooLarge)
-}
-
-// Failed explains why a request to a server got no usable answer; nil = it did.
+// Failed explains in plain words and without secrets why a request to a server got no usable answer; nil = it did.
 func (s Secrets) Failed(ctx context.Context, server, scheme string, err error) error {
 	if err == nil {
 		return nil
 	}
-	f := &Failure{cause: err}
-	switch _, none := errors.AsType[*NoAnswerError](err); {
+	_, none := errors.AsType[*NoAnswerError](err)
+	final := none || errors.Is(err, ErrTooLarge)
+	reason, hint, _ := Explain(scheme, err)
+	switch {
 	case ctx.Err() != nil:
-		f.text, f.hint, f.cause = "no answer in time", "check the address, the network, firewall and proxy", context.Cause(ctx)
-	case none, errors.Is(err, ErrTooLarge):
-		f.text, f.hint = err.Error(), "check the address"
-	default:
-		f.text, f.hint, _ = Explain(scheme, err)
+		reason, hint, err = "no answer in time", "check the address, the network, firewall and proxy", context.Cause(ctx)
+	case final:
+		reason, hint = err.Error(), "check the address"
 	}
-	f.text = server + ": " + s.Line(f.text)
-	return f
+	err = diag.WithHint(plain{err, server + ": " + s.Line(reason)}, hint)
+	if final {
+		err = Final(err)
+	}
+	return err
+}
+
+// Final marks an error that another try would not change; [IsFinal] reports it.
+func Final(err error) error { return finalError{err} }
+
+type finalError struct{ error }
+
+func (e finalError) Unwrap() error { return e.error }
+func (e finalError) Final() bool   { return true }
+
+// IsFinal reports whether another try is in vain.
+func IsFinal(err error) bool {
+	f, ok := errors.AsType[interface {
+		error
+		Final() bool
+	}](err)
+	return ok && f.Final()
 }

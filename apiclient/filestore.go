@@ -229,11 +229,7 @@ func storeReason(body []byte, secrets []string) string {
 			text += ": " + known.Message
 		}
 	}
-	for _, s := range secrets {
-		if len(s) > 3 {
-			text = strings.ReplaceAll(text, s, wire.Redacted)
-		}
-	}
+	text = wire.Secrets(secrets).Hide(text)
 	if strings.Contains(strings.ToLower(text), "signature=") {
 		return "" // an address with its signature
 	}

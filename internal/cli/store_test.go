@@ -43,7 +43,11 @@ func (s *stateServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	var sent struct{ ID string }
 	_ = json.Unmarshal(body, &sent)
-	switch r.Method {
+	method := r.Method
+	if strings.HasSuffix(r.URL.Path, "/lock") { // where the server locks by other methods at an address of its own
+		method = map[string]string{http.MethodPost: "LOCK", http.MethodPut: "LOCK", http.MethodDelete: "UNLOCK"}[method]
+	}
+	switch method {
 	case "LOCK":
 		if s.held != "" {
 			w.WriteHeader(http.StatusLocked)
@@ -166,22 +170,40 @@ func TestAHistoryIsNotFollowedOutOfTheFolderOfANamedState(t *testing.T) {
 
 func TestAStateThatAServerHoldsLockedForSomebodyElseIsExitCode5(t *testing.T) {
 	t.Parallel()
-	s, store := newService(t, sandboxtest.Options{}), newStateServer(t)
-	file, address := s.write(t, "m.yaml", items(1)), store.URL+"/states/web"
-	store.held = `{"ID":"7c0c1d9e-5a9b-4a3c-8f63-0d0f2f0a9b11","Operation":"apply","Who":"ci@runner-7","Version":"1","Created":"2026-01-02T03:04:05Z","Path":""}`
-	got := s.run(t, "apply", "--yes", "-f", file, "--state", address, "--lock-timeout", "1s")
-	for _, want := range []string{"is locked by ci@runner-7", `"apply"`, "since 2026-01-02 03:04:05 UTC", "not released within 1s", "planform state unlock"} {
-		if got.code != 5 || !strings.Contains(got.err, want) {
-			t.Errorf("exit %d, without %s:\n%s", got.code, want, got.err)
-		}
+	for name, tt := range map[string]struct {
+		path string
+		env  map[string]string // address of the lock without the server's
+	}{
+		"by LOCK":              {path: "/states/web"},
+		"as GitLab does":       {path: "/api/v4/projects/1/terraform/state/web"},
+		"at an own address":    {"/states/web", map[string]string{"TF_HTTP_LOCK_ADDRESS": "/lock", "TF_HTTP_LOCK_METHOD": "PUT", "TF_HTTP_UNLOCK_METHOD": "DELETE"}},
+		"with POST at its own": {"/s", map[string]string{"TF_HTTP_LOCK_ADDRESS": "/s/lock", "TF_HTTP_LOCK_METHOD": "POST", "TF_HTTP_UNLOCK_METHOD": "DELETE"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, store := newService(t, sandboxtest.Options{}), newStateServer(t)
+			if at := tt.env["TF_HTTP_LOCK_ADDRESS"]; at != "" {
+				tt.env["TF_HTTP_LOCK_ADDRESS"] = store.URL + at
+			}
+			file, address := s.write(t, "m.yaml", items(1)), store.URL+tt.path
+			store.held = `{"ID":"7c0c1d9e-5a9b-4a3c-8f63-0d0f2f0a9b11","Operation":"apply","Who":"ci@runner-7","Version":"1","Created":"2026-01-02T03:04:05Z","Path":""}`
+			got := s.runWith(tt.env, "apply", "--yes", "-f", file, "--state", address, "--lock-timeout", "1s")
+			for _, want := range []string{"is locked by ci@runner-7", `"apply"`, "since 2026-01-02 03:04:05 UTC", "not released within 1s", "planform state unlock"} {
+				if got.code != 5 || !strings.Contains(got.err, want) {
+					t.Errorf("exit %d, without %s:\n%s", got.code, want, got.err)
+				}
+			}
+			if _, writes := s.sent(0); writes > 0 {
+				t.Errorf("%d writes", writes)
+			}
+			if got := s.runWith(tt.env, "state", "unlock", "-f", file, "--state", address); got.code != 0 || !strings.Contains(got.err, "ci@runner-7") || store.held != "" {
+				t.Error(got.err)
+			}
+			if got := s.runWith(tt.env, "apply", "--yes", "-f", file, "--state", address); got.code != 0 {
+				t.Errorf("exit %d: %s", got.code, got.err)
+			}
+		})
 	}
-	if _, writes := s.sent(0); writes > 0 {
-		t.Errorf("%d writes", writes)
-	}
-	if got := s.must(t, "state", "unlock", "-f", file, "--state", address); !strings.Contains(got.err, "ci@runner-7") || store.held != "" {
-		t.Error(got.err)
-	}
-	s.must(t, "apply", "--yes", "-f", file, "--state", address)
 }
 
 func TestAStateThatIsTooLargeForItsServerSaysSo(t *testing.T) {

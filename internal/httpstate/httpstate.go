@@ -50,6 +50,7 @@ type Document struct {
 	mu    sync.Mutex // one write at a time
 	seen  string     // the lock that stands in the way
 	since time.Time
+	kept  string // a lock of ours that could not be given back
 }
 
 var _ state.Objects = (*Document)(nil)
@@ -274,7 +275,9 @@ func (d *Document) change(ctx context.Context, change func(*content) error) (err
 	defer func() { // also after an error: who cannot give it back blocks others for stuckTime
 		late, cancel := context.WithTimeout(context.WithoutCancel(ctx), stuckTime/3)
 		defer cancel()
-		_ = d.giveBack(late, id)
+		if d.giveBack(late, id) != nil {
+			d.kept = id
+		}
 	}()
 	c, err := d.read(ctx)
 	if err != nil {
@@ -344,7 +347,7 @@ func (d *Document) take(ctx context.Context, id string) error {
 			d.seen, d.since = held, time.Now()
 		case !own && time.Since(d.since) > foreignTime:
 			return wire.Final(&state.LockedError{Path: d.address, Holder: holder})
-		case own && time.Since(d.since) > stuckTime:
+		case own && (held == d.kept || time.Since(d.since) > stuckTime):
 			if err := d.giveBack(ctx, held); err != nil {
 				return err
 			}

@@ -297,6 +297,29 @@ func TestAStateWhoseServerIsLockedByAnotherProgramIsWaitedForAsLongAsAsked(t *te
 	}
 }
 
+func TestAServerThatDoesNotTakeALockBackSaysSoAtTheNextWrite(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := &server{}
+		d := open(t, "https://example.com/states/web")
+		httpstate.ServedBy(d, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.Method == "UNLOCK" {
+				w.WriteHeader(http.StatusMethodNotAllowed)
+				return
+			}
+			s.ServeHTTP(w, r)
+		}))
+		began := time.Now()
+		if _, err := d.Put(t.Context(), "", []byte("one"), ""); err != nil {
+			t.Fatal(err)
+		}
+		_, err := d.Put(t.Context(), ".lock", []byte("two"), "")
+		if err == nil || !wire.IsFinal(err) || !strings.Contains(diag.HintOf(err), "TF_HTTP_UNLOCK_METHOD and TF_HTTP_UNLOCK_ADDRESS") || time.Since(began) > time.Second {
+			t.Error(time.Since(began), err, diag.HintOf(err))
+		}
+	})
+}
+
 func TestUnlockOfAStateThatNobodyLockedLeavesItFree(t *testing.T) {
 	t.Parallel()
 	s, d := start(t, "/states/web")

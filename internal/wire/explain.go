@@ -115,12 +115,17 @@ func (s Secrets) Failed(ctx context.Context, server, scheme string, err error) e
 	}
 	_, none := errors.AsType[*NoAnswerError](err)
 	final := none || errors.Is(err, ErrTooLarge)
-	reason, hint, _ := Explain(scheme, err)
+	hint := "check the address, the network, firewall and proxy"
+	reason, advice, known := Certificate(err)
 	switch {
+	case known:
+		hint = advice
 	case ctx.Err() != nil:
-		reason, hint, err = "no answer in time", "check the address, the network, firewall and proxy", context.Cause(ctx)
+		reason, err = "no answer in time", context.Cause(ctx)
 	case final:
-		reason, hint = err.Error(), "check the address"
+		reason = err.Error()
+	default:
+		reason, _, _ = Explain(scheme, err)
 	}
 	err = diag.WithHint(plain{err, server + ": " + s.Line(reason)}, hint)
 	if final {

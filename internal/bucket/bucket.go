@@ -138,7 +138,7 @@ func (p *Place) Remove(ctx context.Context, name string) error {
 	return err
 }
 
-// failed makes an answer an error that says what to do.
+// failed returns the error for an answer, with the next step.
 func (p *Place) failed(ctx context.Context, err error) error {
 	const server = "the server of the bucket"
 	if err == nil {

@@ -26,8 +26,8 @@ import (
 	"github.com/planform/planform/internal/wire"
 )
 
-// A server's lock that stays the same is taken for one that nobody gives back: one of planform after stuckTime, because no request takes as
-// long; one of another program after foreignTime.
+// A lock of planform that stays the same for stuckTime belongs to a dead run, because no request takes as long. A lock of another program is
+// waited for as long as foreignTime: planform's own waiting begins after it.
 const (
 	stuckTime   = 30 * time.Second
 	foreignTime = 3 * time.Second
@@ -143,7 +143,7 @@ func (d *Document) ask(ctx context.Context, method, address string, body []byte,
 	return 0, nil, d.refused(method, address, status, answer)
 }
 
-// refused is the error of an answer that is no success.
+// refused returns the error for an answer that is no success.
 func (d *Document) refused(method, address string, status int, answer []byte) error {
 	text := fmt.Sprintf("the server of the state answers %d to %s", status, method)
 	if words := d.secrets.Line(string(answer)); words != "" && words[0] != '<' {
@@ -308,14 +308,17 @@ func (d *Document) change(ctx context.Context, change func(*content) error) (err
 // lockInfo says who holds the server's lock.
 type lockInfo struct{ ID, Operation, Info, Who, Version, Created, Path string }
 
-// ownID begins the ID of each lock of planform, because some servers keep nothing else of a lock.
-const ownID = "706c616e-"
+// The signs of planform's own locks: some servers keep nothing but the ID, and earlier versions had no such ID.
+const (
+	ownID     = "706c616e-"
+	operation = "planform"
+)
 
 func newID() string { return ownID + uuid.NewString()[len(ownID):] }
 
-// info is what a lock says.
+// info returns the content of a lock of planform.
 func (d *Document) info(id string) []byte {
-	text, _ := json.Marshal(lockInfo{ID: id, Operation: "planform", Who: "planform", Version: "1.0.0", Created: time.Now().UTC().Format(time.RFC3339)})
+	text, _ := json.Marshal(lockInfo{ID: id, Operation: operation, Who: "planform", Version: "1.0.0", Created: time.Now().UTC().Format(time.RFC3339)})
 	return text
 }
 
@@ -327,8 +330,8 @@ func (d *Document) holder(text []byte) (id string, h state.Holder) {
 	return l.ID, state.Holder{User: d.secrets.Line(l.Who), Command: d.secrets.Line(l.Operation), Since: since}
 }
 
-// take takes the server's lock. One of planform that stays the same for too long is given back in place of its holder; one of another
-// program is left.
+// take takes the server's lock. A lock of planform that stays the same for too long is given back in place of its holder. A lock of another
+// program is left, and its holder is named.
 func (d *Document) take(ctx context.Context, id string) error {
 	for {
 		status, text, err := d.ask(ctx, d.lockMethod, d.lock, d.info(id), http.StatusLocked, http.StatusConflict)
@@ -340,7 +343,7 @@ func (d *Document) take(ctx context.Context, id string) error {
 			return nil
 		}
 		held, holder := d.holder(text)
-		switch own := strings.HasPrefix(held, ownID); {
+		switch own := strings.HasPrefix(held, ownID) || holder.Command == operation; {
 		case held == id: // an answer was lost
 			return nil
 		case d.since.IsZero(), held != d.seen:

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// MaxError is how many bytes are read of an answer that is no success.
+// MaxError is the size limit of an answer that is no success, in bytes.
 const MaxError = 256 << 10
 
 // ErrTooLarge is wrapped by the error for a body beyond its limit.

@@ -114,7 +114,8 @@ func (r *retries) count(err *Error) {
 	r.effect = max(r.effect, err.Effect)
 	err.Effect, err.Attempts, err.Doubted = r.effect, r.attempts, r.doubted
 	r.last = err
-	if err.busy() && r.call.op.Writes() && (!err.throttled() || r.call.op.Verb == resource.CreateMany) {
+	// A server that asks to come back much later turns requests away, and passes none on.
+	if err.busy() && err.RetryAfter <= r.c.maxElapsed && r.call.op.Writes() && (!err.throttled() || r.call.op.Verb == resource.CreateMany) {
 		r.doubted = true
 	}
 	if r.since.IsZero() {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/state"
@@ -86,32 +85,24 @@ func stateMigrate(ctx context.Context, _ Process, o stateOptions, out output) er
 	if to.path = o.args[1]; state.SamePlace(from.Path, to.path) {
 		return usageError{text: from.Path + " is the same place"}
 	}
-	if err := edit(ctx, to, out, func(f *state.File) (string, error) { return "", putState(f, from, false) }); err != nil {
-		return err
-	}
 	old, err := o.service.historyBeside(ctx, from.Path, from.Lineage)
 	if err != nil {
 		return err
 	}
-	h, err := o.service.historyBeside(ctx, to.path, from.Lineage)
-	if err != nil {
-		return err
-	}
-	names, err := old.Store.List(ctx)
-	if err != nil {
-		return err
-	}
-	slices.Sort(names)
-	for _, name := range names {
-		text, err := old.Store.Get(ctx, name)
-		if err != nil {
-			return err
+	copied := 0
+	if err := edit(ctx, to, out, func(f *state.File) (string, error) {
+		if err := putState(f, from, false); err != nil {
+			return "", err
 		}
-		if err := h.Store.Put(ctx, name, text); err != nil {
-			return err
+		h, err := o.service.historyBeside(ctx, to.path, from.Lineage)
+		if err == nil {
+			copied, err = old.CopyTo(ctx, h.Store)
 		}
+		return "", err
+	}); err != nil {
+		return err
 	}
 	out.view.Notef("%s has now the %s of %s, and %s; %s stays as it is", to.path, diag.Count(len(from.Prior()), "record"), from.Path,
-		diag.Count(len(names), "run"), from.Path)
+		diag.Count(copied, "run"), from.Path)
 	return nil
 }

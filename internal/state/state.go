@@ -212,6 +212,9 @@ func (f *File) remove(path string) error {
 }
 
 func (f *File) unwritable(err error) error {
+	if f.opts.shared != nil {
+		return fmt.Errorf("the state %s cannot be written: %w; nothing was sent", f.paths.state, err)
+	}
 	return fmt.Errorf("the folder of the state %s cannot be written to: %w; nothing was sent: make it writable, or choose another place "+
 		"with --state",
 		f.paths.state, err)

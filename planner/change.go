@@ -57,6 +57,7 @@ func planChanges(plan *Plan, steps *steps, blockers *blockers, differ *comparer,
 		case pending, invalid: // there are errors
 		}
 	}
+	b.checkNumbers()
 	b.awaitSwitches()
 	b.noticeUnlinked()
 	return b
@@ -550,6 +551,34 @@ func (ch *changes) checkSingle(i objectID) {
 	if l, _ := ch.snapshot.list(f.info, f.parent); len(l.rows) > 0 {
 		ch.diags.report(o, "one-only", string(o.Parent.Address)+" has the "+label(o.Kind, l.rows[0])+" already, and can have no other",
 			"to manage that one, write its name, or id: "+l.rows[0].ID())
+	}
+}
+
+// checkNumbers reports readable identifiers, such as WEB-7, in projects that this run creates: nobody knows yet which work item gets
+// which number. An export of the same workspace names its own items by them.
+func (ch *changes) checkNumbers() {
+	report := func(at diag.Position, o *resource.Object, identifier string) {
+		ch.diags.at(diag.Error, at, o.Address, "no-number-yet", identifier+" names nothing yet: this run creates its "+
+			"project, and the service numbers what is in it", "name the one that is meant by its key")
+	}
+	created := map[string]bool{}
+	for i, o := range ch.objects.all() {
+		switch step := ch.steps.of[i]; {
+		case step == nil || step.Action != Create || o.Identifier == "":
+		case !o.Kind.Numbered():
+			created[strings.ToUpper(o.Identifier)] = true
+		case !o.Exported:
+			report(o.Position, o, o.Identifier)
+		}
+	}
+	for _, n := range ch.objects.uses {
+		for k := range n.value.Refs {
+			r := &n.value.Refs[k]
+			code, _, _ := strings.Cut(strings.ToUpper(r.Text), "-")
+			if created[code] && r.Target == nil && n.field.to.kind.Numbered() && n.field.to.kind.IsIdentifier(r.Text) {
+				report(r.Position, ch.in.Desired[n.by], r.Text)
+			}
+		}
 	}
 }
 

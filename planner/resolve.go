@@ -30,6 +30,7 @@ func resolve(matched *identities) *references {
 		names:    map[nameKey]nameResult{}, idsForPlan: map[Name]string{},
 	}
 	s.resolveNames()
+	s.findOwnReferences()
 	s.findParentCycles()
 	return s
 }
@@ -374,6 +375,20 @@ func (re *references) readName(t *kindInfo, parent objectID, id string) {
 		return
 	}
 	re.service.askOptional(Read{Operation: t.list, Path: re.snapshot.listPath(t, parent), Fields: t.neededFieldNames})
+}
+
+// findOwnReferences reports objects that name themselves by ID or identifier. The manifest finds those that do so by key.
+func (re *references) findOwnReferences() {
+	for _, n := range re.objects.uses {
+		for k := range n.value.Refs {
+			r := &n.value.Refs[k]
+			if at, _, ok := re.target(n.by, n.field, r); ok && at == n.by && r.Target == nil {
+				o := re.in.Desired[n.by]
+				re.diags.at(diag.Error, r.Position, o.Address, "own-reference", string(o.Address)+" names itself in "+n.value.Field.Name+
+					": it is "+r.Text, "name another "+o.Kind.Noun())
+			}
+		}
+	}
 }
 
 // findParentCycles reports objects that would be their own ancestors, which the service accepts.

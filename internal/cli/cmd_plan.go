@@ -101,6 +101,11 @@ func shapingFlags() []cli.Flag {
 			Name:  "delete-changed",
 			Usage: "with --prune, delete also objects that others changed since the last apply, use, or have something in, such as comments",
 		},
+		&cli.BoolFlag{
+			Name: "delete-unrecorded",
+			Usage: "with --prune, delete also objects with the owner's mark that the state does not know: " +
+				"nobody can tell whether they were protected",
+		},
 		&cli.BoolFlag{Name: "adopt-by-name", Usage: "match existing work items by name"},
 		&cli.BoolFlag{
 			Name:  "mark-adopted",
@@ -142,12 +147,14 @@ func newPlanOptions(c *cli.Context, p Process) (o planOptions, err error) {
 	options := planfile.Options{
 		State: statePlace(c, p), API: c.String("api"), Targets: c.StringSlice("target"), NoCreate: splitList(c, "no-create"),
 		SkipRefresh: c.Bool("no-refresh"), RefreshAll: c.Bool("refresh-all"), AdoptByName: c.Bool("adopt-by-name"), Prune: c.Bool("prune"),
-		DeleteChanged: c.Bool("delete-changed"), TakeOver: c.Bool("take-over"), MarkAdopted: c.Bool("mark-adopted"),
+		DeleteChanged: c.Bool("delete-changed"), DeleteUnrecorded: c.Bool("delete-unrecorded"), TakeOver: c.Bool("take-over"), MarkAdopted: c.Bool("mark-adopted"),
 		Invite: c.Bool("invite"), NewSecrets: c.Bool("new-secrets"),
 		OnDrift: c.String("on-drift"), Order: c.String("order"),
 	}
-	if options.DeleteChanged && !options.Prune {
-		return o, usageError{text: "--delete-changed says what --prune may delete", hint: "give --prune, too"}
+	for _, flag := range []string{"delete-changed", "delete-unrecorded"} {
+		if c.Bool(flag) && !options.Prune {
+			return o, usageError{text: "--" + flag + " says what --prune may delete", hint: "give --prune, too"}
+		}
 	}
 	if options.Files, err = files(c); err != nil {
 		return o, err
@@ -172,7 +179,8 @@ func (o planOptions) with(options planfile.Options, c *cli.Context, p Process) (
 	onDrift := map[string]planner.OnDrift{"overwrite": planner.Overwrite, "keep": planner.Keep, "fail": planner.Fail}
 	o.input = planner.Input{
 		SkipRefresh: o.SkipRefresh, RefreshAll: o.RefreshAll, AdoptByName: o.AdoptByName, Prune: o.Prune, DeleteChanged: o.DeleteChanged,
-		TakeOver: o.TakeOver, MarkAdopted: o.MarkAdopted, Invite: o.Invite, NewSecrets: o.NewSecrets, OnDrift: onDrift[o.OnDrift],
+		DeleteUnrecorded: o.DeleteUnrecorded,
+		TakeOver:         o.TakeOver, MarkAdopted: o.MarkAdopted, Invite: o.Invite, NewSecrets: o.NewSecrets, OnDrift: onDrift[o.OnDrift],
 	}
 	if o.input.NoCreate, err = kinds(o.NoCreate); err != nil {
 		return o, err

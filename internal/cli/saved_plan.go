@@ -212,6 +212,7 @@ func planFlagsOf(o planfile.Options) []string {
 		{"--refresh-all", o.RefreshAll},
 		{"--prune", o.Prune && !undo},
 		{"--delete-changed", o.DeleteChanged},
+		{"--delete-unrecorded", o.DeleteUnrecorded},
 		{"--adopt-by-name", o.AdoptByName},
 		{"--take-over", o.TakeOver},
 		{"--mark-adopted", o.MarkAdopted},

@@ -57,11 +57,13 @@ type Options struct {
 	Prune       bool     `json:"prune,omitempty"`
 	// DeleteChanged lets Prune delete also what others changed or use.
 	DeleteChanged bool `json:"delete_changed,omitempty"`
-	AdoptByName   bool `json:"adopt_by_name,omitempty"`
-	TakeOver      bool `json:"take_over,omitempty"`
-	MarkAdopted   bool `json:"mark_adopted,omitempty"`
-	Invite        bool `json:"invite,omitempty"`
-	NewSecrets    bool `json:"new_secrets,omitempty"`
+	// DeleteUnrecorded lets Prune delete also what only its mark tells.
+	DeleteUnrecorded bool `json:"delete_unrecorded,omitempty"`
+	AdoptByName      bool `json:"adopt_by_name,omitempty"`
+	TakeOver         bool `json:"take_over,omitempty"`
+	MarkAdopted      bool `json:"mark_adopted,omitempty"`
+	Invite           bool `json:"invite,omitempty"`
+	NewSecrets       bool `json:"new_secrets,omitempty"`
 	// Undo are the IDs of the runs that the plan takes back. Files only tell the workspace and where the state is, then.
 	Undo []string `json:"undo,omitempty"`
 }

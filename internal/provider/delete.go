@@ -14,11 +14,18 @@ import (
 )
 
 // delete carries out a delete. An object that does not exist any more is a success, so
-// repeating the request is harmless.
+// repeating the request is harmless. One that the service still shows afterwards is a failure: the state must not forget it.
 func (s *Service) delete(ctx context.Context, step *planner.Step) (executor.Outcome, error) {
 	_, err := s.client.Do(ctx, apiclient.Request{Operation: step.Operation, Params: step.Params})
 	if err != nil && !notFound(err) {
 		return executor.Outcome{}, explainRefusedDelete(step, failure(step, err))
+	}
+	if get, ok := step.Kind.Op(resource.Get, s.plan.API); ok && err == nil {
+		res, err := s.client.Do(ctx, apiclient.Request{Operation: get, Params: step.Params})
+		if err == nil && res.Row.ID() == step.ID {
+			return executor.Outcome{}, diag.WithHint(
+				fmt.Errorf("the service answered that it deleted %s, and still shows it", step.Address), "run the same command again later")
+		}
 	}
 	return executor.Outcome{Record: planner.Record{ID: step.ID}}, nil
 }

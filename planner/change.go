@@ -711,10 +711,14 @@ func (ch *changes) noteUnseen(i objectID, v *resource.Value) {
 }
 
 func (ch *changes) whyCustomUnread() gapReason {
-	if ch.in.RefreshAll {
+	switch {
+	case ch.in.SkipRefresh:
+		return skipsRefresh
+	case ch.refs.customUnread:
+		return manyValues
+	default:
 		return gapReason{why: "the service does not show them"}
 	}
-	return gapReason{"reading them takes a request each", "--refresh-all reads them"}
 }
 
 // countSettled counts the objects that nothing is to be done about.

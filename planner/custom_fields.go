@@ -7,33 +7,54 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// readCustomFields reads the values of custom fields, if all is to be read: one answer shows those of an object, but API v1 those of
-// work items each in its own. The rows have them then.
+// customFieldRead is the read that shows the value of a custom field of an object.
+type customFieldRead struct {
+	object     objectID
+	definition *resource.Object
+	read       Read
+}
+
+// readCustomFields reads the values of custom fields, unless that takes many requests: API v2 shows those of an object in one answer,
+// API v1 each in its own. The rows have the values then.
 func readCustomFields(refs *references) {
-	if !refs.in.RefreshAll || refs.in.SkipRefresh {
+	if refs.in.SkipRefresh {
 		return
 	}
+	var wanted []customFieldRead
+	distinct := map[Read]bool{}
 	for i, o := range refs.objects.all() {
 		f := &refs.objects.states[i]
 		if f.row == nil || f.presence != exists {
 			continue
 		}
-		values := map[string]any{}
 		for k := range o.Values {
 			if v := &o.Values[k]; resource.IsCustom(v) && !o.Ignores(v.Field) && refs.isOfItsType(o, f, v.Field.Definition) {
-				refs.readCustomField(i, v.Field.Definition, values)
+				w := customFieldRead{i, v.Field.Definition, refs.customFieldRead(i, v.Field.Definition)}
+				wanted, distinct[w.read] = append(wanted, w), true
 			}
 		}
-		if len(values) > 0 {
-			f.row = maps.Clone(f.row)
-			f.row[resource.CustomFieldsRow] = values
+	}
+	if refs.customUnread = len(distinct) > maxValueReads && !refs.in.RefreshAll; refs.customUnread {
+		return
+	}
+	rows := map[objectID]map[string]any{}
+	for _, w := range wanted {
+		a, answered := refs.service.ask(w.read)
+		if !answered || a.Unsupported {
+			continue
 		}
+		if f := &refs.objects.states[w.object]; rows[w.object] == nil {
+			rows[w.object], f.row = map[string]any{}, maps.Clone(f.row)
+			f.row[resource.CustomFieldsRow] = rows[w.object]
+		}
+		rows[w.object][w.definition.Key] = resource.CustomValue(refs.objects.states[refs.objects.index[w.definition]].id, a.Rows)
 	}
 }
 
-// isOfItsType reports whether the service shows that an object is of the type that defines a custom field, if a type does.
+// isOfItsType reports whether the service shows that an object is of the type that defines a custom field, if a type does. Of an
+// inactive property it shows no values.
 func (re *references) isOfItsType(o *resource.Object, f *objectState, definition *resource.Object) bool {
-	if re.objects.states[re.objects.index[definition]].presence != exists {
+	if of := &re.objects.states[re.objects.index[definition]]; of.presence != exists || of.row["is_active"] == false {
 		return false
 	}
 	mapping, _ := f.info.kind.CustomFields()
@@ -54,15 +75,9 @@ func (re *references) isOfItsType(o *resource.Object, f *objectState, definition
 	return known && is == re.objects.states[at].id && re.objects.states[at].presence == exists
 }
 
-// readCustomField puts the value of one custom field into values, once it is known.
-func (re *references) readCustomField(i objectID, definition *resource.Object, values map[string]any) {
-	id := re.objects.states[re.objects.index[definition]].id
+func (re *references) customFieldRead(i objectID, definition *resource.Object) Read {
 	params := re.objects.params(i)
-	params[definition.Kind.Param] = id
-	op := cmp.Or(resource.ValueOp(definition, resource.GetFields, re.in.API), resource.ValueOp(definition, resource.GetValue, resource.V1))
-	a, answered := re.service.askAt(op, params)
-	if !answered || a.Unsupported {
-		return
-	}
-	values[definition.Key] = resource.CustomValue(id, a.Rows)
+	params[definition.Kind.Param] = re.objects.states[re.objects.index[definition]].id
+	read, _ := readOf(cmp.Or(resource.ValueOp(definition, resource.GetFields, re.in.API), resource.ValueOp(definition, resource.GetValue, resource.V1)), params)
+	return read
 }

@@ -14,10 +14,11 @@ import (
 type references struct {
 	analysis
 
-	names      map[nameKey]nameResult
-	idsForPlan map[Name]string
-	invitee    bool // the one that is looked up is invited, if nobody bears it
-	optional   bool // the names that are looked up are those of fields that can be left out
+	names        map[nameKey]nameResult
+	idsForPlan   map[Name]string
+	invitee      bool // the one that is looked up is invited, if nobody bears it
+	customUnread bool // reading the values of custom fields takes too many requests
+	optional     bool // the names that are looked up are those of fields that can be left out
 	// Made when first needed:
 	displayNames map[serviceID]string        // names by ID
 	codes        map[resource.Address]string // readable identifiers of what the state's objects lived in

@@ -101,6 +101,8 @@ func TestOwners(t *testing.T) {
 		"an owner that is added later takes over what the state knows": {
 			api: full, given: items(""), options: of("web", func(in *planner.Input) { in.FormerOwners = []resource.Owner{""} }), want: wantItem,
 			prior: []planner.Record{made(a, item, "name=Theirs")}, steps: []string{"update work_item/web/a name owner"},
+			findings: []string{"warning taken-over: this run takes 1 object from a manifest without an owner to owner web, since the state knows it; " +
+				"if the owner has no new name, give this manifest a state of its own: --state FILE"},
 		},
 		"what the state knows and somebody else took over is theirs": {
 			api: full, given: items("mobile"), options: of("web"), want: wantItem, prior: []planner.Record{made(a, item, "name=Theirs")},

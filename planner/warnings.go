@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -24,6 +25,7 @@ func (w *warnings) warn() {
 	w.failOnDrift()
 	w.notices()
 	w.warnHidden()
+	w.warnTakenOver()
 	w.inTwoContainers()
 	w.warnSharedExternalIDs()
 	w.secrets()
@@ -190,6 +192,27 @@ func (w *warnings) warnSharedExternalIDs() {
 	}
 	found.Sort()
 	w.diags.Add(found...)
+}
+
+// warnTakenOver says whose objects the plan makes the manifest's, or deletes, since the state that knows them was written for another
+// owner.
+func (w *warnings) warnTakenOver() {
+	taken := map[resource.Owner]int{}
+	for _, s := range w.plan.Steps {
+		var row resource.Row
+		if i, ok := w.objects.indexOf(s.Address); ok && s.Write != nil && s.Write.SetExternalID {
+			row = w.objects.states[i].row
+		} else if s.Deletion != nil {
+			row = s.Deletion.Row
+		}
+		if owner, marked := row.Owner(); marked && owner != w.in.Owner && !w.in.TakeOver {
+			taken[owner]++
+		}
+	}
+	for _, owner := range slices.Sorted(maps.Keys(taken)) {
+		w.diags.notice("taken-over", "this run takes "+diag.Count(taken[owner], "object")+" from "+owner.String()+" to "+w.in.Owner.String()+
+			", since the state knows "+them(taken[owner]), "if the owner has no new name, give this manifest a state of its own: --state FILE")
+	}
 }
 
 // warnHidden names what is left alone since it is archived or a draft, once a kind.

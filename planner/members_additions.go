@@ -111,6 +111,7 @@ func (ad *additions) planMembers(r *memberSet) {
 		step.Operation, step.needsObjects, step.afterObjects = op, ad.steps.toCreate(r.object), ad.steps.toCreate(members...)
 		ad.define(step, batch[0].attribute)
 		ad.notePrerequisites(r, step)
+		ad.warnSelf(r, step)
 	}
 	ad.updateAttributes(r)
 	ad.blockRelated(r, excluded)
@@ -181,6 +182,19 @@ func (ad *additions) updateAttributes(r *memberSet) {
 		if step != nil {
 			ad.steps.addMembers(step)
 			ad.notePrerequisites(r, step)
+			ad.warnSelf(r, step)
+		}
+	}
+}
+
+// warnSelf warns of a step that takes from the credential's own user the role in which planform manages a container.
+func (ad *additions) warnSelf(r *memberSet, step *Step) {
+	m := r.kind.Membership
+	for i := range step.Members.Items {
+		who := &step.Members.Items[i]
+		if who.ID == r.self && r.self != "" && step.Action != NotPossible && ad.memberships.defined.isLess(m, who.Value, m.Attribute.Values[len(m.Attribute.Values)-1]) {
+			ad.diags.at(diag.Warning, who.Position, r.container.Address, "own-user", who.Text+" is the user of the API key: planform could not manage "+
+				string(r.container.Address)+" afterwards", "leave this user out of its "+m.Field+", or give them the highest "+m.Attribute.Name)
 		}
 	}
 }
@@ -227,7 +241,7 @@ func (ad *additions) updateAttribute(r *memberSet, e memberRef) (step *Step, kno
 		step.block(Obstacle{NotOffered: true, Reason: "this edition of the service neither shows nor changes the " + a.Name + " of members of " +
 			diag.A(resource.MustLookup(r.kind.Membership.Container).Noun())})
 	default:
-		step.Operation = op
+		step.Operation, step.needsObjects = op, ad.steps.toCreate(r.object)
 		if own := r.kind.Membership.OwnID(row); own != "" {
 			step.Params = map[string]string{resource.MustLookup(r.kind.Membership.Member).Param: own}
 		}

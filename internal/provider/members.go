@@ -98,6 +98,14 @@ func (w *write) updateMember(ctx context.Context, r row) (executor.Outcome, erro
 	}
 	params[step.Kind.Membership.MemberParam()] = m.ID
 	maps.Copy(params, step.Params)
+	if step.Members.Container.ID == "" { // it is new: the plan could not read who is in
+		rows, _ := w.memberRows(ctx, step, r.params)
+		for _, row := range rows {
+			if own := step.Kind.Membership.OwnID(row); own != "" && step.Kind.Membership.MemberID(row) == m.ID {
+				params[step.Kind.Membership.MemberParam()] = own
+			}
+		}
+	}
 	res, err := w.sendMember(ctx, step, m.Value, func(op *resource.Operation) apiclient.Request {
 		return apiclient.Request{Operation: op, Params: params, Body: step.Kind.Membership.Attribute.Body(op, m.Value)}
 	})

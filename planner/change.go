@@ -31,6 +31,7 @@ type changes struct {
 	addedLinks    []addedLinks
 	former        map[siblings][]*Record // of objects that the manifest has no more; made when first needed
 	newSecrets    map[objectID]bool      // objects that get one
+	takenFrom     map[resource.Owner]int // objects of other owners that the state knows, and that are the manifest's from now on
 	unlinked      map[*kindInfo]int      // objects whose texts cannot get their links any more
 }
 
@@ -40,7 +41,7 @@ func planChanges(plan *Plan, steps *steps, blockers *blockers, differ *comparer,
 	b := &changes{
 		analysis: steps.analysis, refs: differ.refs, differ: differ,
 		memberships: memberships, orphans: orphans, outsiders: outsiders, blockers: blockers, checks: &checks{steps.analysis}, steps: steps,
-		plan: plan, newSecrets: map[objectID]bool{}, unlinked: map[*kindInfo]int{},
+		plan: plan, newSecrets: map[objectID]bool{}, takenFrom: map[resource.Owner]int{}, unlinked: map[*kindInfo]int{},
 	}
 	b.findNewest()
 	b.findReplaced()
@@ -57,7 +58,6 @@ func planChanges(plan *Plan, steps *steps, blockers *blockers, differ *comparer,
 		case pending, invalid: // there are errors
 		}
 	}
-	b.checkNumbers()
 	b.awaitSwitches()
 	b.noticeUnlinked()
 	return b
@@ -263,6 +263,9 @@ func (ch *changes) externalIDChange(i objectID) *Change {
 	}
 	if h := ch.blockers.claims.holder(i, claim{text: want}); h != nil && h.why != "" {
 		return nil // it would be on two objects
+	}
+	if moved && !ch.in.TakeOver {
+		ch.takenFrom[owner]++
 	}
 	c := &Change{Path: "external_id", After: &want, Origin: FromManifest, Possible: true}
 	if have != "" {
@@ -554,34 +557,6 @@ func (ch *changes) checkSingle(i objectID) {
 	}
 }
 
-// checkNumbers reports readable identifiers, such as WEB-7, in projects that this run creates: nobody knows yet which work item gets
-// which number. An export of the same workspace names its own items by them.
-func (ch *changes) checkNumbers() {
-	report := func(at diag.Position, o *resource.Object, identifier string) {
-		ch.diags.at(diag.Error, at, o.Address, "no-number-yet", identifier+" names nothing yet: this run creates its "+
-			"project, and the service numbers what is in it", "name the one that is meant by its key")
-	}
-	created := map[string]bool{}
-	for i, o := range ch.objects.all() {
-		switch step := ch.steps.of[i]; {
-		case step == nil || step.Action != Create || o.Identifier == "":
-		case !o.Kind.Numbered():
-			created[strings.ToUpper(o.Identifier)] = true
-		case !o.Exported:
-			report(o.Position, o, o.Identifier)
-		}
-	}
-	for _, n := range ch.objects.uses {
-		for k := range n.value.Refs {
-			r := &n.value.Refs[k]
-			code, _, _ := strings.Cut(strings.ToUpper(r.Text), "-")
-			if created[code] && r.Target == nil && n.field.to.kind.Numbered() && n.field.to.kind.IsIdentifier(r.Text) {
-				report(r.Position, ch.in.Desired[n.by], r.Text)
-			}
-		}
-	}
-}
-
 func (ch *changes) addInitial(o *resource.Object, values []*resource.Value) []*resource.Value {
 	for i := range o.Kind.Fields {
 		if f := &o.Kind.Fields[i]; o.Initial(f) != "" && ch.objects.kinds[o.Kind].api.Sendable(f) {
@@ -714,8 +689,8 @@ func (ch *changes) whyCustomUnread() gapReason {
 	switch {
 	case ch.in.SkipRefresh:
 		return skipsRefresh
-	case ch.refs.customUnread:
-		return manyValues
+	case ch.refs.manyValues:
+		return gapReason{"reading them takes more than " + strconv.Itoa(maxValueReads) + " requests", "--refresh-all reads them"}
 	default:
 		return gapReason{why: "the service does not show them"}
 	}

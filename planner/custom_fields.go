@@ -7,47 +7,39 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// customFieldRead is the read that shows the value of a custom field of an object.
-type customFieldRead struct {
-	object     objectID
-	definition *resource.Object
-	read       Read
-}
+// maxValueReads is how many requests for values of custom fields a plan makes unasked.
+const maxValueReads = 20
 
-// readCustomFields reads the values of custom fields, unless that takes many requests: API v2 shows those of an object in one answer,
-// API v1 each in its own. The rows have the values then.
+// readCustomFields reads the values of custom fields, unless that takes many requests: one answer shows those of an object, but API v1
+// those of work items each in its own. The rows have them then.
 func readCustomFields(refs *references) {
-	if refs.in.SkipRefresh {
+	reads := 0
+	for _, o := range refs.in.Desired {
+		before := reads
+		for k := range o.Values {
+			if of := o.Values[k].Field.Definition; of != nil && (reads == before || resource.ValueOp(of, resource.GetFields, refs.in.API) == nil) {
+				reads++
+			}
+		}
+	}
+	if refs.manyValues = reads > maxValueReads && !refs.in.RefreshAll; refs.manyValues || refs.in.SkipRefresh {
 		return
 	}
-	var wanted []customFieldRead
-	distinct := map[Read]bool{}
 	for i, o := range refs.objects.all() {
 		f := &refs.objects.states[i]
 		if f.row == nil || f.presence != exists {
 			continue
 		}
+		values := map[string]any{}
 		for k := range o.Values {
 			if v := &o.Values[k]; resource.IsCustom(v) && !o.Ignores(v.Field) && refs.isOfItsType(o, f, v.Field.Definition) {
-				w := customFieldRead{i, v.Field.Definition, refs.customFieldRead(i, v.Field.Definition)}
-				wanted, distinct[w.read] = append(wanted, w), true
+				refs.readCustomField(i, v.Field.Definition, values)
 			}
 		}
-	}
-	if refs.customUnread = len(distinct) > maxValueReads && !refs.in.RefreshAll; refs.customUnread {
-		return
-	}
-	rows := map[objectID]map[string]any{}
-	for _, w := range wanted {
-		a, answered := refs.service.ask(w.read)
-		if !answered || a.Unsupported {
-			continue
+		if len(values) > 0 {
+			f.row = maps.Clone(f.row)
+			f.row[resource.CustomFieldsRow] = values
 		}
-		if f := &refs.objects.states[w.object]; rows[w.object] == nil {
-			rows[w.object], f.row = map[string]any{}, maps.Clone(f.row)
-			f.row[resource.CustomFieldsRow] = rows[w.object]
-		}
-		rows[w.object][w.definition.Key] = resource.CustomValue(refs.objects.states[refs.objects.index[w.definition]].id, a.Rows)
 	}
 }
 
@@ -75,9 +67,15 @@ func (re *references) isOfItsType(o *resource.Object, f *objectState, definition
 	return known && is == re.objects.states[at].id && re.objects.states[at].presence == exists
 }
 
-func (re *references) customFieldRead(i objectID, definition *resource.Object) Read {
+// readCustomField puts the value of one custom field into values, once it is known.
+func (re *references) readCustomField(i objectID, definition *resource.Object, values map[string]any) {
+	id := re.objects.states[re.objects.index[definition]].id
 	params := re.objects.params(i)
-	params[definition.Kind.Param] = re.objects.states[re.objects.index[definition]].id
-	read, _ := readOf(cmp.Or(resource.ValueOp(definition, resource.GetFields, re.in.API), resource.ValueOp(definition, resource.GetValue, resource.V1)), params)
-	return read
+	params[definition.Kind.Param] = id
+	op := cmp.Or(resource.ValueOp(definition, resource.GetFields, re.in.API), resource.ValueOp(definition, resource.GetValue, resource.V1))
+	a, answered := re.service.askAt(op, params)
+	if !answered || a.Unsupported {
+		return
+	}
+	values[definition.Key] = resource.CustomValue(id, a.Rows)
 }

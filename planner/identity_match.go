@@ -78,6 +78,9 @@ func (m *identities) identify(i objectID) {
 			if f.presence = m.snapshot.kindPresence(f.info); f.presence == exists {
 				f.presence = absent
 			}
+			if o.Kind.Numbered() && o.Identifier != "" && !o.Exported && !m.in.Desired[f.parent].NoCreate {
+				m.diags.report(o, "no-number-yet", numbersLater(o.Identifier), byKey)
+			}
 			return
 		case p.replaced:
 			f.forgetPrior() // what the state knows lives in another parent
@@ -172,6 +175,14 @@ func (m *identities) reportOtherIdentifier(o *resource.Object, f *objectState, s
 		"change the identifier on the service first, or give a new "+o.Kind.Noun()+" a key of its own")
 }
 
+// numbersLater says that a readable identifier, such as WEB-7, names nothing while its project is not there. An export of the same
+// workspace names its own objects by them all the same.
+func numbersLater(identifier string) string {
+	return identifier + " names nothing yet: this run creates its project, and the service numbers what is in it"
+}
+
+const byKey = "name the one that is meant by its key"
+
 // byIdentifier finds an object that the manifest names by its readable identifier.
 func (m *identities) byIdentifier(o *resource.Object, f *objectState) {
 	f.row = nil
@@ -232,6 +243,7 @@ func (m *identities) identifierUnused(o *resource.Object, f *objectState, l *lis
 	f.vanished = f.known()
 	f.forgetPrior()
 	f.id, f.identifier, f.presence = "", "", absent
+	m.objects.newCodes[strings.ToUpper(o.Identifier)] = !o.NoCreate
 }
 
 // hasParentCode reports whether the readable identifier begins with that of the object's

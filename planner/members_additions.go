@@ -111,7 +111,6 @@ func (ad *additions) planMembers(r *memberSet) {
 		step.Operation, step.needsObjects, step.afterObjects = op, ad.steps.toCreate(r.object), ad.steps.toCreate(members...)
 		ad.define(step, batch[0].attribute)
 		ad.notePrerequisites(r, step)
-		ad.warnSelf(r, step)
 	}
 	ad.updateAttributes(r)
 	ad.blockRelated(r, excluded)
@@ -182,19 +181,6 @@ func (ad *additions) updateAttributes(r *memberSet) {
 		if step != nil {
 			ad.steps.addMembers(step)
 			ad.notePrerequisites(r, step)
-			ad.warnSelf(r, step)
-		}
-	}
-}
-
-// warnSelf warns of a step that takes from the credential's own user the role in which planform manages a container.
-func (ad *additions) warnSelf(r *memberSet, step *Step) {
-	m := r.kind.Membership
-	for i := range step.Members.Items {
-		who := &step.Members.Items[i]
-		if who.ID == r.self && r.self != "" && step.Action != NotPossible && ad.memberships.defined.isLess(m, who.Value, m.Attribute.Values[len(m.Attribute.Values)-1]) {
-			ad.diags.at(diag.Warning, who.Position, r.container.Address, "own-user", who.Text+" is the user of the API key: planform could not manage "+
-				string(r.container.Address)+" afterwards", "leave this user out of its "+m.Field+", or give them the highest "+m.Attribute.Name)
 		}
 	}
 }
@@ -260,13 +246,19 @@ func (ad *additions) updateAttribute(r *memberSet, e memberRef) (step *Step, kno
 }
 
 // notePrerequisites notes the step that adds somebody to a project whose fields may refer to
-// them, or gives them another role there: assignees must be members first.
+// them, or gives them another role there: assignees must be members first. It warns of a step that takes from the credential's own
+// user the role in which planform manages the project.
 func (ad *additions) notePrerequisites(r *memberSet, step *Step) {
 	if step.Action == NotPossible || r.object == noObject || !ad.prerequisiteKinds[r.kind.Name] {
 		return
 	}
 	for i := range step.Members.Items {
-		ad.prerequisites[prerequisite{r.kind, r.object, step.Members.Items[i].ID}] = step
+		who, m := &step.Members.Items[i], r.kind.Membership
+		ad.prerequisites[prerequisite{r.kind, r.object, who.ID}] = step
+		if who.ID == r.self && ad.memberships.defined.isLess(m, who.Value, m.Attribute.Values[len(m.Attribute.Values)-1]) {
+			ad.diags.at(diag.Warning, who.Position, r.container.Address, "own-user", who.Text+" is the user of the API key: planform could not manage "+
+				string(r.container.Address)+" afterwards", "leave this user out of its "+m.Field+", or give them the highest "+m.Attribute.Name)
+		}
 	}
 }
 

@@ -27,7 +27,6 @@ type gapReason struct{ why, hint string }
 //nolint:gochecknoglobals // constants
 var (
 	expensive    = gapReason{"reading them takes more than " + strconv.Itoa(maxSingleReads) + " requests", "--refresh-all reads them"}
-	manyValues   = gapReason{"reading them takes more than " + strconv.Itoa(maxValueReads) + " requests", "--refresh-all reads them"}
 	skipsRefresh = gapReason{"--no-refresh trusts the state file", "without --no-refresh they are read"}
 	notShown     = gapReason{why: "the service does not show it"}
 	notThere     = gapReason{why: "the service does not show it under the name that planform sends"}
@@ -38,9 +37,6 @@ var (
 
 // maxSingleReads is how many requests for one or a few objects each a person waits for: a minute of the usual quota.
 const maxSingleReads = 60
-
-// maxValueReads is how many requests for values of custom fields a plan makes unasked.
-const maxValueReads = 20
 
 // gaps gathers what is not compared.
 type gaps struct {

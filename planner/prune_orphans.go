@@ -179,9 +179,6 @@ func (or *orphans) add(r *Record) {
 // byItsMark stands for the manifest of an object of which only its mark tells that one had it.
 const byItsMark = "its mark"
 
-// isUnrecorded reports whether only its mark tells of an orphan. Nobody knows whether it was protected.
-func (o *orphan) isUnrecorded() bool { return slices.Equal(o.record.Sources, []string{byItsMark}) }
-
 // findMarked finds what the state does not know, by the marks of the manifest's owner.
 func (or *orphans) findMarked() {
 	for _, r := range or.unrecorded() {
@@ -217,9 +214,6 @@ func (or *orphans) unrecorded() (found []Record) {
 			}
 		}
 	}
-	slices.SortFunc(found, func(a, b Record) int {
-		return cmp.Or(strings.Compare(string(a.Address), string(b.Address)), strings.Compare(a.ID, b.ID))
-	})
 	return found
 }
 
@@ -412,7 +406,7 @@ func (or *orphans) locate(l *orphan) {
 		l.decision = otherSource
 	case r.Protect:
 		l.decision = blocked
-	case l.isUnrecorded() && !or.in.DeleteUnrecorded:
+	case !or.in.DeleteUnrecorded && slices.Contains(r.Sources, byItsMark):
 		l.block("the state does not know it: nobody can tell whether it was protected")
 	}
 	switch {

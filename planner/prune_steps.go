@@ -173,6 +173,7 @@ func (p *pruning) warnUnrecorded() {
 			p.gaps.add(&resource.Object{Kind: resource.MustLookup(r.Address.Kind()), Address: r.Address}, "", "", unrecorded)
 		}
 	}
+	slices.Sort(names)
 	if n := len(names); n > 0 {
 		p.diags.notice("unrecorded", diag.Count(n, "object")+" with planform's mark "+are(n)+" neither in the manifest nor in the state: "+
 			diag.First(names, fewNames), "an earlier deletion took no effect, or the state is lost or old, and what was protected is not known; "+

@@ -194,24 +194,12 @@ func (w *warnings) warnSharedExternalIDs() {
 	w.diags.Add(found...)
 }
 
-// warnTakenOver says whose objects the plan makes the manifest's, or deletes, since the state that knows them was written for another
-// owner.
+// warnTakenOver says from whom objects go to the manifest's owner, since the state that knows them was written for another one.
 func (w *warnings) warnTakenOver() {
-	taken := map[resource.Owner]int{}
-	for _, s := range w.plan.Steps {
-		var row resource.Row
-		if i, ok := w.objects.indexOf(s.Address); ok && s.Write != nil && s.Write.SetExternalID {
-			row = w.objects.states[i].row
-		} else if s.Deletion != nil {
-			row = s.Deletion.Row
-		}
-		if owner, marked := row.Owner(); marked && owner != w.in.Owner && !w.in.TakeOver {
-			taken[owner]++
-		}
-	}
-	for _, owner := range slices.Sorted(maps.Keys(taken)) {
-		w.diags.notice("taken-over", "this run takes "+diag.Count(taken[owner], "object")+" from "+owner.String()+" to "+w.in.Owner.String()+
-			", since the state knows "+them(taken[owner]), "if the owner has no new name, give this manifest a state of its own: --state FILE")
+	for _, owner := range slices.Sorted(maps.Keys(w.changes.takenFrom)) {
+		n := w.changes.takenFrom[owner]
+		w.diags.notice("taken-over", "this run takes "+diag.Count(n, "object")+" from "+owner.String()+" to "+w.in.Owner.String()+
+			", since the state knows "+them(n), "if the owner has no new name, give this manifest a state of its own: --state FILE")
 	}
 }
 

@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -101,8 +102,8 @@ func (w *write) updateMember(ctx context.Context, r row) (executor.Outcome, erro
 	if step.Members.Container.ID == "" { // it is new: the plan could not read who is in
 		rows, _ := w.memberRows(ctx, step, r.params)
 		for _, row := range rows {
-			if own := step.Kind.Membership.OwnID(row); own != "" && step.Kind.Membership.MemberID(row) == m.ID {
-				params[step.Kind.Membership.MemberParam()] = own
+			if k := step.Kind.Membership; k.MemberID(row) == m.ID {
+				params[k.MemberParam()] = cmp.Or(k.OwnID(row), m.ID)
 			}
 		}
 	}

@@ -473,15 +473,18 @@ func (me *memberships) readOwnAttributes(r *memberSet) {
 // creates a container has that role from the start. API v2 shows and changes it.
 func (me *memberships) findSelf(r *memberSet) {
 	a := r.kind.Membership.Attribute
-	if a == nil || len(a.Values) == 0 || r.object == noObject || !slices.ContainsFunc(r.entries, func(e memberRef) bool {
+	if a == nil || len(a.Values) == 0 || r.object == noObject {
+		return
+	}
+	op, ok := me.objects.op(r.kind, resource.ListMembers)
+	created := ok && op.V2() && me.objects.states[r.object].presence == absent
+	if !created && !slices.ContainsFunc(r.entries, func(e memberRef) bool {
 		shown := a.Shown(r.rows[e.id])
 		return e.attribute != "" && shown != e.attribute && (shown != "" || !me.isIn(r, e))
 	}) {
 		return
 	}
-	r.self = me.snapshot.self(me.objects.kind(r.kind.Membership.Member))
-	op, ok := me.objects.op(r.kind, resource.ListMembers)
-	if r.self != "" && ok && op.V2() && me.objects.states[r.object].presence == absent {
+	if r.self = me.snapshot.self(me.objects.kind(r.kind.Membership.Member)); r.self != "" && created {
 		r.have, r.rows = []string{r.self}, map[string]resource.Row{r.self: {a.Name: a.Codes[len(a.Codes)-1]}}
 	}
 }

@@ -31,7 +31,7 @@ type changes struct {
 	addedLinks    []addedLinks
 	former        map[siblings][]*Record // of objects that the manifest has no more; made when first needed
 	newSecrets    map[objectID]bool      // objects that get one
-	takenFrom     map[resource.Owner]int // objects of other owners that the state knows, and that are the manifest's from now on
+	takenFrom     map[resource.Owner]int // number of objects that an owner loses, since the state knows them
 	unlinked      map[*kindInfo]int      // objects whose texts cannot get their links any more
 }
 

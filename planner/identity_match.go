@@ -78,6 +78,7 @@ func (m *identities) identify(i objectID) {
 			if f.presence = m.snapshot.kindPresence(f.info); f.presence == exists {
 				f.presence = absent
 			}
+			// An export of the same workspace names its own objects so.
 			if o.Kind.Numbered() && o.Identifier != "" && !o.Exported && !m.in.Desired[f.parent].NoCreate {
 				m.diags.report(o, "no-number-yet", numbersLater(o.Identifier), byKey)
 			}
@@ -175,8 +176,7 @@ func (m *identities) reportOtherIdentifier(o *resource.Object, f *objectState, s
 		"change the identifier on the service first, or give a new "+o.Kind.Noun()+" a key of its own")
 }
 
-// numbersLater says that a readable identifier, such as WEB-7, names nothing while its project is not there. An export of the same
-// workspace names its own objects by them all the same.
+// numbersLater returns the error about a readable identifier, such as WEB-7, in a project that the run creates.
 func numbersLater(identifier string) string {
 	return identifier + " names nothing yet: this run creates its project, and the service numbers what is in it"
 }

@@ -81,7 +81,7 @@ type Input struct {
 	Prune bool
 	// DeleteChanged lets Prune delete also what others changed, use, or have something in.
 	DeleteChanged bool
-	// DeleteUnrecorded lets Prune delete also what only its mark tells, although it may have been protected.
+	// DeleteUnrecorded lets Prune delete also objects that the state does not know, although they may have been protected.
 	DeleteUnrecorded bool
 	// OtherSources holds the manifests that the state names, that are still there and that
 	// are not read: what stands in one of them is not orphaned.

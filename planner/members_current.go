@@ -469,8 +469,8 @@ func (me *memberships) readOwnAttributes(r *memberSet) {
 	}
 }
 
-// findSelf finds out who the credential belongs to, where that matters: who loses the highest role manages the container no more. Whoever
-// creates a container has that role from the start. API v2 shows and changes it.
+// findSelf asks who the credential belongs to if somebody may get another role. The service makes this user an admin of each project
+// that they create; API v2 shows and changes that role.
 func (me *memberships) findSelf(r *memberSet) {
 	a := r.kind.Membership.Attribute
 	if a == nil || len(a.Values) == 0 || r.object == noObject {

@@ -21,7 +21,7 @@ type objects struct {
 	expensive map[*resource.Kind]int        // objects that are not read again, by kind, see findExpensive
 	renamed   relocation
 	owners    map[serviceID]objectID // by what they are on the service, once that is known
-	newCodes  map[string]bool        // identifiers that objects get when they are made, as WEB of a project
+	newCodes  map[string]bool        // identifiers of projects that the run creates, such as WEB
 	// Made when first needed:
 	byAddress map[resource.Address]objectID
 	byScope   map[scope][]objectID

@@ -179,7 +179,7 @@ func (or *orphans) add(r *Record) {
 // byItsMark stands for the manifest of an object of which only its mark tells that one had it.
 const byItsMark = "its mark"
 
-// findMarked finds what the state does not know, by the marks of the manifest's owner.
+// findMarked adds the unrecorded objects to the orphans. A mark without an owner may be another manifest's.
 func (or *orphans) findMarked() {
 	for _, r := range or.unrecorded() {
 		known := or.byAddress[r.Address]
@@ -190,8 +190,8 @@ func (or *orphans) findMarked() {
 	}
 }
 
-// unrecorded are the objects that bear the mark of the manifest's owner in the lists that were read, and that neither the manifest
-// nor the state has.
+// unrecorded returns the objects in the lists that were read that bear the mark of the manifest's owner, while neither the manifest nor
+// the state has them.
 func (or *orphans) unrecorded() (found []Record) {
 	for at, l := range or.snapshot.listings {
 		if l.presence != exists || !at.kind.externalIDs {

@@ -160,8 +160,7 @@ func (p *pruning) notices() {
 	}
 }
 
-// warnUnrecorded names the objects of which only a mark tells. While no run has ended with the state, it is new, and what is in other
-// manifests is not to be told from those.
+// warnUnrecorded names the unrecorded objects. Without pruning it needs a state with which a run has ended: a new one knows nothing.
 func (p *pruning) warnUnrecorded() {
 	var names []string
 	if p.in.Deletes != nil || p.in.Pull || !p.in.Prune && !p.in.Knowing {

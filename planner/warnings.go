@@ -194,7 +194,7 @@ func (w *warnings) warnSharedExternalIDs() {
 	w.diags.Add(found...)
 }
 
-// warnTakenOver says from whom objects go to the manifest's owner, since the state that knows them was written for another one.
+// warnTakenOver warns of objects that change their owner because the state, which was written for the former one, knows them.
 func (w *warnings) warnTakenOver() {
 	for _, owner := range slices.Sorted(maps.Keys(w.changes.takenFrom)) {
 		n := w.changes.takenFrom[owner]

@@ -57,7 +57,7 @@ type Options struct {
 	Prune       bool     `json:"prune,omitempty"`
 	// DeleteChanged lets Prune delete also what others changed or use.
 	DeleteChanged bool `json:"delete_changed,omitempty"`
-	// DeleteUnrecorded lets Prune delete also what only its mark tells.
+	// DeleteUnrecorded lets Prune delete also objects that the state does not know.
 	DeleteUnrecorded bool `json:"delete_unrecorded,omitempty"`
 	AdoptByName      bool `json:"adopt_by_name,omitempty"`
 	TakeOver         bool `json:"take_over,omitempty"`

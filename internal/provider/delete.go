@@ -14,7 +14,7 @@ import (
 )
 
 // delete carries out a delete. An object that does not exist any more is a success, so
-// repeating the request is harmless. One that the service still shows afterwards is a failure: the state must not forget it.
+// repeating the request is harmless. If the service still shows the object, the step has failed, and the state keeps it.
 func (s *Service) delete(ctx context.Context, step *planner.Step) (executor.Outcome, error) {
 	_, err := s.client.Do(ctx, apiclient.Request{Operation: step.Operation, Params: step.Params})
 	if err != nil && !notFound(err) {

@@ -290,7 +290,8 @@ func (s *source) secret(name string) (*resource.Secret, *problem) {
 		}
 		return info.Size() > 0, nil
 	}}
-	if _, err := secret.Kept(); err != nil {
+	var err error
+	if secret.Filled, err = secret.Kept(); err != nil {
 		return nil, readProblem(err)
 	}
 	return secret, nil

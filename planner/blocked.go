@@ -46,7 +46,7 @@ func (b *blockers) findBlocker(i objectID) objectID {
 			return root
 		}
 	}
-	if f.presence != absent || f.info.create == nil && !b.objects.isPredefined(i) || b.forbids(i) != "" {
+	if f.presence != absent || f.info.create == nil && !b.objects.isPredefined(i) || b.forbids(i).exists() {
 		return i
 	}
 	for k := range o.Values {
@@ -73,53 +73,48 @@ func (b *blockers) blockerOf(v *resource.Value) objectID {
 	return noObject
 }
 
-func (b *blockers) blockReason(i objectID, root objectID) string {
+// cause returns what keeps the object root from being created, in words about object i: itself, its parent, or what it needs.
+func (b *blockers) cause(i, root objectID) (c Cause) {
 	o := b.in.Desired[root]
-	why := ""
 	switch f := &b.objects.states[root]; f.presence {
 	case unsupported:
-		why = lacksObjects(plural(o.Kind))
+		c = lacks(plural(o.Kind))
 	case indeterminate:
-		why = "an earlier run may have created it, and planform cannot find out; check on the service, then run " +
-			"planform state resolve " + string(o.Address) + " --id ID (or --absent)"
+		c = refused("an earlier run may have created it, and planform cannot find out; check on the service, then run " +
+			"planform state resolve " + string(o.Address) + " --id ID (or --absent)")
 	case notFound:
-		why = f.why
+		c = refused(f.why)
 	case absent, pending, exists, invalid, hidden:
-		if why = b.forbids(root); why != "" {
-			break
+		if c = b.forbids(root); !c.exists() {
+			c = notOffered(f.presence == absent && f.info.create == nil && offeredByWider(f.info.api, f.info.kind, resource.Create),
+				f.info.api.Noun()+" cannot create "+diag.A(o.Kind.Noun()))
 		}
-		why = f.info.api.Noun() + " cannot create " + diag.A(o.Kind.Noun())
 	}
-	if root == i {
-		return why
+	switch {
+	case root == i:
+		return c
+	case o == b.in.Desired[i].Parent:
+		return c.after("it belongs to " + string(o.Address) + ": ")
+	default:
+		return c.after("it needs " + string(o.Address) + ": ")
 	}
-	if o == b.in.Desired[i].Parent {
-		return "it belongs to " + string(o.Address) + ": " + why
-	}
-	return "it needs " + string(o.Address) + ": " + why
 }
 
-// cannotCreate reports whether only a wider API could create an object.
-func (b *blockers) cannotCreate(i objectID) bool {
-	f := &b.objects.states[i]
-	return f.presence == absent && f.info.create == nil && b.forbids(i) == "" && offeredByWider(f.info.api, f.info.kind, resource.Create)
-}
-
-// forbids says who does not want an object created, or why the service would not, or "".
-func (b *blockers) forbids(i objectID) string {
+// forbids returns who does not want an object created, or why the service would refuse it.
+func (b *blockers) forbids(i objectID) Cause {
 	switch o := b.in.Desired[i]; {
 	case b.objects.isPredefined(i): // nobody creates it
-		return ""
+		return Cause{}
 	case o.NoCreate && b.in.Deletes != nil:
-		return "it is not on the service any more"
+		return refused("it is not on the service any more")
 	case o.NoCreate:
-		return "it is not on the service, and the manifest says create: false"
-	case b.in.NoCreate[o.Kind.Name]:
-		return "it is not on the service, and --no-create " + o.Kind.Name + " is given"
+		return refused("it is not on the service, and the manifest says create: false")
+	case slices.Contains(b.in.NoCreate, o.Kind.Name):
+		return refused("it is not on the service, and --no-create " + o.Kind.Name + " is given")
 	case b.objects.states[i].presence == absent:
 		return b.claims.whyTaken(i)
 	default:
-		return ""
+		return Cause{}
 	}
 }
 
@@ -127,7 +122,7 @@ func (b *blockers) forbids(i objectID) string {
 // not have; "" = none. A membership with an object of the manifest reports that itself.
 func (b *blockers) unsupportedRef(i objectID, v *resource.Value) string {
 	if root := b.undefined(v); root != noObject {
-		return b.unsupportedKind(root)
+		return b.cause(root, root).Objects
 	}
 	t := b.objects.states[i].info.ref(v.Field)
 	if t == nil {
@@ -144,28 +139,20 @@ func (b *blockers) unsupportedRef(i objectID, v *resource.Value) string {
 	return ""
 }
 
-// unsupportedKind names the kind that this edition does not have, if that is why root cannot be made.
-func (b *blockers) unsupportedKind(root objectID) string {
-	if b.objects.states[root].presence != unsupported {
-		return ""
-	}
-	return plural(b.in.Desired[root].Kind)
-}
-
-// whyUnavailable says why a value that a body sends cannot be sent: something that it names is not on the
-// service, or archived there. "" = nothing is in the way. Only the field waits, not the object.
-func (b *blockers) whyUnavailable(i objectID, v *resource.Value) string {
+// whyUnavailable returns what keeps a value from being sent: an object that it names is archived, or not on the service.
+// Only the field waits, not the object.
+func (b *blockers) whyUnavailable(i objectID, v *resource.Value) Cause {
 	if root := b.undefined(v); root != noObject {
-		return b.blockReason(i, root)
+		return refused(b.cause(i, root).Text)
 	}
 	if t := b.objects.states[i].info.ref(v.Field); t != nil {
 		for k := range v.Refs {
 			if why := b.whyUnavailableRef(i, t, &v.Refs[k]); why != "" {
-				return why
+				return refused(why)
 			}
 		}
 	}
-	return ""
+	return Cause{}
 }
 
 func (b *blockers) whyUnavailableRef(i objectID, t *refField, r *resource.Reference) string {
@@ -218,7 +205,7 @@ func (b *blockers) isUnlisted(i objectID, t *refField, id string) bool {
 func (b *blockers) addUnavailableRefs(i objectID, d *fieldDiff) {
 	o := b.in.Desired[i]
 	for _, m := range o.Omitted {
-		d.block(Change{Path: m.Field.Name, After: &m.Text, Origin: FromManifest}, m.Why, m.Position)
+		d.block(Change{Path: m.Field.Name, After: &m.Text, Origin: FromManifest}, refused(m.Why), m.Position)
 	}
 	for _, n := range b.objects.states[i].uses {
 		if n.field.membership == nil || ignored(b.analysis, n) {
@@ -230,7 +217,7 @@ func (b *blockers) addUnavailableRefs(i objectID, d *fieldDiff) {
 			if why == "" || r.Target != nil && n.field.membership.Membership.On != n.field.membership.Membership.Container || b.alreadyMember(n, r) {
 				continue
 			}
-			d.block(Change{Path: n.value.Field.Name, After: &r.Text, Origin: FromManifest}, why, r.Position)
+			d.block(Change{Path: n.value.Field.Name, After: &r.Text, Origin: FromManifest}, refused(why), r.Position)
 		}
 	}
 }
@@ -415,8 +402,8 @@ func (ch *checks) whyUnarchivable(i objectID) string {
 func (ch *checks) blockClosed(i objectID, d *fieldDiff) {
 	for _, c := range d.changes {
 		c.Possible = false
-		d.block(c, "it ended on "+ch.objects.states[i].endedOn+", and the service does not change finished "+
-			plural(ch.objects.states[i].info.kind), diag.Position{})
+		d.block(c, refused("it ended on "+ch.objects.states[i].endedOn+", and the service does not change finished "+
+			plural(ch.objects.states[i].info.kind)), diag.Position{})
 	}
 	d.send, d.changes = nil, nil
 }

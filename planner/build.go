@@ -65,6 +65,7 @@ func (p Planning) Round() Result {
 		plan := newPlan(&in, refs)
 		blockers := findBlockers(refs, claims) // what cannot be made
 		steps := newSteps(refs)
+		blockTwins(matched, steps)                                                             // several records of one object
 		changes := planChanges(plan, steps, blockers, differ, memberships, orphans, outsiders) // creates and updates
 		additions := planAdditions(plan, steps, blockers, memberships)
 		planRemovals(removals, steps)
@@ -75,7 +76,7 @@ func (p Planning) Round() Result {
 			changes.countSettled()
 			plan.Dialects = dialects(in.Observed)
 			(&bookkeeping{r, memberships, orphans, removals, steps, additions, plan}).stateChanges()
-			(&warnings{r, matched, memberships, changes, steps, plan}).warn()
+			(&warnings{r, memberships, changes, steps, plan}).warn()
 			pruning.notices()
 			plan.NotCompared = r.gaps.list()
 			refs.addPages(plan.Steps)

@@ -63,6 +63,36 @@ func planChanges(plan *Plan, steps *steps, blockers *blockers, differ *comparer,
 	return b
 }
 
+// blockTwins names records that share the mark of one object: runs that went on at the same time may have created it once each. The
+// record that the state knows stays bound.
+func blockTwins(matched *identities, st *steps) {
+	var unwanted diag.List
+	twins := map[objectID]string{}
+	for at, l := range st.snapshot.listings {
+		if !at.kind.externalIDs || l.presence != exists || len(l.rows) == 0 {
+			continue
+		}
+		for externalID, rows := range l.byExternalID(st.in.marks()) {
+			if len(rows) < 2 {
+				continue
+			}
+			what := countOf(len(rows), at.kind.kind) + " carry the mark of " + strings.TrimPrefix(externalID, st.in.Workspace+"/") + ": " +
+				st.objects.enumerate(at.kind.kind, at.parent, rows)
+			hint := matched.keepOne(at.kind.kind, at.parent, rows)
+			if i, wanted := matched.ownersByExternalID()[externalID]; wanted {
+				twins[i] = what + "; " + hint
+				continue
+			}
+			unwanted.Add(diag.Diagnostic{Severity: diag.Warning, Code: "same-mark", Summary: what, Hint: hint})
+		}
+	}
+	for _, i := range slices.Sorted(maps.Keys(twins)) {
+		st.addBlocked(i, Cause{Code: Twin, Text: twins[i]})
+	}
+	unwanted.Sort()
+	st.diags.Add(unwanted...)
+}
+
 func (ch *changes) planUpdate(i objectID) {
 	f := &ch.objects.states[i]
 	if ch.objects.staysArchived(i) {
@@ -193,7 +223,7 @@ func (ch *changes) leaveToOwner(i objectID) {
 	var left fieldDiff
 	for _, c := range slices.Concat(d.changes, d.late.changes, d.unappliable, d.kept) {
 		c.Possible = false
-		left.block(c, "it belongs to "+owner.String(), diag.Position{})
+		left.block(c, refused("it belongs to "+owner.String()), diag.Position{})
 	}
 	if len(left.unappliable) == 0 {
 		ch.settled = append(ch.settled, ch.in.Desired[i])
@@ -261,7 +291,7 @@ func (ch *changes) externalIDChange(i objectID) *Change {
 	if !rekeyed && !adopted {
 		return nil
 	}
-	if h := ch.blockers.claims.holder(i, claim{text: want}); h != nil && h.why != "" {
+	if h := ch.blockers.claims.holder(i, claim{text: want}); h != nil && h.why.exists() {
 		return nil // it would be on two objects
 	}
 	if moved && !ch.in.TakeOver {
@@ -290,13 +320,13 @@ func (ch *changes) recordKnown(i objectID) {
 
 func (ch *changes) planCreate(i objectID) {
 	if root := ch.blockers.blocker(i); root != noObject {
-		ch.steps.addBlocked(i, Obstacle{ch.blockers.blockReason(i, root), ch.blockers.unsupportedKind(root), ch.blockers.cannotCreate(root)})
+		ch.steps.addBlocked(i, ch.blockers.cause(i, root))
 		return
 	}
 	o, f := ch.in.Desired[i], &ch.objects.states[i]
 	if ch.lacksFields(i) {
 		reason := "it is " + o.Origin.String() + ", and the manifest does not have enough fields to create it"
-		ch.steps.addBlocked(i, Obstacle{Reason: reason})
+		ch.steps.addBlocked(i, refused(reason))
 		return
 	}
 	if f.vanished {
@@ -330,9 +360,9 @@ func (ch *changes) planCreate(i objectID) {
 	for k := range o.Values {
 		switch v := &o.Values[k]; {
 		case ch.blockers.unsupportedRef(i, v) != "":
-			d.blockUnsupported(v, ch.blockers.unsupportedRef(i, v))
+			d.block(change(v, FromManifest), lacks(ch.blockers.unsupportedRef(i, v)), diag.Position{})
 		case f.info.viaMembership(v.Field):
-		case ch.blockers.whyUnavailable(i, v) != "":
+		case ch.blockers.whyUnavailable(i, v).exists():
 			d.block(change(v, FromManifest), ch.blockers.whyUnavailable(i, v), v.Position)
 		case v.Field.Past && !resolved(v): // left out, which is explicit where the name is looked up
 		case isOff(v) && ch.neededByChildren(o, v.Field): // off when all is in, see orderSwitches
@@ -342,11 +372,11 @@ func (ch *changes) planCreate(i objectID) {
 		case v.Field.Type == resource.SecretFile: // what it takes comes from the service
 		case !f.info.api.Sendable(v.Field):
 			if !v.Null && !v.Field.ArchiveFlag {
-				d.block(change(v, FromManifest), cannotSet, diag.Position{})
+				d.block(change(v, FromManifest), cannot(CannotSet), diag.Position{})
 			}
 		case v.Field.SetAfterCreate && ch.blockers.blockerOf(v) != noObject:
 			d.block(change(v, FromManifest), ch.whyUnappliable(i, v), v.Position)
-		case v.Field.SetAfterCreate && !predefined:
+		case v.Field.SetAfterCreate && !predefined, v.Field.OnAfterCreate && v.Text == "true":
 			followUp = append(followUp, v)
 		case resource.IsCustom(v):
 			if !v.Null {
@@ -594,12 +624,12 @@ func (ch *changes) compare(i objectID) (d fieldDiff) {
 	for k := range o.Values {
 		v := &o.Values[k]
 		if what := ch.blockers.unsupportedRef(i, v); what != "" {
-			d.blockUnsupported(v, what)
+			d.block(change(v, FromManifest), lacks(what), diag.Position{})
 			continue
 		}
 		if via := f.info.viaMembership(v.Field); via || v.Field.Virtual || v.Field.ArchiveFlag || v.Implied {
 			if v.Field.OnlyV2() && !via && !v.Null {
-				d.block(change(v, FromManifest), cannotChange, diag.Position{})
+				d.block(change(v, FromManifest), cannot(CannotChange), diag.Position{})
 			}
 			continue
 		}
@@ -618,7 +648,7 @@ func (ch *changes) compare(i objectID) (d fieldDiff) {
 			d.alwaysSend(asShown(v, f.row))
 			continue
 		}
-		if others := ch.stillHave(i, v); !differs && others != "" {
+		if others := ch.stillHave(i, v); !differs && others.exists() {
 			d.block(change(v, FromManifest), others, v.Position)
 			continue
 		}
@@ -646,7 +676,7 @@ func (ch *changes) compare(i objectID) (d fieldDiff) {
 		// service write it otherwise for ever.
 		d.alone = d.alone || c.Origin == FromDrift && f.prior.SentUnseen(v.Field.Name)
 		cause := cmp.Or(ch.whyUnappliable(i, v), ch.unknownLink(f, &o.Values[k]))
-		switch c.Possible = cause == ""; {
+		switch c.Possible = !cause.exists(); {
 		case c.Possible && len(created) > 0:
 			d.late.add(v, c, created)
 		case c.Possible:
@@ -718,42 +748,63 @@ func asShown(v *resource.Value, row resource.Row) *resource.Value {
 	return shown
 }
 
-// whyUnappliable says why a change cannot be made, or "".
-func (ch *changes) whyUnappliable(i objectID, v *resource.Value) string {
+// whyUnappliable returns what is in the way of a change, if anything.
+func (ch *changes) whyUnappliable(i objectID, v *resource.Value) Cause {
 	t := ch.objects.states[i].info
-	if why := ch.blockers.whyUnavailable(i, v); why != "" {
+	if why := ch.blockers.whyUnavailable(i, v); why.exists() {
 		return why
 	}
-	if names := ch.differ.leftOut(v, &ch.objects.states[i], ch.refs.idResolver(i)); len(names) > 0 && !ch.in.RefreshAll {
-		return "the service did not take " + strings.Join(names, ", ") + " as " + v.Field.Name +
-			" when it was last sent, without an error: leave it out, or put right what is in the way; --refresh-all sends it again"
+	if names := ch.differ.leftOut(v, &ch.objects.states[i], ch.refs.idResolver(i)); len(names) > 0 && !ch.in.RefreshAll && !ch.joins(i, v) {
+		return refused("the service did not take " + strings.Join(names, ", ") + " as " + v.Field.Name +
+			" when it was last sent, without an error: leave it out, or put right what is in the way; --refresh-all sends it again")
 	}
 	switch {
 	case t.update == nil, v.Field.Immutable, !t.api.Sendable(v.Field):
-		return cannotChange
+		return cannot(CannotChange)
 	case v.Null && v.Field.Clear == resource.ClearNever:
-		return cannotClear
+		return cannot(CannotClear)
 	}
 	if v.Field.Unique {
 		want, _ := v.Desired(nil)
-		if h := ch.blockers.claims.holder(i, claim{v.Field, want}); h != nil && h.why != "" {
+		if h := ch.blockers.claims.holder(i, claim{v.Field, want}); h != nil && h.why.exists() {
 			return h.why
 		}
 	}
-	if others := ch.stillHave(i, v); others != "" {
+	if others := ch.stillHave(i, v); others.exists() {
 		return others
 	}
 	if root := ch.blockers.blockerOf(v); root != noObject {
-		return "its " + v.Field.Name + " needs " + string(ch.in.Desired[root].Address) + ": " + ch.blockers.blockReason(root, root)
+		return refused("its " + v.Field.Name + " needs " + string(ch.in.Desired[root].Address) + ": " + ch.blockers.cause(root, root).Text)
 	}
-	return ""
+	return Cause{}
 }
 
-// stillHave says which siblings would have, beside the object, what only one is meant to have; "" = none.
-func (ch *changes) stillHave(i objectID, v *resource.Value) string {
+// joins reports whether a person whom a value names becomes a member of the project by this run, or became one since the last:
+// the service takes them now.
+func (ch *changes) joins(i objectID, v *resource.Value) bool {
+	if v.Field.MustBeMemberOf == "" {
+		return false
+	}
+	via := resource.MustLookup(v.Field.MustBeMemberOf)
+	container := ch.objects.ancestor(i, ch.objects.kind(via.Membership.Container))
+	return slices.ContainsFunc(ch.memberships.sets, func(r *memberSet) bool {
+		return r.kind == via && r.object == container && slices.ContainsFunc(r.entries, func(e memberRef) bool {
+			prior := ch.in.Prior[r.address()]
+			given := prior.Values[AttributeKey(via.Membership.Attribute, e.id)]
+			isNew := !slices.Contains(prior.Members, e.id) || e.attribute != "" && given != e.attribute
+			return isNew && slices.ContainsFunc(v.Refs, func(ref resource.Reference) bool {
+				_, id, ok := ch.refs.target(i, ch.objects.states[i].info.ref(v.Field), &ref)
+				return ok && id == e.id
+			})
+		})
+	})
+}
+
+// stillHave names the siblings that would keep a flag which only one object of the parent is meant to have.
+func (ch *changes) stillHave(i objectID, v *resource.Value) Cause {
 	f := &ch.objects.states[i]
 	if !v.Field.Exclusive || isOff(v) || !ch.snapshot.listed(f.info, f.parent) {
-		return ""
+		return Cause{}
 	}
 	var others []string
 	l, _ := ch.snapshot.list(f.info, f.parent)
@@ -769,10 +820,10 @@ func (ch *changes) stillHave(i objectID, v *resource.Value) string {
 		others = append(others, label(f.info.kind, row))
 	}
 	if len(others) == 0 {
-		return ""
+		return Cause{}
 	}
-	return "the service would leave " + v.Field.Name + " with " + diag.First(others, fewNames) + ", too: write `" + v.Field.Name +
-		": false` there"
+	return refused("the service would leave " + v.Field.Name + " with " + diag.First(others, fewNames) + ", too: write `" + v.Field.Name +
+		": false` there")
 }
 
 func (ch *changes) recordDrift(i objectID, d *fieldDiff) {
@@ -796,10 +847,10 @@ func (ch *changes) addBlocked(i objectID, d *fieldDiff) {
 		return
 	}
 	t := ch.objects.states[i].info
-	of := map[blockedFor]*fieldDiff{}
-	var order []blockedFor
+	of := map[Cause]*fieldDiff{} // by what is lacking, without a text
+	var order []Cause
 	for k, c := range d.unappliable {
-		why := ch.blockedFor(i, d, k)
+		why := ch.lacking(i, d, k)
 		if of[why] == nil {
 			of[why] = &fieldDiff{}
 			order = append(order, why)
@@ -807,37 +858,30 @@ func (ch *changes) addBlocked(i objectID, d *fieldDiff) {
 		of[why].block(c, d.causes[k], diag.Position{})
 	}
 	for _, why := range order {
-		step := ch.steps.addBlocked(i, Obstacle{of[why].reason(t), why.unsupported, why.notOffered})
-		if why == (blockedFor{}) && !d.position.IsZero() {
+		why.Text = of[why].words(t)
+		step := ch.steps.addBlocked(i, why)
+		if !why.lacking() && !d.position.IsZero() {
 			step.Position = d.position
 		}
-		step.changes = of[why].unappliable
+		step.changes = of[Cause{Code: why.Code, Objects: why.Objects}].unappliable
 	}
 }
 
-// blockedFor tells apart what is not possible for what the edition or the API lacks, and what is for other reasons.
-type blockedFor struct {
-	unsupported string // that this edition does not have
-	notOffered  bool   // by the API
-}
-
-func (ch *changes) blockedFor(i objectID, d *fieldDiff, k int) blockedFor {
-	o, t := ch.in.Desired[i], ch.objects.states[i].info
-	cause := d.causes[k]
-	for _, objects := range d.unsupported {
-		if cause == lacksObjects(objects) {
-			return blockedFor{unsupported: objects}
-		}
+// lacking returns the cause of a change that cannot be made, without its text: Lacks, NotOffered, or Refused for all other causes.
+func (ch *changes) lacking(i objectID, d *fieldDiff, k int) Cause {
+	o, t, cause := ch.in.Desired[i], ch.objects.states[i].info, d.causes[k]
+	if cause.Code == Lacks {
+		return Cause{Code: Lacks, Objects: cause.Objects}
 	}
 	v, given := o.Value(d.unappliable[k].Path)
-	if !given || cause != cannotSet && cause != cannotChange {
-		return blockedFor{}
-	}
-	return blockedFor{notOffered: onlyByWider(t.api, func(wider resource.API) bool {
+	if given && (cause.Code == CannotSet || cause.Code == CannotChange) && onlyByWider(t.api, func(wider resource.API) bool {
 		_, updates := o.Kind.Op(resource.Update, wider)
 		_, joins := resource.MembershipOf(o.Kind.Name, v.Field.Name)
-		return (cause == cannotSet || updates && !v.Field.Immutable) && (wider.Sendable(v.Field) || joins)
-	})}
+		return (cause.Code == CannotSet || updates && !v.Field.Immutable) && (wider.Sendable(v.Field) || joins)
+	}) {
+		return Cause{Code: NotOffered}
+	}
+	return Cause{Code: Refused}
 }
 
 // withoutOutsiders is a value without the people who are not members of the project. They are
@@ -860,7 +904,7 @@ func (ch *changes) withoutOutsiders(i objectID, v *resource.Value, d *fieldDiff)
 			why = "the service accepts no " + role + " of " + at + " as " + v.Field.Name + ": give " + strings.Join(names[role], ", ") + " the " +
 				via.Attribute.Name + " " + v.Field.MemberRole + ", or leave them out"
 		}
-		d.block(change(v, FromManifest), why, diag.Position{})
+		d.block(change(v, FromManifest), refused(why), diag.Position{})
 	}
 	only := *v
 	only.Refs = slices.DeleteFunc(slices.Clone(v.Refs), func(r resource.Reference) bool {
@@ -897,7 +941,7 @@ func (ch *changes) keepHidden(i objectID) {
 	}
 	switch {
 	case f.id == "": // its parent is hidden
-	case f.why == deleted:
+	case f.keptDeleted:
 		ch.settled = append(ch.settled, o)
 		ch.gaps.add(o, "", "", leftDeleted)
 	case !f.isAway(o):
@@ -952,7 +996,7 @@ func (ch *changes) planArchive(i objectID) {
 		return
 	}
 	if reason := ch.checks.whyUnarchivable(i); verb == resource.Archive && reason != "" {
-		ch.addBlocked(i, &fieldDiff{unappliable: []Change{change(v, FromManifest)}, causes: []string{reason}})
+		ch.addBlocked(i, &fieldDiff{unappliable: []Change{change(v, FromManifest)}, causes: []Cause{refused(reason)}})
 		return
 	}
 	step := ch.steps.add(i, Update)

@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -192,9 +193,8 @@ type fieldDiff struct {
 	unappliable []Change          // that cannot be made
 	kept        []Change          // drift that is left as it is
 	ignored     int               // fields that differ and are people's
-	causes      []string          // of each of unappliable
+	causes      []Cause           // of each of unappliable
 	position    diag.Position     // of the first of unappliable, if that is a reference
-	unsupported []string          // kinds that this edition does not have, of those with that cause
 }
 
 // lateTexts are texts that name objects which this run creates.
@@ -230,33 +230,25 @@ func (d *fieldDiff) splitCustomFields() (custom fieldDiff) {
 }
 
 // block adds a change that cannot be made, and where it is written, if that is a reference.
-func (d *fieldDiff) block(c Change, cause string, at diag.Position) {
+func (d *fieldDiff) block(c Change, cause Cause, at diag.Position) {
 	if d.position.IsZero() {
 		d.position = at
 	}
 	d.unappliable, d.causes = append(d.unappliable, c), append(d.causes, cause)
 }
 
-// blockUnsupported adds a field that names objects which this edition does not have. The
-// object does without it.
-func (d *fieldDiff) blockUnsupported(v *resource.Value, objects string) {
-	d.unsupported = append(d.unsupported, objects)
-	d.block(change(v, FromManifest), lacksObjects(objects), diag.Position{})
-}
-
-func lacksObjects(objects string) string { return "this edition of the service has no " + objects }
-
-// reason puts the causes into a sentence.
-func (d *fieldDiff) reason(t *kindInfo) string {
+// words puts the causes into a sentence.
+func (d *fieldDiff) words(t *kindInfo) string {
 	var parts []string
-	for _, cause := range slices.Compact(slices.Sorted(slices.Values(d.causes))) {
+	sorted := slices.SortedFunc(slices.Values(d.causes), func(a, b Cause) int { return cmp.Compare(a.Text, b.Text) })
+	for _, cause := range slices.Compact(sorted) {
 		which := ""
-		switch cause {
-		case cannotChange, cannotClear:
+		switch cause.Code {
+		case CannotChange, CannotClear:
 			which = " after creation"
-		case cannotSet:
+		case CannotSet:
 		default:
-			parts = append(parts, cause)
+			parts = append(parts, cause.Text)
 			continue
 		}
 		var fields []string
@@ -265,14 +257,7 @@ func (d *fieldDiff) reason(t *kindInfo) string {
 				fields = append(fields, c.Path)
 			}
 		}
-		parts = append(parts, t.api.Noun()+" cannot "+cause+" "+strings.Join(fields, ", ")+" of "+diag.A(t.kind.Noun())+which)
+		parts = append(parts, t.api.Noun()+" cannot "+cause.Text+" "+strings.Join(fields, ", ")+" of "+diag.A(t.kind.Noun())+which)
 	}
 	return strings.Join(parts, "; ")
 }
-
-// The causes that concern the operations.
-const (
-	cannotChange = "change"
-	cannotClear  = "clear"
-	cannotSet    = "set" // of an object that is created
-)

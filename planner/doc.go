@@ -46,10 +46,10 @@
 //     the field waits. What is archived is left alone, and never created again.
 //   - A create whose outcome is unknown is not sent again before it was looked for: in the
 //     list of its parent, by external ID or natural key; or, for work items under the
-//     documented operations, by readable numbers above those that were known, by the name
-//     and the other values that were sent. If more than one record fits, nothing is sent
-//     and the step says how to resolve it. Not noticed is a rename on the service before
-//     the next plan, or a hand-made namesake of a create that never arrived.
+//     documented operations, by its name among the readable numbers above those that were
+//     known, at most 60 of them. If several records or several creates have the name, nothing
+//     is sent and the step says how to resolve it. A rename on the service before the next
+//     plan, or an item of the same name that a person made meanwhile, is not noticed.
 //   - Nothing is deleted unless pruning is asked for, planform created it, nothing protects
 //     it, every manifest that had it was read, and the service shows nothing in it that
 //     others made. Where looking for that would take too many requests, a notice says so.

@@ -48,7 +48,7 @@ type claim struct {
 type holder struct {
 	object objectID // the one of the manifest that gets another one in this run; none = there is none
 	orphan *orphan  // that this run deletes; nil = there is none
-	why    string   // it stays taken
+	why    Cause    // if it stays taken
 }
 
 // changed are the claims of an object that a name or mark of its own replaces.
@@ -94,8 +94,6 @@ func (c *claims) find(i objectID, what claim, waiting map[objectID]bool) *holder
 	return nil
 }
 
-const exchanged = "it is exchanged with another one, and the service takes each name once: give one of them a third name first"
-
 func (c *claims) holderOf(i objectID, what claim, row resource.Row, waiting map[objectID]bool) *holder {
 	k, id := c.in.Desired[i].Kind, serviceID{c.in.Desired[i].Kind.Name, row.ID()}
 	taken := "the service has another " + k.Noun() + " " + strconv.Quote(what.text) + " (" + row.ID() + ")"
@@ -104,14 +102,17 @@ func (c *claims) holderOf(i objectID, what claim, row resource.Row, waiting map[
 		next, changes := c.changed(other, what, row)
 		switch {
 		case !changes:
-			return &holder{object: noObject, why: a + " has it, and the service takes it once"}
+			return &holder{object: noObject, why: refused(a + " has it, and the service takes it once")}
 		case waiting[other]:
-			return &holder{object: noObject, why: exchanged}
+			return &holder{object: noObject, why: Cause{
+				Code: Swapped,
+				Text: "it is exchanged with another one, and the service takes each name once: give one of them a third name first",
+			}}
 		}
-		if h := c.find(other, next, waiting); h != nil && h.why != "" {
+		if h := c.find(other, next, waiting); h != nil && h.why.exists() {
 			why := h.why
-			if why != exchanged {
-				why = a + " has it until then: " + why
+			if why.Code != Swapped {
+				why = why.after(a + " has it until then: ")
 			}
 			return &holder{object: noObject, why: why}
 		}
@@ -123,20 +124,20 @@ func (c *claims) holderOf(i objectID, what claim, row resource.Row, waiting map[
 		}
 		taken += ", which is " + string(a) + " in the state"
 		if r := c.in.Prior[a]; c.in.isOrphan(a, &r) && !c.in.Prune {
-			return &holder{object: noObject, why: taken + ": --prune deletes it"}
+			return &holder{object: noObject, why: refused(taken + ": --prune deletes it")}
 		}
 	}
-	return &holder{object: noObject, why: taken + ": give its `id` to use that one, or rename or delete one of them"}
+	return &holder{object: noObject, why: refused(taken + ": give its `id` to use that one, or rename or delete one of them")}
 }
 
-// whyTaken says why an object that does not exist cannot get its names and mark, or "".
-func (c *claims) whyTaken(i objectID) string {
+// whyTaken returns what keeps a new object from getting its names and mark.
+func (c *claims) whyTaken(i objectID) Cause {
 	for _, what := range c.of(i, c.in.Desired[i].Values) {
-		if h := c.holder(i, what); h != nil && h.why != "" {
+		if h := c.holder(i, what); h != nil && h.why.exists() {
 			return h.why
 		}
 	}
-	return ""
+	return Cause{}
 }
 
 // of are the claims of a new object.

@@ -71,7 +71,7 @@ func (m *identities) identify(i objectID) {
 	if f.parent != noObject {
 		switch p := &m.objects.states[f.parent]; {
 		case !p.presence.decided():
-			f.presence, f.why = p.presence, p.why
+			f.presence, f.why, f.keptDeleted = p.presence, p.why, p.keptDeleted
 			return
 		case p.presence == absent:
 			f.prior = nil
@@ -457,7 +457,7 @@ func (m *identities) vanished(o *resource.Object, f *objectState) {
 		}
 		m.recognise(o, f, was)
 		if f.vanished = f.presence == absent; f.vanished && !again && was != "" && m.keepsDeletions(o) {
-			f.prior, f.id, f.presence, f.why, f.vanished = prior, was, hidden, deleted, false
+			f.prior, f.id, f.presence, f.keptDeleted, f.why, f.vanished = prior, was, hidden, true, "deleted", false
 		}
 	}
 }

@@ -192,25 +192,22 @@ func originKeys(o *resource.Origin) (keys []resource.Origin) {
 	return keys
 }
 
-// find finds out which record is whose: by ID, by former key, and by content where the state does not say yet where
-// objects come from.
+// find maps records to objects: by ID, by origin, and by former key.
 func (re *renames) find(objects []*resource.Object) {
 	left := slices.DeleteFunc(slices.Clone(objects), func(o *resource.Object) bool {
 		from := re.identified(o)
 		return from != "" && re.claim(o, from)
 	})
-	left = slices.DeleteFunc(left, func(o *resource.Object) bool {
+	for _, o := range left {
 		if re.known[o.Address] && re.to[o.Address] == "" {
-			return true // it is the one that had the key
+			continue // it is the one that had the key
 		}
 		for _, key := range o.Previously {
 			if from := addressIn(o.Address.Parent(), o.Kind, key); re.known[from] && re.claim(o, from) {
-				return true
+				break
 			}
 		}
-		return o.Origin == nil
-	})
-	re.findByContent(left)
+	}
 	for _, from := range slices.Sorted(maps.Keys(re.to)) {
 		if now := re.to[from]; re.known[now] && re.to[now] == "" {
 			re.to[now] = re.freeAddress(now)
@@ -247,48 +244,6 @@ func (re *renames) identified(o *resource.Object) resource.Address {
 	return ""
 }
 
-// findByContent finds the records of objects from another workspace, of which an older state does not say where they come
-// from: those that nobody has by key, and that have the same name, or the same values where they have none.
-func (re *renames) findByContent(objects []*resource.Object) {
-	if len(objects) == 0 {
-		return
-	}
-	type content struct {
-		parent       resource.Address
-		field, value string
-	}
-	free := map[content][]resource.Address{}
-	for _, a := range re.records {
-		if r := re.prior[a]; r.Origin == nil && r.ID != "" && !re.wanted[a] && !re.claimed[a] {
-			for field, value := range r.Values {
-				free[content{a.Parent(), field, value}] = append(free[content{a.Parent(), field, value}], a)
-			}
-		}
-	}
-	wanted := map[content][]*resource.Object{}
-	for _, o := range objects {
-		if field, value := telling(o); field != "" {
-			at := content{o.Address.Parent(), field, value}
-			wanted[at] = append(wanted[at], o)
-		}
-	}
-	for at, list := range wanted {
-		if len(list) == 1 && len(free[at]) == 1 {
-			re.claim(list[0], free[at][0])
-			continue
-		}
-		for _, o := range list {
-			same := slices.DeleteFunc(slices.Clone(free[at]), func(a resource.Address) bool { return !sameValues(o, re.prior[a].Values) })
-			if len(same) == 1 && !slices.ContainsFunc(list, func(other *resource.Object) bool {
-				return other != o &&
-					sameValues(other, re.prior[same[0]].Values)
-			}) {
-				re.claim(o, same[0])
-			}
-		}
-	}
-}
-
 // telling is the field and the value by which an object can be told from others without ID and key: its name, else what every
 // one of its kind has.
 func telling(o *resource.Object) (field, value string) {
@@ -302,15 +257,6 @@ func telling(o *resource.Object) (field, value string) {
 		}
 	}
 	return "", ""
-}
-
-// sameValues reports whether an object has the values that were applied last, as far as they name no others.
-func sameValues(o *resource.Object, applied map[string]string) bool {
-	return !slices.ContainsFunc(o.Values, func(v resource.Value) bool {
-		before, compared := applied[v.Field.Name]
-		want, complete := v.Desired(unresolved)
-		return compared && complete && v.Content == nil && !v.Field.IsRef() && resource.Digest(want) != before
-	})
 }
 
 func unresolved(*resource.Field, *resource.Reference) (string, bool) { return "", false }

@@ -50,6 +50,8 @@ func (a Action) String() string {
 
 // Input is everything that a plan depends on.
 type Input struct {
+	Settings
+
 	Workspace string
 	BaseURL   string // for the plan's reader only
 	WebURL    string // of the web app, whose pages texts link to
@@ -62,48 +64,22 @@ type Input struct {
 	// FormerOwners are the owners under which the state was written: what it knows may bear their marks still.
 	FormerOwners []resource.Owner
 	// Knowing is set where the state knows all that planform made for the owner, since a run has ended with it.
-	Knowing bool
-	// Invite lets people be invited to the workspace whom the manifest names by their e-mail address. The service sends them a mail.
-	Invite bool
-	// NewSecrets asks for a new secret of each object whose file for it has none. The former one is no good from then on.
-	NewSecrets bool
-	// TakeOver makes objects of other owners the manifest's, where it names them.
-	TakeOver bool
-	// MarkAdopted puts the mark of the owner on what it only found, and that bears none.
-	MarkAdopted bool
-	Prior       Prior
-	Observed    Observed
-	// SkipRefresh leaves out every read that only refreshes what the state knows.
-	SkipRefresh bool
-	// RefreshAll makes also the reads that refresh one object each, however many they are.
-	RefreshAll bool
-	// Prune deletes what an earlier apply made and the manifest no longer has.
-	Prune bool
-	// DeleteChanged lets Prune delete also what others changed, use, or have something in.
-	DeleteChanged bool
-	// DeleteUnrecorded lets Prune delete also objects that the state does not know, although they may have been protected.
-	DeleteUnrecorded bool
+	Knowing  bool
+	Prior    Prior
+	Observed Observed
 	// OtherSources holds the manifests that the state names, that are still there and that
 	// are not read: what stands in one of them is not orphaned.
 	OtherSources map[string]bool
-	// Targets are what may be deleted; Desired holds no more than them and what they need.
-	Targets Targets
 	// Deletes, if it is not nil, are the addresses of what may be deleted, whichever manifests have it: of an undo.
 	Deletes map[resource.Address]bool
 	// Leaves are the IDs of members that are to leave, by the addresses at which the state has the members of their containers.
 	Leaves map[resource.Address]map[string]bool
-	// NoCreate names the kinds of which nothing is created.
-	NoCreate map[string]bool
-	// OnDrift says what becomes of fields that somebody changed on the service.
-	OnDrift OnDrift
 	// AnyOrder lets objects of one kind in one place be created side by side. Otherwise
 	// they are created one after the other, as the manifest has them, and so numbered.
 	AnyOrder bool
 	// ExactOrder does so also where many are created in one request, which cannot hold an
 	// object and what it is in, and where an object is before its parent: the parent is set afterwards.
 	ExactOrder bool
-	// AdoptByName lets work items be recognised by their name.
-	AdoptByName bool
 	// Pull looks for what people changed on the service, for the manifests: see [Plan] Divergences. Drift is no error then.
 	Pull bool
 	// Contents are the kinds that a Pull looks for also where the manifest has none: objects in those of the manifest, and memberships of
@@ -225,24 +201,10 @@ type Answer struct {
 	Unread map[string]int
 }
 
-// OnDrift says what becomes of a field that somebody changed on the service
-// since the last apply, and that is not as the manifest wants it.
-type OnDrift int
-
-// Overwrite brings the field to what the manifest says, Keep leaves it as it is,
-// and with Fail there is no plan while such a field is there.
-const (
-	Overwrite OnDrift = iota
-	Keep
-	Fail
-)
-
 // onDrift says what becomes of the object's fields that somebody changed.
 func (in *Input) onDrift(o *resource.Object) OnDrift {
-	if o.Policy != nil {
-		if i := slices.Index(resource.DriftPolicies(), o.Policy.OnDrift); i >= 0 {
-			return OnDrift(i)
-		}
+	if o.Policy != nil && o.Policy.OnDrift != "" {
+		return OnDrift(o.Policy.OnDrift)
 	}
 	return in.OnDrift
 }
@@ -256,6 +218,14 @@ type Targets []Target
 type Target struct {
 	Pattern string
 	expr    *regexp.Regexp
+}
+
+// Patterns returns the patterns of the targets.
+func (ts Targets) Patterns() (patterns []string) {
+	for _, t := range ts {
+		patterns = append(patterns, t.Pattern)
+	}
+	return patterns
 }
 
 // NewTarget makes a target of a pattern.
@@ -436,4 +406,7 @@ func (r *Record) dropMembers(gone func(id string) bool) {
 	})
 }
 
-func (r *Record) addedByUs(id string) bool { return !slices.Contains(r.Found, id) }
+// addedByUs reports whether planform added a member: the record has it, and no export only found it.
+func (r *Record) addedByUs(id string) bool {
+	return slices.Contains(r.Members, id) && !slices.Contains(r.Found, id)
+}

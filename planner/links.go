@@ -76,14 +76,14 @@ func (ch *changes) addLinks(i objectID, late *lateTexts, alwaysSent []*resource.
 	}
 }
 
-// unknownLink says why a text that was just found cannot be sent: what it links to has a page, but this run does not know it. Else "".
-func (ch *changes) unknownLink(f *objectState, v *resource.Value) string {
+// unknownLink returns what is in the way of a text that was just found: it links to an object that has a page which this run does not know.
+func (ch *changes) unknownLink(f *objectState, v *resource.Value) Cause {
 	for _, r := range v.Links {
 		if _, wanted := ch.objects.indexOf(r.Target.Address); f.matchedBy != "" && !wanted && ch.refs.page(r.Target) == "" {
-			return "its " + v.Field.Name + " links to " + string(r.Target.Address) + ", which is not among the targets, and not in the state"
+			return refused("its " + v.Field.Name + " links to " + string(r.Target.Address) + ", which is not among the targets, and not in the state")
 		}
 	}
-	return ""
+	return Cause{}
 }
 
 // missingLinks counts the links that are all that a text on the service lacks; 0 = it differs otherwise.

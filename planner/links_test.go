@@ -204,7 +204,7 @@ func TestATextLinksToWhatItNames(t *testing.T) {
 		},
 		"what is not to be created is named by its label": {
 			api:     full,
-			options: func(in *planner.Input) { in.NoCreate = map[string]bool{"cycle": true} },
+			options: func(in *planner.Input) { in.NoCreate = []string{"cycle"} },
 			want: func(w *wanted) {
 				w.put("cycle/web/s", "name=S").put("work_item/web/a", "name=A", to("description", "cycle/web/s"))
 			},

@@ -63,7 +63,7 @@ func (ad *additions) planMembers(r *memberSet) {
 		for _, e := range r.entries {
 			if path := r.kind.Membership.Path(); !r.read || !ad.memberships.isIn(r, e) {
 				why := leftAlone
-				if ad.objects.states[r.object].why == deleted {
+				if ad.objects.states[r.object].keptDeleted {
 					why = leftDeleted
 				}
 				ad.gaps.add(ad.memberships.declaring(r, e), path, path, why)
@@ -83,8 +83,8 @@ func (ad *additions) planMembers(r *memberSet) {
 		}
 	}
 	size := r.kind.Membership.Batch
-	reason, unsupported := ad.whyNotAdded(r)
-	if reason != "" {
+	cause := ad.whyNotAdded(r)
+	if cause.exists() {
 		size = max(1, len(wanted))
 	}
 	op, _ := ad.objects.op(r.kind, resource.AddMembers)
@@ -100,12 +100,8 @@ func (ad *additions) planMembers(r *memberSet) {
 			m.Value = ad.memberships.newAttribute(r, e)
 			step.Members.Items, members[i] = append(step.Members.Items, m), e.member
 		}
-		if reason != "" {
-			step.block(Obstacle{
-				Reason: reason, Unsupported: unsupported,
-				NotOffered: r.object != noObject && ad.blockers.blocker(r.object) != noObject &&
-					ad.blockers.cannotCreate(ad.blockers.blocker(r.object)),
-			})
+		if cause.exists() {
+			step.block(cause)
 			return
 		}
 		step.Operation, step.needsObjects, step.afterObjects = op, ad.steps.toCreate(r.object), ad.steps.toCreate(members...)
@@ -116,39 +112,38 @@ func (ad *additions) planMembers(r *memberSet) {
 	ad.blockRelated(r, excluded)
 }
 
-// whyNotAdded says why nobody can be added to a container, or "", and what this edition does
-// not have, if that is why.
-func (ad *additions) whyNotAdded(r *memberSet) (reason, unsupported string) {
+// whyNotAdded returns what is in the way of adding members to a container.
+func (ad *additions) whyNotAdded(r *memberSet) Cause {
 	switch {
 	case r.object != noObject && ad.blockers.blocker(r.object) != noObject:
 		root := ad.blockers.blocker(r.object)
-		unsupported = ad.blockers.unsupportedKind(root)
-		reason = "the " + r.container.Object.Kind.Noun() + " cannot be created"
-		if f := &ad.objects.states[root]; f.presence == notFound {
-			reason = f.why
+		cause := ad.blockers.cause(root, root)
+		if ad.objects.states[root].presence != notFound {
+			cause.Text = "the " + r.container.Object.Kind.Noun() + " cannot be created"
 		}
+		return cause
 	case r.why != "":
-		reason = r.why
+		return refused(r.why)
 	case ad.lastDayOf(r) != "":
 		c := resource.MustLookup(r.kind.Membership.Container).Noun()
-		reason = "it ended on " + ad.lastDayOf(r) + ", and the service adds nothing to a finished " + c + ": use another " + c + ", or none"
+		return refused("it ended on " + ad.lastDayOf(r) + ", and the service adds nothing to a finished " + c + ": use another " + c + ", or none")
 	case r.unsupported:
-		unsupported = plural(resource.MustLookup(r.kind.Membership.Member))
+		what := plural(resource.MustLookup(r.kind.Membership.Member))
 		if r.kind.Membership.Inverse != "" {
-			unsupported = "relations"
+			what = "relations"
 		}
-		unsupported += " of " + plural(resource.MustLookup(r.kind.Membership.Container))
-		reason = "this edition of the service does not have " + unsupported
+		what += " of " + plural(resource.MustLookup(r.kind.Membership.Container))
+		return Cause{Lacks, "this edition of the service does not have " + what, what}
 	}
-	return reason, unsupported
+	return Cause{}
 }
 
 func (ad *additions) blockRelated(r *memberSet, entries []memberRef) {
 	for _, e := range entries {
 		ad.steps.addMembers(&Step{
 			Action: NotPossible, Kind: r.kind, Position: e.ref.Position, Members: &Members{Container: r.container, Items: []Member{ad.member(r, e)}},
-			Obstacle: &Obstacle{Reason: "they are already related as " + e.other + ", and the service keeps one relation between two " +
-				diag.Plural(resource.MustLookup(r.kind.Membership.Member).Noun())},
+			Cause: refused("they are already related as " + e.other + ", and the service keeps one relation between two " +
+				diag.Plural(resource.MustLookup(r.kind.Membership.Member).Noun())),
 		})
 	}
 }
@@ -224,8 +219,8 @@ func (ad *additions) updateAttribute(r *memberSet, e memberRef) (step *Step, kno
 	switch {
 	case !offered, listed && !shown:
 		change.Possible = false
-		step.block(Obstacle{NotOffered: true, Reason: "this edition of the service neither shows nor changes the " + a.Name + " of members of " +
-			diag.A(resource.MustLookup(r.kind.Membership.Container).Noun())})
+		step.block(notOffered(true, "this edition of the service neither shows nor changes the "+a.Name+" of members of "+
+			diag.A(resource.MustLookup(r.kind.Membership.Container).Noun())))
 	default:
 		step.Operation, step.needsObjects = op, ad.steps.toCreate(r.object)
 		if own := r.kind.Membership.OwnID(row); own != "" {
@@ -269,8 +264,8 @@ func (ad *additions) define(step *Step, word string) {
 		return
 	}
 	d, _ := ad.memberships.words.definitionOf(a.Words, word)
-	if d.why != "" {
-		step.block(Obstacle{Reason: d.why, NotOffered: d.why == ad.memberships.words.of[a.Words].why})
+	if d.cause.exists() {
+		step.block(d.cause)
 		return
 	}
 	step.Members.By = Member{ID: d.id}
@@ -278,10 +273,7 @@ func (ad *additions) define(step *Step, word string) {
 		return
 	}
 	if root := ad.blockers.blocker(d.object); root != noObject {
-		step.block(Obstacle{
-			Reason:      "it needs " + string(ad.in.Desired[d.object].Address) + ": " + ad.blockers.blockReason(root, root),
-			Unsupported: ad.blockers.unsupportedKind(root), NotOffered: ad.blockers.cannotCreate(root),
-		})
+		step.block(ad.blockers.cause(root, root).after("it needs " + string(ad.in.Desired[d.object].Address) + ": "))
 		return
 	}
 	step.Members.By.Address = ad.in.Desired[d.object].Address

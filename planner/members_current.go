@@ -177,7 +177,7 @@ func (me *memberships) fromContainer(declared map[inverseKey]*resource.Reference
 			if there := declared[inverseKey{inverse, to, from}]; there != nil {
 				e.declaredByInverse = true
 				if defines {
-					if d, known := me.words.definitionOf(a.Words, there.Attribute); known && d.why == "" && d.inverse != ref.Attribute {
+					if d, known := me.words.definitionOf(a.Words, there.Attribute); known && !d.cause.exists() && d.inverse != ref.Attribute {
 						e.declaredByInverse, e.other = false, d.inverse
 					}
 				}

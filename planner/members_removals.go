@@ -482,10 +482,8 @@ func planRemovals(b *removals, steps *steps) {
 			container := diag.A(resource.MustLookup(m.Container).Noun())
 			switch {
 			case !ok:
-				step.block(Obstacle{
-					Reason:     b.in.API.Noun() + " cannot remove " + plural(resource.MustLookup(m.Member)) + " from " + container,
-					NotOffered: offeredByWider(b.in.API, d.kind, resource.RemoveMembers),
-				})
+				step.block(notOffered(offeredByWider(b.in.API, d.kind, resource.RemoveMembers),
+					b.in.API.Noun()+" cannot remove "+plural(resource.MustLookup(m.Member))+" from "+container))
 			case d.unsupported:
 				what := strings.ReplaceAll(m.Plural(), "_", " ") + " of " + container
 				if m.Member == m.Container {
@@ -493,7 +491,7 @@ func planRemovals(b *removals, steps *steps) {
 				}
 				what = "way to remove " + what + " (do that in the web app; planform state rm ADDRESS forgets them)"
 				step.Operation = nil
-				step.block(Obstacle{Reason: "this edition of the service has no " + what, Unsupported: what})
+				step.block(lacks(what))
 			}
 		}
 	}

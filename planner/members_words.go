@@ -14,7 +14,7 @@ type definition struct {
 	object  objectID // none = the manifest does not list it
 	id      string   // where it is known
 	inverse string   // what it says from the other side
-	why     string   // there is none that can be used
+	cause   Cause    // if there is none that can be used
 }
 
 // vocabulary is what objects of the workspace say about members.
@@ -28,7 +28,7 @@ type vocabulary struct {
 type words struct {
 	by      map[string][]definition
 	renamed map[string]string // what the service says by now for what the manifest wants it to say
-	why     string            // there are none
+	cause   Cause             // if there are none
 }
 
 // definitionOf is the object that says a word; known is false while it is not read which ones there are.
@@ -41,10 +41,10 @@ func (vo *vocabulary) definitionOf(w *resource.Words, word string) (d definition
 	switch kind := resource.MustLookup(w.Kind); {
 	case len(found) == 1:
 		return found[0], true
-	case all.why != "":
-		return definition{object: noObject, why: all.why}, true
+	case all.cause.exists():
+		return definition{object: noObject, cause: all.cause}, true
 	case len(found) > 1:
-		return definition{object: noObject, why: "several " + plural(kind) + " say " + strconv.Quote(word)}, true
+		return definition{object: noObject, cause: refused("several " + plural(kind) + " say " + strconv.Quote(word))}, true
 	default:
 		var near []string
 		for text := range all.by {
@@ -55,7 +55,7 @@ func (vo *vocabulary) definitionOf(w *resource.Words, word string) (d definition
 		if hint := diag.DidYouMean(word, near); hint != "" {
 			why += ": " + hint
 		}
-		return definition{object: noObject, why: why}, true
+		return definition{object: noObject, cause: refused(why)}, true
 	}
 }
 
@@ -97,7 +97,7 @@ func (vo *vocabulary) wordsOf(w *resource.Words) (*words, bool) {
 		})
 	}
 	if presence != exists {
-		all.why = lacksObjects(plural(t.kind))
+		all.cause = notOffered(true, lacks(plural(t.kind)).Text)
 		vo.of[w] = all
 		return all, true
 	}

@@ -221,7 +221,7 @@ func TestWhatAnEditionLacksIsLackingForEachFieldOfAnObject(t *testing.T) {
 	var lacking []string
 	for _, step := range s.mustPlan(w.all()).Steps {
 		if step.Lacking() {
-			lacking = append(lacking, step.Obstacle.Unsupported)
+			lacking = append(lacking, step.Cause.Objects)
 		}
 	}
 	slices.Sort(lacking)

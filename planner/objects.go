@@ -54,8 +54,7 @@ func (ob *objects) lacksSecret(i objectID) bool {
 		return false
 	}
 	_, offered := ob.op(o.Kind, resource.NewSecret)
-	kept, err := file.Kept()
-	return offered && err == nil && !kept
+	return offered && !file.Filled
 }
 
 // secretInDoubt reports whether a new secret was asked for without an answer: the service may have given it, or still do so.
@@ -111,6 +110,7 @@ type objectState struct {
 	parent       objectID    // index of its parent; none = the workspace
 	uses         []reference // its fields that name others
 	presence     presence
+	keptDeleted  bool // hidden: somebody deleted it, or its parent, and --on-drift keep leaves it so
 	vanished     bool // the state knows it, the service does not any more
 	replaced     bool // the state knows another object under this address
 	hasChildren  bool
@@ -169,9 +169,6 @@ type scope struct {
 // serviceID is one object of the service.
 type serviceID struct{ kind, id string }
 
-// deleted is why an object is hidden that somebody deleted, whose changes are kept.
-const deleted = "deleted"
-
 // archived is why an object is hidden that is archived; see [resource.Row.Hidden].
 const archived = "archived"
 
@@ -212,10 +209,6 @@ func numberOf(code, identifier string) int {
 	if begin, _, _ := strings.Cut(identifier, "-"); code == "" || !strings.EqualFold(begin, code) {
 		return 0
 	}
-	return numberAfterHyphen(identifier)
-}
-
-func numberAfterHyphen(identifier string) int {
 	_, number, _ := strings.Cut(identifier, "-")
 	n, _ := strconv.Atoi(number) // 0 where there is none
 	return n

@@ -131,12 +131,12 @@ func indexes(steps []*Step) []StepID {
 
 const breakCycle = "remove one of these references"
 
-// orderSwitches lets a feature be switched off when all that needs it is made and as it should be.
+// orderSwitches lets a feature be switched on before what needs it is made, and off when all of that is as it should be.
 func (or *ordering) orderSwitches() {
-	off := map[*resource.Object][]*Step{}
+	updates := map[*resource.Object][]*Step{}
 	for _, s := range or.steps.all() {
-		if s.Object != nil && s.Members == nil && (s.Action == Update || s.Action == Adopt) && slices.ContainsFunc(s.Values(), isOff) {
-			off[s.Object] = append(off[s.Object], s)
+		if s.Object != nil && s.Members == nil && (s.Action == Update || s.Action == Adopt) {
+			updates[s.Object] = append(updates[s.Object], s)
 		}
 	}
 	for _, s := range or.steps.all() {
@@ -148,9 +148,15 @@ func (or *ordering) orderSwitches() {
 			continue
 		}
 		for _, of := range or.objects.switchesOf(at) {
-			for _, last := range off[or.in.Desired[of.by]] {
-				if slices.ContainsFunc(last.Values(), func(v *resource.Value) bool { return v.Field == of.field && isOff(v) }) {
-					last.require(s)
+			for _, update := range updates[or.in.Desired[of.by]] {
+				for _, v := range update.Values() {
+					switch {
+					case v.Field != of.field:
+					case isOff(v):
+						update.require(s)
+					case s.Action == Create:
+						s.require(update)
+					}
 				}
 			}
 		}

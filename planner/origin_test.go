@@ -68,29 +68,14 @@ func TestAnObjectOfAnotherWorkspaceIsTheSameWhateverItIsCalledThere(t *testing.T
 			api: full, given: label(1, "Bug", "bug"), prior: []planner.Record{known("label/web/bug", here(1), "name=Bug", "origin="+there(1))},
 			want: func(w *wanted) { project(w).put("label/web/bug", "origin="+there(2), "name=Bug", "color=#123456") }, steps: []string{"update label/web/bug color"},
 		},
-		"an older state does not know it: then the name tells": {
-			api: full, given: both(item(1, "One"), item(2, "Two")),
-			prior: []planner.Record{known("work_item/web/one", here(1), "name=One"), known("work_item/web/two", here(2), "name=Two")},
-			want: func(w *wanted) {
-				project(w).put("work_item/web/main-2", "origin=MAIN-2", "name=Two").put("work_item/web/main-1", "origin=MAIN-1", "name=One")
-			},
-		},
-		"and of two with one name the text": {
-			api: full,
-			given: func(s *fakeService) {
-				s.given("work_item", web, here(1), "name=Dup", "priority=low").given("work_item", web, here(2), "name=Dup", "priority=high")
-			},
-			prior: []planner.Record{known("work_item/web/dup", here(1), "name=Dup", "priority=low"), known("work_item/web/dup-2", here(2), "name=Dup", "priority=high")},
-			want:  func(w *wanted) { project(w).put("work_item/web/main-1", "origin=MAIN-1", "name=Dup", "priority=high") },
-		},
-		"where nothing tells, nothing is doubled": {
+		"a state from before origins is no reason to create an object a second time": {
 			api: full, given: both(item(1, "Dup"), item(2, "Dup")),
 			prior: []planner.Record{known("work_item/web/dup", here(1), "name=Dup"), known("work_item/web/dup-2", here(2), "name=Dup")},
 			want:  func(w *wanted) { project(w).put("work_item/web/main-1", "origin=MAIN-1", "name=Dup") },
 			findings: []string{"error another-key: work_item/web/main-1 would be created a second time: the state has work_item/web/dup with the same name, and the manifest has no such key any more; " +
 				"if it is the same one, add `previously: dup`; if not, planform state rm work_item/web/dup stops tracking the other"},
 		},
-		"nor where it was renamed there": {
+		"an object that was renamed there is not created a second time": {
 			api: full, given: item(1, "One"), prior: []planner.Record{known("work_item/web/one", here(1), "name=One")},
 			want: func(w *wanted) { project(w).put("work_item/web/main-1", "origin=MAIN-1", "name=One, better") },
 			findings: []string{"error unknown-origin: work_item/web/main-1 (MAIN-1 of the workspace there of https://there.example.com) is new there, or was renamed: the state, which an older planform wrote, does not tell. " +

@@ -28,8 +28,6 @@ type Plan struct {
 	Known map[resource.Address]Record
 	// Names holds the IDs of names that were looked up on the service.
 	Names map[Name]string
-	// Listed counts the rows of the lists that were read, by path.
-	Listed map[string]int
 	// Dialects holds, by kind, how the service was seen to name fields.
 	Dialects map[string]resource.Dialect
 	// Drift is what somebody changed on the service since the last apply and is not as the manifest wants it.
@@ -135,7 +133,7 @@ type Step struct {
 	Write    *Write    // Create, Update, Adopt
 	Members  *Members  // AddMembers, RemoveMembers
 	Deletion *Deletion // Delete
-	Obstacle *Obstacle // NotPossible, whatever else it would do
+	Cause    Cause     // why a step is NotPossible, whatever else it would do
 
 	changes []Change // of an update, an adopt, or what is not possible; those of the others are derived
 	draft
@@ -185,13 +183,6 @@ type Deletion struct {
 	Record Record       // what the state knows of it
 	// Names are what the row refers to, by ID, as far as their names were read.
 	Names map[string]string
-}
-
-// Obstacle is why a step is not possible.
-type Obstacle struct {
-	Reason      string
-	Unsupported string // what this edition does not have, such as customers, if that is the only cause
-	NotOffered  bool   // only the API, or this edition, has no such operation or field
 }
 
 // draft is what a step knows while the plan is made: Needs and After are these; objects stand for the steps that create them.
@@ -278,8 +269,8 @@ func (s *Step) Sending(values []*resource.Value) *Step {
 // is to be said.
 func (s *Step) Reason() string {
 	switch {
-	case s.Obstacle != nil:
-		return s.Obstacle.Reason
+	case s.Cause.exists():
+		return s.Cause.Text
 	case s.Deletion != nil:
 		return s.Deletion.With
 	case s.Write != nil && s.Write.Replaces != "":
@@ -293,7 +284,7 @@ func (s *Step) Reason() string {
 
 // Lacking reports whether a step is not possible only for what this edition, or the API, does not have.
 func (s *Step) Lacking() bool {
-	return s.Obstacle != nil && (s.Obstacle.Unsupported != "" || s.Obstacle.NotOffered)
+	return s.Cause.lacking()
 }
 
 // Changed reports whether an adopt also changes something that people see.
@@ -740,9 +731,8 @@ func (p *Plan) AnnotateAuthors(observed Observed) {
 		}
 		var newest time.Time
 		for _, row := range observed[r].Rows {
-			// The log has one name for a field, however it is written.
 			at, err := time.Parse(time.RFC3339, row.Text("created_at"))
-			if row.Text("field") != strings.TrimSuffix(d.Change.Path, "_html") || err != nil || at.Before(newest) {
+			if row.Text("field") != activityField(d.Change.Path) || err != nil || at.Before(newest) {
 				continue
 			}
 			newest, d.Change.At = at, at.UTC().Format(time.RFC3339)
@@ -750,6 +740,9 @@ func (p *Plan) AnnotateAuthors(observed Observed) {
 		}
 	}
 }
+
+// activityField returns the name of a field in the activities, which have one name for a text, however it is written.
+func activityField(name string) string { return strings.TrimSuffix(name, "_html") }
 
 // require lets a step go ahead only if another one, and all members that it brings in,
 // are there. It comes after all kinds then: those are not to be pulled before others.

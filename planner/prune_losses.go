@@ -31,7 +31,11 @@ const clockSlack = time.Minute
 // checkChanged keeps an orphan that somebody changed since it was applied: a field that was applied, a text, date or list that
 // planform never set, or whatever else the service says that another user changed.
 func (or *orphans) checkChanged(l *orphan) {
-	what := strings.Join(or.driftedFields(l), ", ")
+	fields, since := or.driftedFields(l), " since the last apply"
+	if len(fields) == 0 && !or.touchedByOthers(l) {
+		fields, since = or.movedFields(l), " after planform created it"
+	}
+	what := strings.Join(fields, ", ")
 	by, at := or.lastChange(l)
 	var last []string
 	switch {
@@ -47,7 +51,7 @@ func (or *orphans) checkChanged(l *orphan) {
 	if !at.IsZero() {
 		last = append(last, at.UTC().Format("2006-01-02 15:04 UTC"))
 	}
-	if what += " since the last apply"; len(last) > 0 {
+	if what += since; len(last) > 0 {
 		what += " (" + strings.Join(last, ", ") + ")"
 	}
 	or.keep(l, what)
@@ -74,6 +78,34 @@ func (or *orphans) driftedFields(l *orphan) []string {
 		}
 		if drifted && l.record.settled(f.Name) {
 			names = append(names, f.Name)
+		}
+	}
+	return names
+}
+
+// movedFields returns the fields of an orphan that planform never applied and that somebody changed, by whatever login and whenever: the
+// activities of a work item tell.
+func (or *orphans) movedFields(l *orphan) (names []string) {
+	k := resource.MustLookup(activity)
+	op, ok := or.objects.op(k, resource.List)
+	if !ok || k.Parent != l.info.kind.Name || len(l.record.Values) == 0 {
+		return nil
+	}
+	read, _ := readOf(op, l.params)
+	if !or.mayRead(l, read) {
+		return nil
+	}
+	changed := map[string]bool{}
+	log, _ := or.service.askOptional(read)
+	for _, row := range log.Rows {
+		changed[row.Text("field")] = true
+	}
+	for name := range l.record.Values {
+		changed[activityField(name)] = false
+	}
+	for i := range l.info.kind.Fields {
+		if name := activityField(l.info.kind.Fields[i].Name); changed[name] {
+			names, changed[name] = append(names, name), false
 		}
 	}
 	return names

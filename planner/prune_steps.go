@@ -93,7 +93,7 @@ func (p *pruning) deletions() (steps []*Step) {
 				" is protected, and no longer in the manifest",
 				"add it again; to delete it, apply protect: false first")
 		case l.decision == blocked:
-			add(l, nil).block(Obstacle{Reason: l.reason, NotOffered: l.notOffered})
+			add(l, nil).block(notOffered(l.notOffered, l.reason))
 		}
 	}, func([]*orphan) {})
 	for _, l := range p.orphans.list { // parents first
@@ -245,8 +245,7 @@ func (p *pruning) listOrphans() []Orphan {
 	return list
 }
 
-// findProbableRenames finds out which of the orphans are probably objects that the manifest creates
-// under another key, since that comes from a name which was changed.
+// findProbableRenames notes at an orphan the new object whose key, which comes from its name, differs from the orphan's in a few letters.
 func (p *pruning) findProbableRenames(orphans []Orphan) {
 	type scope struct {
 		kind   string
@@ -266,66 +265,15 @@ func (p *pruning) findProbableRenames(orphans []Orphan) {
 			f.vanished || !hasDefaultKey(o) {
 			continue
 		}
-		if from := p.probableOrphan(i, left[at]); from != nil {
-			from.RenamedTo = o.Address
+		free := slices.DeleteFunc(slices.Clone(left[at]), func(orphan *Orphan) bool { return orphan.RenamedTo != "" })
+		keys := make([]string, len(free))
+		for k, orphan := range free {
+			keys[k] = orphan.Address.Key()
+		}
+		if near := diag.Near(o.Key, keys); len(near) > 0 {
+			free[slices.Index(keys, near[0])].RenamedTo = o.Address
 		}
 	}
-}
-
-// probableOrphan is the orphan that an object probably was: one of a similar name, else one
-// between the same neighbours, else one whose other fields are all the same.
-func (p *pruning) probableOrphan(i objectID, orphans []*Orphan) *Orphan {
-	o := p.in.Desired[i]
-	free := slices.DeleteFunc(slices.Clone(orphans), func(orphan *Orphan) bool { return orphan.RenamedTo != "" })
-	keys := make([]string, len(free))
-	for k, orphan := range free {
-		keys[k] = orphan.Address.Key()
-	}
-	if near := diag.Near(o.Key, keys); len(near) > 0 {
-		return free[slices.Index(keys, near[0])]
-	}
-	for _, alike := range []func(objectID, *Orphan) bool{p.sameNeighbours, p.sameFields} {
-		if k := slices.IndexFunc(free, func(orphan *Orphan) bool { return alike(i, orphan) }); k >= 0 {
-			return free[k]
-		}
-	}
-	return nil
-}
-
-// sameNeighbours reports whether the number of an orphan lies between those of the objects
-// before and after a new one.
-func (p *pruning) sameNeighbours(i objectID, orphan *Orphan) bool {
-	number := numberAfterHyphen(orphan.Identifier)
-	if number == 0 {
-		return false
-	}
-	beside := func(by objectID) int {
-		for k := i + by; k >= 0 && k < p.objects.count(); k += by {
-			if o, other := p.in.Desired[i], p.in.Desired[k]; other.Kind == o.Kind && other.Parent == o.Parent {
-				return numberAfterHyphen(p.objects.states[k].identifier)
-			}
-		}
-		return 0
-	}
-	return beside(-1) == number-1 && number > 1 || beside(1) == number+1
-}
-
-// sameFields reports whether an orphan was applied with the values that a new object has, but for what the key comes from.
-func (p *pruning) sameFields(i objectID, orphan *Orphan) bool {
-	o, resolve := p.in.Desired[i], p.refs.idResolver(i)
-	applied := p.in.Prior[orphan.Address].Values
-	same := 0
-	for k := range o.Values {
-		v := &o.Values[k]
-		before, compared := applied[v.Field.Name]
-		if want, complete := v.Desired(resolve); compared && !slices.Contains(o.Kind.KeyFrom, v.Field.Name) {
-			if !complete || !resource.IsDigest(before, want) {
-				return false
-			}
-			same++
-		}
-	}
-	return same > 0
 }
 
 func (p *pruning) warnOrphans() {

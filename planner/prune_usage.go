@@ -231,7 +231,9 @@ func (or *orphans) ourMembers(members resource.Address, m *resource.Membership) 
 	ours := map[string]bool{}
 	r := or.in.Prior[members]
 	for _, id := range r.Members {
-		ours[id] = true
+		if r.addedByUs(id) {
+			ours[id] = true
+		}
 	}
 	if r.PendingIntent != nil && r.PendingIntent.Action == AddMembers {
 		for handle := range strings.SplitSeq(r.PendingIntent.Name, "\n") {
@@ -284,9 +286,11 @@ func (or *orphans) foreignContainers(l *orphan) (why string) {
 	return why
 }
 
+// addedByUs reports whether planform added a member to a container.
 func (or *orphans) addedByUs(container serviceID, m *resource.Membership, member string) bool {
 	return slices.ContainsFunc(or.objects.addressesOf(container), func(a resource.Address) bool {
-		return slices.Contains(or.in.Prior[a.Members(m.Plural(), 1)].Members, member)
+		r := or.in.Prior[a.Members(m.Plural(), 1)]
+		return r.addedByUs(member)
 	})
 }
 

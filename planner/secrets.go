@@ -49,14 +49,13 @@ func (w *warnings) secrets() {
 			}
 			continue
 		}
-		switch kept, err := file.Kept(); {
-		case err != nil:
-		case creates && kept && (step.Write == nil || step.Write.Pending == nil): // else its answer came
+		switch {
+		case creates && file.Filled && (step.Write == nil || step.Write.Pending == nil): // else its answer came
 			w.diags.Add(diag.Diagnostic{
 				Severity: diag.Error, Code: "secret-file", Position: o.Position, Address: string(o.Address),
 				Summary: file.Path + " has something in it, and is not overwritten with the secret of " + string(o.Address), Hint: SecretKeptHint,
 			})
-		case !creates && !kept && w.objects.states[i].presence == exists && !w.changes.newSecrets[objectID(i)]:
+		case !creates && !file.Filled && w.objects.states[i].presence == exists && !w.changes.newSecrets[objectID(i)]:
 			var cause error
 			if w.objects.secretInDoubt(objectID(i)) {
 				cause = ErrSecretInDoubt

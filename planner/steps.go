@@ -44,14 +44,14 @@ func (st *steps) add(i objectID, a Action) *Step {
 }
 
 // addBlocked adds what is not possible about an object.
-func (st *steps) addBlocked(i objectID, why Obstacle) *Step {
+func (st *steps) addBlocked(i objectID, why Cause) *Step {
 	step := st.add(i, NotPossible)
 	step.block(why)
 	return step
 }
 
 // block makes a step impossible.
-func (s *Step) block(why Obstacle) { s.Action, s.Write, s.Obstacle = NotPossible, nil, &why }
+func (s *Step) block(why Cause) { s.Action, s.Write, s.Cause = NotPossible, nil, why }
 
 func (st *steps) addMembers(step *Step) *Step {
 	c, many, rank := step.Members.Container, step.Kind.Membership.Plural(), resource.Order(step.Kind.Name)

@@ -75,9 +75,8 @@ func TestNoCreate(t *testing.T) {
 	t.Parallel()
 	no := func(kinds ...string) func(*planner.Input) {
 		return func(in *planner.Input) {
-			in.NoCreate = map[string]bool{}
 			for _, k := range kinds {
-				in.NoCreate[k] = true
+				in.NoCreate = append(in.NoCreate, k)
 			}
 		}
 	}

@@ -53,6 +53,16 @@ func TestOrphansThatOthersUseStay(t *testing.T) {
 			},
 			steps: []string{"delete cycle/web/cyc"},
 		},
+		"a cycle with an item that an export found in it stays, as planform did not put it there": {
+			kept: 1,
+			api:  full, want: project, options: pruning,
+			given: all(item(bobs, 1), in("cycle_work_item", cyc, bobs)),
+			prior: []planner.Record{
+				made("cycle/web/cyc", cyc),
+				{Address: "cycle/web/cyc#work_items", Members: []string{bobs}, Found: []string{bobs}, Sources: presence()},
+			},
+			steps: []string{"not_possible cycle/web/cyc: " + refused + "1 work item added by others is in it: " + bobs},
+		},
 		"nor one with what goes too": {
 			api: full, want: project, options: pruning,
 			given: all(item(ours, 2), in("cycle_work_item", cyc, ours)),

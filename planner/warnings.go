@@ -13,7 +13,6 @@ import (
 type warnings struct {
 	analysis
 
-	matched     *identities
 	memberships *memberships
 	changes     *changes
 	steps       *steps
@@ -27,7 +26,6 @@ func (w *warnings) warn() {
 	w.warnHidden()
 	w.warnTakenOver()
 	w.inTwoContainers()
-	w.warnSharedExternalIDs()
 	w.secrets()
 }
 
@@ -79,7 +77,7 @@ func (w *warnings) notices() {
 func (w *warnings) notOffered() {
 	n := 0
 	for _, s := range w.plan.Steps {
-		if s.Obstacle != nil && s.Obstacle.NotOffered && s.Obstacle.Unsupported == "" && (s.Object != nil || s.Members != nil) {
+		if s.Cause.Code == NotOffered && (s.Object != nil || s.Members != nil) {
 			n++
 		}
 	}
@@ -167,33 +165,6 @@ func (w *warnings) inTwoContainers() {
 	}
 }
 
-// warnSharedExternalIDs warns of records that carry one external ID: runs that went on at the same time may have
-// created an object once each.
-func (w *warnings) warnSharedExternalIDs() {
-	var found diag.List
-	for at, l := range w.snapshot.listings {
-		if !at.kind.externalIDs || l.presence != exists || len(l.rows) == 0 {
-			continue
-		}
-		for externalID, rows := range l.byExternalID(w.in.marks()) {
-			if len(rows) < 2 {
-				continue
-			}
-			d := diag.Diagnostic{
-				Severity: diag.Warning, Code: "same-mark", Summary: countOf(len(rows), at.kind.kind) + " carry the mark of " +
-					strings.TrimPrefix(externalID, w.in.Workspace+"/") + ": " + w.objects.enumerate(at.kind.kind, at.parent, rows),
-				Hint: w.matched.keepOne(at.kind.kind, at.parent, rows),
-			}
-			if i, wanted := w.matched.ownersByExternalID()[externalID]; wanted {
-				d.Position, d.Address = w.in.Desired[i].Position, string(w.in.Desired[i].Address)
-			}
-			found.Add(d)
-		}
-	}
-	found.Sort()
-	w.diags.Add(found...)
-}
-
 // warnTakenOver warns of objects that change their owner because the state, which was written for the former one, knows them.
 func (w *warnings) warnTakenOver() {
 	for _, owner := range slices.Sorted(maps.Keys(w.changes.takenFrom)) {
@@ -208,7 +179,7 @@ func (w *warnings) warnHidden() {
 	byKind, gone := map[*resource.Kind][]objectID{}, map[*resource.Kind][]objectID{}
 	for i := range w.objects.count() {
 		if f := &w.objects.states[i]; f.presence == hidden && f.id != "" && !f.isAway(w.in.Desired[i]) {
-			if f.why == deleted {
+			if f.keptDeleted {
 				gone[f.info.kind] = append(gone[f.info.kind], i)
 				continue
 			}

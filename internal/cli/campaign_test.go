@@ -384,7 +384,11 @@ func (c *campaign) apply(ctx context.Context, t *testing.T, s *service, flags ..
 	if err != nil && !errors.As(err, &exit) && ctx.Err() == nil {
 		t.Fatal(err)
 	}
-	return cmd.ProcessState.ExitCode(), said.String()
+	r := ran{cmd.ProcessState.ExitCode(), said.String(), ""}
+	if !r.saysWhy() {
+		t.Errorf("exit 3 without a reason:\n%s", r.out)
+	}
+	return r.code, r.out
 }
 
 // environment is that of planform.

@@ -171,12 +171,7 @@ func runApply(ctx context.Context, p Process, o applyOptions, out output) error 
 			return err
 		}
 	}
-	err = runError(plan, result, o)
-	whole := result.Stopped == nil && !result.Interrupted
-	if whole && r.reportDuplicates(ctx, plan, file, result) && (err == nil || errors.Is(err, errPending)) {
-		return errSteps
-	}
-	return err
+	return runError(plan, result, o)
 }
 
 // review shows the plan, and makes sure that it is the one that was reviewed before, if one was.
@@ -197,16 +192,6 @@ func (o applyOptions) review(d *planfile.Document, file *state.File, out output)
 		return nil // what is left of it may have another hash
 	}
 	return o.expected(d.Hash)
-}
-
-// reportDuplicates shows objects that another run created at the same time, and returns whether there are any.
-func (r *run) reportDuplicates(ctx context.Context, plan *planner.Plan, file *state.File, result executor.Result) bool {
-	found, err := provider.NewService(r.conn.client, plan, file, provider.Grace{}).Duplicates(ctx, result)
-	if err != nil {
-		r.out.view.Notef("%v", err)
-	}
-	r.out.view.Diagnostics(found)
-	return len(found) > 0
 }
 
 // confirm asks whether to go ahead if there is a terminal and anything to do.

@@ -294,40 +294,29 @@ func differenceText(d proof.Difference) string {
 	if d.Why != "" {
 		return d.Why
 	}
-	const most, before = 60, 20 // letters that are shown, and of these what is the same
-	export, service := letters(d.Export), letters(d.Service)
-	same := 0
-	for same < min(len(export), len(service)) && export[same] == service[same] {
-		same++
-	}
-	shown := func(text []rune) string {
-		if same <= before || len(text) <= most {
-			return diag.Truncate(string(text), most)
-		}
-		return "…" + diag.Truncate(string(text[same-before:]), most)
-	}
+	export, service := diag.Differing(letters(d.Export), letters(d.Service), 60)
 	switch {
 	case d.What == "additional":
 		via, ok := resource.MembershipOf(d.Kind, d.Field)
 		switch {
 		case !ok:
-			return "only on the service: " + shown(service)
+			return "only on the service: " + service
 		case via.Membership.On == via.Membership.Container:
-			return "also has " + shown(service)
+			return "also has " + service
 		}
-		return "is also in " + shown(service)
-	case len(service) == 0:
-		return "the export says " + shown(export) + ", the service has none"
-	case len(export) == 0:
-		return "the service says " + shown(service) + ", the export has none"
+		return "is also in " + service
+	case service == "":
+		return "the export says " + export + ", the service has none"
+	case export == "":
+		return "the service says " + service + ", the export has none"
 	}
-	return "the export says " + shown(export) + ", the service " + shown(service)
+	return "the export says " + export + ", the service " + service
 }
 
 // letters are those of a text on one line.
-func letters(text *string) []rune {
+func letters(text *string) string {
 	if text == nil {
-		return nil
+		return ""
 	}
-	return []rune(strings.Join(strings.Fields(*text), " "))
+	return strings.Join(strings.Fields(*text), " ")
 }

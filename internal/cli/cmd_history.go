@@ -49,7 +49,7 @@ func (r *run) begin(ctx context.Context, plan *planner.Plan, d *planfile.Documen
 	}
 	record := &history.Run{
 		ID: history.NewID(now), Began: now.Truncate(time.Second), Command: "apply", By: r.conn.user, Manifests: d.Manifests, Plan: d.Hash,
-		Serial: serial, Undoes: r.Undo, Targets: r.Options.Targets,
+		Serial: serial, Undoes: r.Undo, Targets: r.Options.Targets.Patterns(),
 	}
 	if len(r.Undo) > 0 {
 		record.Command = "undo"

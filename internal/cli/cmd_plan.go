@@ -75,55 +75,30 @@ func planFlags() []cli.Flag {
 
 // shapingFlags are those that a plan depends on. A saved plan holds them.
 func shapingFlags() []cli.Flag {
-	return []cli.Flag{
-		&cli.BoolFlag{Name: "no-refresh", Usage: "trust the state file and do not re-read the objects in it"},
-		&cli.BoolFlag{
-			Name: "refresh-all", Action: without("refresh-all", "no-refresh"),
-			Usage: "also re-read data that needs one request per object (links, comments, relations), however many",
-		},
+	var switches []cli.Flag
+	for _, s := range new(planner.Settings).Switches() {
+		f := &cli.BoolFlag{Name: s.Flag, Usage: s.Usage}
+		if s.Flag == "refresh-all" {
+			f.Action = without("refresh-all", "no-refresh")
+		}
+		switches = append(switches, f)
+	}
+	return slices.Insert(switches, 2, []cli.Flag{
 		&cli.StringSliceFlag{
 			Name:  "target",
 			Usage: "plan only objects that match `ADDRESS`, such as work_item/web/checkout or cycle/web/*, and everything they need; can be repeated",
 		},
 		&cli.StringSliceFlag{Name: "no-create", Usage: "create nothing of these `KINDS`, such as project,label; report missing ones"},
 		choice(cli.StringFlag{
-			Name: "on-drift", Value: "overwrite",
+			Name: "on-drift", Value: string(planner.Overwrite),
 			Usage: "`ACTION` for fields that somebody changed on the service since the last apply: overwrite, keep or fail",
-		}, "overwrite", "keep",
-			"fail"),
+		}, resource.DriftPolicies()...),
 		choice(cli.StringFlag{
 			Name: "order", DefaultText: "what the manifest says, or manifest",
 			Usage: "`ORDER` of creation: manifest (work items are numbered in the order of the file; with API v2, sub-items later), exact " +
 				"(sub-items too; API v2 sets their parents afterwards) or any (faster where the service has no rate limit)",
 		}, schema.Orders()...),
-		&cli.BoolFlag{Name: "prune", Usage: "delete objects that planform created and that are no longer in the manifest"},
-		&cli.BoolFlag{
-			Name:  "delete-changed",
-			Usage: "with --prune, delete also objects that others changed since the last apply, use, or have something in, such as comments",
-		},
-		&cli.BoolFlag{
-			Name: "delete-unrecorded",
-			Usage: "with --prune, delete also objects with the owner's mark that the state does not know: " +
-				"nobody can tell whether they were protected",
-		},
-		&cli.BoolFlag{Name: "adopt-by-name", Usage: "match existing work items by name"},
-		&cli.BoolFlag{
-			Name:  "mark-adopted",
-			Usage: "also mark objects that planform only found as the manifest's, so that it finds and prunes them without a state file",
-		},
-		&cli.BoolFlag{
-			Name:  "invite",
-			Usage: "invite people to the workspace whom the manifest gives by e-mail address and who are not in it: the service sends them a mail",
-		},
-		&cli.BoolFlag{
-			Name:  "new-secrets",
-			Usage: "ask for a new secret of each webhook whose secret_file is missing or empty; its present secret stops working",
-		},
-		&cli.BoolFlag{
-			Name:  "take-over",
-			Usage: "make objects of the manifest that planform made for another owner, or that the state does not know, this manifest's",
-		},
-	}
+	}...)
 }
 
 // planOptions are what a plan depends on.
@@ -144,12 +119,9 @@ type planOptions struct {
 }
 
 func newPlanOptions(c *cli.Context, p Process) (o planOptions, err error) {
-	options := planfile.Options{
-		State: statePlace(c, p), API: c.String("api"), Targets: c.StringSlice("target"), NoCreate: splitList(c, "no-create"),
-		SkipRefresh: c.Bool("no-refresh"), RefreshAll: c.Bool("refresh-all"), AdoptByName: c.Bool("adopt-by-name"), Prune: c.Bool("prune"),
-		DeleteChanged: c.Bool("delete-changed"), DeleteUnrecorded: c.Bool("delete-unrecorded"), TakeOver: c.Bool("take-over"), MarkAdopted: c.Bool("mark-adopted"),
-		Invite: c.Bool("invite"), NewSecrets: c.Bool("new-secrets"),
-		OnDrift: c.String("on-drift"), Order: c.String("order"),
+	options := planfile.Options{State: statePlace(c, p), API: c.String("api")}
+	if options.Settings, err = newSettings(c); err != nil {
+		return o, err
 	}
 	for _, flag := range []string{"delete-changed", "delete-unrecorded"} {
 		if c.Bool(flag) && !options.Prune {
@@ -176,37 +148,31 @@ func (o planOptions) with(options planfile.Options, c *cli.Context, p Process) (
 			o.gracePeriod = c.Duration(former)
 		}
 	}
-	onDrift := map[string]planner.OnDrift{"overwrite": planner.Overwrite, "keep": planner.Keep, "fail": planner.Fail}
-	o.input = planner.Input{
-		SkipRefresh: o.SkipRefresh, RefreshAll: o.RefreshAll, AdoptByName: o.AdoptByName, Prune: o.Prune, DeleteChanged: o.DeleteChanged,
-		DeleteUnrecorded: o.DeleteUnrecorded,
-		TakeOver:         o.TakeOver, MarkAdopted: o.MarkAdopted, Invite: o.Invite, NewSecrets: o.NewSecrets, OnDrift: onDrift[o.OnDrift],
-	}
-	if o.input.NoCreate, err = kinds(o.NoCreate); err != nil {
-		return o, err
-	}
-	for _, pattern := range o.Targets {
-		if !utf8.ValidString(pattern) {
-			return o, usageError{text: fmt.Sprintf("--target %q is not valid UTF-8", pattern)}
-		}
-		o.input.Targets = append(o.input.Targets, planner.NewTarget(pattern))
-	}
+	o.input = planner.Input{Settings: o.Settings}
 	o.service = newConnectionOptions(c, p)
 	o.reading, err = p.manifestOptions(o.Variables)
 	o.reading.Workspace, o.reading.AllowEmpty, o.reading.Limits.Findings = o.service.workspace, o.Prune, o.maxErrors
 	return o, err
 }
 
-// kinds are the kinds that a flag names.
-func kinds(names []string) (map[string]bool, error) {
-	all := map[string]bool{}
-	for _, name := range names {
-		if k, ok := resource.Lookup(name); !ok || k.Membership != nil {
-			return nil, usageError{text: "--no-create: unknown kind " + name, hint: diag.OneOf(name, resource.Listed())}
-		}
-		all[name] = true
+// newSettings reads the flags that shape a plan, as far as the command has them.
+func newSettings(c *cli.Context) (s planner.Settings, err error) {
+	for _, sw := range s.Switches() {
+		*sw.On = c.Bool(sw.Flag)
 	}
-	return all, nil
+	s.NoCreate, s.Order, s.OnDrift = splitList(c, "no-create"), c.String("order"), planner.OnDrift(c.String("on-drift"))
+	for _, name := range s.NoCreate {
+		if k, ok := resource.Lookup(name); !ok || k.Membership != nil {
+			return s, usageError{text: "--no-create: unknown kind " + name, hint: diag.OneOf(name, resource.Listed())}
+		}
+	}
+	for _, pattern := range c.StringSlice("target") {
+		if !utf8.ValidString(pattern) {
+			return s, usageError{text: fmt.Sprintf("--target %q is not valid UTF-8", pattern)}
+		}
+		s.Targets = append(s.Targets, planner.NewTarget(pattern))
+	}
+	return s, nil
 }
 
 func runPlan(ctx context.Context, o planOptions, out output) error {

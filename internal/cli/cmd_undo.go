@@ -86,11 +86,11 @@ func sharedWithUndo() []cli.Flag {
 func newUndoOptions(c *cli.Context, p Process) (o applyOptions, err error) {
 	o = applyOptions{parallelism: c.Int("parallelism"), lockTimeout: c.Duration("lock-timeout")}
 	o.expected = func(string) error { return nil }
-	options := planfile.Options{
-		Files: diag.OrEmpty(manifests(c)), State: statePlace(c, p), API: c.String("api"), Targets: c.StringSlice("target"),
-		RefreshAll: c.Bool("refresh-all"), Prune: true, DeleteChanged: c.Bool("delete-changed"), OnDrift: "keep",
-		Undo: c.Args().Slice(),
+	options := planfile.Options{Files: diag.OrEmpty(manifests(c)), State: statePlace(c, p), API: c.String("api"), Undo: c.Args().Slice()}
+	if options.Settings, err = newSettings(c); err != nil {
+		return o, err
 	}
+	options.Prune, options.OnDrift = true, planner.Keep
 	if len(options.Undo) == 0 {
 		return o, usageError{text: "planform undo takes RUN", hint: "planform undo last, or the ID of a run that planform history lists"}
 	}

@@ -200,14 +200,15 @@ func TestAWorkspaceOfTheCommunityEditionFromSeedToPrune(t *testing.T) {
 				`! module/port/board  "Berth board": it would be deleted, but 1 work item added by others is in it: PORT-10`,
 				"! label/port/quay: it would be deleted, but 1 work item refers to it in labels: PORT-10",
 				`! work_item/port/board  PORT-1  "Show every berth on one board": it would be deleted, but work item "Put the ships on their berths" below it stays`,
-				"! state/port/adrift: it would be deleted, but 1 work item refers to it in state: PORT-10",
+				"! state/port/adrift: it would be deleted, but 2 work items refer to it in state: PORT-4, PORT-10",
+				`! work_item/port/crane  PORT-4  "Mend the crane": it would be deleted, but somebody changed its priority after planform created it`,
 			}
-			rests(t, 3, plan("--prune"), append(used, "Plan: 10 to delete", "6 not possible", "warning: work_item/port/ships is archived on the service: left alone")...)
-			rests(t, 1, apply("--prune", "--yes"), "the plan deletes 10 objects of 20 that planform created; nothing was done", "give --max-deletes 10")
-			runs(t, 3, apply("--prune", "--yes", "--max-deletes", "10"), append(used, "\nApplied: 10 deleted; ")...)
+			rests(t, 3, plan("--prune"), append(used, "Plan: 9 to delete", "7 not possible", "warning: work_item/port/ships is archived on the service: left alone")...)
+			rests(t, 1, apply("--prune", "--yes"), "the plan deletes 9 objects of 20 that planform created; nothing was done", "give --max-deletes 9")
+			runs(t, 3, apply("--prune", "--yes", "--max-deletes", "9"), append(used, "\nApplied: 9 deleted; ")...)
 			for list, want := range map[string][]string{
 				"states": {"Adrift", "Backlog", "Cancelled", "Done", "In Progress", "In Review", "Todo"}, "labels": {"quay"},
-				"cycles": {"Winter berths"}, "modules": {"Berth board"}, "work-items": {"Paint the boat of Bob", "Show every berth on one board"},
+				"cycles": {"Winter berths"}, "modules": {"Berth board"}, "work-items": {"Mend the crane", "Paint the boat of Bob", "Show every berth on one board"},
 				"cycles/" + find("cycles", "Winter berths") + "/cycle-issues":  {"Paint the boat of Bob", "Show every berth on one board"},
 				"modules/" + find("modules", "Berth board") + "/module-issues": {"Paint the boat of Bob", "Show every berth on one board"},
 			} {
@@ -218,7 +219,7 @@ func TestAWorkspaceOfTheCommunityEditionFromSeedToPrune(t *testing.T) {
 			if diff := cmp.Diff(before, s.item(t, "Paint the boat of Bob")); diff != "" {
 				t.Errorf("his item is not as it was (-before +after):\n%s", diff)
 			}
-			rests(t, 3, apply("--prune", "--yes"), append(used, "6 not possible")...)
+			rests(t, 3, apply("--prune", "--yes"), append(used, "7 not possible")...)
 			rests(t, 0, plan(), "No changes. The 1 object matches")
 		}},
 		{"the doctor says that all is well, and what the edition lacks", func(t *testing.T) {

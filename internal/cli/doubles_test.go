@@ -11,7 +11,7 @@ import (
 
 // A service that checks a mark before it stores it, and not in one go, lets two
 // runs create the same object at the same moment.
-func TestARunReportsObjectsThatAnotherRunCreatedToo(t *testing.T) {
+func TestTheNextRunNamesObjectsThatAnotherRunCreatedTooAndEndsWith3(t *testing.T) {
 	t.Parallel()
 	var s *service
 	var once sync.Once
@@ -25,14 +25,12 @@ func TestARunReportsObjectsThatAnotherRunCreatedToo(t *testing.T) {
 		return sandboxtest.Fault{}
 	}})
 	manifest := s.write(t, "m.yaml", "version: 1\nworkspace: acme\nprojects: [{identifier: WEB, work_items: [{key: shop, name: Open the shop}, {name: Paint}, {name: Sweep}]}]\n")
-	r := s.run(t, "apply", "-f", manifest)
-	if r.code != 3 || !strings.Contains(r.err, "work_item/web/shop is on the service 2 times, since another run created it at the same moment: WEB-2 (") ||
-		!strings.Contains(r.err, "keep WEB-2 (") {
-		t.Errorf("exit %d\n%s%s", r.code, r.out, r.err)
-	}
-	r = s.must(t, "plan", "-f", manifest)
-	if !strings.Contains(r.err+r.out, "2 work items carry the mark of work_item/web/shop") {
-		t.Errorf("the next plan does not say so: %s%s", r.out, r.err)
+	s.must(t, "apply", "-f", manifest)
+	for range 2 { // it stays so until somebody deletes one
+		r := s.run(t, "apply", "-f", manifest)
+		if r.code != 3 || !strings.Contains(r.out+r.err, "2 work items carry the mark of work_item/web/shop: WEB-") || !strings.Contains(r.out+r.err, "; keep WEB-3 (") {
+			t.Errorf("exit %d\n%s%s", r.code, r.out, r.err)
+		}
 	}
 }
 

@@ -21,6 +21,7 @@ import (
 	"github.com/planform/planform/internal/state"
 	"github.com/planform/planform/internal/view"
 	"github.com/planform/planform/manifest"
+	"github.com/planform/planform/planner"
 )
 
 // errStale: a saved plan was not carried out, since a new one differs.
@@ -204,29 +205,15 @@ func planFlagsOf(o planfile.Options) []string {
 	add("--var", o.Variables...)
 	one("--state", o.State, "")
 	one("--api", o.API, "auto")
-	for _, f := range []struct {
-		flag string
-		set  bool
-	}{
-		{"--no-refresh", o.SkipRefresh},
-		{"--refresh-all", o.RefreshAll},
-		{"--prune", o.Prune && !undo},
-		{"--delete-changed", o.DeleteChanged},
-		{"--delete-unrecorded", o.DeleteUnrecorded},
-		{"--adopt-by-name", o.AdoptByName},
-		{"--take-over", o.TakeOver},
-		{"--mark-adopted", o.MarkAdopted},
-		{"--invite", o.Invite},
-		{"--new-secrets", o.NewSecrets},
-	} {
-		if f.set {
-			flags = append(flags, f.flag)
+	for _, s := range o.Switches() {
+		if *s.On && !(undo && s.On == &o.Prune) {
+			flags = append(flags, "--"+s.Flag)
 		}
 	}
-	add("--target", o.Targets...)
+	add("--target", o.Targets.Patterns()...)
 	add("--no-create", o.NoCreate...)
 	if !undo {
-		one("--on-drift", o.OnDrift, "overwrite")
+		one("--on-drift", string(o.OnDrift), string(planner.Overwrite))
 	}
 	one("--order", o.Order, "")
 	return flags

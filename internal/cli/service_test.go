@@ -2,6 +2,7 @@ package cli_test
 
 import (
 	"bytes"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -57,7 +58,11 @@ type ran struct {
 // run runs the program in this process, against the service.
 func (s *service) run(tb testing.TB, args ...string) ran {
 	tb.Helper()
-	return runAt(s.url, sandbox.Key, args...)
+	r := runAt(s.url, sandbox.Key, args...)
+	if args[0] != "convert" && !r.saysWhy() { // which has a report of its own
+		tb.Errorf("planform %s: exit 3 without a reason\n%s%s", strings.Join(args, " "), r.out, r.err)
+	}
+	return r
 }
 
 // runAt is run against any service.
@@ -86,12 +91,12 @@ func (s *service) must(tb testing.TB, args ...string) ran {
 	return r
 }
 
-// sent counts the requests since the n-th by whether they write.
+// sent counts the requests since the n-th by whether they write, without writes that were sent elsewhere.
 func (s *service) sent(n int) (reads, writes int) {
 	for _, e := range s.Log()[n:] {
 		if e.Method == "GET" {
 			reads++
-		} else {
+		} else if e.Status != http.StatusMovedPermanently {
 			writes++
 		}
 	}

@@ -85,6 +85,22 @@ func Truncate(text string, characters int) string {
 	return text
 }
 
+// Differing shortens two texts to that many characters each, from a few before the first that differs.
+func Differing(text, other string, characters int) (shortText, shortOther string) {
+	const before = 20
+	a, b, same := []rune(text), []rune(other), 0
+	for same < min(len(a), len(b)) && a[same] == b[same] {
+		same++
+	}
+	shorten := func(letters []rune) string {
+		if same <= before || len(letters) <= characters {
+			return Truncate(string(letters), characters)
+		}
+		return "…" + Truncate(string(letters[same-before:]), characters)
+	}
+	return shorten(a), shorten(b)
+}
+
 // Quote puts a text between quotation marks, its first line and 61 characters of that at most.
 func Quote(text string) string {
 	line, _, more := strings.Cut(text, "\n")

@@ -140,7 +140,7 @@ func (s *service) plan(dir string, records []planner.Record, trust bool) *planne
 		prior[r.Address] = r
 	}
 	plan, found, err := provider.Plan(s.t.Context(), s.client, planner.Input{
-		Workspace: m.Workspace, API: s.api, Desired: m.Objects, Prior: prior, RefreshAll: true, SkipRefresh: trust,
+		Workspace: m.Workspace, API: s.api, Desired: m.Objects, Prior: prior, Settings: planner.Settings{RefreshAll: true, SkipRefresh: trust},
 	}, provider.Grace{})
 	if err != nil || len(found) > 0 {
 		s.t.Fatal(err, found)

@@ -338,7 +338,7 @@ func (c *composer) objectAt(a resource.Address) *resource.Object {
 	}
 	o := &resource.Object{
 		Kind: kind, Address: a, Key: a.Key(), ID: id, NoCreate: !again, Files: record.Sources,
-		Policy: &resource.Policy{OnDrift: resource.DriftPolicies()[planner.Keep]},
+		Policy: &resource.Policy{OnDrift: string(planner.Keep)},
 	}
 	if again {
 		o.Files = was.step.Sources

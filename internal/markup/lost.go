@@ -49,7 +49,7 @@ func lost(text string, kept func(part string) bool) []string {
 	return names
 }
 
-// parts are the elements of a text, each followed by its attributes.
+// parts are the elements of a text, each followed by its attributes: "a href", or "a href (javascript:)" if the service drops that scheme.
 func parts(text string) map[string]bool {
 	const most = 1000 // no genuine text has as many names
 	found := map[string]bool{}
@@ -63,9 +63,15 @@ func parts(text string) map[string]bool {
 			tag := string(name)
 			found[tag] = true
 			for more {
-				var key []byte
-				key, _, more = z.TagAttr()
-				found[tag+" "+string(key)] = true
+				var key, value []byte
+				key, value, more = z.TagAttr()
+				part := tag + " " + string(key)
+				if string(key) == "href" || string(key) == "src" {
+					if to, ok := address(string(value)); !ok {
+						part += " (" + scheme.FindStringSubmatch(to)[1] + ":)"
+					}
+				}
+				found[part] = true
 			}
 		case html.TextToken, html.EndTagToken, html.CommentToken, html.DoctypeToken:
 		}

@@ -44,26 +44,13 @@ type Document struct {
 
 // Options are what a user said that the plan depends on, so that it can be made again.
 type Options struct {
-	Files       []string `json:"files"`               // manifests and folders, as they were named
-	Variables   []string `json:"variables,omitempty"` // NAME=VALUE
-	State       string   `json:"state,omitempty"`     // file, if it was named
-	API         string   `json:"api,omitempty"`
-	SkipRefresh bool     `json:"no_refresh,omitempty"`
-	RefreshAll  bool     `json:"refresh_all,omitempty"`
-	Targets     []string `json:"targets,omitempty"`
-	NoCreate    []string `json:"no_create,omitempty"` // kinds
-	OnDrift     string   `json:"on_drift,omitempty"`
-	Order       string   `json:"order,omitempty"`
-	Prune       bool     `json:"prune,omitempty"`
-	// DeleteChanged lets Prune delete also what others changed or use.
-	DeleteChanged bool `json:"delete_changed,omitempty"`
-	// DeleteUnrecorded lets Prune delete also objects that the state does not know.
-	DeleteUnrecorded bool `json:"delete_unrecorded,omitempty"`
-	AdoptByName      bool `json:"adopt_by_name,omitempty"`
-	TakeOver         bool `json:"take_over,omitempty"`
-	MarkAdopted      bool `json:"mark_adopted,omitempty"`
-	Invite           bool `json:"invite,omitempty"`
-	NewSecrets       bool `json:"new_secrets,omitempty"`
+	Files     []string `json:"files"`               // manifests and folders, as they were named
+	Variables []string `json:"variables,omitempty"` // NAME=VALUE
+	State     string   `json:"state,omitempty"`     // file, if it was named
+	API       string   `json:"api,omitempty"`
+
+	planner.Settings
+
 	// Undo are the IDs of the runs that the plan takes back. Files only tell the workspace and where the state is, then.
 	Undo []string `json:"undo,omitempty"`
 }
@@ -260,8 +247,8 @@ func newStep(plan *planner.Plan, s *planner.Step) Step {
 		Needs: make([]string, 0, len(s.Needs)), Position: diag.OrNull(s.Position), Continues: s.Continues,
 	}
 	switch {
-	case s.Obstacle != nil:
-		d.Unsupported, d.NotOffered = s.Obstacle.Unsupported, s.Obstacle.NotOffered
+	case s.Action == planner.NotPossible:
+		d.Unsupported, d.NotOffered = s.Cause.Objects, s.Cause.Code == planner.NotOffered
 	case s.Deletion != nil:
 		d.Loss = s.Deletion.Loss
 	case s.Write != nil:

@@ -253,7 +253,7 @@ func (c *checker) step(s *planner.Step) {
 	switch {
 	case s.Members != nil && !s.Lacking(): // also where the service would take nobody any more
 		c.members(s)
-	case s.Obstacle != nil:
+	case s.Action == planner.NotPossible:
 		c.blocked(s)
 	case s.Action == planner.Create:
 		c.missing(s.Object, "not on the service")
@@ -306,22 +306,22 @@ func (c *checker) add(kind *resource.Kind, d Difference) {
 
 // blocked takes what apply could not do. What only the edition lacks is named once.
 func (c *checker) blocked(s *planner.Step) {
-	o := s.Obstacle
+	cause := s.Cause
 	if !s.Lacking() {
 		if s.Object != nil && s.ID == "" {
-			c.missing(s.Object, o.Reason)
+			c.missing(s.Object, cause.Text)
 			return
 		}
 		for _, change := range s.Changes() {
-			c.change(s, cmp.Or(fieldName(s, change), change.Path), change, o.Reason)
+			c.change(s, cmp.Or(fieldName(s, change), change.Path), change, cause.Text)
 		}
 		return
 	}
 	lack := func(field, what string) {
 		c.field(s.Kind.Name, field).NotCompared++
-		n := NotCompared{What: what, Why: o.Reason, Lacking: true}
-		if o.Unsupported != "" {
-			n = NotCompared{What: o.Unsupported, Why: "this edition of the service has none", Lacking: true}
+		n := NotCompared{What: what, Why: cause.Text, Lacking: true}
+		if cause.Objects != "" {
+			n = NotCompared{What: cause.Objects, Why: "this edition of the service has none", Lacking: true}
 		}
 		if !slices.Contains(c.report.NotCompared, n) {
 			c.report.NotCompared = append(c.report.NotCompared, n)

@@ -55,7 +55,7 @@ func TestEachValueIsCountedOnce(t *testing.T) {
 		},
 		"what the edition lacks is one, unless it is accepted": {
 			in: proof.Input{Plan: &planner.Plan{Steps: []*planner.Step{{
-				Kind: two.Kind, Address: two.Address, Object: two, Action: planner.NotPossible, Obstacle: &planner.Obstacle{Unsupported: "work items"},
+				Kind: two.Kind, Address: two.Address, Object: two, Action: planner.NotPossible, Cause: planner.Cause{Code: planner.Lacks, Objects: "work items"},
 			}}}},
 			fields: map[string]proof.Field{"name": {Export: 2, Equal: 1, NotCompared: 1}},
 			proven: [2]bool{false, true},
@@ -117,8 +117,8 @@ func TestEachValueIsCountedOnce(t *testing.T) {
 				Export: []*resource.Object{object("work_item", "work_item/web/T-3", "cycle")},
 				Plan: &planner.Plan{Steps: []*planner.Step{{
 					Kind: resource.MustLookup("cycle_work_item"), Address: "cycle/web/s#work_items", Action: planner.NotPossible,
-					Obstacle: &planner.Obstacle{Reason: "it ended"},
-					Members:  &planner.Members{Container: planner.Container{Address: "cycle/web/s"}, Items: []planner.Member{{Address: "work_item/web/T-3", Text: "T-3"}}},
+					Cause:   planner.Cause{Code: planner.Refused, Text: "it ended"},
+					Members: &planner.Members{Container: planner.Container{Address: "cycle/web/s"}, Items: []planner.Member{{Address: "work_item/web/T-3", Text: "T-3"}}},
 				}}},
 			},
 			differences: []string{"differs work_item/web/T-3 cycle"},

@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -40,7 +41,11 @@ func (w *write) adoptConflicting(ctx context.Context, r row, cause *apiclient.Er
 	res, err := w.client.Do(ctx, apiclient.Request{Operation: op, Params: r.paramsWith(cause.ExistingID)})
 	switch {
 	case errors.Is(err, apiclient.ErrNotFound):
-		return executor.Outcome{}, hiddenConflict(step, cause.ExistingID, "archived or a draft")
+		hidden := hiddenConflict(step, cause.ExistingID, "archived or a draft")
+		if step.Kind.ListsAll() && w.learned.countCollision(step) <= maxClearings {
+			hidden = &executor.Pending{After: shortGrace, Err: hidden}
+		}
+		return executor.Outcome{}, hidden
 	case err != nil || res.Row.ID() != cause.ExistingID:
 		return executor.Outcome{}, failure(step, cause)
 	case w.plan.Marks().On(res.Row, step.Address), !step.Kind.AdoptOnRequestOnly &&
@@ -53,11 +58,16 @@ func (w *write) adoptConflicting(ctx context.Context, r row, cause *apiclient.Er
 	}
 }
 
+// maxClearings is how often a create is sent again while the service keeps what was in a deleted object.
+const maxClearings = 15
+
 // hiddenConflict is the error of a create whose object exists already, where no list shows it.
 func hiddenConflict(step *planner.Step, id, why string) error {
-	return diag.WithHint(
-		fmt.Errorf("the service refuses to create %s: it exists already, with the ID %s, and is %s", step.Address, id, why),
-		"archived objects and drafts are in no list: restore or delete it on the service, or use another key")
+	hint := "archived objects and drafts are in no list: restore or delete it on the service, or use another key"
+	if step.Kind.ListsAll() {
+		why, hint = "not in "+cmp.Or(addressOf(step.Object.Parent), "a list"), "the service deletes what was in a deleted object a little later: apply again then"
+	}
+	return diag.WithHint(fmt.Errorf("the service refuses to create %s: it exists already, with the ID %s, and is %s", step.Address, id, why), hint)
 }
 
 // adoptExisting makes an existing object match the step: fields that differ are sent.
@@ -68,18 +78,20 @@ func (w *write) adoptExisting(ctx context.Context, r row, existing resource.Row)
 	}
 	desired := w.desired(step)
 	existing = step.Kind.InZone(existing, step.Write.Zone)
-	var differing []*resource.Value
+	var differing, equal []*resource.Value
 	for _, v := range step.Values() {
 		want, ok := desired[v.Field]
 		if have, known := v.Field.ObservedIn(existing); ok && (known && have != want || resource.IsCustom(v)) && !v.Field.Immutable {
 			differing = append(differing, v)
+		} else {
+			equal = append(equal, v)
 		}
 	}
-	out := w.created(step, existing)
 	op, ok := w.operation(step, resource.Update)
 	if len(differing) == 0 || !ok {
-		return out, nil
+		return w.created(step, existing), nil
 	}
+	out := w.created(step.Sending(equal), existing)
 	change := step.Sending(differing)
 	change.Action, change.Operation, change.ID = planner.Update, op, existing.ID()
 	updated, err := w.update(ctx, row{step: change, params: r.paramsWith(change.ID)})
@@ -94,6 +106,7 @@ func (w *write) adoptExisting(ctx context.Context, r row, existing resource.Row)
 			}
 		}
 	}
-	out.Warnings = updated.Warnings
+	out.Warnings.Add(updated.Warnings...)
+	out.LeftOut += updated.LeftOut
 	return out, nil
 }

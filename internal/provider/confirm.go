@@ -103,7 +103,8 @@ func (w *write) withoutPlaced(ctx context.Context, r row, members []member) (res
 
 // Confirm reads what the service made of the objects that the run's batches wrote, and of those whose IDs are in doubt. It
 // completes their outcomes, in the result and in the journal: their readable identifiers,
-// and warnings of values that are not as sent. The next plan sees what is not read here.
+// and warnings of values that are not as sent. Each value is compared with the last request
+// that sent it. The next plan sees what is not read here.
 func (s *Service) Confirm(ctx context.Context, r *executor.Result, journal executor.Journal) error {
 	run := map[resource.Address]string{}
 	ids := func(a resource.Address) (string, bool) {
@@ -114,34 +115,45 @@ func (s *Service) Confirm(ctx context.Context, r *executor.Result, journal execu
 	type group struct {
 		kind   *resource.Kind
 		parent *resource.Object
-		action planner.Action
 	}
 	type sent struct {
-		ids, fields map[string]bool
-		texts       bool
+		ids, fields    map[string]bool
+		texts, changed bool
 	}
 	groups := map[group]*sent{}
+	resent := map[fieldOf]planner.StepID{} // by a later step of the same object
 	for i := range r.Steps {
 		res := &r.Steps[i]
 		if res.Status != executor.Done || res.Outcome.ID == "" || res.Step.Object == nil {
 			continue
 		}
+		if run[res.Step.Address] != "" {
+			for _, v := range res.Step.Values() {
+				resent[fieldOf{res.Step.Address, v.Field}] = res.Step.Index
+			}
+		}
 		run[res.Step.Address] = res.Outcome.ID
-		if s.memory.unseen[res.Outcome.ID] != res.Step {
+		if !s.memory.unseen[res.Step] {
 			continue
 		}
-		at := group{res.Step.Kind, res.Step.Object.Parent, res.Step.Action}
+		at := group{res.Step.Kind, res.Step.Object.Parent}
 		g := groups[at]
 		if g == nil {
 			g = &sent{ids: map[string]bool{}, fields: map[string]bool{"id": true, "sequence_id": true, "updated_at": true}}
 			groups[at] = g
 		}
 		g.ids[res.Outcome.ID] = true
+		g.changed = g.changed || res.Step.Action != planner.Create
 		for _, v := range res.Step.Values() {
 			if g.texts = g.texts || v.Field.Rich(); !resource.IsCustom(v) {
 				g.fields[v.Field.APIName()] = true
 			}
 		}
+	}
+	last := func(step *planner.Step) *planner.Step { // without what was sent again
+		return step.Sending(slices.DeleteFunc(slices.Clone(step.Values()), func(v *resource.Value) bool {
+			return resent[fieldOf{step.Address, v.Field}] > step.Index
+		}))
 	}
 	rows := map[string]resource.Row{}
 	for at, g := range groups {
@@ -151,7 +163,7 @@ func (s *Service) Confirm(ctx context.Context, r *executor.Result, journal execu
 			continue
 		}
 		order := "-created_at"
-		if at.action != planner.Create {
+		if g.changed {
 			order = "-updated_at"
 			s.memory.forget(g.ids)
 		}
@@ -169,7 +181,7 @@ func (s *Service) Confirm(ctx context.Context, r *executor.Result, journal execu
 	for i := range r.Steps {
 		res := &r.Steps[i]
 		if s.claims.isDisputed(res.Step) && res.Status == executor.Done {
-			out := s.settleDispute(ctx, res.Step, res.Outcome, ids)
+			out := s.settleDispute(ctx, last(res.Step), res.Outcome, ids)
 			if out.ID != res.Outcome.ID {
 				if err := journal.Complete(res.Step, out, nil); err != nil {
 					return err
@@ -180,16 +192,10 @@ func (s *Service) Confirm(ctx context.Context, r *executor.Result, journal execu
 			continue
 		}
 		row, shown := rows[res.Outcome.ID]
-		if !shown || res.Status != executor.Done {
+		if !shown || res.Status != executor.Done || !s.memory.unseen[res.Step] {
 			continue
 		}
-		if s.memory.unseen[res.Outcome.ID] != res.Step { // a later step wrote it too
-			if res.Step.Action == planner.Create {
-				res.Outcome.Identifier = s.identifier(res.Step.Object, row)
-			}
-			continue
-		}
-		out := w.confirmed(res.Step, res.Outcome, row)
+		out := w.confirmed(last(res.Step), res.Outcome, row)
 		if err := journal.Complete(res.Step, out, nil); err != nil {
 			return err
 		}

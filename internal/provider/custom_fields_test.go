@@ -187,8 +187,8 @@ func TestWithoutCustomFieldsTheRestIsDone(t *testing.T) {
 		t.Errorf("%d writes, %v", a.writes, a.failed())
 	}
 	for _, step := range a.plan.Steps {
-		if step.Action == planner.NotPossible && step.Obstacle.Unsupported != "work item types" {
-			t.Errorf("%s: %q", step.Address, step.Obstacle.Unsupported)
+		if step.Action == planner.NotPossible && step.Cause.Objects != "work item types" {
+			t.Errorf("%s: %q", step.Address, step.Cause.Objects)
 		}
 	}
 	if again := s.apply(t, applying{manifest: text}); again.writes > 0 {

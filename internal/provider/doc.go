@@ -33,9 +33,8 @@
 // can identify (work items with the documented operations), and for what an earlier run may
 // have sent and the manifest, which was edited since, does not want.
 //
-// After a run, [Service.Duplicates] looks for objects that another run created at the same
-// time. An object that the service refused because another run had created it does not
-// count as created by this one.
+// An object that the service refused because another run had created it does not count as
+// created by this one.
 //
 // Three risks remain. The service may carry out a create after the grace period: the object
 // then exists twice, unless the service refuses the second. Where nothing shows an object, as

@@ -186,7 +186,7 @@ func (s *service) planAt(t *testing.T, wanted *manifest.Manifest, moment *driftM
 	reader, gone := s.client(t, apiclient.Config{Retries: -1})
 	defer gone()
 	plan, findings, err := provider.Plan(t.Context(), reader, planner.Input{
-		Workspace: sandbox.Workspace, API: s.api, Desired: wanted.Objects, Prior: file.Prior(), RefreshAll: all,
+		Workspace: sandbox.Workspace, API: s.api, Desired: wanted.Objects, Prior: file.Prior(), Settings: planner.Settings{RefreshAll: all},
 	}, provider.Grace{})
 	if err != nil {
 		t.Fatal(err)

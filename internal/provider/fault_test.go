@@ -322,7 +322,7 @@ func TestARefusalForTheMomentCostsALookWhereNothingElseTells(t *testing.T) {
 		"a request, not done, in the service's words":   {resource.V1, request, before(own), 2, 0, true},
 		"a request, done":                               {resource.V1, request, after(foreign), 1, 1, false},
 		"an item by number, not done, in its own words": {resource.Documented, item, before(own), 4, 0, true},
-		"an item by number, done":                       {resource.Documented, item, after(foreign), 3, 19, false},
+		"an item by number, done":                       {resource.Documented, item, after(foreign), 3, 12, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

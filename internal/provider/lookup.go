@@ -124,6 +124,10 @@ func (s *Service) findByNumber(ctx context.Context, step *planner.Step) sighting
 			other.Object.Name() != step.Object.Name() || r.PendingIntent == nil {
 			continue
 		}
+		if other.Sequence == step.Sequence && step.Sequence > 0 && other.Index > step.Index { // announced, and not sent yet
+			delete(in.Prior, other.Address)
+			continue
+		}
 		r.ID, r.Identifier = "", "" // of what it is to replace
 		in.Prior[other.Address], lost = r, append(lost, other.Object)
 	}

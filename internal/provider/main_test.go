@@ -240,7 +240,8 @@ func (s *service) apply(t *testing.T, a applying) applied {
 		return provider.Plan(t.Context(), reader, planner.Input{
 			Now:   now,
 			Owner: wanted.Owner, FormerOwners: file.Owners(), Knowing: file.Knows(wanted.Owner),
-			Workspace: sandbox.Workspace, API: s.api, Desired: wanted.Objects, Prior: file.Prior(), SkipRefresh: a.trust, RefreshAll: a.all, Prune: a.prune, DeleteChanged: a.changed, Invite: a.invite, NewSecrets: a.newSecrets,
+			Workspace: sandbox.Workspace, API: s.api, Desired: wanted.Objects, Prior: file.Prior(),
+			Settings: planner.Settings{SkipRefresh: a.trust, RefreshAll: a.all, Prune: a.prune, DeleteChanged: a.changed, Invite: a.invite, NewSecrets: a.newSecrets},
 		}, grace)
 	}
 	plan, findings, err := read()

@@ -23,7 +23,7 @@ type memory struct {
 	names        map[planner.Name]string                // IDs of names that exist only since this run
 	lists        map[listOf][]resource.Row              // of the predefined objects of a new parent
 	batchCreated map[string]int                         // by ID of an object that a batch created: how many it created before
-	unseen       map[string]*planner.Step               // by ID: steps of batches, until a read shows their objects
+	unseen       map[*planner.Step]bool                 // steps of batches, whose answers show no values
 	shown        map[string]resource.Row                // by ID: work items as the list of API v2 shows them
 	values       map[resource.Address]map[string]string // of objects, from steps that are done
 	written      map[string]time.Time                   // by ID: when the run wrote last, see remember
@@ -36,7 +36,7 @@ func newMemory(client *apiclient.Client) *memory {
 	return &memory{
 		client: client,
 		names:  map[planner.Name]string{}, lists: map[listOf][]resource.Row{}, batchCreated: map[string]int{},
-		unseen: map[string]*planner.Step{}, shown: map[string]resource.Row{}, values: map[resource.Address]map[string]string{},
+		unseen: map[*planner.Step]bool{}, shown: map[string]resource.Row{}, values: map[resource.Address]map[string]string{},
 		written: map[string]time.Time{}, reading: make(chan struct{}, 1),
 	}
 }
@@ -91,7 +91,7 @@ func (m *memory) noteUnseen(step *planner.Step, id string) {
 	if step.Action == planner.Create {
 		m.batchCreated[id] = len(m.batchCreated)
 	}
-	m.unseen[id] = step
+	m.unseen[step] = true
 }
 
 // countCreated is how many objects batches have created.
@@ -207,4 +207,12 @@ func (m *memory) setName(n planner.Name, id string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.names[n] = id
+}
+
+// addressOf returns the address of an object, or "" for none.
+func addressOf(o *resource.Object) string {
+	if o == nil {
+		return ""
+	}
+	return string(o.Address)
 }

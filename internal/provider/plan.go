@@ -43,7 +43,6 @@ func Plan(ctx context.Context, client *apiclient.Client, in planner.Input, grace
 		}
 		if len(round.Reads) == 0 {
 			if round.Plan != nil {
-				round.Plan.Listed = listed(in.Observed)
 				attribute(ctx, reader, round.Plan)
 			}
 			return round.Plan, round.Findings, ctx.Err()
@@ -54,18 +53,6 @@ func Plan(ctx context.Context, client *apiclient.Client, in planner.Input, grace
 			return nil, nil, err
 		}
 	}
-}
-
-// listed counts the rows of lists, by path.
-func listed(observed planner.Observed) map[string]int {
-	counts := map[string]int{}
-	for read, answer := range observed {
-		if o := read.Operation; o.Verb == resource.List && read.ExternalID == "" && !read.Probe && !answer.Unsupported && !answer.NotFound &&
-			!answer.Forbidden {
-			counts[read.Path] = len(answer.Rows)
-		}
-	}
-	return counts
 }
 
 // attribute finds out who changed the fields that differ from the last apply. A failure is

@@ -46,7 +46,7 @@ func TestRelationsThatTheServiceCannotStoreAreReported(t *testing.T) {
 		s.apply(t, applying{manifest: with("{blocking: [b]}")})
 		lacking(s)
 		a := s.apply(t, applying{manifest: with("{blocking: []}")})
-		if a.writes > 0 || len(a.plan.Steps) != 1 || a.plan.Steps[0].Action != planner.NotPossible || a.plan.Steps[0].Obstacle.Unsupported == "" {
+		if a.writes > 0 || len(a.plan.Steps) != 1 || a.plan.Steps[0].Action != planner.NotPossible || a.plan.Steps[0].Cause.Objects == "" {
 			t.Error(a.writes, a.plan.Steps)
 		}
 	})

@@ -479,3 +479,28 @@ func TestWhatTheServiceLeavesOutIsSentOnce(t *testing.T) {
 		t.Errorf("%+v", end.plan.Summary)
 	}
 }
+
+func TestAnAssigneeWhoBecomesAMemberIsAssigned(t *testing.T) {
+	t.Parallel()
+	const manifest = "{version: 1, projects: [{key: web, identifier: NEW, name: New, members: [bob@example.com], work_items: [{key: a, name: A, assignees: [bob@example.com]}]}]}"
+	refused := always(write{"POST", "projects/*/project-members", false}, sandboxtest.Fault{Before: sandboxtest.Break{Status: 403, Body: `{"error":"no"}`}})
+	for name, colleague := range map[string]bool{"in the next run": false, "as an admin adds them": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newServiceOf(t, resource.V1, sandboxtest.Options{Answers: sandbox.Observed})
+			first := s.apply(t, applying{manifest: manifest, fault: refused})
+			if out := first.itemA(t).Outcome; out.LeftOut != 1 {
+				t.Fatalf("%+v", out)
+			}
+			if colleague {
+				s.otherUser(t, http.MethodPost, "projects/"+first.Steps[0].Outcome.ID+"/project-members/", `{"member": "`+sandboxtest.UserBob+`", "role": 15}`)
+			}
+			if second := s.apply(t, applying{manifest: manifest}); len(second.reasons())+len(second.warnings())+len(second.failed()) > 0 {
+				t.Error(second.reasons(), second.warnings(), second.failed())
+			}
+			if end := s.apply(t, applying{manifest: manifest, all: true}); !end.plan.Empty() || end.plan.Summary.Blocked > 0 {
+				t.Errorf("%+v %v", end.plan.Summary, end.reasons())
+			}
+		})
+	}
+}

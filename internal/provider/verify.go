@@ -55,7 +55,8 @@ func (w *write) verify(out *executor.Outcome, step *planner.Step, row resource.R
 		if !known || v.Field.Agrees(want, have) {
 			continue
 		}
-		summary, hint := "the service stored a different "+v.Field.Name+": "+quoted(have)+" instead of "+quoted(want), ""
+		stored, wanted := diag.Differing(have, want, 121)
+		summary, hint := "the service stored a different "+v.Field.Name+": "+strconv.Quote(stored)+" instead of "+strconv.Quote(wanted), ""
 		if v.Field.IsRef() {
 			hint = silentDropHint
 		}

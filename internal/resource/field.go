@@ -99,6 +99,7 @@ type Field struct {
 	// Documented is set where the contract lists the field for creating or updating.
 	Documented bool
 	Clear      Clear
+	AsSent     bool // the service stores the HTML as it was sent, and removes nothing
 	MaxLength  int  // in characters; 0 = no limit known
 	Max        int  // for Number: whole numbers from 0 to this; 0 = any number
 	Unique     bool // the service refuses the same text twice within one parent
@@ -115,6 +116,8 @@ type Field struct {
 	Default string
 	// SetAfterCreate is set where a create does not take the field: an update right after it does.
 	SetAfterCreate bool
+	// OnAfterCreate is set for a switch that takes effect only in an update: a create leaves it off.
+	OnAfterCreate bool
 	// RequiresFeature is, for a Boolean, the switch that must be on before an object is made with it: one as [Lifecycle] has it; "" = none.
 	RequiresFeature string
 	// Exclusive is set where one of all siblings is meant to have the field, such as the default state. A create takes it

@@ -99,7 +99,9 @@ type Content struct {
 // Secret is a file that keeps a secret, which the service shows once.
 type Secret struct {
 	Path string // of the file
-	// Kept reports whether the file has something in it. It is an error where it would be outside of the manifest's folder.
+	// Filled is set if the file had something in it when the manifest was read.
+	Filled bool
+	// Kept reports whether the file has something in it now. A file outside of the manifest's folder is an error.
 	Kept func() (bool, error)
 }
 
@@ -357,10 +359,10 @@ func (v *Value) Linked(links []Reference) *Value {
 
 // Stripped names the elements and attributes of a rich field that the service is known to remove.
 func (v *Value) Stripped() []string {
-	if !v.Field.Rich() || !strings.Contains(v.Text, "<") {
+	if !v.Field.Rich() || v.Field.AsSent || !strings.ContainsAny(v.Text, "<]") { // "]" is of a link in Markdown
 		return nil
 	}
-	return markup.Stripped(v.HTML())
+	return markup.Stripped(markup.Relink(v.HTML(), AddressScheme, func(string) string { return "/" }))
 }
 
 // Lost names the elements and attributes of a rich field that are missing in the text that

@@ -12,7 +12,7 @@ func (k *kinds) comments() {
 		columns: append([]string{"id", "is_member"}, audit("comment_html", "attachments", "access", "external_source", "external_id", "edited_at",
 			"created_by", "updated_by", "project", "workspace", "description", "issue", "actor", "parent")[1:]...),
 		computed: []string{"is_member"},
-		indexes:  []index{uniqueExternalID("comment", "issue", "Work item comment")},
+		indexes:  []index{uniqueExternalID("comment", "project", "Work item comment")},
 		fields: append([]field{
 			{name: "comment_html", check: prose(), initial: "<p></p>"},
 			{name: "access", check: choice("INTERNAL", "EXTERNAL"), initial: "INTERNAL"},

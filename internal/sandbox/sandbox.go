@@ -56,6 +56,7 @@ type Options struct {
 	FileLimit int64            // bytes of an attachment, default 5 MiB
 	Empty     bool             // a new database has only the workspace and its members
 	Governed  bool             // in a new database the workspace manages states and work item types above its projects
+	Lag       time.Duration    // how long after a work item its contents are deleted, as by the queue of the running server
 
 	// RelationIDs makes API v1 list relations as the official SDK reads them: plain IDs. It is for tests.
 	RelationIDs bool

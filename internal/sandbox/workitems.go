@@ -384,11 +384,16 @@ func unset(t *tx, k *kind, in []byte, name, id string) {
 func (c *call) forgetWorkItem(t *tx, r row) {
 	id := text(r, "id")
 	t.insert(c.kinds.deletedItem, nil, r)
-	c.dropSubItems(t, r)
-	for _, s := range relationsOf(c, t, id) {
-		t.remove(c.kinds.relation, s)
-	}
 	c.indexWorkItem(t, r, nil)
+	c.later(t, func(t *tx) {
+		c.dropSubItems(t, r)
+		for _, s := range relationsOf(c, t, id) {
+			t.remove(c.kinds.relation, s)
+		}
+		for _, k := range []*kind{c.kinds.link, c.kinds.comment, c.kinds.activity, c.kinds.itemValue} {
+			c.clear(t, k, id)
+		}
+	})
 	if entry, ok := t.get(c.kinds.intakeEntry, t.first("intake entry", id)); ok {
 		t.remove(c.kinds.intakeEntry, entry)
 	}
@@ -399,12 +404,23 @@ func (c *call) forgetWorkItem(t *tx, r row) {
 			}
 		}
 	}
-	for _, k := range []*kind{c.kinds.link, c.kinds.comment, c.kinds.activity, c.kinds.itemValue} {
-		c.clear(t, k, id)
-	}
 	for _, k := range []*kind{c.kinds.intakeEntry, c.kinds.intakeItem} {
 		unset(t, k, scope(text(r, "project")), "duplicate_to", id)
 	}
+}
+
+// later does after the Lag what the running server leaves to its queue.
+func (c *call) later(t *tx, do func(t *tx)) {
+	if c.opts.Lag == 0 {
+		do(t)
+		return
+	}
+	time.AfterFunc(c.opts.Lag, func() {
+		if c.begin() {
+			defer c.serving.Done()
+			must(c.store.update(func(t *tx) error { do(t); return nil }))
+		}
+	})
 }
 
 func byIdentifier(c *call, t *tx) reply {

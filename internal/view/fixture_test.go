@@ -242,7 +242,7 @@ func everything() *planner.Plan {
 	b.Summary.Delete = 2
 	stuck := b.act(planner.NotPossible, object("work_item", "fixed", web), "w-2",
 		planner.Change{Path: "name", Before: text("Before"), After: text("After"), Origin: planner.FromManifest})
-	stuck.Obstacle = &planner.Obstacle{Reason: "the documented operations cannot change name of a work item after creation"}
+	stuck.Cause = planner.Cause{Code: planner.Refused, Text: "the documented operations cannot change name of a work item after creation"}
 	b.Summary.Blocked = 1
 	b.Summary.Unchanged, b.Summary.Reads = 99, 12
 	b.Summary.Requests = 200

@@ -92,7 +92,7 @@ func TestNothingOfAManifestIsMarkupOfThePage(t *testing.T) {
 		b.act(planner.Update, object("work_item", "u", web), evil, drifted("name", evil, "x"), changed(evil, "x", evil),
 			changed("description", evil+strings.Repeat("x ", 100), evil+strings.Repeat("y ", 100)))
 		b.act(planner.Adopt, object("work_item", "v", web), evil).Write.FoundBy = evil
-		b.act(planner.NotPossible, object("work_item", "w", web), evil).Obstacle = &planner.Obstacle{Reason: evil}
+		b.act(planner.NotPossible, object("work_item", "w", web), evil).Cause = planner.Cause{Code: planner.Refused, Text: evil}
 		b.step(&planner.Step{Address: "work_item/web/gone", Action: planner.Delete, Kind: item.Kind, ID: evil, Identifier: evil, Name: evil})
 		m := b.members(planner.AddMembers, "cycle_work_item", resource.Address("cycle/web/"+evil), 1, 0, 1)
 		m.Members.Items[0].Address, m.Members.Items[0].Text = "", evil

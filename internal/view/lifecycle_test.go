@@ -20,7 +20,7 @@ func leaving() *planner.Plan {
 	b.members(planner.RemoveMembers, "initiative_project", "initiative/q1", 1, 0, 1)
 	b.step(&planner.Step{Address: "work_item/web/old", Action: planner.Delete, Kind: resource.MustLookup("work_item"), ID: "w-2"})
 	b.step(&planner.Step{Address: "link/web/old/https://example.com/\x1b[31m", Action: planner.Delete, Kind: resource.MustLookup("link"), ID: "l-1", Deletion: &planner.Deletion{With: "with work_item/web/old"}})
-	b.step(&planner.Step{Address: "page/handbook", Action: planner.NotPossible, Kind: resource.MustLookup("page"), ID: "p-1", Obstacle: &planner.Obstacle{Reason: "it would be deleted, but API v1 cannot delete a page"}})
+	b.step(&planner.Step{Address: "page/handbook", Action: planner.NotPossible, Kind: resource.MustLookup("page"), ID: "p-1", Cause: planner.Cause{Code: planner.Refused, Text: "it would be deleted, but API v1 cannot delete a page"}})
 	kept, empty, long := drifted("priority", "low", "high"), drifted("start_date", "", "2026-12-01"), drifted("description", longBefore, longAfter)
 	kept.By, kept.At, long.By = "bob\x1b[31m", "2026-11-20T19:40:45+01:00", "ada"
 	for _, c := range []*planner.Change{&kept, &empty, &long} {

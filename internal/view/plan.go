@@ -21,10 +21,12 @@ const (
 	usualEntries = 100 // entries of each action that are shown if not all are asked for; deletions always are
 )
 
-// PlanInShort shows where a plan goes and what it does in all: the steps were reviewed before.
+// PlanInShort shows where a plan goes, what is not possible, and what the plan does in all: the other steps were reviewed before.
 func (v *View) PlanInShort(d *planfile.Document) error {
+	impossible := slices.DeleteFunc(slices.Clone(d.Steps), func(s planfile.Step) bool { return s.PlannedAction() != planner.NotPossible })
 	return v.print(stdout, func(out *printer) {
 		out.where(d.Where())
+		out.entries(newShownPlan(&planfile.Document{Steps: impossible, Names: d.Names}, v.o.PerMinute))
 		out.verdict(&shownPlan{Document: d, perMinute: v.o.PerMinute})
 	})
 }

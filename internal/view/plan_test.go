@@ -177,7 +177,7 @@ func TestNothingFromAManifestReachesTheTerminalRaw(t *testing.T) {
 	b.act(planner.Update, object("work_item", "u", web), evil, drifted("name", evil, "x"), changed(evil, "x", evil),
 		changed("description", evil+strings.Repeat("x", 100), evil+strings.Repeat("y", 100)))
 	b.act(planner.Adopt, object("work_item", "v", web), evil).Write.FoundBy = evil
-	b.act(planner.NotPossible, object("work_item", "w", web), evil).Obstacle = &planner.Obstacle{Reason: evil}
+	b.act(planner.NotPossible, object("work_item", "w", web), evil).Cause = planner.Cause{Code: planner.Refused, Text: evil}
 	b.step(&planner.Step{Address: "work_item/web/gone", Action: planner.Delete, Kind: item.Kind, ID: evil, Identifier: evil, Name: evil})
 	m := b.members(planner.AddMembers, "cycle_work_item", resource.Address("cycle/web/"+evil), 1, 0, 1)
 	m.Members.Items[0].Address, m.Members.Items[0].Text = "", evil
@@ -244,7 +244,7 @@ func TestASavedPlanIsShownAsItWasMade(t *testing.T) {
 	role.Members.Items[0] = planner.Member{ID: "u-2", Text: "bob@example.com", Value: "admin", Before: "member"}
 	roles.Summary = planner.Summary{AddMembers: 1, Update: 1}
 	orphan := &builder{}
-	orphan.step(&planner.Step{Address: "work_item/web/left", Action: planner.NotPossible, Kind: resource.MustLookup("work_item"), ID: "w-1", Identifier: "WEB-7", Obstacle: &planner.Obstacle{Reason: "it would be deleted"}})
+	orphan.step(&planner.Step{Address: "work_item/web/left", Action: planner.NotPossible, Kind: resource.MustLookup("work_item"), ID: "w-1", Identifier: "WEB-7", Cause: planner.Cause{Code: planner.Refused, Text: "it would be deleted"}})
 	orphan.Steps[0].Position = diag.Position{}
 	orphan.Summary.Blocked = 1
 	for name, p := range map[string]*planner.Plan{"everything": everything(), "kept": kept, "roles": &roles.Plan, "an orphan that stays": &orphan.Plan} {
@@ -366,7 +366,7 @@ func TestMarkdownFromAManifestIsNoMarkup(t *testing.T) {
 	web := object("project", evil, nil)
 	b.create(object("work_item", evil, web, "name", evil, "description", "one\n"+evil))
 	b.act(planner.Update, object("work_item", "u", web), "id", changed("name", evil, evil+"x"), changed("description", evil+"\n```\n"+evil, "```\n</details>"))
-	b.act(planner.NotPossible, object("work_item", "w", web), "id").Obstacle = &planner.Obstacle{Reason: evil}
+	b.act(planner.NotPossible, object("work_item", "w", web), "id").Cause = planner.Cause{Code: planner.Refused, Text: evil}
 	b.Notices.Add(diag.Diagnostic{Summary: evil, Hint: evil})
 	s := newScreen(in("markdown"))
 	if err := showAs(s.Plan, &b.Plan, here()); err != nil {
@@ -515,7 +515,7 @@ func TestWhatIsAlikeInEachPlaceIsShownAsOne(t *testing.T) {
 		project := object("project", "p"+strconv.Itoa(i), nil)
 		b.act(planner.Adopt, object("project_features", "features", project), "", changed("epics", "", "true")).Write.FoundBy = why
 		b.act(planner.Adopt, object("state", "done", project), "id", changed("color", "", "red")).Write.FoundBy = why
-		b.act(planner.NotPossible, object("project_view", "bugs", project), "").Obstacle = &planner.Obstacle{Reason: "no API for it"}
+		b.act(planner.NotPossible, object("project_view", "bugs", project), "").Cause = planner.Cause{Code: planner.Refused, Text: "no API for it"}
 	}
 	b.Summary.Update = 60
 	s := newScreen()

@@ -141,7 +141,7 @@ func TestAResultNamesTheNextStep(t *testing.T) {
 			"error: could not create work_item/web/a: 400: no\n  --> workspace.yaml:3:5\n  keeps 1 object until this is done, in case it is one of them, moved:\n    delete work_item/ops/a\nnext: correct the errors above and run the same command again: it continues with the rest\n",
 		},
 		"blocked by a step that did not fail now": {
-			executor.Result{Steps: []executor.StepResult{{Step: step, Status: executor.Blocked, BlockedBy: &planner.Step{Address: "project/web", Action: planner.NotPossible, Obstacle: &planner.Obstacle{Reason: "no way"}}}}},
+			executor.Result{Steps: []executor.StepResult{{Step: step, Status: executor.Blocked, BlockedBy: &planner.Step{Address: "project/web", Action: planner.NotPossible, Cause: planner.Cause{Code: planner.Refused, Text: "no way"}}}}},
 			"Applied: nothing; 1 blocked.\n",
 			"error: steps were blocked by project/web\n  no way\n  blocks 1 step:\n    create work_item/web/a\nnext: correct the errors above and run the same command again: it continues with the rest\n",
 		},

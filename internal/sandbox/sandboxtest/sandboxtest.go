@@ -29,6 +29,7 @@ type Options struct {
 	FileLimit int64
 	Empty     bool
 	Governed  bool
+	Lag       time.Duration
 
 	RelationIDs, ReplaceRelations bool // see [sandbox.Options]
 
@@ -75,7 +76,7 @@ func Open(o Options) (*Server, error) {
 	s := &Server{options: o, closing: make(chan struct{})}
 	inner, err := sandbox.Open(sandbox.Options{
 		Path: o.Path, Prefix: o.Prefix, Workspace: o.Workspace, Answers: o.Answers, Edition: o.Edition, PerPage: o.PerPage,
-		Rate: o.Rate, Window: o.Window, Now: o.Now, FileLimit: o.FileLimit, Empty: o.Empty, Governed: o.Governed,
+		Rate: o.Rate, Window: o.Window, Now: o.Now, FileLimit: o.FileLimit, Empty: o.Empty, Governed: o.Governed, Lag: o.Lag,
 		Strict: true, RelationIDs: o.RelationIDs, ReplaceRelations: o.ReplaceRelations, BodyLimit: o.BodyLimit, IgnoreMembership: o.IgnoreMembership,
 		HasOperation: o.HasOperation, FailRow: o.FailRow,
 		Around: func(next http.Handler) http.Handler {

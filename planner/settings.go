@@ -1,0 +1,98 @@
+package planner
+
+// Settings are the choices of a user that shape a plan. The flags of the command line, a saved plan and [Build] read them from here.
+// The JSON is part of a saved plan, and of its checksum: new members come last.
+type Settings struct {
+	// SkipRefresh leaves out every read that only refreshes what the state knows.
+	SkipRefresh bool `json:"no_refresh,omitempty"`
+	// RefreshAll makes also the reads that refresh one object each, however many they are.
+	RefreshAll bool `json:"refresh_all,omitempty"`
+	// Targets are what may be deleted; [Input.Desired] holds no more than the targets and what they need.
+	Targets Targets `json:"targets,omitempty"`
+	// NoCreate names the kinds of which nothing is created.
+	NoCreate []string `json:"no_create,omitempty"`
+	// OnDrift decides about fields that somebody changed on the service.
+	OnDrift OnDrift `json:"on_drift,omitempty"`
+	// Order is the order of creation that a user asked for, such as "any"; "" = the manifest's. [Input] has what follows from it.
+	Order string `json:"order,omitempty"`
+	// Prune deletes what an earlier apply made and the manifest no longer has.
+	Prune bool `json:"prune,omitempty"`
+	// DeleteChanged lets Prune delete also what others changed, use, or have something in.
+	DeleteChanged bool `json:"delete_changed,omitempty"`
+	// AdoptByName lets work items be recognised by their name.
+	AdoptByName bool `json:"adopt_by_name,omitempty"`
+	// TakeOver makes objects of other owners the manifest's, if the manifest names them.
+	TakeOver bool `json:"take_over,omitempty"`
+	// MarkAdopted puts the mark of the owner on objects that planform only found and that bear none.
+	MarkAdopted bool `json:"mark_adopted,omitempty"`
+	// Invite invites people to the workspace whom the manifest names by their e-mail address.
+	Invite bool `json:"invite,omitempty"`
+	// NewSecrets asks for a new secret of each object whose file for it is empty. The former secret stops working.
+	NewSecrets bool `json:"new_secrets,omitempty"`
+	// DeleteUnrecorded lets Prune delete also objects that the state does not know, although they may have been protected.
+	DeleteUnrecorded bool `json:"delete_unrecorded,omitempty"`
+}
+
+// Switch is a setting that is on or off.
+type Switch struct {
+	Flag  string // without dashes
+	Usage string
+	On    *bool
+}
+
+// Switches lists the settings that are on or off, in the order of the help.
+func (s *Settings) Switches() []Switch {
+	return []Switch{
+		{"no-refresh", "trust the state file and do not re-read the objects in it", &s.SkipRefresh},
+		{"refresh-all", "also re-read data that needs one request per object (links, comments, relations), however many", &s.RefreshAll},
+		{"prune", "delete objects that planform created and that are no longer in the manifest", &s.Prune},
+		{
+			"delete-changed",
+			"with --prune, delete also objects that others changed since the last apply, use, or have something in, such as comments",
+			&s.DeleteChanged,
+		},
+		{
+			"delete-unrecorded",
+			"with --prune, delete also objects with the owner's mark that the state does not know: nobody can tell whether they were protected",
+			&s.DeleteUnrecorded,
+		},
+		{"adopt-by-name", "match existing work items by name", &s.AdoptByName},
+		{
+			"mark-adopted",
+			"also mark objects that planform only found as the manifest's, so that it finds and prunes them without a state file",
+			&s.MarkAdopted,
+		},
+		{
+			"invite",
+			"invite people to the workspace whom the manifest gives by e-mail address and who are not in it: the service sends them a mail",
+			&s.Invite,
+		},
+		{"new-secrets", "ask for a new secret of each webhook whose secret_file is missing or empty; its present secret stops working", &s.NewSecrets},
+		{
+			"take-over",
+			"make objects of the manifest that planform made for another owner, or that the state does not know, this manifest's",
+			&s.TakeOver,
+		},
+	}
+}
+
+// OnDrift decides about a field that somebody changed on the service since the last apply, and that is not as the manifest wants it:
+// one of [resource.DriftPolicies], or "" for Overwrite.
+type OnDrift string
+
+// Overwrite brings the field to what the manifest says, Keep leaves it as it is,
+// and with Fail there is no plan while such a field is there.
+const (
+	Overwrite OnDrift = "overwrite"
+	Keep      OnDrift = "keep"
+	Fail      OnDrift = "fail"
+)
+
+// MarshalText returns the pattern.
+func (t Target) MarshalText() ([]byte, error) { return []byte(t.Pattern), nil }
+
+// UnmarshalText reads a pattern.
+func (t *Target) UnmarshalText(pattern []byte) error {
+	*t = NewTarget(string(pattern))
+	return nil
+}

@@ -288,8 +288,16 @@ func (ch *checks) warnCaseMismatch(i objectID) {
 			}
 			shown, _ := row.Shown(field)
 			text, _ := shown.(string)
-			ch.diags.warn(o, "other-letters", string(o.Address)+" is created although the service has "+strconv.Quote(text),
-				"to use that one, write its name exactly like this")
+			there := string(o.Address) + " is created although the service has " + strconv.Quote(text)
+			switch owner, marked := row.Owner(); {
+			case text != o.Text(field.Name):
+				ch.diags.warn(o, "other-letters", there, "to use that one, write its name exactly like this")
+			case marked && owner != ch.in.Owner:
+				ch.diags.warn(o, "other-owner", there+" ("+ch.objects.enumerate(o.Kind, f.parent, []resource.Row{row})+"), which belongs to "+
+					owner.String(), "--take-over makes it this manifest's; with its id it is used as it is")
+			default: // another object of the manifest is meant by it
+				continue
+			}
 			return
 		}
 	}

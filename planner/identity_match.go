@@ -78,6 +78,10 @@ func (m *identities) identify(i objectID) {
 			if f.presence = m.snapshot.kindPresence(f.info); f.presence == exists {
 				f.presence = absent
 			}
+			// An export of the same workspace names its own objects so.
+			if o.Kind.Numbered() && o.Identifier != "" && !o.Exported && !m.in.Desired[f.parent].NoCreate {
+				m.diags.report(o, "no-number-yet", numbersLater(o.Identifier), byKey)
+			}
 			return
 		case p.replaced:
 			f.forgetPrior() // what the state knows lives in another parent
@@ -173,6 +177,13 @@ func (m *identities) reportOtherIdentifier(o *resource.Object, f *objectState, s
 			" a key of its own")
 }
 
+// numbersLater returns the error about a readable identifier, such as WEB-7, in a project that the run creates.
+func numbersLater(identifier string) string {
+	return identifier + " names nothing yet: this run creates its project, and the service numbers what is in it"
+}
+
+const byKey = "name the one that is meant by its key"
+
 // byIdentifier finds an object that the manifest names by its readable identifier.
 func (m *identities) byIdentifier(o *resource.Object, f *objectState) {
 	f.row = nil
@@ -233,6 +244,7 @@ func (m *identities) identifierUnused(o *resource.Object, f *objectState, l *lis
 	f.vanished = f.known()
 	f.forgetPrior()
 	f.id, f.identifier, f.presence = "", "", absent
+	m.objects.newCodes[strings.ToUpper(o.Identifier)] = !o.NoCreate
 }
 
 // hasParentCode reports whether the readable identifier begins with that of the object's

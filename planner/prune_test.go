@@ -234,6 +234,14 @@ func TestPrune(t *testing.T) {
 			},
 			steps: []string{"delete work_item/web/d"},
 		},
+		"but not if it was protected": {
+			api: full, want: project, options: pruning,
+			given: func(s *fakeService) {
+				s.given("work_item", web, c, "name=D", "external_source=planform", "external_id=acme/work_item/web/d")
+			},
+			prior:    []planner.Record{{Address: "work_item/web/d", Protect: true, Sources: presence(), PendingIntent: &planner.Intent{Action: planner.Create, Name: "D"}}},
+			findings: []string{"error protected: work_item/web/d is protected, and no longer in the manifest; add it again; to delete it, apply protect: false first"},
+		},
 		"also with what it is in": {
 			api: full, want: func(*wanted) {}, options: pruning,
 			given: func(s *fakeService) {

@@ -29,6 +29,8 @@ type Settings struct {
 	Invite bool `json:"invite,omitempty"`
 	// NewSecrets asks for a new secret of each object whose file for it is empty. The former secret stops working.
 	NewSecrets bool `json:"new_secrets,omitempty"`
+	// DeleteUnrecorded lets Prune delete also objects that the state does not know, although they may have been protected.
+	DeleteUnrecorded bool `json:"delete_unrecorded,omitempty"`
 }
 
 // Switch is a setting that is on or off.
@@ -48,6 +50,11 @@ func (s *Settings) Switches() []Switch {
 			"delete-changed",
 			"with --prune, delete also objects that others changed since the last apply, use, or have something in, such as comments",
 			&s.DeleteChanged,
+		},
+		{
+			"delete-unrecorded",
+			"with --prune, delete also objects with the owner's mark that the state does not know: nobody can tell whether they were protected",
+			&s.DeleteUnrecorded,
 		},
 		{"adopt-by-name", "match existing work items by name", &s.AdoptByName},
 		{

@@ -243,7 +243,7 @@ Every object also accepts:
 ` + "| `key` | text | Its name inside the manifests. By default derived from the name. |" + `
 ` + "| `id` | UUID | ID of an existing object on the service. |" + `
 ` + "| `previously` | key, or list of keys | Its former keys. After a change of key, the object stays the same one, with everything in it. |" + `
-` + "| `protect` | true or false | With `true` it is never deleted, even after it was removed from the manifest. To delete it, apply `protect: false` first. Absent: as last applied. |" + `
+` + "| `protect` | true or false | With `true` it is never deleted, even after it was removed from the manifest. To delete it, apply `protect: false` first. Absent: as last applied. Only the state file keeps this: without it, `--prune` deletes nothing, unless `--delete-unrecorded` is given. |" + `
 ` + "| `create` | true or false | With `false` it is never created: if it is missing, that is reported, and only objects that depend on it are skipped. |" + `
 ` + "| `ignore_changes` | list of fields, or `[all]` | Fields that belong to people as soon as the object exists: set when it is created, and never compared afterwards. |" + `
 ` + "| `on_drift` | overwrite, keep or fail | What becomes of fields that somebody changed on the service since the last apply. Absent: what `--on-drift` says. |" + `

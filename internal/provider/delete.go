@@ -15,7 +15,7 @@ import (
 )
 
 // delete carries out a delete. An object that does not exist any more is a success, so
-// repeating the request is harmless.
+// repeating the request is harmless. If the service still shows the object, the step has failed, and the state keeps it.
 func (s *Service) delete(ctx context.Context, step *planner.Step) (executor.Outcome, error) {
 	err := s.archiveFirst(ctx, step)
 	if err == nil {
@@ -23,6 +23,13 @@ func (s *Service) delete(ctx context.Context, step *planner.Step) (executor.Outc
 	}
 	if err != nil && !notFound(err) {
 		return executor.Outcome{}, explainRefusedDelete(step, failure(step, err))
+	}
+	if get, ok := step.Kind.Op(resource.Get, s.plan.API); ok && err == nil {
+		res, err := s.client.Do(ctx, apiclient.Request{Operation: get, Params: step.Params})
+		if err == nil && res.Row.ID() == step.ID {
+			return executor.Outcome{}, diag.WithHint(
+				fmt.Errorf("the service answered that it deleted %s, and still shows it", step.Address), "run the same command again later")
+		}
 	}
 	return executor.Outcome{Record: planner.Record{ID: step.ID}}, nil
 }

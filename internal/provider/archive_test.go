@@ -65,8 +65,8 @@ func TestArchivingThatChangesNothingFails(t *testing.T) {
 	}
 }
 
-// TestWhatPeopleChangeInWhatIsArchivedIsTold: it stays as they left it, and is not counted as what the manifest says.
-func TestWhatPeopleChangeInWhatIsArchivedIsTold(t *testing.T) {
+// TestAChangeByPeopleToAnArchivedObjectIsReportedAndKept: it stays as they left it, and is not counted as what the manifest says.
+func TestAChangeByPeopleToAnArchivedObjectIsReportedAndKept(t *testing.T) {
 	t.Parallel()
 	const text = `{version: 1, projects: [{key: new, identifier: NEW, name: New, module_view: true, modules: [{key: m, name: Done, status: completed, archived: true}]}]}`
 	s := newServiceOf(t, resource.V1, sandboxtest.Options{Edition: sandbox.Community})

@@ -247,8 +247,8 @@ func TestValuesAreSentToThePropertyThatIsThere(t *testing.T) {
 	}
 }
 
-// TestWhatPeopleDoToValuesIsSeenWhereAllIsRead: no list shows values, and the plan says that it did not look.
-func TestWhatPeopleDoToValuesIsSeenWhereAllIsRead(t *testing.T) {
+// TestAChangeByPeopleToACustomFieldIsFoundIfEverythingIsRead: no list shows values, and the plan says that it did not look.
+func TestAChangeByPeopleToACustomFieldIsFoundIfEverythingIsRead(t *testing.T) {
 	t.Parallel()
 	text := fmt.Sprintf(bugs, `{key: b, name: Item B}, {key: a, name: Item A, type: Bug, fields: {Severity: High, Browsers: [Safari, Firefox], Found in: "4.2",
 		Effort: 2.50, Regression: true, Due: 2031-05-17 10:00:00, Reporter: bob@example.com, Root: b, Ticket: null}}`)

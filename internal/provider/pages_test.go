@@ -83,9 +83,9 @@ func TestAPageThatHoldsOthersIsKept(t *testing.T) {
 func TestAPIV1CreatesPagesWithoutTheirParents(t *testing.T) {
 	t.Parallel()
 	for name, s := range map[string]*service{
-		"API v1":                       newServiceOf(t, resource.V1, sandboxtest.Options{Edition: sandbox.Cloud}),
-		"no pages in API v2":           withoutPages(cloud(t)),
-		"API v1, and no API v2 at all": newService(t, resource.V1),
+		"a page is created without its parent by API v1":              newServiceOf(t, resource.V1, sandboxtest.Options{Edition: sandbox.Cloud}),
+		"a page is created without its parent if API v2 has no pages": withoutPages(cloud(t)),
+		"a page is created without its parent if there is no API v2":  newService(t, resource.V1),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/url"
 	"os"
 	"os/exec"
@@ -47,8 +48,9 @@ func allowed() map[string][]string {
 		"manifest/manifesttest": {},
 		"planner":               {"internal/diag", "internal/graph", "internal/resource"},
 		"executor":              {"internal/diag", "internal/resource", "planner"},
-		"apiclient":             {"internal/baseurl", "internal/diag", "internal/resource"},
-		"internal/state":        {"executor", "internal/baseurl", "internal/disk", "internal/resource", "planner"},
+		"internal/wire":         {"internal/diag"},
+		"apiclient":             {"internal/baseurl", "internal/diag", "internal/resource", "internal/wire"},
+		"internal/state":        {"executor", "internal/baseurl", "internal/disk", "internal/resource", "internal/wire", "planner"},
 		"internal/provider":     {"apiclient", "executor", "internal/diag", "internal/disk", "internal/resource", "planner"},
 		"internal/doctor":       {"apiclient", "internal/baseurl", "internal/diag", "internal/resource", "internal/state"},
 		"internal/export":       {"apiclient", "internal/diag", "internal/graph", "internal/markup", "internal/provider", "internal/resource", "manifest", "planner", "schema"},
@@ -60,7 +62,7 @@ func allowed() map[string][]string {
 		"internal/convert/encoded":   {"internal/diag"},
 		"internal/convert/jira/adf":  {"internal/convert/jira/wiki"},
 		"internal/convert/jira/wiki": {},
-		"internal/convert/mapping":   {"internal/diag", "internal/yamltext"},
+		"internal/convert/mapping":   {"internal/diag", "internal/yamltext", "manifest"},
 		"internal/convert/records":   {"internal/diag"},
 		"internal/convert/tabular":   {"internal/convert", "internal/convert/dates", "internal/convert/mapping", "internal/convert/records", "internal/diag", "internal/table"},
 		"internal/convert/xlsx":      {"internal/diag"},
@@ -76,8 +78,8 @@ func allowed() map[string][]string {
 			"internal/convert/tabular", "internal/convert/trello",
 		},
 		"internal/history":   {"internal/diag", "internal/disk", "internal/resource", "planner"},
-		"internal/bucket":    {"internal/diag", "internal/state"},
-		"internal/httpstate": {"internal/diag", "internal/state"},
+		"internal/bucket":    {"internal/baseurl", "internal/diag", "internal/state", "internal/wire"},
+		"internal/httpstate": {"internal/baseurl", "internal/diag", "internal/state", "internal/wire"},
 		"internal/planfile":  {"internal/diag", "internal/resource", "planner"},
 		"internal/view":      {"executor", "internal/diag", "internal/doctor", "internal/planfile", "internal/resource", "planner"},
 		"internal/sandbox":   {},
@@ -103,7 +105,7 @@ func only() map[string]string {
 		"github.com/urfave/cli/v2":                 "internal/cli",
 		"go.etcd.io/bbolt":                         "internal/sandbox",
 		"github.com/natefinch/atomic":              "internal/disk",
-		"net/http":                                 "apiclient, internal/sandbox, internal/sandbox/sandboxtest, internal/bucket/buckettest, internal/httpstate",
+		"net/http":                                 "apiclient, internal/wire, internal/sandbox, internal/sandbox/sandboxtest, internal/bucket, internal/bucket/buckettest, internal/httpstate",
 		"github.com/minio/minio-go/v7":             "internal/bucket",
 		"net/http/httptest":                        "internal/sandbox/sandboxtest, internal/bucket/buckettest",
 	}
@@ -140,6 +142,33 @@ func TestImportsRunOneWay(t *testing.T) {
 				t.Errorf("%q must not import %s, which belongs to %s", name, imported, owner)
 			}
 		}
+	}
+}
+
+// A transport without package wire would have no limits, and would wait for ever for what follows a switch of protocols.
+func TestOnlyWireMakesAWayToAServer(t *testing.T) {
+	t.Parallel()
+	ways := regexp.MustCompile(`\bhttp\.(Client|DefaultClient|DefaultTransport|Get|Post|PostForm|Head)\b|\bhttp\.Transport\b[^)]|new\(http\.|\b(net|tls)\.(Dial\w*)\b`)
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		name, dir := filepath.ToSlash(path), filepath.Base(filepath.Dir(path))
+		if err != nil || d.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") || strings.HasSuffix(dir, "test") ||
+			strings.HasPrefix(name, "internal/wire/") {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		for n, line := range strings.Split(string(text), "\n") {
+			code, _, _ := strings.Cut(line, "//")
+			if way := ways.FindString(code); way != "" {
+				t.Errorf("%s:%d: %s: only internal/wire makes a way to a server; use wire.New and wire.Send", name, n+1, way)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -2,11 +2,9 @@ package apiclient
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -16,6 +14,7 @@ import (
 
 	"github.com/planform/planform/internal/baseurl"
 	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/wire"
 )
 
 // Transport carries requests.
@@ -139,7 +138,7 @@ func New(cfg Config) (*Client, error) {
 	}
 	c.header = http.Header{
 		"Accept":     {"application/json"},
-		"User-Agent": {"planform/" + oneLine(version, 100)},
+		"User-Agent": {"planform/" + wire.OneLine(version, 100)},
 	}
 	return c, nil
 }
@@ -246,27 +245,11 @@ func parseBase(text string, insecure bool) (*url.URL, error) {
 	return baseurl.Normalize(u), nil
 }
 
-// connect makes the client's transports: http.DefaultTransport with more kept-alive connections to the one host, with
-// timeouts for every phase, and with connections that count the bytes written; and the one for the store of files.
+// connect makes the client's transports: one with connections that count the bytes written, and the one for the store of files.
 func (c *Client) connect() {
-	// Over HTTP/2, net/http repeats requests declined with GOAWAY without end, and a few concurrent requests gain nothing from it.
-	protocols := new(http.Protocols)
-	protocols.SetHTTP1(true)
-	dialer := net.Dialer{Timeout: 15 * time.Second, KeepAlive: 15 * time.Second}
-	transport := &http.Transport{
-		Proxy:                  http.ProxyFromEnvironment,
-		DialContext:            countWrites(c.near.watch(address(&c.base), dialer.DialContext)),
-		TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12},
-		Protocols:              protocols,
-		TLSHandshakeTimeout:    15 * time.Second,
-		MaxIdleConns:           128,
-		MaxIdleConnsPerHost:    128,
-		IdleConnTimeout:        30 * time.Second,
-		ExpectContinueTimeout:  time.Second,
-		MaxResponseHeaderBytes: 1 << 20,
-	}
-	store, guarded := transport.Clone(), dialer
+	guarded := wire.Dialer()
 	guarded.ControlContext = c.near.guard
-	store.Proxy, store.DialContext = nil, guarded.DialContext
-	c.transport, c.store = transport, store
+	store := wire.New(guarded.DialContext)
+	store.Proxy = nil
+	c.transport, c.store = wire.New(countWrites(c.near.watch(address(&c.base), wire.Dialer().DialContext))), store
 }

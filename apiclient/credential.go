@@ -6,14 +6,10 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
-	"strconv"
 	"strings"
-	"unicode"
-	"unicode/utf8"
-)
 
-// redacted replaces a secret in texts.
-const redacted = "[redacted]"
+	"github.com/planform/planform/internal/wire"
+)
 
 // Credential is an API key or a bearer token. It can be passed on but neither printed nor
 // marshalled: the secret is in a closure, out of reach of reflection.
@@ -45,9 +41,9 @@ func (c Credential) String() string {
 	case c.IsZero():
 		return "none"
 	case c.bearer:
-		return "bearer token " + redacted
+		return "bearer token " + wire.Redacted
 	default:
-		return "API key " + redacted
+		return "API key " + wire.Redacted
 	}
 }
 
@@ -94,55 +90,10 @@ func (c Credential) set(h http.Header) {
 	h["X-Api-Key"] = []string{c.secret()}
 }
 
-// redact removes the secret from a text of others, such as a service that echoes headers. It finds the secret in other
-// case, percent-encoded, and with white space or invisible characters in it.
+// redact removes the secret from a text of others, see [wire.Secrets].
 func (c Credential) redact(text string) string {
-	const shortest, distinctive = 4, 8 // shorter secrets occur in ordinary words
-	if c.IsZero() || len(c.secret()) < shortest {
+	if c.IsZero() {
 		return text
 	}
-	text = strings.ReplaceAll(text, c.secret(), redacted)
-	secret, _ := folded(c.secret())
-	if len(secret) < distinctive || len(text) < len(secret) {
-		return text
-	}
-	plain, places := folded(text)
-	var b strings.Builder
-	written := 0
-	for from := 0; ; {
-		i := strings.Index(plain[from:], secret)
-		if i < 0 {
-			break
-		}
-		first := places[from+i]
-		from += i + len(secret)
-		b.WriteString(text[written:first.start] + redacted)
-		written = places[from-1].end
-	}
-	return b.String() + text[written:]
-}
-
-// place is the range of a character in a text.
-type place struct{ start, end int }
-
-// folded is the form of a text that [Credential.redact] compares, with the place of each byte.
-func folded(text string) (plain string, places []place) {
-	b := make([]byte, 0, len(text))
-	for i := 0; i < len(text); {
-		r, size := utf8.DecodeRuneInString(text[i:])
-		if r == '%' && i+2 < len(text) {
-			if code, err := strconv.ParseUint(text[i+1:i+3], 16, 8); err == nil {
-				r, size = rune(code), len("%41")
-			}
-		}
-		switch {
-		case unicode.IsSpace(r), !unicode.IsPrint(r), r == utf8.RuneError: // see oneLine
-		case r >= utf8.RuneSelf:
-			b, places = append(b, 0xff), append(places, place{i, i + size}) // no credential holds it
-		default:
-			b, places = append(b, byte(unicode.ToLower(r))), append(places, place{i, i + size}) //nolint:gosec // ASCII
-		}
-		i += size
-	}
-	return string(b), places
+	return wire.Secrets{c.secret()}.Hide(text)
 }

@@ -5,10 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/wire"
 )
 
 const (
@@ -17,19 +17,9 @@ const (
 )
 
 var (
-	errTooLarge = errors.New("the answer is too large")
-	errHTML     = errors.New("the answer is a web page, not the API's: is the base URL right?")
-	errEmpty    = errors.New("the answer is empty")
+	errHTML  = errors.New("the answer is a web page, not the API's: is the base URL right?")
+	errEmpty = errors.New("the answer is empty")
 )
-
-// readBody reads an answer of at most limit bytes into a buffer of the client.
-func readBody(buf *bytes.Buffer, body io.Reader, limit int64) error {
-	n, err := buf.ReadFrom(io.LimitReader(body, limit+1))
-	if n > limit {
-		return fmt.Errorf("%w: more than %d MiB", errTooLarge, limit>>20)
-	}
-	return err //nolint:wrapcheck // judged and wrapped by the caller
-}
 
 // decode reads an answer that is one JSON text. Numbers become json.Number.
 func decode(contentType string, body []byte) (any, error) {
@@ -44,7 +34,7 @@ func decode(contentType string, body []byte) (any, error) {
 	case depth > maxDepth:
 		return nil, fmt.Errorf("the answer is nested more than %d deep", maxDepth)
 	case values > maxValues:
-		return nil, fmt.Errorf("%w: more than %d values", errTooLarge, maxValues)
+		return nil, fmt.Errorf("%w: more than %d values", wire.ErrTooLarge, maxValues)
 	}
 	d := json.NewDecoder(bytes.NewReader(trimmed))
 	d.UseNumber()

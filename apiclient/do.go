@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptrace"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/wire"
 )
 
 // Response is the answer to a successful request.
@@ -143,7 +143,10 @@ func (c *Client) exchange(ctx context.Context, call *call, toggled bool, s *slot
 	if err != nil {
 		return nil, 0, c.failure(call, NoEffect, err)
 	}
-	resp, err := roundTrip(limited, c.transport, req)
+	resp, err := wire.Send(c.transport, req, call.limit)
+	if none, ok := errors.AsType[*wire.NoAnswerError](err); ok {
+		return nil, none.Status, c.invalidResponse(call, none.Status, none)
+	}
 	if err != nil {
 		effect := UnknownEffect
 		if c.traced && !out.bytesSent() || !c.traced && neverDialled(err) {
@@ -167,52 +170,17 @@ func (c *Client) exchange(ctx context.Context, call *call, toggled bool, s *slot
 	return a, resp.StatusCode, failed
 }
 
-// roundTrip sends a request and returns the answer, whose body ends with the context. What follows a protocol switch, which
-// was not asked for, is no body but the bare connection: it is closed.
-func roundTrip(ctx context.Context, transport http.RoundTripper, req *http.Request) (*http.Response, error) {
-	resp, err := transport.RoundTrip(req)
-	switch {
-	case err != nil:
-		return nil, err //nolint:wrapcheck // explained by the caller
-	case resp.Body == nil:
-		resp.Body = http.NoBody
-	case resp.StatusCode < 200:
-		_ = resp.Body.Close()
-		resp.Body = http.NoBody
-	default:
-		body := resp.Body
-		resp.Body = &boundBody{body, context.AfterFunc(ctx, func() { _ = body.Close() })}
-	}
-	return resp, nil
-}
-
-// boundBody is a body that is closed when its context ends.
-type boundBody struct {
-	io.ReadCloser
-
-	unbind func() bool
-}
-
-// Close closes the body.
-func (b *boundBody) Close() error {
-	b.unbind()
-	return b.ReadCloser.Close() //nolint:wrapcheck // a body's errors are passed on as they are
-}
-
 // check turns a response into an answer or an error.
 func (c *Client) check(ctx, limited context.Context, call *call, from *url.URL, resp *http.Response) (*answer, *Error) {
 	status := resp.StatusCode
 	buf := c.buffer()
 	defer c.buffers.Put(buf)
-	if status < 200 {
-		return nil, c.invalidResponse(call, status, errors.New("this is no answer: no other protocol was asked for"))
-	}
 	if call.leads && (status == http.StatusFound || status == http.StatusTemporaryRedirect) && resp.Header.Get("Location") != "" {
 		return &answer{status: status, location: resp.Header.Get("Location")}, nil
 	}
 	if status > 299 {
 		// An error's status says enough where its body cannot be read.
-		_ = readBody(buf, io.LimitReader(resp.Body, maxErrorBody), maxErrorBody)
+		_, _ = buf.ReadFrom(resp.Body)
 		var e *Error
 		if status >= 300 && status < 400 {
 			e = c.failure(call, effectOf(status), judgeRedirect(&c.base, from, status, resp.Header.Get("Location"), c.credential.redact))
@@ -226,8 +194,8 @@ func (c *Client) check(ctx, limited context.Context, call *call, from *url.URL, 
 		}
 		return nil, e
 	}
-	if err := readBody(buf, resp.Body, call.limit); err != nil {
-		if !errors.Is(err, errTooLarge) {
+	if _, err := buf.ReadFrom(resp.Body); err != nil {
+		if !errors.Is(err, wire.ErrTooLarge) {
 			err = fmt.Errorf("the answer broke off: %w", c.transportError(ctx, limited, err))
 		}
 		return nil, c.invalidResponse(call, status, err)
@@ -287,7 +255,7 @@ func (c *Client) buffer() *bytes.Buffer {
 func (c *Client) failure(call *call, effect Effect, err error) *Error {
 	return &Error{
 		Op: call.op, Method: call.method, Path: call.path, Scope: call.op.Scope,
-		Effect: effect, Err: err, bearer: c.credential.bearer, owner: c.owner(), patience: c.maxElapsed,
+		Effect: effect, Err: err, bearer: c.credential.bearer, owner: c.owner(), patience: c.maxElapsed, at: time.Now(),
 	}
 }
 
@@ -295,7 +263,7 @@ func (c *Client) failure(call *call, effect Effect, err error) *Error {
 func (c *Client) unexpected(call *call, a *answer, err error) *Error {
 	e := c.invalidResponse(call, a.status, err)
 	e.Attempts, e.Headers = a.attempts, a.headers
-	if call.op.V2() && !errors.Is(err, errTooLarge) {
+	if call.op.V2() && !errors.Is(err, wire.ErrTooLarge) {
 		e.Err = diag.WithHint(fmt.Errorf("%w: %w", ErrUndocumented, e.Err), "use v1 of the service's API: --api v1")
 	}
 	return e

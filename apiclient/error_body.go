@@ -10,15 +10,13 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/wire"
 )
 
 const (
-	maxErrorBody  = 256 << 10
 	maxTexts      = 50  // messages kept of one answer
 	maxTextRunes  = 500 // of one message
 	maxMessage    = 2000
@@ -42,7 +40,7 @@ func (e *Error) read(contentType string, body []byte, hide func(string) string) 
 		e.Message, e.webPage = htmlExcerpt(body, hide), true
 		return
 	case depth > maxDepth, json.Unmarshal(body, &v) != nil:
-		e.Message = oneLine(hide(string(body)), maxExcerpt)
+		e.Message = wire.OneLine(hide(string(body)), maxExcerpt)
 		return
 	}
 	v = redactStrings(v, hide)
@@ -71,7 +69,7 @@ func (e *Error) readProblem(object map[string]any) bool {
 		entry, _ := v.(map[string]any)
 		f.add(join("", scalar(entry["field"])), cmp.Or(scalar(entry["message"]), scalar(entry["code"])), 0)
 	}
-	message := cmp.Or(oneLine(detail, maxTextRunes), e.Code)
+	message := cmp.Or(wire.OneLine(detail, maxTextRunes), e.Code)
 	if fields := f.message(); fields != "" {
 		message = strings.TrimSuffix(message, ".") + ": " + fields
 	}
@@ -108,7 +106,7 @@ func (e *Error) readObject(object map[string]any) {
 		switch v := object[key].(type) {
 		case nil:
 		case string:
-			if text := oneLine(v, maxTextRunes); text != "" && !slices.Contains(parts, text) {
+			if text := wire.OneLine(v, maxTextRunes); text != "" && !slices.Contains(parts, text) {
 				parts = append(parts, text)
 			}
 		case bool, float64: // {"error": true} is no message
@@ -135,7 +133,7 @@ func (e *Error) readObject(object map[string]any) {
 	e.Code = diag.Truncate(e.Code, maxCode)
 	parts = append(parts, f.message())
 	if len(parts) == 1 && parts[0] == "" {
-		parts = []string{oneLine(scalar(object["code"]), maxTextRunes), oneLine(scalar(object["error_code"]), maxTextRunes)}
+		parts = []string{wire.OneLine(scalar(object["code"]), maxTextRunes), wire.OneLine(scalar(object["error_code"]), maxTextRunes)}
 	}
 	parts = slices.DeleteFunc(parts, func(text string) bool { return text == "" })
 	e.Message, e.Fields = diag.Truncate(strings.Join(parts, ": "), maxMessage), f.fieldMessages()
@@ -175,7 +173,7 @@ func (f *flattener) add(path string, v any, depth int) {
 			f.add(path, e, depth+1)
 		}
 	default:
-		text := oneLine(scalar(v), maxTextRunes)
+		text := wire.OneLine(scalar(v), maxTextRunes)
 		if text == "" {
 			return
 		}
@@ -212,7 +210,7 @@ func (f *flattener) fieldMessages() map[string][]string {
 }
 
 func join(path, key string) string {
-	key = oneLine(key, 100)
+	key = wire.OneLine(key, 100)
 	if path == "" {
 		return key
 	}
@@ -255,30 +253,7 @@ func htmlExcerpt(page []byte, hide func(string) string) string {
 	if title := regexp.MustCompile(`(?i)<title[^>]*>([^<]*[^<\s][^<]*)<`).FindSubmatch(page); title != nil {
 		text = string(title[1])
 	}
-	return oneLine(hide(html.UnescapeString(text)), maxExcerpt)
-}
-
-// oneLine makes a text of others safe to show: white space becomes single spaces;
-// characters that control a terminal or the direction of writing are removed.
-func oneLine(text string, limit int) string {
-	text = diag.Truncate(text, 4*limit)
-	var b strings.Builder
-	space := false
-	for _, r := range text {
-		switch {
-		case unicode.IsSpace(r):
-			space = b.Len() > 0
-			continue
-		case r == utf8.RuneError, !unicode.IsPrint(r):
-			continue
-		}
-		if space {
-			b.WriteByte(' ')
-			space = false
-		}
-		b.WriteRune(r)
-	}
-	return diag.Truncate(b.String(), limit)
+	return wire.OneLine(hide(html.UnescapeString(text)), maxExcerpt)
 }
 
 // newAPIError builds the error for an answer that is not a success.

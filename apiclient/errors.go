@@ -94,6 +94,7 @@ type Error struct {
 	bearer   bool          // the credential was a bearer token
 	owner    string        // name of the credential's user
 	patience time.Duration // the longest pause that the client waits for
+	at       time.Time     // of the failure
 }
 
 // The service's messages with 403: to a credential that it does not know, and to a lack of permission.
@@ -194,7 +195,8 @@ func (e *Error) busy() bool {
 // before it may have passed the request on.
 func (e *Error) throttled() bool {
 	return e.Status == http.StatusTooManyRequests &&
-		(e.Message == "RATE_LIMIT_EXCEEDED" || strings.HasPrefix(e.Message, "Request was throttled"))
+		(e.Message == "RATE_LIMIT_EXCEEDED" || strings.HasPrefix(e.Message, "Request was throttled") ||
+			e.problem && strings.HasPrefix(e.Message, "Rate limit exceeded"))
 }
 
 // unreachable reports whether the last attempt got no connection.
@@ -305,14 +307,19 @@ func (e *Error) hint() string {
 	}
 }
 
-// Pause says how long the service asks to wait, and whether that is longer than the client does; "" = it does not ask.
+// Pause says how long the service asks to wait, and if that is longer than the client does, when to come back; "" = it does not ask.
 func (e *Error) Pause() string {
 	if e.RetryAfter <= 0 || e.Status != http.StatusTooManyRequests && e.Status != http.StatusServiceUnavailable {
 		return ""
 	}
 	text := "the service asks to wait " + duration(e.RetryAfter)
 	if e.RetryAfter > e.patience {
-		text += ", longer than planform does (" + duration(e.patience) + ")"
+		again := e.at.Add(e.RetryAfter).UTC().Add(time.Minute) // rounded up
+		form := "15:04 UTC"
+		if e.RetryAfter > 12*time.Hour {
+			form = "2006-01-02 " + form
+		}
+		text += ", longer than planform does (" + duration(e.patience) + "): run it again after " + again.Format(form)
 	}
 	return text
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/xml"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"maps"
@@ -20,6 +19,7 @@ import (
 	"github.com/planform/planform/internal/baseurl"
 	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/wire"
 )
 
 // StoreError is a failure of the store of files, to which the service only leads. It holds
@@ -70,7 +70,7 @@ func (c *Client) storeAddress(text string) (*url.URL, error) {
 		return nil, errors.New("the service gives no valid address for the file")
 	case u.Scheme == "http" && c.base.Scheme == "https" && !baseurl.Loopback(u.Hostname()):
 		return nil, &StoreError{
-			Host:   oneLine(u.Host, maxExcerpt),
+			Host:   wire.OneLine(u.Host, maxExcerpt),
 			Reason: "its address would send the file unencrypted, though the service is reached by https",
 		}
 	}
@@ -104,7 +104,7 @@ func (c *Client) Upload(ctx context.Context, form resource.Row, name string, dat
 	_, _ = part.Write(data)
 	_ = w.Close()
 	header := http.Header{"Content-Type": {w.FormDataContentType()}}
-	_, err = c.askStore(ctx, http.MethodPost, u, header, body.Bytes(), secrets, maxErrorBody)
+	_, err = c.askStore(ctx, http.MethodPost, u, header, body.Bytes(), secrets, wire.MaxError)
 	return err
 }
 
@@ -135,7 +135,7 @@ func (c *Client) askStore(ctx context.Context, method string, u *url.URL, header
 	for attempt := 0; ; attempt++ {
 		if c.running.Err() != nil {
 			return nil, &StoreError{
-				Host: oneLine(u.Host, maxExcerpt),
+				Host: wire.OneLine(u.Host, maxExcerpt),
 				Err:  context.Cause(c.running), //nolint:contextcheck // it says why the client was stopped
 			}
 		}
@@ -178,13 +178,17 @@ func (c *Client) storeAttempt(ctx context.Context, method string, u *url.URL, he
 	if body == nil {
 		req.Body = http.NoBody
 	}
-	failed := &StoreError{Host: oneLine(u.Host, maxExcerpt)}
+	failed := &StoreError{Host: wire.OneLine(u.Host, maxExcerpt)}
 	transport, err := c.storeTransport(req)
 	if err != nil {
-		failed.Reason = err.Error()
+		failed.Reason = diag.PlainText(err)
 		return 0, nil, failed
 	}
-	resp, err := roundTrip(limited, transport, req.WithContext(limited))
+	resp, err := wire.Send(transport, req.WithContext(limited), most)
+	if none, ok := errors.AsType[*wire.NoAnswerError](err); ok {
+		failed.Status, failed.Reason = none.Status, "this is no answer of a store"
+		return none.Status, nil, failed
+	}
 	if tooNear, ok := errors.AsType[*tooNearError](err); ok {
 		failed.Reason = tooNear.Error()
 		return 0, nil, failed
@@ -195,7 +199,7 @@ func (c *Client) storeAttempt(ctx context.Context, method string, u *url.URL, he
 	}
 	defer resp.Body.Close() //nolint:errcheck // it was only read
 	failed.Status = resp.StatusCode
-	data, err := io.ReadAll(io.LimitReader(resp.Body, most+1))
+	data, err := io.ReadAll(resp.Body)
 	uploaded := resp.StatusCode == http.StatusNoContent || resp.StatusCode == http.StatusCreated || resp.StatusCode == http.StatusOK &&
 		len(data) == 0
 	switch {
@@ -205,10 +209,10 @@ func (c *Client) storeAttempt(ctx context.Context, method string, u *url.URL, he
 		failed.Reason = storeReason(data, secrets)
 	case method == http.MethodPost && !uploaded, method == http.MethodGet && resp.StatusCode != http.StatusOK:
 		failed.Reason = "this is no answer of a store"
+	case errors.Is(err, wire.ErrTooLarge):
+		failed.Reason = err.Error()
 	case err != nil:
 		failed.Err = c.transportError(ctx, limited, err)
-	case int64(len(data)) > most:
-		failed.Reason = fmt.Sprintf("the answer has more than %d bytes", most)
 	default:
 		return resp.StatusCode, data, nil
 	}
@@ -225,13 +229,9 @@ func storeReason(body []byte, secrets []string) string {
 			text += ": " + known.Message
 		}
 	}
-	for _, s := range secrets {
-		if len(s) > 3 {
-			text = strings.ReplaceAll(text, s, redacted)
-		}
-	}
+	text = wire.Secrets(secrets).Hide(wire.OneLine(text, len(text))) // what OneLine takes out may part a secret
 	if strings.Contains(strings.ToLower(text), "signature=") {
 		return "" // an address with its signature
 	}
-	return oneLine(diag.Truncate(text, maxExcerpt), maxExcerpt)
+	return wire.OneLine(diag.Truncate(text, maxExcerpt), maxExcerpt)
 }

@@ -199,3 +199,44 @@ func TestAFileIsFetchedWhereTheServiceLeads(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// FuzzStoreAnswer holds an upload against anything that a store may say.
+func FuzzStoreAnswer(f *testing.F) {
+	for _, body := range []string{"", "<html>", "<Error><Code>AccessDenied</Code><Message>Policy expired</Message></Error>", "<Error><Code>\x1b[2J" + signature, "\xff\u202e", strings.Repeat("<a>", 5000)} {
+		for _, status := range []int{100, 101, 200, 201, 204, 206, 301, 307, 304, 403, 404, 413, 429, 500, 503, 999, 0} {
+			f.Add(status, "Location", "https://elsewhere.example.com/"+signature, body)
+		}
+	}
+	f.Add(400, "", "", signature[:4]+"\x1f"+signature[4:])
+	f.Add(503, "Retry-After", "99999999999", "")
+	f.Add(429, "Retry-After", "Fri, 31 Dec 9999 23:59:59 GMT", "busy")
+	f.Add(200, "Content-Encoding", "gzip", "\x1f\x8b")
+	f.Fuzz(func(t *testing.T, status int, name, value, body string) {
+		if status < 0 || status > 999 {
+			status = 400
+		}
+		requests := 0
+		c := client(t, "https://plane.example.com", func(cfg *apiclient.Config) {
+			cfg.MaxElapsed = 1
+			cfg.Transport = scripted(func(r *http.Request) (*http.Response, error) {
+				if requests++; r.URL.Host != "store.example.com" || r.Header.Get("X-Api-Key") != "" {
+					t.Errorf("%s is asked, with %v", r.URL.Host, r.Header)
+				}
+				return reply(status, body, name, value), nil
+			})
+		})
+		err := c.Upload(t.Context(), form("https://store.example.com"), "a.txt", []byte("content"))
+		refused, ok := errors.AsType[*apiclient.StoreError](err)
+		switch {
+		case err == nil && status != 201 && status != 204 && (status != 200 || body != ""):
+			t.Errorf("%d with %q is a success", status, body)
+		case err != nil && (!ok || refused.Hint() == ""):
+			t.Errorf("%v says not what to do", err)
+		case err != nil && (strings.Contains(err.Error(), signature) || len(err.Error()) > 1000 ||
+			strings.ContainsFunc(err.Error(), func(r rune) bool { return r < ' ' || r == 0x7f || r == 0x202e })):
+			t.Errorf("%d bytes: %q", len(err.Error()), err)
+		case requests > 10:
+			t.Errorf("%d requests", requests)
+		}
+	})
+}

@@ -326,11 +326,13 @@ func TestATooLongPauseIsAnError(t *testing.T) {
 	for name, tt := range map[string]struct {
 		headers []string
 		asked   string
+		again   string
 	}{
-		"seconds":                           {[]string{"Retry-After", "600"}, "10m0s"},
-		"more seconds":                      {[]string{"Retry-After", "99999999"}, "1157 days"},
-		"a date":                            {[]string{"Retry-After", "Fri, 31 Dec 2100 00:00:00 GMT"}, "36889 days"},
-		"a date, by a clock that is behind": {[]string{"Retry-After", "Sat, 01 Jan 2000 00:00:00 GMT", "Date", "Thu, 01 Jan 1970 00:00:00 GMT"}, "10957 days"},
+		"seconds":                           {[]string{"Retry-After", "600"}, "10m0s", "00:11"},
+		"an hour":                           {[]string{"Retry-After", "3600"}, "1h0m0s", "01:01"},
+		"more seconds":                      {[]string{"Retry-After", "99999999"}, "1157 days", "2003-03-03 09:47"},
+		"a date":                            {[]string{"Retry-After", "Fri, 31 Dec 2100 00:00:00 GMT"}, "36889 days", "2100-12-31 00:01"},
+		"a date, by a clock that is behind": {[]string{"Retry-After", "Sat, 01 Jan 2000 00:00:00 GMT", "Date", "Thu, 01 Jan 1970 00:00:00 GMT"}, "10957 days", "2029-12-31 00:01"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -344,7 +346,7 @@ func TestATooLongPauseIsAnError(t *testing.T) {
 				for range 3 {
 					_, err := c.Do(t.Context(), request(documented(t, 1)))
 					var e *apiclient.Error
-					if !errors.As(err, &e) || !errors.Is(err, apiclient.ErrRateLimited) || e.Effect != apiclient.NoEffect || !strings.HasSuffix(err.Error(), "; the service asks to wait "+tt.asked+", longer than planform does (5m0s)") {
+					if !errors.As(err, &e) || !errors.Is(err, apiclient.ErrRateLimited) || e.Effect != apiclient.NoEffect || !strings.HasSuffix(err.Error(), "; the service asks to wait "+tt.asked+", longer than planform does (5m0s): run it again after "+tt.again+" UTC") {
 						t.Errorf("error %v", err)
 					}
 				}

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/wire"
 )
 
 const (
@@ -257,7 +258,7 @@ func (l *listing) fetch(ctx context.Context) (*page, error) {
 			l.c.learned.boundPageSize(l.call.op, l.size)
 		}
 		if l.bytes += a.size; l.bytes > l.c.maxListBytes {
-			return nil, l.c.unexpected(l.call, a, fmt.Errorf("%w: the list has more than %d MiB", errTooLarge, l.c.maxListBytes>>20))
+			return nil, l.c.unexpected(l.call, a, fmt.Errorf("%w: the list has more than %d MiB", wire.ErrTooLarge, l.c.maxListBytes>>20))
 		}
 		read := readPage
 		if l.call.op.V2() {
@@ -278,7 +279,7 @@ func (l *listing) fetch(ctx context.Context) (*page, error) {
 // size. A refusal that names the parameter holds for every list with that parameter.
 func (l *listing) refusedSize(e *Error) bool {
 	next := slices.IndexFunc(l.sizes, func(size int) bool { return size < l.size })
-	if l.pages > 0 || next < 0 || e.Status != http.StatusBadRequest && !errors.Is(e.Err, errTooLarge) {
+	if l.pages > 0 || next < 0 || e.Status != http.StatusBadRequest && !errors.Is(e.Err, wire.ErrTooLarge) {
 		return false
 	}
 	l.size = l.sizes[next]
@@ -292,7 +293,7 @@ func (l *listing) refusedSize(e *Error) bool {
 // cursor of v1, size:page:0, is converted to the smaller size; rows that come twice are
 // recognised by their IDs. One of v2 holds no size.
 func (l *listing) shrink(e *Error) bool {
-	if !l.call.hurried || !e.TooSlow() && !errors.Is(e.Err, errTooLarge) {
+	if !l.call.hurried || !e.TooSlow() && !errors.Is(e.Err, wire.ErrTooLarge) {
 		return false
 	}
 	size := l.size

@@ -515,6 +515,7 @@ func FuzzList(f *testing.F) {
 		f.Add(body, body)
 	}
 	f.Add(`{"results":[`+good(0)+`,`+bad+`],"succeeded":1,"failed":1}`, `[]`)
+	f.Add(`{"results":[{"index":0,"result":"created","id":"7"},{"index":1,"result":"created","id":""}],"succeeded":2,"failed":0}`, `[]`)
 	f.Fuzz(func(t *testing.T, first, second string) {
 		n := 0
 		c := client(t, "https://plane.example.com", func(cfg *apiclient.Config) {
@@ -550,9 +551,9 @@ func FuzzList(f *testing.F) {
 		if err == nil && len(results) != 2 || err != nil && results != nil {
 			t.Errorf("results %v, error %v", results, err)
 		}
-		for _, r := range results {
-			if resource.IsID(r.ID) == (r.Err != nil) {
-				t.Errorf("a row has either an ID or an error: %v", r)
+		for i, r := range results {
+			if r.ID != "" && (!resource.IsID(r.ID) || r.Err != nil || slices.ContainsFunc(results[:i], func(o apiclient.RowResult) bool { return o.ID == r.ID })) {
+				t.Errorf("only a row that was done has an ID, which is a UUID and no other row's: %v", results)
 			}
 		}
 	})

@@ -6,10 +6,16 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"regexp"
+	"slices"
+	"strings"
 	"sync/atomic"
 	"syscall"
 
+	"golang.org/x/net/idna"
+
 	"github.com/planform/planform/internal/baseurl"
+	"github.com/planform/planform/internal/wire"
 )
 
 // proximity is how near to this machine an address is. The service names the store of files, and must not reach through
@@ -19,7 +25,7 @@ type proximity int32
 const (
 	public    proximity = iota
 	private             // of a local network
-	linkLocal           // where also clouds hand out the credentials of a machine
+	linkLocal           // of the local network segment, or where clouds hand out the credentials of a machine
 	onMachine           // loopback
 )
 
@@ -28,10 +34,10 @@ func (p proximity) mayName(store proximity) bool {
 	return store == p || store == public || store == private && p != public
 }
 
-// embedded are the prefixes of IPv6 addresses that stand for an IPv4 address, and where they hold it.
+// embedded returns the IPv4 address that an IPv6 address stands for.
 func embedded(a netip.Addr) netip.Addr {
 	b := a.As16()
-	for prefix, at := range map[string]int{"64:ff9b::/96": 12, "::/96": 12, "2002::/16": 2} {
+	for prefix, at := range map[string]int{"64:ff9b::/96": 12, "::/96": 12, "::ffff:0:0:0/96": 12, "2002::/16": 2} {
 		if netip.MustParsePrefix(prefix).Contains(a) && a != netip.IPv6Loopback() && a != netip.IPv6Unspecified() {
 			return netip.AddrFrom4([4]byte(b[at : at+4]))
 		}
@@ -39,14 +45,21 @@ func embedded(a netip.Addr) netip.Addr {
 	return a
 }
 
+// within reports whether one of the ranges contains an address.
+func within(a netip.Addr, ranges ...string) bool {
+	return slices.ContainsFunc(ranges, func(r string) bool { return netip.MustParsePrefix(r).Contains(a) })
+}
+
 func proximityOf(a netip.Addr) proximity {
-	a = embedded(a.Unmap())
+	a = embedded(a.Unmap().WithZone(""))
 	switch {
 	case a.IsLoopback(), a.IsUnspecified():
 		return onMachine
-	case !a.IsGlobalUnicast(): // link-local, multicast, broadcast
+	case !a.IsGlobalUnicast(), // link-local, multicast, broadcast
+		within(a, "fec0::/10", "64:ff9b:1::/48", "192.0.0.0/24"),
+		within(a, "100.100.100.200/32", "168.63.129.16/32", "fd00:ec2::/32", "fd20:ce::/32", "fd00:42::42/128"): // of clouds
 		return linkLocal
-	case a.IsPrivate(), netip.MustParsePrefix("100.64.0.0/10").Contains(a):
+	case a.IsPrivate(), within(a, "0.0.0.0/8", "100.64.0.0/10", "198.18.0.0/15", "240.0.0.0/4", "2001::/32", "100::/64"):
 		return private
 	default:
 		return public
@@ -69,7 +82,7 @@ func (n *nearness) observe(host string) {
 }
 
 // watch notes to which address each connection to the service leads. One to a proxy tells nothing.
-func (n *nearness) watch(service string, dial dialFunc) dialFunc {
+func (n *nearness) watch(service string, dial wire.DialFunc) wire.DialFunc {
 	return func(ctx context.Context, network, addr string) (net.Conn, error) {
 		conn, err := dial(ctx, network, addr)
 		if err == nil && addr == service {
@@ -91,9 +104,22 @@ func (n *nearness) guard(_ context.Context, _, addr string, _ syscall.RawConn) e
 	return n.check(host)
 }
 
-// check refuses an address of a store. A name is none: it is judged when it is resolved.
+// endsInNumber matches an address of IPv4 in any form, such as 0x7f.1, and no name.
+var endsInNumber = regexp.MustCompile(`(^|\.)([0-9]+|0x[0-9a-f]*)$`)
+
+// check refuses an address of a store, in whatever form a resolver takes for one. Any other name is judged when it is resolved.
 func (n *nearness) check(host string) error {
-	a, err := netip.ParseAddr(host)
+	plain, err := idna.Lookup.ToASCII(host) // as net/http sends it
+	if err != nil {
+		plain = host
+	}
+	if plain = strings.ToLower(strings.TrimRight(plain, ".")); plain == "localhost" || strings.HasSuffix(plain, ".localhost") {
+		plain = "127.0.0.1"
+	}
+	a, err := netip.ParseAddr(plain)
+	if err != nil && endsInNumber.MatchString(plain) {
+		return fmt.Errorf("its address %s is written in an unusual form: nothing is sent there", wire.OneLine(host, maxExcerpt))
+	}
 	if err != nil {
 		return nil //nolint:nilerr // a name
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/wire"
 )
 
 // errToggleSlash says that the service expects the same request with, or without, a
@@ -41,7 +42,7 @@ func judgeRedirect(base, from *url.URL, status int, location string, hide func(s
 	if location == "" {
 		return errors.New("redirected, but the answer does not say where to")
 	}
-	shown := oneLine(hide(location), maxExcerpt)
+	shown := wire.OneLine(hide(location), maxExcerpt)
 	switch status {
 	case http.StatusMovedPermanently, http.StatusFound, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
 	default:
@@ -52,7 +53,7 @@ func judgeRedirect(base, from *url.URL, status int, location string, hide func(s
 		return errors.New("redirected to something that is not an address")
 	}
 	to.User = nil
-	shown = oneLine(hide(to.Redacted()), maxExcerpt)
+	shown = wire.OneLine(hide(to.Redacted()), maxExcerpt)
 	toggled := toggleSlash(from.EscapedPath())
 	switch {
 	case !strings.EqualFold(to.Scheme, from.Scheme) || !strings.EqualFold(address(to), address(from)):

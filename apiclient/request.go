@@ -14,6 +14,7 @@ import (
 
 	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/wire"
 )
 
 // Request is one call of an operation. Either Params or Path gives the path.
@@ -88,7 +89,7 @@ func (c *Client) prepare(req Request) (*call, error) {
 		return nil, fmt.Errorf("%s: path %q does not fit", op, diag.Truncate(path, maxExcerpt))
 	}
 	if wrong, ok := noID(op.Path, path); ok {
-		return nil, fmt.Errorf("%s: %q is no ID of the service, which are UUIDs", op, oneLine(wrong, maxExcerpt))
+		return nil, fmt.Errorf("%s: %q is no ID of the service, which are UUIDs", op, wire.OneLine(wrong, maxExcerpt))
 	}
 	call := &call{op: op, method: op.Method, path: path, query: req.Query.Encode(), body: req.Body, limit: maxSingle, again: req.Again}
 	if slices.Contains([]resource.Verb{
@@ -144,7 +145,7 @@ func (call *call) checkID(row resource.Row) error {
 	}
 	text, _ := id.(string)
 	if !resource.IsID(text) {
-		return wrongIDError(fmt.Sprintf("the answer has the ID %q, which is no UUID", oneLine(fmt.Sprint(id), maxExcerpt)))
+		return wrongIDError(fmt.Sprintf("the answer has the ID %q, which is no UUID", wire.OneLine(fmt.Sprint(id), maxExcerpt)))
 	}
 	path, named := strings.CutSuffix(strings.TrimSuffix(call.op.Path, "/"), "{"+kind.Param+"}")
 	if asked := strings.TrimSuffix(call.path, "/"); named && strings.Count(path, "/") == strings.Count(asked, "/") {

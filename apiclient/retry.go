@@ -16,6 +16,7 @@ import (
 const (
 	maxRefusals      = 20              // by the rate limit, of one request
 	maxServerErrors  = 2               // retries after a 500, which are rarely of use
+	maxDenials       = 2               // retries after a 403 to a delete, which API v2 was seen to answer for a moment
 	firstContact     = 3 * time.Second // for which a service that has never answered is tried
 	firstDelay       = 500 * time.Millisecond
 	longestDelay     = 30 * time.Second
@@ -113,7 +114,8 @@ func (r *retries) count(err *Error) {
 	r.effect = max(r.effect, err.Effect)
 	err.Effect, err.Attempts, err.Doubted = r.effect, r.attempts, r.doubted
 	r.last = err
-	if err.busy() && r.call.op.Writes() && (!err.throttled() || r.call.op.Verb == resource.CreateMany) {
+	// A server that asks to come back much later turns requests away, and passes none on.
+	if err.busy() && err.RetryAfter <= r.c.maxElapsed && r.call.op.Writes() && (!err.throttled() || r.call.op.Verb == resource.CreateMany) {
 		r.doubted = true
 	}
 	if r.since.IsZero() {
@@ -177,6 +179,8 @@ func (r *retries) transient(err *Error) bool {
 		return false
 	case err.Status == http.StatusInternalServerError:
 		return r.serverErrors <= maxServerErrors
+	case err.Permission() && (r.call.method == http.MethodDelete || r.call.op.Verb == resource.DeleteMany):
+		return r.failures <= maxDenials
 	case err.Status < 300: // a success with an incomplete body, or another's
 		_, wrongID := errors.AsType[wrongIDError](err.Err)
 		return wrongID || errors.Is(err.Err, errBroken)

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/planform/planform/apiclient"
+	"github.com/planform/planform/internal/resource"
 )
 
 // dialFails is what a transport says that could not connect.
@@ -29,6 +30,7 @@ func TestRetriesFollowTheEffectAndTheStatus(t *testing.T) {
 		create = 1  // POST, not to be repeated
 		change = 5  // PATCH, harmless to repeat
 		add    = 4  // POST that adds members, harmless to repeat
+		remove = 0  // DELETE
 
 		forAMoment = 3 // or 4, by the jitter
 	)
@@ -69,6 +71,10 @@ func TestRetriesFollowTheEffectAndTheStatus(t *testing.T) {
 		{"a change is repeated after a lost connection", change, 0, connection, nil, "", 6, apiclient.UnknownEffect},
 		{"a change is repeated after 503", change, 503, nil, nil, "", 6, apiclient.UnknownEffect},
 		{"a change is not repeated after 400", change, 400, nil, nil, "", 1, apiclient.Rejected},
+		{"a delete is repeated twice after 403, which the service was seen to answer of what is gone", remove, 403, nil, nil, "", 3, apiclient.NoEffect},
+		{"a delete is not repeated after 403 to a key that is not valid", remove, 403, nil, nil, `{"detail":"Given API token is not valid"}`, 1, apiclient.NoEffect},
+		{"a change is not repeated after 403", change, 403, nil, nil, "", 1, apiclient.NoEffect},
+		{"a 429 in the words of API v2 is the service's own", change, 429, nil, []string{"Retry-After", "1"}, `{"type":"rate_limited","code":"rate_limited","detail":"Rate limit exceeded. Retry after 1 seconds."}`, 21, apiclient.NoEffect},
 		{"adding members is repeated after 502", add, 502, nil, nil, "", 6, apiclient.UnknownEffect},
 		{"adding members is repeated a few times after 500", add, 500, nil, nil, "", 3, apiclient.UnknownEffect},
 	}
@@ -90,7 +96,11 @@ func TestRetriesFollowTheEffectAndTheStatus(t *testing.T) {
 					return reply(test.status, test.body, test.headers...), nil
 				})
 				start := time.Now()
-				e := failure(t, c, documented(t, test.op))
+				op := &resource.Operation{Kind: "label", Verb: resource.Delete, Method: http.MethodDelete, Path: "/api/v1/labels/"}
+				if test.op != remove {
+					op = documented(t, test.op)
+				}
+				e := failure(t, c, op)
 				if sent != test.sent && (e.Status != 0 || test.sent != forAMoment || sent != forAMoment+1) || e.Attempts != sent || e.Effect != test.effect {
 					t.Errorf("sent %d times instead of %d, attempts %d, %s: %v", sent, test.sent, e.Attempts, e.Effect, e)
 				}

@@ -6,6 +6,8 @@ import (
 	"net/http/httptrace"
 	"sync"
 	"sync/atomic"
+
+	"github.com/planform/planform/internal/wire"
 )
 
 // countingConn counts the bytes written to a connection.
@@ -20,9 +22,7 @@ func (c *countingConn) Write(p []byte) (int, error) {
 	return n, err //nolint:wrapcheck // a net.Conn's errors are passed on as they are
 }
 
-type dialFunc func(ctx context.Context, network, addr string) (net.Conn, error)
-
-func countWrites(dial dialFunc) dialFunc {
+func countWrites(dial wire.DialFunc) wire.DialFunc {
 	return func(ctx context.Context, network, addr string) (net.Conn, error) {
 		conn, err := dial(ctx, network, addr)
 		if err != nil {

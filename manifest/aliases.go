@@ -106,7 +106,11 @@ func tagProblem(n *node) *problem {
 		return nil
 	}
 	if tag := invalidTag(n); tag != "" {
-		return &problem{"unknown-tag", "the tag " + quote(tag) + " cannot be used here", "remove it"}
+		hint := "remove it"
+		if n.Kind == scalarNode {
+			hint = "a text cannot begin with !: " + quotesHint
+		}
+		return &problem{"unknown-tag", "the tag " + quote(tag) + " cannot be used here", hint}
 	}
 	return nil
 }

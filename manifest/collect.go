@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -92,6 +93,7 @@ func (c *collector) read(root *node) {
 		c.hasVersion = true
 		return
 	}
+	c.traps(root)
 	vars := map[string]value{}
 	if isTemplate(root) || len(c.source.passed) > 0 {
 		if pairs = c.expand(pairs, vars); pairs == nil {
@@ -307,10 +309,13 @@ func (c *collector) object(k *kindInfo, entry *node, it item, path func() string
 		if i := slices.IndexFunc(k.Fields, func(f resource.Field) bool { return f.Required }); i >= 0 {
 			field = k.Fields[i].Name
 		}
-		report(problem{
-			"wrong-type", diag.A(k.Noun()) + " is a mapping, not " + describe(n),
-			"write its fields, such as " + field + ": ...",
-		})
+		hint := "write its fields, such as " + field + ": ..."
+		if k.shorthand != nil && isNull(n) {
+			hint += "; a text that begins with # wants quotes"
+		} else if k.shorthand != nil {
+			hint = cmp.Or(textHint(n), hint)
+		}
+		report(problem{"wrong-type", diag.A(k.Noun()) + " is a mapping, not " + describe(n), hint})
 		return
 	}
 	if _, most := dense(c.budget.spent.bytes); len(c.all.items) >= most {

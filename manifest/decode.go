@@ -87,11 +87,11 @@ func (d *decoder) violations(k *kindInfo) {
 			continue
 		}
 		d.broken = append(d.broken, v.Property)
-		misspelt := v.Keyword == schema.Missing && slices.ContainsFunc(d.unknown, func(name string) bool {
+		misspelt := v.Keyword == schema.Missing && (d.present.isText() || slices.ContainsFunc(d.unknown, func(name string) bool {
 			wanted := append([]string{v.Property}, k.KeyFrom...)
 			return len(diag.Near(name, wanted)) > 0 ||
 				synonymOf(name, func(property string) bool { return slices.Contains(wanted, property) }) != ""
-		})
+		}))
 		if !misspelt { // that is told where the unknown one stands
 			d.present.explain(v)
 		}

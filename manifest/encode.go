@@ -51,6 +51,9 @@ func CheckText(f *resource.Field, text string) string {
 	if r, bad := controlCharacter(text); bad {
 		return "it holds the control character " + runeName(r)
 	}
+	if hasTab(f, text) {
+		return "it holds the control character " + runeName('\t')
+	}
 	if !utf8.ValidString(text) {
 		return "it is not UTF-8"
 	}
@@ -63,6 +66,11 @@ func CheckText(f *resource.Field, text string) string {
 		}
 	}
 	return ""
+}
+
+// hasTab reports whether a name holds a tab: people see a space, and whoever wrote it mostly meant a backslash.
+func hasTab(f *resource.Field, text string) bool {
+	return (f.Type == resource.Text || f.IsRef()) && strings.ContainsRune(text, '\t')
 }
 
 // replaceUnprintable replaces what could end a comment or hide in it.

@@ -24,7 +24,7 @@ func page(name, description string) manifest.Map {
 				{Key: "name", Value: name},
 				{Key: "description_stripped", Value: description},
 				{Key: "logo_props", Value: manifest.Map{{Key: "k", Value: manifest.Map{{Key: "deep", Value: []any{name, description}}}}}},
-				{Key: "projects", Value: []any{"x" + name, "y" + description}},
+				{Key: "projects", Value: []any{"x" + name, "y" + name}},
 			},
 			manifest.Map{{Key: "key", Value: "two"}, {Key: "name", Value: name + "2"}},
 		}},
@@ -78,7 +78,7 @@ func TestEncodedTextsAreReadBackUnchanged(t *testing.T) {
 		"and both are escaped":               {`"it's"`, `name: "\"it's\""`},
 		"a backslash in front of nothing":    {`"a\b`, `name: "\"a\\b"`},
 		"white space around it is kept":      {" a ", `name: " a "`},
-		"a line end is escaped in a name":    {"a\tb", `name: "a\tb"`},
+		"a tab is escaped":                   {"a\tb", `description_stripped: "a\tb"`},
 		"emoji stand as they are":            {"👩‍💻 ships ❤️", "name: 👩‍💻 ships ❤️\n"},
 		"what turns the line round does not": {"a\u202Eb", `name: "a\u202eb"`},
 		"nor does a hidden line end":         {"a\u2028b\u0085c", `name: "a\u2028b\u0085c"`},
@@ -88,7 +88,7 @@ func TestEncodedTextsAreReadBackUnchanged(t *testing.T) {
 		"with a line end":                    {"one\ntwo\n", "name: |\n      one\n      two\n"},
 		"with several":                       {"one\ntwo\n\n\n", "name: |+\n      one\n      two\n\n\n"},
 		"with white space in front":          {"  one\ntwo", `name: "  one\ntwo"`},
-		"with a tab in front":                {"\tone\ntwo\n", `name: "\tone\ntwo\n"`},
+		"with a tab in front":                {"\tone\ntwo\n", `description_stripped: "\tone\ntwo\n"`},
 		"with spaces at the ends":            {"one  \n \ntwo ", "name: |-\n      one  \n       \n      two \n"},
 		"with an empty line in front":        {"\none", `name: "\none"`},
 		"with the marks of a document":       {"---\n...\n# no comment\n", "name: |\n      ---\n"},
@@ -100,11 +100,12 @@ func TestEncodedTextsAreReadBackUnchanged(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			yaml, texts, lists := readBack(t, tt.text, tt.text)
-			if texts["name"] != tt.text || texts["description_stripped"] != tt.text {
+			name := strings.ReplaceAll(tt.text, "\t", " ") // which no name can hold
+			yaml, texts, lists := readBack(t, name, tt.text)
+			if texts["name"] != name || texts["description_stripped"] != tt.text {
 				t.Errorf("read back %q, want %q\n%s", texts, tt.text, yaml)
 			}
-			if diff := cmp.Diff([]string{"x" + tt.text, "y" + tt.text}, lists); diff != "" {
+			if diff := cmp.Diff([]string{"x" + name, "y" + name}, lists); diff != "" {
 				t.Errorf("%s\n%s", diff, yaml)
 			}
 			if !strings.Contains(yaml, tt.written) {
@@ -124,11 +125,12 @@ func FuzzEncode(f *testing.F) {
 				t.Skip("a text that no manifest can hold")
 			}
 		}
+		name = strings.ReplaceAll(name, "\t", " ") // which no name can hold
 		yaml, texts, lists := readBack(t, name, description)
 		if texts["name"] != name || texts["description_stripped"] != description {
 			t.Errorf("read back %q, want %q and %q\n%s", texts, name, description, yaml)
 		}
-		if diff := cmp.Diff([]string{"x" + name, "y" + description}, lists); diff != "" {
+		if diff := cmp.Diff([]string{"x" + name, "y" + name}, lists); diff != "" {
 			t.Errorf("%s\n%s", diff, yaml)
 		}
 	})

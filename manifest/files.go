@@ -151,7 +151,9 @@ func unreadable(name string, err error) diag.Diagnostic {
 	case errors.Is(err, fs.ErrNotExist):
 		err = errors.New("there is no such file") // the same words on every system
 		hint = "check the spelling; - stands for standard input"
-		if strings.ContainsAny(name, "*?") {
+		if strings.Contains(name, "://") {
+			hint = "a manifest is a file: curl -s URL | planform validate -f -"
+		} else if strings.ContainsAny(name, "*?") {
 			hint = "patterns are the shell's, and it found nothing: name the folder, -f DIR, for its *.yaml and *.yml"
 		}
 	case escapes(err):
@@ -159,7 +161,7 @@ func unreadable(name string, err error) diag.Diagnostic {
 		hint = "name the file itself with -f, if it is a manifest"
 	}
 	return diag.Diagnostic{
-		Code: "unreadable", Position: diag.Position{File: name}, Summary: "cannot read the manifest: " + err.Error(), Hint: hint,
+		Code: "unreadable", Position: diag.Position{File: name}, Summary: "cannot read the manifest: " + diag.PlainText(err), Hint: hint,
 	}
 }
 
@@ -230,6 +232,9 @@ func (s *source) fileIn(local string) (*os.File, *problem) {
 // localName is a name that a manifest writes, in the system's form.
 func localName(name string) (string, *problem) {
 	local := filepath.FromSlash(name)
+	if filepath.Separator == '/' && strings.Contains(name, `\`) {
+		return "", &problem{"file-missing", "there is no such file", "write " + strings.ReplaceAll(name, `\`, "/")}
+	}
 	if !filepath.IsLocal(local) {
 		return "", &problem{"file-outside", "the file is outside the manifest's folder", "keep it below that folder"}
 	}
@@ -361,7 +366,7 @@ func readProblem(err error) *problem {
 			"keep it below that folder, without links that lead out of it",
 		}
 	}
-	return &problem{"file-unreadable", "cannot read the file: " + err.Error(), ""}
+	return &problem{"file-unreadable", "cannot read the file: " + diag.PlainText(err), ""}
 }
 
 // close lets go of the folder.
@@ -374,9 +379,6 @@ func (s *source) close() {
 
 // normalizeLineEnds takes the line ends of other systems, which exports of trackers carry into texts, for ours.
 func normalizeLineEnds(text string) string {
-	if strings.IndexByte(text, '\r') < 0 {
-		return text
-	}
 	return strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n")
 }
 

@@ -74,7 +74,10 @@ func (r *reader) cannotInclude(by inclusion, bad problem) {
 // manifests are the files that a manifest includes by a name, in which *, ? and [ stand for what they do in a shell.
 func (s *source) manifests(name string, searched *int) ([]string, *problem) {
 	local, bad := localName(name)
-	if bad != nil {
+	switch {
+	case bad != nil && bad.code != "file-outside":
+		return nil, bad
+	case bad != nil:
 		bad.hint = "keep it below that folder, or give it its own -f: manifests of several -f are one"
 		return nil, bad
 	}

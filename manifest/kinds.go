@@ -17,6 +17,7 @@ type kindInfo struct {
 	props      map[string]prop
 	names      []string        // of all properties, sorted
 	shorthand  *resource.Field // the field that a bare text gives
+	most       int             // how many of them the parent can have; 0 = any number
 	creatable  bool            // the documented service can create it: it is written once and must be complete
 	natural    []*resource.Field
 	referenced bool // some field refers to this kind
@@ -68,8 +69,8 @@ var everyKind = sync.OnceValue(func() *kindSet { //nolint:gochecknoglobals // a 
 	}
 	for _, k := range resource.Kinds() {
 		s.byName[k.Name] = &kindInfo{Kind: k, creatable: schema.Creatable(k), natural: k.NaturalFields()}
-		if k.KeyJoin != "" { // none of them tells it from others
-			s.byName[k.Name].natural = nil
+		if k.KeyJoin != "" { // none of them alone tells it from others
+			s.byName[k.Name].natural = k.NaturalFields()[:1]
 		}
 	}
 	for _, k := range resource.Children("") {
@@ -79,12 +80,29 @@ var everyKind = sync.OnceValue(func() *kindSet { //nolint:gochecknoglobals // a 
 	slices.Sort(s.names)
 	for _, k := range resource.Kinds() {
 		info := s.byName[k.Name]
+		if k.Single {
+			info.most = 1
+		}
+		for i := range k.Fields {
+			if f := &k.Fields[i]; f.Ordinal { // each has another place
+				info.most = f.Max
+			}
+		}
 		if k.Section != "" {
 			info.describe(s)
 		}
 	}
 	return s
 })
+
+// naturalText returns the text that identifies an object by one of its natural fields, without the blanks that the service removes.
+func (k *kindInfo) naturalText(o *resource.Object, f *resource.Field) string {
+	if k.KeyJoin != "" {
+		all, _ := k.DefaultKey(o.Text)
+		return all
+	}
+	return strings.TrimSpace(o.Text(f.Name))
+}
 
 // hasCustomFields reports whether objects of the kind have values of fields that others define.
 func (k *kindInfo) hasCustomFields() bool {

@@ -33,7 +33,7 @@ func (d *decoder) readIgnore(k *kindInfo, name string, n *node) {
 			d.policy().Ignore = append(d.policy().Ignore, &k.Fields[p.field])
 		default:
 			d.reportAt(d.position(resolved(n).Content[i]), name, "unknown-field", diag.A(k.Noun())+" has no field "+quote(field),
-				diag.DidYouMean(field, k.fieldNames()))
+				cmp.Or(d.present.synonym(field), diag.DidYouMean(field, k.fieldNames())))
 		}
 	}
 }
@@ -120,8 +120,14 @@ func (a *assembly) joinLifecycle(i int, to, from *resource.Object) {
 
 // checkPreviously reports keys that are said to be given up and are in use.
 func (a *assembly) checkPreviously() {
+	heirs := map[objectKey]int{}
 	for i, it := range a.kept() {
 		for _, key := range it.object.Previously {
+			if first, twice := heirs[objectKey{it.kind, it.parent, key}]; twice && first != i {
+				two := problem{"previously-twice", "two " + diag.Plural(it.kind.Noun()) + " had the key " + quote(key) + " before", "keep it where the object went"}
+				a.report(i, it.object.Position, "."+schema.Previously, two, other("the first is at", a.items[first].object.Position))
+			}
+			heirs[objectKey{it.kind, it.parent, key}] = i
 			first, used := a.byKey[objectKey{it.kind, it.parent, key}]
 			if !used {
 				continue

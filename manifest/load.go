@@ -123,7 +123,7 @@ func Load(ctx context.Context, names []string, opts Options) (*Manifest, diag.Li
 		found.report(diag.Position{File: files[0].name}, "", emptyManifest(len(files)))
 	}
 	merged := merge(r.all.items, found)
-	resolve(merged, r.kinds, r.complete)
+	resolve(merged, r.kinds, r.complete, opts.Offline)
 	merged.checkRelations()
 	merged.checkCycles(r.kinds)
 	merged.checkPreviously()
@@ -201,7 +201,7 @@ func (r *reader) file(ctx context.Context, s *source) bool {
 
 // emptyManifest reports that nothing is in any of the manifests.
 func emptyManifest(files int) problem {
-	const hint = "list the contents of the workspace, for example under projects:; to delete everything that earlier manifests created, use --prune"
+	const hint = "list the contents of the workspace, for example under projects:"
 	if files > 1 {
 		return problem{"empty", "there is nothing in any of the " + diag.Count(files, "manifest"), hint}
 	}

@@ -67,7 +67,7 @@ func (l *localizer) isElsewhere(s *resource.Source) bool {
 
 func (l *localizer) object(o *resource.Object) {
 	if !l.isElsewhere(o.Source) {
-		o.Exported = o.Source != nil && o.ID != ""
+		o.Exported = o.Source != nil && o.ID+o.Identifier != ""
 		o.Source = nil
 	} else if o.ID+o.Identifier != "" {
 		o.Origin = &resource.Origin{Source: *o.Source, ID: o.ID, Identifier: o.Identifier}

@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"cmp"
 	"iter"
 	"slices"
 	"strconv"
@@ -58,7 +59,7 @@ func (a *assembly) warn(i int, at diag.Position, path string, p problem, others 
 
 func (a *assembly) tell(severity diag.Severity, i int, at diag.Position, path string, p problem, others ...diag.Related) {
 	a.found.add(diag.Diagnostic{
-		Severity: severity, Code: p.code, Position: at, Path: a.items.path(i) + path, Address: string(a.items[i].object.Address),
+		Severity: severity, Code: p.code, Position: at, Path: a.items.path(i) + path, Address: a.address(i),
 		Summary: p.summary, Hint: p.hint, Related: others,
 	})
 }
@@ -77,7 +78,7 @@ func merge(items items, found *findings) *assembly {
 		}
 		at := i
 		derived := a.deriveKey(at)
-		a.address(it)
+		a.setAddress(it)
 		key := objectKey{it.kind, it.parent, it.object.Key}
 		if first, twice := a.byKey[key]; twice {
 			if it.kind.creatable || a.items[first].document == it.document {
@@ -95,6 +96,14 @@ func merge(items items, found *findings) *assembly {
 		a.checkUniqueID(it, at, it.object.ID)
 		a.checkUniqueID(it, at, it.object.Identifier)
 		a.checkUniqueName(names, it, at)
+		for n := range it.object.Values {
+			v := &it.object.Values[n]
+			if of := attributeOf(it.kind.Kind, v.Field); of != nil && of.Words == nil {
+				refs := v.Refs
+				v.Refs = nil
+				a.addMembers(at, v, refs)
+			}
+		}
 		if it.outer >= 0 {
 			if v, ok := it.object.Value(it.kind.ParentField); ok && len(v.Refs) == 1 {
 				outer := a.items[it.outer].object
@@ -107,11 +116,25 @@ func merge(items items, found *findings) *assembly {
 		it := &a.items[first]
 		a.checkUniqueID(it, first, it.object.ID)
 		a.checkUniqueID(it, first, it.object.Identifier)
+		a.checkUniqueName(names, it, first)
 	}
 	return a
 }
 
-func (a *assembly) address(it *item) {
+// noKey begins the key of an object of which no key is known.
+const noKey = "?"
+
+// address returns the address of an item, or "" if no key is known of the item or of what holds it.
+func (a *assembly) address(i int) string {
+	for at := i; at >= 0; at = a.items[at].parent {
+		if strings.HasPrefix(a.items[at].object.Key, noKey) {
+			return ""
+		}
+	}
+	return string(a.items[i].object.Address)
+}
+
+func (a *assembly) setAddress(it *item) {
 	if it.parent < 0 {
 		it.object.Address = resource.NewAddress(it.kind.Name, it.object.Key)
 		return
@@ -145,7 +168,7 @@ func (a *assembly) deriveKey(i int) (from string) {
 		o.Key = o.ID
 		return schema.ObjectID
 	}
-	o.Key = "?" + strconv.Itoa(i) // whatever it is, it equals no other
+	o.Key = noKey + strconv.Itoa(i) // whatever it is, it equals no other
 	if it.ok {
 		a.report(i, o.Position, "", problem{
 			"missing-key", "no key can be made of the " + strings.Join(it.kind.KeyFrom, " or "),
@@ -209,9 +232,9 @@ func (a *assembly) checkUniqueName(names map[objectKey]int, it *item, i int) {
 	}
 	known := it.object.ID != "" || it.object.Identifier != ""
 	for _, f := range it.kind.natural {
-		text := it.object.Text(f.Name)
-		if known && !f.Unique || text == "" || text == it.object.Key && !it.hasKey {
-			continue // an equal text is an equal key
+		text := it.kind.naturalText(it.object, f)
+		if known && !f.Unique || text == "" {
+			continue
 		}
 		key := objectKey{it.kind, it.parent, f.Name + "\x00" + text}
 		first, twice := names[key]
@@ -220,7 +243,7 @@ func (a *assembly) checkUniqueName(names map[objectKey]int, it *item, i int) {
 			continue
 		}
 		if a.items[first].object.Key == it.object.Key {
-			continue // reported for that
+			continue // the same one, or reported for its key
 		}
 		hint := "they are told apart by it: change one, or give an id"
 		switch {
@@ -256,24 +279,45 @@ func (a *assembly) join(first, i int) {
 			}
 			to.Values = insert(to, *v)
 		case v.Field.Type == resource.RefSet && v.Null == existing.Null:
-			for _, ref := range v.Refs {
-				at := slices.IndexFunc(existing.Refs, func(h resource.Reference) bool { return h.Text == ref.Text })
-				switch {
-				case at < 0:
-					existing.Refs = append(slices.Clip(existing.Refs), ref)
-				case existing.Refs[at].Attribute == "" && ref.Attribute != "":
-					existing.Refs = slices.Clone(existing.Refs)
-					existing.Refs[at].Attribute = ref.Attribute
-				case ref.Attribute != "" && ref.Attribute != existing.Refs[at].Attribute:
-					a.conflict(i, v.Field.Name, quote(ref.Attribute), quote(existing.Refs[at].Attribute), ref.Position,
-						existing.Refs[at].Position)
-				}
-			}
+			existing.Refs = slices.Clone(existing.Refs)
+			a.addMembers(i, existing, v.Refs)
 		case v.Text != existing.Text || v.Null != existing.Null:
 			a.conflict(i, v.Field.Name, valueText(v), valueText(existing), v.Position, existing.Position)
 		}
 	}
 	a.items[first].ok = a.items[first].ok && a.items[i].ok
+}
+
+// addMembers adds references to a list. One that the list has, in any case, is not added again, and has one role at most. That an ID
+// and an e-mail address are one person, the service alone knows.
+func (a *assembly) addMembers(i int, to *resource.Value, refs []resource.Reference) {
+	index := map[string]int{}
+	position := func(ref *resource.Reference, next int) int {
+		text := ref.Text
+		if to.Field.Ref == "member" { // whom the service finds in any case
+			text = strings.ToLower(strings.TrimSpace(text))
+		}
+		if _, there := index[text]; !there {
+			index[text] = next
+		}
+		return index[text]
+	}
+	for m := range to.Refs {
+		position(&to.Refs[m], m)
+	}
+	for m, ref := range refs {
+		at := position(&ref, len(to.Refs))
+		if at == len(to.Refs) {
+			to.Refs = append(to.Refs, ref)
+			continue
+		}
+		first := &to.Refs[at]
+		if of := attributeOf(a.items[i].kind.Kind, to.Field); ref.Attribute != "" && first.Attribute != "" && ref.Attribute != first.Attribute {
+			two := ref.Text + " has two " + diag.Plural(of.Name) + ": " + first.Attribute + " and " + ref.Attribute
+			a.report(i, ref.Position, memberPath(to.Field, m), problem{"conflict", two, "write it once"}, other("first given at", first.Position))
+		}
+		first.Attribute = cmp.Or(first.Attribute, ref.Attribute)
+	}
 }
 
 // joinIdentity adds ID and identifier. IDs of two sources are two names of one object:

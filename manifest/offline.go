@@ -6,7 +6,6 @@ import (
 
 	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/resource"
-	"github.com/planform/planform/schema"
 )
 
 // checkOffline reports what a plan would refuse of objects that are still to be created, and what it could not do, where nobody
@@ -15,6 +14,9 @@ func (a *assembly) checkOffline() {
 	names := map[objectKey]int{} // by the name in lower case
 	hidden := map[*resource.Object]map[string]bool{}
 	for i, it := range a.kept() {
+		if !it.ok || a.address(i) == "" {
+			continue // another error has to be mended first
+		}
 		a.checkGuests(i)
 		a.checkAttributes(i)
 		if it.object.ID != "" {
@@ -35,9 +37,9 @@ func (a *assembly) checkOffline() {
 				}
 			}
 		}
-		if missing := o.Missing(); slices.Contains(missing, schema.Identifier) {
+		if missing := o.Missing(); len(missing) > 0 && o.Identifier == "" && !o.NoCreate {
 			a.offline(i, diag.Warning, "incomplete", nil,
-				"if the service has no "+o.Kind.Noun()+" \""+o.Name()+"\", it cannot be created without its "+strings.Join(missing, " and its "), "")
+				"if "+string(o.Address)+" is not there yet, it cannot be created without its "+strings.Join(missing, " and its "), "")
 		}
 		if holder, f := o.Kind.Switch(); f != nil && !holder.Singleton {
 			if v, given := o.Parent.Value(f.Name); given && v.Text == "false" && !hidden[o.Parent][o.Kind.Name] {

@@ -129,6 +129,10 @@ func (w *pageWalk) whole(dir string, top []*node) {
 // walk makes the pages of a folder. The order is that of the names, with folders among the files.
 func (w *pageWalk) walk(dir, under string, depth int) {
 	const deepest = 20
+	if info, err := w.root.Stat(filepath.FromSlash(dir)); err == nil && !info.IsDir() { // opening a pipe would wait for its other end
+		w.bad = &problem{"file-unreadable", "it is not a folder", "name one page with file"}
+		return
+	}
 	entries, err := fs.ReadDir(w.root.FS(), dir)
 	switch w.searched += len(entries); {
 	case err != nil:
@@ -199,9 +203,9 @@ func (w *pageWalk) page(name, key string, bare bool, inside []*node) {
 		f.Path = f.place.File
 		var whole string
 		if whole, f.isHTML, f.bad = w.source.content(name, w.budget.limits.ScalarBytes); f.bad == nil {
-			said, from := Titled(whole, f.isHTML)
-			if f.text = whole[from:]; said != "" {
-				title = said
+			said, from, bad := Titled(whole, f.isHTML)
+			if f.text, title = whole[from:], cmp.Or(said, title); bad != nil {
+				f.place.Line, f.place.Column, f.bad = bad.Position.Line, bad.Position.Column, &problem{bad.Code, bad.Summary, bad.Hint}
 			}
 		}
 		if w.pageBytes += int64(len(whole)); w.pageBytes > w.budget.limits.FileBytes {
@@ -318,36 +322,73 @@ func (r *resolver) targets(i int, v *resource.Value, pages map[string][]*resourc
 }
 
 var (
-	frontMatter = regexp.MustCompile(`\A---[ \t]*\n(?s:(.*?)\n)?---[ \t]*(\n|\z)`)
-	matterTitle = regexp.MustCompile(`(?m)^title:[ \t]*(.+?)[ \t]*$`)
+	frontMatter = regexp.MustCompile(`\A---[ \t]*\n((?s:.*?\n)??)(?:---|\.\.\.)[ \t]*(?:\n|\z)`)
+	matterKey   = regexp.MustCompile(`(?m)^[{"']?[\pL_][^:\n]*:(?:\s|\z)`)
 	heading     = regexp.MustCompile(`\A\s*# +([^\n]*?)(?: +#+)?[ \t]*(\n\s*|\z)`)
 )
 
-// Titled is the title that a file gives its page, and where the text behind it begins: in Markdown that of the front matter, else the
-// heading that it begins with.
-func Titled(text string, isHTML bool) (title string, from int) {
-	if isHTML {
-		return "", 0
+// matter returns the title that the front matter of a Markdown file gives, and where the text after it begins. Front matter is a mapping
+// between two rules, or nothing between them. Anything else between them is text, but for a mapping that is no YAML.
+func matter(text string) (title *node, from int, bad *diag.Diagnostic) {
+	at := frontMatter.FindStringSubmatchIndex(text)
+	if at == nil {
+		return nil, 0, nil
 	}
-	if m := frontMatter.FindStringIndex(text); m != nil {
-		from = m[1]
-		if said := matterTitle.FindStringSubmatch(text[:from]); said != nil {
-			return strings.Trim(said[1], `"'`), from
+	between := text[:at[3]] // and the first rule, so that lines keep their numbers
+	var roots []*node
+	err := yamltext.Documents(strings.NewReader(between), func(root *node) { roots = append(roots, root) })
+	switch {
+	case err != nil && matterKey.MatchString(between):
+		d := syntaxError("", err, between)
+		d.Summary, d.Position.Line = strings.Replace(d.Summary, "the file", "the front matter", 1), max(d.Position.Line, 1)
+		d.Hint = strings.TrimPrefix(d.Hint+"; if it is text, begin the file with an empty line", "; ")
+		return nil, 0, &d
+	case strings.TrimSpace(text[at[2]:at[3]]) == "":
+		return nil, at[1], nil
+	case err != nil || len(roots) != 1 || roots[0].Kind != mappingNode:
+		return nil, 0, nil
+	}
+	wrong := func(n *node, what problem) {
+		bad = &diag.Diagnostic{Code: what.code, Position: diag.Position{Line: n.Line, Column: n.Column}, Summary: what.summary, Hint: what.hint}
+	}
+	given := map[string]bool{}
+	for key, value := range yamltext.Pairs(roots[0].Content) {
+		switch said := resolved(value); {
+		case given[key.Value]:
+			wrong(key, problem{"duplicate-key", "the front matter gives " + quote(key.Value) + " twice", "remove one of them"})
+		case key.Value != "title" || isNull(said):
+		case said.Kind != scalarNode || strings.Contains(strings.TrimSpace(said.Value), "\n"):
+			wrong(value, problem{"wrong-type", "the title in the front matter is no text of one line", "write title: A title"})
+		case strings.TrimSpace(said.Value) != "":
+			title = value
 		}
+		given[key.Value] = true
 	}
-	if m := heading.FindStringSubmatchIndex(text[from:]); m != nil {
-		return strings.TrimSpace(markup.Text(markup.HTML(text[from+m[2] : from+m[3]]))), from + m[1]
-	}
-	return "", from
+	return title, at[1], bad
 }
 
-// Retitled is the head of a file, up to where its text begins, with another title.
+// Titled returns the title that a file gives its page, and where the text behind it begins: in Markdown that of the front matter, else
+// the heading that it begins with. bad says what is wrong with the front matter, and in which line.
+func Titled(text string, isHTML bool) (title string, from int, bad *diag.Diagnostic) {
+	if isHTML {
+		return "", 0, nil
+	}
+	said, from, bad := matter(text)
+	if said != nil {
+		return strings.TrimSpace(resolved(said).Value), from, bad
+	}
+	if m := heading.FindStringSubmatchIndex(text[from:]); m != nil {
+		return strings.TrimSpace(markup.Text(markup.HTML(text[from+m[2] : from+m[3]]))), from + m[1], bad
+	}
+	return "", from, bad
+}
+
+// Retitled returns the head of a file, up to where its text begins, with another title.
 func Retitled(head, title string) string {
-	if m := matterTitle.FindStringSubmatchIndex(head); m != nil && frontMatter.MatchString(head) {
-		return head[:m[2]] + yamltext.Scalar(title, false) + head[m[3]:]
+	said, from, _ := matter(head)
+	if said != nil {
+		edited, _ := yamltext.Apply([]byte(head), []yamltext.Edit{{Line: said.Line, Column: said.Column, Value: title}})
+		return string(edited)
 	}
-	if at := frontMatter.FindStringIndex(head); at != nil {
-		return head[:at[1]] + "# " + markup.Escape(title) + "\n\n"
-	}
-	return "# " + markup.Escape(title) + "\n\n"
+	return head[:from] + "# " + markup.Escape(title) + "\n\n"
 }

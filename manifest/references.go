@@ -21,6 +21,7 @@ type resolver struct {
 	all      *assembly
 	kinds    *kindSet
 	complete bool // what is in no manifest that was read is in none
+	offline  bool // nobody looks on the service for what is in no manifest
 
 	listed map[*kindInfo]bool     // kinds of which the manifest lists anything
 	names  map[objectKey]namesake // by natural key, of kinds that are found by name
@@ -32,19 +33,20 @@ type resolver struct {
 }
 
 // resolve sets the target of every reference to an object of the manifest.
-func resolve(all *assembly, kinds *kindSet, complete bool) {
+func resolve(all *assembly, kinds *kindSet, complete, offline bool) {
 	s := &resolver{
-		all: all, kinds: kinds, complete: complete, listed: map[*kindInfo]bool{}, names: map[objectKey]namesake{},
+		all: all, kinds: kinds, complete: complete, offline: offline, listed: map[*kindInfo]bool{}, names: map[objectKey]namesake{},
 		single: map[objectKey]int{}, warned: map[objectKey]int{},
 	}
+	counts := map[objectKey]int{}
 	for i, it := range all.kept() {
+		if it.kind.most > 0 {
+			s.count(counts, i)
+		}
 		if !it.kind.referenced {
 			continue
 		}
 		s.listed[it.kind] = true
-		if it.kind.Single {
-			s.only(i)
-		}
 		if it.kind.AdoptOnRequestOnly {
 			continue
 		}
@@ -102,7 +104,7 @@ func (r *resolver) unknownLink(i int, v *resource.Value, text string, all map[re
 	const most = 20_000 // beyond, comparing takes longer than anybody waits for a hint
 	d := diag.Diagnostic{
 		Code: "unknown-reference", Position: v.Position,
-		Path: r.all.items.path(i) + memberPath(v.Field, 0), Address: string(r.all.items[i].object.Address),
+		Path: r.all.items.path(i) + memberPath(v.Field, 0), Address: r.all.address(i),
 		Summary: v.Field.Name + " links to no object of the manifest: " + quote(resource.AddressScheme+text),
 	}
 	r.all.found.addSuggesting(d, func() string {
@@ -188,7 +190,7 @@ func (r *resolver) object(i int) {
 		}
 		k := r.kinds.byName[v.Field.Ref]
 		r.ofWorkspace(i, v, k)
-		if !r.listed[k] && !k.AdoptOnRequestOnly {
+		if !r.listed[k] && !k.AdoptOnRequestOnly && (!r.offline || k.Section == "" || v.Field.LiteralPattern != "") {
 			continue // the manifest lists none: they are looked up on the service
 		}
 		for m := range v.Refs {
@@ -227,17 +229,18 @@ func (r *resolver) ofWorkspace(i int, v *resource.Value, k *kindInfo) {
 	}
 }
 
-// only notes an item of which its parent has one at most, and reports a second one.
-func (r *resolver) only(i int) {
+// count counts the objects of a kind of which the parent can have a few only, and reports those beyond.
+func (r *resolver) count(counts map[objectKey]int, i int) {
 	it := &r.all.items[i]
 	key := objectKey{kind: it.kind, parent: it.parent}
-	first, twice := r.single[key]
-	if !twice {
+	if counts[key]++; counts[key] == 1 {
 		r.single[key] = i
-		return
 	}
-	second := problem{"one-only", diag.A(it.object.Parent.Kind.Noun()) + " has one " + it.kind.Noun() + " at most", "keep one of them"}
-	r.all.report(i, it.object.Position, "", second, other("the other is at", r.all.items[first].object.Position))
+	if counts[key] > it.kind.most {
+		code := map[bool]string{true: "one-only", false: "too-many"}[it.kind.most == 1]
+		most := problem{code, diag.A(it.object.Parent.Kind.Noun()) + " has " + diag.Count(it.kind.most, it.kind.Noun()) + " at most", "remove the others"}
+		r.all.report(i, it.object.Position, "", most, other("the first is at", r.all.items[r.single[key]].object.Position))
+	}
 }
 
 // scope is the item in which references of an item to the kind are looked up, or -1 for the
@@ -295,7 +298,7 @@ func (r *resolver) reference(i int, f *resource.Field, k *kindInfo, ref *resourc
 	if k.AdoptOnRequestOnly { // objects of the kind are not looked up by name
 		r.all.found.addSuggesting(diag.Diagnostic{
 			Code: "unknown-reference", Position: ref.Position,
-			Path: r.all.items.path(i) + memberPath(f, member), Address: string(r.all.items[i].object.Address),
+			Path: r.all.items.path(i) + memberPath(f, member), Address: r.all.address(i),
 			Summary: f.Name + " names no " + k.Noun() + " of the manifest: " + quote(ref.Text),
 		}, func() string {
 			if f.CrossProject {
@@ -377,6 +380,9 @@ func (r *resolver) setTarget(i int, f *resource.Field, k *kindInfo, ref *resourc
 		return
 	}
 	second := r.all.items[to.second].object
+	if first.Key == second.Key {
+		return // reported where they are written
+	}
 	summary, hint := "two "+diag.Plural(k.Noun())+" are called "+quote(ref.Text), "name the one that is meant by its key: "+first.Key+" or "+second.Key
 	one, two := other("one is at", first.Position), other("the other at", second.Position)
 	r.all.report(i, ref.Position, memberPath(f, member), problem{"ambiguous-reference", summary, hint}, one, two)
@@ -393,10 +399,16 @@ func (r *resolver) warn() {
 		o := r.all.items[i].object
 		r.all.found.made = r.all.items[i].made
 		all := r.candidates(key.kind, key.parent, "")
-		if len(diag.Typo(key.key, all)) == 0 {
-			continue
-		}
+		summary := "no " + key.kind.Noun() + " of the manifest is called " + quote(key.key) + "; it will be looked up on the service"
 		hint := diag.Choose(key.key, all)
+		if len(diag.Typo(key.key, all)) == 0 {
+			within := r.newContainer(key.parent)
+			if within == nil {
+				continue
+			}
+			summary = "if " + string(within.Address) + " is not there yet, it has no " + key.kind.Noun() + " " + quote(key.key)
+			hint = "list it under " + key.kind.Section + ":"
+		}
 		for n := range o.Values {
 			v := &o.Values[n]
 			if v.Field.Ref != key.kind.Name {
@@ -404,14 +416,28 @@ func (r *resolver) warn() {
 			}
 			for m := range v.Refs {
 				if ref := &v.Refs[m]; ref.Target == nil && ref.Text == key.key {
-					summary := "no " + key.kind.Noun() + " of the manifest is called " + quote(ref.Text) +
-						"; it will be looked up on the service"
 					r.all.warn(i, ref.Position, memberPath(v.Field, m), problem{"not-in-manifest", summary, hint})
 				}
 			}
 		}
 	}
 	r.all.found.made = nil
+}
+
+// newContainer returns the outermost object around the item, if the manifest says enough to create it, and nobody looks whether it is
+// there; else nil.
+func (r *resolver) newContainer(i int) *resource.Object {
+	if i < 0 || !r.offline || !r.all.items[i].ok {
+		return nil
+	}
+	o := r.all.items[i].object
+	if o.Parent != nil {
+		return r.newContainer(r.all.items[i].parent)
+	}
+	if o.ID != "" || o.NoCreate || len(o.Missing()) > 0 {
+		return nil
+	}
+	return o
 }
 
 // suggest looks for keys and names, written behind a prefix, that a text was probably meant to be.

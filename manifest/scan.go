@@ -71,9 +71,11 @@ func (s *scanner) next() {
 	case len(text) > s.limits.ScalarBytes:
 		s.stop(1, "too-large", "a line is longer than "+bytesText(int64(s.limits.ScalarBytes)), "")
 	case err != nil && !errors.Is(err, io.EOF):
-		s.stop(1, "unreadable", "cannot read the file: "+err.Error(), "")
+		s.stop(1, "unreadable", "cannot read the file: "+diag.PlainText(err), "")
 	case s.line == 1 && (strings.HasPrefix(text, "\xFF\xFE") || strings.HasPrefix(text, "\xFE\xFF")):
 		s.stop(1, "not-utf8", "the file is UTF-16", "save it as UTF-8")
+	case s.line == 1 && !s.isText(text):
+		s.stop(1, "not-text", "the file is no text", "name a manifest, which is a text in YAML")
 	default:
 		s.check(text)
 	}
@@ -86,6 +88,13 @@ func (s *scanner) next() {
 	} else {
 		s.kept.Reset()
 	}
+}
+
+// isText reports whether the beginning of a file looks like text: other files have zero bytes there.
+func (s *scanner) isText(line string) bool {
+	const enough = 512
+	head, _ := s.in.Peek(enough)
+	return !strings.Contains(line[:min(len(line), enough)]+string(head), "\x00")
 }
 
 // readLine reads a line with its end, or as much of it as shows that it is too long.

@@ -83,7 +83,6 @@ var unsupported = []struct{ hint, words string }{
 	{"worklogs are not supported yet", "time_spent worklogs"},
 	{"for_each stands in an entry of a list of objects, such as a work item", "for_each foreach loop with_items"},
 	{"variables stand at the top of a document, under vars:", "variables vars"},
-	{"webhooks are not supported yet", "webhooks"},
 	{
 		"protect: true forbids deleting the object, ignore_changes: [name] leaves fields to people, create: false wants it to exist",
 		"lifecycle prevent_destroy",
@@ -95,7 +94,7 @@ var unsupported = []struct{ hint, words string }{
 	{"the service sets it when the state says that the item is done", "completed_at"},
 	{"the service sets it", "updated_at"},
 	{"the service numbers work items in the order in which they are written", "sequence_id"},
-	{"people are invited in Plane; a project lists its members", "workspace_members invitations"},
+	{"a project lists its members, and --invite invites those whom the workspace does not have", "workspace_members invitations"},
 	{"write archived: true where the kind has it", "archived_at"},
 	{"a project lists them in its members", "project_members"},
 	{"write assignees", "assignee_ids"},

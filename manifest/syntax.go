@@ -7,10 +7,20 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/yamltext"
 )
+
+// SyntaxError is the finding for a text that is no YAML, in place of the library's error. ok is false for other errors.
+func SyntaxError(file string, err error, text []byte) (d diag.Diagnostic, ok bool) {
+	if !strings.HasPrefix(err.Error(), "yaml: ") {
+		return d, false
+	}
+	return syntaxError(file, err, string(text)), true
+}
 
 // keptBytes is how much of a file is kept to find the cause of an error in it.
 const keptBytes = 4 << 20
@@ -61,6 +71,7 @@ type syntax struct {
 	around  int      // line in which what is around the error begins, from 1; 0 = not known
 	lines   []string // of the file; empty = not kept
 	line    int      // of the error, from 1; 0 = not known
+	read    int      // lines that the library had read when it found the error
 }
 
 // cause is what is probably wrong.
@@ -69,16 +80,20 @@ type cause struct {
 	what, hint   string
 }
 
+// ahead is the number of lines that the library reads beyond the one that it is at.
+const ahead = 3
+
 // locate finds the line that makes the text invalid: up to the one before, it is valid.
 func (s *syntax) locate() int {
 	r := &lineReader{rest: s.lines}
-	if yamltext.Documents(r, func(*node) {}) == nil {
+	err := yamltext.Documents(r, func(*node) {})
+	if s.read = r.handed; err == nil {
+		s.read = len(s.lines) + 1
 		return 0
 	}
 	valid := func(lines int) bool {
 		return lines >= 0 && yamltext.Documents(strings.NewReader(strings.Join(s.lines[:lines], "\n")), func(*node) {}) == nil
 	}
-	const ahead = 3 // lines that the library reads beyond the one that it is at
 	for lines := r.handed - 1; lines >= max(0, r.handed-ahead); lines-- {
 		if valid(lines) {
 			return lines + 1
@@ -115,10 +130,16 @@ var (
 	unspacedKey     = regexp.MustCompile(`^ *(?:- +)*[A-Za-z_]+:[^ :/]`)
 	openQuote       = regexp.MustCompile(`(?:^ *|[:,\[{-] +|[\[{])(["'])`)
 	referenceInFlow = regexp.MustCompile(`[{\[][^"']*\$\{\{`)
-	hashInFlow      = regexp.MustCompile(`[{\[][^#"']*: +#[0-9a-fA-F]{3}`)
-	hashFirst       = regexp.MustCompile(`[\[,] *#\w`)
+	hashInFlow      = regexp.MustCompile(`(?:[{\[][^#"']*: +|[\[,] *)#\w`)
 	aliasProblem    = regexp.MustCompile(`^unknown anchor '(.*)' referenced$`)
 	keyWithValue    = regexp.MustCompile(`^ *(?:- +)*[^ #][^#]*: +[^ #|>&{\[]`)
+)
+
+const (
+	quotesHint       = "put it between quotes"
+	severalLinesHint = "a text of several lines begins with |, such as description: |"
+	colonInText      = "a text cannot hold a colon followed by a space"
+	commentHint      = "# begins a comment: put the text between quotes"
 )
 
 const indentHint = "is the line indented like its neighbours?"
@@ -134,8 +155,16 @@ func (s *syntax) cause() cause {
 		return cause{what: s.problem, hint: "no manifest is nested that deep"}
 	case says("unknown escape character"), says("hexdecimal number"):
 		return cause{what: "invalid escape sequence between double quotes", hint: `write \\ for a backslash, or use single quotes`}
+	case says("incompatible YAML document"):
+		return cause{max(1, s.line), 1, "the line names a version of YAML that is not read", "remove the line: a manifest needs none"}
 	case looksLikeCSV(s.lines):
 		return cause{line: 1, what: "it looks like CSV", hint: "planform convert makes manifests of tables"}
+	}
+	if i := slices.IndexFunc(s.lines, conflictMark.MatchString); i >= 0 {
+		return cause{i + 1, 1, "a merge conflict is not resolved", "keep one side, and delete the lines that begin with <<<<<<<, ======= and >>>>>>>"}
+	}
+	if c := s.unquoted(); c.what != "" {
+		return c
 	}
 	if s.line == 0 {
 		return cause{what: s.problem, hint: generalHint(s.problem)}
@@ -152,8 +181,11 @@ func (s *syntax) cause() cause {
 				"a hyphen that begins an entry of a list wants a space after it",
 			}
 		}
-		if i := strings.IndexByte(indentation(s.lines[n-1]), '\t'); i >= 0 {
-			return cause{n, i + 1, "a tab indents the line", "indent with spaces"}
+		indent := indentation(s.lines[n-1])
+		if r, column := oddBlank(leading.FindString(s.lines[n-1])); r == '\t' && column <= len(indent) {
+			return cause{n, column, "a tab indents the line", "indent with spaces"}
+		} else if column > 0 && r != '\t' {
+			return cause{n, column, "the character " + runeName(r) + " looks like a space and is none", "write a space"}
 		}
 	}
 	if column, closed, ok := unbalancedQuote(at); ok {
@@ -169,22 +201,7 @@ func (s *syntax) cause() cause {
 		return cause{s.line, at[1] - 2, "a reference between brackets is not quoted", `put it between quotes, such as {key: "${{ each.key }}"}`}
 	}
 	if m := hashInFlow.FindStringIndex(at); m != nil {
-		return cause{s.line, m[1] - 3, "# begins a comment, so the bracket is not closed", "quote the colour, such as \"#22c55e\""}
-	}
-	if m := hashFirst.FindStringIndex(at); m != nil {
-		return cause{
-			s.line, m[1] - 1, "# begins a comment, so the bracket is not closed",
-			"put what begins with # between quotes, such as [\"#1\"]",
-		}
-	}
-	if trimmed := strings.TrimLeft(at, " "); says("cannot start any token") {
-		if i := strings.IndexAny(at, "@`%\t"); i >= 0 && trimmed != "" {
-			what := "a text cannot begin with " + at[i:i+1]
-			if at[i] == '\t' {
-				what = "a tab stands in place of a space"
-			}
-			return cause{s.line, i + 1, what, "put it between quotes"}
-		}
+		return cause{s.line, m[1] - 1, "# begins a comment, so the bracket is not closed", "put what begins with # between quotes, such as \"#22c55e\""}
 	}
 	if c := s.indentProblem(at, above); c.what != "" {
 		return c
@@ -195,11 +212,113 @@ func (s *syntax) cause() cause {
 	case above > 0 && unspacedKey.MatchString(s.lines[above-1]) && !strings.Contains(s.lines[above-1], ": "):
 		return cause{above, 0, "there is no space after a colon", "a key is followed by a colon and a space"}
 	case says("mapping values are not allow"):
-		return cause{s.line, 0, s.problem, "a text with a colon followed by a space wants quotes"}
+		column := 0
+		if m := keyAndColon.FindString(at); m != "" {
+			column = len(m) + 1
+		}
+		return cause{s.line, column, colonInText, quotesHint}
+	case says("expected <document start>"):
+		return cause{s.line, 0, "a document ends with ... before this line", "remove the ..., or begin another document with ---"}
+	case says("could not find expected ':'") && !strings.Contains(at, ":"):
+		return cause{s.line, len(indentation(at)) + 1, "the line is no field: it has no colon", severalLinesHint}
+	case says("did not find expected ',' or") && colonInFlow.MatchString(at):
+		return cause{s.line, colonInFlow.FindStringSubmatchIndex(at)[2] + 1, colonInText, quotesHint}
 	case says("did not find expected ',' or"):
 		return cause{s.line, 0, "a bracket is not closed, or a comma is missing", "look at the brackets that open in this line, and at the lines after"}
 	}
 	return cause{what: s.problem, hint: generalHint(s.problem)}
+}
+
+// beginsText matches what stands before the first character of a value: the indentation, the hyphens of entries, a key and its colon,
+// or a bracket or comma.
+var beginsText = regexp.MustCompile(`^ *(- +)*$|: +$|[\[{,] *$`)
+
+// unquoted finds a text that begins with a character of YAML's own: with another text in its place, the error is gone or comes later.
+func (s *syntax) unquoted() (c cause) {
+	const longest = 1000                 // characters of a line that are looked at
+	left, size := 32<<20, 5*len(s.lines) // bytes that are read to find it
+	for _, line := range s.lines {
+		size += 5 * len(line)
+	}
+	for n := max(1, min(s.line, s.read)-ahead); n <= min(s.read, len(s.lines)); n++ {
+		line := s.lines[n-1][:min(len(s.lines[n-1]), longest)]
+		for i, r := range line {
+			if !strings.ContainsRune("[]{}|>*&!%@`,?-\t", r) || !beginsText.MatchString(line[:i]) || !cannotBegin(line[:i], line[i:]) {
+				continue
+			}
+			end := i + closing(line[i:])
+			for _, rest := range []string{line[end+max(0, strings.IndexAny(line[end:], ",]}")):], ""} {
+				other := syntax{lines: slices.Clone(s.lines), around: s.around}
+				other.lines[n-1] = line[:i] + "x" + rest
+				if left -= size; left < 0 {
+					return c
+				}
+				if at := other.locate(); other.read <= s.read && at <= max(s.line, n) {
+					continue
+				}
+				c = cause{n, utf8.RuneCountInString(line[:i]) + 1, "a text cannot begin with " + string(r), quotesHint}
+				if r == '\t' {
+					c.what = "a tab stands in place of a space"
+				}
+				return c
+			}
+		}
+	}
+	return c
+}
+
+// cannotBegin reports whether a value is none of what its first character announces: a bracket that is closed with nothing behind it,
+// the | before a text, or an entry of a list.
+func cannotBegin(before, value string) bool {
+	rest := strings.TrimLeft(value[closing(value):], " ")
+	switch value[0] {
+	case '[', '{':
+		return closing(value) > 1 && rest != "" && !strings.ContainsRune(",]}:#", rune(rest[0]))
+	case '|', '>':
+		return !blockHeader.MatchString(value)
+	case '-', '?':
+		return strings.HasPrefix(value[1:], " ") && strings.Trim(before, " -") != ""
+	case '\t':
+		return strings.TrimSpace(before) != ""
+	case ']', '}', ',':
+		return strings.HasSuffix(before, ": ") || strings.HasSuffix(before, "- ")
+	}
+	return true
+}
+
+var (
+	colonInFlow  = regexp.MustCompile(`[{,] *[A-Za-z_]+: +([^\s"'{}\[\],][^,{}"']*: )`)
+	conflictMark = regexp.MustCompile(`^(<{7}|={7}|>{7}|\|{7})( |$)`)
+	leading      = regexp.MustCompile(`^[\s\pZ]*(?:-[\s\pZ]+)*(?:[A-Za-z_]+:[\s\pZ]*)?`)
+	blockHeader  = regexp.MustCompile(`^[|>][-+0-9]*( +#.*| *)$`)
+	keyAndColon  = regexp.MustCompile(`^ *(?:- +)*[^ :][^:]*: +`)
+)
+
+// closing returns the length of what the brackets at the beginning of a text enclose, or 1.
+func closing(text string) int {
+	depth := 0
+	for i, r := range text {
+		switch r {
+		case '[', '{':
+			depth++
+		case ']', '}':
+			depth--
+		}
+		if depth <= 0 {
+			return i + 1
+		}
+	}
+	return 1
+}
+
+// oddBlank finds the first blank that is no space: a tab, or what looks like a space.
+func oddBlank(text string) (r rune, column int) {
+	i := strings.IndexFunc(text, func(r rune) bool { return r != ' ' && unicode.IsSpace(r) })
+	if i < 0 {
+		return 0, 0
+	}
+	r, _ = utf8.DecodeRuneInString(text[i:])
+	return r, utf8.RuneCountInString(text[:i]) + 1
 }
 
 // indentProblem compares the indentation of the line with those that it can have; nothing is wrong where what is empty.
@@ -281,7 +400,7 @@ func (s *syntax) columns() []int {
 
 // unknownAnchor finds where an anchor is missed.
 func (s *syntax) unknownAnchor(name string) cause {
-	c := cause{what: "nothing before this alias is marked with its name", hint: "an alias comes after its anchor, in the same document"}
+	c := cause{what: "nothing before this alias is marked with its name", hint: "a text cannot begin with *: " + quotesHint + "; an alias comes after its anchor, in the same document"}
 	alias := regexp.MustCompile(`(?:^|[\s\[{,:-])\*` + regexp.QuoteMeta(name) + `(?:$|[\s\]},:])`)
 	for i, line := range s.lines {
 		if at := alias.FindStringIndex(line); at != nil {
@@ -336,7 +455,9 @@ func looksLikeCSV(lines []string) bool {
 	return false
 }
 
-func indentation(line string) string { return line[:len(line)-len(strings.TrimLeft(line, " \t"))] }
+func indentation(line string) string {
+	return line[:len(line)-len(strings.TrimLeftFunc(line, unicode.IsSpace))]
+}
 
 // generalHint is what helps with an error of the library whose cause was not found.
 func generalHint(problem string) string {

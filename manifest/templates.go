@@ -102,11 +102,11 @@ func (x *expander) document(pairs []*node) []*node {
 	return written.Content
 }
 
-// list writes out a list of objects.
+// list writes out a list of objects of a kind, or of whatever a field holds if k is nil.
 func (x *expander) list(k *kindInfo, n *node, e *element) *node {
 	to, written, leave := x.enter(n, e)
 	defer leave()
-	if to != nil && to.Kind == mappingNode && schema.TakesFolder(k.Kind) {
+	if to != nil && to.Kind == mappingNode && k != nil && schema.TakesFolder(k.Kind) {
 		return x.parts(n, to, func(_, value *node) *node { return x.value(value, e) })
 	}
 	if to == nil || to.Kind != sequenceNode {
@@ -147,6 +147,9 @@ func at(n, of *node, content []*node) *node {
 
 // object writes out one object.
 func (x *expander) object(k *kindInfo, n *node, e *element) *node {
+	if k == nil {
+		return x.value(n, e)
+	}
 	to, written, leave := x.enter(n, e)
 	defer leave()
 	if to == nil || to.Kind != mappingNode {
@@ -155,6 +158,9 @@ func (x *expander) object(k *kindInfo, n *node, e *element) *node {
 	return x.parts(n, to, func(key, value *node) *node {
 		if i := slices.IndexFunc(k.sections, func(s section) bool { return s.name == key.Value }); i >= 0 {
 			return x.list(k.sections[i].kind, value, e)
+		}
+		if list := resolved(value); list != nil && list.Kind == sequenceNode {
+			return x.list(nil, value, e) // such as members
 		}
 		return x.value(value, e)
 	})

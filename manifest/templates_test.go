@@ -15,11 +15,12 @@ import (
 func TestTemplates(t *testing.T) {
 	t.Parallel()
 	const csv = "\xEF\xBB\xBFlogin;Full name;a.b;empty;\r\nada;\"Ada \"\"the; first\"\"\";x;;\r\n\r\n7;\"a: [b ${{ vars.v }}\";y\r\n"
+	const asText = ` "${{ vars.v }}" is a text here: the document has neither vars nor for_each`
 	for name, tt := range map[string]struct {
 		text string
 		want string
 	}{
-		"without vars and for_each a reference is a text":    {`pages: [{name: "${{ vars.v }} ${{ each.a }} $${{ vars.v }}"}]`, "${{ vars.v }} ${{ each.a }} $${{ vars.v }}"},
+		"without vars and for_each a reference is a text":    {`pages: [{name: "${{ vars.v }} ${{ each.a }} $${{ vars.v }}"}]`, "${{ vars.v }} ${{ each.a }} $${{ vars.v }}" + asText},
 		"a value stands where a reference stood":             {`{vars: {v: x}, pages: [{name: "a ${{vars.v}} b ${{  vars.v  }}"}]}`, "a x b x"},
 		"a doubled $ writes a reference":                     {`{vars: {v: x}, pages: [{name: "$${{ vars.v }} ${{ vars.v }}"}]}`, "${{ vars.v }} x"},
 		"references of other programs are texts":             {`{vars: {v: x}, pages: [{name: "${{ github.ref }} $${{ github.ref }} ${{ secrets.X }} ${HOME} ${{ 1 }} ${{"}]}`, "${{ github.ref }} $${{ github.ref }} ${{ secrets.X }} ${HOME} ${{ 1 }} ${{"},
@@ -60,7 +61,7 @@ func TestTemplates(t *testing.T) {
 		"the same key twice names both elements":             {`pages: [{for_each: [x, x], key: "${{ each }}", name: "${{ each }}"}]`, `two pages have the key "x"`},
 		"between brackets a reference wants quotes":          {"pages: [{for_each: [x], name: ${{ each }}}]", "the file is not valid YAML: a reference between brackets is not quoted"},
 		"the workspace is a variable":                        {`{vars: {v: acme}, workspace: "${{ vars.v }}", pages: [{name: x}]}`, "x"},
-		"each document has its own variables":                {"vars: {v: x}\npages: [{name: \"${{ vars.v }}\"}]\n---\nvars: {v: y}\npages: [{name: \"${{ vars.v }}\"}]\n---\npages: [{name: \"${{ vars.v }}\"}]", "x y ${{ vars.v }}"},
+		"each document has its own variables":                {"vars: {v: x}\npages: [{name: \"${{ vars.v }}\"}]\n---\nvars: {v: y}\npages: [{name: \"${{ vars.v }}\"}]\n---\npages: [{name: \"${{ vars.v }}\"}]", "x y ${{ vars.v }}" + asText},
 		"a document that includes itself is read once":       {`{include: [m.yaml, "*.yaml"], pages: [{name: x}]}`, "x"},
 		"defaults are filled in":                             {`{vars: {v: x}, defaults: {page: {description: "${{ vars.v }}"}}, pages: [{name: y}]}`, "y"},
 		"for_each outside a list of objects is a field":      {`pages: [{name: x, file: {for_each: [1]}}]`, "file is a text, not a mapping"},
@@ -138,5 +139,29 @@ func TestAMistakeInATemplateIsToldOnce(t *testing.T) {
 	_, found = load(t, "version: 1\nprojects:\n- key: a\n  work_items:\n  - for_each: [x, 2026-02-30, y]\n    name: ${{ each }}\n    start_date: ${{ each }}\n", manifest.Limits{})
 	if len(found) != 3 || found[2].Related[0].Column != 31 {
 		t.Error(found)
+	}
+}
+
+func TestAForEachMakesEntriesOfAFieldThatHoldsAList(t *testing.T) {
+	t.Parallel()
+	m, found := load(t, `version: 1
+vars: {people: [{mail: ada@example.com, is: admin}, {mail: bob@example.com, is: guest}]}
+projects:
+  - identifier: WEB
+    members:
+      - eve@example.com
+      - {for_each: "${{ vars.people }}", user: "${{ each.mail }}", role: "${{ each.is }}"}
+      - {for_each: [gus, may], as: name, user: "${{ name }}@example.com"}
+`, manifest.Limits{})
+	if len(found) > 0 {
+		t.Fatal(found)
+	}
+	got := ""
+	v, _ := m.Objects[0].Value("members")
+	for _, r := range v.Refs {
+		got += r.Text + " " + r.Attribute + ", "
+	}
+	if want := "eve@example.com , ada@example.com admin, bob@example.com guest, gus@example.com , may@example.com , "; got != want {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }

@@ -40,6 +40,39 @@ func TestAPipeThatAPatternNamesIsNotWaitedFor(t *testing.T) {
 	}
 }
 
+func TestAPipeThatAManifestNamesIsNotWaitedFor(t *testing.T) {
+	t.Parallel()
+	for name, text := range map[string]string{
+		"a folder of pages":            "pages: {folder: pipe}",
+		"a folder below that":          "pages: [{folder: pipe/docs}]",
+		"a folder of a project":        "projects: [{identifier: A, pages: [{folder: ./pipe}]}]",
+		"a link to a pipe as a folder": "pages: [{folder: link}]",
+		"a file":                       "pages: [{name: A, file: pipe.md}]",
+		"an attachment":                "projects: [{identifier: A, work_items: [{name: A, attachments: [pipe.md]}]}]",
+		"an included file":             "include: [pipe.yaml]",
+		"a pattern below it":           "include: [pipe/*.yaml]",
+		"a table":                      "projects: [{identifier: A, labels: [{for_each: {csv: pipe.csv}, name: \"${{ each.a }}\"}]}]",
+		"a secret":                     "webhooks: [{url: \"https://a.example\", secret_file: pipe}]",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			for _, pipe := range []string{"pipe", "pipe.md", "pipe.yaml", "pipe.csv"} {
+				if err := syscall.Mkfifo(filepath.Join(dir, pipe), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := os.Symlink("pipe", filepath.Join(dir, "link")); err != nil {
+				t.Fatal(err)
+			}
+			write(t, filepath.Join(dir, "m.yaml"), "version: 1\n"+text+"\n")
+			if _, found := manifest.Load(t.Context(), []string{filepath.Join(dir, "m.yaml")}, manifest.Options{}); found.Err() == nil {
+				t.Error("it is taken")
+			}
+		})
+	}
+}
+
 func TestLinksThatLeadBackAreNotFollowedWithoutEnd(t *testing.T) {
 	t.Parallel()
 	if !sample.Each() {

@@ -49,6 +49,9 @@ func (d *decoder) check(it *item) {
 				d.reportValue(v, bad)
 			}
 		case resource.Date:
+			if strings.HasPrefix(v.Text, "0000") && ok(f.Name) {
+				d.reportValue(v, &problem{"bad-date", quote(v.Text) + " is not a date", dateHint(v.Text)})
+			}
 			if f.NotBefore != "" && ok(f.Name) && ok(f.NotBefore) {
 				d.checkDateOrder(o, v)
 			}
@@ -71,6 +74,12 @@ func (d *decoder) check(it *item) {
 					bad.summary += ": " + quote(v.Text)
 					d.reportValue(v, bad)
 				}
+			}
+		}
+		for _, ref := range append(v.Refs, resource.Reference{Text: v.Text, Position: v.Position}) {
+			if hasTab(f, ref.Text) && ok(f.Name) {
+				d.reportAt(ref.Position, f.Name, "control-character", f.Name+" holds the control character "+runeName('\t'),
+					`remove it; between double quotes a backslash is written \\`)
 			}
 		}
 		if stripped := v.Stripped(); len(stripped) > 0 {

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/resource"
@@ -157,31 +159,23 @@ func (p *properties) shorthand() *node {
 // missing says that an object lacks a property that it needs.
 func (p *properties) missing(property string) problem {
 	noun := p.kind.Noun()
-	names := []string{}
-	if p.kind.Identifier != nil {
-		names = append(names, schema.Identifier)
-	}
-	names = append(names, schema.ObjectID)
-	switch {
-	case p.kind.creatable:
-		return problem{
-			"missing-field", "the " + noun + " has no " + property,
-			"write " + property + ", or the " + strings.Join(names, " or ") + " of one that exists",
-		}
-	case len(p.kind.KeyFrom) == 0:
+	if !p.kind.creatable && len(p.kind.KeyFrom) == 0 {
 		return problem{
 			"missing-field", "the " + noun + " has no key",
 			"write one, so that planform can recognise its own " + noun + " later",
 		}
 	}
-	for _, name := range p.kind.KeyFrom {
-		if !slices.Contains(names, name) {
-			names = append(names, name)
-		}
+	names := []string{schema.ObjectID}
+	if p.kind.Identifier != nil {
+		names = []string{schema.Identifier, schema.ObjectID}
+	}
+	if !p.kind.creatable { // the key can be that of one that is there, or a name gives it
+		named := func(f resource.Field) bool { return f.Required && slices.Contains(p.kind.KeyFrom, f.Name) }
+		property, names = p.kind.Fields[slices.IndexFunc(p.kind.Fields, named)].Name, append(names, schema.Key)
 	}
 	return problem{
-		"missing-field", "cannot tell which " + noun + " is meant",
-		"write its " + strings.Join(names, ", ") + " or " + schema.Key,
+		"missing-field", "the " + noun + " has no " + property,
+		"write " + property + ", or the " + strings.Join(names, " or ") + " of one that exists",
 	}
 }
 
@@ -197,7 +191,10 @@ func (p *properties) explainUnknown(place diag.Position, path, name string, at *
 		if f, ok := p.kind.Field(name); ok && f.Group != "" {
 			d.Hint = "write it inside " + f.Group + ":"
 		}
-	} else if at != nil && at.value.Anchor != "" {
+	}
+	if p.isText() {
+		d.Hint = textHint(p.all.items[p.item].node)
+	} else if p.kind == nil && at != nil && at.value.Anchor != "" {
 		d.Hint = "a place for anchors begins with x-: write x-" + name
 	}
 	of := *p // the decoder overwrites p for the next object
@@ -210,7 +207,29 @@ func (p *properties) suggest(name string) string {
 	if p.kind != nil {
 		names = p.kind.names
 	}
+	if r, column := oddBlank(name); column > 0 {
+		return "the character " + runeName(r) + " is part of the name and looks like a space: write a space"
+	}
+	if first, _ := utf8.DecodeRuneInString(name); p.kind != nil && unicode.IsUpper(first) && p.kind.props[snakeCase(name)].what == isUnknown {
+		if f, ok := p.kind.CustomFields(); ok {
+			return "custom fields stand under " + f.Name + ":"
+		}
+	}
+	if strings.Contains(name, " ") && p.synonym(name) == "" && len(diag.Near(name, names)) == 0 {
+		return severalLinesHint
+	}
 	return cmp.Or(p.synonym(name), p.kinds.placementHint(name, p.kind), diag.DidYouMean(name, names), fieldsNear(name, names))
+}
+
+// isText reports whether the mapping was probably meant as the text that stands for the whole object, such as - Fix: it.
+func (p *properties) isText() bool {
+	if p.kind == nil || p.kind.shorthand == nil || len(p.byName) != 1 {
+		return false
+	}
+	for name, at := range p.byName {
+		return p.kind.props[name].what == isUnknown && at.value.Kind == scalarNode && p.synonym(name) == "" && len(diag.Near(name, p.kind.names)) == 0
+	}
+	return false
 }
 
 // fieldsNear lists the fields if they are few, else the nearest, and says where all are.
@@ -279,14 +298,14 @@ func (p *properties) badValue(v schema.Violation, n *node, at *property) problem
 func (p *properties) notClearable(f *resource.Field, n *node, at *property, name string, member bool) problem {
 	empty := problem{"not-clearable", name + " cannot be emptied", "leave it out to keep the present value"}
 	switch {
+	case at != nil && isNull(n) && (textHint(n) != "" || textHint(at.key) != ""):
+		empty.hint = commentHint
 	case member:
 		empty.summary, empty.hint = name+" holds an empty entry", "remove it"
 	case f.Required:
 		empty.hint = "every " + p.kind.Noun() + " has one"
 	case f.Type == resource.RefSet || f.Type == resource.EnumSet:
 		empty.hint = "write [] for none, or leave it out to keep the present value"
-	case f.Type == resource.Color && (strings.HasPrefix(n.LineComment, "#") || strings.HasPrefix(at.key.LineComment, "#")):
-		empty.hint = "# begins a comment: quote the colour, such as " + name + ": \"" + f.Example + "\""
 	}
 	return empty
 }
@@ -303,7 +322,7 @@ func (p *properties) badReserved(name string, n *node) problem {
 		schema.Key:        {"bad-object-key", "a key cannot be ", "use letters, digits, and . _ - between them, 100 at most"},
 		schema.ObjectID:   {"bad-id", "an id is a UUID, not ", "write 32 hexadecimal digits as in 8a234ec6-0000-4000-8000-000000000000"},
 		schema.Identifier: {"bad-identifier", "an identifier cannot be ", "write it as the service shows it, such as "},
-		schema.Version:    {"bad-version", "this program reads version 1 of the manifest, not ", "write version: 1"},
+		schema.Version:    {"bad-version", "this program reads version 1 of the manifest, not ", "write version: 1, or update planform"},
 		schema.Workspace:  {"bad-workspace", "a workspace is not ", slugHint},
 		schema.Owner: {
 			"bad-owner", "an owner is not ",
@@ -385,11 +404,15 @@ func typeHint(f *resource.Field, n *node, member bool) string {
 		return cmp.Or(quotedNumberHint(n), "write digits, such as "+f.Example)
 	case f.Type == resource.Boolean && n.Kind == scalarNode:
 		return "write true or false without quotes"
+	case n.Kind == mappingNode && (f.Type == resource.Ref || f.Type == resource.RefSet) && hasColon(n):
+		return "name it by its key, name or ID; " + textHint(n)
 	case n.Kind == mappingNode && (f.Type == resource.Ref || f.Type == resource.RefSet):
 		return "name it by its key, name or ID"
 	case n.Kind == mappingNode:
-		return "a text with a colon followed by a space wants quotes"
+		return textHint(n)
 	case n.Kind != sequenceNode || f.Type == resource.RefSet || f.Type == resource.EnumSet || f.Type == resource.JSON || f.Type == resource.CustomFields:
+	case len(n.Content) == 1 && n.Content[0].Kind == scalarNode && !f.IsWord() && !f.Rich():
+		return "write " + f.Name + ": " + truncate(n.Content[0].Value) + "; " + textHint(n)
 	case len(n.Content) == 1 && n.Content[0].Kind == scalarNode && !f.Rich():
 		return "write " + f.Name + ": " + truncate(n.Content[0].Value)
 	case f.Ref != "":
@@ -398,6 +421,33 @@ func typeHint(f *resource.Field, n *node, member bool) string {
 		return "a text that begins with [ or - wants quotes; several lines stand below " + f.Name + ": |"
 	}
 	return ""
+}
+
+// textHint says how to write as a text what YAML takes for something else.
+func textHint(n *node) string {
+	first := "a text cannot begin with "
+	switch {
+	case strings.HasPrefix(cmp.Or(n.LineComment, n.HeadComment, n.FootComment), "#"):
+		return commentHint
+	case n.Kind == sequenceNode && n.Style&flowStyle != 0:
+		first += "["
+	case n.Kind == sequenceNode:
+		first += "-"
+	case hasColon(n):
+		first = colonInText
+	case n.Kind == mappingNode && n.Style&flowStyle != 0:
+		first += "{"
+	case n.Kind == mappingNode:
+		first += "?"
+	default:
+		return ""
+	}
+	return first + ": " + quotesHint
+}
+
+// hasColon reports whether a node is a mapping without brackets and question mark: it can be meant as a text with a colon in it.
+func hasColon(n *node) bool {
+	return n.Kind == mappingNode && len(n.Content) > 0 && n.Content[0].Column == n.Column
 }
 
 // templated reports whether a value was probably meant to be filled in: ${NAME} or {{ name }}.

@@ -12,6 +12,7 @@ const (
 	scalarNode   = yaml.ScalarNode
 	aliasNode    = yaml.AliasNode
 
+	flowStyle         = yaml.FlowStyle
 	taggedStyle       = yaml.TaggedStyle
 	doubleQuotedStyle = yaml.DoubleQuotedStyle
 	quotedStyles      = yaml.DoubleQuotedStyle | yaml.SingleQuotedStyle | yaml.LiteralStyle | yaml.FoldedStyle

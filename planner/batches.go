@@ -114,7 +114,8 @@ func countRequests(steps []*Step) int {
 			if n += 3; s.Write.Replaces != "" {
 				n++
 			}
-		case s.Action == Update && s.Members != nil && s.Operation.Verb == resource.AddMembers: // after a removal
+		case s.Action == Update && s.Members != nil && s.Operation.Verb == resource.AddMembers, // after a removal
+			s.Action == Delete && s.Kind.ArchiveFirst:
 			n += 2
 		default:
 			n++

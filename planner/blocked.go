@@ -147,34 +147,35 @@ func (b *blockers) whyUnavailable(i objectID, v *resource.Value) Cause {
 	}
 	if t := b.objects.states[i].info.ref(v.Field); t != nil {
 		for k := range v.Refs {
-			if why := b.whyUnavailableRef(i, t, &v.Refs[k]); why != "" {
-				return refused(why)
+			if why := b.whyUnavailableRef(i, t, &v.Refs[k]); why.exists() {
+				return why
 			}
 		}
 	}
 	return Cause{}
 }
 
-func (b *blockers) whyUnavailableRef(i objectID, t *refField, r *resource.Reference) string {
+// whyUnavailableRef returns what keeps one reference of a value from being sent.
+func (b *blockers) whyUnavailableRef(i objectID, t *refField, r *resource.Reference) Cause {
 	if r.Target == nil {
-		if why := b.refs.names[nameKey{t.to, b.objects.within(i, t.to), r.Text}].notFound; why != "" {
+		if why := b.refs.names[nameKey{t.to, b.objects.within(i, t.to), r.Text}].notFound; why.exists() {
 			return why
 		}
 		if id := t.field.Literal(b.in.API, r); id != "" && t.membership == nil && b.isUnlisted(i, t, id) {
-			return "the service shows no " + t.to.kind.Noun() + " with the ID " + id + ": it was deleted or archived, or the ID is wrong"
+			return refused("the service shows no " + t.to.kind.Noun() + " with the ID " + id + ": it was deleted or archived, or the ID is wrong")
 		}
 	}
 	at, _, ok := b.refs.target(i, t, r)
 	if !ok || at == noObject {
-		return ""
+		return Cause{}
 	}
 	switch f := &b.objects.states[at]; f.presence {
 	case notFound:
-		return string(b.in.Desired[at].Address) + ": " + f.why
+		return refused(string(b.in.Desired[at].Address) + ": " + f.why)
 	case hidden:
-		return string(b.in.Desired[at].Address) + " (or its parent) is " + f.why
+		return refused(string(b.in.Desired[at].Address) + " (or its parent) is " + f.why)
 	default:
-		return ""
+		return Cause{}
 	}
 }
 
@@ -214,10 +215,10 @@ func (b *blockers) addUnavailableRefs(i objectID, d *fieldDiff) {
 		for k := range n.value.Refs {
 			r := &n.value.Refs[k]
 			why := b.whyUnavailableRef(n.by, n.field, r)
-			if why == "" || r.Target != nil && n.field.membership.Membership.On != n.field.membership.Membership.Container || b.alreadyMember(n, r) {
+			if !why.exists() || r.Target != nil && n.field.membership.Membership.On != n.field.membership.Membership.Container || b.alreadyMember(n, r) {
 				continue
 			}
-			d.block(Change{Path: n.value.Field.Name, After: &r.Text, Origin: FromManifest}, refused(why), r.Position)
+			d.block(Change{Path: n.value.Field.Name, After: &r.Text, Origin: FromManifest}, why, r.Position)
 		}
 	}
 }
@@ -287,8 +288,16 @@ func (ch *checks) warnCaseMismatch(i objectID) {
 			}
 			shown, _ := row.Shown(field)
 			text, _ := shown.(string)
-			ch.diags.warn(o, "other-letters", string(o.Address)+" is created although the service has "+strconv.Quote(text),
-				"to use that one, write its name exactly like this")
+			there := string(o.Address) + " is created although the service has " + strconv.Quote(text)
+			switch owner, marked := row.Owner(); {
+			case text != o.Text(field.Name):
+				ch.diags.warn(o, "other-letters", there, "to use that one, write its name exactly like this")
+			case marked && owner != ch.in.Owner:
+				ch.diags.warn(o, "other-owner", there+" ("+ch.objects.enumerate(o.Kind, f.parent, []resource.Row{row})+"), which belongs to "+
+					owner.String(), "--take-over makes it this manifest's; with its id it is used as it is")
+			default: // another object of the manifest is meant by it
+				continue
+			}
 			return
 		}
 	}

@@ -68,7 +68,7 @@ func (b *bookkeeping) stateChanges() {
 		}
 	}
 	for i, o := range b.objects.all() {
-		if f := &b.objects.states[i]; f.prior != nil && f.presence == exists && o.Protected(f.prior.Protect) != f.prior.Protect {
+		if f := &b.objects.states[i]; f.prior != nil && f.presence != absent && o.Protected(f.prior.Protect) != f.prior.Protect {
 			c := changeOf(o.Address)
 			if c.Record.Protect = !f.prior.Protect; c.Record.Protect {
 				c.Why = join(c.Why, "is now protected")
@@ -164,7 +164,7 @@ func (b *bookkeeping) noteFound(i objectID) {
 	if f.presence != exists || f.row == nil || f.replaced || o.ID == "" && o.Identifier == "" || b.steps.of[i] != nil {
 		return
 	}
-	r := Record{Address: o.Address, ID: f.id, Identifier: f.identifier, Sources: o.Files, Values: map[string]string{}}
+	r := Record{Address: o.Address, ID: f.id, Identifier: f.identifier, Sources: o.Files, Values: map[string]string{}, Protect: o.Protected(false)}
 	resolve := b.memberships.refs.idResolver(i)
 	for k := range o.Values {
 		v := &o.Values[k]
@@ -173,7 +173,7 @@ func (b *bookkeeping) noteFound(i objectID) {
 			r.Values[v.Field.Name] = resource.Digest(want)
 		}
 	}
-	if len(r.Values) > 0 {
+	if len(r.Values) > 0 || r.Protect {
 		b.plan.Seen = append(b.plan.Seen, StateChange{From: o.Address, To: o.Address, Record: r})
 	}
 }

@@ -18,6 +18,8 @@ const (
 	CannotChange
 	CannotClear
 	CannotSet
+	// NotAccepted means that the person in [Cause.Objects] has not accepted an invitation to the workspace yet.
+	NotAccepted
 	// Twin means that several records of the service bear the mark of one object.
 	Twin
 	// Swapped means that two objects exchange a value that the service takes once.

@@ -31,6 +31,7 @@ type changes struct {
 	addedLinks    []addedLinks
 	former        map[siblings][]*Record // of objects that the manifest has no more; made when first needed
 	newSecrets    map[objectID]bool      // objects that get one
+	takenFrom     map[resource.Owner]int // number of objects that an owner loses, since the state knows them
 	unlinked      map[*kindInfo]int      // objects whose texts cannot get their links any more
 }
 
@@ -40,7 +41,7 @@ func planChanges(plan *Plan, steps *steps, blockers *blockers, differ *comparer,
 	b := &changes{
 		analysis: steps.analysis, refs: differ.refs, differ: differ,
 		memberships: memberships, orphans: orphans, outsiders: outsiders, blockers: blockers, checks: &checks{steps.analysis}, steps: steps,
-		plan: plan, newSecrets: map[objectID]bool{}, unlinked: map[*kindInfo]int{},
+		plan: plan, newSecrets: map[objectID]bool{}, takenFrom: map[resource.Owner]int{}, unlinked: map[*kindInfo]int{},
 	}
 	b.findNewest()
 	b.findReplaced()
@@ -293,6 +294,9 @@ func (ch *changes) externalIDChange(i objectID) *Change {
 	if h := ch.blockers.claims.holder(i, claim{text: want}); h != nil && h.why.exists() {
 		return nil // it would be on two objects
 	}
+	if moved && !ch.in.TakeOver {
+		ch.takenFrom[owner]++
+	}
 	c := &Change{Path: "external_id", After: &want, Origin: FromManifest, Possible: true}
 	if have != "" {
 		c.Before = &have
@@ -392,6 +396,10 @@ func (ch *changes) planCreate(i objectID) {
 	}
 	ch.checks.checkRefused(i, values)
 	ch.checks.checkRefused(i, followUp)
+	if id := o.Kind.Identifier; id != nil && f.info.api == resource.V2 && id.LongestV2 > 0 && len(o.Identifier) > id.LongestV2 {
+		ch.diags.warn(o, "long-identifier", "a service with API v2 may take "+strconv.Itoa(id.LongestV2)+" characters of an identifier at most, not "+
+			o.Identifier, "shorten it before the apply: work item numbers begin with it")
+	}
 	if ch.sharesRequest(i, values) {
 		values, custom = append(values, custom...), nil
 	}
@@ -712,10 +720,14 @@ func (ch *changes) noteUnseen(i objectID, v *resource.Value) {
 }
 
 func (ch *changes) whyCustomUnread() gapReason {
-	if ch.in.RefreshAll {
+	switch {
+	case ch.in.SkipRefresh:
+		return skipsRefresh
+	case ch.refs.manyValues:
+		return gapReason{"reading them takes more than " + strconv.Itoa(maxValueReads) + " requests", "--refresh-all reads them"}
+	default:
 		return gapReason{why: "the service does not show them"}
 	}
-	return gapReason{"reading them takes a request each", "--refresh-all reads them"}
 }
 
 // countSettled counts the objects that nothing is to be done about.

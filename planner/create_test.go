@@ -3,6 +3,7 @@ package planner_test
 import (
 	"testing"
 
+	"github.com/planform/planform/internal/resource"
 	"github.com/planform/planform/planner"
 )
 
@@ -14,6 +15,13 @@ func TestAMissingObjectIsCreatedOrReported(t *testing.T) {
 			api:   full,
 			want:  func(w *wanted) { shopProject(w) },
 			steps: []string{"create project/shop"},
+		},
+		"a project identifier of more than ten characters is a warning with API v2": {
+			api:   resource.V2,
+			want:  func(w *wanted) { w.put("project/shop", "identifier=SHOPSHOPSHO", "name=Shop") },
+			steps: []string{"create project/shop"},
+			findings: []string{`warning long-identifier: a service with API v2 may take 10 characters of an identifier at most, not SHOPSHOPSHO; ` +
+				`shorten it before the apply: work item numbers begin with it`},
 		},
 		"a project is not created beside another of the same name": {
 			api:      full,

@@ -7,10 +7,22 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// readCustomFields reads the values of custom fields, if all is to be read: one answer shows those of an object, but API v1 those of
-// work items each in its own. The rows have them then.
+// maxValueReads is how many requests for values of custom fields a plan makes unasked.
+const maxValueReads = 20
+
+// readCustomFields reads the values of custom fields, unless that takes many requests: one answer shows those of an object, but API v1
+// those of work items each in its own. The rows have them then.
 func readCustomFields(refs *references) {
-	if !refs.in.RefreshAll || refs.in.SkipRefresh {
+	reads := 0
+	for _, o := range refs.in.Desired {
+		before := reads
+		for k := range o.Values {
+			if of := o.Values[k].Field.Definition; of != nil && (reads == before || resource.ValueOp(of, resource.GetFields, refs.in.API) == nil) {
+				reads++
+			}
+		}
+	}
+	if refs.manyValues = reads > maxValueReads && !refs.in.RefreshAll; refs.manyValues || refs.in.SkipRefresh {
 		return
 	}
 	for i, o := range refs.objects.all() {
@@ -31,9 +43,10 @@ func readCustomFields(refs *references) {
 	}
 }
 
-// isOfItsType reports whether the service shows that an object is of the type that defines a custom field, if a type does.
+// isOfItsType reports whether the service shows that an object is of the type that defines a custom field, if a type does. Of an
+// inactive property it shows no values.
 func (re *references) isOfItsType(o *resource.Object, f *objectState, definition *resource.Object) bool {
-	if re.objects.states[re.objects.index[definition]].presence != exists {
+	if of := &re.objects.states[re.objects.index[definition]]; of.presence != exists || of.row["is_active"] == false {
 		return false
 	}
 	mapping, _ := f.info.kind.CustomFields()

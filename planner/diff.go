@@ -239,7 +239,7 @@ func (d *fieldDiff) block(c Change, cause Cause, at diag.Position) {
 
 // words puts the causes into a sentence.
 func (d *fieldDiff) words(t *kindInfo) string {
-	var parts []string
+	var parts, invited []string
 	sorted := slices.SortedFunc(slices.Values(d.causes), func(a, b Cause) int { return cmp.Compare(a.Text, b.Text) })
 	for _, cause := range slices.Compact(sorted) {
 		which := ""
@@ -247,6 +247,9 @@ func (d *fieldDiff) words(t *kindInfo) string {
 		case CannotChange, CannotClear:
 			which = " after creation"
 		case CannotSet:
+		case NotAccepted:
+			invited = append(invited, cause.Objects)
+			continue
 		default:
 			parts = append(parts, cause.Text)
 			continue
@@ -258,6 +261,13 @@ func (d *fieldDiff) words(t *kindInfo) string {
 			}
 		}
 		parts = append(parts, t.api.Noun()+" cannot "+cause.Text+" "+strings.Join(fields, ", ")+" of "+diag.A(t.kind.Noun())+which)
+	}
+	if n := len(invited); n > 2 {
+		parts = append(parts, diag.Count(n, "person")+" have not accepted their invitations yet: "+diag.First(invited, fewNames)+"; apply again then")
+	} else {
+		for _, email := range invited {
+			parts = append(parts, notAccepted(email, false).Text)
+		}
 	}
 	return strings.Join(parts, "; ")
 }

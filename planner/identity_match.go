@@ -78,6 +78,10 @@ func (m *identities) identify(i objectID) {
 			if f.presence = m.snapshot.kindPresence(f.info); f.presence == exists {
 				f.presence = absent
 			}
+			// An export of the same workspace names its own objects so.
+			if o.Kind.Numbered() && o.Identifier != "" && !o.Exported && !m.in.Desired[f.parent].NoCreate {
+				m.diags.report(o, "no-number-yet", numbersLater(o.Identifier), byKey)
+			}
 			return
 		case p.replaced:
 			f.forgetPrior() // what the state knows lives in another parent
@@ -169,8 +173,16 @@ func (m *identities) reportContradiction(o *resource.Object, f *objectState, is,
 
 func (m *identities) reportOtherIdentifier(o *resource.Object, f *objectState, shown string) {
 	m.fail(o, f, "other-identifier", string(o.Address)+" is "+shown+" on the service, not "+o.Identifier,
-		"change the identifier on the service first, or give a new "+o.Kind.Noun()+" a key of its own")
+		"if an admin changed it, write identifier: "+shown+"; else change the identifier on the service first, or give a new "+o.Kind.Noun()+
+			" a key of its own")
 }
+
+// numbersLater returns the error about a readable identifier, such as WEB-7, in a project that the run creates.
+func numbersLater(identifier string) string {
+	return identifier + " names nothing yet: this run creates its project, and the service numbers what is in it"
+}
+
+const byKey = "name the one that is meant by its key"
 
 // byIdentifier finds an object that the manifest names by its readable identifier.
 func (m *identities) byIdentifier(o *resource.Object, f *objectState) {
@@ -232,6 +244,7 @@ func (m *identities) identifierUnused(o *resource.Object, f *objectState, l *lis
 	f.vanished = f.known()
 	f.forgetPrior()
 	f.id, f.identifier, f.presence = "", "", absent
+	m.objects.newCodes[strings.ToUpper(o.Identifier)] = !o.NoCreate
 }
 
 // hasParentCode reports whether the readable identifier begins with that of the object's

@@ -145,7 +145,7 @@ func TestAnObjectIsFoundByIDStateMarkOrName(t *testing.T) {
 			given:    func(s *fakeService) { s.given("project", "", shop, "identifier=SHOP", "name=Shop") },
 			prior:    []planner.Record{known("project/web", web, "identifier=WEB")},
 			want:     func(w *wanted) { w.put("project/web", "identifier=SHOP", "name=Website") },
-			findings: []string{"error other-identifier: project/web is WEB on the service, not SHOP; change the identifier on the service first, or give a new project a key of its own"},
+			findings: []string{"error other-identifier: project/web is WEB on the service, not SHOP; if an admin changed it, write identifier: WEB; else change the identifier on the service first, or give a new project a key of its own"},
 		},
 		"an identifier of an item that contradicts the state is an error": {
 			api: full,
@@ -254,7 +254,7 @@ func TestAnObjectIsFoundByIDStateMarkOrName(t *testing.T) {
 			api:      full,
 			prior:    []planner.Record{known("project/web", web, "identifier=OLD")},
 			want:     func(w *wanted) { w.put("project/web", "identifier=OLD", "name=Website") },
-			findings: []string{"error other-identifier: project/web is WEB on the service, not OLD; change the identifier on the service first, or give a new project a key of its own"},
+			findings: []string{"error other-identifier: project/web is WEB on the service, not OLD; if an admin changed it, write identifier: WEB; else change the identifier on the service first, or give a new project a key of its own"},
 		},
 		"an id and an identifier that contradict each other are an error": {
 			api:      full,

@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"regexp"
@@ -317,14 +318,15 @@ func nearTarget(pattern string, desired []*resource.Object) string {
 	case known:
 		return "the manifest has no such " + strings.ReplaceAll(kind, "_", " ") + "; * stands for a key, ** for any"
 	}
+	if meant := diag.Typo(kind, resource.Listed()); len(meant) > 0 {
+		return fmt.Sprintf("did you mean %q?", meant[0]+"/"+cmp.Or(path, "**"))
+	}
 	var kinds []string
-	for _, k := range resource.Kinds() {
-		kinds = append(kinds, k.Name+"/"+path)
+	for _, o := range desired {
+		kinds = append(kinds, o.Kind.Name)
 	}
-	if hint := diag.DidYouMean(pattern, kinds); hint != "" {
-		return hint
-	}
-	return "an address is a kind and keys, such as work_item/web/checkout; * stands for a key, ** for any"
+	slices.Sort(kinds)
+	return "an address is KIND/KEY, and the kinds of the manifest are " + strings.Join(slices.Compact(kinds), ", ")
 }
 
 // standardInput is the name of the manifest that is read from it.

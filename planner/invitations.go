@@ -49,10 +49,10 @@ func (in *Input) invites(f *resource.Field, r *resource.Reference) bool {
 
 // notAccepted is why somebody cannot be given anything yet, who accepted an invitation or did not. Who did and is not there left since,
 // or has no account yet: nothing tells which, and a mail too many cannot be taken back.
-func notAccepted(email string, accepted bool) string {
+func notAccepted(email string, accepted bool) Cause {
 	if accepted {
-		return email + " accepted an invitation and is not in the workspace: they left since, or have no account yet; to invite them again, " +
-			"delete that invitation in Plane first"
+		return refused(email + " accepted an invitation and is not in the workspace: they left since, or have no account yet; to invite them again, " +
+			"delete that invitation in Plane first")
 	}
-	return email + " is invited to the workspace, and has not accepted yet: apply again then"
+	return Cause{NotAccepted, email + " is invited to the workspace, and has not accepted yet: apply again then", email}
 }

@@ -219,10 +219,10 @@ func (ad *additions) updateAttribute(r *memberSet, e memberRef) (step *Step, kno
 	switch {
 	case !offered, listed && !shown:
 		change.Possible = false
-		step.block(notOffered(true, "this edition of the service neither shows nor changes the "+a.Name+" of members of "+
-			diag.A(resource.MustLookup(r.kind.Membership.Container).Noun())))
+		step.block(notOffered(true, ad.in.API.Noun()+" does not show planform the "+a.Name+" of members of "+
+			diag.A(resource.MustLookup(r.kind.Membership.Container).Noun())+"; change it in the web app"))
 	default:
-		step.Operation = op
+		step.Operation, step.needsObjects = op, ad.steps.toCreate(r.object)
 		if own := r.kind.Membership.OwnID(row); own != "" {
 			step.Params = map[string]string{resource.MustLookup(r.kind.Membership.Member).Param: own}
 		}
@@ -241,13 +241,19 @@ func (ad *additions) updateAttribute(r *memberSet, e memberRef) (step *Step, kno
 }
 
 // notePrerequisites notes the step that adds somebody to a project whose fields may refer to
-// them, or gives them another role there: assignees must be members first.
+// them, or gives them another role there: assignees must be members first. It warns of a step that takes from the credential's own
+// user the role in which planform manages the project.
 func (ad *additions) notePrerequisites(r *memberSet, step *Step) {
 	if step.Action == NotPossible || r.object == noObject || !ad.prerequisiteKinds[r.kind.Name] {
 		return
 	}
 	for i := range step.Members.Items {
-		ad.prerequisites[prerequisite{r.kind, r.object, step.Members.Items[i].ID}] = step
+		who, m := &step.Members.Items[i], r.kind.Membership
+		ad.prerequisites[prerequisite{r.kind, r.object, who.ID}] = step
+		if who.ID == r.self && ad.memberships.defined.isLess(m, who.Value, m.Attribute.Values[len(m.Attribute.Values)-1]) {
+			ad.diags.at(diag.Warning, who.Position, r.container.Address, "own-user", who.Text+" is the user of the API key: planform could not manage "+
+				string(r.container.Address)+" afterwards", "leave this user out of its "+m.Field+", or give them the highest "+m.Attribute.Name)
+		}
 	}
 }
 

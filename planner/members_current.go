@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/resource"
 )
 
@@ -52,6 +53,7 @@ type memberSet struct {
 	have        []string                // IDs of members that are there, sorted
 	path        string                  // of the read that tells
 	rows        map[string]resource.Row // of those, where the membership has an attribute
+	self        string                  // ID of the credential's own user, where somebody may get less than the most
 }
 
 // address is where the state keeps the members of the member set's container.
@@ -117,6 +119,7 @@ func gatherMembers(refs *references) *memberships {
 	for _, r := range s.sets {
 		s.readMembers(r)
 		s.readOwnAttributes(r)
+		s.findSelf(r)
 		s.findOtherRelations(r)
 	}
 	return s
@@ -163,9 +166,17 @@ func (me *memberships) fromContainer(declared map[inverseKey]*resource.Reference
 		}
 		defines := a != nil && a.Words != nil
 		if first := seen[id]; first != nil {
-			if defines && first.Attribute != ref.Attribute {
+			one := &r.entries[slices.IndexFunc(r.entries, func(other memberRef) bool { return other.ref == first })]
+			switch {
+			case defines && first.Attribute != ref.Attribute:
 				e.other = first.Attribute
 				r.entries = append(r.entries, e)
+			case a == nil || defines || e.attribute == "" || e.attribute == one.attribute:
+			case one.attribute == "":
+				one.attribute = e.attribute
+			default:
+				me.diags.at(diag.Error, ref.Position, r.container.Address, "conflict", first.Text+" and "+ref.Text+" are one member with two "+
+					diag.Plural(a.Name)+": "+one.attribute+" and "+e.attribute, "keep one of the lines; the first is at "+first.Position.String())
 			}
 			continue
 		}
@@ -464,6 +475,26 @@ func (me *memberships) readOwnAttributes(r *memberSet) {
 			me.snapshot.list(me.objects.kind(r.kind.Membership.Member), noObject)
 			return
 		}
+	}
+}
+
+// findSelf asks who the credential belongs to if somebody may get another role. The service makes this user an admin of each project
+// that they create; API v2 shows and changes that role.
+func (me *memberships) findSelf(r *memberSet) {
+	a := r.kind.Membership.Attribute
+	if a == nil || len(a.Values) == 0 || r.object == noObject {
+		return
+	}
+	op, ok := me.objects.op(r.kind, resource.ListMembers)
+	created := ok && op.V2() && me.objects.states[r.object].presence == absent
+	if !created && !slices.ContainsFunc(r.entries, func(e memberRef) bool {
+		shown := a.Shown(r.rows[e.id])
+		return e.attribute != "" && shown != e.attribute && (shown != "" || !me.isIn(r, e))
+	}) {
+		return
+	}
+	if r.self = me.snapshot.self(me.objects.kind(r.kind.Membership.Member)); r.self != "" && created {
+		r.have, r.rows = []string{r.self}, map[string]resource.Row{r.self: {a.Name: a.Codes[len(a.Codes)-1]}}
 	}
 }
 

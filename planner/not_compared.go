@@ -30,6 +30,7 @@ var (
 	skipsRefresh = gapReason{"--no-refresh trusts the state file", "without --no-refresh they are read"}
 	notShown     = gapReason{why: "the service does not show it"}
 	notThere     = gapReason{why: "the service does not show it under the name that planform sends"}
+	unrecorded   = gapReason{why: "planform's mark is on it, and neither the manifest nor the state has it"}
 	leftAlone    = gapReason{why: "archived or a draft, and left alone"}
 	leftDeleted  = gapReason{why: "deleted on the service, and left so"}
 )

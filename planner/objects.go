@@ -21,6 +21,7 @@ type objects struct {
 	expensive map[*resource.Kind]int        // objects that are not read again, by kind, see findExpensive
 	renamed   relocation
 	owners    map[serviceID]objectID // by what they are on the service, once that is known
+	newCodes  map[string]bool        // identifiers of projects that the run creates, such as WEB
 	// Made when first needed:
 	byAddress map[resource.Address]objectID
 	byScope   map[scope][]objectID
@@ -36,7 +37,7 @@ type preparation struct {
 func prepare(in *Input) *preparation { return &preparation{newKindInfo(in, nil), applyRenames(in)} }
 
 func newObjects(in *Input, known *preparation) *objects {
-	s := &objects{in: in, kinds: known.kinds, renamed: known.renamed, owners: map[serviceID]objectID{}}
+	s := &objects{in: in, kinds: known.kinds, renamed: known.renamed, owners: map[serviceID]objectID{}, newCodes: map[string]bool{}}
 	if without := in.kindsWithoutV2(); len(without) > 0 {
 		s.kinds = newKindInfo(in, without)
 	}

@@ -32,9 +32,13 @@ func (or *orphans) checkContents(l *orphan) {
 					in.recordCreated(id)
 				}
 			}
+			below := serviceID{child.Name, id}
 			switch {
 			case in != nil && in.parent == l:
 				or.checkInside(l, in, rows[id])
+			case or.in.Owner != "" && or.in.marks().Has(rows[id], rows[id].Text("external_id")) && len(or.objects.addressesOf(below)) == 0 &&
+				!or.in.DeleteUnrecorded:
+				l.block("the state does not know the " + label(child, rows[id]) + " in it: nobody can tell whether it was protected")
 			case slices.ContainsFunc(child.DisplayTexts(rows[id]), func(n string) bool { return slices.Contains(child.Predefined, n) }):
 				n--
 			default:

@@ -179,11 +179,20 @@ func (or *orphans) add(r *Record) {
 // byItsMark stands for the manifest of an object of which only its mark tells that one had it.
 const byItsMark = "its mark"
 
-// findMarked finds what the state does not know, by the marks of the manifest's owner in the lists that were read.
+// findMarked adds the unrecorded objects to the orphans. A mark without an owner may be another manifest's.
 func (or *orphans) findMarked() {
-	if or.in.Owner == "" {
-		return
+	for _, r := range or.unrecorded() {
+		known := or.byAddress[r.Address]
+		if or.in.Owner != "" && (known == nil || known.record.ID == "") && or.in.targeted(r.Address) {
+			or.list = slices.DeleteFunc(or.list, func(l *orphan) bool { return l == known })
+			or.add(&r)
+		}
 	}
+}
+
+// unrecorded returns the objects in the lists that were read that bear the mark of the manifest's owner, while neither the manifest nor
+// the state has them.
+func (or *orphans) unrecorded() (found []Record) {
 	for at, l := range or.snapshot.listings {
 		if l.presence != exists || !at.kind.externalIDs {
 			continue
@@ -199,13 +208,13 @@ func (or *orphans) findMarked() {
 				CreatedByUs: true, Sources: []string{byItsMark},
 			}
 			r.AppliedAt, _ = time.Parse(time.RFC3339, row.Text("created_at")) // what others did since counts
-			_, again := or.objects.indexOf(r.Address)                         // it is there twice
-			if known := or.byAddress[r.Address]; !again && (known == nil || known.record.ID == "") && or.in.targeted(r.Address) {
-				or.list = slices.DeleteFunc(or.list, func(l *orphan) bool { return l == known })
-				or.add(&r)
+			lost := or.in.Prior[r.Address]
+			if _, again := or.objects.indexOf(r.Address); !again && !(lost.PendingIntent.creates() && len(lost.Sources) > 0) { // else it is there twice
+				found = append(found, r)
 			}
 		}
 	}
+	return found
 }
 
 // markedAs is the address under which an object was made, or one of its ID where the mark does not tell.
@@ -289,7 +298,10 @@ func (or *orphans) decide(l *orphan) {
 	if l.record.ID == "" && !or.findLostCreate(l) {
 		return
 	}
-	if l.decision = or.checkPresent(l); l.decision == toDelete {
+	if l.decision = or.checkPresent(l); l.decision == toDelete && l.record.Protect {
+		l.decision = blocked // a create without an outcome
+	}
+	if l.decision == toDelete {
 		if owner, marked := l.row.Owner(); marked && owner != or.in.Owner && !slices.Contains(or.in.FormerOwners, owner) {
 			l.decision = notOurs // by now
 			return
@@ -394,6 +406,8 @@ func (or *orphans) locate(l *orphan) {
 		l.decision = otherSource
 	case r.Protect:
 		l.decision = blocked
+	case !or.in.DeleteUnrecorded && slices.Contains(r.Sources, byItsMark):
+		l.block("the state does not know it: nobody can tell whether it was protected")
 	}
 	switch {
 	case r.Protect:

@@ -89,9 +89,11 @@ func (p *pruning) deletions() (steps []*Step) {
 				}
 			}
 		case l.decision == blocked && l.record.Protect:
-			p.diags.at(diag.Error, diag.Position{}, l.record.Address, "protected", string(l.record.Address)+
-				" is protected, and no longer in the manifest",
-				"add it again; to delete it, apply protect: false first")
+			what, hint := string(l.record.Address)+" is protected, and no longer in the manifest", "add it again; to delete it, apply protect: false first"
+			if p.in.Deletes != nil {
+				what, hint = "undo would delete "+string(l.record.Address)+", which is protected", "apply protect: false first"
+			}
+			p.diags.at(diag.Error, diag.Position{}, l.record.Address, "protected", what, hint)
 		case l.decision == blocked:
 			add(l, nil).block(notOffered(l.notOffered, l.reason))
 		}
@@ -106,6 +108,7 @@ func (p *pruning) deletions() (steps []*Step) {
 
 // notices warns of orphans that stay.
 func (p *pruning) notices() {
+	p.warnUnrecorded()
 	if !p.in.Prune {
 		p.warnOrphans()
 		return
@@ -156,6 +159,26 @@ func (p *pruning) notices() {
 		p.diags.notice("not-made", diag.Count(n, "object")+" "+which+" "+are(n)+" not deleted, since planform did not create "+
 			them(n)+": "+diag.First(found, fewNames),
 			"planform state rm ADDRESS stops tracking one")
+	}
+}
+
+// warnUnrecorded names the unrecorded objects. Without pruning it needs a state with which a run has ended: a new one knows nothing.
+func (p *pruning) warnUnrecorded() {
+	var names []string
+	if p.in.Deletes != nil || p.in.Pull || !p.in.Prune && !p.in.Knowing {
+		return
+	}
+	for _, r := range p.orphans.unrecorded() {
+		names = append(names, Orphan{Address: r.Address, Identifier: r.Identifier}.String())
+		if !p.in.Prune {
+			p.gaps.add(&resource.Object{Kind: resource.MustLookup(r.Address.Kind()), Address: r.Address}, "", "", unrecorded)
+		}
+	}
+	slices.Sort(names)
+	if n := len(names); n > 0 {
+		p.diags.notice("unrecorded", diag.Count(n, "object")+" with planform's mark "+are(n)+" neither in the manifest nor in the state: "+
+			diag.First(names, fewNames), "an earlier deletion took no effect, or the state is lost or old, and what was protected is not known; "+
+			"--prune --delete-unrecorded deletes "+them(n))
 	}
 }
 

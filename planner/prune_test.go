@@ -234,6 +234,14 @@ func TestOrphansThatPlanformCreatedAreDeleted(t *testing.T) {
 			},
 			steps: []string{"delete work_item/web/d"},
 		},
+		"an orphan of an unconfirmed create is not deleted if it was protected": {
+			api: full, want: project, options: pruning,
+			given: func(s *fakeService) {
+				s.given("work_item", web, c, "name=D", "external_source=planform", "external_id=acme/work_item/web/d")
+			},
+			prior:    []planner.Record{{Address: "work_item/web/d", Protect: true, Sources: presence(), PendingIntent: &planner.Intent{Action: planner.Create, Name: "D"}}},
+			findings: []string{"error protected: work_item/web/d is protected, and no longer in the manifest; add it again; to delete it, apply protect: false first"},
+		},
 		"an orphan of an unconfirmed create is deleted with its project": {
 			api: full, want: func(*wanted) {}, options: pruning,
 			given: func(s *fakeService) {

@@ -17,6 +17,7 @@ type references struct {
 	names      map[nameKey]nameResult
 	idsForPlan map[Name]string
 	invitee    bool // the one that is looked up is invited, if nobody bears it
+	manyValues bool // reading the values of custom fields takes too many requests
 	optional   bool // the names that are looked up are those of fields that can be left out
 	// Made when first needed:
 	displayNames map[serviceID]string        // names by ID
@@ -45,7 +46,7 @@ type nameKey struct {
 type nameResult struct {
 	id          string // "" = reported, or found during the run only
 	unsupported bool   // this edition does not have the kind
-	notFound    string // why no object of the service has the identifier
+	notFound    Cause  // if no object of the service has the name or identifier
 }
 
 // suggestions are similar names, or what else can be done about an unknown name.
@@ -140,7 +141,7 @@ func (re *references) resolveName(i objectID, t *kindInfo, r *resource.Reference
 			re.reportUnresolved(i, name, r, what+" cannot be looked up with the documented operations", re.in.namesNeed("give its ID"))
 		}
 	case notFound:
-		re.names[name] = nameResult{notFound: l.why}
+		re.names[name] = nameResult{notFound: refused(l.why)}
 	case pending, absent, indeterminate, hidden:
 	}
 }
@@ -159,6 +160,10 @@ func (re *references) resolveSelf(i objectID, name nameKey, r *resource.Referenc
 
 // resolveIdentifier looks up a readable identifier such as WEB-12.
 func (re *references) resolveIdentifier(i objectID, name nameKey, r *resource.Reference) {
+	if code, _, _ := strings.Cut(strings.ToUpper(r.Text), "-"); re.objects.newCodes[code] {
+		re.reportUnresolved(i, name, r, numbersLater(r.Text), byKey)
+		return
+	}
 	path, _ := name.kind.find.Expand(map[string]string{"workspace_slug": re.in.Workspace, "identifier": r.Text})
 	a, answered := re.service.askOptional(Read{Operation: name.kind.find, Path: path})
 	switch {
@@ -166,7 +171,7 @@ func (re *references) resolveIdentifier(i objectID, name nameKey, r *resource.Re
 	case a.Unsupported:
 		re.reportUnresolved(i, name, r, "this edition of the service cannot look up "+r.Text, "give its ID")
 	case a.NotFound || len(a.Rows) == 0:
-		re.names[name] = nameResult{notFound: "the service shows no " + name.kind.kind.Noun() + " " + r.Text + ": " + whyNotShown}
+		re.names[name] = nameResult{notFound: refused("the service shows no " + name.kind.kind.Noun() + " " + r.Text + ": " + whyNotShown)}
 	default:
 		re.recordID(name, a.Rows[0].ID())
 	}
@@ -376,17 +381,23 @@ func (re *references) readName(t *kindInfo, parent objectID, id string) {
 	re.service.askOptional(Read{Operation: t.list, Path: re.snapshot.listPath(t, parent), Fields: t.neededFieldNames})
 }
 
-// findParentCycles reports objects that would be their own ancestors, which the service accepts.
+// findParentCycles reports objects that would be their own ancestors, which the service accepts, and such that name themselves.
 // The manifest finds cycles of keys itself; here IDs and identifiers count too.
 func (re *references) findParentCycles() {
 	var below []objectID
 	above := map[objectID]objectID{}
 	for _, n := range re.objects.uses {
-		if n.value.Field.Name != re.in.Desired[n.by].Kind.ParentField || len(n.value.Refs) == 0 {
-			continue
-		}
-		if at, _, ok := re.target(n.by, n.field, &n.value.Refs[0]); ok && at != noObject {
-			below, above[n.by] = append(below, n.by), at
+		o := re.in.Desired[n.by]
+		for k := range n.value.Refs {
+			r := &n.value.Refs[k]
+			switch at, _, ok := re.target(n.by, n.field, r); {
+			case !ok || at == noObject:
+			case at == n.by && r.Target == nil:
+				re.diags.at(diag.Error, r.Position, o.Address, "own-reference", string(o.Address)+" names itself in "+n.value.Field.Name+
+					": it is "+r.Text, "name another "+o.Kind.Noun())
+			case n.value.Field.Name == o.Kind.ParentField:
+				below, above[n.by] = append(below, n.by), at
+			}
 		}
 	}
 	graph.DepthFirst(below, func(at objectID) []objectID {

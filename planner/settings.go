@@ -29,6 +29,8 @@ type Settings struct {
 	Invite bool `json:"invite,omitempty"`
 	// NewSecrets asks for a new secret of each object whose file for it is empty. The former secret stops working.
 	NewSecrets bool `json:"new_secrets,omitempty"`
+	// DeleteUnrecorded lets Prune delete also objects that the state does not know, although they may have been protected.
+	DeleteUnrecorded bool `json:"delete_unrecorded,omitempty"`
 }
 
 // Switch is a setting that is on or off.
@@ -49,6 +51,11 @@ func (s *Settings) Switches() []Switch {
 			"with --prune, delete also objects that others changed since the last apply, use, or have something in, such as comments",
 			&s.DeleteChanged,
 		},
+		{
+			"delete-unrecorded",
+			"with --prune, delete also objects with the owner's mark that the state does not know: nobody can tell whether they were protected",
+			&s.DeleteUnrecorded,
+		},
 		{"adopt-by-name", "match existing work items by name", &s.AdoptByName},
 		{
 			"mark-adopted",
@@ -57,7 +64,7 @@ func (s *Settings) Switches() []Switch {
 		},
 		{
 			"invite",
-			"invite people to the workspace whom the manifest gives by e-mail address and who are not in it: the service sends them a mail",
+			"invite people to the workspace whom the manifest gives by e-mail address and who are not in it; the community edition sends them no mail: tell them yourself",
 			&s.Invite,
 		},
 		{"new-secrets", "ask for a new secret of each webhook whose secret_file is missing or empty; its present secret stops working", &s.NewSecrets},

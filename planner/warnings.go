@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -23,6 +24,7 @@ func (w *warnings) warn() {
 	w.failOnDrift()
 	w.notices()
 	w.warnHidden()
+	w.warnTakenOver()
 	w.inTwoContainers()
 	w.secrets()
 }
@@ -160,6 +162,15 @@ func (w *warnings) inTwoContainers() {
 					"the service refuses to move it: remove it from one of them there")
 			}
 		}
+	}
+}
+
+// warnTakenOver warns of objects that change their owner because the state, which was written for the former one, knows them.
+func (w *warnings) warnTakenOver() {
+	for _, owner := range slices.Sorted(maps.Keys(w.changes.takenFrom)) {
+		n := w.changes.takenFrom[owner]
+		w.diags.notice("taken-over", "this run takes "+diag.Count(n, "object")+" from "+owner.String()+" to "+w.in.Owner.String()+
+			", since the state knows "+them(n), "if the owner has no new name, give this manifest a state of its own: --state FILE")
 	}
 }
 

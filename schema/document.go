@@ -383,10 +383,10 @@ func attributed(list object, k *resource.Kind, f *resource.Field) object {
 		{"type", "object"},
 		{"additionalProperties", false},
 		{"required", required},
-		{"properties", object{
+		{"properties", append(object{
 			{a.Member, append(object{{"description", what}}, text...)},
 			{a.Name, orReference(append(object{{"description", withoutMarkup(a.Doc)}}, value...))},
-		}},
+		}, forEach()...)},
 	}
 	for i, m := range list {
 		switch {
@@ -408,7 +408,7 @@ func lifecycle() object {
 	return object{
 		described(Previously, "Former key, or a list of them. After a change of key, the object stays the same one, with everything in it.",
 			object{{"type", append(textTypes(false), "array")}, {"pattern", notBlank}, {"items", text}}),
-		described(Protect, "With true it is never deleted, even after it was removed from the manifest. To delete it, apply protect: false first. Absent: as last applied.",
+		described(Protect, "With true it is never deleted, even after it was removed from the manifest. To delete it, apply protect: false first. Absent: as last applied. Only the state file keeps this: without it, --prune deletes nothing, unless --delete-unrecorded is given.",
 			object{{"type", "boolean"}}),
 		described(Create, "With false it is never created: if it is missing, that is reported, and only objects that depend on it are skipped.",
 			object{{"type", "boolean"}}),

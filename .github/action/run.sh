@@ -132,11 +132,16 @@ commit_state() {
   return 1
 }
 
-# issue opens an issue about drift, updates it, or closes it.
+# issue opens an issue about drift, and updates or closes the one that this action opened before. Others could open one with that title.
 issue() {
   local number title="The workspace differs from its manifests ($NAME)"
   printf '\n%s\n' '`planform pull` takes what people changed into the manifests, the next apply takes it back. This issue closes itself when they are equal.' >>"$report"
-  number=$(gh issue list --repo "$GITHUB_REPOSITORY" --state open --search "in:title \"$title\"" --json number --jq '.[0].number // empty')
+  number=$(gh api graphql --paginate --raw-field search="repo:$GITHUB_REPOSITORY is:issue is:open in:title \"$title\"" \
+    --raw-field query='query($search: String!, $endCursor: String) {
+      search(type: ISSUE, query: $search, first: 100, after: $endCursor) {
+        pageInfo { hasNextPage endCursor } nodes { ... on Issue { viewerDidAuthor title number } } } }' \
+    --jq ".data.search.nodes[] | select(.viewerDidAuthor and .title == \"$title\") | .number")
+  number=${number%%$'\n'*}
   case $pending:$number in
     true:) gh issue create --repo "$GITHUB_REPOSITORY" --title "$title" --body-file "$report" ;;
     true:*) gh issue edit "$number" --repo "$GITHUB_REPOSITORY" --body-file "$report" ;;

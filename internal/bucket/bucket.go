@@ -4,31 +4,39 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/xml"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"net"
+	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/minio/minio-go/v7"
 	"github.com/minio/minio-go/v7/pkg/credentials"
 
+	"github.com/planform/planform/internal/baseurl"
 	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/state"
+	"github.com/planform/planform/internal/wire"
 )
 
 // Scheme begins the address of a state in a bucket.
 const Scheme = "s3://"
 
-// largest is the size limit of an object in bytes, which is that of a state.
-const largest = 128 << 20
+// The size limits of an object, which is a state at most, and of every other answer, such as a page of a list, in bytes.
+const (
+	largest      = 128 << 20
+	largestOther = 8 << 20
+)
 
 // Place is a state in a bucket, with the objects beside it.
 type Place struct {
 	client      *minio.Client
 	bucket, key string
+	secrets     wire.Secrets
 }
 
 var _ state.Objects = (*Place)(nil)
@@ -44,19 +52,28 @@ func Open(address string, getenv func(string) string) (*Place, error) {
 	if text := cmp.Or(getenv("AWS_ENDPOINT_URL_S3"), getenv("AWS_ENDPOINT_URL")); text != "" {
 		u, err := url.Parse(text)
 		switch {
-		case err != nil || u.Host == "" || u.User != nil || u.Scheme != "https" && u.Scheme != "http":
+		case err != nil || u.Host == "" || u.User != nil || strings.ContainsAny(text, "?#") || u.Scheme != "https" && u.Scheme != "http":
 			return nil, errors.New("AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL is not an address such as https://s3.example.com")
-		case u.Scheme == "http" && !loopback(u.Hostname()):
+		case u.Scheme == "http" && !baseurl.Loopback(u.Hostname()):
 			return nil, errors.New("the endpoint of the bucket is reached by http, which would show the credential: use https")
 		}
 		endpoint, secure, lookup = u.Host, u.Scheme == "https", minio.BucketLookupPath
 	}
+	static := credentials.Value{
+		AccessKeyID: getenv("AWS_ACCESS_KEY_ID"), SecretAccessKey: getenv("AWS_SECRET_ACCESS_KEY"), SessionToken: getenv("AWS_SESSION_TOKEN"),
+		SignerType: credentials.SignatureV4,
+	}
+	transport := wire.New(wire.Dialer().DialContext)
+	transport.DisableCompression = true // an object is what was put, whatever its headers say
 	client, err := minio.New(endpoint, &minio.Options{
+		Transport: wire.Limited{RoundTripper: transport, Most: func(r *http.Request) int64 {
+			if r.Method == http.MethodGet && r.URL.RawQuery == "" && strings.Contains(r.URL.Path+".", "/"+key+".") { // an object
+				return largest
+			}
+			return largestOther
+		}},
 		Creds: credentials.NewChainCredentials([]credentials.Provider{
-			&credentials.Static{Value: credentials.Value{
-				AccessKeyID: getenv("AWS_ACCESS_KEY_ID"), SecretAccessKey: getenv("AWS_SECRET_ACCESS_KEY"), SessionToken: getenv("AWS_SESSION_TOKEN"),
-				SignerType: credentials.SignatureV4,
-			}},
+			&credentials.Static{Value: static},
 			&credentials.FileAWSCredentials{Profile: getenv("AWS_PROFILE")},
 			&credentials.IAM{},
 		}),
@@ -65,31 +82,23 @@ func Open(address string, getenv func(string) string) (*Place, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the endpoint of the bucket: %w", err)
 	}
-	return &Place{client: client, bucket: bucket, key: key}, nil
-}
-
-func loopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
+	return &Place{client, bucket, key, wire.Secrets{static.AccessKeyID, static.SecretAccessKey, static.SessionToken}}, nil
 }
 
 // Get implements [state.Objects].
 func (p *Place) Get(ctx context.Context, name string) (text []byte, version string, err error) {
 	object, err := p.client.GetObject(ctx, p.bucket, p.key+name, minio.GetObjectOptions{})
 	if err != nil {
-		return nil, "", p.failed(err)
+		return nil, "", p.failed(ctx, err)
 	}
 	defer object.Close() //nolint:errcheck // only read
-	text, err = io.ReadAll(io.LimitReader(object, largest+1))
+	text, err = io.ReadAll(object)
 	if err != nil {
-		return nil, "", p.failed(err)
-	}
-	if len(text) > largest {
-		return nil, "", errors.New("the object has more than 128 MiB, which no state has")
+		return nil, "", p.failed(ctx, err)
 	}
 	info, err := object.Stat()
 	if err != nil {
-		return nil, "", p.failed(err)
+		return nil, "", p.failed(ctx, err)
 	}
 	return text, info.ETag, nil
 }
@@ -104,7 +113,7 @@ func (p *Place) Put(ctx context.Context, name string, text []byte, version strin
 	}
 	info, err := p.client.PutObject(ctx, p.bucket, p.key+name, bytes.NewReader(text), int64(len(text)), options)
 	if err != nil {
-		return "", p.failed(err)
+		return "", p.failed(ctx, err)
 	}
 	return info.ETag, nil
 }
@@ -113,7 +122,7 @@ func (p *Place) Put(ctx context.Context, name string, text []byte, version strin
 func (p *Place) List(ctx context.Context, prefix string) (names []string, err error) {
 	for info := range p.client.ListObjects(ctx, p.bucket, minio.ListObjectsOptions{Prefix: p.key + prefix, Recursive: true}) {
 		if info.Err != nil {
-			return nil, p.failed(info.Err)
+			return nil, p.failed(ctx, info.Err)
 		}
 		names = append(names, strings.TrimPrefix(info.Key, p.key))
 	}
@@ -122,28 +131,24 @@ func (p *Place) List(ctx context.Context, prefix string) (names []string, err er
 
 // Remove implements [state.Objects].
 func (p *Place) Remove(ctx context.Context, name string) error {
-	err := p.failed(p.client.RemoveObject(ctx, p.bucket, p.key+name, minio.RemoveObjectOptions{}))
+	err := p.failed(ctx, p.client.RemoveObject(ctx, p.bucket, p.key+name, minio.RemoveObjectOptions{}))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	return err
 }
 
-// refusal is an answer that stays what it is.
-type refusal struct{ error }
-
-// Final tells that another try is in vain.
-func (refusal) Final() bool { return true }
-
-func (r refusal) Unwrap() error { return r.error }
-
-// failed makes an answer an error that says what to do.
-func (p *Place) failed(err error) error {
+// failed returns the error for an answer, with the next step.
+func (p *Place) failed(ctx context.Context, err error) error {
+	const server = "the server of the bucket"
 	if err == nil {
 		return nil
 	}
+	if u, ok := errors.AsType[*url.Error](err); ok {
+		err = u.Err
+	}
 	answer := minio.ToErrorResponse(err)
-	final := func(what, hint string) error { return refusal{diag.WithHint(errors.New(what), hint)} }
+	final := func(what, hint string) error { return wire.Final(diag.WithHint(errors.New(what), hint)) }
 	switch answer.Code {
 	case "PreconditionFailed":
 		return state.ErrChanged
@@ -160,12 +165,26 @@ func (p *Place) failed(err error) error {
 	case "NotImplemented":
 		return final("the server of the bucket has no conditional writes (If-Match, If-None-Match)", "they keep two runs apart: use a store that has them")
 	}
-	err = fmt.Errorf("the server of the bucket: %w", err)
+	syntax, _ := errors.AsType[*xml.SyntaxError](err)
+	other, _ := errors.AsType[xml.UnmarshalError](err)
+	switch {
+	case syntax != nil, other != "", strings.HasPrefix(strings.TrimSpace(answer.Message), "<"):
+		return final(server+" gives something else than S3's API, perhaps a login page", "check AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL")
+	case answer.StatusCode == 0 || ctx.Err() != nil:
+		return p.secrets.Failed(ctx, server, p.client.EndpointURL().Scheme, err)
+	}
+	secrets := p.secrets
+	if v, failed := p.client.GetCreds(); failed == nil { // of the request, which may be from a profile or of the machine
+		secrets = append(slices.Clone(secrets), v.AccessKeyID, v.SecretAccessKey, v.SessionToken)
+	}
+	err = errors.New(server + ": " + secrets.Line(err.Error()))
 	switch s := answer.StatusCode; {
-	case s == 412:
+	case s == http.StatusPreconditionFailed:
 		return state.ErrChanged
+	case s == http.StatusRequestEntityTooLarge || answer.Code == "EntityTooLarge":
+		return final(err.Error(), "the state is larger than the server takes: raise its limit for one request, or use another store")
 	case s >= 400 && s < 500 && s != 408 && s != 409 && s != 429:
-		return refusal{err}
+		return wire.Final(err)
 	}
 	return err
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/planform/planform/internal/bucket"
 	"github.com/planform/planform/internal/bucket/buckettest"
 	"github.com/planform/planform/internal/state"
+	"github.com/planform/planform/internal/wire"
 )
 
 func open(t *testing.T, s *buckettest.Server, address string, other ...string) *bucket.Place {
@@ -90,8 +91,7 @@ func TestABucketSaysWhatIsWrong(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			_, err := open(t, s, tt.address, tt.env...).Put(t.Context(), "", []byte("x"), "")
-			var final interface{ Final() bool }
-			if err == nil || !strings.Contains(err.Error(), tt.want) || !errors.As(err, &final) || !final.Final() {
+			if err == nil || !strings.Contains(err.Error(), tt.want) || !wire.IsFinal(err) {
 				t.Error(err)
 			}
 			if err != nil && (strings.Contains(err.Error(), buckettest.Secret) || strings.Contains(err.Error(), "very-wrong")) {

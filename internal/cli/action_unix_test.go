@@ -3,11 +3,14 @@
 package cli_test
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"math/rand"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -29,13 +32,13 @@ for arg in "$@"; do
   last=$arg
 done
 case $* in
+  "api graphql "*"repo:acme/config is:issue is:open"*) jq -r "$filter" "$GITHUB/issues" ;;
   "api graphql "*) jq -r "$filter" "$GITHUB/comments" ;;
   *"/commits/abc/pulls "*) jq -r "$filter" "$GITHUB/pulls" ;;
   *"/actions/workflows/plan.yml/runs?head_sha=abc123&event=pull_request"*) jq -r "$filter" "$GITHUB/runs" ;;
   *"/actions/"*) echo '{"workflow_runs": []}' | jq -r "$filter" ;;
   "api "*"/issues/5/labels --jq "*) jq -r "$filter" "$GITHUB/labels" ;;
   "run download "*) cp -R "$GITHUB/artifact-$3" "$dir" ;;
-  "issue list "*) jq -r "$filter" "$GITHUB/issues" ;;
 esac
 `
 
@@ -64,7 +67,7 @@ func newAction(t *testing.T, manifests map[string]string) *action {
 		"FILES=web.yaml", "ARGS=", "APPLY_ARGS=", "NAME=acme", "COMMIT_STATE=true", "COMMENT_EMPTY=true", "LABEL=true", "PLAN_WORKFLOW=plan.yml", "PULL_REQUEST=5",
 		"GIT_AUTHOR_NAME=t", "GIT_AUTHOR_EMAIL=t@example.com", "GIT_COMMITTER_NAME=t", "GIT_COMMITTER_EMAIL=t@example.com", "GIT_CONFIG_GLOBAL=/dev/null")
 	for name, text := range map[string]string{
-		"gh": gh, "issues": "[]", "labels": "[]", "comments": comments(),
+		"gh": gh, "issues": issues(), "labels": "[]", "comments": comments(),
 		"pulls": `[{"head": {"sha": "never"}, "base": {"ref": "main"}}, {"merged_at": "t", "head": {"sha": "to-dev"}, "base": {"ref": "dev"}},
 			{"merged_at": "t", "head": {"sha": "abc123"}, "base": {"ref": "main"}}]`,
 		"runs": `{"workflow_runs": [{"id": 79, "run_number": 5, "repository": {"id": 1}, "head_repository": {"id": 2}},
@@ -90,6 +93,25 @@ func comments(own ...string) string {
 		nodes = append(nodes, `{"viewerDidAuthor": true, "body": "<!-- planform: acme -->\nplan", "url": "https://github.com/acme/config/pull/5#issuecomment-`+id+`"}`)
 	}
 	return `{"data": {"repository": {"pullRequest": {"comments": {"nodes": [` + strings.Join(nodes, ",") + `]}}}}}`
+}
+
+// driftTitle is the title of the issue about drift.
+const driftTitle = "The workspace differs from its manifests (acme)"
+
+// issues are what the API finds by that title: those of others and of other uses, and own ones.
+func issues(own ...string) string {
+	nodes := []string{
+		`{}`, // a pull request
+		`{"viewerDidAuthor": false, "number": 61, "title": "` + driftTitle + `"}`,
+		`{"viewerDidAuthor": true, "number": 62, "title": "` + driftTitle + `: why?"}`,
+		`{"viewerDidAuthor": true, "number": 63, "title": "About: ` + driftTitle + `"}`,
+		`{"viewerDidAuthor": true, "number": 64, "title": "The workspace differs from its manifests (acme-staging)"}`,
+		`{"viewerDidAuthor": true, "number": 65, "title": "the workspace differs from its manifests (ACME)"}`,
+	}
+	for _, number := range own {
+		nodes = append(nodes, `{"viewerDidAuthor": true, "number": `+number+`, "title": "`+driftTitle+`"}`)
+	}
+	return `{"data": {"search": {"nodes": [` + strings.Join(nodes, ",") + `]}}}`
 }
 
 func (a *action) put(t *testing.T, dir, name, text string) {
@@ -178,13 +200,13 @@ func TestTheActionPlansAppliesAndReportsDrift(t *testing.T) {
 	has(t, "and the state is pushed", a.must(t, "git", "--git-dir", a.origin, "ls-tree", "-r", "--name-only", "HEAD"), ".planform/")
 	a.must(t, "git", "pull", "--quiet")
 
-	if asked := a.acts(t, "drift", title); strings.Contains(asked, "issue create") || strings.Contains(asked, "issue close") {
-		t.Errorf("nothing drifted: %s", asked)
+	if asked := a.acts(t, "drift", title); regexp.MustCompile(`issue (create|edit|close)`).MatchString(asked) {
+		t.Errorf("nothing drifted, and issues of others stay open: %s", asked)
 	}
 	a.put(t, a.repo, "theirs.yaml", withPriority("low"))
 	a.service.must(t, "apply", "-f", filepath.Join(a.repo, "theirs.yaml"), "--state", filepath.Join(a.github, "theirs.json"))
-	has(t, "drift is an issue", a.acts(t, "drift", title), "issue create --repo acme/config --title The workspace differs from its manifests (acme)")
-	a.put(t, a.github, "issues", `[{"number": 12}]`)
+	has(t, "drift is an issue", a.acts(t, "drift", title), "issue create --repo acme/config --title "+driftTitle+" ")
+	a.put(t, a.github, "issues", issues("12", "13"))
 	has(t, "that is updated", a.acts(t, "drift", title), "issue edit 12")
 	if _, told, code := a.act(t, "apply", title); code == 0 || !strings.Contains(told, "stale") {
 		t.Errorf("a plan whose changes were undone since is stale: exit code %d\n%s", code, told)
@@ -494,4 +516,88 @@ func TestTheActionInstallsOnlyWhatHasItsChecksum(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestTheActionSplitsArgumentsAsAShellAndExpandsNothing gives the script's function random texts of what shells act on.
+func TestTheActionSplitsArgumentsAsAShellAndExpandsNothing(t *testing.T) {
+	t.Parallel()
+	script, err := os.ReadFile("../../.github/action/run.sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	function := regexp.MustCompile(`(?ms)^words\(\) \{$.*?^\}$`).FindString(string(script))
+	if function == "" {
+		t.Fatal("the script has no function words")
+	}
+	texts := []string{"", " \t\n ", "--prune", "--var 'a b'  -x", `--var "it's"`, `'' ""`, "-n", "-e x", "--", "$(touch x) `touch x` ${HOME} ~ * ?", `a\ b \' \"`, "%s %d \\n", "'a", "_", "é '日 本'"}
+	random := rand.New(rand.NewSource(1))
+	pieces := []string{"a", "-", "--x=", " ", " ", "\n", "\t", "'", "'", `"`, `"`, `\`, "$(touch x)", "`touch x`", "$HOME", "*", "~", "{a,b}", ";touch x", "|", "&", ">x", "#", "%s", "%n", "é", "=", "!!", "[a]"}
+	for range 300 {
+		var b strings.Builder
+		for range 1 + random.Intn(9) {
+			b.WriteString(pieces[random.Intn(len(pieces))])
+		}
+		texts = append(texts, b.String())
+	}
+	dir := t.TempDir()
+	cmd := exec.CommandContext(t.Context(), "bash", append([]string{
+		"-euc", function + `
+for text; do
+  (words "$text" >/dev/null 2>&1; printf '%s\1' ${words[@]+"${words[@]}"}) || printf 'refused\1'
+  printf '\2'
+done`, "bash",
+	}, texts...)...)
+	cmd.Dir = dir
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := strings.Split(string(out), "\x02")
+	for i, text := range texts {
+		if want := shellWords(text); got[i] != want {
+			t.Errorf("%q is split into %q, want %q", text, got[i], want)
+		}
+	}
+	if made, err := os.ReadDir(dir); err != nil || len(made) > 0 {
+		t.Errorf("something ran: %v, %v", made, err)
+	}
+}
+
+// shellWords splits a text at white space. Quotes hold together what is on one line, and a backslash takes the next character as it is.
+func shellWords(text string) string {
+	var words strings.Builder
+	word, quote := "", rune(0)
+	flush := func() {
+		for part := range strings.SplitSeq(word, "\n") {
+			if part != "" {
+				words.WriteString(part + "\x01")
+			}
+		}
+		word = ""
+	}
+	escaped := false
+	for _, r := range text {
+		switch {
+		case escaped:
+			word, escaped = word+string(r), false
+		case quote != 0 && r == '\n':
+			return "refused\x01"
+		case quote != 0 && r == quote:
+			quote = 0
+		case quote != 0:
+			word += string(r)
+		case r == '\'' || r == '"':
+			quote = r
+		case r == '\\':
+			escaped = true
+		case strings.ContainsRune(" \t\n", r):
+			flush()
+		default:
+			word += string(r)
+		}
+	}
+	if flush(); quote != 0 {
+		return "refused\x01"
+	}
+	return cmp.Or(words.String(), "\x01") // printf writes its format once, without any
 }

@@ -217,8 +217,8 @@ func (e elsewhere) of(word string) string {
 func flagsElsewhere() elsewhere {
 	return elsewhere{
 		{
-			"auto-approve assume-yes no-confirm non-interactive force approve",
-			"--yes goes ahead without a question; apply asks only on a terminal",
+			"yes y auto-approve assume-yes no-confirm non-interactive force approve",
+			"only apply and undo ask, and only on a terminal: their --yes goes ahead without a question",
 		},
 		{"verbose debug trace", "--log-level debug"},
 		{"quiet silent", "--summary shows counts only, and --log-level error no warnings"},
@@ -227,6 +227,9 @@ func flagsElsewhere() elsewhere {
 			"a credential is in no flag, which other users of the machine can read: set PLANE_API_KEY, or give --api-key-file FILE",
 		},
 		{"host server url endpoint plane-addr", "--base-url URL, or PLANE_BASE_URL"},
+		{"dry-run check-only", "apply, undo and pull have --dry-run; planform plan changes nothing"},
+		{"out output-file output-dir", "init, export and convert write into --to DIR; the result of any command goes to a file by > FILE"},
+		{"last", "last is a word, not a flag: planform undo last, planform history show last"},
 		{"refresh-only", "planform plan shows what people changed, and planform pull takes it into the manifests"},
 		{"destroy", "--prune deletes what planform created and no manifest has any more"},
 		{"recursive filename", "-f DIR reads the manifests of a folder; give each folder its own -f"},
@@ -270,8 +273,14 @@ func commandsElsewhere() elsewhere {
 			"refresh ping status",
 			"planform plan reads the workspace and shows what differs; planform doctor checks connection and credential",
 		},
-		{"dump", "planform export writes an existing workspace as manifests"},
+		{"dump backup", "planform export writes an existing workspace as manifests"},
 		{"list ls", "planform get KIND shows objects of the service, planform state list what planform manages"},
-		{"undo rollback", "apply the manifests as they were: git checkout the older ones, then planform apply"},
+		{"rollback restore revert reset", "planform undo takes back what a run changed; planform history lists the runs"},
+		{"explain describe fields", "planform schema prints the JSON Schema of manifests, for editors and programs"},
+		{"edit", "a manifest is a file: change it in your editor, then planform plan"},
+		{"open browse view", "planform get KIND shows objects of the service; the web app has the rest"},
+		{"whoami me user", "planform doctor says whose the credential is"},
+		{"logs log runs", "planform history lists the runs of apply and undo"},
+		{"docs documentation manual man", "https://planform.github.io/planform/ has the pages; planform COMMAND --help explains a command"},
 	}
 }

@@ -219,10 +219,10 @@ func (o applyOptions) confirm(ctx context.Context, p Process, plan *planner.Plan
 	select {
 	case a := <-answers:
 		if a.err == nil && !a.yes {
-			out.view.Notef("nothing was done")
+			out.view.Notef("nothing was done: only \"yes\", or --yes, goes ahead")
 		}
 		if errors.Is(a.err, view.ErrNoTerminal) {
-			a.err = usageError{text: a.err.Error() + "; nothing was done", hint: "--yes does not ask"}
+			a.err = usageError{text: a.err.Error() + "; nothing was done", hint: "--yes does not ask", code: "needs-yes"}
 		}
 		return a.yes, a.err
 	case <-ctx.Done():

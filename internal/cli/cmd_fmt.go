@@ -50,12 +50,20 @@ refused. The names of changed files are printed.
 func runFmt(ctx context.Context, p Process, names []string, check bool, out output) error {
 	var found diag.List
 	changed := []string{}
-	for _, name := range manifestFiles(ctx, names, &found) {
+	var stdin []byte
+	if slices.Contains(names, standardInput) {
+		var err error
+		if stdin, err = io.ReadAll(p.Streams.In); err != nil {
+			return err
+		}
+		p.Streams.In = bytes.NewReader(stdin)
+	}
+	for _, name := range manifestFiles(ctx, names, stdin, &found) {
 		change, err := formatFile(p, name, check)
 		if err != nil {
-			d := diag.Diagnostic{Code: "not-formatted", Position: diag.Position{File: name}, Summary: err.Error()}
+			d := diag.Diagnostic{Code: "not-formatted", Position: diag.Position{File: name}, Summary: diag.PlainText(err)}
 			if problem, ok := errors.AsType[*yamltext.Problem](err); ok {
-				d.Line, d.Hint = problem.Line, "the file is as it was; planform validate says more if it is not valid YAML"
+				d.Line, d.Hint = problem.Line, "the file is as it was"
 			}
 			found.Add(d)
 		}
@@ -89,17 +97,16 @@ func showChanged(changed []string, quiet bool, out output) error {
 	return out.view.Lines(changed...)
 }
 
-// manifestFiles are the files that the names stand for. What else is wrong with them is not asked.
-func manifestFiles(ctx context.Context, names []string, found *diag.List) []string {
+// manifestFiles returns the files that the names stand for and that are YAML. What else is wrong with them is not reported.
+func manifestFiles(ctx context.Context, names []string, stdin []byte, found *diag.List) []string {
 	var all []string
 	for _, name := range names {
+		m, findings := manifest.Load(ctx, []string{name}, manifest.Options{AllowEmpty: true, Stdin: bytes.NewReader(stdin)})
 		if name == standardInput {
-			all = append(all, name)
-			continue
+			m.Files = []string{name}
 		}
-		m, findings := manifest.Load(ctx, []string{name}, manifest.Options{AllowEmpty: true})
 		for _, d := range findings {
-			if d.Code == "unreadable" || d.Code == "no-manifest" {
+			if slices.Contains([]string{"unreadable", "no-manifest", "yaml-syntax", "not-text"}, d.Code) {
 				found.Add(d)
 				m.Files = slices.DeleteFunc(m.Files, func(file string) bool { return file == d.File })
 			}

@@ -186,7 +186,11 @@ func (o getOptions) arguments(c *cli.Context, positional string) error {
 		}
 		switch value := o.params[param]; {
 		case value == "" && !derivable(o.operation, param):
-			return usageError{text: "planform get " + c.Command.Name + " needs " + required(param, positional), hint: c.Command.UsageText}
+			hint := c.Command.UsageText
+			if param == "project_id" {
+				hint = "--project WEB, for example; planform get projects lists them"
+			}
+			return usageError{text: "planform get " + c.Command.Name + " needs " + required(param, positional), hint: hint}
 		case value != "" && param != positional && identifierHint(param) == "" && !resource.IsID(value):
 			return usageError{
 				text: "--" + flagName(param) + " " + value + " is not an ID",
@@ -351,7 +355,7 @@ func (c *connection) resolveParams(ctx context.Context, given map[string]string)
 		params["project_id"] = ids[0]
 		return params, nil
 	}
-	return nil, diag.WithHint(errors.New("the service has no project "+project), diag.OneOf(project, codes))
+	return nil, failure{diag.WithHint(errors.New("the service has no project "+project), diag.OneOf(project, codes)), errNotFound}
 }
 
 // notFound is the error of a look-up by a readable identifier. One of another form has no route.
@@ -359,7 +363,7 @@ func notFound(op *resource.Operation, identifier string, err error) error {
 	if op.Verb != resource.Find || !errors.Is(err, apiclient.ErrNotFound) && !errors.Is(err, apiclient.ErrUnsupported) {
 		return err
 	}
-	return diag.WithHint(errors.New("the service has no work item "+identifier), "give an identifier as the service shows it, such as WEB-7")
+	return failure{diag.WithHint(errors.New("the service has no work item "+identifier), "give an identifier as the service shows it, such as WEB-7"), errNotFound}
 }
 
 // names are the names of what the records refer to, by ID, as far as lists without further parameters show them. A table is

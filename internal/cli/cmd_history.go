@@ -110,7 +110,7 @@ func historyList(ctx context.Context, _ Process, o stateOptions, out output) err
 
 // errNoRun is that no run is the last one.
 func errNoRun() error {
-	return diag.WithHint(errors.New("the history has no run that could be taken back"), "planform history lists the runs")
+	return failure{diag.WithHint(errors.New("the history has no run that could be taken back"), "planform history lists the runs"), errNotFound}
 }
 
 // what says what a run carried out.

@@ -87,7 +87,7 @@ func writeStarting(dir, workspace string) (name string, err error) {
 		text = strings.Replace(text, "owner: <name>", "# owner: platform", 1)
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // a folder of the user's
-		return "", fmt.Errorf("make the folder for the manifest: %w", err)
+		return "", diag.WithHint(fmt.Errorf("make the folder for the manifest: %w", err), "name another folder with --to")
 	}
 	name = filepath.Join(dir, "workspace.yaml")
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644) //nolint:gosec // for everybody to read

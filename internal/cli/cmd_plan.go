@@ -123,8 +123,10 @@ func newPlanOptions(c *cli.Context, p Process) (o planOptions, err error) {
 	if options.Settings, err = newSettings(c); err != nil {
 		return o, err
 	}
-	if options.DeleteChanged && !options.Prune {
-		return o, usageError{text: "--delete-changed says what --prune may delete", hint: "give --prune, too"}
+	for _, flag := range []string{"delete-changed", "delete-unrecorded"} {
+		if c.Bool(flag) && !options.Prune {
+			return o, usageError{text: "--" + flag + " says what --prune may delete", hint: "give --prune, too"}
+		}
 	}
 	if options.Files, err = files(c); err != nil {
 		return o, err

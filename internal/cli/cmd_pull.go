@@ -106,6 +106,11 @@ func runPull(ctx context.Context, o planOptions, how pullOptions, out output) er
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}
+	for i := range result.Findings {
+		if how.dryRun && result.Findings[i].Code == "not-pulled" {
+			result.Findings[i].Severity = diag.Warning // nothing has failed yet
+		}
+	}
 	left := slices.DeleteFunc(slices.Clone(plan.Notices), func(d diag.Diagnostic) bool {
 		return d.Code != "archived"
 	})

@@ -8,6 +8,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/sandbox"
 )
 
@@ -64,7 +65,7 @@ func runSandbox(ctx context.Context, p Process, o sandbox.Options, listen string
 	defer server.Close() //nolint:errcheck // every write is in the file already
 	url, err := server.Start(ctx, listen)
 	if err != nil {
-		return err
+		return diag.WithHint(err, "--listen 127.0.0.1:0 takes a free port")
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

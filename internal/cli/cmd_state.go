@@ -180,7 +180,8 @@ func recordOf(prior planner.Prior, a resource.Address) (planner.Record, error) {
 		all = append(all, string(other))
 	}
 	slices.Sort(all)
-	return planner.Record{}, diag.WithHint(fmt.Errorf("the state file has no %s", a), diag.DidYouMean(string(a), all))
+	hint := cmp.Or(diag.DidYouMean(string(a), all), "planform state list shows what it has")
+	return planner.Record{}, failure{diag.WithHint(fmt.Errorf("the state file has no %s", a), hint), errNotFound}
 }
 
 func stateList(ctx context.Context, _ Process, o stateOptions, out output) error {

@@ -2,8 +2,8 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/state"
@@ -31,7 +31,7 @@ func statePull(ctx context.Context, p Process, o stateOptions, _ output) error {
 		return err
 	}
 	if !s.Exists {
-		return fmt.Errorf("there is no state %s", o.path)
+		return absentState(o.path)
 	}
 	return s.Write(p.Streams.Out)
 }
@@ -46,10 +46,14 @@ func statePush(ctx context.Context, _ Process, o stateOptions, out output) error
 	})
 }
 
+func absentState(place string) error {
+	return failure{errors.New("there is no state " + place), errNotFound}
+}
+
 func readExisting(ctx context.Context, place string, open state.Options) (*state.Snapshot, error) {
 	s, err := state.Read(ctx, place, open)
 	if err == nil && !s.Exists {
-		err = fmt.Errorf("there is no state %s", place)
+		err = absentState(place)
 	}
 	return s, err
 }
@@ -71,7 +75,9 @@ func putState(f *state.File, from *state.Snapshot, force bool) error {
 }
 
 func stateMigrate(ctx context.Context, _ Process, o stateOptions, out output) error {
-	from, err := readExisting(ctx, o.args[0], o.open)
+	moved := o.open
+	moved.AnyServer = true
+	from, err := readExisting(ctx, o.args[0], moved)
 	if err != nil {
 		return err
 	}
@@ -79,32 +85,24 @@ func stateMigrate(ctx context.Context, _ Process, o stateOptions, out output) er
 	if to.path = o.args[1]; state.SamePlace(from.Path, to.path) {
 		return usageError{text: from.Path + " is the same place"}
 	}
-	if err := edit(ctx, to, out, func(f *state.File) (string, error) { return "", putState(f, from, false) }); err != nil {
-		return err
-	}
 	old, err := o.service.historyBeside(ctx, from.Path, from.Lineage)
 	if err != nil {
 		return err
 	}
-	h, err := o.service.historyBeside(ctx, to.path, from.Lineage)
-	if err != nil {
-		return err
-	}
-	names, err := old.Store.List(ctx)
-	if err != nil {
-		return err
-	}
-	slices.Sort(names)
-	for _, name := range names {
-		text, err := old.Store.Get(ctx, name)
-		if err != nil {
-			return err
+	copied := 0
+	if err := edit(ctx, to, out, func(f *state.File) (string, error) {
+		if err := putState(f, from, false); err != nil {
+			return "", err
 		}
-		if err := h.Store.Put(ctx, name, text); err != nil {
-			return err
+		h, err := o.service.historyBeside(ctx, to.path, from.Lineage)
+		if err == nil {
+			copied, err = old.CopyTo(ctx, h.Store)
 		}
+		return "", err
+	}); err != nil {
+		return err
 	}
 	out.view.Notef("%s has now the %s of %s, and %s; %s stays as it is", to.path, diag.Count(len(from.Prior()), "record"), from.Path,
-		diag.Count(len(names), "run"), from.Path)
+		diag.Count(copied, "run"), from.Path)
 	return nil
 }

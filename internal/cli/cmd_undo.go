@@ -140,7 +140,7 @@ func (r *run) undoing(ctx context.Context, desired *manifest.Manifest, in *plann
 			return nil, errNoRun()
 		}
 		if len(named) == 0 {
-			return nil, diag.WithHint(errors.New("the history has no run "+id), "planform history lists the runs")
+			return nil, failure{diag.WithHint(errors.New("the history has no run "+id), "planform history lists the runs"), errNotFound}
 		}
 		for _, run := range named {
 			ids = append(ids, run.ID)

@@ -32,7 +32,7 @@ func TestTheNightlyServiceIsGivenUpWithItsLog(t *testing.T) {
 			t.Parallel()
 			bin := t.TempDir()
 			for program, text := range map[string]string{
-				"curl":   "case $* in *users/me*) printf " + test.status + " ;; *) : >\"${!#}\" ;; esac",
+				"curl":   "case $* in *users/me*) printf " + test.status + " ;; *releases/download/v9.9.9/*) echo APP_RELEASE=stable >\"${!#}\" ;; *) exit 22 ;; esac",
 				"docker": "case $2 in exec) cat >/dev/null; echo '" + test.made + "' ;; logs) echo 'migrator: relation does not exist' ;; esac",
 				"sleep":  "exit 0",
 			} {
@@ -40,12 +40,16 @@ func TestTheNightlyServiceIsGivenUpWithItsLog(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			cmd := exec.CommandContext(t.Context(), "bash", script, t.TempDir(), "one,two")
-			cmd.Env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "PLANE_START_SECONDS=0")
+			dir := t.TempDir()
+			cmd := exec.CommandContext(t.Context(), "bash", script, dir, "one,two")
+			cmd.Env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "PLANE_START_SECONDS=0", "PLANE_VERSION=v9.9.9")
 			var out, errs bytes.Buffer
 			cmd.Stdout, cmd.Stderr = &out, &errs
 			if err := cmd.Run(); (err != nil) != (test.says != "") {
 				t.Errorf("ends with %v:\n%s", err, &errs)
+			}
+			if settings, err := os.ReadFile(filepath.Join(dir, ".env")); err != nil || string(settings) != "APP_RELEASE=v9.9.9\n" {
+				t.Errorf("the settings are %q, %v: images of another release", settings, err)
 			}
 			if out.String() != test.out {
 				t.Errorf("prints %q, want %q", &out, test.out)

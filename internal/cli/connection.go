@@ -248,18 +248,18 @@ func (o connectionOptions) configure(config *apiclient.Config) error {
 	switch {
 	case o.baseURL == "":
 		return usageError{text: "no base URL", hint: o.mistaken("set PLANE_BASE_URL or give --base-url; --sandbox needs none", "PLANE_BASE_URL",
-			"PLANE_URL", "PLANE_API_URL", "PLANE_HOST", "PLANE_ADDR")}
+			"PLANE_URL", "PLANE_API_URL", "PLANE_HOST", "PLANE_ADDR"), code: "no-base-url"}
 	case o.baseURL == cloudWeb, strings.HasPrefix(o.baseURL, cloudWeb+"/"):
 		return usageError{text: cloudWeb + " is the web app", hint: "its API has the base URL " + cloudAPI}
 	case config.Workspace == "" && !o.workspaceOptional:
-		return usageError{text: "no workspace", hint: "write workspace: SLUG in the manifest, set PLANE_WORKSPACE_SLUG or give --workspace"}
+		return usageError{text: "no workspace", hint: "write workspace: SLUG in the manifest, set PLANE_WORKSPACE_SLUG or give --workspace", code: "no-workspace"}
 	}
 	credential, err := o.credential()
 	if err != nil {
 		return err
 	}
 	if err := credential.Validate(); err != nil {
-		return wrongCredential{err}
+		return failure{err, errCredentials}
 	}
 	config.Credential = credential
 	return nil

@@ -40,10 +40,10 @@ func (l deleteLimits) check(p Process, plan *planner.Plan) error {
 	case n == 0:
 		return nil
 	case why != "":
-		return diag.WithHint(fmt.Errorf("%s; nothing was done", why), fmt.Sprintf("if this is intended, give --max-deletes %d", n))
+		return failure{diag.WithHint(fmt.Errorf("%s; nothing was done", why), fmt.Sprintf("if this is intended, give --max-deletes %d", n)), errTooMany}
 	case !l.yes && !p.Streams.InTTY:
 		return usageError{text: fmt.Sprintf("the plan deletes %s, and there is no terminal to ask on; nothing was done",
-			diag.Count(n, "object")), hint: "--yes deletes without asking"}
+			diag.Count(n, "object")), hint: "--yes deletes without asking", code: "needs-yes"}
 	}
 	return nil
 }

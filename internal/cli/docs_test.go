@@ -2,8 +2,10 @@ package cli
 
 import (
 	"bytes"
+	"encoding/json"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -18,6 +20,7 @@ import (
 
 	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/schema"
 )
 
 //nolint:gochecknoglobals // the flag package works with variables
@@ -224,6 +227,8 @@ Only fields that you write are managed. Fields marked ¹ cannot be set with ` + 
 |---|---|---|
 ` + "| `version` | 1 | Required, once in each file. |" + `
 ` + "| `workspace` | slug | Where the manifest goes. `--workspace` overrides it; `PLANE_WORKSPACE_SLUG` applies where it is absent. |" + `
+` + "| `owner` | name | Whose the objects are, if several manifests share the workspace. What has another owner is not adopted, changed or deleted. [Several teams](teams.md) explains it. |" + `
+` + "| `source` | mapping | Where the manifest was exported from. In any other workspace, its IDs and work item identifiers are ignored. |" + `
 ` + "| `defaults` | mapping of kinds | What objects of a kind in this document have unless they write it. |" + `
 ` + "| `vars` | mapping of names | Variables of this document, for `${{ vars.NAME }}`. [Many alike](many-alike.md) explains them. |" + `
 ` + "| `include` | list of files | Manifests that are read too. [Many alike](many-alike.md#include) explains it. |" + `
@@ -238,8 +243,10 @@ Every object also accepts:
 ` + "| `key` | text | Its name inside the manifests. By default derived from the name. |" + `
 ` + "| `id` | UUID | ID of an existing object on the service. |" + `
 ` + "| `previously` | key, or list of keys | Its former keys. After a change of key, the object stays the same one, with everything in it. |" + `
-` + "| `protect` | true or false | With `true` it is never deleted, even after it was removed from the manifest. To delete it, apply `protect: false` first. Absent: as last applied. |" + `
+` + "| `protect` | true or false | With `true` it is never deleted, even after it was removed from the manifest. To delete it, apply `protect: false` first. Absent: as last applied. Only the state file keeps this: without it, `--prune` deletes nothing, unless `--delete-unrecorded` is given. |" + `
 ` + "| `create` | true or false | With `false` it is never created: if it is missing, that is reported, and only objects that depend on it are skipped. |" + `
+` + "| `ignore_changes` | list of fields, or `[all]` | Fields that belong to people as soon as the object exists: set when it is created, and never compared afterwards. |" + `
+` + "| `on_drift` | overwrite, keep or fail | What becomes of fields that somebody changed on the service since the last apply. Absent: what `--on-drift` says. |" + `
 ` + "| `for_each`, `as` | list, `{csv: FILE}` or `${{ vars.NAME }}` | Makes one object for each element; `${{ each.NAME }}` is a value of it. [Many alike](many-alike.md) explains it. |" + `
 ` + "| `folder` | path | Of pages only: makes a page of each Markdown and HTML file in a folder. [Pages from a folder](pages.md) explains it. |" + `
 
@@ -269,6 +276,24 @@ A text that is sent as HTML may name ` + textTargets() + ` of the manifests by a
 		write(k, "##")
 	}
 	return b.String()
+}
+
+// TestThePageOfTheManifestNamesWhatTheSchemaKnows looks for each property of the top, and for those that all objects have.
+func TestThePageOfTheManifestNamesWhatTheSchemaKnows(t *testing.T) {
+	t.Parallel()
+	var document struct {
+		Properties map[string]any `json:"properties"`
+	}
+	if err := json.Unmarshal(schema.Document(), &document); err != nil || len(document.Properties) < 10 {
+		t.Fatal(err, len(document.Properties))
+	}
+	names := []string{schema.Key, schema.ObjectID, schema.Previously, schema.Protect, schema.Create, schema.Ignore, schema.OnDrift, schema.ForEach, schema.As}
+	page := manifestPage()
+	for _, name := range slices.AppendSeq(names, maps.Keys(document.Properties)) {
+		if !strings.Contains(page, "`"+name+"`") && !strings.Contains(page, "# "+name+"\n") {
+			t.Errorf("docs/manifest.md does not name %q", name)
+		}
+	}
 }
 
 func holds(f *resource.Field) string {

@@ -1,8 +1,11 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"io/fs"
+	"net"
 
 	"github.com/planform/planform/apiclient"
 	"github.com/planform/planform/internal/diag"
@@ -30,17 +33,24 @@ is not possible; 4 wrong credential, no permission, or no such workspace; 5 the
 state is locked; 64 wrong usage; 130 interrupted.`
 
 // usageError is a command line that cannot be carried out as it is.
-type usageError struct{ text, hint string }
+type usageError struct {
+	text, hint string
+	code       string // for programs; "" = usage
+}
 
 func (e usageError) Error() string { return e.text }
 
 // Hint is the next step.
 func (e usageError) Hint() string { return e.hint }
 
-// wrongCredential is a credential that cannot even be sent.
-type wrongCredential struct{ error }
+// failure is an error in words of its own, of one of the kinds below.
+type failure struct {
+	error
 
-func (wrongCredential) Is(target error) bool { return target == errCredentials }
+	kind error
+}
+
+func (e failure) Unwrap() []error { return []error{e.error, e.kind} }
 
 // problemsFound is what the doctor's report says, in short.
 type problemsFound struct {
@@ -66,6 +76,10 @@ var (
 	errPending = errors.New("changes are pending")
 	// errSteps: some steps failed; the result has said which.
 	errSteps = errors.New("some steps failed")
+	// errNotFound: what the command line names is not there.
+	errNotFound = errors.New("not found")
+	// errTooMany: the plan deletes more than is allowed.
+	errTooMany = errors.New("too many deletions")
 	// errUnlisted: the wider API is needed and not there.
 	errNoLists = errors.New("the documented operations cannot list the contents of a workspace")
 	// errDenied: what was exported is not all, for want of permission.
@@ -78,7 +92,7 @@ var (
 
 // finish shows an error that nothing has shown yet and gives the exit code.
 func finish(p Process, json bool, err error) int {
-	code := exitCode(err)
+	code, name := classify(err)
 	switch {
 	case err == nil, errors.Is(err, errPending), errors.Is(err, errSteps), errors.Is(err, errReported):
 		return code
@@ -95,35 +109,51 @@ func finish(p Process, json bool, err error) int {
 		v.Notef("interrupted; nothing was changed")
 		return code
 	}
-	v.Error(err)
+	v.Error(name, err)
 	return code
 }
 
-// exitCode is the one ladder from errors to exit codes.
-func exitCode(err error) int {
-	var wrong usageError
-	var word *export.UnknownWordError
-	var locked *state.LockedError
-	var refused *apiclient.Error
-	var problem *doctor.ProblemError
+// classify is the one ladder from errors to exit codes, and to the codes in JSON, which docs/compatibility.md lists.
+func classify(err error) (exit int, code string) {
+	wrong, misused := errors.AsType[usageError](err)
+	refused, _ := errors.AsType[*apiclient.Error](err)
+	problem, _ := errors.AsType[*doctor.ProblemError](err)
 	switch {
 	case err == nil:
-		return exitDone
-	case errors.As(err, &wrong), errors.As(err, &word):
-		return exitUsage
+		return exitDone, ""
+	case misused, has[*export.UnknownWordError](err):
+		return exitUsage, cmp.Or(wrong.code, "usage")
 	case errors.Is(err, errInterrupted), errors.Is(err, context.Canceled):
-		return exitInterrupted
+		return exitInterrupted, "" // which a note says
 	case errors.Is(err, errPending):
-		return exitPending
-	case errors.As(err, &locked):
-		return exitLocked
-	case errors.Is(err, errCredentials), errors.Is(err, errDenied), errors.As(err, &problem) && problem.Denied:
-		return exitCredentials
-	case errors.As(err, &refused) && (refused.Credential() || refused.Permission()):
-		return exitCredentials
+		return exitPending, ""
+	case has[*state.LockedError](err):
+		return exitLocked, "locked"
+	case errors.Is(err, errCredentials), refused != nil && refused.Credential():
+		return exitCredentials, "credential"
+	case errors.Is(err, errDenied), problem != nil && problem.Denied, refused != nil && refused.Permission():
+		return exitCredentials, "denied"
 	case errors.Is(err, errSteps):
-		return exitSteps
+		return exitSteps, ""
+	case errors.Is(err, errTooMany):
+		return exitFailed, "too-many-deletes"
+	case errors.Is(err, errStale):
+		return exitFailed, "stale-plan"
+	case errors.Is(err, errNotFound), errors.Is(err, apiclient.ErrNotFound):
+		return exitFailed, "not-found"
+	case has[*apiclient.ConnectionError](err), has[net.Error](err):
+		return exitFailed, "unreachable"
+	case refused != nil, problem != nil:
+		return exitFailed, "service"
+	case has[*fs.PathError](err):
+		return exitFailed, "file"
 	default:
-		return exitFailed
+		return exitFailed, "failed"
 	}
+}
+
+// has reports whether an error, or one that it wraps, is of a type.
+func has[E error](err error) bool {
+	_, ok := errors.AsType[E](err)
+	return ok
 }

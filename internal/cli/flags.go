@@ -157,14 +157,17 @@ type choiceFlag struct {
 
 func choice(f cli.StringFlag, words ...string) choiceFlag {
 	f.Action = func(_ *cli.Context, value string) error {
-		switch {
-		case slices.Contains(words, value), f.Name == "api" && value == "full": // the former name of v1
+		if slices.Contains(words, value) || f.Name == "api" && value == "full" { // the former name of v1
 			return nil
-		case len(words) == 2:
-			return usageError{text: fmt.Sprintf("--%s %q is neither %s nor %s", f.Name, value, words[0], words[1])}
-		default:
-			return usageError{text: fmt.Sprintf("--%s %q is none of %s", f.Name, value, strings.Join(words, ", "))}
 		}
+		wrong := usageError{text: fmt.Sprintf("--%s %q is none of %s", f.Name, value, strings.Join(words, ", "))}
+		if len(words) == 2 {
+			wrong.text = fmt.Sprintf("--%s %q is neither %s nor %s", f.Name, value, words[0], words[1])
+		}
+		if f.Name == "output" {
+			wrong.hint = "it is the format; > FILE after the command writes to a file, and plan and undo save a plan with --out FILE"
+		}
+		return wrong
 	}
 	return choiceFlag{&f, words}
 }

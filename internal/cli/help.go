@@ -67,10 +67,12 @@ func writeCommands(b *strings.Builder, commands []*cli.Command) {
 	}
 }
 
-// writeUsage breaks a line of usage, the rest of it indented.
+// writeUsage breaks each line of usage, the rest of it indented.
 func writeUsage(b *strings.Builder, text string) {
-	for i, line := range wrap(text, helpWidth-9) {
-		b.WriteString(strings.Repeat(" ", 3+6*min(i, 1)) + line + "\n")
+	for usage := range strings.SplitSeq(text, "\n") {
+		for i, line := range wrap(usage, helpWidth-9) {
+			b.WriteString(strings.Repeat(" ", 3+6*min(i, 1)) + line + "\n")
+		}
 	}
 }
 

@@ -67,6 +67,9 @@ func TestALinkOutOfTheFolderIsNotFollowedToKeepTheState(t *testing.T) {
 		"the state": func(dir, outside string) (string, string) {
 			return filepath.Join(dir, ".planform", "host_acme.state.json"), filepath.Join(outside, "new")
 		},
+		"the history": func(dir, outside string) (string, string) {
+			return filepath.Join(dir, ".planform", "host_acme.state.json.history"), outside
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -3,11 +3,19 @@ package cli
 import (
 	"bytes"
 	"encoding/json"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"io/fs"
+	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/urfave/cli/v2"
 
 	"github.com/planform/planform/internal/view"
@@ -43,12 +51,15 @@ func TestEveryCommandFailsInJSON(t *testing.T) {
 		for line := range strings.Lines(shown) {
 			var one struct {
 				Version     int `json:"format_version"`
-				Diagnostics []struct{ Severity, Summary string }
+				Diagnostics []struct{ Severity, Code, Summary string }
 			}
 			if err := json.Unmarshal([]byte(line), &one); err != nil || one.Version != view.FormatVersion {
 				t.Errorf("%v: %v: %s", args, err, line)
 			}
 			for _, d := range one.Diagnostics {
+				if d.Code == "" {
+					t.Errorf("%v: no code: %s", args, line)
+				}
 				found = found || d.Severity == "error" && d.Summary != ""
 			}
 		}
@@ -70,4 +81,104 @@ func TestEveryCommandFailsInJSON(t *testing.T) {
 	commands(newApp(Process{Getenv: func(string) string { return "" }}).Commands, "")
 	check("aply", "-f", "x", "-o", "json")
 	check("get", "lynks", "-o=json")
+}
+
+// TestEachCodeOfAFailureIsOnThePage compares the codes in the code with the table of the page.
+func TestEachCodeOfAFailureIsOnThePage(t *testing.T) {
+	t.Parallel()
+	codes := map[string]bool{}
+	note := func(e ast.Expr) {
+		if code, ok := e.(*ast.BasicLit); ok && code.Kind == token.STRING && code.Value != `""` {
+			codes[strings.Trim(code.Value, `"`)] = true
+		}
+	}
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range files {
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for node := range ast.Preorder(file) {
+			switch n := node.(type) {
+			case *ast.KeyValueExpr:
+				if key, ok := n.Key.(*ast.Ident); ok && key.Name == "code" && !strings.HasSuffix(name, "_test.go") {
+					note(n.Value)
+				}
+			case *ast.ReturnStmt:
+				if name == "exit.go" && len(n.Results) == 2 {
+					note(n.Results[1])
+					if or, ok := n.Results[1].(*ast.CallExpr); ok {
+						note(or.Args[1])
+					}
+				}
+			}
+		}
+	}
+	text, err := os.ReadFile("../../docs/compatibility.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(text), "| code of a failure |")
+	table, _, _ = strings.Cut(table, "\n\n")
+	listed := map[string]bool{}
+	for _, m := range regexp.MustCompile("(?m)^\\| `([a-z-]+)` \\|").FindAllStringSubmatch(table, -1) {
+		listed[m[1]] = true
+	}
+	if diff := cmp.Diff(codes, listed); diff != "" || len(codes) < 10 {
+		t.Error("docs/compatibility.md:", diff)
+	}
+}
+
+// TestEachFindingHasACode looks at every place in the code that makes a finding.
+func TestEachFindingHasACode(t *testing.T) {
+	t.Parallel()
+	places := 0
+	if err := filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		set := token.NewFileSet()
+		file, err := parser.ParseFile(set, path, nil, 0)
+		if err != nil {
+			return err
+		}
+		for node := range ast.Preorder(file) {
+			literal, ok := node.(*ast.CompositeLit)
+			if !ok {
+				continue
+			}
+			of := ""
+			if literal.Type != nil {
+				of = types.ExprString(literal.Type)
+			}
+			elements := literal.Elts
+			if strings.HasSuffix(of, "diag.List") {
+				for _, element := range literal.Elts {
+					if inner, ok := element.(*ast.CompositeLit); ok {
+						elements = inner.Elts
+					}
+				}
+			} else if !strings.HasSuffix(of, "Diagnostic") {
+				continue
+			}
+			fields := map[string]bool{}
+			for _, element := range elements {
+				if pair, ok := element.(*ast.KeyValueExpr); ok {
+					fields[types.ExprString(pair.Key)] = true
+				}
+			}
+			if fields["Summary"] {
+				places++
+				if !fields["Code"] {
+					t.Errorf("%s: a finding without a code", set.Position(literal.Pos()))
+				}
+			}
+		}
+		return nil
+	}); err != nil || places < 40 {
+		t.Errorf("%d places: %v", places, err)
+	}
 }

@@ -55,7 +55,7 @@ func readPlan(c *cli.Context) (*savedPlan, error) {
 			hint: "every manifest needs its own -f: -f FILE -f FILE",
 		}
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, diag.WithHint(fmt.Errorf("there is no plan %s", name), "planform plan -f FILE --out "+name+" writes one")
+		return nil, failure{diag.WithHint(fmt.Errorf("there is no plan %s", name), "planform plan -f FILE --out "+name+" writes one"), errNotFound}
 	case err != nil:
 		return nil, err
 	}
@@ -98,6 +98,9 @@ func (s *savedPlan) options(c *cli.Context, p Process) (o planOptions, err error
 		}
 	} else {
 		o, err = s.own(c, p)
+	}
+	if err == nil && s.Sandbox && !o.service.sandbox && o.service.baseURL == "" {
+		err = usageError{text: "the plan " + s.name + " is for the sandbox", hint: "planform apply " + s.name + " --sandbox carries it out"}
 	}
 	for i := range s.Steps {
 		o.known = append(o.known, s.Steps[i].Address)

@@ -46,15 +46,18 @@ func (o connectionOptions) connectState(_ context.Context, address string) (stat
 
 // historyBeside is the history of the runs with a state.
 func (o connectionOptions) historyBeside(ctx context.Context, place, lineage string) (*history.History, error) {
-	h := &history.History{Store: history.Folder{Disk: o.disk, Path: place + ".history"}, Lineage: lineage}
 	if state.IsShared(place) {
 		objects, err := o.connectState(ctx, place)
 		if err != nil {
 			return nil, err
 		}
-		h.Store = records{objects}
+		return &history.History{Store: records{objects}, Lineage: lineage}, nil
 	}
-	return h, nil
+	folder := place + ".history"
+	if err := state.Inside(filepath.Split(folder)); err != nil {
+		return nil, err
+	}
+	return &history.History{Store: history.Folder{Disk: o.disk, Path: folder}, Lineage: lineage}, nil
 }
 
 // records are the history of a shared state: objects beside it.

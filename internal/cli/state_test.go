@@ -265,7 +265,10 @@ func TestAnAddressWithACredentialIsRefusedAndNotShown(t *testing.T) {
 	copied := s.write(t, "copy.json", `{"format_version":1,"lineage":"6f0c","serial":3,"base_url":"`+s.url+`","workspace":"acme","objects":[]}`)
 	for _, address := range []string{
 		"https://bob:very-secret@127.0.0.1/state", "s3://bob:very-secret@team/web.json", "https://bob:very/secret@127.0.0.1/state",
-		"ftp://bob:very-secret@127.0.0.1/state",
+		"ftp://bob:very-secret@127.0.0.1/state", "https://127.0.0.1/state?private_token=very-secret", "http://127.0.0.1/state#very-secret",
+		"https://127.0.0.1/state?very-secret", "https://127.0.0.1/state?job_token=very@secret", "s3://team/web.json?X-Amz-Signature=very-secret",
+		"s3://team/web.json#very-secret", "ftp://127.0.0.1/state?t=very-secret", "HTTPS://127.0.0.1/state?t=very-secret",
+		"http://other.example.com/state?t=very-secret", "https://127.0.0.1/a?x=1#very-secret",
 	} {
 		for _, args := range [][]string{
 			{"plan", "--state", address},

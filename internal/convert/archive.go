@@ -30,7 +30,7 @@ func (in *inputs) archive(f File, size int64) (bool, error) {
 	defer close() //nolint:errcheck // it was only read
 	z, err := zip.NewReader(packed, size)
 	if err != nil {
-		return bad("download or copy it again", "the archive is damaged or cut off (%s)", strings.TrimPrefix(err.Error(), "zip: "))
+		return bad("download or copy it again", "the archive is damaged or cut off (%s)", diag.PlainText(err))
 	}
 	if slices.ContainsFunc(z.File, func(e *zip.File) bool { return e.Name == "[Content_Types].xml" }) {
 		return false, nil
@@ -228,7 +228,7 @@ func (u *unpacked) Read(p []byte) (int, error) {
 	}
 	u.left -= uint64(n)              //nolint:gosec // likewise
 	if err != nil && err != io.EOF { //nolint:errorlint // as the package says
-		err = diag.WithHint(fmt.Errorf("%s: it is damaged in the archive (%s)", u.name, strings.TrimPrefix(err.Error(), "zip: ")),
+		err = diag.WithHint(fmt.Errorf("%s: it is damaged in the archive (%s)", u.name, diag.PlainText(err)),
 			"download or copy the archive again")
 	}
 	return n, err

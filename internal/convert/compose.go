@@ -41,6 +41,8 @@ type composer struct {
 
 	attached attached
 	uploads  map[string]upload // of the issue that is being composed: its uploaded files, by address, and by name
+	fieldsOf *Issue
+	bySource map[string]Field // of the issue whose values are booked, by their sources
 }
 
 // place is an issue with the project and the key of its item.

@@ -347,8 +347,15 @@ func (c *composer) fieldFate(i *Issue, v *Value) fate {
 	if i == nil {
 		return lost
 	}
-	for _, f := range i.Fields {
-		if f.Source == "" || v.Name != f.Source && !strings.HasPrefix(v.Name, f.Source+".") {
+	if c.fieldsOf != i { // all values of an issue are asked for after one another
+		c.fieldsOf, c.bySource = i, map[string]Field{}
+		for _, f := range slices.Backward(i.Fields) {
+			c.bySource[f.Source] = f
+		}
+	}
+	for name := v.Name; name != ""; name = name[:max(0, strings.LastIndexByte(name, '.'))] {
+		f, ok := c.bySource[name]
+		if !ok {
 			continue
 		}
 		if _, custom := c.mapping.Custom.Find(f.Name); custom {

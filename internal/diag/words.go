@@ -39,6 +39,9 @@ func Count(n int, noun string) string {
 
 // Plural gives the plural of an English noun of the regular sort.
 func Plural(noun string) string {
+	if noun == "person" {
+		return "people"
+	}
 	if strings.HasSuffix(noun, "s") { // it is one
 		return noun
 	}

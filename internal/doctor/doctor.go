@@ -12,6 +12,7 @@ import (
 
 	"github.com/planform/planform/apiclient"
 	"github.com/planform/planform/internal/baseurl"
+	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/resource"
 	"github.com/planform/planform/internal/state"
 )
@@ -340,7 +341,7 @@ func refusalText(e *apiclient.Error) string {
 	case e.Message != "" && e.Status != 0:
 		return fmt.Sprintf("%d %s", e.Status, strings.TrimSuffix(e.Message, "."))
 	case e.Err != nil:
-		return e.Err.Error()
+		return diag.PlainText(e.Err)
 	default:
 		return strconv.Itoa(e.Status)
 	}

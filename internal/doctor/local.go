@@ -25,7 +25,7 @@ func (e *examination) checkState(ctx context.Context) {
 	}
 	open, shared := state.Options{BaseURL: e.BaseURL, Workspace: e.Workspace, Connect: e.in.Connect}, state.IsShared(e.in.StatePath)
 	if err := writable(filepath.Dir(e.in.StatePath)); err != nil && !shared {
-		e.add("state", Problem, e.in.StatePath+" cannot be written: "+err.Error(),
+		e.add("state", Problem, e.in.StatePath+" cannot be written: "+diag.PlainText(err),
 			"make the folder writable, or choose another place with --state")
 		return
 	}
@@ -37,7 +37,7 @@ func (e *examination) checkState(ctx context.Context) {
 	}
 	switch {
 	case err != nil:
-		e.add("state", Problem, err.Error(), "")
+		e.add("state", Problem, diag.PlainText(err), diag.HintOf(err))
 	case !known.Exists:
 		e.add("state", OK, e.in.StatePath+" does not exist yet: the first apply creates it", "")
 	default:

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/planform/planform/apiclient"
+	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/resource"
 )
 
@@ -18,11 +19,11 @@ func checkReached(base string, err error) (summary, hint string, reached bool) {
 	case err == nil:
 		return "", "", true
 	case !ok:
-		return err.Error(), "", false
+		return diag.PlainText(err), "", false
 	case e.Status == 0 && broken != nil:
 		return base + ": " + broken.Reason, broken.Advice, false
 	case e.Status == 0:
-		return base + ": " + e.Err.Error(), "", false
+		return base + ": " + diag.PlainText(e.Err), "", false
 	case e.Status >= 500:
 		return "the service fails: " + refusalText(e), "try again later, or look at the service's own log", false
 	case errors.Is(e, apiclient.ErrWebPage):

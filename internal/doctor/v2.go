@@ -29,7 +29,7 @@ func (e *examination) checkV2(ctx context.Context) {
 	case err == nil && resp.Row.ID() != "":
 		e.HasV2, e.knowsV2 = true, true
 	case err != nil && (refused == nil || refused.Status < 400 || refused.Status >= 500 || refused.Status == 429 || refused.Credential()):
-		e.add(name, Warning, "cannot tell whether there is one: "+err.Error(), "--api v1 does not ask")
+		e.add(name, Warning, "cannot tell whether there is one: "+diag.PlainText(err), "--api v1 does not ask")
 		return
 	case e.in.APIChosen:
 		e.knowsV2 = true

@@ -120,7 +120,7 @@ func (e *examination) checkEdition() {
 				denied = append(denied, plural(k.Name)+e.scope(op))
 			}
 		case e.limited == nil || !errors.Is(f.err, apiclient.ErrRateLimited):
-			failed = append(failed, plural(k.Name)+": "+f.err.Error())
+			failed = append(failed, plural(k.Name)+": "+diag.PlainText(f.err))
 		}
 	}
 	var has []string

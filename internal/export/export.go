@@ -133,7 +133,11 @@ func (e *Export) report(found *content) {
 		if found.unsupported[k] {
 			e.Unsupported = append(e.Unsupported, k.Name)
 			if k.Section != "" {
-				unsupported = append(unsupported, humanize(k.Section))
+				name := humanize(k.Section)
+				if slices.ContainsFunc(resource.Children("project"), func(o *resource.Kind) bool { return o.Section == k.Section && !found.unsupported[o] }) {
+					name += " of the workspace"
+				}
+				unsupported = append(unsupported, name)
 			}
 		}
 		if where := found.denied[k]; len(where) > 0 {
@@ -149,7 +153,12 @@ func (e *Export) report(found *content) {
 		e.skip(customFields, found.unreadFields)
 	}
 	if len(unsupported) > 0 {
-		e.findings.Add(warning("not-in-edition", "this edition of the service does not have "+strings.Join(unsupported, ", ")))
+		e.findings.Add(warning("not-in-edition", "this edition of the service does not have "+strings.Join(slices.Compact(unsupported), ", ")))
+	}
+	if slices.Sort(found.roleless); len(found.roleless) > 0 {
+		in := slices.Compact(found.roleless)
+		e.findings.Add(warning("roles-unknown", "the service does not show the roles of members of "+diag.Count(len(in), "project")+
+			": a guest becomes a member in a copy ("+diag.First(in, fewNames)+")"))
 	}
 	e.reportOmissions(found.omitted)
 	e.reportUnmanaged()

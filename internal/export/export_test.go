@@ -302,13 +302,26 @@ func TestWhatTheWorkspaceManagesIsExportedOnceAndAboveItsProjects(t *testing.T) 
 	s.send("PATCH", web+"work-items/"+sandboxtest.WorkItemWeb1+"/", map[string]any{"type_id": kind, "state": triaged})
 	s.send("POST", web+"work-items/"+sandboxtest.WorkItemWeb1+"/work-item-properties/"+size+"/values/", map[string]any{"value": big})
 	dir, e := s.export(export.Options{API: resource.V2, With: []string{"fields"}})
-	for _, want := range []string{"imported_types: [Incident]", "type: Incident", "state: Triaged", "Size: Big", "work_item_types:\n  - key: incident"} {
+	for _, want := range []string{"imported_types: [Default, Incident]", "type: Incident", "state: Triaged", "Size: Big", "work_item_types:\n  - key: default", "  - key: incident"} {
 		n := 0
 		for _, f := range e.Files {
 			n += strings.Count(string(f.Data), want)
 		}
 		if n != 1 {
 			t.Errorf("%q is there %d times", want, n)
+		}
+	}
+	s.hold(dir, e)
+}
+
+// TestWhatTheServiceHasByItselfIsNotExported: every workspace has such a kind of relation.
+func TestWhatTheServiceHasByItselfIsNotExported(t *testing.T) {
+	t.Parallel()
+	s := newService(t, sandboxtest.Options{Edition: sandbox.Cloud})
+	dir, e := s.export(export.Options{API: resource.V2})
+	for _, f := range e.Files {
+		if strings.Contains(string(f.Data), "Relates to") {
+			t.Errorf("%s", f.Data)
 		}
 	}
 	s.hold(dir, e)
@@ -681,6 +694,21 @@ func TestArchivedCyclesAndModulesAreExported(t *testing.T) {
 	s.hold(dir, e)
 }
 
+// What the edition lacks is named once, and what it lacks above projects alone is said to be of the workspace.
+func TestWhatAnEditionLacksIsNamedOnce(t *testing.T) {
+	t.Parallel()
+	_, e := newService(t, sandboxtest.Options{Edition: sandbox.Community}).export(export.Options{})
+	lacks := ""
+	for _, d := range e.Findings() {
+		if d.Code == "not-in-edition" {
+			lacks = d.Summary
+		}
+	}
+	if strings.Count(lacks, "pages") != 1 || !strings.Contains(lacks, ", states of the workspace") {
+		t.Error(lacks)
+	}
+}
+
 // An object without an ID of the service's form could be sent to no place that is safe.
 func TestAnObjectWithoutAnIDIsAnError(t *testing.T) {
 	t.Parallel()
@@ -755,6 +783,7 @@ func TestAForbiddenListIsReportedAndTheRestExported(t *testing.T) {
 	want := []string{
 		"the credential may not read the customers of the workspace",
 		"the credential may not read the cycles of OPS, WEB",
+		"the service does not show the roles of members of 2 projects: a guest becomes a member in a copy (OPS, WEB)",
 		"not exported, since manifests do not support them: subscribers, worklogs of work items",
 	}
 	if diff := cmp.Diff(want, told, cmpopts.SortSlices(strings.Compare)); diff != "" {
@@ -845,6 +874,10 @@ func TestRolesAreExported(t *testing.T) {
 			s.send("POST", web+"project-members/", map[string]any{"member": sandboxtest.UserEve, "role": 5})
 			dir, e := s.export(export.Options{})
 			s.hold(dir, e)
+			unknown := slices.ContainsFunc(e.Findings(), func(d diag.Diagnostic) bool { return d.Code == "roles-unknown" })
+			if unknown != (c.answers == sandbox.Observed) {
+				t.Errorf("roles are said to be unknown: %t", unknown)
+			}
 			var all strings.Builder
 			for _, f := range e.Files {
 				all.Write(f.Data)

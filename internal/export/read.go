@@ -21,6 +21,7 @@ type content struct {
 	byID    map[serviceID]*object
 	omitted omissions
 
+	roleless    []string                    // projects whose members have roles that the service does not show, each once a member
 	unsupported map[*resource.Kind]bool     // kinds that this edition does not have
 	denied      map[*resource.Kind][]string // by kind, what the credential may not read it in
 	skipped     map[*resource.Kind]int      // kinds that were not read: how many requests that would take
@@ -139,7 +140,7 @@ func (r *reader) objects(l *list) ([]*object, error) {
 			return nil, fmt.Errorf("the service lists %s with the ID %.60q, which is no UUID: nothing was written", diag.A(l.kind.Noun()), id)
 		}
 		t := &object{
-			kind: l.kind, row: l.kind.InZone(row, l.parent.zone()), parent: l.parent, exported: r.kinds.exported[l.kind],
+			kind: l.kind, row: l.kind.InZone(row, l.parent.zone()), parent: l.parent, exported: r.kinds.exported[l.kind] && row[l.kind.OwnFlag] != true,
 			members: map[*resource.Field][]string{},
 		}
 		t.identify()
@@ -318,7 +319,10 @@ func (r *reader) members(ctx context.Context, objects []*object) error {
 					continue
 				}
 				l.parent.members[field] = append(l.parent.members[field], id)
-				l.parent.setAttribute(id, r.attribute(m, row, id))
+				value := r.attribute(m, row, id)
+				if l.parent.setAttribute(id, value); value == "" && m.Attribute != nil && m.Attribute.Default != "" {
+					r.found.roleless = append(r.found.roleless, l.parent.label())
+				}
 				continue
 			}
 			if at := l.parent.parent.find(resource.MustLookup(m.Member), id); at != nil {

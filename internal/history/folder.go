@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/planform/planform/internal/disk"
 )
@@ -22,20 +23,46 @@ var _ Store = Folder{}
 
 // Put implements [Store].
 func (f Folder) Put(_ context.Context, name string, text []byte) error {
-	if err := disk.MakeFolder(f.Disk, f.Path); err != nil {
+	path, err := f.file(name)
+	if err == nil {
+		err = disk.MakeFolder(f.Disk, f.Path)
+	}
+	if err != nil {
 		return err
 	}
-	return disk.Write(f.Disk, f.file(name), func(w io.Writer) error {
+	return disk.Write(f.Disk, path, func(w io.Writer) error {
 		_, err := w.Write(text)
 		return err
 	})
 }
 
-func (f Folder) file(name string) string { return filepath.Join(f.Path, name) }
+// file is the path of a record. Only a plain name is one: anything else would lead out of the folder.
+func (f Folder) file(name string) (string, error) {
+	if !filepath.IsLocal(name) || filepath.Base(name) != name || name == "." {
+		return "", fmt.Errorf("%q is not the name of a file in %s", name, f.Path)
+	}
+	return filepath.Join(f.Path, name), nil
+}
+
+// root opens the folder, so that no link leads out of it.
+func (f Folder) root() (*os.Root, error) {
+	if info, err := os.Stat(f.Path); err == nil && !info.IsDir() { // opening a pipe would block
+		return nil, fmt.Errorf("%s is not a folder", f.Path)
+	}
+	return os.OpenRoot(f.Path)
+}
 
 // Get implements [Store].
 func (f Folder) Get(_ context.Context, name string) ([]byte, error) {
-	file, err := os.Open(f.file(name))
+	root, err := f.root()
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close() //nolint:errcheck // only read
+	if info, err := root.Stat(name); err == nil && !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is not a regular file", name)
+	}
+	file, err := root.Open(name)
 	if err != nil {
 		return nil, err
 	}
@@ -47,20 +74,30 @@ func (f Folder) Get(_ context.Context, name string) ([]byte, error) {
 	return text, err
 }
 
-// List implements [Store].
-func (f Folder) List(context.Context) ([]string, error) {
-	entries, err := os.ReadDir(f.Path)
+// List implements [Store]. It leaves out the files that [disk.Write] had not finished when its process was killed.
+func (f Folder) List(context.Context) (names []string, err error) {
+	root, err := f.root()
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	names := make([]string, len(entries))
-	for i, e := range entries {
-		names[i] = e.Name()
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close() //nolint:errcheck // only read
+	entries, err := fs.ReadDir(root.FS(), ".")
+	for _, e := range entries {
+		if !strings.HasPrefix(e.Name(), ".planform-") {
+			names = append(names, e.Name())
+		}
 	}
 	return names, err
 }
 
 // Remove implements [Store].
 func (f Folder) Remove(_ context.Context, name string) error {
-	return f.Disk.Remove(f.file(name))
+	path, err := f.file(name)
+	if err != nil {
+		return err
+	}
+	return f.Disk.Remove(path)
 }

@@ -30,6 +30,38 @@ type History struct {
 	Lineage string // of the state; "" = there is none yet
 }
 
+// CopyTo copies the records to another store. If anything else stands among them, nothing is copied, because the name of a record becomes
+// the name of a file.
+func (h *History) CopyTo(ctx context.Context, to Store) (copied int, err error) {
+	names, err := h.Store.List(ctx)
+	if err != nil {
+		return 0, fmt.Errorf("the history cannot be read: %w", err)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		if !isRecord(name) {
+			return 0, diag.WithHint(fmt.Errorf("%q stands in the history and is no record of a run", diag.Truncate(name, 100)),
+				"find out who wrote it, and remove it there")
+		}
+	}
+	for i, name := range names {
+		text, err := h.Store.Get(ctx, name)
+		if err == nil {
+			err = to.Put(ctx, name, text)
+		}
+		if err != nil {
+			return i, err
+		}
+	}
+	return len(names), nil
+}
+
+// isRecord reports whether a name is one that planform gives to a record.
+func isRecord(name string) bool {
+	id, ok := strings.CutSuffix(name, suffix)
+	return ok && IsID(id)
+}
+
 // Save records a run, and forgets the oldest ones where there are too many. That they cannot be forgotten is no error.
 func (h *History) Save(ctx context.Context, r *Run) error {
 	r.Format, r.Lineage = format, h.Lineage
@@ -74,8 +106,8 @@ func (h *History) IDs(ctx context.Context) ([]string, error) {
 	}
 	var ids []string
 	for _, name := range names {
-		if id, ok := strings.CutSuffix(name, suffix); ok && IsID(id) {
-			ids = append(ids, id)
+		if isRecord(name) {
+			ids = append(ids, strings.TrimSuffix(name, suffix))
 		}
 	}
 	slices.Sort(ids)

@@ -6,7 +6,7 @@ import (
 )
 
 // ServedBy makes a handler answer, without a network.
-func ServedBy(d *Document, h http.Handler) { d.client.Transport = served{h} }
+func ServedBy(d *Document, h http.Handler) { d.transport = served{h} }
 
 type served struct{ http.Handler }
 

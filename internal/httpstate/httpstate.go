@@ -4,14 +4,15 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -19,26 +20,37 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/planform/planform/internal/baseurl"
 	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/state"
+	"github.com/planform/planform/internal/wire"
 )
 
-// stuckTime is how long a server's lock may stay the same; no request takes as long.
-const stuckTime = 30 * time.Second
+// A lock of planform that stays the same for stuckTime belongs to a dead run, because no request takes as long. A lock of another program is
+// waited for as long as foreignTime: planform's own waiting begins after it.
+const (
+	stuckTime   = 30 * time.Second
+	foreignTime = 3 * time.Second
+)
 
-// largest is the size limit of a document in bytes.
-const largest = 256 << 20
+// The size limits of a document, and of the answer to a lock, in bytes.
+const (
+	largest     = 256 << 20
+	largestLock = 64 << 10
+)
 
 // Document is a state in one document.
 type Document struct {
 	address, lock, unlock    string
 	lockMethod, unlockMethod string
 	user, password           string
-	client                   *http.Client
+	secrets                  wire.Secrets
+	transport                http.RoundTripper
 
 	mu    sync.Mutex // one write at a time
 	seen  string     // the lock that stands in the way
 	since time.Time
+	kept  string // a lock of ours that could not be given back
 }
 
 var _ state.Objects = (*Document)(nil)
@@ -59,104 +71,141 @@ type object struct {
 	Text    string `json:"text"`
 }
 
-// Open is the state at an address. getenv reads the environment.
+// Open returns the state at an address. getenv reads the environment.
 func Open(address string, getenv func(string) string) (*Document, error) {
-	u, err := url.Parse(address)
-	switch {
-	case err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || u.Fragment != "":
-		return nil, errors.New("it is not an address such as https://gitlab.example.com/api/v4/projects/1/terraform/state/web")
-	case u.User != nil:
-		return nil, errors.New("the address holds a credential: give it with TF_HTTP_USERNAME and TF_HTTP_PASSWORD")
-	case u.Scheme == "http" && !loopback(u.Hostname()):
-		return nil, errors.New("it is reached by http, which would show the credential: use https")
+	u, err := parse("the address", address)
+	if err != nil {
+		return nil, err
 	}
 	d := &Document{address: address, user: getenv("TF_HTTP_USERNAME"), password: getenv("TF_HTTP_PASSWORD")}
+	if d.password != "" {
+		d.secrets = wire.Secrets{d.password, base64.StdEncoding.EncodeToString([]byte(d.user + ":" + d.password))}
+	}
 	d.lock, d.lockMethod, d.unlockMethod = address, "LOCK", "UNLOCK"
 	if strings.Contains(u.Path, "/terraform/state/") { // GitLab's
-		at := *u
-		at.Path += "/lock"
-		d.lock, d.lockMethod, d.unlockMethod = at.String(), http.MethodPost, http.MethodDelete
+		d.lock, d.lockMethod, d.unlockMethod = u.JoinPath("lock").String(), http.MethodPost, http.MethodDelete
 	}
 	d.lock = cmp.Or(getenv("TF_HTTP_LOCK_ADDRESS"), d.lock)
 	d.unlock = cmp.Or(getenv("TF_HTTP_UNLOCK_ADDRESS"), d.lock)
 	d.lockMethod, d.unlockMethod = cmp.Or(getenv("TF_HTTP_LOCK_METHOD"), d.lockMethod), cmp.Or(getenv("TF_HTTP_UNLOCK_METHOD"), d.unlockMethod)
-	for _, other := range []string{d.lock, d.unlock} {
-		if o, err := url.Parse(other); err != nil || o.Scheme != u.Scheme || o.Host != u.Host {
-			return nil, errors.New("TF_HTTP_LOCK_ADDRESS and TF_HTTP_UNLOCK_ADDRESS have to be on the host of the state")
+	for name, other := range map[string]string{"TF_HTTP_LOCK_ADDRESS": d.lock, "TF_HTTP_UNLOCK_ADDRESS": d.unlock} {
+		if o, err := parse(name, other); err != nil {
+			return nil, err
+		} else if o.Scheme != u.Scheme || o.Host != u.Host {
+			return nil, fmt.Errorf("%s has to be on the host of the state", name)
 		}
 	}
-	d.client = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	d.transport = wire.New(wire.Dialer().DialContext)
 	return d, nil
 }
 
-func loopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
+// parse reads an address. An error does not show it, because it may hold a credential.
+func parse(what, address string) (*url.URL, error) {
+	u, err := url.Parse(address)
+	switch {
+	case err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http":
+		return nil, fmt.Errorf("%s is not one such as https://gitlab.example.com/api/v4/projects/1/terraform/state/web", what)
+	case u.User != nil || strings.ContainsAny(address, "?#"):
+		return nil, diag.WithHint(fmt.Errorf("%s has a user, a query (?…) or a fragment (#…), which may hold a credential and would be shown", what),
+			"give the credential with TF_HTTP_USERNAME and TF_HTTP_PASSWORD, and the address without it")
+	case u.Scheme == "http" && !baseurl.Loopback(u.Hostname()):
+		return nil, fmt.Errorf("%s is reached by http, which would show the credential: use https", what)
+	}
+	return u, nil
 }
-
-// refusal is an answer that stays what it is.
-type refusal struct{ error }
-
-// Final tells that another try is in vain.
-func (refusal) Final() bool { return true }
-
-func (r refusal) Unwrap() error { return r.error }
 
 // ask makes a request and returns its answer. Only answers that are neither done nor expected are errors.
 func (d *Document) ask(ctx context.Context, method, address string, body []byte, expected ...int) (status int, answer []byte, err error) {
 	req, err := http.NewRequestWithContext(ctx, method, address, bytes.NewReader(body))
 	if err != nil {
-		return 0, nil, err
+		return 0, nil, errors.New("the method is none of HTTP: check TF_HTTP_LOCK_METHOD and TF_HTTP_UNLOCK_METHOD")
 	}
 	if d.user != "" || d.password != "" {
 		req.SetBasicAuth(d.user, d.password)
 	}
+	most := int64(largestLock)
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
+	} else {
+		most = largest
 	}
-	res, err := d.client.Do(req)
-	if err != nil {
-		if of, ok := errors.AsType[*url.Error](err); ok { // it names the address
-			err = of.Err
-		}
-		return 0, nil, fmt.Errorf("the server of the state: %w", err)
+	res, err := wire.Send(d.transport, req, most)
+	if err == nil {
+		defer res.Body.Close() //nolint:errcheck // only read
+		answer, err = io.ReadAll(res.Body)
 	}
-	defer res.Body.Close() //nolint:errcheck // only read
-	if answer, err = io.ReadAll(io.LimitReader(res.Body, largest)); err != nil {
-		return 0, nil, fmt.Errorf("the server of the state: %w", err)
+	if err = d.secrets.Failed(ctx, "the server of the state", req.URL.Scheme, err); err != nil {
+		return 0, nil, err
 	}
-	for _, status := range expected {
-		if res.StatusCode == status {
-			return status, answer, nil
-		}
+	if status = res.StatusCode; status < 300 || slices.Contains(expected, status) {
+		return status, answer, nil
 	}
-	switch {
-	case res.StatusCode < 300:
-		return res.StatusCode, answer, nil
-	case res.StatusCode == http.StatusUnauthorized, res.StatusCode == http.StatusForbidden:
-		return 0, nil, refusal{diag.WithHint(errors.New("the server of the state does not accept the credential"),
-			"check TF_HTTP_USERNAME and TF_HTTP_PASSWORD, and what they may do")}
+	return 0, nil, d.refused(method, address, status, answer)
+}
+
+// refused returns the error for an answer that is no success.
+func (d *Document) refused(method, address string, status int, answer []byte) error {
+	text := fmt.Sprintf("the server of the state answers %d to %s", status, method)
+	if words := d.secrets.Line(string(answer)); words != "" && words[0] != '<' {
+		text += ": " + words
 	}
-	err = fmt.Errorf("the server of the state answers %d to %s", res.StatusCode, method)
-	if res.StatusCode < 500 && res.StatusCode != http.StatusTooManyRequests && res.StatusCode != http.StatusConflict && res.StatusCode != http.StatusLocked {
-		err = refusal{err}
+	hint, final := "", status < 500 && status != http.StatusTooManyRequests && status != http.StatusConflict && status != http.StatusLocked
+	switch locking := map[string]string{d.lockMethod + d.lock: "LOCK", d.unlockMethod + d.unlock: "UNLOCK"}[method+address]; {
+	case status == http.StatusUnauthorized, status == http.StatusForbidden:
+		text, hint = "the server of the state does not accept the credential", "check TF_HTTP_USERNAME and TF_HTTP_PASSWORD, and what they may do"
+	case status == http.StatusLocked:
+		_, holder := d.holder(answer)
+		return wire.Final(&state.LockedError{Path: d.address, Holder: holder})
+	case status < 400:
+		hint = "planform follows no redirect; perhaps it leads to a login page: check the address and the credential"
+	case status == http.StatusRequestEntityTooLarge:
+		hint = "the state is larger than the server takes: raise its limit for one request, or use another store"
+	case locking != "" && (final || status == http.StatusNotImplemented):
+		hint, final = fmt.Sprintf("it locks in another way, or not at all: say how with TF_HTTP_%s_METHOD and TF_HTTP_%[1]s_ADDRESS", locking), true
 	}
-	return 0, nil, err
+	err := errors.New(text)
+	if hint != "" {
+		err = diag.WithHint(err, hint)
+	}
+	if final {
+		err = wire.Final(err)
+	}
+	return err
 }
 
 // read returns the document; a new one where there is none.
 func (d *Document) read(ctx context.Context) (*content, error) {
+	status, text, err := d.ask(ctx, http.MethodGet, d.address, nil, http.StatusNotFound)
+	if err != nil {
+		return nil, err
+	}
+	if status == http.StatusNotFound {
+		text = nil
+	}
+	c, err := decode(text)
+	if err != nil {
+		return nil, wire.Final(err)
+	}
+	return c, nil
+}
+
+// decode reads a document; an empty one is new.
+func decode(text []byte) (*content, error) {
+	text = bytes.TrimSpace(text)
 	c := &content{Version: 4, Terraform: "1.0.0", Lineage: uuid.NewString(), Resources: []struct{}{}, Objects: map[string]object{}}
-	status, text, err := d.ask(ctx, http.MethodGet, d.address, nil, http.StatusNotFound, http.StatusNoContent)
-	if err != nil || status != http.StatusOK || len(text) == 0 {
-		return c, err
+	if len(text) == 0 {
+		return c, nil
 	}
 	c = &content{}
-	if err := json.Unmarshal(text, c); err != nil {
-		return nil, refusal{fmt.Errorf("what the server has there is no state: %w", err)}
+	if json.Unmarshal(text, c) != nil {
+		what := "the server has something there that is no state"
+		if text[0] == '<' {
+			what = "the server shows a web page there and no state, perhaps a login page"
+		}
+		return nil, diag.WithHint(errors.New(what), "check the address of the state and the credential")
 	}
 	if c.Objects == nil {
-		return nil, refusal{errors.New("what the server has there is a state of another program: name another one")}
+		return nil, errors.New("what the server has there is a state of another program: name another one")
 	}
 	return c, nil
 }
@@ -219,14 +268,16 @@ var errNoChange = errors.New("nothing to change")
 func (d *Document) change(ctx context.Context, change func(*content) error) (err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	id := uuid.NewString()
+	id := newID()
 	if err := d.take(ctx, id); err != nil {
 		return err
 	}
 	defer func() { // also after an error: who cannot give it back blocks others for stuckTime
 		late, cancel := context.WithTimeout(context.WithoutCancel(ctx), stuckTime/3)
 		defer cancel()
-		_, _, _ = d.ask(late, d.unlockMethod, d.unlock, d.info(id), http.StatusConflict, http.StatusLocked, http.StatusNotFound)
+		if d.giveBack(late, id) != nil {
+			d.kept = id
+		}
 	}()
 	c, err := d.read(ctx)
 	if err != nil {
@@ -254,16 +305,33 @@ func (d *Document) change(ctx context.Context, change func(*content) error) (err
 	return err
 }
 
-// info is what a lock says.
+// lockInfo says who holds the server's lock.
+type lockInfo struct{ ID, Operation, Info, Who, Version, Created, Path string }
+
+// The signs of planform's own locks: some servers keep nothing but the ID, and earlier versions had no such ID.
+const (
+	ownID     = "706c616e-"
+	operation = "planform"
+)
+
+func newID() string { return ownID + uuid.NewString()[len(ownID):] }
+
+// info returns the content of a lock of planform.
 func (d *Document) info(id string) []byte {
-	text, _ := json.Marshal(map[string]string{
-		"ID": id, "Operation": "planform", "Info": "", "Who": "planform", "Version": "1.0.0",
-		"Created": time.Now().UTC().Format(time.RFC3339), "Path": "",
-	})
+	text, _ := json.Marshal(lockInfo{ID: id, Operation: operation, Who: "planform", Version: "1.0.0", Created: time.Now().UTC().Format(time.RFC3339)})
 	return text
 }
 
-// take takes the server's lock. One that stays the same for too long is given back in place of its holder.
+// holder reads who holds the lock. Nothing of it need be there.
+func (d *Document) holder(text []byte) (id string, h state.Holder) {
+	var l lockInfo
+	_ = json.Unmarshal(text, &l)
+	since, _ := time.Parse(time.RFC3339, l.Created)
+	return l.ID, state.Holder{User: d.secrets.Line(l.Who), Command: d.secrets.Line(l.Operation), Since: since}
+}
+
+// take takes the server's lock. A lock of planform that stays the same for too long is given back in place of its holder. A lock of another
+// program is left, and its holder is named.
 func (d *Document) take(ctx context.Context, id string) error {
 	for {
 		status, text, err := d.ask(ctx, d.lockMethod, d.lock, d.info(id), http.StatusLocked, http.StatusConflict)
@@ -271,27 +339,49 @@ func (d *Document) take(ctx context.Context, id string) error {
 			return err
 		}
 		if status < 300 {
-			d.seen = ""
+			d.since = time.Time{}
 			return nil
 		}
-		var held struct{ ID string }
-		_ = json.Unmarshal(text, &held)
-		switch {
-		case held.ID == id: // an answer was lost
+		held, holder := d.holder(text)
+		switch own := strings.HasPrefix(held, ownID) || holder.Command == operation; {
+		case held == id: // an answer was lost
 			return nil
-		case held.ID != d.seen || d.seen == "":
-			d.seen, d.since = held.ID, time.Now()
-		case time.Since(d.since) > stuckTime && held.ID != "":
-			if _, _, err := d.ask(ctx, d.unlockMethod, d.unlock, d.info(held.ID), http.StatusConflict, http.StatusLocked); err != nil {
+		case d.since.IsZero(), held != d.seen:
+			d.seen, d.since = held, time.Now()
+		case !own && time.Since(d.since) > foreignTime:
+			return wire.Final(&state.LockedError{Path: d.address, Holder: holder})
+		case own && (held == d.kept || time.Since(d.since) > stuckTime):
+			if err := d.giveBack(ctx, held); err != nil {
 				return err
 			}
-			d.seen = ""
+			d.since = time.Time{}
 			continue
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("the server's lock of the state is held: %w", context.Cause(ctx))
+			return &state.LockedError{Path: d.address, Holder: holder}
 		case <-time.After(100 * time.Millisecond):
 		}
 	}
+}
+
+func (d *Document) giveBack(ctx context.Context, id string) error {
+	_, _, err := d.ask(ctx, d.unlockMethod, d.unlock, d.info(id))
+	return err
+}
+
+// Unlock implements [state.Unlocker].
+func (d *Document) Unlock(ctx context.Context) (held state.Holder, ok bool, err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	id := newID()
+	status, text, err := d.ask(ctx, d.lockMethod, d.lock, d.info(id), http.StatusLocked, http.StatusConflict)
+	if err == nil && status >= 300 {
+		ok = true
+		id, held = d.holder(text)
+	}
+	if err == nil {
+		err = d.giveBack(ctx, id)
+	}
+	return held, ok && err == nil, err
 }

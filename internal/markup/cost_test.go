@@ -69,6 +69,15 @@ func TestMemoryIsProportionalToTheText(t *testing.T) { //nolint:paralleltest // 
 	}
 }
 
+// TestALongRunIsReadOnce does not end within the time of a test if each character of a run is looked at from each of the others.
+func TestALongRunIsReadOnce(t *testing.T) {
+	t.Parallel()
+	run := strings.Repeat("~", 1<<20)
+	if got := markup.HTML("a " + run + " b"); got != "<p>a "+run+" b</p>\n" && got != "<p>a "+run+" b</p>" {
+		t.Errorf("%d characters, which begin with %.40q", len(got), got)
+	}
+}
+
 func TestALargeTableIsStillATable(t *testing.T) {
 	t.Parallel()
 	rows := "| a | b | c |\n|---|---|---|\n" + strings.Repeat("| 1 | 2 | 3 |\n", 5000)

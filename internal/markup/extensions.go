@@ -50,11 +50,11 @@ func (r references) Transform(node *ast.Paragraph, reader text.Reader, pc parser
 	r.ParagraphTransformer.Transform(node, reader, pc)
 }
 
-// strikethrough needs pairs of tildes.
+// strikethrough needs pairs of tildes. A longer run is text; the parser would measure it from each of its tildes.
 type strikethrough struct{ parser.InlineParser }
 
 func (s strikethrough) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.Node {
-	if line, _ := block.PeekLine(); !bytes.HasPrefix(line, []byte("~~")) {
+	if line, _ := block.PeekLine(); !bytes.HasPrefix(line, []byte("~~")) || bytes.HasPrefix(line, []byte("~~~")) {
 		return nil
 	}
 	return s.InlineParser.Parse(parent, block, pc)

@@ -276,7 +276,7 @@ func TestAnEditedPlanIsNoPlan(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, part := range []string{`"u"`, `"acme"`, "a notice", "w.yaml", "state.json", "ada", "files", "a=1", `"api":"v1"`, `"on_drift":"fail"`, "page/*", "lineage", "digest"} {
+	for _, part := range []string{`"u"`, `"acme"`, "a notice", "w.yaml", "state.json", "ada", `["files"`, "a=1", `"api":"v1"`, `"on_drift":"fail"`, "page/*", `:"lineage"`, `:"digest"`} {
 		text := strings.ReplaceAll(string(good), part, part[:len(part)-1]+"x"+part[len(part)-1:])
 		if _, err := planfile.Parse("plan.json", []byte(text)); err == nil || !strings.Contains(err.Error(), "was changed after it was made") {
 			t.Errorf("%s: %v", part, err)
@@ -285,6 +285,44 @@ func TestAnEditedPlanIsNoPlan(t *testing.T) {
 	_, checksum, _ := strings.Cut(string(good), `,"checksum"`)
 	if _, err := planfile.Parse("plan.json", []byte(edited(good, `,"checksum"`+checksum, "}"))); err == nil {
 		t.Error("a plan without a checksum is one")
+	}
+}
+
+func TestAPlanWithAMemberThatIsNotKnownIsRefused(t *testing.T) {
+	t.Parallel()
+	good, err := json.Marshal(planfile.New(&planner.Plan{BaseURL: "u", Workspace: "acme", Notices: diag.List{{Summary: "a notice"}}}, planfile.Where{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for place, text := range map[string]string{
+		"at the top":     edited(good, `{"format_version":1`, `{"format_version":1,"later":true`),
+		"in the options": edited(good, `"options":{`, `"options":{"later":true,`),
+		"in the basis":   edited(good, `"basis":{`, `"basis":{"later":true`),
+		"in the summary": edited(good, `"summary":{`, `"summary":{"later":true,`),
+		"in a notice":    edited(good, `"summary":"a notice"`, `"summary":"a notice","later":true`),
+		"in a step":      `{"format_version": 1, "steps": [{"address": "page/a", "action": "create", "later": true}]}`,
+		"in a change":    `{"format_version": 1, "steps": [{"address": "page/a", "action": "create", "changes": [{"path": "name", "later": true}]}]}`,
+		"with its case":  edited(good, `"options":{`, `"options":{"lateR":true,`),
+	} {
+		_, err := planfile.Parse("plan.json", []byte(text))
+		if err == nil || !strings.HasPrefix(strings.ToLower(err.Error()), `plan.json has the member "later", which this version of planform does not know`) {
+			t.Errorf("%s: %v", place, err)
+		}
+	}
+}
+
+func TestAPlanOfAStateAtAnAddressWithACredentialIsNotShown(t *testing.T) {
+	t.Parallel()
+	for _, where := range []planfile.Where{
+		{State: "https://example.com/state?sig=very-secret"}, {Options: planfile.Options{State: "https://example.com/state#very-secret"}}, {State: "s3://a:very-secret@b/k"},
+	} {
+		text, err := json.Marshal(planfile.New(&planner.Plan{BaseURL: "u", Workspace: "acme"}, where))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d, err := planfile.Parse("plan.json", text); d != nil || err == nil || strings.Contains(err.Error(), "secret") {
+			t.Errorf("%s: %v", where.State, err)
+		}
 	}
 }
 

@@ -34,7 +34,13 @@ func Parse(name string, text []byte) (*Document, error) {
 		return nil, bad(errors.New("it has no format_version or no steps"))
 	}
 	d := &Document{}
-	if err := json.Unmarshal(text, d); err != nil {
+	known := json.NewDecoder(bytes.NewReader(text))
+	known.DisallowUnknownFields() // a member that this version does not know could mean anything, and no checksum covers it
+	if err := known.Decode(d); err != nil {
+		if member, unknown := strings.CutPrefix(err.Error(), "json: unknown field "); unknown {
+			return nil, diag.WithHint(fmt.Errorf("%s has the member %s, which this version of planform does not know", name, diag.Truncate(member, 100)),
+				"use the version of planform that made it, or make a new plan: a plan cannot be edited")
+		}
 		return nil, bad(errorOf(text, err))
 	}
 	if err := d.check(); err != nil {
@@ -47,11 +53,11 @@ func Parse(name string, text []byte) (*Document, error) {
 				"a plan cannot be edited: change the manifests, and make a new one")
 		}
 	}
-	known := map[resource.Address]bool{}
+	seen := map[resource.Address]bool{}
 	for i := range d.Steps { // whoever wrote the plan, no step is hidden behind another one that does not show it
 		s := &d.Steps[i]
-		s.Continues = s.Continues && known[s.Address] && s.setsFields()
-		known[s.Address] = true
+		s.Continues = s.Continues && seen[s.Address] && s.setsFields()
+		seen[s.Address] = true
 	}
 	if d.count() != d.Summary {
 		return nil, bad(errors.New("its summary is not that of its steps"))
@@ -98,6 +104,11 @@ func (s *Step) setsFields() bool {
 func (d *Document) check() error {
 	if d.WebURL != "" && !strings.HasPrefix(d.WebURL, "https://") && !strings.HasPrefix(d.WebURL, "http://") {
 		return fmt.Errorf("%q is no page of a web app", d.WebURL)
+	}
+	for _, state := range []string{d.State, d.Options.State} {
+		if strings.Contains(state, "://") && strings.ContainsAny(state, "?#@") {
+			return errors.New("the address of its state holds what may be a credential")
+		}
 	}
 	for i := range d.Steps {
 		s := &d.Steps[i]

@@ -87,3 +87,32 @@ func TestAChangeByPeopleToAnArchivedObjectIsReportedAndKept(t *testing.T) {
 		}
 	}
 }
+
+// TestAWorkItemIsArchivedByEitherRuleOfAPIV2: the service's own tests disagree whether one that is not done is archived.
+func TestAWorkItemIsArchivedByEitherRuleOfAPIV2(t *testing.T) {
+	t.Parallel()
+	const text = `{version: 1, projects: [{identifier: WEB, work_items: [{name: Pay, state: %s, archived: true}]}]}`
+	for name, tt := range map[string]struct {
+		open  bool
+		state string
+		fails string
+	}{
+		"an open work item is archived if the service accepts that":          {true, "Todo", ""},
+		"an open work item is reported if the service refuses to archive it": {false, "Todo", "Only completed or cancelled work items can be archived."},
+		"a work item that is done is archived":                               {false, "Done", ""},
+		"a cancelled work item is archived":                                  {true, "Cancelled", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newServiceOf(t, resource.V2, sandboxtest.Options{ArchiveOpen: tt.open})
+			a := s.apply(t, applying{manifest: fmt.Sprintf(text, tt.state)})
+			failed, away := strings.Join(a.failed(), ""), len(s.Rows("hidden_work_item"))
+			if (failed == "") != (tt.fails == "") || !strings.Contains(failed, tt.fails) || (away == 1) != (tt.fails == "") {
+				t.Errorf("%q, %d archived", failed, away)
+			}
+			if again := s.apply(t, applying{manifest: fmt.Sprintf(text, "Done")}); len(again.failed()) > 0 || tt.fails != "" && len(s.Rows("hidden_work_item")) != 1 {
+				t.Errorf("again: %q, %d archived", again.failed(), len(s.Rows("hidden_work_item")))
+			}
+		})
+	}
+}

@@ -92,7 +92,7 @@ func (s *Service) settleDispute(ctx context.Context, step *planner.Step, out exe
 		out = w.created(step, seen.row)
 		summary = "the service answered with the ID " + wrong + " of another object: it is " + out.ID
 	} else if seen.err != nil {
-		summary += ": " + seen.err.Error()
+		summary += ": " + diag.PlainText(seen.err)
 	}
 	out.Warnings.Add(diag.Diagnostic{
 		Severity: diag.Warning, Code: "mixed-up", Position: step.Position, Address: string(step.Address), Summary: summary,

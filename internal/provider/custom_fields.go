@@ -50,7 +50,7 @@ func (w *write) completeCustom(ctx context.Context, r row, out *executor.Outcome
 	}
 	out.Warnings.Add(diag.Diagnostic{
 		Severity: diag.Warning, Code: "not-taken", Position: step.Position, Address: string(step.Address),
-		Summary: "the custom fields were not set: " + err.Error(), Hint: "apply again",
+		Summary: "the custom fields were not set: " + diag.PlainText(err), Hint: "apply again",
 	})
 }
 

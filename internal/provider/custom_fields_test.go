@@ -84,8 +84,8 @@ func TestCustomFieldsAreDefinedAndSet(t *testing.T) {
 			items: `{key: b, name: Item B}, {key: a, name: Item A2, type: Bug, ignore_changes: [fields], fields: {Severity: Low}}`,
 			want:  "Due=2031-05-17; Found in=5; Regression=true; Reporter=bob@example.com; Root=Item B; Severity=High; Ticket=https://example.com/1",
 		},
-		{ // the state is lost: they are adopted, and sent again
-			items: `{key: b, name: Item B}, {key: a, name: Item A2, type: Bug, fields: {Severity: High, Found in: "5"}}`, v1: 2, v2: 1, forget: true,
+		{ // the state is lost: they are adopted, and the service shows that the values are as wanted
+			items: `{key: b, name: Item B}, {key: a, name: Item A2, type: Bug, fields: {Severity: High, Found in: "5"}}`, forget: true,
 			want: "Due=2031-05-17; Found in=5; Regression=true; Reporter=bob@example.com; Root=Item B; Severity=High; Ticket=https://example.com/1",
 		},
 		{ // in API v2, what it does not take goes first
@@ -247,28 +247,20 @@ func TestValuesAreSentToThePropertyThatIsThere(t *testing.T) {
 	}
 }
 
-// TestAChangeByPeopleToACustomFieldIsFoundIfEverythingIsRead: no list shows values, and the plan says that it did not look.
-func TestAChangeByPeopleToACustomFieldIsFoundIfEverythingIsRead(t *testing.T) {
+// TestAChangeByPeopleToACustomFieldIsFoundUnlessThatTakesManyReads: no list shows values, and a plan that does not look says so.
+func TestAChangeByPeopleToACustomFieldIsFoundUnlessThatTakesManyReads(t *testing.T) {
 	t.Parallel()
-	text := fmt.Sprintf(bugs, `{key: b, name: Item B}, {key: a, name: Item A, type: Bug, fields: {Severity: High, Browsers: [Safari, Firefox], Found in: "4.2",
-		Effort: 2.50, Regression: true, Due: 2031-05-17 10:00:00, Reporter: bob@example.com, Root: b, Ticket: null}}`)
+	const values = `type: Bug, fields: {Severity: High, Browsers: [Safari, Firefox], Found in: "4.2", Effort: 2.50, Regression: true,
+		Due: 2031-05-17 10:00:00, Reporter: bob@example.com, Root: b, Ticket: null}}`
+	text := fmt.Sprintf(bugs, `{key: b, name: Item B}, {key: a, name: Item A, `+values)
+	many := strings.Replace(text, "{key: b, name: Item B}", "{key: b, name: Item B}, {key: c, name: Item C, "+values+", {key: d, name: Item D, "+values, 1)
 	for name, s := range apis(t) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s.apply(t, applying{manifest: text})
 			want := s.fieldsOf("Item A")
-			unseen := []planner.NotCompared{{
-				Kind: "work_item", Field: "fields", Count: 1, What: "values of custom fields of 1 work item", Why: "reading them takes a request each",
-				Hint: "--refresh-all reads them", Addresses: []resource.Address{"work_item/web/a"}, All: []resource.Address{"work_item/web/a"},
-			}}
-			for _, all := range []bool{false, true} {
-				again := s.apply(t, applying{manifest: text, all: all})
-				if all {
-					unseen = nil
-				}
-				if !reflect.DeepEqual(again.plan.NotCompared, unseen) || again.writes > 0 || !again.plan.Empty() {
-					t.Errorf("all %t: %d writes, not compared: %+v", all, again.writes, again.plan.NotCompared)
-				}
+			if again := s.apply(t, applying{manifest: text}); len(again.plan.NotCompared) > 0 || again.writes > 0 || !again.plan.Empty() {
+				t.Errorf("%d writes, not compared: %+v", again.writes, again.plan.NotCompared)
 			}
 			ids := map[any]any{}
 			for _, kind := range []string{"work_item", "work_item_property", "work_item_property_option", "member"} {
@@ -286,7 +278,7 @@ func TestAChangeByPeopleToACustomFieldIsFoundIfEverythingIsRead(t *testing.T) {
 			if s.fieldsOf("Item A") == want {
 				t.Fatal("nobody changed anything")
 			}
-			restored := s.apply(t, applying{manifest: text, all: true})
+			restored := s.apply(t, applying{manifest: text})
 			drifted := 0
 			for _, d := range restored.plan.Drift {
 				if resource.IsCustomName(d.Change.Path) {
@@ -296,8 +288,23 @@ func TestAChangeByPeopleToACustomFieldIsFoundIfEverythingIsRead(t *testing.T) {
 			if got := s.fieldsOf("Item A"); got != want || drifted != len(changes) {
 				t.Errorf("%d of %d changes are seen: %s", drifted, len(changes), got)
 			}
-			if again := s.apply(t, applying{manifest: text, all: true}); again.writes > 0 || !again.plan.Empty() || len(again.plan.NotCompared) > 0 {
-				t.Errorf("again %d writes, %+v", again.writes, again.plan.NotCompared)
+			s.apply(t, applying{manifest: many})
+			items := []resource.Address{"work_item/web/a", "work_item/web/c", "work_item/web/d"}
+			unseen := []planner.NotCompared{{
+				Kind: "work_item", Field: "fields", Count: 3, What: "values of custom fields of 3 work items", Why: "reading them takes more than 20 requests",
+				Hint: "--refresh-all reads them", Addresses: items, All: items,
+			}}
+			if name == "v2" { // which shows those of an item together
+				unseen = nil
+			}
+			for _, all := range []bool{false, true} {
+				again := s.apply(t, applying{manifest: many, all: all})
+				if all {
+					unseen = nil
+				}
+				if again.writes > 0 || !again.plan.Empty() || !reflect.DeepEqual(again.plan.NotCompared, unseen) {
+					t.Errorf("all %t: again %d writes, %+v", all, again.writes, again.plan.NotCompared)
+				}
 			}
 			s.dir = t.TempDir() // the state is lost: what is read need not be sent again
 			if adopted := s.apply(t, applying{manifest: text, all: true}); adopted.writes > 0 {
@@ -351,7 +358,7 @@ customers: [{name: Hooli, properties: {%s}}]`
 		{choices: "Free, Paid, {name: Trial, description: A month}", values: "Plan: Paid", want: "Plan=Paid; Regions=North+South", writes: 1},
 		{choices: "Free, Paid, {name: Trial, description: Two weeks}", values: "Plan: Trial, Regions: [North]", want: "Plan=Trial; Regions=North", writes: 1 + 2},
 		{choices: "{key: free, name: Open}, Paid", values: "Plan: Open", want: "Plan=Open; Regions=North", writes: 1 + 1},
-		{choices: "{key: free, name: Open}, Paid", values: "Plan: free, Regions: []", want: "Plan=Open", writes: 1 + 1, forget: true}, // adopted, and sent again
+		{choices: "{key: free, name: Open}, Paid", values: "Plan: free, Regions: []", want: "Plan=Open", writes: 1, forget: true}, // adopted, and Plan is as it should be
 	}
 	for name, s := range apis(t) {
 		t.Run(name, func(t *testing.T) {
@@ -410,7 +417,7 @@ customers: [{name: Hooli%s}]`
 		{customer: ``, want: "Owners=ada@example.com+bob@example.com; Partner=True; Seats=2.50; Since=2031-05-17; Site=https://example.com; Tier=Gold; Wish=Item B"},
 		{customer: `, stage: lead, properties: {tier: Silver, Owners: [], Partner: false, Seats: null, Site: null, Wish: null}`, want: "Partner=False; Since=2031-05-17; Tier=Silver", writes: 1 + 6},
 		{customer: `, properties: {Tier: Gold}`, want: "Partner=False; Since=2031-05-17; Tier=Gold", writes: 1},
-		{customer: `, properties: {Tier: Gold}`, want: "Partner=False; Since=2031-05-17; Tier=Gold", writes: 1, forget: true}, // adopted, and sent again
+		{customer: `, properties: {Tier: Gold}`, want: "Partner=False; Since=2031-05-17; Tier=Gold", forget: true}, // adopted, and as it should be
 		{customer: `, ignore_changes: [properties], properties: {Tier: Bronze}`, want: "Partner=False; Since=2031-05-17; Tier=Gold"},
 	}
 	for name, s := range apis(t) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/planform/planform/apiclient"
 	"github.com/planform/planform/executor"
@@ -14,13 +15,34 @@ import (
 )
 
 // delete carries out a delete. An object that does not exist any more is a success, so
-// repeating the request is harmless.
+// repeating the request is harmless. If the service still shows the object, the step has failed, and the state keeps it.
 func (s *Service) delete(ctx context.Context, step *planner.Step) (executor.Outcome, error) {
-	_, err := s.client.Do(ctx, apiclient.Request{Operation: step.Operation, Params: step.Params})
+	err := s.archiveFirst(ctx, step)
+	if err == nil {
+		_, err = s.client.Do(ctx, apiclient.Request{Operation: step.Operation, Params: step.Params})
+	}
 	if err != nil && !notFound(err) {
 		return executor.Outcome{}, explainRefusedDelete(step, failure(step, err))
 	}
+	if get, ok := step.Kind.Op(resource.Get, s.plan.API); ok && err == nil {
+		res, err := s.client.Do(ctx, apiclient.Request{Operation: get, Params: step.Params})
+		if err == nil && res.Row.ID() == step.ID {
+			return executor.Outcome{}, diag.WithHint(
+				fmt.Errorf("the service answered that it deleted %s, and still shows it", step.Address), "run the same command again later")
+		}
+	}
 	return executor.Outcome{Record: planner.Record{ID: step.ID}}, nil
+}
+
+// archiveFirst archives and unlocks an object if the service deletes archived ones only, and the plan did not see it archived.
+func (s *Service) archiveFirst(ctx context.Context, step *planner.Step) error {
+	op, ok := s.operation(step, resource.Update)
+	if !step.Kind.ArchiveFirst || !ok || step.Deletion != nil && step.Deletion.Row.Text("archived_at") != "" {
+		return nil
+	}
+	body := fmt.Appendf(nil, `{"archived_at":%q,"is_locked":false}`, time.Now().UTC().Format(time.RFC3339))
+	_, err := s.client.Do(ctx, apiclient.Request{Operation: op, Params: step.Params, Body: body})
+	return err //nolint:wrapcheck // an error of the client, like that of the delete
 }
 
 // explainRefusedDelete names what may keep the service from deleting an object, although no list shows it.

@@ -388,7 +388,7 @@ func (l *life) prune() {
 	if l.offers(resource.Delete) {
 		gone = 1
 	}
-	if left := len(l.rows()); before-left != gone || a.writes != gone || a.plan.Summary.Delete != gone {
+	if left := len(l.rows()); before-left != gone || a.writes != a.plan.Summary.Requests || a.plan.Summary.Delete != gone {
 		l.Errorf("pruned: %d writes, %+v, %d were there and %d are: %v", a.writes, a.plan.Summary, before, left, a.reasons())
 	}
 	if again := l.s.apply(l.T, applying{manifest: l.text(nil), prune: true}); again.writes > 0 {

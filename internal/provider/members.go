@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -98,6 +99,14 @@ func (w *write) updateMember(ctx context.Context, r row) (executor.Outcome, erro
 	}
 	params[step.Kind.Membership.MemberParam()] = m.ID
 	maps.Copy(params, step.Params)
+	if step.Members.Container.ID == "" { // it is new: the plan could not read who is in
+		rows, _ := w.memberRows(ctx, step, r.params)
+		for _, row := range rows {
+			if k := step.Kind.Membership; k.MemberID(row) == m.ID {
+				params[k.MemberParam()] = cmp.Or(k.OwnID(row), m.ID)
+			}
+		}
+	}
 	res, err := w.sendMember(ctx, step, m.Value, func(op *resource.Operation) apiclient.Request {
 		return apiclient.Request{Operation: op, Params: params, Body: step.Kind.Membership.Attribute.Body(op, m.Value)}
 	})

@@ -1,6 +1,7 @@
 package provider_test
 
 import (
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -60,6 +61,105 @@ func TestPagesAreNestedMovedAndDeletedByAPIV2(t *testing.T) {
 	a := s.apply(t, applying{manifest: `pages: []`, prune: true})
 	if got := s.pages(); !slices.Equal(got, before) || len(a.failed()) > 0 || a.plan.Summary.Delete != 3 {
 		t.Error(got, a.failed(), a.plan.Summary)
+	}
+}
+
+// patchPage changes a page of the workspace, as people do.
+func (s *service) patchPage(t *testing.T, name, body string) {
+	t.Helper()
+	for _, row := range s.Rows("page") {
+		if row["name"] == name {
+			s.otherUser(t, http.MethodPatch, fmt.Sprintf("/api/v2/workspaces/acme/pages/%v/", row["id"]), body)
+		}
+	}
+}
+
+// sentTo lists the writes to paths with a part, as method and status.
+func (s *service) sentTo(part string, since int) (sent []string) {
+	for _, e := range s.Log()[since:] {
+		if e.Method != http.MethodGet && strings.Contains(e.Path, part) {
+			sent = append(sent, fmt.Sprint(e.Method, " ", e.Status))
+		}
+	}
+	return sent
+}
+
+func TestAPageIsArchivedAndUnlockedBeforeItIsDeleted(t *testing.T) {
+	t.Parallel()
+	const one = `pages: [{key: a, name: A%s}]`
+	lost := func(method string) func(*http.Request, run) sandboxtest.Fault {
+		return func(req *http.Request, _ run) sandboxtest.Fault {
+			if req.Method == method {
+				return after(sandboxtest.Break{Cut: true})
+			}
+			return sandboxtest.Fault{}
+		}
+	}
+	for name, tt := range map[string]struct {
+		locked, people string // in the manifest, by people
+		fault          func(*http.Request, run) sandboxtest.Fault
+		sent           string
+	}{
+		"a live page is archived and deleted":                     {sent: "PATCH 200, DELETE 204"},
+		"a page that the manifest locks is archived and deleted":  {locked: ", is_locked: true", sent: "PATCH 200, DELETE 204"},
+		"a page that people locked is archived and deleted":       {people: `{"is_locked":true}`, sent: "PATCH 200, DELETE 204"},
+		"a page that people archived is deleted at once":          {people: `{"archived_at":"2026-11-20T10:00:00Z"}`, sent: "DELETE 204"},
+		"a page that an earlier run archived is deleted at once":  {fault: lost(http.MethodPatch), sent: "DELETE 204"},
+		"a page that an earlier run deleted is not deleted again": {fault: lost(http.MethodDelete)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := cloud(t)
+			before := s.pages()
+			s.apply(t, applying{manifest: fmt.Sprintf(one, tt.locked)})
+			if tt.people != "" {
+				s.patchPage(t, "A", tt.people)
+			}
+			if tt.fault != nil {
+				s.apply(t, applying{manifest: `pages: []`, prune: true, changed: true, fault: tt.fault})
+			}
+			since := len(s.Log())
+			a := s.apply(t, applying{manifest: `pages: []`, prune: true, changed: true})
+			if got := strings.Join(s.sentTo("/pages/", since), ", "); got != tt.sent || len(a.failed()) > 0 || !slices.Equal(s.pages(), before) {
+				t.Errorf("sent %s, want %s; %q, %v", got, tt.sent, a.failed(), s.pages())
+			}
+			if a.plan.Summary.Requests != a.writes && tt.people == "" && tt.fault == nil {
+				t.Errorf("the plan counts %d requests, not %d", a.plan.Summary.Requests, a.writes)
+			}
+		})
+	}
+}
+
+func TestALockedPageIsChangedAndStaysLocked(t *testing.T) {
+	t.Parallel()
+	const page, inProject = `pages: [{key: a, name: A, description: %s%s}]`, `projects: [{identifier: WEB, pages: [{key: a, name: A, description: %s%s}]}]`
+	for name, tt := range map[string]struct{ manifest, kind, locked, people string }{
+		"a page that the manifest locks is changed":              {page, "page", ", is_locked: true", ""},
+		"a page of a project that the manifest locks is changed": {inProject, "project_page", ", is_locked: true", ""},
+		"a page that people locked is changed":                   {page, "page", "", `{"is_locked":true}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := cloud(t)
+			s.apply(t, applying{manifest: fmt.Sprintf(tt.manifest, "Old", tt.locked)})
+			if tt.people != "" {
+				s.patchPage(t, "A", tt.people)
+			}
+			changed := func(text string) {
+				t.Helper()
+				a := s.apply(t, applying{manifest: fmt.Sprintf(tt.manifest, text, tt.locked)})
+				row := s.Rows(tt.kind)[len(s.Rows(tt.kind))-1]
+				if len(a.failed())+len(a.warnings()) > 0 || a.writes != 1 || row["is_locked"] != true || row["description_html"] != "<p>"+text+"</p>" {
+					t.Errorf("%q %v, %d writes: %v", a.failed(), a.warnings(), a.writes, row)
+				}
+			}
+			changed("New")
+			s.dir = t.TempDir() // the state is lost, and the page adopted
+			changed("Newer")
+			if a := s.apply(t, applying{manifest: fmt.Sprintf(tt.manifest, "Newer", ", is_locked: false")}); len(a.failed()) > 0 || a.writes != 1 {
+				t.Errorf("unlocking: %q, %d writes", a.failed(), a.writes)
+			}
+		})
 	}
 }
 

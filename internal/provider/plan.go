@@ -61,7 +61,7 @@ func attribute(ctx context.Context, reader *Reader, plan *planner.Plan) {
 	if err := reader.Read(ctx, plan.Activities()); err != nil {
 		plan.Notices.Add(diag.Diagnostic{
 			Severity: diag.Warning, Code: "unattributed",
-			Summary: "cannot tell who changed fields on the service: " + err.Error(),
+			Summary: "cannot tell who changed fields on the service: " + diag.PlainText(err),
 		})
 	}
 	plan.Summary.Reads = reader.requests

@@ -390,3 +390,33 @@ func TestAChangeByOthersSinceTheLastApplyKeepsAnObject(t *testing.T) {
 		})
 	}
 }
+
+// TestAnObjectThatTheServiceStillShowsAfterItsDeletionIsNotForgotten answers deletions with success and carries none out.
+func TestAnObjectThatTheServiceStillShowsAfterItsDeletionIsNotForgotten(t *testing.T) {
+	t.Parallel()
+	for _, api := range []resource.API{resource.V1, resource.V2} {
+		t.Run(api.String(), func(t *testing.T) {
+			t.Parallel()
+			s := newService(t, api)
+			const all = "version: 1\nprojects: [{key: rb, identifier: RB, name: Robots, labels: [{name: l}], cycles: [{name: c}], work_items: [{key: a, name: A}, {key: b, name: B}]}]\n"
+			const less = "version: 1\nprojects: [{key: rb, identifier: RB, name: Robots, work_items: [{key: a, name: A}]}]\n"
+			s.apply(t, applying{manifest: all})
+			a := s.apply(t, applying{manifest: less, prune: true, fault: func(req *http.Request, _ run) sandboxtest.Fault {
+				if req.Method == http.MethodDelete {
+					return sandboxtest.Fault{Before: sandboxtest.Break{Status: http.StatusNoContent}}
+				}
+				return sandboxtest.Fault{}
+			}})
+			failed := a.failed()
+			if len(failed) != 3 || !strings.Contains(strings.Join(failed, "\n"), "the service answered that it deleted label/rb/l, and still shows it") {
+				t.Error(failed)
+			}
+			if again := s.apply(t, applying{manifest: less, prune: true}); again.plan.Summary.Delete != 3 || len(again.failed()) > 0 {
+				t.Error(again.plan.Summary, again.failed())
+			}
+			if last := s.apply(t, applying{manifest: less, prune: true}); !last.plan.Empty() {
+				t.Error(last.plan.Summary)
+			}
+		})
+	}
+}

@@ -163,6 +163,8 @@ func ask(ctx context.Context, client *apiclient.Client, r planner.Read) (planner
 	}
 	rows, err := read(ctx, client, r, fieldsOf(r.Operation, r.Fields))
 	switch {
+	case err != nil && isSwitchedOff(ctx, client, r, err):
+		return planner.Answer{}, nil
 	case errors.Is(err, apiclient.ErrUnsupported):
 		return planner.Answer{Unsupported: true}, nil
 	case errors.Is(err, apiclient.ErrNotFound):
@@ -171,6 +173,28 @@ func ask(ctx context.Context, client *apiclient.Client, r planner.Read) (planner
 		return planner.Answer{Forbidden: true}, nil
 	}
 	return planner.Answer{Rows: rows}, err
+}
+
+// isSwitchedOff reports whether a list is refused because the feature of its kind is off: API v2 answers 400, 403 or 404 then. A plan
+// can switch the feature on.
+func isSwitchedOff(ctx context.Context, client *apiclient.Client, r planner.Read, err error) bool {
+	e, refused := errors.AsType[*apiclient.Error](err)
+	holder, feature := resource.MustLookup(r.Operation.Kind).Switch()
+	if !refused || feature == nil || r.Operation.Verb != resource.List || !r.Operation.V2() || e.Status != 400 && !e.Permission() && !e.NotFound() {
+		return false
+	}
+	op, found := holder.Op(resource.Get, resource.V2)
+	if !found { // there is one at the list's path
+		op, _ = holder.Op(resource.List, resource.V2)
+	}
+	params, _ := r.Operation.Match(r.Path)
+	path, _ := op.Expand(params)
+	a, _ := ask(ctx, client, planner.Read{Operation: op, Path: path})
+	on := "" // is not known
+	for _, row := range a.Rows {
+		on, _ = feature.ObservedIn(row)
+	}
+	return on == "false"
 }
 
 // fieldsOf is the query for some fields only, where the operation supports it. For members

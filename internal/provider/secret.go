@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"strings"
+	"unicode"
 
 	"github.com/planform/planform/apiclient"
 	"github.com/planform/planform/executor"
@@ -49,8 +51,13 @@ func (s *Service) keep(step *planner.Step, secret string, out *executor.Outcome)
 	if file == nil {
 		return
 	}
-	err := errors.New("the answer shows none")
-	if secret != "" {
+	var err error
+	switch {
+	case secret == "":
+		err = errors.New("the answer shows none")
+	case strings.ContainsFunc(secret, func(r rune) bool { return !unicode.IsPrint(r) }):
+		err = errors.New("it has line ends or other signs that no secret has") // which would mean something in a file such as .envrc
+	default:
 		err = disk.Write(disk.Or(s.disk), file.Path, func(w io.Writer) error {
 			_, err := io.WriteString(w, secret+"\n")
 			return err

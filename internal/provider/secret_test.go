@@ -2,6 +2,7 @@ package provider_test
 
 import (
 	"bytes"
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -139,6 +140,31 @@ func TestALostSecretIsReportedUntilItsFileExists(t *testing.T) {
 			}
 			if done := s.apply(t, applying{manifest: hook}); told(done) || done.writes > 0 {
 				t.Errorf("it is there: %v, %d writes", done.plan.Notices, done.writes)
+			}
+		})
+	}
+}
+
+func TestASecretWithSignsThatNoSecretHasIsNotKept(t *testing.T) {
+	t.Parallel()
+	for name, sign := range map[string]string{
+		"a line end": "\n", "a carriage return": "\r", "a tab": "\t", "a null": "\x00", "an escape": "\x1b[2J", "a line separator": "\u2028", "a next line": "\u0085",
+		"a change of direction": "\u202e",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newService(t, resource.V2)
+			s.replying = func(_ *http.Request, row map[string]any) {
+				if row["secret_key"] != nil {
+					row["secret_key"] = "x" + sign + "export PATH=/tmp"
+				}
+			}
+			done := s.apply(t, applying{manifest: hook})
+			if warnings := fmt.Sprint(done.warnings()); !strings.Contains(warnings, "secret") || strings.Contains(warnings, "PATH") || len(s.Rows("webhook")) != 1 {
+				t.Error(warnings, done.failed())
+			}
+			if kept, err := os.ReadFile(filepath.Join(s.dir, "keys", "deep", "ci.key")); err != nil || len(kept) > 0 {
+				t.Errorf("%q %v", kept, err)
 			}
 		})
 	}

@@ -309,7 +309,7 @@ func (w *write) refused(ctx context.Context, r row, e *apiclient.Error) (executo
 		return executor.Outcome{Record: planner.Record{ID: r.step.ID}}, nil
 	case e.Status == 400 && slices.ContainsFunc(r.step.Values(), resource.IsCustom): // the object may do without them
 		return w.alone().one(ctx, r)
-	case e.Collided() && w.learned.countCollision(r.step) <= maxCollisions:
+	case (e.Collided() || e.Permission() && r.step.Action == planner.Delete) && w.learned.countCollision(r.step) <= maxCollisions:
 		return executor.Outcome{}, &executor.Pending{After: afterAnswer, Err: e}
 	case r.step.Action != planner.Create || e.Status != 409:
 		return executor.Outcome{}, failure(r.step, e)
@@ -317,7 +317,7 @@ func (w *write) refused(ctx context.Context, r row, e *apiclient.Error) (executo
 	return w.resolveRefused(ctx, r, e)
 }
 
-// maxCollisions is how often a row is sent again that the service refuses because of a concurrent change.
+// maxCollisions is how often a row is sent again that collides with another change, or whose delete is forbidden.
 const maxCollisions = 2
 
 // failed handles the error of a whole request, before which batches had created count objects.

@@ -111,7 +111,7 @@ func rewritten(before []byte, edits []pageEdit) []byte {
 	head, body, titled := "", lines, false
 	for _, e := range edits {
 		if v, ok := e.object.Value("file"); ok && v.File.Titled && !titled && isMarkdown(v.File.Path) {
-			_, from := manifest.Titled(lines, false)
+			_, from, _ := manifest.Titled(lines, false)
 			head, body, titled = lines[:from], lines[from:], true
 		}
 		if e.isTitle {
@@ -122,7 +122,7 @@ func rewritten(before []byte, edits []pageEdit) []byte {
 	}
 	whole := strings.TrimRight(head+body, "\n") + "\n"
 	if titled {
-		if _, from := manifest.Titled(whole, false); from != len(head) && strings.TrimSpace(body) != "" { // the text begins like a title
+		if _, from, bad := manifest.Titled(whole, false); (from != len(head) || bad != nil) && strings.TrimSpace(body) != "" { // the text begins like a title
 			whole = manifest.Retitled(head, edits[0].object.Name()) + strings.TrimRight(body, "\n") + "\n"
 		}
 	}

@@ -107,6 +107,8 @@ type Field struct {
 	UniqueOnCreate bool
 	Pair           string // the field that must have a value too if this one has
 	NotBefore      string // for Date: the field whose date is the earliest this one may have
+	// Words are what people read in place of a value.
+	Words map[string]string
 	// Initial is the text that a create sends where the manifest gives none; "" = nothing.
 	// InitialBy has others, by the text of the field "type".
 	Initial   string
@@ -124,7 +126,7 @@ type Field struct {
 	// from the others; an update leaves several.
 	Exclusive bool
 	// AlwaysSend is set where an update without the field makes the service change its
-	// value: each update sends it.
+	// value, or refuse the update of a locked object: each update sends it.
 	AlwaysSend bool
 	// ArchiveFlag marks the field that says whether an object is archived. The verbs
 	// Archive and Unarchive set it; responses show the time of the archiving.

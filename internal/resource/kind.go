@@ -61,6 +61,8 @@ type Lifecycle struct {
 	// Archivable is set where the service archives the object with its content: it
 	// shows nothing of the content then, but still accepts more.
 	Archivable bool
+	// ArchiveFirst is set where the service deletes archived objects only: an update archives and unlocks one before its delete.
+	ArchiveFirst bool
 	// RequiresFeature is the boolean field that must be on first, of the parent such as cycle_view of a project, or of
 	// the parent's Singleton such as milestones of its features; "" = none. See [Kind.Switch].
 	RequiresFeature string
@@ -99,7 +101,8 @@ type Listing struct {
 	Partial bool
 	// Inside is the field of the parent's row that holds them, such as options: they are read with that row, and written by an
 	// update of it; "" = they have rows of their own.
-	Inside string
+	Inside  string
+	OwnFlag string // set in rows of what the service has by itself and nobody changes, such as is_default: an export leaves them out
 	// Unmanaged are the contents of an object that no manifest can hold, such as
 	// worklogs. Each takes a request of its own.
 	Unmanaged []string
@@ -114,6 +117,7 @@ type Identifier struct {
 	// PatternDoc says what it takes.
 	PatternDoc string
 	APIName    string // field of a response that holds it; "" = built from project identifier and sequence_id
+	LongestV2  int    // most characters that API v2 takes; 0 = as many as Pattern
 	Doc        string
 }
 

@@ -26,7 +26,7 @@ func init() {
 	})
 	register(Kind{
 		Name: "estimate_point", Section: "points", Parent: "estimate", Param: "estimate_point_id", HasExternalID: true,
-		Doc:     "A value of an estimate. Work items refer to it in `estimate_point`.",
+		Doc:     "A value of an estimate, which has 12 at most. Work items refer to it in `estimate_point`.",
 		Example: `{value: "5"}`,
 		KeyFrom: []string{"value"}, Short: "value", NaturalKey: []string{"value"},
 		Fields: []Field{

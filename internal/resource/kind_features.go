@@ -38,7 +38,7 @@ func init() {
 			{"state_duration", "is_state_duration_enabled", "durations of states"},
 			{"ai", "is_pi_enabled", "the service's assistant"},
 		}), Field{
-			Name: "default_level", Wire: Wire{ContractDialect: "work_item_type_default_level"}, Type: Number, Default: "0",
+			Name: "default_level", Wire: Wire{ContractDialect: "work_item_type_default_level"}, Type: Number, Max: 1000, Default: "0",
 			Doc: "Level in the hierarchy of work item types that a new one gets.", Example: "0",
 		}),
 		Operations: singleton(ofWorkspace, scope),

@@ -22,10 +22,10 @@ func init() {
 	})
 	register(Kind{
 		Name: Invitation, Param: "invitation_id", NaturalKey: []string{"email"},
-		Doc: "That somebody is invited to the workspace. The service sends them a mail, so it is made with --invite only.",
+		Doc: "That somebody is invited to the workspace. Some editions send them a mail, so it is made with --invite only.",
 		Fields: []Field{
 			{Name: "email", Type: Text, Required: true, Immutable: true, MaxLength: 254, Doc: "E-mail address.", Example: "gus@example.com"},
-			{Name: "role", Type: Number, Immutable: true, Initial: "15", Doc: "Role in the workspace, by number: a member.", Example: "15"},
+			{Name: "role", Type: Number, Immutable: true, Initial: "15", Words: map[string]string{"15": "member"}, Doc: "Role in the workspace, by number: a member.", Example: "15"},
 		},
 		Operations: crud(workspace+"invitations/", "invitation_id", "workspaces.members", "lgcd"),
 	})

@@ -8,7 +8,7 @@ func init() {
 		"API v1 creates pages, and can neither change nor delete them, nor put one below another; API v2 can."
 	register(Kind{
 		Name: "page", Section: "pages", ParentField: "parent", Param: "page_id", HasExternalID: true, WebPath: "/{workspace_slug}/wiki/{page_id}/",
-		Lifecycle: Lifecycle{RequiresFeature: "wiki"}, Listing: Listing{Partial: true}, // not the archived ones, nor the private ones of others
+		Lifecycle: Lifecycle{RequiresFeature: "wiki", ArchiveFirst: true}, Listing: Listing{Partial: true}, // not the archived ones, nor the private ones of others
 		Doc:     "A wiki page of the workspace. " + nested,
 		Example: `{key: handbook, name: Handbook, file: docs/handbook.md}`,
 		KeyFrom: []string{"name"}, NaturalKey: []string{"name"}, Fields: pageFields("page", true),
@@ -23,7 +23,7 @@ func init() {
 	register(Kind{
 		Name: "project_page", Section: "pages", Parent: "project", ParentField: "parent", Param: "page_id", HasExternalID: true,
 		WebPath:   "/{workspace_slug}/projects/{project_id}/pages/{page_id}/",
-		Lifecycle: Lifecycle{RequiresFeature: "page_view"}, Listing: Listing{Partial: true},
+		Lifecycle: Lifecycle{RequiresFeature: "page_view", ArchiveFirst: true}, Listing: Listing{Partial: true},
 		Doc:     "A page of a project. " + nested,
 		Example: `{key: runbook, name: Runbook, description: Call the **duty** phone.}`,
 		KeyFrom: []string{"name"}, NaturalKey: []string{"name"}, Fields: pageFields("project_page", false),
@@ -58,7 +58,7 @@ func pageFields(kind string, documented bool) []Field {
 			Doc: "Who can see it: everybody there (public) or only its owner (private).", Example: "private",
 		},
 		{Name: "color", Type: Text, Clear: ClearEmpty, MaxLength: 255, Doc: "Colour, in any form accepted by the service.", Example: "#3b82f6"},
-		{Name: "is_locked", Type: Boolean, Doc: "Whether the page is locked against changes.", Example: "true"},
+		{Name: "is_locked", Type: Boolean, AlwaysSend: true, Doc: "Whether the page is locked against changes.", Example: "true"},
 		{Name: "logo_props", Type: JSON, Doc: "Properties of the logo, sent as they are.", Example: `{"in_use": "emoji"}`},
 	}
 }

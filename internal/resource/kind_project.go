@@ -16,7 +16,7 @@ members: [ada@example.com]`,
 		NaturalKey:    []string{"identifier", "name"},
 		HasExternalID: true,
 		Identifier: &Identifier{
-			Pattern: `^[A-Za-z0-9_]{1,12}$`, PatternDoc: "1 to 12 letters, digits and _", APIName: "identifier",
+			Pattern: `^[A-Za-z0-9_]{1,12}$`, PatternDoc: "1 to 12 letters, digits and _", APIName: "identifier", LongestV2: 10,
 			Doc: "The project's short code, such as `WEB`.",
 		},
 		Fields: []Field{

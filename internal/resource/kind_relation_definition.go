@@ -9,7 +9,7 @@ func init() {
 		Doc: "A kind of relation between work items, beside those that every workspace has. API v2 only. " +
 			"A workspace's own ones can be used, and not changed.",
 		Example: `{name: Implementation, outward: implements, inward: is implemented by}`,
-		KeyFrom: []string{"name"}, NaturalKey: []string{"name"},
+		KeyFrom: []string{"name"}, NaturalKey: []string{"name"}, Listing: Listing{OwnFlag: "is_default"},
 		Fields: []Field{
 			{Name: "name", Type: Text, Required: true, MaxLength: 255, Doc: "Name of the kind of relation.", Example: "Implementation"},
 			{

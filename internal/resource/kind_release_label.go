@@ -10,7 +10,7 @@ func init() {
 		Fields: []Field{
 			{Name: "name", Type: Text, Required: true, MaxLength: 255, Doc: "Name of the label.", Example: "Public"},
 			{Name: "color", Type: Color, Doc: "Colour, `#rrggbb`.", Example: "#22c55e"},
-			{Name: "sort_order", Type: Number, Doc: "Position among the labels: lower comes first.", Example: "1000"},
+			{Name: "sort_order", Type: Number, Max: 1<<31 - 1, Doc: "Position among the labels: lower comes first.", Example: "1000"},
 		},
 		Operations: crud(workspaceV2+"releases/labels/", "label_id", "releases.labels", "lgcud"),
 	})

@@ -21,8 +21,8 @@ func init() {
 				Example: "#3b82f6",
 			},
 			{
-				Name: "group", Type: Enum, Enum: []string{"backlog", "unstarted", "started", "completed", "cancelled"}, Default: "backlog",
-				Doc: "Group of the state, which tells open work from finished work.", Example: "started",
+				Name: "group", Type: Enum, Enum: []string{"backlog", "unstarted", "started", "completed", "cancelled"}, Default: "backlog", Initial: "backlog",
+				Doc: "Group of the state, which tells open work from finished work; a new state gets `backlog` without one.", Example: "started",
 			},
 			{
 				Name: "sequence", Type: Number, SetAfterCreate: true,
@@ -48,8 +48,8 @@ func init() {
 			{Name: "description", Type: LongText, Clear: ClearEmpty, Doc: "Plain text that describes the state.", Example: "Somebody reads it"},
 			{Name: "color", Type: Color, Required: true, Initial: "#60646c", Doc: "Colour, `#rrggbb`.", Example: "#3b82f6"},
 			{
-				Name: "group", Type: Enum, Enum: []string{"backlog", "unstarted", "started", "completed", "cancelled"}, Default: "backlog",
-				Doc: "Group of the state, which tells open work from finished work.", Example: "started",
+				Name: "group", Type: Enum, Enum: []string{"backlog", "unstarted", "started", "completed", "cancelled"}, Default: "backlog", Initial: "backlog",
+				Doc: "Group of the state, which tells open work from finished work; a new state gets `backlog` without one.", Example: "started",
 			},
 		},
 		Operations: crud(workspace+"states/", "state_id", "workspaces.states", "lgcud"),

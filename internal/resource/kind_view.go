@@ -80,7 +80,7 @@ func viewFields(filters ...Field) []Field {
 			Name: "access", Type: Enum, Enum: []string{"private", "public"}, Codes: []int{0, 1},
 			Doc: "Who can see it: everybody there (public) or only its owner (private).", Example: "public",
 		},
-		{Name: "is_locked", Type: Boolean, Doc: "Whether the view is locked against changes.", Example: "true"},
+		{Name: "is_locked", Type: Boolean, AlwaysSend: true, Doc: "Whether the view is locked against changes.", Example: "true"},
 		{Name: "logo_props", Type: JSON, Doc: "Properties of the logo, sent as they are.", Example: `{"in_use": "emoji"}`},
 	}, inside, []Field{
 		{Name: "display_properties", Type: JSON, Doc: "Which fields are shown, sent as it is.", Example: `{"priority": true, "state": false}`},

@@ -23,7 +23,7 @@ type Object struct {
 	Identifier string   // the readable identifier where the manifest gives it
 	Source     *Source  // the workspace of ID and Identifier; nil = the manifest's target
 	Origin     *Origin  // what it is in the source, if that is another workspace; nil = the manifest does not say
-	Exported   bool     // the ID is of an export of the target itself: what is gone is looked for by name, and created again
+	Exported   bool     // ID and Identifier are of an export of the target itself: what is gone is looked for by name, and created again
 	Previously []string // former keys
 	Protect    *bool    // true = never to be deleted; nil = as in the state
 	NoCreate   bool     // the object must exist already

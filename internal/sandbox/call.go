@@ -175,7 +175,7 @@ func (c *call) handle() (r reply) {
 	}
 	if wait, ok := c.limiter.allow(c.key(), c.now, counts); !ok {
 		c.headers.Set("Retry-After", strconv.Itoa(wait))
-		const detail = "Request was throttled. Expected available in %d seconds."
+		const detail = "Rate limit exceeded. Retry after %d seconds."
 		return api.refuse(&problem{status: http.StatusTooManyRequests, detail: fmt.Sprintf(detail, wait)})
 	}
 	if ep == nil {

@@ -35,16 +35,16 @@
 // # API v2
 //
 // The edition [Cloud] answers below /api/v2/ as well, by the published reference and on the same store: what one API
-// writes, the other reads. It has the operations that planform calls, and no others. Nothing of it was compared with a real
-// server. Where the reference is silent:
+// writes, the other reads. It has the operations that planform calls, and few others. It answers as the service's own tests
+// saw (v2_seen_test.go). Where they and the reference are silent:
 //
 //   - the order of the checks is that of API v1, and both share one limit; a batch is one request;
 //   - a path without its slash is a 301, and a path that there is not answers as API v1 does;
 //   - unknown body keys are ignored, or 400 if the server is strict, as it is for tests;
 //   - rows of a batch are carried out in their order, and a row that failed has written nothing;
 //   - a batch that failed as a whole has the code batch_failed, for which the examples have conflict;
-//   - external IDs need not be unique;
-//   - what a project has switched off cannot be made: 402;
+//   - external IDs are unique where they are in API v1, but for comments: 409;
+//   - what is switched off cannot be made: 400 in a project, 403 in the workspace;
 //   - values in custom_fields have the shapes of API v1, and null removes one;
 //   - drafts are not shown.
 //

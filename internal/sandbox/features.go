@@ -1,6 +1,9 @@
 package sandbox
 
-import "strings"
+import (
+	"net/http"
+	"strings"
+)
 
 // The features of a project and of the workspace, as API v2 has them beside the fields of a project.
 const (
@@ -14,6 +17,11 @@ const (
 func featuresV2(path, names, read string, k *kind, of func(c *call) string) *resourceV2 {
 	res := &resourceV2{
 		name: "features", path: path + "features/", kind: k, verbs: "single", write: names, read: read,
+		prepare: func(w *writeV2) {
+			if w.vars["project"] != "" && w.governed(w.t, typesGoverned) {
+				w.r["is_epic_enabled"] = false // silently
+			}
+		},
 		rows: func(c *call, t *tx) []stored {
 			s, _ := t.get(k, of(c))
 			s.row = clone(s.row)
@@ -63,11 +71,11 @@ func visibility(t *tx, v any) (any, any) {
 
 // needsFeature refuses a creation if the project, or the workspace outside of one, has switched a feature off, or never on.
 func (w *writeV2) needsFeature(feature string) {
-	holder, id := w.kinds.workspace, workspaceID
+	holder, id, status := w.kinds.workspace, workspaceID, http.StatusForbidden
 	if project := w.vars["project"]; project != "" {
-		holder, id = w.kinds.project, project
+		holder, id, status = w.kinds.project, project, http.StatusBadRequest
 	}
 	if s, ok := w.t.get(holder, id); ok && w.old == nil && !flag(s.row, feature) {
-		w.problem = switchedOff(feature)
+		w.problem = switchedOff(status, feature)
 	}
 }

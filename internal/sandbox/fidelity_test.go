@@ -225,7 +225,7 @@ func (s score) page(t *testing.T) string {
 		"(`internal/sandbox/testdata/recordings`).\n" +
 		"\n## Other editions\n\n" +
 		"Nobody has recorded them: there is no server of these editions to send wrong requests to. What the sandbox does there is by the published\n" +
-		"reference only, **all of API v2 included**. An operation that it does not serve, and a parameter that nobody saw the effect of, is answered\n" +
+		"reference, and for API v2 by [what the service's own tests saw](#as-seen-in-the-services-own-tests). An operation that it does not serve, and a parameter that nobody saw the effect of, is answered\n" +
 		"with 501 and a sentence that says so, never with a guess.\n\n" +
 		"| Operations | Known | Served | Answered with 501 | Recorded behaviours |\n|---|--:|--:|--:|--:|\n")
 	for _, e := range []struct {
@@ -240,6 +240,7 @@ func (s score) page(t *testing.T) string {
 		known, unserved := operationsUnserved(t, e.edition, e.section)
 		fmt.Fprintf(&b, "| %s | %d | %d | %d | %d |\n", e.name, known, known-unserved, unserved, e.recorded)
 	}
+	b.WriteString(seenTable())
 	return b.String()
 }
 

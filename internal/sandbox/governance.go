@@ -34,10 +34,10 @@ func (c *call) sharedStates(t *tx) []stored {
 	return t.all(c.kinds.state, scope(workspaceID))
 }
 
-// importedTypes is the types of the workspace that a project has taken.
+// importedTypes is the types of the workspace that a project has taken, and its default, which every project has.
 func (c *call) importedTypes(t *tx) []stored {
 	return slices.DeleteFunc(t.all(c.kinds.itemType, scope(workspaceID)), func(s stored) bool {
-		return t.index("imported type", c.vars["project"], text(s.row, "id")) == ""
+		return !flag(s.row, "is_default") && t.index("imported type", c.vars["project"], text(s.row, "id")) == ""
 	})
 }
 
@@ -140,6 +140,12 @@ func (s *Server) governedV2() []*resourceV2 {
 					w.r["is_default"], w.r["level"], w.r["logo_props"] = false, 0, row{}
 				}
 			},
+			refuse: func(_ *call, _ *tx, r row) *problem {
+				if flag(r, "is_default") {
+					return conflictV2("The default work item type cannot be deleted.")
+				}
+				return nil
+			},
 		},
 		{
 			name: "work item type", path: v2Project + "work-item-types/", kind: k.itemType, verbs: "list",
@@ -150,7 +156,7 @@ func (s *Server) governedV2() []*resourceV2 {
 			name: "work item property", path: v2Workspace + "work-item-properties/", kind: k.itemProperty, verbs: "list create read update",
 			write: "display_name* property_type* relation_type description? is_required is_multi is_active default_value settings validation_rules" +
 				v2Pair,
-			read: "name logo_props", order: "created_at id", closed: closed,
+			read: "name logo_props", order: "created_at id", closed: closed, unserved: "options",
 			prepare: func(w *writeV2) {
 				w.r["name"] = slug(text(w.r, "display_name"))
 				if w.old == nil {
@@ -167,6 +173,11 @@ func (s *Server) governedV2() []*resourceV2 {
 				if w.old == nil {
 					w.r["property"], w.r["logo_props"], w.r["is_active"] = w.vars["property"], row{}, true
 					w.r["sort_order"] = float(float64(w.t.count(k.propertyOption, scope(w.vars["property"]))+1) * 10000)
+				}
+				if flag(w.r, "is_default") && slices.ContainsFunc(w.t.all(k.propertyOption, scope(w.vars["property"])), func(o stored) bool {
+					return flag(o.row, "is_default") && o.row["id"] != w.r["id"]
+				}) {
+					w.fail("is_default", "invalid", "Another option is the default.")
 				}
 			},
 		},

@@ -12,13 +12,15 @@ import (
 
 var pathParameter = regexp.MustCompile(`\{[^}]*\}`)
 
-// beyondDescriptors is what the sandbox serves although planform never asks for it, and why. Paths are below the workspace.
+// beyondDescriptors is what the sandbox serves although planform never asks for it, and why. Paths are whole, or below the workspace of
+// API v1.
 func beyondDescriptors() map[string]string {
 	const (
 		sdk      = "the service's own SDK calls it for a kind of planform, and so do people's scripts beside planform"
 		features = "a project's features decide what the service takes; tests switch them"
 		old      = "the name that it had before"
 		recorded = "people and their scripts use it beside planform; behaviours of it are recorded"
+		seen     = "the service's own tests say how it answers"
 	)
 	reasons := map[string]string{
 		"DELETE projects/{}/estimates/":                                   sdk,
@@ -31,6 +33,9 @@ func beyondDescriptors() map[string]string {
 		"GET invitations/": recorded, "POST invitations/": recorded,
 		"GET invitations/{}/": recorded, "PATCH invitations/{}/": recorded, "DELETE invitations/{}/": recorded,
 		"GET projects/{}/features/": features, "PATCH projects/{}/features/": features, "PATCH features/": features,
+	}
+	for _, list := range []string{"states/", "labels/", "cycles/", "modules/", "milestones/", "work-items/{}/comments/"} {
+		reasons["GET /api/v2/workspaces/{}/projects/{}/"+list], reasons["GET /api/v2/workspaces/{}/projects/{}/"+list+"{}/"] = seen, seen
 	}
 	for _, method := range []string{"PUT", "HEAD", "OPTIONS"} {
 		reasons[method+" invitations/"], reasons[method+" invitations/{}/"] = recorded, recorded
@@ -77,7 +82,10 @@ func TestTheSandboxServesWhatTheDescriptorsNameAndLittleElse(t *testing.T) {
 	reasons := map[string]bool{}
 	for name := range beyondDescriptors() {
 		method, path, _ := strings.Cut(name, " ")
-		reasons[method+" "+apiRoot+"workspaces/{}/"+strings.TrimSuffix(path, "/")] = true
+		if !strings.HasPrefix(path, "/") {
+			path = apiRoot + "workspaces/{}/" + path
+		}
+		reasons[method+" "+strings.TrimSuffix(path, "/")] = true
 	}
 	for _, name := range slices.Sorted(maps.Keys(extra)) {
 		if !reasons[name] {

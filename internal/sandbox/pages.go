@@ -1,6 +1,9 @@
 package sandbox
 
-import "slices"
+import (
+	"net/http"
+	"slices"
+)
 
 // pages are those of the workspace, and those of projects, which are kept apart.
 func (k *kinds) pages() {
@@ -40,10 +43,20 @@ func pagesV2(path string, k **kind) *resourceV2 {
 	return &resourceV2{
 		name: "page", path: path + "pages/", kind: of, verbs: v2Singles,
 		write: "name* access archived_at? color description_html is_locked logo_props parent_id? sort_order view_props" + v2Pair,
-		only:  []field{{name: "parent_id", ref: k}, {name: "sort_order", check: real}},
-		read:  "created_by_id owned_by_id", order: "created_at id name updated_at", deferred: "description_html",
+		only:  []field{{name: "parent_id", ref: k}, {name: "sort_order", check: real}, {name: "archived_at", check: moment}},
+		read:  "created_by_id is_global owned_by_id", order: "created_at id name updated_at", deferred: "description_html",
 		unserved: "collection_id",
+		computed: map[string]computedV2{"is_global": func(c *call, _ *tx, _ row) any { return c.vars["project"] == "" }},
+		refuse: func(_ *call, _ *tx, r row) *problem {
+			if r["archived_at"] == nil {
+				return &problem{status: http.StatusBadRequest, detail: "Only an archived page can be deleted."}
+			}
+			return nil
+		},
 		prepare: func(w *writeV2) {
+			if w.old != nil && flag(w.old, "is_locked") && !w.set["is_locked"] {
+				w.problem = &problem{status: http.StatusBadRequest, detail: "Page is locked."}
+			}
 			if w.vars["project"] == "" {
 				w.needsFeature("is_wiki_enabled")
 			}

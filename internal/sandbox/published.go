@@ -34,15 +34,15 @@ func publishedPaths(section string) []publishedPath {
 	return out
 }
 
-// matches says whether a path is of the pattern. Of the parameters only a workspace, and in API v2 a project, is named by
-// anything but an ID.
+// matches says whether a path is of the pattern. Of the parameters only a workspace, and in API v2 a project or a work item, is
+// named by anything but an ID.
 func (p publishedPath) matches(path string) bool {
 	pattern, given := strings.Split(p.pattern, "/"), strings.Split(path, "/")
 	if len(pattern) != len(given) {
 		return false
 	}
 	for i, segment := range pattern {
-		named := i > 0 && (pattern[i-1] == "workspaces" || pattern[i-1] == "projects" && strings.HasPrefix(path, v2Root))
+		named := i > 0 && (pattern[i-1] == "workspaces" || strings.HasPrefix(path, v2Root) && slices.Contains([]string{"projects", "work-items"}, pattern[i-1]))
 		if segment != given[i] && (segment != "{}" || !isUUID(given[i]) && !named) {
 			return false
 		}

@@ -251,6 +251,9 @@ func listCustomRelations(c *call, t *tx) reply {
 		return wrong.reply()
 	}
 	out, self := row{}, c.vars["item"]
+	for _, d := range t.all(c.kinds.relationDefinition, scope(workspaceID)) {
+		out[text(d.row, "outward")], out[text(d.row, "inward")] = []any{}, []any{}
+	}
 	for _, r := range relationsOf(c, t, self) {
 		d, ok := t.in(c.kinds.relationDefinition, scope(workspaceID), text(r.row, "relation_type"))
 		if !ok {
@@ -308,7 +311,7 @@ func addCustomRelations(c *call, t *tx) reply {
 			c.relate(t, from, to, name)
 		}
 	}
-	return reply{http.StatusCreated, row{}}
+	return reply{http.StatusCreated, listCustomRelations(c, t).body}
 }
 
 // removeCustomRelation ends the oldest of the custom relations between two items: which one goes, the reference does not say.

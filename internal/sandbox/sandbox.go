@@ -65,6 +65,8 @@ type Options struct {
 	ReplaceRelations bool
 
 	// What API v2 may do otherwise than here. It is for tests.
+	Unpaid           []string                                           // words of its paths, such as releases, that the workspace's plan lacks: 402
+	ArchiveOpen      bool                                               // work items are archived in any state
 	Strict           bool                                               // unknown query parameters and body keys are refused
 	BodyLimit        int                                                // bytes of a body, default 5 MiB
 	IgnoreMembership bool                                               // cycle_id and module_ids of a work item's body have no effect

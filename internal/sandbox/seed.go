@@ -60,6 +60,8 @@ const (
 	propertyTier          = "61649891-3d0c-465a-8354-168fabd5b5df"
 	propertyRenewal       = "87b02205-6366-48be-ba2c-646de8e90437"
 	pageWelcome           = "9d8689a7-15b0-4244-a430-21cd52e6f022"
+	typeDefault           = "0c2f6a5e-8d0b-4c57-9a3e-6f1d2b7c8e90"
+	definitionRelates     = "b7d1c3e4-52a6-4f08-9b1c-3d4e5f6a7b80"
 )
 
 // seedState is the fixed id of a state that comes with a seeded project, or "".
@@ -93,14 +95,22 @@ func (s *Server) seed(t *tx) error {
 		return nil
 	}
 	t.setIndex(layout, "seeded")
+	made := stamp(s.opts.Now())
 	workspace := row{"name": s.opts.Workspace, "slug": s.opts.Workspace, "id": workspaceID, "work_item_type_default_level": 0}
 	for feature := range strings.FieldsSeq(workspaceFeatures) {
 		workspace[feature] = slices.Contains([]string{"is_initiative_enabled", "is_teams_enabled", "is_customer_enabled", "is_wiki_enabled"}, feature)
 	}
 	if s.opts.Governed {
 		workspace[typesGoverned], workspace[statesGoverned] = true, true
+		t.insert(s.kinds.itemType, scope(workspaceID), row{
+			"id": typeDefault, "created_at": made, "name": "Default", "is_default": true, "is_active": true, "is_epic": false, "project": nil,
+		})
 	}
 	t.insert(s.kinds.workspace, nil, workspace)
+	t.insert(s.kinds.relationDefinition, scope(workspaceID), row{
+		"id": definitionRelates, "created_at": made, "name": "Relates to", "outward": "relates to", "inward": "relates to", "is_default": true,
+		"is_active": true, "description": "", "color": "", "sort_order": float(65535), "logo_props": row{},
+	})
 	s.addUser(t, userAda, "Ada", "Admin", "ada@example.com", Key, roleAdmin)
 	s.addUser(t, userBob, "Bob", "Member", "bob@example.com", keyBob, roleMember)
 	s.addUser(t, userEve, "Eve", "Guest", "eve@example.com", keyEve, roleGuest)

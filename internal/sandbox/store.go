@@ -69,6 +69,9 @@ func openStore(path string) (*store, error) {
 		if errors.Is(err, berrors.ErrTimeout) {
 			return nil, &BusyError{Path: path}
 		}
+		if errors.Is(err, berrors.ErrInvalid) || errors.Is(err, berrors.ErrVersionMismatch) || errors.Is(err, berrors.ErrChecksum) {
+			err = errors.New("it holds no data of a sandbox; name another file, or one that is not there yet")
+		}
 		return nil, fmt.Errorf("open the sandbox %s: %w", path, err)
 	}
 	s.db = db

@@ -166,7 +166,7 @@ func (res *resourceV2) list(c *call, t *tx) reply {
 	end := skip + len(data)
 	if res.byOffset || c.query.Get("paginate") != "cursor" && !c.query.Has("cursor") { // which counts; others end with the first page
 		body := row{"data": data, "next": nil, "previous": nil, "pagination": row{"style": "offset"}, "total_count": len(found)}
-		if res.byOffset && end < len(found) {
+		if end < len(found) {
 			body["next"] = end
 		}
 		return reply{http.StatusOK, body}

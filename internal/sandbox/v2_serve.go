@@ -11,8 +11,9 @@ import (
 )
 
 const (
-	v2Root      = "/api/v2/"
-	textInvalid = "The request is invalid."
+	v2Root        = "/api/v2/"
+	textInvalid   = "The request is invalid."
+	textCycleOver = "This cycle is already completed; no new work items can be added to it."
 )
 
 // problem is an error before it has the shape of an API. API v2 shows all of it.
@@ -84,8 +85,8 @@ func conflictV2(detail string) *problem {
 	return &problem{status: http.StatusConflict, detail: detail}
 }
 
-func switchedOff(feature string) *problem {
-	return &problem{status: http.StatusPaymentRequired, detail: fmt.Sprintf("The feature is switched off (%s).", feature)}
+func switchedOff(status int, feature string) *problem {
+	return &problem{status: status, detail: fmt.Sprintf("The feature is switched off (%s).", feature)}
 }
 
 // invalidV2 is the answer to a request of which some fields are wrong.
@@ -155,7 +156,11 @@ func (c *call) resolveV2(t *tx) *problem {
 	if in["slug"] != c.opts.Workspace || role == 0 {
 		return notFoundV2()
 	}
+	if slices.ContainsFunc(c.opts.Unpaid, func(word string) bool { return strings.Contains(c.route.pattern, word+"/") }) {
+		return &problem{status: http.StatusPaymentRequired, detail: "The plan of the workspace does not have this feature."}
+	}
 	if project, ok := in["project_id"]; ok {
+		project = cmp.Or(t.first("identifier", project), project)
 		if role = projectRole(t, project, c.user); role == 0 || !t.has(c.kinds.project, scope(workspaceID), project) {
 			return notFoundV2()
 		}

@@ -35,8 +35,9 @@ func (s *Server) tableV2() []*resourceV2 {
 			write: "name* inward* outward* color description is_active logo_props sort_order" + v2Pair, read: "created_by_id is_default",
 			order: "created_at", byOffset: true,
 			prepare: func(w *writeV2) {
-				if w.old == nil {
-					w.r["is_default"] = false
+				w.r["is_default"] = false
+				if flag(w.old, "is_default") {
+					w.problem = &problem{status: http.StatusBadRequest, detail: "A default relation definition cannot be changed."}
 				}
 			},
 		},
@@ -51,7 +52,8 @@ func (s *Server) tableV2() []*resourceV2 {
 			order: "created_at id", computed: map[string]computedV2{"project_ids": teamProjects.memberIDs, "member_ids": teamMembers.memberIDs},
 		},
 		{
-			name: "state", path: v2Project + "states/", kind: k.state, verbs: "bulk", unique: "name", closed: elsewhereV2(statesGoverned, "states"),
+			name: "state", path: v2Project + "states/", kind: k.state, verbs: "list read bulk", unique: "name", closed: elsewhereV2(statesGoverned, "states"),
+			order: "sequence created_at id",
 			write: "name* color* group description sequence is_default=default external_id external_source", read: "created_by_id is_triage",
 			prepare: prepareStateV2,
 			after: func(w *writeV2) {
@@ -70,7 +72,7 @@ func (s *Server) tableV2() []*resourceV2 {
 			},
 		},
 		{
-			name: "label", path: v2Project + "labels/", kind: k.label, verbs: "bulk", unique: "name",
+			name: "label", path: v2Project + "labels/", kind: k.label, verbs: "list read bulk", order: "sort_order created_at id", unique: "name",
 			write: "name* color description parent_id? sort_order external_id~ external_source~", read: "created_by_id",
 			prepare: func(w *writeV2) {
 				if w.r["sort_order"] == nil {
@@ -79,17 +81,17 @@ func (s *Server) tableV2() []*resourceV2 {
 			},
 		},
 		{
-			name: "cycle", path: v2Project + "cycles/", kind: k.cycle, verbs: "bulk", unique: "name",
+			name: "cycle", path: v2Project + "cycles/", kind: k.cycle, verbs: "list read bulk", order: "sort_order created_at id", unique: "name",
 			write: "name* description start_date? end_date? timezone external_id~ external_source~", read: "created_by_id owned_by_id",
 			prepare: prepareCycleV2,
 			manage:  map[string]membersV2{"work-items": {members: k.cycleIssue, of: k.workItem, add: (*call).moveToCycle}},
 		},
 		{
-			name: "module", path: v2Project + "modules/", kind: k.module, verbs: "bulk", unique: "name",
+			name: "module", path: v2Project + "modules/", kind: k.module, verbs: "list read bulk", order: "sort_order created_at id", unique: "name",
 			write: "name* description status start_date? target_date? lead_id?" + v2Pair, read: "archived_at created_by_id member_ids",
 			prepare: func(w *writeV2) {
 				w.dates("target_date")
-				w.needs("module_view")
+				w.needsFeature("module_view")
 				if w.old == nil {
 					w.r["sort_order"] = orderBefore(w.t.all(k.module, inProject(w.call)))
 					w.r["view_props"], w.r["logo_props"] = row{}, row{}
@@ -98,16 +100,15 @@ func (s *Server) tableV2() []*resourceV2 {
 			manage: map[string]membersV2{"work-items": {members: k.moduleIssue, of: k.workItem}},
 		},
 		{
-			name: "milestone", path: v2Project + "milestones/", kind: k.milestone, verbs: "bulk",
+			name: "milestone", path: v2Project + "milestones/", kind: k.milestone, verbs: "list read bulk", order: "sort_order created_at id",
 			write: "title* target_date?" + v2Pair, read: "archived_at created_by_id", manage: map[string]membersV2{"work-items": {members: k.milestoneIssue, of: k.workItem}},
-			prepare: func(w *writeV2) { w.needsFeature("is_milestone_enabled") },
 		},
 		{
 			name: "intake item", path: v2Project + "intake-issues/", kind: k.intakeItem, verbs: v2Singles,
 			write: "name* description_html duplicate_to_id? priority snoozed_till? source source_email? status" + v2Pair,
 			read:  "created_by_id intake_id state_id work_item_id=issue", order: "created_at id", deferred: "description_html",
 			prepare: func(w *writeV2) {
-				w.needs("intake_view")
+				w.needsFeature("intake_view")
 				if w.old == nil {
 					w.r["intake"], w.r["issue"] = w.vars["project"], newID()
 				}
@@ -119,8 +120,9 @@ func (s *Server) tableV2() []*resourceV2 {
 			prepare: func(w *writeV2) { w.r["estimate"] = w.vars["estimate"] },
 		},
 		{
-			name: "comment", path: v2Item + "comments/", kind: k.comment, verbs: "bulk",
-			write: "comment_html* access" + v2Pair, read: "actor_id created_by_id edited_at work_item_id=issue",
+			name: "comment", path: v2Item + "comments/", kind: k.comment, verbs: "list read bulk", order: "created_at id",
+			write: "comment_html* access" + v2Pair, read: "actor_id comment_stripped created_by_id edited_at work_item_id=issue",
+			computed: map[string]computedV2{"comment_stripped": func(_ *call, _ *tx, r row) any { return withoutTags(text(r, "comment_html")) }},
 			prepare: func(w *writeV2) {
 				if w.old != nil {
 					w.r["edited_at"] = w.stamp()
@@ -162,13 +164,6 @@ func (s *Server) itemPropertiesV2() *resourceV2 {
 	}
 }
 
-// needs refuses a creation if the project has switched the feature off.
-func (w *writeV2) needs(feature string) {
-	if p, ok := w.t.get(w.kinds.project, w.vars["project"]); w.old == nil && ok && p.row[feature] != nil && !flag(p.row, feature) {
-		w.problem = switchedOff(feature)
-	}
-}
-
 func prepareStateV2(w *writeV2) {
 	if w.old != nil && flag(w.old, "default") && !flag(w.r, "default") {
 		w.fail("is_default", "invalid", "Make another state the default instead.")
@@ -185,7 +180,7 @@ func prepareStateV2(w *writeV2) {
 
 func prepareCycleV2(w *writeV2) {
 	zone := zoneOf(w.t, w.call, w.vars["project"])
-	w.needs("cycle_view")
+	w.needsFeature("cycle_view")
 	w.dates("end_date")
 	start, end := w.cycleDates(zone, text(w.r, "start_date"), text(w.r, "end_date"))
 	if w.set["start_date"] && w.r["start_date"] != nil {

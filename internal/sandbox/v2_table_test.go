@@ -51,6 +51,9 @@ func TestV2CollectionsMakeReadChangeAndDelete(t *testing.T) {
 			if changed["id"] != made["id"] || fmt.Sprint(changed) == fmt.Sprint(made) {
 				t.Errorf("changed to %v", changed)
 			}
+			if strings.Contains(tt.list, "pages") {
+				want(t, ask(t, s, "PATCH", one, `{"archived_at":"2026-11-22T09:00:00Z"}`), 200)
+			}
 			want(t, ask(t, s, "DELETE", one, ""), 204)
 			want(t, ask(t, s, "GET", one, ""), 404)
 			want(t, ask(t, s, "DELETE", one, ""), 404)
@@ -61,7 +64,7 @@ func TestV2CollectionsMakeReadChangeAndDelete(t *testing.T) {
 func TestV2WorkflowsHaveStatesOfTheProjectAndTransitionsFromThose(t *testing.T) {
 	t.Parallel()
 	s := openCloud(t, Options{})
-	want(t, ask(t, s, "POST", webV2+"workflows/", `{"name":"W"}`), 402)
+	want(t, ask(t, s, "POST", webV2+"workflows/", `{"name":"W"}`), 400)
 	want(t, ask(t, s, "PATCH", webV2+"features/", `{"is_workflow_enabled":true}`), 200)
 	path := webV2 + "workflows/" + want(t, ask(t, s, "POST", webV2+"workflows/", `{"name":"W"}`), 201).object(t)["id"].(string) + "/"
 	for body, status := range map[string]int{
@@ -159,7 +162,7 @@ func TestV2UniqueAndProtectedRecordsAreConflicts(t *testing.T) {
 		{webV2 + "cycles/bulk-create/", `{"name":"Sprint 14"}`, 409},
 		{webV2 + "modules/bulk-create/", `{"name":"Checkout"}`, 409},
 		{webV2 + "states/bulk-delete/", `"` + stateBacklog + `"`, 409},
-		{wsV2 + "projects/" + projectOps + "/modules/bulk-create/", `{"name":"M"}`, 402},
+		{wsV2 + "projects/" + projectOps + "/modules/bulk-create/", `{"name":"M"}`, 400},
 		{webV2 + "labels/bulk-create/", `{"name":"x","parent_id":"` + labelInfra + `"}`, 400},
 		{webV2 + "modules/bulk-create/", `{"name":"x","start_date":"2030-02-02","target_date":"2030-02-01"}`, 400},
 	} {
@@ -268,15 +271,11 @@ func TestV2FeaturesAreSwitchedWhereTheyAre(t *testing.T) {
 		want(t, ask(t, s, "POST", tt.path, `{}`), 405)
 		want(t, ask(t, s, "DELETE", tt.path, ""), 405)
 	}
-	ops := wsV2 + "projects/" + projectOps + "/milestones/bulk-create/"
-	if got := refusal(t, s, ops, `{"title":"M"}`); got != 402 {
-		t.Errorf("without the feature a milestone is answered %d", got)
-	}
 }
 
 func TestCustomRelationsShowOnBothItemsInTheWordsOfTheirDefinition(t *testing.T) {
 	t.Parallel()
-	for replaces, left := range map[bool]string{false: "map[needs:[c b]]", true: "map[needs:[c]]"} {
+	for replaces, left := range map[bool]string{false: "map[is needed by:[] needs:[c b] relates to:[]]", true: "map[is needed by:[] needs:[c] relates to:[]]"} {
 		s := openCloud(t, Options{ReplaceRelations: replaces})
 		newItem := func(name string) string {
 			return want(t, ask(t, s, "POST", itemsPath, `{"name":"`+name+`"}`), 201).object(t)["id"].(string)
@@ -294,7 +293,7 @@ func TestCustomRelationsShowOnBothItemsInTheWordsOfTheirDefinition(t *testing.T)
 		want(t, add(workItemWeb1, "wants", web2), 400)
 		want(t, add(workItemWeb1, "needs", web2), 201)
 		want(t, add(workItemWeb1, "needs", web2), 201)
-		if got := shown(web2); got != "map[is needed by:[a]]" {
+		if got := shown(web2); got != "map[is needed by:[a] needs:[] relates to:[]]" {
 			t.Error(got)
 		}
 		want(t, add(web3, "is needed by", workItemWeb1), 201)

@@ -12,6 +12,7 @@ func (s *Server) workItemsV2() *resourceV2 {
 		write: "name* -description_html? priority state_id type_id=type~ parent_id~ assignee_ids label_ids -estimate_point_id~ start_date~ " +
 			"target_date~ " +
 			"-external_id -external_source cycle_id? module_ids custom_fields",
+		unserved: "state type parent assignees labels estimate",
 		only: []field{
 			{name: "cycle_id", ref: &k.cycle}, {name: "module_ids", ref: &k.module, many: true}, {name: "custom_fields", check: anything},
 		},
@@ -80,7 +81,7 @@ func prepareItemV2(w *writeV2) {
 		w.fail("parent_id", "invalid", "A work item cannot be its own parent.")
 	}
 	if cycle, ok := w.t.get(w.kinds.cycle, text(w.given, "cycle_id")); ok && completed(cycle.row, w.now) {
-		w.fail("cycle_id", "invalid", "The cycle has already been completed.")
+		w.fail("cycle_id", "invalid", textCycleOver)
 	}
 	switch {
 	case w.old == nil && !w.set["assignee_ids"]:
@@ -159,7 +160,7 @@ func archiveItemV2(res *resourceV2, away bool) handler {
 		case !ok:
 			return notFoundV2().reply()
 		}
-		if g := c.group(t, text(item.row, "state")); away && g != "completed" && g != "cancelled" {
+		if g := c.group(t, text(item.row, "state")); away && !c.opts.ArchiveOpen && g != "completed" && g != "cancelled" {
 			return (&problem{status: http.StatusBadRequest, detail: "Only completed or cancelled work items can be archived."}).reply()
 		}
 		return res.single(c, t, http.StatusOK, func() (row, *problem) {

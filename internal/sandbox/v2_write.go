@@ -63,6 +63,9 @@ func (w *writeV2) decode() {
 	for name := range w.body {
 		if slices.Contains(strings.Fields(w.res.unserved), name) {
 			w.problem = &problem{status: http.StatusNotImplemented, detail: unknownField(name)}
+			if _, both := w.body[name+"_id"]; both {
+				w.fail(name, "invalid", "Send %s or %s_id, not both.", name, name)
+			}
 		}
 		if w.opts.Strict && w.res.byName[name] == nil && name != "id" {
 			w.fail(name, "invalid", "Unknown field.")
@@ -151,6 +154,10 @@ func (w *writeV2) ready() *problem {
 				w.problem.errors = []fieldError{{name, "unique", w.problem.detail}}
 			}
 		}
+	}
+	if w.refused() == nil && w.set["external_id"] && w.res.kind != w.kinds.comment && w.clash(w.t, w.res.kind, nil, w.r) != nil {
+		w.problem = conflictV2(fmt.Sprintf("A %s with this external_id already exists.", w.res.name))
+		w.problem.errors = []fieldError{{"external_id", "unique", w.problem.detail}}
 	}
 	return w.refused()
 }
@@ -397,6 +404,9 @@ func (res *resourceV2) manageMembers(of membersV2) handler {
 		}
 		if len(w.errors) == 0 && len(lists) == 0 {
 			w.fail("add", "required", "Send add, remove or both.")
+		}
+		if of.members == c.kinds.cycleIssue && len(lists["add"]) > 0 && completed(container.row, c.now) {
+			w.fail("add", "invalid", textCycleOver)
 		}
 		if p := w.refused(); p != nil {
 			return p.reply()

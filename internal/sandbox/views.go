@@ -26,14 +26,13 @@ func describeView(name string, scope func(*call) []byte, columns ...string) *kin
 	}
 }
 
-// viewsV2 is the views below a path. They need the feature of their project.
+// viewsV2 is the views below a path.
 func viewsV2(path string, of *kind, order string) *resourceV2 {
 	return &resourceV2{
 		name: "view", path: path + "views/", kind: of, verbs: v2Singles, order: order,
 		write: "name* access description display_filters display_properties filters is_locked logo_props pql_filters sort_order",
 		read:  "archived_at created_by_id owned_by_id query",
 		prepare: func(w *writeV2) {
-			w.needs("issue_views_view")
 			if w.old != nil {
 				return
 			}

@@ -70,6 +70,14 @@ func (e *LockedError) Error() string {
 	return text + "; try again when that run has ended, or wait for it with --lock-timeout 5m"
 }
 
+// Hint says what to do where the holder cannot give the lock back any more.
+func (e *LockedError) Hint() string {
+	if !IsShared(e.Path) {
+		return ""
+	}
+	return "if that run is not there any more, planform state unlock gives the lock back"
+}
+
 // Is makes every LockedError an [ErrLocked].
 func (e *LockedError) Is(target error) bool { return target == ErrLocked }
 

@@ -123,6 +123,7 @@ func (f *File) Begin(ctx context.Context, steps []*planner.Step) error {
 		}
 		if s.Action == planner.Create {
 			l.After, l.Sources, l.Origin = max(f.store.newest[s.Address.NumberingScope()], s.Write.Newest), s.Object.Files, s.Object.Origin
+			l.Protect = s.Object.Protected(f.store.records[s.Address].Protect)
 		}
 		lines, begun = append(lines, l), append(begun, s)
 	}

@@ -94,6 +94,7 @@ func takeLease(ctx context.Context, address string, o Objects, opts Options) (_ 
 	began, told := time.Now(), false
 	seen, since := "", time.Time{}
 	for {
+		pause := opts.leases.beat / 2
 		before, version, err := readLease(ctx, o)
 		if err != nil {
 			return nil, before, failed(err)
@@ -115,10 +116,17 @@ func takeLease(ctx context.Context, address string, o Objects, opts Options) (_ 
 					return l, before, nil
 				}
 			}
-			if !errors.Is(err, ErrChanged) {
+			if errors.Is(err, ErrChanged) {
+				continue
+			}
+			locked, ok := errors.AsType[*LockedError](err)
+			if !ok {
 				return nil, before, failed(err)
 			}
-			continue
+			if before.Holder = locked.Holder; time.Since(began) >= opts.LockTimeout {
+				return nil, before, &LockedError{Path: address, Holder: before.Holder, Waited: opts.LockTimeout}
+			}
+			pause = min(pause, opts.LockTimeout-time.Since(began))
 		}
 		if !told && opts.Waiting != nil {
 			opts.Waiting(before.Holder)
@@ -127,7 +135,7 @@ func takeLease(ctx context.Context, address string, o Objects, opts Options) (_ 
 		select {
 		case <-ctx.Done():
 			return nil, before, fmt.Errorf("waiting for the lock of the state %s: %w", address, context.Cause(ctx))
-		case <-time.After(opts.leases.beat / 2):
+		case <-time.After(pause):
 		}
 	}
 }
@@ -283,10 +291,15 @@ func Unlock(ctx context.Context, path string, opts Options) (held Holder, ok boo
 			err = fmt.Errorf("the state %s was not unlocked: %w", path, err)
 		}
 	}()
+	if u, can := o.(steady).Objects.(Unlocker); can { //nolint:forcetypeassert // connect returns it
+		if held, ok, err = u.Unlock(ctx); err != nil {
+			return held, false, err
+		}
+	}
 	for {
 		l, version, err := readLease(ctx, o)
 		if err != nil || l.Free && (!l.Clean || l.ID == "") {
-			return held, false, err
+			return held, ok && err == nil, err
 		}
 		if !l.Free {
 			held, ok = l.Holder, true

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"strconv"
+	"strings"
 
 	"github.com/planform/planform/planner"
 )
@@ -98,12 +99,13 @@ func read(path string) ([]byte, fs.FileInfo, error) {
 
 func (c identity) belongs(path string, opts Options) error {
 	const advice = "name the right state file with --state, or the server and workspace that it is for"
+	const moved = "; if the server has moved, planform state migrate OLD NEW takes its state along"
 	recorded, err := normalURL(c.BaseURL)
 	if err != nil {
 		recorded = c.BaseURL
 	}
-	if recorded != opts.BaseURL {
-		return &MismatchError{Path: path, Owner: "the server", Have: recorded, Want: opts.BaseURL, Advice: advice}
+	if recorded != opts.BaseURL && "https"+strings.TrimPrefix(recorded, "http") != opts.BaseURL && !opts.AnyServer {
+		return &MismatchError{Path: path, Owner: "the server", Have: recorded, Want: opts.BaseURL, Advice: advice + moved}
 	}
 	if c.Workspace != opts.Workspace {
 		return &MismatchError{Path: path, Owner: "the workspace", Have: c.Workspace, Want: opts.Workspace, Advice: advice}

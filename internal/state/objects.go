@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"github.com/planform/planform/internal/wire"
 )
 
 // Objects is a store of small objects that several machines reach, such as a place in a bucket.
@@ -23,6 +25,12 @@ type Objects interface {
 	List(ctx context.Context, prefix string) ([]string, error)
 	// Remove removes an object. That there is none is no error.
 	Remove(ctx context.Context, name string) error
+}
+
+// Unlocker is a store with a lock of its own, which others can hold.
+type Unlocker interface {
+	// Unlock gives the lock back in place of its holder. ok is false where nobody holds it.
+	Unlock(ctx context.Context) (held Holder, ok bool, err error)
 }
 
 // ErrChanged is that an object is not the one any more that was to be replaced.
@@ -79,12 +87,11 @@ func (s steady) try(ctx context.Context, ask func(ctx context.Context) error) er
 		one, cancel := context.WithTimeout(ctx, askTime)
 		err := ask(one)
 		cancel()
-		var final interface{ Final() bool }
 		if err == nil || errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrChanged) {
 			s.reached.Store(true)
 			return err
 		}
-		if of, ok := errors.AsType[*net.OpError](err); ok && of.Op == "dial" && !s.reached.Load() || errors.As(err, &final) && final.Final() ||
+		if of, ok := errors.AsType[*net.OpError](err); ok && of.Op == "dial" && !s.reached.Load() || wire.IsFinal(err) ||
 			ctx.Err() != nil || time.Now().Add(pause).After(until) {
 			return err
 		}

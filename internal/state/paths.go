@@ -42,8 +42,10 @@ func DefaultPath(dir, baseURL, workspace string) (string, error) {
 		name = fmt.Sprintf("%s-%08x", strings.ToValidUTF8(name[:longest], ""), crc32.ChecksumIEEE([]byte(name)))
 	}
 	local := filepath.Join(".planform", name+".state.json")
-	if err := Inside(dir, local); err != nil {
-		return "", fmt.Errorf("%w, or choose another place with --state", err)
+	for _, name := range []string{local, local + ".history"} {
+		if err := Inside(dir, name); err != nil {
+			return "", fmt.Errorf("%w, or choose another place with --state", err)
+		}
 	}
 	return filepath.Join(dir, local), nil
 }

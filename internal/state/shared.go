@@ -2,6 +2,7 @@ package state
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -15,6 +16,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/gofrs/flock"
 
 	"github.com/planform/planform/internal/disk"
 )
@@ -38,6 +41,7 @@ type shared struct {
 	opts    Options
 	dir     string
 	lease   *lease
+	alive   *flock.Flock
 
 	mu      sync.Mutex
 	version string   // of the state; "" = there is none
@@ -48,32 +52,65 @@ type shared struct {
 
 func (o Options) connect(ctx context.Context, address string) (Objects, error) {
 	if o.Connect == nil {
-		return nil, fmt.Errorf("the state %s: states at an address are not supported here", withoutUser(address))
+		return nil, fmt.Errorf("the state %s: states at an address are not supported here", withoutCredential(address))
 	}
 	objects, err := o.Connect(ctx, address)
 	if err != nil {
-		return nil, fmt.Errorf("the state %s: %w", withoutUser(address), err)
+		return nil, fmt.Errorf("the state %s: %w", withoutCredential(address), err)
 	}
 	return Steady(objects), nil
 }
 
-// withoutUser is an address without what may be a credential, for a message that refuses it.
-func withoutUser(address string) string {
-	scheme, rest, _ := strings.Cut(address, "://")
-	return scheme + "://" + rest[strings.LastIndex(rest, "@")+1:]
+// withoutCredential returns an address for a message that refuses it: only its scheme if a user, query or fragment may be a credential.
+func withoutCredential(address string) string {
+	if scheme, rest, _ := strings.Cut(address, "://"); strings.ContainsAny(rest, "@?#") {
+		return scheme + "://…"
+	}
+	return address
 }
 
 // local are the files of the copy.
 func (s *shared) local() paths { return siblingPaths(filepath.Join(s.dir, "state.json")) }
 
-// copied makes the folder of a copy.
+// copied makes the folder of a copy, which is locked while its run lives, and removes those of runs that were killed.
 func copied(address string, o Objects, opts Options) (*shared, error) {
-	dir, err := os.MkdirTemp("", "planform-state-*")
-	if err != nil {
-		return nil, fmt.Errorf("no folder for a copy of the state %s: %w", address, err)
+	left, _ := filepath.Glob(filepath.Join(os.TempDir(), copyPrefix+"*"))
+	for _, dir := range left {
+		if l := flock.New(lockOf(dir), flock.SetFlag(os.O_RDONLY)); isCopy(dir) {
+			if dead, err := l.TryLock(); err == nil && dead {
+				// Windows does not remove an open file; elsewhere a run that is just making the folder must not get the lock before it is gone.
+				_ = errors.Join(os.RemoveAll(dir), l.Close(), os.RemoveAll(dir))
+			}
+		}
 	}
-	return &shared{address: address, objects: o, opts: opts, dir: dir}, nil
+	for tries := 0; ; tries++ {
+		dir, err := os.MkdirTemp("", copyPrefix+"*")
+		if err != nil || tries > 9 {
+			return nil, fmt.Errorf("no folder for a copy of the state %s: %w", address, cmp.Or(err, errors.New("others remove it")))
+		}
+		s := &shared{address: address, objects: o, opts: opts, dir: dir, alive: flock.New(lockOf(dir))}
+		locked, err := s.alive.TryLock()
+		if _, gone := os.Lstat(lockOf(dir)); gone == nil && (locked || err != nil) { // a disk without locks has no other run that removes it
+			return s, nil
+		}
+		_ = s.remove() // another run took it for a folder of a dead one
+	}
 }
+
+// copyPrefix begins the name of the folder of a copy.
+const copyPrefix = "planform-state-"
+
+func lockOf(dir string) string { return filepath.Join(dir, "alive") }
+
+// isCopy reports whether a folder is one that copied made: others can put anything under such a name.
+func isCopy(dir string) bool {
+	folder, err := os.Lstat(dir)
+	file, missing := os.Lstat(lockOf(dir))
+	return err == nil && missing == nil && folder.IsDir() && folder.Mode().Perm() == 0o700 && file.Mode().IsRegular()
+}
+
+// remove removes the copy.
+func (s *shared) remove() error { return errors.Join(s.alive.Close(), os.RemoveAll(s.dir)) } //nolint:gosec // a folder of ours
 
 // openShared is [Open] of a shared state.
 func openShared(ctx context.Context, address string, opts Options) (*File, error) {
@@ -303,7 +340,7 @@ func (s *shared) leave(err error) error {
 	if err != nil {
 		err = fmt.Errorf("the lock of the state %s was not given back, and ends by itself within a minute: %w", s.address, err)
 	}
-	return errors.Join(err, os.RemoveAll(s.dir)) //nolint:gosec // a folder of ours
+	return errors.Join(err, s.remove())
 }
 
 // told makes errors name the address in place of the copy.
@@ -336,7 +373,7 @@ func readShared(ctx context.Context, address string, opts Options) (*Snapshot, e
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(s.dir) //nolint:errcheck // a copy
+	defer s.remove() //nolint:errcheck // a copy
 	series, err := s.series(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("the state %s cannot be read: %w", address, err)

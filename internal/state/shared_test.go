@@ -678,3 +678,59 @@ func TestAStateThatWasPutThereByHandIsAcceptedByUnlock(t *testing.T) {
 		must(t, f.Close())
 	})
 }
+
+// Others can write anything into a store.
+func FuzzStore(f *testing.F) {
+	c := newCloud()
+	file, err := Open(f.Context(), cloudAddress, c.options())
+	if err != nil {
+		f.Fatal(err)
+	}
+	journal := ""
+	for name := range c.objects {
+		if rest, ok := strings.CutPrefix(name, journalPrefix); ok {
+			journal = rest
+		}
+	}
+	f.Add(c.objects[leaseName], journal, c.objects[journalPrefix+journal], "")
+	if err := errors.Join(file.StartPlan("sha256:1"), file.Close()); err != nil {
+		f.Fatal(err)
+	}
+	f.Add(c.objects[leaseName], "../../victim", "", c.objects[""])
+	f.Add(`{"planform_lease":"x","clean":true,"free":true,"state":"7","open":[{"planform_lease":"y","next":-5}]}`, "y/-1", "closed\n", "{}")
+	f.Add(`{"planform_lease":"../x","beat":9223372036854775807,"next":9}`, "../x/00000000000000000009", "{", `{"format_version":1}`)
+	f.Add("null", "/", "\xff", "null")
+	f.Fuzz(func(t *testing.T, lease, name, part, text string) {
+		synctest.Test(t, func(t *testing.T) {
+			c := newCloud()
+			for name, text := range map[string]string{leaseName: lease, journalPrefix + name: part, "": text} {
+				if text != "" {
+					_, err := c.Put(t.Context(), name, []byte(text), "")
+					must(t, err)
+				}
+			}
+			before, readErr := Read(t.Context(), cloudAddress, c.options())
+			f, err := Open(t.Context(), cloudAddress, c.options())
+			if err != nil {
+				if strings.ContainsFunc(err.Error(), func(r rune) bool { return r == 0x1b || r == 0x202e }) && readErr == nil {
+					t.Errorf("it shows what a terminal would obey: %q", err)
+				}
+				return
+			}
+			if readErr == nil && before.Exists && before.Lineage != "" && f.store.Lineage != before.Lineage {
+				t.Errorf("the lineage was %q and is %q", before.Lineage, f.store.Lineage)
+			}
+			if err := f.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if now, _, err := readLease(t.Context(), c); err != nil || !now.Free {
+				t.Errorf("%+v %v", now, err)
+			}
+			again, err := Open(t.Context(), cloudAddress, c.options())
+			if err != nil {
+				t.Fatalf("a state that was opened and closed cannot be opened: %v", err)
+			}
+			must(t, again.Close())
+		})
+	})
+}

@@ -22,7 +22,8 @@ import (
 
 // Options identify a state and say how it is opened.
 type Options struct {
-	BaseURL     string // of the service
+	BaseURL     string // of the service; what was reached by http may be reached by https later
+	AnyServer   bool   // also a state of another server is read: the server has moved
 	Workspace   string
 	LockTimeout time.Duration    // longest wait for a lock that somebody else holds; 0 = none
 	Waiting     func(Holder)     // called once before waiting for the lock; nil = nothing
@@ -211,6 +212,9 @@ func (f *File) remove(path string) error {
 }
 
 func (f *File) unwritable(err error) error {
+	if f.opts.shared != nil {
+		return fmt.Errorf("the state %s cannot be written: %w; nothing was sent", f.paths.state, err)
+	}
 	return fmt.Errorf("the folder of the state %s cannot be written to: %w; nothing was sent: make it writable, or choose another place "+
 		"with --state",
 		f.paths.state, err)

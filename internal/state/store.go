@@ -100,6 +100,7 @@ func (m *store) apply(l line) {
 			r.PendingIntent = together(earlier, l.intent())
 		} // else the outcome of the earlier create still matters
 		r.Sources, r.Origin = slices.Concat(r.Sources, l.Sources), r.Origin.Next(l.Origin)
+		r.Protect = r.Protect || l.Protect
 	case l.Abort != "":
 		r.PendingIntent = l.PendingIntent
 	default:

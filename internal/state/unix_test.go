@@ -152,3 +152,45 @@ func TestAStateAboveTheSizeLimitIsNotRead(t *testing.T) {
 		}
 	}
 }
+
+func TestTheCopyOfARunThatWasKilledIsRemovedByTheNextOne(t *testing.T) {
+	temp := t.TempDir()
+	t.Setenv("TMPDIR", temp)
+	victim := filepath.Join(t.TempDir(), "victim")
+	folder := func(name string, mode os.FileMode, lock func(path string) error) string {
+		dir := filepath.Join(temp, name)
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(lock(filepath.Join(dir, "alive")), os.WriteFile(filepath.Join(dir, "state.json"), []byte("{}"), 0o600), os.Chmod(dir, mode)); err != nil {
+			t.Fatal(err)
+		}
+		return dir
+	}
+	file := func(path string) error { return os.WriteFile(path, nil, 0o600) }
+	dead := folder("planform-state-1", 0o700, file)
+	kept := []string{
+		folder("planform-state-2", 0o755, file), // not as planform makes them
+		folder("planform-state-3", 0o700, func(path string) error { return os.Symlink(victim, path) }),
+		folder("planform-state-4", 0o700, func(path string) error { return syscall.Mkfifo(path, 0o600) }),
+		folder("other-5", 0o700, file),
+	}
+	one, other := newCloud().open(t), newCloud().open(t)
+	if _, err := os.Stat(dead); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the copy of a dead run is there: %v", err)
+	}
+	for _, dir := range append(kept, one.opts.shared.dir, other.opts.shared.dir) {
+		if _, err := os.Stat(dir); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := os.Lstat(victim); err == nil {
+		t.Error("a link was followed")
+	}
+	if err := errors.Join(one.Close(), other.Close()); err != nil {
+		t.Error(err)
+	}
+	if left, err := filepath.Glob(filepath.Join(temp, "planform-state-*")); err != nil || len(left) != 3 {
+		t.Error(left, err)
+	}
+}

@@ -185,7 +185,7 @@ func (r *Reader) Next() (Row, error) {
 		for i := len(r.Header); i < len(cells); i++ {
 			if Trim(cells[i]) != "" {
 				return Row{}, diag.WithHint(fmt.Errorf("%s:%d: the row has %d cells, the header %d", r.name, line, len(cells), len(r.Header)),
-					"a quotation mark or a separator is missing before: export the file again")
+					"a cell that holds "+strconv.QuoteRune(r.csv.Comma)+" stands between quotation marks; or one of these is missing before")
 			}
 		}
 		if len(cells) < len(r.Header) {

@@ -93,7 +93,7 @@ func TestBrokenTablesAreErrorsWithTheirLine(t *testing.T) {
 		"a quotation without end":    {"Key,Text\na,b\nc,\"d\ne\n", "f.csv:3: a quotation that begins in this row has no end", "cut off"},
 		"a quotation mark too much":  {"Key,Text\na,b\nc,d\"e\n", `f.csv:3:4: a quotation mark stands where none may be`, "written twice"},
 		"text behind a quotation":    {"Key,Text\na,\"b\" c\nd,e\n", `f.csv:2:`, "written twice"},
-		"a row that is too long":     {"Key,Text\na,b,c\n", "f.csv:2: the row has 3 cells, the header 2", "missing"},
+		"a row that is too long":     {"Key,Text\na,b,c\n", "f.csv:2: the row has 3 cells, the header 2", "a cell that holds ',' stands between quotation marks"},
 		"the end within a first row": {"Key,Text,X,Y,Z\na,b", "f.csv:2: the file ends within this row, which has 2 of 5 cells", "cut off"},
 		"the end within a row":       {"Key,Text,X,Y\na,b,c,d\ne,f", "f.csv:3: the file ends within this row, which has 2 of 4 cells", "cut off"},
 	} {

@@ -40,16 +40,22 @@ func (p *printer) diagnostics(list diag.List) {
 	for _, same := range equalFindings(list) {
 		d, places := same[0], same
 		count[d.Severity] += len(same)
-		times := ""
+		times, summary := "", diag.Together(same)
 		if len(same) > 1 {
-			times = " (" + strconv.Itoa(len(same)) + " times)"
+			if summary == d.Summary {
+				times = " (" + strconv.Itoa(len(same)) + " times)"
+			}
 			if d.Severity != diag.Error && !p.whole { // an error has to be mended in each place
 				places = same[:fewPlaces]
 			}
 		}
-		p.line(p.severity(d.Severity), Safe(d.Summary), times)
+		p.line(p.severity(d.Severity), Safe(summary), times)
 		for _, d := range places {
-			p.position(d.Position, cmp.Or(d.Path, d.Address))
+			text := cmp.Or(d.Path, d.Address)
+			if times == "" && len(same) > 1 {
+				_, text, _ = d.Subject()
+			}
+			p.position(d.Position, text)
 		}
 		if more := len(same) - len(places); more > 0 {
 			p.line("  ", p.dim.paint("-->"), " and ", diag.Count(more, "more place"), "; --output json names all")
@@ -64,15 +70,9 @@ func (p *printer) diagnostics(list diag.List) {
 	}
 }
 
-// equalFindings gathers findings that say the same of several places.
+// equalFindings gathers findings that say the same of several places, or of several names.
 func equalFindings(list diag.List) [][]diag.Diagnostic {
-	type words struct {
-		severity      diag.Severity
-		summary, hint string
-	}
-	return gather(list, alikeSteps, func(d diag.Diagnostic) (words, bool) {
-		return words{d.Severity, d.Summary, d.Hint}, len(d.Related) == 0
-	})
+	return gather(list, alikeSteps, diag.Diagnostic.Rule)
 }
 
 // severity begins a message.
@@ -105,15 +105,15 @@ func (p *printer) hint(text string) {
 	}
 }
 
-// Error shows an error on standard error, with its hint ([diag.HintOf]). The
+// Error shows an error on standard error, with its hint ([diag.HintOf]) and, to programs, its code. The
 // findings that an error holds ([diag.ListError]) are shown one by one.
-func (v *View) Error(err error) {
+func (v *View) Error(code string, err error) {
 	if list, ok := errors.AsType[diag.ListError](err); ok {
 		v.Diagnostics(list.List)
 		return
 	}
 	if v.json {
-		v.Diagnostics(diag.List{{Severity: diag.Error, Summary: err.Error(), Hint: diag.HintOf(err)}})
+		v.Diagnostics(diag.List{{Severity: diag.Error, Code: code, Summary: diag.PlainText(err), Hint: diag.HintOf(err)}})
 		return
 	}
 	v.printError(func(p *printer) { p.error(p.severity(diag.Error), err, diag.Position{}) })
@@ -121,7 +121,7 @@ func (v *View) Error(err error) {
 
 // error shows what an error says behind a beginning, further lines indented, where it is, and its hint.
 func (p *printer) error(beginning string, err error, at diag.Position) {
-	for l := range strings.SplitSeq(strings.TrimSpace(err.Error()), "\n") {
+	for l := range strings.SplitSeq(strings.TrimSpace(diag.PlainText(err)), "\n") {
 		p.line(beginning, Safe(strings.TrimRight(l, " \t\r")))
 		beginning = "    "
 	}

@@ -75,16 +75,16 @@ func TestAnErrorIsOneLineAndAHint(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newScreen()
-			s.Error(tt.err)
+			s.Error("failed", tt.err)
 			if got := s.err.String(); got != tt.want {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
 		})
 	}
 	s := newScreen(inJSON)
-	s.Error(hintedError{errors.New("no key"), "set it"})
+	s.Error("failed", hintedError{errors.New("no key"), "set it"})
 	s.Notef("read %d\n", 3)
-	want := `{"format_version":1,"diagnostics":[{"severity":"error","code":"","file":"","line":0,"column":0,"path":"","address":"","summary":"no key","hint":"set it","related":[]}]}
+	want := `{"format_version":1,"diagnostics":[{"severity":"error","code":"failed","file":"","line":0,"column":0,"path":"","address":"","summary":"no key","hint":"set it","related":[]}]}
 {"format_version":1,"note":"read 3"}
 `
 	if got := s.err.String(); got != want {
@@ -141,5 +141,32 @@ func TestFindingsThatSayTheSameAreOne(t *testing.T) {
 		if got := shownIn(t, format, &b.Plan, nil); !strings.Contains(got, want) {
 			t.Errorf("%s: got\n%s\nwant\n%s", format, got, want)
 		}
+	}
+}
+
+func TestFindingsOfOneRuleAreOneThatListsTheNames(t *testing.T) {
+	t.Parallel()
+	var list diag.List
+	for line := range 30 {
+		list.Add(diag.Diagnostic{
+			Severity: diag.Error, Code: "unknown-member", Position: at(line + 1), Summary: fmt.Sprintf("the service has no member %q of that name", fmt.Sprintf("p%d", line)), Hint: "invite them",
+		})
+	}
+	list.Add(diag.Diagnostic{Severity: diag.Error, Code: "unknown-member", Position: at(50), Summary: `the service has no member "q" of that name`, Hint: "did you mean \"p\"?"})
+	list.Add(diag.Diagnostic{Severity: diag.Error, Code: "other", Position: at(51), Summary: `the service has no member "r" of that name`, Hint: "invite them"})
+	s := newScreen()
+	s.Diagnostics(list)
+	got := s.err.String()
+	first, _, _ := strings.Cut(got, "\n")
+	if want := `error: the service has no member "p0", "p1", "p2" and 27 more of that name`; first != want {
+		t.Errorf("got %s", first)
+	}
+	if strings.Count(got, "error: ") != 3 || strings.Count(got, "-->") != 32 || strings.Count(got, "invite them") != 2 || !strings.Contains(got, "workspace.yaml:30:5  \"p29\"\n") || !strings.HasSuffix(got, "32 errors\n") {
+		t.Errorf("got %s", got)
+	}
+	s = newScreen(inJSON)
+	s.Diagnostics(list)
+	if got := s.err.String(); strings.Count(got, `"line":`) != 32 {
+		t.Errorf("each finding has its place in JSON: %s", got)
 	}
 }

@@ -274,7 +274,7 @@ func newPageChange(c *change) pageChange {
 			return text
 		})
 	case c.form == edited && !c.before.list && !c.after.list:
-		page.Rows = diffRows(compareTexts(c.before.text, c.after.text))
+		page.Rows = diffRows(c.before.text, c.after.text)
 	case c.form != noted:
 		page.Before, page.After = value(&c.before), value(&c.after)
 	}
@@ -307,12 +307,13 @@ func shownText(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// diffRows sets lines beside those whose place they take, and marks the words that differ.
-func diffRows(lines []line) []diffRow {
+// diffRows sets lines of one text beside the lines of another whose place they take, and marks the words that differ.
+func diffRows(before, after string) []diffRow {
 	var rows []diffRow
+	c := &comparison{comparedPairs}
 	shown := func(text string) string { return Safe(cut(text, pageText)) }
 	whole := func(l line) string { return cmp.Or(shown(l.text), " ") }
-	eachRun(lines, func(l line) {
+	eachRun(c.texts(before, after), func(l line) {
 		rows = append(rows, diffRow{Gap: l.sign == gap, Equal: whole(l)})
 	}, func(old, added []line) {
 		for i := range max(len(old), len(added)) {
@@ -322,7 +323,7 @@ func diffRows(lines []line) []diffRow {
 			case i >= len(added):
 				rows = append(rows, diffRow{Old: whole(old[i])})
 			default:
-				edits := compareWords(old[i].text, added[i].text)
+				edits := c.words(old[i].text, added[i].text)
 				for j, e := range edits {
 					edits[j] = edit{shown(e.Same), shown(e.Old), shown(e.Added)}
 				}

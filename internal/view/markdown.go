@@ -255,15 +255,9 @@ func fenced(lines []line) string {
 }
 
 // longestRun is the length of the longest run of back-ticks.
-func longestRun(text string) int {
-	longest, run := 0, 0
-	for _, r := range text {
-		if r != '`' {
-			run = 0
-			continue
-		}
-		run++
-		longest = max(longest, run)
+func longestRun(text string) (longest int) {
+	for run := range strings.FieldsFuncSeq(text, func(r rune) bool { return r != '`' }) {
+		longest = max(longest, len(run))
 	}
 	return longest
 }

@@ -20,6 +20,7 @@ const (
 	longText     = 60  // characters from which a text that changes is shown as a difference of lines
 	inlineText   = 100 // characters of a value that are shown on its line
 	fewMembers   = 3   // members that are named and not only counted
+	namedWords   = 5   // of a reason that several steps have
 	namedSteps   = 10  // steps that are named of those that make equal changes
 	fewManifests = 3   // that are named
 )
@@ -45,6 +46,7 @@ type entry struct {
 	continued    []*planfile.Step // later steps about the same object
 	children     []*entry         // objects that are created within it; they are entries, too
 	isChild      bool
+	same         []*entry // those that are shown as this one
 }
 
 // change is a field that becomes different.
@@ -150,19 +152,37 @@ func (e *entry) changes() []change {
 	}
 	for _, step := range append([]*planfile.Step{e.step}, e.continued...) {
 		for i := range step.Changes {
-			if e.action != planner.Create || step.Changes[i].After != nil { // a new object starts without
-				all = append(all, e.plan.newChange(e.kind, e.action, &step.Changes[i]))
+			if e.action == planner.Create && step.Changes[i].After == nil { // a new object starts without
+				continue
 			}
+			c := e.plan.newChange(e.kind, e.action, &step.Changes[i])
+			if n := len(all); e.action == planner.NotPossible && n > 0 && all[n-1].path == c.path && all[n-1].before == c.before {
+				all[n-1].after.add(c.after.text) // one line for 30 people
+				continue
+			}
+			all = append(all, c)
+		}
+	}
+	for _, other := range e.same[:min(len(e.same), usualEntries)] {
+		for i, c := range other.changes() {
+			all[i].after.add(c.after.text)
 		}
 	}
 	return all
+}
+
+// add makes a value a list that has another element, too.
+func (v *value) add(element string) {
+	if v.missing == "" && v.text != element && !slices.Contains(splitLines(v.text), element) {
+		v.text, v.list = v.text+"\n"+element, true
+	}
 }
 
 func (s *shownPlan) newChange(kind *resource.Kind, action planner.Action, c *planfile.Change) change {
 	f, known := kind.Field(c.Path)
 	word, immutable := c.Word, false
 	if known {
-		word, immutable = f.IsWord(), f.Immutable
+		word, immutable = f.IsWord() || f.Words != nil, f.Immutable
 	}
 	absent := "(none)"
 	if c.Origin == string(planner.NotRefreshed) {
@@ -172,10 +192,13 @@ func (s *shownPlan) newChange(kind *resource.Kind, action planner.Action, c *pla
 		path: c.Path, name: c.Name, form: replaced, before: newValue(c.Before, word, absent),
 		after: newValue(c.After, word, "(none)"),
 	}
-	if known && f.IsRef() {
+	if known && f.Words != nil {
+		shown.after.text = cmp.Or(f.Words[shown.after.text], shown.after.text)
+	}
+	if known && f.IsRef() || !known && c.Word { // the options of a custom field are objects, too
 		s.nameReferences(&shown.before, &shown.after)
 	}
-	shown.remark = remark(action, c, immutable)
+	shown.remark = s.remark(action, c, immutable)
 	switch {
 	case c.Path == "external_id" && !known: // people need not know more of the external ID
 		return change{note: "its mark on the service follows its key"}
@@ -236,12 +259,12 @@ func (c *change) relisting(minus string, whole bool, paint func(text string, add
 }
 
 // remark says why a field differs, and why it cannot be changed.
-func remark(action planner.Action, c *planfile.Change, immutable bool) string {
+func (s *shownPlan) remark(action planner.Action, c *planfile.Change, immutable bool) string {
 	var parts []string
 	switch planner.Origin(c.Origin) {
 	case planner.FromDrift:
 		text := "changed on the service since the last apply" + changedBy(c)
-		if c.Conflict {
+		if c.Conflict && len(s.Options.Undo) == 0 { // an undo does not ask the manifests
 			text += ", and in the manifest"
 		}
 		parts = append(parts, text)
@@ -437,22 +460,75 @@ func (s *shownPlan) choose(wanted func(*entry) bool) []*entry {
 	return all
 }
 
-// grouped gathers entries that make equal changes of objects of one kind, where there are at least so many of them. A
-// membership, and what may not be grouped, is an entry of its own.
+// grouped gathers entries that make equal changes of objects of one kind, where there are at least so many of them, and equal
+// refusals. A membership, and what may not be grouped, is an entry of its own.
 func grouped(entries []*entry, least int, may func(*entry) bool) [][]*entry {
-	return gather(entries, least, func(e *entry) (string, bool) {
-		if e.isMembership || !may(e) {
-			return "", false
+	meanings, count := map[*entry]string{}, map[string]int{}
+	for _, e := range entries {
+		if !e.isMembership && may(e) {
+			meanings[e] = e.meaning()
+			count[meanings[e]]++
 		}
-		return e.meaning(), true
+	}
+	groups := gather(entries, alikeSteps, func(e *entry) (string, bool) {
+		key, ok := meanings[e]
+		return key, ok && (e.action == planner.NotPossible || count[key] >= least)
 	})
+	for i, same := range groups {
+		if len(same) > 1 && same[0].action == planner.NotPossible {
+			groups[i] = append([]*entry{merged(same)}, same[1:]...)
+		}
+	}
+	return groups
+}
+
+// merged returns the first of several refusals, with the words of the others.
+func merged(same []*entry) *entry {
+	e, step := *same[0], *same[0].step
+	reason, others, known := e.why(), []string(nil), map[string]bool{}
+	for _, other := range same {
+		_, own := other.pattern()
+		for _, word := range own {
+			if !known[word] && !strings.Contains(e.why(), word) {
+				known[word], others = true, append(others, word)
+			}
+		}
+	}
+	if len(others) > 0 {
+		reason += "; the same of " + diag.First(others, namedWords)
+	}
+	e.step, step.Reason, e.same = &step, &reason, same
+	return &e
+}
+
+// pattern returns why an entry is, with gaps for the words that are its own (its values, its project), and these words.
+func (e *entry) pattern() (reason string, own []string) {
+	reason = e.why()
+	project, _, _ := strings.Cut(e.address.Path(), "/")
+	own = []string{"project/" + project}
+	for _, c := range e.changes() {
+		own = append(own, splitLines(c.after.text)...)
+	}
+	own = slices.DeleteFunc(own, func(word string) bool { return len(word) < 3 || !strings.Contains(reason, word) })
+	for _, word := range own {
+		reason = strings.ReplaceAll(reason, word, "…")
+	}
+	return reason, own
 }
 
 // meaning is what entries have in common that make equal changes of objects of one kind.
 func (e *entry) meaning() string {
 	var key strings.Builder
-	fmt.Fprintf(&key, "%v %s %q %q", e.action, e.kind.Name, e.why(), e.step.Unsupported)
+	why := e.why()
+	if e.action == planner.NotPossible {
+		why, _ = e.pattern()
+	}
+	fmt.Fprintf(&key, "%v %s %q %q", e.action, e.kind.Name, why, e.step.Unsupported)
 	for _, c := range e.changes() {
+		if e.action == planner.NotPossible && c.form != noted {
+			fmt.Fprintf(&key, " %q", c.path)
+			continue
+		}
 		values := fmt.Sprintf("%q %q", c.before.text, c.after.text)
 		if c.form == relisted { // whatever stays in the list
 			values = c.relisting("-", true, func(text string, _ bool) string { return text })
@@ -564,8 +640,7 @@ func sections() []section {
 
 // review are the entries of one action, several with equal changes as one. Each deletion is worth its own look.
 func (s *shownPlan) review(a planner.Action) [][]*entry {
-	return grouped(s.choose(func(e *entry) bool { return e.action == a }), alikeSteps,
-		func(e *entry) bool { return e.action != planner.Delete })
+	return grouped(s.choose(func(e *entry) bool { return e.action == a }), alikeSteps, func(*entry) bool { return a != planner.Delete })
 }
 
 // notCompared names what was not compared, with what would compare it, or else why nothing does.
@@ -606,11 +681,11 @@ func (s *shownPlan) keptFields() []keptField {
 	for i := range s.Kept {
 		k := &s.Kept[i]
 		kind, _ := resource.Lookup(k.Address.Kind())
-		c, says, differs := k.Change, "the manifest says", "the manifest differs"
+		says, differs := "the manifest says", "the manifest differs"
 		if len(s.Options.Undo) > 0 {
-			c.Conflict, says, differs = false, "before the run it was", "before the run it differed"
+			says, differs = "before the run it was", "before the run it differed"
 		}
-		if all[i] = (keptField{s.newChange(kind, planner.Update, &c), says, differs, k.Address}); k.Change.Origin != string(planner.FromDrift) {
+		if all[i] = (keptField{s.newChange(kind, planner.Update, &k.Change), says, differs, k.Address}); k.Change.Origin != string(planner.FromDrift) {
 			all[i].remark = "since the object is archived"
 		}
 	}
@@ -633,7 +708,7 @@ type span struct {
 func (s *shownPlan) lists(whole bool) (notices, unseen, kept, stateChanges list) {
 	for _, same := range equalFindings(s.Notices) {
 		n := same[0]
-		text, begin, end := []span{{text: n.Severity.String() + ": " + n.Summary}}, " (", ")"
+		text, begin, end := []span{{text: n.Severity.String() + ": " + diag.Together(same)}}, " (", ")"
 		if len(same) > 1 {
 			begin += strconv.Itoa(len(same)) + " times: "
 		}

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"cmp"
 	"io"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -130,12 +129,8 @@ func (p *printer) entries(plan *shownPlan) {
 // groups are the entries that are shown as one, unless all is asked for: equal updates, and what is not possible for one reason.
 // What was adopted is looked at one by one, except where there can be only one in its place.
 func (p *printer) groups(list []*entry) [][]*entry {
-	least := namedSteps + 1
-	if p.whole {
-		least = math.MaxInt
-	}
-	return grouped(list, least, func(e *entry) bool {
-		return e.action == planner.NotPossible || e.action == planner.Update && (e.step.Adopted == nil || e.kind.Singleton)
+	return grouped(list, namedSteps+1, func(e *entry) bool {
+		return !p.whole && (e.action == planner.NotPossible || e.action == planner.Update && (e.step.Adopted == nil || e.kind.Singleton))
 	})
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/planform/planform/executor"
+	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/resource"
 	"github.com/planform/planform/planner"
 )
@@ -317,6 +318,6 @@ func message(err error) *string {
 	if err == nil {
 		return nil
 	}
-	text := err.Error()
+	text := diag.PlainText(err)
 	return &text
 }

@@ -87,7 +87,7 @@ func UnifiedDiff(name string, before, after []byte) string {
 	const context = 3
 	out := []string{"--- " + name, "+++ " + name}
 	old, now := 1, 1 // numbers of the next lines
-	for _, p := range passages(compareLines(string(before), string(after)), context) {
+	for _, p := range passages((&comparison{comparedPairs}).lines(string(before), string(after)), context) {
 		old, now = old+p.omitted, now+p.omitted
 		removed, added := 0, 0
 		var hunk []string

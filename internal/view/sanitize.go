@@ -1,6 +1,7 @@
 package view
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 	"unicode"
@@ -9,7 +10,12 @@ import (
 	"github.com/rivo/uniseg"
 )
 
-const hexDigits = "0123456789abcdef"
+const (
+	zeroWidthNonJoiner = '\u200c'
+	zeroWidthJoiner    = '\u200d'
+	viramas            = "\u094d\u09cd\u0a4d\u0acd\u0b4d\u0bcd\u0c4d\u0ccd\u0d4d\u0dca" // of Indic scripts: signs that join letters
+	unjoined           = "ءآأؤإاةدذرزژوىٱ"                                              // Arabic letters that never join the next one
+)
 
 // maxMarks is how many accents one letter may bear.
 const maxMarks = 8
@@ -19,6 +25,9 @@ const maxMarks = 8
 // and bytes that are no UTF-8 become visible, such as \n, \x1b and \u202e. So does
 // one character of what the log of a CI system would take for a command: ##vso[
 // anywhere, :: at the beginning. A text without any comes back as it is.
+//
+// A joiner or a variation selector stays only where it changes how its neighbours
+// look: names that differ by nothing else look alike. See [joins] for the rule.
 func Safe(s string) string {
 	var b strings.Builder
 	written, marks := 0, 0
@@ -32,7 +41,7 @@ func Safe(s string) string {
 		if marks++; !unicode.In(r, unicode.Mn, unicode.Me) {
 			marks = 0
 		}
-		if dangerous(r, size) || marks > maxMarks || isCommand(s, i) {
+		if dangerous(r, size) || marks > maxMarks || isCommand(s, i) || !joins(s[written:i], r, s[i+size:]) {
 			b.WriteString(s[written:i])
 			writeEscape(&b, r, s[i])
 			written = i + size
@@ -43,6 +52,32 @@ func Safe(s string) string {
 		return s
 	}
 	return b.String() + s[written:]
+}
+
+// joins reports whether a joiner or a variation selector changes how the characters around it look. All other characters do.
+//
+//   - A selector changes a character whose width it changes, such as ❤ but not 🎉 or a letter, and the digit of a keycap.
+//   - A joiner changes two emoji, and the letters beside the virama of an Indic script.
+//   - A non-joiner changes the latter, too, and two Arabic letters if the first one would join the second.
+func joins(before string, r rune, after string) bool {
+	isSelector := r >= '\ufe00' && r <= '\ufe0f'
+	if !isSelector && r != zeroWidthJoiner && r != zeroWidthNonJoiner {
+		return true
+	}
+	last, _ := utf8.DecodeLastRuneInString(before)
+	next, size := utf8.DecodeRuneInString(after)
+	joined := strings.ContainsRune(viramas, last) && unicode.IsLetter(next) || unicode.IsLetter(last) && strings.ContainsRune(viramas, next)
+	switch {
+	case isSelector:
+		base := string(last)
+		return uniseg.StringWidth(base+string(r)) != uniseg.StringWidth(base) || next == '\u20e3' && strings.ContainsRune("0123456789#*", last)
+	case r == zeroWidthNonJoiner && unicode.In(last, unicode.Arabic) && unicode.In(next, unicode.Arabic):
+		return unicode.IsLetter(next) && !strings.ContainsRune(unjoined, last)
+	case joined || r == zeroWidthNonJoiner:
+		return joined
+	}
+	emoji, clusters := before[max(0, len(before)-4*utf8.UTFMax):], uniseg.GraphemeClusterCount
+	return clusters(emoji+string(r)+after[:size]) == clusters(emoji) && clusters("a"+after[:size]) == 2
 }
 
 // isCommand reports whether the character at i makes a command for the log of a
@@ -73,7 +108,7 @@ func dangerous(r rune, size int) bool {
 		return false
 	case r == utf8.RuneError:
 		return size == 1
-	case r == '\u200c' || r == '\u200d': // joiners: Persian, Indic scripts and emoji need them
+	case r == zeroWidthNonJoiner || r == zeroWidthJoiner: // see joins
 		return false
 	case r == '\u2800', r >= 0xe0100 && r <= 0xe01ef: // an empty Braille cell, and variants that no font has
 		return true
@@ -82,22 +117,14 @@ func dangerous(r rune, size int) bool {
 	}
 }
 
+// writeEscape writes a character as an escape, such as \n or \u202e, and the first byte of invalid UTF-8 as one like \xff.
 func writeEscape(b *strings.Builder, r rune, first byte) {
-	switch {
-	case r == '\n':
-		b.WriteString(`\n`)
-	case r == '\r':
-		b.WriteString(`\r`)
-	case r == '\t':
-		b.WriteString(`\t`)
-	case r == utf8.RuneError || r <= 0x7f: // a byte, or a character of ASCII
-		b.WriteString(`\x`)
-		b.WriteByte(hexDigits[first>>4])
-		b.WriteByte(hexDigits[first&15])
-	default:
-		q := strconv.QuoteRuneToASCII(r) // 'ሴ', with its quotes
-		b.WriteString(q[1 : len(q)-1])
+	if r <= 0x7f && r != '\n' && r != '\r' && r != '\t' || r == utf8.RuneError {
+		fmt.Fprintf(b, `\x%02x`, first)
+		return
 	}
+	q := strconv.QuoteRuneToASCII(r) // 'ሴ', with its quotes
+	b.WriteString(q[1 : len(q)-1])
 }
 
 // quote is Safe between quotation marks, in which those and the backslash are escaped.
@@ -137,15 +164,5 @@ func truncate(s string, columns int) string {
 	return s[:cut] + "…"
 }
 
-const spaces = "                                                                "
-
-// blanks is n spaces.
-func blanks(n int) string {
-	if n <= 0 {
-		return ""
-	}
-	if n <= len(spaces) {
-		return spaces[:n]
-	}
-	return strings.Repeat(" ", n)
-}
+// blanks returns n spaces.
+func blanks(n int) string { return strings.Repeat(" ", max(n, 0)) }

@@ -6,19 +6,21 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/rivo/uniseg"
 	"github.com/sergi/go-diff/diffmatchpatch"
 
 	"github.com/planform/planform/internal/diag"
 )
 
 const (
-	contextLines   = 2     // equal lines that are shown around a difference
-	comparedPieces = 10000 // lines or words; more are not compared one by one: the work grows with the square
-	wideLine       = 72    // characters from which a line that changes is shown as its words that differ
-	lineText       = 120   // characters of a line that are shown
-	changedText    = 200   // characters of a change within a line that are shown
-	aroundText     = 24    // characters that are shown before and after a change within a line
-	longWord       = 40    // characters from which a word is compared by its characters
+	contextLines   = 2    // equal lines that are shown around a difference
+	comparedPairs  = 25e6 // pairs of a piece of one text and a piece of the other that one difference looks at
+	comparedPieces = 1e6  // pieces of two texts that are compared at once: the library numbers them by characters
+	wideLine       = 72   // characters from which a line that changes is shown as its words that differ
+	lineText       = 120  // characters of a line that are shown
+	changedText    = 200  // characters of a change within a line that are shown
+	aroundText     = 24   // characters that are shown before and after a change within a line
+	longWord       = 40   // characters from which a word is compared by its characters
 )
 
 // line is one line of a text ('+', '-'), of a difference (' ' and '~' too), or a gap in it.
@@ -41,25 +43,47 @@ func splitLines(text string) []string {
 	return strings.Split(strings.TrimSuffix(strings.ReplaceAll(text, "\r\n", "\n"), "\n"), "\n")
 }
 
-// compare is the difference of two lists of lines or words, each with a line end behind it.
-func compare(a, b []string) []diffmatchpatch.Diff {
-	ended := func(list []string) string { return strings.Join(append(list, ""), "\n") }
-	d := diffmatchpatch.New()
-	d.DiffTimeout = 0 // a difference that depends on the clock would not be the same twice
-	before, after, pieces := d.DiffLinesToRunes(ended(a), ended(b))
-	equal := d.DiffCommonPrefix(string(before), string(after)) + d.DiffCommonSuffix(string(before), string(after))
-	if len(before)+len(after)-2*equal > comparedPieces {
-		return []diffmatchpatch.Diff{{Type: diffmatchpatch.DiffDelete, Text: ended(a)}, {Type: diffmatchpatch.DiffInsert, Text: ended(b)}}
-	}
-	return d.DiffCharsToLines(d.DiffMainRunes(before, after, false), pieces)
+// comparison bounds the work for the difference of two texts, which grows with the product of the numbers of their pieces.
+type comparison struct {
+	left int // pairs of pieces that may still be compared
 }
 
-// compareLines is the difference of two texts, line by line.
-func compareLines(before, after string) []line {
+// compare returns the difference of two lists of lines or words, each with a line end after it. Lists that are too long to be
+// compared piece by piece differ in all but their equal beginnings and ends.
+func (c *comparison) compare(a, b []string) (parts []diffmatchpatch.Diff) {
+	head, tail, d := 0, 0, diffmatchpatch.New()
+	for head < min(len(a), len(b)) && a[head] == b[head] {
+		head++
+	}
+	for tail < min(len(a), len(b))-head && a[len(a)-1-tail] == b[len(b)-1-tail] {
+		tail++
+	}
+	add := func(kind diffmatchpatch.Operation, list []string) {
+		if len(list) > 0 {
+			parts = append(parts, diffmatchpatch.Diff{Type: kind, Text: strings.Join(list, "\n") + "\n"})
+		}
+	}
+	add(diffmatchpatch.DiffEqual, a[:head])
+	old, now := a[head:len(a)-tail], b[head:len(b)-tail]
+	if pairs := len(old) * len(now); pairs == 0 || pairs > c.left || len(old)+len(now) > comparedPieces {
+		add(diffmatchpatch.DiffDelete, old)
+		add(diffmatchpatch.DiffInsert, now)
+	} else {
+		c.left -= pairs
+		d.DiffTimeout = 0 // a difference that depends on the clock would not be the same twice
+		before, after, pieces := d.DiffLinesToRunes(strings.Join(old, "\n")+"\n", strings.Join(now, "\n")+"\n")
+		parts = append(parts, d.DiffCharsToLines(d.DiffMainRunes(before, after, false), pieces)...)
+	}
+	add(diffmatchpatch.DiffEqual, a[len(a)-tail:])
+	return parts
+}
+
+// lines returns the difference of two texts, line by line.
+func (c *comparison) lines(before, after string) []line {
 	signs := map[diffmatchpatch.Operation]byte{diffmatchpatch.DiffEqual: ' ', diffmatchpatch.DiffDelete: '-', diffmatchpatch.DiffInsert: '+'}
 	var lines []line
-	for _, part := range compare(splitLines(before), splitLines(after)) {
-		for _, text := range splitLines(part.Text) {
+	for _, part := range c.compare(splitLines(before), splitLines(after)) {
+		for text := range strings.SplitSeq(strings.TrimSuffix(part.Text, "\n"), "\n") {
 			lines = append(lines, line{sign: signs[part.Type], text: text})
 		}
 	}
@@ -96,10 +120,10 @@ func passages(lines []line, context int) []passage {
 	return all
 }
 
-// compareTexts is compareLines with a few equal lines around what differs, and gaps for the others.
-func compareTexts(before, after string) []line {
+// texts returns the lines of two texts that differ, with a few equal lines around them, and gaps for the others.
+func (c *comparison) texts(before, after string) []line {
 	var lines []line
-	all := compareLines(before, after)
+	all := c.lines(before, after)
 	for i, l := range all {
 		if nearChange(all, i, contextLines) {
 			lines = append(lines, l)
@@ -145,10 +169,11 @@ func difference(before, after string, whole bool) []line {
 		lines = append(append(lines, removed...), inserted...)
 		removed, inserted = nil, nil
 	}
-	eachRun(compareTexts(before, after), func(l line) { lines = append(lines, cutLine(l, lineText)) }, func(old, added []line) {
+	c := &comparison{comparedPairs}
+	eachRun(c.texts(before, after), func(l line) { lines = append(lines, cutLine(l, lineText)) }, func(old, added []line) {
 		for i := range max(len(old), len(added)) {
 			if i < len(old) && i < len(added) && (isWide(old[i]) || isWide(added[i])) {
-				if edits := compareWords(old[i].text, added[i].text); alike(edits, old[i].text, added[i].text) {
+				if edits := c.words(old[i].text, added[i].text); alike(edits, old[i].text, added[i].text) {
 					flush()
 					shown := [][]edit{edits}
 					if !whole {
@@ -172,18 +197,18 @@ func difference(before, after string, whole bool) []line {
 	return lines
 }
 
-// compareWords compares two lines by their sentences, and those that differ by their words. It makes one replacement of
-// several that have no word between them.
-func compareWords(before, after string) []edit {
+// words compares two lines by their sentences, and those that differ by their words. It makes one replacement of several that
+// have no word between them.
+func (c *comparison) words(before, after string) []edit {
 	const removed, added = diffmatchpatch.DiffDelete, diffmatchpatch.DiffInsert
 	joined := func(part diffmatchpatch.Diff) string { return strings.ReplaceAll(part.Text, "\n", "") }
 	replaces := func(parts []diffmatchpatch.Diff) bool {
 		return len(parts) > 1 && parts[0].Type == removed && parts[1].Type == added
 	}
 	var parts []diffmatchpatch.Diff
-	for rest := compare(strings.SplitAfter(before, ". "), strings.SplitAfter(after, ". ")); len(rest) > 0; rest = rest[1:] {
+	for rest := c.compare(strings.SplitAfter(before, ". "), strings.SplitAfter(after, ". ")); len(rest) > 0; rest = rest[1:] {
 		if replaces(rest) {
-			parts = append(parts, compare(words(joined(rest[0])), words(joined(rest[1])))...)
+			parts = append(parts, c.compare(words(joined(rest[0])), words(joined(rest[1])))...)
 			rest = rest[1:]
 		} else {
 			parts = append(parts, rest[0])
@@ -209,19 +234,25 @@ func compareWords(before, after string) []edit {
 	return edits
 }
 
-// words are those of a line, and what stands between them.
-func words(text string) []string {
-	var all []string
-	for text != "" {
-		end := strings.IndexFunc(text, func(r rune) bool { return !inWord(r) })
-		if end < 0 {
-			end = len(text)
+// words returns the words of a line and the characters between them. A long word, such as an address or a sentence without
+// blanks, comes as its characters.
+func words(text string) (all []string) {
+	var word []string // its characters
+	flush := func() {
+		if n := len(word); n > 0 && n <= longWord {
+			word = []string{strings.Join(word, "")}
 		}
-		if end == 0 || utf8.RuneCountInString(text[:end]) > longWord {
-			_, end = utf8.DecodeRuneInString(text)
-		}
-		all, text = append(all, text[:end]), text[end:]
+		all, word = append(all, word...), nil
 	}
+	for g := uniseg.NewGraphemes(text); g.Next(); {
+		if first, _ := utf8.DecodeRuneInString(g.Str()); !inWord(first) {
+			flush()
+			all = append(all, g.Str())
+			continue
+		}
+		word = append(word, g.Str())
+	}
+	flush()
 	return all
 }
 

@@ -68,8 +68,8 @@ func pieces(text string) []string {
 	var all []string
 	for text != "" {
 		end := 0
-		if at := sequences.FindStringIndex(text); at != nil && at[0] == 0 {
-			end = at[1]
+		if text[0] == '\x1b' {
+			end = sequences.FindStringIndex(text)[1]
 		} else if end = len(text) - len(strings.TrimLeft(text, " ")); end == 0 {
 			for rest := text; rest != "" && rest[0] != ' ' && rest[0] != '\x1b'; {
 				cluster, _, w, _ := uniseg.FirstGraphemeClusterInString(rest, -1)

@@ -244,6 +244,20 @@ func TestWhatCannotBeEditedIsRefusedAndTheRestIsDone(t *testing.T) {
 	}
 }
 
+func TestAColonOfAKeyIsNoPlaceForAValue(t *testing.T) {
+	t.Parallel()
+	for text, column := range map[string]int{"d: {e:,H }": 7, "d: {e:, H: 1}": 7, "d: {e:}": 7, "[? a:, b]": 6} {
+		for _, value := range []any{"y", yamltext.List{Whole: []string{"y"}}} {
+			got, refused := yamltext.Apply([]byte(text), []yamltext.Edit{{Line: 1, Column: column, Value: value}})
+			if refused[0] == nil || string(got) != text {
+				t.Errorf("%s becomes %s", text, got)
+			}
+		}
+	}
+	check(t, "d: {e: , \"f\":, g : , h: 1}\n", "d: {e: v, \"f\": v, g : v, h: 1}\n", yamltext.Edit{Line: 1, Column: 8, Value: "v"},
+		yamltext.Edit{Line: 1, Column: 14, Value: "v"}, yamltext.Edit{Line: 1, Column: 20, Value: "v"})
+}
+
 func TestSeveralEditsOfAFile(t *testing.T) {
 	t.Parallel()
 	check(t, "a: x\nl: [p, q]\nb: |\n  one\nc: {d: 1}\n", "a: z\nl: [q, r]\nb: |\n  two\nc: {d: 1, k: v, m: w}\n",
@@ -256,7 +270,7 @@ func TestSeveralEditsOfAFile(t *testing.T) {
 func FuzzApply(f *testing.F) {
 	for _, text := range []string{
 		"a: x # c\nb:\n  - p\n  - {u: 'q', r: \"s\"}\nc: |\n  one\n\n  two\nd: [e, 'f']\n", "{\"a\": [\"b\", null], \"c\": {\"d\": 1}}", "a: &x 1\nb: *x\nc:\n? d\n: - 1\n  - - 2\n",
-		"\ufeffa: x\r\nb: >-\r\n  y\r\n  z\r\n\r\nc: ~\r\n---\r\nd: !!str e\r\n", "a:\n  b:\n    c: one\n     two\n\n     three\n    d: {e: , f}\n", "a: |2-\n   x\n  y\n", "- a\n- b # c\n",
+		"\ufeffa: x\r\nb: >-\r\n  y\r\n  z\r\n\r\nc: ~\r\n---\r\nd: !!str e\r\n", "a:\n  b:\n    c: one\n     two\n\n     three\n    d: {e: , f}\n", "a: |2-\n   x\n  y\n", "- a\n- b # c\n", "d: {e:,H } \n", "[a:, {b:}, ? c:]\n",
 	} {
 		for _, value := range []string{"y", "yes", ": #", "a\nb\n", "  x\ny", "\t", "\u0085", "- a", "!!int 1", "null", "", "'", "\"\\", "\n\nx", "a\u2028b", "x: |"} {
 			f.Add(text, value)

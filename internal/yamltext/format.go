@@ -51,7 +51,7 @@ func Format(text []byte) ([]byte, error) {
 	if l.openEnd { // the line ends there are part of a text
 		out += source[len(body):]
 	} else {
-		out += "\n"
+		out = strings.TrimRight(out, "\n") + "\n"
 	}
 	after, err := roots(out)
 	if err != nil || !slices.EqualFunc(before, after, same) {
@@ -219,7 +219,7 @@ func (l *layout) unquote(n *yaml.Node, inFlow bool) {
 	}
 	before, after := l.before(from), string(l.text[to:l.lineEnd(to)])
 	if before != "" && !strings.ContainsRune(" \t[{,", rune(before[len(before)-1])) ||
-		strings.HasPrefix(after, ":") && !strings.HasPrefix(after+" ", ": ") {
+		strings.HasPrefix(after, ":") && !strings.ContainsAny((after + " ")[1:2], " \t") {
 		return // as in {"a":"b"}
 	}
 	l.splice(from, to, n.Value)

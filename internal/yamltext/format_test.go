@@ -27,6 +27,7 @@ func TestFormat(t *testing.T) {
 		"comments go along":                       {"# top\na:\n    # of b\n    b: 1   # beside\n    # behind\n# of c\nc:\n- d: 1\n  # in d\n# end\n", "# top\na:\n  # of b\n  b: 1   # beside\n  # behind\n# of c\nc:\n  - d: 1\n    # in d\n# end\n"},
 		"blank lines are kept":                    {"a: 1  \n\n   \nb: 2\n\n\n", "a: 1\n\n\nb: 2\n"},
 		"quotes only where needed":                {"a: \"x\"\nb: 'y z'\nc: \"1\"\nd: \"#x\"\ne: \"true\"\n\"f\": ''\ng: 'it''s'\nh: \"2027-01-31\"\n", "a: x\nb: y z\nc: \"1\"\nd: \"#x\"\ne: \"true\"\nf: ''\ng: 'it''s'\nh: \"2027-01-31\"\n"},
+		"a quoted key before a tab":               {"'a':\t\"b\"\n'c':\t\n", "a: b\nc:\n"},
 		"and between brackets":                    {"a: {\"b\": \"c\", \"d\":\"e\", f: [\"g\", \"h, i\"]}\n", "a: {b: c, \"d\":\"e\", f: [g, \"h, i\"]}\n"},
 		"a comment beside keeps its column":       {"a: \"x\"   # one\nb: \"z\" # two\n", "a: x     # one\nb: z # two\n"},
 		"block scalars keep their text":           {"a:\n    b: |\n        x\n          - y\n\n        # z  \n    c: >-\n      f\n", "a:\n  b: |\n    x\n      - y\n\n    # z  \n  c: >-\n    f\n"},
@@ -42,6 +43,8 @@ func TestFormat(t *testing.T) {
 		"JSON stays JSON":                         {"{\"a\":   \"b\"}", "{\"a\":   \"b\"}"},
 		"the line ends of Windows":                {"a:\r\n    b: 1\r\n", "a:\r\n  b: 1\r\n"},
 		"characters of several bytes":             {"ä:\n    \"ö\":  \"ü 😀\"   # é\n", "ä:\n  ö: ü 😀     # é\n"},
+		"blanks and tabs behind the end":          {"a: x\n\n \t", "a: x\n"},
+		"a line of blanks that is a block's text": {"a: |1\n \t\n\n\nb: |1+\n \t\n\n", "a: |2\n  \t\n\n\nb: |2+\n  \t\n\n"},
 		"nothing but comments":                    {"# a\n\n   # b\n", "# a\n\n   # b\n"},
 		"an explicit tag":                         {"a: !!str   \"x\"\n", "a: !!str   \"x\"\n"},
 		"a hyphen, a comment, and the item below": {"a:\n- # one\n  # two\n  b: 1\n", "a:\n  - # one\n    # two\n    b: 1\n"},
@@ -156,7 +159,7 @@ func values(o *resource.Object) string {
 func FuzzFormat(f *testing.F) {
 	for _, text := range []string{
 		"a:\n    b:\n- c: 1\n  # d\n", "a: \"x\"   # one\nb: 'y'\n", "a:\n    b: |4-\n          x\n        y\n", "- - - a\n  - b\n", "? a\n: b\n", "{\"a\": [1, 'b', c]}",
-		"x: &x\n    b: 1\nc:\n    <<:  *x\n", "a: one\n   two\n\n   three\n", "\ufeffa:\r\n    b: >-\r\n      c\r\n", "---\na: !!str 1\n...\n--- b\n", "a: \"\\u2028\"\nb: yes\n",
+		"x: &x\n    b: 1\nc:\n    <<:  *x\n", "a: one\n   two\n\n   three\n", "\ufeffa:\r\n    b: >-\r\n      c\r\n", "---\na: !!str 1\n...\n--- b\n", "a: \"\\u2028\"\nb: yes\n", "a: |1\n \t\n\n\nb: 1\n", "- >2+\n   \t\n\n",
 	} {
 		f.Add([]byte(text))
 	}

@@ -2,6 +2,7 @@ package yamltext
 
 import (
 	"errors"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -99,6 +100,9 @@ func (f *File) blockList(at found, members []span, last int, add []string) error
 	return nil
 }
 
+// comment matches a comment between members, to the end of its line.
+var comment = regexp.MustCompile(`#.*`)
+
 // flowList changes a list between brackets.
 func (f *File) flowList(n *yaml.Node, members []span, last int, add []string) error {
 	from, to, err := f.extent(n)
@@ -110,7 +114,7 @@ func (f *File) flowList(n *yaml.Node, members []span, last int, add []string) er
 		return nil
 	}
 	style := n.Content[last].Style
-	comma := strings.Contains(withoutComments(string(f.text[members[len(members)-1].to:to])), ",") // behind the last
+	comma := strings.Contains(comment.ReplaceAllString(string(f.text[members[len(members)-1].to:to]), ""), ",") // behind the last
 	for i, m := range members {
 		switch {
 		case !m.dropped:
@@ -157,14 +161,4 @@ func (f *File) setComma(at int, wanted bool) {
 	case !wanted && has:
 		f.splice(at, at+1, "")
 	}
-}
-
-// withoutComments is what stands between members but for comments.
-func withoutComments(text string) string {
-	var b strings.Builder
-	for line := range strings.Lines(text) {
-		code, _, _ := strings.Cut(line, "#")
-		b.WriteString(code)
-	}
-	return b.String()
 }

@@ -80,9 +80,13 @@ func (f *File) gap(at int) string {
 	return ""
 }
 
-// afterColon reports whether the value that is not written would stand behind a colon.
+// afterColon reports whether the value that is not written would stand after a colon. The colon of {e:, f: 1} belongs to the key.
 func (f *File) afterColon(at found, from int) bool {
-	return at.key != nil && strings.HasSuffix(strings.TrimRight(f.before(from), " \t"), ":")
+	if at.key == nil {
+		return false
+	}
+	_, end, err := f.extent(at.key)
+	return err == nil && end <= from && strings.HasSuffix(strings.TrimRight(string(f.text[end:from]), " \t"), ":")
 }
 
 // lines are the lines of a text below the head of its block.

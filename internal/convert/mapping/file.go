@@ -9,11 +9,13 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
 
 	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/yamltext"
+	"github.com/planform/planform/manifest"
 )
 
 // Open is the value of what somebody has to decide.
@@ -48,14 +50,21 @@ func Parse(name string, data []byte) (*File, diag.List) {
 	if len(data) <= 64<<20 {
 		err = yamltext.Documents(bytes.NewReader(data), func(root *yaml.Node) { roots = append(roots, root) })
 	}
-	if len(roots) > 1 {
+	switch {
+	case len(roots) > 1:
 		err = errors.New("there is more than one document in the file")
+	case len(roots) == 0 && err == nil && !utf8.Valid(data): // its comments would be kept among others
+		err = errors.New("the file is not UTF-8")
 	}
 	switch {
 	case err != nil:
-		findings.Errorf(diag.Position{File: name}, "syntax", "%s", strings.TrimPrefix(err.Error(), "yaml: "))
+		d, ok := manifest.SyntaxError(name, err, data)
+		if !ok {
+			d = diag.Diagnostic{Code: "syntax", Position: diag.Position{File: name}, Summary: err.Error()}
+		}
+		findings.Add(d)
 	case len(roots) == 0 || roots[0].Tag == "!!null":
-		f.comments = true
+		f.comments = len(roots) == 0 || roots[0].Value == "" && roots[0].Style&yaml.TaggedStyle == 0
 	case roots[0].Kind != yaml.MappingNode:
 		findings.Errorf(diag.Position{File: name, Line: 1}, "wrong-type", "the mapping file has no sections")
 	default:

@@ -34,10 +34,11 @@ type Options struct {
 	RelationIDs, ReplaceRelations bool // see [sandbox.Options]
 
 	// What API v2 does otherwise; see [sandbox.Options]. It is strict.
-	BodyLimit        int
-	IgnoreMembership bool
-	HasOperation     func(method, path string) bool
-	FailRow          func(req *http.Request, index int, row any) string
+	BodyLimit                     int
+	IgnoreMembership, ArchiveOpen bool
+	Unpaid                        []string
+	HasOperation                  func(method, path string) bool
+	FailRow                       func(req *http.Request, index int, row any) string
 
 	Unique Uniqueness                // default UniqueAlways
 	Fault  func(*http.Request) Fault // asked once for each request; may be nil
@@ -78,7 +79,7 @@ func Open(o Options) (*Server, error) {
 		Path: o.Path, Prefix: o.Prefix, Workspace: o.Workspace, Answers: o.Answers, Edition: o.Edition, PerPage: o.PerPage,
 		Rate: o.Rate, Window: o.Window, Now: o.Now, FileLimit: o.FileLimit, Empty: o.Empty, Governed: o.Governed, Lag: o.Lag,
 		Strict: true, RelationIDs: o.RelationIDs, ReplaceRelations: o.ReplaceRelations, BodyLimit: o.BodyLimit, IgnoreMembership: o.IgnoreMembership,
-		HasOperation: o.HasOperation, FailRow: o.FailRow,
+		HasOperation: o.HasOperation, FailRow: o.FailRow, ArchiveOpen: o.ArchiveOpen, Unpaid: o.Unpaid,
 		Around: func(next http.Handler) http.Handler {
 			s.next = next
 			return http.HandlerFunc(s.serve)

@@ -1,0 +1,47 @@
+package manifest
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/schema"
+)
+
+// traps warns of texts that are probably not what their author meant: an anchor that nothing uses, quotes that are letters, and a
+// reference in a document without variables.
+func (c *collector) traps(root *node) {
+	refers := isTemplate(root) || len(c.source.passed) > 0
+	used := map[*node]bool{}
+	var all func(n *node, visit func(n *node))
+	all = func(n *node, visit func(n *node)) {
+		visit(n)
+		for _, part := range n.Content {
+			all(part, visit)
+		}
+	}
+	all(root, func(n *node) { used[n.Alias] = true })
+	all(root, func(n *node) {
+		if n.Kind != scalarNode {
+			return
+		}
+		warn := func(code, summary, hint string) {
+			c.found.add(diag.Diagnostic{Severity: diag.Warning, Code: code, Position: c.position(n), Summary: summary, Hint: hint})
+		}
+		if n.Anchor != "" && !used[n] {
+			warn("unused-anchor", "&"+truncate(n.Anchor)+" is an anchor that nothing uses, and no part of the text", "a text cannot begin with &: "+quotesHint)
+		}
+		const curly = "“”„‟‘’‚«»"
+		if n.Style&quotedStyles == 0 && strings.IndexAny(n.Value, curly) == 0 && strings.ContainsAny(n.Value[len(n.Value)-min(len(n.Value), 3):], curly) {
+			warn("curly-quotes", "the curly quotes are letters of the text "+truncate(n.Value), "write straight quotes, or none")
+		}
+		if refers || !strings.Contains(n.Value, "${{") {
+			return
+		}
+		if m := reference.FindStringSubmatch(n.Value); m != nil && m[1] == "" && !strings.Contains(n.Value, "\n") &&
+			slices.Contains([]string{varsWord, eachWord}, m[3]) {
+			warn("text-reference", quote(m[0])+" is a text here: the document has neither "+schema.Vars+" nor "+schema.ForEach,
+				"declare it at the top of this document, under vars:")
+		}
+	})
+}

@@ -242,7 +242,7 @@ func TestListsOfTheSandboxAreComplete(t *testing.T) {
 		"fewer than are tried, by the cursor": {states, 5, sandboxtest.Options{PerPage: 3}, []string{
 			"per_page=1000", "per_page=100", "", "cursor=3%3A1%3A0&per_page=3", "", "cursor=3%3A1%3A0&per_page=3",
 		}},
-		"by offset, as one of API v2 has it": {wider(t, "relation-definitions/"), 0, sandboxtest.Options{Edition: sandbox.Cloud}, []string{
+		"by offset, as one of API v2 has it": {wider(t, "relation-definitions/"), 1, sandboxtest.Options{Edition: sandbox.Cloud}, []string{
 			"offset=0&per_page=200", "offset=0&per_page=200",
 		}},
 		"by offset, as the contract has it": {documented(t, 18), 2, sandboxtest.Options{Answers: sandbox.Contract}, []string{

@@ -408,7 +408,5 @@ func (r *Record) dropMembers(gone func(id string) bool) {
 	})
 }
 
-// addedByUs reports whether planform added a member: the record has it, and no export only found it.
-func (r *Record) addedByUs(id string) bool {
-	return slices.Contains(r.Members, id) && !slices.Contains(r.Found, id)
-}
+// addedByUs reports whether planform added a member of the record, or one that an intent names: no export only found it.
+func (r *Record) addedByUs(id string) bool { return !slices.Contains(r.Found, id) }

@@ -290,7 +290,7 @@ func (or *orphans) foreignContainers(l *orphan) (why string) {
 func (or *orphans) addedByUs(container serviceID, m *resource.Membership, member string) bool {
 	return slices.ContainsFunc(or.objects.addressesOf(container), func(a resource.Address) bool {
 		r := or.in.Prior[a.Members(m.Plural(), 1)]
-		return r.addedByUs(member)
+		return slices.Contains(r.Members, member) && r.addedByUs(member)
 	})
 }
 

@@ -11,8 +11,8 @@ import (
 	"github.com/planform/planform/executor"
 )
 
-// TestBatchesAreFullAndNeverWaitForWhatIsNotUnderWay runs scripted plans with four rows to a request.
-func TestBatchesAreFullAndNeverWaitForWhatIsNotUnderWay(t *testing.T) {
+// TestBatchesAreFullAndWaitOnlyForStepsUnderWay runs scripted plans with four rows to a request.
+func TestBatchesAreFullAndWaitOnlyForStepsUnderWay(t *testing.T) {
 	t.Parallel()
 	items := func(n int, more ...step) []step { return append(slices.Repeat([]step{{batch: 1}}, n), more...) }
 	for name, c := range map[string]struct {
@@ -33,19 +33,19 @@ func TestBatchesAreFullAndNeverWaitForWhatIsNotUnderWay(t *testing.T) {
 			steps: []step{{takes: 3 * sec}, {batch: 1}, {batch: 1}, {batch: 1, needs: []int{0}}},
 			limit: 2, want: []string{"1 2 3"}, takes: 3 * sec,
 		},
-		"a full batch waits for nobody": {
+		"a full batch waits for no other row": {
 			steps: []step{{takes: 3 * sec}, {batch: 1}, {batch: 1}, {batch: 1}, {batch: 1}, {batch: 1, needs: []int{0}}},
 			limit: 2, want: []string{"1 2 3 4", "5"}, takes: 3 * sec,
 		},
-		"it does not wait for a predecessor that is set aside": {
+		"a batch does not wait for a predecessor that is set aside": {
 			steps: []step{{pending: []time.Duration{9 * sec}}, {batch: 1}, {batch: 1, needs: []int{0}}},
 			limit: 2, want: []string{"1", "2"}, takes: 9 * sec,
 		},
-		"what another group makes is waited for": {
+		"a batch waits for a predecessor in another group": {
 			steps: []step{{batch: 2, takes: sec}, {batch: 2}, {batch: 1, needs: []int{0}}, {batch: 1}},
 			limit: 2, want: []string{"0 1", "2 3"}, takes: sec,
 		},
-		"a row that fails keeps only its own dependents back": {
+		"a row that fails keeps back only its own dependents": {
 			steps: []step{{batch: 1, err: errRefused}, {batch: 1}, {batch: 1, needs: []int{0}}, {batch: 1, needs: []int{1}}},
 			want:  []string{"0 1", "3"}, ends: "failed done blocked done",
 		},
@@ -61,7 +61,7 @@ func TestBatchesAreFullAndNeverWaitForWhatIsNotUnderWay(t *testing.T) {
 			steps: []step{{batch: 1, sequence: 1, pending: []time.Duration{2 * sec}}, {batch: 1, sequence: 1}, {batch: 1, sequence: 1}, {batch: 1, sequence: 1}, {batch: 1, sequence: 1}},
 			want:  []string{"0 1 2 3", "0", "4"}, takes: 2 * sec,
 		},
-		"a step of a sequence that goes alone keeps its place": {
+		"a step of a sequence that is sent alone keeps its place": {
 			steps: []step{{batch: 1, sequence: 1}, {sequence: 1}, {batch: 1, sequence: 1}},
 			want:  []string{"0", "2"},
 		},

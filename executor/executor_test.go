@@ -63,11 +63,11 @@ func TestStepsStartInDependencyOrderAndFailuresBlockDependents(t *testing.T) {
 			steps: []step{{err: errLost}, {needs: []int{0}}},
 			want:  "unknown blocked", roots: map[int]int{1: 0},
 		},
-		"what needs something that is not possible is blocked by it": {
+		"a step that needs a step that is not possible is blocked by it": {
 			steps: []step{{action: planner.NotPossible}, {needs: []int{0}}, {needs: []int{1}}, {after: []int{0}}, {}},
 			want:  "not-started blocked blocked done done", roots: map[int]int{1: 0, 2: 0},
 		},
-		"what is not possible waits for nothing": {
+		"a step that is not possible waits for nothing": {
 			steps: []step{{takes: sec, err: errRefused}, {action: planner.NotPossible, needs: []int{0}}, {needs: []int{1}}},
 			want:  "failed not-started blocked", takes: sec, roots: map[int]int{2: 1},
 		},
@@ -75,15 +75,15 @@ func TestStepsStartInDependencyOrderAndFailuresBlockDependents(t *testing.T) {
 			steps: []step{{action: planner.Delete, takes: sec, address: "label/web/a"}, {action: planner.Update, needs: []int{0}, takes: sec}, {takes: 3 * sec}, {action: planner.Delete}},
 			want:  "done done done done", limit: 1, begins: "0 2 1 3", takes: 5 * sec,
 		},
-		"a step goes after others however they end": {
+		"a step that comes after other steps runs however they end": {
 			steps: []step{{err: errRefused, takes: sec}, {needs: []int{0}}, {takes: 2 * sec}, {after: []int{0, 1, 2}, takes: sec}},
 			want:  "failed blocked done done", takes: 3 * sec,
 		},
-		"a step that is needed and gone after, and named twice, counts once": {
+		"a step that another step needs and comes after, and names twice, counts once": {
 			steps: []step{{takes: sec}, {needs: []int{0, 0}, after: []int{0}}},
 			want:  "done done", takes: sec,
 		},
-		"a step that is needed and gone after blocks if it fails": {
+		"a step that another step needs and comes after blocks it if it fails": {
 			steps: []step{{err: errRefused}, {after: []int{0}, needs: []int{0}}},
 			want:  "failed blocked", roots: map[int]int{1: 0},
 		},
@@ -103,56 +103,56 @@ func TestStepsStartInDependencyOrderAndFailuresBlockDependents(t *testing.T) {
 			steps: []step{{}, {err: errRefused}, {needs: []int{1}, after: []int{0}, members: []int{0}}},
 			want:  "done failed blocked", roots: map[int]int{2: 1},
 		},
-		"never more than the limit in flight": {
+		"no more steps are in flight than the limit": {
 			steps: slices.Repeat([]step{{takes: sec}}, 10), limit: 3,
 			want: strings.TrimSpace(strings.Repeat("done ", 10)), takes: 4 * sec,
 		},
-		"a limit below one is one": {
+		"a limit below one counts as one": {
 			steps: slices.Repeat([]step{{takes: sec}}, 3), limit: -1,
 			want: "done done done", begins: "0 1 2", takes: 3 * sec,
 		},
-		"never two in flight for one address": {
+		"no two steps are in flight for one address": {
 			steps: []step{{address: "project/web", takes: sec}, {address: "project/web", takes: sec, err: errRefused}, {takes: sec}, {address: "project/web"}},
 			want:  "done failed done done", takes: 2 * sec,
 		},
-		"the first in the plan starts first": {
+		"the first step in the plan starts first": {
 			steps: []step{{takes: sec}, {takes: sec}, {takes: sec}, {takes: sec}}, limit: 1,
 			want: "done done done done", begins: "0 1 2 3", takes: 4 * sec,
 		},
-		"what becomes ready later waits for its intent, not for what was announced before it": {
+		"a step that becomes ready later waits for its own intent, not for steps announced before it": {
 			// 3 and 4 are announced while 0 and 1 run. 0 ends, 3 begins, 2 is announced and overtakes 4.
 			steps: []step{{takes: sec}, {takes: 3 * sec}, {needs: []int{0}, takes: sec}, {takes: sec}, {takes: sec}, {takes: sec}}, limit: 2,
 			want: "done done done done done done", begins: "0 1 3 2 4 5", takes: 4 * sec,
 		},
-		"steps of a sequence begin one after the other, and others beside": {
+		"steps of a sequence begin one after the other, and other steps beside them": {
 			steps: []step{{takes: sec, sequence: 1}, {takes: sec, sequence: 1}, {takes: sec, sequence: 1}, {takes: 2 * sec}, {takes: sec}, {takes: sec, sequence: 2}},
 			want:  "done done done done done done", begins: "0 3 4 5 1 2", takes: 3 * sec,
 		},
-		"in the order of the plan, whichever is ready first": {
+		"steps of a sequence begin in the order of the plan, whichever is ready first": {
 			steps: []step{{takes: 2 * sec}, {needs: []int{0}, takes: sec, sequence: 1}, {takes: sec, sequence: 1}},
 			want:  "done done done", begins: "0 1 2", takes: 4 * sec,
 		},
-		"a sequence goes on after one that failed, was blocked, or cannot be made": {
+		"a sequence goes on after a step that failed, was blocked or is not possible": {
 			steps: []step{{err: errRefused, takes: sec, sequence: 1}, {needs: []int{0}, sequence: 1}, {action: planner.NotPossible, sequence: 1}, {takes: sec, sequence: 1}},
 			want:  "failed blocked not-started done", begins: "0 3", takes: 2 * sec, roots: map[int]int{1: 0},
 		},
-		"the next of a sequence waits for no flush": {
+		"the next step of a sequence waits for no flush": {
 			steps: slices.Repeat([]step{{takes: sec, sequence: 1}}, 4), flush: sec,
 			want: "done done done done", begins: "0 1 2 3", takes: 5 * sec,
 		},
-		"what goes waits for all else": {
+		"a delete waits for all other steps": {
 			steps: []step{{takes: 2 * sec}, {action: planner.Delete, takes: sec}, {needs: []int{0}, takes: sec}, {action: planner.Delete, needs: []int{1}}},
 			want:  "done done done done", begins: "0 2 1 3", takes: 4 * sec,
 		},
-		"and stays where something that was to be there is not: it may be the same under another key": {
+		"a delete is blocked if a create failed, because its object may be the same under another key": {
 			steps: []step{{err: errRefused}, {needs: []int{0}}, {action: planner.Delete}, {action: planner.Delete, needs: []int{2}}, {takes: sec}},
 			want:  "failed blocked blocked blocked done", takes: sec, roots: map[int]int{1: 0, 2: 0, 3: 0},
 		},
-		"or is not complete": {
+		"a delete is blocked if an update of an object of its kind failed": {
 			steps: []step{{action: planner.Update, err: errRefused, takes: sec}, {action: planner.Delete}, {action: planner.Delete, address: "label/web/old", takes: sec}},
 			want:  "failed blocked done", takes: 2 * sec, roots: map[int]int{1: 0},
 		},
-		"or what lives in it is not": {
+		"a delete is blocked if a step on the contents of an object of its kind failed": {
 			steps: []step{
 				{action: planner.Update, address: "link/web/new/a", err: errLost},
 				{action: planner.Delete},
@@ -161,11 +161,11 @@ func TestStepsStartInDependencyOrderAndFailuresBlockDependents(t *testing.T) {
 			},
 			want: "unknown blocked blocked done", roots: map[int]int{1: 0, 2: 0},
 		},
-		"or it is not in what it was to be in": {
+		"a delete is blocked if adding members to a container of its kind failed": {
 			steps: []step{{members: []int{}, err: errRefused}, {action: planner.Delete}, {action: planner.Delete, address: "cycle/web/old"}, {action: planner.Delete, address: "module/web/old"}},
 			want:  "failed blocked blocked done", roots: map[int]int{1: 0, 2: 0},
 		},
-		"but what is not possible keeps nothing": {
+		"a delete is not blocked by a step that is not possible": {
 			steps: []step{{action: planner.NotPossible}, {action: planner.Delete, takes: sec}},
 			want:  "not-started done", takes: sec,
 		},
@@ -173,15 +173,15 @@ func TestStepsStartInDependencyOrderAndFailuresBlockDependents(t *testing.T) {
 			steps: []step{{panics: "index out of range"}, {needs: []int{0}}, {takes: sec}},
 			want:  "unknown blocked done", takes: sec, roots: map[int]int{1: 0},
 		},
-		"a circle ends the run, and nothing of it is started": {
+		"a circle of steps ends the run, and none of them is started": {
 			steps: []step{{needs: []int{1}}, {needs: []int{0}}, {}},
 			want:  "not-started not-started done",
 		},
-		"a pending step is set aside, others go on, and it is taken up again when it is due": {
+		"a pending step is set aside and taken up again when it is due, and other steps go on": {
 			steps: []step{{pending: []time.Duration{3 * sec, 2 * sec}, takes: sec}, {needs: []int{0}, takes: sec}, {takes: 2 * sec}, {takes: 2 * sec}}, limit: 1,
 			want: "done done done done", begins: "0 2 3 1", takes: 10 * sec,
 		},
-		"what waits for a pending step waits till it has ended, and is carried out in the same run": {
+		"a step that needs a pending step waits until that has ended, and runs in the same run": {
 			steps: []step{{pending: []time.Duration{3 * sec}}, {needs: []int{0}, takes: sec}, {after: []int{0}, members: []int{0}, takes: sec}},
 			want:  "done done done", takes: 4 * sec,
 		},
@@ -255,41 +255,41 @@ func TestARunThatEndsEarlyFinishesRunningStepsAndStartsNoOther(t *testing.T) {
 		interrupted bool
 		stopped     error
 	}{
-		"the first interrupt finishes what is under way and withdraws what is announced": {
+		"the first interrupt lets running steps finish and withdraws announced steps": {
 			steps: ones, stop: sec / 2, want: "done done not-started not-started", takes: sec, interrupted: true,
 			log: "i0 i1 b0 b1 i2 i3 e0 s0 u2 u3 e1 s1",
 		},
 		"an interrupt before the run leaves no trace": {
 			steps: ones, stop: -1, want: "not-started not-started not-started not-started", interrupted: true,
 		},
-		"an interrupt while the journal is written withdraws what was": {
+		"an interrupt during a write of the journal withdraws the steps that it announced": {
 			steps: ones, flush: sec, stop: sec / 2, want: "not-started not-started not-started not-started", takes: sec, interrupted: true,
 			log: "i0 i1 u0 u1",
 		},
-		"after an interrupt what fails still blocks": {
+		"a step that fails after an interrupt still blocks its dependents": {
 			steps: []step{{takes: sec, err: errRefused}, {needs: []int{0}}, {needs: []int{1}}, {after: []int{0}}}, stop: sec / 2,
 			want: "failed blocked blocked not-started", takes: sec, interrupted: true, log: "i0 b0 e0 s0",
 		},
-		"a cancelled context ends at once and leaves intents open": {
+		"a cancelled context ends the run at once and leaves intents open": {
 			steps: ones, cancel: sec / 2, want: "unknown unknown not-started not-started", takes: sec / 2, interrupted: true,
 			log: "i0 i1 b0 b1 i2 i3 e0 s0 u2 u3 e1 s1",
 		},
-		"a cancelled context leaves what was not sent yet not started": {
+		"a cancelled context leaves a step that was not sent yet not started": {
 			steps: []step{{takes: sec, deaf: true}, {takes: sec}, {needs: []int{1}}, {needs: []int{0}}}, cancel: sec / 2,
 			want: "unknown not-started not-started blocked", takes: sec / 2, interrupted: true,
 		},
 		"a context that is cancelled before the run leaves no trace": {
 			steps: ones, cancel: -1, want: "not-started not-started not-started not-started", interrupted: true,
 		},
-		"a context that is cancelled while the journal is written interrupts, it does not fail": {
+		"a context that is cancelled during a write of the journal interrupts the run without a failure": {
 			steps: ones, flush: sec, cancel: sec / 2, want: "not-started not-started not-started not-started", takes: sec, interrupted: true,
 			intend: func(ctx context.Context, _ int) error { return ctx.Err() },
 		},
-		"a context that is cancelled while the journal is written withdraws what was": {
+		"a context that is cancelled during a write of the journal withdraws the steps that it announced": {
 			steps: ones, flush: sec, cancel: sec / 2, want: "not-started not-started not-started not-started", takes: sec, interrupted: true,
 			log: "i0 i1 u0 u1",
 		},
-		"a disk that fails while the context is cancelled is told": {
+		"a disk that fails while the context is cancelled is reported": {
 			steps: ones, flush: sec, cancel: sec / 2, want: "not-started not-started not-started not-started", takes: sec, interrupted: true,
 			intend:  func(context.Context, int) error { return errors.Join(executor.ErrAbortRun, errDisk) },
 			stopped: errDisk,
@@ -306,7 +306,7 @@ func TestARunThatEndsEarlyFinishesRunningStepsAndStartsNoOther(t *testing.T) {
 			steps: ones, want: "not-started not-started not-started not-started", stopped: errDisk,
 			intend: func(context.Context, int) error { return errDisk },
 		},
-		"a journal that fails later lets what is under way finish": {
+		"a journal that fails later lets running steps finish": {
 			steps: ones, want: "done done not-started not-started", takes: sec, stopped: errDisk,
 			log: "i0 i1 b0 b1 e0 s0 e1 s1",
 			intend: func(_ context.Context, call int) error {
@@ -316,31 +316,31 @@ func TestARunThatEndsEarlyFinishesRunningStepsAndStartsNoOther(t *testing.T) {
 				return nil
 			},
 		},
-		"a journal that cannot take an outcome ends the run, and the step is done": {
+		"a journal that cannot record an outcome ends the run, and the step is done": {
 			steps: with(1, step{takes: sec / 2, journal: errDisk}), want: "done done not-started not-started", takes: sec, stopped: errDisk,
 		},
-		"a journal that cannot take a failure ends the run too": {
+		"a journal that cannot record a failure ends the run too": {
 			steps: with(1, step{takes: sec / 2, err: errRefused, journal: errDisk}), want: "done failed not-started not-started", takes: sec, stopped: errDisk,
 		},
-		"the first stopping error is the one that is told": {
+		"the first stopping error is the one that is reported": {
 			steps: []step{{takes: sec, err: errStop}, {takes: 2 * sec, journal: errDisk}}, want: "failed done", takes: 2 * sec, stopped: errStop,
 		},
-		"an interrupt gives up what is pending: it is not known, and nothing waits for it": {
+		"an interrupt gives up a pending step, whose outcome stays unknown": {
 			steps: []step{{pending: []time.Duration{9 * sec}}, {needs: []int{0}}, {takes: sec}}, stop: 2 * sec,
 			want: "unknown blocked done", takes: 2 * sec, interrupted: true,
 		},
-		"a cancelled context as well": {
+		"a cancelled context gives up a pending step, whose outcome stays unknown": {
 			steps: []step{{pending: []time.Duration{9 * sec}}, {takes: sec}}, cancel: 2 * sec,
 			want: "unknown done", takes: 2 * sec, interrupted: true,
 		},
-		"what this run did not send is not started": {
+		"an interrupt leaves a pending step that this run did not send not started": {
 			steps: []step{{pending: []time.Duration{9 * sec}, local: true}, {takes: sec}}, stop: 2 * sec,
 			want: "not-started done", takes: 2 * sec, interrupted: true,
 		},
-		"an interrupt after the last step is none": {
+		"an interrupt after the last step does not count": {
 			steps: []step{{takes: sec}}, stop: sec, want: "done", takes: sec,
 		},
-		"a service that sends nothing more stops the run": {
+		"a service that accepts no more requests stops the run": {
 			steps: []step{{err: executor.ErrNotSent}, {needs: []int{0}}, {takes: sec}}, want: "not-started not-started done", takes: sec, stopped: executor.ErrNotSent,
 		},
 		"an error while withdrawing hides nothing": {
@@ -576,11 +576,11 @@ func TestManyRefusalsForOneReasonBlockTheOtherStepsOfTheOperation(t *testing.T) 
 		err           func(i int) error
 		failed, other int // at least so many of the first fail; the others end so
 	}{
-		"no permission":          {func(int) error { return refusedError{"no permission", true} }, 20, 100},
-		"another for each":       {func(i int) error { return refusedError{strconv.Itoa(i), true} }, n, 0},
-		"no reason":              {func(int) error { return errRefused }, n, 0},
-		"what is sent is wrong":  {func(int) error { return refusedError{"it is over", false} }, 100, 20},
-		"one success among them": {func(i int) error { return map[bool]error{true: nil, false: refusedError{"x", true}}[i == 3] }, n - 1, 0},
+		"steps without permission are no longer tried after twenty refusals for one reason": {func(int) error { return refusedError{"no permission", true} }, 20, 100},
+		"steps that are refused for a reason each are all tried":                            {func(i int) error { return refusedError{strconv.Itoa(i), true} }, n, 0},
+		"steps that are refused without a reason are all tried":                             {func(int) error { return errRefused }, n, 0},
+		"steps that are wrong in themselves are no longer tried after a hundred refusals":   {func(int) error { return refusedError{"it is over", false} }, 100, 20},
+		"steps are all tried if one of them succeeds":                                       {func(i int) error { return map[bool]error{true: nil, false: refusedError{"x", true}}[i == 3] }, n - 1, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

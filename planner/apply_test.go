@@ -40,18 +40,18 @@ func TestActionsHaveStableWords(t *testing.T) {
 	}
 }
 
-// TestWhatIsGoneAndCannotBeMadeAgain covers objects that planform only finds.
+// TestVanishedObjectsAreCreatedAgainOrReported covers objects that planform only finds.
 func TestVanishedObjectsAreCreatedAgainOrReported(t *testing.T) {
 	t.Parallel()
 	checkRules(t, map[string]rule{
-		"is made again": {
+		"a deleted object is created again": {
 			api:      full,
 			prior:    []planner.Record{known("cycle/web/a", uuid(2, 1), "name=A")},
 			want:     func(w *wanted) { w.put("project/web", "id="+web).put("cycle/web/a", "name=A") },
 			steps:    []string{"create cycle/web/a"},
 			findings: []string{"warning gone: cycle/web/a was deleted or archived on the service since the last apply and is created again"},
 		},
-		"is not made again where it is archived": {
+		"an object that somebody archived is not created again": {
 			api: full,
 			given: func(s *fakeService) {
 				s.given("cycle", web, uuid(2, 1), "name=B", "archived_at=2026-11-20T10:00:00Z").given("work_item", web, uuid(9, 1), "sequence_id=1", "name=Pay")
@@ -66,7 +66,7 @@ func TestVanishedObjectsAreCreatedAgainOrReported(t *testing.T) {
 				"not compared: cycle of 1 work item: archived or a draft, and left alone",
 			},
 		},
-		"nor where the state is lost and it bears planform's mark": {
+		"an archived object with planform's mark is not created again, even if the state is lost": {
 			api: full,
 			given: func(s *fakeService) {
 				s.given("module", web, uuid(0xd, 1), "name=B", "archived_at=2026-11-20T10:00:00Z", "external_source=planform", "external_id=acme/module/web/a")
@@ -77,7 +77,7 @@ func TestVanishedObjectsAreCreatedAgainOrReported(t *testing.T) {
 				"not compared: 1 module: archived or a draft, and left alone",
 			},
 		},
-		"what somebody archived of the same name is another object": {
+		"an archived object of the same name without a mark is another object": {
 			api: full,
 			given: func(s *fakeService) {
 				s.given("module", web, uuid(0xd, 1), "name=A", "archived_at=2026-11-20T10:00:00Z")
@@ -85,7 +85,7 @@ func TestVanishedObjectsAreCreatedAgainOrReported(t *testing.T) {
 			want:  func(w *wanted) { w.put("project/web", "id="+web).put("module/web/a", "name=A") },
 			steps: []string{"create module/web/a"},
 		},
-		"is made again with its identifier": {
+		"a deleted project is created again with its identifier": {
 			api:      full,
 			given:    func(s *fakeService) { s.given("project", "", shop, "identifier=SHOP") },
 			prior:    []planner.Record{known("project/old", uuid(1, 9), "identifier=OLD")},
@@ -93,7 +93,7 @@ func TestVanishedObjectsAreCreatedAgainOrReported(t *testing.T) {
 			steps:    []string{"create project/old"},
 			findings: []string{"warning gone: project/old was deleted or archived on the service since the last apply and is created again"},
 		},
-		"cannot be made again without what it needs": {
+		"a deleted project is not created again if the manifest lacks a field that it needs": {
 			api:   full,
 			prior: []planner.Record{known("project/old", uuid(1, 9), "identifier=OLD")},
 			want:  func(w *wanted) { w.put("project/old", "identifier=OLD") },
@@ -102,7 +102,7 @@ func TestVanishedObjectsAreCreatedAgainOrReported(t *testing.T) {
 				"warning gone: project/old was deleted or archived on the service since the last apply and is created again",
 			},
 		},
-		"and is there under another ID by now": {
+		"a project that has another ID now is reported, not created again": {
 			api:      full,
 			prior:    []planner.Record{known("project/web", uuid(1, 9), "identifier=WEB", "name=Website")},
 			want:     func(w *wanted) { w.put("project/web", "identifier=WEB", "name=Website") },

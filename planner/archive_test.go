@@ -9,7 +9,7 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-func TestArchiving(t *testing.T) {
+func TestTheManifestArchivesAndRestoresObjects(t *testing.T) {
 	t.Parallel()
 	board := uuid(0xd, 1)
 	given := func(fields ...string) func(*fakeService) {
@@ -23,38 +23,38 @@ func TestArchiving(t *testing.T) {
 	const since = "archived_at=2026-11-20T10:00:00Z"
 	prior := []planner.Record{known("module/web/board", board, "name=Board")}
 	checkRules(t, map[string]rule{
-		"what is to be archived is": {
+		"an object that the manifest archives is archived": {
 			api: full, prior: prior, given: given(), want: wants("archived=true"), steps: []string{"update module/web/board archived"},
 		},
-		"what is archived stays as it is": {
+		"an archived object is left as it is if the manifest archives it": {
 			api: full, prior: prior, given: given(since, "description=Old"), want: wants("archived=true", "description=New"),
 		},
-		"what is not to be archived comes back, and is changed then": {
+		"an archived object is restored before it is changed if the manifest says archived: false": {
 			api: full, prior: prior, given: given(since, "description=Old"), want: wants("archived=false", "description=New"),
 			steps: []string{"update module/web/board archived", "update module/web/board description"},
 		},
-		"what is not archived stays so": {
+		"an object that is not archived is left as it is if the manifest says archived: false": {
 			api: full, prior: prior, given: given(), want: wants("archived=false"),
 		},
-		"a name means what is archived, where the manifest speaks of it": {
+		"an archived object is found by its name if the manifest writes archived": {
 			api: full, given: given(since), want: wants("archived=true"),
 		},
-		"and brings it back": {
+		"an archived object found by its name is restored if the manifest says archived: false": {
 			api: full, given: given(since), want: wants("archived=false"),
 			steps: []string{"update module/web/board archived", "adopt module/web/board: found by its name"},
 		},
-		"two of one name are an error": {
+		"two archived objects of one name are an error": {
 			api: full, given: func(s *fakeService) { given(since)(s); s.given("module", web, uuid(0xd, 2), since, "name=Board") }, want: wants("archived=true"),
 			findings: []string{"error ambiguous: the service has 2 modules that could be module/web/board, found by its name: " + board + ", " + uuid(0xd, 2) + "; give the id of the right one"},
 		},
-		"the documented operations cannot": {
+		"the documented operations plan no step to archive a module": {
 			api: documented, prior: prior, want: func(w *wanted) { w.put("project/web", "id="+web).put("module/web/board", "id="+board, "archived=true") },
 		},
 	})
 }
 
-// TestArchivingComesLast: what is archived takes nothing in any more.
-func TestArchivingComesLast(t *testing.T) {
+// TestAnObjectIsArchivedAfterItsMembersAreAdded: what is archived takes nothing in any more.
+func TestAnObjectIsArchivedAfterItsMembersAreAdded(t *testing.T) {
 	t.Parallel()
 	s := newService(t, full)
 	s.given("project", "", web, "identifier=WEB", "module_view=true")

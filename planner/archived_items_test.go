@@ -30,25 +30,25 @@ func TestArchivedWorkItemsAreNeverCreatedAgain(t *testing.T) {
 	all := func(in *planner.Input) { in.RefreshAll = true }
 	for _, api := range []resource.API{resource.V1, resource.V2} {
 		checkRules(t, map[string]rule{
-			api.String() + ": one that is to be archived is":               {api: api, prior: prior, given: there(), want: wants("archived=true"), steps: []string{"update work_item/web/pay archived"}},
-			api.String() + ": archived, as it is to be":                    {api: api, findings: unread, prior: prior, given: there(since), want: wants("archived=true")},
-			api.String() + ": archived, and all is read":                   {api: api, options: all, prior: prior, given: there(since), want: wants("archived=true")},
-			api.String() + ": gone, and all is read":                       {api: api, options: all, prior: prior, given: none, want: wants("archived=true"), findings: []string{"not compared: 1 work item: archived, and nothing shows them"}},
-			api.String() + ": archived, without a state":                   {api: api, given: there(since), want: wants("archived=true")},
-			api.String() + ": without a word of it, and without a state":   {api: api, prior: prior, given: there(since), want: wants(), findings: []string{"warning archived: work_item/web/pay (WEB-7) is archived on the service: left alone, with everything in it; restore it on the service to have it managed, or remove it from the manifest", "not compared: 1 work item: archived or a draft, and left alone"}},
-			api.String() + ": brought back":                                {api: api, prior: prior, given: there(since), want: wants("archived=false"), steps: []string{"update work_item/web/pay archived"}},
-			api.String() + ": brought back, without a state":               {api: api, given: there(since), want: wants("archived=false"), steps: []string{"update work_item/web/pay archived"}},
-			api.String() + ": brought back, and changed then":              {api: api, prior: prior, given: there(since), want: wants("archived=false", "priority=high"), steps: []string{"update work_item/web/pay archived", "update work_item/web/pay priority"}},
-			api.String() + ": gone, though nothing tells that":             {api: api, findings: unread, prior: prior, given: none, want: wants("archived=true")},
-			api.String() + ": new":                                         {api: api, given: none, want: wants("archived=true"), steps: []string{"create work_item/web/pay", "update work_item/web/pay archived"}},
-			api.String() + ": what is in it is left alone with it, too":    {api: api, findings: unread, prior: prior, given: there(since), want: func(w *wanted) { wants("archived=true")(w); w.put("link/web/pay/a", "url=https://example.com/a") }},
-			api.String() + ": a former run may have created and hidden it": {api: api, prior: []planner.Record{{Address: "work_item/web/pay", PendingIntent: &planner.Intent{Action: planner.Create, Name: "Pay"}}}, given: there(since), want: wants("archived=true")},
+			api.String() + ": a work item that the manifest archives is archived":                                         {api: api, prior: prior, given: there(), want: wants("archived=true"), steps: []string{"update work_item/web/pay archived"}},
+			api.String() + ": an archived work item that the manifest archives is left as it is, and not compared":        {api: api, findings: unread, prior: prior, given: there(since), want: wants("archived=true")},
+			api.String() + ": an archived work item is compared if everything is read":                                    {api: api, options: all, prior: prior, given: there(since), want: wants("archived=true")},
+			api.String() + ": an archived work item that is gone is not compared, even if everything is read":             {api: api, options: all, prior: prior, given: none, want: wants("archived=true"), findings: []string{"not compared: 1 work item: archived, and nothing shows them"}},
+			api.String() + ": an archived work item is found without a state":                                             {api: api, given: there(since), want: wants("archived=true")},
+			api.String() + ": an archived work item is left alone with a warning if the manifest does not write archived": {api: api, prior: prior, given: there(since), want: wants(), findings: []string{"warning archived: work_item/web/pay (WEB-7) is archived on the service: left alone, with everything in it; restore it on the service to have it managed, or remove it from the manifest", "not compared: 1 work item: archived or a draft, and left alone"}},
+			api.String() + ": an archived work item is restored if the manifest says archived: false":                     {api: api, prior: prior, given: there(since), want: wants("archived=false"), steps: []string{"update work_item/web/pay archived"}},
+			api.String() + ": an archived work item is restored even without a state":                                     {api: api, given: there(since), want: wants("archived=false"), steps: []string{"update work_item/web/pay archived"}},
+			api.String() + ": an archived work item is restored before its fields are changed":                            {api: api, prior: prior, given: there(since), want: wants("archived=false", "priority=high"), steps: []string{"update work_item/web/pay archived", "update work_item/web/pay priority"}},
+			api.String() + ": an archived work item that is gone is taken for archived, because no list shows it":         {api: api, findings: unread, prior: prior, given: none, want: wants("archived=true")},
+			api.String() + ": a new work item is created first and archived then":                                         {api: api, given: none, want: wants("archived=true"), steps: []string{"create work_item/web/pay", "update work_item/web/pay archived"}},
+			api.String() + ": the contents of an archived work item are left alone with it":                               {api: api, findings: unread, prior: prior, given: there(since), want: func(w *wanted) { wants("archived=true")(w); w.put("link/web/pay/a", "url=https://example.com/a") }},
+			api.String() + ": an archived work item of an unconfirmed create is found, and not created again":             {api: api, prior: []planner.Record{{Address: "work_item/web/pay", PendingIntent: &planner.Intent{Action: planner.Create, Name: "Pay"}}}, given: there(since), want: wants("archived=true")},
 		})
 	}
 }
 
-// TestArchivingAWorkItemComesLast: what is archived takes nothing in any more, and is nobody's parent.
-func TestArchivingAWorkItemComesLast(t *testing.T) {
+// TestAWorkItemIsArchivedAfterEverythingThatNamesIt: what is archived takes nothing in any more, and is nobody's parent.
+func TestAWorkItemIsArchivedAfterEverythingThatNamesIt(t *testing.T) {
 	t.Parallel()
 	for _, api := range []resource.API{resource.V1, resource.V2} {
 		s := newService(t, api)

@@ -7,25 +7,25 @@ func TestKnownRefusalsAreReportedBeforeTheRun(t *testing.T) {
 	t.Parallel()
 	sprint := uuid(2, 1)
 	checkRules(t, map[string]rule{
-		"characters in a project's name": {
+		"a character that the service refuses in the name of a project is an error": {
 			api: full, want: func(w *wanted) { w.put("project/new", "identifier=NEW", "name=R&D") },
 			findings: []string{"error refused: the service accepts no & in the name of a project; leave these out: & + , : ; $ ^ } { * = ? @ # | ' < > . ( ) % ! -"},
 		},
-		"but not in one that it has": {
+		"a refused character is no error in the name that a project already has": {
 			api:   full,
 			given: func(s *fakeService) { s.find(web).row["name"] = "R&D" },
 			want:  func(w *wanted) { w.put("project/web", "id="+web, "name=R&D") },
 		},
-		"a name that is its own": {
+		"a name that the service reserves is an error": {
 			api: full, want: func(w *wanted) { w.put("project/web", "id="+web).put("state/web/t", "name=Triage") },
 			findings: []string{"error refused: the name Triage is reserved by the service; choose another name"},
 		},
-		"one date of two": {
+		"a start date without an end date is an error": {
 			api: full, given: func(s *fakeService) { s.find(web).row["cycle_view"] = "true" },
 			want:     func(w *wanted) { w.put("project/web", "id="+web).put("cycle/web/s", "name=S", "start_date=2031-01-06") },
 			findings: []string{"error refused: cycle/web/s has a start_date but no end_date; the service requires both or neither; add the end_date, or remove the start_date"},
 		},
-		"unless it has the other": {
+		"a new start date is accepted if the cycle already has the end date": {
 			api: full,
 			given: func(s *fakeService) {
 				s.given("cycle", web, sprint, "name=S", "start_date=2031-01-06", "end_date=2031-01-17")
@@ -35,7 +35,7 @@ func TestKnownRefusalsAreReportedBeforeTheRun(t *testing.T) {
 			},
 			steps: []string{"update cycle/web/s start_date"},
 		},
-		"taking one of two away": {
+		"a cleared end date is an error if the start date remains": {
 			api: full,
 			given: func(s *fakeService) {
 				s.given("cycle", web, sprint, "name=S", "start_date=2031-01-06", "end_date=2031-01-17")
@@ -45,11 +45,11 @@ func TestKnownRefusalsAreReportedBeforeTheRun(t *testing.T) {
 			},
 			findings: []string{"error refused: cycle/web/s has a start_date but no end_date; the service requires both or neither; add the end_date, or remove the start_date"},
 		},
-		"objects of a kind that is switched off": {
+		"an object of a kind that the project switches off is an error": {
 			api: full, want: func(w *wanted) { w.put("project/web", "id="+web, "module_view=false").put("module/web/m", "name=M") },
 			findings: []string{"error switched-off: modules are switched off in project/web; set module_view: true in the project"},
 		},
-		"a new project has them on until they are in": {
+		"a new project switches a feature off only after its objects are created": {
 			api: full,
 			want: func(w *wanted) {
 				w.put("project/new", "identifier=NEW", "name=New", "module_view=false").put("module/new/m", "name=M")
@@ -57,12 +57,12 @@ func TestKnownRefusalsAreReportedBeforeTheRun(t *testing.T) {
 			steps:    []string{"create project/new", "create module/new/m", "update project/new module_view"},
 			findings: []string{"warning hidden: modules are made in project/new although its module_view is off: the web app hides them"},
 		},
-		"so has one that is there, and is to have them off": {
+		"an existing project switches a feature off only after its new objects are created": {
 			api: full, given: func(s *fakeService) { s.find(web).row["module_view"] = true },
 			want:  func(w *wanted) { w.put("project/web", "id="+web, "module_view=false").put("module/web/m", "name=M") },
 			steps: []string{"create module/web/m", "update project/web module_view"},
 		},
-		"a state in other letters beside one that a new project has is another": {
+		"a state whose name differs in case from a predefined state of a new project is another state": {
 			api: full,
 			want: func(w *wanted) {
 				w.put("project/new", "identifier=NEW", "name=New").put("state/new/todo", "name=Todo").put("state/new/loud", "name=TODO", "group=unstarted")

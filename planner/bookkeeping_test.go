@@ -40,12 +40,12 @@ func TestIntentsWithoutAStepAreClosed(t *testing.T) {
 		want   func(*wanted)
 		become map[string]string
 	}{
-		"who was to be added and is in was added, and nobody else": {
+		"a member of an unconfirmed add that is in the container counts as added, and no other member does": {
 			[]planner.Record{adding(first, "work_item/web/pay")},
 			items,
 			map[string]string{string(first): fmt.Sprint([]string{pay})},
 		},
-		"who was to be added and is not in may still come, until it is added again": {
+		"an unconfirmed add stays open while the member is not in the container": {
 			[]planner.Record{adding(second, "work_item/web/pay\nwork_item/web/ship")},
 			func(w *wanted) {
 				nothing(w)
@@ -53,7 +53,7 @@ func TestIntentsWithoutAStepAreClosed(t *testing.T) {
 			},
 			map[string]string{},
 		},
-		"who was to be added, is in, and is wanted no more, was added": {
+		"a member of an unconfirmed add that is in the container counts as added, even if nobody wants it any more": {
 			[]planner.Record{adding(first, "work_item/web/pay"), known("work_item/web/pay", pay)},
 			func(w *wanted) {
 				nothing(w)
@@ -61,32 +61,32 @@ func TestIntentsWithoutAStepAreClosed(t *testing.T) {
 			},
 			map[string]string{string(first): fmt.Sprint([]string{pay})},
 		},
-		"and so it was where nobody is wanted": {
+		"a member of an unconfirmed add counts as added, even if the container is to have no members": {
 			[]planner.Record{adding(first, "work_item/web/pay"), known("work_item/web/pay", pay)},
 			func(w *wanted) { nothing(w); w.put("cycle/web/s1", "id="+s1) },
 			map[string]string{string(first): fmt.Sprint([]string{pay})},
 		},
-		"and left the one that it was in": {
+		"a member that arrived by an unconfirmed add is forgotten in the container that it left": {
 			[]planner.Record{adding(first, "work_item/web/pay\nwork_item/web/ship"), {Address: second, Members: []string{pay}}},
 			items,
 			map[string]string{string(first): fmt.Sprint([]string{pay, ship}), string(second): "forgotten"},
 		},
-		"who was to be taken out and is not in was": {
+		"an unconfirmed removal is closed if the member is not in the container": {
 			[]planner.Record{removing(second, pay)},
 			none,
 			map[string]string{string(second): "forgotten"},
 		},
-		"what was archived is": {
+		"an unconfirmed archiving is closed if the object is archived": {
 			[]planner.Record{archived},
 			board,
 			map[string]string{"module/web/board": archived.ID + " false []"},
 		},
-		"what was made, and somebody archived, was made": {
+		"an unconfirmed create is closed if somebody archived the object since": {
 			[]planner.Record{shelved},
 			board,
 			map[string]string{"module/web/board": archived.ID + " true []"},
 		},
-		"what was deleted took along who belonged to what was in it, whoever made that": {
+		"an unconfirmed delete forgets the object with everything in it, whoever created that": {
 			[]planner.Record{
 				deleted, known("state/gone/todo", uuid(4, 9)), made("work_item/gone/a", uuid(9, 8)), {Address: "work_item/gone/a#blocking", Members: []string{uuid(9, 9)}},
 			},
@@ -138,9 +138,9 @@ func TestAnExternalIDProvesWhoCreatedAnObject(t *testing.T) {
 		mark string
 		made bool
 	}{
-		"its own":     {"acme/project/shop", true},
-		"another's":   {"acme/project/other", false},
-		"none at all": {"", false},
+		"an object with its own mark was created by planform":                    {"acme/project/shop", true},
+		"an object with the mark of another address was not created by planform": {"acme/project/other", false},
+		"an object without a mark was not created by planform":                   {"", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -155,8 +155,8 @@ func TestAnExternalIDProvesWhoCreatedAnObject(t *testing.T) {
 	}
 }
 
-// TestWhatIsAdoptedUnderAnotherKeyIsStillOurs: a page whose folder was renamed has another key, and is found by its name.
-func TestWhatIsAdoptedUnderAnotherKeyIsStillOurs(t *testing.T) {
+// TestAnObjectAdoptedUnderAnotherKeyStaysPlanforms: a page whose folder was renamed has another key, and is found by its name.
+func TestAnObjectAdoptedUnderAnotherKeyStaysPlanforms(t *testing.T) {
 	t.Parallel()
 	id := uuid(0xe, 1)
 	others := made("page/how", id)
@@ -165,9 +165,9 @@ func TestWhatIsAdoptedUnderAnotherKeyIsStillOurs(t *testing.T) {
 		prior planner.Record
 		ours  bool
 	}{
-		"if planform made it":                   {made("page/how", id), true},
-		"but not if it found it":                {planner.Record{Address: "page/how", ID: id, Sources: presence()}, false},
-		"nor if another manifest may still say": {others, false},
+		"an object that planform created stays planform's under another key":                    {made("page/how", id), true},
+		"an object that planform only found does not become planform's under another key":       {planner.Record{Address: "page/how", ID: id, Sources: presence()}, false},
+		"an object that another manifest may name does not become planform's under another key": {others, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -21,7 +21,7 @@ func TestClosedObjectsTakeNoChanges(t *testing.T) {
 		item        string // of the item
 		turn        []string
 	}{
-		"a new one gets its dates when all its items are in, and is archived then": {
+		"a new cycle of the past gets its dates after its items, and is archived then": {
 			want: past + "|archived=true|description=Done", item: "cycle=@cycle/web/s",
 			turn: []string{
 				"0 create cycle/web/s", "0 create work_item/web/pay", "0 add_members cycle/web/s#work_items, needs cycle/web/s, after work_item/web/pay",
@@ -29,32 +29,32 @@ func TestClosedObjectsTakeNoChanges(t *testing.T) {
 				"0 update cycle/web/s, needs cycle/web/s, needs work_item/web/pay, needs cycle/web/s#work_items, needs cycle/web/s",
 			},
 		},
-		"one without items gets them at once": {
+		"a new cycle of the past without items gets its dates when it is created": {
 			want: past,
 			turn: []string{"0 create cycle/web/s", "0 create work_item/web/pay"},
 		},
-		"so does one that is not over": {
+		"a new cycle that has not ended gets its dates when it is created": {
 			want: "start_date=2026-11-02|end_date=2026-11-22", item: "cycle=@cycle/web/s",
 			turn: []string{"0 create cycle/web/s", "0 create work_item/web/pay", "0 add_members cycle/web/s#work_items, needs cycle/web/s, after work_item/web/pay"},
 		},
-		"a run that ended early is finished": {
+		"a cycle of the past that an earlier run left without dates is filled and gets its dates": {
 			given: "start_date|end_date", want: past, prior: true, item: "cycle=@cycle/web/s",
 			turn: []string{
 				"0 create work_item/web/pay", "0 add_members cycle/web/s#work_items, after work_item/web/pay",
 				"0 update cycle/web/s, needs work_item/web/pay, needs cycle/web/s#work_items",
 			},
 		},
-		"one that is over takes nothing": {
+		"a cycle that has ended takes no changes and no items": {
 			given: over, want: past + "|description=New", item: "cycle=@cycle/web/s",
 			turn: []string{
 				"0 adopt cycle/web/s", "0 not_possible cycle/web/s", "0 create work_item/web/pay", "0 not_possible cycle/web/s#work_items",
 			},
 		},
-		"nor does one that only the service has": {
+		"a cycle that has ended takes no items, even if the manifest does not have it": {
 			given: over, item: "cycle=Sprint",
 			turn: []string{"0 create work_item/web/pay", "0 not_possible cycle/web/Sprint#work_items"},
 		},
-		"only what is over can be archived": {
+		"a cycle that has not ended cannot be archived": {
 			want: "start_date=2026-11-02|end_date=2026-11-22|archived=true",
 			turn: []string{"0 create cycle/web/s", "0 not_possible cycle/web/s", "0 create work_item/web/pay"},
 		},

@@ -7,28 +7,28 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-func TestCreating(t *testing.T) {
+func TestAMissingObjectIsCreatedOrReported(t *testing.T) {
 	t.Parallel()
 	shopProject := func(w *wanted) *wanted { return w.put("project/shop", "identifier=SHOP", "name=Shop") }
 	checkRules(t, map[string]rule{
-		"a project is made with the identifier that nothing bears": {
+		"a project is created if no other has its identifier": {
 			api:   full,
 			want:  func(w *wanted) { shopProject(w) },
 			steps: []string{"create project/shop"},
 		},
-		"one of more than ten characters may be refused by a service with API v2": {
+		"a project identifier of more than ten characters is a warning with API v2": {
 			api:   resource.V2,
 			want:  func(w *wanted) { w.put("project/shop", "identifier=SHOPSHOPSHO", "name=Shop") },
 			steps: []string{"create project/shop"},
 			findings: []string{`warning long-identifier: a service with API v2 may take 10 characters of an identifier at most, not SHOPSHOPSHO; ` +
 				`shorten it before the apply: work item numbers begin with it`},
 		},
-		"but not beside one of the same name": {
+		"a project is not created beside another of the same name": {
 			api:      full,
 			want:     func(w *wanted) { w.put("project/site", "identifier=SITE", "name=Website") },
 			findings: []string{`error not-found: the service has no project SITE, but one called "Website" with the identifier WEB; use that identifier, or another name`},
 		},
-		"nor without an identifier": {
+		"a project is not created without an identifier": {
 			api:      full,
 			want:     func(w *wanted) { w.put("project/shop", "name=Shop") },
 			findings: []string{`error incomplete: the service has no project "Shop", and it cannot be created without its identifier; write that, or the id of an existing project`},
@@ -39,12 +39,12 @@ func TestCreating(t *testing.T) {
 			want:     func(w *wanted) { w.put("project/web", "id="+web).put("cycle/web/sprint 15") },
 			findings: []string{`error incomplete: the service has no cycle "sprint 15", and it cannot be created without its name; did you mean "Sprint 14"?`},
 		},
-		"a name that every new project has is looked up when it is there": {
+		"a name that every new project has may be used before the project exists": {
 			api:   full,
 			want:  func(w *wanted) { shopProject(w).put("work_item/shop/pay", "name=Pay", "state=in progress") },
 			steps: []string{"create project/shop", "create work_item/shop/pay"},
 		},
-		"any other is an error": {
+		"a name that a new project does not have is an error": {
 			api:  full,
 			want: func(w *wanted) { shopProject(w).put("work_item/shop/pay", "name=Pay", "state=Review") },
 			findings: []string{
@@ -85,12 +85,12 @@ func TestCreating(t *testing.T) {
 			want:  func(w *wanted) { shopProject(w).put("work_item/shop/pay", "name=Pay", "relates_to=WEB-7") },
 			steps: []string{"create project/shop", "create work_item/shop/pay", "add_members work_item/shop/pay#relates_to 1"},
 		},
-		"what every new project has is adopted and brought to what is wanted": {
+		"a predefined object of a new project is adopted and changed to what the manifest wants": {
 			api:   full,
 			want:  func(w *wanted) { shopProject(w).put("state/shop/todo", "name=Todo", "color=#112233") },
 			steps: []string{"create project/shop", "adopt state/shop/todo color: each new project has it"},
 		},
-		"a feature is switched on before what needs it is made": {
+		"a feature is switched on before an object that needs it is created": {
 			api: full,
 			given: func(s *fakeService) {
 				s.given("project", "", shop, "identifier=SHOP", "name=Shop").find(shop).row["cycle_view"] = false
@@ -100,7 +100,7 @@ func TestCreating(t *testing.T) {
 			},
 			steps: []string{"update project/shop cycle_view", "create cycle/shop/a"},
 		},
-		"who the credential belongs to is me": {
+		"the word me names the user of the credential": {
 			api: full,
 			given: func(s *fakeService) {
 				s.given("member", "", uuid(0xc, 1), "email=ada@example.com")
@@ -110,7 +110,7 @@ func TestCreating(t *testing.T) {
 			steps: []string{"create work_item/web/pay"},
 			reads: []string{"projects/" + web + "/", "/api/v1/users/me/", "projects/" + web + "/work-items/", "projects/" + web + "/project-members/"},
 		},
-		"what the edition lacks in its projects is lacking in a new one too": {
+		"a kind that the edition lacks in its projects is lacking in a new project too": {
 			api:   full,
 			given: func(s *fakeService) { s.without["work_item_type"] = true },
 			want: func(w *wanted) {
@@ -124,7 +124,7 @@ func TestCreating(t *testing.T) {
 				"create work_item/shop/win", "not_possible work_item/shop/win: this edition of the service has no work item types",
 			},
 		},
-		"what only a create takes says nothing of what is there": {
+		"a field that only a create accepts is not compared on an existing object": {
 			api:   full,
 			given: func(s *fakeService) { s.given("work_item", web, uuid(9, 1), "sequence_id=1", "name=Pay") },
 			prior: []planner.Record{known("work_item/web/pay", uuid(9, 1), "identifier=WEB-1", "name=Pay")},
@@ -132,7 +132,7 @@ func TestCreating(t *testing.T) {
 				w.put("project/web", "id="+web).put("work_item/web/pay", "name=Pay", "created_at=2020-01-01T00:00:00Z")
 			},
 		},
-		"what a create does not take is sent right after": {
+		"a field that a create does not accept is sent right after it": {
 			api:   full,
 			want:  func(w *wanted) { w.put("project/web", "id="+web).put("state/web/review", "name=Review", "sequence=7") },
 			steps: []string{"create state/web/review", "update state/web/review sequence"},
@@ -146,7 +146,7 @@ func TestCreating(t *testing.T) {
 			want:  func(w *wanted) { w.put("project/web", "id="+web).put("work_item/web/pay", "name=Pay") },
 			steps: []string{"update work_item/web/pay external_id"},
 		},
-		"what the manifest points at keeps the mark of whom it belongs to": {
+		"an object that the manifest names by its id keeps the mark of its owner": {
 			api: full,
 			given: func(s *fakeService) {
 				s.given("work_item", web, uuid(9, 1), "sequence_id=1", "name=Pay", "external_source=planform", "external_id=acme/work_item/web/old")

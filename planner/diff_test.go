@@ -9,7 +9,7 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-func TestDifferences(t *testing.T) {
+func TestAnExistingObjectIsChangedWhereItDiffersFromTheManifest(t *testing.T) {
 	t.Parallel()
 	ada, bob := uuid(0xc, 1), uuid(0xc, 2)
 	item := uuid(9, 7)
@@ -34,7 +34,7 @@ func TestDifferences(t *testing.T) {
 			},
 			findings: []string{notOffered(1)},
 		},
-		"the wider API can": {
+		"the wider API can change a work item that exists": {
 			api:   full,
 			given: has("name=Pay", "priority=low"),
 			want: func(w *wanted) {
@@ -42,7 +42,7 @@ func TestDifferences(t *testing.T) {
 			},
 			steps: []string{"update work_item/web/pay name"},
 		},
-		"fields that are not written are not managed": {
+		"a field that the manifest does not write is not managed": {
 			api:   full,
 			given: has("name=Pay", "priority=low"),
 			want:  func(w *wanted) { project(w).put("work_item/web/pay", "identifier=WEB-7", "priority=low") },
@@ -59,7 +59,7 @@ func TestDifferences(t *testing.T) {
 				w.put("initiative_label/growth", "id="+uuid(5, 1), "color=#22c55e")
 			},
 		},
-		"what cannot be cleared is said to be so, and the rest is sent": {
+		"a field that cannot be cleared is reported, and the other fields are sent": {
 			api:   full,
 			given: has("name=Pay", "priority=low", "start_date=2026-12-01"),
 			want:  func(w *wanted) { project(w).put("work_item/web/pay", "identifier=WEB-7", "priority!", "start_date!") },
@@ -68,7 +68,7 @@ func TestDifferences(t *testing.T) {
 				"not_possible work_item/web/pay: API v1 cannot clear priority of a work item after creation",
 			},
 		},
-		"what is clear already is not cleared": {
+		"a field that is empty already is not cleared": {
 			api: full,
 			given: func(s *fakeService) {
 				has("name=Pay", "description_html=<p></p>")(s)
@@ -78,7 +78,7 @@ func TestDifferences(t *testing.T) {
 				project(w).put("work_item/web/pay", "identifier=WEB-7", "start_date!", "description!")
 			},
 		},
-		"a field that cannot change after creation": {
+		"a field that cannot change after creation is reported, and the other fields are sent": {
 			api:   full,
 			given: func(s *fakeService) { has()(s); s.given("link", item, uuid(0xa, 1), "url=https://a.example") },
 			prior: []planner.Record{known("link/web/pay/a", uuid(0xa, 1))},
@@ -90,7 +90,7 @@ func TestDifferences(t *testing.T) {
 				"not_possible link/web/pay/a: API v1 cannot change url of a link after creation",
 			},
 		},
-		"an update waits for what it names": {
+		"an update waits for the object that it names": {
 			api:   full,
 			given: has("name=Pay"),
 			want: func(w *wanted) {
@@ -110,14 +110,14 @@ func TestDifferences(t *testing.T) {
 				"not_possible cycle/web/a#work_items 1: the cycle cannot be created",
 			},
 		},
-		"what cannot be read is compared with what was applied last": {
+		"an object that cannot be read is compared with the values applied last": {
 			api:      documented,
 			prior:    []planner.Record{known("project/web", web, "name=Website", "description=")},
 			want:     func(w *wanted) { w.put("project/web", "id="+web, "name=Website", "description=Shop") },
 			steps:    []string{"update project/web description"},
 			findings: []string{"not compared: 1 project: the documented operations cannot read them"},
 		},
-		"what can be neither read nor changed, and was never applied, is left alone": {
+		"an object that can be neither read nor changed, and was never applied, is left alone": {
 			api: documented,
 			want: func(w *wanted) {
 				project(w).put("cycle/web/a", "id="+uuid(2, 1), "name=Sprint").put("work_item/web/pay", "id="+item, "name=Pay")
@@ -134,7 +134,7 @@ func TestDifferences(t *testing.T) {
 			want:     func(w *wanted) { w.put("teamspace/platform", "name=Platform", "description_binary=AAAA") },
 			findings: []string{"not compared: description_binary of 1 teamspace: the service does not show it"},
 		},
-		"a module is a field under the documented operations and a membership under the wider API": {
+		"a module is a membership under the wider API": {
 			api:   full,
 			given: func(s *fakeService) { has("name=Pay")(s); s.given("module", web, uuid(0xd, 1), "name=Checkout") },
 			want: func(w *wanted) {
@@ -142,7 +142,7 @@ func TestDifferences(t *testing.T) {
 			},
 			steps: []string{"adopt module/web/checkout: found by its name", "add_members module/web/checkout#work_items 1"},
 		},
-		"a module is sent with the item where no membership carries it": {
+		"a module is a field of a new work item under the documented operations": {
 			api:   documented,
 			prior: []planner.Record{known("work_item/web/z", item, "name=Old")},
 			want: func(w *wanted) {
@@ -153,7 +153,7 @@ func TestDifferences(t *testing.T) {
 				notOffered(1), cannotSettle("1 work item"),
 			},
 		},
-		"trust leaves out every read that only refreshes": {
+		"a run without a refresh makes no read that only refreshes": {
 			api:     full,
 			options: func(in *planner.Input) { in.SkipRefresh = true },
 			given:   func(s *fakeService) { s.given("cycle", web, uuid(2, 1), "name=Changed by hand") },
@@ -176,21 +176,21 @@ func TestAChangeHasItsOriginAndBothValues(t *testing.T) {
 		intent                 *planner.Intent // of a run that died
 		want                   planner.Change
 	}{
-		"the manifest changed":         {"A", "A", "B", nil, planner.Change{Before: text("A"), After: text("B"), Origin: planner.FromManifest}},
-		"somebody changed it":          {"C", "A", "A", nil, planner.Change{Before: text("C"), After: text("A"), Origin: planner.FromDrift}},
-		"both changed":                 {"C", "A", "B", nil, planner.Change{Before: text("C"), After: text("B"), Origin: planner.FromDrift, Conflict: true}},
-		"nothing was applied before":   {"C", "", "B", nil, planner.Change{Before: text("C"), After: text("B"), Origin: planner.FromManifest}},
-		"there is nothing before":      {"", "", "B", nil, planner.Change{After: text("B"), Origin: planner.FromManifest}},
-		"references are shown by name": {uuid(0xc, 1), "", "@lead", nil, planner.Change{Path: "lead", Before: text("ada@example.com"), After: text("bob"), Origin: planner.Overwritten}},
-		"a run died that sent it, and may have changed it": {
+		"a value that only the manifest changed comes from the manifest":    {"A", "A", "B", nil, planner.Change{Before: text("A"), After: text("B"), Origin: planner.FromManifest}},
+		"a value that only somebody else changed is drift":                  {"C", "A", "A", nil, planner.Change{Before: text("C"), After: text("A"), Origin: planner.FromDrift}},
+		"a value that the manifest and somebody else changed is a conflict": {"C", "A", "B", nil, planner.Change{Before: text("C"), After: text("B"), Origin: planner.FromDrift, Conflict: true}},
+		"a value that was never applied comes from the manifest":            {"C", "", "B", nil, planner.Change{Before: text("C"), After: text("B"), Origin: planner.FromManifest}},
+		"a field that the service shows empty has no value before":          {"", "", "B", nil, planner.Change{After: text("B"), Origin: planner.FromManifest}},
+		"a reference is shown by name":                                      {uuid(0xc, 1), "", "@lead", nil, planner.Change{Path: "lead", Before: text("ada@example.com"), After: text("bob"), Origin: planner.Overwritten}},
+		"a value that an unconfirmed update sent is not drift": {
 			"C", "A", "B", &planner.Intent{Action: planner.Update, Fields: []string{"name"}},
 			planner.Change{Before: text("C"), After: text("B"), Origin: planner.FromManifest},
 		},
-		"a run died that did not send it, so that somebody changed it": {
+		"a value that an unconfirmed update did not send is drift": {
 			"C", "A", "B", &planner.Intent{Action: planner.Update, Fields: []string{"lead"}},
 			planner.Change{Before: text("C"), After: text("B"), Origin: planner.FromDrift, Conflict: true},
 		},
-		"a run died of which nobody knows what it sent": {
+		"a value is not drift if nobody knows what an unconfirmed update sent": {
 			"C", "A", "B", &planner.Intent{Action: planner.Update},
 			planner.Change{Before: text("C"), After: text("B"), Origin: planner.FromManifest},
 		},
@@ -231,7 +231,7 @@ func TestAChangeHasItsOriginAndBothValues(t *testing.T) {
 	}
 }
 
-func TestBothValuesOfASetNameTheSameAlike(t *testing.T) {
+func TestBothValuesOfASetShowAMemberByTheSameName(t *testing.T) {
 	t.Parallel()
 	ada, bob := uuid(0xc, 1), uuid(0xc, 2)
 	s := newService(t, full)
@@ -318,7 +318,7 @@ func TestFieldsThatUpdatesResetAreAlwaysSent(t *testing.T) {
 	ada := uuid(0xc, 1)
 	s.given("project", "", web, "identifier=WEB", "name=Website")
 	s.given("cycle", web, uuid(2, 1), "name=A", "description=Old", "start_date=2031-01-06T00:00:01Z", "end_date=2031-01-17T23:59:00Z", "owned_by="+ada)
-	for name, of := range map[string]string{"given by the manifest": "owned_by=" + ada, "left to people": "name=A"} {
+	for name, of := range map[string]string{"a reset field that the manifest gives is sent": "owned_by=" + ada, "a reset field that is left to people is sent": "name=A"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := want(t).put("project/web", "identifier=WEB").put("cycle/web/a", "name=A", "description=New", "start_date=2031-01-06", "end_date=2031-01-18", of)

@@ -71,24 +71,24 @@ func TestAPullFindsWhatPeopleChanged(t *testing.T) {
 		want  func(*wanted)
 		finds []string
 	}{
-		"a value that somebody changed":      {prior("priority=high"), given("priority=low"), item("priority=high"), []string{"work_item/web/pay priority: high -> low"}},
-		"one that somebody cleared":          {prior("start_date=2026-12-01"), given("start_date="), item("start_date=2026-12-01"), []string{"work_item/web/pay start_date: 2026-12-01 -> -"}},
-		"not one that only the manifest has": {prior("priority=high"), given("priority=high"), item("priority=urgent"), nil},
-		"nor one that the manifest wrote":    {prior(), given("priority=high"), item("priority=urgent"), nil},
-		"both changed it":                    {prior("priority=high"), given("priority=low"), item("priority=urgent"), []string{"work_item/web/pay priority: urgent -> low conflict"}},
-		"both in the same way":               {prior("priority=high"), given("priority=low"), item("priority=low"), nil},
-		"nothing is known of the last apply": {nil, given("priority=low"), item("priority=urgent"), []string{"work_item/web/pay priority: urgent -> low unknown"}},
-		"what is people's is not looked at":  {prior("priority=high"), given("priority=low"), item("priority=high", "ignore_changes=priority"), nil},
-		"drift that is an error elsewhere":   {prior("priority=high"), given("priority=low"), item("priority=high", "on_drift=fail"), []string{"work_item/web/pay priority: high -> low"}},
-		"drift that is kept":                 {prior("priority=high"), given("priority=low"), item("priority=high", "on_drift=keep"), []string{"work_item/web/pay priority: high -> low"}},
-		"a label was deleted": {
+		"a value that somebody changed is found":                                 {prior("priority=high"), given("priority=low"), item("priority=high"), []string{"work_item/web/pay priority: high -> low"}},
+		"a value that somebody cleared is found":                                 {prior("start_date=2026-12-01"), given("start_date="), item("start_date=2026-12-01"), []string{"work_item/web/pay start_date: 2026-12-01 -> -"}},
+		"a value that only the manifest changed is not found":                    {prior("priority=high"), given("priority=high"), item("priority=urgent"), nil},
+		"a value that the manifest writes for the first time is not found":       {prior(), given("priority=high"), item("priority=urgent"), nil},
+		"a value that the manifest and somebody else changed is a conflict":      {prior("priority=high"), given("priority=low"), item("priority=urgent"), []string{"work_item/web/pay priority: urgent -> low conflict"}},
+		"a value that the manifest and somebody else changed alike is not found": {prior("priority=high"), given("priority=low"), item("priority=low"), nil},
+		"a value is of unknown origin if nothing is known of the last apply":     {nil, given("priority=low"), item("priority=urgent"), []string{"work_item/web/pay priority: urgent -> low unknown"}},
+		"a field that is left to people is not compared":                         {prior("priority=high"), given("priority=low"), item("priority=high", "ignore_changes=priority"), nil},
+		"a value is found even if the object's policy makes drift an error":      {prior("priority=high"), given("priority=low"), item("priority=high", "on_drift=fail"), []string{"work_item/web/pay priority: high -> low"}},
+		"a value is found even if the object's policy keeps drift":               {prior("priority=high"), given("priority=low"), item("priority=high", "on_drift=keep"), []string{"work_item/web/pay priority: high -> low"}},
+		"a label that somebody deleted is found on the item and as an object": {
 			append(prior("labels="+uuid(5, 1)), known("label/web/red", uuid(5, 1), "name=Red")), given("labels="),
 			func(w *wanted) {
 				w.put("project/web", "id="+web).put("label/web/red", "name=Red").put("work_item/web/pay", "id="+pay, "name=Pay", "labels=@label/web/red")
 			},
 			[]string{"work_item/web/pay labels: label/web/red -> - drop [0] add [] all []", "vanished label/web/red"},
 		},
-		"a reference is named": {prior("state=" + todo), given("state=" + done), item("state=Todo"), []string{"work_item/web/pay state: Todo -> Done drop [0] add [Done] all [Done]"}},
+		"a changed reference is found by its name": {prior("state=" + todo), given("state=" + done), item("state=Todo"), []string{"work_item/web/pay state: Todo -> Done drop [0] add [Done] all [Done]"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -108,7 +108,7 @@ func TestAPullFindsWhatPeopleChanged(t *testing.T) {
 	}
 }
 
-func TestAPullFindsWhoLeftAndCameAndWhatWent(t *testing.T) {
+func TestAPullFindsMembersThatMovedOrLeftAndObjectsThatVanished(t *testing.T) {
 	t.Parallel()
 	s := newService(t, full)
 	s1, s2, pay, ship := uuid(2, 1), uuid(2, 2), uuid(9, 1), uuid(9, 2)
@@ -131,7 +131,7 @@ func TestAPullFindsWhoLeftAndCameAndWhatWent(t *testing.T) {
 	}
 }
 
-func TestAPullFindsWhatAnObjectCameIntoThatIsToBeInNone(t *testing.T) {
+func TestAPullFindsTheContainersOfAnObjectThatIsToBeInNone(t *testing.T) {
 	t.Parallel()
 	one, two, front, back, pay, ship := uuid(2, 1), uuid(2, 2), uuid(0xd, 1), uuid(0xd, 2), uuid(9, 1), uuid(9, 2)
 	s := newService(t, full)
@@ -150,8 +150,8 @@ func TestAPullFindsWhatAnObjectCameIntoThatIsToBeInNone(t *testing.T) {
 	}
 }
 
-// TestWhatPeopleBroughtTogether is found where it is asked for, once, also in containers that no manifest names.
-func TestWhatPeopleBroughtTogether(t *testing.T) {
+// TestAPullFindsMembershipsThatPeopleAdded covers containers that no manifest names. Each membership is found once, if it is asked for.
+func TestAPullFindsMembershipsThatPeopleAdded(t *testing.T) {
 	t.Parallel()
 	one, two, front := uuid(2, 1), uuid(2, 2), uuid(0xd, 1)
 	pay, ship, other, last := uuid(9, 1), uuid(9, 2), uuid(9, 3), uuid(9, 4)
@@ -159,11 +159,11 @@ func TestWhatPeopleBroughtTogether(t *testing.T) {
 		contents []string
 		finds    []string
 	}{
-		"in what the plan reads anyway": {nil, []string{"work_item/web/ship cycle: cycle/web/one"}},
-		"cycles and modules of the people": {[]string{"cycle_work_item", "module_work_item"}, []string{
+		"members of containers that the plan reads anyway are found": {nil, []string{"work_item/web/ship cycle: cycle/web/one"}},
+		"members of cycles and modules outside the manifest are found if they are asked for": {[]string{"cycle_work_item", "module_work_item"}, []string{
 			"work_item/web/pay cycle: cycle/web/Two", "work_item/web/pay module: module/web/Front", "work_item/web/ship cycle: cycle/web/one",
 		}},
-		"relations, of which an item beside the manifest shows its name": {
+		"relations are found if they are asked for, and an item outside the manifest is shown by its name": {
 			[]string{"work_item_blocking", "work_item_blocked_by", "work_item_relates_to"},
 			[]string{
 				"work_item/web/pay blocking: work_item/web/ship", "work_item/web/ship cycle: cycle/web/one", "work_item/web/ship relates_to: Else",
@@ -199,8 +199,8 @@ func TestWhatPeopleBroughtTogether(t *testing.T) {
 	}
 }
 
-// TestWhatTheManifestTookCountsAsApplied covers a value that somebody copied, by pull or by hand.
-func TestWhatTheManifestTookCountsAsApplied(t *testing.T) {
+// TestAValueThatTheManifestTookOverCountsAsApplied covers a value that somebody copied, by pull or by hand.
+func TestAValueThatTheManifestTookOverCountsAsApplied(t *testing.T) {
 	t.Parallel()
 	s := newService(t, full)
 	s.given("project", "", web, "identifier=WEB")

@@ -24,20 +24,20 @@ func TestDriftIsOverwrittenKeptOrAnError(t *testing.T) {
 	}
 	on := func(what planner.OnDrift) func(*planner.Input) { return func(in *planner.Input) { in.OnDrift = what } }
 	checkRules(t, map[string]rule{
-		"what somebody changed is overwritten": {
+		"a value that somebody changed is overwritten by default": {
 			api: full, given: drifted, prior: prior, want: wants, steps: []string{"update work_item/web/pay description priority start_date"},
 		},
-		"or left as it is, while what the manifest changed is sent": {
+		"a value that somebody changed stays if drift is kept, and the manifest's changes are sent": {
 			api: full, given: drifted, prior: prior, want: wants, options: on(planner.Keep), steps: []string{"update work_item/web/pay start_date"},
 		},
-		"or an error for each field": {
+		"each field that somebody changed is an error if drift fails": {
 			api: full, given: drifted, prior: prior, want: wants, options: on(planner.Fail),
 			findings: []string{
 				`error drift: description of work_item/web/pay was changed on the service since the last apply: it is "New"; planform pull takes the value into the manifest; or give --on-drift overwrite or keep`,
 				`error drift: priority of work_item/web/pay was changed on the service since the last apply: it is "low"; planform pull takes the value into the manifest; or give --on-drift overwrite or keep`,
 			},
 		},
-		"what nobody applied did not drift": {
+		"a field that was never applied is not drift": {
 			api: full, given: drifted, want: wants, options: on(planner.Fail),
 			prior: []planner.Record{known("work_item/web/pay", uuid(9, 1))},
 			steps: []string{"update work_item/web/pay description priority start_date"},
@@ -87,7 +87,7 @@ func TestDriftNamesItsAuthorAndTime(t *testing.T) {
 	}
 }
 
-func TestWhatADeletionTookAwayIsNobodysChange(t *testing.T) {
+func TestAReferenceThatADeletionClearedIsNotDrift(t *testing.T) {
 	t.Parallel()
 	pay, red, blue, bug, points, five := uuid(3, 1), uuid(5, 1), uuid(5, 2), uuid(6, 1), uuid(7, 1), uuid(7, 5)
 	label := func(s *fakeService) { s.given("label", web, blue, "name=Blue") }
@@ -102,20 +102,20 @@ func TestWhatADeletionTookAwayIsNobodysChange(t *testing.T) {
 		kept           int
 		without        []string // kinds that the edition does not have
 	}{
-		"the label that it lost is gone":                       {full, nil, "labels=" + red + "," + blue, "labels=" + red, 0, nil},
-		"the label that it lost is still there":                {full, []func(*fakeService){label}, "labels=" + red + "," + blue, "labels=" + red, 1, nil},
-		"the type that it had is gone":                         {full, nil, "type=" + bug, "type=", 0, nil},
-		"the type that it had is still there":                  {full, []func(*fakeService){kind}, "type=" + bug, "type=", 1, nil},
-		"it has another type in place of the one that is gone": {full, nil, "type=" + bug, "type=" + uuid(6, 2), 1, nil},
-		"the type of the workspace is gone":                    {resource.V2, nil, "type=" + bug, "type=", 0, nil},
-		"the type of the workspace is still there":             {resource.V2, []func(*fakeService){atWorkspace}, "type=" + bug, "type=", 1, nil},
-		"the estimate point is gone":                           {full, []func(*fakeService){estimate}, "estimate_point=" + five, "estimate_point=", 0, nil},
-		"the estimate is gone with its points":                 {full, nil, "estimate_point=" + five, "estimate_point=", 0, nil},
-		"the estimate point is still there":                    {full, []func(*fakeService){estimate, point}, "estimate_point=" + five, "estimate_point=", 1, nil},
-		"the edition has no estimates":                         {full, nil, "estimate_point=" + five, "estimate_point=", 1, []string{"estimate", "estimate_point"}},
-		"the edition has no types, here or there":              {resource.V2, nil, "type=" + bug, "type=", 1, []string{"work_item_type", "workspace_work_item_type"}},
-		"a parent may be archived":                             {full, nil, "parent=" + uuid(3, 2), "parent=", 1, nil},
-		"who is assigned may have left":                        {full, nil, "assignees=" + uuid(0xc, 1), "assignees=", 1, nil},
+		"the loss of a label that was deleted is not drift":                                    {full, nil, "labels=" + red + "," + blue, "labels=" + red, 0, nil},
+		"the loss of a label that still exists is drift":                                       {full, []func(*fakeService){label}, "labels=" + red + "," + blue, "labels=" + red, 1, nil},
+		"the loss of a type that was deleted is not drift":                                     {full, nil, "type=" + bug, "type=", 0, nil},
+		"the loss of a type that still exists is drift":                                        {full, []func(*fakeService){kind}, "type=" + bug, "type=", 1, nil},
+		"another type in place of a deleted one is drift":                                      {full, nil, "type=" + bug, "type=" + uuid(6, 2), 1, nil},
+		"the loss of a workspace's type that was deleted is not drift":                         {resource.V2, nil, "type=" + bug, "type=", 0, nil},
+		"the loss of a workspace's type that still exists is drift":                            {resource.V2, []func(*fakeService){atWorkspace}, "type=" + bug, "type=", 1, nil},
+		"the loss of an estimate point that was deleted is not drift":                          {full, []func(*fakeService){estimate}, "estimate_point=" + five, "estimate_point=", 0, nil},
+		"the loss of an estimate point whose estimate was deleted is not drift":                {full, nil, "estimate_point=" + five, "estimate_point=", 0, nil},
+		"the loss of an estimate point that still exists is drift":                             {full, []func(*fakeService){estimate, point}, "estimate_point=" + five, "estimate_point=", 1, nil},
+		"the loss of an estimate point is drift if the edition has no estimates":               {full, nil, "estimate_point=" + five, "estimate_point=", 1, []string{"estimate", "estimate_point"}},
+		"the loss of a type is drift if the edition has no types in projects or the workspace": {resource.V2, nil, "type=" + bug, "type=", 1, []string{"work_item_type", "workspace_work_item_type"}},
+		"the loss of a parent is drift, because the parent may be archived":                    {full, nil, "parent=" + uuid(3, 2), "parent=", 1, nil},
+		"the loss of an assignee is drift, because the member may have left":                   {full, nil, "assignees=" + uuid(0xc, 1), "assignees=", 1, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -150,8 +150,8 @@ func TestWhatADeletionTookAwayIsNobodysChange(t *testing.T) {
 	}
 }
 
-// TestAnotherStateIsComparedWithoutAReadMore: only of a reference that is missing can lists tell whether it is gone.
-func TestAnotherStateIsComparedWithoutAReadMore(t *testing.T) {
+// TestAChangedStateIsComparedWithoutAnotherRead: only of a reference that is missing can lists tell whether it is gone.
+func TestAChangedStateIsComparedWithoutAnotherRead(t *testing.T) {
 	t.Parallel()
 	s := newService(t, resource.V2)
 	s.given("project", "", web, "identifier=WEB").given("state", web, uuid(5, 1), "name=Todo").given("state", web, uuid(5, 2), "name=Done")
@@ -169,7 +169,7 @@ func TestAnotherStateIsComparedWithoutAReadMore(t *testing.T) {
 	}
 }
 
-func TestThePageAboveAPageMayBeArchived(t *testing.T) {
+func TestTheLossOfAParentPageIsDriftBecauseThePageMayBeArchived(t *testing.T) {
 	t.Parallel()
 	s := newService(t, resource.V2)
 	s.given("page", "", uuid(3, 1), "name=Pay", "parent_id=", "parent=")
@@ -181,14 +181,14 @@ func TestThePageAboveAPageMayBeArchived(t *testing.T) {
 	}
 }
 
-// TestWhatSomebodyDeletedStaysDeletedWhereTheirChangesAreKept: items, and what is in them.
-func TestWhatSomebodyDeletedStaysDeletedWhereTheirChangesAreKept(t *testing.T) {
+// TestADeletedObjectIsNotCreatedAgainIfDriftIsKept: items, and what is in them.
+func TestADeletedObjectIsNotCreatedAgainIfDriftIsKept(t *testing.T) {
 	t.Parallel()
 	keep := func(in *planner.Input) { in.OnDrift = planner.Keep }
 	pay, cart := uuid(9, 1), uuid(9, 2)
 	project := func(w *wanted) *wanted { return w.put("project/web", "id="+web) }
 	checkRules(t, map[string]rule{
-		"an item with all that is in it": {
+		"a deleted item is not created again, nor is anything in it": {
 			api: full, options: keep,
 			prior: []planner.Record{known("work_item/web/pay", pay, "name=Pay"), known("comment/web/pay/c", uuid(8, 1), "text=Hello")},
 			want: func(w *wanted) {
@@ -197,7 +197,7 @@ func TestWhatSomebodyDeletedStaysDeletedWhereTheirChangesAreKept(t *testing.T) {
 			steps:    []string{"create work_item/web/new"},
 			findings: []string{"warning deleted: work_item/web/pay was deleted on the service since the last apply: it stays so, as on_drift keep says; planform state rm ADDRESS has it made again; remove it from the manifest otherwise", "not compared: 1 work item: deleted on the service, and left so"},
 		},
-		"a comment": {
+		"a deleted comment is not created again": {
 			api: full, options: keep,
 			given: func(s *fakeService) { s.given("work_item", web, pay, "sequence_id=1", "name=Pay") },
 			prior: []planner.Record{known("work_item/web/pay", pay, "name=Pay"), known("comment/web/pay/c", uuid(8, 1), "text=Hello")},
@@ -206,7 +206,7 @@ func TestWhatSomebodyDeletedStaysDeletedWhereTheirChangesAreKept(t *testing.T) {
 			},
 			findings: []string{"warning deleted: comment/web/pay/c was deleted on the service since the last apply: it stays so, as on_drift keep says; planform state rm ADDRESS has it made again; remove it from the manifest otherwise", "not compared: 1 comment: deleted on the service, and left so"},
 		},
-		"its children stay without it": {
+		"the children of a deleted item stay without their parent": {
 			api: full, options: keep,
 			given: func(s *fakeService) {
 				s.given("work_item", web, cart, "sequence_id=2", "name=Cart").find(cart).row["parent"] = nil
@@ -217,14 +217,14 @@ func TestWhatSomebodyDeletedStaysDeletedWhereTheirChangesAreKept(t *testing.T) {
 			},
 			findings: []string{"warning deleted: work_item/web/pay was deleted on the service since the last apply: it stays so, as on_drift keep says; planform state rm ADDRESS has it made again; remove it from the manifest otherwise", "not compared: 1 work item: deleted on the service, and left so"},
 		},
-		"what items need is made again": {
+		"a deleted label is created again, because items need it": {
 			api: full, options: keep,
 			prior:    []planner.Record{known("label/web/red", uuid(4, 1), "name=Red")},
 			want:     func(w *wanted) { project(w).put("label/web/red", "name=Red") },
 			steps:    []string{"create label/web/red"},
 			findings: []string{"warning gone: label/web/red was deleted or archived on the service since the last apply and is created again"},
 		},
-		"several are counted": {
+		"several deleted items are counted in one warning": {
 			api: full, options: keep,
 			prior: []planner.Record{known("work_item/web/pay", pay, "name=Pay"), known("work_item/web/cart", cart, "name=Cart")},
 			want: func(w *wanted) {

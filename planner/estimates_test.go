@@ -8,7 +8,7 @@ import (
 )
 
 // A project has one estimate. Its points are named by work items beside it, and lost with it.
-func TestEstimates(t *testing.T) {
+func TestAProjectHasOneEstimateWhosePointsItemsName(t *testing.T) {
 	t.Parallel()
 	points, five, eight, item := uuid(0xe, 1), uuid(0xe, 2), uuid(0xe, 3), uuid(9, 7)
 	given := func(fields ...string) func(*fakeService) {
@@ -27,19 +27,19 @@ func TestEstimates(t *testing.T) {
 	}
 	pay := []planner.Record{known("work_item/web/pay", item, "identifier=WEB-7", "name=Pay")}
 	checkRules(t, map[string]rule{
-		"a value is found on the service where the manifest lists none": {
+		"an estimate point is found on the service if the manifest lists none": {
 			api: full, prior: pay, given: given("estimate_point=" + five), want: wants([]string{"work_item/web/pay", "name=Pay", "estimate_point=8"}),
 			steps: []string{"update work_item/web/pay estimate_point"},
 		},
-		"also the one that is taken away": {
+		"an estimate point is cleared on an item if the manifest lists none": {
 			api: full, prior: pay, given: given("estimate_point=" + five), want: wants([]string{"work_item/web/pay", "name=Pay", "estimate_point="}),
 			steps: []string{"update work_item/web/pay estimate_point"},
 		},
-		"a project has one": {
+		"a project with an estimate takes no other": {
 			api: full, given: given(), want: wants([]string{"estimate/web/sizes", "name=Sizes"}),
 			findings: []string{"error one-only: project/web has the estimate \"Points\" already, and can have no other; to manage that one, write its name, or id: " + points},
 		},
-		"a value that items have is not deleted": {
+		"an estimate point that an item has is not deleted": {
 			kept: 1,
 			api:  full, options: pruning, given: given("estimate_point=" + five), want: wants([]string{"estimate/web/points", "name=Points"}),
 			prior: []planner.Record{made("estimate_point/web/points/5", five), made("estimate_point/web/points/8", eight)},
@@ -48,7 +48,7 @@ func TestEstimates(t *testing.T) {
 				`not_possible estimate_point/web/points/5: it would be deleted, but 1 work item refers to it in estimate_point: "Pay"`,
 			},
 		},
-		"nor an estimate, and what is in it": {
+		"an estimate is not deleted, nor are its points": {
 			api: full, options: pruning, given: given(), want: wants(),
 			prior: []planner.Record{made("estimate/web/points", points), made("estimate_point/web/points/5", five)},
 			steps: []string{

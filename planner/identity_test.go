@@ -123,7 +123,7 @@ func known(address resource.Address, id string, values ...string) planner.Record
 	return r
 }
 
-func TestIdentity(t *testing.T) {
+func TestAnObjectIsFoundByIDStateMarkOrName(t *testing.T) {
 	t.Parallel()
 	item := func(n int) string { return uuid(9, n) }
 	mark := func(a resource.Address) []string {
@@ -140,14 +140,14 @@ func TestIdentity(t *testing.T) {
 			want:  func(w *wanted) { project(w).put("cycle/web/a", "id="+uuid(2, 2), "name=A") },
 			steps: []string{"update cycle/web/a name"},
 		},
-		"an identifier that contradicts the state is an error": {
+		"an identifier of a project that contradicts the state is an error": {
 			api:      full,
 			given:    func(s *fakeService) { s.given("project", "", shop, "identifier=SHOP", "name=Shop") },
 			prior:    []planner.Record{known("project/web", web, "identifier=WEB")},
 			want:     func(w *wanted) { w.put("project/web", "identifier=SHOP", "name=Website") },
 			findings: []string{"error other-identifier: project/web is WEB on the service, not SHOP; if an admin changed it, write identifier: WEB; else change the identifier on the service first, or give a new project a key of its own"},
 		},
-		"likewise of an item": {
+		"an identifier of an item that contradicts the state is an error": {
 			api: full,
 			given: func(s *fakeService) {
 				s.given("work_item", web, item(7), "sequence_id=7", "name=Shop").given("work_item", web, item(8), "sequence_id=8", "name=Pay")
@@ -157,7 +157,7 @@ func TestIdentity(t *testing.T) {
 			findings: []string{"error contradiction: work_item/web/pay is WEB-8 (" + item(8) + ") according to the state file, but the manifest says WEB-7; " +
 				"correct or remove the identifier; planform state rm work_item/web/pay removes the entry from the state"},
 		},
-		"also where nothing is read": {
+		"an identifier of an item that contradicts the state is an error even without a refresh": {
 			api:     full,
 			options: func(in *planner.Input) { in.SkipRefresh = true },
 			prior:   []planner.Record{{Address: "work_item/web/pay", ID: item(8), Identifier: "WEB-8"}},
@@ -165,7 +165,7 @@ func TestIdentity(t *testing.T) {
 			findings: []string{"error contradiction: work_item/web/pay is WEB-8 (" + item(8) + ") according to the state file, but the manifest says WEB-7; " +
 				"correct or remove the identifier; planform state rm work_item/web/pay removes the entry from the state"},
 		},
-		"an identifier of what planform made as something else is an error": {
+		"an identifier of an item that planform created under another address is an error": {
 			api: full,
 			given: func(s *fakeService) {
 				s.given("work_item", web, item(7), "sequence_id=7", "name=Shop", "external_source=planform", "external_id=acme/work_item/web/shop")
@@ -174,7 +174,7 @@ func TestIdentity(t *testing.T) {
 			findings: []string{"error contradiction: the manifest says that work_item/web/pay is WEB-7, but planform created that as work_item/web/shop; " +
 				"correct or remove the identifier; to use it all the same, write id: " + item(7)},
 		},
-		"likewise where planform made another object under this address": {
+		"an identifier is an error if planform created another item under this address": {
 			api: full,
 			given: func(s *fakeService) {
 				s.given("work_item", web, item(7), "sequence_id=7", "name=Shop")
@@ -198,7 +198,7 @@ func TestIdentity(t *testing.T) {
 				"not compared: 1 work item: archived or a draft, and left alone",
 			},
 		},
-		"what names an archived item is made without it": {
+		"an object that names an archived item is created without the reference": {
 			api: full,
 			given: func(s *fakeService) {
 				s.given("work_item", web, item(7), "sequence_id=7", "name=Pay", "external_source=planform", "external_id=acme/work_item/web/pay", "archived_at=2026-01-01")
@@ -221,7 +221,7 @@ func TestIdentity(t *testing.T) {
 				"not compared: 1 work item: archived or a draft, and left alone",
 			},
 		},
-		"one that is not there stops nothing but what hangs on it": {
+		"an identifier that the service does not show blocks only its item and what is in it": {
 			api: full,
 			want: func(w *wanted) {
 				project(w).put("work_item/web/pay", "identifier=WEB-7", "name=Pay").put("link/web/pay/a", "url=https://a.example")
@@ -235,7 +235,7 @@ func TestIdentity(t *testing.T) {
 				"create link/web/card/b",
 			},
 		},
-		"two of one mark are named, with the one to keep": {
+		"two items with one mark are reported, with the one to keep": {
 			api: full,
 			given: func(s *fakeService) {
 				s.given("work_item", web, item(7), "sequence_id=7", "name=Pay", "external_source=planform", "external_id=acme/work_item/web/pay")
@@ -250,7 +250,7 @@ func TestIdentity(t *testing.T) {
 					"keep WEB-8 (" + item(8) + ") (the state file has it), and delete WEB-7 (" + item(7) + ")", "create work_item/web/cash",
 			},
 		},
-		"a renamed identifier is not what the manifest means": {
+		"an identifier that was changed on the service is an error": {
 			api:      full,
 			prior:    []planner.Record{known("project/web", web, "identifier=OLD")},
 			want:     func(w *wanted) { w.put("project/web", "identifier=OLD", "name=Website") },
@@ -261,7 +261,7 @@ func TestIdentity(t *testing.T) {
 			want:     func(w *wanted) { w.put("project/web", "id="+web, "identifier=SHOP", "name=Website") },
 			findings: []string{"error contradiction: the project with the ID " + web + " is WEB, not SHOP; keep the id or the identifier, whichever is right"},
 		},
-		"likewise where an item is found by its identifier": {
+		"an id that contradicts the identifier of an item is an error with the documented operations": {
 			api:      documented,
 			given:    func(s *fakeService) { s.given("work_item", web, item(7), "sequence_id=7", "name=Shop") },
 			want:     func(w *wanted) { project(w).put("work_item/web/shop", "id="+item(8), "identifier=WEB-7", "name=Shop") },
@@ -283,19 +283,19 @@ func TestIdentity(t *testing.T) {
 			want:  func(w *wanted) { project(w).put("cycle/web/a", "name=A") },
 			steps: []string{"adopt cycle/web/a name: found by its mark"},
 		},
-		"what is found by its name is adopted, white space around it aside": {
+		"an object that is found by its name is adopted, whatever white space surrounds the name": {
 			api:   full,
 			given: func(s *fakeService) { s.given("cycle", web, uuid(2, 1), "name= Sprint 14 ") },
 			want:  func(w *wanted) { project(w).put("cycle/web/a", "name=Sprint 14") },
 			steps: []string{"adopt cycle/web/a: found by its name"},
 		},
-		"what is adopted is updated at once": {
+		"an adopted object is updated in the same step": {
 			api:   documented,
 			given: func(s *fakeService) { s.given("initiative_label", "", uuid(5, 1), "name=Growth", "color=#000000") },
 			want:  func(w *wanted) { w.put("initiative_label/growth", "name=Growth", "color=#22c55e") },
 			steps: []string{"adopt initiative_label/growth color: found by its name"},
 		},
-		"two matches are an error that names both": {
+		"two objects of one name are an error that names both": {
 			api: full,
 			given: func(s *fakeService) {
 				s.given("cycle", web, uuid(2, 1), "name=A").given("cycle", web, uuid(2, 2), "name=A")
@@ -326,14 +326,14 @@ func TestIdentity(t *testing.T) {
 			steps:    []string{"create work_item/web/pay"},
 			findings: []string{"warning same-name: 1 work item will be created although the service already has one with the same name; --adopt-by-name adopts the existing ones instead"},
 		},
-		"a work item is adopted by its name if asked for": {
+		"a work item is adopted by its name if that is asked for": {
 			api:     full,
 			options: func(in *planner.Input) { in.AdoptByName = true },
 			given:   func(s *fakeService) { s.given("work_item", web, item(1), "sequence_id=1", "name=Pay") },
 			want:    func(w *wanted) { project(w).put("work_item/web/pay", "name=Pay") },
 			steps:   []string{"adopt work_item/web/pay external_id: found by its name"},
 		},
-		"a work item that planform made for another key is no double": {
+		"a work item that planform created for another key is not taken for a double": {
 			api: full,
 			given: func(s *fakeService) {
 				s.given("work_item", web, item(1), append(mark("work_item/web/a"), "name=Pay")...)
@@ -341,7 +341,7 @@ func TestIdentity(t *testing.T) {
 			want:  func(w *wanted) { project(w).put("work_item/web/a", "name=Pay").put("work_item/web/b", "name=Pay") },
 			steps: []string{"adopt work_item/web/a: found by its mark", "create work_item/web/b"},
 		},
-		"an item of another project is not taken for one of this": {
+		"an item of another project is not taken for one of this project": {
 			api: documented,
 			given: func(s *fakeService) {
 				s.given("project", "", shop, "identifier=SHOP").given("work_item", shop, item(7), "sequence_id=7", "name=Shop")
@@ -349,24 +349,24 @@ func TestIdentity(t *testing.T) {
 			want:     func(w *wanted) { project(w).put("work_item/web/shop", "identifier=SHOP-7", "name=Shop") },
 			findings: []string{"error elsewhere: work item SHOP-7 is not in project/web; move it there in the manifest"},
 		},
-		"an identifier that nothing bears stops only its own thing": {
+		"an identifier that the service does not show blocks its item with the documented operations": {
 			api:   documented,
 			want:  func(w *wanted) { project(w).put("work_item/web/shop", "identifier=WEB-7", "name=Shop") },
 			steps: []string{"not_possible work_item/web/shop: the service shows no work item WEB-7: it was deleted or archived, is a draft or not yours to read, or the identifier is wrong"},
 		},
-		"an identifier that is near another one says so": {
+		"an unknown identifier of a project is reported with a similar one": {
 			api:      full,
 			want:     func(w *wanted) { w.put("project/web", "identifier=WEBS") },
 			findings: []string{`error not-found: the service has no project WEBS; did you mean "WEB"?`},
 		},
-		"an item that was deleted is made again": {
+		"a deleted item is created again": {
 			api:      documented,
 			prior:    []planner.Record{known("work_item/web/pay", item(1), "identifier=WEB-1", "name=Pay")},
 			want:     func(w *wanted) { project(w).put("work_item/web/pay", "name=Pay") },
 			steps:    []string{"create work_item/web/pay"},
 			findings: []string{"warning gone: work_item/web/pay was deleted or archived on the service since the last apply and is created again"},
 		},
-		"an item whose number another one bears is not taken for deleted": {
+		"an item whose number another item has now is not taken for deleted": {
 			api:   documented,
 			given: func(s *fakeService) { s.given("work_item", web, item(2), "sequence_id=1", "name=Other") },
 			prior: []planner.Record{known("work_item/web/pay", item(1), "identifier=WEB-1", "name=Pay")},
@@ -376,7 +376,7 @@ func TestIdentity(t *testing.T) {
 				"not compared: 1 work item: the documented operations cannot read them",
 			},
 		},
-		"what was deleted and made again by hand is adopted": {
+		"a link that was deleted and made again by hand is adopted": {
 			api: documented,
 			given: func(s *fakeService) {
 				s.given("work_item", web, item(1), "sequence_id=1", "name=Pay").given("link", item(1), uuid(0xa, 2), "url=https://a.example")
@@ -398,19 +398,19 @@ func TestIdentity(t *testing.T) {
 			},
 			reads: []string{"projects/" + web + "/", "projects/" + web + "/cycles/", "projects/" + web + "/cycles/" + uuid(2, 3) + "/"},
 		},
-		"an id that nothing bears stops only its own thing": {
+		"an id that the service does not show blocks only its object": {
 			api:   full,
 			want:  func(w *wanted) { project(w).put("cycle/web/a", "id="+uuid(2, 9), "name=A") },
 			steps: []string{"not_possible cycle/web/a: the service shows no cycle with the ID " + uuid(2, 9) + ": it was deleted or archived, or the id is wrong"},
 		},
-		"a list that is not there is no empty list": {
+		"a list that does not exist is not taken for an empty list": {
 			api: documented,
 			want: func(w *wanted) {
 				project(w).put("work_item/web/pay", "id="+item(1)).put("link/web/pay/a", "url=https://a.example")
 			},
 			steps: []string{"not_possible link/web/pay/a: the service has no work item with the ID " + item(1) + ": its links cannot be listed"},
 		},
-		"what is in an archived project is not taken for deleted": {
+		"the contents of an archived project are not taken for deleted": {
 			api:   full,
 			given: func(s *fakeService) { s.find(web).row["archived_at"] = "2026-01-01" },
 			prior: []planner.Record{known("work_item/web/pay", item(1))},
@@ -420,7 +420,7 @@ func TestIdentity(t *testing.T) {
 				"not compared: 1 project: archived or a draft, and left alone",
 			},
 		},
-		"what the state knows of another project is void": {
+		"records of another project are not used": {
 			api: full,
 			given: func(s *fakeService) {
 				s.given("project", "", shop, "identifier=SHOP").given("work_item", web, item(1), "name=Pay")
@@ -429,7 +429,7 @@ func TestIdentity(t *testing.T) {
 			want:  func(w *wanted) { w.put("project/web", "id="+shop).put("work_item/web/pay", "name=Pay") },
 			steps: []string{"create work_item/web/pay"},
 		},
-		"a create without an outcome is settled by looking": {
+		"an unconfirmed create is settled by a look at the service": {
 			api: documented,
 			given: func(s *fakeService) {
 				s.given("work_item", web, item(1), "sequence_id=1").given("link", item(1), uuid(0xa, 1), "url=https://a.example")
@@ -440,7 +440,7 @@ func TestIdentity(t *testing.T) {
 			},
 			steps: []string{"adopt link/web/pay/a: found by its url"},
 		},
-		"where no read can tell, nothing is sent": {
+		"an unconfirmed create that no read can settle is not sent again": {
 			api:   documented,
 			prior: []planner.Record{{Address: "work_item/web/a", PendingIntent: &planner.Intent{Action: planner.Create}}},
 			want: func(w *wanted) {
@@ -455,14 +455,14 @@ func TestIdentity(t *testing.T) {
 				"not_possible link/web/b/l: it needs work_item/web/a: " + lost,
 			},
 		},
-		"an update without an outcome is settled by looking": {
+		"an unconfirmed update is settled by a look at the service": {
 			api:   full,
 			given: func(s *fakeService) { s.given("cycle", web, uuid(2, 1), "name=B") },
 			prior: []planner.Record{{Address: "cycle/web/a", ID: uuid(2, 1), Values: map[string]string{"name": "A"}, PendingIntent: &planner.Intent{Action: planner.Update}}},
 			want:  func(w *wanted) { project(w).put("cycle/web/a", "name=B") },
 			steps: []string{"adopt cycle/web/a: found by looking"},
 		},
-		"or made again where nothing can be read": {
+		"an unconfirmed update that no read can settle is sent again": {
 			api:   documented,
 			prior: []planner.Record{{Address: "project/web", ID: web, Values: map[string]string{"name": "B"}, PendingIntent: &planner.Intent{Action: planner.Update}}},
 			want:  func(w *wanted) { w.put("project/web", "name=B") },
@@ -480,23 +480,23 @@ func TestIdentity(t *testing.T) {
 				"not_possible cycle/web/a#work_items 1: the cycle cannot be created",
 			},
 		},
-		"nothing documented finds a project by its identifier": {
+		"the documented operations find no project by its identifier": {
 			api:      documented,
 			want:     func(w *wanted) { w.put("project/web", "identifier=WEB", "name=Website") },
 			findings: []string{"error no-lookup: project WEB cannot be looked up with the documented operations; give its id, or use --api auto"},
 		},
-		"nothing documented finds a cycle by its name": {
+		"the documented operations find no cycle by its name": {
 			api:      documented,
 			want:     func(w *wanted) { project(w).put("cycle/web/a", "name=Sprint") },
 			findings: []string{`error no-lookup: cycle "Sprint" can neither be looked up nor created with the documented operations; give its id, or use --api auto`},
 		},
-		"what API v1 has nothing of is not possible, and in nobody's way": {
+		"a kind that API v1 does not offer is not possible, and blocks nothing else": {
 			api:      full,
 			want:     func(w *wanted) { project(w).put("relation_definition/test", "name=Test") },
 			steps:    []string{"not_possible relation_definition/test: API v1 cannot create a relation definition"},
 			findings: []string{`warning not-offered: 1 step not possible with API v1; leave it out, or give --api auto; --allow-unsupported accepts it`},
 		},
-		"what neither can be done with costs nothing else, if what it is in can be created": {
+		"a comment that can be neither listed nor created blocks nothing else": {
 			api: documented, prior: []planner.Record{known("work_item/web/pay", uuid(9, 1))},
 			given: func(s *fakeService) { s.given("work_item", web, uuid(9, 1), "name=Pay") },
 			want: func(w *wanted) {
@@ -528,12 +528,12 @@ func TestADocumentedPlanReportsWhatItCannotCheck(t *testing.T) {
 	}
 	created := []string{"create work_item/web/a", "create work_item/web/b"}
 	checkRules(t, map[string]rule{
-		"without a state it says so": {api: documented, want: items, steps: created, findings: notice},
-		"a state that knows nothing of the project is no state": {
+		"a plan without a state says that items may be duplicated": {api: documented, want: items, steps: created, findings: notice},
+		"a state that knows nothing of the project counts as no state": {
 			api: documented, want: items, steps: created, findings: notice,
 			prior: []planner.Record{known("project/web", web), known("work_item/shop/z", uuid(9, 9))},
 		},
-		"with a state a new item is new": {
+		"an item that the state of its project does not know is new": {
 			api: documented, want: items, steps: created[1:],
 			prior: []planner.Record{known("work_item/web/a", uuid(9, 1), "name=A")},
 			findings: []string{
@@ -541,12 +541,12 @@ func TestADocumentedPlanReportsWhatItCannotCheck(t *testing.T) {
 				"not compared: 1 work item: the documented operations cannot read them",
 			},
 		},
-		"the wider API looks": {api: full, want: items, steps: created},
-		"pages likewise": {
+		"the wider API looks for items even without a state": {api: full, want: items, steps: created},
+		"a plan without a state says that pages may be duplicated": {
 			api: documented, want: func(w *wanted) { w.put("page/handbook", "name=Handbook") }, steps: []string{"create page/handbook"},
 			findings: cannotTell("1 page", "it", "page its id"),
 		},
-		"links and requests are found again": {
+		"links and customer requests are found even without a state": {
 			api: documented,
 			given: func(s *fakeService) {
 				s.given("work_item", web, uuid(9, 7), "sequence_id=7").given("link", uuid(9, 7), uuid(0xa, 1), "url=https://a.example")

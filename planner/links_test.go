@@ -53,7 +53,7 @@ func TestATextLinksToWhatItNames(t *testing.T) {
 		steps   []string
 		texts   map[resource.Address]string
 	}{
-		"what is there is linked at once": {
+		"a text links at once to an object that exists": {
 			api:   full,
 			first: func(w *wanted) { w.put("work_item/web/a", "name=A") },
 			want: func(w *wanted) {
@@ -62,7 +62,7 @@ func TestATextLinksToWhatItNames(t *testing.T) {
 			steps: []string{"create work_item/web/b"},
 			texts: map[resource.Address]string{"work_item/web/b": issue("a")},
 		},
-		"what is created before too": {
+		"a text links at once to an object that is created before it": {
 			api: full,
 			want: func(w *wanted) {
 				w.put("work_item/web/a", "name=A").put("work_item/web/b", "name=B", to("description", item("a")))
@@ -70,7 +70,7 @@ func TestATextLinksToWhatItNames(t *testing.T) {
 			steps: []string{"create work_item/web/a", "create work_item/web/b"},
 			texts: map[resource.Address]string{"work_item/web/b": issue("a")},
 		},
-		"what is archived is linked before": {
+		"an item gets its links before it is archived": {
 			api:   full,
 			given: func(s *fakeService) { s.given("state", web, uuid(3, 1), "name=Done", "group=completed") },
 			want: func(w *wanted) {
@@ -82,7 +82,7 @@ func TestATextLinksToWhatItNames(t *testing.T) {
 				"create work_item/web/a", "create work_item/web/b", "update work_item/web/a description", "update work_item/web/a archived", "update work_item/web/b archived",
 			},
 		},
-		"what is created later takes a second step": {
+		"a link to an object that is created later takes a second step": {
 			api: full,
 			want: func(w *wanted) {
 				w.put("work_item/web/a", "name=A", to("description", item("b"))).put("work_item/web/b", "name=B")
@@ -90,7 +90,7 @@ func TestATextLinksToWhatItNames(t *testing.T) {
 			steps: []string{"create work_item/web/a", "create work_item/web/b", "update work_item/web/a description"},
 			texts: map[resource.Address]string{"work_item/web/a": issue("b")},
 		},
-		"API v2 creates many at a time, and links afterwards": {
+		"API v2 creates many items in one request, and adds their links afterwards": {
 			api: resource.V2,
 			want: func(w *wanted) {
 				w.put("work_item/web/a", "name=A").put("work_item/web/b", "name=B", to("description", item("a")))
@@ -98,7 +98,7 @@ func TestATextLinksToWhatItNames(t *testing.T) {
 			steps: []string{"create work_item/web/a", "create work_item/web/b", "update work_item/web/b description"},
 			texts: map[resource.Address]string{"work_item/web/b": issue("a")},
 		},
-		"items that name each other and themselves": {
+		"items that name each other and themselves are linked": {
 			api: full,
 			want: func(w *wanted) {
 				w.put("work_item/web/a", "name=A", to("description", item("b"), item("a"))).put("work_item/web/b", "name=B", to("description", item("a")))
@@ -106,7 +106,7 @@ func TestATextLinksToWhatItNames(t *testing.T) {
 			steps: []string{"create work_item/web/a", "create work_item/web/b", "update work_item/web/a description"},
 			texts: map[resource.Address]string{"work_item/web/a": issue("b") + issue("a"), "work_item/web/b": issue("a")},
 		},
-		"a sub-item written before its parent, which names it": {
+		"a parent that names its sub-item is linked after the sub-item is created": {
 			api: full,
 			want: func(w *wanted) {
 				w.put("work_item/web/a", "name=A", "parent=@work_item/web/b").put("work_item/web/b", "name=B", to("description", item("a")))
@@ -122,7 +122,7 @@ func TestATextLinksToWhatItNames(t *testing.T) {
 			steps: []string{"create work_item/web/a", "create work_item/web/b", "create work_item/web/c", "update work_item/web/a description"},
 			texts: map[resource.Address]string{"work_item/web/a": issue("c")},
 		},
-		"a comment waits": {
+		"a comment waits for the item that it names": {
 			api: full,
 			want: func(w *wanted) {
 				w.put("work_item/web/a", "name=A").put("comment/web/a/x", to("text", item("b"))).put("work_item/web/b", "name=B")
@@ -130,7 +130,7 @@ func TestATextLinksToWhatItNames(t *testing.T) {
 			steps: []string{"create work_item/web/a", "create work_item/web/b", "create comment/web/a/x"},
 			texts: map[resource.Address]string{"comment/web/a/x": issue("b")},
 		},
-		"an item waits for the cycle, and others for the item": {
+		"an item waits for the cycle that it names, and other objects wait for the item": {
 			api: full,
 			want: func(w *wanted) {
 				w.put("cycle/web/s", "name=S").put("work_item/web/a", "name=A", to("description", "cycle/web/s", "project/web")).put("customer/c", "name=C", to("description", item("a"))).put("initiative/i", "name=I", to("description", item("a")))
@@ -138,7 +138,7 @@ func TestATextLinksToWhatItNames(t *testing.T) {
 			steps: []string{"create cycle/web/s", "create work_item/web/a", "create customer/c", "create initiative/i"},
 			texts: map[resource.Address]string{"customer/c": issue("a"), "initiative/i": issue("a"), "work_item/web/a": `<a href="/web/cycles/s">s</a><a href="/web/issues">web</a>`},
 		},
-		"an item that exists gets its text once, when the new one is there": {
+		"an existing item gets its text once, after the new item that it names": {
 			api:   full,
 			first: func(w *wanted) { w.put("work_item/web/a", "name=A", "description=x") },
 			want: func(w *wanted) {
@@ -147,7 +147,7 @@ func TestATextLinksToWhatItNames(t *testing.T) {
 			steps: []string{"update work_item/web/a name", "create work_item/web/b", "update work_item/web/a description"},
 			texts: map[resource.Address]string{"work_item/web/a": issue("b")},
 		},
-		"a shorter text loses its link": {
+		"a text that no longer links loses its link": {
 			api: full,
 			first: func(w *wanted) {
 				w.put("work_item/web/a", "name=A").put("work_item/web/b", "name=B", to("description", item("a")))
@@ -156,7 +156,7 @@ func TestATextLinksToWhatItNames(t *testing.T) {
 			steps: []string{"update work_item/web/b description"},
 			texts: map[resource.Address]string{"work_item/web/b": "a"},
 		},
-		"another key is the same page": {
+		"a link to an object under another key stays the same page": {
 			api: full,
 			first: func(w *wanted) {
 				w.put("work_item/web/a", "name=A").put("work_item/web/b", "name=B", to("description", item("a")))
@@ -180,7 +180,7 @@ func TestATextLinksToWhatItNames(t *testing.T) {
 			steps: []string{"create work_item/web/a", "update work_item/web/b description"},
 			texts: map[resource.Address]string{"work_item/web/b": issue("a")},
 		},
-		"a link to an item that moved to another project": {
+		"a link follows an item that moved to another project": {
 			api: full,
 			first: func(w *wanted) {
 				w.put("work_item/web/a", "name=A").put("work_item/web/b", "name=B", to("description", item("a")))
@@ -202,7 +202,7 @@ func TestATextLinksToWhatItNames(t *testing.T) {
 			},
 			texts: map[resource.Address]string{"work_item/web/b": issue("a")},
 		},
-		"what is not to be created is named by its label": {
+		"an object that may not be created is named by its label, without a link": {
 			api:     full,
 			options: func(in *planner.Input) { in.NoCreate = []string{"cycle"} },
 			want: func(w *wanted) {
@@ -211,7 +211,7 @@ func TestATextLinksToWhatItNames(t *testing.T) {
 			steps: []string{"not_possible cycle/web/s: it is not on the service, and --no-create cycle is given", "create work_item/web/a"},
 			texts: map[resource.Address]string{"work_item/web/a": "s"},
 		},
-		"what somebody changed before the links came is overwritten": {
+		"a text that somebody changed before its links came is overwritten": {
 			api:   full,
 			first: func(w *wanted) { w.put("work_item/web/a", "name=A", "description=x").put("work_item/web/b", "name=B") },
 			between: func(s *fakeService) {
@@ -223,7 +223,7 @@ func TestATextLinksToWhatItNames(t *testing.T) {
 			steps: []string{"update work_item/web/a description"},
 			texts: map[resource.Address]string{"work_item/web/a": issue("b")},
 		},
-		"the documented operations link at creation, or not at all": {
+		"the documented operations add links at creation or not at all": {
 			api: documented,
 			want: func(w *wanted) {
 				w.put("work_item/web/a", "name=A", to("description", item("b"), "project/web")).put("work_item/web/b", "name=B", to("description", "project/web"))

@@ -11,7 +11,7 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-func TestMemberships(t *testing.T) {
+func TestAMissingMemberIsAddedToItsContainer(t *testing.T) {
 	t.Parallel()
 	sprint, pay := uuid(2, 1), uuid(9, 1)
 	there := func(s *fakeService) {
@@ -25,37 +25,37 @@ func TestMemberships(t *testing.T) {
 	roster := planner.Record{Address: "cycle/web/sprint#work_items", Members: []string{pay}}
 	added := []string{"add_members cycle/web/sprint#work_items 1"}
 	checkRules(t, map[string]rule{
-		"a member that is in is not added": {
+		"a member that is in the container is not added": {
 			api: full, given: func(s *fakeService) { there(s); s.members["cycle_work_item "+sprint] = []string{pay} }, want: wants("@cycle/web/sprint"),
 		},
 		"a member that somebody took out is added again": {
 			api: full, given: there, prior: []planner.Record{roster}, want: wants("@cycle/web/sprint"), steps: added,
 		},
-		"where nobody can be asked, the state says who is in": {
+		"the state tells who is in a container that cannot be read": {
 			api: documented, given: there, prior: []planner.Record{roster}, want: wants("@cycle/web/sprint"),
 			findings: []string{"not compared: cycle of 1 work item: the documented operations cannot read it"},
 		},
-		"unless the last request had no outcome": {
+		"a member is added again after an unconfirmed add if the container cannot be read": {
 			api: documented, given: there, want: wants("@cycle/web/sprint"), steps: added,
 			prior: []planner.Record{{Address: roster.Address, Members: roster.Members, PendingIntent: &planner.Intent{Action: planner.AddMembers}}},
 		},
-		"or the container is another one now": {
+		"a member is added if the state knows the container under another ID": {
 			api: documented, given: there, prior: []planner.Record{known("cycle/web/sprint", uuid(2, 9)), roster}, want: wants("@cycle/web/sprint"), steps: added,
 		},
-		"or was, when its members were noted": {
+		"a member is added if the state has its members from a container with another ID": {
 			api: documented, given: there, want: wants("@cycle/web/sprint"), steps: added,
 			prior: []planner.Record{{Address: roster.Address, ID: uuid(2, 9), Members: roster.Members}},
 		},
-		"trust takes the state's word": {
+		"a run without a refresh takes members from the state": {
 			api: full, given: there, prior: []planner.Record{roster}, want: wants("@cycle/web/sprint"), reads: []string{},
 			findings: []string{"not compared: cycle of 1 work item: --no-refresh trusts the state file"},
 			options:  func(in *planner.Input) { in.SkipRefresh = true },
 		},
-		"trust reads members that the state does not know": {
+		"a run without a refresh reads members that the state does not know": {
 			api: full, given: there, want: wants("@cycle/web/sprint"), steps: added, reads: []string{"projects/" + web + "/cycles/" + sprint + "/cycle-issues/"},
 			options: func(in *planner.Input) { in.SkipRefresh = true },
 		},
-		"a container that is made again has nobody in it": {
+		"a member is added if the state knows no members of the container and no list shows them": {
 			api: documented, prior: []planner.Record{known("work_item/web/pay", pay)}, // an initiative cannot be made: a customer neither
 			want:  func(w *wanted) { w.put("initiative/q1", "id="+uuid(6, 1), "projects="+web) },
 			given: func(s *fakeService) { s.given("initiative", "", uuid(6, 1)) }, steps: []string{"add_members initiative/q1#projects 1"},
@@ -68,7 +68,7 @@ func TestMemberships(t *testing.T) {
 			},
 			steps: []string{"create work_item/web/b", "create work_item/web/c", "add_members cycle/web/sprint#work_items 3"},
 		},
-		"a container that the manifest does not list is one, however it is named": {
+		"a container outside the manifest is one, however it is named": {
 			api:   full,
 			given: func(s *fakeService) { there(s); s.given("cycle", web, uuid(2, 5), "name=Other") },
 			want: func(w *wanted) {
@@ -85,21 +85,21 @@ func TestMemberships(t *testing.T) {
 			},
 			steps: []string{"adopt teamspace/platform: found by its name", "add_members teamspace/platform#projects 1"},
 		},
-		"a list without members asks for nothing": {
+		"a list without members reads and adds nothing": {
 			api: documented, given: func(s *fakeService) { s.given("initiative", "", uuid(6, 1)) },
 			want: func(w *wanted) { w.put("initiative/q1", "id="+uuid(6, 1), "labels=") }, reads: []string{},
 		},
-		"an edition without the membership": {
+		"a membership that the edition lacks is reported": {
 			api: documented, given: func(s *fakeService) { s.without["initiative_project"] = true },
 			want:  func(w *wanted) { w.put("initiative/q1", "id="+uuid(6, 1), "projects="+web) },
 			steps: []string{"not_possible initiative/q1#projects 1: this edition of the service does not have projects of initiatives"},
 		},
-		"into a container that is not there nobody is put": {
+		"no member is added to a container that does not exist": {
 			api:   documented,
 			want:  func(w *wanted) { w.put("initiative/q1", "id="+uuid(6, 1), "projects="+web) },
 			steps: []string{"not_possible initiative/q1#projects 1: the service shows no initiative with the ID " + uuid(6, 1) + ": it was deleted or archived, or the ID is wrong"},
 		},
-		"a member that cannot be made is left out": {
+		"a member that cannot be created is left out, and the others are added": {
 			api: documented, given: there,
 			prior: []planner.Record{{Address: "work_item/web/lost", PendingIntent: &planner.Intent{Action: planner.Create}}},
 			want: func(w *wanted) {
@@ -114,7 +114,7 @@ func TestMemberships(t *testing.T) {
 	})
 }
 
-func TestRelations(t *testing.T) {
+func TestAMissingRelationIsAddedOnce(t *testing.T) {
 	t.Parallel()
 	a, b := uuid(9, 1), uuid(9, 2)
 	there := func(s *fakeService) {
@@ -127,17 +127,17 @@ func TestRelations(t *testing.T) {
 	}
 	const ofA, ofB = "add_members work_item/web/a#blocking 1", "add_members work_item/web/b#blocked_by 1"
 	checkRules(t, map[string]rule{
-		"what both sides say is added once": {
+		"a relation that both items declare is added once": {
 			api: full, given: there, want: wants("blocking=@work_item/web/b", "blocked_by=@work_item/web/a"), steps: []string{ofA},
 		},
-		"also where it is the same from both sides": {
+		"a symmetric relation that both items declare is added once": {
 			api: full, given: there, want: wants("relates_to=@work_item/web/b", "relates_to=@work_item/web/a"), steps: []string{"add_members work_item/web/a#relates_to 1"},
 		},
-		"a contradiction is the service's to judge": {
+		"relations that contradict each other are sent for the service to judge": {
 			api: full, given: there, want: wants("blocked_by=@work_item/web/b", "blocked_by=@work_item/web/a"),
 			steps: []string{"add_members work_item/web/a#blocked_by 1", ofB},
 		},
-		"what is there is not added": {
+		"a relation that exists is not added": {
 			api: full, given: func(s *fakeService) { there(s); s.members["work_item_blocking "+a] = []string{b} },
 			want: wants("blocking=@work_item/web/b", "blocked_by=@work_item/web/a"),
 			reads: []string{
@@ -153,7 +153,7 @@ func TestRelations(t *testing.T) {
 			want:  wants("duplicate=SHOP-3", "blocked_by="+uuid(9, 9)),
 			steps: []string{ofB, "add_members work_item/web/a#duplicate 1"},
 		},
-		"an edition without relations": {
+		"a relation that the edition lacks is reported": {
 			api: full, given: func(s *fakeService) { there(s); s.without["work_item_blocking"] = true },
 			want:  wants("blocking=@work_item/web/b", "blocked_by=@work_item/web/a"),
 			steps: []string{"not_possible work_item/web/a#blocking 1: this edition of the service does not have relations of work items"},

@@ -42,11 +42,11 @@ func TestMembersThatTheManifestDropsAreRemoved(t *testing.T) {
 		}
 	}
 	checkRules(t, map[string]rule{
-		"nobody leaves only because the manifest says nothing": {
+		"a member that the manifest no longer names stays without --prune": {
 			api: full, given: given, want: wants(""), prior: []planner.Record{roster("cycle/web/s1#work_items", pay)},
 			findings: []string{"warning orphaned: 1 membership created by an earlier apply is no longer in the manifest; to delete it, use --prune"},
 		},
-		"an archived member is not left over, nor are members of what is archived": {
+		"an archived member is not left over, nor are members of an archived item": {
 			api: full,
 			given: func(s *fakeService) {
 				given(s)
@@ -62,34 +62,34 @@ func TestMembersThatTheManifestDropsAreRemoved(t *testing.T) {
 				"not compared: 1 work item: archived or a draft, and left alone",
 			},
 		},
-		"dropped memberships are counted, but not those that end with an orphan": {
+		"dropped memberships are counted, except those that end with an orphan": {
 			api: full, given: given, want: wants(""), prior: []planner.Record{
 				made("work_item/web/ship", ship), made("cycle/web/s9", uuid(2, 9)), roster("cycle/web/s9#work_items", pay), roster("module/web/m1#work_items", pay, ship), roster("module/web/Back#work_items", pay),
 			},
 			findings: []string{"warning orphaned: 2 objects and 2 memberships created by an earlier apply are no longer in the manifest: cycle/web/s9, work_item/web/ship; to delete them, use --prune"},
 		},
-		"nor what another manifest may want": {
+		"a membership that another manifest may want is not left over": {
 			api: full, given: given, want: wants(""), options: besides("a.yaml"),
 			prior: []planner.Record{in(roster("cycle/web/s1#work_items", pay), "a.yaml")},
 		},
-		"unless it is to be pruned": {
+		"a member that the manifest no longer names is removed with --prune": {
 			api: full, given: given, want: wants(""), options: pruning, prior: []planner.Record{roster("cycle/web/s1#work_items", pay)},
 			steps: []string{"remove_members cycle/web/s1#work_items 1"},
 		},
-		"whom planform did not add stays then too": {
+		"a member that planform did not add stays even with --prune": {
 			api: full, given: given, want: wants(""), options: pruning,
 		},
-		"who is said to be in none leaves, whoever added it": {
+		"an item that is to be in no cycle is removed from it, whoever added it": {
 			api: full, given: given, want: wants("cycle!", func(w *wanted) { w.put("work_item/web/ship", "id="+ship, "cycle=@cycle/web/s1") }),
 			steps: []string{"remove_members cycle/web/s1#work_items 1"},
 		},
-		"also out of one that the manifest does not have, whoever added it": {
+		"an item that is to be in none is removed from a container outside the manifest, whoever added it": {
 			api: full, want: func(w *wanted) {
 				w.put("project/web", "id="+web).put("work_item/web/pay", "id="+pay, "cycle!", "module!")
 			}, given: given,
 			steps: []string{"remove_members cycle/web/One#work_items 1", "remove_members module/web/Front#work_items 1"},
 		},
-		"and out of a milestone": {
+		"an item that is to be in no milestone is removed from it": {
 			api: resource.V2, want: func(w *wanted) { w.put("project/web", "id="+web).put("work_item/web/pay", "id="+pay, "milestone!") },
 			given: func(s *fakeService) {
 				given(s)
@@ -98,7 +98,7 @@ func TestMembersThatTheManifestDropsAreRemoved(t *testing.T) {
 			},
 			steps: []string{"remove_members milestone/web/" + uuid(0xb, 2) + "#work_items 1"},
 		},
-		"out of the one that somebody moved it to": {
+		"an item that is to be in no cycle is removed from the one that somebody moved it to": {
 			api: full, given: func(s *fakeService) {
 				given(s)
 				s.members["cycle_work_item "+s1], s.members["cycle_work_item "+s2] = nil, []string{pay}
@@ -106,7 +106,7 @@ func TestMembersThatTheManifestDropsAreRemoved(t *testing.T) {
 			want: wants("cycle!"), prior: []planner.Record{roster("cycle/web/s1#work_items", pay)},
 			steps: []string{"remove_members cycle/web/s2#work_items 1"},
 		},
-		"not where many containers would have to be read, which is said": {
+		"an item stays in its cycle, with a notice, if many containers would have to be read": {
 			api: full, want: wants("cycle!"),
 			given: func(s *fakeService) {
 				given(s)
@@ -116,45 +116,45 @@ func TestMembersThatTheManifestDropsAreRemoved(t *testing.T) {
 			},
 			findings: []string{"not compared: cycle of 1 work item: reading them takes more than 60 requests"},
 		},
-		"nor without a refresh": {
+		"an item that is to be in no cycle stays without a refresh": {
 			api: full, want: wants("cycle!"), given: given, options: func(in *planner.Input) { in.SkipRefresh = true },
 			findings: []string{"not compared: cycle of 1 work item: --no-refresh trusts the state file"},
 		},
-		"each leaves by a request of its own where the service wants that": {
+		"each member is removed by a request of its own if the service requires that": {
 			api: full, given: given, want: wants(""), options: pruning, prior: []planner.Record{roster("cycle/web/s1#work_items", pay, ship)},
 			steps: []string{"remove_members cycle/web/s1#work_items 1", "remove_members cycle/web/s1#work_items.2 1"},
 		},
-		"who enters another cycle leaves the former by that": {
+		"an item that enters another cycle leaves the former one without a request": {
 			api: full, given: given, want: wants("cycle=@cycle/web/s2"), options: pruning, prior: []planner.Record{roster("cycle/web/s1#work_items", pay)},
 			steps: []string{"add_members cycle/web/s2#work_items 1"},
 		},
-		"a module it leaves by a request, which needs no pruning": {
+		"an item that enters another module leaves the former one by a request, even without --prune": {
 			api: full, given: given, want: wants("module=@module/web/m2"), prior: []planner.Record{roster("module/web/m1#work_items", pay)},
 			steps: []string{"add_members module/web/m2#work_items 1", "remove_members module/web/m1#work_items 1"},
 		},
-		"unless somebody else put it there": {
+		"an item that enters another module stays in the one that somebody else put it into": {
 			api: full, given: given, want: wants("module=@module/web/m2"), prior: []planner.Record{roster("module/web/m1#work_items", ship)},
 			steps:    []string{"add_members module/web/m2#work_items 1"},
 			findings: []string{"warning orphaned: 1 membership created by an earlier apply is no longer in the manifest; to delete it, use --prune"},
 		},
-		"a cycle that the manifest only names is found by its name": {
+		"a cycle outside the manifest is found by its name": {
 			api: full, given: given, options: pruning, prior: []planner.Record{roster("cycle/web/One#work_items", pay)},
 			want:  func(w *wanted) { w.put("project/web", "id="+web).put("work_item/web/pay", "id="+pay) },
 			steps: []string{"remove_members cycle/web/One#work_items 1"},
 		},
-		"what is not there any more left no membership": {
+		"a member that vanished and is created again is added again": {
 			api: full, want: wants("", func(w *wanted) { w.put("work_item/web/new", "name=New", "cycle=@cycle/web/s1") }), given: given,
 			prior:    []planner.Record{made("work_item/web/new", uuid(9, 77), "name=New"), roster("cycle/web/s1#work_items", uuid(9, 77))},
 			steps:    []string{"create work_item/web/new", "add_members cycle/web/s1#work_items 1"},
 			findings: []string{"warning gone: work_item/web/new was deleted or archived on the service since the last apply and is created again"},
 		},
-		"nor did a container that vanished": {
+		"a container that vanished and is created again gets its members again": {
 			api: full, given: given, prior: []planner.Record{made("cycle/web/gone", uuid(2, 77), "name=Gone"), {Address: "cycle/web/gone#work_items", ID: uuid(2, 77), Members: []string{pay}, Sources: presence()}},
 			want:     wants("cycle=@cycle/web/gone", func(w *wanted) { w.put("cycle/web/gone", "name=Gone") }),
 			steps:    []string{"create cycle/web/gone", "add_members cycle/web/gone#work_items 1"},
 			findings: []string{"warning gone: cycle/web/gone was deleted or archived on the service since the last apply and is created again"},
 		},
-		"the credential's own user stays": {
+		"the credential's own user is not removed": {
 			api: full, options: pruning, prior: []planner.Record{roster("project/web#members", ada, bob)},
 			given: func(s *fakeService) {
 				s.given("member", "", ada, "email=ada@example.com").given("member", "", bob, "email=bob@example.com")
@@ -164,7 +164,7 @@ func TestMembersThatTheManifestDropsAreRemoved(t *testing.T) {
 			steps:    []string{"remove_members project/web#members 1"},
 			findings: []string{"warning own-user: the credential's own user stays in project/web: planform does not remove it; add `me` to its members, or leave it in the web app"},
 		},
-		"nobody leaves where the service does not find who leaves by what its list shows": {
+		"a member is not removed if the edition cannot remove members": {
 			api: full, options: pruning, prior: []planner.Record{roster("project/web#members", bob)},
 			given: func(s *fakeService) {
 				s.given("member", "", bob, "email=bob@example.com")
@@ -173,22 +173,22 @@ func TestMembersThatTheManifestDropsAreRemoved(t *testing.T) {
 			want:  func(w *wanted) { w.put("project/web", "id="+web) },
 			steps: []string{"not_possible project/web#members 1: this edition of the service has no way to remove members of a project (do that in the web app; planform state rm ADDRESS forgets them)"},
 		},
-		"an empty list takes out what planform added": {
+		"an empty list removes the members that planform added": {
 			api: full, given: given, want: initiative("projects!"), prior: []planner.Record{roster("initiative/q1#projects", shop)},
 			steps: []string{"remove_members initiative/q1#projects 1"},
 		},
-		"a list that shrank only with pruning": {
+		"a list that shrank removes nobody without --prune": {
 			api: full, given: given, want: initiative("projects=@project/web"), prior: []planner.Record{roster("initiative/q1#projects", web, shop)},
 			findings: []string{"warning orphaned: 1 membership created by an earlier apply is no longer in the manifest; to delete it, use --prune"},
 		},
-		"and then all in one request": {
+		"several members of an initiative are removed in one request": {
 			api: full, given: given, want: initiative("name=Q1"), options: pruning, prior: []planner.Record{roster("initiative/q1#projects", web, shop)},
 			steps: []string{"remove_members initiative/q1#projects 2"},
 		},
-		"who left already is only forgotten": {
+		"a member that left already is only forgotten": {
 			api: full, given: given, want: wants(""), options: pruning, prior: []planner.Record{roster("cycle/web/s2#work_items", pay)},
 		},
-		"who is deleted leaves by that": {
+		"a member that is deleted needs no removal": {
 			api: full, given: given, options: pruning, prior: []planner.Record{made("work_item/web/ship", ship), roster("cycle/web/s1#work_items", ship)},
 			want: wants(""), steps: []string{"delete work_item/web/ship"},
 		},
@@ -198,12 +198,12 @@ func TestMembersThatTheManifestDropsAreRemoved(t *testing.T) {
 				made("project/new", uuid(1, 9)), made("cycle/new/s1", uuid(2, 9)), made("work_item/new/a", uuid(9, 9)), roster("cycle/new/s1#work_items", uuid(9, 9), uuid(9, 8)),
 			},
 		},
-		"the documented operations take nobody out": {
+		"the documented operations remove no member": {
 			api: documented, given: given, want: wants("cycle!"), prior: []planner.Record{roster("cycle/web/s1#work_items", pay)},
 			steps:    []string{"not_possible cycle/web/s1#work_items 1: the documented operations cannot remove work items from a cycle"},
 			findings: []string{notOffered(1), "not compared: cycle of 1 work item: the documented operations cannot read it"},
 		},
-		"only who is targeted leaves": {
+		"only a targeted member is removed": {
 			api: full, given: given, prior: []planner.Record{made("work_item/web/ship", ship), roster("cycle/web/s1#work_items", pay, ship)},
 			want: wants(""), steps: []string{"remove_members cycle/web/s1#work_items 1"},
 			options: func(in *planner.Input) { in.Prune, in.Targets = true, targets("work_item/web/pay") },
@@ -226,7 +226,7 @@ func TestARelationDeclaredByTheOtherSideStays(t *testing.T) {
 		}
 	}
 	checkRules(t, map[string]rule{
-		"it is said the other way round": {api: full, given: given, prior: []planner.Record{rel}, options: pruning, want: wants("blocked_by=@work_item/web/a")},
-		"nobody says it":                 {api: full, given: given, prior: []planner.Record{rel}, options: pruning, want: wants(), steps: []string{"remove_members work_item/web/a#blocking 1"}},
+		"a relation stays if the other item declares it": {api: full, given: given, prior: []planner.Record{rel}, options: pruning, want: wants("blocked_by=@work_item/web/a")},
+		"a relation that no item declares is removed":    {api: full, given: given, prior: []planner.Record{rel}, options: pruning, want: wants(), steps: []string{"remove_members work_item/web/a#blocking 1"}},
 	})
 }

@@ -26,13 +26,13 @@ func TestNamesResolveToOneObjectOrAnError(t *testing.T) {
 	}
 	made := []string{"create work_item/web/pay"}
 	checkRules(t, map[string]rule{
-		"a name is found in the letters as written before any others": {
+		"a name in the case that is written is found before any other": {
 			api: full, given: states("todo", "Todo", "TODO"), want: pay("state=Todo"), steps: made,
 		},
-		"else in any case, white space around it aside": {
+		"a name is found in any case, whatever white space surrounds it": {
 			api: full, given: states(" In Progress "), want: pay("state=in progress"), steps: made,
 		},
-		"two in any case are an error that names both": {
+		"two names that match in another case are an error that names both": {
 			api: full, given: states("todo", "TODO"), want: pay("state=Todo"),
 			findings: []string{`error unknown-name: the state "Todo" is ambiguous in project/web: ` + uuid(3, 0) + ", " + uuid(3, 1) + " all have this name; give the ID of the right one"},
 		},
@@ -44,26 +44,26 @@ func TestNamesResolveToOneObjectOrAnError(t *testing.T) {
 				s.members["project_member "+web] = []string{uuid(0xc, 1), uuid(0xc, 2)}
 			},
 		},
-		"a name that nobody bears is reported once, with what is near": {
+		"an unknown name is reported once, with similar names": {
 			api: full, given: states("Todo", "Done"),
 			want:     func(w *wanted) { pay("state=Tood")(w); w.put("work_item/web/b", "name=B", "state=Tood") },
 			findings: []string{`error unknown-name: the service has no state "Tood" in project/web; did you mean "Todo"?`},
 		},
-		"another word than those that are there is answered with these": {
+		"an unknown name without similar ones is reported with the names that exist": {
 			api: full, given: states("Backlog", "Todo", "Done"), want: pay("state=Doing"),
 			findings: []string{`error unknown-name: the service has no state "Doing" in project/web; there are Backlog, Todo, Done; add it to the states of project/web, or give the ID of an existing one`},
 		},
-		"who created what comes from elsewhere may be gone": {
+		"an unknown creator is left out with a warning": {
 			api: full, want: pay("created_by=eve@example.com"), steps: made,
 			given:    func(s *fakeService) { s.given("member", "", uuid(0xc, 1), "email=ada@example.com", "display_name=ada") },
 			findings: []string{`warning unknown-name: the service has no member "eve@example.com"; the field is left out`},
 		},
-		"but not who works on it as well": {
+		"an unknown creator is an error if the item also assigns that person": {
 			api: full, want: pay("created_by=eve@example.com", "assignees=eve@example.com"),
 			given:    func(s *fakeService) { s.given("member", "", uuid(0xc, 1), "email=ada@example.com", "display_name=ada") },
 			findings: []string{`error unknown-name: the service has no member "eve@example.com"; there are ada@example.com; an admin invites people in Plane, under Settings, Members; --invite invites those who are given by e-mail address`},
 		},
-		"people are listed by one name each": {
+		"members are listed by one name each": {
 			api: full, want: pay("assignees=eve@example.com"),
 			given: func(s *fakeService) {
 				s.given("member", "", uuid(0xc, 1), "email=ada@example.com", "display_name=ada")
@@ -71,12 +71,12 @@ func TestNamesResolveToOneObjectOrAnError(t *testing.T) {
 			},
 			findings: []string{`error unknown-name: the service has no member "eve@example.com"; there are ada@example.com, bob@example.com; an admin invites people in Plane, under Settings, Members; --invite invites those who are given by e-mail address`},
 		},
-		"nothing documented finds a name": {
+		"the documented operations find no name": {
 			api: documented, want: pay("state=Todo"),
 			findings: []string{`error unknown-name: the state "Todo" cannot be looked up with the documented operations; give its ID, or use --api auto`},
 		},
-		"an ID is taken as it is": {api: full, want: pay("state=" + uuid(3, 1)), steps: made, reads: []string{"projects/" + web + "/", "projects/" + web + "/work-items/"}},
-		"a readable identifier is looked up, with the documented operations too": {
+		"an ID is used without a look-up": {api: full, want: pay("state=" + uuid(3, 1)), steps: made, reads: []string{"projects/" + web + "/", "projects/" + web + "/work-items/"}},
+		"an identifier is looked up, even with the documented operations": {
 			api:   documented,
 			given: func(s *fakeService) { s.given("work_item", web, uuid(9, 7), "sequence_id=7") },
 			prior: []planner.Record{known("work_item/web/x", uuid(9, 8))},
@@ -84,7 +84,7 @@ func TestNamesResolveToOneObjectOrAnError(t *testing.T) {
 			steps: made,
 			reads: []string{"work-items/WEB-7/"}, findings: []string{cannotSettle("1 work item")},
 		},
-		"or only the field waits": {
+		"an identifier that the service does not show blocks only the field that names it": {
 			api: full, want: pay("parent=WEB-7"),
 			steps: []string{
 				"create work_item/web/pay",
@@ -97,7 +97,7 @@ func TestNamesResolveToOneObjectOrAnError(t *testing.T) {
 			want:     pay("parent=Shop"),
 			findings: []string{`error unknown-name: the work item "Shop" is neither in the manifest nor an ID or identifier; write the key of one in the manifest, its identifier, or its ID`},
 		},
-		"what an edition does not have costs only the field that names it": {
+		"a kind that the edition lacks blocks only the field that names it": {
 			api: full, given: func(s *fakeService) { s.without["work_item_type"] = true }, want: pay("type=Story"),
 			steps: []string{"create work_item/web/pay", "not_possible work_item/web/pay: this edition of the service has no work item types"},
 		},
@@ -112,7 +112,7 @@ func TestNamesResolveToOneObjectOrAnError(t *testing.T) {
 	})
 }
 
-func TestWhoIsInvitedIsNotInvitedAgain(t *testing.T) {
+func TestAnInvitedPersonIsNotInvitedAgain(t *testing.T) {
 	t.Parallel()
 	const adopted = "adopt invitation/gus@example.com: found by its email"
 	asked := func(in *planner.Input) { in.Invite = true }
@@ -126,11 +126,11 @@ func TestWhoIsInvitedIsNotInvitedAgain(t *testing.T) {
 		}
 	}
 	checkRules(t, map[string]rule{
-		"an invitation without an answer waits for one": {
+		"a person with an open invitation is not invited again": {
 			api: full, options: asked, given: given(false), want: byEmail,
 			steps: []string{"create work_item/web/pay", "not_possible work_item/web/pay: gus@example.com is invited to the workspace, and has not accepted yet: apply again then", adopted},
 		},
-		"one that was accepted by who is not there is left to people": {
+		"a person who accepted an invitation and is no member is not invited again": {
 			api: full, options: asked, given: given(true), want: byEmail,
 			steps: []string{"create work_item/web/pay", "not_possible work_item/web/pay: gus@example.com accepted an invitation and is not in the workspace: they left since, or have " +
 				"no account yet; to invite them again, delete that invitation in Plane first", adopted},
@@ -162,19 +162,19 @@ func TestOnlyNeededReadsAreMade(t *testing.T) {
 		}
 	}
 	checkRules(t, map[string]rule{
-		"an object that is only named is not read": {api: full, want: func(w *wanted) { w.put("project/web", "id="+web).put("cycle/web/a", "id="+cycle(0)) }, reads: []string{"projects/" + web + "/"}},
-		"one object is read by its ID":             {api: full, given: cycles, want: byID(1), reads: []string{"projects/" + web + "/", base + cycle(0) + "/"}},
-		"two with their list":                      {api: full, given: cycles, want: byID(2), reads: []string{"projects/" + web + "/", base}},
-		"the list serves all if one needs it":      {api: full, given: cycles, want: func(w *wanted) { byID(1)(w); w.put("cycle/web/b", "name=b") }, steps: []string{"adopt cycle/web/b: found by its name"}, reads: []string{"projects/" + web + "/", base}},
-		"also if it is needed for a name":          {api: full, given: func(s *fakeService) { cycles(s); items(s) }, want: func(w *wanted) { byID(1)(w); w.put("work_item/web/x", "identifier=WEB-1", "cycle=b") }, steps: []string{"add_members cycle/web/b#work_items 1"}, reads: []string{"projects/" + web + "/", base, "work-items/WEB-1/", "projects/" + web + "/work-items/", base + cycle(1) + "/cycle-issues/"}},
-		"many items by identifier come with a list": {
+		"an object that the manifest only names is not read":                    {api: full, want: func(w *wanted) { w.put("project/web", "id="+web).put("cycle/web/a", "id="+cycle(0)) }, reads: []string{"projects/" + web + "/"}},
+		"one object is read by its ID":                                          {api: full, given: cycles, want: byID(1), reads: []string{"projects/" + web + "/", base + cycle(0) + "/"}},
+		"two objects are read with their list":                                  {api: full, given: cycles, want: byID(2), reads: []string{"projects/" + web + "/", base}},
+		"an object without an ID makes all of its kind be read with their list": {api: full, given: cycles, want: func(w *wanted) { byID(1)(w); w.put("cycle/web/b", "name=b") }, steps: []string{"adopt cycle/web/b: found by its name"}, reads: []string{"projects/" + web + "/", base}},
+		"a reference by name makes all of its kind be read with their list":     {api: full, given: func(s *fakeService) { cycles(s); items(s) }, want: func(w *wanted) { byID(1)(w); w.put("work_item/web/x", "identifier=WEB-1", "cycle=b") }, steps: []string{"add_members cycle/web/b#work_items 1"}, reads: []string{"projects/" + web + "/", base, "work-items/WEB-1/", "projects/" + web + "/work-items/", base + cycle(1) + "/cycle-issues/"}},
+		"several items with identifiers are read with their list": {
 			api: full, given: items, reads: []string{"projects/", "projects/" + web + "/work-items/"},
 			want: func(w *wanted) {
 				w.put("project/web", "identifier=WEB").put("work_item/web/a", "identifier=WEB-0", "name=Item").
 					put("work_item/web/b", "identifier=WEB-1", "name=Item").put("work_item/web/c", "identifier=WEB-2", "name=Item")
 			},
 		},
-		"a container is not asked who is in it while nobody can be": {
+		"the members of a container are not read while the item to add does not exist": {
 			api: full, given: cycles, want: func(w *wanted) { byID(1)(w); w.put("work_item/web/x", "name=X", "cycle=@cycle/web/a") },
 			steps: []string{"create work_item/web/x", "add_members cycle/web/a#work_items 1"},
 			reads: []string{"projects/" + web + "/", base + cycle(0) + "/", "projects/" + web + "/work-items/"},

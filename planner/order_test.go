@@ -23,17 +23,17 @@ func stepsThatNeed(needs ...[]int) []*Step {
 	return steps
 }
 
-func TestOrder(t *testing.T) {
+func TestNeededStepsComeFirstAndOthersKeepTheirPlace(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		needs [][]int
 		want  []int
 	}{
-		"what needs nothing keeps its place":          {[][]int{nil, nil, nil}, []int{0, 1, 2}},
-		"what needs something before it keeps it too": {[][]int{nil, {0}, {0, 1}}, []int{0, 1, 2}},
-		"what is needed comes just before it":         {[][]int{{2}, nil, nil, nil}, []int{2, 0, 1, 3}},
-		"and what that needs before that":             {[][]int{{1}, {3}, nil, nil, nil}, []int{3, 1, 0, 2, 4}},
-		"what several need comes before the first":    {[][]int{nil, {3}, {3}, nil, {0}}, []int{0, 3, 1, 2, 4}},
+		"a step that needs nothing keeps its place":                     {[][]int{nil, nil, nil}, []int{0, 1, 2}},
+		"a step that needs earlier steps keeps its place":               {[][]int{nil, {0}, {0, 1}}, []int{0, 1, 2}},
+		"a needed step comes just before the step that needs it":        {[][]int{{2}, nil, nil, nil}, []int{2, 0, 1, 3}},
+		"a step that a needed step needs comes before both":             {[][]int{{1}, {3}, nil, nil, nil}, []int{3, 1, 0, 2, 4}},
+		"a step that several steps need comes before the first of them": {[][]int{nil, {3}, {3}, nil, {0}}, []int{0, 3, 1, 2, 4}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -36,52 +36,52 @@ func TestAnObjectOfAnotherWorkspaceIsTheSameWhateverItIsCalledThere(t *testing.T
 	}
 	project := func(w *wanted) *wanted { return w.put("project/web", "id="+web) }
 	checkRules(t, map[string]rule{
-		"renamed there, it is renamed here": {
+		"an object that was renamed there is renamed here": {
 			api: full, given: label(1, "Bug", "bug"), prior: []planner.Record{known("label/web/bug", here(1), "name=Bug", "origin="+there(1))},
 			want:  func(w *wanted) { project(w).put("label/web/defect", "origin="+there(1), "name=Defect") },
 			steps: []string{"update label/web/defect name external_id"},
 		},
-		"an identifier tells too, within its workspace": {
+		"an object is the same if its identifier there is the same": {
 			api: full, given: item(1, "One"), prior: []planner.Record{known("work_item/web/one", here(1), "name=One", "origin=MAIN-1")},
 			want:  func(w *wanted) { project(w).put("work_item/web/main-1", "origin=MAIN-1", "name=One, better") },
 			steps: []string{"update work_item/web/main-1 name"},
 		},
-		"its ID goes before its key": {
+		"the ID that an object has there comes before its key": {
 			api: full, given: both(item(1, "Dup"), item(2, "Dup")),
 			prior: []planner.Record{known("work_item/web/dup", here(1), "name=Dup", "description=1", "origin="+there(1)), known("work_item/web/dup-2", here(2), "name=Dup", "description=2", "origin="+there(2))},
 			want:  func(w *wanted) { project(w).put("work_item/web/dup", "origin="+there(2), "name=Dup") },
 		},
-		"two that exchange their keys stay what they are": {
+		"two objects that exchange their keys stay the same": {
 			api: full, given: both(item(1, "A"), item(2, "B")),
 			prior: []planner.Record{known("work_item/web/a", here(1), "name=A", "origin="+there(1)), known("work_item/web/b", here(2), "name=B", "origin="+there(2))},
 			want: func(w *wanted) {
 				project(w).put("work_item/web/a", "origin="+there(2), "name=B").put("work_item/web/b", "origin="+there(1), "name=A")
 			},
 		},
-		"another one under a key that the state has is never written over it": {
+		"another object is never written over the one that the state has under its key": {
 			api: full, given: item(1, "Dup"), prior: []planner.Record{known("work_item/web/dup", here(1), "name=Dup", "origin=MAIN-3")},
 			want: func(w *wanted) { project(w).put("work_item/web/dup", "origin=MAIN-12", "name=Dup") },
 			findings: []string{"error other-origin: work_item/web/dup was MAIN-3 of the workspace there of https://there.example.com at the last apply, and the manifest says that it is MAIN-12 of the workspace there of " +
 				"https://there.example.com: it is another work item; give the new one another key; planform export makes the keys of work items from their numbers"},
 		},
-		"what a name identifies takes the place of what was deleted there": {
+		"a new label takes the place of a label of the same name that was deleted there": {
 			api: full, given: label(1, "Bug", "bug"), prior: []planner.Record{known("label/web/bug", here(1), "name=Bug", "origin="+there(1))},
 			want: func(w *wanted) { project(w).put("label/web/bug", "origin="+there(2), "name=Bug", "color=#123456") }, steps: []string{"update label/web/bug color"},
 		},
-		"a state from before origins is no reason to create an object a second time": {
+		"an object of the same name is not created a second time if the state has no origins": {
 			api: full, given: both(item(1, "Dup"), item(2, "Dup")),
 			prior: []planner.Record{known("work_item/web/dup", here(1), "name=Dup"), known("work_item/web/dup-2", here(2), "name=Dup")},
 			want:  func(w *wanted) { project(w).put("work_item/web/main-1", "origin=MAIN-1", "name=Dup") },
 			findings: []string{"error another-key: work_item/web/main-1 would be created a second time: the state has work_item/web/dup with the same name, and the manifest has no such key any more; " +
 				"if it is the same one, add `previously: dup`; if not, planform state rm work_item/web/dup stops tracking the other"},
 		},
-		"an object that was renamed there is not created a second time": {
+		"an object that was renamed there is not created a second time if the state has no origins": {
 			api: full, given: item(1, "One"), prior: []planner.Record{known("work_item/web/one", here(1), "name=One")},
 			want: func(w *wanted) { project(w).put("work_item/web/main-1", "origin=MAIN-1", "name=One, better") },
 			findings: []string{"error unknown-origin: work_item/web/main-1 (MAIN-1 of the workspace there of https://there.example.com) is new there, or was renamed: the state, which an older planform wrote, does not tell. " +
 				"It has work_item/web/one, which the manifest does not have any more; if it is one of them, add `previously: KEY`; planform state rm ADDRESS stops tracking those that were deleted there"},
 		},
-		"a former key says it": {
+		"a former key identifies an object if the state has no origins": {
 			api: full, given: item(1, "One"), prior: []planner.Record{known("work_item/web/one", here(1), "name=One")},
 			want: func(w *wanted) {
 				project(w).put("work_item/web/main-1", "origin=MAIN-1", "name=One, better")
@@ -89,11 +89,11 @@ func TestAnObjectOfAnotherWorkspaceIsTheSameWhateverItIsCalledThere(t *testing.T
 			},
 			steps: []string{"update work_item/web/main-1 name"},
 		},
-		"a new one is created beside what is known": {
+		"a new object is created beside those that the state knows": {
 			api: full, given: item(1, "One"), prior: []planner.Record{known("work_item/web/main-1", here(1), "name=One", "origin=MAIN-1")},
 			want: func(w *wanted) { project(w).put("work_item/web/main-2", "origin=MAIN-2", "name=One, better") }, steps: []string{"create work_item/web/main-2"},
 		},
-		"an own ID moves the record too": {
+		"an id in the manifest moves the record to the new key": {
 			api: full, given: label(1, "Bug", "bug"), prior: []planner.Record{known("label/web/bug", here(1), "name=Bug")},
 			want: func(w *wanted) { project(w).put("label/web/defect", "id="+here(1), "name=Defect") }, steps: []string{"update label/web/defect name"},
 		},
@@ -177,37 +177,37 @@ func TestANameOrMarkIsTakenWhenItIsFree(t *testing.T) {
 	}
 	const both = "give its `id` to use that one, or rename or delete one of them"
 	checkRules(t, map[string]rule{
-		"a name that another object gives up": {
+		"a name is taken after another object gives it up": {
 			api: full, given: given("A a", "B b"), prior: state("A a", "B b"), want: wants("B a 1", "C b 2"), steps: []string{"update label/web/b name", "update label/web/a name"},
 		},
-		"and a mark": {
+		"a mark is taken after another object gives it up": {
 			api: full, given: given("A a", "B b"), prior: state("A a", "B b"), want: wants("B b 1", "C c 2"),
 			steps: []string{"update label/web/c name external_id", "update label/web/b name external_id"},
 		},
-		"one that a new object gets": {
+		"a new object takes a name after another object gives it up": {
 			api: full, given: given("A a"), prior: state("A a"), want: wants("A a 2", "B b 1"), steps: []string{"update label/web/b name external_id", "create label/web/a"},
 		},
-		"one that is deleted first": {
+		"a name is taken after the object that has it is deleted": {
 			api: full, given: given("A a", "B b"), prior: state("A a", "B b"), want: wants("A a 2"), options: prune,
 			steps: []string{"delete label/web/a-former", "update label/web/a name external_id"},
 		},
-		"and one that would be deleted": {
+		"a name is not taken from an object that only --prune deletes": {
 			api: full, given: given("A a", "B b"), prior: state("A a", "B b"), want: wants("A a 2"),
 			steps:    []string{"not_possible label/web/a: the service has another label \"A\" (" + label(1) + "), which is label/web/a-former in the state: --prune deletes it"},
 			findings: []string{"warning orphaned: 1 object created by an earlier apply is no longer in the manifest: label/web/a-former; to delete it, use --prune"},
 		},
-		"not one that people gave to another": {
+		"a name that people gave to another object is not taken": {
 			api: full, given: given("A a", "B"), prior: state("A a"), want: wants("B a 1"),
 			steps: []string{"not_possible label/web/a: the service has another label \"B\" (" + label(2) + "): " + both},
 		},
-		"nor one of two that exchange theirs": {
+		"two objects do not exchange their names": {
 			api: full, given: given("A a", "B b"), prior: state("A a", "B b"), want: wants("B a 1", "A b 2"),
 			steps: []string{
 				"not_possible label/web/a: it is exchanged with another one, and the service takes each name once: give one of them a third name first",
 				"not_possible label/web/b: it is exchanged with another one, and the service takes each name once: give one of them a third name first",
 			},
 		},
-		"a mark that another keeps does not follow": {
+		"a mark that another object keeps is not taken": {
 			api: full, given: given("A a", "B b"), prior: state("A a", "B b")[1:], want: wants("B a 2"),
 			steps: nil, findings: nil,
 		},
@@ -223,21 +223,21 @@ func TestAnObjectIsNotCreatedAgainUnderAnotherKey(t *testing.T) {
 	const leftOver = "warning orphaned: 1 object created by an earlier apply is no longer in the manifest: work_item/web/b; to delete it, use --prune"
 	mine := made("work_item/web/b", here(1), "name=Beta")
 	checkRules(t, map[string]rule{
-		"one that planform made": {
+		"an object that planform created is not created again under another key": {
 			api: full, given: given, want: wants, prior: []planner.Record{mine}, findings: []string{leftOver, refused + ", or --prune deletes it"},
 		},
-		"one that it adopted": {
+		"an object that planform adopted is not created again under another key": {
 			api: full, given: given, want: wants, prior: []planner.Record{known("work_item/web/b", here(1), "name=Beta")}, findings: []string{refused},
 		},
-		"nor is what is not pruned": {
+		"an adopted object is not created again under another key, because --prune does not delete it": {
 			api: full, given: given, want: wants, prior: []planner.Record{known("work_item/web/b", here(1), "name=Beta")}, options: prune,
 			findings: []string{"warning not-made: 1 object no longer in the manifest is not deleted, since planform did not create it: work_item/web/b; planform state rm ADDRESS stops tracking one", refused},
 		},
-		"what is gone on the service does not matter": {
+		"an object that is gone on the service is created under another key": {
 			api: full, want: wants, prior: []planner.Record{mine}, steps: []string{"create work_item/web/bb"},
 			findings: []string{leftOver},
 		},
-		"what is pruned is told": {
+		"an object that --prune deletes is created under another key with a warning": {
 			api: full, given: given, want: wants, prior: []planner.Record{mine}, options: prune, steps: []string{"create work_item/web/bb", "delete work_item/web/b"},
 			findings: []string{"warning another-key: work_item/web/bb is created, and work_item/web/b with the same name is deleted; if it was renamed, add `previously: b` to the new entry"},
 		},

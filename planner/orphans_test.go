@@ -25,25 +25,25 @@ func TestAChangedNameIsTakenForARename(t *testing.T) {
 		}
 	}
 	checkRules(t, map[string]rule{
-		"by a similar name": {
+		"a similar name is taken for a rename": {
 			api: full, given: given, prior: []planner.Record{login},
 			want:     func(w *wanted) { website(w).put("work_item/web/fix-the-login", "name=Fix the login") },
 			steps:    []string{"create work_item/web/fix-the-login"},
 			findings: []string{"warning renamed: work_item/web/fix-tge-login (WEB-2) was created by an earlier apply and is no longer in the manifest, and work_item/web/fix-the-login is created" + hint},
 		},
-		"a key that is written is no guess": {
+		"a new entry with a written key is not taken for a rename": {
 			api: full, given: given, prior: []planner.Record{login},
 			want:     func(w *wanted) { website(w).put("work_item/web/login", "name=Fix the login", "priority=high") },
 			steps:    []string{"create work_item/web/login"},
 			findings: []string{"warning orphaned: 1 object created by an earlier apply is no longer in the manifest: work_item/web/fix-tge-login (WEB-2); to delete it, use --prune"},
 		},
-		"another name is no guess, whatever the other fields are": {
+		"a different name is not taken for a rename, whatever the other fields are": {
 			api: full, given: given, prior: []planner.Record{login},
 			want:     func(w *wanted) { website(w).put("work_item/web/let-people-in", "name=Let people in", "priority=high") },
 			steps:    []string{"create work_item/web/let-people-in"},
 			findings: []string{"warning orphaned: 1 object created by an earlier apply is no longer in the manifest: work_item/web/fix-tge-login (WEB-2); to delete it, use --prune"},
 		},
-		"also before it is deleted": {
+		"a likely rename is reported even if the former object is deleted": {
 			api: full, given: given, prior: []planner.Record{login}, options: func(in *planner.Input) { in.Prune = true },
 			want:     func(w *wanted) { website(w).put("work_item/web/fix-the-login", "name=Fix the login") },
 			steps:    []string{"create work_item/web/fix-the-login", "delete work_item/web/fix-tge-login"},

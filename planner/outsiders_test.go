@@ -19,7 +19,7 @@ func TestOutsidersAreReportedAndNotSent(t *testing.T) {
 		}
 	}
 	checkRules(t, map[string]rule{
-		"a new item is given to those who are in": {
+		"a new item is assigned to those who are members of the project": {
 			api: full, given: people,
 			want: func(w *wanted) {
 				w.put("project/web", "id="+web).put("work_item/web/pay", "name=Pay", "assignees=ada@example.com,gus@example.com")
@@ -29,28 +29,28 @@ func TestOutsidersAreReportedAndNotSent(t *testing.T) {
 				"not_possible work_item/web/pay: the service accepts only members of project/web as assignees: add gus@example.com to its members",
 			},
 		},
-		"nothing is written again and again": {
+		"an item is not written again by each run because of an outsider": {
 			api: full, given: item(ada),
 			want: func(w *wanted) {
 				w.put("project/web", "id="+web).put("work_item/web/pay", "name=Pay", "assignees=ada@example.com,gus@example.com")
 			},
 			steps: []string{"not_possible work_item/web/pay: the service accepts only members of project/web as assignees: add gus@example.com to its members"},
 		},
-		"whom the manifest brings in is in": {
+		"a person whom the manifest makes a member can be assigned": {
 			api: full, given: item(ada),
 			want: func(w *wanted) {
 				w.put("project/web", "id="+web, "members=bob@example.com").put("work_item/web/pay", "name=Pay", "assignees=bob@example.com")
 			},
 			steps: []string{"add_members project/web#members 1", "update work_item/web/pay assignees"},
 		},
-		"what is as it should be takes no look at who is in": {
+		"members are not read if the assignees are as wanted": {
 			api: full, given: item(gus),
 			want: func(w *wanted) {
 				w.put("project/web", "id="+web).put("work_item/web/pay", "name=Pay", "assignees=gus@example.com")
 			},
 			reads: []string{"projects/" + web + "/", "members/", "projects/" + web + "/work-items/" + uuid(9, 1) + "/"},
 		},
-		"in a new project are who makes it, who leads it, and its members": {
+		"the creator, the lead and the listed members of a new project count as its members": {
 			api: full, given: people,
 			want: func(w *wanted) {
 				w.put("project/new", "identifier=NEW", "name=New", "lead=bob@example.com", "default_assignee=gus@example.com", "module_view=true")

@@ -13,8 +13,8 @@ func ownedBy(s *fakeService, id string, owner resource.Owner, at resource.Addres
 	row["external_source"], row["external_id"] = owner.Source(), resource.ExternalID("acme", at)
 }
 
-// TestOwners holds what becomes of objects that other manifests made.
-func TestOwners(t *testing.T) {
+// TestAnObjectOfAnotherOwnerIsNeitherAdoptedNorChanged holds what becomes of objects that other manifests made.
+func TestAnObjectOfAnotherOwnerIsNeitherAdoptedNorChanged(t *testing.T) {
 	t.Parallel()
 	const a = resource.Address("work_item/web/a")
 	item, label := uuid(9, 1), uuid(5, 1)
@@ -52,14 +52,14 @@ func TestOwners(t *testing.T) {
 		"an earlier deletion took no effect, or the state is lost or old, and what was protected is not known; --prune --delete-unrecorded deletes it"
 	item2 := uuid(9, 2)
 	checkRules(t, map[string]rule{
-		"an object with our mark that a state knows nothing of is named without pruning, too": {
+		"an object with the owner's mark that the state does not know is reported even without --prune": {
 			api: full, given: items("web"), options: of("web", func(in *planner.Input) { in.Knowing = true }),
 			want:  func(w *wanted) { w.put("project/web", "id="+web).put("work_item/web/b", "name=B") },
 			steps: []string{"create work_item/web/b"}, findings: []string{
 				unrecorded, "not compared: 1 work item: planform's mark is on it, and neither the manifest nor the state has it",
 			},
 		},
-		"a project whose contents the state does not know stays, as those may be protected": {
+		"a project with contents that the state does not know stays, because they may be protected": {
 			api: full, given: func(s *fakeService) {
 				s.given("project", "", uuid(1, 9), "name=Old")
 				s.given("work_item", uuid(1, 9), item2, "name=Kept")
@@ -71,51 +71,51 @@ func TestOwners(t *testing.T) {
 			steps: []string{"not_possible project/old: it would be deleted, but the state does not know the " +
 				"work item \"Kept\" in it: nobody can tell whether it was protected"},
 		},
-		"an item of another owner under the same key is not ours": {
+		"an item of another owner under the same key is not adopted": {
 			api: full, given: items("mobile"), options: of("web"), want: wantItem,
 			steps: []string{"create work_item/web/a"},
 		},
-		"one that bears our mark is": {
+		"an item that bears the owner's mark is adopted": {
 			api: full, given: items("web"), options: of("web"), want: wantItem,
 			steps: []string{"adopt work_item/web/a name: found by its mark"},
 		},
-		"one of a manifest without an owner is asked about": {
+		"an item whose mark has no owner is an error if the manifest has one": {
 			api: full, given: items(""), options: of("web"), want: wantItem,
 			findings: []string{unknown},
 		},
-		"and so is, without an owner, a mark that the state does not know": {
+		"an item whose mark a used state does not know is an error without an owner": {
 			api: full, given: items(""), want: wantItem, options: of("", func(in *planner.Input) { in.Knowing = true }),
 			findings: []string{unknown},
 		},
-		"while with an empty state all marks are of the state that was lost": {
+		"an item with a mark is adopted without an owner if the state is empty": {
 			api: full, given: items(""), want: wantItem, steps: []string{"adopt work_item/web/a name: found by its mark"},
 		},
-		"without an owner, the state says that it is ours": {
+		"an item that the state knows is ours without an owner": {
 			api: full, given: items(""), want: wantItem, prior: []planner.Record{made(a, item, "name=Theirs")},
 			steps: []string{"update work_item/web/a name"},
 		},
-		"whoever says so takes it over": {
+		"an item of another owner is adopted with --take-over": {
 			api: full, given: items("mobile"), options: of("web", takeOver), want: wantItem,
 			steps: []string{"adopt work_item/web/a name owner: found by its mark"},
 		},
-		"an owner that is added later takes over what the state knows": {
+		"an owner that is added later is written to the items that the state knows": {
 			api: full, given: items(""), options: of("web", func(in *planner.Input) { in.FormerOwners = []resource.Owner{""} }), want: wantItem,
 			prior: []planner.Record{made(a, item, "name=Theirs")}, steps: []string{"update work_item/web/a name owner"},
 			findings: []string{"warning taken-over: this run takes 1 object from a manifest without an owner to owner web, since the state knows it; " +
 				"if the owner has no new name, give this manifest a state of its own: --state FILE"},
 		},
-		"what the state knows and somebody else took over is theirs": {
+		"an item that another owner took over is not changed, even if the state knows it": {
 			api: full, given: items("mobile"), options: of("web"), want: wantItem, prior: []planner.Record{made(a, item, "name=Theirs")},
 			steps: []string{"not_possible work_item/web/a: it belongs to owner mobile"},
 		},
 		"a label of another owner is used": {
 			api: full, given: labels("mobile"), options: of("web"), want: wantLabel(),
 		},
-		"and not changed": {
+		"a label of another owner is not changed": {
 			api: full, given: labels("mobile"), options: of("web"), want: wantLabel("color=#00ff00"),
 			steps: []string{"not_possible label/web/bug: it belongs to owner mobile"},
 		},
-		"pruning without a state leaves what bears the owner's mark, as it may have been protected": {
+		"pruning without a state leaves an item with the owner's mark, which may have been protected": {
 			api: full, given: items("web"), options: of("web", pruning), want: func(w *wanted) { w.put("project/web", "id="+web).put("work_item/web/b", "name=B") },
 			steps: []string{
 				"create work_item/web/b",
@@ -123,12 +123,12 @@ func TestOwners(t *testing.T) {
 			},
 			findings: []string{unrecorded},
 		},
-		"and deletes it where that is asked for": {
+		"pruning without a state deletes an item with the owner's mark if that is asked for": {
 			api: full, given: items("web"), options: of("web", pruning, func(in *planner.Input) { in.DeleteUnrecorded = true }), want: func(w *wanted) { w.put("project/web", "id="+web).put("work_item/web/b", "name=B") },
 			steps:    []string{"create work_item/web/b", "delete work_item/web/a"},
 			findings: []string{unrecorded, "warning another-key: work_item/web/b is created, and work_item/web/a is deleted; if it was renamed, add `previously: a` to the new entry"},
 		},
-		"and nothing of another owner, or of none": {
+		"pruning without a state deletes no item of another owner, and none without a mark": {
 			api: full, given: func(s *fakeService) {
 				items("mobile")(s)
 				s.given("work_item", web, uuid(9, 2), "name=Nobody's")

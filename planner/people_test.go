@@ -18,17 +18,17 @@ func TestPeopleAreShownByTheirNames(t *testing.T) {
 		want  func(*wanted)
 		text  string // somewhere in the plan
 	}{
-		"who leads no more": {
+		"a lead who is removed is shown by name": {
 			func(s *fakeService) { s.given("teamspace", "", uuid(7, 1), "name=Platform", "lead="+ada) },
 			func(w *wanted) { w.put("teamspace/platform", "name=Platform", "lead!") },
 			"teamspace/platform lead: ada@example.com",
 		},
-		"whom an ID replaces": {
+		"a lead whom an ID replaces is shown by name": {
 			func(s *fakeService) { s.given("teamspace", "", uuid(7, 1), "name=Platform", "lead="+ada) },
 			func(w *wanted) { w.put("teamspace/platform", "name=Platform", "lead="+bob) },
 			"teamspace/platform lead: ada@example.com",
 		},
-		"to whom an item is assigned no more": {
+		"assignees who are removed are shown by name": {
 			func(s *fakeService) {
 				s.given("work_item", web, uuid(9, 1), "name=Pay")
 				s.find(uuid(9, 1)).row["assignees"] = []any{ada, bob}
@@ -38,7 +38,7 @@ func TestPeopleAreShownByTheirNames(t *testing.T) {
 			},
 			"work_item/web/pay assignees: ada@example.com\nbob@example.com",
 		},
-		"and which labels it loses": {
+		"labels that are removed are shown by name": {
 			func(s *fakeService) {
 				s.given("work_item", web, uuid(9, 1), "name=Pay").given("label", web, uuid(4, 1), "name=backend")
 				s.find(uuid(9, 1)).row["labels"] = []any{uuid(4, 1)}
@@ -48,7 +48,7 @@ func TestPeopleAreShownByTheirNames(t *testing.T) {
 			},
 			"work_item/web/pay labels: backend",
 		},
-		"who leaves a project": {
+		"a member who is removed from a project is shown by name": {
 			func(s *fakeService) {
 				s.members["project_member "+web], s.in.Prune = []string{ada, bob}, true
 				s.in.Prior["project/web#members"] = planner.Record{Address: "project/web#members", ID: web, Members: []string{bob}, Sources: presence()}
@@ -56,7 +56,7 @@ func TestPeopleAreShownByTheirNames(t *testing.T) {
 			func(w *wanted) { w.put("project/web", "id="+web, "name=Website") },
 			"project/web#members: bob@example.com",
 		},
-		"nobody: then nothing is read": {
+		"members are not read if the plan shows nobody": {
 			func(s *fakeService) { s.given("teamspace", "", uuid(7, 1), "name=Platform", "lead="+ada) },
 			func(w *wanted) { w.put("teamspace/platform", "name=Platform", "lead="+ada) },
 			"",

@@ -205,10 +205,10 @@ func TestThePlanKnowsTheDialectOfTheService(t *testing.T) {
 		rows []string
 		want map[string]resource.Dialect
 	}{
-		"the contract's":            {[]string{"title=A"}, map[string]resource.Dialect{"customer_request": resource.ContractDialect}},
-		"the newer":                 {[]string{"name=A"}, map[string]resource.Dialect{"customer_request": resource.NewerDialect}},
-		"no record does not tell":   {nil, map[string]resource.Dialect{}},
-		"should answers contradict": {[]string{"name=A", "title=A"}, map[string]resource.Dialect{"customer_request": resource.ContractDialect}},
+		"a row with the contract's names tells the contract's dialect": {[]string{"title=A"}, map[string]resource.Dialect{"customer_request": resource.ContractDialect}},
+		"a row with the newer names tells the newer dialect":           {[]string{"name=A"}, map[string]resource.Dialect{"customer_request": resource.NewerDialect}},
+		"a service without rows tells no dialect":                      {nil, map[string]resource.Dialect{}},
+		"rows that contradict each other tell the contract's dialect":  {[]string{"name=A", "title=A"}, map[string]resource.Dialect{"customer_request": resource.ContractDialect}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

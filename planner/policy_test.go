@@ -28,42 +28,42 @@ func TestWhatTheManifestLeavesToPeopleIsNotCompared(t *testing.T) {
 	prune := func(in *planner.Input) { in.Prune = true }
 	overridden := func(in *planner.Input) { in.OnDrift = planner.Fail }
 	checkRules(t, map[string]rule{
-		"without a policy, people's changes are taken back": {
+		"people's changes are taken back without a policy": {
 			api: full, given: given, prior: prior, want: item(),
 			steps: []string{"update work_item/web/pay priority", "add_members cycle/web/s1#work_items 1"},
 		},
-		"fields that are people's stay as they are, and so do cycles": {
+		"ignored fields and cycles stay as people left them": {
 			api: full, given: given, prior: prior, want: item("ignore_changes=priority,cycle"),
 		},
-		"also where the manifest changed": {
+		"ignored fields stay even if the manifest changed them": {
 			api: full, given: given, prior: prior, want: item("start_date=2026-12-24", "ignore_changes=priority,cycle,start_date"),
 		},
-		"also when pruning": {
+		"ignored memberships stay even with --prune": {
 			api: full, given: given, prior: prior, want: item("ignore_changes=all"), options: prune,
 		},
-		"what is not named is compared": {
+		"a field that the policy does not name is compared": {
 			api: full, given: given, prior: prior, want: item("ignore_changes=start_date,cycle"), steps: []string{"update work_item/web/pay priority"},
 		},
-		"a new object gets all of its fields": {
+		"a new object gets its ignored fields too": {
 			api: full, want: func(w *wanted) {
 				w.put("project/web", "id="+web).put("cycle/web/s1", "id="+s1).put("work_item/web/new", "name=New", "priority=high", "cycle=@cycle/web/s1", "ignore_changes=all")
 			},
 			given: func(s *fakeService) { s.given("cycle", web, s1, "name=One") },
 			steps: []string{"create work_item/web/new", "add_members cycle/web/s1#work_items 1"},
 		},
-		"an update that always says a field says it as the service has it": {
+		"an ignored field that each update sends is not a change by itself": {
 			api: full, given: given, want: func(w *wanted) {
 				w.put("project/web", "id="+web).put("cycle/web/s2", "id="+s2, "name=Second", "start_date=2026-01-01", "end_date=2026-01-15", "ignore_changes=start_date,end_date")
 			},
 			steps: []string{"update cycle/web/s2 name"},
 		},
-		"an object's own policy of drift goes before the flag": {
+		"an object's own drift policy comes before the flag": {
 			api: full, given: given, prior: prior[:1], options: overridden, want: func(w *wanted) {
 				w.put("project/web", "id="+web).put("work_item/web/pay", "name=Pay", "priority=high", "on_drift=overwrite")
 			},
 			steps: []string{"update work_item/web/pay priority"},
 		},
-		"the way out of a policy that fails is the policy": {
+		"an error of an object's drift policy names the policy as the way out": {
 			api: full, given: given, prior: prior[:1], want: func(w *wanted) {
 				w.put("project/web", "id="+web).put("work_item/web/pay", "name=Pay", "priority=high", "on_drift=fail")
 			},
@@ -71,7 +71,7 @@ func TestWhatTheManifestLeavesToPeopleIsNotCompared(t *testing.T) {
 				`error drift: priority of work_item/web/pay was changed on the service since the last apply: it is "low"; planform pull takes the value into the manifest; or write on_drift: overwrite or keep`,
 			},
 		},
-		"and can keep what the run would overwrite": {
+		"an object's own drift policy keeps what the run would overwrite": {
 			api: full, given: given, prior: prior[:1], want: func(w *wanted) {
 				w.put("project/web", "id="+web).put("work_item/web/pay", "name=Pay", "priority=high", "on_drift=keep")
 			},

@@ -24,7 +24,7 @@ func presence() []string { return []string{"workspace.yaml"} }
 
 func pruning(in *planner.Input) { in.Prune = true }
 
-func TestPrune(t *testing.T) {
+func TestOrphansThatPlanformCreatedAreDeleted(t *testing.T) {
 	t.Parallel()
 	a, b, c := uuid(9, 1), uuid(9, 2), uuid(9, 3)
 	items := func(s *fakeService) {
@@ -34,17 +34,17 @@ func TestPrune(t *testing.T) {
 	project := func(w *wanted) { w.put("project/web", "id="+web) }
 	link := made("link/web/a/https://example.com/a/b", uuid(0xa, 1))
 	checkRules(t, map[string]rule{
-		"without the flag nothing goes, and the plan says how much is left over": {
+		"nothing is deleted without --prune, and the plan counts what is left over": {
 			api: full, given: items, want: project,
 			prior:    []planner.Record{made("work_item/web/a", a), made("work_item/web/b", b), known("work_item/web/c", c)},
 			findings: []string{"warning orphaned: 2 objects created by an earlier apply are no longer in the manifest: work_item/web/a, work_item/web/b; to delete them, use --prune"},
 		},
-		"what planform made and nobody wants goes, what is below before what is above": {
+		"orphans that planform created are deleted, children before their parents": {
 			api: full, given: items, want: project, options: pruning,
 			prior: []planner.Record{made("work_item/web/a", a), made("work_item/web/b", b, "parent="+a), made("work_item/web/c", c)},
 			steps: []string{"delete work_item/web/c", "delete work_item/web/b", "delete work_item/web/a"},
 		},
-		"what lived in something that is named nowhere any more is found by its identifier": {
+		"an orphan whose project is named nowhere any more is found by its identifier": {
 			api: full, given: linked, options: pruning, want: func(*wanted) {},
 			prior: []planner.Record{{Address: "work_item/site/c", ID: c, Identifier: "WEB-3", CreatedByUs: true, Sources: presence()}, made("link/site/a/x", uuid(0xa, 1)), known("work_item/site/a", a)},
 			steps: []string{"delete link/site/a/x", "delete work_item/site/c"},
@@ -52,12 +52,12 @@ func TestPrune(t *testing.T) {
 				"warning not-made: 1 object no longer in the manifest is not deleted, since planform did not create it: work_item/site/a; planform state rm ADDRESS stops tracking one",
 			},
 		},
-		"unless nothing tells it": {
+		"an orphan is not deleted if nothing tells its project": {
 			api: full, given: linked, options: pruning, want: func(*wanted) {},
 			prior: []planner.Record{made("work_item/site/c", c)},
 			steps: []string{"not_possible work_item/site/c: it would be deleted, but the ID of project/site is not known"},
 		},
-		"a changed key looks like that, and is asked about": {
+		"an orphan with the name of a new object is deleted with a warning about its key": {
 			api: full, options: pruning,
 			given:    func(s *fakeService) { s.given("work_item", web, c, "name=C", "external_source=planform") },
 			want:     func(w *wanted) { project(w); w.put("work_item/web/new", "name=C") },
@@ -65,17 +65,17 @@ func TestPrune(t *testing.T) {
 			steps:    []string{"create work_item/web/new", "delete work_item/web/c"},
 			findings: []string{"warning another-key: work_item/web/new is created, and work_item/web/c with the same name is deleted; if it was renamed, add `previously: c` to the new entry"},
 		},
-		"what lives in it goes along": {
+		"the contents of a deleted item are deleted with it": {
 			api: full, given: linked, want: project, options: pruning,
 			prior: []planner.Record{made("work_item/web/a", a), made("work_item/web/b", b, "parent="+a), link},
 			steps: []string{"delete work_item/web/b", "delete work_item/web/a", "delete link/web/a/https://example.com/a/b: with work_item/web/a"},
 		},
-		"what lives in something that stays goes by itself": {
+		"an orphan in an item that stays is deleted by itself": {
 			api: full, given: linked, want: func(w *wanted) { project(w); w.put("work_item/web/a", "name=A") }, options: pruning,
 			prior: []planner.Record{made("work_item/web/a", a, "name=A"), link},
 			steps: []string{"delete link/web/a/https://example.com/a/b"},
 		},
-		"a link whose URL has a fragment goes like any other": {
+		"a link whose URL has a fragment is deleted like any other": {
 			api: full, want: func(w *wanted) { project(w); w.put("work_item/web/a", "name=A") }, options: pruning,
 			given: func(s *fakeService) {
 				s.given("work_item", web, a, "name=A").given("link", a, uuid(0xa, 1), "url=https://example.com/a#b")
@@ -83,13 +83,13 @@ func TestPrune(t *testing.T) {
 			prior: []planner.Record{made("work_item/web/a", a, "name=A"), made("link/web/a/https://example.com/a#b", uuid(0xa, 1))},
 			steps: []string{"delete link/web/a/https://example.com/a#b"},
 		},
-		"what planform did not create stays": {
+		"an object that planform did not create is not deleted": {
 			api: full, given: items, want: project, options: pruning,
 			prior:    []planner.Record{known("work_item/web/a", a), made("work_item/web/c", c)},
 			steps:    []string{"delete work_item/web/c"},
 			findings: []string{"warning not-made: 1 object no longer in the manifest is not deleted, since planform did not create it: work_item/web/a; planform state rm ADDRESS stops tracking one"},
 		},
-		"and keeps what it is in": {
+		"a project with an object that planform did not create is not deleted": {
 			kept: 1,
 			api:  full, given: items, want: func(*wanted) {}, options: pruning,
 			prior: []planner.Record{made("project/web", web), known("work_item/web/a", a), made("work_item/web/b", b, "parent="+a)},
@@ -99,7 +99,7 @@ func TestPrune(t *testing.T) {
 			},
 			findings: []string{"warning not-made: 1 object no longer in the manifest is not deleted, since planform did not create it: work_item/web/a; planform state rm ADDRESS stops tracking one"},
 		},
-		"what stays for what somebody else put into it keeps all that it is below, with what they have": {
+		"an item with somebody else's comment stays, and so do the items above it with their contents": {
 			kept: 3,
 			api:  full, want: project, options: pruning,
 			given: func(s *fakeService) {
@@ -116,7 +116,7 @@ func TestPrune(t *testing.T) {
 				`not_possible work_item/web/a: it would be deleted, but work item "B" below it stays`,
 			},
 		},
-		"a project that goes is looked into down to what is in its work items": {
+		"a project is checked down to the contents of its work items before it is deleted": {
 			kept: 3,
 			api:  full, want: func(*wanted) {}, options: pruning,
 			given: func(s *fakeService) {
@@ -131,19 +131,19 @@ func TestPrune(t *testing.T) {
 				"not_possible project/web: it would be deleted, but work_item/web/b in it stays",
 			},
 		},
-		"what somebody else put below it keeps it": {
+		"an item with somebody else's item below it stays": {
 			kept: 1,
 			api:  full, given: items, want: project, options: pruning,
 			prior: []planner.Record{made("work_item/web/a", a)},
 			steps: []string{`not_possible work_item/web/a: it would be deleted, but work item "B" below it stays`},
 		},
-		"unless the manifest moves that away": {
+		"an item is deleted after the manifest moves the item below it away": {
 			api: full, given: items, options: pruning,
 			want:  func(w *wanted) { project(w); w.put("work_item/web/b", "id="+b, "parent!") },
 			prior: []planner.Record{made("work_item/web/a", a), made("work_item/web/b", b, "parent="+a)},
 			steps: []string{"update work_item/web/b parent", "delete work_item/web/a"},
 		},
-		"what somebody else put into a customer keeps it": {
+		"a customer with somebody else's request stays": {
 			kept: 1,
 			api:  full, want: func(*wanted) {}, options: pruning,
 			given: func(s *fakeService) {
@@ -152,7 +152,7 @@ func TestPrune(t *testing.T) {
 			prior: []planner.Record{made("customer/globex", uuid(8, 1))},
 			steps: []string{`not_possible customer/globex: it would be deleted, but planform did not create the customer request "SSO" in it`},
 		},
-		"also what they put into a work item": {
+		"a work item with somebody else's link stays": {
 			kept: 1,
 			api:  full, given: linked, want: project, options: pruning,
 			prior: []planner.Record{made("work_item/web/a", a), made("work_item/web/b", b, "parent="+a)},
@@ -161,13 +161,13 @@ func TestPrune(t *testing.T) {
 				`not_possible work_item/web/a: it would be deleted, but planform did not create the link "https://example.com/a/b" in it`,
 			},
 		},
-		"what somebody archived stays": {
+		"a cycle that somebody archived stays": {
 			api: full, want: project, options: pruning,
 			given:    func(s *fakeService) { s.given("cycle", web, uuid(2, 1), "name=S", "archived_at=2026-11-20") },
 			prior:    []planner.Record{made("cycle/web/s", uuid(2, 1))},
 			findings: []string{"warning archived: cycle/web/s is archived on the service: left alone, with everything in it; restore it to have it deleted; planform state rm ADDRESS stops tracking one"},
 		},
-		"so does a work item, with who and what is in it": {
+		"a work item that somebody archived stays, with its relations and contents": {
 			api: full, want: func(w *wanted) { project(w); w.put("work_item/web/b", "id="+b) }, options: pruning,
 			given: func(s *fakeService) {
 				s.given("work_item", web, a, "name=A", "external_source=planform", "external_id=acme/work_item/web/a", "archived_at=2026-11-20")
@@ -181,26 +181,26 @@ func TestPrune(t *testing.T) {
 			},
 			findings: []string{"warning archived: work_item/web/a is archived on the service: left alone, with everything in it; restore it to have it deleted; planform state rm ADDRESS stops tracking one"},
 		},
-		"and what is in it": {
+		"a work item in an archived project stays": {
 			api: full, want: project, options: pruning,
 			given: func(s *fakeService) { s.find(web).row["archived_at"] = "2026-11-20" },
 			prior: []planner.Record{made("work_item/web/a", a)},
 			steps: []string{"not_possible work_item/web/a: it would be deleted, but project/web is archived, so its contents cannot be checked"},
 		},
-		"what is gone already is forgotten": {
+		"an orphan that is gone already is only forgotten": {
 			api: full, want: project, options: pruning,
 			prior: []planner.Record{made("work_item/web/a", a), made("work_item/web/b", b, "parent="+a), link},
 		},
-		"what the manifest has under another key is not deleted": {
+		"an object that the manifest has under another key is not deleted": {
 			api: full, given: items, options: pruning,
 			want:  func(w *wanted) { project(w); w.put("work_item/web/other", "id="+c) },
 			prior: []planner.Record{made("work_item/web/c", c)},
 		},
-		"what has another address in the state is not deleted": {
+		"an object that has two addresses in the state is not deleted": {
 			api: full, given: items, want: project, options: pruning,
 			prior: []planner.Record{made("work_item/web/c", c), made("work_item/web/d", c)},
 		},
-		"what is protected is an error": {
+		"an orphan that is protected is an error": {
 			api: full, given: items, want: project, options: pruning,
 			prior: []planner.Record{{Address: "work_item/web/c", ID: c, CreatedByUs: true, Sources: presence(), Protect: true}},
 			findings: []string{
@@ -212,18 +212,18 @@ func TestPrune(t *testing.T) {
 			prior: []planner.Record{made("work_item/web/c", c)},
 			steps: []string{"not_possible work_item/web/c: it would be deleted, but the documented operations cannot delete a work item: delete it in Plane, then run planform state rm work_item/web/c"},
 		},
-		"nor does the service delete everything": {
+		"an object that the service cannot delete is reported": {
 			api: full, want: func(*wanted) {}, options: pruning,
 			given: func(s *fakeService) { s.given("page", "", uuid(0xe, 1), "name=Handbook") },
 			prior: []planner.Record{made("page/handbook", uuid(0xe, 1))},
 			steps: []string{"not_possible page/handbook: it would be deleted, but API v1 cannot delete a page: delete it in Plane, then run planform state rm page/handbook"},
 		},
-		"a request that is sent twice deletes nothing more": {
+		"a delete without an outcome is sent again": {
 			api: full, given: items, want: project, options: pruning,
 			prior: []planner.Record{{Address: "work_item/web/c", ID: c, CreatedByUs: true, Sources: presence(), PendingIntent: &planner.Intent{Action: planner.Delete}}},
 			steps: []string{"delete work_item/web/c"},
 		},
-		"what may have been made goes where its mark is found, and is forgotten where it is not": {
+		"an orphan of an unconfirmed create is deleted if its mark is found, and forgotten if not": {
 			api: full, want: project, options: pruning,
 			given: func(s *fakeService) {
 				s.given("work_item", web, c, "name=D", "external_source=planform", "external_id=acme/work_item/web/d")
@@ -234,7 +234,7 @@ func TestPrune(t *testing.T) {
 			},
 			steps: []string{"delete work_item/web/d"},
 		},
-		"but not if it was protected": {
+		"an orphan of an unconfirmed create is not deleted if it was protected": {
 			api: full, want: project, options: pruning,
 			given: func(s *fakeService) {
 				s.given("work_item", web, c, "name=D", "external_source=planform", "external_id=acme/work_item/web/d")
@@ -242,7 +242,7 @@ func TestPrune(t *testing.T) {
 			prior:    []planner.Record{{Address: "work_item/web/d", Protect: true, Sources: presence(), PendingIntent: &planner.Intent{Action: planner.Create, Name: "D"}}},
 			findings: []string{"error protected: work_item/web/d is protected, and no longer in the manifest; add it again; to delete it, apply protect: false first"},
 		},
-		"also with what it is in": {
+		"an orphan of an unconfirmed create is deleted with its project": {
 			api: full, want: func(*wanted) {}, options: pruning,
 			given: func(s *fakeService) {
 				s.given("work_item", web, c, "name=D", "external_source=planform", "external_id=acme/work_item/web/d")
@@ -252,7 +252,7 @@ func TestPrune(t *testing.T) {
 			},
 			steps: []string{"delete project/web", "delete work_item/web/d: with project/web"},
 		},
-		"and is left to be settled where it has none": {
+		"an orphan of an unconfirmed create that no mark can tell is left to be settled": {
 			api: full, want: project, options: pruning,
 			prior:    []planner.Record{{Address: "customer/d", PendingIntent: &planner.Intent{Action: planner.Create, Name: "D"}}},
 			findings: []string{"warning not-made: 1 object no longer in the manifest is not deleted, since planform did not create it: customer/d; planform state rm ADDRESS stops tracking one"},
@@ -272,12 +272,12 @@ func TestPruneKeepsWhatOthersChanged(t *testing.T) {
 	}
 	const changed = "not_possible work_item/web/a: it would be deleted, but somebody changed its "
 	checkRules(t, map[string]rule{
-		"a field that differs from what was applied": {
+		"an object stays if somebody changed a field of it": {
 			api: full, want: project, options: pruning, given: item("name=B", "priority=high"), kept: 1,
 			prior: []planner.Record{made("work_item/web/a", a, "name=A", "priority=high")},
 			steps: []string{changed + "name since the last apply"},
 		},
-		"but not one whose outcome is unknown": {
+		"an object is deleted if a field differs and an update of it has no outcome": {
 			api: full, want: project, options: pruning, given: item("name=B"),
 			prior: []planner.Record{func() planner.Record {
 				r := made("work_item/web/a", a, "name=A")
@@ -286,7 +286,7 @@ func TestPruneKeepsWhatOthersChanged(t *testing.T) {
 			}()},
 			steps: []string{"delete work_item/web/a"},
 		},
-		"one that an update without an outcome did not send": {
+		"an object stays if a field differs that the update without an outcome did not send": {
 			api: full, want: project, options: pruning, given: item("name=B"), kept: 1,
 			prior: []planner.Record{func() planner.Record {
 				r := made("work_item/web/a", a, "name=A")
@@ -295,23 +295,23 @@ func TestPruneKeepsWhatOthersChanged(t *testing.T) {
 			}()},
 			steps: []string{changed + "name since the last apply"},
 		},
-		"nor one that the service shows in a form of its own": {
+		"an object is deleted if a field differs only in the form that the service shows": {
 			api: full, want: project, options: pruning, given: item("name=A"),
 			prior: []planner.Record{made("work_item/web/a", a, "name=a", planner.ShownKey("name")+"="+planner.Shown("A"))},
 			steps: []string{"delete work_item/web/a"},
 		},
-		"a text in the other of two ways to write it": {
+		"an object is deleted if its text equals what was applied in one of its two forms": {
 			api: full, want: project, options: pruning, given: item("name=A", "description_html=<p>New</p>"),
 			prior: []planner.Record{made("work_item/web/a", a, "name=A", "description=<p>Old</p>", "description_html=<p>New</p>")},
 			steps: []string{"delete work_item/web/a"},
 		},
-		"a label that somebody put on it": {
+		"an object stays if somebody put a label on it": {
 			api: full, want: project, options: pruning, kept: 1,
 			given: func(s *fakeService) { s.given("label", web, label, "name=L"); item("name=A", "labels="+label)(s) },
 			prior: []planner.Record{made("work_item/web/a", a, "name=A", "labels=")},
 			steps: []string{changed + "labels since the last apply"},
 		},
-		"but not one of several labels that was deleted": {
+		"an object is deleted if one of its several labels was deleted": {
 			api: full, want: project, options: pruning,
 			given: func(s *fakeService) {
 				s.given("label", web, label, "name=L").given("label", web, uuid(5, 8), "name=M")
@@ -321,12 +321,12 @@ func TestPruneKeepsWhatOthersChanged(t *testing.T) {
 			prior: []planner.Record{made("work_item/web/a", a, "name=A", "labels="+resource.Digest(uuid(5, 7)+","+uuid(5, 8)+","+label))},
 			steps: []string{"delete work_item/web/a"},
 		},
-		"nor a label that was deleted": {
+		"an object is deleted if its only label was deleted": {
 			api: full, want: project, options: pruning, given: item("name=A", "labels="),
 			prior: []planner.Record{made("work_item/web/a", a, "name=A", "labels="+label)},
 			steps: []string{"delete work_item/web/a"},
 		},
-		"nor a type, or an estimate point, that was deleted": {
+		"an object is deleted if its type and its estimate point were deleted": {
 			api: full, want: project, options: pruning, given: func(s *fakeService) {
 				s.given("estimate", web, uuid(7, 1), "name=Points")
 				item("name=A", "type=", "estimate_point=")(s)
@@ -334,7 +334,7 @@ func TestPruneKeepsWhatOthersChanged(t *testing.T) {
 			prior: []planner.Record{made("work_item/web/a", a, "name=A", "type="+uuid(6, 1), "estimate_point="+uuid(7, 5))},
 			steps: []string{"delete work_item/web/a"},
 		},
-		"but one that somebody took from it": {
+		"an object stays if somebody took an estimate point from it that still exists": {
 			api: full, want: project, options: pruning, kept: 1,
 			given: func(s *fakeService) {
 				s.given("estimate", web, uuid(7, 1), "name=Points").given("estimate_point", uuid(7, 1), uuid(7, 5), "value=5")
@@ -343,12 +343,12 @@ func TestPruneKeepsWhatOthersChanged(t *testing.T) {
 			prior: []planner.Record{made("work_item/web/a", a, "name=A", "estimate_point="+uuid(7, 5))},
 			steps: []string{changed + "estimate_point since the last apply"},
 		},
-		"what no list shows of a project": {
+		"a project stays if it has a work item that no list shows": {
 			api: full, want: func(*wanted) {}, options: pruning, given: item("name=A", "archived_at=2026-11-20"), kept: 1,
 			prior: []planner.Record{made("project/web", web)},
 			steps: []string{"not_possible project/web: it would be deleted, but 1 work item that no list shows (archived, or a draft) is in it"},
 		},
-		"all of it goes where that is asked for, with what is below it": {
+		"a changed object is deleted with everything below it if that is asked for": {
 			api: full, want: project, options: deletingChanged,
 			given: func(s *fakeService) {
 				item("name=B")(s)
@@ -357,14 +357,14 @@ func TestPruneKeepsWhatOthersChanged(t *testing.T) {
 			prior: []planner.Record{made("work_item/web/a", a, "name=A")},
 			steps: []string{"delete work_item/web/a"},
 		},
-		"but not what the manifest has below it": {
+		"a changed object stays if the manifest has an item below it, whatever is asked for": {
 			api: full, options: deletingChanged,
 			want:  func(w *wanted) { project(w); w.put("work_item/web/b", "id="+b, "name=B") },
 			given: func(s *fakeService) { item("name=B")(s); s.given("work_item", web, b, "name=B", "parent="+a) },
 			prior: []planner.Record{made("work_item/web/a", a, "name=A")},
 			steps: []string{`not_possible work_item/web/a: it would be deleted, but work item "B" below it stays`},
 		},
-		"nor a state that has items": {
+		"a state that items have stays, whatever is asked for": {
 			api: full, want: project, options: deletingChanged,
 			given: func(s *fakeService) {
 				s.given("state", web, uuid(0xf, 1), "name=S")
@@ -415,7 +415,7 @@ func requests(reads []planner.Read) int {
 // TestCreatedByUsSurvivesANewKey covers objects that are found again by their name.
 func TestCreatedByUsSurvivesANewKey(t *testing.T) {
 	t.Parallel()
-	for name, prune := range map[string]bool{"at once": true, "later": false} {
+	for name, prune := range map[string]bool{"a run that prunes keeps it": true, "a run that does not prune keeps it": false} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newService(t, full)
@@ -553,9 +553,9 @@ func TestADeletionSaysWhatPeopleCallTheObject(t *testing.T) {
 		prior        planner.Record
 		number, name string
 	}{
-		"as the service shows it":                          {shown, record, number, title},
-		"as the service shows it, and not the state":       {shown, func() planner.Record { r := record; r.Identifier = "OLD-1"; return r }(), number, title},
-		"as it was applied where the service has no title": {func(s *fakeService) { s.given("work_item", web, id) }, func() planner.Record { r := record; r.Identifier = number; return r }(), number, "As it was applied"},
+		"a deletion names the object as the service shows it":                            {shown, record, number, title},
+		"a deletion names the object as the service shows it, even if the state differs": {shown, func() planner.Record { r := record; r.Identifier = "OLD-1"; return r }(), number, title},
+		"a deletion names the object as it was applied if the service shows no title":    {func(s *fakeService) { s.given("work_item", web, id) }, func() planner.Record { r := record; r.Identifier = number; return r }(), number, "As it was applied"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

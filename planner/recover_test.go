@@ -48,7 +48,7 @@ func TestALostCreateIsFoundByNumberAndName(t *testing.T) {
 	two := func(w *wanted) { project(w).put(pay, "name=Pay").put(again, "name=Pay") }
 	seven := known("work_item/web/old", uuid(9, 7), "identifier=WEB-7")
 	checkRules(t, map[string]rule{
-		"it is the record with its name and a higher number than the state knew": {
+		"a lost create made the record that has its name and a higher number than the state knew": {
 			api: documented,
 			given: func(s *fakeService) {
 				s.numbered(7, "Pay", -time.Hour).numbered(8, "Other", 0).numbered(9, "Pay", time.Second).numbered(10, "Pay", time.Second)
@@ -57,14 +57,14 @@ func TestALostCreateIsFoundByNumberAndName(t *testing.T) {
 			want:  one,
 			steps: adopted(pay),
 		},
-		"it was not made if no such number bears its name": {
+		"a lost create made nothing if no record with a higher number has its name": {
 			api:   documented,
 			given: func(s *fakeService) { s.numbered(7, "Pay", -time.Hour).numbered(8, "Other", time.Second) },
 			prior: []planner.Record{there, seven, unconfirmedCreate(pay, 7)},
 			want:  one,
 			steps: []string{"create work_item/web/pay"},
 		},
-		"if two records bear its name, somebody has to look": {
+		"a lost create is left to a person if two records have its name": {
 			api: documented,
 			given: func(s *fakeService) {
 				s.numbered(7, "Old", -time.Hour).numbered(8, "Pay", time.Second).numbered(9, "Pay", time.Second)
@@ -73,35 +73,35 @@ func TestALostCreateIsFoundByNumberAndName(t *testing.T) {
 			want:  one,
 			steps: ask(pay),
 		},
-		"if two creates sent one name and it is there, somebody has to look": {
+		"two lost creates of one name are left to a person if a record has it": {
 			api:   documented,
 			given: func(s *fakeService) { s.numbered(7, "Old", -time.Hour).numbered(8, "Pay", time.Second) },
 			prior: []planner.Record{there, seven, unconfirmedCreate(pay, 7), unconfirmedCreate(again, 7)},
 			want:  two,
 			steps: ask(pay, again),
 		},
-		"if two creates sent one name and it is not there, neither was made": {
+		"two lost creates of one name made nothing if no record has it": {
 			api:   documented,
 			given: func(s *fakeService) { s.numbered(7, "Old", -time.Hour) },
 			prior: []planner.Record{there, seven, unconfirmedCreate(pay, 7), unconfirmedCreate(again, 7)},
 			want:  two,
 			steps: []string{"create work_item/web/pay", "create work_item/web/again"},
 		},
-		"a record that the manifest names by its id is another object": {
+		"a record that the manifest names by its id was not made by a lost create": {
 			api:   documented,
 			given: func(s *fakeService) { s.numbered(7, "Old", -time.Hour).numbered(8, "Pay", time.Second) },
 			prior: []planner.Record{there, seven, unconfirmedCreate(pay, 7)},
 			want:  func(w *wanted) { one(w); w.put("work_item/web/theirs", "id="+uuid(9, 8)) },
 			steps: []string{"create work_item/web/pay"},
 		},
-		"a record that the manifest names by its number is another object": {
+		"a record that the manifest names by its number was not made by a lost create": {
 			api:   documented,
 			given: func(s *fakeService) { s.numbered(7, "Old", -time.Hour).numbered(8, "Pay", time.Second) },
 			prior: []planner.Record{there, seven, unconfirmedCreate(pay, 7)},
 			want:  func(w *wanted) { one(w); w.put("work_item/web/theirs", "identifier=WEB-8") },
 			steps: []string{"create work_item/web/pay"},
 		},
-		"nine deleted objects in a row do not hide it": {
+		"nine deleted items in a row do not hide the record of a lost create": {
 			api:   documented,
 			given: func(s *fakeService) { s.numbered(7, "Old", -time.Hour).numbered(17, "Pay", time.Second) },
 			prior: []planner.Record{there, seven, unconfirmedCreate(pay, 7)},
@@ -124,27 +124,27 @@ func TestALostCreateIsFoundByNumberAndName(t *testing.T) {
 				"work-items/WEB-16/", "work-items/WEB-17/", "work-items/WEB-18/", "work-items/WEB-19/", "work-items/WEB-20/", "work-items/WEB-21/",
 			},
 		},
-		"without a known number it is looked for from the first": {
+		"a lost create without a known number is looked for from the first number": {
 			api:   documented,
 			given: func(s *fakeService) { s.items(1, 30, "Old", -time.Hour).numbered(31, "Pay", time.Second) },
 			prior: []planner.Record{there, unconfirmedCreate(pay, 0)},
 			want:  one,
 			steps: adopted(pay),
 		},
-		"in an empty project it was not made": {
+		"a lost create made nothing if the project is empty": {
 			api:   documented,
 			prior: []planner.Record{there, unconfirmedCreate(pay, 0)},
 			want:  one,
 			steps: []string{"create work_item/web/pay"},
 		},
-		"if that takes more than sixty requests, somebody has to look": {
+		"a lost create is left to a person if looking takes more than sixty requests": {
 			api:   documented,
 			given: func(s *fakeService) { s.numbered(7, "Old", -time.Hour).items(8, 60, "Other", time.Second) },
 			prior: []planner.Record{there, seven, unconfirmedCreate(pay, 7)},
 			want:  one,
 			steps: ask(pay),
 		},
-		"numbers of a project that was made again begin anew": {
+		"the numbers of a project that was created again begin anew": {
 			api:   documented,
 			given: func(s *fakeService) { s.numbered(1, "Pay", time.Second).numbered(2, "Other", time.Hour) },
 			prior: []planner.Record{
@@ -153,14 +153,14 @@ func TestALostCreateIsFoundByNumberAndName(t *testing.T) {
 			want:  one,
 			steps: adopted(pay),
 		},
-		"a record that an object which left the manifest may have made is for somebody to look at": {
+		"a lost create is left to a person if one of a removed object may have made its record": {
 			api:   documented,
 			given: func(s *fakeService) { s.numbered(7, "Old", -time.Hour).numbered(8, "Pay", 0) },
 			prior: []planner.Record{there, seven, unconfirmedCreate(pay, 7), unconfirmedCreate(again, 7)},
 			want:  one,
 			steps: ask(pay),
 		},
-		"an object that was gone and sent again is looked for": {
+		"a lost create of an item that was gone before is looked for": {
 			api:   documented,
 			given: func(s *fakeService) { s.numbered(7, "Old", -time.Hour).numbered(8, "Pay", time.Second) },
 			prior: []planner.Record{there, seven, {
@@ -192,11 +192,11 @@ func TestALostCreateThatIsNotFoundIsReadAgainBeforeItIsSent(t *testing.T) {
 		reads int
 		waits bool // the step is pending
 	}{
-		"pending in a list":        {full, []planner.Record{unconfirmedCreate("work_item/web/pay", 0)}, nil, func(w *wanted) { project(w).put("work_item/web/pay", "name=Pay") }, "", 0, true},
-		"numbers that are missing": {documented, []planner.Record{unconfirmedCreate("work_item/web/pay", 7)}, func(s *fakeService) { s.items(1, 7, "Old", -time.Hour) }, func(w *wanted) { project(w).put("work_item/web/pay", "name=Pay") }, "work-items/WEB-8/", 10, false},
-		"none if it is found":      {documented, []planner.Record{unconfirmedCreate("work_item/web/pay", 7)}, func(s *fakeService) { s.items(1, 7, "Old", -time.Hour).numbered(8, "Pay", 0) }, func(w *wanted) { project(w).put("work_item/web/pay", "name=Pay") }, "", 0, false},
-		"none if nothing was sent": {full, nil, nil, func(w *wanted) { project(w).put("work_item/web/pay", "name=Pay") }, "", 0, false},
-		"none if it was an update": {full, []planner.Record{{Address: "cycle/web/a", ID: uuid(2, 1), PendingIntent: &planner.Intent{Action: planner.Update}}}, func(s *fakeService) { s.given("cycle", web, uuid(2, 1), "name=A") }, func(w *wanted) { project(w).put("cycle/web/a", "name=A") }, "", 0, false},
+		"a lost create that a list can find is a pending step":    {full, []planner.Record{unconfirmedCreate("work_item/web/pay", 0)}, nil, func(w *wanted) { project(w).put("work_item/web/pay", "name=Pay") }, "", 0, true},
+		"a lost create reads the numbers that were missing again": {documented, []planner.Record{unconfirmedCreate("work_item/web/pay", 7)}, func(s *fakeService) { s.items(1, 7, "Old", -time.Hour) }, func(w *wanted) { project(w).put("work_item/web/pay", "name=Pay") }, "work-items/WEB-8/", 10, false},
+		"a lost create that is found reads nothing again":         {documented, []planner.Record{unconfirmedCreate("work_item/web/pay", 7)}, func(s *fakeService) { s.items(1, 7, "Old", -time.Hour).numbered(8, "Pay", 0) }, func(w *wanted) { project(w).put("work_item/web/pay", "name=Pay") }, "", 0, false},
+		"an item that was never sent reads nothing again":         {full, nil, nil, func(w *wanted) { project(w).put("work_item/web/pay", "name=Pay") }, "", 0, false},
+		"an update without an outcome reads nothing again":        {full, []planner.Record{{Address: "cycle/web/a", ID: uuid(2, 1), PendingIntent: &planner.Intent{Action: planner.Update}}}, func(s *fakeService) { s.given("cycle", web, uuid(2, 1), "name=A") }, func(w *wanted) { project(w).put("cycle/web/a", "name=A") }, "", 0, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -75,11 +75,11 @@ func TestPreviouslyIsIgnoredWhereNoRecordFits(t *testing.T) {
 		w.byName["work_item/web/b"].Previously = []string{"a"}
 	}
 	checkRules(t, map[string]rule{
-		"a key that the state knows by now is left alone": {
+		"a former key is ignored if the state knows the new key": {
 			api: full, given: given, want: wants, prior: []planner.Record{made("work_item/web/a", a), known("work_item/web/b", b, "name=B")},
 			findings: []string{"warning orphaned: 1 object created by an earlier apply is no longer in the manifest: work_item/web/a; to delete it, use --prune"},
 		},
-		"a former key that nothing has means nothing": {
+		"a former key is ignored if the state does not know it": {
 			api: full, given: given, want: wants, prior: []planner.Record{known("project/web", web)}, steps: []string{"create work_item/web/b"},
 			findings: []string{"warning same-name: 1 work item will be created although the service already has one with the same name; --adopt-by-name adopts the existing ones instead"},
 		},

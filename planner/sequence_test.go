@@ -37,7 +37,7 @@ func TestObjectsAreCreatedInTheOrderOfTheManifest(t *testing.T) {
 		any   bool
 		turn  []string
 	}{
-		"a parent that stands below its child comes just before it": {
+		"a parent that stands below its child is created just before it": {
 			want: func(w *wanted) {
 				w.put("project/web", "id="+web).put("work_item/web/a", "name=A").put("work_item/web/b", "name=B", "parent=@work_item/web/d")
 				w.put("work_item/web/c", "name=C").put("work_item/web/d", "name=D")
@@ -46,7 +46,7 @@ func TestObjectsAreCreatedInTheOrderOfTheManifest(t *testing.T) {
 				"1 create work_item/web/a", "1 create work_item/web/d", "1 create work_item/web/b, needs work_item/web/d", "1 create work_item/web/c",
 			},
 		},
-		"whom they name, and what, comes before the first of them": {
+		"members and labels that an item names come before the first item": {
 			given: func(s *fakeService) { s.given("member", "", bob, "email=bob@example.com") },
 			want: func(w *wanted) {
 				w.put("project/web", "id="+web, "members=bob@example.com")
@@ -79,14 +79,14 @@ func TestObjectsAreCreatedInTheOrderOfTheManifest(t *testing.T) {
 				"6 create comment/ops/b/1, needs work_item/ops/b", "6 create comment/ops/b/2, needs work_item/ops/b",
 			},
 		},
-		"any order is none": {
+		"items have no order if any order is allowed": {
 			any: true,
 			want: func(w *wanted) {
 				w.put("project/web", "id="+web).put("work_item/web/a", "name=A").put("work_item/web/b", "name=B")
 			},
 			turn: []string{"0 create work_item/web/a", "0 create work_item/web/b"},
 		},
-		"what others get by default is there before them, and who is to have nobody has nobody": {
+		"defaults of new items are set before them, and an item without assignees is cleared after": {
 			given: func(s *fakeService) {
 				s.given("member", "", ada, "email=ada@example.com").given("member", "", bob, "email=bob@example.com")
 				s.find(web).row["default_assignee"] = ada
@@ -101,14 +101,14 @@ func TestObjectsAreCreatedInTheOrderOfTheManifest(t *testing.T) {
 				"2 create work_item/web/b, needs state/web/s, after project/web#members, after project/web",
 			},
 		},
-		"a default that the service has already counts as well": {
+		"an item without assignees is cleared if the service has a default assignee": {
 			given: func(s *fakeService) { s.find(web).row["default_assignee"] = ada },
 			want: func(w *wanted) {
 				w.put("project/web", "id="+web, "name=Website").put("work_item/web/a", "name=A", "assignees!").put("work_item/web/b", "name=B", "assignees="+ada)
 			},
 			turn: []string{"1 create work_item/web/a", "0 update work_item/web/a, needs work_item/web/a", "1 create work_item/web/b"},
 		},
-		"a feature is on before what needs it is made or changed": {
+		"a feature is switched on before an object that needs it is created or changed": {
 			given: func(s *fakeService) {
 				s.find(web).row["cycle_view"] = false
 				s.given("cycle", web, uuid(3, 1), "name=Sprint")
@@ -118,7 +118,7 @@ func TestObjectsAreCreatedInTheOrderOfTheManifest(t *testing.T) {
 			},
 			turn: []string{"0 update project/web", "0 update cycle/web/old, needs project/web", "0 create cycle/web/new, needs project/web"},
 		},
-		"people come in before they lead or own anything": {
+		"people become members before they lead or own anything": {
 			given: func(s *fakeService) { s.given("member", "", bob, "email=bob@example.com") },
 			want: func(w *wanted) {
 				w.put("project/new", "identifier=NEW", "name=New", "lead=bob@example.com", "members=bob@example.com", "module_view=true", "cycle_view=true")
@@ -156,16 +156,16 @@ func TestAnItemBeforeItsParentKeepsItsTurnInExactOrder(t *testing.T) {
 		exact bool
 		want  []string
 	}{
-		"with API v1": {full, true, []string{
+		"an item gets its parent afterwards in exact order with API v1": {full, true, []string{
 			"1 create work_item/web/a", "1 create work_item/web/b", "1 create work_item/web/top", "1 create work_item/web/c, needs work_item/web/top",
 			"0 update work_item/web/b, needs work_item/web/b, needs work_item/web/top, after work_item/web/a", "0 update work_item/web/a, needs work_item/web/a, needs work_item/web/top",
 		}},
-		"with API v2": {resource.V2, true, []string{
+		"an item gets its parent afterwards in exact order with API v2": {resource.V2, true, []string{
 			"1 create work_item/web/a", "1 create work_item/web/b", "1 create work_item/web/top", "1 create work_item/web/c",
 			"0 update work_item/web/b, needs work_item/web/b, needs work_item/web/top, after work_item/web/a", "0 update work_item/web/a, needs work_item/web/a, needs work_item/web/top",
 			"0 update work_item/web/c, needs work_item/web/top, needs work_item/web/c",
 		}},
-		"else it waits": {full, false, []string{
+		"an item waits for its parent in any other order": {full, false, []string{
 			"1 create work_item/web/top", "1 create work_item/web/a, needs work_item/web/top",
 			"1 create work_item/web/b, needs work_item/web/top, after work_item/web/a", "1 create work_item/web/c, needs work_item/web/top",
 		}},
@@ -184,18 +184,18 @@ func TestAnItemBeforeItsParentKeepsItsTurnInExactOrder(t *testing.T) {
 	}
 }
 
-// TestAnItemThatIsThereDoesNotCallItsParentForwardInExactOrder: an apply that ended early left it without its parent, and without its link.
-func TestAnItemThatIsThereDoesNotCallItsParentForwardInExactOrder(t *testing.T) {
+// TestAnExistingItemDoesNotBringItsParentForwardInExactOrder: an apply that ended early left it without its parent, and without its link.
+func TestAnExistingItemDoesNotBringItsParentForwardInExactOrder(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		exact bool
 		want  []string
 	}{
-		"it gets them afterwards": {true, []string{
+		"an existing item gets its parent and link afterwards in exact order": {true, []string{
 			"1 create work_item/web/c", "1 create work_item/web/top", "1 create work_item/web/d",
 			"0 update work_item/web/b, after work_item/web/d", "0 update work_item/web/a, needs work_item/web/top",
 		}},
-		"else its turn is theirs": {false, []string{
+		"an existing item brings its parent forward in any other order": {false, []string{
 			"1 create work_item/web/top", "0 update work_item/web/a, needs work_item/web/top", "1 create work_item/web/c", "1 create work_item/web/d",
 			"0 update work_item/web/b, after work_item/web/d",
 		}},

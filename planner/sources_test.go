@@ -39,50 +39,50 @@ func TestOrphansOfOtherManifestsStay(t *testing.T) {
 	project := func(w *wanted) { w.put("project/web", "id="+web) }
 	roster := planner.Record{Address: "cycle/web/s1#work_items", Members: []string{a, c}, Sources: []string{"a.yaml", "workspace.yaml"}}
 	checkRules(t, map[string]rule{
-		"it is not deleted, and said once": {
+		"an orphan of another manifest is not deleted, and is reported once": {
 			api: full, given: items, want: project, options: pruningBesides("a.yaml"),
 			prior:    []planner.Record{in(made("work_item/web/a", a), "a.yaml"), in(made("work_item/web/b", b), "a.yaml"), made("work_item/web/c", c)},
 			steps:    []string{"delete work_item/web/c"},
 			findings: []string{"warning other-source: 2 objects from a.yaml are left alone: not part of this run"},
 		},
-		"nor is what stood in two, of which one is read": {
+		"an orphan of two manifests is not deleted if only one of them is read": {
 			api: full, given: items, want: project, options: pruningBesides("-"),
 			prior:    []planner.Record{in(made("work_item/web/c", c), "-", "workspace.yaml")},
 			findings: []string{"warning other-source: 1 object from standard input is left alone: not part of this run"},
 		},
-		"it is not counted either": {
+		"an orphan of another manifest is not counted as left over": {
 			api: full, given: items, want: project, options: besides("a.yaml"),
 			prior:    []planner.Record{in(made("work_item/web/a", a), "a.yaml"), made("work_item/web/c", c)},
 			findings: []string{"warning orphaned: 1 object created by an earlier apply is no longer in the manifest: work_item/web/c; to delete it, use --prune"},
 		},
-		"what stood in one that is gone goes": {
+		"an orphan of a manifest that is gone is deleted": {
 			api: full, given: items, want: project, options: pruningBesides("b.yaml"),
 			prior: []planner.Record{in(made("work_item/web/c", c), "a.yaml")},
 			steps: []string{"delete work_item/web/c"},
 		},
-		"what it is in stays with it": {
+		"a project with an object of another manifest stays": {
 			api: full, given: items, want: func(*wanted) {}, options: pruningBesides("a.yaml"),
 			prior: []planner.Record{made("project/web", web), in(known("work_item/web/a", a), "a.yaml")},
 			steps: []string{"not_possible project/web: it would be deleted, but work_item/web/a in it comes from a.yaml, which is not part of this run"},
 		},
-		"so does what it is below": {
+		"an item with an item of another manifest below it stays": {
 			api: full, given: items, want: project, options: pruningBesides("a.yaml"),
 			prior:    []planner.Record{made("work_item/web/a", a), in(made("work_item/web/b", b), "a.yaml")},
 			steps:    []string{`not_possible work_item/web/a: it would be deleted, but work item "B" below it stays`},
 			findings: []string{"warning other-source: 1 object from a.yaml is left alone: not part of this run"},
 		},
-		"what is in it goes by itself": {
+		"an orphan in an object of another manifest is deleted by itself": {
 			api: full, given: func(s *fakeService) { items(s); s.given("link", c, uuid(0xa, 1), "url=https://example.com") }, want: project, options: pruningBesides("a.yaml"),
 			prior:    []planner.Record{in(made("work_item/web/c", c), "a.yaml"), made("link/web/c/x", uuid(0xa, 1))},
 			steps:    []string{"delete link/web/c/x"},
 			findings: []string{"warning other-source: 1 object from a.yaml is left alone: not part of this run"},
 		},
-		"nobody is asked what is in it if it is gone": {
+		"the contents of a project that is gone are not read": {
 			api: full, want: func(*wanted) {}, options: pruningBesides("a.yaml"),
 			prior: []planner.Record{in(made("project/gone", shop), "a.yaml"), made("work_item/gone/x", c)},
 			reads: []string{"projects/" + shop + "/"},
 		},
-		"what nobody knows of which manifest it is stays": {
+		"an orphan of an unknown manifest stays": {
 			api: full, given: items, want: project, options: pruning,
 			prior: []planner.Record{in(made("work_item/web/c", c))},
 			findings: []string{
@@ -90,14 +90,14 @@ func TestOrphansOfOtherManifestsStay(t *testing.T) {
 					"to delete: write it once more, apply, and remove it again; to keep: planform state rm ADDRESS",
 			},
 		},
-		"who is in a cycle by another manifest does not leave it": {
+		"a member of another manifest does not leave a cycle": {
 			api: full, given: items, options: pruningBesides("a.yaml"),
 			want:     func(w *wanted) { project(w); w.put("cycle/web/s1", "id="+s1).put("work_item/web/c", "id="+c) },
 			prior:    []planner.Record{roster, in(made("work_item/web/a", a), "a.yaml"), made("work_item/web/c", c)},
 			steps:    []string{"remove_members cycle/web/s1#work_items 1"},
 			findings: []string{"warning other-source: 1 object from a.yaml is left alone: not part of this run"},
 		},
-		"also where the state does not know who it is": {
+		"a member that the state does not know does not leave a cycle of two manifests": {
 			api: full, given: items, options: pruningBesides("a.yaml"), prior: []planner.Record{roster},
 			want: func(w *wanted) { project(w); w.put("cycle/web/s1", "id="+s1).put("work_item/web/c", "id="+c) },
 		},
@@ -115,13 +115,13 @@ func TestSourcesAreRecordedWithoutANotice(t *testing.T) {
 		gone      bool // the manifest does not given it
 		want      []string
 	}{
-		"as it was":                              {had: presence()},
-		"of an old state":                        {want: presence()},
-		"moved from one that is gone or read":    {had: []string{"a.yaml"}, want: presence()},
-		"moved from one that is not read":        {had: []string{"a.yaml"}, elsewhere: "a.yaml", want: []string{"a.yaml", "workspace.yaml"}},
-		"taken out, and in no other":             {had: presence(), gone: true},
-		"taken out, and in another":              {had: []string{"a.yaml", "workspace.yaml"}, elsewhere: "a.yaml", gone: true, want: []string{"a.yaml"}},
-		"taken out, and in another that is gone": {had: []string{"a.yaml", "workspace.yaml"}, elsewhere: "b.yaml", gone: true},
+		"a source that is unchanged is not recorded again":                         {had: presence()},
+		"the source of an object in an old state is recorded":                      {want: presence()},
+		"a source that is gone or part of the run is replaced by the new one":      {had: []string{"a.yaml"}, want: presence()},
+		"a source that is not part of the run is kept beside the new one":          {had: []string{"a.yaml"}, elsewhere: "a.yaml", want: []string{"a.yaml", "workspace.yaml"}},
+		"an object that left its only manifest keeps its source":                   {had: presence(), gone: true},
+		"an object that left one of two manifests keeps the other as its source":   {had: []string{"a.yaml", "workspace.yaml"}, elsewhere: "a.yaml", gone: true, want: []string{"a.yaml"}},
+		"an object that left one of two manifests keeps both if the other is gone": {had: []string{"a.yaml", "workspace.yaml"}, elsewhere: "b.yaml", gone: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

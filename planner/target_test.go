@@ -29,25 +29,25 @@ func TestTargetsSelectObjectsAndWhatTheyNeed(t *testing.T) {
 		want     []resource.Address
 		finding  string
 	}{
-		"no target is everything": {want: []resource.Address{
+		"a run without a target selects everything": {want: []resource.Address{
 			"project/web", "project/ops", "cycle/web/s1", "cycle/ops/s1", "work_item/web/shop", "work_item/web/paint", "link/web/paint/https://example.com/a/b", "initiative/q1",
 		}},
-		"an object brings its parent and what it names, and theirs": {
+		"a target selects its parent and what it names, and theirs": {
 			patterns: []string{"work_item/web/paint"}, want: []resource.Address{"project/web", "cycle/web/s1", "work_item/web/shop", "work_item/web/paint"},
 		},
-		"what lives in it does not": {patterns: []string{"project/web"}, want: []resource.Address{"project/web"}},
-		"a star stays within a key": {patterns: []string{"cycle/web/*"}, want: []resource.Address{"project/web", "cycle/web/s1"}},
-		"two go further": {
+		"a target does not select its contents": {patterns: []string{"project/web"}, want: []resource.Address{"project/web"}},
+		"a star matches within one key":         {patterns: []string{"cycle/web/*"}, want: []resource.Address{"project/web", "cycle/web/s1"}},
+		"two stars match across keys": {
 			patterns: []string{"link/web/**"}, want: []resource.Address{"project/web", "cycle/web/s1", "work_item/web/shop", "work_item/web/paint", "link/web/paint/https://example.com/a/b"},
 		},
-		"a question mark is one character":     {patterns: []string{"*/ops/s?"}, want: []resource.Address{"project/ops", "cycle/ops/s1"}},
-		"several are joined":                   {patterns: []string{"project/ops", "work_item/*/shop"}, want: []resource.Address{"project/web", "project/ops", "work_item/web/shop"}},
-		"dots are dots":                        {patterns: []string{"project/w.b"}, finding: `no address of the manifest matches --target project/w.b; did you mean "project/web"?`},
-		"what is misspelt is an error":         {patterns: []string{"project/web", "work_item/web/pant"}, finding: `no address of the manifest matches --target work_item/web/pant; did you mean "work_item/web/paint"?`},
-		"a kind is right, and its key is none": {patterns: []string{"module/web/zzz"}, finding: "no address of the manifest matches --target module/web/zzz; the manifest has no such module; * stands for a key, ** for any"},
-		"a kind alone too":                     {patterns: []string{"cycle"}, finding: "no address of the manifest matches --target cycle; write cycle/** for all of them"},
-		"or a kind that is misspelt":           {patterns: []string{"cicle/*/s*"}, finding: `no address of the manifest matches --target cicle/*/s*; did you mean "cycle/*/s*"?`},
-		"what the state knows may be meant": {
+		"a question mark matches one character":                              {patterns: []string{"*/ops/s?"}, want: []resource.Address{"project/ops", "cycle/ops/s1"}},
+		"several targets are joined":                                         {patterns: []string{"project/ops", "work_item/*/shop"}, want: []resource.Address{"project/web", "project/ops", "work_item/web/shop"}},
+		"a dot matches only a dot":                                           {patterns: []string{"project/w.b"}, finding: `no address of the manifest matches --target project/w.b; did you mean "project/web"?`},
+		"a misspelt key is an error with a suggestion":                       {patterns: []string{"project/web", "work_item/web/pant"}, finding: `no address of the manifest matches --target work_item/web/pant; did you mean "work_item/web/paint"?`},
+		"an unknown key of a known kind is an error that explains the stars": {patterns: []string{"module/web/zzz"}, finding: "no address of the manifest matches --target module/web/zzz; the manifest has no such module; * stands for a key, ** for any"},
+		"a kind without a key is an error that suggests two stars":           {patterns: []string{"cycle"}, finding: "no address of the manifest matches --target cycle; write cycle/** for all of them"},
+		"a misspelt kind is an error with a suggestion":                      {patterns: []string{"cicle/*/s*"}, finding: `no address of the manifest matches --target cicle/*/s*; did you mean "cycle/*/s*"?`},
+		"a target may match an object that only the state knows": {
 			patterns: []string{"work_item/web/old"}, known: []resource.Address{"work_item/web/old"}, want: []resource.Address{},
 		},
 	} {
@@ -71,7 +71,7 @@ func TestTargetsSelectObjectsAndWhatTheyNeed(t *testing.T) {
 	}
 }
 
-func TestNoCreate(t *testing.T) {
+func TestNoCreateBlocksAMissingObjectAndWhatNeedsIt(t *testing.T) {
 	t.Parallel()
 	no := func(kinds ...string) func(*planner.Input) {
 		return func(in *planner.Input) {
@@ -86,7 +86,7 @@ func TestNoCreate(t *testing.T) {
 	}
 	given := func(s *fakeService) { s.given("label", web, uuid(4, 1), "name=Old") }
 	checkRules(t, map[string]rule{
-		"what is missing of the kind is said, and only what needs it waits": {
+		"a missing object of the kind is blocked with what needs it, and nothing else is": {
 			api: full, given: given, want: wants, options: no("label"),
 			steps: []string{
 				"not_possible label/web/new: it is not on the service, and --no-create label is given",
@@ -95,7 +95,7 @@ func TestNoCreate(t *testing.T) {
 				"create work_item/web/b",
 			},
 		},
-		"an object can say so itself": {
+		"an object in the manifest can forbid its own creation": {
 			api: full, given: given,
 			want: func(w *wanted) { wants(w); w.byName["label/web/new"].NoCreate = true },
 			steps: []string{
@@ -105,7 +105,7 @@ func TestNoCreate(t *testing.T) {
 				"create work_item/web/b",
 			},
 		},
-		"what lives in it is not made either": {
+		"the contents of an object that may not be created are blocked too": {
 			api: full, options: no("work_item"),
 			want: func(w *wanted) {
 				w.put("project/web", "id="+web).put("work_item/web/a", "name=A").put("link/web/a/l", "url=https://example.com")
@@ -128,14 +128,14 @@ func TestOnlyTargetsAreDeleted(t *testing.T) {
 	prior := []planner.Record{made("project/web", web), made("work_item/web/a", a), made("work_item/web/b", b)}
 	given := func(s *fakeService) { s.given("work_item", web, a, "name=A").given("work_item", web, b, "name=B") }
 	checkRules(t, map[string]rule{
-		"and nothing besides": {
+		"an object that no target matches is not deleted": {
 			api: full, given: given, prior: prior, options: only("work_item/web/b"), want: func(*wanted) {}, steps: []string{"delete work_item/web/b"},
 		},
-		"nor what something that is not one is in": {
+		"a target with an object in it that no target matches is not deleted": {
 			api: full, given: given, prior: prior, options: only("project/*"), want: func(*wanted) {},
 			steps: []string{"not_possible project/web: it would be deleted, but work_item/web/a in it is not targeted"},
 		},
-		"and what is meant by nothing is not counted": {
+		"an orphan that no target matches is not counted": {
 			api: full, given: given, prior: prior, want: func(*wanted) {},
 			options:  func(in *planner.Input) { in.Targets = targets("work_item/web/b", "cycle/**") },
 			findings: []string{"warning orphaned: 1 object created by an earlier apply is no longer in the manifest: work_item/web/b; to delete it, use --prune"},

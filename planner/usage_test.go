@@ -35,7 +35,7 @@ func TestOrphansThatOthersUseStay(t *testing.T) {
 		return func(s *fakeService) { s.members[membership+" "+container] = members }
 	}
 	checkRules(t, map[string]rule{
-		"a cycle and a module that somebody put an item into": {
+		"a cycle and a module stay if somebody put an item into them": {
 			kept: 2,
 			api:  full, want: project, options: pruning,
 			given: all(item(bobs, 1), in("cycle_work_item", cyc, bobs), in("module_work_item", mod, bobs)),
@@ -45,7 +45,7 @@ func TestOrphansThatOthersUseStay(t *testing.T) {
 				"not_possible module/web/mod: " + refused + "1 work item added by others is in it: " + bobs,
 			},
 		},
-		"but not one with whom planform put there": {
+		"a cycle is deleted if planform put the item into it": {
 			api: full, want: project, options: pruning,
 			given: all(item(bobs, 1), in("cycle_work_item", cyc, bobs)),
 			prior: []planner.Record{
@@ -53,7 +53,7 @@ func TestOrphansThatOthersUseStay(t *testing.T) {
 			},
 			steps: []string{"delete cycle/web/cyc"},
 		},
-		"a cycle with an item that an export found in it stays, as planform did not put it there": {
+		"a cycle stays if an export found an item in it, because planform did not put it there": {
 			kept: 1,
 			api:  full, want: project, options: pruning,
 			given: all(item(bobs, 1), in("cycle_work_item", cyc, bobs)),
@@ -63,13 +63,13 @@ func TestOrphansThatOthersUseStay(t *testing.T) {
 			},
 			steps: []string{"not_possible cycle/web/cyc: " + refused + "1 work item added by others is in it: " + bobs},
 		},
-		"nor one with what goes too": {
+		"a cycle is deleted if the item in it is deleted too": {
 			api: full, want: project, options: pruning,
 			given: all(item(ours, 2), in("cycle_work_item", cyc, ours)),
 			prior: []planner.Record{made("cycle/web/cyc", cyc), made("work_item/web/ours", ours)},
 			steps: []string{"delete work_item/web/ours", "delete cycle/web/cyc"},
 		},
-		"a label, a state and a type that somebody's item has": {
+		"a label, a state and a type stay if somebody's item has them": {
 			kept: 2,
 			api:  full, want: project, options: pruning,
 			given: all(item(bobs, 1, "labels="+label, "state="+state, "type="+kind)),
@@ -80,7 +80,7 @@ func TestOrphansThatOthersUseStay(t *testing.T) {
 				"not_possible state/web/s: " + refused + "1 work item refers to it in state: \"9\"",
 			},
 		},
-		"a state that somebody's workflow goes through, or leads to": {
+		"a state stays if somebody's workflow goes through it or leads to it": {
 			api: resource.V2, want: project, options: pruning,
 			given: all(func(s *fakeService) {
 				s.given("workflow", web, flow, "name=Review").given("workflow_state", flow, uuid(8, 2), "state_id="+state).
@@ -89,7 +89,7 @@ func TestOrphansThatOthersUseStay(t *testing.T) {
 			prior: []planner.Record{made("state/web/s", state)},
 			steps: []string{"not_possible state/web/s: " + refused + "1 workflow refers to it in states.state: \"Review\""},
 		},
-		"but not if the workflow goes too": {
+		"a state is deleted if the workflow that has it is deleted too": {
 			api: resource.V2, want: project, options: pruning,
 			given: all(func(s *fakeService) {
 				s.given("workflow", web, flow, "name=Review").given("workflow_state", flow, uuid(8, 2), "state_id="+state)
@@ -97,20 +97,20 @@ func TestOrphansThatOthersUseStay(t *testing.T) {
 			prior: []planner.Record{made("state/web/s", state), made("workflow/web/review", flow), made("workflow_state/web/review/s", uuid(8, 2))},
 			steps: []string{"delete workflow/web/review", "delete state/web/s", "delete workflow_state/web/review/s: with workflow/web/review"},
 		},
-		"but not if planform made the item, and it goes too": {
+		"a label and a state are deleted if planform's item that has them is deleted too": {
 			api: full, want: project, options: pruning,
 			given: all(item(ours, 2, "labels="+label, "state="+state)),
 			prior: []planner.Record{made("label/web/l1", label), made("state/web/s", state), made("work_item/web/ours", ours)},
 			steps: []string{"delete work_item/web/ours", "delete label/web/l1", "delete state/web/s"},
 		},
-		"a state keeps an item of planform's, too, since an item always has one": {
+		"a state stays if planform's item has it, because an item always has a state": {
 			api: full, options: pruning,
 			want:  func(w *wanted) { project(w); w.put("work_item/web/ours", "name=9") },
 			given: all(item(ours, 2, "state="+state)),
 			prior: []planner.Record{made("state/web/s", state), made("work_item/web/ours", ours, "name=9", "state="+state)},
 			steps: []string{"not_possible state/web/s: " + refused + "1 work item refers to it in state: WEB-2"},
 		},
-		"a label that planform itself put on an item goes, one that somebody put there stays": {
+		"a label is deleted if planform put it on an item, and stays if somebody else did": {
 			kept: 1,
 			api:  full, options: pruning,
 			want: func(w *wanted) { project(w); w.put("work_item/web/ours", "name=9") },
@@ -126,7 +126,7 @@ func TestOrphansThatOthersUseStay(t *testing.T) {
 				"delete label/web/l1",
 			},
 		},
-		"what the manifest itself names by its name": {
+		"a label and a cycle stay if the manifest names them": {
 			api: full, options: pruning,
 			want:  func(w *wanted) { project(w); w.put("work_item/web/ours", "name=9", "labels=l1", "cycle=Cyc") },
 			given: all(item(ours, 2, "labels="+label), in("cycle_work_item", cyc, ours)),
@@ -136,7 +136,7 @@ func TestOrphansThatOthersUseStay(t *testing.T) {
 				"not_possible label/web/l1: " + refused + "work_item/web/ours still refers to it",
 			},
 		},
-		"an initiative and a teamspace with somebody's project": {
+		"an initiative and a teamspace stay if somebody's project is in them": {
 			kept: 2,
 			api:  full, options: pruning, want: func(*wanted) {},
 			given: func(s *fakeService) {
@@ -149,7 +149,7 @@ func TestOrphansThatOthersUseStay(t *testing.T) {
 				"not_possible initiative/q1: " + refused + "1 project added by others is in it: " + web,
 			},
 		},
-		"a label that somebody's initiative carries": {
+		"a label stays if somebody's initiative carries it": {
 			kept: 1,
 			api:  full, options: pruning, want: func(*wanted) {},
 			given: func(s *fakeService) {
@@ -187,7 +187,7 @@ func TestUsersOfAnOrphanAreShownByIdentifier(t *testing.T) {
 	}
 }
 
-func TestWhoIsInManyContainersIsNotRead(t *testing.T) {
+func TestTheMembersOfManyContainersAreNotRead(t *testing.T) {
 	t.Parallel()
 	s := newService(t, full)
 	s.given("project", "", web, "identifier=WEB")

@@ -104,7 +104,7 @@ func TestALostStateCostsReadsAndNoDuplicates(t *testing.T) {
 	}
 }
 
-func TestTheCredentialIsNowhere(t *testing.T) {
+func TestTheCredentialIsShownNowhere(t *testing.T) {
 	t.Parallel()
 	s := newService(t, sandboxtest.Options{})
 	manifest := s.write(t, "m.yaml", items(3))

@@ -179,22 +179,22 @@ func TestTheLastRunIsTheNewestUntilItIsTakenBack(t *testing.T) {
 		runs []*history.Run
 		want []int
 	}{
-		"there is none":                           {},
-		"the newest":                              {[]*history.Run{run(1), run(2)}, []int{2}},
-		"with those that it went on with":         {[]*history.Run{run(1), died(run(2)), failed(run(3)), stopped(run(4)), run(5)}, []int{5, 4, 3, 2}},
-		"not with one of other manifests":         {[]*history.Run{in(died(run(1)), "a.yaml"), in(run(2), "b.yaml")}, []int{2}},
-		"one that died itself":                    {[]*history.Run{run(1), died(run(2))}, []int{2}},
-		"none before what was taken back":         {[]*history.Run{run(1), run(2), undo(3, 2)}, nil},
-		"what another undo took back in part":     {[]*history.Run{run(1), run(2), undo(3, 2), left(undo(4, 1))}, []int{1}},
-		"all that was taken back in part":         {[]*history.Run{run(1), run(2), run(3), died(undo(4, 3, 2))}, []int{3, 2}},
-		"what came after that":                    {[]*history.Run{run(1), run(2), undo(3, 2), run(4)}, []int{4}},
-		"none again once that is taken back":      {[]*history.Run{run(1), run(2), undo(3, 2), run(4), left(undo(5, 4)), undo(6, 4)}, nil},
-		"none, also if another undo was undone":   {[]*history.Run{run(1), run(2), undo(3, 2), undo(4, 3), undo(5, 2)}, nil},
-		"what was taken back in part":             {[]*history.Run{run(1), run(2), left(undo(3, 2))}, []int{2}},
-		"what was taken back by a run that died":  {[]*history.Run{run(1), run(2), died(undo(3, 2))}, []int{2}},
-		"what was taken back as far as was asked": {[]*history.Run{run(1), run(2), targeted(undo(3, 2))}, []int{2}},
-		"one whose undo was taken back":           {[]*history.Run{run(1), run(2), undo(3, 2), undo(4, 3)}, []int{2}},
-		"all is taken back":                       {[]*history.Run{run(1), run(2), undo(3, 2, 1)}, nil},
+		"no run is the last if there is none":                                 {},
+		"the newest run is the last":                                          {[]*history.Run{run(1), run(2)}, []int{2}},
+		"the last run is taken with the unfinished runs that it continued":    {[]*history.Run{run(1), died(run(2)), failed(run(3)), stopped(run(4)), run(5)}, []int{5, 4, 3, 2}},
+		"the last run is not taken with an unfinished run of other manifests": {[]*history.Run{in(died(run(1)), "a.yaml"), in(run(2), "b.yaml")}, []int{2}},
+		"a run that died is the last":                                         {[]*history.Run{run(1), died(run(2))}, []int{2}},
+		"no run is the last before one that was taken back":                   {[]*history.Run{run(1), run(2), undo(3, 2)}, nil},
+		"a run that another undo took back in part is the last":               {[]*history.Run{run(1), run(2), undo(3, 2), left(undo(4, 1))}, []int{1}},
+		"all runs that an undo took back in part are the last":                {[]*history.Run{run(1), run(2), run(3), died(undo(4, 3, 2))}, []int{3, 2}},
+		"a run after an undo is the last":                                     {[]*history.Run{run(1), run(2), undo(3, 2), run(4)}, []int{4}},
+		"no run is the last once the run after an undo is taken back too":     {[]*history.Run{run(1), run(2), undo(3, 2), run(4), left(undo(5, 4)), undo(6, 4)}, nil},
+		"no run is the last, even if another undo was undone":                 {[]*history.Run{run(1), run(2), undo(3, 2), undo(4, 3), undo(5, 2)}, nil},
+		"a run that was taken back in part is the last":                       {[]*history.Run{run(1), run(2), left(undo(3, 2))}, []int{2}},
+		"a run whose undo died is the last":                                   {[]*history.Run{run(1), run(2), died(undo(3, 2))}, []int{2}},
+		"a run whose undo had targets is the last":                            {[]*history.Run{run(1), run(2), targeted(undo(3, 2))}, []int{2}},
+		"a run whose undo was taken back is the last":                         {[]*history.Run{run(1), run(2), undo(3, 2), undo(4, 3)}, []int{2}},
+		"no run is the last if all are taken back":                            {[]*history.Run{run(1), run(2), undo(3, 2, 1)}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -274,7 +274,7 @@ func lines(u *history.Undoing) (all []string) {
 	return all
 }
 
-func TestWhenTheLatestRequestWasGivenUp(t *testing.T) {
+func TestTheTimeWhenTheLatestRequestWasGivenUpIsKnown(t *testing.T) {
 	t.Parallel()
 	dead := time.Unix(1_900_000_000, 0).UTC()
 	lost := run(1)
@@ -286,11 +286,11 @@ func TestWhenTheLatestRequestWasGivenUp(t *testing.T) {
 		ids  []string
 		want time.Time
 	}{
-		"never, if each had an answer":                    {[]*history.Run{run(1)}, []string{id(1)}, time.Time{}},
-		"when a run noted it":                             {[]*history.Run{lost, next}, []string{id(1), id(3)}, lost.End.Unanswered},
-		"before the run after one that was killed":        {[]*history.Run{lost, killed, next}, []string{id(1), id(2)}, next.Began},
-		"while a run lived that is the last":              {[]*history.Run{lost, killed}, []string{id(2)}, dead},
-		"of a run that is not taken back it is no matter": {[]*history.Run{lost, killed, next}, []string{id(3)}, time.Time{}},
+		"no request was given up if each had an answer":                                   {[]*history.Run{run(1)}, []string{id(1)}, time.Time{}},
+		"a request was given up when a run noted it":                                      {[]*history.Run{lost, next}, []string{id(1), id(3)}, lost.End.Unanswered},
+		"a request of a killed run was given up before the next run began":                {[]*history.Run{lost, killed, next}, []string{id(1), id(2)}, next.Began},
+		"a request of a killed run was given up while the run lived if no other followed": {[]*history.Run{lost, killed}, []string{id(2)}, dead},
+		"a request of a run that is not taken back does not count":                        {[]*history.Run{lost, killed, next}, []string{id(3)}, time.Time{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -307,7 +307,7 @@ func within(r *history.Run, a resource.Address) *history.Run {
 	return r
 }
 
-func TestAnUndoWantsWhatWas(t *testing.T) {
+func TestAnUndoRestoresWhatItsRunsFound(t *testing.T) {
 	t.Parallel()
 	step := func(action planner.Action, address resource.Address, fields ...string) history.Step {
 		s := history.Step{Address: address, Action: action}
@@ -349,27 +349,27 @@ func TestAnUndoWantsWhatWas(t *testing.T) {
 		prior planner.Prior
 		want  []string
 	}{
-		"what it created goes": {
+		"an object that the run created is deleted": {
 			runs: []*history.Run{run(1, created(item), created("label/web/never"))}, prior: web,
 			want: []string{"delete work_item/web/a"},
 		},
-		"what it changed is as before": {
+		"a field that the run changed gets its former value": {
 			runs: []*history.Run{run(1, changed(item, "name=A", "priority=high"))}, prior: web,
 			want: []string{"work_item/web/a name=A priority=high"},
 		},
-		"what it emptied, and filled": {
+		"a field that the run filled is emptied": {
 			runs: []*history.Run{run(1, changed(item, "start_date="))}, prior: web,
 			want: []string{"work_item/web/a start_date="},
 		},
-		"what it deleted comes back under its address": {
+		"an object that the run deleted is created under its address": {
 			runs: []*history.Run{run(1, deleted("label/web/gone", 9, "name=Gone", "color=#000000"))}, prior: web,
 			want: []string{"anew label/web/gone name=Gone color=#000000"},
 		},
-		"what refers to that is given the new one": {
+		"a reference to a deleted object names the new one": {
 			runs: []*history.Run{run(1, changed(item, "labels="+uuid(9)+","+uuid(8)), deleted("label/web/gone", 9, "name=Gone"))}, prior: web,
 			want: []string{"anew label/web/gone name=Gone", "work_item/web/a labels=" + uuid(9) + "," + uuid(8) + "<label/web/gone><" + uuid(8) + ">"},
 		},
-		"a link to its page leads to the page of the new one, and no other link that has its ID": {
+		"a link to the page of a deleted object names the new page, and no other link with its ID does": {
 			runs: []*history.Run{run(1,
 				deleted("work_item/web/b", 8, `description=<p><a href="`+page(8)+`">b</a> <a href="`+page(9)+`">c</a> <a href="https://web.archive.org/`+page(9)+`">d</a></p>`),
 				deleted("work_item/web/c", 9, "name=C"),
@@ -381,50 +381,50 @@ func TestAnUndoWantsWhatWas(t *testing.T) {
 				"anew work_item/web/c name=C",
 			},
 		},
-		"two runs are composed": {
+		"two runs are taken back together": {
 			runs: []*history.Run{run(1, changed(item, "name=A")), run(2, changed(item, "name=B", "priority=low"))}, undo: []string{id(1), id(2)}, prior: web,
 			want: []string{"work_item/web/a name=A priority=low"},
 		},
-		"what one made and the next changed goes": {
+		"an object that one run created and the next changed is deleted": {
 			runs: []*history.Run{run(1, created(item)), run(2, changed(item, "name=B"))}, undo: []string{id(2), id(1)}, prior: web,
 			want: []string{"delete work_item/web/a"},
 		},
-		"what one made and the next deleted is gone": {
+		"an object that one run created and the next deleted stays deleted": {
 			runs: []*history.Run{run(1, created("label/web/gone")), run(2, deleted("label/web/gone", 9, "name=Gone"))}, undo: []string{id(1), id(2)}, prior: web,
 		},
-		"what one deleted and the next made again is as before": {
+		"an object that one run deleted and the next created gets its former fields": {
 			runs: []*history.Run{run(1, deleted(item, 9, "name=A")), run(2, created(item))}, undo: []string{id(1), id(2)}, prior: web,
 			want: []string{"work_item/web/a name=A"},
 		},
-		"what a later run changed stays": {
+		"a field that a later run changed stays": {
 			runs: []*history.Run{run(1, changed(item, "name=A", "priority=low")), run(2, changed(item, "name=B"))}, undo: []string{id(1)}, prior: web,
 			want: []string{"note name of work_item/web/a stays as it is: the run " + id(2) + " changed it after this one", "work_item/web/a priority=low"},
 		},
-		"what a later run made stays": {
+		"an object that a later run created stays": {
 			runs: []*history.Run{run(1, deleted(item, 9, "name=A")), run(2, created(item))}, undo: []string{id(1)}, prior: web,
 			want: []string{"note work_item/web/a stays as it is: the run " + id(2) + " created it after this one had deleted it"},
 		},
-		"a later run that is taken back stands in no way": {
+		"a later run that was taken back blocks nothing": {
 			runs: []*history.Run{run(1, changed(item, "name=A")), run(2, changed(item, "name=B")), undoing(run(3, changed(item, "name=C")), id(2))}, undo: []string{id(1)}, prior: web,
 			want: []string{"work_item/web/a name=A"},
 		},
-		"what an undo made again belongs to who made it first": {
+		"an object that an undo created again belongs to the run that created it first": {
 			runs: []*history.Run{run(1, created(item)), run(2, deleted(item, 9, "name=A")), undoing(run(3, created(item)), id(2))}, undo: []string{id(1)}, prior: web,
 			want: []string{"delete work_item/web/a"},
 		},
-		"an earlier try of the same undo is none of its concern": {
+		"an earlier try of the same undo blocks nothing": {
 			runs: []*history.Run{run(1, changed(item, "name=A")), undoing(run(2, changed(item, "name=B")), id(1))}, undo: []string{id(1)}, prior: web,
 			want: []string{"work_item/web/a name=A"},
 		},
-		"an undo is taken back": {
+		"an undo is taken back like a run": {
 			runs: []*history.Run{run(1, created("label/web/gone")), undoing(run(2, deleted("label/web/gone", 9, "name=Gone")), id(1))}, undo: []string{id(2)}, prior: web,
 			want: []string{"anew label/web/gone name=Gone"},
 		},
-		"addresses are those of now": {
+		"an address is the one that the object has now": {
 			runs: []*history.Run{run(1, changed(item, "name=A")), moved(run(2), item, "work_item/web/b")}, undo: []string{id(1)}, prior: in("project/web", "work_item/web/b"),
 			want: []string{"work_item/web/b name=A"},
 		},
-		"two that exchanged their keys": {
+		"two objects that exchanged their keys are told apart": {
 			runs: []*history.Run{
 				run(1, changed(item, "name=A"), changed("work_item/web/b", "name=B")),
 				moved(moved(run(2), item, "work_item/web/b"), "work_item/web/b", item),
@@ -432,31 +432,31 @@ func TestAnUndoWantsWhatWas(t *testing.T) {
 			undo: []string{id(1)}, prior: in("project/web", "work_item/web/a", "work_item/web/b"),
 			want: []string{"work_item/web/a name=B", "work_item/web/b name=A"},
 		},
-		"who joined leaves, and who left joins": {
+		"a member that joined leaves, and a member that left joins": {
 			runs: []*history.Run{run(1, members(planner.AddMembers, cycle, 5), members(planner.RemoveMembers, cycle, 1))}, prior: web,
 			want: []string{"leave cycle/web/s#work_items 5", "work_item/web/a cycle=<cycle/web/s>"},
 		},
-		"who joined and left is out": {
+		"a member that joined and left stays out": {
 			runs: []*history.Run{run(1, members(planner.AddMembers, cycle, 1)), run(2, members(planner.RemoveMembers, cycle, 1))}, undo: []string{id(1), id(2)}, prior: web,
 			want: []string{"leave cycle/web/s#work_items 1"},
 		},
-		"what was not kept is named": {
+		"a field that the history does not have is named": {
 			runs: []*history.Run{run(1, lost(changed(item), "description"), lost(deleted("label/web/gone", 9, "name=Gone"), "file"))}, prior: web,
 			want: []string{
 				"anew label/web/gone name=Gone", "note description of work_item/web/a stays as it is: what it was before is not known",
 				"note label/web/gone comes back without its file",
 			},
 		},
-		"what the state does not know any more stays": {
+		"an object that the state does not know any more stays": {
 			runs: []*history.Run{run(1, changed("label/web/forgotten", "name=F"))}, prior: web,
 			want: []string{"note label/web/forgotten stays as it is: the state does not have it, or what it is in, any more"},
 		},
-		"what is in a project that the manifest only names": {
+		"an object in a project that the manifest only names is taken back": {
 			runs:  []*history.Run{within(run(1, changed("work_item/web/a", "name=A"), deleted("work_item/web/b", 8, "name=B")), "project/web")},
 			prior: in("work_item/web/a"),
 			want:  []string{"anew work_item/web/b name=B", "work_item/web/a name=A"},
 		},
-		"what was in something that is made anew is found there by name": {
+		"an object in a project that is created anew is created there": {
 			runs: []*history.Run{run(1, deleted("work_item/gone/i", 8, "name=I"), deleted("project/gone", 9, "name=Gone"))}, prior: web,
 			want: []string{"anew project/gone name=Gone", "anew work_item/gone/i name=I"},
 		},

@@ -65,8 +65,8 @@ func TestArchivingThatChangesNothingFails(t *testing.T) {
 	}
 }
 
-// TestWhatPeopleChangeInWhatIsArchivedIsTold: it stays as they left it, and is not counted as what the manifest says.
-func TestWhatPeopleChangeInWhatIsArchivedIsTold(t *testing.T) {
+// TestAChangeByPeopleToAnArchivedObjectIsReportedAndKept: it stays as they left it, and is not counted as what the manifest says.
+func TestAChangeByPeopleToAnArchivedObjectIsReportedAndKept(t *testing.T) {
 	t.Parallel()
 	const text = `{version: 1, projects: [{key: new, identifier: NEW, name: New, module_view: true, modules: [{key: m, name: Done, status: completed, archived: true}]}]}`
 	s := newServiceOf(t, resource.V1, sandboxtest.Options{Edition: sandbox.Community})
@@ -97,10 +97,10 @@ func TestAWorkItemIsArchivedByEitherRuleOfAPIV2(t *testing.T) {
 		state string
 		fails string
 	}{
-		"it takes an open one":      {true, "Todo", ""},
-		"it refuses an open one":    {false, "Todo", "Only completed or cancelled work items can be archived."},
-		"it takes one that is done": {false, "Done", ""},
-		"it takes a cancelled one":  {true, "Cancelled", ""},
+		"an open work item is archived if the service accepts that":          {true, "Todo", ""},
+		"an open work item is reported if the service refuses to archive it": {false, "Todo", "Only completed or cancelled work items can be archived."},
+		"a work item that is done is archived":                               {false, "Done", ""},
+		"a cancelled work item is archived":                                  {true, "Cancelled", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -167,32 +167,32 @@ func TestABatchThatGoesWrongMakesEveryItemOnce(t *testing.T) {
 		fails     int // rows of the first run
 		fallbacks int
 	}{
-		"nothing does":                      {items: 120, sent: "50 50 20"},
-		"cut before it is done":             {fault: first(before(cut)), sent: "50 25 25", takes: grace},
-		"cut when it was done":              {fault: first(after(cut)), sent: "50", takes: grace / 20},
-		"half an answer":                    {fault: first(after(sandboxtest.Break{Body: `{"results": [{"index": 0`})), sent: "50", takes: moment},
-		"late":                              {fault: first(sandboxtest.Fault{Late: time.Second}), sent: "50", takes: grace / 20},
-		"late, after a look found nothing":  {fault: first(sandboxtest.Fault{Late: grace / 2}), sent: "50", takes: grace},
-		"at the end of the grace period":    {fault: first(sandboxtest.Fault{Late: grace - time.Second}), sent: "50", takes: grace},
-		"late, behind a gateway":            {fault: first(sandboxtest.Fault{Late: grace / 2, Before: html(504)}), sent: "50", takes: grace},
-		"late, and the client had given up": {fault: first(sandboxtest.Fault{Late: grace, Before: long}), timeout: grace / 2, sent: "50", takes: grace + grace/2},
-		"smaller ones after a 502":          {fault: first(before(html(502))), items: 120, sent: "50 25 25 25 25 20", takes: moment},
-		"smaller ones after a 504":          {fault: first(before(html(504))), items: 120, sent: "50 25 25 25 25 20", takes: grace},
-		"smaller ones after a 500":          {fault: first(before(sandboxtest.Problem(500, "server_error", "server_error"))), items: 120, sent: "50 25 25 25 25 20", takes: moment},
-		"smaller ones after a time-out":     {fault: first(before(long)), timeout: 10 * time.Second, items: 120, sent: "50 25 25 25 25 20", takes: grace + 10*time.Second},
-		"503 until later":                   {fault: first(before(sandboxtest.Break{Status: 503, Header: http.Header{"Retry-After": {"2"}}})), sent: "50 50", takes: 2 * time.Second},
-		"cut twice":                         {fault: every(2, before(cut)), sent: "50 25 12 12 12 12 and 2 alone", takes: 2 * grace},
-		"partly done":                       {options: sandboxtest.Options{FailRow: refuse(tail...)}, fault: first(after(cut)), sent: "50 25 5", takes: grace},
-		"a row is refused":                  {options: sandboxtest.Options{FailRow: refuse(7)}, sent: "50", fails: 1},
-		"two rows collide":                  {options: sandboxtest.Options{FailRow: collide(1)}, sent: "50 2", takes: time.Second},
-		"two rows collide again and again":  {options: sandboxtest.Options{FailRow: collide(3)}, sent: "50 2 2", takes: time.Second, fails: 2},
-		"no route, as if no object":         {fault: first(before(sandboxtest.Problem(404, "not_found", "not_found"))), items: 120, sent: "50 and 120 alone", fallbacks: 1},
-		"the whole is refused":              {fault: first(before(sandboxtest.Problem(400, "invalid_request", "invalid_request"))), sent: "50 and 50 alone"},
-		"too large":                         {options: sandboxtest.Options{BodyLimit: 3000}, sent: "50 25 25"},
-		"not in the plan":                   {fault: first(before(sandboxtest.Problem(402, "payment_required", "payment_required"))), items: 120, sent: "50 and 120 alone", fallbacks: 1},
-		"no such route":                     {options: sandboxtest.Options{HasOperation: sandboxtest.FirstOperations}, items: 120, sent: "50 and 120 alone", fallbacks: 1},
-		"no such method":                    {fault: first(before(sandboxtest.Problem(405, "method_not_allowed", "method_not_allowed"))), items: 120, sent: "50 and 120 alone", fallbacks: 1},
-		"managed elsewhere":                 {fault: first(before(sandboxtest.Problem(409, "conflict", "states_managed_at_workspace"))), items: 60, sent: "50 and 60 alone", fallbacks: 1},
+		"a batch that nothing disturbs makes every item":                         {items: 120, sent: "50 50 20"},
+		"a batch that is cut before it is done is sent again in halves":          {fault: first(before(cut)), sent: "50 25 25", takes: grace},
+		"a batch that is cut after it was done is found":                         {fault: first(after(cut)), sent: "50", takes: grace / 20},
+		"a batch with half an answer is found":                                   {fault: first(after(sandboxtest.Break{Body: `{"results": [{"index": 0`})), sent: "50", takes: moment},
+		"a batch that is done late is found":                                     {fault: first(sandboxtest.Fault{Late: time.Second}), sent: "50", takes: grace / 20},
+		"a batch that is done after a look found nothing is found":               {fault: first(sandboxtest.Fault{Late: grace / 2}), sent: "50", takes: grace},
+		"a batch that is done at the end of the grace period is found":           {fault: first(sandboxtest.Fault{Late: grace - time.Second}), sent: "50", takes: grace},
+		"a batch that is done late behind a gateway is found":                    {fault: first(sandboxtest.Fault{Late: grace / 2, Before: html(504)}), sent: "50", takes: grace},
+		"a batch that is done late after the client gave up is found":            {fault: first(sandboxtest.Fault{Late: grace, Before: long}), timeout: grace / 2, sent: "50", takes: grace + grace/2},
+		"a batch with a 502 makes the next ones smaller":                         {fault: first(before(html(502))), items: 120, sent: "50 25 25 25 25 20", takes: moment},
+		"a batch with a 504 makes the next ones smaller":                         {fault: first(before(html(504))), items: 120, sent: "50 25 25 25 25 20", takes: grace},
+		"a batch with a 500 makes the next ones smaller":                         {fault: first(before(sandboxtest.Problem(500, "server_error", "server_error"))), items: 120, sent: "50 25 25 25 25 20", takes: moment},
+		"a batch with a time-out makes the next ones smaller":                    {fault: first(before(long)), timeout: 10 * time.Second, items: 120, sent: "50 25 25 25 25 20", takes: grace + 10*time.Second},
+		"a batch with a 503 is sent again later":                                 {fault: first(before(sandboxtest.Break{Status: 503, Header: http.Header{"Retry-After": {"2"}}})), sent: "50 50", takes: 2 * time.Second},
+		"a batch that is cut twice is sent in smaller parts and single items":    {fault: every(2, before(cut)), sent: "50 25 12 12 12 12 and 2 alone", takes: 2 * grace},
+		"a batch that was partly done is completed":                              {options: sandboxtest.Options{FailRow: refuse(tail...)}, fault: first(after(cut)), sent: "50 25 5", takes: grace},
+		"a row that is refused fails alone":                                      {options: sandboxtest.Options{FailRow: refuse(7)}, sent: "50", fails: 1},
+		"two rows that collide are sent again":                                   {options: sandboxtest.Options{FailRow: collide(1)}, sent: "50 2", takes: time.Second},
+		"two rows that collide again and again fail":                             {options: sandboxtest.Options{FailRow: collide(3)}, sent: "50 2 2", takes: time.Second, fails: 2},
+		"items are sent alone if the route answers as if an object were missing": {fault: first(before(sandboxtest.Problem(404, "not_found", "not_found"))), items: 120, sent: "50 and 120 alone", fallbacks: 1},
+		"items are sent alone if the whole batch is refused":                     {fault: first(before(sandboxtest.Problem(400, "invalid_request", "invalid_request"))), sent: "50 and 50 alone"},
+		"a batch that is too large is sent in halves":                            {options: sandboxtest.Options{BodyLimit: 3000}, sent: "50 25 25"},
+		"items are sent alone if the price plan has no batches":                  {fault: first(before(sandboxtest.Problem(402, "payment_required", "payment_required"))), items: 120, sent: "50 and 120 alone", fallbacks: 1},
+		"items are sent alone if the route does not exist":                       {options: sandboxtest.Options{HasOperation: sandboxtest.FirstOperations}, items: 120, sent: "50 and 120 alone", fallbacks: 1},
+		"items are sent alone if the method does not exist":                      {fault: first(before(sandboxtest.Problem(405, "method_not_allowed", "method_not_allowed"))), items: 120, sent: "50 and 120 alone", fallbacks: 1},
+		"items are sent alone if the batch is refused as managed elsewhere":      {fault: first(before(sandboxtest.Problem(409, "conflict", "states_managed_at_workspace"))), items: 60, sent: "50 and 60 alone", fallbacks: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -278,11 +278,11 @@ func dyingInABatch(t *testing.T, items int, fault sandboxtest.Fault) (*service, 
 func TestABatchOfARunThatDiedIsFoundByTheNext(t *testing.T) {
 	t.Parallel()
 	for name, fault := range map[string]sandboxtest.Fault{
-		"it was done":           {},
-		"it was not done":       before(sandboxtest.Break{Cut: true}),
-		"it is done later":      {Late: 20 * time.Second},
-		"it is done far later":  {Late: provider.DefaultGrace - time.Second},
-		"it waits for the rest": {Before: sandboxtest.Break{Stall: true}, Late: 40 * time.Second},
+		"a batch that was done is found":                 {},
+		"a batch that was not done is sent again":        before(sandboxtest.Break{Cut: true}),
+		"a batch that is done later is found":            {Late: 20 * time.Second},
+		"a batch that is done far later is found":        {Late: provider.DefaultGrace - time.Second},
+		"a batch that stalls and is done later is found": {Before: sandboxtest.Break{Stall: true}, Late: 40 * time.Second},
 	} {
 		for _, next := range []resource.API{resource.V2, resource.V1} {
 			t.Run(name+", by "+next.String(), func(t *testing.T) {
@@ -337,9 +337,9 @@ func TestItemsOfABatchThatIsRefusedAsAWholeAreNotMadeTwice(t *testing.T) {
 		fault  sandboxtest.Fault
 		noLook bool // the look-ups of the first run fail
 	}{
-		"it was done":                          {fault: after(refused)},
-		"it was done, and no look-up succeeds": {fault: after(refused), noLook: true},
-		"nor is it, and no look-up succeeds":   {fault: before(refused), noLook: true},
+		"items of a refused batch that was done are found":                                {fault: after(refused)},
+		"items of a refused batch that was done are made once if no look-up succeeds":     {fault: after(refused), noLook: true},
+		"items of a refused batch that was not done are made once if no look-up succeeds": {fault: before(refused), noLook: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -366,12 +366,12 @@ func TestChangesAndDeletesAreSentAgainAfterALostAnswer(t *testing.T) {
 		sent  string
 		fails int
 	}{
-		"cut before":                {fault: first(before(sandboxtest.Break{Cut: true})), sent: "50 50 10"},
-		"cut when done":             {fault: first(after(sandboxtest.Break{Cut: true})), sent: "50 50 10"},
-		"502, when done":            {fault: first(after(sandboxtest.Break{Status: 502})), sent: "50 50 10"},
-		"smaller ones, if too slow": {fault: every(3, before(sandboxtest.Break{Stall: true})), sent: "50 50 50 25 25 10"},
-		"smaller ones, after a 504": {fault: every(3, after(sandboxtest.Break{Status: 504})), sent: "50 50 50 25 25 10"},
-		"too slow in any size":      {fault: every(100, before(sandboxtest.Break{Stall: true})), sent: "50 50 50 25 25 25 25 25 25 10 10 10 5 5 5 5 5 5", fails: 60},
+		"a batch that is cut before it is done is sent again":    {fault: first(before(sandboxtest.Break{Cut: true})), sent: "50 50 10"},
+		"a batch that is cut after it was done is sent again":    {fault: first(after(sandboxtest.Break{Cut: true})), sent: "50 50 10"},
+		"a batch with a 502 after it was done is sent again":     {fault: first(after(sandboxtest.Break{Status: 502})), sent: "50 50 10"},
+		"a batch that is too slow is sent again in smaller ones": {fault: every(3, before(sandboxtest.Break{Stall: true})), sent: "50 50 50 25 25 10"},
+		"a batch with a 504 is sent again in smaller ones":       {fault: every(3, after(sandboxtest.Break{Status: 504})), sent: "50 50 50 25 25 10"},
+		"a batch that is too slow in any size fails":             {fault: every(100, before(sandboxtest.Break{Stall: true})), sent: "50 50 50 25 25 25 25 25 25 10 10 10 5 5 5 5 5 5", fails: 60},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -407,7 +407,7 @@ const labelled = "version: 1\nworkspace: acme\nprojects:\n  - key: web\n    id: 
 
 func TestARowWhoseNameIsTakenIsAdoptedInTheEnd(t *testing.T) {
 	t.Parallel()
-	t.Run("by somebody else", func(t *testing.T) {
+	t.Run("a name that somebody else took is adopted by the next run", func(t *testing.T) {
 		t.Parallel()
 		s := newServiceOf(t, resource.V2, sandboxtest.Options{})
 		var theirs atomic.Bool
@@ -424,7 +424,7 @@ func TestARowWhoseNameIsTakenIsAdoptedInTheEnd(t *testing.T) {
 			t.Errorf("%q %v", next.failed(), s.Rows("label"))
 		}
 	})
-	t.Run("by the batch before", func(t *testing.T) {
+	t.Run("a name that the batch before took is adopted by the same run", func(t *testing.T) {
 		t.Parallel()
 		synctest.Test(t, func(t *testing.T) {
 			s := newServiceOf(t, resource.V2, sandboxtest.Options{})
@@ -471,21 +471,21 @@ func TestNewItemsGetIntoTheirContainersEvenWhereACreateDoesNotPutThemThere(t *te
 	}
 }
 
-// TestWhatACreatePutIntoAContainerIsKnownToBePlanforms kills runs before they see whether their items are in the
+// TestAMemberThatACreateAddedCountsAsPlanforms kills runs before they see whether their items are in the
 // containers. Containers with somebody else's items would not be deleted.
-func TestWhatACreatePutIntoAContainerIsKnownToBePlanforms(t *testing.T) {
+func TestAMemberThatACreateAddedCountsAsPlanforms(t *testing.T) {
 	t.Parallel()
 	const items = 120 // more than one request adds
 	for name, tt := range map[string]struct {
 		moment
 		n int // of the step that dies
 	}{
-		"the answer is lost":                  {moment: never},
-		"the answer is not written down":      {answered, 2 + 1},
-		"a part of it is written down":        {recorded, 2 + 30},
-		"all is written down of the items":    {recorded, 2 + items},
-		"one member step of two has an end":   {recorded, 2 + items + 1},
-		"the member steps are just announced": {answered, 2 + items + 1},
+		"a member counts as planform's if the answer is lost":                      {moment: never},
+		"a member counts as planform's if the answer is not written down":          {answered, 2 + 1},
+		"a member counts as planform's if a part of the answer is written down":    {recorded, 2 + 30},
+		"a member counts as planform's if all items are written down":              {recorded, 2 + items},
+		"a member counts as planform's if one of two member steps is written down": {recorded, 2 + items + 1},
+		"a member counts as planform's if the member steps are only announced":     {answered, 2 + items + 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -571,8 +571,8 @@ func TestATextThatSomebodyChangesAfterABatchIsDrift(t *testing.T) {
 		left   string
 		unseen int // objects with texts that nothing has shown
 	}{
-		"created": {func(t *testing.T, s *service) { t.Helper(); s.apply(t, applying{manifest: first}) }, first, 2},
-		"restored": {func(t *testing.T, s *service) {
+		"a change of a text that a run created is drift": {func(t *testing.T, s *service) { t.Helper(); s.apply(t, applying{manifest: first}) }, first, 2},
+		"a change of a text that a run restored is drift": {func(t *testing.T, s *service) {
 			t.Helper()
 			s.apply(t, applying{manifest: first})
 			s.apply(t, applying{manifest: first})
@@ -581,18 +581,18 @@ func TestATextThatSomebodyChangesAfterABatchIsDrift(t *testing.T) {
 				t.Errorf("restored: %+v", r.plan.Summary)
 			}
 		}, first, 2},
-		"changed by the manifest": {func(t *testing.T, s *service) {
+		"a change of a text that the manifest changed is drift": {func(t *testing.T, s *service) {
 			t.Helper()
 			s.apply(t, applying{manifest: first})
 			s.apply(t, applying{manifest: second})
 		}, second, 2},
-		"created by a run that died": {func(t *testing.T, s *service) {
+		"a change of a text that a run which died created is drift": {func(t *testing.T, s *service) {
 			t.Helper()
 			dying := killed
 			dying.manifest = first
 			s.apply(t, dying)
 		}, first, 4},
-		"remembered by an older version, without a time": {func(t *testing.T, s *service) {
+		"a change of a text that an older version remembers without a time is drift": {func(t *testing.T, s *service) {
 			t.Helper()
 			s.apply(t, applying{manifest: first})
 			file := s.open(t)
@@ -677,8 +677,8 @@ func TestATextThatTheServiceAlwaysRewritesIsSentOnceMore(t *testing.T) {
 	}
 }
 
-// TestWhatACreateLearntIsKnownToTheUpdateThatFollows: the service leaves a part of the text out, and takes the place afterwards.
-func TestWhatACreateLearntIsKnownToTheUpdateThatFollows(t *testing.T) {
+// TestAnUpdateThatFollowsACreateKnowsItsAnswer: the service leaves a part of the text out, and takes the place afterwards.
+func TestAnUpdateThatFollowsACreateKnowsItsAnswer(t *testing.T) {
 	t.Parallel()
 	for name, s := range apis(t) {
 		t.Run(name, func(t *testing.T) {

@@ -247,8 +247,8 @@ func TestValuesAreSentToThePropertyThatIsThere(t *testing.T) {
 	}
 }
 
-// TestWhatPeopleDoToValuesIsSeenUnlessThatTakesManyReads: no list shows values, and a plan that does not look says so.
-func TestWhatPeopleDoToValuesIsSeenUnlessThatTakesManyReads(t *testing.T) {
+// TestAChangeByPeopleToACustomFieldIsFoundUnlessThatTakesManyReads: no list shows values, and a plan that does not look says so.
+func TestAChangeByPeopleToACustomFieldIsFoundUnlessThatTakesManyReads(t *testing.T) {
 	t.Parallel()
 	const values = `type: Bug, fields: {Severity: High, Browsers: [Safari, Firefox], Found in: "4.2", Effort: 2.50, Regression: true,
 		Due: 2031-05-17 10:00:00, Reporter: bob@example.com, Root: b, Ticket: null}}`

@@ -126,10 +126,10 @@ func TestACustomRelationThatCannotBeIsReported(t *testing.T) {
 	t.Parallel()
 	without := func(_, path string) bool { return !strings.Contains(path, "relation-definitions") }
 	for name, tt := range map[string]struct{ a, b, address, reason string }{
-		"two between two items":    {"[{item: b, relation: implements}, {item: b, relation: tests}]", "[]", "a", "are already related as implements"},
-		"the two sides contradict": {"[{item: b, relation: implements}]", "[{item: a, relation: implements}]", "b", "are already related as is implemented by"},
-		"a word that nothing says": {"[{item: b, relation: implement}]", "[]", "a", `no relation definition says "implement": did you mean "implements"?`},
-		"a service without them":   {"[{item: b, relation: implements}]", "[]", "a", "it needs relation_definition/code: API v1 cannot create"},
+		"a second relation between two items is reported":               {"[{item: b, relation: implements}, {item: b, relation: tests}]", "[]", "a", "are already related as implements"},
+		"two relations that contradict each other are reported":         {"[{item: b, relation: implements}]", "[{item: a, relation: implements}]", "b", "are already related as is implemented by"},
+		"a relation that no definition names is reported":               {"[{item: b, relation: implement}]", "[]", "a", `no relation definition says "implement": did you mean "implements"?`},
+		"a relation is reported if the service has no custom relations": {"[{item: b, relation: implements}]", "[]", "a", "it needs relation_definition/code: API v1 cannot create"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

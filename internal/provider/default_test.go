@@ -34,10 +34,10 @@ func TestOneStateIsTheDefault(t *testing.T) {
 		blocked string
 		want    []string
 	}{
-		"a new state takes it from the others": {resource.V1, "{name: Todo}", "{name: Todo}, {name: Review, default: true}", "", []string{"Review"}},
-		"one that is there does not":           {resource.V1, "{name: Review}", "{name: Review, default: true}", `state "Backlog"`, []string{"Backlog"}},
-		"the manifest takes it from the other": {resource.V1, "{name: Review}", "{name: Review, default: true}, {name: Backlog, default: false}", "", []string{"Review"}},
-		"two are to be it":                     {resource.V1, "{name: Review}", "{name: Review, default: true}, {name: Backlog, default: true}", `state "Backlog"`, []string{"Backlog"}},
+		"a new default state takes the default from the others":                      {resource.V1, "{name: Todo}", "{name: Todo}, {name: Review, default: true}", "", []string{"Review"}},
+		"an existing state does not take the default from another":                   {resource.V1, "{name: Review}", "{name: Review, default: true}", `state "Backlog"`, []string{"Backlog"}},
+		"an existing state takes the default that the manifest takes from the other": {resource.V1, "{name: Review}", "{name: Review, default: true}, {name: Backlog, default: false}", "", []string{"Review"}},
+		"a second default state of the manifest is reported":                         {resource.V1, "{name: Review}", "{name: Review, default: true}, {name: Backlog, default: true}", `state "Backlog"`, []string{"Backlog"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

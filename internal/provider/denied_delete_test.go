@@ -30,13 +30,13 @@ func TestADeleteThatIsForbiddenIsLookedAtAgainBeforeItCounts(t *testing.T) {
 		sent  int
 		fails int
 	}{
-		"rows of a batch, for a moment":           {resource.V2, two, sandboxtest.Fault{Reword: rows}, 1, 2, 0},
-		"rows of a batch, for good":               {resource.V2, two, sandboxtest.Fault{Reword: rows}, 9, 3, 2},
-		"a whole batch, for a moment":             {resource.V2, two, after(whole), 2, 3, 0},
-		"a single item, for a moment":             {resource.V2, one, after(whole), 2, 3, 0},
-		"a single item by API v1, for a moment":   {resource.V1, one, after(whole), 1, 2, 0},
-		"a single item by API v1, for good":       {resource.V1, one, before(whole), 9, 3, 1},
-		"a single item that the service keeps on": {resource.V2, one, before(whole), 1, 2, 0},
+		"rows of a batch that are forbidden for a moment are deleted": {resource.V2, two, sandboxtest.Fault{Reword: rows}, 1, 2, 0},
+		"rows of a batch that stay forbidden fail":                    {resource.V2, two, sandboxtest.Fault{Reword: rows}, 9, 3, 2},
+		"a whole batch that is forbidden for a moment is deleted":     {resource.V2, two, after(whole), 2, 3, 0},
+		"a single item that is forbidden for a moment is deleted":     {resource.V2, one, after(whole), 2, 3, 0},
+		"a single item that API v1 forbids for a moment is deleted":   {resource.V1, one, after(whole), 1, 2, 0},
+		"a single item that API v1 keeps forbidding fails":            {resource.V1, one, before(whole), 9, 3, 1},
+		"a single item that the service forbade and kept is deleted":  {resource.V2, one, before(whole), 1, 2, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -26,9 +26,9 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// TestChangesByPeopleAreSeenOrSaid makes every change that the descriptors know of, one at a time, and plans. The plan shows it,
+// TestAChangeByPeopleIsInThePlanOrReportedAsNotCompared makes every change that the descriptors know of, one at a time, and plans. The plan shows it,
 // or says that it did not compare it; with all that can be read, it shows it.
-func TestChangesByPeopleAreSeenOrSaid(t *testing.T) {
+func TestAChangeByPeopleIsInThePlanOrReportedAsNotCompared(t *testing.T) {
 	t.Parallel()
 	for name, at := range map[string]kindIn{
 		"full": {nil, resource.V1, sandbox.Full}, "community": {nil, resource.V1, sandbox.Community}, "cloud": {nil, resource.V2, sandbox.Cloud},

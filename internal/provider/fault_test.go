@@ -291,9 +291,9 @@ func (s *service) neverDoubled(t *testing.T) {
 	}
 }
 
-// TestARefusalForTheMomentCostsALookWhereNothingElseTells: a service whose own words say that it did nothing is asked again at once,
+// TestARefusalForTheMomentCostsALookIfNothingElseTellsTheOutcome: a service whose own words say that it did nothing is asked again at once,
 // and so is one that refuses a second object.
-func TestARefusalForTheMomentCostsALookWhereNothingElseTells(t *testing.T) {
+func TestARefusalForTheMomentCostsALookIfNothingElseTellsTheOutcome(t *testing.T) {
 	t.Parallel()
 	foreign := sandboxtest.Break{Status: 429, Header: http.Header{"Retry-After": {"1"}}, Body: "<html>Too many requests</html>"}
 	own := foreign
@@ -309,20 +309,20 @@ func TestARefusalForTheMomentCostsALookWhereNothingElseTells(t *testing.T) {
 		looks   int // reads beside those without the fault; the list that shows a batch refuses its first size of page
 		repeats bool
 	}{
-		"a batch, not done":                             {resource.V2, bulk, before(foreign), 2, 2, true},
-		"a batch, not done, in the service's own words": {resource.V2, bulk, before(own), 2, 2, true},
-		"a batch, not done, as busy":                    {resource.V2, bulk, before(busy), 2, 2, true},
-		"a batch, done":                                 {resource.V2, bulk, after(foreign), 1, 2, false},
-		"a batch, done, as busy":                        {resource.V2, bulk, after(busy), 1, 2, false},
-		"an item, not done":                             {resource.V1, item, before(foreign), 4, 0, true},
-		"an item, done":                                 {resource.V1, item, after(foreign), 4, 1, false}, // the refusal of the second
-		"a link, not done":                              {resource.V1, link, before(busy), 4, 0, true},
-		"a link, done":                                  {resource.Documented, link, after(busy), 4, 1, false},
-		"a request, not done":                           {resource.V1, request, before(foreign), 2, 1, true},
-		"a request, not done, in the service's words":   {resource.V1, request, before(own), 2, 0, true},
-		"a request, done":                               {resource.V1, request, after(foreign), 1, 1, false},
-		"an item by number, not done, in its own words": {resource.Documented, item, before(own), 4, 0, true},
-		"an item by number, done":                       {resource.Documented, item, after(foreign), 3, 12, false},
+		"a refused batch is sent again after a look":                                                 {resource.V2, bulk, before(foreign), 2, 2, true},
+		"a batch that is refused in the service's own words is sent again after a look":              {resource.V2, bulk, before(own), 2, 2, true},
+		"a batch that is refused as busy is sent again after a look":                                 {resource.V2, bulk, before(busy), 2, 2, true},
+		"a refused batch that was done is found by a look":                                           {resource.V2, bulk, after(foreign), 1, 2, false},
+		"a batch that is refused as busy and was done is found by a look":                            {resource.V2, bulk, after(busy), 1, 2, false},
+		"a refused item is sent again without a look":                                                {resource.V1, item, before(foreign), 4, 0, true},
+		"a refused item that was done is found when the second is refused":                           {resource.V1, item, after(foreign), 4, 1, false}, // the refusal of the second
+		"a refused link is sent again without a look":                                                {resource.V1, link, before(busy), 4, 0, true},
+		"a refused link that was done is found when the second is refused":                           {resource.Documented, link, after(busy), 4, 1, false},
+		"a refused customer request is sent again after a look":                                      {resource.V1, request, before(foreign), 2, 1, true},
+		"a customer request that is refused in the service's own words is sent again without a look": {resource.V1, request, before(own), 2, 0, true},
+		"a refused customer request that was done is found by a look":                                {resource.V1, request, after(foreign), 1, 1, false},
+		"a numbered item that is refused in the service's own words is sent again without a look":    {resource.Documented, item, before(own), 4, 0, true},
+		"a refused item that was done is found by its number":                                        {resource.Documented, item, after(foreign), 3, 12, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -15,8 +15,8 @@ import (
 
 const withMilestones = `{version: 1, projects: [{key: ops, identifier: OPS, milestones: [Alpha, Beta]}, {key: new, identifier: NEW, name: New, milestones: [Alpha, Beta]}]}`
 
-// TestWhatTheManifestNeedsIsSwitchedOnFirst: API v2 refuses milestones while their feature is off, in a project that is there and in a new one.
-func TestWhatTheManifestNeedsIsSwitchedOnFirst(t *testing.T) {
+// TestAFeatureThatTheManifestNeedsIsSwitchedOnFirst: API v2 refuses milestones while their feature is off, in a project that is there and in a new one.
+func TestAFeatureThatTheManifestNeedsIsSwitchedOnFirst(t *testing.T) {
 	t.Parallel()
 	s := newServiceOf(t, resource.V2, sandboxtest.Options{Edition: sandbox.Cloud})
 	a := s.apply(t, applying{manifest: withMilestones})
@@ -40,8 +40,8 @@ func TestWhatTheManifestNeedsIsSwitchedOnFirst(t *testing.T) {
 	}
 }
 
-// TestWhatAnObjectNeedsIsSwitchedOnWithIt: the plan shows the switch, which is on before the object is made.
-func TestWhatAnObjectNeedsIsSwitchedOnWithIt(t *testing.T) {
+// TestAFeatureThatANewObjectNeedsIsSwitchedOnBeforeIt: the plan shows the switch, which is on before the object is made.
+func TestAFeatureThatANewObjectNeedsIsSwitchedOnBeforeIt(t *testing.T) {
 	t.Parallel()
 	const off = "version: 1\nfeatures: {wiki: false, customers: false, initiatives: false}\n"
 	const epic = `version: 1
@@ -51,11 +51,11 @@ projects: [{key: new, identifier: NEW, name: New, work_item_types: [{key: a, nam
 		manifest, at, path string
 		made               resource.Address
 	}{
-		"the wiki for its pages":              {"version: 1\npages: [{name: A}]", ofWorkspace, "wiki", "page/a"},
-		"customers for their properties":      {"version: 1\ncustomer_properties: [{name: A, type: text}]", ofWorkspace, "customers", "customer_property/a"},
-		"initiatives for their labels":        {"version: 1\ninitiative_labels: [{name: A}]", ofWorkspace, "initiatives", "initiative_label/a"},
-		"epics for a type that is one":        {fmt.Sprintf(epic, "true"), ofProject, "epics", "work_item_type/new/a"},
-		"no epics for a type that is not one": {fmt.Sprintf(epic, "false"), ofProject, "", ""},
+		"a page switches on the wiki":                     {"version: 1\npages: [{name: A}]", ofWorkspace, "wiki", "page/a"},
+		"a customer property switches on customers":       {"version: 1\ncustomer_properties: [{name: A, type: text}]", ofWorkspace, "customers", "customer_property/a"},
+		"an initiative label switches on initiatives":     {"version: 1\ninitiative_labels: [{name: A}]", ofWorkspace, "initiatives", "initiative_label/a"},
+		"a type that is an epic switches on epics":        {fmt.Sprintf(epic, "true"), ofProject, "epics", "work_item_type/new/a"},
+		"a type that is no epic does not switch on epics": {fmt.Sprintf(epic, "false"), ofProject, "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -89,8 +89,8 @@ projects: [{key: new, identifier: NEW, name: New, work_item_types: [{key: a, nam
 	}
 }
 
-// TestWithoutFeaturesToSwitchOnNothingIsSaidAndNothingFails: a service may have no such path, API v1 has none, and not everybody may read it.
-func TestWithoutFeaturesToSwitchOnNothingIsSaidAndNothingFails(t *testing.T) {
+// TestNothingFailsIfTheServiceHasNoFeaturesToSwitchOn: a service may have no such path, API v1 has none, and not everybody may read it.
+func TestNothingFailsIfTheServiceHasNoFeaturesToSwitchOn(t *testing.T) {
 	t.Parallel()
 	const written = `{version: 1, features: {initiatives: true}, projects: [{key: ops, identifier: OPS, features: {epics: true}}], initiatives: [{name: Grow}]}`
 	lacking := sandboxtest.Options{Edition: sandbox.Cloud, HasOperation: func(_, path string) bool { return !strings.HasSuffix(path, "/features/") }}
@@ -99,8 +99,8 @@ func TestWithoutFeaturesToSwitchOnNothingIsSaidAndNothingFails(t *testing.T) {
 		options sandboxtest.Options
 		status  int
 	}{
-		"API v1": {resource.V1, sandboxtest.Options{}, 0}, "without the path": {resource.V2, lacking, 0},
-		"may not be read": {resource.V2, sandboxtest.Options{Edition: sandbox.Cloud}, 403},
+		"nothing fails with API v1": {resource.V1, sandboxtest.Options{}, 0}, "nothing fails if the path of features is missing": {resource.V2, lacking, 0},
+		"nothing fails if features may not be read": {resource.V2, sandboxtest.Options{Edition: sandbox.Cloud}, 403},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -10,8 +10,8 @@ import (
 	"github.com/planform/planform/internal/sandbox/sandboxtest"
 )
 
-// TestWhatIsManagedOnTheOtherLevelIsSaidBeforeAnythingIsWritten: the service refuses such a write, and the plan knows.
-func TestWhatIsManagedOnTheOtherLevelIsSaidBeforeAnythingIsWritten(t *testing.T) {
+// TestAnObjectThatTheOtherLevelManagesIsReportedBeforeAnythingIsWritten: the service refuses such a write, and the plan knows.
+func TestAnObjectThatTheOtherLevelManagesIsReportedBeforeAnythingIsWritten(t *testing.T) {
 	t.Parallel()
 	const byWorkspace, byProjects = "in the workspace acme the workspace manages the ", "in the workspace acme each project manages the "
 	for name, tt := range map[string]struct {
@@ -20,16 +20,16 @@ func TestWhatIsManagedOnTheOtherLevelIsSaidBeforeAnythingIsWritten(t *testing.T)
 		only     resource.API // 0 = both versions of the API
 		want     string       // "" = nothing is wrong
 	}{
-		"a state of a project":       {`projects: [{identifier: WEB, states: [In Review]}]`, true, 0, byWorkspace + "states: the service refuses to write state/web/in-review"},
-		"a changed state":            {`projects: [{identifier: WEB, states: [{name: Todo, color: "#123456"}]}]`, true, 0, byWorkspace + "states: the service refuses to write state/web/todo"},
-		"a type of a project":        {`projects: [{identifier: WEB, work_item_types: [{name: Risk}]}]`, true, 0, byWorkspace + "work item types: the service refuses to write work_item_type/web/risk"},
-		"a property of a project":    {`projects: [{identifier: WEB, work_item_types: [{name: Story, properties: [{name: Size, type: text}]}]}]`, true, 0, byWorkspace + "work item types: the service refuses to write work_item_property/web/story/size"},
-		"a state of the workspace":   {`states: [In Review]`, false, 0, byProjects + "states: the service refuses to write workspace_state/in-review"},
-		"a type of the workspace":    {`work_item_types: [{name: Risk}]`, false, resource.V2, byProjects + "work item types: the service refuses to write workspace_work_item_type/risk"},
-		"states that are there":      {`projects: [{identifier: WEB, states: [Todo, {name: Done, group: completed}]}]`, true, 0, ""},
-		"the states of a new one":    {`projects: [{identifier: NEW, name: New, states: [Todo]}]`, true, 0, ""},
-		"a mode that is switched on": {"features: {work_item_types: true}\nwork_item_types: [{name: Risk}]", false, resource.V2, ""},
-		"and off":                    {"features: {work_item_types: false}\nwork_item_types: [{name: Risk}]", true, resource.V2, byProjects + "work item types: the service refuses to write workspace_work_item_type/risk"},
+		"a new state of a project is refused if the workspace manages states":             {`projects: [{identifier: WEB, states: [In Review]}]`, true, 0, byWorkspace + "states: the service refuses to write state/web/in-review"},
+		"a changed state of a project is refused if the workspace manages states":         {`projects: [{identifier: WEB, states: [{name: Todo, color: "#123456"}]}]`, true, 0, byWorkspace + "states: the service refuses to write state/web/todo"},
+		"a type of a project is refused if the workspace manages types":                   {`projects: [{identifier: WEB, work_item_types: [{name: Risk}]}]`, true, 0, byWorkspace + "work item types: the service refuses to write work_item_type/web/risk"},
+		"a property of a project is refused if the workspace manages types":               {`projects: [{identifier: WEB, work_item_types: [{name: Story, properties: [{name: Size, type: text}]}]}]`, true, 0, byWorkspace + "work item types: the service refuses to write work_item_property/web/story/size"},
+		"a state of the workspace is refused if projects manage states":                   {`states: [In Review]`, false, 0, byProjects + "states: the service refuses to write workspace_state/in-review"},
+		"a type of the workspace is refused if projects manage types":                     {`work_item_types: [{name: Risk}]`, false, resource.V2, byProjects + "work item types: the service refuses to write workspace_work_item_type/risk"},
+		"an existing state of a project is accepted if the workspace manages states":      {`projects: [{identifier: WEB, states: [Todo, {name: Done, group: completed}]}]`, true, 0, ""},
+		"a predefined state of a new project is accepted if the workspace manages states": {`projects: [{identifier: NEW, name: New, states: [Todo]}]`, true, 0, ""},
+		"a type of the workspace is accepted if the manifest switches its feature on":     {"features: {work_item_types: true}\nwork_item_types: [{name: Risk}]", false, resource.V2, ""},
+		"a type of the workspace is refused if the manifest switches its feature off":     {"features: {work_item_types: false}\nwork_item_types: [{name: Risk}]", true, resource.V2, byProjects + "work item types: the service refuses to write workspace_work_item_type/risk"},
 	} {
 		for _, api := range []resource.API{resource.V1, resource.V2} {
 			if tt.only != 0 && tt.only != api {
@@ -71,8 +71,8 @@ states:
   - {name: Triaged, group: unstarted, color: "#123456"}
 `
 
-// TestWorkItemsUseWhatTheWorkspaceManages: types, states and properties of the workspace are named as those of a project.
-func TestWorkItemsUseWhatTheWorkspaceManages(t *testing.T) {
+// TestWorkItemsUseStatesAndTypesThatTheWorkspaceManages: types, states and properties of the workspace are named as those of a project.
+func TestWorkItemsUseStatesAndTypesThatTheWorkspaceManages(t *testing.T) {
 	t.Parallel()
 	s := newServiceOf(t, resource.V2, sandboxtest.Options{Edition: sandbox.Cloud, Governed: true})
 	a := s.apply(t, applying{manifest: governed})
@@ -105,8 +105,8 @@ func TestWorkItemsUseWhatTheWorkspaceManages(t *testing.T) {
 	}
 }
 
-// TestWhatTheWorkspaceManagesNowIsNotPrunedInItsProjects: the service would refuse it.
-func TestWhatTheWorkspaceManagesNowIsNotPrunedInItsProjects(t *testing.T) {
+// TestAnObjectOfAProjectIsNotPrunedIfTheWorkspaceManagesItNow: the service would refuse it.
+func TestAnObjectOfAProjectIsNotPrunedIfTheWorkspaceManagesItNow(t *testing.T) {
 	t.Parallel()
 	const manifest = `version: 1
 projects: [{identifier: WEB, work_item_types: [{name: Risk}]}]`

@@ -33,8 +33,8 @@ func halfMade(req *http.Request, _ run) sandboxtest.Fault {
 	return sandboxtest.Fault{After: sandboxtest.Break{Cut: true}}
 }
 
-// TestAnObjectThatTheServiceMadeByHalvesIsCompletedAndLacksNothing: what the first look misses a second request has sent.
-func TestAnObjectThatTheServiceMadeByHalvesIsCompletedAndLacksNothing(t *testing.T) {
+// TestAnObjectThatTheServiceCreatedInPartIsCompleted: what the first look misses a second request has sent.
+func TestAnObjectThatTheServiceCreatedInPartIsCompleted(t *testing.T) {
 	t.Parallel()
 	for what, items := range map[string]string{
 		"one item": `work_items: [{key: a, name: A, labels: [L], assignees: [bob@example.com], description: "**B**"}]`,
@@ -62,8 +62,8 @@ func TestAnObjectThatTheServiceMadeByHalvesIsCompletedAndLacksNothing(t *testing
 	}
 }
 
-// TestWhatTheServiceStillLeavesOutOfACompletedObjectIsToldOnce names the reference, whichever request was the last.
-func TestWhatTheServiceStillLeavesOutOfACompletedObjectIsToldOnce(t *testing.T) {
+// TestAReferenceThatTheServiceLeavesOutOfACompletedObjectIsReportedOnce names the reference, whichever request was the last.
+func TestAReferenceThatTheServiceLeavesOutOfACompletedObjectIsReportedOnce(t *testing.T) {
 	t.Parallel()
 	s := newService(t, resource.V1)
 	s.replying = func(_ *http.Request, row map[string]any) {

@@ -62,7 +62,7 @@ func TestPeopleAreInvitedOnceAndOnlyIfThatIsAsked(t *testing.T) {
 func TestAnInvitationWithoutAnAnswerIsNotSentTwice(t *testing.T) {
 	t.Parallel()
 	for name, fault := range map[string]sandboxtest.Fault{
-		"lost before it arrived": {Before: sandboxtest.Break{Cut: true}}, "lost after it was carried out": {After: sandboxtest.Break{Cut: true}},
+		"an invitation that was lost before it arrived is sent once more": {Before: sandboxtest.Break{Cut: true}}, "an invitation that was lost after it was carried out is found": {After: sandboxtest.Break{Cut: true}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -18,11 +18,11 @@ func TestATextIsComparedWithTheLastRequestThatSentIt(t *testing.T) {
 		"work items name each other": `projects: [{key: web, identifier: WEB, work_items: [
 			{key: a, name: A, description: "[B](` + to + `b)"}, {key: b, name: B, description_html: '<p>see <a href="` + to + `a">A</a></p>'},
 			{key: c, name: C, description: "[A](` + to + `a)"}]}]`,
-		"some in parents": `projects: [{key: web, identifier: WEB, work_items: [{key: a, name: A, description: "[C](` + to + `c)"},
+		"work items with parents name each other": `projects: [{key: web, identifier: WEB, work_items: [{key: a, name: A, description: "[C](` + to + `c)"},
 			{key: b, name: B, parent: a}, {key: c, name: C, parent: b, description: "[A](` + to + `a)"}]}]`,
-		"comments": `projects: [{key: web, identifier: WEB, work_items: [{key: a, name: A, comments: [{key: k, text: "[B](` + to + `b)"},
+		"comments name work items": `projects: [{key: web, identifier: WEB, work_items: [{key: a, name: A, comments: [{key: k, text: "[B](` + to + `b)"},
 			{key: l, text: "[A](` + to + `a)"}]}, {key: b, name: B, parent: a, comments: [{key: k, text: "[A](` + to + `a)"}]}]}]`,
-		"pages and initiatives": `initiatives: [{key: i, name: I, description: "[A](` + to + `a)"}]
+		"pages and initiatives name work items and each other": `initiatives: [{key: i, name: I, description: "[A](` + to + `a)"}]
 pages: [{key: p, name: P, description: "[Q](planform:page/q)"}, {key: q, name: Q, description: "[P](planform:page/p) [A](` + to + `a)"}]
 projects: [{key: web, identifier: WEB, pages: [{key: p, name: P, description: "[A](` + to + `a)"}],
 			work_items: [{key: a, name: A, description: "[P](planform:page/p)"}, {key: b, name: B}]}]`,
@@ -43,8 +43,8 @@ projects: [{key: web, identifier: WEB, pages: [{key: p, name: P, description: "[
 	}
 }
 
-// TestATextThatIsChangedToNameWhatIsNewIsComparedWithTheLastRequest: an update may be completed by a second one, too.
-func TestATextThatIsChangedToNameWhatIsNewIsComparedWithTheLastRequest(t *testing.T) {
+// TestAChangedTextThatNamesNewObjectsIsComparedWithTheLastRequest: an update may be completed by a second one, too.
+func TestAChangedTextThatNamesNewObjectsIsComparedWithTheLastRequest(t *testing.T) {
 	t.Parallel()
 	items := func(text, more string) string {
 		return fmt.Sprintf(`projects: [{key: web, identifier: WEB, work_items: [{key: a, name: A, priority: %s}, {key: b, name: B, %[1]s}%s]}]`, text, more)
@@ -66,8 +66,8 @@ func TestATextThatIsChangedToNameWhatIsNewIsComparedWithTheLastRequest(t *testin
 	}
 }
 
-// TestWhatTheFirstRequestLeftOutIsToldAlthoughASecondFollows: a request that completes a text says nothing of the labels.
-func TestWhatTheFirstRequestLeftOutIsToldAlthoughASecondFollows(t *testing.T) {
+// TestALabelThatTheFirstRequestLeftOutIsReportedAlthoughASecondFollows: a request that completes a text says nothing of the labels.
+func TestALabelThatTheFirstRequestLeftOutIsReportedAlthoughASecondFollows(t *testing.T) {
 	t.Parallel()
 	for n := range 3 {
 		for name, s := range apis(t) {

@@ -111,20 +111,20 @@ func TestALostCreateIsRecoveredWithinTheRunWhileOtherStepsGoOn(t *testing.T) {
 		killed bool
 		most   time.Duration // of the run that recovers it, the next one after a kill
 	}{
-		"what was done is found at once":                        {"create work item", sandboxtest.Fault{After: sandboxtest.Break{Cut: true}}, false, 0},
-		"an item is sent again after a moment":                  {"create work item", cut, false, 3 * time.Second},
-		"in the next run as well":                               {"create work item", cut, true, 3 * time.Second},
-		"a link after a moment, too":                            {"create link", cut, false, 3 * time.Second},
-		"a link in the next run as well":                        {"create link", cut, true, 3 * time.Second},
-		"a customer's request after the grace period":           {"create customer request", cut, false, time.Minute},
-		"a customer's request in the next run too":              {"create customer request", cut, true, time.Minute},
-		"an item that comes late, when it was sent again":       {"create work item", sandboxtest.Fault{Late: 10 * time.Second}, false, 3 * time.Second},
-		"a link that comes late, when it was sent again":        {"create link", sandboxtest.Fault{Late: 10 * time.Second}, false, 3 * time.Second},
-		"a request that comes late, as soon as a look shows it": {"create customer request", sandboxtest.Fault{Late: 10 * time.Second}, false, 15 * time.Second},
-		"503 with a time is asked again then, nothing is doubt": {"create work item", sandboxtest.Fault{Before: sandboxtest.Break{Status: 503, Header: http.Header{"Retry-After": {"1"}}}}, false, 2 * time.Second},
-		"503 without one is looked into for a moment":           {"create work item", sandboxtest.Fault{Before: sandboxtest.Break{Status: 503}}, false, time.Second},
-		"for longer where nothing is refused the second time":   {"create customer request", sandboxtest.Fault{Before: sandboxtest.Break{Status: 503}}, false, 2 * time.Second},
-		"a 503 that comes late may be of one who gave up":       {"create customer request", sandboxtest.Fault{Delay: 6 * time.Second, Before: sandboxtest.Break{Status: 503}}, false, time.Minute + 6*time.Second},
+		"a create that was done is found at once":                                   {"create work item", sandboxtest.Fault{After: sandboxtest.Break{Cut: true}}, false, 0},
+		"an item that was not done is sent again after a moment":                    {"create work item", cut, false, 3 * time.Second},
+		"an item that was not done is sent again by the next run":                   {"create work item", cut, true, 3 * time.Second},
+		"a link that was not done is sent again after a moment":                     {"create link", cut, false, 3 * time.Second},
+		"a link that was not done is sent again by the next run":                    {"create link", cut, true, 3 * time.Second},
+		"a customer request that was not done is sent again after the grace period": {"create customer request", cut, false, time.Minute},
+		"a customer request that was not done is sent again by the next run":        {"create customer request", cut, true, time.Minute},
+		"an item that comes late is found when it is sent again":                    {"create work item", sandboxtest.Fault{Late: 10 * time.Second}, false, 3 * time.Second},
+		"a link that comes late is found when it is sent again":                     {"create link", sandboxtest.Fault{Late: 10 * time.Second}, false, 3 * time.Second},
+		"a customer request that comes late is found as soon as a look shows it":    {"create customer request", sandboxtest.Fault{Late: 10 * time.Second}, false, 15 * time.Second},
+		"a 503 with a time is asked again at that time without a doubt":             {"create work item", sandboxtest.Fault{Before: sandboxtest.Break{Status: 503, Header: http.Header{"Retry-After": {"1"}}}}, false, 2 * time.Second},
+		"a 503 without a time is looked into for a moment":                          {"create work item", sandboxtest.Fault{Before: sandboxtest.Break{Status: 503}}, false, time.Second},
+		"a 503 is looked into for longer if the service refuses no second object":   {"create customer request", sandboxtest.Fault{Before: sandboxtest.Break{Status: 503}}, false, 2 * time.Second},
+		"a 503 that comes late is looked into until the grace period is over":       {"create customer request", sandboxtest.Fault{Delay: 6 * time.Second, Before: sandboxtest.Break{Status: 503}}, false, time.Minute + 6*time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -157,9 +157,9 @@ func TestALostCreateIsRecoveredWithinTheRunWhileOtherStepsGoOn(t *testing.T) {
 	}
 }
 
-// TestOneRunIsEnoughWhereOnlyNumbersTell: with the documented operations an item without an answer is found by its number, within
+// TestALostCreateThatOnlyItsNumberIdentifiesIsFoundInTheSameRun: with the documented operations an item without an answer is found by its number, within
 // the run, and the items after it keep theirs.
-func TestOneRunIsEnoughWhereOnlyNumbersTell(t *testing.T) {
+func TestALostCreateThatOnlyItsNumberIdentifiesIsFoundInTheSameRun(t *testing.T) {
 	t.Parallel()
 	const grace = provider.DefaultGrace
 	cut := sandboxtest.Break{Cut: true}
@@ -170,17 +170,17 @@ func TestOneRunIsEnoughWhereOnlyNumbersTell(t *testing.T) {
 		most  time.Duration
 		names string // of the items; "" = each its own
 	}{
-		"an answer is cut off":                {fault: after(cut), every: 4, most: 0},
-		"a request is cut off":                {fault: before(cut), every: 12, most: grace},
-		"it comes late":                       {fault: sandboxtest.Fault{Late: 30 * time.Second}, every: 12, most: grace},
-		"503 in place of it":                  {fault: before(html(503)), every: 4, most: 4 * 2 * time.Second},
-		"502 after it":                        {fault: after(html(502)), every: 4, most: 3 * 2 * time.Second},
-		"503 in place of one of several":      {fault: before(html(503)), every: 4, most: 4 * 2 * time.Second, names: "Same"},
-		"an answer about one of several":      {fault: after(cut), every: 4, most: 0, names: "Same"},
-		"an answer that is not whole":         {fault: after(sandboxtest.Break{Body: `{"half":`}), every: 4, most: 3 * 2 * time.Second},
-		"an answer with an ID that is none":   {fault: troubles()["done, with an ID that is none"].fault, every: 4, most: 3 * 2 * time.Second},
-		"a refusal for the moment after it":   {fault: after(sandboxtest.Break{Status: 429}), every: 4, most: 10 * time.Second},
-		"a refusal in general terms after it": {fault: after(sandboxtest.Break{Status: 400, Body: `{"error":"Please provide valid detail"}`}), every: 4, most: 0},
+		"an item whose answer is cut off is found":                                   {fault: after(cut), every: 4, most: 0},
+		"an item whose request is cut off is sent again":                             {fault: before(cut), every: 12, most: grace},
+		"an item that comes late is found":                                           {fault: sandboxtest.Fault{Late: 30 * time.Second}, every: 12, most: grace},
+		"an item that is answered with a 503 is sent again":                          {fault: before(html(503)), every: 4, most: 4 * 2 * time.Second},
+		"an item that was done and answered with a 502 is found":                     {fault: after(html(502)), every: 4, most: 3 * 2 * time.Second},
+		"an item of several with one name that is answered with a 503 is sent again": {fault: before(html(503)), every: 4, most: 4 * 2 * time.Second, names: "Same"},
+		"an item of several with one name whose answer is cut off is found":          {fault: after(cut), every: 4, most: 0, names: "Same"},
+		"an item whose answer is not whole is found":                                 {fault: after(sandboxtest.Break{Body: `{"half":`}), every: 4, most: 3 * 2 * time.Second},
+		"an item whose answer has an invalid ID is found":                            {fault: troubles()["done, with an ID that is none"].fault, every: 4, most: 3 * 2 * time.Second},
+		"an item that was done and refused for the moment is found":                  {fault: after(sandboxtest.Break{Status: 429}), every: 4, most: 10 * time.Second},
+		"an item that was done and refused in general terms is found":                {fault: after(sandboxtest.Break{Status: 400, Body: `{"error":"Please provide valid detail"}`}), every: 4, most: 0},
 	} {
 		for _, workers := range []int{1, 4} {
 			t.Run(fmt.Sprintf("%s, %d at once", name, workers), func(t *testing.T) {
@@ -243,13 +243,13 @@ func TestARunWaitsForTheRequestsOfAnEarlierRunUntilTheGracePeriodIsOver(t *testi
 		failed bool          // the request did not get through
 		want   time.Duration
 	}{
-		"not at all if all is there":             {0, false, 0},
-		"the whole time after a run that died":   {0, true, minute},
-		"which may have waited for a time-out":   {minute, true, minute},
-		"and have sent it three times":           {6 * minute, true, minute},
-		"each after five minutes of refusals":    {21 * minute, true, minute},
-		"what is left of it":                     {21*minute + 20*time.Second, true, 40 * time.Second},
-		"not at all after a run that died early": {22 * minute, true, 0},
+		"a run does not wait if the request was carried out":                                                       {0, false, 0},
+		"a run waits for the whole grace period after a run that died":                                             {0, true, minute},
+		"a run waits for the whole grace period after a run that may have waited for a time-out":                   {minute, true, minute},
+		"a run waits for the whole grace period after a run that may have sent its request three times":            {6 * minute, true, minute},
+		"a run waits for the whole grace period after a run that may have been refused for five minutes each time": {21 * minute, true, minute},
+		"a run waits for the rest of the grace period":                                                             {21*minute + 20*time.Second, true, 40 * time.Second},
+		"a run does not wait after a run that died early":                                                          {22 * minute, true, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -295,7 +295,7 @@ func TestAReadBeforeTheEndOfTheGracePeriodIsRepeated(t *testing.T) {
 	})
 }
 
-func TestALostCreateIsFoundAlsoUnderTheKeyThatItHadThen(t *testing.T) {
+func TestALostCreateIsFoundUnderTheFormerKey(t *testing.T) {
 	t.Parallel()
 	for _, api := range []resource.API{resource.V1, resource.V2} {
 		for _, late := range []time.Duration{10 * time.Millisecond, 20 * time.Second} {
@@ -388,9 +388,9 @@ func TestATextWithoutItsLinkIsKnownAfterALostAnswer(t *testing.T) {
 	})
 }
 
-// TestWhatTheManifestTakesBackIsWaitedFor: a run that is killed may have sent what the manifest does not say any more, and the service may
+// TestALateRequestThatTheManifestTakesBackIsWaitedFor: a run that is killed may have sent what the manifest does not say any more, and the service may
 // still carry it out. No real time passes.
-func TestWhatTheManifestTakesBackIsWaitedFor(t *testing.T) {
+func TestALateRequestThatTheManifestTakesBackIsWaitedFor(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		api           resource.API
@@ -398,15 +398,15 @@ func TestWhatTheManifestTakesBackIsWaitedFor(t *testing.T) {
 		first, second string
 		all           bool
 	}{
-		"the role of a member":                {resource.V1, `members: [{user: eve@example.com, role: %s}]`, "guest", "admin", false},
-		"the role of a member, by API v2":     {resource.V2, `members: [{user: eve@example.com, role: %s}]`, "guest", "admin", false},
-		"a custom field":                      {resource.V1, custom, "one", "two", false},
-		"a custom field, which is read":       {resource.V1, custom, "one", "two", true},
-		"an object that was brought back":     {resource.V1, archivable, "true", "false", false},
-		"an object that was archived":         {resource.V1, archivable, "false", "true", false},
-		"an item that was brought back":       {resource.V1, archivableItem, "true", "false", false},
-		"a field of an object that is in one": {resource.V2, `labels: [{name: bug, color: "%s"}]`, "#ef4444", "#15803d", false},
-		"what was adopted with a change":      {resource.V1, `states: [{name: Todo, color: "%s"}]`, "#60646C", "#15803d", false},
+		"a role of a member that comes late is changed back":                {resource.V1, `members: [{user: eve@example.com, role: %s}]`, "guest", "admin", false},
+		"a role of a member that comes late is changed back by API v2":      {resource.V2, `members: [{user: eve@example.com, role: %s}]`, "guest", "admin", false},
+		"a custom field that comes late is changed back":                    {resource.V1, custom, "one", "two", false},
+		"a custom field that comes late and is read is changed back":        {resource.V1, custom, "one", "two", true},
+		"an object whose restoring comes late is archived again":            {resource.V1, archivable, "true", "false", false},
+		"an object whose archiving comes late is restored again":            {resource.V1, archivable, "false", "true", false},
+		"a work item whose restoring comes late is archived again":          {resource.V1, archivableItem, "true", "false", false},
+		"a field of an object in a project that comes late is changed back": {resource.V2, `labels: [{name: bug, color: "%s"}]`, "#ef4444", "#15803d", false},
+		"a field of an adopted object that comes late is changed back":      {resource.V1, `states: [{name: Todo, color: "%s"}]`, "#60646C", "#15803d", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -450,8 +450,8 @@ const (
 	archivableItem = `work_items: [{key: a, name: A, state: Done, archived: %s}]`
 )
 
-// TestWhatBecameOfOneOfSeveralUpdatesOfAnObjectIsNotForgotten where another one succeeds: the manifest takes it back, and nothing shows it.
-func TestWhatBecameOfOneOfSeveralUpdatesOfAnObjectIsNotForgotten(t *testing.T) {
+// TestALostUpdateOfAnObjectIsNotForgottenIfAnotherSucceeds: the manifest takes it back, and nothing shows it.
+func TestALostUpdateOfAnObjectIsNotForgottenIfAnotherSucceeds(t *testing.T) {
 	t.Parallel()
 	s := newService(t, resource.V1)
 	with := func(size, color string) applying {

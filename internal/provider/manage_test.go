@@ -29,9 +29,9 @@ func TestManyMembersLeaveInOneRequestByAPIV2(t *testing.T) {
 		missing string
 		writes  int
 	}{
-		"all routes":           {"none", 3},
-		"none for the modules": {"/modules/", 1 + 2 + n}, // the first request finds that out
-		"none for the cycles":  {"/cycles/", 1 + 2 + n},
+		"all members of a container leave in one request":                {"none", 3},
+		"members of a module leave one by one if their route is missing": {"/modules/", 1 + 2 + n}, // the first request finds that out
+		"members of a cycle leave one by one if their route is missing":  {"/cycles/", 1 + 2 + n},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -217,8 +217,8 @@ projects:
 	}
 }
 
-// TestWhatIsInNoneLeavesWhereSomebodyPutIt: the manifest names none of the containers, and says that the items are in none.
-func TestWhatIsInNoneLeavesWhereSomebodyPutIt(t *testing.T) {
+// TestAnItemThatIsToBeInNoneLeavesTheContainersThatSomebodyPutItInto: the manifest names none of the containers, and says that the items are in none.
+func TestAnItemThatIsToBeInNoneLeavesTheContainersThatSomebodyPutItInto(t *testing.T) {
 	t.Parallel()
 	for _, api := range []resource.API{resource.V1, resource.V2} {
 		t.Run(api.String(), func(t *testing.T) {

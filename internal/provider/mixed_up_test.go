@@ -23,9 +23,9 @@ const mixedUp = header + `      - {key: old, id: ` + sandboxtest.WorkItemWeb1 + 
     labels: [{name: L}]
 `
 
-// TestAnIDThatIsNoneOrAnothersIsNotTaken: the object is there, and is found by its mark, or by what else is its own. Answers are
+// TestAnIDThatIsInvalidOrOfAnotherObjectIsNotTaken: the object is there, and is found by its mark, or by what else is its own. Answers are
 // wrong to every create of a kind, or to the last one.
-func TestAnIDThatIsNoneOrAnothersIsNotTaken(t *testing.T) {
+func TestAnIDThatIsInvalidOrOfAnotherObjectIsNotTaken(t *testing.T) {
 	t.Parallel()
 	for name, id := range map[string]any{
 		"a path": "../../x", "a number": 7, "nothing": "", "null": nil,
@@ -57,8 +57,8 @@ func TestAnIDThatIsNoneOrAnothersIsNotTaken(t *testing.T) {
 	}
 }
 
-// TestAnIDOfTheStateThatIsNoneIsAsGoodAsAWrongOne: one damaged letter costs a look, and nothing is made twice.
-func TestAnIDOfTheStateThatIsNoneIsAsGoodAsAWrongOne(t *testing.T) {
+// TestAnInvalidIDInTheStateIsTreatedLikeAWrongOne: one damaged letter costs a look, and nothing is made twice.
+func TestAnInvalidIDInTheStateIsTreatedLikeAWrongOne(t *testing.T) {
 	t.Parallel()
 	for letter, name := range map[string]string{"z": "no hexadecimal digit", "0": "another digit"} {
 		t.Run(name, func(t *testing.T) {
@@ -89,8 +89,8 @@ func TestAnIDOfTheStateThatIsNoneIsAsGoodAsAWrongOne(t *testing.T) {
 	}
 }
 
-// TestOneIDForAllIsThatOfNone: the first answer cannot be told from a right one, until the second gives the same ID.
-func TestOneIDForAllIsThatOfNone(t *testing.T) {
+// TestAnIDThatSeveralAnswersShareIsNotTrusted: the first answer cannot be told from a right one, until the second gives the same ID.
+func TestAnIDThatSeveralAnswersShareIsNotTrusted(t *testing.T) {
 	t.Parallel()
 	for _, api := range []resource.API{resource.V1, resource.V2} {
 		t.Run(api.String(), func(t *testing.T) {
@@ -123,8 +123,8 @@ func TestOneIDForAllIsThatOfNone(t *testing.T) {
 	}
 }
 
-// TestAnAnswerAboutAnotherObjectSaysNothing: a cache or a proxy gives the answer to an earlier request.
-func TestAnAnswerAboutAnotherObjectSaysNothing(t *testing.T) {
+// TestAnAnswerAboutAnotherObjectIsNotUsed: a cache or a proxy gives the answer to an earlier request.
+func TestAnAnswerAboutAnotherObjectIsNotUsed(t *testing.T) {
 	t.Parallel()
 	for name, method := range map[string]string{"a create": http.MethodPost, "a change": http.MethodPatch} {
 		t.Run(name, func(t *testing.T) {

@@ -28,15 +28,15 @@ func TestAMovedItemIsDeletedOnlyWhenItsReplacementIsComplete(t *testing.T) {
 	for name, refuse := range map[string]struct {
 		method, path, body string // how its path ends, and what its body has
 	}{
-		"the item":                    {http.MethodPost, "/work-items/", `"A"`},
-		"its item below it":           {http.MethodPost, "/work-items/", `"Sub"`},
-		"its link":                    {http.MethodPost, "/links/", ""},
-		"its comment":                 {http.MethodPost, "/comments/", ""},
-		"its membership of a cycle":   {http.MethodPost, "/cycle-issues/", ""},
-		"its membership of a module":  {http.MethodPost, "/module-issues/", ""},
-		"its relation":                {http.MethodPost, "/relations/", ""},
-		"an item that is to be below": {http.MethodPatch, "/", "parent"},
-		"its place, set afterwards":   {http.MethodPatch, "/", "sort_order"},
+		"an item is kept if its replacement is refused":                          {http.MethodPost, "/work-items/", `"A"`},
+		"an item is kept if the item below its replacement is refused":           {http.MethodPost, "/work-items/", `"Sub"`},
+		"an item is kept if the link of its replacement is refused":              {http.MethodPost, "/links/", ""},
+		"an item is kept if the comment of its replacement is refused":           {http.MethodPost, "/comments/", ""},
+		"an item is kept if its replacement's membership of a cycle is refused":  {http.MethodPost, "/cycle-issues/", ""},
+		"an item is kept if its replacement's membership of a module is refused": {http.MethodPost, "/module-issues/", ""},
+		"an item is kept if the relation of its replacement is refused":          {http.MethodPost, "/relations/", ""},
+		"an item is kept if an item does not move below its replacement":         {http.MethodPatch, "/", "parent"},
+		"an item is kept if the place of its replacement is refused":             {http.MethodPatch, "/", "sort_order"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

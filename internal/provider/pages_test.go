@@ -100,12 +100,12 @@ func TestAPageIsArchivedAndUnlockedBeforeItIsDeleted(t *testing.T) {
 		fault          func(*http.Request, run) sandboxtest.Fault
 		sent           string
 	}{
-		"a live one":                         {sent: "PATCH 200, DELETE 204"},
-		"one that the manifest locks":        {locked: ", is_locked: true", sent: "PATCH 200, DELETE 204"},
-		"one that people lock":               {people: `{"is_locked":true}`, sent: "PATCH 200, DELETE 204"},
-		"one that people archive":            {people: `{"archived_at":"2026-11-20T10:00:00Z"}`, sent: "DELETE 204"},
-		"one of a run that ended between":    {fault: lost(http.MethodPatch), sent: "DELETE 204"},
-		"one of a run that ended afterwards": {fault: lost(http.MethodDelete)},
+		"a live page is archived and deleted":                     {sent: "PATCH 200, DELETE 204"},
+		"a page that the manifest locks is archived and deleted":  {locked: ", is_locked: true", sent: "PATCH 200, DELETE 204"},
+		"a page that people locked is archived and deleted":       {people: `{"is_locked":true}`, sent: "PATCH 200, DELETE 204"},
+		"a page that people archived is deleted at once":          {people: `{"archived_at":"2026-11-20T10:00:00Z"}`, sent: "DELETE 204"},
+		"a page that an earlier run archived is deleted at once":  {fault: lost(http.MethodPatch), sent: "DELETE 204"},
+		"a page that an earlier run deleted is not deleted again": {fault: lost(http.MethodDelete)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -134,9 +134,9 @@ func TestALockedPageIsChangedAndStaysLocked(t *testing.T) {
 	t.Parallel()
 	const page, inProject = `pages: [{key: a, name: A, description: %s%s}]`, `projects: [{identifier: WEB, pages: [{key: a, name: A, description: %s%s}]}]`
 	for name, tt := range map[string]struct{ manifest, kind, locked, people string }{
-		"by the manifest":               {page, "page", ", is_locked: true", ""},
-		"by the manifest, in a project": {inProject, "project_page", ", is_locked: true", ""},
-		"by people":                     {page, "page", "", `{"is_locked":true}`},
+		"a page that the manifest locks is changed":              {page, "page", ", is_locked: true", ""},
+		"a page of a project that the manifest locks is changed": {inProject, "project_page", ", is_locked: true", ""},
+		"a page that people locked is changed":                   {page, "page", "", `{"is_locked":true}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -183,9 +183,9 @@ func TestAPageThatHoldsOthersIsKept(t *testing.T) {
 func TestAPIV1CreatesPagesWithoutTheirParents(t *testing.T) {
 	t.Parallel()
 	for name, s := range map[string]*service{
-		"API v1":                       newServiceOf(t, resource.V1, sandboxtest.Options{Edition: sandbox.Cloud}),
-		"no pages in API v2":           withoutPages(cloud(t)),
-		"API v1, and no API v2 at all": newService(t, resource.V1),
+		"a page is created without its parent by API v1":              newServiceOf(t, resource.V1, sandboxtest.Options{Edition: sandbox.Cloud}),
+		"a page is created without its parent if API v2 has no pages": withoutPages(cloud(t)),
+		"a page is created without its parent if there is no API v2":  newService(t, resource.V1),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

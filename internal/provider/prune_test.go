@@ -119,10 +119,10 @@ func TestADeleteIsHarmlessToRepeat(t *testing.T) {
 	const with = `{version: 1, projects: [{identifier: WEB, cycles: [{key: s, name: Sprint 14}], work_items: [{name: A}, {name: B, cycle: s}, {name: C, links: ["https://example.com/c"]}]}]}`
 	const bare = `{version: 1, projects: [{identifier: WEB, cycles: [{key: s, name: Sprint 14}], work_items: [{name: A}, {name: B}]}]}`
 	for name, fault := range map[string]sandboxtest.Fault{
-		"the request is lost":                {Before: sandboxtest.Break{Cut: true}},
-		"the answer is lost":                 {After: sandboxtest.Break{Cut: true}},
-		"somebody else was faster":           {After: sandboxtest.Break{Status: http.StatusNotFound, Body: `{"error": "The requested resource does not exist."}`}},
-		"the service is away for the moment": {Before: sandboxtest.Break{Status: http.StatusBadGateway}},
+		"a delete whose request is lost is repeated":                 {Before: sandboxtest.Break{Cut: true}},
+		"a delete whose answer is lost is repeated":                  {After: sandboxtest.Break{Cut: true}},
+		"a delete that somebody else made first succeeds":            {After: sandboxtest.Break{Status: http.StatusNotFound, Body: `{"error": "The requested resource does not exist."}`}},
+		"a delete is repeated if the service is away for the moment": {Before: sandboxtest.Break{Status: http.StatusBadGateway}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -150,7 +150,7 @@ func TestADeleteIsHarmlessToRepeat(t *testing.T) {
 // TestContentOfADeletedParentDoesNotStopAPlan: the service refuses to list what was in it.
 func TestContentOfADeletedParentDoesNotStopAPlan(t *testing.T) {
 	t.Parallel()
-	for name, protect := range map[string]string{"that planform did not make": "", "that was protected": ", protect: true"} {
+	for name, protect := range map[string]string{"a project that planform did not make is forgotten": "", "a project that was protected is forgotten": ", protect: true"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newService(t, resource.V1)
@@ -275,8 +275,8 @@ func TestAnObjectThatOthersUseSinceThePlanIsNotDeleted(t *testing.T) {
 	}
 }
 
-// TestWhatOthersDidSinceKeepsAnObject: it is deleted only if that is asked for, and the plan says what is lost.
-func TestWhatOthersDidSinceKeepsAnObject(t *testing.T) {
+// TestAChangeByOthersSinceTheLastApplyKeepsAnObject: it is deleted only if that is asked for, and the plan says what is lost.
+func TestAChangeByOthersSinceTheLastApplyKeepsAnObject(t *testing.T) {
 	t.Parallel()
 	const with = `{version: 1, projects: [{key: web, identifier: WEB, cycles: [{key: cyc, name: Cyc}], modules: [{key: mod, name: Mod}], labels: [{key: lab, name: Lab, color: "#ff0000"}],
 		states: [{key: sta, name: Sta, color: "#ff0000"}], work_items: [{key: a, name: Alpha, priority: low, links: [{url: "https://example.com/a", title: One}]}, {key: b, name: Beta, state: Sta, labels: [Lab]}]}]}`
@@ -288,21 +288,21 @@ func TestWhatOthersDidSinceKeepsAnObject(t *testing.T) {
 		lost map[resource.Address][]planner.Content // if they are deleted nevertheless
 		fail string                                 // what the service then refuses
 	}{
-		"they renamed and rewrote it": {
+		"an item that others renamed and rewrote is kept": {
 			did: func(t *testing.T, s *service, id func(kind, name string) string) {
 				t.Helper()
 				s.as(t, sandboxtest.KeyBob, http.MethodPatch, web+"work-items/"+id("work_item", "Alpha")+"/", `{"name": "Bob needs this", "description_html": "<p>Three pages</p>", "priority": "urgent"}`)
 			},
 			kept: map[resource.Address]string{"work_item/web/a": "somebody changed its name, description, priority since the last apply (last change by bob, 20"},
 		},
-		"they wrote what the manifest does not have": {
+		"an item with a field that others wrote and no manifest has is kept": {
 			did: func(t *testing.T, s *service, id func(kind, name string) string) {
 				t.Helper()
 				s.otherUser(t, http.MethodPatch, web+"work-items/"+id("work_item", "Alpha")+"/", `{"description_html": "<p>Three pages</p>"}`)
 			},
 			kept: map[resource.Address]string{"work_item/web/a": "somebody changed its description since the last apply"},
 		},
-		"they changed something in it": {
+		"an item with a link that others changed is kept": {
 			did: func(t *testing.T, s *service, id func(kind, name string) string) {
 				t.Helper()
 				s.as(t, sandboxtest.KeyBob, http.MethodPatch, web+"work-items/"+id("work_item", "Alpha")+"/links/"+id("link", "One")+"/", `{"title": "Two"}`)
@@ -312,14 +312,14 @@ func TestWhatOthersDidSinceKeepsAnObject(t *testing.T) {
 			},
 			lost: map[resource.Address][]planner.Content{"work_item/web/a": {{Noun: "link", Where: planner.Inside, Count: 1}}},
 		},
-		"they changed a field that no manifest ever had": {
+		"a cycle is kept if others changed a field that no manifest ever had": {
 			did: func(t *testing.T, s *service, id func(kind, name string) string) {
 				t.Helper()
 				s.as(t, sandboxtest.KeyBob, http.MethodPatch, web+"cycles/"+id("cycle", "Cyc")+"/", `{"sort_order": 1}`)
 			},
 			kept: map[resource.Address]string{"cycle/web/cyc": "bob changed it since the last apply (20"},
 		},
-		"they made a relation with it": {
+		"an item with a relation that others made is kept": {
 			did: func(t *testing.T, s *service, id func(kind, name string) string) {
 				t.Helper()
 				s.as(t, sandboxtest.KeyBob, http.MethodPost, web+"work-items/"+sandboxtest.WorkItemWeb1+"/relations/", `{"relation_type": "blocked_by", "issues": ["`+id("work_item", "Alpha")+`"]}`)
@@ -327,7 +327,7 @@ func TestWhatOthersDidSinceKeepsAnObject(t *testing.T) {
 			kept: map[resource.Address]string{"work_item/web/a": "planform did not make its relation blocking WEB-1"},
 			lost: map[resource.Address][]planner.Content{"work_item/web/a": {{Noun: "link", Where: planner.Inside, Count: 1}, {Noun: "relation", Where: planner.Inside, Count: 1}}},
 		},
-		"an archived item of theirs may use it": {
+		"an object is kept if an archived item of others may use it": {
 			did: func(t *testing.T, s *service, id func(kind, name string) string) {
 				t.Helper()
 				item := s.as(t, sandboxtest.KeyBob, http.MethodPost, web+"work-items/", `{"name": "Theirs", "state": "`+id("state", "Sta")+`"}`)

@@ -23,7 +23,7 @@ func TestRelationsThatTheServiceCannotStoreAreReported(t *testing.T) {
 			return sandboxtest.Fault{Before: sandboxtest.Break{Status: http.StatusNotFound, Body: `{"error": "Page not found."}`}}
 		}
 	}
-	t.Run("a second one of two items", func(t *testing.T) {
+	t.Run("a second relation of two items is reported", func(t *testing.T) {
 		t.Parallel()
 		s := newService(t, resource.V1)
 		s.apply(t, applying{manifest: with("{relates_to: [b]}")})
@@ -32,7 +32,7 @@ func TestRelationsThatTheServiceCannotStoreAreReported(t *testing.T) {
 			t.Error(a.writes, reason)
 		}
 	})
-	t.Run("an empty list takes them out", func(t *testing.T) {
+	t.Run("an empty list takes relations out", func(t *testing.T) {
 		t.Parallel()
 		s := newService(t, resource.V1)
 		s.apply(t, applying{manifest: with("{blocking: [b]}")})
@@ -40,7 +40,7 @@ func TestRelationsThatTheServiceCannotStoreAreReported(t *testing.T) {
 			t.Error(a.writes, a.failed())
 		}
 	})
-	t.Run("where the edition cannot take them out", func(t *testing.T) {
+	t.Run("an empty list is reported if the edition cannot take relations out", func(t *testing.T) {
 		t.Parallel()
 		s := newService(t, resource.V1)
 		s.apply(t, applying{manifest: with("{blocking: [b]}")})
@@ -50,7 +50,7 @@ func TestRelationsThatTheServiceCannotStoreAreReported(t *testing.T) {
 			t.Error(a.writes, a.plan.Steps)
 		}
 	})
-	t.Run("where there is nothing to take out", func(t *testing.T) {
+	t.Run("an empty list is not reported if there is nothing to take out", func(t *testing.T) {
 		t.Parallel()
 		s := newService(t, resource.V1)
 		lacking(s)

@@ -32,7 +32,7 @@ func (s *service) roleOfEve() string {
 func TestANewMemberIsNeverPromotedByAccidentAndAWrittenRoleIsKept(t *testing.T) {
 	t.Parallel()
 	const with = `{version: 1, projects: [{key: web, identifier: WEB, members: `
-	for name, answers := range map[string]sandbox.Answers{"shown": sandbox.Contract, "not shown": sandbox.Observed} {
+	for name, answers := range map[string]sandbox.Answers{"the service shows the role": sandbox.Contract, "the service does not show the role": sandbox.Observed} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newServiceOf(t, resource.V1, sandboxtest.Options{Answers: answers})
@@ -106,8 +106,8 @@ func (s *service) slugOfEve() any {
 	return nil
 }
 
-// TestARoleThatTheWorkspaceDefines goes through its whole life: a manifest gives it by its slug or by its name.
-func TestARoleThatTheWorkspaceDefines(t *testing.T) {
+// TestARoleThatTheWorkspaceDefinesIsGivenBySlugOrName goes through its whole life: a manifest gives it by its slug or by its name.
+func TestARoleThatTheWorkspaceDefinesIsGivenBySlugOrName(t *testing.T) {
 	t.Parallel()
 	const with = `{version: 1, projects: [{key: web, identifier: WEB, members: [bob@example.com, {user: eve@example.com, role: `
 	s := newServiceOf(t, resource.V2, sandboxtest.Options{Edition: sandbox.Cloud})
@@ -169,8 +169,8 @@ func TestARoleThatTheWorkspaceDefines(t *testing.T) {
 	}
 }
 
-// TestARoleThatThereIsNot is a problem of the plan, before anything is written.
-func TestARoleThatThereIsNot(t *testing.T) {
+// TestARoleThatDoesNotExistIsAnError is a problem of the plan, before anything is written.
+func TestARoleThatDoesNotExistIsAnError(t *testing.T) {
 	t.Parallel()
 	without := func(_, path string) bool { return !strings.Contains(path, "/roles/") }
 	for name, tt := range map[string]struct {
@@ -179,12 +179,12 @@ func TestARoleThatThereIsNot(t *testing.T) {
 		role          string
 		summary, hint string
 	}{
-		"by API v2":                             {resource.V2, sandboxtest.Options{}, "editor", `the workspace has no role "editor" for projects`, "there are guest, member, admin, commenter, reviewer, release-manager; an admin defines roles in Plane"},
-		"of the workspace, not of its projects": {resource.V2, sandboxtest.Options{}, "owner", `the workspace has no role "owner" for projects`, "there are guest"},
-		"misspelt":                              {resource.V2, sandboxtest.Options{}, "gest", `the workspace has no role "gest" for projects`, `did you mean "guest"?`},
-		"by API v1":                             {resource.V1, sandboxtest.Options{}, "reviewer", `the role "reviewer" of eve@example.com is none that every workspace has, and only API v2 knows those that one defines`, "choose one of guest, member, admin; to give others, use --api v2"},
-		"misspelt by API v1":                    {resource.V1, sandboxtest.Options{}, "gest", `the role "gest" of eve@example.com is none`, `did you mean "guest"?`},
-		"where API v2 lists none":               {resource.V2, sandboxtest.Options{HasOperation: without}, "reviewer", `the role "reviewer" of eve@example.com is none`, "the service has no API v2 that lists others"},
+		"a role that does not exist is an error with API v2":                   {resource.V2, sandboxtest.Options{}, "editor", `the workspace has no role "editor" for projects`, "there are guest, member, admin, commenter, reviewer, release-manager; an admin defines roles in Plane"},
+		"a role of the workspace is an error in a project":                     {resource.V2, sandboxtest.Options{}, "owner", `the workspace has no role "owner" for projects`, "there are guest"},
+		"a misspelt role is an error with a suggestion with API v2":            {resource.V2, sandboxtest.Options{}, "gest", `the workspace has no role "gest" for projects`, `did you mean "guest"?`},
+		"a role that a workspace defines is an error with API v1":              {resource.V1, sandboxtest.Options{}, "reviewer", `the role "reviewer" of eve@example.com is none that every workspace has, and only API v2 knows those that one defines`, "choose one of guest, member, admin; to give others, use --api v2"},
+		"a misspelt role is an error with a suggestion with API v1":            {resource.V1, sandboxtest.Options{}, "gest", `the role "gest" of eve@example.com is none`, `did you mean "guest"?`},
+		"a role that a workspace defines is an error if API v2 lists no roles": {resource.V2, sandboxtest.Options{HasOperation: without}, "reviewer", `the role "reviewer" of eve@example.com is none`, "the service has no API v2 that lists others"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -199,8 +199,8 @@ func TestARoleThatThereIsNot(t *testing.T) {
 	}
 }
 
-// TestARoleThatIsLessThanAMember: its level tells.
-func TestARoleThatIsLessThanAMember(t *testing.T) {
+// TestAPersonWithARoleBelowMemberIsNoAssignee: its level tells.
+func TestAPersonWithARoleBelowMemberIsNoAssignee(t *testing.T) {
 	t.Parallel()
 	s := newServiceOf(t, resource.V2, sandboxtest.Options{})
 	with := func(role string) string {
@@ -218,15 +218,15 @@ func TestARoleThatIsLessThanAMember(t *testing.T) {
 	}
 }
 
-// TestWhereAPIV2OnlyReadsMembersAPIV1WritesThem, but for a role that only API v2 knows.
-func TestWhereAPIV2OnlyReadsMembersAPIV1WritesThem(t *testing.T) {
+// TestAPIV1WritesMembersIfAPIV2OnlyReadsThem, but for a role that only API v2 knows.
+func TestAPIV1WritesMembersIfAPIV2OnlyReadsThem(t *testing.T) {
 	t.Parallel()
 	for name, has := range map[string]func(method, path string) bool{
-		"reads them": func(method, path string) bool {
+		"API v2 only reads members": func(method, path string) bool {
 			return method == http.MethodGet || !strings.Contains(path, "/members/")
 		},
-		"knows none": func(_, path string) bool { return !strings.Contains(path, "/members/") },
-		"is closed":  nil,
+		"API v2 knows no members":      func(_, path string) bool { return !strings.Contains(path, "/members/") },
+		"API v2 is closed for members": nil,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -250,7 +250,7 @@ func TestWhereAPIV2OnlyReadsMembersAPIV1WritesThem(t *testing.T) {
 					t.Errorf("%s: %v %v, %q", step.list, a.failed(), a.warnings(), s.roleOfEve())
 				}
 			}
-			if name != "reads them" {
+			if name != "API v2 only reads members" {
 				found := s.findings(t, members("{user: eve@example.com, role: reviewer}"))
 				if !slices.ContainsFunc(found, func(d diag.Diagnostic) bool {
 					return d.Severity == diag.Error && strings.HasPrefix(d.Summary, `the role "reviewer" of eve@example.com is none that every`) && strings.HasSuffix(d.Hint, "API v1 cannot give others")
@@ -422,8 +422,8 @@ func TestAGuestIsNoAssignee(t *testing.T) {
 	t.Parallel()
 	const items = `work_items: [{key: a, name: A, assignees: [bob@example.com, eve@example.com]}, {key: b, name: B, assignees: [eve@example.com]}]}]}`
 	const why = "the service accepts no guest of project/web as assignees: give eve@example.com the role member, or leave them out"
-	for name, answers := range map[string]sandbox.Answers{"whose role is shown": sandbox.Contract, "whose role is not shown": sandbox.Observed} {
-		for members, list := range map[string]string{"by the manifest": "[bob@example.com, {user: eve@example.com, role: guest}]", "by the workspace": "[bob@example.com, eve@example.com]"} {
+	for name, answers := range map[string]sandbox.Answers{"the service shows the role": sandbox.Contract, "the service does not show the role": sandbox.Observed} {
+		for members, list := range map[string]string{"the manifest gives it": "[bob@example.com, {user: eve@example.com, role: guest}]", "the workspace gives it": "[bob@example.com, eve@example.com]"} {
 			t.Run(name+", "+members, func(t *testing.T) {
 				t.Parallel()
 				s := newServiceOf(t, resource.V1, sandboxtest.Options{Answers: answers})
@@ -446,8 +446,8 @@ func TestAGuestIsNoAssignee(t *testing.T) {
 	}
 }
 
-// TestWhatTheServiceLeavesOutIsSentOnce: nothing tells that the assignee is a guest. It is no update, and not sent until something changes.
-func TestWhatTheServiceLeavesOutIsSentOnce(t *testing.T) {
+// TestAnAssigneeThatTheServiceLeavesOutIsSentOnce: nothing tells that the assignee is a guest. It is no update, and not sent until something changes.
+func TestAnAssigneeThatTheServiceLeavesOutIsSentOnce(t *testing.T) {
 	t.Parallel()
 	s := newServiceOf(t, resource.V1, sandboxtest.Options{Answers: sandbox.Observed})
 	const members = "projects/" + sandboxtest.ProjectWeb + "/project-members/"

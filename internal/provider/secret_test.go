@@ -77,18 +77,18 @@ func TestAFileForASecretIsForItsOwnerAlone(t *testing.T) {
 	}
 }
 
-func TestASecretThatIsLostIsToldUntilItIsThere(t *testing.T) {
+func TestALostSecretIsReportedUntilItsFileExists(t *testing.T) {
 	t.Parallel()
 	for name, fault := range map[string]func(*http.Request, run) sandboxtest.Fault{
-		"killed before the answer": func(_ *http.Request, r run) sandboxtest.Fault {
+		"a secret is reported if the run is killed before the answer": func(_ *http.Request, r run) sandboxtest.Fault {
 			r.kill()
 			return sandboxtest.Fault{After: sandboxtest.Break{Cut: true}}
 		},
-		"the answer is lost": func(*http.Request, run) sandboxtest.Fault {
+		"a secret is reported if the answer is lost": func(*http.Request, run) sandboxtest.Fault {
 			return sandboxtest.Fault{After: sandboxtest.Break{Cut: true}}
 		},
-		"the answer shows no secret":  nil,
-		"the file cannot be replaced": nil,
+		"a secret is reported if the answer shows none":       nil,
+		"a secret is reported if its file cannot be replaced": nil,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -170,7 +170,7 @@ func TestASecretWithSignsThatNoSecretHasIsNotKept(t *testing.T) {
 	}
 }
 
-func TestWithoutTheObjectThereIsNoFileForItsSecret(t *testing.T) {
+func TestNoFileIsWrittenForTheSecretOfAnObjectThatIsNotCreated(t *testing.T) {
 	t.Parallel()
 	s := newService(t, resource.V2)
 	refused := s.apply(t, applying{manifest: hook, fault: func(req *http.Request, _ run) sandboxtest.Fault {
@@ -187,7 +187,7 @@ func TestWithoutTheObjectThereIsNoFileForItsSecret(t *testing.T) {
 	}
 }
 
-func TestASecretThatComesWhereOneIsIsNotAskedFor(t *testing.T) {
+func TestASecretIsNotAskedForIfItsFileExists(t *testing.T) {
 	t.Parallel()
 	s := newService(t, resource.V2)
 	late := s.apply(t, applying{manifest: hook, file: func() {
@@ -226,7 +226,7 @@ func withoutSecret(t *testing.T) *service {
 	return s
 }
 
-func TestASecretThatIsGoneIsReplacedIfThatIsAsked(t *testing.T) {
+func TestALostSecretIsReplacedIfThatIsAskedFor(t *testing.T) {
 	t.Parallel()
 	s := withoutSecret(t)
 	former := s.secretOfTheService()
@@ -266,8 +266,8 @@ func (d *fullDisk) Create(path string) (disk.File, error) {
 	return d.OS.Create(path) //nolint:wrapcheck // it stands for the disk
 }
 
-// TestNobodyTakesASecretForTheServicesThatIsNot crosses the request for a new secret with what can go wrong.
-func TestNobodyTakesASecretForTheServicesThatIsNot(t *testing.T) {
+// TestNoFileHoldsASecretThatIsNotTheServices crosses the request for a new secret with what can go wrong.
+func TestNoFileHoldsASecretThatIsNotTheServices(t *testing.T) {
 	t.Parallel()
 	cut := sandboxtest.Break{Cut: true}
 	for name, tt := range map[string]struct {
@@ -277,18 +277,18 @@ func TestNobodyTakesASecretForTheServicesThatIsNot(t *testing.T) {
 		asked   bool // the service gets the request
 		inDoubt bool // the next runs say that one was asked for
 	}{
-		"killed before it arrives":        {fault: sandboxtest.Fault{Before: cut}, kill: true, inDoubt: true},
-		"killed after it was carried out": {fault: sandboxtest.Fault{After: cut}, kill: true, asked: true, inDoubt: true},
-		"lost before it arrives":          {fault: sandboxtest.Fault{Before: cut}, inDoubt: true},
-		"its answer is lost":              {fault: sandboxtest.Fault{After: cut}, asked: true, inDoubt: true},
-		"it comes late":                   {fault: sandboxtest.Fault{Late: time.Second / 2}, asked: true, inDoubt: true},
-		"half of the answer":              {fault: sandboxtest.Fault{Reword: func(body []byte) []byte { return body[:len(body)/2] }}, asked: true, inDoubt: true},
-		"a bad gateway":                   {fault: sandboxtest.Fault{After: sandboxtest.Break{Status: 502}}, asked: true, inDoubt: true},
-		"it is refused":                   {fault: sandboxtest.Fault{Before: sandboxtest.Break{Status: 400}}},
-		"it is forbidden":                 {fault: sandboxtest.Fault{Before: sandboxtest.Problem(http.StatusForbidden, "forbidden", "forbidden")}},
-		"the disk is full before":         {space: -1},
-		"the disk is full after it came":  {space: 1, asked: true},
-		"the answer shows none":           {fault: sandboxtest.Fault{Reword: func(body []byte) []byte { return bytes.ReplaceAll(body, []byte("secret_key"), []byte("other")) }}, asked: true},
+		"no secret is kept if the run is killed before the request arrives":        {fault: sandboxtest.Fault{Before: cut}, kill: true, inDoubt: true},
+		"no secret is kept if the run is killed after the request was carried out": {fault: sandboxtest.Fault{After: cut}, kill: true, asked: true, inDoubt: true},
+		"no secret is kept if the request is lost":                                 {fault: sandboxtest.Fault{Before: cut}, inDoubt: true},
+		"no secret is kept if the answer is lost":                                  {fault: sandboxtest.Fault{After: cut}, asked: true, inDoubt: true},
+		"no secret is kept if the request comes late":                              {fault: sandboxtest.Fault{Late: time.Second / 2}, asked: true, inDoubt: true},
+		"no secret is kept if half of the answer is lost":                          {fault: sandboxtest.Fault{Reword: func(body []byte) []byte { return body[:len(body)/2] }}, asked: true, inDoubt: true},
+		"no secret is kept if the answer is a bad gateway":                         {fault: sandboxtest.Fault{After: sandboxtest.Break{Status: 502}}, asked: true, inDoubt: true},
+		"no secret is kept if the request is refused":                              {fault: sandboxtest.Fault{Before: sandboxtest.Break{Status: 400}}},
+		"no secret is kept if the request is forbidden":                            {fault: sandboxtest.Fault{Before: sandboxtest.Problem(http.StatusForbidden, "forbidden", "forbidden")}},
+		"no secret is kept if the disk is full before the request":                 {space: -1},
+		"no secret is kept if the disk is full after the answer":                   {space: 1, asked: true},
+		"no secret is kept if the answer shows none":                               {fault: sandboxtest.Fault{Reword: func(body []byte) []byte { return bytes.ReplaceAll(body, []byte("secret_key"), []byte("other")) }}, asked: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -61,10 +61,10 @@ func TestACreateWithALostAnswerIsRecoveredInTheSameRunWhereALookUpIsPossible(t *
 		recovered bool
 		sent      int
 	}{
-		"it was done":                          {trouble{fault: sandboxtest.Fault{After: sandboxtest.Break{Cut: true}}}, true, 1},
-		"it was done, and refused":             {trouble{fault: sandboxtest.Fault{After: sandboxtest.Break{Status: 400, Body: `{"error":"no"}`}}}, true, 1},
-		"it was done, and the answer is empty": {trouble{fault: sandboxtest.Fault{After: sandboxtest.Break{Status: 201, Body: `{}`}}}, true, 1},
-		"it was not done":                      {trouble{fault: sandboxtest.Fault{Before: sandboxtest.Break{Cut: true}}}, false, 2},
+		"a create that was done is found":                      {trouble{fault: sandboxtest.Fault{After: sandboxtest.Break{Cut: true}}}, true, 1},
+		"a create that was done and refused is found":          {trouble{fault: sandboxtest.Fault{After: sandboxtest.Break{Status: 400, Body: `{"error":"no"}`}}}, true, 1},
+		"a create that was done with an empty answer is found": {trouble{fault: sandboxtest.Fault{After: sandboxtest.Break{Status: 201, Body: `{}`}}}, true, 1},
+		"a create that was not done is sent again":             {trouble{fault: sandboxtest.Fault{Before: sandboxtest.Break{Cut: true}}}, false, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -106,11 +106,11 @@ func TestACreateThatIsNeverAnsweredIsSentThreeTimesAtMost(t *testing.T) {
 func TestACreateIsNotSentAgainWhileLookingFails(t *testing.T) {
 	t.Parallel()
 	for name, looking := range map[string]sandboxtest.Break{
-		"connection lost":       {Cut: true},
-		"server error":          {Status: 500, Body: `{"error":"Something went wrong"}`},
-		"something else":        {Status: 200, Body: `{"id":"` + sandboxtest.WorkItemWeb1 + `"}`},
-		"a web page":            {Status: 404, Body: `<html>gone</html>`},
-		"a credential that was": {Status: 401, Body: `{"detail":"Authentication credentials were not provided."}`},
+		"a create is not sent again if the look-up loses its connection":             {Cut: true},
+		"a create is not sent again if the look-up gets a server error":              {Status: 500, Body: `{"error":"Something went wrong"}`},
+		"a create is not sent again if the look-up gets another answer":              {Status: 200, Body: `{"id":"` + sandboxtest.WorkItemWeb1 + `"}`},
+		"a create is not sent again if the look-up gets a web page":                  {Status: 404, Body: `<html>gone</html>`},
+		"a create is not sent again if the look-up gets a refusal of the credential": {Status: 401, Body: `{"detail":"Authentication credentials were not provided."}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -143,8 +143,8 @@ func TestACreateIsNotSentAgainWhileLookingFails(t *testing.T) {
 func TestACreateThatNoLookUpCanFindIsNeverSentAgain(t *testing.T) {
 	t.Parallel()
 	for name, fault := range map[string]sandboxtest.Fault{
-		"done":     {After: sandboxtest.Break{Cut: true}},
-		"not done": {Before: sandboxtest.Break{Cut: true}},
+		"a create that was done is not sent again":     {After: sandboxtest.Break{Cut: true}},
+		"a create that was not done is not sent again": {Before: sandboxtest.Break{Cut: true}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -225,9 +225,9 @@ func TestAMemberMissingFromTheAnswerIsReported(t *testing.T) {
 		api   resource.API
 		items string
 	}{
-		"of an item that is created":                   {resource.V1, "      - {key: a, name: Item A, assignees: [" + sandboxtest.UserEve + ", " + sandboxtest.UserBob + "]}\n"},
-		"of an item that is created, to what is known": {resource.Documented, "      - {key: a, name: Item A, assignees: [" + sandboxtest.UserEve + ", " + sandboxtest.UserBob + "]}\n"},
-		"of an item that is changed":                   {resource.V1, "      - {key: a, id: " + sandboxtest.WorkItemWeb1 + ", assignees: [" + sandboxtest.UserEve + "]}\n"},
+		"an assignee whom a new item cannot have is reported by the plan":     {resource.V1, "      - {key: a, name: Item A, assignees: [" + sandboxtest.UserEve + ", " + sandboxtest.UserBob + "]}\n"},
+		"an assignee whom the answer about a new item lacks is reported":      {resource.Documented, "      - {key: a, name: Item A, assignees: [" + sandboxtest.UserEve + ", " + sandboxtest.UserBob + "]}\n"},
+		"an assignee whom a changed item cannot have is reported by the plan": {resource.V1, "      - {key: a, id: " + sandboxtest.WorkItemWeb1 + ", assignees: [" + sandboxtest.UserEve + "]}\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -253,8 +253,8 @@ func TestAMemberMissingFromTheAnswerIsReported(t *testing.T) {
 func TestACredentialRefusedDuringTheRunStopsIt(t *testing.T) {
 	t.Parallel()
 	for name, refusal := range map[string]sandboxtest.Break{
-		"401":               {Status: 401, Body: `{"detail":"Authentication credentials were not provided."}`},
-		"403 for a bad key": {Status: 403, Body: `{"detail":"Given API token is not valid"}`},
+		"a 401 stops the run":               {Status: 401, Body: `{"detail":"Authentication credentials were not provided."}`},
+		"a 403 for a bad key stops the run": {Status: 403, Body: `{"detail":"Given API token is not valid"}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -303,9 +303,9 @@ func TestTheDialectOfTheServiceIsLearnedFromOneRefusal(t *testing.T) {
 		writes  int
 		shown   string
 	}{
-		"a service that uses the newer names":   {sandbox.Observed, resource.V1, 3, "<p>First.</p>"},
-		"a service that keeps to its documents": {sandbox.Contract, resource.V1, 2, "First."},
-		"the documented operations":             {sandbox.Contract, resource.Documented, 2, "First."},
+		"the newer names are learned from one refusal": {sandbox.Observed, resource.V1, 3, "<p>First.</p>"},
+		"the documented names need no refusal":         {sandbox.Contract, resource.V1, 2, "First."},
+		"the documented operations need no refusal":    {sandbox.Contract, resource.Documented, 2, "First."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -345,13 +345,13 @@ func TestACycleThatIsFilledGetsItsDatesInTheNextRun(t *testing.T) {
 	if last := st.writes[len(st.writes)-1]; n == 0 || n == len(st.writes) || !strings.HasPrefix(last, "PATCH /projects/") {
 		t.Fatal(st.writes)
 	}
-	for name, m := range map[string]moment{"its members announced": announced, "they are in": answered, "that is written down": recorded} {
+	for name, m := range map[string]moment{"the run dies when its members are announced": announced, "the run dies when its members are in": answered, "the run dies when its members are written down": recorded} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) { st.suffer(t, n, writeFault{moment: m}, 0) })
 		})
 	}
-	t.Run("its dates announced", func(t *testing.T) {
+	t.Run("the run dies when its dates are announced", func(t *testing.T) {
 		t.Parallel()
 		synctest.Test(t, func(t *testing.T) { st.suffer(t, len(st.writes), writeFault{moment: announced}, 0) })
 	})

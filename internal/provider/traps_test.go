@@ -243,7 +243,7 @@ func TestKnownTrapsOfTheServiceAreReportedOrAvoided(t *testing.T) {
 				t.Errorf("%q", r.failed())
 			}
 		}},
-		"what an archived project takes is never shown": {resource.V1, func(t attempt) {
+		"a project that is archived is left alone": {resource.V1, func(t attempt) {
 			text := header + "      - {key: a, name: Item A}\n"
 			t.s.apply(t.T, applying{manifest: text})
 			t.s.otherUser(t.T, "POST", "projects/"+sandboxtest.ProjectWeb+"/archive/", ``)
@@ -261,7 +261,7 @@ func TestKnownTrapsOfTheServiceAreReportedOrAvoided(t *testing.T) {
 				t.Errorf("%+v", got)
 			}
 		}},
-		"what the service would take for its own is never sent, and nothing that was read is sent back": {resource.V1, func(t attempt) {
+		"no field that the service keeps for itself is sent, and no field that was read is sent back": {resource.V1, func(t attempt) {
 			p := &spy{}
 			r := t.s.apply(t.T, applying{manifest: wholeOf(t.s.api), fault: p.look})
 			want := []string{
@@ -276,7 +276,7 @@ func TestKnownTrapsOfTheServiceAreReportedOrAvoided(t *testing.T) {
 				}
 			}
 		}},
-		"IDs in upper case are not the same to the service": {resource.V1, func(t attempt) {
+		"IDs in upper case are sent in lower case, because the service compares them as text": {resource.V1, func(t attempt) {
 			point := t.s.Rows("estimate_point")[0]["id"].(string)
 			text := strings.Replace(wholeOf(t.s.api), "name: Item A,", "name: Item A, estimate_point: "+point+", assignees: ["+sandboxtest.UserBob+"], labels: ["+sandboxtest.LabelBug+
 				"], state: "+sandboxtest.StateTodo+", type: "+sandboxtest.TypeTask+", parent: "+sandboxtest.WorkItemWeb1+", module: "+sandboxtest.ModuleCheckout+",", 1)
@@ -312,7 +312,7 @@ func TestKnownTrapsOfTheServiceAreReportedOrAvoided(t *testing.T) {
 				t.Errorf("%s: %s", last.Action, last.Reason())
 			}
 		}},
-		"one date of two is not held against the other, which is there": {resource.V1, func(t attempt) {
+		"a start date after the target date that the service has is a warning": {resource.V1, func(t attempt) {
 			t.s.otherUser(t.T, "PATCH", "projects/"+sandboxtest.ProjectWeb+"/work-items/"+sandboxtest.WorkItemWeb1+"/", `{"target_date":"2026-12-05"}`)
 			r := t.s.apply(t.T, applying{manifest: header + "      - {key: a, identifier: WEB-1, start_date: 2026-12-10}\n"})
 			at(t.T, r.plan.Notices, "dates", "work_item/web/a", 8, "start_date 2026-12-10, after its target_date 2026-12-05")
@@ -324,7 +324,7 @@ func TestKnownTrapsOfTheServiceAreReportedOrAvoided(t *testing.T) {
 			}
 			t.s.unchangedBy(t.T, text)
 		}},
-		"an answer that shows no members is asked for, and those who were taken out are no change": {resource.V1, func(t attempt) {
+		"members that an answer does not show are read, and those taken out are no change": {resource.V1, func(t attempt) {
 			const module = "version: 1\nprojects: [{key: web, identifier: WEB, modules: [{name: M, members: [%s]}]}]\n"
 			had := map[string]any{}
 			t.s.replying = func(req *http.Request, row map[string]any) { // as the running server does
@@ -347,7 +347,7 @@ func TestKnownTrapsOfTheServiceAreReportedOrAvoided(t *testing.T) {
 			}
 			t.s.unchangedBy(t.T, less)
 		}},
-		"what the service leaves out of a text is named once, and not sent again": {resource.V1, func(t attempt) {
+		"an element that the service leaves out of a text is named once, and not sent again": {resource.V1, func(t attempt) {
 			const item = header + "      - {key: a, name: A, description_html: %q}\n"
 			text := fmt.Sprintf(item, `<table><tbody><tr><th hidecontent="true">a</th></tr></tbody></table><iframe src="https://example.com"></iframe>`)
 			r := t.s.apply(t.T, applying{manifest: text})
@@ -370,7 +370,7 @@ func TestKnownTrapsOfTheServiceAreReportedOrAvoided(t *testing.T) {
 				t.Error(changed.writes, changed.plan.Drift)
 			}
 		}},
-		"a link that somebody else added meanwhile is refused, and is the one": {resource.V1, func(t attempt) {
+		"a link that somebody else added meanwhile is refused and adopted": {resource.V1, func(t attempt) {
 			text := header + "      - {key: a, name: Item A, links: [{url: \"https://example.com/a\"}]}\n"
 			link := writes()["create link"]
 			var hit atomic.Bool
@@ -385,7 +385,7 @@ func TestKnownTrapsOfTheServiceAreReportedOrAvoided(t *testing.T) {
 			}
 			t.s.unchangedBy(t.T, text) // by then the service has taken the author away
 		}},
-		"a label that somebody else created meanwhile is refused, and is the one": {resource.V1, func(t attempt) {
+		"a label that somebody else created meanwhile is refused and adopted": {resource.V1, func(t attempt) {
 			text := "version: 1\nworkspace: acme\ninitiative_labels: [{key: a, name: Autumn, color: \"#22c55e\"}]\n"
 			var hit atomic.Bool
 			r := t.s.apply(t.T, applying{manifest: text, fault: func(req *http.Request, _ run) sandboxtest.Fault {
@@ -439,7 +439,7 @@ func TestKnownTrapsOfTheServiceAreReportedOrAvoided(t *testing.T) {
 				t.Error(findings)
 			}
 		}},
-		"the clock of this machine goes back": {resource.Documented, func(t attempt) {
+		"a lost create is found although the clock of this machine goes back": {resource.Documented, func(t attempt) {
 			t.s.now = func() time.Time { return time.Unix(1_900_000_000, 0) }
 			first := header + "      - {key: first, name: First}\n"
 			t.s.apply(t.T, applying{manifest: first}) // so that a number is known
@@ -452,7 +452,7 @@ func TestKnownTrapsOfTheServiceAreReportedOrAvoided(t *testing.T) {
 			}
 			t.s.unchangedBy(t.T, text)
 		}},
-		"403 is also the answer for what is not there": {resource.V1, func(t attempt) {
+		"a 403 for an object that does not exist is reported as a missing object": {resource.V1, func(t attempt) {
 			text := header + "      - {identifier: NOPE-1, key: old, priority: high}\n"
 			client, done := t.s.client(t.T, apiclient.Config{Retries: -1})
 			defer done()
@@ -486,15 +486,15 @@ func TestMembersShownByTheServiceCountAsAdded(t *testing.T) {
 		in        bool
 		recovered bool // the next run adds nothing
 	}{
-		"an empty list, though they are in":                         {resource.V1, done, 200, `[]`, true, true},
-		"an empty list, and they are not in":                        {resource.V1, notDone, 200, `[]`, false, false},
-		"a list of others, and they are not in":                     {resource.V1, notDone, 200, `[{"id":"` + sandboxtest.WorkItemWeb1 + `"}]`, false, false},
-		"an object that tells nothing, and they are in":             {resource.V1, done, 201, `{"id":"` + sandboxtest.WorkItemWeb1 + `"}`, true, true},
-		"an object that tells nothing, and they are not in":         {resource.V1, notDone, 201, `{"id":"` + sandboxtest.WorkItemWeb1 + `"}`, false, false},
-		"nothing, and they are in":                                  {resource.V1, done, 204, ``, true, true},
-		"nothing, and they are not in":                              {resource.V1, notDone, 204, ``, false, false},
-		"an empty list where no read can tell is taken at its word": {resource.Documented, notDone, 200, `[]`, false, false},
-		"an object where no read can tell is believed":              {resource.Documented, done, 201, `{"id":"` + sandboxtest.WorkItemWeb1 + `"}`, true, true},
+		"members that are in count as added after an empty list":                           {resource.V1, done, 200, `[]`, true, true},
+		"members that are not in do not count as added after an empty list":                {resource.V1, notDone, 200, `[]`, false, false},
+		"members that are not in do not count as added after a list of others":             {resource.V1, notDone, 200, `[{"id":"` + sandboxtest.WorkItemWeb1 + `"}]`, false, false},
+		"members that are in count as added after an object that tells nothing":            {resource.V1, done, 201, `{"id":"` + sandboxtest.WorkItemWeb1 + `"}`, true, true},
+		"members that are not in do not count as added after an object that tells nothing": {resource.V1, notDone, 201, `{"id":"` + sandboxtest.WorkItemWeb1 + `"}`, false, false},
+		"members that are in count as added after an empty answer":                         {resource.V1, done, 204, ``, true, true},
+		"members that are not in do not count as added after an empty answer":              {resource.V1, notDone, 204, ``, false, false},
+		"members do not count as added after an empty list if no read can tell":            {resource.Documented, notDone, 200, `[]`, false, false},
+		"members count as added after an object if no read can tell":                       {resource.Documented, done, 201, `{"id":"` + sandboxtest.WorkItemWeb1 + `"}`, true, true},
 	} {
 		for what, w := range writes() {
 			if !strings.HasPrefix(what, "add ") || tt.api == resource.Documented && what != "add work items to a cycle" {

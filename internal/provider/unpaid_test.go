@@ -10,8 +10,8 @@ import (
 	"github.com/planform/planform/internal/sandbox/sandboxtest"
 )
 
-// TestWhatThePlanOfTheWorkspaceLacksIsLeftOutAndTheRestIsDone: API v2 answers 402 to it.
-func TestWhatThePlanOfTheWorkspaceLacksIsLeftOutAndTheRestIsDone(t *testing.T) {
+// TestAnObjectThatThePricePlanLacksIsLeftOutAndTheRestIsDone: API v2 answers 402 to it.
+func TestAnObjectThatThePricePlanLacksIsLeftOutAndTheRestIsDone(t *testing.T) {
 	t.Parallel()
 	for word, tt := range map[string]struct {
 		manifest string
@@ -32,17 +32,17 @@ func TestWhatThePlanOfTheWorkspaceLacksIsLeftOutAndTheRestIsDone(t *testing.T) {
 	}
 }
 
-// TestWhatIsSwitchedOffIsSwitchedOnAlthoughItsListIsRefused: until then the service refuses to list it, each feature in its way.
-func TestWhatIsSwitchedOffIsSwitchedOnAlthoughItsListIsRefused(t *testing.T) {
+// TestAFeatureThatIsOffIsSwitchedOnAlthoughItsListIsRefused: until then the service refuses to list it, each feature in its way.
+func TestAFeatureThatIsOffIsSwitchedOnAlthoughItsListIsRefused(t *testing.T) {
 	t.Parallel()
 	const releases, intake = `releases: [{name: R}]`, `projects: [{identifier: WEB, intake: [{name: R}]}]`
 	for name, tt := range map[string]struct {
 		manifest, kind, list, feature string
 		status                        int
 	}{
-		"releases of the workspace": {releases, "release", "/releases/", "is_release_enabled", 403},
-		"the intake of a project":   {intake, "intake_item", "/intake-issues/", "intake_view", 400},
-		"with 404":                  {intake, "intake_item", "/intake-issues/", "intake_view", 404},
+		"releases of the workspace are switched on although their list is refused": {releases, "release", "/releases/", "is_release_enabled", 403},
+		"the intake of a project is switched on although its list is refused":      {intake, "intake_item", "/intake-issues/", "intake_view", 400},
+		"the intake of a project is switched on although its list does not exist":  {intake, "intake_item", "/intake-issues/", "intake_view", 404},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

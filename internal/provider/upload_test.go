@@ -88,8 +88,8 @@ func TestAProtectedAttachmentIsNotReplaced(t *testing.T) {
 	}
 }
 
-// TestWhatOthersAttachedStaysBesideAnotherFile adopts a file of others by name and size.
-func TestWhatOthersAttachedStaysBesideAnotherFile(t *testing.T) {
+// TestAnAttachmentOfOthersStaysBesideAnotherFile adopts a file of others by name and size.
+func TestAnAttachmentOfOthersStaysBesideAnotherFile(t *testing.T) {
 	t.Parallel()
 	s := newService(t, resource.V1)
 	s.file = []byte("one")
@@ -213,7 +213,7 @@ func TestTheWordsOfTheStoreAreShownWithoutTheSignature(t *testing.T) {
 	}
 }
 
-func TestAServiceWithASmallerLimitSaysSo(t *testing.T) {
+func TestAFileAboveTheLimitOfTheServiceIsReported(t *testing.T) {
 	t.Parallel()
 	s := newServiceOf(t, resource.V1, sandboxtest.Options{FileLimit: 5})
 	s.file = []byte("too much")

@@ -33,9 +33,9 @@ func (s *service) reviewed(t *testing.T, a applied) {
 func TestStatesAndTransitionsOfAWorkflowAreFoundByTheirStates(t *testing.T) {
 	t.Parallel()
 	for name, lost := range map[string]func(path string, nth int) bool{
-		"no answer is lost": func(string, int) bool { return false },
-		"of states":         func(path string, nth int) bool { return strings.HasSuffix(path, "/states/") && nth <= 2 },
-		"of transitions":    func(path string, nth int) bool { return strings.HasSuffix(path, "/state-transitions/") && nth <= 3 },
+		"states and transitions are found if no answer is lost": func(string, int) bool { return false },
+		"states are found if their answers are lost":            func(path string, nth int) bool { return strings.HasSuffix(path, "/states/") && nth <= 2 },
+		"transitions are found if their answers are lost":       func(path string, nth int) bool { return strings.HasSuffix(path, "/state-transitions/") && nth <= 3 },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -90,8 +90,8 @@ func TestWorkflowsOfSeveralProjectsAreFoundWithoutTheState(t *testing.T) {
 	t.Parallel()
 	projects := `projects: [{key: ops, identifier: OPS, ` + workflow + `}, {key: web, identifier: WEB, ` + workflow + `}]}`
 	for first, manifest := range map[string]string{
-		"a project comes first":               `{version: 1, ` + projects,
-		"an object of the workspace is first": `{version: 1, release_labels: [public], ` + projects,
+		"a workflow is found if a project comes first":                  `{version: 1, ` + projects,
+		"a workflow is found if an object of the workspace comes first": `{version: 1, release_labels: [public], ` + projects,
 	} {
 		t.Run(first, func(t *testing.T) {
 			t.Parallel()

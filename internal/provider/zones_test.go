@@ -51,14 +51,14 @@ func TestAChangeOfTheTimeZoneMovesTheDaysOfCycles(t *testing.T) {
 		shown  []string // addresses of what is updated
 		same   bool     // the moments are what they were
 	}{
-		"people change it": {
+		"a time zone that people changed is restored without moving days": {
 			people: func(t *testing.T, s *service) { t.Helper(); change(t, s, "project", `{"timezone": "Asia/Tokyo"}`) },
 			then:   text(berlin, ""), drift: []string{"timezone"}, shown: []string{"project/p"}, same: true,
 		},
-		"the manifest changes it": {
+		"a time zone that the manifest changes moves the days of cycles": {
 			then: text(tokyo, ""), shown: []string{"project/p", "cycle/p/a", "cycle/p/b"},
 		},
-		"people change it, and a day": {
+		"a time zone and a day that people changed are restored": {
 			people: func(t *testing.T, s *service) {
 				t.Helper()
 				change(t, s, "project", `{"timezone": "Asia/Tokyo"}`)
@@ -66,14 +66,14 @@ func TestAChangeOfTheTimeZoneMovesTheDaysOfCycles(t *testing.T) {
 			},
 			then: text(berlin, ""), drift: []string{"timezone", "start_date"}, shown: []string{"project/p", "cycle/p/a"}, same: true,
 		},
-		"people change it, and the manifest a text": {
+		"a time zone that people changed is restored beside a text that the manifest changes": {
 			people: func(t *testing.T, s *service) {
 				t.Helper()
 				change(t, s, "project", `{"timezone": "America/Los_Angeles"}`)
 			},
 			then: text(berlin, "description: Shop, "), drift: []string{"timezone"}, shown: []string{"project/p"}, same: true,
 		},
-		"people change it, and may": {
+		"a time zone that people may change moves the days of cycles": {
 			people: func(t *testing.T, s *service) { t.Helper(); change(t, s, "project", `{"timezone": "Asia/Tokyo"}`) },
 			then:   text(berlin, "ignore_changes: [timezone], "), shown: []string{"cycle/p/a", "cycle/p/b"},
 		},

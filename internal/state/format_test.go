@@ -120,7 +120,7 @@ func TestEveryRecordIsReadBackAsItWasWritten(t *testing.T) {
 	}
 }
 
-func TestAFileThatIsNoStateIsRefusedAndLeftAsItIs(t *testing.T) {
+func TestAFileThatIsNotAStateIsRefusedAndLeftUnchanged(t *testing.T) {
 	t.Parallel()
 	const top = `{"format_version":1,"lineage":"l","serial":3,"base_url":"https://api.plane.so","workspace":"acme",`
 	for name, test := range map[string]struct{ text, want string }{

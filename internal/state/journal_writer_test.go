@@ -42,7 +42,7 @@ func TestARunLeavesTheRecordsOfItsSteps(t *testing.T) {
 		run    func(t *testing.T, f *File)
 		want   []planner.Record
 	}{
-		"nothing happens: nothing is there": {
+		"a run without steps leaves no record": {
 			run: func(*testing.T, *File) {},
 		},
 		"a created object is recorded": {
@@ -65,7 +65,7 @@ func TestARunLeavesTheRecordsOfItsSteps(t *testing.T) {
 			},
 			want: []planner.Record{{Address: shop, PendingIntent: intent(shop, planner.Create)}},
 		},
-		"adopting what a lost create may have made does not hide that it may have": {
+		"an adoption without an outcome leaves the intent of a lost create open": {
 			before: []planner.Record{{Address: shop, PendingIntent: intent(shop, planner.Create)}},
 			run: func(t *testing.T, f *File) {
 				t.Helper()
@@ -83,7 +83,7 @@ func TestARunLeavesTheRecordsOfItsSteps(t *testing.T) {
 				complete(t, f, create(shop), executor.Outcome{}, errRefused)
 			},
 		},
-		"an update that was refused leaves what was known": {
+		"an update that was refused leaves the record as it was": {
 			before: []planner.Record{done},
 			run: func(t *testing.T, f *File) {
 				t.Helper()
@@ -137,7 +137,7 @@ func TestARunLeavesTheRecordsOfItsSteps(t *testing.T) {
 			},
 			want: []planner.Record{{Address: "cycle/web/s10#work_items", Members: []string{"b"}}},
 		},
-		"with all that lived in it": {
+		"a deleted object is removed with everything that lived in it": {
 			before: []planner.Record{
 				{Address: "project/web", ID: "p"},
 				done,
@@ -154,7 +154,7 @@ func TestARunLeavesTheRecordsOfItsSteps(t *testing.T) {
 			},
 			want: []planner.Record{{Address: "link/web2/shop/https://example.com/a", ID: "l2"}},
 		},
-		"and is no member of anything": {
+		"a deleted object is removed from all members": {
 			before: []planner.Record{done, {Address: cycle, Members: []string{"id-0", "id-1", "id-2"}}, {Address: "cycle/web/s2#work_items", Members: []string{"id-1"}}},
 			run: func(t *testing.T, f *File) {
 				t.Helper()
@@ -163,7 +163,7 @@ func TestARunLeavesTheRecordsOfItsSteps(t *testing.T) {
 			},
 			want: []planner.Record{{Address: cycle, Members: []string{"id-0", "id-2"}}},
 		},
-		"what is created again is in nothing that it was in": {
+		"an object that was created again is removed from all members": {
 			before: []planner.Record{done, {Address: cycle, Members: []string{"id-0", "id-1"}}, {Address: "work_item/web/cart#blocked_by", Members: []string{"id-1"}}},
 			run: func(t *testing.T, f *File) {
 				t.Helper()
@@ -185,7 +185,7 @@ func TestARunLeavesTheRecordsOfItsSteps(t *testing.T) {
 			},
 			want: []planner.Record{{Address: shop, ID: "id-1", CreatedByUs: true}, {Address: "work_item/web/other", ID: "id-3"}},
 		},
-		"what the manifest protects stays protected while it says nothing else": {
+		"an object that the manifest protects stays protected while the manifest says nothing else": {
 			run: func(t *testing.T, f *File) {
 				t.Helper()
 				yes, s := true, create(shop)
@@ -210,7 +210,7 @@ func TestARunLeavesTheRecordsOfItsSteps(t *testing.T) {
 				{Address: shop, ID: "id-1", Sources: []string{"a.yaml", "b.yaml"}}, {Address: cycle, Members: []string{"a", "b"}, Sources: []string{"a.yaml", "b.yaml"}},
 			},
 		},
-		"unless nobody knows where the other members stood": {
+		"the source of a new member is not recorded if nobody knows the sources of the others": {
 			before: []planner.Record{{Address: cycle, Members: []string{"a"}}},
 			run: func(t *testing.T, f *File) {
 				t.Helper()
@@ -235,7 +235,7 @@ func TestARunLeavesTheRecordsOfItsSteps(t *testing.T) {
 			run:    func(t *testing.T, f *File) { t.Helper(); intend(t, f, step(shop, planner.Delete)) },
 			want:   []planner.Record{{Address: shop, ID: "id-1", Identifier: "WEB-1", Values: outcome.Values, PendingIntent: intent(shop, planner.Delete)}},
 		},
-		"batches of members come together in one record, sorted, each once": {
+		"batches of members are recorded together, sorted and each member once": {
 			before: []planner.Record{{Address: cycle, Members: []string{"b"}}},
 			run: func(t *testing.T, f *File) {
 				t.Helper()
@@ -246,7 +246,7 @@ func TestARunLeavesTheRecordsOfItsSteps(t *testing.T) {
 			},
 			want: []planner.Record{{Address: cycle, Members: []string{"a", "b", "c", "d"}}},
 		},
-		"who got in with a batch of which others were refused is known": {
+		"a member that was added is recorded, although others of its batch were refused": {
 			run: func(t *testing.T, f *File) {
 				t.Helper()
 				one := members(cycle, planner.AddMembers)
@@ -265,7 +265,7 @@ func TestARunLeavesTheRecordsOfItsSteps(t *testing.T) {
 			},
 			want: []planner.Record{{Address: cycle, Members: []string{"a"}, PendingIntent: &planner.Intent{Action: planner.AddMembers, At: testTime()}}},
 		},
-		"a batch that is done does not complete another though the state is saved between": {
+		"a batch that is done does not complete another, even if the state is saved between them": {
 			run: func(t *testing.T, f *File) {
 				t.Helper()
 				one, two := members(cycle, planner.AddMembers), members(cycle+".2", planner.AddMembers)
@@ -275,7 +275,7 @@ func TestARunLeavesTheRecordsOfItsSteps(t *testing.T) {
 			},
 			want: []planner.Record{{Address: cycle, Members: []string{"a"}, PendingIntent: &planner.Intent{Action: planner.AddMembers, At: testTime()}}},
 		},
-		"who was to come in is known though others were to leave in the same run": {
+		"an intent to add members stays open, although others are removed in the same run": {
 			run: func(t *testing.T, f *File) {
 				t.Helper()
 				intend(t, f, members(cycle, planner.AddMembers))
@@ -283,7 +283,7 @@ func TestARunLeavesTheRecordsOfItsSteps(t *testing.T) {
 			},
 			want: []planner.Record{{Address: cycle, PendingIntent: &planner.Intent{Action: planner.AddMembers, At: testTime()}}},
 		},
-		"who was to come in is known though others were to become something else in the same run": {
+		"an intent to add members stays open, although others are updated in the same run": {
 			run: func(t *testing.T, f *File) {
 				t.Helper()
 				intend(t, f, members(cycle, planner.AddMembers))
@@ -291,7 +291,7 @@ func TestARunLeavesTheRecordsOfItsSteps(t *testing.T) {
 			},
 			want: []planner.Record{{Address: cycle, PendingIntent: &planner.Intent{Action: planner.AddMembers, At: testTime()}}},
 		},
-		"one of several updates that is done does not complete another": {
+		"an update that is done does not complete another of the same object": {
 			before: []planner.Record{done},
 			run: func(t *testing.T, f *File) {
 				t.Helper()
@@ -304,7 +304,7 @@ func TestARunLeavesTheRecordsOfItsSteps(t *testing.T) {
 			},
 			want: []planner.Record{withIntent(done, intent(shop, planner.Update))},
 		},
-		"an update tells nothing of a secret that an earlier run asked for": {
+		"an update leaves the intent of an earlier run to renew a secret open": {
 			before: []planner.Record{{Address: hook, ID: "1", PendingIntent: asked("name", "secret_file")}},
 			run: func(t *testing.T, f *File) {
 				t.Helper()
@@ -315,7 +315,7 @@ func TestARunLeavesTheRecordsOfItsSteps(t *testing.T) {
 			},
 			want: []planner.Record{{Address: hook, ID: "1", AppliedAt: testTime(), PendingIntent: asked("secret_file")}},
 		},
-		"nor does it of a custom field, unless it is about that": {
+		"an update leaves the intent of an earlier run to set another custom field open": {
 			before: []planner.Record{{Address: shop, ID: "id-1", PendingIntent: asked("Size", "Weight", "name")}},
 			run: func(t *testing.T, f *File) {
 				t.Helper()
@@ -327,7 +327,7 @@ func TestARunLeavesTheRecordsOfItsSteps(t *testing.T) {
 			},
 			want: []planner.Record{{Address: shop, ID: "id-1", AppliedAt: testTime(), PendingIntent: asked("Weight")}},
 		},
-		"another request for a secret does": {
+		"another renewal of a secret closes the intent of an earlier run": {
 			before: []planner.Record{{Address: hook, ID: "1", PendingIntent: asked("secret_file")}},
 			run: func(t *testing.T, f *File) {
 				t.Helper()
@@ -340,7 +340,7 @@ func TestARunLeavesTheRecordsOfItsSteps(t *testing.T) {
 			},
 			want: []planner.Record{{Address: hook, ID: "1", AppliedAt: testTime()}},
 		},
-		"members that were removed are gone, and with the last one the record": {
+		"members that were removed are forgotten, and the record with the last of them": {
 			before: []planner.Record{{Address: cycle, Members: []string{"a", "b"}}, {Address: "cycle/web/s2#work_items", Members: []string{"c"}}},
 			run: func(t *testing.T, f *File) {
 				t.Helper()
@@ -351,7 +351,7 @@ func TestARunLeavesTheRecordsOfItsSteps(t *testing.T) {
 			},
 			want: []planner.Record{{Address: cycle, Members: []string{"b"}}},
 		},
-		"what an earlier run left open is open still after a refusal": {
+		"an intent that an earlier run left open stays open after a refusal": {
 			before: []planner.Record{{Address: shop, PendingIntent: intent(cart, planner.Create)}},
 			run: func(t *testing.T, f *File) {
 				t.Helper()
@@ -360,12 +360,12 @@ func TestARunLeavesTheRecordsOfItsSteps(t *testing.T) {
 			},
 			want: []planner.Record{{Address: shop, PendingIntent: intent(cart, planner.Create)}},
 		},
-		"that an earlier run sent it in a batch is kept when it is announced again": {
+		"an intent that is announced again remembers that an earlier run sent it in a batch": {
 			before: []planner.Record{{Address: shop, PendingIntent: &planner.Intent{Action: planner.Create, Batch: true}}},
 			run:    func(t *testing.T, f *File) { t.Helper(); intend(t, f, create(shop)) },
 			want:   []planner.Record{{Address: shop, PendingIntent: &planner.Intent{Action: planner.Create, Name: "name of web/shop", At: testTime(), Batch: true}}},
 		},
-		"what an earlier run left open is completed by success": {
+		"an intent that an earlier run left open is closed by a success": {
 			before: []planner.Record{{Address: shop, PendingIntent: intent(cart, planner.Create)}},
 			run: func(t *testing.T, f *File) {
 				t.Helper()
@@ -374,7 +374,7 @@ func TestARunLeavesTheRecordsOfItsSteps(t *testing.T) {
 			},
 			want: []planner.Record{done},
 		},
-		"an intent that the state has is completed by an outcome in the next journal": {
+		"an intent in the state file is closed by an outcome in the next journal": {
 			run: func(t *testing.T, f *File) {
 				t.Helper()
 				intend(t, f, create(shop), create(cart))

@@ -118,7 +118,7 @@ func TestWaitingForALockCanBeCancelled(t *testing.T) {
 	}
 }
 
-func TestALockWhoseHolderIsNotKnownIsStillALock(t *testing.T) {
+func TestALockWithAnUnreadableHolderStillLocks(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{
 		"nothing":   "",

@@ -9,7 +9,7 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-func TestAStateKnowsForWhomARunHasEnded(t *testing.T) {
+func TestAStateKnowsTheOwnersWhoseRunsHaveEnded(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "s.json")
 	open := func() *File {

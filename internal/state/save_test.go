@@ -193,7 +193,7 @@ func TestSaveChangesTheFileOnlyIfSomethingChanged(t *testing.T) {
 	}
 }
 
-func TestASymbolicLinkStaysOne(t *testing.T) {
+func TestASymbolicLinkToTheStateIsKeptBySave(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	target, link := filepath.Join(dir, "real", "r.state.json"), filepath.Join(dir, "link.state.json")
@@ -232,8 +232,8 @@ func TestAFullDiskStopsTheRunAndTheJournalStaysCorrect(t *testing.T) {
 		disk *fullDisk
 		cut  bool // half a line stays at the end
 	}{
-		"and the half line is taken away": {disk: &fullDisk{room: -1}},
-		"and the half line stays":         {disk: &fullDisk{room: -1, noTruncate: true}, cut: true},
+		"a full disk stops the run and half a line is taken away": {disk: &fullDisk{room: -1}},
+		"a full disk stops the run and half a line stays":         {disk: &fullDisk{room: -1, noTruncate: true}, cut: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -41,17 +41,17 @@ func TestAnIntentToCreateCarriesTheHighestNumberKnownInItsSequence(t *testing.T)
 		run    func(t *testing.T, f *File)
 		want   map[resource.Address]int
 	}{
-		"none is known": {
+		"an intent carries no number if none is known": {
 			before: []planner.Record{{Address: "project/web", ID: "p", Identifier: "WEB"}},
 			run:    func(t *testing.T, f *File) { t.Helper(); intend(t, f, create(lost)) },
 			want:   map[resource.Address]int{lost: 0},
 		},
-		"from the state file, by number and not by text or order": {
+		"an intent carries the highest number of the state file, by value and not by text or order": {
 			before: []planner.Record{item("work_item/web/a", "WEB-9"), item("work_item/web/b", "WEB-10"), item("work_item/web/c", "WEB-2")},
 			run:    func(t *testing.T, f *File) { t.Helper(); intend(t, f, create(lost)) },
 			want:   map[resource.Address]int{lost: 10},
 		},
-		"from outcomes of this run": {
+		"an intent carries the highest number of the outcomes of this run": {
 			before: []planner.Record{item("work_item/web/a", "WEB-9")},
 			run: func(t *testing.T, f *File) {
 				t.Helper()
@@ -63,7 +63,7 @@ func TestAnIntentToCreateCarriesTheHighestNumberKnownInItsSequence(t *testing.T)
 			},
 			want: map[resource.Address]int{lost: 57, other: 59},
 		},
-		"from an adoption without a request": {
+		"an intent carries the number of an adoption without a request": {
 			run: func(t *testing.T, f *File) {
 				t.Helper()
 				s := step("work_item/web/a", planner.Adopt)
@@ -73,7 +73,7 @@ func TestAnIntentToCreateCarriesTheHighestNumberKnownInItsSequence(t *testing.T)
 			},
 			want: map[resource.Address]int{lost: 4},
 		},
-		"from the plan, which read what the manifest names": {
+		"an intent carries the highest number that the plan read": {
 			before: []planner.Record{item("work_item/web/a", "WEB-3")},
 			run: func(t *testing.T, f *File) {
 				t.Helper()
@@ -85,7 +85,7 @@ func TestAnIntentToCreateCarriesTheHighestNumberKnownInItsSequence(t *testing.T)
 			},
 			want: map[resource.Address]int{lost: 8, other: 3},
 		},
-		"from what was put": {
+		"an intent carries the number of a record that was put": {
 			run: func(t *testing.T, f *File) {
 				t.Helper()
 				f.Put(item("work_item/web/a", "WEB-3"))
@@ -93,12 +93,12 @@ func TestAnIntentToCreateCarriesTheHighestNumberKnownInItsSequence(t *testing.T)
 			},
 			want: map[resource.Address]int{lost: 3},
 		},
-		"those of one call carry the same": {
+		"intents of one call carry the same number": {
 			before: []planner.Record{item("work_item/web/a", "WEB-9")},
 			run:    func(t *testing.T, f *File) { t.Helper(); intend(t, f, create(lost), create(other)) },
 			want:   map[resource.Address]int{lost: 9, other: 9},
 		},
-		"per project and kind; links have none": {
+		"an intent carries the number of its own project and kind": {
 			before: []planner.Record{
 				item("work_item/web/a", "WEB-9"), item("work_item/app/a", "APP-70"), item("work_item/web2/a", "WEB2-80"),
 				{Address: "link/web/a/docs", ID: "l"},
@@ -113,7 +113,7 @@ func TestAnIntentToCreateCarriesTheHighestNumberKnownInItsSequence(t *testing.T)
 				lost: 9, "work_item/app/lost": 70, "work_item/new/lost": 0, "link/web/a/home": 0, "cycle/web/s2": 0, "project/lost": 0,
 			},
 		},
-		"an intent to do anything else carries none": {
+		"an intent to update or delete carries no number": {
 			before: []planner.Record{item("work_item/web/a", "WEB-9"), item("work_item/web/b", "WEB-8")},
 			run: func(t *testing.T, f *File) {
 				t.Helper()
@@ -121,7 +121,7 @@ func TestAnIntentToCreateCarriesTheHighestNumberKnownInItsSequence(t *testing.T)
 			},
 			want: map[resource.Address]int{"work_item/web/a": 0, "work_item/web/b": 0},
 		},
-		"that of a deleted object counts": {
+		"an intent carries the number of a deleted object": {
 			before: []planner.Record{item("work_item/web/a", "WEB-9"), item("work_item/web/b", "WEB-8"), item("work_item/web/c", "WEB-1")},
 			run: func(t *testing.T, f *File) {
 				t.Helper()
@@ -132,7 +132,7 @@ func TestAnIntentToCreateCarriesTheHighestNumberKnownInItsSequence(t *testing.T)
 			},
 			want: map[resource.Address]int{lost: 9},
 		},
-		"that of an object that is created again counts": {
+		"an intent carries the former number of an object that is created again": {
 			before: []planner.Record{item("work_item/web/a", "WEB-9")},
 			run: func(t *testing.T, f *File) {
 				t.Helper()
@@ -141,7 +141,7 @@ func TestAnIntentToCreateCarriesTheHighestNumberKnownInItsSequence(t *testing.T)
 			},
 			want: map[resource.Address]int{lost: 9},
 		},
-		"a project that is created anew counts from the beginning": {
+		"an intent in a project that is created anew carries a number of the new project only": {
 			before: []planner.Record{
 				{Address: "project/web", ID: "p", Identifier: "WEB"}, item("work_item/web/a", "WEB-1"), item("work_item/web/b", "WEB-57"), item("work_item/web2/a", "WEB2-80"),
 			},
@@ -154,7 +154,7 @@ func TestAnIntentToCreateCarriesTheHighestNumberKnownInItsSequence(t *testing.T)
 			},
 			want: map[resource.Address]int{"work_item/web/b": 0, lost: 1, "work_item/web2/lost": 80},
 		},
-		"a project that was deleted counts from the beginning": {
+		"an intent carries no number of a project that was deleted": {
 			before: []planner.Record{{Address: "project/web", ID: "p"}, item("work_item/web/a", "WEB-57")},
 			run: func(t *testing.T, f *File) {
 				t.Helper()
@@ -164,7 +164,7 @@ func TestAnIntentToCreateCarriesTheHighestNumberKnownInItsSequence(t *testing.T)
 			},
 			want: map[resource.Address]int{lost: 0},
 		},
-		"something else of the project's key does not matter": {
+		"an intent is not affected by another kind of object with the project's key": {
 			before: []planner.Record{{Address: "customer/web", ID: "p"}, item("work_item/web/a", "WEB-57")},
 			run: func(t *testing.T, f *File) {
 				t.Helper()
@@ -173,7 +173,7 @@ func TestAnIntentToCreateCarriesTheHighestNumberKnownInItsSequence(t *testing.T)
 			},
 			want: map[resource.Address]int{lost: 57},
 		},
-		"only what follows the last hyphen is a number, if it is one": {
+		"an intent carries only a number that follows the last hyphen": {
 			before: []planner.Record{
 				item("work_item/web/a", "MY-WEB-12"), item("work_item/web/b", "WEB-99999999999"), item("work_item/web/c", "WEB-"), item("work_item/web/d", "WEB77"),
 				item("work_item/web/e", "WEB-+88"), item("work_item/web/f", "WEB-99a"), item("work_item/web/g", "A-B"), item("work_item/web/h", "WEB-98-C"),

@@ -160,8 +160,8 @@ func TestASharedStateKnowsWhatEachRunDid(t *testing.T) {
 	})
 }
 
-// TestARunThatDiedIsGoneOnWithElsewhere kills a run at each of its requests to the store, before and behind it.
-func TestARunThatDiedIsGoneOnWithElsewhere(t *testing.T) {
+// TestARunThatDiedIsContinuedElsewhere kills a run at each of its requests to the store, before and behind it.
+func TestARunThatDiedIsContinuedElsewhere(t *testing.T) {
 	t.Parallel()
 	died := errors.New("died")
 	for nth := 1; ; nth++ {
@@ -363,10 +363,10 @@ func TestARunThatSleptBeforeItReadTheStateTakesNothingAway(t *testing.T) {
 		before string
 		done   bool // the other run has ended when it wakes up
 	}{
-		"before it looked what is there":               {"list", false},
-		"before it read the state":                     {"get ", false},
-		"until the other had ended, before it looked":  {"list", true},
-		"until the other had ended, before it read it": {"get ", true},
+		"a run that slept before it listed the store takes nothing away":                             {"list", false},
+		"a run that slept before it read the state takes nothing away":                               {"get ", false},
+		"a run that slept before it listed the store, until the other had ended, takes nothing away": {"list", true},
+		"a run that slept before it read the state, until the other had ended, takes nothing away":   {"get ", true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -416,7 +416,7 @@ func TestARunThatSleptBeforeItReadTheStateTakesNothingAway(t *testing.T) {
 	}
 }
 
-func TestARunThatDoesNotKnowWhatItWroteKeepsNoOtherFromTheState(t *testing.T) {
+func TestARunThatDoesNotKnowWhatItWroteDoesNotLockOutOthers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c := newCloud()
@@ -443,11 +443,11 @@ func TestARunThatDoesNotKnowWhatItWroteKeepsNoOtherFromTheState(t *testing.T) {
 	})
 }
 
-func TestARunThatCouldNotReadTheStateKeepsNoOtherFromIt(t *testing.T) {
+func TestARunThatCouldNotReadTheStateDoesNotLockOutOthers(t *testing.T) {
 	t.Parallel()
 	for name, how := range map[string]func(c *cloud, cancel func()){
-		"since it was stopped": func(_ *cloud, cancel func()) { cancel() },
-		"since the store did not answer": func(c *cloud, _ func()) {
+		"a run that was stopped does not lock out others": func(_ *cloud, cancel func()) { cancel() },
+		"a run to which the store did not answer does not lock out others": func(c *cloud, _ func()) {
 			began := time.Now()
 			c.fault = func(what, name string) (before, after error) {
 				if what == "get" && name == "" && time.Since(began) < time.Minute {
@@ -608,8 +608,8 @@ func TestTheCostOfASharedStateIsCounted(t *testing.T) {
 func TestARunThatSleptAfterASaveSendsNothing(t *testing.T) {
 	t.Parallel()
 	for name, work := range map[string]func(t *testing.T, f *File){
-		"before its first request": func(*testing.T, *File) {},
-		"between two requests": func(t *testing.T, f *File) {
+		"a run that slept before its first request sends nothing": func(*testing.T, *File) {},
+		"a run that slept between two requests sends nothing": func(t *testing.T, f *File) {
 			t.Helper()
 			must(t, f.Begin(t.Context(), []*planner.Step{creation(1)}))
 			complete(t, f, creation(1), executor.Outcome{Record: planner.Record{ID: "one"}}, nil)

@@ -2,6 +2,7 @@ package apiclient_test
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -70,11 +71,7 @@ func FuzzSecret(f *testing.F) {
 				}
 			}
 		case []any:
-			for _, inner := range v {
-				if has(inner) {
-					return true
-				}
-			}
+			return slices.ContainsFunc(v, has)
 		}
 		return false
 	}

@@ -3,6 +3,7 @@ package manifest_test
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -156,12 +157,12 @@ projects:
 	if len(found) > 0 {
 		t.Fatal(found)
 	}
-	got := ""
+	var got []string
 	v, _ := m.Objects[0].Value("members")
 	for _, r := range v.Refs {
-		got += r.Text + " " + r.Attribute + ", "
+		got = append(got, r.Text+" "+r.Attribute)
 	}
-	if want := "eve@example.com , ada@example.com admin, bob@example.com guest, gus@example.com , may@example.com , "; got != want {
+	if want := []string{"eve@example.com ", "ada@example.com admin", "bob@example.com guest", "gus@example.com ", "may@example.com "}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

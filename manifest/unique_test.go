@@ -30,13 +30,14 @@ func listed(k *resource.Kind, objects ...string) string {
 }
 
 // required are the fields that every object of a kind has, with their examples.
-func required(k *resource.Kind) (fields string) {
+func required(k *resource.Kind) string {
+	var fields strings.Builder
 	for _, f := range k.Fields {
 		if _, isText := map[resource.Type]bool{resource.JSON: true, resource.Upload: true, resource.Ref: true, resource.Markdown: true}[f.Type]; f.Required && f.Name != "type" && !isText {
-			fields += f.Path() + ": " + example(&f) + ", "
+			fields.WriteString(f.Path() + ": " + example(&f) + ", ")
 		}
 	}
-	return fields
+	return fields.String()
 }
 
 func example(f *resource.Field) string {

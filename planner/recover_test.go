@@ -22,9 +22,9 @@ func unconfirmedCreate(address resource.Address, after int) planner.Record {
 }
 
 // numbered gives the service a work item that was made so long after the creates were sent.
-func (s *fakeService) numbered(n int, name string, after time.Duration, fields ...string) *fakeService {
+func (s *fakeService) numbered(n int, name string, after time.Duration) *fakeService {
 	at := sent.Add(after).Format("2006-01-02T15:04:05.999999Z07:00")
-	return s.given("work_item", web, uuid(9, n), append(fields, "sequence_id="+strconv.Itoa(n), "name="+name, "created_at="+at)...)
+	return s.given("work_item", web, uuid(9, n), "sequence_id="+strconv.Itoa(n), "name="+name, "created_at="+at)
 }
 
 func TestALostCreateIsFoundByNumberAndName(t *testing.T) {

@@ -74,11 +74,7 @@ func TestTargetsSelectObjectsAndWhatTheyNeed(t *testing.T) {
 func TestNoCreateBlocksAMissingObjectAndWhatNeedsIt(t *testing.T) {
 	t.Parallel()
 	no := func(kinds ...string) func(*planner.Input) {
-		return func(in *planner.Input) {
-			for _, k := range kinds {
-				in.NoCreate = append(in.NoCreate, k)
-			}
-		}
+		return func(in *planner.Input) { in.NoCreate = kinds }
 	}
 	wants := func(w *wanted) {
 		w.put("project/web", "id="+web).put("label/web/new", "name=New").put("label/web/old", "name=Old")

@@ -30,7 +30,7 @@ func PlainText(err error) string {
 	case *net.DNSError:
 		return "the host name " + e.Name + " cannot be looked up"
 	}
-	wrapped, several := err.(interface{ Unwrap() []error }) //nolint:errorlint // likewise
+	wrapped, several := err.(interface{ Unwrap() []error })
 	inner := []error{errors.Unwrap(err)}
 	if several {
 		inner = wrapped.Unwrap()

@@ -69,7 +69,7 @@ func (ob *object) download(ctx context.Context, client *apiclient.Client, o Opti
 	case ctx.Err() != nil, answered && (e.Credential() || e.Status < 400 || e.Status >= 500):
 		return "", fmt.Errorf("reading the attachment %s: %w", ob.row.ID(), err)
 	case err != nil:
-		return diag.PlainText(err), nil //nolint:nilerr // it is told
+		return diag.PlainText(err), nil
 	case len(data) == 0:
 		return "its file is empty", nil
 	}

@@ -106,11 +106,11 @@ func TestAWarningShowsTheFirstPlaceWhereTheStoredTextDiffers(t *testing.T) {
 						row["description_html"] = strings.ReplaceAll(text, "Number", "Nr.")
 					}
 				}
-				items := `{key: a, name: A, description: "` + same + `Number one. ` + same + `"}`
+				items := []string{`{key: a, name: A, description: "` + same + `Number one. ` + same + `"}`}
 				for i := range n {
-					items += fmt.Sprintf(", {key: b%d, name: B%[1]d}", i)
+					items = append(items, fmt.Sprintf("{key: b%d, name: B%[1]d}", i))
 				}
-				r := s.apply(t, applying{manifest: `projects: [{key: web, identifier: WEB, work_items: [` + items + `]}]`})
+				r := s.apply(t, applying{manifest: `projects: [{key: web, identifier: WEB, work_items: [` + strings.Join(items, ", ") + `]}]`})
 				got := fmt.Sprint(r.warnings())
 				if len(r.warnings()) != 1 || !strings.Contains(got, `description: "… this is the same. Nr. one. All`) ||
 					!strings.Contains(got, `instead of "… this is the same. Number one. All`) {

@@ -90,8 +90,8 @@ func copied(address string, o Objects, opts Options) (*shared, error) {
 		}
 		s := &shared{address: address, objects: o, opts: opts, dir: dir, alive: flock.New(lockOf(dir))}
 		locked, err := s.alive.TryLock()
-		if _, gone := os.Lstat(lockOf(dir)); gone == nil && (locked || err != nil) { // a disk without locks has no other run that removes it
-			return s, nil
+		if _, gone := os.Lstat(lockOf(dir)); gone == nil && (locked || err != nil) { // such a disk has no other run that removes it
+			return s, nil //nolint:nilerr // a disk without locks
 		}
 		_ = s.remove() // another run took it for a folder of a dead one
 	}

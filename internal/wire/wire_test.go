@@ -57,7 +57,7 @@ func TestABodyHasALimit(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer resp.Body.Close() //nolint:errcheck // only read
+			defer resp.Body.Close()
 			text, err := io.ReadAll(resp.Body)
 			if said := fmt.Sprint(err); tt.err == "" && (err != nil || len(text) != tt.want) || tt.err != "" && (said != tt.err || !errors.Is(err, wire.ErrTooLarge)) {
 				t.Errorf("%d bytes, %v", len(text), err)
@@ -83,7 +83,7 @@ func TestABodyEndsWithItsContext(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer resp.Body.Close() //nolint:errcheck // only read
+	defer resp.Body.Close()
 	context.AfterFunc(t.Context(), cancel)
 	go cancel()
 	if _, err := io.ReadAll(resp.Body); err == nil {

@@ -112,19 +112,19 @@ func TestOnePersonHasOneRoleInAListOfMembers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			m, found := load(t, "version: 1\nprojects: [{identifier: RB, name: Robots, members: ["+tt.members+"]}]\n", manifest.Limits{})
-			got := ""
+			var got []string
 			for _, d := range found {
-				if got = d.Summary; len(d.Related) != 1 || d.Related[0].Column >= d.Column {
+				if got = append(got, d.Summary); len(d.Related) != 1 || d.Related[0].Column >= d.Column {
 					t.Error(d)
 				}
 			}
 			for _, o := range m.Objects {
 				v, _ := o.Value("members")
 				for _, r := range v.Refs {
-					got += r.Text + " " + r.Attribute
+					got = append(got, r.Text+" "+r.Attribute)
 				}
 			}
-			if got != tt.want || len(found) > 1 {
+			if !slices.Equal(got, []string{tt.want}) || len(found) > 1 {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
 		})

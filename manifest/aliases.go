@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/planform/planform/internal/diag"
-	"github.com/planform/planform/internal/resource"
 	"github.com/planform/planform/internal/yamltext"
 )
 
@@ -119,10 +118,10 @@ func tagProblem(n *node) *problem {
 type pass struct {
 	*reader
 
-	source *source
-	pieces map[*node][]resource.Piece // what texts are made of that references are part of; nil = nobody wants to know
-	memo   map[*node][]*node          // mappings with merge keys that were merged before; nil while one is being merged
-	page   *pageFile                  // the page of a folder that is looked at, or nil
+	source  *source
+	origins map[*node][]diag.Position // where the texts stand that references lead to; nil = nobody wants to know
+	memo    map[*node][]*node         // mappings with merge keys that were merged before; nil while one is being merged
+	page    *pageFile                 // the page of a folder that is looked at, or nil
 }
 
 func (p *pass) position(n *node) diag.Position {

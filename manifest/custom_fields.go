@@ -39,7 +39,7 @@ func (d *decoder) customField(name string, key, n *node) (v resource.Value, ok b
 			"a text with a colon followed by a space wants quotes")
 		return v, false
 	case to.Kind == scalarNode && !isNull(to):
-		v.Pieces = d.pieces[to]
+		v.Origins = d.origins[to]
 		if v.Text, _, ok = d.readText(name, to); v.Text != "" {
 			v.Refs = []resource.Reference{d.reference(v.Text, d.position(to))}
 		}

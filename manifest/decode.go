@@ -297,7 +297,7 @@ func (d *decoder) decodeFields(it *item) {
 
 // field takes one field.
 func (d *decoder) field(o *resource.Object, f *resource.Field, n *node) {
-	o.Values = append(o.Values, resource.Value{Field: f, Position: d.position(n), Pieces: d.pieces[n]})
+	o.Values = append(o.Values, resource.Value{Field: f, Position: d.position(n), Origins: d.origins[n]})
 	v := &o.Values[len(o.Values)-1]
 	if d.page != nil && slices.Contains(o.Kind.NaturalKey, f.Name) {
 		v.File = d.page.TextFile
@@ -379,7 +379,7 @@ func (d *decoder) refSet(f *resource.Field, v *resource.Value, n *node) (instanc
 		}
 		entries[i] = one
 		if v.Refs[i] = d.reference(text, d.position(entry)); len(entries) == 1 {
-			v.Pieces = d.pieces[entry]
+			v.Origins = d.origins[entry]
 		}
 		v.Refs[i].Attribute = attributeValue
 	}

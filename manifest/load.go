@@ -27,8 +27,8 @@ type Options struct {
 	// Edited is what files are taken to hold, by name, before it is written: manifests as they were named, others within
 	// the manifest's folder.
 	Edited map[string][]byte
-	// Pieces also tells what values are made of that references are part of.
-	Pieces bool
+	// Origins also tells where the texts stand that references lead to.
+	Origins bool
 	// Offline also reports what a plan would say of objects that are still to be created: nobody asks the service.
 	Offline bool
 }
@@ -81,7 +81,7 @@ func Load(ctx context.Context, names []string, opts Options) (*Manifest, diag.Li
 	files := sources(names, opts.Stdin, cmp.Or(opts.Dir, "."), found)
 	r := &reader{
 		files: files, given: given, kinds: everyKind(), checker: checker, budget: &budget{limits: limits}, found: found,
-		complete: !found.hasErrors(), tellsPieces: opts.Pieces,
+		complete: !found.hasErrors(), tellsOrigins: opts.Origins,
 	}
 	for i := 0; i < len(r.files); i++ { // which grow by what they include
 		s := r.files[i]
@@ -149,17 +149,17 @@ type reader struct {
 	checker    *schema.Checker
 	budget     *budget
 	found      *findings
-	// tellsPieces is set where somebody wants to know what texts are made of.
-	tellsPieces bool
-	complete    bool // everything could be read: what is not there is in no manifest
+	// tellsOrigins is set if somebody wants to know where the texts stand that references lead to.
+	tellsOrigins bool
+	complete     bool // everything could be read: what is not there is in no manifest
 }
 
 // file reads one file: it collects the objects of its documents, then decodes them. It returns whether the file is a manifest.
 func (r *reader) file(ctx context.Context, s *source) bool {
 	first := len(r.all.items)
 	p := &pass{reader: r, source: s, memo: map[*node][]*node{}}
-	if r.tellsPieces {
-		p.pieces = map[*node][]resource.Piece{}
+	if r.tellsOrigins {
+		p.origins = map[*node][]diag.Position{}
 	}
 	c := &collector{pass: p, made: map[*node]*element{}, pages: map[*node]*pageFile{}}
 	anchors, complete := s.read(ctx, r.budget.limits, &r.budget.spent, r.found, c.document)

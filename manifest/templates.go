@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/planform/planform/internal/diag"
-	"github.com/planform/planform/internal/resource"
 	"github.com/planform/planform/internal/yamltext"
 	"github.com/planform/planform/schema"
 )
@@ -414,11 +413,7 @@ func (x *expander) scalar(n, text *node, e *element) *node {
 		all = reference.FindAllStringSubmatchIndex(text.Value, -1)
 	}
 	var b strings.Builder
-	var pieces []resource.Piece
-	write := func(text string, of []resource.Piece) {
-		b.WriteString(text)
-		pieces = append(pieces, of...)
-	}
+	var origins []diag.Position
 	rest := 0
 	literal := func(until int) bool { // writes what holds no reference
 		if found, name, ok := x.nearMiss(n, text.Value[rest:until], e); ok {
@@ -426,7 +421,7 @@ func (x *expander) scalar(n, text *node, e *element) *node {
 			return false
 		}
 		if len(all) > 0 && rest < until {
-			write(text.Value[rest:until], x.pieceOf(text.Value[rest:until]))
+			b.WriteString(text.Value[rest:until])
 		}
 		return true
 	}
@@ -451,11 +446,11 @@ func (x *expander) scalar(n, text *node, e *element) *node {
 		}
 		rest = m[1]
 		if escaped {
-			write(text.Value[m[0]+1:m[1]], x.pieceOf(text.Value[m[0]+1:m[1]]))
+			b.WriteString(text.Value[m[0]+1 : m[1]])
 			continue
 		}
 		if quoted {
-			write(text.Value[m[refText]:m[refText+1]], x.pieceOf(text.Value[m[refText]:m[refText+1]]))
+			b.WriteString(text.Value[m[refText]:m[refText+1]])
 			continue
 		}
 		v, ok := x.lookup(n, word, path, m[refEnd] >= 0, e)
@@ -472,11 +467,12 @@ func (x *expander) scalar(n, text *node, e *element) *node {
 			x.report(n, e, "bad-template", strings.TrimSpace(name)+" is empty, and cannot be a part of a text", `write "" where no text is meant`)
 			return broken(n)
 		default:
-			of := x.piecesOf(to, v.file)
+			of := x.originsOf(to, v.file)
 			if len(of) > 1 && !x.spend(n, len(of)) {
 				return broken(n)
 			}
-			if write(to.Value, of); b.Len() > x.budget.limits.ScalarBytes {
+			origins = append(origins, of...)
+			if b.WriteString(to.Value); b.Len() > x.budget.limits.ScalarBytes {
 				x.report(n, e, "too-large", "the text is larger than "+bytesText(int64(x.budget.limits.ScalarBytes))+" with the values in it", "")
 				return broken(n)
 			}
@@ -492,30 +488,18 @@ func (x *expander) scalar(n, text *node, e *element) *node {
 		return n
 	}
 	made := &node{Kind: scalarNode, Tag: text.Tag, Style: text.Style, Value: b.String(), Line: n.Line, Column: n.Column}
-	if x.pieces != nil {
-		x.pieces[made] = pieces
+	if x.origins != nil {
+		x.origins[made] = origins
 	}
 	return made
 }
 
-// pieceOf is a text that is written between references.
-func (x *expander) pieceOf(text string) []resource.Piece {
-	if x.pieces == nil {
-		return nil
+// originsOf returns where a text stands, or where the texts stand that its references lead to.
+func (x *expander) originsOf(n *node, file string) []diag.Position {
+	if of, ok := x.origins[n]; ok || x.origins == nil {
+		return of
 	}
-	return []resource.Piece{{Text: text}}
-}
-
-// piecesOf are what a text is made of, or the text itself at its place.
-func (x *expander) piecesOf(n *node, file string) []resource.Piece {
-	of := x.pieceOf(n.Value)
-	if pieces, ok := x.pieces[n]; ok {
-		return pieces
-	}
-	for i := range of {
-		of[i].At = value{n, file}.position()
-	}
-	return of
+	return []diag.Position{value{n, file}.position()}
 }
 
 // whole is the value of a text that is one reference and nothing else.
@@ -686,8 +670,8 @@ func (x *expander) copyOf(v value, place *node) *node {
 		content = x.pairs(to)
 	}
 	c := at(place, to, nil)
-	if c.Value = to.Value; to.Kind == scalarNode && x.pieces != nil {
-		x.pieces[c] = x.piecesOf(to, v.file)
+	if c.Value = to.Value; to.Kind == scalarNode && x.origins != nil {
+		x.origins[c] = x.originsOf(to, v.file)
 	}
 	for _, part := range content {
 		c.Content = append(c.Content, x.copyOf(value{part, v.file}, place))

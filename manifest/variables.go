@@ -271,15 +271,6 @@ func isHeader(header []string) bool {
 	return !slices.ContainsFunc(header, func(name string) bool { return strings.ContainsAny(name, ";\t\n") })
 }
 
-// RewriteTable is a table with other texts in some cells, by the places that a [resource.Piece] gives them.
-func RewriteTable(text []byte, cells map[diag.Position]string) ([]byte, error) {
-	edits := make([]table.Edit, 0, len(cells))
-	for at, cell := range cells {
-		edits = append(edits, table.Edit{Line: at.Line, Column: at.Column, Text: cell})
-	}
-	return table.Rewrite(text, isHeader, edits)
-}
-
 var tablePlace = regexp.MustCompile(`^:(\d+)(?::\d+)?: `)
 
 // tableError takes the words of the reader of tables apart: the line, and the rest.

@@ -27,9 +27,9 @@ func pullCommand(p Process) *cli.Command {
 		UsageText: "planform pull -f FILE [FLAGS]",
 		Description: `The opposite of apply. A field that somebody changed on the service since the last
 apply gets the service's value in the manifest, at its place: comments, order and
-layout stay. What a table gives is written into its cell, if all that the cell gives is
-then as on the service. Only fields that the manifest writes are looked at, and none
-that it leaves to people (ignore_changes).
+layout stay. What a variable or a table gives is named with its place, and not written.
+Only fields that the manifest writes are looked at, and none that it leaves to people
+(ignore_changes).
 
 If the manifest was changed too, it keeps its value, and both are shown. Objects that
 people deleted or added are named. The state is left to the next apply.
@@ -66,7 +66,7 @@ people deleted or added are named. The state is left to the next apply.
 					return usageError{text: "pull writes into manifests, and " + name + " is no file", hint: "planform pull -f workspace.yaml"}
 				}
 			}
-			o.input.Pull, o.input.Observed, o.reading.Pieces = true, planner.Observed{}, true
+			o.input.Pull, o.input.Observed, o.reading.Origins = true, planner.Observed{}, true
 			return runPull(c.Context, o, pullOptions{c.Bool("dry-run"), c.Bool("theirs")}, out)
 		}),
 	}

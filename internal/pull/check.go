@@ -76,13 +76,7 @@ func (t *taker) invalid(found diag.List, first int) fault {
 func (t *taker) narrow(why string) (fault, error) {
 	good, bad := 0, len(t.result.Values)
 	for bad-good > 1 {
-		middle := t.groupOf((good + bad) / 2).from
-		if middle <= good {
-			middle = t.groupOf(good).to
-		}
-		if middle >= bad { // one group is left
-			break
-		}
+		middle := (good + bad) / 2
 		edited, refused, err := t.edited(middle)
 		if err != nil {
 			return fault{}, err

@@ -4,8 +4,7 @@
 // manifests again before anybody writes them: every object must be as it was, but for the values that were taken, and a
 // plan of it must find these equal to the service's. A file of which that is not so stays as it is, with a finding.
 //
-// A value that references are part of is taken by a change of what these lead to, such as a cell of a table, if exactly one such change
-// makes it. Since everything is read again, all else that the cell gives must become what the service has, too.
+// A value that references are part of is not taken: a finding names where the texts stand that these lead to, of a table the line and cell.
 //
 // Where manifest and service both changed, the manifest keeps its value. Fields that the manifest does not write, and those
 // that it leaves to people (ignore_changes), are not taken: nothing compares them, so the next plan would show nothing either.

@@ -102,7 +102,7 @@ func newStory(t *testing.T, archive *txtar.Archive) *story {
 }
 
 func (s *story) load(with map[string][]byte) (*manifest.Manifest, diag.List) {
-	return manifest.Load(s.Context(), []string{s.dir}, manifest.Options{Workspace: "acme", Edited: with, Pieces: true})
+	return manifest.Load(s.Context(), []string{s.dir}, manifest.Options{Workspace: "acme", Edited: with, Origins: true})
 }
 
 // pull takes what people changed, twice: the second time there is nothing more to take.
@@ -122,6 +122,9 @@ func (s *story) pull() (want []txtar.File) {
 	var left strings.Builder
 	for _, d := range result.Findings {
 		d.File = filepath.Base(d.File)
+		for i := range d.Related {
+			d.Related[i].File = filepath.Base(d.Related[i].File)
+		}
 		left.WriteString(d.String() + "\n")
 	}
 	for _, f := range result.Files {

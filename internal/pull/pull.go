@@ -49,8 +49,9 @@ type Value struct {
 	Position      diag.Position
 	Before, After *string // nil = none
 
-	field *resource.Field // by which the manifest says it by now
-	file  string
+	field   *resource.Field // by which the manifest says it by now
+	file    string
+	origins []diag.Position // see [resource.Value]
 }
 
 // taker is one run.
@@ -68,8 +69,6 @@ type taker struct {
 	within  map[string]string     // folders of the files of pages
 	sharing map[string]int        // objects of which a file is the text
 	written map[string][]pageEdit // new texts of pages, and new titles
-	made    []*planner.Divergence // of values that references are part of
-	groups  []span
 }
 
 // pageEdit is an edit of a page's file.
@@ -88,7 +87,6 @@ type change struct {
 	optional bool
 	names    *planner.Divergence // of references, which name their targets as these are called by then
 	follows  *resource.Reference // names what is renamed
-	cell     string              // of a table: its text
 }
 
 // renaming is the new name of an object that people renamed.
@@ -121,9 +119,6 @@ func Take(in Input) (*Result, error) {
 		if err := t.take(&in.Plan.Divergences[i]); err != nil {
 			return nil, err
 		}
-	}
-	if err := t.takeMade(); err != nil {
-		return nil, err
 	}
 	for _, d := range in.Plan.Drift { // such as a role: what is not taken is named
 		if v, ok := d.Object.ValueAt(d.Change.Path); ok &&
@@ -171,8 +166,8 @@ func (t *taker) take(d *planner.Divergence) error {
 	if v.File != nil {
 		return t.page(d)
 	}
-	if len(v.Pieces) > 0 {
-		t.made = append(t.made, d)
+	if len(v.Origins) > 0 {
+		t.refuse(d, "a variable or a table gives it")
 		return nil
 	}
 	in, err := t.manifest(v.Position.File)
@@ -325,7 +320,7 @@ func (t *taker) keepKey(d *planner.Divergence, name string, value int) {
 	if !slices.Contains(o.Kind.NaturalKey, v.Field.Name) {
 		return
 	}
-	if v.File == nil && len(v.Pieces) == 0 && resource.Slug(v.Text) == o.Key && resource.Slug(name) != o.Key {
+	if v.File == nil && resource.Slug(v.Text) == o.Key && resource.Slug(name) != o.Key {
 		t.edits[v.Position.File] = append(t.edits[v.Position.File], change{
 			Edit:  yamltext.Edit{Line: o.Position.Line, Column: o.Position.Column, Insert: true, Key: "key", Value: o.Key, Bare: o.Kind.Short},
 			value: value, optional: true,
@@ -441,12 +436,6 @@ func (t *taker) edited(first int) (edited map[string][]byte, refused map[int]str
 		if len(list) == 0 {
 			continue
 		}
-		if _, isTable := t.Manifest.Tables[file]; isTable {
-			if edited[file], err = t.rewriteTable(file, of); err != nil {
-				return nil, nil, err
-			}
-			continue
-		}
 		in, err := t.manifest(file)
 		if err != nil {
 			return nil, nil, err
@@ -465,23 +454,20 @@ func (t *taker) edited(first int) (edited map[string][]byte, refused map[int]str
 	return edited, refused, nil
 }
 
-// drop does without a value, and those of its group.
+// drop removes a value from the result, with its edits.
 func (t *taker) drop(value int, why string) {
-	for span := t.groupOf(value); span.from < span.to; span.from++ {
-		value := span.from
-		for file := range t.edits {
-			t.edits[file] = slices.DeleteFunc(t.edits[file], func(c change) bool { return c.value == value })
-			if len(t.edits[file]) == 0 {
-				delete(t.edits, file)
-			}
+	for file := range t.edits {
+		t.edits[file] = slices.DeleteFunc(t.edits[file], func(c change) bool { return c.value == value })
+		if len(t.edits[file]) == 0 {
+			delete(t.edits, file)
 		}
-		v := &t.result.Values[value]
-		t.written[v.file] = slices.DeleteFunc(t.written[v.file], func(e pageEdit) bool { return e.value == value })
-		if v.Object != nil {
-			t.notTaken(v, why)
-		}
-		v.Object = nil // the others keep their places
 	}
+	v := &t.result.Values[value]
+	t.written[v.file] = slices.DeleteFunc(t.written[v.file], func(e pageEdit) bool { return e.value == value })
+	if v.Object != nil {
+		t.notTaken(v, why)
+	}
+	v.Object = nil // the others keep their places
 }
 
 // keep has the result.

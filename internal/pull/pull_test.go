@@ -95,7 +95,7 @@ func (w *workspace) open() *state.File {
 }
 
 func (w *workspace) read(edited map[string][]byte) (*manifest.Manifest, diag.List) {
-	m, found := manifest.Load(w.Context(), []string{w.dir}, manifest.Options{Edited: edited, Pieces: true})
+	m, found := manifest.Load(w.Context(), []string{w.dir}, manifest.Options{Edited: edited, Origins: true})
 	if w.reading != nil && edited != nil {
 		return w.reading(m, found)
 	}

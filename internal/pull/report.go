@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/resource"
 	"github.com/planform/planform/planner"
 )
 
@@ -19,7 +20,7 @@ func shown(text *string) string {
 func (t *taker) conflict(d *planner.Divergence) {
 	f, a := d.Value.Field.Path(), string(d.Object.Address)
 	f1 := diag.Diagnostic{
-		Severity: diag.Warning, Code: "conflict", Position: t.place(d.Value), Address: a,
+		Severity: diag.Warning, Code: "conflict", Position: placeOf(d.Value), Address: a,
 		Summary: f + " of " + a + " is " + shown(d.Change.After) + " in the manifest and " + shown(d.Change.Before) +
 			" on the service, and both changed since the last apply",
 		Hint: "--theirs takes the service's value; planform apply sends the manifest's",
@@ -32,9 +33,17 @@ func (t *taker) conflict(d *planner.Divergence) {
 	t.result.Findings.Add(f1)
 }
 
+// placeOf returns where people look for a value: the text that all of it comes from, or where it is written.
+func placeOf(v *resource.Value) diag.Position {
+	if len(v.Origins) == 1 {
+		return v.Origins[0]
+	}
+	return v.Position
+}
+
 // refuse reports a field that cannot be taken.
 func (t *taker) refuse(d *planner.Divergence, why string) {
-	t.notTaken(&Value{Object: d.Object, Path: d.Value.Field.Path(), Position: t.place(d.Value), After: d.Change.Before}, why)
+	t.notTaken(&Value{Object: d.Object, Path: d.Value.Field.Path(), Position: placeOf(d.Value), After: d.Change.Before, origins: d.Value.Origins}, why)
 }
 
 func (t *taker) notTaken(v *Value, why string) {
@@ -44,14 +53,22 @@ func (t *taker) notTaken(v *Value, why string) {
 		hint = "move it there in the manifest"
 	case pageOf(v.Object) != "":
 		hint = "change or rename that yourself, or leave the field to people with ignore_changes"
+	case len(v.origins) > 0:
+		hint = "change it there, or leave the field to people with ignore_changes"
 	case t.objects[v.Object.Position] > 1:
 		hint = "a template makes this object; change its list or table, or leave the field to people with ignore_changes"
 	}
-	t.result.Findings.Add(diag.Diagnostic{
+	found := diag.Diagnostic{
 		Severity: diag.Error, Code: "not-pulled", Position: v.Position, Address: string(v.Object.Address),
 		Summary: v.Path + " of " + string(v.Object.Address) + " is not taken: " + why,
 		Hint:    "the service has " + shown(v.After) + ": " + hint,
-	})
+	}
+	for _, at := range v.origins {
+		if at != v.Position {
+			found.Related = append(found.Related, diag.Related{Position: at, Note: "a part of it is at"})
+		}
+	}
+	t.result.Findings.Add(found)
 }
 
 // report tells of objects that came and went.

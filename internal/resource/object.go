@@ -50,18 +50,12 @@ type Value struct {
 	// Targets are the addresses of the objects that the relative links of a text mean, by the target as HTML has it.
 	Targets  map[string]string
 	Refs     []Reference
-	Words    []Reference // of an EnumSet: its words, where they are written
-	Links    []Reference // of a rich text: the objects that it names by links to their addresses, each once
-	Pieces   []Piece     // that the text, or the only member of a list, is made of, if references are; nil = it is written as it is
-	Implied  bool        // not written: a create sends it, and nothing compares it
-	AsShown  bool        // as the service has it, not as written: an update must say it, and the state does not keep it
+	Words    []Reference     // of an EnumSet: its words, where they are written
+	Links    []Reference     // of a rich text: the objects that it names by links to their addresses, each once
+	Origins  []diag.Position // of the texts that references in it lead to, such as cells of a table; nil = it is written as it is
+	Implied  bool            // not written: a create sends it, and nothing compares it
+	AsShown  bool            // as the service has it, not as written: an update must say it, and the state does not keep it
 	Position diag.Position
-}
-
-// Piece is a part of a text.
-type Piece struct {
-	Text string
-	At   diag.Position // where the text stands that a reference leads to, of a cell of a table its row and number; zero = it is written here
 }
 
 // Policy says what becomes of changes that people make to an object on the service. Objects may share it.

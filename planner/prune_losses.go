@@ -104,7 +104,8 @@ func (or *orphans) movedFields(l *orphan) (names []string) {
 		changed[activityField(name)] = false
 	}
 	for i := range l.info.kind.Fields {
-		if name := activityField(l.info.kind.Fields[i].Name); changed[name] {
+		f := &l.info.kind.Fields[i]
+		if name := activityField(f.Name); changed[name] && !f.Virtual && !l.info.viaMembership(f) { // who is where, the members tell
 			names, changed[name] = append(names, name), false
 		}
 	}

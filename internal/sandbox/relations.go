@@ -180,6 +180,7 @@ func addRelations(c *call, t *tx) reply {
 		}
 		if !already {
 			c.relate(t, from, to, kept)
+			c.logActivity(t, "updated", name, nil, id, "added "+name+" relation")
 		}
 	}
 	out := []row{}

@@ -59,8 +59,6 @@ func listPlays() []play {
 	scene("expansions", "of every field", expansions())
 	scene("projects", "their default state", defaultStates())
 	scene("comments", "with JSON", commentsWithJSON())
-	scene("search", "questions", searches())
-	scene("search", "people", searchPeople())
 	scene("invitations", "fields", invitations())
 	scene("invitations", "people", invitationPeople())
 	scene("work-items", "by their keys", itemsByKey())
@@ -480,37 +478,6 @@ func intakeLife() []operation {
 	)
 }
 
-func searches() []operation {
-	var out []operation
-	for _, list := range []string{"work-items/search/", "issues/search/"} {
-		for _, query := range []string{
-			"", "?search=", "?search=A", "?search=a", "?search=nosuch", "?search=1", "?search=A-1", "?search=AA", "?search=bb", "?search=A%201", "?search=%25", "?search=_",
-			"?search=A&limit=1", "?search=A&limit=0", "?search=A&limit=-1", "?search=A&limit=x", "?search=A&limit=", "?search=A&project_id={p}", "?search=A&project_id={p}&workspace_search=false",
-			"?search=A&project_id={p}&workspace_search=true", "?search=A&project_id={q}", "?search=A&project_id=x", "?search=A&project_id=" + unknownID, "?search=A&project_id=",
-			"?search=A&workspace_search=true", "?search=A&fields=id", "?search=A&expand=project", "?search=A&per_page=1", "?search=A&order_by=nosuch", "?query=A", "?search=1.5",
-		} {
-			out = append(out, get(list+query))
-		}
-		for _, method := range []string{http.MethodPost, http.MethodPatch, http.MethodPut, http.MethodDelete, http.MethodHead, http.MethodOptions} {
-			out = append(out, sending(method, list, nil))
-		}
-		out = append(out, get(strings.TrimSuffix(list, "/")+"?search=A"))
-	}
-	return append(out,
-		sending(http.MethodPatch, at("p")+"work-items/{a}/", fields{"archived_at": "2020-01-02"}), sending(http.MethodDelete, at("p")+"work-items/{b}/", nil), get("work-items/search/?search=A"),
-		sending(http.MethodPatch, at("q")+"work-items/{far}/", fields{"is_draft": true}), get("work-items/search/?search=A"),
-		sending(http.MethodPost, at("p")+"archive/", nil), get("work-items/search/?search=A"),
-	)
-}
-
-func searchPeople() []operation {
-	var out []operation
-	for _, who := range []person{admin, member, guest, outsider, nobody, impostor} {
-		out = append(out, operation{as: who, method: http.MethodGet, path: "work-items/search/?search=A"}, operation{as: who, method: http.MethodGet, path: "work-items/search/?search=A&project_id={q}"})
-	}
-	return out
-}
-
 func invitations() []operation {
 	const list, one = "invitations/", "invitations/{invited}/"
 	out := []operation{get(list), post(list, fields{"email": "new@example.com", "role": 15}, "invited"), get(one), get(list)}
@@ -689,7 +656,7 @@ func namingArchived() []operation {
 		sending(http.MethodPatch, at("p"), fields{"default_assignee": "{member}"}), sending(http.MethodPatch, at("p"), fields{"default_state": "{p.Done}"}),
 		post(at("p")+"members/", fields{"member": "{outsider}", "role": 15}, "joined"), get(at("p")+"members/"),
 		get(item), get(item+"comments/"), get(item+"links/"), get(item+"attachments/"), get(item+"activities/"), get(at("p")+"work-items/"), get(at("q")+"work-items/"),
-		get("work-items/AA-1/"), get("work-items/search/?search=A"),
+		get("work-items/AA-1/"),
 		sending(http.MethodDelete, item, nil), sending(http.MethodDelete, at("p")+"archive/", nil),
 	)
 	for _, list := range []string{"work-items/", "labels/", "states/", "cycles/", "modules/", "cycles/{cycle}/cycle-issues/", "modules/{module}/module-issues/", "intake-issues/", "work-items/{a}/relations/"} {

@@ -29,7 +29,6 @@ func beyondDescriptors() map[string]string {
 		"PATCH projects/{}/work-items/{}/work-item-properties/{}/values/": sdk,
 		"GET projects/{}/work-items/{}/links/{}/":                         sdk,
 		"GET projects/{}/cycles/{}/cycle-issues/{}/":                      recorded, "POST projects/{}/cycles/{}/transfer-issues/": recorded,
-		"GET work-items/search/": recorded, "GET issues/search/": recorded,
 		"GET invitations/": recorded, "POST invitations/": recorded,
 		"GET invitations/{}/": recorded, "PATCH invitations/{}/": recorded, "DELETE invitations/{}/": recorded,
 		"GET projects/{}/features/": features, "PATCH projects/{}/features/": features, "PATCH features/": features,

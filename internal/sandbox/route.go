@@ -240,7 +240,6 @@ func (s *Server) table() []route {
 			get: do(ofInvitation(s.kinds.invitation.read)), patch: do(ofInvitation(changeInvitation)), del: do(ofInvitation(s.kinds.invitation.remove)),
 			http.MethodHead: do(ofInvitation(s.kinds.invitation.read)), http.MethodPut: do(ofInvitation(putInvitation)), http.MethodOptions: do(unknownMethod),
 		}},
-		{pattern: ws + "work-items/search/", permission: anyone, on: methods{get: do(searchItems)}},
 		{pattern: ws + "work-items/{identifier}/", permission: projectKey, on: methods{get: do(byIdentifier)}},
 
 		{pattern: ws + "projects/", permission: projectBase, on: methods{get: do(listProjects), post: {do: createProject, anyMedia: true}}},

@@ -169,6 +169,9 @@ func (p *pruning) warnUnrecorded() {
 		return
 	}
 	for _, r := range p.orphans.unrecorded() {
+		if r.Address.Parent() == "" && p.in.Owner == "" {
+			continue // another manifest of the workspace may have it
+		}
 		names = append(names, Orphan{Address: r.Address, Identifier: r.Identifier}.String())
 		if !p.in.Prune {
 			p.gaps.add(&resource.Object{Kind: resource.MustLookup(r.Address.Kind()), Address: r.Address}, "", "", unrecorded)

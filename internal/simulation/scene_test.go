@@ -92,6 +92,7 @@ func prepare(t *testing.T, sc *scene) *stage {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		w := st.open(t)
+		w.cases = true
 		for name, text := range sc.files {
 			w.write(name, text)
 		}
@@ -127,7 +128,7 @@ func (st *stage) rehearse(t *testing.T, during ...fault) {
 	st.during = during
 	synctest.Test(t, func(t *testing.T) {
 		w := st.open(t)
-		w.looking = true
+		w.looking, w.cases = true, true
 		keep := func() { // what is to stay as it is
 			after := rows(w)
 			for kind, was := range st.rows {
@@ -137,7 +138,7 @@ func (st *stage) rehearse(t *testing.T, during ...fault) {
 		st.play(w, keep)
 		st.catchUp(w)
 		keep()
-		st.visits, w.looking = slices.Clone(w.visits), false
+		st.visits, w.looking, w.cases = slices.Clone(w.visits), false, false
 		st.settle(w)
 		w.well(st.scene, during...)
 		st.all, st.state, st.files = w.server.Picture(), st.known(w), w.us.manifests()

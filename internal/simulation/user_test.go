@@ -43,7 +43,7 @@ type process struct {
 }
 
 // begin gives a process its place on the disk. What was there before any process of that machine had time to be flushed.
-func (u *user) begin(kill context.CancelFunc) (*process, error) {
+func (u *user) begin(kill context.CancelFunc, args []string) (*process, error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	for u.disk.after != nil { // the machine starts again when each process that a crash took has ended
@@ -56,6 +56,7 @@ func (u *user) begin(kill context.CancelFunc) (*process, error) {
 		err = u.disk.load()
 	}
 	u.runs++
+	u.keep(args)
 	p := &process{user: u, run: u.runs, still: map[string]string{}, counts: map[string]int{}, kill: kill}
 	u.disk.running = append(u.disk.running, p)
 	return p, err
@@ -77,7 +78,7 @@ func (u *user) planform(args ...string) int {
 	time.Sleep(time.Second) //nolint:forbidigo // in a bubble it takes no time: nobody types faster
 	ctx, cancel := context.WithCancel(u.Context())
 	defer cancel()
-	p, err := u.begin(cancel)
+	p, err := u.begin(cancel, args)
 	if err != nil {
 		u.Errorf("%v", err)
 	}

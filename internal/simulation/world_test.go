@@ -100,6 +100,8 @@ type world struct {
 	mu       sync.Mutex
 	log      bytes.Buffer
 	looking  bool // visits are noted
+	unaware  bool // what people do notices nothing that is there
+	cases    bool // a plan that is made is a case of the oracle, if these are asked for
 	problems []string
 	visits   []visit
 	effects  int // on the service and the store
@@ -218,6 +220,9 @@ func (w *world) people(method, path, body string) {
 	req := httptest.NewRequestWithContext(w.Context(), method, "/api/v1/workspaces/"+sandbox.Workspace+path, strings.NewReader(body))
 	req.Header.Set("X-Api-Key", sandbox.Key)
 	req.Header.Set("Content-Type", "application/json")
+	if w.unaware {
+		req = sandbox.Unaware(req)
+	}
 	recorder := httptest.NewRecorder()
 	w.server.ServeHTTP(recorder, req)
 	if recorder.Code >= 300 {

@@ -79,7 +79,7 @@ func Read(folder string) (c Case, err error) {
 	if err = errors.Join(err, packedErr); err != nil {
 		return c, err
 	}
-	defer packed.Close() //nolint:errcheck // it is read only
+	defer packed.Close()
 	z, err := gzip.NewReader(packed)
 	if err != nil {
 		return c, err

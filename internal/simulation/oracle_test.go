@@ -127,7 +127,7 @@ func play(t *testing.T, program, folder string, at *place) *played {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer server.Close() //nolint:errcheck // it is a copy
+	defer server.Close()
 	at.service.Store(server)
 	state := filepath.Join(dir, StateFile)
 	if text, err := os.ReadFile(state); err == nil {
@@ -138,7 +138,7 @@ func play(t *testing.T, program, folder string, at *place) *played {
 	}
 	run := func(command string, more ...string) (out []byte, code int) {
 		args := slices.Concat([]string{command}, c.Args, []string{"--state", StateFile}, more)
-		cmd := exec.CommandContext(t.Context(), program, args...) //nolint:gosec // whom to ask is what the test is told
+		cmd := exec.CommandContext(t.Context(), program, args...)
 		cmd.Dir, cmd.Env = dir, []string{"PLANE_BASE_URL=" + at.URL, "PLANE_API_KEY=" + sandbox.Key, "HOME=" + dir}
 		var stdout, stderr bytes.Buffer
 		cmd.Stdout, cmd.Stderr = &stdout, &stderr

@@ -41,15 +41,6 @@ func listPlays() []play {
 	}, listQuestions(relations, relations))
 	scene("relations", "people", relationPeople(relations))
 	scene("relations", "its life", relationLife(relations))
-	cycles := []operation{
-		post(at("p")+"labels/", fields{"name": "bug"}, "label"),
-		post(at("p")+"cycles/", fields{"name": "One", "project_id": "{p}"}, "made"),
-		post(at("p")+"cycles/", fields{"name": "Two", "project_id": "{p}"}, "other"),
-		post(at("p")+"cycles/", fields{"name": "Past", "project_id": "{p}", "start_date": "2020-01-05", "end_date": "2020-01-09"}, "past"),
-		post(at("p")+"cycles/", fields{"name": "To come", "project_id": "{p}", "start_date": "2050-01-05", "end_date": "2050-01-09"}, "coming"),
-		post(at("q")+"cycles/", fields{"name": "Far", "project_id": "{q}"}, "abroad"),
-	}
-	scene("items-of-cycles", "transfers", cycles, transfers())
 	intake := []operation{sending(http.MethodPatch, at("p"), fields{"intake_view": true})}
 	scene("intake", "without an intake", intakeOperations())
 	scene("intake", "fields of a new one", intake, intakeCreations())
@@ -59,8 +50,6 @@ func listPlays() []play {
 	scene("expansions", "of every field", expansions())
 	scene("projects", "their default state", defaultStates())
 	scene("comments", "with JSON", commentsWithJSON())
-	scene("search", "questions", searches())
-	scene("search", "people", searchPeople())
 	scene("invitations", "fields", invitations())
 	scene("invitations", "people", invitationPeople())
 	scene("work-items", "by their keys", itemsByKey())
@@ -185,10 +174,8 @@ func listLife(list, kind string) []operation {
 	}
 	if kind == "cycle" {
 		out = append(out,
-			sending(http.MethodPost, one+"transfer-issues/", fields{"new_cycle_id": "{other}"}), sending(http.MethodPost, one+"transfer-issues/", fields{}),
-			sending(http.MethodPost, one+"transfer-issues/", fields{"new_cycle_id": unknownID}),
 			sending(http.MethodPatch, one, fields{"start_date": "2020-01-05", "end_date": "2020-01-20"}), in(list, "{c}"), get(list),
-			sending(http.MethodDelete, list+"{a}/", nil), sending(http.MethodPost, one+"transfer-issues/", fields{"new_cycle_id": "{other}"}), get(list), get(other),
+			sending(http.MethodDelete, list+"{a}/", nil), get(list), get(other),
 		)
 	} else {
 		out = append(out, in(list, "{c}"), sending(http.MethodPatch, one, fields{"status": "completed"}))
@@ -269,47 +256,6 @@ func relationLife(list string) []operation {
 		sending(http.MethodPost, at("p")+"archive/", nil), get(list),
 		sending(http.MethodPost, list, fields{"relation_type": "relates_to", "issues": []any{"{c}"}}), sending(http.MethodDelete, at("p")+"archive/", nil),
 	}
-}
-
-// transfers is what is done with the items of a cycle that ends.
-func transfers() []operation {
-	in := func(cycle string) string { return at("p") + "cycles/{" + cycle + "}/" }
-	to := func(cycle string, target any) operation {
-		return sending(http.MethodPost, in(cycle)+"transfer-issues/", fields{"new_cycle_id": target})
-	}
-	with := func(cycle string, items ...any) operation {
-		return sending(http.MethodPost, in(cycle)+"cycle-issues/", fields{"issues": items})
-	}
-	out := []operation{with("made", "{a}", "{b}", "{c}"), get(in("made") + "cycle-issues/?fields=id")}
-	for _, target := range []any{nil, "", "x", 5, true, []any{}, fields{}, []any{"{other}"}, unknownID, "{abroad}", "{past}", "{a}"} {
-		out = append(out, to("made", target))
-	}
-	for _, body := range []any{fields{}, []any{}, "text", 5} {
-		out = append(out, sending(http.MethodPost, in("made")+"transfer-issues/", body))
-	}
-	for _, method := range []string{http.MethodGet, http.MethodPatch, http.MethodPut, http.MethodDelete, http.MethodHead, http.MethodOptions} {
-		out = append(out, sending(method, in("made")+"transfer-issues/", nil))
-	}
-	for _, cycle := range []string{"nosuch", "abroad", "coming"} {
-		out = append(out, to(cycle, "{other}"))
-	}
-	out = append(out, sending(http.MethodPost, strings.Replace(in("made"), "{p}", "{q}", 1)+"transfer-issues/", fields{"new_cycle_id": "{other}"}))
-	for _, who := range []person{member, guest, outsider, nobody, impostor} {
-		op := to("coming", "{other}")
-		op.as = who
-		out = append(out, op)
-	}
-	out = append(out,
-		sending(http.MethodPatch, at("p")+"work-items/{a}/", fields{"assignees": []any{"{member}"}, "labels": []any{"{label}"}}),
-		to("made", "{other}"), get(in("made")), get(in("made")+"cycle-issues/?fields=id"), get(in("other")+"cycle-issues/?fields=id"),
-		to("made", "{other}"), to("other", "{other}"), get(in("other")+"cycle-issues/?fields=id"),
-		with("made", "{a}", "{b}"), sending(http.MethodPatch, at("p")+"work-items/{a}/", fields{"archived_at": "2020-01-02"}), to("made", "{other}"),
-		sending(http.MethodPatch, in("other"), fields{"start_date": "2020-02-05", "end_date": "2020-02-07"}), to("other", "{made}"), get(in("made")+"cycle-issues/?fields=id"),
-		get(in("other")),
-		sending(http.MethodPatch, in("coming"), fields{"start_date": "2020-03-05", "end_date": "2050-03-07"}), to("coming", "{made}"),
-		sending(http.MethodPost, at("p")+"archive/", nil), to("other", "{made}"),
-	)
-	return out
 }
 
 // intakeOperations is an intake that the service has none of: a project gets one with a change, not when it is made.
@@ -478,37 +424,6 @@ func intakeLife() []operation {
 		post(list, fields{"issue": fields{"name": "Switched off"}}, "switched off"), sending(http.MethodPatch, at("p"), fields{"intake_view": true}), get(list),
 		sending(http.MethodPost, at("p")+"archive/", nil), get(list), post(list, fields{"issue": fields{"name": "In the archive"}}, "archived"),
 	)
-}
-
-func searches() []operation {
-	var out []operation
-	for _, list := range []string{"work-items/search/", "issues/search/"} {
-		for _, query := range []string{
-			"", "?search=", "?search=A", "?search=a", "?search=nosuch", "?search=1", "?search=A-1", "?search=AA", "?search=bb", "?search=A%201", "?search=%25", "?search=_",
-			"?search=A&limit=1", "?search=A&limit=0", "?search=A&limit=-1", "?search=A&limit=x", "?search=A&limit=", "?search=A&project_id={p}", "?search=A&project_id={p}&workspace_search=false",
-			"?search=A&project_id={p}&workspace_search=true", "?search=A&project_id={q}", "?search=A&project_id=x", "?search=A&project_id=" + unknownID, "?search=A&project_id=",
-			"?search=A&workspace_search=true", "?search=A&fields=id", "?search=A&expand=project", "?search=A&per_page=1", "?search=A&order_by=nosuch", "?query=A", "?search=1.5",
-		} {
-			out = append(out, get(list+query))
-		}
-		for _, method := range []string{http.MethodPost, http.MethodPatch, http.MethodPut, http.MethodDelete, http.MethodHead, http.MethodOptions} {
-			out = append(out, sending(method, list, nil))
-		}
-		out = append(out, get(strings.TrimSuffix(list, "/")+"?search=A"))
-	}
-	return append(out,
-		sending(http.MethodPatch, at("p")+"work-items/{a}/", fields{"archived_at": "2020-01-02"}), sending(http.MethodDelete, at("p")+"work-items/{b}/", nil), get("work-items/search/?search=A"),
-		sending(http.MethodPatch, at("q")+"work-items/{far}/", fields{"is_draft": true}), get("work-items/search/?search=A"),
-		sending(http.MethodPost, at("p")+"archive/", nil), get("work-items/search/?search=A"),
-	)
-}
-
-func searchPeople() []operation {
-	var out []operation
-	for _, who := range []person{admin, member, guest, outsider, nobody, impostor} {
-		out = append(out, operation{as: who, method: http.MethodGet, path: "work-items/search/?search=A"}, operation{as: who, method: http.MethodGet, path: "work-items/search/?search=A&project_id={q}"})
-	}
-	return out
 }
 
 func invitations() []operation {
@@ -689,7 +604,7 @@ func namingArchived() []operation {
 		sending(http.MethodPatch, at("p"), fields{"default_assignee": "{member}"}), sending(http.MethodPatch, at("p"), fields{"default_state": "{p.Done}"}),
 		post(at("p")+"members/", fields{"member": "{outsider}", "role": 15}, "joined"), get(at("p")+"members/"),
 		get(item), get(item+"comments/"), get(item+"links/"), get(item+"attachments/"), get(item+"activities/"), get(at("p")+"work-items/"), get(at("q")+"work-items/"),
-		get("work-items/AA-1/"), get("work-items/search/?search=A"),
+		get("work-items/AA-1/"),
 		sending(http.MethodDelete, item, nil), sending(http.MethodDelete, at("p")+"archive/", nil),
 	)
 	for _, list := range []string{"work-items/", "labels/", "states/", "cycles/", "modules/", "cycles/{cycle}/cycle-issues/", "modules/{module}/module-issues/", "intake-issues/", "work-items/{a}/relations/"} {

@@ -240,7 +240,6 @@ func (s *Server) table() []route {
 			get: do(ofInvitation(s.kinds.invitation.read)), patch: do(ofInvitation(changeInvitation)), del: do(ofInvitation(s.kinds.invitation.remove)),
 			http.MethodHead: do(ofInvitation(s.kinds.invitation.read)), http.MethodPut: do(ofInvitation(putInvitation)), http.MethodOptions: do(unknownMethod),
 		}},
-		{pattern: ws + "work-items/search/", permission: anyone, on: methods{get: do(searchItems)}},
 		{pattern: ws + "work-items/{identifier}/", permission: projectKey, on: methods{get: do(byIdentifier)}},
 
 		{pattern: ws + "projects/", permission: projectBase, on: methods{get: do(listProjects), post: {do: createProject, anyMedia: true}}},
@@ -284,7 +283,6 @@ func (s *Server) table() []route {
 			pattern: project + "cycles/{cycle}/cycle-issues/{item}/", permission: projectEntity,
 			on: methods{get: do(readMembership(s.kinds.cycleIssue)), del: do(removeMembership(s.kinds.cycleIssue))},
 		},
-		{pattern: project + "cycles/{cycle}/transfer-issues/", permission: projectEntity, on: methods{post: do(transferItems)}},
 
 		{pattern: project + "modules/", permission: projectEntity, on: methods{get: do(unarchived(modules)), post: do(modules.create)}},
 		{pattern: project + "modules/{module}/", permission: projectEntity, on: methods{

@@ -36,9 +36,6 @@ func beyondDescriptors() map[string]string {
 	for _, list := range []string{"states/", "labels/", "cycles/", "modules/", "milestones/", "work-items/{}/comments/"} {
 		reasons["GET /api/v2/workspaces/{}/projects/{}/"+list], reasons["GET /api/v2/workspaces/{}/projects/{}/"+list+"{}/"] = seen, seen
 	}
-	for _, method := range []string{"PUT", "HEAD", "OPTIONS"} {
-		reasons[method+" invitations/"], reasons[method+" invitations/{}/"] = recorded, recorded
-	}
 	for _, method := range []string{"GET", "POST", "PATCH", "DELETE"} {
 		for _, path := range []string{
 			"issues/{}/", "projects/{}/issues/", "projects/{}/issues/{}/", "projects/{}/issues/{}/activities/", "projects/{}/issues/{}/comments/",

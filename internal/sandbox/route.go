@@ -234,11 +234,10 @@ func (s *Server) table() []route {
 		{pattern: "users/me/", permission: anyone, on: methods{get: do(me)}},
 		{pattern: ws + "members/", permission: workspacePeople, on: methods{get: do(workspaceMembers)}},
 		{pattern: ws + "invitations/", permission: workspaceAdmins, on: methods{
-			get: do(listInvitations), http.MethodHead: do(listInvitations), http.MethodOptions: do(unknownMethod), post: do(s.kinds.invitation.create),
+			get: do(listInvitations), post: do(s.kinds.invitation.create),
 		}},
 		{pattern: ws + "invitations/{invitation}/", permission: workspaceAdmins, on: methods{
 			get: do(ofInvitation(s.kinds.invitation.read)), patch: do(ofInvitation(changeInvitation)), del: do(ofInvitation(s.kinds.invitation.remove)),
-			http.MethodHead: do(ofInvitation(s.kinds.invitation.read)), http.MethodPut: do(ofInvitation(putInvitation)), http.MethodOptions: do(unknownMethod),
 		}},
 		{pattern: ws + "work-items/{identifier}/", permission: projectKey, on: methods{get: do(byIdentifier)}},
 

@@ -249,7 +249,7 @@ func looks(op operation) []string {
 	path, _, _ := strings.Cut(op.path, "?")
 	segments := strings.Split(strings.TrimSuffix(path, "/"), "/")
 	switch segments[len(segments)-1] {
-	case "archive", "unarchive", "remove", "transfer-issues":
+	case "archive", "unarchive", "remove":
 		segments = segments[:len(segments)-1]
 	}
 	record := anyParameter.FindString(segments[len(segments)-1]) == segments[len(segments)-1]

@@ -75,7 +75,7 @@ func (v verdict) collection() string {
 		"states": "", "labels": "", "cycles": "", "modules": "", "links": "", "comments": "", "attachments": "", "members": "", "activities": "",
 		"work-items": "", "intake-issues": "intake", "cycle-issues": "items of cycles", "module-issues": "items of modules",
 		"archived-cycles": "cycles", "archived-modules": "modules", "issues": "work-items", "project-members": "members",
-		"issue-attachments": "attachments", "relations": "", "invitations": "", "transfer-issues": "items of cycles",
+		"issue-attachments": "attachments", "relations": "", "invitations": "",
 	}
 	for _, segment := range slices.Backward(strings.FieldsFunc(v.route(), func(r rune) bool { return r == '/' || r == ' ' })) {
 		if name, ok := names[segment]; ok && name != "" {

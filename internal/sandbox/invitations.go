@@ -73,14 +73,3 @@ func changeInvitation(c *call, t *tx) reply {
 	}
 	return c.kinds.invitation.change(c, t)
 }
-
-// putInvitation is a replacement, which the service does not get to the end of.
-func putInvitation(c *call, t *tx) reply {
-	if refused := c.notAnObject(); refused != nil {
-		return *refused
-	}
-	if _, complaints := c.kinds.invitation.decode(t, c.in, false); len(complaints) > 0 {
-		return invalid(complaints)
-	}
-	return refuse(http.StatusBadRequest, "error", "The required key does not exist.")
-}

@@ -28,16 +28,13 @@ func beyondDescriptors() map[string]string {
 		"DELETE projects/{}/work-item-types/{}/work-item-properties/{}/":  sdk,
 		"PATCH projects/{}/work-items/{}/work-item-properties/{}/values/": sdk,
 		"GET projects/{}/work-items/{}/links/{}/":                         sdk,
-		"GET projects/{}/cycles/{}/cycle-issues/{}/":                      recorded, "POST projects/{}/cycles/{}/transfer-issues/": recorded,
+		"GET projects/{}/cycles/{}/cycle-issues/{}/":                      recorded,
 		"GET invitations/": recorded, "POST invitations/": recorded,
 		"GET invitations/{}/": recorded, "PATCH invitations/{}/": recorded, "DELETE invitations/{}/": recorded,
 		"GET projects/{}/features/": features, "PATCH projects/{}/features/": features, "PATCH features/": features,
 	}
 	for _, list := range []string{"states/", "labels/", "cycles/", "modules/", "milestones/", "work-items/{}/comments/"} {
 		reasons["GET /api/v2/workspaces/{}/projects/{}/"+list], reasons["GET /api/v2/workspaces/{}/projects/{}/"+list+"{}/"] = seen, seen
-	}
-	for _, method := range []string{"PUT", "HEAD", "OPTIONS"} {
-		reasons[method+" invitations/"], reasons[method+" invitations/{}/"] = recorded, recorded
 	}
 	for _, method := range []string{"GET", "POST", "PATCH", "DELETE"} {
 		for _, path := range []string{

@@ -85,11 +85,6 @@ func notServed(what string) reply {
 	return refuse(http.StatusNotImplemented, "error", "The sandbox does not serve "+what+", which the real service has.")
 }
 
-// unknownMethod is the handler of a method that the service has and the sandbox does not.
-func unknownMethod(c *call, _ *tx) reply {
-	return notServed(c.req.Method + " " + c.route.api.root + c.route.pattern)
-}
-
 // unknownParameters is the names of a query but those that are known, sorted.
 func (c *call) unknownParameters(known ...string) []string {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(c.query)), func(name string) bool { return slices.Contains(known, name) })

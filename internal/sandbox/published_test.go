@@ -19,7 +19,10 @@ func TestWhatTheSandboxDoesNotKnowItSays(t *testing.T) {
 		says               string
 	}{
 		"an operation that the service has":                {Community, "GET", ws + "stickies/", "", 501, "does not serve GET /api/v1/workspaces/{}/stickies/"},
+		"an operation that planform never calls":           {Community, "GET", ws + "work-items/search/?search=A", "", 501, "does not serve GET /api/v1/workspaces/{}/work-items/search/"},
+		"an action that planform never calls":              {Community, "POST", project + "cycles/" + cycleSprint14 + "/transfer-issues/", "{}", 501, "does not serve POST"},
 		"another method at its path":                       {Community, "PUT", ws + "stickies/", "", 501, "does not serve /api/v1/workspaces/{}/stickies/"},
+		"a method that planform never calls":               {Community, "PUT", ws + "invitations/" + unknownID + "/", "{}", 501, "does not serve PUT /api/v1/workspaces/{}/invitations/{}/"},
 		"its path without the slash":                       {Community, "GET", ws + "stickies", "", 301, ""},
 		"a path that the service does not have":            {Community, "GET", ws + "nosuch/", "", 404, "Page not found"},
 		"a method that the service does not have":          {Community, "PUT", project + "labels/", "", 405, "not allowed"},

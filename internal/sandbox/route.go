@@ -234,11 +234,10 @@ func (s *Server) table() []route {
 		{pattern: "users/me/", permission: anyone, on: methods{get: do(me)}},
 		{pattern: ws + "members/", permission: workspacePeople, on: methods{get: do(workspaceMembers)}},
 		{pattern: ws + "invitations/", permission: workspaceAdmins, on: methods{
-			get: do(listInvitations), http.MethodHead: do(listInvitations), http.MethodOptions: do(unknownMethod), post: do(s.kinds.invitation.create),
+			get: do(listInvitations), post: do(s.kinds.invitation.create),
 		}},
 		{pattern: ws + "invitations/{invitation}/", permission: workspaceAdmins, on: methods{
 			get: do(ofInvitation(s.kinds.invitation.read)), patch: do(ofInvitation(changeInvitation)), del: do(ofInvitation(s.kinds.invitation.remove)),
-			http.MethodHead: do(ofInvitation(s.kinds.invitation.read)), http.MethodPut: do(ofInvitation(putInvitation)), http.MethodOptions: do(unknownMethod),
 		}},
 		{pattern: ws + "work-items/{identifier}/", permission: projectKey, on: methods{get: do(byIdentifier)}},
 
@@ -283,7 +282,6 @@ func (s *Server) table() []route {
 			pattern: project + "cycles/{cycle}/cycle-issues/{item}/", permission: projectEntity,
 			on: methods{get: do(readMembership(s.kinds.cycleIssue)), del: do(removeMembership(s.kinds.cycleIssue))},
 		},
-		{pattern: project + "cycles/{cycle}/transfer-issues/", permission: projectEntity, on: methods{post: do(transferItems)}},
 
 		{pattern: project + "modules/", permission: projectEntity, on: methods{get: do(unarchived(modules)), post: do(modules.create)}},
 		{pattern: project + "modules/{module}/", permission: projectEntity, on: methods{

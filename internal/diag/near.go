@@ -116,7 +116,10 @@ func Choose(word string, candidates []string) string {
 	return "there are " + strings.Join(candidates, ", ")
 }
 
-// OneOf is [DidYouMean], or all candidates where none is near.
+// OneOf is [DidYouMean], or a hint that lists all candidates if none is near. It is "" if there are no candidates.
 func OneOf(word string, candidates []string) string {
+	if len(candidates) == 0 {
+		return ""
+	}
 	return cmp.Or(DidYouMean(word, candidates), "one of "+strings.Join(candidates, ", "))
 }

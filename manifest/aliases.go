@@ -136,6 +136,15 @@ func (p *pass) tell(n *node, path string, what problem, others ...diag.Related) 
 	p.found.report(p.position(n), path, what, others...)
 }
 
+// checkTag reports a tag that was written out and says something else than what is there.
+func (p *pass) checkTag(n *node, path string) bool {
+	bad := tagProblem(n)
+	if bad != nil {
+		p.tell(n, path, *bad)
+	}
+	return bad != nil
+}
+
 // twice reports a key that a mapping has already.
 func (p *pass) twice(name string, first, second *node, path string) {
 	p.tell(second, path, problem{"duplicate-key", quote(name) + " is given twice", "remove one of them"},
@@ -146,13 +155,11 @@ func (p *pass) twice(name string, first, second *node, path string) {
 // what they stand for: a key of its own wins over a merged one, an earlier merged
 // one over a later one.
 func (p *pass) pairs(n *node) []*node {
-	merges := 0
+	merges := false
 	for key := range yamltext.Pairs(n.Content) {
-		if isMerge(key) {
-			merges++
-		}
+		merges = merges || isMerge(key)
 	}
-	if merges == 0 {
+	if !merges {
 		return n.Content
 	}
 	if flat, ok := p.memo[n]; ok {

@@ -233,15 +233,6 @@ func (c *collector) agree(said *positionedText, to positionedText, name, hint st
 	}
 }
 
-// checkTag reports a tag that was written out and says something else than what is there.
-func (c *collector) checkTag(n *node, path string) bool {
-	bad := tagProblem(n)
-	if bad != nil {
-		c.tell(n, path, *bad)
-	}
-	return bad != nil
-}
-
 // list finds the objects of a section, and those that are written inside them.
 func (c *collector) list(k *kindInfo, section *node, parent, outer, document int, name string) {
 	n, done := c.follow(section)
@@ -252,9 +243,7 @@ func (c *collector) list(k *kindInfo, section *node, parent, outer, document int
 	path := func() string { return c.all.items.listPath(parent, outer, name) }
 	c.checkTag(n, name)
 	entries := n.Content
-	if folder, _ := c.folderOf(k, n); folder != nil {
-		entries = []*node{n}
-	} else if k.Singleton && n.Kind == mappingNode {
+	if folder, _ := c.folderOf(k, n); folder != nil || k.Singleton && n.Kind == mappingNode {
 		entries = []*node{n}
 	} else if k.Singleton {
 		c.tell(section, path(), problem{"wrong-type", name + " is a mapping, not " + describe(n), "write what is on, such as " + name + ": " + k.Example})

@@ -105,9 +105,7 @@ func (d *decoder) properties(it *item) {
 	if it.merges {
 		pairs = d.pairs(it.node)
 	}
-	if bad := tagProblem(it.node); bad != nil {
-		d.tell(it.node, d.all.items.path(d.present.item), *bad)
-	}
+	d.checkTag(it.node, d.present.path())
 	for key, value := range yamltext.Pairs(pairs) {
 		name, ok := d.present.key(key, value)
 		if !ok {
@@ -233,13 +231,10 @@ func (d *decoder) readText(name string, n *node) (text string, instance any, ok 
 // deref gives what a node stands for, or nil where it was reported that it cannot be used.
 func (d *decoder) deref(name string, n *node) *node {
 	to := resolved(n)
-	bad := tagProblem(to)
 	switch {
 	case to == nil:
 		d.tell(n, "", cyclicAlias(n))
-	case isBroken(to):
-	case bad != nil:
-		d.tell(to, d.all.items.path(d.present.item), *bad)
+	case isBroken(to), d.checkTag(to, d.present.path()):
 	default:
 		return to
 	}
@@ -324,7 +319,13 @@ func (d *decoder) field(o *resource.Object, f *resource.Field, n *node) {
 		instance, ok = d.refSet(f, v, n)
 		v.Null = ok && clears && len(v.Refs) == 0
 	case resource.EnumSet:
-		instance, ok = d.words(f, v, n)
+		var words []string
+		words, instance, ok = d.readTexts(f.Path(), n)
+		for i, word := range words {
+			v.Words = append(v.Words, resource.Reference{Text: word, Position: d.position(resolved(n).Content[i])})
+		}
+		slices.Sort(words)
+		v.Text = strings.Join(slices.Compact(words), ",")
 		v.Null = ok && clears && v.Text == ""
 	case resource.CustomFields: // each is a value of its own
 	case resource.Text, resource.LongText, resource.Markdown, resource.HTML, resource.File, resource.Upload, resource.SecretFile, resource.Date,
@@ -386,26 +387,24 @@ func (d *decoder) refSet(f *resource.Field, v *resource.Value, n *node) (instanc
 	return entries, true
 }
 
-// words takes a list of words.
-func (d *decoder) words(f *resource.Field, v *resource.Value, n *node) (instance any, ok bool) {
-	list := d.deref(f.Path(), n)
-	if list == nil {
-		return nil, false
-	}
-	if list.Kind != sequenceNode {
-		return textInstance(list), true
-	}
-	words, entries := []string{}, []any{}
-	for _, entry := range list.Content {
-		word, one, valid := d.readText(f.Path(), entry)
-		if !valid {
-			return nil, false
+// readTexts takes a list of texts, and what it is to the schema. ok is false where it was reported that there is none.
+func (d *decoder) readTexts(name string, n *node) (texts []string, instance any, ok bool) {
+	list := d.deref(name, n)
+	if list == nil || list.Kind != sequenceNode {
+		if list != nil {
+			instance = textInstance(list)
 		}
-		words, entries = append(words, word), append(entries, one)
-		v.Words = append(v.Words, resource.Reference{Text: word, Position: d.position(entry)})
+		return nil, instance, list != nil
 	}
-	v.Text = strings.Join(slices.Compact(slices.Sorted(slices.Values(words))), ",")
-	return entries, true
+	entries := make([]any, len(list.Content))
+	for i, entry := range list.Content {
+		text, one, valid := d.readText(name, entry)
+		if !valid {
+			return nil, nil, false
+		}
+		texts, entries[i] = append(texts, text), one
+	}
+	return texts, entries, true
 }
 
 // attributeOf is what a field's members can be given besides their names, or nil.

@@ -24,7 +24,11 @@ const allFields = "all"
 
 // readIgnore takes the fields that are people's.
 func (d *decoder) readIgnore(k *kindInfo, name string, n *node) {
-	for i, field := range d.readTexts(name, n) {
+	fields, instance, ok := d.readTexts(name, n)
+	if ok {
+		d.instance[name] = instance
+	}
+	for i, field := range fields {
 		p := k.props[field]
 		switch {
 		case field == allFields:
@@ -38,40 +42,23 @@ func (d *decoder) readIgnore(k *kindInfo, name string, n *node) {
 	}
 }
 
-// readTexts takes a list of texts.
-func (d *decoder) readTexts(name string, n *node) []string {
-	list := d.deref(name, n)
-	if list == nil || list.Kind != sequenceNode {
-		if list != nil {
-			d.instance[name] = textInstance(list)
-		}
-		return nil
-	}
-	texts, instance := make([]string, 0, len(list.Content)), make([]any, 0, len(list.Content))
-	for _, entry := range list.Content {
-		text, one, ok := d.readText(name, entry)
-		if !ok {
-			return nil
-		}
-		texts, instance = append(texts, text), append(instance, one)
-	}
-	d.instance[name] = instance
-	return texts
-}
-
 // readPreviously takes the keys that an object had before: a text, or a list of texts.
 func (d *decoder) readPreviously(name string, n *node) []string {
 	to := d.deref(name, n)
 	if to == nil {
 		return nil
 	}
-	if to.Kind == sequenceNode {
-		return d.readTexts(name, n)
+	if to.Kind != sequenceNode {
+		if key := d.readString(name, n); key != "" {
+			return []string{key}
+		}
+		return nil
 	}
-	if key := d.readString(name, n); key != "" {
-		return []string{key}
+	keys, instance, ok := d.readTexts(name, n)
+	if ok {
+		d.instance[name] = instance
 	}
-	return nil
+	return keys
 }
 
 // readBool takes true or false.

@@ -2,7 +2,6 @@ package diag
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -58,12 +57,7 @@ func near(word string, candidates []string, limit int) []string {
 			hits = append(hits, hit{c, d})
 		}
 	}
-	slices.SortStableFunc(hits, func(a, b hit) int {
-		if a.distance != b.distance {
-			return a.distance - b.distance
-		}
-		return strings.Compare(a.text, b.text)
-	})
+	slices.SortStableFunc(hits, func(a, b hit) int { return cmp.Or(a.distance-b.distance, strings.Compare(a.text, b.text)) })
 	hits = slices.CompactFunc(hits, func(a, b hit) bool { return a.text == b.text })
 	var near []string
 	for _, h := range hits[:min(3, len(hits))] {
@@ -110,10 +104,7 @@ func Choose(word string, candidates []string) string {
 	if hint := ask(Typo(word, candidates)); hint != "" || len(candidates) == 0 {
 		return hint
 	}
-	if more := len(candidates) - most; more > 0 {
-		return fmt.Sprintf("there are %s and %d more", strings.Join(candidates[:most], ", "), more)
-	}
-	return "there are " + strings.Join(candidates, ", ")
+	return "there are " + First(candidates, most)
 }
 
 // OneOf is [DidYouMean], or a hint that lists all candidates if none is near. It is "" if there are no candidates.

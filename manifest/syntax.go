@@ -136,13 +136,12 @@ var (
 )
 
 const (
+	indentHint       = "is the line indented like its neighbours?"
 	quotesHint       = "put it between quotes"
 	severalLinesHint = "a text of several lines begins with |, such as description: |"
 	colonInText      = "a text cannot hold a colon followed by a space"
 	commentHint      = "# begins a comment: put the text between quotes"
 )
-
-const indentHint = "is the line indented like its neighbours?"
 
 // cause looks for what people get wrong, the surest first.
 func (s *syntax) cause() cause {
@@ -189,13 +188,12 @@ func (s *syntax) cause() cause {
 		}
 	}
 	if column, closed, ok := unbalancedQuote(at); ok {
+		c := cause{s.line, column, "the quote that opens here is not closed", "close it"}
 		if closed {
-			return cause{
-				s.line, column, "text follows the quote that ends a value",
-				"put the whole value between the quotes; within double quotes a quote is written \\\"",
-			}
+			c.what, c.hint = "text follows the quote that ends a value", "put the whole value between the quotes"
 		}
-		return cause{s.line, column, "the quote that opens here is not closed", "close it; within double quotes a quote is written \\\""}
+		c.hint += "; within double quotes a quote is written \\\""
+		return c
 	}
 	if at := referenceInFlow.FindStringIndex(at); at != nil && says("did not find expected ',' or") {
 		return cause{s.line, at[1] - 2, "a reference between brackets is not quoted", `put it between quotes, such as {key: "${{ each.key }}"}`}
@@ -419,26 +417,12 @@ func unbalancedQuote(line string) (column int, closed, found bool) {
 			return 0, false, false
 		}
 		begin := from + m[2]
-		quote := line[begin]
-		end := begin + 1
-		for ; end < len(line); end++ {
-			switch {
-			case quote == '"' && line[end] == '\\', quote == '\'' && strings.HasPrefix(line[end:], "''"):
-				end++
-				continue
-			case line[end] != quote:
-				continue
-			}
-			break
-		}
-		if end >= len(line) {
+		if from = yamltext.QuoteEnd(line, begin); from < 0 {
 			return begin + 1, false, true
 		}
-		rest := strings.TrimLeft(line[end+1:], " ")
-		if rest != "" && !strings.ContainsRune(",]}:#", rune(rest[0])) {
-			return end + 2, true, true
+		if rest := strings.TrimLeft(line[from:], " "); rest != "" && !strings.ContainsRune(",]}:#", rune(rest[0])) {
+			return from + 1, true, true
 		}
-		from = end + 1
 	}
 }
 

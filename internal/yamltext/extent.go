@@ -34,7 +34,7 @@ func (f *File) extent(n *yaml.Node) (from, to int, err error) {
 			to = max(to, end)
 		}
 	case n.Style&(yaml.DoubleQuotedStyle|yaml.SingleQuotedStyle) != 0:
-		to = f.quoteEnd(from)
+		to = QuoteEnd(f.text, from)
 	case n.Style&blockStyles != 0:
 		to = from
 		for to < len(f.text) && strings.IndexByte("|>+-0123456789", f.text[to]) >= 0 {
@@ -68,19 +68,19 @@ func (f *File) pastProperties(n *yaml.Node, at int) int {
 	return at
 }
 
-// quoteEnd is the place behind a quoted text.
-func (f *File) quoteEnd(at int) int {
-	if at >= len(f.text) {
+// QuoteEnd returns the place after the quoted text that begins at a byte, or -1 if it has no end.
+func QuoteEnd[T string | []byte](text T, at int) int {
+	if at >= len(text) {
 		return -1
 	}
-	quote := f.text[at]
-	for i := at + 1; i < len(f.text); i++ {
+	quote := text[at]
+	for i := at + 1; i < len(text); i++ {
 		switch {
-		case f.text[i] == '\\' && quote == '"':
+		case text[i] == '\\' && quote == '"':
 			i++
-		case f.text[i] == quote && quote == '\'' && i+1 < len(f.text) && f.text[i+1] == quote:
+		case text[i] == quote && quote == '\'' && i+1 < len(text) && text[i+1] == quote:
 			i++
-		case f.text[i] == quote:
+		case text[i] == quote:
 			return i + 1
 		}
 	}
@@ -130,7 +130,7 @@ func (f *File) bracketEnd(at int) int {
 				return i + 1
 			}
 		case begins && (c == '"' || c == '\''):
-			if i = f.quoteEnd(i) - 1; i < 0 {
+			if i = QuoteEnd(f.text, i) - 1; i < 0 {
 				return -1
 			}
 		case begins && c == '#':

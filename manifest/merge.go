@@ -93,9 +93,7 @@ func merge(items items, found *findings) *assembly {
 		} else {
 			a.byKey[key] = at
 		}
-		a.checkUniqueID(it, at, it.object.ID)
-		a.checkUniqueID(it, at, it.object.Identifier)
-		a.checkUniqueName(names, it, at)
+		a.checkUnique(names, it, at)
 		for n := range it.object.Values {
 			v := &it.object.Values[n]
 			if of := attributeOf(it.kind.Kind, v.Field); of != nil && of.Words == nil {
@@ -113,10 +111,7 @@ func merge(items items, found *findings) *assembly {
 	}
 	a.found.made = nil
 	for _, first := range merged { // an ID may have come with a later document
-		it := &a.items[first]
-		a.checkUniqueID(it, first, it.object.ID)
-		a.checkUniqueID(it, first, it.object.Identifier)
-		a.checkUniqueName(names, it, first)
+		a.checkUnique(names, &a.items[first], first)
 	}
 	return a
 }
@@ -199,6 +194,13 @@ func (a *assembly) reportDuplicateKey(i, first int, derived string) {
 		where = other("the first is made for", one.made.value.position())
 	}
 	a.report(i, it.object.Position, "", p, where)
+}
+
+// checkUnique reports an object with an ID, an identifier or a name that another has.
+func (a *assembly) checkUnique(names map[objectKey]int, it *item, i int) {
+	a.checkUniqueID(it, i, it.object.ID)
+	a.checkUniqueID(it, i, it.object.Identifier)
+	a.checkUniqueName(names, it, i)
 }
 
 // checkUniqueID reports a second object with the same ID or identifier.

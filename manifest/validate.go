@@ -23,11 +23,9 @@ func (d *decoder) check(it *item) {
 		d.report(schema.Key, d.present.value(schema.Key), "bad-object-key", "a key cannot be "+quote(o.Key),
 			"use letters, digits, and . _ - between them, 100 at most")
 	}
-	if o.Identifier != "" && ok(schema.Identifier) {
-		if upper := strings.ToUpper(o.Identifier); upper != o.Identifier {
-			d.report(schema.Identifier, d.present.value(schema.Identifier), "identifier-case",
-				"the service knows identifiers in upper case only, not "+quote(o.Identifier), "write "+upper)
-		}
+	if upper := strings.ToUpper(o.Identifier); upper != o.Identifier && ok(schema.Identifier) {
+		d.report(schema.Identifier, d.present.value(schema.Identifier), "identifier-case",
+			"the service knows identifiers in upper case only, not "+quote(o.Identifier), "write "+upper)
 	}
 	for i := range o.Values {
 		v := &o.Values[i]
@@ -37,10 +35,8 @@ func (d *decoder) check(it *item) {
 		}
 		if f.Zone && ok(f.Name) {
 			if known, hint := resource.IsZone(v.Text); !known {
-				d.reportValue(v, &problem{
-					"bad-time-zone", "there is no time zone " + quote(v.Text),
-					cmp.Or(hint, "write its name in the tz database, such as Europe/Berlin"),
-				})
+				hint = cmp.Or(hint, "write its name in the tz database, such as Europe/Berlin")
+				d.reportValue(v, &problem{"bad-time-zone", "there is no time zone " + quote(v.Text), hint})
 			}
 		}
 		switch f.Type { //nolint:exhaustive // the others have no more rules
@@ -62,18 +58,14 @@ func (d *decoder) check(it *item) {
 		case resource.SecretFile:
 			if ok(f.Name) {
 				var bad *problem
-				if v.Secret, bad = d.source.secret(v.Text); bad != nil {
-					bad.summary += ": " + quote(v.Text)
-					d.reportValue(v, bad)
-				}
+				v.Secret, bad = d.source.secret(v.Text)
+				d.reportFile(v, bad)
 			}
 		case resource.Upload:
 			if ok(f.Name) {
 				var bad *problem
-				if v.Content, bad = d.source.upload(v.Text); bad != nil {
-					bad.summary += ": " + quote(v.Text)
-					d.reportValue(v, bad)
-				}
+				v.Content, bad = d.source.upload(v.Text)
+				d.reportFile(v, bad)
 			}
 		}
 		for _, ref := range append(v.Refs, resource.Reference{Text: v.Text, Position: v.Position}) {
@@ -99,11 +91,16 @@ func (d *decoder) readFile(it *item, v *resource.Value) {
 		f = &pageFile{TextFile: &resource.TextFile{Path: filepath.Join(d.source.dir, filepath.FromSlash(v.Text)), Dir: d.source.dir}}
 		f.text, f.isHTML, f.bad = d.source.content(v.Text, d.budget.limits.ScalarBytes)
 	}
-	if f.bad != nil {
-		f.bad.summary += ": " + quote(v.Text)
-		d.reportValue(v, f.bad)
-	}
+	d.reportFile(v, f.bad)
 	v.Text, v.AsHTML, v.File = f.text, f.isHTML, f.TextFile
+}
+
+// reportFile reports a file that a value names, if it cannot be used.
+func (d *decoder) reportFile(v *resource.Value, bad *problem) {
+	if bad != nil {
+		bad.summary += ": " + quote(v.Text)
+		d.reportValue(v, bad)
+	}
 }
 
 // reportValue reports a value for a reason of this package's own.

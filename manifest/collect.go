@@ -164,9 +164,6 @@ func (c *collector) read(root *node) {
 func (c *collector) expand(pairs []*node, vars map[string]value) []*node {
 	x := &expander{pass: c.pass, vars: vars, made: c.made, foreign: map[string]bool{}}
 	pairs = x.document(pairs)
-	if c.declared == nil {
-		c.declared = map[string]value{}
-	}
 	maps.Copy(c.declared, vars)
 	c.expanded, c.incomplete = true, c.incomplete || x.failed
 	return pairs

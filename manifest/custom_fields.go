@@ -54,9 +54,6 @@ func (d *decoder) unboundField(name string) *resource.Field {
 	f := d.unbound[name]
 	if f == nil {
 		f = &resource.Field{Name: name, Type: resource.CustomFields}
-		if d.unbound == nil {
-			d.unbound = map[string]*resource.Field{}
-		}
 		d.unbound[name] = f
 	}
 	return f

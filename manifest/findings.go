@@ -49,9 +49,6 @@ func (f *findings) addSuggesting(d diag.Diagnostic, near func() string) {
 		return
 	}
 	if !f.full() {
-		if f.told == nil {
-			f.told = map[findingKey]bool{}
-		}
 		f.told[key] = true
 		d.Related = append(d.Related, f.made.related()...)
 		f.list = append(f.list, finding{d, near})

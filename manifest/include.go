@@ -28,9 +28,7 @@ type inclusion struct {
 	of     *source // a file that is meant
 }
 
-func (i inclusion) position() diag.Position {
-	return diag.Position{File: i.source.name, Line: i.entry.Line, Column: i.entry.Column}
-}
+func (i inclusion) position() diag.Position { return value{i.entry, i.source.name}.position() }
 
 // include finds the manifests that a document names, and has those read that are not yet. Each is read once.
 func (r *reader) include(by inclusion) {

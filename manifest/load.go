@@ -70,7 +70,7 @@ func Load(ctx context.Context, names []string, opts Options) (*Manifest, diag.Li
 	m := &Manifest{Dir: "."}
 	checker := schema.New()
 	limits := opts.Limits.withDefaults()
-	found := &findings{max: limits.Findings}
+	found := &findings{max: limits.Findings, told: map[findingKey]bool{}}
 	if len(names) == 0 {
 		found.report(diag.Position{}, "", problem{"no-manifest", "no manifest is named", "name one with -f"})
 	}
@@ -161,15 +161,13 @@ func (r *reader) file(ctx context.Context, s *source) bool {
 	if r.tellsOrigins {
 		p.origins = map[*node][]diag.Position{}
 	}
-	c := &collector{pass: p, made: map[*node]*element{}, pages: map[*node]*pageFile{}}
+	c := &collector{pass: p, made: map[*node]*element{}, pages: map[*node]*pageFile{}, declared: map[string]value{}}
 	anchors, complete := s.read(ctx, r.budget.limits, &r.budget.spent, r.found, c.document)
 	if complete && !c.isManifest() {
 		return false
 	}
 	r.complete = r.complete && complete && !c.incomplete
-	if s.declared = c.declared; s.declared == nil {
-		s.declared = map[string]value{}
-	}
+	s.declared = c.declared
 	for _, by := range c.includes {
 		r.include(by)
 	}
@@ -180,7 +178,7 @@ func (r *reader) file(ctx context.Context, s *source) bool {
 	if r.all.tooMany || r.budget.exceeded { // nothing is looked at that was not worth its memory
 		r.all.items, r.complete = r.all.items[:first], false
 	}
-	d := &decoder{pass: p, freeNodes: !anchors && !c.expanded, files: []string{s.name}}
+	d := &decoder{pass: p, freeNodes: !anchors && !c.expanded, files: []string{s.name}, unbound: map[string]*resource.Field{}}
 	for i := first; i < len(r.all.items); i++ {
 		it := &r.all.items[i]
 		d.present = properties{pass: p, item: i, kind: it.kind}

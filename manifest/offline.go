@@ -11,8 +11,8 @@ import (
 // checkOffline reports what a plan would refuse of objects that are still to be created, and what it could not do, where nobody
 // asks the service. An object with an ID exists, and may be so already.
 func (a *assembly) checkOffline() {
-	names := map[objectKey]int{} // by the name in lower case
-	hidden := map[*resource.Object]map[string]bool{}
+	names := map[objectKey]int{}   // by the name in lower case
+	hidden := map[objectKey]bool{} // by kind and parent
 	for i, it := range a.kept() {
 		if !it.ok || a.address(i) == "" {
 			continue // another error has to be mended first
@@ -42,11 +42,8 @@ func (a *assembly) checkOffline() {
 				"if "+string(o.Address)+" is not there yet, it cannot be created without its "+strings.Join(missing, " and its "), "")
 		}
 		if holder, f := o.Kind.Switch(); f != nil && !holder.Singleton {
-			if v, given := o.Parent.Value(f.Name); given && v.Text == "false" && !hidden[o.Parent][o.Kind.Name] {
-				if hidden[o.Parent] == nil {
-					hidden[o.Parent] = map[string]bool{}
-				}
-				hidden[o.Parent][o.Kind.Name] = true
+			if v, given := o.Parent.Value(f.Name); given && v.Text == "false" && !hidden[objectKey{kind: it.kind, parent: it.parent}] {
+				hidden[objectKey{kind: it.kind, parent: it.parent}] = true
 				a.offline(i, diag.Warning, "hidden", v, o.Kind.HiddenIn(o.Parent), "")
 			}
 		}

@@ -76,11 +76,11 @@ func compile(name string, r *rules, definition object) (*rules, error) {
 	compiler := jsonschema.NewCompiler()
 	compiler.Draft = jsonschema.Draft7 // checking rules against the newest draft takes longer than compiling them
 	compiler.AssertFormat = true
-	if err := compiler.AddResource(address, bytes.NewReader(indent(definition))); err != nil {
-		return nil, fmt.Errorf("schema of %s: %w", name, err)
+	err := compiler.AddResource(address, bytes.NewReader(indent(definition)))
+	if err == nil {
+		r.schema, err = compiler.Compile(address)
 	}
-	var err error
-	if r.schema, err = compiler.Compile(address); err != nil {
+	if err != nil {
 		return nil, fmt.Errorf("schema of %s: %w", name, err)
 	}
 	return r, nil

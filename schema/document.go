@@ -266,13 +266,9 @@ func kindSchema(k *resource.Kind, whole bool) object {
 	}
 	s = append(s, member{"type", types})
 	if whole && isShort { // these keywords apply to texts, the others to objects
-		var rules object
-		for _, m := range fieldSchema(short, true) {
-			if m.name == "pattern" || m.name == "format" || m.name == "maxLength" {
-				rules = append(rules, m)
-			}
-		}
-		s = append(s, orReference(rules)...)
+		s = append(s, orReference(slices.DeleteFunc(fieldSchema(short, true), func(m member) bool {
+			return !slices.Contains([]string{"pattern", "format", "maxLength"}, m.name)
+		}))...)
 	}
 	s = append(s, member{"additionalProperties", false}, member{"properties", properties(k, whole)})
 	if rules := requiredRules(k); whole && len(rules) > 0 {

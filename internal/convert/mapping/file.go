@@ -40,7 +40,7 @@ type File struct {
 
 // Parse reads a mapping file; no data is a new one.
 func Parse(name string, data []byte) (*File, diag.List) {
-	f := &File{name: name, data: data, root: &yaml.Node{Kind: yaml.MappingNode}}
+	f := &File{name: name, data: data, root: &yaml.Node{Kind: yaml.MappingNode}, names: map[*yaml.Node]map[string]bool{}}
 	if len(bytes.TrimSpace(data)) == 0 {
 		return f, nil
 	}
@@ -120,9 +120,6 @@ func (f *File) Add(section, key string, value any, comment string) {
 	}
 	names := f.names[s]
 	if names == nil {
-		if f.names == nil {
-			f.names = map[*yaml.Node]map[string]bool{}
-		}
 		names = map[string]bool{}
 		for name := range yamltext.Pairs(s.Content) {
 			names[Fold(name.Value)] = true

@@ -5,7 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -95,46 +97,21 @@ func (c *Client) rowError(call *call, a *answer, row map[string]any) *Error {
 	e.Attempts, e.Headers = a.attempts, a.headers
 	e.problem = true
 	kind, _ := row["type"].(string)
-	e.Status = problemStatus(kind)
+	e.Status = cmp.Or(map[string]int{
+		"unauthorized": 401, "payment_required": 402, "forbidden": 403, "not_found": 404, "method_not_allowed": 405, "conflict": 409,
+		"payload_too_large": 413, "rate_limited": 429, "server_error": 500, "service_unavailable": 503,
+	}[kind], http.StatusBadRequest) // which an invalid_request has
 	if shown, ok := redactStrings(row, c.credential.redact).(map[string]any); ok {
 		e.readProblem(shown)
 	}
 	return e
 }
 
-// problemStatus is the status that goes with the type of an error.
-func problemStatus(kind string) int {
-	switch kind {
-	case "unauthorized":
-		return http.StatusUnauthorized
-	case "payment_required":
-		return http.StatusPaymentRequired
-	case "forbidden":
-		return http.StatusForbidden
-	case "not_found":
-		return http.StatusNotFound
-	case "method_not_allowed":
-		return http.StatusMethodNotAllowed
-	case "conflict":
-		return http.StatusConflict
-	case "payload_too_large":
-		return http.StatusRequestEntityTooLarge
-	case "rate_limited":
-		return http.StatusTooManyRequests
-	case "server_error":
-		return http.StatusInternalServerError
-	case "service_unavailable":
-		return http.StatusServiceUnavailable
-	default: // invalid_request
-		return http.StatusBadRequest
-	}
-}
-
 // rolledBack reads the refusal of a request that was to be done as a whole or not at all:
 // its fields are those of the rows, as items.3.name or ids.3. nil = it is another refusal.
 func rolledBack(e *Error, n int) []RowResult {
 	rows, found := make([]flattener, n), false
-	for _, path := range sortedKeys(e.Fields) {
+	for _, path := range slices.Sorted(maps.Keys(e.Fields)) {
 		list, rest, _ := strings.Cut(path, ".")
 		index, field, _ := strings.Cut(rest, ".")
 		i, err := strconv.Atoi(index)

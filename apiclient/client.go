@@ -1,6 +1,7 @@
 package apiclient
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -114,8 +115,8 @@ func New(cfg Config) (*Client, error) {
 	}
 	c := &Client{
 		base: *base, workspace: cfg.Workspace, credential: cfg.Credential,
-		timeout: orDefault(cfg.Timeout, defaultTimeout), retries: max(0, orDefault(cfg.Retries, defaultRetries)),
-		maxElapsed: orDefault(cfg.MaxElapsed, DefaultMaxElapsed), maxListBytes: orDefault(cfg.MaxListBytes, defaultMaxListBytes),
+		timeout: cmp.Or(cfg.Timeout, defaultTimeout), retries: max(0, cmp.Or(cfg.Retries, defaultRetries)),
+		maxElapsed: cmp.Or(cfg.MaxElapsed, DefaultMaxElapsed), maxListBytes: cmp.Or(cfg.MaxListBytes, defaultMaxListBytes),
 		log: cfg.Log, notify: cfg.Notify, transport: cfg.Transport,
 		learned: learned{slash: map[*resource.Operation]bool{}, page: map[any]int{}},
 	}
@@ -132,23 +133,11 @@ func New(cfg Config) (*Client, error) {
 	_, c.traced = c.transport.(*http.Transport)
 	c.running, c.stop = context.WithCancelCause(context.Background())
 	c.limit = newLimiter(cfg.MaxPerMinute, func(wait time.Duration) { c.notify(Event{Type: Waiting, Wait: wait}) })
-	version := cfg.Version
-	if version == "" {
-		version = "dev"
-	}
 	c.header = http.Header{
 		"Accept":     {"application/json"},
-		"User-Agent": {"planform/" + wire.OneLine(version, 100)},
+		"User-Agent": {"planform/" + wire.OneLine(cmp.Or(cfg.Version, "dev"), 100)},
 	}
 	return c, nil
-}
-
-func orDefault[T comparable](v, fallback T) T {
-	var zero T
-	if v == zero {
-		return fallback
-	}
-	return v
 }
 
 // BaseURL is the address that requests go to, without /api/v1 and without a slash at the end.

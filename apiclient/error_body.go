@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"html"
+	"maps"
 	"net/http"
 	"regexp"
 	"slices"
@@ -114,7 +115,7 @@ func (e *Error) readObject(object map[string]any) {
 			f.add("", v, 1)
 		}
 	}
-	for _, key := range sortedKeys(object) {
+	for _, key := range slices.Sorted(maps.Keys(object)) {
 		switch _, isList := object[key].([]any); key {
 		case "error", "detail", "message", "error_message":
 		case "non_field_errors":
@@ -157,7 +158,7 @@ func (f *flattener) add(path string, v any, depth int) {
 	}
 	switch v := v.(type) {
 	case map[string]any:
-		for _, key := range sortedKeys(v) {
+		for _, key := range slices.Sorted(maps.Keys(v)) {
 			if key == "non_field_errors" {
 				f.add(path, v[key], depth+1)
 				continue
@@ -228,15 +229,6 @@ func scalar(v any) string {
 	default:
 		return ""
 	}
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
 }
 
 // isHTML reports whether an answer is a web page.

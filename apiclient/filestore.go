@@ -171,20 +171,14 @@ func (c *Client) storeAttempt(ctx context.Context, method string, u *url.URL, he
 	limited, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
 	c.sent.Add(1)
-	req := &http.Request{
-		Method: method, URL: u, Host: u.Host, Header: header, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-		ContentLength: int64(len(body)), Body: io.NopCloser(bytes.NewReader(body)),
-	}
-	if body == nil {
-		req.Body = http.NoBody
-	}
+	req := request(limited, method, u, header, body)
 	failed := &StoreError{Host: wire.OneLine(u.Host, maxExcerpt)}
 	transport, err := c.storeTransport(req)
 	if err != nil {
 		failed.Reason = diag.PlainText(err)
 		return 0, nil, failed
 	}
-	resp, err := wire.Send(transport, req.WithContext(limited), most)
+	resp, err := wire.Send(transport, req, most)
 	if none, ok := errors.AsType[*wire.NoAnswerError](err); ok {
 		failed.Status, failed.Reason = none.Status, "this is no answer of a store"
 		return none.Status, nil, failed

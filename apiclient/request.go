@@ -2,6 +2,7 @@ package apiclient
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -85,11 +86,9 @@ func (c *Client) prepare(req Request) (*call, error) {
 		}
 	case req.Params != nil:
 		return nil, fmt.Errorf("%s: both a path and parameters are given", op)
-	case !fits(op.Path, path):
-		return nil, fmt.Errorf("%s: path %q does not fit", op, diag.Truncate(path, maxExcerpt))
 	}
-	if wrong, ok := noID(op.Path, path); ok {
-		return nil, fmt.Errorf("%s: %q is no ID of the service, which are UUIDs", op, wire.OneLine(wrong, maxExcerpt))
+	if err := checkPath(op, path); err != nil {
+		return nil, err
 	}
 	call := &call{op: op, method: op.Method, path: path, query: req.Query.Encode(), body: req.Body, limit: maxSingle, again: req.Again}
 	if slices.Contains([]resource.Verb{
@@ -101,38 +100,25 @@ func (c *Client) prepare(req Request) (*call, error) {
 	return call, nil
 }
 
-// fits reports whether an expanded path matches the template.
-func fits(template, path string) bool {
-	for {
-		t, trest, tmore := strings.Cut(template, "/")
-		p, prest, pmore := strings.Cut(path, "/")
-		if tmore != pmore {
-			return false
-		}
-		if strings.HasPrefix(t, "{") {
-			if p == "" || p == "." || p == ".." || strings.ContainsAny(p, "?#\\") {
-				return false
-			}
-		} else if t != p {
-			return false
-		}
-		if !tmore {
-			return true
-		}
-		template, path = trest, prest
-	}
-}
-
-// noID finds a segment of an expanded path that cannot be an ID. It could lead elsewhere if a proxy decodes the path once
-// more.
-func noID(template, path string) (wrong string, found bool) {
-	names, values := strings.Split(template, "/"), strings.Split(path, "/")
-	for i, name := range names {
-		if strings.HasSuffix(name, "_id}") && !resource.IsID(values[i]) {
-			return values[i], true
+// checkPath refuses an expanded path that does not match the template, and one with a segment that cannot be an ID: it could lead
+// elsewhere if a proxy decodes the path once more.
+func checkPath(op *resource.Operation, path string) error {
+	names, values := strings.Split(op.Path, "/"), strings.Split(path, "/")
+	fits, wrong := len(names) == len(values), ""
+	for i := 0; fits && i < len(names); i++ {
+		v := values[i]
+		fits = names[i] == v || strings.HasPrefix(names[i], "{") && v != "" && v != "." && v != ".." && !strings.ContainsAny(v, "?#\\")
+		if strings.HasSuffix(names[i], "_id}") && !resource.IsID(v) {
+			wrong = cmp.Or(wrong, v)
 		}
 	}
-	return "", false
+	switch {
+	case !fits:
+		return fmt.Errorf("%s: path %q does not fit", op, diag.Truncate(path, maxExcerpt))
+	case wrong != "":
+		return fmt.Errorf("%s: %q is no ID of the service, which are UUIDs", op, wire.OneLine(wrong, maxExcerpt))
+	}
+	return nil
 }
 
 // checkID refuses a row with an ID that is none, or other than the one in the path: a faulty service gives such, and a cache
@@ -186,18 +172,20 @@ func (c *Client) newRequest(ctx context.Context, call *call, toggled bool) (*htt
 	header := make(http.Header, len(c.header)+2)
 	maps.Copy(header, c.header)
 	c.credential.set(header)
-	req := &http.Request{
-		Method: call.method, URL: u, Host: u.Host, Header: header,
-		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-	}
 	if call.body != nil {
 		header["Content-Type"] = []string{"application/json"}
-		req.ContentLength = int64(len(call.body))
-		// No GetBody: see the package documentation.
-		req.Body = io.NopCloser(bytes.NewReader(call.body))
-		if len(call.body) == 0 {
-			req.Body = http.NoBody
-		}
 	}
-	return req.WithContext(ctx), nil
+	return request(ctx, call.method, u, header, call.body), nil
+}
+
+// request makes a request of net/http. It has no GetBody: see the package documentation.
+func request(ctx context.Context, method string, u *url.URL, header http.Header, body []byte) *http.Request {
+	req := &http.Request{
+		Method: method, URL: u, Host: u.Host, Header: header, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		ContentLength: int64(len(body)),
+	}
+	if len(body) > 0 {
+		req.Body = io.NopCloser(bytes.NewReader(body))
+	}
+	return req.WithContext(ctx)
 }

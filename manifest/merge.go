@@ -116,10 +116,10 @@ func merge(items items, found *findings) *assembly {
 	return a
 }
 
-// noKey begins the key of an object of which no key is known.
+// noKey begins the key of an object whose key is not known.
 const noKey = "?"
 
-// address returns the address of an item, or "" if no key is known of the item or of what holds it.
+// address returns the address of an item, or "" if its key or that of a parent is not known.
 func (a *assembly) address(i int) string {
 	for at := i; at >= 0; at = a.items[at].parent {
 		if strings.HasPrefix(a.items[at].object.Key, noKey) {

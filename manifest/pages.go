@@ -367,8 +367,8 @@ func matter(text string) (title *node, from int, bad *diag.Diagnostic) {
 	return title, at[1], bad
 }
 
-// Titled returns the title that a file gives its page, and where the text behind it begins: in Markdown that of the front matter, else
-// the heading that it begins with. bad says what is wrong with the front matter, and in which line.
+// Titled returns the title that a file gives its page, and the place where the text after it begins. In Markdown the title is in the
+// front matter, else it is the first heading. bad is the mistake in the front matter, with its line.
 func Titled(text string, isHTML bool) (title string, from int, bad *diag.Diagnostic) {
 	if isHTML {
 		return "", 0, nil

@@ -229,7 +229,7 @@ func (r *resolver) ofWorkspace(i int, v *resource.Value, k *kindInfo) {
 	}
 }
 
-// count counts the objects of a kind of which the parent can have a few only, and reports those beyond.
+// count counts the objects of a kind in their parent, and reports an object that exceeds the limit of the service.
 func (r *resolver) count(counts map[objectKey]int, i int) {
 	it := &r.all.items[i]
 	key := objectKey{kind: it.kind, parent: it.parent}

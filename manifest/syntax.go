@@ -265,8 +265,8 @@ func (s *syntax) unquoted() (c cause) {
 	return c
 }
 
-// cannotBegin reports whether a value is none of what its first character announces: a bracket that is closed with nothing behind it,
-// the | before a text, or an entry of a list.
+// cannotBegin reports whether YAML reads the first character of a value as a sign, and the rest does not fit that sign: text follows a
+// closed bracket, text stands in the line of a |, or a - begins no entry of a list there.
 func cannotBegin(before, value string) bool {
 	rest := strings.TrimLeft(value[closing(value):], " ")
 	switch value[0] {
@@ -292,7 +292,8 @@ var (
 	keyAndColon  = regexp.MustCompile(`^ *(?:- +)*[^ :][^:]*: +`)
 )
 
-// closing returns the length of what the brackets at the beginning of a text enclose, or 1.
+// closing returns the length of the brackets at the beginning of a text, with their contents. It is 1 if there
+// are none, or if they are not closed.
 func closing(text string) int {
 	depth := 0
 	for i, r := range text {

@@ -783,8 +783,8 @@ func (ch *changes) whyUnappliable(i objectID, v *resource.Value) Cause {
 	return Cause{}
 }
 
-// joins reports whether a person whom a value names becomes a member of the project by this run, or became one since the last:
-// the service takes them now.
+// joins reports whether the person in a value becomes a member of the project by this run, or became one since the last run. The
+// service accepts the value then.
 func (ch *changes) joins(i objectID, v *resource.Value) bool {
 	if v.Field.MustBeMemberOf == "" {
 		return false

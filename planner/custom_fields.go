@@ -7,7 +7,7 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// maxValueReads is how many requests for values of custom fields a plan makes unasked.
+// maxValueReads limits the requests that a plan makes for values of custom fields without --refresh-all.
 const maxValueReads = 20
 
 // readCustomFields reads the values of custom fields, unless that takes many requests: one answer shows those of an object, but API v1

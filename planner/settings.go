@@ -7,17 +7,17 @@ type Settings struct {
 	SkipRefresh bool `json:"no_refresh,omitempty"`
 	// RefreshAll makes also the reads that refresh one object each, however many they are.
 	RefreshAll bool `json:"refresh_all,omitempty"`
-	// Targets are what may be deleted; [Input.Desired] holds no more than the targets and what they need.
+	// Targets limits what may be deleted. [Input.Desired] is limited already: it holds the targets and the objects that they need.
 	Targets Targets `json:"targets,omitempty"`
-	// NoCreate names the kinds of which nothing is created.
+	// NoCreate names kinds. The plan creates no object of them.
 	NoCreate []string `json:"no_create,omitempty"`
 	// OnDrift decides about fields that somebody changed on the service.
 	OnDrift OnDrift `json:"on_drift,omitempty"`
-	// Order is the order of creation that a user asked for, such as "any"; "" = the manifest's. [Input] has what follows from it.
+	// Order is the order of creation that a user asked for, such as "any"; "" = the manifest's. [Input] holds the order that results.
 	Order string `json:"order,omitempty"`
 	// Prune deletes what an earlier apply made and the manifest no longer has.
 	Prune bool `json:"prune,omitempty"`
-	// DeleteChanged lets Prune delete also what others changed, use, or have something in.
+	// DeleteChanged lets Prune also delete objects that others changed or use, or that hold objects of others.
 	DeleteChanged bool `json:"delete_changed,omitempty"`
 	// AdoptByName lets work items be recognised by their name.
 	AdoptByName bool `json:"adopt_by_name,omitempty"`
@@ -25,7 +25,7 @@ type Settings struct {
 	TakeOver bool `json:"take_over,omitempty"`
 	// MarkAdopted puts the mark of the owner on objects that planform only found and that bear none.
 	MarkAdopted bool `json:"mark_adopted,omitempty"`
-	// Invite invites people to the workspace whom the manifest names by their e-mail address.
+	// Invite invites people to the workspace if the manifest gives their e-mail address.
 	Invite bool `json:"invite,omitempty"`
 	// NewSecrets asks for a new secret of each object whose file for it is empty. The former secret stops working.
 	NewSecrets bool `json:"new_secrets,omitempty"`
@@ -64,7 +64,7 @@ func (s *Settings) Switches() []Switch {
 		},
 		{
 			"invite",
-			"invite people to the workspace whom the manifest gives by e-mail address and who are not in it; the community edition sends them no mail: tell them yourself",
+			"invite people whose e-mail address is in the manifest and who are not in the workspace; the community edition sends them no mail: tell them yourself",
 			&s.Invite,
 		},
 		{"new-secrets", "ask for a new secret of each webhook whose secret_file is missing or empty; its present secret stops working", &s.NewSecrets},
@@ -80,8 +80,7 @@ func (s *Settings) Switches() []Switch {
 // one of [resource.DriftPolicies], or "" for Overwrite.
 type OnDrift string
 
-// Overwrite brings the field to what the manifest says, Keep leaves it as it is,
-// and with Fail there is no plan while such a field is there.
+// Overwrite sends the value of the manifest. Keep leaves the value of the service. With Fail, such a field is an error of the plan.
 const (
 	Overwrite OnDrift = "overwrite"
 	Keep      OnDrift = "keep"

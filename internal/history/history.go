@@ -56,7 +56,7 @@ func (h *History) CopyTo(ctx context.Context, to Store) (copied int, err error) 
 	return len(names), nil
 }
 
-// isRecord reports whether a name is one that planform gives to a record.
+// isRecord reports whether planform names a record like this.
 func isRecord(name string) bool {
 	id, ok := strings.CutSuffix(name, suffix)
 	return ok && IsID(id)

@@ -58,7 +58,7 @@ func (w *write) adoptConflicting(ctx context.Context, r row, cause *apiclient.Er
 	}
 }
 
-// maxClearings is how often a create is sent again while the service keeps what was in a deleted object.
+// maxClearings limits the repeats of a create while the service still keeps the contents of a deleted object.
 const maxClearings = 15
 
 // hiddenConflict is the error of a create whose object exists already, where no list shows it.

@@ -317,7 +317,7 @@ func (w *write) refused(ctx context.Context, r row, e *apiclient.Error) (executo
 	return w.resolveRefused(ctx, r, e)
 }
 
-// maxCollisions is how often a row is sent again that collides with another change, or whose delete is forbidden.
+// maxCollisions limits the repeats of a row that collides with another change, or that the service forbids to delete.
 const maxCollisions = 2
 
 // failed handles the error of a whole request, before which batches had created count objects.

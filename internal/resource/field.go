@@ -107,7 +107,7 @@ type Field struct {
 	UniqueOnCreate bool
 	Pair           string // the field that must have a value too if this one has
 	NotBefore      string // for Date: the field whose date is the earliest this one may have
-	// Words are what people read in place of a value.
+	// Words replace values in what people read.
 	Words map[string]string
 	// Initial is the text that a create sends where the manifest gives none; "" = nothing.
 	// InitialBy has others, by the text of the field "type".

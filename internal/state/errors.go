@@ -70,7 +70,7 @@ func (e *LockedError) Error() string {
 	return text + "; try again when that run has ended, or wait for it with --lock-timeout 5m"
 }
 
-// Hint says what to do where the holder cannot give the lock back any more.
+// Hint gives the next step if the holder has died with a lock on a shared state.
 func (e *LockedError) Hint() string {
 	if !IsShared(e.Path) {
 		return ""

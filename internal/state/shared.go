@@ -102,7 +102,7 @@ const copyPrefix = "planform-state-"
 
 func lockOf(dir string) string { return filepath.Join(dir, "alive") }
 
-// isCopy reports whether a folder is one that copied made: others can put anything under such a name.
+// isCopy reports whether the function copied made a folder. The name alone does not tell: others can use it too.
 func isCopy(dir string) bool {
 	folder, err := os.Lstat(dir)
 	file, missing := os.Lstat(lockOf(dir))

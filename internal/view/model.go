@@ -460,8 +460,8 @@ func (s *shownPlan) choose(wanted func(*entry) bool) []*entry {
 	return all
 }
 
-// grouped gathers entries that make equal changes of objects of one kind, where there are at least so many of them, and equal
-// refusals. A membership, and what may not be grouped, is an entry of its own.
+// grouped puts entries of one kind into a group if their changes are equal and there are at least `least` of them, or if their
+// refusals are equal. A membership stays alone, and so does each entry for which may is false.
 func grouped(entries []*entry, least int, may func(*entry) bool) [][]*entry {
 	meanings, count := map[*entry]string{}, map[string]int{}
 	for _, e := range entries {

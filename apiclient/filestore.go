@@ -227,5 +227,5 @@ func storeReason(body []byte, secrets []string) string {
 	if strings.Contains(strings.ToLower(text), "signature=") {
 		return "" // an address with its signature
 	}
-	return wire.OneLine(diag.Truncate(text, maxExcerpt), maxExcerpt)
+	return diag.Truncate(text, maxExcerpt)
 }

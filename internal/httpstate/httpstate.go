@@ -50,7 +50,7 @@ type Document struct {
 	mu    sync.Mutex // one write at a time
 	seen  string     // the lock that stands in the way
 	since time.Time
-	kept  string // a lock of ours that could not be given back
+	kept  string // a lock of ours that the server may still hold: it could not be given back, or the answer to it was lost
 }
 
 var _ state.Objects = (*Document)(nil)
@@ -118,7 +118,7 @@ func parse(what, address string) (*url.URL, error) {
 func (d *Document) ask(ctx context.Context, method, address string, body []byte, expected ...int) (status int, answer []byte, err error) {
 	req, err := http.NewRequestWithContext(ctx, method, address, bytes.NewReader(body))
 	if err != nil {
-		return 0, nil, errors.New("the method is none of HTTP: check TF_HTTP_LOCK_METHOD and TF_HTTP_UNLOCK_METHOD")
+		return 0, nil, wire.Final(diag.WithHint(fmt.Errorf("%q is no method of HTTP", method), "check TF_HTTP_LOCK_METHOD and TF_HTTP_UNLOCK_METHOD"))
 	}
 	if d.user != "" || d.password != "" {
 		req.SetBasicAuth(d.user, d.password)
@@ -336,6 +336,7 @@ func (d *Document) take(ctx context.Context, id string) error {
 	for {
 		status, text, err := d.ask(ctx, d.lockMethod, d.lock, d.info(id), http.StatusLocked, http.StatusConflict)
 		if err != nil {
+			d.kept = id
 			return err
 		}
 		if status < 300 {
@@ -351,7 +352,7 @@ func (d *Document) take(ctx context.Context, id string) error {
 		case !own && time.Since(d.since) > foreignTime:
 			return wire.Final(&state.LockedError{Path: d.address, Holder: holder})
 		case own && (held == d.kept || time.Since(d.since) > stuckTime):
-			if err := d.giveBack(ctx, held); err != nil {
+			if err := d.giveBack(ctx, held, http.StatusConflict, http.StatusLocked); err != nil { // another run may have been faster
 				return err
 			}
 			d.since = time.Time{}
@@ -365,23 +366,27 @@ func (d *Document) take(ctx context.Context, id string) error {
 	}
 }
 
-func (d *Document) giveBack(ctx context.Context, id string) error {
-	_, _, err := d.ask(ctx, d.unlockMethod, d.unlock, d.info(id))
+// giveBack gives back a lock. An expected status is no error.
+func (d *Document) giveBack(ctx context.Context, id string, expected ...int) error {
+	_, _, err := d.ask(ctx, d.unlockMethod, d.unlock, d.info(id), expected...)
 	return err
 }
 
-// Unlock implements [state.Unlocker].
+// Unlock implements [state.Unlocker]. With an error, ok says that somebody held the lock, which may be given back.
 func (d *Document) Unlock(ctx context.Context) (held state.Holder, ok bool, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	id := newID()
 	status, text, err := d.ask(ctx, d.lockMethod, d.lock, d.info(id), http.StatusLocked, http.StatusConflict)
 	if err == nil && status >= 300 {
-		ok = true
 		id, held = d.holder(text)
+		ok = id != d.kept
 	}
 	if err == nil {
 		err = d.giveBack(ctx, id)
 	}
-	return held, ok && err == nil, err
+	if err != nil && !ok {
+		d.kept = id
+	}
+	return held, ok, err
 }

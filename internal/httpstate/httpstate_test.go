@@ -216,6 +216,88 @@ func TestALockOfARunOfPlanformThatDiedIsTakenAway(t *testing.T) {
 	})
 }
 
+func TestADeadLockThatAnotherRunTookAwayFirstIsNoError(t *testing.T) {
+	t.Parallel()
+	const dead, other = "706c616e-5a9b-4a3c-8f63-0d0f2f0a9b11", "706c616e-5a9b-4a3c-8f63-0d0f2f0a9b12"
+	for _, status := range []int{http.StatusConflict, http.StatusLocked} {
+		synctest.Test(t, func(t *testing.T) {
+			s := &server{held: dead, info: []byte(`{"ID":"` + dead + `"}`)}
+			d := open(t, "http://127.0.0.1/states/web")
+			tries := 0
+			httpstate.ServedBy(d, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				switch {
+				case r.Method == "UNLOCK" && s.held == dead: // the other run was faster
+					s.held, s.info = other, []byte(`{"ID":"`+other+`"}`)
+					w.WriteHeader(status)
+					_, _ = w.Write(s.info)
+					return
+				case r.Method == "LOCK" && s.held == other:
+					if tries++; tries == 3 {
+						s.held = ""
+					}
+				}
+				s.ServeHTTP(w, r)
+			}))
+			if _, err := d.Put(t.Context(), "", []byte("one"), ""); err != nil || tries != 3 || s.held != "" {
+				t.Error(status, err, tries, s.held)
+			}
+		})
+	}
+}
+
+func TestALockWhoseAnswerWasLostIsGivenBackAtOnce(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := &server{}
+		d := open(t, "http://127.0.0.1/states/web")
+		lost := false
+		httpstate.ServedBy(d, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.Method == "LOCK" && !lost {
+				lost = true
+				s.ServeHTTP(httptest.NewRecorder(), r)
+				w.WriteHeader(http.StatusBadGateway)
+				return
+			}
+			s.ServeHTTP(w, r)
+		}))
+		began := time.Now()
+		if _, err := state.Steady(d).Put(t.Context(), "", []byte("one"), ""); err != nil || s.held != "" {
+			t.Error(err, s.held)
+		}
+		if took := time.Since(began); took > 2*time.Second {
+			t.Error(took)
+		}
+	})
+}
+
+func TestUnlockNamesTheHolderAlthoughAnAnswerIsLost(t *testing.T) {
+	t.Parallel()
+	const somebody = "7c0c1d9e-5a9b-4a3c-8f63-0d0f2f0a9b11"
+	for _, held := range []string{"", somebody} {
+		for _, method := range []string{"LOCK", "UNLOCK"} {
+			synctest.Test(t, func(t *testing.T) {
+				s := &server{held: held, info: []byte(`{"ID":"` + somebody + `","Who":"ci@runner-7"}`)}
+				d := open(t, "http://127.0.0.1/states/web")
+				lost := false
+				httpstate.ServedBy(d, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					if r.Method == method && !lost {
+						lost = true
+						s.ServeHTTP(httptest.NewRecorder(), r)
+						w.WriteHeader(http.StatusBadGateway)
+						return
+					}
+					s.ServeHTTP(w, r)
+				}))
+				opts := state.Options{BaseURL: "https://api.plane.so", Workspace: "acme", Connect: func(context.Context, string) (state.Objects, error) { return d, nil }}
+				h, ok, err := state.Unlock(t.Context(), "https://example.com/states/web", opts)
+				if err != nil || ok != (held != "") || ok && h.User != "ci@runner-7" || s.held != "" {
+					t.Errorf("%s lost, held by %q: %v %v %v, then %q", method, held, h, ok, err, s.held)
+				}
+			})
+		}
+	}
+}
+
 func TestALockOfSomebodyElseIsLeftAndItsHolderIsNamed(t *testing.T) {
 	t.Parallel()
 	const id = "7c0c1d9e-5a9b-4a3c-8f63-0d0f2f0a9b11"

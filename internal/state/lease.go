@@ -291,8 +291,16 @@ func Unlock(ctx context.Context, path string, opts Options) (held Holder, ok boo
 			err = fmt.Errorf("the state %s was not unlocked: %w", path, err)
 		}
 	}()
-	if u, can := o.(steady).Objects.(Unlocker); can { //nolint:forcetypeassert // connect returns it
-		if held, ok, err = u.Unlock(ctx); err != nil {
+	s := o.(steady) //nolint:forcetypeassert // connect returns it
+	if u, can := s.Objects.(Unlocker); can {
+		err = s.try(ctx, func(ctx context.Context) error {
+			holder, was, err := u.Unlock(ctx)
+			if was {
+				held, ok = holder, true
+			}
+			return err
+		})
+		if err != nil {
 			return held, false, err
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -90,8 +91,9 @@ func copied(address string, o Objects, opts Options) (*shared, error) {
 		}
 		s := &shared{address: address, objects: o, opts: opts, dir: dir, alive: flock.New(lockOf(dir))}
 		locked, err := s.alive.TryLock()
-		if _, gone := os.Lstat(lockOf(dir)); gone == nil && (locked || err != nil) { // such a disk has no other run that removes it
-			return s, nil //nolint:nilerr // a disk without locks
+		// On a disk without locks (err != nil) no other run removes the folder.
+		if _, gone := os.Lstat(lockOf(dir)); gone == nil && (locked || err != nil) {
+			return s, nil //nolint:nilerr // see above
 		}
 		_ = s.remove() // another run took it for a folder of a dead one
 	}
@@ -102,11 +104,13 @@ const copyPrefix = "planform-state-"
 
 func lockOf(dir string) string { return filepath.Join(dir, "alive") }
 
-// isCopy reports whether the function copied made a folder. The name alone does not tell: others can use it too.
+// isCopy reports whether the function copied made a folder. The name alone does not tell: others can use it too. Windows has no such
+// modes, and its folder for temporary files belongs to one user.
 func isCopy(dir string) bool {
 	folder, err := os.Lstat(dir)
 	file, missing := os.Lstat(lockOf(dir))
-	return err == nil && missing == nil && folder.IsDir() && folder.Mode().Perm() == 0o700 && file.Mode().IsRegular()
+	return err == nil && missing == nil && folder.IsDir() && file.Mode().IsRegular() &&
+		(runtime.GOOS == "windows" || folder.Mode().Perm() == 0o700)
 }
 
 // remove removes the copy.

@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -16,8 +17,10 @@ import (
 	"github.com/planform/planform/internal/diag"
 )
 
+const checkNetwork = "check the address, the network, firewall and proxy"
+
 // MoreTime is the next step if there was no answer in time.
-const MoreTime = "check the address, the network, firewall and proxy, or give it more time with --timeout"
+const MoreTime = checkNetwork + ", or give it more time with --timeout"
 
 // Explain explains why there was no answer, and reports whether there was a connection.
 func Explain(scheme string, err error) (reason, advice string, connected bool) {
@@ -101,15 +104,17 @@ func (s Secrets) Failed(ctx context.Context, server, scheme string, err error) e
 	if err == nil {
 		return nil
 	}
-	_, none := errors.AsType[*NoAnswerError](err)
+	no, none := errors.AsType[*NoAnswerError](err)
 	final := none || errors.Is(err, ErrTooLarge)
-	hint := "check the address, the network, firewall and proxy"
+	hint := checkNetwork
 	reason, advice, known := Certificate(err)
 	switch {
 	case known:
 		hint = advice
 	case ctx.Err() != nil:
 		reason, err = "no answer in time", context.Cause(ctx)
+	case none:
+		reason = strconv.Itoa(no.Status) + ": " + no.Error()
 	case final:
 		reason = err.Error()
 	default:

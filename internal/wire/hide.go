@@ -100,6 +100,6 @@ func OneLine(text string, limit int) string {
 
 // Line makes a text of others safe to show: one short line without the secrets.
 func (s Secrets) Line(text string) string {
-	const most = 200 // bytes
+	const most = 200 // characters
 	return OneLine(s.Hide(text), most)
 }

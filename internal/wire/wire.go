@@ -8,7 +8,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"strconv"
 	"time"
 )
 
@@ -22,9 +21,7 @@ var ErrTooLarge = errors.New("the answer is too large")
 // connection.
 type NoAnswerError struct{ Status int }
 
-func (e *NoAnswerError) Error() string {
-	return strconv.Itoa(e.Status) + ": this is no answer: no other protocol was asked for"
-}
+func (e *NoAnswerError) Error() string { return "this is no answer: no other protocol was asked for" }
 
 // DialFunc makes a connection.
 type DialFunc func(ctx context.Context, network, addr string) (net.Conn, error)
@@ -32,7 +29,8 @@ type DialFunc func(ctx context.Context, network, addr string) (net.Conn, error)
 // Dialer returns a dialer with the timeouts of a [New] transport.
 func Dialer() *net.Dialer { return &net.Dialer{Timeout: 15 * time.Second, KeepAlive: 15 * time.Second} }
 
-// New returns http.DefaultTransport with more kept-alive connections to one host, and with timeouts for every phase.
+// New returns a transport like http.DefaultTransport, but with HTTP/1 only and more kept-alive connections to one host. Its timeouts are
+// for making a connection. The context of a request limits the wait for the answer.
 func New(dial DialFunc) *http.Transport {
 	// Over HTTP/2, net/http repeats requests declined with GOAWAY without end, and a few concurrent requests gain nothing from it.
 	protocols := new(http.Protocols)
@@ -58,11 +56,13 @@ func Send(transport http.RoundTripper, req *http.Request, most int64) (*http.Res
 	switch {
 	case err != nil:
 		return nil, err //nolint:wrapcheck // explained by the caller
+	case resp.StatusCode < 200:
+		if resp.Body != nil {
+			_ = resp.Body.Close()
+		}
+		return nil, &NoAnswerError{resp.StatusCode}
 	case resp.Body == nil:
 		resp.Body = http.NoBody
-	case resp.StatusCode < 200:
-		_ = resp.Body.Close()
-		return nil, &NoAnswerError{resp.StatusCode}
 	default:
 		inner := resp.Body
 		b := &body{inner, most, tooLarge(most), context.AfterFunc(req.Context(), func() { _ = inner.Close() })}

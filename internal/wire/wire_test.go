@@ -66,6 +66,21 @@ func TestABodyHasALimit(t *testing.T) {
 	}
 }
 
+type transportFunc func(*http.Request) (*http.Response, error)
+
+func (f transportFunc) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+func TestAStatusBelow200IsNoAnswer(t *testing.T) {
+	t.Parallel()
+	for _, body := range []io.ReadCloser{nil, http.NoBody} {
+		transport := transportFunc(func(*http.Request) (*http.Response, error) { return &http.Response{StatusCode: 101, Body: body}, nil })
+		_, err := wire.Send(transport, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "http://127.0.0.1/", nil), 5) //nolint:bodyclose // there is none
+		if none, ok := errors.AsType[*wire.NoAnswerError](err); !ok || none.Status != 101 {
+			t.Error(body, err)
+		}
+	}
+}
+
 func TestABodyEndsWithItsContext(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

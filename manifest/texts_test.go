@@ -68,6 +68,8 @@ func TestATextThatYAMLTakesForSomethingElseIsToldToNeedQuotes(t *testing.T) {
 		field + "[Bug] # a comment":                                                {"9:15: error: name is a text, not a list", "write name: Bug; a text cannot begin with [: put it between quotes"},
 		field + "{x} # a comment":                                                  {"9:15: error: name is a text, not a mapping", "a text cannot begin with {: put it between quotes"},
 		field + "!important":                                                       {`9:15: error: the tag "!important" cannot be used here`, "a text cannot begin with !: put it between quotes"},
+		field + "${{ vars.x }}":                                                    {`9:15: warning: "${{ vars.x }}" is a text here: the document has neither vars nor for_each`, "declare it at the top of this document, under vars:"},
+		field + "${{ each.x }}":                                                    {`9:15: warning: "${{ each.x }}" is a text here: the document has neither vars nor for_each`, "for_each stands in the entry that uses it"},
 		field + "&x why":                                                           {"9:15: warning: &x is an anchor that nothing uses, and no part of the text", "a text cannot begin with &: put it between quotes"},
 		field + "{x}":                                                              {"9:15: error: name is a text, not a mapping", "a text cannot begin with {: put it between quotes"},
 		field + "{}":                                                               {"9:15: error: name is a text, not a mapping", "a text cannot begin with {: put it between quotes"},

@@ -99,7 +99,7 @@ func TestAFileThatCannotBeReadIsNoServiceThatCannotBeReached(t *testing.T) {
 	}{
 		"a file":                        {missing, "file"},
 		"two files":                     {&os.LinkError{Op: "rename", Old: "x", New: "y", Err: syscall.EXDEV}, "file"},
-		"a socket":                      {&net.OpError{Op: "dial", Net: "unix", Err: os.NewSyscallError("connect", syscall.ENOENT)}, "unreachable"},
+		"a socket":                      {&net.OpError{Op: "dial", Net: "unix", Err: syscall.ENOENT}, "unreachable"},
 		"a server":                      {&url.Error{Op: "Get", URL: "https://x", Err: syscall.ECONNREFUSED}, "unreachable"},
 		"a server, with certificates":   {&url.Error{Op: "Get", URL: "https://x", Err: x509.SystemRootsError{Err: missing}}, "unreachable"},
 		"the service":                   {&apiclient.ConnectionError{}, "unreachable"},

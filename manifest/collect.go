@@ -93,9 +93,10 @@ func (c *collector) read(root *node) {
 		c.hasVersion = true
 		return
 	}
-	c.traps(root)
+	refers := isTemplate(root) || len(c.source.passed) > 0
+	c.traps(root, refers)
 	vars := map[string]value{}
-	if isTemplate(root) || len(c.source.passed) > 0 {
+	if refers {
 		if pairs = c.expand(pairs, vars); pairs == nil {
 			c.hasVersion = true
 			return

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"io"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -44,8 +45,7 @@ type Manifest struct {
 	Objects []*resource.Object
 	Files   []string // what was read
 	Skipped []string // files of folders that are no manifests
-	// Tables are the CSV files that they name, with the folder of the manifest that does.
-	Tables map[string]string
+	Tables  []string // CSV files that they name and that were read, sorted
 	// Environment holds the environment variables that the manifests name, by name.
 	Environment map[string]string
 	Dir         string // folder of the first manifest, "." for standard input
@@ -74,7 +74,10 @@ func Load(ctx context.Context, names []string, opts Options) (*Manifest, diag.Li
 	if len(names) == 0 {
 		found.report(diag.Position{}, "", problem{"no-manifest", "no manifest is named", "name one with -f"})
 	}
-	given := &variables{values: opts.Variables, getenv: opts.Getenv, read: map[string]string{}, tables: map[string]*value{}, folders: map[string]string{}}
+	given := &variables{
+		values: opts.Variables, getenv: opts.Getenv,
+		read: map[string]string{}, tables: map[string]*value{}, readTables: map[string]bool{},
+	}
 	if given.getenv == nil {
 		given.getenv = func(string) string { return "" }
 	}
@@ -107,7 +110,7 @@ func Load(ctx context.Context, names []string, opts Options) (*Manifest, diag.Li
 	if r.complete {
 		given.checkDeclared(found)
 	}
-	m.Tables, m.Environment = given.folders, given.read
+	m.Tables, m.Environment = slices.Sorted(maps.Keys(given.readTables)), given.read
 	m.Workspace, m.WorkspacePosition = r.all.workspace.text, r.all.workspace.position
 	m.Owner, m.Order = resource.Owner(r.all.owner.text), r.all.order.text
 	if opts.Workspace != "" {

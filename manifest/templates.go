@@ -414,6 +414,7 @@ func (x *expander) scalar(n, text *node, e *element) *node {
 	}
 	var b strings.Builder
 	var origins []diag.Position
+	known := map[diag.Position]bool{} // those, each of which is told once
 	rest := 0
 	literal := func(until int) bool { // writes what holds no reference
 		if found, name, ok := x.nearMiss(n, text.Value[rest:until], e); ok {
@@ -471,7 +472,11 @@ func (x *expander) scalar(n, text *node, e *element) *node {
 			if len(of) > 1 && !x.spend(n, len(of)) {
 				return broken(n)
 			}
-			origins = append(origins, of...)
+			for _, at := range of {
+				if !known[at] {
+					known[at], origins = true, append(origins, at)
+				}
+			}
 			if b.WriteString(to.Value); b.Len() > x.budget.limits.ScalarBytes {
 				x.report(n, e, "too-large", "the text is larger than "+bytesText(int64(x.budget.limits.ScalarBytes))+" with the values in it", "")
 				return broken(n)

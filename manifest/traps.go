@@ -9,9 +9,8 @@ import (
 )
 
 // traps warns of texts that are probably not what their author meant: an anchor that nothing uses, quotes that are letters, and a
-// reference in a document without variables.
-func (c *collector) traps(root *node) {
-	refers := isTemplate(root) || len(c.source.passed) > 0
+// reference where these are texts. refers is set where they mean something.
+func (c *collector) traps(root *node, refers bool) {
 	used := map[*node]bool{}
 	var all func(n *node, visit func(n *node))
 	all = func(n *node, visit func(n *node)) {
@@ -40,8 +39,11 @@ func (c *collector) traps(root *node) {
 		}
 		if m := reference.FindStringSubmatch(n.Value); m != nil && m[1] == "" && !strings.Contains(n.Value, "\n") &&
 			slices.Contains([]string{varsWord, eachWord}, m[3]) {
-			warn("text-reference", quote(m[0])+" is a text here: the document has neither "+schema.Vars+" nor "+schema.ForEach,
-				"declare it at the top of this document, under vars:")
+			hint := "declare it at the top of this document, under vars:"
+			if m[3] == eachWord {
+				hint = "for_each stands in the entry that uses it"
+			}
+			warn("text-reference", quote(m[0])+" is a text here: the document has neither "+schema.Vars+" nor "+schema.ForEach, hint)
 		}
 	})
 }

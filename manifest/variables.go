@@ -23,12 +23,12 @@ import (
 
 // variables are the values that come from outside of the manifests, and what was read of them.
 type variables struct {
-	values   map[string]string // that the user gave, by name
-	getenv   func(string) string
-	declared []string          // names, of all documents
-	read     map[string]string // environment variables
-	tables   map[string]*value // by file; a nil one could not be read
-	folders  map[string]string // of the manifests that name them, by file
+	values     map[string]string // that the user gave, by name
+	getenv     func(string) string
+	declared   []string          // names, of all documents
+	read       map[string]string // environment variables
+	tables     map[string]*value // by file; a nil one could not be read
+	readTables map[string]bool   // those whose text was read
 }
 
 // ReadVariables are the values of variables in a file: a mapping of texts, numbers and truth values, by name.
@@ -190,7 +190,7 @@ func (v *variables) table(x *expander, at, name *node) (value, bool) {
 		x.report(at, nil, bad.code, bad.summary+": "+quote(name.Value), bad.hint)
 		return value{}, false
 	}
-	v.folders[file] = x.source.dir
+	v.readTables[file] = true
 	list, d := x.rows(file, text)
 	if d != nil {
 		x.failed = true

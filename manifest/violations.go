@@ -298,7 +298,7 @@ func (p *properties) badValue(v schema.Violation, n *node, at *property) problem
 func (p *properties) notClearable(f *resource.Field, n *node, at *property, name string, member bool) problem {
 	empty := problem{"not-clearable", name + " cannot be emptied", "leave it out to keep the present value"}
 	switch {
-	case at != nil && isNull(n) && (textHint(n) != "" || textHint(at.key) != ""):
+	case at != nil && isNull(n) && (textHint(n) != "" || at.key.LineComment != ""): // not the comments above the key
 		empty.hint = commentHint
 	case member:
 		empty.summary, empty.hint = name+" holds an empty entry", "remove it"
@@ -427,7 +427,7 @@ func typeHint(f *resource.Field, n *node, member bool) string {
 func textHint(n *node) string {
 	first := "a text cannot begin with "
 	switch {
-	case strings.HasPrefix(cmp.Or(n.LineComment, n.HeadComment, n.FootComment), "#"):
+	case isNull(n) && strings.HasPrefix(cmp.Or(n.LineComment, n.HeadComment, n.FootComment), "#"):
 		return commentHint
 	case n.Kind == sequenceNode && n.Style&flowStyle != 0:
 		first += "["

@@ -106,6 +106,9 @@ func manifestFiles(ctx context.Context, names []string, stdin []byte, found *dia
 			m.Files = []string{name}
 		}
 		for _, d := range findings {
+			if name == standardInput && d.File != name { // of a file that it includes
+				continue
+			}
 			if slices.Contains([]string{"unreadable", "no-manifest", "yaml-syntax", "not-text"}, d.Code) {
 				found.Add(d)
 				m.Files = slices.DeleteFunc(m.Files, func(file string) bool { return file == d.File })

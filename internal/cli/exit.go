@@ -6,6 +6,8 @@ import (
 	"errors"
 	"io/fs"
 	"net"
+	"net/url"
+	"os"
 
 	"github.com/planform/planform/apiclient"
 	"github.com/planform/planform/internal/diag"
@@ -141,12 +143,14 @@ func classify(err error) (exit int, code string) {
 		return exitFailed, "stale-plan"
 	case errors.Is(err, errNotFound), errors.Is(err, apiclient.ErrNotFound):
 		return exitFailed, "not-found"
-	case has[*apiclient.ConnectionError](err), has[net.Error](err):
+	case has[*apiclient.ConnectionError](err), has[*url.Error](err), has[*net.OpError](err):
+		return exitFailed, "unreachable" // also where the cause is a file, such as that of the certificates
+	case has[*fs.PathError](err), has[*os.LinkError](err):
+		return exitFailed, "file" // before net.Error, since the system's error numbers implement it too
+	case has[net.Error](err):
 		return exitFailed, "unreachable"
 	case refused != nil, problem != nil:
 		return exitFailed, "service"
-	case has[*fs.PathError](err):
-		return exitFailed, "file"
 	default:
 		return exitFailed, "failed"
 	}

@@ -2,22 +2,29 @@ package cli
 
 import (
 	"bytes"
+	"context"
+	"crypto/x509"
 	"encoding/json"
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
 	"go/types"
 	"io/fs"
+	"net"
+	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/urfave/cli/v2"
 
+	"github.com/planform/planform/apiclient"
 	"github.com/planform/planform/internal/view"
 )
 
@@ -81,6 +88,35 @@ func TestEveryCommandFailsInJSON(t *testing.T) {
 	commands(newApp(Process{Getenv: func(string) string { return "" }}).Commands, "")
 	check("aply", "-f", "x", "-o", "json")
 	check("get", "lynks", "-o=json")
+}
+
+func TestAFileThatCannotBeReadIsNoServiceThatCannotBeReached(t *testing.T) {
+	t.Parallel()
+	missing := &fs.PathError{Op: "open", Path: "x", Err: syscall.EACCES}
+	for name, c := range map[string]struct {
+		err  error
+		want string
+	}{
+		"a file":                        {missing, "file"},
+		"two files":                     {&os.LinkError{Op: "rename", Old: "x", New: "y", Err: syscall.EXDEV}, "file"},
+		"a socket":                      {&net.OpError{Op: "dial", Net: "unix", Err: syscall.ENOENT}, "unreachable"},
+		"a server":                      {&url.Error{Op: "Get", URL: "https://x", Err: syscall.ECONNREFUSED}, "unreachable"},
+		"a server, with certificates":   {&url.Error{Op: "Get", URL: "https://x", Err: x509.SystemRootsError{Err: missing}}, "unreachable"},
+		"the service":                   {&apiclient.ConnectionError{}, "unreachable"},
+		"a server that does not answer": {context.DeadlineExceeded, "unreachable"},
+	} {
+		if code, got := classify(fmt.Errorf("it failed: %w", c.err)); got != c.want || code != exitFailed {
+			t.Errorf("%s: %q, exit code %d", name, got, code)
+		}
+	}
+	var out, errs bytes.Buffer
+	Main(Process{
+		Args:    []string{"planform", "show", t.TempDir(), "--output", "json"},
+		Streams: view.Streams{In: strings.NewReader(""), Out: &out, Err: &errs}, Getenv: func(string) string { return "" },
+	})
+	if !strings.Contains(errs.String(), `"code":"file"`) {
+		t.Error(errs.String())
+	}
 }
 
 // TestEachCodeOfAFailureIsOnThePage compares the codes in the code with the table of the page.

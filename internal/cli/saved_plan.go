@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -265,7 +264,7 @@ func basis(desired *manifest.Manifest, prior stateReader) planfile.Basis {
 	for name, value := range desired.Environment {
 		b.Digests[name] = planfile.Digest([]byte(value))
 	}
-	for _, name := range slices.Concat(desired.Files, slices.Sorted(maps.Keys(desired.Tables))) {
+	for _, name := range slices.Concat(desired.Files, desired.Tables) {
 		if readOnce(name) {
 			continue
 		}

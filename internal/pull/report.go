@@ -33,7 +33,7 @@ func (t *taker) conflict(d *planner.Divergence) {
 	t.result.Findings.Add(f1)
 }
 
-// placeOf returns where people look for a value: the text that all of it comes from, or where it is written.
+// placeOf returns where people look for a value first: the one text from elsewhere that it holds, or where it is written.
 func placeOf(v *resource.Value) diag.Position {
 	if len(v.Origins) == 1 {
 		return v.Origins[0]
@@ -62,6 +62,9 @@ func (t *taker) notTaken(v *Value, why string) {
 		Severity: diag.Error, Code: "not-pulled", Position: v.Position, Address: string(v.Object.Address),
 		Summary: v.Path + " of " + string(v.Object.Address) + " is not taken: " + why,
 		Hint:    "the service has " + shown(v.After) + ": " + hint,
+	}
+	if own, ok := v.Object.ValueAt(v.Path); ok && len(v.origins) == 1 && own.Position != v.Position {
+		found.Related = append(found.Related, diag.Related{Position: own.Position, Note: "it is written at"})
 	}
 	for _, at := range v.origins {
 		if at != v.Position {

@@ -52,6 +52,28 @@ func TestAPlanNamesWhatPeopleKnow(t *testing.T) {
 	}
 }
 
+// An undo does not ask the manifests, so that nothing is said of them, also where a plan is shown in short.
+func TestAnUndoInShortSaysNothingOfTheManifest(t *testing.T) {
+	t.Parallel()
+	b := &builder{}
+	b.act(planner.NotPossible, object("label", "ops", object("project", "web", nil), "name", "ops"), "l-1", drifted("name", "Ops", "ops"))
+	for undo, want := range map[string]bool{"": true, "last": false} {
+		where := here()
+		if undo != "" {
+			where.Options.Undo = []string{undo}
+		}
+		d := planfile.New(&b.Plan, where)
+		d.Steps[0].Changes[0].Conflict = true
+		s := newScreen()
+		if err := s.PlanInShort(d); err != nil {
+			t.Fatal(err)
+		}
+		if got := s.out.String(); strings.Contains(got, "and in the manifest") != want || !strings.Contains(got, "changed on the service") {
+			t.Error(undo, got)
+		}
+	}
+}
+
 func TestNamesThatTwoObjectsHaveAreNotShown(t *testing.T) {
 	t.Parallel()
 	b, web := &builder{}, object("project", "web", nil)

@@ -25,7 +25,7 @@ func (v *View) PlanInShort(d *planfile.Document) error {
 	impossible := slices.DeleteFunc(slices.Clone(d.Steps), func(s planfile.Step) bool { return s.PlannedAction() != planner.NotPossible })
 	return v.print(stdout, func(out *printer) {
 		out.where(d.Where())
-		out.entries(newShownPlan(&planfile.Document{Steps: impossible, Names: d.Names}, v.o.PerMinute))
+		out.entries(newShownPlan(&planfile.Document{Steps: impossible, Names: d.Names, Options: d.Options}, v.o.PerMinute))
 		out.verdict(&shownPlan{Document: d, perMinute: v.o.PerMinute})
 	})
 }

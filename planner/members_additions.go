@@ -184,7 +184,7 @@ func (ad *additions) updateAttributes(r *memberSet) {
 // false where nothing tells what it is.
 func (ad *additions) updateAttribute(r *memberSet, e memberRef) (step *Step, known bool) {
 	a, id := r.kind.Membership.Attribute, e.id
-	prior := ad.in.Prior[r.address()]
+	prior, _ := ad.memberships.recorded(r)
 	applied := prior.Values[AttributeKey(a, id)]
 	row, listed := r.rows[id]
 	have := a.Shown(row)

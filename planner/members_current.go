@@ -316,7 +316,8 @@ func (me *memberships) readMembers(r *memberSet) {
 	}
 }
 
-// recorded returns what the state has of a container's members. A record of another container, which had the address before, does not count.
+// recorded returns what the state has of a container's members. A record of another container, which had the address before, does not
+// count.
 func (me *memberships) recorded(r *memberSet) (prior Record, known bool) {
 	prior, known = me.in.Prior[r.address()]
 	isNew := r.object != noObject && (me.objects.states[r.object].replaced || me.objects.states[r.object].presence == absent)

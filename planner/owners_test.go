@@ -49,8 +49,8 @@ func TestAnObjectOfAnotherOwnerIsNeitherAdoptedNorChanged(t *testing.T) {
 	const unknown = "error unknown-mark: planform made 90000000-0000-4000-8000-000000000001 as work_item/web/a, and the state does not know it: " +
 		"another manifest may have it; if it is this one's, --take-over takes it; if not, write an owner into each of the manifests (owner: NAME), " +
 		"or choose another key"
-	const unrecordedAlone = "warning unrecorded: 1 object with planform's mark is neither in the manifest nor in the state: work_item/web/a; " +
-		"an earlier deletion took no effect, or the state is lost or old, and what was protected is not known"
+	const unrecordedAlone = "warning unrecorded: 1 object with planform's mark is neither in the manifest nor in the state: " +
+		"work_item/web/a; an earlier deletion took no effect, or the state is lost or old, and what was protected is not known"
 	const unrecorded = unrecordedAlone + "; --prune --delete-unrecorded deletes it"
 	item2 := uuid(9, 2)
 	checkRules(t, map[string]rule{
@@ -127,8 +127,9 @@ func TestAnObjectOfAnotherOwnerIsNeitherAdoptedNorChanged(t *testing.T) {
 		},
 		"pruning without a state deletes an item with the owner's mark if that is asked for": {
 			api: full, given: items("web"), options: of("web", pruning, func(in *planner.Input) { in.DeleteUnrecorded = true }), want: wantOther,
-			steps:    []string{"create work_item/web/b", "delete work_item/web/a"},
-			findings: []string{unrecordedAlone, "warning another-key: work_item/web/b is created, and work_item/web/a is deleted; if it was renamed, add `previously: a` to the new entry"},
+			steps: []string{"create work_item/web/b", "delete work_item/web/a"},
+			findings: []string{unrecordedAlone, "warning another-key: work_item/web/b is created, and work_item/web/a is deleted; " +
+				"if it was renamed, add `previously: a` to the new entry"},
 		},
 		"an object with a mark that the state does not know is reported without an owner, and no flag deletes it": {
 			api: full, given: items(""), options: of("", pruning, func(in *planner.Input) { in.DeleteUnrecorded = true }), want: wantOther,

@@ -793,7 +793,7 @@ func (ch *changes) joins(i objectID, v *resource.Value) bool {
 	container := ch.objects.ancestor(i, ch.objects.kind(via.Membership.Container))
 	return slices.ContainsFunc(ch.memberships.sets, func(r *memberSet) bool {
 		return r.kind == via && r.object == container && slices.ContainsFunc(r.entries, func(e memberRef) bool {
-			prior := ch.in.Prior[r.address()]
+			prior, _ := ch.memberships.recorded(r)
 			given := prior.Values[AttributeKey(via.Membership.Attribute, e.id)]
 			isNew := !slices.Contains(prior.Members, e.id) || e.attribute != "" && given != e.attribute
 			return isNew && slices.ContainsFunc(v.Refs, func(ref resource.Reference) bool {

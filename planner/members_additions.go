@@ -184,7 +184,7 @@ func (ad *additions) updateAttributes(r *memberSet) {
 // false where nothing tells what it is.
 func (ad *additions) updateAttribute(r *memberSet, e memberRef) (step *Step, known bool) {
 	a, id := r.kind.Membership.Attribute, e.id
-	prior := ad.in.Prior[r.address()]
+	prior, _ := ad.memberships.recorded(r)
 	applied := prior.Values[AttributeKey(a, id)]
 	row, listed := r.rows[id]
 	have := a.Shown(row)
@@ -198,6 +198,12 @@ func (ad *additions) updateAttribute(r *memberSet, e memberRef) (step *Step, kno
 	}
 	member := ad.member(r, e)
 	member.Value, member.Before = want, have
+	if r.object != noObject && ad.blockers.blocker(r.object) != noObject { // nobody has a role in a project that is not made
+		member.Before = ""
+		step = &Step{Kind: r.kind, Position: e.ref.Position, Members: &Members{Container: r.container, Items: []Member{member}}}
+		step.block(ad.whyNotAdded(r))
+		return step, true
+	}
 	before := member
 	before.Value, before.Before = have, ""
 	change := Change{

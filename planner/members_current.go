@@ -226,11 +226,16 @@ func (me *memberships) fromMember(sets map[memberSetKey]*memberSet, n reference)
 func (me *memberships) newMemberSet(t *refField, object objectID) *memberSet {
 	r := &memberSet{kind: t.membership, field: t, object: object}
 	if object != noObject {
-		o := me.in.Desired[object]
-		r.container = Container{Address: o.Address, Object: o, ID: me.objects.states[object].id, Within: o.Parent}
+		r.container = me.objects.asContainer(object)
 	}
 	me.sets = append(me.sets, r)
 	return r
+}
+
+// asContainer describes an object of the manifest as what members are in.
+func (ob *objects) asContainer(i objectID) Container {
+	o := ob.in.Desired[i]
+	return Container{Address: o.Address, Object: o, ID: ob.states[i].id, Within: o.Parent}
 }
 
 // unmanagedContainer describes a container that the manifest does not list. People who
@@ -265,10 +270,7 @@ func (me *memberships) readMembers(r *memberSet) {
 		me.objects.states[r.object].presence != exists {
 		return
 	}
-	prior, hasPrior := me.in.Prior[r.address()]
-	if r.object != noObject && me.objects.states[r.object].replaced || prior.ID != "" && prior.ID != r.container.ID {
-		prior, hasPrior = Record{}, false // they are in another container
-	}
+	prior, hasPrior := me.recorded(r)
 	if prior.PendingIntent == nil {
 		r.have = prior.Members
 	}
@@ -312,6 +314,17 @@ func (me *memberships) readMembers(r *memberSet) {
 		}
 		slices.Sort(r.have)
 	}
+}
+
+// recorded returns what the state has of a container's members. A record of another container, which had the address before, does not
+// count.
+func (me *memberships) recorded(r *memberSet) (prior Record, known bool) {
+	prior, known = me.in.Prior[r.address()]
+	isNew := r.object != noObject && (me.objects.states[r.object].replaced || me.objects.states[r.object].presence == absent)
+	if isNew || prior.ID != "" && prior.ID != r.container.ID {
+		return Record{}, false
+	}
+	return prior, known
 }
 
 // listedContainer is a container that the service lists, with who is in it.
@@ -598,12 +611,12 @@ func (o *nonMembers) insiders(at prerequisite) map[string]string {
 		return nil
 	}
 	m := at.via.Membership
-	applied := o.in.Prior[o.in.Desired[at.container].Address.Members(m.Plural(), 1)].Values
+	prior, _ := o.memberships.recorded(&memberSet{kind: at.via, object: at.container, container: o.objects.asContainer(at.container)})
 	for _, row := range a.Rows {
 		id := m.MemberID(row)
 		role := wanted[id]
 		if role == "" && m.Attribute != nil { // what planform gave them, where the service does not show it
-			role = cmp.Or(m.Attribute.Shown(row), applied[AttributeKey(m.Attribute, id)])
+			role = cmp.Or(m.Attribute.Shown(row), prior.Values[AttributeKey(m.Attribute, id)])
 		}
 		wanted[id] = role
 	}

@@ -1,6 +1,10 @@
 package planner_test
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/planform/planform/planner"
+)
 
 // TestOutsidersAreReportedAndNotSent: who does not belong to the project is not given work in it by the service, which says nothing of it.
 func TestOutsidersAreReportedAndNotSent(t *testing.T) {
@@ -18,6 +22,8 @@ func TestOutsidersAreReportedAndNotSent(t *testing.T) {
 			s.in.Prior["work_item/web/pay"] = known("work_item/web/pay", uuid(9, 1), "identifier=WEB-7", "name=Pay")
 		}
 	}
+	leftOut := known("work_item/web/pay", uuid(9, 1), "identifier=WEB-7", "name=Pay", "assignees="+bob)
+	leftOut.Values[planner.ShownKey("assignees")] = planner.LeftOut(ada)
 	checkRules(t, map[string]rule{
 		"a new item is assigned to those who are members of the project": {
 			api: full, given: people,
@@ -42,6 +48,25 @@ func TestOutsidersAreReportedAndNotSent(t *testing.T) {
 				w.put("project/web", "id="+web, "members=bob@example.com").put("work_item/web/pay", "name=Pay", "assignees=bob@example.com")
 			},
 			steps: []string{"add_members project/web#members 1", "update work_item/web/pay assignees"},
+		},
+		"a person whom the service left out is assigned if they were a member of a former project of this address": {
+			api: full, given: item(ada), prior: []planner.Record{
+				{Address: "project/web#members", ID: shop, Members: []string{bob}},
+				leftOut,
+			},
+			want: func(w *wanted) {
+				w.put("project/web", "id="+web, "members=bob@example.com").put("work_item/web/pay", "name=Pay", "assignees=bob@example.com")
+			},
+			steps: []string{"add_members project/web#members 1", "update work_item/web/pay assignees"},
+		},
+		"the role that somebody had in a former project of this address does not count": {
+			api: full, given: item(gus), prior: []planner.Record{
+				{Address: "project/web#members", ID: shop, Members: []string{ada}, Values: map[string]string{"role " + ada: "guest"}},
+			},
+			want: func(w *wanted) {
+				w.put("project/web", "id="+web).put("work_item/web/pay", "name=Pay", "assignees=ada@example.com")
+			},
+			steps: []string{"update work_item/web/pay assignees"},
 		},
 		"members are not read if the assignees are as wanted": {
 			api: full, given: item(gus),

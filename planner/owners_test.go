@@ -31,6 +31,7 @@ func TestAnObjectOfAnotherOwnerIsNeitherAdoptedNorChanged(t *testing.T) {
 		}
 	}
 	wantItem := func(w *wanted) { w.put("project/web", "id="+web).put(a, "name=Ours") }
+	wantOther := func(w *wanted) { w.put("project/web", "id="+web).put("work_item/web/b", "name=B") }
 	wantLabel := func(fields ...string) func(*wanted) {
 		return func(w *wanted) {
 			w.put("project/web", "id="+web).put("label/web/bug", append([]string{"name=Bug"}, fields...)...)
@@ -48,13 +49,14 @@ func TestAnObjectOfAnotherOwnerIsNeitherAdoptedNorChanged(t *testing.T) {
 	const unknown = "error unknown-mark: planform made 90000000-0000-4000-8000-000000000001 as work_item/web/a, and the state does not know it: " +
 		"another manifest may have it; if it is this one's, --take-over takes it; if not, write an owner into each of the manifests (owner: NAME), " +
 		"or choose another key"
-	const unrecorded = "warning unrecorded: 1 object with planform's mark is neither in the manifest nor in the state: work_item/web/a; " +
-		"an earlier deletion took no effect, or the state is lost or old, and what was protected is not known; --prune --delete-unrecorded deletes it"
+	const unrecordedAlone = "warning unrecorded: 1 object with planform's mark is neither in the manifest nor in the state: " +
+		"work_item/web/a; an earlier deletion took no effect, or the state is lost or old, and what was protected is not known"
+	const unrecorded = unrecordedAlone + "; --prune --delete-unrecorded deletes it"
 	item2 := uuid(9, 2)
 	checkRules(t, map[string]rule{
 		"an object with the owner's mark that the state does not know is reported even without --prune": {
 			api: full, given: items("web"), options: of("web", func(in *planner.Input) { in.Knowing = true }),
-			want:  func(w *wanted) { w.put("project/web", "id="+web).put("work_item/web/b", "name=B") },
+			want:  wantOther,
 			steps: []string{"create work_item/web/b"}, findings: []string{
 				unrecorded, "not compared: 1 work item: planform's mark is on it, and neither the manifest nor the state has it",
 			},
@@ -116,7 +118,7 @@ func TestAnObjectOfAnotherOwnerIsNeitherAdoptedNorChanged(t *testing.T) {
 			steps: []string{"not_possible label/web/bug: it belongs to owner mobile"},
 		},
 		"pruning without a state leaves an item with the owner's mark, which may have been protected": {
-			api: full, given: items("web"), options: of("web", pruning), want: func(w *wanted) { w.put("project/web", "id="+web).put("work_item/web/b", "name=B") },
+			api: full, given: items("web"), options: of("web", pruning), want: wantOther,
 			steps: []string{
 				"create work_item/web/b",
 				"not_possible work_item/web/a: it would be deleted, but the state does not know it: nobody can tell whether it was protected",
@@ -124,16 +126,25 @@ func TestAnObjectOfAnotherOwnerIsNeitherAdoptedNorChanged(t *testing.T) {
 			findings: []string{unrecorded},
 		},
 		"pruning without a state deletes an item with the owner's mark if that is asked for": {
-			api: full, given: items("web"), options: of("web", pruning, func(in *planner.Input) { in.DeleteUnrecorded = true }), want: func(w *wanted) { w.put("project/web", "id="+web).put("work_item/web/b", "name=B") },
-			steps:    []string{"create work_item/web/b", "delete work_item/web/a"},
-			findings: []string{unrecorded, "warning another-key: work_item/web/b is created, and work_item/web/a is deleted; if it was renamed, add `previously: a` to the new entry"},
+			api: full, given: items("web"), options: of("web", pruning, func(in *planner.Input) { in.DeleteUnrecorded = true }), want: wantOther,
+			steps: []string{"create work_item/web/b", "delete work_item/web/a"},
+			findings: []string{unrecordedAlone, "warning another-key: work_item/web/b is created, and work_item/web/a is deleted; " +
+				"if it was renamed, add `previously: a` to the new entry"},
+		},
+		"an object with a mark that the state does not know is reported without an owner, and no flag deletes it": {
+			api: full, given: items(""), options: of("", pruning, func(in *planner.Input) { in.DeleteUnrecorded = true }), want: wantOther,
+			steps: []string{"create work_item/web/b"}, findings: []string{unrecordedAlone},
+		},
+		"without an owner, no flag is advised that deletes nothing": {
+			api: full, given: items(""), options: of("", pruning), want: wantOther,
+			steps: []string{"create work_item/web/b"}, findings: []string{unrecordedAlone},
 		},
 		"pruning without a state deletes no item of another owner, and none without a mark": {
 			api: full, given: func(s *fakeService) {
 				items("mobile")(s)
 				s.given("work_item", web, uuid(9, 2), "name=Nobody's")
 			},
-			options: of("web", pruning), want: func(w *wanted) { w.put("project/web", "id="+web).put("work_item/web/b", "name=B") },
+			options: of("web", pruning), want: wantOther,
 			steps: []string{"create work_item/web/b"},
 		},
 	})

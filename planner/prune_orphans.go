@@ -181,9 +181,12 @@ const byItsMark = "its mark"
 
 // findMarked adds the unrecorded objects to the orphans. A mark without an owner may be another manifest's.
 func (or *orphans) findMarked() {
+	if or.in.Owner == "" {
+		return
+	}
 	for _, r := range or.unrecorded() {
 		known := or.byAddress[r.Address]
-		if or.in.Owner != "" && (known == nil || known.record.ID == "") && or.in.targeted(r.Address) {
+		if (known == nil || known.record.ID == "") && or.in.targeted(r.Address) {
 			or.list = slices.DeleteFunc(or.list, func(l *orphan) bool { return l == known })
 			or.add(&r)
 		}

@@ -179,9 +179,12 @@ func (p *pruning) warnUnrecorded() {
 	}
 	slices.Sort(names)
 	if n := len(names); n > 0 {
+		hint := "an earlier deletion took no effect, or the state is lost or old, and what was protected is not known"
+		if p.in.Owner != "" && !p.in.DeleteUnrecorded { // without an owner, planform deletes none of them
+			hint += "; --prune --delete-unrecorded deletes " + them(n)
+		}
 		p.diags.notice("unrecorded", diag.Count(n, "object")+" with planform's mark "+are(n)+" neither in the manifest nor in the state: "+
-			diag.First(names, fewNames), "an earlier deletion took no effect, or the state is lost or old, and what was protected is not known; "+
-			"--prune --delete-unrecorded deletes "+them(n))
+			diag.First(names, fewNames), hint)
 	}
 }
 

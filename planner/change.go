@@ -87,7 +87,7 @@ func blockTwins(matched *identities, st *steps) {
 		}
 	}
 	for _, i := range slices.Sorted(maps.Keys(twins)) {
-		st.addBlocked(i, Cause{Code: Twin, Text: twins[i]})
+		st.addBlocked(i, refused(twins[i]))
 	}
 	unwanted.Sort()
 	st.diags.Add(unwanted...)

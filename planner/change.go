@@ -862,12 +862,13 @@ func (ch *changes) addBlocked(i objectID, d *fieldDiff) {
 		of[why].block(c, d.causes[k], diag.Position{})
 	}
 	for _, why := range order {
-		why.Text = of[why].words(t)
+		blocked := of[why]
+		why.Text = blocked.words(t)
 		step := ch.steps.addBlocked(i, why)
 		if !why.lacking() && !d.position.IsZero() {
 			step.Position = d.position
 		}
-		step.changes = of[Cause{Code: why.Code, Objects: why.Objects}].unappliable
+		step.changes = blocked.unappliable
 	}
 }
 

@@ -63,8 +63,8 @@ func planChanges(plan *Plan, steps *steps, blockers *blockers, differ *comparer,
 	return b
 }
 
-// blockTwins names records that share the mark of one object: runs that went on at the same time may have created it once each. The
-// record that the state knows stays bound.
+// blockTwins adds a step that is not possible for each object whose mark several records bear, and warns of marks that the manifest
+// does not have: runs that went on at the same time may have created one each. The record that the state knows stays bound.
 func blockTwins(matched *identities, st *steps) {
 	var unwanted diag.List
 	twins := map[objectID]string{}

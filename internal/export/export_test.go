@@ -711,11 +711,14 @@ func TestWhatAnEditionLacksIsNamedOnce(t *testing.T) {
 		"the community edition": {
 			resource.V1,
 			sandboxtest.Options{Edition: sandbox.Community},
-			"customers, customer properties, estimates, initiatives, initiative labels, milestones, pages, teamspaces, work item types, states of the workspace",
+			"customers, customer properties, estimates, initiatives, initiative labels, milestones, pages, " +
+				"teamspaces, work item types, states of the workspace",
 		},
-		"kinds of views with another one between": {resource.V2, without("/views/", "/work-item-relation-definitions/"), "views, relation definitions"},
-		"the views of the workspace alone":        {resource.V2, without("{slug}/views/"), "views of the workspace"},
-		"the views of projects alone":             {resource.V2, without("{project_id}/views/"), "views of projects"},
+		"kinds of views with another one between": {
+			resource.V2, without("/views/", "/work-item-relation-definitions/"), "views, relation definitions",
+		},
+		"the views of the workspace alone": {resource.V2, without("{slug}/views/"), "views of the workspace"},
+		"the views of projects alone":      {resource.V2, without("{project_id}/views/"), "views of projects"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

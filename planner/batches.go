@@ -115,7 +115,7 @@ func countRequests(steps []*Step) int {
 				n++
 			}
 		case s.Action == Update && s.Members != nil && s.Operation.Verb == resource.AddMembers, // after a removal
-			s.Action == Delete && s.Kind.ArchiveFirst:
+			s.ArchivesFirst():
 			n += 2
 		default:
 			n++

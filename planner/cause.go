@@ -20,8 +20,6 @@ const (
 	CannotSet
 	// NotAccepted means that the person in [Cause.Objects] has not accepted an invitation to the workspace yet.
 	NotAccepted
-	// Twin means that several records of the service bear the mark of one object.
-	Twin
 	// Swapped means that two objects exchange a value that the service takes once.
 	Swapped
 )
@@ -30,7 +28,7 @@ const (
 type Cause struct {
 	Code    CauseCode
 	Text    string // for people, without a full stop
-	Objects string // of Lacks: what the edition does not have, such as customers
+	Objects string // of Lacks: what the edition does not have, such as customers; of NotAccepted: the e-mail address of the person
 }
 
 // exists reports whether something is in the way.

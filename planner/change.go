@@ -63,8 +63,8 @@ func planChanges(plan *Plan, steps *steps, blockers *blockers, differ *comparer,
 	return b
 }
 
-// blockTwins names records that share the mark of one object: runs that went on at the same time may have created it once each. The
-// record that the state knows stays bound.
+// blockTwins adds a step that is not possible for each object whose mark several records bear, and warns of marks that the manifest
+// does not have: runs that went on at the same time may have created one each. The record that the state knows stays bound.
 func blockTwins(matched *identities, st *steps) {
 	var unwanted diag.List
 	twins := map[objectID]string{}
@@ -87,7 +87,7 @@ func blockTwins(matched *identities, st *steps) {
 		}
 	}
 	for _, i := range slices.Sorted(maps.Keys(twins)) {
-		st.addBlocked(i, Cause{Code: Twin, Text: twins[i]})
+		st.addBlocked(i, refused(twins[i]))
 	}
 	unwanted.Sort()
 	st.diags.Add(unwanted...)
@@ -862,12 +862,13 @@ func (ch *changes) addBlocked(i objectID, d *fieldDiff) {
 		of[why].block(c, d.causes[k], diag.Position{})
 	}
 	for _, why := range order {
-		why.Text = of[why].words(t)
+		blocked := of[why]
+		why.Text = blocked.words(t)
 		step := ch.steps.addBlocked(i, why)
 		if !why.lacking() && !d.position.IsZero() {
 			step.Position = d.position
 		}
-		step.changes = of[Cause{Code: why.Code, Objects: why.Objects}].unappliable
+		step.changes = blocked.unappliable
 	}
 }
 

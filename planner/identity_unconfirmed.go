@@ -129,7 +129,9 @@ func (s *scan) bound(byName map[string][]*unconfirmedCreate) int {
 			return n
 		}
 	}
-	s.known = nil // they are numbers of another parent, or all deleted
+	if len(before) > 0 {
+		s.known = nil // they are numbers of another parent, or all deleted
+	}
 	return 0
 }
 

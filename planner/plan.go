@@ -287,6 +287,12 @@ func (s *Step) Lacking() bool {
 	return s.Cause.lacking()
 }
 
+// ArchivesFirst reports whether a delete archives its object by a request before its own: the service deletes archived ones only, and
+// the plan did not see it archived.
+func (s *Step) ArchivesFirst() bool {
+	return s.Action == Delete && s.Kind.ArchiveFirst && (s.Deletion == nil || s.Deletion.Row.Text("archived_at") == "")
+}
+
 // Changed reports whether an adopt also changes something that people see.
 func (s *Step) Changed() bool {
 	return slices.ContainsFunc(s.changes, func(c Change) bool { return c.Possible })

@@ -131,6 +131,13 @@ func TestALostCreateIsFoundByNumberAndName(t *testing.T) {
 			want:  one,
 			steps: adopted(pay),
 		},
+		"a lost create of one of the first items is found among the many that the state knows": {
+			api:   documented,
+			given: func(s *fakeService) { s.items(1, 70, "Old", time.Second).numbered(71, "Pay", time.Second) },
+			prior: append(knownItems(70), there, unconfirmedCreate(pay, 0)),
+			want:  one,
+			steps: adopted(pay),
+		},
 		"a lost create made nothing if the project is empty": {
 			api:   documented,
 			prior: []planner.Record{there, unconfirmedCreate(pay, 0)},
@@ -178,6 +185,15 @@ func (s *fakeService) items(first, last int, name string, after time.Duration) *
 		s.numbered(n, name, after)
 	}
 	return s
+}
+
+// knownItems are the records of many work items in the state.
+func knownItems(last int) (records []planner.Record) {
+	for n := 1; n <= last; n++ {
+		number := strconv.Itoa(n)
+		records = append(records, known(resource.Address("work_item/web/old"+number), uuid(9, n), "identifier=WEB-"+number))
+	}
+	return records
 }
 
 func TestALostCreateThatIsNotFoundIsReadAgainBeforeItIsSent(t *testing.T) {

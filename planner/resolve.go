@@ -31,7 +31,7 @@ func resolve(matched *identities) *references {
 		names:    map[nameKey]nameResult{}, idsForPlan: map[Name]string{},
 	}
 	s.resolveNames()
-	s.findParentCycles()
+	s.findCycles()
 	return s
 }
 
@@ -381,9 +381,9 @@ func (re *references) readName(t *kindInfo, parent objectID, id string) {
 	re.service.askOptional(Read{Operation: t.list, Path: re.snapshot.listPath(t, parent), Fields: t.neededFieldNames})
 }
 
-// findParentCycles reports objects that would be their own ancestors, which the service accepts, and such that name themselves.
+// findCycles reports objects that would be their own ancestors, which the service accepts, and references of an object to itself.
 // The manifest finds cycles of keys itself; here IDs and identifiers count too.
-func (re *references) findParentCycles() {
+func (re *references) findCycles() {
 	var below []objectID
 	above := map[objectID]objectID{}
 	for _, n := range re.objects.uses {

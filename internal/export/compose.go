@@ -45,7 +45,7 @@ func compose(found *content, o Options) (*Export, error) {
 	}
 	c.pages.addAll(found.root, o)
 	c.compose()
-	c.out.report(found)
+	c.out.report(found, o.API)
 	return c.out, nil
 }
 

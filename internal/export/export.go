@@ -127,17 +127,26 @@ func counter(counts *[]Count, name string) *Count {
 }
 
 // report says what is not in the manifests: what was not read, what was left out, and what is never looked for.
-func (e *Export) report(found *content) {
+func (e *Export) report(found *content, api resource.API) {
 	var unsupported []string
 	for _, k := range resource.Kinds() {
 		if found.unsupported[k] {
 			e.Unsupported = append(e.Unsupported, k.Name)
 			if k.Section != "" {
-				name := humanize(k.Section)
-				if slices.ContainsFunc(resource.Children("project"), func(o *resource.Kind) bool { return o.Section == k.Section && !found.unsupported[o] }) {
-					name += " of the workspace"
+				has := func(o *resource.Kind) bool {
+					_, listed := o.Op(resource.List, api)
+					return listed && o.Section == k.Section && !found.unsupported[o]
 				}
-				unsupported = append(unsupported, name)
+				name := humanize(k.Section)
+				switch {
+				case k.Parent == "" && slices.ContainsFunc(resource.Children("project"), has):
+					name += " of the workspace"
+				case k.Parent == "project" && slices.ContainsFunc(resource.Children(""), has):
+					name += " of projects"
+				}
+				if !slices.Contains(unsupported, name) {
+					unsupported = append(unsupported, name)
+				}
 			}
 		}
 		if where := found.denied[k]; len(where) > 0 {
@@ -153,7 +162,7 @@ func (e *Export) report(found *content) {
 		e.skip(customFields, found.unreadFields)
 	}
 	if len(unsupported) > 0 {
-		e.findings.Add(warning("not-in-edition", "this edition of the service does not have "+strings.Join(slices.Compact(unsupported), ", ")))
+		e.findings.Add(warning("not-in-edition", "this edition of the service does not have "+strings.Join(unsupported, ", ")))
 	}
 	if slices.Sort(found.roleless); len(found.roleless) > 0 {
 		in := slices.Compact(found.roleless)

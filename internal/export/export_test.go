@@ -694,18 +694,45 @@ func TestArchivedCyclesAndModulesAreExported(t *testing.T) {
 	s.hold(dir, e)
 }
 
-// What the edition lacks is named once, and what it lacks above projects alone is said to be of the workspace.
+// What the edition lacks is named once. What it lacks above projects alone is said to be of the workspace, and what it lacks below it
+// alone, of projects.
 func TestWhatAnEditionLacksIsNamedOnce(t *testing.T) {
 	t.Parallel()
-	_, e := newService(t, sandboxtest.Options{Edition: sandbox.Community}).export(export.Options{})
-	lacks := ""
-	for _, d := range e.Findings() {
-		if d.Code == "not-in-edition" {
-			lacks = d.Summary
-		}
+	without := func(ends ...string) sandboxtest.Options {
+		return sandboxtest.Options{Edition: sandbox.Cloud, HasOperation: func(_, path string) bool {
+			return !slices.ContainsFunc(ends, func(end string) bool { return strings.HasSuffix(path, end) })
+		}}
 	}
-	if strings.Count(lacks, "pages") != 1 || !strings.Contains(lacks, ", states of the workspace") {
-		t.Error(lacks)
+	for name, tt := range map[string]struct {
+		api     resource.API
+		service sandboxtest.Options
+		want    string
+	}{
+		"the community edition": {
+			resource.V1,
+			sandboxtest.Options{Edition: sandbox.Community},
+			"customers, customer properties, estimates, initiatives, initiative labels, milestones, pages, " +
+				"teamspaces, work item types, states of the workspace",
+		},
+		"kinds of views with another one between": {
+			resource.V2, without("/views/", "/work-item-relation-definitions/"), "views, relation definitions",
+		},
+		"the views of the workspace alone": {resource.V2, without("{slug}/views/"), "views of the workspace"},
+		"the views of projects alone":      {resource.V2, without("{project_id}/views/"), "views of projects"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, e := newService(t, tt.service).export(export.Options{API: tt.api})
+			lacks := ""
+			for _, d := range e.Findings() {
+				if d.Code == "not-in-edition" {
+					lacks = d.Summary
+				}
+			}
+			if want := "this edition of the service does not have " + tt.want; lacks != want {
+				t.Errorf("%q, want %q", lacks, want)
+			}
+		})
 	}
 }
 

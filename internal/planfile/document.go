@@ -248,7 +248,10 @@ func newStep(plan *planner.Plan, s *planner.Step) Step {
 	}
 	switch {
 	case s.Action == planner.NotPossible:
-		d.Unsupported, d.NotOffered = s.Cause.Objects, s.Cause.Code == planner.NotOffered
+		if s.Cause.Code == planner.Lacks {
+			d.Unsupported = s.Cause.Objects
+		}
+		d.NotOffered = s.Cause.Code == planner.NotOffered
 	case s.Deletion != nil:
 		d.Loss = s.Deletion.Loss
 	case s.Write != nil:

@@ -464,4 +464,24 @@ func TestAPageIsAPathInAWebApp(t *testing.T) {
 	}
 }
 
+func TestOnlyWhatTheEditionLacksIsUnsupported(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		cause planner.Cause
+		want  string
+	}{
+		"objects that the edition lacks": {planner.Cause{Code: planner.Lacks, Text: "no customers", Objects: "customers"}, "customers"},
+		"a person who has not accepted":  {planner.Cause{Code: planner.NotAccepted, Text: "not yet", Objects: "ada@example.com"}, ""},
+		"what the service refuses":       {planner.Cause{Code: planner.Refused, Text: "refused"}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			step := &planner.Step{Address: "module/web/a", Kind: resource.MustLookup("module"), Action: planner.NotPossible, Cause: tt.cause}
+			if got := planfile.New(&planner.Plan{Steps: []*planner.Step{step}}, planfile.Where{}).Steps[0].Unsupported; got != tt.want {
+				t.Errorf("%q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
 func address(text string) resource.Address { return resource.Address(text) }

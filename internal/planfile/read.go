@@ -34,9 +34,9 @@ func Parse(name string, text []byte) (*Document, error) {
 		return nil, bad(errors.New("it has no format_version or no steps"))
 	}
 	d := &Document{}
-	known := json.NewDecoder(bytes.NewReader(text))
-	known.DisallowUnknownFields() // a member that this version does not know could mean anything, and no checksum covers it
-	if err := known.Decode(d); err != nil {
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.DisallowUnknownFields() // a member that this version does not know could mean anything, and no checksum covers it
+	if err := decoder.Decode(d); err != nil {
 		if member, unknown := strings.CutPrefix(err.Error(), "json: unknown field "); unknown {
 			return nil, diag.WithHint(fmt.Errorf("%s has the member %s, which this version of planform does not know", name, diag.Truncate(member, 100)),
 				"use the version of planform that made it, or make a new plan: a plan cannot be edited")

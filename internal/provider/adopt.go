@@ -42,7 +42,7 @@ func (w *write) adoptConflicting(ctx context.Context, r row, cause *apiclient.Er
 	switch {
 	case errors.Is(err, apiclient.ErrNotFound):
 		hidden := hiddenConflict(step, cause.ExistingID, "archived or a draft")
-		if step.Kind.ListsAll() && w.learned.countCollision(step) <= maxClearings {
+		if step.Kind.ListsAll() && w.learned.countRefusal(step) <= maxClearings {
 			hidden = &executor.Pending{After: shortGrace, Err: hidden}
 		}
 		return executor.Outcome{}, hidden

@@ -34,10 +34,10 @@ func (s *Service) delete(ctx context.Context, step *planner.Step) (executor.Outc
 	return executor.Outcome{Record: planner.Record{ID: step.ID}}, nil
 }
 
-// archiveFirst archives and unlocks an object if the service deletes archived ones only, and the plan did not see it archived.
+// archiveFirst archives and unlocks an object whose delete needs that.
 func (s *Service) archiveFirst(ctx context.Context, step *planner.Step) error {
 	op, ok := s.operation(step, resource.Update)
-	if !step.Kind.ArchiveFirst || !ok || step.Deletion != nil && step.Deletion.Row.Text("archived_at") != "" {
+	if !ok || !step.ArchivesFirst() {
 		return nil
 	}
 	body := fmt.Appendf(nil, `{"archived_at":%q,"is_locked":false}`, time.Now().UTC().Format(time.RFC3339))

@@ -22,7 +22,7 @@ type learned struct {
 	hidden       map[*resource.Field]bool      // fields already reported as hidden by answers
 	rowLimits    map[*resource.Operation]int   // of operations whose batches were too large
 	missing      map[*resource.Operation]error // operations of API v2 that the service does not have, and how it said so
-	collisions   map[*planner.Step]int         // refusals of a row because of a concurrent change
+	refusals     map[*planner.Step]int         // of steps that are sent again
 	customNames  map[string]string             // by ID of a property: its name in API v2; "" = the service shows none
 	storesCustom bool                          // API v2 was seen to store custom fields
 }
@@ -30,7 +30,7 @@ type learned struct {
 func newLearned(dialects map[string]resource.Dialect) *learned {
 	l := &learned{
 		dialects: map[string]resource.Dialect{}, hidden: map[*resource.Field]bool{}, rowLimits: map[*resource.Operation]int{},
-		missing: map[*resource.Operation]error{}, collisions: map[*planner.Step]int{}, customNames: map[string]string{},
+		missing: map[*resource.Operation]error{}, refusals: map[*planner.Step]int{}, customNames: map[string]string{},
 	}
 	maps.Copy(l.dialects, dialects)
 	return l
@@ -90,12 +90,13 @@ func (l *learned) seenCustom(now bool) bool {
 	return l.storesCustom
 }
 
-// countCollision counts the refusals of a step because of a concurrent change.
-func (l *learned) countCollision(step *planner.Step) int {
+// countRefusal counts the refusals of a step that is sent again: a concurrent change, a delete that the service forbids, or a create
+// that an object collides with which no list shows.
+func (l *learned) countRefusal(step *planner.Step) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.collisions[step]++
-	return l.collisions[step]
+	l.refusals[step]++
+	return l.refusals[step]
 }
 
 // rowLimit is how many rows go into one request.

@@ -309,7 +309,7 @@ func (w *write) refused(ctx context.Context, r row, e *apiclient.Error) (executo
 		return executor.Outcome{Record: planner.Record{ID: r.step.ID}}, nil
 	case e.Status == 400 && slices.ContainsFunc(r.step.Values(), resource.IsCustom): // the object may do without them
 		return w.alone().one(ctx, r)
-	case (e.Collided() || e.Permission() && r.step.Action == planner.Delete) && w.learned.countCollision(r.step) <= maxCollisions:
+	case (e.Collided() || e.Permission() && r.step.Action == planner.Delete) && w.learned.countRefusal(r.step) <= maxRefusals:
 		return executor.Outcome{}, &executor.Pending{After: afterAnswer, Err: e}
 	case r.step.Action != planner.Create || e.Status != 409:
 		return executor.Outcome{}, failure(r.step, e)
@@ -317,8 +317,8 @@ func (w *write) refused(ctx context.Context, r row, e *apiclient.Error) (executo
 	return w.resolveRefused(ctx, r, e)
 }
 
-// maxCollisions limits the repeats of a row that collides with another change, or that the service forbids to delete.
-const maxCollisions = 2
+// maxRefusals limits the repeats of a row that collides with another change, or that the service forbids to delete.
+const maxRefusals = 2
 
 // failed handles the error of a whole request, before which batches had created count objects.
 func (w *write) failed(ctx context.Context, rows []row, err error, count int) {

@@ -125,8 +125,8 @@ type Field struct {
 	// Exclusive is set where one of all siblings is meant to have the field, such as the default state. A create takes it
 	// from the others; an update leaves several.
 	Exclusive bool
-	// AlwaysSend is set where an update without the field makes the service change its
-	// value, or refuse the update of a locked object: each update sends it.
+	// AlwaysSend is set where an update without the field makes the service change the field's value, or refuse the update since the
+	// object is locked: each update sends it.
 	AlwaysSend bool
 	// ArchiveFlag marks the field that says whether an object is archived. The verbs
 	// Archive and Unarchive set it; responses show the time of the archiving.

@@ -112,7 +112,8 @@ type scan struct {
 }
 
 // bound returns the number above which the creates made their records: the highest one that the state knows, that was known when the
-// first of them was sent, and whose object is still there. A parent that was made again numbers anew: then it returns 0.
+// first of them was sent, and whose object is still there. It returns 0 if none was known then. A parent that was made again numbers anew:
+// it returns 0 too.
 func (s *scan) bound(byName map[string][]*unconfirmedCreate) int {
 	const tries = 3
 	lowest := -1
@@ -123,15 +124,16 @@ func (s *scan) bound(byName map[string][]*unconfirmedCreate) int {
 			}
 		}
 	}
-	before := slices.DeleteFunc(slices.Sorted(maps.Keys(s.known)), func(n int) bool { return n > lowest })
-	for _, n := range slices.Backward(before[max(0, len(before)-tries):]) {
+	numbers := slices.Sorted(maps.Keys(s.known))
+	if before, _ := slices.BinarySearch(numbers, lowest+1); before > 0 {
+		numbers = numbers[:before]
+	}
+	for _, n := range slices.Backward(numbers[max(0, len(numbers)-tries):]) {
 		if row, answered := s.at(n); !answered || row != nil && row.ID() == s.known[n] {
-			return n
+			return min(n, lowest)
 		}
 	}
-	if len(before) > 0 {
-		s.known = nil // they are numbers of another parent, or all deleted
-	}
+	s.known = nil // they are numbers of another parent, or all deleted
 	return 0
 }
 

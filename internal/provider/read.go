@@ -25,9 +25,6 @@ type Reader struct {
 	Client   *apiclient.Client
 	API      resource.API
 	Observed planner.Observed // the answers; a read that has one already is not made again
-	// More, unless nil, is called whenever a reader is idle. It returns the reads that the
-	// answers so far call for.
-	More func() []planner.Read
 	// Expect is called with the number of requests that follow, Answered after each of
 	// them. Both may be nil.
 	Expect   func(requests int)
@@ -124,9 +121,7 @@ func (r *Reader) Read(ctx context.Context, reads []planner.Read) error {
 		case <-ctx.Done():
 			return cmp.Or(group.Wait(), context.Cause(ctx))
 		}
-		if reads = nil; r.More != nil && active > 0 && len(queue) == 0 && len(answers) == 0 {
-			reads = r.More()
-		}
+		reads = nil
 	}
 }
 

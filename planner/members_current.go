@@ -193,6 +193,9 @@ func (me *memberships) fromContainer(declared map[inverseKey]*resource.Reference
 			}
 			declared[inverseKey{n.field.membership.Name, from, to}] = ref
 		}
+		if defines { // a step may need it
+			me.words.definitionOf(a.Words, ref.Attribute)
+		}
 		r.entries = append(r.entries, e)
 	}
 }

@@ -37,6 +37,21 @@ func newObjects(in *Input) *objects {
 	return s
 }
 
+// needsMark reports whether an object that exists bears another mark of planform than it is to have, or none and it is to have one.
+func (ob *objects) needsMark(i objectID) bool {
+	o, f := ob.in.Desired[i], &ob.states[i]
+	if !f.info.externalIDs || f.row == nil || f.info.update == nil {
+		return false
+	}
+	have := f.row.Text("external_id")
+	owner, marked := f.row.Owner()
+	given := o.ID != "" || o.Identifier != ""
+	if f.row.Text("external_source") == "" && have == "" {
+		return ob.in.MarkAdopted || !given && f.matchedBy != "" && o.Kind.AdoptOnRequestOnly && ob.in.Owner == ""
+	}
+	return marked && (owner != ob.in.Owner || !given && have != ob.in.marks().ID(o.Address))
+}
+
 // lacksSecret reports whether an object has a file for its secret with nothing in it, and the service can give it another one.
 func (ob *objects) lacksSecret(i objectID) bool {
 	o, f := ob.in.Desired[i], &ob.states[i]

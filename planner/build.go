@@ -15,11 +15,6 @@ type Result struct {
 	// Findings are the errors that leave no plan, such as names that nothing bears, with
 	// the warnings beside them. The warnings of a plan are its Notices.
 	Findings diag.List
-	// Unconfirmed are the reads that show nothing of what a former run may have sent: of a
-	// create, where only readable numbers tell, and of what the manifest does not want by now.
-	// While the service may still be about to carry it out, they are to be asked again before
-	// the plan is used. A create that is still wanted is [Step.Pending] instead.
-	Unconfirmed []Read
 }
 
 // World holds what was read of a workspace, and what the stages that read made of it.
@@ -95,7 +90,6 @@ func Build(w *World) Result {
 			result.Plan = plan
 		}
 	}
-	result.Unconfirmed = w.service.unconfirmed
 	w.locateFindings()
 	diags.Sort()
 	if diags.HasErrors() {

@@ -96,7 +96,6 @@ func blockTwins(matched *identities, st *steps) {
 func (ch *changes) planUpdate(i objectID) {
 	f := &ch.objects.states[i]
 	if ch.objects.staysArchived(i) {
-		ch.awaitFormer(i, nil)
 		ch.keepArchived(i)
 		return
 	}
@@ -105,7 +104,6 @@ func (ch *changes) planUpdate(i objectID) {
 		return
 	}
 	d := ch.compare(i)
-	ch.awaitFormer(i, slices.Concat(d.send, d.alwaysSent))
 	var custom fieldDiff
 	if !ch.sharesRequest(i, slices.Concat(d.send, d.alwaysSent)) {
 		custom = d.splitCustomFields()
@@ -121,9 +119,6 @@ func (ch *changes) planUpdate(i objectID) {
 	externalID := ch.externalIDChange(i)
 	if closed {
 		externalID = nil
-	}
-	if (externalID != nil || len(d.send)+len(custom.send) > 0) && f.prior != nil && f.prior.Late.After(ch.in.Now) {
-		ch.service.doubt(f.id, "")
 	}
 	if externalID != nil {
 		d.changes = append(d.changes, *externalID)
@@ -169,49 +164,6 @@ func (ch *changes) planUpdate(i objectID) {
 	if newSecret {
 		ch.planSecret(i)
 	}
-}
-
-// awaitFormer lets the plan wait for what a former run may have sent to an object, if the manifest does not say it by now. send is
-// what this one is about to send.
-func (ch *changes) awaitFormer(i objectID, send []*resource.Value) {
-	f, prior := &ch.objects.states[i], ch.in.Prior[ch.in.Desired[i].Address]
-	if f.prior != nil { // else it is not where it was, such as in the list of those that are archived
-		prior = *f.prior
-	}
-	if prior.PendingIntent == nil || prior.ID != "" && prior.ID != f.id || !ch.mayStillChange(i, prior.PendingIntent, send) {
-		return
-	}
-	in := ""
-	if f.info.list != nil {
-		in = ch.snapshot.listPath(f.info, f.parent)
-	}
-	ch.service.doubt(f.id, in)
-}
-
-// mayStillChange reports whether a former run sent something to an object that the manifest, which was edited meanwhile, does not say by now.
-// That its effect is seen tells nothing: a request without an answer is sent again.
-func (ch *changes) mayStillChange(i objectID, intent *Intent, send []*resource.Value) bool {
-	kind := ch.objects.states[i].info.kind
-	switch {
-	case intent.Action == Delete:
-		return true
-	case !intent.Updates(), len(secretFields(kind, intent.Fields)) == len(intent.Fields): // another request for a secret waits
-		return false
-	}
-	return !ch.stillSays(i, intent) && intent.Sent != Said(send) // else it is sent again, if it took no effect
-}
-
-// stillSays reports whether the manifest says of each field what an update sent.
-func (ch *changes) stillSays(i objectID, intent *Intent) bool {
-	values := make([]*resource.Value, len(intent.Fields))
-	for k, name := range intent.Fields {
-		v, ok := ch.in.Desired[i].Value(name)
-		if !ok {
-			return false
-		}
-		values[k] = v
-	}
-	return intent.Sent == Said(values)
 }
 
 // leaveToOwner uses an object of another owner as it is. What the manifest wants otherwise is not possible.
@@ -335,9 +287,7 @@ func (ch *changes) planCreate(i objectID) {
 		ch.checks.warnCaseMismatch(i)
 	}
 	step := ch.steps.add(i, Create)
-	if f.unconfirmed {
-		step.Write.Pending = f.prior.PendingIntent
-	}
+	step.Write.Announced = f.unconfirmed
 	step.alone, step.Write.Replaces = f.maybeHidden, f.replaces
 	step.Operation, step.Write.Newest = f.info.create, ch.highestNumber[scope{f.info, f.parent}]
 	var d fieldDiff
@@ -934,9 +884,6 @@ func (ch *changes) neededByChildren(o *resource.Object, field *resource.Field) b
 func (ch *changes) keepHidden(i objectID) {
 	o, f := ch.in.Desired[i], &ch.objects.states[i]
 	ch.recordKnown(i)
-	if f.isAway(o) {
-		ch.awaitFormer(i, nil)
-	}
 	switch {
 	case f.id == "": // its parent is hidden
 	case f.keptDeleted:

@@ -4,7 +4,6 @@ import (
 	"context"
 	"iter"
 	"slices"
-	"strings"
 
 	"github.com/planform/planform/internal/resource"
 )
@@ -22,7 +21,7 @@ type loader struct {
 	moved    bool                     // a kind turned out to be managed by API v1, so that all is to be asked anew
 	running  *task                    // nil = no task of [loader.each] is running
 
-	unconfirmed       []Read // see [Result]
+	unconfirmed       []Read // see [Doubt]
 	externalIDLookups int    // one request for one object each
 	skippedLookups    int    // not made, since there would be so many
 }
@@ -121,17 +120,4 @@ func (lo *loader) answer(r Read) (Answer, bool) {
 	r.Optional = true
 	a, ok := lo.observed[r]
 	return a, ok && !a.Forbidden
-}
-
-// doubt notes that what shows a record, or its custom fields, may show another one soon. in is the path of the list that it is in,
-// or may be.
-func (lo *loader) doubt(id, in string) {
-	for read, a := range lo.observed {
-		verb := read.Operation.Verb
-		custom := (verb == resource.GetValue || verb == resource.GetFields) && strings.Contains(read.Path, id)
-		alone := verb == resource.Get && strings.HasSuffix(read.Path, id+"/")
-		if custom || alone || read.Path == in || slices.ContainsFunc(a.Rows, func(row resource.Row) bool { return row.ID() == id }) {
-			lo.unconfirmed = append(lo.unconfirmed, read)
-		}
-	}
 }

@@ -27,7 +27,7 @@ func planAdditions(plan *Plan, steps *steps, blockers *blockers, memberships *me
 		prerequisites: map[prerequisite]*Step{}, prerequisiteKinds: membershipPrerequisites(),
 	}
 	for _, r := range memberships.sets {
-		b.planSet(r)
+		b.planMembers(r)
 	}
 	return b
 }
@@ -41,20 +41,6 @@ func membershipPrerequisites() map[string]bool {
 		}
 	}
 	return found
-}
-
-// planSet plans what a container's members need. Where a request of a former run that was sent again may still come, and take them out or
-// make them what they were, the list is in doubt.
-func (ad *additions) planSet(r *memberSet) {
-	steps := ad.steps.numbers[r.address()]
-	ad.planMembers(r)
-	if steps == ad.steps.numbers[r.address()] || !ad.in.Prior[r.address()].Late.After(ad.in.Now) {
-		return
-	}
-	_, params := ad.refs.containerAt(r.container.Address)
-	if read, ok := ad.objects.membersRead(r.kind, params); ok {
-		ad.service.unconfirmed = append(ad.service.unconfirmed, read)
-	}
 }
 
 // planMembers plans the batches that bring a container's missing members in, and changes of what the others are.

@@ -164,9 +164,10 @@ type Write struct {
 	FoundBy       string            // of an Adopt: how it matched; "" = the manifest says
 	Replaces      string            // of a Create: the ID of planform's object that is deleted before it; "" = none
 	Newest        int               // of a Create: the highest readable number that is known of its kind in its parent; 0 = none
-	// Pending is set on a Create that a former run may have sent, and that the plan's
-	// reads do not show: what it announced. It is looked for again before it is sent. It is set on an update that asks for a new secret, too,
-	// where a former run may have: this one waits until the service does not carry that out any more.
+	// Announced is set on a Create that an earlier run may have sent as well: if the object is there by the time, planform made it.
+	Announced bool
+	// Pending is set on an update that asks for a new secret if an earlier run may have asked for one: this one waits until the
+	// service does not carry that out any more.
 	Pending *Intent
 	// Zone is the time zone of an object whose dates are moments on the service; nil = none.
 	Zone *time.Location

@@ -328,9 +328,6 @@ func (or *orphans) decide(l *orphan) {
 	if l.decision == toDelete {
 		or.checkContents(l)
 	}
-	if l.decision == toDelete && l.record.Late.After(or.in.Now) {
-		or.service.doubt(l.record.ID, "")
-	}
 	if l.decision == toDelete {
 		or.checkGovernance(l)
 	}

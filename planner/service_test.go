@@ -78,10 +78,10 @@ func (s *fakeService) plan(objects []*resource.Object) (*planner.Plan, diag.List
 	s.t.Helper()
 	in := s.in
 	in.Desired, in.Observed, s.reads = objects, planner.Observed{}, nil
-	result := load(s.t, in, func(r planner.Read) planner.Answer {
+	result := planner.Build(load(s.t, in, func(r planner.Read) planner.Answer {
 		s.reads = append(s.reads, r)
 		return s.answer(r)
-	})
+	}))
 	return result.Plan, result.Findings
 }
 
@@ -103,23 +103,23 @@ func (a answering) Read(_ context.Context, reads []planner.Read) error {
 	return nil
 }
 
-// load makes the plan of an input whose answers come from a function.
-func load(tb testing.TB, in planner.Input, answer func(planner.Read) planner.Answer) planner.Result {
+// load loads the world of an input whose answers come from a function.
+func load(tb testing.TB, in planner.Input, answer func(planner.Read) planner.Answer) *planner.World {
 	tb.Helper()
 	world, err := planner.Load(tb.Context(), in, answering{tb, in.Observed, answer})
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return planner.Build(world)
+	return world
 }
 
 // build makes the plan of an input that has all answers.
 func build(tb testing.TB, in planner.Input) (*planner.Plan, diag.List) {
 	tb.Helper()
-	result := load(tb, in, func(r planner.Read) planner.Answer {
+	result := planner.Build(load(tb, in, func(r planner.Read) planner.Answer {
 		tb.Fatalf("there is no answer for %s", r.Path)
 		return planner.Answer{}
-	})
+	}))
 	return result.Plan, result.Findings
 }
 

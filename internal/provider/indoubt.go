@@ -71,7 +71,7 @@ func (s *Service) lostCreate(step *planner.Step) *lostCreate {
 	defer d.mu.Unlock()
 	u := d.creates[step]
 	if u == nil && step.Write != nil && step.Write.Pending != nil {
-		u = &lostCreate{givenUp: d.grace.GivenUp, period: s.earlier(step)}
+		u = &lostCreate{givenUp: d.grace.GivenUp, period: d.grace.Period}
 		d.creates[step] = u
 	}
 	return u
@@ -114,7 +114,7 @@ func (l *lostCreate) reason() error {
 	return unknownOutcome{l.cause}
 }
 
-// errEarlier is the reason of a pending create that this run has not sent.
+// errEarlier is the reason of a pending request that this run has not sent.
 var errEarlier = errors.New("an earlier run may have sent it, and got no response")
 
 // end is when the service does not carry out the request any more. Only a look-up that begins later shows that it did not.
@@ -124,11 +124,14 @@ func (l *lostCreate) end() time.Time { return l.givenUp.Add(l.period) }
 // Where the object is there it has no effect; it would make one that was deleted, or has another mark, once more.
 func (s *Service) late(step *planner.Step, foundByLookup bool) time.Time {
 	u := s.lostCreate(step)
-	if u == nil {
+	if u == nil && !step.Write.Announced {
 		return time.Time{}
 	}
+	if u == nil {
+		return s.inDoubt.grace.until(s.inDoubt.grace.GivenUp)
+	}
 	open := u.attempts - u.answered
-	if step.Write.Pending != nil {
+	if step.Write.Announced {
 		open++
 	}
 	if foundByLookup && u.answered == 0 {
@@ -173,14 +176,6 @@ func (g Grace) period(takesTwo bool, tries int) time.Duration {
 	}
 }
 
-// earlier is the period of a create that an earlier run announced. That may have sent another key or name.
-func (s *Service) earlier(step *planner.Step) time.Duration {
-	byName := step.Kind.UniqueField() && step.Write.Pending.Name == step.Object.Name()
-	byExternalID := step.Kind.UniqueExternalID && s.usesExternalID(step) && step.Batch == 0 && !step.Write.Pending.Batch &&
-		len(planner.AllAddresses(step.Object)) == 1
-	return s.inDoubt.grace.period(!byName && !byExternalID, 0)
-}
-
 // Grace is the time for which the service may still carry out an abandoned request. The
 // zero value is no time.
 type Grace struct {
@@ -202,6 +197,9 @@ func (g Grace) begin() Grace {
 	}
 	return g
 }
+
+// brief is the time within which the service carries out a request that it refuses a second time.
+func (g Grace) brief() Grace { return Grace{Period: min(g.Period, shortGrace), GivenUp: g.GivenUp} }
 
 // remaining is the rest of the period.
 func (g Grace) remaining() time.Duration { return time.Until(g.GivenUp.Add(g.Period)) }
@@ -305,7 +303,7 @@ func (w *write) resolveRefused(ctx context.Context, r row, e *apiclient.Error) (
 	case seen.result == found:
 		out, err = w.adoptExisting(ctx, r, seen.row)
 		// else it was refused because somebody else had created it
-		out.RecoveredByLookup, out.CreatedByUs = err == nil, e.Generic() || r.lost != nil || e.Doubted
+		out.RecoveredByLookup, out.CreatedByUs = err == nil, e.Generic() || r.lost != nil || r.step.Write.Announced || e.Doubted
 		return out, err
 	case e.Status == 409 && e.ExistingID != "":
 		return w.adoptConflicting(ctx, r, e)

@@ -15,8 +15,8 @@ import (
 )
 
 // Plan makes the reads that the planner asks for, and then the plan. in.Observed may hold
-// answers already; those to the reads are added to it. Planning waits only where nothing but readable numbers can show the
-// object of a create without an outcome: these are read again after the grace period.
+// answers already; those to the reads are added to it. If requests of an earlier run may still change what was read, planning
+// waits until the service does not carry them out any more, and reads that again, once.
 // An error is a read that failed; the findings are those of the planner, and the plan is
 // nil if one of them is an error.
 func Plan(ctx context.Context, client *apiclient.Client, in planner.Input, grace Grace) (*planner.Plan, diag.List, error) {
@@ -32,18 +32,22 @@ func Plan(ctx context.Context, client *apiclient.Client, in planner.Input, grace
 		if err != nil {
 			return nil, nil, err
 		}
-		result := planner.Build(world)
-		if early && len(result.Unconfirmed) > 0 {
+		if doubt := world.Settle(); early && len(doubt.Again) > 0 {
 			early = false
 			if err := grace.Wait(ctx); err != nil {
 				return nil, nil, err
 			}
-			for _, r := range result.Unconfirmed {
+			for _, r := range doubt.Again {
 				delete(in.Observed, r)
 			}
 			reader.several, reader.overviews = nil, nil // which would answer these
 			continue
+		} else if early && doubt.Creates {
+			if err := grace.brief().Wait(ctx); err != nil {
+				return nil, nil, err
+			}
 		}
+		result := planner.Build(world)
 		if result.Plan != nil {
 			attribute(ctx, reader, result.Plan)
 		}

@@ -1,0 +1,122 @@
+package planner
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/planform/planform/internal/resource"
+)
+
+// Doubt is what requests of earlier runs may still change. Such a request has no answer, or it was sent again, so that its first
+// copy may still arrive.
+type Doubt struct {
+	// Again are the reads that do not show yet what these requests do. They are to be asked again once the service carries none of
+	// them out any more.
+	Again []Read
+	// Creates is set if an object may still be made that the service then refuses to this run. A short wait is enough, and nothing is
+	// read again: the refusal names the object.
+	Creates bool
+}
+
+// settling finds what requests of earlier runs may still change.
+type settling struct {
+	*World
+
+	doubt Doubt
+}
+
+// Settle returns what requests of earlier runs may still change, as far as the manifest does not want the same as they do.
+func (w *World) Settle() Doubt {
+	s := &settling{World: w, doubt: Doubt{Again: w.service.unconfirmed}}
+	for i := range w.objects.count() {
+		s.settleObject(i)
+	}
+	for _, r := range w.memberships.sets {
+		if w.in.Prior[r.address()].Late.After(w.in.Now) && s.differs(r) {
+			_, params := w.refs.containerAt(r.container.Address)
+			if read, ok := w.objects.membersRead(r.kind, params); ok {
+				s.doubt.Again = append(s.doubt.Again, read)
+			}
+		}
+	}
+	for _, l := range w.orphans.list {
+		if l.decision == toDelete && l.record.Late.After(w.in.Now) {
+			s.addReadsOf(l.record.ID, "")
+		}
+	}
+	return s.doubt
+}
+
+func (s *settling) settleObject(i objectID) {
+	o, f := s.in.Desired[i], &s.objects.states[i]
+	prior := s.in.Prior[o.Address]
+	if f.prior != nil { // else it is not where it was, such as in the list of those that are archived
+		prior = *f.prior
+	}
+	in := ""
+	if f.info.list != nil && (f.parent == noObject || s.objects.states[f.parent].presence == exists) {
+		in = s.snapshot.listPath(f.info, f.parent)
+	}
+	seen := f.presence == exists && (!f.foreign || s.objects.staysArchived(i)) || f.presence == hidden && f.id != "" && f.isAway(o)
+	switch {
+	case f.unconfirmed && s.isRefusedTwice(i):
+		s.doubt.Creates = true
+	case f.unconfirmed:
+		s.addReadsOf(unusedID, in)
+	case !seen:
+	case prior.PendingIntent != nil && (prior.ID == "" || prior.ID == f.id) && s.mayStillChange(i, prior.PendingIntent):
+		s.addReadsOf(f.id, in)
+	case f.prior != nil && f.prior.Late.After(s.in.Now) && s.differ.writes(i):
+		s.addReadsOf(f.id, "")
+	}
+}
+
+// differs reports whether a container lacks a member that is wanted, or has one with another attribute.
+func (s *settling) differs(r *memberSet) bool {
+	a := r.kind.Membership.Attribute
+	return slices.ContainsFunc(r.entries, func(e memberRef) bool {
+		return !s.memberships.isIn(r, e) || a != nil && e.attribute != "" && a.Shown(r.rows[e.id]) != e.attribute
+	})
+}
+
+// isRefusedTwice reports whether the service refuses the create of an object if it has carried out the one that an earlier run
+// announced. That run may have sent another key or name. Of a request for many objects nobody promises that.
+func (s *settling) isRefusedTwice(i objectID) bool {
+	o, f := s.in.Desired[i], &s.objects.states[i]
+	intent := f.prior.PendingIntent
+	_, many := o.Kind.Op(resource.CreateMany, f.info.api)
+	return o.Kind.UniqueField() && intent.Name == o.Name() ||
+		o.Kind.UniqueExternalID && f.info.externalIDs && !many && !intent.Batch && len(AllAddresses(o)) == 1
+}
+
+// mayStillChange reports whether a request of an earlier run says something of an object that the manifest, which was edited
+// meanwhile, does not say. That its effect is seen tells nothing: a request without an answer is sent again.
+func (s *settling) mayStillChange(i objectID, intent *Intent) bool {
+	switch kind := s.objects.states[i].info.kind; {
+	case intent.Action == Delete:
+		return true
+	case !intent.Updates(), len(secretFields(kind, intent.Fields)) == len(intent.Fields): // another request for a secret waits
+		return false
+	}
+	values := make([]*resource.Value, len(intent.Fields))
+	for k, name := range intent.Fields {
+		v, ok := s.in.Desired[i].Value(name)
+		if !ok {
+			return true
+		}
+		values[k] = v
+	}
+	return intent.Sent != Said(values)
+}
+
+// addReadsOf adds the reads that show an object or its custom fields. in is the path of the list that it is in, or may be.
+func (s *settling) addReadsOf(id, in string) {
+	for read, a := range s.in.Observed {
+		verb := read.Operation.Verb
+		custom := (verb == resource.GetValue || verb == resource.GetFields) && strings.Contains(read.Path, id)
+		alone := verb == resource.Get && strings.HasSuffix(read.Path, id+"/")
+		if custom || alone || read.Path == in || slices.ContainsFunc(a.Rows, func(row resource.Row) bool { return row.ID() == id }) {
+			s.doubt.Again = append(s.doubt.Again, read)
+		}
+	}
+}

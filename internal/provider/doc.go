@@ -26,12 +26,9 @@
 //     the next attempt begins: that one is deleted.
 //
 // No other step waits for that: such a step is [executor.Pending], and ends before the
-// run does. A create that an earlier run may have sent, and that the plan's reads do not
-// show, is looked for in the same way ([planner.Step] Pending). Its grace period begins
-// when the earlier run must have given up: at the latest when this one begins, since it
-// got the lock. Planning itself waits for creates that nothing but readable numbers
-// can identify (work items with the documented operations), and for what an earlier run may
-// have sent and the manifest, which was edited since, does not want.
+// run does. For requests of an earlier run the plan waits ([planner.World.Settle]), if its reads do not show what became of them.
+// Their grace period begins when the earlier run must have given up: at the latest when this one begins, since it
+// got the lock. Two seconds are enough for creates that the service refuses to this run if they were carried out.
 //
 // An object that the service refused because another run had created it does not count as
 // created by this one.

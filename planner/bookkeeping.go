@@ -125,71 +125,55 @@ func (b *bookkeeping) stateChanges() {
 	}
 }
 
-// noteSeen notes what the service shows of objects that were sent in batches, and of those
-// that a run which died has created.
+// noteSeen records what the service shows of objects: fields that are as the manifest wants them, so that a later change is drift,
+// and what became of values that were sent in batches.
 func (b *bookkeeping) noteSeen(changed map[resource.Address]*StateChange) {
 	for i, o := range b.objects.all() {
 		f := &b.objects.states[i]
-		if f.prior == nil {
-			b.noteFound(i)
+		var before Record
+		switch {
+		case f.prior != nil && f.prior.ID != "":
+			before = *f.prior
+		case f.prior != nil, f.presence != exists, f.row == nil, f.replaced, o.ID == "" && o.Identifier == "", b.steps.of[i] != nil:
 			continue
+		default: // the manifest names it, and the state does not know it
+			before = Record{Address: o.Address, ID: f.id, Identifier: f.identifier, Sources: o.Files, Protect: o.Protected(false)}
 		}
-		values := maps.Clone(f.prior.Values)
-		for j := range o.Kind.Fields {
-			field := &o.Kind.Fields[j]
-			if have, known := field.ObservedIn(f.row); known && f.prior.SentUnseen(field.Name) && !f.prior.drifted(field, have, f.row) {
-				values[ShownKey(field.Name)] = Shown(have)
-			}
-		}
-		b.noteTakenBack(i, values)
-		identifier := cmp.Or(f.prior.Identifier, b.objects.readableID(o.Kind, f.parent, f.row))
-		origin := f.prior.Origin.Next(o.Origin)
-		sameOrigin := origin == f.prior.Origin || origin != nil && f.prior.Origin != nil && *origin == *f.prior.Origin
+		now := before
+		now.Values = b.shownValues(i, before)
+		now.Identifier = cmp.Or(before.Identifier, b.objects.readableID(o.Kind, f.parent, f.row))
+		now.Origin = before.Origin.Next(o.Origin)
+		sameOrigin := now.Origin == before.Origin || now.Origin != nil && before.Origin != nil && *now.Origin == *before.Origin
 		switch c := changed[o.Address]; {
-		case maps.Equal(values, f.prior.Values) && identifier == f.prior.Identifier && sameOrigin, f.prior.ID == "":
+		case maps.Equal(now.Values, before.Values) && now.Identifier == before.Identifier && sameOrigin && (f.prior != nil || !now.Protect):
 		case c != nil:
-			c.Record.Values, c.Record.Identifier, c.Record.Origin = values, identifier, origin
+			c.Record.Values, c.Record.Identifier, c.Record.Origin = now.Values, now.Identifier, now.Origin
 		default:
-			c := StateChange{From: o.Address, To: o.Address, Record: *f.prior}
-			c.Record.Values, c.Record.Identifier, c.Record.Origin = values, identifier, origin
-			b.plan.Seen = append(b.plan.Seen, c)
+			b.plan.Seen = append(b.plan.Seen, StateChange{From: o.Address, To: o.Address, Record: now})
 		}
 	}
 }
 
-// noteFound notes an object that the manifest names by its ID or identifier, that the state does not know, and that is as
-// the manifest wants it: what people change from now on is drift.
-func (b *bookkeeping) noteFound(i objectID) {
+// shownValues returns the values of an object's record, with those of fields that the service shows as the manifest wants them.
+func (b *bookkeeping) shownValues(i objectID, r Record) map[string]string {
 	o, f := b.in.Desired[i], &b.objects.states[i]
-	if f.presence != exists || f.row == nil || f.replaced || o.ID == "" && o.Identifier == "" || b.steps.of[i] != nil {
-		return
-	}
-	r := Record{Address: o.Address, ID: f.id, Identifier: f.identifier, Sources: o.Files, Values: map[string]string{}, Protect: o.Protected(false)}
-	resolve := b.memberships.refs.idResolver(i)
-	for k := range o.Values {
-		v := &o.Values[k]
-		have, shown := v.Field.ObservedIn(f.row)
-		if want, complete := v.Desired(resolve); shown && complete && want == have && !f.info.viaMembership(v.Field) && !o.Ignores(v.Field) {
-			r.Values[v.Field.Name] = resource.Digest(want)
+	values := make(map[string]string, len(r.Values))
+	maps.Copy(values, r.Values)
+	for j := range o.Kind.Fields {
+		field := &o.Kind.Fields[j]
+		if have, known := field.ObservedIn(f.row); known && r.SentUnseen(field.Name) && !r.drifted(field, have, f.row) {
+			values[ShownKey(field.Name)] = Shown(have)
 		}
 	}
-	if len(r.Values) > 0 || r.Protect {
-		b.plan.Seen = append(b.plan.Seen, StateChange{From: o.Address, To: o.Address, Record: r})
-	}
-}
-
-// noteTakenBack notes as applied what somebody changed on the service and the manifest says by now: a later change is drift again.
-func (b *bookkeeping) noteTakenBack(i objectID, values map[string]string) {
-	o, f := b.in.Desired[i], &b.objects.states[i]
-	if f.presence != exists || f.prior.PendingIntent != nil {
-		return
+	if f.presence != exists {
+		return values
 	}
 	resolve := b.memberships.refs.idResolver(i)
 	for k := range o.Values {
 		v := &o.Values[k]
 		applied, known := values[v.Field.Name]
 		have, shown := v.Field.ObservedIn(f.row)
-		if !known || !shown || resource.IsDigest(applied, have) || v.Content != nil || o.Ignores(v.Field) || f.info.viaMembership(v.Field) {
+		if !shown || known && resource.IsDigest(applied, have) || v.Content != nil || o.Ignores(v.Field) || f.info.viaMembership(v.Field) {
 			continue
 		}
 		if want, complete := v.Desired(resolve); complete && want == have {
@@ -197,6 +181,7 @@ func (b *bookkeeping) noteTakenBack(i objectID, values map[string]string) {
 			delete(values, ShownKey(v.Field.Name))
 		}
 	}
+	return values
 }
 
 // noteMoved notes whom somebody moved from one container to another, where the manifest wants them there by now.
@@ -251,10 +236,9 @@ func (b *bookkeeping) noteMoved(changed map[resource.Address]*StateChange) {
 func (b *bookkeeping) closeIntents(changeOf func(resource.Address) *StateChange) {
 	for i, o := range b.objects.all() {
 		f, intent := &b.objects.states[i], b.in.Prior[o.Address].PendingIntent
-		if intent != nil && f.id != "" && (f.presence == hidden || f.presence == exists && b.objects.staysArchived(i)) {
+		if intent != nil && f.id != "" && (f.presence == hidden || f.presence == exists && b.steps.of[i] == nil) {
 			r := &changeOf(o.Address).Record
-			r.ID, r.CreatedByUs, r.PendingIntent = f.id, r.CreatedByUs || intent.creates() &&
-				b.in.marks().On(f.row, o.Address), nil
+			r.ID, r.CreatedByUs, r.PendingIntent = f.id, r.CreatedByUs || intent.creates() && b.in.marks().On(f.row, o.Address), nil
 		}
 	}
 	adding := map[resource.Address]bool{} // the step closes it: until then, what was sent may still arrive

@@ -114,8 +114,7 @@ func (ch *changes) planUpdate(i objectID) {
 	if closed {
 		ch.checks.blockClosed(i, &d)
 	}
-	pendingIntent := f.prior != nil && f.prior.PendingIntent != nil && !ch.objects.secretInDoubt(i)
-	adopting := f.matchedBy != "" || pendingIntent && (f.prior.ID == "" || len(d.send)+len(custom.send) == 0)
+	adopting := f.matchedBy != "" || f.intent.creates()
 	externalID := ch.externalIDChange(i)
 	if closed {
 		externalID = nil
@@ -144,7 +143,7 @@ func (ch *changes) planUpdate(i objectID) {
 		step := ch.steps.add(i, Update)
 		if adopting {
 			step.Action = Adopt
-			step.Write.FoundBy = "found by " + cmp.Or(f.matchedBy, "looking")
+			step.Write.FoundBy = "found by " + cmp.Or(f.matchedBy, "its identifier")
 			step.Write.CreatedByUs = ch.createdByUs(i)
 		}
 		step.changes = d.changes
@@ -220,7 +219,7 @@ func (ch *changes) createdByUs(i objectID) bool {
 		return true
 	}
 	marked := ch.in.marks().On(f.row, ch.in.Desired[i].Address)
-	return f.maybeCreated() && (marked || f.matchedBy == foundByExternalID || f.matchedBy == foundByNumber)
+	return f.intent.creates() && (marked || f.matchedBy == foundByExternalID || f.matchedBy == foundByNumber)
 }
 
 // externalIDChange is the change that puts planform's external ID on an object, or nil. An object gets
@@ -258,7 +257,7 @@ func (ch *changes) recordKnown(i objectID) {
 	if f.prior != nil {
 		known = *f.prior
 	}
-	known.Address, known.ID, known.PendingIntent = address, f.id, nil
+	known.Address, known.ID = address, f.id
 	known.Identifier = cmp.Or(f.identifier, known.Identifier)
 	ch.plan.Known[address] = known
 }

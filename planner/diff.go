@@ -28,7 +28,7 @@ func (d *comparer) compare(v *resource.Value, f *objectState, resolve resource.I
 		return c, false, false // it is left out
 	}
 	prior, applied := "", false
-	if f.prior != nil && f.prior.settled(v.Field.Name) {
+	if f.prior != nil {
 		prior, applied = f.prior.Values[v.Field.Name]
 	}
 	if of := v.Field.Definition; of != nil && !v.Field.IsOf(prior, d.objects.states[d.objects.index[of]].id) {
@@ -130,7 +130,7 @@ func lost(f *resource.Field, applied, have string) (gone []string) {
 // leftOut are the references of a field that the service left out when they were sent last, while nothing has changed since.
 func (d *comparer) leftOut(v *resource.Value, f *objectState, resolve resource.IDResolver) (names []string) {
 	want, complete := v.Desired(resolve)
-	if !complete || f.prior == nil || !f.prior.settled(v.Field.Name) || !resource.IsDigest(f.prior.Values[v.Field.Name], want) {
+	if !complete || f.prior == nil || !resource.IsDigest(f.prior.Values[v.Field.Name], want) {
 		return nil
 	}
 	shown, leftOut := strings.CutPrefix(f.prior.Values[ShownKey(v.Field.Name)], leftOutMark)

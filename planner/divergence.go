@@ -62,7 +62,7 @@ func (di *divergences) field(i objectID, v *resource.Value) {
 	}
 	d := Divergence{Object: o, Value: v, Row: f.row, Change: c}
 	want, complete := v.Desired(resolve)
-	if f.prior == nil || len(f.prior.Values) == 0 || f.prior.PendingIntent != nil {
+	if f.prior == nil || len(f.prior.Values) == 0 {
 		d.Unknown = true
 	} else {
 		if !f.prior.drifted(v.Field, f.lastShown(v.Field), f.row) {

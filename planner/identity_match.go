@@ -26,7 +26,7 @@ func match(r analysis) *identities {
 	for _, level := range r.objects.levels() {
 		byNumber := []objectID{} // creates that are looked for one after the other
 		r.service.each(len(level), func(k int) {
-			if f := &r.objects.states[level[k]]; f.maybeCreated() && !f.info.recognisable() {
+			if f := &r.objects.states[level[k]]; f.intent.creates() && !f.info.recognisable() {
 				byNumber = append(byNumber, level[k])
 			} else {
 				s.identify(level[k])
@@ -91,7 +91,7 @@ func (m *identities) identify(i objectID) {
 			f.presence, f.why, f.keptDeleted = p.presence, p.why, p.keptDeleted
 			return
 		case p.presence == absent:
-			f.prior = nil
+			f.prior, f.intent = nil, nil
 			if f.presence = m.snapshot.kindPresence(f.info); f.presence == exists {
 				f.presence = absent
 			}
@@ -456,11 +456,11 @@ func (m *identities) vanished(o *resource.Object, f *objectState) {
 		m.fail(o, f, "not-found", string(o.Address)+" no longer exists on the service, and planform cannot create it again",
 			"remove it from the manifest, or give the id of another one")
 	default:
-		was, again := f.id, f.maybeCreated() // a former run has noticed already that it is gone
-		prior := f.prior
+		was, again := f.id, f.intent.creates() // a former run has noticed already that it is gone
+		prior, intent := f.prior, f.intent
 		f.forgetPrior()
 		if f.id, f.identifier = "", ""; again {
-			f.prior = &Record{Address: o.Address, PendingIntent: m.in.Prior[o.Address].PendingIntent}
+			f.intent = intent
 		}
 		m.recognise(o, f, was)
 		if f.vanished = f.presence == absent; f.vanished && !again && was != "" && m.keepsDeletions(o) {

@@ -23,7 +23,7 @@ func (m *identities) recognise(o *resource.Object, f *objectState, was string) {
 	t := f.info
 	if !t.recognisable() {
 		switch {
-		case f.maybeCreated():
+		case f.intent.creates():
 			var hits []resource.Row
 			if f.presence, hits = m.recovery.recoverCreate(f); f.presence == exists {
 				m.adopt(o, f, hits, foundByNumber)
@@ -72,7 +72,7 @@ func (m *identities) recognise(o *resource.Object, f *objectState, was string) {
 		}
 	}
 	f.presence = absent
-	f.unconfirmed = f.maybeCreated()
+	f.unconfirmed = f.intent.creates()
 	if t.create == nil {
 		m.fail(o, f, "not-found", "the service has no "+o.Kind.Noun()+" \""+o.Name()+"\", and "+t.api.Noun()+" cannot create one",
 			cmp.Or(near(o.Name(), o.Kind, l), createFirst))

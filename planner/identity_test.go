@@ -460,7 +460,6 @@ func TestAnObjectIsFoundByIDStateMarkOrName(t *testing.T) {
 			given: func(s *fakeService) { s.given("cycle", web, uuid(2, 1), "name=B") },
 			prior: []planner.Record{{Address: "cycle/web/a", ID: uuid(2, 1), Values: map[string]string{"name": "A"}, PendingIntent: &planner.Intent{Action: planner.Update}}},
 			want:  func(w *wanted) { project(w).put("cycle/web/a", "name=B") },
-			steps: []string{"adopt cycle/web/a: found by looking"},
 		},
 		"an unconfirmed update that no read can settle is sent again": {
 			api:   documented,

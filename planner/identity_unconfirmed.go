@@ -29,7 +29,7 @@ type unconfirmedCreate struct {
 // recoverCreate returns what a create without an outcome made: a record with the name that was sent, and a higher number than was
 // known before. Indeterminate means that a person has to look.
 func (re *recovery) recoverCreate(f *objectState) (presence, []resource.Row) {
-	if f.prior.PendingIntent.Name == "" || f.info.find == nil || f.parent == noObject || re.objects.states[f.parent].identifier == "" {
+	if f.intent.Name == "" || f.info.find == nil || f.parent == noObject || re.objects.states[f.parent].identifier == "" {
 		return indeterminate, nil
 	}
 	if re.recovered[f] == nil {
@@ -56,8 +56,8 @@ func (re *recovery) recoverAll(at scope) {
 		}
 		sample, numbers, wanted[o.Address] = f, o.Address.NumberingScope(), true
 		taken[o.ID], taken[strings.ToUpper(o.Identifier)] = true, true
-		if f.maybeCreated() && o.ID == "" && o.Identifier == "" {
-			l := &unconfirmedCreate{intent: f.prior.PendingIntent, presence: indeterminate}
+		if f.intent.creates() && o.ID == "" && o.Identifier == "" {
+			l := &unconfirmedCreate{intent: f.intent, presence: indeterminate}
 			name := strings.TrimSpace(l.intent.Name)
 			byName[name], re.recovered[f] = append(byName[name], l), l
 		}

@@ -66,7 +66,7 @@ func (ob *objects) lacksSecret(i objectID) bool {
 // secretInDoubt reports whether a new secret was asked for without an answer: the service may have given it, or still do so.
 func (ob *objects) secretInDoubt(i objectID) bool {
 	f := &ob.states[i]
-	return f.prior != nil && f.prior.PendingIntent != nil && f.prior.PendingIntent.AsksForSecret(f.info.kind) && ob.lacksSecret(i)
+	return f.intent != nil && f.intent.AsksForSecret(f.info.kind) && ob.lacksSecret(i)
 }
 
 // op is an operation on a kind, by the API that manages it.
@@ -107,7 +107,8 @@ type objectState struct {
 	row          resource.Row // as the service shows it, in the time zone that it will be in; nil = not read
 	before       resource.Row // the same in the time zone of the last apply, where that was another one
 	endedOn      string       // its last day, in the time zone that it is in
-	prior        *Record      // what the state knows of it; nil = nothing, or of another object
+	prior        *Record      // what the state knows of it, but for what its intent was about; nil = nothing, or of another object
+	intent       *Intent      // what an earlier run announced about it, without an outcome; nil = nothing
 	id           string
 	identifier   string
 	replaces     string      // ID of planform's object that is deleted before this one is created; "" = none
@@ -222,13 +223,8 @@ func numberOf(code, identifier string) int {
 
 func (st *objectState) known() bool { return st.prior != nil && st.prior.ID != "" }
 
-// maybeCreated reports whether it may have been created without the state knowing.
-func (st *objectState) maybeCreated() bool {
-	return st.prior != nil && st.prior.PendingIntent.creates()
-}
-
 // forgetPrior drops what the state says: it is about another object.
-func (st *objectState) forgetPrior() { st.prior, st.replaced = nil, true }
+func (st *objectState) forgetPrior() { st.prior, st.intent, st.replaced = nil, nil, true }
 
 // willHave is what an object will have in a field: what the manifest says, else what the
 // service shows, or gives a new one.
@@ -283,7 +279,8 @@ func (ob *objects) indexObjects() {
 		}
 		if len(ob.in.Prior) > 0 {
 			if r, ok := ob.in.Prior[o.Address]; ok {
-				f.prior = &r
+				f.prior, f.intent = &r, r.PendingIntent
+				r.forgetIntent()
 			}
 		}
 		ob.indexRefs(i)
@@ -311,7 +308,7 @@ func (ob *objects) indexRefs(i objectID) {
 
 // skipsRefresh reports whether an object is taken to be as the state has it.
 func (ob *objects) skipsRefresh(f *objectState) bool {
-	return (ob.in.SkipRefresh || ob.expensive[f.info.kind] > 0) && f.known() && f.prior.PendingIntent == nil
+	return (ob.in.SkipRefresh || ob.expensive[f.info.kind] > 0) && f.known() && f.intent == nil
 }
 
 // whyUnread is why nothing was read of an object that exists.

@@ -627,16 +627,23 @@ func (r *Record) stillShown(field *resource.Field, have string, row resource.Row
 		!changed.After(sent))
 }
 
-// settled reports whether it is known what was applied last of a field. What an update without an outcome sends is not.
-func (r *Record) settled(field string) bool {
+// forgetIntent drops the intent of a record, and what was applied last of the fields that it is about.
+func (r *Record) forgetIntent() {
 	intent := r.PendingIntent
-	return intent == nil || intent.Action == Update && len(intent.Fields) > 0 && !slices.Contains(intent.Fields, field)
+	r.PendingIntent = nil
+	r.Values = maps.Clone(r.Values)
+	maps.DeleteFunc(r.Values, func(key, _ string) bool { return intent.isAbout(strings.TrimSuffix(key, ShownKey(""))) })
+}
+
+// isAbout reports whether the request that an intent announced may have changed a field.
+func (i *Intent) isAbout(field string) bool {
+	return i != nil && (i.Action != Update || len(i.Fields) == 0 || slices.Contains(i.Fields, field))
 }
 
 // drifted reports whether somebody changed a field on the service since it was applied.
 func (r *Record) drifted(field *resource.Field, have string, row resource.Row) bool {
 	applied, known := r.Values[field.Name]
-	return known && r.settled(field.Name) && !resource.IsDigest(applied, have) && !r.stillShown(field, have, row)
+	return known && !resource.IsDigest(applied, have) && !r.stillShown(field, have, row)
 }
 
 // Shown is the value of a record under [ShownKey].

@@ -72,11 +72,11 @@ func (or *orphans) driftedFields(l *orphan) []string {
 		for k := i; k < len(l.info.kind.Fields); k++ {
 			other := &l.info.kind.Fields[k]
 			if _, set := l.record.Values[other.Name]; set && (k == i || other.SharesAPIName(*f)) {
-				drifted = l.record.drifted(other, have, row) && (drifted || !applied) && !or.lostOnlyDeleted(l, other, have)
+				drifted = !l.record.PendingIntent.isAbout(other.Name) && l.record.drifted(other, have, row) && (drifted || !applied) && !or.lostOnlyDeleted(l, other, have)
 				applied = true
 			}
 		}
-		if drifted && l.record.settled(f.Name) {
+		if drifted && !l.record.PendingIntent.isAbout(f.Name) {
 			names = append(names, f.Name)
 		}
 	}

@@ -49,9 +49,12 @@ func (w *World) Settle() Doubt {
 
 func (s *settling) settleObject(i objectID) {
 	o, f := s.in.Desired[i], &s.objects.states[i]
-	prior := s.in.Prior[o.Address]
-	if f.prior != nil { // else it is not where it was, such as in the list of those that are archived
-		prior = *f.prior
+	intent, was := f.intent, ""
+	switch prior := s.in.Prior[o.Address]; {
+	case f.prior == nil: // it is not where it was, such as in the list of those that are archived
+		intent, was = prior.PendingIntent, prior.ID
+	default:
+		was = f.prior.ID
 	}
 	in := ""
 	if f.info.list != nil && (f.parent == noObject || s.objects.states[f.parent].presence == exists) {
@@ -64,7 +67,7 @@ func (s *settling) settleObject(i objectID) {
 	case f.unconfirmed:
 		s.addReadsOf(unusedID, in)
 	case !seen:
-	case prior.PendingIntent != nil && (prior.ID == "" || prior.ID == f.id) && s.mayStillChange(i, prior.PendingIntent):
+	case intent != nil && (was == "" || was == f.id) && s.mayStillChange(i, intent):
 		s.addReadsOf(f.id, in)
 	case f.prior != nil && f.prior.Late.After(s.in.Now) && s.differ.writes(i):
 		s.addReadsOf(f.id, "")
@@ -83,7 +86,7 @@ func (s *settling) differs(r *memberSet) bool {
 // announced. That run may have sent another key or name. Of a request for many objects nobody promises that.
 func (s *settling) isRefusedTwice(i objectID) bool {
 	o, f := s.in.Desired[i], &s.objects.states[i]
-	intent := f.prior.PendingIntent
+	intent := f.intent
 	_, many := o.Kind.Op(resource.CreateMany, f.info.api)
 	return o.Kind.UniqueField() && intent.Name == o.Name() ||
 		o.Kind.UniqueExternalID && f.info.externalIDs && !many && !intent.Batch && len(AllAddresses(o)) == 1

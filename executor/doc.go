@@ -36,10 +36,9 @@
 // of its sequence, wait; everything else goes on. The run ends when all pending steps
 // have ended.
 //
-// When the service denies 20 steps of one operation in one project in a row, for the
+// When the service refuses 20 steps of one operation in one project in a row, for the
 // same reason and without a success before, the other steps of that operation are
-// blocked by the first of the 20. For refusals that are not about permission the
-// number is 100.
+// blocked by the first of the 20.
 //
 // A kind that the service turns out not to support blocks the objects inside objects of
 // that kind; an object that only refers to one is sent without the reference.

@@ -503,13 +503,10 @@ func TestALongChainIsBlockedByItsFirstFailure(t *testing.T) {
 }
 
 // refusedError is a refusal with a reason.
-type refusedError struct {
-	reason string
-	denied bool
-}
+type refusedError string
 
-func (r refusedError) Error() string           { return "403: " + r.reason }
-func (r refusedError) Refusal() (string, bool) { return r.reason, r.denied }
+func (r refusedError) Error() string   { return "403: " + string(r) }
+func (r refusedError) Refusal() string { return string(r) }
 
 // TestManyRefusalsForOneReasonBlockTheOtherStepsOfTheOperation: what is refused for one reason
 // and never succeeds is not tried hundreds of times; everything else goes on.
@@ -520,11 +517,10 @@ func TestManyRefusalsForOneReasonBlockTheOtherStepsOfTheOperation(t *testing.T) 
 		err           func(i int) error
 		failed, other int // at least so many of the first fail; the others end so
 	}{
-		"steps without permission are no longer tried after twenty refusals for one reason": {func(int) error { return refusedError{"no permission", true} }, 20, 100},
-		"steps that are refused for a reason each are all tried":                            {func(i int) error { return refusedError{strconv.Itoa(i), true} }, n, 0},
-		"steps that are refused without a reason are all tried":                             {func(int) error { return errRefused }, n, 0},
-		"steps that are wrong in themselves are no longer tried after a hundred refusals":   {func(int) error { return refusedError{"it is over", false} }, 100, 20},
-		"steps are all tried if one of them succeeds":                                       {func(i int) error { return map[bool]error{true: nil, false: refusedError{"x", true}}[i == 3] }, n - 1, 0},
+		"steps are no longer tried after twenty refusals for one reason": {func(int) error { return refusedError("no permission") }, 20, 100},
+		"steps that are refused for a reason each are all tried":         {func(i int) error { return refusedError(strconv.Itoa(i)) }, n, 0},
+		"steps that are refused without a reason are all tried":          {func(int) error { return errRefused }, n, 0},
+		"steps are all tried if one of them succeeds":                    {func(i int) error { return map[bool]error{true: nil, false: refusedError("x")}[i == 3] }, n - 1, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -724,7 +724,7 @@ func (ch *changes) whyCustomUnread() gapReason {
 	case ch.in.SkipRefresh:
 		return skipsRefresh
 	case ch.refs.manyValues:
-		return gapReason{"reading them takes more than " + strconv.Itoa(maxValueReads) + " requests", "--refresh-all reads them"}
+		return expensive
 	default:
 		return gapReason{why: "the service does not show them"}
 	}

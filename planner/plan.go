@@ -677,10 +677,9 @@ const activity = "activity"
 // Activities returns the reads that tell who changed on the service what
 // drifted, and when. [Plan.AnnotateAuthors] takes the answers in.
 func (p *Plan) Activities() []Read {
-	const most = 60 // objects; a minute of the usual quota
 	var reads []Read
 	for _, d := range p.Drift {
-		if r, ok := p.activities(d.Object); ok && !slices.Contains(reads, r) && len(reads) < most {
+		if r, ok := p.activities(d.Object); ok && !slices.Contains(reads, r) && len(reads) < maxSingleReads {
 			reads = append(reads, r)
 		}
 	}

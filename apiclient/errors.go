@@ -165,12 +165,12 @@ func (e *Error) Transient() bool {
 }
 
 // Refusal is the service's reason in its own words, without the object; "" = it did not
-// refuse, or other requests cannot have the same reason. denied marks a lack of permission.
-func (e *Error) Refusal() (reason string, denied bool) {
+// refuse, or other requests cannot have the same reason.
+func (e *Error) Refusal() string {
 	if e.Status < 400 || e.Status >= 500 || e.Effect == UnknownEffect || e.Message == "" && !e.Permission() {
-		return "", false
+		return ""
 	}
-	return strconv.Itoa(e.Status) + ": " + e.Message, e.Permission()
+	return strconv.Itoa(e.Status) + ": " + e.Message
 }
 
 // TooSlow reports whether the answer was late, or a gateway says so.

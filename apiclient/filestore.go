@@ -55,11 +55,11 @@ func (e *StoreError) Hint() string {
 }
 
 // Refusal is the store's reason, which other files may share.
-func (e *StoreError) Refusal() (reason string, denied bool) {
+func (e *StoreError) Refusal() string {
 	if e.Status < 400 || e.Status >= 500 {
-		return "", false
+		return ""
 	}
-	return strconv.Itoa(e.Status) + ": " + e.Reason, e.Status == http.StatusForbidden
+	return strconv.Itoa(e.Status) + ": " + e.Reason
 }
 
 // storeAddress checks an address that the service gives.

@@ -15,8 +15,7 @@ import (
 
 const (
 	maxRefusals      = 20              // by the rate limit, of one request
-	maxServerErrors  = 2               // retries after a 500, which are rarely of use
-	maxDenials       = 2               // retries after a 403 to a delete, which API v2 was seen to answer for a moment
+	fewRetries       = 2               // after a 500, and after a 403 to a delete, which API v2 was seen to answer for a moment
 	firstContact     = 3 * time.Second // for which a service that has never answered is tried
 	firstDelay       = 500 * time.Millisecond
 	longestDelay     = 30 * time.Second
@@ -178,9 +177,9 @@ func (r *retries) transient(err *Error) bool {
 	case !r.repeatable() && (r.effect != NoEffect || err.Status != http.StatusServiceUnavailable && !err.migrating()):
 		return false
 	case err.Status == http.StatusInternalServerError:
-		return r.serverErrors <= maxServerErrors
+		return r.serverErrors <= fewRetries
 	case err.Permission() && (r.call.method == http.MethodDelete || r.call.op.Verb == resource.DeleteMany):
-		return r.failures <= maxDenials
+		return r.failures <= fewRetries
 	case err.Status < 300: // a success with an incomplete body, or another's
 		_, wrongID := errors.AsType[wrongIDError](err.Err)
 		return wrongID || errors.Is(err.Err, errBroken)

@@ -83,9 +83,8 @@ func (p *Pending) Unwrap() error { return p.Err }
 // project for the same reason block its remaining steps.
 type Refusal interface {
 	error
-	// Refusal returns the same text for the same reason, "" = none that other steps could
-	// share. denied marks a lack of permission, which hardly depends on the step.
-	Refusal() (reason string, denied bool)
+	// Refusal returns the same text for the same reason, "" = none that other steps could share.
+	Refusal() string
 }
 
 // Outcome is the result of a step that succeeded.

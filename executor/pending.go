@@ -51,8 +51,7 @@ func (sc *scheduler) resume() {
 			later = append(later, p)
 			continue
 		}
-		sc.countExpected(p.steps, 1)
-		sc.enqueueNow(p.steps)
+		sc.enqueue(p.steps)
 	}
 	sc.pending = later
 }

@@ -7,12 +7,9 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// After that many refusals of one operation in one project, in a row, for the same reason
-// and without a success before, its other steps are not tried.
-const (
-	sameDenials  = 20  // for lack of permission
-	sameRefusals = 100 // for other reasons, which depend more on the step
-)
+// sameRefusals is the number of refusals of one operation in one project, in a row, for the same
+// reason and without a success before, after which its other steps are not tried.
+const sameRefusals = 20
 
 // operationIn is an operation in one project, or in the workspace.
 type operationIn struct {
@@ -38,7 +35,6 @@ func operationOf(step *planner.Step) operationIn {
 // refusals are the latest refusals of an operation, in a row and for one reason.
 type refusals struct {
 	reason      string
-	denied      bool
 	first       *planner.Step
 	count       int
 	succeeded   bool // a step succeeded: the reason is not the operation's
@@ -65,12 +61,12 @@ func (sc *scheduler) countRefusal(res *StepResult) {
 			sc.unsupported[res.Step.Index] = true
 			return
 		}
-		reason, denied := "", false
+		reason := ""
 		if refused, ok := errors.AsType[Refusal](res.Err); ok {
-			reason, denied = refused.Refusal()
+			reason = refused.Refusal()
 		}
 		if reason != of.reason || reason == "" {
-			*of = refusals{reason: reason, denied: denied, first: res.Step, succeeded: of.succeeded}
+			*of = refusals{reason: reason, first: res.Step, succeeded: of.succeeded}
 		}
 		of.count++
 	case NotStarted, Blocked, Unknown:
@@ -80,14 +76,10 @@ func (sc *scheduler) countRefusal(res *StepResult) {
 // refused is the first refused step of an operation that is not tried any more, or nil.
 func (sc *scheduler) refused(step *planner.Step) *planner.Step {
 	of := sc.refusals[operationOf(step)]
-	switch {
-	case of == nil:
-		return nil
-	case of.unsupported, !of.succeeded && of.denied && of.count >= sameDenials, !of.succeeded && of.reason != "" && of.count >= sameRefusals:
+	if of != nil && (of.unsupported || !of.succeeded && of.reason != "" && of.count >= sameRefusals) {
 		return of.first
-	default:
-		return nil
 	}
+	return nil
 }
 
 // doesWithout reports whether a step goes on although one that it needs was not done: the

@@ -236,9 +236,11 @@ func (b *bookkeeping) noteMoved(changed map[resource.Address]*StateChange) {
 func (b *bookkeeping) closeIntents(changeOf func(resource.Address) *StateChange) {
 	for i, o := range b.objects.all() {
 		f, intent := &b.objects.states[i], b.in.Prior[o.Address].PendingIntent
-		if intent != nil && f.id != "" && (f.presence == hidden || f.presence == exists && b.steps.of[i] == nil) {
+		closes := b.steps.of[i] != nil && (b.steps.of[i].Action == Create || b.steps.of[i].Action == Adopt)
+		if intent != nil && f.id != "" && (f.presence == hidden || f.presence == exists && !closes) {
 			r := &changeOf(o.Address).Record
-			r.ID, r.CreatedByUs, r.PendingIntent = f.id, r.CreatedByUs || intent.creates() && b.in.marks().On(f.row, o.Address), nil
+			r.forgetIntent()
+			r.ID, r.CreatedByUs = f.id, r.CreatedByUs || intent.creates() && b.in.marks().On(f.row, o.Address)
 		}
 	}
 	adding := map[resource.Address]bool{} // the step closes it: until then, what was sent may still arrive

@@ -666,7 +666,7 @@ func (ch *changes) whyCustomUnread() gapReason {
 	case ch.in.SkipRefresh:
 		return skipsRefresh
 	case ch.refs.manyValues:
-		return gapReason{"reading them takes more than " + strconv.Itoa(maxValueReads) + " requests", "--refresh-all reads them"}
+		return expensive
 	default:
 		return gapReason{why: "the service does not show them"}
 	}
@@ -958,9 +958,6 @@ func (ch *changes) planSecret(i objectID) {
 	step := ch.steps.add(i, Update)
 	step.Operation, _ = step.Kind.Op(resource.NewSecret, ch.in.API)
 	step.Write.Values = []*resource.Value{v}
-	if ch.objects.secretInDoubt(i) {
-		step.Write.Pending = ch.objects.states[i].prior.PendingIntent
-	}
 	step.changes = []Change{{
 		Path: v.Field.Name, Before: new("the present secret, which stops working"), After: new("a new one, in " + v.Text), Origin: FromManifest, Possible: true,
 	}}

@@ -166,9 +166,6 @@ type Write struct {
 	Newest        int               // of a Create: the highest readable number that is known of its kind in its parent; 0 = none
 	// Announced is set on a Create that an earlier run may have sent as well: if the object is there by the time, planform made it.
 	Announced bool
-	// Pending is set on an update that asks for a new secret if an earlier run may have asked for one: this one waits until the
-	// service does not carry that out any more.
-	Pending *Intent
 	// Zone is the time zone of an object whose dates are moments on the service; nil = none.
 	Zone *time.Location
 	// Places are, of a Create in API v2, membership steps that it may forestall, since it puts its object into their containers.
@@ -213,27 +210,6 @@ func (s *Step) Sent() string {
 		return Said(s.Values())
 	}
 	return ""
-}
-
-// LeavesOpen is what is still open of an intent of an earlier run once this step is done; nil = nothing. The step was planned with a
-// look at what became of it. Nothing shows a secret, and seldom anything a custom field: only another request about it tells.
-func (s *Step) LeavesOpen(earlier *Intent) *Intent {
-	if s.Action != Update || s.Members != nil {
-		return nil
-	}
-	unseen := slices.DeleteFunc(slices.Clone(earlier.Fields), func(name string) bool {
-		f, ok := s.Kind.Field(name) // a custom field is none of the kind
-		return ok && f.Type != resource.SecretFile ||
-			slices.ContainsFunc(s.Values(), func(v *resource.Value) bool { return v.Field.Name == name })
-	})
-	if len(unseen) == 0 {
-		return nil
-	}
-	open := *earlier
-	if len(unseen) < len(earlier.Fields) {
-		open.Fields, open.Sent = unseen, ""
-	}
-	return &open
 }
 
 // Said identifies values, in any order, by how the manifest writes them: it is the same in each run until somebody edits them.
@@ -685,10 +661,9 @@ const activity = "activity"
 // Activities returns the reads that tell who changed on the service what
 // drifted, and when. [Plan.AnnotateAuthors] takes the answers in.
 func (p *Plan) Activities() []Read {
-	const most = 60 // objects; a minute of the usual quota
 	var reads []Read
 	for _, d := range p.Drift {
-		if r, ok := p.activities(d.Object); ok && !slices.Contains(reads, r) && len(reads) < most {
+		if r, ok := p.activities(d.Object); ok && !slices.Contains(reads, r) && len(reads) < maxSingleReads {
 			reads = append(reads, r)
 		}
 	}

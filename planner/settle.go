@@ -95,10 +95,10 @@ func (s *settling) isRefusedTwice(i objectID) bool {
 // mayStillChange reports whether a request of an earlier run says something of an object that the manifest, which was edited
 // meanwhile, does not say. That its effect is seen tells nothing: a request without an answer is sent again.
 func (s *settling) mayStillChange(i objectID, intent *Intent) bool {
-	switch kind := s.objects.states[i].info.kind; {
-	case intent.Action == Delete:
+	if intent.Action == Delete {
 		return true
-	case !intent.Updates(), len(secretFields(kind, intent.Fields)) == len(intent.Fields): // another request for a secret waits
+	}
+	if !intent.Updates() || len(intent.Fields) == 0 {
 		return false
 	}
 	values := make([]*resource.Value, len(intent.Fields))

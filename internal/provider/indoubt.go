@@ -56,7 +56,7 @@ type lostCreate struct {
 	givenUp       time.Time // when its client gave up
 	period        time.Duration
 	wait          time.Duration // before the next look-up
-	cause         error         // why there was no answer; nil = an earlier run may have sent it
+	cause         error         // why there was no answer
 	attempts      int           // requests sent by this run
 	answered      int           // those of them that were answered soon
 	sentAfter     int           // objects that batches had created before
@@ -69,12 +69,7 @@ func (s *Service) lostCreate(step *planner.Step) *lostCreate {
 	d := &s.inDoubt
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	u := d.creates[step]
-	if u == nil && step.Write != nil && step.Write.Pending != nil {
-		u = &lostCreate{givenUp: d.grace.GivenUp, period: d.grace.Period}
-		d.creates[step] = u
-	}
-	return u
+	return d.creates[step]
 }
 
 // giveUp notes a create that was sent and got no answer.
@@ -107,15 +102,7 @@ func (l *lostCreate) exhaustion() error {
 }
 
 // reason says why the outcome is not known.
-func (l *lostCreate) reason() error {
-	if l.cause == nil {
-		return errEarlier
-	}
-	return unknownOutcome{l.cause}
-}
-
-// errEarlier is the reason of a pending request that this run has not sent.
-var errEarlier = errors.New("an earlier run may have sent it, and got no response")
+func (l *lostCreate) reason() error { return unknownOutcome{l.cause} }
 
 // end is when the service does not carry out the request any more. Only a look-up that begins later shows that it did not.
 func (l *lostCreate) end() time.Time { return l.givenUp.Add(l.period) }
@@ -276,8 +263,6 @@ func (w *write) lookupFailed(step *planner.Step, u *lostCreate, err error) error
 	switch {
 	case err == nil:
 		return u.reason()
-	case u.cause == nil:
-		return failure(step, err)
 	default:
 		return unknownOutcome{fmt.Errorf("%w; checking whether it exists failed: %w", u.cause, abortOnStop(err))}
 	}

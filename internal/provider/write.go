@@ -10,7 +10,6 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/planform/planform/apiclient"
 	"github.com/planform/planform/executor"
@@ -63,7 +62,7 @@ func (s *Service) Do(ctx context.Context, steps []*planner.Step, ids executor.ID
 		switch {
 		case err != nil:
 			w.attempts[i].Err = err
-		case r.lost != nil && step.Action == planner.Create:
+		case r.lost != nil:
 			lost = append(lost, r)
 		default:
 			rows = append(rows, r)
@@ -92,9 +91,6 @@ func (s *Service) Do(ctx context.Context, steps []*planner.Step, ids executor.ID
 
 // prepare finds out what a row needs before it is sent. An error keeps it back.
 func (w *write) prepare(ctx context.Context, r row) (row, error) {
-	if u := r.lost; u != nil && u.cause == nil && time.Now().Before(u.end()) { // the plan has just looked
-		return r, &executor.Pending{After: time.Until(u.end()), Err: u.reason()}
-	}
 	var err error
 	switch r.step.Action {
 	case planner.Delete, planner.RemoveMembers:

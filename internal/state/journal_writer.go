@@ -235,12 +235,7 @@ func (f *File) dropPending(step *planner.Step, wasDone bool) bool {
 	}
 	var rest []pendingStep
 	for _, o := range list {
-		if o.fromEarlierRun {
-			if open := step.LeavesOpen(&o.intent); open != nil {
-				o.intent = *open
-				rest = append(rest, o)
-			}
-		} else if !isOf(o) {
+		if !o.fromEarlierRun && !isOf(o) {
 			rest = append(rest, o)
 		}
 	}

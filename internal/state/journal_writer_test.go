@@ -304,7 +304,7 @@ func TestARunLeavesTheRecordsOfItsSteps(t *testing.T) {
 			},
 			want: []planner.Record{withIntent(done, intent(shop, planner.Update))},
 		},
-		"an update leaves the intent of an earlier run to renew a secret open": {
+		"an update closes the intent of an earlier run, which the plan has settled": {
 			before: []planner.Record{{Address: hook, ID: "1", PendingIntent: asked("name", "secret_file")}},
 			run: func(t *testing.T, f *File) {
 				t.Helper()
@@ -312,31 +312,6 @@ func TestARunLeavesTheRecordsOfItsSteps(t *testing.T) {
 				update.Kind = resource.MustLookup("webhook")
 				intend(t, f, update)
 				complete(t, f, update, executor.Outcome{}, nil)
-			},
-			want: []planner.Record{{Address: hook, ID: "1", AppliedAt: testTime(), PendingIntent: asked("secret_file")}},
-		},
-		"an update leaves the intent of an earlier run to set another custom field open": {
-			before: []planner.Record{{Address: shop, ID: "id-1", PendingIntent: asked("Size", "Weight", "name")}},
-			run: func(t *testing.T, f *File) {
-				t.Helper()
-				update := step(shop, planner.Update)
-				update.Kind = resource.MustLookup("work_item")
-				update.Write.Values = []*resource.Value{{Field: &resource.Field{Name: "Size"}}}
-				intend(t, f, update)
-				complete(t, f, update, executor.Outcome{}, nil)
-			},
-			want: []planner.Record{{Address: shop, ID: "id-1", AppliedAt: testTime(), PendingIntent: asked("Weight")}},
-		},
-		"another renewal of a secret closes the intent of an earlier run": {
-			before: []planner.Record{{Address: hook, ID: "1", PendingIntent: asked("secret_file")}},
-			run: func(t *testing.T, f *File) {
-				t.Helper()
-				renewal := step(hook, planner.Update)
-				renewal.Kind = resource.MustLookup("webhook")
-				secret, _ := renewal.Kind.Field("secret_file")
-				renewal.Write.Values = []*resource.Value{{Field: secret}}
-				intend(t, f, renewal)
-				complete(t, f, renewal, executor.Outcome{}, nil)
 			},
 			want: []planner.Record{{Address: hook, ID: "1", AppliedAt: testTime()}},
 		},

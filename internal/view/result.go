@@ -293,7 +293,7 @@ func failureKeyOf(s *executor.StepResult) (k failureKey, ok bool) {
 	case s.Status == executor.Unknown && s.Err != nil:
 		k.reason = s.Err.Error()
 	case s.Status == executor.Failed && known:
-		k.reason, _ = refused.Refusal()
+		k.reason = refused.Refusal()
 	}
 	return k, k.reason != ""
 }

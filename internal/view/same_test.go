@@ -14,8 +14,8 @@ import (
 // refusedError is a refusal of which the service says why.
 type refusedError struct{}
 
-func (refusedError) Error() string           { return "POST …/work-items/: 403: no permission" }
-func (refusedError) Refusal() (string, bool) { return "403: no permission", true }
+func (refusedError) Error() string   { return "POST …/work-items/: 403: no permission" }
+func (refusedError) Refusal() string { return "403: no permission" }
 
 func TestFailuresForTheSameReasonAreReportedOnce(t *testing.T) {
 	t.Parallel()

@@ -216,8 +216,7 @@ func (ch *changes) stillSays(i objectID, intent *Intent) bool {
 
 // leaveToOwner uses an object of another owner as it is. What the manifest wants otherwise is not possible.
 func (ch *changes) leaveToOwner(i objectID) {
-	f := &ch.objects.states[i]
-	owner, _ := f.row.Owner()
+	owner, _ := ch.objects.ownerOf(i)
 	d := ch.compare(i)
 	ch.recordKnown(i)
 	var left fieldDiff
@@ -264,7 +263,8 @@ func (ch *changes) ownUpload(i objectID) (ours, protected bool) {
 // the outcome: it is none of another's.
 func (ch *changes) createdByUs(i objectID) bool {
 	f := &ch.objects.states[i]
-	if owner, ours := f.row.Owner(); ours && owner == ch.in.Owner && owner != "" {
+	owner, ours := f.row.Owner()
+	if ours && (ch.in.takesOver(ch.in.Desired[i]) || owner == ch.in.Owner && owner != "") {
 		return true
 	}
 	marked := ch.in.marks().On(f.row, ch.in.Desired[i].Address)
@@ -294,7 +294,7 @@ func (ch *changes) externalIDChange(i objectID) *Change {
 	if h := ch.blockers.claims.holder(i, claim{text: want}); h != nil && h.why.exists() {
 		return nil // it would be on two objects
 	}
-	if moved && !ch.in.TakeOver {
+	if moved && !ch.in.takesOver(o) {
 		ch.takenFrom[owner]++
 	}
 	c := &Change{Path: "external_id", After: &want, Origin: FromManifest, Possible: true}
@@ -450,7 +450,7 @@ func (ch *changes) formerSiblings(i objectID) []*Record {
 			}
 		}
 		l := ch.orphans.byAddress[r.Address]
-		return l != nil && (l.decision == toDelete || l.decision == deleteWithParent || l.decision == vanished)
+		return l != nil && (l.decision == toDelete || l.decision == deleteWithParent || l.decision == vanished || l.decision == otherOwner)
 	})
 }
 

@@ -147,11 +147,13 @@ func (ch *changes) planUpdate(i objectID) {
 	}
 	if len(d.send) > 0 || externalID != nil || adopting {
 		step := ch.steps.add(i, Update)
+		_, marked := f.row.Owner()
 		if adopting {
 			step.Action = Adopt
 			step.Write.FoundBy = "found by " + cmp.Or(f.matchedBy, "looking")
 			step.Write.CreatedByUs = ch.createdByUs(i)
 		}
+		step.Write.CreatedByUs = step.Write.CreatedByUs || marked && ch.in.takesOver(ch.in.Desired[i])
 		step.changes = d.changes
 		ch.steps.of[i] = step
 		if len(d.send) > 0 || externalID != nil {
@@ -263,8 +265,7 @@ func (ch *changes) ownUpload(i objectID) (ours, protected bool) {
 // the outcome: it is none of another's.
 func (ch *changes) createdByUs(i objectID) bool {
 	f := &ch.objects.states[i]
-	owner, ours := f.row.Owner()
-	if ours && (ch.in.takesOver(ch.in.Desired[i]) || owner == ch.in.Owner && owner != "") {
+	if owner, ours := f.row.Owner(); ours && owner == ch.in.Owner && owner != "" {
 		return true
 	}
 	marked := ch.in.marks().On(f.row, ch.in.Desired[i].Address)
@@ -301,7 +302,7 @@ func (ch *changes) externalIDChange(i objectID) *Change {
 	if have != "" {
 		c.Before = &have
 	}
-	if moved && have == want {
+	if moved {
 		c.Path, c.Before, c.After = "owner", diag.OrNull(string(owner)), diag.OrNull(string(ch.in.Owner))
 	}
 	return c

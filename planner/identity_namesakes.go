@@ -46,7 +46,7 @@ func (m *identities) recognise(o *resource.Object, f *objectState, was string) {
 	if t.externalIDs {
 		hits := m.notOthers(o, m.marked(o, l.byExternalID(m.in.marks())))
 		if len(hits) == 0 && m.in.takesOver(o) {
-			hits = m.notOthers(o, m.marked(o, l.byAnyMark()))
+			hits = m.notOthers(o, m.marked(o, l.byAnyMark(m.in.Workspace)))
 		}
 		switch {
 		case len(hits) > 0 && m.in.Owner == "" && !m.in.takesOver(o) && !m.isRecorded(o):
@@ -95,6 +95,9 @@ func (m *identities) marked(o *resource.Object, by index) (hits []resource.Row) 
 	}
 	for _, a := range all[1:] {
 		hits = append(hits, by[m.in.marks().ID(a)]...)
+	}
+	if len(hits) == 0 {
+		hits = by[o.Key] // see listing.byAnyMark
 	}
 	return hits
 }

@@ -1,6 +1,7 @@
 package planner_test
 
 import (
+	"encoding/json"
 	"maps"
 	"slices"
 	"testing"
@@ -122,6 +123,21 @@ func TestAnObjectOfAnotherOwnerIsNeitherAdoptedNorChanged(t *testing.T) {
 			steps: []string{
 				"adopt work_item/web/a owner: found by its mark", "adopt work_item/web/sub owner: found by its mark",
 				"adopt comment/web/a/note owner: found by its mark", "adopt link/web/a/https://example.com: found by its url",
+			},
+		},
+		"--take-over finds what another owner has by its key, even if what that is in had another key": {
+			api: full, options: of("web", takeOver), given: func(s *fakeService) {
+				family(s)
+				ownedBy(s, web, "mobile", "project/site")
+				ownedBy(s, uuid(9, 3), "mobile", "work_item/site/sub")
+				s.find(item).row["sequence_id"] = json.Number("1")
+			},
+			want: func(w *wanted) {
+				w.put("project/web", "identifier=WEB").put("work_item/web/mine", "identifier=WEB-1").put("work_item/web/sub", "name=Sub").put("comment/web/mine/note", "text=<p>Note</p>")
+			},
+			steps: []string{
+				"update project/web owner", "update work_item/web/mine owner", "adopt work_item/web/sub owner: found by its mark",
+				"adopt comment/web/mine/note owner: found by its mark",
 			},
 		},
 		"--take-over of what is in an item takes nothing if the item stays another owner's": {

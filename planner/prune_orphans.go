@@ -190,7 +190,7 @@ const byItsMark = "its mark"
 
 // findMarked adds the unrecorded objects to the orphans. A mark without an owner may be another manifest's.
 func (or *orphans) findMarked() {
-	if or.in.Owner == "" {
+	if or.in.Owner == "" || !or.in.Prune {
 		return
 	}
 	for _, r := range or.unrecorded() {

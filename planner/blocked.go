@@ -111,6 +111,8 @@ func (b *blockers) forbids(i objectID) Cause {
 		return refused("it is not on the service, and the manifest says create: false")
 	case slices.Contains(b.in.NoCreate, o.Kind.Name):
 		return refused("it is not on the service, and --no-create " + o.Kind.Name + " is given")
+	case b.objects.states[i].presence == absent && b.objects.inForeign(b.objects.states[i].info, b.objects.states[i].parent, nil):
+		return b.objects.leftToOwner(b.objects.states[i].parent)
 	case b.objects.states[i].presence == absent:
 		return b.claims.whyTaken(i)
 	default:

@@ -77,13 +77,17 @@ func (b *bookkeeping) stateChanges() {
 			}
 		}
 	}
-	gone := map[string]bool{}
+	gone, others := map[string]bool{}, map[string]bool{}
 	for _, l := range b.orphans.list {
 		switch l.decision { //nolint:exhaustive // of the others the state is right
 		case vanished:
 			c := changeOf(l.record.Address)
 			c.To, c.Why = "", "no longer exists on the service"
 			gone[l.record.ID] = l.record.ID != ""
+		case otherOwner:
+			c := changeOf(l.record.Address)
+			c.To, c.Why = "", "belongs to "+l.owner.String()
+			others[l.record.ID] = l.record.ID != ""
 		case aliased:
 			c := changeOf(l.record.Address)
 			c.To, c.Why = "", aliasedWhy
@@ -98,8 +102,11 @@ func (b *bookkeeping) stateChanges() {
 		}
 	}
 	b.dropAliases(changeOf)
-	isGone := func(id string) bool { return gone[id] }
 	for address, r := range b.in.Prior {
+		_, kind, _, members := address.ParseMembership()
+		isGone := func(id string) bool {
+			return gone[id] || others[id] && members && kind.Membership.On == kind.Membership.Member // which declares it
+		}
 		if slices.ContainsFunc(r.Members, isGone) {
 			changeOf(address).Record.dropMembers(isGone)
 		}
@@ -264,9 +271,11 @@ func (b *bookkeeping) closeIntents(changeOf func(resource.Address) *StateChange)
 		leaving[d.record] = len(d.ids) > 0
 	}
 	for address, r := range b.in.Prior {
-		container, _, _, members := address.ParseMembership()
+		container, kind, _, members := address.ParseMembership()
+		l := b.orphans.byAddress[container]
+		left := members && kind.Membership.On == kind.Membership.Container && l != nil && l.decision == otherOwner
 		switch {
-		case members && b.orphans.hasVanished(container):
+		case left, members && b.orphans.hasVanished(container):
 			changeOf(address).To = ""
 		case members && r.PendingIntent != nil && (r.PendingIntent.Action == Update || r.PendingIntent.Action == RemoveMembers &&
 			!leaving[address]):

@@ -141,11 +141,13 @@ func (ch *changes) planUpdate(i objectID) {
 	}
 	if len(d.send) > 0 || externalID != nil || adopting {
 		step := ch.steps.add(i, Update)
+		_, marked := f.row.Owner()
 		if adopting {
 			step.Action = Adopt
 			step.Write.FoundBy = "found by " + cmp.Or(f.matchedBy, "its identifier")
 			step.Write.CreatedByUs = ch.createdByUs(i)
 		}
+		step.Write.CreatedByUs = step.Write.CreatedByUs || marked && ch.in.takesOver(ch.in.Desired[i])
 		step.changes = d.changes
 		ch.steps.of[i] = step
 		if len(d.send) > 0 || externalID != nil {
@@ -167,8 +169,7 @@ func (ch *changes) planUpdate(i objectID) {
 
 // leaveToOwner uses an object of another owner as it is. What the manifest wants otherwise is not possible.
 func (ch *changes) leaveToOwner(i objectID) {
-	f := &ch.objects.states[i]
-	owner, _ := f.row.Owner()
+	owner, _ := ch.objects.ownerOf(i)
 	d := ch.compare(i)
 	ch.recordKnown(i)
 	var left fieldDiff
@@ -238,14 +239,14 @@ func (ch *changes) externalIDChange(i objectID) *Change {
 	if h := ch.blockers.claims.holder(i, claim{text: want}); h != nil && h.why.exists() {
 		return nil // it would be on two objects
 	}
-	if moved && !ch.in.TakeOver {
+	if moved && !ch.in.takesOver(ch.in.Desired[i]) {
 		ch.takenFrom[owner]++
 	}
 	c := &Change{Path: "external_id", After: &want, Origin: FromManifest, Possible: true}
 	if have != "" {
 		c.Before = &have
 	}
-	if moved && have == want {
+	if moved {
 		c.Path, c.Before, c.After = "owner", diag.OrNull(string(owner)), diag.OrNull(string(ch.in.Owner))
 	}
 	return c
@@ -392,7 +393,7 @@ func (ch *changes) formerSiblings(i objectID) []*Record {
 			}
 		}
 		l := ch.orphans.byAddress[r.Address]
-		return l != nil && (l.decision == toDelete || l.decision == deleteWithParent || l.decision == vanished)
+		return l != nil && (l.decision == toDelete || l.decision == deleteWithParent || l.decision == vanished || l.decision == otherOwner)
 	})
 }
 

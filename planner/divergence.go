@@ -354,7 +354,8 @@ func (di *divergences) findUnmanaged() {
 		}
 		for _, row := range l.rows {
 			id := serviceID{at.kind.kind.Name, row.ID()}
-			if _, owned := di.objects.owners[id]; owned || len(di.objects.addressesOf(id)) > 0 || row.Hidden() != "" ||
+			_, other := di.in.otherOwner(row)
+			if _, owned := di.objects.owners[id]; owned || other || len(di.objects.addressesOf(id)) > 0 || row.Hidden() != "" ||
 				slices.ContainsFunc(at.kind.kind.DisplayTexts(row), at.kind.hasDefault) {
 				continue
 			}

@@ -130,7 +130,8 @@ func (m *identities) identify(i objectID) {
 		m.objects.setZone(o, f)
 		m.checkIdentity(o, f)
 		owner, marked := f.row.Owner()
-		f.foreign = marked && !m.in.TakeOver && owner != m.in.Owner && !(f.known() && slices.Contains(m.in.FormerOwners, owner))
+		f.foreign = marked && !m.in.takesOver(o) && owner != m.in.Owner && !(f.known() && slices.Contains(m.in.FormerOwners, owner)) ||
+			m.objects.inForeign(f.info, f.parent, f.row)
 	}
 }
 

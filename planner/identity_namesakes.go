@@ -45,11 +45,11 @@ func (m *identities) recognise(o *resource.Object, f *objectState, was string) {
 	}
 	if t.externalIDs {
 		hits := m.notOthers(o, m.marked(o, l.byExternalID(m.in.marks())))
-		if len(hits) == 0 && m.in.TakeOver {
-			hits = m.notOthers(o, m.marked(o, l.byAnyMark()))
+		if len(hits) == 0 && m.in.takesOver(o) {
+			hits = m.notOthers(o, m.marked(o, l.byAnyMark(m.in.Workspace)))
 		}
 		switch {
-		case len(hits) > 0 && m.in.Owner == "" && !m.in.TakeOver && !m.isRecorded(o):
+		case len(hits) > 0 && m.in.Owner == "" && !m.in.takesOver(o) && !m.isRecorded(o):
 			m.unknownMark(o, f, hits[0])
 			return
 		case len(hits) > 0:
@@ -90,6 +90,9 @@ func (m *identities) marked(o *resource.Object, by index) (hits []resource.Row) 
 	}
 	for _, a := range all[1:] {
 		hits = append(hits, by[m.in.marks().ID(a)]...)
+	}
+	if len(hits) == 0 {
+		hits = by[o.Key] // see listing.byAnyMark
 	}
 	return hits
 }
@@ -176,7 +179,7 @@ func (m *identities) sameNaturalKey(l *listing, o *resource.Object, t *kindInfo,
 	if len(hits) == 0 || !t.externalIDs {
 		return hits, field
 	}
-	if o.Kind.AdoptOnRequestOnly && !m.in.TakeOver { // each owner has its own
+	if o.Kind.AdoptOnRequestOnly && !m.in.takesOver(o) { // each owner has its own
 		hits = slices.DeleteFunc(slices.Clone(hits), func(row resource.Row) bool {
 			owner, marked := row.Owner()
 			return marked && owner != m.in.Owner

@@ -90,6 +90,15 @@ type Input struct {
 	Notices diag.List
 }
 
+// otherOwner returns the owner whose mark a record bears; ok is false if that is the manifest's owner, now or formerly, or if there is none.
+func (in *Input) otherOwner(row resource.Row) (owner resource.Owner, ok bool) {
+	owner, marked := row.Owner()
+	return owner, marked && owner != in.Owner && !slices.Contains(in.FormerOwners, owner)
+}
+
+// takesOver reports whether the run takes an object from another owner.
+func (in *Input) takesOver(o *resource.Object) bool { return in.TakeOver && in.Targets.include(o) }
+
 // marks are planform's marks on the objects of the manifest's owner.
 func (in *Input) marks() resource.Marks {
 	return resource.Marks{Workspace: in.Workspace, Owner: in.Owner}
@@ -204,8 +213,9 @@ type Targets []Target
 
 // Target is one pattern.
 type Target struct {
-	Pattern string
-	expr    *regexp.Regexp
+	Pattern  string
+	expr     *regexp.Regexp
+	contents bool // it also means what is in or below the objects that match
 }
 
 // Patterns returns the patterns of the targets.
@@ -219,7 +229,31 @@ func (ts Targets) Patterns() (patterns []string) {
 // NewTarget makes a target of a pattern.
 func NewTarget(pattern string) Target {
 	expr := strings.NewReplacer(`\*\*`, ".*", `\*`, "[^/]*", `\?`, "[^/]").Replace(regexp.QuoteMeta(pattern))
-	return Target{pattern, regexp.MustCompile("(?s)^" + strings.ToValidUTF8(expr, "\uFFFD") + "$")}
+	return Target{Pattern: pattern, expr: regexp.MustCompile("(?s)^" + strings.ToValidUTF8(expr, "\uFFFD") + "$")}
+}
+
+// WithContents returns the targets so that [Select] also selects what the manifest has in or below the objects that match one.
+func (ts Targets) WithContents() Targets {
+	all := slices.Clone(ts)
+	for i := range all {
+		all[i].contents = true
+	}
+	return all
+}
+
+// include reports whether an object is targeted, or is in or below one that is.
+func (ts Targets) include(o *resource.Object) bool {
+	for seen := map[*resource.Object]bool{}; o != nil && !seen[o]; { // parents that lead back to themselves are an error of its own
+		if ts.Mean(o.Address) || o.Parent != nil && ts.include(o.Parent) {
+			return true
+		}
+		seen[o] = true
+		v, above := o.Value(o.Kind.ParentField)
+		if o = nil; above && len(v.Refs) > 0 {
+			o = v.Refs[0].Target
+		}
+	}
+	return false
 }
 
 // Select returns the objects that match a target, with what they need: what they
@@ -242,7 +276,7 @@ func Select(desired []*resource.Object, targets Targets, known []resource.Addres
 	}
 	var meant []*resource.Object
 	for _, o := range desired {
-		if means(o.Address) {
+		if means(o.Address) || targets[0].contents && targets.include(o) {
 			meant = append(meant, o)
 		}
 	}

@@ -64,6 +64,8 @@ func (ad *additions) planMembers(r *memberSet) {
 		case e.other != "":
 			excluded = append(excluded, e)
 		case ad.memberships.isIn(r, e):
+		case ad.leftToOwner(r, e).exists():
+			excluded = append(excluded, e)
 		default:
 			wanted = append(wanted, e)
 		}
@@ -126,12 +128,24 @@ func (ad *additions) whyNotAdded(r *memberSet) Cause {
 
 func (ad *additions) blockRelated(r *memberSet, entries []memberRef) {
 	for _, e := range entries {
+		cause := ad.leftToOwner(r, e)
+		if e.other != "" {
+			cause = refused("they are already related as " + e.other + ", and the service keeps one relation between two " +
+				diag.Plural(resource.MustLookup(r.kind.Membership.Member).Noun()))
+		}
 		ad.steps.addMembers(&Step{
 			Action: NotPossible, Kind: r.kind, Position: e.ref.Position, Members: &Members{Container: r.container, Items: []Member{ad.member(r, e)}},
-			Cause: refused("they are already related as " + e.other + ", and the service keeps one relation between two " +
-				diag.Plural(resource.MustLookup(r.kind.Membership.Member).Noun())),
+			Cause: cause,
 		})
 	}
+}
+
+// leftToOwner returns the cause if a membership is left alone since another owner has what declares it.
+func (ad *additions) leftToOwner(r *memberSet, e memberRef) Cause {
+	if m := r.kind.Membership; m.On == m.Container {
+		return ad.objects.leftToOwner(r.object)
+	}
+	return ad.objects.leftToOwner(e.member)
 }
 
 func (ad *additions) member(r *memberSet, e memberRef) Member {
@@ -208,7 +222,10 @@ func (ad *additions) updateAttribute(r *memberSet, e memberRef) (step *Step, kno
 		verb = resource.AddMembers
 	}
 	op, offered := ad.objects.op(r.kind, verb)
-	switch {
+	switch cause := ad.leftToOwner(r, e); {
+	case cause.exists():
+		change.Possible = false
+		step.block(cause)
 	case !offered, listed && !shown:
 		change.Possible = false
 		step.block(notOffered(true, ad.in.API.Noun()+" does not show planform the "+a.Name+" of members of "+

@@ -198,7 +198,7 @@ func (re *removals) named(intent *Intent) []string {
 
 func (re *removals) collectCleared() {
 	for _, n := range re.objects.uses {
-		if n.field.membership == nil || re.objects.states[n.by].presence != exists {
+		if n.field.membership == nil || re.objects.states[n.by].presence != exists || re.objects.states[n.by].foreign {
 			continue
 		}
 		switch m := n.field.membership.Membership; {
@@ -302,6 +302,9 @@ func (re *removals) keepSelf(d *removal) {
 // and where, or has only dropped it, so that pruning takes it out.
 func (re *removals) shouldLeave(d *removal, id string) (at diag.Position, explicit, dropped bool) {
 	m := d.kind.Membership
+	if re.orphans.declaresOther(m, d.container.Address, id) {
+		return diag.Position{}, false, false
+	}
 	if re.ignored[memberOf{kind: d.kind.Name, member: id}] || re.ignored[memberOf{kind: d.kind.Name, container: d.container.ID}] {
 		return diag.Position{}, false, false
 	}
@@ -342,7 +345,7 @@ func (re *removals) prunable(d *removal, a resource.Address) bool {
 	if !known {
 		r = re.in.Prior[d.record]
 	}
-	return re.in.targeted(a) && re.in.sourceGone(&r)
+	return re.in.targeted(a) && re.in.sourceGone(&r) && !re.orphans.isOthers(a)
 }
 
 // fromService checks the members that the service shows in a container against objects that are to be in none.

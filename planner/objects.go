@@ -120,7 +120,7 @@ type objectState struct {
 	unconfirmed  bool // a former run may have created it, and it may still come
 	undetectable bool // it counts as absent since nothing can tell
 	maybeHidden  bool // it was not looked for where lists show nothing
-	foreign      bool // it bears the mark of another owner, which is used, and neither changed nor deleted
+	foreign      bool // another owner has it: it is used, and neither changed nor deleted
 }
 
 // reference is a field of a wanted object that names others.
@@ -575,6 +575,31 @@ func (ob *objects) isDeletedOrHidden(a resource.Address) bool {
 func (ob *objects) isHidden(a resource.Address) bool {
 	i, wanted := ob.indexOf(a)
 	return wanted && ob.states[i].presence == hidden
+}
+
+// inForeign reports whether an object without a mark belongs to the other owner who has its parent: a singleton, or what is in an object
+// that is in another one itself, such as a link in a work item. A project is used by several owners. No row = the object was not read.
+func (ob *objects) inForeign(t *kindInfo, parent objectID, row resource.Row) bool {
+	_, marked := row.Owner()
+	return !marked && (row != nil || !t.externalIDs) && parent != noObject && ob.states[parent].foreign &&
+		(t.kind.Singleton || t.parent.parent != nil)
+}
+
+// ownerOf returns the other owner that has an object; ok is false if the object is the manifest's or nobody's.
+func (ob *objects) ownerOf(i objectID) (owner resource.Owner, ok bool) {
+	for ; i != noObject && ob.states[i].foreign && !ok; i = ob.states[i].parent {
+		owner, ok = ob.states[i].row.Owner()
+	}
+	return owner, ok
+}
+
+// leftToOwner returns the cause if nothing is added to an object since another owner has it.
+func (ob *objects) leftToOwner(i objectID) Cause {
+	owner, other := ob.ownerOf(i)
+	if !other {
+		return Cause{}
+	}
+	return refused(string(ob.in.Desired[i].Address) + " belongs to " + owner.String())
 }
 
 // isPredefined reports whether the service makes an object by itself when it makes the parent, which is still to be made.

@@ -98,13 +98,17 @@ func (l *listing) byExternalID(marks resource.Marks) index {
 	})
 }
 
-// byAnyMark finds records by the external ID that planform gave them, for whatever owner.
-func (l *listing) byAnyMark() index {
-	return l.by("any mark", func(row resource.Row) []string {
+// byAnyMark finds records by the external ID that planform gave them, for whatever owner, and by the key in it: another owner may have
+// another key for what the records are in.
+func (l *listing) byAnyMark(workspace string) index {
+	return l.by("any mark", func(row resource.Row) (texts []string) {
 		if _, marked := row.Owner(); marked {
-			return []string{row.Text("external_id")}
+			texts = append(texts, row.Text("external_id"))
+			if was, here := strings.CutPrefix(texts[0], workspace+"/"); here && resource.Address(was).IsObject() {
+				texts = append(texts, resource.Address(was).Key())
+			}
 		}
-		return nil
+		return texts
 	})
 }
 

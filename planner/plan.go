@@ -160,7 +160,7 @@ type Turn struct {
 type Write struct {
 	Values        []*resource.Value // what is sent
 	SetExternalID bool              // an update also sends planform's external ID, as every create does
-	CreatedByUs   bool              // of an Adopt: planform itself made the object
+	CreatedByUs   bool              // planform itself made the object that is adopted or taken over
 	FoundBy       string            // of an Adopt: how it matched; "" = the manifest says
 	Replaces      string            // of a Create: the ID of planform's object that is deleted before it; "" = none
 	Newest        int               // of a Create: the highest readable number that is known of its kind in its parent; 0 = none

@@ -29,7 +29,10 @@ func (or *orphans) checkContents(l *orphan) {
 				}
 			}
 			below := serviceID{child.Name, id}
+			owner, other := or.in.otherOwner(rows[id])
 			switch {
+			case other:
+				l.block("the " + label(child, rows[id]) + " in it belongs to " + owner.String())
 			case in != nil && in.parent == l:
 				or.checkInside(l, in, rows[id])
 			case or.in.Owner != "" && or.in.marks().Has(rows[id], rows[id].Text("external_id")) && len(or.objects.addressesOf(below)) == 0 &&
@@ -93,7 +96,10 @@ func (or *orphans) checkBelow(l *orphan) {
 				continue
 			}
 			n++
+			owner, other := or.in.otherOwner(row)
 			switch why := label(l.info.kind, row) + " below it stays"; {
+			case other:
+				l.block(label(l.info.kind, row) + " below it belongs to " + owner.String())
 			case or.createdByUs[below] != nil:
 			case or.isTracked(below):
 				l.block(why)

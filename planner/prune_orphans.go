@@ -37,10 +37,13 @@ type orphan struct {
 	parent     *orphan             // if that is an orphan too
 	params     map[string]string   // path parameters of its own requests; nil = they are not known
 	decision   decision
-	reason     string // why it stays
-	byOthers   bool   // it stays only since others changed it, use it, or have something in it
-	notOffered bool   // only a wider API could delete it
-	unread     bool   // nobody looks what they have in it: there would be too many requests
+	reason     string         // why it stays
+	owner      resource.Owner // of it, if others is set
+	others     bool           // another owner has it, as far as was read
+	filled     bool           // another orphan is in it
+	byOthers   bool           // it stays only since others changed it, use it, or have something in it
+	notOffered bool           // only a wider API could delete it
+	unread     bool           // nobody looks what they have in it: there would be too many requests
 	row        resource.Row
 	contents   []Content
 	guards     []Guard
@@ -98,6 +101,7 @@ const (
 	undecided   decision = iota
 	otherSource          // a manifest that is not read may have it
 	notOurs              // planform did not make it
+	otherOwner           // it bears the mark of another owner, or is in or below what does
 	toDelete             // it is deleted
 	deleteWithParent
 	vanished     // the service does not show it any more
@@ -120,9 +124,6 @@ func findOrphans(refs *references) *orphans {
 		byAddress: map[resource.Address]*orphan{}, createdByUs: map[serviceID]*orphan{},
 		lostCreates: map[string]*orphan{}, blockedBy: map[resource.Address]obstacle{}, listSizes: map[string]int{},
 		rows: map[string]map[string]resource.Row{},
-	}
-	if !s.in.Prune {
-		return s
 	}
 	var kept []resource.Address // that are neither wanted nor targeted
 	for address, r := range s.in.Prior {
@@ -148,6 +149,11 @@ func findOrphans(refs *references) *orphans {
 	}
 	for _, l := range s.list { // parents first
 		s.locate(l)
+		s.leaveToOwner(l)
+	}
+	if !s.in.Prune { // the rest stays as it is
+		s.list = slices.DeleteFunc(s.list, func(l *orphan) bool { return l.decision != otherOwner })
+		return s
 	}
 	s.checkReadBudget()
 	for _, level := range s.levels() {
@@ -195,7 +201,7 @@ const byItsMark = "its mark"
 
 // findMarked adds the unrecorded objects to the orphans. A mark without an owner may be another manifest's.
 func (or *orphans) findMarked() {
-	if or.in.Owner == "" {
+	if or.in.Owner == "" || !or.in.Prune {
 		return
 	}
 	for _, r := range or.unrecorded() {
@@ -218,6 +224,9 @@ func (or *orphans) unrecorded() (found []Record) {
 			id := serviceID{at.kind.kind.Name, row.ID()}
 			_, wanted := or.objects.owners[id]
 			if owner, marked := row.Owner(); !marked || owner != or.in.Owner || wanted || len(or.objects.addressesOf(id)) > 0 {
+				continue
+			}
+			if _, other := or.ownerOver(at.kind, or.objects.params(at.parent), row); other {
 				continue
 			}
 			r := Record{
@@ -247,6 +256,51 @@ func (or *orphans) markedAs(at scope, row resource.Row) resource.Address {
 	return addressIn(parent, at.kind.kind, row.ID())
 }
 
+// ownerOver returns the other owner whose mark is on a record, or on one that the record is below.
+func (or *orphans) ownerOver(t *kindInfo, params map[string]string, row resource.Row) (owner resource.Owner, ok bool) {
+	field, rows := parentField(t.kind), or.listed(t, params)
+	for n := 0; row != nil && n <= len(rows); n++ { // more if they are below each other
+		if owner, ok = or.in.otherOwner(row); ok || field == nil {
+			return owner, ok
+		}
+		up, _ := field.ObservedIn(row)
+		row = rows[up]
+	}
+	return "", false
+}
+
+// leaveToOwner leaves an orphan to the other owner that has it, or has what the orphan is in or below, as far as that was read.
+func (or *orphans) leaveToOwner(l *orphan) {
+	row := or.shown(l)
+	l.owner, l.others = or.ownerOver(l.info, l.params, row)
+	switch i, wanted := or.objects.indexOf(l.record.Address.Parent()); {
+	case l.parent != nil && l.parent.others:
+		l.owner, l.others = l.parent.owner, true
+	case wanted && or.objects.inForeign(l.info, i, row):
+		l.owner, l.others = or.objects.ownerOf(i)
+	}
+	if l.others && l.decision != aliased && l.decision != vanished && or.in.sourceGone(&l.record) {
+		l.decision = otherOwner
+	}
+}
+
+// isOthers reports whether another owner has the object at an address, as far as is known.
+func (or *orphans) isOthers(a resource.Address) bool {
+	if i, wanted := or.objects.indexOf(a); wanted {
+		return or.objects.states[i].foreign
+	}
+	l := or.byAddress[a]
+	return l != nil && l.others
+}
+
+// declaresOther reports whether what declares a membership belongs to another owner: the member, or else the container.
+func (or *orphans) declaresOther(m *resource.Membership, container resource.Address, member string) bool {
+	if m.On == m.Container {
+		return or.isOthers(container)
+	}
+	return or.isOthers(or.objects.addressOf(serviceID{m.Member, member}))
+}
+
 // hasVanished reports whether an object, or an ancestor, is an orphan that the service no longer has.
 func (or *orphans) hasVanished(a resource.Address) bool {
 	for ; a != ""; a = a.Parent() {
@@ -268,18 +322,19 @@ func (or *orphans) blockParents(a resource.Address, o obstacle) {
 }
 
 func (or *orphans) decide(l *orphan) {
-	hasChildren := l.record.ID != "" && l.info.kind.Parent == "" && len(resource.Children(l.info.kind.Name)) > 0
+	matters := l.filled || l.record.Protect || l.info.kind.Parent == "" && len(resource.Children(l.info.kind.Name)) > 0
 	switch {
 	case l.decision != aliased && l.parent != nil && l.parent.decision == vanished:
 		l.decision = vanished
 		return
-	case hasChildren && (l.decision == notOurs || l.decision == blocked || l.decision == otherSource):
-		// What is gone itself has no children to ask for.
+	case matters && l.record.ID != "" && l.params != nil && (l.decision == notOurs || l.decision == blocked || l.decision == otherSource):
+		// What is gone has no children to ask for, and what another owner has is left alone with them.
 		decision, reason := l.decision, l.reason
 		if found := or.checkPresent(l); found == vanished {
 			decision = found
 		}
 		l.decision, l.reason = decision, reason
+		or.leaveToOwner(l)
 		return
 	case l.decision != undecided:
 		return
@@ -319,10 +374,9 @@ func (or *orphans) decide(l *orphan) {
 		l.decision = blocked // a create without an outcome
 	}
 	if l.decision == toDelete {
-		if owner, marked := l.row.Owner(); marked && owner != or.in.Owner && !slices.Contains(or.in.FormerOwners, owner) {
-			l.decision = notOurs // by now
-			return
-		}
+		or.leaveToOwner(l)
+	}
+	if l.decision == toDelete {
 		or.checkChanged(l)
 	}
 	if l.decision == toDelete {
@@ -357,11 +411,10 @@ func (or *orphans) keepAncestors() {
 	for kept := slices.Clone(or.list); len(kept) > 0; kept = kept[1:] {
 		l := kept[0]
 		field := parentField(l.info.kind)
-		read, listed := l.info.listRead(l.params)
-		if l.decision != blocked && l.decision != leftArchived || field == nil || !listed {
+		if l.decision != blocked && l.decision != leftArchived || field == nil {
 			continue
 		}
-		row := or.rows[read.Path][l.record.ID]
+		row := or.shown(l)
 		up, _ := field.ObservedIn(row)
 		parent := or.createdByUs[serviceID{l.info.kind.Name, up}]
 		if parent == nil || parent.decision != toDelete {
@@ -396,6 +449,9 @@ func (or *orphans) locate(l *orphan) {
 	l.parent, l.params = or.byAddress[r.Address.Parent()], or.refs.paramsIn(r.Address.Parent())
 	if l.params != nil {
 		l.params[k.Param] = r.ID
+	}
+	if l.parent != nil {
+		l.parent.filled = true
 	}
 	if r, ok := l.info.listRead(l.params); ok {
 		or.listSizes[r.Path]++

@@ -96,6 +96,8 @@ func (p *pruning) deletions() (steps []*Step) {
 			p.diags.at(diag.Error, diag.Position{}, l.record.Address, "protected", what, hint)
 		case l.decision == blocked:
 			add(l, nil).block(notOffered(l.notOffered, l.reason))
+		case l.decision == otherOwner && p.in.Deletes != nil && (l.parent == nil || l.parent.decision != otherOwner):
+			add(l, nil).block(refused("it would be deleted, but it belongs to " + l.owner.String()))
 		}
 	}, func([]*orphan) {})
 	for _, l := range p.orphans.list { // parents first
@@ -242,7 +244,7 @@ func (p *pruning) listOrphans() []Orphan {
 		if _, wanted := p.objects.indexOf(address); wanted || !p.in.isOrphan(address, &r) {
 			continue
 		}
-		if _, owned := p.objects.owners[serviceID{address.Kind(), r.ID}]; !owned {
+		if _, owned := p.objects.owners[serviceID{address.Kind(), r.ID}]; !owned && !p.orphans.isOthers(address) {
 			list = append(list, Orphan{Address: address, ID: r.ID, Identifier: r.Identifier})
 		}
 	}

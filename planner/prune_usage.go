@@ -170,12 +170,12 @@ func (or *orphans) keepsUsing(u referrer, id, target string) bool {
 	if or.isDeleted(key) {
 		return false
 	}
-	if i, wanted := or.objects.owners[key]; wanted {
+	if i, wanted := or.objects.owners[key]; wanted && !or.objects.states[i].foreign {
 		if _, managed := or.in.Desired[i].Value(u.field.Name); managed {
 			return false // it names another one soon
 		}
 	}
-	if u.field.NeverEmpty() {
+	if u.field.NeverEmpty() || or.isOthers(or.objects.addressOf(key)) {
 		return true
 	}
 	for _, a := range or.objects.addressesOf(key) {
@@ -232,7 +232,7 @@ func (or *orphans) ourMembers(members resource.Address, m *resource.Membership) 
 	ours := map[string]bool{}
 	r := or.in.Prior[members]
 	for _, id := range r.Members {
-		if r.addedByUs(id) {
+		if r.addedByUs(id) && !or.declaresOther(m, members, id) {
 			ours[id] = true
 		}
 	}
@@ -291,7 +291,7 @@ func (or *orphans) foreignContainers(l *orphan) (why string) {
 func (or *orphans) addedByUs(container serviceID, m *resource.Membership, member string) bool {
 	return slices.ContainsFunc(or.objects.addressesOf(container), func(a resource.Address) bool {
 		r := or.in.Prior[a.Members(m.Plural(), 1)]
-		return slices.Contains(r.Members, member) && r.addedByUs(member)
+		return slices.Contains(r.Members, member) && r.addedByUs(member) && !or.declaresOther(m, a, member)
 	})
 }
 
@@ -355,12 +355,8 @@ func (or *orphans) checkUnlisted(l *orphan) {
 
 func (or *orphans) memberDisplayName(m *resource.Membership, parent resource.Address, row resource.Row) string {
 	t, id := or.objects.kind(m.Member), m.MemberID(row)
-	if read, ok := t.listRead(or.refs.paramsIn(parent)); ok {
-		if _, have := or.in.Observed[read]; have {
-			if rows, _ := or.rowsOf(read); rows[id] != nil {
-				return or.displayName(t.kind, parent, rows[id])
-			}
-		}
+	if listed := or.listed(t, or.refs.paramsIn(parent))[id]; listed != nil {
+		return or.displayName(t.kind, parent, listed)
 	}
 	if row.ID() == id && row["sequence_id"] != nil {
 		return or.displayName(t.kind, parent, row)
@@ -371,14 +367,19 @@ func (or *orphans) memberDisplayName(m *resource.Membership, parent resource.Add
 // shown is an orphan as the service shows it, as far as that was read.
 func (or *orphans) shown(l *orphan) resource.Row {
 	if l.row == nil {
-		if read, ok := l.info.listRead(l.params); ok {
-			if _, have := or.in.Observed[read]; have {
-				rows, _ := or.rowsOf(read)
-				l.row = rows[l.record.ID]
-			}
-		}
+		l.row = or.listed(l.info, l.params)[l.record.ID]
 	}
 	return l.row
+}
+
+// listed returns the records of a list by their IDs, if it was read.
+func (or *orphans) listed(t *kindInfo, params map[string]string) (rows map[string]resource.Row) {
+	if read, ok := t.listRead(params); ok {
+		if _, have := or.in.Observed[read]; have {
+			rows, _ = or.rowsOf(read)
+		}
+	}
+	return rows
 }
 
 // titleOf is what people call an orphan: its readable identifier and its name, as the service shows them, else as they were applied.

@@ -71,6 +71,27 @@ func TestTargetsSelectObjectsAndWhatTheyNeed(t *testing.T) {
 	}
 }
 
+func TestTargetsWithContentsSelectWhatIsInAndBelowThem(t *testing.T) {
+	t.Parallel()
+	w := want(t).put("project/web", "id="+web).put("label/web/bug", "name=Bug").put("work_item/web/a", "name=A", "labels=@label/web/bug").put("work_item/web/b", "name=B")
+	w.put("work_item/web/sub", "name=Sub", "parent=@work_item/web/a").put("comment/web/a/x", "text=X").put("comment/web/b/x", "text=X").put("comment/web/sub/x", "text=X")
+	w.put("work_item/web/ring", "name=Ring", "parent=@work_item/web/round").put("work_item/web/round", "name=Round", "parent=@work_item/web/ring")
+	for pattern, all := range map[string][]resource.Address{
+		"work_item/web/a":  {"project/web", "label/web/bug", "work_item/web/a", "work_item/web/sub", "comment/web/a/x", "comment/web/sub/x"},
+		"comment/web/b/*":  {"project/web", "work_item/web/b", "comment/web/b/x"},
+		"work_item/*/ring": {"project/web", "work_item/web/ring", "work_item/web/round"},
+	} {
+		selected, found := planner.Select(w.all(), targets(pattern).WithContents(), nil)
+		var got []resource.Address
+		for _, o := range selected {
+			got = append(got, o.Address)
+		}
+		if diff := cmp.Diff(all, got); diff != "" || len(found) > 0 {
+			t.Error(pattern, diff, found)
+		}
+	}
+}
+
 func TestNoCreateBlocksAMissingObjectAndWhatNeedsIt(t *testing.T) {
 	t.Parallel()
 	no := func(kinds ...string) func(*planner.Input) {

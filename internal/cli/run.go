@@ -172,6 +172,9 @@ func (r *run) planOf(ctx context.Context, desired *manifest.Manifest) (_ *planne
 			return nil, nil, err
 		}
 	}
+	if in.TakeOver {
+		in.Targets = in.Targets.WithContents()
+	}
 	var findings diag.List
 	if in.Desired, findings = planner.Select(desired.Objects, in.Targets, known); findings.HasErrors() {
 		return nil, findings, nil

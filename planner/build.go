@@ -77,7 +77,7 @@ func Build(w *World) Result {
 		steps := newSteps(w.refs)
 		blockTwins(w.identities, steps)                                                                // several records of one object
 		changes := planChanges(plan, steps, blockers, w.differ, w.memberships, w.orphans, w.outsiders) // creates and updates
-		additions := planAdditions(plan, steps, blockers, w.memberships)
+		additions := planAdditions(plan, steps, blockers, w.removals)
 		planRemovals(w.removals, steps)
 		pruning := &pruning{w.analysis, w.refs, w.orphans, w.removals, steps, plan}
 		ordering := &ordering{w.analysis, w.refs, steps, changes, additions, plan}

@@ -252,13 +252,13 @@ func (di *divergences) findExtraMembers() {
 					on = di.in.Desired[at]
 				}
 			}
-			pair := memberOf{kind.Name, c.ID, id}
+			pair := edge{kind.Name, c.ID, id}
 			if on == nil || known[pair] || resource.MustLookup(m.Member).Section == "" {
 				continue
 			}
 			known[pair] = true
 			if m.Inverse != "" { // a relation shows on both sides
-				known[memberOf{m.Inverse, id, c.ID}] = true
+				known[edge{m.Inverse, id, c.ID}] = true
 			}
 			di.extra = append(di.extra, ExtraMember{kind, on, other})
 		}

@@ -233,6 +233,10 @@ func TestAnItemThatPeopleMovedAndTheManifestMovesElsewhereIsAConflict(t *testing
 				}
 				s.apply(plan)
 			}
+			if got := divergences(s, objects(cycle)); len(got) == 0 || !strings.HasSuffix(got[0], "-> Theirs drop [0] add [Theirs] all [Theirs] conflict") && !strings.HasSuffix(got[0], "- -> Theirs drop [] add [Theirs] all [Theirs] conflict") {
+				t.Errorf("pull: %q", got)
+			}
+			s.in.Pull = false
 			s.makeAll(objects(cycle))
 			plan := s.mustPlan(objects(cycle))
 			if !plan.Empty() || len(plan.Drift) > 0 || len(s.members["cycle_work_item "+theirs]) > 0 {

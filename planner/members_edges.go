@@ -142,7 +142,7 @@ func (f *edgeFacts) decideUnwanted() (v verdict) {
 	case nowhere:
 		leaves = f.prior != noRecord || f.seen == shownIn
 		v.drift = f.prior == noRecord && leaves && (f.cleared || f.moved)
-		v.conflict = v.drift && !f.cleared
+		v.conflict = v.drift && f.moved
 	case elsewhere: // a member who can be in one container leaves by entering the other
 		leaves = !f.exclusive && f.prior != noRecord
 	case silent:

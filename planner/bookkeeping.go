@@ -126,7 +126,7 @@ func (b *bookkeeping) stateChanges() {
 		}
 	}
 	b.noteSeen(all)
-	b.noteMoved(all)
+	b.noteMembers(all)
 	for _, a := range slices.Sorted(maps.Keys(all)) {
 		b.plan.StateChanges = append(b.plan.StateChanges, *all[a])
 	}
@@ -188,20 +188,13 @@ func (b *bookkeeping) shownValues(i objectID, r Record) map[string]string {
 			delete(values, ShownKey(v.Field.Name))
 		}
 	}
+	b.noteCleared(i, values)
 	return values
 }
 
-// noteMoved notes whom somebody moved from one container to another, where the manifest wants them there by now.
-func (b *bookkeeping) noteMoved(changed map[resource.Address]*StateChange) {
-	former := map[memberOf][]resource.Address{} // without the container
-	for _, address := range slices.Sorted(maps.Keys(b.in.Prior)) {
-		if _, kind, _, members := address.ParseMembership(); members {
-			for _, id := range b.in.Prior[address].Members {
-				of := memberOf{kind: kind.Name, member: id}
-				former[of] = append(former[of], address)
-			}
-		}
-	}
+// noteMembers notes the memberships that are as the manifest wants them and that the state does not have: what people change from now on is
+// drift. The state forgets the containers that a member left, if the member can be in one only.
+func (b *bookkeeping) noteMembers(changed map[resource.Address]*StateChange) {
 	seen := map[resource.Address]*StateChange{}
 	record := func(a resource.Address) *Record {
 		c := cmp.Or(changed[a], seen[a])
@@ -211,22 +204,41 @@ func (b *bookkeeping) noteMoved(changed map[resource.Address]*StateChange) {
 		}
 		return &c.Record
 	}
-	for _, r := range b.memberships.sets {
-		m := r.kind.Membership
-		if !r.read || m.On == m.Container || changed[r.address()] != nil || b.in.Prior[r.address()].PendingIntent != nil {
-			continue
+	note := func(a resource.Address, container string, sources []string, id string, byUs bool) {
+		into := record(a)
+		if len(into.Members) == 0 {
+			into.ID, into.Sources = container, sources
 		}
+		if into.Members = union(into.Members, []string{id}); !byUs {
+			into.Found = union(into.Found, []string{id})
+		}
+	}
+	free := func(a resource.Address) bool { return changed[a] == nil && b.in.Prior[a].PendingIntent == nil }
+	for _, r := range b.memberships.sets {
+		prior, _ := b.memberships.recorded(r)
 		for _, e := range r.entries {
-			was := former[memberOf{kind: r.kind.Name, member: e.id}]
-			if len(was) == 0 || slices.Contains(was, r.address()) || !b.memberships.isIn(r, e) {
+			if !e.verdict.noteFound || !r.read || !free(r.address()) || slices.Contains(prior.Members, e.id) {
 				continue
 			}
-			into := record(r.address())
-			into.Members = union(into.Members, []string{e.id})
-			for _, a := range was {
-				if m.Exclusive {
+			var former []resource.Address
+			if r.kind.Membership.Exclusive {
+				former = b.removals.former[edge{kind: r.kind.Name, member: e.id}]
+			}
+			note(r.address(), r.container.ID, b.additions.sourcesOf(r), e.id, slices.ContainsFunc(former, func(a resource.Address) bool {
+				was := b.in.Prior[a]
+				return was.addedByUs(e.id)
+			}))
+			for _, a := range former {
+				if a != r.address() {
 					record(a).dropMembers(func(id string) bool { return id == e.id })
 				}
+			}
+		}
+	}
+	for _, d := range b.removals.list {
+		for _, id := range d.cleared {
+			if free(d.record) {
+				note(d.record, d.container.ID, nil, id, false)
 			}
 		}
 	}
@@ -235,6 +247,25 @@ func (b *bookkeeping) noteMoved(changed map[resource.Address]*StateChange) {
 			c.To = ""
 		}
 		b.plan.Seen = append(b.plan.Seen, *seen[a])
+	}
+}
+
+// noteCleared notes that an object is to be in no container, as far as it is seen where the object is: who puts the object into one from
+// now on changes that.
+func (b *bookkeeping) noteCleared(i objectID, values map[string]string) {
+	o, f := b.in.Desired[i], &b.objects.states[i]
+	if f.presence != exists || f.replaced {
+		return
+	}
+	for j := range o.Kind.Fields {
+		field := &o.Kind.Fields[j]
+		switch v, given := o.Value(field.Name); {
+		case !f.info.viaMembership(field) || o.Ignores(field):
+		case given && b.removals.contained[v] && !b.removals.keeps(v):
+			values[field.Name] = ""
+		case !given || len(v.Refs) > 0:
+			delete(values, field.Name)
+		}
 	}
 }
 

@@ -16,14 +16,15 @@ type divergences struct {
 	refs        *references
 	differ      *comparer
 	memberships *memberships
+	removals    *removals
 	list        []Divergence
 	vanished    []*resource.Object
 	unmanaged   []Unmanaged
 	extra       []ExtraMember
 }
 
-func findDivergences(differ *comparer, memberships *memberships) *divergences {
-	s := &divergences{analysis: differ.analysis, refs: differ.refs, differ: differ, memberships: memberships}
+func findDivergences(differ *comparer, removals *removals) *divergences {
+	s := &divergences{analysis: differ.analysis, refs: differ.refs, differ: differ, memberships: removals.memberships, removals: removals}
 	if !s.in.Pull {
 		return s
 	}
@@ -40,7 +41,9 @@ func findDivergences(differ *comparer, memberships *memberships) *divergences {
 			switch v := &o.Values[k]; {
 			case o.Ignores(v.Field), v.Implied, v.Content != nil:
 			case f.info.viaMembership(v.Field):
-				s.membership(i, v)
+				if d := removals.drifted[v]; d != nil {
+					s.membership(i, d)
+				}
 			case !v.Field.Virtual && !v.Field.ArchiveFlag:
 				s.field(i, v)
 			}
@@ -125,75 +128,27 @@ func (di *divergences) add(i objectID, d Divergence, ids []string) {
 	di.list = append(di.list, d)
 }
 
-// membership finds out where an object is that is not where the manifest, and the last apply, have it.
-func (di *divergences) membership(i objectID, v *resource.Value) {
-	o, f := di.in.Desired[i], &di.objects.states[i]
+// membership names where an object is that people moved.
+func (di *divergences) membership(i objectID, d *fieldDrift) {
+	v, f := d.by.value, &di.objects.states[i]
 	t := f.info.ref(v.Field)
-	m := t.membership.Membership
-	if len(v.Refs) == 0 {
-		di.uncontained(i, v, t)
-		return
-	}
-	var stay, left []string
-	for k := range v.Refs {
-		at, id, _ := di.refs.target(i, t, &v.Refs[k])
-		for _, r := range di.memberships.sets {
-			here := r.kind == t.membership && (m.On == m.Container && r.object == i || m.On != m.Container && r.container.ID == id)
-			at := slices.IndexFunc(r.entries, func(e memberRef) bool { return e.ref == &v.Refs[k] })
-			if !here || at < 0 {
-				continue
-			}
-			_, applied := slices.BinarySearch(di.in.Prior[r.address()].Members, r.entries[at].id)
-			if r.read && !di.memberships.isIn(r, r.entries[at]) && (applied || len(di.in.Prior) == 0) {
-				left = append(left, id)
-			}
-		}
-		if at != noObject && id == "" || len(left) == 0 || left[len(left)-1] != id {
-			stay = append(stay, id)
-		}
-	}
-	if len(left) == 0 {
-		return
-	}
-	d := Divergence{Object: o, Value: v, Row: f.row, Change: change(v, FromDrift), Unknown: len(di.in.Prior) == 0}
+	var now []string
 	if v.Field.Type == resource.Ref {
-		now, known := di.containers(i, t)
-		if !known {
+		known := false
+		if now, known = di.containers(i, t); !known {
 			return
 		}
-		stay = now
 	}
-	if before := di.refs.nameIDs(v, strings.Join(stay, ","), di.refs.idResolver(i)); before != "" {
-		d.Change.Before = &before
-	}
-	di.add(i, d, stay)
-}
-
-// uncontained finds out where people put an object that is to be in no container.
-func (di *divergences) uncontained(i objectID, v *resource.Value, t *refField) {
-	m := t.membership.Membership
-	if m.On == m.Container || v.Field.Name == m.SeveralField {
-		return // which only takes out what planform put in
-	}
-	all, _, known := di.memberships.containersIn(t, di.objects.within(i, t.to))
-	var now []string
-	for _, c := range all {
-		// which changed then
-		byManifest := slices.Contains(di.in.Prior[c.Container.Address.Members(m.Plural(), 1)].Members, di.objects.states[i].id)
-		if slices.Contains(c.members, di.objects.states[i].id) && !byManifest {
-			now = append(now, c.Container.ID)
+	for k := range v.Refs {
+		if _, id, _ := di.refs.target(i, t, &v.Refs[k]); !di.removals.absent[&v.Refs[k]] && !slices.Contains(now, id) {
+			now = append(now, id)
 		}
 	}
-	if !known || len(now) == 0 {
-		return
+	c := change(v, FromDrift)
+	if before := di.refs.nameIDs(v, strings.Join(now, ","), di.refs.idResolver(i)); before != "" {
+		c.Before = &before
 	}
-	before := di.refs.nameIDs(v, strings.Join(now, ","), di.refs.idResolver(i))
-	d := Divergence{
-		Object: di.in.Desired[i], Value: v, Row: di.objects.states[i].row, Change: change(v, FromDrift),
-		Unknown: len(di.in.Prior) == 0,
-	}
-	d.Change.Before = &before
-	di.add(i, d, now)
+	di.add(i, Divergence{Object: di.in.Desired[i], Value: v, Row: f.row, Change: c, Conflict: d.conflict, Unknown: len(di.in.Prior) == 0}, now)
 }
 
 // containers are the IDs of those of a kind that an object is in. ok is false while that is not read.
@@ -252,13 +207,13 @@ func (di *divergences) findExtraMembers() {
 					on = di.in.Desired[at]
 				}
 			}
-			pair := memberOf{kind.Name, c.ID, id}
+			pair := edge{kind.Name, c.ID, id}
 			if on == nil || known[pair] || resource.MustLookup(m.Member).Section == "" {
 				continue
 			}
 			known[pair] = true
 			if m.Inverse != "" { // a relation shows on both sides
-				known[memberOf{m.Inverse, id, c.ID}] = true
+				known[edge{m.Inverse, id, c.ID}] = true
 			}
 			di.extra = append(di.extra, ExtraMember{kind, on, other})
 		}

@@ -75,6 +75,8 @@ type Input struct {
 	Deletes map[resource.Address]bool
 	// Leaves are the IDs of members that are to leave, by the addresses at which the state has the members of their containers.
 	Leaves map[resource.Address]map[string]bool
+	// Left says, of an undo, in which container the undone runs left a member, by the membership and the member's ID; "" = in none.
+	Left map[string]map[string]string
 	// AnyOrder lets objects of one kind in one place be created side by side. Otherwise
 	// they are created one after the other, as the manifest has them, and so numbered.
 	AnyOrder bool

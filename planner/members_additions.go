@@ -1,7 +1,9 @@
 package planner
 
 import (
+	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/resource"
@@ -13,6 +15,7 @@ type additions struct {
 
 	refs        *references
 	memberships *memberships
+	removals    *removals
 	blockers    *blockers
 	steps       *steps
 	plan        *Plan
@@ -21,12 +24,13 @@ type additions struct {
 	prerequisiteKinds map[string]bool
 }
 
-func planAdditions(plan *Plan, steps *steps, blockers *blockers, memberships *memberships) *additions {
+func planAdditions(plan *Plan, steps *steps, blockers *blockers, removals *removals) *additions {
 	b := &additions{
-		analysis: steps.analysis, refs: memberships.refs, memberships: memberships, blockers: blockers, steps: steps, plan: plan,
-		prerequisites: map[prerequisite]*Step{}, prerequisiteKinds: membershipPrerequisites(),
+		analysis: steps.analysis, refs: removals.refs, memberships: removals.memberships, removals: removals, blockers: blockers, steps: steps,
+		plan: plan, prerequisites: map[prerequisite]*Step{}, prerequisiteKinds: membershipPrerequisites(),
 	}
-	for _, r := range memberships.sets {
+	removals.showDrifts(plan)
+	for _, r := range b.memberships.sets {
 		b.planMembers(r)
 	}
 	return b
@@ -52,7 +56,7 @@ func (ad *additions) planMembers(r *memberSet) {
 				if ad.objects.states[r.object].keptDeleted {
 					why = leftDeleted
 				}
-				ad.gaps.add(ad.memberships.declaring(r, e), path, path, why)
+				ad.gaps.add(e.by.object, path, path, why)
 			}
 		}
 		return
@@ -61,12 +65,11 @@ func (ad *additions) planMembers(r *memberSet) {
 	for _, e := range r.entries {
 		switch {
 		case e.member != noObject && (ad.blockers.blocker(e.member) != noObject || ad.objects.states[e.member].isUnlisted()):
-		case e.other != "":
+		case e.other != "" && !e.verdict.kept:
 			excluded = append(excluded, e)
-		case ad.memberships.isIn(r, e):
-		case ad.leftToOwner(r, e).exists():
+		case e.verdict.action == addEdge && ad.leftToOwner(r, e).exists():
 			excluded = append(excluded, e)
-		default:
+		case e.verdict.action == addEdge:
 			wanted = append(wanted, e)
 		}
 	}
@@ -149,7 +152,14 @@ func (ad *additions) leftToOwner(r *memberSet, e memberRef) Cause {
 }
 
 func (ad *additions) member(r *memberSet, e memberRef) Member {
-	m := Member{ID: e.id, Text: e.ref.Text, Position: e.ref.Position}
+	m := Member{ID: e.id, Text: e.ref.Text, Position: e.ref.Position, Drift: e.verdict.drift}
+	if r.kind.Membership.Exclusive && e.verdict.action == addEdge {
+		var leaves []string
+		for _, c := range ad.removals.where[edge{kind: r.kind.Name, member: e.id}] {
+			leaves = append(leaves, string(c.Address))
+		}
+		m.Leaves = strings.Join(leaves, ", ")
+	}
 	if e.member != noObject {
 		o := ad.in.Desired[e.member]
 		m.Address = o.Address
@@ -161,59 +171,52 @@ func (ad *additions) member(r *memberSet, e memberRef) Member {
 }
 
 func (ad *additions) updateAttributes(r *memberSet) {
-	if r.kind.Membership.Attribute == nil {
+	a := r.kind.Membership.Attribute
+	if a == nil {
 		return
 	}
 	for _, e := range r.entries {
-		if e.attribute == "" || e.declaredByInverse || e.other != "" || !ad.memberships.isIn(r, e) {
+		if e.verdict.gap && r.read {
+			ad.gaps.add(r.container.Object, r.kind.Membership.Path(), a.Name+"s of members", gapReason{why: "the service does not show them"})
+		}
+		if e.verdict.action != changeEdge && (!e.verdict.kept || !ad.memberships.isIn(r, e)) {
 			continue
 		}
-		step, known := ad.updateAttribute(r, e)
-		if !known && r.read {
-			ad.gaps.add(r.container.Object, r.kind.Membership.Path(), r.kind.Membership.Attribute.Name+"s of members",
-				gapReason{why: "the service does not show them"})
-		}
-		if step != nil {
+		if step := ad.updateAttribute(r, e); step != nil {
 			ad.steps.addMembers(step)
 			ad.notePrerequisites(r, step)
 		}
 	}
 }
 
-// updateAttribute plans the change of one member's attribute; nil = there is none. known is
-// false where nothing tells what it is.
-func (ad *additions) updateAttribute(r *memberSet, e memberRef) (step *Step, known bool) {
-	a, id := r.kind.Membership.Attribute, e.id
+// updateAttribute plans the change of one member's attribute; nil = somebody's change of it is kept.
+func (ad *additions) updateAttribute(r *memberSet, e memberRef) *Step {
+	a := r.kind.Membership.Attribute
 	prior, _ := ad.memberships.recorded(r)
-	applied := prior.Values[AttributeKey(a, id)]
-	row, listed := r.rows[id]
-	have := a.Shown(row)
-	shown := have != ""
-	if !shown {
-		have = applied
-	}
-	want := e.attribute
-	if have == want || have == "" {
-		return nil, shown
-	}
+	row, listed := r.rows[e.id]
+	shown, want := a.Shown(row), e.attribute
+	have := cmp.Or(shown, prior.Values[AttributeKey(a, e.id)])
 	member := ad.member(r, e)
-	member.Value, member.Before = want, have
+	member.Value, member.Before, member.Drift = want, have, false
 	if r.object != noObject && ad.blockers.blocker(r.object) != noObject { // nobody has a role in a project that is not made
 		member.Before = ""
-		step = &Step{Kind: r.kind, Position: e.ref.Position, Members: &Members{Container: r.container, Items: []Member{member}}}
+		step := &Step{Kind: r.kind, Position: e.ref.Position, Members: &Members{Container: r.container, Items: []Member{member}}}
 		step.block(ad.whyNotAdded(r))
-		return step, true
+		return step
 	}
-	before := member
-	before.Value, before.Before = have, ""
 	change := Change{
-		Path: r.kind.Membership.Path(), Origin: FromManifest, Possible: true,
-		Before: new(before.Text + " (" + have + ")"), After: new(before.Text + " (" + want + ")"),
+		Path: r.kind.Membership.Path(), Origin: FromManifest, Possible: true, Conflict: e.verdict.conflict,
+		Before: new(member.Text + " (" + have + ")"), After: new(member.Text + " (" + want + ")"),
 	}
-	if shown && applied != "" && applied != have {
+	if e.verdict.drift {
 		change.Origin = FromDrift
+		ad.plan.Drift = append(ad.plan.Drift, Drift{r.container.Object, &change, e.verdict.kept})
 	}
-	step = &Step{
+	if e.verdict.kept {
+		ad.plan.Summary.Kept++
+		return nil
+	}
+	step := &Step{
 		Action: Update, Kind: r.kind, Position: e.ref.Position,
 		Members: &Members{Container: r.container, Items: []Member{member}},
 	}
@@ -226,7 +229,7 @@ func (ad *additions) updateAttribute(r *memberSet, e memberRef) (step *Step, kno
 	case cause.exists():
 		change.Possible = false
 		step.block(cause)
-	case !offered, listed && !shown:
+	case !offered, listed && shown == "":
 		change.Possible = false
 		step.block(notOffered(true, ad.in.API.Noun()+" does not show planform the "+a.Name+" of members of "+
 			diag.A(resource.MustLookup(r.kind.Membership.Container).Noun())+"; change it in the web app"))
@@ -236,17 +239,9 @@ func (ad *additions) updateAttribute(r *memberSet, e memberRef) (step *Step, kno
 			step.Params = map[string]string{resource.MustLookup(r.kind.Membership.Member).Param: own}
 		}
 	}
-	if change.Origin == FromDrift && r.container.Object != nil {
-		kept := ad.in.onDrift(r.container.Object) == Keep
-		ad.plan.Drift = append(ad.plan.Drift, Drift{r.container.Object, &change, kept})
-		if kept {
-			ad.plan.Summary.Kept++
-			return nil, true
-		}
-	}
 	step.changes = []Change{change}
 	ad.define(step, want)
-	return step, true
+	return step
 }
 
 // notePrerequisites notes the step that adds somebody to a project whose fields may refer to

@@ -69,17 +69,19 @@ type memberRef struct {
 	attribute         string              // the value of the membership's attribute; "" = it is not managed
 	other             string              // another relation to the object that excludes this one
 	declaredByInverse bool                // the other object lists the relation, see [resource.Membership.Inverse]
-}
-
-// memberOf is that a member is in a container of a membership, by their IDs.
-type memberOf struct{ kind, container, member string }
-
-func (m memberOf) compare(o memberOf) int {
-	return cmp.Or(cmp.Compare(m.kind, o.kind), cmp.Compare(m.container, o.container))
+	by                declaration
+	also              declaration // of a relation that the other object declares, too; none = it does not
+	verdict           verdict     // once it is decided
 }
 
 // inverseKey is that one object names another in a membership.
 type inverseKey struct{ kind, from, to string }
+
+// declaredAt is the place of a wanted member.
+type declaredAt struct {
+	set   *memberSet
+	entry int
+}
 
 // memberSetKey tells containers apart.
 type memberSetKey struct {
@@ -103,7 +105,7 @@ func gatherMembers(refs *references) *memberships {
 		defined: &definedValues{refs.analysis, map[string]string{}},
 	}
 	joined := map[memberSetKey]*memberSet{}
-	declared := map[inverseKey]*resource.Reference{}
+	declared := map[inverseKey]declaredAt{}
 	for _, n := range s.objects.uses {
 		st := s.objects.states[n.by].presence
 		if n.field.membership == nil || st == invalid || ignored(s.analysis, n) {
@@ -150,7 +152,7 @@ func (me *memberships) findExpensiveMemberSets() {
 
 // fromContainer takes the members that a container's field lists, each once. declared
 // holds what was listed before, where the other side can list it too.
-func (me *memberships) fromContainer(declared map[inverseKey]*resource.Reference, n reference) {
+func (me *memberships) fromContainer(declared map[inverseKey]declaredAt, n reference) {
 	r := me.newMemberSet(n.field, n.by)
 	inverse, a := n.field.membership.Membership.Inverse, n.field.membership.Membership.Attribute
 	seen := map[string]*resource.Reference{}
@@ -160,7 +162,7 @@ func (me *memberships) fromContainer(declared map[inverseKey]*resource.Reference
 		if !ok || me.objects.isInvalid(at) {
 			continue
 		}
-		e := memberRef{ref: ref, member: at, id: id, attribute: me.defined.value(n, ref)}
+		e := memberRef{ref: ref, member: at, id: id, attribute: me.defined.value(n, ref), by: declaration{me.in.Desired[n.by], n.value, ref}}
 		if id == "" {
 			id = string(me.in.Desired[at].Address)
 		}
@@ -183,15 +185,16 @@ func (me *memberships) fromContainer(declared map[inverseKey]*resource.Reference
 		seen[id] = ref
 		if inverse != "" && at != noObject {
 			from, to := string(r.container.Address), string(me.in.Desired[at].Address)
-			if there := declared[inverseKey{inverse, to, from}]; there != nil {
-				e.declaredByInverse = true
+			if there, both := declared[inverseKey{inverse, to, from}]; both {
+				first := &there.set.entries[there.entry]
+				e.declaredByInverse, first.also = true, e.by
 				if defines {
-					if d := me.words.definitionOf(a.Words, there.Attribute); !d.cause.exists() && d.inverse != ref.Attribute {
+					if d := me.words.definitionOf(a.Words, first.ref.Attribute); !d.cause.exists() && d.inverse != ref.Attribute {
 						e.declaredByInverse, e.other = false, d.inverse
 					}
 				}
 			}
-			declared[inverseKey{n.field.membership.Name, from, to}] = ref
+			declared[inverseKey{n.field.membership.Name, from, to}] = declaredAt{r, len(r.entries)}
 		}
 		if defines { // a step may need it
 			me.words.definitionOf(a.Words, ref.Attribute)
@@ -219,7 +222,9 @@ func (me *memberships) fromMember(sets map[memberSetKey]*memberSet, n reference)
 		if at == noObject {
 			me.unmanagedContainer(r, n.by, ref, id)
 		}
-		r.entries = append(r.entries, memberRef{ref: ref, member: n.by, id: me.objects.states[n.by].id, attribute: ref.Attribute})
+		r.entries = append(r.entries, memberRef{
+			ref: ref, member: n.by, id: me.objects.states[n.by].id, attribute: ref.Attribute, by: declaration{me.in.Desired[n.by], n.value, ref},
+		})
 	}
 }
 
@@ -397,30 +402,22 @@ func (me *memberships) noteUnread(r *memberSet, offered bool) {
 	}
 	for _, e := range r.entries {
 		if path := r.kind.Membership.Path(); me.isIn(r, e) {
-			me.gaps.add(me.declaring(r, e), path, path, reason)
+			me.gaps.add(e.by.object, path, path, reason)
 		}
 	}
 }
 
-// declaring is the object whose field names a member, or the container.
-func (me *memberships) declaring(r *memberSet, e memberRef) *resource.Object {
-	if m := r.kind.Membership; m.On == m.Container {
-		return r.container.Object
-	}
-	return me.in.Desired[e.member]
-}
-
 // declared are the memberships of which the manifest says that they are to be.
-func (me *memberships) declared() map[memberOf]bool {
-	wanted := map[memberOf]bool{}
+func (me *memberships) declared() map[edge]bool {
+	wanted := map[edge]bool{}
 	for _, r := range me.sets {
 		for _, e := range r.entries {
 			if e.id == "" {
 				continue
 			}
-			wanted[memberOf{r.kind.Name, r.container.ID, e.id}] = true
+			wanted[edge{r.kind.Name, r.container.ID, e.id}] = true
 			if inverse := r.kind.Membership.Inverse; inverse != "" {
-				wanted[memberOf{inverse, e.id, r.container.ID}] = true
+				wanted[edge{inverse, e.id, r.container.ID}] = true
 			}
 		}
 	}
@@ -573,6 +570,9 @@ func (o *nonMembers) insiders(at prerequisite) map[string]string {
 	for _, r := range o.memberships.sets {
 		if r.kind == at.via && r.object == at.container {
 			for _, e := range r.entries {
+				if e.verdict.kept && !o.memberships.isIn(r, e) {
+					continue // people took them out, and that stays
+				}
 				wanted[e.id] = e.attribute
 				if e.attribute == "" && !o.memberships.isIn(r, e) {
 					wanted[e.id] = o.memberships.newAttribute(r, e)

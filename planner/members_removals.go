@@ -10,7 +10,7 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// removals are the members that are to leave.
+// removals decides what becomes of memberships, and holds those that are to end.
 type removals struct {
 	analysis
 
@@ -18,18 +18,27 @@ type removals struct {
 	memberships *memberships
 	orphans     *orphans
 	list        []*removal
+	drifts      []*fieldDrift
+	drifted     map[*resource.Value]*fieldDrift
 
-	arrived           map[resource.Address][]string // by the record of their container: whom a former run's request without an outcome brought in
-	wanted            map[memberOf]bool
-	assigned          map[memberOf]diag.Position // without the container: it is wanted in some
-	hasExplicitMoves  bool                       // some may be wanted in another one than before, and leave only if explicit
-	clearedContainers map[memberOf]diag.Position // without the member: the container's list is declared to be empty
-	clearedMembers    map[memberOf]diag.Position // without the container: the member is declared to be in none
-	ignored           map[memberOf]bool          // without the member, or the container: people's, as far as that one declares it
-	deleted           map[serviceID]bool
-	uncontained       []reference // fields that say that an object is in none
-	byContainer       map[memberOf]*removal
-	probes            map[*resource.Kind]Read // of routes that take members out
+	arrived     map[resource.Address][]string // by the record of their container: whom a former run's request without an outcome brought in
+	declared    map[edge]bool
+	wishes      map[edge]wishAt // without the container, or without the member
+	deleted     map[serviceID]bool
+	former      map[edge][]resource.Address  // without the container: the records that have the member
+	doubted     map[edge]bool                // named by a request of a former run that may still come; of those that exclude each other without the container
+	where       map[edge][]Container         // without the container: those that were seen to have the member, where that is asked for
+	looked      map[edge]bool                // without the member: containers that were read for where
+	contained   map[*resource.Value]bool     // fields that say that an object is in no container, if all containers were read
+	absent      map[*resource.Reference]bool // to members, or containers, whose membership the service does not show
+	byContainer map[edge]*removal            // without the member
+	probes      map[*resource.Kind]Read      // of routes that take members out
+}
+
+// wishAt is a wish, and where the manifest states it.
+type wishAt struct {
+	wish wish
+	at   diag.Position
 }
 
 // removal is the members that are to leave one container.
@@ -38,43 +47,41 @@ type removal struct {
 	container   Container
 	record      resource.Address  // of the members in the state
 	params      map[string]string // path parameters of its requests
+	candidates  []candidate
+	unlisted    bool           // the API has no list of the members
+	read        bool           // the members were read
+	rows        []resource.Row // of the members
 	ids         []string
+	drifted     map[string]bool   // of ids: people put them there
 	own         map[string]string // by ID: that of the membership, where the list shows it
-	alreadyGone []string          // added by planform, no longer desired, and no longer in the container
+	cleared     []string          // of ids: the state is to have them until they are gone
+	alreadyGone []string          // in the state, no longer desired, and no longer in the container
 	position    diag.Position
 	unsupported bool // this edition cannot take them out
 }
 
-// findRemovals finds the members to remove: those that planform added and the manifest dropped
-// (when pruning), cleared or moved; and all memberships of an object whose field is cleared.
+// candidate is a member who leaves if the container is seen to have them.
+type candidate struct {
+	id    string
+	facts edgeFacts
+}
+
+// findRemovals decides about the memberships that the manifest wants, and about those that the state has besides or that the service shows
+// of an object whose field is null.
 func findRemovals(memberships *memberships, orphans *orphans) *removals {
 	l := &removals{
 		analysis: memberships.analysis, refs: memberships.refs, memberships: memberships, orphans: orphans,
-		arrived: map[resource.Address][]string{}, wanted: map[memberOf]bool{}, assigned: map[memberOf]diag.Position{}, clearedContainers: map[memberOf]diag.Position{},
-		clearedMembers: map[memberOf]diag.Position{}, ignored: map[memberOf]bool{}, deleted: map[serviceID]bool{},
-		byContainer: map[memberOf]*removal{}, probes: map[*resource.Kind]Read{},
+		drifted: map[*resource.Value]*fieldDrift{}, arrived: map[resource.Address][]string{}, wishes: map[edge]wishAt{}, deleted: map[serviceID]bool{},
+		where: map[edge][]Container{}, looked: map[edge]bool{}, absent: map[*resource.Reference]bool{}, contained: map[*resource.Value]bool{}, byContainer: map[edge]*removal{}, probes: map[*resource.Kind]Read{},
 	}
-	l.wanted = memberships.declared()
+	l.declared = memberships.declared()
 	l.findArrived()
-	l.collectCleared()
-	if !l.in.Prune && !l.hasExplicitMoves && len(l.in.Leaves)+len(l.clearedContainers)+len(l.clearedMembers) == 0 {
-		return l
-	}
-	l.collectDesired()
-	for _, address := range slices.Sorted(maps.Keys(l.in.Prior)) {
-		l.fromState(address)
-	}
-	for _, r := range l.memberships.sets {
-		l.fromService(r.kind, r.container, r.have)
-	}
-	l.fromAllContainers()
-	containers := slices.SortedFunc(maps.Keys(l.byContainer), memberOf.compare)
-	known := make([]bool, len(containers))
-	l.service.each(len(containers), func(i int) { known[i] = l.dropAlreadyGone(l.byContainer[containers[i]]) })
-	for i, at := range containers {
-		if known[i] {
-			l.list = append(l.list, l.byContainer[at])
-		}
+	mayLeave, uncontained := l.collectWishes()
+	l.findDoubted()
+	l.lookElsewhere(uncontained)
+	l.decideWanted()
+	if mayLeave || l.in.Prune || len(l.in.Leaves) > 0 {
+		l.decideUnwanted()
 	}
 	return l
 }
@@ -86,8 +93,7 @@ func (re *removals) countRemovals() int {
 	if len(sets) == 0 {
 		return 0
 	}
-	re.wanted = re.memberships.declared()
-	re.collectDesired()
+	re.findDeleted()
 	for address, r := range re.in.Prior {
 		id := serviceID{address.Kind(), r.ID}
 		_, wanted := re.objects.indexOf(address)
@@ -102,15 +108,15 @@ func (re *removals) countRemovals() int {
 			continue
 		}
 		r := re.in.Prior[address]
-		d := &removal{kind: kind, container: Container{Address: base, ID: cmp.Or(re.refs.idAt(base), r.ID)}, record: address}
-		if re.deleted[serviceID{base.Kind(), d.container.ID}] || re.objects.isDeletedOrHidden(base) {
+		c := Container{Address: base, ID: cmp.Or(re.refs.idAt(base), r.ID)}
+		if re.deleted[serviceID{base.Kind(), c.ID}] || re.objects.isDeletedOrHidden(base) {
 			continue
 		}
 		for _, id := range r.Members {
 			if re.objects.isDeletedOrHidden(re.objects.addressOf(serviceID{kind.Membership.Member, id})) {
 				continue
 			}
-			if _, explicit, dropped := re.shouldLeave(d, id); dropped && !explicit && r.addedByUs(id) {
+			if facts, _ := re.factsOf(kind, &c, address, id); facts.decide().orphaned {
 				n++
 			}
 		}
@@ -132,7 +138,7 @@ func (re *removals) findArrived() {
 		if container.ID == "" || record.ID != "" && record.ID != container.ID || re.objects.isDeletedOrHidden(base) {
 			continue
 		}
-		stays := func(id string) bool { return re.wanted[memberOf{kind.Name, container.ID, id}] }
+		stays := func(id string) bool { return re.declared[edge{kind.Name, container.ID, id}] }
 		leaves := slices.ContainsFunc(record.Members, func(id string) bool { return !stays(id) })
 		read, ok := re.objects.membersRead(kind, params)
 		if !ok || record.PendingIntent == nil && !leaves {
@@ -196,64 +202,38 @@ func (re *removals) named(intent *Intent) []string {
 	return ids
 }
 
-func (re *removals) collectCleared() {
-	for _, n := range re.objects.uses {
-		if n.field.membership == nil || re.objects.states[n.by].presence != exists || re.objects.states[n.by].foreign {
-			continue
-		}
-		switch m := n.field.membership.Membership; {
-		case ignored(re.analysis, n):
-		case len(n.value.Refs) > 0:
-			re.hasExplicitMoves = re.hasExplicitMoves || m.NeedsExplicitMove()
-		case n.value.Field.Name == m.SeveralField: // only from those that planform put it in
-			re.hasExplicitMoves = true
-			re.assigned[memberOf{kind: n.field.membership.Name, member: re.objects.states[n.by].id}] = n.value.Position
-		case m.On == m.Container:
-			re.clearedContainers[memberOf{kind: n.field.membership.Name, container: re.objects.states[n.by].id}] = n.value.Position
-		default:
-			re.clearedMembers[memberOf{kind: n.field.membership.Name, member: re.objects.states[n.by].id}] = n.value.Position
-			if !re.objects.states[n.by].isUnlisted() {
-				re.uncontained = append(re.uncontained, n)
-			}
+// decideUnwanted decides about the memberships that the manifest does not want: those of the state, and of objects whose field is null.
+func (re *removals) decideUnwanted() {
+	for _, address := range slices.Sorted(maps.Keys(re.in.Prior)) {
+		re.fromState(address)
+	}
+	for _, of := range slices.SortedFunc(maps.Keys(re.where), edge.compare) {
+		for _, c := range re.where[of] {
+			re.fromService(resource.MustLookup(of.kind), &c, of.member)
 		}
 	}
+	var containers []*removal
+	for _, at := range slices.SortedFunc(maps.Keys(re.byContainer), edge.compare) {
+		d := re.byContainer[at]
+		if re.keepSelf(d); len(d.candidates) > 0 {
+			containers = append(containers, d)
+		}
+	}
+	re.service.each(len(containers), func(i int) { re.readCandidates(containers[i]) })
+	for _, d := range containers {
+		for _, c := range d.candidates {
+			re.settle(d, &c)
+		}
+		re.list = append(re.list, d)
+	}
+	re.service.each(len(containers), func(i int) {
+		if d := containers[i]; d.read && len(d.ids) > 0 {
+			d.unsupported = !re.removable(d, d.rows)
+		}
+	})
 }
 
-func (re *removals) collectDesired() {
-	for _, n := range re.objects.uses {
-		if n.field.membership == nil || !ignored(re.analysis, n) {
-			continue
-		}
-		of := memberOf{kind: n.field.membership.Name}
-		if m := n.field.membership.Membership; m.On == m.Container {
-			of.container = re.objects.states[n.by].id
-		} else {
-			of.member = re.objects.states[n.by].id
-		}
-		re.ignored[of] = true
-	}
-	for _, r := range re.memberships.sets {
-		for _, e := range r.entries {
-			if e.id == "" {
-				continue
-			}
-			re.assigned[memberOf{kind: r.kind.Name, member: e.id}] = e.ref.Position
-		}
-	}
-	for _, left := range re.orphans.list {
-		switch left.decision { //nolint:exhaustive // the others are not on the service, or not what planform decides about
-		case leftArchived, toDelete, deleteWithParent, blocked, leftInParent: // their memberships go with them, or stay
-			re.deleted[serviceID{left.info.kind.Name, left.record.ID}] = true
-		}
-	}
-	for i := range re.objects.count() { // their memberships are left alone with them
-		if f := &re.objects.states[i]; f.isUnlisted() {
-			re.deleted[serviceID{f.info.kind.Name, f.id}] = true
-		}
-	}
-}
-
-// fromState checks the members that planform added to a container.
+// fromState finds the members of a record who may have to leave.
 func (re *removals) fromState(address resource.Address) {
 	base, kind, _, isMembership := address.ParseMembership()
 	if !isMembership {
@@ -267,159 +247,103 @@ func (re *removals) fromState(address resource.Address) {
 		return
 	}
 	container, params := re.refs.containerAt(base)
-	if container.ID == "" || re.deleted[serviceID{container.Address.Kind(), container.ID}] {
+	if container.ID == "" {
 		return
 	}
 	d := &removal{kind: kind, container: container, record: address, params: params}
-	record := re.in.Prior[address]
-	for _, id := range slices.Concat(record.Members, re.arrived[address]) {
-		if at, explicit, dropped := re.shouldLeave(d, id); explicit || dropped && re.in.Prune && record.addedByUs(id) {
-			d.ids, d.position = append(d.ids, id), cmp.Or(d.position, at)
-		}
+	for _, id := range slices.Concat(re.in.Prior[address].Members, re.arrived[address]) {
+		re.consider(d, id)
 	}
-	re.keepSelf(d)
-	if len(d.ids) > 0 {
-		re.byContainer[memberOf{kind: kind.Name, container: container.ID}] = d
+	if len(d.candidates) > 0 {
+		re.byContainer[edge{kind: kind.Name, container: container.ID}] = d
+	}
+}
+
+// consider makes a member a candidate who would leave the container.
+func (re *removals) consider(d *removal, id string) {
+	f, at := re.factsOf(d.kind, &d.container, d.record, id)
+	f.seen = shownIn
+	if v := f.decide(); f.wish != here && (v.action == removeEdge || v.kept) {
+		d.candidates, d.position = append(d.candidates, candidate{id, f}), cmp.Or(d.position, at)
+	}
+}
+
+// fromService makes a member whom the service shows in a container a candidate, if the member is to be in none.
+func (re *removals) fromService(kind *resource.Kind, c *Container, id string) {
+	if re.wishes[edge{kind: kind.Name, member: id}].wish != nowhere {
+		return
+	}
+	key := edge{kind: kind.Name, container: c.ID}
+	d := re.byContainer[key]
+	if d == nil {
+		within := noObject
+		if c.Within != nil {
+			within = re.objects.index[c.Within]
+		}
+		params := re.objects.params(within)
+		params[resource.MustLookup(kind.Membership.Container).Param] = c.ID
+		d = &removal{kind: kind, container: *c, record: c.Address.Members(kind.Membership.Plural(), 1), params: params}
+		re.byContainer[key] = d
+	}
+	if !slices.ContainsFunc(d.candidates, func(c candidate) bool { return c.id == id }) {
+		re.consider(d, id)
 	}
 }
 
 // keepSelf leaves in who the credential belongs to: nobody locks themselves out.
 func (re *removals) keepSelf(d *removal) {
-	if len(d.ids) == 0 {
+	if len(d.candidates) == 0 {
 		return // nobody has to be asked for
 	}
-	at := slices.Index(d.ids, re.snapshot.self(re.objects.kind(d.kind.Membership.Member)))
+	self := re.snapshot.self(re.objects.kind(d.kind.Membership.Member))
+	at := slices.IndexFunc(d.candidates, func(c candidate) bool { return c.id == self })
 	if at < 0 {
 		return
 	}
-	d.ids = slices.Delete(d.ids, at, at+1)
+	d.candidates = slices.Delete(d.candidates, at, at+1)
 	re.diags.at(diag.Warning, d.position, d.container.Address, "own-user", "the credential's own user stays in "+string(d.container.Address)+
 		": planform does not remove it",
 		"add `me` to its "+d.kind.Membership.Field+", or leave it in the web app")
 }
 
-// shouldLeave reports whether the manifest tells a member that planform added to leave,
-// and where, or has only dropped it, so that pruning takes it out.
-func (re *removals) shouldLeave(d *removal, id string) (at diag.Position, explicit, dropped bool) {
-	m := d.kind.Membership
-	if re.orphans.declaresOther(m, d.container.Address, id) {
-		return diag.Position{}, false, false
+// readCandidates reads who is in a container.
+func (re *removals) readCandidates(d *removal) {
+	read, listed := re.objects.membersRead(d.kind, d.params)
+	d.own, d.drifted, d.unlisted = map[string]string{}, map[string]bool{}, !listed
+	if !listed {
+		return
 	}
-	if re.ignored[memberOf{kind: d.kind.Name, member: id}] || re.ignored[memberOf{kind: d.kind.Name, container: d.container.ID}] {
-		return diag.Position{}, false, false
+	if answer := re.service.ask(read); !answer.Unsupported {
+		d.read, d.rows = true, answer.Rows
 	}
-	if re.in.Leaves[d.record][id] {
-		return diag.Position{}, true, false
+	for _, row := range d.rows {
+		d.own[d.kind.Membership.MemberID(row)] = d.kind.Membership.OwnID(row)
 	}
-	if at, out := re.clearedMembers[memberOf{kind: d.kind.Name, member: id}]; out {
-		return at, true, false
+}
+
+// settle decides about a candidate of a container by who is in it.
+func (re *removals) settle(d *removal, c *candidate) {
+	c.facts.unlisted, c.facts.seen = d.unlisted, notRead
+	if d.read {
+		c.facts.seen = shownOut
+		if _, in := d.own[c.id]; in {
+			c.facts.seen = shownIn
+		}
 	}
-	at, placed := re.assigned[memberOf{kind: d.kind.Name, member: id}]
+	v := c.facts.decide()
+	if v.drift {
+		i, _ := re.objects.indexOf(re.objects.addressOf(serviceID{d.kind.Membership.Member, c.id}))
+		value, _ := re.in.Desired[i].Value(d.kind.Membership.Field)
+		re.noteDrift(declaration{object: re.in.Desired[i], value: value}, v)
+	}
 	switch {
-	case re.wanted[memberOf{d.kind.Name, d.container.ID, id}], re.deleted[serviceID{m.Member, id}]:
-		return diag.Position{}, false, false
-	case placed && m.Exclusive:
-		return diag.Position{}, false, false // it leaves by entering another one
-	case placed && m.NeedsExplicitMove():
-		return at, true, false
-	}
-	if at, cleared := re.clearedContainers[memberOf{kind: d.kind.Name, container: d.container.ID}]; cleared {
-		return at, true, false
-	}
-	container, member := re.prunable(d, d.container.Address), re.prunable(d, re.objects.addressOf(serviceID{m.Member, id}))
-	switch {
-	case m.Inverse != "":
-		dropped = container && member
-	case m.On == m.Container:
-		dropped = container
-	default:
-		dropped = member
-	}
-	return diag.Position{}, false, dropped
-}
-
-// prunable reports whether an object that is or has a member is targeted, and no other
-// manifest may say so of it.
-func (re *removals) prunable(d *removal, a resource.Address) bool {
-	r, known := re.in.Prior[a]
-	if !known {
-		r = re.in.Prior[d.record]
-	}
-	return re.in.targeted(a) && re.in.sourceGone(&r) && !re.orphans.isOthers(a)
-}
-
-// fromService checks the members that the service shows in a container against objects that are to be in none.
-func (re *removals) fromService(kind *resource.Kind, c Container, members []string) {
-	for _, id := range members {
-		at, out := re.clearedMembers[memberOf{kind: kind.Name, member: id}]
-		if !out {
-			continue
-		}
-		key := memberOf{kind: kind.Name, container: c.ID}
-		d := re.byContainer[key]
-		if d == nil {
-			within := noObject
-			if c.Within != nil {
-				within = re.objects.index[c.Within]
-			}
-			params := re.objects.params(within)
-			params[resource.MustLookup(kind.Membership.Container).Param] = c.ID
-			d = &removal{kind: kind, container: c, record: c.Address.Members(kind.Membership.Plural(), 1), params: params, position: at}
-			re.byContainer[key] = d
-		}
-		if !slices.Contains(d.ids, id) {
-			d.ids = append(d.ids, id)
+	case v.forget:
+		d.alreadyGone = append(d.alreadyGone, c.id)
+	case v.action == removeEdge:
+		if d.ids, d.drifted[c.id] = append(d.ids, c.id), v.drift; c.facts.wish == nowhere && c.facts.prior == noRecord && !v.drift {
+			d.cleared = append(d.cleared, c.id)
 		}
 	}
-}
-
-// fromAllContainers looks for objects that are to be in none also in the containers that no manifest names.
-func (re *removals) fromAllContainers() {
-	type place struct {
-		field  *refField
-		within objectID
-	}
-	seen := map[place]gapReason{}
-	for _, n := range re.uncontained {
-		at := place{n.field, re.objects.within(n.by, n.field.to)}
-		why, read := seen[at]
-		if !read {
-			var all []listedContainer
-			all, why, _ = re.memberships.containersIn(n.field, at.within)
-			for _, c := range all {
-				re.fromService(n.field.membership, c.Container, c.members)
-			}
-			seen[at] = why
-		}
-		if why.why != "" {
-			path := n.value.Field.Path()
-			re.gaps.add(re.in.Desired[n.by], path, path, why)
-		}
-	}
-}
-
-// dropAlreadyGone leaves out members that the container no longer has. It reports false if nothing lists the members.
-func (re *removals) dropAlreadyGone(d *removal) bool {
-	read, ok := re.objects.membersRead(d.kind, d.params)
-	if !ok {
-		return true
-	}
-	answer := re.service.ask(read)
-	if answer.Unsupported {
-		return false
-	}
-	in := map[string]bool{}
-	d.own = map[string]string{}
-	for _, row := range answer.Rows {
-		id := d.kind.Membership.MemberID(row)
-		in[id], d.own[id] = true, d.kind.Membership.OwnID(row)
-	}
-	d.alreadyGone = slices.DeleteFunc(slices.Clone(d.ids), func(id string) bool { return in[id] })
-	d.ids = slices.DeleteFunc(d.ids, func(id string) bool { return !in[id] })
-	if len(d.ids) > 0 {
-		d.unsupported = !re.removable(d, answer.Rows)
-	}
-	return true
 }
 
 // removable reports whether this edition can remove members from a container: its route may be
@@ -473,7 +397,7 @@ func planRemovals(b *removals, steps *steps) {
 				step.Params[resource.MustLookup(m.Member).Param] = own
 			}
 			for _, id := range ids {
-				member := Member{ID: id, Address: b.objects.addressOf(serviceID{m.Member, id})}
+				member := Member{ID: id, Address: b.objects.addressOf(serviceID{m.Member, id}), Drift: d.drifted[id]}
 				if member.Address == "" {
 					member.Text = b.refs.nameID(m.Member, id)
 				}
@@ -495,44 +419,4 @@ func planRemovals(b *removals, steps *steps) {
 			}
 		}
 	}
-}
-
-// readDisplayNames reads the lists that have the names of IDs that the plan would show,
-// such as the workspace's members and a project's labels. Of what a field has lost since the last apply, the list also tells whether it is gone.
-func readDisplayNames(s *comparer, removals *removals) {
-	var shown []shownID
-	for _, d := range removals.list {
-		for _, id := range d.ids {
-			shown = append(shown, shownID{s.objects.kind(d.kind.Membership.Member), noObject, id})
-		}
-	}
-	for _, n := range s.objects.uses {
-		f := &s.objects.states[n.by]
-		if n.field.to.list == nil || n.field.membership != nil || f.presence != exists || n.value.Field.Virtual {
-			continue
-		}
-		c, _, differs := s.compare(n.value, f, s.refs.idResolver(n.by))
-		texts := []*string{c.Before}
-		if s.in.Deletes != nil {
-			texts = append(texts, c.After)
-		}
-		if c.Origin == FromDrift { // it may be none: see lostOnlyDeleted
-			have, _ := n.value.Field.ObservedIn(f.row)
-			for _, id := range lost(n.value.Field, f.prior.Values[n.value.Field.Name], have) {
-				for _, t := range s.objects.namedBy(n.value.Field) {
-					shown = append(shown, shownID{t, s.objects.withinOf(n.by, &refField{field: n.value.Field, to: t}), id})
-				}
-			}
-		}
-		for _, ids := range texts {
-			if !differs || ids == nil {
-				continue
-			}
-			for id := range strings.SplitSeq(*ids, "\n") {
-				shown = append(shown, shownID{n.field.to, s.objects.withinOf(n.by, n.field), id})
-			}
-		}
-	}
-	s.service.each(len(shown), func(i int) { s.refs.readName(shown[i]) })
-	s.refs.displayNames = nil // there are more by now
 }

@@ -577,6 +577,12 @@ func (ob *objects) isHidden(a resource.Address) bool {
 	return wanted && ob.states[i].presence == hidden
 }
 
+// isForeign reports whether another owner has an object of the manifest.
+func (ob *objects) isForeign(a resource.Address) bool {
+	i, wanted := ob.indexOf(a)
+	return wanted && ob.states[i].foreign
+}
+
 // inForeign reports whether an object without a mark belongs to the other owner who has its parent: a singleton, or what is in an object
 // that is in another one itself, such as a link in a work item. A project is used by several owners. No row = the object was not read.
 func (ob *objects) inForeign(t *kindInfo, parent objectID, row resource.Row) bool {

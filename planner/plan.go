@@ -352,6 +352,9 @@ type Member struct {
 	// project, and Before what it is; "" = there is none, or it is not known.
 	Value, Before string
 	Position      diag.Position
+	// Leaves names what the member leaves by being added, and Drift is set if people changed the membership since the last apply.
+	Leaves string
+	Drift  bool
 }
 
 // Origin says why a field differs.
@@ -495,17 +498,26 @@ const (
 	Unlisted Where = "unlisted"
 )
 
-// Note is the text behind the name of a member, such as " (guest)": an attribute that changes
-// or is not the default.
+// Note is the text behind the name of a member, such as " (guest)": an attribute that changes or is not the default, what the member leaves,
+// and that people changed the membership.
 func (m *Member) Note(of *resource.Membership) string {
+	var parts []string
 	switch {
 	case m.Before != "":
-		return " (" + m.Before + " -> " + m.Value + ")"
-	case of.Attribute == nil || m.Value == "" || m.Value == of.Attribute.Default:
-		return ""
-	default:
-		return " (" + m.Value + ")"
+		parts = append(parts, m.Before+" -> "+m.Value)
+	case of.Attribute != nil && m.Value != of.Attribute.Default && m.Value != "":
+		parts = append(parts, m.Value)
 	}
+	if m.Leaves != "" {
+		parts = append(parts, "leaves "+m.Leaves)
+	}
+	if m.Drift {
+		parts = append(parts, "changed on the service since the last apply")
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(parts, "; ") + ")"
 }
 
 // IntentName names the members for a later plan, a line each: by their addresses, or
@@ -647,12 +659,17 @@ func showValue(v *resource.Value) string {
 	}
 	names := make([]string, len(v.Refs))
 	for i := range v.Refs {
-		names[i] = v.Refs[i].Text
-		if t := v.Refs[i].Target; t != nil {
-			names[i] = string(t.Address)
-		}
+		names[i] = showReference(&v.Refs[i])
 	}
 	return strings.Join(names, "\n")
+}
+
+// showReference names what a reference means: by its address, or as the manifest does.
+func showReference(r *resource.Reference) string {
+	if r.Target != nil {
+		return string(r.Target.Address)
+	}
+	return r.Text
 }
 
 // activity is the kind whose list tells what happened to the objects that it lives in.

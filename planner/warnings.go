@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -254,6 +255,9 @@ func (w *warnings) failOnDrift() {
 				text = strings.ReplaceAll(text, "\n", ", ")
 			}
 			now = "is " + diag.Quote(text)
+		}
+		if _, via := resource.MembershipOf(d.Object.Kind.Name, v.Field.Name); via {
+			now += ", and the manifest has " + cmp.Or(strings.ReplaceAll(showValue(v), "\n", ", "), "none")
 		}
 		w.diags.at(diag.Error, v.Position, d.Object.Address, "drift", d.Change.Path+" of "+string(d.Object.Address)+
 			" was changed on the service since the last apply: it "+now,

@@ -20,6 +20,7 @@ type Undoing struct {
 	Objects []*resource.Object // parents before children
 	Deletes map[resource.Address]bool
 	Leaves  map[resource.Address]map[string]bool
+	Left    map[string]map[string]string // see [planner.Input]
 	Owner   resource.Owner
 	Notices diag.List // what cannot be brought back, or was changed by later runs
 }
@@ -31,7 +32,8 @@ func Undo(all []*Run, ids []string, prior planner.Prior, web string) (*Undoing, 
 		all: all, prior: prior, web: web, undone: map[string]bool{}, objects: map[resource.Address]*former{},
 		created: map[resource.Address]bool{}, creating: map[resource.Address]bool{}, joins: map[membership]Member{}, leaves: map[membership]bool{},
 		within: map[resource.Address]string{}, later: map[touch]string{}, reborn: map[string]resource.Address{}, built: map[resource.Address]*resource.Object{},
-		out: &Undoing{Deletes: map[resource.Address]bool{}, Leaves: map[resource.Address]map[string]bool{}},
+		left: map[membership]resource.Address{},
+		out:  &Undoing{Deletes: map[resource.Address]bool{}, Leaves: map[resource.Address]map[string]bool{}, Left: map[string]map[string]string{}},
 	}
 	for _, id := range ids {
 		c.undone[id] = true
@@ -81,7 +83,8 @@ type composer struct {
 	leaves   map[membership]bool       // who is to leave
 	reborn   map[string]resource.Address
 	built    map[resource.Address]*resource.Object
-	at       map[object]resource.Address // of what the state knows; made when first needed
+	at       map[object]resource.Address     // of what the state knows; made when first needed
+	left     map[membership]resource.Address // by the name of the membership and the member: the container's members; "" = in none
 	out      *Undoing
 
 	web, workspace string // of the pages to which texts link; the workspace by its slug
@@ -247,6 +250,7 @@ func (c *composer) key(m Member) string { return cmp.Or(m.ID, string(m.Address))
 func (c *composer) members(at resource.Address, s *Step) {
 	for _, m := range s.Members {
 		who := membership{at, c.key(m)}
+		c.leave(s, who)
 		if s.Action == planner.RemoveMembers {
 			c.joins[who] = m
 			delete(c.leaves, who)
@@ -259,6 +263,18 @@ func (c *composer) members(at resource.Address, s *Step) {
 			c.joins[back] = Member{ID: m.ID, Address: m.Address}
 			delete(c.leaves, back)
 		}
+	}
+}
+
+// leave notes where the last of the runs left a member who can be in one container only.
+func (c *composer) leave(s *Step, who membership) {
+	_, kind, _, _ := who.at.ParseMembership()
+	of := membership{resource.Address(kind.Name), who.member}
+	if _, known := c.left[of]; known || !kind.Membership.Exclusive {
+		return
+	}
+	if c.left[of] = ""; s.Action == planner.AddMembers {
+		c.left[of] = who.at
 	}
 }
 
@@ -291,6 +307,16 @@ func (c *composer) build() {
 		}
 	}
 	c.join()
+	for of, at := range c.left {
+		base, _, _, _ := at.ParseMembership()
+		container := cmp.Or(c.prior[base].ID, c.prior[at].ID)
+		if id := c.idOf(of.member); id != "" && (at == "" || container != "") {
+			if c.out.Left[string(of.at)] == nil {
+				c.out.Left[string(of.at)] = map[string]string{}
+			}
+			c.out.Left[string(of.at)][id] = container
+		}
+	}
 	for _, a := range slices.Sorted(maps.Keys(c.built)) { // it builds what defines custom fields
 		c.fill(c.built[a])
 	}

@@ -108,6 +108,8 @@ type Member struct {
 	Text    string           `json:"text,omitempty"`
 	Value   string           `json:"value,omitempty"`
 	Before  string           `json:"before,omitempty"`
+	Leaves  string           `json:"leaves,omitempty"` // what the member leaves by being added
+	Drift   bool             `json:"drift,omitempty"`  // people changed the membership since the last apply
 }
 
 // Kept is a field that is left as somebody changed it on the service.
@@ -187,7 +189,7 @@ func New(plan *planner.Plan, where Where) *Document {
 		d.Steps[i] = newStep(plan, s)
 	}
 	for _, drift := range plan.Drift {
-		if f, _ := drift.Object.Kind.Field(drift.Change.Path); drift.Kept {
+		if f := keptField(&drift); drift.Kept {
 			d.Kept = append(d.Kept, Kept{drift.Object.Address, newChange(f, drift.Change), diag.OrNull(drift.Object.Position)})
 		}
 	}
@@ -302,22 +304,35 @@ func digest(o *resource.Object, field string) string {
 	}
 }
 
+// keptField returns the field that somebody changed, or nil for a custom one.
+func keptField(d *planner.Drift) *resource.Field {
+	f, _ := d.Object.Kind.Field(d.Change.Path)
+	if v, ok := d.Object.ValueAt(d.Change.Path); ok && f == nil && v.Field.Definition == nil {
+		f = v.Field
+	}
+	return f
+}
+
 func (s *Step) addMembers(of *planner.Step) {
 	names := make([]string, len(of.Members.Items))
-	plain := true
+	plain, drift := true, len(names) > 0
 	s.Members = make([]Member, len(names))
 	for i, m := range of.Members.Items {
 		names[i] = cmp.Or(string(m.Address), m.ID, m.Text)
-		s.Members[i] = Member{Address: m.Address, Value: m.Value, Before: m.Before}
+		s.Members[i] = Member{Address: m.Address, Value: m.Value, Before: m.Before, Leaves: m.Leaves, Drift: m.Drift}
 		if m.Address == "" { // else what it is called, and the ID, follow
 			s.Members[i].ID, s.Members[i].Text = m.ID, m.Text
 		}
+		drift = drift && m.Drift
 		plain = plain && s.Members[i] == Member{Address: m.Address} && m.Address != ""
 	}
 	if plain {
 		s.Members = nil
 	}
 	c := Change{Path: of.Kind.Membership.Path(), Origin: string(planner.FromManifest)}
+	if drift {
+		c.Origin = string(planner.FromDrift)
+	}
 	if of.Action == planner.RemoveMembers {
 		c.Before = names
 	} else {
@@ -348,7 +363,7 @@ func (s *Step) AllMembers() []Member {
 
 // Name is what a member is called, and what the membership says of it.
 func (m *Member) Name(of *resource.Membership) string {
-	return cmp.Or(string(m.Address), m.Text, m.ID) + (&planner.Member{Value: m.Value, Before: m.Before}).Note(of)
+	return cmp.Or(string(m.Address), m.Text, m.ID) + (&planner.Member{Value: m.Value, Before: m.Before, Leaves: m.Leaves, Drift: m.Drift}).Note(of)
 }
 
 // PlannedAction is the action of a step.

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/planform/planform/apiclient"
+	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/planfile"
 	"github.com/planform/planform/internal/provider"
 	"github.com/planform/planform/internal/resource"
@@ -27,7 +28,8 @@ import (
 )
 
 // TestAChangeByPeopleIsInThePlanOrReportedAsNotCompared makes every change that the descriptors know of, one at a time, and plans. The plan shows it,
-// or says that it did not compare it; with all that can be read, it shows it.
+// or says that it did not compare it; with all that can be read, it shows it. A membership that people end is drift, which is kept or an error if
+// that is wanted.
 func TestAChangeByPeopleIsInThePlanOrReportedAsNotCompared(t *testing.T) {
 	t.Parallel()
 	for name, at := range map[string]kindIn{
@@ -49,7 +51,7 @@ func TestAChangeByPeopleIsInThePlanOrReportedAsNotCompared(t *testing.T) {
 			})
 			for _, of := range m.bases {
 				for i, c := range m.changes {
-					if sample.Takes(i+len(name), 99) {
+					if sample.Takes(i+len(name), 99) || c.member && of == m.bases[0] {
 						t.Run(of.name+"/"+c.name, func(t *testing.T) {
 							t.Parallel()
 							m.try(t, of, c)
@@ -95,6 +97,7 @@ type personsChange struct {
 	op      *resource.Operation
 	path    string
 	body    []byte
+	member  bool // it takes a member out
 }
 
 func newDriftMatrix(t *testing.T, at kindIn) *driftMatrix {
@@ -135,7 +138,7 @@ func newDriftMatrix(t *testing.T, at kindIn) *driftMatrix {
 		for _, moment := range of.moments {
 			s := m.copyOf(t, of)
 			of.contents = s.contents()
-			moment.quiet = shownBy(t, s.planAt(t, m.wanted, moment, false))
+			moment.quiet = shownBy(t, s.planAt(t, m.wanted, moment, planner.Settings{}))
 		}
 	}
 	return m
@@ -173,7 +176,7 @@ func read(t *testing.T, path string) []byte {
 }
 
 // planAt plans with a state, and changes nothing.
-func (s *service) planAt(t *testing.T, wanted *manifest.Manifest, moment *driftMoment, all bool) *planner.Plan {
+func (s *service) planAt(t *testing.T, wanted *manifest.Manifest, moment *driftMoment, settings planner.Settings) *planner.Plan {
 	t.Helper()
 	s.dir = t.TempDir()
 	if moment.state != nil {
@@ -186,7 +189,7 @@ func (s *service) planAt(t *testing.T, wanted *manifest.Manifest, moment *driftM
 	reader, gone := s.client(t, apiclient.Config{Retries: -1})
 	defer gone()
 	plan, findings, err := provider.Plan(t.Context(), reader, planner.Input{
-		Workspace: sandbox.Workspace, API: s.api, Desired: wanted.Objects, Prior: file.Prior(), Settings: planner.Settings{RefreshAll: all},
+		Workspace: sandbox.Workspace, API: s.api, Desired: wanted.Objects, Prior: file.Prior(), Settings: settings,
 	}, provider.Grace{})
 	if err != nil {
 		t.Fatal(err)
@@ -215,7 +218,7 @@ func shownBy(t *testing.T, plan *planner.Plan) string {
 // derive makes a change of each value that the manifest has, and deletes each object.
 func (d *driftMatrix) derive(t *testing.T, s *service) []*personsChange {
 	t.Helper()
-	now := s.planAt(t, d.wanted, &driftMoment{state: s.stateOf(t)}, false)
+	now := s.planAt(t, d.wanted, &driftMoment{state: s.stateOf(t)}, planner.Settings{})
 	other := map[resource.Address]*resource.Object{}
 	for _, o := range s.load(t, everything{T: t, s: s, changed: true}.text()).Objects {
 		other[o.Address] = o
@@ -248,7 +251,7 @@ func (d *driftMatrix) derive(t *testing.T, s *service) []*personsChange {
 		}
 		path = strings.TrimSuffix(path, "/") + "/" // as the service redirects to
 		name := strings.ReplaceAll(string(o.Address), "/", ".") + "." + how
-		all = append(all, &personsChange{name, o.Address, field, op, path, op.Enclose(body)})
+		all = append(all, &personsChange{name, o.Address, field, op, path, op.Enclose(body), op.Verb == resource.RemoveMembers})
 	}
 	for _, o := range now.Objects {
 		if now.Known[o.Address].ID == "" {
@@ -347,11 +350,14 @@ func (d *driftMatrix) try(t *testing.T, of *driftBase, c *personsChange) {
 	s := d.copyOf(t, of)
 	answer := c.make(t, s)
 	for name, moment := range of.moments {
-		plan := s.planAt(t, d.wanted, moment, false)
+		plan := s.planAt(t, d.wanted, moment, planner.Settings{})
 		verdict := "silent"
 		switch hint, said := c.saidBy(plan); {
 		case shownBy(t, plan) != moment.quiet:
 			verdict = "seen"
+			if c.member && moment.state != nil {
+				c.checkDrift(t, s, d.wanted, moment)
+			}
 		case of.contents == s.contents():
 			verdict = "without an effect"
 			t.Logf("%s %s %s: %d %.200s", c.op.Method, c.path, c.body, answer.Code, answer.Body)
@@ -360,7 +366,7 @@ func (d *driftMatrix) try(t *testing.T, of *driftBase, c *personsChange) {
 			if line := lastLine(t, plan); strings.Contains(line, "All ") || plan.Empty() && !strings.Contains(strings.ToLower(line), "not compared: ") {
 				t.Errorf("%s: the last line is %q", name, line)
 			}
-			if hint != "" && shownBy(t, s.planAt(t, d.wanted, moment, true)) == moment.quiet {
+			if hint != "" && shownBy(t, s.planAt(t, d.wanted, moment, planner.Settings{RefreshAll: true})) == moment.quiet {
 				t.Errorf("%s: %q, but with --refresh-all it is not seen either", name, hint)
 			}
 		default:
@@ -372,6 +378,34 @@ func (d *driftMatrix) try(t *testing.T, of *driftBase, c *personsChange) {
 		}
 		d.counts[name][verdict]++
 		d.mu.Unlock()
+	}
+}
+
+// checkDrift checks that a member whom people took out is kept out, or is an error, if that is wanted.
+func (p *personsChange) checkDrift(t *testing.T, s *service, wanted *manifest.Manifest, moment *driftMoment) {
+	t.Helper()
+	of := func(plan *planner.Plan) (drift *planner.Drift) {
+		for i := range plan.Drift {
+			if d := &plan.Drift[i]; d.Change.Path == p.field && (d.Object.Address == p.address || strings.HasPrefix(p.field, "relations.")) {
+				drift = d
+			}
+		}
+		return drift
+	}
+	quiet := s.planAt(t, wanted, moment, planner.Settings{})
+	if d := of(quiet); d == nil || d.Kept {
+		t.Errorf("it is no drift: %s", shownBy(t, quiet))
+	}
+	kept := s.planAt(t, wanted, moment, planner.Settings{OnDrift: planner.Keep})
+	adds := func(s *planner.Step) bool { return s.Action == planner.AddMembers }
+	if d := of(kept); d == nil || !d.Kept || slices.ContainsFunc(kept.Steps, adds) {
+		t.Errorf("it is not kept: %s", shownBy(t, kept))
+	}
+	failed := s.planAt(t, wanted, moment, planner.Settings{OnDrift: planner.Fail})
+	if !slices.ContainsFunc(failed.Notices, func(d diag.Diagnostic) bool {
+		return d.Code == "drift" && strings.Contains(d.Summary, " was changed on the service since the last apply")
+	}) {
+		t.Errorf("it is no error: %v", failed.Notices)
 	}
 }
 

@@ -165,12 +165,12 @@ func (e *entry) markdown() string {
 	}
 	if e.isMembership {
 		text := ": " + diag.Count(len(e.members), e.noun())
-		if len(e.members) <= fewMembers {
-			names := e.memberNames()
-			for i, name := range names {
-				names[i] = code(name)
-			}
-			text += " " + strings.Join(names, ", ")
+		names := e.namedMembers()
+		for i, name := range names {
+			names[i] = code(name)
+		}
+		if len(names) > 0 {
+			text += " " + diag.First(names, namedSteps)
 		}
 		return text + why + "\n"
 	}

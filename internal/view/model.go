@@ -449,6 +449,21 @@ func (e *entry) memberNames() []string {
 	return names
 }
 
+// namedMembers returns the names of all members, if they are few, else of those who leave something or were moved by people.
+func (e *entry) namedMembers() []string {
+	names := e.memberNames()
+	if len(names) <= fewMembers {
+		return names
+	}
+	var named []string
+	for i := range e.members {
+		if e.members[i].Leaves != "" || e.members[i].Drift {
+			named = append(named, names[i])
+		}
+	}
+	return named
+}
+
 // choose gives the entries that are wanted.
 func (s *shownPlan) choose(wanted func(*entry) bool) []*entry {
 	var all []*entry

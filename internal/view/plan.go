@@ -155,8 +155,8 @@ func (p *printer) entry(same []*entry) {
 	if lost := e.lost(); lost != "" {
 		p.line("    ", p.dim.paint(Safe(lost)))
 	}
-	if e.isMembership && len(e.members) > 0 && len(e.members) <= fewMembers {
-		p.line("    ", Safe(strings.Join(e.memberNames(), ", ")))
+	if names := e.namedMembers(); e.isMembership && len(names) > 0 {
+		p.line("    ", Safe(diag.First(names, namedSteps)))
 	}
 	column, changes := labelColumn, e.changes()
 	for i := range changes {

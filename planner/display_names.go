@@ -1,0 +1,45 @@
+package planner
+
+import (
+	"strings"
+)
+
+// readDisplayNames reads the lists that have the names of IDs that the plan would show,
+// such as the workspace's members and a project's labels. Of what a field has lost since the last apply, the list also tells whether it is gone.
+func readDisplayNames(s *comparer, removals *removals) {
+	var shown []shownID
+	for _, d := range removals.list {
+		for _, id := range d.ids {
+			shown = append(shown, shownID{s.objects.kind(d.kind.Membership.Member), noObject, id})
+		}
+	}
+	for _, n := range s.objects.uses {
+		f := &s.objects.states[n.by]
+		if n.field.to.list == nil || n.field.membership != nil || f.presence != exists || n.value.Field.Virtual {
+			continue
+		}
+		c, _, differs := s.compare(n.value, f, s.refs.idResolver(n.by))
+		texts := []*string{c.Before}
+		if s.in.Deletes != nil {
+			texts = append(texts, c.After)
+		}
+		if c.Origin == FromDrift { // it may be none: see lostOnlyDeleted
+			have, _ := n.value.Field.ObservedIn(f.row)
+			for _, id := range lost(n.value.Field, f.prior.Values[n.value.Field.Name], have) {
+				for _, t := range s.objects.namedBy(n.value.Field) {
+					shown = append(shown, shownID{t, s.objects.withinOf(n.by, &refField{field: n.value.Field, to: t}), id})
+				}
+			}
+		}
+		for _, ids := range texts {
+			if !differs || ids == nil {
+				continue
+			}
+			for id := range strings.SplitSeq(*ids, "\n") {
+				shown = append(shown, shownID{n.field.to, s.objects.withinOf(n.by, n.field), id})
+			}
+		}
+	}
+	s.service.each(len(shown), func(i int) { s.refs.readName(shown[i]) })
+	s.refs.displayNames = nil // there are more by now
+}

@@ -1,0 +1,330 @@
+package planner
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/resource"
+)
+
+// collectWishes notes what the fields say of what the manifest does not want. mayLeave reports whether some member may have to leave by a
+// request, and uncontained are fields that say that an object is in none.
+func (re *removals) collectWishes() (mayLeave bool, uncontained []reference) {
+	for _, n := range re.objects.uses {
+		f := &re.objects.states[n.by]
+		if n.field.membership == nil || f.foreign || f.presence != exists && !ignored(re.analysis, n) {
+			continue
+		}
+		m, of := n.field.membership.Membership, edge{kind: n.field.membership.Name}
+		if m.On == m.Container {
+			of.container = re.objects.states[n.by].id
+		} else {
+			of.member = re.objects.states[n.by].id
+		}
+		wish, at := elsewhere, n.value.Position
+		switch {
+		case ignored(re.analysis, n):
+			wish = leftToPeople
+		case len(n.value.Refs) > 0 && m.On == m.Container:
+			continue
+		case len(n.value.Refs) > 0:
+			mayLeave, at = mayLeave || m.NeedsExplicitMove(), n.value.Refs[len(n.value.Refs)-1].Position
+		case re.namesOne(n.value, m):
+			wish, mayLeave = nowhere, true
+			if !re.objects.states[n.by].isUnlisted() {
+				uncontained = append(uncontained, n)
+			}
+		default:
+			mayLeave = true
+		}
+		re.wishes[of] = wishAt{wish, at}
+	}
+	re.findDeleted()
+	return mayLeave, uncontained
+}
+
+// namesOne reports whether a field names the one container of an object, so that without a value the object is in none.
+func (re *removals) namesOne(v *resource.Value, m *resource.Membership) bool {
+	return m.On != m.Container && v.Field.Name != m.SeveralField
+}
+
+// findDeleted notes the objects whose memberships are left alone, or go with them.
+func (re *removals) findDeleted() {
+	for _, left := range re.orphans.list {
+		switch left.decision { //nolint:exhaustive // the others are not on the service, or not what planform decides about
+		case leftArchived, toDelete, deleteWithParent, blocked, leftInParent:
+			re.deleted[serviceID{left.info.kind.Name, left.record.ID}] = true
+		}
+	}
+	for i := range re.objects.count() {
+		if f := &re.objects.states[i]; f.isUnlisted() {
+			re.deleted[serviceID{f.info.kind.Name, f.id}] = true
+		}
+	}
+}
+
+// findDoubted notes the members that an open request of a former run names, or a request that may come a second time.
+func (re *removals) findDoubted() {
+	re.former, re.doubted = map[edge][]resource.Address{}, map[edge]bool{}
+	for _, address := range slices.Sorted(maps.Keys(re.in.Prior)) {
+		_, kind, _, isMembership := address.ParseMembership()
+		if !isMembership {
+			continue
+		}
+		record := re.in.Prior[address]
+		for _, id := range record.Members {
+			of := edge{kind: kind.Name, member: id}
+			re.former[of] = append(re.former[of], address)
+		}
+		if record.PendingIntent == nil {
+			continue
+		}
+		for _, id := range re.leaving(&record) {
+			re.doubted[edge{kind.Name, string(address), id}] = true
+			if kind.Membership.Exclusive {
+				re.doubted[edge{kind: kind.Name, member: id}] = true
+			}
+		}
+	}
+}
+
+// standing returns what a record of members has of one of them.
+func (r *Record) standing(id string) standing {
+	switch {
+	case !slices.Contains(r.Members, id):
+		return noRecord
+	case r.addedByUs(id):
+		return addedBefore
+	}
+	return foundThere
+}
+
+// inDoubt reports whether a request of a former run may still move a member into the container of a record, or out of it.
+func (re *removals) inDoubt(kind *resource.Kind, record resource.Address, id string) bool {
+	return re.doubted[edge{kind.Name, string(record), id}] || re.doubted[edge{kind: kind.Name, member: id}] ||
+		re.in.Prior[record].Late.After(re.in.Now) ||
+		slices.ContainsFunc(re.where[edge{kind: kind.Name, member: id}], func(c Container) bool {
+			return re.in.Prior[c.Address.Members(kind.Membership.Plural(), 1)].Late.After(re.in.Now)
+		})
+}
+
+// wishOf returns what the manifest says of an edge. record is the address of the container's members.
+func (re *removals) wishOf(m *resource.Membership, record resource.Address, e edge) wishAt {
+	byMember, byContainer := re.wishes[edge{kind: e.kind, member: e.member}], re.wishes[edge{kind: e.kind, container: e.container}]
+	byInverse := re.wishes[edge{kind: m.Inverse, container: e.member}]
+	switch {
+	case byMember.wish == leftToPeople, byContainer.wish == leftToPeople, m.Inverse != "" && byInverse.wish == leftToPeople:
+		return wishAt{wish: leftToPeople}
+	case re.in.Leaves[record][e.member]:
+		return wishAt{wish: takenBack}
+	case byMember.wish == nowhere:
+		return byMember
+	case re.declared[e]:
+		return wishAt{wish: here}
+	case byMember.wish == elsewhere:
+		return byMember
+	}
+	return byContainer
+}
+
+// factsOf returns what decides about a member of a container who is not wanted there. Whether the service shows the member is still open.
+func (re *removals) factsOf(kind *resource.Kind, c *Container, record resource.Address, id string) (f edgeFacts, at diag.Position) {
+	m, r := kind.Membership, re.in.Prior[record]
+	wish := re.wishOf(m, record, edge{kind.Name, c.ID, id})
+	container, member := c.Address, re.objects.addressOf(serviceID{m.Member, id})
+	f = edgeFacts{
+		wish: wish.wish, prior: r.standing(id), exclusive: m.Exclusive, prune: re.in.Prune,
+		away: re.orphans.declaresOther(m, container, id) || re.deleted[serviceID{m.Container, c.ID}] || wish.wish != nowhere && wish.wish != takenBack && re.deleted[serviceID{m.Member, id}],
+	}
+	if slices.Contains(re.arrived[record], id) {
+		f.prior = addedBefore
+	}
+	switch {
+	case m.Inverse != "":
+		f.dropped = re.prunable(record, container) && re.prunable(record, member)
+	case m.On == m.Container:
+		f.dropped = re.prunable(record, container)
+	default:
+		f.dropped = re.prunable(record, member)
+	}
+	if i, wanted := re.objects.indexOf(member); wanted && wish.wish == nowhere {
+		f.onDrift = re.in.onDrift(re.in.Desired[i])
+		f.moved = f.prior == noRecord && re.wasMoved(kind, record, id)
+		f.inOther = slices.ContainsFunc(re.where[edge{kind: kind.Name, member: id}], func(other Container) bool { return other.ID != c.ID })
+		if prior := re.objects.states[i].prior; prior != nil {
+			_, f.cleared = prior.Values[m.Field]
+		}
+		f.cleared = f.cleared || re.in.Pull // which takes what the service has
+	}
+	return f, wish.at
+}
+
+// wasMoved reports whether people took a member out of a container: the state has the member in one that was read, and it is not there.
+// In an undo it tells whether the member is not where the undone runs left it.
+func (re *removals) wasMoved(kind *resource.Kind, record resource.Address, id string) bool {
+	of := edge{kind: kind.Name, member: id}
+	isIn := func(container string) bool {
+		return slices.ContainsFunc(re.where[of], func(c Container) bool { return c.ID == container })
+	}
+	if re.inDoubt(kind, record, id) {
+		return false
+	}
+	if re.in.Deletes != nil {
+		switch left, known := re.in.Left[kind.Name][id]; {
+		case !known:
+			return false
+		case left == "":
+			return len(re.where[of]) > 0
+		default:
+			return re.looked[edge{kind: kind.Name, container: left}] && !isIn(left)
+		}
+	}
+	return slices.ContainsFunc(re.former[of], func(a resource.Address) bool {
+		base, _, _, _ := a.ParseMembership()
+		c, _ := re.refs.containerAt(base)
+		return a != record && re.looked[edge{kind: kind.Name, container: c.ID}] && !isIn(c.ID) && !re.inDoubt(kind, a, id)
+	})
+}
+
+// prunable reports whether an object that is or has a member is targeted, and no other
+// manifest may say so of it. record is the address of the members.
+func (re *removals) prunable(record, a resource.Address) bool {
+	r, known := re.in.Prior[a]
+	if !known {
+		r = re.in.Prior[record]
+	}
+	return re.in.targeted(a) && re.in.sourceGone(&r) && !re.orphans.isOthers(a)
+}
+
+// lookElsewhere finds out where objects are that are to be in no container, also in those that no manifest names, and where members are
+// who can be in one container only and are not in the wanted one.
+func (re *removals) lookElsewhere(uncontained []reference) {
+	type scope struct {
+		field  *refField
+		within objectID
+	}
+	read := map[scope]gapReason{}
+	look := func(t *refField, within objectID) gapReason {
+		at := scope{t, within}
+		why, done := read[at]
+		if !done {
+			var all []listedContainer
+			all, why, _ = re.memberships.containersIn(t, within)
+			for _, c := range all {
+				re.see(t.membership, &c.Container, c.members)
+			}
+			read[at] = why
+		}
+		return why
+	}
+	var absent []func()
+	for _, r := range re.memberships.sets {
+		if m := r.kind.Membership; m.On == m.Container || r.unsupported || r.why != "" {
+			continue
+		}
+		if r.read && (r.kind.Membership.Exclusive || len(uncontained) > 0) {
+			re.see(r.kind, &r.container, r.have)
+		}
+		for i := range r.entries {
+			e := &r.entries[i]
+			if m := r.kind.Membership; m.Exclusive && e.id != "" && re.objects.states[e.member].presence == exists && !re.memberships.isIn(r, *e) {
+				absent = append(absent, func() {
+					within := noObject
+					if o := r.container.Within; o != nil {
+						within = re.objects.index[o]
+					}
+					if len(re.where[edge{kind: r.kind.Name, member: e.id}]) > 0 {
+						return
+					}
+					if path := e.by.value.Field.Path(); look(r.field, within) == expensive {
+						re.gaps.add(e.by.object, path, path, expensive)
+					}
+				})
+			}
+		}
+	}
+	if !re.in.SkipRefresh {
+		for _, find := range absent {
+			find()
+		}
+	}
+	for _, n := range uncontained {
+		if why := look(n.field, re.objects.within(n.by, n.field.to)); why.why != "" {
+			path := n.value.Field.Path()
+			re.gaps.add(re.in.Desired[n.by], path, path, why)
+		} else {
+			re.contained[n.value] = true
+		}
+	}
+}
+
+// see notes who is in a container.
+func (re *removals) see(kind *resource.Kind, c *Container, members []string) {
+	at := edge{kind: kind.Name, container: c.ID}
+	if re.looked[at] {
+		return
+	}
+	re.looked[at] = true
+	for _, id := range members {
+		of := edge{kind: kind.Name, member: id}
+		re.where[of] = append(re.where[of], *c)
+	}
+}
+
+// decideWanted decides about the memberships that the manifest wants.
+func (re *removals) decideWanted() {
+	for _, r := range re.memberships.sets {
+		for i := range r.entries {
+			e := &r.entries[i]
+			if e.declaredByInverse {
+				continue
+			}
+			f, on := re.wantedFacts(r, e)
+			if e.verdict = f.decide(); f.seen != shownOut {
+				continue
+			}
+			re.absent[e.by.ref], re.absent[e.also.ref] = true, true
+			if e.verdict.drift {
+				re.noteDrift(on, e.verdict)
+			}
+		}
+	}
+}
+
+// wantedFacts returns what decides about a wanted member, and the field whose policy it is: of a relation that both objects declare, the
+// stricter one.
+func (re *removals) wantedFacts(r *memberSet, e *memberRef) (f edgeFacts, on declaration) {
+	on = e.by
+	if e.also.value != nil && re.in.onDrift(e.also.object).isStricter(re.in.onDrift(on.object)) {
+		on = e.also
+	}
+	m := r.kind.Membership
+	f = edgeFacts{wish: here, exclusive: m.Exclusive, wants: e.attribute, onDrift: re.in.onDrift(on.object)}
+	prior, _ := re.memberships.recorded(r)
+	isIn := re.memberships.isIn(r, *e)
+	known := prior.standing(e.id)
+	if inverse := resource.MustLookup(cmp.Or(m.Inverse, r.kind.Name)); m.Inverse != "" && known == noRecord {
+		other := re.in.Prior[re.objects.addressOf(serviceID{m.Member, e.id}).Members(inverse.Membership.Plural(), 1)]
+		known = other.standing(r.container.ID)
+	}
+	switch {
+	case !r.read && !isIn || re.inDoubt(r.kind, r.address(), e.id) || re.objects.isForeign(on.object.Address):
+	case re.in.Pull && len(re.in.Prior) == 0: // whose change it is, nothing tells
+		f.prior = foundThere
+	default:
+		f.prior = known
+	}
+	switch {
+	case isIn && (r.read || known == noRecord):
+		f.seen = shownIn
+	case !isIn && (r.read || e.id == "" || r.container.ID == ""):
+		f.seen = shownOut
+		f.moved = m.Exclusive && e.id != "" && re.wasMoved(r.kind, r.address(), e.id)
+	}
+	if a := m.Attribute; a != nil {
+		f.shows, f.applied = a.Shown(r.rows[e.id]), prior.Values[AttributeKey(a, e.id)]
+	}
+	return f, on
+}

@@ -1,0 +1,62 @@
+package planner
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/planform/planform/internal/resource"
+)
+
+// fieldDrift is a field some of whose memberships people changed.
+type fieldDrift struct {
+	by             declaration
+	conflict, kept bool
+	change         Change
+}
+
+// isStricter reports whether a policy forbids more than another one.
+func (d OnDrift) isStricter(than OnDrift) bool {
+	rank := []OnDrift{Overwrite, Keep, Fail}
+	return slices.Index(rank, d) > max(0, slices.Index(rank, than))
+}
+
+// noteDrift notes that people changed a membership that a field declares.
+func (re *removals) noteDrift(by declaration, v verdict) {
+	d := re.drifted[by.value]
+	if d == nil {
+		d = &fieldDrift{by: by}
+		re.drifts, re.drifted[by.value] = append(re.drifts, d), d
+	}
+	d.conflict, d.kept = d.conflict || v.conflict, v.kept
+}
+
+// keeps reports whether people's change of a field stays.
+func (re *removals) keeps(v *resource.Value) bool {
+	d := re.drifted[v]
+	return d != nil && d.kept
+}
+
+// showDrifts names what people changed: where the members are, and where the manifest wants them.
+func (re *removals) showDrifts(plan *Plan) {
+	for _, d := range re.drifts {
+		via, _ := resource.MembershipOf(d.by.object.Kind.Name, d.by.value.Field.Name)
+		var now []string
+		for i := range d.by.value.Refs {
+			if r := &d.by.value.Refs[i]; !re.absent[r] {
+				now = append(now, showReference(r))
+			}
+		}
+		for _, c := range re.where[edge{kind: via.Name, member: re.objects.states[re.objects.index[d.by.object]].id}] {
+			now = append(now, string(c.Address))
+		}
+		d.change = change(d.by.value, FromDrift)
+		d.change.Path, d.change.Conflict, d.change.Possible = d.by.value.Field.Path(), d.conflict, true
+		if len(now) > 0 {
+			d.change.Before = new(strings.Join(now, "\n"))
+		}
+		plan.Drift = append(plan.Drift, Drift{d.by.object, &d.change, d.kept})
+		if d.kept {
+			plan.Summary.Kept++
+		}
+	}
+}

@@ -1,0 +1,160 @@
+package planner
+
+import (
+	"cmp"
+
+	"github.com/planform/planform/internal/resource"
+)
+
+// edge identifies a membership by its kind, and by the IDs of the container and of the member. Without the container it stands for what a
+// member's field says, without the member for what a container's field says.
+type edge struct{ kind, container, member string }
+
+func (e edge) compare(o edge) int {
+	return cmp.Or(cmp.Compare(e.kind, o.kind), cmp.Compare(e.container, o.container), cmp.Compare(e.member, o.member))
+}
+
+// declaration is the reference by which an object declares an edge.
+type declaration struct {
+	object *resource.Object
+	value  *resource.Value
+	ref    *resource.Reference
+}
+
+// wish is what the manifest says of an edge.
+type wish int8
+
+const (
+	silent       wish = iota // nothing
+	here                     // the member is to be in the container
+	elsewhere                // the member names other containers, or the list that would have the edge is empty
+	nowhere                  // the member's field, which names one container, is null
+	takenBack                // an undo ends the edge
+	leftToPeople             // ignore_changes
+)
+
+// sighting is what the service shows of an edge.
+type sighting int8
+
+const (
+	notRead sighting = iota
+	shownIn
+	shownOut
+)
+
+// standing is what the state has of an edge.
+type standing int8
+
+const (
+	noRecord    standing = iota // nothing, or only what an open request is about
+	foundThere                  // somebody else had made the edge
+	addedBefore                 // planform made the edge
+)
+
+// edgeFacts holds what decides about one edge.
+type edgeFacts struct {
+	wish      wish
+	seen      sighting
+	prior     standing
+	exclusive bool // a member is in one container at most
+	unlisted  bool // the API has no list of the members
+	moved     bool // people took the member out of the container in which the state, or the undone run, has it
+	inOther   bool // the service shows the member in another container
+	cleared   bool // an earlier run left the member in no container, as the manifest said
+	dropped   bool // every manifest that may declare the edge was read, and the declaring object is targeted
+	prune     bool
+	away      bool // the container or the member is archived, a draft, gone, or goes in this run
+	onDrift   OnDrift
+
+	wants, shows, applied string // of the edge's attribute: wanted, on the service, in the state; "" = none, or not known
+}
+
+// edgeAction is what a run does to an edge.
+type edgeAction int8
+
+const (
+	leaveEdge edgeAction = iota
+	addEdge
+	removeEdge
+	changeEdge // the attribute
+)
+
+// verdict is what becomes of an edge.
+type verdict struct {
+	action    edgeAction
+	drift     bool // people changed the edge since the last apply
+	conflict  bool // the manifest changed, too
+	kept      bool // the drift stays
+	gap       bool // nobody knows whether the edge is as it should be
+	noteFound bool // the state is to have the edge as found
+	forget    bool // the state is not to have the edge any more
+	orphaned  bool // --prune would end the edge
+}
+
+// decide compares an edge like a field: what the manifest wants, what the service shows, and what was applied last.
+func (f *edgeFacts) decide() (v verdict) {
+	switch {
+	case f.away, f.wish == leftToPeople:
+		return v
+	case f.wish == here:
+		v = f.decideWanted()
+	case f.seen == shownOut:
+		kept := f.wish == nowhere && f.inOther && f.onDrift == Keep
+		v.forget = f.prior != noRecord && !kept && (f.wish != silent || f.dropped)
+	default:
+		v = f.decideUnwanted()
+	}
+	if v.drift && f.onDrift == Keep {
+		v.action, v.kept = leaveEdge, true
+	}
+	return v
+}
+
+func (f *edgeFacts) decideWanted() (v verdict) {
+	switch {
+	case f.seen == shownOut:
+		v.action, v.conflict = addEdge, f.prior == noRecord && f.moved
+		v.drift = v.conflict || f.prior != noRecord
+		return v
+	case f.seen == notRead && f.prior == noRecord:
+		v.action = addEdge
+		return v
+	}
+	v.gap, v.noteFound = f.seen == notRead, f.prior == noRecord
+	switch now := f.shows; {
+	case f.wants == "" || f.wants == now:
+	case now != "":
+		v.action, v.drift = changeEdge, f.applied != "" && f.applied != now
+		v.conflict = v.drift && f.applied != f.wants
+	case f.applied != "" && f.applied != f.wants:
+		v.action = changeEdge
+	default:
+		v.gap = true
+	}
+	return v
+}
+
+func (f *edgeFacts) decideUnwanted() (v verdict) {
+	leaves := false
+	switch f.wish {
+	case takenBack:
+		leaves = true
+	case nowhere:
+		leaves = f.prior != noRecord || f.seen == shownIn
+		v.drift = f.prior == noRecord && leaves && (f.cleared || f.moved)
+		v.conflict = v.drift && f.moved
+	case elsewhere: // a member who can be in one container leaves by entering the other
+		leaves = !f.exclusive && f.prior != noRecord
+	case silent:
+		v.orphaned = f.dropped && f.prior == addedBefore
+		leaves = f.prune && v.orphaned
+	case here, leftToPeople:
+	}
+	switch {
+	case leaves && (f.seen == shownIn || f.unlisted):
+		v.action = removeEdge
+	case leaves:
+		v.gap = true
+	}
+	return v
+}

@@ -110,29 +110,20 @@ func (ch *changes) planUpdate(i objectID) {
 	}
 	ch.recordKnown(i)
 	ch.planArchive(i)
-	closed := ch.objects.isClosed(i)
-	if closed {
-		ch.checks.blockClosed(i, &d)
-	}
-	adopting := f.matchedBy != "" || f.intent.creates()
 	externalID := ch.externalIDChange(i)
-	if closed {
+	if ch.objects.isClosed(i) {
+		ch.checks.blockClosed(i, &d)
 		externalID = nil
 	}
 	if externalID != nil {
 		d.changes = append(d.changes, *externalID)
 	}
-	for _, changes := range [][]Change{d.changes, d.late.changes} {
-		for k := range changes {
-			if c := &changes[k]; f.matchedBy != "" && c.Before != nil && !ch.createdByUs(i) {
-				c.Origin = Overwritten
-			}
-		}
-	}
+	ch.noteOverwritten(i, d.changes)
+	ch.noteOverwritten(i, d.late.changes)
 	ch.recordDrift(i, &d)
 	ch.recordDrift(i, &custom)
 	ch.blockers.addUnavailableRefs(i, &d)
-	newSecret := ch.in.NewSecrets && ch.objects.lacksSecret(i)
+	adopting, newSecret := f.matchedBy != "" || f.intent.creates(), ch.in.NewSecrets && ch.objects.lacksSecret(i)
 	if len(d.send)+len(d.late.values)+len(custom.send) == 0 && !adopting && externalID == nil && len(d.unappliable) == 0 && !newSecret {
 		if len(d.kept) == 0 {
 			ch.settled = append(ch.settled, ch.in.Desired[i])
@@ -140,30 +131,48 @@ func (ch *changes) planUpdate(i objectID) {
 		return
 	}
 	if len(d.send) > 0 || externalID != nil || adopting {
-		step := ch.steps.add(i, Update)
-		_, marked := f.row.Owner()
-		if adopting {
-			step.Action = Adopt
-			step.Write.FoundBy = "found by " + cmp.Or(f.matchedBy, "its identifier")
-			step.Write.CreatedByUs = ch.createdByUs(i)
-		}
-		step.Write.CreatedByUs = step.Write.CreatedByUs || marked && ch.in.takesOver(ch.in.Desired[i])
-		step.changes = d.changes
-		ch.steps.of[i] = step
-		if len(d.send) > 0 || externalID != nil {
-			ch.checks.checkDates(i, d.send)
-			ch.checks.checkRefused(i, d.send)
-			ch.checks.checkGovernance(i)
-			step.Operation, step.Write.Values, step.Write.SetExternalID = f.info.update, slices.Concat(d.send, d.alwaysSent), externalID != nil
-			step.alone = d.alone
-			step.needsObjects = ch.steps.toCreate(ch.steps.referenced(i, d.send)...)
-		}
+		ch.addUpdate(i, &d, adopting, externalID != nil)
 	}
 	ch.addLinks(i, &d.late, d.alwaysSent)
 	ch.setCustomFields(i, custom.send, custom.changes, ch.steps.of[i])
 	ch.addBlocked(i, &d)
 	if newSecret {
 		ch.planSecret(i)
+	}
+}
+
+// noteOverwritten marks the changes of an adopted object that overwrite what others made.
+func (ch *changes) noteOverwritten(i objectID, changes []Change) {
+	if ch.objects.states[i].matchedBy == "" || ch.createdByUs(i) {
+		return
+	}
+	for k := range changes {
+		if changes[k].Before != nil {
+			changes[k].Origin = Overwritten
+		}
+	}
+}
+
+// addUpdate adds the step that changes or adopts an object.
+func (ch *changes) addUpdate(i objectID, d *fieldDiff, adopting, marks bool) {
+	f := &ch.objects.states[i]
+	step := ch.steps.add(i, Update)
+	_, marked := f.row.Owner()
+	if adopting {
+		step.Action = Adopt
+		step.Write.FoundBy = "found by " + cmp.Or(f.matchedBy, "its identifier")
+		step.Write.CreatedByUs = ch.createdByUs(i)
+	}
+	step.Write.CreatedByUs = step.Write.CreatedByUs || marked && ch.in.takesOver(ch.in.Desired[i])
+	step.changes = d.changes
+	ch.steps.of[i] = step
+	if len(d.send) > 0 || marks {
+		ch.checks.checkDates(i, d.send)
+		ch.checks.checkRefused(i, d.send)
+		ch.checks.checkGovernance(i)
+		step.Operation, step.Write.Values, step.Write.SetExternalID = f.info.update, slices.Concat(d.send, d.alwaysSent), marks
+		step.alone = d.alone
+		step.needsObjects = ch.steps.toCreate(ch.steps.referenced(i, d.send)...)
 	}
 }
 
@@ -290,77 +299,110 @@ func (ch *changes) planCreate(i objectID) {
 	step.Write.Announced = f.unconfirmed
 	step.alone, step.Write.Replaces = f.maybeHidden, f.replaces
 	step.Operation, step.Write.Newest = f.info.create, ch.highestNumber[scope{f.info, f.parent}]
-	var d fieldDiff
-	ch.blockers.addUnavailableRefs(i, &d)
-	var followUp, alwaysSent, custom []*resource.Value
-	var late lateTexts
-	fillsFirst := ch.fillsFirst(i)
-	resolved := func(v *resource.Value) bool {
-		_, ok := v.Desired(ch.refs.idResolver(i))
-		return ok
-	}
-	values := make([]*resource.Value, 0, len(o.Values))
-	for k := range o.Values {
-		switch v := &o.Values[k]; {
-		case ch.blockers.unsupportedRef(i, v) != "":
-			d.block(change(v, FromManifest), lacks(ch.blockers.unsupportedRef(i, v)), diag.Position{})
-		case f.info.viaMembership(v.Field):
-		case ch.blockers.whyUnavailable(i, v).exists():
-			d.block(change(v, FromManifest), ch.blockers.whyUnavailable(i, v), v.Position)
-		case v.Field.Past && !resolved(v): // left out, which is explicit where the name is looked up
-		case isOff(v) && ch.neededByChildren(o, v.Field): // off when all is in, see orderSwitches
-			values, followUp = append(values, &resource.Value{Field: v.Field, Text: "true", Position: v.Position}), append(followUp, v)
-		case ch.getsDefault(f, v), fillsFirst && v.Field.Type == resource.Date:
-			followUp = append(followUp, v)
-		case v.Field.Type == resource.SecretFile: // what it takes comes from the service
-		case !f.info.api.Sendable(v.Field):
-			if !v.Null && !v.Field.ArchiveFlag {
-				d.block(change(v, FromManifest), cannot(CannotSet), diag.Position{})
-			}
-		case v.Field.SetAfterCreate && ch.blockers.blockerOf(v) != noObject:
-			d.block(change(v, FromManifest), ch.whyUnappliable(i, v), v.Position)
-		case v.Field.SetAfterCreate && !predefined, v.Field.OnAfterCreate && v.Text == "true":
-			followUp = append(followUp, v)
-		case resource.IsCustom(v):
-			if !v.Null {
-				custom = append(custom, v)
-			}
-		default:
-			only := ch.withoutOutsiders(i, v, &d)
-			if only != v && only.Null {
-				continue
-			}
-			only = ch.textAtCreation(i, only, step, &late)
-			values = append(values, only)
-			if only.Field.AlwaysSend {
-				alwaysSent = append(alwaysSent, only)
-			}
-		}
-	}
-	ch.checks.checkRefused(i, values)
-	ch.checks.checkRefused(i, followUp)
+	c := ch.splitValues(i, step)
+	ch.checks.checkRefused(i, c.values)
+	ch.checks.checkRefused(i, c.followUp)
 	if id := o.Kind.Identifier; id != nil && f.info.api == resource.V2 && id.LongestV2 > 0 && len(o.Identifier) > id.LongestV2 {
 		ch.diags.warn(o, "long-identifier", "a service with API v2 may take "+strconv.Itoa(id.LongestV2)+" characters of an identifier at most, not "+
 			o.Identifier, "shorten it before the apply: work item numbers begin with it")
 	}
-	if ch.sharesRequest(i, values) {
-		values, custom = append(values, custom...), nil
+	if ch.sharesRequest(i, c.values) {
+		c.values, c.custom = append(c.values, c.custom...), nil
 	}
-	step.Write.Values = values
+	step.Write.Values = c.values
 	if predefined {
 		ch.adoptDefault(step)
 	} else {
-		step.Write.Values = ch.addInitial(o, values)
+		step.Write.Values = ch.addInitial(o, c.values)
 	}
 	step.needsObjects = ch.steps.toCreate(append(ch.steps.referenced(i, step.Values()), f.parent)...)
 	ch.steps.of[i] = step
-	if len(followUp) > 0 && f.info.update != nil {
-		ch.addFollowUpUpdate(i, followUp, alwaysSent)
+	if len(c.followUp) > 0 && f.info.update != nil {
+		ch.addFollowUpUpdate(i, c.followUp, c.alwaysSent)
 	}
-	ch.addLinks(i, &late, alwaysSent)
-	ch.setCustomFields(i, custom, changesTo(custom), nil)
+	ch.addLinks(i, &c.late, c.alwaysSent)
+	ch.setCustomFields(i, c.custom, changesTo(c.custom), nil)
 	ch.planArchive(i)
-	ch.addBlocked(i, &d)
+	ch.addBlocked(i, &c.impossible)
+}
+
+// creation holds the values of a new object by when they are sent.
+type creation struct {
+	values     []*resource.Value // with the create
+	followUp   []*resource.Value // by an update right after it
+	custom     []*resource.Value // custom fields, in a request of their own
+	alwaysSent []*resource.Value // with the create, and with each update
+	late       lateTexts         // texts that link to objects that are created later
+	impossible fieldDiff
+}
+
+// splitValues decides when each value of a new object is sent.
+func (ch *changes) splitValues(i objectID, step *Step) *creation {
+	o, f := ch.in.Desired[i], &ch.objects.states[i]
+	c := &creation{values: make([]*resource.Value, 0, len(o.Values))}
+	ch.blockers.addUnavailableRefs(i, &c.impossible)
+	fillsFirst := ch.fillsFirst(i)
+	for k := range o.Values {
+		switch v := &o.Values[k]; {
+		case ch.isImpossibleAtCreation(i, v, c), f.info.viaMembership(v.Field):
+		case v.Field.Type == resource.SecretFile: // what it takes comes from the service
+		case isOff(v) && ch.neededByChildren(o, v.Field): // off when all is in, see orderSwitches
+			c.values = append(c.values, &resource.Value{Field: v.Field, Text: "true", Position: v.Position})
+			c.followUp = append(c.followUp, v)
+		case ch.getsDefault(f, v), fillsFirst && v.Field.Type == resource.Date:
+			c.followUp = append(c.followUp, v)
+		case v.Field.SetAfterCreate && !ch.objects.isPredefined(i), v.Field.OnAfterCreate && v.Text == "true":
+			c.followUp = append(c.followUp, v)
+		case resource.IsCustom(v):
+			if !v.Null {
+				c.custom = append(c.custom, v)
+			}
+		default:
+			ch.addAtCreation(i, v, step, c)
+		}
+	}
+	return c
+}
+
+// isImpossibleAtCreation reports whether a value of a new object cannot be sent, and adds it to what is not possible, unless it says nothing.
+func (ch *changes) isImpossibleAtCreation(i objectID, v *resource.Value, c *creation) bool {
+	f := &ch.objects.states[i]
+	what, unavailable := ch.blockers.unsupportedRef(i, v), ch.blockers.whyUnavailable(i, v)
+	switch {
+	case what != "":
+		c.impossible.block(change(v, FromManifest), lacks(what), diag.Position{})
+	case f.info.viaMembership(v.Field):
+		return false
+	case unavailable.exists():
+		c.impossible.block(change(v, FromManifest), unavailable, v.Position)
+	case v.Field.Past: // left out if the name is unknown, which is explicit where the name is looked up
+		_, resolved := v.Desired(ch.refs.idResolver(i))
+		return !resolved
+	case v.Field.Type == resource.SecretFile, ch.getsDefault(f, v):
+		return false
+	case !f.info.api.Sendable(v.Field):
+		if !v.Null && !v.Field.ArchiveFlag {
+			c.impossible.block(change(v, FromManifest), cannot(CannotSet), diag.Position{})
+		}
+	case v.Field.SetAfterCreate && ch.blockers.blockerOf(v) != noObject:
+		c.impossible.block(change(v, FromManifest), ch.whyUnappliable(i, v), v.Position)
+	default:
+		return false
+	}
+	return true
+}
+
+// addAtCreation adds a value to those that the create sends.
+func (ch *changes) addAtCreation(i objectID, v *resource.Value, step *Step, c *creation) {
+	only := ch.withoutOutsiders(i, v, &c.impossible)
+	if only != v && only.Null {
+		return
+	}
+	only = ch.textAtCreation(i, only, step, &c.late)
+	c.values = append(c.values, only)
+	if only.Field.AlwaysSend {
+		c.alwaysSent = append(c.alwaysSent, only)
+	}
 }
 
 // siblings are the objects of a kind in one place.
@@ -563,75 +605,13 @@ func (ch *changes) awaitSwitches() {
 	}
 }
 
-// fieldDiff compares what the manifest gives for an object that exists with what
+// compare compares what the manifest gives for an object that exists with what
 // the service shows, or, where it shows nothing, with what was applied last.
 func (ch *changes) compare(i objectID) (d fieldDiff) {
 	o, f := ch.in.Desired[i], &ch.objects.states[i]
-	resolve := ch.refs.idResolver(i)
 	for k := range o.Values {
-		v := &o.Values[k]
-		if what := ch.blockers.unsupportedRef(i, v); what != "" {
-			d.block(change(v, FromManifest), lacks(what), diag.Position{})
-			continue
-		}
-		if via := f.info.viaMembership(v.Field); via || v.Field.Virtual || v.Field.ArchiveFlag || v.Implied {
-			if v.Field.OnlyV2() && !via && !v.Null {
-				d.block(change(v, FromManifest), cannot(CannotChange), diag.Position{})
-			}
-			continue
-		}
-		v, created := ch.linkable(v)
-		c, compared, differs := ch.differ.compare(v, f, resolve)
-		missing := 0 // links, of a run that died before it sent them
-		if differs {
-			missing = ch.missingLinks(v, f)
-		}
-		switch {
-		case differs && missing > 0 && f.info.update == nil:
-			ch.unlinked[f.info]++
-			differs = false
-		case differs && (missing == 0 || c.Origin == FromDrift) && o.Ignores(v.Field):
-			d.ignored++
-			d.alwaysSend(asShown(v, f.row))
-			continue
-		}
-		if others := ch.stillHave(i, v); !differs && others.exists() {
-			d.block(change(v, FromManifest), others, v.Position)
-			continue
-		}
-		if !differs {
-			ch.noteUnseen(i, v)
-			d.alwaysSend(v)
-			continue
-		}
-		if only := ch.withoutOutsiders(i, v, &d); only != v {
-			v = only
-			if c, compared, differs = ch.differ.compare(v, f, resolve); !differs {
-				continue
-			}
-		}
-		if c.Origin == FromDrift && ch.in.onDrift(o) == Keep {
-			d.kept = append(d.kept, c)
-			d.alwaysSend(asShown(v, f.row))
-			continue
-		}
-		if missing > 0 {
-			text := showValue(v)
-			c.Before, c.After, c.References = nil, &text, missing
-		}
-		// What such an update makes of the text, its own answer has to show: else it would be sent each time, should the
-		// service write it otherwise for ever.
-		d.alone = d.alone || c.Origin == FromDrift && f.prior.SentUnseen(v.Field.Name)
-		cause := cmp.Or(ch.whyUnappliable(i, v), ch.unknownLink(f, &o.Values[k]))
-		switch c.Possible = !cause.exists(); {
-		case c.Possible && len(created) > 0:
-			d.late.add(v, c, created)
-		case c.Possible:
-			d.send, d.changes = append(d.send, v), append(d.changes, c)
-		case compared:
-			d.block(c, cause, diag.Position{})
-		default: // nothing says that it differs, and nothing could be done
-			ch.noteUnseen(i, v)
+		if v := &o.Values[k]; !ch.isOutside(i, v, &d) {
+			ch.compareField(i, v, &d)
 		}
 	}
 	for k := range o.Kind.Fields { // of what the manifest leaves to people, too
@@ -643,6 +623,83 @@ func (ch *changes) compare(i objectID) (d fieldDiff) {
 		}
 	}
 	return d
+}
+
+// isOutside reports whether a value is not one that an update of the object sends, and adds what is not possible of it to d.
+func (ch *changes) isOutside(i objectID, v *resource.Value, d *fieldDiff) bool {
+	if what := ch.blockers.unsupportedRef(i, v); what != "" {
+		d.block(change(v, FromManifest), lacks(what), diag.Position{})
+		return true
+	}
+	via := ch.objects.states[i].info.viaMembership(v.Field)
+	if !via && !v.Field.Virtual && !v.Field.ArchiveFlag && !v.Implied {
+		return false
+	}
+	if v.Field.OnlyV2() && !via && !v.Null {
+		d.block(change(v, FromManifest), cannot(CannotChange), diag.Position{})
+	}
+	return true
+}
+
+// compareField adds what the manifest writes of a field to d: as a change, as kept, or as not possible.
+func (ch *changes) compareField(i objectID, written *resource.Value, d *fieldDiff) {
+	o, f := ch.in.Desired[i], &ch.objects.states[i]
+	resolve := ch.refs.idResolver(i)
+	v, created := ch.linkable(written)
+	c, compared, differs := ch.differ.compare(v, f, resolve)
+	missing := 0 // links, of a run that died before it sent them
+	if differs {
+		missing = ch.missingLinks(v, f)
+	}
+	switch {
+	case differs && missing > 0 && f.info.update == nil:
+		ch.unlinked[f.info]++
+		differs = false
+	case differs && (missing == 0 || c.Origin == FromDrift) && o.Ignores(v.Field):
+		d.ignored++
+		d.alwaysSend(asShown(v, f.row))
+		return
+	}
+	if others := ch.stillHave(i, v); !differs && others.exists() {
+		d.block(change(v, FromManifest), others, v.Position)
+		return
+	}
+	if !differs {
+		ch.noteUnseen(i, v)
+		d.alwaysSend(v)
+		return
+	}
+	if only := ch.withoutOutsiders(i, v, d); only != v {
+		v = only
+		if c, compared, differs = ch.differ.compare(v, f, resolve); !differs {
+			return
+		}
+	}
+	if c.Origin == FromDrift && ch.in.onDrift(o) == Keep {
+		d.kept = append(d.kept, c)
+		d.alwaysSend(asShown(v, f.row))
+		return
+	}
+	if missing > 0 {
+		text := showValue(v)
+		c.Before, c.After, c.References = nil, &text, missing
+	}
+	cause := cmp.Or(ch.whyUnappliable(i, v), ch.unknownLink(f, written))
+	if !compared && cause.exists() { // nothing says that it differs, and nothing could be done
+		ch.noteUnseen(i, v)
+		return
+	}
+	// What such an update makes of the text, its own answer has to show: else it would be sent each time, should the
+	// service write it otherwise for ever.
+	d.alone = d.alone || c.Origin == FromDrift && f.prior.SentUnseen(v.Field.Name)
+	switch c.Possible = !cause.exists(); {
+	case !c.Possible:
+		d.block(c, cause, diag.Position{})
+	case len(created) > 0:
+		d.late.add(v, c, created)
+	default:
+		d.send, d.changes = append(d.send, v), append(d.changes, c)
+	}
 }
 
 // noteUnseen notes a value that is taken to be as the manifest wants it, since nothing shows it.

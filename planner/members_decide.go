@@ -310,7 +310,7 @@ func (re *removals) wantedFacts(r *memberSet, e *memberRef) (f edgeFacts, on dec
 		known = other.standing(r.container.ID)
 	}
 	switch {
-	case !r.read && !isIn || re.inDoubt(r.kind, r.address(), e.id) || re.objects.isForeign(on.object.Address):
+	case !r.read && !isIn || r.read && re.inDoubt(r.kind, r.address(), e.id) || re.objects.isForeign(on.object.Address):
 	case re.in.Pull && len(re.in.Prior) == 0: // whose change it is, nothing tells
 		f.prior = foundThere
 	default:

@@ -321,69 +321,90 @@ func (or *orphans) blockParents(a resource.Address, o obstacle) {
 	}
 }
 
+// decide works out what becomes of an orphan: each check may keep it, and then no further one is made.
 func (or *orphans) decide(l *orphan) {
-	matters := l.filled || l.record.Protect || l.info.kind.Parent == "" && len(resource.Children(l.info.kind.Name)) > 0
 	switch {
 	case l.decision != aliased && l.parent != nil && l.parent.decision == vanished:
 		l.decision = vanished
 		return
-	case matters && l.record.ID != "" && l.params != nil && (l.decision == notOurs || l.decision == blocked || l.decision == otherSource):
-		// What is gone has no children to ask for, and what another owner has is left alone with them.
-		decision, reason := l.decision, l.reason
-		if found := or.checkPresent(l); found == vanished {
-			decision = found
-		}
-		l.decision, l.reason = decision, reason
-		or.leaveToOwner(l)
-		return
 	case l.decision != undecided:
+		or.confirmKept(l)
 		return
-	case l.parent != nil && (l.parent.decision == toDelete || l.parent.decision == deleteWithParent):
+	}
+	checks := []func(*orphan){
+		or.followParent, or.checkPlace, or.checkOffered, or.checkPresence, or.leaveToOwner, or.checkChanged, or.checkContents, or.checkGovernance,
+	}
+	for _, check := range checks {
+		if check(l); l.decision != undecided && l.decision != toDelete {
+			return
+		}
+	}
+}
+
+// confirmKept finds out whether an orphan that stays is still there. If it is gone, it has no children to ask for, and if another owner
+// has it, the children are left alone with it.
+func (or *orphans) confirmKept(l *orphan) {
+	matters := l.filled || l.record.Protect || l.info.kind.Parent == "" && len(resource.Children(l.info.kind.Name)) > 0
+	if !matters || l.record.ID == "" || l.params == nil || l.decision != notOurs && l.decision != blocked && l.decision != otherSource {
+		return
+	}
+	decision, reason := l.decision, l.reason
+	if found := or.checkPresent(l); found == vanished {
+		decision = found
+	}
+	l.decision, l.reason = decision, reason
+	or.leaveToOwner(l)
+}
+
+// followParent decides about an orphan by what becomes of the orphan that it is in.
+func (or *orphans) followParent(l *orphan) {
+	if l.parent == nil {
+		return
+	}
+	switch p := l.parent; p.decision { //nolint:exhaustive // the others say nothing of what is in the parent
+	case toDelete, deleteWithParent:
 		l.decision = deleteWithParent
-		return
-	case l.parent != nil && (l.parent.decision == leftArchived || l.parent.decision == leftInParent):
-		l.decision = l.parent.decision
-		return
-	case l.parent != nil && l.parent.decision == blocked && l.parent.byOthers && l.parent.info.parent != nil:
-		l.decision = leftInParent
-		return
-	case l.parent != nil && l.parent.info.kind.Single && l.parent.decision == blocked:
-		l.block("its " + l.parent.info.kind.Noun() + " stays")
-		return
+	case leftArchived, leftInParent:
+		l.decision = p.decision
+	case blocked:
+		switch {
+		case p.byOthers && p.info.parent != nil:
+			l.decision = leftInParent
+		case p.info.kind.Single:
+			l.block("its " + p.info.kind.Noun() + " stays")
+		}
+	}
+}
+
+// checkPlace keeps an orphan that cannot be found, that is in a hidden object, or that something in it keeps.
+func (or *orphans) checkPlace(l *orphan) {
+	switch o := or.blockedBy[l.record.Address]; {
 	case or.objects.isHidden(l.record.Address.Parent()):
 		l.decision = leftArchived
-		return
 	case l.params == nil:
 		or.unlocatable(l)
-		return
-	case or.blockedBy[l.record.Address].why != "":
-		o := or.blockedBy[l.record.Address]
+	case o.why != "":
 		l.block(o.why)
 		l.byOthers = o.byOthers
-		return
-	case l.delete == nil:
+	}
+}
+
+// checkOffered keeps an orphan that the API cannot delete.
+func (or *orphans) checkOffered(l *orphan) {
+	if l.delete == nil {
 		l.notOffered = offeredByWider(l.info.api, l.info.kind, resource.Delete)
 		l.block(l.info.api.Noun() + " cannot delete " + diag.A(l.info.kind.Noun()) + ": delete it in Plane, then run planform state rm " +
 			string(l.record.Address))
-		return
 	}
+}
+
+// checkPresence finds out whether an orphan is on the service.
+func (or *orphans) checkPresence(l *orphan) {
 	if l.record.ID == "" && !or.findLostCreate(l) {
 		return
 	}
 	if l.decision = or.checkPresent(l); l.decision == toDelete && l.record.Protect {
 		l.decision = blocked // a create without an outcome
-	}
-	if l.decision == toDelete {
-		or.leaveToOwner(l)
-	}
-	if l.decision == toDelete {
-		or.checkChanged(l)
-	}
-	if l.decision == toDelete {
-		or.checkContents(l)
-	}
-	if l.decision == toDelete {
-		or.checkGovernance(l)
 	}
 }
 

@@ -40,8 +40,8 @@ func twoProjects() []operation {
 		post("projects/", with("Differential A", "AA"), "p"), post("projects/", with("Differential B", "BB"), "q"),
 		{as: admin, method: http.MethodGet, path: at("p") + "states/", makes: "p"},
 		{as: admin, method: http.MethodGet, path: at("q") + "states/", makes: "q"},
-		post(at("p")+"members/", fields{"member": "{member}", "role": 15}, "membership"),
-		post(at("p")+"members/", fields{"member": "{guest}", "role": 5}, "guesthood"),
+		post(at("p")+"project-members/", fields{"member": "{member}", "role": 15}, "membership"),
+		post(at("p")+"project-members/", fields{"member": "{guest}", "role": 5}, "guesthood"),
 	}
 }
 
@@ -62,7 +62,7 @@ func probed() []collectionProbe {
 		{file: "links", kind: "link", list: item + "links/", one: item + "links/{link}/", needs: []operation{anItem}},
 		{file: "comments", kind: "comment", list: item + "comments/", one: item + "comments/{comment}/", needs: []operation{anItem}},
 		{file: "attachments", kind: "attachment", list: item + "attachments/", one: item + "attachments/{attachment}/", needs: []operation{anItem}},
-		{file: "members", kind: "membership", list: at("q") + "members/", one: at("q") + "project-members/{membership}/"},
+		{file: "members", kind: "membership", list: at("q") + "project-members/", one: at("q") + "project-members/{membership}/"},
 	}
 }
 

@@ -73,9 +73,8 @@ func newScore(all []verdict) score {
 func (v verdict) collection() string {
 	names := map[string]string{
 		"states": "", "labels": "", "cycles": "", "modules": "", "links": "", "comments": "", "attachments": "", "members": "", "activities": "",
-		"work-items": "", "intake-issues": "intake", "cycle-issues": "items of cycles", "module-issues": "items of modules",
-		"archived-cycles": "cycles", "archived-modules": "modules", "issues": "work-items", "project-members": "members",
-		"issue-attachments": "attachments", "relations": "", "invitations": "",
+		"work-items": "", "cycle-issues": "items of cycles", "module-issues": "items of modules",
+		"archived-cycles": "cycles", "archived-modules": "modules", "project-members": "members", "relations": "", "invitations": "",
 	}
 	for _, segment := range slices.Backward(strings.FieldsFunc(v.route(), func(r rune) bool { return r == '/' || r == ' ' })) {
 		if name, ok := names[segment]; ok && name != "" {

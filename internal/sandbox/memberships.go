@@ -202,21 +202,6 @@ func membership(c *call, t *tx, members *kind) (stored, bool) {
 	return t.get(members, t.first(ix.name, c.vars["item"], c.vars[ix.fields[1]]))
 }
 
-// readMembership shows the membership itself, and not the item.
-func readMembership(members *kind) handler {
-	return func(c *call, t *tx) reply {
-		s, ok := membership(c, t, members)
-		if !ok {
-			return notFound()
-		}
-		r := clone(s.row)
-		for _, name := range members.computed {
-			delete(r, name)
-		}
-		return reply{http.StatusOK, members.render(c, t, r)}
-	}
-}
-
 func removeMembership(members *kind) handler {
 	return func(c *call, t *tx) reply {
 		s, ok := membership(c, t, members)

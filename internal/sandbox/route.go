@@ -17,7 +17,6 @@ type route struct {
 	permission     permission
 	on             methods
 	notInCommunity bool   // not in the community edition
-	inCommunity    bool   // nobody saw what other editions do there
 	unpaged        bool   // documented as a list without paging
 	noSlash        string // method that is documented without trailing slash
 }
@@ -216,7 +215,7 @@ func (s *Server) routes() []route {
 		routes = append(routes, s.routesV2()...)
 	case Full:
 	}
-	return slices.DeleteFunc(routes, func(r route) bool { return r.inCommunity })
+	return routes
 }
 
 // table is every route of API v1.
@@ -237,7 +236,7 @@ func (s *Server) table() []route {
 			get: do(listInvitations), post: do(s.kinds.invitation.create),
 		}},
 		{pattern: ws + "invitations/{invitation}/", permission: workspaceAdmins, on: methods{
-			get: do(ofInvitation(s.kinds.invitation.read)), patch: do(ofInvitation(changeInvitation)), del: do(ofInvitation(s.kinds.invitation.remove)),
+			get: do(ofInvitation(s.kinds.invitation.read)), del: do(ofInvitation(s.kinds.invitation.remove)),
 		}},
 		{pattern: ws + "work-items/{identifier}/", permission: projectKey, on: methods{get: do(byIdentifier)}},
 
@@ -248,11 +247,6 @@ func (s *Server) table() []route {
 		}},
 		{pattern: project + "summary/", permission: workspacePeople, on: methods{get: do(summary)}},
 		{pattern: project + "archive/", permission: projectBase, on: methods{post: do(archiveProject(true)), del: do(archiveProject(false))}},
-		{pattern: project + "members/", permission: projectMembers, on: methods{get: do(listProjectMembers), post: do(addMember)}},
-		{pattern: project + "members/{member}/", permission: projectMembers, on: methods{
-			get: do(readMember), patch: do(changeMember),
-			del: do(removeMember),
-		}},
 		{pattern: project + "project-members/", permission: projectMembers, on: methods{get: do(listProjectMembers), post: do(addMember)}},
 		{pattern: project + "project-members/{member}/", permission: projectMembers, on: methods{
 			get: do(readMember), patch: do(changeMember),
@@ -280,7 +274,7 @@ func (s *Server) table() []route {
 		},
 		{
 			pattern: project + "cycles/{cycle}/cycle-issues/{item}/", permission: projectEntity,
-			on: methods{get: do(readMembership(s.kinds.cycleIssue)), del: do(removeMembership(s.kinds.cycleIssue))},
+			on: methods{del: do(removeMembership(s.kinds.cycleIssue))},
 		},
 
 		{pattern: project + "modules/", permission: projectEntity, on: methods{get: do(unarchived(modules)), post: do(modules.create)}},
@@ -299,11 +293,6 @@ func (s *Server) table() []route {
 			pattern: project + "modules/{module}/module-issues/{item}/", permission: projectEntity,
 			on: methods{del: do(removeMembership(s.kinds.moduleIssue))},
 		},
-
-		{pattern: project + "intake-issues/", permission: projectLite, inCommunity: true, on: methods{get: do(listEntries), post: do(createEntry)}},
-		{pattern: project + "intake-issues/{item}/", permission: projectLite, inCommunity: true, on: methods{
-			get: do(readEntry), patch: do(changeEntry), del: do(removeEntry),
-		}},
 
 		{pattern: project + "work-items/", permission: projectEntity, on: methods{get: do(listWorkItems), post: do(createWorkItem)}},
 		{pattern: item, permission: projectEntity, on: methods{
@@ -325,22 +314,7 @@ func (s *Server) table() []route {
 			del: do(ofAttachments("delete", removeAttachment)),
 		}},
 	}
-	return slices.Concat(routes, oldNames(routes, project, ws), s.fullTable(ws, project))
-}
-
-// oldNames repeats the routes of work items under the names they once had.
-func oldNames(routes []route, project, ws string) []route {
-	var out []route
-	for _, r := range routes {
-		for _, prefix := range []string{project, ws} {
-			if rest, ok := strings.CutPrefix(r.pattern, prefix+"work-items/"); ok {
-				r.pattern = prefix + "issues/" + strings.Replace(rest, "attachments/", "issue-attachments/", 1)
-				out = append(out, r)
-				break
-			}
-		}
-	}
-	return out
+	return slices.Concat(routes, s.fullTable(ws, project))
 }
 
 // fullTable is the routes that the community edition lacks.
@@ -372,7 +346,7 @@ func (s *Server) fullTable(ws, project string) []route {
 		})},
 		{pattern: project + "work-item-types/{type}/work-item-properties/{property}/", on: elsewhere(typesGoverned, methods{
 			get:   do(ofType(k.itemProperty.read)),
-			patch: do(ofType(k.itemProperty.change)), del: do(ofType(k.itemProperty.remove)),
+			patch: do(ofType(k.itemProperty.change)),
 		})},
 		{pattern: project + "work-item-properties/{property}/options/", on: elsewhere(typesGoverned, methods{
 			get:  do(ofProperty(listOptions)),
@@ -380,15 +354,14 @@ func (s *Server) fullTable(ws, project string) []route {
 		})},
 		{pattern: project + "work-item-properties/{property}/options/{option}/", on: elsewhere(typesGoverned, methods{
 			get:   do(ofProperty(k.propertyOption.read)),
-			patch: do(ofProperty(k.propertyOption.change)), del: do(ofProperty(k.propertyOption.remove)),
+			patch: do(ofProperty(k.propertyOption.change)),
 		})},
 		{
 			pattern: project + "work-items/{item}/work-item-properties/{property}/values/",
-			on:      methods{get: do(ofItem(readValue)), post: do(ofItem(setValue)), patch: do(ofItem(changeValue)), del: do(ofItem(removeValue))},
+			on:      methods{get: do(ofItem(readValue)), post: do(ofItem(setValue)), del: do(ofItem(removeValue))},
 		},
 		{pattern: project + "estimates/", on: methods{
 			get: do(readEstimate), post: do(k.estimate.create), patch: do(changeEstimate),
-			del: do(removeEstimate),
 		}},
 		{pattern: project + "estimates/{estimate}/estimate-points/", on: methods{get: do(listPoints), post: do(createPoints)}},
 		{pattern: project + "estimates/{estimate}/estimate-points/{point}/", on: methods{
@@ -396,10 +369,9 @@ func (s *Server) fullTable(ws, project string) []route {
 			del:   do(k.estimatePoint.remove),
 		}},
 		{pattern: project + "milestones/{milestone}/work-items/", on: methods{get: do(listMembers(k.milestone, k.milestoneIssue))}},
-		{pattern: ws + "features/", on: methods{get: do(readWorkspaceFeatures), patch: do(changeWorkspaceFeatures)}},
+		{pattern: ws + "features/", on: methods{get: do(readWorkspaceFeatures)}},
 		{pattern: ws + "states/", on: elsewhere(statesGoverned, methods{get: do(listWorkspaceStates), post: do(k.state.create)})},
 		{pattern: ws + "states/{state}/", on: elsewhere(statesGoverned, element(k.state))},
-		{pattern: project + "features/", on: methods{get: do(readFeatures), patch: do(changeFeatures)}},
 	}
 	for _, k := range s.kinds.every {
 		if k.path != "" {

@@ -41,7 +41,6 @@ func listPlays() []play {
 	}, listQuestions(relations, relations))
 	scene("relations", "people", relationPeople(relations))
 	scene("relations", "its life", relationLife(relations))
-	scene("expansions", "of every field", expansions())
 	scene("projects", "their default state", defaultStates())
 	scene("comments", "with JSON", commentsWithJSON())
 	scene("invitations", "fields", invitations())
@@ -123,15 +122,11 @@ func listQuestions(list, one string) []operation {
 	var out []operation
 	for _, query := range []string{
 		"", "per_page=1", "per_page=2&cursor=2:1:0", "per_page=x", "per_page=1001", "cursor=x", "fields=id", "fields=id,name", "fields=nosuch", "fields=id&fields=name",
-		"expand=state", "expand=labels,assignees", "expand=project", "expand=issue", "expand=parent", "order_by=name", "order_by=-name", "order_by=created_at", "order_by=-created_at",
-		"order_by=sequence_id", "order_by=-sequence_id", "order_by=priority", "order_by=-priority", "order_by=start_date", "order_by=-start_date", "order_by=point", "order_by=-point", "order_by=updated_at", "order_by=state__name",
-		"order_by=-state__name", "order_by=state__group", "order_by=state__sequence", "order_by=-state__sequence", "order_by=nosuch", "order_by=nosuch__name", "order_by=",
-		"order_by=-", "expand=id", "expand=name", "expand=priority", "expand=created_at", "expand=workspace", "expand=created_by", "expand=nosuch", "fields=id&per_page=1&order_by=-name",
-		"format=xml", "format=json", "search=A", "priority=high", "group_by=state", "limit=1", "nosuch=1",
+		"search=A", "priority=high", "group_by=state", "limit=1", "nosuch=1",
 	} {
 		out = append(out, get(list+"?"+query))
 	}
-	for _, query := range []string{"", "fields=id", "expand=issue", "format=xml"} {
+	for _, query := range []string{"", "fields=id"} {
 		out = append(out, get(one+"?"+query))
 	}
 	return out
@@ -282,7 +277,7 @@ func invitations() []operation {
 	for _, body := range []any{fields{}, fields{"email": "norole@example.com"}, fields{"role": 15}, []any{}, "text", 5} {
 		out = append(out, post(list, body, fmt.Sprintf("invited %d", len(out))))
 	}
-	for _, query := range []string{"fields=id", "expand=workspace", "per_page=1", "cursor=x", "order_by=role", "format=xml", "email=new@example.com"} {
+	for _, query := range []string{"fields=id", "per_page=1", "cursor=x", "email=new@example.com"} {
 		out = append(out, get(list+"?"+query), get(one+"?"+query))
 	}
 	out = append(out, get(one))
@@ -323,7 +318,7 @@ func itemsByKey() []operation {
 	}
 	for _, query := range []string{
 		"fields=id", "fields=id,name,state", "fields=nosuch", "expand=state,project", "expand=labels", "expand=assignees", "expand=parent", "expand=created_by,updated_by", "expand=name", "expand=priority",
-		"expand=nosuch", "format=xml", "external_id=x", "order_by=nosuch", "per_page=x", "expand=type,estimate_point", "expand=workspace",
+		"expand=nosuch", "external_id=x", "per_page=x", "expand=type,estimate_point", "expand=workspace",
 	} {
 		out = append(out, get(list+"AA-1/?"+query))
 	}
@@ -346,7 +341,7 @@ func itemsByKey() []operation {
 // readsOfPeople is reads of who is in the workspace, and of oneself.
 func readsOfPeople() []operation {
 	var out []operation
-	for _, query := range []string{"", "fields=id", "fields=id,role", "expand=member", "per_page=1", "cursor=x", "order_by=nosuch", "role=20", "search=x", "format=xml"} {
+	for _, query := range []string{"", "fields=id", "fields=id,role", "per_page=1", "cursor=x", "role=20", "search=x"} {
 		out = append(out, get("members/?"+query), get("../../users/me/?"+query))
 	}
 	for _, path := range []string{"members/", "../../users/me/"} {
@@ -364,7 +359,7 @@ func readsOfPeople() []operation {
 // projectLife is a project that goes to the archive and comes back, and what its summary counts.
 func projectLife() []operation {
 	one := at("p")
-	out := []operation{get(one + "summary/"), get(one + "summary/?fields=members"), get(one + "summary/?fields=issues,%20states"), get(one + "summary/?fields=nosuch"), get(one + "summary/?fields="), get(one + "summary/?expand=members"), get(one + "summary/?format=xml")}
+	out := []operation{get(one + "summary/"), get(one + "summary/?fields=members"), get(one + "summary/?fields=issues,%20states"), get(one + "summary/?fields=nosuch"), get(one + "summary/?fields=")}
 	for _, path := range []string{one + "summary/", one + "archive/"} {
 		for _, method := range []string{http.MethodGet, http.MethodPatch, http.MethodPut, http.MethodHead, http.MethodOptions} {
 			out = append(out, sending(method, path, nil))
@@ -437,41 +432,6 @@ func namingArchived() []operation {
 		out = append(out, get(at("p")+list))
 	}
 	return append(out, get(far+"relations/"))
-}
-
-// expansions asks for the record in the place of each field's value, one field at a time.
-func expansions() []operation {
-	item := at("p") + "work-items/{a}/"
-	out := []operation{
-		post(at("p")+"labels/", fields{"name": "area"}, "area"), post(at("p")+"labels/", fields{"name": "part", "parent": "{area}"}, "part"),
-		post(at("p")+"cycles/", fields{"name": "One", "project_id": "{p}", "owned_by": "{member}", "start_date": "2030-01-05", "end_date": "2030-01-20"}, "cycle"),
-		post(at("p")+"modules/", fields{"name": "One", "lead": "{member}", "members": []any{"{member}"}, "start_date": "2030-01-05"}, "module"),
-		sending(http.MethodPatch, item, fields{"parent": "{b}", "assignees": []any{"{member}"}, "labels": []any{"{part}"}}),
-		post(item+"comments/", fields{"comment_html": "<p>One</p>"}, "comment"), post(item+"comments/", fields{"comment_html": "<p>Two</p>", "parent": "{comment}"}, "answer"),
-		post(item+"links/", fields{"url": "https://example.com/a", "title": "T"}, "link"),
-		sending(http.MethodPatch, at("p"), fields{"project_lead": "{member}", "default_assignee": "{member}"}),
-	}
-	k := newKinds(Observed)
-	for _, of := range []struct {
-		list string
-		one  string
-		kind *kind
-	}{
-		{"projects/", "{p}/", k.project},
-		{at("p") + "states/", "{p.Todo}/", k.state},
-		{at("p") + "labels/", "{part}/", k.label},
-		{at("p") + "cycles/", "{cycle}/", k.cycle},
-		{at("p") + "modules/", "{module}/", k.module},
-		{at("p") + "work-items/", "{a}/", k.workItem},
-		{item + "comments/", "{answer}/", k.comment},
-		{item + "links/", "{link}/", k.link},
-	} {
-		for _, field := range of.kind.columns {
-			out = append(out, get(of.list+of.one+"?fields=id,"+field+"&expand="+field))
-		}
-		out = append(out, get(of.list+"?fields=id,created_by,parent,lead&expand=created_by,parent,lead"))
-	}
-	return out
 }
 
 func defaultStates() []operation {

@@ -152,9 +152,6 @@ func (c *call) handle() (r reply) {
 			return unknown
 		}
 	}
-	if format := c.query.Get("format"); api.lastCounts && format != "" && format != "json" {
-		return refuse(http.StatusNotFound, "detail", "Not found.") // and of the service's renderings there is one
-	}
 	if !acceptsJSON(c.req) {
 		return api.refuse(&problem{status: http.StatusNotAcceptable, detail: "Could not satisfy the request Accept header."})
 	}
@@ -183,10 +180,9 @@ func (c *call) handle() (r reply) {
 	} else {
 		wrong = api.decode(c, ep)
 	}
-	if wrong == nil && c.route.notInCommunity && c.req.Method == http.MethodGet { // nobody saw what these do there; any order is an answer
-		unknown := c.unknownParameters("per_page", "cursor", "fields", "limit", "offset", "workspace", "customer", "order_by")
-		if len(unknown) > 0 {
-			return refuse(http.StatusNotImplemented, "error", unknownParameter(unknown[0]))
+	if wrong == nil && api.lastCounts && c.req.Method == http.MethodGet {
+		if name := c.unservedParameter(); name != "" {
+			return refuse(http.StatusNotImplemented, "error", unknownParameter(name))
 		}
 	}
 	run := c.store.update
@@ -298,12 +294,4 @@ func (c *call) fields() []string {
 		return nil
 	}
 	return strings.Split(c.query.Get("fields"), ",")
-}
-
-// expands is the names of ?expand=.
-func (c *call) expands() []string {
-	if s := c.query.Get("expand"); s != "" {
-		return strings.Split(s, ",")
-	}
-	return nil
 }

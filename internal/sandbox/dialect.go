@@ -19,7 +19,7 @@ type dialect struct {
 	proxied    bool   // bodies are read in front of the service, where nobody knows which methods a path takes
 	counts     bool   // answers say how many requests are left
 	atomic     bool   // what is refused leaves nothing behind
-	lastCounts bool   // of the values of one parameter the last one counts, and ?format= chooses a rendering
+	lastCounts bool   // of the values of one parameter the last one counts
 }
 
 // v1 is the dialect of API v1.

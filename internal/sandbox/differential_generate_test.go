@@ -256,9 +256,7 @@ func (g *generator) read(project string) {
 	})
 	query := pick(g, []string{
 		"", "", "?per_page=2", "?per_page=2&cursor=2:1:0", "?per_page=0", "?per_page=x", "?per_page=1001", "?cursor=1:x:0", "?fields=id,name", "?fields=id,nosuch", "?fields=nosuch",
-		"?fields=id,assignees,labels", "?expand=state,labels,project", "?expand=parent", "?expand=created_by", "?order_by=name", "?order_by=-sequence_id", "?order_by=created_at", "?order_by=priority", "?order_by=-sort_order", "?order_by=sort_order",
-		"?external_id=e1&external_source=s", "?external_id=e2&external_source=s", "?external_id=e1", "?cycle_view=current", "?cycle_view=draft",
-		"?cycle_view=completed", "?cycle_view=upcoming",
+		"?fields=id,assignees,labels", "?external_id=e1&external_source=s", "?external_id=e2&external_source=s", "?external_id=e1",
 	})
 	g.add(operation{as: g.someone(), method: http.MethodGet, path: path + query})
 }

@@ -42,7 +42,7 @@ type kind struct {
 	shared func(c *call, t *tx) []stored
 	// alwaysListed is a field that a list shows whatever ?fields= names.
 	alwaysListed string
-	// readWhole says that a read of one record shows all of it, whatever ?fields= and ?expand= ask for.
+	// readWhole says that a read of one record shows all of it, whatever ?fields= asks for.
 	readWhole bool
 	// failsAtNoObject says that the service fails at a body that is no object, in place of a refusal.
 	failsAtNoObject bool
@@ -69,25 +69,14 @@ func (k *kind) shown(c *call, t *tx, r row, listed bool) row {
 	return k.visible(r)
 }
 
-// render applies ?expand= and ?fields= to a row.
+// render applies ?fields= to a row.
 func (k *kind) render(c *call, t *tx, r row) row {
 	r = k.shown(c, t, r, true)
-	if names := c.expands(); names != nil {
-		r = k.visible(c.expand(t, k, r, names))
-	}
 	names := c.fields()
 	if names != nil && k.alwaysListed != "" {
 		names = append(names, k.alwaysListed)
 	}
 	return selectFields(r, names)
-}
-
-// refersTo says whether a column holds the id of another record.
-func (k *kind) refersTo(column string) bool {
-	f := k.field(column)
-	return f != nil && f.ref != nil && column != "type_id" || slices.Contains(k.columns, column) && slices.Contains([]string{
-		"created_by", "updated_by", "project", "workspace", "issue", "actor", "intake", "description", "estimate", "default_state", "cover_image_asset",
-	}, column) && (column != "description" || k.name == "comment")
 }
 
 // inArchivedProject says whether the project of the route is archived: but for cycles

@@ -185,13 +185,6 @@ func listMembers(container, members *kind) handler {
 			}
 		}
 		slices.SortFunc(found, func(a, b stored) int { return cmp.Compare(string(a.key), string(b.key)) })
-		if c.query.Has("order_by") && !c.contract() {
-			less, refused := c.plainOrdering(t, c.kinds.workItem, c.query.Get("order_by"))
-			if refused != nil {
-				return *refused
-			}
-			slices.SortStableFunc(found, func(a, b stored) int { return less(a.row, b.row) })
-		}
 		return renderPage(c, found, func(s stored) row { return c.kinds.workItem.render(c, t, s.row) })
 	}
 }

@@ -165,19 +165,6 @@ func (c *call) fillProject(t *tx, old, r row) {
 	}
 }
 
-// listProjects puts the projects in the order that is asked for. An order by what no project has fails.
-func listProjects(c *call, t *tx) reply {
-	k := *c.kinds.project
-	if c.query.Has("order_by") && !c.contract() {
-		less, refused := c.plainOrdering(t, &k, c.query.Get("order_by"))
-		if refused != nil {
-			return *refused
-		}
-		k.sort = less
-	}
-	return k.list(c, t)
-}
-
 // createProject fails in words of its own, a body that cannot be read included.
 func createProject(c *call, t *tx) reply {
 	delete(c.in, "default_state") // of a new project it is not taken

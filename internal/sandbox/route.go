@@ -18,6 +18,7 @@ type route struct {
 	on             methods
 	notInCommunity bool   // not in the community edition
 	unpaged        bool   // documented as a list without paging
+	fixedOrder     bool   // the list is not the newest first, and an order of it is not served
 	noSlash        string // method that is documented without trailing slash
 }
 
@@ -240,7 +241,7 @@ func (s *Server) table() []route {
 		}},
 		{pattern: ws + "work-items/{identifier}/", permission: projectKey, on: methods{get: do(byIdentifier)}},
 
-		{pattern: ws + "projects/", permission: projectBase, on: methods{get: do(listProjects), post: {do: createProject, anyMedia: true}}},
+		{pattern: ws + "projects/", permission: projectBase, fixedOrder: true, on: methods{get: do(s.kinds.project.list), post: {do: createProject, anyMedia: true}}},
 		{pattern: project, permission: projectBase, noSlash: patch, on: methods{
 			get: do(s.kinds.project.read), patch: do(changeProject),
 			del: do(s.kinds.project.remove),
@@ -260,7 +261,7 @@ func (s *Server) table() []route {
 			on: methods{get: do(readLabel(labels)), patch: do(unlessArchived(labels.change)), del: do(unlessArchived(labels.remove))},
 		},
 
-		{pattern: project + "cycles/", permission: projectEntity, on: methods{get: do(listCycles(cycles)), post: do(createCycle(cycles))}},
+		{pattern: project + "cycles/", permission: projectEntity, on: methods{get: do(unarchived(cycles)), post: do(createCycle(cycles))}},
 		{pattern: project + "cycles/{cycle}/", permission: projectEntity, on: methods{
 			get: do(readUnarchived(cycles)), patch: do(cycles.change),
 			del: do(cycles.remove),
@@ -269,7 +270,7 @@ func (s *Server) table() []route {
 		{pattern: project + "archived-cycles/", permission: projectEntity, on: methods{get: do(archived(cycles))}},
 		{pattern: project + "archived-cycles/{cycle}/unarchive/", permission: projectEntity, on: methods{del: do(archive(cycles, false))}},
 		{
-			pattern: project + "cycles/{cycle}/cycle-issues/", permission: projectEntity,
+			pattern: project + "cycles/{cycle}/cycle-issues/", permission: projectEntity, fixedOrder: true,
 			on: methods{get: do(listMembers(cycles, s.kinds.cycleIssue)), post: documented(addCycleIssues, http.StatusCreated)},
 		},
 		{
@@ -286,7 +287,7 @@ func (s *Server) table() []route {
 		{pattern: project + "archived-modules/", permission: projectEntity, on: methods{get: do(archived(modules))}},
 		{pattern: project + "archived-modules/{module}/unarchive/", permission: projectEntity, on: methods{del: do(archive(modules, false))}},
 		{
-			pattern: project + "modules/{module}/module-issues/", permission: projectEntity,
+			pattern: project + "modules/{module}/module-issues/", permission: projectEntity, fixedOrder: true,
 			on: methods{get: do(listMembers(modules, s.kinds.moduleIssue)), post: do(addModuleIssues)},
 		},
 		{
@@ -303,7 +304,7 @@ func (s *Server) table() []route {
 		{pattern: item + "links/{link}/", permission: projectEntity, on: element(links)},
 		{pattern: item + "comments/", permission: projectLite, on: methods{get: do(comments.list), post: do(createAudited(comments))}},
 		{pattern: item + "comments/{comment}/", permission: projectLite, on: element(comments)},
-		{pattern: item + "activities/", permission: projectLite, unpaged: true, on: methods{get: do(listActivities(activities))}},
+		{pattern: item + "activities/", permission: projectLite, fixedOrder: true, unpaged: true, on: methods{get: do(listActivities(activities))}},
 		{pattern: item + "relations/", permission: projectEntity, on: methods{get: do(listRelations), post: do(addRelations)}},
 		{pattern: item + "relations/remove/", permission: projectEntity, notInCommunity: true, on: methods{post: do(removeRelation)}},
 		{pattern: item + "attachments/", permission: anyone, on: methods{

@@ -441,7 +441,11 @@ func byIdentifier(c *call, t *tx) reply {
 		if !ok {
 			return notFound()
 		}
-		return reply{http.StatusOK, c.kinds.workItem.render(c, t, s.row)}
+		r := c.kinds.workItem.visible(s.row)
+		if names := c.query.Get("expand"); names != "" {
+			r = c.expand(t, r, strings.Split(names, ","))
+		}
+		return reply{http.StatusOK, selectFields(r, c.fields())}
 	}
 	return serverError()
 }
@@ -467,12 +471,8 @@ func listWorkItems(c *call, t *tx) reply {
 	if t.index("out-of-order", project) != "" {
 		k.sort = func(a, b row) int { return strings.Compare(text(b, "created_at"), text(a, "created_at")) }
 	}
-	if order := c.query.Get("order_by"); c.query.Has("order_by") && order != "-created_at" {
-		less, refused := c.itemOrdering(t, order)
-		if refused != nil {
-			return *refused
-		}
-		k.sort = less
+	if c.query.Get("order_by") == "-updated_at" {
+		k.sort = func(a, b row) int { return strings.Compare(text(b, "updated_at"), text(a, "updated_at")) }
 	}
 	return k.list(c, t)
 }

@@ -386,6 +386,9 @@ func asRead(o outcome) outcome {
 	if err := dec.Decode(&o.body); err != nil {
 		o.body = err.Error()
 	}
+	if r, ok := o.body.(row); ok && strings.HasPrefix(text(r, "detail"), textNoJSON) {
+		r["detail"] = textNoJSON // each parser has words of its own
+	}
 	return o
 }
 

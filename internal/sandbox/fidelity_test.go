@@ -218,8 +218,8 @@ func (s score) page(t *testing.T) string {
 		}
 	}
 	b.WriteString("\nEach one that does, with what the sandbox and the service answered, is a line of `internal/sandbox/testdata/behaviours/differing.txt`.\n\n" +
-		"Not compared are values that depend on chance or on a worker of the service: IDs and moments beyond which they are, icons, names of people, what the\n" +
-		"worker finds behind a link, orders that the service does not have. What was in a deleted project was asked for when the worker had emptied it;\n" +
+		"Not compared are values that depend on chance or on a worker of the service: IDs and moments beyond which they are, icons, names of people, the words\n" +
+		"of a JSON parser, what the worker finds behind a link, orders that the service does not have. What was in a deleted project was asked for when the worker had emptied it;\n" +
 		"until then the service answers now so, now otherwise. Activities, which the worker writes late, are in the older recordings only\n" +
 		"(`internal/sandbox/testdata/recordings`).\n" +
 		"\n## Other editions\n\n" +

@@ -27,6 +27,9 @@ const (
 // that a change of the sandbox shows which behaviour it mends or breaks; the page has the figures.
 func TestTheSandboxBehavesAsRecorded(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("it plays thousands of recorded requests")
+	}
 	if *record != "" {
 		recordBehaviours(t)
 	}

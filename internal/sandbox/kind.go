@@ -110,13 +110,15 @@ func (k *kind) list(c *call, t *tx) reply {
 	if c.inArchivedProject(t) {
 		return pageOf(c, []row{})
 	}
-	in := k.scope(c)
-	if k.sort != nil {
+	return renderPage(c, c.ordered(t, func() []stored {
 		all := k.within(c, t)
-		slices.SortStableFunc(all, func(a, b stored) int { return k.sort(a.row, b.row) })
-		return renderPage(c, all, func(s stored) row { return k.render(c, t, s.row) })
-	}
-	return c.paged(t.count(k, in), func(skip, size int) any { return k.page(c, t, in, skip, size) })
+		if k.sort != nil {
+			slices.SortStableFunc(all, func(a, b stored) int { return k.sort(a.row, b.row) })
+		} else if !k.oldestFirst {
+			slices.Reverse(all)
+		}
+		return all
+	}), func(s stored) row { return k.render(c, t, s.row) })
 }
 
 // where is the rows of a list that pass a test, all if it is nil, in order of creation.
@@ -126,27 +128,6 @@ func (k *kind) where(c *call, t *tx, pass func(row) bool) []row {
 		if pass == nil || pass(s.row) {
 			out = append(out, k.render(c, t, s.row))
 		}
-	}
-	return out
-}
-
-// page reads part of a list.
-func (k *kind) page(c *call, t *tx, in []byte, skip, size int) any {
-	out := []row{}
-	take := func(_, value []byte) bool {
-		if skip--; skip >= 0 {
-			return true
-		}
-		if len(out) == size {
-			return false
-		}
-		out = append(out, k.render(c, t, t.decode(value)))
-		return true
-	}
-	if k.oldestFirst {
-		t.each(k, in, take)
-	} else {
-		t.newest(k, in, take)
 	}
 	return out
 }

@@ -89,7 +89,7 @@ func TestRecordedRequestsAreAnsweredAsRecorded(t *testing.T) {
 	t.Parallel()
 	// Cycles are current or over by the day of the recordings.
 	recorded, began := time.Date(2026, 11, 20, 19, 37, 0, 0, time.UTC), time.Now()
-	s := openTest(t, Options{Empty: true, Edition: Community, Now: func() time.Time { return recorded.Add(time.Since(began)) }})
+	s := openTest(t, Options{Empty: true, Edition: Community, Quirks: Quirks{Now: func() time.Time { return recorded.Add(time.Since(began)) }}})
 	const carol, dave, erin = "e9d4a97c-9abe-4276-b70b-dcc704abbd45", "32db8cd9-fc73-4dfd-8dfe-5988220e9e3f", "0c2341d3-d608-4b8d-accc-521ba4cb6da3"
 	err := s.store.update(func(t *tx) error {
 		s.addUser(t, dave, "Dave", "Outsider", "dave@example.com", "dave", 0)

@@ -44,25 +44,26 @@ const (
 // Options is the settings of a server. The zero value is a full edition
 // that answers as observed, without a limit, in a temporary file.
 type Options struct {
-	Path      string           // database file, made if it is not there; "" is a temporary one, removed by Close
-	Prefix    string           // base path in front of /api/v1, e.g. "/plane"
-	Workspace string           // slug, default [Workspace]; another one holds nothing but its members
-	Answers   Answers          // default Observed
-	Edition   Edition          // default Full
-	PerPage   int              // most rows of a page; default 1000, in the cloud edition 100
-	Rate      int              // requests per Window and key, sliding; 0 is no limit
-	Window    time.Duration    // default 60 s
-	Now       func() time.Time // default time.Now
-	FileLimit int64            // bytes of an attachment, default 5 MiB
-	Empty     bool             // a new database has only the workspace and its members
-	Governed  bool             // in a new database the workspace manages states and work item types above its projects
-	Lag       time.Duration    // how long after a work item its contents are deleted, as by the queue of the running server
+	Path      string  // database file, made if it is not there; "" is a temporary one, removed by Close
+	Workspace string  // slug, default [Workspace]; another one holds nothing but its members
+	Answers   Answers // default Observed
+	Edition   Edition // default Full
+	Rate      int     // requests per minute and key, sliding; 0 is no limit
+	Empty     bool    // a new database has only the workspace and its members
+	Governed  bool    // in a new database the workspace manages states and work item types above its projects
 
 	Quirks // for tests
 }
 
-// Quirks is what a service may do otherwise. Package sandboxtest asks for it; the zero value is what a server was seen to do.
+// Quirks holds settings that only tests have, and what a service may do otherwise. Package sandboxtest sets them; the zero value is what
+// a server was seen to do.
 type Quirks struct {
+	Prefix           string                                             // base path in front of /api/v1, e.g. "/plane"
+	PerPage          int                                                // most rows of a page; default 1000, in the cloud edition 100
+	Window           time.Duration                                      // of the Rate, default 60 s
+	Now              func() time.Time                                   // default time.Now
+	FileLimit        int64                                              // bytes of an attachment, default 5 MiB
+	Lag              time.Duration                                      // how long after a work item its contents are deleted, as by the queue of the running server
 	RelationIDs      bool                                               // API v1 lists relations as the official SDK reads them: plain IDs
 	ReplaceRelations bool                                               // API v2 takes the relations of a request for all of their kind, as the reference can be read
 	Unpaid           []string                                           // words of paths of API v2, such as releases, that the workspace's plan lacks: 402

@@ -80,7 +80,7 @@ func TestV2ProblemsHaveTypeCodeAndDetail(t *testing.T) {
 func TestV2SharesTheLimitWithV1AndABatchIsOneRequest(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 22, 9, 0, 0, 0, time.UTC)
-	s := openCloud(t, Options{Rate: 3, Now: func() time.Time { return now }})
+	s := openCloud(t, Options{Rate: 3, Quirks: Quirks{Now: func() time.Time { return now }}})
 	want(t, ask(t, s, "GET", "/api/v1/users/me/", ""), 200)
 	me := want(t, ask(t, s, "GET", "/api/v2/users/me/", ""), 200).object(t)
 	if me["principal_kind"] != "api_key" || me["id"] != userAda {

@@ -163,7 +163,7 @@ func (c *collector) read(root *node) {
 
 // expand writes out the templates of a document; nil if they stand for too much.
 func (c *collector) expand(pairs []*node, vars map[string]value) []*node {
-	x := &expander{pass: c.pass, vars: vars, made: c.made, foreign: map[string]bool{}}
+	x := &expander{pass: c.pass, vars: vars, made: c.made}
 	pairs = x.document(pairs)
 	maps.Copy(c.declared, vars)
 	c.expanded, c.incomplete = true, c.incomplete || x.failed

@@ -53,9 +53,8 @@ type expander struct {
 	vars      map[string]value
 	made      map[*node]*element // the objects that a for_each made
 	ancestors ancestors
-	foreign   map[string]bool // first words that resemble none of those with a meaning, behind these if as gave any
-	declares  bool            // it is at the values of variables, which cannot refer to anything
-	failed    bool            // something could not be written out, and that was told
+	declares  bool // it is at the values of variables, which cannot refer to anything
+	failed    bool // something could not be written out, and that was told
 }
 
 // isTemplate reports whether references mean something in a document: it has variables or a for_each.
@@ -315,87 +314,11 @@ func tableName(n *node) (name *node, ok bool) {
 	return resolved(n.Content[1]), true
 }
 
-// reference is what may refer to a value: $ before it, a text between quotes that stands for itself, the first word, the rest, and
-// its end, if it has one.
-var reference = regexp.MustCompile(`(\$?)\$\{\{[ \t]*(?:'([^'\n]*)'[ \t]*\}\}|([A-Za-z_][A-Za-z0-9_-]*)?([^}\n]*)(\}\})?)`)
+// reference finds what may refer to a value: $ before it, the first word, the rest, and its end, if it has one.
+var reference = regexp.MustCompile(`(\$?)\$\{\{[ \t]*([A-Za-z_][A-Za-z0-9_-]*)?([^}\n]*)(\}\})?`)
 
-// The groups of reference.
-const (
-	refEscape = 2 * (1 + iota)
-	refText
-	refWord
-	refPath
-	refEnd
-)
-
-// Refers reports whether a document with variables would take a text for a reference, or for a mistake in one.
-func Refers(text string) bool {
-	_, _, near := nearMiss(text, []string{varsWord, eachWord}, func(int) bool { return true })
-	return near || strings.Contains(text, "${{")
-}
-
-// nearMiss is what was probably meant for a reference in a text that the document at hand says.
-func (x *expander) nearMiss(n *node, text string, e *element) (found, name string, ok bool) {
-	if !strings.ContainsAny(text, "{$") || !strings.Contains(text, ".") && !strings.Contains(text, eachWord) { // as almost always
-		return "", "", false
-	}
-	return nearMiss(text, x.words(e), func(elements int) bool { return x.spend(n, elements) })
-}
-
-// nearMiss finds in a text without references what was probably meant for one: one of the first words and a name behind it, in the
-// braces or behind the $ of another program. name is that name, such as vars.team.
-func nearMiss(text string, words []string, spend func(elements int) bool) (found, name string, ok bool) {
-	const around = 200 // bytes in which it begins and ends
-	for _, word := range append(words, "env") {
-		for end := 0; ; {
-			i := strings.Index(text[end:], word)
-			if i < 0 {
-				break
-			}
-			begin := end + i
-			end = begin + len(word)
-			after := text[end:min(len(text), end+around)]
-			named := len(after) > 1 && after[0] == '.' && partOfName.MatchString(after[1:2])
-			if !named && (word != eachWord || !strings.HasPrefix(strings.TrimLeft(after, " \t"), "}}")) {
-				continue
-			}
-			before := text[max(0, begin-around):begin]
-			if !strings.Contains(before, "$") && !strings.Contains(before, "{{") {
-				continue
-			}
-			if !spend(8) { // as long as it takes
-				return "", "", false
-			}
-			opening := openingBefore.FindString(before[strings.LastIndexAny(before, "\n}")+1:])
-			if opening == "" {
-				continue
-			}
-			length := strings.IndexFunc(after, func(r rune) bool {
-				return r != '.' && r != '-' && (r < '0' || r > '9') && !partOfName.MatchString(string(r))
-			})
-			if length < 0 {
-				length = len(after)
-			}
-			closing := length
-			for _, braces := range [][2]string{{"{{", "}}"}, {"{", "}"}, {"(", ")"}} {
-				if strings.Contains(opening, braces[0]) {
-					if closing = strings.Index(after, braces[1]); closing >= 0 {
-						closing += len(braces[1])
-					}
-					break
-				}
-			}
-			if closing < 0 {
-				closing = len(after)
-			}
-			return opening + word + after[:closing], word + strings.TrimRight(after[:length], "."), true
-		}
-	}
-	return "", "", false
-}
-
-// openingBefore is what a reference of another program begins with, up to its first word.
-var openingBefore = regexp.MustCompile(`(?:\$?\{\{|\$\{)(?:.*[^A-Za-z0-9_.-])?\.?$|\$\((?:[^)]*[^A-Za-z0-9_.)-])?$|\$$`)
+// Refers reports whether a document with variables takes a text for a reference.
+func Refers(text string) bool { return strings.Contains(text, "${{") }
 
 // scalar puts values where references stand in a text. n is where it stands: the text itself or its alias.
 func (x *expander) scalar(n, text *node, e *element) *node {
@@ -416,45 +339,21 @@ func (x *expander) scalar(n, text *node, e *element) *node {
 	var origins []diag.Position
 	known := map[diag.Position]bool{} // those, each of which is told once
 	rest := 0
-	literal := func(until int) bool { // writes what holds no reference
-		if found, name, ok := x.nearMiss(n, text.Value[rest:until], e); ok {
-			x.notReference(n, e, found, name)
-			return false
-		}
-		if len(all) > 0 && rest < until {
-			b.WriteString(text.Value[rest:until])
-		}
-		return true
-	}
 	if !x.spend(n, len(all)) {
 		return n
 	}
 	for _, m := range all {
-		escaped, quoted, word, path := m[refEscape] < m[refEscape+1], m[refText] >= 0, "", ""
-		if !quoted {
-			path = text.Value[m[refPath]:m[refPath+1]]
-		}
-		if m[refWord] >= 0 {
-			word = text.Value[m[refWord]:m[refWord+1]]
-		}
-		if !quoted && (word == "" || !x.means(n, word, path, escaped, e)) {
-			if _, _, near := x.nearMiss(n, text.Value[m[0]:m[1]], e); !near || !escaped {
-				continue
-			}
-		}
-		if !literal(m[0]) {
-			return broken(n)
-		}
+		b.WriteString(text.Value[rest:m[0]])
 		rest = m[1]
-		if escaped {
+		if m[2] < m[3] { // a doubled $ writes what stands behind it
 			b.WriteString(text.Value[m[0]+1 : m[1]])
 			continue
 		}
-		if quoted {
-			b.WriteString(text.Value[m[refText]:m[refText+1]])
-			continue
+		word, path := "", text.Value[m[6]:m[7]]
+		if m[4] >= 0 {
+			word = text.Value[m[4]:m[5]]
 		}
-		v, ok := x.lookup(n, word, path, m[refEnd] >= 0, e)
+		v, ok := x.lookup(n, word, path, m[8] >= 0, e)
 		if !ok {
 			return broken(n)
 		}
@@ -483,12 +382,10 @@ func (x *expander) scalar(n, text *node, e *element) *node {
 			}
 		}
 	}
-	if !literal(len(text.Value)) {
-		return broken(n)
-	}
 	if rest == 0 {
 		return n
 	}
+	b.WriteString(text.Value[rest:])
 	if !x.spend(n, b.Len()/elementBytes) {
 		return n
 	}
@@ -510,30 +407,13 @@ func (x *expander) originsOf(n *node, file string) []diag.Position {
 // whole is the value of a text that is one reference and nothing else.
 func (x *expander) whole(text *node, e *element) (v value, ok bool) {
 	m := reference.FindStringSubmatch(text.Value)
-	if m == nil || m[0] != text.Value || m[1] != "" || m[3] == "" || m[5] == "" || !x.means(text, m[3], m[4], false, e) {
+	if m == nil || m[0] != text.Value || m[1] != "" || m[2] == "" || m[4] == "" {
 		return v, false
 	}
-	if v, ok = x.lookup(text, m[3], m[4], true, e); !ok {
+	if v, ok = x.lookup(text, m[2], m[3], true, e); !ok {
 		v.node = broken(text)
 	}
 	return v, true
-}
-
-// notReference reports what was probably meant for a reference.
-func (x *expander) notReference(n *node, e *element, found, name string) {
-	found = truncate(found)
-	hint := "write ${{ " + truncate(name) + " }}, since nothing is computed"
-	if strings.HasPrefix(name, "env.") {
-		hint = "declare a variable for it: vars: {NAME: {env: PLANFORM_NAME}}, and write ${{ vars.NAME }}"
-	}
-	text := "${{ '" + found + "' }}"
-	switch {
-	case strings.HasPrefix(found, "${{"):
-		text = "$" + found
-	case strings.Contains(found, "'"):
-		text = "${{ '" + found[:2] + "' }}" + found[2:]
-	}
-	x.report(n, e, "unknown-reference", quote(found)+" is no reference", hint+"; if it is meant as text, write "+text)
 }
 
 // words are the first words of references.
@@ -543,27 +423,6 @@ func (x *expander) words(e *element) []string {
 		words = append(words, e.name)
 	}
 	return words
-}
-
-// means reports whether a reference is one: other first words belong to other programs, such as those of ${{ github.ref }}.
-func (x *expander) means(n *node, word, path string, escaped bool, e *element) bool {
-	words := x.words(e)
-	if slices.Contains(words, word) {
-		return true
-	}
-	key := word
-	if slices.ContainsFunc(words[2:], func(name string) bool { return name != eachWord }) {
-		key = strings.Join(append(words, word), " ")
-	}
-	if escaped || !strings.HasPrefix(path, ".") || x.foreign[key] {
-		return false
-	}
-	if len(diag.Typo(word, words)) == 0 {
-		x.foreign[key] = true
-		return false
-	}
-	x.report(n, e, "unknown-reference", "nothing is called "+quote(word)+" here", orText(diag.DidYouMean(word, words), word+path))
-	return false
 }
 
 // orText adds to a hint how to write as text what looks like a reference.
@@ -582,7 +441,16 @@ func (x *expander) lookup(n *node, word, path string, closed bool, e *element) (
 		of = of.outer
 	}
 	name, dotted := strings.CutPrefix(path, ".")
+	words := x.words(e)
 	switch {
+	case word == "env" && dotted:
+		x.report(n, e, "unknown-reference", quote(strings.TrimSpace("${{ "+word+path)+" }}")+" is no reference",
+			orText("declare a variable for it: vars: {NAME: {env: PLANFORM_NAME}}, and write ${{ vars.NAME }}", word+path))
+	case !slices.Contains(words, word) && (dotted || path == "" && word != ""):
+		x.report(n, e, "unknown-reference", "nothing is called "+quote(word)+" here", orText(diag.OneOf(word, words), word+path))
+	case !slices.Contains(words, word):
+		x.report(n, e, "unknown-reference", quote(strings.TrimSpace("${{ "+word+path)+" }}")+" is no reference",
+			orText("write ${{ vars.NAME }}, since nothing is computed", word+path))
 	case x.declares:
 		x.report(n, e, "bad-template", "the value of a variable refers to nothing else", orText("write the text itself", word+path))
 	case !closed:

@@ -38,9 +38,9 @@ func (c *collector) traps(root *node, refers bool) {
 			return
 		}
 		if m := reference.FindStringSubmatch(n.Value); m != nil && m[1] == "" && !strings.Contains(n.Value, "\n") &&
-			slices.Contains([]string{varsWord, eachWord}, m[3]) {
+			slices.Contains([]string{varsWord, eachWord}, m[2]) {
 			hint := "declare it at the top of this document, under vars:"
-			if m[3] == eachWord {
+			if m[2] == eachWord {
 				hint = "for_each stands in the entry that uses it"
 			}
 			warn("text-reference", quote(m[0])+" is a text here: the document has neither "+schema.Vars+" nor "+schema.ForEach, hint)

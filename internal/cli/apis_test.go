@@ -264,31 +264,6 @@ func TestMembersAreReadByAPIV1WhereV2MayNotShowThem(t *testing.T) {
 	exported(t, s, "v2", filepath.Join(s.dir, "out"))
 }
 
-func TestTheDoctorReckonsWhatAPlanSays(t *testing.T) {
-	t.Parallel()
-	for name, text := range map[string]string{"a migration": migration(400, 30, 4, ""), "everything": everything(170), "an import": example(t, "import.yaml"), "out of nothing": example(t, "from-nothing.yaml")} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			s := newService(t, sandboxtest.Options{Edition: sandbox.Cloud})
-			file := s.write(t, "m.yaml", text)
-			copyWiki(t, s)
-			report := s.must(t, "doctor", "-f", file).out
-			for _, api := range []string{"v1", "v2"} {
-				var reckoned int
-				found := regexp.MustCompile(`(\d+) requests? by API ` + api).FindStringSubmatch(report)
-				if found == nil {
-					t.Fatal(report)
-				}
-				_, _ = fmt.Sscan(found[1], &reckoned) // it is a number
-				said := writeRequests(t, s.must(t, "plan", "-f", file, "--api", api, "--output", "json").out)
-				if off := reckoned - said; off*off > max(9, said*said/400) {
-					t.Errorf("by %s the doctor reckons with %d requests, the plan with %d", api, reckoned, said)
-				}
-			}
-		})
-	}
-}
-
 func TestTheSandboxHasAPIV2WhereItIsAskedFor(t *testing.T) {
 	t.Chdir(t.TempDir())
 	s := &service{dir: "."}

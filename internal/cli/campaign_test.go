@@ -13,7 +13,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -21,7 +20,6 @@ import (
 	"time"
 
 	"github.com/planform/planform/internal/bucket/buckettest"
-	"github.com/planform/planform/internal/resource"
 	"github.com/planform/planform/internal/sample"
 	"github.com/planform/planform/internal/sandbox"
 	"github.com/planform/planform/internal/sandbox/sandboxtest"
@@ -30,141 +28,43 @@ import (
 //nolint:gochecknoglobals // the flag package works with variables
 var (
 	campaignSize = flag.Int("campaign", 0, "reach this many kills and as many cuts with each kind of round; 0 = as PLANFORM_TESTS says")
-	campaignAPI  = flag.String("campaign-api", "", "kinds of rounds: full, documented, nothing, v2, shared, several of them (full,nothing), or all; default: nothing, and all of a larger campaign")
 	campaignSeed = flag.Uint64("seed", 1, "seed of the campaign")
-	campaignLate = flag.Duration("campaign-late", 250*time.Millisecond, "carry out what was given up as much as so long afterwards")
 )
 
 const (
-	campaignChildren = 100 // more of them until a manifest is applied is a round that does not end
-
-	// campaignLong is a lateness for which runs have to wait.
-	campaignLong = 2 * time.Second
-
-	killed     = -1 // in place of an exit code, as os.ProcessState has it
-	notStarted = -2 // the time was up before that
+	campaignItems    = 200
+	campaignChildren = 100                    // more runs until a manifest is applied is a round that does not end
+	campaignLate     = 250 * time.Millisecond // what was given up is carried out as much as so long afterwards
+	campaignPatience = campaignLate + 775*time.Millisecond
 )
 
-// TestNothingIsDoubledOrLostByKillsAndCuts kills planform again and again while
-// it applies a manifest, cuts its connections, lets requests be handled when it
-// has given them up, and counts what came of it. The service refuses nothing
-// that is there already. In some rounds of a campaign of 20 or more it also
-// limits the rate of requests, and goes away for a moment. With a -campaign-late
-// of more than two seconds more writes are late, kills come while a run waits for
-// them too, and the service refuses a second object with the same external ID, as
-// the real one does: planform relies on it. The kinds of rounds:
-//
-//   - full and documented import work items with links, parents and a cycle into a
-//     project that is there, each with the operations of its name;
-//   - nothing makes a workspace's contents of every kind, checks that each is there
-//     once with all its values, lets somebody else add to them, then changes a
-//     manifest at random and applies it with --prune;
-//   - v2 does both with API v2: batches are cut and late more often, some of their
-//     rows are refused, some services have no batches or put no new item into a
-//     cycle, and some runs use API v1.
-//
-// It prints the figures of each kind of round:
+// TestNothingIsDoubledOrLostByKillsAndCuts kills processes of planform while they apply a manifest, or ends them by a signal, cuts their
+// connections, and carries out requests that they gave up. In the end each object is there once. What a disk, a service or a state can do
+// otherwise is for internal/simulation, in virtual time.
 //
 //	go test ./internal/cli -run Doubled -campaign 500 -timeout 2h -v
-//	go test ./internal/cli -run Doubled -campaign 50 -campaign-api nothing -seed 7 -v
-//	go test ./internal/cli -run Doubled -campaign 60 -campaign-late 30s -timeout 1h -v
 func TestNothingIsDoubledOrLostByKillsAndCuts(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("it takes ten seconds of processes")
+	}
 	if runtime.GOOS == "windows" {
 		t.Skip("a killed process cannot be told from one that failed")
 	}
-	lanes := campaignLanes()
-	planform := program(t)
-	kinds := []struct {
-		name string
-		api  resource.API
-		play func(*campaign, *testing.T, *service)
-	}{
-		{"documented", resource.Documented, (*campaign).imports},
-		{"full", resource.V1, (*campaign).imports},
-		{"nothing", resource.V1, (*campaign).fromNothing},
-		{"v2", resource.V2, (*campaign).withV2},
-		{"shared", resource.V1, (*campaign).fromNothing},
-	}
-	asked := strings.Split(cmp.Or(*campaignAPI, map[bool]string{true: "all", false: "nothing"}[campaignKills() > 1]), ",")
-	for i, kind := range kinds {
-		if !slices.Contains(asked, "all") && !slices.Contains(asked, kind.name) {
-			continue
-		}
-		t.Run(kind.name, func(t *testing.T) {
+	size := cmp.Or(*campaignSize, sample.Of(1, 2, 50))
+	for i, name := range []string{"v1", "v2", "shared"} {
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var bucket *buckettest.Server
-			if kind.name == "shared" {
-				bucket = buckettest.Start(t).Bad(t, rand.New(rand.NewPCG(*campaignSeed, 0)))
+			c := &campaign{planform: program(t), api: strings.Replace(name, "shared", "v1", 1), rng: rand.New(rand.NewPCG(*campaignSeed, uint64(i)))}
+			if name == "shared" {
+				c.bucket = buckettest.Start(t)
 			}
-			sum := &tally{}
-			t.Run("rounds", func(t *testing.T) {
-				for lane := range lanes {
-					t.Run("", func(t *testing.T) {
-						t.Parallel()
-						c := &campaign{planform: planform, command: "apply", bucket: bucket, lane: lane, api: kind.api, rng: rand.New(rand.NewPCG(*campaignSeed, uint64(len(kinds)*lane+i)))}
-						defer sum.add(&c.tally)
-						size := (campaignKills() + lanes - 1) / lanes
-						for !t.Failed() && (c.kills < size || int(c.cuts.Load()) < size) { // a failed one's sandbox and state would be buried under those of the next
-							c.round(t, kind.play)
-						}
-					})
-				}
-			})
-			t.Logf("%s: %s, seed %d", kind.name, sum, *campaignSeed)
+			for !t.Failed() && (c.kills < size || int(c.cuts.Load()) < size) {
+				c.round(t)
+			}
+			t.Logf("%d rounds, %d kills and signals, %d cuts, seed %d", c.rounds, c.kills, c.cuts.Load(), *campaignSeed)
 		})
 	}
-}
-
-// campaignKills is how many kills each kind of round reaches, and how many cuts.
-func campaignKills() int { return cmp.Or(*campaignSize, sample.Of(1, 2, 50)) }
-
-// campaignLanes is how many rounds of a kind run at once: the more, the longer they wait.
-func campaignLanes() int {
-	if *campaignLate > campaignLong {
-		return 1 + min(9, campaignKills()/10)
-	}
-	return 1 + min(3, campaignKills()/50)
-}
-
-// campaignPatience is how late planform expects what was given up. The difference
-// to how late it is is for a busy machine.
-func campaignPatience() time.Duration { return *campaignLate + *campaignLate/10 + 750*time.Millisecond }
-
-// findings is what the service has otherwise than the manifests say.
-type findings struct{ doubled, lost, wrong int }
-
-// tally is what happened.
-type tally struct {
-	findings
-
-	mu                                                          sync.Mutex
-	kills, midway, rounds, limited, refused, unsettled, strands int
-
-	cuts, cutAfter, cutBefore, late, outages atomic.Int64
-}
-
-func (s *tally) add(o *tally) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for at, n := range map[*int]int{
-		&s.kills: o.kills, &s.midway: o.midway, &s.rounds: o.rounds, &s.limited: o.limited, &s.refused: o.refused, &s.unsettled: o.unsettled, &s.strands: o.strands,
-		&s.doubled: o.doubled, &s.lost: o.lost, &s.wrong: o.wrong,
-	} {
-		*at += n
-	}
-	for at, n := range map[*atomic.Int64]*atomic.Int64{
-		&s.cuts: &o.cuts, &s.cutAfter: &o.cutAfter, &s.cutBefore: &o.cutBefore, &s.late: &o.late, &s.outages: &o.outages,
-	} {
-		at.Add(n.Load())
-	}
-}
-
-func (s *tally) String() string {
-	cuts, after, before, late := s.cuts.Load(), s.cutAfter.Load(), s.cutBefore.Load(), s.late.Load()
-	return fmt.Sprintf("kills %d (%d after a first write), cuts %d (%d of writes that had happened, %d of writes that had not, %d of writes that happened up to %s later, %d of reads), "+
-		"outages %d, doubled %d, lost %d, wrong values %d, rounds %d (%d with a rate limit, which refused %d requests), runs that ended with 3: %d, that found no service: %d",
-		s.kills, s.midway, cuts, after, before, late, *campaignLate, cuts-after-before-late, s.outages.Load(), s.doubled, s.lost, s.wrong, s.rounds, s.limited, s.refused, s.unsettled, s.strands)
 }
 
 // program is this test binary under the name by which TestMain makes it planform.
@@ -188,195 +88,154 @@ func programAs(tb testing.TB, command string) string {
 }
 
 type campaign struct {
-	tally
-
-	planform string
-	command  string             // of planform that is run until it is done
-	bucket   *buckettest.Server // that the state is in; nil = it is in a file
-	lane     int
-	api      resource.API
-	rng      *rand.Rand
-	weather  *weather
+	planform, api string
+	bucket        *buckettest.Server // that the state is in; nil = it is in a file
+	rng           *rand.Rand
+	rounds, kills int
+	cuts          atomic.Int64
 }
 
-// round plays with one sandbox.
-func (c *campaign) round(t *testing.T, play func(*campaign, *testing.T, *service)) {
+// round applies one manifest to one sandbox, and counts what came of it.
+func (c *campaign) round(t *testing.T) {
 	t.Helper()
 	c.rounds++
-	o := sandboxtest.Options{
-		Path: filepath.Join(t.TempDir(), "sandbox.db"), Unique: sandboxtest.UniqueInTurn + sandboxtest.Uniqueness(c.rng.IntN(2)),
-	}
-	if c.api == resource.Documented && c.rng.IntN(2) == 0 {
-		o.Answers = sandbox.Contract
-	}
-	if c.api == resource.V2 {
-		o.Edition, o.IgnoreMembership = sandbox.Cloud, c.rng.IntN(4) == 0
-		if c.rng.IntN(4) == 0 {
-			o.HasOperation = sandboxtest.FirstOperations
-		}
-	}
-	if c.api != resource.Documented && *campaignLate > campaignLong {
-		o.Unique = sandboxtest.UniqueAlways
-	}
-	outages := 0
-	if campaignKills() >= 20 {
-		if c.rng.IntN(4) == 0 {
-			c.limited++
-			o.Rate, o.Window = 200+c.rng.IntN(600), time.Duration(1000+c.rng.IntN(1000))*time.Millisecond
-		}
-		if outages = c.rng.IntN(6) - 2; *campaignLate > campaignLong {
-			outages = 0 // in an outage, what is late is lost
-		}
-	}
-	c.weather = &weather{c: c, rng: rand.New(rand.NewPCG(c.rng.Uint64(), 0)), outages: outages}
-	o.Fault, o.FailRow = c.weather.fault, c.weather.refuseRow
-	s := newService(t, o)
-	c.weather.outage = s.outage
-	defer func() {
-		c.weather.down.Wait()
-		_ = s.Close() // the one that is open by now
-	}()
-	play(c, t, s)
-	for _, e := range s.Log() {
-		if e.Status == http.StatusTooManyRequests {
-			c.refused++
-		}
-	}
-}
-
-// outage closes the service, refuses connections for a while, and opens it again
-// under the same address.
-func (s *service) outage(lasts time.Duration) error {
-	if err := s.Close(); err != nil {
-		return err
-	}
-	<-time.After(lasts)
-	server, err := sandboxtest.Open(s.options)
-	if err != nil {
-		return err
-	}
-	for range 100 { // a connection may have taken the port meanwhile, for as long as it lasts
-		if _, err = server.Start(context.Background(), strings.TrimPrefix(s.url, "http://")); err == nil {
-			s.slowest = max(s.slowest, s.SlowestWrite())
-			s.Server = server
-			return nil
-		}
-		<-time.After(10 * time.Millisecond)
-	}
-	return errors.Join(err, server.Close())
-}
-
-// untilDone applies the manifest until a run ends with 0; or, where something
-// cannot be done, with 3 although nothing went wrong.
-func (c *campaign) untilDone(t *testing.T, s *service, ending int, flags ...string) {
-	t.Helper()
-	// A kill comes at a moment of its own, or at some write, while that is under
-	// way. Each further one is less likely, so that the round ends. In small
-	// campaigns the last runs have no cuts that take seconds to settle.
-	patient := campaignKills() >= 100 && c.rng.IntN(4) == 0
-	likely := 0.6 + 0.4*c.rng.Float64()
-	ended, last := false, ""
-	for child := 0; !ended; child++ {
+	w := &weather{c: c, rng: rand.New(rand.NewPCG(c.rng.Uint64(), 0))}
+	s := newService(t, sandboxtest.Options{Edition: sandbox.Cloud, Unique: sandboxtest.UniqueInTurn + sandboxtest.Uniqueness(c.rng.IntN(2)), Fault: w.fault})
+	want := c.manifest(t, s)
+	for child, ended := 0, false; !ended; child++ {
 		if child == campaignChildren {
-			t.Fatalf("round %d has not ended after %d runs; the last said:\n%s", c.rounds, child, last)
+			t.Fatalf("round %d has not ended after %d runs", c.rounds, child)
 		}
-		ctx, kill := context.WithCancel(t.Context())
-		bad := child < campaignChildren/2 && (ending == 0 || c.rng.IntN(4) > 0)
-		doomed, nth := bad && c.rng.Float64() < likely, 0
-		switch {
+		ctx, stop := context.WithCancel(t.Context())
+		bad, nth := child < campaignChildren/2, 0
+		switch doomed := bad && c.rng.IntN(10) > child/4; {
 		case doomed && c.rng.IntN(2) == 0:
 			nth = 1 + c.rng.IntN(100)
 		case doomed:
-			after := time.Duration(5+c.rng.IntN(396)) * time.Millisecond
-			if *campaignLate > campaignLong && c.rng.IntN(3) == 0 {
-				after = time.Duration(c.rng.Int64N(int64(campaignPatience()))) // while it waits
-			}
-			time.AfterFunc(after, kill) // of no effect on a later run
+			time.AfterFunc(time.Duration(5+c.rng.IntN(396))*time.Millisecond, stop) // of no effect on a later run
 		}
-		likely *= 0.97
-		c.weather.set(bad, doomed || patient, nth, kill)
-		code, errs := c.apply(ctx, t, s, flags...)
-		last = errs
-		kill()
-		writes, missed, err := c.weather.passed()
-		switch {
-		case err != nil:
-			t.Fatalf("round %d: the service did not come back: %v", c.rounds, err)
-		case code == notStarted:
-		case code == killed:
+		w.set(bad, nth, stop)
+		code, said := c.apply(ctx, t, s)
+		ending := ctx.Err() != nil
+		stop()
+		switch ended = code == 0; {
+		case ended, code == 3 && bad: // with 3, something is not settled yet
+		case ending && (code == killed || code == interrupted):
 			c.kills++
-			if writes > 0 {
-				c.midway++
-			}
-		case code == 0 || code == 3 && ending == 3 && !bad && !missed:
-			ended = true
-		case code == 3:
-			c.unsettled++
-		case code == 1 && missed:
-			c.strands++
 		default:
-			t.Fatalf("round %d, run %d: exit %d\n%s", c.rounds, child, code, errs)
+			t.Fatalf("round %d, run %d: exit %d\n%s", c.rounds, child, code, said)
 		}
 	}
-	c.weather.set(false, false, 0, nil)
-	c.weather.down.Wait()
+	w.set(false, 0, nil)
 	s.Drain()
-}
-
-// count adds up what a round found. It names the slowest write: one that the service carries out after the grace period
-// may make a duplicate, which is not planform's doing.
-func (c *campaign) count(t *testing.T, s *service, f findings) {
-	t.Helper()
-	c.doubled, c.lost, c.wrong = c.doubled+f.doubled, c.lost+f.lost, c.wrong+f.wrong
-	if f != (findings{}) {
-		t.Errorf("round %d: %d doubled, %d lost, %d wrong values; the slowest write was over %s after it arrived, the grace period is %s",
-			c.rounds, f.doubled, f.lost, f.wrong, max(s.slowest, s.SlowestWrite()), campaignPatience())
-	}
-}
-
-// restsAt makes sure that the next apply ends with code and writes nothing.
-func (c *campaign) restsAt(t *testing.T, s *service, code int, flags ...string) {
-	t.Helper()
+	c.count(t, s, want)
 	before := len(s.Log())
-	if got, errs := c.apply(t.Context(), t, s, flags...); got != code {
-		t.Errorf("round %d: the apply after it: exit %d, want %d\n%s", c.rounds, got, code, errs)
-	}
-	if _, writes := s.sent(before); writes != 0 {
-		t.Errorf("round %d: the apply after it made %d write requests: %s", c.rounds, writes, s.written(before))
+	if code, said := c.apply(t.Context(), t, s); code != 0 || s.written(before) != "" {
+		t.Errorf("round %d: the apply after it: exit %d\n%s%s", c.rounds, code, said, s.written(before))
 	}
 }
 
-// apply runs planform as a process of its own, which the end of ctx kills. The
-// exit code is killed if that ended it.
-func (c *campaign) apply(ctx context.Context, t *testing.T, s *service, flags ...string) (code int, errs string) {
+const (
+	killed      = -1 // in place of an exit code, as os.ProcessState has it
+	interrupted = 130
+)
+
+// manifest writes a manifest of work items with parents, links and a cycle, and returns what is to be there, with how often.
+func (c *campaign) manifest(t *testing.T, s *service) map[string]int {
 	t.Helper()
-	api := c.api
-	if api == resource.V2 && c.rng.IntN(4) == 0 {
-		api = resource.V1
+	want := map[string]int{}
+	var b strings.Builder
+	b.WriteString("version: 1\nworkspace: acme\nprojects:\n  - key: web\n    identifier: WEB\n    cycles: [{key: c, name: Campaign}]\n    work_items:\n")
+	for i := range campaignItems {
+		fmt.Fprintf(&b, "      - {key: item-%d, name: Item %d, description: Text %d", i, i, i)
+		want[fmt.Sprintf("Item %d", i)]++
+		if i > 0 && c.rng.IntN(2) == 0 {
+			parent := c.rng.IntN(i)
+			fmt.Fprintf(&b, ", parent: item-%d", parent)
+			want[fmt.Sprintf("Item %d below Item %d", i, parent)]++
+		}
+		if c.rng.IntN(3) > 0 {
+			b.WriteString(", cycle: c")
+			want[fmt.Sprintf("Item %d in Campaign", i)]++
+		}
+		if c.rng.IntN(2) == 0 {
+			b.WriteString(`, links: [{url: "https://example.com/shared"}]`)
+			want[fmt.Sprintf("Item %d links to https://example.com/shared", i)]++
+		}
+		b.WriteString("}\n")
 	}
-	if api == resource.V2 && c.command == "apply" && c.rng.IntN(2) == 0 {
-		flags = append(slices.Clip(flags), "--order", "exact")
+	want["Campaign"]++
+	s.write(t, "campaign.yaml", b.String())
+	return want
+}
+
+// count compares what the service has with what it is to have.
+func (c *campaign) count(t *testing.T, s *service, want map[string]int) {
+	t.Helper()
+	has, names := map[string]int{}, map[any]string{}
+	for _, kind := range []string{"work_item", "cycle"} {
+		for _, row := range s.Rows(kind) {
+			if name := fmt.Sprint(row["name"]); kind == "cycle" && name == "Campaign" || strings.HasPrefix(name, "Item ") {
+				names[row["id"]] = name
+				has[name]++
+			}
+		}
 	}
-	args := append([]string{
-		c.command, "-f", "campaign.yaml", "--parallelism", "8", "--yes", "--api", api.String(), "--grace-period", campaignPatience().String(),
-	}, flags...)
-	cmd := exec.CommandContext(ctx, c.planform, args...) // its Cancel is Process.Kill
-	cmd.Dir = s.dir
+	for _, row := range s.Rows("work_item") {
+		if name := names[row["id"]]; name != "" && row["description_html"] != "<p>"+strings.Replace(name, "Item", "Text", 1)+"</p>" {
+			t.Errorf("round %d: %s has the text %v", c.rounds, name, row["description_html"])
+		}
+		if row["parent"] != nil {
+			has[names[row["id"]]+" below "+names[row["parent"]]]++
+		}
+	}
+	for _, row := range s.Rows("cycle_issue") {
+		has[names[row["issue"]]+" in "+names[row["cycle"]]]++
+	}
+	for _, row := range s.Rows("link") {
+		if name := names[row["issue"]]; name != "" { // another one is seeded
+			has[fmt.Sprintf("%s links to %v", name, row["url"])]++
+		}
+	}
+	for what := range want {
+		if has[what] == 0 {
+			t.Errorf("round %d: lost: %s", c.rounds, what)
+		}
+	}
+	for what, n := range has {
+		if n > want[what] {
+			t.Errorf("round %d: %d of %d: %s", c.rounds, n, want[what], what)
+		}
+	}
+}
+
+// apply runs planform as a process of its own, which the end of ctx kills, or asks to end by a signal.
+func (c *campaign) apply(ctx context.Context, t *testing.T, s *service) (code int, said string) {
+	t.Helper()
+	var out bytes.Buffer
+	cmd := exec.CommandContext(ctx, c.planform, "apply", "-f", "campaign.yaml", "--parallelism", "8", "--yes", "--api", c.api, "--grace-period", campaignPatience.String())
+	cmd.Dir, cmd.Env = s.dir, append(os.Environ(), "PLANE_BASE_URL="+s.url, "PLANE_API_KEY="+sandbox.Key, "NO_COLOR=1")
+	cmd.Stdout, cmd.Stderr = &out, &out
+	if c.rng.IntN(4) == 0 {
+		cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	}
 	if c.bucket != nil { // each run is on a machine of its own
 		cmd.Dir = t.TempDir()
 		if err := os.CopyFS(cmd.Dir, os.DirFS(s.dir)); err != nil {
 			t.Fatal(err)
 		}
-		defer os.RemoveAll(cmd.Dir)                                  //nolint:errcheck // so that it is gone before the next
-		_ = c.shares(t, s, "state", "unlock", "-f", "campaign.yaml") //nolint:contextcheck // it is none that is killed
+		for name, value := range c.bucket.Env() {
+			cmd.Env = append(cmd.Env, name+"="+value)
+		}
+		cmd.Env = append(cmd.Env, fmt.Sprintf("PLANFORM_STATE=s3://%s/%d.json", c.bucket.Bucket, c.rounds))
+		unlock := exec.CommandContext(t.Context(), c.planform, "state", "unlock", "-f", "campaign.yaml") //nolint:contextcheck // it is none that is killed
+		unlock.Dir, unlock.Env = cmd.Dir, cmd.Env
+		_ = unlock.Run() // there may be no lock
 	}
-	cmd.Env = c.environment(s)
-	var said bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &said, &said
 	err := cmd.Run() // waits for it, killed or not
 	if cmd.ProcessState == nil {
 		if ctx.Err() != nil {
-			return notStarted, ""
+			return killed, "" // before it began
 		}
 		t.Fatal(err)
 	}
@@ -384,159 +243,51 @@ func (c *campaign) apply(ctx context.Context, t *testing.T, s *service, flags ..
 	if err != nil && !errors.As(err, &exit) && ctx.Err() == nil {
 		t.Fatal(err)
 	}
-	r := ran{cmd.ProcessState.ExitCode(), said.String(), ""}
-	if !r.saysWhy() {
-		t.Errorf("exit 3 without a reason:\n%s", r.out)
-	}
-	return r.code, r.out
-}
-
-// environment is that of planform.
-func (c *campaign) environment(s *service) []string {
-	env := append(os.Environ(), "PLANE_BASE_URL="+s.url, "PLANE_API_KEY="+sandbox.Key, "NO_COLOR=1")
-	if c.bucket != nil {
-		for name, value := range c.bucket.Env() {
-			env = append(env, name+"="+value)
-		}
-		env = append(env, fmt.Sprintf("PLANFORM_STATE=s3://%s/%d/%d.json", c.bucket.Bucket, c.lane, c.rounds))
-	}
-	return env
-}
-
-// shares runs another command with the state in the bucket, and returns what it prints.
-func (c *campaign) shares(t *testing.T, s *service, args ...string) []byte {
-	t.Helper()
-	cmd := exec.CommandContext(t.Context(), c.planform, args...)
-	cmd.Dir, cmd.Env = s.dir, c.environment(s)
-	var errs bytes.Buffer
-	cmd.Stderr = &errs
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("planform %s: %v\n%s", strings.Join(args, " "), err, errs.String())
-	}
-	return out
+	return cmd.ProcessState.ExitCode(), out.String()
 }
 
 // weather decides what goes wrong with the requests of a round.
 type weather struct {
-	c      *campaign
-	outage func(time.Duration) error
-	down   sync.WaitGroup // while the service is away
+	c *campaign
 
-	mu       sync.Mutex
-	rng      *rand.Rand
-	bad      bool // connections are cut
-	terrible bool // also those of writes before they are done, which takes seconds to find out
-	nth      int  // so many writes from now, kill is called; 0 is never
-	kill     func()
-	outages  int // that are to come
-	away     bool
-	missed   bool // the service was away since it was set
-	writes   int  // since it was set
-	broken   error
+	mu   sync.Mutex
+	rng  *rand.Rand
+	bad  bool
+	nth  int // so many writes from now, stop is called; 0 is never
+	stop func()
 }
 
-func (w *weather) set(bad, terrible bool, nth int, kill func()) {
+func (w *weather) set(bad bool, nth int, stop func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.bad, w.terrible, w.nth, w.kill = bad, terrible, nth, kill
-	w.missed, w.writes = w.away, 0
-}
-
-// passed says what has been since the weather was set: how many writes came, and
-// whether the service was away.
-func (w *weather) passed() (writes int, missed bool, err error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.writes, w.missed, w.broken
+	w.bad, w.nth, w.stop = bad, nth, stop
 }
 
 func (w *weather) fault(r *http.Request) sandboxtest.Fault {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	f := sandboxtest.Fault{Delay: time.Duration(w.rng.IntN(3001)) * time.Microsecond}
-	dice := w.rng.Float64()
-	read := r.Method == http.MethodGet
-	if !read {
-		w.writes++
-	}
+	dice, read := w.rng.Float64(), r.Method == http.MethodGet
+	ends := false
 	if w.nth > 0 && !read {
 		if w.nth--; w.nth == 0 {
-			w.kill()
-			if w.bad && w.rng.IntN(2) == 0 {
-				w.beLate(&f)
-				return f
-			}
+			w.stop()
+			ends = true
 		}
-	}
-	if !w.bad {
-		return f
 	}
 	if strings.Contains(r.URL.Path, "/bulk-") { // there are few of them
 		dice /= 8
 	}
-	if w.outages > 0 && !w.away && w.rng.IntN(100) == 0 {
-		w.goAway()
-	}
-	late := 0.016
-	if *campaignLate > campaignLong {
-		late = 0.024
-	}
 	switch {
-	case read && dice < 0.005:
-		f.Before.Cut = true
-	case read && dice < 0.01:
-		f.After.Cut = true
-	case read:
+	case !w.bad, dice > 0.02 && !ends:
 		return f
+	case read:
+		f.Before.Cut = true
 	case dice < 0.012:
 		f.After.Cut = true
-		w.c.cutAfter.Add(1)
-	case dice < late:
-		w.beLate(&f)
-		return f
-	case w.terrible && dice < late+0.004:
-		f.Before.Cut = true
-		w.c.cutBefore.Add(1)
 	default:
-		return f
+		f.Late = time.Millisecond + time.Duration(w.rng.Int64N(int64(campaignLate)))
 	}
 	w.c.cuts.Add(1)
 	return f
-}
-
-// refuseRow refuses some rows of batches.
-func (w *weather) refuseRow(*http.Request, int, any) string {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.bad && w.rng.IntN(200) == 0 {
-		return "workflow_transition_denied"
-	}
-	return ""
-}
-
-// beLate lets a request be handled when its client has gone: soon, or when the
-// next run looks already.
-func (w *weather) beLate(f *sandboxtest.Fault) {
-	longest := *campaignLate
-	if w.rng.IntN(2) == 0 {
-		longest /= 8
-	}
-	f.Late = time.Millisecond + time.Duration(w.rng.Int64N(int64(longest)))
-	w.c.cuts.Add(1)
-	w.c.late.Add(1)
-}
-
-// goAway begins an outage. What is under way ends without an answer, done or not.
-func (w *weather) goAway() {
-	w.outages--
-	w.away, w.missed = true, true
-	w.c.outages.Add(1)
-	lasts := time.Duration(10+w.rng.IntN(600)) * time.Millisecond
-	w.down.Go(func() {
-		err := w.outage(lasts)
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		w.away, w.broken = false, err
-	})
 }

@@ -162,7 +162,6 @@ Try it without an account:
 func prepare(p Process, cmd *cli.Command, name string) {
 	cmd.OnUsageError = usage
 	cmd.HideHelp = true
-	cmd.Flags = withNames(cmd.Flags)
 	for _, sub := range cmd.Subcommands {
 		prepare(p, sub, name+" "+sub.Name)
 	}

@@ -195,9 +195,6 @@ func (c completion) addresses() []string {
 func flagOf(flags []cli.Flag, name string) cli.Flag {
 	for _, f := range flags {
 		if slices.Contains(f.Names(), name) {
-			if f, ok := f.(namedFlag); ok {
-				return f.singleFlag
-			}
 			return f
 		}
 	}

@@ -20,7 +20,7 @@ func doctorCommand(p Process) *cli.Command {
 		UsageText: "planform doctor [-f FILE] [FLAGS]",
 		Description: `Makes about 20 small read requests and reports on base URL and certificate,
 credential, workspace, APIs, edition, rate limit, clock, state file and, with -f, on
-what the manifests need and how many requests it takes to create what is new. Each problem comes with a suggested fix.
+what the manifests need. Each problem comes with a suggested fix.
 
    planform doctor
    planform doctor -f workspace.yaml --output json
@@ -50,7 +50,7 @@ type doctorOptions struct {
 func runDoctor(ctx context.Context, o doctorOptions, out output) error {
 	in := doctor.Input{
 		BaseURL: withoutSecrets(o.service.baseURL), Workspace: o.service.slug(),
-		Credential: o.service.credentialSource(), API: widest(o.service.api), APIChosen: o.service.api == "v2", PerMinute: out.perMinute,
+		Credential: o.service.credentialSource(), API: widest(o.service.api), APIChosen: o.service.api == "v2",
 	}
 	dir := "."
 	if len(o.files) > 0 {

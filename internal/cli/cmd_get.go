@@ -54,10 +54,7 @@ func reads() []read {
 		}
 	}
 	for _, k := range resource.Kinds() {
-		op, ok := k.Op(resource.List, resource.V1)
-		if !ok {
-			op, ok = k.Op(resource.List, resource.V2)
-		}
+		op, ok := anyList(k)
 		if !ok || named[k.Name] {
 			continue
 		}
@@ -90,6 +87,14 @@ func reads() []read {
 	}
 	slices.SortFunc(all, func(a, b read) int { return strings.Compare(a.name, b.name) })
 	return all
+}
+
+// anyList returns the list of a kind: that of API v1, or of API v2 if API v1 has none.
+func anyList(k *resource.Kind) (op *resource.Operation, ok bool) {
+	if op, ok = k.Op(resource.List, resource.V1); ok {
+		return op, true
+	}
+	return k.Op(resource.List, resource.V2)
 }
 
 // flagName is the flag for a path parameter, such as --work-item for work_item_id.
@@ -366,8 +371,8 @@ func notFound(op *resource.Operation, identifier string, err error) error {
 	return failure{diag.WithHint(errors.New("the service has no work item "+identifier), "give an identifier as the service shows it, such as WEB-7"), errNotFound}
 }
 
-// names are the names of what the records refer to, by ID, as far as lists without further parameters show them. A table is
-// as good without: that they cannot be read is no error.
+// names returns the names of what the records refer to, by ID, if one more list for each field shows them. If it cannot be read, the
+// table shows IDs.
 func (c *connection) names(ctx context.Context, kind *resource.Kind, rows []resource.Row, params map[string]string) map[string]string {
 	names, read := map[string]string{}, map[string]bool{}
 	for i := range kind.Fields {
@@ -385,13 +390,9 @@ func (c *connection) names(ctx context.Context, kind *resource.Kind, rows []reso
 	return names
 }
 
-// addNames adds the names of the objects of a kind, as far as a list shows them. An object that has no name but that of another one,
-// such as a state of a workflow, has that.
+// addNames adds the names of the objects of a kind, if a list without further parameters shows them.
 func (c *connection) addNames(ctx context.Context, names map[string]string, kind *resource.Kind, params map[string]string) {
-	list, ok := kind.Op(resource.List, resource.V1)
-	if !ok {
-		list, ok = kind.Op(resource.List, resource.V2)
-	}
+	list, ok := anyList(kind)
 	if !ok {
 		return
 	}
@@ -400,16 +401,6 @@ func (c *connection) addNames(ctx context.Context, names map[string]string, kind
 	}
 	rows, _ := c.client.List(ctx, apiclient.Request{Operation: list, Params: params})
 	c.name(names, rows)
-	for _, f := range kind.NaturalFields() {
-		if !f.IsRef() {
-			continue
-		}
-		c.addNames(ctx, names, resource.MustLookup(f.Ref), params)
-		for _, r := range rows {
-			id, _ := f.ObservedIn(r)
-			names[r.ID()] = names[id]
-		}
-	}
 }
 
 func (c *connection) name(names map[string]string, rows []resource.Row) {

@@ -104,50 +104,6 @@ func extentFlags() []cli.Flag {
 	}
 }
 
-// namedFlag knows its names. The library finds them with a regular expression each time, asks each flag for those of all others, and
-// describes each for a help text that nobody sees: several milliseconds a command line.
-type namedFlag struct {
-	singleFlag
-
-	names []string
-}
-
-// singleFlag is what the library makes use of.
-type singleFlag interface {
-	cli.ActionableFlag
-	cli.CategorizableFlag
-	cli.DocGenerationFlag
-	cli.RequiredFlag
-}
-
-func (f namedFlag) Names() []string { return f.names }
-func (f namedFlag) String() string  { return f.names[0] }
-
-// namedList is a namedFlag that can be repeated: the library gives it a separator, too.
-type namedList struct {
-	*cli.StringSliceFlag
-
-	names []string
-}
-
-func (f namedList) Names() []string { return f.names }
-func (f namedList) String() string  { return f.names[0] }
-
-func withNames(flags []cli.Flag) []cli.Flag {
-	named := make([]cli.Flag, len(flags))
-	for i, f := range flags {
-		switch known := f.(type) {
-		case *cli.StringSliceFlag:
-			named[i] = namedList{known, f.Names()}
-		case singleFlag:
-			named[i] = namedFlag{known, f.Names()}
-		default:
-			named[i] = f
-		}
-	}
-	return named
-}
-
 // choiceFlag is a flag that takes one of a few words.
 type choiceFlag struct {
 	*cli.StringFlag

@@ -49,12 +49,12 @@ func noteMemory() {
 	}
 }
 
-// tests runs many tests at once, since they mostly wait for processes, and more where the campaign is large.
+// tests runs many tests at once, since they mostly wait for processes.
 type tests struct{ *testing.M }
 
 func (m tests) Run() int {
 	flag.Parse()
-	if err := flag.Set("test.parallel", strconv.Itoa(8*campaignLanes())); err != nil {
+	if err := flag.Set("test.parallel", "8"); err != nil {
 		panic(err)
 	}
 	debug.SetGCPercent(sandboxtest.GCPercent)

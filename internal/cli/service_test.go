@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/planform/planform/internal/cli"
 	"github.com/planform/planform/internal/sandbox"
@@ -21,8 +20,7 @@ type service struct {
 
 	options sandboxtest.Options
 	url     string
-	dir     string        // manifests and state
-	slowest time.Duration // write before the last outage
+	dir     string // manifests and state
 }
 
 func newService(tb testing.TB, o sandboxtest.Options) *service {

@@ -36,8 +36,6 @@ type Input struct {
 	API resource.API
 	// APIChosen says that nothing less than API will do.
 	APIChosen bool
-	// PerMinute is the rate of requests to reckon with; 0 = 60.
-	PerMinute int
 	// StatePath is the path of the state file; "" = not known.
 	StatePath string
 	// Connect opens the store of a shared state.
@@ -75,13 +73,10 @@ func newExamination(in Input) *examination {
 	if in.Now == nil {
 		in.Now = time.Now
 	}
-	if in.PerMinute == 0 {
-		in.PerMinute = 60
-	}
 	e := &examination{
 		in:     in,
 		Report: &Report{FormatVersion: formatVersion, BaseURL: in.BaseURL, Workspace: in.Workspace, Supported: []string{}, Unsupported: []string{}},
-		params: map[string]string{}, lists: map[string]listResult{}, owners: map[resource.Owner]int{}, created: map[resource.Address]bool{}, remaining: -1,
+		params: map[string]string{}, lists: map[string]listResult{}, remaining: -1,
 	}
 	if in.Workspace != "" {
 		e.params["workspace_slug"] = in.Workspace
@@ -94,22 +89,19 @@ type examination struct {
 	*Report
 	in Input
 
-	params         map[string]string      // of paths, as far as answers had them
-	lists          map[string]listResult  // by kind, the result of reading its list
-	owners         map[resource.Owner]int // whose marks the lists show, as far as they were read
-	userName       string                 // the user's name
-	remaining      int                    // requests left, according to the service; -1 = not announced
+	params         map[string]string     // of paths, as far as answers had them
+	lists          map[string]listResult // by kind, the result of reading its list
+	userName       string                // the user's name
+	remaining      int                   // requests left, according to the service; -1 = not announced
 	reset          time.Time
-	limited        *apiclient.Error          // the answer 429
-	clockSkew      time.Duration             // how far the service's clock is ahead
-	hasClock       bool                      // the service shows its clock
-	quotaExhausted bool                      // nothing more can be asked now
-	waitsForQuota  bool                      // the client waits until it can
-	failure        error                     // of the first question
-	anonymous      bool                      // the service has no route for the credential's user
-	knowsV2        bool                      // that there is an API v2, or none
-	created        map[resource.Address]bool // what the state knows
-	notMember      []Check                   // projects of the manifest of which the user is not a member
+	limited        *apiclient.Error // the answer 429
+	clockSkew      time.Duration    // how far the service's clock is ahead
+	hasClock       bool             // the service shows its clock
+	quotaExhausted bool             // nothing more can be asked now
+	waitsForQuota  bool             // the client waits until it can
+	failure        error            // of the first question
+	anonymous      bool             // the service has no route for the credential's user
+	notMember      []Check          // projects of the manifest of which the user is not a member
 }
 
 // listResult is the result of reading a list, or an object of which a project has one.
@@ -127,12 +119,12 @@ func (e *examination) reportNoClient() {
 	e.unconfirmed(e.in.Refused.Error(), e.in.RefusedHint)
 }
 
-// ask makes one read request, for a page of a list, which also tells whose the objects are; for all projects where a manifest names some.
+// ask makes one read request, for one row of a list; for all projects if a manifest names some.
 func (e *examination) ask(ctx context.Context, op *resource.Operation) (*apiclient.Response, error) {
 	query := url.Values{}
 	if op.Verb == resource.List && !resource.MustLookup(op.Kind).Singleton && (op.Kind != "project" || len(e.in.Desired) == 0) {
-		query.Set("per_page", "100") // one of the two is understood, the other ignored
-		query.Set("limit", "100")
+		query.Set("per_page", "1") // one of the two is understood, the other ignored
+		query.Set("limit", "1")
 	}
 	path, _ := op.Expand(e.params)
 	resp, err := e.in.Client.Do(ctx, apiclient.Request{Operation: op, Path: path, Query: query})
@@ -197,7 +189,6 @@ func (e *examination) checkAPI(ctx context.Context) {
 	}
 	e.checkWorkspace()
 	e.checkV2(ctx)
-	e.checkGovernance(ctx)
 	e.checkEdition()
 }
 
@@ -208,7 +199,7 @@ func (e *examination) questions() []*resource.Operation {
 	project := resource.MustLookup("project")
 	for _, op := range resource.Operations() {
 		if k := resource.MustLookup(op.Kind); k.Governance.AtWorkspace || k.Singleton || k.Name == resource.Invitation {
-			continue // see checkGovernance; few may read invitations
+			continue // what the workspace manages follows from its projects; few may read invitations
 		}
 		if !e.in.API.Offers(op) || op.V2() || op.Verb != resource.Self && op.Verb != resource.List && op.Verb != resource.Get {
 			continue
@@ -310,11 +301,6 @@ func (e *examination) readList(ctx context.Context, op *resource.Operation) (*ap
 		if _, ok := resp.Row["results"].([]any); resp.Row != nil && !ok {
 			f.err = errors.New("the answer is not a list")
 		} else if all := rows(resp); len(all) > 0 {
-			for _, row := range all {
-				if owner, marked := row.Owner(); marked {
-					e.owners[owner]++
-				}
-			}
 			f.row = all[max(0, slices.IndexFunc(all, func(r resource.Row) bool { return resource.IsID(r.ID()) }))]
 			if resource.IsID(f.row.ID()) {
 				e.params[resource.MustLookup(op.Kind).Param] = f.row.ID()

@@ -251,11 +251,6 @@ func trials() map[string]trial {
 	needs := `projects: [{identifier: WEB, work_items: [{name: A, type: Story}, {name: B, type: Story}]}]
 customers: [{name: Globex, requests: [{title: X}]}]
 `
-	var many strings.Builder
-	many.WriteString("projects:\n  - identifier: WEB\n    cycles: [{name: A}]\n    work_items:\n")
-	for i := range 120 {
-		fmt.Fprintf(&many, "      - {name: Item %d, cycle: A, links: [\"https://example.com/%d\"]}\n", i, i)
-	}
 	left := func(records ...planner.Record) func(t *testing.T, path, base string) {
 		return func(t *testing.T, path, base string) {
 			t.Helper()
@@ -288,7 +283,7 @@ customers: [{name: Globex, requests: [{title: X}]}]
 				t.Fatal(err)
 			}
 		}},
-		"API v2":                               {v2: true, options: sandboxtest.Options{Edition: sandbox.Cloud}, manifest: many.String()},
+		"API v2":                               {v2: true, options: sandboxtest.Options{Edition: sandbox.Cloud}},
 		"API v2 that is not there":             {v2: true},
 		"API v2 that is not there and chosen":  {v2: true, chosen: true},
 		"API v2 with its first operations":     {v2: true, options: sandboxtest.Options{Edition: sandbox.Cloud, HasOperation: sandboxtest.FirstOperations}},
@@ -304,8 +299,6 @@ customers: [{name: Globex, requests: [{title: X}]}]
 		"community edition and a manifest":     {options: sandboxtest.Options{Edition: sandbox.Community}, manifest: needs},
 		"full edition and a manifest":          {manifest: needs},
 		"a manifest with errors":               {manifest: "pages: [{nme: X}]\n", faulty: 1},
-		"a workspace above its projects":       {v2: true, options: sandboxtest.Options{Edition: sandbox.Cloud, Governed: true}},
-		"states that the workspace manages":    {options: sandboxtest.Options{Governed: true}, manifest: "projects: [{identifier: WEB, states: [In Review, Rejected]}]\n"},
 		"empty workspace":                      {options: sandboxtest.Options{Empty: true}},
 		"guest":                                {credential: apiclient.APIKey(sandboxtest.KeyEve), manifest: "projects: [{identifier: WEB, work_items: [{name: A, labels: [bug]}]}]\n"},
 		"wrong key":                            {credential: apiclient.APIKey(secret)},

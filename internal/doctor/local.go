@@ -30,11 +30,6 @@ func (e *examination) checkState(ctx context.Context) {
 		return
 	}
 	known, err := state.Read(ctx, e.in.StatePath, open)
-	if err == nil {
-		for address, r := range known.Prior() {
-			e.created[address] = r.ID != ""
-		}
-	}
 	switch {
 	case err != nil:
 		e.add("state", Problem, diag.PlainText(err), diag.HintOf(err))
@@ -124,7 +119,6 @@ func (e *examination) checkManifest() {
 			text += ", all supported by this edition"
 		}
 		e.add("manifest", OK, text, "")
-		e.reportCost()
 	}
 }
 

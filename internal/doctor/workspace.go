@@ -3,8 +3,6 @@ package doctor
 import (
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/planform/planform/apiclient"
@@ -18,7 +16,6 @@ func (e *examination) checkWorkspace() {
 	for _, f := range e.lists {
 		if f.err == nil {
 			e.add("workspace", OK, e.Workspace+" can be read"+e.project(), "")
-			e.reportOwners()
 			e.checkOperations()
 			return
 		}
@@ -38,17 +35,6 @@ func (e *examination) checkWorkspace() {
 	}
 	e.deny("workspace", "the service gives no access to "+e.Workspace+": there is no such workspace, or "+e.user()+" is not a member of it",
 		hint+"; or have an admin of the workspace invite "+e.user())
-}
-
-// reportOwners reports whose objects the workspace holds, as far as one page of each list shows them.
-func (e *examination) reportOwners() {
-	var names []string
-	for _, o := range slices.Sorted(maps.Keys(e.owners)) {
-		names = append(names, fmt.Sprintf("%s (%d)", o, e.owners[o]))
-	}
-	if len(names) > 0 {
-		e.add("owners", OK, "what was looked at bears the marks of "+strings.Join(names, ", "), "")
-	}
 }
 
 // reportNoWorkspace reports that no workspace was given.
@@ -87,17 +73,16 @@ func (e *examination) permissionHint(scope string) string {
 
 func (e *examination) isToken() bool { return strings.HasPrefix(e.in.Credential, "access token") }
 
-// checkOperations reports which operations can be used.
+// checkOperations reports which operations of API v1 can be used.
 func (e *examination) checkOperations() {
-	const limits = "manifests need IDs instead of names, and existing work items cannot be changed"
 	f, asked := e.lists["project"]
 	switch {
 	case e.in.API == resource.Documented:
-		e.add("operations", OK, "only the documented operations are used (--api documented): "+limits, "")
+		e.add("operations", OK, "only the documented operations are used (--api documented)", "")
 	case asked && f.err == nil:
-		e.add("operations", OK, "API v1 is available: names are looked up, and existing objects can be changed", "")
+		e.add("operations", OK, "API v1 is available", "")
 	case asked:
-		e.add("operations", Warning, "the list of projects cannot be read, so only the documented operations are used: "+limits, "")
+		e.add("operations", Warning, "the list of projects cannot be read, so only the documented operations are used", "")
 	}
 }
 

@@ -51,15 +51,7 @@ func (c *call) history(t *tx) []row {
 
 func listActivities(k *kind) handler {
 	return func(c *call, t *tx) reply {
-		all := c.history(t)
-		if order := c.query.Get("order_by"); order != "" && order != "created_at" {
-			less, refused := c.plainOrdering(t, k, order)
-			if refused != nil {
-				return *refused
-			}
-			slices.SortStableFunc(all, less)
-		}
-		return renderPage(c, all, func(r row) row { return k.render(c, t, r) })
+		return renderPage(c, c.history(t), func(r row) row { return k.render(c, t, r) })
 	}
 }
 

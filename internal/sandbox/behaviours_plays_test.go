@@ -40,8 +40,8 @@ func twoProjects() []operation {
 		post("projects/", with("Differential A", "AA"), "p"), post("projects/", with("Differential B", "BB"), "q"),
 		{as: admin, method: http.MethodGet, path: at("p") + "states/", makes: "p"},
 		{as: admin, method: http.MethodGet, path: at("q") + "states/", makes: "q"},
-		post(at("p")+"members/", fields{"member": "{member}", "role": 15}, "membership"),
-		post(at("p")+"members/", fields{"member": "{guest}", "role": 5}, "guesthood"),
+		post(at("p")+"project-members/", fields{"member": "{member}", "role": 15}, "membership"),
+		post(at("p")+"project-members/", fields{"member": "{guest}", "role": 5}, "guesthood"),
 	}
 }
 
@@ -62,7 +62,7 @@ func probed() []collectionProbe {
 		{file: "links", kind: "link", list: item + "links/", one: item + "links/{link}/", needs: []operation{anItem}},
 		{file: "comments", kind: "comment", list: item + "comments/", one: item + "comments/{comment}/", needs: []operation{anItem}},
 		{file: "attachments", kind: "attachment", list: item + "attachments/", one: item + "attachments/{attachment}/", needs: []operation{anItem}},
-		{file: "members", kind: "membership", list: at("q") + "members/", one: at("q") + "project-members/{membership}/"},
+		{file: "members", kind: "membership", list: at("q") + "project-members/", one: at("q") + "project-members/{membership}/"},
 	}
 }
 
@@ -234,7 +234,7 @@ func (p *collectionProbe) bodies() []operation {
 		for i, raw := range []string{"null", "{", `{"` + name + `":`, "\ufeff{}", `{"` + name + `":NaN}`, " ", `{"` + name + `":"a","` + name + `":"b"}`, "{} {}", name + "=b"} {
 			out = append(out, operation{as: admin, method: target.method, path: target.path, raw: raw, makes: fmt.Sprintf("%s of raw %d", p.kind, i)})
 		}
-		for i, media := range []string{"", "text/plain", "application/x-www-form-urlencoded", "application/json; charset=utf-8", "application/xml", "nonsense"} {
+		for i, media := range []string{"", "text/plain", "application/json; charset=utf-8", "application/xml", "nonsense"} {
 			op := sending(target.method, target.path, p.body())
 			op.headers = map[string]string{"Content-Type": media}
 			op.makes = fmt.Sprintf("%s of type %d", p.kind, i)
@@ -376,22 +376,19 @@ func (p *collectionProbe) questions() []operation {
 		"", "per_page=1", "per_page=2", "per_page=2&cursor=2:1:0", "per_page=2&cursor=2:1:1", "per_page=2&cursor=2:9:0", "cursor=2:1:0", "per_page=0", "per_page=-1", "per_page=x", "per_page=",
 		"per_page=1000", "per_page=1001", "per_page=2.5", "cursor=1:x:0", "cursor=x", "cursor=1:-1:0", "cursor=", "cursor=1:0", "cursor=0:0:0",
 		"fields=id", "fields=id,name", "fields=id,nosuch", "fields=nosuch", "fields=", "fields=id,%20name", "fields=id&fields=name", "fields=created_by", "fields=id,external_id,external_source",
-		"expand=state", "expand=labels", "expand=assignees", "expand=project", "expand=workspace", "expand=parent", "expand=created_by", "expand=updated_by", "expand=owned_by", "expand=lead", "expand=members",
-		"expand=project_lead", "expand=default_assignee", "expand=actor", "expand=issue", "expand=estimate_point", "expand=type", "expand=cycle", "expand=module", "expand=nosuch", "expand=id", "expand=name",
-		"expand=description_html", "expand=comment_html", "expand=state,project,labels", "expand=state&fields=id,state", "expand=project&fields=project", "expand=member", "expand=user", "expand=",
-		"order_by=name", "order_by=-name", "order_by=created_at", "order_by=-created_at", "order_by=updated_at", "order_by=-updated_at", "order_by=sort_order", "order_by=-sort_order", "order_by=sequence_id", "order_by=-sequence_id",
-		"order_by=priority", "order_by=-priority", "order_by=state__name", "order_by=state__group", "order_by=-state__group", "order_by=labels__name", "order_by=assignees__first_name", "order_by=start_date", "order_by=target_date", "order_by=nosuch", "order_by=", "order_by=point", "order_by=estimate_point__value",
+		"order_by=-created_at", "order_by=-updated_at",
 		"external_id=e1&external_source=s", "external_id=e9&external_source=s", "external_id=e1", "external_source=s", "external_id=&external_source=",
 		"search=Probe", "name=Probe%201", "state={p.Todo}", "priority=none", "assignees={admin}", "labels=x", "limit=1", "offset=1", "page=2", "page_size=1", "created_at__gt=2030-01-01", "group_by=state", "sub_group_by=priority", "state_group=backlog",
-		"include_archived=true", "archived=true", "is_draft=true", "type=all", "member={member}", "role=15", "identifier=AA", "project_id={p}", "parent=null", "sub_issue=false", "format=json", "format=xml", "ordering=name",
-		"cycle_view=current", "cycle_view=upcoming", "cycle_view=completed", "cycle_view=draft", "cycle_view=incomplete", "cycle_view=all", "cycle_view=nosuch", "cycle_view=",
+		"include_archived=true", "archived=true", "is_draft=true", "type=all", "member={member}", "role=15", "identifier=AA", "project_id={p}", "parent=null", "sub_issue=false", "ordering=name",
 	} {
-		out = append(out, get(p.list+"?"+query))
+		if p.kind != "project" || !strings.HasPrefix(query, "order_by=") { // projects have an order of their own
+			out = append(out, get(p.list+"?"+query))
+		}
 	}
 	for _, query := range []string{
-		"", "fields=id", "fields=id,name", "fields=nosuch", "fields=", "expand=state", "expand=project", "expand=workspace", "expand=created_by", "expand=updated_by", "expand=labels,assignees", "expand=parent", "expand=nosuch",
-		"expand=owned_by,lead,members", "expand=project_lead,default_assignee", "expand=id", "expand=name", "expand=state&fields=state", "per_page=x", "cursor=x", "order_by=nosuch", "external_id=e1", "format=xml", "expand=estimate_point,type", "expand=actor,issue",
-		"expand=member", "nosuch=1",
+		"", "fields=id", "fields=id,name", "fields=nosuch", "fields=",
+		"per_page=x", "cursor=x", "external_id=e1",
+		"nosuch=1",
 	} {
 		out = append(out, get(p.named("made")+"?"+query))
 	}

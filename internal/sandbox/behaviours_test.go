@@ -273,6 +273,19 @@ type scene struct {
 	behaviours []behaviour
 }
 
+// The recordings have names of paths that planform does not call. The service answers to both names alike.
+var (
+	formerMembers     = regexp.MustCompile(`(projects/[^/"]*/)members\b`)
+	formerItems       = regexp.MustCompile(`("path": "/api/v1/workspaces/[^/"]*/(?:projects/[^/"]*/)?)issues/`)
+	formerAttachments = regexp.MustCompile(`(work-items/[^/"]*/)issue-attachments`)
+)
+
+// currentNames returns a recorded line with the names that planform calls.
+func currentNames(line []byte) []byte {
+	line = formerItems.ReplaceAll(formerMembers.ReplaceAll(line, []byte("${1}project-members")), []byte("${1}work-items/"))
+	return formerAttachments.ReplaceAll(line, []byte("${1}attachments"))
+}
+
 // loadScenes reads a file of behaviours.
 func loadScenes(t *testing.T, file string) []scene {
 	t.Helper()
@@ -289,7 +302,7 @@ func loadScenes(t *testing.T, file string) []scene {
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
 		var b behaviour
-		dec := json.NewDecoder(bytes.NewReader(lines.Bytes()))
+		dec := json.NewDecoder(bytes.NewReader(currentNames(lines.Bytes())))
 		dec.UseNumber()
 		if err := dec.Decode(&b); err != nil {
 			t.Fatalf("%s: %v", file, err)
@@ -372,6 +385,9 @@ func asRead(o outcome) outcome {
 	dec.UseNumber()
 	if err := dec.Decode(&o.body); err != nil {
 		o.body = err.Error()
+	}
+	if r, ok := o.body.(row); ok && strings.HasPrefix(text(r, "detail"), textNoJSON) {
+		r["detail"] = textNoJSON // each parser has words of its own
 	}
 	return o
 }

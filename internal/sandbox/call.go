@@ -1,15 +1,12 @@
 package sandbox
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"mime"
-	"mime/multipart"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -59,6 +56,7 @@ const (
 	textBadPayload = "The payload is not valid"
 	textBadDetail  = "Please provide valid detail"
 	textBroken     = "Something went wrong please try again later"
+	textNoJSON     = "JSON parse error - " // and what is wrong
 )
 
 func refuse(status int, name, message string) reply {
@@ -152,9 +150,6 @@ func (c *call) handle() (r reply) {
 			return unknown
 		}
 	}
-	if format := c.query.Get("format"); api.lastCounts && format != "" && format != "json" {
-		return refuse(http.StatusNotFound, "detail", "Not found.") // and of the service's renderings there is one
-	}
 	if !acceptsJSON(c.req) {
 		return api.refuse(&problem{status: http.StatusNotAcceptable, detail: "Could not satisfy the request Accept header."})
 	}
@@ -183,10 +178,9 @@ func (c *call) handle() (r reply) {
 	} else {
 		wrong = api.decode(c, ep)
 	}
-	if wrong == nil && c.route.notInCommunity && c.req.Method == http.MethodGet { // nobody saw what these do there; any order is an answer
-		unknown := c.unknownParameters("per_page", "cursor", "fields", "limit", "offset", "workspace", "customer", "order_by")
-		if len(unknown) > 0 {
-			return refuse(http.StatusNotImplemented, "error", unknownParameter(unknown[0]))
+	if wrong == nil && api.lastCounts && c.req.Method == http.MethodGet {
+		if name := c.unservedParameter(); name != "" {
+			return refuse(http.StatusNotImplemented, "error", unknownParameter(name))
 		}
 	}
 	run := c.store.update
@@ -245,50 +239,19 @@ func readBody(req *http.Request) (body []byte, ok bool, err error) {
 // service.
 func (c *call) parse() *problem {
 	given := c.req.Header.Get("Content-Type")
-	kind, params, err := mime.ParseMediaType(given)
+	switch kind, _, err := mime.ParseMediaType(given); {
+	case c.route.api.forms && (kind == "application/x-www-form-urlencoded" || kind == "multipart/form-data"):
+		return &problem{status: http.StatusNotImplemented, detail: "The sandbox takes no forms, which the real service does."}
+	case err != nil || kind != "application/json":
+		return &problem{status: http.StatusUnsupportedMediaType, detail: fmt.Sprintf("Unsupported media type %q in request.", given)}
+	}
+	v, err := decodeJSON(c.raw)
 	if err != nil {
-		kind = given
+		return &problem{status: http.StatusBadRequest, detail: textNoJSON + err.Error()}
 	}
-	switch kind {
-	case "application/json":
-		v, err := decodeJSON(c.raw)
-		if err != nil {
-			return &problem{status: http.StatusBadRequest, detail: "JSON parse error - " + err.Error()}
-		}
-		c.body = v
-		c.in, _ = v.(row)
-	case "application/x-www-form-urlencoded":
-		values, err := url.ParseQuery(string(c.raw))
-		if err != nil {
-			return &problem{status: http.StatusBadRequest, detail: "Invalid form."}
-		}
-		c.in = fromForm(values)
-		c.body = c.in
-	case "multipart/form-data":
-		form, err := multipart.NewReader(bytes.NewReader(c.raw), params["boundary"]).ReadForm(maxBody)
-		if err != nil {
-			return &problem{status: http.StatusBadRequest, detail: "Multipart form parse error - " + err.Error()}
-		}
-		c.in = fromForm(form.Value)
-		c.body = c.in
-	default:
-		return &problem{status: http.StatusUnsupportedMediaType, detail: fmt.Sprintf("Unsupported media type \"%s\" in request.", given)}
-	}
+	c.body = v
+	c.in, _ = v.(row)
 	return nil
-}
-
-// fromForm reads a form as if it were an object. A field that takes a list is
-// one even with a single value.
-func fromForm(values url.Values) row {
-	in := row{}
-	for name, v := range values {
-		if slices.Contains([]string{"assignees", "labels", "issues", "members"}, name) {
-			in[name] = anyList(v)
-		} else {
-			in[name] = v[len(v)-1]
-		}
-	}
-	return in
 }
 
 // fields is the names of ?fields=, nil if there is no such parameter. The
@@ -298,12 +261,4 @@ func (c *call) fields() []string {
 		return nil
 	}
 	return strings.Split(c.query.Get("fields"), ",")
-}
-
-// expands is the names of ?expand=.
-func (c *call) expands() []string {
-	if s := c.query.Get("expand"); s != "" {
-		return strings.Split(s, ",")
-	}
-	return nil
 }

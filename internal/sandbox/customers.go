@@ -121,22 +121,6 @@ func requestsOf(h handler) handler {
 	}
 }
 
-// listRequests knows two filters, which both repeat what the path
-// says.
-func listRequests(k *kind) handler {
-	return requestsOf(func(c *call, t *tx) reply {
-		customer, workspace := c.query.Get("customer"), c.query.Get("workspace")
-		if c.contract() && (customer != "" && customer != c.vars["customer"] || !c.thisWorkspace(workspace)) {
-			return pageOf(c, []row{})
-		}
-		return k.list(c, t)
-	})
-}
-
-func (c *call) thisWorkspace(id string) bool {
-	return id == "" || id == workspaceID || id == c.opts.Workspace
-}
-
 func (k *kinds) properties() {
 	k.property = k.add(&kind{
 		name: "customer_property",
@@ -339,14 +323,5 @@ func (c *call) putValues(t *tx, customer, property string, values []any) {
 		r := row{"customer": customer, "property": property, "values": values}
 		c.setAudit(k, r)
 		t.insert(k, scope(customer), r)
-	}
-}
-
-func listProperties(k *kind) handler {
-	return func(c *call, t *tx) reply {
-		if c.contract() && !c.thisWorkspace(c.query.Get("workspace")) {
-			return pageOf(c, []row{})
-		}
-		return k.list(c, t)
 	}
 }

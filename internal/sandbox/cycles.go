@@ -3,7 +3,6 @@ package sandbox
 import (
 	"fmt"
 	"net/http"
-	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -185,37 +184,6 @@ func createCycle(k *kind) handler {
 		}
 		return k.create(c, t)
 	}
-}
-
-func listCycles(k *kind) handler {
-	return func(c *call, t *tx) reply {
-		view := c.query.Get("cycle_view")
-		found := k.where(c, t, func(r row) bool { return r["archived_at"] == nil && c.inView(r, view) })
-		slices.Reverse(found)
-		if view == "current" && !c.contract() {
-			return reply{http.StatusOK, found}
-		}
-		return pageOf(c, found)
-	}
-}
-
-// inView says whether a cycle is in the named view; an unknown view has all.
-func (c *call) inView(r row, view string) bool {
-	start, dated := parseMoment(text(r, "start_date"))
-	end, _ := parseMoment(text(r, "end_date"))
-	switch view {
-	case "current":
-		return dated && !start.After(c.now) && !end.Before(c.now)
-	case "upcoming":
-		return dated && start.After(c.now)
-	case "completed":
-		return dated && end.Before(c.now)
-	case "draft":
-		return !dated
-	case "incomplete":
-		return !dated || !end.Before(c.now)
-	}
-	return true
 }
 
 // archive puts a cycle or module away, or brings it back.

@@ -19,13 +19,14 @@ type dialect struct {
 	proxied    bool   // bodies are read in front of the service, where nobody knows which methods a path takes
 	counts     bool   // answers say how many requests are left
 	atomic     bool   // what is refused leaves nothing behind
-	lastCounts bool   // of the values of one parameter the last one counts, and ?format= chooses a rendering
+	forms      bool   // bodies may be forms
+	lastCounts bool   // of the values of one parameter the last one counts
 }
 
 // v1 is the dialect of API v1.
 func (s *Server) v1() *dialect {
 	return &dialect{
-		root: apiRoot, bodyLimit: maxBody, unreadable: "Invalid request body.", proxied: true, counts: true, lastCounts: true,
+		root: apiRoot, bodyLimit: maxBody, unreadable: "Invalid request body.", proxied: true, counts: true, forms: true, lastCounts: true,
 		match: func(_ *route, _, param, segment string, vars map[string]string) bool {
 			return matchParam(param, segment, vars)
 		},

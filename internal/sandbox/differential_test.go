@@ -275,9 +275,6 @@ func (c *contender) play(ctx context.Context, op operation) (outcome, error) {
 	if op.makes != "" && got.status < http.StatusMultipleChoices {
 		record, _ := out.body.(map[string]any)
 		c.call(op.makes, record)
-		if item, ok := record["issue_detail"].(map[string]any); ok { // of an entry of an intake, which its item names
-			c.call(op.makes+" item", item)
-		}
 		for _, record := range out.results() {
 			c.call(op.makes+"."+text(record, "name"), record)
 		}

@@ -78,8 +78,8 @@
 //     published reference and not a recording: no real one was at hand. Nor was a
 //     project outside UTC, in whose time zone the days of a cycle begin and end here.
 //   - Routes that planform does not call are not there, but for a few with a reason each (operations_test.go): stickies, epics,
-//     worklogs, assets, pages of an item, and most of API v2. They answer with 501, as do orders, fields and parameters whose
-//     effect nobody saw.
+//     worklogs, assets, pages of an item, the intake of API v1, and most of API v2. They answer with 501, as do orders and parameters
+//     that planform does not send, and fields whose effect nobody saw.
 //   - The work item behind an intake item is only an ID, also once it is accepted.
 //   - It is one workspace with a handful of users, and listens on loopback only.
 //

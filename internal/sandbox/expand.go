@@ -5,46 +5,26 @@ import (
 	"strings"
 )
 
-// expand puts records in the place of ids. A relation that is null becomes an object of nothing, one that the service does not
-// expand stays an id, and what is no relation becomes null.
-func (c *call) expand(t *tx, k *kind, r row, names []string) row {
+// expand puts records in the place of the IDs of a work item. A relation that is null becomes an object of nothing, and what is no relation
+// becomes null.
+func (c *call) expand(t *tx, r row, names []string) row {
 	r = clone(r)
 	for _, name := range names {
 		v, has := r[name]
+		id, isText := v.(string)
 		switch name {
-		case "labels":
-			if has {
-				out := []row{}
-				for _, id := range list(r, name) {
-					if s, ok := t.get(c.kinds.label, id); ok {
-						out = append(out, c.kinds.label.visible(s.row))
-					}
-				}
-				slices.SortFunc(out, func(a, b row) int { return strings.Compare(text(b, "created_at"), text(a, "created_at")) })
-				r[name] = out
-			}
-		case "members": // stay ids
-		case "assignees":
-			if has {
-				out := []row{}
-				for _, id := range list(r, name) {
-					out = append(out, c.profile(t, id))
-				}
-				r[name] = out
-			}
+		case "labels", "assignees":
+			r[name] = c.expandList(t, r, name)
 		case "type", "module":
-			if c.contract() && slices.Contains(c.kinds.workItem.columns, "assignees") {
+			if c.contract() {
 				r[name] = c.expandDocumented(t, r, name)
 			}
 		default:
-			id, isText := v.(string)
 			switch object, ok := c.expandOne(t, name, id); {
-			case !slices.Contains(k.columns, name):
-			case name == "parent" && k == c.kinds.label && isText:
-				r[name] = row{"id": id, "project_id": r["project"]} // as if it were an item
-			case ok && (isText || v == nil && has):
+			case !has:
+			case ok && (isText || v == nil):
 				r[name] = object
-			case !k.refersTo(name) && !c.contract():
+			case !c.contract():
 				r[name] = nil
 			}
 		}
@@ -52,8 +32,21 @@ func (c *call) expand(t *tx, k *kind, r row, names []string) row {
 	return r
 }
 
-// expandOne is the record behind an id under a name; ok is false if the name
-// is not that of a relation.
+// expandList returns the labels, the newest first, or the assignees of a work item.
+func (c *call) expandList(t *tx, r row, name string) []row {
+	out := []row{}
+	for _, id := range list(r, name) {
+		if s, ok := t.get(c.kinds.label, id); ok && name == "labels" {
+			out = append(out, c.kinds.label.visible(s.row))
+		} else if name == "assignees" {
+			out = append(out, c.profile(t, id))
+		}
+	}
+	slices.SortStableFunc(out, func(a, b row) int { return strings.Compare(text(b, "created_at"), text(a, "created_at")) })
+	return out
+}
+
+// expandOne returns the record behind an ID under a name; ok is false if the name is not that of a relation.
 func (c *call) expandOne(t *tx, name, id string) (out row, ok bool) {
 	brief := func(k *kind, names ...string) (row, bool) {
 		s, ok := t.get(k, id)
@@ -80,12 +73,7 @@ func (c *call) expandOne(t *tx, name, id string) (out row, ok bool) {
 			delete(out, "project")
 		}
 		return out, ok
-	case "issue":
-		if s, ok := c.anyItem(t, id); ok {
-			return c.kinds.workItem.visible(s.row), true
-		}
-		return row{}, true
-	case "created_by", "updated_by", "actor", "owned_by", "project_lead", "default_assignee":
+	case "created_by", "updated_by":
 		return brief(c.kinds.user, c.kinds.user.columns...)
 	case "estimate_point":
 		if s, found := t.get(c.kinds.estimatePoint, id); found {

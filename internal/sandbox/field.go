@@ -39,29 +39,42 @@ func message(format string, args ...any) []string { return []string{fmt.Sprintf(
 func (k *kind) decode(t *tx, in row, partial bool) (out, complaints row) {
 	out, complaints = make(row, len(k.columns)), row{}
 	for _, f := range k.fields {
-		v, given := in[f.name]
+		if partial && f.frozen {
+			continue
+		}
+		value, given, complaint := f.read(t, in, f.name, f.required && !partial, f.null)
 		switch {
-		case !given && partial, given && partial && f.frozen:
-		case !given && f.required:
-			complaints[f.name] = message("This field is required.")
-		case !given:
-			if !f.derived {
-				out[f.name] = f.initial
-			}
-		case f.isNull(v) && !f.null:
-			complaints[f.name] = message(textNull)
-		case f.isNull(v):
-			out[f.name] = nil
-		default:
-			value, complaint := f.verify(t, v)
-			if complaint != nil {
-				complaints[f.name] = complaint
-				continue
-			}
+		case complaint != nil:
+			complaints[f.name] = complaint
+		case given:
 			out[f.name] = value
+		case !partial && !f.derived:
+			out[f.name] = f.initial
 		}
 	}
 	return out, complaints
+}
+
+// read takes a field from a body that has it under a name. A complaint says what is wrong with it.
+func (f *field) read(t *tx, in row, name string, required, null bool) (value any, given bool, complaint any) {
+	v, given := in[name]
+	switch {
+	case !given && required:
+		return nil, false, message("This field is required.")
+	case !given:
+		return nil, false, nil
+	case f.isNull(v) && !null:
+		return nil, true, message(textNull)
+	case f.isNull(v):
+		return nil, true, nil
+	case f.ref == nil:
+		value, complaint = f.check(t, v)
+	case f.many:
+		value, complaint = refs(t, *f.ref, v)
+	default:
+		value, complaint = refTo(t, *f.ref, v)
+	}
+	return value, true, complaint
 }
 
 const textNull = "This field may not be null."
@@ -235,21 +248,6 @@ func colour(_ *tx, v any) (any, any) {
 
 func hexColour(s string) bool {
 	return len(s) == 7 && s[0] == '#' && strings.Trim(s[1:], "0123456789abcdefABCDEF") == ""
-}
-
-// verify turns a value of a body into a value of a row, or says what is wrong with it.
-func (f *field) verify(t *tx, v any) (value, complaint any) {
-	switch {
-	case f.ref == nil:
-		return f.check(t, v)
-	case f.many:
-		return refs(t, *f.ref, v)
-	}
-	id, complaint := refTo(t, *f.ref, v)
-	if complaint != nil {
-		return nil, complaint
-	}
-	return id, nil
 }
 
 const textNoRecord = "Invalid pk \"%s\" - object does not exist."

@@ -116,17 +116,6 @@ func listWorkspaceStates(c *call, t *tx) reply {
 	return renderPage(c, t.all(c.kinds.state, nil), func(s stored) row { return c.kinds.state.render(c, t, s.row) })
 }
 
-func changeWorkspaceFeatures(c *call, t *tx) reply {
-	s, _ := t.get(c.kinds.workspace, workspaceID)
-	for pair := range slices.Chunk(workspaceFlags(), 2) {
-		if v, given := c.in[pair[0]].(bool); given && pair[1] != statesGoverned {
-			s.row[pair[1]] = v
-		}
-	}
-	t.save(c.kinds.workspace, s)
-	return readWorkspaceFeatures(c, t)
-}
-
 // governedV2 is the types of work items of the workspace, their properties, and how projects and types take them.
 func (s *Server) governedV2() []*resourceV2 {
 	k := s.kinds

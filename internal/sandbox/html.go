@@ -242,3 +242,23 @@ func clean(s string) string {
 		return r
 	}, s)
 }
+
+// withoutTags is the text of a piece of HTML; of none it is nothing.
+func withoutTags(html string) any {
+	if html == "" {
+		return nil
+	}
+	var b strings.Builder
+	inside := false
+	for _, r := range html {
+		switch {
+		case r == '<':
+			inside = true
+		case r == '>' && inside:
+			inside = false
+		case !inside:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}

@@ -62,14 +62,3 @@ func ofInvitation(h handler) handler {
 		return h(c, t)
 	}
 }
-
-// changeInvitation changes the role; the address stays.
-func changeInvitation(c *call, t *tx) reply {
-	switch {
-	case c.notAnObject() != nil:
-		return serverError()
-	case !falsy(c.in["email"]):
-		return reply{http.StatusBadRequest, row{"error": "Email cannot be updated after invite is created.", "code": "EMAIL_CANNOT_BE_UPDATED"}}
-	}
-	return c.kinds.invitation.change(c, t)
-}

@@ -42,7 +42,7 @@ type kind struct {
 	shared func(c *call, t *tx) []stored
 	// alwaysListed is a field that a list shows whatever ?fields= names.
 	alwaysListed string
-	// readWhole says that a read of one record shows all of it, whatever ?fields= and ?expand= ask for.
+	// readWhole says that a read of one record shows all of it, whatever ?fields= asks for.
 	readWhole bool
 	// failsAtNoObject says that the service fails at a body that is no object, in place of a refusal.
 	failsAtNoObject bool
@@ -69,25 +69,14 @@ func (k *kind) shown(c *call, t *tx, r row, listed bool) row {
 	return k.visible(r)
 }
 
-// render applies ?expand= and ?fields= to a row.
+// render applies ?fields= to a row.
 func (k *kind) render(c *call, t *tx, r row) row {
 	r = k.shown(c, t, r, true)
-	if names := c.expands(); names != nil {
-		r = k.visible(c.expand(t, k, r, names))
-	}
 	names := c.fields()
 	if names != nil && k.alwaysListed != "" {
 		names = append(names, k.alwaysListed)
 	}
 	return selectFields(r, names)
-}
-
-// refersTo says whether a column holds the id of another record.
-func (k *kind) refersTo(column string) bool {
-	f := k.field(column)
-	return f != nil && f.ref != nil && column != "type_id" || slices.Contains(k.columns, column) && slices.Contains([]string{
-		"created_by", "updated_by", "project", "workspace", "issue", "actor", "intake", "description", "estimate", "default_state", "cover_image_asset",
-	}, column) && (column != "description" || k.name == "comment")
 }
 
 // inArchivedProject says whether the project of the route is archived: but for cycles
@@ -121,13 +110,15 @@ func (k *kind) list(c *call, t *tx) reply {
 	if c.inArchivedProject(t) {
 		return pageOf(c, []row{})
 	}
-	in := k.scope(c)
-	if k.sort != nil {
+	return renderPage(c, c.ordered(t, func() []stored {
 		all := k.within(c, t)
-		slices.SortStableFunc(all, func(a, b stored) int { return k.sort(a.row, b.row) })
-		return renderPage(c, all, func(s stored) row { return k.render(c, t, s.row) })
-	}
-	return c.paged(t.count(k, in), func(skip, size int) any { return k.page(c, t, in, skip, size) })
+		if k.sort != nil {
+			slices.SortStableFunc(all, func(a, b stored) int { return k.sort(a.row, b.row) })
+		} else if !k.oldestFirst {
+			slices.Reverse(all)
+		}
+		return all
+	}), func(s stored) row { return k.render(c, t, s.row) })
 }
 
 // where is the rows of a list that pass a test, all if it is nil, in order of creation.
@@ -137,27 +128,6 @@ func (k *kind) where(c *call, t *tx, pass func(row) bool) []row {
 		if pass == nil || pass(s.row) {
 			out = append(out, k.render(c, t, s.row))
 		}
-	}
-	return out
-}
-
-// page reads part of a list.
-func (k *kind) page(c *call, t *tx, in []byte, skip, size int) any {
-	out := []row{}
-	take := func(_, value []byte) bool {
-		if skip--; skip >= 0 {
-			return true
-		}
-		if len(out) == size {
-			return false
-		}
-		out = append(out, k.render(c, t, t.decode(value)))
-		return true
-	}
-	if k.oldestFirst {
-		t.each(k, in, take)
-	} else {
-		t.newest(k, in, take)
 	}
 	return out
 }

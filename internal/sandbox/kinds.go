@@ -13,7 +13,7 @@ type kinds struct {
 
 	state, label, cycle, module, itemType, estimate, estimatePoint *kind
 
-	milestone, milestoneIssue, intakeItem, intakeEntry, initiativeEpic *kind
+	milestone, milestoneIssue, intakeItem, initiativeEpic *kind
 
 	workItem, hiddenItem, deletedItem, link, comment, activity, attachment *kind
 
@@ -57,7 +57,7 @@ func (k *kinds) add(made *kind) *kind {
 func newKinds(answers Answers) *kinds {
 	k := &kinds{documented: answers == Contract}
 	for _, describe := range []func(){
-		k.people, k.projects, k.states, k.labels, k.cycles, k.milestones, k.intake, k.intakeEntries, k.modules, k.itemTypes, k.itemProperties, k.estimates,
+		k.people, k.projects, k.states, k.labels, k.cycles, k.milestones, k.intake, k.modules, k.itemTypes, k.itemProperties, k.estimates,
 		k.estimatePoints, k.workItems, k.links,
 		k.comments, k.activities, k.attachments, k.relations, k.initiatives, k.teamspaces, k.pages, k.views, k.customers, k.requests, k.properties,
 		k.relationDefinitions, k.templates, k.webhooks, k.releases, k.workflows, k.invitations,

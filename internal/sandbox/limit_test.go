@@ -33,7 +33,7 @@ func TestTheLimiterAnswersAsRecorded(t *testing.T) {
 	start := time.Date(2026, 11, 20, 19, 42, 22, 0, time.UTC)
 	var now clock
 	now.set(start)
-	s := openTest(t, Options{Rate: 60, Now: now.Now})
+	s := openTest(t, Options{Rate: 60, Quirks: Quirks{Now: now.Now}})
 	items := "projects/" + projectWeb + "/work-items/"
 	send := func(about string) answer {
 		switch about {

@@ -2,8 +2,6 @@ package sandbox
 
 import (
 	"cmp"
-	"maps"
-	"math/big"
 	"net/http"
 	"slices"
 	"strings"
@@ -18,46 +16,26 @@ func (c *call) cycleOf(t *tx) (stored, bool) {
 	return t.in(c.kinds.cycle, inProject(c), c.vars["cycle"])
 }
 
-// issueList is the ids of a list of items, in lower case; upper tells which of them were not. A number is that of a UUID, and
-// null is the id of no item.
-func issueList(items []any) (ids []string, upper map[string]bool, refused *reply) {
-	upper = map[string]bool{}
+// issueList returns the IDs of a list of items, each once and in lower case; upper tells which of them were not. What the service makes of
+// other values the sandbox does not serve.
+func issueList(named any) (ids []string, upper map[string]bool, refused *reply) {
+	items, ok := named.([]any)
+	if upper = map[string]bool{}; !ok {
+		return nil, nil, new(notServed("issues that are no list,"))
+	}
 	for _, item := range items {
-		id, ok := anyID(item)
-		if !ok {
+		given, isText := item.(string)
+		switch id, err := uuid.Parse(given); {
+		case !isText:
+			return nil, nil, new(notServed("issues that are no list of UUIDs,"))
+		case err != nil:
 			return nil, nil, new(refuse(http.StatusBadRequest, "error", textBadDetail))
-		}
-		upper[id] = upper[id] || pythonType(item) == "str" && id != item
-		if !slices.Contains(ids, id) {
-			ids = append(ids, id)
+		case !slices.Contains(ids, id.String()):
+			ids = append(ids, id.String())
+			upper[id.String()] = id.String() != given
 		}
 	}
 	return ids, upper, nil
-}
-
-// anyID is the id that a value of a body is, if the service takes it for one; null is "".
-func anyID(v any) (string, bool) {
-	switch pythonType(v) {
-	case "NoneType":
-		return "", true
-	case "bool":
-		return numberedID(map[any]string{true: "1", false: "0"}[v])
-	case "int":
-		return numberedID(pythonText(v))
-	case "str":
-		u, err := uuid.Parse(pythonText(v))
-		return u.String(), err == nil
-	}
-	return "", false
-}
-
-// numberedID is the UUID of a number.
-func numberedID(number string) (string, bool) {
-	n, ok := new(big.Int).SetString(number, 10)
-	if !ok || n.Sign() < 0 || n.BitLen() > 128 {
-		return "", false
-	}
-	return uuid.UUID(n.FillBytes(make([]byte, 16))).String(), true
 }
 
 func addCycleIssues(c *call, t *tx) reply {
@@ -78,11 +56,7 @@ func addCycleIssues(c *call, t *tx) reply {
 			"message": "The Cycle has already been completed so no new issues can be added",
 		}}
 	}
-	items, countable := elements(named)
-	if !countable {
-		return serverError()
-	}
-	ids, upper, refused := issueList(items)
+	ids, upper, refused := issueList(named)
 	if refused != nil {
 		return *refused
 	}
@@ -99,41 +73,27 @@ func addCycleIssues(c *call, t *tx) reply {
 	doubled := false
 	for _, issue := range ids {
 		elsewhere := t.under(1, "cycle membership", issue)
-		switch {
-		case len(elsewhere) == 0:
+		old, in := stored{}, len(elsewhere) > 0
+		if in {
+			old, _ = t.get(c.kinds.cycleIssue, elsewhere[0])
+			in = text(old.row, "cycle") == id
+		}
+		// The service compares the text of an ID in upper case, does not find the item in
+		// its cycle, adds it once more and stumbles over it later.
+		again := len(elsewhere) > 0 && upper[issue]
+		switch doubled = doubled || again; {
+		case in:
+		case len(elsewhere) == 0 || again:
 			c.addToCycle(t, id, issue, row{"id": newID(), "created_at": c.stamp()})
-		case upper[issue]:
-			// The service compares the text, does not find the item in
-			// its cycle, adds it once more and stumbles over it later.
-			doubled = true
-			if t.first("cycle membership", issue, id) == "" {
-				c.addToCycle(t, id, issue, row{"id": newID(), "created_at": c.stamp()})
-			}
 		default:
-			old, ok := t.get(c.kinds.cycleIssue, elsewhere[0])
-			if ok && text(old.row, "cycle") != id {
-				t.remove(c.kinds.cycleIssue, old)
-				c.addToCycle(t, id, issue, old.row)
-			}
+			t.remove(c.kinds.cycleIssue, old)
+			c.addToCycle(t, id, issue, old.row)
 		}
 	}
 	if doubled {
 		return badPayload()
 	}
 	return reply{http.StatusOK, c.memberRows(t, c.kinds.cycleIssue, id)}
-}
-
-// elements is what Python finds in a value that it is to go through: of a text its letters, of an object its names.
-func elements(v any) (items []any, ok bool) {
-	switch v := v.(type) {
-	case []any:
-		return v, true
-	case string:
-		return anyList(strings.Split(v, "")), true
-	case row:
-		return anyList(slices.Sorted(maps.Keys(v))), true
-	}
-	return nil, false
 }
 
 // addToCycle adds an item to a cycle; like has what is kept of an earlier
@@ -185,13 +145,6 @@ func listMembers(container, members *kind) handler {
 			}
 		}
 		slices.SortFunc(found, func(a, b stored) int { return cmp.Compare(string(a.key), string(b.key)) })
-		if c.query.Has("order_by") && !c.contract() {
-			less, refused := c.plainOrdering(t, c.kinds.workItem, c.query.Get("order_by"))
-			if refused != nil {
-				return *refused
-			}
-			slices.SortStableFunc(found, func(a, b stored) int { return less(a.row, b.row) })
-		}
 		return renderPage(c, found, func(s stored) row { return c.kinds.workItem.render(c, t, s.row) })
 	}
 }
@@ -200,21 +153,6 @@ func listMembers(container, members *kind) handler {
 func membership(c *call, t *tx, members *kind) (stored, bool) {
 	ix := members.indexes[0]
 	return t.get(members, t.first(ix.name, c.vars["item"], c.vars[ix.fields[1]]))
-}
-
-// readMembership shows the membership itself, and not the item.
-func readMembership(members *kind) handler {
-	return func(c *call, t *tx) reply {
-		s, ok := membership(c, t, members)
-		if !ok {
-			return notFound()
-		}
-		r := clone(s.row)
-		for _, name := range members.computed {
-			delete(r, name)
-		}
-		return reply{http.StatusOK, members.render(c, t, r)}
-	}
 }
 
 func removeMembership(members *kind) handler {

@@ -127,19 +127,17 @@ func unarchived(k *kind) handler {
 }
 
 func addModuleIssues(c *call, t *tx) reply {
-	named, given := c.in["issues"]
-	items, countable := elements(named)
 	switch {
-	case c.notAnObject() != nil, given && !countable: // the service asks it for its length
+	case c.notAnObject() != nil:
 		return serverError()
-	case len(items) == 0:
+	case falsy(c.in["issues"]):
 		return refuse(http.StatusBadRequest, "error", "Issues are required")
 	}
 	module, ok := t.in(c.kinds.module, inProject(c), c.vars["module"])
 	if !ok {
 		return notFound()
 	}
-	ids, _, refused := issueList(items)
+	ids, _, refused := issueList(c.in["issues"])
 	if refused != nil {
 		return *refused
 	}

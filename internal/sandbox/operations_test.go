@@ -12,68 +12,41 @@ import (
 
 var pathParameter = regexp.MustCompile(`\{[^}]*\}`)
 
-// beyondDescriptors is what the sandbox serves although planform never asks for it, and why. Paths are whole, or below the workspace of
-// API v1.
+// beyondDescriptors names the test that needs an operation which planform never calls. Paths are whole, or below the workspace of API v1.
 func beyondDescriptors() map[string]string {
-	const (
-		sdk      = "the service's own SDK calls it for a kind of planform, and so do people's scripts beside planform"
-		features = "a project's features decide what the service takes; tests switch them"
-		old      = "the name that it had before"
-		recorded = "people and their scripts use it beside planform; behaviours of it are recorded"
-		seen     = "the service's own tests say how it answers"
-	)
+	const seen = "TestAPIV2AnswersAsTheServicesOwnTestsSawIt reads what its batches made"
 	reasons := map[string]string{
-		"DELETE projects/{}/estimates/":                                   sdk,
-		"DELETE projects/{}/work-item-properties/{}/options/{}/":          sdk,
-		"DELETE projects/{}/work-item-types/{}/work-item-properties/{}/":  sdk,
-		"PATCH projects/{}/work-items/{}/work-item-properties/{}/values/": sdk,
-		"GET projects/{}/work-items/{}/links/{}/":                         sdk,
-		"GET projects/{}/cycles/{}/cycle-issues/{}/":                      recorded,
-		"GET invitations/": recorded, "POST invitations/": recorded,
-		"GET invitations/{}/": recorded, "PATCH invitations/{}/": recorded, "DELETE invitations/{}/": recorded,
-		"GET projects/{}/features/": features, "PATCH projects/{}/features/": features, "PATCH features/": features,
+		"GET projects/{}/work-items/{}/links/{}/": "TestTheSandboxBehavesAsRecorded reads what a change did to a link",
 	}
 	for _, list := range []string{"states/", "labels/", "cycles/", "modules/", "milestones/", "work-items/{}/comments/"} {
 		reasons["GET /api/v2/workspaces/{}/projects/{}/"+list], reasons["GET /api/v2/workspaces/{}/projects/{}/"+list+"{}/"] = seen, seen
 	}
-	for _, method := range []string{"GET", "POST", "PATCH", "DELETE"} {
-		for _, path := range []string{
-			"issues/{}/", "projects/{}/issues/", "projects/{}/issues/{}/", "projects/{}/issues/{}/activities/", "projects/{}/issues/{}/comments/",
-			"projects/{}/issues/{}/comments/{}/", "projects/{}/issues/{}/issue-attachments/", "projects/{}/issues/{}/issue-attachments/{}/",
-			"projects/{}/issues/{}/links/", "projects/{}/issues/{}/links/{}/", "projects/{}/issues/{}/relations/", "projects/{}/issues/{}/relations/remove/",
-			"projects/{}/members/", "projects/{}/members/{}/",
-		} {
-			reasons[method+" "+path] = old
-		}
-	}
 	return reasons
 }
 
-func TestTheSandboxServesWhatTheDescriptorsNameAndLittleElse(t *testing.T) {
-	t.Parallel()
-	s := openCloud(t, Options{})
+// servedIn returns the operations that an edition serves.
+func servedIn(t *testing.T, edition Edition) map[string]bool {
+	t.Helper()
 	served := map[string]bool{}
-	serve := func(method, path string) {
-		paths := []string{path}
-		if one, members := strings.CutSuffix(path, "{members}/"); members { // one route for three lists
-			paths = []string{one + "projects/", one + "labels/", one + "epics/"}
-		}
-		for _, path := range paths {
-			path = pathParameter.ReplaceAllString(path, "{}")
-			served[method+" "+strings.TrimSuffix(path, "/")] = true
-		}
-	}
-	for _, r := range s.routes() {
+	for _, r := range openTest(t, Options{Edition: edition}).routes() {
 		for method := range r.on {
-			serve(method, r.api.root+r.pattern)
+			paths := []string{r.api.root + r.pattern}
+			if one, members := strings.CutSuffix(paths[0], "{members}/"); members { // one route for three lists
+				paths = []string{one + "projects/", one + "labels/", one + "epics/"}
+			}
+			for _, path := range paths {
+				served[method+" "+strings.TrimSuffix(pathParameter.ReplaceAllString(path, "{}"), "/")] = true
+			}
 		}
 	}
-	extra := maps.Clone(served)
+	return served
+}
+
+func TestEachEditionServesWhatTheDescriptorsNameAndWhatATestNeeds(t *testing.T) {
+	t.Parallel()
+	called := map[string]bool{}
 	for _, op := range resource.Operations() {
-		name := op.Method + " " + strings.TrimSuffix(pathParameter.ReplaceAllString(op.Path, "{}"), "/")
-		if delete(extra, name); !served[name] {
-			t.Errorf("planform calls %s, which the sandbox does not serve", name)
-		}
+		called[op.Method+" "+strings.TrimSuffix(pathParameter.ReplaceAllString(op.Path, "{}"), "/")] = true
 	}
 	reasons := map[string]bool{}
 	for name := range beyondDescriptors() {
@@ -83,9 +56,21 @@ func TestTheSandboxServesWhatTheDescriptorsNameAndLittleElse(t *testing.T) {
 		}
 		reasons[method+" "+strings.TrimSuffix(path, "/")] = true
 	}
-	for _, name := range slices.Sorted(maps.Keys(extra)) {
-		if !reasons[name] {
-			t.Errorf("the sandbox serves %s, which planform never calls, and nothing says why", name)
+	needed := maps.Clone(reasons)
+	for name, edition := range map[string]Edition{"community": Community, "full": Full, "cloud": Cloud} {
+		served := servedIn(t, edition)
+		for _, op := range slices.Sorted(maps.Keys(called)) {
+			if edition == Cloud && !served[op] {
+				t.Errorf("planform calls %s, which the sandbox does not serve", op)
+			}
 		}
+		for _, op := range slices.Sorted(maps.Keys(served)) {
+			if delete(needed, op); !called[op] && !reasons[op] {
+				t.Errorf("the %s edition serves %s, which planform never calls, and no test needs", name, op)
+			}
+		}
+	}
+	for op := range needed {
+		t.Errorf("a reason is given for %s, which no edition serves", op)
 	}
 }

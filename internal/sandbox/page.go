@@ -1,10 +1,14 @@
 package sandbox
 
 import (
+	"cmp"
+	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 const (
@@ -20,19 +24,17 @@ type page struct {
 	number     int
 }
 
-// paged answers with one page of a list of the given length. fetch returns
-// size rows after the first skip.
-func (c *call) paged(total int, fetch func(skip, size int) any) reply {
+// renderPage answers with one page of a list, and renders the rows of the page only.
+func renderPage[T any](c *call, all []T, render func(T) row) reply {
+	total := len(all)
 	if c.contract() {
 		p := c.offsetPage()
-		return reply{http.StatusOK, row{"results": fetch(p.skip, p.size), "count": total}}
+		return reply{http.StatusOK, row{"results": renderPart(all, p.skip, p.size, render), "count": total}}
 	}
 	p, wrong := c.cursorPage()
 	if wrong != nil {
 		return *wrong
 	}
-	results := fetch(p.skip, p.size)
-	pages := (total + p.size - 1) / p.size
 	return reply{http.StatusOK, row{
 		"grouped_by":        nil,
 		"sub_grouped_by":    nil,
@@ -42,10 +44,10 @@ func (c *call) paged(total int, fetch func(skip, size int) any) reply {
 		"next_page_results": p.skip+p.size < total,
 		"prev_page_results": p.number > 0,
 		"count":             max(0, min(p.size, total-p.skip)),
-		"total_pages":       pages,
+		"total_pages":       (total + p.size - 1) / p.size,
 		"total_results":     total,
 		"extra_stats":       nil,
-		"results":           results,
+		"results":           renderPart(all, p.skip, p.size, render),
 	}}
 }
 
@@ -104,11 +106,6 @@ func (c *call) offsetPage() page {
 	return p
 }
 
-// renderPage pages a list and renders the rows of the page only.
-func renderPage[T any](c *call, all []T, render func(T) row) reply {
-	return c.paged(len(all), func(skip, size int) any { return renderPart(all, skip, size, render) })
-}
-
 // renderPart renders size rows of a list after the first skip.
 func renderPart[T any](all []T, skip, size int, render func(T) row) []row {
 	out := []row{}
@@ -120,3 +117,55 @@ func renderPart[T any](all []T, skip, size int, render func(T) row) []row {
 
 // pageOf pages a list that is at hand.
 func pageOf(c *call, all []row) reply { return renderPage(c, all, func(r row) row { return r }) }
+
+// listCache keeps the last list that was put together, for a walk over its pages: it is good until the next write.
+type listCache struct {
+	mu    sync.Mutex
+	key   string
+	found []stored
+}
+
+// ordered returns the list that a request asks for, in its order, from the cache or by find.
+func (c *call) ordered(t *tx, find func() []stored) []stored {
+	l := &c.lastList
+	query := maps.Clone(c.query)
+	for _, name := range []string{"cursor", "per_page", "paginate", "fields", "limit", "offset"} {
+		query.Del(name)
+	}
+	key := fmt.Sprint(t.btx.ID(), c.user, c.req.URL.Path, "?", query.Encode())
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.key != key {
+		l.key, l.found = key, find()
+	}
+	return l.found
+}
+
+// compare orders two values of one field; null comes last.
+func compare(a, b any) int {
+	switch {
+	case a == nil && b == nil:
+		return 0
+	case a == nil:
+		return 1
+	case b == nil:
+		return -1
+	}
+	switch a := a.(type) {
+	case int:
+		if b, ok := b.(int); ok {
+			return cmp.Compare(a, b)
+		}
+	case string:
+		if b, ok := b.(string); ok {
+			return strings.Compare(a, b)
+		}
+	case json.Number:
+		if b, ok := b.(json.Number); ok {
+			x, _ := a.Float64()
+			y, _ := b.Float64()
+			return cmp.Compare(x, y)
+		}
+	}
+	return strings.Compare(fmt.Sprint(a), fmt.Sprint(b))
+}

@@ -108,7 +108,7 @@ func prepareProject(c *call, t *tx, old, r row) *reply {
 	if old == nil {
 		r["network"], r["estimate"] = 2, nil
 	} else if flag(r, "intake_view") && text(r, "intake") == "" {
-		r["intake"] = newID()
+		r["intake"] = newID() // only a change makes one
 	}
 	if estimate := text(r, "estimate"); estimate != "" && !t.has(c.kinds.estimate, scope(text(r, "id")), estimate) {
 		return new(invalid(row{"estimate": message(textNoRecord, estimate)}))
@@ -163,19 +163,6 @@ func (c *call) fillProject(t *tx, old, r row) {
 		}
 		t.insert(c.kinds.state, scope(id), state)
 	}
-}
-
-// listProjects puts the projects in the order that is asked for. An order by what no project has fails.
-func listProjects(c *call, t *tx) reply {
-	k := *c.kinds.project
-	if c.query.Has("order_by") && !c.contract() {
-		less, refused := c.plainOrdering(t, &k, c.query.Get("order_by"))
-		if refused != nil {
-			return *refused
-		}
-		k.sort = less
-	}
-	return k.list(c, t)
 }
 
 // createProject fails in words of its own, a body that cannot be read included.
@@ -235,21 +222,15 @@ func summary(c *call, t *tx) reply {
 		return refuse(http.StatusNotFound, "error", "Project not found")
 	}
 	in := scope(c.vars["project"])
-	asked := 0 // of an intake, and no items yet
-	for _, s := range t.all(c.kinds.hiddenItem, in) {
-		if flag(s.row, "in_triage") {
-			asked++
-		}
-	}
 	counts := row{
 		"cycles":  t.count(c.kinds.cycle, in),
 		"labels":  t.count(c.kinds.label, in),
-		"intakes": t.count(c.kinds.intakeItem, in) + t.count(c.kinds.intakeEntry, in),
+		"intakes": t.count(c.kinds.intakeItem, in),
 		"pages":   0,
 		"modules": t.count(c.kinds.module, in),
 		"members": c.activeMembers(t, c.vars["project"]),
 		"states":  t.count(c.kinds.state, in),
-		"issues":  t.count(c.kinds.workItem, in) + t.count(c.kinds.hiddenItem, in) - asked,
+		"issues":  t.count(c.kinds.workItem, in) + t.count(c.kinds.hiddenItem, in),
 	}
 	named := []string{}
 	for name := range strings.SplitSeq(c.query.Get("fields"), ",") {
@@ -259,39 +240,4 @@ func summary(c *call, t *tx) reply {
 		counts = some
 	}
 	return reply{http.StatusOK, row{"id": s.row["id"], "name": s.row["name"], "identifier": s.row["identifier"], "counts": counts}}
-}
-
-// featureNames is the features route's names for columns of a project.
-func featureNames() []string {
-	return []string{
-		"epics", "is_epic_enabled", "modules", "module_view", "cycles", "cycle_view", "views", "issue_views_view", "pages", "page_view",
-		"intakes", "intake_view", "work_item_types", "is_issue_type_enabled",
-	}
-}
-
-func readFeatures(c *call, t *tx) reply {
-	s, ok := t.get(c.kinds.project, c.vars["project"])
-	if !ok {
-		return notFound()
-	}
-	out := row{}
-	for i, names := 0, featureNames(); i < len(names); i += 2 {
-		out[names[i]] = flag(s.row, cmp.Or(names[i+1], "-"))
-	}
-	return reply{http.StatusOK, out}
-}
-
-func changeFeatures(c *call, t *tx) reply {
-	s, ok := t.get(c.kinds.project, c.vars["project"])
-	if !ok {
-		return notFound()
-	}
-	r := clone(s.row)
-	for i, names := 0, featureNames(); i < len(names); i += 2 {
-		if v, given := c.in[names[i]].(bool); given && names[i+1] != "" {
-			r[names[i+1]] = v
-		}
-	}
-	t.save(c.kinds.project, stored{s.key, r})
-	return readFeatures(c, t)
 }

@@ -183,13 +183,6 @@ func setValue(c *call, t *tx, p row) reply {
 	return readValue(c, t, p)
 }
 
-func changeValue(c *call, t *tx, p row) reply {
-	if answer := readValue(c, t, p); answer.status != http.StatusOK {
-		return answer
-	}
-	return setValue(c, t, p)
-}
-
 func removeValue(c *call, t *tx, p row) reply {
 	if answer := readValue(c, t, p); answer.status != http.StatusOK {
 		return answer

@@ -90,6 +90,21 @@ func (c *call) unknownParameters(known ...string) []string {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(c.query)), func(name string) bool { return slices.Contains(known, name) })
 }
 
+// unservedParameter returns a parameter of a request of API v1 that has an effect, or may have one, and that planform does not send.
+func (c *call) unservedParameter() string {
+	if c.route.notInCommunity { // nobody saw what these lists do
+		unknown := c.unknownParameters("per_page", "cursor", "fields", "limit", "offset", "workspace", "customer", "order_by")
+		return strings.Join(unknown[:min(1, len(unknown))], "")
+	}
+	for _, name := range []string{"expand", "cycle_view", "format", "order_by"} {
+		sent := name == "expand" && c.vars["identifier"] != "" || name == "order_by" && slices.Contains([]string{"-created_at", "-updated_at"}, c.query.Get(name)) && !c.route.fixedOrder
+		if c.query.Has(name) && !sent {
+			return name
+		}
+	}
+	return ""
+}
+
 func unknownParameter(name string) string {
 	return fmt.Sprintf("The sandbox does not know the parameter %q; the real service may answer otherwise.", name)
 }

@@ -48,11 +48,11 @@ func uuids(_ *tx, v any) (any, any) {
 	}
 	ids, wrong := make([]any, len(given)), row{}
 	for i, v := range given {
-		id, ok := anyID(v)
+		id := pythonText(v)
 		switch {
 		case v == nil:
 			wrong[strconv.Itoa(i)] = message(textNull)
-		case !ok:
+		case !isUUID(id):
 			wrong[strconv.Itoa(i)] = message("Must be a valid UUID.")
 		}
 		ids[i] = id

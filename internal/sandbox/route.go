@@ -17,8 +17,8 @@ type route struct {
 	permission     permission
 	on             methods
 	notInCommunity bool   // not in the community edition
-	inCommunity    bool   // nobody saw what other editions do there
 	unpaged        bool   // documented as a list without paging
+	fixedOrder     bool   // the list is not the newest first, and an order of it is not served
 	noSlash        string // method that is documented without trailing slash
 }
 
@@ -216,7 +216,7 @@ func (s *Server) routes() []route {
 		routes = append(routes, s.routesV2()...)
 	case Full:
 	}
-	return slices.DeleteFunc(routes, func(r route) bool { return r.inCommunity })
+	return routes
 }
 
 // table is every route of API v1.
@@ -237,22 +237,17 @@ func (s *Server) table() []route {
 			get: do(listInvitations), post: do(s.kinds.invitation.create),
 		}},
 		{pattern: ws + "invitations/{invitation}/", permission: workspaceAdmins, on: methods{
-			get: do(ofInvitation(s.kinds.invitation.read)), patch: do(ofInvitation(changeInvitation)), del: do(ofInvitation(s.kinds.invitation.remove)),
+			get: do(ofInvitation(s.kinds.invitation.read)), del: do(ofInvitation(s.kinds.invitation.remove)),
 		}},
 		{pattern: ws + "work-items/{identifier}/", permission: projectKey, on: methods{get: do(byIdentifier)}},
 
-		{pattern: ws + "projects/", permission: projectBase, on: methods{get: do(listProjects), post: {do: createProject, anyMedia: true}}},
+		{pattern: ws + "projects/", permission: projectBase, fixedOrder: true, on: methods{get: do(s.kinds.project.list), post: {do: createProject, anyMedia: true}}},
 		{pattern: project, permission: projectBase, noSlash: patch, on: methods{
 			get: do(s.kinds.project.read), patch: do(changeProject),
 			del: do(s.kinds.project.remove),
 		}},
 		{pattern: project + "summary/", permission: workspacePeople, on: methods{get: do(summary)}},
 		{pattern: project + "archive/", permission: projectBase, on: methods{post: do(archiveProject(true)), del: do(archiveProject(false))}},
-		{pattern: project + "members/", permission: projectMembers, on: methods{get: do(listProjectMembers), post: do(addMember)}},
-		{pattern: project + "members/{member}/", permission: projectMembers, on: methods{
-			get: do(readMember), patch: do(changeMember),
-			del: do(removeMember),
-		}},
 		{pattern: project + "project-members/", permission: projectMembers, on: methods{get: do(listProjectMembers), post: do(addMember)}},
 		{pattern: project + "project-members/{member}/", permission: projectMembers, on: methods{
 			get: do(readMember), patch: do(changeMember),
@@ -266,7 +261,7 @@ func (s *Server) table() []route {
 			on: methods{get: do(readLabel(labels)), patch: do(unlessArchived(labels.change)), del: do(unlessArchived(labels.remove))},
 		},
 
-		{pattern: project + "cycles/", permission: projectEntity, on: methods{get: do(listCycles(cycles)), post: do(createCycle(cycles))}},
+		{pattern: project + "cycles/", permission: projectEntity, on: methods{get: do(unarchived(cycles)), post: do(createCycle(cycles))}},
 		{pattern: project + "cycles/{cycle}/", permission: projectEntity, on: methods{
 			get: do(readUnarchived(cycles)), patch: do(cycles.change),
 			del: do(cycles.remove),
@@ -275,12 +270,12 @@ func (s *Server) table() []route {
 		{pattern: project + "archived-cycles/", permission: projectEntity, on: methods{get: do(archived(cycles))}},
 		{pattern: project + "archived-cycles/{cycle}/unarchive/", permission: projectEntity, on: methods{del: do(archive(cycles, false))}},
 		{
-			pattern: project + "cycles/{cycle}/cycle-issues/", permission: projectEntity,
+			pattern: project + "cycles/{cycle}/cycle-issues/", permission: projectEntity, fixedOrder: true,
 			on: methods{get: do(listMembers(cycles, s.kinds.cycleIssue)), post: documented(addCycleIssues, http.StatusCreated)},
 		},
 		{
 			pattern: project + "cycles/{cycle}/cycle-issues/{item}/", permission: projectEntity,
-			on: methods{get: do(readMembership(s.kinds.cycleIssue)), del: do(removeMembership(s.kinds.cycleIssue))},
+			on: methods{del: do(removeMembership(s.kinds.cycleIssue))},
 		},
 
 		{pattern: project + "modules/", permission: projectEntity, on: methods{get: do(unarchived(modules)), post: do(modules.create)}},
@@ -292,18 +287,13 @@ func (s *Server) table() []route {
 		{pattern: project + "archived-modules/", permission: projectEntity, on: methods{get: do(archived(modules))}},
 		{pattern: project + "archived-modules/{module}/unarchive/", permission: projectEntity, on: methods{del: do(archive(modules, false))}},
 		{
-			pattern: project + "modules/{module}/module-issues/", permission: projectEntity,
+			pattern: project + "modules/{module}/module-issues/", permission: projectEntity, fixedOrder: true,
 			on: methods{get: do(listMembers(modules, s.kinds.moduleIssue)), post: do(addModuleIssues)},
 		},
 		{
 			pattern: project + "modules/{module}/module-issues/{item}/", permission: projectEntity,
 			on: methods{del: do(removeMembership(s.kinds.moduleIssue))},
 		},
-
-		{pattern: project + "intake-issues/", permission: projectLite, inCommunity: true, on: methods{get: do(listEntries), post: do(createEntry)}},
-		{pattern: project + "intake-issues/{item}/", permission: projectLite, inCommunity: true, on: methods{
-			get: do(readEntry), patch: do(changeEntry), del: do(removeEntry),
-		}},
 
 		{pattern: project + "work-items/", permission: projectEntity, on: methods{get: do(listWorkItems), post: do(createWorkItem)}},
 		{pattern: item, permission: projectEntity, on: methods{
@@ -314,7 +304,7 @@ func (s *Server) table() []route {
 		{pattern: item + "links/{link}/", permission: projectEntity, on: element(links)},
 		{pattern: item + "comments/", permission: projectLite, on: methods{get: do(comments.list), post: do(createAudited(comments))}},
 		{pattern: item + "comments/{comment}/", permission: projectLite, on: element(comments)},
-		{pattern: item + "activities/", permission: projectLite, unpaged: true, on: methods{get: do(listActivities(activities))}},
+		{pattern: item + "activities/", permission: projectLite, fixedOrder: true, unpaged: true, on: methods{get: do(listActivities(activities))}},
 		{pattern: item + "relations/", permission: projectEntity, on: methods{get: do(listRelations), post: do(addRelations)}},
 		{pattern: item + "relations/remove/", permission: projectEntity, notInCommunity: true, on: methods{post: do(removeRelation)}},
 		{pattern: item + "attachments/", permission: anyone, on: methods{
@@ -325,22 +315,7 @@ func (s *Server) table() []route {
 			del: do(ofAttachments("delete", removeAttachment)),
 		}},
 	}
-	return slices.Concat(routes, oldNames(routes, project, ws), s.fullTable(ws, project))
-}
-
-// oldNames repeats the routes of work items under the names they once had.
-func oldNames(routes []route, project, ws string) []route {
-	var out []route
-	for _, r := range routes {
-		for _, prefix := range []string{project, ws} {
-			if rest, ok := strings.CutPrefix(r.pattern, prefix+"work-items/"); ok {
-				r.pattern = prefix + "issues/" + strings.Replace(rest, "attachments/", "issue-attachments/", 1)
-				out = append(out, r)
-				break
-			}
-		}
-	}
-	return out
+	return slices.Concat(routes, s.fullTable(ws, project))
 }
 
 // fullTable is the routes that the community edition lacks.
@@ -352,11 +327,11 @@ func (s *Server) fullTable(ws, project string) []route {
 		{pattern: ws + "initiatives/{initiative}/{members}/", on: initiativeMembers(k)},
 		{pattern: ws + "teamspaces/{teamspace}/projects/", on: memberList{k.teamspace, k.teamspaceProject, k.project}.methods()},
 		{pattern: ws + "teamspaces/{teamspace}/members/", on: memberList{k.teamspace, k.teamspaceMember, k.user}.methods()},
-		{pattern: ws + "customers/{customer}/requests/", on: methods{get: do(listRequests(k.request)), post: do(requestsOf(k.request.create))}},
+		{pattern: ws + "customers/{customer}/requests/", on: methods{get: do(requestsOf(k.request.list)), post: do(requestsOf(k.request.create))}},
 		{pattern: ws + "customers/{customer}/requests/{request}/", on: element(k.request)},
 		{pattern: ws + "customers/{customer}/property-values/", on: methods{get: do(customerValues)}},
 		{pattern: ws + "customers/{customer}/property-values/{property}/", on: methods{patch: do(setCustomerValues)}},
-		{pattern: ws + "customer-properties/", on: methods{get: do(listProperties(k.property)), post: do(k.property.create)}},
+		{pattern: ws + "customer-properties/", on: methods{get: do(k.property.list), post: do(k.property.create)}},
 		{pattern: ws + "customer-properties/{property}/", on: element(k.property)},
 		{pattern: ws + "pages/", on: collection(k.page)},
 		{pattern: ws + "pages/{page}/", on: methods{get: do(k.page.read)}},
@@ -372,7 +347,7 @@ func (s *Server) fullTable(ws, project string) []route {
 		})},
 		{pattern: project + "work-item-types/{type}/work-item-properties/{property}/", on: elsewhere(typesGoverned, methods{
 			get:   do(ofType(k.itemProperty.read)),
-			patch: do(ofType(k.itemProperty.change)), del: do(ofType(k.itemProperty.remove)),
+			patch: do(ofType(k.itemProperty.change)),
 		})},
 		{pattern: project + "work-item-properties/{property}/options/", on: elsewhere(typesGoverned, methods{
 			get:  do(ofProperty(listOptions)),
@@ -380,15 +355,14 @@ func (s *Server) fullTable(ws, project string) []route {
 		})},
 		{pattern: project + "work-item-properties/{property}/options/{option}/", on: elsewhere(typesGoverned, methods{
 			get:   do(ofProperty(k.propertyOption.read)),
-			patch: do(ofProperty(k.propertyOption.change)), del: do(ofProperty(k.propertyOption.remove)),
+			patch: do(ofProperty(k.propertyOption.change)),
 		})},
 		{
 			pattern: project + "work-items/{item}/work-item-properties/{property}/values/",
-			on:      methods{get: do(ofItem(readValue)), post: do(ofItem(setValue)), patch: do(ofItem(changeValue)), del: do(ofItem(removeValue))},
+			on:      methods{get: do(ofItem(readValue)), post: do(ofItem(setValue)), del: do(ofItem(removeValue))},
 		},
 		{pattern: project + "estimates/", on: methods{
 			get: do(readEstimate), post: do(k.estimate.create), patch: do(changeEstimate),
-			del: do(removeEstimate),
 		}},
 		{pattern: project + "estimates/{estimate}/estimate-points/", on: methods{get: do(listPoints), post: do(createPoints)}},
 		{pattern: project + "estimates/{estimate}/estimate-points/{point}/", on: methods{
@@ -396,10 +370,9 @@ func (s *Server) fullTable(ws, project string) []route {
 			del:   do(k.estimatePoint.remove),
 		}},
 		{pattern: project + "milestones/{milestone}/work-items/", on: methods{get: do(listMembers(k.milestone, k.milestoneIssue))}},
-		{pattern: ws + "features/", on: methods{get: do(readWorkspaceFeatures), patch: do(changeWorkspaceFeatures)}},
+		{pattern: ws + "features/", on: methods{get: do(readWorkspaceFeatures)}},
 		{pattern: ws + "states/", on: elsewhere(statesGoverned, methods{get: do(listWorkspaceStates), post: do(k.state.create)})},
 		{pattern: ws + "states/{state}/", on: elsewhere(statesGoverned, element(k.state))},
-		{pattern: project + "features/", on: methods{get: do(readFeatures), patch: do(changeFeatures)}},
 	}
 	for _, k := range s.kinds.every {
 		if k.path != "" {

@@ -44,37 +44,36 @@ const (
 // Options is the settings of a server. The zero value is a full edition
 // that answers as observed, without a limit, in a temporary file.
 type Options struct {
-	Path      string           // database file, made if it is not there; "" is a temporary one, removed by Close
-	Prefix    string           // base path in front of /api/v1, e.g. "/plane"
-	Workspace string           // slug, default [Workspace]; another one holds nothing but its members
-	Answers   Answers          // default Observed
-	Edition   Edition          // default Full
-	PerPage   int              // most rows of a page; default 1000, in the cloud edition 100
-	Rate      int              // requests per Window and key, sliding; 0 is no limit
-	Window    time.Duration    // default 60 s
-	Now       func() time.Time // default time.Now
-	FileLimit int64            // bytes of an attachment, default 5 MiB
-	Empty     bool             // a new database has only the workspace and its members
-	Governed  bool             // in a new database the workspace manages states and work item types above its projects
-	Lag       time.Duration    // how long after a work item its contents are deleted, as by the queue of the running server
+	Path      string  // database file, made if it is not there; "" is a temporary one, removed by Close
+	Workspace string  // slug, default [Workspace]; another one holds nothing but its members
+	Answers   Answers // default Observed
+	Edition   Edition // default Full
+	Rate      int     // requests per minute and key, sliding; 0 is no limit
+	Empty     bool    // a new database has only the workspace and its members
+	Governed  bool    // in a new database the workspace manages states and work item types above its projects
 
-	// RelationIDs makes API v1 list relations as the official SDK reads them: plain IDs. It is for tests.
-	RelationIDs bool
-	// ReplaceRelations makes API v2 take the list of a request for all the relations of its kind, as the reference can be read. It is for
-	// tests.
-	ReplaceRelations bool
+	Quirks // for tests
+}
 
-	// What API v2 may do otherwise than here. It is for tests.
-	Unpaid           []string                                           // words of its paths, such as releases, that the workspace's plan lacks: 402
-	ArchiveOpen      bool                                               // work items are archived in any state
-	Strict           bool                                               // unknown query parameters and body keys are refused
-	BodyLimit        int                                                // bytes of a body, default 5 MiB
+// Quirks holds settings that only tests have, and what a service may do otherwise. Package sandboxtest sets them; the zero value is what
+// a server was seen to do.
+type Quirks struct {
+	Prefix           string                                             // base path in front of /api/v1, e.g. "/plane"
+	PerPage          int                                                // most rows of a page; default 1000, in the cloud edition 100
+	Window           time.Duration                                      // of the Rate, default 60 s
+	Now              func() time.Time                                   // default time.Now
+	FileLimit        int64                                              // bytes of an attachment, default 5 MiB
+	Lag              time.Duration                                      // how long after a work item its contents are deleted, as by the queue of the running server
+	RelationIDs      bool                                               // API v1 lists relations as the official SDK reads them: plain IDs
+	ReplaceRelations bool                                               // API v2 takes the relations of a request for all of their kind, as the reference can be read
+	Unpaid           []string                                           // words of paths of API v2, such as releases, that the workspace's plan lacks: 402
+	ArchiveOpen      bool                                               // API v2 archives work items in any state
+	Strict           bool                                               // API v2 refuses unknown query parameters and body keys
+	BodyLimit        int                                                // bytes of a body of API v2, default 5 MiB
 	IgnoreMembership bool                                               // cycle_id and module_ids of a work item's body have no effect
-	HasOperation     func(method, path string) bool                     // which operations there are, by the path of the reference; nil is all
+	HasOperation     func(method, path string) bool                     // which operations of API v2 there are, by the path of the reference; nil is all
 	FailRow          func(req *http.Request, index int, row any) string // the code with which a row of a batch is refused; "" is not
-
-	// Around is a middleware around the whole service, for tests; may be nil.
-	Around func(http.Handler) http.Handler
+	Around           func(http.Handler) http.Handler                    // a middleware around the whole service; may be nil
 }
 
 // Server is an open sandbox.
@@ -251,8 +250,6 @@ func (s *Server) stripPrefix(routes http.Handler) http.Handler {
 			send(w, req, reply{http.StatusBadRequest, plainText("Invalid HTTP request received.")}, nil)
 		case !ok:
 			send(w, req, refuse(http.StatusNotFound, "error", textNoPage), nil)
-		case req.Method == http.MethodOptions && req.Header.Get("Access-Control-Request-Method") != "":
-			send(w, req, reply{status: http.StatusOK}, http.Header{"Content-Type": {htmlText}})
 		case below != path.Join(below, "/") && below != path.Join(below, "/")+"/":
 			s.noRoute(w, req) // a ServeMux would redirect to a path without the double slash or the dots
 		default:

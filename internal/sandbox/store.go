@@ -282,37 +282,11 @@ func (t *tx) count(k *kind, in []byte) int { return t.counter("n:" + k.name + ":
 // all is a whole list in order of creation; an empty scope means every row.
 func (t *tx) all(k *kind, in []byte) []stored {
 	var out []stored
-	t.each(k, in, func(key, value []byte) bool {
+	c := t.btx.Bucket(k.rows).Cursor()
+	for key, value := c.Seek(in); hasPrefix(key, in); key, value = c.Next() {
 		out = append(out, stored{append([]byte(nil), key...), t.decode(value)})
-		return true
-	})
+	}
 	return out
-}
-
-// each walks a list in order of creation until do returns false.
-func (t *tx) each(k *kind, in []byte, do func(key, value []byte) bool) {
-	c := t.btx.Bucket(k.rows).Cursor()
-	for key, v := c.Seek(in); hasPrefix(key, in); key, v = c.Next() {
-		if !do(key, v) {
-			return
-		}
-	}
-}
-
-// newest walks a list backwards until do returns false.
-func (t *tx) newest(k *kind, in []byte, do func(key, value []byte) bool) {
-	c := t.btx.Bucket(k.rows).Cursor()
-	// The number behind the scope never has its top bit set, so this key is
-	// behind the last row of the list and before the first of the next.
-	back := c.Prev
-	if behind, _ := c.Seek(append(append(make([]byte, 0, len(in)+1), in...), 0xff)); behind == nil {
-		back = c.Last
-	}
-	for key, v := back(); hasPrefix(key, in); key, v = c.Prev() {
-		if !do(key, v) {
-			return
-		}
-	}
 }
 
 func hasPrefix(key, prefix []byte) bool {

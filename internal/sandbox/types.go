@@ -115,13 +115,6 @@ func changeEstimate(c *call, t *tx) reply {
 	return c.kinds.estimate.change(c, t)
 }
 
-func removeEstimate(c *call, t *tx) reply {
-	if _, ok := c.estimate(t); !ok {
-		return notFound()
-	}
-	return c.kinds.estimate.remove(c, t)
-}
-
 func inEstimate(c *call) []byte { return scope(c.vars["estimate"]) }
 
 func (k *kinds) estimatePoints() {

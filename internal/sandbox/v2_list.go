@@ -6,12 +6,10 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"net/http"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 )
 
 const (
@@ -149,7 +147,7 @@ func (res *resourceV2) list(c *call, t *tx) reply {
 		}
 		return n
 	}
-	found := c.lastList.get(c, t, func() []stored {
+	found := c.ordered(t, func() []stored {
 		found := res.all(c, t)
 		slices.SortFunc(found, less)
 		return found
@@ -176,27 +174,6 @@ func (res *resourceV2) list(c *call, t *tx) reply {
 		body["next_cursor"] = encodeCursor(found[end-1], column)
 	}
 	return reply{http.StatusOK, body}
-}
-
-// listCache keeps the last list that was put together, for a walk over its pages: it is good until the next write.
-type listCache struct {
-	mu    sync.Mutex
-	key   string
-	found []stored
-}
-
-func (l *listCache) get(c *call, t *tx, find func() []stored) []stored {
-	query := maps.Clone(c.query)
-	for _, name := range []string{"cursor", "per_page", "paginate", "fields"} {
-		query.Del(name)
-	}
-	key := fmt.Sprint(t.btx.ID(), c.user, c.req.URL.Path, "?", query.Encode())
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.key != key {
-		l.key, l.found = key, find()
-	}
-	return l.found
 }
 
 // ordering is the field and direction of a list; an unknown ?order_by= is ignored.

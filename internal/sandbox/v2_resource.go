@@ -146,20 +146,10 @@ func (res *resourceV2) routes() []route {
 	return out
 }
 
-// check turns a value of a body into one of the store, as API v1 does. IDs must be of records in reach.
-func (f *fieldV2) check(w *writeV2, v any) (any, *fieldError) {
-	value, complaint := f.of.verify(w.t, v)
-	switch complaint := complaint.(type) {
-	case nil:
-	case row: // of the elements of a list
-		for _, of := range complaint {
-			return nil, complaintV2(f.name, of.([]string)[0])
-		}
-	case []string:
-		return nil, complaintV2(f.name, complaint[0])
-	}
-	if f.of.ref == nil {
-		return value, nil
+// outOfReach complains of an ID that a body of the path may not name.
+func (f *fieldV2) outOfReach(w *writeV2, value any) any {
+	if f.of.ref == nil || value == nil {
+		return nil
 	}
 	ids, many := value.([]any)
 	if !many {
@@ -167,25 +157,31 @@ func (f *fieldV2) check(w *writeV2, v any) (any, *fieldError) {
 	}
 	for _, id := range ids {
 		if !w.reaches(*f.of.ref, id.(string)) {
-			return nil, complaintV2(f.name, "Object with id "+id.(string)+" does not exist.")
+			return message("Object with id %s does not exist.", id)
 		}
 	}
-	return value, nil
+	return nil
 }
 
-// complaintV2 gives a complaint of API v1 the code that it has in API v2.
-func complaintV2(name, complaint string) *fieldError {
-	code := "invalid"
+// complaintV2 gives a complaint of API v1 the code that it has in API v2. Of the elements of a list one is complained of.
+func complaintV2(name string, complaint any) fieldError {
+	if of, ok := complaint.(row); ok {
+		for _, complaint = range of {
+			break
+		}
+	}
+	text, code := complaint.([]string)[0], "invalid"
 	for _, known := range [][2]string{
+		{"is required", "required"},
 		{"not a valid choice", "invalid_choice"},
 		{"does not exist", "does_not_exist"},
 		{"no more than", "max_length"},
 	} {
-		if strings.Contains(complaint, known[0]) {
+		if strings.Contains(text, known[0]) {
 			code = known[1]
 		}
 	}
-	return &fieldError{name, code, complaint}
+	return fieldError{name, code, text}
 }
 
 // reaches says whether an ID is that of a record which a body of the path may name.

@@ -262,7 +262,7 @@ func seenInTests() []seen {
 		// Gates.
 		{
 			of: "gate", mark: "N", asked: "Use what the plan lacks: releases, workflows, relation definitions, templates, types.", answer: "402.",
-			opts: Options{Unpaid: []string{"releases", "workflows", "work-item-relation-definitions", "work-item-templates", "work-item-types"}},
+			opts: Options{Quirks: Quirks{Unpaid: []string{"releases", "workflows", "work-item-relation-definitions", "work-item-templates", "work-item-types"}}},
 			steps: `
 				GET $W/releases/ -> 402 type=payment_required
 				POST $W/releases/ {"name":"x"} -> 402
@@ -417,7 +417,7 @@ func seenInTests() []seen {
 		},
 		{
 			of: "work item", mark: "N", asked: "Archive a fresh one in the default state.", answer: "200. The two suites disagree: the sandbox can answer either way.",
-			opts:  Options{ArchiveOpen: true},
+			opts:  Options{Quirks: Quirks{ArchiveOpen: true}},
 			steps: `POST $P/work-items/$item/archive/ -> 200 +archived_at`,
 		},
 		{

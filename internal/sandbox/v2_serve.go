@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"mime"
 	"net/http"
 	"slices"
 	"strings"
@@ -131,10 +130,6 @@ func (s *Server) v2() *dialect {
 func (c *call) decodeV2(ep *endpoint) *problem {
 	if c.req.Method == http.MethodGet || c.req.Method == http.MethodDelete || len(c.raw) == 0 && !ep.bulk {
 		return nil
-	}
-	given := c.req.Header.Get("Content-Type")
-	if kind, _, err := mime.ParseMediaType(given); err != nil || kind != "application/json" {
-		return &problem{status: http.StatusUnsupportedMediaType, detail: fmt.Sprintf("Unsupported media type %q in request.", given)}
 	}
 	if wrong := c.parse(); wrong != nil {
 		return wrong

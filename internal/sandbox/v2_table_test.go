@@ -276,7 +276,7 @@ func TestV2FeaturesAreSwitchedWhereTheyAre(t *testing.T) {
 func TestCustomRelationsShowOnBothItemsInTheWordsOfTheirDefinition(t *testing.T) {
 	t.Parallel()
 	for replaces, left := range map[bool]string{false: "map[is needed by:[] needs:[c b] relates to:[]]", true: "map[is needed by:[] needs:[c] relates to:[]]"} {
-		s := openCloud(t, Options{ReplaceRelations: replaces})
+		s := openCloud(t, Options{Quirks: Quirks{ReplaceRelations: replaces}})
 		newItem := func(name string) string {
 			return want(t, ask(t, s, "POST", itemsPath, `{"name":"`+name+`"}`), 201).object(t)["id"].(string)
 		}

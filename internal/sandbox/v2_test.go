@@ -41,7 +41,7 @@ func (a answer) data(tb testing.TB) []map[string]any {
 
 func TestV2ProblemsHaveTypeCodeAndDetail(t *testing.T) {
 	t.Parallel()
-	s := openCloud(t, Options{BodyLimit: 2000})
+	s := openCloud(t, Options{Quirks: Quirks{BodyLimit: 2000}})
 	for _, tt := range []struct {
 		method, path, body, typ, code string
 		status                        int
@@ -80,7 +80,7 @@ func TestV2ProblemsHaveTypeCodeAndDetail(t *testing.T) {
 func TestV2SharesTheLimitWithV1AndABatchIsOneRequest(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 22, 9, 0, 0, 0, time.UTC)
-	s := openCloud(t, Options{Rate: 3, Now: func() time.Time { return now }})
+	s := openCloud(t, Options{Rate: 3, Quirks: Quirks{Now: func() time.Time { return now }}})
 	want(t, ask(t, s, "GET", "/api/v1/users/me/", ""), 200)
 	me := want(t, ask(t, s, "GET", "/api/v2/users/me/", ""), 200).object(t)
 	if me["principal_kind"] != "api_key" || me["id"] != userAda {
@@ -301,7 +301,7 @@ func TestV2BatchesHaveOneTo50Rows(t *testing.T) {
 
 func TestV2SchemaNamesTheOperationsThereAre(t *testing.T) {
 	t.Parallel()
-	s := openCloud(t, Options{HasOperation: func(_, path string) bool { return !strings.HasSuffix(path, "/bulk-update/") }})
+	s := openCloud(t, Options{Quirks: Quirks{HasOperation: func(_, path string) bool { return !strings.HasSuffix(path, "/bulk-update/") }}})
 	paths := want(t, ask(t, s, "GET", "/api/v2/schema/", ""), 200).object(t)["paths"].(map[string]any)
 	update := "/api/v2/workspaces/{slug}/projects/{project_id}/work-items/bulk-update/"
 	create, _ := paths[strings.Replace(update, "update", "create", 1)].(map[string]any)
@@ -315,7 +315,7 @@ func TestV2SchemaNamesTheOperationsThereAre(t *testing.T) {
 
 func TestV1OfTheCloudIsAsItsSDKReadsIt(t *testing.T) {
 	t.Parallel()
-	s := openCloud(t, Options{RelationIDs: true})
+	s := openCloud(t, Options{Quirks: Quirks{RelationIDs: true}})
 	want(t, ask(t, s, "GET", itemsPath+"?per_page=101", ""), 400)
 	want(t, ask(t, s, "GET", itemsPath+"?per_page=100", ""), 200)
 	if got := want(t, ask(t, s, "GET", "projects/"+projectWeb+"/work-item-types/", ""), 200); !strings.HasPrefix(got.body, "[") {

@@ -39,23 +39,16 @@ func (w *writeV2) refused() *problem {
 // decode reads the body into the row.
 func (w *writeV2) decode() {
 	for _, f := range w.res.fields {
-		v, given := w.body[f.name]
-		switch {
-		case f.of == nil: // has no effect
-		case !given && f.required && w.old == nil:
-			w.fail(f.name, "required", "This field is required.")
-		case !given:
-		case v == nil && (f.null || f.nullOnUpdate && w.old != nil):
-			w.set[f.name] = true
-			w.put(f, nil)
-		case v == nil:
-			w.fail(f.name, "invalid", "This field may not be null.")
-		default:
-			value, wrong := f.check(w, v)
-			if wrong != nil {
-				w.errors = append(w.errors, *wrong)
-				continue
-			}
+		if f.of == nil {
+			continue // has no effect
+		}
+		value, given, complaint := f.of.read(w.t, w.body, f.name, f.required && w.old == nil, f.null || f.nullOnUpdate && w.old != nil)
+		if complaint == nil && given {
+			complaint = f.outOfReach(w, value)
+		}
+		if complaint != nil {
+			w.errors = append(w.errors, complaintV2(f.name, complaint))
+		} else if given {
 			w.set[f.name] = true
 			w.put(f, value)
 		}

@@ -22,7 +22,6 @@ func (k *kinds) workItems() {
 			"start_date", "target_date", "sequence_id", "sort_order", "completed_at", "archived_at", "is_draft", "external_source", "external_id",
 			"created_by", "updated_by", "project", "workspace", "parent", "state", "estimate_point", "type", "assignees", "labels",
 		},
-		hidden:  []string{"in_triage", "description_json"},
 		indexes: []index{uniqueExternalID("work_item", "project", "Issue"), {name: "sequence", fields: []string{"project", "sequence_id"}}},
 		fields: append([]field{
 			{name: "name", required: true, check: line()},
@@ -78,7 +77,7 @@ func (k *kinds) workItems() {
 // hidden says whether lists and reads hide an item. The service finds it only
 // by its external id, and still changes and deletes it by its id.
 func hidden(r row) bool {
-	return flag(r, "is_draft") || flag(r, "in_triage") || r["archived_at"] != nil
+	return flag(r, "is_draft") || r["archived_at"] != nil
 }
 
 // anyItem finds an item, hidden or not.
@@ -213,7 +212,6 @@ func prepareWorkItemChange(c *call, t *tx, old, r row) *reply {
 		r["state"] = c.defaultState(t, text(r, "project"))
 	}
 	if r["state"] != old["state"] {
-		r["in_triage"] = nil
 		r["completed_at"] = c.completion(t, r)
 	}
 	return nil
@@ -394,9 +392,6 @@ func (c *call) forgetWorkItem(t *tx, r row) {
 			c.clear(t, k, id)
 		}
 	})
-	if entry, ok := t.get(c.kinds.intakeEntry, t.first("intake entry", id)); ok {
-		t.remove(c.kinds.intakeEntry, entry)
-	}
 	for _, k := range []*kind{c.kinds.cycleIssue, c.kinds.moduleIssue, c.kinds.milestoneIssue, c.kinds.initiativeEpic} {
 		for _, member := range t.under(1<<20, k.indexes[0].name, id) {
 			if s, ok := t.get(k, member); ok {
@@ -404,9 +399,7 @@ func (c *call) forgetWorkItem(t *tx, r row) {
 			}
 		}
 	}
-	for _, k := range []*kind{c.kinds.intakeEntry, c.kinds.intakeItem} {
-		unset(t, k, scope(text(r, "project")), "duplicate_to", id)
-	}
+	unset(t, c.kinds.intakeItem, scope(text(r, "project")), "duplicate_to", id)
 }
 
 // later does after the Lag what the running server leaves to its queue.
@@ -448,7 +441,11 @@ func byIdentifier(c *call, t *tx) reply {
 		if !ok {
 			return notFound()
 		}
-		return reply{http.StatusOK, c.kinds.workItem.render(c, t, s.row)}
+		r := c.kinds.workItem.visible(s.row)
+		if names := c.query.Get("expand"); names != "" {
+			r = c.expand(t, r, strings.Split(names, ","))
+		}
+		return reply{http.StatusOK, selectFields(r, c.fields())}
 	}
 	return serverError()
 }
@@ -474,12 +471,8 @@ func listWorkItems(c *call, t *tx) reply {
 	if t.index("out-of-order", project) != "" {
 		k.sort = func(a, b row) int { return strings.Compare(text(b, "created_at"), text(a, "created_at")) }
 	}
-	if order := c.query.Get("order_by"); c.query.Has("order_by") && order != "-created_at" {
-		less, refused := c.itemOrdering(t, order)
-		if refused != nil {
-			return *refused
-		}
-		k.sort = less
+	if c.query.Get("order_by") == "-updated_at" {
+		k.sort = func(a, b row) int { return strings.Compare(text(b, "updated_at"), text(a, "updated_at")) }
 	}
 	return k.list(c, t)
 }

@@ -136,6 +136,9 @@ func (st *stage) leavesNothing(f fault, visits []visit) bool {
 // that comes after it one more.
 func TestAfterAFaultAtAnyEdgeTheNextRunsReachTheSameEnd(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("it runs thousands of commands")
+	}
 	all := scenes()
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		t.Run(name, func(t *testing.T) {

@@ -267,6 +267,9 @@ func requests(visits []visit) (all []edge) {
 // says with which -rapid.seed it comes again.
 func TestAfterAnyTwoFaultsInAnyStoryTheNextRunsReachTheSameEnd(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("it runs thousands of commands")
+	}
 	rapid.Check(t, func(rt *rapid.T) {
 		s, problem := drawStory(rt), ""
 		sc := s.scene()

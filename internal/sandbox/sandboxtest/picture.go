@@ -79,7 +79,6 @@ func (s *Server) Picture() []string {
 			for _, field := range slices.Sorted(maps.Keys(r)) {
 				switch v := r[field]; {
 				case field == "id", field == "sequence_id", field == "sort_order", field == "sequence", field == "is_default", strings.HasSuffix(field, "_by"), strings.HasSuffix(field, "_at") && field != "archived_at":
-				case field == "in_triage" && v == nil: // as a row without it
 				case field == "archived_at":
 					fmt.Fprintf(&line, " archived=%t", v != nil)
 				default:

@@ -31,9 +31,8 @@ type Options struct {
 	Governed  bool
 	Lag       time.Duration
 
-	RelationIDs, ReplaceRelations bool // see [sandbox.Options]
-
-	// What API v2 does otherwise; see [sandbox.Options]. It is strict.
+	// What the service does otherwise; see [sandbox.Quirks]. API v2 is strict.
+	RelationIDs, ReplaceRelations bool
 	BodyLimit                     int
 	IgnoreMembership, ArchiveOpen bool
 	Unpaid                        []string
@@ -76,13 +75,15 @@ type Server struct {
 func Open(o Options) (*Server, error) {
 	s := &Server{options: o, closing: make(chan struct{})}
 	inner, err := sandbox.Open(sandbox.Options{
-		Path: o.Path, Prefix: o.Prefix, Workspace: o.Workspace, Answers: o.Answers, Edition: o.Edition, PerPage: o.PerPage,
-		Rate: o.Rate, Window: o.Window, Now: o.Now, FileLimit: o.FileLimit, Empty: o.Empty, Governed: o.Governed, Lag: o.Lag,
-		Strict: true, RelationIDs: o.RelationIDs, ReplaceRelations: o.ReplaceRelations, BodyLimit: o.BodyLimit, IgnoreMembership: o.IgnoreMembership,
-		HasOperation: o.HasOperation, FailRow: o.FailRow, ArchiveOpen: o.ArchiveOpen, Unpaid: o.Unpaid,
-		Around: func(next http.Handler) http.Handler {
-			s.next = next
-			return http.HandlerFunc(s.serve)
+		Path: o.Path, Workspace: o.Workspace, Answers: o.Answers, Edition: o.Edition, Rate: o.Rate, Empty: o.Empty, Governed: o.Governed,
+		Quirks: sandbox.Quirks{
+			Prefix: o.Prefix, PerPage: o.PerPage, Window: o.Window, Now: o.Now, FileLimit: o.FileLimit, Lag: o.Lag,
+			Strict: true, RelationIDs: o.RelationIDs, ReplaceRelations: o.ReplaceRelations, BodyLimit: o.BodyLimit, IgnoreMembership: o.IgnoreMembership,
+			HasOperation: o.HasOperation, FailRow: o.FailRow, ArchiveOpen: o.ArchiveOpen, Unpaid: o.Unpaid,
+			Around: func(next http.Handler) http.Handler {
+				s.next = next
+				return http.HandlerFunc(s.serve)
+			},
 		},
 	})
 	if err != nil {

@@ -71,7 +71,7 @@ func seed() []seeded {
 	return []seeded{
 		{"web", "POST", "projects/", `{"name": "Website", "identifier": "WEB", "description": "Public site", "cycle_view": true, "module_view": true}`},
 		{"ops", "POST", "projects/", `{"name": "Operations", "identifier": "OPS", "cycle_view": true}`},
-		{"", "POST", "projects/{web}/members/", `{"member": "{bob}", "role": 15}`},
+		{"", "POST", "projects/{web}/project-members/", `{"member": "{bob}", "role": 15}`},
 		{"", "POST", "projects/{web}/labels/", `{"name": "backend", "color": "#3b82f6"}`},
 		{"", "POST", "projects/{web}/labels/", `{"name": "frontend", "color": "#a855f7"}`},
 		{"", "POST", "projects/{web}/labels/", `{"name": "bug", "color": "#ef4444"}`},

@@ -75,11 +75,9 @@ func (ad *additions) planMembers(r *memberSet) {
 	for _, e := range r.entries {
 		switch {
 		case e.member != noObject && (ad.blockers.blocker(e.member) != noObject || ad.objects.states[e.member].isUnlisted()):
-		case e.other != "":
+		case e.other != "", !ad.memberships.isIn(r, e) && ad.leftToOwner(r, e).exists():
 			excluded = append(excluded, e)
 		case ad.memberships.isIn(r, e):
-		case ad.leftToOwner(r, e).exists():
-			excluded = append(excluded, e)
 		default:
 			wanted = append(wanted, e)
 		}

@@ -190,7 +190,7 @@ const byItsMark = "its mark"
 
 // findMarked adds the unrecorded objects to the orphans. A mark without an owner may be another manifest's.
 func (or *orphans) findMarked() {
-	if or.in.Owner == "" {
+	if or.in.Owner == "" || !or.in.Prune {
 		return
 	}
 	for _, r := range or.unrecorded() {
@@ -275,11 +275,9 @@ func (or *orphans) leaveToOwner(l *orphan) {
 
 // isOthers reports whether another owner has the object at an address, as far as is known.
 func (or *orphans) isOthers(a resource.Address) bool {
-	if i, wanted := or.objects.indexOf(a); wanted {
-		return or.objects.states[i].foreign
-	}
+	i, wanted := or.objects.indexOf(a)
 	l := or.byAddress[a]
-	return l != nil && l.others
+	return wanted && or.objects.states[i].foreign || l != nil && l.others
 }
 
 // declaresOther reports whether what declares a membership belongs to another owner: the member, or else the container.

@@ -70,7 +70,7 @@ func (s *Settings) Switches() []Switch {
 		{"new-secrets", "ask for a new secret of each webhook whose secret_file is missing or empty; its present secret stops working", &s.NewSecrets},
 		{
 			"take-over",
-			"make objects of the manifest that planform made for another owner, or that the state does not know, this manifest's",
+			"make objects of the manifest that planform made for another owner, or that the state does not know, this manifest's; with --target, the targets and what is in them, nothing else",
 			&s.TakeOver,
 		},
 	}

@@ -84,7 +84,7 @@ func (b *blockers) cause(i, root objectID) (c Cause) {
 			"planform state resolve " + string(o.Address) + " --id ID (or --absent)")
 	case notFound:
 		c = refused(f.why)
-	case absent, pending, exists, invalid, hidden:
+	case absent, unbound, exists, invalid, hidden:
 		if c = b.forbids(root); !c.exists() {
 			c = notOffered(f.presence == absent && f.info.create == nil && offeredByWider(f.info.api, f.info.kind, resource.Create),
 				f.info.api.Noun()+" cannot create "+diag.A(o.Kind.Noun()))
@@ -377,7 +377,7 @@ func (ch *checks) checkFeature(i, holder objectID, switchField *resource.Field) 
 // checkGovernance reports an object that the service refuses to write where it is, since the workspace manages such ones elsewhere.
 func (ch *checks) checkGovernance(i objectID) {
 	o := ch.in.Desired[i]
-	who, where, _ := ch.snapshot.managedElsewhere(o.Kind)
+	who, where := ch.snapshot.managedElsewhere(o.Kind)
 	if who == "" {
 		return
 	}

@@ -1,99 +1,109 @@
 package planner
 
 import (
+	"context"
 	"slices"
 
 	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/resource"
 )
 
-// Result is what a round of planning brings: reads that must be answered first, or
-// else the plan.
+// Result is a plan, or the findings that leave none.
 type Result struct {
-	// Reads must be answered before a plan can be made, and can be asked now, in a fixed order.
-	Reads []Read
+	// Plan is nil if there are errors among the Findings.
+	Plan *Plan
+	// Findings are the errors that leave no plan, such as names that nothing bears, with
+	// the warnings beside them. The warnings of a plan are its Notices.
+	Findings diag.List
 	// Unconfirmed are the reads that show nothing of what a former run may have sent: of a
 	// create, where only readable numbers tell, and of what the manifest does not want by now.
 	// While the service may still be about to carry it out, they are to be asked again before
 	// the plan is used. A create that is still wanted is [Step.Pending] instead.
 	Unconfirmed []Read
-	// Plan is nil where there are Reads, or errors among the Findings.
-	Plan *Plan
-	// Findings are the errors that leave no plan, such as names that nothing bears, with
-	// the warnings beside them. The warnings of a plan are its Notices.
-	Findings diag.List
 }
 
-// Build makes a plan, as far as the reads are answered. It is a pure function.
-func Build(in Input) Result { return Begin(in).Round() }
+// World holds what was read of a workspace, and what the stages that read made of it.
+type World struct {
+	analysis
 
-// Planning makes one plan in as many rounds as its reads take. Of its input, only the answers change meanwhile.
-type Planning struct {
-	in    Input
-	known *preparation
+	identities  *identities
+	refs        *references
+	differ      *comparer
+	memberships *memberships
+	orphans     *orphans
+	removals    *removals
+	outsiders   *nonMembers
+	claims      *claims
+	divergences *divergences
 }
 
-// Begin works out what is the same in all rounds.
-func Begin(in Input) Planning { return Planning{in, prepare(&in)} }
-
-// Round is [Build] with the answers that there are now.
-func (p Planning) Round() Result {
-	in := p.in
-	in.Desired = append(slices.Clip(in.Desired), in.invitations()...)
-
-	// What is, and what is wanted. These stages ask the service.
-	r := observe(&in, p.known)                      // what the service lists
-	matched := match(r)                             // identity: ID, state, identifier, external ID, natural key
-	refs := resolve(matched)                        // names to IDs, keys to objects
-	readCustomFields(refs)                          // what no list shows
-	differ := &comparer{r, refs}                    // desired x observed x prior, field by field
-	memberships := gatherMembers(refs)              // desired and current members of containers
-	orphans := findOrphans(refs)                    // in the state, not in the manifest: which may be deleted
-	removals := findRemovals(memberships, orphans)  // members to remove
-	outsiders := findOutsiders(differ, memberships) // people who are not members of the project
-	findGovernance(differ)                          // on which level the workspace manages what is written
-	claims := findClaims(r, orphans)                // names and marks that the service takes once
-	readDisplayNames(differ, removals)              // of what the plan would show by an ID
-	pulled := findDivergences(differ, memberships)  // what people changed, if that is asked for
-	round := Result{Reads: r.service.reads}
-	if len(round.Reads) > 0 {
-		return round
-	}
-
-	// What to do.
-	if !r.diags.HasErrors() {
-		plan := newPlan(&in, refs)
-		blockers := findBlockers(refs, claims) // what cannot be made
-		steps := newSteps(refs)
-		blockTwins(matched, steps)                                                             // several records of one object
-		changes := planChanges(plan, steps, blockers, differ, memberships, orphans, outsiders) // creates and updates
-		additions := planAdditions(plan, steps, blockers, memberships)
-		planRemovals(removals, steps)
-		pruning := &pruning{r, refs, orphans, removals, steps, plan}
-		ordering := &ordering{r, refs, steps, changes, additions, plan}
-		if ordering.order(pruning) {
-			plan.count(&in)
-			changes.countSettled()
-			plan.Dialects = dialects(in.Observed)
-			(&bookkeeping{r, memberships, orphans, removals, steps, additions, plan}).stateChanges()
-			(&warnings{r, memberships, changes, steps, plan}).warn()
-			pruning.notices()
-			plan.NotCompared = r.gaps.list()
-			refs.addPages(plan.Steps)
-			plan.Divergences, plan.Vanished, plan.Unmanaged = pulled.list, pulled.vanished, pulled.unmanaged
-			plan.ExtraMembers = pulled.extra
-			round.Plan = plan
+// Load reads what a plan depends on, level by level: workspace, projects, what is in them. An error is a read that failed.
+func Load(ctx context.Context, in Input, reader Reader) (*World, error) {
+	for {
+		service := newLoader(ctx, &in, reader)
+		w := load(in, service)
+		if !service.moved || service.err != nil {
+			service.request = nil
+			return w, service.err
 		}
 	}
-	round.Unconfirmed = r.service.unconfirmed
-	r.locateFindings()
-	r.diags.Sort()
-	if r.diags.HasErrors() {
-		round.Plan, round.Findings = nil, r.diags.Clip()
-	} else {
-		round.Plan.Notices = r.diags.Clip()
+}
+
+func load(in Input, service *loader) *World {
+	in.Desired = append(slices.Clip(in.Desired), in.invitations(service)...)
+	w := &World{analysis: observe(&in, service)}
+	w.identities = match(w.analysis)                         // identity: ID, state, identifier, external ID, natural key
+	w.refs = resolve(w.identities)                           // names to IDs, keys to objects
+	readCustomFields(w.refs)                                 // values that no list shows
+	w.differ = &comparer{w.analysis, w.refs}                 // desired x observed x prior, field by field
+	w.memberships = gatherMembers(w.refs)                    // desired and current members of containers
+	w.orphans = findOrphans(w.refs)                          // in the state, not in the manifest: which may be deleted
+	w.removals = findRemovals(w.memberships, w.orphans)      // members to remove
+	w.outsiders = findOutsiders(w.differ, w.memberships)     // people who are not members of the project
+	findGovernance(w.differ)                                 // on which level the workspace manages what is written
+	w.claims = findClaims(w.analysis, w.orphans)             // names and marks that the service takes once
+	readDisplayNames(w.differ, w.removals)                   // names for the IDs that the plan shows
+	w.divergences = findDivergences(w.differ, w.memberships) // what people changed, if that is asked for
+	return w
+}
+
+// Build makes the plan of a World. It reads nothing, and the same World gives the same plan.
+func Build(w *World) Result {
+	in, diags := w.in, w.diags
+	var result Result
+	if !diags.HasErrors() {
+		plan := newPlan(in, w.refs)
+		blockers := findBlockers(w.refs, w.claims) // what cannot be made
+		steps := newSteps(w.refs)
+		blockTwins(w.identities, steps)                                                                // several records of one object
+		changes := planChanges(plan, steps, blockers, w.differ, w.memberships, w.orphans, w.outsiders) // creates and updates
+		additions := planAdditions(plan, steps, blockers, w.memberships)
+		planRemovals(w.removals, steps)
+		pruning := &pruning{w.analysis, w.refs, w.orphans, w.removals, steps, plan}
+		ordering := &ordering{w.analysis, w.refs, steps, changes, additions, plan}
+		if ordering.order(pruning) {
+			plan.count(in)
+			changes.countSettled()
+			plan.Dialects = dialects(in.Observed)
+			(&bookkeeping{w.analysis, w.memberships, w.orphans, w.removals, steps, additions, plan}).stateChanges()
+			(&warnings{w.analysis, w.memberships, changes, steps, plan}).warn()
+			pruning.notices()
+			plan.NotCompared = w.gaps.list()
+			w.refs.addPages(plan.Steps)
+			plan.Divergences, plan.Vanished, plan.Unmanaged = w.divergences.list, w.divergences.vanished, w.divergences.unmanaged
+			plan.ExtraMembers = w.divergences.extra
+			result.Plan = plan
+		}
 	}
-	return round
+	result.Unconfirmed = w.service.unconfirmed
+	w.locateFindings()
+	diags.Sort()
+	if diags.HasErrors() {
+		result.Plan, result.Findings = nil, diags.Clip()
+	} else {
+		result.Plan.Notices = diags.Clip()
+	}
+	return result
 }
 
 func newPlan(in *Input, refs *references) *Plan {

@@ -55,7 +55,7 @@ func planChanges(plan *Plan, steps *steps, blockers *blockers, differ *comparer,
 			b.keepHidden(i)
 		case exists:
 			b.planUpdate(i)
-		case pending, invalid: // there are errors
+		case unbound, invalid: // there are errors
 		}
 	}
 	b.awaitSwitches()
@@ -277,25 +277,18 @@ func (ch *changes) createdByUs(i objectID) bool {
 // is found again without the state. Objects given by ID or identifier keep theirs. An object of another owner that is taken over
 // gets the mark of the new one.
 func (ch *changes) externalIDChange(i objectID) *Change {
-	o, f := ch.in.Desired[i], &ch.objects.states[i]
-	if !f.info.externalIDs || f.row == nil || f.info.update == nil {
+	if !ch.objects.needsMark(i) {
 		return nil
 	}
-	want := ch.in.marks().ID(o.Address)
-	have := f.row.Text("external_id")
-	owner, marked := f.row.Owner()
+	want := ch.in.marks().ID(ch.in.Desired[i].Address)
+	row := ch.objects.states[i].row
+	have := row.Text("external_id")
+	owner, marked := row.Owner()
 	moved := marked && owner != ch.in.Owner
-	given := o.ID != "" || o.Identifier != ""
-	rekeyed := !given && marked && have != want || moved
-	unmarked := f.row.Text("external_source") == "" && have == ""
-	adopted := unmarked && (ch.in.MarkAdopted || !given && f.matchedBy != "" && o.Kind.AdoptOnRequestOnly && ch.in.Owner == "")
-	if !rekeyed && !adopted {
-		return nil
-	}
 	if h := ch.blockers.claims.holder(i, claim{text: want}); h != nil && h.why.exists() {
 		return nil // it would be on two objects
 	}
-	if moved && !ch.in.takesOver(o) {
+	if moved && !ch.in.takesOver(ch.in.Desired[i]) {
 		ch.takenFrom[owner]++
 	}
 	c := &Change{Path: "external_id", After: &want, Origin: FromManifest, Possible: true}

@@ -108,7 +108,7 @@ func TestAMissingObjectIsCreatedOrReported(t *testing.T) {
 			},
 			want:  func(w *wanted) { w.put("project/web", "id="+web).put("work_item/web/pay", "name=Pay", "assignees=me") },
 			steps: []string{"create work_item/web/pay"},
-			reads: []string{"projects/" + web + "/", "/api/v1/users/me/", "projects/" + web + "/work-items/", "projects/" + web + "/project-members/"},
+			reads: []string{"projects/" + web + "/", "projects/" + web + "/work-items/", "/api/v1/users/me/", "projects/" + web + "/project-members/"},
 		},
 		"a kind that the edition lacks in its projects is lacking in a new project too": {
 			api:   full,

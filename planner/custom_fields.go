@@ -25,10 +25,11 @@ func readCustomFields(refs *references) {
 	if refs.manyValues = reads > maxValueReads && !refs.in.RefreshAll; refs.manyValues || refs.in.SkipRefresh {
 		return
 	}
-	for i, o := range refs.objects.all() {
-		f := &refs.objects.states[i]
+	refs.service.each(len(refs.in.Desired), func(k int) {
+		i := objectID(k)
+		o, f := refs.in.Desired[i], &refs.objects.states[i]
 		if f.row == nil || f.presence != exists {
-			continue
+			return
 		}
 		values := map[string]any{}
 		for k := range o.Values {
@@ -40,7 +41,7 @@ func readCustomFields(refs *references) {
 			f.row = maps.Clone(f.row)
 			f.row[resource.CustomFieldsRow] = values
 		}
-	}
+	})
 }
 
 // isOfItsType reports whether the service shows that an object is of the type that defines a custom field, if a type does. Of an
@@ -67,15 +68,13 @@ func (re *references) isOfItsType(o *resource.Object, f *objectState, definition
 	return known && is == re.objects.states[at].id && re.objects.states[at].presence == exists
 }
 
-// readCustomField puts the value of one custom field into values, once it is known.
+// readCustomField puts the value of one custom field into values.
 func (re *references) readCustomField(i objectID, definition *resource.Object, values map[string]any) {
 	id := re.objects.states[re.objects.index[definition]].id
 	params := re.objects.params(i)
 	params[definition.Kind.Param] = id
 	op := cmp.Or(resource.ValueOp(definition, resource.GetFields, re.in.API), resource.ValueOp(definition, resource.GetValue, resource.V1))
-	a, answered := re.service.askAt(op, params)
-	if !answered || a.Unsupported {
-		return
+	if a := re.service.askAt(op, params); !a.Unsupported {
+		values[definition.Key] = resource.CustomValue(id, a.Rows)
 	}
-	values[definition.Key] = resource.CustomValue(id, a.Rows)
 }

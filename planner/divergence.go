@@ -24,7 +24,7 @@ type divergences struct {
 
 func findDivergences(differ *comparer, memberships *memberships) *divergences {
 	s := &divergences{analysis: differ.analysis, refs: differ.refs, differ: differ, memberships: memberships}
-	if !s.in.Pull || len(s.service.reads) > 0 {
+	if !s.in.Pull {
 		return s
 	}
 	for i, o := range s.objects.all() {
@@ -268,21 +268,30 @@ func (di *divergences) findExtraMembers() {
 			add(set.kind, set.container, set.have)
 		}
 	}
+	type contents struct {
+		kind       *resource.Kind
+		on         *resource.Object
+		containers []listedContainer
+		why        gapReason
+	}
+	var all []contents
 	for i, o := range di.objects.all() {
-		if di.objects.states[i].presence != exists {
-			continue
-		}
 		for _, kind := range resource.Memberships() {
-			if !di.in.Contents[kind.Name] {
-				continue
+			if di.in.Contents[kind.Name] && di.objects.states[i].presence == exists {
+				all = append(all, contents{kind: kind, on: o})
 			}
-			containers, why := di.containersOf(kind, i)
-			if path := kind.Membership.Path(); why.why != "" {
-				di.gaps.add(o, path, path, why)
-			}
-			for _, c := range containers {
-				add(kind, c.Container, c.members)
-			}
+		}
+	}
+	di.service.each(len(all), func(i int) {
+		at, _ := di.objects.indexOf(all[i].on.Address)
+		all[i].containers, all[i].why = di.containersOf(all[i].kind, at)
+	})
+	for _, in := range all {
+		if path := in.kind.Membership.Path(); in.why.why != "" {
+			di.gaps.add(in.on, path, path, in.why)
+		}
+		for _, c := range in.containers {
+			add(in.kind, c.Container, c.members)
 		}
 	}
 }
@@ -297,7 +306,7 @@ func (di *divergences) containersOf(kind *resource.Kind, i objectID) ([]listedCo
 		if !ok {
 			return nil, gapReason{why: di.in.API.Noun() + " cannot read it"}
 		}
-		a, _ := di.service.ask(read)
+		a := di.service.ask(read)
 		c := listedContainer{Container: Container{Address: o.Address, Object: o, ID: di.objects.states[i].id}}
 		for _, row := range a.Rows {
 			c.members = append(c.members, m.MemberID(row))
@@ -322,16 +331,18 @@ func (di *divergences) findUnmanaged() {
 		return
 	}
 	managed := map[scope]bool{}
+	var contents []scope
 	for i := range di.objects.count() {
 		f := &di.objects.states[i]
 		managed[scope{f.info, f.parent}] = true
 		for _, name := range slices.Sorted(maps.Keys(di.in.Contents)) {
 			if t := di.objects.kind(name); f.presence == exists && t.kind.Parent == f.info.kind.Name && t.list != nil {
-				di.snapshot.list(t, objectID(i))
-				managed[scope{t, objectID(i)}] = true
+				contents = append(contents, scope{t, i})
+				managed[scope{t, i}] = true
 			}
 		}
 	}
+	di.service.each(len(contents), func(k int) { di.snapshot.list(contents[k].kind, contents[k].parent) })
 	for _, at := range slices.Collect(maps.Keys(di.snapshot.listings)) {
 		l := di.snapshot.listings[at]
 		if !managed[at] || l.presence != exists || at.kind.kind.Section == "" {

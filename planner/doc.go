@@ -1,21 +1,21 @@
 // Package planner compares what the manifest wants with what the service shows and
 // what the last apply left (desired x observed x prior), and says what has to be done.
 //
-// [Build] is a pure function: the same input gives the same output, to the byte, in
-// whatever order maps are walked. It knows no network, no files and no clock.
+// [Load] reads what a plan depends on and gives a [World]. [Build] makes the [Plan] of it, and reads nothing: the same
+// World gives the same plan, to the byte, in whatever order maps are walked. The package knows no network, no files and
+// no clock. A [Reader] makes the requests.
 //
-// Planning goes in rounds. A [Result] brings either reads that must be answered first,
-// for somebody to make and to put into [Input.Observed], or the [Plan]. So a plan can
-// name every read that it stands on, and an object that could not be read is never
-// taken for absent.
+// A stage that loads asks for what it needs and goes on with the answer, so no stage has to deal with an answer that is
+// missing. Questions that do not depend on each other become requests together, see loader.each. An object that could not
+// be read is never taken for absent: a failed request ends the planning.
 //
-// Build is the place to begin reading. It runs these stages from top to bottom. Each
+// build.go is the place to begin reading. It runs these stages from top to bottom; those up to claims load. Each
 // has a type and a file or two of its own, holds the earlier stages that it uses in
 // fields, and knows of no later one; a test keeps it so. Three rooms show in the names of
 // the files: identity (which object is which), prune (what may go) and members (who is where).
 //
 //	objects       what the manifest wants, what the state knows of it       objects.go, identity_rename.go
-//	pendingReads  the only place that turns a question into a read          observe.go
+//	loader        the only place that turns a question into a request       load.go
 //	snapshot      what the service lists, parent by parent                  observe.go
 //	identities    what each object is on the service                        identity_match.go, identity_namesakes.go, identity_unconfirmed.go
 //	references    names to IDs                                              resolve.go, custom_fields.go

@@ -3,38 +3,35 @@ package planner
 import "github.com/planform/planform/internal/resource"
 
 // managedElsewhere says who manages objects of a kind and where a manifest has them, if the service refuses to write them where they
-// are; "" = it does not, as far as is known. pending is set while that is asked.
-func (s *snapshot) managedElsewhere(k *resource.Kind) (who, where string, pending bool) {
+// are; "" = it does not, as far as is known.
+func (s *snapshot) managedElsewhere(k *resource.Kind) (who, where string) {
 	g := k.Governance
 	if g.Flag == "" {
-		return "", "", false
+		return "", ""
 	}
-	on, known, pending := s.governs(g)
-	if !known || !g.Elsewhere(on) {
-		return "", "", pending
+	if on, known := s.governs(g); known && g.Elsewhere(on) {
+		return g.Managers(on)
 	}
-	who, where = g.Managers(on)
-	return who, where, false
+	return "", ""
 }
 
 // governs is the value of a flag as the manifest has it, or else the service.
-func (s *snapshot) governs(g resource.Governance) (on, known, pending bool) {
+func (s *snapshot) governs(g resource.Governance) (on, known bool) {
 	if features, field := g.Switch(); field != nil {
 		for _, i := range s.objects.inScope(scope{s.objects.kinds[features], noObject}) {
 			if v, given := s.in.Desired[i].Value(field.Name); given {
-				return !isOff(v), true, false
+				return !isOff(v), true
 			}
 		}
 	}
 	op, field, offered := resource.ReadGovernance(g.Flag, s.in.API)
 	if !offered {
-		return false, false, false
+		return false, false
 	}
 	path, _ := op.Expand(map[string]string{"workspace_slug": s.in.Workspace})
-	a, answered := s.service.askOptional(Read{Operation: op, Path: path})
-	if !answered || len(a.Rows) == 0 {
-		return false, false, !answered
+	a := s.service.askOptional(Read{Operation: op, Path: path})
+	if len(a.Rows) == 0 {
+		return false, false
 	}
-	on, known = resource.FlagIn(a.Rows[0], op, field)
-	return on, known, false
+	return resource.FlagIn(a.Rows[0], op, field)
 }

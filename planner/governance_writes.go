@@ -25,7 +25,7 @@ func (d *comparer) writes(i objectID) bool {
 	case f.presence != exists || f.info.update == nil:
 		return false
 	}
-	return slices.ContainsFunc(d.fieldsOf(i), func(v *resource.Value) bool {
+	return d.objects.needsMark(i) || slices.ContainsFunc(d.fieldsOf(i), func(v *resource.Value) bool {
 		_, _, differs := d.compare(v, f, d.refs.idResolver(i))
 		return differs && !o.Ignores(v.Field)
 	})

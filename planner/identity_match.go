@@ -2,6 +2,7 @@ package planner
 
 import (
 	"cmp"
+	"context"
 	"maps"
 	"slices"
 	"strings"
@@ -22,41 +23,57 @@ type identities struct {
 
 func match(r analysis) *identities {
 	s := &identities{analysis: r, recovery: &recovery{analysis: r, recovered: map[*objectState]*unconfirmedCreate{}}}
-	var named []objectID // what is recognised by what it names comes when that is known
-	for i := range r.objects.count() {
-		if r.objects.states[i].info.namedByOthers {
-			named = append(named, i)
-		} else {
+	for _, level := range r.objects.levels() {
+		byNumber := []objectID{} // creates that are looked for one after the other
+		r.service.each(len(level), func(k int) {
+			if f := &r.objects.states[level[k]]; f.maybeCreated() && !f.info.recognisable() {
+				byNumber = append(byNumber, level[k])
+			} else {
+				s.identify(level[k])
+			}
+		})
+		for _, i := range byNumber {
 			s.identify(i)
 		}
-	}
-	slices.SortStableFunc(named, func(a, b objectID) int {
-		return cmp.Compare(r.objects.states[a].info.rank, r.objects.states[b].info.rank)
-	})
-	for _, i := range named {
-		s.identify(i)
 	}
 	s.recordOwners()
 	return s
 }
 
-// FindLost looks during a run for what a create made whose answer was lost, where only readable numbers tell. in.Desired
-// holds the object and those that it needs, and in.Prior says what is known by now, with the intents that have no outcome. It
-// is a pure function: the reads must be answered before it is decided, and then rows are what the create may have made.
-func FindLost(in Input, wanted *resource.Object) (rows []resource.Row, reads []Read, decided bool) {
+// levels groups the objects by depth, parents first. Objects whose natural keys name others come last, by rank.
+func (ob *objects) levels() (levels [][]objectID) {
+	const last = 100 // more than any depth
+	level := make([]int, ob.count())
+	byLevel := map[int][]objectID{}
+	for i := range ob.count() {
+		f := &ob.states[i]
+		if f.parent != noObject {
+			level[i] = level[f.parent] + 1
+		}
+		if f.info.namedByOthers {
+			level[i] = max(level[i], last+f.info.rank)
+		}
+		byLevel[level[i]] = append(byLevel[level[i]], i)
+	}
+	for _, n := range slices.Sorted(maps.Keys(byLevel)) {
+		levels = append(levels, byLevel[n])
+	}
+	return levels
+}
+
+// FindLost looks during a run for what a create made whose answer was lost, if only readable numbers tell. in.Desired
+// holds the object and those that it needs, and in.Prior says what is known by now, with the intents that have no outcome. If decided,
+// rows are what the create may have made. An error is a read that failed.
+func FindLost(ctx context.Context, in Input, reader Reader, wanted *resource.Object) (rows []resource.Row, decided bool, err error) {
 	in.SkipRefresh = true
-	r := observe(&in, prepare(&in))
+	r := observe(&in, newLoader(ctx, &in, reader))
 	m := match(r)
 	for i, o := range in.Desired {
-		if f := &r.objects.states[i]; o == wanted && len(r.service.reads) == 0 {
-			l := m.recovery.recovered[f]
-			decided = l != nil && l.presence.decided()
-			if decided {
-				rows = l.rows
-			}
+		if l := m.recovery.recovered[&r.objects.states[i]]; o == wanted && l != nil && l.presence.decided() {
+			rows, decided = l.rows, true
 		}
 	}
-	return rows, r.service.reads, decided
+	return rows, decided && r.service.err == nil, r.service.err
 }
 
 // identify decides what an object is on the service: by the manifest's ID, the state, the manifest's
@@ -190,10 +207,8 @@ func (m *identities) byIdentifier(o *resource.Object, f *objectState) {
 	f.row = nil
 	t := f.info
 	if t.find != nil && !(t.list != nil && m.hasParentCode(o, f) && m.snapshot.prefersList(t, f.parent)) {
-		a, answered := m.service.askOptional(m.snapshot.readOne(f, t.find, o.Identifier))
+		a := m.service.askOptional(m.snapshot.readOne(f, t.find, o.Identifier))
 		switch {
-		case !answered:
-			f.presence = pending
 		case a.Unsupported:
 			f.presence = unsupported
 		case a.NotFound || len(a.Rows) == 0:
@@ -281,11 +296,7 @@ func (m *identities) checkExternalID(o *resource.Object, f *objectState) {
 			"correct or remove the identifier; to use it all the same, write id: "+f.id)
 		return
 	}
-	rows, answered := m.findByExternalID(o, f)
-	switch {
-	case !answered:
-		f.presence = pending
-	case len(rows) > 0 && rows[0].ID() != f.id:
+	if rows := m.findByExternalID(o, f); len(rows) > 0 && rows[0].ID() != f.id {
 		m.reportContradiction(o, f, m.objects.enumerate(o.Kind, f.parent, rows[:1])+" according to planform's mark on the service",
 			"to use it all the same, write id: "+f.id)
 	}
@@ -293,14 +304,13 @@ func (m *identities) checkExternalID(o *resource.Object, f *objectState) {
 
 // findByExternalID finds the records that carry the external ID of an object, in the list of its
 // kind where that is read already.
-func (m *identities) findByExternalID(o *resource.Object, f *objectState) (rows []resource.Row, answered bool) {
+func (m *identities) findByExternalID(o *resource.Object, f *objectState) []resource.Row {
 	externalID := m.in.marks().ID(o.Address)
 	if m.snapshot.listed(f.info, f.parent) {
 		l, _ := m.snapshot.list(f.info, f.parent)
-		return l.byExternalID(m.in.marks())[externalID], true
+		return l.byExternalID(m.in.marks())[externalID]
 	}
-	a, answered := m.service.ask(Read{Operation: f.info.list, Path: m.snapshot.listPath(f.info, f.parent), ExternalID: externalID, Owner: m.in.Owner})
-	return a.Rows, answered
+	return m.service.ask(Read{Operation: f.info.list, Path: m.snapshot.listPath(f.info, f.parent), ExternalID: externalID, Owner: m.in.Owner}).Rows
 }
 
 // whyNotShown is why a readable identifier cannot be found, as far as the service tells.
@@ -351,13 +361,11 @@ func (m *identities) hide(o *resource.Object, f *objectState) {
 // the presence. known is the ID that the object must have; "" = any.
 func (m *identities) lookUnlisted(o *resource.Object, f *objectState, address resource.Address, known string) bool {
 	_, want, given := wantsArchived(o)
-	a, answered, made := m.snapshot.findUnlisted(f.info, m.snapshot.listPath(f.info, f.parent), address)
+	a, made := m.snapshot.findUnlisted(f.info, m.snapshot.listPath(f.info, f.parent), address)
 	switch {
 	case !made:
 		f.maybeHidden = true
 		return false
-	case !answered:
-		f.presence = pending
 	case a.Several:
 		f.presence, f.why = notFound, "several objects of the service carry the mark of "+string(o.Address)+", and no list shows them"
 	case len(a.Rows) == 0:
@@ -409,10 +417,8 @@ func (m *identities) refreshOne(o *resource.Object, f *objectState) {
 	if op == nil {
 		return // there is no way: it is not refreshed
 	}
-	a, answered := m.service.ask(m.snapshot.readOne(f, op, id))
+	a := m.service.ask(m.snapshot.readOne(f, op, id))
 	switch {
-	case !answered:
-		f.presence = pending
 	case a.Unsupported:
 		f.presence = unsupported
 	case a.NotFound || len(a.Rows) == 0:

@@ -57,12 +57,7 @@ func (m *identities) recognise(o *resource.Object, f *objectState, was string) {
 			return
 		}
 	}
-	resolve, known := m.keyIDs(o, f)
-	if !known {
-		f.presence = pending
-		return
-	}
-	hits, field := m.sameNaturalKey(l, o, t, resolve)
+	hits, field := m.sameNaturalKey(l, o, t, m.keyIDs(o, f))
 	if hits = m.notOthers(o, hits); len(hits) > 0 {
 		m.adopt(o, f, hits, "its "+field)
 		return
@@ -159,11 +154,7 @@ func (m *identities) findArchived(o *resource.Object, f *objectState, was string
 	if t.archived == nil || !t.externalIDs {
 		return false
 	}
-	a, answered := m.service.askAt(t.archived, m.objects.params(f.parent))
-	if !answered {
-		f.presence = pending
-		return true
-	}
+	a := m.service.askAt(t.archived, m.objects.params(f.parent))
 	externalID := m.in.marks().ID(o.Address)
 	for _, row := range a.Rows {
 		if row.ID() == was || o.ID == "" && m.in.marks().Has(row, externalID) {
@@ -205,10 +196,8 @@ func (m *identities) sameNaturalKey(l *listing, o *resource.Object, t *kindInfo,
 	return hits, field
 }
 
-// keyIDs are the IDs of what the natural key of an object names, as far as that is on the service; known is false while a read must
-// tell. The identity of what it names is settled by then.
-func (m *identities) keyIDs(o *resource.Object, f *objectState) (resolve resource.IDResolver, known bool) {
-	known = true
+// keyIDs returns the IDs of the objects that the natural key of an object names, as far as they are on the service.
+func (m *identities) keyIDs(o *resource.Object, f *objectState) resource.IDResolver {
 	ids := map[*resource.Field]string{}
 	for _, field := range o.Kind.NaturalFields() {
 		v, given := o.Value(field.Name)
@@ -219,20 +208,17 @@ func (m *identities) keyIDs(o *resource.Object, f *objectState) (resolve resourc
 		within := m.objects.ancestor(f.parent, to.namedWithin)
 		switch {
 		case r.Target != nil:
-			st := &m.objects.states[m.objects.index[r.Target]]
-			known = known && st.presence != pending
-			ids[field] = st.id
+			ids[field] = m.objects.states[m.objects.index[r.Target]].id
 		case r.ID != "":
 			ids[field] = r.ID
 		default:
 			_, st := m.snapshot.list(to, within)
-			known = known && st != pending
 			if named := m.snapshot.names(to, within).Named(r.Text); st == exists && len(named) == 1 {
 				ids[field] = named[0]
 			}
 		}
 	}
-	return func(f *resource.Field, _ *resource.Reference) (string, bool) { return ids[f], ids[f] != "" }, known
+	return func(f *resource.Field, _ *resource.Reference) (string, bool) { return ids[f], ids[f] != "" }
 }
 
 // ownersByExternalID are the objects of the manifest by the external IDs that they have, or get.

@@ -85,8 +85,6 @@ func (re *recovery) recoverAll(at scope) {
 		})
 		for _, l := range lost {
 			switch {
-			case s.waiting:
-				l.presence = pending
 			case !complete: // indeterminate
 			case len(hits) == 0:
 				l.presence = absent
@@ -106,7 +104,6 @@ type scan struct {
 	sample  *objectState // one of the objects
 	code    string       // of the parent, such as WEB
 	known   map[int]string
-	waiting bool   // a read has no answer yet
 	failed  bool   // the service has no such route
 	missing []Read // of unused numbers
 }
@@ -129,7 +126,7 @@ func (s *scan) bound(byName map[string][]*unconfirmedCreate) int {
 		numbers = numbers[:before]
 	}
 	for _, n := range slices.Backward(numbers[max(0, len(numbers)-tries):]) {
-		if row, answered := s.at(n); !answered || row != nil && row.ID() == s.known[n] {
+		if row := s.at(n); row != nil && row.ID() == s.known[n] {
 			return min(n, lowest)
 		}
 	}
@@ -149,7 +146,7 @@ func (s *scan) read(bound int) (rows []resource.Row, complete bool) {
 		if reads++; reads > maxSingleReads {
 			return nil, false
 		}
-		row, _ := s.at(n)
+		row := s.at(n)
 		if row == nil {
 			unused++
 			continue
@@ -162,19 +159,16 @@ func (s *scan) read(bound int) (rows []resource.Row, complete bool) {
 	return rows, !s.failed
 }
 
-// at returns the record with a number; nil = there is none, or the read has no answer yet.
-func (s *scan) at(n int) (row resource.Row, answered bool) {
+// at returns the record with a number; nil = there is none.
+func (s *scan) at(n int) resource.Row {
 	read := s.recovery.snapshot.readOne(s.sample, s.sample.info.find, s.code+"-"+strconv.Itoa(n))
-	a, answered := s.recovery.service.ask(read)
-	switch {
-	case !answered:
-		s.waiting = true
+	switch a := s.recovery.service.ask(read); {
 	case a.Unsupported:
 		s.failed = true
 	case a.NotFound, len(a.Rows) == 0:
 		s.missing = append(s.missing, read)
 	default:
-		row = a.Rows[0]
+		return a.Rows[0]
 	}
-	return row, answered
+	return nil
 }

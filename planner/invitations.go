@@ -1,21 +1,21 @@
 package planner
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/planform/planform/internal/resource"
 )
 
-// invitations are the objects that the manifest does not list and the plan wants all the same: of people whom it names by their e-mail
-// address and who are not in the workspace, as far as its members are read. Who is invited already is found by the address.
-func (in *Input) invitations() (wanted []*resource.Object) {
+// invitations returns objects that the manifest does not list: invitations of people whom it names by their e-mail
+// addresses and who are not in the workspace. An invitation that exists is found by the address.
+func (in *Input) invitations(service *loader) (wanted []*resource.Object) {
 	members, ok := resource.MustLookup("member").Op(resource.List, in.API)
-	if !in.Invite || !ok {
+	if !ok || !slices.ContainsFunc(in.Desired, in.mayInvite) {
 		return nil
 	}
-	path, _ := members.Expand(map[string]string{"workspace_slug": in.Workspace})
-	a, answered := in.Observed[Read{Operation: members, Path: path}]
-	if !answered || a.Unsupported || a.Forbidden {
+	a := service.askAt(members, map[string]string{"workspace_slug": in.Workspace})
+	if a.Unsupported || a.Forbidden {
 		return nil
 	}
 	known := map[string]bool{}
@@ -40,6 +40,13 @@ func (in *Input) invitations() (wanted []*resource.Object) {
 		}
 	}
 	return wanted
+}
+
+// mayInvite reports whether an object names somebody who is invited if they are not in the workspace.
+func (in *Input) mayInvite(o *resource.Object) bool {
+	return slices.ContainsFunc(o.Values, func(v resource.Value) bool {
+		return slices.ContainsFunc(v.Refs, func(r resource.Reference) bool { return in.invites(v.Field, &r) })
+	})
 }
 
 // invites reports whether a field names somebody who is invited if they are not in the workspace. The past invites nobody.

@@ -263,16 +263,21 @@ func parentField(k *resource.Kind) *resource.Field {
 	return nil
 }
 
-// kindsWithoutV2 are the kinds whose reads API v2 turned out not to have: API v1 manages them.
+// kindsWithoutV2 returns the kinds that API v1 manages, since API v2 turned out not to have their reads.
 func (in *Input) kindsWithoutV2() map[string]bool {
 	kinds := map[string]bool{}
 	for read, answer := range in.Observed {
-		o := read.Operation
-		if answer.Unsupported && (o.Verb == resource.List || o.Verb == resource.Get) && o.V2() || (answer.Unsupported || answer.Forbidden) && read.membersInV1() {
-			kinds[o.Kind] = true
+		if read.needsV1(answer) {
+			kinds[read.Operation.Kind] = true
 		}
 	}
 	return kinds
+}
+
+// needsV1 reports whether the answer to a read says that API v2 does not have it.
+func (r *Read) needsV1(a Answer) bool {
+	o := r.Operation
+	return a.Unsupported && (o.Verb == resource.List || o.Verb == resource.Get) && o.V2() || (a.Unsupported || a.Forbidden) && r.membersInV1()
 }
 
 // deletedKinds are the kinds of which something may be deleted.

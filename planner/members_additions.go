@@ -284,7 +284,7 @@ func (ad *additions) define(step *Step, word string) {
 	if a == nil || a.Words == nil || step.Action == NotPossible {
 		return
 	}
-	d, _ := ad.memberships.words.definitionOf(a.Words, word)
+	d := ad.memberships.words.definitionOf(a.Words, word)
 	if d.cause.exists() {
 		step.block(d.cause)
 		return

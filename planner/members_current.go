@@ -110,25 +110,25 @@ func gatherMembers(refs *references) *memberships {
 			continue
 		}
 		if m := n.field.membership.Membership; m.On == m.Member && m.On != m.Container {
-			s.fromMember(joined, n) // also of one whose list is still being read
-		} else if st != pending {
+			s.fromMember(joined, n)
+		} else {
 			s.fromContainer(declared, n)
 		}
 	}
 	s.findExpensiveMemberSets()
-	for _, r := range s.sets {
+	s.service.each(len(s.sets), func(i int) {
+		r := s.sets[i]
 		s.readMembers(r)
 		s.readOwnAttributes(r)
 		s.findSelf(r)
 		s.findOtherRelations(r)
-	}
+	})
 	return s
 }
 
 // ignored reports whether the members that a field declares are people's: what declares them exists.
 func ignored(r analysis, n reference) bool {
-	st := r.objects.states[n.by].presence
-	return (st == exists || st == pending && r.objects.states[n.by].known()) && r.in.Desired[n.by].Ignores(n.value.Field)
+	return r.objects.states[n.by].presence == exists && r.in.Desired[n.by].Ignores(n.value.Field)
 }
 
 // findExpensiveMemberSets is [objects.findExpensive] for relations, which are read item by item.
@@ -157,7 +157,7 @@ func (me *memberships) fromContainer(declared map[inverseKey]*resource.Reference
 	for j := range n.value.Refs {
 		ref := &n.value.Refs[j]
 		at, id, ok := me.refs.target(n.by, n.field, ref)
-		if !ok || me.objects.undecided(at) {
+		if !ok || me.objects.isInvalid(at) {
 			continue
 		}
 		e := memberRef{ref: ref, member: at, id: id, attribute: me.defined.value(n, ref)}
@@ -186,14 +186,14 @@ func (me *memberships) fromContainer(declared map[inverseKey]*resource.Reference
 			if there := declared[inverseKey{inverse, to, from}]; there != nil {
 				e.declaredByInverse = true
 				if defines {
-					if d, known := me.words.definitionOf(a.Words, there.Attribute); known && !d.cause.exists() && d.inverse != ref.Attribute {
+					if d := me.words.definitionOf(a.Words, there.Attribute); !d.cause.exists() && d.inverse != ref.Attribute {
 						e.declaredByInverse, e.other = false, d.inverse
 					}
 				}
 			}
 			declared[inverseKey{n.field.membership.Name, from, to}] = ref
 		}
-		if defines { // the definitions are asked for in the round that reads the members
+		if defines { // a step may need it
 			me.words.definitionOf(a.Words, ref.Attribute)
 		}
 		r.entries = append(r.entries, e)
@@ -204,7 +204,7 @@ func (me *memberships) fromMember(sets map[memberSetKey]*memberSet, n reference)
 	for j := range n.value.Refs {
 		ref := &n.value.Refs[j]
 		at, id, ok := me.refs.target(n.by, n.field, ref)
-		if !ok || me.objects.undecided(at) {
+		if !ok || me.objects.isInvalid(at) {
 			continue
 		}
 		key := memberSetKey{n.field.membership, at, ""}
@@ -259,13 +259,7 @@ func (me *memberships) unmanagedContainer(r *memberSet, i objectID, ref *resourc
 
 // readMembers reads the members of a container, unless all desired ones are new.
 func (me *memberships) readMembers(r *memberSet) {
-	mayBeIn := func(e memberRef) bool {
-		if e.id == "" && e.member != noObject { // both are read in one round
-			f := &me.objects.states[e.member]
-			return f.presence == pending && f.known() && !e.declaredByInverse
-		}
-		return e.id != "" && !e.declaredByInverse
-	}
+	mayBeIn := func(e memberRef) bool { return e.id != "" && !e.declaredByInverse }
 	if !slices.ContainsFunc(r.entries, mayBeIn) || r.container.ID == "" || r.object != noObject &&
 		me.objects.states[r.object].presence != exists {
 		return
@@ -287,9 +281,8 @@ func (me *memberships) readMembers(r *memberSet) {
 	params[resource.MustLookup(r.kind.Membership.Container).Param] = r.container.ID
 	read, _ := readOf(op, params)
 	r.path = read.Path
-	a, answered := me.service.ask(read)
+	a := me.service.ask(read)
 	switch {
-	case !answered:
 	case a.Unsupported:
 		r.unsupported = true
 	case a.NotFound:
@@ -333,8 +326,7 @@ type listedContainer struct {
 	members   []string // IDs
 }
 
-// containersIn reads who is in each of the containers that a field can name within a parent. why says why that is not read; ok is
-// false also while it is not read yet.
+// containersIn reads who is in each of the containers that a field can name within a parent. why says why that is not read.
 func (me *memberships) containersIn(t *refField, within objectID) (all []listedContainer, why gapReason, ok bool) {
 	op, offered := me.objects.op(t.membership, resource.ListMembers)
 	if !offered || t.to.list == nil {
@@ -361,17 +353,16 @@ func (me *memberships) containersIn(t *refField, within objectID) (all []listedC
 	case unread > maxSingleReads && !together && !me.in.RefreshAll && !me.in.Contents[t.membership.Name]:
 		return nil, expensive, false
 	}
-	ok = true
+	me.service.load(reads...)
 	for i, row := range l.rows {
-		a, answered := me.service.ask(reads[i])
-		ok = ok && answered
+		a := me.service.ask(reads[i])
 		c := listedContainer{Container: me.container(t, within, row)}
 		for _, member := range a.Rows {
 			c.members = append(c.members, t.membership.Membership.MemberID(member))
 		}
 		all = append(all, c)
 	}
-	return all, gapReason{}, ok
+	return all, gapReason{}, true
 }
 
 // container is one that the service lists: that of the manifest, else by its name where that is clear, or by its ID.
@@ -469,8 +460,8 @@ func (me *memberships) findOtherRelations(r *memberSet) {
 			if own, _ := me.objects.op(r.kind, resource.ListMembers); !offered || op.Path != own.Path {
 				continue // of custom relations there is one beside these
 			}
-			a, answered := me.service.ask(Read{Operation: op, Path: r.path}) // the same answer tells all of them
-			if answered && slices.ContainsFunc(a.Rows, func(row resource.Row) bool { return other.Membership.MemberID(row) == e.id }) {
+			a := me.service.ask(Read{Operation: op, Path: r.path}) // the same answer tells all of them
+			if slices.ContainsFunc(a.Rows, func(row resource.Row) bool { return other.Membership.MemberID(row) == e.id }) {
 				e.other = other.Membership.Field
 			}
 		}
@@ -534,9 +525,6 @@ func findOutsiders(differ *comparer, memberships *memberships) *nonMembers {
 	s := &nonMembers{
 		analysis: differ.analysis, refs: differ.refs, differ: differ, memberships: memberships,
 		byValue: map[*resource.Value][]outsider{},
-	}
-	if len(s.service.reads) > 0 {
-		return s // it is not clear yet who is wanted in
 	}
 	inside := map[prerequisite]map[string]string{}
 	for _, n := range s.objects.uses {
@@ -606,8 +594,8 @@ func (o *nonMembers) insiders(at prerequisite) map[string]string {
 		return nil
 	}
 	read, _ := o.objects.membersRead(at.via, o.objects.params(at.container))
-	a, answered := o.service.askOptional(read)
-	if !answered || len(a.Rows) == 0 { // somebody is always in
+	a := o.service.askOptional(read)
+	if len(a.Rows) == 0 { // somebody is always in
 		return nil
 	}
 	m := at.via.Membership

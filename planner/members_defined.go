@@ -42,8 +42,6 @@ func (de *definedValues) value(n reference, ref *resource.Reference) string {
 	}
 	hits := names.Named(text)
 	switch {
-	case presence == pending:
-		return text
 	case presence != exists || api != resource.V2:
 		next := "; to give others, use --api v2 where the service has it"
 		switch {

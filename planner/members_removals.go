@@ -54,9 +54,6 @@ func findRemovals(memberships *memberships, orphans *orphans) *removals {
 		clearedMembers: map[memberOf]diag.Position{}, ignored: map[memberOf]bool{}, deleted: map[serviceID]bool{},
 		byContainer: map[memberOf]*removal{}, probes: map[*resource.Kind]Read{},
 	}
-	if len(l.service.reads) > 0 {
-		return l // it is not clear yet what is wanted
-	}
 	l.wanted = memberships.declared()
 	l.findArrived()
 	l.collectCleared()
@@ -71,9 +68,12 @@ func findRemovals(memberships *memberships, orphans *orphans) *removals {
 		l.fromService(r.kind, r.container, r.have)
 	}
 	l.fromAllContainers()
-	for _, at := range slices.SortedFunc(maps.Keys(l.byContainer), memberOf.compare) {
-		if d := l.byContainer[at]; l.dropAlreadyGone(d) {
-			l.list = append(l.list, d)
+	containers := slices.SortedFunc(maps.Keys(l.byContainer), memberOf.compare)
+	known := make([]bool, len(containers))
+	l.service.each(len(containers), func(i int) { known[i] = l.dropAlreadyGone(l.byContainer[containers[i]]) })
+	for i, at := range containers {
+		if known[i] {
+			l.list = append(l.list, l.byContainer[at])
 		}
 	}
 	return l
@@ -138,8 +138,8 @@ func (re *removals) findArrived() {
 		if !ok || record.PendingIntent == nil && !leaves {
 			continue
 		}
-		answer, answered := re.service.ask(read)
-		if !answered || answer.Unsupported || answer.NotFound {
+		answer := re.service.ask(read)
+		if answer.Unsupported || answer.NotFound {
 			continue
 		}
 		in := map[string]bool{}
@@ -398,15 +398,14 @@ func (re *removals) fromAllContainers() {
 	}
 }
 
-// dropAlreadyGone leaves out members that the container no longer has. It reports false while
-// that is not known.
+// dropAlreadyGone leaves out members that the container no longer has. It reports false if nothing lists the members.
 func (re *removals) dropAlreadyGone(d *removal) bool {
 	read, ok := re.objects.membersRead(d.kind, d.params)
 	if !ok {
 		return true
 	}
-	answer, answered := re.service.ask(read)
-	if !answered || answer.Unsupported {
+	answer := re.service.ask(read)
+	if answer.Unsupported {
 		return false
 	}
 	in := map[string]bool{}
@@ -418,9 +417,7 @@ func (re *removals) dropAlreadyGone(d *removal) bool {
 	d.alreadyGone = slices.DeleteFunc(slices.Clone(d.ids), func(id string) bool { return in[id] })
 	d.ids = slices.DeleteFunc(d.ids, func(id string) bool { return !in[id] })
 	if len(d.ids) > 0 {
-		can, known := re.removable(d, answer.Rows)
-		d.unsupported = !can
-		return known
+		d.unsupported = !re.removable(d, answer.Rows)
 	}
 	return true
 }
@@ -428,11 +425,11 @@ func (re *removals) dropAlreadyGone(d *removal) bool {
 // removable reports whether this edition can remove members from a container: its route may be
 // missing where the others are there, or know a member by another ID than the list shows. It is asked with one that stays, where there
 // is one: who is to go may have gone meanwhile. rows are the container's members.
-func (re *removals) removable(d *removal, rows []resource.Row) (can, known bool) {
+func (re *removals) removable(d *removal, rows []resource.Row) bool {
 	op, ok := re.objects.op(d.kind, resource.RemoveMembers)
 	get, readable := re.objects.op(d.kind, resource.Get)
 	if !ok || op.V2() || op.Method == "DELETE" && !readable { // API v2 cannot be asked
-		return ok, true
+		return ok
 	}
 	read, asked := re.probes[d.kind]
 	if !asked {
@@ -451,8 +448,8 @@ func (re *removals) removable(d *removal, rows []resource.Row) (can, known bool)
 		read.Probe, read.Optional = !readable, readable
 		re.probes[d.kind] = read
 	}
-	a, answered := re.service.ask(read)
-	return !a.Unsupported && !a.NotFound, answered
+	a := re.service.ask(read)
+	return !a.Unsupported && !a.NotFound
 }
 
 func planRemovals(b *removals, steps *steps) {
@@ -503,12 +500,10 @@ func planRemovals(b *removals, steps *steps) {
 // readDisplayNames reads the lists that have the names of IDs that the plan would show,
 // such as the workspace's members and a project's labels. Of what a field has lost since the last apply, the list also tells whether it is gone.
 func readDisplayNames(s *comparer, removals *removals) {
-	if len(s.service.reads) > 0 {
-		return // it is not clear yet what the plan shows
-	}
+	var shown []shownID
 	for _, d := range removals.list {
 		for _, id := range d.ids {
-			s.refs.readName(s.objects.kind(d.kind.Membership.Member), noObject, id)
+			shown = append(shown, shownID{s.objects.kind(d.kind.Membership.Member), noObject, id})
 		}
 	}
 	for _, n := range s.objects.uses {
@@ -517,25 +512,27 @@ func readDisplayNames(s *comparer, removals *removals) {
 			continue
 		}
 		c, _, differs := s.compare(n.value, f, s.refs.idResolver(n.by))
-		shown := []*string{c.Before}
+		texts := []*string{c.Before}
 		if s.in.Deletes != nil {
-			shown = append(shown, c.After)
+			texts = append(texts, c.After)
 		}
 		if c.Origin == FromDrift { // it may be none: see lostOnlyDeleted
 			have, _ := n.value.Field.ObservedIn(f.row)
 			for _, id := range lost(n.value.Field, f.prior.Values[n.value.Field.Name], have) {
 				for _, t := range s.objects.namedBy(n.value.Field) {
-					s.refs.readName(t, s.objects.withinOf(n.by, &refField{field: n.value.Field, to: t}), id)
+					shown = append(shown, shownID{t, s.objects.withinOf(n.by, &refField{field: n.value.Field, to: t}), id})
 				}
 			}
 		}
-		for _, ids := range shown {
+		for _, ids := range texts {
 			if !differs || ids == nil {
 				continue
 			}
 			for id := range strings.SplitSeq(*ids, "\n") {
-				s.refs.readName(n.field.to, s.objects.withinOf(n.by, n.field), id)
+				shown = append(shown, shownID{n.field.to, s.objects.withinOf(n.by, n.field), id})
 			}
 		}
 	}
+	s.service.each(len(shown), func(i int) { s.refs.readName(shown[i]) })
+	s.refs.displayNames = nil // there are more by now
 }

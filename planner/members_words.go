@@ -31,20 +31,17 @@ type words struct {
 	cause   Cause             // if there are none
 }
 
-// definitionOf is the object that says a word; known is false while it is not read which ones there are.
-func (vo *vocabulary) definitionOf(w *resource.Words, word string) (d definition, known bool) {
-	all, known := vo.wordsOf(w)
-	if !known {
-		return definition{object: noObject}, false
-	}
+// definitionOf returns the object that says a word.
+func (vo *vocabulary) definitionOf(w *resource.Words, word string) definition {
+	all := vo.wordsOf(w)
 	found := all.by[word]
 	switch kind := resource.MustLookup(w.Kind); {
 	case len(found) == 1:
-		return found[0], true
+		return found[0]
 	case all.cause.exists():
-		return definition{object: noObject, cause: all.cause}, true
+		return definition{object: noObject, cause: all.cause}
 	case len(found) > 1:
-		return definition{object: noObject, cause: refused("several " + plural(kind) + " say " + strconv.Quote(word))}, true
+		return definition{object: noObject, cause: refused("several " + plural(kind) + " say " + strconv.Quote(word))}
 	default:
 		var near []string
 		for text := range all.by {
@@ -55,19 +52,16 @@ func (vo *vocabulary) definitionOf(w *resource.Words, word string) (d definition
 		if hint := diag.DidYouMean(word, near); hint != "" {
 			why += ": " + hint
 		}
-		return definition{object: noObject, cause: refused(why)}, true
+		return definition{object: noObject, cause: refused(why)}
 	}
 }
 
-func (vo *vocabulary) wordsOf(w *resource.Words) (*words, bool) {
+func (vo *vocabulary) wordsOf(w *resource.Words) *words {
 	if all, done := vo.of[w]; done {
-		return all, true
+		return all
 	}
 	t := vo.objects.kind(w.Kind)
 	l, presence := vo.snapshot.list(t, noObject)
-	if presence == pending {
-		return nil, false
-	}
 	all := &words{by: map[string][]definition{}, renamed: map[string]string{}}
 	add := func(d definition, text func(field string) string) {
 		said, inverse := w.Of(text)
@@ -81,9 +75,6 @@ func (vo *vocabulary) wordsOf(w *resource.Words) (*words, bool) {
 			continue
 		}
 		f := &vo.objects.states[i]
-		if f.presence == pending {
-			return nil, false
-		}
 		add(definition{object: i, id: f.id}, func(field string) string {
 			shown := f.row.Text(field)
 			v, given := o.Value(field)
@@ -99,7 +90,7 @@ func (vo *vocabulary) wordsOf(w *resource.Words) (*words, bool) {
 	if presence != exists {
 		all.cause = notOffered(true, lacks(plural(t.kind)).Text)
 		vo.of[w] = all
-		return all, true
+		return all
 	}
 	for _, row := range l.rows {
 		if _, listed := vo.objects.owners[serviceID{t.kind.Name, row.ID()}]; !listed {
@@ -107,16 +98,14 @@ func (vo *vocabulary) wordsOf(w *resource.Words) (*words, bool) {
 		}
 	}
 	vo.of[w] = all
-	return all, true
+	return all
 }
 
 // inWords shows a row of a member in the words of the manifest, where it renames them.
 func (vo *vocabulary) inWords(a *resource.Attribute, row resource.Row) resource.Row {
-	if all, known := vo.wordsOf(a.Words); known {
-		if to := all.renamed[a.Shown(row)]; to != "" {
-			row = maps.Clone(row)
-			row[a.Name] = to
-		}
+	if to := vo.wordsOf(a.Words).renamed[a.Shown(row)]; to != "" {
+		row = maps.Clone(row)
+		row[a.Name] = to
 	}
 	return row
 }

@@ -28,22 +28,28 @@ type objects struct {
 	recorded  map[serviceID][]resource.Address
 }
 
-// preparation is what follows from an input whatever the answers are.
-type preparation struct {
-	kinds   map[*resource.Kind]*kindInfo
-	renamed relocation
-}
-
-func prepare(in *Input) *preparation { return &preparation{newKindInfo(in, nil), applyRenames(in)} }
-
-func newObjects(in *Input, known *preparation) *objects {
-	s := &objects{in: in, kinds: known.kinds, renamed: known.renamed, owners: map[serviceID]objectID{}, newCodes: map[string]bool{}}
-	if without := in.kindsWithoutV2(); len(without) > 0 {
-		s.kinds = newKindInfo(in, without)
+func newObjects(in *Input) *objects {
+	s := &objects{
+		in: in, kinds: newKindInfo(in, in.kindsWithoutV2()), renamed: applyRenames(in), owners: map[serviceID]objectID{}, newCodes: map[string]bool{},
 	}
 	in.Prior = s.renamed.prior
 	s.indexObjects()
 	return s
+}
+
+// needsMark reports whether an object that exists bears another mark of planform than it is to have, or none and it is to have one.
+func (ob *objects) needsMark(i objectID) bool {
+	o, f := ob.in.Desired[i], &ob.states[i]
+	if !f.info.externalIDs || f.row == nil || f.info.update == nil {
+		return false
+	}
+	have := f.row.Text("external_id")
+	owner, marked := f.row.Owner()
+	given := o.ID != "" || o.Identifier != ""
+	if f.row.Text("external_source") == "" && have == "" {
+		return ob.in.MarkAdopted || !given && f.matchedBy != "" && o.Kind.AdoptOnRequestOnly && ob.in.Owner == ""
+	}
+	return marked && (owner != ob.in.Owner || !given && have != ob.in.marks().ID(o.Address))
 }
 
 // lacksSecret reports whether an object has a file for its secret with nothing in it, and the service can give it another one.
@@ -82,7 +88,7 @@ func (ob *objects) membersRead(membership *resource.Kind, params map[string]stri
 type presence int8
 
 const (
-	pending       presence = iota // a read must be answered first
+	unbound       presence = iota // it was not looked for yet
 	exists                        // it is on the service, its ID is known
 	absent                        // it is not on the service
 	indeterminate                 // a create without an outcome that nothing can settle
@@ -556,8 +562,9 @@ func (st *objectState) isUnlisted() bool {
 	return st.presence == hidden || st.info.archived == nil && st.archived()
 }
 
-func (ob *objects) undecided(at objectID) bool {
-	return at != noObject && (ob.states[at].presence == pending || ob.states[at].presence == invalid)
+// isInvalid reports whether an error was reported for an object of the manifest.
+func (ob *objects) isInvalid(at objectID) bool {
+	return at != noObject && ob.states[at].presence == invalid
 }
 
 // staysArchived reports whether an object is archived and stays so: it is left as it is.

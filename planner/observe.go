@@ -9,41 +9,15 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// service holds what the service has answered so far, and notes the questions that
-// have no answer yet. Nothing else turns a question into a [Read].
-type pendingReads struct {
-	observed    Observed
-	asked       map[Read]bool
-	reads       []Read // without an answer, in the order in which they were asked
-	unconfirmed []Read // see [Result]
-
-	externalIDLookups int // one request for one object each
-	skippedLookups    int // not made, since there would be so many
-}
-
-// round is what every stage of a round of planning starts from. It has no methods:
-// what a stage needs of an earlier one, it names.
+// analysis holds what every stage starts from. It has no methods: what a stage needs of an earlier one, it names.
 type analysis struct {
 	in      *Input
 	diags   *findings
-	service *pendingReads
+	service *loader
 	objects *objects
 	gaps    *gaps
 
 	snapshot *snapshot
-}
-
-func (s *pendingReads) askAt(op *resource.Operation, params map[string]string) (Answer, bool) {
-	read, _ := readOf(op, params)
-	return s.ask(read)
-}
-
-// askOptional asks what a plan can do without: where it is forbidden, the answer is empty.
-func (s *pendingReads) askOptional(r Read) (Answer, bool) {
-	if _, have := s.observed[r]; !have {
-		r.Optional = true
-	}
-	return s.ask(r)
 }
 
 // snapshot is what the service lists, parent by parent.
@@ -53,12 +27,11 @@ type snapshot struct {
 	listings map[scope]*listing
 }
 
-// observe starts a round with the lists that the manifest needs. A list is read when a stage
+// observe begins with the lists that the manifest needs. A list is read when a stage
 // first looks at it: where it is depends on what its parent is.
-func observe(in *Input, known *preparation) analysis {
+func observe(in *Input, service *loader) analysis {
 	r := analysis{
-		in: in, diags: &findings{slices.Clone(in.Notices)}, service: &pendingReads{observed: in.Observed, asked: map[Read]bool{}},
-		objects: newObjects(in, known), gaps: newGaps(),
+		in: in, diags: &findings{slices.Clone(in.Notices)}, service: service, objects: newObjects(in), gaps: newGaps(),
 	}
 	s := &snapshot{analysis: r, listings: map[scope]*listing{}}
 	r.snapshot = s
@@ -190,40 +163,6 @@ func (i index) add(text string, row resource.Row) {
 // unusedID is an ID that nothing has.
 const unusedID = "00000000-0000-0000-0000-000000000000"
 
-func (s *pendingReads) ask(r Read) (Answer, bool) {
-	if a, ok := s.answer(r); ok {
-		return a, true
-	}
-	if !s.asked[r] {
-		s.asked[r] = true
-		s.reads = append(s.reads, r)
-	}
-	return Answer{}, false
-}
-
-// answer is that to a read, or to the same one that a plan can do without.
-func (s *pendingReads) answer(r Read) (Answer, bool) {
-	if a, ok := s.observed[r]; ok || r.Optional {
-		return a, ok
-	}
-	r.Optional = true
-	a, ok := s.observed[r]
-	return a, ok && !a.Forbidden
-}
-
-// doubt notes that what shows a record, or its custom fields, may show another one soon. in is the path of the list that it is in,
-// or may be.
-func (s *pendingReads) doubt(id, in string) {
-	for read, a := range s.observed {
-		verb := read.Operation.Verb
-		custom := (verb == resource.GetValue || verb == resource.GetFields) && strings.Contains(read.Path, id)
-		alone := verb == resource.Get && strings.HasSuffix(read.Path, id+"/")
-		if custom || alone || read.Path == in || slices.ContainsFunc(a.Rows, func(row resource.Row) bool { return row.ID() == id }) {
-			s.unconfirmed = append(s.unconfirmed, read)
-		}
-	}
-}
-
 func (s *snapshot) listing(t *kindInfo, parent objectID) *listing {
 	at := scope{t, parent}
 	l, ok := s.listings[at]
@@ -247,19 +186,20 @@ func (s *snapshot) list(t *kindInfo, parent objectID) (*listing, presence) {
 	if t.viaSingle(s.objects, parent) {
 		host, st := s.list(t.parent, parent)
 		if st != exists || len(host.rows) == 0 { // and nothing is in it
-			l.read, l.presence, l.why = st != pending, st, host.why
+			l.read, l.presence, l.why = true, st, host.why
 			return l, l.presence
 		}
 	}
-	l.read = true
 	ask := s.service.ask
 	if t.kind.Singleton { // which others may only need: they are made all the same
 		ask = s.service.askOptional
 	}
-	a, answered := ask(Read{Operation: t.list, Path: s.listPath(t, parent), Fields: t.neededFieldNames})
+	a := ask(Read{Operation: t.list, Path: s.listPath(t, parent), Fields: t.neededFieldNames})
+	if l.read { // by another task, meanwhile
+		return l, l.presence
+	}
+	l.read = true
 	switch {
-	case !answered:
-		l.presence = pending
 	case a.Unsupported:
 		l.presence = unsupported
 	case a.Forbidden && t.kind.Singleton:
@@ -297,14 +237,10 @@ func (s *snapshot) kindPresence(t *kindInfo) presence {
 	}
 	read, _ := readOf(t.list, map[string]string{"workspace_slug": s.in.Workspace, t.parent.kind.Param: unusedID})
 	read.Probe = true
-	switch a, answered := s.service.ask(read); {
-	case !answered:
-		return pending
-	case a.Unsupported:
+	if s.service.ask(read).Unsupported {
 		return unsupported
-	default:
-		return exists
 	}
+	return exists
 }
 
 // listed reports whether the list was read already, so that it costs nothing to look.
@@ -339,15 +275,14 @@ func (s *snapshot) listPath(t *kindInfo, parent objectID) string {
 }
 
 // findUnlisted looks up by external ID an object that no list shows: it may be archived or a draft.
-// made is false where there is no such look-up, or there were too many.
-func (s *snapshot) findUnlisted(t *kindInfo, path string, address resource.Address) (a Answer, answered, made bool) {
+// made is false if there were too many look-ups before.
+func (s *snapshot) findUnlisted(t *kindInfo, path string, address resource.Address) (a Answer, made bool) {
 	if s.service.externalIDLookups == maxSingleReads && !s.in.RefreshAll {
 		s.service.skippedLookups++
-		return Answer{}, false, false
+		return Answer{}, false
 	}
 	s.service.externalIDLookups++
-	a, answered = s.service.ask(Read{Operation: t.list, Path: path, ExternalID: s.in.marks().ID(address), Owner: s.in.Owner})
-	return a, answered, true
+	return s.service.ask(Read{Operation: t.list, Path: path, ExternalID: s.in.marks().ID(address), Owner: s.in.Owner}), true
 }
 
 // byIdentifier finds records by their readable identifier, in upper case.
@@ -436,8 +371,8 @@ func (s *snapshot) self(t *kindInfo) string {
 		return ""
 	}
 	read, _ := readOf(t.self, nil)
-	a, answered := s.service.askOptional(read)
-	if !answered || len(a.Rows) == 0 {
+	a := s.service.askOptional(read)
+	if len(a.Rows) == 0 {
 		return ""
 	}
 	return a.Rows[0].ID()

@@ -73,7 +73,7 @@ func TestOutsidersAreReportedAndNotSent(t *testing.T) {
 			want: func(w *wanted) {
 				w.put("project/web", "id="+web).put("work_item/web/pay", "name=Pay", "assignees=gus@example.com")
 			},
-			reads: []string{"projects/" + web + "/", "members/", "projects/" + web + "/work-items/" + uuid(9, 1) + "/"},
+			reads: []string{"projects/" + web + "/", "projects/" + web + "/work-items/" + uuid(9, 1) + "/", "members/"},
 		},
 		"the creator, the lead and the listed members of a new project count as its members": {
 			api: full, given: people,

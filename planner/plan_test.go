@@ -1,7 +1,9 @@
 package planner_test
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"maps"
@@ -189,13 +191,34 @@ func TestADependencyCycleIsAnErrorWithAPosition(t *testing.T) {
 	}
 }
 
-func TestThereIsNoPlanWhileReadsAreUnanswered(t *testing.T) {
+// failing is a reader whose second request fails.
+type failing struct {
+	observed planner.Observed
+	reads    *[]string
+}
+
+func (f failing) Read(_ context.Context, reads []planner.Read) error {
+	for _, r := range reads {
+		*f.reads = append(*f.reads, r.Path)
+		f.observed[r] = planner.Answer{Rows: []resource.Row{{"id": web, "identifier": "WEB", "name": "Web"}}}
+	}
+	if len(*f.reads) > 1 {
+		return errors.New("the connection is lost")
+	}
+	return nil
+}
+
+func TestNothingIsReadAfterAReadThatFailed(t *testing.T) {
 	t.Parallel()
 	s := newService(t, full)
-	s.in.Desired = want(t).put("project/web", "identifier=WEB").all()
-	round := planner.Build(s.in)
-	if round.Plan != nil || len(round.Reads) != 1 || round.Reads[0].Path != "/api/v1/workspaces/acme/projects/" {
-		t.Fatal(round)
+	s.in.Desired = want(t).put("project/web", "identifier=WEB").put("label/web/hot", "name=Hot").put("work_item/web/a", "name=A", "state=Todo").all()
+	s.in.Observed = planner.Observed{}
+	var paths []string
+	_, err := planner.Load(t.Context(), s.in, failing{s.in.Observed, &paths})
+	in := "/api/v1/workspaces/acme/projects/"
+	want := []string{in, in + web + "/labels/", in + web + "/work-items/"}
+	if diff := cmp.Diff(want, paths); diff != "" || err == nil || err.Error() != "the connection is lost" {
+		t.Errorf("%v, reads (-want +got):\n%s", err, diff)
 	}
 }
 

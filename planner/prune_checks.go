@@ -19,11 +19,7 @@ func (or *orphans) checkContents(l *orphan) {
 		if !listed || child.Singleton || or.hasNone(l, child) || l.info.parent != nil && !or.mayRead(l, read) {
 			continue
 		}
-		rows, answer := or.rowsOf(read)
-		if answer == nil {
-			l.decision = needsRead
-			continue
-		}
+		rows, _ := or.rowsOf(read)
 		n := len(rows)
 		for _, id := range slices.Sorted(maps.Keys(rows)) {
 			in := or.createdByUs[serviceID{child.Name, id}]
@@ -72,7 +68,7 @@ func (or *orphans) checkInside(l, in *orphan, row resource.Row) {
 		}
 	}
 	l.unread = l.unread || in.unread
-	if in.decision == needsRead || in.decision == blocked && l.decision != needsRead {
+	if in.decision == blocked {
 		l.decision, l.byOthers, l.reason = in.decision, in.byOthers, "it would be deleted, but "+string(in.record.Address)+" in it stays"
 	}
 }
@@ -136,10 +132,7 @@ func (or *orphans) isTracked(id serviceID) bool {
 
 // checkSummary makes sure that the service counts nothing in an orphan that no list shows, such as archived work items.
 func (or *orphans) checkSummary(l *orphan) {
-	counts, answered := or.countsIn(l.info, l.params)
-	if !answered {
-		l.decision = needsRead
-	}
+	counts := or.countsIn(l.info, l.params)
 	for _, name := range slices.Sorted(maps.Keys(counts)) {
 		k := resource.CountedAs(name)
 		switch {
@@ -163,24 +156,24 @@ func unlisted(n int, k *resource.Kind) string {
 }
 
 // countsIn are the numbers of objects that the service counts in one, by the names that it has for them; nil = it counts none.
-func (or *orphans) countsIn(t *kindInfo, params map[string]string) (counts map[string]int, answered bool) {
+func (or *orphans) countsIn(t *kindInfo, params map[string]string) map[string]int {
 	op, ok := t.kind.Op(resource.Summary, t.api)
 	if !ok {
-		return nil, true
+		return nil
 	}
 	read, _ := readOf(op, params)
-	a, answered := or.service.askOptional(read)
+	a := or.service.askOptional(read)
 	if len(a.Rows) == 0 {
-		return nil, answered
+		return nil
 	}
-	return a.Rows[0].Counts(), true
+	return a.Rows[0].Counts()
 }
 
 // hidden is how many of the objects that the service counts in one are in no list, and not known to be archived.
 func (or *orphans) hidden(t *kindInfo, parent resource.Address, params map[string]string, counted int) int {
 	if read, listed := t.listRead(params); listed {
 		rows, answer := or.rowsOf(read)
-		if answer == nil || answer.Unsupported || answer.NotFound {
+		if answer.Unsupported || answer.NotFound {
 			return 0
 		}
 		counted -= len(rows)
@@ -206,8 +199,6 @@ func (or *orphans) checkPresent(l *orphan) decision {
 		if have || t.get == nil || or.listSizes[read.Path] > 2 || parentField(t.kind) != nil {
 			rows, answer := or.rowsOf(read)
 			switch {
-			case answer == nil:
-				return needsRead
 			case answer.Unsupported:
 				return l.block("this edition of the service has no " + plural(t.kind))
 			case rows[l.record.ID] != nil:
@@ -221,9 +212,7 @@ func (or *orphans) checkPresent(l *orphan) decision {
 	if t.get == nil {
 		return l.block("planform cannot check whether it still exists")
 	}
-	switch answer, answered := or.service.askAt(t.get, l.params); {
-	case !answered:
-		return needsRead
+	switch answer := or.service.askAt(t.get, l.params); {
 	case answer.Unsupported:
 		return l.block("this edition of the service has no " + plural(t.kind))
 	case answer.NotFound || len(answer.Rows) == 0 || answer.Rows[0].ID() != l.record.ID:
@@ -242,12 +231,10 @@ func (or *orphans) checkHidden(l *orphan) decision {
 	if !listed || !l.info.findsExternalIDs() {
 		return vanished
 	}
-	a, answered, made := or.snapshot.findUnlisted(l.info, read.Path, l.record.Address)
+	a, made := or.snapshot.findUnlisted(l.info, read.Path, l.record.Address)
 	switch {
 	case !made:
 		return leftArchived // as far as is known
-	case !answered:
-		return needsRead
 	case a.Several:
 		return leftArchived
 	case len(a.Rows) == 1 && a.Rows[0].ID() == l.record.ID && a.Rows[0].Hidden() != "":
@@ -264,11 +251,7 @@ func (or *orphans) checkHidden(l *orphan) decision {
 // project is archived.
 func (or *orphans) confirmGone(l *orphan) decision {
 	if op := l.info.archived; op != nil {
-		answer, answered := or.service.askAt(op, l.params)
-		switch {
-		case !answered:
-			return needsRead
-		case slices.ContainsFunc(answer.Rows, func(row resource.Row) bool { return row.ID() == l.record.ID }):
+		if slices.ContainsFunc(or.service.askAt(op, l.params).Rows, func(row resource.Row) bool { return row.ID() == l.record.ID }) {
 			return leftArchived
 		}
 	}
@@ -286,11 +269,7 @@ func (or *orphans) confirmGone(l *orphan) decision {
 	if op == nil {
 		return vanished
 	}
-	answer, answered := or.service.askAt(op, l.params)
-	if !answered {
-		return needsRead
-	}
-	for _, row := range answer.Rows {
+	for _, row := range or.service.askAt(op, l.params).Rows {
 		if row.Text("archived_at") != "" {
 			return l.block(string(top) + " is archived, so its contents cannot be checked")
 		}
@@ -300,11 +279,7 @@ func (or *orphans) confirmGone(l *orphan) decision {
 
 func (or *orphans) findLostCreate(l *orphan) bool {
 	read, _ := l.info.listRead(l.params)
-	rows, answer := or.rowsOf(read)
-	if answer == nil {
-		l.decision = needsRead
-		return false
-	}
+	rows, _ := or.rowsOf(read)
 	for _, id := range slices.Sorted(maps.Keys(rows)) {
 		if !or.in.marks().On(rows[id], l.record.Address) {
 			continue
@@ -321,12 +296,9 @@ func (or *orphans) findLostCreate(l *orphan) bool {
 	return false
 }
 
-// rowsOf returns the records of a list by their IDs; no answer = it has to be read.
-func (or *orphans) rowsOf(read Read) (map[string]resource.Row, *Answer) {
-	answer, answered := or.service.ask(read)
-	if !answered {
-		return nil, nil
-	}
+// rowsOf returns the records of a list by their IDs, and the answer that has them.
+func (or *orphans) rowsOf(read Read) (map[string]resource.Row, Answer) {
+	answer := or.service.ask(read)
 	rows := or.rows[read.Path]
 	if rows == nil {
 		rows = make(map[string]resource.Row, len(answer.Rows))
@@ -335,5 +307,5 @@ func (or *orphans) rowsOf(read Read) (map[string]resource.Row, *Answer) {
 		}
 		or.rows[read.Path] = rows
 	}
-	return rows, &answer
+	return rows, answer
 }

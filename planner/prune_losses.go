@@ -96,7 +96,7 @@ func (or *orphans) movedFields(l *orphan) (names []string) {
 		return nil
 	}
 	changed := map[string]bool{}
-	log, _ := or.service.askOptional(read)
+	log := or.service.askOptional(read)
 	for _, row := range log.Rows {
 		changed[row.Text("field")] = true
 	}
@@ -121,9 +121,9 @@ func (or *orphans) lostOnlyDeleted(l *orphan, f *resource.Field, have string) bo
 	told := false
 	for _, t := range or.objects.namedBy(f) {
 		for _, list := range or.listsBeside(l, t) {
-			a, answered := or.service.askOptional(list.read)
+			a := or.service.askOptional(list.read)
 			switch {
-			case !answered, a.Unsupported, a.Forbidden, a.NotFound:
+			case a.Unsupported, a.Forbidden, a.NotFound:
 			case slices.ContainsFunc(a.Rows, func(r resource.Row) bool { return slices.Contains(gone, r.ID()) }):
 				return false
 			default:
@@ -163,7 +163,7 @@ func (or *orphans) lastChange(l *orphan) (by string, at time.Time) {
 // nameOf is what people call an object that an orphan names, or the ID where that cannot be read.
 func (or *orphans) nameOf(l *orphan, t *kindInfo, id string) string {
 	if read, listed := t.listRead(l.params); listed {
-		a, _ := or.service.askOptional(read)
+		a := or.service.askOptional(read)
 		for _, row := range a.Rows {
 			if texts := t.kind.DisplayTexts(row); row.ID() == resource.LowerID(id) && len(texts) > 0 {
 				return texts[len(texts)-1]

@@ -99,7 +99,6 @@ type decision int8
 
 const (
 	undecided   decision = iota
-	needsRead            // a read must be answered first
 	otherSource          // a manifest that is not read may have it
 	notOurs              // planform did not make it
 	otherOwner           // it bears the mark of another owner, or is in or below what does
@@ -125,9 +124,6 @@ func findOrphans(refs *references) *orphans {
 		byAddress: map[resource.Address]*orphan{}, createdByUs: map[serviceID]*orphan{},
 		lostCreates: map[string]*orphan{}, blockedBy: map[resource.Address]obstacle{}, listSizes: map[string]int{},
 		rows: map[string]map[string]resource.Row{},
-	}
-	if len(s.service.reads) > 0 { // else it is not clear yet what the manifest has
-		return s
 	}
 	var kept []resource.Address // that are neither wanted nor targeted
 	for address, r := range s.in.Prior {
@@ -160,8 +156,8 @@ func findOrphans(refs *references) *orphans {
 		return s
 	}
 	s.checkReadBudget()
-	for _, l := range s.list {
-		s.decide(l)
+	for _, level := range s.levels() {
+		s.service.each(len(level), func(i int) { s.decide(level[i]) })
 	}
 	s.keepAncestors()
 	for s.keepReferenced() {
@@ -173,6 +169,21 @@ func findOrphans(refs *references) *orphans {
 		}
 	}
 	return s
+}
+
+// levels groups the orphans by the number of orphans that they are in, outermost first.
+func (or *orphans) levels() (levels [][]*orphan) {
+	for _, l := range or.list {
+		depth := 0
+		for up := l.parent; up != nil; up = up.parent {
+			depth++
+		}
+		for len(levels) <= depth {
+			levels = append(levels, nil)
+		}
+		levels[depth] = append(levels[depth], l)
+	}
+	return levels
 }
 
 func (or *orphans) add(r *Record) {
@@ -268,7 +279,7 @@ func (or *orphans) leaveToOwner(l *orphan) {
 	case wanted && or.objects.inForeign(l.info, i, row):
 		l.owner, l.others = or.objects.ownerOf(i)
 	}
-	if l.others && l.decision != aliased && l.decision != vanished && l.decision != needsRead && or.in.sourceGone(&l.record) {
+	if l.others && l.decision != aliased && l.decision != vanished && or.in.sourceGone(&l.record) {
 		l.decision = otherOwner
 	}
 }
@@ -317,7 +328,7 @@ func (or *orphans) decide(l *orphan) {
 	case matters && l.record.ID != "" && l.params != nil && (l.decision == notOurs || l.decision == blocked || l.decision == otherSource):
 		// What is gone has no children to ask for, and what another owner has is left alone with them.
 		decision, reason := l.decision, l.reason
-		if found := or.checkPresent(l); found == vanished || found == needsRead {
+		if found := or.checkPresent(l); found == vanished {
 			decision = found
 		}
 		l.decision, l.reason = decision, reason
@@ -328,7 +339,7 @@ func (or *orphans) decide(l *orphan) {
 	case l.parent != nil && (l.parent.decision == toDelete || l.parent.decision == deleteWithParent):
 		l.decision = deleteWithParent
 		return
-	case l.parent != nil && (l.parent.decision == needsRead || l.parent.decision == leftArchived || l.parent.decision == leftInParent):
+	case l.parent != nil && (l.parent.decision == leftArchived || l.parent.decision == leftInParent):
 		l.decision = l.parent.decision
 		return
 	case l.parent != nil && l.parent.decision == blocked && l.parent.byOthers && l.parent.info.parent != nil:
@@ -379,10 +390,7 @@ func (or *orphans) decide(l *orphan) {
 
 // checkGovernance keeps what the service refuses to delete, since the workspace manages such objects elsewhere by now.
 func (or *orphans) checkGovernance(l *orphan) {
-	switch who, _, pending := or.snapshot.managedElsewhere(l.info.kind); {
-	case pending:
-		l.decision = needsRead
-	case who != "":
+	if who, _ := or.snapshot.managedElsewhere(l.info.kind); who != "" {
 		l.block("in this workspace " + who + " manages the " + l.info.kind.Governance.Noun())
 	}
 }
@@ -391,8 +399,6 @@ func (or *orphans) unlocatable(l *orphan) {
 	parent := l.record.Address.Parent()
 	i, wanted := or.objects.indexOf(parent)
 	switch {
-	case wanted && or.objects.states[i].presence == pending:
-		l.decision = needsRead
 	case wanted && (or.objects.states[i].presence == absent || or.objects.states[i].replaced):
 		l.decision = vanished // with what it lived in
 	default:

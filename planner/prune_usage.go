@@ -54,34 +54,35 @@ func (or *orphans) mayRead(l *orphan, read Read) bool {
 // manifest. It reports whether any decision changed.
 func (or *orphans) keepReferenced() bool {
 	changed := false
-	for _, l := range or.list {
+	or.service.each(len(or.list), func(i int) {
+		l := or.list[i]
 		if l.decision != toDelete {
-			continue
+			return
 		}
-		l.guards = nil
-		if why := or.manifestReference(l); why != "" {
-			l.block(why)
+		if or.checkUsage(l); l.decision != toDelete {
 			or.decideInside(l)
 			changed = true
-			continue
 		}
-		for _, check := range []func(*orphan) string{or.fieldReference, or.foreignMembers, or.foreignContainers, or.foreignRelations} {
-			if why := check(l); why != "" {
-				or.keep(l, why)
-			}
-			if l.decision == blocked {
-				break
-			}
+	})
+	return changed
+}
+
+// checkUsage blocks an orphan that contains objects of others or of the manifest, or that such objects refer to.
+func (or *orphans) checkUsage(l *orphan) {
+	l.guards = nil
+	if why := or.manifestReference(l); why != "" {
+		l.block(why)
+		return
+	}
+	for _, check := range []func(*orphan) string{or.fieldReference, or.foreignMembers, or.foreignContainers, or.foreignRelations} {
+		if why := check(l); why != "" {
+			or.keep(l, why)
 		}
-		if l.decision == toDelete { // nothing is to be read any more
-			or.checkUnlisted(l)
-		}
-		if l.decision != toDelete {
-			or.decideInside(l)
-			changed = true
+		if l.decision == blocked {
+			return
 		}
 	}
-	return changed
+	or.checkUnlisted(l)
 }
 
 // manifestReference says what in the manifest names an orphan by its name or ID.
@@ -114,7 +115,7 @@ func (or *orphans) fieldReference(l *orphan) (why string) {
 		}
 		var by []string
 		for _, list := range or.listsBeside(l, u.kind) {
-			for _, row := range byID(or.ask(l, list.read).Rows) {
+			for _, row := range byID(or.service.ask(list.read).Rows) {
 				ids, _ := u.field.ObservedIn(row)
 				if slices.Contains(strings.Split(ids, ","), l.record.ID) && or.keepsUsing(u, row.ID(), l.record.ID) {
 					if list.in != nil {
@@ -153,7 +154,7 @@ func (or *orphans) listsBeside(l *orphan, k *kindInfo) (lists []listBeside) {
 	if !ok {
 		return nil
 	}
-	for _, row := range byID(or.ask(l, outer).Rows) {
+	for _, row := range byID(or.service.ask(outer).Rows) {
 		params := maps.Clone(l.params)
 		params[k.parent.kind.Param] = row.ID()
 		if read, ok := k.listRead(params); ok {
@@ -188,7 +189,7 @@ func (or *orphans) keepsUsing(u referrer, id, target string) bool {
 
 func (or *orphans) isDeleted(id serviceID) bool {
 	l := or.createdByUs[id]
-	return l != nil && (l.decision == toDelete || l.decision == deleteWithParent || l.decision == needsRead || l.decision == vanished)
+	return l != nil && (l.decision == toDelete || l.decision == deleteWithParent || l.decision == vanished)
 }
 
 // foreignMembers says which members of an orphan planform did not add.
@@ -200,7 +201,7 @@ func (or *orphans) foreignMembers(l *orphan) (why string) {
 			continue
 		}
 		ours := or.ourMembers(l.record.Address.Members(m.Plural(), 1), m)
-		answer := or.ask(l, read)
+		answer := or.service.ask(read)
 		var by []string
 		all, staying := slices.Sorted(maps.Keys(ours)), 0
 		for _, row := range answer.Rows {
@@ -260,7 +261,7 @@ func (or *orphans) foreignContainers(l *orphan) (why string) {
 		if !listed {
 			continue
 		}
-		rows := byID(or.ask(l, read).Rows)
+		rows := byID(or.service.ask(read).Rows)
 		if len(rows) > maxLooks && !or.in.RefreshAll {
 			l.unread = true
 			continue
@@ -272,7 +273,7 @@ func (or *orphans) foreignContainers(l *orphan) (why string) {
 			if !ok || or.isDeleted(key) || or.addedByUs(key, k.Membership, l.record.ID) {
 				continue
 			}
-			if members := or.ask(l, read); slices.ContainsFunc(members.Rows,
+			if members := or.service.ask(read); slices.ContainsFunc(members.Rows,
 				func(row resource.Row) bool { return k.Membership.MemberID(row) == l.record.ID }) {
 				by = append(by, or.displayName(t.kind, "", row))
 			}
@@ -304,7 +305,7 @@ func (or *orphans) foreignRelations(l *orphan) string {
 		if !ok || !or.mayRead(l, read) {
 			continue
 		}
-		answer := or.ask(l, read)
+		answer := or.service.ask(read)
 		for name, more := range answer.Unread {
 			n, by = n+more, append(by, strings.ReplaceAll(name, "_", " ")+" "+strconv.Itoa(more))
 		}
@@ -340,10 +341,7 @@ func (or *orphans) checkUnlisted(l *orphan) {
 		if t.kind.CountedAs == "" || t.parent == nil || t.parent.kind.Name != parent.Kind() {
 			continue
 		}
-		counts, answered := or.countsIn(t.parent, l.params)
-		if !answered {
-			l.decision = needsRead
-		}
+		counts := or.countsIn(t.parent, l.params)
 		if n := or.hidden(t, parent, l.params, counts[t.kind.CountedAs]); n > 0 {
 			l.count(t.kind.Noun(), Unlisted, n)
 			or.keep(l, unlisted(n, t.kind)+" may use it")
@@ -353,15 +351,6 @@ func (or *orphans) checkUnlisted(l *orphan) {
 		l.block("planform did not look what others have in it or use it for: that takes " + strconv.Itoa(or.looks) +
 			" requests, which --refresh-all makes")
 	}
-}
-
-// ask asks who uses an orphan. Without an answer nobody is known to.
-func (or *orphans) ask(l *orphan, read Read) Answer {
-	a, answered := or.service.ask(read)
-	if !answered {
-		l.decision = needsRead
-	}
-	return a
 }
 
 func (or *orphans) memberDisplayName(m *resource.Membership, parent resource.Address, row resource.Row) string {

@@ -236,7 +236,7 @@ func TestALostCreateThatIsNotFoundIsReadAgainBeforeItIsSent(t *testing.T) {
 				in.Observed[r] = s.answer(r)
 			}
 			first := ""
-			unseen := planner.Build(in).Unconfirmed
+			unseen := load(t, in, s.answer).Unconfirmed
 			if len(unseen) > 0 {
 				first = strings.TrimPrefix(unseen[0].Path, "/api/v1/workspaces/acme/")
 			}

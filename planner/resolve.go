@@ -16,9 +16,7 @@ type references struct {
 
 	names      map[nameKey]nameResult
 	idsForPlan map[Name]string
-	invitee    bool // the one that is looked up is invited, if nobody bears it
 	manyValues bool // reading the values of custom fields takes too many requests
-	optional   bool // the names that are looked up are those of fields that can be left out
 	// Made when first needed:
 	displayNames map[serviceID]string        // names by ID
 	codes        map[resource.Address]string // readable identifiers of what the state's objects lived in
@@ -77,132 +75,143 @@ func howToAdd(t *kindInfo, lists string) string {
 func (re *references) resolveNames() {
 	// A field of an imported past, such as an author, is left out if its name is unknown. A
 	// name that another field needs is an error there, so those come first.
-	for _, re.optional = range []bool{false, true} {
+	for _, optional := range []bool{false, true} {
+		var asked []nameUse
 		for _, n := range re.objects.uses {
-			if p := re.objects.states[n.by].presence; p != pending && !p.decided() || n.value.Field.Past != re.optional {
+			if !re.objects.states[n.by].presence.decided() || n.value.Field.Past != optional {
 				continue
 			}
 			for j := range n.value.Refs {
-				if r := &n.value.Refs[j]; r.Target == nil && n.field.field.Literal(re.in.API, r) == "" {
-					re.invitee = re.in.invites(n.value.Field, r)
-					re.resolveName(n.by, n.field.to, r)
+				r := &n.value.Refs[j]
+				if r.Target != nil || n.field.field.Literal(re.in.API, r) != "" {
+					continue
+				}
+				name := nameKey{n.field.to, re.objects.within(n.by, n.field.to), r.Text}
+				if _, done := re.names[name]; !done {
+					re.names[name] = nameResult{}
+					asked = append(asked, nameUse{name, n.by, r, re.in.invites(n.value.Field, r), optional})
 				}
 			}
 		}
+		re.service.each(len(asked), func(k int) { re.resolveName(asked[k]) })
 	}
 }
 
-func (re *references) resolveName(i objectID, t *kindInfo, r *resource.Reference) {
-	name := nameKey{t, re.objects.within(i, t), r.Text}
-	if _, done := re.names[name]; done {
-		return
-	}
+// nameUse is the first place of a name in the manifest.
+type nameUse struct {
+	key      nameKey
+	by       objectID
+	ref      *resource.Reference
+	invitee  bool // the person is invited if nobody has the name
+	optional bool // the field can be left out
+}
+
+func (re *references) resolveName(name nameUse) {
+	t, r := name.key.kind, name.ref
 	what := "the " + t.kind.Noun() + " \"" + r.Text + "\""
 	if t.self != nil && r.Text == resource.Me {
-		re.resolveSelf(i, name, r)
+		re.resolveSelf(name)
 		return
 	}
 	if t.find != nil && t.kind.IsIdentifier(r.Text) {
-		re.resolveIdentifier(i, name, r) // wherever it is
+		re.resolveIdentifier(name) // wherever it is
 		return
 	}
-	if name.within != noObject {
-		parent := string(re.in.Desired[name.within].Address)
-		switch p := re.objects.states[name.within].presence; {
-		case !p.decided(), p == absent && re.snapshot.kindPresence(t) == pending:
+	if name.key.within != noObject {
+		parent := string(re.in.Desired[name.key.within].Address)
+		switch p := re.objects.states[name.key.within].presence; {
+		case !p.decided():
 			return
 		case p == absent && re.snapshot.kindPresence(t) == unsupported:
-			re.names[name] = nameResult{unsupported: true}
+			re.names[name.key] = nameResult{unsupported: true}
 			return
 		case p == absent && t.hasDefault(r.Text):
-			re.names[name] = nameResult{} // its ID is looked up during the run
-			return
+			return // its ID is looked up during the run
 		case p == absent:
 			hint := ""
 			if t.kind.Section != "" {
 				hint = "add it to the " + plural(t.kind) + " of " + parent
 			}
-			re.reportUnresolved(i, name, r, what+" is not there: "+parent+" does not exist yet", hint)
+			re.reportUnresolved(name, what+" is not there: "+parent+" does not exist yet", hint)
 			return
 		}
 	}
 	if t.kind.AdoptOnRequestOnly { // several may bear one name, by right
-		re.reportUnresolved(i, name, r, what+" is neither in the manifest nor an ID or identifier",
+		re.reportUnresolved(name, what+" is neither in the manifest nor an ID or identifier",
 			"write the key of one in the manifest, its identifier, or its ID")
 		return
 	}
-	switch l, st := re.snapshot.list(t, name.within); st {
+	switch l, st := re.snapshot.list(t, name.key.within); st {
 	case exists:
-		re.matchByName(i, name, r, l)
+		re.matchByName(name, l)
 	case unsupported:
-		re.names[name] = nameResult{unsupported: true}
+		re.names[name.key] = nameResult{unsupported: true}
 	case invalid:
 		if t.list == nil {
-			re.reportUnresolved(i, name, r, what+" cannot be looked up with the documented operations", re.in.namesNeed("give its ID"))
+			re.reportUnresolved(name, what+" cannot be looked up with the documented operations", re.in.namesNeed("give its ID"))
 		}
 	case notFound:
-		re.names[name] = nameResult{notFound: refused(l.why)}
-	case pending, absent, indeterminate, hidden:
+		re.names[name.key] = nameResult{notFound: refused(l.why)}
+	case unbound, absent, indeterminate, hidden:
 	}
 }
 
-func (re *references) resolveSelf(i objectID, name nameKey, r *resource.Reference) {
-	a, answered := re.service.askAt(name.kind.self, nil)
+func (re *references) resolveSelf(name nameUse) {
+	a := re.service.askAt(name.key.kind.self, nil)
 	switch {
-	case !answered:
 	case a.Unsupported, a.NotFound, len(a.Rows) == 0:
-		re.reportUnresolved(i, name, r, "\""+r.Text+"\" cannot be resolved: the service does not say who you are",
+		re.reportUnresolved(name, "\""+name.ref.Text+"\" cannot be resolved: the service does not say who you are",
 			"give an e-mail address or an ID")
 	default:
-		re.recordID(name, a.Rows[0].ID())
+		re.recordID(name.key, a.Rows[0].ID())
 	}
 }
 
 // resolveIdentifier looks up a readable identifier such as WEB-12.
-func (re *references) resolveIdentifier(i objectID, name nameKey, r *resource.Reference) {
+func (re *references) resolveIdentifier(name nameUse) {
+	r := name.ref
 	if code, _, _ := strings.Cut(strings.ToUpper(r.Text), "-"); re.objects.newCodes[code] {
-		re.reportUnresolved(i, name, r, numbersLater(r.Text), byKey)
+		re.reportUnresolved(name, numbersLater(r.Text), byKey)
 		return
 	}
-	path, _ := name.kind.find.Expand(map[string]string{"workspace_slug": re.in.Workspace, "identifier": r.Text})
-	a, answered := re.service.askOptional(Read{Operation: name.kind.find, Path: path})
+	path, _ := name.key.kind.find.Expand(map[string]string{"workspace_slug": re.in.Workspace, "identifier": r.Text})
+	a := re.service.askOptional(Read{Operation: name.key.kind.find, Path: path})
 	switch {
-	case !answered:
 	case a.Unsupported:
-		re.reportUnresolved(i, name, r, "this edition of the service cannot look up "+r.Text, "give its ID")
+		re.reportUnresolved(name, "this edition of the service cannot look up "+r.Text, "give its ID")
 	case a.NotFound || len(a.Rows) == 0:
-		re.names[name] = nameResult{notFound: refused("the service shows no " + name.kind.kind.Noun() + " " + r.Text + ": " + whyNotShown)}
+		re.names[name.key] = nameResult{notFound: refused("the service shows no " + name.key.kind.kind.Noun() + " " + r.Text + ": " + whyNotShown)}
 	default:
-		re.recordID(name, a.Rows[0].ID())
+		re.recordID(name.key, a.Rows[0].ID())
 	}
 }
 
 // matchByName finds the one record that bears the name: in the letters as written, else in any case.
-func (re *references) matchByName(i objectID, name nameKey, r *resource.Reference, l *listing) {
-	k := name.kind.kind
-	hits := l.withIDs(re.snapshot.names(name.kind, name.within).Named(r.Text))
+func (re *references) matchByName(name nameUse, l *listing) {
+	k, r := name.key.kind.kind, name.ref
+	hits := l.withIDs(re.snapshot.names(name.key.kind, name.key.within).Named(r.Text))
 	where, lists := "", "the manifest"
-	if name.within != noObject {
-		lists = string(re.in.Desired[name.within].Address)
+	if name.key.within != noObject {
+		lists = string(re.in.Desired[name.key.within].Address)
 		where = " in " + lists
 	}
 	switch {
-	case len(hits) == 0 && re.invitee:
+	case len(hits) == 0 && name.invitee:
 		accepted := false
 		if i, ok := re.objects.indexOf(resource.NewAddress(resource.Invitation, strings.ToLower(r.Text))); ok {
 			accepted, _ = re.objects.states[i].row["accepted"].(bool)
 		}
-		re.names[name] = nameResult{notFound: notAccepted(r.Text, accepted)}
+		re.names[name.key] = nameResult{notFound: notAccepted(r.Text, accepted)}
 	case len(hits) == 0:
 		hint := ""
 		if len(re.diags.List) < diag.MaxShown { // each looks at all that there is
-			hint = suggestions(r.Text, name.kind, l, lists)
+			hint = suggestions(r.Text, name.key.kind, l, lists)
 		}
-		re.reportUnresolved(i, name, r, "the service has no "+k.Noun()+" \""+r.Text+"\""+where, hint)
+		re.reportUnresolved(name, "the service has no "+k.Noun()+" \""+r.Text+"\""+where, hint)
 	case len(hits) == 1:
-		re.recordID(name, hits[0].ID())
+		re.recordID(name.key, hits[0].ID())
 	default:
-		re.reportUnresolved(i, name, r, "the "+k.Noun()+" \""+r.Text+"\" is ambiguous"+where+": "+re.objects.enumerate(k, name.within, hits)+
+		re.reportUnresolved(name, "the "+k.Noun()+" \""+r.Text+"\" is ambiguous"+where+": "+re.objects.enumerate(k, name.key.within, hits)+
 			" all have this name", "give the ID of the right one")
 	}
 }
@@ -217,10 +226,9 @@ func (re *references) recordID(name nameKey, id string) {
 }
 
 // reportUnresolved reports a name once, at the first place that uses it.
-func (re *references) reportUnresolved(i objectID, name nameKey, r *resource.Reference, summary, hint string) {
-	re.names[name] = nameResult{}
-	d := diag.Diagnostic{Code: "unknown-name", Position: r.Position, Address: string(re.in.Desired[i].Address), Summary: summary, Hint: hint}
-	if re.optional {
+func (re *references) reportUnresolved(name nameUse, summary, hint string) {
+	d := diag.Diagnostic{Code: "unknown-name", Position: name.ref.Position, Address: string(re.in.Desired[name.by].Address), Summary: summary, Hint: hint}
+	if name.optional {
 		d.Severity, d.Summary, d.Hint = diag.Warning, d.Summary+"; the field is left out", ""
 	}
 	re.diags.Add(d)
@@ -366,8 +374,16 @@ func (re *references) nameID(kind, id string) string {
 	return cmp.Or(re.displayNames[serviceID{kind, id}], string(re.objects.addressOf(serviceID{kind, id})), id)
 }
 
+// shownID is an ID that the plan would show, and where the list with its name is.
+type shownID struct {
+	kind   *kindInfo
+	parent objectID
+	id     string
+}
+
 // readName reads the list that has the name of an ID. Work items are shown by ID: their lists are long.
-func (re *references) readName(t *kindInfo, parent objectID, id string) {
+func (re *references) readName(shown shownID) {
+	t, parent, id := shown.kind, shown.parent, shown.id
 	if t.list == nil || t.kind.Numbered() || !resource.IsID(id) || re.nameID(t.kind.Name, id) != id {
 		return
 	}
@@ -490,7 +506,7 @@ func (re *references) idByName(a resource.Address, params map[string]string) str
 	if !listed {
 		return ""
 	}
-	answer, _ := re.service.ask(read)
+	answer := re.service.ask(read)
 	id := ""
 	for _, row := range answer.Rows {
 		if !slices.ContainsFunc(t.kind.DisplayTexts(row), func(n string) bool { return strings.EqualFold(n, text) }) {

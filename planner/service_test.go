@@ -3,6 +3,7 @@ package planner_test
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -72,38 +73,54 @@ func (s *fakeService) keep(t *remoteObject) {
 
 func (s *fakeService) find(id string) *remoteObject { return s.byID[id] }
 
-// plan answers reads until none is wanted and makes the plan.
+// plan makes the plan, and answers what it reads.
 func (s *fakeService) plan(objects []*resource.Object) (*planner.Plan, diag.List) {
 	s.t.Helper()
 	in := s.in
 	in.Desired, in.Observed, s.reads = objects, planner.Observed{}, nil
-	for round := 0; ; round++ {
-		last := planner.Build(in)
-		reads := last.Reads
-		if len(reads) == 0 {
-			return last.Plan, last.Findings
+	result := load(s.t, in, func(r planner.Read) planner.Answer {
+		s.reads = append(s.reads, r)
+		return s.answer(r)
+	})
+	return result.Plan, result.Findings
+}
+
+// answering is a reader that makes no requests.
+type answering struct {
+	t        testing.TB
+	observed planner.Observed
+	answer   func(planner.Read) planner.Answer
+}
+
+func (a answering) Read(_ context.Context, reads []planner.Read) error {
+	a.t.Helper()
+	for _, r := range reads {
+		if _, twice := a.observed[r]; twice {
+			a.t.Fatalf("read twice: %s", r.Path)
 		}
-		if round > 40 {
-			s.t.Fatalf("still reading: %v", reads)
-		}
-		for _, r := range reads {
-			if _, twice := in.Observed[r]; twice {
-				s.t.Fatalf("read twice: %s", r.Path)
-			}
-			in.Observed[r] = s.answer(r)
-			s.reads = append(s.reads, r)
-		}
+		a.observed[r] = a.answer(r)
 	}
+	return nil
+}
+
+// load makes the plan of an input whose answers come from a function.
+func load(tb testing.TB, in planner.Input, answer func(planner.Read) planner.Answer) planner.Result {
+	tb.Helper()
+	world, err := planner.Load(tb.Context(), in, answering{tb, in.Observed, answer})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return planner.Build(world)
 }
 
 // build makes the plan of an input that has all answers.
 func build(tb testing.TB, in planner.Input) (*planner.Plan, diag.List) {
 	tb.Helper()
-	round := planner.Build(in)
-	if len(round.Reads) > 0 {
-		tb.Fatal(round.Reads)
-	}
-	return round.Plan, round.Findings
+	result := load(tb, in, func(r planner.Read) planner.Answer {
+		tb.Fatalf("there is no answer for %s", r.Path)
+		return planner.Answer{}
+	})
+	return result.Plan, result.Findings
 }
 
 // mustPlan makes a plan that must have no errors.

@@ -133,18 +133,13 @@ func (s *Service) findByNumber(ctx context.Context, step *planner.Step) sighting
 	}
 	in.Desired = planner.WithNeeded(lost)
 	reader := &Reader{Client: s.client, API: in.API, Observed: in.Observed}
-	for {
-		rows, reads, decided := planner.FindLost(in, step.Object)
-		switch {
-		case len(reads) > 0:
-			if err := reader.Read(ctx, reads); err != nil {
-				return failedLookup(err)
-			}
-		case !decided:
-			return sighting{}
-		default:
-			return only(step, rows)
-		}
+	switch rows, decided, err := planner.FindLost(ctx, in, reader, step.Object); {
+	case err != nil:
+		return failedLookup(err)
+	case !decided:
+		return sighting{}
+	default:
+		return only(step, rows)
 	}
 }
 

@@ -26,32 +26,28 @@ func Plan(ctx context.Context, client *apiclient.Client, in planner.Input, grace
 		in.Observed = planner.Observed{}
 	}
 	in.Prior = askable(in.Prior)
-	planning := planner.Begin(in)
 	reader := &Reader{Client: client, API: in.API, Observed: in.Observed, requests: len(in.Observed)}
 	for {
-		round := planning.Round()
-		if unseen := round.Unconfirmed; early && len(round.Reads) == 0 && len(unseen) > 0 {
+		world, err := planner.Load(ctx, in, reader)
+		if err != nil {
+			return nil, nil, err
+		}
+		result := planner.Build(world)
+		if early && len(result.Unconfirmed) > 0 {
 			early = false
 			if err := grace.Wait(ctx); err != nil {
 				return nil, nil, err
 			}
-			for _, r := range unseen {
+			for _, r := range result.Unconfirmed {
 				delete(in.Observed, r)
 			}
 			reader.several, reader.overviews = nil, nil // which would answer these
 			continue
 		}
-		if len(round.Reads) == 0 {
-			if round.Plan != nil {
-				attribute(ctx, reader, round.Plan)
-			}
-			return round.Plan, round.Findings, ctx.Err()
+		if result.Plan != nil {
+			attribute(ctx, reader, result.Plan)
 		}
-		reader.More = func() []planner.Read { return planning.Round().Reads }
-		err := reader.Read(ctx, round.Reads)
-		if reader.More = nil; err != nil {
-			return nil, nil, err
-		}
+		return result.Plan, result.Findings, ctx.Err()
 	}
 }
 

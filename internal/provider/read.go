@@ -1,7 +1,6 @@
 package provider
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,9 +24,6 @@ type Reader struct {
 	Client   *apiclient.Client
 	API      resource.API
 	Observed planner.Observed // the answers; a read that has one already is not made again
-	// More, unless nil, is called whenever a reader is idle. It returns the reads that the
-	// answers so far call for.
-	More func() []planner.Read
 	// Expect is called with the number of requests that follow, Answered after each of
 	// them. Both may be nil.
 	Expect   func(requests int)
@@ -38,96 +34,80 @@ type Reader struct {
 	several   map[planner.Read]planner.Answer // answers that hold several lists, by request
 }
 
-// answered is the answer to a request.
-type answered struct {
-	request planner.Read // without its operation, except that of an overview
-	planner.Answer
-}
-
 // Read makes the reads and puts the answers into Observed. Memberships that one answer
 // shows together share a request. A missing object or route is an answer, not an error;
 // so is a lack of permission where the read is optional.
 func (r *Reader) Read(ctx context.Context, reads []planner.Read) error {
-	wanted := map[planner.Read][]planner.Read{} // by request, until it is answered
-	var queue []planner.Read                    // requests that have not begun
-	answers := make(chan answered, readers)
 	if r.several == nil {
 		r.several = map[planner.Read]planner.Answer{}
 	}
-	group, ctx := errgroup.WithContext(ctx)
-	for active := 0; ; {
-		added := len(queue)
+	for len(reads) > 0 {
 		direct, overviews := r.viaOverviews(reads)
-		for _, request := range slices.SortedFunc(maps.Keys(overviews), func(a, b planner.Read) int { return strings.Compare(a.Path, b.Path) }) {
-			if wanted[request] == nil {
-				queue = append(queue, request)
-			}
-			wanted[request] = append(wanted[request], overviews[request]...)
-		}
+		wanted := map[planner.Read][]planner.Read{} // by request, which is a read without its operation
+		var requests []planner.Read
 		for _, read := range direct {
 			request := read
 			request.Operation = nil
-			same := wanted[request]
-			if _, have := r.Observed[read]; have || slices.Contains(same, read) {
+			a, have := r.several[request]
+			switch _, observed := r.Observed[read]; {
+			case observed || slices.Contains(wanted[request], read):
 				continue
-			}
-			if a, have := r.several[request]; have {
+			case have:
 				r.Observed[read] = selectList(a, read.Operation, false)
 				continue
+			case wanted[request] == nil:
+				requests = append(requests, read)
 			}
-			if same == nil {
-				queue = append(queue, read)
-			}
-			wanted[request] = append(same, read)
+			wanted[request] = append(wanted[request], read)
 		}
-		if added = len(queue) - added; r.Expect != nil && added > 0 {
-			r.Expect(added)
+		reads = nil
+		for _, overview := range slices.SortedFunc(maps.Keys(overviews), func(a, b planner.Read) int { return strings.Compare(a.Path, b.Path) }) {
+			requests, reads = append(requests, overview), append(reads, overviews[overview]...) // its answer holds theirs
 		}
-		for ; active < readers && len(queue) > 0; active++ {
-			read := queue[0]
-			queue = queue[1:]
-			r.requests++
-			group.Go(func() error {
-				a, err := ask(ctx, r.Client, read)
-				if r.Answered != nil {
-					r.Answered()
-				}
-				if err != nil {
-					return fmt.Errorf("reading the workspace: %w", err)
-				}
-				if read.Operation.Overview == nil {
-					read.Operation = nil
-				}
-				answers <- answered{read, a}
-				return nil
-			})
+		answers, err := r.ask(ctx, requests)
+		if err != nil {
+			return err
 		}
-		if active == 0 {
-			return group.Wait()
-		}
-		select {
-		case a := <-answers:
-			active--
-			same := wanted[a.request]
-			delete(wanted, a.request)
-			if a.request.Operation != nil {
-				r.overviews[a.request] = a.Answer
-				reads = same // the answer holds theirs
+		for i, request := range requests {
+			if request.Operation.Overview != nil {
+				r.overviews[request] = answers[i]
 				continue
 			}
-			for i, read := range same {
-				r.Observed[read] = selectList(a.Answer, read.Operation, i == 0)
-				if m := resource.MustLookup(read.Operation.Kind).Membership; m != nil && m.ResultKey != "" {
-					r.several[a.request] = a.Answer
-				}
+			m := resource.MustLookup(request.Operation.Kind).Membership
+			request.Operation = nil
+			for k, read := range wanted[request] {
+				r.Observed[read] = selectList(answers[i], read.Operation, k == 0)
 			}
-		case <-ctx.Done():
-			return cmp.Or(group.Wait(), context.Cause(ctx))
-		}
-		if reads = nil; r.More != nil && active > 0 && len(queue) == 0 && len(answers) == 0 {
-			reads = r.More()
+			if m != nil && m.ResultKey != "" {
+				r.several[request] = answers[i]
+			}
 		}
 	}
+	return nil
+}
+
+// ask makes requests side by side.
+func (r *Reader) ask(ctx context.Context, requests []planner.Read) ([]planner.Answer, error) {
+	if r.Expect != nil && len(requests) > 0 {
+		r.Expect(len(requests))
+	}
+	r.requests += len(requests)
+	answers := make([]planner.Answer, len(requests))
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(readers)
+	for i, request := range requests {
+		group.Go(func() (err error) {
+			answers[i], err = ask(ctx, r.Client, request)
+			if r.Answered != nil {
+				r.Answered()
+			}
+			if err != nil {
+				return fmt.Errorf("reading the workspace: %w", err)
+			}
+			return nil
+		})
+	}
+	return answers, group.Wait()
 }
 
 // selectList is the answer for one operation, where the response holds the lists of

@@ -1,0 +1,137 @@
+package planner
+
+import (
+	"context"
+	"iter"
+	"slices"
+	"strings"
+
+	"github.com/planform/planform/internal/resource"
+)
+
+// Reader makes read requests, and puts the answers into [Input.Observed]. That there is no such object or route is an answer.
+type Reader interface {
+	Read(ctx context.Context, reads []Read) error
+}
+
+// loader gives the stages that load the answers to their questions. A question without an answer becomes a request.
+type loader struct {
+	observed Observed
+	request  func(reads []Read) error // nil = everything is loaded, and a question without an answer is a mistake of the planner
+	err      error                    // of a failed request
+	moved    bool                     // a kind turned out to be managed by API v1, so that all is to be asked anew
+	running  *task                    // nil = no task of [loader.each] is running
+
+	unconfirmed       []Read // see [Result]
+	externalIDLookups int    // one request for one object each
+	skippedLookups    int    // not made, since there would be so many
+}
+
+func newLoader(ctx context.Context, in *Input, reader Reader) *loader {
+	return &loader{observed: in.Observed, request: func(reads []Read) error { return reader.Read(ctx, reads) }}
+}
+
+// maxTasks is the number of tasks that wait for answers side by side.
+const maxTasks = 256
+
+// task is a call of [loader.each] that can pause until it has its answers.
+type task struct {
+	resume func() (missing []Read, paused bool)
+	pause  func(missing []Read) bool
+}
+
+// each calls do with each number below n. While a call waits for an answer, the next ones go on: their requests are made together.
+func (lo *loader) each(n int, do func(i int)) {
+	var paused []*task
+	var missing []Read
+	run := func(t *task) {
+		lo.running = t
+		more, waits := t.resume()
+		if lo.running = nil; waits {
+			paused, missing = append(paused, t), append(missing, more...)
+		}
+	}
+	finish := func() {
+		for len(paused) > 0 {
+			tasks := paused
+			lo.load(missing...)
+			paused, missing = nil, nil
+			for _, t := range tasks {
+				run(t)
+			}
+		}
+	}
+	for i := range n {
+		t := &task{}
+		t.resume, _ = iter.Pull(func(pause func([]Read) bool) {
+			t.pause = pause
+			do(i)
+		})
+		if run(t); len(paused) == maxTasks {
+			finish()
+		}
+	}
+	finish()
+}
+
+// load makes sure that reads have answers.
+func (lo *loader) load(reads ...Read) {
+	var missing []Read
+	for _, r := range reads {
+		if _, have := lo.answer(r); !have && !slices.Contains(missing, r) {
+			missing = append(missing, r)
+		}
+	}
+	switch {
+	case len(missing) == 0 || lo.err != nil || lo.moved: // what is made of empty answers is not used
+	case lo.running != nil:
+		lo.running.pause(missing)
+	case lo.request == nil:
+		panic("planner: " + missing[0].Path + " is asked for after everything was loaded")
+	default:
+		lo.err = lo.request(missing)
+		lo.moved = slices.ContainsFunc(missing, func(r Read) bool { return r.needsV1(lo.observed[r]) })
+	}
+}
+
+func (lo *loader) ask(r Read) Answer {
+	lo.load(r)
+	a, _ := lo.answer(r)
+	return a
+}
+
+func (lo *loader) askAt(op *resource.Operation, params map[string]string) Answer {
+	read, _ := readOf(op, params)
+	return lo.ask(read)
+}
+
+// askOptional asks a question that the plan can do without: if the read is forbidden, the answer is empty.
+func (lo *loader) askOptional(r Read) Answer {
+	if _, have := lo.observed[r]; !have {
+		r.Optional = true
+	}
+	return lo.ask(r)
+}
+
+// answer returns the answer to a read, or to the same read that a plan can do without.
+func (lo *loader) answer(r Read) (Answer, bool) {
+	if a, ok := lo.observed[r]; ok || r.Optional {
+		return a, ok
+	}
+	r.Optional = true
+	a, ok := lo.observed[r]
+	return a, ok && !a.Forbidden
+}
+
+// doubt notes that what shows a record, or its custom fields, may show another one soon. in is the path of the list that it is in,
+// or may be.
+func (lo *loader) doubt(id, in string) {
+	for read, a := range lo.observed {
+		verb := read.Operation.Verb
+		custom := (verb == resource.GetValue || verb == resource.GetFields) && strings.Contains(read.Path, id)
+		alone := verb == resource.Get && strings.HasSuffix(read.Path, id+"/")
+		if custom || alone || read.Path == in || slices.ContainsFunc(a.Rows, func(row resource.Row) bool { return row.ID() == id }) {
+			lo.unconfirmed = append(lo.unconfirmed, read)
+		}
+	}
+}

@@ -147,13 +147,11 @@ func (ch *changes) planUpdate(i objectID) {
 	}
 	if len(d.send) > 0 || externalID != nil || adopting {
 		step := ch.steps.add(i, Update)
-		_, marked := f.row.Owner()
 		if adopting {
 			step.Action = Adopt
 			step.Write.FoundBy = "found by " + cmp.Or(f.matchedBy, "looking")
-			step.Write.CreatedByUs = ch.createdByUs(i)
+			step.Write.CreatedByUs = step.Write.CreatedByUs || ch.createdByUs(i)
 		}
-		step.Write.CreatedByUs = step.Write.CreatedByUs || marked && ch.in.takesOver(ch.in.Desired[i])
 		step.changes = d.changes
 		ch.steps.of[i] = step
 		if len(d.send) > 0 || externalID != nil {

@@ -87,7 +87,7 @@ func (b *bookkeeping) stateChanges() {
 		case otherOwner:
 			c := changeOf(l.record.Address)
 			c.To, c.Why = "", "belongs to "+l.owner.String()
-			others[l.record.ID] = l.record.ID != ""
+			others[l.record.ID], others[string(l.record.Address)] = l.record.ID != "", true
 		case aliased:
 			c := changeOf(l.record.Address)
 			c.To, c.Why = "", aliasedWhy
@@ -102,15 +102,7 @@ func (b *bookkeeping) stateChanges() {
 		}
 	}
 	b.dropAliases(changeOf)
-	for address, r := range b.in.Prior {
-		_, kind, _, members := address.ParseMembership()
-		isGone := func(id string) bool {
-			return gone[id] || others[id] && members && kind.Membership.On == kind.Membership.Member // which declares it
-		}
-		if slices.ContainsFunc(r.Members, isGone) {
-			changeOf(address).Record.dropMembers(isGone)
-		}
-	}
+	b.forgetMembers(changeOf, gone, others)
 	for _, d := range b.removals.list {
 		if len(d.alreadyGone) == 0 {
 			continue
@@ -129,6 +121,20 @@ func (b *bookkeeping) stateChanges() {
 	b.noteMembers(all)
 	for _, a := range slices.Sorted(maps.Keys(all)) {
 		b.plan.StateChanges = append(b.plan.StateChanges, *all[a])
+	}
+}
+
+// forgetMembers drops members from the records of containers: those that are gone, and those that an object of another owner declares.
+func (b *bookkeeping) forgetMembers(changeOf func(resource.Address) *StateChange, gone, others map[string]bool) {
+	for address, r := range b.in.Prior {
+		container, kind, _, members := address.ParseMembership()
+		dropped := func(id string) bool {
+			return gone[id] || members && (kind.Membership.On == kind.Membership.Member && others[id] ||
+				kind.Membership.On == kind.Membership.Container && others[string(container)])
+		}
+		if slices.ContainsFunc(r.Members, dropped) {
+			changeOf(address).Record.dropMembers(dropped)
+		}
 	}
 }
 
@@ -302,11 +308,9 @@ func (b *bookkeeping) closeIntents(changeOf func(resource.Address) *StateChange)
 		leaving[d.record] = len(d.ids) > 0
 	}
 	for address, r := range b.in.Prior {
-		container, kind, _, members := address.ParseMembership()
-		l := b.orphans.byAddress[container]
-		left := members && kind.Membership.On == kind.Membership.Container && l != nil && l.decision == otherOwner
+		container, _, _, members := address.ParseMembership()
 		switch {
-		case left, members && b.orphans.hasVanished(container):
+		case members && b.orphans.hasVanished(container):
 			changeOf(address).To = ""
 		case members && r.PendingIntent != nil && (r.PendingIntent.Action == Update || r.PendingIntent.Action == RemoveMembers &&
 			!leaving[address]):

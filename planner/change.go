@@ -157,13 +157,11 @@ func (ch *changes) noteOverwritten(i objectID, changes []Change) {
 func (ch *changes) addUpdate(i objectID, d *fieldDiff, adopting, marks bool) {
 	f := &ch.objects.states[i]
 	step := ch.steps.add(i, Update)
-	_, marked := f.row.Owner()
 	if adopting {
 		step.Action = Adopt
 		step.Write.FoundBy = "found by " + cmp.Or(f.matchedBy, "its identifier")
-		step.Write.CreatedByUs = ch.createdByUs(i)
+		step.Write.CreatedByUs = step.Write.CreatedByUs || ch.createdByUs(i)
 	}
-	step.Write.CreatedByUs = step.Write.CreatedByUs || marked && ch.in.takesOver(ch.in.Desired[i])
 	step.changes = d.changes
 	ch.steps.of[i] = step
 	if len(d.send) > 0 || marks {

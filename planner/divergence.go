@@ -309,7 +309,7 @@ func (di *divergences) findUnmanaged() {
 		}
 		for _, row := range l.rows {
 			id := serviceID{at.kind.kind.Name, row.ID()}
-			_, other := di.in.otherOwner(row)
+			_, other := di.in.otherOwner(row, false)
 			if _, owned := di.objects.owners[id]; owned || other || len(di.objects.addressesOf(id)) > 0 || row.Hidden() != "" ||
 				slices.ContainsFunc(at.kind.kind.DisplayTexts(row), at.kind.hasDefault) {
 				continue

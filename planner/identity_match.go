@@ -129,9 +129,8 @@ func (m *identities) identify(i objectID) {
 	if f.presence == exists {
 		m.objects.setZone(o, f)
 		m.checkIdentity(o, f)
-		owner, marked := f.row.Owner()
-		f.foreign = marked && !m.in.takesOver(o) && owner != m.in.Owner && !(f.known() && slices.Contains(m.in.FormerOwners, owner)) ||
-			m.objects.inForeign(f.info, f.parent, f.row)
+		_, other := m.in.otherOwner(f.row, f.known())
+		f.foreign = other && !m.in.takesOver(o) || m.objects.inForeign(f.info, f.parent, f.row)
 	}
 }
 

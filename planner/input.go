@@ -92,10 +92,10 @@ type Input struct {
 	Notices diag.List
 }
 
-// otherOwner returns the owner whose mark a record bears; ok is false if that is the manifest's owner, now or formerly, or if there is none.
-func (in *Input) otherOwner(row resource.Row) (owner resource.Owner, ok bool) {
+// otherOwner returns the owner whose mark a record bears; ok is false if that is the manifest's owner, or was and the state knows the object.
+func (in *Input) otherOwner(row resource.Row, known bool) (owner resource.Owner, ok bool) {
 	owner, marked := row.Owner()
-	return owner, marked && owner != in.Owner && !slices.Contains(in.FormerOwners, owner)
+	return owner, marked && owner != in.Owner && !(known && slices.Contains(in.FormerOwners, owner))
 }
 
 // takesOver reports whether the run takes an object from another owner.
@@ -216,8 +216,8 @@ type Targets []Target
 // Target is one pattern.
 type Target struct {
 	Pattern  string
+	Contents bool // [Select] also selects what the manifest has in or below the objects that match
 	expr     *regexp.Regexp
-	contents bool // it also means what is in or below the objects that match
 }
 
 // Patterns returns the patterns of the targets.
@@ -232,15 +232,6 @@ func (ts Targets) Patterns() (patterns []string) {
 func NewTarget(pattern string) Target {
 	expr := strings.NewReplacer(`\*\*`, ".*", `\*`, "[^/]*", `\?`, "[^/]").Replace(regexp.QuoteMeta(pattern))
 	return Target{Pattern: pattern, expr: regexp.MustCompile("(?s)^" + strings.ToValidUTF8(expr, "\uFFFD") + "$")}
-}
-
-// WithContents returns the targets so that [Select] also selects what the manifest has in or below the objects that match one.
-func (ts Targets) WithContents() Targets {
-	all := slices.Clone(ts)
-	for i := range all {
-		all[i].contents = true
-	}
-	return all
 }
 
 // include reports whether an object is targeted, or is in or below one that is.
@@ -278,7 +269,7 @@ func Select(desired []*resource.Object, targets Targets, known []resource.Addres
 	}
 	var meant []*resource.Object
 	for _, o := range desired {
-		if means(o.Address) || targets[0].contents && targets.include(o) {
+		if means(o.Address) || targets[0].Contents && targets.include(o) {
 			meant = append(meant, o)
 		}
 	}

@@ -62,25 +62,24 @@ func (ad *additions) planMembers(r *memberSet) {
 		return
 	}
 	var wanted, excluded []memberRef
+	m := r.kind.Membership
 	for _, e := range r.entries {
 		switch {
 		case e.member != noObject && (ad.blockers.blocker(e.member) != noObject || ad.objects.states[e.member].isUnlisted()):
-		case e.other != "" && !e.verdict.kept:
-			excluded = append(excluded, e)
-		case e.verdict.action == addEdge && ad.leftToOwner(r, e).exists():
+		case e.other != "" && !e.verdict.kept, m.On != m.Container && e.verdict.action == addEdge && ad.objects.leftToOwner(e.member).exists():
 			excluded = append(excluded, e)
 		case e.verdict.action == addEdge:
 			wanted = append(wanted, e)
 		}
 	}
-	size := r.kind.Membership.Batch
+	size := m.Batch
 	cause := ad.whyNotAdded(r)
 	if cause.exists() {
 		size = max(1, len(wanted))
 	}
 	op, _ := ad.objects.op(r.kind, resource.AddMembers)
 	files := ad.sourcesOf(r)
-	for _, batch := range batches(r.kind.Membership, wanted, size) {
+	for _, batch := range batches(m, wanted, size) {
 		step := ad.steps.addMembers(&Step{
 			Action: AddMembers, Kind: r.kind, Position: batch[0].ref.Position,
 			Members: &Members{Container: r.container, Sources: files},
@@ -113,6 +112,8 @@ func (ad *additions) whyNotAdded(r *memberSet) Cause {
 			cause.Text = "the " + r.container.Object.Kind.Noun() + " cannot be created"
 		}
 		return cause
+	case r.kind.Membership.On == r.kind.Membership.Container && ad.objects.leftToOwner(r.object).exists():
+		return ad.objects.leftToOwner(r.object)
 	case r.why != "":
 		return refused(r.why)
 	case ad.lastDayOf(r) != "":
@@ -131,7 +132,7 @@ func (ad *additions) whyNotAdded(r *memberSet) Cause {
 
 func (ad *additions) blockRelated(r *memberSet, entries []memberRef) {
 	for _, e := range entries {
-		cause := ad.leftToOwner(r, e)
+		cause := ad.objects.leftToOwner(e.member)
 		if e.other != "" {
 			cause = refused("they are already related as " + e.other + ", and the service keeps one relation between two " +
 				diag.Plural(resource.MustLookup(r.kind.Membership.Member).Noun()))
@@ -141,14 +142,6 @@ func (ad *additions) blockRelated(r *memberSet, entries []memberRef) {
 			Cause: cause,
 		})
 	}
-}
-
-// leftToOwner returns the cause if a membership is left alone since another owner has what declares it.
-func (ad *additions) leftToOwner(r *memberSet, e memberRef) Cause {
-	if m := r.kind.Membership; m.On == m.Container {
-		return ad.objects.leftToOwner(r.object)
-	}
-	return ad.objects.leftToOwner(e.member)
 }
 
 func (ad *additions) member(r *memberSet, e memberRef) Member {
@@ -198,7 +191,8 @@ func (ad *additions) updateAttribute(r *memberSet, e memberRef) *Step {
 	have := cmp.Or(shown, prior.Values[AttributeKey(a, e.id)])
 	member := ad.member(r, e)
 	member.Value, member.Before, member.Drift = want, have, false
-	if r.object != noObject && ad.blockers.blocker(r.object) != noObject { // nobody has a role in a project that is not made
+	if r.object != noObject && (ad.blockers.blocker(r.object) != noObject || ad.objects.states[r.object].foreign) {
+		// nobody has a role in a project that is not made, and nobody gets one in another owner's
 		member.Before = ""
 		step := &Step{Kind: r.kind, Position: e.ref.Position, Members: &Members{Container: r.container, Items: []Member{member}}}
 		step.block(ad.whyNotAdded(r))
@@ -225,10 +219,7 @@ func (ad *additions) updateAttribute(r *memberSet, e memberRef) *Step {
 		verb = resource.AddMembers
 	}
 	op, offered := ad.objects.op(r.kind, verb)
-	switch cause := ad.leftToOwner(r, e); {
-	case cause.exists():
-		change.Possible = false
-		step.block(cause)
+	switch {
 	case !offered, listed && shown == "":
 		change.Possible = false
 		step.block(notOffered(true, ad.in.API.Noun()+" does not show planform the "+a.Name+" of members of "+

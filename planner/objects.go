@@ -601,11 +601,10 @@ func (ob *objects) ownerOf(i objectID) (owner resource.Owner, ok bool) {
 
 // leftToOwner returns the cause if nothing is added to an object since another owner has it.
 func (ob *objects) leftToOwner(i objectID) Cause {
-	owner, other := ob.ownerOf(i)
-	if !other {
-		return Cause{}
+	if owner, other := ob.ownerOf(i); other {
+		return refused(string(ob.in.Desired[i].Address) + " belongs to " + owner.String())
 	}
-	return refused(string(ob.in.Desired[i].Address) + " belongs to " + owner.String())
+	return Cause{}
 }
 
 // isPredefined reports whether the service makes an object by itself when it makes the parent, which is still to be made.

@@ -292,8 +292,8 @@ func TestWhatWentToAnotherOwnerIsLeftAloneAndForgotten(t *testing.T) {
 				s.find(c).row["parent"] = x
 			}),
 			options: changed, want: wants(), prior: []planner.Record{made("work_item/web/x", x)}, forgotten: all,
-			steps:   []string{`not_possible work_item/web/x: it would be deleted, but work item "C1" below it belongs to owner mobile`},
-			again:   []string{`not_possible work_item/web/x: it would be deleted, but work item "C1" below it belongs to owner mobile`},
+			steps:   []string{`not_possible work_item/web/x: it would be deleted, but work item "C1" below it stays`},
+			again:   []string{`not_possible work_item/web/x: it would be deleted, but work item "C1" below it stays`},
 			members: []resource.Address{"cycle/web/s1#work_items"},
 		},
 		"a project with an item of another owner is not deleted, even with --delete-changed": {
@@ -388,7 +388,11 @@ func TestWhatWentToAnotherOwnerIsLeftAloneAndForgotten(t *testing.T) {
 				"remove_members cycle/web/s1#work_items 1", "not_possible work_item/web/c1: it would be deleted, but it belongs to owner mobile",
 				"not_possible work_item/web/c: it would be deleted, but it belongs to owner mobile",
 			},
-			forgotten: all,
+			forgotten: []string{comment, site}, members: []resource.Address{"cycle/web/s1#work_items", "module/web/m1#work_items", "work_item/web/c#blocked_by"},
+			again: []string{
+				"not_possible work_item/web/c1: it would be deleted, but it belongs to owner mobile",
+				"not_possible work_item/web/c: it would be deleted, but it belongs to owner mobile",
+			},
 		},
 	} {
 		for api, by := range map[resource.API]string{resource.V1: "v1", resource.V2: "v2"} {

@@ -29,7 +29,7 @@ func (or *orphans) checkContents(l *orphan) {
 				}
 			}
 			below := serviceID{child.Name, id}
-			owner, other := or.in.otherOwner(rows[id])
+			owner, other := or.in.otherOwner(rows[id], true)
 			switch {
 			case other:
 				l.block("the " + label(child, rows[id]) + " in it belongs to " + owner.String())
@@ -96,12 +96,10 @@ func (or *orphans) checkBelow(l *orphan) {
 				continue
 			}
 			n++
-			owner, other := or.in.otherOwner(row)
+			_, other := or.in.otherOwner(row, true)
 			switch why := label(l.info.kind, row) + " below it stays"; {
-			case other:
-				l.block(label(l.info.kind, row) + " below it belongs to " + owner.String())
-			case or.createdByUs[below] != nil:
-			case or.isTracked(below):
+			case !other && or.createdByUs[below] != nil:
+			case other, or.isTracked(below):
 				l.block(why)
 			default:
 				or.keep(l, why)

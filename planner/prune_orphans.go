@@ -40,7 +40,7 @@ type orphan struct {
 	reason     string         // why it stays
 	owner      resource.Owner // of it, if others is set
 	others     bool           // another owner has it, as far as was read
-	filled     bool           // another orphan is in it
+	looked     bool           // the service is asked for it even if it stays anyway: it may be gone, or another owner's
 	byOthers   bool           // it stays only since others changed it, use it, or have something in it
 	notOffered bool           // only a wider API could delete it
 	unread     bool           // nobody looks what they have in it: there would be too many requests
@@ -188,6 +188,7 @@ func (or *orphans) levels() (levels [][]*orphan) {
 
 func (or *orphans) add(r *Record) {
 	l := &orphan{record: *r, info: or.objects.kind(r.Address.Kind())}
+	l.looked = r.Protect || l.info.kind.Parent == "" && len(resource.Children(l.info.kind.Name)) > 0
 	l.delete, _ = l.info.kind.Op(resource.Delete, l.info.api)
 	or.byAddress[r.Address] = l
 	or.list = append(or.list, l)
@@ -260,7 +261,7 @@ func (or *orphans) markedAs(at scope, row resource.Row) resource.Address {
 func (or *orphans) ownerOver(t *kindInfo, params map[string]string, row resource.Row) (owner resource.Owner, ok bool) {
 	field, rows := parentField(t.kind), or.listed(t, params)
 	for n := 0; row != nil && n <= len(rows); n++ { // more if they are below each other
-		if owner, ok = or.in.otherOwner(row); ok || field == nil {
+		if owner, ok = or.in.otherOwner(row, true); ok || field == nil {
 			return owner, ok
 		}
 		up, _ := field.ObservedIn(row)
@@ -279,18 +280,20 @@ func (or *orphans) leaveToOwner(l *orphan) {
 	case wanted && or.objects.inForeign(l.info, i, row):
 		l.owner, l.others = or.objects.ownerOf(i)
 	}
-	if l.others && l.decision != aliased && l.decision != vanished && or.in.sourceGone(&l.record) {
+	switch {
+	case !l.others, l.decision == aliased, l.decision == vanished, !or.in.sourceGone(&l.record):
+	case or.in.Deletes != nil && (l.parent == nil || !l.parent.others):
+		l.block("it belongs to " + l.owner.String())
+	default:
 		l.decision = otherOwner
 	}
 }
 
 // isOthers reports whether another owner has the object at an address, as far as is known.
 func (or *orphans) isOthers(a resource.Address) bool {
-	if i, wanted := or.objects.indexOf(a); wanted {
-		return or.objects.states[i].foreign
-	}
+	i, wanted := or.objects.indexOf(a)
 	l := or.byAddress[a]
-	return l != nil && l.others
+	return wanted && or.objects.states[i].foreign || l != nil && l.others
 }
 
 // declaresOther reports whether what declares a membership belongs to another owner: the member, or else the container.
@@ -344,8 +347,7 @@ func (or *orphans) decide(l *orphan) {
 // confirmKept finds out whether an orphan that stays is still there. If it is gone, it has no children to ask for, and if another owner
 // has it, the children are left alone with it.
 func (or *orphans) confirmKept(l *orphan) {
-	matters := l.filled || l.record.Protect || l.info.kind.Parent == "" && len(resource.Children(l.info.kind.Name)) > 0
-	if !matters || l.record.ID == "" || l.params == nil || l.decision != notOurs && l.decision != blocked && l.decision != otherSource {
+	if !l.looked || l.record.ID == "" || l.params == nil || l.decision != notOurs && l.decision != blocked && l.decision != otherSource {
 		return
 	}
 	decision, reason := l.decision, l.reason
@@ -472,7 +474,7 @@ func (or *orphans) locate(l *orphan) {
 		l.params[k.Param] = r.ID
 	}
 	if l.parent != nil {
-		l.parent.filled = true
+		l.parent.looked = true
 	}
 	if r, ok := l.info.listRead(l.params); ok {
 		or.listSizes[r.Path]++

@@ -96,8 +96,6 @@ func (p *pruning) deletions() (steps []*Step) {
 			p.diags.at(diag.Error, diag.Position{}, l.record.Address, "protected", what, hint)
 		case l.decision == blocked:
 			add(l, nil).block(notOffered(l.notOffered, l.reason))
-		case l.decision == otherOwner && p.in.Deletes != nil && (l.parent == nil || l.parent.decision != otherOwner):
-			add(l, nil).block(refused("it would be deleted, but it belongs to " + l.owner.String()))
 		}
 	}, func([]*orphan) {})
 	for _, l := range p.orphans.list { // parents first

@@ -28,7 +28,9 @@ func (st *steps) all() []*Step { return slices.Concat(st.byRank...) }
 
 func (st *steps) add(i objectID, a Action) *Step {
 	o, f := st.in.Desired[i], &st.objects.states[i]
-	step := &Step{Address: o.Address, Action: a, Kind: o.Kind, Object: o, ID: f.id, Position: o.Position, Write: &Write{}}
+	_, marked := f.row.Owner()
+	step := &Step{Address: o.Address, Action: a, Kind: o.Kind, Object: o, ID: f.id, Position: o.Position}
+	step.Write = &Write{CreatedByUs: marked && st.in.takesOver(o)}
 	if f.id != "" {
 		step.Identifier, step.Name = cmp.Or(st.objects.readableID(o.Kind, f.parent, f.row), f.identifier), cmp.Or(o.Kind.DisplayTexts(f.row)...)
 	}

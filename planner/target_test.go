@@ -81,7 +81,9 @@ func TestTargetsWithContentsSelectWhatIsInAndBelowThem(t *testing.T) {
 		"comment/web/b/*":  {"project/web", "work_item/web/b", "comment/web/b/x"},
 		"work_item/*/ring": {"project/web", "work_item/web/ring", "work_item/web/round"},
 	} {
-		selected, found := planner.Select(w.all(), targets(pattern).WithContents(), nil)
+		withContents := targets(pattern)
+		withContents[0].Contents = true
+		selected, found := planner.Select(w.all(), withContents, nil)
 		var got []resource.Address
 		for _, o := range selected {
 			got = append(got, o.Address)

@@ -172,8 +172,8 @@ func (r *run) planOf(ctx context.Context, desired *manifest.Manifest) (_ *planne
 			return nil, nil, err
 		}
 	}
-	if in.TakeOver {
-		in.Targets = in.Targets.WithContents()
+	for i := range in.Targets {
+		in.Targets[i].Contents = in.TakeOver
 	}
 	var findings diag.List
 	if in.Desired, findings = planner.Select(desired.Objects, in.Targets, known); findings.HasErrors() {

@@ -116,7 +116,7 @@ func (ch *changes) planUpdate(i objectID) {
 	if closed {
 		ch.checks.blockClosed(i, &d)
 	}
-	pendingIntent := f.prior != nil && f.prior.PendingIntent != nil && !ch.objects.secretInDoubt(i)
+	pendingIntent := f.prior != nil && f.prior.PendingIntent != nil
 	adopting := f.matchedBy != "" || pendingIntent && (f.prior.ID == "" || len(d.send)+len(custom.send) == 0)
 	externalID := ch.externalIDChange(i)
 	if closed {
@@ -191,14 +191,11 @@ func (ch *changes) awaitFormer(i objectID, send []*resource.Value) {
 // mayStillChange reports whether a former run sent something to an object that the manifest, which was edited meanwhile, does not say by now.
 // That its effect is seen tells nothing: a request without an answer is sent again.
 func (ch *changes) mayStillChange(i objectID, intent *Intent, send []*resource.Value) bool {
-	kind := ch.objects.states[i].info.kind
-	switch {
-	case intent.Action == Delete:
+	if intent.Action == Delete {
 		return true
-	case !intent.Updates(), len(secretFields(kind, intent.Fields)) == len(intent.Fields): // another request for a secret waits
-		return false
 	}
-	return !ch.stillSays(i, intent) && intent.Sent != Said(send) // else it is sent again, if it took no effect
+	// What is said again is sent again, if it took no effect.
+	return intent.Updates() && len(intent.Fields) > 0 && !ch.stillSays(i, intent) && intent.Sent != Said(send)
 }
 
 // stillSays reports whether the manifest says of each field what an update sent.
@@ -1019,9 +1016,6 @@ func (ch *changes) planSecret(i objectID) {
 	step := ch.steps.add(i, Update)
 	step.Operation, _ = step.Kind.Op(resource.NewSecret, ch.in.API)
 	step.Write.Values = []*resource.Value{v}
-	if ch.objects.secretInDoubt(i) {
-		step.Write.Pending = ch.objects.states[i].prior.PendingIntent
-	}
 	step.changes = []Change{{
 		Path: v.Field.Name, Before: new("the present secret, which stops working"), After: new("a new one, in " + v.Text), Origin: FromManifest, Possible: true,
 	}}

@@ -145,19 +145,6 @@ type Intent struct {
 // Updates reports whether fields of an object were sent that is there.
 func (i *Intent) Updates() bool { return i.Action == Update || i.Action == Adopt }
 
-// AsksForSecret reports whether a new secret of an object of the kind is among what was asked for.
-func (i *Intent) AsksForSecret(k *resource.Kind) bool {
-	return i.Action == Update && len(secretFields(k, i.Fields)) > 0
-}
-
-// secretFields are those of some fields that name files for secrets.
-func secretFields(k *resource.Kind, names []string) []string {
-	return slices.DeleteFunc(slices.Clone(names), func(name string) bool {
-		f, ok := k.Field(name)
-		return !ok || f.Type != resource.SecretFile
-	})
-}
-
 // Read is one read request.
 type Read struct {
 	Operation  *resource.Operation

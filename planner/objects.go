@@ -57,12 +57,6 @@ func (ob *objects) lacksSecret(i objectID) bool {
 	return offered && !file.Filled
 }
 
-// secretInDoubt reports whether a new secret was asked for without an answer: the service may have given it, or still do so.
-func (ob *objects) secretInDoubt(i objectID) bool {
-	f := &ob.states[i]
-	return f.prior != nil && f.prior.PendingIntent != nil && f.prior.PendingIntent.AsksForSecret(f.info.kind) && ob.lacksSecret(i)
-}
-
 // op is an operation on a kind, by the API that manages it.
 func (ob *objects) op(k *resource.Kind, verb resource.Verb) (*resource.Operation, bool) {
 	return k.Op(verb, ob.kinds[k].api)

@@ -215,15 +215,14 @@ func (s *Step) Sent() string {
 }
 
 // LeavesOpen is what is still open of an intent of an earlier run once this step is done; nil = nothing. The step was planned with a
-// look at what became of it. Nothing shows a secret, and seldom anything a custom field: only another request about it tells.
+// look at what became of it. Seldom anything shows a custom field: only another request about it tells.
 func (s *Step) LeavesOpen(earlier *Intent) *Intent {
 	if s.Action != Update || s.Members != nil {
 		return nil
 	}
 	unseen := slices.DeleteFunc(slices.Clone(earlier.Fields), func(name string) bool {
-		f, ok := s.Kind.Field(name) // a custom field is none of the kind
-		return ok && f.Type != resource.SecretFile ||
-			slices.ContainsFunc(s.Values(), func(v *resource.Value) bool { return v.Field.Name == name })
+		_, ok := s.Kind.Field(name) // a custom field is none of the kind
+		return ok || slices.ContainsFunc(s.Values(), func(v *resource.Value) bool { return v.Field.Name == name })
 	})
 	if len(unseen) == 0 {
 		return nil

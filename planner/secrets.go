@@ -13,8 +13,8 @@ const SecretKeptHint = "move the file away if its secret is an old one, or name 
 // SecretLostHint says what to do about a secret that is in no file.
 const SecretLostHint = "--new-secrets asks for a new one, and the present one stops working; or put what the receiver has into the file"
 
-// ErrSecretInDoubt is why nobody knows the secret of an object: a request for a new one got no answer.
-var ErrSecretInDoubt = errors.New("a new one was asked for, and no answer came: the former one may have stopped working")
+// ErrSecretMayDiffer is the cause of a missing secret that a request without an answer may have replaced.
+var ErrSecretMayDiffer = errors.New("it may have changed")
 
 // SecretMissing warns that the file for an object's secret has none. cause says why, if that is known.
 func SecretMissing(o *resource.Object, cause error) diag.Diagnostic {
@@ -57,8 +57,8 @@ func (w *warnings) secrets() {
 			})
 		case !creates && !file.Filled && w.objects.states[i].presence == exists && !w.changes.newSecrets[objectID(i)]:
 			var cause error
-			if w.objects.secretInDoubt(objectID(i)) {
-				cause = ErrSecretInDoubt
+			if prior := w.objects.states[i].prior; prior != nil && prior.PendingIntent != nil {
+				cause = ErrSecretMayDiffer
 			}
 			w.diags.Add(SecretMissing(o, cause))
 		}

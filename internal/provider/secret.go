@@ -77,7 +77,7 @@ func (w *write) renew(ctx context.Context, r row) (executor.Outcome, error) {
 	res, err := w.client.Do(ctx, apiclient.Request{Operation: step.Operation, Params: r.params})
 	if err != nil {
 		if err = failure(step, err); errors.Is(err, executor.ErrOutcomeUnknown) {
-			err = diag.WithHint(fmt.Errorf("%w: %w", planner.ErrSecretInDoubt, err), planner.SecretLostHint)
+			err = diag.WithHint(fmt.Errorf("the secret: %w: %w", planner.ErrSecretMayDiffer, err), planner.SecretLostHint)
 		}
 		return executor.Outcome{}, err
 	}

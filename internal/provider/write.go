@@ -63,7 +63,7 @@ func (s *Service) Do(ctx context.Context, steps []*planner.Step, ids executor.ID
 		switch {
 		case err != nil:
 			w.attempts[i].Err = err
-		case r.lost != nil && step.Action == planner.Create:
+		case r.lost != nil:
 			lost = append(lost, r)
 		default:
 			rows = append(rows, r)

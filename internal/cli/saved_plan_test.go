@@ -57,7 +57,7 @@ func TestTheLifeOfAPullRequest(t *testing.T) {
 
 	before := len(s.Log())
 	stale := s.run(t, "apply", plan)
-	if stale.code != 1 || !strings.Contains(stale.err, `priority of work_item/web/first was changed on the service: it was "none" when the plan was made, and is "urgent" now`) ||
+	if stale.code != 1 || !strings.Contains(stale.err, `priority of work_item/web/first: planned "none" -> "high", now "urgent" -> "high"`) ||
 		!strings.Contains(stale.err, manifest+":6:9  priority") || !strings.Contains(stale.err, "1 error\n") || !strings.Contains(stale.err, "make a new plan and review it: planform plan -f "+manifest+" --out "+plan) {
 		t.Errorf("exit %d:\n%.2000s", stale.code, stale.err)
 	}
@@ -179,7 +179,7 @@ func TestWhatWasChangedAfterAPlanWasKilledIsNotOverwritten(t *testing.T) {
 					s.send(t, "PATCH", item, `{"priority":"urgent"}`)
 				}
 				r := s.run(t, "apply", plan, "--grace-period", "0s")
-				if r.code != code || changed && !strings.Contains(r.err, `priority of work_item/web/a was changed on the service: it is "urgent" now`) {
+				if r.code != code || changed && !strings.Contains(r.err, `priority of work_item/web/a: planned `) {
 					t.Errorf("exit code %d\n%s%s", r.code, r.out, r.err)
 				}
 				if got := s.item(t, "A")["priority"]; got != want {

@@ -67,17 +67,17 @@ func TestAPlanIsStaleWhereWhatItStandsOnChanged(t *testing.T) {
 		},
 		"somebody changed a field that the plan changes": {
 			saved: plan("work_item/web/a update priority low high"), now: plan("work_item/web/a update priority !urgent high"),
-			want: []string{`priority of work_item/web/a was changed on the service: it was "low" when the plan was made, and is "urgent" now`},
+			want: []string{`priority of work_item/web/a: planned "low" -> "high", now "urgent" -> "high"`},
 		},
 		"somebody changed another field": {
 			saved: plan("work_item/web/a update priority low high"), now: plan("work_item/web/a update priority low high state !Done Todo"),
-			want: []string{`state of work_item/web/a would be changed now from "Done" to "Todo"; the plan does not`},
+			want: []string{`state of work_item/web/a: planned nothing, now "Done" -> "Todo"`},
 		},
 		"somebody did it by hand": {
 			saved: plan("work_item/web/a update priority low high", "label/web/x create name - x"), now: plan(),
 			want: []string{
-				"the plan is to create label/web/x, and there is nothing left to do",
-				"the plan is to update work_item/web/a, and there is nothing left to do",
+				"label/web/x: planned create, now nothing",
+				`work_item/web/a: planned update (priority "low" -> "high"), now nothing`,
 			},
 		},
 		"a parent that was to be set afterwards is there already": {
@@ -86,24 +86,23 @@ func TestAPlanIsStaleWhereWhatItStandsOnChanged(t *testing.T) {
 		},
 		"somebody made one of that name": {
 			saved: plan("label/web/x create name - x"), now: plan("label/web/x adopt"),
-			want: []string{"label/web/x would be adopted now; the plan is to create it"},
+			want: []string{"label/web/x: planned create, now adopt"},
 		},
 		"the manifest changed": {
 			saved: plan("work_item/web/a update labels - x,y"), now: plan("work_item/web/a update labels - x,z", "work_item/web/b delete"),
 			want: []string{
-				`labels of work_item/web/a was changed in the manifest: it was to be "x, y" when the plan was made, and is to be "x, z" now`,
-				"work_item/web/b would be deleted now; the plan does not",
+				`labels of work_item/web/a: planned nothing -> "x, y", now nothing -> "x, z"`,
+				"work_item/web/b: planned nothing, now delete",
 			},
 		},
 		"the manifest has another order": {
 			saved: plan("work_item/web/a create name - A", "work_item/web/b create name - B"), now: plan("work_item/web/b create name - B", "work_item/web/a create name - A"),
-			want: []string{"work_item/web/b would be created before work_item/web/a now; the plan has another order, and the service numbers what it creates"},
+			want: []string{"order of work_item/web/b: planned after work_item/web/a, now before it, and the service numbers what it creates"},
 		},
 		"members changed": {
 			saved: plan("cycle/web/c#work_items add_members cycle - work_item/web/a,work_item/web/b"), now: plan("cycle/web/c#work_items add_members cycle - work_item/web/b,work_item/web/c"),
 			want: []string{
-				"members of cycle/web/c would be added now: work_item/web/c; the plan does not",
-				"the plan is to add members of cycle/web/c: work_item/web/a, and there is nothing left to do",
+				"add members of cycle/web/c: planned work_item/web/a, now work_item/web/c",
 			},
 		},
 		"what is not possible may come and go": {
@@ -117,14 +116,14 @@ func TestAPlanIsStaleWhereWhatItStandsOnChanged(t *testing.T) {
 		},
 		"an earlier run did it, and somebody changed it again": {
 			saved: plan("work_item/web/a update priority low high"), now: plan("work_item/web/a update priority !urgent high"), done: "work_item/web/a",
-			want: []string{`priority of work_item/web/a was changed on the service: it is "urgent" now, and not "high" as the plan made it`},
+			want: []string{`priority of work_item/web/a: planned "low" -> "high", now "urgent" -> "high"`},
 		},
 		"an earlier run may have done it": {
 			saved: plan("work_item/web/a update priority low high"), now: plan("work_item/web/a update priority low high"), sent: "work_item/web/a",
 		},
 		"an earlier run may have done it, and somebody changed it": {
 			saved: plan("work_item/web/a update priority low high name A B"), now: plan("work_item/web/a update priority urgent high name A B"), sent: "work_item/web/a",
-			want: []string{`priority of work_item/web/a was changed on the service: it is "urgent" now, and not "high" as the plan made it`},
+			want: []string{`priority of work_item/web/a: planned "low" -> "high", now "urgent" -> "high"`},
 		},
 		"an earlier run may have created it, and something is left": {
 			saved: plan("work_item/web/a create name - A priority - high"), now: plan("work_item/web/a update priority none high"), sent: "work_item/web/a",
@@ -135,24 +134,24 @@ func TestAPlanIsStaleWhereWhatItStandsOnChanged(t *testing.T) {
 		"an earlier run did it, and the manifest changed": {
 			saved: plan("work_item/web/a create name - A priority - high"), now: plan("work_item/web/a update priority high low", "work_item/web/b create name - B"), done: "work_item/web/a",
 			want: []string{
-				`priority of work_item/web/a was changed in the manifest: it was to be "high" when the plan was made, and is to be "low" now`,
-				"work_item/web/b would be created now; the plan does not",
+				`priority of work_item/web/a: planned nothing -> "high", now "high" -> "low"`,
+				"work_item/web/b: planned nothing, now create",
 			},
 		},
 		"an earlier run did it, and the manifest means another object now": {
 			saved: plan("work_item/web/a update:1 priority low high"), now: plan("work_item/web/a update:2 priority low high"), done: "work_item/web/a",
-			want: []string{"work_item/web/a is another object now: 2, and 1 in the plan"},
+			want: []string{"id of work_item/web/a: planned 1, now 2"},
 		},
 		"an earlier run did it, and somebody deleted the object": {
 			saved: plan("label/web/x update:1 name x y"), now: plan("label/web/x create name - y"), done: "label/web/x",
-			want: []string{"label/web/x is another object now: none, and 1 in the plan"},
+			want: []string{"id of label/web/x: planned 1, now nothing"},
 		},
 		"an earlier run sent a create without an answer": {
 			saved: plan("label/web/x create name - x"), now: plan("label/web/x adopt"), done: "label/web/x",
 		},
 		"somebody else did what an earlier run did not come to": {
 			saved: plan("label/web/x create name - x", "label/web/y create name - y"), now: plan("label/web/y adopt"), done: "label/web/x",
-			want: []string{"label/web/y would be adopted now; the plan is to create it"},
+			want: []string{"label/web/y: planned create, now adopt"},
 		},
 		"what a project that an earlier run created came with": {
 			saved: plan("project/new create name - New", "state/new/Todo create name - Todo"), now: plan("state/new/Todo adopt"), done: "project/new",

@@ -21,15 +21,18 @@ type Run struct {
 	Prior planner.Prior // what it left
 }
 
-// Stale compares a saved plan with one that was just made, and says what differs; nothing
-// if the new one may be carried out for the saved one. earlier is nil if no run of the
-// saved plan was begun.
+// Stale compares a saved plan with one that was just made and returns the differences of the two documents;
+// nothing if the new one may be carried out for the saved one. earlier is nil if no run of the saved plan was begun.
 func (d *Document) Stale(now *Document, earlier *Run) diag.List {
 	c := &comparison{saved: index(d), now: index(now), earlier: earlier}
-	for _, a := range union(c.saved.order, c.now.order) {
-		c.object(a)
+	for _, a := range keys(c.saved.objects, c.now.objects) {
+		if c.touched(a) {
+			c.rest(a, c.saved.objects[a], c.now.objects[a])
+		} else {
+			c.object(a, c.saved.objects[a], c.now.objects[a])
+		}
 	}
-	for _, key := range union(c.saved.keys, c.now.keys) {
+	for _, key := range keys(c.saved.members, c.now.members) {
 		c.members(key)
 	}
 	c.order()
@@ -54,36 +57,29 @@ type comparison struct {
 type steps struct {
 	order   []resource.Address
 	objects map[resource.Address][]*Step
-	blocked map[resource.Address]string       // why, of what is not possible
-	members map[membersKey]map[string]*Member // by the member's name
-	places  map[membersKey]*Step
-	keys    []membersKey
-}
-
-type membersKey struct {
-	of     resource.Address // the first batch
-	action string
+	blocked map[resource.Address]string  // why, of what is not possible
+	members map[string]map[string]string // by batch and member's name: what the membership says of it
+	places  map[string]*Step             // the first steps of the batches
 }
 
 func index(d *Document) *steps {
 	all := &steps{
 		objects: map[resource.Address][]*Step{}, blocked: map[resource.Address]string{},
-		members: map[membersKey]map[string]*Member{}, places: map[membersKey]*Step{},
+		members: map[string]map[string]string{}, places: map[string]*Step{},
 	}
 	for i := range d.Steps {
 		s := &d.Steps[i]
 		if s.Action == planner.NotPossible.String() {
-			all.blocked[s.Address] = text(s.Reason)
+			all.blocked[s.Address] = "not possible: " + text(s.Reason)
 			continue
 		}
 		if _, _, first, ok := s.Address.ParseMembership(); ok {
-			key := membersKey{first, s.Action}
+			key := string(first) + " " + s.Action
 			if all.members[key] == nil {
-				all.members[key], all.places[key] = map[string]*Member{}, s
-				all.keys = append(all.keys, key)
+				all.members[key], all.places[key] = map[string]string{}, s
 			}
 			for _, m := range s.AllMembers() {
-				all.members[key][cmp.Or(string(m.Address), m.ID, m.Text)] = &Member{Value: m.Value, Before: m.Before}
+				all.members[key][cmp.Or(string(m.Address), m.ID, m.Text)] = strings.TrimPrefix(m.Before+" -> "+m.Value, " -> ")
 			}
 			continue
 		}
@@ -125,87 +121,96 @@ func joinCreate(list []*Step) []*Step {
 	return append([]*Step{&create}, rest...)
 }
 
-// union is a list with what another one has besides.
-func union[T comparable](list, other []T) []T {
-	known := map[T]bool{}
-	for _, v := range list {
-		known[v] = true
-	}
-	return append(slices.Clone(list), slices.DeleteFunc(slices.Clone(other), func(v T) bool { return known[v] })...)
+// keys lists the keys of two maps in order.
+func keys[K cmp.Ordered, V any](m, other map[K]V) []K {
+	return slices.Compact(slices.Sorted(slices.Values(slices.Concat(slices.Collect(maps.Keys(m)), slices.Collect(maps.Keys(other))))))
 }
 
-func (c *comparison) stale(s *Step, path, format string, args ...any) {
-	d := diag.Diagnostic{Code: "stale-plan", Address: string(s.Address), Path: path, Summary: fmt.Sprintf(format, args...)}
-	if s.Position != nil {
-		d.Position = *s.Position
+// field adds a difference of a field.
+func (c *comparison) field(at *Step, path, saved, now string) {
+	c.differ(at, path, saved, now)
+	c.found[len(c.found)-1].Path = path
+}
+
+// differ adds a difference: what the saved plan says of a step, or of a part of it, and what the new one says; "" = nothing.
+func (c *comparison) differ(at *Step, part, saved, now string) {
+	d := diag.Diagnostic{Code: "stale-plan", Address: string(at.Address)}
+	if at.Position != nil {
+		d.Position = *at.Position
 	}
+	of := at.Address
+	if container, _, _, members := of.ParseMembership(); members {
+		of = container
+	}
+	if part != "" {
+		d.Summary = part + " of "
+	}
+	if saved == now {
+		now += ", with other contents"
+	}
+	d.Summary += string(of) + ": planned " + cmp.Or(saved, "nothing") + ", now " + cmp.Or(now, "nothing")
 	c.found.Add(d)
 }
 
 // object compares the steps of one object.
-func (c *comparison) object(a resource.Address) {
-	saved, now := c.saved.objects[a], c.now.objects[a]
-	if c.touched(a) {
-		c.rest(a, saved, now)
-		return
-	}
+func (c *comparison) object(a resource.Address, saved, now []*Step) {
 	for i := range max(len(saved), len(now)) {
 		switch {
-		case i >= len(now) && c.now.blocked[a] != "" && saved[i].Action == planner.Delete.String():
-			c.stale(saved[i], "", "the plan is to delete %s, which is not possible any more: %s", a, c.now.blocked[a])
 		case i >= len(now):
-			if c.earlier == nil || !saved[i].addsLinks() && (saved[i].Action != planner.Delete.String() || c.earlier.known(a)) {
-				c.stale(saved[i], "", "the plan is to %s %s, and there is nothing left to do", saved[i].verb(), a)
+			if s := saved[i]; c.earlier == nil || !s.addsLinks() && (s.Action != planner.Delete.String() || c.earlier.known(a)) {
+				c.differ(s, "", s.String(), c.now.blocked[a])
 			}
 		case i >= len(saved):
-			c.stale(now[i], "", "%s would be %s now%s; the plan does not", a, now[i].past(), now[i].what())
+			c.differ(now[i], "", "", now[i].String())
+		case saved[i].verb() != now[i].verb():
+			c.differ(now[i], "", saved[i].verb(), now[i].String())
 		default:
 			c.step(saved[i], now[i])
 		}
 	}
 }
 
-// step compares two steps that should be the same.
-func (c *comparison) step(saved, now *Step) {
-	switch {
-	case saved.Action != now.Action || (saved.Adopted == nil) != (now.Adopted == nil) || saved.Replaces != now.Replaces:
-		c.stale(now, "", "%s would be %s now%s; the plan is to %s it", now.Address, now.past(), now.what(), saved.verb())
-		return
-	case text(saved.ID) != text(now.ID) && (c.earlier == nil || saved.ID != nil):
-		c.otherObject(now, text(saved.ID))
-		return
-	}
-	if was, is := saved.lost(), now.lost(); c.earlier == nil && !slices.Equal(was, is) {
-		c.stale(now, "", "%s has other contents now than when the plan was made: %s then, and %s now", now.Address, counted(was), counted(is))
-	}
-	after := map[string]*Change{}
-	for i := range now.Changes {
-		after[now.Changes[i].Path] = &now.Changes[i]
-	}
-	for i := range saved.Changes {
-		s := &saved.Changes[i]
-		n := after[s.Path]
-		delete(after, s.Path)
-		switch {
-		case n == nil:
-			c.stale(now, s.Path, "%s of %s needs no change any more; the plan changes it from %s to %s", s.Path, now.Address, shown(s.Before),
-				shown(s.After))
-		case !reflect.DeepEqual(n.Before, s.Before):
-			c.stale(now, s.Path, "%s of %s was changed on the service: it was %s when the plan was made, and is %s now", s.Path, now.Address,
-				shown(s.Before), shown(n.Before))
-		case !reflect.DeepEqual(n.After, s.After), n.SHA256 != s.SHA256, n.References != s.References && c.earlier == nil:
-			c.stale(now, s.Path, "%s of %s was changed in the manifest: it was to be %s when the plan was made, and is to be %s now", s.Path,
-				now.Address, shown(s.After), shown(n.After))
-		}
-	}
-	for _, path := range slices.Sorted(maps.Keys(after)) {
-		c.stale(now, path, "%s of %s would be changed now from %s to %s; the plan does not", path, now.Address, shown(after[path].Before),
-			shown(after[path].After))
-	}
+// fact is a value of a step.
+type fact struct {
+	text string // for people
+	of   any
+	part bool // it is no field
 }
 
-func (c *comparison) otherObject(now *Step, saved string) {
-	c.stale(now, "", "%s is another object now: %s, and %s in the plan", now.Address, cmp.Or(text(now.ID), "none"), cmp.Or(saved, "none"))
+// facts are the values of a step, by their names. If an earlier run was begun, contents of what is deleted, and links that a text gets,
+// may be others.
+func (c *comparison) facts(s *Step) map[string]fact {
+	all := map[string]fact{"id": {text(s.ID), text(s.ID), true}, "replaces": {s.Replaces, s.Replaces, true}}
+	if c.earlier == nil {
+		all["contents"] = fact{counted(s.lost()), s.lost(), true}
+	}
+	for i := range s.Changes {
+		change := &s.Changes[i]
+		of := Change{Before: change.Before, After: change.After, SHA256: change.SHA256}
+		if c.earlier == nil {
+			of.References = change.References
+		}
+		all[change.Path] = fact{change.String(), of, false}
+	}
+	return all
+}
+
+// step compares two steps that do the same.
+func (c *comparison) step(saved, now *Step) {
+	had, have := c.facts(saved), c.facts(now)
+	if c.earlier != nil && saved.ID == nil {
+		delete(have, "id")
+		delete(had, "id")
+	}
+	for _, path := range keys(had, have) {
+		switch {
+		case reflect.DeepEqual(had[path].of, have[path].of):
+		case had[path].part:
+			c.differ(now, path, had[path].text, have[path].text)
+		default:
+			c.field(now, path, had[path].text, have[path].text)
+		}
+	}
 }
 
 // rest compares what is left to do with an object that the earlier run has written: all of it was wanted before, and nobody else
@@ -226,58 +231,44 @@ func (c *comparison) rest(a resource.Address, saved, now []*Step) {
 			!resource.IsCustomName(s.Path)
 	}
 	for _, n := range now {
-		if len(saved) == 0 || n.Action == planner.Delete.String() && saved[0].Action != n.Action {
-			c.stale(n, "", "%s would be %s now%s; the plan does not", a, n.past(), n.what())
+		switch {
+		case len(saved) == 0, n.Action == planner.Delete.String() && saved[0].Action != n.Action:
+			c.differ(n, "", "", n.String())
 			continue
-		}
-		if id != "" && text(n.ID) != id {
-			c.otherObject(n, id)
+		case id != "" && text(n.ID) != id:
+			c.differ(n, "id", id, text(n.ID))
 			continue
 		}
 		for i := range n.Changes {
 			change := &n.Changes[i]
 			s := wanted[change.Path]
-			switch {
-			case s == nil:
-				c.stale(n, change.Path, "%s of %s would be changed now from %s to %s; the plan does not", change.Path, a, shown(change.Before),
-					shown(change.After))
-			case s.SHA256 != change.SHA256, s.SHA256 == "" && !reflect.DeepEqual(s.After, change.After):
-				c.stale(n, change.Path, "%s of %s was changed in the manifest: it was to be %s when the plan was made, and is to be %s now",
-					change.Path, a, shown(s.After), shown(change.After))
-			case (change.Origin == string(planner.FromDrift) || change.Origin != string(planner.NotRefreshed) && either(s)) &&
-				!reflect.DeepEqual(s.Before, change.Before):
-				c.stale(n, change.Path, "%s of %s was changed on the service: it is %s now, and not %s as the plan made it", change.Path, a,
-					shown(change.Before), shown(change.After))
+			looked := s != nil && (change.Origin == string(planner.FromDrift) || change.Origin != string(planner.NotRefreshed) && either(s))
+			if s == nil || s.SHA256 != change.SHA256 || s.SHA256 == "" && !reflect.DeepEqual(s.After, change.After) ||
+				looked && !reflect.DeepEqual(s.Before, change.Before) {
+				c.field(n, change.Path, s.String(), change.String())
 			}
 		}
 	}
 }
 
 // members compares who is to be added to, or removed from, one container.
-func (c *comparison) members(key membersKey) {
-	saved, now := c.saved.members[key], c.now.members[key]
-	var gone, more []string
-	for name, m := range saved {
-		switch n := now[name]; {
-		case n == nil:
-			gone = append(gone, name)
-		case *n != *m:
-			more = append(more, name)
+func (c *comparison) members(batch string) {
+	had, have := c.saved.members[batch], c.now.members[batch]
+	at := cmp.Or(c.now.places[batch], c.saved.places[batch])
+	_, _, first, _ := at.Address.ParseMembership()
+	var saved, now []string
+	for _, name := range keys(had, have) {
+		was, planned := had[name]
+		is, left := have[name]
+		if planned && (was != is || !left && !c.touched(first)) {
+			saved = append(saved, strings.TrimSpace(name+" "+was))
+		}
+		if left && (was != is || !planned) {
+			now = append(now, strings.TrimSpace(name+" "+is))
 		}
 	}
-	for name := range now {
-		if saved[name] == nil {
-			more = append(more, name)
-		}
-	}
-	slices.Sort(gone)
-	slices.Sort(more)
-	container, _, _, _ := key.of.ParseMembership()
-	if s := c.saved.places[key]; len(gone) > 0 && !c.touched(key.of) {
-		c.stale(s, "", "the plan is to %s of %s: %s, and there is nothing left to do", s.verb(), container, diag.First(gone, fewNames))
-	}
-	if s := c.now.places[key]; len(more) > 0 {
-		c.stale(s, "", "%s of %s would be %s now: %s; the plan does not", diag.Plural("member"), container, s.past(), diag.First(more, fewNames))
+	if len(saved)+len(now) > 0 {
+		c.differ(at, at.verb(), diag.First(saved, fewNames), diag.First(now, fewNames))
 	}
 }
 
@@ -326,8 +317,7 @@ func (c *comparison) order() {
 		saved, now := scopes[scope][0], scopes[scope][1]
 		for i := range now {
 			if saved[i] != now[i] {
-				c.stale(c.now.objects[now[i]][0], "",
-					"%s would be created before %s now; the plan has another order, and the service numbers what it creates", now[i], saved[i])
+				c.differ(c.now.objects[now[i]][0], "order", "after "+string(saved[i]), "before it, and the service numbers what it creates")
 				break
 			}
 		}
@@ -338,30 +328,20 @@ func creates(s []*Step) bool { return len(s) > 0 && s[0].Action == planner.Creat
 
 // stateChanges compares what the state is to know otherwise.
 func (c *comparison) stateChanges(saved, now *Document) {
-	of := func(d *Document) map[resource.Address]resource.Address {
-		all := map[resource.Address]resource.Address{}
+	of := func(d *Document) map[resource.Address]string {
+		all := map[resource.Address]string{}
 		for _, k := range d.StateChanges {
 			if k.Why != "" { // else nobody need know
-				all[k.From] = text(k.To)
+				all[k.From] = "corrected in the state to " + cmp.Or(string(text(k.To)), "nothing")
 			}
 		}
 		return all
 	}
 	had, have := of(saved), of(now)
-	for _, from := range slices.Sorted(maps.Keys(had)) {
-		if _, still := have[from]; !still && c.earlier == nil {
-			c.found.Add(diag.Diagnostic{
-				Code: "stale-plan", Address: string(from),
-				Summary: fmt.Sprintf("the plan is to correct %s in the state, and there is nothing left to do", from),
-			})
-		}
-	}
-	for _, from := range slices.Sorted(maps.Keys(have)) {
-		if to, known := had[from]; (!known || to != have[from]) && !c.touched(from) {
-			c.found.Add(diag.Diagnostic{
-				Code: "stale-plan", Address: string(from),
-				Summary: fmt.Sprintf("%s would be corrected in the state now; the plan does not", from),
-			})
+	for _, from := range keys(had, have) {
+		gone := have[from] == "" && c.earlier == nil
+		if gone || have[from] != "" && have[from] != had[from] && !c.touched(from) {
+			c.differ(&Step{Address: from}, "", had[from], have[from])
 		}
 	}
 }
@@ -396,12 +376,6 @@ func (d *Document) ChangedManifests(now *Document) []string {
 	return changed
 }
 
-// addsLinks reports whether a step only links a text to what other steps create. It is not needed where these are there
-// when the text is sent.
-func (s *Step) addsLinks() bool {
-	return s.Action == planner.Update.String() && !slices.ContainsFunc(s.Changes, func(c Change) bool { return c.References == 0 })
-}
-
 // verb is what a step does, as a command.
 func (s *Step) verb() string {
 	if s.Adopted != nil && s.Action == planner.Update.String() {
@@ -410,29 +384,35 @@ func (s *Step) verb() string {
 	return strings.ReplaceAll(s.Action, "_", " ")
 }
 
-// past is what a step has done to its object.
-func (s *Step) past() string {
-	return map[string]string{
-		"create": "created", "update": "updated", "adopt": "adopted", "adopt and update": "adopted and updated", "delete": "deleted",
-		"add members": "added", "remove members": "removed",
-	}[s.verb()]
-}
-
-// what says by what an object is found and which fields change, in parentheses.
-func (s *Step) what() string {
+// String says what a step does, by what its object is found, and which fields it changes.
+func (s *Step) String() string {
 	var parts []string
 	if found := text(s.Adopted); found != "" {
 		parts = append(parts, found)
 	}
 	if s.Action == planner.Update.String() {
-		for _, c := range s.Changes {
-			parts = append(parts, c.Path+" "+shown(c.Before)+" -> "+shown(c.After))
+		for i := range s.Changes {
+			parts = append(parts, s.Changes[i].Path+" "+s.Changes[i].String())
 		}
 	}
 	if len(parts) == 0 {
+		return s.verb()
+	}
+	return s.verb() + " (" + diag.First(parts, fewNames) + ")"
+}
+
+// String is a change for people, on one line; "" = none.
+func (c *Change) String() string {
+	if c == nil {
 		return ""
 	}
-	return " (" + diag.First(parts, fewNames) + ")"
+	return shown(c.Before) + " -> " + shown(c.After)
+}
+
+// addsLinks reports whether a step only links a text to what other steps create. It is not needed where these are there
+// when the text is sent.
+func (s *Step) addsLinks() bool {
+	return s.Action == planner.Update.String() && !slices.ContainsFunc(s.Changes, func(c Change) bool { return c.References == 0 })
 }
 
 // counted names contents for people.

@@ -126,9 +126,15 @@ func keys[K cmp.Ordered, V any](m, other map[K]V) []K {
 	return slices.Compact(slices.Sorted(slices.Values(slices.Concat(slices.Collect(maps.Keys(m)), slices.Collect(maps.Keys(other))))))
 }
 
-// differ adds a difference: what the saved plan says of a step or a field, and what the new one says; "" = nothing.
-func (c *comparison) differ(at *Step, path, saved, now string) {
-	d := diag.Diagnostic{Code: "stale-plan", Address: string(at.Address), Path: path}
+// field adds a difference of a field.
+func (c *comparison) field(at *Step, path, saved, now string) {
+	c.differ(at, path, saved, now)
+	c.found[len(c.found)-1].Path = path
+}
+
+// differ adds a difference: what the saved plan says of a step, or of a part of it, and what the new one says; "" = nothing.
+func (c *comparison) differ(at *Step, part, saved, now string) {
+	d := diag.Diagnostic{Code: "stale-plan", Address: string(at.Address)}
 	if at.Position != nil {
 		d.Position = *at.Position
 	}
@@ -136,8 +142,8 @@ func (c *comparison) differ(at *Step, path, saved, now string) {
 	if container, _, _, members := of.ParseMembership(); members {
 		of = container
 	}
-	if path != "" {
-		d.Summary = path + " of "
+	if part != "" {
+		d.Summary = part + " of "
 	}
 	if saved == now {
 		now += ", with other contents"
@@ -168,14 +174,15 @@ func (c *comparison) object(a resource.Address, saved, now []*Step) {
 type fact struct {
 	text string // for people
 	of   any
+	part bool // it is no field
 }
 
 // facts are the values of a step, by their names. If an earlier run was begun, contents of what is deleted, and links that a text gets,
 // may be others.
 func (c *comparison) facts(s *Step) map[string]fact {
-	all := map[string]fact{"id": {text(s.ID), text(s.ID)}, "replaces": {s.Replaces, s.Replaces}}
+	all := map[string]fact{"id": {text(s.ID), text(s.ID), true}, "replaces": {s.Replaces, s.Replaces, true}}
 	if c.earlier == nil {
-		all["contents"] = fact{counted(s.lost()), s.lost()}
+		all["contents"] = fact{counted(s.lost()), s.lost(), true}
 	}
 	for i := range s.Changes {
 		change := &s.Changes[i]
@@ -183,7 +190,7 @@ func (c *comparison) facts(s *Step) map[string]fact {
 		if c.earlier == nil {
 			of.References = change.References
 		}
-		all[change.Path] = fact{change.String(), of}
+		all[change.Path] = fact{change.String(), of, false}
 	}
 	return all
 }
@@ -196,8 +203,12 @@ func (c *comparison) step(saved, now *Step) {
 		delete(had, "id")
 	}
 	for _, path := range keys(had, have) {
-		if !reflect.DeepEqual(had[path].of, have[path].of) {
+		switch {
+		case reflect.DeepEqual(had[path].of, have[path].of):
+		case had[path].part:
 			c.differ(now, path, had[path].text, have[path].text)
+		default:
+			c.field(now, path, had[path].text, have[path].text)
 		}
 	}
 }
@@ -234,7 +245,7 @@ func (c *comparison) rest(a resource.Address, saved, now []*Step) {
 			looked := s != nil && (change.Origin == string(planner.FromDrift) || change.Origin != string(planner.NotRefreshed) && either(s))
 			if s == nil || s.SHA256 != change.SHA256 || s.SHA256 == "" && !reflect.DeepEqual(s.After, change.After) ||
 				looked && !reflect.DeepEqual(s.Before, change.Before) {
-				c.differ(n, change.Path, s.String(), change.String())
+				c.field(n, change.Path, s.String(), change.String())
 			}
 		}
 	}

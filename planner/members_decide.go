@@ -254,7 +254,7 @@ func (re *removals) lookElsewhere(questions []question) {
 		path := q.by.value.Field.Path()
 		switch {
 		case why.why == "":
-			re.contained[q.by.value] = true
+			re.contained[q.by.value] = q.none
 		case q.none || why == expensive:
 			re.gaps.add(q.by.object, path, path, why)
 		}

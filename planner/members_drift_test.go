@@ -152,6 +152,9 @@ func TestAMembershipThatPeopleEndIsDrift(t *testing.T) {
 				}
 				o.in.OnDrift = ""
 				o.makeAll(o.objects(false))
+				if _, cleared := o.in.Prior[o.on].Values[via.Membership.Field]; cleared {
+					t.Errorf("the state says that %s is empty", path)
+				}
 				if plan := o.mustPlan(o.objects(false)); !slices.Equal(o.members[o.key], []string{id}) || !plan.Empty() || len(plan.Drift) > 0 {
 					t.Errorf("afterwards: %v %v %v", o.members[o.key], lines(plan), plan.Drift)
 				}

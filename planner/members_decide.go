@@ -278,17 +278,19 @@ func (re *removals) see(kind *resource.Kind, c *Container, members []string) {
 func (re *removals) decideWanted() {
 	for _, r := range re.memberships.sets {
 		for i := range r.entries {
-			e := &r.entries[i]
-			if e.declaredByInverse {
-				continue
+			e, f, on := &r.entries[i], edgeFacts{}, declaration{}
+			if !e.declaredByInverse {
+				f, on = re.wantedFacts(r, e)
+				e.verdict = f.decide()
 			}
-			f, on := re.wantedFacts(r, e)
-			if e.verdict = f.decide(); f.seen != shownOut {
-				continue
-			}
-			re.absent[e.by.ref], re.absent[e.also.ref] = true, true
-			if e.verdict.drift {
-				re.noteDrift(on, e.verdict)
+			switch path := r.kind.Membership.Path(); {
+			case f.seen == shownOut:
+				re.absent[e.by.ref], re.absent[e.also.ref] = true, true
+				if e.verdict.drift {
+					re.noteDrift(on, e.verdict)
+				}
+			case r.gap != gapReason{} && (e.verdict.gap || e.declaredByInverse):
+				re.gaps.add(e.by.object, path, path, r.gap)
 			}
 		}
 	}

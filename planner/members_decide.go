@@ -67,7 +67,6 @@ func (re *removals) findDeleted() {
 
 // findDoubted notes the members that an open request of a former run names, or a request that may come a second time.
 func (re *removals) findDoubted() {
-	re.former, re.doubted = map[edge][]resource.Address{}, map[edge]bool{}
 	for _, address := range slices.Sorted(maps.Keys(re.in.Prior)) {
 		_, kind, _, isMembership := address.ParseMembership()
 		if !isMembership {

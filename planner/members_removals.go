@@ -69,10 +69,11 @@ type candidate struct {
 func findRemovals(memberships *memberships, orphans *orphans) *removals {
 	l := &removals{
 		analysis: memberships.analysis, refs: memberships.refs, memberships: memberships, orphans: orphans,
-		drifted: map[*resource.Value]*fieldDrift{}, arrived: map[resource.Address][]string{}, wishes: map[edge]wishAt{}, deleted: map[serviceID]bool{},
-		where: map[edge][]Container{}, looked: map[edge]bool{}, absent: map[*resource.Reference]bool{}, contained: map[*resource.Value]bool{}, byContainer: map[edge]*removal{}, probes: map[*resource.Kind]Read{},
+		declared: memberships.declared(), wishes: map[edge]wishAt{}, deleted: map[serviceID]bool{},
+		arrived: map[resource.Address][]string{}, former: map[edge][]resource.Address{}, doubted: map[edge]bool{},
+		where: map[edge][]Container{}, looked: map[edge]bool{}, contained: map[*resource.Value]bool{}, absent: map[*resource.Reference]bool{},
+		drifted: map[*resource.Value]*fieldDrift{}, byContainer: map[edge]*removal{}, probes: map[*resource.Kind]Read{},
 	}
-	l.declared = memberships.declared()
 	l.findArrived()
 	mayLeave, uncontained := l.collectWishes()
 	l.findDoubted()

@@ -201,58 +201,67 @@ func (b *bookkeeping) shownValues(i objectID, r Record) map[string]string {
 // noteMembers notes the memberships that are as the manifest wants them and that the state does not have: what people change from now on is
 // drift. The state forgets the containers that a member left, if the member can be in one only.
 func (b *bookkeeping) noteMembers(changed map[resource.Address]*StateChange) {
-	seen := map[resource.Address]*StateChange{}
-	record := func(a resource.Address) *Record {
-		c := cmp.Or(changed[a], seen[a])
-		if c == nil {
-			c = &StateChange{From: a, To: a, Record: b.in.Prior[a]}
-			c.Record.Address, seen[a] = a, c
+	joined, found, left := map[resource.Address]*Record{}, map[resource.Address][]string{}, map[resource.Address]map[string]bool{}
+	note := func(a resource.Address, id string, byUs bool) *Record {
+		if changed[a] != nil || b.in.Prior[a].PendingIntent != nil {
+			return &Record{}
 		}
-		return &c.Record
+		if joined[a] == nil {
+			joined[a] = &Record{}
+		}
+		if joined[a].Members = append(joined[a].Members, id); !byUs {
+			found[a] = append(found[a], id)
+		}
+		return joined[a]
 	}
-	note := func(a resource.Address, container string, sources []string, id string, byUs bool) {
-		into := record(a)
-		if len(into.Members) == 0 {
-			into.ID, into.Sources = container, sources
-		}
-		if into.Members = union(into.Members, []string{id}); !byUs {
-			into.Found = union(into.Found, []string{id})
-		}
-	}
-	free := func(a resource.Address) bool { return changed[a] == nil && b.in.Prior[a].PendingIntent == nil }
 	for _, r := range b.memberships.sets {
 		prior, _ := b.memberships.recorded(r)
 		for _, e := range r.entries {
-			if !e.verdict.noteFound || !r.read || !free(r.address()) || slices.Contains(prior.Members, e.id) {
+			if !e.verdict.noteFound || !r.read || prior.has(e.id) {
 				continue
 			}
-			var former []resource.Address
+			byUs := false
 			if r.kind.Membership.Exclusive {
-				former = b.removals.former[edge{kind: r.kind.Name, member: e.id}]
-			}
-			note(r.address(), r.container.ID, b.additions.sourcesOf(r), e.id, slices.ContainsFunc(former, func(a resource.Address) bool {
-				was := b.in.Prior[a]
-				return was.addedByUs(e.id)
-			}))
-			for _, a := range former {
-				if a != r.address() {
-					record(a).dropMembers(func(id string) bool { return id == e.id })
+				for _, a := range b.removals.former[edge{kind: r.kind.Name, member: e.id}] {
+					was := b.in.Prior[a]
+					if byUs = byUs || was.addedByUs(e.id); left[a] == nil {
+						left[a] = map[string]bool{}
+					}
+					left[a][e.id] = a != r.address()
 				}
+			}
+			if into := note(r.address(), e.id, byUs); into.Sources == nil {
+				into.Sources = b.additions.sourcesOf(r)
 			}
 		}
 	}
 	for _, d := range b.removals.list {
 		for _, id := range d.cleared {
-			if free(d.record) {
-				note(d.record, d.container.ID, nil, id, false)
-			}
+			note(d.record, id, false)
 		}
 	}
-	for _, a := range slices.Sorted(maps.Keys(seen)) {
-		if c := seen[a]; len(c.Record.Members) == 0 && c.Record.PendingIntent == nil {
+	seen := slices.Collect(maps.Keys(joined))
+	for a := range left {
+		if c := changed[a]; c != nil {
+			c.Record.dropMembers(func(id string) bool { return left[a][id] })
+		} else if joined[a] == nil {
+			seen = append(seen, a)
+		}
+	}
+	for _, a := range slices.Sorted(slices.Values(seen)) {
+		c := StateChange{From: a, To: a, Record: b.in.Prior[a]}
+		c.Record.Address = a
+		c.Record.dropMembers(func(id string) bool { return left[a][id] })
+		if more := joined[a]; more != nil {
+			if len(c.Record.Members) == 0 {
+				c.Record.Sources = more.Sources
+			}
+			c.Record.Members, c.Record.Found = union(c.Record.Members, more.Members), union(c.Record.Found, found[a])
+		}
+		if len(c.Record.Members) == 0 && c.Record.PendingIntent == nil {
 			c.To = ""
 		}
-		b.plan.Seen = append(b.plan.Seen, *seen[a])
+		b.plan.Seen = append(b.plan.Seen, c)
 	}
 }
 

@@ -423,4 +423,7 @@ func (r *Record) dropMembers(gone func(id string) bool) {
 }
 
 // addedByUs reports whether planform added a member of the record, or one that an intent names: no export only found it.
-func (r *Record) addedByUs(id string) bool { return !slices.Contains(r.Found, id) }
+func (r *Record) addedByUs(id string) bool {
+	_, found := slices.BinarySearch(r.Found, id)
+	return !found
+}

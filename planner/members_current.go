@@ -50,6 +50,7 @@ type memberSet struct {
 	unsupported bool                    // this edition has no such memberships
 	why         string                  // nobody can be added: the container is not there
 	read        bool                    // the current members are known
+	gap         gapReason               // why they are not
 	have        []string                // IDs of members that are there, sorted
 	path        string                  // of the read that tells
 	rows        map[string]resource.Row // of those, where the membership has an attribute
@@ -274,8 +275,16 @@ func (me *memberships) readMembers(r *memberSet) {
 		r.have = prior.Members
 	}
 	op, ok := me.objects.op(r.kind, resource.ListMembers)
-	if !ok || (me.in.SkipRefresh || me.expensive[r.kind] > 0) && hasPrior && prior.PendingIntent == nil {
-		me.noteUnread(r, ok)
+	switch {
+	case !ok:
+		r.gap = gapReason{why: me.in.API.Noun() + " cannot read it"}
+		return
+	case !hasPrior || prior.PendingIntent != nil:
+	case me.in.SkipRefresh:
+		r.gap = skipsRefresh
+		return
+	case me.expensive[r.kind] > 0:
+		r.gap = expensive
 		return
 	}
 	within := noObject
@@ -389,22 +398,6 @@ func (me *memberships) container(t *refField, within objectID, row resource.Row)
 		c.Address = c.Within.Address.Child(t.to.kind.Name, key)
 	}
 	return c
-}
-
-// noteUnread notes members who are taken to be in a container since the state says so.
-func (me *memberships) noteUnread(r *memberSet, offered bool) {
-	reason := expensive
-	switch {
-	case !offered:
-		reason = gapReason{why: me.in.API.Noun() + " cannot read it"}
-	case me.in.SkipRefresh:
-		reason = skipsRefresh
-	}
-	for _, e := range r.entries {
-		if path := r.kind.Membership.Path(); me.isIn(r, e) {
-			me.gaps.add(e.by.object, path, path, reason)
-		}
-	}
 }
 
 // declared are the memberships of which the manifest says that they are to be.

@@ -10,8 +10,8 @@ import (
 )
 
 // collectWishes notes what the fields say of what the manifest does not want. mayLeave reports whether some member may have to leave by a
-// request, and uncontained are fields that say that an object is in none.
-func (re *removals) collectWishes() (mayLeave bool, uncontained []reference) {
+// request, and uncontained asks about the fields that say that an object is in none.
+func (re *removals) collectWishes() (mayLeave bool, uncontained []question) {
 	for _, n := range re.objects.uses {
 		f := &re.objects.states[n.by]
 		if n.field.membership == nil || f.foreign || f.presence != exists && !ignored(re.analysis, n) {
@@ -34,7 +34,8 @@ func (re *removals) collectWishes() (mayLeave bool, uncontained []reference) {
 		case re.namesOne(n.value, m):
 			wish, mayLeave = nowhere, true
 			if !re.objects.states[n.by].isUnlisted() {
-				uncontained = append(uncontained, n)
+				by := declaration{object: re.in.Desired[n.by], value: n.value}
+				uncontained = append(uncontained, question{by, of.member, n.field, re.objects.within(n.by, n.field.to), true})
 			}
 		default:
 			mayLeave = true
@@ -67,7 +68,6 @@ func (re *removals) findDeleted() {
 
 // findDoubted notes the members that an open request of a former run names, or a request that may come a second time.
 func (re *removals) findDoubted() {
-	re.former, re.doubted = map[edge][]resource.Address{}, map[edge]bool{}
 	for _, address := range slices.Sorted(maps.Keys(re.in.Prior)) {
 		_, kind, _, isMembership := address.ParseMembership()
 		if !isMembership {
@@ -90,10 +90,15 @@ func (re *removals) findDoubted() {
 	}
 }
 
+func (r *Record) has(id string) bool {
+	_, has := slices.BinarySearch(r.Members, id)
+	return has
+}
+
 // standing returns what a record of members has of one of them.
 func (r *Record) standing(id string) standing {
 	switch {
-	case !slices.Contains(r.Members, id):
+	case !r.has(id):
 		return noRecord
 	case r.addedByUs(id):
 		return addedBefore
@@ -198,64 +203,60 @@ func (re *removals) prunable(record, a resource.Address) bool {
 	return re.in.targeted(a) && re.in.sourceGone(&r) && !re.orphans.isOthers(a)
 }
 
-// lookElsewhere finds out where objects are that are to be in no container, also in those that no manifest names, and where members are
-// who can be in one container only and are not in the wanted one.
-func (re *removals) lookElsewhere(uncontained []reference) {
+// question asks in which containers an object is: its field names none, or it is not in the only one that it can be in.
+type question struct {
+	by     declaration
+	member string // ID
+	field  *refField
+	within objectID
+	none   bool // the field names none
+}
+
+// lookElsewhere answers questions by the containers that were read, and by those that no manifest names.
+func (re *removals) lookElsewhere(questions []question) {
+	for _, r := range re.memberships.sets {
+		for i := range r.entries {
+			e := &r.entries[i]
+			if !r.kind.Membership.Exclusive || r.unsupported || r.why != "" || e.id == "" || re.objects.states[e.member].presence != exists ||
+				re.memberships.isIn(r, *e) || re.in.SkipRefresh {
+				continue
+			}
+			questions = append(questions, question{by: e.by, member: e.id, field: r.field, within: re.objects.within(e.member, r.field.to)})
+		}
+	}
+	if len(questions) == 0 {
+		return
+	}
+	for _, r := range re.memberships.sets {
+		if r.read && r.kind.Membership.On != r.kind.Membership.Container {
+			re.see(r.kind, &r.container, r.have)
+		}
+	}
 	type scope struct {
 		field  *refField
 		within objectID
 	}
 	read := map[scope]gapReason{}
-	look := func(t *refField, within objectID) gapReason {
-		at := scope{t, within}
+	for _, q := range questions {
+		if !q.none && len(re.where[edge{kind: q.field.membership.Name, member: q.member}]) > 0 {
+			continue
+		}
+		at := scope{q.field, q.within}
 		why, done := read[at]
 		if !done {
 			var all []listedContainer
-			all, why, _ = re.memberships.containersIn(t, within)
+			all, why, _ = re.memberships.containersIn(q.field, q.within)
 			for _, c := range all {
-				re.see(t.membership, &c.Container, c.members)
+				re.see(q.field.membership, &c.Container, c.members)
 			}
 			read[at] = why
 		}
-		return why
-	}
-	var absent []func()
-	for _, r := range re.memberships.sets {
-		if m := r.kind.Membership; m.On == m.Container || r.unsupported || r.why != "" {
-			continue
-		}
-		if r.read && (r.kind.Membership.Exclusive || len(uncontained) > 0) {
-			re.see(r.kind, &r.container, r.have)
-		}
-		for i := range r.entries {
-			e := &r.entries[i]
-			if m := r.kind.Membership; m.Exclusive && e.id != "" && re.objects.states[e.member].presence == exists && !re.memberships.isIn(r, *e) {
-				absent = append(absent, func() {
-					within := noObject
-					if o := r.container.Within; o != nil {
-						within = re.objects.index[o]
-					}
-					if len(re.where[edge{kind: r.kind.Name, member: e.id}]) > 0 {
-						return
-					}
-					if path := e.by.value.Field.Path(); look(r.field, within) == expensive {
-						re.gaps.add(e.by.object, path, path, expensive)
-					}
-				})
-			}
-		}
-	}
-	if !re.in.SkipRefresh {
-		for _, find := range absent {
-			find()
-		}
-	}
-	for _, n := range uncontained {
-		if why := look(n.field, re.objects.within(n.by, n.field.to)); why.why != "" {
-			path := n.value.Field.Path()
-			re.gaps.add(re.in.Desired[n.by], path, path, why)
-		} else {
-			re.contained[n.value] = true
+		path := q.by.value.Field.Path()
+		switch {
+		case why.why == "":
+			re.contained[q.by.value] = q.none
+		case q.none || why == expensive:
+			re.gaps.add(q.by.object, path, path, why)
 		}
 	}
 }
@@ -277,17 +278,19 @@ func (re *removals) see(kind *resource.Kind, c *Container, members []string) {
 func (re *removals) decideWanted() {
 	for _, r := range re.memberships.sets {
 		for i := range r.entries {
-			e := &r.entries[i]
-			if e.declaredByInverse {
-				continue
+			e, f, on := &r.entries[i], edgeFacts{}, declaration{}
+			if !e.declaredByInverse {
+				f, on = re.wantedFacts(r, e)
+				e.verdict = f.decide()
 			}
-			f, on := re.wantedFacts(r, e)
-			if e.verdict = f.decide(); f.seen != shownOut {
-				continue
-			}
-			re.absent[e.by.ref], re.absent[e.also.ref] = true, true
-			if e.verdict.drift {
-				re.noteDrift(on, e.verdict)
+			switch path := r.kind.Membership.Path(); {
+			case f.seen == shownOut:
+				re.absent[e.by.ref], re.absent[e.also.ref] = true, true
+				if e.verdict.drift {
+					re.noteDrift(on, e.verdict)
+				}
+			case r.gap != gapReason{} && (e.verdict.gap || e.declaredByInverse):
+				re.gaps.add(e.by.object, path, path, r.gap)
 			}
 		}
 	}

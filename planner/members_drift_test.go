@@ -152,6 +152,9 @@ func TestAMembershipThatPeopleEndIsDrift(t *testing.T) {
 				}
 				o.in.OnDrift = ""
 				o.makeAll(o.objects(false))
+				if _, cleared := o.in.Prior[o.on].Values[via.Membership.Field]; cleared {
+					t.Errorf("the state says that %s is empty", path)
+				}
 				if plan := o.mustPlan(o.objects(false)); !slices.Equal(o.members[o.key], []string{id}) || !plan.Empty() || len(plan.Drift) > 0 {
 					t.Errorf("afterwards: %v %v %v", o.members[o.key], lines(plan), plan.Drift)
 				}
@@ -277,5 +280,24 @@ func TestARelationOfTwoObjectsHasTheStricterPolicy(t *testing.T) {
 				t.Error(diff)
 			}
 		})
+	}
+}
+
+// TestTheActivitiesTellWhoMovedAnItem covers that the service names the containers of an item in the plural there.
+func TestTheActivitiesTellWhoMovedAnItem(t *testing.T) {
+	t.Parallel()
+	for field, logged := range map[string]string{"cycle": "cycles", "module": "modules", "blocked_by": "blocked_by"} {
+		via, _ := resource.MembershipOf("work_item", field)
+		o := withOneMember(t, via, full)
+		o.makeAll(o.objects(false))
+		o.members[o.key] = nil
+		plan := o.mustPlan(o.objects(false))
+		reads := plan.Activities()
+		plan.AnnotateAuthors(planner.Observed{reads[0]: {Rows: []resource.Row{
+			{"field": logged, "created_at": "2026-11-20T10:00:00Z", "actor": uuid(0xc, 1)}, {"field": "name", "created_at": "2026-11-21T10:00:00Z", "actor": uuid(0xc, 2)},
+		}}})
+		if c := plan.Drift[0].Change; c.By != uuid(0xc, 1) || c.At != "2026-11-20T10:00:00Z" {
+			t.Errorf("%s: %+v", field, c)
+		}
 	}
 }

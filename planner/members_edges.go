@@ -21,7 +21,7 @@ type declaration struct {
 	ref    *resource.Reference
 }
 
-// wish is what the manifest says of an edge.
+// wish names what the manifest says of an edge.
 type wish int8
 
 const (
@@ -33,7 +33,7 @@ const (
 	leftToPeople             // ignore_changes
 )
 
-// sighting is what the service shows of an edge.
+// sighting names what the service shows of an edge.
 type sighting int8
 
 const (
@@ -42,7 +42,7 @@ const (
 	shownOut
 )
 
-// standing is what the state has of an edge.
+// standing names what the state has of an edge.
 type standing int8
 
 const (
@@ -69,7 +69,7 @@ type edgeFacts struct {
 	wants, shows, applied string // of the edge's attribute: wanted, on the service, in the state; "" = none, or not known
 }
 
-// edgeAction is what a run does to an edge.
+// edgeAction names what a run does to an edge.
 type edgeAction int8
 
 const (
@@ -79,7 +79,7 @@ const (
 	changeEdge // the attribute
 )
 
-// verdict is what becomes of an edge.
+// verdict holds the decision about an edge.
 type verdict struct {
 	action    edgeAction
 	drift     bool // people changed the edge since the last apply

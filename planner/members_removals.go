@@ -48,12 +48,10 @@ type removal struct {
 	record      resource.Address  // of the members in the state
 	params      map[string]string // path parameters of its requests
 	candidates  []candidate
-	unlisted    bool           // the API has no list of the members
-	read        bool           // the members were read
-	rows        []resource.Row // of the members
+	unlisted    bool // the API has no list of the members
 	ids         []string
-	drifted     map[string]bool   // of ids: people put them there
-	own         map[string]string // by ID: that of the membership, where the list shows it
+	drifted     []string          // of ids: people put them there
+	own         map[string]string // the membership's ID, by the ID of each member, where the list shows it; nil = the members were not read
 	cleared     []string          // of ids: the state is to have them until they are gone
 	alreadyGone []string          // in the state, no longer desired, and no longer in the container
 	position    diag.Position
@@ -71,17 +69,18 @@ type candidate struct {
 func findRemovals(memberships *memberships, orphans *orphans) *removals {
 	l := &removals{
 		analysis: memberships.analysis, refs: memberships.refs, memberships: memberships, orphans: orphans,
-		drifted: map[*resource.Value]*fieldDrift{}, arrived: map[resource.Address][]string{}, wishes: map[edge]wishAt{}, deleted: map[serviceID]bool{},
-		where: map[edge][]Container{}, looked: map[edge]bool{}, absent: map[*resource.Reference]bool{}, contained: map[*resource.Value]bool{}, byContainer: map[edge]*removal{}, probes: map[*resource.Kind]Read{},
+		declared: memberships.declared(), wishes: map[edge]wishAt{}, deleted: map[serviceID]bool{},
+		arrived: map[resource.Address][]string{}, former: map[edge][]resource.Address{}, doubted: map[edge]bool{},
+		where: map[edge][]Container{}, looked: map[edge]bool{}, contained: map[*resource.Value]bool{}, absent: map[*resource.Reference]bool{},
+		drifted: map[*resource.Value]*fieldDrift{}, byContainer: map[edge]*removal{}, probes: map[*resource.Kind]Read{},
 	}
-	l.declared = memberships.declared()
 	l.findArrived()
 	mayLeave, uncontained := l.collectWishes()
 	l.findDoubted()
 	l.lookElsewhere(uncontained)
 	l.decideWanted()
 	if mayLeave || l.in.Prune || len(l.in.Leaves) > 0 {
-		l.decideUnwanted()
+		l.decideUnwanted(uncontained)
 	}
 	return l
 }
@@ -203,13 +202,13 @@ func (re *removals) named(intent *Intent) []string {
 }
 
 // decideUnwanted decides about the memberships that the manifest does not want: those of the state, and of objects whose field is null.
-func (re *removals) decideUnwanted() {
+func (re *removals) decideUnwanted(uncontained []question) {
 	for _, address := range slices.Sorted(maps.Keys(re.in.Prior)) {
 		re.fromState(address)
 	}
-	for _, of := range slices.SortedFunc(maps.Keys(re.where), edge.compare) {
-		for _, c := range re.where[of] {
-			re.fromService(resource.MustLookup(of.kind), &c, of.member)
+	for _, q := range uncontained {
+		for _, c := range re.where[edge{kind: q.field.membership.Name, member: q.member}] {
+			re.fromService(&q, &c)
 		}
 	}
 	var containers []*removal
@@ -227,8 +226,8 @@ func (re *removals) decideUnwanted() {
 		re.list = append(re.list, d)
 	}
 	re.service.each(len(containers), func(i int) {
-		if d := containers[i]; d.read && len(d.ids) > 0 {
-			d.unsupported = !re.removable(d, d.rows)
+		if d := containers[i]; d.own != nil && len(d.ids) > 0 {
+			d.unsupported = !re.removable(d)
 		}
 	})
 }
@@ -268,25 +267,19 @@ func (re *removals) consider(d *removal, id string) {
 	}
 }
 
-// fromService makes a member whom the service shows in a container a candidate, if the member is to be in none.
-func (re *removals) fromService(kind *resource.Kind, c *Container, id string) {
-	if re.wishes[edge{kind: kind.Name, member: id}].wish != nowhere {
-		return
-	}
+// fromService makes an object a candidate that the service shows in a container and that is to be in none.
+func (re *removals) fromService(q *question, c *Container) {
+	kind := q.field.membership
 	key := edge{kind: kind.Name, container: c.ID}
 	d := re.byContainer[key]
 	if d == nil {
-		within := noObject
-		if c.Within != nil {
-			within = re.objects.index[c.Within]
-		}
-		params := re.objects.params(within)
+		params := re.objects.params(q.within)
 		params[resource.MustLookup(kind.Membership.Container).Param] = c.ID
 		d = &removal{kind: kind, container: *c, record: c.Address.Members(kind.Membership.Plural(), 1), params: params}
 		re.byContainer[key] = d
 	}
-	if !slices.ContainsFunc(d.candidates, func(c candidate) bool { return c.id == id }) {
-		re.consider(d, id)
+	if !slices.ContainsFunc(d.candidates, func(c candidate) bool { return c.id == q.member }) {
+		re.consider(d, q.member)
 	}
 }
 
@@ -309,14 +302,15 @@ func (re *removals) keepSelf(d *removal) {
 // readCandidates reads who is in a container.
 func (re *removals) readCandidates(d *removal) {
 	read, listed := re.objects.membersRead(d.kind, d.params)
-	d.own, d.drifted, d.unlisted = map[string]string{}, map[string]bool{}, !listed
-	if !listed {
+	if d.unlisted = !listed; d.unlisted {
 		return
 	}
-	if answer := re.service.ask(read); !answer.Unsupported {
-		d.read, d.rows = true, answer.Rows
+	answer := re.service.ask(read)
+	if answer.Unsupported {
+		return
 	}
-	for _, row := range d.rows {
+	d.own = make(map[string]string, len(answer.Rows))
+	for _, row := range answer.Rows {
 		d.own[d.kind.Membership.MemberID(row)] = d.kind.Membership.OwnID(row)
 	}
 }
@@ -324,11 +318,10 @@ func (re *removals) readCandidates(d *removal) {
 // settle decides about a candidate of a container by who is in it.
 func (re *removals) settle(d *removal, c *candidate) {
 	c.facts.unlisted, c.facts.seen = d.unlisted, notRead
-	if d.read {
+	if _, in := d.own[c.id]; in {
+		c.facts.seen = shownIn
+	} else if d.own != nil {
 		c.facts.seen = shownOut
-		if _, in := d.own[c.id]; in {
-			c.facts.seen = shownIn
-		}
 	}
 	v := c.facts.decide()
 	if v.drift {
@@ -340,7 +333,11 @@ func (re *removals) settle(d *removal, c *candidate) {
 	case v.forget:
 		d.alreadyGone = append(d.alreadyGone, c.id)
 	case v.action == removeEdge:
-		if d.ids, d.drifted[c.id] = append(d.ids, c.id), v.drift; c.facts.wish == nowhere && c.facts.prior == noRecord && !v.drift {
+		d.ids = append(d.ids, c.id)
+		switch {
+		case v.drift:
+			d.drifted = append(d.drifted, c.id)
+		case c.facts.wish == nowhere && c.facts.prior == noRecord:
 			d.cleared = append(d.cleared, c.id)
 		}
 	}
@@ -348,8 +345,8 @@ func (re *removals) settle(d *removal, c *candidate) {
 
 // removable reports whether this edition can remove members from a container: its route may be
 // missing where the others are there, or know a member by another ID than the list shows. It is asked with one that stays, where there
-// is one: who is to go may have gone meanwhile. rows are the container's members.
-func (re *removals) removable(d *removal, rows []resource.Row) bool {
+// is one: who is to go may have gone meanwhile.
+func (re *removals) removable(d *removal) bool {
 	op, ok := re.objects.op(d.kind, resource.RemoveMembers)
 	get, readable := re.objects.op(d.kind, resource.Get)
 	if !ok || op.V2() || op.Method == "DELETE" && !readable { // API v2 cannot be asked
@@ -360,8 +357,8 @@ func (re *removals) removable(d *removal, rows []resource.Row) bool {
 		params := maps.Clone(d.params)
 		if readable {
 			member := d.ids[0]
-			for _, row := range rows {
-				if id := d.kind.Membership.MemberID(row); !slices.Contains(d.ids, id) {
+			for _, id := range slices.Sorted(maps.Keys(d.own)) {
+				if !slices.Contains(d.ids, id) {
 					member = id
 					break
 				}
@@ -397,7 +394,7 @@ func planRemovals(b *removals, steps *steps) {
 				step.Params[resource.MustLookup(m.Member).Param] = own
 			}
 			for _, id := range ids {
-				member := Member{ID: id, Address: b.objects.addressOf(serviceID{m.Member, id}), Drift: d.drifted[id]}
+				member := Member{ID: id, Address: b.objects.addressOf(serviceID{m.Member, id}), Drift: slices.Contains(d.drifted, id)}
 				if member.Address == "" {
 					member.Text = b.refs.nameID(m.Member, id)
 				}

@@ -747,8 +747,15 @@ func (p *Plan) AnnotateAuthors(observed Observed) {
 	}
 }
 
-// activityField returns the name of a field in the activities, which have one name for a text, however it is written.
-func activityField(name string) string { return strings.TrimSuffix(name, "_html") }
+// activityField returns the name of a field in the activities, which have one name for a text, however it is written, and name the
+// containers of an item in the plural.
+func activityField(name string) string {
+	name = strings.TrimPrefix(strings.TrimSuffix(name, "_html"), "relations.")
+	if via, ok := resource.MembershipOf("work_item", name); ok && via.Membership.Inverse == "" {
+		return diag.Plural(via.Membership.Container)
+	}
+	return name
+}
 
 // require lets a step go ahead only if another one, and all members that it brings in,
 // are there. It comes after all kinds then: those are not to be pulled before others.

@@ -235,7 +235,7 @@ func (w *write) confirmed(step *planner.Step, out executor.Outcome, row resource
 	sent := step.Sending(slices.DeleteFunc(slices.Clone(step.Values()), func(v *resource.Value) bool { _, shows := row.Shown(v.Field); return !shows }))
 	values := w.desired(step)
 	w.verify(&out, sent, row, values)
-	out.Values = digests(values)
+	out.Values = w.digests(step, values)
 	w.digestSent(step, row, out.Values)
 	for _, v := range step.Values() {
 		key := planner.ShownKey(v.Field.Name)
@@ -249,7 +249,7 @@ func (w *write) confirmed(step *planner.Step, out executor.Outcome, row resource
 
 // batchValues are the values of an object as the state keeps them while nothing has shown its texts.
 func (w *write) batchValues(step *planner.Step) map[string]string {
-	values := digests(w.desired(step))
+	values := w.digests(step, w.desired(step))
 	w.digestSent(step, nil, values)
 	for _, v := range step.Values() {
 		if v.Field.Rich() {

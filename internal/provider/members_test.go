@@ -5,8 +5,11 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/resource"
@@ -266,6 +269,50 @@ func TestAnItemThatIsToBeInNoneLeavesTheContainersThatSomebodyPutItInto(t *testi
 			}
 			if again := s.apply(t, applying{manifest: manifest}); !again.plan.Empty() || len(again.plan.NotCompared) > 0 {
 				t.Errorf("%+v %v", again.plan.Summary, again.plan.NotCompared)
+			}
+		})
+	}
+}
+
+// TestANewItemThatIsToBeInNoContainerStaysWherePeoplePutIt covers the policy of the manifest: the create notes that the field is empty.
+func TestANewItemThatIsToBeInNoContainerStaysWherePeoplePutIt(t *testing.T) {
+	t.Parallel()
+	for _, api := range []resource.API{resource.V1, resource.V2} {
+		t.Run(api.String(), func(t *testing.T) {
+			t.Parallel()
+			s := newServiceOf(t, api, sandboxtest.Options{Edition: sandbox.Cloud})
+			text := `{version: 1, projects: [{key: web, identifier: WEB, cycles: [{key: one, name: One}], modules: [{key: front, name: Front}], work_items: [
+				{key: a, name: A, cycle: null, module: null, on_drift: keep}, {key: b, name: B, cycle: null, module: null}]}]}`
+			if api == resource.V2 {
+				text = strings.NewReplacer("modules:", "milestones: [Beta], modules:", "module: null", "module: null, milestone: null").Replace(text)
+			}
+			made := s.apply(t, applying{manifest: text})
+			if len(made.failed()) > 0 {
+				t.Fatal(made.failed())
+			}
+			file := s.open(t)
+			prior := file.Prior()
+			_ = file.Close()
+			id := func(a resource.Address) string { return prior[a].ID }
+			items, project := `["`+id("work_item/web/a")+`", "`+id("work_item/web/b")+`"]`, "projects/"+sandboxtest.ProjectWeb
+			s.otherUser(t, http.MethodPost, project+"/cycles/"+id("cycle/web/one")+"/cycle-issues/", `{"issues": `+items+`}`)
+			s.otherUser(t, http.MethodPost, project+"/modules/"+id("module/web/front")+"/module-issues/", `{"issues": `+items+`}`)
+			want := []string{"work_item/web/a module true", "work_item/web/a cycle true", "work_item/web/b module false", "work_item/web/b cycle false"}
+			if api == resource.V2 {
+				s.otherUser(t, http.MethodPost, "/api/v2/workspaces/acme/"+project+"/milestones/"+id("milestone/web/beta")+"/work-items/", `{"add": `+items+`}`)
+				want = append(want, "work_item/web/a milestone true", "work_item/web/b milestone false")
+			}
+			var got []string
+			for _, d := range s.apply(t, applying{manifest: text}).plan.Drift {
+				got = append(got, fmt.Sprint(d.Object.Address, " ", d.Change.Path, " ", d.Kept))
+			}
+			slices.Sort(got)
+			slices.Sort(want)
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Error(diff)
+			}
+			if again := s.apply(t, applying{manifest: text}).plan; again.Summary.Kept != len(want)/2 || !again.Empty() {
+				t.Errorf("again: %+v", again.Summary)
 			}
 		})
 	}

@@ -56,14 +56,8 @@ func (w *write) create(ctx context.Context, r row) (executor.Outcome, error) {
 
 // applied is the outcome of a step after which the object has these values.
 func (w *write) applied(step *planner.Step, id string, values map[*resource.Field]string) executor.Outcome {
-	applied := digests(values)
-	for i := range step.Object.Values { // of a new object that is to be in no container
-		if v := &step.Object.Values[i]; step.Action == planner.Create && v.Null && v.Field.Type == resource.Ref && step.Kind.ViaMembership(v.Field, w.plan.API) {
-			applied[v.Field.Name] = ""
-		}
-	}
 	return executor.Outcome{Record: planner.Record{
-		ID: id, Identifier: w.plan.Known[step.Address].Identifier, CreatedByUs: step.Write.CreatedByUs, Values: applied,
+		ID: id, Identifier: w.plan.Known[step.Address].Identifier, CreatedByUs: step.Write.CreatedByUs, Values: w.digests(step, values),
 	}}
 }
 

@@ -187,11 +187,16 @@ func (w *write) desired(step *planner.Step) map[*resource.Field]string {
 	return values
 }
 
-// digests are the values as the state keeps them.
-func digests(desired map[*resource.Field]string) map[string]string {
+// digests returns values as the state keeps them, and of a new object the fields that say that it is in no container.
+func (w *write) digests(step *planner.Step, desired map[*resource.Field]string) map[string]string {
 	values := make(map[string]string, len(desired))
 	for f, want := range desired {
 		values[f.Name] = resource.Digest(want)
+	}
+	for i := range step.Object.Values {
+		if v := &step.Object.Values[i]; step.Action == planner.Create && v.Null && v.Field.Type == resource.Ref && step.Kind.ViaMembership(v.Field, w.plan.API) {
+			values[v.Field.Name] = ""
+		}
 	}
 	return values
 }

@@ -109,6 +109,26 @@ func differences() map[string]func(w *world) {
 			w.write("state.json", strings.Replace(string(state), "\n]}", ",\n"+`{"address":"cycle/shop/c#work_items","members":["`+a+`"],"found":["`+a+`"]}`+"\n]}", 1))
 			apply(w, manifest, prune)
 		},
+		"people moved an item out of its cycle": func(w *world) {
+			const manifest = "version: 1\n" + shop + "    cycles: [{key: c, name: Weeks}]\n    work_items: [{key: a, name: Item A, cycle: c}]\n"
+			apply(w, manifest)
+			project := "/projects/" + called(w, "project SHOP")
+			w.people("POST", project+"/cycles/", `{"name": "Theirs", "project_id": "`+called(w, "project SHOP")+`"}`)
+			w.people("POST", project+"/cycles/"+called(w, "cycle Theirs")+"/cycle-issues/", `{"issues": ["`+called(w, "work_item Item A")+`"]}`)
+			apply(w, manifest, "--on-drift keep")
+			apply(w, manifest)
+		},
+		"an item is to be in no cycle": func(w *world) {
+			const manifest = "version: 1\n" + shop + "    work_items: [{key: a, name: Item A}]\n"
+			apply(w, manifest)
+			apply(w, strings.Replace(manifest, "Item A", "Item A, cycle: null", 1))
+		},
+		"an item is where the manifest wants it": func(w *world) {
+			const manifest = "version: 1\n" + shop + "    cycles: [{key: c, name: Weeks}]\n    work_items: [{key: a, name: Item A}]\n"
+			apply(w, manifest)
+			w.people("POST", "/projects/"+called(w, "project SHOP")+"/cycles/"+called(w, "cycle Weeks")+"/cycle-issues/", `{"issues": ["`+called(w, "work_item Item A")+`"]}`)
+			apply(w, strings.Replace(manifest, "Item A", "Item A, cycle: c", 1))
+		},
 		"an item has another name and no key": func(w *world) {
 			for _, name := range []string{"Fix the login", "Let people in"} {
 				apply(w, "version: 1\n"+shop+"    work_items: [{name: Open}, {name: "+name+", priority: high}, {name: Close}]\n")

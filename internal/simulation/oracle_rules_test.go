@@ -36,6 +36,18 @@ func onPurposes() []onPurpose {
 			`^plan \+ not_possible .*\tit would be deleted, but .* added by others (is|are) in it`, `^plan - delete `,
 		),
 		of(
+			"A plan says of a member that people changed the membership, and what the member leaves.",
+			`^plan \+ (add|remove)_members .* leaves=\S* drift=`, `^plan - (add|remove)_members `,
+		),
+		of(
+			"A membership that people changed is kept if drift is kept.",
+			`^plan \+ kept .* (cycle|modules?|milestone|members|projects): .* drift `, `^plan - (add|remove)_members `,
+		),
+		of(
+			"The state knows a membership that it only found, and that an object is to be in no container.",
+			`^state \+ .*("found":\[|"(cycle|module|milestone)":"")`, `^state - `,
+		),
+		of(
 			"A rename is not guessed by neighbours or equal fields.",
 			`^plan - orphan \S+ renamed to \w+/`, `^plan \+ orphan `,
 		),

@@ -218,12 +218,11 @@ func meaning(d *planfile.Document, out []byte) (all []string) {
 		}
 		if _, _, first, ok := s.Address.ParseMembership(); ok {
 			for _, m := range s.AllMembers() {
-				add("%s %s: %s%s%s %s %s%s%s", s.Action, first, m.Address, m.ID, m.Text, m.Before, m.Value, cause, reason)
-			}
-			if len(s.Members) == 0 { // their addresses say everything
-				for _, c := range s.Changes {
-					add("%s %s: %v %v%s%s", s.Action, first, c.Before, c.After, cause, reason)
+				note := ""
+				if m.Leaves != "" || m.Drift {
+					note = fmt.Sprintf(" leaves=%s drift=%t", m.Leaves, m.Drift)
 				}
+				add("%s %s: %s%s%s %s %s%s%s%s", s.Action, first, m.Address, m.ID, m.Text, m.Before, m.Value, note, cause, reason)
 			}
 			continue
 		}

@@ -111,27 +111,8 @@ func (d *Document) check() error {
 		}
 	}
 	for i := range d.Steps {
-		s := &d.Steps[i]
-		if s.Page != "" && (!strings.HasPrefix(s.Page, "/") || strings.HasPrefix(s.Page, "//")) {
-			return fmt.Errorf("%q is no page of a web app", s.Page)
-		}
-		action := planner.NotPossible
-		if s.Action != action.String() {
-			if err := action.UnmarshalText([]byte(s.Action)); err != nil {
-				return err
-			}
-		}
-		_, _, _, members := s.Address.ParseMembership()
-		switch moves := action == planner.AddMembers || action == planner.RemoveMembers; {
-		case !members && !isObject(s.Address):
-			return unknownAddress(s.Address)
-		case moves && !members, members && !moves && action != planner.Update && action != planner.NotPossible:
-			return fmt.Errorf("the action of %q cannot be %s", s.Address, s.Action)
-		}
-		for j := range s.Changes {
-			if err := s.Changes[j].check(); err != nil {
-				return fmt.Errorf("%s of %q: %w", s.Changes[j].Path, s.Address, err)
-			}
+		if err := d.Steps[i].check(); err != nil {
+			return err
 		}
 	}
 	for i := range d.Kept {
@@ -140,6 +121,32 @@ func (d *Document) check() error {
 		}
 		if err := d.Kept[i].Change.check(); err != nil {
 			return fmt.Errorf("kept %q: %w", d.Kept[i].Address, err)
+		}
+	}
+	return nil
+}
+
+// check makes sure that a step can be shown and compared.
+func (s *Step) check() error {
+	if s.Page != "" && (!strings.HasPrefix(s.Page, "/") || strings.HasPrefix(s.Page, "//")) {
+		return fmt.Errorf("%q is no page of a web app", s.Page)
+	}
+	action := planner.NotPossible
+	if s.Action != action.String() {
+		if err := action.UnmarshalText([]byte(s.Action)); err != nil {
+			return err
+		}
+	}
+	_, _, _, members := s.Address.ParseMembership()
+	switch moves := action == planner.AddMembers || action == planner.RemoveMembers; {
+	case !members && !isObject(s.Address):
+		return unknownAddress(s.Address)
+	case moves && !members, members && !moves && action != planner.Update && action != planner.NotPossible:
+		return fmt.Errorf("the action of %q cannot be %s", s.Address, s.Action)
+	}
+	for j := range s.Changes {
+		if err := s.Changes[j].check(); err != nil {
+			return fmt.Errorf("%s of %q: %w", s.Changes[j].Path, s.Address, err)
 		}
 	}
 	return nil

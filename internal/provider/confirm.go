@@ -101,101 +101,63 @@ func (w *write) withoutPlaced(ctx context.Context, r row, members []member) (res
 	return rest, in
 }
 
+// writtenRows are the rows of one kind and parent that the batches of a run wrote.
+type writtenRows struct {
+	ids, fields    map[string]bool
+	texts, changed bool
+}
+
+// written is what the batches of a run wrote.
+type written struct {
+	*write
+
+	run    map[resource.Address]string // the IDs of objects that the run wrote
+	rows   map[placeOf]*writtenRows
+	resent map[fieldOf]planner.StepID // by a later step of the same object
+}
+
+// placeOf is a kind and where its objects live.
+type placeOf struct {
+	kind   *resource.Kind
+	parent *resource.Object
+}
+
 // Confirm reads what the service made of the objects that the run's batches wrote, and of those whose IDs are in doubt. It
 // completes their outcomes, in the result and in the journal: their readable identifiers,
 // and warnings of values that are not as sent. Each value is compared with the last request
 // that sent it. The next plan sees what is not read here.
 func (s *Service) Confirm(ctx context.Context, r *executor.Result, journal executor.Journal) error {
-	run := map[resource.Address]string{}
-	ids := func(a resource.Address) (string, bool) {
-		id := cmp.Or(run[a], s.plan.Known[a].ID)
+	w := &written{
+		write: &write{Service: s}, run: map[resource.Address]string{}, rows: map[placeOf]*writtenRows{}, resent: map[fieldOf]planner.StepID{},
+	}
+	w.ids = func(a resource.Address) (string, bool) {
+		id := cmp.Or(w.run[a], s.plan.Known[a].ID)
 		return id, id != ""
 	}
-	w := &write{Service: s, ids: ids}
-	type group struct {
-		kind   *resource.Kind
-		parent *resource.Object
+	for i := range r.Steps {
+		if res := &r.Steps[i]; res.Status == executor.Done && res.Outcome.ID != "" && res.Step.Object != nil {
+			w.note(res)
+		}
 	}
-	type sent struct {
-		ids, fields    map[string]bool
-		texts, changed bool
-	}
-	groups := map[group]*sent{}
-	resent := map[fieldOf]planner.StepID{} // by a later step of the same object
+	rows := w.read(ctx)
 	for i := range r.Steps {
 		res := &r.Steps[i]
-		if res.Status != executor.Done || res.Outcome.ID == "" || res.Step.Object == nil {
-			continue
-		}
-		if run[res.Step.Address] != "" {
-			for _, v := range res.Step.Values() {
-				resent[fieldOf{res.Step.Address, v.Field}] = res.Step.Index
-			}
-		}
-		run[res.Step.Address] = res.Outcome.ID
-		if !s.memory.unseen[res.Step] {
-			continue
-		}
-		at := group{res.Step.Kind, res.Step.Object.Parent}
-		g := groups[at]
-		if g == nil {
-			g = &sent{ids: map[string]bool{}, fields: map[string]bool{"id": true, "sequence_id": true, "updated_at": true}}
-			groups[at] = g
-		}
-		g.ids[res.Outcome.ID] = true
-		g.changed = g.changed || res.Step.Action != planner.Create
-		for _, v := range res.Step.Values() {
-			if g.texts = g.texts || v.Field.Rich(); !resource.IsCustom(v) {
-				g.fields[v.Field.APIName()] = true
-			}
-		}
-	}
-	last := func(step *planner.Step) *planner.Step { // without what was sent again
-		return step.Sending(slices.DeleteFunc(slices.Clone(step.Values()), func(v *resource.Value) bool {
-			return resent[fieldOf{step.Address, v.Field}] > step.Index
-		}))
-	}
-	rows := map[string]resource.Row{}
-	for at, g := range groups {
-		list, ok := resource.OverviewOf(at.kind.Name)
-		params, err := s.inParent(at.parent, ids)
-		if !ok || err != nil {
-			continue
-		}
-		order := "-created_at"
-		if g.changed {
-			order = "-updated_at"
-			s.memory.forget(g.ids)
-		}
-		if v1, offered := at.kind.Op(resource.List, resource.V1); g.texts && offered {
-			maps.Copy(rows, s.memory.readUntil(ctx, v1, params, order, strings.Join(slices.Sorted(maps.Keys(g.fields)), ","), g.ids))
-			continue
-		}
-		s.memory.show(ctx, list, params, slices.Collect(maps.Keys(g.ids)), order)
-		for id := range g.ids {
-			if row, shown := s.memory.shownRow(id); shown {
-				rows[id] = at.kind.FromV2(row)
-			}
-		}
-	}
-	for i := range r.Steps {
-		res := &r.Steps[i]
-		if s.claims.isDisputed(res.Step) && res.Status == executor.Done {
-			out := s.settleDispute(ctx, last(res.Step), res.Outcome, ids)
-			if out.ID != res.Outcome.ID {
-				if err := journal.Complete(res.Step, out, nil); err != nil {
-					return err
-				}
-			}
-			out.Values = nil
-			res.Outcome = out
-			continue
-		}
 		row, shown := rows[res.Outcome.ID]
-		if !shown || res.Status != executor.Done || !s.memory.unseen[res.Step] {
+		if res.Status != executor.Done {
 			continue
 		}
-		out := w.confirmed(last(res.Step), res.Outcome, row)
+		out := res.Outcome
+		switch {
+		case s.claims.isDisputed(res.Step):
+			if out = s.settleDispute(ctx, w.last(res.Step), res.Outcome, w.ids); out.ID == res.Outcome.ID {
+				res.Outcome = out
+				continue
+			}
+		case shown && s.memory.unseen[res.Step]:
+			out = w.confirmed(w.last(res.Step), res.Outcome, row)
+		default:
+			continue
+		}
 		if err := journal.Complete(res.Step, out, nil); err != nil {
 			return err
 		}
@@ -203,6 +165,67 @@ func (s *Service) Confirm(ctx context.Context, r *executor.Result, journal execu
 		res.Outcome = out
 	}
 	return nil
+}
+
+// note gathers what a step wrote.
+func (w *written) note(res *executor.StepResult) {
+	if w.run[res.Step.Address] != "" {
+		for _, v := range res.Step.Values() {
+			w.resent[fieldOf{res.Step.Address, v.Field}] = res.Step.Index
+		}
+	}
+	w.run[res.Step.Address] = res.Outcome.ID
+	if !w.memory.unseen[res.Step] {
+		return
+	}
+	at := placeOf{res.Step.Kind, res.Step.Object.Parent}
+	g := w.rows[at]
+	if g == nil {
+		g = &writtenRows{ids: map[string]bool{}, fields: map[string]bool{"id": true, "sequence_id": true, "updated_at": true}}
+		w.rows[at] = g
+	}
+	g.ids[res.Outcome.ID] = true
+	g.changed = g.changed || res.Step.Action != planner.Create
+	for _, v := range res.Step.Values() {
+		if g.texts = g.texts || v.Field.Rich(); !resource.IsCustom(v) {
+			g.fields[v.Field.APIName()] = true
+		}
+	}
+}
+
+// last returns a step without the values that a later step sent again.
+func (w *written) last(step *planner.Step) *planner.Step {
+	return step.Sending(slices.DeleteFunc(slices.Clone(step.Values()), func(v *resource.Value) bool {
+		return w.resent[fieldOf{step.Address, v.Field}] > step.Index
+	}))
+}
+
+// read returns the rows as the service shows them, by their IDs.
+func (w *written) read(ctx context.Context) map[string]resource.Row {
+	rows := map[string]resource.Row{}
+	for at, g := range w.rows {
+		list, ok := resource.OverviewOf(at.kind.Name)
+		params, err := w.inParent(at.parent, w.ids)
+		if !ok || err != nil {
+			continue
+		}
+		order := "-created_at"
+		if g.changed {
+			order = "-updated_at"
+			w.memory.forget(g.ids)
+		}
+		if v1, offered := at.kind.Op(resource.List, resource.V1); g.texts && offered {
+			maps.Copy(rows, w.memory.readUntil(ctx, v1, params, order, strings.Join(slices.Sorted(maps.Keys(g.fields)), ","), g.ids))
+			continue
+		}
+		w.memory.show(ctx, list, params, slices.Collect(maps.Keys(g.ids)), order)
+		for id := range g.ids {
+			if row, shown := w.memory.shownRow(id); shown {
+				rows[id] = at.kind.FromV2(row)
+			}
+		}
+	}
+	return rows
 }
 
 // confirmed is the outcome of a row of a batch that the service shows. What differs there from what was sent is the service's

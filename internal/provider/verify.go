@@ -41,8 +41,8 @@ func (w *write) verify(out *executor.Outcome, step *planner.Step, row resource.R
 		if ok && !v.AsShown && !v.Field.AlwaysSend {
 			sent++
 		}
-		if !ok || v.AsShown || v.Field.Past && step.Action == planner.Create || v.Field.Type == resource.HTML && shown == v.Text {
-			continue // the text itself came back
+		if !ok || isUnverifiable(step, v, shown) {
+			continue
 		}
 		have, known := v.Field.ObservedIn(row)
 		informative = informative || known
@@ -55,17 +55,7 @@ func (w *write) verify(out *executor.Outcome, step *planner.Step, row resource.R
 		if !known || v.Field.Agrees(want, have) {
 			continue
 		}
-		stored, wanted := diag.Differing(have, want, 121)
-		summary, hint := "the service stored a different "+v.Field.Name+": "+strconv.Quote(stored)+" instead of "+strconv.Quote(wanted), ""
-		if v.Field.IsRef() {
-			hint = silentDropHint
-		}
-		if names := dropped(v, have, resolve); len(names) > 0 {
-			summary = "the service left " + strings.Join(names, ", ") + " out of the " + v.Field.Name
-		} else if v.Field.Type == resource.RefSet {
-			n := len(strings.Split(have, ",")) - len(v.Refs)
-			summary, hint = "the service shows "+strconv.Itoa(n)+" more "+v.Field.Name+" than were sent", "some editions also show removed ones"
-		}
+		summary, hint := disagreement(v, have, want, resolve)
 		if warn(v, summary, hint); !v.Field.IsCoveredBy(want, have) {
 			if out.LeftOut++; w.isAsBefore(step, v.Field, have) {
 				sent--
@@ -73,14 +63,33 @@ func (w *write) verify(out *executor.Outcome, step *planner.Step, row resource.R
 		}
 	}
 	out.NotTaken = step.Action == planner.Update && out.LeftOut > 0 && sent == 0 && !step.Write.SetExternalID
-	if informative { // an answer without any field contradicts nothing
-		for _, v := range hidden {
-			if w.learned.firstHidden(v.Field) {
-				warn(v, "the service does not show "+v.Field.Name+", so planform cannot verify it, here or on other objects",
-					"check "+string(step.Address)+" on the service")
-			}
+	for _, v := range hidden {
+		if informative && w.learned.firstHidden(v.Field) { // an answer without any field contradicts nothing
+			warn(v, "the service does not show "+v.Field.Name+", so planform cannot verify it, here or on other objects",
+				"check "+string(step.Address)+" on the service")
 		}
 	}
+}
+
+// isUnverifiable reports whether an answer tells nothing of a value that was sent, or shows the text itself.
+func isUnverifiable(step *planner.Step, v *resource.Value, shown any) bool {
+	return v.AsShown || v.Field.Past && step.Action == planner.Create || v.Field.Type == resource.HTML && shown == v.Text
+}
+
+// disagreement says how a value that the service shows differs from the value that was sent.
+func disagreement(v *resource.Value, have, want string, resolve resource.IDResolver) (summary, hint string) {
+	if names := dropped(v, have, resolve); len(names) > 0 {
+		return "the service left " + strings.Join(names, ", ") + " out of the " + v.Field.Name, silentDropHint
+	}
+	if v.Field.Type == resource.RefSet {
+		n := len(strings.Split(have, ",")) - len(v.Refs)
+		return "the service shows " + strconv.Itoa(n) + " more " + v.Field.Name + " than were sent", "some editions also show removed ones"
+	}
+	if v.Field.IsRef() {
+		hint = silentDropHint
+	}
+	stored, wanted := diag.Differing(have, want, 121)
+	return "the service stored a different " + v.Field.Name + ": " + strconv.Quote(stored) + " instead of " + strconv.Quote(wanted), hint
 }
 
 // isAsBefore reports whether the service shows what it had of a field before the run, as far as the state tells.

@@ -13,19 +13,25 @@ type pendingBatch struct {
 	due   time.Time
 }
 
+// pendingAt returns why a step has not ended; nil = it has, or has not begun.
+func (sc *scheduler) pendingAt(i planner.StepID) *Pending {
+	p, _ := errors.AsType[*Pending](sc.result.Steps[i].Err)
+	return p
+}
+
 // park leaves the pending steps of a batch until all of them are due. They keep their turn in a sequence.
-func (sc *scheduler) park(c completion) {
+func (sc *scheduler) park(b batch) {
 	var p pendingBatch
-	for k, i := range c.steps {
-		if c.pending[k] == nil {
+	for _, i := range b {
+		pending := sc.pendingAt(i)
+		if pending == nil {
 			continue
 		}
-		wait := c.pending[k].After
 		p.steps = append(p.steps, i)
-		if due := time.Now().Add(wait); due.After(p.due) {
+		if due := time.Now().Add(pending.After); due.After(p.due) {
 			p.due = due
 		}
-		sc.emit(Event{Type: SetAside, Step: sc.plan.Steps[i], Wait: wait})
+		sc.emit(Event{Type: SetAside, Step: sc.plan.Steps[i], Wait: pending.After})
 	}
 	if len(p.steps) > 0 {
 		sc.pending = append(sc.pending, p)
@@ -66,7 +72,7 @@ func (sc *scheduler) giveUp(i planner.StepID) {
 		sc.emit(Event{Type: Ended, Step: res.Step, Result: *res})
 		return
 	}
-	if p, ok := errors.AsType[*Pending](res.Err); ok {
+	if p := sc.pendingAt(i); p != nil {
 		res.Err = p.Err
 	}
 	res.Status = Unknown

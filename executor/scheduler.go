@@ -96,7 +96,6 @@ type batch []planner.StepID
 type completion struct {
 	steps     batch
 	announced []planner.StepID // steps whose intents are in the journal now
-	pending   []*Pending       // by step; not nil: it has not ended
 	journal   error            // an outcome could not be recorded
 }
 
@@ -323,12 +322,12 @@ func (sc *scheduler) withdraw(i planner.StepID) {
 
 // do writes intents and then carries out the steps of a batch, in a worker.
 func (sc *scheduler) do(ctx context.Context, b batch, intents []planner.StepID) (c completion) {
-	c = completion{steps: b, pending: make([]*Pending, len(b))}
+	c = completion{steps: b}
 	defer func() {
 		if p := recover(); p != nil {
-			for k, i := range b {
+			for _, i := range b {
 				res := &sc.result.Steps[i]
-				res.Status, res.Err, c.pending[k] = Unknown, &PanicError{Value: p, Stack: debug.Stack()}, nil
+				res.Status, res.Err = Unknown, &PanicError{Value: p, Stack: debug.Stack()}
 			}
 		}
 	}()
@@ -339,27 +338,21 @@ func (sc *scheduler) do(ctx context.Context, b batch, intents []planner.StepID) 
 		return c
 	}
 	c.announced = intents
-	for k, a := range sc.attempt(ctx, b) {
+	steps := make([]*planner.Step, len(b))
+	for k, i := range b {
+		steps[k] = sc.plan.Steps[i]
+	}
+	for k, a := range sc.service.Do(ctx, steps, sc.id) {
 		res := &sc.result.Steps[b[k]]
-		if p, ok := errors.AsType[*Pending](a.Err); ok {
-			res.Err, c.pending[k] = p, p
+		if res.Err = a.Err; sc.pendingAt(b[k]) != nil {
 			continue
 		}
 		err := sc.journal.Complete(res.Step, a.Outcome, a.Err)
 		c.journal = cmp.Or(c.journal, err)
 		a.Outcome.Values = nil
-		res.Status, res.Outcome, res.Err = statusOf(ctx, a.Err), a.Outcome, a.Err
+		res.Status, res.Outcome = statusOf(ctx, a.Err), a.Outcome
 	}
 	return c
-}
-
-// attempt has the service carry out the steps of a batch.
-func (sc *scheduler) attempt(ctx context.Context, b batch) []Attempt {
-	steps := make([]*planner.Step, len(b))
-	for k, i := range b {
-		steps[k] = sc.plan.Steps[i]
-	}
-	return sc.service.Do(ctx, steps, sc.id)
 }
 
 func statusOf(ctx context.Context, err error) Status {
@@ -395,23 +388,23 @@ func (sc *scheduler) complete(ctx context.Context, c completion) {
 		sc.announced[i] = true
 	}
 	sc.countExpected(c.steps, -1)
-	sc.park(c)
-	for k, i := range c.steps { // every ID is there before a dependent begins
-		if res := &sc.result.Steps[i]; c.pending[k] == nil && res.Status == Done && res.Outcome.ID != "" && res.Step.Object != nil {
+	sc.park(c.steps)
+	var ended batch
+	for _, i := range c.steps { // a dependent begins after all of these: the rows of a request may contradict one another
+		res := &sc.result.Steps[i]
+		if sc.pendingAt(i) != nil {
+			continue
+		}
+		ended = append(ended, i)
+		if res.Status == Done && res.Outcome.ID != "" && res.Step.Object != nil {
 			sc.mu.Lock()
 			sc.ids[res.Step.Address] = res.Outcome.ID
 			sc.mu.Unlock()
 		}
+		sc.countRefusal(res)
 	}
-	for k, i := range c.steps { // what some rows of a request say of the operation others may contradict
-		if c.pending[k] == nil {
-			sc.countRefusal(&sc.result.Steps[i])
-		}
-	}
-	for k, i := range c.steps {
-		if c.pending[k] == nil {
-			sc.end(ctx, i)
-		}
+	for _, i := range ended {
+		sc.end(ctx, i)
 	}
 }
 

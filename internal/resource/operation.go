@@ -70,10 +70,8 @@ type Operation struct {
 	// parameter in the path, or as the one text that the body's field holds.
 	OneAtATime bool
 	// ListInBody is the field of the body that holds the object, alone in a list, and the
-	// answer is a list too; "" = the body is the object.
+	// answer is a list too; "" = the body is the object. A list such as state_ids holds the object's state_id.
 	ListInBody string
-	// ListedField is the field of the object that stands for it in ListInBody, such as state_id; "" = the object does.
-	ListedField string
 	// RepeatInBody names path parameters that the body repeats, such as project_id.
 	RepeatInBody []string
 	// GetCommand is the word for a read in the get command; "" = it has none.
@@ -102,8 +100,8 @@ func (o *Operation) Enclose(body []byte) []byte {
 		return body
 	}
 	var fields map[string]json.RawMessage
-	if o.ListedField != "" && json.Unmarshal(body, &fields) == nil {
-		body = fields[o.ListedField]
+	if strings.HasSuffix(o.ListInBody, "_ids") && json.Unmarshal(body, &fields) == nil {
+		body = fields[strings.TrimSuffix(o.ListInBody, "s")]
 	}
 	return fmt.Appendf(nil, `{%q:[%s]}`, o.ListInBody, body)
 }

@@ -253,12 +253,12 @@ func TestAChangeByPeopleToACustomFieldIsFoundUnlessThatTakesManyReads(t *testing
 	const values = `type: Bug, fields: {Severity: High, Browsers: [Safari, Firefox], Found in: "4.2", Effort: 2.50, Regression: true,
 		Due: 2031-05-17 10:00:00, Reporter: bob@example.com, Root: b, Ticket: null}}`
 	text := fmt.Sprintf(bugs, `{key: b, name: Item B}, {key: a, name: Item A, `+values)
-	more, items := "{key: b, name: Item B}", []resource.Address{"work_item/web/a"}
+	more, items := []string{"{key: b, name: Item B}"}, []resource.Address{"work_item/web/a"}
 	for i := range 6 {
-		more += fmt.Sprintf(", {key: m%[1]d, name: Item M%[1]d, %[2]s", i, values)
+		more = append(more, fmt.Sprintf("{key: m%[1]d, name: Item M%[1]d, %[2]s", i, values))
 		items = append(items, resource.Address(fmt.Sprintf("work_item/web/m%d", i)))
 	}
-	many := strings.Replace(text, "{key: b, name: Item B}", more, 1)
+	many := strings.Replace(text, "{key: b, name: Item B}", strings.Join(more, ", "), 1)
 	for name, s := range apis(t) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

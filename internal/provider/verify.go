@@ -41,8 +41,8 @@ func (w *write) verify(out *executor.Outcome, step *planner.Step, row resource.R
 		if ok && !v.AsShown && !v.Field.AlwaysSend {
 			sent++
 		}
-		if !ok || v.AsShown || v.Field.Past && step.Action == planner.Create || v.Field.Type == resource.HTML && shown == v.Text {
-			continue // the text itself came back
+		if !ok || isUnverifiable(step, v, shown) {
+			continue
 		}
 		have, known := v.Field.ObservedIn(row)
 		informative = informative || known
@@ -69,6 +69,11 @@ func (w *write) verify(out *executor.Outcome, step *planner.Step, row resource.R
 				"check "+string(step.Address)+" on the service")
 		}
 	}
+}
+
+// isUnverifiable reports whether an answer tells nothing of a value that was sent, or shows the text itself.
+func isUnverifiable(step *planner.Step, v *resource.Value, shown any) bool {
+	return v.AsShown || v.Field.Past && step.Action == planner.Create || v.Field.Type == resource.HTML && shown == v.Text
 }
 
 // disagreement says how a value that the service shows differs from the value that was sent.

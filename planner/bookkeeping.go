@@ -58,25 +58,7 @@ func (b *bookkeeping) stateChanges() {
 		}
 		return c
 	}
-	for now, was := range b.objects.renamed.origin {
-		c := changeOf(now)
-		switch c.From = was; {
-		case b.objects.renamed.displaced[now]:
-			c.Why = "is now " + string(now) + ": the manifest has another object under its key"
-		case renamed(was, now):
-			c.Why = "is now " + string(now)
-		}
-	}
-	for i, o := range b.objects.all() {
-		if f := &b.objects.states[i]; f.prior != nil && f.presence != absent && o.Protected(f.prior.Protect) != f.prior.Protect {
-			c := changeOf(o.Address)
-			if c.Record.Protect = !f.prior.Protect; c.Record.Protect {
-				c.Why = join(c.Why, "is now protected")
-			} else {
-				c.Why = join(c.Why, "is no longer protected")
-			}
-		}
-	}
+	b.noteManifest(changeOf)
 	gone, others := map[string]bool{}, map[string]bool{}
 	for _, l := range b.orphans.list {
 		switch l.decision { //nolint:exhaustive // of the others the state is right
@@ -111,7 +93,8 @@ func (b *bookkeeping) stateChanges() {
 		c.Record.dropMembers(func(id string) bool { return slices.Contains(d.alreadyGone, id) })
 		c.Why = join(c.Why, "lost "+strconv.Itoa(len(d.alreadyGone))+" of the members that planform added")
 	}
-	b.closeIntents(changeOf)
+	b.closeObjects(changeOf)
+	b.closeMembers(changeOf)
 	for _, c := range all {
 		if len(c.Record.Members) == 0 && c.Record.PendingIntent == nil && !c.From.IsObject() {
 			c.To = ""
@@ -121,6 +104,29 @@ func (b *bookkeeping) stateChanges() {
 	b.noteMembers(all)
 	for _, a := range slices.Sorted(maps.Keys(all)) {
 		b.plan.StateChanges = append(b.plan.StateChanges, *all[a])
+	}
+}
+
+// noteManifest notes what the manifest says otherwise than the state has it: addresses, and what is protected.
+func (b *bookkeeping) noteManifest(changeOf func(resource.Address) *StateChange) {
+	for now, was := range b.objects.renamed.origin {
+		c := changeOf(now)
+		switch c.From = was; {
+		case b.objects.renamed.displaced[now]:
+			c.Why = "is now " + string(now) + ": the manifest has another object under its key"
+		case renamed(was, now):
+			c.Why = "is now " + string(now)
+		}
+	}
+	for i, o := range b.objects.all() {
+		if f := &b.objects.states[i]; f.prior != nil && f.presence != absent && o.Protected(f.prior.Protect) != f.prior.Protect {
+			c := changeOf(o.Address)
+			if c.Record.Protect = !f.prior.Protect; c.Record.Protect {
+				c.Why = join(c.Why, "is now protected")
+			} else {
+				c.Why = join(c.Why, "is no longer protected")
+			}
+		}
 	}
 }
 
@@ -284,9 +290,8 @@ func (b *bookkeeping) noteCleared(i objectID, values map[string]string) {
 	}
 }
 
-// closeIntents closes intents that no step will close: of archived objects and drafts, and of members
-// that the service shows, or does not show, by now.
-func (b *bookkeeping) closeIntents(changeOf func(resource.Address) *StateChange) {
+// closeObjects closes intents about objects that no create or adopt will close: the plan has settled them.
+func (b *bookkeeping) closeObjects(changeOf func(resource.Address) *StateChange) {
 	for i, o := range b.objects.all() {
 		f, intent := &b.objects.states[i], b.in.Prior[o.Address].PendingIntent
 		closes := b.steps.of[i] != nil && (b.steps.of[i].Action == Create || b.steps.of[i].Action == Adopt)
@@ -296,6 +301,10 @@ func (b *bookkeeping) closeIntents(changeOf func(resource.Address) *StateChange)
 			r.ID, r.CreatedByUs = f.id, r.CreatedByUs || intent.creates() && b.in.marks().On(f.row, o.Address)
 		}
 	}
+}
+
+// closeMembers closes intents about members that no step will close: the service shows what became of them.
+func (b *bookkeeping) closeMembers(changeOf func(resource.Address) *StateChange) {
 	adding := map[resource.Address]bool{} // the step closes it: until then, what was sent may still arrive
 	for _, s := range b.steps.all() {
 		if s.Action == AddMembers {

@@ -34,27 +34,22 @@ func (d *comparer) compare(v *resource.Value, f *objectState, resolve resource.I
 	if of := v.Field.Definition; of != nil && !v.Field.IsOf(prior, d.objects.states[d.objects.index[of]].id) {
 		prior, applied = "", false // it was a value of a property that is no more
 	}
-	if f.row != nil {
-		if have, known := v.Field.ObservedIn(f.row); known {
-			if complete && have == want {
-				return c, true, false
-			}
-			if applied && complete && resource.IsDigest(prior, want) && f.prior.stillShown(v.Field, have, f.row) &&
-				len(d.leftOut(v, f, resolve)) == 0 {
-				return c, true, false
-			}
-			c = change(v, FromManifest)
-			if applied && f.prior.drifted(v.Field, f.lastShown(v.Field), f.row) && !d.lostOnlyDeleted(v.Field, f, have) {
-				c.Origin, c.Conflict = FromDrift, complete && !resource.IsDigest(prior, want)
-			}
-			c.Before, c.After = d.displayValues(v, have, want, c.After, resolve)
-			if was, shown := v.Field.TextIn(f.row); shown {
-				c.Was = v.Field.ValueOf(was)
-			}
-			return c, true, true
+	asApplied := applied && complete && resource.IsDigest(prior, want)
+	if have, known := v.Field.ObservedIn(f.row); known && f.row != nil {
+		if complete && have == want || asApplied && f.prior.stillShown(v.Field, have, f.row) && len(d.leftOut(v, f, resolve)) == 0 {
+			return c, true, false
 		}
+		c = change(v, FromManifest)
+		if applied && f.prior.drifted(v.Field, f.lastShown(v.Field), f.row) && !d.lostOnlyDeleted(v.Field, f, have) {
+			c.Origin, c.Conflict = FromDrift, complete && !asApplied
+		}
+		c.Before, c.After = d.displayValues(v, have, want, c.After, resolve)
+		if was, shown := v.Field.TextIn(f.row); shown {
+			c.Was = v.Field.ValueOf(was)
+		}
+		return c, true, true
 	}
-	if applied && complete && resource.IsDigest(prior, want) && len(d.leftOut(v, f, resolve)) == 0 {
+	if asApplied && len(d.leftOut(v, f, resolve)) == 0 {
 		return c, true, false
 	}
 	if v.Field.CreateOnly() && (!applied || !complete) {

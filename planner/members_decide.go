@@ -238,8 +238,13 @@ func (re *removals) lookElsewhere(questions []question) {
 	}
 	read := map[scope]gapReason{}
 	for _, q := range questions {
-		if !q.none && len(re.where[edge{kind: q.field.membership.Name, member: q.member}]) > 0 {
-			continue
+		if of := (edge{kind: q.field.membership.Name, member: q.member}); !q.none {
+			for _, record := range re.former[of] { // most are where they were
+				re.lookInto(q.field.membership, record)
+			}
+			if len(re.where[of]) > 0 {
+				continue
+			}
 		}
 		at := scope{q.field, q.within}
 		why, done := read[at]
@@ -257,6 +262,21 @@ func (re *removals) lookElsewhere(questions []question) {
 			re.contained[q.by.value] = q.none
 		case q.none || why == expensive:
 			re.gaps.add(q.by.object, path, path, why)
+		}
+	}
+}
+
+// lookInto reads who is in the container of a record.
+func (re *removals) lookInto(kind *resource.Kind, record resource.Address) {
+	base, _, _, _ := record.ParseMembership()
+	c, params := re.refs.containerAt(base)
+	if read, listed := re.objects.membersRead(kind, params); listed && c.ID != "" && !re.looked[edge{kind: kind.Name, container: c.ID}] {
+		if answer := re.service.ask(read); !answer.NotFound && !answer.Unsupported {
+			members := make([]string, len(answer.Rows))
+			for i, row := range answer.Rows {
+				members[i] = kind.Membership.MemberID(row)
+			}
+			re.see(kind, &c, members)
 		}
 	}
 }

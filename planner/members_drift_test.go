@@ -301,3 +301,40 @@ func TestTheActivitiesTellWhoMovedAnItem(t *testing.T) {
 		}
 	}
 }
+
+// TestAnItemThatIsWhereItWasTakesOneLook covers a project with many cycles: the one that the item leaves is read first.
+func TestAnItemThatIsWhereItWasTakesOneLook(t *testing.T) {
+	t.Parallel()
+	pay := uuid(9, 1)
+	s := newService(t, full)
+	s.given("project", "", web, "identifier=WEB").given("work_item", web, pay, "name=Pay")
+	for i := range 70 {
+		s.given("cycle", web, uuid(2, i+1), "name=C")
+	}
+	objects := func(cycle string) []*resource.Object {
+		w := want(t).put("project/web", "id="+web).put("cycle/web/one", "id="+uuid(2, 1)).put("cycle/web/two", "id="+uuid(2, 2))
+		return w.put("work_item/web/pay", "id="+pay, "cycle=@cycle/web/"+cycle).all()
+	}
+	s.makeAll(objects("one"))
+	plan := s.mustPlan(objects("two"))
+	looks := 0
+	for _, r := range s.reads {
+		if r.Operation.Verb == resource.ListMembers {
+			looks++
+		}
+	}
+	if looks != 2 || plan.Steps[0].Members.Items[0].Leaves != "cycle/web/one" || len(plan.NotCompared) > 0 {
+		t.Errorf("%d looks, %v, %+v", looks, lines(plan), plan.NotCompared)
+	}
+
+	s.members["cycle_work_item "+uuid(2, 1)], s.members["cycle_work_item "+uuid(2, 3)] = nil, []string{pay} // people moved it
+	plan = s.mustPlan(objects("two"))
+	if n := plan.NotCompared; len(n) != 1 || n[0].Field != "cycle" || n[0].Hint != "--refresh-all reads them" || !plan.Steps[0].Members.Items[0].Drift {
+		t.Errorf("%v %+v", lines(plan), n)
+	}
+	s.in.RefreshAll = true
+	plan = s.mustPlan(objects("two"))
+	if plan.Steps[0].Members.Items[0].Leaves != "cycle/web/"+uuid(2, 3) {
+		t.Errorf("%+v", plan.Steps[0].Members.Items[0])
+	}
+}

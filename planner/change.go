@@ -722,7 +722,7 @@ func (ch *changes) whyCustomUnread() gapReason {
 	case ch.in.SkipRefresh:
 		return skipsRefresh
 	case ch.refs.manyValues:
-		return expensive
+		return gapReason{"reading them takes more than " + strconv.Itoa(maxValueReads) + " requests", "--refresh-all reads them"}
 	default:
 		return gapReason{why: "the service does not show them"}
 	}

@@ -7,6 +7,9 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
+// maxValueReads limits the requests that a plan makes for values of custom fields without --refresh-all.
+const maxValueReads = 20
+
 // readCustomFields reads the values of custom fields, unless that takes many requests: one answer shows those of an object, but API v1
 // those of work items each in its own. The rows have them then.
 func readCustomFields(refs *references) {
@@ -19,7 +22,7 @@ func readCustomFields(refs *references) {
 			}
 		}
 	}
-	if refs.manyValues = reads > maxSingleReads && !refs.in.RefreshAll; refs.manyValues || refs.in.SkipRefresh {
+	if refs.manyValues = reads > maxValueReads && !refs.in.RefreshAll; refs.manyValues || refs.in.SkipRefresh {
 		return
 	}
 	refs.service.each(len(refs.in.Desired), func(k int) {

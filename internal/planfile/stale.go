@@ -332,7 +332,9 @@ func (c *comparison) stateChanges(saved, now *Document) {
 		all := map[resource.Address]string{}
 		for _, k := range d.StateChanges {
 			if k.Why != "" { // else nobody need know
-				all[k.From] = "corrected in the state to " + cmp.Or(string(text(k.To)), "nothing")
+				if all[k.From] = "forgotten by the state"; text(k.To) != "" {
+					all[k.From] = "known to the state as " + string(text(k.To))
+				}
 			}
 		}
 		return all

@@ -11,7 +11,7 @@ import (
 type group struct {
 	rows     int                     // at most in one request
 	ready    []planner.StepID        // steps that wait for no other, in the order of the plan
-	expected int                     // how often steps that are ready or under way are what its steps wait for
+	expected int                     // how often steps under way are what its steps wait for
 	sequence *sequence               // whose order its steps keep; nil = any order
 	current  map[planner.StepID]bool // of a sequence: steps under way or pending
 }
@@ -53,18 +53,34 @@ func (sc *scheduler) countExpected(b batch, by int) {
 	}
 }
 
-// gatherAll enqueues batches of the groups, as many as workers can carry out at once. They
+// gatherAll takes batches of the groups, as many as workers can carry out at once. They
 // are not gathered ahead: a later batch is a fuller one.
-func (sc *scheduler) gatherAll() {
-	for _, g := range sc.ordered {
-		for sc.gathered < sc.limit-sc.running && sc.gather(g) {
+func (sc *scheduler) gatherAll() []batch {
+	if len(sc.ordered) == 0 {
+		return nil
+	}
+	most := sc.limit - sc.running
+	for _, b := range sc.queue {
+		if sc.groupOf(b[0]) != nil {
+			most--
 		}
 	}
+	var batches []batch
+	for _, g := range sc.ordered {
+		for len(batches) < most {
+			b := sc.gather(g)
+			if b == nil {
+				break
+			}
+			batches = append(batches, b)
+		}
+	}
+	return batches
 }
 
-// gather enqueues a full batch of a group, or one that is not full if no step under way is
-// about to make another step of the group ready. It reports whether there was one.
-func (sc *scheduler) gather(g *group) bool {
+// gather takes a full batch of a group, or one that is not full where no step under way is
+// about to make another step of the group ready; nil = none yet.
+func (sc *scheduler) gather(g *group) batch {
 	sc.dropRefused(g)
 	b := batch(g.ready[:min(len(g.ready), g.rows)])
 	if g.sequence != nil {
@@ -72,9 +88,10 @@ func (sc *scheduler) gather(g *group) bool {
 	}
 	single := len(b) == 1 && sc.plan.Steps[b[0]].Batch == 0
 	if len(b) == 0 || len(b) < g.rows && g.expected > 0 && !single {
-		return false
+		return nil
 	}
 	b = slices.Clone(b)
+	sc.countExpected(b, 1)
 	g.ready = slices.DeleteFunc(g.ready, func(i planner.StepID) bool {
 		_, taken := slices.BinarySearch(b, i)
 		return taken
@@ -84,8 +101,7 @@ func (sc *scheduler) gather(g *group) bool {
 			g.current[i] = true
 		}
 	}
-	sc.enqueue(b)
-	return true
+	return b
 }
 
 // dropRefused blocks the ready steps of a group whose operation the service refuses.
@@ -109,7 +125,11 @@ func (sc *scheduler) nextInSequence(g *group) batch {
 	if len(g.current) > 0 {
 		return nil
 	}
-	for _, i := range sc.left(g.sequence) {
+	q := g.sequence
+	for q.turn < len(q.steps) && sc.over[q.steps[q.turn]] {
+		q.turn++
+	}
+	for _, i := range q.steps[q.turn:] {
 		_, ready := slices.BinarySearch(g.ready, i)
 		switch {
 		case sc.over[i]:

@@ -20,6 +20,23 @@ func BenchmarkRun(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*n), "ns/step")
 }
 
+// BenchmarkFlush shows what the journal's flushes cost a fast service: steps of
+// 200 µs, 16 at once, with flushes that are free and with ones of 1 ms.
+func BenchmarkFlush(b *testing.B) {
+	const n = 20_000
+	for name, flush := range map[string]time.Duration{"free": 0, "1ms": time.Millisecond} {
+		b.Run(name, func(b *testing.B) {
+			plan := independent(n)
+			s := &slow{step: 200 * time.Microsecond, flush: flush}
+			for b.Loop() {
+				executor.Run(b.Context(), plan, s, s, executor.Options{Parallelism: 16})
+			}
+			b.ReportMetric(float64(b.N*n)/b.Elapsed().Seconds(), "steps/s")
+			b.ReportMetric(float64(b.N*n)/float64(s.flushes), "steps/flush")
+		})
+	}
+}
+
 func independent(n int) *planner.Plan { return planOf(make([]step, n)...) }
 
 // instant is a service and a journal that do nothing, at once.
@@ -34,6 +51,24 @@ func (instant) Do(_ context.Context, steps []*planner.Step, _ executor.IDs) []ex
 }
 func (instant) Begin(context.Context, []*planner.Step) error          { return nil }
 func (instant) Complete(*planner.Step, executor.Outcome, error) error { return nil }
+
+// slow takes its time.
+type slow struct {
+	instant
+	step, flush time.Duration
+	flushes     int
+}
+
+func (s *slow) Do(ctx context.Context, steps []*planner.Step, ids executor.IDs) []executor.Attempt {
+	pause(s.step)
+	return s.instant.Do(ctx, steps, ids)
+}
+
+func (s *slow) Begin(context.Context, []*planner.Step) error {
+	s.flushes++ // one at a time
+	pause(s.flush)
+	return nil
+}
 
 func pause(d time.Duration) {
 	if d > 0 {

@@ -6,12 +6,16 @@
 // names the root cause. No two steps of one address run at the same time.
 //
 // The [Journal] holds a step's intent before its request is sent, and its outcome
-// afterwards. A worker writes the intents of its steps before it carries them out.
+// afterwards. Intents are written in batches ahead of the workers, so that one
+// flush to disk serves many requests and no worker waits for it. The number of
+// intents ahead follows the number of steps that end during a flush: a few where
+// the service sets the pace, never more than 64 per worker. Only steps that can
+// start are logged, so a chain of steps costs one flush per step.
 //
 // The steps of one sequence run one after the other, in the order of the plan and
 // whether they succeed or not: a service that numbers new objects then numbers them
-// in that order. Steps outside the sequence run at the same time. The intents of up to
-// four steps of a sequence are written at once, so that three of them wait for no flush.
+// in that order. Steps outside the sequence run at the same time. A few steps of a
+// sequence are logged ahead.
 //
 // Steps of one batch share requests, since the service's limit counts requests and not
 // rows. Each keeps its own intent, outcome and events, and one that is refused keeps no
@@ -28,8 +32,9 @@
 // run finds the half-finished replacement there. A step that the plan marks as not
 // possible keeps nothing, since no later run completes it.
 //
-// Of the steps that can start, the first in the plan starts first. A worker may overtake
-// another that writes its intent. Only a sequence fixes the order.
+// Of the logged steps that can start, the first in the plan starts first. A step that
+// becomes ready late can be overtaken by others while its intent is written. Only a
+// sequence fixes the order.
 //
 // A step whose outcome is not known yet ([Pending]) gives its worker back and is taken
 // up again when the service is to be asked again. Its dependents, and the later steps

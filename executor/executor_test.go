@@ -14,6 +14,7 @@ import (
 
 	"github.com/planform/planform/executor"
 	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/internal/sample"
 	"github.com/planform/planform/planner"
 )
 
@@ -72,7 +73,7 @@ func TestStepsStartInDependencyOrderAndFailuresBlockDependents(t *testing.T) {
 		},
 		"a delete goes first where another step needs what it frees": {
 			steps: []step{{action: planner.Delete, takes: sec, address: "label/web/a"}, {action: planner.Update, needs: []int{0}, takes: sec}, {takes: 3 * sec}, {action: planner.Delete}},
-			want:  "done done done done", limit: 1, begins: "0 1 2 3", takes: 5 * sec,
+			want:  "done done done done", limit: 1, begins: "0 2 1 3", takes: 5 * sec,
 		},
 		"a step that comes after other steps runs however they end": {
 			steps: []step{{err: errRefused, takes: sec}, {needs: []int{0}}, {takes: 2 * sec}, {after: []int{0, 1, 2}, takes: sec}},
@@ -118,9 +119,10 @@ func TestStepsStartInDependencyOrderAndFailuresBlockDependents(t *testing.T) {
 			steps: []step{{takes: sec}, {takes: sec}, {takes: sec}, {takes: sec}}, limit: 1,
 			want: "done done done done", begins: "0 1 2 3", takes: 4 * sec,
 		},
-		"a step that becomes ready later begins before the steps that follow it in the plan": {
+		"a step that becomes ready later waits for its own intent, not for steps announced before it": {
+			// 3 and 4 are announced while 0 and 1 run. 0 ends, 3 begins, 2 is announced and overtakes 4.
 			steps: []step{{takes: sec}, {takes: 3 * sec}, {needs: []int{0}, takes: sec}, {takes: sec}, {takes: sec}, {takes: sec}}, limit: 2,
-			want: "done done done done done done", begins: "0 1 2 3 4 5", takes: 4 * sec,
+			want: "done done done done done done", begins: "0 1 3 2 4 5", takes: 4 * sec,
 		},
 		"steps of a sequence begin one after the other, and other steps beside them": {
 			steps: []step{{takes: sec, sequence: 1}, {takes: sec, sequence: 1}, {takes: sec, sequence: 1}, {takes: 2 * sec}, {takes: sec}, {takes: sec, sequence: 2}},
@@ -236,7 +238,6 @@ func TestStepsStartInDependencyOrderAndFailuresBlockDependents(t *testing.T) {
 func TestARunThatEndsEarlyFinishesRunningStepsAndStartsNoOther(t *testing.T) {
 	t.Parallel()
 	ones := slices.Repeat([]step{{takes: sec, deaf: true}}, 4)
-	sequence := slices.Repeat([]step{{takes: sec, deaf: true, sequence: 1}}, 4)
 	with := func(at int, s step) []step {
 		steps := slices.Clone(ones)
 		steps[at] = s
@@ -255,12 +256,8 @@ func TestARunThatEndsEarlyFinishesRunningStepsAndStartsNoOther(t *testing.T) {
 		stopped     error
 	}{
 		"the first interrupt lets running steps finish and withdraws announced steps": {
-			steps: sequence, stop: sec / 2, want: "done not-started not-started not-started", takes: sec, interrupted: true,
-			log: "i0 i1 i2 i3 b0 e0 s0 u1 u2 u3",
-		},
-		"no step is announced before a worker carries it out, but a few of a sequence": {
 			steps: ones, stop: sec / 2, want: "done done not-started not-started", takes: sec, interrupted: true,
-			log: "i0 i1 b0 b1 e0 s0 e1 s1",
+			log: "i0 i1 b0 b1 i2 i3 e0 s0 u2 u3 e1 s1",
 		},
 		"an interrupt before the run leaves no trace": {
 			steps: ones, stop: -1, want: "not-started not-started not-started not-started", interrupted: true,
@@ -275,7 +272,7 @@ func TestARunThatEndsEarlyFinishesRunningStepsAndStartsNoOther(t *testing.T) {
 		},
 		"a cancelled context ends the run at once and leaves intents open": {
 			steps: ones, cancel: sec / 2, want: "unknown unknown not-started not-started", takes: sec / 2, interrupted: true,
-			log: "i0 i1 b0 b1 e0 s0 e1 s1",
+			log: "i0 i1 b0 b1 i2 i3 e0 s0 u2 u3 e1 s1",
 		},
 		"a cancelled context leaves a step that was not sent yet not started": {
 			steps: []step{{takes: sec, deaf: true}, {takes: sec}, {needs: []int{1}}, {needs: []int{0}}}, cancel: sec / 2,
@@ -298,12 +295,12 @@ func TestARunThatEndsEarlyFinishesRunningStepsAndStartsNoOther(t *testing.T) {
 			stopped: errDisk,
 		},
 		"a stopping error ends the run and withdraws announced steps": {
-			steps: append([]step{{takes: sec / 2, err: errStop}}, sequence...), want: "failed done not-started not-started not-started", takes: sec, stopped: errStop,
-			log: "i0 i1 i2 i3 i4 b0 b1 e0 s0 u2 u3 u4 e1 s1",
+			steps: with(1, step{takes: sec / 2, err: errStop}), want: "done failed not-started not-started", takes: sec, stopped: errStop,
+			log: "i0 i1 b0 b1 i2 i3 e1 s1 u2 u3 e0 s0",
 		},
-		"a stopping error withdraws a step whose intent is written after it": {
-			steps: with(1, step{takes: 2 * sec, err: errStop}), flush: 2 * sec, want: "done failed not-started not-started", takes: 5 * sec, stopped: errStop,
-			log: "i0 i1 b0 b1 e0 s0 e1 s1 i2 u2",
+		"a stopping error withdraws a batch that arrives after it": {
+			steps: with(1, step{takes: sec, err: errStop}), flush: 2 * sec, want: "done failed not-started not-started", takes: 4 * sec, stopped: errStop,
+			log: "i0 i1 b0 b1 e0 s0 e1 s1 i2 i3 u2 u3",
 		},
 		"a journal that cannot be begun sends nothing": {
 			steps: ones, want: "not-started not-started not-started not-started", stopped: errDisk,
@@ -313,7 +310,7 @@ func TestARunThatEndsEarlyFinishesRunningStepsAndStartsNoOther(t *testing.T) {
 			steps: ones, want: "done done not-started not-started", takes: sec, stopped: errDisk,
 			log: "i0 i1 b0 b1 e0 s0 e1 s1",
 			intend: func(_ context.Context, call int) error {
-				if call > 2 {
+				if call > 1 {
 					return errDisk
 				}
 				return nil
@@ -344,11 +341,10 @@ func TestARunThatEndsEarlyFinishesRunningStepsAndStartsNoOther(t *testing.T) {
 			steps: []step{{takes: sec}}, stop: sec, want: "done", takes: sec,
 		},
 		"a service that accepts no more requests stops the run": {
-			steps: []step{{takes: sec / 2, err: executor.ErrNotSent}, {needs: []int{0}}, {takes: sec}}, want: "not-started not-started done", takes: sec, stopped: executor.ErrNotSent,
+			steps: []step{{err: executor.ErrNotSent}, {needs: []int{0}}, {takes: sec}}, want: "not-started not-started done", takes: sec, stopped: executor.ErrNotSent,
 		},
 		"an error while withdrawing hides nothing": {
-			steps: append([]step{{takes: sec, sequence: 1}, {sequence: 1, journal: errDisk}}, sequence...), stop: sec / 2,
-			want: "done not-started not-started not-started not-started not-started", takes: sec, interrupted: true, stopped: errDisk,
+			steps: with(2, step{journal: errDisk}), stop: sec / 2, want: "done done not-started not-started", takes: sec, interrupted: true, stopped: errDisk,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -482,6 +478,66 @@ func TestStepsThatBecomeReadyTogetherStartInTheOrderOfThePlan(t *testing.T) {
 		}
 		if diff := cmp.Diff(want, strings.Fields(w.starts())); diff != "" {
 			t.Errorf("another order (-want +got):\n%s", diff)
+		}
+	})
+}
+
+func TestFlushesDoNotSlowDownAFastService(t *testing.T) {
+	t.Parallel()
+	for name, each := range map[string]time.Duration{"200µs": 200 * time.Microsecond, "1ms": time.Millisecond, "20ms": 20 * time.Millisecond} {
+		if name != "1ms" && !sample.Each() {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				const n, limit = 8000, 16
+				steps := make([]step, n)
+				for i := range steps {
+					steps[i].takes = each/2 + each*time.Duration(i*7919%1000)/1000 // each, on average
+				}
+				w := newWorld(steps...)
+				w.flush = time.Millisecond / 2
+				w.intend = func(_ context.Context, call int) error { // 1 ms, on average
+					pause(time.Duration(call*7919%1000) * time.Microsecond)
+					return nil
+				}
+				start := time.Now()
+				w.check(t, w.run(t.Context(), limit, nil))
+				bare := each * n / limit
+				if took := time.Since(start); took > bare*100/95 {
+					t.Errorf("%v instead of %v without a journal", took, bare)
+				}
+				t.Logf("%d flushes, %d intents ahead at most", w.flushes, w.ahead)
+			})
+		})
+	}
+}
+
+func TestFewStepsAreLoggedAheadOfASlowService(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		steps := make([]step, 500)
+		for i := range steps {
+			steps[i].takes = time.Duration(150+i*37%100) * time.Millisecond
+		}
+		w := newWorld(steps...)
+		w.flush = 5 * time.Millisecond
+		w.check(t, w.run(t.Context(), 4, nil))
+		if w.ahead > 8 {
+			t.Errorf("%d intents were open of which nothing was sent, with 4 workers", w.ahead)
+		}
+	})
+}
+
+func TestTheStepsLoggedAheadAreBoundedOnAVerySlowDisk(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(slices.Repeat([]step{{takes: time.Millisecond}}, 3000)...)
+		w.flush = 10 * sec
+		w.check(t, w.run(t.Context(), 4, nil))
+		if most := 65 * 4; w.ahead > most {
+			t.Errorf("%d intents were open of which nothing was sent, more than %d", w.ahead, most)
 		}
 	})
 }

@@ -13,25 +13,19 @@ type pendingBatch struct {
 	due   time.Time
 }
 
-// pendingAt returns why a step has not ended; nil = it has, or has not begun.
-func (sc *scheduler) pendingAt(i planner.StepID) *Pending {
-	p, _ := errors.AsType[*Pending](sc.result.Steps[i].Err)
-	return p
-}
-
 // park leaves the pending steps of a batch until all of them are due. They keep their turn in a sequence.
-func (sc *scheduler) park(b batch) {
+func (sc *scheduler) park(c completion) {
 	var p pendingBatch
-	for _, i := range b {
-		pending := sc.pendingAt(i)
-		if pending == nil {
+	for k, i := range c.steps {
+		if c.pending[k] == nil {
 			continue
 		}
+		wait := c.pending[k].After
 		p.steps = append(p.steps, i)
-		if due := time.Now().Add(pending.After); due.After(p.due) {
+		if due := time.Now().Add(wait); due.After(p.due) {
 			p.due = due
 		}
-		sc.emit(Event{Type: SetAside, Step: sc.plan.Steps[i], Wait: pending.After})
+		sc.emit(Event{Type: SetAside, Step: sc.plan.Steps[i], Wait: wait})
 	}
 	if len(p.steps) > 0 {
 		sc.pending = append(sc.pending, p)
@@ -57,7 +51,8 @@ func (sc *scheduler) resume() {
 			later = append(later, p)
 			continue
 		}
-		sc.enqueue(p.steps)
+		sc.countExpected(p.steps, 1)
+		sc.enqueueNow(p.steps)
 	}
 	sc.pending = later
 }
@@ -72,7 +67,7 @@ func (sc *scheduler) giveUp(i planner.StepID) {
 		sc.emit(Event{Type: Ended, Step: res.Step, Result: *res})
 		return
 	}
-	if p := sc.pendingAt(i); p != nil {
+	if p, ok := errors.AsType[*Pending](res.Err); ok {
 		res.Err = p.Err
 	}
 	res.Status = Unknown

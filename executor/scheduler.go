@@ -8,7 +8,6 @@ import (
 	"runtime/debug"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -24,19 +23,23 @@ type Options struct {
 	Events      func(Event)     // receives the events; nil = nobody does
 }
 
+// maxPrefetchPerWorker bounds the logged steps that wait for a worker, per worker: after a
+// crash the next run has to check that many intents more.
+const maxPrefetchPerWorker = 64
+
 // Run carries out the plan's steps and returns when none is running any more.
 // Cancelling ctx also cancels the running requests, whose outcome is then unknown.
 func Run(ctx context.Context, plan *planner.Plan, service Service, journal Journal, opts Options) Result {
 	limit := max(1, opts.Parallelism)
 	r := &scheduler{
-		plan: plan, service: service, journal: journal, opts: opts, limit: limit,
+		plan: plan, service: service, journal: journal, opts: opts, limit: limit, prefetch: limit,
 		result:   Result{Steps: make([]StepResult, len(plan.Steps))},
 		indegree: make([]int, len(plan.Steps)), dependents: make([][]planner.StepID, len(plan.Steps)),
 		at:    make(map[resource.Address]planner.StepID, len(plan.Steps)),
-		ended: make(chan completion, limit), announced: make([]bool, len(plan.Steps)), over: make([]bool, len(plan.Steps)),
+		ended: make(chan completion, limit), logged: make(chan flush), over: make([]bool, len(plan.Steps)),
 		ids: make(map[resource.Address]string), sequences: make(map[int]*sequence), groups: make(map[int]*group),
 		refusals: make(map[operationIn]*refusals), unsupported: make(map[planner.StepID]bool),
-		incomplete: make(map[string]*planner.Step), needed: make(map[planner.StepID]bool), placed: make(map[*planner.Step]bool),
+		incomplete: make(map[string]*planner.Step), needed: make(map[planner.StepID]bool), intentWritten: make(map[*planner.Step]bool),
 	}
 	r.prepare()
 	r.loop(ctx)
@@ -44,7 +47,7 @@ func Run(ctx context.Context, plan *planner.Plan, service Service, journal Journ
 }
 
 // scheduler is the state of one run. It belongs to the goroutine of Run, except for ids
-// (mu), placed (placing), and the result of a running step, which belongs to its worker.
+// (mu) and the result of a running step, which belongs to its worker.
 type scheduler struct {
 	plan    *planner.Plan
 	service Service
@@ -56,10 +59,9 @@ type scheduler struct {
 	indegree   []int              // by step: the number of steps it still waits for
 	dependents [][]planner.StepID // by step: the steps that wait for it
 	at         map[resource.Address]planner.StepID
-	announced  []bool  // by step: its intent is in the journal
-	over       []bool  // by step: it has ended
-	ready      []batch // steps that wait for a worker and nothing else, in the order of the plan
-	gathered   int     // batches of groups among them
+	over       []bool           // by step: it has ended
+	ready      []planner.StepID // steps that wait for no other and share no request, in the order of the plan
+	queue      []batch          // logged steps that wait for a worker, in the order of the plan
 
 	sequences map[int]*sequence // by their number
 	groups    map[int]*group    // by the number of their batch
@@ -73,20 +75,21 @@ type scheduler struct {
 	deferredDeletes   []planner.StepID         // deletes that wait for nothing but those
 	needed            map[planner.StepID]bool  // deletes that others need, since they free what those send
 	failedCreate      *planner.Step            // the root cause of the first create that did not succeed
+	intentWritten     map[*planner.Step]bool   // membership steps whose intents came with those of creates; of the flush
 	incomplete        map[string]*planner.Step // by kind: the root cause that left an object of it, or inside it, incomplete
 
-	running int
-	done    int
-	total   int
+	running         int
+	logging         bool
+	doneDuringFlush int // steps that ended during the present flush
+	prefetch        int // target length of the queue
+	done            int
+	total           int
 
-	ended   chan completion
-	stopped atomic.Bool // result.Stopped is set
+	ended  chan completion
+	logged chan flush
 
 	mu  sync.RWMutex
 	ids map[resource.Address]string // of objects created in this run
-
-	placing sync.Mutex
-	placed  map[*planner.Step]bool // membership steps whose intents came with those of creates
 }
 
 // batch is the steps that a worker carries out together: one, or several that share requests.
@@ -94,9 +97,15 @@ type batch []planner.StepID
 
 // completion is a worker's report on its steps.
 type completion struct {
-	steps     batch
-	announced []planner.StepID // steps whose intents are in the journal now
-	journal   error            // an outcome could not be recorded
+	steps   batch
+	pending []*Pending // by step; not nil: it has not ended
+	journal error      // an outcome could not be recorded
+}
+
+// flush is batches whose intents are in the journal, or the error of writing them.
+type flush struct {
+	batches []batch
+	err     error
 }
 
 // prepare links the steps and schedules those that wait for no other.
@@ -149,39 +158,51 @@ func (sc *scheduler) loop(ctx context.Context) {
 	workers.SetLimit(sc.limit)
 	for {
 		ending := sc.mustEnd(ctx)
-		for !ending && sc.running < sc.limit {
-			b := sc.next()
+		if ending {
+			sc.cancelQueued()
+		}
+		for len(sc.queue) > 0 && sc.running < sc.limit {
+			b := sc.begin()
 			if len(b) == 0 {
-				break
+				continue
 			}
-			intents := sc.begin(b)
 			workers.Go(func() error { // blocks at most until a worker that has sent its completion returns
-				sc.ended <- sc.do(ctx, b, intents)
+				sc.ended <- sc.do(ctx, b)
 				return nil
 			})
 		}
-		if sc.running == 0 && (ending || len(sc.pending) == 0) {
+		if !ending && !sc.logging {
+			if batches := sc.dequeue(); len(batches) > 0 {
+				sc.logging, sc.doneDuringFlush = true, 0
+				go func() { sc.logged <- flush{batches, sc.logIntents(ctx, batches)} }()
+			}
+		}
+		if sc.running == 0 && !sc.logging && len(sc.queue) == 0 && len(sc.pending) == 0 && (ending || len(sc.ready) == 0) {
 			break // nothing can become ready any more
 		}
-		sc.handleNext(ctx, ending)
+		sc.handleNext(ctx)
 	}
-	sc.endRest()
+	sc.cancelQueued()  // steps whose turn in a sequence never comes
 	_ = workers.Wait() // errors come with the completions
 }
 
-// handleNext waits for a completion or the time of a pending step, and handles it. If the run is
-// ending, only running steps count.
-func (sc *scheduler) handleNext(ctx context.Context, ending bool) {
+// handleNext waits for a completion, a logged batch or the time of a pending step, and handles it.
+func (sc *scheduler) handleNext(ctx context.Context) {
 	var due <-chan time.Time
 	var stop, cancelled <-chan struct{} // needed for pending steps only: running ones end by themselves
-	if wait, ok := sc.nextDue(); ok && !ending {
+	if wait, ok := sc.nextDue(); ok {
 		timer := time.NewTimer(wait)
 		defer timer.Stop()
 		due, stop, cancelled = timer.C, sc.opts.Stop, ctx.Done()
 	}
+	if sc.running == 0 && !sc.logging && due == nil {
+		return // every ready step has been blocked
+	}
 	select {
 	case e := <-sc.ended:
 		sc.complete(ctx, e)
+	case a := <-sc.logged:
+		sc.enqueueLogged(ctx, a)
 	case <-due:
 		sc.resume()
 	case <-stop:
@@ -192,167 +213,164 @@ func (sc *scheduler) handleNext(ctx context.Context, ending bool) {
 // mustEnd reports whether no step may begin any more. An interrupt after the last step has
 // ended does not count.
 func (sc *scheduler) mustEnd(ctx context.Context) bool {
-	if sc.interrupted(ctx) {
+	select {
+	case <-ctx.Done():
 		sc.result.Interrupted = sc.result.Interrupted || sc.done < sc.total
+	case <-sc.opts.Stop:
+		sc.result.Interrupted = sc.result.Interrupted || sc.done < sc.total
+	default:
 	}
 	return sc.result.Interrupted || sc.result.Stopped != nil
 }
 
-// next takes the first ready batch for a worker, without the steps whose operation the
-// service refuses; nil = none is ready.
-func (sc *scheduler) next() batch {
-	for {
-		sc.gatherAll()
-		if len(sc.ready) == 0 {
-			return nil
-		}
-		var steps batch
-		queued := sc.ready[0]
-		sc.ready = sc.ready[1:]
-		if sc.groupOf(queued[0]) != nil {
-			sc.gathered--
-		}
-		for _, i := range queued {
-			cause := sc.refused(sc.plan.Steps[i])
-			if cause == nil || sc.result.Steps[i].Err != nil { // it was pending: its outcome is to be found out
-				steps = append(steps, i)
-				continue
-			}
-			sc.countExpected(batch{i}, -1)
+// begin takes the first queued batch for a worker, without the steps whose operation the
+// service refuses.
+func (sc *scheduler) begin() batch {
+	var steps batch
+	queued := sc.queue[0]
+	sc.queue = sc.queue[1:]
+	for _, i := range queued {
+		step, res := sc.plan.Steps[i], &sc.result.Steps[i]
+		if cause := sc.refused(step); cause != nil && res.Err == nil {
 			sc.withdraw(i)
 			sc.leaveUntried(i, cause)
+			continue
 		}
-		if len(steps) > 0 {
-			return steps
+		steps = append(steps, i)
+		if res.Err == nil { // else it was pending and has been reported
+			res.Missing = sc.missing(step)
+			sc.emit(Event{Type: Started, Step: step})
 		}
 	}
+	if len(steps) > 0 {
+		sc.running++
+	}
+	return steps
 }
 
-// enqueue lets steps begin when a worker is free, in the order of the plan.
-func (sc *scheduler) enqueue(b batch) {
-	sc.countExpected(b, 1)
-	if sc.groupOf(b[0]) != nil {
-		sc.gathered++
+// dequeue takes the first ready steps, as many as bring the queue to its target length, and
+// the batches of the groups that can begin.
+func (sc *scheduler) dequeue() []batch {
+	var batches []batch
+	if len(sc.queue) <= sc.prefetch/2 {
+		for most := sc.prefetch - len(sc.queue); len(sc.ready) > 0 && len(batches) < most; {
+			i := sc.ready[0]
+			sc.ready = sc.ready[1:]
+			if cause := sc.refused(sc.plan.Steps[i]); cause != nil {
+				sc.leaveUntried(i, cause)
+				continue
+			}
+			batches = append(batches, batch{i})
+			sc.countExpected(batch{i}, 1)
+		}
 	}
-	at, _ := slices.BinarySearchFunc(sc.ready, b[0], func(ready batch, i planner.StepID) int { return cmp.Compare(ready[0], i) })
-	sc.ready = slices.Insert(sc.ready, at, b)
+	return append(batches, sc.gatherAll()...)
 }
 
-// begin reports that the steps of a batch begin. It returns the steps whose intents are to be written first.
-func (sc *scheduler) begin(b batch) (intents []planner.StepID) {
-	sc.running++
-	for _, i := range b {
-		if res := &sc.result.Steps[i]; res.Err == nil { // else it was pending and has been reported
-			res.Missing = sc.missing(res.Step)
-			sc.emit(Event{Type: Started, Step: res.Step})
-		}
-	}
-	if sc.announced[b[0]] {
-		return nil
-	}
-	return slices.Concat(b, sc.nextTurns(b[0]))
-}
-
-// announce writes the intents of steps, and of the membership steps whose members they create.
-func (sc *scheduler) announce(ctx context.Context, steps []planner.StepID) error {
-	var intents, places []*planner.Step
-	for _, i := range steps {
-		s := sc.plan.Steps[i]
-		if s.Operation != nil {
-			intents = append(intents, s)
-		}
-		if s.Write != nil {
-			places = append(places, s.Write.Places...)
-		}
-	}
-	if len(places) > 0 { // another worker may be writing the same
-		sc.placing.Lock()
-		defer sc.placing.Unlock()
-	}
-	for _, p := range places {
-		if !sc.placed[p] {
-			sc.placed[p], intents = true, append(intents, p)
+// logIntents writes the intents of batches, and of the membership steps whose members they create.
+func (sc *scheduler) logIntents(ctx context.Context, batches []batch) error {
+	var intents []*planner.Step
+	for _, b := range batches {
+		for _, i := range b {
+			s := sc.plan.Steps[i]
+			if s.Operation != nil {
+				intents = append(intents, s)
+			}
+			if s.Write == nil {
+				continue
+			}
+			for _, p := range s.Write.Places {
+				if !sc.intentWritten[p] {
+					sc.intentWritten[p], intents = true, append(intents, p)
+				}
+			}
 		}
 	}
 	if len(intents) == 0 {
 		return nil
 	}
-	err := sc.journal.Begin(ctx, intents)
-	if err == nil && (sc.stopped.Load() || sc.interrupted(ctx)) {
-		err = ErrNotSent
-		for _, s := range intents {
-			err = errors.Join(err, sc.journal.Complete(s, Outcome{}, ErrNotSent))
+	return sc.journal.Begin(ctx, intents)
+}
+
+// enqueueLogged queues logged batches and sets the target length of the queue: half of it
+// must last for a flush that takes three times as long as this one. It is no longer,
+// since after a crash the next run checks each intent. Where the service is faster than
+// the disk it lasts for a dozen flushes, so that outcomes do not wait for flushes all the time.
+func (sc *scheduler) enqueueLogged(ctx context.Context, f flush) {
+	sc.logging = false
+	flushes := 3
+	if sc.doneDuringFlush >= sc.limit {
+		flushes = 12
+	}
+	sc.prefetch = min(max(2*flushes*sc.doneDuringFlush, sc.limit), sc.limit*maxPrefetchPerWorker)
+	if f.err == nil {
+		for _, b := range f.batches {
+			sc.enqueue(b)
 		}
+	} else if ctx.Err() == nil || errors.Is(f.err, ErrAbortRun) {
+		sc.stop(f.err)
 	}
-	return err
 }
 
-// interrupted reports whether the caller ends the run.
-func (sc *scheduler) interrupted(ctx context.Context) bool {
-	select {
-	case <-ctx.Done():
-	case <-sc.opts.Stop:
-	default:
-		return false
-	}
-	return true
-}
-
-// endRest ends the steps that no worker carries out any more: it gives up the pending ones and
-// withdraws the intents of those that have not begun.
-func (sc *scheduler) endRest() {
-	for _, s := range sc.plan.Steps {
-		switch i := s.Index; {
-		case sc.over[i]:
-		case sc.result.Steps[i].Err != nil:
-			sc.giveUp(i)
-		default:
-			sc.withdraw(i)
+// cancelQueued withdraws the intents of steps that no worker has begun, and gives up the pending steps.
+func (sc *scheduler) cancelQueued() {
+	var pending []planner.StepID
+	for _, i := range slices.Concat(append(sc.queue, sc.loggedAhead())...) {
+		if sc.result.Steps[i].Err != nil {
+			pending = append(pending, i) // it was due
+			continue
 		}
+		sc.withdraw(i)
+	}
+	for _, p := range sc.pending {
+		pending = append(pending, p.steps...)
+	}
+	sc.queue, sc.pending = nil, nil
+	slices.Sort(pending)
+	for _, i := range pending {
+		sc.giveUp(i)
 	}
 }
 
-// withdraw withdraws the intent of a step that has not begun, if it is in the journal.
+// withdraw withdraws the intent of a step that has not begun.
 func (sc *scheduler) withdraw(i planner.StepID) {
-	if step := sc.plan.Steps[i]; sc.announced[i] && step.Operation != nil {
-		sc.announced[i] = false
+	if step := sc.plan.Steps[i]; step.Operation != nil {
 		sc.stop(sc.journal.Complete(step, Outcome{}, ErrNotSent))
 	}
 }
 
-// do writes intents and then carries out the steps of a batch, in a worker.
-func (sc *scheduler) do(ctx context.Context, b batch, intents []planner.StepID) (c completion) {
-	c = completion{steps: b}
+// do carries out the steps of a batch in a worker.
+func (sc *scheduler) do(ctx context.Context, b batch) (c completion) {
+	c = completion{steps: b, pending: make([]*Pending, len(b))}
 	defer func() {
 		if p := recover(); p != nil {
-			for _, i := range b {
+			for k, i := range b {
 				res := &sc.result.Steps[i]
-				res.Status, res.Err = Unknown, &PanicError{Value: p, Stack: debug.Stack()}
+				res.Status, res.Err, c.pending[k] = Unknown, &PanicError{Value: p, Stack: debug.Stack()}, nil
 			}
 		}
 	}()
-	if err := sc.announce(ctx, intents); err != nil {
-		for _, i := range b {
-			sc.result.Steps[i].Err = err
-		}
-		return c
-	}
-	c.announced = intents
-	steps := make([]*planner.Step, len(b))
-	for k, i := range b {
-		steps[k] = sc.plan.Steps[i]
-	}
-	for k, a := range sc.service.Do(ctx, steps, sc.id) {
+	for k, a := range sc.attempt(ctx, b) {
 		res := &sc.result.Steps[b[k]]
-		if res.Err = a.Err; sc.pendingAt(b[k]) != nil {
+		if p, ok := errors.AsType[*Pending](a.Err); ok {
+			res.Err, c.pending[k] = p, p
 			continue
 		}
 		err := sc.journal.Complete(res.Step, a.Outcome, a.Err)
 		c.journal = cmp.Or(c.journal, err)
 		a.Outcome.Values = nil
-		res.Status, res.Outcome = statusOf(ctx, a.Err), a.Outcome
+		res.Status, res.Outcome, res.Err = statusOf(ctx, a.Err), a.Outcome, a.Err
 	}
 	return c
+}
+
+// attempt has the service carry out the steps of a batch.
+func (sc *scheduler) attempt(ctx context.Context, b batch) []Attempt {
+	steps := make([]*planner.Step, len(b))
+	for k, i := range b {
+		steps[k] = sc.plan.Steps[i]
+	}
+	return sc.service.Do(ctx, steps, sc.id)
 }
 
 func statusOf(ctx context.Context, err error) Status {
@@ -383,28 +401,26 @@ func (sc *scheduler) id(a resource.Address) (string, bool) {
 // blocked; the others are set aside.
 func (sc *scheduler) complete(ctx context.Context, c completion) {
 	sc.running--
+	sc.doneDuringFlush++
 	sc.stop(c.journal)
-	for _, i := range c.announced {
-		sc.announced[i] = true
-	}
 	sc.countExpected(c.steps, -1)
-	sc.park(c.steps)
-	var ended batch
-	for _, i := range c.steps { // a dependent begins after all of these: the rows of a request may contradict one another
-		res := &sc.result.Steps[i]
-		if sc.pendingAt(i) != nil {
-			continue
-		}
-		ended = append(ended, i)
-		if res.Status == Done && res.Outcome.ID != "" && res.Step.Object != nil {
+	sc.park(c)
+	for k, i := range c.steps { // every ID is there before a dependent begins
+		if res := &sc.result.Steps[i]; c.pending[k] == nil && res.Status == Done && res.Outcome.ID != "" && res.Step.Object != nil {
 			sc.mu.Lock()
 			sc.ids[res.Step.Address] = res.Outcome.ID
 			sc.mu.Unlock()
 		}
-		sc.countRefusal(res)
 	}
-	for _, i := range ended {
-		sc.end(ctx, i)
+	for k, i := range c.steps { // what some rows of a request say of the operation others may contradict
+		if c.pending[k] == nil {
+			sc.countRefusal(&sc.result.Steps[i])
+		}
+	}
+	for k, i := range c.steps {
+		if c.pending[k] == nil {
+			sc.end(ctx, i)
+		}
 	}
 }
 
@@ -418,7 +434,7 @@ func (sc *scheduler) end(ctx context.Context, i planner.StepID) {
 		if !sc.mustEnd(ctx) { // the service itself sends nothing more
 			sc.stop(res.Err)
 		}
-		*res, sc.announced[i] = StepResult{Step: res.Step}, false
+		*res = StepResult{Step: res.Step}
 		sc.emit(Event{Type: Ended, Step: res.Step, Result: *res})
 		return // its dependents are not started either
 	}
@@ -529,14 +545,13 @@ func (sc *scheduler) finish(res *StepResult) {
 
 // stop ends the run because of an error, if it is one. The first is the cause.
 func (sc *scheduler) stop(err error) {
-	if err == nil || sc.result.Stopped != nil {
-		return
+	switch {
+	case err == nil || sc.result.Stopped != nil:
+	case errors.Is(err, ErrAbortRun):
+		sc.result.Stopped = err
+	default:
+		sc.result.Stopped = fmt.Errorf("%w: %w", ErrAbortRun, err)
 	}
-	if !errors.Is(err, ErrAbortRun) {
-		err = fmt.Errorf("%w: %w", ErrAbortRun, err)
-	}
-	sc.result.Stopped = err
-	sc.stopped.Store(true)
 }
 
 func (sc *scheduler) emit(e Event) {

@@ -92,8 +92,11 @@ type world struct {
 	over      []bool // whatever became of it
 	looked    []int  // how often it was pending
 	inFlight  map[resource.Address]int
+	now, max  int // steps in flight
 	working   int // workers that carry them out
+	ahead     int // most intents open that are not in flight
 	flushes   int
+	total     int
 	wrong     []string
 	events    []executor.Event
 	batches   []string // as they came
@@ -144,6 +147,8 @@ func (w *world) Begin(ctx context.Context, steps []*planner.Step) error {
 		w.intended[s.Index] = true
 		w.note("i", s.Index)
 	}
+	w.total += len(steps)
+	w.ahead = max(w.ahead, w.total-w.now)
 	return nil
 }
 
@@ -154,6 +159,9 @@ func (w *world) Complete(s *planner.Step, _ executor.Outcome, err error) error {
 	w.completed[i]++
 	if w.completed[i] > 1 || !w.intended[i] && (s.Operation != nil || !w.sent[i]) {
 		w.wrongf("completed %d, twice or without an intent", i)
+	}
+	if s.Operation != nil {
+		w.total--
 	}
 	if w.sent[i] && !(w.looked[i] > 0 && errors.Is(err, executor.ErrNotSent)) {
 		w.note("s", i)
@@ -258,6 +266,8 @@ func (w *world) begin(steps []*planner.Step, ids executor.IDs) {
 		w.note("b", s.Index)
 		w.began[s.Index], w.sent[s.Index] = time.Since(w.start), true
 		w.inFlight[s.Address]++
+		w.now++
+		w.max = max(w.max, w.now)
 		if w.inFlight[s.Address] > 1 {
 			w.wrongf("%s is in flight twice", s.Address)
 		}
@@ -298,6 +308,7 @@ func (w *world) end(steps []*planner.Step, pending []bool) {
 			w.over[s.Index] = true
 		}
 		w.inFlight[s.Address]--
+		w.now--
 	}
 }
 

@@ -16,6 +16,6 @@ import (
 
 // All are the formats, in the order in which they are tried: those of any table come last.
 func All() []*convert.Format {
-	first := []*convert.Format{jira.CSV(), trello.Format(), jira.JSON(), jira.XML(), jira.Backup(), github.Format(), gitlab.Format(), bitbucket.Format()}
+	first := []*convert.Format{jira.CSV(), trello.Format(), jira.JSON(), jira.Backup(), github.Format(), gitlab.Format(), bitbucket.Format()}
 	return slices.Concat(first, rest.Formats(), tabular.Formats())
 }

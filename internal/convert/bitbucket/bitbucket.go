@@ -22,6 +22,7 @@ import (
 	"github.com/planform/planform/internal/convert"
 	"github.com/planform/planform/internal/convert/dates"
 	"github.com/planform/planform/internal/convert/records"
+	"github.com/planform/planform/internal/convert/tabular"
 	"github.com/planform/planform/internal/diag"
 )
 
@@ -150,6 +151,7 @@ type entry struct {
 type export struct {
 	to       convert.Sink
 	roles    *convert.Roles
+	words    *tabular.Words
 	issues   []*convert.Issue
 	comments convert.Comments
 	files    map[string][]convert.Attachment
@@ -162,7 +164,7 @@ type export struct {
 // read reads the files as one export.
 func read(ctx context.Context, in convert.Input, to convert.Sink) error {
 	e := &export{
-		to: to, roles: convert.ReadRoles(valueList), comments: convert.Comments{}, files: map[string][]convert.Attachment{},
+		to: to, roles: convert.ReadRoles(valueList), words: tabular.WordsOf("bitbucket"), comments: convert.Comments{}, files: map[string][]convert.Attachment{},
 		changes: map[string][]convert.Event{}, apart: convert.Apart{}, sizes: map[string]int{},
 	}
 	if err := in.Each(ctx, e.file); err != nil {
@@ -284,10 +286,7 @@ func (e *export) issue(one *entry, r records.Record, of string) {
 	if i.State.Name == "" {
 		_ = json.Unmarshal(one.State, &i.State.Name) // which is a text
 	}
-	i.State.Category = map[string]string{
-		"new": "unstarted", "open": "unstarted", "submitted": "unstarted", "on hold": "backlog", "resolved": "completed", "closed": "completed",
-		"invalid": "cancelled", "duplicate": "cancelled", "wontfix": "cancelled",
-	}[i.State.Name]
+	i.State.Category = e.words.Own(i.State.Name)
 	if id := e.person(one.Assignee); id != "" {
 		i.Assignees = []string{id}
 	}

@@ -85,7 +85,7 @@ func asana() *api {
 		name: "asana-json", tracker: "Asana", lists: []string{"data"}, empty: regexp.MustCompile(`^\s*\{\s*"data"\s*:\s*\[\s*\]`),
 		needs: [][]string{{"gid", "resource_type"}, {"gid", "completed"}, {"gid", "text", "created_at"}, {"data", "next_page"}},
 		start: func(e *export) (func(records.Record) error, func()) {
-			x := &asanaExport{export: e, group: tabular.Groups(), files: map[string][]convert.Attachment{}, short: map[string]string{}}
+			x := &asanaExport{export: e, group: tabular.WordsOf("asana-json").Group, files: map[string][]convert.Attachment{}, short: map[string]string{}}
 			return x.record, x.finish
 		},
 	}

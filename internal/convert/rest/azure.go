@@ -75,7 +75,7 @@ func azure() *api {
 		name: "azure-json", tracker: "Azure DevOps", lists: []string{"value", "comments"},
 		needs: [][]string{{"fields", azureTitle}, {"workItemId", "text"}, {"workItemId", "revisedDate"}, {"totalCount", "count", "comments"}},
 		start: func(e *export) (func(records.Record) error, func()) {
-			x := &azureExport{export: e, group: tabular.AzureGroup()}
+			x := &azureExport{export: e, words: tabular.WordsOf("azure-json")}
 			return x.record, func() {
 				if x.moments {
 					x.to.AssumedZone()
@@ -88,7 +88,7 @@ func azure() *api {
 type azureExport struct {
 	*export
 
-	group   func(state string) string
+	words   *tabular.Words
 	last    string // the item of the last comment
 	moments bool   // there are days that a zone tells
 }
@@ -140,8 +140,8 @@ func (x *azureExport) item(r records.Record, one *azureAnswer) error {
 	key := strconv.Itoa(one.ID)
 	i := &convert.Issue{
 		Key: key, ID: key, Number: one.ID, Title: get(azureTitle), Type: get("System.WorkItemType"), Position: r.Position,
-		State:    convert.State{Name: get("System.State"), Category: x.group(get("System.State"))},
-		Priority: tabular.AzurePriority(get("Microsoft.VSTS.Common.Priority")), Resolution: get("Microsoft.VSTS.Common.ResolvedReason"),
+		State:    convert.State{Name: get("System.State"), Category: x.words.Group(get("System.State"))},
+		Priority: x.words.Priority(get("Microsoft.VSTS.Common.Priority")), Resolution: get("Microsoft.VSTS.Common.ResolvedReason"),
 		Parent: get("System.Parent"), Reporter: x.identity(one.Fields["System.CreatedBy"]), Left: map[string]int{},
 	}
 	if id := x.identity(one.Fields["System.AssignedTo"]); id != "" {

@@ -12,6 +12,7 @@ import (
 	"github.com/planform/planform/internal/convert"
 	"github.com/planform/planform/internal/convert/dates"
 	"github.com/planform/planform/internal/convert/records"
+	"github.com/planform/planform/internal/convert/tabular"
 )
 
 // bugzillaUser is what is known of somebody beside the login.
@@ -92,7 +93,7 @@ func bugzilla() *api {
 			{"summary", "product", "creator", "last_change_time"},
 		},
 		start: func(e *export) (func(records.Record) error, func()) {
-			x := &bugzillaExport{export: e, texts: map[string]convert.Comment{}, files: map[string][]convert.Attachment{}}
+			x := &bugzillaExport{export: e, words: tabular.WordsOf("bugzilla"), texts: map[string]convert.Comment{}, files: map[string][]convert.Attachment{}}
 			return x.record, x.finish
 		},
 	}
@@ -101,6 +102,7 @@ func bugzilla() *api {
 type bugzillaExport struct {
 	*export
 
+	words *tabular.Words
 	texts map[string]convert.Comment // descriptions, by bug
 	files map[string][]convert.Attachment
 
@@ -162,8 +164,8 @@ func (x *bugzillaExport) record(r records.Record) error {
 func (x *bugzillaExport) bug(r records.Record, key string, f *bugzillaAnswer) {
 	i := &convert.Issue{
 		Key: key, ID: key, Number: f.ID, Project: cmp.Or(f.Product, "bugzilla"), Title: f.Summary, Type: f.Type, Position: r.Position,
-		State: convert.State{Name: f.Status, Category: bugzillaGroup(f.Status, f.Open)}, Priority: bugzillaPriority(f.Priority),
-		Resolution: bugzillaResolution(f.Resolution), Reporter: x.user(f.Creator, f.By), Components: texts(f.Component),
+		State: convert.State{Name: f.Status, Category: bugzillaGroup(x.words, f.Status, f.Open)}, Priority: x.words.Priority(strings.Trim(f.Priority, "-")),
+		Resolution: x.words.Resolution(f.Resolution), Reporter: x.user(f.Creator, f.By), Components: texts(f.Component),
 		Left: map[string]int{"votes": f.Votes},
 	}
 	if len(f.Groups) > 0 {
@@ -294,11 +296,8 @@ func (x *bugzillaExport) user(login string, u bugzillaUser) string {
 	return x.person(u.Name, email, id)
 }
 
-func bugzillaGroup(status string, open *bool) string {
-	group := map[string]string{
-		"UNCONFIRMED": "backlog", "NEW": "unstarted", "CONFIRMED": "unstarted", "REOPENED": "unstarted", "ASSIGNED": "started",
-		"IN_PROGRESS": "started", "RESOLVED": "completed", "VERIFIED": "completed", "CLOSED": "completed",
-	}[status]
+func bugzillaGroup(words *tabular.Words, status string, open *bool) string {
+	group := words.Group(status)
 	switch {
 	case open != nil && !*open:
 		return "completed"
@@ -306,20 +305,4 @@ func bugzillaGroup(status string, open *bool) string {
 		return cmp.Or(strings.TrimPrefix(group, "completed"), "started")
 	}
 	return group
-}
-
-// bugzillaPriority is the name of a priority: what older versions call P1 is Highest in newer ones.
-func bugzillaPriority(name string) string {
-	if strings.HasPrefix(name, "--") {
-		return ""
-	}
-	return cmp.Or(map[string]string{"P1": "Highest", "P2": "High", "P3": "Normal", "P4": "Low", "P5": "Lowest"}[name], name)
-}
-
-// bugzillaResolution is a resolution as others call it.
-func bugzillaResolution(name string) string {
-	return cmp.Or(map[string]string{
-		"WONTFIX": "Won't Fix", "DUPLICATE": "Duplicate", "INVALID": "Invalid", "WORKSFORME": "Cannot Reproduce", "INCOMPLETE": "Declined",
-		"INACTIVE": "Declined",
-	}[name], name)
 }

@@ -110,7 +110,7 @@ func redmine() *api {
 		name: "redmine-json", tracker: "Redmine", lists: []string{"issues", "users"},
 		needs: [][]string{{"tracker", "subject", "project"}, {"issues", "total_count", "offset"}, {"firstname", "lastname", "mail"}},
 		start: func(e *export) (func(records.Record) error, func()) {
-			x := &redmineExport{export: e, group: tabular.Groups(), names: map[string]string{}}
+			x := &redmineExport{export: e, group: tabular.WordsOf("redmine-json").Group, names: map[string]string{}}
 			return x.record, x.finish
 		},
 	}

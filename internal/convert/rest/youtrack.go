@@ -97,7 +97,7 @@ func youtrack() *api {
 		name: "youtrack-json", tracker: "YouTrack",
 		needs: [][]string{{"idReadable", "summary"}, {"idReadable", "text", "created"}},
 		start: func(e *export) (func(records.Record) error, func()) {
-			x := &youtrackExport{export: e, group: tabular.YouTrackGroup(), work: map[string][]convert.Work{}}
+			x := &youtrackExport{export: e, group: tabular.WordsOf("youtrack-json").Group, work: map[string][]convert.Work{}}
 			return x.record, func() {
 				e.to.Site(x.base, "/issue/{key}")
 				for key, work := range x.work {

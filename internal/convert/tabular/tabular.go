@@ -29,7 +29,6 @@ type Layout struct {
 	Columns map[string]string // what the columns hold, by name: see mapping.ColumnFields, and below
 	Markup  convert.Markup    // of texts
 	Lists   string            // what separates the values of a list; "" = found out
-	Groups  map[string]string // groups of states, where their names are not known to everybody
 	Empty   []string          // texts that stand for nothing
 	Guarded bool              // cells that begin as formulas do have an apostrophe before
 	UTC     bool              // dates without a zone are UTC

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/planform/planform/internal/convert"
-	"github.com/planform/planform/internal/convert/bitbucket"
 	"github.com/planform/planform/internal/convert/github"
 	"github.com/planform/planform/internal/convert/gitlab"
 	"github.com/planform/planform/internal/convert/jira"
@@ -16,6 +15,6 @@ import (
 
 // All are the formats, in the order in which they are tried: those of any table come last.
 func All() []*convert.Format {
-	first := []*convert.Format{jira.CSV(), trello.Format(), jira.JSON(), jira.Backup(), github.Format(), gitlab.Format(), bitbucket.Format()}
+	first := []*convert.Format{jira.CSV(), trello.Format(), jira.JSON(), jira.Backup(), github.Format(), gitlab.Format()}
 	return slices.Concat(first, rest.Formats(), tabular.Formats())
 }

@@ -73,7 +73,7 @@ var (
 func azure() *api {
 	return &api{
 		name: "azure-json", tracker: "Azure DevOps", lists: []string{"value", "comments"},
-		needs: [][]string{{"fields", azureTitle}, {"workItemId", "text"}, {"workItemId", "revisedDate"}, {"totalCount", "count", "comments"}},
+		needs: []string{"fields " + azureTitle, "workItemId text", "workItemId revisedDate", "totalCount count comments"},
 		start: func(e *export) (func(records.Record) error, func()) {
 			x := &azureExport{export: e, words: tabular.WordsOf("azure-json")}
 			return x.record, func() {

@@ -26,11 +26,14 @@ import (
 
 // api is what is known of the answers of a tracker.
 type api struct {
-	name    string         // how the command line names it
-	tracker string         // as people call it
-	needs   [][]string     // names by which a file is recognised: all of one list
-	empty   *regexp.Regexp // how a file begins that holds nothing; nil = by no name
-	lists   []string       // where answers have their records: see records.Read
+	name      string                // how the command line names it
+	tracker   string                // as people call it
+	needs     []string              // names by which a file is recognised: all of one list; behind a colon what to say of it
+	file      string                // how the name of a file is recognised that begins with any list; "" = by no name
+	scoped    bool                  // a key is that of one issue of a project
+	empty     []string              // lists that a file begins with that holds nothing
+	lists     []string              // where answers have their records: see records.Read
+	describes func() *convert.Roles // what values are for
 	// start gives what reads a record, and what is done after the last one.
 	start func(e *export) (read func(r records.Record) error, finish func())
 }
@@ -38,23 +41,32 @@ type api struct {
 // Formats are the trackers.
 func Formats() []*convert.Format {
 	var all []*convert.Format
-	for _, a := range []*api{redmine(), azure(), youtrack(), asana(), bugzilla()} {
-		all = append(all, &convert.Format{Name: a.name, Tracker: a.tracker, Detect: a.detect, Read: a.read, Unique: true})
+	for _, a := range []*api{bitbucket(), redmine(), azure(), youtrack(), asana(), bugzilla()} {
+		all = append(all, &convert.Format{Name: a.name, Tracker: a.tracker, Detect: a.detect, Read: a.read, Unique: !a.scoped})
 	}
 	return all
 }
 
 // detect looks for names that answers have.
-func (a *api) detect(head []byte, _ string) (string, bool) {
-	for _, names := range a.needs {
+func (a *api) detect(head []byte, name string) (string, bool) {
+	if a.file != "" && records.Begin(head) && regexp.MustCompile(a.file).MatchString(name) {
+		return "the name of the file", true
+	}
+	for _, need := range a.needs {
+		list, by, said := strings.Cut(need, ": ")
+		names := strings.Fields(list)
 		if records.Name(head, names...) {
+			if said {
+				return by, true
+			}
 			if last := len(names) - 1; last > 0 {
 				return "the fields " + strings.Join(names[:last], ", ") + " and " + names[last], true
 			}
 			return "the field " + names[0], true
 		}
 	}
-	if a.empty != nil && a.empty.Match(head) {
+	begin := strings.Join(strings.Fields(string(head[:min(len(head), 100)])), "")
+	if slices.ContainsFunc(a.empty, func(list string) bool { return strings.HasPrefix(begin, `{"`+list+`":[]`) }) {
 		return "an empty list", true
 	}
 	return "", false
@@ -88,8 +100,11 @@ type export struct {
 // read reads the files as one export.
 func (a *api) read(ctx context.Context, in convert.Input, to convert.Sink) error {
 	e := &export{
-		api: a, in: in, to: to, roles: rolesOf(a.name), latest: map[string]*convert.Issue{}, comments: convert.Comments{},
+		api: a, in: in, to: to, latest: map[string]*convert.Issue{}, comments: convert.Comments{},
 		counted: map[string]int{}, events: map[string][]convert.Event{}, apart: convert.Apart{},
+	}
+	if e.roles = rolesOf(a.name); a.describes != nil {
+		e.roles = a.describes()
 	}
 	one, finish := a.start(e)
 	err := in.Each(ctx, func(ctx context.Context, text io.Reader, name string) error {
@@ -100,17 +115,17 @@ func (a *api) read(ctx context.Context, in convert.Input, to convert.Sink) error
 	}
 	finish()
 	for _, i := range e.issues {
-		if e.latest[i.Key] != i { // it is booked, and goes before what counts
+		if e.latest[e.key(i)] != i { // it is booked, and goes before what counts
 			to.Issue(i)
 		}
 	}
 	for _, i := range e.issues {
-		if e.latest[i.Key] == i {
-			i.Discuss(e.comments[i.Key], e.counted[i.Key])
-			i.Events = append(i.Events, e.events[i.Key]...)
+		if at := e.key(i); e.latest[at] == i {
+			i.Discuss(e.comments[at], e.counted[at])
+			i.Events = append(i.Events, e.events[at]...)
 			i.Left["watchers"] = max(i.Left["watchers"], len(i.Watchers))
 			i.Left["history"], i.Left["worklogs"] = len(i.Events), len(i.Work)
-			e.apart.Join(i, i.Key)
+			e.apart.Join(i, at)
 			to.Issue(i)
 		}
 	}
@@ -119,17 +134,26 @@ func (a *api) read(ctx context.Context, in convert.Input, to convert.Sink) error
 	return nil
 }
 
+// key returns what other records name an issue by.
+func (e *export) key(i *convert.Issue) string {
+	if e.scoped {
+		return i.Project + "#" + i.Key
+	}
+	return i.Key
+}
+
 // add takes an issue. Of two with one key the later state counts; but a list of issues tells less than the answer for one of them.
 func (e *export) add(i *convert.Issue) {
-	had := e.latest[i.Key]
+	at := e.key(i)
+	had := e.latest[at]
 	switch {
 	case had == nil:
-		e.latest[i.Key] = i
+		e.latest[at] = i
 	case i.Updated.Before(had.Updated), i.Updated.Equal(had.Updated) && told(i) < told(had):
 		complete(had, i)
 	default:
 		complete(i, had)
-		e.latest[i.Key] = i
+		e.latest[at] = i
 	}
 	e.issues = append(e.issues, i)
 }

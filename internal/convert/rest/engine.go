@@ -24,14 +24,23 @@ type hooks struct {
 	html    func(text string) string                                                          // as others write it
 	title   func(name string) string                                                          // of a field
 	link    func(kind string) (name, way string)                                              // what the type of a link says
-	page    func(x *reader, v records.Value)                                                  // what stands beside lists
 	finish  func(x *reader)
 }
 
 // reader reads the answers of a tracker that a description tells of.
 type reader struct {
-	*export
+	*api
 	*description
+
+	in       convert.Input
+	to       convert.Sink
+	roles    *convert.Roles
+	issues   []*convert.Issue
+	latest   map[string]*convert.Issue  // by key
+	comments convert.Comments           // by key
+	counted  map[string]int             // how many comments the tracker counts, by key
+	events   map[string][]convert.Event // what other records say was changed, by key
+	apart    convert.Apart              // what records hold that are no issues, by key
 
 	hooks          hooks
 	words          *tabular.Words
@@ -45,6 +54,7 @@ type reader struct {
 	at             diag.Position                   // of the record
 	short          map[string]string               // names of issues that others name, and nothing else, by key
 	site           string                          // the address of the tracker, which that of a file tells
+	named          string                          // the issue that the last record names
 	last           string                          // the kind of the last record
 	totals         map[string]int                  // what pages count, by the kind of records in them
 	follows, ended bool                            // pages of issues say that others follow, and that they are the last
@@ -55,20 +65,26 @@ type reader struct {
 func described(text string, h func() hooks) *api {
 	top, _, _ := strings.Cut(text, "\n\n") // all that each file is looked at for
 	head := describe(top).head()
-	a := &api{scoped: head.word("scoped") != "", file: head.word("file"), empty: head.paths("empty"), name: head.kind, tracker: head.word("tracker"), lists: head.paths("lists"), describes: func() *convert.Roles { return describe(text).meanings() }}
+	a := &api{
+		name: head.kind, tracker: head.word("tracker"), lists: head.paths("lists"), scoped: head.word("scoped") != "", file: head.word("file"),
+		empty: head.paths("empty"), text: text, hooks: h,
+	}
 	for _, l := range head.lines {
 		if l.field == "known" {
 			a.needs = append(a.needs, l.paths[0])
 		}
 	}
-	a.start = func(e *export) (func(records.Record) error, func()) {
-		x := &reader{
-			export: e, description: describe(text), hooks: h(), words: tabular.WordsOf(e.name), markup: markups()[head.word("markup")], shown: append(head.paths("show"), "name"), names: map[string]string{}, files: map[string][]convert.Attachment{}, work: map[string][]convert.Work{},
-			lists: map[string]bool{}, short: map[string]string{}, totals: map[string]int{},
-		}
-		return x.record, x.finish
-	}
 	return a
+}
+
+func (a *api) reader(in convert.Input, to convert.Sink) *reader {
+	d := describe(a.text)
+	return &reader{
+		api: a, description: d, hooks: a.hooks(), in: in, to: to, roles: d.meanings(), words: tabular.WordsOf(a.name), markup: markups()[d.head().word("markup")],
+		shown: append(d.head().paths("show"), "name"), latest: map[string]*convert.Issue{}, comments: convert.Comments{}, counted: map[string]int{},
+		events: map[string][]convert.Event{}, apart: convert.Apart{}, names: map[string]string{}, files: map[string][]convert.Attachment{},
+		work: map[string][]convert.Work{}, lists: map[string]bool{}, short: map[string]string{}, totals: map[string]int{},
+	}
 }
 
 // record takes a record: it is one of the first kind that it fits.
@@ -82,8 +98,8 @@ func (x *reader) record(r records.Record) error {
 		if next := x.head().word("next"); next != "" && x.last == "issue" {
 			x.follows, x.ended = x.follows || v.Has(next), x.ended || !v.Has(next)
 		}
-		if x.hooks.page != nil {
-			x.hooks.page(x, v)
+		if n, err := strconv.Atoi(x.text(v, x.head().paths("comments"))); err == nil && x.last == "comment" {
+			x.counted[x.named] = max(x.counted[x.named], n)
 		}
 		x.last = ""
 		x.bookAll(nil, v, x.head().word("page"))
@@ -107,6 +123,9 @@ func (x *reader) record(r records.Record) error {
 			if s.kind == "other" {
 				x.bookAll(nil, one, cmp.Or(s.word("as"), r.List))
 				return nil
+			}
+			if of := s.paths("of"); of != nil && x.text(one, of) == "" {
+				return x.foreign(r, "a "+s.kind+" that does not say its issue", s.word("ask"))
 			}
 			x.take(s, one)
 			return nil
@@ -133,6 +152,7 @@ func (x *reader) take(s *section, v records.Value) {
 		all = v.At(list)
 	}
 	aside := x.apart.Of(key)
+	x.named = key
 	x.lists[as] = true
 	for _, one := range all {
 		name, left := as, &convert.Issue{Left: map[string]int{}}

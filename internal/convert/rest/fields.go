@@ -56,6 +56,14 @@ func (x *reader) set(i *convert.Issue, of string, v records.Value, paths []strin
 
 // put gives an issue the values of a field that each issue has, and reports whether they are such.
 func (x *reader) put(i *convert.Issue, of string, found []records.Value, texts []string) bool {
+	folders := x.head().word("folders")
+	if folders != "" && (of == "components" || of == "cycle") { // the last one, within the project
+		at := strings.LastIndex(texts[0], folders)
+		if at < 0 {
+			return true
+		}
+		texts = []string{texts[0][at+1:]}
+	}
 	switch of {
 	case "id":
 		i.ID = texts[0]
@@ -64,7 +72,9 @@ func (x *reader) put(i *convert.Issue, of string, found []records.Value, texts [
 	case "description":
 		i.Text = convert.Text{Markup: x.markup, Body: texts[0]}
 	case "project":
-		i.Project = texts[0]
+		if i.Project = texts[0]; folders != "" {
+			i.Project, _, _ = strings.Cut(texts[0], folders)
+		}
 	case "state":
 		i.State = convert.State{Name: texts[0], Category: cmp.Or(x.words.Group(texts[0]), i.State.Category)}
 	case "closed":
@@ -80,8 +90,13 @@ func (x *reader) put(i *convert.Issue, of string, found []records.Value, texts [
 	case "parent":
 		i.Parent = texts[0]
 	case "labels":
+		if split := x.head().word("split"); split != "" {
+			texts = strings.Split(strings.Join(texts, split), split)
+		}
 		for _, text := range texts {
-			i.Labels = append(i.Labels, convert.Label{Name: text})
+			if text = strings.TrimSpace(text); text != "" {
+				i.Labels = append(i.Labels, convert.Label{Name: text})
+			}
 		}
 	case "components":
 		i.Components = texts
@@ -199,6 +214,8 @@ func (x *reader) people(found []records.Value) (ids []string) {
 	}
 	return ids
 }
+
+var nameMail = regexp.MustCompile(`^(.*?)\s*<([^<>]+)>$`)
 
 // someone notes somebody, and says by what they are known.
 func (x *reader) someone(v records.Value) string {
@@ -334,17 +351,21 @@ func (x *reader) link(i *convert.Issue, s *section, v records.Value) (other stri
 	}
 	from := x.text(v, s.paths("from"))
 	for _, to := range x.texts(v.At(s.word("to"))) {
-		is := cmp.Or(x.renamed(kind+" "+way), x.renamed(way), kind)
+		is := cmp.Or(x.renamed(kind+" "+way), x.renamed(kind), x.renamed(way), kind)
 		if from != "" && to == i.Key {
 			to, is = from, "inward "+is
 		}
 		is, inward := strings.CutPrefix(is, "inward ")
 		is, both := strings.CutPrefix(is, "both ")
 		is = strings.ReplaceAll(is, "*", kind)
+		key := to[strings.LastIndexByte(to, '/')+1:]
+		if _, err := strconv.Atoi(key); err != nil && key != to && is != "files" && is != "pages" { // the address of no item
+			is = "artifacts"
+		}
 		switch other = is; is {
 		case "children": // which say it
 		case "parents":
-			i.Parent = to[strings.LastIndexByte(to, '/')+1:]
+			i.Parent = key
 		case "files":
 			i.Attachments = append(i.Attachments, x.file(s, v, i, is+": "+s.list))
 		case "pages":
@@ -352,11 +373,11 @@ func (x *reader) link(i *convert.Issue, s *section, v records.Value) (other stri
 		case "artifacts":
 			field(i, cmp.Or(x.text(v, s.paths("name")), "Artifact"), to+" "+x.text(v, s.paths("about")), is+": "+s.list+"."+s.word("to"))
 		default:
-			to, other = to[strings.LastIndexByte(to, '/')+1:], ""
+			other = ""
 			if said := s.word("about"); said != "" {
-				about(i, "Relations", "#"+to, x.text(v, s.paths("about")), s.list+"."+said)
+				about(i, "Relations", "#"+key, x.text(v, s.paths("about")), s.list+"."+said)
 			}
-			i.Links = append(i.Links, convert.Link{Type: is, To: to, Inward: inward || both && before(to, i.Key)})
+			i.Links = append(i.Links, convert.Link{Type: is, To: key, Inward: inward || both && before(key, i.Key)})
 		}
 	}
 	if s.word("apart") == "" {

@@ -1,16 +1,15 @@
-// Package rest reads what the REST APIs of trackers answer: pages, arrays or lines of issues, single ones, and beside them comments and
-// whatever else is asked for by an address of its own, in any number of files.
+// Package rest reads trackers by descriptions: what their REST APIs answer, as pages, arrays or lines of issues and beside them comments and
+// whatever else has an address of its own, in any number of files; and exports that look like that.
 //
-// Each tracker has a file of its own, which says what its answers hold; values.txt says what their values are for. The rest is the same
-// for all: what several answers say of one issue is put together, and comments find their issue.
+// Each tracker has a text that says what its records hold (redmine.txt; see description), and at most sixty lines of code for what no path
+// leads to (redmine.go; see hooks). The rest is the same for all: what several records say of one issue is put together, and comments,
+// files and changes find their issue.
 // The package must not know manifests.
 package rest
 
 import (
 	"cmp"
 	"context"
-	_ "embed"
-	"encoding/json"
 	"fmt"
 	"io"
 	"regexp"
@@ -26,16 +25,15 @@ import (
 
 // api is what is known of the answers of a tracker.
 type api struct {
-	name      string                // how the command line names it
-	tracker   string                // as people call it
-	needs     []string              // names by which a file is recognised: all of one list; behind a colon what to say of it
-	file      string                // how the name of a file is recognised that begins with any list; "" = by no name
-	scoped    bool                  // a key is that of one issue of a project
-	empty     []string              // lists that a file begins with that holds nothing
-	lists     []string              // where answers have their records: see records.Read
-	describes func() *convert.Roles // what values are for
-	// start gives what reads a record, and what is done after the last one.
-	start func(e *export) (read func(r records.Record) error, finish func())
+	name    string   // how the command line names it
+	tracker string   // as people call it
+	needs   []string // names by which a file is recognised: all of one list; behind a colon what to say of it
+	file    string   // how the name of a file is recognised that begins with any list; "" = by no name
+	scoped  bool     // a key is that of one issue of a project
+	empty   []string // lists that a file begins with that holds nothing
+	lists   []string // where answers have their records: see records.Read
+	text    string   // the description
+	hooks   func() hooks
 }
 
 // Formats are the trackers.
@@ -72,90 +70,58 @@ func (a *api) detect(head []byte, name string) (string, bool) {
 	return "", false
 }
 
-//go:embed values.txt
-var valueList string
-
-// rolesOf are the roles of a section.
-func rolesOf(title string) *convert.Roles {
-	_, list, _ := strings.Cut(valueList, "\n\n"+title+"\n")
-	list, _, _ = strings.Cut(list, "\n\n")
-	return convert.ReadRoles(list)
-}
-
-// export is what all files say together.
-type export struct {
-	*api
-
-	in       convert.Input
-	to       convert.Sink
-	roles    *convert.Roles
-	issues   []*convert.Issue
-	latest   map[string]*convert.Issue  // by key
-	comments convert.Comments           // by key
-	counted  map[string]int             // how many comments the tracker counts, by key
-	events   map[string][]convert.Event // what other answers say was changed, by key
-	apart    convert.Apart              // what answers hold that are no issues, by key
-}
-
 // read reads the files as one export.
 func (a *api) read(ctx context.Context, in convert.Input, to convert.Sink) error {
-	e := &export{
-		api: a, in: in, to: to, latest: map[string]*convert.Issue{}, comments: convert.Comments{},
-		counted: map[string]int{}, events: map[string][]convert.Event{}, apart: convert.Apart{},
-	}
-	if e.roles = rolesOf(a.name); a.describes != nil {
-		e.roles = a.describes()
-	}
-	one, finish := a.start(e)
+	x := a.reader(in, to)
 	err := in.Each(ctx, func(ctx context.Context, text io.Reader, name string) error {
-		return records.Read(ctx, text, name, a.lists, one)
+		return records.Read(ctx, text, name, a.lists, x.record)
 	})
 	if err != nil {
 		return err
 	}
-	finish()
-	for _, i := range e.issues {
-		if e.latest[e.key(i)] != i { // it is booked, and goes before what counts
+	x.finish()
+	for _, i := range x.issues {
+		if x.latest[x.key(i)] != i { // it is booked, and goes before what counts
 			to.Issue(i)
 		}
 	}
-	for _, i := range e.issues {
-		if at := e.key(i); e.latest[at] == i {
-			i.Discuss(e.comments[at], e.counted[at])
-			i.Events = append(i.Events, e.events[at]...)
+	for _, i := range x.issues {
+		if at := x.key(i); x.latest[at] == i {
+			i.Discuss(x.comments[at], x.counted[at])
+			i.Events = append(i.Events, x.events[at]...)
 			i.Left["watchers"] = max(i.Left["watchers"], len(i.Watchers))
 			i.Left["history"], i.Left["worklogs"] = len(i.Events), len(i.Work)
-			e.apart.Join(i, at)
+			x.apart.Join(i, at)
 			to.Issue(i)
 		}
 	}
-	e.comments.Close(to, func(key string) bool { return e.latest[key] != nil })
-	e.apart.Close(to)
+	x.comments.Close(to, func(key string) bool { return x.latest[key] != nil })
+	x.apart.Close(to)
 	return nil
 }
 
 // key returns what other records name an issue by.
-func (e *export) key(i *convert.Issue) string {
-	if e.scoped {
+func (x *reader) key(i *convert.Issue) string {
+	if x.scoped {
 		return i.Project + "#" + i.Key
 	}
 	return i.Key
 }
 
 // add takes an issue. Of two with one key the later state counts; but a list of issues tells less than the answer for one of them.
-func (e *export) add(i *convert.Issue) {
-	at := e.key(i)
-	had := e.latest[at]
+func (x *reader) add(i *convert.Issue) {
+	at := x.key(i)
+	had := x.latest[at]
 	switch {
 	case had == nil:
-		e.latest[at] = i
+		x.latest[at] = i
 	case i.Updated.Before(had.Updated), i.Updated.Equal(had.Updated) && told(i) < told(had):
 		complete(had, i)
 	default:
 		complete(i, had)
-		e.latest[at] = i
+		x.latest[at] = i
 	}
-	e.issues = append(e.issues, i)
+	x.issues = append(x.issues, i)
 }
 
 // told is how many values an answer has of an issue.
@@ -187,54 +153,10 @@ func complete(i, other *convert.Issue) {
 }
 
 // comment takes a comment of an issue. One without an ID is told from others by what it says, and when.
-func (e *export) comment(key string, one convert.Comment) {
-	if one.ID != "" || one.At.IsZero() || !slices.Contains(e.comments[key], one) {
-		e.comments.Add(key, one)
+func (x *reader) comment(key string, one convert.Comment) {
+	if one.ID != "" || one.At.IsZero() || !slices.Contains(x.comments[key], one) {
+		x.comments.Add(key, one)
 	}
-}
-
-// leave books what a record holds that is left out. what says which records these are.
-func (e *export) leave(r records.Record, what string) {
-	hidden := &convert.Issue{Left: map[string]int{}}
-	e.enter(hidden, r, "", nil)
-	convert.LeaveOut(e.to, what, hidden.Held)
-}
-
-// beside books what an answer of its own holds of an issue, such as a comment. what leads the names of its values. The values of some
-// names say what others say, too.
-func (e *export) beside(r records.Record, key, what string, also ...string) {
-	e.roles.Enter(e.to, e.apart.Of(key), func(yield func(name, text string) bool) {
-		for name, text := range r.Values(what, e.roles.Whole) {
-			if slices.Contains(also, name) {
-				name = "also: " + name
-			}
-			if !yield(name, text) {
-				return
-			}
-		}
-	})
-}
-
-// value is a value with its name.
-type value struct{ name, text string }
-
-// enter books the values of a record: those of an issue with it, others with the export. What is within the object that the prefix names
-// goes by its own name. Those of some names are left out, for which there are others, such as those of a list of custom fields, in which
-// the name of each is a value, too.
-func (e *export) enter(i *convert.Issue, r records.Record, prefix string, others []value, without ...string) {
-	e.roles.Enter(e.to, i, func(yield func(name, text string) bool) {
-		for name, text := range r.Values("", e.roles.Whole) {
-			name = strings.TrimPrefix(name, prefix)
-			if !slices.Contains(without, name) && !yield(name, text) {
-				return
-			}
-		}
-		for _, one := range others {
-			if strings.TrimSpace(one.text) != "" && !yield(one.name, one.text) {
-				return
-			}
-		}
-	})
 }
 
 // field adds a row to the table of an issue's fields.
@@ -261,10 +183,10 @@ func about(i *convert.Issue, name, what, text, source string) {
 func before(a, b string) bool { return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) < 0 }
 
 // person notes somebody, and says by what they are known: the first word that is there.
-func (e *export) person(name, email string, ids ...string) string {
+func (x *reader) person(name, email string, ids ...string) string {
 	id := cmp.Or(append(ids, email, name)...)
 	if id != "" {
-		e.to.Person(convert.Person{ID: id, Name: name, Email: email})
+		x.to.Person(convert.Person{ID: id, Name: name, Email: email})
 	}
 	return id
 }
@@ -277,36 +199,7 @@ func moment(i *convert.Issue, text string) time.Time {
 // day reads a calendar day of an issue.
 func day(i *convert.Issue, text string) string { return dates.Day(i.Moment(text, time.DateOnly)) }
 
-// texts are the members of a value as people read them: of a list all, of an object the first of its names that is there.
-func texts(raw json.RawMessage, names ...string) []string {
-	var list []json.RawMessage
-	var object map[string]json.RawMessage
-	var text string
-	switch {
-	case len(raw) == 0 || string(raw) == "null":
-	case json.Unmarshal(raw, &text) == nil:
-		if text = strings.TrimSpace(text); text != "" {
-			return []string{text}
-		}
-	case json.Unmarshal(raw, &list) == nil:
-		var all []string
-		for _, one := range list {
-			all = append(all, texts(one, names...)...)
-		}
-		return all
-	case json.Unmarshal(raw, &object) == nil:
-		for _, name := range names {
-			if all := texts(object[name]); len(all) > 0 {
-				return all
-			}
-		}
-	default:
-		return []string{string(raw)}
-	}
-	return nil
-}
-
 // foreign is the error for what is no answer of the tracker.
-func (e *export) foreign(r records.Record, what, hint string) error {
-	return diag.WithHint(fmt.Errorf("%s: it is no answer of %s: %s", r.Position, e.tracker, what), hint)
+func (x *reader) foreign(r records.Record, what, hint string) error {
+	return diag.WithHint(fmt.Errorf("%s: it is no answer of %s: %s", r.Position, x.tracker, what), hint)
 }

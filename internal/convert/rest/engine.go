@@ -232,8 +232,11 @@ type leaf struct{ name, text string }
 // parts gives an issue what lists within its record hold, and returns all that the record holds.
 func (x *reader) parts(i *convert.Issue, v records.Value) (all []leaf) {
 	lists := x.description.lists()
+	listed := func(path, within string) bool {
+		return slices.ContainsFunc(lists, func(list string) bool { return list != within && strings.HasPrefix(path, list+".") })
+	}
 	v.Leaves("", func(path, text string) bool {
-		if !slices.ContainsFunc(lists, func(list string) bool { return strings.HasPrefix(path, list+".") }) {
+		if !listed(path, "") {
 			all = append(all, leaf{strings.TrimPrefix(path, x.head().word("strip")), text})
 		}
 		return true
@@ -246,17 +249,17 @@ func (x *reader) parts(i *convert.Issue, v records.Value) (all []leaf) {
 				if s.kind != "issue" && s.paths("has") != nil && !s.fits(one) {
 					continue
 				}
-				named, prefix := x.part(i, s, one)
+				named, prefix, apart := x.part(i, s, one)
 				if all = append(all, named...); s.kind != "field" {
-					as = cmp.Or(s.word("as"), as)
+					as = cmp.Or(apart, s.word("as"), as)
 				}
-				left, whole, own = cmp.Or(left, prefix), s.kind == "link", own || s.kind == "issue"
+				left, whole, own = cmp.Or(left, prefix), whole || prefix != "" && s.kind != "comment", own || s.kind == "issue"
 			}
 			one.Leaves(as, func(path, text string) bool {
 				if left != "" && (whole || x.roles.Of(path) == convert.OfComment) {
 					path = left + ": " + path
 				}
-				if !own { // issues within are booked by themselves
+				if !own && (as != list || !listed(path, list)) { // what is within is booked by itself
 					all = append(all, leaf{path, text})
 				}
 				return true
@@ -271,15 +274,17 @@ func markups() map[string]convert.Markup {
 }
 
 // part gives an issue what an element of a list holds. It returns values that have names of their own, or, of what is left out, what
-// leads their names.
-func (x *reader) part(i *convert.Issue, s *section, v records.Value) (named []leaf, left string) {
+// leads their names, or what they are called that something else takes.
+func (x *reader) part(i *convert.Issue, s *section, v records.Value) (named []leaf, left, apart string) {
 	switch s.kind {
 	case "comment":
 		c := x.remark(s, v)
 		if gone := x.yes(v, s.paths("deleted")); gone || strings.TrimSpace(c.Text.Body) == "" {
-			return nil, s.word("else")
+			return nil, s.word("else"), ""
 		}
-		x.apartFrom(x.key(i), &c, v)
+		if apart := x.apartFrom(x.key(i), &c, v); apart != "" {
+			return nil, "", apart
+		}
 		x.comment(x.key(i), c)
 	case "issue":
 		if key := x.text(v, x.find("issue").paths("key")); s.fits(v) {
@@ -288,13 +293,16 @@ func (x *reader) part(i *convert.Issue, s *section, v records.Value) (named []le
 			x.short[key] = cmp.Or(x.text(v, x.find("issue").paths("name")), key)
 		}
 	case "file":
+		if x.yes(v, s.paths("private")) {
+			return nil, s.word("else"), ""
+		}
 		i.Attachments = append(i.Attachments, x.file(s, v, i, s.list))
 	case "change":
 		i.Events = append(i.Events, x.changes(s, v)...)
 	case "work":
 		i.Work = append(i.Work, x.logged(s, v))
 	case "link":
-		return nil, x.link(i, s, v)
+		return nil, x.link(i, s, v), ""
 	case "row":
 		name, by := s.word("name"), cmp.Or(s.word("by"), ", ")
 		if text := strings.TrimSpace(x.text(v, s.paths("text"))); text != "" {
@@ -305,9 +313,9 @@ func (x *reader) part(i *convert.Issue, s *section, v records.Value) (named []le
 			}
 		}
 	case "field":
-		return x.field(i, s, v), ""
+		return x.field(i, s, v), "", ""
 	}
-	return nil, ""
+	return nil, "", ""
 }
 
 // field gives an issue a field that a list names. Some names stand for what each issue has.

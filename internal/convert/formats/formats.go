@@ -6,7 +6,6 @@ import (
 
 	"github.com/planform/planform/internal/convert"
 	"github.com/planform/planform/internal/convert/github"
-	"github.com/planform/planform/internal/convert/gitlab"
 	"github.com/planform/planform/internal/convert/jira"
 	"github.com/planform/planform/internal/convert/rest"
 	"github.com/planform/planform/internal/convert/tabular"
@@ -15,6 +14,6 @@ import (
 
 // All are the formats, in the order in which they are tried: those of any table come last.
 func All() []*convert.Format {
-	first := []*convert.Format{jira.CSV(), trello.Format(), jira.JSON(), jira.Backup(), github.Format(), gitlab.Format()}
+	first := []*convert.Format{jira.CSV(), trello.Format(), jira.JSON(), jira.Backup(), github.Format()}
 	return slices.Concat(first, rest.Formats(), tabular.Formats())
 }

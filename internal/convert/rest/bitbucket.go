@@ -4,10 +4,8 @@ import (
 	_ "embed"
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 
-	"github.com/planform/planform/internal/convert"
 	"github.com/planform/planform/internal/convert/records"
 	"github.com/planform/planform/internal/diag"
 )
@@ -39,11 +37,6 @@ func bitbucketHooks() hooks {
 				return m[1], nil
 			}
 			return x.name, nil
-		},
-		finish: func(x *reader) {
-			for _, list := range x.comments {
-				slices.SortStableFunc(list, func(a, b convert.Comment) int { return a.At.Compare(b.At) })
-			}
 		},
 	}
 }

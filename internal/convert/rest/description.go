@@ -94,6 +94,13 @@ func (s *section) fits(v records.Value) bool {
 	})
 }
 
+// takes reports whether a record of a list is one of the section. Those at the top may be of any list.
+func (s *section) takes(v records.Value, list string) bool {
+	among := s.paths("among")
+	named := slices.Contains(among, list)
+	return s.list == "" && (s.fits(v) && (named || list == "" || among == nil) || named && s.paths("has") == nil)
+}
+
 // meanings returns what values are for: by the fields that they become, unless the description says otherwise.
 func (d *description) meanings() *convert.Roles {
 	r, known := convert.ReadRoles(""), map[string]bool{}
@@ -108,7 +115,7 @@ func (d *description) meanings() *convert.Roles {
 		for _, l := range s.lines {
 			role := s.role(l.field)
 			for _, path := range plus.Split(strings.Join(l.paths, " + "), -1) {
-				if role == "" || path == "" || strings.Contains(path+s.prefix(l.field), "*") {
+				if role == "" || path == "" || path == "." || strings.Contains(path+s.prefix(l.field), "*") {
 					continue
 				}
 				path = s.prefix(l.field) + strings.TrimPrefix(path, d.head().word("strip"))
@@ -160,7 +167,7 @@ func (s *section) prefix(field string) string {
 // role returns what the values of a field are for, "" if the field is no path.
 func (s *section) role(field string) convert.Role {
 	switch field { // what is no path, and paths of what is of use to the tracker only
-	case "has", "in", "as", "else", "each", "without", "list", "by", "site", "below", "empty", "apart", "ask", "id", "size", "of", "private", "deleted", "number", "markdown":
+	case "has", "in", "as", "else", "each", "without", "list", "by", "site", "below", "empty", "apart", "ask", "among", "called", "id", "size", "of", "private", "deleted", "number", "markdown":
 		return ""
 	}
 	switch s.kind {
@@ -169,7 +176,7 @@ func (s *section) role(field string) convert.Role {
 			return map[string]convert.Role{"reactions": convert.Uncarried}[name] + map[string]convert.Role{"votes": convert.Summed, "watchers": convert.Summed}[name]
 		}
 		switch word, _, _ := strings.Cut(field, " "); word {
-		case "row", "moment":
+		case "row", "moment", "duration":
 			return convert.OfField
 		case "relation":
 			return convert.Relation

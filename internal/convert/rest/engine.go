@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -47,6 +48,10 @@ type reader struct {
 	markup         convert.Markup
 	shown          []string                        // what is shown of an object
 	names          map[string]string               // of projects
+	about          map[string]string               // descriptions of these
+	known          map[string]string               // names of people
+	late           []convert.Person                // of whom records alone tell, by names that others tell better
+	left           map[string]int                  // records of lists that are left out
 	files          map[string][]convert.Attachment // that records of their own hold, by issue
 	work           map[string][]convert.Work       // likewise
 	lists          map[string]bool                 // that some record has
@@ -82,7 +87,7 @@ func (a *api) reader(in convert.Input, to convert.Sink) *reader {
 	return &reader{
 		api: a, description: d, hooks: a.hooks(), in: in, to: to, roles: d.meanings(), words: tabular.WordsOf(a.name), markup: markups()[d.head().word("markup")],
 		shown: append(d.head().paths("show"), "name"), latest: map[string]*convert.Issue{}, comments: convert.Comments{}, counted: map[string]int{},
-		events: map[string][]convert.Event{}, apart: convert.Apart{}, names: map[string]string{}, files: map[string][]convert.Attachment{},
+		events: map[string][]convert.Event{}, apart: convert.Apart{}, names: map[string]string{}, about: map[string]string{}, known: map[string]string{}, left: map[string]int{}, files: map[string][]convert.Attachment{},
 		work: map[string][]convert.Work{}, lists: map[string]bool{}, short: map[string]string{}, totals: map[string]int{},
 	}
 }
@@ -101,6 +106,9 @@ func (x *reader) record(r records.Record) error {
 		if n, err := strconv.Atoi(x.text(v, x.head().paths("comments"))); err == nil && x.last == "comment" {
 			x.counted[x.named] = max(x.counted[x.named], n)
 		}
+		if x.hooks.project != nil {
+			_, _ = x.hooks.project(x, r, v) // which may tell of the project
+		}
 		x.last = ""
 		x.bookAll(nil, v, x.head().word("page"))
 		return nil
@@ -118,9 +126,12 @@ func (x *reader) record(r records.Record) error {
 				one = o
 			}
 		}
-		if s.list == "" && s.fits(one) {
+		if s.takes(one, r.List) {
 			x.last = s.kind
 			if s.kind == "other" {
+				if s.word("parts") != "" {
+					x.left[r.List]++
+				}
 				x.bookAll(nil, one, cmp.Or(s.word("as"), r.List))
 				return nil
 			}
@@ -143,8 +154,10 @@ func (x *reader) take(s *section, v records.Value) {
 		x.issue(s, v, "")
 		return
 	case "person":
-		x.person(x.text(v, s.paths("name")), x.text(v, s.paths("email")), x.text(v, s.paths("id")))
-		x.bookAll(nil, v, "")
+		p := convert.Person{ID: x.text(v, s.paths("id")), Name: x.text(v, s.paths("name")), Email: x.text(v, s.paths("email"))}
+		p.Bot = s.word("bot") != "" && regexp.MustCompile(s.word("bot")).MatchString(p.Name)
+		x.late = append(x.late, p)
+		x.bookAll(nil, v, as)
 		return
 	}
 	all := []records.Value{v}
@@ -299,6 +312,11 @@ func (x *reader) part(i *convert.Issue, s *section, v records.Value) (named []le
 		i.Attachments = append(i.Attachments, x.file(s, v, i, s.list))
 	case "change":
 		i.Events = append(i.Events, x.changes(s, v)...)
+	case "label":
+		l := convert.Label{Name: x.text(v, s.paths("name")), Color: x.text(v, s.paths("color")), Description: x.text(v, s.paths("about"))}
+		if l.Name != "" {
+			i.Labels = append(i.Labels, l)
+		}
 	case "work":
 		i.Work = append(i.Work, x.logged(s, v))
 	case "link":
@@ -386,6 +404,17 @@ func (x *reader) finish() {
 			i.Attachments, i.Work = append(i.Attachments, x.files[at]...), append(i.Work, x.work[at]...)
 		}
 	}
+	for _, p := range x.late {
+		if p.ID != "" {
+			x.known[p.ID] = cmp.Or(x.known[p.ID], p.Name)
+			x.to.Person(p)
+		}
+	}
+	if x.head().word("sorted") != "" {
+		for _, list := range x.comments {
+			slices.SortStableFunc(list, func(a, b convert.Comment) int { return a.At.Compare(b.At) })
+		}
+	}
 	if x.hooks.finish != nil {
 		x.hooks.finish(x)
 	}
@@ -394,7 +423,7 @@ func (x *reader) finish() {
 			i.Project = up.Project // an issue is where its parent is
 		}
 		i.Project = cmp.Or(i.Project, strings.TrimSuffix(x.name, "-json"))
-		x.to.Project(convert.Project{Key: i.Project, Name: cmp.Or(x.names[i.Project], i.Project)})
+		x.to.Project(convert.Project{Key: i.Project, Name: cmp.Or(x.names[i.Project], i.Project), Description: x.about[i.Project]})
 	}
 	if browse := x.head().word("browse"); browse != "" {
 		x.to.Site(x.site, browse)
@@ -405,8 +434,11 @@ func (x *reader) finish() {
 	x.missing()
 }
 
-// missing notes what the files do not hold.
+// missing notes what the files do not hold, and what of them is left out.
 func (x *reader) missing() {
+	for _, list := range slices.Sorted(maps.Keys(x.left)) {
+		x.to.Note("parts-left-out", diag.Count(x.left[list], "record")+" of "+strings.ReplaceAll(list, "_", " ")+" left out")
+	}
 	if what, text, _ := strings.Cut(x.head().word("short"), ": "); what != "" {
 		maps.DeleteFunc(x.short, func(key, _ string) bool { return x.latest[key] != nil })
 		for _, key := range slices.Sorted(maps.Keys(x.short)) {

@@ -40,6 +40,9 @@ func (x *reader) set(i *convert.Issue, of string, v records.Value, paths []strin
 			i.Left[name] = max(i.Left[name], n)
 		case "row":
 			field(i, name, strings.Join(texts, ", "), paths[0])
+		case "duration":
+			seconds, _ := strconv.Atoi(texts[0])
+			field(i, name, dates.Duration(seconds), paths[0])
 		case "moment":
 			if at := x.time(i, texts[0]); !at.IsZero() {
 				field(i, name, at.UTC().Format("2006-01-02 15:04 UTC"), paths[0])
@@ -103,6 +106,10 @@ func (x *reader) put(i *convert.Issue, of string, found []records.Value, texts [
 	case "versions":
 		for _, text := range texts {
 			i.Versions = append(i.Versions, convert.Version{Name: text})
+		}
+	case "version_due":
+		for n := range i.Versions {
+			i.Versions[n].Due = x.day(i, texts[0])
 		}
 	case "affects":
 		i.Affects = texts
@@ -240,7 +247,11 @@ func (x *reader) someone(v records.Value) string {
 // whom notes who lies at the first of some paths that has somebody.
 func (x *reader) whom(v records.Value, paths []string) string {
 	for _, path := range paths {
-		if ids := x.people(v.At(path)); len(ids) > 0 {
+		found := v.At(path)
+		if path == "." {
+			found = []records.Value{v}
+		}
+		if ids := x.people(found); len(ids) > 0 {
 			return ids[0]
 		}
 	}
@@ -297,6 +308,9 @@ func (x *reader) file(s *section, v records.Value, i *convert.Issue, list string
 	f := convert.Attachment{ID: x.text(v, s.paths("id")), Name: x.text(v, s.paths("name")), URL: x.text(v, s.paths("link"))}
 	f.ID = f.ID[strings.LastIndexByte(f.ID, '/')+1:]
 	f.Name = cmp.Or(f.Name, f.ID)
+	if f.Name == f.URL {
+		f.Name = f.Name[strings.LastIndexByte(f.Name, '/')+1:]
+	}
 	f.Size, _ = strconv.ParseInt(x.text(v, s.paths("size")), 10, 64)
 	if site, _, ok := strings.Cut(f.URL, s.word("site")); ok && s.word("site") != "" && strings.Contains(site, "://") {
 		x.site = site
@@ -325,7 +339,7 @@ func (x *reader) changes(s *section, v records.Value) (all []convert.Event) {
 		}
 		event := convert.Event{
 			Author: x.whom(v, s.paths("created_by")), At: x.time(&convert.Issue{Left: map[string]int{}}, x.text(v, s.paths("created_at"))),
-			Field: cmp.Or(x.text(one, s.paths("field")), x.called(one.Name)), From: strings.Join(x.texts(one.At(s.word("from"))), ", "), To: strings.Join(x.texts(one.At(s.word("to"))), ", "),
+			Field: cmp.Or(s.word("called"), x.called(cmp.Or(x.text(one, s.paths("field")), one.Name))), From: strings.Join(x.texts(one.At(s.word("from"))), ", "), To: strings.Join(x.texts(one.At(s.word("to"))), ", "),
 		}
 		all = append(all, event)
 	}

@@ -34,13 +34,14 @@ type api struct {
 	lists   []string // where answers have their records: see records.Read
 	text    string   // the description
 	hooks   func() hooks
+	beside  func(name string) bool // see convert.Format
 }
 
 // Formats are the trackers.
 func Formats() []*convert.Format {
 	var all []*convert.Format
-	for _, a := range []*api{bitbucket(), redmine(), azure(), youtrack(), asana(), bugzilla()} {
-		all = append(all, &convert.Format{Name: a.name, Tracker: a.tracker, Detect: a.detect, Read: a.read, Unique: !a.scoped})
+	for _, a := range []*api{gitlab(), bitbucket(), redmine(), azure(), youtrack(), asana(), bugzilla()} {
+		all = append(all, &convert.Format{Name: a.name, Tracker: a.tracker, Detect: a.detect, Read: a.read, Beside: a.beside, Unique: !a.scoped})
 	}
 	return all
 }
@@ -52,8 +53,15 @@ func (a *api) detect(head []byte, name string) (string, bool) {
 	}
 	for _, need := range a.needs {
 		list, by, said := strings.Cut(need, ": ")
-		names := strings.Fields(list)
-		if records.Name(head, names...) {
+		var names, others []string
+		for name := range strings.FieldsSeq(list) {
+			if other, not := strings.CutPrefix(name, "!"); not {
+				others = append(others, other)
+			} else {
+				names = append(names, name)
+			}
+		}
+		if records.Name(head, names...) && !slices.ContainsFunc(others, func(name string) bool { return records.Name(head, name) }) {
 			if said {
 				return by, true
 			}
@@ -186,6 +194,7 @@ func before(a, b string) bool { return cmp.Or(cmp.Compare(len(a), len(b)), cmp.C
 func (x *reader) person(name, email string, ids ...string) string {
 	id := cmp.Or(append(ids, email, name)...)
 	if id != "" {
+		x.known[id] = cmp.Or(x.known[id], name)
 		x.to.Person(convert.Person{ID: id, Name: name, Email: email})
 	}
 	return id

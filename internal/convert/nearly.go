@@ -59,6 +59,10 @@ func nearly(head []byte, name, tracker string) error {
 		return diag.WithHint(fmt.Errorf("%s:1: it is no export, but an error of %s: %s", name, tracker, diag.Truncate(message, 200)),
 			"check the address and the token of the request, and export again; curl --fail writes no file of an error")
 	}
+	if regexp.MustCompile(`(?i)[ /\\][0-9a-f]{32}\.md$`).MatchString(name) {
+		return diag.WithHint(fmt.Errorf("%s:1: it is a page of Notion, of which no table has the text", name),
+			"export the database as Markdown & CSV, and convert its CSV whose name ends in _all as csv, with its title as the key")
+	}
 	begin := bytes.TrimSpace(bytes.TrimPrefix(head, []byte("\uFEFF")))
 	for _, n := range nears() {
 		if regexp.MustCompile("^(?i:" + n.begin + ")").Match(begin) {

@@ -83,7 +83,6 @@ func Formats() []*convert.Format {
 	} {
 		all = append(all, l.format(last))
 	}
-	all = append(all, notionFormat(last, known))
 	for _, kind := range []string{"csv", "xlsx", "jsonl"} {
 		all = append(all, anyTable(kind, known).format(last))
 	}

@@ -9,32 +9,43 @@ import (
 
 // Value is a value of JSON with its name: a text, or the parts of an object or a list. Parts that are null are left out.
 type Value struct {
-	Name, Text string
-	Parts      []Value
-	List       bool // parts have no names
-	Object     bool
+	Name, Text   string
+	Parts        []Value
+	List, Object bool // parts of a list have no names
 }
 
 // Tree returns the record as a value, with its parts in their order.
-func (r Record) Tree() Value {
-	v, _ := decode(r.data, "", 0) // it was decoded before
+func (r Record) Tree() Value { return decode(r.data, "", func(string) bool { return false }) }
+
+// maxDepth is how deep values are told apart. What is deeper is one value.
+const maxDepth = 64
+
+// decode reads a value that was decoded before, so that there are no errors. What a name stands for whole is a text, if it is an object.
+func decode(data []byte, path string, whole func(path string) bool) Value {
+	v, _ := next(decoder(data), path, "", 0, whole)
 	return v
 }
 
-func decode(data []byte, name string, depth int) (Value, bool) {
+func decoder(data []byte) *json.Decoder {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()
-	return next(d, name, depth)
+	return d
 }
 
 // next reads the next value, and reports whether it is not null.
-func next(d *json.Decoder, name string, depth int) (Value, bool) {
-	if depth == maxDepth {
-		var whole json.RawMessage
-		_ = d.Decode(&whole)
-		return Value{Name: name, Text: string(whole)}, string(whole) != "null"
-	}
+func next(d *json.Decoder, path, name string, depth int, whole func(path string) bool) (Value, bool) {
 	v := Value{Name: name}
+	if depth > 0 && whole(path) || depth == maxDepth {
+		var raw json.RawMessage
+		_ = d.Decode(&raw)
+		if raw[0] == '{' || raw[0] == '[' && depth == maxDepth {
+			if v.Text = string(raw); len(bytes.TrimSpace(raw[1:len(raw)-1])) == 0 {
+				v.Text = ""
+			}
+			return v, true
+		}
+		d = decoder(raw)
+	}
 	token, _ := d.Token()
 	switch t := token.(type) {
 	case nil:
@@ -42,12 +53,13 @@ func next(d *json.Decoder, name string, depth int) (Value, bool) {
 	case json.Delim:
 		v.List, v.Object = t == '[', t == '{'
 		for d.More() {
-			of := ""
+			of, at := "", path
 			if v.Object {
 				key, _ := d.Token()
 				of = fmt.Sprint(key)
+				at = strings.TrimPrefix(path+"."+of, ".")
 			}
-			if part, ok := next(d, of, depth+1); ok {
+			if part, ok := next(d, at, of, depth+1, whole); ok {
 				v.Parts = append(v.Parts, part)
 			}
 		}

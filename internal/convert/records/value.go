@@ -17,7 +17,7 @@ type Value struct {
 // Tree returns the record as a value, with its parts in their order.
 func (r Record) Tree() Value { return decode(r.data, "", func(string) bool { return false }) }
 
-// maxDepth is how deep values are told apart. What is deeper is one value.
+// maxDepth limits how deep values are told apart: below it there is one value.
 const maxDepth = 64
 
 // decode reads a value that was decoded before, so that there are no errors. What a name stands for whole is a text, if it is an object.

@@ -1,4 +1,4 @@
-package rest
+package described
 
 import (
 	"cmp"
@@ -17,7 +17,7 @@ var bugzillaText string
 
 var bugReference = regexp.MustCompile(`\b([Bb]ug) ([0-9]{1,10})\b`)
 
-// bugzilla is what the REST API of Bugzilla answers for bugs, for their comments, of which the first is the description, for what was
+// bugzilla describes what the REST API of Bugzilla answers for bugs, for their comments, of which the first is the description, for what was
 // changed of them, and for their attachments.
 func bugzilla() *api { return described(bugzillaText, bugzillaHooks) }
 

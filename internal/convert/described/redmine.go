@@ -1,4 +1,4 @@
-package rest
+package described
 
 import (
 	"cmp"
@@ -16,7 +16,7 @@ var redmineText string
 
 var textile = regexp.MustCompile(`(?m)^(?:h[1-6]|bq|p)\. |<pre>`)
 
-// redmine is what issues.json and issues/ID.json answer, and users.json. Changes name states, people and fields by numbers.
+// redmine describes what issues.json and issues/ID.json answer, and users.json. Changes name states, people and fields by numbers.
 func redmine() *api {
 	return described(redmineText, redmineHooks)
 }

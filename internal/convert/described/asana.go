@@ -1,4 +1,4 @@
-package rest
+package described
 
 import (
 	_ "embed"
@@ -12,8 +12,8 @@ import (
 //go:embed asana.txt
 var asanaText string
 
-// asana is what the REST API of Asana answers for tasks, for their stories, and for their attachments; and the export of a project as
-// JSON, in which subtasks are within their tasks.
+// asana describes what the REST API of Asana answers for tasks, for their stories, and for their attachments; and the export of a project
+// as JSON, in which subtasks are within their tasks.
 func asana() *api { return described(asanaText, asanaHooks) }
 
 func asanaHooks() hooks {
@@ -62,7 +62,7 @@ var (
 	asanaBlock = regexp.MustCompile(`\n*(</?(?:ul|ol|li|h[1-6]|pre|blockquote|hr|table|tr|td)\b[^>]*>)\n*`)
 )
 
-// asanaHTML is a text with tags for the ends of lines, too.
+// asanaHTML marks the ends of lines in a text with tags, too.
 func asanaHTML(text string) string {
 	text = asanaBlock.ReplaceAllString(asanaBody.ReplaceAllString(text, ""), "$1")
 	return strings.ReplaceAll(strings.TrimSpace(text), "\n", "<br>")

@@ -1,11 +1,11 @@
-// Package rest reads trackers by descriptions: what their REST APIs answer, as pages, arrays or lines of issues and beside them comments and
+// Package described reads trackers by descriptions: what their REST APIs answer, as pages, arrays or lines of issues and beside them comments and
 // whatever else has an address of its own, in any number of files; and exports that look like that.
 //
 // Each tracker has a text that says what its records hold (redmine.txt; see description), and at most sixty lines of code for what no path
 // leads to (redmine.go; see hooks). The rest is the same for all: what several records say of one issue is put together, and comments,
 // files and changes find their issue.
 // The package must not know manifests.
-package rest
+package described
 
 import (
 	"cmp"
@@ -23,7 +23,7 @@ import (
 	"github.com/planform/planform/internal/diag"
 )
 
-// api is what is known of the answers of a tracker.
+// api tells how the answers of a tracker are recognised, and where their records are.
 type api struct {
 	name    string   // how the command line names it
 	tracker string   // as people call it
@@ -37,10 +37,14 @@ type api struct {
 	beside  func(name string) bool // see convert.Format
 }
 
-// Formats are the trackers.
+func apis() []*api {
+	return []*api{gitlab(), bitbucket(), redmine(), azure(), youtrack(), asana(), bugzilla()}
+}
+
+// Formats returns the formats that are described.
 func Formats() []*convert.Format {
 	var all []*convert.Format
-	for _, a := range []*api{gitlab(), bitbucket(), redmine(), azure(), youtrack(), asana(), bugzilla()} {
+	for _, a := range apis() {
 		all = append(all, &convert.Format{Name: a.name, Tracker: a.tracker, Detect: a.detect, Read: a.read, Beside: a.beside, Unique: !a.scoped})
 	}
 	return all
@@ -132,7 +136,7 @@ func (x *reader) add(i *convert.Issue) {
 	x.issues = append(x.issues, i)
 }
 
-// told is how many values an answer has of an issue.
+// told counts the values that an answer has of an issue.
 func told(i *convert.Issue) (n int) {
 	for _, h := range i.Held {
 		n += h.N
@@ -208,7 +212,7 @@ func moment(i *convert.Issue, text string) time.Time {
 // day reads a calendar day of an issue.
 func day(i *convert.Issue, text string) string { return dates.Day(i.Moment(text, time.DateOnly)) }
 
-// foreign is the error for what is no answer of the tracker.
+// foreign returns the error for a record that is no answer of the tracker.
 func (x *reader) foreign(r records.Record, what, hint string) error {
 	return diag.WithHint(fmt.Errorf("%s: it is no answer of %s: %s", r.Position, x.tracker, what), hint)
 }

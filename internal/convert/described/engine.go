@@ -1,4 +1,4 @@
-package rest
+package described
 
 import (
 	"cmp"
@@ -15,7 +15,7 @@ import (
 	"github.com/planform/planform/internal/diag"
 )
 
-// hooks are what a tracker has beside its description. Each may be nil.
+// hooks do for a tracker what a description cannot say. Each may be nil.
 type hooks struct {
 	place   func(x *reader, i *convert.Issue, v records.Value)                                // after the fields of an issue
 	issue   func(x *reader, i *convert.Issue, v records.Value)                                // after what lists in it hold
@@ -66,7 +66,7 @@ type reader struct {
 	hours          bool                            // there are days that a zone tells
 }
 
-// described is the API of a tracker that a description tells of.
+// described returns the API of a tracker that a description tells of.
 func described(text string, h func() hooks) *api {
 	top, _, _ := strings.Cut(text, "\n\n") // all that each file is looked at for
 	head := describe(top).head()
@@ -82,13 +82,16 @@ func described(text string, h func() hooks) *api {
 	return a
 }
 
+// reader returns a reader of one export.
 func (a *api) reader(in convert.Input, to convert.Sink) *reader {
 	d := describe(a.text)
 	return &reader{
-		api: a, description: d, hooks: a.hooks(), in: in, to: to, roles: d.meanings(), words: tabular.WordsOf(a.name), markup: markups()[d.head().word("markup")],
-		shown: append(d.head().paths("show"), "name"), latest: map[string]*convert.Issue{}, comments: convert.Comments{}, counted: map[string]int{},
-		events: map[string][]convert.Event{}, apart: convert.Apart{}, names: map[string]string{}, about: map[string]string{}, known: map[string]string{}, left: map[string]int{}, files: map[string][]convert.Attachment{},
-		work: map[string][]convert.Work{}, lists: map[string]bool{}, short: map[string]string{}, totals: map[string]int{},
+		api: a, description: d, hooks: a.hooks(), in: in, to: to, roles: d.meanings(), words: tabular.WordsOf(a.name),
+		markup: markups()[d.head().word("markup")], shown: append(d.head().paths("show"), "name"),
+		latest: map[string]*convert.Issue{}, comments: convert.Comments{}, counted: map[string]int{}, events: map[string][]convert.Event{},
+		apart: convert.Apart{}, names: map[string]string{}, about: map[string]string{}, known: map[string]string{}, left: map[string]int{},
+		files: map[string][]convert.Attachment{}, work: map[string][]convert.Work{}, lists: map[string]bool{}, short: map[string]string{},
+		totals: map[string]int{},
 	}
 }
 
@@ -282,6 +285,7 @@ func (x *reader) parts(i *convert.Issue, v records.Value) (all []leaf) {
 	return all
 }
 
+// markups returns how texts are written, by their names in descriptions.
 func markups() map[string]convert.Markup {
 	return map[string]convert.Markup{"plain": convert.Plain, "html": convert.HTML, "commonmark": convert.CommonMark}
 }

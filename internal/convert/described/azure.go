@@ -1,6 +1,7 @@
-package rest
+package described
 
 import (
+	"cmp"
 	_ "embed"
 	"net/url"
 	"regexp"
@@ -20,7 +21,7 @@ var (
 	azureWord = regexp.MustCompile(`([^A-Z])([A-Z])`)
 )
 
-// azure is what the REST API of Azure DevOps answers for work items, with their relations, for their comments, and for their updates.
+// azure describes what the REST API of Azure DevOps answers for work items, with their relations, for their comments, and for their updates.
 func azure() *api {
 	return described(azureText, func() hooks {
 		return hooks{
@@ -37,17 +38,14 @@ func azure() *api {
 				return azureWord.ReplaceAllString(name[strings.LastIndexByte(name, '.')+1:], "$1 $2")
 			},
 			link: func(kind string) (name, way string) { // such as System.LinkTypes.Dependency-Forward
-				name, way, directed := strings.Cut(kind[strings.LastIndexByte(kind, '.')+1:], "-")
-				if !directed {
-					way = "BOTH"
-				}
-				return name, way
+				name, way, _ = strings.Cut(kind[strings.LastIndexByte(kind, '.')+1:], "-")
+				return name, cmp.Or(way, "BOTH")
 			},
 		}
 	})
 }
 
-// azurePlace tells the address of an item, and adds to its text what else is one.
+// azurePlace tells the address of an item, and adds further texts to its own.
 func azurePlace(x *reader, i *convert.Issue, v records.Value) {
 	if !strings.HasSuffix(i.URL, "/edit/"+i.Key) { // that of an old server tells items apart behind the ? only
 		i.URL = ""

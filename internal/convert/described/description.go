@@ -1,4 +1,4 @@
-package rest
+package described
 
 import (
 	"slices"
@@ -167,7 +167,8 @@ func (s *section) prefix(field string) string {
 // role returns what the values of a field are for, "" if the field is no path.
 func (s *section) role(field string) convert.Role {
 	switch field { // what is no path, and paths of what is of use to the tracker only
-	case "has", "in", "as", "else", "each", "without", "list", "by", "site", "below", "empty", "apart", "ask", "among", "called", "id", "size", "of", "private", "deleted", "number", "markdown":
+	case "has", "in", "as", "else", "each", "without", "list", "by", "site", "below", "empty", "apart", "ask", "among", "called",
+		"id", "size", "of", "private", "deleted", "number", "markdown":
 		return ""
 	}
 	switch s.kind {

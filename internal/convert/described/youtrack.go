@@ -1,4 +1,4 @@
-package rest
+package described
 
 import (
 	"cmp"
@@ -15,7 +15,7 @@ import (
 //go:embed youtrack.txt
 var youtrackText string
 
-// youtrack is what /api/issues answers, with the fields that are asked for. Each field of an issue is a custom one, as each project has
+// youtrack describes what /api/issues answers, with the fields that are asked for. Each field of an issue is a custom one, as each project has
 // its own; those that every project begins with are known by their names.
 func youtrack() *api { return described(youtrackText, youtrackHooks) }
 
@@ -52,7 +52,7 @@ func youtrackHooks() hooks {
 	}
 }
 
-// milli is a time in milliseconds.
+// milli returns a time in milliseconds.
 func milli(n int64) time.Time {
 	at := time.UnixMilli(n).UTC()
 	if n == 0 || !dates.Valid(at) {

@@ -1,4 +1,4 @@
-package rest
+package described
 
 import (
 	_ "embed"
@@ -15,7 +15,7 @@ var bitbucketText string
 
 var bitbucketAddress = regexp.MustCompile(`/([^/]+/[^/]+)/issues/[0-9]{1,9}(?:/|$)`)
 
-// bitbucket is the export of a repository's issues (db-1.0.json, db-2.0.json), in which lists of issues, comments, attached files and changes
+// bitbucket describes the export of a repository's issues (db-1.0.json, db-2.0.json), in which lists of issues, comments, attached files and changes
 // stand beside one another, and pages of issues and of comments as the REST API of Bitbucket Cloud answers them.
 func bitbucket() *api { return described(bitbucketText, bitbucketHooks) }
 

@@ -1,4 +1,4 @@
-package rest
+package described
 
 import (
 	"cmp"
@@ -144,7 +144,7 @@ func (x *reader) put(i *convert.Issue, of string, found []records.Value, texts [
 	return true
 }
 
-// closed is the group of a state that a tracker calls closed, or open.
+// closed returns the group of a state that a tracker calls closed, or open.
 func closed(group string, yes bool) string {
 	switch ended := group == "completed" || group == "cancelled"; {
 	case yes && !ended:
@@ -334,12 +334,14 @@ func (x *reader) changes(s *section, v records.Value) (all []convert.Event) {
 	}
 	slices.SortStableFunc(list, func(a, b records.Value) int { return cmp.Compare(a.Name, b.Name) })
 	for _, one := range list {
-		if strings.HasSuffix(s.word("each"), "*") && x.roles.Of(s.prefix("")+strings.TrimSuffix(s.word("each"), "*")+one.Name+"."+s.word("to")) == convert.Technical {
+		name := s.prefix("") + strings.TrimSuffix(s.word("each"), "*") + one.Name + "." + s.word("to")
+		if strings.HasSuffix(s.word("each"), "*") && x.roles.Of(name) == convert.Technical {
 			continue
 		}
 		event := convert.Event{
 			Author: x.whom(v, s.paths("created_by")), At: x.time(&convert.Issue{Left: map[string]int{}}, x.text(v, s.paths("created_at"))),
-			Field: cmp.Or(s.word("called"), x.called(cmp.Or(x.text(one, s.paths("field")), one.Name))), From: strings.Join(x.texts(one.At(s.word("from"))), ", "), To: strings.Join(x.texts(one.At(s.word("to"))), ", "),
+			Field: cmp.Or(s.word("called"), x.called(cmp.Or(x.text(one, s.paths("field")), one.Name))),
+			From:  strings.Join(x.texts(one.At(s.word("from"))), ", "), To: strings.Join(x.texts(one.At(s.word("to"))), ", "),
 		}
 		all = append(all, event)
 	}

@@ -1,4 +1,4 @@
-package rest
+package described
 
 import (
 	"cmp"
@@ -20,7 +20,7 @@ var gitlabText string
 
 var gitlabUpload = regexp.MustCompile(`\[[^\]\n]*\]\(/uploads/([0-9a-f]{32})/([^)\s]+)\)`)
 
-// gitlab is the export of a project of GitLab: the files below tree/ of the archive, or of the folder that it was unpacked to.
+// gitlab describes the export of a project of GitLab: the files below tree/ of the archive, or of the folder that it was unpacked to.
 //
 // issues.ndjson has an issue a line, with its notes, labels and milestone; project_members.ndjson says who the user IDs are, and
 // project.json describes the project. Older versions wrote all of it into one project.json. Merge requests, pipelines and the
@@ -83,7 +83,7 @@ func gitlabHooks() hooks {
 	}
 }
 
-// gitlabFolder returns what the files of a project have in common.
+// gitlabFolder returns the folder of the files of a project, or the name of the only one.
 func gitlabFolder(file string) string {
 	of := strings.TrimSuffix(strings.ReplaceAll(file, "\\", "/"), ".json")
 	if strings.HasSuffix(of, ".ndjson") {

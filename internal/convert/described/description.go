@@ -84,12 +84,14 @@ func (s *section) paths(field string) []string {
 // word returns what a line of a section says, if that is one word or sentence.
 func (s *section) word(field string) string { return strings.Join(s.paths(field), " | ") }
 
-// fits reports whether a record is one of the section: it has all that one of its lines names, such as id or type=comment.
+// fits reports whether a record is one of the section: it has all that one of its lines names, such as id, type=comment or !system=true.
 func (s *section) fits(v records.Value) bool {
 	return slices.ContainsFunc(s.lines, func(l line) bool {
 		return l.field == "has" && !slices.ContainsFunc(l.paths, func(path string) bool {
+			path, not := strings.CutPrefix(path, "!")
 			path, word, is := strings.Cut(path, "=")
-			return !v.Has(path) || is && !slices.ContainsFunc(v.At(path), func(at records.Value) bool { return at.Text == word })
+			has := v.Has(path) && (!is || slices.ContainsFunc(v.At(path), func(at records.Value) bool { return at.Text == word }))
+			return has == not
 		})
 	})
 }

@@ -366,7 +366,11 @@ func (x *reader) link(i *convert.Issue, s *section, v records.Value) (other stri
 		kind, way = x.hooks.link(kind)
 	}
 	from := x.text(v, s.paths("from"))
-	for _, to := range x.texts(v.At(s.word("to"))) {
+	targets := x.texts(v.At(s.word("to")))
+	if len(targets) == 0 && s.word("apart") != "" { // a file may have no address
+		targets = []string{""}
+	}
+	for _, to := range targets {
 		is := cmp.Or(x.renamed(kind+" "+way), x.renamed(kind), x.renamed(way), kind)
 		if from != "" && to == i.Key {
 			to, is = from, "inward "+is
@@ -389,7 +393,9 @@ func (x *reader) link(i *convert.Issue, s *section, v records.Value) (other stri
 		case "artifacts":
 			field(i, cmp.Or(x.text(v, s.paths("name")), "Artifact"), to+" "+x.text(v, s.paths("about")), is+": "+s.list+"."+s.word("to"))
 		default:
-			other = ""
+			if other = ""; key == "" {
+				continue
+			}
 			if said := s.word("about"); said != "" {
 				about(i, "Relations", "#"+key, x.text(v, s.paths("about")), s.list+"."+said)
 			}

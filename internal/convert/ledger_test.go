@@ -98,7 +98,7 @@ func (r *rewriting) rewrite(path, text string) string {
 }
 
 // rewriteFile rewrites a file with each, which is called for all values in their order.
-func rewriteFile(name string, data []byte, each func(path, text string) string) ([]byte, error) {
+func rewriteFile(data []byte, each func(path, text string) string) ([]byte, error) {
 	switch trimmed := bytes.TrimSpace(data); {
 	case len(trimmed) > 0 && (trimmed[0] == '{' || trimmed[0] == '['):
 		return rewriteJSON(data, each)
@@ -355,13 +355,13 @@ func TestEachValueArrivesOrIsNamed(t *testing.T) {
 					t.Fatal(err)
 				}
 				texts[in.Name] = data
-				if _, err := rewriteFile(in.Name, data, func(_, text string) string { r.collect(text); return text }); err != nil {
+				if _, err := rewriteFile(data, func(_, text string) string { r.collect(text); return text }); err != nil {
 					t.Fatal(err)
 				}
 			}
 			tokens := map[string]string{}
 			for _, in := range inputs {
-				data, err := rewriteFile(in.Name, texts[in.Name], r.rewrite)
+				data, err := rewriteFile(texts[in.Name], r.rewrite)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -10,14 +10,15 @@ import (
 // TestEachLineOfADescriptionIsRead: a word that nothing reads would leave out what it names.
 func TestEachLineOfADescriptionIsRead(t *testing.T) {
 	t.Parallel()
-	code := ""
+	var all strings.Builder
 	for _, name := range []string{"description.go", "engine.go", "fields.go", "../tabular/columns.go"} {
 		data, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		code += string(data)
+		all.Write(data)
 	}
+	code := all.String()
 	for _, a := range apis() {
 		for _, s := range describe(a.text).sections[1:] {
 			switch s.kind {

@@ -67,14 +67,12 @@ func allowed() map[string][]string {
 		"internal/convert/tabular":   {"internal/convert", "internal/convert/dates", "internal/convert/mapping", "internal/convert/records", "internal/diag", "internal/table"},
 		"internal/convert/xlsx":      {"internal/diag"},
 		// A format knows the model and how to read its files, and no other format but tables.
-		"internal/convert/bitbucket": {"internal/convert", "internal/convert/dates", "internal/convert/records", "internal/diag"},
-		"internal/convert/github":    {"internal/convert", "internal/convert/dates", "internal/convert/records", "internal/diag"},
-		"internal/convert/gitlab":    {"internal/convert", "internal/convert/dates", "internal/convert/records", "internal/convert/tabular", "internal/diag"},
+		"internal/convert/github":    {"internal/convert", "internal/convert/dates", "internal/convert/records", "internal/convert/tabular", "internal/diag"},
 		"internal/convert/jira":      {"internal/convert", "internal/convert/dates", "internal/convert/jira/adf", "internal/convert/records", "internal/convert/tabular", "internal/diag", "internal/table"},
-		"internal/convert/rest":      {"internal/convert", "internal/convert/dates", "internal/convert/records", "internal/convert/tabular", "internal/diag"},
-		"internal/convert/trello":    {"internal/convert", "internal/convert/dates", "internal/convert/records", "internal/diag"},
+		"internal/convert/described": {"internal/convert", "internal/convert/dates", "internal/convert/records", "internal/convert/tabular", "internal/diag"},
+		"internal/convert/trello":    {"internal/convert", "internal/convert/dates", "internal/convert/records", "internal/convert/tabular", "internal/diag"},
 		"internal/convert/formats": {
-			"internal/convert", "internal/convert/bitbucket", "internal/convert/github", "internal/convert/gitlab", "internal/convert/jira", "internal/convert/rest",
+			"internal/convert", "internal/convert/github", "internal/convert/jira", "internal/convert/described",
 			"internal/convert/tabular", "internal/convert/trello",
 		},
 		"internal/history":   {"internal/diag", "internal/disk", "internal/resource", "planner"},

@@ -106,7 +106,6 @@ func TestAnExportOfAnotherTrackerIsAppliedWholeAndOnce(t *testing.T) {
 		"Plane CSV":     {[]string{data + "plane.csv"}, map[string]int{"WEB": 2}, []string{"Launch"}},
 		"Plane JSON":    {[]string{data + "plane.json"}, map[string]int{"WEB": 2}, []string{"Second"}},
 		"Jira REST":     {[]string{data + "jira-rest-v3-1.json", data + "jira-rest-v3-2.json", data + "jira-rest-comments.json", data + "jira-rest-fields.json"}, map[string]int{"SHOP": 3}, []string{"Ship it now"}},
-		"Jira XML":      {[]string{data + "jira.xml"}, map[string]int{"SHOP": 3}, []string{"Ship it"}},
 		"Linear":        {[]string{data + "linear.csv"}, map[string]int{"WEB": 3, "OPS": 1}, []string{"-- basket"}},
 		"Linear JSON":   {[]string{data + "linear.json"}, map[string]int{"WEB": 2}, []string{"Test the basket"}},
 		"Pivotal":       {[]string{data + "pivotal.csv"}, map[string]int{"PIVOTAL": 2}, []string{"Basket is slow"}},
@@ -132,7 +131,7 @@ func TestAnExportOfAnotherTrackerIsAppliedWholeAndOnce(t *testing.T) {
 			}
 			s.must(t, "validate", "-f", dir)
 			kills, most := 0, 2
-			if sample.Each() && slices.Contains([]string{"Jira Cloud", "Jira REST", "Jira XML", "Linear", "Trello", "GitHub"}, name) { // the others differ in their columns only
+			if sample.Each() && slices.Contains([]string{"Jira Cloud", "Jira REST", "Linear", "Trello", "GitHub"}, name) { // the others differ in their columns only
 				most = 20
 			}
 			for ; kills < most && s.kill(t, int64(1+kills%2), "apply", "-f", dir, "--workspace", "acme", "--yes"); kills++ {

@@ -98,10 +98,8 @@ func (r *rewriting) rewrite(path, text string) string {
 }
 
 // rewriteFile rewrites a file with each, which is called for all values in their order.
-func rewriteFile(name string, data []byte, each func(path, text string) string) ([]byte, error) {
+func rewriteFile(data []byte, each func(path, text string) string) ([]byte, error) {
 	switch trimmed := bytes.TrimSpace(data); {
-	case strings.HasSuffix(name, ".md"):
-		return rewritePage(data, each), nil
 	case len(trimmed) > 0 && (trimmed[0] == '{' || trimmed[0] == '['):
 		return rewriteJSON(data, each)
 	case len(trimmed) > 0 && trimmed[0] == '<':
@@ -198,33 +196,6 @@ var names = regexp.MustCompile(`^(?:Name\|Subitems|Subitems\|Name|Item ID\|Item 
 // alone reports a row of one cell.
 func alone(row []string) bool {
 	return len(slices.DeleteFunc(slices.Clone(row), func(cell string) bool { return strings.TrimSpace(cell) == "" })) == 1
-}
-
-// property is a line of a page of Notion that says what a cell of its row says, too.
-var property = regexp.MustCompile(`(?m)^([A-Z][\w -]*): `)
-
-// rewritePage rewrites a page of Notion: a title, properties and a text.
-func rewritePage(data []byte, each func(path, text string) string) []byte {
-	title, rest, _ := strings.Cut(strings.TrimPrefix(string(data), "# "), "\n\n")
-	var out strings.Builder
-	out.WriteString("# " + each("title", title) + "\n\n")
-	if block, after, _ := strings.Cut(rest, "\n\n"); property.MatchString(block) {
-		found := property.FindAllStringSubmatchIndex(block, -1)
-		for n, at := range found {
-			end := len(block)
-			if n+1 < len(found) {
-				end = found[n+1][0] - 1
-			}
-			name := block[at[2]:at[3]]
-			out.WriteString(name + ": " + each(name, block[at[1]:end]) + "\n")
-		}
-		out.WriteString("\n")
-		rest = after
-	}
-	if strings.TrimSpace(rest) != "" {
-		out.WriteString(each("text", rest))
-	}
-	return []byte(out.String())
 }
 
 // workbook packs sheets that are read as CSV.
@@ -384,13 +355,13 @@ func TestEachValueArrivesOrIsNamed(t *testing.T) {
 					t.Fatal(err)
 				}
 				texts[in.Name] = data
-				if _, err := rewriteFile(in.Name, data, func(_, text string) string { r.collect(text); return text }); err != nil {
+				if _, err := rewriteFile(data, func(_, text string) string { r.collect(text); return text }); err != nil {
 					t.Fatal(err)
 				}
 			}
 			tokens := map[string]string{}
 			for _, in := range inputs {
-				data, err := rewriteFile(in.Name, texts[in.Name], r.rewrite)
+				data, err := rewriteFile(texts[in.Name], r.rewrite)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -104,6 +104,23 @@ func TestWhatAnswersOfAPIsMean(t *testing.T) {
 				{"id": 9, "bug_id": 7, "count": 0, "text": "See https://bugs.example.com/show_bug.cgi?id=8#c2", "creator": "ada"}]}}}`,
 			mapping: "source: {site: 'https://bugs.example.com'}\n", want: []string{"See [#8](planform:work_item/web/8)", "[#7 in Bugzilla](https://bugs.example.com/show_bug.cgi?id=7)"},
 		},
+		"Bugzilla: comments and files that are asked for with their bug": {
+			text: `{"bugs": [{"id": 1, "summary": "One", "product": "Web", "comments": [{"id": 1, "bug_id": 1, "count": 0, "text": "the description", "creator": "ada"},
+				{"id": 2, "bug_id": 1, "count": 1, "text": "a reply", "creator": "bob"}], "attachments": [{"id": 3, "file_name": "bill.png", "summary": "The bill"}, {"id": 4, "file_name": "secret.png", "is_private": 1}]}]}`,
+			mapping: "source: {site: 'https://bugs.example.com'}\n", want: []string{"the description\n", "text: a reply", "https://bugs.example.com/attachment.cgi?id=3", "bill.png: The bill"}, not: []string{"text: the description", "secret"},
+		},
+		"Azure: a file without an address is in the list of files": {
+			text: `{"id": 1, "fields": {"System.Title": "One", "System.TeamProject": "Web"}, "relations": [{"rel": "AttachedFile", "attributes": {"name": "bill.pdf", "comment": "The bill"}}]}`,
+			want: []string{"bill.pdf: The bill"}, note: "attachments",
+		},
+		"GitLab: a note that does not say who wrote it, a person or GitLab, is a comment": {
+			text: `{"iid": 1, "title": "One", "author_id": 5, "project_id": 9, "confidential": false, "due_date": null, "notes": [{"id": 7, "note": "a reply", "author_id": 6, "author": {"name": "Bob"}}]}`,
+			want: []string{"text: a reply", "author: Bob"},
+		},
+		"Azure: comments that are asked for with their item": {
+			text: `{"value": [{"id": 1, "fields": {"System.Title": "One", "System.TeamProject": "Web", "System.CommentCount": 1}, "comments": {"totalCount": 1, "comments": [{"id": 5, "text": "<p>a reply</p>", "createdBy": "Ada"}, {"id": 6, "text": "gone", "isDeleted": true}]}}]}`,
+			want: []string{"text: a reply"}, not: []string{"gone"},
+		},
 		"Bugzilla: what was not done is cancelled": {
 			text: `{"bugs": [{"id": 7, "summary": "One", "product": "Web", "status": "RESOLVED", "is_open": false, "resolution": "WORKSFORME"}]}`,
 			want: []string{"state: Cancelled", "| Resolution | WORKSFORME |"}, note: "no-comments",

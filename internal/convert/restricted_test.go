@@ -16,14 +16,12 @@ func TestWhatNotEverybodyMaySeeIsHeldBack(t *testing.T) {
 	const (
 		redmine = `{"id": %d, "project": {"id": 1, "name": "Web"}, "tracker": {"id": 1, "name": "Bug"}, "status": {"id": 1, "name": "New"}, "subject": %q%s}`
 		jira    = `{"key": "A-%d", "fields": {"summary": %q, "project": {"key": "A", "name": "A"}, "status": {"name": "Open"}%s}}`
-		rss     = `<rss><channel><issue start="0" end="2" total="2"/><item><title>t</title><link>https://j.example.com/browse/A-%d</link><project key="A">A</project><key id="%[1]d">A-%[1]d</key><summary>%s</summary><status>Open</status>%s</item>`
 		backup  = `<Issue id="%d" key="A-%[1]d" number="%[1]d" project="1" summary=%q status="1"%s/>`
 		gitlab  = `{"iid": %d, "title": %q, "author_id": 1, "confidential": %s, "project_id": 9, "due_date": null}`
 	)
 	for name, tt := range map[string]struct{ file, text, field, key string }{
 		"Jira CSV":       {"j.csv", "Issue key,Summary,Status,Security Level\nA-1,One,Open,\nA-2,Secret,Open,Staff\n", "Security Level", "A-2"},
 		"Jira JSON":      {"j.json", "[" + fmt.Sprintf(jira, 1, "One", `, "security": null, "issuelinks": [{"type": {"name": "Blocks"}, "outwardIssue": {"key": "A-2", "fields": {"summary": "Secret"}}}]`) + "," + fmt.Sprintf(jira, 2, "Secret", `, "security": {"id": "7", "name": "Staff"}`) + "]", "Security Level", "A-2"},
-		"Jira XML":       {"j.xml", fmt.Sprintf(rss, 1, "One", "") + strings.TrimPrefix(fmt.Sprintf(rss, 2, "Secret", `<security id="7">Staff</security>`), `<rss><channel><issue start="0" end="2" total="2"/>`) + "</channel></rss>", "Security Level", "A-2"},
 		"Jira backup":    {"entities.xml", `<entity-engine-xml><Project id="1" key="A" name="A"/><Status id="1" name="Open"/>` + fmt.Sprintf(backup, 1, "One", "") + fmt.Sprintf(backup, 2, "Secret", ` security="7"`) + `<IssueLinkType id="1" linkname="Blocks"/><IssueLink id="1" linktype="1" source="1" destination="2"/></entity-engine-xml>`, "Security Level", "A-2"},
 		"GitLab CSV":     {"g.csv", "ID,IID,Title,Description,Type,URL,State,Confidential,Locked\n10,1,One,,Issue,https://example.com/g/p/-/issues/1,Open,No,No\n11,2,Secret,,Issue,https://example.com/g/p/-/issues/2,Open,Yes,No\n", "Confidential", "2"},
 		"GitLab REST":    {"g.json", `[{"id": 10, "iid": 1, "title": "One", "state": "opened", "confidential": false, "web_url": "https://example.com/g/p/-/issues/1"}, {"id": 11, "iid": 2, "title": "Secret", "state": "opened", "confidential": true, "web_url": "https://example.com/g/p/-/issues/2"}]`, "confidential", "2"},

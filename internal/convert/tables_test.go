@@ -61,7 +61,6 @@ func tables() map[string]struct {
 // allFixtures are the exports of all formats.
 func allFixtures() map[string]fixture {
 	all := fixtures()
-	all["notion"] = fixture{files: []string{"testdata/notion"}}
 	for name, f := range tables() {
 		all[name] = f.fixture
 	}
@@ -337,33 +336,6 @@ func TestBoardsOfMonday(t *testing.T) {
 				t.Errorf("%+v %+v", r.Report.Source, r.Report.Notes)
 			}
 		})
-	}
-}
-
-func TestDatabasesOfNotionHaveTheTextsOfTheirPages(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	r := must(t, dir, allFixtures()["notion"], nil)
-	want := convert.Counts{Items: 4, Relations: 2, Parents: 1, Labels: 2, People: 2, States: map[string]int{"In progress": 1, "Done": 1, "Not started": 2}}
-	if diff := cmp.Diff(want, r.Report.Counts); diff != "" || r.Report.Carried.Parents != 1 || r.Report.Source.Format != "notion" {
-		t.Errorf("%s %+v", diff, r.Report.Source)
-	}
-	text := contents(t, dir)["tasks.yaml"]
-	_, first, _ := strings.Cut(text, "key: "+strings.Repeat("c", 31)+"3")
-	if first, _, _ = strings.Cut(first, "- key:"); !strings.Contains(first, "The first one") || strings.Count(text, "The second one") != 1 {
-		t.Errorf("pages of one title were mixed up: %s", text)
-	}
-}
-
-func TestPagesOfNotionAloneAreNoDatabase(t *testing.T) {
-	t.Parallel()
-	file := filepath.Join(t.TempDir(), "Home "+strings.Repeat("a", 32)+".md")
-	if err := os.WriteFile(file, []byte("# Home\n\nText\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	_, err := run(t, t.TempDir(), fixture{files: []string{file}}, nil)
-	if err == nil || !strings.Contains(err.Error(), "no database") || !strings.Contains(diag.HintOf(err), "Markdown & CSV") {
-		t.Error(err)
 	}
 }
 

@@ -5,17 +5,15 @@ import (
 	"slices"
 
 	"github.com/planform/planform/internal/convert"
-	"github.com/planform/planform/internal/convert/bitbucket"
+	"github.com/planform/planform/internal/convert/described"
 	"github.com/planform/planform/internal/convert/github"
-	"github.com/planform/planform/internal/convert/gitlab"
 	"github.com/planform/planform/internal/convert/jira"
-	"github.com/planform/planform/internal/convert/rest"
 	"github.com/planform/planform/internal/convert/tabular"
 	"github.com/planform/planform/internal/convert/trello"
 )
 
 // All are the formats, in the order in which they are tried: those of any table come last.
 func All() []*convert.Format {
-	first := []*convert.Format{jira.CSV(), trello.Format(), jira.JSON(), jira.XML(), jira.Backup(), github.Format(), gitlab.Format(), bitbucket.Format()}
-	return slices.Concat(first, rest.Formats(), tabular.Formats())
+	first := []*convert.Format{jira.CSV(), trello.Format(), jira.JSON(), jira.Backup(), github.Format()}
+	return slices.Concat(first, described.Formats(), tabular.Formats())
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/planform/planform/internal/convert"
 	"github.com/planform/planform/internal/convert/dates"
 	"github.com/planform/planform/internal/convert/records"
+	"github.com/planform/planform/internal/convert/tabular"
 	"github.com/planform/planform/internal/diag"
 )
 
@@ -532,6 +533,7 @@ func (e *export) columns() {
 		}
 	}
 	left := 0
+	words := tabular.WordsOf("github boards")
 	for _, i := range e.issues {
 		if i.ofBoard && i.State.Name == "" {
 			i.State = convert.State{Name: "No status", Category: "backlog"} // as boards show it
@@ -541,7 +543,7 @@ func (e *export) columns() {
 			if s.name == "" {
 				continue
 			}
-			category := categories()[strings.ToLower(s.name)]
+			category := words.Own(s.name)
 			if category == "" && closed[s.name] > open[s.name] {
 				category = "completed"
 			}
@@ -562,13 +564,5 @@ func (e *export) columns() {
 	if left > 0 {
 		e.to.Note("board-closed", diag.Count(left, "issue")+" closed in a column of the board that is not for what is done: the state is that of what is closed, "+
 			"the column a field")
-	}
-}
-
-// categories are those of the columns that boards have to begin with.
-func categories() map[string]string {
-	return map[string]string{
-		"backlog": "backlog", "new": "unstarted", "todo": "unstarted", "to do": "unstarted", "ready": "unstarted", "in progress": "started", "in review": "started",
-		"done": "completed",
 	}
 }

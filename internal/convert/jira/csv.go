@@ -56,14 +56,9 @@ func isHeader(header []string) bool {
 //go:embed columns.txt
 var columnList string
 
-// categoryList has the categories of states, in the languages of exports.
-//
-//go:embed categories.txt
-var categoryList string
-
 // csvLayout is the layout of the table. Names of columns repeat, one for each value of a list.
 func csvLayout() *tabular.Layout {
-	categories := tabular.Names(categoryList)
+	categories := tabular.WordsOf("jira categories")
 	return &tabular.Layout{
 		Name: "jira-csv", Tracker: "Jira", How: `the export of Jira has the columns "Issue key" and "Summary"`,
 		Needs:   [][]string{{"Issue key", "Summary"}, {"Key", "Summary", "Issue Type"}, {"Key", "Summary", "Status"}},
@@ -74,7 +69,7 @@ func csvLayout() *tabular.Layout {
 		},
 		Header: csvHeader, Notes: csvNotes, Finish: csvSite,
 		Each: func(c *tabular.Cells, i *convert.Issue) string {
-			i.State.Category = categories[strings.ToLower(c.Column("Status Category"))]
+			i.State.Category = categories.Own(c.Column("Status Category"))
 			csvIssue(c, i)
 			return ""
 		},

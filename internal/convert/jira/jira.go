@@ -1,5 +1,5 @@
-// Package jira reads the exports of Jira, of Cloud and of Server: the CSV and the XML of the issue navigator, what the REST API
-// answers, as JSON, and the backup of a site.
+// Package jira reads the exports of Jira, of Cloud and of Server: the CSV of the issue navigator, what the REST API answers, as
+// JSON, and the backup of a site.
 //
 // What these have in common stands here: keys, categories of states, and what custom fields are. Packages wiki and adf turn the texts
 // into Markdown.

@@ -76,70 +76,14 @@ func (r Record) Decode(v any, of string) error {
 	return nil
 }
 
-// Elements are the objects of a list of a record, as records of their own.
-func (r Record) Elements(name string) []Record {
-	var all map[string]json.RawMessage
-	var list []json.RawMessage
-	if json.Unmarshal(r.data, &all) != nil || json.Unmarshal(all[name], &list) != nil {
-		return nil
-	}
-	var elements []Record
-	for _, data := range list {
-		if len(data) > 0 && data[0] == '{' {
-			elements = append(elements, Record{List: name, Position: r.Position, data: data})
-		}
-	}
-	return elements
-}
-
 // Values are what a record holds, by names such as user.login: texts, numbers, true and false, but for what is empty. Elements of a
 // list have the name of the list. All begin with the prefix. Where whole reports that a name stands for all that is in it, an object
 // there is one value, as JSON.
 func (r Record) Values(prefix string, whole func(name string) bool) iter.Seq2[string, string] {
 	return func(yield func(name, text string) bool) {
-		d := json.NewDecoder(bytes.NewReader(r.data))
-		d.UseNumber()
-		values(d, strings.TrimSuffix(prefix, "."), 0, whole, yield)
+		prefix := strings.TrimSuffix(prefix, ".")
+		decode(r.data, prefix, whole).Leaves(prefix, yield)
 	}
-}
-
-// maxDepth is how deep values are told apart. What is deeper is one value.
-const maxDepth = 64
-
-// values visits what is in the value that comes next. It was decoded before, so that there are no errors.
-func values(d *json.Decoder, name string, depth int, whole func(string) bool, yield func(name, text string) bool) bool {
-	if depth > 0 && whole(name) || depth == maxDepth {
-		var value json.RawMessage
-		_ = d.Decode(&value)
-		d = json.NewDecoder(bytes.NewReader(value))
-		d.UseNumber()
-		if value[0] == '{' || value[0] == '[' && depth == maxDepth {
-			return len(bytes.TrimSpace(value[1:len(value)-1])) == 0 || yield(name, string(value))
-		}
-	}
-	token, _ := d.Token()
-	switch v := token.(type) {
-	case json.Delim:
-		for d.More() {
-			of := name
-			if v == '{' {
-				key, _ := d.Token()
-				if of = fmt.Sprint(key); name != "" {
-					of = name + "." + of
-				}
-			}
-			if !values(d, of, depth+1, whole, yield) {
-				return false
-			}
-		}
-		_, _ = d.Token()
-		return true
-	case nil:
-		return true
-	case string:
-		return strings.TrimSpace(v) == "" || yield(name, v)
-	}
-	return yield(name, fmt.Sprint(token))
 }
 
 type reader struct {

@@ -21,7 +21,7 @@ func asana() *Layout {
 				return "sections"
 			}
 			if c.Column("Completed At") != "" {
-				if i.State.Name != "" && c.e.groups[fold(i.State.Name)] != "completed" {
+				if i.State.Name != "" && c.e.words.Group(i.State.Name) != "completed" {
 					i.Fields = append(i.Fields, convert.Field{Name: "Section", Value: i.State.Name})
 				}
 				i.State = convert.State{Name: "Done", Category: "completed"}

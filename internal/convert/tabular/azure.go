@@ -1,7 +1,6 @@
 package tabular
 
 import (
-	"cmp"
 	"strconv"
 	"strings"
 
@@ -14,8 +13,7 @@ func azure() *Layout {
 	return &Layout{
 		Name: "azure", Tracker: "Azure DevOps", How: "in Azure DevOps: a query with all the columns that you need, Export to CSV",
 		Needs: [][]string{{"ID", "Work Item Type"}}, Columns: names("azure"), Markup: convert.HTML, Lists: ";", Limit: 1000,
-		Lacks:  "comments, no attachments, and no links but Parent",
-		Groups: azureGroups(),
+		Lacks: "comments, no attachments, and no links but Parent",
 		Each: func(c *Cells, i *convert.Issue) string {
 			for n := range deepest {
 				if c.Column("Title "+strconv.Itoa(n+1)) == "" {
@@ -26,7 +24,6 @@ func azure() *Layout {
 					i.Parent = c.e.above[len(c.e.above)-2]
 				}
 			}
-			i.Priority = AzurePriority(i.Priority)
 			area := strings.Split(c.Column("Area Path"), `\`)
 			iteration := strings.Split(c.Column("Iteration Path"), `\`)
 			if c.One("project") == "" {
@@ -51,24 +48,4 @@ func azure() *Layout {
 			return ""
 		},
 	}
-}
-
-func azureGroups() map[string]string {
-	return map[string]string{
-		"resolved": "started", "design": "started", "ready": "unstarted", "closed": "completed",
-		"removed": "cancelled",
-	}
-}
-
-// AzureGroup is the group of a state of Azure DevOps, "" if its name does not tell.
-func AzureGroup() func(state string) string { return withGroups(azureGroups()) }
-
-// AzurePriority is the name of a priority of Azure DevOps, which is a number.
-func AzurePriority(number string) string {
-	return cmp.Or(priority(number), number)
-}
-
-// priority is the name of a number.
-func priority(number string) string {
-	return map[string]string{"1": "Urgent", "2": "High", "3": "Normal", "4": "Low"}[number]
 }

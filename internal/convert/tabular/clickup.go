@@ -20,9 +20,6 @@ func clickup() *Layout {
 		Lists:   ",", Empty: []string{"null", "[]", "{}"}, UTC: true, Order: "mdy",
 		Each: func(c *Cells, i *convert.Issue) string {
 			i.Text.Body = strings.ReplaceAll(i.Text.Body, `\n`, "\n")
-			if name := priority(i.Priority); name != "" {
-				i.Priority = name
-			}
 			for _, name := range c.bracketed("Assignees") {
 				i.Assignees = append(i.Assignees, c.Person(name, "", ""))
 			}

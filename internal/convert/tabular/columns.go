@@ -201,7 +201,7 @@ func (e *export) columns(s *sheet) {
 		if e.guess != nil && !e.second && e.in.Propose != nil && !unnamed(cell, i) { // which may be empty
 			e.in.Propose(cell, field)
 		}
-		s.roles.Declare(cell, roleOf(field))
+		s.roles.Declare(cell, RoleOf(field))
 		switch field {
 		case "", "text":
 			if s.places[cell] == nil {
@@ -220,8 +220,8 @@ func place(i int) string { return "column " + strconv.Itoa(i+1) }
 
 func unnamed(name string, i int) bool { return name == place(i) }
 
-// roleOf is what the values of a field are for. A layout says it of raw ones, such as raw technical.
-func roleOf(field string) convert.Role {
+// RoleOf is what the values of a field are for. A layout says it of raw ones, such as raw technical.
+func RoleOf(field string) convert.Role {
 	switch field {
 	case "", "text":
 		return convert.OfField

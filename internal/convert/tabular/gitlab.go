@@ -59,7 +59,7 @@ func gitlab() *Layout {
 
 // GitLab gives an issue the state, type and priority that its words and scoped labels mean.
 func GitLab() func(i *convert.Issue) {
-	groups := names("groups")
+	words := WordsOf("gitlab")
 	return func(i *convert.Issue) {
 		switch i.State.Name {
 		case "opened", "Open":
@@ -75,7 +75,7 @@ func GitLab() func(i *convert.Issue) {
 			case group == "priority":
 				i.Priority = name
 			case (group == "workflow" || group == "status") && i.State.Name == "Open":
-				i.State = convert.State{Name: name, Category: groups[fold(name)]}
+				i.State = convert.State{Name: name, Category: words.Group(name)}
 			}
 		}
 	}

@@ -33,12 +33,9 @@ func linearJSON() *Layout {
 		Bot: func(_, name string) bool { return name == "Linear" },
 		Each: func(c *Cells, i *convert.Issue) string {
 			i.Project, _, _ = strings.Cut(i.Key, "-")
-			i.State.Category = cmp.Or(map[string]string{
-				"triage": "backlog", "backlog": "backlog", "unstarted": "unstarted", "started": "started", "completed": "completed",
-				"canceled": "cancelled", "duplicate": "cancelled",
-			}[strings.ToLower(c.Column("state.type"))], i.State.Category)
+			i.State.Category = cmp.Or(c.e.words.Own(c.Column("state.type")), i.State.Category)
 			if n := c.Column("priority"); i.Priority == "" && n != "" {
-				i.Priority = map[string]string{"0": "No priority", "1": "Urgent", "2": "High", "3": "Medium", "4": "Low"}[n]
+				i.Priority = c.e.words.Priority(n)
 			}
 			i.Archived = c.Column("archivedAt") != "" || strings.EqualFold(c.Column("trashed"), "true")
 			colors := map[string]string{}

@@ -20,9 +20,6 @@ func monday() *Layout {
 	return &Layout{
 		Name: "monday", Tracker: "monday.com", How: "in monday.com: the menu of the board, Export board to Excel",
 		Columns: names("monday"), Lists: ", ", Order: "dmy", Shape: mondayTable,
-		Groups: map[string]string{
-			"no status": "backlog", "not started": "unstarted", "working on it": "started", "stuck": "started", "in progress": "started", "done": "completed",
-		},
 		detects: func(b *beginning, _ string) (string, bool) {
 			if b.records {
 				return "", false

@@ -1,7 +1,6 @@
 package tabular
 
 import (
-	"cmp"
 	_ "embed"
 	"strings"
 )
@@ -35,18 +34,6 @@ func section(title string) []line {
 
 // names are those of a section, each with what it stands for.
 func names(title string) map[string]string { return byName(section(title)) }
-
-// Groups says to which group a state belongs by its name, "" for one that not all trackers mean alike.
-func Groups() func(state string) string {
-	groups := names("groups")
-	return func(state string) string { return groups[fold(state)] }
-}
-
-// withGroups looks for a state among those of a tracker first.
-func withGroups(own map[string]string) func(state string) string {
-	all := Groups()
-	return func(state string) string { return cmp.Or(own[strings.ToLower(state)], all(state)) }
-}
 
 // Names reads a list: what each name stands for.
 func Names(list string) map[string]string { return byName(lines(list)) }

@@ -21,10 +21,6 @@ func pivotal() *Layout {
 		Name: "pivotal", Tracker: "Pivotal Tracker", How: "in Pivotal Tracker: the project's menu, Export CSV, with all stories",
 		Needs:   [][]string{{"Id", "Title", "Current State", "Requested By"}, {"Id", "Story", "Current State", "Requested By"}},
 		Columns: names("pivotal"), Lists: table.Separator, Order: "mdy",
-		Groups: map[string]string{
-			"unscheduled": "backlog", "unstarted": "unstarted", "planned": "unstarted", "started": "started", "finished": "started",
-			"delivered": "started", "rejected": "started", "accepted": "completed",
-		},
 		Each: func(c *Cells, i *convert.Issue) string {
 			i.Project = "pivotal"
 			i.Priority = pivotalPriority.ReplaceAllString(i.Priority, "")

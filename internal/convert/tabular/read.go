@@ -33,11 +33,11 @@ type export struct {
 	apart    convert.Apart // with these
 	counted  map[*convert.Issue]int
 	scopes   map[*convert.Issue]string
-	groups   map[string]string // of states, by name
-	above    []string          // of a tree, the keys down to the last row
-	second   bool              // reading
-	follows  bool              // another page, as one says
-	ended    bool              // by a page after which there is none
+	words    *Words
+	above    []string // of a tree, the keys down to the last row
+	second   bool     // reading
+	follows  bool     // another page, as one says
+	ended    bool     // by a page after which there is none
 	rows     int
 	foreign  error // of a header that cannot be read
 }
@@ -57,7 +57,7 @@ func (l *Layout) read(ctx context.Context, in convert.Input, to convert.Sink) er
 	e := &export{
 		Layout: l, in: in, to: to, dates: dates.New(zone, cmp.Or(in.Dates, l.Order)), keys: map[string]first{}, ids: map[string]string{},
 		titles: map[string][]string{}, titled: map[string]string{},
-		comments: convert.Comments{}, apart: convert.Apart{}, groups: names("groups"), counted: map[*convert.Issue]int{}, scopes: map[*convert.Issue]string{},
+		comments: convert.Comments{}, apart: convert.Apart{}, words: WordsOf(l.Name), counted: map[*convert.Issue]int{}, scopes: map[*convert.Issue]string{},
 	}
 	for _, each := range []func(*Cells) error{e.look, e.row} {
 		for _, file := range in.Files {

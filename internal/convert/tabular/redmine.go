@@ -20,9 +20,6 @@ func redmine() *Layout {
 		Columns: names("redmine"),
 		Lists:   "\n", Limit: 500, Lacks: "comments",
 		Each: func(c *Cells, i *convert.Issue) string {
-			if i.Priority == "Immediate" {
-				i.Priority = "Urgent"
-			}
 			for _, text := range c.list(c.Column("Related issues"), ",") {
 				for words, kind := range relations { // the words before the number of another issue
 					if strings.HasPrefix(strings.ToLower(text), words+" ") {

@@ -59,7 +59,7 @@ func (e *export) row(c *Cells) error {
 		Key: key, ID: c.One(internalID), Number: number(key, e.rows), Position: c.At, Left: map[string]int{},
 		Title: c.One("name"), Text: convert.Text{Markup: e.Markup, Body: c.One("description")},
 		State: convert.State{Name: c.One("state"), Category: c.One("group")}, Resolution: c.One("resolution"), Type: c.One("type"),
-		Priority:  c.One("priority"),
+		Priority:  e.words.Priority(c.One("priority")),
 		Assignees: c.People("assignees", "assignee_names", "assignee_emails"), Components: c.Values("components"), URL: c.One("link"),
 		Project: cmp.Or(c.One("project"), c.One("project_name"), e.Name),
 	}
@@ -78,7 +78,7 @@ func (e *export) row(c *Cells) error {
 	for _, name := range c.Values("versions") {
 		i.Versions = append(i.Versions, convert.Version{Name: name, Due: dates.Day(c.Date(c.One(versionDue)))})
 	}
-	i.State.Category = cmp.Or(i.State.Category, e.Groups[strings.ToLower(i.State.Name)], e.groups[fold(i.State.Name)])
+	i.State.Category = cmp.Or(i.State.Category, e.words.Group(i.State.Name))
 	i.Created, i.Updated = c.Time(c.One("created_at"), i), c.Time(c.One("updated_at"), i)
 	i.Start, i.Due = dates.Day(c.Time(c.One("start_date"), i)), dates.Day(c.Time(c.One("target_date"), i))
 	if parent := c.One("parent"); parent != "" {

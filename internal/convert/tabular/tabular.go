@@ -29,7 +29,6 @@ type Layout struct {
 	Columns map[string]string // what the columns hold, by name: see mapping.ColumnFields, and below
 	Markup  convert.Markup    // of texts
 	Lists   string            // what separates the values of a list; "" = found out
-	Groups  map[string]string // groups of states, where their names are not known to everybody
 	Empty   []string          // texts that stand for nothing
 	Guarded bool              // cells that begin as formulas do have an apostrophe before
 	UTC     bool              // dates without a zone are UTC
@@ -84,7 +83,6 @@ func Formats() []*convert.Format {
 	} {
 		all = append(all, l.format(last))
 	}
-	all = append(all, notionFormat(last, known))
 	for _, kind := range []string{"csv", "xlsx", "jsonl"} {
 		all = append(all, anyTable(kind, known).format(last))
 	}

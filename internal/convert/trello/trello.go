@@ -22,6 +22,7 @@ import (
 	"github.com/planform/planform/internal/convert"
 	"github.com/planform/planform/internal/convert/dates"
 	"github.com/planform/planform/internal/convert/records"
+	"github.com/planform/planform/internal/convert/tabular"
 	"github.com/planform/planform/internal/diag"
 )
 
@@ -52,6 +53,7 @@ var valueList string
 type export struct {
 	to       convert.Sink
 	roles    *convert.Roles
+	words    *tabular.Words
 	zone     *time.Location
 	boards   []*board
 	cards    map[string]*card  // by ID
@@ -66,7 +68,7 @@ type export struct {
 // read reads the files as one export.
 func read(ctx context.Context, in convert.Input, to convert.Sink) error {
 	e := &export{
-		to: to, roles: convert.ReadRoles(valueList), zone: in.Zone, cards: map[string]*card{},
+		to: to, roles: convert.ReadRoles(valueList), words: tabular.WordsOf("trello"), zone: in.Zone, cards: map[string]*card{},
 		comments: convert.Comments{}, said: map[string]bool{}, creators: map[string]string{}, apart: convert.Apart{}, changes: map[string]int{},
 	}
 	if err := in.Each(ctx, e.file); err != nil {
@@ -347,7 +349,7 @@ var cardAddress = regexp.MustCompile(`^https?://(?:www\.)?trello\.com/c/([A-Za-z
 func (e *export) card(b *board, c *card, checklists []checklist) convert.Issue {
 	i := convert.Issue{
 		Key: c.key, ID: c.ID, Number: c.number, Title: c.Name,
-		State:     convert.State{Name: b.lists[c.IDList].Name, Category: category(b.lists[c.IDList].Name)},
+		State:     convert.State{Name: b.lists[c.IDList].Name, Category: category(e.words, b.lists[c.IDList].Name)},
 		Assignees: c.IDMembers, Reporter: e.creators[c.ID], URL: c.ShortURL, Archived: c.Closed || b.lists[c.IDList].Closed,
 		Left: map[string]int{"votes": c.Badges.Votes, "history": e.changes[c.ID]}, Position: c.at, Held: c.values.Held,
 		Fields: c.values.Fields,
@@ -463,25 +465,13 @@ var smartCard = regexp.MustCompile(` "\x{200c}?smartCard-[a-z]+"\)`)
 // text is Markdown without what only Trello makes of the title of a link.
 func text(body string) string { return smartCard.ReplaceAllString(body, ")") }
 
-// category is the group of states that the name of a list tells of.
-func category(name string) string {
-	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return r < 'a' || r > 'z' })
-	for _, group := range []struct {
-		name  string
-		words []string
-	}{
-		{"cancelled", []string{"cancelled", "canceled", "rejected", "declined", "abandoned", "wont"}},
-		{"completed", []string{"done", "complete", "completed", "finished", "shipped", "released", "deployed", "live", "closed", "archive"}},
-		{"started", []string{
-			"doing", "progress", "review", "reviewing", "testing", "test", "qa", "wip", "development", "working", "verify",
-			"staging", "blocked",
-		}},
-		{"backlog", []string{"backlog", "ideas", "icebox", "someday", "inbox", "later"}},
-		{"unstarted", []string{"todo", "do", "next", "ready", "planned", "sprint", "week"}},
-	} {
-		if slices.ContainsFunc(words, func(w string) bool { return slices.Contains(group.words, w) }) {
-			return group.name
+// category is the group of states that the words in the name of a list tell of: the last one in the order of groups counts.
+func category(words *tabular.Words, name string) (group string) {
+	rank := []string{"", "unstarted", "backlog", "started", "completed", "cancelled"}
+	for word := range strings.FieldsFuncSeq(strings.ToLower(name), func(r rune) bool { return r < 'a' || r > 'z' }) {
+		if of := words.Own(word); slices.Index(rank, of) > slices.Index(rank, group) {
+			group = of
 		}
 	}
-	return ""
+	return group
 }

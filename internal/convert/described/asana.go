@@ -1,0 +1,69 @@
+package described
+
+import (
+	_ "embed"
+	"regexp"
+	"strings"
+
+	"github.com/planform/planform/internal/convert"
+	"github.com/planform/planform/internal/convert/records"
+)
+
+//go:embed asana.txt
+var asanaText string
+
+// asana describes what the REST API of Asana answers for tasks, for their stories, and for their attachments; and the export of a project
+// as JSON, in which subtasks are within their tasks.
+func asana() *api { return described(asanaText, asanaHooks) }
+
+func asanaHooks() hooks {
+	return hooks{place: asanaPlace, html: asanaHTML, title: func(name string) string { return strings.ReplaceAll(name, "_", " ") }}
+}
+
+// asanaPlace finds the project of a task, and its state: the section, unless it is completed.
+func asanaPlace(x *reader, i *convert.Issue, v records.Value) {
+	if kind := x.text(v, []string{"resource_subtype"}); kind == "milestone" || kind == "approval" {
+		i.Type = strings.ToUpper(kind[:1]) + kind[1:]
+	}
+	var others []string
+	for n, m := range v.At("memberships") {
+		project, section := x.text(m, []string{"project.name"}), x.text(m, []string{"section.name"})
+		if section == "Untitled section" || section == "(no section)" {
+			section = ""
+		}
+		if n == 0 {
+			i.Project, i.State = project, convert.State{Name: section, Category: x.words.Group(section)}
+		} else {
+			others = append(others, strings.TrimSuffix(project+" ("+section+")", " ()"))
+		}
+	}
+	for _, name := range x.texts(v.At("projects")) {
+		if i.Project == "" {
+			i.Project = name
+		} else if name != i.Project && len(v.At("memberships")) == 0 {
+			others = append(others, name)
+		}
+	}
+	field(i, "Projects", strings.Join(others, ", "), "memberships.project.name")
+	if x.text(v, []string{"completed"}) != "true" {
+		return
+	}
+	if i.State.Name != "" && i.State.Category != "completed" {
+		i.Fields = append(i.Fields, convert.Field{Name: "Section", Value: i.State.Name})
+	}
+	i.State = convert.State{Name: "Done", Category: "completed"}
+	if at := x.time(i, x.text(v, []string{"completed_at"})); !at.IsZero() {
+		field(i, "Completed", at.UTC().Format("2006-01-02 15:04 UTC"), "completed_at")
+	}
+}
+
+var (
+	asanaBody  = regexp.MustCompile(`</?body[^>]*>`)
+	asanaBlock = regexp.MustCompile(`\n*(</?(?:ul|ol|li|h[1-6]|pre|blockquote|hr|table|tr|td)\b[^>]*>)\n*`)
+)
+
+// asanaHTML marks the ends of lines in a text with tags, too.
+func asanaHTML(text string) string {
+	text = asanaBlock.ReplaceAllString(asanaBody.ReplaceAllString(text, ""), "$1")
+	return strings.ReplaceAll(strings.TrimSpace(text), "\n", "<br>")
+}

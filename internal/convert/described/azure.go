@@ -1,0 +1,78 @@
+package described
+
+import (
+	"cmp"
+	_ "embed"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/planform/planform/internal/convert"
+	"github.com/planform/planform/internal/convert/records"
+)
+
+//go:embed azure.txt
+var azureText string
+
+var (
+	azureFile = regexp.MustCompile(`(?i)https?://[^\s"'<>]+/_apis/wit/attachments/([0-9a-f-]{36})\?[^\s"'<>]*?fileName=([^\s"'<>&]+)`)
+	azureHTML = regexp.MustCompile(`(?i)^\s*<(?:div|p|ul|ol|span|table|h[1-6]|b|strong|br|pre)\b`)
+	azureWord = regexp.MustCompile(`([^A-Z])([A-Z])`)
+)
+
+// azure describes what the REST API of Azure DevOps answers for work items, with their relations, for their comments, and for their updates.
+func azure() *api {
+	return described(azureText, func() hooks {
+		return hooks{
+			place: azurePlace,
+			issue: func(_ *reader, i *convert.Issue, _ records.Value) {
+				for _, m := range azureFile.FindAllStringSubmatch(i.Text.Body, -1) { // a picture within a text is no relation
+					if id := strings.ToLower(m[1]); !slices.ContainsFunc(i.Attachments, func(a convert.Attachment) bool { return a.ID == id }) {
+						name, _ := url.QueryUnescape(m[2])
+						i.Attachments = append(i.Attachments, convert.Attachment{ID: id, Name: name, URL: m[0]})
+					}
+				}
+			},
+			title: func(name string) string { // ReproSteps is Repro Steps
+				return azureWord.ReplaceAllString(name[strings.LastIndexByte(name, '.')+1:], "$1 $2")
+			},
+			link: func(kind string) (name, way string) { // such as System.LinkTypes.Dependency-Forward
+				name, way, _ = strings.Cut(kind[strings.LastIndexByte(kind, '.')+1:], "-")
+				return name, cmp.Or(way, "BOTH")
+			},
+		}
+	})
+}
+
+// azurePlace tells the address of an item, and adds further texts to its own.
+func azurePlace(x *reader, i *convert.Issue, v records.Value) {
+	if !strings.HasSuffix(i.URL, "/edit/"+i.Key) { // that of an old server tells items apart behind the ? only
+		i.URL = ""
+	}
+	if base, _, ok := strings.Cut(x.text(v, []string{"url"}), "/_apis/"); ok && i.URL == "" {
+		i.URL = base + "/" + url.PathEscape(i.Project) + "/_workitems/edit/" + i.Key
+	}
+	markdown := func(name string) bool {
+		return strings.EqualFold(x.text(v, []string{"multilineFieldsFormat." + name}), "markdown")
+	}
+	if markdown("System.Description") {
+		i.Text.Markup = convert.Markdown
+	}
+	all := v.At("fields.*")
+	slices.SortFunc(all, func(a, b records.Value) int { return strings.Compare(a.Name, b.Name) })
+	for _, f := range all {
+		title, text := x.called(f.Name), strings.Join(x.texts([]records.Value{f}), ", ")
+		switch {
+		case text == "" || x.roles.Of(f.Name) != convert.OfField:
+		case f.Name == "System.Reason":
+			i.Fields = append(i.Fields, convert.Field{Name: title, Value: text, Source: f.Name, Noise: true})
+		case markdown(f.Name) || i.Text.Markup == convert.Markdown && azureHTML.MatchString(text):
+			i.Text = convert.Text{Markup: convert.Markdown, Body: i.Text.Body + "\n\n## " + title + "\n\n" + text}
+		case azureHTML.MatchString(text):
+			i.Text.Body += "<h2>" + title + "</h2>" + text
+		case text != "0" && text != "false":
+			field(i, title, text, f.Name)
+		}
+	}
+}

@@ -1,0 +1,42 @@
+package described
+
+import (
+	_ "embed"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/planform/planform/internal/convert/records"
+	"github.com/planform/planform/internal/diag"
+)
+
+//go:embed bitbucket.txt
+var bitbucketText string
+
+var bitbucketAddress = regexp.MustCompile(`/([^/]+/[^/]+)/issues/[0-9]{1,9}(?:/|$)`)
+
+// bitbucket describes the export of a repository's issues (db-1.0.json, db-2.0.json), in which lists of issues, comments, attached files and changes
+// stand beside one another, and pages of issues and of comments as the REST API of Bitbucket Cloud answers them.
+func bitbucket() *api { return described(bitbucketText, bitbucketHooks) }
+
+func bitbucketHooks() hooks {
+	database := "" // the export among the files
+	return hooks{
+		project: func(x *reader, r records.Record, v records.Value) (string, error) {
+			if r.List != "" && r.List != "values" {
+				if database == "" {
+					database = r.Position.File
+				}
+				if database != r.Position.File {
+					return "", diag.WithHint(fmt.Errorf("%s: it is the export of another repository than %s", r.Position, database),
+						"an export does not name its repository: convert each to a folder of its own")
+				}
+			}
+			if m := bitbucketAddress.FindStringSubmatch(x.text(v, []string{"links.self.href", "links.html.href"})); m != nil {
+				x.names[m[1]] = m[1][strings.LastIndexByte(m[1], '/')+1:]
+				return m[1], nil
+			}
+			return x.name, nil
+		},
+	}
+}

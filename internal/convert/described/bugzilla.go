@@ -1,0 +1,78 @@
+package described
+
+import (
+	"cmp"
+	_ "embed"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/planform/planform/internal/convert"
+	"github.com/planform/planform/internal/convert/records"
+)
+
+//go:embed bugzilla.txt
+var bugzillaText string
+
+var bugReference = regexp.MustCompile(`\b([Bb]ug) ([0-9]{1,10})\b`)
+
+// bugzilla describes what the REST API of Bugzilla answers for bugs, for their comments, of which the first is the description, for what was
+// changed of them, and for their attachments.
+func bugzilla() *api { return described(bugzillaText, bugzillaHooks) }
+
+func bugzillaHooks() hooks {
+	texts, uncounted := map[string]convert.Comment{}, false // descriptions, by bug; comments do not say which is the description
+	return hooks{
+		comment: func(x *reader, bug string, c *convert.Comment, v records.Value) string {
+			if x.text(v, []string{"count"}) == "0" && !c.Hidden {
+				texts[bug] = *c
+				return "description"
+			}
+			uncounted = uncounted || !v.Has("count")
+			return ""
+		},
+		issue: func(x *reader, i *convert.Issue, v records.Value) {
+			count, _ := strconv.Atoi(x.text(v, []string{"comment_count"}))
+			x.counted[i.Key] = max(x.counted[i.Key], count-1)
+			switch x.text(v, []string{"is_open"}) {
+			case "true":
+				i.State.Category = cmp.Or(strings.TrimPrefix(i.State.Category, "completed"), "started")
+			case "false":
+				i.State.Category = "completed"
+			}
+			for n, f := range i.Fields {
+				i.Fields[n].Noise = f.Source == "version" && f.Value == "unspecified"
+			}
+		},
+		finish: func(x *reader) {
+			for _, i := range x.latest {
+				if list := x.comments[i.Key]; uncounted && texts[i.Key].ID == "" && len(list) > 0 { // the one with the lowest ID
+					slices.SortStableFunc(list, func(a, b convert.Comment) int {
+						return cmp.Or(cmp.Compare(len(a.ID), len(b.ID)), cmp.Compare(a.ID, b.ID))
+					})
+					if !list[0].Hidden {
+						texts[i.Key], x.comments[i.Key] = list[0], list[1:]
+					}
+				}
+				i.Text = texts[i.Key].Text
+				i.Text.Body = x.marked(i.Text.Body)
+			}
+			for _, list := range x.comments {
+				for n := range list {
+					list[n].Text.Body = x.marked(list[n].Text.Body)
+				}
+			}
+		},
+	}
+}
+
+// marked marks what a text says of other bugs as Bugzilla shows it: as a link.
+func (x *reader) marked(text string) string {
+	return bugReference.ReplaceAllStringFunc(text, func(text string) string {
+		if m := bugReference.FindStringSubmatch(text); x.latest[m[2]] != nil {
+			return m[1] + " #" + m[2]
+		}
+		return text
+	})
+}

@@ -1,0 +1,218 @@
+// Package described reads trackers by descriptions: what their REST APIs answer, as pages, arrays or lines of issues and beside them comments and
+// whatever else has an address of its own, in any number of files; and exports that look like that.
+//
+// Each tracker has a text that says what its records hold (redmine.txt; see description), and at most sixty lines of code for what no path
+// leads to (redmine.go; see hooks). The rest is the same for all: what several records say of one issue is put together, and comments,
+// files and changes find their issue.
+// The package must not know manifests.
+package described
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/planform/planform/internal/convert"
+	"github.com/planform/planform/internal/convert/dates"
+	"github.com/planform/planform/internal/convert/records"
+	"github.com/planform/planform/internal/diag"
+)
+
+// api tells how the answers of a tracker are recognised, and where their records are.
+type api struct {
+	name    string   // how the command line names it
+	tracker string   // as people call it
+	needs   []string // names by which a file is recognised: all of one list; behind a colon what to say of it
+	file    string   // how the name of a file is recognised that begins with any list; "" = by no name
+	scoped  bool     // a key is that of one issue of a project
+	empty   []string // lists that a file begins with that holds nothing
+	lists   []string // where answers have their records: see records.Read
+	text    string   // the description
+	hooks   func() hooks
+	beside  func(name string) bool // see convert.Format
+}
+
+func apis() []*api {
+	return []*api{gitlab(), bitbucket(), redmine(), azure(), youtrack(), asana(), bugzilla()}
+}
+
+// Formats returns the formats that are described.
+func Formats() []*convert.Format {
+	var all []*convert.Format
+	for _, a := range apis() {
+		all = append(all, &convert.Format{Name: a.name, Tracker: a.tracker, Detect: a.detect, Read: a.read, Beside: a.beside, Unique: !a.scoped})
+	}
+	return all
+}
+
+// detect looks for names that answers have.
+func (a *api) detect(head []byte, name string) (string, bool) {
+	if a.file != "" && records.Begin(head) && regexp.MustCompile(a.file).MatchString(name) {
+		return "the name of the file", true
+	}
+	for _, need := range a.needs {
+		list, by, said := strings.Cut(need, ": ")
+		var names, others []string
+		for name := range strings.FieldsSeq(list) {
+			if other, not := strings.CutPrefix(name, "!"); not {
+				others = append(others, other)
+			} else {
+				names = append(names, name)
+			}
+		}
+		if records.Name(head, names...) && !slices.ContainsFunc(others, func(name string) bool { return records.Name(head, name) }) {
+			if said {
+				return by, true
+			}
+			if last := len(names) - 1; last > 0 {
+				return "the fields " + strings.Join(names[:last], ", ") + " and " + names[last], true
+			}
+			return "the field " + names[0], true
+		}
+	}
+	begin := strings.Join(strings.Fields(string(head[:min(len(head), 100)])), "")
+	if slices.ContainsFunc(a.empty, func(list string) bool { return strings.HasPrefix(begin, `{"`+list+`":[]`) }) {
+		return "an empty list", true
+	}
+	return "", false
+}
+
+// read reads the files as one export.
+func (a *api) read(ctx context.Context, in convert.Input, to convert.Sink) error {
+	x := a.reader(in, to)
+	err := in.Each(ctx, func(ctx context.Context, text io.Reader, name string) error {
+		return records.Read(ctx, text, name, a.lists, x.record)
+	})
+	if err != nil {
+		return err
+	}
+	x.finish()
+	for _, i := range x.issues {
+		if x.latest[x.key(i)] != i { // it is booked, and goes before what counts
+			to.Issue(i)
+		}
+	}
+	for _, i := range x.issues {
+		if at := x.key(i); x.latest[at] == i {
+			i.Discuss(x.comments[at], x.counted[at])
+			i.Events = append(i.Events, x.events[at]...)
+			i.Left["watchers"] = max(i.Left["watchers"], len(i.Watchers))
+			i.Left["history"], i.Left["worklogs"] = len(i.Events), len(i.Work)
+			x.apart.Join(i, at)
+			to.Issue(i)
+		}
+	}
+	x.comments.Close(to, func(key string) bool { return x.latest[key] != nil })
+	x.apart.Close(to)
+	return nil
+}
+
+// key returns what other records name an issue by.
+func (x *reader) key(i *convert.Issue) string {
+	if x.scoped {
+		return i.Project + "#" + i.Key
+	}
+	return i.Key
+}
+
+// add takes an issue. Of two with one key the later state counts; but a list of issues tells less than the answer for one of them.
+func (x *reader) add(i *convert.Issue) {
+	at := x.key(i)
+	had := x.latest[at]
+	switch {
+	case had == nil:
+		x.latest[at] = i
+	case i.Updated.Before(had.Updated), i.Updated.Equal(had.Updated) && told(i) < told(had):
+		complete(had, i)
+	default:
+		complete(i, had)
+		x.latest[at] = i
+	}
+	x.issues = append(x.issues, i)
+}
+
+// told counts the values that an answer has of an issue.
+func told(i *convert.Issue) (n int) {
+	for _, h := range i.Held {
+		n += h.N
+	}
+	return n
+}
+
+// complete gives an issue what only another answer says of it.
+func complete(i, other *convert.Issue) {
+	if len(i.Attachments) == 0 {
+		i.Attachments = other.Attachments
+	}
+	if len(i.Links) == 0 {
+		i.Links = other.Links
+	}
+	if len(i.Events) == 0 {
+		i.Events = other.Events
+	}
+	if len(i.Work) == 0 {
+		i.Work = other.Work
+	}
+	if len(i.Watchers) == 0 {
+		i.Watchers = other.Watchers
+	}
+	i.Parent = cmp.Or(i.Parent, other.Parent)
+}
+
+// comment takes a comment of an issue. One without an ID is told from others by what it says, and when.
+func (x *reader) comment(key string, one convert.Comment) {
+	if one.ID != "" || one.At.IsZero() || !slices.Contains(x.comments[key], one) {
+		x.comments.Add(key, one)
+	}
+}
+
+// field adds a row to the table of an issue's fields.
+func field(i *convert.Issue, name, text, source string) {
+	if text = strings.TrimSpace(text); text != "" {
+		i.Fields = append(i.Fields, convert.Field{Name: name, Value: text, Source: source})
+	}
+}
+
+// about adds to a row what is said of something that has no place for it, such as a file.
+func about(i *convert.Issue, name, what, text, source string) {
+	if text = strings.TrimSpace(text); text == "" {
+		return
+	}
+	text = what + ": " + text
+	if n := slices.IndexFunc(i.Fields, func(f convert.Field) bool { return f.Name == name && f.Source == source }); n >= 0 {
+		i.Fields[n].Value += "\n" + text
+		return
+	}
+	field(i, name, text, source)
+}
+
+// before orders two keys, so that a relation without a direction begins at one of its ends, whichever shows it.
+func before(a, b string) bool { return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) < 0 }
+
+// person notes somebody, and says by what they are known: the first word that is there.
+func (x *reader) person(name, email string, ids ...string) string {
+	id := cmp.Or(append(ids, email, name)...)
+	if id != "" {
+		x.known[id] = cmp.Or(x.known[id], name)
+		x.to.Person(convert.Person{ID: id, Name: name, Email: email})
+	}
+	return id
+}
+
+// moment reads a time of an issue.
+func moment(i *convert.Issue, text string) time.Time {
+	return i.Moment(text, time.RFC3339Nano, "2006-01-02T15:04:05.999-0700")
+}
+
+// day reads a calendar day of an issue.
+func day(i *convert.Issue, text string) string { return dates.Day(i.Moment(text, time.DateOnly)) }
+
+// foreign returns the error for a record that is no answer of the tracker.
+func (x *reader) foreign(r records.Record, what, hint string) error {
+	return diag.WithHint(fmt.Errorf("%s: it is no answer of %s: %s", r.Position, x.tracker, what), hint)
+}

@@ -1,0 +1,204 @@
+package described
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/planform/planform/internal/convert"
+	"github.com/planform/planform/internal/convert/records"
+	"github.com/planform/planform/internal/convert/tabular"
+)
+
+// description says what the records of a tracker hold: where they lie, which they are, and which path leads to what. It has no conditions.
+//
+// Its sections are parted by empty lines. The first has the name of the format, and what counts for all of it. "person" says how people
+// are written, "values" what values are for that no other line names. Each other title is a kind of record, such as "comment"; of a
+// list within another record it is "comment of journals". The lines of a section name a field and the paths that may lead to it, of which
+// the first counts that has something: "title = subject". Two paths with a plus between are read together, or with & and no blank.
+type description struct {
+	sections []*section
+}
+
+// section is a part of a description.
+type section struct {
+	kind, list string
+	lines      []line
+}
+
+type line struct {
+	field string
+	paths []string
+}
+
+func describe(text string) *description {
+	d := &description{}
+	for block := range strings.SplitSeq(strings.TrimSpace(text), "\n\n") {
+		title, lines, _ := strings.Cut(block, "\n")
+		s := &section{}
+		s.kind, s.list, _ = strings.Cut(title, " of ")
+		for text := range strings.SplitSeq(lines, "\n") {
+			field, paths, _ := strings.Cut(text, " = ")
+			s.lines = append(s.lines, line{field, strings.Split(paths, " | ")})
+		}
+		d.sections = append(d.sections, s)
+	}
+	return d
+}
+
+// find returns the section of a kind of record; an empty one if there is none.
+func (d *description) find(kind string) *section {
+	if n := slices.IndexFunc(d.sections, func(s *section) bool { return s.kind == kind && s.list == "" }); n >= 0 {
+		return d.sections[n]
+	}
+	return &section{}
+}
+
+// lists returns the lists within records of a kind that have sections of their own, each once.
+func (d *description) lists() (lists []string) {
+	for _, s := range d.sections {
+		if s.list != "" && !slices.Contains(lists, s.list) {
+			lists = append(lists, s.list)
+		}
+	}
+	return lists
+}
+
+// of returns the sections of a list.
+func (d *description) of(list string) (sections []*section) {
+	for _, s := range d.sections {
+		if s.list == list {
+			sections = append(sections, s)
+		}
+	}
+	return sections
+}
+
+// paths returns what a line of a section says.
+func (s *section) paths(field string) []string {
+	if n := slices.IndexFunc(s.lines, func(l line) bool { return l.field == field }); n >= 0 {
+		return s.lines[n].paths
+	}
+	return nil
+}
+
+// word returns what a line of a section says, if that is one word or sentence.
+func (s *section) word(field string) string { return strings.Join(s.paths(field), " | ") }
+
+// fits reports whether a record is one of the section: it has all that one of its lines names, such as id, type=comment or !system=true.
+func (s *section) fits(v records.Value) bool {
+	return slices.ContainsFunc(s.lines, func(l line) bool {
+		return l.field == "has" && !slices.ContainsFunc(l.paths, func(path string) bool {
+			path, not := strings.CutPrefix(path, "!")
+			path, word, is := strings.Cut(path, "=")
+			has := v.Has(path) && (!is || slices.ContainsFunc(v.At(path), func(at records.Value) bool { return at.Text == word }))
+			return has == not
+		})
+	})
+}
+
+// takes reports whether a record of a list is one of the section. Those at the top may be of any list.
+func (s *section) takes(v records.Value, list string) bool {
+	among := s.paths("among")
+	named := slices.Contains(among, list)
+	return s.list == "" && (s.fits(v) && (named || list == "" || among == nil) || named && s.paths("has") == nil)
+}
+
+// meanings returns what values are for: by the fields that they become, unless the description says otherwise.
+func (d *description) meanings() *convert.Roles {
+	r, known := convert.ReadRoles(""), map[string]bool{}
+	declare := func(path string, role convert.Role) {
+		if !known[path] {
+			known[path] = true
+			r.Declare(path, role)
+		}
+	}
+	within := append(d.head().paths("show"), d.people()...)
+	for _, s := range d.sections {
+		for _, l := range s.lines {
+			role := s.role(l.field)
+			for _, path := range plus.Split(strings.Join(l.paths, " + "), -1) {
+				if role == "" || path == "" || path == "." || strings.Contains(path+s.prefix(l.field), "*") {
+					continue
+				}
+				path = s.prefix(l.field) + strings.TrimPrefix(path, d.head().word("strip"))
+				declare(path, role)
+				for _, of := range within {
+					if role != convert.Technical {
+						declare(path+"."+of, role)
+					}
+				}
+			}
+		}
+	}
+	for _, l := range d.find("values").lines {
+		for _, name := range l.paths {
+			r.Declare(name, convert.Role(l.field))
+		}
+	}
+	return r
+}
+
+// head returns what counts for all records of the tracker.
+func (d *description) head() *section { return d.sections[0] }
+
+// people returns the paths by which people are known within what names them.
+func (d *description) people() (paths []string) {
+	for _, l := range d.find("person").lines {
+		if l.field == "login" || l.field == "name" || l.field == "email" {
+			paths = append(paths, l.paths...)
+		}
+	}
+	return paths
+}
+
+// prefix leads the names of the values of a field.
+func (s *section) prefix(field string) string {
+	prefix := s.word("as")
+	if prefix == "" {
+		prefix = s.list
+	}
+	if each := s.word("each"); each != "" && (field == "field" || field == "from" || field == "to") {
+		prefix += "." + each
+	}
+	if prefix == "" {
+		return ""
+	}
+	return prefix + "."
+}
+
+// role returns what the values of a field are for, "" if the field is no path.
+func (s *section) role(field string) convert.Role {
+	switch field { // what is no path, and paths of what is of use to the tracker only
+	case "has", "in", "as", "else", "each", "without", "list", "by", "site", "below", "empty", "apart", "ask", "among", "called",
+		"id", "size", "of", "private", "deleted", "number", "markdown":
+		return ""
+	}
+	switch s.kind {
+	case "issue":
+		if name, is := strings.CutPrefix(field, "count "); is {
+			return map[string]convert.Role{"reactions": convert.Uncarried}[name] + map[string]convert.Role{"votes": convert.Summed, "watchers": convert.Summed}[name]
+		}
+		switch word, _, _ := strings.Cut(field, " "); word {
+		case "row", "moment", "duration":
+			return convert.OfField
+		case "relation":
+			return convert.Relation
+		case "closed":
+			return convert.OfState
+		case "pages":
+			return convert.OfFile
+		}
+		return tabular.RoleOf(field)
+	case "comment":
+		return convert.OfComment
+	case "file":
+		return map[bool]convert.Role{true: convert.OfField, false: convert.OfFile}[field == "about"]
+	case "link":
+		return convert.Relation
+	case "row":
+		return convert.OfField
+	case "change", "work":
+		return convert.Summed
+	}
+	return ""
+}

@@ -1,0 +1,473 @@
+package described
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/planform/planform/internal/convert"
+	"github.com/planform/planform/internal/convert/records"
+	"github.com/planform/planform/internal/convert/tabular"
+	"github.com/planform/planform/internal/diag"
+)
+
+// hooks do for a tracker what a description cannot say. Each may be nil.
+type hooks struct {
+	place   func(x *reader, i *convert.Issue, v records.Value)                                // after the fields of an issue
+	issue   func(x *reader, i *convert.Issue, v records.Value)                                // after what lists in it hold
+	comment func(x *reader, issue string, c *convert.Comment, v records.Value) (apart string) // what takes it instead; "" = the issue
+	field   func(x *reader, v records.Value, values []string)                                 // values of a field that a list names
+	project func(x *reader, r records.Record, v records.Value) (string, error)                // of a record, if keys are those of a project
+	html    func(text string) string                                                          // as others write it
+	title   func(name string) string                                                          // of a field
+	link    func(kind string) (name, way string)                                              // what the type of a link says
+	finish  func(x *reader)
+}
+
+// reader reads the answers of a tracker that a description tells of.
+type reader struct {
+	*api
+	*description
+
+	in       convert.Input
+	to       convert.Sink
+	roles    *convert.Roles
+	issues   []*convert.Issue
+	latest   map[string]*convert.Issue  // by key
+	comments convert.Comments           // by key
+	counted  map[string]int             // how many comments the tracker counts, by key
+	events   map[string][]convert.Event // what other records say was changed, by key
+	apart    convert.Apart              // what records hold that are no issues, by key
+
+	hooks          hooks
+	words          *tabular.Words
+	markup         convert.Markup
+	shown          []string                        // what is shown of an object
+	names          map[string]string               // of projects
+	about          map[string]string               // descriptions of these
+	known          map[string]string               // names of people
+	late           []convert.Person                // of whom records alone tell, by names that others tell better
+	left           map[string]int                  // records of lists that are left out
+	files          map[string][]convert.Attachment // that records of their own hold, by issue
+	work           map[string][]convert.Work       // likewise
+	lists          map[string]bool                 // that some record has
+	scope          string                          // the project of the record, if keys are those of a project
+	at             diag.Position                   // of the record
+	short          map[string]string               // names of issues that others name, and nothing else, by key
+	site           string                          // the address of the tracker, which that of a file tells
+	named          string                          // the issue that the last record names
+	last           string                          // the kind of the last record
+	totals         map[string]int                  // what pages count, by the kind of records in them
+	follows, ended bool                            // pages of issues say that others follow, and that they are the last
+	hours          bool                            // there are days that a zone tells
+}
+
+// described returns the API of a tracker that a description tells of.
+func described(text string, h func() hooks) *api {
+	top, _, _ := strings.Cut(text, "\n\n") // all that each file is looked at for
+	head := describe(top).head()
+	a := &api{
+		name: head.kind, tracker: head.word("tracker"), lists: head.paths("lists"), scoped: head.word("scoped") != "", file: head.word("file"),
+		empty: head.paths("empty"), text: text, hooks: h,
+	}
+	for _, l := range head.lines {
+		if l.field == "known" {
+			a.needs = append(a.needs, l.paths[0])
+		}
+	}
+	return a
+}
+
+// reader returns a reader of one export.
+func (a *api) reader(in convert.Input, to convert.Sink) *reader {
+	d := describe(a.text)
+	return &reader{
+		api: a, description: d, hooks: a.hooks(), in: in, to: to, roles: d.meanings(), words: tabular.WordsOf(a.name),
+		markup: markups()[d.head().word("markup")], shown: append(d.head().paths("show"), "name"),
+		latest: map[string]*convert.Issue{}, comments: convert.Comments{}, counted: map[string]int{}, events: map[string][]convert.Event{},
+		apart: convert.Apart{}, names: map[string]string{}, about: map[string]string{}, known: map[string]string{}, left: map[string]int{},
+		files: map[string][]convert.Attachment{}, work: map[string][]convert.Work{}, lists: map[string]bool{}, short: map[string]string{},
+		totals: map[string]int{},
+	}
+}
+
+// record takes a record: it is one of the first kind that it fits.
+func (x *reader) record(r records.Record) error {
+	v := r.Tree()
+	x.at = r.Position
+	if r.Page {
+		if n, err := strconv.Atoi(x.text(v, x.head().paths("total"))); err == nil && x.last == "issue" {
+			x.totals[x.scope] = max(x.totals[x.scope], n)
+		}
+		if next := x.head().word("next"); next != "" && x.last == "issue" {
+			x.follows, x.ended = x.follows || v.Has(next), x.ended || !v.Has(next)
+		}
+		if n, err := strconv.Atoi(x.text(v, x.head().paths("comments"))); err == nil && x.last == "comment" {
+			x.counted[x.named] = max(x.counted[x.named], n)
+		}
+		if x.hooks.project != nil {
+			_, _ = x.hooks.project(x, r, v) // which may tell of the project
+		}
+		x.last = ""
+		x.bookAll(nil, v, x.head().word("page"))
+		return nil
+	}
+	if x.hooks.project != nil {
+		var err error
+		if x.scope, err = x.hooks.project(x, r, v); err != nil {
+			return err
+		}
+	}
+	for _, s := range x.sections {
+		one := v
+		for _, within := range s.paths("in") {
+			for _, o := range v.At(within) {
+				one = o
+			}
+		}
+		if s.takes(one, r.List) {
+			x.last = s.kind
+			if s.kind == "other" {
+				if s.word("parts") != "" {
+					x.left[r.List]++
+				}
+				x.bookAll(nil, one, cmp.Or(s.word("as"), r.List))
+				return nil
+			}
+			if of := s.paths("of"); of != nil && x.text(one, of) == "" {
+				return x.foreign(r, "a "+s.kind+" that does not say its issue", s.word("ask"))
+			}
+			x.take(s, one)
+			return nil
+		}
+	}
+	what, hint, _ := strings.Cut(x.head().word("foreign"), ": ")
+	return x.foreign(r, what, hint)
+}
+
+// take takes a record of a kind.
+func (x *reader) take(s *section, v records.Value) {
+	key, as := x.key(&convert.Issue{Project: x.scope, Key: x.text(v, s.paths("of"))}), s.word("as")
+	switch s.kind {
+	case "issue":
+		x.issue(s, v, "")
+		return
+	case "person":
+		p := convert.Person{ID: x.text(v, s.paths("id")), Name: x.text(v, s.paths("name")), Email: x.text(v, s.paths("email"))}
+		p.Bot = s.word("bot") != "" && regexp.MustCompile(s.word("bot")).MatchString(p.Name)
+		x.late = append(x.late, p)
+		x.bookAll(nil, v, as)
+		return
+	}
+	all := []records.Value{v}
+	if list := s.word("list"); list != "" {
+		all = v.At(list)
+	}
+	aside := x.apart.Of(key)
+	x.named = key
+	x.lists[as] = true
+	for _, one := range all {
+		name, left := as, &convert.Issue{Left: map[string]int{}}
+		switch {
+		case x.yes(one, s.paths("deleted")), s.kind == "left", s.kind == "file" && x.yes(one, s.paths("private")):
+			x.bookAll(left, one, "")
+			convert.LeaveOut(x.to, cmp.Or(s.word("else"), as), left.Held)
+			continue
+		case s.kind == "comment" && s.word("empty") != "" && strings.TrimSpace(x.text(one, s.paths("text"))) == "":
+			x.bookAll(nil, one, s.word("empty"))
+			continue
+		case s.kind == "comment":
+			c := x.remark(s, one)
+			if apart := x.apartFrom(key, &c, one); apart != "" {
+				name = apart
+				break
+			}
+			x.comment(key, c)
+		case s.kind == "file":
+			f := x.file(s, one, aside, as)
+			if !slices.ContainsFunc(x.files[key], func(had convert.Attachment) bool { return had.ID == f.ID }) {
+				x.files[key] = append(x.files[key], f)
+			}
+		case s.kind == "change":
+			x.events[key] = append(x.events[key], x.changes(s, one)...)
+		case s.kind == "work":
+			x.work[key] = append(x.work[key], x.logged(s, one))
+		}
+		x.bookAll(aside, one, name)
+	}
+}
+
+// called returns how people call a field.
+func (x *reader) called(name string) string {
+	if x.hooks.title == nil {
+		return name
+	}
+	return x.hooks.title(name)
+}
+
+// apartFrom returns what takes a comment instead of its issue.
+func (x *reader) apartFrom(key string, c *convert.Comment, v records.Value) string {
+	if x.hooks.comment == nil {
+		return ""
+	}
+	return x.hooks.comment(x, key, c, v)
+}
+
+// issue makes an issue of a record.
+func (x *reader) issue(s *section, v records.Value, parent string) {
+	i := &convert.Issue{Key: x.text(v, s.paths("key")), Parent: parent, Project: x.scope, Position: x.at, Left: map[string]int{}}
+	i.Number, _ = strconv.Atoi(cmp.Or(x.text(v, s.paths("number")), i.Key[strings.LastIndexByte(i.Key, '-')+1:]))
+	for _, l := range s.lines {
+		x.set(i, l.field, v, l.paths)
+	}
+	i.Text = x.written(s, v, i.Text)
+	if x.hooks.place != nil {
+		x.hooks.place(x, i, v)
+	}
+	booked := x.parts(i, v)
+	if x.hooks.issue != nil {
+		x.hooks.issue(x, i, v)
+	}
+	x.names[i.Project] = cmp.Or(x.text(v, s.paths("project_name")), x.names[i.Project])
+	for n, one := range booked {
+		if slices.Contains(x.head().paths("nothing"), one.text) {
+			booked[n].name = "unset: " + one.name
+		}
+	}
+	x.book(i, booked)
+	x.add(i)
+}
+
+// leaf is a value with its name in the account.
+type leaf struct{ name, text string }
+
+// parts gives an issue what lists within its record hold, and returns all that the record holds.
+func (x *reader) parts(i *convert.Issue, v records.Value) (all []leaf) {
+	lists := x.description.lists()
+	listed := func(path, within string) bool {
+		return slices.ContainsFunc(lists, func(list string) bool { return list != within && strings.HasPrefix(path, list+".") })
+	}
+	v.Leaves("", func(path, text string) bool {
+		if !listed(path, "") {
+			all = append(all, leaf{strings.TrimPrefix(path, x.head().word("strip")), text})
+		}
+		return true
+	})
+	for _, list := range lists {
+		for _, one := range v.At(list) {
+			x.lists[list] = true
+			as, left, whole, own := list, "", false, false // what the values are called; what leads their names if it is not taken
+			for _, s := range x.of(list) {
+				if s.kind != "issue" && s.paths("has") != nil && !s.fits(one) {
+					continue
+				}
+				named, prefix, apart := x.part(i, s, one)
+				if all = append(all, named...); s.kind != "field" {
+					as = cmp.Or(apart, s.word("as"), as)
+				}
+				left, whole, own = cmp.Or(left, prefix), whole || prefix != "" && s.kind != "comment", own || s.kind == "issue"
+			}
+			one.Leaves(as, func(path, text string) bool {
+				if left != "" && (whole || x.roles.Of(path) == convert.OfComment) {
+					path = left + ": " + path
+				}
+				if !own && (as != list || !listed(path, list)) { // what is within is booked by itself
+					all = append(all, leaf{path, text})
+				}
+				return true
+			})
+		}
+	}
+	return all
+}
+
+// markups returns how texts are written, by their names in descriptions.
+func markups() map[string]convert.Markup {
+	return map[string]convert.Markup{"plain": convert.Plain, "html": convert.HTML, "commonmark": convert.CommonMark}
+}
+
+// part gives an issue what an element of a list holds. It returns values that have names of their own, or, of what is left out, what
+// leads their names, or what they are called that something else takes.
+func (x *reader) part(i *convert.Issue, s *section, v records.Value) (named []leaf, left, apart string) {
+	switch s.kind {
+	case "comment":
+		c := x.remark(s, v)
+		if gone := x.yes(v, s.paths("deleted")); gone || strings.TrimSpace(c.Text.Body) == "" {
+			return nil, s.word("else"), ""
+		}
+		if apart := x.apartFrom(x.key(i), &c, v); apart != "" {
+			return nil, "", apart
+		}
+		x.comment(x.key(i), c)
+	case "issue":
+		if key := x.text(v, x.find("issue").paths("key")); s.fits(v) {
+			x.issue(x.find("issue"), v, i.Key)
+		} else {
+			x.short[key] = cmp.Or(x.text(v, x.find("issue").paths("name")), key)
+		}
+	case "file":
+		if x.yes(v, s.paths("private")) {
+			return nil, s.word("else"), ""
+		}
+		i.Attachments = append(i.Attachments, x.file(s, v, i, s.list))
+	case "change":
+		i.Events = append(i.Events, x.changes(s, v)...)
+	case "label":
+		l := convert.Label{Name: x.text(v, s.paths("name")), Color: x.text(v, s.paths("color")), Description: x.text(v, s.paths("about"))}
+		if l.Name != "" {
+			i.Labels = append(i.Labels, l)
+		}
+	case "work":
+		i.Work = append(i.Work, x.logged(s, v))
+	case "link":
+		return nil, x.link(i, s, v), ""
+	case "row":
+		name, by := s.word("name"), cmp.Or(s.word("by"), ", ")
+		if text := strings.TrimSpace(x.text(v, s.paths("text"))); text != "" {
+			if n := slices.IndexFunc(i.Fields, func(f convert.Field) bool { return f.Source == s.list }); n >= 0 {
+				i.Fields[n].Value += strings.ReplaceAll(by, "line", "\n") + text
+			} else {
+				field(i, name, text, s.list)
+			}
+		}
+	case "field":
+		return x.field(i, s, v), "", ""
+	}
+	return nil, "", ""
+}
+
+// field gives an issue a field that a list names. Some names stand for what each issue has.
+func (x *reader) field(i *convert.Issue, s *section, v records.Value) (all []leaf) {
+	name, role := x.text(v, s.paths("name")), convert.OfField
+	source := cmp.Or(s.word("as"), s.list) + "." + name
+	found := x.first(v, s.paths("value"))
+	texts := x.texts(found)
+	if by := s.word("by"); by != "" && len(texts) > 1 {
+		texts = []string{strings.Join(texts, by+" ")}
+	}
+	known := x.find("fields").lines
+	if at := slices.IndexFunc(known, func(l line) bool { return slices.Contains(l.paths, strings.ToLower(name)) }); at >= 0 && len(texts) > 0 {
+		if x.put(i, known[at].field, found, texts) {
+			role = tabular.RoleOf(known[at].field)
+		}
+	}
+	if role == convert.OfField && len(texts) > 0 {
+		if x.hooks.field != nil {
+			x.hooks.field(x, v, texts)
+		}
+		field(i, name, strings.Join(texts, ", "), source)
+	}
+	x.roles.Declare(source, role)
+	for _, text := range texts {
+		all = append(all, leaf{source, text})
+	}
+	return all
+}
+
+// book books values with an issue.
+func (x *reader) book(i *convert.Issue, all []leaf) {
+	for _, l := range x.find("also").lines { // what others say, too
+		if slices.ContainsFunc(all, func(one leaf) bool { return one.name == l.field }) {
+			for n, one := range all {
+				if slices.Contains(l.paths, one.name) {
+					all[n].name = "also: " + one.name
+				}
+			}
+		}
+	}
+	x.roles.Enter(x.to, i, func(yield func(name, text string) bool) {
+		for _, one := range all {
+			if x.roles.Of(one.name) != shown && strings.TrimSpace(one.text) != "" && !yield(one.name, one.text) {
+				return
+			}
+		}
+	})
+}
+
+// shown is the role of values that are booked by another name.
+const shown convert.Role = "shown"
+
+// bookAll books all that a value holds.
+func (x *reader) bookAll(i *convert.Issue, v records.Value, prefix string) {
+	var all []leaf
+	v.Leaves(prefix, func(path, text string) bool {
+		all = append(all, leaf{strings.TrimPrefix(path, x.head().word("strip")), text})
+		return true
+	})
+	x.book(i, all)
+}
+
+// finish adds to issues what other records say, and notes what is missing.
+func (x *reader) finish() {
+	for _, i := range x.issues {
+		if at := x.key(i); i == x.latest[at] {
+			i.Attachments, i.Work = append(i.Attachments, x.files[at]...), append(i.Work, x.work[at]...)
+		}
+	}
+	for _, p := range x.late {
+		if p.ID != "" {
+			x.known[p.ID] = cmp.Or(x.known[p.ID], p.Name)
+			x.to.Person(p)
+		}
+	}
+	if x.head().word("sorted") != "" {
+		for _, list := range x.comments {
+			slices.SortStableFunc(list, func(a, b convert.Comment) int { return a.At.Compare(b.At) })
+		}
+	}
+	if x.hooks.finish != nil {
+		x.hooks.finish(x)
+	}
+	for _, i := range x.issues {
+		for up, n := i, 0; i.Project == "" && up != nil && n < len(x.issues); up, n = x.latest[up.Parent], n+1 {
+			i.Project = up.Project // an issue is where its parent is
+		}
+		i.Project = cmp.Or(i.Project, strings.TrimSuffix(x.name, "-json"))
+		x.to.Project(convert.Project{Key: i.Project, Name: cmp.Or(x.names[i.Project], i.Project), Description: x.about[i.Project]})
+	}
+	if browse := x.head().word("browse"); browse != "" {
+		x.to.Site(x.site, browse)
+	}
+	if x.hours {
+		x.to.AssumedZone()
+	}
+	x.missing()
+}
+
+// missing notes what the files do not hold, and what of them is left out.
+func (x *reader) missing() {
+	for _, list := range slices.Sorted(maps.Keys(x.left)) {
+		x.to.Note("parts-left-out", diag.Count(x.left[list], "record")+" of "+strings.ReplaceAll(list, "_", " ")+" left out")
+	}
+	if what, text, _ := strings.Cut(x.head().word("short"), ": "); what != "" {
+		maps.DeleteFunc(x.short, func(key, _ string) bool { return x.latest[key] != nil })
+		for _, key := range slices.Sorted(maps.Keys(x.short)) {
+			x.to.Lose("items-not-exported", x.short[key], 1)
+		}
+		if of, text, _ := strings.Cut(text, ": "); len(x.short) > 0 {
+			x.to.Note(what, diag.Count(len(x.short), of)+" "+text)
+		}
+	}
+	if x.follows && !x.ended {
+		x.to.Note("pages-missing", "no page says that it is the last one: export the other pages, too, with "+x.head().word("pages"))
+	}
+	have := map[string]int{}
+	for _, i := range x.latest {
+		have[map[bool]string{true: i.Project}[x.scoped]]++
+	}
+	for _, of := range slices.Sorted(maps.Keys(x.totals)) {
+		if have[of] < x.totals[of] {
+			x.to.Note("pages-missing", fmt.Sprintf("%s counts %d issues, and the files hold %d: export the other pages, too%s", cmp.Or(of, x.tracker),
+				x.totals[of], have[of], strings.TrimSuffix(", with "+x.head().word("pages"), ", with ")))
+		}
+	}
+	for _, s := range x.sections {
+		if without := s.word("without"); without != "" && !x.lists[cmp.Or(s.list, s.word("as"))] {
+			x.to.Note("no-comments", without)
+		}
+	}
+}

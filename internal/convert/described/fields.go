@@ -1,0 +1,419 @@
+package described
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/planform/planform/internal/convert"
+	"github.com/planform/planform/internal/convert/dates"
+	"github.com/planform/planform/internal/convert/records"
+)
+
+// set gives an issue what lies at the first of some paths that has something.
+func (x *reader) set(i *convert.Issue, of string, v records.Value, paths []string) {
+	word, name, _ := strings.Cut(of, " ")
+	if found := x.first(v, paths); len(found) > 0 || strings.Contains(paths[0], " ") {
+		texts := x.texts(found)
+		if len(found) == 0 {
+			texts = []string{x.text(v, paths)}
+		}
+		if len(texts) == 0 {
+			texts = []string{""} // of an object of which nothing is shown
+		}
+		if slices.Contains(x.head().paths("nothing"), texts[0]) {
+			return
+		}
+		switch word {
+		case "relation":
+			for _, to := range texts {
+				i.Links = append(i.Links, convert.Link{Type: strings.TrimPrefix(name, "inward "), To: to, Inward: strings.HasPrefix(name, "inward ")})
+			}
+		case "count":
+			n, err := strconv.Atoi(texts[0])
+			if err != nil || found[0].Object {
+				n = len(found)
+			}
+			i.Left[name] = max(i.Left[name], n)
+		case "row":
+			field(i, name, strings.Join(texts, ", "), paths[0])
+		case "duration":
+			seconds, _ := strconv.Atoi(texts[0])
+			field(i, name, dates.Duration(seconds), paths[0])
+		case "moment":
+			if at := x.time(i, texts[0]); !at.IsZero() {
+				field(i, name, at.UTC().Format("2006-01-02 15:04 UTC"), paths[0])
+			}
+		case "private":
+			if x.yes(v, paths) {
+				i.Restricted, _, _ = strings.Cut(paths[0], ".")
+			}
+		default:
+			x.put(i, of, found, texts)
+		}
+	}
+}
+
+// put gives an issue the values of a field that each issue has, and reports whether they are such.
+func (x *reader) put(i *convert.Issue, of string, found []records.Value, texts []string) bool {
+	folders := x.head().word("folders")
+	if folders != "" && (of == "components" || of == "cycle") { // the last one, within the project
+		at := strings.LastIndex(texts[0], folders)
+		if at < 0 {
+			return true
+		}
+		texts = []string{texts[0][at+1:]}
+	}
+	switch of {
+	case "id":
+		i.ID = texts[0]
+	case "name":
+		i.Title = texts[0]
+	case "description":
+		i.Text = convert.Text{Markup: x.markup, Body: texts[0]}
+	case "project":
+		if i.Project = texts[0]; folders != "" {
+			i.Project, _, _ = strings.Cut(texts[0], folders)
+		}
+	case "state":
+		i.State = convert.State{Name: texts[0], Category: cmp.Or(x.words.Group(texts[0]), i.State.Category)}
+	case "closed":
+		i.State.Category = closed(i.State.Category, texts[0] == "true")
+	case "resolution":
+		i.Resolution = x.words.Resolution(texts[0])
+	case "type":
+		i.Type = texts[0]
+	case "priority":
+		i.Priority = x.words.Priority(texts[0])
+	case "link":
+		i.URL = texts[0]
+	case "parent":
+		i.Parent = texts[0]
+	case "labels":
+		if split := x.head().word("split"); split != "" {
+			texts = strings.Split(strings.Join(texts, split), split)
+		}
+		for _, text := range texts {
+			if text = strings.TrimSpace(text); text != "" {
+				i.Labels = append(i.Labels, convert.Label{Name: text})
+			}
+		}
+	case "components":
+		i.Components = texts
+	case "versions":
+		for _, text := range texts {
+			i.Versions = append(i.Versions, convert.Version{Name: text})
+		}
+	case "version_due":
+		for n := range i.Versions {
+			i.Versions[n].Due = x.day(i, texts[0])
+		}
+	case "affects":
+		i.Affects = texts
+	case "cycle":
+		for _, text := range texts {
+			i.Sprints = append(i.Sprints, convert.Sprint{Name: text})
+		}
+	case "pages":
+		for _, text := range texts {
+			i.Pages = append(i.Pages, convert.Attachment{Name: text, URL: text})
+		}
+	case "assignees":
+		i.Assignees = x.people(found)
+	case "watchers":
+		i.Watchers = x.people(found)
+	case "created_by":
+		i.Reporter = x.someone(found[0])
+	case "created_at":
+		i.Created = x.time(i, texts[0])
+	case "updated_at":
+		i.Updated = x.time(i, texts[0])
+	case "start_date":
+		i.Start = x.day(i, texts[0])
+		return i.Start != ""
+	case "target_date":
+		i.Due = x.day(i, texts[0])
+		return i.Due != ""
+	case "comment_count":
+		n, _ := strconv.Atoi(texts[0])
+		x.counted[i.Key] = max(x.counted[i.Key], n)
+	}
+	return true
+}
+
+// closed returns the group of a state that a tracker calls closed, or open.
+func closed(group string, yes bool) string {
+	switch ended := group == "completed" || group == "cancelled"; {
+	case yes && !ended:
+		return "completed"
+	case !yes && ended:
+		return "started"
+	}
+	return group
+}
+
+// first returns what lies at the first of some paths that has something.
+func (x *reader) first(v records.Value, paths []string) []records.Value {
+	for _, path := range paths {
+		if found := v.At(path); slices.ContainsFunc(found, func(one records.Value) bool { return len(one.Parts) > 0 || strings.TrimSpace(one.Text) != "" }) {
+			return found
+		}
+	}
+	return nil
+}
+
+// texts returns values as people read them: of an object the first that the description says is shown.
+func (x *reader) texts(found []records.Value) (texts []string) {
+	for _, v := range found {
+		text := v.Text
+		if v.Object {
+			text = x.text(v, x.shown)
+		}
+		if strings.TrimSpace(text) != "" {
+			texts = append(texts, text)
+		}
+	}
+	return texts
+}
+
+// plus parts paths that are read together, with a blank between them or with nothing.
+var plus = regexp.MustCompile(" [+&] ")
+
+// text returns the text at the first of some paths that has one.
+func (x *reader) text(v records.Value, paths []string) string {
+	for _, path := range paths {
+		var all []string
+		by := " "
+		if strings.Contains(path, " & ") {
+			by = ""
+		}
+		parts := plus.Split(path, -1)
+		for _, part := range parts {
+			if all = append(all, x.texts(v.At(part))...); len(all) > 0 && len(parts) == 1 {
+				return all[0]
+			}
+		}
+		if text := strings.Join(all, by); text != "" {
+			return text
+		}
+	}
+	return ""
+}
+
+// yes reports whether something at one of some paths says yes.
+func (x *reader) yes(v records.Value, paths []string) bool {
+	return slices.ContainsFunc(paths, func(path string) bool {
+		return slices.ContainsFunc(v.At(path), func(at records.Value) bool {
+			return len(at.Parts) > 0 || !slices.Contains([]string{"", "false", "0", "UnlimitedVisibility"}, at.Text)
+		})
+	})
+}
+
+// people returns by what people are known, each once.
+func (x *reader) people(found []records.Value) (ids []string) {
+	for _, v := range found {
+		if id := x.someone(v); id != "" && !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+var nameMail = regexp.MustCompile(`^(.*?)\s*<([^<>]+)>$`)
+
+// someone notes somebody, and says by what they are known.
+func (x *reader) someone(v records.Value) string {
+	s := x.find("person")
+	login, id, name, email := x.text(v, s.paths("login")), x.text(v, s.paths("id")), x.text(v, s.paths("name")), x.text(v, s.paths("email"))
+	if m := nameMail.FindStringSubmatch(v.Text); m != nil {
+		name, login = m[1], m[2]
+	} else if v.Text != "" && s.word("text") == "name" {
+		name = v.Text
+	} else if v.Text != "" {
+		login = v.Text
+	}
+	if nobody := s.word("nobody"); nobody != "" && strings.HasPrefix(login, nobody) {
+		return ""
+	}
+	if email == "" && strings.Contains(login, "@") {
+		email = login
+	}
+	return x.person(name, email, login, id)
+}
+
+// whom notes who lies at the first of some paths that has somebody.
+func (x *reader) whom(v records.Value, paths []string) string {
+	for _, path := range paths {
+		found := v.At(path)
+		if path == "." {
+			found = []records.Value{v}
+		}
+		if ids := x.people(found); len(ids) > 0 {
+			return ids[0]
+		}
+	}
+	return ""
+}
+
+// time reads a time of an issue, which may be a number of milliseconds.
+func (x *reader) time(i *convert.Issue, text string) time.Time {
+	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+		return milli(n)
+	}
+	return moment(i, text)
+}
+
+// day reads a calendar day. That of a moment is midnight, noon of the day as a number, or, of any other time, the day in the zone of the export.
+func (x *reader) day(i *convert.Issue, text string) string {
+	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+		return dates.Day(milli(n))
+	}
+	if len(text) <= len(time.DateOnly) {
+		return day(i, text)
+	}
+	at := moment(i, text)
+	if !at.IsZero() && !at.Equal(at.Truncate(24*time.Hour)) {
+		x.hours = true
+		at = at.In(x.in.Zone)
+	}
+	return dates.Day(at)
+}
+
+// remark makes a comment.
+func (x *reader) remark(s *section, v records.Value) convert.Comment {
+	c := convert.Comment{
+		ID: x.text(v, s.paths("id")), Author: x.whom(v, s.paths("created_by")), At: x.time(&convert.Issue{Left: map[string]int{}}, x.text(v, s.paths("created_at"))),
+		Text: convert.Text{Markup: x.markup, Body: x.text(v, s.paths("text"))}, Hidden: x.yes(v, s.paths("private")),
+	}
+	c.Text = x.written(s, v, c.Text)
+	if is := x.text(v, s.paths("markdown")); strings.EqualFold(is, "markdown") || is == "true" {
+		c.Text.Markup = convert.Markdown
+	}
+	return c
+}
+
+// written returns a text, or what the record says in HTML instead.
+func (x *reader) written(s *section, v records.Value, text convert.Text) convert.Text {
+	if html := x.text(v, s.paths("html")); html != "" {
+		return convert.Text{Markup: convert.HTML, Body: x.hooks.html(html)}
+	}
+	return text
+}
+
+// file makes an attached file. What is said of it is a row of the issue.
+func (x *reader) file(s *section, v records.Value, i *convert.Issue, list string) convert.Attachment {
+	f := convert.Attachment{ID: x.text(v, s.paths("id")), Name: x.text(v, s.paths("name")), URL: x.text(v, s.paths("link"))}
+	f.ID = f.ID[strings.LastIndexByte(f.ID, '/')+1:]
+	f.Name = cmp.Or(f.Name, f.ID)
+	if f.Name == f.URL {
+		f.Name = f.Name[strings.LastIndexByte(f.Name, '/')+1:]
+	}
+	f.Size, _ = strconv.ParseInt(x.text(v, s.paths("size")), 10, 64)
+	if site, _, ok := strings.Cut(f.URL, s.word("site")); ok && s.word("site") != "" && strings.Contains(site, "://") {
+		x.site = site
+	}
+	if below := s.word("below"); below != "" {
+		f.URL = below + f.ID
+	}
+	if said := s.paths("about"); said != nil {
+		if text := x.text(v, said); text != f.Name {
+			about(i, "Files", f.Name, text, list+"."+said[0])
+		}
+	}
+	return f
+}
+
+// changes makes the changes that an element tells, which may be a list.
+func (x *reader) changes(s *section, v records.Value) (all []convert.Event) {
+	list := []records.Value{v}
+	if each := s.word("each"); each != "" {
+		list = v.At(each)
+	}
+	slices.SortStableFunc(list, func(a, b records.Value) int { return cmp.Compare(a.Name, b.Name) })
+	for _, one := range list {
+		name := s.prefix("") + strings.TrimSuffix(s.word("each"), "*") + one.Name + "." + s.word("to")
+		if strings.HasSuffix(s.word("each"), "*") && x.roles.Of(name) == convert.Technical {
+			continue
+		}
+		event := convert.Event{
+			Author: x.whom(v, s.paths("created_by")), At: x.time(&convert.Issue{Left: map[string]int{}}, x.text(v, s.paths("created_at"))),
+			Field: cmp.Or(s.word("called"), x.called(cmp.Or(x.text(one, s.paths("field")), one.Name))),
+			From:  strings.Join(x.texts(one.At(s.word("from"))), ", "), To: strings.Join(x.texts(one.At(s.word("to"))), ", "),
+		}
+		all = append(all, event)
+	}
+	return all
+}
+
+// logged makes a log of work.
+func (x *reader) logged(s *section, v records.Value) convert.Work {
+	minutes, _ := strconv.Atoi(x.text(v, s.paths("minutes")))
+	seconds, _ := strconv.Atoi(x.text(v, s.paths("seconds")))
+	return convert.Work{
+		Author: x.whom(v, s.paths("created_by")), At: x.time(&convert.Issue{Left: map[string]int{}}, x.text(v, s.paths("created_at"))),
+		Seconds: seconds + 60*minutes, Text: convert.Text{Markup: x.markup, Body: x.text(v, s.paths("text"))},
+	}
+}
+
+// link gives an issue its relations to others. "links" says what those of a type and direction are here: a type, "inward" before it if
+// the other issue is where it begins, "both" if it has no direction, or what it is instead, which link returns, if such have names of their own.
+func (x *reader) link(i *convert.Issue, s *section, v records.Value) (other string) {
+	kind, way := x.text(v, s.paths("type")), x.text(v, s.paths("way"))
+	if x.hooks.link != nil {
+		kind, way = x.hooks.link(kind)
+	}
+	from := x.text(v, s.paths("from"))
+	targets := x.texts(v.At(s.word("to")))
+	if len(targets) == 0 && s.word("apart") != "" { // a file may have no address
+		targets = []string{""}
+	}
+	for _, to := range targets {
+		is := cmp.Or(x.renamed(kind+" "+way), x.renamed(kind), x.renamed(way), kind)
+		if from != "" && to == i.Key {
+			to, is = from, "inward "+is
+		}
+		is, inward := strings.CutPrefix(is, "inward ")
+		is, both := strings.CutPrefix(is, "both ")
+		is = strings.ReplaceAll(is, "*", kind)
+		key := to[strings.LastIndexByte(to, '/')+1:]
+		if _, err := strconv.Atoi(key); err != nil && key != to && is != "files" && is != "pages" { // the address of no item
+			is = "artifacts"
+		}
+		switch other = is; is {
+		case "children": // which say it
+		case "parents":
+			i.Parent = key
+		case "files":
+			i.Attachments = append(i.Attachments, x.file(s, v, i, is+": "+s.list))
+		case "pages":
+			i.Pages = append(i.Pages, convert.Attachment{Name: cmp.Or(x.text(v, s.paths("about")), to), URL: to})
+		case "artifacts":
+			field(i, cmp.Or(x.text(v, s.paths("name")), "Artifact"), to+" "+x.text(v, s.paths("about")), is+": "+s.list+"."+s.word("to"))
+		default:
+			if other = ""; key == "" {
+				continue
+			}
+			if said := s.word("about"); said != "" {
+				about(i, "Relations", "#"+key, x.text(v, s.paths("about")), s.list+"."+said)
+			}
+			i.Links = append(i.Links, convert.Link{Type: is, To: key, Inward: inward || both && before(key, i.Key)})
+		}
+	}
+	if s.word("apart") == "" {
+		return ""
+	}
+	return other
+}
+
+// renamed returns what "links" says of a relation.
+func (x *reader) renamed(is string) string {
+	for _, l := range x.find("links").lines {
+		if slices.Contains(l.paths, strings.TrimSpace(is)) {
+			return l.field
+		}
+	}
+	return ""
+}

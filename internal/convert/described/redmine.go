@@ -1,0 +1,57 @@
+package described
+
+import (
+	"cmp"
+	_ "embed"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/planform/planform/internal/convert"
+	"github.com/planform/planform/internal/convert/records"
+)
+
+//go:embed redmine.txt
+var redmineText string
+
+var textile = regexp.MustCompile(`(?m)^(?:h[1-6]|bq|p)\. |<pre>`)
+
+// redmine describes what issues.json and issues/ID.json answer, and users.json. Changes name states, people and fields by numbers.
+func redmine() *api {
+	return described(redmineText, redmineHooks)
+}
+
+func redmineHooks() hooks {
+	names := map[string]string{} // what a number means, such as status_id 1
+	return hooks{
+		issue: func(x *reader, i *convert.Issue, v records.Value) {
+			for _, of := range []string{"status", "tracker", "priority", "assigned_to", "category", "fixed_version", "project", "author"} {
+				names[of+"_id "+x.text(v, []string{of + ".id"})] = x.text(v, []string{of + ".name"})
+			}
+			if textile.MatchString(i.Text.Body) {
+				x.to.Note("textile", "texts that seem to be written in Textile are carried as they are, as Markdown", i.Key)
+			}
+		},
+		field: func(x *reader, v records.Value, _ []string) {
+			names["cf "+x.text(v, []string{"id"})] = x.text(v, []string{"name"})
+		},
+		finish: func(x *reader) {
+			open := map[string]bool{} // states of issues that are not closed
+			for _, i := range x.issues {
+				for n, e := range i.Events {
+					of := strings.TrimPrefix(e.Field, "attr ")
+					i.Events[n].From, i.Events[n].To = cmp.Or(names[of+" "+e.From], e.From), cmp.Or(names[of+" "+e.To], e.To)
+					i.Events[n].Field = strings.TrimSuffix(cmp.Or(names[of], of), "_id")
+				}
+				if i == x.latest[i.Key] {
+					open[i.State.Name] = open[i.State.Name] || !slices.ContainsFunc(i.Fields, func(f convert.Field) bool { return f.Source == "closed_on" })
+				}
+			}
+			for _, i := range x.latest { // a state of which nothing tells the group is that of what is closed
+				if !open[i.State.Name] {
+					i.State.Category = cmp.Or(i.State.Category, "completed")
+				}
+			}
+		},
+	}
+}

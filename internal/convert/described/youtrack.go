@@ -1,0 +1,62 @@
+package described
+
+import (
+	"cmp"
+	_ "embed"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/planform/planform/internal/convert"
+	"github.com/planform/planform/internal/convert/dates"
+	"github.com/planform/planform/internal/convert/records"
+)
+
+//go:embed youtrack.txt
+var youtrackText string
+
+// youtrack describes what /api/issues answers, with the fields that are asked for. Each field of an issue is a custom one, as each project has
+// its own; those that every project begins with are known by their names.
+func youtrack() *api { return described(youtrackText, youtrackHooks) }
+
+func youtrackHooks() hooks {
+	return hooks{
+		issue: func(x *reader, i *convert.Issue, v records.Value) {
+			project, _, _ := strings.Cut(i.Key, "-")
+			i.Project = cmp.Or(i.Project, project)
+			count, _ := strconv.Atoi(x.text(v, []string{"commentsCount"}))
+			for _, c := range v.At("comments") {
+				if x.yes(c, []string{"deleted"}) {
+					count--
+				}
+			}
+			x.counted[i.Key] = max(x.counted[i.Key], count)
+			if at := x.time(i, x.text(v, []string{"resolved"})); !at.IsZero() {
+				field(i, "Resolved", at.Format("2006-01-02 15:04 UTC"), "resolved")
+				i.State.Category = cmp.Or(i.State.Category, "completed")
+			}
+		},
+		field: func(x *reader, v records.Value, texts []string) {
+			kind := x.text(v, []string{"$type"})
+			n, err := strconv.ParseInt(strings.Join(texts, " "), 10, 64)
+			switch {
+			case err != nil:
+			case strings.Contains(kind, "Period"): // of which only the minutes may be asked for
+				texts[0] = dates.Duration(int(n) * 60)
+			case x.text(v, []string{"projectCustomField.field.fieldType.id"}) == "date and time":
+				texts[0] = milli(n).Format("2006-01-02 15:04 UTC")
+			case strings.HasSuffix(kind, "DateIssueCustomField"), strings.HasPrefix(kind, "Date"):
+				texts[0] = cmp.Or(dates.Day(milli(n)), texts[0])
+			}
+		},
+	}
+}
+
+// milli returns a time in milliseconds.
+func milli(n int64) time.Time {
+	at := time.UnixMilli(n).UTC()
+	if n == 0 || !dates.Valid(at) {
+		return time.Time{}
+	}
+	return at
+}

@@ -1,0 +1,126 @@
+package records
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+// Value is a value of JSON with its name: a text, or the parts of an object or a list. Parts that are null are left out.
+type Value struct {
+	Name, Text   string
+	Parts        []Value
+	List, Object bool // parts of a list have no names
+}
+
+// Tree returns the record as a value, with its parts in their order.
+func (r Record) Tree() Value { return decode(r.data, "", func(string) bool { return false }) }
+
+// maxDepth limits how deep values are told apart: below it there is one value.
+const maxDepth = 64
+
+// decode reads a value that was decoded before, so that there are no errors. What a name stands for whole is a text, if it is an object.
+func decode(data []byte, path string, whole func(path string) bool) Value {
+	v, _ := next(decoder(data), path, "", 0, whole)
+	return v
+}
+
+func decoder(data []byte) *json.Decoder {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber()
+	return d
+}
+
+// next reads the next value, and reports whether it is not null.
+func next(d *json.Decoder, path, name string, depth int, whole func(path string) bool) (Value, bool) {
+	v := Value{Name: name}
+	if depth > 0 && whole(path) || depth == maxDepth {
+		var raw json.RawMessage
+		_ = d.Decode(&raw)
+		if raw[0] == '{' || raw[0] == '[' && depth == maxDepth {
+			if v.Text = string(raw); len(bytes.TrimSpace(raw[1:len(raw)-1])) == 0 {
+				v.Text = ""
+			}
+			return v, true
+		}
+		d = decoder(raw)
+	}
+	token, _ := d.Token()
+	switch t := token.(type) {
+	case nil:
+		return v, false
+	case json.Delim:
+		v.List, v.Object = t == '[', t == '{'
+		for d.More() {
+			of, at := "", path
+			if v.Object {
+				key, _ := d.Token()
+				of = fmt.Sprint(key)
+				at = strings.TrimPrefix(path+"."+of, ".")
+			}
+			if part, ok := next(d, at, of, depth+1, whole); ok {
+				v.Parts = append(v.Parts, part)
+			}
+		}
+		_, _ = d.Token()
+	default:
+		v.Text = fmt.Sprint(token)
+	}
+	return v, true
+}
+
+// Visit calls each for what lies at a path such as user.login. Lists on the way are looked into, and a star stands for any name.
+func (v Value) Visit(path string, each func(Value)) {
+	for _, p := range v.Parts {
+		rest, below := strings.CutPrefix(path, p.Name+".")
+		switch {
+		case v.List:
+			p.Visit(path, each)
+		case p.Name == path, path == "*" && v.Object:
+			each(p)
+		case below:
+			p.Visit(rest, each)
+		}
+	}
+}
+
+// Has reports whether something lies at a path.
+func (v Value) Has(path string) (has bool) {
+	v.Visit(path, func(Value) { has = true })
+	return has
+}
+
+// At returns what lies at a path: of a list its elements.
+func (v Value) At(path string) (all []Value) {
+	var add func(Value)
+	add = func(one Value) {
+		if !one.List {
+			all = append(all, one)
+		}
+		for _, p := range one.Parts {
+			if one.List {
+				add(p)
+			}
+		}
+	}
+	v.Visit(path, add)
+	return all
+}
+
+// Leaves visits the texts in a value that are not blank, by the paths to them.
+func (v Value) Leaves(path string, yield func(path, text string) bool) bool {
+	if !v.List && !v.Object {
+		return strings.TrimSpace(v.Text) == "" || yield(path, v.Text)
+	}
+	for _, p := range v.Parts {
+		of := strings.TrimPrefix(path+"."+p.Name, ".")
+		if v.List {
+			of = path
+		}
+		if !p.Leaves(of, yield) {
+			return false
+		}
+	}
+	return true
+}

@@ -30,6 +30,7 @@ type attached struct {
 	root   *os.Root       // of it; nil = it is not there yet
 	named  map[string]int // how many attachments of the export have a name
 	rows   [][]string
+	booked int // how many of them are in the account
 }
 
 // upload is a file that is uploaded, and how a text links to it.

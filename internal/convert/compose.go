@@ -40,9 +40,10 @@ type composer struct {
 	to      *spool // which takes the parts
 
 	attached attached
-	uploads  map[string]upload // of the issue that is being composed: its uploaded files, by address, and by name
-	fieldsOf *Issue
-	bySource map[string]Field // of the issue whose values are booked, by their sources
+	uploads  map[string]upload   // of the issue that is being composed: its uploaded files, by address, and by name
+	named    written             // by the mapping: names of the source, and what becomes of them
+	wrote    written             // of projects
+	partners map[string][]*Issue // by project and key of an issue: the others of its relations
 }
 
 // place is an issue with the project and the key of its item.
@@ -56,6 +57,11 @@ type place struct {
 func (c *composer) compose(issues []*Issue) {
 	c.placed, c.pages, c.moved, c.unique = map[string]place{}, map[string]place{}, map[string]place{}, map[string]place{}
 	c.related, c.defined = map[string]map[string][]any{}, map[string][]mapping.Link{}
+	c.wrote, c.partners = written{}, map[string][]*Issue{}
+	for _, o := range c.found.outside {
+		c.report.lost(o.kind, o.of, o.n)
+		c.report.ledger.tell(nil, Uncarried)
+	}
 	var projects []string
 	parts := map[string][]place{}
 	mapped := map[string]*mapping.Project{}
@@ -88,7 +94,7 @@ func (c *composer) compose(issues []*Issue) {
 			composed[at.issue] = true
 		}
 	}
-	c.account(composed)
+	c.accountForRest(composed)
 }
 
 // put notes where an issue goes, by its key and by its address.
@@ -205,6 +211,7 @@ func (c *composer) project(source string, places []place) {
 	if len(c.points) > 0 {
 		full = append(full, manifest.Entry{Key: "estimates", Value: declareEstimate(c.points)})
 	}
+	c.wrote.add(full, inFields)
 	encode(0, full, first)
 }
 
@@ -322,6 +329,6 @@ func (c *composer) item(at place, g *groups) manifest.Map {
 	for kind, n := range i.Left {
 		c.report.lose(kind, i, max(0, n-c.summed(i, kind)))
 	}
-	c.report.ledger.close(i, func(v *Value) fate { return c.fate(i, v) })
+	c.account(at, m, g)
 	return m
 }

@@ -243,7 +243,7 @@ func prepare(ctx context.Context, o Options, to *spool) (*converted, error) {
 func (c *converted) compose(dir string, chosen *choice, found *collection, issues []*Issue, unselected map[string]bool, to *spool) error {
 	r := newReport()
 	r.Counts = count(issues)
-	r.Counts.Items += len(found.clashes)
+	r.Counts.Items += len(found.clashes) + len(found.closed)
 	for _, o := range found.outside {
 		if o.kind == "comments-outside" {
 			r.Counts.Comments += o.n
@@ -253,7 +253,15 @@ func (c *converted) compose(dir string, chosen *choice, found *collection, issue
 	for _, f := range chosen.files {
 		r.Source.Files = append(r.Source.Files, filepath.ToSlash(f.Name))
 	}
-	composed := &composer{format: chosen.format, found: found, mapping: c.mapping, report: r, to: to, attached: attached{folder: dir}}
+	composed := &composer{
+		format: chosen.format, found: found, mapping: c.mapping, report: r, to: to, attached: attached{folder: dir}, named: written{},
+	}
+	composed.named.add(string(c.mapped), inFields)
+	for _, id := range c.mapping.People.Named(func(mapping.Person) bool { return true }) {
+		if p := found.people[id]; p != nil {
+			composed.named.add(p.Name+" "+p.Email, inFields)
+		}
+	}
 	if err := composed.attached.open(found, c.runs.kept); err != nil {
 		return fmt.Errorf("look into the folder: %w", err)
 	}

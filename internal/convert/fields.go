@@ -57,7 +57,6 @@ func (c *composer) assignees(i *Issue) (members []any, unknown []string) {
 		to := p.Email
 		if to == "" || !p.Assign || c.found.outsider(to) {
 			unknown = append(unknown, id)
-			c.report.ledger.stray(i, Assignee, asText, 1)
 			if to = c.deputy(); to == "" {
 				c.report.lose("assignees", i, 1)
 			}
@@ -105,7 +104,6 @@ func (c *composer) labels(i *Issue, g *groups) []any {
 	for _, l := range i.Labels {
 		if slices.Contains(c.mapping.Labels.Skip, l.Name) {
 			c.report.leftOut["label "+l.Name]++
-			c.report.ledger.stray(i, OfLabel, decided, 1)
 			continue
 		}
 		if !c.found.kept[i] {

@@ -149,6 +149,8 @@ func (c *composer) relate(issues []*Issue) {
 			c.define(on.issue.Project, r.as)
 		}
 		c.related[id][kind] = append(c.related[id][kind], ref)
+		c.partners[id] = append(c.partners[id], other.issue)
+		c.partners[other.issue.name()] = append(c.partners[other.issue.name()], on.issue)
 		if r.counted {
 			c.report.Carried.Relations++
 		}

@@ -74,26 +74,29 @@ type Remark struct {
 type lossKind struct {
 	name, text string
 	of         string // kind and field of the manifests that would hold it; "" = none, or several
-	role       Role   // of the values that are lost by it; "" if their role says that already
-	to         fate
+	role       Role   // of the values of which it tells
 }
 
 // allLosses are all kinds, in the order of a report.
 func allLosses() []lossKind {
 	return []lossKind{
-		{name: "values", text: "values of fields that nothing takes, and that belong to no item: values in report.json has each field"},
+		{name: "values", text: "values that are written nowhere: values in report.json has each field"},
 		{name: "items-not-exported", of: "work_item", text: "items that others name and that are not in the files: export these, too"},
 		{
 			name: "doubles", of: "work_item",
 			text: "other issues of the same key, by their internal numbers, dates or titles: one of each key is carried",
 		},
+		{
+			name: "restricted", of: "work_item",
+			text: "items that not everybody may see: they are held back, and below it says how to convert them",
+		},
 		{name: "archived", of: "work_item", text: "archived items"},
 		{name: "assignees", of: "work_item.assignees", text: "assignees who are no member: named at the foot of the description"},
 		{
-			name: "relations-outside", of: "work_item.relations", role: Relation, to: asText,
+			name: "relations-outside", of: "work_item.relations", role: Relation,
 			text: "relations to issues that are not in the export: the description names them",
 		},
-		{name: "relations-skipped", of: "work_item.relations", text: "relations of a type that the mapping skips", role: Relation, to: decided},
+		{name: "relations-skipped", of: "work_item.relations", text: "relations of a type that the mapping skips", role: Relation},
 		{name: "numbers-changed", of: "work_item.number", text: "items that Plane numbers anew, " +
 			"although numbers: keep or fill is wanted: numbers below them are missing"},
 		{
@@ -102,7 +105,7 @@ func allLosses() []lossKind {
 		},
 		{name: "relation-types", of: "work_item.relations", text: "relations of a type that Plane has not: carried as relates_to"},
 		{
-			name: "parents-outside", of: "work_item.parent", role: OfParent, to: asText,
+			name: "parents-outside", of: "work_item.parent", role: OfParent,
 			text: "parents that are not in the export, or in another project: the description names them",
 		},
 		{name: "parents-in-a-circle", of: "work_item.parent", text: "parents that are below their own child", role: OfParent},
@@ -120,7 +123,7 @@ func allLosses() []lossKind {
 			name: "comments-restricted", of: "comment", role: OfComment,
 			text: "comments that only some may see, or that were hidden: a workspace has none of that kind",
 		},
-		{name: "bot-comments", of: "comment", text: "comments of those whom the mapping calls a bot", role: OfComment, to: decided},
+		{name: "bot-comments", of: "comment", text: "comments of those whom the mapping calls a bot", role: OfComment},
 		{name: "empty-comments", of: "comment", text: "comments without a text"},
 		{name: "former-sprints", of: "work_item.cycle", text: "sprints before the last: an item has one cycle", role: OfSprint},
 		{name: "sprint-dates", of: "cycle", text: "sprints with one date: a cycle has both or none", role: SprintDate},
@@ -132,7 +135,7 @@ func allLosses() []lossKind {
 			name: "field-values", of: "work_item.fields", role: OfField,
 			text: "values of custom fields that are not of the field's type, or of items without a type",
 		},
-		{name: "field-parts", text: "parts of custom fields of which the name or the value alone is shown"},
+		{name: "field-parts", role: Uncarried, text: "parts of custom fields of which the name or the value alone is shown"},
 		{name: "dates-not-understood", text: "dates that could not be read", role: OfDate},
 		{name: "titles-cut", of: "work_item.name", text: "titles over 255 characters: the whole one leads the description"},
 		{name: "texts-cut", text: "texts over 2 MiB, cut"},
@@ -141,11 +144,11 @@ func allLosses() []lossKind {
 		{name: "table-spans", text: "table cells over several columns or rows"},
 		{name: "text-nodes", text: "macros and other parts of texts that Plane has not: their text is kept"},
 		{name: "texts-not-understood", text: "texts that could not be read"},
-		{name: "watchers", text: "watchers"},
-		{name: "votes", text: "votes"},
-		{name: "worklogs", text: "work logs"},
-		{name: "reactions", text: "reactions"},
-		{name: "history", text: "changes in the past: an item begins its history with the import"},
+		{name: "watchers", text: "watchers", role: Uncarried},
+		{name: "votes", text: "votes", role: Uncarried},
+		{name: "worklogs", text: "work logs", role: Uncarried},
+		{name: "reactions", text: "reactions", role: Uncarried},
+		{name: "history", text: "changes in the past: an item begins its history with the import", role: Uncarried},
 	}
 }
 
@@ -188,11 +191,12 @@ func (r *Report) lose(kind string, i *Issue, n int) {
 	}
 	r.lost(kind, i.Key, n)
 	all := allLosses()
-	if l := all[slices.IndexFunc(all, func(l lossKind) bool { return l.name == kind })]; l.role != "" {
-		r.ledger.stray(i, l.role, l.to, n)
-	}
-	if kind == "former-sprints" {
-		r.ledger.stray(i, SprintDate, lost, n)
+	r.ledger.tell(i, all[slices.IndexFunc(all, func(l lossKind) bool { return l.name == kind })].role)
+	switch kind {
+	case "former-sprints":
+		r.ledger.tell(i, SprintDate)
+	case "comments-restricted":
+		r.ledger.tell(i, Uncarried)
 	}
 }
 

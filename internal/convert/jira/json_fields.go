@@ -54,12 +54,21 @@ func (e *jsonExport) fields(i *jsonIssue) {
 					}
 					return convert.SprintDate
 				})
+				raw := 0
+				for n, h := range i.Held {
+					if h.Of.Name == id && raw < len(i.Sprints) { // a text in which Server writes all of a sprint
+						i.Held[n].Text, raw = i.Sprints[raw].Name, raw+1
+					}
+				}
 				continue
 			}
 		}
 		held(i, id, func(part string) convert.Role {
 			last := part[strings.LastIndexByte(part, '.')+1:]
-			if part == "" || adf.Is(raw) || slices.Contains(shownParts(), last) {
+			switch {
+			case adf.Is(raw) && last != "text":
+				return convert.Technical
+			case part == "" || adf.Is(raw) || slices.Contains(shownParts(), last):
 				return convert.OfField
 			}
 			i.Left["field-parts"]++

@@ -1,0 +1,74 @@
+package convert_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/planform/planform/internal/convert"
+)
+
+// What was written is carried, and nothing else: each word is in what was written, or its field is named among the losses.
+func TestTheAccountIsOfWhatWasWritten(t *testing.T) {
+	t.Parallel()
+	const jira = "Summary,Issue key,Issue id,Issue Type,Status,Project key,Project name,Created,"
+	for name, tt := range map[string]struct {
+		f       fixture
+		written []string
+		lost    map[string]string // words, by the fields that are named
+	}{
+		"the name and the status of an epic are rows": {
+			f:       inline(t, "j.csv", jira+"Custom field (Epic Name),Custom field (Epic Status)\nCollect it,AB-1,1,Epic,To Do,AB,Ab,02/Jan/24 10:00 AM,ONBOARDING,Shelved\n"),
+			written: []string{"Epic Name | ONBOARDING", "Epic Status | Shelved"},
+		},
+		"the name of an epic that is its title is no row": {
+			f: inline(t, "j.csv", jira+"Custom field (Epic Name)\nCollect it,AB-1,1,Epic,To Do,AB,Ab,02/Jan/24 10:00 AM,Collect it\n"),
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			r := must(t, dir, tt.f, nil).Report
+			text := strings.ReplaceAll(written(t, dir), "\\", "")
+			for _, want := range tt.written {
+				if !strings.Contains(text, want) {
+					t.Errorf("%q is not in\n%s", want, text)
+				}
+			}
+			for field, word := range tt.lost {
+				if strings.Contains(text, word) || !slices.ContainsFunc(r.Losses, func(l convert.Loss) bool { return l.Kind == "values" && slices.Contains(l.Items, field) }) {
+					t.Errorf("%q of %s: %+v", word, field, r.Losses)
+				}
+			}
+			if len(tt.lost) == 0 && (r.Values.Lost > 0 || len(r.Losses) > 0 && r.Losses[0].Kind != "attachments") {
+				t.Errorf("%+v %+v", r.Values, r.Losses)
+			}
+		})
+	}
+}
+
+// Rows of one key in one file are one if they are equal, and otherwise further rows are lost by name.
+func TestOfSeveralRowsOfOneKeyNoneIsDroppedInSilence(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		rows string
+		lost int
+	}{
+		"rows that differ": {"A-1,One,Open,kim,first\nA-1,One,Open,lee,second\nA-1,One,Open,kim,third\nA-2,Two,Open,,\n", 2},
+		"equal rows":       {"A-1,One,Open,kim,first\nA-1,One,Open,kim,first\nA-2,Two,Open,,\n", 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, r := manifests(t, inline(t, "t.csv", "ID,Title,Status,Comment by,Remark\n"+tt.rows), "columns: {Comment by: text, Remark: text}\n")
+			got := 0
+			for _, l := range r.Losses {
+				if l.Kind == "doubles" {
+					got = l.Count
+				}
+			}
+			if got != tt.lost || r.Counts.Items != 2+tt.lost || r.Carried.Items != 2 {
+				t.Errorf("%d lost, %+v of %+v", got, r.Carried, r.Counts)
+			}
+		})
+	}
+}

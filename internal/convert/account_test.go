@@ -1,6 +1,7 @@
 package convert_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -12,6 +13,8 @@ import (
 func TestTheAccountIsOfWhatWasWritten(t *testing.T) {
 	t.Parallel()
 	const jira = "Summary,Issue key,Issue id,Issue Type,Status,Project key,Project name,Created,"
+	const bug = `{"id":1,"summary":"First","status":"NEW","product":"Shop","component":"Web","version":"1","creation_time":"2025-01-01T00:00:00Z","last_change_time":"2025-01-01T00:00:00Z","creator":"kim@example.com"`
+	const board = `{"id":"b1","name":"B","url":"https://trello.com/b/abc","lists":[{"id":"l1","name":"Doing","closed":false,"pos":1}],"labels":[],"members":[],"checklists":[%s],"actions":[],"cards":[{"id":"c1","idShort":1,"name":"Card","desc":"","closed":false,"idList":"l1","idBoard":"b1","shortLink":"abc","url":"https://trello.com/c/abc","pos":1%s}]}`
 	for name, tt := range map[string]struct {
 		f       fixture
 		written []string
@@ -23,6 +26,19 @@ func TestTheAccountIsOfWhatWasWritten(t *testing.T) {
 		},
 		"the name of an epic that is its title is no row": {
 			f: inline(t, "j.csv", jira+"Custom field (Epic Name)\nCollect it,AB-1,1,Epic,To Do,AB,Ab,02/Jan/24 10:00 AM,Collect it\n"),
+		},
+		"comments within a bug are read": {
+			f: inline(t, "b.json", `{"bugs":[`+bug+`,"comments":[{"id":1,"bug_id":1,"count":0,"text":"zebra description","creator":"kim@example.com","time":"2025-01-01T00:00:00Z"},{"id":2,"bug_id":1,"count":1,"text":"zebra reply","creator":"lee@example.com","time":"2025-01-02T00:00:00Z"}],
+				"attachments":[{"id":3,"bug_id":1,"file_name":"zebra.png","summary":"a picture"}]}]}`),
+			written: []string{"zebra description", "text: zebra reply", "zebra.png", "a picture"},
+		},
+		"a checklist of a card that is not there is lost": {
+			f:    inline(t, "t.json", fmt.Sprintf(board, `{"id":"k1","name":"Loose","idCard":"gone","checkItems":[{"name":"zebra step","state":"incomplete","pos":1}]}`, "")),
+			lost: map[string]string{"of no item here: checklists.checkItems.name": "zebra step", "of no item here: checklists.name": "Loose"},
+		},
+		"actions within a card are comments": {
+			f:       inline(t, "t.json", fmt.Sprintf(board, "", `,"actions":[{"id":"a1","type":"commentCard","date":"2025-01-02T00:00:00Z","idMemberCreator":"m","data":{"text":"zebra reply","card":{"id":"c1"}}}]`)),
+			written: []string{"text: zebra reply"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -112,6 +112,28 @@ func (x *bugzillaExport) record(r records.Record) error {
 	if err := r.Decode(&one, "bug of Bugzilla"); err != nil {
 		return err
 	}
+	return x.answer(r, one)
+}
+
+// within reads the comments and the files that stand within a bug.
+func (x *bugzillaExport) within(r records.Record, bug int) error {
+	for _, list := range []string{"comments", "attachments"} {
+		for _, part := range r.Elements(list) {
+			var one bugzillaAnswer
+			if err := part.Decode(&one, "bug of Bugzilla"); err != nil {
+				return err
+			}
+			one.Bug = bug
+			if err := x.answer(part, one); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// answer takes an answer by what it holds.
+func (x *bugzillaExport) answer(r records.Record, one bugzillaAnswer) error {
 	key := strconv.Itoa(cmp.Or(one.Bug, one.ID))
 	private := one.Private == true || one.Private == float64(1)
 	switch {
@@ -155,6 +177,7 @@ func (x *bugzillaExport) record(r records.Record) error {
 		return x.foreign(r, "a bug without id and summary", "ask for rest/bug, rest/bug/ID/comment, rest/bug/ID/attachment or rest/bug/ID/history")
 	default:
 		x.bug(r, key, &one)
+		return x.within(r, one.ID)
 	}
 	return nil
 }
@@ -213,6 +236,9 @@ func (x *bugzillaExport) bug(r records.Record, key string, f *bugzillaAnswer) {
 	x.counted[key] = max(x.counted[key], f.Count-1)
 	x.roles.Enter(x.to, i, func(yield func(name, text string) bool) {
 		for name, text := range r.Values("", x.roles.Whole) {
+			if strings.HasPrefix(name, "comments.") || strings.HasPrefix(name, "attachments.") { // see within
+				continue
+			}
 			if text == "---" || text == "--" { // as Bugzilla writes nothing
 				name = "unset: " + name
 			}

@@ -27,6 +27,7 @@ type composer struct {
 	found   *collection
 	mapping *mapping.Mapping
 	report  *Report
+	runs    *comparedRuns
 
 	pages   map[string]place            // by address of the issue, see pageKey
 	moved   map[string]place            // by former keys
@@ -329,6 +330,7 @@ func (c *composer) item(at place, g *groups) manifest.Map {
 	for kind, n := range i.Left {
 		c.report.lose(kind, i, max(0, n-c.summed(i, kind)))
 	}
+	m = c.clear(i, m, g)
 	c.account(at, m, g)
 	return m
 }

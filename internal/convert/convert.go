@@ -254,7 +254,7 @@ func (c *converted) compose(dir string, chosen *choice, found *collection, issue
 		r.Source.Files = append(r.Source.Files, filepath.ToSlash(f.Name))
 	}
 	composed := &composer{
-		format: chosen.format, found: found, mapping: c.mapping, report: r, to: to, attached: attached{folder: dir}, named: written{},
+		format: chosen.format, found: found, mapping: c.mapping, report: r, to: to, runs: c.runs, attached: attached{folder: dir}, named: written{},
 	}
 	composed.named.add(string(c.mapped), inFields)
 	for _, id := range c.mapping.People.Named(func(mapping.Person) bool { return true }) {

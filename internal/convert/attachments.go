@@ -145,7 +145,7 @@ func attachmentKeys(list []Attachment) []string {
 	keys, taken := make([]string, len(list)), map[string]int{}
 	for n, a := range list {
 		slug := resource.Slug(a.Name)
-		key := cmp.Or(slug[:min(len(slug), 60)], "file")
+		key := cmp.Or(beginningOf(slug, 60), "file")
 		if a.ID != "" {
 			key = itemKey(a.ID)
 		}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/planform/planform/internal/convert/mapping"
 	"github.com/planform/planform/internal/diag"
@@ -76,7 +77,10 @@ func (c *collection) Person(p Person) {
 		had = &Person{ID: p.ID}
 		c.people[p.ID] = had
 	}
-	had.Name, had.Email, had.Bot = cmp.Or(had.Name, p.Name), cmp.Or(had.Email, p.Email), had.Bot || p.Bot
+	had.Name, had.Bot = cmp.Or(had.Name, p.Name), had.Bot || p.Bot
+	if email := strings.TrimSpace(p.Email); mapping.IsEmail(email) { // some trackers mask it, or show a part
+		had.Email = cmp.Or(had.Email, email)
+	}
 	had.Left = had.Left || p.Left
 }
 
@@ -204,9 +208,9 @@ func order(a, b *Issue) int {
 // name is how a person is called in texts.
 func (c *collection) name(id string) string {
 	if p := c.people[id]; p != nil {
-		return cmp.Or(p.Name, p.ID)
+		id = cmp.Or(p.Name, p.ID)
 	}
-	return id
+	return plainName(id)
 }
 
 // column notes a column of a table.

@@ -122,10 +122,13 @@ func itemKey(key string) string {
 	return unique("x"+strings.Trim(notKey.ReplaceAllString(key, "-"), "-"), key)
 }
 
+// beginningOf returns the first n bytes of a text, without a letter that is cut.
+func beginningOf(text string, n int) string { return strings.ToValidUTF8(text[:min(len(text), n)], "") }
+
 // unique appends to a key a digest of what it was made of: others may have made the same key.
 func unique(key, of string) string {
 	sum := sha256.Sum256([]byte(of))
-	return key[:min(len(key), 80)] + "-" + hex.EncodeToString(sum[:4])
+	return beginningOf(key, 80) + "-" + hex.EncodeToString(sum[:4])
 }
 
 // project writes the manifests of a project. A part is encoded as soon as its items are known; but the first one declares what the

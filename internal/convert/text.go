@@ -103,7 +103,7 @@ func (c *composer) person(id string) string {
 	if p.Anonymous {
 		return "a former colleague"
 	}
-	return oneLine(cmp.Or(p.As, c.found.name(id)))
+	return plainName(cmp.Or(p.As, c.found.name(id)))
 }
 
 // clean takes out what no manifest can hold.
@@ -123,7 +123,7 @@ func (c *composer) clean(i *Issue, text string) string {
 	const most = 2 << 20 // what a manifest takes is 2.5 MiB
 	if len(text) > most {
 		c.report.lose("texts-cut", i, 1)
-		text = strings.ToValidUTF8(text[:most], "") + "…"
+		text = beginningOf(text, most) + "…"
 	}
 	return text
 }
@@ -163,6 +163,17 @@ func alerts(text string) string {
 		word, _, _ = strings.Cut(word, "]")
 		return before + "**" + word[:1] + strings.ToLower(word[1:]) + "**\n" + strings.TrimRight(before, " ")
 	})
+}
+
+// plainName returns a name as a manifest takes it: one line without control characters, of 255 characters at most.
+func plainName(text string) string {
+	name, _ := cut(oneLine(strings.Map(func(r rune) rune {
+		if isControl(r) {
+			return -1
+		}
+		return r
+	}, text)))
+	return name
 }
 
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }

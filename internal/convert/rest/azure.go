@@ -150,10 +150,10 @@ func (x *azureExport) item(r records.Record, one *azureAnswer) error {
 	area, iteration := strings.Split(get("System.AreaPath"), `\`), strings.Split(get("System.IterationPath"), `\`)
 	i.Project = cmp.Or(get(azureProject), area[0], iteration[0], "azure")
 	if len(area) > 1 {
-		i.Components = []string{area[len(area)-1]}
+		i.Components = []string{convert.PathName(area)}
 	}
 	if len(iteration) > 1 {
-		i.Sprints = []convert.Sprint{{Name: iteration[len(iteration)-1]}}
+		i.Sprints = []convert.Sprint{{Name: convert.PathName(iteration)}}
 	}
 	for tag := range strings.SplitSeq(get("System.Tags"), ";") {
 		if tag = strings.TrimSpace(tag); tag != "" {

@@ -18,6 +18,7 @@ type Format struct {
 	Name    string // on the command line
 	Tracker string // as people call it, such as Jira
 	Unique  bool   // a key is that of one issue, whatever its project
+	HTML    bool   // the tracker shows the elements of HTML that are in Markdown, and not their tags
 	// Detect says by what it takes a file for its own. head is the beginning of the file, as UTF-8.
 	Detect func(head []byte, name string) (by string, ok bool)
 	// Beside says which files of a folder or an archive lie beside an export of this tracker, and hold nothing that is read. It may be nil.

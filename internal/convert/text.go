@@ -50,9 +50,9 @@ func (c *composer) markdown(i *Issue, t Text) string {
 			text = plain(c.clean(i, t.Body))
 			break
 		}
-		text = markup.HardBreaks(alerts(strings.TrimSpace(withoutComments(c.clean(i, t.Body)))))
+		text = markup.HardBreaks(c.tags(t.Body, i))
 	case CommonMark:
-		text = alerts(strings.TrimSpace(withoutComments(c.clean(i, t.Body))))
+		text = c.tags(t.Body, i)
 	}
 	for kind, n := range lost {
 		c.report.lose(kind, i, n)
@@ -60,7 +60,16 @@ func (c *composer) markdown(i *Issue, t Text) string {
 	return c.refer(i, text)
 }
 
-var special = regexp.MustCompile("[*`\\\\\\[\\]]|<(?:[A-Za-z/!?])|\\b_|_\\b|(?m:^(?: {4,}|[#>+=~]))")
+// tags returns a text in Markdown without what its tracker hides, and with the tags that it shows as text.
+func (c *composer) tags(text string, i *Issue) string {
+	text = c.clean(i, text)
+	if c.format.HTML {
+		return markup.ShowTags(alerts(strings.TrimSpace(withoutComments(text))), markup.IsSwallowing)
+	}
+	return markup.ShowTags(alerts(strings.TrimSpace(text)), markup.IsElement)
+}
+
+var special = regexp.MustCompile("[*`\\\\\\[\\]]|<(?:[A-Za-z/!?])|&(?:#?\\w+;)|\\b_|_\\b|(?m:^(?: {4,}|[#>+=~]))")
 
 // plain is a text without markup as Markdown that shows the same. Lists stay lists.
 func plain(text string) string {
@@ -75,7 +84,11 @@ func plain(text string) string {
 			return "\\" + s
 		})
 		if i+1 < len(lines) && line != "" && strings.TrimSpace(lines[i+1]) != "" && !listItem.MatchString(lines[i+1]) {
-			line += "\\"
+			if strings.HasSuffix(line, "\\") { // which would escape another one
+				line += "  "
+			} else {
+				line += "\\"
+			}
 		}
 		lines[i] = line
 	}

@@ -30,7 +30,7 @@ import (
 
 // Format is issues of GitHub, as JSON.
 func Format() *convert.Format {
-	return &convert.Format{Name: "github", Tracker: "GitHub", Detect: detect, Read: read}
+	return &convert.Format{Name: "github", Tracker: "GitHub", HTML: true, Detect: detect, Read: read}
 }
 
 // detect looks for the fields that issues and comments have.

@@ -31,7 +31,7 @@ import (
 
 // Format is the export of a project.
 func Format() *convert.Format {
-	return &convert.Format{Name: "gitlab-export", Tracker: "GitLab", Detect: detect, Beside: beside, Read: read}
+	return &convert.Format{Name: "gitlab-export", Tracker: "GitLab", HTML: true, Detect: detect, Beside: beside, Read: read}
 }
 
 // beside knows the other parts of an export by the folder of all.

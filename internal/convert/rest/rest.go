@@ -39,7 +39,7 @@ type api struct {
 func Formats() []*convert.Format {
 	var all []*convert.Format
 	for _, a := range []*api{redmine(), azure(), youtrack(), asana(), bugzilla()} {
-		all = append(all, &convert.Format{Name: a.name, Tracker: a.tracker, Detect: a.detect, Read: a.read, Unique: true})
+		all = append(all, &convert.Format{Name: a.name, Tracker: a.tracker, Detect: a.detect, Read: a.read, Unique: true, HTML: a.name == "azure-json"})
 	}
 	return all
 }

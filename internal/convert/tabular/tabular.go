@@ -28,6 +28,7 @@ type Layout struct {
 	Needs   [][]string        // columns by which a file is recognised: all of one list
 	Columns map[string]string // what the columns hold, by name: see mapping.ColumnFields, and below
 	Markup  convert.Markup    // of texts
+	HTML    bool              // see [convert.Format]
 	Lists   string            // what separates the values of a list; "" = found out
 	Groups  map[string]string // groups of states, where their names are not known to everybody
 	Empty   []string          // texts that stand for nothing
@@ -99,7 +100,7 @@ func (l *Layout) format(last *beginning) *convert.Format {
 	if l.detects != nil {
 		detect = l.detects
 	}
-	return &convert.Format{Name: l.Name, Tracker: l.Tracker, Read: l.read, Detect: func(head []byte, name string) (string, bool) {
+	return &convert.Format{Name: l.Name, Tracker: l.Tracker, HTML: l.HTML, Read: l.read, Detect: func(head []byte, name string) (string, bool) {
 		last.look(head)
 		return detect(last, name)
 	}}

@@ -52,15 +52,14 @@ func choose(name string, formats []*Format, files []File) (*choice, error) {
 			chosen.users = append(chosen.users, file)
 			continue
 		}
-		var found, named *Format
-		var what string
-		for _, f := range formats {
-			if f.Name == name {
-				named = f
+		found, named, what := recognise(name, formats, head, file.Name)
+		if found == nil {
+			whole, err := file.skeleton(head)
+			if err != nil {
+				return nil, err
 			}
-			// Of several formats that know it, it is the one that was named.
-			if words, ok := f.Detect(head, file.Name); ok && (found == nil || f == named) {
-				found, what = f, words
+			if whole != nil {
+				found, named, what = recognise(name, formats, whole, file.Name)
 			}
 		}
 		if found == nil {
@@ -104,6 +103,19 @@ func choose(name string, formats []*Format, files []File) (*choice, error) {
 			"planform convert --help says how each is made")
 	}
 	return chosen, nil
+}
+
+// recognise finds the format of a file by its beginning. Of several formats that know it, it is the one that was named.
+func recognise(name string, formats []*Format, head []byte, file string) (found, named *Format, what string) {
+	for _, f := range formats {
+		if f.Name == name {
+			named = f
+		}
+		if words, ok := f.Detect(head, file); ok && (found == nil || f == named) {
+			found, what = f, words
+		}
+	}
+	return found, named, what
 }
 
 // looksExported reports whether a file that cannot be read would be missed.

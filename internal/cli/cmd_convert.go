@@ -75,7 +75,7 @@ func convertFlags() []cli.Flag {
 		},
 		choice(cli.StringFlag{
 			Name: "encoding", Value: "auto",
-			Usage: "`ENCODING` of files without a byte order mark: auto (UTF-8 or UTF-16), utf-8, utf-16 or windows-1252",
+			Usage: "`ENCODING` of files without a byte order mark: auto (UTF-8 or UTF-16), " + strings.Join(encoded.Encodings(), ", "),
 		},
 			append([]string{"auto"}, encoded.Encodings()...)...),
 		&cli.StringFlag{Name: "since", Usage: "only issues that changed on this `DATE` or later, with their parents"},

@@ -13,7 +13,6 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/planform/planform/internal/diag"
-	"github.com/planform/planform/internal/resource"
 )
 
 // Mapping is what a mapping file says.
@@ -320,7 +319,7 @@ func (d *decoder) project(name string, p *Project) setting {
 		"identifier": d.matching(&p.Identifier, identifier, "letters, digits and _, 12 at most"),
 		"name":       d.textOrOpen(&p.Name, "projects", name),
 	}).then(func(n *yaml.Node) {
-		if p.Key != "" && keyPattern.MatchString(p.Key) && !resource.ValidKey(p.Key) {
+		if len(p.Key) > 100 {
 			d.wrong(n, "it has 100 bytes at most", "%q is not possible here", p.Key)
 		}
 		if p.Key == "" || p.Identifier == "" {

@@ -54,7 +54,7 @@ func newCollection(columns *mapping.Names[mapping.Column], to *spool) *collectio
 	return &collection{
 		to:     to,
 		closed: map[string]bool{}, open: func(field string) bool {
-			column, told := columns.Find(field)
+			column, told := columns.Own(field)
 			return told && column.Field == "skip"
 		},
 		projects: map[string]Project{}, people: map[string]*Person{}, issues: map[string]*Issue{}, kept: map[*Issue]bool{},

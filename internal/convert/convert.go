@@ -169,7 +169,12 @@ func prepare(ctx context.Context, o Options, to *spool) (*converted, error) {
 	found := newCollection(&m.Columns, to)
 	in := Input{Files: chosen.files, Zone: location, Dates: m.Source.Dates, Columns: &m.Columns, Propose: found.column, spool: to}
 	if err := chosen.format.Read(ctx, in, found); err != nil {
-		return nil, err
+		if _, ask := errors.AsType[ColumnsError](err); !ask {
+			return nil, err
+		}
+		completeColumns(file, found)
+		mapped, err2 := file.Bytes()
+		return &converted{path: path, mapped: mapped}, diag.WithHint(cmp.Or(err2, err), diag.HintOf(err)+"; the file is "+path)
 	}
 	for _, f := range chosen.files {
 		if f.remark != "" {

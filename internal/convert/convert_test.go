@@ -422,7 +422,7 @@ func TestWhatCannotBeReadIsAnErrorAndNothingIsWritten(t *testing.T) {
 	const head = "Summary,Issue key,Issue Type,Status,Created\n"
 	for name, tt := range map[string]struct{ file, format, want, hint string }{
 		"an empty file":            {"", "auto", "FILE: the file is empty", "export it again"},
-		"no export":                {"a,b\n1,2\n", "auto", "FILE:1: it is not a known export", "known are jira-csv"},
+		"no export":                {"a,b\n1,2\n", "auto", "FILE:1: it is not a known export", "planform convert csv reads any table"},
 		"another format":           {string(rest), "jira-csv", "FILE:1: it is github, not jira-csv", "number and title"},
 		"a page to log in":         {"<!DOCTYPE html><html>", "auto", "FILE:1: it is a web page", "log in"},
 		"an archive":               {"PK\x03\x04abc", "auto", "FILE: the archive is damaged", "again"},

@@ -13,6 +13,9 @@ import (
 
 func (c *composer) state(i *Issue, g *groups) string {
 	s, ok := c.mapping.States.Find(i.State.Name)
+	if ok && s.Name == "" && s.Group != "" { // of all states that the mapping does not name
+		s.Name = plainName(i.State.Name)
+	}
 	if !ok || s.Name == "" {
 		return ""
 	}

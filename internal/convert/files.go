@@ -298,7 +298,7 @@ func (f File) skeleton(head []byte) ([]byte, error) {
 		for n := 0; d.More(); n++ {
 			at := len(out)
 			if open == '{' {
-				if !value(depth+1) {
+				if !value(depth + 1) {
 					return false
 				}
 				out = append(out, ':')

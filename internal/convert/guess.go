@@ -53,13 +53,7 @@ func complete(f *mapping.File, m *mapping.Mapping, c *collection, issues []*Issu
 		source = append(source, mapping.Pair{Key: "dates", Value: mapping.Open})
 	}
 	f.Set("source", source, "")
-	for _, column := range c.columns {
-		comment := guessed
-		if column.Value == mapping.Open {
-			comment = "# a field, text (a table in the description) or skip; text until you decide"
-		}
-		f.Add("columns", column.Key, column.Value, comment)
-	}
+	completeColumns(f, c)
 	guessProjects(f, m, c, issues)
 	guessPeople(f, c, issues)
 	f.Set("unknown_people", "text",
@@ -109,6 +103,18 @@ func complete(f *mapping.File, m *mapping.Mapping, c *collection, issues []*Issu
 		f.Set("summary", "off", "# a comment of each item with its work logs, watchers, votes and changes: off, short, or full (each of them)")
 	}
 	f.Set("allow", []mapping.Pair{}, "# losses that are agreed, such as {watchers: all, titles-cut: 3}")
+}
+
+// completeColumns adds what columns of tables hold.
+func completeColumns(f *mapping.File, c *collection) {
+	f.Set("version", 1, "")
+	for _, column := range c.columns {
+		comment := guessed
+		if column.Value == mapping.Open {
+			comment = "# a field, text (a table in the description) or skip; text until you decide"
+		}
+		f.Add("columns", column.Key, column.Value, comment)
+	}
 }
 
 var markdownMarks = regexp.MustCompile("(?m)^```|^#{2,6} \\S|\\*\\*[^*\\s][^*\\n]*\\*\\*|\\[[^\\]\\n]+\\]\\([a-z]+:|`[^`\\n]+`|^[-*] \\[[ xX]\\] ")

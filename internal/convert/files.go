@@ -294,7 +294,7 @@ func (f File) skeleton(head []byte) ([]byte, error) {
 			return err == nil
 		}
 		start := len(out)
-		out = append(out, byte(open))
+		out = append(out, open.String()...)
 		for n := 0; d.More(); n++ {
 			at := len(out)
 			if open == '{' {
@@ -315,7 +315,7 @@ func (f File) skeleton(head []byte) ([]byte, error) {
 			out = append(out, ',')
 		}
 		_, err = d.Token()
-		out = append(bytes.TrimSuffix(out, []byte{','}), byte(open)+2)
+		out = append(bytes.TrimSuffix(out, []byte{','}), (open + 2).String()...)
 		if depth > deepest {
 			out = append(out[:start], "null"...)
 		}

@@ -63,6 +63,23 @@ func TestTheAccountIsOfWhatWasWritten(t *testing.T) {
 	}
 }
 
+// A child that the export does not have is named, as a parent is.
+func TestChildrenThatAreNotInTheExportAreNamed(t *testing.T) {
+	t.Parallel()
+	const issue = `{"key":"AB-1","self":"https://j.example.com/rest/api/2/issue/1","fields":{"summary":"First","status":{"name":"To Do"},"project":{"key":"AB","name":"Ab"},
+		"subtasks":[{"id":"9","key":"AB-9","fields":{"summary":"a child","status":{"name":"To Do"}}}]}}`
+	const child = `{"key":"AB-9","self":"https://j.example.com/rest/api/2/issue/9","fields":{"summary":"a child","status":{"name":"To Do"},"project":{"key":"AB","name":"Ab"},"parent":{"key":"AB-1"}}}`
+	for file, lost := range map[string]int{"[" + issue + "]": 1, "[" + issue + "," + child + "]": 0} {
+		text, r := manifests(t, inline(t, "j.json", file), "")
+		if got := slices.ContainsFunc(r.Losses, func(l convert.Loss) bool { return l.Kind == "items-not-exported" && l.Count == 1 }); got != (lost == 1) {
+			t.Errorf("%+v", r.Losses)
+		}
+		if strings.Contains(text, "| Child | [AB-9 a child]") != (lost == 1) {
+			t.Error(text)
+		}
+	}
+}
+
 // Rows of one key in one file are one if they are equal, and otherwise further rows are lost by name.
 func TestOfSeveralRowsOfOneKeyNoneIsDroppedInSilence(t *testing.T) {
 	t.Parallel()

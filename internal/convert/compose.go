@@ -278,7 +278,7 @@ func (c *composer) item(at place, g *groups) manifest.Map {
 		}
 	}
 	add("name", name)
-	description := c.description(i, title, short, unknown)
+	description := c.description(i, title, short, unknown, others)
 	add("state", c.state(i, g))
 	add("priority", c.priority(i))
 	kind := c.kind(i, g)

@@ -210,6 +210,7 @@ type Issue struct {
 	Sprints     []Sprint // the last one counts
 	Parent      string   // key; "" = none
 	ParentTitle string   `json:"-"`
+	Children    []Link   `json:"-"` // which say it themselves, if the export has them
 	Links       []Link
 	Comments    []Comment
 	Created     time.Time

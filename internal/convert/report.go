@@ -111,11 +111,11 @@ func allLosses() []lossKind {
 		{name: "parents-in-a-circle", of: "work_item.parent", text: "parents that are below their own child", role: OfParent},
 		{
 			name: "attachments", of: "attachment",
-			text: "attached files that are not in the folder of attachments: the item links to the old address",
+			text: "attached files that are not in the folder of attachments: the item names them, with a link if they have an address",
 		},
 		{
 			name: "attachments-refused", of: "attachment",
-			text: "attached files that cannot be uploaded, as attachments.tsv says of each: the item links to the old address",
+			text: "attached files that cannot be uploaded, as attachments.tsv says of each: the item names them, with a link if they have an address",
 		},
 		{name: "comments-not-exported", of: "comment", text: "comments that the export counts and does not hold"},
 		{name: "comments-outside", of: "comment", text: "comments of issues that are not in the files: export these issues, too"},
@@ -200,8 +200,8 @@ func (r *Report) lose(kind string, i *Issue, n int) {
 	}
 }
 
-// target notes what an item names that is not there.
-func (r *Report) target(kind, name string) {
+// addMissingTarget records a reference to an item that the export does not contain.
+func (r *Report) addMissingTarget(kind, name string) {
 	if l := r.losses[kind]; !slices.Contains(l.Targets, name) {
 		l.Targets = append(l.Targets, name)
 	}

@@ -232,7 +232,7 @@ func fieldTable(fields []row) string {
 }
 
 // description is the issue's text, followed by values that have no field of their own.
-func (c *composer) description(i *Issue, title string, short bool, unknown []string) string {
+func (c *composer) description(i *Issue, title string, short bool, unknown []string, files []Attachment) string {
 	var parts []string
 	part := func(text string) {
 		if text != "" {
@@ -259,6 +259,15 @@ func (c *composer) description(i *Issue, title string, short bool, unknown []str
 		} else {
 			c.report.leftOut[f.Name]++
 		}
+	}
+	var names []string
+	for _, file := range files {
+		if file.URL == "" && file.Name != "" { // the others are links
+			names = append(names, escapeCell.Replace(plainName(file.Name)))
+		}
+	}
+	if len(names) > 0 {
+		fields = append(fields, row{"Files", strings.Join(names, "<br>")})
 	}
 	part(fieldTable(fields))
 	var foot []string

@@ -193,7 +193,7 @@ func showConverted(out output, o convert.Options, result *convert.Result) error 
 		}
 	}
 	for _, q := range r.Questions[:min(len(r.Questions), 10)] {
-		fmt.Fprintf(&b, "  ? %s: %s  (%s, %s)\n", q.Section, q.Name, diag.Count(q.Items, "item"), q.Position)
+		fmt.Fprintf(&b, "  ? %s: %s  (%s, %s)\n", q.Section, diag.Truncate(q.Name, 100), diag.Count(q.Items, "item"), q.Position)
 	}
 	for _, l := range r.Losses {
 		if !l.Agreed {

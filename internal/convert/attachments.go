@@ -75,7 +75,9 @@ func (a *attached) list() []byte {
 	cell := strings.NewReplacer("\t", " ", "\n", " ", "\r", " ")
 	for _, row := range a.rows {
 		for n := range row {
-			row[n] = cell.Replace(row[n])
+			if row[n] = cell.Replace(row[n]); strings.ContainsAny(row[n][:min(len(row[n]), 1)], "=+-@") { // a spreadsheet would take it for a formula
+				row[n] = "'" + row[n]
+			}
 		}
 		b.WriteString(strings.Join(row, "\t") + "\n")
 	}

@@ -212,7 +212,7 @@ func guessPeople(f *mapping.File, c *collection, issues []*Issue) {
 		if commented[id] > 0 {
 			did = append(did, diag.Count(commented[id], "comment"))
 		}
-		comment := "# " + c.name(id) + " - " + strings.Join(did, ", ")
+		comment := strings.TrimSuffix("# "+diag.Truncate(c.name(id), 100)+" - "+strings.Join(did, ", "), " - ")
 		switch p := c.people[id]; {
 		case p != nil && p.Left:
 			f.Add("people", id, "text", comment+"; guessed: left")

@@ -59,7 +59,8 @@ type Loss struct {
 type Question struct {
 	Section  string `json:"section"`
 	Name     string `json:"name"`
-	Items    int    `json:"items"` // issues behind it
+	Called   string `json:"called,omitempty"` // what the export calls the person of that ID
+	Items    int    `json:"items"`            // issues behind it
 	Position string `json:"position"`
 }
 
@@ -234,7 +235,11 @@ func (r *Report) finish(m *mapping.Mapping, c *collection, issues []*Issue, trac
 		}
 	}
 	for _, q := range m.Questions {
-		r.Questions = append(r.Questions, Question{q.Section, q.Name, behind(q, issues), q.Position.String()})
+		one := Question{Section: q.Section, Name: q.Name, Items: behind(q, issues), Position: q.Position.String()}
+		if name := c.name(q.Name); q.Section == "people" && name != q.Name {
+			one.Called = name
+		}
+		r.Questions = append(r.Questions, one)
 	}
 	if m.UnknownPeople == "text" {
 		r.Notes = append(r.Notes,
@@ -267,6 +272,15 @@ func (r *Report) finish(m *mapping.Mapping, c *collection, issues []*Issue, trac
 			Text: "Plane numbers the items anew, in ascending order; keeps no update times; " +
 				"takes the time of the import for when an item was completed; and shows the owner of the API key as the author of comments",
 		})
+}
+
+// Text returns the name that is asked for, in a line of bounded length.
+func (q Question) Text() string {
+	name := diag.Truncate(q.Name, 100)
+	if q.Called != "" {
+		name += " (" + diag.Truncate(q.Called, 100) + ")"
+	}
+	return name
 }
 
 // behind counts the issues that an open entry is about.
@@ -359,7 +373,7 @@ func (r *Report) markdown(m *mapping.Mapping, mappingName string) []byte {
 		b.WriteString("Answer them in " + cell(mappingName) +
 			", then run planform convert again.\n\n| question | items | where |\n| --- | ---: | --- |\n")
 		for _, q := range r.Questions {
-			fmt.Fprintf(&b, "| %s: %s | %d | %s |\n", q.Section, cell(q.Name), q.Items, cell(q.Position))
+			fmt.Fprintf(&b, "| %s: %s | %d | %s |\n", q.Section, cell(q.Text()), q.Items, cell(q.Position))
 		}
 	}
 	b.WriteString("\n## Losses\n\n")

@@ -277,7 +277,7 @@ func (c *composer) description(i *Issue, title string, short bool, unknown []str
 	if by != "" && (!full || p.Email == "") {
 		words = append(words, markup.Escape(c.person(by)))
 	}
-	if i.Creator != "" && i.Creator != by {
+	if i.Creator != "" && i.Creator != by && c.person(i.Creator) != c.person(by) { // of one person under two names
 		words = append(words, "written by "+markup.Escape(c.person(i.Creator)))
 	}
 	if !full && !i.Created.IsZero() {

@@ -44,6 +44,7 @@ type composer struct {
 	uploads  map[string]upload   // of the issue that is being composed: its uploaded files, by address, and by name
 	named    written             // by the mapping: names of the source, and what becomes of them
 	wrote    written             // of projects
+	booked   written             // of the item that is booked
 	partners map[string][]*Issue // by project and key of an issue: the others of its relations
 }
 
@@ -58,7 +59,7 @@ type place struct {
 func (c *composer) compose(issues []*Issue) {
 	c.placed, c.pages, c.moved, c.unique = map[string]place{}, map[string]place{}, map[string]place{}, map[string]place{}
 	c.related, c.defined = map[string]map[string][]any{}, map[string][]mapping.Link{}
-	c.wrote, c.partners = written{}, map[string][]*Issue{}
+	c.wrote, c.booked, c.partners = written{}, written{}, map[string][]*Issue{}
 	for _, o := range c.found.outside {
 		c.report.lost(o.kind, o.of, o.n)
 		c.report.ledger.tell(nil, Uncarried)

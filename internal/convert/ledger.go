@@ -415,7 +415,8 @@ func (c *composer) asText(f Field) bool {
 
 // account books the values of an issue by what its item says, and what the project declares for it.
 func (c *composer) account(at place, m manifest.Map, g *groups) {
-	item := written{}
+	clear(c.booked)
+	item := c.booked
 	i, declared := at.issue, map[string]*names{"state": g.states, "type": g.types, "cycle": g.cycles, "module": g.modules, "modules": g.modules, "labels": g.labels}
 	for _, entry := range m {
 		if entry.Key == "description" || entry.Key == "comments" {

@@ -84,13 +84,8 @@ func (w written) has(text string, in byte, also written) bool {
 func eachWord(text string, do func(word, pair uint64)) {
 	const basis, prime = 14695981039346656037, 1099511628211
 	word, last := uint64(basis), uint64(0)
-	for _, r := range text + " " {
-		switch {
-		case unicode.IsLetter(r) || unicode.IsDigit(r) || r >= 0x80 && !unicode.IsSpace(r) && !unicode.IsPunct(r):
-			if r != '0' || word != basis {
-				word = (word ^ uint64(unicode.ToLower(r))) * prime //nolint:gosec // no letter is negative
-			}
-		case word != basis:
+	end := func() {
+		if word != basis {
 			pair := word
 			if last != 0 {
 				pair = (last ^ word) * prime
@@ -98,10 +93,20 @@ func eachWord(text string, do func(word, pair uint64)) {
 			do(word, pair)
 			word, last = basis, word
 		}
-		if strings.ContainsRune(",;|/\n\t", r) {
-			last = 0
+	}
+	for _, r := range text {
+		switch {
+		case unicode.IsLetter(r) || unicode.IsDigit(r) || r >= 0x80 && !unicode.IsSpace(r) && !unicode.IsPunct(r):
+			if r != '0' || word != basis {
+				word = (word ^ uint64(unicode.ToLower(r))) * prime //nolint:gosec // no letter is negative
+			}
+		default:
+			if end(); strings.ContainsRune(",;|/\n\t", r) {
+				last = 0
+			}
 		}
 	}
+	end()
 }
 
 var (
@@ -168,7 +173,7 @@ func beginning(text string) string {
 	if adf.Is([]byte(text)) {
 		text = adf.Plain([]byte(text))
 	}
-	if text = text[:min(len(text), 50*enough)]; strings.ContainsAny(text, "<{.&\":") {
+	if text = text[:min(len(text), 10*enough)]; strings.ContainsAny(text, "<{.&\":") {
 		text = strings.TrimSpace(html.UnescapeString(marks.ReplaceAllString(text, "\n")))
 	}
 	if len(text) <= enough {

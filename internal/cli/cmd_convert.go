@@ -75,7 +75,7 @@ func convertFlags() []cli.Flag {
 		},
 		choice(cli.StringFlag{
 			Name: "encoding", Value: "auto",
-			Usage: "`ENCODING` of files without a byte order mark: auto (UTF-8 or UTF-16), utf-8, utf-16 or windows-1252",
+			Usage: "`ENCODING` of files without a byte order mark: auto (UTF-8 or UTF-16), " + strings.Join(encoded.Encodings(), ", "),
 		},
 			append([]string{"auto"}, encoded.Encodings()...)...),
 		&cli.StringFlag{Name: "since", Usage: "only issues that changed on this `DATE` or later, with their parents"},
@@ -193,7 +193,7 @@ func showConverted(out output, o convert.Options, result *convert.Result) error 
 		}
 	}
 	for _, q := range r.Questions[:min(len(r.Questions), 10)] {
-		fmt.Fprintf(&b, "  ? %s: %s  (%s, %s)\n", q.Section, q.Name, diag.Count(q.Items, "item"), q.Position)
+		fmt.Fprintf(&b, "  ? %s: %s  (%s, %s)\n", q.Section, diag.Truncate(q.Name, 100), diag.Count(q.Items, "item"), q.Position)
 	}
 	for _, l := range r.Losses {
 		if !l.Agreed {

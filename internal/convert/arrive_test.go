@@ -54,17 +54,19 @@ func TestWhatTheTrackerShowsAsABreakIsOne(t *testing.T) {
 		times               int
 		want                string
 	}{
-		"GitHub, with comments": {"i.json", `[{"number": 1, "title": "One", "html_url": "https://github.com/a/b/issues/1", "body": "` + lines + `", "comments": [{"id": "7", "body": "` + lines + `"}]}]`, "", 2, want},
-		"Trello, with comments": {"b.json", board, "", 2, want},
-		"Shortcut":              {"s.csv", "id,name,requester,owners,epic_id,description\n1,One,a,,,\"" + cell + "\"\n", "", 1, want},
-		"ClickUp":               {"c.csv", "Task ID,Task Name,Task Content\na1,One,\"" + cell + "\"\n", "", 1, want},
-		"Redmine":               {"r.csv", "#,Project,Tracker,Status,Priority,Subject,Description\n1,Web,Bug,New,High,One,\"" + cell + "\"\n", "", 1, want},
-		"a table":               {"t.csv", "Key,Title,Description\nA-1,One,\"" + cell + "\"\n", "", 1, want},
-		"Markdown within Jira":  {"j.csv", "Issue key,Summary,Description\nA-1,One,\"**App**: 1\nPhone: 2\"\n", "", 1, `**App**: 1\Phone: 2`},
-		"GitLab shows a blank":  {"g.json", `[{"iid": 1, "title": "One", "web_url": "https://gitlab.com/a/b/-/issues/1", "description": "` + lines + `"}]`, "", 1, strings.ReplaceAll(want, `\`, "")},
-		"a plain table":         {"t.csv", "Key,Title,Description\nA-1,One,\"hello\n---\n# x *y* <b>\"\n", "", 1, `hello\---\\# x \*y\* \<b>`},
-		"a table as told":       {"t.csv", "Key,Title,Description\nA-1,One,\"*x*\ny\"\n", "text: {markup: markdown}\n", 1, `*x*\y`},
-		"an alert":              {"i.json", `[{"number": 1, "title": "One", "html_url": "https://github.com/a/b/issues/1", "body": "> [!WARNING]\n> Hot", "comments": []}]`, "", 1, "> **Warning**>> Hot"},
+		"GitHub, with comments":   {"i.json", `[{"number": 1, "title": "One", "html_url": "https://github.com/a/b/issues/1", "body": "` + lines + `", "comments": [{"id": "7", "body": "` + lines + `"}]}]`, "", 2, want},
+		"Trello, with comments":   {"b.json", board, "", 2, want},
+		"Shortcut":                {"s.csv", "id,name,requester,owners,epic_id,description\n1,One,a,,,\"" + cell + "\"\n", "", 1, want},
+		"ClickUp":                 {"c.csv", "Task ID,Task Name,Task Content\na1,One,\"" + cell + "\"\n", "", 1, want},
+		"Redmine":                 {"r.csv", "#,Project,Tracker,Status,Priority,Subject,Description\n1,Web,Bug,New,High,One,\"" + cell + "\"\n", "", 1, want},
+		"a table":                 {"t.csv", "Key,Title,Description\nA-1,One,\"" + cell + "\"\n", "", 1, want},
+		"Markdown within Jira":    {"j.csv", "Issue key,Summary,Description\nA-1,One,\"**App**: 1\nPhone: 2\"\n", "", 1, `**App**: 1\Phone: 2`},
+		"GitLab shows a blank":    {"g.json", `[{"iid": 1, "title": "One", "web_url": "https://gitlab.com/a/b/-/issues/1", "description": "` + lines + `"}]`, "", 1, strings.ReplaceAll(want, `\`, "")},
+		"a plain table":           {"t.csv", "Key,Title,Description\nA-1,One,\"hello\n---\n# x *y* <b>\"\n", "", 1, `hello\---\\# x \*y\* \<b>`},
+		"a table as told":         {"t.csv", "Key,Title,Description\nA-1,One,\"*x*\ny\"\n", "text: {markup: markdown}\n", 1, `*x*\y`},
+		"tags of a table as text": {"t.csv", "Key,Title,Description\nA-1,One,\"Use <title> or <b>.\n\n**End**\"\n", "text: {markup: markdown}\n", 1, "Use &lt;title> or &lt;b>.**End**"},
+		"tags that GitHub shows":  {"i.json", `[{"number": 1, "title": "One", "html_url": "https://github.com/a/b/issues/1", "body": "Use <title> or <b>x</b>.\n\n<script>\n\nEnd", "comments": []}]`, "", 1, "Use &lt;title> or <b>x</b>.&lt;script>End"},
+		"an alert":                {"i.json", `[{"number": 1, "title": "One", "html_url": "https://github.com/a/b/issues/1", "body": "> [!WARNING]\n> Hot", "comments": []}]`, "", 1, "> **Warning**>> Hot"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

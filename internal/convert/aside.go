@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"cmp"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -14,7 +15,7 @@ import (
 // are the most of a large export.
 type aside struct {
 	line span // the issue as it is compared, see [collection.line]
-	held span // what is booked of it: pairs of numbers
+	held span // its values: numbers and a text of each
 
 	hasText, marked bool // there is a text; it has marks of Markdown
 	past            bool // work was logged, or something was changed
@@ -23,14 +24,16 @@ type aside struct {
 // putAside keeps what an issue holds elsewhere.
 func (c *collection) putAside(i *Issue) {
 	line, err := line(i)
-	var held [][2]int
+	var held []byte
 	for _, h := range i.Held {
-		held = append(held, [2]int{h.Of.number, h.N})
+		for _, n := range []int{h.Of.number, h.N, len(h.Text)} {
+			held = binary.AppendUvarint(held, uint64(n)) //nolint:gosec // none is negative
+		}
+		held = append(held, h.Text...)
 	}
-	booked, _ := json.Marshal(held) // numbers alone
 	c.err = errors.Join(c.err, err)
 	i.aside = aside{
-		line: c.to.add(line), held: c.to.add(booked), past: len(i.Work)+len(i.Events) > 0,
+		line: c.to.add(line), held: c.to.add(held), past: len(i.Work)+len(i.Events) > 0,
 		hasText: i.Text.Body != "", marked: i.Text.Markup == Unsaid && markdownMarks.MatchString(i.Text.Body),
 	}
 	i.forget()
@@ -58,27 +61,28 @@ func (c *collection) recall(i *Issue) {
 		return
 	}
 	var was stored
-	var booked [][2]int
-	for _, part := range []struct {
-		at span
-		to any
-	}{{i.aside.line, &was}, {i.aside.held, &booked}} {
-		data, err := c.to.read(part.at)
-		if err == nil {
-			err = json.Unmarshal(data, part.to)
-		}
-		if err != nil {
-			c.err = err
-			return
-		}
+	line, err1 := c.to.read(i.aside.line)
+	held, err2 := c.to.read(i.aside.held)
+	if err := cmp.Or(err1, err2); err != nil {
+		c.err = err
+		return
+	}
+	if c.err = json.Unmarshal(line, &was); c.err != nil {
+		return
 	}
 	i.Text, i.Environment, i.Work, i.Events = was.Issue.Text, was.Issue.Environment, was.Issue.Work, was.Issue.Events
 	for n := range i.Comments {
 		i.Comments[n].Text = was.Issue.Comments[n].Text
 	}
 	i.Held = i.Held[:0]
-	for _, h := range booked {
-		i.Held = append(i.Held, Held{c.numbered[h[0]], h[1]})
+	for len(held) > 0 {
+		var n [3]int
+		for k := range n {
+			value, size := binary.Uvarint(held)
+			n[k], held = int(value), held[size:] //nolint:gosec // it was one
+		}
+		i.Held = append(i.Held, Held{c.numbered[n[0]], n[1], string(held[:n[2]])})
+		held = held[n[2]:]
 	}
 }
 

@@ -30,6 +30,7 @@ type attached struct {
 	root   *os.Root       // of it; nil = it is not there yet
 	named  map[string]int // how many attachments of the export have a name
 	rows   [][]string
+	booked int // how many of them are in the account
 }
 
 // upload is a file that is uploaded, and how a text links to it.
@@ -74,7 +75,9 @@ func (a *attached) list() []byte {
 	cell := strings.NewReplacer("\t", " ", "\n", " ", "\r", " ")
 	for _, row := range a.rows {
 		for n := range row {
-			row[n] = cell.Replace(row[n])
+			if row[n] = cell.Replace(row[n]); strings.ContainsAny(row[n][:min(len(row[n]), 1)], "=+-@") { // a spreadsheet would take it for a formula
+				row[n] = "'" + row[n]
+			}
 		}
 		b.WriteString(strings.Join(row, "\t") + "\n")
 	}
@@ -144,7 +147,7 @@ func attachmentKeys(list []Attachment) []string {
 	keys, taken := make([]string, len(list)), map[string]int{}
 	for n, a := range list {
 		slug := resource.Slug(a.Name)
-		key := cmp.Or(slug[:min(len(slug), 60)], "file")
+		key := cmp.Or(beginningOf(slug, 60), "file")
 		if a.ID != "" {
 			key = itemKey(a.ID)
 		}

@@ -27,10 +27,6 @@ type choice struct {
 // choose finds the format of the files, and says by what. A format that was named has to fit them, too. What a folder or an archive
 // holds beside the export is passed over, unless it looks like a part of it that is damaged.
 func choose(name string, formats []*Format, files []File) (*choice, error) {
-	var names []string
-	for _, f := range formats {
-		names = append(names, f.Name)
-	}
 	chosen := &choice{}
 	var missed error // what a file is that was passed over, if there is nothing else
 	for _, file := range files {
@@ -52,15 +48,14 @@ func choose(name string, formats []*Format, files []File) (*choice, error) {
 			chosen.users = append(chosen.users, file)
 			continue
 		}
-		var found, named *Format
-		var what string
-		for _, f := range formats {
-			if f.Name == name {
-				named = f
+		found, named, what := recognise(name, formats, head, file.Name)
+		if found == nil {
+			whole, err := file.skeleton(head)
+			if err != nil {
+				return nil, err
 			}
-			// Of several formats that know it, it is the one that was named.
-			if words, ok := f.Detect(head, file.Name); ok && (found == nil || f == named) {
-				found, what = f, words
+			if whole != nil {
+				found, named, what = recognise(name, formats, whole, file.Name)
 			}
 		}
 		if found == nil {
@@ -86,7 +81,7 @@ func choose(name string, formats []*Format, files []File) (*choice, error) {
 			continue
 		case found == nil:
 			return nil, diag.WithHint(fmt.Errorf("%s:1: it is not a known export", file.Name),
-				"known are "+strings.Join(names, ", ")+"; planform convert --help says how each is made")
+				"planform convert csv reads any table, and asks for its columns; docs/migrate.md says how exports are made")
 		case name != Auto && found.Name != name:
 			return nil, diag.WithHint(fmt.Errorf("%s:1: it is %s, not %s", file.Name, found.Name, name),
 				"recognised by "+what+"; planform convert "+found.Name+" reads it")
@@ -100,10 +95,23 @@ func choose(name string, formats []*Format, files []File) (*choice, error) {
 		return nil, missed
 	}
 	if chosen.format == nil {
-		return nil, diag.WithHint(fmt.Errorf("%s: there is no export of %s among the files", files[0].Name, strings.Join(names, ", ")),
-			"planform convert --help says how each is made")
+		return nil, diag.WithHint(fmt.Errorf("%s: there is no export of a known format among the files", files[0].Name),
+			"docs/migrate.md says how exports are made; planform convert csv FILE reads any table")
 	}
 	return chosen, nil
+}
+
+// recognise finds the format of a file by its beginning. Of several formats that know it, it is the one that was named.
+func recognise(name string, formats []*Format, head []byte, file string) (found, named *Format, what string) {
+	for _, f := range formats {
+		if f.Name == name {
+			named = f
+		}
+		if words, ok := f.Detect(head, file); ok && (found == nil || f == named) {
+			found, what = f, words
+		}
+	}
+	return found, named, what
 }
 
 // looksExported reports whether a file that cannot be read would be missed.

@@ -1,10 +1,13 @@
 package convert
 
 import (
+	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/planform/planform/internal/convert/mapping"
 	"github.com/planform/planform/internal/diag"
@@ -12,27 +15,27 @@ import (
 
 // collection is everything that a format read.
 type collection struct {
-	projects map[string]Project
-	people   map[string]*Person
-	members  map[string]bool   // addresses of the members of the workspace; nil = not known
-	issues   map[string]*Issue // by key, which is unique within its project
-	notes    []Remark
-	noted    map[string]int // places of notes, by kind and text
-	site     string
-	browse   string
-	zone     bool // dates have no zone
-	dates    diag.Position
-	doubles  int
-	clashes  []clash        // issues that have the key of another one
-	columns  []mapping.Pair // of tables, with what they hold
-	outside  []outside
-	open     func(field string) bool // the mapping says that restricted issues of a field are converted
-	closed   map[string]bool         // keys of issues that are held back
-	values   map[string]*Value
-	numbered []*Value       // the same
-	held     map[*Value]int // by the export itself
-	double   map[*Value]int // by issues that are in the files once more
-	clashing map[*Value]int // by other issues of the same key
+	projects  map[string]Project
+	people    map[string]*Person
+	members   map[string]bool   // addresses of the members of the workspace; nil = not known
+	issues    map[string]*Issue // by key, which is unique within its project
+	notes     []Remark
+	noted     map[string]int // places of notes, by kind and text
+	site      string
+	browse    string
+	zone      bool // dates have no zone
+	dates     diag.Position
+	doubles   int
+	clashes   []clash        // issues that have the key of another one
+	columns   []mapping.Pair // of tables, with what they hold
+	outside   []outside
+	open      func(field string) bool // the mapping says that restricted issues of a field are converted
+	closed    map[string]bool         // keys of issues that are held back
+	values    map[string]*Value
+	numbered  []*Value     // the same
+	held      map[Held]int // by the export itself
+	double    map[Held]int // by issues that are in the files once more
+	unwritten map[Held]int // by other issues of the same key, and by those that are held back
 
 	to  *spool // which has what issues hold
 	err error  // of it
@@ -51,12 +54,12 @@ func newCollection(columns *mapping.Names[mapping.Column], to *spool) *collectio
 	return &collection{
 		to:     to,
 		closed: map[string]bool{}, open: func(field string) bool {
-			column, told := columns.Find(field)
+			column, told := columns.Own(field)
 			return told && column.Field == "skip"
 		},
 		projects: map[string]Project{}, people: map[string]*Person{}, issues: map[string]*Issue{}, kept: map[*Issue]bool{},
-		previously: map[*Issue][]string{}, noted: map[string]int{}, values: map[string]*Value{}, held: map[*Value]int{},
-		double: map[*Value]int{}, clashing: map[*Value]int{},
+		previously: map[*Issue][]string{}, noted: map[string]int{}, values: map[string]*Value{}, held: map[Held]int{},
+		double: map[Held]int{}, unwritten: map[Held]int{},
 	}
 }
 
@@ -74,7 +77,10 @@ func (c *collection) Person(p Person) {
 		had = &Person{ID: p.ID}
 		c.people[p.ID] = had
 	}
-	had.Name, had.Email, had.Bot = cmp.Or(had.Name, p.Name), cmp.Or(had.Email, p.Email), had.Bot || p.Bot
+	had.Name, had.Bot = cmp.Or(had.Name, p.Name), had.Bot || p.Bot
+	if email := strings.TrimSpace(p.Email); mapping.IsEmail(email) { // some trackers mask it, or show a part
+		had.Email = cmp.Or(had.Email, email)
+	}
 	had.Left = had.Left || p.Left
 }
 
@@ -87,23 +93,21 @@ func (c *collection) Issue(i *Issue) {
 			c.Note("restricted", "held back, as not everybody may see them; with columns: {"+i.Restricted+": skip} in the mapping they are converted", i.Key)
 		}
 		c.closed[id] = true
-		LeaveOut(c, "issues left out", i.Held)
+		book(c.unwritten, i)
 		return
 	}
 	if had := c.issues[id]; had != nil {
 		to := c.double
-		if c.doubles++; different(had, i) {
+		if c.doubles++; c.different(had, i) {
 			c.clashes = append(c.clashes, clash{i.Key, had.Position, i.Position})
-			to = c.clashing
+			to = c.unwritten
 		}
 		older := had
 		if i.Updated.Before(had.Updated) {
 			older = i
 		}
 		c.recall(older)
-		for _, h := range older.Held {
-			to[h.Of] += h.N
-		}
+		book(to, older)
 		older.forget()
 		if older == i {
 			return
@@ -113,14 +117,27 @@ func (c *collection) Issue(i *Issue) {
 	c.putAside(i)
 }
 
+// book counts what an issue holds that becomes no item.
+func book(to map[Held]int, i *Issue) {
+	for _, h := range i.Held {
+		to[Held{Of: h.Of, Text: h.Text}] += h.N
+	}
+}
+
 // clash is where two issues of one key stand.
 type clash struct {
 	key           string
 	first, second diag.Position
 }
 
-// different reports issues that share a key and are not two states of one.
-func different(a, b *Issue) bool {
+// different reports issues that share a key and are not two states of one. Within a file, a row is no later state of another.
+func (c *collection) different(a, b *Issue) bool {
+	if a.Position.File == b.Position.File && a.Updated.Equal(b.Updated) {
+		was, err1 := c.line(a)
+		is, err2 := line(b)
+		c.err = errors.Join(c.err, err1, err2)
+		return !bytes.Equal(was, is)
+	}
 	switch {
 	case a.ID != "" && b.ID != "":
 		return a.ID != b.ID
@@ -156,18 +173,21 @@ func (c *collection) AskDates(at diag.Position) { c.dates = at }
 func (c *collection) Hold(i *Issue, name string, role Role, example string, n int) {
 	v := c.values[name]
 	if v == nil {
-		v = &Value{Name: name, Role: role, Example: example, number: len(c.numbered)}
-		if role == Secret {
-			v.Example = ""
+		v = &Value{Name: name, Role: role, number: len(c.numbered)}
+		if role != Secret {
+			v.Example = beginning(example)
 		}
 		c.values[name], c.numbered = v, append(c.numbered, v)
 	}
+	h := Held{Of: v, N: n}
+	if role != Technical && role != Secret {
+		h.Text = beginning(example)
+	}
 	if i == nil {
-		c.held[v] += n
-	} else if at := slices.IndexFunc(i.Held, func(h Held) bool { return h.Of == v }); at >= 0 { // such as of a former comment
-		i.Held[at].N += n
+		h.N = 0
+		c.held[h] += n
 	} else {
-		i.Held = append(i.Held, Held{v, n})
+		i.Held = append(i.Held, h)
 	}
 }
 
@@ -188,9 +208,9 @@ func order(a, b *Issue) int {
 // name is how a person is called in texts.
 func (c *collection) name(id string) string {
 	if p := c.people[id]; p != nil {
-		return cmp.Or(p.Name, p.ID)
+		id = cmp.Or(p.Name, p.ID)
 	}
-	return id
+	return plainName(id)
 }
 
 // column notes a column of a table.
@@ -203,13 +223,8 @@ func (c *collection) finish() {
 	for id := range c.closed { // in one of its states
 		if i := c.issues[id]; i != nil {
 			c.recall(i)
-			LeaveOut(c, "issues left out", i.Held)
+			book(c.unwritten, i)
 			delete(c.issues, id)
-		}
-	}
-	if len(c.closed) > 0 { // an example may be of what is held back, or tell its title
-		for _, v := range c.values {
-			v.Example = ""
 		}
 	}
 	for _, i := range c.issues {

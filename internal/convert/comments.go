@@ -70,7 +70,7 @@ func commentKeys(comments []Comment) []string {
 		if !comment.At.IsZero() {
 			when = comment.At.Format("20060102T1504")
 		}
-		key := when + "-" + cmp.Or(author[:min(len(author), 60)], "unknown")
+		key := when + "-" + cmp.Or(beginningOf(author, 60), "unknown")
 		taken[key]++
 		keys[n] = key + "-" + strconv.Itoa(taken[key])
 	}

@@ -27,6 +27,7 @@ type composer struct {
 	found   *collection
 	mapping *mapping.Mapping
 	report  *Report
+	runs    *comparedRuns
 
 	pages   map[string]place            // by address of the issue, see pageKey
 	moved   map[string]place            // by former keys
@@ -40,9 +41,11 @@ type composer struct {
 	to      *spool // which takes the parts
 
 	attached attached
-	uploads  map[string]upload // of the issue that is being composed: its uploaded files, by address, and by name
-	fieldsOf *Issue
-	bySource map[string]Field // of the issue whose values are booked, by their sources
+	uploads  map[string]upload   // of the issue that is being composed: its uploaded files, by address, and by name
+	named    written             // by the mapping: names of the source, and what becomes of them
+	wrote    written             // of projects
+	booked   written             // of the item that is booked
+	partners map[string][]*Issue // by project and key of an issue: the others of its relations
 }
 
 // place is an issue with the project and the key of its item.
@@ -56,6 +59,11 @@ type place struct {
 func (c *composer) compose(issues []*Issue) {
 	c.placed, c.pages, c.moved, c.unique = map[string]place{}, map[string]place{}, map[string]place{}, map[string]place{}
 	c.related, c.defined = map[string]map[string][]any{}, map[string][]mapping.Link{}
+	c.wrote, c.booked, c.partners = written{}, written{}, map[string][]*Issue{}
+	for _, o := range c.found.outside {
+		c.report.lost(o.kind, o.of, o.n)
+		c.report.ledger.tell(nil, Uncarried)
+	}
 	var projects []string
 	parts := map[string][]place{}
 	mapped := map[string]*mapping.Project{}
@@ -88,7 +96,7 @@ func (c *composer) compose(issues []*Issue) {
 			composed[at.issue] = true
 		}
 	}
-	c.account(composed)
+	c.accountForRest(composed)
 }
 
 // put notes where an issue goes, by its key and by its address.
@@ -115,10 +123,13 @@ func itemKey(key string) string {
 	return unique("x"+strings.Trim(notKey.ReplaceAllString(key, "-"), "-"), key)
 }
 
+// beginningOf returns the first n bytes of a text, without a letter that is cut.
+func beginningOf(text string, n int) string { return strings.ToValidUTF8(text[:min(len(text), n)], "") }
+
 // unique appends to a key a digest of what it was made of: others may have made the same key.
 func unique(key, of string) string {
 	sum := sha256.Sum256([]byte(of))
-	return key[:min(len(key), 80)] + "-" + hex.EncodeToString(sum[:4])
+	return beginningOf(key, 80) + "-" + hex.EncodeToString(sum[:4])
 }
 
 // project writes the manifests of a project. A part is encoded as soon as its items are known; but the first one declares what the
@@ -205,6 +216,7 @@ func (c *composer) project(source string, places []place) {
 	if len(c.points) > 0 {
 		full = append(full, manifest.Entry{Key: "estimates", Value: declareEstimate(c.points)})
 	}
+	c.wrote.add(full, inFields)
 	encode(0, full, first)
 }
 
@@ -267,7 +279,7 @@ func (c *composer) item(at place, g *groups) manifest.Map {
 		}
 	}
 	add("name", name)
-	description := c.description(i, title, short, unknown)
+	description := c.description(i, title, short, unknown, others)
 	add("state", c.state(i, g))
 	add("priority", c.priority(i))
 	kind := c.kind(i, g)
@@ -322,6 +334,7 @@ func (c *composer) item(at place, g *groups) manifest.Map {
 	for kind, n := range i.Left {
 		c.report.lose(kind, i, max(0, n-c.summed(i, kind)))
 	}
-	c.report.ledger.close(i, func(v *Value) fate { return c.fate(i, v) })
+	m = c.clear(i, m, g)
+	c.account(at, m, g)
 	return m
 }

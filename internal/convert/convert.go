@@ -63,7 +63,7 @@ type converted struct {
 // MappingSchema is the JSON Schema of the mapping file, for editors.
 func MappingSchema() []byte { return mapping.Schema(agreeable()) }
 
-// Run converts an export. If it returns an error, nothing was written.
+// Run converts an export. If it returns an error, nothing was written but a mapping that has to be changed.
 func Run(ctx context.Context, o Options) (*Result, error) {
 	kept, err := newSpool()
 	if err != nil {
@@ -71,6 +71,9 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	}
 	defer kept.close() //nolint:errcheck // what it held was written, or is not wanted
 	c, err := prepare(ctx, o, kept)
+	if err != nil && c != nil {
+		return nil, cmp.Or(writeMapping(c.path, c.mapped), err)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -138,7 +141,8 @@ func (r *Result) AllowsAdditional(kind, field string, n int) bool {
 	return r.mapping.Allows(Additional(kind, field), n)
 }
 
-// prepare reads an export and decides what becomes of it. The spool takes what is to be written.
+// prepare reads an export and decides what becomes of it. The spool takes what is to be written. With an error, the result is nil, or has
+// the mapping in which somebody has to decide.
 func prepare(ctx context.Context, o Options, to *spool) (*converted, error) {
 	path := cmp.Or(o.Mapping, filepath.Join(o.Dir, "mapping.yaml"))
 	file, m, err := readMapping(path)
@@ -165,7 +169,12 @@ func prepare(ctx context.Context, o Options, to *spool) (*converted, error) {
 	found := newCollection(&m.Columns, to)
 	in := Input{Files: chosen.files, Zone: location, Dates: m.Source.Dates, Columns: &m.Columns, Propose: found.column, spool: to}
 	if err := chosen.format.Read(ctx, in, found); err != nil {
-		return nil, err
+		if _, ask := errors.AsType[ColumnsError](err); !ask {
+			return nil, err
+		}
+		completeColumns(file, found)
+		mapped, err2 := file.Bytes()
+		return &converted{path: path, mapped: mapped}, diag.WithHint(cmp.Or(err2, err), diag.HintOf(err)+"; the file is "+path)
 	}
 	for _, f := range chosen.files {
 		if f.remark != "" {
@@ -213,7 +222,7 @@ func prepare(ctx context.Context, o Options, to *spool) (*converted, error) {
 	if m.Archived == "skip" {
 		current = slices.DeleteFunc(slices.Clone(issues), func(i *Issue) bool { return i.Archived })
 	}
-	complete(file, found, current, chosen.format, zone)
+	complete(file, m, found, current, chosen.format, zone)
 	mapped, err := file.Bytes()
 	if err != nil {
 		return nil, fmt.Errorf("write the mapping: %w", err)
@@ -221,7 +230,7 @@ func prepare(ctx context.Context, o Options, to *spool) (*converted, error) {
 	again, findings := mapping.Parse(path, mapped)
 	m, more := again.Mapping(agreeable())
 	if len(more) > 0 || len(findings) > 0 {
-		return nil, append(findings, more...).Err()
+		return &converted{path: path, mapped: mapped}, append(findings, more...).Err()
 	}
 	before, err := previousRun(cmp.Or(o.Dir, filepath.Dir(path)))
 	if err != nil {
@@ -243,7 +252,7 @@ func prepare(ctx context.Context, o Options, to *spool) (*converted, error) {
 func (c *converted) compose(dir string, chosen *choice, found *collection, issues []*Issue, unselected map[string]bool, to *spool) error {
 	r := newReport()
 	r.Counts = count(issues)
-	r.Counts.Items += len(found.clashes)
+	r.Counts.Items += len(found.clashes) + len(found.closed)
 	for _, o := range found.outside {
 		if o.kind == "comments-outside" {
 			r.Counts.Comments += o.n
@@ -253,7 +262,15 @@ func (c *converted) compose(dir string, chosen *choice, found *collection, issue
 	for _, f := range chosen.files {
 		r.Source.Files = append(r.Source.Files, filepath.ToSlash(f.Name))
 	}
-	composed := &composer{format: chosen.format, found: found, mapping: c.mapping, report: r, to: to, attached: attached{folder: dir}}
+	composed := &composer{
+		format: chosen.format, found: found, mapping: c.mapping, report: r, to: to, runs: c.runs, attached: attached{folder: dir}, named: written{},
+	}
+	composed.named.add(string(c.mapped), inFields)
+	for _, id := range c.mapping.People.Named(func(mapping.Person) bool { return true }) {
+		if p := found.people[id]; p != nil {
+			composed.named.add(p.Name+" "+p.Email, inFields)
+		}
+	}
 	if err := composed.attached.open(found, c.runs.kept); err != nil {
 		return fmt.Errorf("look into the folder: %w", err)
 	}

@@ -13,6 +13,9 @@ import (
 
 func (c *composer) state(i *Issue, g *groups) string {
 	s, ok := c.mapping.States.Find(i.State.Name)
+	if ok && s.Name == "" && s.Group != "" { // of all states that the mapping does not name
+		s.Name = plainName(i.State.Name)
+	}
 	if !ok || s.Name == "" {
 		return ""
 	}
@@ -57,7 +60,6 @@ func (c *composer) assignees(i *Issue) (members []any, unknown []string) {
 		to := p.Email
 		if to == "" || !p.Assign || c.found.outsider(to) {
 			unknown = append(unknown, id)
-			c.report.ledger.stray(i, Assignee, asText, 1)
 			if to = c.deputy(); to == "" {
 				c.report.lose("assignees", i, 1)
 			}
@@ -83,6 +85,7 @@ var hexColor = regexp.MustCompile(`^#?[0-9a-fA-F]{6}$`)
 func (c *composer) labels(i *Issue, g *groups) []any {
 	var list []any
 	add := func(name, color, description string) {
+		name, _, _ = strings.Cut(name, Within)
 		name, _ = cut(oneLine(c.clean(i, name)))
 		if name == "" {
 			return
@@ -105,7 +108,6 @@ func (c *composer) labels(i *Issue, g *groups) []any {
 	for _, l := range i.Labels {
 		if slices.Contains(c.mapping.Labels.Skip, l.Name) {
 			c.report.leftOut["label "+l.Name]++
-			c.report.ledger.stray(i, OfLabel, decided, 1)
 			continue
 		}
 		if !c.found.kept[i] {
@@ -140,7 +142,15 @@ func (c *composer) labels(i *Issue, g *groups) []any {
 	return list
 }
 
-// module is the first component or version that the mapping makes a module: an item has one.
+// now returns a day of a group, or "" if an earlier export has it: the day may be another one by now.
+func (c *composer) now(i *Issue, day string) string {
+	if c.found.kept[i] {
+		return ""
+	}
+	return day
+}
+
+// modules returns the components and versions of an item that the mapping makes modules.
 func (c *composer) modules(i *Issue, g *groups) []any {
 	var list []Version
 	if c.mapping.Components == "module" {
@@ -156,7 +166,7 @@ func (c *composer) modules(i *Issue, g *groups) []any {
 	}
 	var names []any
 	for _, v := range list {
-		name, _ := cut(oneLine(c.clean(i, v.Name)))
+		name := g.modules.distinct(c.clean(i, v.Name), c.now(i, v.Due))
 		if name == "" || slices.Contains(names, any(name)) {
 			continue
 		}
@@ -179,7 +189,7 @@ func (c *composer) cycle(i *Issue, g *groups) string {
 		c.report.lose("former-sprints", i, len(i.Sprints)-1)
 	}
 	sprint := i.Sprints[len(i.Sprints)-1]
-	name, _ := cut(oneLine(c.clean(i, sprint.Name)))
+	name := g.cycles.distinct(c.clean(i, sprint.Name), c.now(i, sprint.Start))
 	var more manifest.Map
 	if sprint.Start != "" && sprint.Start <= sprint.End { // a cycle has both or none
 		more = manifest.Map{{Key: "start_date", Value: manifest.Literal(sprint.Start)}, {Key: "end_date", Value: manifest.Literal(sprint.End)}}

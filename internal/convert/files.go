@@ -2,6 +2,7 @@ package convert
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -262,9 +263,71 @@ type noText struct{ error }
 
 func (noText) Is(target error) bool { return target == errNoText }
 
+const maxHead = 64 << 10
+
+// skeleton returns the names in the first records of a file of JSON whose beginning is not enough to recognise it: its texts are cut, and
+// its lists end early. It is nil if the beginning is all, or no JSON.
+func (f File) skeleton(head []byte) ([]byte, error) {
+	if begin := bytes.TrimLeft(head, "\uFEFF \t\r\n"); len(head) < maxHead || f.sheet != nil || len(begin) == 0 || begin[0] != '[' && begin[0] != '{' {
+		return nil, nil
+	}
+	in, err := f.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close() //nolint:errcheck // it was only read
+	const longest, elements, deepest = 256 << 20, 2, 8
+	d := json.NewDecoder(io.LimitReader(in, longest))
+	d.UseNumber()
+	var out []byte
+	var value func(depth int) bool
+	value = func(depth int) bool {
+		token, err := d.Token()
+		open, nested := token.(json.Delim)
+		if err != nil || !nested {
+			text, isText := token.(string)
+			short, _ := json.Marshal(token) // a token always encodes
+			if isText {
+				short, _ = json.Marshal(beginningOf(text, 200))
+			}
+			out = append(out, short...)
+			return err == nil
+		}
+		start := len(out)
+		out = append(out, open.String()...)
+		for n := 0; d.More(); n++ {
+			at := len(out)
+			if open == '{' {
+				if !value(depth + 1) {
+					return false
+				}
+				out = append(out, ':')
+			}
+			if !value(depth + 1) {
+				return false
+			}
+			if open == '[' && n >= elements || len(out) > maxHead {
+				if out = out[:at]; depth == 0 && open == '[' {
+					return false // the first records are enough
+				}
+				continue
+			}
+			out = append(out, ',')
+		}
+		_, err = d.Token()
+		out = append(bytes.TrimSuffix(out, []byte{','}), (open + 2).String()...)
+		if depth > deepest {
+			out = append(out[:start], "null"...)
+		}
+		return err == nil
+	}
+	value(0)
+	return out, nil
+}
+
 // head is the beginning of a file's text. What is no text of any format is an error.
 func (f File) head() ([]byte, error) {
-	const most = 64 << 10
+	const most = maxHead
 	if f.sheet != nil {
 		return f.sheet.Text[:min(len(f.sheet.Text), most)], nil
 	}

@@ -27,10 +27,41 @@ type names struct {
 	slugs map[string]int
 	// folded has the first spelling of each name.
 	folded map[string]string
+	same   map[string]string // names by what the source has, where several are called the same
+	taken  map[string]bool   // values of same
 }
 
 func newNames() *names {
-	return &names{more: map[string]manifest.Map{}, slugs: map[string]int{}, folded: map[string]string{}}
+	return &names{more: map[string]manifest.Map{}, slugs: map[string]int{}, folded: map[string]string{}, same: map[string]string{}, taken: map[string]bool{}}
+}
+
+// Within stands in the name of a sprint, version or component before what tells it from others of that name, such as its ID.
+const Within = "\uE01F"
+
+// PathName returns the name of the last part of a path, with those before it, within a project that is the first.
+func PathName(path []string) string {
+	last := len(path) - 1
+	return path[last] + Within + strings.Join(path[min(1, last-1):last], "/")
+}
+
+// distinct returns the name under which a group of the source is declared: the first one of a name has it, and others also have their day, or
+// what else tells them apart.
+func (n *names) distinct(name, day string) string {
+	name, within, _ := strings.Cut(name, Within)
+	if name = plainName(name); name == "" || within+day == "" {
+		return name
+	}
+	of := name + Within + cmp.Or(within, day)
+	for _, more := range []string{"", day, within, day + ", " + within} {
+		called := name
+		if more != "" {
+			called = plainName(name + " (" + more + ")")
+		}
+		if n.same[of] == "" && !n.taken[called] {
+			n.same[of], n.taken[called] = called, true
+		}
+	}
+	return n.same[of]
 }
 
 func (n *names) add(name string, more ...manifest.Entry) {

@@ -40,7 +40,7 @@ func (t tally) each(open func(name string) bool, do func(name string, n int)) {
 func never(string) bool { return false }
 
 // complete adds to the mapping file what the export has and the file lacks.
-func complete(f *mapping.File, c *collection, issues []*Issue, format *Format, zone string) {
+func complete(f *mapping.File, m *mapping.Mapping, c *collection, issues []*Issue, format *Format, zone string) {
 	f.Set("version", 1, "")
 	source := []mapping.Pair{{Key: "format", Value: format.Name}}
 	if c.browse != "" {
@@ -53,14 +53,8 @@ func complete(f *mapping.File, c *collection, issues []*Issue, format *Format, z
 		source = append(source, mapping.Pair{Key: "dates", Value: mapping.Open})
 	}
 	f.Set("source", source, "")
-	for _, column := range c.columns {
-		comment := guessed
-		if column.Value == mapping.Open {
-			comment = "# a field, text (a table in the description) or skip; text until you decide"
-		}
-		f.Add("columns", column.Key, column.Value, comment)
-	}
-	guessProjects(f, c, issues)
+	completeColumns(f, c)
+	guessProjects(f, m, c, issues)
 	guessPeople(f, c, issues)
 	f.Set("unknown_people", "text",
 		"# text: not assigned, named in the description; fail: exit code 3; or who takes their items: an e-mail address")
@@ -111,6 +105,18 @@ func complete(f *mapping.File, c *collection, issues []*Issue, format *Format, z
 	f.Set("allow", []mapping.Pair{}, "# losses that are agreed, such as {watchers: all, titles-cut: 3}")
 }
 
+// completeColumns adds what columns of tables hold.
+func completeColumns(f *mapping.File, c *collection) {
+	f.Set("version", 1, "")
+	for _, column := range c.columns {
+		comment := guessed
+		if column.Value == mapping.Open {
+			comment = "# a field, text (a table in the description) or skip; text until you decide"
+		}
+		f.Add("columns", column.Key, column.Value, comment)
+	}
+}
+
 var markdownMarks = regexp.MustCompile("(?m)^```|^#{2,6} \\S|\\*\\*[^*\\s][^*\\n]*\\*\\*|\\[[^\\]\\n]+\\]\\([a-z]+:|`[^`\\n]+`|^[-*] \\[[ xX]\\] ")
 
 // guessMarkup says how texts are written of which the format does not tell it, "" if there are none: as Markdown if one of ten has its
@@ -136,22 +142,31 @@ func guessMarkup(issues []*Issue) string {
 
 var notIdentifier = regexp.MustCompile(`[^A-Z0-9_]+`)
 
-func guessProjects(f *mapping.File, c *collection, issues []*Issue) {
+func guessProjects(f *mapping.File, m *mapping.Mapping, c *collection, issues []*Issue) {
 	n := tally{}
 	for _, i := range issues {
 		n[i.Project]++
 	}
-	taken := map[string]int{}
+	keys, identifiers := map[string]bool{}, map[string]bool{}
+	for _, name := range m.Projects.Named(func(mapping.Project) bool { return true }) {
+		p, _ := m.Projects.Find(name)
+		keys[p.Key], identifiers[strings.ToUpper(p.Identifier)] = true, true
+	}
 	n.each(never, func(key string, _ int) {
+		if _, known := m.Projects.Find(key); known {
+			return
+		}
 		_, short, _ := strings.Cut(key, "/")
 		short = cmp.Or(c.projects[key].Short, short, key)
 		identifier := notIdentifier.ReplaceAllString(strings.ToUpper(short), "")
 		identifier = cmp.Or(identifier[:min(len(identifier), 12)], "PROJECT")
 		slug, name := cmp.Or(resource.Slug(short), "project"), projectName(cmp.Or(c.projects[key].Name, short))
-		if taken[identifier]++; taken[identifier] > 1 { // two repositories of one name, or names that begin alike
-			number := strconv.Itoa(taken[identifier])
-			slug, identifier, name = slug+"-"+number, identifier[:min(len(identifier), 10)]+number, name+" "+number
+		first := [3]string{slug, identifier, name}
+		for number := 2; keys[slug] || identifiers[identifier]; number++ { // two repositories of one name, or names that begin alike
+			n := strconv.Itoa(number)
+			slug, identifier, name = first[0]+"-"+n, beginningOf(first[1], 12-len(n))+n, first[2]+" "+n
 		}
+		keys[slug], identifiers[identifier] = true, true
 		f.Add("projects", key, []mapping.Pair{{Key: "key", Value: slug}, {Key: "identifier", Value: identifier}, {Key: "name", Value: name}},
 			guessed)
 	})
@@ -197,7 +212,7 @@ func guessPeople(f *mapping.File, c *collection, issues []*Issue) {
 		if commented[id] > 0 {
 			did = append(did, diag.Count(commented[id], "comment"))
 		}
-		comment := "# " + c.name(id) + " - " + strings.Join(did, ", ")
+		comment := strings.TrimSuffix("# "+diag.Truncate(c.name(id), 100)+" - "+strings.Join(did, ", "), " - ")
 		switch p := c.people[id]; {
 		case p != nil && p.Left:
 			f.Add("people", id, "text", comment+"; guessed: left")
@@ -265,7 +280,7 @@ func guessStates(f *mapping.File, issues []*Issue) {
 		return cmp.Or(groupOf(predefined(name)), category[name], mapping.Open)
 	}
 	n.each(func(name string) bool { return group(name) == mapping.Open }, func(name string, _ int) {
-		to := cmp.Or(predefined(name), name)
+		to := cmp.Or(predefined(name), plainName(name))
 		if strings.EqualFold(to, "triage") { // which the service keeps for itself
 			to = "In Triage"
 		}
@@ -344,12 +359,16 @@ func guessNames(f *mapping.File, issues []*Issue) {
 	types.each(never, func(name string, _ int) {
 		switch mapping.Fold(name) {
 		case "epic", "épica":
-			f.Add("types", name, []mapping.Pair{{Key: "name", Value: name}, {Key: "is_epic", Value: true}}, guessed)
+			f.Add("types", name, []mapping.Pair{{Key: "name", Value: plainName(name)}, {Key: "is_epic", Value: true}}, guessed)
 		case "sub-task", "subtask", "subtarea", "unteraufgabe", "sous-tâche", "subtarefa", "подзадача", "podzadanie", "子任务",
 			"サブタスク":
 			f.Add("types", name, "Task", guessed)
 		default:
-			f.Add("types", name, name, guessed)
+			var to any = plainName(name)
+			if to == "skip" { // which would leave the type out
+				to = []mapping.Pair{{Key: "name", Value: name}}
+			}
+			f.Add("types", name, to, guessed)
 		}
 	})
 	links.each(never, func(name string, _ int) {

@@ -39,6 +39,7 @@ type itemRecord struct {
 	ID         string   `json:"id,omitempty"`
 	Address    string   `json:"address,omitempty"`    // keys of its project and item in the manifests
 	Previously []string `json:"previously,omitempty"` // keys that it had before it was moved
+	Fields     []string `json:"fields,omitempty"`     // that it has or had, and that are written empty where it has them no more
 }
 
 // Since is what an export brings that the one before did not.
@@ -203,7 +204,7 @@ func (c *comparedRuns) note(i *Issue, project, moved string) error {
 	case !had:
 		c.since.New = append(c.since.New, shown(name))
 	case path.Dir(was.Address) == project:
-		this.Previously = was.Previously
+		this.Previously, this.Fields = was.Previously, was.Fields
 		c.found.previously[i] = was.Previously
 	}
 	c.selected[name] = i

@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"iter"
 	"maps"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/manifest"
 )
 
 // Role is what a value of the source is for.
@@ -51,10 +53,11 @@ type Value struct {
 	number int // in the order in which they were met
 }
 
-// Held is how many values of a field a record holds.
+// Held is a value of a field that a record holds N times. Text is its beginning; "" if it is [Technical].
 type Held struct {
-	Of *Value
-	N  int
+	Of   *Value
+	N    int
+	Text string
 }
 
 // Roles say what the values of a source are for, by their names there.
@@ -67,10 +70,10 @@ type Roles struct {
 	names   []string          // of these, in their order
 }
 
-// entry are the values of one name in a record.
+// entry holds the different values of one name in a record, and how often each is there.
 type entry struct {
-	texts []string // the first one; all that become a field
-	n     int
+	texts []string
+	n     []int
 }
 
 type rolePattern struct {
@@ -135,16 +138,21 @@ func (r *Roles) Enter(to Sink, i *Issue, values iter.Seq2[string, string]) {
 			e = &entry{}
 			r.entries[name], r.names = e, append(r.names, name)
 		}
-		if e.n++; e.n == 1 || r.Of(name) == "" && !slices.Contains(e.texts, text) {
-			e.texts = append(e.texts, text)
+		at := slices.Index(e.texts, text)
+		if at < 0 {
+			at = len(e.texts)
+			e.texts, e.n = append(e.texts, text), append(e.n, 0)
 		}
+		e.n[at]++
 	}
 	for _, name := range r.names {
 		e, role := r.entries[name], r.Of(name)
 		if role == "" && i != nil {
 			i.Fields = append(i.Fields, Field{Name: name, Source: name, Value: strings.Join(e.texts, ", ")})
 		}
-		to.Hold(i, name, cmp.Or(role, OfField), e.texts[0], e.n)
+		for n, text := range e.texts {
+			to.Hold(i, name, cmp.Or(role, OfField), text, e.n[n])
+		}
 	}
 }
 
@@ -174,7 +182,7 @@ func (a Apart) Close(to Sink) {
 			if of := h.Of; of.Role == Technical {
 				to.Hold(nil, of.Name, of.Role, of.Example, h.N)
 			} else {
-				to.Hold(nil, "of no item here: "+of.Name, Uncarried, of.Example, h.N)
+				to.Hold(nil, "of no item here: "+of.Name, Uncarried, h.Text, h.N)
 			}
 		}
 	}
@@ -209,7 +217,7 @@ type ValueCount struct {
 	Example string `json:"example"`
 }
 
-// fate is where a value goes.
+// fate is where a value went.
 type fate int
 
 const (
@@ -219,62 +227,47 @@ const (
 	decided
 )
 
-// ledger books where values go.
+// booked counts the values of a field that went one way.
+type booked struct {
+	n       int
+	example string
+}
+
+// ledger books where values went.
 type ledger struct {
-	entries map[*Value]*[4]int
-	strayed map[*Issue]map[Role]*[4]int // of an issue, what does not go where others of its role go
+	entries map[*Value]*[4]booked
+	told    map[*Issue]map[Role]bool // roles of the losses that the report names of an issue
 }
 
 func newLedger() *ledger {
-	return &ledger{entries: map[*Value]*[4]int{}, strayed: map[*Issue]map[Role]*[4]int{}}
+	return &ledger{entries: map[*Value]*[4]booked{}, told: map[*Issue]map[Role]bool{}}
 }
 
-// stray notes that n values of a role do not go where the others of an issue go.
-func (l *ledger) stray(i *Issue, role Role, to fate, n int) {
-	if l.strayed[i] == nil {
-		l.strayed[i] = map[Role]*[4]int{}
+// tell notes that the report names a loss of values of a role.
+func (l *ledger) tell(i *Issue, role Role) {
+	if l.told[i] == nil {
+		l.told[i] = map[Role]bool{}
 	}
-	if l.strayed[i][role] == nil {
-		l.strayed[i][role] = &[4]int{}
-	}
-	l.strayed[i][role][to] += n
+	l.told[i][role] = true
 }
 
-// book books n values.
-func (l *ledger) book(v *Value, to fate, n int) {
-	if l.entries[v] == nil {
-		l.entries[v] = &[4]int{}
+// book books a value.
+func (l *ledger) book(h Held, to fate) {
+	if l.entries[h.Of] == nil {
+		l.entries[h.Of] = &[4]booked{}
 	}
-	l.entries[v][to] += n
+	e := &l.entries[h.Of][to]
+	e.n, e.example = e.n+h.N, cmp.Or(e.example, h.Text)
 }
 
-// close books all values of an issue. to says where the values of a field go.
-func (l *ledger) close(i *Issue, to func(*Value) fate) {
-	held := map[*Value]int{}
-	for _, h := range i.Held {
-		held[h.Of] += h.N
-	}
-	for of, n := range held {
-		if strayed := l.strayed[i][of.Role]; strayed != nil {
-			for f, k := range strayed {
-				k = min(k, n)
-				l.book(of, fate(f), k)
-				n -= k
-			}
-		}
-		l.book(of, to(of), n)
-	}
-	delete(l.strayed, i)
-}
-
-// sums are the account, by names.
-func (l *ledger) sums() *Values {
+// sums returns the account, by names. A field of which something was written has an example of that. quiet leaves examples out.
+func (l *ledger) sums(quiet bool) *Values {
 	all := &Values{Fields: []ValueCount{}}
 	for _, v := range slices.SortedFunc(maps.Keys(l.entries), func(a, b *Value) int { return cmp.Compare(a.Name, b.Name) }) {
 		e := l.entries[v]
-		one := ValueCount{
-			Name: v.Name, Role: v.Role, Carried: e[carried], AsText: e[asText], Decided: e[decided], Lost: e[lost],
-			Example: diag.Truncate(oneLine(v.Example), 60),
+		one := ValueCount{Name: v.Name, Role: v.Role, Carried: e[carried].n, AsText: e[asText].n, Decided: e[decided].n, Lost: e[lost].n}
+		if !quiet {
+			one.Example = diag.Truncate(oneLine(cmp.Or(e[carried].example, e[asText].example, e[lost].example, v.Example)), 60)
 		}
 		one.Read = one.Carried + one.AsText + one.Decided + one.Lost
 		all.Read, all.Carried, all.AsText = all.Read+one.Read, all.Carried+one.Carried, all.AsText+one.AsText
@@ -284,92 +277,134 @@ func (l *ledger) sums() *Values {
 	return all
 }
 
-// fate is where the values of a field go, of an issue or, with nil, of the export itself.
-func (c *composer) fate(i *Issue, v *Value) fate {
-	is := func(ok bool, then, otherwise fate) fate {
-		if ok {
-			return then
-		}
-		return otherwise
+// book books a value of an issue; nil is the export itself. What is lost and told by no kind of loss is named by its field.
+func (c *composer) book(i *Issue, h Held, to fate) {
+	l := c.report.ledger
+	l.book(h, to)
+	role, told := h.Of.Role, l.told[i]
+	if role == Summed { // what has no place is told under several kinds
+		role = Uncarried
 	}
-	m := c.mapping
-	switch v.Role { //nolint:exhaustive // the others are carried
-	case OfText:
-		return asText
-	case Technical, Secret:
-		return decided
-	case Uncarried:
-		return lost
-	case Summed:
-		switch {
-		case i == nil || m.Comments.Skip || m.Summary == "off":
-			return lost
-		case m.Summary == "short":
-			return decided
-		}
-		return asText
-	case Component:
-		return is(m.Components == "skip", decided, carried)
-	case OfVersion:
-		return is(m.Versions.Fix == "skip", decided, carried)
-	case OfSprint, SprintDate:
-		return is(m.Sprints == "skip", decided, carried)
-	case OfComment:
-		return is(m.Comments.Skip, decided, carried)
-	case OfFile:
-		return is(m.Attachments.Skip, decided, carried)
-	case History:
-		return is(m.History.Dates == "full", carried, asText)
-	case OfField:
-		return c.fieldFate(i, v)
-	case OfState:
-		if i != nil {
-			s, ok := m.States.Find(i.State.Name)
-			return is(ok && s.Name != "", carried, lost)
-		}
-	case OfPriority:
-		if i != nil {
-			p, ok := m.Priorities.Find(i.Priority)
-			return is(ok && p != "", carried, lost)
-		}
-	case OfType:
-		if i != nil {
-			t, ok := m.Types.Find(i.Type)
-			return is(t.Skip, decided, is(ok && t.Name != "", carried, lost))
-		}
+	if to == lost && !told[role] && !l.told[nil][role] {
+		c.report.lost("values", h.Of.Name, h.N)
 	}
-	return carried
 }
 
-// fieldFate is where the values of a field go that the model has no word for. One that is no field of the issue any more has found its
-// place by the meaning that its format gave it.
-func (c *composer) fieldFate(i *Issue, v *Value) fate {
-	if i == nil {
-		return lost
-	}
-	if c.fieldsOf != i { // all values of an issue are asked for after one another
-		c.fieldsOf, c.bySource = i, map[string]Field{}
-		for _, f := range slices.Backward(i.Fields) {
-			c.bySource[f.Source] = f
-		}
-	}
-	for name := v.Name; name != ""; name = name[:max(0, strings.LastIndexByte(name, '.'))] {
-		f, ok := c.bySource[name]
-		if !ok {
-			continue
-		}
-		if _, custom := c.mapping.Custom.Find(f.Name); custom {
-			return carried
-		}
-		if _, _, ok := c.measure(f); ok {
-			return carried
-		}
-		if c.asText(f) {
-			return asText
-		}
+// fate says where a value of an issue went, by what was written of the issue.
+func (c *composer) fate(i *Issue, h Held, item written) fate {
+	role := h.Of.Role
+	if role == Technical || role == Secret || c.leftOut(i, h) {
 		return decided
 	}
-	return carried
+	if role == Uncarried || role == Summed && (c.mapping.Summary == "off" || c.mapping.Comments.Skip) {
+		return lost
+	}
+	also := written(nil)
+	if c.mapped(role) {
+		also = c.named
+	}
+	texts := []string{h.Text, strings.ReplaceAll(h.Text, `\n`, "\n")} // of which some write the end of a line so
+	if keys := numbered.FindAllString(h.Text, -1); role == Relation && keys != nil {
+		texts[0] = strings.Join(keys, " ") // the words are those of the tracker
+	}
+	if p := c.found.people[h.Text]; p != nil {
+		texts = append(texts, c.person(p.ID))
+	}
+	for _, text := range texts {
+		switch inText := item.has(text, inFields|inTexts, nil); {
+		case item.has(text, inFields, nil), inText && (role == OfItem || role == OfComment):
+			return carried
+		case inText:
+			return asText
+		case item.has(text, inFields, also):
+			return carried
+		}
+	}
+	if c.saidElsewhere(i, h) {
+		return decided
+	}
+	return lost
+}
+
+var numbered = regexp.MustCompile(`\S*\d\S*`)
+
+// saidElsewhere reports whether another value of an issue says what this one does, or says it in full.
+func (c *composer) saidElsewhere(i *Issue, h Held) bool {
+	name := ""
+	switch h.Of.Role { //nolint:exhaustive // the others speak for themselves
+	case OfField:
+		return isFlag(h.Text) && nothing.MatchString(strings.Replace(strings.ToLower(h.Text), "no", "false", 1))
+	case Summed:
+		return c.mapping.Summary == "short"
+	case Assignee:
+		return len(i.Assignees) == 0 // it stands for nobody, such as Unassigned
+	case OfParent:
+		_, ok := c.placed[i.Project+"/"+i.Parent]
+		return ok
+	case OfItem:
+		return isFlag(h.Text) || c.address(i) != "" && strings.Contains(h.Text, "://") // another address of it
+	case OfFile:
+		return len(i.Attachments) > 0 && strings.Contains(h.Text, "://") // likewise
+	case Relation:
+		return len(i.Links) > 0 && !strings.ContainsAny(h.Text, "0123456789")
+	case OfState:
+		name = i.State.Name
+	case OfPriority:
+		name = i.Priority
+	case OfType:
+		name = i.Type
+	}
+	return isFlag(h.Text) || name != "" && c.named.has(name, inFields, nil)
+}
+
+// mapped reports whether the mapping names values of a role, and says what becomes of them.
+func (c *composer) mapped(role Role) bool {
+	return slices.Contains([]Role{OfItem, OfState, OfPriority, OfType, OfLabel, Assignee, History, OfComment, Relation, Summed}, role)
+}
+
+// isFlag reports a value that says nothing by itself.
+func isFlag(text string) bool {
+	return slices.Contains([]string{"true", "false", "yes", "no", "completed", "not completed"}, strings.ToLower(text))
+}
+
+// leftOut reports whether the mapping leaves a value out.
+func (c *composer) leftOut(i *Issue, h Held) bool {
+	m := c.mapping
+	switch h.Of.Role { //nolint:exhaustive // the others are not left out
+	case Component:
+		return m.Components == "skip"
+	case OfVersion:
+		return m.Versions.Fix == "skip"
+	case OfSprint, SprintDate:
+		return m.Sprints == "skip"
+	case OfComment:
+		return m.Comments.Skip
+	case OfFile:
+		return m.Attachments.Skip
+	case OfLabel:
+		return slices.Contains(m.Labels.Skip, h.Text)
+	case OfType:
+		t, _ := m.Types.Find(i.Type)
+		return t.Skip
+	case OfField:
+		return c.fieldLeftOut(i, h.Of.Name)
+	}
+	return false
+}
+
+// fieldLeftOut reports whether the mapping leaves a field out.
+func (c *composer) fieldLeftOut(i *Issue, name string) bool {
+	for ; name != ""; name = name[:max(0, strings.LastIndexByte(name, '.'))] {
+		n := slices.IndexFunc(i.Fields, func(f Field) bool { return f.Source == name })
+		if n < 0 {
+			continue
+		}
+		f := i.Fields[n]
+		_, custom := c.mapping.Custom.Find(f.Name)
+		_, _, measured := c.measure(f)
+		return !custom && !measured && !c.asText(f)
+	}
+	return false
 }
 
 // asText reports whether a field becomes a row of the description.
@@ -378,27 +413,77 @@ func (c *composer) asText(f Field) bool {
 	return to != "skip" && to != "" && !f.Noise
 }
 
-// account books what no item was composed of: the values of the export itself, and of issues that are left out.
-func (c *composer) account(composed map[*Issue]bool) {
-	for v, n := range c.found.held {
-		to := c.fate(nil, v)
-		c.report.ledger.book(v, to, n)
-		if to == lost && v.Role == OfField {
-			c.report.lost("values", v.Name, n)
+// account books the values of an issue by what its item says, and what the project declares for it.
+func (c *composer) account(at place, m manifest.Map, g *groups) {
+	clear(c.booked)
+	item := c.booked
+	i, declared := at.issue, map[string]*names{"state": g.states, "type": g.types, "cycle": g.cycles, "module": g.modules, "modules": g.modules, "labels": g.labels}
+	for _, entry := range m {
+		if entry.Key == "description" || entry.Key == "comments" {
+			item.add(entry.Value, inTexts)
+			continue
+		}
+		item.add(entry.Value, inFields)
+		if relations, ok := entry.Value.(manifest.Map); ok && entry.Key == "relations" {
+			for _, kind := range relations {
+				item.add(kind.Key, inFields)
+			}
+		}
+		if list := declared[entry.Key]; list != nil {
+			several, _ := entry.Value.([]any)
+			for _, name := range append(several, entry.Value) {
+				if name, ok := name.(string); ok {
+					item.add(list.more[name], inFields)
+				}
+			}
 		}
 	}
-	for v, n := range c.found.double {
-		c.report.ledger.book(v, decided, n)
+	for _, other := range append(c.partners[i.name()], c.placed[i.Project+"/"+i.Parent].issue) {
+		if other != nil {
+			item.add(strings.Join([]string{other.Key, other.ID, other.Title, c.address(other)}, " "), inFields)
+		}
 	}
-	for v, n := range c.found.clashing {
+	source := c.found.projects[i.Project]
+	for _, text := range []string{i.Project, at.project.Key, at.project.Identifier, at.project.Name, source.Description} {
+		item.add(text, inFields)
+	}
+	for _, row := range c.attached.rows[c.attached.booked:] {
+		item.add(strings.Join(row, " "), inFields)
+	}
+	c.attached.booked = len(c.attached.rows)
+	for _, h := range i.Held {
+		c.book(i, h, c.fate(i, h, item))
+	}
+	delete(c.report.ledger.told, i)
+}
+
+// accountForRest books what no item was composed of: the values of the export itself, and of issues that are left out.
+func (c *composer) accountForRest(composed map[*Issue]bool) {
+	for _, h := range inOrder(c.found.held) {
 		to := lost
-		if v.Role == Technical {
+		switch role := h.Of.Role; {
+		case role == Technical || role == Secret || isFlag(h.Text):
+			to = decided
+		case role == Uncarried || role == Summed:
+		case c.wrote.has(h.Text, inFields, c.named):
+			to = carried
+		case role == Assignee || role == History: // of people who have nothing to do with the items
 			to = decided
 		}
-		c.report.ledger.book(v, to, n)
+		c.book(nil, h, to)
 	}
-	for _, o := range c.found.outside {
-		c.report.lost(o.kind, o.of, o.n)
+	for _, h := range inOrder(c.found.double) {
+		c.report.ledger.book(h, decided)
+	}
+	for _, h := range inOrder(c.found.unwritten) {
+		to := lost
+		if h.Of.Role == Technical {
+			to = decided
+		}
+		c.report.ledger.book(h, to)
+	}
+	for id := range c.found.closed {
+		c.report.lost("restricted", path.Base(id), 1)
 	}
 	for _, i := range c.found.clashes {
 		c.report.lost("doubles", i.key, 1)
@@ -406,11 +491,22 @@ func (c *composer) account(composed map[*Issue]bool) {
 	for _, i := range c.found.issues {
 		if !composed[i] {
 			c.found.recall(i)
-			c.report.ledger.close(i, func(*Value) fate { return decided })
+			for _, h := range i.Held {
+				c.report.ledger.book(h, decided)
+			}
 			i.forget()
 		}
 	}
-	c.report.Values = c.report.ledger.sums()
+	c.report.Values = c.report.ledger.sums(len(c.found.closed) > 0)
+}
+
+// inOrder returns values with their counts, in the order of their names and texts.
+func inOrder(values map[Held]int) []Held {
+	list := slices.SortedFunc(maps.Keys(values), func(a, b Held) int { return cmp.Or(cmp.Compare(a.Of.Name, b.Of.Name), cmp.Compare(a.Text, b.Text)) })
+	for n := range list {
+		list[n].N = values[list[n]]
+	}
+	return list
 }
 
 // markdown shows the account: its sums, and the fields of which most is lost.

@@ -418,6 +418,13 @@ func accountFor(t *testing.T, values *convert.Values, leaves []leaf, text string
 		t.Errorf("%d values were read, and %d booked", values.Read, sum)
 	}
 	text = strings.ReplaceAll(text, "\\", "")
+	for _, f := range values.Fields {
+		for _, token := range mark.FindAllString(f.Example, -1) {
+			if f.Carried+f.AsText > 0 && !strings.Contains(text, token) {
+				t.Errorf("%s: %q is in the account as carried, and nowhere else", f.Name, f.Example)
+			}
+		}
+	}
 	missing := map[string][]string{}
 	for _, l := range leaves {
 		if !mark.MatchString(l.text) && !isoDate.MatchString(l.text) && !(digits.MatchString(l.text) && len(l.text) < 10) { // it could not be made its own

@@ -18,6 +18,7 @@ type Format struct {
 	Name    string // on the command line
 	Tracker string // as people call it, such as Jira
 	Unique  bool   // a key is that of one issue, whatever its project
+	HTML    bool   // the tracker shows the elements of HTML that are in Markdown, and not their tags
 	// Detect says by what it takes a file for its own. head is the beginning of the file, as UTF-8.
 	Detect func(head []byte, name string) (by string, ok bool)
 	// Beside says which files of a folder or an archive lie beside an export of this tracker, and hold nothing that is read. It may be nil.
@@ -53,6 +54,15 @@ func (in Input) Each(ctx context.Context, read func(ctx context.Context, text io
 	}
 	return nil
 }
+
+// ColumnsError is an error that an entry under columns in the mapping mends.
+type ColumnsError struct{ Err error }
+
+// Error returns the text of the error.
+func (e ColumnsError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the error.
+func (e ColumnsError) Unwrap() error { return e.Err }
 
 // Sink takes what a format reads.
 type Sink interface {
@@ -200,6 +210,7 @@ type Issue struct {
 	Sprints     []Sprint // the last one counts
 	Parent      string   // key; "" = none
 	ParentTitle string   `json:"-"`
+	Children    []Link   `json:"-"` // which say it themselves, if the export has them
 	Links       []Link
 	Comments    []Comment
 	Created     time.Time

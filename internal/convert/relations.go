@@ -19,7 +19,7 @@ func (c *composer) parent(at place) string {
 	parent, ok := c.placed[i.Project+"/"+i.Parent]
 	if !ok {
 		c.report.lose("parents-outside", i, 1)
-		c.report.target("parents-outside", strings.TrimSpace(i.Parent+" "+i.ParentTitle))
+		c.report.addMissingTarget("parents-outside", strings.TrimSpace(i.Parent+" "+i.ParentTitle))
 		return ""
 	}
 	seen := map[string]bool{}
@@ -102,7 +102,7 @@ func (c *composer) relate(issues []*Issue) {
 			case !ok1 || !ok2 || from.issue == to.issue:
 				report.lose("relations-outside", i, 1)
 				if l, ok := i.link(r); ok && from.issue != to.issue {
-					report.target("relations-outside", strings.TrimSpace(l.To+" "+l.Title))
+					report.addMissingTarget("relations-outside", strings.TrimSpace(l.To+" "+l.Title))
 					c.outside[i] = append(c.outside[i], l)
 				}
 				continue
@@ -149,6 +149,8 @@ func (c *composer) relate(issues []*Issue) {
 			c.define(on.issue.Project, r.as)
 		}
 		c.related[id][kind] = append(c.related[id][kind], ref)
+		c.partners[id] = append(c.partners[id], other.issue)
+		c.partners[other.issue.name()] = append(c.partners[other.issue.name()], on.issue)
 		if r.counted {
 			c.report.Carried.Relations++
 		}
@@ -241,6 +243,14 @@ func (c *composer) awayRows(i *Issue) []row {
 	var rows []row
 	if _, ok := c.placed[i.Project+"/"+i.Parent]; !ok && i.Parent != "" {
 		rows = append(rows, row{"Parent", c.away(i, i.Parent, i.ParentTitle)})
+	}
+	for _, child := range i.Children {
+		if c.found.issues[i.Project+"/"+child.To] != nil || c.found.closed[i.Project+"/"+child.To] {
+			continue
+		}
+		c.report.lose("items-not-exported", i, 1)
+		c.report.addMissingTarget("items-not-exported", strings.TrimSpace(child.To+" "+child.Title))
+		rows = append(rows, row{"Child", c.away(i, child.To, child.Title)})
 	}
 	for _, l := range c.outside[i] {
 		words := []rune(oneLine(c.clean(i, l.words())))

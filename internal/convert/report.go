@@ -59,7 +59,8 @@ type Loss struct {
 type Question struct {
 	Section  string `json:"section"`
 	Name     string `json:"name"`
-	Items    int    `json:"items"` // issues behind it
+	Called   string `json:"called,omitempty"` // what the export calls the person of that ID
+	Items    int    `json:"items"`            // issues behind it
 	Position string `json:"position"`
 }
 
@@ -74,26 +75,29 @@ type Remark struct {
 type lossKind struct {
 	name, text string
 	of         string // kind and field of the manifests that would hold it; "" = none, or several
-	role       Role   // of the values that are lost by it; "" if their role says that already
-	to         fate
+	role       Role   // of the values of which it tells
 }
 
 // allLosses are all kinds, in the order of a report.
 func allLosses() []lossKind {
 	return []lossKind{
-		{name: "values", text: "values of fields that nothing takes, and that belong to no item: values in report.json has each field"},
+		{name: "values", text: "values that are written nowhere: values in report.json has each field"},
 		{name: "items-not-exported", of: "work_item", text: "items that others name and that are not in the files: export these, too"},
 		{
 			name: "doubles", of: "work_item",
 			text: "other issues of the same key, by their internal numbers, dates or titles: one of each key is carried",
 		},
+		{
+			name: "restricted", of: "work_item",
+			text: "items that not everybody may see: they are held back, and below it says how to convert them",
+		},
 		{name: "archived", of: "work_item", text: "archived items"},
 		{name: "assignees", of: "work_item.assignees", text: "assignees who are no member: named at the foot of the description"},
 		{
-			name: "relations-outside", of: "work_item.relations", role: Relation, to: asText,
+			name: "relations-outside", of: "work_item.relations", role: Relation,
 			text: "relations to issues that are not in the export: the description names them",
 		},
-		{name: "relations-skipped", of: "work_item.relations", text: "relations of a type that the mapping skips", role: Relation, to: decided},
+		{name: "relations-skipped", of: "work_item.relations", text: "relations of a type that the mapping skips", role: Relation},
 		{name: "numbers-changed", of: "work_item.number", text: "items that Plane numbers anew, " +
 			"although numbers: keep or fill is wanted: numbers below them are missing"},
 		{
@@ -102,17 +106,17 @@ func allLosses() []lossKind {
 		},
 		{name: "relation-types", of: "work_item.relations", text: "relations of a type that Plane has not: carried as relates_to"},
 		{
-			name: "parents-outside", of: "work_item.parent", role: OfParent, to: asText,
+			name: "parents-outside", of: "work_item.parent", role: OfParent,
 			text: "parents that are not in the export, or in another project: the description names them",
 		},
 		{name: "parents-in-a-circle", of: "work_item.parent", text: "parents that are below their own child", role: OfParent},
 		{
 			name: "attachments", of: "attachment",
-			text: "attached files that are not in the folder of attachments: the item links to the old address",
+			text: "attached files that are not in the folder of attachments: the item names them, with a link if they have an address",
 		},
 		{
 			name: "attachments-refused", of: "attachment",
-			text: "attached files that cannot be uploaded, as attachments.tsv says of each: the item links to the old address",
+			text: "attached files that cannot be uploaded, as attachments.tsv says of each: the item names them, with a link if they have an address",
 		},
 		{name: "comments-not-exported", of: "comment", text: "comments that the export counts and does not hold"},
 		{name: "comments-outside", of: "comment", text: "comments of issues that are not in the files: export these issues, too"},
@@ -120,7 +124,7 @@ func allLosses() []lossKind {
 			name: "comments-restricted", of: "comment", role: OfComment,
 			text: "comments that only some may see, or that were hidden: a workspace has none of that kind",
 		},
-		{name: "bot-comments", of: "comment", text: "comments of those whom the mapping calls a bot", role: OfComment, to: decided},
+		{name: "bot-comments", of: "comment", text: "comments of those whom the mapping calls a bot", role: OfComment},
 		{name: "empty-comments", of: "comment", text: "comments without a text"},
 		{name: "former-sprints", of: "work_item.cycle", text: "sprints before the last: an item has one cycle", role: OfSprint},
 		{name: "sprint-dates", of: "cycle", text: "sprints with one date: a cycle has both or none", role: SprintDate},
@@ -132,7 +136,7 @@ func allLosses() []lossKind {
 			name: "field-values", of: "work_item.fields", role: OfField,
 			text: "values of custom fields that are not of the field's type, or of items without a type",
 		},
-		{name: "field-parts", text: "parts of custom fields of which the name or the value alone is shown"},
+		{name: "field-parts", role: Uncarried, text: "parts of custom fields of which the name or the value alone is shown"},
 		{name: "dates-not-understood", text: "dates that could not be read", role: OfDate},
 		{name: "titles-cut", of: "work_item.name", text: "titles over 255 characters: the whole one leads the description"},
 		{name: "texts-cut", text: "texts over 2 MiB, cut"},
@@ -141,11 +145,11 @@ func allLosses() []lossKind {
 		{name: "table-spans", text: "table cells over several columns or rows"},
 		{name: "text-nodes", text: "macros and other parts of texts that Plane has not: their text is kept"},
 		{name: "texts-not-understood", text: "texts that could not be read"},
-		{name: "watchers", text: "watchers"},
-		{name: "votes", text: "votes"},
-		{name: "worklogs", text: "work logs"},
-		{name: "reactions", text: "reactions"},
-		{name: "history", text: "changes in the past: an item begins its history with the import"},
+		{name: "watchers", text: "watchers", role: Uncarried},
+		{name: "votes", text: "votes", role: Uncarried},
+		{name: "worklogs", text: "work logs", role: Uncarried},
+		{name: "reactions", text: "reactions", role: Uncarried},
+		{name: "history", text: "changes in the past: an item begins its history with the import", role: Uncarried},
 	}
 }
 
@@ -188,16 +192,17 @@ func (r *Report) lose(kind string, i *Issue, n int) {
 	}
 	r.lost(kind, i.Key, n)
 	all := allLosses()
-	if l := all[slices.IndexFunc(all, func(l lossKind) bool { return l.name == kind })]; l.role != "" {
-		r.ledger.stray(i, l.role, l.to, n)
-	}
-	if kind == "former-sprints" {
-		r.ledger.stray(i, SprintDate, lost, n)
+	r.ledger.tell(i, all[slices.IndexFunc(all, func(l lossKind) bool { return l.name == kind })].role)
+	switch kind {
+	case "former-sprints":
+		r.ledger.tell(i, SprintDate)
+	case "comments-restricted":
+		r.ledger.tell(i, Uncarried)
 	}
 }
 
-// target notes what an item names that is not there.
-func (r *Report) target(kind, name string) {
+// addMissingTarget records a reference to an item that the export does not contain.
+func (r *Report) addMissingTarget(kind, name string) {
 	if l := r.losses[kind]; !slices.Contains(l.Targets, name) {
 		l.Targets = append(l.Targets, name)
 	}
@@ -230,7 +235,11 @@ func (r *Report) finish(m *mapping.Mapping, c *collection, issues []*Issue, trac
 		}
 	}
 	for _, q := range m.Questions {
-		r.Questions = append(r.Questions, Question{q.Section, q.Name, behind(q, issues), q.Position.String()})
+		one := Question{Section: q.Section, Name: q.Name, Items: behind(q, issues), Position: q.Position.String()}
+		if name := c.name(q.Name); q.Section == "people" && name != q.Name {
+			one.Called = name
+		}
+		r.Questions = append(r.Questions, one)
 	}
 	if m.UnknownPeople == "text" {
 		r.Notes = append(r.Notes,
@@ -263,6 +272,15 @@ func (r *Report) finish(m *mapping.Mapping, c *collection, issues []*Issue, trac
 			Text: "Plane numbers the items anew, in ascending order; keeps no update times; " +
 				"takes the time of the import for when an item was completed; and shows the owner of the API key as the author of comments",
 		})
+}
+
+// Text returns the name that is asked for, in a line of bounded length.
+func (q Question) Text() string {
+	name := diag.Truncate(q.Name, 100)
+	if q.Called != "" {
+		name += " (" + diag.Truncate(q.Called, 100) + ")"
+	}
+	return name
 }
 
 // behind counts the issues that an open entry is about.
@@ -355,7 +373,7 @@ func (r *Report) markdown(m *mapping.Mapping, mappingName string) []byte {
 		b.WriteString("Answer them in " + cell(mappingName) +
 			", then run planform convert again.\n\n| question | items | where |\n| --- | ---: | --- |\n")
 		for _, q := range r.Questions {
-			fmt.Fprintf(&b, "| %s: %s | %d | %s |\n", q.Section, cell(q.Name), q.Items, cell(q.Position))
+			fmt.Fprintf(&b, "| %s: %s | %d | %s |\n", q.Section, cell(q.Text()), q.Items, cell(q.Position))
 		}
 	}
 	b.WriteString("\n## Losses\n\n")

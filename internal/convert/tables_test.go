@@ -42,12 +42,12 @@ func tables() map[string]struct {
 	add("table-csv", convert.Counts{Items: 3, Relations: 2, Parents: 1, Labels: 2, People: 2, States: states{"New": 1, "In review": 1, "done": 1}}, "table.csv")
 	add("table-xlsx", convert.Counts{Items: 3, Labels: 2, People: 1, Parents: 1, States: states{"Open": 2, "Closed": 1}}, "table.xlsx")
 	add("table-jsonl", convert.Counts{Items: 2, Labels: 2, People: 1, Parents: 1, States: states{"open": 1, "closed": 1}}, "table.jsonl")
-	add("gitlab-csv", convert.Counts{Items: 3, Parents: 1, Labels: 3, People: 2, States: states{"in review": 1, "Open": 1, "Closed": 1}}, "gitlab.csv")
+	add("gitlab-csv", convert.Counts{Items: 4, Parents: 1, Labels: 3, People: 2, States: states{"in review": 1, "Open": 1, "Closed": 1}}, "gitlab.csv")
 	add("gitlab-json", convert.Counts{Items: 2, Comments: 3, Labels: 2, People: 2, States: states{"Open": 1, "Closed": 1}}, "gitlab.json", "gitlab-notes.json")
 	add("asana", convert.Counts{Items: 6, Relations: 2, Parents: 2, Labels: 2, People: 2, States: states{"To do": 4, "Done": 1, "": 1}}, "asana.csv")
 	add("azure", convert.Counts{Items: 4, Parents: 2, Labels: 2, People: 2, States: states{"Active": 1, "Resolved": 1, "Removed": 1, "New": 1}}, "azure.csv")
 	add("clickup", convert.Counts{Items: 2, Comments: 2, Parents: 1, Labels: 2, Attachments: 1, People: 4, States: states{"in progress": 1, "complete": 1}}, "clickup.csv")
-	add("redmine", convert.Counts{Items: 3, Relations: 3, Parents: 1, People: 2, States: states{"In Progress": 1, "Closed": 1, "New": 1}}, "redmine.csv")
+	add("redmine", convert.Counts{Items: 4, Relations: 3, Parents: 1, People: 2, States: states{"In Progress": 1, "Closed": 1, "New": 1}}, "redmine.csv")
 	add("youtrack", convert.Counts{Items: 3, Relations: 1, Labels: 2, People: 2, States: states{"Submitted": 1, "Fixed": 1, "Can't Reproduce": 1}}, "youtrack.csv")
 	add("shortcut", convert.Counts{Items: 3, Labels: 2, People: 2, States: states{"Ready for Deploy": 1, "Shipped out": 1, "Unstarted": 1}}, "shortcut.csv")
 	add("plane-csv", convert.Counts{Items: 2, Comments: 1, Relations: 1, Parents: 1, Labels: 2, People: 2, States: states{"In Progress": 1, "Done": 1}}, "plane.csv")
@@ -173,7 +173,11 @@ func refuses(t *testing.T, text, format, want, hint string) {
 	if err == nil || !strings.HasPrefix(strings.ReplaceAll(err.Error(), file, "FILE"), want) || !strings.Contains(diag.HintOf(err), hint) {
 		t.Errorf("%v (%s), want %s", err, diag.HintOf(err), want)
 	}
-	if all := contents(t, dir); len(all) > 0 {
+	all := contents(t, dir)
+	if asked := "to/mapping.yaml"; strings.Contains(want, "no column is known as the key") && strings.Contains(all[asked], "'?'") {
+		delete(all, asked)
+	}
+	if len(all) > 0 {
 		t.Errorf("something was written: %v", all)
 	}
 }

@@ -50,9 +50,9 @@ func (c *composer) markdown(i *Issue, t Text) string {
 			text = plain(c.clean(i, t.Body))
 			break
 		}
-		text = markup.HardBreaks(alerts(strings.TrimSpace(withoutComments(c.clean(i, t.Body)))))
+		text = markup.HardBreaks(c.tags(t.Body, i))
 	case CommonMark:
-		text = alerts(strings.TrimSpace(withoutComments(c.clean(i, t.Body))))
+		text = c.tags(t.Body, i)
 	}
 	for kind, n := range lost {
 		c.report.lose(kind, i, n)
@@ -60,7 +60,16 @@ func (c *composer) markdown(i *Issue, t Text) string {
 	return c.refer(i, text)
 }
 
-var special = regexp.MustCompile("[*`\\\\\\[\\]]|<(?:[A-Za-z/!?])|\\b_|_\\b|(?m:^(?: {4,}|[#>+=~]))")
+// tags returns a text in Markdown without what its tracker hides, and with the tags that it shows as text.
+func (c *composer) tags(text string, i *Issue) string {
+	text = c.clean(i, text)
+	if c.format.HTML {
+		return markup.ShowTags(alerts(strings.TrimSpace(withoutComments(text))), markup.IsSwallowing)
+	}
+	return markup.ShowTags(alerts(strings.TrimSpace(text)), markup.IsElement)
+}
+
+var special = regexp.MustCompile("[*`\\\\\\[\\]]|<(?:[A-Za-z/!?])|&(?:#?\\w+;)|\\b_|_\\b|(?m:^(?: {4,}|[#>+=~]))")
 
 // plain is a text without markup as Markdown that shows the same. Lists stay lists.
 func plain(text string) string {
@@ -75,7 +84,11 @@ func plain(text string) string {
 			return "\\" + s
 		})
 		if i+1 < len(lines) && line != "" && strings.TrimSpace(lines[i+1]) != "" && !listItem.MatchString(lines[i+1]) {
-			line += "\\"
+			if strings.HasSuffix(line, "\\") { // which would escape another one
+				line += "  "
+			} else {
+				line += "\\"
+			}
 		}
 		lines[i] = line
 	}
@@ -103,7 +116,7 @@ func (c *composer) person(id string) string {
 	if p.Anonymous {
 		return "a former colleague"
 	}
-	return oneLine(cmp.Or(p.As, c.found.name(id)))
+	return plainName(cmp.Or(p.As, c.found.name(id)))
 }
 
 // clean takes out what no manifest can hold.
@@ -123,7 +136,7 @@ func (c *composer) clean(i *Issue, text string) string {
 	const most = 2 << 20 // what a manifest takes is 2.5 MiB
 	if len(text) > most {
 		c.report.lose("texts-cut", i, 1)
-		text = strings.ToValidUTF8(text[:most], "") + "…"
+		text = beginningOf(text, most) + "…"
 	}
 	return text
 }
@@ -163,6 +176,17 @@ func alerts(text string) string {
 		word, _, _ = strings.Cut(word, "]")
 		return before + "**" + word[:1] + strings.ToLower(word[1:]) + "**\n" + strings.TrimRight(before, " ")
 	})
+}
+
+// plainName returns a name as a manifest takes it: one line without control characters, of 255 characters at most.
+func plainName(text string) string {
+	name, _ := cut(oneLine(strings.Map(func(r rune) rune {
+		if isControl(r) {
+			return -1
+		}
+		return r
+	}, text)))
+	return name
 }
 
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
@@ -208,7 +232,7 @@ func fieldTable(fields []row) string {
 }
 
 // description is the issue's text, followed by values that have no field of their own.
-func (c *composer) description(i *Issue, title string, short bool, unknown []string) string {
+func (c *composer) description(i *Issue, title string, short bool, unknown []string, files []Attachment) string {
 	var parts []string
 	part := func(text string) {
 		if text != "" {
@@ -236,6 +260,15 @@ func (c *composer) description(i *Issue, title string, short bool, unknown []str
 			c.report.leftOut[f.Name]++
 		}
 	}
+	var names []string
+	for _, file := range files {
+		if file.URL == "" && file.Name != "" { // the others are links
+			names = append(names, escapeCell.Replace(plainName(file.Name)))
+		}
+	}
+	if len(names) > 0 {
+		fields = append(fields, row{"Files", strings.Join(names, "<br>")})
+	}
 	part(fieldTable(fields))
 	var foot []string
 	by, full := cmp.Or(i.Reporter, i.Creator), c.mapping.History.Dates == "full"
@@ -244,7 +277,7 @@ func (c *composer) description(i *Issue, title string, short bool, unknown []str
 	if by != "" && (!full || p.Email == "") {
 		words = append(words, markup.Escape(c.person(by)))
 	}
-	if i.Creator != "" && i.Creator != by {
+	if i.Creator != "" && i.Creator != by && c.person(i.Creator) != c.person(by) { // of one person under two names
 		words = append(words, "written by "+markup.Escape(c.person(i.Creator)))
 	}
 	if !full && !i.Created.IsZero() {

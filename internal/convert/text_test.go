@@ -11,6 +11,8 @@ func TestTextWithoutMarkupShowsTheSameAsMarkdown(t *testing.T) {
 		"# no heading\n> no quote":     "\\# no heading\\\n\\> no quote",
 		"<b> snake_case _x_ [a] 1 < 2": "\\<b> snake_case \\_x\\_ \\[a\\] 1 < 2",
 		"    no code":                  "no code",
+		"a &nbsp; & &copy; AT&T;":      "a \\&nbsp; & \\&copy; AT\\&T;",
+		"C:\\temp\\\nx":                "C:\\\\temp\\\\  \nx",
 		"https://example.com/a_b?c=d":  "https://example.com/a_b?c=d",
 	} {
 		if got := plain(text); got != want {

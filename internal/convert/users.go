@@ -1,7 +1,6 @@
 package convert
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -46,7 +45,7 @@ func (c *collection) users(f File) error {
 		}
 		for _, i := range id {
 			if p := c.people[table.Trim(row.Cell(i))]; p != nil {
-				p.Email = cmp.Or(p.Email, table.Trim(row.Cell(email[0])))
+				c.Person(Person{ID: p.ID, Email: row.Cell(email[0])})
 			}
 		}
 	}

@@ -48,28 +48,76 @@ const maxRow = 16 << 20
 
 // Open reads the header. known reports whether it is one of the format's, read with the right separator.
 func Open(in io.Reader, name string, known func(header []string) bool) (*Reader, error) {
-	l := &lines{name: name, in: bufio.NewReader(in)}
-	head, err := l.first()
+	l := &lines{name: name, in: bufio.NewReaderSize(in, 64<<10)}
+	head, err := l.beginning()
 	if err != nil {
 		return nil, err
 	}
-	if len(head) == maxHeader {
-		return nil, fmt.Errorf("%s:1: the header is larger than 1 MiB", name)
-	}
-	for separator, header := range headers(head) {
-		if !known(header) {
-			continue
+	start := below(head)
+	for _, at := range []int{0, start} {
+		line := head[at : at+lineEnd(head[at:])]
+		if len(line) == maxHeader {
+			return nil, fmt.Errorf("%s:1: the header is larger than 1 MiB", name)
 		}
-		r := &Reader{Header: header, name: name, lines: l, csv: csv.NewReader(l)}
-		r.csv.Comma, r.csv.FieldsPerRecord = separator, -1
-		r.place = func(line int) int { return line }
-		if sheet, ok := in.(interface{ Row(line int) int }); ok { // a spreadsheet, whose rows have numbers of their own
-			r.place = sheet.Row
+		for separator, header := range headers(line) {
+			if !known(header) {
+				continue
+			}
+			above := bytes.Count(bytes.ReplaceAll(head[:at], []byte("\r\n"), []byte("\n")), []byte("\n"))
+			_, _ = l.in.Discard(at) // it is in the buffer
+			r := &Reader{Header: header, name: name, lines: l, csv: csv.NewReader(l)}
+			r.csv.Comma, r.csv.FieldsPerRecord = separator, -1
+			r.place = func(line int) int { return line + above }
+			if sheet, ok := in.(interface{ Row(line int) int }); ok { // a spreadsheet, whose rows have numbers of their own
+				r.place = func(line int) int { return sheet.Row(line + above) }
+			}
+			_, err = r.csv.Read()
+			return r, r.explain(err)
 		}
-		_, err = r.csv.Read()
-		return r, r.explain(err)
 	}
 	return nil, fmt.Errorf("%s:1: the header has none of the expected columns", name)
+}
+
+// lineEnd returns where the first line ends, whose cells may have several lines between quotation marks.
+func lineEnd(head []byte) int {
+	quoted := false
+	for i, b := range head {
+		switch {
+		case b == '"':
+			quoted = !quoted
+		case (b == '\n' || b == '\r') && !quoted:
+			return i
+		}
+	}
+	if i := bytes.IndexAny(head, "\r\n"); i >= 0 { // the quotation has no end
+		return i
+	}
+	return len(head)
+}
+
+// below returns where the header begins below empty lines, a line such as sep=; and titles: with the first line of several cells; 0 if there
+// is none.
+func below(head []byte) int {
+	const titles = 10
+	at := 0
+	for range titles {
+		end := at + lineEnd(head[at:])
+		if bytes.Contains(head[at:end], []byte("://")) { // which is no title
+			break
+		}
+		for _, header := range headers(head[at:end]) {
+			if len(slices.DeleteFunc(slices.Clone(header), func(cell string) bool { return cell == "" })) > 1 {
+				return at
+			}
+		}
+		if at = end + len("\n"); at < len(head) && head[end] == '\r' && head[at] == '\n' {
+			at++
+		}
+		if at >= len(head) {
+			break
+		}
+	}
+	return 0
 }
 
 // headers are what a line can be read as, by the separator.
@@ -80,7 +128,7 @@ func headers(line []byte) iter.Seq2[rune, []string] {
 			c.Comma, c.LazyQuotes = separator, true
 			header, err := c.Read()
 			for i, cell := range header {
-				header[i] = Trim(cell)
+				header[i] = strings.Join(strings.Fields(cell), " ")
 			}
 			if err == nil && !yield(separator, header) {
 				return
@@ -91,9 +139,8 @@ func headers(line []byte) iter.Seq2[rune, []string] {
 
 // Headers are what the beginning of a file can be read as, with one separator after the other.
 func Headers(head []byte) [][]string {
-	if i := bytes.IndexAny(head, "\r\n"); i >= 0 {
-		head = head[:i]
-	}
+	head = head[below(head):]
+	head = head[:lineEnd(head)]
 	var all [][]string
 	for _, header := range headers(head[:min(len(head), maxHeader-1)]) {
 		all = append(all, header)
@@ -208,7 +255,7 @@ func damaged(err error) error {
 
 func (r *Reader) repeatsHeader(cells []string) bool {
 	return len(cells) >= len(r.Header) && slices.EqualFunc(r.Header, cells[:len(r.Header)],
-		func(a, b string) bool { return strings.EqualFold(a, Trim(b)) })
+		func(a, b string) bool { return strings.EqualFold(a, strings.Join(strings.Fields(b), " ")) })
 }
 
 func (r *Reader) explain(err error) error {
@@ -224,8 +271,8 @@ func (r *Reader) explain(err error) error {
 	}
 }
 
-// first is the first line, as far as it may be long. It is read again.
-func (l *lines) first() ([]byte, error) {
+// beginning returns at least the first line, as far as it may be long. It is read again.
+func (l *lines) beginning() ([]byte, error) {
 	head, err := l.in.Peek(l.in.Size())
 	if err == nil && !bytes.ContainsAny(head, "\r\n") {
 		head = make([]byte, maxHeader)
@@ -239,9 +286,6 @@ func (l *lines) first() ([]byte, error) {
 	}
 	if len(bytes.TrimSpace(head)) == 0 {
 		return nil, diag.WithHint(fmt.Errorf("%s: the file is empty", l.name), "export it again")
-	}
-	if i := bytes.IndexAny(head, "\r\n"); i >= 0 {
-		head = head[:i]
 	}
 	return head, nil
 }

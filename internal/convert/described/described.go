@@ -30,6 +30,7 @@ type api struct {
 	needs   []string // names by which a file is recognised: all of one list; behind a colon what to say of it
 	file    string   // how the name of a file is recognised that begins with any list; "" = by no name
 	scoped  bool     // a key is that of one issue of a project
+	html    bool     // see convert.Format
 	empty   []string // lists that a file begins with that holds nothing
 	lists   []string // where answers have their records: see records.Read
 	text    string   // the description
@@ -45,7 +46,7 @@ func apis() []*api {
 func Formats() []*convert.Format {
 	var all []*convert.Format
 	for _, a := range apis() {
-		all = append(all, &convert.Format{Name: a.name, Tracker: a.tracker, Detect: a.detect, Read: a.read, Beside: a.beside, Unique: !a.scoped})
+		all = append(all, &convert.Format{Name: a.name, Tracker: a.tracker, Detect: a.detect, Read: a.read, Beside: a.beside, Unique: !a.scoped, HTML: a.html})
 	}
 	return all
 }

@@ -71,7 +71,7 @@ func described(text string, h func() hooks) *api {
 	top, _, _ := strings.Cut(text, "\n\n") // all that each file is looked at for
 	head := describe(top).head()
 	a := &api{
-		name: head.kind, tracker: head.word("tracker"), lists: head.paths("lists"), scoped: head.word("scoped") != "", file: head.word("file"),
+		name: head.kind, tracker: head.word("tracker"), lists: head.paths("lists"), scoped: head.word("scoped") != "", html: head.word("html") != "", file: head.word("file"),
 		empty: head.paths("empty"), text: text, hooks: h,
 	}
 	for _, l := range head.lines {

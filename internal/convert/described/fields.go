@@ -61,11 +61,11 @@ func (x *reader) set(i *convert.Issue, of string, v records.Value, paths []strin
 func (x *reader) put(i *convert.Issue, of string, found []records.Value, texts []string) bool {
 	folders := x.head().word("folders")
 	if folders != "" && (of == "components" || of == "cycle") { // the last one, within the project
-		at := strings.LastIndex(texts[0], folders)
-		if at < 0 {
+		path := strings.Split(texts[0], folders)
+		if len(path) < 2 {
 			return true
 		}
-		texts = []string{texts[0][at+1:]}
+		texts = []string{convert.PathName(path)}
 	}
 	switch of {
 	case "id":

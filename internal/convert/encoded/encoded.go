@@ -1,7 +1,8 @@
 // Package encoded reads text files of any encoding that trackers and spreadsheets write, as UTF-8.
 //
 // A byte order mark says which UTF it is, and is taken off. Without one, two NUL bytes among the first four are UTF-16. Everything
-// else is UTF-8, unless the user names another encoding: what is not valid is an error with line and column, never a guess.
+// else is UTF-8, unless the user names another encoding: what is not valid is an error with line and column, and names the encoding that
+// the letters suggest.
 // The package must not know what the text means.
 package encoded
 
@@ -10,19 +11,36 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
+	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/encoding/japanese"
+	"golang.org/x/text/encoding/simplifiedchinese"
 
 	"github.com/planform/planform/internal/diag"
 )
 
 // Encodings are the names that [Reader] takes.
-func Encodings() []string { return []string{"utf-8", "utf-16", "windows-1252"} }
+func Encodings() []string {
+	return []string{"utf-8", "utf-16", "windows-1252", "windows-1250", "windows-1251", "iso-8859-2", "shift-jis", "gb18030"}
+}
 
-// Reader reads the text of a file. encoding is one of [Encodings], or "" to find out.
-func Reader(in io.Reader, name, encoding string) io.Reader {
+// tables are the encodings that have letters of their own for bytes.
+func tables() map[string]encoding.Encoding {
+	return map[string]encoding.Encoding{
+		"windows-1252": charmap.Windows1252, "windows-1250": charmap.Windows1250, "windows-1251": charmap.Windows1251,
+		"iso-8859-2": charmap.ISO8859_2, "shift-jis": japanese.ShiftJIS, "gb18030": simplifiedchinese.GB18030,
+	}
+}
+
+// Reader reads the text of a file. as is one of [Encodings], or "" to find out.
+func Reader(in io.Reader, name, as string) io.Reader {
 	d := &decoder{in: bufio.NewReaderSize(in, 1<<16), at: diag.Position{File: name, Line: 1}}
-	d.choose(encoding)
+	d.choose(as)
 	return bufio.NewReaderSize(d, 1<<16) // which never asks for less than a character
 }
 
@@ -32,7 +50,7 @@ type decoder struct {
 	at   diag.Position // of the last character
 }
 
-func (d *decoder) choose(encoding string) {
+func (d *decoder) choose(name string) {
 	head, _ := d.in.Peek(4)
 	mark := func(n int) { _, _ = d.in.Discard(n) }
 	little, big := d.utf16(0), d.utf16(1)
@@ -46,9 +64,9 @@ func (d *decoder) choose(encoding string) {
 	case len(head) >= 2 && string(head[:2]) == "\xFE\xFF":
 		mark(2)
 		d.next = big
-	case encoding == "windows-1252":
-		d.next = d.windows1252
-	case encoding == "utf-16", len(head) == 4 && head[0] != 0 && head[1] == 0 && head[2] != 0 && head[3] == 0:
+	case tables()[name] != nil:
+		d.in, d.next = bufio.NewReaderSize(tables()[name].NewDecoder().Reader(d.in), 1<<16), d.decoded(name)
+	case name == "utf-16", len(head) == 4 && head[0] != 0 && head[1] == 0 && head[2] != 0 && head[3] == 0:
 		d.next = little
 	case len(head) == 4 && head[0] == 0 && head[1] != 0 && head[2] == 0 && head[3] != 0:
 		d.next = big
@@ -87,7 +105,7 @@ func (d *decoder) utf8() (rune, error) {
 		b, _ := d.in.ReadByte()
 		d.at.Column++
 		return 0, d.wrong(fmt.Sprintf("the byte 0x%02X is not UTF-8", b),
-			"if a spreadsheet saved the file, try --encoding windows-1252; otherwise export it again")
+			"by its letters it is "+d.guess(b)+"; otherwise export it again")
 	}
 	return r, err
 }
@@ -120,12 +138,87 @@ func (d *decoder) utf16(low int) func() (rune, error) {
 	}
 }
 
-// windows1252 is Latin-1 but for 32 characters.
-func (d *decoder) windows1252() (rune, error) {
-	const upper = "€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ"
-	b, err := d.in.ReadByte()
-	if b >= 0x80 && b < 0xA0 {
-		return []rune(upper)[b-0x80], err
+// decoded reads what a table has decoded.
+func (d *decoder) decoded(name string) func() (rune, error) {
+	return func() (rune, error) {
+		r, _, err := d.in.ReadRune()
+		if r == utf8.RuneError && err == nil {
+			d.at.Column++
+			return 0, d.wrong("a byte that "+name+" does not have", "another of "+strings.Join(Encodings(), ", ")+" is right, probably")
+		}
+		return r, err
 	}
-	return rune(b), err
+}
+
+// guess returns the flag for the encoding in which the bytes that follow make the words of a language.
+func (d *decoder) guess(first byte) string {
+	rest, _ := d.in.Peek(d.in.Buffered())
+	sample := append([]byte{first}, rest...)
+	best, most := "windows-1252", 0.0
+	for _, name := range Encodings()[2:] {
+		if n := likeness(name, sample); n > most {
+			best, most = name, n
+		}
+	}
+	return "--encoding " + best
+}
+
+// alphabets have the letters outside ASCII of languages that are written in an encoding.
+func alphabets(name string) []string {
+	switch name {
+	case "windows-1252":
+		return []string{"äöüß", "éèêëàâçîïôûùœ", "áéíóúñü", "áâãàçéêíóôõú", "åäöæøé"}
+	case "windows-1250", "iso-8859-2":
+		return []string{"ąćęłńóśźż", "áčďéěíňóřšťúůýž", "áäčďéíĺľňóôŕšťúýž", "áéíóöőúüű", "ăâîșțşţ", "čćđšž"}
+	case "windows-1251":
+		return []string{"абвгдежзийклмнопрстуфхцчшщъыьэюяё", "абвгґдеєжзиіїйклмнопрстуфхцчшщьюя"}
+	}
+	return nil
+}
+
+// likeness returns which part of the letters outside ASCII are those of one language of an encoding; 0 if the bytes are none of it.
+func likeness(name string, sample []byte) float64 {
+	text, err := tables()[name].NewDecoder().Bytes(sample)
+	if err != nil {
+		return 0
+	}
+	letters, common, kana, wrong, found := 0, 0, 0, 0, map[rune]int{}
+	for i, r := range string(text) {
+		switch {
+		case r < utf8.RuneSelf:
+		case r == utf8.RuneError && i < len(text)-8, unicode.IsControl(r): // at the end the sample is cut
+			wrong++
+		case !unicode.IsLetter(r):
+		default:
+			letters++
+			found[unicode.ToLower(r)]++
+			if unicode.In(r, unicode.Hiragana, unicode.Katakana) && r < 0xFF00 {
+				kana++
+			}
+			if code, err := simplifiedchinese.GBK.NewEncoder().String(string(r)); err == nil && len(code) == 2 && code[0] >= 0xB0 && code[0] <= 0xD7 && code[1] >= 0xA1 {
+				common++
+			}
+		}
+	}
+	if wrong > 0 || letters == 0 {
+		return 0
+	}
+	switch name {
+	case "shift-jis":
+		return min(1, 3*float64(kana)/float64(letters))
+	case "gb18030": // of whose signs the common ones stand first
+		if 10*common > 7*letters {
+			return float64(common) / float64(letters)
+		}
+		return 0
+	}
+	most := 0
+	for _, alphabet := range alphabets(name) {
+		n := 0
+		for _, r := range alphabet {
+			n += found[r]
+		}
+		most = max(most, n)
+	}
+	return float64(most) / float64(letters)
 }

@@ -1,4 +1,4 @@
-package encoded_test
+package encoded
 
 import (
 	"io"
@@ -6,7 +6,7 @@ import (
 	"testing"
 	"unicode/utf16"
 
-	"github.com/planform/planform/internal/convert/encoded"
+	"github.com/planform/planform/internal/diag"
 )
 
 // wide writes a text as UTF-16.
@@ -34,16 +34,45 @@ func TestTextsOfAllEncodingsAreRead(t *testing.T) {
 		"UTF-16, big, without a mark":        {wide(text, true), "", text},
 		"Windows-1252":                       {"Gr\xf6\xdfe \x96 1 \x80", "windows-1252", "Größe – 1 €"},
 		"a mark counts more than what named": {"\xEF\xBB\xBF" + text, "windows-1252", text},
+		"Windows-1251":                       {"\xcf\xf0\xee\xe5\xea\xf2", "windows-1251", "Проект"},
+		"Windows-1250":                       {"zg\xb3oszenie \x9cl\xb9sk", "windows-1250", "zgłoszenie śląsk"},
+		"ISO-8859-2":                         {"zg\xb3oszenie \xb6l\xb1sk", "iso-8859-2", "zgłoszenie śląsk"},
+		"Shift-JIS":                          {"\x83v\x83\x8d\x83W\x83F\x83N\x83g", "shift-jis", "プロジェクト"},
+		"GB18030":                            {"\xcf\xee\xc4\xbf", "gb18030", "项目"},
 		"nothing":                            {"", "", ""},
 		"the character that stands for none": {"a\uFFFDb", "", "a\uFFFDb"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got, err := io.ReadAll(encoded.Reader(strings.NewReader(tt.bytes), "f", tt.encoding))
+			got, err := io.ReadAll(Reader(strings.NewReader(tt.bytes), "f", tt.encoding))
 			if err != nil || string(got) != tt.want {
 				t.Errorf("%q, %v", got, err)
 			}
 		})
+	}
+}
+
+func TestTheEncodingIsGuessedByTheLettersOfALanguage(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"Größe ändern, möglichst früh": "windows-1252", "Créer un élève à l'école": "windows-1252", "Año de la señora": "windows-1252",
+		"Zgłoszenie błędu: nie działa wyszukiwanie, źle wyświetla się ść": "windows-1250",
+		"Příliš žluťoučký kůň úpěl ďábelské ódy":                          "windows-1250", "Ошибка в проекте: не работает поиск": "windows-1251",
+		"プロジェクトの計画を確認する": "shift-jis", "项目计划需要确认，请尽快完成": "gb18030",
+	} {
+		written, err := tables()[want].NewEncoder().String("Key,Title\nA-1," + text + "\n")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = io.ReadAll(Reader(strings.NewReader(written), "f", ""))
+		if hint := diag.HintOf(err); !strings.Contains(hint, "--encoding "+want) {
+			t.Errorf("%s: %s", text, hint)
+		}
+	}
+	polish, err := tables()["iso-8859-2"].NewEncoder().String("Zgłoszenie błędu: nie działa, źle wyświetla się ść, ąę")
+	_, err2 := io.ReadAll(Reader(strings.NewReader(polish), "f", ""))
+	if hint := diag.HintOf(err2); err != nil || !strings.Contains(hint, "iso-8859-2") {
+		t.Error(err, hint)
 	}
 }
 
@@ -58,7 +87,7 @@ func TestWhatIsNoTextIsAnErrorWithItsPlace(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, err := io.ReadAll(encoded.Reader(strings.NewReader(tt.bytes), "f", ""))
+			_, err := io.ReadAll(Reader(strings.NewReader(tt.bytes), "f", ""))
 			if err == nil || !strings.HasPrefix(err.Error(), tt.want) {
 				t.Errorf("%v, want %s", err, tt.want)
 			}

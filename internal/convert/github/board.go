@@ -513,7 +513,7 @@ func (e *export) book(i *issue, source string, role convert.Role, f field) {
 		e.roles.Declare(source, role)
 	}
 	e.roles.Declare(source+".startDate", convert.SprintDate)
-	e.roles.Declare(source+".duration", convert.SprintDate)
+	e.roles.Declare(source+".duration", convert.Technical)
 	e.roles.Declare(source+".dueOn", convert.OfDate)
 	e.roles.Enter(e.to, &i.Issue, pairs(all))
 }

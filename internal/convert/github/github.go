@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"maps"
 	"net/url"
 	"path"
 	"regexp"
@@ -30,7 +31,7 @@ import (
 
 // Format is issues of GitHub, as JSON.
 func Format() *convert.Format {
-	return &convert.Format{Name: "github", Tracker: "GitHub", Detect: detect, Read: read}
+	return &convert.Format{Name: "github", Tracker: "GitHub", HTML: true, Detect: detect, Read: read}
 }
 
 // detect looks for the fields that issues and comments have.
@@ -91,13 +92,14 @@ type entry struct {
 		DueGh string `json:"dueOn"`
 		State string `json:"state"`
 	} `json:"milestone"`
-	Due      string `json:"due_date"` // of Gitea and Forgejo
-	Closed   string `json:"closed_at"`
-	ClosedGh string `json:"closedAt"`
-	ClosedBy *user  `json:"closed_by"`
-	Type     *struct {
-		Name string `json:"name"`
-	} `json:"type"`
+	Due       string `json:"due_date"` // of Gitea and Forgejo
+	Closed    string `json:"closed_at"`
+	ClosedGh  string `json:"closedAt"`
+	ClosedBy  *user  `json:"closed_by"`
+	Type      *kind  `json:"type"`
+	TypeGh    *kind  `json:"issueType"`
+	Blocks    linked `json:"blocking"`
+	Blocked   linked `json:"blockedBy"`
 	Reactions struct {
 		Total int `json:"total_count"`
 	} `json:"reactions"`
@@ -117,6 +119,17 @@ type entry struct {
 	UpdatedGh string          `json:"updatedAt"`
 }
 
+type kind struct {
+	Name string `json:"name"`
+}
+
+// linked holds issues that gh names beside an issue.
+type linked struct {
+	Nodes []struct {
+		URL string `json:"url"`
+	} `json:"nodes"`
+}
+
 // valueList says what values are for.
 //
 //go:embed values.txt
@@ -131,6 +144,7 @@ type export struct {
 	apart    convert.Apart    // with these
 	cards    cards
 	pulls    int
+	others   map[string]int  // entries of other lists than of issues, by what their addresses call them
 	there    map[string]bool // project#number of issues and pull requests
 	silent   int             // issues that do not say whether they have comments
 	damaged  string
@@ -147,7 +161,7 @@ type issue struct {
 
 // read reads the files as one export.
 func read(ctx context.Context, in convert.Input, to convert.Sink) error {
-	e := &export{to: to, roles: convert.ReadRoles(valueList), comments: convert.Comments{}, apart: convert.Apart{}, there: map[string]bool{}}
+	e := &export{to: to, roles: convert.ReadRoles(valueList), comments: convert.Comments{}, apart: convert.Apart{}, there: map[string]bool{}, others: map[string]int{}}
 	if err := in.Each(ctx, e.file); err != nil {
 		return err
 	}
@@ -168,6 +182,9 @@ func read(ctx context.Context, in convert.Input, to convert.Sink) error {
 	e.apart.Close(to)
 	if e.pulls > 0 {
 		to.Note("pull-requests", diag.Count(e.pulls, "pull request")+" left out")
+	}
+	for _, of := range slices.Sorted(maps.Keys(e.others)) {
+		to.Note("other-lists", diag.Count(e.others[of], "entry")+" left out, which "+of+" in its address shows to be no issue")
 	}
 	if e.silent > 0 && len(e.comments) == 0 {
 		to.Note("no-comments", "nothing is told of the comments of "+diag.Count(e.silent, "issue")+": ask for the field comments, too")
@@ -233,8 +250,16 @@ func (e *export) entry(one *entry, r records.Record) error {
 	case one.Number <= 0 || one.Title == "":
 		return diag.WithHint(fmt.Errorf("%s: an entry without number and title", at), "with gh issue list, ask for them: --json number,title,…")
 	}
+	if m := otherPage.FindStringSubmatch(cmp.Or(one.HTMLURL, one.URL)); m != nil && !address.MatchString(one.HTMLURL) && !address.MatchString(one.URL) {
+		e.others[m[1]]++
+		e.roles.Enter(e.to, nil, within("other lists: ", r.Values("", e.roles.Whole)))
+		return nil
+	}
 	return e.issue(one, r.Position, r.Values("", e.roles.Whole))
 }
+
+// otherPage is the address of something of a repository or an owner that has a number, such as a milestone.
+var otherPage = regexp.MustCompile(`/([a-z_-]+)/[0-9]+/?(?:[?#].*)?$`)
 
 // issue takes an issue, or a pull request, with the values that it holds.
 func (e *export) issue(one *entry, at diag.Position, values iter.Seq2[string, string]) error {
@@ -278,8 +303,19 @@ func (e *export) issue(one *entry, at diag.Position, values iter.Seq2[string, st
 	if m := one.Milestone; m != nil {
 		i.Versions = []convert.Version{{Name: m.Title, Due: dates.Day(i.Moment(cmp.Or(m.Due, m.DueGh), time.RFC3339))}}
 	}
-	if one.Type != nil {
-		i.Type = one.Type.Name
+	if of := cmp.Or(one.Type, one.TypeGh); of != nil {
+		i.Type = of.Name
+	}
+	for n, list := range []linked{one.Blocks, one.Blocked} {
+		for _, other := range list.Nodes {
+			if m := address.FindStringSubmatch(other.URL); m != nil {
+				to := m[3]
+				if m[1] != project {
+					to = m[1] + "#" + m[3]
+				}
+				i.Links = append(i.Links, convert.Link{Type: "blocks", To: to, Inward: n == 1})
+			}
+		}
 	}
 	if one.Parent != nil && one.ParentURL == "" {
 		one.ParentURL = one.Parent.URL

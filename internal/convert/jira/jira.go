@@ -48,6 +48,7 @@ const (
 	sprints       // the sprints of an issue
 	epicLink      // the key of its epic
 	start         // its start date
+	epicName      // another name of an epic
 	own           // shown by the issue itself
 	noise         // of no use to people
 )
@@ -68,9 +69,11 @@ func roleOf(kind, name string) role {
 		return epicLink
 	case strings.EqualFold(name, "Start date"):
 		return start
-	case is("gh-epic-label,gh-epic-status,gh-epic-color", "epic name,epic status,epic color,epic colour,epic link summary"):
+	case is("gh-epic-label", "epic name"):
+		return epicName
+	case is("", "epic link summary"):
 		return own
-	case is("gh-lexo-rank,jsw-issue-color,devsummarycf", "rank,issue color,development,vulnerability,security level"):
+	case is("gh-lexo-rank,jsw-issue-color,devsummarycf,gh-epic-color", "epic color,epic colour,rank,issue color,development,vulnerability,security level"):
 		return noise
 	}
 	return other
@@ -91,7 +94,7 @@ func custom(i *convert.Issue, kind string, f convert.Field) {
 	}
 	of := roleOf(kind, f.Name)
 	switch _, err := time.Parse(time.DateOnly, f.Value); {
-	case of == own:
+	case of == own, of == epicName && f.Value == i.Title:
 	case of == epicLink && isKey(f.Value):
 		i.Parent = cmp.Or(i.Parent, f.Value)
 	case of == start && err == nil:

@@ -129,7 +129,13 @@ type fields struct {
 	Created  string  `json:"created"`
 	Updated  string  `json:"updated"`
 	Due      string  `json:"duedate"`
-	Parent   *struct {
+	Subtasks []struct {
+		Key    string `json:"key"`
+		Fields struct {
+			Summary string `json:"summary"`
+		} `json:"fields"`
+	} `json:"subtasks"`
+	Parent *struct {
 		ID     string `json:"id"`
 		Key    string `json:"key"`
 		Fields titled `json:"fields"`
@@ -398,6 +404,9 @@ func (e *jsonExport) issue(r records.Record, one *answer) error {
 	}
 	i.Due = date(i, f.Due)
 	i.Created, i.Updated = moment(i, f.Created), moment(i, f.Updated)
+	for _, child := range f.Subtasks {
+		i.Children = append(i.Children, convert.Link{To: child.Key, Title: child.Fields.Summary})
+	}
 	if f.Parent != nil {
 		i.Parent, i.parent, i.ParentTitle = f.Parent.Key, f.Parent.ID, f.Parent.Fields.Summary
 	}

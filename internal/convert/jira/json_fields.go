@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -54,12 +55,22 @@ func (e *jsonExport) fields(i *jsonIssue) {
 					}
 					return convert.SprintDate
 				})
+				raw := 0
+				for n, h := range i.Held {
+					if h.Of.Name == id && raw < len(i.Sprints) { // a text in which Server writes all of a sprint
+						i.Held[n].Text, _, _ = strings.Cut(i.Sprints[raw].Name, convert.Within)
+						raw++
+					}
+				}
 				continue
 			}
 		}
 		held(i, id, func(part string) convert.Role {
 			last := part[strings.LastIndexByte(part, '.')+1:]
-			if part == "" || adf.Is(raw) || slices.Contains(shownParts(), last) {
+			switch {
+			case adf.Is(raw) && last != "text":
+				return convert.Technical
+			case part == "" || adf.Is(raw) || slices.Contains(shownParts(), last):
 				return convert.OfField
 			}
 			i.Left["field-parts"]++
@@ -121,6 +132,7 @@ func valueOf(raw json.RawMessage, depth int) string {
 }
 
 type sprint struct {
+	ID    int    `json:"id"`
 	Name  string `json:"name"`
 	State string `json:"state"`
 	Start string `json:"startDate"`
@@ -138,7 +150,7 @@ func (e *jsonExport) sprints(raw json.RawMessage) []convert.Sprint {
 		}
 		for _, text := range texts {
 			fields := serverSprint(text)
-			all = append(all, sprint{fields["name"], fields["state"], fields["startDate"], fields["endDate"]})
+			all = append(all, sprint{Name: fields["name"], State: fields["state"], Start: fields["startDate"], End: fields["endDate"]})
 		}
 	}
 	rank := func(s sprint) int {
@@ -148,6 +160,9 @@ func (e *jsonExport) sprints(raw json.RawMessage) []convert.Sprint {
 	var list []convert.Sprint
 	for _, s := range all {
 		if s.Name != "" {
+			if s.ID > 0 {
+				s.Name += convert.Within + strconv.Itoa(s.ID)
+			}
 			list = append(list, convert.Sprint{Name: s.Name, Start: e.day(s.Start), End: e.day(s.End)})
 		}
 	}

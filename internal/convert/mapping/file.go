@@ -21,6 +21,9 @@ import (
 // Open is the value of what somebody has to decide.
 const Open = "?"
 
+// Rest is the name whose entry answers for all names that are open, or are not there.
+const Rest = "*"
+
 // Marker is how a mapping file begins, so that it is no manifest although it lies beside them.
 const Marker = "# planform mapping"
 
@@ -126,12 +129,18 @@ func (f *File) Add(section, key string, value any, comment string) {
 		}
 		f.names[s] = names
 	}
-	if names[Fold(key)] {
+	if names[Fold(key)] || names[Rest] && isOpen(value) {
 		return
 	}
 	names[Fold(key)], f.changed = true, true
 	s.Style = 0 // a line for each: comments have no place in braces
 	put(s, key, node(value), comment)
+}
+
+// isOpen reports whether a value holds a question.
+func isOpen(value any) bool {
+	pairs, _ := value.([]Pair)
+	return value == Open || slices.ContainsFunc(pairs, func(p Pair) bool { return isOpen(p.Value) })
 }
 
 func put(to *yaml.Node, key string, value *yaml.Node, comment string) {
@@ -217,8 +226,17 @@ func (n *Names[T]) Named(is func(T) bool) []string {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(n.exact)), func(name string) bool { return !is(n.exact[name]) })
 }
 
-// Find looks a name up: as it is written, then without case and blanks.
+// Find looks a name up: as it is written, then without case and blanks, then as one of the rest.
 func (n *Names[T]) Find(name string) (value T, ok bool) {
+	if value, ok = n.Own(name); ok || n == nil || name == "" {
+		return value, ok
+	}
+	value, ok = n.exact[Rest]
+	return value, ok
+}
+
+// Own looks up what is said of a name itself.
+func (n *Names[T]) Own(name string) (value T, ok bool) {
 	if n == nil {
 		return value, false
 	}
@@ -230,4 +248,12 @@ func (n *Names[T]) Find(name string) (value T, ok bool) {
 		value = n.exact[other]
 	}
 	return value, ok
+}
+
+// drop forgets a name.
+func (n *Names[T]) drop(name string) {
+	delete(n.exact, name)
+	if n.folded[Fold(name)] == name {
+		delete(n.folded, Fold(name))
+	}
 }

@@ -247,6 +247,7 @@ type decoder struct {
 	findings diag.List
 
 	keyColumn string
+	open      []func() // forget the entries of a section that are questions
 }
 
 func (d *decoder) at(n *yaml.Node) diag.Position {
@@ -288,9 +289,12 @@ func (d *decoder) site(n *yaml.Node) string {
 
 var (
 	identifier = regexp.MustCompile(`^[A-Za-z0-9_]{1,12}$`)
-	keyPattern = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,99}$`)
+	keyPattern = regexp.MustCompile(`^[\p{Ll}\p{Lm}\p{Lo}\p{Nd}][\p{Ll}\p{Lm}\p{Lo}\p{Nd}._-]*$`)
 	email      = regexp.MustCompile(`^[^@\s]+@[^@\s]+$`)
 )
+
+// IsEmail reports whether the file takes a text as the e-mail address of a person.
+func IsEmail(text string) bool { return email.MatchString(text) }
 
 func (d *decoder) column(name string, c *Column) setting {
 	field := d.wordOrOpen(&c.Field, "columns", name, ColumnFields()...)
@@ -316,6 +320,9 @@ func (d *decoder) project(name string, p *Project) setting {
 		"identifier": d.matching(&p.Identifier, identifier, "letters, digits and _, 12 at most"),
 		"name":       d.textOrOpen(&p.Name, "projects", name),
 	}).then(func(n *yaml.Node) {
+		if len(p.Key) > 100 {
+			d.wrong(n, "it has 100 bytes at most", "%q is not possible here", p.Key)
+		}
 		if p.Key == "" || p.Identifier == "" {
 			d.wrong(n, "such as {key: web, identifier: WEB, name: Website}", "the project %s needs a key and an identifier", name)
 		}

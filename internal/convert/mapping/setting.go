@@ -91,11 +91,26 @@ func (d *decoder) each(of func(key string) setting) setting {
 	}}
 }
 
-// entries is a mapping of names of the source.
+// entries is a mapping of names of the source. An entry for the rest answers those that are open.
 func entries[T any](d *decoder, to *Names[T], of func(key string, value *T) setting) setting {
 	return d.each(func(key string) setting {
 		value := new(T)
-		return of(key, value).then(func(*yaml.Node) { to.set(key, *value) })
+		asked := len(d.m.Questions)
+		return of(key, value).then(func(*yaml.Node) {
+			if to.set(key, *value); len(d.m.Questions) > asked {
+				d.open = append(d.open, func() {
+					to.drop(key)
+					d.m.Questions = slices.Delete(d.m.Questions, asked, len(d.m.Questions))
+				})
+			}
+		})
+	}).then(func(*yaml.Node) {
+		if _, ok := to.exact[Rest]; ok {
+			for _, drop := range slices.Backward(d.open) { // between these are no other questions
+				drop()
+			}
+		}
+		d.open = nil
 	})
 }
 

@@ -76,6 +76,22 @@ func (r Record) Decode(v any, of string) error {
 	return nil
 }
 
+// Elements are the objects of a list of a record, as records of their own.
+func (r Record) Elements(name string) []Record {
+	var all map[string]json.RawMessage
+	var list []json.RawMessage
+	if json.Unmarshal(r.data, &all) != nil || json.Unmarshal(all[name], &list) != nil {
+		return nil
+	}
+	var elements []Record
+	for _, data := range list {
+		if len(data) > 0 && data[0] == '{' {
+			elements = append(elements, Record{List: name, Position: r.Position, data: data})
+		}
+	}
+	return elements
+}
+
 // Values are what a record holds, by names such as user.login: texts, numbers, true and false, but for what is empty. Elements of a
 // list have the name of the list. All begin with the prefix. Where whole reports that a name stands for all that is in it, an object
 // there is one value, as JSON.

@@ -20,7 +20,8 @@ func asana() *Layout {
 			if strings.HasSuffix(i.Title, ":") && i.State.Name == "" && len(i.Assignees) == 0 {
 				return "sections"
 			}
-			if c.Column("Completed At") != "" {
+			if day := c.Column("Completed At"); day != "" {
+				i.Fields = append(i.Fields, convert.Field{Name: "Completed At", Value: day, Source: "Completed At"})
 				if i.State.Name != "" && c.e.words.Group(i.State.Name) != "completed" {
 					i.Fields = append(i.Fields, convert.Field{Name: "Section", Value: i.State.Name})
 				}

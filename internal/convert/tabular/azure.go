@@ -35,10 +35,10 @@ func azure() *Layout {
 				}
 			}
 			if len(area) > 1 {
-				i.Components = []string{area[len(area)-1]}
+				i.Components = []string{convert.PathName(area)}
 			}
 			if len(iteration) > 1 {
-				i.Sprints = []convert.Sprint{{Name: iteration[len(iteration)-1]}}
+				i.Sprints = []convert.Sprint{{Name: convert.PathName(iteration)}}
 			}
 			for _, name := range []string{"Repro Steps", "Acceptance Criteria"} {
 				if text := c.Column(name); text != "" {

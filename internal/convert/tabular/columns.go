@@ -75,7 +75,9 @@ func (e *export) open(ctx context.Context, f convert.File) (s *sheet, err error)
 		if err := again(); err != nil {
 			return s, err
 		}
-		s.Reader, err = table.Open(s.in, f.Name, func(header []string) bool { return len(header) > 1 }) // whose names say nothing to us
+		s.Reader, err = table.Open(s.in, f.Name, func(header []string) bool {
+			return len(slices.DeleteFunc(slices.Clone(header), func(cell string) bool { return cell == "" })) > 1 // whose names say nothing to us
+		})
 	}
 	if err != nil && e.foreign != nil {
 		return s, diag.WithHint(fmt.Errorf("%s:1: %w", f.Name, e.foreign), diag.HintOf(e.foreign))
@@ -89,9 +91,9 @@ func (e *export) open(ctx context.Context, f convert.File) (s *sheet, err error)
 	s.header = e.english(s.Header)
 	e.columns(s)
 	if len(s.Header) > 0 && len(s.fields["key"])+len(s.fields[commentOf]) == 0 { // a page may be empty
-		return s, diag.WithHint(fmt.Errorf("%s:1: no column is known as the key, by which an item is found again: the columns are %s", f.Name,
+		return s, convert.ColumnsError{Err: diag.WithHint(fmt.Errorf("%s:1: no column is known as the key, by which an item is found again: the columns are %s", f.Name,
 			strings.Join(s.Header, ", ")),
-			"write into the mapping file which it is, such as columns: {"+strconv.Quote(s.Header[0])+": key}; take one that never changes")
+			"write into the mapping file which it is, such as columns: {"+strconv.Quote(s.Header[0])+": key}; take one that never changes")}
 	}
 	return s, nil
 }
@@ -134,7 +136,7 @@ func (s *sheet) shaped(shape func(io.Reader, string) (*nameList, []table.Row, er
 func (e *export) known(names []string) bool {
 	h := e.english(names)
 	return e.recognised(h) != nil || len(e.guessed(h)) > 1 ||
-		slices.ContainsFunc(names, func(cell string) bool { _, ok := e.in.Columns.Find(cell); return ok })
+		slices.ContainsFunc(names, func(cell string) bool { _, ok := e.in.Columns.Own(cell); return ok })
 }
 
 // english is a header in English.
@@ -186,14 +188,17 @@ func (e *export) columns(s *sheet) {
 	guesses := e.guessed(s.header)
 	decided := map[string]bool{} // what somebody decided leaves no room for a guess
 	for _, cell := range s.Header {
-		if c, ok := e.in.Columns.Find(cell); ok {
+		if c, ok := e.in.Columns.Own(cell); ok {
 			decided[c.Field] = single[c.Field]
 		}
 	}
 	maps.DeleteFunc(guesses, func(_, guess string) bool { return decided[guess] })
 	for i, cell := range s.header.names {
 		field := guesses[cell]
-		column, told := e.in.Columns.Find(s.Header[i])
+		column, told := e.in.Columns.Own(s.Header[i])
+		if !told && field == "" {
+			column, told = e.in.Columns.Find(s.Header[i])
+		}
 		if told {
 			field = column.Field
 			s.split[i] = column.Split

@@ -26,8 +26,8 @@ func gitlab() *Layout {
 			{"noteable_iid", "body"}, //nolint:misspell // GitLab's word
 		},
 		Columns: names("gitlab"),
-		Markup:  convert.CommonMark,
-		Lists:   ",", Guarded: true, UTC: true,
+		Markup:  convert.CommonMark, HTML: true,
+		Lists: ",", Guarded: true, UTC: true,
 		Each: func(c *Cells, i *convert.Issue) string {
 			if m := gitlabAddress.FindStringSubmatch(i.URL); m != nil {
 				i.Project = m[2]

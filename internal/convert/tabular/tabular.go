@@ -28,6 +28,7 @@ type Layout struct {
 	Needs   [][]string        // columns by which a file is recognised: all of one list
 	Columns map[string]string // what the columns hold, by name: see mapping.ColumnFields, and below
 	Markup  convert.Markup    // of texts
+	HTML    bool              // see [convert.Format]
 	Lists   string            // what separates the values of a list; "" = found out
 	Empty   []string          // texts that stand for nothing
 	Guarded bool              // cells that begin as formulas do have an apostrophe before
@@ -97,7 +98,7 @@ func (l *Layout) format(last *beginning) *convert.Format {
 	if l.detects != nil {
 		detect = l.detects
 	}
-	return &convert.Format{Name: l.Name, Tracker: l.Tracker, Read: l.read, Detect: func(head []byte, name string) (string, bool) {
+	return &convert.Format{Name: l.Name, Tracker: l.Tracker, HTML: l.HTML, Read: l.read, Detect: func(head []byte, name string) (string, bool) {
 		last.look(head)
 		return detect(last, name)
 	}}

@@ -123,8 +123,16 @@ func newBoard() *board {
 
 // part takes an element of one of the lists of a board.
 func (e *export) part(b *board, r records.Record) error {
+	var of *convert.Issue
+	if r.List == "checklists" {
+		var l checklist
+		if err := r.Decode(&l, "checklist of Trello"); err != nil {
+			return err
+		}
+		of = e.apart.Of(l.IDCard)
+	}
 	if r.List != "cards" && r.List != "actions" {
-		e.roles.Enter(e.to, nil, func(yield func(name, text string) bool) {
+		e.roles.Enter(e.to, of, func(yield func(name, text string) bool) {
 			for name, text := range r.Values(r.List, e.roles.Whole) {
 				if name != "lists.name" && name != "labels.name" && !yield(name, text) { // for which see names
 					return
@@ -141,7 +149,22 @@ func (e *export) part(b *board, r records.Record) error {
 		if c.ID == "" {
 			return fmt.Errorf("%s: a card without an ID", r.Position)
 		}
-		e.roles.Enter(e.to, &c.values, r.Values("cards", e.roles.Whole))
+		e.roles.Enter(e.to, &c.values, func(yield func(name, text string) bool) {
+			for name, text := range r.Values("cards", e.roles.Whole) {
+				if !strings.HasPrefix(name, "cards.actions.") && !yield(name, text) {
+					return
+				}
+			}
+		})
+		for _, one := range r.Elements("actions") { // of an answer of the REST API
+			var a action
+			if err := one.Decode(&a, "action of Trello"); err != nil {
+				return err
+			}
+			if err := e.action(&a, one); err != nil {
+				return err
+			}
+		}
 		e.cards[c.ID] = c
 		b.cards = append(b.cards, c)
 		return nil

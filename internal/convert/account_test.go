@@ -1,0 +1,107 @@
+package convert_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/planform/planform/internal/convert"
+)
+
+// What was written is carried, and nothing else: each word is in what was written, or its field is named among the losses.
+func TestTheAccountIsOfWhatWasWritten(t *testing.T) {
+	t.Parallel()
+	const jira = "Summary,Issue key,Issue id,Issue Type,Status,Project key,Project name,Created,"
+	const bug = `{"id":1,"summary":"First","status":"NEW","product":"Shop","component":"Web","version":"1","creation_time":"2025-01-01T00:00:00Z","last_change_time":"2025-01-01T00:00:00Z","creator":"kim@example.com"`
+	const board = `{"id":"b1","name":"B","url":"https://trello.com/b/abc","lists":[{"id":"l1","name":"Doing","closed":false,"pos":1}],"labels":[],"members":[],"checklists":[%s],"actions":[],"cards":[{"id":"c1","idShort":1,"name":"Card","desc":"","closed":false,"idList":"l1","idBoard":"b1","shortLink":"abc","url":"https://trello.com/c/abc","pos":1%s}]}`
+	for name, tt := range map[string]struct {
+		f       fixture
+		written []string
+		lost    map[string]string // words, by the fields that are named
+	}{
+		"the name and the status of an epic are rows": {
+			f:       inline(t, "j.csv", jira+"Custom field (Epic Name),Custom field (Epic Status)\nCollect it,AB-1,1,Epic,To Do,AB,Ab,02/Jan/24 10:00 AM,ONBOARDING,Shelved\n"),
+			written: []string{"Epic Name | ONBOARDING", "Epic Status | Shelved"},
+		},
+		"the name of an epic that is its title is no row": {
+			f: inline(t, "j.csv", jira+"Custom field (Epic Name)\nCollect it,AB-1,1,Epic,To Do,AB,Ab,02/Jan/24 10:00 AM,Collect it\n"),
+		},
+		"comments within a bug are read": {
+			f: inline(t, "b.json", `{"bugs":[`+bug+`,"comments":[{"id":1,"bug_id":1,"count":0,"text":"zebra description","creator":"kim@example.com","time":"2025-01-01T00:00:00Z"},{"id":2,"bug_id":1,"count":1,"text":"zebra reply","creator":"lee@example.com","time":"2025-01-02T00:00:00Z"}],
+				"attachments":[{"id":3,"bug_id":1,"file_name":"zebra.png","summary":"a picture"}]}]}`),
+			written: []string{"zebra description", "text: zebra reply", "zebra.png", "a picture"},
+		},
+		"a checklist of a card that is not there is lost": {
+			f:    inline(t, "t.json", fmt.Sprintf(board, `{"id":"k1","name":"Loose","idCard":"gone","checkItems":[{"name":"zebra step","state":"incomplete","pos":1}]}`, "")),
+			lost: map[string]string{"of no item here: checklists.checkItems.name": "zebra step", "of no item here: checklists.name": "Loose"},
+		},
+		"actions within a card are comments": {
+			f:       inline(t, "t.json", fmt.Sprintf(board, "", `,"actions":[{"id":"a1","type":"commentCard","date":"2025-01-02T00:00:00Z","idMemberCreator":"m","data":{"text":"zebra reply","card":{"id":"c1"}}}]`)),
+			written: []string{"text: zebra reply"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			r := must(t, dir, tt.f, nil).Report
+			text := strings.ReplaceAll(written(t, dir), "\\", "")
+			for _, want := range tt.written {
+				if !strings.Contains(text, want) {
+					t.Errorf("%q is not in\n%s", want, text)
+				}
+			}
+			for field, word := range tt.lost {
+				if strings.Contains(text, word) || !slices.ContainsFunc(r.Losses, func(l convert.Loss) bool { return l.Kind == "values" && slices.Contains(l.Items, field) }) {
+					t.Errorf("%q of %s: %+v", word, field, r.Losses)
+				}
+			}
+			if len(tt.lost) == 0 && (r.Values.Lost > 0 || len(r.Losses) > 0 && r.Losses[0].Kind != "attachments") {
+				t.Errorf("%+v %+v", r.Values, r.Losses)
+			}
+		})
+	}
+}
+
+// A child that the export does not have is named, as a parent is.
+func TestChildrenThatAreNotInTheExportAreNamed(t *testing.T) {
+	t.Parallel()
+	const issue = `{"key":"AB-1","self":"https://j.example.com/rest/api/2/issue/1","fields":{"summary":"First","status":{"name":"To Do"},"project":{"key":"AB","name":"Ab"},
+		"subtasks":[{"id":"9","key":"AB-9","fields":{"summary":"a child","status":{"name":"To Do"}}}]}}`
+	const child = `{"key":"AB-9","self":"https://j.example.com/rest/api/2/issue/9","fields":{"summary":"a child","status":{"name":"To Do"},"project":{"key":"AB","name":"Ab"},"parent":{"key":"AB-1"}}}`
+	for file, lost := range map[string]int{"[" + issue + "]": 1, "[" + issue + "," + child + "]": 0} {
+		text, r := manifests(t, inline(t, "j.json", file), "")
+		if got := slices.ContainsFunc(r.Losses, func(l convert.Loss) bool { return l.Kind == "items-not-exported" && l.Count == 1 }); got != (lost == 1) {
+			t.Errorf("%+v", r.Losses)
+		}
+		if strings.Contains(text, "| Child | [AB-9 a child]") != (lost == 1) {
+			t.Error(text)
+		}
+	}
+}
+
+// Rows of one key in one file are one if they are equal, and otherwise further rows are lost by name.
+func TestOfSeveralRowsOfOneKeyNoneIsDroppedInSilence(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		rows string
+		lost int
+	}{
+		"rows that differ": {"A-1,One,Open,kim,first\nA-1,One,Open,lee,second\nA-1,One,Open,kim,third\nA-2,Two,Open,,\n", 2},
+		"equal rows":       {"A-1,One,Open,kim,first\nA-1,One,Open,kim,first\nA-2,Two,Open,,\n", 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, r := manifests(t, inline(t, "t.csv", "ID,Title,Status,Comment by,Remark\n"+tt.rows), "columns: {Comment by: text, Remark: text}\n")
+			got := 0
+			for _, l := range r.Losses {
+				if l.Kind == "doubles" {
+					got = l.Count
+				}
+			}
+			if got != tt.lost || r.Counts.Items != 2+tt.lost || r.Carried.Items != 2 {
+				t.Errorf("%d lost, %+v of %+v", got, r.Carried, r.Counts)
+			}
+		})
+	}
+}

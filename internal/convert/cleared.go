@@ -1,0 +1,85 @@
+package convert
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/planform/planform/manifest"
+)
+
+// empty returns the value by which a manifest clears a field of an item; ok is false if it cannot be cleared.
+func empty(field string) (value any, ok bool) {
+	switch field {
+	case "priority":
+		return "none", true
+	case "description":
+		return "", true
+	case "archived":
+		return manifest.Literal("false"), true
+	case "assignees", "labels", "relations.blocking", "relations.blocked_by", "relations.duplicate", "relations.relates_to", "relations.custom":
+		return []any{}, true
+	case "type", "parent", "module", "cycle", "start_date", "target_date", "estimate_point", "point":
+		return manifest.Literal("null"), true
+	}
+	return nil, strings.HasPrefix(field, "fields.")
+}
+
+// fieldsOf returns the fields of an item that can be cleared.
+func fieldsOf(m manifest.Map) (names []string) {
+	add := func(name string) {
+		if _, ok := empty(name); ok {
+			names = append(names, name)
+		}
+	}
+	for _, entry := range m {
+		inner, _ := entry.Value.(manifest.Map)
+		for _, one := range inner {
+			add(entry.Key + "." + one.Key)
+		}
+		if entry.Key == "modules" { // no module clears all of them
+			entry.Key = "module"
+		}
+		add(entry.Key)
+	}
+	return names
+}
+
+// valueOf returns the value of a key, or nil.
+func valueOf(m manifest.Map, key string) any {
+	for _, entry := range m {
+		if entry.Key == key {
+			return entry.Value
+		}
+	}
+	return nil
+}
+
+// clear writes the fields empty that the item had after an earlier run and has no more: a manifest that leaves a field out leaves it as it is.
+func (c *composer) clear(i *Issue, m manifest.Map, g *groups) manifest.Map {
+	record, now := c.runs.this.Items[i.name()], fieldsOf(m)
+	for _, field := range record.Fields {
+		value, ok := empty(field)
+		if !ok || slices.Contains(now, field) {
+			continue
+		}
+		now = append(now, field)
+		within, name, nested := strings.Cut(field, ".")
+		if !nested {
+			m = append(m, manifest.Entry{Key: field, Value: value})
+			continue
+		}
+		if kind, _ := valueOf(m, "type").(string); within == "fields" {
+			if f := g.fields[name]; f == nil || !slices.Contains(f.types, kind) { // the project has no such field any more
+				continue
+			}
+			value = manifest.Literal("null")
+		}
+		inner, _ := valueOf(m, within).(manifest.Map)
+		m = append(slices.DeleteFunc(m, func(e manifest.Entry) bool { return e.Key == within }),
+			manifest.Entry{Key: within, Value: append(inner, manifest.Entry{Key: name, Value: value})})
+	}
+	slices.Sort(now)
+	record.Fields = now
+	c.runs.this.Items[i.name()] = record
+	return m
+}

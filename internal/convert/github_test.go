@@ -1,0 +1,44 @@
+package convert_test
+
+import (
+	"strings"
+	"testing"
+)
+
+// Lists of GitHub that are no issues are left out by name.
+func TestOtherListsOfGitHubAreNoIssues(t *testing.T) {
+	t.Parallel()
+	const issue = `[{"number":1,"title":"One","html_url":"https://github.com/o/r/issues/1","state":"open","comments":0}]`
+	for name, list := range map[string]string{
+		"milestones":  `[{"number":1,"title":"v1.0.0 - MVP","html_url":"https://github.com/o/r/milestone/1","state":"open","description":"x","due_on":null,"open_issues":1}]`,
+		"discussions": `[{"number":7,"title":"Shall we?","html_url":"https://github.com/o/r/discussions/7","body":"x"}]`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, r := manifests(t, inline(t, "issues.json", issue, "other.json", list), "")
+			note := ""
+			for _, n := range r.Notes {
+				if n.Kind == "other-lists" {
+					note = n.Text
+				}
+			}
+			if r.Carried.Items != 1 || r.Counts.Items != 1 || !strings.Contains(note, strings.TrimSuffix(name, "s")) {
+				t.Errorf("%+v %q", r.Carried, note)
+			}
+			_, err := run(t, t.TempDir(), inline(t, "other.json", list), nil)
+			if err == nil || !strings.Contains(err.Error(), "there is no issue in it") {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// Relations and types of gh issue list are carried as those of the REST API are.
+func TestRelationsAndTypesOfGhAreRead(t *testing.T) {
+	t.Parallel()
+	text, r := manifests(t, inline(t, "i.json", `[{"number":1,"title":"First","state":"OPEN","body":"x","url":"https://github.com/o/r/issues/1","author":{"login":"kim"},"issueType":{"id":"IT_1","name":"Bug","color":"RED"},"blockedBy":{"nodes":[{"number":2,"title":"Second","url":"https://github.com/o/r/issues/2"}],"totalCount":1}},
+		{"number":2,"title":"Second","state":"OPEN","body":"x","url":"https://github.com/o/r/issues/2","author":{"login":"kim"},"blocking":{"nodes":[{"number":1,"title":"First","url":"https://github.com/o/r/issues/1"}],"totalCount":1}}]`), "")
+	if !strings.Contains(text, "type: Bug") || !strings.Contains(text, "blocked_by: [r/2]") || len(r.Losses) > 0 || r.Values.Lost > 0 {
+		t.Errorf("%+v %+v\n%s", r.Losses, r.Values, text)
+	}
+}

@@ -1,0 +1,103 @@
+package convert_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/planform/planform/manifest"
+)
+
+// valid checks the manifests of a folder.
+func valid(tb testing.TB, dir string) {
+	tb.Helper()
+	if _, findings := manifest.Load(tb.Context(), []string{dir}, manifest.Options{}); len(findings) > 0 {
+		tb.Errorf("%v", findings)
+	}
+}
+
+// What convert guesses and writes passes the checks of the mapping, and of manifests.
+func TestWhatConvertWritesPassesItsOwnChecks(t *testing.T) {
+	t.Parallel()
+	board := func(name string) string {
+		return `{"id":"b1","name":"` + name + `","url":"https://trello.com/b/abc","lists":[{"id":"l1","name":"Doing","closed":false,"pos":1}],"labels":[],"members":[],"checklists":[],"actions":[],"cards":[{"id":"c1","idShort":1,"name":"Card","desc":"","closed":false,"idList":"l1","idBoard":"b1","shortLink":"abc","url":"https://trello.com/c/abc","pos":1}]}`
+	}
+	long := "モバイルアプリ開発チームのスプリント計画と振り返りの記録その"
+	jira := func(name, email string) string {
+		return `[{"key":"A-1","self":"https://j.example.com/rest/api/2/issue/1","fields":{"summary":"One","project":{"key":"A","name":"A"},"status":{"name":"Open"},"assignee":{"accountId":"5","displayName":"` + name + `","emailAddress":"` + email + `"}}}]`
+	}
+	for name, tt := range map[string]struct {
+		f         fixture
+		want      string
+		questions int
+	}{
+		"a board with letters outside ASCII":   {inline(t, "b.json", board("Été 2026")), "key: été-2026", 0},
+		"a board in Chinese":                   {inline(t, "b.json", board("2026-06 看板")), "key: 2026-06-看板", 0},
+		"a project of a table":                 {inline(t, "t.csv", "Key,Title,Project\nA-1,x,Büro-Umzug\nA-2,y,Straße\n"), "key: büro-umzug", 0},
+		"projects whose keys would be one":     {inline(t, "t.csv", "Key,Title,Project\nA-1,x,a_b\nA-2,y,a b\nA-3,z,a-b\n"), "key: a-b-2", 0},
+		"an address that is a login":           {inline(t, "j.json", jira("Kim Doe", "kim")), "'?'", 1},
+		"an address without a host":            {inline(t, "j.json", jira("Kim Doe", "kim@")), "'?'", 1},
+		"an address between blanks":            {inline(t, "j.json", jira("Kim Doe", " KIM@EXAMPLE.COM ")), "KIM@EXAMPLE.COM", 0},
+		"a name with a control character":      {inline(t, "j.json", jira(`Kim\u0007 Doe`, "")), "Kim Doe", 1},
+		"sprints that begin alike":             {inline(t, "s.csv", "ID,Title,Status,Sprint\nA-1,One,Open,"+long+"一月\nA-2,Two,Open,"+long+"二月\n"), long, 0},
+		"a comment of somebody of a long name": {inline(t, "b.json", strings.Replace(board("B"), `"actions":[]`, `"actions":[{"type":"commentCard","date":"2025-01-02T00:00:00Z","idMemberCreator":"`+long+`","data":{"text":"x","card":{"id":"c1"}}}]`, 1)), "x", 1},
+		"a file of a long name":                {inline(t, "t.csv", "Key,Title,Attachments\nA-1,One,https://example.com/"+long+".txt\n"), long, 0},
+		"a type that is called skip":           {inline(t, "t.csv", "Key,Title,Type\nA-1,One,skip\n"), "type: skip", 0},
+		"a state of a long name":               {inline(t, "t.csv", "Key,Title,Status\nA-1,One,"+strings.Repeat("long ", 70)+"\n"), "…", 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			for range 2 {
+				r := must(t, dir, tt.f, nil).Report
+				if len(r.Questions) != tt.questions {
+					t.Errorf("%+v", r.Questions)
+				}
+			}
+			if text := written(t, dir); !strings.Contains(text, tt.want) {
+				t.Errorf("no %q in\n%s", tt.want, text)
+			}
+			valid(t, dir)
+		})
+	}
+}
+
+// Two groups of one name stay two, and each keeps its items and its days.
+func TestGroupsOfOneNameStayApart(t *testing.T) {
+	t.Parallel()
+	const azure = "ID,Work Item Type,Title,Assigned To,State,Tags,Area Path,Iteration Path\n"
+	sprint := func(id int, start string) string {
+		return fmt.Sprintf(`"customfield_1":[{"id":%d,"name":"Sprint 1","state":"closed","boardId":%d,"startDate":"%s-05T00:00:00Z","endDate":"%[3]s-19T00:00:00Z"}]`, id, id, start)
+	}
+	jira := func(n int, more string) string {
+		return fmt.Sprintf(`{"key":"A-%d","self":"https://j.example.com/rest/api/2/issue/%[1]d","fields":{"summary":"One","project":{"key":"A","name":"A"},"status":{"name":"Open"},%s}}`, n, more)
+	}
+	version := func(due string) string { return `"fixVersions":[{"name":"1.0","releaseDate":"` + due + `"}]` }
+	for name, tt := range map[string]struct {
+		f    fixture
+		want []string
+	}{
+		"areas and iterations of Azure": {inline(t, "a.csv", azure+`1,Bug,First,,New,,Shop\Team A\Backend,Shop\Release 1\Sprint 1`+"\n"+`2,Bug,Second,,New,,Shop\Team B\Backend,Shop\Release 2\Sprint 1`+"\n"+`3,Bug,Third,,New,,Shop\Backend,Shop\Release 1\Sprint 1`+"\n"), []string{
+			"{name: Sprint 1}", "{name: Sprint 1 (Release 2)}", "{name: Backend}", "{name: Backend (Team B)}", "{name: Backend (Shop)}",
+		}},
+		"sprints of two boards of Jira": {inline(t, "j.json", `{"names":{"customfield_1":"Sprint"},"issues":[`+jira(1, sprint(11, "2025-01"))+","+jira(2, sprint(22, "2025-06"))+`]}`), []string{
+			"name: Sprint 1, start_date: 2025-01-05", "name: Sprint 1 (2025-06-05), start_date: 2025-06-05",
+		}},
+		"versions of two days": {inline(t, "j.json", "["+jira(1, version("2025-01-31"))+","+jira(2, version("2025-06-30"))+"]"), []string{
+			"name: \"1.0\", target_date: 2025-01-31", "name: 1.0 (2025-06-30), target_date: 2025-06-30",
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			must(t, dir, tt.f, nil)
+			text := written(t, dir)
+			for _, want := range tt.want {
+				if !strings.Contains(text, want) {
+					t.Errorf("no %q in\n%s", want, text)
+				}
+			}
+			valid(t, dir)
+		})
+	}
+}

@@ -1,0 +1,89 @@
+package convert_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/planform/planform/internal/convert"
+	"github.com/planform/planform/internal/diag"
+)
+
+// A table without a known key gets a mapping with all its columns, and an error that names it.
+func TestTheColumnsOfATableOfNobodyAreAsked(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	f := inline(t, "t.csv", "gid,Was,Wer\n1,One,ada\n2,Two,bob\n")
+	csv := func(o *convert.Options) { o.Format = "csv" }
+	_, err := run(t, dir, f, csv)
+	if path := filepath.Join(dir, "mapping.yaml"); err == nil || !strings.Contains(diag.HintOf(err), path) {
+		t.Errorf("%v (%s)", err, diag.HintOf(err))
+	}
+	text, _ := os.ReadFile(filepath.Join(dir, "mapping.yaml"))
+	for _, want := range []string{"gid: '?'", "Was: '?'", "Wer: '?'"} {
+		if !strings.Contains(string(text), want) {
+			t.Errorf("no %s in %s", want, text)
+		}
+	}
+	answered := strings.NewReplacer("gid: '?'", "gid: key", "Was: '?'", "Was: name").Replace(string(text))
+	put(t, dir, map[string]string{"mapping.yaml": strings.Replace(answered, "columns:\n", "columns:\n  '*': text\n", 1)})
+	r := must(t, dir, f, csv).Report
+	if len(r.Questions) > 0 || r.Carried.Items != 2 || !strings.Contains(written(t, dir), "| Wer | ada |") {
+		t.Errorf("%+v\n%s", r.Questions, written(t, dir))
+	}
+}
+
+// One answer answers all questions of a section that have none, before they are written and after.
+func TestOneAnswerAnswersTheRest(t *testing.T) {
+	t.Parallel()
+	f := inline(t, "t.csv", "Key,Title,Status,Priority,Assignee,Size\nA-1,One,Ready,P9,Ada L.,1\nA-2,Two,Checked,P8,Bob M.,2\n")
+	const answers = "columns: {'*': text}\npeople: {'*': text}\npriorities: {'*': medium}\nstates: {'*': {group: started}}\n"
+	for name, first := range map[string]bool{"before": true, "after": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			if first {
+				put(t, dir, map[string]string{"mapping.yaml": answers})
+			} else {
+				if r := must(t, dir, f, nil).Report; len(r.Questions) < 5 {
+					t.Errorf("%+v", r.Questions)
+				}
+				text, _ := os.ReadFile(filepath.Join(dir, "mapping.yaml"))
+				put(t, dir, map[string]string{"mapping.yaml": strings.NewReplacer(
+					"columns:\n", "columns:\n  '*': text\n", "people:\n", "people:\n  '*': text\n", "priorities:\n", "priorities:\n  '*': medium\n",
+					"states:\n", "states:\n  '*': {group: started}\n").Replace(string(text))})
+			}
+			r := must(t, dir, f, nil).Report
+			text := written(t, dir)
+			for _, want := range []string{"state: Ready", "name: Checked, group: started", "priority: medium", "Assignee in the export: Ada L."} {
+				if !strings.Contains(text, want) {
+					t.Errorf("no %q in\n%s", want, text)
+				}
+			}
+			if len(r.Questions) > 0 {
+				t.Errorf("%+v", r.Questions)
+			}
+		})
+	}
+}
+
+// What people and spreadsheets write above a header is no header, and a name may have two lines.
+func TestTheHeaderIsTheFirstLineOfSeveralCells(t *testing.T) {
+	t.Parallel()
+	for name, text := range map[string]string{
+		"a separator that is told": "sep=;\nKey;Title;Story Points\nA-1;One;3\n",
+		"a title":                  "Project plan,,\n\nKey,Title,Story Points\nA-1,One,3\n",
+		"a title in one cell":      "Project plan\r\nKey,Title,Story Points\r\nA-1,One,3\r\n",
+		"an empty line":            "\nKey;Title;Story Points\nA-1;One;3\n",
+		"a name of two lines":      "Key,Title,\"Story\nPoints\"\nA-1,One,3\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			all, r := manifests(t, inline(t, "t.csv", text), "columns: {Story Points: text}\n")
+			if !strings.Contains(all, "| Story Points | 3 |") || r.Carried.Items != 1 {
+				t.Errorf("%+v\n%s", r, all)
+			}
+		})
+	}
+}

@@ -41,7 +41,7 @@ func sandboxCommand(p Process) *cli.Command {
 		Action: withOutput(p, func(c *cli.Context, out output) error {
 			o := sandbox.Options{
 				Path: c.String("data"), Rate: c.Int("requests-per-minute"), Empty: c.Bool("empty"), Governed: c.Bool("governed"), Answers: sandbox.Observed,
-				Edition: sandbox.Full,
+				Edition: sandbox.Full, Welcoming: true,
 			}
 			if c.String("answers") == "contract" {
 				o.Answers = sandbox.Contract

@@ -55,6 +55,8 @@ type Options struct {
 	Now       func() time.Time // default time.Now
 	FileLimit int64            // bytes of an attachment, default 5 MiB
 	Empty     bool             // a new database has only the workspace and its members
+	People    []string         // e-mail addresses of more members of the workspace
+	Welcoming bool             // an invitation is accepted at once
 	Governed  bool             // in a new database the workspace manages states and work item types above its projects
 	Lag       time.Duration    // how long after a work item its contents are deleted, as by the queue of the running server
 
@@ -132,7 +134,7 @@ func Open(opts Options) (*Server, error) {
 	if opts.Around != nil {
 		s.handler = opts.Around(s.handler)
 	}
-	if err := st.update(func(t *tx) error { return s.seed(t) }); err != nil {
+	if err := st.update(s.seed); err != nil {
 		return nil, errors.Join(fmt.Errorf("prepare the sandbox: %w", err), st.close())
 	}
 	return s, nil

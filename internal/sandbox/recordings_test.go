@@ -55,6 +55,7 @@ func exceptions() map[string]string {
 		"04#28":  "the service leaves a whole document without a root element, which is no fixed point; the sandbox wraps it",
 		"10#97":  "encoding/json reads a lone surrogate as U+FFFD, so the sandbox does not notice it",
 		"10#108": "the recorded body is compressed; the sandbox never compresses",
+		"10#80":  "the sandbox shows its page for people at its root",
 		"10#14":  "a header with underscores is the Python server's reading of X-API-Key",
 	}
 }

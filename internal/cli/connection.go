@@ -32,7 +32,7 @@ const sandboxURL = "sandbox:"
 // none, it is created in the current folder if dir is below that, else in dir.
 // The search ends at a folder that anybody may write to.
 func sandboxFile(dir, workspace string) string {
-	name := filepath.Join(".planform", "sandbox.db")
+	name := defaultSandbox()
 	if workspace != "" && workspace != sandbox.Workspace {
 		name = filepath.Join(".planform", "sandbox_"+workspace+".db")
 	}

@@ -46,7 +46,7 @@ const (
 type Options struct {
 	Path      string           // database file, made if it is not there; "" is a temporary one, removed by Close
 	Prefix    string           // base path in front of /api/v1, e.g. "/plane"
-	Workspace string           // slug, default [Workspace]; another one holds nothing but its members
+	Workspace string           // slug, default that of the data, and [Workspace] for new data; another one holds nothing but its members
 	Answers   Answers          // default Observed
 	Edition   Edition          // default Full
 	PerPage   int              // most rows of a page; default 1000, in the cloud edition 100
@@ -108,9 +108,6 @@ func Open(opts Options) (*Server, error) {
 			opts.PerPage = 100
 		}
 	}
-	if opts.Workspace == "" {
-		opts.Workspace = Workspace
-	}
 	if opts.FileLimit <= 0 {
 		opts.FileLimit = 5 << 20
 	}
@@ -139,6 +136,9 @@ func Open(opts Options) (*Server, error) {
 	}
 	return s, nil
 }
+
+// Workspace returns the slug of the workspace.
+func (s *Server) Workspace() string { return s.opts.Workspace }
 
 // Close stops serving and closes the database.
 func (s *Server) Close() error {

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"net/http"
@@ -82,6 +83,10 @@ func seedPoint(value string) string { return estimateWeb[:len(estimateWeb)-1] + 
 // seed fills a new database.
 func (s *Server) seed(t *tx) error {
 	t.prepare(s.kinds.every)
+	if w, ok := t.get(s.kinds.workspace, workspaceID); ok {
+		s.opts.Workspace = cmp.Or(s.opts.Workspace, text(w.row, "slug"))
+	}
+	s.opts.Workspace = cmp.Or(s.opts.Workspace, Workspace)
 	defer func() { s.admit(t, s.opts.People, roleMember) }()
 	const layout = "5" // of the indexes
 	switch t.index("seeded") {

@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -175,5 +176,22 @@ func TestALongListOfThePageSaysHowManyItLeavesOut(t *testing.T) {
 	}
 	if got := textOf(look(t, openTest(t, Options{People: people}), "/")); !strings.Contains(got, "Members 503 ") || !strings.HasSuffix(got, " and 3 more") {
 		t.Error(got)
+	}
+}
+
+func TestDataOfAnotherWorkspaceIsServedAsThatWorkspace(t *testing.T) {
+	t.Parallel()
+	o := Options{Path: filepath.Join(t.TempDir(), "a.db"), Workspace: "mine"}
+	if err := openTest(t, o).Close(); err != nil {
+		t.Fatal(err)
+	}
+	o.Workspace = ""
+	s := openTest(t, o)
+	if s.Workspace() != "mine" || !strings.HasPrefix(textOf(look(t, s, "/mine/")), "mine ") {
+		t.Error(s.Workspace())
+	}
+	want(t, ask(t, s, "GET", "/api/v1/workspaces/mine/projects/", ""), 200)
+	if name := openTest(t, Options{}).Workspace(); name != Workspace {
+		t.Error(name)
 	}
 }

@@ -171,6 +171,9 @@ func runApply(ctx context.Context, p Process, o applyOptions, out output) error 
 			return err
 		}
 	}
+	if r.conn.sandbox != "" && !out.json && result.Stopped == nil {
+		out.view.Notef("to see it, run %s and open http://%s/", sandboxServer(r.conn.sandbox), sandboxAddress)
+	}
 	return runError(plan, result, o)
 }
 

@@ -67,7 +67,7 @@ func runDoctor(ctx context.Context, o doctorOptions, out output) error {
 			}
 		}
 		dir = desired.Dir
-		o.service.dir = dir
+		o.service.dir, o.service.people = dir, emailsOf(desired)
 	}
 	conn, err := connect(ctx, o.service, in.Workspace, out)
 	var wrong usageError

@@ -12,20 +12,36 @@ import (
 	"github.com/planform/planform/internal/sandbox"
 )
 
+// sandboxAddress is the address that examples of planform sandbox listen on.
+const sandboxAddress = "127.0.0.1:8080"
+
+// defaultSandbox returns the file of the sandbox that planform sandbox serves.
+func defaultSandbox() string { return filepath.Join(".planform", "sandbox.db") }
+
+// sandboxServer returns the command that serves a sandbox's file.
+func sandboxServer(file string) string {
+	command := "planform sandbox --listen " + sandboxAddress
+	if file != defaultSandbox() {
+		command += " --data " + shellWord(file)
+	}
+	return command
+}
+
 func sandboxCommand(p Process) *cli.Command {
 	return &cli.Command{
 		Usage:     "serves a local look-alike of the service",
 		UsageText: "planform sandbox [--listen 127.0.0.1:PORT] [FLAGS]",
 		Description: `Serves a small workspace "` + sandbox.Workspace + `" on the loopback interface until it is interrupted
 (Ctrl-C; in the background of a script, kill PID). Its data is kept in
-.planform/sandbox.db, the same that --sandbox uses.
+.planform/sandbox.db, the same that --sandbox uses; with --data, it serves another workspace.
+In a browser, the address shows what the workspace has.
 
-   planform sandbox --listen 127.0.0.1:8080
-   export PLANE_BASE_URL=http://127.0.0.1:8080 PLANE_API_KEY=` + sandbox.Key + `
+   planform sandbox --listen ` + sandboxAddress + `
+   export PLANE_BASE_URL=http://` + sandboxAddress + ` PLANE_API_KEY=` + sandbox.Key + `
    planform plan -f workspace.yaml`,
 		Flags: slices.Concat([]cli.Flag{
 			&cli.StringFlag{Name: "listen", Value: "127.0.0.1:0", Usage: "loopback `ADDRESS` to listen on; port 0 takes a free port"},
-			&cli.StringFlag{Name: "data", Value: filepath.Join(".planform", "sandbox.db"), Usage: "`FILE` with the data"},
+			&cli.StringFlag{Name: "data", Value: defaultSandbox(), Usage: "`FILE` with the data"},
 			choice(cli.StringFlag{
 				Name: "answers", Value: "observed",
 				Usage: "answer `HOW`: observed (as a real service does) or contract (as documented)",
@@ -41,7 +57,7 @@ func sandboxCommand(p Process) *cli.Command {
 		Action: withOutput(p, func(c *cli.Context, out output) error {
 			o := sandbox.Options{
 				Path: c.String("data"), Rate: c.Int("requests-per-minute"), Empty: c.Bool("empty"), Governed: c.Bool("governed"), Answers: sandbox.Observed,
-				Edition: sandbox.Full,
+				Edition: sandbox.Full, Welcoming: true,
 			}
 			if c.String("answers") == "contract" {
 				o.Answers = sandbox.Contract
@@ -74,8 +90,8 @@ func runSandbox(ctx context.Context, p Process, o sandbox.Options, listen string
 	if _, err := fmt.Fprintln(p.Streams.Out, url); err != nil {
 		return err
 	}
-	out.view.Notef("serving the workspace %s; in another terminal:", sandbox.Workspace)
-	out.view.Notef("  export PLANE_BASE_URL=%s PLANE_API_KEY=%s PLANE_WORKSPACE_SLUG=%s", url, sandbox.Key, sandbox.Workspace)
+	out.view.Notef("serving the workspace %s, to a browser as a page; in another terminal:", server.Workspace())
+	out.view.Notef("  export PLANE_BASE_URL=%s PLANE_API_KEY=%s PLANE_WORKSPACE_SLUG=%s", url, sandbox.Key, server.Workspace())
 	<-ctx.Done()
 	return nil
 }

@@ -32,7 +32,7 @@ const sandboxURL = "sandbox:"
 // none, it is created in the current folder if dir is below that, else in dir.
 // The search ends at a folder that anybody may write to.
 func sandboxFile(dir, workspace string) string {
-	name := filepath.Join(".planform", "sandbox.db")
+	name := defaultSandbox()
 	if workspace != "" && workspace != sandbox.Workspace {
 		name = filepath.Join(".planform", "sandbox_"+workspace+".db")
 	}
@@ -63,10 +63,11 @@ func shorten(path string) string {
 type connectionOptions struct {
 	sandbox           bool
 	baseURL           string
-	workspace         string // of the flag
-	envWorkspace      string // of the environment, for where nothing else names one
-	dir               string // of the first manifest
-	workspaceOptional bool   // the command works without a workspace
+	workspace         string   // of the flag
+	envWorkspace      string   // of the environment, for where nothing else names one
+	dir               string   // of the first manifest
+	people            []string // e-mail addresses in the manifests; the sandbox has them as members
+	workspaceOptional bool     // the command works without a workspace
 	apiKeyFile        string
 	api               string
 	perMinute         float64
@@ -134,6 +135,20 @@ func destination(m *manifest.Manifest, flag, environment string) (string, error)
 	}
 }
 
+// emailsOf returns the e-mail addresses by which a manifest names members.
+func emailsOf(m *manifest.Manifest) (emails []string) {
+	for _, o := range m.Objects {
+		for _, v := range o.Values {
+			for _, r := range v.Refs {
+				if v.Field.Ref == "member" && r.Target == nil && r.ID == "" && strings.Contains(r.Text, "@") {
+					emails = append(emails, r.Text)
+				}
+			}
+		}
+	}
+	return emails
+}
+
 // connection is a client with what it was made from.
 type connection struct {
 	client     *apiclient.Client
@@ -182,7 +197,9 @@ func connect(ctx context.Context, o connectionOptions, workspace string, out out
 		if err := state.Inside(folder, filepath.Join(".planform", filepath.Base(conn.sandbox))); err != nil {
 			return nil, err
 		}
-		server, err := sandbox.Open(sandbox.Options{Path: conn.sandbox, Workspace: conn.workspace, Answers: answers, Edition: edition})
+		server, err := sandbox.Open(sandbox.Options{
+			Path: conn.sandbox, Workspace: conn.workspace, Answers: answers, Edition: edition, People: o.people, Welcoming: true,
+		})
 		if unwritable := new(fs.PathError); errors.As(err, &unwritable) {
 			err = diag.WithHint(err, "make the folder writable, or copy the manifests into one that is")
 		}

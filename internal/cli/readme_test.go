@@ -50,7 +50,9 @@ func TestTheManifestOfTheReadmeCanBeApplied(t *testing.T) {
 		t.Fatal(err)
 	}
 	file := s.write(t, "workspace.yaml", text)
-	s.must(t, "apply", "-f", file)
+	if r := s.must(t, "apply", "-f", file); strings.Contains(r.out, "\n!") {
+		t.Error(r.out)
+	}
 	if r := s.must(t, "plan", "-f", file, "--refresh-all"); !strings.Contains(r.out, "No changes in what was compared: 18 of 19 objects match the manifest; not compared: roles ") {
 		t.Error(r.out)
 	}

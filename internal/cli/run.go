@@ -47,7 +47,7 @@ func newRun(ctx context.Context, o planOptions, out output) (*run, error) {
 	if err != nil {
 		return nil, err
 	}
-	o.service.dir = desired.Dir
+	o.service.dir, o.service.people = desired.Dir, emailsOf(desired)
 	if desired.Workspace, err = destination(desired, o.service.workspace, o.service.envWorkspace); err != nil {
 		return nil, err
 	}

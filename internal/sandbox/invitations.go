@@ -21,11 +21,16 @@ func (k *kinds) invitations() {
 			{name: "role", check: choiceOfRole, initial: integer(roleGuest)},
 		},
 		param: "invitation", readWhole: true,
-		prepare: func(_ *call, _ *tx, old, r row) *reply {
+		prepare: func(c *call, _ *tx, old, r row) *reply {
 			if old == nil {
-				r["accepted"] = false
+				r["accepted"] = c.opts.Welcoming
 			}
 			return nil
+		},
+		afterWrite: func(c *call, t *tx, _, r row) {
+			if c.opts.Welcoming {
+				c.admit(t, []string{text(r, "email")}, int(number(r, "role")))
+			}
 		},
 	})
 }

@@ -68,10 +68,7 @@ func (s *Server) endpoints() (patterns []string, handlers []http.HandlerFunc) {
 	add := func(pattern string, handler http.HandlerFunc) {
 		patterns, handlers = append(patterns, pattern), append(handlers, handler)
 	}
-	add("/", s.noRoute)
-	add("/{$}", func(w http.ResponseWriter, req *http.Request) {
-		send(w, req, reply{http.StatusOK, row{"status": "OK"}}, nil)
-	})
+	add("/", s.servePage)
 	add("/api/instances/{$}", func(w http.ResponseWriter, req *http.Request) {
 		send(w, req, reply{http.StatusOK, row{"is_activated": false, "is_setup_done": false}}, nil)
 	})

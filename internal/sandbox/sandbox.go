@@ -44,13 +44,15 @@ const (
 // Options is the settings of a server. The zero value is a full edition
 // that answers as observed, without a limit, in a temporary file.
 type Options struct {
-	Path      string  // database file, made if it is not there; "" is a temporary one, removed by Close
-	Workspace string  // slug, default [Workspace]; another one holds nothing but its members
-	Answers   Answers // default Observed
-	Edition   Edition // default Full
-	Rate      int     // requests per minute and key, sliding; 0 is no limit
-	Empty     bool    // a new database has only the workspace and its members
-	Governed  bool    // in a new database the workspace manages states and work item types above its projects
+	Path      string   // database file, made if it is not there; "" is a temporary one, removed by Close
+	Workspace string   // slug, default that of the data, and [Workspace] for new data; another one holds nothing but its members
+	Answers   Answers  // default Observed
+	Edition   Edition  // default Full
+	Rate      int      // requests per minute and key, sliding; 0 is no limit
+	Empty     bool     // a new database has only the workspace and its members
+	People    []string // e-mail addresses of more members of the workspace
+	Welcoming bool     // an invitation is accepted at once
+	Governed  bool     // in a new database the workspace manages states and work item types above its projects
 
 	Quirks // for tests
 }
@@ -105,9 +107,6 @@ func Open(opts Options) (*Server, error) {
 			opts.PerPage = 100
 		}
 	}
-	if opts.Workspace == "" {
-		opts.Workspace = Workspace
-	}
 	if opts.FileLimit <= 0 {
 		opts.FileLimit = 5 << 20
 	}
@@ -131,11 +130,14 @@ func Open(opts Options) (*Server, error) {
 	if opts.Around != nil {
 		s.handler = opts.Around(s.handler)
 	}
-	if err := st.update(func(t *tx) error { return s.seed(t) }); err != nil {
+	if err := st.update(s.seed); err != nil {
 		return nil, errors.Join(fmt.Errorf("prepare the sandbox: %w", err), st.close())
 	}
 	return s, nil
 }
+
+// Workspace returns the slug of the workspace.
+func (s *Server) Workspace() string { return s.opts.Workspace }
 
 // Close stops serving and closes the database.
 func (s *Server) Close() error {

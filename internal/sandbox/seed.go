@@ -1,12 +1,15 @@
 package sandbox
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"net/http"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/google/uuid"
 )
 
 // The workspace and its admin's API key.
@@ -80,6 +83,11 @@ func seedPoint(value string) string { return estimateWeb[:len(estimateWeb)-1] + 
 // seed fills a new database.
 func (s *Server) seed(t *tx) error {
 	t.prepare(s.kinds.every)
+	if w, ok := t.get(s.kinds.workspace, workspaceID); ok {
+		s.opts.Workspace = cmp.Or(s.opts.Workspace, text(w.row, "slug"))
+	}
+	s.opts.Workspace = cmp.Or(s.opts.Workspace, Workspace)
+	defer func() { s.admit(t, s.opts.People, roleMember) }()
 	const layout = "5" // of the indexes
 	switch t.index("seeded") {
 	case layout:
@@ -113,7 +121,11 @@ func (s *Server) seed(t *tx) error {
 	})
 	s.addUser(t, userAda, "Ada", "Admin", "ada@example.com", Key, roleAdmin)
 	s.addUser(t, userBob, "Bob", "Member", "bob@example.com", keyBob, roleMember)
-	s.addUser(t, userEve, "Eve", "Guest", "eve@example.com", keyEve, roleGuest)
+	role := roleMember
+	if s.opts.Workspace == Workspace {
+		role = roleGuest
+	}
+	s.addUser(t, userEve, "Eve", "Guest", "eve@example.com", keyEve, role)
 	t.setIndex(userAda, "token", bearerToken)
 	if s.opts.Empty || s.opts.Workspace != Workspace {
 		return nil
@@ -124,14 +136,31 @@ func (s *Server) seed(t *tx) error {
 	return g.err
 }
 
-// addUser adds a user; role 0 leaves it out of the workspace.
+// admit makes people members of the workspace by their e-mail addresses, unless they are members already.
+func (s *Server) admit(t *tx, emails []string, role int) {
+	known := map[string]bool{}
+	for _, m := range t.all(s.kinds.member, scope(workspaceID)) {
+		known[strings.ToLower(text(m.row, "email"))] = true
+	}
+	for _, email := range emails {
+		email = strings.ToLower(email)
+		if !known[email] && emailShape.MatchString(email) {
+			known[email] = true
+			s.addUser(t, uuid.NewSHA1(uuid.NameSpaceURL, []byte("mailto:"+email)).String(), "", "", email, "", role)
+		}
+	}
+}
+
+// addUser adds a user, who has no API key if key is ""; role 0 leaves it out of the workspace.
 func (s *Server) addUser(t *tx, id, first, last, email, key string, role int) {
+	name, _, _ := strings.Cut(email, "@")
 	profile := row{
-		"id": id, "first_name": first, "last_name": last, "email": email, "avatar": "", "avatar_url": nil,
-		"display_name": email[:len(email)-len("@example.com")],
+		"id": id, "first_name": first, "last_name": last, "email": email, "avatar": "", "avatar_url": nil, "display_name": name,
 	}
 	t.insert(s.kinds.user, nil, profile)
-	t.setIndex(id, "key", key)
+	if key != "" {
+		t.setIndex(id, "key", key)
+	}
 	if role == 0 {
 		return
 	}

@@ -3,6 +3,7 @@ package schema
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"regexp"
 	"runtime/debug"
 	"slices"
@@ -284,7 +285,39 @@ func kindSchema(k *resource.Kind, whole bool) object {
 	return s
 }
 
-func properties(k *resource.Kind, whole bool) object {
+// Property is a property of objects besides the fields of their kind, such as key.
+type Property struct{ Name, Type, Doc string }
+
+// Common returns the properties that objects of a kind have besides its fields and the lists in them.
+func Common(k *resource.Kind) []Property {
+	all := common(k)
+	if !k.Singleton {
+		all = append(all, forEach()...)
+	}
+	if TakesFolder(k) {
+		all = append(all, folderProperty())
+	}
+	words := map[string]string{"string": "text", "boolean": "true or false", "array": "list", "[string number boolean]": "text", "[string number boolean array]": "text, or list"}
+	properties := make([]Property, len(all))
+	for i, m := range all {
+		p := Property{Name: m.name, Type: "list"}
+		for _, rule := range m.value.(object) { //nolint:forcetypeassert // made by described
+			switch rule.name {
+			case "description":
+				p.Doc, _ = rule.value.(string)
+			case "type":
+				p.Type = words[fmt.Sprint(rule.value)]
+			case "enum":
+				p.Type = "one of " + strings.Join(rule.value.([]string), ", ") //nolint:forcetypeassert // all of them are words
+			}
+		}
+		properties[i] = p
+	}
+	return properties
+}
+
+// common are the rules of the properties that are no fields. None makes many objects of one.
+func common(k *resource.Kind) object {
 	ps := object{
 		described(Key, "Name inside the manifests. "+keyDefault(k),
 			object{{"type", textTypes(false)}, {"pattern", keyPattern}, {"maxLength", 100}}),
@@ -298,6 +331,11 @@ func properties(k *resource.Kind, whole bool) object {
 	if k.Singleton { // of which nothing is to be found, made or deleted
 		ps = slices.DeleteFunc(ps, func(m member) bool { return m.name != Ignore && m.name != OnDrift })
 	}
+	return ps
+}
+
+func properties(k *resource.Kind, whole bool) object {
+	ps := common(k)
 	if whole {
 		for i := range ps {
 			ps[i].value = orReference(ps[i].value.(object)) //nolint:forcetypeassert // made above
@@ -470,7 +508,7 @@ func fieldSchema(f *resource.Field, whole bool) object {
 	}
 	s = append(s, rules...)
 	if whole && f.Example != "" {
-		s = append(s, member{"examples", []any{example(f)}})
+		s = append(s, member{"examples", []any{Example(f)}})
 	}
 	return s
 }
@@ -531,8 +569,8 @@ func admitsEmpty(rules object) bool {
 	return true
 }
 
-// example is the field's example as the JSON value that an editor would insert.
-func example(f *resource.Field) any {
+// Example is the example of a field as the JSON value that an editor would insert.
+func Example(f *resource.Field) any {
 	switch f.Type {
 	case resource.RefSet, resource.EnumSet:
 		return []string{f.Example}

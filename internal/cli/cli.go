@@ -105,6 +105,7 @@ func commands() []command {
 		{"get", getCommand},
 		{"doctor", doctorCommand},
 		{"convert", convertCommand},
+		{"explain", explainCommand},
 		{"schema", schemaCommand},
 		{"state", stateCommand},
 		{"sandbox", sandboxCommand},

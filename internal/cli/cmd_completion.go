@@ -162,6 +162,16 @@ func (c completion) named(what string) []string {
 		return convertNames()
 	case "KINDS":
 		return resource.Listed()
+	case "KIND":
+		k, err := kindCalled(strings.Split(c.word, ".")[0])
+		if err != nil {
+			return resource.Listed()
+		}
+		lines := []string{k.Name}
+		for _, f := range explainFields(k, "") {
+			lines = append(lines, described(k.Name+"."+f.Name, f.Description))
+		}
+		return lines
 	case "ADDRESS", "FROM", "TO", "PREFIX":
 		return c.addresses()
 	}

@@ -222,6 +222,7 @@ func manifestPage() string {
 
 A manifest is YAML, and so may be JSON: one mapping per document; any number of documents and files are merged.
 Only fields that you write are managed. Fields marked ¹ cannot be set with ` + "`--api documented`" + `.
+` + "`planform explain work_item.state`" + ` shows the same in the terminal, of one kind or field, with the APIs and editions that have it.
 
 | at the top | holds | notes |
 |---|---|---|
@@ -266,7 +267,8 @@ A text that is sent as HTML may name ` + textTargets() + ` of the manifests by a
 		}
 		for i := range k.Fields {
 			f := &k.Fields[i]
-			fmt.Fprintf(&b, "| `%s`%s | %s | %s |\n", f.Path(), mark(k, f), holds(f), notes(k, f))
+			fmt.Fprintf(&b, "| `%s`%s | %s | %s |\n", f.Path(), mark(k, f), holds(f),
+				strings.ReplaceAll(strings.Join(append([]string{f.Doc}, rules(k, f)...), " "), "|", "\\|"))
 		}
 		for _, child := range resource.Children(k.Name) {
 			write(child, heading+"#")
@@ -296,69 +298,12 @@ func TestThePageOfTheManifestNamesWhatTheSchemaKnows(t *testing.T) {
 	}
 }
 
-func holds(f *resource.Field) string {
-	switch f.Type {
-	case resource.Text, resource.LongText:
-		return "text"
-	case resource.Markdown:
-		return "Markdown"
-	case resource.HTML:
-		return "HTML"
-	case resource.File, resource.Upload:
-		return "path"
-	case resource.Date:
-		return "date"
-	case resource.Enum:
-		return "one of " + strings.Join(f.Enum, ", ")
-	case resource.Color:
-		return "colour"
-	case resource.URL:
-		return "URL"
-	case resource.Number:
-		return "number"
-	case resource.Boolean:
-		return "true or false"
-	case resource.JSON:
-		return "object"
-	case resource.CustomFields:
-		return "mapping"
-	case resource.Ref:
-		return resource.MustLookup(f.Ref).Noun()
-	case resource.RefSet:
-		return "list of " + diag.Plural(resource.MustLookup(f.Ref).Noun())
-	case resource.EnumSet:
-		return "list of " + strings.Join(f.Enum, ", ")
-	default:
-		return "?"
-	}
-}
-
 // mark tells the fields that the documented operations do not have.
 func mark(k *resource.Kind, f *resource.Field) string {
-	if _, via := resource.MembershipOf(k.Name, f.Name); f.OnlyV2() || f.Documented || via {
+	if f.OnlyV2() || slices.Contains(apisOf(k, f), resource.Documented.String()) {
 		return ""
 	}
 	return " ¹"
-}
-
-func notes(k *resource.Kind, f *resource.Field) string {
-	text := f.Doc
-	if f.Required && f.Initial == "" {
-		text += " Required to create one."
-	}
-	if f.MaxLength > 0 {
-		text += fmt.Sprintf(" At most %d characters.", f.MaxLength)
-	}
-	if f.Immutable && k.Upload == nil {
-		text += " Cannot be changed afterwards."
-	}
-	if f.OnlyV2() {
-		text += " API v2 only."
-	}
-	if f.Clear != resource.ClearNever && !f.Virtual && !strings.Contains(text, "`null`") {
-		text += " `null` clears it."
-	}
-	return strings.ReplaceAll(text, "|", "\\|")
 }
 
 func operationsPage() string {

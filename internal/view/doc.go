@@ -106,6 +106,12 @@
 // export; fmt shows {"format_version": 1, "changed": [...]}, the names of the files that
 // it changed, with --check of those that it would change.
 //
+// # JSON of explain
+//
+// {"format_version": 1, "kinds": [...]}, each {"kind", "list": its name in a manifest, "in": the kind that holds the list, or
+// workspace, "description", "example": YAML, "apis", "editions", "fields"}. fields is there only if a kind was asked for, and has
+// {"name": with its group, "holds", "description", "rules", "example", "apis", "editions"}. description and rules are Markdown.
+//
 // # JSON of records
 //
 // get shows the service's records as they are: an array, or one object. state

@@ -182,7 +182,7 @@ func (c completion) named(what string) []string {
 func (c completion) addresses() []string {
 	var names, settings []string
 	for i, word := range c.before {
-		if i > 0 && slices.Contains([]string{"-f", "--file"}, c.before[i-1]) && word != standardInput {
+		if i > 0 && word != standardInput && (slices.Contains([]string{"-f", "--file"}, c.before[i-1]) || c.before[i-1][:1] != "-" && isManifest(word)) {
 			names = append(names, word)
 		}
 		if i > 0 && c.before[i-1] == "--var" {

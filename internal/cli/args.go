@@ -281,6 +281,6 @@ func commandsElsewhere() elsewhere {
 		{"open browse view", "planform get KIND shows objects of the service; the web app has the rest"},
 		{"whoami me user", "planform doctor says whose the credential is"},
 		{"logs log runs", "planform history lists the runs of apply and undo"},
-		{"docs documentation manual man", "https://planform.github.io/planform/ has the pages; planform COMMAND --help explains a command"},
+		{"docs documentation manual man", site + " has the pages; planform COMMAND --help explains a command"},
 	}
 }

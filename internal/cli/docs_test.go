@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -15,7 +16,7 @@ import (
 	"testing"
 
 	"github.com/cpuguy83/go-md2man/v2/md2man"
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/urfave/cli/v2"
 
 	"github.com/planform/planform/internal/diag"
@@ -34,6 +35,7 @@ func TestReferencePagesAreCurrent(t *testing.T) {
 		"planform.1":    manPage(),
 		"manifest.md":   manifestPage(),
 		"operations.md": operationsPage(),
+		"llms.txt":      indexPage(t),
 	} {
 		path := filepath.Join("..", "..", "docs", name)
 		if *update {
@@ -46,7 +48,7 @@ func TestReferencePagesAreCurrent(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(string(had), page); diff != "" {
+		if diff := gocmp.Diff(string(had), page); diff != "" {
 			t.Errorf("docs/%s is not current; go test ./internal/cli -run Reference -update writes it anew:\n%s", name, diff)
 		}
 	}
@@ -296,6 +298,53 @@ func TestThePageOfTheManifestNamesWhatTheSchemaKnows(t *testing.T) {
 			t.Errorf("docs/manifest.md does not name %q", name)
 		}
 	}
+}
+
+// indexPage lists the pages of the site as plain text, in its order, with the first sentence of each.
+func indexPage(t *testing.T) string {
+	t.Helper()
+	read := func(name string) string {
+		text, err := os.ReadFile(filepath.Join("..", "..", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	about := func(text string) string {
+		for paragraph := range strings.SplitSeq(text, "\n\n") {
+			switch {
+			case regexp.MustCompile(`^(# |<!--|!\[)`).MatchString(paragraph):
+				continue
+			case !regexp.MustCompile("^[A-Za-z`*\\[]").MatchString(paragraph):
+				return ""
+			}
+			plain := regexp.MustCompile(`\[([^\]]+)\]\([^)]*\)`).ReplaceAllString(paragraph, "$1")
+			first, _, _ := strings.Cut(strings.Join(strings.Fields(plain), " "), ". ")
+			return ": " + strings.TrimRight(first, ".:")
+		}
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString("# planform\n\n> planform makes a Plane workspace match YAML manifests. It shows a plan of the changes first, and creates nothing twice.\n\n" +
+		"A coding agent begins with [Coding agents](" + site + "agents.md) and `planform explain`.\n")
+	section := regexp.MustCompile(`(?m)^(?:  - (\w+):|      - (?:(.+): )?|  - (\w+): )([\w-]+\.md)?$`)
+	nav, _, _ := strings.Cut(read("mkdocs.yml"), "\nvalidation:")
+	for _, m := range section.FindAllStringSubmatch(nav, -1) {
+		title, page := m[2]+m[3], m[4]
+		if page == "" {
+			b.WriteString("\n## " + m[1] + "\n\n")
+			continue
+		}
+		if m[3] != "" {
+			b.WriteString("\n## " + title + "\n\n")
+		}
+		source := "docs/" + page
+		if root, ok := map[string]string{"index.md": "README.md", "contributing.md": "CONTRIBUTING.md", "security.md": "SECURITY.md", "changes.md": "CHANGELOG.md"}[page]; ok {
+			source = root
+		}
+		fmt.Fprintf(&b, "- [%s](%s%s)%s\n", cmp.Or(title, "planform"), site, page, about(read(source)))
+	}
+	return b.String()
 }
 
 // mark tells the fields that the documented operations do not have.

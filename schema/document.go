@@ -2,6 +2,7 @@ package schema
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"regexp"
@@ -105,15 +106,67 @@ var document = sync.OnceValue(func() []byte {
 		{"description", "The value of a variable, or of the element of a for_each."},
 		{"type", "string"},
 		{"pattern", referencePattern},
-		{"patternErrorMessage", "neither what the field takes nor a reference such as ${{ vars.name }}"},
+		{"patternErrorMessage", "write what the field takes" + orAReference},
 	}}}
 	for _, k := range resource.Kinds() {
 		if k.Section != "" {
 			defs = append(defs, member{k.Name, kindSchema(k, true)})
 		}
 	}
-	return indent(append(doc, member{"$defs", defs}))
+	return indent(forEditors(append(doc, member{"$defs", defs})).(object)) //nolint:forcetypeassert // as it was
 })
+
+// editorKeyPattern is keyPattern for any editor and validator: few of them know classes of Unicode. It takes more than that.
+const editorKeyPattern = `^[^\s!-/:-@\[-\x60{-~][^\s!-,/:-@\[-^\x60{-~]*$`
+
+// forEditors adds to patterns what they ask for in words, and leaves out what only confuses: true and false are texts, but
+// nobody means them where a text is expected.
+func forEditors(value any) any {
+	words := map[string]string{
+		keyPattern: "write letters, digits, . _ and -, the first a letter or digit", idPattern: "write an ID, such as 8a234ec6-0000-4000-8000-000000000000",
+		colorPattern: "write a colour such as \"#22c55e\", between quotes", urlPattern: "write an address that begins with http:// or https://",
+		notBlank: "write a text that is not empty", "date": "write a date as YYYY-MM-DD", workspacePattern: "write the slug of a workspace, as its web address shows it",
+	}
+	switch value := value.(type) {
+	case object:
+		var changed object
+		message := ""
+		for _, m := range value {
+			text, _ := m.value.(string)
+			types, _ := m.value.([]string)
+			switch {
+			case m.name == "pattern" || m.name == "format":
+				message = cmp.Or(message, words[text])
+				if text == keyPattern {
+					m.value = editorKeyPattern
+				}
+			case m.name == "type" && slices.Equal(types[:min(3, len(types))], textTypes(false)) && !slices.Contains(types, "array"):
+				m.value = slices.DeleteFunc(slices.Clone(types), func(t string) bool { return t == "boolean" })
+			case m.name == "description" && text != "":
+				m.value = pageLink.ReplaceAllString(text, "$1")
+			case m.name == "markdownDescription":
+				m.value = pageLink.ReplaceAllString(text, "[$1]("+strings.TrimSuffix(site, "schema/")+"$2/$3)")
+			default:
+				m.value = forEditors(m.value)
+			}
+			changed = append(changed, m)
+		}
+		if message != "" {
+			changed = append(changed, member{"patternErrorMessage", message})
+		}
+		return changed
+	case []any:
+		changed := make([]any, len(value))
+		for i, v := range value {
+			changed[i] = forEditors(v)
+		}
+		return changed
+	}
+	return value
+}
+
+// pageLink is a link from a description to another page.
+var pageLink = regexp.MustCompile(`\[([^\]]+)\]\(([a-z-]+)\.md(#[^)]*)?\)`)
 
 // shellSchema is the schema of a document without the sections.
 func shellSchema() object {
@@ -192,6 +245,7 @@ func section(k *resource.Kind) object {
 		{"type", types},
 		{"items", object{{"$ref", "#/$defs/" + k.Name}}},
 		{"pattern", referencePattern},
+		{"errorMessage", "write a list, in which each " + k.Noun() + " begins with -" + orAReference},
 	}, folder)
 }
 
@@ -222,7 +276,10 @@ func forEach() object {
 	}
 }
 
-const reference = "reference"
+const (
+	reference    = "reference"
+	orAReference = ", or a reference such as ${{ vars.NAME }}"
+)
 
 // orReference also takes a reference where the rules take no such text.
 func orReference(rules object) object {
@@ -240,7 +297,8 @@ func orReference(rules object) object {
 			if !slices.Contains(types, "string") { // the pattern is a rule for texts only
 				rules = slices.Clone(rules)
 				rules[i].value = append(types, "string")
-				return append(rules, member{"pattern", referencePattern})
+				word := map[string]string{"array": "a list, such as [one, two]", "boolean": "true or false", "object": "a mapping, such as {name: value}"}[types[0]]
+				return append(rules, member{"pattern", referencePattern}, member{"patternErrorMessage", "write " + cmp.Or(word, "a number") + orAReference})
 			}
 		}
 		rest = append(rest, m)
@@ -650,21 +708,15 @@ func requiredRules(k *resource.Kind) []any {
 	}
 	var rules []any
 	for _, name := range needed(k) {
-		if slices.Contains(known, name) {
-			rules = append(rules, anyOf(known))
-		} else {
-			rules = append(rules, anyOf(append([]string{name}, known...)))
+		others := slices.DeleteFunc(slices.Clone(known), func(other string) bool { return other == name })
+		message := "write its " + name + "; for one that exists, " + strings.Join(others, " or ") + " is enough"
+		var branches []any
+		for _, name := range append([]string{name}, others...) {
+			branches = append(branches, object{{"required", []string{name}}, {"errorMessage", message}})
 		}
+		rules = append(rules, object{{"anyOf", branches}})
 	}
 	return rules
-}
-
-func anyOf(names []string) object {
-	branches := make([]any, len(names))
-	for i, name := range names {
-		branches[i] = object{{"required", []string{name}}}
-	}
-	return object{{"anyOf", branches}}
 }
 
 // exclusions are the rules that of fields which say the same only one can be given.

@@ -129,38 +129,32 @@ func forEditors(value any) any {
 	}
 	switch value := value.(type) {
 	case object:
-		var changed object
 		message := ""
-		for _, m := range value {
+		for i, m := range value {
 			text, _ := m.value.(string)
 			types, _ := m.value.([]string)
 			switch {
 			case m.name == "pattern" || m.name == "format":
 				message = cmp.Or(message, words[text])
 				if text == keyPattern {
-					m.value = editorKeyPattern
+					value[i].value = editorKeyPattern
 				}
 			case m.name == "type" && slices.Equal(types[:min(3, len(types))], textTypes(false)) && !slices.Contains(types, "array"):
-				m.value = slices.DeleteFunc(slices.Clone(types), func(t string) bool { return t == "boolean" })
-			case m.name == "description" && text != "":
-				m.value = pageLink.ReplaceAllString(text, "$1")
+				value[i].value = append([]string{"string", "number"}, types[3:]...)
 			case m.name == "markdownDescription":
-				m.value = pageLink.ReplaceAllString(text, "[$1]("+strings.TrimSuffix(site, "schema/")+"$2/$3)")
+				value[i].value = pageLink.ReplaceAllString(text, "[$1]("+strings.TrimSuffix(site, "schema/")+"$2/$3)")
 			default:
-				m.value = forEditors(m.value)
+				value[i].value = forEditors(m.value)
 			}
-			changed = append(changed, m)
 		}
 		if message != "" {
-			changed = append(changed, member{"patternErrorMessage", message})
+			return append(slices.Clip(value), member{"patternErrorMessage", message})
 		}
-		return changed
+		return value
 	case []any:
-		changed := make([]any, len(value))
 		for i, v := range value {
-			changed[i] = forEditors(v)
+			value[i] = forEditors(v)
 		}
-		return changed
 	}
 	return value
 }
@@ -344,7 +338,7 @@ func kindSchema(k *resource.Kind, whole bool) object {
 }
 
 // Property is a property of objects besides the fields of their kind, such as key.
-type Property struct{ Name, Type, Doc string }
+type Property struct{ Name, Holds, Doc string }
 
 // Common returns the properties that objects of a kind have besides its fields and the lists in them.
 func Common(k *resource.Kind) []Property {
@@ -355,21 +349,19 @@ func Common(k *resource.Kind) []Property {
 	if TakesFolder(k) {
 		all = append(all, folderProperty())
 	}
-	words := map[string]string{"string": "text", "boolean": "true or false", "array": "list", "[string number boolean]": "text", "[string number boolean array]": "text, or list"}
+	words := map[string]string{"string": "text", "boolean": "true or false", "[string number boolean]": "text", "[string number boolean array]": "text, or list"}
 	properties := make([]Property, len(all))
 	for i, m := range all {
-		p := Property{Name: m.name, Type: "list"}
-		for _, rule := range m.value.(object) { //nolint:forcetypeassert // made by described
-			switch rule.name {
-			case "description":
-				p.Doc, _ = rule.value.(string)
-			case "type":
-				p.Type = words[fmt.Sprint(rule.value)]
-			case "enum":
-				p.Type = "one of " + strings.Join(rule.value.([]string), ", ") //nolint:forcetypeassert // all of them are words
-			}
+		var rules struct {
+			Description string
+			Type        any
+			Enum        []string
 		}
-		properties[i] = p
+		_ = json.Unmarshal(indent(m.value.(object)), &rules) //nolint:forcetypeassert // made by described
+		properties[i] = Property{m.name, cmp.Or(words[fmt.Sprint(rules.Type)], "list"), rules.Description}
+		if rules.Enum != nil {
+			properties[i].Holds = "one of " + strings.Join(rules.Enum, ", ")
+		}
 	}
 	return properties
 }
@@ -744,7 +736,9 @@ func markdown(k *resource.Kind) string {
 }
 
 // withoutMarkup is a one-line Markdown text without its markup.
-func withoutMarkup(text string) string { return strings.ReplaceAll(text, "`", "") }
+func withoutMarkup(text string) string {
+	return strings.ReplaceAll(pageLink.ReplaceAllString(text, "$1"), "`", "")
+}
 
 // object is a JSON object that keeps the order of its members.
 type object []member

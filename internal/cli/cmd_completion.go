@@ -163,13 +163,11 @@ func (c completion) named(what string) []string {
 	case "KINDS":
 		return resource.Listed()
 	case "KIND":
-		k, err := kindCalled(strings.Split(c.word, ".")[0])
-		if err != nil {
-			return resource.Listed()
-		}
-		lines := []string{k.Name}
-		for _, f := range explainFields(k, "") {
-			lines = append(lines, described(k.Name+"."+f.Name, f.Description))
+		lines := resource.Listed()
+		if k, err := kindCalled(strings.Split(c.word, ".")[0]); err == nil {
+			for _, f := range explainFields(k, "") {
+				lines = append(lines, described(k.Name+"."+f.Name, f.Description))
+			}
 		}
 		return lines
 	case "ADDRESS", "FROM", "TO", "PREFIX":

@@ -26,7 +26,6 @@ is named as in addresses (work_item) or by its list (work_items).
    planform explain
    planform explain work_item
    planform explain work_item.state
-   planform explain work_item.relations
    planform explain cycles --output json
 
 The API "documented" has the publicly documented operations only. The edition
@@ -37,8 +36,9 @@ the others. planform doctor says what your own service has.`,
 			if c.NArg() > 1 {
 				return usageError{text: "unexpected argument " + c.Args().Get(1), hint: "planform explain KIND, or planform explain KIND.FIELD"}
 			}
-			out, kind, path := newOutput(c, p), "", ""
-			if kind, path, _ = strings.Cut(c.Args().First(), "."); kind == "" {
+			out := newOutput(c, p)
+			kind, path, _ := strings.Cut(c.Args().First(), ".")
+			if kind == "" {
 				return showKinds(out)
 			}
 			k, err := kindCalled(kind)
@@ -82,16 +82,14 @@ func explainFields(k *resource.Kind, path string) []explainedField {
 	var fields []explainedField
 	for i := range k.Fields {
 		f := &k.Fields[i]
-		e := explainedField{Name: f.Path(), Holds: holds(f), Description: f.Doc, Rules: rules(k, f), APIs: apisOf(k, f), Editions: editionsOf(k, f)}
+		e := explainedField{f.Path(), holds(f), f.Doc, rules(k, f), nil, apisOf(k, f), editionsOf(k, f)}
 		if f.Example != "" {
 			e.Example = schema.Example(f)
 		}
 		fields = append(fields, e)
 	}
 	for _, p := range schema.Common(k) {
-		fields = append(fields, explainedField{
-			Name: p.Name, Holds: p.Type, Description: p.Doc, Rules: []string{}, APIs: apisOf(k, nil), Editions: editionsOf(k, nil),
-		})
+		fields = append(fields, explainedField{p.Name, p.Holds, p.Doc, []string{}, nil, apisOf(k, nil), editionsOf(k, nil)})
 	}
 	return slices.DeleteFunc(fields, func(e explainedField) bool { return path != "" && !strings.HasPrefix(e.Name+".", path+".") })
 }
@@ -108,17 +106,16 @@ func kindCalled(word string) (*resource.Kind, error) {
 			found = append(found, k.Name)
 		}
 	}
-	switch len(found) {
-	case 0:
-		hint := diag.OneOf(name, resource.Listed())
-		if kind := kindsElsewhere().of(word); kind != "" {
-			hint = fmt.Sprintf("did you mean %q?", kind)
-		}
-		return nil, usageError{text: "unknown kind " + word, hint: hint}
-	case 1:
+	hint := diag.OneOf(name, resource.Listed())
+	switch kind := kindsElsewhere().of(word); {
+	case len(found) == 1:
 		return resource.MustLookup(found[0]), nil
+	case len(found) > 1:
+		return nil, usageError{text: "several kinds have a list " + name, hint: "name one of them: " + strings.Join(found, ", ")}
+	case kind != "":
+		hint = fmt.Sprintf("did you mean %q?", kind)
 	}
-	return nil, usageError{text: "several kinds have a list " + name, hint: "name one of them: " + strings.Join(found, ", ")}
+	return nil, usageError{text: "unknown kind " + word, hint: hint}
 }
 
 func showKinds(out output) error {
@@ -134,7 +131,7 @@ func showKinds(out output) error {
 	}
 	add("", "")
 	if out.json {
-		return showExplained(out, all)
+		return out.view.JSON(map[string]any{"format_version": view.FormatVersion, "kinds": all})
 	}
 	return out.view.Table([]string{"list", "kind", "holds"}, rows)
 }
@@ -144,52 +141,33 @@ func showKind(out output, k *resource.Kind, path string) error {
 	e.Fields = explainFields(k, path)
 	switch {
 	case len(e.Fields) == 0:
-		var names []string
-		for _, f := range explainFields(k, "") {
-			names = append(names, f.Name)
-		}
-		return usageError{text: diag.A(k.Noun()) + " has no field " + path, hint: diag.OneOf(path, names)}
+		return usageError{text: diag.A(k.Noun()) + " has no field " + path, hint: "planform explain " + k.Name + " lists the fields"}
 	case out.json:
-		return showExplained(out, []explainedKind{e})
+		return out.view.JSON(map[string]any{"format_version": view.FormatVersion, "kinds": []explainedKind{e}})
 	case path != "":
 		return out.view.Lines(fieldLines(k, e.Fields)...)
 	}
-	lines := []string{k.Name + ", in the list " + k.Section + " of " + diag.A(strings.ReplaceAll(e.In, "_", " ")), k.Doc, ""}
-	if k.Singleton {
-		lines[0] = k.Name + ", the mapping " + k.Section + " of " + diag.A(strings.ReplaceAll(e.In, "_", " "))
-	}
-	for line := range strings.Lines(k.Example) {
-		lines = append(lines, "   "+strings.TrimSuffix(line, "\n"))
-	}
-	lines = append(lines, "", availability(e.APIs, e.Editions))
-	if children := resource.Children(k.Name); len(children) > 0 {
-		var names []string
-		for _, child := range children {
-			names = append(names, child.Name)
-		}
-		lines = append(lines, "In it: "+strings.Join(names, ", "))
-	}
+	word := map[bool]string{false: "list ", true: "mapping "}[k.Singleton]
+	lines := []string{k.Name + ", in the " + word + k.Section + " of " + diag.A(strings.ReplaceAll(e.In, "_", " ")), k.Doc, ""}
+	lines = append(lines, strings.Split("   "+strings.ReplaceAll(k.Example, "\n", "\n   "), "\n")...)
 	var rows [][]string
 	for _, f := range e.Fields {
 		rows = append(rows, []string{f.Name, f.Holds, firstSentence(f.Description)})
 	}
-	return out.view.Table([]string{"field", "holds", "about"}, rows, append(lines, "")...)
+	for _, child := range resource.Children(k.Name) {
+		rows = append(rows, []string{child.Section, "objects: " + child.Name, firstSentence(child.Doc)})
+	}
+	return out.view.Table([]string{"field", "holds", "about"}, rows, append(lines, "", availability(e.APIs, e.Editions), "")...)
 }
 
 // fieldLines shows fields one below another.
 func fieldLines(k *resource.Kind, fields []explainedField) []string {
 	var lines []string
 	for _, f := range fields {
-		lines = append(lines, k.Name+"."+f.Name+": "+f.Holds, "", f.Description)
-		lines = append(lines, f.Rules...)
+		lines = append(append(lines, k.Name+"."+f.Name+": "+f.Holds, "", f.Description), f.Rules...)
 		if f.Example != nil {
 			value, _ := json.Marshal(f.Example) // texts, and JSON of a descriptor
-			text := ": " + string(value)
-			if group, name, nested := strings.Cut(f.Name, "."); nested {
-				text = group + ": {" + name + text + "}"
-			} else {
-				text = group + text
-			}
+			text := strings.Replace(f.Name, ".", ": {", 1) + ": " + string(value) + strings.Repeat("}", strings.Count(f.Name, "."))
 			lines = append(lines, "", "   "+text)
 		}
 		lines = append(lines, "", availability(f.APIs, f.Editions), "")
@@ -199,13 +177,6 @@ func fieldLines(k *resource.Kind, fields []explainedField) []string {
 
 func availability(apis, editions []string) string {
 	return "APIs: " + strings.Join(apis, ", ") + "; editions: " + strings.Join(editions, ", ")
-}
-
-func showExplained(out output, kinds []explainedKind) error {
-	return out.view.JSON(struct {
-		FormatVersion int             `json:"format_version"`
-		Kinds         []explainedKind `json:"kinds"`
-	}{view.FormatVersion, kinds})
 }
 
 // firstSentence returns the beginning of a description, without markup.
@@ -242,51 +213,32 @@ func editionsOf(k *resource.Kind, f *resource.Field) []string {
 		ref, _ := resource.Lookup(cmp.Or(f.Ref, f.DefinedBy))
 		needed = append(needed, via, ref)
 	}
-	for _, k := range needed {
-		if k != nil && (k.Section != "" || k.Membership != nil) && !slices.ContainsFunc(k.Operations, func(o resource.Operation) bool {
+	if slices.ContainsFunc(needed, func(k *resource.Kind) bool {
+		return k != nil && (k.Section != "" || k.Membership != nil) && !slices.ContainsFunc(k.Operations, func(o resource.Operation) bool {
 			return o.Writes() && sandbox.Community.Has(o.Method, o.Path)
-		}) {
-			return []string{"paid"}
-		}
+		})
+	}) {
+		return []string{"paid"}
 	}
 	return []string{"community", "paid"}
 }
 
 func holds(f *resource.Field) string {
-	switch f.Type {
-	case resource.Text, resource.LongText:
-		return "text"
-	case resource.Markdown:
-		return "Markdown"
-	case resource.HTML:
-		return "HTML"
-	case resource.File, resource.Upload, resource.SecretFile:
-		return "path"
-	case resource.Date:
-		return "date"
+	switch f.Type { //nolint:exhaustive // the others have one word each
 	case resource.Enum:
 		return "one of " + strings.Join(f.Enum, ", ")
-	case resource.Color:
-		return "colour"
-	case resource.URL:
-		return "URL"
-	case resource.Number:
-		return "number"
-	case resource.Boolean:
-		return "true or false"
-	case resource.JSON:
-		return "object"
-	case resource.CustomFields:
-		return "mapping"
+	case resource.EnumSet:
+		return "list of " + cmp.Or(strings.Join(f.Enum, ", "), "words")
 	case resource.Ref:
 		return resource.MustLookup(f.Ref).Noun()
 	case resource.RefSet:
 		return "list of " + diag.Plural(resource.MustLookup(f.Ref).Noun())
-	case resource.EnumSet:
-		return "list of " + cmp.Or(strings.Join(f.Enum, ", "), "words")
-	default:
-		return "?"
 	}
+	return [...]string{
+		resource.Text: "text", resource.LongText: "text", resource.Markdown: "Markdown", resource.HTML: "HTML", resource.File: "path", resource.Upload: "path",
+		resource.SecretFile: "path", resource.Date: "date", resource.Color: "colour", resource.URL: "URL", resource.Number: "number",
+		resource.Boolean: "true or false", resource.JSON: "object", resource.CustomFields: "mapping",
+	}[f.Type]
 }
 
 // rules returns the rules of a field that its description does not tell, a sentence each.

@@ -136,25 +136,21 @@ func exampleDocument(k *resource.Kind) string {
 			text = strings.ReplaceAll(text, f.Example, defaultManifest)
 		}
 	}
-	for {
+	for k != nil {
+		first, next := "\n  - ", "\n    "
 		if k.Singleton {
-			text = k.Section + ":\n  " + strings.ReplaceAll(text, "\n", "\n  ")
-		} else {
-			text = k.Section + ":\n  - " + strings.ReplaceAll(text, "\n", "\n    ")
+			first, next = "\n  ", "\n  "
 		}
-		parent, nested := resource.Lookup(k.Parent)
-		if !nested {
-			return text
-		}
-		k = parent
-		if k.Name == "project" {
+		text = k.Section + ":" + first + strings.ReplaceAll(text, "\n", next)
+		if k, _ = resource.Lookup(k.Parent); k != nil && k.Name == "project" {
 			text = "key: demo\n" + text
 			continue
 		}
-		for i := range k.Fields {
+		for i := 0; k != nil && i < len(k.Fields); i++ {
 			if f := &k.Fields[i]; f.Required {
 				text = f.Name + ": " + f.Example + "\n" + text
 			}
 		}
 	}
+	return text
 }

@@ -65,15 +65,7 @@ func (s *Server) published(path string) (publishedPath, bool) {
 
 // sections is those of operationsText that an edition has.
 func (e Edition) sections() []string {
-	all := []string{"community", "reference", "v2"}
-	switch e {
-	case Community:
-		return all[:1]
-	case Full:
-		return all[:2]
-	case Cloud:
-	}
-	return all
+	return []string{"community", "reference", "v2"}[:map[Edition]int{Community: 1, Full: 2, Cloud: 3}[e]]
 }
 
 // Has says whether an edition has an operation, as far as its own description or the reference tells. Parameters of the path

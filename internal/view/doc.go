@@ -108,9 +108,8 @@
 //
 // # JSON of explain
 //
-// {"format_version": 1, "kinds": [...]}, each {"kind", "list": its name in a manifest, "in": the kind that holds the list, or
-// workspace, "description", "example": YAML, "apis", "editions", "fields"}. fields is there only if a kind was asked for, and has
-// {"name": with its group, "holds", "description", "rules", "example", "apis", "editions"}. description and rules are Markdown.
+// {"format_version": 1, "kinds": [...]}, each {"kind", "list", "in": a kind or workspace, "description", "example", "apis", "editions",
+// "fields": only of a kind that was asked for, {"name", "holds", "description", "rules", "example", "apis", "editions"}}. Texts are Markdown.
 //
 // # JSON of records
 //

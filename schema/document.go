@@ -2,7 +2,9 @@ package schema
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
+	"fmt"
 	"regexp"
 	"runtime/debug"
 	"slices"
@@ -104,15 +106,61 @@ var document = sync.OnceValue(func() []byte {
 		{"description", "The value of a variable, or of the element of a for_each."},
 		{"type", "string"},
 		{"pattern", referencePattern},
-		{"patternErrorMessage", "neither what the field takes nor a reference such as ${{ vars.name }}"},
+		{"patternErrorMessage", "write what the field takes" + orAReference},
 	}}}
 	for _, k := range resource.Kinds() {
 		if k.Section != "" {
 			defs = append(defs, member{k.Name, kindSchema(k, true)})
 		}
 	}
-	return indent(append(doc, member{"$defs", defs}))
+	return indent(forEditors(append(doc, member{"$defs", defs})).(object)) //nolint:forcetypeassert // as it was
 })
+
+// editorKeyPattern is keyPattern for any editor and validator: few of them know classes of Unicode. It takes more than that.
+const editorKeyPattern = `^[^\s!-/:-@\[-\x60{-~][^\s!-,/:-@\[-^\x60{-~]*$`
+
+// forEditors adds to patterns what they ask for in words, and leaves out what only confuses: true and false are texts, but
+// nobody means them where a text is expected.
+func forEditors(value any) any {
+	words := map[string]string{
+		keyPattern: "write letters, digits, . _ and -, the first a letter or digit", idPattern: "write an ID, such as 8a234ec6-0000-4000-8000-000000000000",
+		colorPattern: "write a colour such as \"#22c55e\", between quotes", urlPattern: "write an address that begins with http:// or https://",
+		notBlank: "write a text that is not empty", "date": "write a date as YYYY-MM-DD", workspacePattern: "write the slug of a workspace, as its web address shows it",
+	}
+	switch value := value.(type) {
+	case object:
+		message := ""
+		for i, m := range value {
+			text, _ := m.value.(string)
+			types, _ := m.value.([]string)
+			switch {
+			case m.name == "pattern" || m.name == "format":
+				message = cmp.Or(message, words[text])
+				if text == keyPattern {
+					value[i].value = editorKeyPattern
+				}
+			case m.name == "type" && slices.Equal(types[:min(3, len(types))], textTypes(false)) && !slices.Contains(types, "array"):
+				value[i].value = append([]string{"string", "number"}, types[3:]...)
+			case m.name == "markdownDescription":
+				value[i].value = pageLink.ReplaceAllString(text, "[$1]("+strings.TrimSuffix(site, "schema/")+"$2/$3)")
+			default:
+				value[i].value = forEditors(m.value)
+			}
+		}
+		if message != "" {
+			return append(slices.Clip(value), member{"patternErrorMessage", message})
+		}
+		return value
+	case []any:
+		for i, v := range value {
+			value[i] = forEditors(v)
+		}
+	}
+	return value
+}
+
+// pageLink is a link from a description to another page.
+var pageLink = regexp.MustCompile(`\[([^\]]+)\]\(([a-z-]+)\.md(#[^)]*)?\)`)
 
 // shellSchema is the schema of a document without the sections.
 func shellSchema() object {
@@ -191,6 +239,7 @@ func section(k *resource.Kind) object {
 		{"type", types},
 		{"items", object{{"$ref", "#/$defs/" + k.Name}}},
 		{"pattern", referencePattern},
+		{"errorMessage", "write a list, in which each " + k.Noun() + " begins with -" + orAReference},
 	}, folder)
 }
 
@@ -221,7 +270,10 @@ func forEach() object {
 	}
 }
 
-const reference = "reference"
+const (
+	reference    = "reference"
+	orAReference = ", or a reference such as ${{ vars.NAME }}"
+)
 
 // orReference also takes a reference where the rules take no such text.
 func orReference(rules object) object {
@@ -239,7 +291,8 @@ func orReference(rules object) object {
 			if !slices.Contains(types, "string") { // the pattern is a rule for texts only
 				rules = slices.Clone(rules)
 				rules[i].value = append(types, "string")
-				return append(rules, member{"pattern", referencePattern})
+				word := map[string]string{"array": "a list, such as [one, two]", "boolean": "true or false", "object": "a mapping, such as {name: value}"}[types[0]]
+				return append(rules, member{"pattern", referencePattern}, member{"patternErrorMessage", "write " + cmp.Or(word, "a number") + orAReference})
 			}
 		}
 		rest = append(rest, m)
@@ -284,7 +337,37 @@ func kindSchema(k *resource.Kind, whole bool) object {
 	return s
 }
 
-func properties(k *resource.Kind, whole bool) object {
+// Property is a property of objects besides the fields of their kind, such as key.
+type Property struct{ Name, Holds, Doc string }
+
+// Common returns the properties that objects of a kind have besides its fields and the lists in them.
+func Common(k *resource.Kind) []Property {
+	all := common(k)
+	if !k.Singleton {
+		all = append(all, forEach()...)
+	}
+	if TakesFolder(k) {
+		all = append(all, folderProperty())
+	}
+	words := map[string]string{"string": "text", "boolean": "true or false", "[string number boolean]": "text", "[string number boolean array]": "text, or list"}
+	properties := make([]Property, len(all))
+	for i, m := range all {
+		var rules struct {
+			Description string
+			Type        any
+			Enum        []string
+		}
+		_ = json.Unmarshal(indent(m.value.(object)), &rules) //nolint:forcetypeassert // made by described
+		properties[i] = Property{m.name, cmp.Or(words[fmt.Sprint(rules.Type)], "list"), rules.Description}
+		if rules.Enum != nil {
+			properties[i].Holds = "one of " + strings.Join(rules.Enum, ", ")
+		}
+	}
+	return properties
+}
+
+// common are the rules of the properties that are no fields. None makes many objects of one.
+func common(k *resource.Kind) object {
 	ps := object{
 		described(Key, "Name inside the manifests. "+keyDefault(k),
 			object{{"type", textTypes(false)}, {"pattern", keyPattern}, {"maxLength", 100}}),
@@ -298,6 +381,11 @@ func properties(k *resource.Kind, whole bool) object {
 	if k.Singleton { // of which nothing is to be found, made or deleted
 		ps = slices.DeleteFunc(ps, func(m member) bool { return m.name != Ignore && m.name != OnDrift })
 	}
+	return ps
+}
+
+func properties(k *resource.Kind, whole bool) object {
+	ps := common(k)
 	if whole {
 		for i := range ps {
 			ps[i].value = orReference(ps[i].value.(object)) //nolint:forcetypeassert // made above
@@ -470,7 +558,7 @@ func fieldSchema(f *resource.Field, whole bool) object {
 	}
 	s = append(s, rules...)
 	if whole && f.Example != "" {
-		s = append(s, member{"examples", []any{example(f)}})
+		s = append(s, member{"examples", []any{Example(f)}})
 	}
 	return s
 }
@@ -531,8 +619,8 @@ func admitsEmpty(rules object) bool {
 	return true
 }
 
-// example is the field's example as the JSON value that an editor would insert.
-func example(f *resource.Field) any {
+// Example is the example of a field as the JSON value that an editor would insert.
+func Example(f *resource.Field) any {
 	switch f.Type {
 	case resource.RefSet, resource.EnumSet:
 		return []string{f.Example}
@@ -612,21 +700,15 @@ func requiredRules(k *resource.Kind) []any {
 	}
 	var rules []any
 	for _, name := range needed(k) {
-		if slices.Contains(known, name) {
-			rules = append(rules, anyOf(known))
-		} else {
-			rules = append(rules, anyOf(append([]string{name}, known...)))
+		others := slices.DeleteFunc(slices.Clone(known), func(other string) bool { return other == name })
+		message := "write its " + name + "; for one that exists, " + strings.Join(others, " or ") + " is enough"
+		var branches []any
+		for _, name := range append([]string{name}, others...) {
+			branches = append(branches, object{{"required", []string{name}}, {"errorMessage", message}})
 		}
+		rules = append(rules, object{{"anyOf", branches}})
 	}
 	return rules
-}
-
-func anyOf(names []string) object {
-	branches := make([]any, len(names))
-	for i, name := range names {
-		branches[i] = object{{"required", []string{name}}}
-	}
-	return object{{"anyOf", branches}}
 }
 
 // exclusions are the rules that of fields which say the same only one can be given.
@@ -654,7 +736,9 @@ func markdown(k *resource.Kind) string {
 }
 
 // withoutMarkup is a one-line Markdown text without its markup.
-func withoutMarkup(text string) string { return strings.ReplaceAll(text, "`", "") }
+func withoutMarkup(text string) string {
+	return strings.ReplaceAll(pageLink.ReplaceAllString(text, "$1"), "`", "")
+}
 
 // object is a JSON object that keeps the order of its members.
 type object []member

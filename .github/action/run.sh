@@ -4,6 +4,7 @@ set -euo pipefail
 
 marker="<!-- planform: $NAME -->"
 plan=$RUNNER_TEMP/planform-$NAME.plan.json # never a file of the repository
+page=$RUNNER_TEMP/planform-$NAME.plan.html
 report=$RUNNER_TEMP/plan.md
 errors=$RUNNER_TEMP/errors.txt
 
@@ -47,6 +48,7 @@ make_plan() {
       ;;
   esac
   cat "$report" >>"$GITHUB_STEP_SUMMARY"
+  planform show "$plan" --output html >"$page"
   output pending "$pending"
   output hash "$(grep -om 1 '"hash": *"[^"]*' "$plan" | cut -d '"' -f 4)"
 }
@@ -68,6 +70,8 @@ comment() {
     --jq ".data.repository.pullRequest.comments.nodes[] | select(.viewerDidAuthor and (.body | startswith(\"$marker\"))) | .url | split(\"-\")[-1]")
   id=${id%%$'\n'*}
   { printf '%s\n' "$marker"; cat "$report"; } >"$RUNNER_TEMP/comment.md"
+  [[ ! -f $plan ]] || printf '\n[The same as a page](%s/%s/actions/runs/%s#artifacts), with each text and filters: the artifact `planform-%s-page`.\n' \
+    "$GITHUB_SERVER_URL" "$GITHUB_REPOSITORY" "$GITHUB_RUN_ID" "$NAME" >>"$RUNNER_TEMP/comment.md"
   if [[ -n $id ]]; then
     gh api --method PATCH "repos/$GITHUB_REPOSITORY/issues/comments/$id" --field "body=@$RUNNER_TEMP/comment.md" --silent
   elif [[ $COMMENT_EMPTY == true || $pending == true ]]; then

@@ -50,7 +50,11 @@ def follow(markdown, folder):
 
 
 def on_post_build(config):
-    """Serves the schemas: v1/ is the newest of the manifest's version 1, v1.2.3/ that of a release."""
+    """Serves the pages as plain text too, and the schemas: v1/ is the newest of the manifest's version 1, v1.2.3/ that of a release."""
+    for source in (ROOT / "docs").rglob("*.md"):
+        shutil.copyfile(source, Path(config.site_dir) / source.relative_to(ROOT / "docs"))
+    for source, page in PAGES.items():
+        (Path(config.site_dir) / page).write_text(text_of(ROOT / source), encoding="utf-8")
     target = Path(config.site_dir) / "schema"
     for name, source in SCHEMAS.items():
         (target / "v1").mkdir(parents=True, exist_ok=True)

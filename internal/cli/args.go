@@ -276,11 +276,11 @@ func commandsElsewhere() elsewhere {
 		{"dump backup", "planform export writes an existing workspace as manifests"},
 		{"list ls", "planform get KIND shows objects of the service, planform state list what planform manages"},
 		{"rollback restore revert reset", "planform undo takes back what a run changed; planform history lists the runs"},
-		{"explain describe fields", "planform schema prints the JSON Schema of manifests, for editors and programs"},
+		{"describe fields kinds", "planform explain lists the kinds, planform explain KIND the fields of one"},
 		{"edit", "a manifest is a file: change it in your editor, then planform plan"},
 		{"open browse view", "planform get KIND shows objects of the service; the web app has the rest"},
 		{"whoami me user", "planform doctor says whose the credential is"},
 		{"logs log runs", "planform history lists the runs of apply and undo"},
-		{"docs documentation manual man", "https://planform.github.io/planform/ has the pages; planform COMMAND --help explains a command"},
+		{"docs documentation manual man", site + " has the pages; planform COMMAND --help explains a command"},
 	}
 }

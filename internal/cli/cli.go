@@ -105,6 +105,7 @@ func commands() []command {
 		{"get", getCommand},
 		{"doctor", doctorCommand},
 		{"convert", convertCommand},
+		{"explain", explainCommand},
 		{"schema", schemaCommand},
 		{"state", stateCommand},
 		{"sandbox", sandboxCommand},
@@ -180,16 +181,12 @@ func prepare(p Process, cmd *cli.Command, name string) {
 	}
 }
 
-// noArguments is for commands that take flags only.
+// noArguments is for commands that take flags only, and perhaps manifests.
 func noArguments(c *cli.Context) error {
-	if !c.Args().Present() {
+	if !c.Args().Present() || c.Command.ArgsUsage == argsManifests {
 		return nil
 	}
-	hint := c.Command.HelpName + " --help shows the flags"
-	if slices.ContainsFunc(c.Command.Flags, func(f cli.Flag) bool { return slices.Contains(f.Names(), "file") }) {
-		hint = "every manifest needs its own -f, or name their folder: -f FILE -f FILE, -f DIR"
-	}
-	return usageError{text: "unexpected argument " + c.Args().First(), hint: hint}
+	return usageError{text: "unexpected argument " + c.Args().First(), hint: c.Command.HelpName + " --help shows the flags"}
 }
 
 func unknownCommand(c *cli.Context) error {

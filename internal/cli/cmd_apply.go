@@ -22,7 +22,7 @@ import (
 func applyCommand(p Process) *cli.Command {
 	return &cli.Command{
 		Usage:     "makes the workspace match the manifests",
-		UsageText: "planform apply -f FILE [FLAGS]\nplanform apply PLAN [FLAGS]", ArgsUsage: "FILE",
+		UsageText: "planform apply [FILE…] [FLAGS]\nplanform apply PLAN [FILE…] [FLAGS]", ArgsUsage: argsPlan,
 		Description: `Shows the plan and carries it out. Where standard input is a terminal, it asks
 first, also if its output is redirected; elsewhere it goes ahead. If a run ends early,
 run it again: nothing is created twice.
@@ -34,18 +34,18 @@ steps as they end.
 With PLAN, a file of planform plan --out, it does exactly what that plan says, and
 does not ask: the review replaces that. It fails if the manifests, the state or
 the service changed so that a new plan would differ, and names each difference.
-Deletions need --yes as ever. If the run ends early, run it again. With -f and flags
-of plan beside PLAN, it has to be a plan of exactly these.
+Deletions need --yes as ever. If the run ends early, run it again. With manifests and
+flags of plan beside PLAN, it has to be a plan of exactly these.
 
-   planform apply -f workspace.yaml --sandbox
-   planform apply -f workspace.yaml --dry-run
-   planform apply -f manifests/ -f extra.yaml --yes --parallelism 8
+   planform apply workspace.yaml --sandbox
+   planform apply workspace.yaml --dry-run
+   planform apply manifests/ extra.yaml --yes --parallelism 8
 
    # also delete objects that are no longer in the manifest
-   planform apply -f workspace.yaml --prune --yes
+   planform apply workspace.yaml --prune --yes
 
    # carry out a plan that was reviewed
-   planform plan -f workspace.yaml --out plan.json
+   planform plan workspace.yaml --out plan.json
    planform apply plan.json`,
 		Flags: slices.Concat(planFlags(), []cli.Flag{
 			&cli.StringFlag{Name: "expect", Usage: "go ahead only if the plan has this `HASH`, as planform plan prints it"},
@@ -85,14 +85,14 @@ type applyOptions struct {
 func newApplyOptions(c *cli.Context, p Process) (o applyOptions, err error) {
 	o = applyOptions{parallelism: c.Int("parallelism"), lockTimeout: c.Duration("lock-timeout")}
 	o.expected = func(hash string) error { return checkExpected(c, hash) }
-	if !c.Args().Present() {
+	if o.saved, err = readPlan(c); err != nil {
+		return o, err
+	}
+	if o.saved == nil {
 		if o.planOptions, err = newPlanOptions(c, p); err != nil {
 			return o, err
 		}
 		return o, o.expected("")
-	}
-	if o.saved, err = readPlan(c); err != nil {
-		return o, err
 	}
 	if o.planOptions, err = o.saved.options(c, p); err != nil {
 		return o, err

@@ -162,6 +162,14 @@ func (c completion) named(what string) []string {
 		return convertNames()
 	case "KINDS":
 		return resource.Listed()
+	case "KIND":
+		lines := resource.Listed()
+		if k, err := kindCalled(strings.Split(c.word, ".")[0]); err == nil {
+			for _, f := range explainFields(k, "") {
+				lines = append(lines, described(k.Name+"."+f.Name, f.Description))
+			}
+		}
+		return lines
 	case "ADDRESS", "FROM", "TO", "PREFIX":
 		return c.addresses()
 	}
@@ -172,7 +180,7 @@ func (c completion) named(what string) []string {
 func (c completion) addresses() []string {
 	var names, settings []string
 	for i, word := range c.before {
-		if i > 0 && slices.Contains([]string{"-f", "--file"}, c.before[i-1]) && word != standardInput {
+		if i > 0 && word != standardInput && (slices.Contains([]string{"-f", "--file"}, c.before[i-1]) || c.before[i-1][:1] != "-" && isManifest(word)) {
 			names = append(names, word)
 		}
 		if i > 0 && c.before[i-1] == "--var" {

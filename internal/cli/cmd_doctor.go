@@ -17,13 +17,13 @@ import (
 func doctorCommand(p Process) *cli.Command {
 	return &cli.Command{
 		Usage:     "checks connection, credential, workspace, state and manifests; read-only",
-		UsageText: "planform doctor [-f FILE] [FLAGS]",
+		UsageText: "planform doctor [FILE…] [FLAGS]", ArgsUsage: argsManifests,
 		Description: `Makes about 20 small read requests and reports on base URL and certificate,
 credential, workspace, APIs, edition, rate limit, clock, state file and, with -f, on
 what the manifests need. Each problem comes with a suggested fix.
 
    planform doctor
-   planform doctor -f workspace.yaml --output json
+   planform doctor workspace.yaml --output json
    planform doctor --sandbox`,
 		Flags: slices.Concat(manifestFlags(), stateFlags(), connectionFlags(), outputFlags()),
 		Action: withOutput(p, func(c *cli.Context, out output) error {

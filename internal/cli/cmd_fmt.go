@@ -21,18 +21,18 @@ import (
 func fmtCommand(p Process) *cli.Command {
 	return &cli.Command{
 		Usage:     "gives manifests the usual layout, offline",
-		UsageText: "planform fmt -f FILE [-f FILE…] [--check]",
+		UsageText: "planform fmt [FILE…] [--check]", ArgsUsage: argsManifests,
 		Description: `Indents by two spaces and takes away needless quotes, and blanks behind colons.
 Comments, blank lines, the order of keys, long texts and blanks between brackets
 or braces stay as they are. A file that would mean something else afterwards is
 refused. The names of changed files are printed.
 
-   planform fmt -f manifests/
+   planform fmt manifests/
 
    # in CI
-   planform fmt -f manifests/ --check
+   planform fmt manifests/ --check
 
-   ./generate | planform fmt -f - > workspace.yaml`,
+   ./generate | planform fmt - > workspace.yaml`,
 		Flags: slices.Concat([]cli.Flag{
 			manifestFlag(),
 			&cli.BoolFlag{Name: "check", Usage: "change nothing; exit code 1 if a file is not in the usual layout"},

@@ -29,17 +29,20 @@ var starting string
 func initCommand(p Process) *cli.Command {
 	return &cli.Command{
 		Usage:     "writes a manifest to begin with",
-		UsageText: "planform init [--to DIR] [--from PROJECT] [FLAGS]",
-		Description: `Writes workspace.yaml: a small example whose comments explain it. With --from, it
-exports projects that are there already, as planform export does.
+		UsageText: "planform init [--to DIR] [--with KINDS | --from PROJECT] [FLAGS]",
+		Description: `Writes workspace.yaml: a small example whose comments explain it. --with adds a
+commented example of each kind that it names. With --from, it exports projects that
+are there already, as planform export does.
 
    planform init --workspace acme
+   planform init --workspace acme --with customers,initiatives,milestones
    planform init --sandbox --to demo && planform apply -f demo --sandbox
    planform init --workspace acme --from WEB --to acme
 
 A file that is there already is never replaced.`,
 		Flags: slices.Concat([]cli.Flag{
 			&cli.StringFlag{Name: "to", Value: ".", Usage: "`DIR` to write to"},
+			&cli.StringSliceFlag{Name: "with", Usage: "add commented examples of these `KINDS`, separated by commas; planform explain lists them"},
 			&cli.StringSliceFlag{Name: "from", Usage: "export these `PROJECTS`, by identifier, name or ID, separated by commas"},
 		}, connectionFlags(), outputFlags()),
 		Action: withOutput(p, func(c *cli.Context, out output) error {
@@ -51,7 +54,11 @@ A file that is there already is never replaced.`,
 			if o.service.sandbox {
 				workspace = cmp.Or(workspace, sandbox.Workspace)
 			}
-			name, err := writeStarting(o.dir, workspace)
+			examples, err := commentedExamples(splitList(c, "with"))
+			if err != nil {
+				return err
+			}
+			name, err := writeStarting(o.dir, workspace, examples)
 			if err != nil {
 				return err
 			}
@@ -72,8 +79,8 @@ A file that is there already is never replaced.`,
 }
 
 // writeStarting writes the manifest to begin with, and gives its name.
-func writeStarting(dir, workspace string) (name string, err error) {
-	text := "# yaml-language-server: $schema=" + schema.Address() + "\n" + starting
+func writeStarting(dir, workspace, examples string) (name string, err error) {
+	text := "# yaml-language-server: $schema=" + schema.Address() + "\n" + starting + examples
 	if workspace != "" {
 		if err := checkSlug(workspace); err != nil {
 			return "", err
@@ -102,4 +109,48 @@ func writeStarting(dir, workspace string) (name string, err error) {
 		return "", fmt.Errorf("write the manifest: %w", err)
 	}
 	return name, nil
+}
+
+// commentedExamples returns a document with the example of each kind, in comments.
+func commentedExamples(names []string) (string, error) {
+	var b strings.Builder
+	for _, name := range names {
+		k, err := kindCalled(name)
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintf(&b, "\n--- # An example of %s: take away the \"# \" in front. All fields: planform explain %s\n", diag.A(k.Noun()), k.Name)
+		for line := range strings.SplitSeq(exampleDocument(k), "\n") {
+			b.WriteString("# " + line + "\n")
+		}
+	}
+	return b.String(), nil
+}
+
+// exampleDocument returns the example of a kind in the lists that hold it: those of the starting manifest's project, or of objects
+// with what each needs. A file that is sent has to be there, and the manifest itself is.
+func exampleDocument(k *resource.Kind) string {
+	text := k.Example
+	for i := range k.Fields {
+		if f := &k.Fields[i]; f.Type == resource.Upload {
+			text = strings.ReplaceAll(text, f.Example, defaultManifest)
+		}
+	}
+	for k != nil {
+		first, next := "\n  - ", "\n    "
+		if k.Singleton {
+			first, next = "\n  ", "\n  "
+		}
+		text = k.Section + ":" + first + strings.ReplaceAll(text, "\n", next)
+		if k, _ = resource.Lookup(k.Parent); k != nil && k.Name == "project" {
+			text = "key: demo\n" + text
+			continue
+		}
+		for i := 0; k != nil && i < len(k.Fields); i++ {
+			if f := &k.Fields[i]; f.Required {
+				text = f.Name + ": " + f.Example + "\n" + text
+			}
+		}
+	}
+	return text
 }

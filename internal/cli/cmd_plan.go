@@ -23,26 +23,27 @@ import (
 func planCommand(p Process) *cli.Command {
 	return &cli.Command{
 		Usage:     "shows the changes that apply would make; read-only",
-		UsageText: "planform plan -f FILE [FLAGS]",
+		UsageText: "planform plan [FILE…] [FLAGS]", ArgsUsage: argsManifests,
 		Description: `Reads the manifests, the state file and the workspace, and shows the difference.
 
-   planform plan -f workspace.yaml
-   planform plan -f workspace.yaml --output json > plan.json
+   planform plan workspace.yaml
+   planform plan workspace.yaml more/
+   planform plan workspace.yaml --output json > plan.json
 
    # for a comment on a pull request
-   planform plan -f workspace.yaml --output markdown > plan.md
+   planform plan workspace.yaml --output markdown > plan.md
 
    # review it, then carry out exactly this plan
-   planform plan -f workspace.yaml --out plan.json
+   planform plan workspace.yaml --out plan.json
    planform apply plan.json
 
-   planform plan -f workspace.yaml --target 'work_item/web/*'
+   planform plan workspace.yaml --target 'work_item/web/*'
 
    # exit code 2 if changes are pending, 3 if something is not possible
-   planform plan -f workspace.yaml --detailed-exitcode
+   planform plan workspace.yaml --detailed-exitcode
 
    # include the deletions of --prune
-   planform plan -f workspace.yaml --prune`,
+   planform plan workspace.yaml --prune`,
 		Flags: slices.Concat(planFlags(), []cli.Flag{
 			&cli.StringFlag{Name: "out", Usage: "also save the plan to a `FILE`, for planform show and planform apply"},
 		}, stateFlags(), connectionFlags(), outputFlags(view.Formats()...), extentFlags()),

@@ -24,7 +24,7 @@ import (
 func pullCommand(p Process) *cli.Command {
 	return &cli.Command{
 		Usage:     "takes what people changed on the service into the manifests",
-		UsageText: "planform pull -f FILE [FLAGS]",
+		UsageText: "planform pull [FILE…] [FLAGS]", ArgsUsage: argsManifests,
 		Description: `The opposite of apply. A field that somebody changed on the service since the last
 apply gets the service's value in the manifest, at its place: comments, order and
 layout stay. What a variable or a table gives is named with its place, and not written.
@@ -34,14 +34,14 @@ Only fields that the manifest writes are looked at, and none that it leaves to p
 If the manifest was changed too, it keeps its value, and both are shown. Objects that
 people deleted or added are named. The state is left to the next apply.
 
-   planform pull -f workspace.yaml --dry-run
-   planform pull -f workspace.yaml
+   planform pull workspace.yaml --dry-run
+   planform pull workspace.yaml
 
    # also where the manifest was changed
-   planform pull -f workspace.yaml --theirs --target 'work_item/web/*'
+   planform pull workspace.yaml --theirs --target 'work_item/web/*'
 
    # exit code 2 if there is something to take, 3 if not all of it can be taken
-   planform pull -f workspace.yaml --dry-run --detailed-exitcode`,
+   planform pull workspace.yaml --dry-run --detailed-exitcode`,
 		Flags: slices.Concat(manifestFlags(), []cli.Flag{
 			maxErrorsFlag(),
 			&cli.BoolFlag{Name: "dry-run", Usage: "only show the difference that it would make to the files"},
@@ -63,7 +63,7 @@ people deleted or added are named. The state is left to the next apply.
 			}
 			for _, name := range o.Files {
 				if info, err := os.Stat(name); readOnce(name) && (err != nil || !info.IsDir()) {
-					return usageError{text: "pull writes into manifests, and " + name + " is no file", hint: "planform pull -f workspace.yaml"}
+					return usageError{text: "pull writes into manifests, and " + name + " is no file", hint: "planform pull workspace.yaml"}
 				}
 			}
 			o.input.Pull, o.input.Observed, o.reading.Origins = true, planner.Observed{}, true

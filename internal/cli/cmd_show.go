@@ -21,6 +21,9 @@ func showCommand(p Process) *cli.Command {
    planform show plan.json --output html > plan.html`,
 		Flags: slices.Concat(outputFlags(view.Formats()...), extentFlags()),
 		Action: func(c *cli.Context) error {
+			if name := c.Args().First(); name == "" || isManifest(name) {
+				return usageError{text: "a PLAN is required", hint: c.Command.UsageText + ", where PLAN is a file of planform plan --out"}
+			}
 			saved, err := readPlan(c)
 			if err != nil {
 				return err

@@ -14,18 +14,18 @@ import (
 func validateCommand(p Process) *cli.Command {
 	return &cli.Command{
 		Usage:     "checks manifests, offline",
-		UsageText: "planform validate -f FILE [-f FILE…]",
+		UsageText: "planform validate [FILE…] [FLAGS]", ArgsUsage: argsManifests,
 		Description: `Reports all errors with their location and a suggested fix. What a plan would refuse
 of an object that is not there yet is an error, too, and what it would leave out or
 may not be able to do is a warning; an object with an id is taken to be there.
 
-   planform validate -f workspace.yaml
-   planform validate -f manifests/ --output json
+   planform validate workspace.yaml
+   planform validate manifests/ --output json
 
    # in GitHub Actions: findings beside the lines of the files
-   planform validate -f manifests/ --output github
+   planform validate manifests/ --output github
 
-   ./generate | planform validate -f -`,
+   ./generate | planform validate -`,
 		Flags: slices.Concat(manifestFlags(), []cli.Flag{maxErrorsFlag()}, outputFlags("text", "json", "github")),
 		Action: withOutput(p, func(c *cli.Context, out output) error {
 			names, err := files(c)

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -15,7 +16,7 @@ import (
 	"testing"
 
 	"github.com/cpuguy83/go-md2man/v2/md2man"
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/urfave/cli/v2"
 
 	"github.com/planform/planform/internal/diag"
@@ -34,6 +35,7 @@ func TestReferencePagesAreCurrent(t *testing.T) {
 		"planform.1":    manPage(),
 		"manifest.md":   manifestPage(),
 		"operations.md": operationsPage(),
+		"llms.txt":      indexPage(t),
 	} {
 		path := filepath.Join("..", "..", "docs", name)
 		if *update {
@@ -46,7 +48,7 @@ func TestReferencePagesAreCurrent(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(string(had), page); diff != "" {
+		if diff := gocmp.Diff(string(had), page); diff != "" {
 			t.Errorf("docs/%s is not current; go test ./internal/cli -run Reference -update writes it anew:\n%s", name, diff)
 		}
 	}
@@ -222,6 +224,7 @@ func manifestPage() string {
 
 A manifest is YAML, and so may be JSON: one mapping per document; any number of documents and files are merged.
 Only fields that you write are managed. Fields marked ¹ cannot be set with ` + "`--api documented`" + `.
+` + "`planform explain work_item.state`" + ` shows the same in the terminal, of one kind or field, with the APIs and editions that have it.
 
 | at the top | holds | notes |
 |---|---|---|
@@ -266,7 +269,8 @@ A text that is sent as HTML may name ` + textTargets() + ` of the manifests by a
 		}
 		for i := range k.Fields {
 			f := &k.Fields[i]
-			fmt.Fprintf(&b, "| `%s`%s | %s | %s |\n", f.Path(), mark(k, f), holds(f), notes(k, f))
+			fmt.Fprintf(&b, "| `%s`%s | %s | %s |\n", f.Path(), mark(k, f), holds(f),
+				strings.ReplaceAll(strings.Join(append([]string{f.Doc}, rules(k, f)...), " "), "|", "\\|"))
 		}
 		for _, child := range resource.Children(k.Name) {
 			write(child, heading+"#")
@@ -296,69 +300,59 @@ func TestThePageOfTheManifestNamesWhatTheSchemaKnows(t *testing.T) {
 	}
 }
 
-func holds(f *resource.Field) string {
-	switch f.Type {
-	case resource.Text, resource.LongText:
-		return "text"
-	case resource.Markdown:
-		return "Markdown"
-	case resource.HTML:
-		return "HTML"
-	case resource.File, resource.Upload:
-		return "path"
-	case resource.Date:
-		return "date"
-	case resource.Enum:
-		return "one of " + strings.Join(f.Enum, ", ")
-	case resource.Color:
-		return "colour"
-	case resource.URL:
-		return "URL"
-	case resource.Number:
-		return "number"
-	case resource.Boolean:
-		return "true or false"
-	case resource.JSON:
-		return "object"
-	case resource.CustomFields:
-		return "mapping"
-	case resource.Ref:
-		return resource.MustLookup(f.Ref).Noun()
-	case resource.RefSet:
-		return "list of " + diag.Plural(resource.MustLookup(f.Ref).Noun())
-	case resource.EnumSet:
-		return "list of " + strings.Join(f.Enum, ", ")
-	default:
-		return "?"
+// indexPage lists the pages of the site as plain text, in its order, with the first sentence of each.
+func indexPage(t *testing.T) string {
+	t.Helper()
+	read := func(name string) string {
+		text, err := os.ReadFile(filepath.Join("..", "..", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
 	}
+	about := func(text string) string {
+		for paragraph := range strings.SplitSeq(text, "\n\n") {
+			switch {
+			case regexp.MustCompile(`^(# |<!--|!\[)`).MatchString(paragraph):
+				continue
+			case !regexp.MustCompile("^[A-Za-z`*\\[]").MatchString(paragraph):
+				return ""
+			}
+			plain := regexp.MustCompile(`\[([^\]]+)\]\([^)]*\)`).ReplaceAllString(paragraph, "$1")
+			first, _, _ := strings.Cut(strings.Join(strings.Fields(plain), " "), ". ")
+			return ": " + strings.TrimRight(first, ".:")
+		}
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString("# planform\n\n> planform makes a Plane workspace match YAML manifests. It shows a plan of the changes first, and creates nothing twice.\n\n" +
+		"A coding agent begins with [Coding agents](" + site + "agents.md) and `planform explain`.\n")
+	section := regexp.MustCompile(`(?m)^(?:  - (\w+):|      - (?:(.+): )?|  - (\w+): )([\w-]+\.md)?$`)
+	nav, _, _ := strings.Cut(read("mkdocs.yml"), "\nvalidation:")
+	for _, m := range section.FindAllStringSubmatch(nav, -1) {
+		title, page := m[2]+m[3], m[4]
+		if page == "" {
+			b.WriteString("\n## " + m[1] + "\n\n")
+			continue
+		}
+		if m[3] != "" {
+			b.WriteString("\n## " + title + "\n\n")
+		}
+		source := "docs/" + page
+		if root, ok := map[string]string{"index.md": "README.md", "contributing.md": "CONTRIBUTING.md", "security.md": "SECURITY.md", "changes.md": "CHANGELOG.md"}[page]; ok {
+			source = root
+		}
+		fmt.Fprintf(&b, "- [%s](%s%s)%s\n", cmp.Or(title, "planform"), site, page, about(read(source)))
+	}
+	return b.String()
 }
 
 // mark tells the fields that the documented operations do not have.
 func mark(k *resource.Kind, f *resource.Field) string {
-	if _, via := resource.MembershipOf(k.Name, f.Name); f.OnlyV2() || f.Documented || via {
+	if f.OnlyV2() || slices.Contains(apisOf(k, f), resource.Documented.String()) {
 		return ""
 	}
 	return " ¹"
-}
-
-func notes(k *resource.Kind, f *resource.Field) string {
-	text := f.Doc
-	if f.Required && f.Initial == "" {
-		text += " Required to create one."
-	}
-	if f.MaxLength > 0 {
-		text += fmt.Sprintf(" At most %d characters.", f.MaxLength)
-	}
-	if f.Immutable && k.Upload == nil {
-		text += " Cannot be changed afterwards."
-	}
-	if f.OnlyV2() {
-		text += " API v2 only."
-	}
-	if f.Clear != resource.ClearNever && !f.Virtual && !strings.Contains(text, "`null`") {
-		text += " `null` clears it."
-	}
-	return strings.ReplaceAll(text, "|", "\\|")
 }
 
 func operationsPage() string {

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -203,8 +204,8 @@ func checkLogLevel(_ *cli.Context, level string) error {
 func manifestFlag() cli.Flag {
 	return &cli.StringSliceFlag{
 		Name: "file", Aliases: []string{"f"},
-		Usage: "manifest `FILE`, a folder (its *.yaml and *.yml), or - for standard input; can be repeated (default: workspace.yaml in this " +
-			"folder)",
+		Usage: "manifest `FILE`, a folder (its *.yaml and *.yml), or - for standard input; can be repeated, or be an argument without -f " +
+			"(default: workspace.yaml in this folder)",
 	}
 }
 
@@ -295,9 +296,34 @@ func splitList(c *cli.Context, flag string) []string {
 // defaultManifest is what is read in a folder that has it if the command line names nothing.
 const defaultManifest = "workspace.yaml"
 
+// The ArgsUsage of commands whose arguments are manifests, and of one that takes a saved plan among them.
+const (
+	argsManifests = "FILE…"
+	argsPlan      = "PLAN…"
+)
+
+// namedManifests are the manifests that a command line names, with -f or as arguments.
+func namedManifests(c *cli.Context) []string {
+	names := slices.Clone(c.StringSlice("file"))
+	for _, name := range c.Args().Slice() {
+		if c.Command.ArgsUsage == argsManifests || c.Command.ArgsUsage == argsPlan && isManifest(name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// isManifest reports whether an argument is a manifest and not a saved plan: a folder, standard input, or a file with a name of
+// YAML. Any other file is a plan whatever is in it, because others may have replaced it: a manifest in JSON needs -f.
+func isManifest(name string) bool {
+	info, err := os.Stat(name)
+	ext := strings.ToLower(filepath.Ext(name))
+	return name == standardInput || ext == ".yaml" || ext == ".yml" || err == nil && info.IsDir()
+}
+
 // manifests are the manifests that a command line names, or the folder's own. There may be none.
 func manifests(c *cli.Context) []string {
-	names := c.StringSlice("file")
+	names := namedManifests(c)
 	if info, err := os.Stat(defaultManifest); len(names) == 0 && err == nil && !info.IsDir() {
 		return []string{defaultManifest}
 	}
@@ -309,8 +335,8 @@ func files(c *cli.Context) ([]string, error) {
 	names := manifests(c)
 	if len(names) == 0 {
 		return nil, usageError{
-			text: "there is no " + defaultManifest + " here, and no -f names another manifest",
-			hint: "planform " + c.Command.Name + " -f FILE; planform init writes a " + defaultManifest + " to begin with",
+			text: "there is no " + defaultManifest + " here, and no other manifest is named",
+			hint: "planform " + c.Command.Name + " FILE; planform init writes a " + defaultManifest + " to begin with",
 		}
 	}
 	return names, nil

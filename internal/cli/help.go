@@ -10,6 +10,9 @@ import (
 // helpWidth is what every terminal has.
 const helpWidth = 80
 
+// site is the address of the documentation.
+const site = "https://planform.github.io/planform/"
+
 // helpFlag is every command's; it is found before the library sees the command line.
 func helpFlag(word string) bool { return word == "--help" || word == "-h" || word == "-help" }
 
@@ -18,7 +21,7 @@ func appHelp(app *cli.App) string {
 	var b strings.Builder
 	b.WriteString(app.Name + ": " + app.Usage + "\n\nUsage:\n   " + app.UsageText + "\n\n" + app.Description + "\n\nCommands:\n")
 	writeCommands(&b, app.Commands)
-	b.WriteString("\n" + paragraphs(exitCodes) + "\n\nplanform COMMAND --help explains a command.\n")
+	b.WriteString("\n" + paragraphs(exitCodes) + "\n\nplanform COMMAND --help explains a command.\nDocumentation: " + site + "\nAs plain text: " + site + "llms.txt\n")
 	return b.String()
 }
 
@@ -49,6 +52,7 @@ func commandHelp(cmd *cli.Command, name string) string {
 			entry(&b, flagNames(f), 28, flagText(f))
 		}
 	}
+	b.WriteString("\nDocumentation: " + site + "\n")
 	return b.String()
 }
 

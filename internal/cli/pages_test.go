@@ -99,7 +99,7 @@ func TestThePagesDoWhatTheyShow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, page := range append(pages, "../../README.md", "../../CONTRIBUTING.md", "../../SECURITY.md") {
+	for _, page := range append(pages, "../../README.md", "../../CONTRIBUTING.md", "../../SECURITY.md", "../../docs/skill/SKILL.md") {
 		name := filepath.Base(page)
 		if slices.Contains([]string{"commands.md", "manifest.md", "operations.md", "architecture.md"}, name) {
 			continue // made from the code, or without blocks of commands

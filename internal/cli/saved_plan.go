@@ -33,28 +33,20 @@ type savedPlan struct {
 	name string
 }
 
-// readPlan reads the plan that a command line names.
+// readPlan reads the plan that a command line names; nil = it names manifests only.
 func readPlan(c *cli.Context) (*savedPlan, error) {
-	if c.NArg() > 1 {
-		return nil, usageError{text: "unexpected argument " + c.Args().Get(1), hint: "one plan at a time"}
+	names := slices.DeleteFunc(slices.Clone(c.Args().Slice()), func(name string) bool { return c.Command.ArgsUsage == argsPlan && isManifest(name) })
+	if len(names) == 0 {
+		return nil, nil //nolint:nilnil // no plan is no error
 	}
-	name := c.Args().First()
-	if name == "" {
-		return nil, usageError{text: "a PLAN is required", hint: c.Command.UsageText + ", where PLAN is a file of planform plan --out"}
+	if len(names) > 1 {
+		return nil, usageError{text: "unexpected argument " + names[1], hint: "one plan at a time"}
 	}
-	if ext := strings.ToLower(filepath.Ext(name)); ext == ".yaml" || ext == ".yml" {
-		return nil, usageError{text: name + " is not a plan; a manifest needs -f", hint: "planform " + strings.Replace(c.Command.Name, "show",
-			"plan", 1) + " -f " + name}
-	}
+	name := names[0]
 	text, err := readAtMost(name, largestPlan)
 	switch {
-	case errors.Is(err, fs.ErrNotExist) && c.IsSet("file"):
-		return nil, usageError{
-			text: "unexpected argument " + name + ", which is no saved plan",
-			hint: "every manifest needs its own -f: -f FILE -f FILE",
-		}
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, failure{diag.WithHint(fmt.Errorf("there is no plan %s", name), "planform plan -f FILE --out "+name+" writes one"), errNotFound}
+		return nil, failure{diag.WithHint(fmt.Errorf("there is no plan %s", name), "planform plan FILE --out "+name+" writes one"), errNotFound}
 	case err != nil:
 		return nil, err
 	}
@@ -91,7 +83,7 @@ func (s *savedPlan) options(c *cli.Context, p Process) (o planOptions, err error
 	if c.Bool("dry-run") {
 		return o, usageError{text: "--dry-run cannot be combined with the plan " + s.name, hint: "planform show " + s.name + " shows it"}
 	}
-	if c.IsSet("file") {
+	if len(namedManifests(c)) > 0 {
 		if o, err = newPlanOptions(c, p); err == nil {
 			err = s.isOf(o.Options)
 		}

@@ -17,7 +17,7 @@ import (
 // Parse reads a document. name is the file's, for errors.
 func Parse(name string, text []byte) (*Document, error) {
 	bad := func(err error) error {
-		return diag.WithHint(fmt.Errorf("%s is not a plan: %w", name, err), "planform plan -f FILE --out "+name+" writes one")
+		return diag.WithHint(fmt.Errorf("%s is not a plan: %w", name, err), "planform plan FILE --out "+name+" writes one; a manifest that is not YAML needs -f")
 	}
 	var version struct {
 		FormatVersion int             `json:"format_version"`

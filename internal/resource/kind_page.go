@@ -10,7 +10,7 @@ func init() {
 		Name: "page", Section: "pages", ParentField: "parent", Param: "page_id", HasExternalID: true, WebPath: "/{workspace_slug}/wiki/{page_id}/",
 		Lifecycle: Lifecycle{RequiresFeature: "wiki", ArchiveFirst: true}, Listing: Listing{Partial: true}, // not the archived ones, nor the private ones of others
 		Doc:     "A wiki page of the workspace. " + nested,
-		Example: `{key: handbook, name: Handbook, file: docs/handbook.md}`,
+		Example: `{key: handbook, name: Handbook, description: Where **things** are.}`,
 		KeyFrom: []string{"name"}, NaturalKey: []string{"name"}, Fields: pageFields("page", true),
 		Operations: slices.Concat(crud(workspaceV2+wiki, "page_id", wikiScope, "lgcud"), []Operation{
 			{

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -52,15 +53,7 @@ func (p publishedPath) matches(path string) bool {
 
 // published finds what the service has at a path and the sandbox may not have.
 func (s *Server) published(path string) (publishedPath, bool) {
-	sections := []string{"community", "reference", "v2"}
-	switch s.opts.Edition {
-	case Community:
-		sections = sections[:1]
-	case Full:
-		sections = sections[:2]
-	case Cloud:
-	}
-	for _, section := range sections {
+	for _, section := range s.opts.Edition.sections() {
 		for _, p := range publishedPaths(section) {
 			if p.matches(path) {
 				return p, true
@@ -68,6 +61,20 @@ func (s *Server) published(path string) (publishedPath, bool) {
 		}
 	}
 	return publishedPath{}, false
+}
+
+// sections is those of operationsText that an edition has.
+func (e Edition) sections() []string {
+	return []string{"community", "reference", "v2"}[:map[Edition]int{Community: 1, Full: 2, Cloud: 3}[e]]
+}
+
+// Has says whether an edition has an operation, as far as its own description or the reference tells. Parameters of the path
+// stand in braces.
+func (e Edition) Has(method, path string) bool {
+	path = regexp.MustCompile(`\{[^}]*\}`).ReplaceAllString(path, "{}")
+	return slices.ContainsFunc(e.sections(), func(section string) bool {
+		return slices.ContainsFunc(publishedPaths(section), func(p publishedPath) bool { return p.pattern == path && slices.Contains(p.methods, method) })
+	})
 }
 
 // unserved is the answer to a request of which the sandbox does not know what the service would answer; ok is false if the

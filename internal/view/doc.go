@@ -106,6 +106,11 @@
 // export; fmt shows {"format_version": 1, "changed": [...]}, the names of the files that
 // it changed, with --check of those that it would change.
 //
+// # JSON of explain
+//
+// {"format_version": 1, "kinds": [...]}, each {"kind", "list", "in": a kind or workspace, "description", "example", "apis", "editions",
+// "fields": only of a kind that was asked for, {"name", "holds", "description", "rules", "example", "apis", "editions"}}. Texts are Markdown.
+//
 // # JSON of records
 //
 // get shows the service's records as they are: an array, or one object. state

@@ -239,10 +239,16 @@ func newPageItem(e *entry) pageItem {
 	if e.step.Identifier != e.step.Title {
 		item.Identifier = Safe(e.step.Identifier)
 	}
-	if e.plan.WebURL != "" && e.step.Page != "" {
-		item.Link = strings.TrimSuffix(e.plan.WebURL, "/") + e.step.Page
-	}
+	item.Link = e.link()
 	return item
+}
+
+// link is the address of the object's page in the web app, or of what it lives in; "" = it is not known.
+func (e *entry) link() string {
+	if e.plan.WebURL == "" || e.step.Page == "" {
+		return ""
+	}
+	return strings.TrimSuffix(e.plan.WebURL, "/") + e.step.Page
 }
 
 // facts are why a step is as it is, where the manifest has its object, and what that is on the service.

@@ -199,6 +199,13 @@ func TestAReviewerSeesWhatGoesFirst(t *testing.T) {
 	if strings.Index(text, `class="delete-list"`) > strings.Index(text, `class="update-list"`) {
 		t.Error("the deletion does not stand first")
 	}
+	made := b.act(planner.Create, object("work_item", "new", web, "name", "New"), "")
+	made.Page = "/acme/projects/id-web"
+	for _, want := range []string{"- [`work_item/web/gone`](https://app.plane.so/acme/browse/WEB-9) `WEB-9` ", "- `work_item/web/new`"} {
+		if comment := shownIn(t, "markdown", &b.Plan, nil); !strings.Contains(comment, want) {
+			t.Errorf("the comment does not have %s:\n%s", want, comment)
+		}
+	}
 	if t.Failed() {
 		t.Log(text[strings.Index(text, "<body>"):strings.Index(text, "<script>")])
 	}

@@ -142,6 +142,9 @@ func markdownEntries(groups [][]*entry) []string {
 			continue
 		}
 		text := "- " + code(string(e.address))
+		if link := e.link(); link != "" && e.step.ID != nil && !strings.ContainsAny(link, "<>()\\` \n") { // its own page, and no other markup
+			text = "- [" + code(string(e.address)) + "](" + link + ")"
+		}
 		identifier, title := e.displayNames()
 		if identifier != "" {
 			text += " " + code(identifier)

@@ -14,11 +14,11 @@ const (
 	maxAligned = 200
 )
 
-// Table shows rows below the names of their columns on standard output, aligned.
+// Table shows rows below the names of their columns on standard output, aligned, with lines of text above them.
 // On a terminal the ID, the last columns and what is long in the others give way until a row
 // fits a line, and the columns that do are named; elsewhere only cells of more than 65,536
 // characters are cut.
-func (v *View) Table(columns []string, rows [][]string) error {
+func (v *View) Table(columns []string, rows [][]string, above ...string) error {
 	rows = slices.Insert(slices.Clone(rows), 0, columns)
 	widths := columnWidths(rows)
 	var omitted []string
@@ -27,6 +27,9 @@ func (v *View) Table(columns []string, rows [][]string) error {
 		shrink(widths, v.o.Width)
 	}
 	return v.show(func(p *printer) {
+		for _, text := range above {
+			p.line(Safe(text))
+		}
 		p.rows(rows, widths)
 		if len(omitted) > 0 {
 			p.line(p.dim.paint("… not shown for want of room: " + strings.Join(omitted, ", ") + "; --output json has all"))

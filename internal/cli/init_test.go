@@ -1,0 +1,41 @@
+package cli_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/planform/planform/internal/resource"
+	"github.com/planform/planform/manifest"
+)
+
+// TestEveryExampleOfInitIsValidWithoutItsCommentSigns takes the signs away, of each kind alone and of several together.
+func TestEveryExampleOfInitIsValidWithoutItsCommentSigns(t *testing.T) {
+	t.Parallel()
+	for _, kinds := range append(resource.Listed(), "cycles, customers,milestones,link,project-page") {
+		dir := t.TempDir()
+		if r := runIn(nil, "init", "--workspace", "acme", "--to", dir, "--with", kinds); r.code != 0 {
+			t.Errorf("%s: %s", kinds, r.err)
+			continue
+		}
+		name := filepath.Join(dir, "workspace.yaml")
+		written, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		commented, findings := manifest.Load(t.Context(), []string{name}, manifest.Options{Offline: true})
+		if len(findings) > 0 {
+			t.Errorf("%s, in comments: %v", kinds, findings)
+		}
+		text, examples, _ := strings.Cut(string(written), "\n---")
+		text += "\n---" + strings.ReplaceAll(examples, "\n# ", "\n")
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		m, findings := manifest.Load(t.Context(), []string{name}, manifest.Options{Offline: true})
+		if findings.HasErrors() || len(m.Objects) <= len(commented.Objects) {
+			t.Errorf("%s: %d objects, %v\n%s", kinds, len(m.Objects), findings, examples)
+		}
+	}
+}

@@ -70,7 +70,7 @@ func TestThePageShowsWhatTheWorkspaceHas(t *testing.T) {
 
 func TestEachLinkOfThePageLeadsToAPage(t *testing.T) {
 	t.Parallel()
-	s := openTest(t, Options{Prefix: "/plane"})
+	s := openTest(t, Options{Quirks: Quirks{Prefix: "/plane"}})
 	seen := map[string]bool{"/plane/": true}
 	for todo := []string{"/plane/"}; len(todo) > 0; todo = todo[1:] {
 		for _, link := range regexp.MustCompile(`href="(/[^"]*)"`).FindAllStringSubmatch(look(t, s, todo[0]), -1) {

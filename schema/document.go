@@ -119,8 +119,7 @@ var document = sync.OnceValue(func() []byte {
 // editorKeyPattern is keyPattern for any editor and validator: few of them know classes of Unicode. It takes more than that.
 const editorKeyPattern = `^[^\s!-/:-@\[-\x60{-~][^\s!-,/:-@\[-^\x60{-~]*$`
 
-// forEditors adds to patterns what they ask for in words, and leaves out what only confuses: true and false are texts, but
-// nobody means them where a text is expected.
+// forEditors adds to patterns what they ask for in words.
 func forEditors(value any) any {
 	words := map[string]string{
 		keyPattern: "write letters, digits, . _ and -, the first a letter or digit", idPattern: "write an ID, such as 8a234ec6-0000-4000-8000-000000000000",
@@ -132,15 +131,12 @@ func forEditors(value any) any {
 		message := ""
 		for i, m := range value {
 			text, _ := m.value.(string)
-			types, _ := m.value.([]string)
 			switch {
 			case m.name == "pattern" || m.name == "format":
 				message = cmp.Or(message, words[text])
 				if text == keyPattern {
 					value[i].value = editorKeyPattern
 				}
-			case m.name == "type" && slices.Equal(types[:min(3, len(types))], textTypes(false)) && !slices.Contains(types, "array"):
-				value[i].value = append([]string{"string", "number"}, types[3:]...)
 			case m.name == "markdownDescription":
 				value[i].value = pageLink.ReplaceAllString(text, "[$1]("+strings.TrimSuffix(site, "schema/")+"$2/$3)")
 			default:

@@ -24,19 +24,18 @@ func TestTheUsualMistakesHaveAMessageInWordsInEditors(t *testing.T) {
 	t.Parallel()
 	doc := published(t)
 	for name, tt := range map[string]struct{ at, want string }{
-		"a text in place of a list":            {"$defs work_item properties assignees patternErrorMessage", "write a list, such as [one, two], or a reference such as ${{ vars.NAME }}"},
-		"a text in place of a switch":          {"$defs work_item properties protect patternErrorMessage", "write true or false, or a reference such as ${{ vars.NAME }}"},
-		"a text in place of a number":          {"$defs work_item properties point patternErrorMessage", "write a number, or a reference such as ${{ vars.NAME }}"},
-		"a text in place of a mapping":         {"$defs work_item properties fields patternErrorMessage", "write a mapping, such as {name: value}, or a reference such as ${{ vars.NAME }}"},
-		"a mapping in place of a list":         {"properties projects errorMessage", "write a list, in which each project begins with -, or a reference such as ${{ vars.NAME }}"},
-		"a comment without a key":              {"$defs comment allOf 0 anyOf 1 errorMessage", "write its key; for one that exists, id is enough"},
-		"a work item without a name":           {"$defs work_item allOf 0 anyOf 2 errorMessage", "write its name; for one that exists, id or identifier is enough"},
-		"a date in another order":              {"$defs work_item properties start_date anyOf 0 anyOf 0 patternErrorMessage", "write a date as YYYY-MM-DD"},
-		"a colour by its name":                 {"$defs label properties color anyOf 0 patternErrorMessage", `write a colour such as "#22c55e", between quotes`},
-		"an address without its scheme":        {"$defs link properties url anyOf 0 patternErrorMessage", "write an address that begins with http:// or https://"},
-		"a key with a space":                   {"$defs work_item properties key anyOf 0 patternErrorMessage", "write letters, digits, . _ and -, the first a letter or digit"},
-		"no true or false is offered as state": {"$defs work_item properties state type", "string number"},
-		"a link in a hover leads to its page":  {"$defs page markdownDescription", "[pages of a folder](https://planform.github.io/planform/pages/)"},
+		"a text in place of a list":           {"$defs work_item properties assignees patternErrorMessage", "write a list, such as [one, two], or a reference such as ${{ vars.NAME }}"},
+		"a text in place of a switch":         {"$defs work_item properties protect patternErrorMessage", "write true or false, or a reference such as ${{ vars.NAME }}"},
+		"a text in place of a number":         {"$defs work_item properties point patternErrorMessage", "write a number, or a reference such as ${{ vars.NAME }}"},
+		"a text in place of a mapping":        {"$defs work_item properties fields patternErrorMessage", "write a mapping, such as {name: value}, or a reference such as ${{ vars.NAME }}"},
+		"a mapping in place of a list":        {"properties projects errorMessage", "write a list, in which each project begins with -, or a reference such as ${{ vars.NAME }}"},
+		"a comment without a key":             {"$defs comment allOf 0 anyOf 1 errorMessage", "write its key; for one that exists, id is enough"},
+		"a work item without a name":          {"$defs work_item allOf 0 anyOf 2 errorMessage", "write its name; for one that exists, id or identifier is enough"},
+		"a date in another order":             {"$defs work_item properties start_date anyOf 0 anyOf 0 patternErrorMessage", "write a date as YYYY-MM-DD"},
+		"a colour by its name":                {"$defs label properties color anyOf 0 patternErrorMessage", `write a colour such as "#22c55e", between quotes`},
+		"an address without its scheme":       {"$defs link properties url anyOf 0 patternErrorMessage", "write an address that begins with http:// or https://"},
+		"a key with a space":                  {"$defs work_item properties key anyOf 0 patternErrorMessage", "write letters, digits, . _ and -, the first a letter or digit"},
+		"a link in a hover leads to its page": {"$defs page markdownDescription", "[pages of a folder](https://planform.github.io/planform/pages/)"},
 	} {
 		var value any = doc
 		for step := range strings.FieldsSeq(tt.at) {

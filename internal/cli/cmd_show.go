@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"os"
 	"slices"
 
 	"github.com/urfave/cli/v2"
@@ -21,7 +22,7 @@ func showCommand(p Process) *cli.Command {
    planform show plan.json --output html > plan.html`,
 		Flags: slices.Concat(outputFlags(view.Formats()...), extentFlags()),
 		Action: func(c *cli.Context) error {
-			if name := c.Args().First(); name == "" || isManifest(name) {
+			if info, err := os.Stat(c.Args().First()); c.NArg() == 0 || isManifest(c.Args().First()) && (err != nil || !info.IsDir()) {
 				return usageError{text: "a PLAN is required", hint: c.Command.UsageText + ", where PLAN is a file of planform plan --out"}
 			}
 			saved, err := readPlan(c)

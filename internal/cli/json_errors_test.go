@@ -34,7 +34,7 @@ func TestEveryCommandFailsInJSON(t *testing.T) {
 	t.Parallel()
 	none := filepath.Join(t.TempDir(), "none")
 	lines := map[string]string{
-		"validate": "-f NONE", "fmt": "-f NONE", "plan": "-f NONE", "apply": "-f NONE", "show": "NONE", "export": "--to NONE", "init": "--to NONE --from WEB",
+		"validate": "-f NONE", "fmt": "-f NONE", "plan": "-f NONE", "apply": "-f NONE", "show": "NONE", "explain": "NONE", "export": "--to NONE", "init": "--to NONE --from WEB",
 		"doctor": "-f NONE", "convert": "NONE --to NONE", "convert check": "NONE", "state list": "-f NONE", "state show": "-f NONE page/a",
 		"state resolve": "-f NONE page/a", "state import": "-f NONE page/a", "state mv": "-f NONE page/a page/b", "state rm": "-f NONE page/a",
 		"sandbox": "--listen nowhere", "completion": "csh", "version": "x", "schema": "x", "get work-item": "WEB-1", "get activities": "--work-item WEB-1",

@@ -310,6 +310,13 @@ func (c *composer) fate(i *Issue, h Held, item written) fate {
 	if p := c.found.people[h.Text]; p != nil {
 		texts = append(texts, c.person(p.ID))
 	}
+	if role == OfField {
+		for _, f := range i.Fields {
+			if _, value, ok := c.measure(f); ok && (f.Source == h.Of.Name || f.Name == h.Of.Name || f.Value == h.Text) {
+				texts = append(texts, fmt.Sprint(value)) // as the number that it became
+			}
+		}
+	}
 	for _, text := range texts {
 		switch inText := item.has(text, inFields|inTexts, nil); {
 		case item.has(text, inFields, nil), inText && (role == OfItem || role == OfComment):

@@ -47,17 +47,18 @@ func (w *World) Settle() Doubt {
 	return s.doubt
 }
 
+// settleObject adds what a request about an object may still change.
 func (s *settling) settleObject(i objectID) {
 	o, f := s.in.Desired[i], &s.objects.states[i]
 	intent, was := f.intent, ""
-	switch prior := s.in.Prior[o.Address]; {
-	case f.prior == nil: // it is not where it was, such as in the list of those that are archived
-		intent, was = prior.PendingIntent, prior.ID
-	default:
+	if f.prior != nil {
 		was = f.prior.ID
+	} else { // it is not where it was, such as in the list of those that are archived
+		prior := s.in.Prior[o.Address]
+		intent, was = prior.PendingIntent, prior.ID
 	}
 	in := ""
-	if f.info.list != nil && (f.parent == noObject || s.objects.states[f.parent].presence == exists) {
+	if (f.unconfirmed || intent != nil) && f.info.list != nil && (f.parent == noObject || s.objects.states[f.parent].presence == exists) {
 		in = s.snapshot.listPath(f.info, f.parent)
 	}
 	seen := f.presence == exists && (!f.foreign || s.objects.staysArchived(i)) || f.presence == hidden && f.id != "" && f.isAway(o)

@@ -131,13 +131,13 @@ func forEditors(value any) any {
 		message := ""
 		for i, m := range value {
 			text, _ := m.value.(string)
-			switch {
-			case m.name == "pattern" || m.name == "format":
+			switch m.name {
+			case "pattern", "format":
 				message = cmp.Or(message, words[text])
 				if text == keyPattern {
 					value[i].value = editorKeyPattern
 				}
-			case m.name == "markdownDescription":
+			case "markdownDescription":
 				value[i].value = pageLink.ReplaceAllString(text, "[$1]("+strings.TrimSuffix(site, "schema/")+"$2/$3)")
 			default:
 				value[i].value = forEditors(m.value)

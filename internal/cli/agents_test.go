@@ -90,5 +90,4 @@ func TestAnAgentAppliesNothingButThePlanThatAPersonRead(t *testing.T) {
 	})
 }
 
-//nolint:gochecknoglobals // never changed
 var hashes = regexp.MustCompile("sha256:[0-9a-f]{64}")

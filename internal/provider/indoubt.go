@@ -239,7 +239,7 @@ func (w *write) settle(ctx context.Context, rows []row) []row {
 		case seen.result == found:
 			a.Outcome, a.Err = w.adoptOwn(ctx, r, seen.row)
 		case seen.result == undetermined:
-			a.Err = w.lookupFailed(r.step, u, seen.err)
+			a.Err = w.lookupFailed(u, seen.err)
 		case begin.Before(u.end()): // it may have been carried out since
 			u.failedLookups = 0
 			a.Err = u.pending()
@@ -254,18 +254,16 @@ func (w *write) settle(ctx context.Context, rows []row) []row {
 
 // lookupFailed is the error of a look-up without a result. If the service fails for a
 // while, the look-up is repeated.
-func (w *write) lookupFailed(step *planner.Step, u *lostCreate, err error) error {
+func (w *write) lookupFailed(u *lostCreate, err error) error {
 	var e *apiclient.Error
 	if errors.As(err, &e) && e.Transient() && u.failedLookups < maxFailedLookups {
 		u.failedLookups++
 		return &executor.Pending{After: w.inDoubt.grace.Period / 6, Err: u.reason()}
 	}
-	switch {
-	case err == nil:
+	if err == nil {
 		return u.reason()
-	default:
-		return unknownOutcome{fmt.Errorf("%w; checking whether it exists failed: %w", u.cause, abortOnStop(err))}
 	}
+	return unknownOutcome{fmt.Errorf("%w; checking whether it exists failed: %w", u.cause, abortOnStop(err))}
 }
 
 // adoptOwn takes an object that a create of planform made.
@@ -293,7 +291,7 @@ func (w *write) resolveRefused(ctx context.Context, r row, e *apiclient.Error) (
 	case e.Status == 409 && e.ExistingID != "":
 		return w.adoptConflicting(ctx, r, e)
 	case seen.result == undetermined && r.lost != nil:
-		return out, w.lookupFailed(r.step, r.lost, seen.err)
+		return out, w.lookupFailed(r.lost, seen.err)
 	default:
 		return out, failure(r.step, e)
 	}

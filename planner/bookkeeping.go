@@ -107,7 +107,7 @@ func (b *bookkeeping) stateChanges() {
 	}
 }
 
-// noteManifest notes what the manifest says otherwise than the state has it: addresses, and what is protected.
+// noteManifest records addresses and protections of the manifest that differ from the state.
 func (b *bookkeeping) noteManifest(changeOf func(resource.Address) *StateChange) {
 	for now, was := range b.objects.renamed.origin {
 		c := changeOf(now)
@@ -173,7 +173,7 @@ func (b *bookkeeping) noteSeen(changed map[resource.Address]*StateChange) {
 	}
 }
 
-// shownValues returns the values of an object's record, with those of fields that the service shows as the manifest wants them.
+// shownValues returns the values of an object's record. Fields that the service shows as the manifest wants them are added.
 func (b *bookkeeping) shownValues(i objectID, r Record) map[string]string {
 	o, f := b.in.Desired[i], &b.objects.states[i]
 	values := make(map[string]string, len(r.Values))

@@ -141,7 +141,7 @@ func (ch *changes) planUpdate(i objectID) {
 	}
 }
 
-// noteOverwritten marks the changes of an adopted object that overwrite what others made.
+// noteOverwritten gives changes of an adopted object the origin Overwritten: others made the former values.
 func (ch *changes) noteOverwritten(i objectID, changes []Change) {
 	if ch.objects.states[i].matchedBy == "" || ch.createdByUs(i) {
 		return
@@ -362,7 +362,7 @@ func (ch *changes) splitValues(i objectID, step *Step) *creation {
 	return c
 }
 
-// isImpossibleAtCreation reports whether a value of a new object cannot be sent, and adds it to what is not possible, unless it says nothing.
+// isImpossibleAtCreation reports whether a value of a new object cannot be sent. It adds the value to c.impossible, unless it is null.
 func (ch *changes) isImpossibleAtCreation(i objectID, v *resource.Value, c *creation) bool {
 	f := &ch.objects.states[i]
 	what, unavailable := ch.blockers.unsupportedRef(i, v), ch.blockers.whyUnavailable(i, v)
@@ -390,7 +390,7 @@ func (ch *changes) isImpossibleAtCreation(i objectID, v *resource.Value, c *crea
 	return true
 }
 
-// addAtCreation adds a value to those that the create sends.
+// addAtCreation adds a value to the body of the create.
 func (ch *changes) addAtCreation(i objectID, v *resource.Value, step *Step, c *creation) {
 	only := ch.withoutOutsiders(i, v, &c.impossible)
 	if only != v && only.Null {
@@ -603,8 +603,8 @@ func (ch *changes) awaitSwitches() {
 	}
 }
 
-// compare compares what the manifest gives for an object that exists with what
-// the service shows, or, where it shows nothing, with what was applied last.
+// compare compares the values of the manifest for an object that exists with the values that the service shows. If the service
+// shows none, it compares them with the state.
 func (ch *changes) compare(i objectID) (d fieldDiff) {
 	o, f := ch.in.Desired[i], &ch.objects.states[i]
 	for k := range o.Values {

@@ -7,8 +7,7 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// invitations returns objects that the manifest does not list: invitations of people whom it names by their e-mail
-// addresses and who are not in the workspace. An invitation that exists is found by the address.
+// invitations returns the invitations of people whom the manifest names by an e-mail address, if they are not in the workspace. An invitation that exists is found by the address.
 func (in *Input) invitations(service *loader) (wanted []*resource.Object) {
 	members, ok := resource.MustLookup("member").Op(resource.List, in.API)
 	if !ok || !slices.ContainsFunc(in.Desired, in.mayInvite) {

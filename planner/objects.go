@@ -37,7 +37,7 @@ func newObjects(in *Input) *objects {
 	return s
 }
 
-// needsMark reports whether an object that exists bears another mark of planform than it is to have, or none and it is to have one.
+// needsMark reports whether an update has to write planform's mark: the object has a former one, or none.
 func (ob *objects) needsMark(i objectID) bool {
 	o, f := ob.in.Desired[i], &ob.states[i]
 	if !f.info.externalIDs || f.row == nil || f.info.update == nil {

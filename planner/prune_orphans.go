@@ -344,8 +344,7 @@ func (or *orphans) decide(l *orphan) {
 	}
 }
 
-// confirmKept finds out whether an orphan that stays is still there. If it is gone, it has no children to ask for, and if another owner
-// has it, the children are left alone with it.
+// confirmKept finds out whether an orphan that stays still exists, and has no other owner by now. Its children depend on that.
 func (or *orphans) confirmKept(l *orphan) {
 	if !l.looked || l.record.ID == "" || l.params == nil || l.decision != notOurs && l.decision != blocked && l.decision != otherSource {
 		return
@@ -358,7 +357,7 @@ func (or *orphans) confirmKept(l *orphan) {
 	or.leaveToOwner(l)
 }
 
-// followParent decides about an orphan by what becomes of the orphan that it is in.
+// followParent takes the decision about the parent over, if the parent is an orphan, too.
 func (or *orphans) followParent(l *orphan) {
 	if l.parent == nil {
 		return

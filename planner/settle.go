@@ -7,25 +7,24 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// Doubt is what requests of earlier runs may still change. Such a request has no answer, or it was sent again, so that its first
-// copy may still arrive.
+// Doubt holds the reads that requests of earlier runs may still change. Such a request has no answer, or it was sent again, so that its
+// first copy may still arrive.
 type Doubt struct {
-	// Again are the reads that do not show yet what these requests do. They are to be asked again once the service carries none of
-	// them out any more.
+	// Again lists the reads to repeat after the grace period: they do not show the effect of these requests yet.
 	Again []Read
 	// Creates is set if an object may still be made that the service then refuses to this run. A short wait is enough, and nothing is
 	// read again: the refusal names the object.
 	Creates bool
 }
 
-// settling finds what requests of earlier runs may still change.
+// settling collects a Doubt.
 type settling struct {
 	*World
 
 	doubt Doubt
 }
 
-// Settle returns what requests of earlier runs may still change, as far as the manifest does not want the same as they do.
+// Settle returns the reads that requests of earlier runs may still change. A request that says the same as the manifest is left out.
 func (w *World) Settle() Doubt {
 	s := &settling{World: w, doubt: Doubt{Again: w.service.unconfirmed}}
 	for i := range w.objects.count() {

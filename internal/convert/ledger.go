@@ -217,7 +217,7 @@ type ValueCount struct {
 	Example string `json:"example"`
 }
 
-// fate is where a value went.
+// fate names the place of a value: the manifest, a text, nowhere, or left out on purpose.
 type fate int
 
 const (
@@ -290,7 +290,7 @@ func (c *composer) book(i *Issue, h Held, to fate) {
 	}
 }
 
-// fate says where a value of an issue went, by what was written of the issue.
+// fate looks for a value of an issue in the manifest and the texts that were written for the issue.
 func (c *composer) fate(i *Issue, h Held, item written) fate {
 	role := h.Of.Role
 	if role == Technical || role == Secret || c.leftOut(i, h) {
@@ -335,7 +335,7 @@ func (c *composer) fate(i *Issue, h Held, item written) fate {
 
 var numbered = regexp.MustCompile(`\S*\d\S*`)
 
-// saidElsewhere reports whether another value of an issue says what this one does, or says it in full.
+// saidElsewhere reports whether another value of an issue has the same content, or more.
 func (c *composer) saidElsewhere(i *Issue, h Held) bool {
 	name := ""
 	switch h.Of.Role { //nolint:exhaustive // the others speak for themselves

@@ -107,7 +107,7 @@ type writtenRows struct {
 	texts, changed bool
 }
 
-// written is what the batches of a run wrote.
+// written holds the objects and fields that the batches of a run wrote.
 type written struct {
 	*write
 

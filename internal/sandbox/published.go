@@ -63,7 +63,7 @@ func (s *Server) published(path string) (publishedPath, bool) {
 	return publishedPath{}, false
 }
 
-// sections is those of operationsText that an edition has.
+// sections returns the sections of operationsText that an edition has.
 func (e Edition) sections() []string {
 	return []string{"community", "reference", "v2"}[:map[Edition]int{Community: 1, Full: 2, Cloud: 3}[e]]
 }

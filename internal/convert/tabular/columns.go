@@ -225,7 +225,7 @@ func place(i int) string { return "column " + strconv.Itoa(i+1) }
 
 func unnamed(name string, i int) bool { return name == place(i) }
 
-// RoleOf is what the values of a field are for. A layout says it of raw ones, such as raw technical.
+// RoleOf returns the role of the values of a field. A layout says it of raw ones, such as raw technical.
 func RoleOf(field string) convert.Role {
 	switch field {
 	case "", "text":

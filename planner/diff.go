@@ -27,13 +27,7 @@ func (d *comparer) compare(v *resource.Value, f *objectState, resolve resource.I
 	if v.Field.Past && !complete {
 		return c, false, false // it is left out
 	}
-	prior, applied := "", false
-	if f.prior != nil {
-		prior, applied = f.prior.Values[v.Field.Name]
-	}
-	if of := v.Field.Definition; of != nil && !v.Field.IsOf(prior, d.objects.states[d.objects.index[of]].id) {
-		prior, applied = "", false // it was a value of a property that is no more
-	}
+	prior, applied := d.appliedValue(v, f)
 	asApplied := applied && complete && resource.IsDigest(prior, want)
 	if have, known := v.Field.ObservedIn(f.row); known && f.row != nil {
 		if complete && have == want || asApplied && f.prior.stillShown(v.Field, have, f.row) && len(d.leftOut(v, f, resolve)) == 0 {
@@ -55,12 +49,29 @@ func (d *comparer) compare(v *resource.Value, f *objectState, resolve resource.I
 	if v.Field.CreateOnly() && (!applied || !complete) {
 		return c, false, false
 	}
-	c = change(v, NotRefreshed)
-	if prior != "" && !strings.HasPrefix(prior, "sha256:") {
-		before := d.refs.nameIDs(v, v.Field.WithoutProperty(prior), resolve)
-		c.Before, c.Was = &before, v.Field.ValueOf(v.Field.WithoutProperty(prior))
+	return d.unseenChange(v, prior, resolve), f.prior != nil && len(f.prior.Values) > 0, true
+}
+
+// unseenChange returns the change of a field that the service does not show. Only the value that was applied last tells what it was.
+func (d *comparer) unseenChange(v *resource.Value, applied string, resolve resource.IDResolver) Change {
+	c := change(v, NotRefreshed)
+	if applied != "" && !strings.HasPrefix(applied, "sha256:") {
+		before := d.refs.nameIDs(v, v.Field.WithoutProperty(applied), resolve)
+		c.Before, c.Was = &before, v.Field.ValueOf(v.Field.WithoutProperty(applied))
 	}
-	return c, f.prior != nil && len(f.prior.Values) > 0, true
+	return c
+}
+
+// appliedValue returns the digest of the value of a field that was applied last. A value of a property that is no more does not count.
+func (d *comparer) appliedValue(v *resource.Value, f *objectState) (digest string, applied bool) {
+	if f.prior == nil {
+		return "", false
+	}
+	digest, applied = f.prior.Values[v.Field.Name]
+	if of := v.Field.Definition; of != nil && !v.Field.IsOf(digest, d.objects.states[d.objects.index[of]].id) {
+		return "", false
+	}
+	return digest, applied
 }
 
 // lostOnlyDeleted reports whether a field names all that was applied but for objects that are gone, as lists show that were read: whoever

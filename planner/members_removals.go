@@ -151,21 +151,25 @@ func (re *removals) findArrived() {
 		for _, row := range answer.Rows {
 			in[kind.Membership.MemberID(row)] = true
 		}
-		late := again && leaves
-		switch intent := record.PendingIntent; {
-		case intent == nil:
-		case intent.Action == AddMembers:
-			ids, comes := re.arrivedOf(&record, in, stays)
-			re.arrived[address], late = ids, late || comes
-		case intent.Action == RemoveMembers:
-			late = late || slices.ContainsFunc(re.leaving(&record), func(id string) bool { return in[id] && stays(id) })
-		case intent.Action == Update:
-			late = late || !re.memberships.stillSays(address, intent)
-		}
-		if late {
+		if open := re.settleIntent(address, &record, in, stays); open || again && leaves {
 			re.service.unconfirmed = append(re.service.unconfirmed, read)
 		}
 	}
+}
+
+// settleIntent notes the members that the intent of a record brought in. It reports whether the request may still do something that
+// the manifest does not want. in has the members of the container.
+func (re *removals) settleIntent(address resource.Address, record *Record, in map[string]bool, stays func(id string) bool) (open bool) {
+	switch intent := record.PendingIntent; {
+	case intent == nil:
+	case intent.Action == AddMembers:
+		re.arrived[address], open = re.arrivedOf(record, in, stays)
+	case intent.Action == RemoveMembers:
+		open = slices.ContainsFunc(re.leaving(record), func(id string) bool { return in[id] && stays(id) })
+	case intent.Action == Update:
+		open = !re.memberships.stillSays(address, intent)
+	}
+	return open
 }
 
 // arrivedOf tells of those who were to come who has, and whether somebody has not who is not to stay.

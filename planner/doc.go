@@ -26,7 +26,7 @@
 //	divergences   what people changed, for the manifests                    divergence.go
 //	claims        who has the names and marks that the service takes once   identity_claims.go
 //	blockers      what cannot be made, and what the service refuses         blocked.go
-//	changes       creates and updates                                       change.go, links.go
+//	changes       creates and updates                                       change.go, change_fields.go, change_archive.go, links.go
 //	additions     who is brought in                                         members_additions.go
 //	pruning       deletions                                                 prune_steps.go
 //	ordering      what waits for what                                       order.go

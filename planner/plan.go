@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"hash/fnv"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -559,84 +558,6 @@ func (m *Members) names(of *resource.Membership) string {
 	return strings.Join(texts, ", ")
 }
 
-// AttributeKey is the key of a member's attribute in the record of its container's members.
-func AttributeKey(a *resource.Attribute, id string) string { return a.Name + " " + id }
-
-// ShownKey is the key of what the service showed of a field after it was applied, where that
-// differs: the service normalizes some values. While both are unchanged, there is nothing to do.
-func ShownKey(field string) string { return field + " shown" }
-
-// MergeValues are the values of a record with newer ones, in a new map.
-func MergeValues(values, newer map[string]string) map[string]string {
-	if len(newer) == 0 {
-		return values
-	}
-	all := make(map[string]string, len(values)+len(newer))
-	maps.Copy(all, values)
-	for field := range newer {
-		delete(all, ShownKey(field))
-	}
-	maps.Copy(all, newer)
-	return all
-}
-
-// unseen begins the value of a record under [ShownKey] until the service shows the field.
-const unseen = "?"
-
-// Unverified is the value of a record under [ShownKey] of a text that was sent in a batch, whose answer has IDs only, until the service
-// shows it. at is when the answer came, by the service's clock; zero = not known.
-func Unverified(at time.Time) string {
-	if at.IsZero() {
-		return unseen
-	}
-	return unseen + at.UTC().Format(time.RFC3339)
-}
-
-// SentUnseen reports whether a field was sent, and nothing has shown it since.
-func (r *Record) SentUnseen(field string) bool {
-	return strings.HasPrefix(r.Values[ShownKey(field)], unseen)
-}
-
-// leftOutMark begins a value under [ShownKey] where the service left out some of the references that were sent.
-const leftOutMark = "!"
-
-// LeftOut is the value of a record under [ShownKey] where the service left out some of the references that were sent.
-func LeftOut(canonical string) string { return leftOutMark + resource.Digest(canonical) }
-
-// stillShown reports whether the service shows of a field what it made of the value that was applied last, where it
-// normalized that: nobody changed it since. Of a value that is shown for the first time that is certain only while nobody has
-// touched the row; what was sent, in its normal form, lacks what the service removes anyway. Any other difference may be somebody's.
-func (r *Record) stillShown(field *resource.Field, have string, row resource.Row) bool {
-	_, applied := r.Values[field.Name]
-	shown := r.Values[ShownKey(field.Name)]
-	sent, err := time.Parse(time.RFC3339, strings.TrimPrefix(shown, unseen))
-	changed, failed := time.Parse(time.RFC3339, row.Text("updated_at"))
-	return applied && (shown == Shown(have) || shown == LeftOut(have) || r.SentUnseen(field.Name) && err == nil && failed == nil &&
-		!changed.After(sent))
-}
-
-// forgetIntent drops the intent of a record, and what was applied last of the fields that it is about.
-func (r *Record) forgetIntent() {
-	intent := r.PendingIntent
-	r.PendingIntent = nil
-	r.Values = maps.Clone(r.Values)
-	maps.DeleteFunc(r.Values, func(key, _ string) bool { return intent.isAbout(strings.TrimSuffix(key, ShownKey(""))) })
-}
-
-// isAbout reports whether the request that an intent announced may have changed a field.
-func (i *Intent) isAbout(field string) bool {
-	return i != nil && (i.Action != Update || len(i.Fields) == 0 || slices.Contains(i.Fields, field))
-}
-
-// drifted reports whether somebody changed a field on the service since it was applied.
-func (r *Record) drifted(field *resource.Field, have string, row resource.Row) bool {
-	applied, known := r.Values[field.Name]
-	return known && !resource.IsDigest(applied, have) && !r.stillShown(field, have, row)
-}
-
-// Shown is the value of a record under [ShownKey].
-func Shown(canonical string) string { return "=" + resource.Digest(canonical) }
-
 // NameOf is the name under which a reference is looked up.
 func NameOf(o *resource.Object, field *resource.Field, r *resource.Reference) Name {
 	n := Name{Kind: field.Ref, Text: r.Text}
@@ -670,91 +591,6 @@ func showReference(r *resource.Reference) string {
 		return string(r.Target.Address)
 	}
 	return r.Text
-}
-
-// activity is the kind whose list tells what happened to the objects that it lives in.
-const activity = "activity"
-
-// Activities returns the reads that tell who changed on the service what
-// drifted, and when. [Plan.AnnotateAuthors] takes the answers in.
-func (p *Plan) Activities() []Read {
-	var reads []Read
-	for _, d := range p.Drift {
-		if r, ok := p.activities(d.Object); ok && !slices.Contains(reads, r) && len(reads) < maxSingleReads {
-			reads = append(reads, r)
-		}
-	}
-	if len(reads) > 0 {
-		if r, ok := p.people(); ok {
-			reads = append(reads, r)
-		}
-	}
-	return reads
-}
-
-func (p *Plan) activities(o *resource.Object) (Read, bool) {
-	k := resource.MustLookup(activity)
-	op, ok := k.Op(resource.List, p.API)
-	if !ok || k.Parent != o.Kind.Name {
-		return Read{}, false
-	}
-	params := map[string]string{"workspace_slug": p.Workspace}
-	for ; o != nil; o = o.Parent {
-		params[o.Kind.Param] = p.Known[o.Address].ID
-	}
-	return readOf(op, params)
-}
-
-// people is the kind of those who change objects.
-func people() *resource.Kind {
-	actor, _ := resource.MustLookup(activity).Field("actor")
-	return resource.MustLookup(actor.Ref)
-}
-
-func (p *Plan) people() (Read, bool) {
-	op, ok := people().Op(resource.List, p.API)
-	if !ok {
-		return Read{}, false
-	}
-	return readOf(op, map[string]string{"workspace_slug": p.Workspace})
-}
-
-// AnnotateAuthors says of every field that drifted who changed it last and when, as
-// far as the answers tell.
-func (p *Plan) AnnotateAuthors(observed Observed) {
-	people := map[string]string{}
-	if r, ok := p.people(); ok {
-		for _, row := range observed[r].Rows {
-			if names := resource.MustLookup(r.Operation.Kind).DisplayTexts(row); len(names) > 0 {
-				people[row.ID()] = names[len(names)-1]
-			}
-		}
-	}
-	for _, d := range p.Drift {
-		r, ok := p.activities(d.Object)
-		if !ok {
-			continue
-		}
-		var newest time.Time
-		for _, row := range observed[r].Rows {
-			at, err := time.Parse(time.RFC3339, row.Text("created_at"))
-			if row.Text("field") != activityField(d.Change.Path) || err != nil || at.Before(newest) {
-				continue
-			}
-			newest, d.Change.At = at, at.UTC().Format(time.RFC3339)
-			d.Change.By = cmp.Or(people[resource.LowerID(row.Text("actor"))], row.Text("actor"))
-		}
-	}
-}
-
-// activityField returns the name of a field in the activities, which have one name for a text, however it is written, and name the
-// containers of an item in the plural.
-func activityField(name string) string {
-	name = strings.TrimPrefix(strings.TrimSuffix(name, "_html"), "relations.")
-	if via, ok := resource.MembershipOf("work_item", name); ok && via.Membership.Inverse == "" {
-		return diag.Plural(via.Membership.Container)
-	}
-	return name
 }
 
 // require lets a step go ahead only if another one, and all members that it brings in,

@@ -1,0 +1,96 @@
+package planner
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/resource"
+)
+
+// activity is the kind whose list tells what happened to the objects that it lives in.
+const activity = "activity"
+
+// Activities returns the reads that tell who changed on the service what
+// drifted, and when. [Plan.AnnotateAuthors] takes the answers in.
+func (p *Plan) Activities() []Read {
+	var reads []Read
+	for _, d := range p.Drift {
+		if r, ok := p.activities(d.Object); ok && !slices.Contains(reads, r) && len(reads) < maxSingleReads {
+			reads = append(reads, r)
+		}
+	}
+	if len(reads) > 0 {
+		if r, ok := p.people(); ok {
+			reads = append(reads, r)
+		}
+	}
+	return reads
+}
+
+func (p *Plan) activities(o *resource.Object) (Read, bool) {
+	k := resource.MustLookup(activity)
+	op, ok := k.Op(resource.List, p.API)
+	if !ok || k.Parent != o.Kind.Name {
+		return Read{}, false
+	}
+	params := map[string]string{"workspace_slug": p.Workspace}
+	for ; o != nil; o = o.Parent {
+		params[o.Kind.Param] = p.Known[o.Address].ID
+	}
+	return readOf(op, params)
+}
+
+// people is the kind of those who change objects.
+func people() *resource.Kind {
+	actor, _ := resource.MustLookup(activity).Field("actor")
+	return resource.MustLookup(actor.Ref)
+}
+
+func (p *Plan) people() (Read, bool) {
+	op, ok := people().Op(resource.List, p.API)
+	if !ok {
+		return Read{}, false
+	}
+	return readOf(op, map[string]string{"workspace_slug": p.Workspace})
+}
+
+// AnnotateAuthors says of every field that drifted who changed it last and when, as
+// far as the answers tell.
+func (p *Plan) AnnotateAuthors(observed Observed) {
+	people := map[string]string{}
+	if r, ok := p.people(); ok {
+		for _, row := range observed[r].Rows {
+			if names := resource.MustLookup(r.Operation.Kind).DisplayTexts(row); len(names) > 0 {
+				people[row.ID()] = names[len(names)-1]
+			}
+		}
+	}
+	for _, d := range p.Drift {
+		r, ok := p.activities(d.Object)
+		if !ok {
+			continue
+		}
+		var newest time.Time
+		for _, row := range observed[r].Rows {
+			at, err := time.Parse(time.RFC3339, row.Text("created_at"))
+			if row.Text("field") != activityField(d.Change.Path) || err != nil || at.Before(newest) {
+				continue
+			}
+			newest, d.Change.At = at, at.UTC().Format(time.RFC3339)
+			d.Change.By = cmp.Or(people[resource.LowerID(row.Text("actor"))], row.Text("actor"))
+		}
+	}
+}
+
+// activityField returns the name of a field in the activities, which have one name for a text, however it is written, and name the
+// containers of an item in the plural.
+func activityField(name string) string {
+	name = strings.TrimPrefix(strings.TrimSuffix(name, "_html"), "relations.")
+	if via, ok := resource.MembershipOf("work_item", name); ok && via.Membership.Inverse == "" {
+		return diag.Plural(via.Membership.Container)
+	}
+	return name
+}

@@ -1,0 +1,88 @@
+package planner
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/planform/planform/internal/resource"
+)
+
+// neededByChildren reports whether something that the manifest has in an object cannot be made while the field is off.
+func (ch *changes) neededByChildren(o *resource.Object, field *resource.Field) bool {
+	return slices.ContainsFunc(ch.in.Desired, func(child *resource.Object) bool {
+		return child.Parent == o && slices.Contains(child.Switches(), resource.Switch{Holder: o.Kind, Field: field})
+	})
+}
+
+// keepHidden leaves an object as it is that no list shows.
+func (ch *changes) keepHidden(i objectID) {
+	o, f := ch.in.Desired[i], &ch.objects.states[i]
+	ch.recordKnown(i)
+	switch {
+	case f.id == "": // its parent is hidden
+	case f.keptDeleted:
+		ch.settled = append(ch.settled, o)
+		ch.gaps.add(o, "", "", leftDeleted)
+	case !f.isAway(o):
+		ch.leave(o)
+	case f.row != nil:
+		ch.keepDifferences(i)
+	default:
+		ch.settled = append(ch.settled, o)
+		ch.gaps.add(o, "", "", ch.objects.whyHidden())
+	}
+}
+
+// keepArchived leaves an archived object as it is. It warns unless the manifest says archived.
+func (ch *changes) keepArchived(i objectID) {
+	o := ch.in.Desired[i]
+	ch.recordKnown(i)
+	if _, _, given := wantsArchived(o); given {
+		ch.keepDifferences(i)
+		return
+	}
+	ch.leave(o)
+	ch.diags.warn(o, "archived", string(o.Address)+" is archived on the service; it and its members are left as they are", "")
+}
+
+// leave does nothing about an object that somebody archived.
+func (ch *changes) leave(o *resource.Object) {
+	ch.settled = append(ch.settled, o)
+	ch.gaps.add(o, "", "", leftAlone)
+}
+
+// keepDifferences says what differs of an object that is archived, as the manifest wants it, and stays as it is.
+func (ch *changes) keepDifferences(i objectID) {
+	d := ch.compare(i)
+	left := fieldDiff{kept: slices.Concat(d.changes, d.kept, d.unappliable)}
+	if ch.recordDrift(i, &left); len(left.kept) == 0 {
+		ch.settled = append(ch.settled, ch.in.Desired[i])
+	}
+}
+
+func (ch *changes) planArchive(i objectID) {
+	o, f := ch.in.Desired[i], &ch.objects.states[i]
+	v, want, given := wantsArchived(o)
+	verb := resource.Archive
+	switch isNew := f.presence == absent; {
+	case !given, !isNew && o.Ignores(v.Field), isNew && !want, !isNew && (f.row == nil || f.archived() == want):
+		return
+	case !want:
+		verb = resource.Unarchive
+	}
+	op, ok := o.Kind.Op(verb, ch.in.API)
+	if !ok {
+		return
+	}
+	if reason := ch.checks.whyUnarchivable(i); verb == resource.Archive && reason != "" {
+		ch.addBlocked(i, &fieldDiff{unappliable: []Change{change(v, FromManifest)}, causes: []Cause{refused(reason)}})
+		return
+	}
+	step := ch.steps.add(i, Update)
+	step.Operation, step.Write.Values, step.needsObjects = op, []*resource.Value{v}, ch.steps.toCreate(i)
+	step.changes = changesTo(step.Values())
+	if len(step.changes) > 0 && f.presence == exists {
+		step.changes[0].Was = v.Field.ValueOf(strconv.FormatBool(!want))
+	}
+	ch.archiveSteps = append(ch.archiveSteps, step)
+}

@@ -1,0 +1,326 @@
+package planner
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/resource"
+)
+
+// compare compares the values of the manifest for an object that exists with the values that the service shows. If the service
+// shows none, it compares them with the state.
+func (ch *changes) compare(i objectID) (d fieldDiff) {
+	o, f := ch.in.Desired[i], &ch.objects.states[i]
+	for k := range o.Values {
+		if v := &o.Values[k]; !ch.isOutside(i, v, &d) {
+			ch.compareField(i, v, &d)
+		}
+	}
+	for k := range o.Kind.Fields { // of what the manifest leaves to people, too
+		field := &o.Kind.Fields[k]
+		if _, given := o.Value(field.Name); field.AlwaysSend && !given {
+			if v := asShown(&resource.Value{Field: field, Position: o.Position}, f.row); v != nil && !v.Null {
+				d.alwaysSend(v)
+			}
+		}
+	}
+	return d
+}
+
+// isOutside reports whether a value is not one that an update of the object sends, and adds what is not possible of it to d.
+func (ch *changes) isOutside(i objectID, v *resource.Value, d *fieldDiff) bool {
+	if what := ch.blockers.unsupportedRef(i, v); what != "" {
+		d.block(change(v, FromManifest), lacks(what), diag.Position{})
+		return true
+	}
+	via := ch.objects.states[i].info.viaMembership(v.Field)
+	if !via && !v.Field.Virtual && !v.Field.ArchiveFlag && !v.Implied {
+		return false
+	}
+	if v.Field.OnlyV2() && !via && !v.Null {
+		d.block(change(v, FromManifest), cannot(CannotChange), diag.Position{})
+	}
+	return true
+}
+
+// compareField adds what the manifest writes of a field to d: as a change, as kept, or as not possible.
+func (ch *changes) compareField(i objectID, written *resource.Value, d *fieldDiff) {
+	o, f := ch.in.Desired[i], &ch.objects.states[i]
+	resolve := ch.refs.idResolver(i)
+	v, created := ch.linkable(written)
+	c, compared, differs := ch.differ.compare(v, f, resolve)
+	missing := 0 // links, of a run that died before it sent them
+	if differs {
+		missing = ch.missingLinks(v, f)
+	}
+	switch {
+	case differs && missing > 0 && f.info.update == nil:
+		ch.unlinked[f.info]++
+		differs = false
+	case differs && (missing == 0 || c.Origin == FromDrift) && o.Ignores(v.Field):
+		d.ignored++
+		d.alwaysSend(asShown(v, f.row))
+		return
+	}
+	if others := ch.stillHave(i, v); !differs && others.exists() {
+		d.block(change(v, FromManifest), others, v.Position)
+		return
+	}
+	if !differs {
+		ch.noteUnseen(i, v)
+		d.alwaysSend(v)
+		return
+	}
+	if only := ch.withoutOutsiders(i, v, d); only != v {
+		v = only
+		if c, compared, differs = ch.differ.compare(v, f, resolve); !differs {
+			return
+		}
+	}
+	if c.Origin == FromDrift && ch.in.onDrift(o) == Keep {
+		d.kept = append(d.kept, c)
+		d.alwaysSend(asShown(v, f.row))
+		return
+	}
+	if missing > 0 {
+		text := showValue(v)
+		c.Before, c.After, c.References = nil, &text, missing
+	}
+	cause := cmp.Or(ch.whyUnappliable(i, v), ch.unknownLink(f, written))
+	if !compared && cause.exists() { // nothing says that it differs, and nothing could be done
+		ch.noteUnseen(i, v)
+		return
+	}
+	// What such an update makes of the text, its own answer has to show: else it would be sent each time, should the
+	// service write it otherwise for ever.
+	d.alone = d.alone || c.Origin == FromDrift && f.prior.SentUnseen(v.Field.Name)
+	switch c.Possible = !cause.exists(); {
+	case !c.Possible:
+		d.block(c, cause, diag.Position{})
+	case len(created) > 0:
+		d.late.add(v, c, created)
+	default:
+		d.send, d.changes = append(d.send, v), append(d.changes, c)
+	}
+}
+
+// noteUnseen notes a value that is taken to be as the manifest wants it, since nothing shows it.
+func (ch *changes) noteUnseen(i objectID, v *resource.Value) {
+	o, f := ch.in.Desired[i], &ch.objects.states[i]
+	switch have, shown := v.Field.ObservedIn(f.row); {
+	case shown && v.Field.Within != "" && have == "" && !v.Null: // it was sent, and the service has it elsewhere, or not at all
+		ch.gaps.add(o, v.Field.Path(), v.Field.Path(), notThere)
+	case shown, v.Field.Header, v.Field.CreateOnly(): // it leads a text, or nobody can change it
+	case f.row == nil:
+		ch.gaps.add(o, "", "", ch.objects.whyUnread(f))
+	case resource.IsCustom(v):
+		mapping, _ := o.Kind.CustomFields()
+		ch.gaps.add(o, mapping.Name, "values of custom fields", ch.whyCustomUnread())
+	default:
+		ch.gaps.add(o, v.Field.Path(), v.Field.Path(), notShown)
+	}
+}
+
+func (ch *changes) whyCustomUnread() gapReason {
+	switch {
+	case ch.in.SkipRefresh:
+		return skipsRefresh
+	case ch.refs.manyValues:
+		return gapReason{"reading them takes more than " + strconv.Itoa(maxValueReads) + " requests", "--refresh-all reads them"}
+	default:
+		return gapReason{why: "the service does not show them"}
+	}
+}
+
+// countSettled counts the objects that nothing is to be done about.
+func (ch *changes) countSettled() {
+	for _, o := range ch.settled {
+		if ch.gaps.objects[o] {
+			ch.plan.Summary.NotCompared++
+		} else {
+			ch.plan.Summary.Unchanged++
+		}
+	}
+}
+
+// asShown is the value of a field as the service has it; nil = that is not known.
+func asShown(v *resource.Value, row resource.Row) *resource.Value {
+	have, known := v.Field.TextIn(row)
+	if row == nil || !known {
+		return nil
+	}
+	shown := v.Field.ValueOf(have)
+	shown.AsShown, shown.Position = true, v.Position
+	return shown
+}
+
+// whyUnappliable returns what is in the way of a change, if anything.
+func (ch *changes) whyUnappliable(i objectID, v *resource.Value) Cause {
+	t := ch.objects.states[i].info
+	if why := ch.blockers.whyUnavailable(i, v); why.exists() {
+		return why
+	}
+	if names := ch.differ.leftOut(v, &ch.objects.states[i], ch.refs.idResolver(i)); len(names) > 0 && !ch.in.RefreshAll && !ch.joins(i, v) {
+		return refused("the service did not take " + strings.Join(names, ", ") + " as " + v.Field.Name +
+			" when it was last sent, without an error: leave it out, or put right what is in the way; --refresh-all sends it again")
+	}
+	switch {
+	case t.update == nil, v.Field.Immutable, !t.api.Sendable(v.Field):
+		return cannot(CannotChange)
+	case v.Null && v.Field.Clear == resource.ClearNever:
+		return cannot(CannotClear)
+	}
+	if v.Field.Unique {
+		want, _ := v.Desired(nil)
+		if h := ch.blockers.claims.holder(i, claim{v.Field, want}); h != nil && h.why.exists() {
+			return h.why
+		}
+	}
+	if others := ch.stillHave(i, v); others.exists() {
+		return others
+	}
+	if root := ch.blockers.blockerOf(v); root != noObject {
+		return refused("its " + v.Field.Name + " needs " + string(ch.in.Desired[root].Address) + ": " + ch.blockers.cause(root, root).Text)
+	}
+	return Cause{}
+}
+
+// joins reports whether the person in a value becomes a member of the project by this run, or became one since the last run. The
+// service accepts the value then.
+func (ch *changes) joins(i objectID, v *resource.Value) bool {
+	if v.Field.MustBeMemberOf == "" {
+		return false
+	}
+	via := resource.MustLookup(v.Field.MustBeMemberOf)
+	container := ch.objects.ancestor(i, ch.objects.kind(via.Membership.Container))
+	return slices.ContainsFunc(ch.memberships.sets, func(r *memberSet) bool {
+		return r.kind == via && r.object == container && slices.ContainsFunc(r.entries, func(e memberRef) bool {
+			prior, _ := ch.memberships.recorded(r)
+			given := prior.Values[AttributeKey(via.Membership.Attribute, e.id)]
+			isNew := !slices.Contains(prior.Members, e.id) || e.attribute != "" && given != e.attribute
+			return isNew && slices.ContainsFunc(v.Refs, func(ref resource.Reference) bool {
+				_, id, ok := ch.refs.target(i, ch.objects.states[i].info.ref(v.Field), &ref)
+				return ok && id == e.id
+			})
+		})
+	})
+}
+
+// stillHave names the siblings that would keep a flag which only one object of the parent is meant to have.
+func (ch *changes) stillHave(i objectID, v *resource.Value) Cause {
+	f := &ch.objects.states[i]
+	if !v.Field.Exclusive || isOff(v) || !ch.snapshot.listed(f.info, f.parent) {
+		return Cause{}
+	}
+	var others []string
+	l, _ := ch.snapshot.list(f.info, f.parent)
+	for _, row := range l.rows {
+		if has, _ := row.Shown(v.Field); has != true || row.ID() == f.id {
+			continue
+		}
+		if at, managed := ch.objects.owners[serviceID{f.info.kind.Name, row.ID()}]; managed {
+			if w, given := ch.in.Desired[at].Value(v.Field.Name); given && isOff(w) {
+				continue
+			}
+		}
+		others = append(others, label(f.info.kind, row))
+	}
+	if len(others) == 0 {
+		return Cause{}
+	}
+	return refused("the service would leave " + v.Field.Name + " with " + diag.First(others, fewNames) + ", too: write `" + v.Field.Name +
+		": false` there")
+}
+
+func (ch *changes) recordDrift(i objectID, d *fieldDiff) {
+	o := ch.in.Desired[i]
+	for _, list := range []struct {
+		changes []Change
+		kept    bool
+	}{{d.changes, false}, {d.late.changes, false}, {d.unappliable, false}, {d.kept, true}} {
+		for k := range list.changes {
+			if c := &list.changes[k]; c.Origin == FromDrift || list.kept {
+				ch.plan.Drift = append(ch.plan.Drift, Drift{o, c, list.kept})
+			}
+		}
+	}
+	ch.plan.Summary.Kept += len(d.kept)
+	ch.plan.Summary.Ignored += d.ignored
+}
+
+func (ch *changes) addBlocked(i objectID, d *fieldDiff) {
+	if len(d.unappliable) == 0 {
+		return
+	}
+	t := ch.objects.states[i].info
+	of := map[Cause]*fieldDiff{} // by what is lacking, without a text
+	var order []Cause
+	for k, c := range d.unappliable {
+		why := ch.lacking(i, d, k)
+		if of[why] == nil {
+			of[why] = &fieldDiff{}
+			order = append(order, why)
+		}
+		of[why].block(c, d.causes[k], diag.Position{})
+	}
+	for _, why := range order {
+		blocked := of[why]
+		why.Text = blocked.words(t)
+		step := ch.steps.addBlocked(i, why)
+		if !why.lacking() && !d.position.IsZero() {
+			step.Position = d.position
+		}
+		step.changes = blocked.unappliable
+	}
+}
+
+// lacking returns the cause of a change that cannot be made, without its text: Lacks, NotOffered, or Refused for all other causes.
+func (ch *changes) lacking(i objectID, d *fieldDiff, k int) Cause {
+	o, t, cause := ch.in.Desired[i], ch.objects.states[i].info, d.causes[k]
+	if cause.Code == Lacks {
+		return Cause{Code: Lacks, Objects: cause.Objects}
+	}
+	v, given := o.Value(d.unappliable[k].Path)
+	if given && (cause.Code == CannotSet || cause.Code == CannotChange) && onlyByWider(t.api, func(wider resource.API) bool {
+		_, updates := o.Kind.Op(resource.Update, wider)
+		_, joins := resource.MembershipOf(o.Kind.Name, v.Field.Name)
+		return (cause.Code == CannotSet || updates && !v.Field.Immutable) && (wider.Sendable(v.Field) || joins)
+	}) {
+		return Cause{Code: NotOffered}
+	}
+	return Cause{Code: Refused}
+}
+
+// withoutOutsiders is a value without the people who are not members of the project. They are
+// added to what is not possible.
+func (ch *changes) withoutOutsiders(i objectID, v *resource.Value, d *fieldDiff) *resource.Value {
+	out := ch.outsiders.byValue[v]
+	if len(out) == 0 {
+		return v
+	}
+	names := map[string][]string{} // by role
+	for _, o := range out {
+		names[o.role] = append(names[o.role], o.ref.Text)
+	}
+	via := resource.MustLookup(v.Field.MustBeMemberOf).Membership
+	at := string(ch.in.Desired[ch.objects.ancestor(i, ch.objects.kind(via.Container))].Address)
+	for _, role := range slices.Sorted(maps.Keys(names)) {
+		why := "the service accepts only members of " + at + " as " + v.Field.Name + ": add " + strings.Join(names[role], ", ") +
+			" to its members"
+		if role != "" {
+			why = "the service accepts no " + role + " of " + at + " as " + v.Field.Name + ": give " + strings.Join(names[role], ", ") + " the " +
+				via.Attribute.Name + " " + v.Field.MemberRole + ", or leave them out"
+		}
+		d.block(change(v, FromManifest), refused(why), diag.Position{})
+	}
+	only := *v
+	only.Refs = slices.DeleteFunc(slices.Clone(v.Refs), func(r resource.Reference) bool {
+		return slices.ContainsFunc(out, func(o outsider) bool { return o.ref.Position == r.Position && o.ref.Text == r.Text })
+	})
+	only.Null = len(only.Refs) == 0
+	return &only
+}

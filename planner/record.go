@@ -68,7 +68,9 @@ func (r *Record) stillShown(field *resource.Field, have string, row resource.Row
 // forgetIntent drops the intent of a record, and what was applied last of the fields that it is about.
 func (r *Record) forgetIntent() {
 	intent := r.PendingIntent
-	r.PendingIntent = nil
+	if r.PendingIntent = nil; intent.creates() {
+		return // it is about another object, such as the next version of a file
+	}
 	r.Values = maps.Clone(r.Values)
 	maps.DeleteFunc(r.Values, func(key, _ string) bool { return intent.isAbout(strings.TrimSuffix(key, ShownKey(""))) })
 }

@@ -104,6 +104,7 @@ func TestTheFormatsOfThePageAreThoseOfTheProgram(t *testing.T) {
 		{"init", " --workspace acme --to begun"},
 		{"undo", " last" + on + " --sandbox --yes"},
 		{"convert check", " csv issues.csv -f converted --workspace acme --sandbox"},
+		{"explain", " work_item.state"},
 	} {
 		if c.name == "convert check" {
 			shell(t, dir, "planform convert csv issues.csv --to converted")

@@ -32,7 +32,7 @@ func answered(t *testing.T, path string) {
 		"assignees", "relations-outside", "second-relations", "relation-types", "parents-outside", "attachments", "comments-not-exported", "bot-comments", "former-sprints",
 		"affected-versions", "archived", "start-after-due", "titles-cut", "control-characters", "colours", "watchers", "votes", "worklogs", "reactions",
 		"comments-restricted", "comments-outside", "dates-not-understood", "times-of-day", "check-item-people", "history", "values", "sprint-dates",
-		"field-parts", "items-not-exported",
+		"field-parts", "items-not-exported", "restricted",
 	} {
 		agreed = append(agreed, kind+": all")
 	}

@@ -105,7 +105,8 @@ func (or *orphans) movedFields(l *orphan) (names []string) {
 	}
 	for i := range l.info.kind.Fields {
 		f := &l.info.kind.Fields[i]
-		if name := activityField(f.Name); changed[name] && !f.Virtual && !l.info.viaMembership(f) { // who is where, the members tell
+		by := l.record.PendingIntent.isAbout(f.Name)                                                       // planform itself, as far as is known
+		if name := activityField(f.Name); changed[name] && !by && !f.Virtual && !l.info.viaMembership(f) { // who is where, the members tell
 			names, changed[name] = append(names, name), false
 		}
 	}

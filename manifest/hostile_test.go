@@ -35,7 +35,7 @@ func bomb(first, format string, levels int) string {
 func TestHostileManifestsAreErrorsAndCostLittle(t *testing.T) {
 	t.Parallel()
 	const mib = 1 << 16 // enough to see what grows faster than the input
-	costliest := []string{"a large text of others' references", "a large text without references", "a scalar of many lines"}
+	costliest := []string{"a large text of others' references", "a large text of names", "a large text without references", "a scalar of many lines"}
 	for name, tt := range map[string]struct {
 		text string
 		code string
@@ -87,6 +87,7 @@ func TestHostileManifestsAreErrorsAndCostLittle(t *testing.T) {
 		"a large text, many times in a text":        {"vars: {t: " + strings.Repeat("a", 16*mib) + "}\nprojects:\n- key: a\n  description: \"" + strings.Repeat("${{ vars.t }}", 10) + "\"\n", "too-large"},
 		"a large text of others' references":        {"vars: {l: [" + strings.Repeat("a,", 10_000) + "]}\nprojects:\n- for_each: ${{ vars.l }}\n  key: a${{ each }}\n  description: \"" + strings.Repeat("${{ github.ref }} ", mib/16) + "\"\n", "template-expansion"},
 		"a large text without references":           {"vars: {l: [" + strings.Repeat("a,", 10_000) + "]}\nprojects:\n- for_each: ${{ vars.l }}\n  key: a${{ each }}\n  description: \"" + strings.Repeat("$", 20*mib) + "\"\n", "template-expansion"},
+		"a large text of names":                     {"vars: {l: [" + strings.Repeat("a,", 10_000) + "]}\nprojects:\n- for_each: ${{ vars.l }}\n  key: a${{ each }}\n  description: \"" + strings.Repeat("$ vars.a ", 2*mib) + "\"\n", "template-expansion"},
 		"a mapping of many keys, looked into often": {"vars: {l: [" + strings.Repeat("a,", 40_000) + "]}\nprojects:\n- for_each: [{" + numbered("k%d: x, ", 40_000) + "}]\n  as: m\n  key: a\n  work_items:\n  - for_each: ${{ vars.l }}\n    name: ${{ m.k39999 }}\n", "template-expansion"},
 		"a for_each of itself":                      {"projects:\n- &a\n  for_each: [*a]\n  key: a\n", ""},
 		"a template in itself":                      {"projects:\n- key: a\n  work_items:\n  - &a {for_each: [1, 2], name: x, work_items: [*a]}\n", "alias-cycle"},

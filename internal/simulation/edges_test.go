@@ -174,6 +174,11 @@ func TestAfterAFaultAtAnyEdgeTheNextRunsReachTheSameEnd(t *testing.T) {
 	}
 }
 
+// dated is a manifest with work items.
+func dated(items string) string {
+	return "version: 1\nworkspace: acme\nprojects:\n  - {key: shop, identifier: SHOP, name: Shop, work_items: [" + items + "]}\n"
+}
+
 // TestWhatWasFoundStaysMended plays cases that failed once. A failure prints a line of this table.
 func TestWhatWasFoundStaysMended(t *testing.T) {
 	t.Parallel()
@@ -189,6 +194,15 @@ func TestWhatWasFoundStaysMended(t *testing.T) {
 				next:  "version: 1\nworkspace: acme\nprojects:\n  - key: shop\n    identifier: SHOP\n    name: Shop\n    labels: []\n    work_items:\n      - {key: d, name: \"Item d, larger\"}\n",
 			}.scene(),
 			[]string{"2: write state.json.journal #3: no space"},
+		},
+		"an item whose change got no answer is pruned when no manifest has it": {
+			story{
+				api: 2, pace: 0x3,
+				first: dated("{key: a, name: A}"),
+				next:  dated("{key: b, name: B}, {key: a, name: A, priority: high, start_date: 2026-03-02}, {key: c, name: C}"),
+				last:  dated(""),
+			}.scene(),
+			[]string{"1: POST /projects/*/work-items/bulk-create/ #1: power lost"},
 		},
 		"a removal that is late takes nobody out who stays by now": {
 			story{

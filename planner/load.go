@@ -33,14 +33,16 @@ func newLoader(ctx context.Context, in *Input, reader Reader) *loader {
 // maxTasks is the number of tasks that wait for answers side by side.
 const maxTasks = 256
 
-// task is a call of [loader.each] that can pause until it has its answers.
+// task is a coroutine of [loader.each]. It pauses until it has its answers.
 type task struct {
 	resume func() (missing []Read, paused bool)
 	pause  func(missing []Read) bool
 }
 
-// each calls do with each number below n. While a call waits for an answer, the next ones go on: their requests are made together.
+// each calls do with each number below n. If a call waits for an answer, another task goes on with the next numbers, and the requests of
+// all tasks that wait are made together.
 func (lo *loader) each(n int, do func(i int)) {
+	next := 0
 	var paused []*task
 	var missing []Read
 	run := func(t *task) {
@@ -50,35 +52,34 @@ func (lo *loader) each(n int, do func(i int)) {
 			paused, missing = append(paused, t), append(missing, more...)
 		}
 	}
-	finish := func() {
-		for len(paused) > 0 {
-			tasks := paused
-			lo.load(missing...)
-			paused, missing = nil, nil
-			for _, t := range tasks {
-				run(t)
-			}
+	for next < n || len(paused) > 0 {
+		if next < n && len(paused) < maxTasks {
+			t := &task{}
+			t.resume, _ = iter.Pull(func(pause func([]Read) bool) {
+				for t.pause = pause; next < n; {
+					next++
+					do(next - 1)
+				}
+			})
+			run(t)
+			continue
+		}
+		tasks := paused
+		lo.load(missing...)
+		paused, missing = nil, nil
+		for _, t := range tasks {
+			run(t)
 		}
 	}
-	for i := range n {
-		t := &task{}
-		t.resume, _ = iter.Pull(func(pause func([]Read) bool) {
-			t.pause = pause
-			do(i)
-		})
-		if run(t); len(paused) == maxTasks {
-			finish()
-		}
-	}
-	finish()
 }
 
 // load makes sure that reads have answers.
 func (lo *loader) load(reads ...Read) {
 	var missing []Read
+	seen := map[Read]bool{}
 	for _, r := range reads {
-		if _, have := lo.answer(r); !have && !slices.Contains(missing, r) {
-			missing = append(missing, r)
+		if _, have := lo.answer(r); !have && !seen[r] {
+			seen[r], missing = true, append(missing, r)
 		}
 	}
 	switch {
@@ -94,8 +95,11 @@ func (lo *loader) load(reads ...Read) {
 }
 
 func (lo *loader) ask(r Read) Answer {
-	lo.load(r)
-	a, _ := lo.answer(r)
+	a, have := lo.answer(r)
+	if !have {
+		lo.load(r)
+		a, _ = lo.answer(r)
+	}
 	return a
 }
 

@@ -113,6 +113,10 @@ func (r *run) preview(ctx context.Context) (*planner.Plan, error) {
 	}
 	r.statePath = prior.Path
 	r.remember(prior)
+	if by, held := state.LockedBy(ctx, r.statePath, r.service.stateOf(r.conn.baseURL, r.conn.workspace)); held {
+		r.grace.Period = 0 // its requests are not given up, and nobody knows when it ends
+		r.out.view.Notef("the state is in use by %s: the plan may lack what that run has under way", by)
+	}
 	return r.makePlan(ctx)
 }
 

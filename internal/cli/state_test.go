@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/planform/planform/internal/resource"
 	"github.com/planform/planform/internal/sandbox"
 	"github.com/planform/planform/internal/sandbox/sandboxtest"
 	"github.com/planform/planform/internal/state"
@@ -289,5 +290,32 @@ func TestAnAddressWithACredentialIsRefusedAndNotShown(t *testing.T) {
 				t.Errorf("%s: exit code %d: %s", args, got.code, said)
 			}
 		}
+	}
+}
+
+// TestAPlanDoesNotWaitForARunThatIsAtWork: it would wait for as long as the run goes on.
+func TestAPlanDoesNotWaitForARunThatIsAtWork(t *testing.T) {
+	t.Parallel()
+	s := newService(t, sandboxtest.Options{})
+	path := filepath.Join(s.dir, "state.json")
+	file := s.write(t, "w.yaml", "version: 1\nworkspace: acme\nteamspaces: [{name: New}]\n")
+	plan := []string{"plan", "-f", file, "--state", path, "--grace-period", "24h"}
+	f, err := state.Open(t.Context(), path, state.Options{BaseURL: s.url, Workspace: sandbox.Workspace})
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := resource.MustLookup("teamspace")
+	op, _ := k.Op(resource.Create, resource.V1)
+	create := &planner.Step{
+		Action: planner.Create, Kind: k, Operation: op, Address: "teamspace/new", Write: &planner.Write{}, Object: &resource.Object{Kind: k, Key: "new", Address: "teamspace/new"},
+	}
+	if err := f.Begin(t.Context(), []*planner.Step{create}); err != nil {
+		t.Fatal(err)
+	}
+	if r := s.must(t, plan...); !strings.Contains(r.err, "the state is in use by ") || !strings.Contains(r.out, "1 to create") {
+		t.Error(r.out, r.err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
 	}
 }

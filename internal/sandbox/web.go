@@ -92,7 +92,7 @@ type reader struct {
 	t *tx
 }
 
-// sheet finds the page of a path below the workspace, nil if there is none. The last ID of the path says what it shows.
+// sheet returns the page of a path below the workspace, nil if there is none. The last ID of the path selects the record.
 func (r *reader) sheet(path []string) *sheet {
 	if len(path) == 0 {
 		return r.record(workspaceID)

@@ -22,7 +22,7 @@ func showCommand(p Process) *cli.Command {
 		Flags: slices.Concat(outputFlags(view.Formats()...), extentFlags()),
 		Action: func(c *cli.Context) error {
 			switch name := c.Args().First(); {
-			case name == "":
+			case name == "" || name == standardInput:
 				return usageError{text: "a PLAN is required", hint: c.Command.UsageText + ", where PLAN is a file of planform plan --out"}
 			case isYAML(name):
 				return usageError{text: "a PLAN is required, and " + name + " is a manifest", hint: "planform plan " + shellWord(name) + " shows its changes"}

@@ -119,7 +119,7 @@ func merge(items items, found *findings) *assembly {
 // noKey begins the key of an object whose key is not known.
 const noKey = "?"
 
-// address returns the address of an item, or "" if its key or that of a parent is not known.
+// address returns the address of an item, or "" if its key or the key of a parent is not known.
 func (a *assembly) address(i int) string {
 	for at := i; at >= 0; at = a.items[at].parent {
 		if strings.HasPrefix(a.items[at].object.Key, noKey) {

@@ -29,18 +29,18 @@ is named as in addresses (work_item) or by its list (work_items).
    planform explain cycles --output json
 
 The API "documented" has the publicly documented operations only. The edition
-"community" is the one that the service publishes as open source, "paid" stands for
-the others. planform doctor says what your own service has.`,
+"community" is the open source edition, "paid" stands for all other editions.
+planform doctor says what your own service has.`,
 		Flags: outputFlags(),
 		Action: func(c *cli.Context) error {
 			if c.NArg() > 1 {
 				return usageError{text: "unexpected argument " + c.Args().Get(1), hint: "planform explain KIND, or planform explain KIND.FIELD"}
 			}
 			out := newOutput(c, p)
-			kind, path, _ := strings.Cut(c.Args().First(), ".")
-			if kind == "" {
+			if c.NArg() == 0 {
 				return showKinds(out)
 			}
+			kind, path, _ := strings.Cut(c.Args().First(), ".")
 			k, err := kindCalled(kind)
 			if err != nil {
 				return err
@@ -77,7 +77,7 @@ func explainKind(k *resource.Kind) explainedKind {
 	return explainedKind{k.Name, k.Section, cmp.Or(k.Parent, "workspace"), k.Doc, k.Example, apisOf(k, nil), editionsOf(k, nil), nil}
 }
 
-// explainFields returns the fields of a kind and the properties that all objects have. path is one of them, or a group; "" = all.
+// explainFields returns the fields of a kind and the properties that all objects have. A path selects a field or a group; "" selects all.
 func explainFields(k *resource.Kind, path string) []explainedField {
 	var fields []explainedField
 	for i := range k.Fields {
@@ -99,23 +99,24 @@ func kindCalled(word string) (*resource.Kind, error) {
 	name := strings.ReplaceAll(word, "-", "_")
 	var found []string
 	for _, k := range resource.Kinds() {
-		if k.Name == name && k.Section != "" {
+		switch {
+		case k.Section == "": // no manifest has it
+		case k.Name == name:
 			return k, nil
-		}
-		if k.Section == name {
+		case k.Section == name:
 			found = append(found, k.Name)
 		}
 	}
-	hint := diag.OneOf(name, resource.Listed())
+	hint := cmp.Or(diag.DidYouMean(name, resource.Listed()), "planform explain lists the kinds")
 	switch kind := kindsElsewhere().of(word); {
 	case len(found) == 1:
 		return resource.MustLookup(found[0]), nil
 	case len(found) > 1:
 		return nil, usageError{text: "several kinds have a list " + name, hint: "name one of them: " + strings.Join(found, ", ")}
 	case kind != "":
-		hint = fmt.Sprintf("did you mean %q?", kind)
+		hint = fmt.Sprintf("did you mean %q?", strings.ReplaceAll(kind, "-", "_"))
 	}
-	return nil, usageError{text: "unknown kind " + word, hint: hint}
+	return nil, usageError{text: "unknown kind " + cmp.Or(word, `""`), hint: hint}
 }
 
 func showKinds(out output) error {
@@ -205,7 +206,7 @@ func apisOf(k *resource.Kind, f *resource.Field) []string {
 	return words
 }
 
-// editionsOf returns the editions that have the objects of a kind, or a field of them if f is not nil: with what the field names.
+// editionsOf returns the editions that have the kind. If f is not nil, they also have the kind that the field names.
 func editionsOf(k *resource.Kind, f *resource.Field) []string {
 	needed := []*resource.Kind{k}
 	if f != nil {

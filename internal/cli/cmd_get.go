@@ -89,7 +89,7 @@ func reads() []read {
 	return all
 }
 
-// anyList returns the list of a kind: that of API v1, or of API v2 if API v1 has none.
+// anyList returns the list of a kind by API v1, or by API v2 if API v1 has none.
 func anyList(k *resource.Kind) (op *resource.Operation, ok bool) {
 	if op, ok = k.Op(resource.List, resource.V1); ok {
 		return op, true
@@ -371,7 +371,7 @@ func notFound(op *resource.Operation, identifier string, err error) error {
 	return failure{diag.WithHint(errors.New("the service has no work item "+identifier), "give an identifier as the service shows it, such as WEB-7"), errNotFound}
 }
 
-// names returns the names of what the records refer to, by ID, if one more list for each field shows them. If it cannot be read, the
+// names returns the names of objects that the records refer to, by ID. It reads one list for each kind. If a list cannot be read, the
 // table shows IDs.
 func (c *connection) names(ctx context.Context, kind *resource.Kind, rows []resource.Row, params map[string]string) map[string]string {
 	names, read := map[string]string{}, map[string]bool{}

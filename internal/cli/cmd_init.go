@@ -127,8 +127,8 @@ func commentedExamples(names []string) (string, error) {
 	return b.String(), nil
 }
 
-// exampleDocument returns the example of a kind in the lists that hold it: those of the starting manifest's project, or of objects
-// with what each needs. A file that is sent has to be there, and the manifest itself is.
+// exampleDocument returns the example of a kind in the lists that hold it. These lists belong to the starting manifest's project, or to
+// objects with their required fields. An example of a file names the manifest, because the file must exist.
 func exampleDocument(k *resource.Kind) string {
 	text := k.Example
 	for i := range k.Fields {

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"os"
 	"slices"
 
 	"github.com/urfave/cli/v2"
@@ -22,8 +21,11 @@ func showCommand(p Process) *cli.Command {
    planform show plan.json --output html > plan.html`,
 		Flags: slices.Concat(outputFlags(view.Formats()...), extentFlags()),
 		Action: func(c *cli.Context) error {
-			if info, err := os.Stat(c.Args().First()); c.NArg() == 0 || isManifest(c.Args().First()) && (err != nil || !info.IsDir()) {
+			switch name := c.Args().First(); {
+			case name == "" || name == standardInput:
 				return usageError{text: "a PLAN is required", hint: c.Command.UsageText + ", where PLAN is a file of planform plan --out"}
+			case isYAML(name):
+				return usageError{text: "a PLAN is required, and " + name + " is a manifest", hint: "planform plan " + shellWord(name) + " shows its changes"}
 			}
 			saved, err := readPlan(c)
 			if err != nil {

@@ -75,7 +75,7 @@ func stateSub(p Process, name, usage, args string, flags []cli.Flag, run func(co
 	output) error,
 ) *cli.Command {
 	return &cli.Command{
-		Name: name, Usage: usage, UsageText: "planform state " + name + " [-f FILE | --state FILE] [FLAGS] " + args,
+		Name: name, Usage: usage, UsageText: "planform state " + name + " [-f FILE | --state FILE]" + strings.TrimRight(" [FLAGS] "+args, " "),
 		ArgsUsage: strings.Trim(args, "[]"),
 		Flags: slices.Concat(flags, manifestFlags(), []cli.Flag{
 			lockTimeoutFlag(),
@@ -89,8 +89,11 @@ func stateSub(p Process, name, usage, args string, flags []cli.Flag, run func(co
 		Action: func(c *cli.Context) error {
 			out := newOutput(c, p)
 			wants := len(strings.Fields(args))
-			if least := wants - strings.Count(args, "["); c.NArg() < least || c.NArg() > wants {
-				return usageError{text: fmt.Sprintf("planform state %s takes %s", name, args), hint: c.Command.UsageText}
+			switch least := wants - strings.Count(args, "["); {
+			case c.NArg() > wants:
+				return usageError{text: "unexpected argument " + c.Args().Get(wants), hint: c.Command.HelpName + " --help shows what it takes"}
+			case c.NArg() < least:
+				return usageError{text: c.Command.HelpName + " takes " + args, hint: c.Command.UsageText}
 			}
 			o, err := newStateOptions(c, p, out)
 			if err != nil {

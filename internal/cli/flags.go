@@ -317,8 +317,13 @@ func namedManifests(c *cli.Context) []string {
 // YAML. Any other file is a plan whatever is in it, because others may have replaced it: a manifest in JSON needs -f.
 func isManifest(name string) bool {
 	info, err := os.Stat(name)
+	return name == standardInput || isYAML(name) || err == nil && info.IsDir()
+}
+
+// isYAML reports whether a file has a name of YAML.
+func isYAML(name string) bool {
 	ext := strings.ToLower(filepath.Ext(name))
-	return name == standardInput || ext == ".yaml" || ext == ".yml" || err == nil && info.IsDir()
+	return ext == ".yaml" || ext == ".yml"
 }
 
 // manifests are the manifests that a command line names, or the folder's own. There may be none.

@@ -46,7 +46,7 @@ func readPlan(c *cli.Context) (*savedPlan, error) {
 	text, err := readAtMost(name, largestPlan)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, failure{diag.WithHint(fmt.Errorf("there is no plan %s", name), "planform plan FILE --out "+name+" writes one"), errNotFound}
+		return nil, failure{diag.WithHint(fmt.Errorf("there is no plan %s, and no folder of that name", name), "planform plan FILE --out "+name+" writes one"), errNotFound}
 	case err != nil:
 		return nil, err
 	}

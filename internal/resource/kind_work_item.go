@@ -72,7 +72,7 @@ links:
 			},
 			{
 				Name: "modules", Virtual: true, Type: RefSet, Ref: "module", Clear: ClearNull,
-				Doc:     "Modules of the project, by key, name or ID, where the item is in several. `[]` removes it from those that planform put it in.",
+				Doc:     "Modules of the project, by key, name or ID, for an item in several modules. `[]` removes it from the modules that planform put it in.",
 				Example: "Checkout",
 			},
 			{

@@ -46,7 +46,7 @@ func (c *call) expandList(t *tx, r row, name string) []row {
 	return out
 }
 
-// expandOne returns the record behind an ID under a name; ok is false if the name is not that of a relation.
+// expandOne returns the record behind an ID under a name; ok is false if no relation has the name.
 func (c *call) expandOne(t *tx, name, id string) (out row, ok bool) {
 	brief := func(k *kind, names ...string) (row, bool) {
 		s, ok := t.get(k, id)

@@ -220,11 +220,12 @@ func (s score) page(t *testing.T) string {
 			fmt.Fprintf(&b, "| %d | %s | %s | `%s` |\n", len(found), r.text, strings.Join(slices.Sorted(maps.Keys(in)), ", "), found[0].example())
 		}
 	}
-	b.WriteString("\nEach one that does, with what the sandbox and the service answered, is a line of `internal/sandbox/testdata/behaviours/differing.txt`.\n\n" +
-		"Not compared are values that depend on chance or on a worker of the service: IDs and moments beyond which they are, icons, names of people, the words\n" +
-		"of a JSON parser, what the worker finds behind a link, orders that the service does not have. What was in a deleted project was asked for when the worker had emptied it;\n" +
-		"until then the service answers now so, now otherwise. Activities, which the worker writes late, are in the older recordings only\n" +
-		"(`internal/sandbox/testdata/recordings`).\n" +
+	b.WriteString("\nEach difference, with both answers, is a line of `internal/sandbox/testdata/behaviours/differing.txt`.\n\n" +
+		"Values that depend on chance or on a worker of the service are not compared: IDs (except which record they name), times of today, icons, names of\n" +
+		"people, the words\n" +
+		"of a JSON parser, what the worker adds to a link, and the order of lists that the service does not order. The contents of a deleted project were\n" +
+		"requested after the worker had removed them; before that, the service's answers vary. Activities, which the worker writes late, are in the\n" +
+		"older recordings only (`internal/sandbox/testdata/recordings`).\n" +
 		"\n## Other editions\n\n" +
 		"Nobody has recorded them: there is no server of these editions to send wrong requests to. What the sandbox does there is by the published\n" +
 		"reference, and for API v2 by [what the service's own tests saw](#as-seen-in-the-services-own-tests). An operation that it does not serve, and a parameter that nobody saw the effect of, is answered\n" +

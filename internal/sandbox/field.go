@@ -55,7 +55,7 @@ func (k *kind) decode(t *tx, in row, partial bool) (out, complaints row) {
 	return out, complaints
 }
 
-// read takes a field from a body that has it under a name. A complaint says what is wrong with it.
+// read returns the value of a field that a body has under a name. A complaint says what is wrong with the value.
 func (f *field) read(t *tx, in row, name string, required, null bool) (value any, given bool, complaint any) {
 	v, given := in[name]
 	switch {

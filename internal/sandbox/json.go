@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// decodeJSON reads a body. What is wrong with one is said in other words than those of the service.
+// decodeJSON reads a body. Its errors are not worded like the service's errors.
 func decodeJSON(raw []byte) (any, error) {
 	if !utf8.Valid(raw) { // encoding/json would replace it by U+FFFD
 		return nil, errors.New("no UTF-8")

@@ -57,8 +57,8 @@ type Options struct {
 	Quirks // for tests
 }
 
-// Quirks holds settings that only tests have, and what a service may do otherwise. Package sandboxtest sets them; the zero value is what
-// a server was seen to do.
+// Quirks holds settings for tests: other ways in which a service may behave. Package sandboxtest sets them. The zero value stands for
+// the behaviour of a real server.
 type Quirks struct {
 	Prefix           string                                             // base path in front of /api/v1, e.g. "/plane"
 	PerPage          int                                                // most rows of a page; default 1000, in the cloud edition 100

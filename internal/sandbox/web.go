@@ -77,9 +77,15 @@ func (s *Server) servePage(w http.ResponseWriter, req *http.Request) {
 // contents returns the kinds of the lists in a record of a kind that has pages.
 func (k *kinds) contents() map[*kind][]*kind {
 	return map[*kind][]*kind{
-		k.workspace: {k.project, k.initiative, k.teamspace, k.customer, k.release, k.page, k.view, k.member},
-		k.project:   {k.cycle, k.module, k.milestone, k.projectPage, k.projectView, k.label, k.itemType, k.projectMember, k.hiddenItem},
-		k.workItem:  {k.link, k.attachment, k.comment}, k.hiddenItem: {k.link, k.attachment, k.comment},
+		k.workspace: {
+			k.project, k.initiative, k.teamspace, k.customer, k.release, k.page, k.view, k.initiativeLabel, k.releaseLabel, k.releaseTag,
+			k.relationDefinition, k.template, k.webhook, k.member,
+		},
+		k.project: {
+			k.cycle, k.module, k.milestone, k.projectPage, k.projectView, k.label, k.itemType, k.estimate, k.workflow, k.projectTemplate,
+			k.projectMember, k.hiddenItem,
+		},
+		k.workItem: {k.link, k.attachment, k.comment}, k.hiddenItem: {k.link, k.attachment, k.comment},
 		k.cycle: {}, k.module: {}, k.milestone: {}, k.projectPage: {}, k.page: {}, k.initiative: {}, k.teamspace: {},
 		k.customer: {k.request}, k.release: {k.changelog, k.releaseLink},
 	}
@@ -92,7 +98,7 @@ type reader struct {
 	t *tx
 }
 
-// sheet finds the page of a path below the workspace, nil if there is none. The last ID of the path says what it shows.
+// sheet returns the page of a path below the workspace, nil if there is none. The last ID of the path selects the record.
 func (r *reader) sheet(path []string) *sheet {
 	if len(path) == 0 {
 		return r.record(workspaceID)

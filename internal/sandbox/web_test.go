@@ -41,11 +41,11 @@ func TestThePageShowsWhatTheWorkspaceHas(t *testing.T) {
 	for path, shown := range map[string][]string{
 		"/": {
 			"Projects 2 WEB Website work items: 2 OPS Operations", "Initiatives 1 Grow in the north", "Teamspaces 1 Platform", "Customers 2 Globex Initech",
-			"Pages 1 Welcome", "Members 3 ada ada@example.com bob",
+			"Pages 1 Welcome", "Members 3 ada ada@example.com bob", "Relation definitions 1 Relates to",
 		},
 		"/acme/projects/" + projectWeb + "/issues": {
 			"Public site", "Work items 2 Backlog 2 WEB-1 Publish the old price list WEB-2 Ask for it high · bob Todo 0", "Cycles 2 Sprint 14 2030-01-07 – 2030-01-18 Sprint 15",
-			"Modules 1 Checkout", "Labels 3 backend", "Project members 2 ada ada@example.com bob", "Initiative Grow in the north",
+			"Modules 1 Checkout", "Labels 3 backend", "Estimates 1 Points", "Project members 2 ada ada@example.com bob", "Initiative Grow in the north",
 		},
 		"/acme/browse/WEB-1": {
 			"WEB-1 Publish the old price list As a PDF, until the new one is approved.", "Relations 1 WEB-2 Ask for it blocked by", "Sub-items 1 WEB-2 Ask for it Backlog · high · bob",

@@ -174,7 +174,7 @@ func (re *removals) settleIntent(address resource.Address, record *Record, in ma
 
 // arrivedOf tells of those who were to come who has, and whether somebody has not who is not to stay.
 func (re *removals) arrivedOf(record *Record, in map[string]bool, stays func(id string) bool) (ids []string, late bool) {
-	for _, id := range re.named(record.PendingIntent) {
+	for _, id := range re.refs.membersOf(record.PendingIntent) {
 		switch {
 		case slices.Contains(record.Members, id):
 		case in[id]:
@@ -191,18 +191,7 @@ func (re *removals) leaving(record *Record) []string {
 	if record.PendingIntent.Name == "" {
 		return record.Members
 	}
-	return re.named(record.PendingIntent)
-}
-
-// named are the IDs of the members that an intent names; "" = not known.
-func (re *removals) named(intent *Intent) []string {
-	ids := strings.Split(intent.Name, "\n")
-	for i, name := range ids {
-		if strings.Contains(name, "/") { // an address
-			ids[i] = re.refs.idAt(resource.Address(name))
-		}
-	}
-	return ids
+	return re.refs.membersOf(record.PendingIntent)
 }
 
 // decideUnwanted decides about the memberships that the manifest does not want: those of the state, and of objects whose field is null.

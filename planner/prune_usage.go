@@ -237,11 +237,8 @@ func (or *orphans) ourMembers(members resource.Address, m *resource.Membership) 
 		}
 	}
 	if r.PendingIntent != nil && r.PendingIntent.Action == AddMembers {
-		for handle := range strings.SplitSeq(r.PendingIntent.Name, "\n") {
-			ours[handle] = true
-			if id := or.refs.idAt(resource.Address(handle)); id != "" {
-				ours[id] = true
-			}
+		for _, id := range or.refs.membersOf(r.PendingIntent) {
+			ours[id] = true
 		}
 	}
 	for key, l := range or.createdByUs {

@@ -132,14 +132,13 @@ func (b *bookkeeping) noteManifest(changeOf func(resource.Address) *StateChange)
 
 // forgetMembers drops members from the records of containers: those that are gone, and those that an object of another owner declares.
 func (b *bookkeeping) forgetMembers(changeOf func(resource.Address) *StateChange, gone, others map[string]bool) {
-	for address, r := range b.in.Prior {
-		container, kind, _, members := address.ParseMembership()
+	for _, r := range b.removals.records {
+		m := r.kind.Membership
 		dropped := func(id string) bool {
-			return gone[id] || members && (kind.Membership.On == kind.Membership.Member && others[id] ||
-				kind.Membership.On == kind.Membership.Container && others[string(container)])
+			return gone[id] || m.On == m.Member && others[id] || m.On == m.Container && others[string(r.container)]
 		}
-		if slices.ContainsFunc(r.Members, dropped) {
-			changeOf(address).Record.dropMembers(dropped)
+		if slices.ContainsFunc(r.record.Members, dropped) {
+			changeOf(r.at).Record.dropMembers(dropped)
 		}
 	}
 }
@@ -228,12 +227,11 @@ func (b *bookkeeping) noteMembers(changed map[resource.Address]*StateChange) {
 			}
 			byUs := false
 			if r.kind.Membership.Exclusive {
-				for _, a := range b.removals.former[edge{kind: r.kind.Name, member: e.id}] {
-					was := b.in.Prior[a]
-					if byUs = byUs || was.addedByUs(e.id); left[a] == nil {
-						left[a] = map[string]bool{}
+				for _, was := range b.removals.former[edge{kind: r.kind.Name, member: e.id}] {
+					if byUs = byUs || was.record.addedByUs(e.id); left[was.at] == nil {
+						left[was.at] = map[string]bool{}
 					}
-					left[a][e.id] = a != r.address()
+					left[was.at][e.id] = was.at != r.address()
 				}
 			}
 			if into := note(r.address(), e.id, byUs); into.Sources == nil {
@@ -242,8 +240,10 @@ func (b *bookkeeping) noteMembers(changed map[resource.Address]*StateChange) {
 		}
 	}
 	for _, d := range b.removals.list {
-		for _, id := range d.cleared {
-			note(d.record, id, false)
+		for _, c := range d.leaving {
+			if c.facts.wish == nowhere && c.facts.prior == noRecord && !c.verdict.drift { // the state has the member until it is gone
+				note(d.record, c.id, false)
+			}
 		}
 	}
 	seen := slices.Collect(maps.Keys(joined))
@@ -323,16 +323,15 @@ func (b *bookkeeping) closeMembers(changeOf func(resource.Address) *StateChange)
 	}
 	leaving := map[resource.Address]bool{} // the step settles it
 	for _, d := range b.removals.list {
-		leaving[d.record] = len(d.ids) > 0
+		leaving[d.record] = len(d.leaving) > 0
 	}
-	for address, r := range b.in.Prior {
-		container, _, _, members := address.ParseMembership()
+	for _, r := range b.removals.records {
 		switch {
-		case members && b.orphans.hasVanished(container):
-			changeOf(address).To = ""
-		case members && r.PendingIntent != nil && (r.PendingIntent.Action == Update || r.PendingIntent.Action == RemoveMembers &&
-			!leaving[address]):
-			changeOf(address).Record.PendingIntent = nil
+		case b.orphans.hasVanished(r.container):
+			changeOf(r.at).To = ""
+		case r.record.PendingIntent != nil && (r.record.PendingIntent.Action == Update ||
+			r.record.PendingIntent.Action == RemoveMembers && !leaving[r.at]):
+			changeOf(r.at).Record.PendingIntent = nil
 		}
 	}
 }
@@ -344,10 +343,9 @@ func (b *bookkeeping) dropFromOthers(changeOf func(resource.Address) *StateChang
 		return
 	}
 	joined := func(id string) bool { return slices.Contains(ids, id) }
-	for address, r := range b.in.Prior {
-		if _, other, _, _ := address.ParseMembership(); other == kind && address != into && slices.ContainsFunc(r.Members, joined) {
-			c := changeOf(address)
-			c.Record.dropMembers(joined)
+	for _, r := range b.removals.records {
+		if r.kind == kind && r.at != into && slices.ContainsFunc(r.record.Members, joined) {
+			changeOf(r.at).Record.dropMembers(joined)
 		}
 	}
 }

@@ -9,8 +9,8 @@ import (
 func readDisplayNames(s *comparer, removals *removals) {
 	var shown []shownID
 	for _, d := range removals.list {
-		for _, id := range d.ids {
-			shown = append(shown, shownID{s.objects.kind(d.kind.Membership.Member), noObject, id})
+		for _, c := range d.leaving {
+			shown = append(shown, shownID{s.objects.kind(d.kind.Membership.Member), noObject, c.id})
 		}
 	}
 	for _, n := range s.objects.uses {

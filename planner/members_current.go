@@ -369,14 +369,18 @@ func (me *memberships) containersIn(t *refField, within objectID) (all []listedC
 	}
 	me.service.load(reads...)
 	for i, row := range l.rows {
-		a := me.service.ask(reads[i])
-		c := listedContainer{Container: me.container(t, within, row)}
-		for _, member := range a.Rows {
-			c.members = append(c.members, t.membership.Membership.MemberID(member))
-		}
-		all = append(all, c)
+		all = append(all, listedContainer{me.container(t, within, row), memberIDs(t.membership, me.service.ask(reads[i]))})
 	}
 	return all, gapReason{}, true
+}
+
+// memberIDs returns the IDs of the members that a list of a membership shows.
+func memberIDs(membership *resource.Kind, list Answer) []string {
+	ids := make([]string, len(list.Rows))
+	for i, row := range list.Rows {
+		ids[i] = membership.Membership.MemberID(row)
+	}
+	return ids
 }
 
 // container is one that the service lists: that of the manifest, else by its name where that is clear, or by its ID.

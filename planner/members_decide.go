@@ -2,7 +2,6 @@ package planner
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 
 	"github.com/planform/planform/internal/diag"
@@ -68,23 +67,19 @@ func (re *removals) findDeleted() {
 
 // findDoubted notes the members that an open request of a former run names, or a request that may come a second time.
 func (re *removals) findDoubted() {
-	for _, address := range slices.Sorted(maps.Keys(re.in.Prior)) {
-		_, kind, _, isMembership := address.ParseMembership()
-		if !isMembership {
+	for i := range re.records {
+		r := &re.records[i]
+		for _, id := range r.record.Members {
+			of := edge{kind: r.kind.Name, member: id}
+			re.former[of] = append(re.former[of], r)
+		}
+		if r.record.PendingIntent == nil {
 			continue
 		}
-		record := re.in.Prior[address]
-		for _, id := range record.Members {
-			of := edge{kind: kind.Name, member: id}
-			re.former[of] = append(re.former[of], address)
-		}
-		if record.PendingIntent == nil {
-			continue
-		}
-		for _, id := range re.leaving(&record) {
-			re.doubted[edge{kind.Name, string(address), id}] = true
-			if kind.Membership.Exclusive {
-				re.doubted[edge{kind: kind.Name, member: id}] = true
+		for _, id := range re.leaving(&r.record) {
+			re.doubted[edge{r.kind.Name, string(r.at), id}] = true
+			if r.kind.Membership.Exclusive {
+				re.doubted[edge{kind: r.kind.Name, member: id}] = true
 			}
 		}
 	}
@@ -186,10 +181,9 @@ func (re *removals) wasMoved(kind *resource.Kind, record resource.Address, id st
 			return re.looked[edge{kind: kind.Name, container: left}] && !isIn(left)
 		}
 	}
-	return slices.ContainsFunc(re.former[of], func(a resource.Address) bool {
-		base, _, _, _ := a.ParseMembership()
-		c, _ := re.refs.containerAt(base)
-		return a != record && re.looked[edge{kind: kind.Name, container: c.ID}] && !isIn(c.ID) && !re.inDoubt(kind, a, id)
+	return slices.ContainsFunc(re.former[of], func(r *memberRecord) bool {
+		c, _ := re.refs.containerAt(r.container)
+		return r.at != record && re.looked[edge{kind: kind.Name, container: c.ID}] && !isIn(c.ID) && !re.inDoubt(kind, r.at, id)
 	})
 }
 
@@ -240,7 +234,7 @@ func (re *removals) lookElsewhere(questions []question) {
 	for _, q := range questions {
 		if of := (edge{kind: q.field.membership.Name, member: q.member}); !q.none {
 			for _, record := range re.former[of] { // most are where they were
-				re.lookInto(q.field.membership, record)
+				re.lookInto(record)
 			}
 			if len(re.where[of]) > 0 {
 				continue
@@ -267,16 +261,11 @@ func (re *removals) lookElsewhere(questions []question) {
 }
 
 // lookInto reads who is in the container of a record.
-func (re *removals) lookInto(kind *resource.Kind, record resource.Address) {
-	base, _, _, _ := record.ParseMembership()
-	c, params := re.refs.containerAt(base)
-	if read, listed := re.objects.membersRead(kind, params); listed && c.ID != "" && !re.looked[edge{kind: kind.Name, container: c.ID}] {
+func (re *removals) lookInto(r *memberRecord) {
+	c, params := re.refs.containerAt(r.container)
+	if read, listed := re.objects.membersRead(r.kind, params); listed && c.ID != "" && !re.looked[edge{kind: r.kind.Name, container: c.ID}] {
 		if answer := re.service.ask(read); !answer.NotFound && !answer.Unsupported {
-			members := make([]string, len(answer.Rows))
-			for i, row := range answer.Rows {
-				members[i] = kind.Membership.MemberID(row)
-			}
-			re.see(kind, &c, members)
+			re.see(r.kind, &c, memberIDs(r.kind, answer))
 		}
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// bookkeeping is what the state is to know otherwise, whatever the steps bring.
+// bookkeeping collects the changes of the state that no step makes.
 type bookkeeping struct {
 	analysis
 
@@ -203,8 +203,8 @@ func (b *bookkeeping) shownValues(i objectID, r Record) map[string]string {
 	return values
 }
 
-// noteMembers notes the memberships that are as the manifest wants them and that the state does not have: what people change from now on is
-// drift. The state forgets the containers that a member left, if the member can be in one only.
+// noteMembers records the memberships that the manifest wants, the service shows and the state lacks, so that a later change is drift. If a
+// member can be in one container only, the state forgets the containers that the member left.
 func (b *bookkeeping) noteMembers(changed map[resource.Address]*StateChange) {
 	joined, found, left := map[resource.Address]*Record{}, map[resource.Address][]string{}, map[resource.Address]map[string]bool{}
 	note := func(a resource.Address, id string, byUs bool) *Record {
@@ -271,8 +271,8 @@ func (b *bookkeeping) noteMembers(changed map[resource.Address]*StateChange) {
 	}
 }
 
-// noteCleared notes that an object is to be in no container, as far as it is seen where the object is: who puts the object into one from
-// now on changes that.
+// noteCleared records that an object is in no container, as the manifest wants it, if all containers were read. A later membership is then
+// drift.
 func (b *bookkeeping) noteCleared(i objectID, values map[string]string) {
 	o, f := b.in.Desired[i], &b.objects.states[i]
 	if f.presence != exists || f.replaced {

@@ -1,11 +1,9 @@
 package planner
 
-import (
-	"strings"
-)
+import "strings"
 
-// readDisplayNames reads the lists that have the names of IDs that the plan would show,
-// such as the workspace's members and a project's labels. Of what a field has lost since the last apply, the list also tells whether it is gone.
+// readDisplayNames reads the lists that name the IDs in a plan, such as the workspace's members and a project's labels. If a field lost an ID
+// since the last apply, the list also tells whether that object was deleted.
 func readDisplayNames(s *comparer, removals *removals) {
 	var shown []shownID
 	for _, d := range removals.list {

@@ -7,8 +7,8 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// edge identifies a membership by its kind, and by the IDs of the container and of the member. Without the container it stands for what a
-// member's field says, without the member for what a container's field says.
+// edge identifies a membership by its kind, and by the IDs of the container and of the member. An edge without a container stands for the
+// field of the member, an edge without a member for the field of the container.
 type edge struct{ kind, container, member string }
 
 func (e edge) compare(o edge) int {

@@ -10,7 +10,7 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// removals decides what becomes of memberships, and holds those that are to end.
+// removals decides about memberships, and holds the members that leave their containers.
 type removals struct {
 	analysis
 
@@ -42,7 +42,7 @@ type wishAt struct {
 	at   diag.Position
 }
 
-// removal holds the members that are to leave one container.
+// removal holds the members that leave one container.
 type removal struct {
 	kind        *resource.Kind // the membership
 	container   Container
@@ -56,7 +56,7 @@ type removal struct {
 	unsupported bool // this edition cannot take them out
 }
 
-// candidate is a member who leaves if the container is seen to have them.
+// candidate is a member who leaves if the service shows them in the container.
 type candidate struct {
 	id      string
 	facts   edgeFacts
@@ -116,8 +116,8 @@ func (re *removals) countRemovals() int {
 	return n
 }
 
-// findArrived finds whom former runs announced that they bring into containers, and who is in them by now. Nothing but the announcement tells
-// that planform did it. Where somebody may still come, go or become something that the manifest does not want by now, the list is in doubt.
+// findArrived finds the members that earlier runs announced and that their containers have. Only the announcement tells that planform added
+// them. If a request may still bring a change that the manifest does not want, the list of the container is read again.
 func (re *removals) findArrived() {
 	for i := range re.records {
 		r := &re.records[i]
@@ -236,7 +236,7 @@ func (re *removals) consider(d *removal, id string) {
 	}
 }
 
-// fromService makes an object a candidate that the service shows in a container and that is to be in none.
+// fromService makes an object a candidate if the service shows it in a container and its field is null.
 func (re *removals) fromService(q *question, c *Container) {
 	kind := q.field.membership
 	key := edge{kind: kind.Name, container: c.ID}
@@ -252,7 +252,7 @@ func (re *removals) fromService(q *question, c *Container) {
 	}
 }
 
-// keepSelf leaves in who the credential belongs to: nobody locks themselves out.
+// keepSelf leaves the credential's own user in a container: nobody locks themselves out.
 func (re *removals) keepSelf(d *removal) {
 	if len(d.candidates) == 0 {
 		return // nobody has to be asked for
@@ -307,9 +307,8 @@ func (re *removals) settle(d *removal, c *candidate) {
 	}
 }
 
-// removable reports whether this edition can remove members from a container: its route may be
-// missing where the others are there, or know a member by another ID than the list shows. It is asked with one that stays, where there
-// is one: who is to go may have gone meanwhile.
+// removable reports whether this edition can remove members from a container. Its route may be missing, or know a member by another ID than
+// the list shows. The question names a member that stays, if there is one, because a leaving member may have left meanwhile.
 func (re *removals) removable(d *removal) bool {
 	op, ok := re.objects.op(d.kind, resource.RemoveMembers)
 	get, readable := re.objects.op(d.kind, resource.Get)

@@ -206,7 +206,7 @@ func (b *bookkeeping) shownValues(i objectID, r Record) map[string]string {
 // noteMembers records the memberships that the manifest wants, the service shows and the state lacks, so that a later change is drift. If a
 // member can be in one container only, the state forgets the containers that the member left.
 func (b *bookkeeping) noteMembers(changed map[resource.Address]*StateChange) {
-	joined, found, left := map[resource.Address]*Record{}, map[resource.Address][]string{}, map[resource.Address]map[string]bool{}
+	joined, left := map[resource.Address]*Record{}, map[resource.Address]map[string]bool{}
 	note := func(a resource.Address, id string, byUs bool) *Record {
 		if changed[a] != nil || b.in.Prior[a].PendingIntent != nil {
 			return &Record{}
@@ -215,7 +215,7 @@ func (b *bookkeeping) noteMembers(changed map[resource.Address]*StateChange) {
 			joined[a] = &Record{}
 		}
 		if joined[a].Members = append(joined[a].Members, id); !byUs {
-			found[a] = append(found[a], id)
+			joined[a].Found = append(joined[a].Found, id)
 		}
 		return joined[a]
 	}
@@ -262,7 +262,7 @@ func (b *bookkeeping) noteMembers(changed map[resource.Address]*StateChange) {
 			if len(c.Record.Members) == 0 {
 				c.Record.Sources = more.Sources
 			}
-			c.Record.Members, c.Record.Found = union(c.Record.Members, more.Members), union(c.Record.Found, found[a])
+			c.Record.Members, c.Record.Found = union(c.Record.Members, more.Members), union(c.Record.Found, more.Found)
 		}
 		if len(c.Record.Members) == 0 && c.Record.PendingIntent == nil {
 			c.To = ""

@@ -9,7 +9,7 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// bookkeeping is what the state is to know otherwise, whatever the steps bring.
+// bookkeeping collects the changes of the state that no step makes.
 type bookkeeping struct {
 	analysis
 
@@ -132,14 +132,13 @@ func (b *bookkeeping) noteManifest(changeOf func(resource.Address) *StateChange)
 
 // forgetMembers drops members from the records of containers: those that are gone, and those that an object of another owner declares.
 func (b *bookkeeping) forgetMembers(changeOf func(resource.Address) *StateChange, gone, others map[string]bool) {
-	for address, r := range b.in.Prior {
-		container, kind, _, members := address.ParseMembership()
+	for _, r := range b.removals.records {
+		m := r.kind.Membership
 		dropped := func(id string) bool {
-			return gone[id] || members && (kind.Membership.On == kind.Membership.Member && others[id] ||
-				kind.Membership.On == kind.Membership.Container && others[string(container)])
+			return gone[id] || m.On == m.Member && others[id] || m.On == m.Container && others[string(r.container)]
 		}
-		if slices.ContainsFunc(r.Members, dropped) {
-			changeOf(address).Record.dropMembers(dropped)
+		if slices.ContainsFunc(r.record.Members, dropped) {
+			changeOf(r.at).Record.dropMembers(dropped)
 		}
 	}
 }
@@ -204,10 +203,10 @@ func (b *bookkeeping) shownValues(i objectID, r Record) map[string]string {
 	return values
 }
 
-// noteMembers notes the memberships that are as the manifest wants them and that the state does not have: what people change from now on is
-// drift. The state forgets the containers that a member left, if the member can be in one only.
+// noteMembers records the memberships that the manifest wants, the service shows and the state lacks, so that a later change is drift. If a
+// member can be in one container only, the state forgets the containers that the member left.
 func (b *bookkeeping) noteMembers(changed map[resource.Address]*StateChange) {
-	joined, found, left := map[resource.Address]*Record{}, map[resource.Address][]string{}, map[resource.Address]map[string]bool{}
+	joined, left := map[resource.Address]*Record{}, map[resource.Address]map[string]bool{}
 	note := func(a resource.Address, id string, byUs bool) *Record {
 		if changed[a] != nil || b.in.Prior[a].PendingIntent != nil {
 			return &Record{}
@@ -216,7 +215,7 @@ func (b *bookkeeping) noteMembers(changed map[resource.Address]*StateChange) {
 			joined[a] = &Record{}
 		}
 		if joined[a].Members = append(joined[a].Members, id); !byUs {
-			found[a] = append(found[a], id)
+			joined[a].Found = append(joined[a].Found, id)
 		}
 		return joined[a]
 	}
@@ -228,12 +227,11 @@ func (b *bookkeeping) noteMembers(changed map[resource.Address]*StateChange) {
 			}
 			byUs := false
 			if r.kind.Membership.Exclusive {
-				for _, a := range b.removals.former[edge{kind: r.kind.Name, member: e.id}] {
-					was := b.in.Prior[a]
-					if byUs = byUs || was.addedByUs(e.id); left[a] == nil {
-						left[a] = map[string]bool{}
+				for _, was := range b.removals.former[edge{kind: r.kind.Name, member: e.id}] {
+					if byUs = byUs || was.record.addedByUs(e.id); left[was.at] == nil {
+						left[was.at] = map[string]bool{}
 					}
-					left[a][e.id] = a != r.address()
+					left[was.at][e.id] = was.at != r.address()
 				}
 			}
 			if into := note(r.address(), e.id, byUs); into.Sources == nil {
@@ -242,8 +240,10 @@ func (b *bookkeeping) noteMembers(changed map[resource.Address]*StateChange) {
 		}
 	}
 	for _, d := range b.removals.list {
-		for _, id := range d.cleared {
-			note(d.record, id, false)
+		for _, c := range d.leaving {
+			if c.facts.wish == nowhere && c.facts.prior == noRecord && !c.verdict.drift { // the state has the member until it is gone
+				note(d.record, c.id, false)
+			}
 		}
 	}
 	seen := slices.Collect(maps.Keys(joined))
@@ -262,7 +262,7 @@ func (b *bookkeeping) noteMembers(changed map[resource.Address]*StateChange) {
 			if len(c.Record.Members) == 0 {
 				c.Record.Sources = more.Sources
 			}
-			c.Record.Members, c.Record.Found = union(c.Record.Members, more.Members), union(c.Record.Found, found[a])
+			c.Record.Members, c.Record.Found = union(c.Record.Members, more.Members), union(c.Record.Found, more.Found)
 		}
 		if len(c.Record.Members) == 0 && c.Record.PendingIntent == nil {
 			c.To = ""
@@ -271,8 +271,8 @@ func (b *bookkeeping) noteMembers(changed map[resource.Address]*StateChange) {
 	}
 }
 
-// noteCleared notes that an object is to be in no container, as far as it is seen where the object is: who puts the object into one from
-// now on changes that.
+// noteCleared records that an object is in no container, as the manifest wants it, if all containers were read. A later membership is then
+// drift.
 func (b *bookkeeping) noteCleared(i objectID, values map[string]string) {
 	o, f := b.in.Desired[i], &b.objects.states[i]
 	if f.presence != exists || f.replaced {
@@ -323,16 +323,15 @@ func (b *bookkeeping) closeMembers(changeOf func(resource.Address) *StateChange)
 	}
 	leaving := map[resource.Address]bool{} // the step settles it
 	for _, d := range b.removals.list {
-		leaving[d.record] = len(d.ids) > 0
+		leaving[d.record] = len(d.leaving) > 0
 	}
-	for address, r := range b.in.Prior {
-		container, _, _, members := address.ParseMembership()
+	for _, r := range b.removals.records {
 		switch {
-		case members && b.orphans.hasVanished(container):
-			changeOf(address).To = ""
-		case members && r.PendingIntent != nil && (r.PendingIntent.Action == Update || r.PendingIntent.Action == RemoveMembers &&
-			!leaving[address]):
-			changeOf(address).Record.PendingIntent = nil
+		case b.orphans.hasVanished(r.container):
+			changeOf(r.at).To = ""
+		case r.record.PendingIntent != nil && (r.record.PendingIntent.Action == Update ||
+			r.record.PendingIntent.Action == RemoveMembers && !leaving[r.at]):
+			changeOf(r.at).Record.PendingIntent = nil
 		}
 	}
 }
@@ -344,10 +343,9 @@ func (b *bookkeeping) dropFromOthers(changeOf func(resource.Address) *StateChang
 		return
 	}
 	joined := func(id string) bool { return slices.Contains(ids, id) }
-	for address, r := range b.in.Prior {
-		if _, other, _, _ := address.ParseMembership(); other == kind && address != into && slices.ContainsFunc(r.Members, joined) {
-			c := changeOf(address)
-			c.Record.dropMembers(joined)
+	for _, r := range b.removals.records {
+		if r.kind == kind && r.at != into && slices.ContainsFunc(r.record.Members, joined) {
+			changeOf(r.at).Record.dropMembers(joined)
 		}
 	}
 }

@@ -1,16 +1,14 @@
 package planner
 
-import (
-	"strings"
-)
+import "strings"
 
-// readDisplayNames reads the lists that have the names of IDs that the plan would show,
-// such as the workspace's members and a project's labels. Of what a field has lost since the last apply, the list also tells whether it is gone.
+// readDisplayNames reads the lists that name the IDs in a plan, such as the workspace's members and a project's labels. If a field lost an ID
+// since the last apply, the list also tells whether that object was deleted.
 func readDisplayNames(s *comparer, removals *removals) {
 	var shown []shownID
 	for _, d := range removals.list {
-		for _, id := range d.ids {
-			shown = append(shown, shownID{s.objects.kind(d.kind.Membership.Member), noObject, id})
+		for _, c := range d.leaving {
+			shown = append(shown, shownID{s.objects.kind(d.kind.Membership.Member), noObject, c.id})
 		}
 	}
 	for _, n := range s.objects.uses {

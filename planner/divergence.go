@@ -261,12 +261,8 @@ func (di *divergences) containersOf(kind *resource.Kind, i objectID) ([]listedCo
 		if !ok {
 			return nil, gapReason{why: di.in.API.Noun() + " cannot read it"}
 		}
-		a := di.service.ask(read)
-		c := listedContainer{Container: Container{Address: o.Address, Object: o, ID: di.objects.states[i].id}}
-		for _, row := range a.Rows {
-			c.members = append(c.members, m.MemberID(row))
-		}
-		return []listedContainer{c}, gapReason{}
+		in := memberIDs(kind, di.service.ask(read))
+		return []listedContainer{{Container{Address: o.Address, Object: o, ID: di.objects.states[i].id}, in}}, gapReason{}
 	case m.On != m.Container && o.Kind.Name == resource.MustLookup(m.Container).Parent:
 		member := di.objects.kind(m.Member)
 		field, _ := member.kind.Field(m.Field)

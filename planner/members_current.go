@@ -10,8 +10,7 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// memberships are the containers that the manifest wants members in, and their members on
-// the service.
+// memberships holds the members that the manifest wants in containers, and the members that the service shows there.
 type memberships struct {
 	analysis
 
@@ -39,7 +38,7 @@ type outsider struct {
 	role string // that is too little; "" = they are no member
 }
 
-// memberSet is the wanted members of one container.
+// memberSet holds the members that the manifest wants in one container.
 type memberSet struct {
 	kind        *resource.Kind // the membership
 	field       *refField      // that declares it
@@ -75,20 +74,10 @@ type memberRef struct {
 	verdict           verdict     // once it is decided
 }
 
-// inverseKey is that one object names another in a membership.
-type inverseKey struct{ kind, from, to string }
-
 // declaredAt is the place of a wanted member.
 type declaredAt struct {
 	set   *memberSet
 	entry int
-}
-
-// memberSetKey tells containers apart.
-type memberSetKey struct {
-	kind   *resource.Kind
-	object objectID
-	id     string // of a container that the manifest does not list
 }
 
 // prerequisite is that somebody is brought into a container.
@@ -105,8 +94,8 @@ func gatherMembers(refs *references) *memberships {
 		analysis: refs.analysis, refs: refs, expensive: map[*resource.Kind]int{}, words: &vocabulary{refs.analysis, map[*resource.Words]*words{}},
 		defined: &definedValues{refs.analysis, map[string]string{}},
 	}
-	joined := map[memberSetKey]*memberSet{}
-	declared := map[inverseKey]declaredAt{}
+	joined := map[edge]*memberSet{} // without the member
+	declared := map[edge]declaredAt{}
 	for _, n := range s.objects.uses {
 		st := s.objects.states[n.by].presence
 		if n.field.membership == nil || st == invalid || ignored(s.analysis, n) {
@@ -151,9 +140,9 @@ func (me *memberships) findExpensiveMemberSets() {
 	}
 }
 
-// fromContainer takes the members that a container's field lists, each once. declared
-// holds what was listed before, where the other side can list it too.
-func (me *memberships) fromContainer(declared map[inverseKey]declaredAt, n reference) {
+// fromContainer takes the members that a container's field lists, each once. declared holds the relations that were listed before, by the
+// addresses of both objects.
+func (me *memberships) fromContainer(declared map[edge]declaredAt, n reference) {
 	r := me.newMemberSet(n.field, n.by)
 	inverse, a := n.field.membership.Membership.Inverse, n.field.membership.Membership.Attribute
 	seen := map[string]*resource.Reference{}
@@ -186,7 +175,7 @@ func (me *memberships) fromContainer(declared map[inverseKey]declaredAt, n refer
 		seen[id] = ref
 		if inverse != "" && at != noObject {
 			from, to := string(r.container.Address), string(me.in.Desired[at].Address)
-			if there, both := declared[inverseKey{inverse, to, from}]; both {
+			if there, both := declared[edge{inverse, to, from}]; both {
 				first := &there.set.entries[there.entry]
 				e.declaredByInverse, first.also = true, e.by
 				if defines {
@@ -195,7 +184,7 @@ func (me *memberships) fromContainer(declared map[inverseKey]declaredAt, n refer
 					}
 				}
 			}
-			declared[inverseKey{n.field.membership.Name, from, to}] = declaredAt{r, len(r.entries)}
+			declared[edge{n.field.membership.Name, from, to}] = declaredAt{r, len(r.entries)}
 		}
 		if defines { // a step may need it
 			me.words.definitionOf(a.Words, ref.Attribute)
@@ -204,16 +193,16 @@ func (me *memberships) fromContainer(declared map[inverseKey]declaredAt, n refer
 	}
 }
 
-func (me *memberships) fromMember(sets map[memberSetKey]*memberSet, n reference) {
+func (me *memberships) fromMember(sets map[edge]*memberSet, n reference) {
 	for j := range n.value.Refs {
 		ref := &n.value.Refs[j]
 		at, id, ok := me.refs.target(n.by, n.field, ref)
 		if !ok || me.objects.isInvalid(at) {
 			continue
 		}
-		key := memberSetKey{n.field.membership, at, ""}
-		if at == noObject {
-			key.id = id
+		key := edge{kind: n.field.membership.Name, container: id}
+		if at != noObject {
+			key.container = string(me.in.Desired[at].Address)
 		}
 		r, found := sets[key]
 		if !found {
@@ -334,10 +323,10 @@ func (me *memberships) recorded(r *memberSet) (prior Record, known bool) {
 	return prior, known
 }
 
-// listedContainer is a container that the service lists, with who is in it.
+// listedContainer is a container that the service lists, with the IDs of its members.
 type listedContainer struct {
 	Container Container
-	members   []string // IDs
+	members   []string
 }
 
 // containersIn reads who is in each of the containers that a field can name within a parent. why says why that is not read.
@@ -369,17 +358,22 @@ func (me *memberships) containersIn(t *refField, within objectID) (all []listedC
 	}
 	me.service.load(reads...)
 	for i, row := range l.rows {
-		a := me.service.ask(reads[i])
-		c := listedContainer{Container: me.container(t, within, row)}
-		for _, member := range a.Rows {
-			c.members = append(c.members, t.membership.Membership.MemberID(member))
-		}
-		all = append(all, c)
+		all = append(all, listedContainer{me.container(t, within, row), memberIDs(t.membership, me.service.ask(reads[i]))})
 	}
 	return all, gapReason{}, true
 }
 
-// container is one that the service lists: that of the manifest, else by its name where that is clear, or by its ID.
+// memberIDs returns the IDs of the members that a list of a membership shows.
+func memberIDs(membership *resource.Kind, list Answer) []string {
+	ids := make([]string, len(list.Rows))
+	for i, row := range list.Rows {
+		ids[i] = membership.Membership.MemberID(row)
+	}
+	return ids
+}
+
+// container describes a container that the service lists. If the manifest does not list it, its address has its name, or its ID if other
+// containers have that name.
 func (me *memberships) container(t *refField, within objectID, row resource.Row) Container {
 	if at, owned := me.objects.owners[serviceID{t.to.kind.Name, row.ID()}]; owned {
 		o := me.in.Desired[at]
@@ -400,7 +394,7 @@ func (me *memberships) container(t *refField, within objectID, row resource.Row)
 	return c
 }
 
-// declared are the memberships of which the manifest says that they are to be.
+// declared returns the edges that the manifest wants.
 func (me *memberships) declared() map[edge]bool {
 	wanted := map[edge]bool{}
 	for _, r := range me.sets {

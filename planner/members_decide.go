@@ -2,15 +2,14 @@ package planner
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 
 	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/resource"
 )
 
-// collectWishes notes what the fields say of what the manifest does not want. mayLeave reports whether some member may have to leave by a
-// request, and uncontained asks about the fields that say that an object is in none.
+// collectWishes notes the edges that the fields of the manifest exclude. mayLeave reports whether a request may have to end a membership.
+// uncontained asks for the containers of each object whose field is null.
 func (re *removals) collectWishes() (mayLeave bool, uncontained []question) {
 	for _, n := range re.objects.uses {
 		f := &re.objects.states[n.by]
@@ -51,7 +50,7 @@ func (re *removals) namesOne(v *resource.Value, m *resource.Membership) bool {
 	return m.On != m.Container && v.Field.Name != m.SeveralField
 }
 
-// findDeleted notes the objects whose memberships are left alone, or go with them.
+// findDeleted notes the objects that are deleted or hidden: their memberships are left alone.
 func (re *removals) findDeleted() {
 	for _, left := range re.orphans.list {
 		switch left.decision { //nolint:exhaustive // the others are not on the service, or not what planform decides about
@@ -66,25 +65,21 @@ func (re *removals) findDeleted() {
 	}
 }
 
-// findDoubted notes the members that an open request of a former run names, or a request that may come a second time.
+// findDoubted notes which records have a member, and which members an earlier run may still take out by a request without an outcome.
 func (re *removals) findDoubted() {
-	for _, address := range slices.Sorted(maps.Keys(re.in.Prior)) {
-		_, kind, _, isMembership := address.ParseMembership()
-		if !isMembership {
+	for i := range re.records {
+		r := &re.records[i]
+		for _, id := range r.record.Members {
+			of := edge{kind: r.kind.Name, member: id}
+			re.former[of] = append(re.former[of], r)
+		}
+		if r.record.PendingIntent == nil {
 			continue
 		}
-		record := re.in.Prior[address]
-		for _, id := range record.Members {
-			of := edge{kind: kind.Name, member: id}
-			re.former[of] = append(re.former[of], address)
-		}
-		if record.PendingIntent == nil {
-			continue
-		}
-		for _, id := range re.leaving(&record) {
-			re.doubted[edge{kind.Name, string(address), id}] = true
-			if kind.Membership.Exclusive {
-				re.doubted[edge{kind: kind.Name, member: id}] = true
+		for _, id := range re.leaving(&r.record) {
+			re.doubted[edge{r.kind.Name, string(r.at), id}] = true
+			if r.kind.Membership.Exclusive {
+				re.doubted[edge{kind: r.kind.Name, member: id}] = true
 			}
 		}
 	}
@@ -186,15 +181,14 @@ func (re *removals) wasMoved(kind *resource.Kind, record resource.Address, id st
 			return re.looked[edge{kind: kind.Name, container: left}] && !isIn(left)
 		}
 	}
-	return slices.ContainsFunc(re.former[of], func(a resource.Address) bool {
-		base, _, _, _ := a.ParseMembership()
-		c, _ := re.refs.containerAt(base)
-		return a != record && re.looked[edge{kind: kind.Name, container: c.ID}] && !isIn(c.ID) && !re.inDoubt(kind, a, id)
+	return slices.ContainsFunc(re.former[of], func(r *memberRecord) bool {
+		c, _ := re.refs.containerAt(r.container)
+		return r.at != record && re.looked[edge{kind: kind.Name, container: c.ID}] && !isIn(c.ID) && !re.inDoubt(kind, r.at, id)
 	})
 }
 
-// prunable reports whether an object that is or has a member is targeted, and no other
-// manifest may say so of it. record is the address of the members.
+// prunable reports whether the run may prune what an object, a container or a member, no longer declares: the object is targeted, and no
+// manifest that is not read may declare it. record is the address of the members.
 func (re *removals) prunable(record, a resource.Address) bool {
 	r, known := re.in.Prior[a]
 	if !known {
@@ -203,7 +197,7 @@ func (re *removals) prunable(record, a resource.Address) bool {
 	return re.in.targeted(a) && re.in.sourceGone(&r) && !re.orphans.isOthers(a)
 }
 
-// question asks in which containers an object is: its field names none, or it is not in the only one that it can be in.
+// question asks for the containers that have an object: its field names none, or the container that its field names does not have it.
 type question struct {
 	by     declaration
 	member string // ID
@@ -240,7 +234,7 @@ func (re *removals) lookElsewhere(questions []question) {
 	for _, q := range questions {
 		if of := (edge{kind: q.field.membership.Name, member: q.member}); !q.none {
 			for _, record := range re.former[of] { // most are where they were
-				re.lookInto(q.field.membership, record)
+				re.lookInto(record)
 			}
 			if len(re.where[of]) > 0 {
 				continue
@@ -266,22 +260,17 @@ func (re *removals) lookElsewhere(questions []question) {
 	}
 }
 
-// lookInto reads who is in the container of a record.
-func (re *removals) lookInto(kind *resource.Kind, record resource.Address) {
-	base, _, _, _ := record.ParseMembership()
-	c, params := re.refs.containerAt(base)
-	if read, listed := re.objects.membersRead(kind, params); listed && c.ID != "" && !re.looked[edge{kind: kind.Name, container: c.ID}] {
+// lookInto reads the members of the container of a record.
+func (re *removals) lookInto(r *memberRecord) {
+	c, params := re.refs.containerAt(r.container)
+	if read, listed := re.objects.membersRead(r.kind, params); listed && c.ID != "" && !re.looked[edge{kind: r.kind.Name, container: c.ID}] {
 		if answer := re.service.ask(read); !answer.NotFound && !answer.Unsupported {
-			members := make([]string, len(answer.Rows))
-			for i, row := range answer.Rows {
-				members[i] = kind.Membership.MemberID(row)
-			}
-			re.see(kind, &c, members)
+			re.see(r.kind, &c, memberIDs(r.kind, answer))
 		}
 	}
 }
 
-// see notes who is in a container.
+// see notes the members of a container.
 func (re *removals) see(kind *resource.Kind, c *Container, members []string) {
 	at := edge{kind: kind.Name, container: c.ID}
 	if re.looked[at] {
@@ -316,8 +305,8 @@ func (re *removals) decideWanted() {
 	}
 }
 
-// wantedFacts returns what decides about a wanted member, and the field whose policy it is: of a relation that both objects declare, the
-// stricter one.
+// wantedFacts returns what decides about a wanted member, and the declaration with the policy: if both objects declare a relation, the
+// stricter policy counts.
 func (re *removals) wantedFacts(r *memberSet, e *memberRef) (f edgeFacts, on declaration) {
 	on = e.by
 	if e.also.value != nil && re.in.onDrift(e.also.object).isStricter(re.in.onDrift(on.object)) {

@@ -7,7 +7,7 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// fieldDrift is a field some of whose memberships people changed.
+// fieldDrift is a field with memberships that people changed.
 type fieldDrift struct {
 	by             declaration
 	conflict, kept bool
@@ -36,7 +36,7 @@ func (re *removals) keeps(v *resource.Value) bool {
 	return d != nil && d.kept
 }
 
-// showDrifts names what people changed: where the members are, and where the manifest wants them.
+// showDrifts adds the memberships that people changed to a plan: the present containers of a member, and the wanted containers.
 func (re *removals) showDrifts(plan *Plan) {
 	for _, d := range re.drifts {
 		via, _ := resource.MembershipOf(d.by.object.Kind.Name, d.by.value.Field.Name)

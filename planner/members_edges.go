@@ -2,12 +2,13 @@ package planner
 
 import (
 	"cmp"
+	"slices"
 
 	"github.com/planform/planform/internal/resource"
 )
 
-// edge identifies a membership by its kind, and by the IDs of the container and of the member. Without the container it stands for what a
-// member's field says, without the member for what a container's field says.
+// edge identifies a membership by its kind, and by the IDs of the container and of the member. An edge without a container stands for the
+// field of the member, an edge without a member for the field of the container.
 type edge struct{ kind, container, member string }
 
 func (e edge) compare(o edge) int {
@@ -19,6 +20,24 @@ type declaration struct {
 	object *resource.Object
 	value  *resource.Value
 	ref    *resource.Reference
+}
+
+// memberRecord holds what the state has of the members of a container.
+type memberRecord struct {
+	record        Record
+	at, container resource.Address
+	kind          *resource.Kind // the membership
+}
+
+// memberRecords returns the records of members in the order of their addresses.
+func (in *Input) memberRecords() (all []memberRecord) {
+	for at, r := range in.Prior {
+		if container, kind, _, ok := at.ParseMembership(); ok {
+			all = append(all, memberRecord{r, at, container, kind})
+		}
+	}
+	slices.SortFunc(all, func(a, b memberRecord) int { return cmp.Compare(a.at, b.at) })
+	return all
 }
 
 // wish names what the manifest says of an edge.

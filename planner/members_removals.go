@@ -10,7 +10,7 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// removals decides what becomes of memberships, and holds those that are to end.
+// removals decides about memberships, and holds the members that leave their containers.
 type removals struct {
 	analysis
 
@@ -25,7 +25,8 @@ type removals struct {
 	declared    map[edge]bool
 	wishes      map[edge]wishAt // without the container, or without the member
 	deleted     map[serviceID]bool
-	former      map[edge][]resource.Address  // without the container: the records that have the member
+	records     []memberRecord               // in the order of their addresses
+	former      map[edge][]*memberRecord     // without the container: the records that have the member
 	doubted     map[edge]bool                // named by a request of a former run that may still come; of those that exclude each other without the container
 	where       map[edge][]Container         // without the container: those that were seen to have the member, where that is asked for
 	looked      map[edge]bool                // without the member: containers that were read for where
@@ -41,27 +42,25 @@ type wishAt struct {
 	at   diag.Position
 }
 
-// removal is the members that are to leave one container.
+// removal holds the members that leave one container.
 type removal struct {
 	kind        *resource.Kind // the membership
 	container   Container
 	record      resource.Address  // of the members in the state
 	params      map[string]string // path parameters of its requests
 	candidates  []candidate
-	unlisted    bool // the API has no list of the members
-	ids         []string
-	drifted     []string          // of ids: people put them there
+	leaving     []candidate
 	own         map[string]string // the membership's ID, by the ID of each member, where the list shows it; nil = the members were not read
-	cleared     []string          // of ids: the state is to have them until they are gone
 	alreadyGone []string          // in the state, no longer desired, and no longer in the container
 	position    diag.Position
 	unsupported bool // this edition cannot take them out
 }
 
-// candidate is a member who leaves if the container is seen to have them.
+// candidate is a member who leaves if the service shows them in the container.
 type candidate struct {
-	id    string
-	facts edgeFacts
+	id      string
+	facts   edgeFacts
+	verdict verdict
 }
 
 // findRemovals decides about the memberships that the manifest wants, and about those that the state has besides or that the service shows
@@ -70,7 +69,7 @@ func findRemovals(memberships *memberships, orphans *orphans) *removals {
 	l := &removals{
 		analysis: memberships.analysis, refs: memberships.refs, memberships: memberships, orphans: orphans,
 		declared: memberships.declared(), wishes: map[edge]wishAt{}, deleted: map[serviceID]bool{},
-		arrived: map[resource.Address][]string{}, former: map[edge][]resource.Address{}, doubted: map[edge]bool{},
+		arrived: map[resource.Address][]string{}, records: memberships.in.memberRecords(), former: map[edge][]*memberRecord{}, doubted: map[edge]bool{},
 		where: map[edge][]Container{}, looked: map[edge]bool{}, contained: map[*resource.Value]bool{}, absent: map[*resource.Reference]bool{},
 		drifted: map[*resource.Value]*fieldDrift{}, byContainer: map[edge]*removal{}, probes: map[*resource.Kind]Read{},
 	}
@@ -88,8 +87,7 @@ func findRemovals(memberships *memberships, orphans *orphans) *removals {
 // countRemovals counts the memberships that pruning would end, as far as the
 // state tells, but not those that end with an object.
 func (re *removals) countRemovals() int {
-	sets := slices.DeleteFunc(slices.Collect(maps.Keys(re.in.Prior)), resource.Address.IsObject)
-	if len(sets) == 0 {
+	if len(re.records) == 0 {
 		return 0
 	}
 	re.findDeleted()
@@ -101,21 +99,16 @@ func (re *removals) countRemovals() int {
 		}
 	}
 	n := 0
-	for _, address := range sets {
-		base, kind, _, isMembership := address.ParseMembership()
-		if !isMembership {
+	for _, r := range re.records {
+		c := Container{Address: r.container, ID: cmp.Or(re.refs.idAt(r.container), r.record.ID)}
+		if re.deleted[serviceID{r.container.Kind(), c.ID}] || re.objects.isDeletedOrHidden(r.container) {
 			continue
 		}
-		r := re.in.Prior[address]
-		c := Container{Address: base, ID: cmp.Or(re.refs.idAt(base), r.ID)}
-		if re.deleted[serviceID{base.Kind(), c.ID}] || re.objects.isDeletedOrHidden(base) {
-			continue
-		}
-		for _, id := range r.Members {
-			if re.objects.isDeletedOrHidden(re.objects.addressOf(serviceID{kind.Membership.Member, id})) {
+		for _, id := range r.record.Members {
+			if re.objects.isDeletedOrHidden(re.objects.addressOf(serviceID{r.kind.Membership.Member, id})) {
 				continue
 			}
-			if facts, _ := re.factsOf(kind, &c, address, id); facts.decide().orphaned {
+			if facts, _ := re.factsOf(r.kind, &c, r.at, id); facts.decide().orphaned {
 				n++
 			}
 		}
@@ -123,35 +116,30 @@ func (re *removals) countRemovals() int {
 	return n
 }
 
-// findArrived finds whom former runs announced that they bring into containers, and who is in them by now. Nothing but the announcement tells
-// that planform did it. Where somebody may still come, go or become something that the manifest does not want by now, the list is in doubt.
+// findArrived finds the members that earlier runs announced and that their containers have. Only the announcement tells that planform added
+// them. If a request may still bring a change that the manifest does not want, the list of the container is read again.
 func (re *removals) findArrived() {
-	for _, address := range slices.Sorted(maps.Keys(re.in.Prior)) {
-		record := re.in.Prior[address]
-		base, kind, _, isMembership := address.ParseMembership()
-		again := record.Late.After(re.in.Now) // who was added may be added once more
-		if !isMembership || record.PendingIntent == nil && !again || re.orphans.hasVanished(base) {
+	for i := range re.records {
+		r := &re.records[i]
+		again := r.record.Late.After(re.in.Now) // who was added may be added once more
+		if r.record.PendingIntent == nil && !again || re.orphans.hasVanished(r.container) {
 			continue
 		}
-		container, params := re.refs.containerAt(base)
-		if container.ID == "" || record.ID != "" && record.ID != container.ID || re.objects.isDeletedOrHidden(base) {
+		container, params := re.refs.containerAt(r.container)
+		if container.ID == "" || r.record.ID != "" && r.record.ID != container.ID || re.objects.isDeletedOrHidden(r.container) {
 			continue
 		}
-		stays := func(id string) bool { return re.declared[edge{kind.Name, container.ID, id}] }
-		leaves := slices.ContainsFunc(record.Members, func(id string) bool { return !stays(id) })
-		read, ok := re.objects.membersRead(kind, params)
-		if !ok || record.PendingIntent == nil && !leaves {
+		stays := func(id string) bool { return re.declared[edge{r.kind.Name, container.ID, id}] }
+		leaves := slices.ContainsFunc(r.record.Members, func(id string) bool { return !stays(id) })
+		read, ok := re.objects.membersRead(r.kind, params)
+		if !ok || r.record.PendingIntent == nil && !leaves {
 			continue
 		}
 		answer := re.service.ask(read)
 		if answer.Unsupported || answer.NotFound {
 			continue
 		}
-		in := map[string]bool{}
-		for _, row := range answer.Rows {
-			in[kind.Membership.MemberID(row)] = true
-		}
-		if open := re.settleIntent(address, &record, in, stays); open || again && leaves {
+		if open := re.settleIntent(r, memberIDs(r.kind, answer), stays); open || again && leaves {
 			re.service.unconfirmed = append(re.service.unconfirmed, read)
 		}
 	}
@@ -159,56 +147,40 @@ func (re *removals) findArrived() {
 
 // settleIntent notes the members that the intent of a record brought in. It reports whether the request may still do something that
 // the manifest does not want. in has the members of the container.
-func (re *removals) settleIntent(address resource.Address, record *Record, in map[string]bool, stays func(id string) bool) (open bool) {
-	switch intent := record.PendingIntent; {
+func (re *removals) settleIntent(r *memberRecord, in []string, stays func(id string) bool) (open bool) {
+	switch intent := r.record.PendingIntent; {
 	case intent == nil:
 	case intent.Action == AddMembers:
-		re.arrived[address], open = re.arrivedOf(record, in, stays)
+		re.arrived[r.at] = nil
+		for _, id := range re.refs.membersOf(intent) {
+			switch {
+			case slices.Contains(r.record.Members, id):
+			case slices.Contains(in, id):
+				re.arrived[r.at] = append(re.arrived[r.at], id)
+			default:
+				open = open || !stays(id)
+			}
+		}
 	case intent.Action == RemoveMembers:
-		open = slices.ContainsFunc(re.leaving(record), func(id string) bool { return in[id] && stays(id) })
+		open = slices.ContainsFunc(re.leaving(&r.record), func(id string) bool { return slices.Contains(in, id) && stays(id) })
 	case intent.Action == Update:
-		open = !re.memberships.stillSays(address, intent)
+		open = !re.memberships.stillSays(r.at, intent)
 	}
 	return open
 }
 
-// arrivedOf tells of those who were to come who has, and whether somebody has not who is not to stay.
-func (re *removals) arrivedOf(record *Record, in map[string]bool, stays func(id string) bool) (ids []string, late bool) {
-	for _, id := range re.named(record.PendingIntent) {
-		switch {
-		case slices.Contains(record.Members, id):
-		case in[id]:
-			ids = append(ids, id)
-		default:
-			late = late || !stays(id)
-		}
-	}
-	return ids, late
-}
-
-// leaving are the members whom a run announced that it takes out: all, where the record does not tell whom.
+// leaving returns the members that the intent of a record takes out, or all members if the intent does not name them.
 func (re *removals) leaving(record *Record) []string {
 	if record.PendingIntent.Name == "" {
 		return record.Members
 	}
-	return re.named(record.PendingIntent)
-}
-
-// named are the IDs of the members that an intent names; "" = not known.
-func (re *removals) named(intent *Intent) []string {
-	ids := strings.Split(intent.Name, "\n")
-	for i, name := range ids {
-		if strings.Contains(name, "/") { // an address
-			ids[i] = re.refs.idAt(resource.Address(name))
-		}
-	}
-	return ids
+	return re.refs.membersOf(record.PendingIntent)
 }
 
 // decideUnwanted decides about the memberships that the manifest does not want: those of the state, and of objects whose field is null.
 func (re *removals) decideUnwanted(uncontained []question) {
-	for _, address := range slices.Sorted(maps.Keys(re.in.Prior)) {
-		re.fromState(address)
+	for i := range re.records {
+		re.fromState(&re.records[i])
 	}
 	for _, q := range uncontained {
 		for _, c := range re.where[edge{kind: q.field.membership.Name, member: q.member}] {
@@ -224,41 +196,34 @@ func (re *removals) decideUnwanted(uncontained []question) {
 	}
 	re.service.each(len(containers), func(i int) { re.readCandidates(containers[i]) })
 	for _, d := range containers {
-		for _, c := range d.candidates {
-			re.settle(d, &c)
+		for i := range d.candidates {
+			re.settle(d, &d.candidates[i])
 		}
 		re.list = append(re.list, d)
 	}
 	re.service.each(len(containers), func(i int) {
-		if d := containers[i]; d.own != nil && len(d.ids) > 0 {
+		if d := containers[i]; d.own != nil && len(d.leaving) > 0 {
 			d.unsupported = !re.removable(d)
 		}
 	})
 }
 
 // fromState finds the members of a record who may have to leave.
-func (re *removals) fromState(address resource.Address) {
-	base, kind, _, isMembership := address.ParseMembership()
-	if !isMembership {
+func (re *removals) fromState(r *memberRecord) {
+	if re.orphans.hasVanished(r.container) { // a read of its members may be refused
+		re.list = append(re.list, &removal{kind: r.kind, container: Container{Address: r.container}, record: r.at, alreadyGone: r.record.Members})
 		return
 	}
-	if re.orphans.hasVanished(base) { // a read of its members may be refused
-		re.list = append(re.list, &removal{
-			kind: kind, container: Container{Address: base}, record: address,
-			alreadyGone: re.in.Prior[address].Members,
-		})
-		return
-	}
-	container, params := re.refs.containerAt(base)
+	container, params := re.refs.containerAt(r.container)
 	if container.ID == "" {
 		return
 	}
-	d := &removal{kind: kind, container: container, record: address, params: params}
-	for _, id := range slices.Concat(re.in.Prior[address].Members, re.arrived[address]) {
+	d := &removal{kind: r.kind, container: container, record: r.at, params: params}
+	for _, id := range slices.Concat(r.record.Members, re.arrived[r.at]) {
 		re.consider(d, id)
 	}
 	if len(d.candidates) > 0 {
-		re.byContainer[edge{kind: kind.Name, container: container.ID}] = d
+		re.byContainer[edge{kind: r.kind.Name, container: container.ID}] = d
 	}
 }
 
@@ -267,11 +232,11 @@ func (re *removals) consider(d *removal, id string) {
 	f, at := re.factsOf(d.kind, &d.container, d.record, id)
 	f.seen = shownIn
 	if v := f.decide(); f.wish != here && (v.action == removeEdge || v.kept) {
-		d.candidates, d.position = append(d.candidates, candidate{id, f}), cmp.Or(d.position, at)
+		d.candidates, d.position = append(d.candidates, candidate{id: id, facts: f}), cmp.Or(d.position, at)
 	}
 }
 
-// fromService makes an object a candidate that the service shows in a container and that is to be in none.
+// fromService makes an object a candidate if the service shows it in a container and its field is null.
 func (re *removals) fromService(q *question, c *Container) {
 	kind := q.field.membership
 	key := edge{kind: kind.Name, container: c.ID}
@@ -287,7 +252,7 @@ func (re *removals) fromService(q *question, c *Container) {
 	}
 }
 
-// keepSelf leaves in who the credential belongs to: nobody locks themselves out.
+// keepSelf leaves the credential's own user in a container: nobody locks themselves out.
 func (re *removals) keepSelf(d *removal) {
 	if len(d.candidates) == 0 {
 		return // nobody has to be asked for
@@ -303,31 +268,32 @@ func (re *removals) keepSelf(d *removal) {
 		"add `me` to its "+d.kind.Membership.Field+", or leave it in the web app")
 }
 
-// readCandidates reads who is in a container.
+// readCandidates reads the members of a container, and decides about its candidates.
 func (re *removals) readCandidates(d *removal) {
 	read, listed := re.objects.membersRead(d.kind, d.params)
-	if d.unlisted = !listed; d.unlisted {
-		return
+	if listed {
+		if answer := re.service.ask(read); !answer.Unsupported {
+			d.own = make(map[string]string, len(answer.Rows))
+			for _, row := range answer.Rows {
+				d.own[d.kind.Membership.MemberID(row)] = d.kind.Membership.OwnID(row)
+			}
+		}
 	}
-	answer := re.service.ask(read)
-	if answer.Unsupported {
-		return
-	}
-	d.own = make(map[string]string, len(answer.Rows))
-	for _, row := range answer.Rows {
-		d.own[d.kind.Membership.MemberID(row)] = d.kind.Membership.OwnID(row)
+	for i := range d.candidates {
+		c := &d.candidates[i]
+		c.facts.unlisted, c.facts.seen = !listed, notRead
+		if _, in := d.own[c.id]; in {
+			c.facts.seen = shownIn
+		} else if d.own != nil {
+			c.facts.seen = shownOut
+		}
+		c.verdict = c.facts.decide()
 	}
 }
 
-// settle decides about a candidate of a container by who is in it.
+// settle notes what becomes of a candidate of a container.
 func (re *removals) settle(d *removal, c *candidate) {
-	c.facts.unlisted, c.facts.seen = d.unlisted, notRead
-	if _, in := d.own[c.id]; in {
-		c.facts.seen = shownIn
-	} else if d.own != nil {
-		c.facts.seen = shownOut
-	}
-	v := c.facts.decide()
+	v := c.verdict
 	if v.drift {
 		i, _ := re.objects.indexOf(re.objects.addressOf(serviceID{d.kind.Membership.Member, c.id}))
 		value, _ := re.in.Desired[i].Value(d.kind.Membership.Field)
@@ -337,19 +303,12 @@ func (re *removals) settle(d *removal, c *candidate) {
 	case v.forget:
 		d.alreadyGone = append(d.alreadyGone, c.id)
 	case v.action == removeEdge:
-		d.ids = append(d.ids, c.id)
-		switch {
-		case v.drift:
-			d.drifted = append(d.drifted, c.id)
-		case c.facts.wish == nowhere && c.facts.prior == noRecord:
-			d.cleared = append(d.cleared, c.id)
-		}
+		d.leaving = append(d.leaving, *c)
 	}
 }
 
-// removable reports whether this edition can remove members from a container: its route may be
-// missing where the others are there, or know a member by another ID than the list shows. It is asked with one that stays, where there
-// is one: who is to go may have gone meanwhile.
+// removable reports whether this edition can remove members from a container. Its route may be missing, or know a member by another ID than
+// the list shows. The question names a member that stays, if there is one, because a leaving member may have left meanwhile.
 func (re *removals) removable(d *removal) bool {
 	op, ok := re.objects.op(d.kind, resource.RemoveMembers)
 	get, readable := re.objects.op(d.kind, resource.Get)
@@ -360,9 +319,9 @@ func (re *removals) removable(d *removal) bool {
 	if !asked {
 		params := maps.Clone(d.params)
 		if readable {
-			member := d.ids[0]
+			member := d.leaving[0].id
 			for _, id := range slices.Sorted(maps.Keys(d.own)) {
-				if !slices.Contains(d.ids, id) {
+				if !slices.ContainsFunc(d.leaving, func(c candidate) bool { return c.id == id }) {
 					member = id
 					break
 				}
@@ -384,23 +343,23 @@ func planRemovals(b *removals, steps *steps) {
 		size := m.Batch
 		switch {
 		case !ok:
-			size = len(d.ids)
+			size = len(d.leaving)
 		case op.TakesOne(d.kind):
 			size = 1
 		}
-		for ids := range slices.Chunk(d.ids, max(1, size)) {
+		for batch := range slices.Chunk(d.leaving, max(1, size)) {
 			step := steps.addMembers(&Step{
 				Action: RemoveMembers, Kind: d.kind, Operation: op, Params: d.params,
 				Members: &Members{Container: d.container}, Position: d.position,
 			})
-			if own := d.own[ids[0]]; own != "" && ok && op.TakesOne(d.kind) {
+			if own := d.own[batch[0].id]; own != "" && ok && op.TakesOne(d.kind) {
 				step.Params = maps.Clone(d.params)
 				step.Params[resource.MustLookup(m.Member).Param] = own
 			}
-			for _, id := range ids {
-				member := Member{ID: id, Address: b.objects.addressOf(serviceID{m.Member, id}), Drift: slices.Contains(d.drifted, id)}
+			for _, c := range batch {
+				member := Member{ID: c.id, Address: b.objects.addressOf(serviceID{m.Member, c.id}), Drift: c.verdict.drift}
 				if member.Address == "" {
-					member.Text = b.refs.nameID(m.Member, id)
+					member.Text = b.refs.nameID(m.Member, c.id)
 				}
 				step.Members.Items = append(step.Members.Items, member)
 			}

@@ -72,11 +72,11 @@ func (or *orphans) driftedFields(l *orphan) []string {
 		for k := i; k < len(l.info.kind.Fields); k++ {
 			other := &l.info.kind.Fields[k]
 			if _, set := l.record.Values[other.Name]; set && (k == i || other.SharesAPIName(*f)) {
-				drifted = !l.record.PendingIntent.isAbout(other.Name) && l.record.drifted(other, have, row) && (drifted || !applied) && !or.lostOnlyDeleted(l, other, have)
+				drifted = !l.record.mayHaveSent(other.Name) && l.record.drifted(other, have, row) && (drifted || !applied) && !or.lostOnlyDeleted(l, other, have)
 				applied = true
 			}
 		}
-		if drifted && !l.record.PendingIntent.isAbout(f.Name) {
+		if drifted && !l.record.mayHaveSent(f.Name) {
 			names = append(names, f.Name)
 		}
 	}
@@ -105,8 +105,8 @@ func (or *orphans) movedFields(l *orphan) (names []string) {
 	}
 	for i := range l.info.kind.Fields {
 		f := &l.info.kind.Fields[i]
-		by := l.record.PendingIntent.isAbout(f.Name)                                                       // planform itself, as far as is known
-		if name := activityField(f.Name); changed[name] && !by && !f.Virtual && !l.info.viaMembership(f) { // who is where, the members tell
+		if name := activityField(f.Name); changed[name] && !l.record.mayHaveSent(f.Name) && !f.Virtual &&
+			!l.info.viaMembership(f) { // who is where, the members tell
 			names, changed[name] = append(names, name), false
 		}
 	}
@@ -213,11 +213,12 @@ func (or *orphans) touchedByOthers(l *orphan) bool {
 	if by == "" || at.IsZero() || l.record.AppliedAt.IsZero() {
 		return false
 	}
-	last := l.record.AppliedAt // also of something in it, or of its membership: the service notes that on it, too
+	last := l.record.lastSent() // or of something in it, or of its membership: the service notes that on it, too
 	for a, r := range or.in.Prior {
 		inside := strings.HasPrefix(a.Path(), l.record.Address.Path()+"/") || strings.HasPrefix(string(a), string(l.record.Address)+"#")
-		if r.AppliedAt.After(last) && (inside || slices.Contains(r.Members, l.record.ID)) {
-			last = r.AppliedAt
+		if sent := r.lastSent(); sent.After(last) && (inside || slices.Contains(r.Members, l.record.ID) ||
+			!a.IsObject() && slices.Contains(or.refs.membersOf(r.PendingIntent), l.record.ID)) {
+			last = sent
 		}
 	}
 	if !at.After(last.Add(clockSlack)) {

@@ -101,7 +101,7 @@ const (
 	undecided   decision = iota
 	otherSource          // a manifest that is not read may have it
 	notOurs              // planform did not make it
-	otherOwner           // it bears the mark of another owner, or is in or below what does
+	otherOwner           // it, its parent or an object above it bears the mark of another owner
 	toDelete             // it is deleted
 	deleteWithParent
 	vanished     // the service does not show it any more
@@ -270,7 +270,8 @@ func (or *orphans) ownerOver(t *kindInfo, params map[string]string, row resource
 	return "", false
 }
 
-// leaveToOwner leaves an orphan to the other owner that has it, or has what the orphan is in or below, as far as that was read.
+// leaveToOwner leaves an orphan to another owner if that owner's mark is on the orphan, on its parent or on an object above it. Only rows
+// that were read count.
 func (or *orphans) leaveToOwner(l *orphan) {
 	row := or.shown(l)
 	l.owner, l.others = or.ownerOver(l.info, l.params, row)
@@ -344,7 +345,7 @@ func (or *orphans) decide(l *orphan) {
 	}
 }
 
-// confirmKept finds out whether an orphan that stays still exists, and has no other owner by now. Its children depend on that.
+// confirmKept checks whether an orphan that stays still exists, and still has no other owner. Its children depend on both.
 func (or *orphans) confirmKept(l *orphan) {
 	if !l.looked || l.record.ID == "" || l.params == nil || l.decision != notOurs && l.decision != blocked && l.decision != otherSource {
 		return

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/planform/planform/internal/resource"
 	"github.com/planform/planform/planner"
@@ -271,6 +272,20 @@ func TestPruneKeepsWhatOthersChanged(t *testing.T) {
 		return func(s *fakeService) { s.given("work_item", web, a, fields...) }
 	}
 	const changed = "not_possible work_item/web/a: it would be deleted, but somebody changed its "
+	sent := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	applied := func(r planner.Record) planner.Record { r.AppliedAt = sent.Add(-24 * time.Hour); return r }
+	byOther := func(fields ...string) func(*fakeService) {
+		return func(s *fakeService) {
+			s.me = uuid(0xc, 1)
+			s.given("member", "", s.me, "display_name=ada")
+			item(append(fields, "updated_by="+uuid(0xc, 2))...)(s)
+		}
+	}
+	openUpdate := func(field string) planner.Record {
+		r := applied(made("work_item/web/a", a, "name=A"))
+		r.PendingIntent = &planner.Intent{Action: planner.Update, Fields: []string{field}, At: sent}
+		return r
+	}
 	checkRules(t, map[string]rule{
 		"an object stays if somebody changed a field of it": {
 			api: full, want: project, options: pruning, given: item("name=B", "priority=high"), kept: 1,
@@ -294,6 +309,40 @@ func TestPruneKeepsWhatOthersChanged(t *testing.T) {
 				return r
 			}()},
 			steps: []string{changed + "name since the last apply"},
+		},
+		"an object is deleted if its text is new and an update without an outcome sent the text in its other form": {
+			api: full, want: project, options: pruning, given: item("name=A", "description_html=<p>New</p>"),
+			prior: []planner.Record{openUpdate("description_html")},
+			steps: []string{"delete work_item/web/a"},
+		},
+		"an object is deleted if its activities have one name for a field and the update without an outcome has another": {
+			api: resource.V1, want: project, options: pruning,
+			given: func(s *fakeService) {
+				item("name=A", "description_html=<p></p>")(s)
+				s.given("activity", a, uuid(0xa, 1), "field=description")
+			},
+			prior: []planner.Record{openUpdate("description_html")},
+			steps: []string{"delete work_item/web/a"},
+		},
+		"an object is deleted if another login of planform changed it by an update without an outcome": {
+			api: full, want: project, options: pruning,
+			given: byOther("name=B", "updated_at=2026-11-20T12:00:30Z"),
+			prior: []planner.Record{openUpdate("name")},
+			steps: []string{"delete work_item/web/a"},
+		},
+		"an object is deleted if another login of planform related it by an addition without an outcome": {
+			api: full, want: project, options: pruning,
+			given: byOther("name=A", "updated_at=2026-11-20T12:00:30Z"),
+			prior: []planner.Record{applied(made("work_item/web/a", a, "name=A")), {
+				Address: "cycle/web/s#work_items", PendingIntent: &planner.Intent{Action: planner.AddMembers, Name: a, At: sent},
+			}},
+			steps: []string{"delete work_item/web/a"},
+		},
+		"an object stays if another user changed it long after the update without an outcome": {
+			api: full, want: project, options: pruning, kept: 1,
+			given: byOther("name=B", "updated_at=2026-11-20T14:00:00Z"),
+			prior: []planner.Record{openUpdate("name")},
+			steps: []string{"not_possible work_item/web/a: it would be deleted, but " + uuid(0xc, 2) + " changed it since the last apply (2026-11-20 14:00 UTC)"},
 		},
 		"an object is deleted if a field differs only in the form that the service shows": {
 			api: full, want: project, options: pruning, given: item("name=A"),

@@ -200,7 +200,12 @@ func (or *orphans) foreignMembers(l *orphan) (why string) {
 		if !ok || !or.mayRead(l, read) {
 			continue
 		}
-		ours := or.ourMembers(l.record.Address.Members(m.Plural(), 1), m)
+		ours := or.membersAdded(l.record.Address, m)
+		for key, in := range or.createdByUs {
+			if key.kind == m.Member && or.isDeleted(key) && in.record.ID != "" {
+				ours[in.record.ID] = true
+			}
+		}
 		answer := or.service.ask(read)
 		var by []string
 		all, staying := slices.Sorted(maps.Keys(ours)), 0
@@ -226,31 +231,20 @@ func (or *orphans) foreignMembers(l *orphan) (why string) {
 	return why
 }
 
-// ourMembers are the members that planform added to a container, as far as is known, and those
-// that are deleted.
-func (or *orphans) ourMembers(members resource.Address, m *resource.Membership) map[string]bool {
-	ours := map[string]bool{}
-	r := or.in.Prior[members]
-	for _, id := range r.Members {
-		if r.addedByUs(id) && !or.declaresOther(m, members, id) {
-			ours[id] = true
-		}
-	}
+// membersAdded returns the members that planform added to a container, or may have added by a request without an outcome.
+func (or *orphans) membersAdded(container resource.Address, m *resource.Membership) map[string]bool {
+	added := map[string]bool{}
+	r := or.in.Prior[container.Members(m.Plural(), 1)]
+	ids := slices.DeleteFunc(slices.Clone(r.Members), func(id string) bool { return !r.addedByUs(id) })
 	if r.PendingIntent != nil && r.PendingIntent.Action == AddMembers {
-		for handle := range strings.SplitSeq(r.PendingIntent.Name, "\n") {
-			ours[handle] = true
-			if id := or.refs.idAt(resource.Address(handle)); id != "" {
-				ours[id] = true
-			}
+		ids = append(ids, or.refs.membersOf(r.PendingIntent)...)
+	}
+	for _, id := range ids {
+		if id != "" && !or.declaresOther(m, container, id) {
+			added[id] = true
 		}
 	}
-	for key, l := range or.createdByUs {
-		if key.kind == m.Member && or.isDeleted(key) {
-			ours[l.record.ID] = true
-		}
-	}
-	delete(ours, "")
-	return ours
+	return added
 }
 
 // foreignContainers says which containers that stay have an orphan that planform did not add.
@@ -287,12 +281,9 @@ func (or *orphans) foreignContainers(l *orphan) (why string) {
 	return why
 }
 
-// addedByUs reports whether planform added a member to a container.
+// addedByUs reports whether planform added a member to a container, as far as is known.
 func (or *orphans) addedByUs(container serviceID, m *resource.Membership, member string) bool {
-	return slices.ContainsFunc(or.objects.addressesOf(container), func(a resource.Address) bool {
-		r := or.in.Prior[a.Members(m.Plural(), 1)]
-		return slices.Contains(r.Members, member) && r.addedByUs(member) && !or.declaresOther(m, a, member)
-	})
+	return slices.ContainsFunc(or.objects.addressesOf(container), func(a resource.Address) bool { return or.membersAdded(a, m)[member] })
 }
 
 // foreignRelations says which relations of an orphan planform did not make, and that do not go with both objects.

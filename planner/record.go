@@ -65,19 +65,32 @@ func (r *Record) stillShown(field *resource.Field, have string, row resource.Row
 		!changed.After(sent))
 }
 
-// forgetIntent drops the intent of a record, and what was applied last of the fields that it is about.
+// forgetIntent drops the intent of a record, and what was applied last of the fields that the announced request may have written.
 func (r *Record) forgetIntent() {
-	intent := r.PendingIntent
-	if r.PendingIntent = nil; intent.creates() {
+	was := *r
+	if r.PendingIntent = nil; was.PendingIntent.creates() {
 		return // it is about another object, such as the next version of a file
 	}
 	r.Values = maps.Clone(r.Values)
-	maps.DeleteFunc(r.Values, func(key, _ string) bool { return intent.isAbout(strings.TrimSuffix(key, ShownKey(""))) })
+	maps.DeleteFunc(r.Values, func(key, _ string) bool { return was.mayHaveSent(strings.TrimSuffix(key, ShownKey(""))) })
 }
 
-// isAbout reports whether the request that an intent announced may have changed a field.
-func (i *Intent) isAbout(field string) bool {
-	return i != nil && (i.Action != Update || len(i.Fields) == 0 || slices.Contains(i.Fields, field))
+// mayHaveSent reports whether a request without an outcome may have written a field, in whatever form the request had the field's text.
+func (r *Record) mayHaveSent(field string) bool {
+	i := r.PendingIntent
+	if i == nil || i.Action != Update || len(i.Fields) == 0 {
+		return i != nil
+	}
+	k, _ := resource.Lookup(r.Address.Kind())
+	return slices.ContainsFunc(i.Fields, func(sent string) bool { return sent == field || k != nil && k.OneText(sent, field) })
+}
+
+// lastSent returns when planform last wrote what a record is about, or announced a request whose outcome is not known.
+func (r *Record) lastSent() time.Time {
+	if i := r.PendingIntent; i != nil && i.At.After(r.AppliedAt) {
+		return i.At
+	}
+	return r.AppliedAt
 }
 
 // drifted reports whether somebody changed a field on the service since it was applied.

@@ -465,6 +465,20 @@ func (re *references) idAt(a resource.Address) string {
 	return re.idByCode(a)
 }
 
+// membersOf returns the IDs of the members that an intent names; "" = not known.
+func (re *references) membersOf(intent *Intent) []string {
+	if intent == nil {
+		return nil
+	}
+	ids := strings.Split(intent.Name, "\n")
+	for i, name := range ids {
+		if strings.Contains(name, "/") { // an address
+			ids[i] = re.idAt(resource.Address(name))
+		}
+	}
+	return ids
+}
+
 // idByCode is the ID of an object that neither the manifest nor the state has, by the identifiers
 // of its children: WEB-7 lived in WEB.
 func (re *references) idByCode(a resource.Address) string {

@@ -149,6 +149,27 @@ func TestOrphansThatOthersUseStay(t *testing.T) {
 				"not_possible initiative/q1: " + refused + "1 project added by others is in it: " + web,
 			},
 		},
+		"an item is deleted if planform made its relation by a request without an outcome": {
+			api: full, want: project, options: pruning,
+			given: all(item(bobs, 1), item(ours, 2), in("work_item_blocked_by", ours, bobs), in("work_item_blocking", bobs, ours)),
+			prior: []planner.Record{
+				made("work_item/web/ours", ours),
+				{Address: "work_item/web/ours#blocked_by", PendingIntent: &planner.Intent{Action: planner.AddMembers, Name: bobs}},
+			},
+			steps: []string{"delete work_item/web/ours"},
+		},
+		"a label is deleted if planform gave it to an initiative by a request without an outcome": {
+			api: full, options: pruning, want: func(w *wanted) { w.put("initiative/q1", "id="+uuid(5, 1)) },
+			given: func(s *fakeService) {
+				s.given("initiative", "", uuid(5, 1), "name=Q1").given("initiative_label", "", uuid(5, 2), "name=Growth")
+				s.members["initiative_initiative_label "+uuid(5, 1)] = []string{uuid(5, 2)}
+			},
+			prior: []planner.Record{
+				known("initiative/q1", uuid(5, 1)), made("initiative_label/growth", uuid(5, 2)),
+				{Address: "initiative/q1#initiative_labels", PendingIntent: &planner.Intent{Action: planner.AddMembers, Name: "initiative_label/growth"}},
+			},
+			steps: []string{"delete initiative_label/growth"},
+		},
 		"a label stays if somebody's initiative carries it": {
 			kept: 1,
 			api:  full, options: pruning, want: func(*wanted) {},

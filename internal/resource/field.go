@@ -269,6 +269,13 @@ func (f *Field) SharesAPIName(other Field) bool {
 	return f.APIName() != "" && f.APIName() == other.APIName()
 }
 
+// OneText reports whether two fields of a kind, by their names, are two ways to write one.
+func (k *Kind) OneText(a, b string) bool {
+	one, known := k.Field(a)
+	other, alsoKnown := k.Field(b)
+	return known && alsoKnown && one.SharesAPIName(*other)
+}
+
 // Me names the user that the credential belongs to.
 const Me = "me"
 

@@ -44,9 +44,7 @@ func (x *reader) set(i *convert.Issue, of string, v records.Value, paths []strin
 			seconds, _ := strconv.Atoi(texts[0])
 			field(i, name, dates.Duration(seconds), paths[0])
 		case "moment":
-			if at := x.time(i, texts[0]); !at.IsZero() {
-				field(i, name, at.UTC().Format("2006-01-02 15:04 UTC"), paths[0])
-			}
+			field(i, name, dates.Minute(x.time(i, texts[0])), paths[0])
 		case "private":
 			if x.yes(v, paths) {
 				i.Restricted, _, _ = strings.Cut(paths[0], ".")

@@ -192,6 +192,7 @@ type jsonExport struct {
 	roles    *convert.Roles
 	issues   []*jsonIssue
 	latest   map[string]*jsonIssue // by ID: pages overlap
+	pages    []convert.Parts       // what pages hold beside issues
 	comments map[string][]comment
 	apart    convert.Apart     // with comments, in files of their own
 	names    map[string]string // of custom fields
@@ -232,6 +233,11 @@ func readJSON(ctx context.Context, in convert.Input, to convert.Sink) error {
 		if i.ID == "" || e.latest[i.ID].Key == i.Key { // else it was moved to another project while the pages were read
 			to.Issue(&i.Issue)
 			distinct[i.Key] = true
+		}
+	}
+	for _, page := range e.pages {
+		if err := e.enter(ctx, page, nil); err != nil {
+			return err
 		}
 	}
 	for _, issue := range slices.Sorted(maps.Keys(e.comments)) {
@@ -294,8 +300,8 @@ func (e *jsonExport) file(ctx context.Context, text io.Reader, name string) erro
 		}
 		e.describe(one.Names, one.Schema)
 		e.page(&one)
-		e.roles.Enter(e.to, nil, e.values(r, ""))
-		return nil
+		e.pages = append(e.pages, convert.Parts{})
+		return e.keep(&e.pages[len(e.pages)-1], r)
 	})
 }
 
@@ -426,11 +432,9 @@ func (e *jsonExport) issue(r records.Record, one *answer) error {
 		i.Attachments = append(i.Attachments, convert.Attachment{ID: a.ID, Name: a.Name, URL: a.URL, Size: a.Size})
 	}
 	times(&i.Issue, moment(i, f.Resolved), f.Estimate, f.Remaining, f.Spent)
-	var record json.RawMessage
-	if err := r.Decode(&record, "issue of Jira"); err != nil {
+	if err := e.keep(&i.record, r); err != nil {
 		return err
 	}
-	e.in.Keep(&i.record, record)
 	e.comments[at(one)] = append(e.comments[at(one)], f.Comment.Comments...)
 	if base, _, ok := strings.Cut(one.Self, "/rest/"); ok && e.site == "" && !strings.Contains(base, "api.atlassian.com") {
 		e.site = base
@@ -489,20 +493,30 @@ func (e *jsonExport) comment(r records.Record) error {
 	return nil
 }
 
+// keep keeps a record whose values are booked when all files are read.
+func (e *jsonExport) keep(of *convert.Parts, r records.Record) error {
+	var record json.RawMessage
+	err := r.Decode(&record, "answer of Jira")
+	e.in.Keep(of, record)
+	return err
+}
+
+// enter books the values of records that were kept, with an issue or with the export.
+func (e *jsonExport) enter(ctx context.Context, of convert.Parts, i *convert.Issue) error {
+	kept, err := e.in.Kept(of)
+	for _, record := range kept {
+		err = cmp.Or(err, records.Read(ctx, bytes.NewReader(record), "", nil, func(r records.Record) error {
+			e.roles.Enter(e.to, i, e.values(r, ""))
+			return nil
+		}))
+	}
+	return err
+}
+
 // finish books the values of an issue, and adds what other files say.
 func (e *jsonExport) finish(ctx context.Context, i *jsonIssue) error {
-	kept, err := e.in.Kept(i.record)
-	if err != nil {
+	if err := e.enter(ctx, i.record, &i.Issue); err != nil {
 		return err
-	}
-	for _, record := range kept {
-		err := records.Read(ctx, bytes.NewReader(record), i.Position.File, nil, func(r records.Record) error {
-			e.roles.Enter(e.to, &i.Issue, e.values(r, ""))
-			return nil
-		})
-		if err != nil {
-			return err
-		}
 	}
 	if i.Parent == "" && i.parent != "" {
 		i.Parent = "issue " + i.parent // outside the export

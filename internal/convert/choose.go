@@ -101,7 +101,7 @@ func choose(name string, formats []*Format, files []File) (*choice, error) {
 	return chosen, nil
 }
 
-// recognise finds the format of a file by its beginning. Of several formats that know it, it is the one that was named.
+// recognise finds the format of a file by its beginning. If several formats know it, the named format counts.
 func recognise(name string, formats []*Format, head []byte, file string) (found, named *Format, what string) {
 	for _, f := range formats {
 		if f.Name == name {

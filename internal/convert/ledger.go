@@ -14,13 +14,13 @@ import (
 	"github.com/planform/planform/manifest"
 )
 
-// Role is what a value of the source is for.
+// Role says what a value of the source is for.
 type Role string
 
-// Roles of values. Where those go that the mapping decides on depends on it.
+// Roles of values. The mapping decides by the role where a value goes.
 const (
-	OfItem     Role = "item" // which has it
-	OfText     Role = "text" // which has it
+	OfItem     Role = "item" // the item has the value in a field
+	OfText     Role = "text" // the description has the value
 	OfState    Role = "state"
 	OfPriority Role = "priority"
 	OfType     Role = "type"
@@ -38,10 +38,10 @@ const (
 	OfComment  Role = "comment"
 	OfFile     Role = "file"
 	OfField    Role = "field"     // one of [Issue.Fields]: by its source
-	Technical  Role = "technical" // a number or address within the tracker, its clock, or what another value says, too
-	Secret     Role = "secret"    // which nobody is shown
+	Technical  Role = "technical" // a number, an address or a time of use to the tracker only, or the same as another value
+	Secret     Role = "secret"    // nobody is shown the value
 	Uncarried  Role = "uncarried" // Plane has no place for it
-	Summed     Role = "summed"    // Plane has no place for it, but in a comment that sums up, if that is wanted
+	Summed     Role = "summed"    // a comment that sums up has the value, if the mapping wants one
 )
 
 // Value is a field of the source: a path in JSON or XML, or a column of a table.
@@ -110,7 +110,7 @@ func (r *Roles) Declare(name string, role Role) {
 // Whole reports whether a name stands for all that is in it.
 func (r *Roles) Whole(name string) bool { return r.whole[name] }
 
-// Of is the role of a name; "" is none.
+// Of returns the role of a name, or "".
 func (r *Roles) Of(name string) Role {
 	role, known := r.known[name]
 	if !known {
@@ -156,10 +156,10 @@ func (r *Roles) Enter(to Sink, i *Issue, values iter.Seq2[string, string]) {
 	}
 }
 
-// Apart is what records held that stand apart from their issue, such as comments, by what they name it by.
+// Apart holds the values of records that stand apart from their issue, such as comments, by the key with which they name the issue.
 type Apart map[string]*Issue
 
-// Of is what takes the values of a record that names an issue.
+// Of returns the holder of the values of records that name an issue.
 func (a Apart) Of(issue string) *Issue {
 	if a[issue] == nil {
 		a[issue] = &Issue{}
@@ -167,7 +167,7 @@ func (a Apart) Of(issue string) *Issue {
 	return a[issue]
 }
 
-// Join gives an issue what is held of it.
+// Join moves the values that are held for an issue to the issue.
 func (a Apart) Join(i *Issue, name string) {
 	if apart := a[name]; apart != nil {
 		i.Held, i.Fields = append(i.Held, apart.Held...), append(i.Fields, apart.Fields...)
@@ -175,7 +175,7 @@ func (a Apart) Join(i *Issue, name string) {
 	}
 }
 
-// Close books what no issue took: it is lost.
+// Close books the values that no issue took as lost.
 func (a Apart) Close(to Sink) {
 	for _, apart := range a {
 		for _, h := range apart.Held {
@@ -188,7 +188,7 @@ func (a Apart) Close(to Sink) {
 	}
 }
 
-// LeaveOut books what a record held that becomes no issue, and is no loss: such as a template. what says which records these are.
+// LeaveOut books the values of a record that becomes no issue and is no loss, such as a template. what names such records.
 func LeaveOut(to Sink, what string, held []Held) {
 	for _, h := range held {
 		to.Hold(nil, what+": "+h.Of.Name, Technical, h.Of.Example, h.N)
@@ -260,7 +260,7 @@ func (l *ledger) book(h Held, to fate) {
 	e.n, e.example = e.n+h.N, cmp.Or(e.example, h.Text)
 }
 
-// sums returns the account, by names. A field of which something was written has an example of that. quiet leaves examples out.
+// sums returns the account by names. The example of a field is a value that was written, if there is one. quiet leaves examples out.
 func (l *ledger) sums(quiet bool) *Values {
 	all := &Values{Fields: []ValueCount{}}
 	for _, v := range slices.SortedFunc(maps.Keys(l.entries), func(a, b *Value) int { return cmp.Compare(a.Name, b.Name) }) {
@@ -277,7 +277,7 @@ func (l *ledger) sums(quiet bool) *Values {
 	return all
 }
 
-// book books a value of an issue; nil is the export itself. What is lost and told by no kind of loss is named by its field.
+// book books a value of an issue, or of the export if i is nil. A loss that no other kind of loss names is reported by its field.
 func (c *composer) book(i *Issue, h Held, to fate) {
 	l := c.report.ledger
 	l.book(h, to)
@@ -364,12 +364,12 @@ func (c *composer) saidElsewhere(i *Issue, h Held) bool {
 	return isFlag(h.Text) || name != "" && c.named.has(name, inFields, nil)
 }
 
-// mapped reports whether the mapping names values of a role, and says what becomes of them.
+// mapped reports whether the mapping has names for values of a role.
 func (c *composer) mapped(role Role) bool {
 	return slices.Contains([]Role{OfItem, OfState, OfPriority, OfType, OfLabel, Assignee, History, OfComment, Relation, Summed}, role)
 }
 
-// isFlag reports a value that says nothing by itself.
+// isFlag reports whether a value is yes or no, which says nothing without its name.
 func isFlag(text string) bool {
 	return slices.Contains([]string{"true", "false", "yes", "no", "completed", "not completed"}, strings.ToLower(text))
 }
@@ -420,7 +420,7 @@ func (c *composer) asText(f Field) bool {
 	return to != "skip" && to != "" && !f.Noise
 }
 
-// account books the values of an issue by what its item says, and what the project declares for it.
+// account books the values of an issue: each is looked for in its item, and in the declarations of the project that the item names.
 func (c *composer) account(at place, m manifest.Map, g *groups) {
 	clear(c.booked)
 	item := c.booked
@@ -464,7 +464,7 @@ func (c *composer) account(at place, m manifest.Map, g *groups) {
 	delete(c.report.ledger.told, i)
 }
 
-// accountForRest books what no item was composed of: the values of the export itself, and of issues that are left out.
+// accountForRest books the values of the export itself, and those of issues that have no item.
 func (c *composer) accountForRest(composed map[*Issue]bool) {
 	for _, h := range inOrder(c.found.held) {
 		to := lost

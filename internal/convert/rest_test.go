@@ -58,6 +58,11 @@ func TestWhatAnswersOfAPIsMean(t *testing.T) {
 				"projectCustomField": {"field": {"fieldType": {"id": "date and time"}}}}]}`,
 			want: []string{"| Deployed | 2026-10-07 12:00 UTC |"},
 		},
+		"YouTrack: a moment in no year is carried as it is": {
+			text: `{"idReadable": "A-1", "summary": "One", "customFields": [{"name": "Deployed", "$type": "SimpleIssueCustomField", "value": 99999999999999999,
+				"projectCustomField": {"field": {"fieldType": {"id": "date and time"}}}}]}`,
+			want: []string{"| Deployed | 99999999999999999 |"},
+		},
 		"YouTrack: logged time is no comment": {
 			text: `[{"idReadable": "A-1", "summary": "One"}, {"id": "115-1", "$type": "IssueWorkItem", "date": 1790726400000, "duration": {"minutes": 90},
 				"author": {"login": "ada"}, "text": "Traced", "created": 1790760000000, "issue": {"idReadable": "A-1"}}]`,

@@ -53,8 +53,7 @@ func (w written) addDays(text string, in byte) {
 	}
 }
 
-// has reports whether a value was written there: most of its pairs of words, the day that it is, the time that it lasts, or a flag in words.
-// What also was written counts, too.
+// has reports whether a value was written: most of its pairs of words, its day, its duration, or a flag in words. Words in also count, too.
 func (w written) has(text string, in byte, also written) bool {
 	pairs, missing := 0, 0
 	eachWord(text, func(_, pair uint64) {

@@ -57,7 +57,7 @@ func ShowTags(markdown string, shows func(tag string) bool) string {
 	return markdown
 }
 
-// IsElement reports whether a tag is one of HTML, or a comment, and no text in angle brackets.
+// IsElement reports whether a tag is an element or a comment of HTML. Other words in angle brackets are text.
 func IsElement(tag string) bool { return tag == "" || kindOf(tag) != unknown || isStandard(tag) }
 
 // IsSwallowing reports whether a browser, or the service, takes more than its tag away with an element.

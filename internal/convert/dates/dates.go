@@ -199,3 +199,11 @@ func Day(at time.Time) string {
 	}
 	return at.Format(time.DateOnly)
 }
+
+// Minute returns the minute of a time in UTC, as people read it; of the zero time it is "".
+func Minute(at time.Time) string {
+	if at.IsZero() {
+		return ""
+	}
+	return at.UTC().Format("2006-01-02 15:04 UTC")
+}

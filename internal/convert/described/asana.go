@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/planform/planform/internal/convert"
+	"github.com/planform/planform/internal/convert/dates"
 	"github.com/planform/planform/internal/convert/records"
 )
 
@@ -52,9 +53,7 @@ func asanaPlace(x *reader, i *convert.Issue, v records.Value) {
 		i.Fields = append(i.Fields, convert.Field{Name: "Section", Value: i.State.Name})
 	}
 	i.State = convert.State{Name: "Done", Category: "completed"}
-	if at := x.time(i, x.text(v, []string{"completed_at"})); !at.IsZero() {
-		field(i, "Completed", at.UTC().Format("2006-01-02 15:04 UTC"), "completed_at")
-	}
+	field(i, "Completed", dates.Minute(x.time(i, x.text(v, []string{"completed_at"}))), "completed_at")
 }
 
 var (

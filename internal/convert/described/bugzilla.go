@@ -17,8 +17,8 @@ var bugzillaText string
 
 var bugReference = regexp.MustCompile(`\b([Bb]ug) ([0-9]{1,10})\b`)
 
-// bugzilla describes what the REST API of Bugzilla answers for bugs, for their comments, of which the first is the description, for what was
-// changed of them, and for their attachments.
+// bugzilla describes the answers of the REST API of Bugzilla: bugs, their comments, their history and their attachments. The first comment
+// of a bug is its description.
 func bugzilla() *api { return described(bugzillaText, bugzillaHooks) }
 
 func bugzillaHooks() hooks {

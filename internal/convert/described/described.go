@@ -23,7 +23,7 @@ import (
 	"github.com/planform/planform/internal/diag"
 )
 
-// api tells how the answers of a tracker are recognised, and where their records are.
+// api tells how the answers of a tracker are recognised, and where their records stand.
 type api struct {
 	name    string   // how the command line names it
 	tracker string   // as people call it
@@ -165,7 +165,7 @@ func complete(i, other *convert.Issue) {
 	i.Parent = cmp.Or(i.Parent, other.Parent)
 }
 
-// comment takes a comment of an issue. One without an ID is told from others by what it says, and when.
+// comment takes a comment of an issue. Without an ID, a comment of the same author, time and text is the same comment.
 func (x *reader) comment(key string, one convert.Comment) {
 	if one.ID != "" || one.At.IsZero() || !slices.Contains(x.comments[key], one) {
 		x.comments.Add(key, one)
@@ -195,7 +195,7 @@ func about(i *convert.Issue, name, what, text, source string) {
 // before orders two keys, so that a relation without a direction begins at one of its ends, whichever shows it.
 func before(a, b string) bool { return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) < 0 }
 
-// person notes somebody, and says by what they are known: the first word that is there.
+// person notes a person and returns the ID: the first of some IDs, the address or the name that is not empty.
 func (x *reader) person(name, email string, ids ...string) string {
 	id := cmp.Or(append(ids, email, name)...)
 	if id != "" {
@@ -213,7 +213,7 @@ func moment(i *convert.Issue, text string) time.Time {
 // day reads a calendar day of an issue.
 func day(i *convert.Issue, text string) string { return dates.Day(i.Moment(text, time.DateOnly)) }
 
-// foreign returns the error for a record that is no answer of the tracker.
+// foreign returns the error that a record is no answer of the tracker.
 func (x *reader) foreign(r records.Record, what, hint string) error {
 	return diag.WithHint(fmt.Errorf("%s: it is no answer of %s: %s", r.Position, x.tracker, what), hint)
 }

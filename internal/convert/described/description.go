@@ -9,12 +9,12 @@ import (
 	"github.com/planform/planform/internal/convert/tabular"
 )
 
-// description says what the records of a tracker hold: where they lie, which they are, and which path leads to what. It has no conditions.
+// description says for the records of a tracker where they stand, how their kind is recognised, and which path leads to which field.
 //
 // Its sections are parted by empty lines. The first has the name of the format, and what counts for all of it. "person" says how people
 // are written, "values" what values are for that no other line names. Each other title is a kind of record, such as "comment"; of a
-// list within another record it is "comment of journals". The lines of a section name a field and the paths that may lead to it, of which
-// the first counts that has something: "title = subject". Two paths with a plus between are read together, or with & and no blank.
+// list within another record it is "comment of journals". A line of a section names a field and
+// the paths that may lead to it: "title = subject". The first path with a value counts. Two paths with a plus between are read together, or with & and no blank.
 type description struct {
 	sections []*section
 }
@@ -84,7 +84,7 @@ func (s *section) paths(field string) []string {
 // word returns what a line of a section says, if that is one word or sentence.
 func (s *section) word(field string) string { return strings.Join(s.paths(field), " | ") }
 
-// fits reports whether a record is one of the section: it has all that one of its lines names, such as id, type=comment or !system=true.
+// fits reports whether a record is of the kind of the section: one "has" line is true of it, such as id | type=comment or !system=true.
 func (s *section) fits(v records.Value) bool {
 	return slices.ContainsFunc(s.lines, func(l line) bool {
 		return l.field == "has" && !slices.ContainsFunc(l.paths, func(path string) bool {
@@ -96,7 +96,7 @@ func (s *section) fits(v records.Value) bool {
 	})
 }
 
-// takes reports whether a record of a list is one of the section. Those at the top may be of any list.
+// takes reports whether a record of a list belongs to the section. A record at the top of a file may be of any list.
 func (s *section) takes(v records.Value, list string) bool {
 	among := s.paths("among")
 	named := slices.Contains(among, list)

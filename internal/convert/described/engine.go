@@ -95,7 +95,7 @@ func (a *api) reader(in convert.Input, to convert.Sink) *reader {
 	}
 }
 
-// record takes a record: it is one of the first kind that it fits.
+// record takes a record by the first section that it fits.
 func (x *reader) record(r records.Record) error {
 	v := r.Tree()
 	x.at = r.Position
@@ -245,7 +245,7 @@ func (x *reader) issue(s *section, v records.Value, parent string) {
 // leaf is a value with its name in the account.
 type leaf struct{ name, text string }
 
-// parts gives an issue what lists within its record hold, and returns all that the record holds.
+// parts gives an issue the content of the lists within its record, and returns all values of the record.
 func (x *reader) parts(i *convert.Issue, v records.Value) (all []leaf) {
 	lists := x.description.lists()
 	listed := func(path, within string) bool {
@@ -290,8 +290,8 @@ func markups() map[string]convert.Markup {
 	return map[string]convert.Markup{"plain": convert.Plain, "html": convert.HTML, "commonmark": convert.CommonMark}
 }
 
-// part gives an issue what an element of a list holds. It returns values that have names of their own, or, of what is left out, what
-// leads their names, or what they are called that something else takes.
+// part gives an issue the content of an element of a list. It returns values that have names of their own. left leads the names of values
+// that are left out, and apart the names of values that something else than the issue takes.
 func (x *reader) part(i *convert.Issue, s *section, v records.Value) (named []leaf, left, apart string) {
 	switch s.kind {
 	case "comment":
@@ -340,7 +340,7 @@ func (x *reader) part(i *convert.Issue, s *section, v records.Value) (named []le
 	return nil, "", ""
 }
 
-// field gives an issue a field that a list names. Some names stand for what each issue has.
+// field gives an issue a field that a list names. Some names stand for fields that each issue has, such as its state.
 func (x *reader) field(i *convert.Issue, s *section, v records.Value) (all []leaf) {
 	name, role := x.text(v, s.paths("name")), convert.OfField
 	source := cmp.Or(s.word("as"), s.list) + "." + name

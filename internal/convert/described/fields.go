@@ -44,9 +44,7 @@ func (x *reader) set(i *convert.Issue, of string, v records.Value, paths []strin
 			seconds, _ := strconv.Atoi(texts[0])
 			field(i, name, dates.Duration(seconds), paths[0])
 		case "moment":
-			if at := x.time(i, texts[0]); !at.IsZero() {
-				field(i, name, at.UTC().Format("2006-01-02 15:04 UTC"), paths[0])
-			}
+			field(i, name, dates.Minute(x.time(i, texts[0])), paths[0])
 		case "private":
 			if x.yes(v, paths) {
 				i.Restricted, _, _ = strings.Cut(paths[0], ".")
@@ -212,7 +210,7 @@ func (x *reader) yes(v records.Value, paths []string) bool {
 	})
 }
 
-// people returns by what people are known, each once.
+// people returns the IDs of people, each once.
 func (x *reader) people(found []records.Value) (ids []string) {
 	for _, v := range found {
 		if id := x.someone(v); id != "" && !slices.Contains(ids, id) {
@@ -224,7 +222,7 @@ func (x *reader) people(found []records.Value) (ids []string) {
 
 var nameMail = regexp.MustCompile(`^(.*?)\s*<([^<>]+)>$`)
 
-// someone notes somebody, and says by what they are known.
+// someone notes a person, and returns the ID.
 func (x *reader) someone(v records.Value) string {
 	s := x.find("person")
 	login, id, name, email := x.text(v, s.paths("login")), x.text(v, s.paths("id")), x.text(v, s.paths("name")), x.text(v, s.paths("email"))
@@ -244,7 +242,7 @@ func (x *reader) someone(v records.Value) string {
 	return x.person(name, email, login, id)
 }
 
-// whom notes who lies at the first of some paths that has somebody.
+// whom returns the ID of the first person at some paths.
 func (x *reader) whom(v records.Value, paths []string) string {
 	for _, path := range paths {
 		found := v.At(path)
@@ -266,7 +264,7 @@ func (x *reader) time(i *convert.Issue, text string) time.Time {
 	return moment(i, text)
 }
 
-// day reads a calendar day. That of a moment is midnight, noon of the day as a number, or, of any other time, the day in the zone of the export.
+// day reads a calendar day, which may be a number of milliseconds. A time that is not midnight is a day in the zone of the export.
 func (x *reader) day(i *convert.Issue, text string) string {
 	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
 		return dates.Day(milli(n))

@@ -32,7 +32,7 @@ func youtrackHooks() hooks {
 			}
 			x.counted[i.Key] = max(x.counted[i.Key], count)
 			if at := x.time(i, x.text(v, []string{"resolved"})); !at.IsZero() {
-				field(i, "Resolved", at.Format("2006-01-02 15:04 UTC"), "resolved")
+				field(i, "Resolved", dates.Minute(at), "resolved")
 				i.State.Category = cmp.Or(i.State.Category, "completed")
 			}
 		},
@@ -44,7 +44,7 @@ func youtrackHooks() hooks {
 			case strings.Contains(kind, "Period"): // of which only the minutes may be asked for
 				texts[0] = dates.Duration(int(n) * 60)
 			case x.text(v, []string{"projectCustomField.field.fieldType.id"}) == "date and time":
-				texts[0] = milli(n).Format("2006-01-02 15:04 UTC")
+				texts[0] = cmp.Or(dates.Minute(milli(n)), texts[0])
 			case strings.HasSuffix(kind, "DateIssueCustomField"), strings.HasPrefix(kind, "Date"):
 				texts[0] = cmp.Or(dates.Day(milli(n)), texts[0])
 			}

@@ -176,7 +176,7 @@ func alphabets(name string) []string {
 	return nil
 }
 
-// likeness returns which part of the letters outside ASCII are those of one language of an encoding; 0 if the bytes are none of it.
+// likeness returns the share of the letters outside ASCII that one language of an encoding has, or 0 if the bytes are not of the encoding.
 func likeness(name string, sample []byte) float64 {
 	text, err := tables()[name].NewDecoder().Bytes(sample)
 	if err != nil {

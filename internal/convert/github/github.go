@@ -374,9 +374,7 @@ func (e *export) closed(i *issue, one *entry) {
 		}
 	}
 	for _, at := range [][2]string{{one.Closed, "closed_at"}, {one.ClosedGh, "closedAt"}} {
-		if closed := i.Moment(at[0], time.RFC3339); !closed.IsZero() {
-			add("Closed", closed.UTC().Format("2006-01-02 15:04 UTC"), at[1])
-		}
+		add("Closed", dates.Minute(i.Moment(at[0], time.RFC3339)), at[1])
 	}
 	add("Closed by", e.person(one.ClosedBy), "closed_by.login")
 	if m := one.Milestone; m != nil && strings.EqualFold(m.State, "closed") {

@@ -1,6 +1,7 @@
 package jira
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -186,11 +187,12 @@ type fields struct {
 
 // jsonExport is what all files say together.
 type jsonExport struct {
+	in       convert.Input
 	to       convert.Sink
 	roles    *convert.Roles
-	zone     *time.Location
 	issues   []*jsonIssue
 	latest   map[string]*jsonIssue // by ID: pages overlap
+	pages    []convert.Parts       // what pages hold beside issues
 	comments map[string][]comment
 	apart    convert.Apart     // with comments, in files of their own
 	names    map[string]string // of custom fields
@@ -209,12 +211,13 @@ type jsonIssue struct {
 	total  int // of comments
 	parent string
 	custom map[string]json.RawMessage
+	record convert.Parts // the answer, of which the values are booked
 }
 
 // readJSON reads the files as one export.
 func readJSON(ctx context.Context, in convert.Input, to convert.Sink) error {
 	e := &jsonExport{
-		to: to, roles: rolesOf("rest"), zone: in.Zone, latest: map[string]*jsonIssue{}, comments: map[string][]comment{}, apart: convert.Apart{},
+		in: in, to: to, roles: rolesOf("rest"), latest: map[string]*jsonIssue{}, comments: map[string][]comment{}, apart: convert.Apart{},
 		names: map[string]string{}, kinds: map[string]string{}, totals: map[int]bool{},
 	}
 	if err := in.Each(ctx, e.file); err != nil {
@@ -222,12 +225,19 @@ func readJSON(ctx context.Context, in convert.Input, to convert.Sink) error {
 	}
 	distinct, there := map[string]bool{}, map[string]bool{}
 	for _, i := range e.issues {
-		e.finish(i)
+		if err := e.finish(ctx, i); err != nil {
+			return err
+		}
 		there[i.ID], there[i.Key] = true, true
 		i.custom = nil                                 // of many issues it is the most
 		if i.ID == "" || e.latest[i.ID].Key == i.Key { // else it was moved to another project while the pages were read
 			to.Issue(&i.Issue)
 			distinct[i.Key] = true
+		}
+	}
+	for _, page := range e.pages {
+		if err := e.enter(ctx, page, nil); err != nil {
+			return err
 		}
 	}
 	for _, issue := range slices.Sorted(maps.Keys(e.comments)) {
@@ -290,8 +300,8 @@ func (e *jsonExport) file(ctx context.Context, text io.Reader, name string) erro
 		}
 		e.describe(one.Names, one.Schema)
 		e.page(&one)
-		e.roles.Enter(e.to, nil, e.values(r, ""))
-		return nil
+		e.pages = append(e.pages, convert.Parts{})
+		return e.keep(&e.pages[len(e.pages)-1], r)
 	})
 }
 
@@ -422,7 +432,9 @@ func (e *jsonExport) issue(r records.Record, one *answer) error {
 		i.Attachments = append(i.Attachments, convert.Attachment{ID: a.ID, Name: a.Name, URL: a.URL, Size: a.Size})
 	}
 	times(&i.Issue, moment(i, f.Resolved), f.Estimate, f.Remaining, f.Spent)
-	e.roles.Enter(e.to, &i.Issue, e.values(r, ""))
+	if err := e.keep(&i.record, r); err != nil {
+		return err
+	}
 	e.comments[at(one)] = append(e.comments[at(one)], f.Comment.Comments...)
 	if base, _, ok := strings.Cut(one.Self, "/rest/"); ok && e.site == "" && !strings.Contains(base, "api.atlassian.com") {
 		e.site = base
@@ -481,8 +493,31 @@ func (e *jsonExport) comment(r records.Record) error {
 	return nil
 }
 
-// finish adds to an issue what other files say.
-func (e *jsonExport) finish(i *jsonIssue) {
+// keep keeps a record whose values are booked when all files are read.
+func (e *jsonExport) keep(of *convert.Parts, r records.Record) error {
+	var record json.RawMessage
+	err := r.Decode(&record, "answer of Jira")
+	e.in.Keep(of, record)
+	return err
+}
+
+// enter books the values of records that were kept, with an issue or with the export.
+func (e *jsonExport) enter(ctx context.Context, of convert.Parts, i *convert.Issue) error {
+	kept, err := e.in.Kept(of)
+	for _, record := range kept {
+		err = cmp.Or(err, records.Read(ctx, bytes.NewReader(record), "", nil, func(r records.Record) error {
+			e.roles.Enter(e.to, i, e.values(r, ""))
+			return nil
+		}))
+	}
+	return err
+}
+
+// finish books the values of an issue, and adds what other files say.
+func (e *jsonExport) finish(ctx context.Context, i *jsonIssue) error {
+	if err := e.enter(ctx, i.record, &i.Issue); err != nil {
+		return err
+	}
 	if i.Parent == "" && i.parent != "" {
 		i.Parent = "issue " + i.parent // outside the export
 		if parent := e.latest[i.parent]; parent != nil {
@@ -506,6 +541,7 @@ func (e *jsonExport) finish(i *jsonIssue) {
 		comments.Add(i.Key, convert.Comment{ID: c.ID, Author: e.person(c.Author), At: moment(i, c.Created), Text: text, Hidden: hidden})
 	}
 	discuss(&i.Issue, comments[i.Key], i.total)
+	return nil
 }
 
 // person notes a user: by account ID on Cloud, by name on Server.

@@ -176,5 +176,5 @@ func (e *jsonExport) day(text string) string {
 		return ""
 	}
 	e.moments = true
-	return dates.Day(at.In(e.zone))
+	return dates.Day(at.In(e.in.Zone))
 }

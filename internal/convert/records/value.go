@@ -70,7 +70,7 @@ func next(d *json.Decoder, path, name string, depth int, whole func(path string)
 	return v, true
 }
 
-// Visit calls each for what lies at a path such as user.login. Lists on the way are looked into, and a star stands for any name.
+// Visit calls each for every value at a path such as user.login. It looks into lists on the way, and a star stands for any name.
 func (v Value) Visit(path string, each func(Value)) {
 	for _, p := range v.Parts {
 		rest, below := strings.CutPrefix(path, p.Name+".")

@@ -203,62 +203,29 @@ func (b *bookkeeping) shownValues(i objectID, r Record) map[string]string {
 	return values
 }
 
+// memberNotes holds what the state is to know of memberships, by the addresses of their records.
+type memberNotes struct {
+	joined map[resource.Address]*Record         // with the members that the service shows and the state lacks
+	left   map[resource.Address]map[string]bool // members by ID that are in another container now
+}
+
 // noteMembers records the memberships that the manifest wants, the service shows and the state lacks, so that a later change is drift. If a
 // member can be in one container only, the state forgets the containers that the member left.
 func (b *bookkeeping) noteMembers(changed map[resource.Address]*StateChange) {
-	joined, left := map[resource.Address]*Record{}, map[resource.Address]map[string]bool{}
-	note := func(a resource.Address, id string, byUs bool) *Record {
-		if changed[a] != nil || b.in.Prior[a].PendingIntent != nil {
-			return &Record{}
-		}
-		if joined[a] == nil {
-			joined[a] = &Record{}
-		}
-		if joined[a].Members = append(joined[a].Members, id); !byUs {
-			joined[a].Found = append(joined[a].Found, id)
-		}
-		return joined[a]
-	}
-	for _, r := range b.memberships.sets {
-		prior, _ := b.memberships.recorded(r)
-		for _, e := range r.entries {
-			if !e.verdict.noteFound || !r.read || prior.has(e.id) {
-				continue
-			}
-			byUs := false
-			if r.kind.Membership.Exclusive {
-				for _, was := range b.removals.former[edge{kind: r.kind.Name, member: e.id}] {
-					if byUs = byUs || was.record.addedByUs(e.id); left[was.at] == nil {
-						left[was.at] = map[string]bool{}
-					}
-					left[was.at][e.id] = was.at != r.address()
-				}
-			}
-			if into := note(r.address(), e.id, byUs); into.Sources == nil {
-				into.Sources = b.additions.sourcesOf(r)
-			}
-		}
-	}
-	for _, d := range b.removals.list {
-		for _, c := range d.leaving {
-			if c.facts.wish == nowhere && c.facts.prior == noRecord && !c.verdict.drift { // the state has the member until it is gone
-				note(d.record, c.id, false)
-			}
-		}
-	}
-	seen := slices.Collect(maps.Keys(joined))
-	for a := range left {
+	notes := b.gatherMembers(changed)
+	seen := slices.Collect(maps.Keys(notes.joined))
+	for a, gone := range notes.left {
 		if c := changed[a]; c != nil {
-			c.Record.dropMembers(func(id string) bool { return left[a][id] })
-		} else if joined[a] == nil {
+			c.Record.dropMembers(func(id string) bool { return gone[id] })
+		} else if notes.joined[a] == nil {
 			seen = append(seen, a)
 		}
 	}
 	for _, a := range slices.Sorted(slices.Values(seen)) {
 		c := StateChange{From: a, To: a, Record: b.in.Prior[a]}
 		c.Record.Address = a
-		c.Record.dropMembers(func(id string) bool { return left[a][id] })
-		if more := joined[a]; more != nil {
+		c.Record.dropMembers(func(id string) bool { return notes.left[a][id] })
+		if more := notes.joined[a]; more != nil {
 			if len(c.Record.Members) == 0 {
 				c.Record.Sources = more.Sources
 			}
@@ -269,6 +236,55 @@ func (b *bookkeeping) noteMembers(changed map[resource.Address]*StateChange) {
 		}
 		b.plan.Seen = append(b.plan.Seen, c)
 	}
+}
+
+// gatherMembers finds the memberships to note. A record that another change writes, or that has an open intent, is left alone.
+func (b *bookkeeping) gatherMembers(changed map[resource.Address]*StateChange) memberNotes {
+	notes := memberNotes{map[resource.Address]*Record{}, map[resource.Address]map[string]bool{}}
+	join := func(a resource.Address, id string, byUs bool) *Record {
+		if changed[a] != nil || b.in.Prior[a].PendingIntent != nil {
+			return &Record{}
+		}
+		if notes.joined[a] == nil {
+			notes.joined[a] = &Record{}
+		}
+		into := notes.joined[a]
+		if into.Members = append(into.Members, id); !byUs {
+			into.Found = append(into.Found, id)
+		}
+		return into
+	}
+	for _, r := range b.memberships.sets {
+		prior, _ := b.memberships.recorded(r)
+		for _, e := range r.entries {
+			if !e.verdict.noteFound || !r.read || prior.has(e.id) {
+				continue
+			}
+			byUs := r.kind.Membership.Exclusive && b.leaveFormer(notes, r, e.id)
+			if into := join(r.address(), e.id, byUs); into.Sources == nil {
+				into.Sources = b.additions.sourcesOf(r)
+			}
+		}
+	}
+	for _, d := range b.removals.list {
+		for _, c := range d.leaving {
+			if c.facts.wish == nowhere && c.facts.prior == noRecord && !c.verdict.drift { // the state has the member until it is gone
+				join(d.record, c.id, false)
+			}
+		}
+	}
+	return notes
+}
+
+// leaveFormer notes that a member of a container left the others that the state has it in. It reports whether planform had added it there.
+func (b *bookkeeping) leaveFormer(notes memberNotes, r *memberSet, id string) (byUs bool) {
+	for _, was := range b.removals.former[edge{kind: r.kind.Name, member: id}] {
+		if byUs = byUs || was.record.addedByUs(id); notes.left[was.at] == nil {
+			notes.left[was.at] = map[string]bool{}
+		}
+		notes.left[was.at][id] = was.at != r.address()
+	}
+	return byUs
 }
 
 // noteCleared records that an object is in no container, as the manifest wants it, if all containers were read. A later membership is then

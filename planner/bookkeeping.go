@@ -179,7 +179,10 @@ func (b *bookkeeping) shownValues(i objectID, r Record) map[string]string {
 	maps.Copy(values, r.Values)
 	for j := range o.Kind.Fields {
 		field := &o.Kind.Fields[j]
-		if have, known := field.ObservedIn(f.row); known && r.SentUnseen(field.Name) && !r.drifted(field, have, f.row) {
+		if !r.SentUnseen(field.Name) {
+			continue
+		}
+		if have, known := field.ObservedIn(f.row); known && !r.drifted(field, have, f.row) {
 			values[ShownKey(field.Name)] = Shown(have)
 		}
 	}

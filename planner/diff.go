@@ -135,12 +135,17 @@ func lost(f *resource.Field, applied, have string) (gone []string) {
 
 // leftOut are the references of a field that the service left out when they were sent last, while nothing has changed since.
 func (d *comparer) leftOut(v *resource.Value, f *objectState, resolve resource.IDResolver) (names []string) {
-	want, complete := v.Desired(resolve)
-	if !complete || f.prior == nil || !resource.IsDigest(f.prior.Values[v.Field.Name], want) {
+	if f.prior == nil {
 		return nil
 	}
 	shown, leftOut := strings.CutPrefix(f.prior.Values[ShownKey(v.Field.Name)], leftOutMark)
-	if have, known := v.Field.ObservedIn(f.row); !leftOut || known && !resource.IsDigest(shown, have) {
+	if !leftOut {
+		return nil
+	}
+	if want, complete := v.Desired(resolve); !complete || !resource.IsDigest(f.prior.Values[v.Field.Name], want) {
+		return nil
+	}
+	if have, known := v.Field.ObservedIn(f.row); known && !resource.IsDigest(shown, have) {
 		return nil
 	}
 	for i := range v.Refs {

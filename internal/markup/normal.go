@@ -48,7 +48,7 @@ func (w *htmlWriter) open(tag string, attrs []attr) {
 
 func (w *htmlWriter) close(tag string)              { w.b.WriteString("</" + tag + ">") }
 func (w *htmlWriter) void(tag string, attrs []attr) { w.open(tag, attrs) }
-func (w *htmlWriter) text(s string)                 { w.b.WriteString(escapeText.Replace(s)) }
+func (w *htmlWriter) text(s string)                 { _, _ = escapeText.WriteString(&w.b, s) }
 
 // The service writes the necessary escapes only.
 //

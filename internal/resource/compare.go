@@ -161,9 +161,6 @@ func joinIDs(ids []string) string {
 func (f *Field) canonical(text string) string {
 	switch f.Type {
 	case Markdown, HTML, File:
-		if markup.Empty(text) {
-			return ""
-		}
 		return markup.Normal(text)
 	case Date:
 		return day(text)

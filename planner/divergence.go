@@ -232,7 +232,11 @@ func (di *divergences) findExtraMembers() {
 	var all []contents
 	for i, o := range di.objects.all() {
 		for _, kind := range resource.Memberships() {
-			if di.in.Contents[kind.Name] && di.objects.states[i].presence == exists {
+			in := kind.Membership.Container
+			if kind.Membership.On != in {
+				in = resource.MustLookup(in).Parent
+			}
+			if di.in.Contents[kind.Name] && o.Kind.Name == in && di.objects.states[i].presence == exists {
 				all = append(all, contents{kind: kind, on: o})
 			}
 		}
@@ -251,29 +255,29 @@ func (di *divergences) findExtraMembers() {
 	}
 }
 
-// containersOf are the containers of a membership that are to be looked into for an object: the object itself if its field lists the
-// members, else all of those that live in it.
+// containersOf returns the containers of a membership for an object: the object itself if its field lists members, else the containers that
+// live in the object.
 func (di *divergences) containersOf(kind *resource.Kind, i objectID) ([]listedContainer, gapReason) {
 	o, m := di.in.Desired[i], kind.Membership
-	switch {
-	case m.On == m.Container && o.Kind.Name == m.Container:
+	if m.On == m.Container {
 		read, ok := di.objects.membersRead(kind, di.objects.params(i))
 		if !ok {
 			return nil, gapReason{why: di.in.API.Noun() + " cannot read it"}
 		}
 		in := memberIDs(kind, di.service.ask(read))
-		return []listedContainer{{Container{Address: o.Address, Object: o, ID: di.objects.states[i].id}, in}}, gapReason{}
-	case m.On != m.Container && o.Kind.Name == resource.MustLookup(m.Container).Parent:
-		member := di.objects.kind(m.Member)
-		field, _ := member.kind.Field(m.Field)
-		t := member.ref(field)
-		if t == nil || t.membership == nil {
-			return nil, gapReason{} // this API has no such field
+		if len(in) == 0 {
+			return nil, gapReason{}
 		}
-		all, why, _ := di.memberships.containersIn(t, i)
-		return all, why
+		return []listedContainer{{Container{Address: o.Address, Object: o, ID: di.objects.states[i].id}, in}}, gapReason{}
 	}
-	return nil, gapReason{}
+	member := di.objects.kind(m.Member)
+	field, _ := member.kind.Field(m.Field)
+	t := member.ref(field)
+	if t == nil || t.membership == nil {
+		return nil, gapReason{} // this API has no such field
+	}
+	all, why, _ := di.memberships.containersIn(t, i)
+	return all, why
 }
 
 // findUnmanaged counts what is beside the manifest's objects, as far as it was listed: not what every project begins with.

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
 	"runtime/debug"
@@ -84,14 +83,6 @@ func convertFlags() []cli.Flag {
 	}
 }
 
-// boundMemory makes a conversion of 70,000 issues fit into 500 MB, unless the environment says how much there is.
-func boundMemory() {
-	debug.SetGCPercent(50)
-	if debug.SetMemoryLimit(-1) == math.MaxInt64 {
-		debug.SetMemoryLimit(450 << 20)
-	}
-}
-
 // convertOptions reads flags and arguments.
 func convertOptions(p Process, c *cli.Context, known []string, example string) (convert.Options, error) {
 	o := convert.Options{
@@ -160,7 +151,8 @@ func runConvert(ctx context.Context, p Process, c *cli.Context, known []string) 
 	ctx, release := untilSignal(ctx)
 	defer release()
 	if p.Alone {
-		boundMemory()
+		debug.SetGCPercent(50)
+		boundMemory(0)
 	}
 	result, err := convert.Run(ctx, o)
 	if err != nil {

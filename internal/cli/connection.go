@@ -79,6 +79,7 @@ type connectionOptions struct {
 
 	// See [Process].
 	transport apiclient.Transport
+	alone     bool
 	disk      disk.Disk
 	store     func(address string) (state.Objects, error)
 }
@@ -87,7 +88,7 @@ func newConnectionOptions(c *cli.Context, p Process) connectionOptions {
 	o := connectionOptions{
 		sandbox: c.Bool("sandbox"), baseURL: c.String("base-url"), workspace: c.String("workspace"), apiKeyFile: c.String("api-key-file"),
 		api: c.String("api"), timeout: c.Duration("timeout"), insecureHTTP: c.Bool("insecure-http"), getenv: p.Getenv,
-		transport: p.Transport, disk: disk.Or(p.Disk), store: p.Store,
+		alone: p.Alone, transport: p.Transport, disk: disk.Or(p.Disk), store: p.Store,
 		given: givenFlags(c, "base-url", "workspace", "api-key-file", "insecure-http", "sandbox"),
 	}
 	if o.api == "full" { // the former name

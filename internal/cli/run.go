@@ -73,6 +73,9 @@ func (r *run) connect(ctx context.Context) (err error) {
 	if r.conn, err = connect(ctx, r.service, r.desired.Workspace, r.out); err != nil {
 		return err
 	}
+	if r.service.alone && !r.service.sandbox {
+		boundMemory(len(r.desired.Objects))
+	}
 	if r.State != "" {
 		r.statePath = r.State
 		return nil

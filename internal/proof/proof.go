@@ -168,14 +168,15 @@ func (c *checker) field(kind, field string) *Field {
 func Complete(objects []*resource.Object) (export []*resource.Object) {
 	for _, o := range objects {
 		said := *o
-		said.Values = slices.Clip(o.Values)
 		export = append(export, &said)
+		var empty []resource.Value
 		for i := range o.Kind.Fields {
 			f := &o.Kind.Fields[i]
 			if _, membership := resource.MembershipOf(o.Kind.Name, f.Name); o.Parent != nil && f.Empties() && !membership && !o.Writes(f) {
-				o.Values = append(slices.Clip(o.Values), resource.Value{Field: f, Text: f.Default, Null: f.Default == "", Position: o.Position})
+				empty = append(empty, resource.Value{Field: f, Text: f.Default, Null: f.Default == "", Position: o.Position})
 			}
 		}
+		o.Values = slices.Concat(o.Values, empty)
 	}
 	return export
 }

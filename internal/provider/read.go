@@ -29,6 +29,7 @@ type Reader struct {
 	Expect   func(requests int)
 	Answered func()
 
+	texts     pool                            // of the answers
 	requests  int                             // that were made
 	overviews map[planner.Read]planner.Answer // lists that show the members of many containers
 	several   map[planner.Read]planner.Answer // answers that hold several lists, by request
@@ -98,6 +99,9 @@ func (r *Reader) ask(ctx context.Context, requests []planner.Read) ([]planner.An
 	for i, request := range requests {
 		group.Go(func() (err error) {
 			answers[i], err = ask(ctx, r.Client, request)
+			if kind := resource.MustLookup(request.Operation.Kind); kind.Membership == nil {
+				r.texts.shrink(kind, answers[i].Rows)
+			}
 			if r.Answered != nil {
 				r.Answered()
 			}

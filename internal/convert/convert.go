@@ -177,8 +177,8 @@ func prepare(ctx context.Context, o Options, to *spool) (*converted, error) {
 		return &converted{path: path, mapped: mapped}, diag.WithHint(cmp.Or(err2, err), diag.HintOf(err)+"; the file is "+path)
 	}
 	for _, f := range chosen.files {
-		if f.remark != "" {
-			found.Note("spreadsheet", f.Name+": "+f.remark)
+		if f.sheet != nil && f.sheet.Remark != "" {
+			found.Note("spreadsheet", f.Name+": "+f.sheet.Remark)
 		}
 	}
 	for _, f := range slices.Concat(o.Users, chosen.users) {

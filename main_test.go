@@ -55,7 +55,7 @@ func allowed() map[string][]string {
 		"internal/doctor":       {"apiclient", "internal/baseurl", "internal/diag", "internal/resource", "internal/state"},
 		"internal/export":       {"apiclient", "internal/diag", "internal/graph", "internal/markup", "internal/provider", "internal/resource", "manifest", "planner", "schema"},
 		"internal/convert": {
-			"internal/convert/dates", "internal/convert/encoded", "internal/convert/jira/adf", "internal/convert/jira/wiki", "internal/convert/mapping", "internal/convert/xlsx",
+			"internal/convert/dates", "internal/convert/encoded", "internal/convert/jira/adf", "internal/convert/jira/wiki", "internal/convert/mapping", "internal/convert/words", "internal/convert/xlsx",
 			"internal/diag", "internal/markup", "internal/resource", "internal/table", "manifest", "schema",
 		},
 		"internal/convert/dates":     {"internal/diag"},
@@ -64,13 +64,14 @@ func allowed() map[string][]string {
 		"internal/convert/jira/wiki": {},
 		"internal/convert/mapping":   {"internal/diag", "internal/yamltext", "manifest"},
 		"internal/convert/records":   {"internal/diag"},
-		"internal/convert/tabular":   {"internal/convert", "internal/convert/dates", "internal/convert/mapping", "internal/convert/records", "internal/diag", "internal/table"},
+		"internal/convert/tabular":   {"internal/convert", "internal/convert/dates", "internal/convert/mapping", "internal/convert/records", "internal/convert/words", "internal/diag", "internal/table"},
+		"internal/convert/words":     {},
 		"internal/convert/xlsx":      {"internal/diag"},
 		// A format knows the model and how to read its files, and no other format but tables.
-		"internal/convert/github":    {"internal/convert", "internal/convert/dates", "internal/convert/records", "internal/convert/tabular", "internal/diag"},
-		"internal/convert/jira":      {"internal/convert", "internal/convert/dates", "internal/convert/jira/adf", "internal/convert/records", "internal/convert/tabular", "internal/diag", "internal/table"},
-		"internal/convert/described": {"internal/convert", "internal/convert/dates", "internal/convert/records", "internal/convert/tabular", "internal/diag"},
-		"internal/convert/trello":    {"internal/convert", "internal/convert/dates", "internal/convert/records", "internal/convert/tabular", "internal/diag"},
+		"internal/convert/github":    {"internal/convert", "internal/convert/dates", "internal/convert/records", "internal/convert/words", "internal/diag"},
+		"internal/convert/jira":      {"internal/convert", "internal/convert/dates", "internal/convert/jira/adf", "internal/convert/records", "internal/convert/tabular", "internal/convert/words", "internal/diag", "internal/table"},
+		"internal/convert/described": {"internal/convert", "internal/convert/dates", "internal/convert/records", "internal/convert/tabular", "internal/convert/words", "internal/diag"},
+		"internal/convert/trello":    {"internal/convert", "internal/convert/dates", "internal/convert/records", "internal/convert/words", "internal/diag"},
 		"internal/convert/formats": {
 			"internal/convert", "internal/convert/github", "internal/convert/jira", "internal/convert/described",
 			"internal/convert/tabular", "internal/convert/trello",

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/planform/planform/internal/convert/words"
 	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/manifest"
 )
@@ -85,10 +86,9 @@ type rolePattern struct {
 // the first counts, and a name without a star before. One with {} stands for all that is in it, such as a document.
 func ReadRoles(list string) *Roles {
 	r := &Roles{known: map[string]Role{}, whole: map[string]bool{}, entries: map[string]*entry{}}
-	for line := range strings.SplitSeq(list, "\n") {
-		role, names, _ := strings.Cut(line, " = ")
-		for name := range strings.SplitSeq(names, " | ") {
-			r.Declare(strings.TrimSpace(name), Role(role))
+	for _, line := range words.Lines(list) {
+		for _, name := range line.Names {
+			r.Declare(strings.TrimSpace(name), Role(line.Of))
 		}
 	}
 	return r

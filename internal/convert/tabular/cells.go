@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/planform/planform/internal/convert"
+	"github.com/planform/planform/internal/convert/words"
 	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/table"
 )
@@ -143,7 +144,7 @@ func (c *Cells) Text(name string) string {
 
 // Column is the value of the column of a name.
 func (c *Cells) Column(name string) string {
-	for _, i := range c.s.header.places[fold(name)] {
+	for _, i := range c.s.header.places[words.Fold(name)] {
 		if text := c.clean(c.Cell(i)); text != "" {
 			return text
 		}
@@ -159,10 +160,10 @@ func (c *Cells) Records(name string) []map[string]string {
 			if n >= len(all) {
 				all = append(all, map[string]string{})
 			}
-			all[n][fold(field)] = text
+			all[n][words.Fold(field)] = text
 		}
 	}
-	prefix := fold(name) + "."
+	prefix := words.Fold(name) + "."
 	for i, cell := range c.s.header.folded {
 		if field, ok := strings.CutPrefix(cell, prefix); ok && c.Cell(i) != "" {
 			put(field, c.Cell(i))

@@ -22,7 +22,7 @@ import (
 	"github.com/planform/planform/internal/convert"
 	"github.com/planform/planform/internal/convert/dates"
 	"github.com/planform/planform/internal/convert/records"
-	"github.com/planform/planform/internal/convert/tabular"
+	"github.com/planform/planform/internal/convert/words"
 	"github.com/planform/planform/internal/diag"
 )
 
@@ -53,7 +53,7 @@ var valueList string
 type export struct {
 	to       convert.Sink
 	roles    *convert.Roles
-	words    *tabular.Words
+	words    *words.Words
 	zone     *time.Location
 	boards   []*board
 	cards    map[string]*card  // by ID
@@ -68,7 +68,7 @@ type export struct {
 // read reads the files as one export.
 func read(ctx context.Context, in convert.Input, to convert.Sink) error {
 	e := &export{
-		to: to, roles: convert.ReadRoles(valueList), words: tabular.WordsOf("trello"), zone: in.Zone, cards: map[string]*card{},
+		to: to, roles: convert.ReadRoles(valueList), words: words.Of("trello"), zone: in.Zone, cards: map[string]*card{},
 		comments: convert.Comments{}, said: map[string]bool{}, creators: map[string]string{}, apart: convert.Apart{}, changes: map[string]int{},
 	}
 	if err := in.Each(ctx, e.file); err != nil {
@@ -489,7 +489,7 @@ var smartCard = regexp.MustCompile(` "\x{200c}?smartCard-[a-z]+"\)`)
 func text(body string) string { return smartCard.ReplaceAllString(body, ")") }
 
 // category is the group of states that the words in the name of a list tell of: the last one in the order of groups counts.
-func category(words *tabular.Words, name string) (group string) {
+func category(words *words.Words, name string) (group string) {
 	rank := []string{"", "unstarted", "backlog", "started", "completed", "cancelled"}
 	for word := range strings.FieldsFuncSeq(strings.ToLower(name), func(r rune) bool { return r < 'a' || r > 'z' }) {
 		if of := words.Own(word); slices.Index(rank, of) > slices.Index(rank, group) {

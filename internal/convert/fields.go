@@ -26,12 +26,7 @@ func (c *composer) state(i *Issue, g *groups) string {
 	if groupOf(s.Name) != "" { // each project has it
 		return s.Name
 	}
-	group := cmp.Or(s.Group, i.State.Category)
-	if group == "" {
-		g.states.add(s.Name)
-	} else {
-		g.states.add(s.Name, manifest.Entry{Key: "group", Value: group})
-	}
+	g.states.add(s.Name, manifest.Map{}.With("group", cmp.Or(s.Group, i.State.Category))...)
 	return s.Name
 }
 
@@ -45,11 +40,11 @@ func (c *composer) kind(i *Issue, g *groups) string {
 	if t.Name == "" || t.Skip {
 		return ""
 	}
+	var more manifest.Map
 	if t.Epic {
-		g.types.add(t.Name, manifest.Entry{Key: "is_epic", Value: manifest.Literal("true")})
-	} else {
-		g.types.add(t.Name)
+		more = more.With("is_epic", manifest.Literal("true"))
 	}
+	g.types.add(t.Name, more...)
 	return t.Name
 }
 
@@ -95,12 +90,9 @@ func (c *composer) labels(i *Issue, g *groups) []any {
 		}
 		var more manifest.Map
 		if hexColor.MatchString(color) {
-			more = append(more, manifest.Entry{Key: "color", Value: "#" + strings.ToLower(strings.TrimPrefix(color, "#"))})
+			more = more.With("color", "#"+strings.ToLower(strings.TrimPrefix(color, "#")))
 		}
-		if description = oneLine(c.clean(i, description)); description != "" {
-			more = append(more, manifest.Entry{Key: "description", Value: description})
-		}
-		g.labels.add(name, more...)
+		g.labels.add(name, more.With("description", oneLine(c.clean(i, description)))...)
 		if !slices.Contains(list, any(name)) {
 			list = append(list, name)
 		}
@@ -171,11 +163,7 @@ func (c *composer) modules(i *Issue, g *groups) []any {
 			continue
 		}
 		names = append(names, name)
-		var more manifest.Map
-		if v.Due != "" {
-			more = manifest.Map{{Key: "target_date", Value: manifest.Literal(v.Due)}}
-		}
-		g.modules.add(name, more...)
+		g.modules.add(name, manifest.Map{}.With("target_date", manifest.Literal(v.Due))...)
 	}
 	return names
 }

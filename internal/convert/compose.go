@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/planform/planform/internal/convert/mapping"
+	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/resource"
 	"github.com/planform/planform/manifest"
 	"github.com/planform/planform/schema"
@@ -232,7 +233,7 @@ func (c *composer) item(at place, g *groups) manifest.Map {
 		former = append(former, key)
 	}
 	add("previously", former)
-	title := cmp.Or(oneLine(c.clean(i, i.Title)), i.Key)
+	title := cmp.Or(diag.OneLine(c.clean(i, i.Title)), i.Key)
 	if i.Title == "" {
 		c.report.untitled = append(c.report.untitled, i.Key)
 	}

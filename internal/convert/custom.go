@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/resource"
 	"github.com/planform/planform/manifest"
 )
@@ -93,7 +94,7 @@ func valueAs(kind, v string) (text string, ok bool) {
 		url, _ := resource.MustLookup("link").Field("url")
 		return v, manifest.CheckText(url, v) == ""
 	case "option":
-		name, _ := cut(oneLine(v))
+		name, _ := cut(diag.OneLine(v))
 		return name, true
 	default:
 		return v, true

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/planform/planform/internal/convert/mapping"
+	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/resource"
 	"github.com/planform/planform/manifest"
 )
@@ -81,7 +82,7 @@ func (c *composer) labels(i *Issue, g *groups) []any {
 	var list []any
 	add := func(name, color, description string) {
 		name, _, _ = strings.Cut(name, Within)
-		name, _ = cut(oneLine(c.clean(i, name)))
+		name, _ = cut(diag.OneLine(c.clean(i, name)))
 		if name == "" {
 			return
 		}
@@ -92,7 +93,7 @@ func (c *composer) labels(i *Issue, g *groups) []any {
 		if hexColor.MatchString(color) {
 			more = more.With("color", "#"+strings.ToLower(strings.TrimPrefix(color, "#")))
 		}
-		g.labels.add(name, more.With("description", oneLine(c.clean(i, description)))...)
+		g.labels.add(name, more.With("description", diag.OneLine(c.clean(i, description)))...)
 		if !slices.Contains(list, any(name)) {
 			list = append(list, name)
 		}
@@ -199,7 +200,7 @@ func (c *composer) links(i *Issue, attachments []Attachment) []any {
 			return
 		}
 		seen[to] = true
-		title, _ = cut(oneLine(c.clean(i, title)))
+		title, _ = cut(diag.OneLine(c.clean(i, title)))
 		list = append(list, manifest.Map{{Key: "url", Value: to}, {Key: "title", Value: title}})
 	}
 	if c.mapping.History.Link == "link" {

@@ -182,7 +182,7 @@ func projectName(name string) string {
 		}
 		return r
 	}, name)
-	return cmp.Or(diag.Truncate(strings.Join(strings.Fields(name), " "), 200), "Project")
+	return cmp.Or(diag.Truncate(diag.OneLine(name), 200), "Project")
 }
 
 func guessPeople(f *mapping.File, c *collection, issues []*Issue) {
@@ -336,7 +336,7 @@ func guessNames(f *mapping.File, issues []*Issue) {
 	links.each(never, func(name string, _ int) {
 		comment := guessed
 		if kind := guessLink(name); kind == "relates_to" && !strings.HasPrefix(mapping.Fold(name), "relate") {
-			outward, inward := cmp.Or(oneLine(said[name][false]), "TEXT"), cmp.Or(oneLine(said[name][true]), "TEXT")
+			outward, inward := cmp.Or(diag.OneLine(said[name][false]), "TEXT"), cmp.Or(diag.OneLine(said[name][true]), "TEXT")
 			comment += "; or {outward: " + outward + ", inward: " + inward + "}, with API v2"
 		}
 		f.Add("links", name, guessLink(name), comment)

@@ -267,7 +267,7 @@ func (l *ledger) sums(quiet bool) *Values {
 		e := l.entries[v]
 		one := ValueCount{Name: v.Name, Role: v.Role, Carried: e[carried].n, AsText: e[asText].n, Decided: e[decided].n, Lost: e[lost].n}
 		if !quiet {
-			one.Example = diag.Truncate(oneLine(cmp.Or(e[carried].example, e[asText].example, e[lost].example, v.Example)), 60)
+			one.Example = diag.Truncate(diag.OneLine(cmp.Or(e[carried].example, e[asText].example, e[lost].example, v.Example)), 60)
 		}
 		one.Read = one.Carried + one.AsText + one.Decided + one.Lost
 		all.Read, all.Carried, all.AsText = all.Read+one.Read, all.Carried+one.Carried, all.AsText+one.AsText

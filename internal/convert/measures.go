@@ -9,13 +9,14 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/resource"
 	"github.com/planform/planform/manifest"
 )
 
 // estimateOf is what an item's estimate would be by a value: points, or a size such as XL.
 func estimateOf(value string) string {
-	value = oneLine(value)
+	value = diag.OneLine(value)
 	if n, err := strconv.ParseFloat(value, 64); err == nil {
 		return strconv.FormatFloat(n, 'f', -1, 64)
 	}

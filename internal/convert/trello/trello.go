@@ -460,14 +460,14 @@ func (e *export) tasks(i *convert.Issue, checklists []checklist) string {
 	slices.SortStableFunc(checklists, func(a, b checklist) int { return cmp.Compare(a.Pos, b.Pos) })
 	var b strings.Builder
 	for _, l := range checklists {
-		b.WriteString("### " + cmp.Or(oneLine(l.Name), "Checklist") + "\n\n")
+		b.WriteString("### " + cmp.Or(diag.OneLine(l.Name), "Checklist") + "\n\n")
 		slices.SortStableFunc(l.Items, func(a, b task) int { return cmp.Compare(a.Pos, b.Pos) })
 		for _, item := range l.Items {
 			box := "- [ ] "
 			if item.State == "complete" {
 				box = "- [x] "
 			}
-			b.WriteString(box + oneLine(item.Name))
+			b.WriteString(box + diag.OneLine(item.Name))
 			if due := e.day(i, item.Due); due != "" {
 				b.WriteString(" (due " + due + ")")
 			}
@@ -480,8 +480,6 @@ func (e *export) tasks(i *convert.Issue, checklists []checklist) string {
 	}
 	return b.String()
 }
-
-func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 var smartCard = regexp.MustCompile(` "\x{200c}?smartCard-[a-z]+"\)`)
 

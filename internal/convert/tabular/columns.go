@@ -93,9 +93,9 @@ func (e *export) open(ctx context.Context, f convert.File) (s *sheet, err error)
 	s.header = e.english(s.Header)
 	e.columns(s)
 	if len(s.Header) > 0 && len(s.fields["key"])+len(s.fields[commentOf]) == 0 { // a page may be empty
-		return s, convert.ColumnsError{Err: diag.WithHint(fmt.Errorf("%s:1: no column is known as the key, by which an item is found again: the columns are %s", f.Name,
+		return s, diag.WithHint(convert.ColumnsError(f.Name+":1: no column is known as the key, by which an item is found again: the columns are "+
 			strings.Join(s.Header, ", ")),
-			"write into the mapping file which it is, such as columns: {"+strconv.Quote(s.Header[0])+": key}; take one that never changes")}
+			"write into the mapping file which it is, such as columns: {"+strconv.Quote(s.Header[0])+": key}; take one that never changes")
 	}
 	return s, nil
 }

@@ -53,10 +53,10 @@ func allowed() map[string][]string {
 		"internal/state":        {"executor", "internal/baseurl", "internal/disk", "internal/resource", "internal/wire", "planner"},
 		"internal/provider":     {"apiclient", "executor", "internal/diag", "internal/disk", "internal/resource", "planner"},
 		"internal/doctor":       {"apiclient", "internal/baseurl", "internal/diag", "internal/resource", "internal/state"},
-		"internal/export":       {"apiclient", "internal/diag", "internal/graph", "internal/markup", "internal/provider", "internal/resource", "manifest", "planner", "schema"},
+		"internal/export":       {"apiclient", "internal/diag", "internal/disk", "internal/graph", "internal/markup", "internal/provider", "internal/resource", "manifest", "planner", "schema"},
 		"internal/convert": {
 			"internal/convert/dates", "internal/convert/encoded", "internal/convert/jira/adf", "internal/convert/jira/wiki", "internal/convert/mapping", "internal/convert/words", "internal/convert/xlsx",
-			"internal/diag", "internal/markup", "internal/resource", "internal/table", "manifest", "schema",
+			"internal/diag", "internal/disk", "internal/markup", "internal/resource", "internal/table", "manifest", "schema",
 		},
 		"internal/convert/dates":     {"internal/diag"},
 		"internal/convert/encoded":   {"internal/diag"},

@@ -2,7 +2,6 @@ package tabular
 
 import (
 	"cmp"
-	"encoding/json"
 	"hash/fnv"
 	"io"
 	"maps"
@@ -12,6 +11,7 @@ import (
 	"time"
 
 	"github.com/planform/planform/internal/convert"
+	"github.com/planform/planform/internal/convert/records"
 	"github.com/planform/planform/internal/convert/words"
 	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/table"
@@ -170,10 +170,8 @@ func (c *Cells) Records(name string) []map[string]string {
 		}
 	}
 	if text := c.Column(name); strings.HasPrefix(text, "[{") {
-		var values record
-		d := json.NewDecoder(strings.NewReader(text))
-		d.UseNumber()
-		if err := values.member(d, name, 0); err == nil {
+		if list, ok := records.Parse(text); ok {
+			values := flat(list, name)
 			for i, field := range values.list {
 				put(strings.TrimPrefix(field, name+"."), values.texts[i])
 			}

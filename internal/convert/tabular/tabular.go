@@ -126,7 +126,7 @@ func (b *beginning) look(head []byte) {
 	}
 	*b = beginning{text: head, records: records.Begin(head)}
 	if b.records {
-		b.headers = []*header{newHeader(firstNames(head))}
+		b.headers = []*header{newHeader(flat(records.First(head), "").list)}
 		return
 	}
 	for _, cells := range table.Headers(head) {

@@ -21,6 +21,35 @@ type Entry struct {
 	Value any
 }
 
+// With returns the mapping with one more key, unless the value is empty.
+func (m Map) With(key string, value any) Map {
+	switch v := value.(type) {
+	case string, Literal:
+		if v == "" || v == Literal("") {
+			return m
+		}
+	case Map:
+		if len(v) == 0 {
+			return m
+		}
+	case []any:
+		if len(v) == 0 {
+			return m
+		}
+	}
+	return append(m, Entry{key, value})
+}
+
+// Get returns the value of a key, or nil.
+func (m Map) Get(key string) any {
+	for _, entry := range m {
+		if entry.Key == key {
+			return entry.Value
+		}
+	}
+	return nil
+}
+
 // Literal is a [yamltext.Literal]. Whatever else it holds is a text.
 type Literal = yamltext.Literal
 

@@ -222,7 +222,7 @@ func showProof(r *proof.Report, workspace, mapping string, out output) error {
 	const most = 50
 	var rows [][]string
 	for _, d := range r.Differences[:min(len(r.Differences), most)] {
-		name := strings.Join(strings.Fields(d.Name), " ")
+		name := diag.OneLine(d.Name)
 		if d.What == "additional" && d.Field == "" {
 			name = resource.MustLookup(d.Kind).Noun() + " " + name
 		}
@@ -318,5 +318,5 @@ func letters(text *string) string {
 	if text == nil {
 		return ""
 	}
-	return strings.Join(strings.Fields(*text), " ")
+	return diag.OneLine(*text)
 }

@@ -4,6 +4,7 @@ import (
 	"archive/tar"
 	"archive/zip"
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"errors"
 	"fmt"
@@ -19,10 +20,7 @@ import (
 // archive takes the files of a zip archive. It reports false for what is packed in the same way and means something else, such as
 // a spreadsheet.
 func (in *inputs) archive(f File, size int64) (bool, error) {
-	bad := func(hint, format string, args ...any) (bool, error) {
-		return true, diag.WithHint(fmt.Errorf(f.Name+": "+format, args...), hint)
-	}
-	packed := &packedFile{open: f.open}
+	packed, p := &packedFile{open: f.open}, &packing{in: in, of: f, size: uint64(size), had: len(in.files)} //nolint:gosec // no file has a negative size
 	close, err := packed.use()
 	if err != nil {
 		return true, err
@@ -30,12 +28,11 @@ func (in *inputs) archive(f File, size int64) (bool, error) {
 	defer close() //nolint:errcheck // it was only read
 	z, err := zip.NewReader(packed, size)
 	if err != nil {
-		return bad("download or copy it again", "the archive is damaged or cut off (%s)", diag.PlainText(err))
+		return true, p.bad("download or copy it again", "the archive is damaged or cut off (%s)", diag.PlainText(err))
 	}
 	if slices.ContainsFunc(z.File, func(e *zip.File) bool { return e.Name == "[Content_Types].xml" }) {
 		return false, nil
 	}
-	p := &packing{in: in, of: f, size: uint64(size), had: len(in.files)} //nolint:gosec // no file has a negative size
 	for _, e := range z.File {
 		const encrypted = 1
 		take, err := p.take(e.Name, e.Mode(), e.UncompressedSize64)
@@ -45,9 +42,9 @@ func (in *inputs) archive(f File, size int64) (bool, error) {
 		case !take:
 			continue
 		case e.Flags&encrypted != 0:
-			return bad("unpack it with its password, and name the folder", "%s is encrypted", e.Name)
+			return true, p.bad("unpack it with its password, and name the folder", "%s is encrypted", e.Name)
 		case e.Method != zip.Store && e.Method != zip.Deflate:
-			return bad("unpack it, and name the folder", "%s is packed in a way that is not known here", e.Name)
+			return true, p.bad("unpack it, and name the folder", "%s is packed in a way that is not known here", e.Name)
 		}
 		name := f.Name + "/" + e.Name
 		entry := File{Name: name, found: true, encoding: in.encoding, open: packed.entry(e, name)}
@@ -197,7 +194,7 @@ func (p *packedFile) use() (done func() error, err error) {
 // ReadAt reads of the archive while it is in use.
 func (p *packedFile) ReadAt(b []byte, at int64) (int, error) { return p.at.ReadAt(b, at) }
 
-// entry opens a file of the archive. It never yields more than the archive says.
+// entry opens a file of the archive.
 func (p *packedFile) entry(e *zip.File, name string) func() (io.ReadCloser, error) {
 	return func() (io.ReadCloser, error) {
 		done, err := p.use()
@@ -208,7 +205,7 @@ func (p *packedFile) entry(e *zip.File, name string) func() (io.ReadCloser, erro
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
-		return &unpacked{ReadCloser: in, name: name, left: e.UncompressedSize64, done: done}, nil
+		return &unpacked{in, name, done}, nil
 	}
 }
 
@@ -216,17 +213,12 @@ type unpacked struct {
 	io.ReadCloser
 
 	name string
-	left uint64
 	done func() error
 }
 
 // Read names the file of what is damaged.
 func (u *unpacked) Read(p []byte) (int, error) {
 	n, err := u.ReadCloser.Read(p)
-	if uint64(n) > u.left { //nolint:gosec // no read yields less than nothing
-		return 0, diag.WithHint(fmt.Errorf("%s: it unpacks to more than the archive says", u.name), "pack the files again")
-	}
-	u.left -= uint64(n)              //nolint:gosec // likewise
 	if err != nil && err != io.EOF { //nolint:errorlint // as the package says
 		err = diag.WithHint(fmt.Errorf("%s: it is damaged in the archive (%s)", u.name, diag.PlainText(err)),
 			"download or copy the archive again")
@@ -236,9 +228,5 @@ func (u *unpacked) Read(p []byte) (int, error) {
 
 // Close closes the file, and the archive with the last of them.
 func (u *unpacked) Close() error {
-	err := u.ReadCloser.Close()
-	if closed := u.done(); err == nil {
-		err = closed
-	}
-	return err
+	return cmp.Or(u.ReadCloser.Close(), u.done())
 }

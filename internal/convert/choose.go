@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/planform/planform/internal/convert/xlsx"
 	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/table"
 )
@@ -29,7 +30,14 @@ type choice struct {
 func choose(name string, formats []*Format, files []File) (*choice, error) {
 	chosen := &choice{}
 	var missed error // what a file is that was passed over, if there is nothing else
+	fits := func(sheet *xlsx.Sheet) bool {
+		found, _, _ := recognise(name, formats, sheet.Text[:min(len(sheet.Text), maxHead)], ".xlsx")
+		return found != nil && (name == Auto || found.Name == name)
+	}
 	for _, file := range files {
+		if file.sheet != nil && !fits(file.sheet) && slices.ContainsFunc(file.others, fits) {
+			file.found = true // such as a cover, before the sheet with the table
+		}
 		if file.found && slices.ContainsFunc(formats, func(f *Format) bool { return f.Beside != nil && f.Beside(file.Name) }) {
 			chosen.passed = append(chosen.passed, file.Name)
 			continue
@@ -48,7 +56,11 @@ func choose(name string, formats []*Format, files []File) (*choice, error) {
 			chosen.users = append(chosen.users, file)
 			continue
 		}
-		found, named, what := recognise(name, formats, head, file.Name)
+		called := file.Name
+		if file.sheet != nil {
+			called = ".xlsx"
+		}
+		found, named, what := recognise(name, formats, head, called)
 		if found == nil {
 			whole, err := file.skeleton(head)
 			if err != nil {
@@ -76,7 +88,7 @@ func choose(name string, formats []*Format, files []File) (*choice, error) {
 			found, what = named, "the command line" // it says best what is wrong, if anything
 		}
 		switch {
-		case file.found && (found == nil || name != Auto && found.Name != name):
+		case file.found && (found == nil || name != Auto && found.Name != name || file.sheet != nil && chosen.format != nil && found.Name != chosen.format.Name):
 			chosen.passed = append(chosen.passed, file.Name)
 			continue
 		case found == nil:

@@ -44,16 +44,6 @@ func fieldsOf(m manifest.Map) (names []string) {
 	return names
 }
 
-// valueOf returns the value of a key, or nil.
-func valueOf(m manifest.Map, key string) any {
-	for _, entry := range m {
-		if entry.Key == key {
-			return entry.Value
-		}
-	}
-	return nil
-}
-
 // clear writes the fields empty that the item had after an earlier run and has no more: a manifest that leaves a field out leaves it as it is.
 func (c *composer) clear(i *Issue, m manifest.Map, g *groups) manifest.Map {
 	record, now := c.runs.this.Items[i.name()], fieldsOf(m)
@@ -68,13 +58,13 @@ func (c *composer) clear(i *Issue, m manifest.Map, g *groups) manifest.Map {
 			m = append(m, manifest.Entry{Key: field, Value: value})
 			continue
 		}
-		if kind, _ := valueOf(m, "type").(string); within == "fields" {
+		if kind, _ := m.Get("type").(string); within == "fields" {
 			if f := g.fields[name]; f == nil || !slices.Contains(f.types, kind) { // the project has no such field any more
 				continue
 			}
 			value = manifest.Literal("null")
 		}
-		inner, _ := valueOf(m, within).(manifest.Map)
+		inner, _ := m.Get(within).(manifest.Map)
 		m = append(slices.DeleteFunc(m, func(e manifest.Entry) bool { return e.Key == within }),
 			manifest.Entry{Key: within, Value: append(inner, manifest.Entry{Key: name, Value: value})})
 	}

@@ -42,9 +42,8 @@ func (c *composer) comments(i *Issue) []any {
 			text = strings.TrimSpace(header + "\n\n" + text)
 		default: // planform writes it
 			who, _ = cut(who)
-			m = append(m, manifest.Entry{Key: "author", Value: who})
-			if !comment.At.IsZero() {
-				m = append(m, manifest.Entry{Key: "created_at", Value: comment.At.Format(time.RFC3339)})
+			if m = m.With("author", who); !comment.At.IsZero() {
+				m = m.With("created_at", comment.At.Format(time.RFC3339))
 			}
 		}
 		if text == "" {
@@ -52,7 +51,7 @@ func (c *composer) comments(i *Issue) []any {
 			continue
 		}
 		c.report.Carried.Comments++
-		list = append(list, append(m, manifest.Entry{Key: "text", Value: text}))
+		list = append(list, m.With("text", text))
 	}
 	return list
 }

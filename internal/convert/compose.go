@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/planform/planform/internal/convert/mapping"
+	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/resource"
 	"github.com/planform/planform/manifest"
 	"github.com/planform/planform/schema"
@@ -157,18 +158,14 @@ func (c *composer) project(source string, places []place) {
 		if total > partSize {
 			what += fmt.Sprintf(", part %d", n+1)
 		}
-		document := manifest.Map{{Key: schema.Version, Value: manifest.Literal("1")}}
-		if c.mapping.Workspace != "" {
-			document = append(document, manifest.Entry{Key: schema.Workspace, Value: c.mapping.Workspace})
-		}
+		document := manifest.Map{{Key: schema.Version, Value: manifest.Literal("1")}}.With(schema.Workspace, c.mapping.Workspace)
 		if c.mapping.Numbers != "new" {
-			document = append(document, manifest.Entry{Key: schema.Order, Value: "exact"})
+			document = document.With(schema.Order, "exact")
 		}
-		if definitions := c.definitions(source); n == 0 && len(definitions) > 0 {
-			document = append(document, manifest.Entry{Key: "relation_definitions", Value: definitions})
+		if n == 0 {
+			document = document.With("relation_definitions", c.definitions(source))
 		}
-		document = append(document,
-			manifest.Entry{Key: "projects", Value: []any{append(slices.Clip(project), manifest.Entry{Key: "work_items", Value: items})}})
+		document = document.With("projects", []any{slices.Clip(project).With("work_items", items)})
 		c.parts[at+n] = c.to.put(c.parts[at+n].name, manifest.Encode(signature+"\n"+what+" of "+c.format.Tracker+".\nyaml-language-server: $schema="+schema.Address(),
 			document))
 	}
@@ -197,25 +194,12 @@ func (c *composer) project(source string, places []place) {
 		at.issue.Fields = nil
 	}
 	c.report.Carried.Labels += len(g.used)
-	full := slices.Concat(head, manifest.Map{{Key: "name", Value: cmp.Or(p.Name, p.Key)}})
-	if len(g.members) > 0 { // the service assigns nobody else
-		full = append(full, manifest.Entry{Key: "members", Value: g.members})
-	}
-	if text := strings.TrimSpace(c.clean(places[0].issue, c.found.projects[source].Description)); text != "" {
-		full = append(full, manifest.Entry{Key: "description", Value: text})
-	}
 	g.declareFields()
-	for _, section := range []struct {
-		key  string
-		list *names
-	}{{"states", g.states}, {"labels", g.labels}, {"work_item_types", g.types}, {"cycles", g.cycles}, {"modules", g.modules}} {
-		if list := section.list.entries(); len(list) > 0 {
-			full = append(full, manifest.Entry{Key: section.key, Value: list})
-		}
-	}
-	if len(c.points) > 0 {
-		full = append(full, manifest.Entry{Key: "estimates", Value: declareEstimate(c.points)})
-	}
+	full := slices.Clip(head).With("name", cmp.Or(p.Name, p.Key)).
+		With("members", g.members). // the service assigns nobody else
+		With("description", strings.TrimSpace(c.clean(places[0].issue, c.found.projects[source].Description))).
+		With("states", g.states.entries()).With("labels", g.labels.entries()).With("work_item_types", g.types.entries()).
+		With("cycles", g.cycles.entries()).With("modules", g.modules.entries()).With("estimates", declareEstimate(c.points))
 	c.wrote.add(full, inFields)
 	encode(0, full, first)
 }
@@ -243,27 +227,13 @@ func (c *composer) item(at place, g *groups) manifest.Map {
 	c.report = c.of(i)
 	c.report.Carried.Items++
 	m := manifest.Map{{Key: "key", Value: at.key}}
-	if len(c.found.previously[i]) > 0 {
-		var former []any
-		for _, key := range c.found.previously[i] {
-			former = append(former, key)
-		}
-		m = append(m, manifest.Entry{Key: "previously", Value: former})
+	add := func(key string, value any) { m = m.With(key, value) }
+	var former []any
+	for _, key := range c.found.previously[i] {
+		former = append(former, key)
 	}
-	add := func(key string, value any) {
-		switch v := value.(type) {
-		case string:
-			if v == "" {
-				return
-			}
-		case []any:
-			if len(v) == 0 {
-				return
-			}
-		}
-		m = append(m, manifest.Entry{Key: key, Value: value})
-	}
-	title := cmp.Or(oneLine(c.clean(i, i.Title)), i.Key)
+	add("previously", former)
+	title := cmp.Or(diag.OneLine(c.clean(i, i.Title)), i.Key)
 	if i.Title == "" {
 		c.report.untitled = append(c.report.untitled, i.Key)
 	}
@@ -297,12 +267,8 @@ func (c *composer) item(at place, g *groups) manifest.Map {
 		c.report.lose("start-after-due", i, 1)
 		i.Start = ""
 	}
-	if i.Start != "" {
-		add("start_date", manifest.Literal(i.Start))
-	}
-	if i.Due != "" {
-		add("target_date", manifest.Literal(i.Due))
-	}
+	add("start_date", manifest.Literal(i.Start))
+	add("target_date", manifest.Literal(i.Due))
 	c.measures(i, add)
 	if c.mapping.History.Dates == "full" {
 		if !i.Created.IsZero() {
@@ -315,18 +281,12 @@ func (c *composer) item(at place, g *groups) manifest.Map {
 		add("archived", manifest.Literal("true"))
 	}
 	add("description", description)
-	if fields := c.fields(i, kind, g); len(fields) > 0 {
-		m = append(m, manifest.Entry{Key: "fields", Value: fields})
+	add("fields", c.fields(i, kind, g))
+	var relations manifest.Map
+	for _, kind := range []string{"blocking", "blocked_by", "duplicate", "relates_to", "custom"} {
+		relations = relations.With(kind, c.related[i.name()][kind])
 	}
-	if relations := c.related[i.Project+"/"+i.Key]; len(relations) > 0 {
-		var list manifest.Map
-		for _, kind := range []string{"blocking", "blocked_by", "duplicate", "relates_to", "custom"} {
-			if len(relations[kind]) > 0 {
-				list = append(list, manifest.Entry{Key: kind, Value: relations[kind]})
-			}
-		}
-		m = append(m, manifest.Entry{Key: "relations", Value: list})
-	}
+	add("relations", relations)
 	add("attachments", files)
 	add("links", c.links(i, others))
 	i.byTime()

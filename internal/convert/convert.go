@@ -16,6 +16,7 @@ import (
 
 	"github.com/planform/planform/internal/convert/mapping"
 	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/disk"
 )
 
 // Options say what to convert, and how.
@@ -177,8 +178,8 @@ func prepare(ctx context.Context, o Options, to *spool) (*converted, error) {
 		return &converted{path: path, mapped: mapped}, diag.WithHint(cmp.Or(err2, err), diag.HintOf(err)+"; the file is "+path)
 	}
 	for _, f := range chosen.files {
-		if f.remark != "" {
-			found.Note("spreadsheet", f.Name+": "+f.remark)
+		if f.sheet != nil && f.sheet.Remark != "" {
+			found.Note("spreadsheet", f.Name+": "+f.sheet.Remark)
 		}
 	}
 	for _, f := range slices.Concat(o.Users, chosen.users) {
@@ -310,13 +311,10 @@ func readMapping(path string) (*mapping.File, *mapping.Mapping, error) {
 
 // writeMapping replaces the mapping file, if anything was added.
 func writeMapping(path string, data []byte) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil { //nolint:gosec // a folder of the user's
-		return fmt.Errorf("write the mapping: %w", err)
-	}
-	root, err := os.OpenRoot(filepath.Dir(path))
+	root, err := disk.OpenFolder(filepath.Dir(path))
 	if err != nil {
 		return fmt.Errorf("write the mapping: %w", err)
 	}
 	defer root.Close() //nolint:errcheck // every file is closed
-	return replace(root, filepath.Base(path), bytes.NewReader(data))
+	return disk.ReplaceIn(root, filepath.Base(path), bytes.NewReader(data))
 }

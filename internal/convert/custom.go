@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/resource"
 	"github.com/planform/planform/manifest"
 )
@@ -77,21 +78,14 @@ func valueAs(kind, v string) (text string, ok bool) {
 		switch strings.ToLower(v) {
 		case "true", "yes":
 			return "true", true
-		case "false", "no":
-			return "false", true
 		}
-		return "", false
+		return "false", strings.EqualFold(v, "false") || strings.EqualFold(v, "no")
 	case "datetime":
-		for _, layout := range []string{
-			time.DateOnly, time.DateTime, time.RFC3339Nano, "2006-01-02T15:04:05.999999999Z0700",
-			"2006-01-02T15:04:05",
-		} {
-			t, err := time.Parse(layout, v)
-			switch {
-			case err != nil:
-			case layout == time.DateOnly:
-				return v, true
-			default:
+		if _, err := time.Parse(time.DateOnly, v); err == nil {
+			return v, true
+		}
+		for _, layout := range []string{time.DateTime, time.RFC3339Nano, "2006-01-02T15:04:05.999999999Z0700", "2006-01-02T15:04:05"} {
+			if t, err := time.Parse(layout, v); err == nil {
 				return t.UTC().Format(time.DateTime), true
 			}
 		}
@@ -100,7 +94,7 @@ func valueAs(kind, v string) (text string, ok bool) {
 		url, _ := resource.MustLookup("link").Field("url")
 		return v, manifest.CheckText(url, v) == ""
 	case "option":
-		name, _ := cut(oneLine(v))
+		name, _ := cut(diag.OneLine(v))
 		return name, true
 	default:
 		return v, true
@@ -146,15 +140,10 @@ func (g *groups) declareFields() {
 		for _, name := range sorted {
 			if f := g.fields[name]; slices.Contains(f.types, kind) {
 				more := manifest.Map{{Key: "type", Value: f.kind}}
-				if f.kind == "option" {
-					more = append(more, manifest.Entry{Key: "options", Value: f.options.entries()})
-				}
-				list.add(name, more...)
+				list.add(name, more.With("options", f.options.entries())...)
 			}
 		}
-		if len(list.order) > 0 {
-			g.types.more[kind] = append(g.types.more[kind], manifest.Entry{Key: "properties", Value: list.entries()})
-		}
+		g.types.more[kind] = g.types.more[kind].With("properties", list.entries())
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/planform/planform/internal/convert/mapping"
+	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/resource"
 	"github.com/planform/planform/manifest"
 )
@@ -26,12 +27,7 @@ func (c *composer) state(i *Issue, g *groups) string {
 	if groupOf(s.Name) != "" { // each project has it
 		return s.Name
 	}
-	group := cmp.Or(s.Group, i.State.Category)
-	if group == "" {
-		g.states.add(s.Name)
-	} else {
-		g.states.add(s.Name, manifest.Entry{Key: "group", Value: group})
-	}
+	g.states.add(s.Name, manifest.Map{}.With("group", cmp.Or(s.Group, i.State.Category))...)
 	return s.Name
 }
 
@@ -45,11 +41,11 @@ func (c *composer) kind(i *Issue, g *groups) string {
 	if t.Name == "" || t.Skip {
 		return ""
 	}
+	var more manifest.Map
 	if t.Epic {
-		g.types.add(t.Name, manifest.Entry{Key: "is_epic", Value: manifest.Literal("true")})
-	} else {
-		g.types.add(t.Name)
+		more = more.With("is_epic", manifest.Literal("true"))
 	}
+	g.types.add(t.Name, more...)
 	return t.Name
 }
 
@@ -86,7 +82,7 @@ func (c *composer) labels(i *Issue, g *groups) []any {
 	var list []any
 	add := func(name, color, description string) {
 		name, _, _ = strings.Cut(name, Within)
-		name, _ = cut(oneLine(c.clean(i, name)))
+		name, _ = cut(diag.OneLine(c.clean(i, name)))
 		if name == "" {
 			return
 		}
@@ -95,12 +91,9 @@ func (c *composer) labels(i *Issue, g *groups) []any {
 		}
 		var more manifest.Map
 		if hexColor.MatchString(color) {
-			more = append(more, manifest.Entry{Key: "color", Value: "#" + strings.ToLower(strings.TrimPrefix(color, "#"))})
+			more = more.With("color", "#"+strings.ToLower(strings.TrimPrefix(color, "#")))
 		}
-		if description = oneLine(c.clean(i, description)); description != "" {
-			more = append(more, manifest.Entry{Key: "description", Value: description})
-		}
-		g.labels.add(name, more...)
+		g.labels.add(name, more.With("description", diag.OneLine(c.clean(i, description)))...)
 		if !slices.Contains(list, any(name)) {
 			list = append(list, name)
 		}
@@ -171,11 +164,7 @@ func (c *composer) modules(i *Issue, g *groups) []any {
 			continue
 		}
 		names = append(names, name)
-		var more manifest.Map
-		if v.Due != "" {
-			more = manifest.Map{{Key: "target_date", Value: manifest.Literal(v.Due)}}
-		}
-		g.modules.add(name, more...)
+		g.modules.add(name, manifest.Map{}.With("target_date", manifest.Literal(v.Due))...)
 	}
 	return names
 }
@@ -211,7 +200,7 @@ func (c *composer) links(i *Issue, attachments []Attachment) []any {
 			return
 		}
 		seen[to] = true
-		title, _ = cut(oneLine(c.clean(i, title)))
+		title, _ = cut(diag.OneLine(c.clean(i, title)))
 		list = append(list, manifest.Map{{Key: "url", Value: to}, {Key: "title", Value: title}})
 	}
 	if c.mapping.History.Link == "link" {

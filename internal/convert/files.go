@@ -29,8 +29,8 @@ type File struct {
 	found    bool   // in a folder or an archive: passed over if it is no export
 	encoding string
 	open     func() (io.ReadCloser, error)
-	sheet    *xlsx.Sheet // of a spreadsheet, which is read as CSV
-	remark   string      // of its reader
+	sheet    *xlsx.Sheet   // of a spreadsheet, which is read as CSV
+	others   []*xlsx.Sheet // of the same spreadsheet, if this is the first
 }
 
 // Open opens the text of the file, as UTF-8.
@@ -149,50 +149,48 @@ func (in *inputs) add(f File, size uint64) error {
 		return diag.WithHint(fmt.Errorf("%s: the files are larger than 4 GiB together", f.Name),
 			"name the exported files alone, or convert project by project")
 	}
-	if err := f.spreadsheet(); err != nil {
+	sheets, err := f.sheets()
+	if err != nil {
 		return err
 	}
-	if f.sheet != nil {
-		if in.kept += len(f.sheet.Text); in.kept > maxInput {
+	in.bytes += size
+	if len(sheets) == 0 {
+		in.files = append(in.files, f)
+	}
+	for n, sheet := range sheets {
+		if in.kept += len(sheet.Text); in.kept > maxInput {
 			return diag.WithHint(fmt.Errorf("%s: the spreadsheets hold more than 1 GiB together", f.Name),
 				"save them as CSV, or convert fewer at a time")
 		}
-	}
-	in.bytes += size
-	in.files = append(in.files, f)
-	if f.sheet != nil {
-		for _, more := range f.sheet.More {
-			in.kept += len(more.Text)
-			in.files = append(in.files, File{Name: f.Name + "/" + more.Name, found: true, sheet: more})
+		one := File{Name: f.Name, found: f.found, open: f.open, sheet: sheet, others: sheets[1:]}
+		if n > 0 {
+			one = File{Name: f.Name + "/" + sheet.Name, found: true, open: f.open, sheet: sheet}
 		}
+		in.files = append(in.files, one)
 	}
 	return nil
 }
 
-// holdsUpdates reports a sheet that monday.com puts beside that of a board: with its comments.
-func holdsUpdates(sheet string) bool { return strings.HasSuffix(sheet, "-updates") }
-
-// spreadsheet reads the file as one, if it is one.
-func (f *File) spreadsheet() error {
+// sheets reads the file as a spreadsheet, if it is one.
+func (f *File) sheets() ([]*xlsx.Sheet, error) {
 	start, err := f.start()
 	if err != nil || !bytes.HasPrefix(start, []byte("PK\x03\x04")) {
-		return err
+		return nil, err
 	}
 	raw, err := f.open()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer raw.Close() //nolint:errcheck // it was only read
 	data, err := io.ReadAll(io.LimitReader(raw, xlsx.MaxFile+1))
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if f.sheet, err = xlsx.Read(data, f.Name, holdsUpdates); f.sheet != nil {
-		f.remark = f.sheet.Remark
-	} else if errors.Is(err, xlsx.ErrOther) {
-		return nil
+	sheets, err := xlsx.Read(data, f.Name)
+	if errors.Is(err, xlsx.ErrOther) {
+		return nil, nil
 	}
-	return err
+	return sheets, err
 }
 
 // folder takes the files of a folder and of the folders in it, in the order of their names. Hidden files and what convert wrote

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/planform/planform/internal/convert/mapping"
+	"github.com/planform/planform/internal/convert/words"
 	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/resource"
 )
@@ -181,7 +182,7 @@ func projectName(name string) string {
 		}
 		return r
 	}, name)
-	return cmp.Or(diag.Truncate(strings.Join(strings.Fields(name), " "), 200), "Project")
+	return cmp.Or(diag.Truncate(diag.OneLine(name), 200), "Project")
 }
 
 func guessPeople(f *mapping.File, c *collection, issues []*Issue) {
@@ -233,37 +234,15 @@ func cancelled() []string {
 	return []string{"Won't Do", "Won't Fix", "Duplicate", "Cannot Reproduce", "Declined", "Invalid", "not_planned"}
 }
 
-// predefined are the states that each project of Plane has, by their folded name and others for the same.
-func predefined(name string) string {
-	switch mapping.Fold(name) {
-	case "backlog":
-		return "Backlog"
-	case "todo", "open":
-		return "Todo"
-	case "inprogress":
-		return "In Progress"
-	case "done", "closed":
-		return "Done"
-	case "cancelled", "canceled":
-		return "Cancelled"
-	}
-	return ""
-}
+// predefined is the state that each project of Plane has for a name, "" if it has none.
+func predefined(name string) string { return words.Guess("state", mapping.Fold(name)) }
 
-// isCancelled reports whether a state says by its name that nothing was done.
-func isCancelled(name string) bool {
-	word := strings.NewReplacer("'", "", "’", "", "-", "", "_", "").Replace(mapping.Fold(name))
-	return slices.Contains([]string{
-		"wontdo", "wontfix", "willnotdo", "willnotfix", "rejected", "declined", "abandoned", "obsolete", "invalid", "notplanned", "dropped", "discarded", "withdrawn",
-		"notdoing", "duplicate",
-	}, word)
-}
-
+// groupOf is the group of a state that each project of Plane has, "" for other states.
 func groupOf(state string) string {
-	return map[string]string{
-		"Backlog": "backlog", "Todo": "unstarted", "In Progress": "started", "Done": "completed",
-		"Cancelled": "cancelled",
-	}[state]
+	if predefined(state) != state {
+		return ""
+	}
+	return words.Guess("group", mapping.Fold(state))
 }
 
 func guessStates(f *mapping.File, issues []*Issue) {
@@ -274,10 +253,8 @@ func guessStates(f *mapping.File, issues []*Issue) {
 		resolved[i.State.Name] = resolved[i.State.Name] || i.Resolution != ""
 	}
 	group := func(name string) string {
-		if groupOf(predefined(name)) == "" && isCancelled(name) { // the tracker has no category for it, and says that it is done
-			return "cancelled"
-		}
-		return cmp.Or(groupOf(predefined(name)), category[name], mapping.Open)
+		undone := words.Guess("undone", strings.NewReplacer("'", "", "’", "", "-", "", "_", "").Replace(mapping.Fold(name)))
+		return cmp.Or(groupOf(predefined(name)), undone, category[name], mapping.Open) // which may call it done
 	}
 	n.each(func(name string) bool { return group(name) == mapping.Open }, func(name string, _ int) {
 		to := cmp.Or(predefined(name), plainName(name))
@@ -301,19 +278,7 @@ func guessStates(f *mapping.File, issues []*Issue) {
 }
 
 func guessPriority(name string) string {
-	switch mapping.Fold(name) {
-	case "highest", "blocker", "critical", "urgent":
-		return "urgent"
-	case "high", "major":
-		return "high"
-	case "medium", "normal":
-		return "medium"
-	case "low", "minor", "lowest", "trivial":
-		return "low"
-	case "none", "notset", "nopriority", "unprioritized":
-		return "none"
-	}
-	return mapping.Open
+	return cmp.Or(words.Guess("priority", mapping.Fold(name)), mapping.Open)
 }
 
 func guessLink(name string) string {
@@ -357,40 +322,36 @@ func guessNames(f *mapping.File, issues []*Issue) {
 		f.Add("priorities", name, guessPriority(name), comment)
 	})
 	types.each(never, func(name string, _ int) {
-		switch mapping.Fold(name) {
-		case "epic", "épica":
-			f.Add("types", name, []mapping.Pair{{Key: "name", Value: plainName(name)}, {Key: "is_epic", Value: true}}, guessed)
-		case "sub-task", "subtask", "subtarea", "unteraufgabe", "sous-tâche", "subtarefa", "подзадача", "podzadanie", "子任务",
-			"サブタスク":
-			f.Add("types", name, "Task", guessed)
-		default:
-			var to any = plainName(name)
-			if to == "skip" { // which would leave the type out
-				to = []mapping.Pair{{Key: "name", Value: name}}
-			}
-			f.Add("types", name, to, guessed)
+		var to any = plainName(name)
+		switch kind := words.Guess("type", mapping.Fold(name)); {
+		case kind == "epic":
+			to = []mapping.Pair{{Key: "name", Value: to}, {Key: "is_epic", Value: true}}
+		case kind != "":
+			to = kind
+		case to == "skip": // which would leave the type out
+			to = []mapping.Pair{{Key: "name", Value: name}}
 		}
+		f.Add("types", name, to, guessed)
 	})
 	links.each(never, func(name string, _ int) {
 		comment := guessed
 		if kind := guessLink(name); kind == "relates_to" && !strings.HasPrefix(mapping.Fold(name), "relate") {
-			outward, inward := cmp.Or(oneLine(said[name][false]), "TEXT"), cmp.Or(oneLine(said[name][true]), "TEXT")
+			outward, inward := cmp.Or(diag.OneLine(said[name][false]), "TEXT"), cmp.Or(diag.OneLine(said[name][true]), "TEXT")
 			comment += "; or {outward: " + outward + ", inward: " + inward + "}, with API v2"
 		}
 		f.Add("links", name, guessLink(name), comment)
 	})
 	fields.each(never, func(name string, _ int) {
-		comment := guessed
-		switch mapping.Fold(name) {
-		case "storypoints", "storypointestimate", "estimate", "weight", "storypunkte":
+		comment, to := guessed, "text"
+		switch words.Guess("field", mapping.Fold(name)) {
+		case estimatePoint:
 			comment += "; estimate_point makes it the estimate of the item"
-		case "rank", "position":
+		case "sort_order":
 			comment += "; sort_order keeps the order of the items"
 		}
 		if noise[name] {
-			f.Add("fields", name, "skip", comment)
-		} else {
-			f.Add("fields", name, "text", comment)
+			to = "skip"
 		}
+		f.Add("fields", name, to, comment)
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/planform/planform/internal/convert/words"
 	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/manifest"
 )
@@ -85,10 +86,9 @@ type rolePattern struct {
 // the first counts, and a name without a star before. One with {} stands for all that is in it, such as a document.
 func ReadRoles(list string) *Roles {
 	r := &Roles{known: map[string]Role{}, whole: map[string]bool{}, entries: map[string]*entry{}}
-	for line := range strings.SplitSeq(list, "\n") {
-		role, names, _ := strings.Cut(line, " = ")
-		for name := range strings.SplitSeq(names, " | ") {
-			r.Declare(strings.TrimSpace(name), Role(role))
+	for _, line := range words.Lines(list) {
+		for _, name := range line.Names {
+			r.Declare(strings.TrimSpace(name), Role(line.Of))
 		}
 	}
 	return r
@@ -267,7 +267,7 @@ func (l *ledger) sums(quiet bool) *Values {
 		e := l.entries[v]
 		one := ValueCount{Name: v.Name, Role: v.Role, Carried: e[carried].n, AsText: e[asText].n, Decided: e[decided].n, Lost: e[lost].n}
 		if !quiet {
-			one.Example = diag.Truncate(oneLine(cmp.Or(e[carried].example, e[asText].example, e[lost].example, v.Example)), 60)
+			one.Example = diag.Truncate(diag.OneLine(cmp.Or(e[carried].example, e[asText].example, e[lost].example, v.Example)), 60)
 		}
 		one.Read = one.Carried + one.AsText + one.Decided + one.Lost
 		all.Read, all.Carried, all.AsText = all.Read+one.Read, all.Carried+one.Carried, all.AsText+one.AsText

@@ -2,19 +2,21 @@ package convert
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/resource"
 	"github.com/planform/planform/manifest"
 )
 
 // estimateOf is what an item's estimate would be by a value: points, or a size such as XL.
 func estimateOf(value string) string {
-	value = oneLine(value)
+	value = diag.OneLine(value)
 	if n, err := strconv.ParseFloat(value, 64); err == nil {
 		return strconv.FormatFloat(n, 'f', -1, 64)
 	}
@@ -42,25 +44,21 @@ func (c *composer) estimates(places []place) map[string]bool {
 }
 
 // declareEstimate is the estimate of a project with these values, from low to high.
-func declareEstimate(values map[string]bool) any {
-	var list []string
-	kind := "points"
-	for value := range values {
-		if _, err := strconv.ParseFloat(value, 64); err != nil {
-			kind = "categories"
-		}
-		list = append(list, value)
+func declareEstimate(values map[string]bool) []any {
+	if len(values) == 0 {
+		return nil
 	}
+	kind := "points"
 	number := func(value string) float64 {
 		n, err := strconv.ParseFloat(value, 64)
 		if err != nil {
-			return math.Inf(1) // words come last
+			kind, n = "categories", math.Inf(1) // words come last
 		}
 		return n
 	}
-	slices.SortFunc(list, func(a, b string) int { return cmp.Or(cmp.Compare(number(a), number(b)), cmp.Compare(a, b)) })
 	var points []any
-	for _, value := range list {
+	for _, value := range slices.SortedFunc(maps.Keys(values), func(a, b string) int { return cmp.Or(cmp.Compare(number(a), number(b)), cmp.Compare(a, b)) }) {
+		number(value) // of a single one, too
 		points = append(points, manifest.Map{{Key: "value", Value: value}})
 	}
 	return []any{manifest.Map{{Key: "name", Value: "Points"}, {Key: "type", Value: kind}, {Key: "points", Value: points}}}

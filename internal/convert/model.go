@@ -56,13 +56,10 @@ func (in Input) Each(ctx context.Context, read func(ctx context.Context, text io
 }
 
 // ColumnsError is an error that an entry under columns in the mapping mends.
-type ColumnsError struct{ Err error }
+type ColumnsError string
 
 // Error returns the text of the error.
-func (e ColumnsError) Error() string { return e.Err.Error() }
-
-// Unwrap returns the error.
-func (e ColumnsError) Unwrap() error { return e.Err }
+func (e ColumnsError) Error() string { return string(e) }
 
 // Sink takes what a format reads.
 type Sink interface {

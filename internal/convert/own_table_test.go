@@ -87,3 +87,44 @@ func TestTheHeaderIsTheFirstLineOfSeveralCells(t *testing.T) {
 		})
 	}
 }
+
+// Each sheet of a spreadsheet is a file of the export.
+func TestAllSheetsOfASpreadsheetAreRead(t *testing.T) {
+	t.Parallel()
+	const table = "Key,Title,Status\n"
+	for name, tt := range map[string]struct {
+		sheets []string // name, then text
+		format string
+		items  int
+		passed string
+	}{
+		"two tables":                   {[]string{"Now", table + "A-1,one,Open\n", "Done 2025", table + "A-2,two,Done\nA-3,three,Done\n"}, "auto", 3, ""},
+		"and named":                    {[]string{"Now", table + "A-1,one,Open\n", "Done 2025", table + "A-2,two,Done\n"}, "xlsx", 2, ""},
+		"a list of words is no table":  {[]string{"Now", table + "A-1,one,Open\n", "Lists", "Teams,Places\nred,north\n"}, "auto", 1, "book.xlsx/Lists"},
+		"a cover before the table":     {[]string{"Read me", "Plan of the move,by\nAda,2026\n", "Now", table + "A-1,one,Open\n"}, "auto", 1, "book.xlsx"},
+		"a sheet of another tracker":   {[]string{"Now", table + "A-1,one,Open\n", "Tasks", "Task ID,Name,Section/Column\n1,a,b\n"}, "auto", 1, "book.xlsx/Tasks"},
+		"empty sheets say nothing":     {[]string{"Sheet1", "", "Now", table + "A-1,one,Open\n", "Sheet3", ""}, "auto", 1, ""},
+		"a name that ends like a file": {[]string{"Now", table + "A-1,one,Open\n", "old.csv", "x,y\n1,2\n"}, "auto", 1, "book.xlsx/old.csv"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var names []string
+			texts := map[string][]byte{}
+			for n := 0; n < len(tt.sheets); n += 2 {
+				names = append(names, "book.xlsx/"+tt.sheets[n])
+				texts["book.xlsx/"+tt.sheets[n]] = []byte(tt.sheets[n+1])
+			}
+			f := inline(t, "book.xlsx", string(workbook(t, names, texts)))
+			r := must(t, t.TempDir(), f, func(o *convert.Options) { o.Format = tt.format })
+			passed := ""
+			for _, n := range r.Report.Notes {
+				if n.Kind == "files-passed-over" {
+					_, passed, _ = strings.Cut(n.Text, "no export: ")
+				}
+			}
+			if r.Report.Carried.Items != tt.items || strings.TrimPrefix(passed, filepath.Dir(f.files[0])+"/") != tt.passed {
+				t.Errorf("%d items, passed over: %s", r.Report.Carried.Items, passed)
+			}
+		})
+	}
+}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/planform/planform/internal/convert/jira/wiki"
 	"github.com/planform/planform/internal/convert/mapping"
+	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/manifest"
 )
 
@@ -214,7 +215,7 @@ func (c *composer) away(i *Issue, key, title string) string {
 	if kept := c.found.issues[i.Project+"/"+key]; kept != nil {
 		title = cmp.Or(title, kept.Title)
 	}
-	text := escapeCell.Replace(strings.TrimSpace(key + " " + oneLine(c.clean(i, title))))
+	text := escapeCell.Replace(strings.TrimSpace(key + " " + diag.OneLine(c.clean(i, title))))
 	if to := c.formerAddress(i, key); to != "" {
 		return "[" + text + "](" + wiki.Destination(to) + ")"
 	}
@@ -253,7 +254,7 @@ func (c *composer) awayRows(i *Issue) []row {
 		rows = append(rows, row{"Child", c.away(i, child.To, child.Title)})
 	}
 	for _, l := range c.outside[i] {
-		words := []rune(oneLine(c.clean(i, l.words())))
+		words := []rune(diag.OneLine(c.clean(i, l.words())))
 		if len(words) > 0 {
 			words[0] = unicode.ToUpper(words[0])
 		}

@@ -3,14 +3,17 @@ package convert
 import (
 	"bytes"
 	"cmp"
+	_ "embed"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/planform/planform/internal/convert/dates"
 	"github.com/planform/planform/internal/convert/mapping"
+	"github.com/planform/planform/internal/convert/words"
 	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/resource"
 )
@@ -74,103 +77,42 @@ type Remark struct {
 // lossKind is a kind of what can be lost.
 type lossKind struct {
 	name, text string
-	of         string // kind and field of the manifests that would hold it; "" = none, or several
-	role       Role   // of the values of which it tells
+	of         string   // kind and field of the manifests that would hold it; "" = none, or several
+	roles      []string // of the values of which it tells
 }
 
+// lossList has the kinds of losses in the order of a report: names | kind and field of the manifests | roles of values = text.
+//
+//go:embed losses.txt
+var lossList string
+
 // allLosses are all kinds, in the order of a report.
-func allLosses() []lossKind {
-	return []lossKind{
-		{name: "values", text: "values that are written nowhere: values in report.json has each field"},
-		{name: "items-not-exported", of: "work_item", text: "items that others name and that are not in the files: export these, too"},
-		{
-			name: "doubles", of: "work_item",
-			text: "other issues of the same key, by their internal numbers, dates or titles: one of each key is carried",
-		},
-		{
-			name: "restricted", of: "work_item",
-			text: "items that not everybody may see: they are held back, and below it says how to convert them",
-		},
-		{name: "archived", of: "work_item", text: "archived items"},
-		{name: "assignees", of: "work_item.assignees", text: "assignees who are no member: named at the foot of the description"},
-		{
-			name: "relations-outside", of: "work_item.relations", role: Relation,
-			text: "relations to issues that are not in the export: the description names them",
-		},
-		{name: "relations-skipped", of: "work_item.relations", text: "relations of a type that the mapping skips", role: Relation},
-		{name: "numbers-changed", of: "work_item.number", text: "items that Plane numbers anew, " +
-			"although numbers: keep or fill is wanted: numbers below them are missing"},
-		{
-			name: "second-relations", of: "work_item.relations", role: Relation,
-			text: "further relations between the same two items, of which one is kept",
-		},
-		{name: "relation-types", of: "work_item.relations", text: "relations of a type that Plane has not: carried as relates_to"},
-		{
-			name: "parents-outside", of: "work_item.parent", role: OfParent,
-			text: "parents that are not in the export, or in another project: the description names them",
-		},
-		{name: "parents-in-a-circle", of: "work_item.parent", text: "parents that are below their own child", role: OfParent},
-		{
-			name: "attachments", of: "attachment",
-			text: "attached files that are not in the folder of attachments: the item names them, with a link if they have an address",
-		},
-		{
-			name: "attachments-refused", of: "attachment",
-			text: "attached files that cannot be uploaded, as attachments.tsv says of each: the item names them, with a link if they have an address",
-		},
-		{name: "comments-not-exported", of: "comment", text: "comments that the export counts and does not hold"},
-		{name: "comments-outside", of: "comment", text: "comments of issues that are not in the files: export these issues, too"},
-		{
-			name: "comments-restricted", of: "comment", role: OfComment,
-			text: "comments that only some may see, or that were hidden: a workspace has none of that kind",
-		},
-		{name: "bot-comments", of: "comment", text: "comments of those whom the mapping calls a bot", role: OfComment},
-		{name: "empty-comments", of: "comment", text: "comments without a text"},
-		{name: "former-sprints", of: "work_item.cycle", text: "sprints before the last: an item has one cycle", role: OfSprint},
-		{name: "sprint-dates", of: "cycle", text: "sprints with one date: a cycle has both or none", role: SprintDate},
-		{name: "affected-versions", text: "affected versions", role: Affects},
-		{name: "times-of-day", text: "times of day: an item has calendar dates"},
-		{name: "check-item-people", text: "people of check items"},
-		{name: "start-after-due", of: "work_item.start_date", text: "start dates after the due date", role: OfDate},
-		{
-			name: "field-values", of: "work_item.fields", role: OfField,
-			text: "values of custom fields that are not of the field's type, or of items without a type",
-		},
-		{name: "field-parts", role: Uncarried, text: "parts of custom fields of which the name or the value alone is shown"},
-		{name: "dates-not-understood", text: "dates that could not be read", role: OfDate},
-		{name: "titles-cut", of: "work_item.name", text: "titles over 255 characters: the whole one leads the description"},
-		{name: "texts-cut", text: "texts over 2 MiB, cut"},
-		{name: "control-characters", text: "control characters in texts, taken out"},
-		{name: "colours", text: "colours of text"},
-		{name: "table-spans", text: "table cells over several columns or rows"},
-		{name: "text-nodes", text: "macros and other parts of texts that Plane has not: their text is kept"},
-		{name: "texts-not-understood", text: "texts that could not be read"},
-		{name: "watchers", text: "watchers", role: Uncarried},
-		{name: "votes", text: "votes", role: Uncarried},
-		{name: "worklogs", text: "work logs", role: Uncarried},
-		{name: "reactions", text: "reactions", role: Uncarried},
-		{name: "history", text: "changes in the past: an item begins its history with the import", role: Uncarried},
+var allLosses = sync.OnceValue(func() (all []lossKind) {
+	for _, l := range words.Lines(lossList) {
+		part := append(strings.Split(l.Of, " | "), "", "")
+		all = append(all, lossKind{part[0], l.Names[0], part[1], strings.Split(part[2], ", ")})
 	}
-}
+	return all
+})
 
 // agreeable are the words of allow: the kinds of losses, and what people can have added on the service.
 func agreeable() []string {
-	var words, fields []string
+	var known, fields []string
 	for _, l := range allLosses() {
-		words = append(words, l.name)
+		known = append(known, l.name)
 	}
 	for _, k := range resource.Kinds() {
 		if k.Section == "" || k.Parent == "" {
 			continue
 		}
-		words = append(words, Additional(k.Name, ""))
+		known = append(known, Additional(k.Name, ""))
 		for i := range k.Fields {
 			if f := &k.Fields[i]; !f.CreateOnly() {
 				fields = append(fields, Additional(k.Name, f.Name))
 			}
 		}
 	}
-	return append(words, fields...)
+	return append(known, fields...)
 }
 
 // Additional is the word of allow for objects of a kind that the service alone has, or for what it alone has in a field.
@@ -192,12 +134,8 @@ func (r *Report) lose(kind string, i *Issue, n int) {
 	}
 	r.lost(kind, i.Key, n)
 	all := allLosses()
-	r.ledger.tell(i, all[slices.IndexFunc(all, func(l lossKind) bool { return l.name == kind })].role)
-	switch kind {
-	case "former-sprints":
-		r.ledger.tell(i, SprintDate)
-	case "comments-restricted":
-		r.ledger.tell(i, Uncarried)
+	for _, role := range all[slices.IndexFunc(all, func(l lossKind) bool { return l.name == kind })].roles {
+		r.ledger.tell(i, Role(role))
 	}
 }
 

@@ -60,7 +60,7 @@ func (c *composer) summary(i *Issue) []any {
 		if full {
 			rows := [][]wiki.Cell{{{Text: "Work logged"}, {Text: "Who"}, {Text: "Time"}, {Text: "Text"}}}
 			for _, w := range i.Work {
-				text := strings.ReplaceAll(oneLine(strings.ReplaceAll(c.markdown(i, w.Text), "\n", "<br>")), "\\<br>", "<br>")
+				text := strings.ReplaceAll(diag.OneLine(strings.ReplaceAll(c.markdown(i, w.Text), "\n", "<br>")), "\\<br>", "<br>")
 				rows = append(rows, []wiki.Cell{{Text: when(w.At)}, {Text: escapeCell.Replace(c.person(w.Author))}, {Text: dates.Duration(w.Seconds)}, {Text: text}})
 			}
 			tables = append(tables, strings.Join(wiki.Table(rows, true), "\n"))

@@ -9,6 +9,7 @@ import (
 
 	"github.com/planform/planform/internal/convert/jira/adf"
 	"github.com/planform/planform/internal/convert/jira/wiki"
+	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/markup"
 	"github.com/planform/planform/internal/resource"
 )
@@ -180,7 +181,7 @@ func alerts(text string) string {
 
 // plainName returns a name as a manifest takes it: one line without control characters, of 255 characters at most.
 func plainName(text string) string {
-	name, _ := cut(oneLine(strings.Map(func(r rune) rune {
+	name, _ := cut(diag.OneLine(strings.Map(func(r rune) rune {
 		if isControl(r) {
 			return -1
 		}
@@ -188,8 +189,6 @@ func plainName(text string) string {
 	}, text)))
 	return name
 }
-
-func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // cut shortens a name to what the service takes, at a word if there is one.
 func cut(text string) (string, bool) {
@@ -226,7 +225,7 @@ func fieldTable(fields []row) string {
 	}
 	rows := [][]wiki.Cell{{{Text: "Field"}, {Text: "Value"}}}
 	for _, f := range fields {
-		rows = append(rows, []wiki.Cell{{Text: escapeCell.Replace(oneLine(f.name))}, {Text: f.text}})
+		rows = append(rows, []wiki.Cell{{Text: escapeCell.Replace(diag.OneLine(f.name))}, {Text: f.text}})
 	}
 	return strings.Join(wiki.Table(rows, true), "\n")
 }

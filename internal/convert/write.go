@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -15,6 +14,7 @@ import (
 	"slices"
 
 	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/disk"
 )
 
 // runName is the file that knows what convert wrote.
@@ -28,10 +28,7 @@ func digest(data []byte) string {
 // write puts the files into a folder, and removes what convert wrote earlier and does not write now: read with the others, it would be
 // there twice.
 func write(dir string, files []outFile, stale []string, c *comparedRuns) error {
-	if err := os.MkdirAll(filepath.Join(dir, filepath.Dir(runName)), 0o755); err != nil { //nolint:gosec // a folder of the user's
-		return fmt.Errorf("make the folder: %w", err)
-	}
-	root, err := os.OpenRoot(dir)
+	root, err := disk.OpenFolder(dir)
 	if err != nil {
 		return fmt.Errorf("open the folder: %w", err)
 	}
@@ -44,7 +41,7 @@ func write(dir string, files []outFile, stale []string, c *comparedRuns) error {
 	run := c.this
 	run.Files = map[string]string{}
 	for _, f := range append([]outFile{c.items}, files...) {
-		if err := replace(root, f.name, f.text()); err != nil {
+		if err := disk.ReplaceIn(root, f.name, f.text()); err != nil {
 			return fmt.Errorf("write %s: %w", filepath.Join(dir, f.name), err)
 		}
 		if f.name != itemsName {
@@ -55,7 +52,7 @@ func write(dir string, files []outFile, stale []string, c *comparedRuns) error {
 	if err != nil {
 		return err
 	}
-	return replace(root, runName, bytes.NewReader(append(data, '\n')))
+	return disk.ReplaceIn(root, runName, bytes.NewReader(append(data, '\n')))
 }
 
 // check makes sure that all files of a folder, which need not be there, are as convert left them, and lists those that this run does
@@ -95,18 +92,4 @@ func (r *run) check(dir string, files []outFile) (stale []string, err error) {
 			"move your changes into the mapping or into a further manifest and delete the file; nothing was written")
 	}
 	return stale, nil
-}
-
-// replace writes a file that is there whole or not at all.
-func replace(root *os.Root, name string, text io.Reader) error {
-	tmp := name + ".tmp"
-	file, err := root.Create(tmp)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(file, text)
-	if err = errors.Join(err, file.Close()); err != nil {
-		return err
-	}
-	return root.Rename(tmp, name)
 }

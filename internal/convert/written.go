@@ -3,7 +3,6 @@ package convert
 import (
 	"html"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -108,58 +107,18 @@ func eachWord(text string, do func(word, pair uint64)) {
 	end()
 }
 
-var (
-	writtenDay = regexp.MustCompile(`\d{4}-\d\d-\d\d|\d{1,2} (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) \d{4}`)
-	datePart   = regexp.MustCompile(`\d+|\pL{3,}`)
-)
+var writtenDay = regexp.MustCompile(`\d{4}-\d\d-\d\d|\d{1,2} (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) \d{4}`)
 
 // days returns the days that a value may stand for, however it is written.
-func days(text string) []time.Time {
-	const longest = 40
+func days(text string) (all []time.Time) {
+	const longest = 60
 	if len(text) > longest || !strings.ContainsAny(text, "0123456789") {
 		return nil
 	}
-	var year, month int
-	var parts []int
-	for _, part := range datePart.FindAllString(text, -1) {
-		n, err := strconv.Atoi(part)
-		switch at := slices.Index([]string{"jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"}, strings.ToLower(part[:min(3, len(part))])); {
-		case at >= 0:
-			month = at + 1
-		case err != nil:
-		case len(part) >= 12:
-			return []time.Time{time.UnixMilli(int64(n)).UTC().Truncate(24 * time.Hour)}
-		case len(part) >= 9:
-			return []time.Time{time.Unix(int64(n), 0).UTC().Truncate(24 * time.Hour)}
-		case len(part) == 4 && year == 0:
-			year = n
-		default:
-			parts = append(parts, n)
+	for _, order := range []string{"dmy", "mdy"} {
+		if at, ok := dates.New(time.UTC, order).Moment(text); ok {
+			all = append(all, time.Date(at.Year(), at.Month(), at.Day(), 0, 0, 0, 0, time.UTC))
 		}
-	}
-	var all []time.Time
-	day := func(y, m, d int) {
-		if y < 100 {
-			y += 2000
-		}
-		if m >= 1 && m <= 12 && d >= 1 && d <= 31 && y >= 1900 {
-			all = append(all, time.Date(y, time.Month(m), d, 0, 0, 0, 0, time.UTC))
-		}
-	}
-	parts = append(parts, 0, 0, 0)
-	switch {
-	case month > 0 && year > 0:
-		day(year, month, parts[0])
-	case month > 0:
-		day(parts[1], month, parts[0])
-		day(parts[0], month, parts[1])
-	case year > 0:
-		day(year, parts[0], parts[1])
-		day(year, parts[1], parts[0])
-	default:
-		day(parts[2], parts[0], parts[1])
-		day(parts[2], parts[1], parts[0])
-		day(parts[0], parts[1], parts[2])
 	}
 	return all
 }

@@ -70,6 +70,9 @@ func First(names []string, most int) string {
 	return strings.Join(names[:most], ", ") + " and " + strconv.Itoa(len(names)-most) + " more"
 }
 
+// OneLine returns a text on one line, with one blank between words.
+func OneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+
 // Truncate shortens a text to that many characters, the last of them an ellipsis.
 func Truncate(text string, characters int) string {
 	if len(text) <= characters {

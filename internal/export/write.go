@@ -15,6 +15,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/disk"
 	"github.com/planform/planform/internal/resource"
 )
 
@@ -116,62 +117,29 @@ func manifests(folder fs.FS) ([]string, error) {
 // Write puts files into a folder, which is made if need be. Each is there whole or
 // not at all, and none outside the folder, whatever links are in it.
 func Write(dir string, files []File) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // a folder of the user's
-		return fmt.Errorf("make the folder for the export: %w", err)
-	}
-	root, err := os.OpenRoot(dir)
+	root, err := disk.OpenFolder(dir)
 	if err != nil {
 		return fmt.Errorf("open the folder for the export: %w", err)
 	}
 	defer root.Close() //nolint:errcheck // every file is closed
 	for _, f := range files {
-		if err := replace(root, f); err != nil {
+		if err := f.write(root); err != nil {
 			return fmt.Errorf("write %s: %w", path.Join(dir, f.Name), err)
 		}
 	}
 	return nil
 }
 
-func replace(root *os.Root, f File) (err error) {
-	name := filepath.FromSlash(f.Name)
-	if parent := filepath.Dir(name); parent != "." {
-		if err := root.MkdirAll(parent, 0o755); err != nil {
-			return err
-		}
-	}
-	tmp := name + ".tmp"
-	if err := root.Remove(tmp); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	out, err := root.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-	if err != nil {
-		return err
-	}
+func (f File) write(root *os.Root) error {
 	if f.From == "" {
-		_, err = out.Write(f.Data)
-	} else {
-		err = copyFile(out, f.From)
+		return disk.ReplaceIn(root, f.Name, bytes.NewReader(f.Data))
 	}
-	if err == nil {
-		err = out.Sync()
-	}
-	if err = errors.Join(err, out.Close()); err == nil {
-		err = root.Rename(tmp, name)
-	}
-	if err != nil {
-		return errors.Join(err, root.Remove(tmp))
-	}
-	return nil
-}
-
-func copyFile(out io.Writer, name string) error {
-	in, err := os.Open(name) //nolint:gosec // it is the export's own
+	in, err := os.Open(f.From)
 	if err != nil {
 		return err
 	}
 	defer in.Close() //nolint:errcheck // it was only read
-	_, err = io.Copy(out, in)
-	return err
+	return disk.ReplaceIn(root, f.Name, in)
 }
 
 // fileNames gives each file a name of its own.

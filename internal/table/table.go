@@ -128,7 +128,7 @@ func headers(line []byte) iter.Seq2[rune, []string] {
 			c.Comma, c.LazyQuotes = separator, true
 			header, err := c.Read()
 			for i, cell := range header {
-				header[i] = strings.Join(strings.Fields(cell), " ")
+				header[i] = diag.OneLine(cell)
 			}
 			if err == nil && !yield(separator, header) {
 				return
@@ -255,7 +255,7 @@ func damaged(err error) error {
 
 func (r *Reader) repeatsHeader(cells []string) bool {
 	return len(cells) >= len(r.Header) && slices.EqualFunc(r.Header, cells[:len(r.Header)],
-		func(a, b string) bool { return strings.EqualFold(a, strings.Join(strings.Fields(b), " ")) })
+		func(a, b string) bool { return strings.EqualFold(a, diag.OneLine(b)) })
 }
 
 func (r *Reader) explain(err error) error {

@@ -361,7 +361,7 @@ func (e *entry) lost() string {
 		parts = append(parts, "although "+strings.Join(l.Despite, ", and "))
 	}
 	if l.Text != "" {
-		parts = append(parts, quote(strings.Join(strings.Fields(l.Text), " ")))
+		parts = append(parts, quote(diag.OneLine(l.Text)))
 	}
 	if l.Progress != "" {
 		parts = append(parts, l.Progress)

@@ -11,12 +11,12 @@ import (
 func TestEachLineOfADescriptionIsRead(t *testing.T) {
 	t.Parallel()
 	var all strings.Builder
-	for _, name := range []string{"description.go", "engine.go", "fields.go", "../tabular/columns.go"} {
+	for _, name := range []string{"description.go", "engine.go", "fields.go", "../tabular/columns.txt"} {
 		data, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		all.Write(data)
+		all.WriteString(regexp.MustCompile(`(?m)$| \| | = `).ReplaceAllString(string(data), `"`)) // the words of a list as those of code
 	}
 	code := all.String()
 	for _, a := range apis() {

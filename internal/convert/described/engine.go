@@ -12,6 +12,7 @@ import (
 	"github.com/planform/planform/internal/convert"
 	"github.com/planform/planform/internal/convert/records"
 	"github.com/planform/planform/internal/convert/tabular"
+	"github.com/planform/planform/internal/convert/words"
 	"github.com/planform/planform/internal/diag"
 )
 
@@ -44,7 +45,7 @@ type reader struct {
 	apart    convert.Apart              // what records hold that are no issues, by key
 
 	hooks          hooks
-	words          *tabular.Words
+	words          *words.Words
 	markup         convert.Markup
 	shown          []string                        // what is shown of an object
 	names          map[string]string               // of projects
@@ -86,7 +87,7 @@ func described(text string, h func() hooks) *api {
 func (a *api) reader(in convert.Input, to convert.Sink) *reader {
 	d := describe(a.text)
 	return &reader{
-		api: a, description: d, hooks: a.hooks(), in: in, to: to, roles: d.meanings(), words: tabular.WordsOf(a.name),
+		api: a, description: d, hooks: a.hooks(), in: in, to: to, roles: d.meanings(), words: words.Of(a.name),
 		markup: markups()[d.head().word("markup")], shown: append(d.head().paths("show"), "name"),
 		latest: map[string]*convert.Issue{}, comments: convert.Comments{}, counted: map[string]int{}, events: map[string][]convert.Event{},
 		apart: convert.Apart{}, names: map[string]string{}, about: map[string]string{}, known: map[string]string{}, left: map[string]int{},

@@ -17,7 +17,7 @@ import (
 	"github.com/planform/planform/internal/convert"
 	"github.com/planform/planform/internal/convert/dates"
 	"github.com/planform/planform/internal/convert/records"
-	"github.com/planform/planform/internal/convert/tabular"
+	"github.com/planform/planform/internal/convert/words"
 	"github.com/planform/planform/internal/diag"
 )
 
@@ -533,7 +533,7 @@ func (e *export) columns() {
 		}
 	}
 	left := 0
-	words := tabular.WordsOf("github boards")
+	words := words.Of("github boards")
 	for _, i := range e.issues {
 		if i.ofBoard && i.State.Name == "" {
 			i.State = convert.State{Name: "No status", Category: "backlog"} // as boards show it

@@ -14,6 +14,7 @@ import (
 	"github.com/planform/planform/internal/convert/dates"
 	"github.com/planform/planform/internal/convert/records"
 	"github.com/planform/planform/internal/convert/tabular"
+	"github.com/planform/planform/internal/convert/words"
 	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/table"
 )
@@ -58,11 +59,11 @@ var columnList string
 
 // csvLayout is the layout of the table. Names of columns repeat, one for each value of a list.
 func csvLayout() *tabular.Layout {
-	categories := tabular.WordsOf("jira categories")
+	categories := words.Of("jira categories")
 	return &tabular.Layout{
 		Name: "jira-csv", Tracker: "Jira", How: `the export of Jira has the columns "Issue key" and "Summary"`,
 		Needs:   [][]string{{"Issue key", "Summary"}, {"Key", "Summary", "Issue Type"}, {"Key", "Summary", "Status"}},
-		Columns: tabular.Names(columnList),
+		Columns: words.ByName(words.Lines(columnList)),
 		Key:     issueKey, Markup: convert.JiraWiki, Lists: table.Separator, Zeros: true,
 		Bot: func(id, name string) bool {
 			return strings.HasPrefix(id, "557058:") && strings.Contains(name, "Automation")

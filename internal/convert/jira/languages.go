@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/planform/planform/internal/convert/tabular"
+	"github.com/planform/planform/internal/convert/words"
 )
 
 // languageList has the names of columns as exports in other languages had them, lower-case. Columns that it lacks are read as
@@ -19,7 +19,7 @@ var languageList string
 func languages(each func(name string, words map[string]string)) {
 	for language := range strings.SplitSeq(strings.TrimSpace(languageList), "\n\n") {
 		name, columns, _ := strings.Cut(language, "\n")
-		each(name, tabular.Names(columns))
+		each(name, words.ByName(words.Lines(columns)))
 	}
 }
 

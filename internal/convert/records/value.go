@@ -17,12 +17,25 @@ type Value struct {
 // Tree returns the record as a value, with its parts in their order.
 func (r Record) Tree() Value { return decode(r.data, "", func(string) bool { return false }) }
 
+// Parse reads a text as one value. ok is false if it is no JSON.
+func Parse(text string) (v Value, ok bool) {
+	if ok = json.Valid([]byte(text)); ok {
+		v = decode([]byte(text), "", func(string) bool { return false })
+	}
+	return v, ok
+}
+
+// First returns the first object in the beginning of a text, as far as it is there.
+func First(head []byte) Value {
+	return decode(head[max(0, bytes.IndexByte(head, '{')):], "", func(string) bool { return false })
+}
+
 // maxDepth limits how deep values are told apart: below it there is one value.
 const maxDepth = 64
 
-// decode reads a value that was decoded before, so that there are no errors. What a name stands for whole is a text, if it is an object.
+// decode reads a value that was decoded before, or its beginning. What a name stands for whole is a text, if it is an object.
 func decode(data []byte, path string, whole func(path string) bool) Value {
-	v, _ := next(decoder(data), path, "", 0, whole)
+	v, _, _ := next(decoder(data), path, "", 0, whole)
 	return v
 }
 
@@ -32,42 +45,45 @@ func decoder(data []byte) *json.Decoder {
 	return d
 }
 
-// next reads the next value, and reports whether it is not null.
-func next(d *json.Decoder, path, name string, depth int, whole func(path string) bool) (Value, bool) {
-	v := Value{Name: name}
+// next reads the next value, as far as it is there, and reports whether it is not null.
+func next(d *json.Decoder, path, name string, depth int, whole func(path string) bool) (v Value, ok bool, err error) {
+	v.Name = name
 	if depth > 0 && whole(path) || depth == maxDepth {
 		var raw json.RawMessage
 		_ = d.Decode(&raw)
-		if raw[0] == '{' || raw[0] == '[' && depth == maxDepth {
+		if begins := string(raw[:min(1, len(raw))]); begins == "{" || begins == "[" && depth == maxDepth {
 			if v.Text = string(raw); len(bytes.TrimSpace(raw[1:len(raw)-1])) == 0 {
 				v.Text = ""
 			}
-			return v, true
+			return v, true, nil
 		}
 		d = decoder(raw)
 	}
-	token, _ := d.Token()
+	token, err := d.Token()
 	switch t := token.(type) {
 	case nil:
-		return v, false
+		return v, false, err
 	case json.Delim:
 		v.List, v.Object = t == '[', t == '{'
-		for d.More() {
+		for d.More() && err == nil {
 			of, at := "", path
 			if v.Object {
 				key, _ := d.Token()
 				of = fmt.Sprint(key)
 				at = strings.TrimPrefix(path+"."+of, ".")
 			}
-			if part, ok := next(d, at, of, depth+1, whole); ok {
+			var part Value
+			if part, ok, err = next(d, at, of, depth+1, whole); ok {
 				v.Parts = append(v.Parts, part)
 			}
 		}
-		_, _ = d.Token()
+		if err == nil {
+			_, err = d.Token()
+		}
 	default:
 		v.Text = fmt.Sprint(token)
 	}
-	return v, true
+	return v, true, err
 }
 
 // Visit calls each for every value at a path such as user.login. It looks into lists on the way, and a star stands for any name.

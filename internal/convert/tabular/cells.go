@@ -2,7 +2,6 @@ package tabular
 
 import (
 	"cmp"
-	"encoding/json"
 	"hash/fnv"
 	"io"
 	"maps"
@@ -12,6 +11,8 @@ import (
 	"time"
 
 	"github.com/planform/planform/internal/convert"
+	"github.com/planform/planform/internal/convert/records"
+	"github.com/planform/planform/internal/convert/words"
 	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/table"
 )
@@ -143,7 +144,7 @@ func (c *Cells) Text(name string) string {
 
 // Column is the value of the column of a name.
 func (c *Cells) Column(name string) string {
-	for _, i := range c.s.header.places[fold(name)] {
+	for _, i := range c.s.header.places[words.Fold(name)] {
 		if text := c.clean(c.Cell(i)); text != "" {
 			return text
 		}
@@ -159,20 +160,18 @@ func (c *Cells) Records(name string) []map[string]string {
 			if n >= len(all) {
 				all = append(all, map[string]string{})
 			}
-			all[n][fold(field)] = text
+			all[n][words.Fold(field)] = text
 		}
 	}
-	prefix := fold(name) + "."
+	prefix := words.Fold(name) + "."
 	for i, cell := range c.s.header.folded {
 		if field, ok := strings.CutPrefix(cell, prefix); ok && c.Cell(i) != "" {
 			put(field, c.Cell(i))
 		}
 	}
 	if text := c.Column(name); strings.HasPrefix(text, "[{") {
-		var values record
-		d := json.NewDecoder(strings.NewReader(text))
-		d.UseNumber()
-		if err := values.member(d, name, 0); err == nil {
+		if list, ok := records.Parse(text); ok {
+			values := flat(list, name)
 			for i, field := range values.list {
 				put(strings.TrimPrefix(field, name+"."), values.texts[i])
 			}

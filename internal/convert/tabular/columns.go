@@ -10,9 +10,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/planform/planform/internal/convert"
 	"github.com/planform/planform/internal/convert/records"
+	"github.com/planform/planform/internal/convert/words"
 	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/table"
 )
@@ -91,9 +93,9 @@ func (e *export) open(ctx context.Context, f convert.File) (s *sheet, err error)
 	s.header = e.english(s.Header)
 	e.columns(s)
 	if len(s.Header) > 0 && len(s.fields["key"])+len(s.fields[commentOf]) == 0 { // a page may be empty
-		return s, convert.ColumnsError{Err: diag.WithHint(fmt.Errorf("%s:1: no column is known as the key, by which an item is found again: the columns are %s", f.Name,
+		return s, diag.WithHint(convert.ColumnsError(f.Name+":1: no column is known as the key, by which an item is found again: the columns are "+
 			strings.Join(s.Header, ", ")),
-			"write into the mapping file which it is, such as columns: {"+strconv.Quote(s.Header[0])+": key}; take one that never changes")}
+			"write into the mapping file which it is, such as columns: {"+strconv.Quote(s.Header[0])+": key}; take one that never changes")
 	}
 	return s, nil
 }
@@ -164,7 +166,7 @@ func (e *export) guessed(h *header) map[string]string {
 			}
 			continue
 		}
-		for _, i := range h.places[fold(name)] {
+		for _, i := range h.places[words.Fold(name)] {
 			found[h.names[i]] = field
 		}
 	}
@@ -179,7 +181,7 @@ func (e *export) guessed(h *header) map[string]string {
 // calls reports whether a header has a name of what an object is, and not its ID alone.
 func (h *header) calls(object string) bool {
 	return slices.ContainsFunc([]string{"name", "displayName", "email", "identifier", "number"}, func(name string) bool {
-		return len(h.places[fold(object+"."+name)]) > 0
+		return len(h.places[words.Fold(object+"."+name)]) > 0
 	})
 }
 
@@ -225,48 +227,15 @@ func place(i int) string { return "column " + strconv.Itoa(i+1) }
 
 func unnamed(name string, i int) bool { return name == place(i) }
 
+// roles are the roles of the values of fields, as columns.txt says. Other words are roles themselves.
+var roles = sync.OnceValue(func() map[string]string { return names("roles") })
+
 // RoleOf returns the role of the values of a field. A layout says it of raw ones, such as raw technical.
 func RoleOf(field string) convert.Role {
-	switch field {
-	case "", "text":
-		return convert.OfField
-	case "key", "name", "description", "project", "project_name", projectText, "link", "raw":
-		return convert.OfItem
-	case "group", "resolution":
-		return convert.OfState
-	case "labels":
-		return convert.OfLabel
-	case "components":
-		return convert.Component
-	case "versions", versionDue:
-		return convert.OfVersion
-	case "affects":
-		return convert.Affects
-	case "cycle":
-		return convert.OfSprint
-	case "assignees", "assignee_names", "assignee_emails":
-		return convert.Assignee
-	case "created_by", "created_by_name", "created_by_email", "created_at", "creator", "creator_id":
-		return convert.History
-	case "start_date", "target_date":
-		return convert.OfDate
-	case "blocking", "blocked_by", "duplicate", "relates_to":
-		return convert.Relation
-	case "attachments", "files":
-		return convert.OfFile
-	case commentOf, commentText, "comments":
-		return convert.OfComment
-	case commentLikes:
-		return convert.Uncarried
-	case "watchers", "watcher_ids", "worklogs":
-		return convert.Summed
-	case "skip", "updated_at", private, scope, internalID, commentID, commentCount, commentTitle:
-		return convert.Technical
-	}
 	if role, ok := strings.CutPrefix(field, "raw "); ok {
 		return convert.Role(role)
 	}
-	return convert.Role(field) // such as state
+	return convert.Role(cmp.Or(roles()[cmp.Or(field, "text")], field)) // such as state
 }
 
 // single are the fields that have one value: one column holds them.

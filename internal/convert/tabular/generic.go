@@ -5,10 +5,11 @@ import (
 	"strings"
 
 	"github.com/planform/planform/internal/convert"
+	"github.com/planform/planform/internal/convert/words"
 )
 
 // anyTable is a table of no tracker.
-func anyTable(kind string, known []line) *Layout {
+func anyTable(kind string, known []words.Line) *Layout {
 	guess := func(h *header) map[string]string { return guess(known, h) }
 	return &Layout{
 		Name: kind, Tracker: "the export", How: "the first line of a table names its columns", Markup: convert.Unsaid,
@@ -48,17 +49,17 @@ func has(found map[string]string, fields ...string) bool {
 }
 
 // guess is what columns hold by names that are well known. Of those for a field with one value the first in the list counts.
-func guess(known []line, h *header) map[string]string {
+func guess(known []words.Line, h *header) map[string]string {
 	found := map[string]string{}
 	for _, column := range known {
-		for _, name := range column.names {
+		for _, name := range column.Names {
 			taken := false
 			for _, i := range h.places[name] {
 				if cell := h.names[i]; found[cell] == "" {
-					found[cell], taken = column.of, true
+					found[cell], taken = column.Of, true
 				}
 			}
-			if taken && single[column.of] {
+			if taken && single[column.Of] {
 				break
 			}
 		}

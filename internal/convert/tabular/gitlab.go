@@ -9,6 +9,7 @@ import (
 
 	"github.com/planform/planform/internal/convert"
 	"github.com/planform/planform/internal/convert/dates"
+	"github.com/planform/planform/internal/convert/words"
 )
 
 var gitlabAddress = regexp.MustCompile(`^(https?://[^/]+)/(.+?)(?:/-)?/(?:issues|work_items)/[0-9]+$`)
@@ -59,7 +60,7 @@ func gitlab() *Layout {
 
 // GitLab gives an issue the state, type and priority that its words and scoped labels mean.
 func GitLab() func(i *convert.Issue) {
-	words := WordsOf("gitlab")
+	words := words.Of("gitlab")
 	return func(i *convert.Issue) {
 		switch i.State.Name {
 		case "opened", "Open":

@@ -1,9 +1,7 @@
 package tabular
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -15,9 +13,6 @@ import (
 
 // maxNames is how many names records may have together.
 const maxNames = 2000
-
-// maxDepth is how deep objects and lists within a record are looked into. What is deeper is one text, as JSON.
-const maxDepth = 16
 
 // nameList are the names of records, in the order in which they occur.
 type nameList struct {
@@ -37,22 +32,6 @@ func (n *nameList) add(name string) (place int, known bool) {
 	return place, known
 }
 
-// firstNames are the names of the first record, as far as it is in the beginning of a text.
-func firstNames(head []byte) []string {
-	d := json.NewDecoder(bytes.NewReader(head))
-	for {
-		token, err := d.Token()
-		if err != nil {
-			return nil
-		}
-		if token == json.Delim('{') {
-			var first record
-			_ = first.object(d, "", 0) // which is cut
-			return first.list
-		}
-	}
-}
-
 // readJSON hands out the values of records: those within objects have names with a dot, lists are texts with separators. page takes
 // what stands beside the lists of a page, whose records came before.
 func readJSON(
@@ -63,21 +42,16 @@ func readJSON(
 			page(r)
 			return nil
 		}
-		var raw json.RawMessage
-		if err := r.Decode(&raw, "record"); err != nil {
-			return err
-		}
-		d := json.NewDecoder(bytes.NewReader(raw))
-		d.UseNumber()
-		if _, err := d.Token(); err != nil {
-			return err
-		}
-		values := &record{}
-		if err := values.object(d, "", 0); err != nil {
-			return fmt.Errorf("%s: %w", r.Position, err)
+		values := flat(r.Tree(), "")
+		if len(values.list) > maxNames {
+			return tooMany(fmt.Errorf("%s: a record has more than %d names", r.Position, maxNames))
 		}
 		return each(values, r.Position.Line)
 	})
+}
+
+func tooMany(err error) error {
+	return diag.WithHint(err, "IDs are used as names, probably: write records with the same names")
 }
 
 // jsonHeader reads the names of all records.
@@ -88,8 +62,7 @@ func jsonHeader(ctx context.Context, in io.Reader, name string, lists []string) 
 			n.add(name)
 		}
 		if len(n.list) > maxNames {
-			return diag.WithHint(fmt.Errorf("%s:%d: there are more than %d different names up to here", name, line, maxNames),
-				"IDs are used as names, probably: write records with the same names")
+			return tooMany(fmt.Errorf("%s:%d: there are more than %d different names up to here", name, line, maxNames))
 		}
 		return nil
 	})
@@ -116,9 +89,16 @@ type record struct {
 	texts []string
 }
 
-// put adds a value. A name that is in the object twice has a list.
+// flat returns the values in a value that has a name.
+func flat(v records.Value, name string) *record {
+	r := &record{}
+	r.add(v, name)
+	return r
+}
+
+// put adds a text. A name that is in the object twice has a list.
 func (r *record) put(name, text string) {
-	i, known := r.add(name)
+	i, known := r.nameList.add(name)
 	if known {
 		r.texts[i] += table.Separator + text
 		return
@@ -126,49 +106,35 @@ func (r *record) put(name, text string) {
 	r.texts = append(r.texts, text)
 }
 
-// object reads the rest of an object.
-func (r *record) object(d *json.Decoder, prefix string, depth int) error {
-	for d.More() {
-		name, err := d.Token()
-		if err != nil {
-			return err
+// add adds the values in a value. Of a list it makes a list of texts; of a list of objects one for each name, all of one length.
+func (r *record) add(v records.Value, name string) {
+	switch {
+	case v.Object:
+		for _, part := range v.Parts {
+			r.add(part, strings.TrimPrefix(name+"."+part.Name, "."))
 		}
-		if len(r.list) > maxNames {
-			return diag.WithHint(fmt.Errorf("a record has more than %d names", maxNames),
-				"IDs are used as names, probably: write records with the same names")
-		}
-		if err := r.member(d, prefix+fmt.Sprint(name), depth+1); err != nil {
-			return err
+		return
+	case !v.List:
+		r.put(name, v.Text)
+		return
+	}
+	var places nameList
+	var lists []*list
+	for n, part := range v.Parts {
+		element := flat(part, name)
+		for k, of := range element.list {
+			i, known := places.add(of)
+			if !known {
+				lists = append(lists, &list{})
+			}
+			lists[i].fill(n)
+			lists[i].text.WriteString(strings.ReplaceAll(element.texts[k], table.Separator, ", "))
 		}
 	}
-	_, err := d.Token()
-	return err
-}
-
-func (r *record) member(d *json.Decoder, name string, depth int) error {
-	if depth > maxDepth {
-		var whole json.RawMessage
-		err := d.Decode(&whole)
-		if err == nil {
-			r.put(name, string(whole))
-		}
-		return err
+	for i, of := range places.list {
+		lists[i].fill(max(len(v.Parts)-1, 1)) // a list of one is a list, too
+		r.put(of, lists[i].text.String())
 	}
-	token, err := d.Token()
-	if err != nil {
-		return err
-	}
-	switch v := token.(type) {
-	case nil:
-	case json.Delim:
-		if v == '{' {
-			return r.object(d, name+".", depth)
-		}
-		return r.array(d, name, depth)
-	default:
-		r.put(name, fmt.Sprint(v))
-	}
-	return nil
 }
 
 // list is a list of texts that grows.
@@ -182,35 +148,4 @@ func (l *list) fill(until int) {
 	for ; l.separators < until; l.separators++ {
 		l.text.WriteString(table.Separator)
 	}
-}
-
-// array makes a list of texts of its members; of objects a list for each name, all of one length. Of a list that is cut it has what
-// there is.
-func (r *record) array(d *json.Decoder, name string, depth int) (err error) {
-	var places nameList
-	var lists []*list
-	n := 0
-	for ; err == nil && d.More(); n++ {
-		var element record
-		err = element.member(d, name, depth+1)
-		for k, of := range element.list {
-			i, known := places.add(of)
-			if !known {
-				lists = append(lists, &list{})
-			}
-			lists[i].fill(n)
-			lists[i].text.WriteString(strings.ReplaceAll(element.texts[k], table.Separator, ", "))
-		}
-	}
-	for i, of := range places.list {
-		lists[i].fill(n - 1)
-		if n == 1 { // a list of one, whatever it holds
-			lists[i].fill(1)
-		}
-		r.put(of, lists[i].text.String())
-	}
-	if err == nil {
-		_, err = d.Token()
-	}
-	return err
 }

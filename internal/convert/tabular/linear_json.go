@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/planform/planform/internal/convert"
+	"github.com/planform/planform/internal/convert/words"
 )
 
 var linearIdentifier = regexp.MustCompile(`"identifier"\s*:\s*"[A-Za-z0-9_]+-[0-9]{1,9}"`)
@@ -24,7 +25,7 @@ func linearJSON() *Layout {
 				return "", false
 			}
 			for _, way := range append([]string{""}, linearLists()...) {
-				if h := b.headers[0]; len(h.places[fold(strings.TrimPrefix(way+".identifier", "."))]) > 0 && len(h.places[fold(strings.TrimPrefix(way+".title", "."))]) > 0 {
+				if h := b.headers[0]; len(h.places[words.Fold(strings.TrimPrefix(way+".identifier", "."))]) > 0 && len(h.places[words.Fold(strings.TrimPrefix(way+".title", "."))]) > 0 {
 					return `the fields "identifier" and "title"`, true
 				}
 			}

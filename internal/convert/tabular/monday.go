@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/planform/planform/internal/convert"
+	"github.com/planform/planform/internal/convert/words"
 	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/table"
 )
@@ -81,11 +82,11 @@ func mondayShape(head []byte) (mondayKind, []string) {
 		case filled == 0:
 		case filled == 1 && table.Trim(row[0]) != "":
 			alone++
-		case alone >= 2 && fold(row[0]) == "name":
+		case alone >= 2 && words.Fold(row[0]) == "name":
 			return mondayBoard, row
-		case fold(row[0]) == "itemid" && slices.ContainsFunc(row, func(cell string) bool { return fold(cell) == "updatecontent" }):
+		case words.Fold(row[0]) == "itemid" && slices.ContainsFunc(row, func(cell string) bool { return words.Fold(cell) == "updatecontent" }):
 			return mondayUpdates, row
-		case filled == 2 && alone == 0 && fold(row[1]) == "updates": // the title of the other sheet
+		case filled == 2 && alone == 0 && words.Fold(row[1]) == "updates": // the title of the other sheet
 		default:
 			return 0, nil
 		}
@@ -143,7 +144,7 @@ func (*mondaySheet) how() string {
 	return "export the board again, and do not save it with another program"
 }
 
-func isMondayID(name string) bool { return strings.HasPrefix(fold(name), "itemid") }
+func isMondayID(name string) bool { return strings.HasPrefix(words.Fold(name), "itemid") }
 
 // mondayItem is a row that is an item.
 type mondayItem struct {
@@ -214,7 +215,7 @@ func (m *mondaySheet) row(line int, cells []string) {
 			m.about = strings.TrimSpace(m.about + "\n" + m.alone)
 		}
 		m.alone, m.aloneLine = table.Trim(cells[0]), line
-	case m.started && fold(cells[0]) == "subitems" && len(cells) > 1 && fold(cells[1]) == "name":
+	case m.started && words.Fold(cells[0]) == "subitems" && len(cells) > 1 && words.Fold(cells[1]) == "name":
 		m.group()
 		m.subitems = append([]string{""}, cells[1:]...)
 	case m.started && table.Trim(cells[0]) != "":
@@ -277,7 +278,7 @@ func (m *mondaySheet) put(line int, header, cells []string) map[string]string {
 		}
 		name := table.Trim(header[n])
 		switch {
-		case fold(name) == "name":
+		case words.Fold(name) == "name":
 			name = "Name"
 		case isMondayID(name) && m.kind == mondayUpdates:
 			name = mondayOf

@@ -7,6 +7,7 @@ import (
 
 	"github.com/planform/planform/internal/convert"
 	"github.com/planform/planform/internal/convert/dates"
+	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/table"
 )
 
@@ -52,7 +53,7 @@ func pivotal() *Layout {
 					if n < len(states) && strings.EqualFold(states[n], "completed") {
 						box = "- [x] "
 					}
-					lines = append(lines, box+strings.Join(strings.Fields(text), " "))
+					lines = append(lines, box+diag.OneLine(text))
 				}
 				i.Text.Body = strings.TrimSpace(i.Text.Body + "\n\n" + strings.Join(lines, "\n"))
 			}

@@ -13,6 +13,7 @@ import (
 	"github.com/planform/planform/internal/convert"
 	"github.com/planform/planform/internal/convert/dates"
 	"github.com/planform/planform/internal/convert/records"
+	"github.com/planform/planform/internal/convert/words"
 	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/table"
 )
@@ -33,7 +34,7 @@ type export struct {
 	apart    convert.Apart // with these
 	counted  map[*convert.Issue]int
 	scopes   map[*convert.Issue]string
-	words    *Words
+	words    *words.Words
 	above    []string // of a tree, the keys down to the last row
 	second   bool     // reading
 	follows  bool     // another page, as one says
@@ -57,7 +58,7 @@ func (l *Layout) read(ctx context.Context, in convert.Input, to convert.Sink) er
 	e := &export{
 		Layout: l, in: in, to: to, dates: dates.New(zone, cmp.Or(in.Dates, l.Order)), keys: map[string]first{}, ids: map[string]string{},
 		titles: map[string][]string{}, titled: map[string]string{},
-		comments: convert.Comments{}, apart: convert.Apart{}, words: WordsOf(l.Name), counted: map[*convert.Issue]int{}, scopes: map[*convert.Issue]string{},
+		comments: convert.Comments{}, apart: convert.Apart{}, words: words.Of(l.Name), counted: map[*convert.Issue]int{}, scopes: map[*convert.Issue]string{},
 	}
 	for _, each := range []func(*Cells) error{e.look, e.row} {
 		for _, file := range in.Files {

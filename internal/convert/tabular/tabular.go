@@ -8,17 +8,26 @@ package tabular
 
 import (
 	"cmp"
+	_ "embed"
 	"io"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 
 	"github.com/planform/planform/internal/convert"
 	"github.com/planform/planform/internal/convert/records"
+	"github.com/planform/planform/internal/convert/words"
 	"github.com/planform/planform/internal/table"
 )
+
+// columnList has what is to be known of names, in sections.
+//
+//go:embed columns.txt
+var columnList string
+
+// names are those of a section, each with what it stands for.
+func names(title string) map[string]string { return words.ByName(words.Section(columnList, title)) }
 
 // Layout is what is known of a tracker's table.
 type Layout struct {
@@ -78,7 +87,7 @@ const (
 // Formats are the trackers, and at last the formats of no tracker: any table, whose columns the mapping file names.
 func Formats() []*convert.Format {
 	var all []*convert.Format
-	last, known := &beginning{}, section("any")
+	last, known := &beginning{}, words.Section(columnList, "any")
 	for _, l := range []*Layout{
 		linear(), linearJSON(), pivotal(), gitlab(), clickup(), asana(), azure(), shortcut(), monday(), redmine(), youtrack(), plane(),
 	} {
@@ -117,7 +126,7 @@ func (b *beginning) look(head []byte) {
 	}
 	*b = beginning{text: head, records: records.Begin(head)}
 	if b.records {
-		b.headers = []*header{newHeader(firstNames(head))}
+		b.headers = []*header{newHeader(flat(records.First(head), "").list)}
 		return
 	}
 	for _, cells := range table.Headers(head) {
@@ -135,7 +144,7 @@ type header struct {
 func newHeader(names []string) *header {
 	h := &header{names: names, folded: make([]string, len(names)), places: make(map[string][]int, len(names))}
 	for i, name := range names {
-		h.folded[i] = fold(name)
+		h.folded[i] = words.Fold(name)
 		h.places[h.folded[i]] = append(h.places[h.folded[i]], i)
 	}
 	return h
@@ -166,19 +175,9 @@ func quoted(columns []string) string {
 // recognised are the columns of a header that tell the format, if it has them all.
 func (l *Layout) recognised(h *header) []string {
 	for _, list := range l.Needs {
-		if !slices.ContainsFunc(list, func(name string) bool { return len(h.places[fold(name)]) == 0 }) {
+		if !slices.ContainsFunc(list, func(name string) bool { return len(h.places[words.Fold(name)]) == 0 }) {
 			return list
 		}
 	}
 	return nil
-}
-
-// fold is a column's name without what exports and spreadsheets write differently.
-func fold(name string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsLetter(r) || unicode.IsDigit(r) || r == '#' || r == '.' {
-			return unicode.ToLower(r)
-		}
-		return -1
-	}, name)
 }

@@ -22,7 +22,7 @@ import (
 	"github.com/planform/planform/internal/convert"
 	"github.com/planform/planform/internal/convert/dates"
 	"github.com/planform/planform/internal/convert/records"
-	"github.com/planform/planform/internal/convert/tabular"
+	"github.com/planform/planform/internal/convert/words"
 	"github.com/planform/planform/internal/diag"
 )
 
@@ -53,7 +53,7 @@ var valueList string
 type export struct {
 	to       convert.Sink
 	roles    *convert.Roles
-	words    *tabular.Words
+	words    *words.Words
 	zone     *time.Location
 	boards   []*board
 	cards    map[string]*card  // by ID
@@ -68,7 +68,7 @@ type export struct {
 // read reads the files as one export.
 func read(ctx context.Context, in convert.Input, to convert.Sink) error {
 	e := &export{
-		to: to, roles: convert.ReadRoles(valueList), words: tabular.WordsOf("trello"), zone: in.Zone, cards: map[string]*card{},
+		to: to, roles: convert.ReadRoles(valueList), words: words.Of("trello"), zone: in.Zone, cards: map[string]*card{},
 		comments: convert.Comments{}, said: map[string]bool{}, creators: map[string]string{}, apart: convert.Apart{}, changes: map[string]int{},
 	}
 	if err := in.Each(ctx, e.file); err != nil {
@@ -460,14 +460,14 @@ func (e *export) tasks(i *convert.Issue, checklists []checklist) string {
 	slices.SortStableFunc(checklists, func(a, b checklist) int { return cmp.Compare(a.Pos, b.Pos) })
 	var b strings.Builder
 	for _, l := range checklists {
-		b.WriteString("### " + cmp.Or(oneLine(l.Name), "Checklist") + "\n\n")
+		b.WriteString("### " + cmp.Or(diag.OneLine(l.Name), "Checklist") + "\n\n")
 		slices.SortStableFunc(l.Items, func(a, b task) int { return cmp.Compare(a.Pos, b.Pos) })
 		for _, item := range l.Items {
 			box := "- [ ] "
 			if item.State == "complete" {
 				box = "- [x] "
 			}
-			b.WriteString(box + oneLine(item.Name))
+			b.WriteString(box + diag.OneLine(item.Name))
 			if due := e.day(i, item.Due); due != "" {
 				b.WriteString(" (due " + due + ")")
 			}
@@ -481,15 +481,13 @@ func (e *export) tasks(i *convert.Issue, checklists []checklist) string {
 	return b.String()
 }
 
-func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
-
 var smartCard = regexp.MustCompile(` "\x{200c}?smartCard-[a-z]+"\)`)
 
 // text is Markdown without what only Trello makes of the title of a link.
 func text(body string) string { return smartCard.ReplaceAllString(body, ")") }
 
 // category is the group of states that the words in the name of a list tell of: the last one in the order of groups counts.
-func category(words *tabular.Words, name string) (group string) {
+func category(words *words.Words, name string) (group string) {
 	rank := []string{"", "unstarted", "backlog", "started", "completed", "cancelled"}
 	for word := range strings.FieldsFuncSeq(strings.ToLower(name), func(r rune) bool { return r < 'a' || r > 'z' }) {
 		if of := words.Own(word); slices.Index(rank, of) > slices.Index(rank, group) {

@@ -1,4 +1,4 @@
-// Package xlsx reads the first visible sheet of a spreadsheet (Office Open XML) as CSV, and others that the caller asks for.
+// Package xlsx reads the visible sheets of a spreadsheet (Office Open XML), each as CSV.
 //
 // Cells are written as people would type them into a table: dates as 2006-01-02 15:04:05, numbers without exponents as far as they
 // are exact, formulas as their last result. Rows that are hidden, as by a filter, are read. What is unpacked is bounded, and a
@@ -40,8 +40,7 @@ var ErrOther = errors.New("a zip archive without a workbook")
 type Sheet struct {
 	Name   string
 	Text   []byte
-	Remark string   // what people should know of the file
-	More   []*Sheet // that were asked for
+	Remark string // what people should know of the sheet
 
 	lines, rows []int // where rows begin in the text, and their numbers in the sheet
 }
@@ -75,11 +74,11 @@ type book struct {
 	dates  []bool // by style
 	epoch  time.Time
 
-	merged, hidden int
+	unseen []string // hidden sheets
 }
 
-// Read reads a workbook. more says which of its sheets are read beside the first.
-func Read(data []byte, name string, more func(sheet string) bool) (*Sheet, error) {
+// Read reads the visible sheets of a workbook that have cells; the first sheet if none has.
+func Read(data []byte, name string) ([]*Sheet, error) {
 	b := &book{name: name, parts: map[string]*zip.File{}, left: maxText, epoch: time.Date(1899, 12, 30, 0, 0, 0, 0, time.UTC)}
 	if len(data) > MaxFile {
 		return nil, fmt.Errorf("%s: the archive is larger than %d MiB", name, MaxFile>>20)
@@ -106,38 +105,28 @@ func Read(data []byte, name string, more func(sheet string) bool) (*Sheet, error
 			}
 		}
 	}
-	s, err := b.sheet(sheets[0])
-	if err != nil {
-		return nil, err
-	}
-	var others []string
-	for _, other := range sheets[1:] {
-		if !more(other.name) {
-			others = append(others, other.name)
+	var all []*Sheet
+	for n, entry := range sheets {
+		if n > 0 && b.parts[entry.part] == nil { // a sheet that the workbook names and does not hold
 			continue
 		}
-		one, err := b.sheet(other)
+		s, err := b.sheet(entry)
 		if err != nil {
 			return nil, err
 		}
-		s.More = append(s.More, one)
+		all = append(all, s)
 	}
-	var remarks []string
-	for _, remark := range []struct {
-		n    int
-		text string
-	}{
-		{len(others), "only the first sheet is read, not " + strings.Join(others, ", ")},
-		{b.hidden, "hidden rows are read, too: " + strconv.Itoa(b.hidden)},
-		{b.merged, "of merged cells only the first has the value: " + strconv.Itoa(b.merged)},
-	} {
-		if remark.n > 0 {
-			remarks = append(remarks, remark.text)
-		}
+	if full := slices.DeleteFunc(slices.Clone(all), func(s *Sheet) bool { return len(s.Text) == 0 }); len(full) > 0 {
+		all = full
 	}
-	s.Remark = strings.Join(remarks, "; ")
-	return s, nil
+	if len(b.unseen) > 0 {
+		all[0].note("hidden sheets are not read: " + strings.Join(b.unseen, ", "))
+	}
+	return all, nil
 }
+
+// note adds to the remark on the sheet.
+func (s *Sheet) note(text string) { s.Remark = strings.TrimPrefix(s.Remark+"; "+text, "; ") }
 
 // part visits the elements of a part. each is given the start of an element, and takes what it holds or leaves it to the next visit.
 func (b *book) part(name string, each func(d *xml.Decoder, e xml.StartElement) error) error {
@@ -217,6 +206,8 @@ func (b *book) workbook() (sheets []entry, err error) {
 		case "sheet":
 			if state := attribute(e, "state"); state == "" || state == "visible" {
 				sheets = append(sheets, entry{name: attribute(e, "name"), id: attribute(e, "id")})
+			} else {
+				b.unseen = append(b.unseen, attribute(e, "name"))
 			}
 		}
 		return nil
@@ -318,17 +309,20 @@ func (b *book) sheet(of entry) (*Sheet, error) {
 	var out bytes.Buffer
 	w := csv.NewWriter(&out)
 	line, number := 1, 0
+	var merged, hidden, links int
 	err := b.part(of.part, func(d *xml.Decoder, e xml.StartElement) error {
 		switch e.Name.Local {
 		case "mergeCell":
-			b.merged++
+			merged++
+		case "hyperlink":
+			links++
 		case "row":
 			number++
 			if n, err := strconv.Atoi(attribute(e, "r")); err == nil && n > number {
 				number = n
 			}
 			if v := attribute(e, "hidden"); v == "1" || v == "true" {
-				b.hidden++
+				hidden++
 			}
 			cells, err := b.row(d)
 			if err != nil || len(cells) == 0 {
@@ -352,6 +346,14 @@ func (b *book) sheet(of entry) (*Sheet, error) {
 		return nil
 	})
 	s.Text = out.Bytes()
+	for _, remark := range []struct {
+		n    int
+		text string
+	}{{hidden, "hidden rows are read, too"}, {merged, "of merged cells only the first has the value"}, {links, "the addresses of links behind cells are not read"}} {
+		if remark.n > 0 {
+			s.note(remark.text + ": " + strconv.Itoa(remark.n))
+		}
+	}
 	return s, err
 }
 

@@ -43,10 +43,11 @@ func FuzzRead(f *testing.F) {
 			"xl/workbook.xml": book, "xl/worksheets/sheet1.xml": sheet, "xl/sharedStrings.xml": texts, "xl/styles.xml": styles,
 			"xl/_rels/workbook.xml.rels": `<Relationships><Relationship Id="rId1" Target="worksheets/sheet1.xml"/></Relationships>`,
 		})
-		read, err := xlsx.Read(data, "book.xlsx", func(string) bool { return false })
+		sheets, err := xlsx.Read(data, "book.xlsx")
 		if err != nil {
 			return
 		}
+		read := sheets[0]
 		rows, open := csv.NewReader(bytes.NewReader(read.Text)), read.Open()
 		rows.FieldsPerRecord = -1
 		numbered, ok := open.(interface{ Row(line int) int })

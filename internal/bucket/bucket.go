@@ -26,10 +26,11 @@ import (
 // Scheme begins the address of a state in a bucket.
 const Scheme = "s3://"
 
-// The size limits of an object, which is a state at most, and of every other answer, such as a page of a list, in bytes.
+// Size limits in bytes: of an object, which is a state at most, and of every other answer, such as a page
+// of a list.
 const (
-	largest      = 128 << 20
-	largestOther = 8 << 20
+	maxObject = 128 << 20
+	maxAnswer = 8 << 20
 )
 
 // Place is a state in a bucket, with the objects beside it.
@@ -41,7 +42,8 @@ type Place struct {
 
 var _ state.Objects = (*Place)(nil)
 
-// Open is the place that an address such as s3://bucket/teams/web.json names. getenv reads the environment.
+// Open returns the place that an address such as s3://bucket/teams/web.json names. getenv reads the
+// environment.
 func Open(address string, getenv func(string) string) (*Place, error) {
 	rest, _ := strings.CutPrefix(address, Scheme)
 	bucket, key, _ := strings.Cut(rest, "/")
@@ -64,13 +66,13 @@ func Open(address string, getenv func(string) string) (*Place, error) {
 		SignerType: credentials.SignatureV4,
 	}
 	transport := wire.New(wire.Dialer().DialContext)
-	transport.DisableCompression = true // an object is what was put, whatever its headers say
+	transport.DisableCompression = true // read an object as it was written, whatever its headers say
 	client, err := minio.New(endpoint, &minio.Options{
 		Transport: wire.Limited{RoundTripper: transport, Most: func(r *http.Request) int64 {
 			if r.Method == http.MethodGet && r.URL.RawQuery == "" && strings.Contains(r.URL.Path+".", "/"+key+".") { // an object
-				return largest
+				return maxObject
 			}
-			return largestOther
+			return maxAnswer
 		}},
 		Creds: credentials.NewChainCredentials([]credentials.Provider{
 			&credentials.Static{Value: static},
@@ -89,16 +91,16 @@ func Open(address string, getenv func(string) string) (*Place, error) {
 func (p *Place) Get(ctx context.Context, name string) (text []byte, version string, err error) {
 	object, err := p.client.GetObject(ctx, p.bucket, p.key+name, minio.GetObjectOptions{})
 	if err != nil {
-		return nil, "", p.failed(ctx, err)
+		return nil, "", p.explain(ctx, err)
 	}
 	defer object.Close() //nolint:errcheck // only read
 	text, err = io.ReadAll(object)
 	if err != nil {
-		return nil, "", p.failed(ctx, err)
+		return nil, "", p.explain(ctx, err)
 	}
 	info, err := object.Stat()
 	if err != nil {
-		return nil, "", p.failed(ctx, err)
+		return nil, "", p.explain(ctx, err)
 	}
 	return text, info.ETag, nil
 }
@@ -113,7 +115,7 @@ func (p *Place) Put(ctx context.Context, name string, text []byte, version strin
 	}
 	info, err := p.client.PutObject(ctx, p.bucket, p.key+name, bytes.NewReader(text), int64(len(text)), options)
 	if err != nil {
-		return "", p.failed(ctx, err)
+		return "", p.explain(ctx, err)
 	}
 	return info.ETag, nil
 }
@@ -122,7 +124,7 @@ func (p *Place) Put(ctx context.Context, name string, text []byte, version strin
 func (p *Place) List(ctx context.Context, prefix string) (names []string, err error) {
 	for info := range p.client.ListObjects(ctx, p.bucket, minio.ListObjectsOptions{Prefix: p.key + prefix, Recursive: true}) {
 		if info.Err != nil {
-			return nil, p.failed(ctx, info.Err)
+			return nil, p.explain(ctx, info.Err)
 		}
 		names = append(names, strings.TrimPrefix(info.Key, p.key))
 	}
@@ -131,15 +133,15 @@ func (p *Place) List(ctx context.Context, prefix string) (names []string, err er
 
 // Remove implements [state.Objects].
 func (p *Place) Remove(ctx context.Context, name string) error {
-	err := p.failed(ctx, p.client.RemoveObject(ctx, p.bucket, p.key+name, minio.RemoveObjectOptions{}))
+	err := p.explain(ctx, p.client.RemoveObject(ctx, p.bucket, p.key+name, minio.RemoveObjectOptions{}))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	return err
 }
 
-// failed returns the error for an answer, with the next step.
-func (p *Place) failed(ctx context.Context, err error) error {
+// explain returns the error for an answer, with the next step as its hint.
+func (p *Place) explain(ctx context.Context, err error) error {
 	const server = "the server of the bucket"
 	if err == nil {
 		return nil
@@ -174,7 +176,7 @@ func (p *Place) failed(ctx context.Context, err error) error {
 		return p.secrets.Failed(ctx, server, p.client.EndpointURL().Scheme, err)
 	}
 	secrets := p.secrets
-	if v, failed := p.client.GetCreds(); failed == nil { // of the request, which may be from a profile or of the machine
+	if v, failed := p.client.GetCreds(); failed == nil { // the credential in use may come from a profile or the machine
 		secrets = append(slices.Clone(secrets), v.AccessKeyID, v.SecretAccessKey, v.SessionToken)
 	}
 	err = errors.New(server + ": " + secrets.Line(err.Error()))

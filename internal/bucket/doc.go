@@ -1,6 +1,8 @@
-// Package bucket keeps a state in a bucket: it is [state.Objects] by S3's API. It must not know what is in the objects, and it prints nothing.
+// Package bucket keeps a state in a bucket. It implements [state.Objects] with the API of S3. It must not
+// know what the objects hold, and it prints nothing.
 //
-// Address and credentials are those of other programs that use S3: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN, or
-// the profile in ~/.aws/credentials, or what the machine has been given; AWS_REGION; AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL. No
-// error names a credential, and a credential goes to that endpoint only.
+// Address and credential come from the same places as for other S3 clients: AWS_ACCESS_KEY_ID,
+// AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN, or the profile in ~/.aws/credentials, or the role of the
+// machine; AWS_REGION; AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL. No error shows a credential, and a
+// credential goes only to that endpoint.
 package bucket

@@ -72,13 +72,13 @@ func (r records) Put(ctx context.Context, name string, text []byte) error {
 
 // Get implements [history.Store].
 func (r records) Get(ctx context.Context, name string) ([]byte, error) {
-	text, _, err := state.Steady(r.Objects).Get(ctx, recordPrefix+name)
+	text, _, err := state.Retrying(r.Objects).Get(ctx, recordPrefix+name)
 	return text, err
 }
 
 // List implements [history.Store].
 func (r records) List(ctx context.Context) ([]string, error) {
-	names, err := state.Steady(r.Objects).List(ctx, recordPrefix)
+	names, err := state.Retrying(r.Objects).List(ctx, recordPrefix)
 	for i := range names {
 		names[i] = strings.TrimPrefix(names[i], recordPrefix)
 	}
@@ -87,5 +87,5 @@ func (r records) List(ctx context.Context) ([]string, error) {
 
 // Remove implements [history.Store].
 func (r records) Remove(ctx context.Context, name string) error {
-	return state.Steady(r.Objects).Remove(ctx, recordPrefix+name)
+	return state.Retrying(r.Objects).Remove(ctx, recordPrefix+name)
 }

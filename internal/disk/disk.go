@@ -16,11 +16,12 @@ import (
 	"github.com/natefinch/atomic"
 )
 
-// Disk are the changes. None but SyncDir and [File].Sync waits until it would survive a loss of power.
+// Disk is the set of changes to a file system. Only SyncDir and [File].Sync wait until a change would
+// survive a loss of power.
 type Disk interface {
 	// Create creates a file for appending, which only its owner can read. It must not exist yet.
 	Create(path string) (File, error)
-	// Replace gives a file the name of another, which goes.
+	// Replace renames a file and replaces the file with the new name, if there is one.
 	Replace(from, to string) error
 	Link(from, to string) error
 	Remove(path string) error
@@ -44,7 +45,7 @@ type OS struct{}
 
 var _ Disk = OS{}
 
-// Or is d, or the operating system's where that is nil.
+// Or returns d, or the operating system's disk if d is nil.
 func Or(d Disk) Disk { return cmp.Or(d, Disk(OS{})) }
 
 // Create implements [Disk].
@@ -52,7 +53,7 @@ func (OS) Create(path string) (File, error) {
 	// O_EXCL does not follow a link in its place.
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL|os.O_APPEND, 0o600) //nolint:gosec // the path is the user's choice
 	if err != nil {
-		return nil, err // f would be a file that is not nil
+		return nil, err // returning f would make a File that is not nil
 	}
 	return f, nil
 }
@@ -80,12 +81,12 @@ func (OS) SyncDir(path string) error {
 	}
 	defer func() { _ = d.Close() }() // it was only read
 	if err := d.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) && !errors.Is(err, errors.ErrUnsupported) {
-		return err // else the file system cannot flush a folder
+		return err // other errors mean that the file system cannot flush a folder
 	}
 	return nil
 }
 
-// MakeFolder creates a folder and its parents where they are missing. They are there for good when it returns.
+// MakeFolder creates a folder and its missing parents, and flushes them to disk.
 func MakeFolder(d Disk, dir string) error {
 	var missing []string
 	for at := dir; ; at = filepath.Dir(at) {
@@ -105,8 +106,8 @@ func MakeFolder(d Disk, dir string) error {
 	return nil
 }
 
-// Write writes a file as a whole or not at all. It is there for good when Write returns. A file that is replaced keeps its mode; a new
-// one is for its owner alone.
+// Write writes a file completely or not at all, and flushes it to disk. A file that is replaced keeps its
+// mode; only the owner can read a new one.
 func Write(d Disk, path string, write func(io.Writer) error) (err error) {
 	temp := filepath.Join(filepath.Dir(path), ".planform-"+rand.Text()[:8]+".tmp")
 	f, err := d.Create(temp)
@@ -115,7 +116,7 @@ func Write(d Disk, path string, write func(io.Writer) error) (err error) {
 	}
 	defer func() {
 		if err != nil {
-			_ = d.Remove(temp) // the error that is returned matters more
+			_ = d.Remove(temp) // the returned error matters more
 		}
 	}()
 	buffer := bufio.NewWriterSize(f, 1<<14)

@@ -22,19 +22,19 @@ type Client interface {
 	Do(ctx context.Context, req apiclient.Request) (*apiclient.Response, error)
 }
 
-// Input is what to examine.
+// Input is the configuration to examine.
 type Input struct {
-	BaseURL   string // as people know it
+	BaseURL   string // as the user wrote it
 	Workspace string
 	// Credential says where the credential comes from, such as "API key from PLANE_API_KEY"; "" = there is none.
 	Credential string
-	// Client is nil where none can be made: Refused says why, RefusedHint what to do.
+	// Client is nil if none can be made. Then Refused says why, and RefusedHint what to do.
 	Client      Client
 	Refused     error
 	RefusedHint string
-	// API is the widest that may be asked.
+	// API is the widest API that may be used.
 	API resource.API
-	// APIChosen says that nothing less than API will do.
+	// APIChosen says that the user insists on API.
 	APIChosen bool
 	// StatePath is the path of the state file; "" = not known.
 	StatePath string
@@ -46,7 +46,7 @@ type Input struct {
 	Errors    int
 
 	Now    func() time.Time    // nil = time.Now
-	Redact func(string) string // takes the credential out of a text that came from elsewhere; nil = there is none
+	Redact func(string) string // removes the credential from a text of another program; nil = there is no credential
 }
 
 // Examine makes all checks.
@@ -65,7 +65,7 @@ func Examine(ctx context.Context, in Input) Report {
 			c.Summary, c.Hint = in.Redact(c.Summary), in.Redact(c.Hint)
 		}
 	}
-	e.count()
+	e.countChecks()
 	return *e.Report
 }
 
@@ -89,7 +89,7 @@ type examination struct {
 	*Report
 	in Input
 
-	params         map[string]string     // of paths, as far as answers had them
+	params         map[string]string     // path parameters that earlier answers gave
 	lists          map[string]listResult // by kind, the result of reading its list
 	userName       string                // the user's name
 	remaining      int                   // requests left, according to the service; -1 = not announced
@@ -97,111 +97,112 @@ type examination struct {
 	limited        *apiclient.Error // the answer 429
 	clockSkew      time.Duration    // how far the service's clock is ahead
 	hasClock       bool             // the service shows its clock
-	quotaExhausted bool             // nothing more can be asked now
-	waitsForQuota  bool             // the client waits until it can
-	failure        error            // of the first question
+	quotaExhausted bool             // no request is left now
+	waitsForQuota  bool             // the client waits until requests are left
+	firstError     error            // of the first request
 	anonymous      bool             // the service has no route for the credential's user
-	notMember      []Check          // projects of the manifest of which the user is not a member
+	notMember      []Check          // one for each project of the manifest whose member the user is not
 }
 
-// listResult is the result of reading a list, or an object of which a project has one.
+// listResult is the result of reading a list, or the only object of a kind in a project.
 type listResult struct {
-	row resource.Row // the first with a valid ID; nil = the list is empty
+	row resource.Row // the first row with a valid ID, else the first; nil = the list is empty
 	err error
 }
 
 // reportNoClient reports why there is no client.
-func (e *examination) reportNoClient() {
-	if e.in.Credential == "" {
-		e.deny("credential", e.in.Refused.Error(), e.in.RefusedHint)
+func (ex *examination) reportNoClient() {
+	if ex.in.Credential == "" {
+		ex.addDenied("credential", ex.in.Refused.Error(), ex.in.RefusedHint)
 		return
 	}
-	e.unconfirmed(e.in.Refused.Error(), e.in.RefusedHint)
+	ex.addUnconfirmed(ex.in.Refused.Error(), ex.in.RefusedHint)
 }
 
-// ask makes one read request, for one row of a list; for all projects if a manifest names some.
-func (e *examination) ask(ctx context.Context, op *resource.Operation) (*apiclient.Response, error) {
+// request makes one read request, for one row of a list; for all projects if a manifest names some.
+func (ex *examination) request(ctx context.Context, op *resource.Operation) (*apiclient.Response, error) {
 	query := url.Values{}
-	if op.Verb == resource.List && !resource.MustLookup(op.Kind).Singleton && (op.Kind != "project" || len(e.in.Desired) == 0) {
-		query.Set("per_page", "1") // one of the two is understood, the other ignored
+	if op.Verb == resource.List && !resource.MustLookup(op.Kind).Singleton && (op.Kind != "project" || len(ex.in.Desired) == 0) {
+		query.Set("per_page", "1") // the service understands one of the two and ignores the other
 		query.Set("limit", "1")
 	}
-	path, _ := op.Expand(e.params)
-	resp, err := e.in.Client.Do(ctx, apiclient.Request{Operation: op, Path: path, Query: query})
+	path, _ := op.Expand(ex.params)
+	resp, err := ex.in.Client.Do(ctx, apiclient.Request{Operation: op, Path: path, Query: query})
 	failed, ok := errors.AsType[*apiclient.Error](err)
 	switch {
 	case ok:
-		e.Summary.Requests += max(1, failed.Attempts)
+		ex.Summary.Requests += max(1, failed.Attempts)
 		if failed.Status == 429 {
-			e.limited, e.quotaExhausted = failed, true
+			ex.limited, ex.quotaExhausted = failed, true
 		}
 		if failed.Status != 0 {
-			e.readHeaders(failed.Headers)
+			ex.readHeaders(failed.Headers)
 		}
 	case err == nil:
-		e.Summary.Requests++
+		ex.Summary.Requests++
 		if resp.Redirected {
-			e.Summary.Requests++
+			ex.Summary.Requests++
 		}
-		e.readHeaders(resp.Headers)
+		ex.readHeaders(resp.Headers)
 	}
 	return resp, err
 }
 
-func (e *examination) readHeaders(h apiclient.Headers) {
+// readHeaders records the quota and the clock of the service.
+func (ex *examination) readHeaders(h apiclient.Headers) {
 	if h.Remaining >= 0 {
-		e.remaining, e.reset = h.Remaining, h.Reset
-		e.quotaExhausted = e.quotaExhausted || h.Remaining == 0
+		ex.remaining, ex.reset = h.Remaining, h.Reset
+		ex.quotaExhausted = ex.quotaExhausted || h.Remaining == 0
 	}
-	if !h.Date.IsZero() && !e.hasClock {
+	if !h.Date.IsZero() && !ex.hasClock {
 		// The service shows whole seconds.
-		e.hasClock, e.clockSkew = true, h.Date.Sub(e.in.Now().Truncate(time.Second))
+		ex.hasClock, ex.clockSkew = true, h.Date.Sub(ex.in.Now().Truncate(time.Second))
 	}
 }
 
 // checkAPI makes the checks that need the service.
-func (e *examination) checkAPI(ctx context.Context) {
-	ops := e.questions()
+func (ex *examination) checkAPI(ctx context.Context) {
+	ops := ex.readOperations()
 	if len(ops) == 0 {
 		return
 	}
 	defer func() {
-		e.checkRateLimit()
-		e.checkClock()
+		ex.checkRateLimit()
+		ex.checkClock()
 	}()
-	if _, missing := ops[0].Expand(e.params); missing != "" {
-		e.reportNoWorkspace()
+	if _, missing := ops[0].Expand(ex.params); missing != "" {
+		ex.reportNoWorkspace()
 		return
 	}
-	if !e.checkService(ctx, ops[0]) {
+	if !ex.checkService(ctx, ops[0]) {
 		return
 	}
-	if e.Workspace == "" {
-		e.reportNoWorkspace()
+	if ex.Workspace == "" {
+		ex.reportNoWorkspace()
 		return
 	}
 	for _, op := range ops[1:] {
-		e.readListIfPossible(ctx, op)
+		ex.readListIfPossible(ctx, op)
 	}
-	if e.hasNoAPI() {
-		e.reportNoAPI()
+	if ex.hasNoAPI() {
+		ex.reportNoAPI()
 		return
 	}
-	e.checkWorkspace()
-	e.checkV2(ctx)
-	e.checkEdition()
+	ex.checkWorkspace()
+	ex.checkV2(ctx)
+	ex.checkEdition()
 }
 
-// questions are the read operations to use, in this order: the credential's user,
-// lists of the workspace, then lists and single objects of one project.
-func (e *examination) questions() []*resource.Operation {
+// readOperations returns the read operations to use, in this order: the credential's user, lists of the
+// workspace, then lists and single objects of one project.
+func (ex *examination) readOperations() []*resource.Operation {
 	var self, projects, top, within []*resource.Operation
 	project := resource.MustLookup("project")
 	for _, op := range resource.Operations() {
 		if k := resource.MustLookup(op.Kind); k.Governance.AtWorkspace || k.Singleton || k.Name == resource.Invitation {
 			continue // what the workspace manages follows from its projects; few may read invitations
 		}
-		if !e.in.API.Offers(op) || op.V2() || op.Verb != resource.Self && op.Verb != resource.List && op.Verb != resource.Get {
+		if !ex.in.API.Offers(op) || op.V2() || op.Verb != resource.Self && op.Verb != resource.List && op.Verb != resource.Get {
 			continue
 		}
 		switch params := strings.Join(op.Params(), " "); {
@@ -219,76 +220,76 @@ func (e *examination) questions() []*resource.Operation {
 	return append(append(append(self, projects...), top...), within...)
 }
 
-// checkService makes the first request and reports whether the others make sense.
-func (e *examination) checkService(ctx context.Context, op *resource.Operation) bool {
-	resp, err := e.readList(ctx, op)
-	e.failure = err
-	summary, hint, reached := checkReached(e.BaseURL, err)
+// checkService makes the first request and reports whether further requests make sense.
+func (ex *examination) checkService(ctx context.Context, op *resource.Operation) bool {
+	resp, err := ex.readList(ctx, op)
+	ex.firstError = err
+	summary, hint, reached := checkReached(ex.BaseURL, err)
 	if err == nil && op.Verb == resource.Self && resp.Row.ID() == "" {
-		summary, hint, reached = e.BaseURL+" answers, but not as the API: it does not say whom the credential belongs to",
-			baseURLHint(e.BaseURL), false
+		summary, hint, reached = ex.BaseURL+" answers, but not as the API: it does not say whom the credential belongs to",
+			baseURLHint(ex.BaseURL), false
 	}
 	if !reached {
-		e.unconfirmed(summary, hint)
+		ex.addUnconfirmed(summary, hint)
 		return false
 	}
-	if u, err := url.Parse(e.BaseURL); err == nil && u.Scheme == "http" && !baseurl.Loopback(u.Hostname()) {
-		e.add("service", Warning, e.BaseURL+" answers, and the credential goes there unencrypted",
+	if u, err := url.Parse(ex.BaseURL); err == nil && u.Scheme == "http" && !baseurl.Loopback(u.Hostname()) {
+		ex.add("service", Warning, ex.BaseURL+" answers, and the credential goes there unencrypted",
 			"use https, if the service offers it")
 	} else {
-		e.add("service", OK, e.BaseURL+" answers", "")
+		ex.add("service", OK, ex.BaseURL+" answers", "")
 	}
 	failed, _ := errors.AsType[*apiclient.Error](err)
 	if failed != nil && failed.Credential() {
-		summary, hint := "the "+e.in.Credential+" is not accepted: "+refusalText(failed),
+		summary, hint := "the "+ex.in.Credential+" is not accepted: "+refusalText(failed),
 			"it may be mistyped, expired or revoked: make a new one in the service's settings"
-		if failed.Status == 401 && strings.HasPrefix(e.in.Credential, "access token") {
+		if failed.Status == 401 && strings.HasPrefix(ex.in.Credential, "access token") {
 			hint = "some editions take API keys only: set PLANE_API_KEY instead"
 		}
-		e.deny("credential", summary, hint)
+		ex.addDenied("credential", summary, hint)
 		return false
 	}
-	taken := e.in.Credential
+	taken := ex.in.Credential
 	if failed == nil || failed.Permission() {
 		taken += ", accepted by the service"
 	}
-	e.add("credential", OK, taken, "")
-	if e.limited != nil {
+	ex.add("credential", OK, taken, "")
+	if ex.limited != nil {
 		return false
 	}
 	if op.Verb == resource.Self {
-		e.checkUser(resp, failed)
+		ex.checkUser(resp, failed)
 	}
 	return true
 }
 
-// checkUser reports whom the credential belongs to.
-func (e *examination) checkUser(resp *apiclient.Response, failed *apiclient.Error) {
+// checkUser reports the user of the credential.
+func (ex *examination) checkUser(resp *apiclient.Response, failed *apiclient.Error) {
 	if failed != nil {
 		summary := "the service does not tell whose credential this is: " + refusalText(failed)
-		if e.anonymous = failed.Unsupported(); e.anonymous {
-			e.add("user", OK, summary, "")
+		if ex.anonymous = failed.Unsupported(); ex.anonymous {
+			ex.add("user", OK, summary, "")
 		} else {
-			e.add("user", Warning, summary, "")
+			ex.add("user", Warning, summary, "")
 		}
 		return
 	}
 	for _, name := range []string{"display_name", "email"} {
-		if text, _ := resp.Row[name].(string); text != "" && e.userName == "" {
-			e.userName = text
+		if text, _ := resp.Row[name].(string); text != "" && ex.userName == "" {
+			ex.userName = text
 		} else if text != "" {
-			e.userName += " (" + text + ")"
+			ex.userName += " (" + text + ")"
 		}
 	}
-	if e.userName == "" {
-		e.userName = resp.Row.ID()
+	if ex.userName == "" {
+		ex.userName = resp.Row.ID()
 	}
-	e.add("user", OK, "the credential belongs to "+e.userName, "")
+	ex.add("user", OK, "the credential belongs to "+ex.userName, "")
 }
 
 // readList makes a request and records the first row of a list.
-func (e *examination) readList(ctx context.Context, op *resource.Operation) (*apiclient.Response, error) {
-	resp, err := e.ask(ctx, op)
+func (ex *examination) readList(ctx context.Context, op *resource.Operation) (*apiclient.Response, error) {
+	resp, err := ex.request(ctx, op)
 	if op.Verb == resource.Self {
 		return resp, err
 	}
@@ -300,28 +301,28 @@ func (e *examination) readList(ctx context.Context, op *resource.Operation) (*ap
 	case err == nil && op.Verb == resource.List:
 		if _, ok := resp.Row["results"].([]any); resp.Row != nil && !ok {
 			f.err = errors.New("the answer is not a list")
-		} else if all := rows(resp); len(all) > 0 {
+		} else if all := rowsOf(resp); len(all) > 0 {
 			f.row = all[max(0, slices.IndexFunc(all, func(r resource.Row) bool { return resource.IsID(r.ID()) }))]
 			if resource.IsID(f.row.ID()) {
-				e.params[resource.MustLookup(op.Kind).Param] = f.row.ID()
+				ex.params[resource.MustLookup(op.Kind).Param] = f.row.ID()
 			}
 			if op.Kind == "project" {
-				e.notMember = e.notMemberOf(all, e.in.Desired)
+				ex.notMember = ex.membershipProblems(all, ex.in.Desired)
 			}
 		}
 	}
-	e.lists[op.Kind] = f
+	ex.lists[op.Kind] = f
 	return resp, err
 }
 
 // readListIfPossible reads a list if its parent is known and the quota allows it.
-func (e *examination) readListIfPossible(ctx context.Context, op *resource.Operation) {
-	if _, missing := op.Expand(e.params); missing == "" && (e.waitsForQuota || !e.quotaExhausted) && ctx.Err() == nil {
-		_, _ = e.readList(ctx, op) // the error is in e.lists
+func (ex *examination) readListIfPossible(ctx context.Context, op *resource.Operation) {
+	if _, missing := op.Expand(ex.params); missing == "" && (ex.waitsForQuota || !ex.quotaExhausted) && ctx.Err() == nil {
+		_, _ = ex.readList(ctx, op) // the error is in e.lists
 	}
 }
 
-// refusalText is a refusal in the service's own words.
+// refusalText returns a refusal in the service's own words.
 func refusalText(e *apiclient.Error) string {
 	switch {
 	case e.Message != "" && e.Status != 0:

@@ -19,37 +19,38 @@ import (
 )
 
 // checkState checks the state file, without locking it.
-func (e *examination) checkState(ctx context.Context) {
-	if e.in.StatePath == "" {
+func (ex *examination) checkState(ctx context.Context) {
+	if ex.in.StatePath == "" {
 		return
 	}
-	open, shared := state.Options{BaseURL: e.BaseURL, Workspace: e.Workspace, Connect: e.in.Connect}, state.IsShared(e.in.StatePath)
-	if err := writable(filepath.Dir(e.in.StatePath)); err != nil && !shared {
-		e.add("state", Problem, e.in.StatePath+" cannot be written: "+diag.PlainText(err),
+	open, shared := state.Options{BaseURL: ex.BaseURL, Workspace: ex.Workspace, Connect: ex.in.Connect}, state.IsShared(ex.in.StatePath)
+	if err := writable(filepath.Dir(ex.in.StatePath)); err != nil && !shared {
+		ex.add("state", Problem, ex.in.StatePath+" cannot be written: "+diag.PlainText(err),
 			"make the folder writable, or choose another place with --state")
 		return
 	}
-	known, err := state.Read(ctx, e.in.StatePath, open)
+	known, err := state.Read(ctx, ex.in.StatePath, open)
 	switch {
 	case err != nil:
-		e.add("state", Problem, diag.PlainText(err), diag.HintOf(err))
+		ex.add("state", Problem, diag.PlainText(err), diag.HintOf(err))
 	case !known.Exists:
-		e.add("state", OK, e.in.StatePath+" does not exist yet: the first apply creates it", "")
+		ex.add("state", OK, ex.in.StatePath+" does not exist yet: the first apply creates it", "")
 	default:
-		e.add("state", OK, fmt.Sprintf("%s has %s, serial %d, lineage %s", e.in.StatePath, diag.Count(len(known.Prior()), "record"),
+		ex.add("state", OK, fmt.Sprintf("%s has %s, serial %d, lineage %s", ex.in.StatePath, diag.Count(len(known.Prior()), "record"),
 			known.Serial, known.Lineage), "")
 	}
-	if dir, yes := state.WritableByOthers(e.in.StatePath); yes && !shared {
-		e.add("state", Warning, "other users can change the files in "+dir, "chmod go-w "+dir)
+	if dir, yes := state.WritableByOthers(ex.in.StatePath); yes && !shared {
+		ex.add("state", Warning, "other users can change the files in "+dir, "chmod go-w "+dir)
 	}
-	if holder, locked := state.LockedBy(ctx, e.in.StatePath, open); locked {
-		e.add("lock", Warning, "the state is locked by "+holder.String(), "wait for that run to end, or give --lock-timeout")
+	if holder, locked := state.LockedBy(ctx, ex.in.StatePath, open); locked {
+		ex.add("lock", Warning, "the state is locked by "+holder.String(), "wait for that run to end, or give --lock-timeout")
 	} else if err == nil {
-		e.pendingRequests(known)
+		ex.reportPendingRequests(known)
 	}
 }
 
-// writable returns why files cannot be written in a folder, which need not exist yet. It writes nothing.
+// writable returns an error if files cannot be written in a folder, which need not exist yet. It writes
+// nothing.
 func writable(dir string) error {
 	info, err := os.Stat(dir)
 	switch {
@@ -69,8 +70,8 @@ func writable(dir string) error {
 	}
 }
 
-// pendingRequests reports requests without a known outcome.
-func (e *examination) pendingRequests(known *state.Snapshot) {
+// reportPendingRequests reports requests without a known outcome.
+func (ex *examination) reportPendingRequests(known *state.Snapshot) {
 	var open []string
 	for address, r := range known.Prior() {
 		if r.PendingIntent != nil {
@@ -81,53 +82,53 @@ func (e *examination) pendingRequests(known *state.Snapshot) {
 		return
 	}
 	slices.Sort(open)
-	e.add("journal", Warning, "the outcome of "+diag.Count(len(open), "request")+" is unknown: "+diag.First(open, 3),
+	ex.add("journal", Warning, "the outcome of "+diag.Count(len(open), "request")+" is unknown: "+diag.First(open, 3),
 		"the next plan checks on the service; if it cannot tell, use planform state resolve")
 }
 
-// checkManifest reports what the manifest uses and the service does not offer.
-func (e *examination) checkManifest() {
+// checkManifest reports features that the manifest uses and the service does not offer.
+func (ex *examination) checkManifest() {
 	switch {
-	case len(e.in.Manifests) == 0:
+	case len(ex.in.Manifests) == 0:
 		return
-	case e.in.Errors > 0:
-		e.add("manifest", Problem, diag.Count(e.in.Errors, "error")+" in "+strings.Join(e.in.Manifests, ", "),
+	case ex.in.Errors > 0:
+		ex.add("manifest", Problem, diag.Count(ex.in.Errors, "error")+" in "+strings.Join(ex.in.Manifests, ", "),
 			"run planform validate to see the errors")
 		return
 	}
-	e.Checks = append(e.Checks, e.notMember...)
-	missing, denied := e.unavailableKinds()
-	if e.Denied() && len(e.Supported) == 0 || len(e.notMember) > 0 {
+	ex.Checks = append(ex.Checks, ex.notMember...)
+	missing, denied := ex.unavailableKinds()
+	if ex.Denied() && len(ex.Supported) == 0 || len(ex.notMember) > 0 {
 		denied = nil // reported before
 	}
 	for _, kind := range slices.Sorted(maps.Keys(missing)) {
 		at := missing[kind]
-		e.add("manifest", Problem, fmt.Sprintf("it uses %s in %s, first at %s; this edition does not support them", plural(kind),
+		ex.add("manifest", Problem, fmt.Sprintf("it uses %s in %s, first at %s; this edition does not support them", plural(kind),
 			diag.Count(len(at), "place"), at[0]),
 			"remove them, use another edition, or give --allow-unsupported")
 	}
 	for _, kind := range slices.Sorted(maps.Keys(denied)) {
 		at := denied[kind]
-		op, _ := resource.MustLookup(kind).Op(resource.List, e.in.API)
-		e.deny("manifest", fmt.Sprintf("it uses %s in %s, first at %s; the credential may not read them", plural(kind),
+		op, _ := resource.MustLookup(kind).Op(resource.List, ex.in.API)
+		ex.addDenied("manifest", fmt.Sprintf("it uses %s in %s, first at %s; the credential may not read them", plural(kind),
 			diag.Count(len(at), "place"), at[0]),
-			e.permissionHint(op.Scope))
+			ex.permissionHint(op.Scope))
 	}
-	if len(missing)+len(denied)+len(e.notMember) == 0 {
-		text := diag.Count(resource.Written(e.in.Desired), "object") + ", no errors"
-		if len(e.Supported)+len(e.Unsupported) > 0 {
+	if len(missing)+len(denied)+len(ex.notMember) == 0 {
+		text := diag.Count(resource.Written(ex.in.Desired), "object") + ", no errors"
+		if len(ex.Supported)+len(ex.Unsupported) > 0 {
 			text += ", all supported by this edition"
 		}
-		e.add("manifest", OK, text, "")
+		ex.add("manifest", OK, text, "")
 	}
 }
 
-// unavailableKinds finds the kinds of the manifest that the edition does not support, and
-// those that are used by name and that the credential may not read.
-func (e *examination) unavailableKinds() (missing, denied map[string][]diag.Position) {
+// unavailableKinds returns the kinds of the manifest that the edition does not support, and the kinds that
+// the manifest refers to by name but the credential may not read.
+func (ex *examination) unavailableKinds() (missing, denied map[string][]diag.Position) {
 	missing, denied = map[string][]diag.Position{}, map[string][]diag.Position{}
 	note := func(kind string, byName bool, at diag.Position) bool {
-		switch f, asked := e.lists[kind]; {
+		switch f, asked := ex.lists[kind]; {
 		case !asked || f.err == nil:
 			return false
 		case unsupported(f.err):
@@ -137,8 +138,8 @@ func (e *examination) unavailableKinds() (missing, denied map[string][]diag.Posi
 		}
 		return true
 	}
-	for _, o := range e.in.Desired {
-		// A child of something unsupported is told with its parent.
+	for _, o := range ex.in.Desired {
+		// A child of an unsupported object is reported with its parent.
 		for up := o; up != nil && !note(up.Kind.Name, up.ID == "", o.Position); up = up.Parent {
 		}
 		for i := range o.Values {

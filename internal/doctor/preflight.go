@@ -14,31 +14,31 @@ import (
 type ProblemError struct {
 	Check
 
-	Denied bool  // it is one of credential or permission
-	Err    error // what the service or the connection said; nil = nothing of its own
+	Denied bool  // the credential or a permission is the problem
+	Err    error // answer of the service or error of the connection; nil = neither
 }
 
 func (e *ProblemError) Error() string { return e.Summary }
 
-// Unwrap gives what the service or the connection said.
+// Unwrap returns the answer of the service or the error of the connection.
 func (e *ProblemError) Unwrap() error { return e.Err }
 
-// Hint is the next step.
+// Hint returns the next step.
 func (e *ProblemError) Hint() string { return e.Check.Hint }
 
-// Preflight checks base URL, credential and workspace before a run relies on
-// other answers. It makes the requests of [Examine], as many as are needed: one
-// where all is well.
+// Preflight checks base URL, credential and workspace before a run relies on other answers. It makes the
+// same requests as [Examine], but only as many as are needed: one if all is well.
 type Preflight struct{ e *examination }
 
-// NewPreflight makes no request yet. The client's retries and waits apply.
+// NewPreflight prepares the checks and makes no request yet. Requests are retried and wait for quota as the
+// client does.
 func NewPreflight(in Input) *Preflight {
 	e := newExamination(in)
 	e.waitsForQuota = true
 	return &Preflight{e}
 }
 
-// User is whom the credential belongs to; "" = it is not known.
+// User returns the user of the credential; "" = not known.
 func (p *Preflight) User() string {
 	if p.e.in.Redact == nil {
 		return p.e.userName
@@ -46,30 +46,30 @@ func (p *Preflight) User() string {
 	return p.e.in.Redact(p.e.userName)
 }
 
-// Service checks base URL and credential, and the workspace where no operation reads the credential's user.
+// Service checks base URL and credential, and the workspace if no operation reads the credential's user.
 func (p *Preflight) Service(ctx context.Context) error {
 	e := p.e
-	ops := e.questions()
+	ops := e.readOperations()
 	if len(ops) == 0 {
 		return nil
 	}
 	if !e.checkService(ctx, ops[0]) {
 		return e.problemError(ctx)
 	}
-	if ops[0].Verb == resource.Self || e.failure == nil {
+	if ops[0].Verb == resource.Self || e.firstError == nil {
 		return nil
 	}
 	return p.Workspace(ctx, nil)
 }
 
-// Workspace returns what is wrong where the list of projects cannot be read:
-// nil if another list of the workspace can.
+// Workspace explains why the list of projects cannot be read. It returns nil if another list of the
+// workspace can be read.
 func (p *Preflight) Workspace(ctx context.Context, projects error) error {
 	e := p.e
 	if projects != nil {
 		e.lists["project"] = listResult{err: projects}
 	}
-	for _, op := range e.questions() {
+	for _, op := range e.readOperations() {
 		if _, asked := e.lists[op.Kind]; asked || op.Verb == resource.Self || len(op.Params()) > 1 {
 			continue
 		}
@@ -86,44 +86,44 @@ func (p *Preflight) Workspace(ctx context.Context, projects error) error {
 	return e.problemError(ctx)
 }
 
-// problemError is the problem that was found last, as an error; nil if there is none.
-func (e *examination) problemError(ctx context.Context) error {
+// problemError returns the latest problem as an error, or nil if there is none.
+func (ex *examination) problemError(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return context.Cause(ctx)
 	}
-	for _, c := range slices.Backward(e.Checks) {
+	for _, c := range slices.Backward(ex.Checks) {
 		if c.Status == Problem {
-			if e.in.Redact != nil {
-				c.Summary, c.Hint = e.in.Redact(c.Summary), e.in.Redact(c.Hint)
+			if ex.in.Redact != nil {
+				c.Summary, c.Hint = ex.in.Redact(c.Summary), ex.in.Redact(c.Hint)
 			}
-			return &ProblemError{Check: c, Denied: e.Denied(), Err: e.failure}
+			return &ProblemError{Check: c, Denied: ex.Denied(), Err: ex.firstError}
 		}
 	}
-	return e.failure
+	return ex.firstError
 }
 
-// hasNoAPI reports whether no list of the API is at the base URL: each edition has some.
-func (e *examination) hasNoAPI() bool {
-	if !e.anonymous || e.in.API == resource.Documented {
+// hasNoAPI reports whether the base URL has no list of the API: each edition has some.
+func (ex *examination) hasNoAPI() bool {
+	if !ex.anonymous || ex.in.API == resource.Documented {
 		return false
 	}
-	for _, f := range e.lists {
+	for _, f := range ex.lists {
 		if !unsupported(f.err) {
 			return false
 		}
 	}
-	return len(e.lists) > 0
+	return len(ex.lists) > 0
 }
 
 // reportNoAPI reports an address at which something answers that is not the API.
-func (e *examination) reportNoAPI() {
-	e.Checks, e.lists = nil, map[string]listResult{} // they judged something else
-	e.unconfirmed(e.BaseURL+" answers, but has no Plane API", baseURLHint(e.BaseURL))
+func (ex *examination) reportNoAPI() {
+	ex.Checks, ex.lists = nil, map[string]listResult{} // earlier checks judged something else than the API
+	ex.addUnconfirmed(ex.BaseURL+" answers, but has no Plane API", baseURLHint(ex.BaseURL))
 }
 
-// CheckMembership returns an error that names the projects of the manifest of which the user is not a member.
+// CheckMembership returns an error that names the projects of the manifest whose member the user is not.
 func (p *Preflight) CheckMembership(projects []resource.Row, wanted []*resource.Object) error {
-	all := p.e.notMemberOf(projects, wanted)
+	all := p.e.membershipProblems(projects, wanted)
 	if len(all) == 0 {
 		return nil
 	}
@@ -133,7 +133,8 @@ func (p *Preflight) CheckMembership(projects []resource.Row, wanted []*resource.
 	return &ProblemError{Check: all[0], Denied: true}
 }
 
-func (e *examination) notMemberOf(projects []resource.Row, wanted []*resource.Object) []Check {
+// membershipProblems returns a problem for each wanted project whose member the user is not.
+func (ex *examination) membershipProblems(projects []resource.Row, wanted []*resource.Object) []Check {
 	var list []Check
 	for _, o := range wanted {
 		if o.Kind.Name != "project" {
@@ -146,24 +147,24 @@ func (e *examination) notMemberOf(projects []resource.Row, wanted []*resource.Ob
 			}
 			list = append(list, Check{
 				"manifest", Problem, fmt.Sprintf("%s is not a member of the project %s (%s), and so cannot read its contents",
-					e.user(), identifier, o.Position),
-				"have an admin of the project add " + e.user() + ", or give the API key of a member", true,
+					ex.userText(), identifier, o.Position),
+				"have an admin of the project add " + ex.userText() + ", or give the API key of a member", true,
 			})
 		}
 	}
 	return list
 }
 
-// user is what the report calls the user.
-func (e *examination) user() string {
-	if e.userName == "" {
+// userText returns a name for the user in a sentence.
+func (ex *examination) userText() string {
+	if ex.userName == "" {
 		return "this user"
 	}
-	return e.userName
+	return ex.userName
 }
 
-// rows are the records of an answer, bare or in a page.
-func rows(resp *apiclient.Response) []resource.Row {
+// rowsOf returns the records of an answer, whether they stand alone or in a page.
+func rowsOf(resp *apiclient.Response) []resource.Row {
 	list, ok := resp.Row["results"].([]any)
 	if !ok {
 		return resp.Rows

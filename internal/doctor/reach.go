@@ -35,7 +35,7 @@ func checkReached(base string, err error) (summary, hint string, reached bool) {
 	case e.Status == 400 && strings.Contains(e.Message, "HTTPS"):
 		return base + " wants https: " + refusalText(e), "begin the base URL with https://", false
 	case e.Status >= 300 && e.Status < 400:
-		return base + ": " + refusalText(e), "", false // which says what to do
+		return base + ": " + refusalText(e), "", false // the text says what to do
 	case e.Status < 300, e.Op.Verb == resource.Self && !isAPIError(e):
 		return base + " answers, but not as the API: " + refusalText(e), baseURLHint(base), false
 	default:
@@ -55,7 +55,7 @@ func waitText(e *apiclient.Error) string {
 	return "; it asks to wait " + e.RetryAfter.Round(time.Second).String()
 }
 
-// baseURLHint is the next step for a base URL at which something else answers.
+// baseURLHint returns the next step for a base URL at which something else answers.
 func baseURLHint(base string) string {
 	u, err := url.Parse(base)
 	if err != nil || strings.Trim(u.Path, "/") == "" {

@@ -8,7 +8,7 @@ import (
 	"github.com/planform/planform/internal/diag"
 )
 
-// The statuses of a check. A warning does not keep planform from working.
+// Statuses of a check. A warning does not keep planform from working.
 const (
 	OK      = "ok"
 	Warning = "warning"
@@ -17,15 +17,15 @@ const (
 
 // Check is the outcome of one check.
 type Check struct {
-	Name    string `json:"check"` // what was examined, such as workspace
+	Name    string `json:"check"` // subject of the check, such as workspace
 	Status  string `json:"status"`
 	Summary string `json:"summary"`
 	Hint    string `json:"hint"` // the next step; "" = none, which is null in JSON
 
-	denied bool // it is a problem of credential or permission
+	denied bool // the credential or a permission is the problem
 }
 
-// MarshalJSON writes null for a hint that there is not.
+// MarshalJSON writes null for a missing hint.
 func (c Check) MarshalJSON() ([]byte, error) {
 	type plain Check
 	var text bytes.Buffer
@@ -38,7 +38,7 @@ func (c Check) MarshalJSON() ([]byte, error) {
 	return text.Bytes(), err
 }
 
-// formatVersion is the version of the format of a report. The first had other keys.
+// formatVersion is the version of the format of a report. The first version had other keys.
 const formatVersion = 2
 
 // Report is the outcome of an examination, in the form that programs read.
@@ -48,9 +48,9 @@ type Report struct {
 	BaseURL       string  `json:"base_url"`
 	Summary       Summary `json:"summary"`
 
-	Supported     []string `json:"supported"` // kinds, as far as the service was asked
+	Supported     []string `json:"supported"` // kinds, among those that were asked for
 	Unsupported   []string `json:"unsupported"`
-	HasV2         bool     `json:"has_v2"`         // there is an API v2
+	HasV2         bool     `json:"has_v2"`         // the service has an API v2
 	V2Unsupported []string `json:"v2_unsupported"` // operations of API v2 that a run would use; nil = not known
 	Checks        []Check  `json:"checks"`
 }
@@ -63,8 +63,8 @@ type Summary struct {
 	Requests int `json:"requests"`
 }
 
-// count completes the summary.
-func (r *Report) count() {
+// countChecks completes the summary.
+func (r *Report) countChecks() {
 	for _, c := range r.Checks {
 		switch c.Status {
 		case OK:
@@ -77,7 +77,7 @@ func (r *Report) count() {
 	}
 }
 
-// Denied reports whether a problem is one of credential or permission.
+// Denied reports whether the credential or a permission is a problem.
 func (r *Report) Denied() bool {
 	return slices.ContainsFunc(r.Checks, func(c Check) bool { return c.denied })
 }
@@ -86,13 +86,13 @@ func (r *Report) add(name, status, summary, hint string) {
 	r.Checks = append(r.Checks, Check{Name: name, Status: status, Summary: summary, Hint: hint})
 }
 
-// deny is add for a problem of credential or permission.
-func (r *Report) deny(name, summary, hint string) {
+// addDenied adds a problem with the credential or a permission.
+func (r *Report) addDenied(name, summary, hint string) {
 	r.Checks = append(r.Checks, Check{name, Problem, summary, hint, true})
 }
 
-// unconfirmed reports a problem that leaves open whether the service accepts the credential.
-func (e *examination) unconfirmed(summary, hint string) {
-	e.add("service", Problem, summary, hint)
-	e.add("credential", OK, e.in.Credential+", not confirmed", "")
+// addUnconfirmed adds a problem that leaves open whether the service accepts the credential.
+func (ex *examination) addUnconfirmed(summary, hint string) {
+	ex.add("service", Problem, summary, hint)
+	ex.add("credential", OK, ex.in.Credential+", not confirmed", "")
 }

@@ -11,57 +11,57 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// checkV2 finds out whether there is an API v2, and what it lacks of the operations that a run would use.
-func (e *examination) checkV2(ctx context.Context) {
-	projects, asked := e.lists["project"]
-	if e.in.API != resource.V2 || !asked || projects.err != nil || e.quotaExhausted {
+// checkV2 reports whether the service has an API v2, and which operations of a run it lacks.
+func (ex *examination) checkV2(ctx context.Context) {
+	projects, asked := ex.lists["project"]
+	if ex.in.API != resource.V2 || !asked || projects.err != nil || ex.quotaExhausted {
 		return
 	}
 	const name = "API v2"
 	user := resource.MustLookup("member")
 	probe, _ := user.Op(resource.ProbeV2, resource.V2)
-	resp, err := e.ask(ctx, probe)
+	resp, err := ex.request(ctx, probe)
 	refused, _ := errors.AsType[*apiclient.Error](err)
 	switch {
 	case err == nil && resp.Row.ID() != "":
-		e.HasV2 = true
+		ex.HasV2 = true
 	case err != nil && (refused == nil || refused.Status < 400 || refused.Status >= 500 || refused.Status == 429 || refused.Credential()):
-		e.add(name, Warning, "cannot tell whether there is one: "+diag.PlainText(err), "--api v1 does not ask")
+		ex.add(name, Warning, "cannot tell whether there is one: "+diag.PlainText(err), "--api v1 does not ask")
 		return
-	case e.in.APIChosen:
-		e.add(name, Problem, "there is none, and --api v2 was given", "use --api v1, or --api auto to take what is there")
+	case ex.in.APIChosen:
+		ex.add(name, Problem, "there is none, and --api v2 was given", "use --api v1, or --api auto to take what is there")
 		return
 	default:
-		e.add(name, OK, "there is none: each object takes a request of its own", "")
+		ex.add(name, OK, "there is none: each object takes a request of its own", "")
 		return
 	}
 	const available = "available: up to 50 objects share a request"
 	var paths map[string]any
-	if !e.quotaExhausted {
+	if !ex.quotaExhausted {
 		schema, _ := user.Op(resource.DescribeV2, resource.V2)
-		if resp, err := e.ask(ctx, schema); err == nil {
+		if resp, err := ex.request(ctx, schema); err == nil {
 			paths, _ = resp.Row["paths"].(map[string]any)
 		}
 	}
 	switch missing, known := missingV2(paths); {
 	case !known:
-		e.add(name, OK, available+"; it does not say which operations it has: where one is missing, objects are sent one by one", "")
+		ex.add(name, OK, available+"; it does not say which operations it has: where one is missing, objects are sent one by one", "")
 	case len(missing) == 0:
-		e.V2Unsupported = []string{}
-		e.add(name, OK, available, "")
+		ex.V2Unsupported = []string{}
+		ex.add(name, OK, available, "")
 	default:
 		for _, op := range missing {
-			e.V2Unsupported = append(e.V2Unsupported, op.String())
+			ex.V2Unsupported = append(ex.V2Unsupported, op.String())
 		}
-		e.add(name, OK, available+"; it lacks "+diag.Count(len(missing), "operation"),
+		ex.add(name, OK, available+"; it lacks "+diag.Count(len(missing), "operation"),
 			"--output json names them; planform uses API v1 or more requests in their place")
 	}
 }
 
 var parameter = regexp.MustCompile(`\{[^}]*\}`)
 
-// missingV2 finds the operations that a server's own description of API v2 does not have.
-// They are not known if it describes something else.
+// missingV2 returns the operations that the server's description of API v2 lacks. known is false if the
+// text describes something else.
 func missingV2(paths map[string]any) (missing []*resource.Operation, known bool) {
 	has := map[string]bool{}
 	for path, methods := range paths {

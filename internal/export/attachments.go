@@ -18,15 +18,15 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// download puts the files of attachments into the spool. What no manifest could attach, and
-// what the store does not give, is left out.
-func (c *content) download(ctx context.Context, client *apiclient.Client, o Options) error {
+// downloadAll puts the files of attachments into the spool. It leaves out files that no manifest could attach,
+// and files that the store does not deliver.
+func (ct *content) downloadAll(ctx context.Context, client *apiclient.Client, o Options) error {
 	for _, k := range resource.Kinds() {
 		if k.Upload == nil {
 			continue
 		}
 		var all []*object
-		for id, t := range c.byID {
+		for id, t := range ct.byID {
 			if id.kind == k && t.exported {
 				all = append(all, t)
 			}
@@ -45,14 +45,14 @@ func (c *content) download(ctx context.Context, client *apiclient.Client, o Opti
 				return err
 			case why != "":
 				t.exported = false
-				c.omitted.add(omission{k.Noun(), why, true}, t.label()+" of "+t.parent.label(), 1)
+				ct.omitted.add(omission{k.Noun(), why, true}, t.label()+" of "+t.parent.label(), 1)
 			}
 		}
 	}
 	return nil
 }
 
-// download puts the file of one attachment into the spool; why says why it cannot.
+// download puts the file of one attachment into the spool. why says why it cannot.
 func (ob *object) download(ctx context.Context, client *apiclient.Client, o Options) (why string, err error) {
 	op, _ := ob.kind.Op(resource.Download, resource.V1)
 	media, accepted := resource.MediaType(ob.text("name"))
@@ -79,7 +79,7 @@ func (ob *object) download(ctx context.Context, client *apiclient.Client, o Opti
 	return "", os.WriteFile(ob.spooled, data, 0o600)
 }
 
-// extension is that of a name which comes from the service, or "".
+// extension returns the extension of a file name from the service, or "" if it is not usable.
 func extension(name string) string {
 	ext := resource.Slug(strings.TrimPrefix(path.Ext(name), "."))
 	if ext == "" || len(ext) > 10 {

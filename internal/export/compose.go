@@ -12,9 +12,9 @@ import (
 	"github.com/planform/planform/schema"
 )
 
-// composer turns what was read into manifests and records.
+// composer turns the content of a workspace into manifests and records.
 type composer struct {
-	found       *content
+	content     *content
 	out         *Export
 	workspace   string
 	owner       resource.Owner
@@ -22,15 +22,15 @@ type composer struct {
 	checker     *schema.Checker
 	names       fileNames
 	memberships map[resource.Address]*planner.Record
-	declared    map[edge]bool // members that a manifest declares already, from the other side
+	declared    map[edge]bool // members that a manifest already declares from the other side
 	pages       *Pages
-	walked      map[step]bool // by [composer.cutsCycle]
-	broken      map[step]bool // references that are cut, since they would close a cycle
+	walked      map[refStep]bool // references that [composer.cutsCycle] has followed
+	broken      map[refStep]bool // references that are left out, because they would close a cycle
 }
 
 // edge is one object's membership in another.
 type edge struct {
-	kind     string // the membership
+	kind     string // of the membership
 	from, to string
 }
 
@@ -38,36 +38,37 @@ type edge struct {
 func compose(found *content, o Options) (*Export, error) {
 	checker := schema.New()
 	c := &composer{
-		found: found, out: &Export{Counts: []Count{}, Skipped: []Count{}, Omitted: []Omission{}},
-		workspace: o.Workspace, owner: found.owner(o.Owner), baseURL: o.BaseURL, pages: NewPages(o.WebURL, o.Workspace), checker: checker,
+		content: found, out: &Export{Counts: []Count{}, Skipped: []Count{}, Omitted: []Omission{}},
+		workspace: o.Workspace, owner: found.commonOwner(o.Owner), baseURL: o.BaseURL, pages: NewPages(o.WebURL, o.Workspace), checker: checker,
 		memberships: map[resource.Address]*planner.Record{},
-		declared:    map[edge]bool{}, walked: map[step]bool{}, broken: map[step]bool{},
+		declared:    map[edge]bool{}, walked: map[refStep]bool{}, broken: map[refStep]bool{},
 	}
 	c.pages.addAll(found.root, o)
-	c.compose()
+	c.composeFiles()
 	c.out.report(found, o.API)
 	return c.out, nil
 }
 
-func (c *composer) compose() {
+// composeFiles makes a file for each project and one for the rest of the workspace.
+func (c *composer) composeFiles() {
 	project := resource.MustLookup("project")
-	c.names.reserve("workspace.yaml") // no project gets it
-	for _, p := range c.found.root.exports(project) {
+	c.names.reserve("workspace.yaml") // no project may take this name
+	for _, p := range c.content.root.exportedChildren(project) {
 		first := len(c.out.Records)
-		document := c.document(manifest.Entry{Key: project.Section, Value: []any{c.object(p)}})
+		document := c.newDocument(manifest.Entry{Key: project.Section, Value: []any{c.encodeObject(p)}})
 		name := c.names.unique("", cmp.Or(strings.ToLower(p.identifier), p.key), ".yaml")
 		c.recordSources(first, name)
-		c.file(name, "The project "+p.name()+" of the workspace "+c.workspace+".", document)
+		c.addFile(name, "The project "+p.name()+" of the workspace "+c.workspace+".", document)
 	}
 	var rest manifest.Map
 	first := len(c.out.Records)
-	for _, k := range inOrder(resource.Children("")) {
+	for _, k := range sortKinds(resource.Children("")) {
 		if k != project {
-			rest = append(rest, c.section(c.found.root, k)...)
+			rest = append(rest, c.sectionOf(c.content.root, k)...)
 		}
 	}
 	c.recordSources(first, "workspace.yaml")
-	c.file("workspace.yaml", "What the workspace "+c.workspace+" has outside its projects.", c.document(rest...))
+	c.addFile("workspace.yaml", "What the workspace "+c.workspace+" has outside its projects.", c.newDocument(rest...))
 	for _, r := range c.memberships {
 		slices.Sort(r.Members)
 		slices.Sort(r.Found)
@@ -76,8 +77,8 @@ func (c *composer) compose() {
 	slices.SortFunc(c.out.Records, func(a, b planner.Record) int { return strings.Compare(string(a.Address), string(b.Address)) })
 }
 
-// inOrder puts kinds after those that they refer to, and what the service numbers last, with what refers to it.
-func inOrder(kinds []*resource.Kind) []*resource.Kind {
+// sortKinds sorts kinds after the kinds that they refer to, and puts numbered kinds and their referrers last.
+func sortKinds(kinds []*resource.Kind) []*resource.Kind {
 	isNumbered := func(k *resource.Kind) bool {
 		return k.Numbered() || slices.ContainsFunc(k.Fields, func(f resource.Field) bool {
 			return f.IsRef() && f.Ref != k.Name && slices.ContainsFunc(kinds, func(o *resource.Kind) bool { return o.Name == f.Ref && o.Numbered() })
@@ -98,7 +99,8 @@ func inOrder(kinds []*resource.Kind) []*resource.Kind {
 	return list
 }
 
-func (c *composer) document(sections ...manifest.Entry) manifest.Map {
+// newDocument returns a manifest with its head and sections.
+func (c *composer) newDocument(sections ...manifest.Entry) manifest.Map {
 	document := manifest.Map{
 		{Key: schema.Version, Value: manifest.Literal("1")},
 		{Key: schema.Workspace, Value: c.workspace},
@@ -114,57 +116,58 @@ func (c *composer) document(sections ...manifest.Entry) manifest.Map {
 	return append(document, sections...)
 }
 
-// signature tells the manifests of an export from others.
+// signature marks the manifests of an export.
 const signature = "Written by planform export."
 
-func (c *composer) file(name, comment string, document manifest.Map) {
+// addFile adds a manifest to the files.
+func (c *composer) addFile(name, comment string, document manifest.Map) {
 	header := "yaml-language-server: $schema=" + schema.Address() + "\n" + comment + " " + signature
 	c.out.Files = append(c.out.Files, File{Name: name, Data: manifest.Encode(header, document)})
 }
 
-// section is the list of the children of a kind, or nothing.
-func (c *composer) section(parent *object, k *resource.Kind) manifest.Map {
-	children := parent.exports(k)
-	if len(children) == 0 || k.Singleton && children[0].saysNothing() {
+// sectionOf returns the section with an object's children of a kind, or nothing.
+func (c *composer) sectionOf(parent *object, k *resource.Kind) manifest.Map {
+	children := parent.exportedChildren(k)
+	if len(children) == 0 || k.Singleton && children[0].hasDefaultsOnly() {
 		return nil
 	}
 	if k.Singleton {
-		return manifest.Map{{Key: k.Section, Value: c.object(children[0])}}
+		return manifest.Map{{Key: k.Section, Value: c.encodeObject(children[0])}}
 	}
 	objects := make([]any, len(children))
 	for i, t := range children {
-		objects[i] = c.object(t)
+		objects[i] = c.encodeObject(t)
 	}
 	return manifest.Map{{Key: k.Section, Value: objects}}
 }
 
-// object is an object with its children.
-func (c *composer) object(t *object) manifest.Map {
-	counter(&c.out.Counts, t.kind.Section).Number++
-	fields := c.fields(t)
-	for _, k := range inOrder(resource.Children(t.kind.Name)) {
-		fields = append(fields, c.section(t, k)...)
+// encodeObject returns an object with its children.
+func (c *composer) encodeObject(t *object) manifest.Map {
+	countOf(&c.out.Counts, t.kind.Section).Number++
+	fields := c.encodeFields(t)
+	for _, k := range sortKinds(resource.Children(t.kind.Name)) {
+		fields = append(fields, c.sectionOf(t, k)...)
 	}
 	return fields
 }
 
-// record adds what the state is to know of an object.
-func (c *composer) record(t *object, values map[string]string) {
+// addRecord adds the record of an object for the state.
+func (c *composer) addRecord(t *object, values map[string]string) {
 	c.out.Records = append(c.out.Records, planner.Record{Address: t.address, ID: t.row.ID(), Identifier: t.identifier, Values: values})
 }
 
-// recordSources notes which manifest holds the objects of the records from first on.
+// recordSources sets the manifest that holds the objects of the records from first on.
 func (c *composer) recordSources(first int, file string) {
 	for i := range c.out.Records[first:] {
 		c.out.Records[first+i].Sources = []string{file}
 	}
 }
 
-// omit notes that a field of an object cannot be written.
-func (c *composer) omit(t *object, what, why string) {
+// addOmission records that a field of an object cannot be written.
+func (c *composer) addOmission(t *object, what, why string) {
 	where := t.label()
 	if t.identifier == "" && t.parent.kind != nil {
 		where += " in " + t.parent.label()
 	}
-	c.found.omitted.add(omission{what, why, false}, where, 1)
+	c.content.omitted.add(omission{what, why, false}, where, 1)
 }

@@ -15,11 +15,12 @@ import (
 // customFields is the word for the values of custom fields, which no list shows.
 const customFields = "fields"
 
-// readCustom reads the values of custom fields: in API v2 those of an item in one request, else each.
-func (c *content) readCustom(ctx context.Context, client *apiclient.Client, o Options) error {
+// readCustom reads the values of custom fields. API v2 takes one request for each item, API v1 one for each
+// value.
+func (ct *content) readCustom(ctx context.Context, client *apiclient.Client, o Options) error {
 	var items []*object
 	requests := 0
-	for _, t := range c.byID {
+	for _, t := range ct.byID {
 		if n := len(t.properties()); t.exported && n > 0 {
 			items = append(items, t)
 			if _, all := t.valuesOp(o.API); all {
@@ -29,7 +30,7 @@ func (c *content) readCustom(ctx context.Context, client *apiclient.Client, o Op
 		}
 	}
 	if !slices.Contains(o.With, customFields) {
-		c.unreadFields = requests
+		ct.unreadFields = requests
 		return nil
 	}
 	slices.SortFunc(items, func(a, b *object) int { return strings.Compare(a.row.ID(), b.row.ID()) })
@@ -48,7 +49,8 @@ func (c *content) readCustom(ctx context.Context, client *apiclient.Client, o Op
 	return nil
 }
 
-// properties are the exported objects that define custom fields of the object, such as those of its type.
+// properties returns the exported objects that define custom fields of the object, such as the properties
+// of its type.
 func (ob *object) properties() []*object {
 	mapping, ok := ob.kind.CustomFields()
 	if !ok {
@@ -61,14 +63,14 @@ func (ob *object) properties() []*object {
 			return nil
 		}
 		if in.kind.Governance.AtWorkspace {
-			return in.shared()
+			return in.sharedProperties()
 		}
 	}
-	return in.exports(resource.MustLookup(mapping.DefinedBy))
+	return in.exportedChildren(resource.MustLookup(mapping.DefinedBy))
 }
 
-// shared are the properties that a type of the workspace names.
-func (ob *object) shared() (properties []*object) {
+// sharedProperties returns the properties that a type of the workspace names.
+func (ob *object) sharedProperties() (properties []*object) {
 	for i := range ob.kind.Fields {
 		f := &ob.kind.Fields[i]
 		for _, id := range ob.members[f] {
@@ -80,7 +82,8 @@ func (ob *object) shared() (properties []*object) {
 	return properties
 }
 
-// valuesOp is the operation that reads all values of an object's custom fields; ok is false where each is read alone.
+// valuesOp returns the operation that reads all custom field values of an object; ok is false if each value
+// needs its own request.
 func (ob *object) valuesOp(api resource.API) (op *resource.Operation, ok bool) {
 	mapping, _ := ob.kind.CustomFields()
 	return resource.MustLookup(mapping.DefinedBy).Op(resource.GetFields, api)
@@ -105,7 +108,7 @@ func (ob *object) readFields(ctx context.Context, client *apiclient.Client, o Op
 	return nil
 }
 
-// readValues reads the values of an item one by one. That there is none is no error.
+// readValues reads the values of an item one by one. A missing value is no error.
 func (ob *object) readValues(ctx context.Context, client *apiclient.Client, o Options) error {
 	op, _ := resource.MustLookup(resource.Property).Op(resource.GetValue, resource.V1)
 	for _, p := range ob.properties() {
@@ -147,14 +150,14 @@ func (ob *object) setValue(property string, value any) {
 	ob.values[property] = append(ob.values[property], value)
 }
 
-// custom writes the values of an object's custom fields, and adds what the state is to know of them.
-func (c *composer) custom(t *object, object manifest.Map, state map[string]string) manifest.Map {
+// addCustomFields writes the values of an object's custom fields, and adds their digests for the state.
+func (c *composer) addCustomFields(t *object, object manifest.Map, state map[string]string) manifest.Map {
 	var fields manifest.Map
 	for _, p := range t.properties() {
 		if len(t.values[p.row.ID()]) == 0 {
 			continue
 		}
-		f := p.field()
+		f := p.customField()
 		v := resource.Value{Field: f}
 		var list []any
 		for _, raw := range t.values[p.row.ID()] {
@@ -183,7 +186,7 @@ func (c *composer) custom(t *object, object manifest.Map, state map[string]strin
 		}
 		slices.SortFunc(list, func(a, b any) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
 		if len(list) != len(t.values[p.row.ID()]) || resource.Unsettable(f.Definition) != "" {
-			c.omit(t, "custom field "+p.name(), "a manifest cannot say it")
+			c.addOmission(t, "custom field "+p.name(), "a manifest cannot say it")
 			continue
 		}
 		canonical, _ := v.Desired(func(_ *resource.Field, r *resource.Reference) (string, bool) {
@@ -206,8 +209,8 @@ func (c *composer) custom(t *object, object manifest.Map, state map[string]strin
 	return append(object, manifest.Entry{Key: mapping.Name, Value: fields})
 }
 
-// field is the custom field that a property defines.
-func (ob *object) field() *resource.Field {
+// customField returns the custom field that a property defines.
+func (ob *object) customField() *resource.Field {
 	definition := &resource.Object{Kind: ob.kind, Key: ob.key}
 	for i := range ob.kind.Fields {
 		f := &ob.kind.Fields[i]

@@ -14,25 +14,26 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// Options say what is read.
+// Options select the objects to read.
 type Options struct {
 	Workspace string
 	API       resource.API     // v1 or v2
-	Owner     resource.Owner   // of the manifests, where nothing that is exported has one yet; "" = they name none
-	BaseURL   string           // of the service, which the manifests name as their source; "" = they name none
+	Owner     resource.Owner   // of the manifests, if no exported object has an owner; "" = they name no owner
+	BaseURL   string           // of the service, which the manifests name as their source; "" = they name no source
 	WebURL    string           // of the web app, to whose pages texts link
 	Projects  []string         // identifiers, names or IDs; empty = all
 	Only      []string         // sections, such as work_items; empty = all
-	With      []string         // what takes one request for each work item, such as links
-	Prior     planner.Prior    // what the state beside an earlier export knows: its keys stay
-	Observed  planner.Observed // answers that are there already
+	With      []string         // parts that take one request for each work item, such as links
+	Prior     planner.Prior    // records of an earlier export, whose keys are kept
+	Observed  planner.Observed // answers that were already read
 	Spool     string           // folder for the files of attachments, until they are written
-	// Expect is told how many lists are read next, and of what; Answered after each of them. Nil = nobody is.
+	// Expect is called with the number of lists to read next and their name, Answered after each list. Nil = no
+	// call.
 	Expect   func(lists int, what string)
 	Answered func()
 }
 
-// Read exports what the workspace holds.
+// Read exports the content of the workspace.
 func Read(ctx context.Context, client *apiclient.Client, o Options) (*Export, error) {
 	kinds, err := chooseKinds(o.Only, o.With)
 	if err != nil {
@@ -42,7 +43,7 @@ func Read(ctx context.Context, client *apiclient.Client, o Options) (*Export, er
 	if err != nil {
 		return nil, err
 	}
-	if err := found.download(ctx, client, o); err != nil {
+	if err := found.downloadAll(ctx, client, o); err != nil {
 		return nil, err
 	}
 	if err := found.readCustom(ctx, client, o); err != nil {
@@ -53,43 +54,43 @@ func Read(ctx context.Context, client *apiclient.Client, o Options) (*Export, er
 	return compose(found, o)
 }
 
-// Export is what a workspace holds, as files.
+// Export is the content of a workspace, as files.
 type Export struct {
-	Files   []File           // in the order in which they are to be written
-	Records []planner.Record // what the state is to know
+	Files   []File           // in the order in which they must be written
+	Records []planner.Record // for the state
 	Counts  []Count          // objects in the files, by kind
-	Skipped []Count          // what was not read, since it takes so many requests
-	Omitted []Omission       // what the service holds and the files do not
-	Denied  bool             // something could not be read for want of permission
+	Skipped []Count          // parts that were not read, because they take many requests, with the number of requests
+	Omitted []Omission       // parts that the service has and the files do not
+	Denied  bool             // a permission was missing
 
 	Unsupported []string // kinds that this edition of the service does not have
 
 	findings diag.List
 }
 
-// File is one file, its name with slashes.
+// File is one file. Its name has slashes.
 type File struct {
 	Name string
 	Data []byte
-	From string // the file that holds the content, where Data does not
+	From string // path of a file with the content; "" = Data is the content
 }
 
-// Count is how many there are of something.
+// Count is the number of objects in a section.
 type Count struct {
 	Name   string // of the section, such as work_items
 	Number int
 }
 
-// omissions are what is not in the manifests, and where.
+// omissions lists the objects and fields that are left out, by reason.
 type omissions map[omission][]place
 
-// omission is why something is not in the manifests.
+// omission is a reason why an object or a field is left out.
 type omission struct {
 	what, why string
-	isObject  bool // what is an object, or several, not a field of one
+	isObject  bool // whether what names objects, not a field
 }
 
-// place is where something is left out, and how much of it.
+// place is a place where something is left out, and how often.
 type place struct {
 	where string
 	count int
@@ -99,25 +100,26 @@ func (o omissions) add(what omission, where string, count int) {
 	o[what] = append(o[what], place{where, count})
 }
 
-// Omission is something that the service holds and the manifests do not.
+// Omission is a part that the service has and the manifests do not.
 type Omission struct {
 	What     string // such as intakes, or second cycle
 	Why      string
 	Count    int
-	Examples []string // where it is, the first few
+	Examples []string // the first few places
 }
 
-// Findings tell what is not in the manifests, and why.
+// Findings returns warnings about everything that is not in the manifests, with reasons.
 func (e *Export) Findings() diag.List { return e.findings }
 
-// skip keeps the larger number of requests of kinds that share a word: one answer can hold several of them.
+// skip adds a part that was not read. Of several kinds with the same name it keeps the larger number of
+// requests, because one answer can hold all of them.
 func (e *Export) skip(name string, requests int) {
-	c := counter(&e.Skipped, name)
+	c := countOf(&e.Skipped, name)
 	c.Number = max(c.Number, requests)
 }
 
-// counter is the count of a name in a list, to which it is added if need be.
-func counter(counts *[]Count, name string) *Count {
+// countOf returns the count of a name in a list, and adds the name if necessary.
+func countOf(counts *[]Count, name string) *Count {
 	at := slices.IndexFunc(*counts, func(c Count) bool { return c.Name == name })
 	if at < 0 {
 		at = len(*counts)
@@ -126,7 +128,8 @@ func counter(counts *[]Count, name string) *Count {
 	return &(*counts)[at]
 }
 
-// report says what is not in the manifests: what was not read, what was left out, and what is never looked for.
+// report adds a finding for everything that is not in the manifests: parts that were not read, were left
+// out, or are never read.
 func (e *Export) report(found *content, api resource.API) {
 	var unsupported []string
 	for _, k := range resource.Kinds() {
@@ -173,7 +176,7 @@ func (e *Export) report(found *content, api resource.API) {
 	e.reportUnmanaged()
 }
 
-// reportOmissions reports what was left out, the same of many objects once.
+// reportOmissions reports what was left out, with one finding for each reason.
 func (e *Export) reportOmissions(omitted omissions) {
 	byText := func(a, b omission) int { return cmp.Or(strings.Compare(a.what, b.what), strings.Compare(a.why, b.why)) }
 	for _, l := range slices.SortedFunc(maps.Keys(omitted), byText) {
@@ -191,7 +194,7 @@ func (e *Export) reportOmissions(omitted omissions) {
 	}
 }
 
-// text says what is left out.
+// text describes what is left out.
 func (om omission) text(o Omission) string {
 	switch {
 	case om.isObject:
@@ -203,7 +206,7 @@ func (om omission) text(o Omission) string {
 	}
 }
 
-// reportUnmanaged notes what is not asked for, since no manifest could say it.
+// reportUnmanaged adds a note about parts that are never read, because no manifest could hold them.
 func (e *Export) reportUnmanaged() {
 	var beyond []string
 	for _, k := range resource.Kinds() {
@@ -225,7 +228,7 @@ func warning(code, summary string) diag.Diagnostic {
 	return diag.Diagnostic{Severity: diag.Warning, Code: code, Summary: summary}
 }
 
-// fewNames is how many of a list a message names.
+// fewNames is the number of names that a message lists.
 const fewNames = 5
 
 func humanize(name string) string { return strings.ReplaceAll(name, "_", " ") }

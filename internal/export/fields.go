@@ -16,31 +16,31 @@ import (
 	"github.com/planform/planform/schema"
 )
 
-// fieldValue is a field as the manifest gives it.
+// fieldValue is a field in the form of the manifest.
 type fieldValue struct {
 	field     *resource.Field
 	value     any
-	instance  any    // as the schema sees it
-	canonical string // what the service shows
-	shown     string // the same, where a text links to pages by other addresses than planform does; "" = it does not
-	file      *File  // that the field names
+	instance  any    // value that the schema checks
+	canonical string // value that the service shows
+	shown     string // the text with the service's links, if these differ from planform's; "" = they do not
+	file      *File  // file that the field names
 }
 
-// fields writes the object's own fields, and records their digests for the state.
-func (c *composer) fields(t *object) manifest.Map {
+// encodeFields writes the object's own fields, and records their digests for the state.
+func (c *composer) encodeFields(t *object) manifest.Map {
 	var list []fieldValue
 	for i := range t.kind.Fields {
 		f := &t.kind.Fields[i]
 		if f == orderField(t.kind) && !t.writesPlace || t.kind.Derives(f) {
 			continue
 		}
-		if w, ok := c.field(t, f); ok {
+		if w, ok := c.encodeField(t, f); ok {
 			list = append(list, w)
 		}
 	}
 	list = c.dropWrongDates(t, list)
 	list = c.dropInvalid(t, list)
-	object := c.identity(t)
+	object := c.identityEntries(t)
 	values := map[string]string{}
 	for _, w := range list {
 		if w.file != nil {
@@ -54,8 +54,8 @@ func (c *composer) fields(t *object) manifest.Map {
 		}
 		object = addField(object, w)
 	}
-	object = c.custom(t, object, values)
-	c.record(t, values)
+	object = c.addCustomFields(t, object, values)
+	c.addRecord(t, values)
 	return object
 }
 
@@ -74,8 +74,9 @@ func addField(object manifest.Map, w fieldValue) manifest.Map {
 	return append(object, manifest.Entry{Key: w.field.Group, Value: manifest.Map{entry}})
 }
 
-// identity is what tells the reader which object of the service is meant.
-func (c *composer) identity(t *object) manifest.Map {
+// identityEntries returns the entries that identify the object for the reader of the manifest: key, ID and
+// readable identifier.
+func (c *composer) identityEntries(t *object) manifest.Map {
 	var object manifest.Map
 	if t.kind.Singleton {
 		return object
@@ -92,40 +93,40 @@ func (c *composer) identity(t *object) manifest.Map {
 	return object
 }
 
-// field writes one field. ok is false where there is nothing to say.
-func (c *composer) field(t *object, f *resource.Field) (w fieldValue, ok bool) {
+// encodeField writes one field. ok is false if nothing is written.
+func (c *composer) encodeField(t *object, f *resource.Field) (w fieldValue, ok bool) {
 	w.field = f
 	switch {
 	case f.Past:
-		return c.pastField(t, f)
+		return c.encodePast(t, f)
 	case f.PersonIn != nil:
-		return c.person(t, f)
+		return c.encodePerson(t, f)
 	case f.IsRef():
-		return c.references(t, f)
+		return c.encodeRefs(t, f)
 	case t.content != nil && f.Type == resource.Upload:
 		name := c.names.unique(t.kind.Section, strings.TrimSuffix(t.text("name"), path.Ext(t.text("name"))), extension(t.text("name")))
 		return fieldValue{field: f, value: name, instance: name, canonical: t.content.String(), file: &File{Name: name, From: t.spooled}}, true
-	case t.kind.Upload != nil && strings.ContainsAny(t.text(f.Name), f.Forbidden): // the file's own name is taken for it
+	case t.kind.Upload != nil && strings.ContainsAny(t.text(f.Name), f.Forbidden): // the name of the file replaces it
 		t.writesID = true
-		c.omit(t, f.Path(), "no manifest can say it")
+		c.addOmission(t, f.Path(), "no manifest can say it")
 		return w, false
 	}
 	shown, known := f.ObservedIn(t.row)
-	if w.canonical = shown; !known || shown == "" || !f.Required && t.defaultValue(f, shown) {
+	if w.canonical = shown; !known || shown == "" || !f.Required && t.isDefault(f, shown) {
 		return w, false
 	}
 	if f.Rich() {
-		return c.richText(t, f, shown)
+		return c.encodeRich(t, f, shown)
 	}
-	w, why := encode(f, t.row, shown)
+	w, why := encodeValue(f, t.row, shown)
 	if why != "" {
-		c.omit(t, f.Path(), why)
+		c.addOmission(t, f.Path(), why)
 	}
 	return w, why == ""
 }
 
-// encode writes what a row shows of a field; fault says why a manifest cannot say it, or "".
-func encode(f *resource.Field, row resource.Row, shown string) (w fieldValue, fault string) {
+// encodeValue writes the value of a field in a row. fault says why a manifest cannot hold it, or "".
+func encodeValue(f *resource.Field, row resource.Row, shown string) (w fieldValue, fault string) {
 	w = fieldValue{field: f, canonical: shown}
 	text := shown
 	switch f.Type {
@@ -145,13 +146,13 @@ func encode(f *resource.Field, row resource.Row, shown string) (w fieldValue, fa
 		w.value, w.instance = words, words
 	case resource.JSON:
 		w.instance = map[string]any{}
-		w.value, fault = tree(f, text)
+		w.value, fault = encodeTree(f, text)
 	case resource.Date:
 		w.value, w.instance = manifest.Literal(text), text
 	default:
 		w.value, w.instance = text, text
 	}
-	// Where the text does not mean what the service shows, nobody can write it: the comparison has no form for it.
+	// Nobody can write a text that does not mean the shown value, because the comparison has no form for it.
 	v := resource.Value{Field: f, Text: text}
 	if f.Definition == nil {
 		if want, ok := v.Desired(nil); !ok || want != shown {
@@ -161,9 +162,9 @@ func encode(f *resource.Field, row resource.Row, shown string) (w fieldValue, fa
 	return w, cmp.Or(manifest.CheckText(f, text), fault)
 }
 
-// defaultValue reports whether a new object has the value where the manifest gives none. Of
-// predefined objects, such as a project's first states, that is not known: all is written.
-func (ob *object) defaultValue(f *resource.Field, shown string) bool {
+// isDefault reports whether a new object has the value if the manifest gives none. It returns false for
+// predefined objects, such as a project's first states, because their defaults are not known.
+func (ob *object) isDefault(f *resource.Field, shown string) bool {
 	switch {
 	case f.ArchiveFlag:
 		return shown == "false"
@@ -176,8 +177,8 @@ func (ob *object) defaultValue(f *resource.Field, shown string) bool {
 		if ob.kind.Singleton {
 			in = ob.parent
 		}
-		needed := func(k *resource.Kind) bool { // else apply switches it on
-			return slices.ContainsFunc(in.exports(k), func(child *object) bool { return child.needs(f) })
+		needed := func(k *resource.Kind) bool { // otherwise apply switches it on
+			return slices.ContainsFunc(in.exportedChildren(k), func(child *object) bool { return child.needsSwitch(f) })
 		}
 		return shown == "false" && !slices.ContainsFunc(resource.Kinds(), needed)
 	case f.Type == resource.JSON:
@@ -187,25 +188,25 @@ func (ob *object) defaultValue(f *resource.Field, shown string) bool {
 	}
 }
 
-// needs reports whether the object cannot be made while a switch is off.
-func (ob *object) needs(f *resource.Field) bool {
+// needsSwitch reports whether the object cannot be created while a switch is off.
+func (ob *object) needsSwitch(f *resource.Field) bool {
 	if _, by := ob.kind.Switch(); by == f {
 		return true
 	}
 	return slices.ContainsFunc(ob.kind.Fields, func(own resource.Field) bool { return ob.text(own.Name) == "true" && ob.kind.SwitchOf(&own) == f })
 }
 
-// saysNothing reports whether an object is as the service makes all of its kind.
-func (ob *object) saysNothing() bool {
+// hasDefaultsOnly reports whether all fields of an object have their defaults.
+func (ob *object) hasDefaultsOnly() bool {
 	return !slices.ContainsFunc(ob.kind.Fields, func(f resource.Field) bool {
 		shown, known := f.ObservedIn(ob.row)
 		own, _ := ob.kind.Field(f.Name)
-		return known && !ob.defaultValue(own, shown)
+		return known && !ob.isDefault(own, shown)
 	})
 }
 
-// pastField writes what is of an object's past, such as who created a work item.
-func (c *composer) pastField(t *object, f *resource.Field) (w fieldValue, ok bool) {
+// encodePast writes a fact of an object's past, such as the creator of a work item.
+func (c *composer) encodePast(t *object, f *resource.Field) (w fieldValue, ok bool) {
 	raw, _ := t.row[f.APIName()].(string)
 	if raw == "" {
 		return w, false
@@ -215,7 +216,7 @@ func (c *composer) pastField(t *object, f *resource.Field) (w fieldValue, ok boo
 	if f.IsRef() {
 		id := resource.LowerID(raw)
 		if t.find(resource.MustLookup(f.Ref), id) == nil {
-			c.omit(t, f.Path(), whyUnlisted(f))
+			c.addOmission(t, f.Path(), whyUnlisted(f))
 			return w, false
 		}
 		v.Refs = []resource.Reference{{ID: id}}
@@ -226,8 +227,8 @@ func (c *composer) pastField(t *object, f *resource.Field) (w fieldValue, ok boo
 	return w, ok
 }
 
-// person writes by name who made an object, unless planform did.
-func (c *composer) person(t *object, f *resource.Field) (w fieldValue, ok bool) {
+// encodePerson writes the name of the person who made an object, unless planform made it.
+func (c *composer) encodePerson(t *object, f *resource.Field) (w fieldValue, ok bool) {
 	if _, made := t.row.Owner(); made {
 		return w, false
 	}
@@ -236,21 +237,21 @@ func (c *composer) person(t *object, f *resource.Field) (w fieldValue, ok bool) 
 		if id == "" {
 			continue
 		}
-		if member := c.found.byID[serviceID{resource.MustLookup("member"), resource.LowerID(id)}]; member != nil {
+		if member := c.content.byID[serviceID{resource.MustLookup("member"), resource.LowerID(id)}]; member != nil {
 			names := member.kind.NaturalFields()
 			text := member.text(names[len(names)-1].Name)
 			return fieldValue{field: f, value: text, instance: text}, text != "" && manifest.CheckText(f, text) == ""
 		}
-		c.omit(t, f.Path(), "it is somebody who is not there any more")
+		c.addOmission(t, f.Path(), "it is somebody who is not there any more")
 		return w, false
 	}
 	return w, false
 }
 
-// tree is a JSON text as a manifest writes it; fault says why a manifest cannot, or "".
-func tree(f *resource.Field, text string) (value any, fault string) {
+// encodeTree returns a JSON text in the form of a manifest. fault says why a manifest cannot hold it, or "".
+func encodeTree(f *resource.Field, text string) (value any, fault string) {
 	const (
-		longestKey = 500 // YAML takes no longer one before a colon than 1024 bytes, escapes included
+		longestKey = 500 // before a colon, YAML accepts at most 1024 bytes, escapes included
 		deepest    = 90
 	)
 	d := json.NewDecoder(strings.NewReader(text))
@@ -294,22 +295,22 @@ func tree(f *resource.Field, text string) (value any, fault string) {
 	return value, fault
 }
 
-// richText writes a text that the service keeps as HTML: into a file where the kind
-// has a field for that, as Markdown where that says the same, else as HTML.
-func (c *composer) richText(t *object, first *resource.Field, shown string) (w fieldValue, ok bool) {
-	asMarkdown, asHTML, asFile := forms(t.kind, first)
-	text, isMarkdown, why := rich(first, t.row, asMarkdown != nil || asFile != nil)
+// encodeRich writes a text that the service keeps as HTML: into a file if the kind has a field for that, as
+// Markdown if that means the same, else as HTML.
+func (c *composer) encodeRich(t *object, first *resource.Field, shown string) (w fieldValue, ok bool) {
+	asMarkdown, asHTML, asFile := textFields(t.kind, first)
+	text, isMarkdown, why := richContent(first, t.row, asMarkdown != nil || asFile != nil)
 	if !isMarkdown && asHTML == nil && asFile == nil {
 		why = cannotSay
 	}
 	if why != "" {
-		c.omit(t, first.Path(), why)
+		c.addOmission(t, first.Path(), why)
 		return w, false
 	}
 	if asFile != nil {
 		text = strings.TrimRight(text, "\n") + "\n"
 	}
-	text, canonical := c.pages.name(text, isMarkdown, shown)
+	text, canonical := c.pages.nameLinks(text, isMarkdown, shown)
 	w = fieldValue{field: asHTML, value: text, instance: text, canonical: canonical}
 	if canonical != shown {
 		w.shown = shown
@@ -330,8 +331,9 @@ func (c *composer) richText(t *object, first *resource.Field, shown string) (w f
 
 const cannotSay = "Markdown cannot say it"
 
-// forms are the fields that write a text of a kind: as Markdown, as HTML, and from a file; nil = there is none.
-func forms(k *resource.Kind, of *resource.Field) (asMarkdown, asHTML, asFile *resource.Field) {
+// textFields returns the fields that write a text of a kind: as Markdown, as HTML, and from a file; nil = the
+// kind has no such field.
+func textFields(k *resource.Kind, of *resource.Field) (asMarkdown, asHTML, asFile *resource.Field) {
 	for i := range k.Fields {
 		switch f := &k.Fields[i]; {
 		case f.APIName() != of.APIName():
@@ -346,9 +348,9 @@ func forms(k *resource.Kind, of *resource.Field) (asMarkdown, asHTML, asFile *re
 	return asMarkdown, asHTML, asFile
 }
 
-// rich is a text that the service keeps as HTML, as Markdown where that is wanted and says the same, else as HTML. fault
-// says why a manifest cannot say it, or "".
-func rich(f *resource.Field, row resource.Row, markdown bool) (text string, isMarkdown bool, fault string) {
+// richContent returns a text that the service keeps as HTML: as Markdown if that is wanted and means the same,
+// else as HTML. fault says why a manifest cannot hold it, or "".
+func richContent(f *resource.Field, row resource.Row, markdown bool) (text string, isMarkdown bool, fault string) {
 	raw, _ := row.Shown(f)
 	html, _ := raw.(string)
 	if markdown {
@@ -363,34 +365,35 @@ func rich(f *resource.Field, row resource.Row, markdown bool) (text string, isMa
 	return text, isMarkdown, manifest.CheckText(f, text)
 }
 
-// Encode writes what a row shows of a field that refers to nothing, in the place of a value of that field: as nil where it
-// is empty. The field is another one where only that can say it: description_html for description. fault says why no
-// manifest can, or "".
+// Encode returns the manifest's form of a value in a row, or nil if the value is empty. It is for fields
+// that refer to no object. It returns another field if only that field can hold the value: description_html
+// instead of description. fault says why no manifest can hold it, or "".
 func Encode(k *resource.Kind, v *resource.Value, row resource.Row, pages *Pages) (f *resource.Field, value any, fault string) {
 	shown, _ := v.Field.ObservedIn(row)
 	switch f = v.Field; {
 	case shown == "":
 		return f, nil, ""
 	case !f.Rich():
-		w, fault := encode(f, row, f.WithoutProperty(shown))
+		w, fault := encodeValue(f, row, f.WithoutProperty(shown))
 		return f, w.value, fault
 	case v.Header != "":
 		return f, nil, "a line with author and time, which is not written in it, leads the text"
 	}
 	asMarkdown := f.Type == resource.Markdown || f.Type == resource.File && !v.AsHTML
-	text, isMarkdown, fault := rich(f, row, asMarkdown)
+	text, isMarkdown, fault := richContent(f, row, asMarkdown)
 	if asMarkdown && !isMarkdown {
-		_, asHTML, _ := forms(k, f)
+		_, asHTML, _ := textFields(k, f)
 		if f.Type == resource.File || asHTML == nil {
 			return f, nil, cannotSay
 		}
 		f = asHTML
 	}
-	text, _ = pages.name(text, isMarkdown, shown)
+	text, _ = pages.nameLinks(text, isMarkdown, shown)
 	return f, text, fault
 }
 
-// breakLines breaks the lines of HTML between its blocks, and drops the control characters that mean nothing in it.
+// breakLines adds line breaks between the blocks of HTML, and drops control characters, which have no
+// meaning in HTML.
 func breakLines(html string) string {
 	clean := strings.Map(func(r rune) rune {
 		if r < ' ' && r != '\n' && r != '\t' || r == 0xFFFE || r == 0xFFFF {
@@ -412,7 +415,7 @@ var blockEnds = strings.NewReplacer("</p>", "</p>\n", "</li>", "</li>\n", "<ul>"
 	"</pre>\n",
 	"</blockquote>", "</blockquote>\n", "</div>", "</div>\n")
 
-// dropWrongDates leaves out a date that precedes the one that it must not precede.
+// dropWrongDates leaves out a date that is before a date that it must follow.
 func (c *composer) dropWrongDates(t *object, list []fieldValue) []fieldValue {
 	return slices.DeleteFunc(list, func(w fieldValue) bool {
 		if w.field.NotBefore == "" {
@@ -422,17 +425,17 @@ func (c *composer) dropWrongDates(t *object, list []fieldValue) []fieldValue {
 		if i < 0 || list[i].canonical <= w.canonical {
 			return false
 		}
-		c.omit(t, w.field.Path(), "it is before the "+w.field.NotBefore)
+		c.addOmission(t, w.field.Path(), "it is before the "+w.field.NotBefore)
 		return true
 	})
 }
 
-// dropInvalid leaves out what the schema refuses, such as a colour by its name. An object
-// that loses its natural key by that is written with its ID.
+// dropInvalid leaves out values that the schema refuses, such as a colour given by name. An object that
+// loses its natural key in this way is written with its ID.
 func (c *composer) dropInvalid(t *object, list []fieldValue) []fieldValue {
 	for {
 		instance := map[string]any{}
-		for _, entry := range c.identity(t) {
+		for _, entry := range c.identityEntries(t) {
 			instance[entry.Key] = entry.Value
 		}
 		for _, w := range list {
@@ -449,7 +452,7 @@ func (c *composer) dropInvalid(t *object, list []fieldValue) []fieldValue {
 			if i < 0 {
 				continue
 			}
-			c.omit(t, v.Property, "the schema refuses it")
+			c.addOmission(t, v.Property, "the schema refuses it")
 			t.writesID = t.writesID || t.identifier == "" && slices.Contains(t.kind.NaturalKey, list[i].field.Name)
 			list = slices.Delete(list, i, i+1)
 			changed = true

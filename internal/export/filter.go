@@ -10,8 +10,8 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// matches reports whether a word of the user means the kind.
-func matches(words []string, k *resource.Kind) bool {
+// namesKind reports whether a word of the user names the kind.
+func namesKind(words []string, k *resource.Kind) bool {
 	names := []string{k.Name, k.Section}
 	if m := k.Membership; m != nil {
 		f, _ := resource.MustLookup(m.On).Field(m.Field)
@@ -40,24 +40,25 @@ func readable(k *resource.Kind) bool {
 	return ok && k.Section != ""
 }
 
-// kindChoice says which kinds are read, and what for.
+// kindChoice holds the kinds to read.
 type kindChoice struct {
-	exported   map[*resource.Kind]bool // the manifests list them
-	referenced map[*resource.Kind]bool // fields of those refer to them
-	skipped    map[*resource.Kind]bool // they take a request for each work item, and were not asked for
+	exported   map[*resource.Kind]bool // kinds in the manifests
+	referenced map[*resource.Kind]bool // kinds to which fields of exported kinds refer
+	skipped    map[*resource.Kind]bool // kinds that take a request for each work item, and that the user did not ask for
 }
 
-// chooseKinds takes the sections of --only, all if there are none, and of those that take a request for each work item the ones of --with.
+// chooseKinds selects the sections of --only, or all if there are none. Of sections that take a request for
+// each work item, it selects only those in --with or --only.
 func chooseKinds(only, with []string) (kindChoice, error) {
 	c := kindChoice{map[*resource.Kind]bool{}, map[*resource.Kind]bool{}, map[*resource.Kind]bool{}}
 	with = slices.DeleteFunc(slices.Clone(with), func(word string) bool { return word == customFields })
-	if err := cmp.Or(unknownWord("--with", with, perItem), unknownWord("--only", only, isSection)); err != nil {
+	if err := cmp.Or(checkWords("--with", with, perItem), checkWords("--only", only, isSection)); err != nil {
 		return c, err
 	}
 	for _, k := range resource.Kinds() {
 		switch {
-		case k.Membership != nil || !readable(k) || len(only) > 0 && !matches(only, k):
-		case perItem(k) && !matches(with, k) && !matches(only, k):
+		case k.Membership != nil || !readable(k) || len(only) > 0 && !namesKind(only, k):
+		case perItem(k) && !namesKind(with, k) && !namesKind(only, k):
 			c.skipped[k] = true
 		default:
 			for c.exported[k] = true; k.Parent != ""; c.exported[k] = true {
@@ -79,12 +80,12 @@ func chooseKinds(only, with []string) (kindChoice, error) {
 
 func isSection(k *resource.Kind) bool { return k.Membership == nil }
 
-// unknownWord returns an error for the first word that means no readable kind of a sort.
-func unknownWord(flag string, words []string, accepts func(*resource.Kind) bool) error {
+// checkWords returns an error for the first word that names no readable kind of the accepted sort.
+func checkWords(flag string, words []string, accepts func(*resource.Kind) bool) error {
 	for _, word := range words {
 		if !slices.ContainsFunc(resource.Kinds(), func(k *resource.Kind) bool {
 			return readable(k) && accepts(k) &&
-				matches([]string{word}, k)
+				namesKind([]string{word}, k)
 		}) {
 			return &UnknownWordError{flag, word, sections(accepts)}
 		}
@@ -92,7 +93,7 @@ func unknownWord(flag string, words []string, accepts func(*resource.Kind) bool)
 	return nil
 }
 
-// sections lists the words for the readable kinds of a sort.
+// sections returns the words for the readable kinds of the accepted sort.
 func sections(accepts func(*resource.Kind) bool) []string {
 	var words []string
 	for _, k := range resource.Kinds() {
@@ -104,24 +105,24 @@ func sections(accepts func(*resource.Kind) bool) []string {
 	return slices.Compact(words)
 }
 
-// Costly lists what is read only if it is asked for.
+// Costly returns the words for parts that are read only on request.
 func Costly() []string { return slices.Sorted(slices.Values(append(sections(perItem), customFields))) }
 
-// CostlyKinds are the kinds of what a word of [Costly] names; of values of custom fields there is none.
+// CostlyKinds returns the kinds that a word of [Costly] names. The word for values of custom fields names none.
 func CostlyKinds(word string) []*resource.Kind {
 	return slices.DeleteFunc(slices.Clone(resource.Kinds()), func(k *resource.Kind) bool {
 		return !readable(k) || !perItem(k) || sectionName(k) != word
 	})
 }
 
-// sectionName is what people call what a kind holds.
+// sectionName returns the word for the objects or members of a kind.
 func sectionName(k *resource.Kind) string {
 	if m := k.Membership; m != nil {
 		f, _ := resource.MustLookup(m.On).Field(m.Field)
 		switch {
 		case f.Group != "":
 			return f.Group
-		case m.On == m.Member: // the containers are what people think of
+		case m.On == m.Member: // users think of the containers
 			return sectionName(resource.MustLookup(m.Container))
 		default:
 			return m.Field
@@ -133,19 +134,20 @@ func sectionName(k *resource.Kind) string {
 	return k.Section
 }
 
-// UnknownWordError is a word on the command line that means nothing.
+// UnknownWordError is an unknown word on the command line.
 type UnknownWordError struct {
 	Flag, Word string
-	words      []string // that mean something
+	words      []string // the known words
 }
 
-// Error names flag and word.
+// Error names the flag and the word.
 func (u *UnknownWordError) Error() string { return u.Flag + " " + u.Word + ": no such section" }
 
-// Hint names the words that mean something.
+// Hint lists the known words.
 func (u *UnknownWordError) Hint() string { return diag.OneOf(u.Word, u.words) }
 
-// filter leaves out what the user did not ask for, and what is archived where a manifest cannot say that.
+// filter leaves out the objects that the user did not ask for, and archived objects if a manifest cannot
+// express that.
 func (r *reader) filter(l *list) error {
 	objects := l.parent.children[l.kind]
 	wanted := map[*object]bool{}
@@ -165,16 +167,17 @@ func (r *reader) filter(l *list) error {
 			t.exported = false
 		case t.exported && t.archived() && !archivable:
 			t.exported = false
-			r.omit(l.kind.Noun(), "archived, and the service does not show its contents", t.name(), 1)
+			r.addOmission(l.kind.Noun(), "archived, and the service does not show its contents", t.name(), 1)
 		case t.exported && t.isEmpty():
 			t.exported = false
-			r.omit(l.kind.Noun(), "without a text", t.parent.label(), 1)
+			r.addOmission(l.kind.Noun(), "without a text", t.parent.label(), 1)
 		}
 	}
 	return nil
 }
 
-// isEmpty reports whether an object lacks its required text, such as that of a comment, so that none like it can be created.
+// isEmpty reports whether an object lacks its required text, such as the text of a comment. No such object
+// can be created.
 func (ob *object) isEmpty() bool {
 	return slices.ContainsFunc(ob.kind.Fields, func(f resource.Field) bool {
 		shown, known := f.ObservedIn(ob.row)

@@ -13,33 +13,34 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// identify finds the readable identifier that a manifest can give.
-func (ob *object) identify() {
+// setIdentifier sets the readable identifier if a manifest can give it.
+func (ob *object) setIdentifier() {
 	text := ob.kind.ReadableID(ob.row, ob.parent.identifier)
 	if ob.kind.IsIdentifier(text) && text == strings.ToUpper(text) {
 		ob.identifier = text
 	}
 }
 
-// assignKeys puts what is in a parent, and in turn in that, into the order of the
-// manifests, and gives the exported objects their keys and addresses.
-func (c *content) assignKeys(parent *object, workspace string) {
+// assignKeys sorts all objects below a parent into the order of the manifests, and gives the exported
+// objects their keys and addresses.
+func (ct *content) assignKeys(parent *object, workspace string) {
 	for k, children := range parent.children {
 		sortSiblings(k, children)
-		c.assignKeysOf(k, parent, workspace)
+		ct.assignKeysOf(k, parent, workspace)
 		for _, child := range children {
-			c.assignKeys(child, workspace)
+			ct.assignKeys(child, workspace)
 		}
 	}
 }
 
-// assignKeysOf gives each object the key that planform made it with, else the one that it had in an earlier export, else a new
-// one. It also says which are written with their ID: those that people can rename, or that nothing else tells from others.
-func (c *content) assignKeysOf(k *resource.Kind, parent *object, workspace string) {
-	list := parent.exports(k)
+// assignKeysOf gives each object the key with which planform made it, else the key of an earlier export,
+// else a new key. It also decides which objects are written with their ID: objects that people can rename,
+// and objects that nothing else identifies.
+func (ct *content) assignKeysOf(k *resource.Kind, parent *object, workspace string) {
+	list := parent.exportedChildren(k)
 	slices.SortFunc(list, compareAge)
 	taken, marked := map[string]int{}, map[string]int{}
-	for _, t := range parent.children[k] { // the external ID of one that is left out would be found too
+	for _, t := range parent.children[k] { // including objects that are left out, because their external ID would be found too
 		if key := t.ownKey(workspace); key != "" {
 			taken[key] = 1
 			marked[key]++
@@ -51,7 +52,7 @@ func (c *content) assignKeysOf(k *resource.Kind, parent *object, workspace strin
 		}
 	}
 	for _, t := range list {
-		if key := c.formerKeys[serviceID{k, t.row.ID()}]; t.key == "" && resource.ValidKey(key) && taken[key] == 0 {
+		if key := ct.formerKeys[serviceID{k, t.row.ID()}]; t.key == "" && resource.ValidKey(key) && taken[key] == 0 {
 			t.key, t.writesKey, taken[key] = key, true, 1
 		}
 	}
@@ -72,7 +73,7 @@ func (c *content) assignKeysOf(k *resource.Kind, parent *object, workspace strin
 	}
 }
 
-// formerKeys are the keys that a state has for the objects of the service.
+// formerKeys returns the keys that a state has for the objects of the service.
 func formerKeys(prior planner.Prior) map[serviceID]string {
 	keys := map[serviceID]string{}
 	for _, a := range slices.Sorted(maps.Keys(prior)) {
@@ -90,8 +91,8 @@ func (ob *object) addressOf(key string) resource.Address {
 	return ob.parent.address.Child(ob.kind.Name, key)
 }
 
-// ownKey is the key under which planform made the object, or "". Under another
-// one it would not be found again by its external ID.
+// ownKey returns the key with which planform made the object, or "". With another key its external ID would
+// not be found again.
 func (ob *object) ownKey(workspace string) string {
 	external, _ := ob.row["external_id"].(string)
 	key := external[strings.LastIndexByte(external, '/')+1:]
@@ -102,9 +103,9 @@ func (ob *object) ownKey(workspace string) string {
 	return key
 }
 
-// freeKey makes a key: of the number that the service gave the object, which never changes, else of its name, else of its
-// ID. It is written unless the manifest's reader makes the same one. taken holds for each key the last number that was
-// put behind it.
+// freeKey returns an unused key: made from the number of the object, which never changes, else from its
+// name, else from its ID. written is false if the manifest's reader makes the same key. taken holds for
+// each key the last number that was appended to it.
 func (ob *object) freeKey(taken map[string]int) (key string, written bool) {
 	key, ok := ob.kind.DefaultKey(func(field string) string {
 		if f, isField := ob.kind.Field(field); isField && f.Type == resource.URL && manifest.CheckText(f, ob.text(field)) != "" {
@@ -131,7 +132,7 @@ func (ob *object) freeKey(taken map[string]int) (key string, written bool) {
 	return key, true
 }
 
-// naturalKey is the field and text by which the object is recognised, or "".
+// naturalKey returns the field and text by which the object is recognised, or "".
 func (ob *object) naturalKey() string {
 	if ob.kind.AdoptOnRequestOnly {
 		return ""
@@ -151,8 +152,8 @@ func (ob *object) naturalKey() string {
 	return ""
 }
 
-// orderField is the field that gives an object's place among its siblings, or nil.
-// The order of a list in a manifest stands for it.
+// orderField returns the field with an object's place among its siblings, or nil. In a manifest, the order
+// of the list stands for it.
 func orderField(k *resource.Kind) *resource.Field {
 	if i := slices.IndexFunc(k.Fields, func(f resource.Field) bool { return f.Ordinal }); i >= 0 {
 		return &k.Fields[i]
@@ -165,8 +166,8 @@ func orderField(k *resource.Kind) *resource.Field {
 	return nil
 }
 
-// sortSiblings orders objects so that creating them in this order makes the same order
-// elsewhere: by number, else by place, else by age, else by what they are called.
+// sortSiblings sorts objects so that creating them in this order makes the same order elsewhere: by number,
+// else by place, else by age, else by name.
 func sortSiblings(k *resource.Kind, list []*object) {
 	place := orderField(k)
 	at := func(t *object) float64 {
@@ -186,7 +187,7 @@ func sortSiblings(k *resource.Kind, list []*object) {
 	if place == nil || place.Ordinal || k.Numbered() {
 		return
 	}
-	predefined := func(t *object) int { return slices.Index(k.Predefined, t.text(k.NaturalKey[0])) } // made at one moment
+	predefined := func(t *object) int { return slices.Index(k.Predefined, t.text(k.NaturalKey[0])) } // created at the same moment
 	reordered := !slices.IsSortedFunc(list, func(a, b *object) int {
 		return cmp.Or(strings.Compare(a.row.Text("created_at"), b.row.Text("created_at")), cmp.Compare(predefined(a), predefined(b)))
 	})
@@ -195,7 +196,7 @@ func sortSiblings(k *resource.Kind, list []*object) {
 	}
 }
 
-// toFloat is the number that a record shows, or 0.
+// toFloat returns the number in a row, or 0.
 func toFloat(raw any) float64 {
 	n, _ := raw.(json.Number)
 	f, _ := n.Float64()
@@ -212,7 +213,7 @@ func compareNatural(a, b *object) int {
 	return 0
 }
 
-// compareAge orders by the moment of creation, in which numbers and keys were given too.
+// compareAge orders objects by the time of their creation, and so in the order of their numbers.
 func compareAge(a, b *object) int {
 	return a.row.Older(b.row)
 }

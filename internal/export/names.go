@@ -10,8 +10,8 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// references writes a field that refers to other objects.
-func (c *composer) references(t *object, f *resource.Field) (w fieldValue, ok bool) {
+// encodeRefs writes a field that refers to other objects.
+func (c *composer) encodeRefs(t *object, f *resource.Field) (w fieldValue, ok bool) {
 	w.field = f
 	var ids []string
 	via, member := resource.MembershipOf(t.kind.Name, f.Name)
@@ -19,7 +19,7 @@ func (c *composer) references(t *object, f *resource.Field) (w fieldValue, ok bo
 		first, _ := t.kind.Field(via.Membership.Field)
 		ids = slices.Compact(slices.Sorted(slices.Values(t.members[first])))
 		if via.Membership.SeveralField != "" && (f == first) != (len(ids) < 2) {
-			return w, false // the other field says it
+			return w, false // the other field holds it
 		}
 		ids = slices.DeleteFunc(ids, func(id string) bool { return c.declaredByInverse(via.Membership, via.Name, t.row.ID(), id) })
 	} else if shown, known := f.ObservedIn(t.row); known && shown != "" {
@@ -32,27 +32,27 @@ func (c *composer) references(t *object, f *resource.Field) (w fieldValue, ok bo
 		case text != "":
 			names = append(names, namedID{text, id})
 		case member:
-			c.omit(t, f.Path()+" entry", whyUnlisted(f))
-		case c.found.unsupported[resource.MustLookup(f.Ref)]: // which is told once
+			c.addOmission(t, f.Path()+" entry", whyUnlisted(f))
+		case c.content.unsupported[resource.MustLookup(f.Ref)]: // reported elsewhere, once
 			return w, false
-		default: // a list without it would take it out
-			c.omit(t, f.Path(), whyUnlisted(f))
+		default: // a list without the entry would remove it
+			c.addOmission(t, f.Path(), whyUnlisted(f))
 			return w, false
 		}
 	}
 	slices.SortFunc(names, func(a, b namedID) int { return strings.Compare(a.text, b.text) })
 	if len(names) > 1 && f.Type == resource.Ref {
-		c.omit(t, "second "+f.Path(), "a manifest gives one")
+		c.addOmission(t, "second "+f.Path(), "a manifest gives one")
 		names = names[:1]
 	}
 	if len(names) == 0 {
 		if w.value, w.instance = []any{}, []any{}; f.Type == resource.Ref {
 			w.value, w.instance = manifest.Literal("null"), nil
 		}
-		return w, t.hasDefault(f)
+		return w, t.inheritsDefault(f)
 	}
 	if f.Type == resource.Ref && f.Ref == t.kind.Name && c.cutsCycle(t, f) {
-		c.omit(t, f.Path(), "it leads back to the same "+t.kind.Noun())
+		c.addOmission(t, f.Path(), "it leads back to the same "+t.kind.Noun())
 		return w, false
 	}
 	list, instance := make([]any, len(names)), make([]any, len(names))
@@ -71,7 +71,7 @@ func (c *composer) references(t *object, f *resource.Field) (w fieldValue, ok bo
 	return w, true
 }
 
-// whyUnlisted says why a reference is left out: the ID alone would mean nothing elsewhere.
+// whyUnlisted explains why a reference is left out. Its ID would mean nothing elsewhere.
 func whyUnlisted(f *resource.Field) string {
 	if f.Ref == "member" {
 		return "it is somebody who is not there any more"
@@ -79,12 +79,12 @@ func whyUnlisted(f *resource.Field) string {
 	return "no list shows the " + resource.MustLookup(f.Ref).Noun() + ": it is archived or a draft, or elsewhere"
 }
 
-// hasDefault reports whether an object would take the field from its parent or from what is in it: the manifest must then
-// say that it is empty.
-func (ob *object) hasDefault(f *resource.Field) bool {
+// inheritsDefault reports whether an object would take the field from its parent or its children. Then the
+// manifest must say that the field is empty.
+func (ob *object) inheritsDefault(f *resource.Field) bool {
 	if slices.ContainsFunc(resource.Children(ob.kind.Name), func(k *resource.Kind) bool {
 		return k.UsedIn == f.Name &&
-			len(ob.exports(k)) > 0
+			len(ob.exportedChildren(k)) > 0
 	}) {
 		return true
 	}
@@ -99,14 +99,14 @@ func (ob *object) hasDefault(f *resource.Field) bool {
 	return value != ""
 }
 
-// namedID is a text that a manifest gives for an object of the service.
+// namedID is an object of the service with the text that a manifest uses for it.
 type namedID struct{ text, id string }
 
 // recordMembership adds a member that the manifest declares to the records for the state.
 func (c *composer) recordMembership(m *resource.Membership, t *object, id string) {
 	container, member := t, id
 	if m.On == m.Member && m.Member != m.Container {
-		container, member = c.found.byID[serviceID{resource.MustLookup(m.Container), id}], t.row.ID()
+		container, member = c.content.byID[serviceID{resource.MustLookup(m.Container), id}], t.row.ID()
 	}
 	if container == nil || !container.exported {
 		return
@@ -126,8 +126,8 @@ func (c *composer) recordMembership(m *resource.Membership, t *object, id string
 	}
 }
 
-// declaredByInverse reports whether the other side of a membership with two names, such as
-// blocking and blocked_by, declares it already. If not, this side does.
+// declaredByInverse reports whether the other side of a membership with two names, such as blocking and
+// blocked_by, already declares it. If not, it records that this side does.
 func (c *composer) declaredByInverse(m *resource.Membership, kind, from, to string) bool {
 	if m.Inverse == "" {
 		return false
@@ -139,31 +139,31 @@ func (c *composer) declaredByInverse(m *resource.Membership, kind, from, to stri
 	return false
 }
 
-// cutsCycle reports whether t is the object at which a cycle of the field is cut: the oldest of its objects. The others keep
-// their references. Each object is walked over once.
+// cutsCycle reports whether t is the object at which a cycle of references is cut, the oldest object of the
+// cycle. The other objects keep their references. Each reference is followed once.
 func (c *composer) cutsCycle(t *object, f *resource.Field) bool {
 	var path []*object
 	at := t
-	for at != nil && !c.walked[step{at, f}] {
-		c.walked[step{at, f}] = true
+	for at != nil && !c.walked[refStep{at, f}] {
+		c.walked[refStep{at, f}] = true
 		path = append(path, at)
 		next, _ := f.ObservedIn(at.row)
 		at = at.parent.find(at.kind, next)
 	}
 	if round := slices.Index(path, at); round >= 0 {
-		c.broken[step{slices.MinFunc(path[round:], compareAge), f}] = true
+		c.broken[refStep{slices.MinFunc(path[round:], compareAge), f}] = true
 	}
-	return c.broken[step{t, f}]
+	return c.broken[refStep{t, f}]
 }
 
-// step goes from an object to the one that it refers to by a field.
-type step struct {
+// refStep is a reference of an object by a field.
+type refStep struct {
 	from *object
 	by   *resource.Field
 }
 
-// nameOf is the text by which the manifest refers to an object of the service: its
-// name where that is clear, else its ID; "" = no list shows it.
+// nameOf returns the text with which the manifest refers to an object: its name if that is unique, else its
+// ID; "" if no list shows the object.
 func (c *composer) nameOf(from *object, f *resource.Field, id string) string {
 	k := resource.MustLookup(f.Ref)
 	to := from.target(f, id)
@@ -171,7 +171,7 @@ func (c *composer) nameOf(from *object, f *resource.Field, id string) string {
 		k = to.kind
 	}
 	scope := from.scope(k)
-	if f.CrossProject && (to == nil || to.key == strings.ToUpper(to.key)) { // such a key would be taken for an identifier
+	if f.CrossProject && (to == nil || to.key == strings.ToUpper(to.key)) { // a key in capitals would be read as an identifier
 		return c.crossProjectName(serviceID{k, id})
 	}
 	if to == nil {
@@ -180,9 +180,9 @@ func (c *composer) nameOf(from *object, f *resource.Field, id string) string {
 	return cmp.Or(scope.names(k).Text(id, to.candidateNames()...), id)
 }
 
-// crossProjectName is a text that means the same object in every project.
+// crossProjectName returns a text that means the same object in every project.
 func (c *composer) crossProjectName(id serviceID) string {
-	switch to := c.found.byID[id]; {
+	switch to := c.content.byID[id]; {
 	case to == nil:
 		return ""
 	case to.exported && to.parent.key != "":
@@ -194,7 +194,7 @@ func (c *composer) crossProjectName(id serviceID) string {
 	}
 }
 
-// candidateNames are the texts that could mean the object, the most readable first.
+// candidateNames returns the texts that could name the object, the most readable first.
 func (ob *object) candidateNames() []string {
 	var texts []string
 	if ob.kind.Identifier != nil {
@@ -216,7 +216,8 @@ func (ob *object) candidateNames() []string {
 	return texts
 }
 
-// names tell what a text means among the children of a kind, as manifest and planner resolve it.
+// names returns the meaning of texts among the children of a kind, in the way in which manifest and planner
+// resolve them.
 func (ob *object) names(k *resource.Kind) *resource.Names {
 	if n, ok := ob.named[k]; ok {
 		return n

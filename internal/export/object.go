@@ -7,28 +7,29 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// object is a record of the service and where it stands. The workspace itself is one without a kind.
+// object is an object of the service and its place in the tree. The workspace itself is an object without a
+// kind.
 type object struct {
 	kind       *resource.Kind
 	row        resource.Row
 	parent     *object
 	children   map[*resource.Kind][]*object
-	byID       map[serviceID]*object        // the same
-	members    map[*resource.Field][]string // their IDs by the field that declares them, from the member lists
-	content    *resource.Content            // of an attachment's file, once it is in the spool
-	spooled    string                       // that file
-	attributes map[string]string            // what those lists say of them, by ID
-	values     map[string][]any             // of custom fields, by the ID of the property
+	byID       map[serviceID]*object        // the same children by ID
+	members    map[*resource.Field][]string // IDs of its members by the field that declares them, from the member lists
+	content    *resource.Content            // file of an attachment, once it is in the spool
+	spooled    string                       // path of that file
+	attributes map[string]string            // attributes of its members, such as a role, by ID of the member
+	values     map[string][]any             // values of custom fields, by the ID of the property
 
-	named map[*resource.Kind]*resource.Names // its children, made when first needed
+	named map[*resource.Kind]*resource.Names // names of its children, made when first needed
 
 	exported   bool
 	identifier string // readable; "" = none that a manifest can give
 	key        string
-	writesKey  bool // the key is written
-	writesID   bool // the ID is written, since nothing else tells the object from others
-	// writesPlace is set where people ordered the object and its siblings otherwise than they were created: the order
-	// of a list says that of a new workspace only.
+	writesKey  bool // the manifest gives the key
+	writesID   bool // the manifest gives the ID, because nothing else identifies the object
+	// writesPlace is set if people reordered the object and its siblings after their creation. The order of a list
+	// in a manifest only decides the order in a new workspace.
 	writesPlace bool
 	address     resource.Address
 }
@@ -39,7 +40,8 @@ type serviceID struct {
 	id   string
 }
 
-// text is what the record shows for a field, in the form in which texts are compared; of another object its name.
+// text returns the value of a field in the form in which texts are compared, or the name of the object to
+// which the field refers.
 func (ob *object) text(field string) string {
 	f, ok := ob.kind.Field(field)
 	if !ok {
@@ -54,7 +56,7 @@ func (ob *object) text(field string) string {
 	return text
 }
 
-// name is what people call the object.
+// name returns the name of the object for people.
 func (ob *object) name() string {
 	if ob.identifier != "" {
 		return ob.identifier
@@ -75,7 +77,7 @@ func (ob *object) label() string {
 	return ob.name()
 }
 
-// setAttribute keeps what a member list says of a member, such as the role of a project's; "" = nothing.
+// setAttribute sets an attribute of a member, such as the role in a project; "" = none.
 func (ob *object) setAttribute(member, value string) {
 	if value == "" {
 		return
@@ -91,7 +93,7 @@ func (ob *object) archived() bool {
 	return at != ""
 }
 
-// ancestor is the object itself, or the nearest one above it, that is of the kind; "" is the workspace.
+// ancestor returns the nearest object of a kind at or above the object; "" is the workspace.
 func (ob *object) ancestor(kind string) *object {
 	for ob.kind != nil && ob.kind.Name != kind { // the workspace has no parent
 		ob = ob.parent
@@ -99,12 +101,13 @@ func (ob *object) ancestor(kind string) *object {
 	return ob
 }
 
-// hasAny reports whether an object can have members of a kind: of those that only some workspaces manage themselves, there may be none.
+// hasAny reports whether an object can have members of a kind. Some kinds exist only in workspaces that
+// manage them.
 func (ob *object) hasAny(k *resource.Kind) bool {
 	return !k.Governance.AtWorkspace || len(ob.ancestor("").children[k]) > 0
 }
 
-// target is the object that a field names by ID, of its project or else of the workspace; nil = none.
+// target returns the object that a field names by ID, of its project or else of the workspace, or nil.
 func (ob *object) target(f *resource.Field, id string) *object {
 	if to := ob.find(resource.MustLookup(f.Ref), id); to != nil || f.OrRef == "" {
 		return to
@@ -112,12 +115,12 @@ func (ob *object) target(f *resource.Field, id string) *object {
 	return ob.find(resource.MustLookup(f.OrRef), id)
 }
 
-// find is the object with the kind and ID among what t can refer to: its siblings, and those of its ancestors. nil = none.
+// find returns the object with the kind and ID among the objects that ob can refer to, or nil.
 func (ob *object) find(k *resource.Kind, id string) *object {
 	return ob.scope(k).byID[serviceID{k, id}]
 }
 
-// scope is what the objects of a kind live in that t can refer to.
+// scope returns the object that contains the objects of a kind to which ob can refer.
 func (ob *object) scope(k *resource.Kind) *object {
 	ob = ob.ancestor(k.NamedWithin())
 	if host, ok := resource.Lookup(k.Parent); ok && host.Single && len(ob.children[host]) > 0 {
@@ -126,7 +129,7 @@ func (ob *object) scope(k *resource.Kind) *object {
 	return ob
 }
 
-// params are the path parameters for the object's children.
+// params returns the path parameters for the object's children.
 func (ob *object) params(workspace string) map[string]string {
 	p := map[string]string{"workspace_slug": workspace}
 	for ; ob.kind != nil; ob = ob.parent {
@@ -135,12 +138,12 @@ func (ob *object) params(workspace string) map[string]string {
 	return p
 }
 
-// exports lists the children of a kind that are exported.
-func (ob *object) exports(k *resource.Kind) []*object {
+// exportedChildren returns the exported children of a kind.
+func (ob *object) exportedChildren(k *resource.Kind) []*object {
 	return slices.DeleteFunc(slices.Clone(ob.children[k]), func(one *object) bool { return !one.exported })
 }
 
-// zone is the time zone of the object's children; nil where it shows none.
+// zone returns the time zone of the object's children, or nil if the object has none.
 func (ob *object) zone() *time.Location {
 	if name, ok := ob.row["timezone"].(string); ok {
 		return resource.Zone(name)

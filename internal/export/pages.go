@@ -8,15 +8,15 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// Pages are the pages of objects in the web app, to which texts link.
+// Pages knows the pages of objects in the web app, to which texts link.
 type Pages struct {
 	addresses map[string]resource.Address // by page
-	own       map[resource.Address]string // as planform links to them
-	link      *regexp.Regexp              // or image: to a page of the web app, in Markdown or HTML
-	workspace string                      // its page
+	own       map[resource.Address]string // links as planform writes them
+	link      *regexp.Regexp              // matches a link or image with a page of the web app, in Markdown or HTML
+	workspace string                      // page of the workspace
 }
 
-// NewPages is for the pages of a workspace.
+// NewPages returns the pages of a workspace, without objects.
 func NewPages(webURL, workspace string) *Pages {
 	return &Pages{
 		addresses: map[string]resource.Address{}, own: map[resource.Address]string{}, workspace: webURL + "/" + workspace,
@@ -35,6 +35,7 @@ func (p *Pages) Add(k *resource.Kind, address resource.Address, page, identifier
 	}
 }
 
+// addAll adds the pages of all exported objects below a parent.
 func (p *Pages) addAll(parent *object, o Options) {
 	for k, children := range parent.children {
 		for _, t := range children {
@@ -46,9 +47,9 @@ func (p *Pages) addAll(parent *object, o Options) {
 	}
 }
 
-// name replaces the links to pages in a text by links to the objects, where it means what
-// the service shows. canonical is the text as planform would send it.
-func (p *Pages) name(text string, isMarkdown bool, shown string) (named, canonical string) {
+// nameLinks replaces links to pages in a text with links to the objects, if the result means what the service
+// shows. canonical is the text as planform would send it.
+func (p *Pages) nameLinks(text string, isMarkdown bool, shown string) (named, canonical string) {
 	v := &resource.Value{Field: &resource.Field{Type: resource.HTML}}
 	if isMarkdown {
 		v.Field.Type = resource.Markdown

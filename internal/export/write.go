@@ -19,7 +19,7 @@ import (
 	"github.com/planform/planform/internal/resource"
 )
 
-// NotEmptyError is a folder that holds what an export would mix with or replace.
+// NotEmptyError says that a folder holds files that an export would mix with or replace.
 type NotEmptyError struct {
 	Dir   string
 	Files []string
@@ -30,9 +30,10 @@ func (n *NotEmptyError) Error() string {
 	return fmt.Sprintf("%s already contains %s", n.Dir, diag.First(n.Files, fewNames))
 }
 
-// CheckEmpty makes sure that a folder holds no manifest and none of the named files. It need not be there.
+// CheckEmpty returns an error if a folder holds a manifest or one of the named files. The folder need not
+// exist.
 func CheckEmpty(dir string, names ...string) error {
-	found, err := manifests(os.DirFS(dir)) // these would be read together with the export
+	found, err := manifestFiles(os.DirFS(dir)) // they would be read together with the export
 	if err != nil {
 		return fmt.Errorf("look into %s: %w", dir, err)
 	}
@@ -48,8 +49,8 @@ func CheckEmpty(dir string, names ...string) error {
 	return nil
 }
 
-// StaleError is a folder that holds manifests of a former export which this one does
-// not replace: read with it, they would bring back what is gone.
+// StaleError says that a folder holds manifests of a former export that this one does not replace. Read
+// together, they would bring back deleted objects.
 type StaleError struct {
 	Dir   string
 	Files []string
@@ -60,10 +61,11 @@ func (s *StaleError) Error() string {
 	return fmt.Sprintf("%s holds %s from a former export, which this one does not write", s.Dir, diag.First(s.Files, fewNames))
 }
 
-// Hint says what to do.
+// Hint returns the next step.
 func (s *StaleError) Hint() string { return "delete them, or name another folder; nothing was written" }
 
-// Current makes sure that a folder holds no manifest of a former export but the named ones, which are replaced.
+// Current returns an error if a folder holds manifests of a former export other than the named ones, which
+// are replaced.
 func Current(dir string, names ...string) error {
 	root, err := os.OpenRoot(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -73,19 +75,19 @@ func Current(dir string, names ...string) error {
 		return fmt.Errorf("look into %s: %w", dir, err)
 	}
 	defer root.Close() //nolint:errcheck // it was only read
-	stale, err := manifests(root.FS())
+	stale, err := manifestFiles(root.FS())
 	if err != nil {
 		return fmt.Errorf("look into %s: %w", dir, err)
 	}
-	stale = slices.DeleteFunc(stale, func(name string) bool { return slices.Contains(names, name) || !signed(root, name) })
+	stale = slices.DeleteFunc(stale, func(name string) bool { return slices.Contains(names, name) || !hasSignature(root, name) })
 	if len(stale) > 0 {
 		return &StaleError{dir, stale}
 	}
 	return nil
 }
 
-// signed reports whether a manifest begins as those of an export do.
-func signed(root *os.Root, name string) bool {
+// hasSignature reports whether a manifest begins like the manifests of an export.
+func hasSignature(root *os.Root, name string) bool {
 	if info, err := root.Stat(name); err != nil || !info.Mode().IsRegular() {
 		return false
 	}
@@ -99,8 +101,8 @@ func signed(root *os.Root, name string) bool {
 	return bytes.Contains(head[:n], []byte(signature))
 }
 
-// manifests lists the *.yaml and *.yml of a folder, which need not be there.
-func manifests(folder fs.FS) ([]string, error) {
+// manifestFiles returns the *.yaml and *.yml files of a folder, which need not exist.
+func manifestFiles(folder fs.FS) ([]string, error) {
 	entries, err := fs.ReadDir(folder, ".")
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -114,8 +116,8 @@ func manifests(folder fs.FS) ([]string, error) {
 	return names, err
 }
 
-// Write puts files into a folder, which is made if need be. Each is there whole or
-// not at all, and none outside the folder, whatever links are in it.
+// Write puts files into a folder, and makes the folder if necessary. It writes each file completely or not
+// at all, and none outside the folder, whatever links the folder holds.
 func Write(dir string, files []File) error {
 	root, err := disk.OpenFolder(dir)
 	if err != nil {
@@ -142,8 +144,8 @@ func (f File) write(root *os.Root) error {
 	return disk.ReplaceIn(root, f.Name, in)
 }
 
-// fileNames gives each file a name of its own.
-type fileNames struct{ taken map[string]int } // the last number that was put behind the name
+// fileNames gives each file a different name.
+type fileNames struct{ taken map[string]int } // last number that was appended to each name
 
 func (f *fileNames) reserve(name string) {
 	if f.taken == nil {
@@ -152,8 +154,8 @@ func (f *fileNames) reserve(name string) {
 	f.taken[strings.ToLower(name)] = 1
 }
 
-// unique makes a file name of a word that comes from the service: letters, digits
-// and hyphens, of bounded length, no name that some system reserves, and none that is taken.
+// unique makes a file name from a word of the service: letters, digits and hyphens, of bounded length. It
+// avoids names that a system reserves, and names that are taken.
 func (f *fileNames) unique(dir, word, ext string) string {
 	const longest = 60
 	base := resource.Slug(word)

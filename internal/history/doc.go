@@ -1,22 +1,24 @@
-// Package history keeps what each run did to a workspace, so that it can be read and taken back. It must not know HTTP, YAML or
-// the executor, and it prints nothing.
+// Package history records what a run did to a workspace, so that people can read it and undo it. It must
+// not know HTTP, YAML or the executor, and it prints nothing.
 //
 // # Runs
 //
-// A run is recorded before its first request: what it is about to create, what each field was that it is about to change, who was in
-// the containers that it changes, and all that is known of what it deletes. That record is enough, whatever becomes of the run: what
-// was not carried out is still as it was, and is not touched when the run is taken back. The end of the run adds how it ended.
+// A run is recorded before its first request: which objects it will create, the present value of each field
+// that it will change, the members of the containers that it changes, and all that is known of the objects
+// that it deletes. That record is enough however the run ends: a step that was not carried out changed
+// nothing, so undo leaves its objects alone. The end of the run adds its outcome.
 //
-// A record is a text of JSON lines: the run, a line for each step, and a line with the SHA-256 of all before it, so that a record that
-// was cut or edited is noticed. It holds no credential.
+// A record is a text of JSON lines: the run, a line for each step, and a line with the SHA-256 of all lines
+// before it, so that a cut or edited record is noticed. It holds no credential.
 //
 // # Bounds
 //
-// The newest [MostRuns] runs are kept, and no more than [MostBytes] of them, but always the newest. A value of more than [MostText]
-// is not kept; taking the run back names it.
+// The newest [MostRuns] runs are kept, but at most [MostBytes] in total, and always the newest run. A value
+// of more than [MostText] bytes is not kept; undo names it.
 //
 // # Undo
 //
-// [Undo] composes runs into what a plan is to reach: former values as desired ones, what is to be deleted, and who is to leave which
-// container. It decides by records and state alone; what people did since, the planner sees: it keeps that.
+// [Undo] turns runs into the desired result of a plan: former values as desired values, objects to delete,
+// and members to remove from containers. It uses only records and state. The planner finds what people
+// changed since, and keeps it.
 package history

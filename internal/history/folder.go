@@ -22,39 +22,40 @@ type Folder struct {
 var _ Store = Folder{}
 
 // Put implements [Store].
-func (f Folder) Put(_ context.Context, name string, text []byte) error {
-	path, err := f.file(name)
+func (fo Folder) Put(_ context.Context, name string, text []byte) error {
+	path, err := fo.file(name)
 	if err == nil {
-		err = disk.MakeFolder(f.Disk, f.Path)
+		err = disk.MakeFolder(fo.Disk, fo.Path)
 	}
 	if err != nil {
 		return err
 	}
-	return disk.Write(f.Disk, path, func(w io.Writer) error {
+	return disk.Write(fo.Disk, path, func(w io.Writer) error {
 		_, err := w.Write(text)
 		return err
 	})
 }
 
-// file is the path of a record. Only a plain name is one: anything else would lead out of the folder.
-func (f Folder) file(name string) (string, error) {
+// file returns the path of a record. Only a plain name is accepted, because any other name would lead out
+// of the folder.
+func (fo Folder) file(name string) (string, error) {
 	if !filepath.IsLocal(name) || filepath.Base(name) != name || name == "." {
-		return "", fmt.Errorf("%q is not the name of a file in %s", name, f.Path)
+		return "", fmt.Errorf("%q is not the name of a file in %s", name, fo.Path)
 	}
-	return filepath.Join(f.Path, name), nil
+	return filepath.Join(fo.Path, name), nil
 }
 
-// root opens the folder, so that no link leads out of it.
-func (f Folder) root() (*os.Root, error) {
-	if info, err := os.Stat(f.Path); err == nil && !info.IsDir() { // opening a pipe would block
-		return nil, fmt.Errorf("%s is not a folder", f.Path)
+// root opens the folder in such a way that no link leads out of it.
+func (fo Folder) root() (*os.Root, error) {
+	if info, err := os.Stat(fo.Path); err == nil && !info.IsDir() { // opening a pipe would block
+		return nil, fmt.Errorf("%s is not a folder", fo.Path)
 	}
-	return os.OpenRoot(f.Path)
+	return os.OpenRoot(fo.Path)
 }
 
 // Get implements [Store].
-func (f Folder) Get(_ context.Context, name string) ([]byte, error) {
-	root, err := f.root()
+func (fo Folder) Get(_ context.Context, name string) ([]byte, error) {
+	root, err := fo.root()
 	if err != nil {
 		return nil, err
 	}
@@ -74,9 +75,9 @@ func (f Folder) Get(_ context.Context, name string) ([]byte, error) {
 	return text, err
 }
 
-// List implements [Store]. It leaves out the files that [disk.Write] had not finished when its process was killed.
-func (f Folder) List(context.Context) (names []string, err error) {
-	root, err := f.root()
+// List implements [Store]. It leaves out files that [disk.Write] had not finished when its process was killed.
+func (fo Folder) List(context.Context) (names []string, err error) {
+	root, err := fo.root()
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -94,10 +95,10 @@ func (f Folder) List(context.Context) (names []string, err error) {
 }
 
 // Remove implements [Store].
-func (f Folder) Remove(_ context.Context, name string) error {
-	path, err := f.file(name)
+func (fo Folder) Remove(_ context.Context, name string) error {
+	path, err := fo.file(name)
 	if err != nil {
 		return err
 	}
-	return f.Disk.Remove(path)
+	return fo.Disk.Remove(path)
 }

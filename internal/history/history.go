@@ -13,10 +13,11 @@ import (
 	"github.com/planform/planform/internal/diag"
 )
 
-// Store keeps records beside the state, each under a name. Put is durable when it returns, and whole or not there.
+// Store keeps records beside the state, each under a name. Put is durable when it returns, and writes a
+// record completely or not at all.
 type Store interface {
 	Put(ctx context.Context, name string, text []byte) error
-	Get(ctx context.Context, name string) ([]byte, error) // an error that wraps [fs.ErrNotExist] where there is none
+	Get(ctx context.Context, name string) ([]byte, error) // an error that wraps [fs.ErrNotExist] if there is no record
 	List(ctx context.Context) ([]string, error)           // in any order
 	Remove(ctx context.Context, name string) error
 }
@@ -24,14 +25,14 @@ type Store interface {
 // suffix ends the name of a record, which begins with the ID of its run.
 const suffix = ".jsonl"
 
-// History is what runs with one state did.
+// History holds the recorded runs of one state.
 type History struct {
 	Store   Store
 	Lineage string // of the state; "" = there is none yet
 }
 
-// CopyTo copies the records to another store. If anything else stands among them, nothing is copied, because the name of a record becomes
-// the name of a file.
+// CopyTo copies the records to another store. If the store holds anything but records, it copies nothing,
+// because the name of a record becomes the name of a file.
 func (h *History) CopyTo(ctx context.Context, to Store) (copied int, err error) {
 	names, err := h.Store.List(ctx)
 	if err != nil {
@@ -56,13 +57,13 @@ func (h *History) CopyTo(ctx context.Context, to Store) (copied int, err error) 
 	return len(names), nil
 }
 
-// isRecord reports whether planform names a record like this.
+// isRecord reports whether a name has the form of a record's name.
 func isRecord(name string) bool {
 	id, ok := strings.CutSuffix(name, suffix)
 	return ok && IsID(id)
 }
 
-// Save records a run, and forgets the oldest ones where there are too many. That they cannot be forgotten is no error.
+// Save records a run, and removes the oldest runs if there are too many. A failure to remove them is no error.
 func (h *History) Save(ctx context.Context, r *Run) error {
 	r.Format, r.Lineage = format, h.Lineage
 	text, err := r.encode()
@@ -78,7 +79,7 @@ func (h *History) Save(ctx context.Context, r *Run) error {
 	return nil
 }
 
-// forget removes the oldest runs while there are too many besides one.
+// forget removes the oldest runs while there are too many. It always keeps the run with the ID newest.
 func (h *History) forget(ctx context.Context, newest string, size int) {
 	ids, err := h.IDs(ctx)
 	if err != nil {
@@ -98,7 +99,7 @@ func (h *History) forget(ctx context.Context, newest string, size int) {
 	}
 }
 
-// IDs are the runs that are recorded, the oldest first.
+// IDs returns the IDs of the recorded runs, the oldest first.
 func (h *History) IDs(ctx context.Context) ([]string, error) {
 	names, err := h.Store.List(ctx)
 	if err != nil {
@@ -114,8 +115,8 @@ func (h *History) IDs(ctx context.Context) ([]string, error) {
 	return ids, nil
 }
 
-// Runs are the runs that are recorded, the oldest first. Those of other states, and those of which the record is damaged, are left
-// out; the error names them.
+// Runs returns the recorded runs, the oldest first. It leaves out runs of other states and damaged records;
+// the error names them.
 func (h *History) Runs(ctx context.Context) (runs []*Run, err error) {
 	ids, err := h.IDs(ctx)
 	if err != nil {
@@ -125,7 +126,7 @@ func (h *History) Runs(ctx context.Context) (runs []*Run, err error) {
 	for _, id := range ids {
 		r, err := h.Run(ctx, id)
 		if err != nil {
-			wrong = append(wrong, wrongError{id, err})
+			wrong = append(wrong, recordError{id, err})
 			continue
 		}
 		runs = append(runs, r)
@@ -134,27 +135,27 @@ func (h *History) Runs(ctx context.Context) (runs []*Run, err error) {
 	return runs, errors.Join(wrong...)
 }
 
-// wrongError is the error of one record.
-type wrongError struct {
+// recordError is the error of one record.
+type recordError struct {
 	id string
 	error
 }
 
-func (e wrongError) Unwrap() error { return e.error }
+func (re recordError) Unwrap() error { return re.error }
 
-// Since leaves out of an error of [History.Runs] what it says of runs before one.
+// Since removes from an error of [History.Runs] the errors of records older than a run.
 func Since(err error, id string) error {
 	many, ok := err.(interface{ Unwrap() []error })
 	if !ok {
 		return err
 	}
 	return errors.Join(slices.DeleteFunc(slices.Clone(many.Unwrap()), func(err error) bool {
-		wrong, ok := errors.AsType[wrongError](err)
+		wrong, ok := errors.AsType[recordError](err)
 		return ok && wrong.id < id
 	})...)
 }
 
-// Run is the run with an ID.
+// Run returns the run with an ID.
 func (h *History) Run(ctx context.Context, id string) (*Run, error) {
 	text, err := h.Store.Get(ctx, id+suffix)
 	switch {
@@ -170,11 +171,12 @@ func (h *History) Run(ctx context.Context, id string) (*Run, error) {
 	return r, err
 }
 
-// Last are the newest run that takes none back, and those before it that were not through and that it went on with, the newest first.
-// Where it is taken back in part, they are what that undo was about. Where it is taken back wholly, by is the run that did so, and none
-// is the last: who repeats an undo takes nothing more back.
+// Last returns the runs that an undo without a run ID takes back, the newest first: the newest run that is
+// not an undo, and the unfinished runs before it that it continued. If they were undone in part, it returns
+// the runs that are not undone yet. If they were undone completely, it returns only the run that did so, as
+// by, because repeating an undo must not undo older runs.
 func Last(runs []*Run) (last []*Run, by *Run) {
-	settled, undo := cancelled(runs), map[string]bool{}
+	undoneBy, undo := completeUndos(runs), map[string]bool{}
 	for _, r := range runs {
 		undo[r.ID] = len(r.Undoes) > 0
 	}
@@ -182,19 +184,19 @@ func Last(runs []*Run) (last []*Run, by *Run) {
 		switch {
 		case undo[r.ID] && len(last) > 0:
 			return last, nil
-		case undo[r.ID] && settled[r.ID] == r && slices.ContainsFunc(r.Undoes, func(id string) bool { return !undo[id] }):
+		case undo[r.ID] && undoneBy[r.ID] == r && slices.ContainsFunc(r.Undoes, func(id string) bool { return !undo[id] }):
 			return nil, r
-		case undo[r.ID] && settled[r.ID] == nil:
+		case undo[r.ID] && undoneBy[r.ID] == nil:
 			for _, before := range slices.Backward(runs[:i]) {
-				if slices.Contains(r.Undoes, before.ID) && settled[before.ID] == nil {
+				if slices.Contains(r.Undoes, before.ID) && undoneBy[before.ID] == nil {
 					last = append(last, before)
 				}
 			}
 			if len(last) > 0 {
 				return last, nil
 			}
-		case settled[r.ID] != nil:
-		case len(last) == 0, !r.End.through() && slices.Equal(r.Manifests, last[0].Manifests):
+		case undoneBy[r.ID] != nil:
+		case len(last) == 0, !r.End.isSuccess() && slices.Equal(r.Manifests, last[0].Manifests):
 			last = append(last, r)
 		default:
 			return last, nil
@@ -203,8 +205,9 @@ func Last(runs []*Run) (last []*Run, by *Run) {
 	return last, nil
 }
 
-// GivenUp is when the latest request of some of the runs, which begin with the oldest, was given up without an answer; zero = each had
-// one. Of a run that did not come to its end nobody knows: it was before the next one began; where it is the last, at the time dead.
+// GivenUp returns when the latest unanswered request of some runs was given up; zero means that every
+// request was answered. runs begin with the oldest. For a run that died, it returns the latest possible
+// time: when the next run began, or dead if there is no next run.
 func GivenUp(runs []*Run, ids []string, dead time.Time) (latest time.Time) {
 	for i, r := range runs {
 		at := dead
@@ -223,16 +226,17 @@ func GivenUp(runs []*Run, ids []string, dead time.Time) (latest time.Time) {
 	return latest
 }
 
-// cancelled are the runs that took others back wholly, by their IDs and by those that they took back.
-func cancelled(runs []*Run) map[string]*Run {
-	settled := map[string]*Run{}
+// completeUndos returns the complete undos by run ID: by the ID of the undo itself, and by the IDs of the runs
+// that it undid. Undos that were undone themselves do not count.
+func completeUndos(runs []*Run) map[string]*Run {
+	undoneBy := map[string]*Run{}
 	for _, r := range slices.Backward(runs) {
-		if len(r.Undoes) > 0 && settled[r.ID] == nil && r.whole() {
-			settled[r.ID] = r
+		if len(r.Undoes) > 0 && undoneBy[r.ID] == nil && r.isComplete() {
+			undoneBy[r.ID] = r
 			for _, id := range r.Undoes {
-				settled[id] = r
+				undoneBy[id] = r
 			}
 		}
 	}
-	return settled
+	return undoneBy
 }

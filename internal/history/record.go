@@ -10,30 +10,31 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// Record takes from a plan what its run will do, and from the state what it changes there.
+// Record fills in the steps that the run will carry out according to a plan, and the present values of the
+// fields that they change.
 func (r *Run) Record(plan *planner.Plan, prior planner.Prior) {
-	c := &recorder{plan: plan, prior: maps.Clone(prior), created: map[resource.Address]bool{}, found: map[resource.Address][]resource.Address{}}
+	rc := &recorder{plan: plan, prior: maps.Clone(prior), created: map[resource.Address]bool{}, found: map[resource.Address][]resource.Address{}}
 	for _, s := range plan.StateChanges {
 		if s.To != "" && s.To != s.From {
 			r.Moves = append(r.Moves, Move{s.From, s.To})
-			delete(c.prior, s.From)
+			delete(rc.prior, s.From)
 		}
 	}
-	for _, m := range r.Moves { // which may be a ring
-		c.prior[m.To] = prior[m.From]
+	for _, m := range r.Moves { // moves may form a ring
+		rc.prior[m.To] = prior[m.From]
 	}
-	for _, a := range slices.Sorted(maps.Keys(c.prior)) {
-		if p := c.prior[a]; a.IsObject() && !p.CreatedByUs && len(p.Values) > 0 {
-			c.found[a.Parent()] = append(c.found[a.Parent()], a)
+	for _, a := range slices.Sorted(maps.Keys(rc.prior)) {
+		if p := rc.prior[a]; a.IsObject() && !p.CreatedByUs && len(p.Values) > 0 {
+			rc.found[a.Parent()] = append(rc.found[a.Parent()], a)
 		}
 	}
 	for _, s := range plan.Steps {
-		c.step(s)
+		rc.addStep(s)
 	}
-	c.losers()
-	for _, s := range c.steps {
+	rc.addLostReferences()
+	for _, s := range rc.steps {
 		for a := s.Address.Parent(); a != ""; a = a.Parent() {
-			if id := plan.Known[a].ID; id != "" && c.prior[a].ID == "" {
+			if id := plan.Known[a].ID; id != "" && rc.prior[a].ID == "" {
 				if r.Within == nil {
 					r.Within = map[resource.Address]string{}
 				}
@@ -41,65 +42,69 @@ func (r *Run) Record(plan *planner.Plan, prior planner.Prior) {
 			}
 		}
 	}
-	r.Owner, r.BaseURL, r.Workspace, r.Summary, r.Steps = plan.Owner, plan.BaseURL, plan.Workspace, plan.Summary, c.steps
+	r.Owner, r.BaseURL, r.Workspace, r.Summary, r.Steps = plan.Owner, plan.BaseURL, plan.Workspace, plan.Summary, rc.steps
 }
 
 // recorder makes the steps of a run.
 type recorder struct {
-	plan       *planner.Plan
-	prior      planner.Prior // by the addresses of the plan
-	steps      []Step
-	created    map[resource.Address]bool
-	in         map[string][]resource.Address           // by the ID of a member: where the state has it; made when first needed
-	at         map[object]resource.Address             // of what the state knows; made when first needed
-	properties map[string][]*resource.Object           // that define custom fields, by key, as the state knows them; made when first needed
-	found      map[resource.Address][]resource.Address // by what it is in: what planform changed, and did not make
+	plan               *planner.Plan
+	prior              planner.Prior // by the addresses of the plan
+	steps              []Step
+	created            map[resource.Address]bool
+	containersByMember map[string][]resource.Address           // addresses of membership records, by the ID of a member; made when first needed
+	addresses          map[objectKey]resource.Address          // addresses of the objects in the state; made when first needed
+	properties         map[string][]*resource.Object           // definitions of custom fields in the state, by key; made when first needed
+	found              map[resource.Address][]resource.Address // objects that planform changed but did not create, by their parent
 }
 
-func (c *recorder) step(s *planner.Step) {
+// addStep adds the record of a step.
+func (rc *recorder) addStep(s *planner.Step) {
 	switch {
 	case s.Action == planner.NotPossible:
 	case s.Members != nil:
-		c.members(s)
+		rc.addMembers(s)
 	case s.Action == planner.Delete:
-		c.deletion(s)
+		rc.addDeletion(s)
 	case s.Action == planner.Create:
-		c.created[s.Address] = true
-		c.steps = append(c.steps, Step{Address: s.Address, Action: s.Action, Name: c.name(s), Replaces: s.Write.Replaces})
+		rc.created[s.Address] = true
+		rc.steps = append(rc.steps, Step{Address: s.Address, Action: s.Action, Name: rc.stepName(s), Replaces: s.Write.Replaces})
 	default:
-		c.update(s)
+		rc.addUpdate(s)
 	}
 }
 
-func (c *recorder) name(s *planner.Step) string {
+// stepName returns the name of a step's object for people.
+func (rc *recorder) stepName(s *planner.Step) string {
 	if o := s.Object; o != nil && (s.Name == "" || o.Name() != o.Key) {
 		return o.Name()
 	}
 	return s.Name
 }
 
-// isNew reports whether the run creates an object, or something that it is in: it goes with that.
-func (c *recorder) isNew(a resource.Address) bool {
+// isNew reports whether the run creates an object or one of its parents; undo then deletes the object with
+// its creation.
+func (rc *recorder) isNew(a resource.Address) bool {
 	for ; a != ""; a = a.Parent() {
-		if c.created[a] {
+		if rc.created[a] {
 			return true
 		}
 	}
 	return false
 }
 
-func (c *recorder) update(s *planner.Step) {
-	step := Step{Address: s.Address, Action: s.Action, ID: s.ID, Identifier: s.Identifier, Name: c.name(s)}
-	if c.isNew(s.Address) {
+// addUpdate adds the record of an update, with the values before it.
+func (rc *recorder) addUpdate(s *planner.Step) {
+	step := Step{Address: s.Address, Action: s.Action, ID: s.ID, Identifier: s.Identifier, Name: rc.stepName(s)}
+	if rc.isNew(s.Address) {
 		if s.Action == planner.Adopt {
-			c.steps = append(c.steps, step)
+			rc.steps = append(rc.steps, step)
 		}
 		return
 	}
 	for _, change := range s.Changes() {
 		f := s.Field(change.Path)
 		switch {
-		case f == nil || !change.Possible: // the mark, or nothing that is sent
+		case f == nil || !change.Possible: // it is the mark, or it is not sent
 		case change.Was == nil || len(change.Was.Text) > MostText:
 			step.Lost = append(step.Lost, change.Path)
 		default:
@@ -107,14 +112,14 @@ func (c *recorder) update(s *planner.Step) {
 			if change.Before != nil {
 				names = strings.Split(*change.Before, "\n")
 			}
-			step.Fields = append(step.Fields, field(f, change.Was.Text, names))
+			step.Fields = append(step.Fields, newField(f, change.Was.Text, names))
 		}
 	}
-	c.steps = append(c.steps, step)
+	rc.steps = append(rc.steps, step)
 }
 
-// field is what a field was. names are of what it refers to.
-func field(f *resource.Field, before string, names []string) Field {
+// newField records the value of a field before the run. names are the names of the objects that it refers to.
+func newField(f *resource.Field, before string, names []string) Field {
 	kept := Field{Name: f.Name, Before: before}
 	if f.IsRef() && before != "" && len(names) == strings.Count(before, ",")+1 {
 		kept.Names = names
@@ -130,7 +135,8 @@ func field(f *resource.Field, before string, names []string) Field {
 	return kept
 }
 
-func (c *recorder) deletion(s *planner.Step) {
+// addDeletion adds the record of a delete, with all values that the object has.
+func (rc *recorder) addDeletion(s *planner.Step) {
 	d := s.Deletion
 	step := Step{
 		Address: s.Address, Action: s.Action, ID: s.ID, Identifier: s.Identifier, Name: s.Name,
@@ -149,8 +155,8 @@ func (c *recorder) deletion(s *planner.Step) {
 		switch {
 		case f.Type == resource.Upload:
 			step.Lost = append(step.Lost, f.Name)
-		case f.Virtual, f.Type == resource.CustomFields, s.Kind.Derives(f), !c.plan.API.Sendable(f),
-			s.Kind.ViaMembership(f, c.plan.API), !known, text == "", f.ArchiveFlag && text == "false":
+		case f.Virtual, f.Type == resource.CustomFields, s.Kind.Derives(f), !rc.plan.API.Sendable(f),
+			s.Kind.ViaMembership(f, rc.plan.API), !known, text == "", f.ArchiveFlag && text == "false":
 		case len(text) > MostText:
 			step.Lost = append(step.Lost, f.Name)
 		default:
@@ -158,125 +164,126 @@ func (c *recorder) deletion(s *planner.Step) {
 			for id := range strings.SplitSeq(text, ",") {
 				names = append(names, cmp.Or(d.Names[id], id))
 			}
-			step.Fields = append(step.Fields, field(f, text, names))
+			step.Fields = append(step.Fields, newField(f, text, names))
 		}
 	}
 	if d.Row == nil {
 		step.Lost = append(step.Lost, "everything: it was not read")
 	}
-	for _, f := range c.customFields(s.Address) {
-		c.valueOf(&step, f)
+	for _, f := range rc.customFieldsOf(s.Address) {
+		rc.addStateValue(&step, f)
 	}
-	for _, a := range c.found[s.Address] {
+	for _, a := range rc.found[s.Address] {
 		step.Lost = append(step.Lost, "values of "+string(a))
 	}
-	c.steps = append(c.steps, step)
-	c.leave(s)
+	rc.steps = append(rc.steps, step)
+	rc.addMembershipsOf(s)
 }
 
-// losers records what referred to an object that is deleted, and loses that by it, as far as the state tells.
-func (c *recorder) losers() {
+// addLostReferences adds the fields of other objects that lose their value because a deleted object was their target
+// or their definition, as far as the state knows them.
+func (rc *recorder) addLostReferences() {
 	type of struct {
 		object resource.Address
 		field  string
 	}
-	gone, told := map[object]bool{}, map[of]bool{}
-	for i := range c.steps {
-		s := &c.steps[i]
+	deleted, recorded := map[objectKey]bool{}, map[of]bool{}
+	for i := range rc.steps {
+		s := &rc.steps[i]
 		if s.Action == planner.Delete {
-			gone[object{s.Address.Kind(), s.ID}], told[of{object: s.Address}] = true, true
+			deleted[objectKey{s.Address.Kind(), s.ID}], recorded[of{object: s.Address}] = true, true
 		}
 		for _, f := range s.Fields {
-			told[of{s.Address, f.Name}] = true
+			recorded[of{s.Address, f.Name}] = true
 		}
 		for _, name := range s.Lost {
-			told[of{s.Address, name}] = true
+			recorded[of{s.Address, name}] = true
 		}
 	}
-	if len(gone) == 0 {
+	if len(deleted) == 0 {
 		return
 	}
-	for _, a := range slices.Sorted(maps.Keys(c.prior)) {
+	for _, a := range slices.Sorted(maps.Keys(rc.prior)) {
 		kind, known := resource.Lookup(a.Kind())
-		if !known || !a.IsObject() || told[of{object: a}] || c.isNew(a) {
+		if !known || !a.IsObject() || recorded[of{object: a}] || rc.isNew(a) {
 			continue
 		}
-		step := Step{Address: a, Action: planner.Update, ID: c.prior[a].ID, Identifier: c.prior[a].Identifier}
+		step := Step{Address: a, Action: planner.Update, ID: rc.prior[a].ID, Identifier: rc.prior[a].Identifier}
 		loses := func(f *resource.Field) bool {
-			if of := f.Definition; of != nil && gone[object{of.Kind.Name, of.ID}] {
+			if of := f.Definition; of != nil && deleted[objectKey{of.Kind.Name, of.ID}] {
 				return true
 			}
-			return f.IsRef() && slices.ContainsFunc(strings.Split(c.known(a, f), ","), func(id string) bool {
-				return gone[object{f.Ref, id}] || gone[object{f.OrRef, id}]
-			}) && !kind.ViaMembership(f, c.plan.API)
+			return f.IsRef() && slices.ContainsFunc(strings.Split(rc.stateValue(a, f), ","), func(id string) bool {
+				return deleted[objectKey{f.Ref, id}] || deleted[objectKey{f.OrRef, id}]
+			}) && !kind.ViaMembership(f, rc.plan.API)
 		}
 		var fields []*resource.Field
 		for i := range kind.Fields {
 			fields = append(fields, &kind.Fields[i])
 		}
-		for _, f := range append(fields, c.customFields(a)...) {
-			if !told[of{a, f.Name}] && loses(f) {
-				c.valueOf(&step, f)
+		for _, f := range append(fields, rc.customFieldsOf(a)...) {
+			if !recorded[of{a, f.Name}] && loses(f) {
+				rc.addStateValue(&step, f)
 			}
 		}
 		if len(step.Fields)+len(step.Lost) > 0 {
-			c.steps = append(c.steps, step)
+			rc.steps = append(rc.steps, step)
 		}
 	}
 }
 
-// known is what the state has of a field.
-func (c *recorder) known(of resource.Address, f *resource.Field) string {
-	return f.WithoutProperty(c.prior[of].Values[f.Name])
+// stateValue returns the value of a field in the state.
+func (rc *recorder) stateValue(of resource.Address, f *resource.Field) string {
+	return f.WithoutProperty(rc.prior[of].Values[f.Name])
 }
 
-// valueOf records what the state has of a field.
-func (c *recorder) valueOf(step *Step, f *resource.Field) {
-	switch text := c.known(step.Address, f); {
+// addStateValue adds the value of a field in the state to a step.
+func (rc *recorder) addStateValue(step *Step, f *resource.Field) {
+	switch text := rc.stateValue(step.Address, f); {
 	case text == "":
 	case strings.HasPrefix(text, "sha256:"):
 		step.Lost = append(step.Lost, f.Name)
 	default:
 		var names []string
 		for id := range strings.SplitSeq(text, ",") {
-			names = append(names, cmp.Or(string(c.address(f.Ref, id)), string(c.address(f.OrRef, id)), id))
+			names = append(names, cmp.Or(string(rc.addressOf(f.Ref, id)), string(rc.addressOf(f.OrRef, id)), id))
 		}
-		step.Fields = append(step.Fields, field(f, text, names)) // which takes the names of references
+		step.Fields = append(step.Fields, newField(f, text, names)) // field uses the names only for references
 	}
 }
 
-// customFields are those of an object of which the state knows a value, and the property.
-func (c *recorder) customFields(of resource.Address) (fields []*resource.Field) {
+// customFieldsOf returns the custom fields of an object whose value and definition are in the state.
+func (rc *recorder) customFieldsOf(of resource.Address) (fields []*resource.Field) {
 	custom, ok := resource.MustLookup(of.Kind()).CustomFields()
 	if !ok {
 		return nil
 	}
-	if c.properties == nil {
-		c.properties = map[string][]*resource.Object{}
-		for _, a := range slices.Sorted(maps.Keys(c.prior)) {
+	if rc.properties == nil {
+		rc.properties = map[string][]*resource.Object{}
+		for _, a := range slices.Sorted(maps.Keys(rc.prior)) {
 			k, known := resource.Lookup(a.Kind())
 			if !known || !a.IsObject() || !k.DefinesFields() {
 				continue
 			}
-			property := &resource.Object{Kind: k, Address: a, Key: a.Key(), ID: c.prior[a].ID}
+			property := &resource.Object{Kind: k, Address: a, Key: a.Key(), ID: rc.prior[a].ID}
 			for _, name := range resource.CustomFieldTypes() {
-				if f, ok := k.Field(name); ok && c.prior[a].Values[name] != "" {
-					property.Values = append(property.Values, *f.ValueOf(c.prior[a].Values[name]))
+				if f, ok := k.Field(name); ok && rc.prior[a].Values[name] != "" {
+					property.Values = append(property.Values, *f.ValueOf(rc.prior[a].Values[name]))
 				}
 			}
-			c.properties[property.Key] = append(c.properties[property.Key], property)
+			rc.properties[property.Key] = append(rc.properties[property.Key], property)
 		}
 	}
-	values := c.prior[of].Values
+	values := rc.prior[of].Values
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		key, isCustom := strings.CutPrefix(name, custom.Name+".")
 		if !isCustom {
 			continue
 		}
-		for _, property := range c.properties[key] {
+		for _, property := range rc.properties[key] {
 			f, in := resource.CustomField(property), property.Address.Parent()
-			ofType := in == "" || c.prior[in].ID == values[custom.DefinedIn]
-			if f.IsOf(values[name], property.ID) && (ofType || !strings.HasPrefix(values[name], "sha256:")) { // which does not tell the property
+			ofType := in == "" || rc.prior[in].ID == values[custom.DefinedIn]
+			if f.IsOf(values[name], property.ID) && (ofType || !strings.HasPrefix(values[name], "sha256:")) { // a hash does not name the property
 				fields = append(fields, f)
 			}
 		}
@@ -284,71 +291,73 @@ func (c *recorder) customFields(of resource.Address) (fields []*resource.Field) 
 	return fields
 }
 
-// leave records who was in an object that is deleted, and what it was in, as far as the state tells.
-func (c *recorder) leave(s *planner.Step) {
+// addMembershipsOf records the members of a deleted object, and the containers that it was in, as far as the state
+// knows them.
+func (rc *recorder) addMembershipsOf(s *planner.Step) {
 	for _, via := range resource.Memberships() {
 		if via.Membership.Container != s.Kind.Name {
 			continue
 		}
 		at := s.Address.Members(via.Membership.Plural(), 1)
-		if r := c.prior[at]; len(r.Members) > 0 {
-			c.steps = append(c.steps, Step{Address: at, Action: planner.RemoveMembers, Members: c.items(via, at, r.Members)})
+		if r := rc.prior[at]; len(r.Members) > 0 {
+			rc.steps = append(rc.steps, Step{Address: at, Action: planner.RemoveMembers, Members: rc.memberList(via, at, r.Members)})
 		}
 	}
-	for _, at := range c.containers(s.ID) {
+	for _, at := range rc.containersOf(s.ID) {
 		if _, via, _, ok := at.ParseMembership(); ok && via.Membership.Member == s.Kind.Name {
-			c.steps = append(c.steps, Step{Address: at, Action: planner.RemoveMembers, Members: c.items(via, at, []string{s.ID})})
+			rc.steps = append(rc.steps, Step{Address: at, Action: planner.RemoveMembers, Members: rc.memberList(via, at, []string{s.ID})})
 		}
 	}
 }
 
-// items are members as the state has them.
-func (c *recorder) items(via *resource.Kind, at resource.Address, ids []string) []Member {
+// memberList returns members with their attributes in the state.
+func (rc *recorder) memberList(via *resource.Kind, at resource.Address, ids []string) []Member {
 	list := make([]Member, len(ids))
 	for i, id := range ids {
 		list[i] = Member{ID: id}
 		if a := via.Membership.Attribute; a != nil {
-			list[i].Value = c.prior[at].Values[planner.AttributeKey(a, id)]
+			list[i].Value = rc.prior[at].Values[planner.AttributeKey(a, id)]
 		}
 	}
 	return list
 }
 
-// containers are where the state has a member.
-func (c *recorder) containers(member string) []resource.Address {
-	if c.in == nil {
-		c.in = map[string][]resource.Address{}
-		for _, a := range slices.Sorted(maps.Keys(c.prior)) {
-			for _, id := range c.prior[a].Members {
-				c.in[id] = append(c.in[id], a)
+// containersOf returns the addresses of the membership records that hold a member.
+func (rc *recorder) containersOf(member string) []resource.Address {
+	if rc.containersByMember == nil {
+		rc.containersByMember = map[string][]resource.Address{}
+		for _, a := range slices.Sorted(maps.Keys(rc.prior)) {
+			for _, id := range rc.prior[a].Members {
+				rc.containersByMember[id] = append(rc.containersByMember[id], a)
 			}
 		}
 	}
-	return c.in[member]
+	return rc.containersByMember[member]
 }
 
-// address is where the state has an object, or empty.
-func (c *recorder) address(kind, id string) resource.Address {
-	if c.at == nil {
-		c.at = addressesOf(c.prior)
+// addressOf returns the address of an object in the state, or "".
+func (rc *recorder) addressOf(kind, id string) resource.Address {
+	if rc.addresses == nil {
+		rc.addresses = indexAddresses(rc.prior)
 	}
-	return c.at[object{kind, id}]
+	return rc.addresses[objectKey{kind, id}]
 }
 
-func (c *recorder) members(s *planner.Step) {
+// addMembers adds the record of a step about members.
+func (rc *recorder) addMembers(s *planner.Step) {
 	_, via, at, ok := s.Address.ParseMembership()
-	if !ok || c.isNew(s.Members.Container.Address) {
+	if !ok || rc.isNew(s.Members.Container.Address) {
 		return
 	}
-	if to := &s.Members.Container; to.Object == nil { // the plan calls it by its name
-		if a := c.address(via.Membership.Container, to.ID); a != "" {
+	if to := &s.Members.Container; to.Object == nil { // the address in the plan holds the container's name
+		if a := rc.addressOf(via.Membership.Container, to.ID); a != "" {
 			at = a.Members(via.Membership.Plural(), 1)
 		}
 	}
 	step := Step{Address: at, Action: s.Action}
 	for i := range s.Members.Items {
 		m := &s.Members.Items[i]
-		if c.created[m.Address] { // it goes
+		if rc.created[m.Address] { // undo deletes the member itself
 			continue
 		}
 		kept := Member{ID: m.ID, Address: m.Address, Name: m.Text}
@@ -356,9 +365,9 @@ func (c *recorder) members(s *planner.Step) {
 		case s.Action == planner.Update:
 			kept.Value = m.Before
 		case s.Action == planner.RemoveMembers && a != nil:
-			kept.Value = cmp.Or(m.Value, c.prior[at].Values[planner.AttributeKey(a, m.ID)])
+			kept.Value = cmp.Or(m.Value, rc.prior[at].Values[planner.AttributeKey(a, m.ID)])
 		case s.Action == planner.AddMembers && via.Membership.Exclusive:
-			for _, from := range c.containers(m.ID) {
+			for _, from := range rc.containersOf(m.ID) {
 				if _, of, _, _ := from.ParseMembership(); of == via && from != at {
 					kept.From = from
 				}
@@ -367,6 +376,6 @@ func (c *recorder) members(s *planner.Step) {
 		step.Members = append(step.Members, kept)
 	}
 	if len(step.Members) > 0 {
-		c.steps = append(c.steps, step)
+		rc.steps = append(rc.steps, step)
 	}
 }

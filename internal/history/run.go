@@ -17,7 +17,7 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// The bounds of what is kept.
+// Bounds of the records that are kept.
 const (
 	MostRuns  = 50
 	MostBytes = 64 << 20
@@ -27,108 +27,110 @@ const (
 // format is the version of a record.
 const format = 1
 
-// Run is what one run did to a workspace, or was about to do.
+// Run is the record of one run: what it did to a workspace, or was about to do.
 type Run struct {
 	Format    int             `json:"planform_history"`
 	ID        string          `json:"id"`
 	Began     time.Time       `json:"began"`
-	End       *End            `json:"end"` // nil = it did not come to its end
+	End       *End            `json:"end"` // nil = the run did not come to its end
 	Command   string          `json:"command"`
 	By        string          `json:"by,omitempty"` // the user of the credential
 	Owner     resource.Owner  `json:"owner,omitempty"`
 	BaseURL   string          `json:"base_url"`
 	Workspace string          `json:"workspace"`
 	Lineage   string          `json:"lineage"` // of the state
-	Serial    uint64          `json:"serial"`  // of the state before the run: later runs have a higher one, whatever the clocks say
+	Serial    uint64          `json:"serial"`  // of the state before the run: it grows with each run, even if clocks are wrong
 	Manifests []string        `json:"manifests,omitempty"`
-	Plan      string          `json:"plan"`             // its hash
-	Undoes    []string        `json:"undoes,omitempty"` // the runs that it takes back
+	Plan      string          `json:"plan"`             // hash of the plan
+	Undoes    []string        `json:"undoes,omitempty"` // IDs of the runs that this run takes back
 	Targets   []string        `json:"targets,omitempty"`
 	Summary   planner.Summary `json:"summary"`
-	Moves     []Move          `json:"moves,omitempty"` // objects that it gave other addresses
-	// Within are the IDs of what its objects are in, by address, where the state does not have that: a project that is named only.
+	Moves     []Move          `json:"moves,omitempty"` // objects whose address the run changed
+	// Within holds the IDs of parents that are not in the state, by address, such as a project that a manifest
+	// only names.
 	Within map[resource.Address]string `json:"within,omitempty"`
 
 	Steps []Step `json:"-"`
 }
 
-// End is how a run ended.
+// End is the outcome of a run.
 type End struct {
 	At      time.Time `json:"at"`
 	Done    int       `json:"done"`     // steps
-	NotDone int       `json:"not_done"` // steps that failed, were blocked, or of which nobody knows
+	NotDone int       `json:"not_done"` // steps that failed, were blocked, or have no known outcome
 	Left    int       `json:"left"`     // steps that were not possible
-	Stopped bool      `json:"stopped"`  // it ended early
-	// Unanswered is when the latest write ended without an answer; zero = each had one. The service may have carried it out later.
+	Stopped bool      `json:"stopped"`  // the run ended early
+	// Unanswered is when the latest write ended without an answer; zero = every write was answered. The service
+	// may have carried it out later.
 	Unanswered time.Time `json:"unanswered,omitzero"`
 }
 
-// whole reports whether all that a run was about was carried out.
-func (r *Run) whole() bool {
-	return len(r.Targets) == 0 && r.End.through() && r.End.Left == 0
+// isComplete reports whether a run was about the whole manifest and all of it was carried out.
+func (r *Run) isComplete() bool {
+	return len(r.Targets) == 0 && r.End.isSuccess() && r.End.Left == 0
 }
 
-// through reports whether a run came to its end, and every step that it could take was carried out.
-func (e *End) through() bool { return e != nil && e.NotDone == 0 && !e.Stopped }
+// isSuccess reports whether a run came to its end and carried out every step that was possible.
+func (e *End) isSuccess() bool { return e != nil && e.NotDone == 0 && !e.Stopped }
 
-// Move is that an object got another address.
+// Move is a change of an object's address.
 type Move struct {
 	From resource.Address `json:"from"`
 	To   resource.Address `json:"to"`
 }
 
-// Step is one step of a run, with what it changes as it was before.
+// Step is one step of a run, with the former values of the fields that it changes.
 type Step struct {
-	Address    resource.Address `json:"address"` // of members the one at which the state has them
+	Address    resource.Address `json:"address"` // for members, the address of their record in the state
 	Action     planner.Action   `json:"action"`
 	ID         string           `json:"id,omitempty"`
 	Identifier string           `json:"identifier,omitempty"`
 	Name       string           `json:"name,omitempty"`
 	Fields     []Field          `json:"fields,omitempty"`
-	// Lost are the fields of which the former value is not known, or too large to keep.
+	// Lost names the fields whose former value is not known, or too large to keep.
 	Lost     []string `json:"lost,omitempty"`
-	Replaces string   `json:"replaces,omitempty"` // ID of the object that is deleted for this one
-	// Of an object that is deleted: the manifests that had it, and whether the state protects it.
+	Replaces string   `json:"replaces,omitempty"` // ID of the object that is deleted to make room for this one
+	// Sources and Protect describe a deleted object: the manifests that held it, and whether the state protects it.
 	Sources []string `json:"files,omitempty"`
 	Protect bool     `json:"protect,omitempty"`
 	Members []Member `json:"members,omitempty"`
 }
 
-// Field is what a field was, as [resource.Field.TextIn] has it; "" = it was empty.
+// Field is the former value of a field, in the form of [resource.Field.TextIn]; "" = the field was empty.
 type Field struct {
 	Name     string    `json:"name"`
 	Before   string    `json:"before"`
-	Names    []string  `json:"names,omitempty"`    // of what it referred to, in the order of the IDs
+	Names    []string  `json:"names,omitempty"`    // of the objects that it referred to, in the order of the IDs
 	Property *Property `json:"property,omitempty"` // of a custom field
 }
 
-// Was is what a field was, for people; "" = it was empty.
-func (f *Field) Was() string {
-	if len(f.Names) > 0 {
-		return strings.Join(f.Names, ", ")
+// Was returns the former value for people; "" = the field was empty.
+func (fd *Field) Was() string {
+	if len(fd.Names) > 0 {
+		return strings.Join(fd.Names, ", ")
 	}
-	return f.Before
+	return fd.Before
 }
 
 // Property defines a custom field.
 type Property struct {
 	Address resource.Address  `json:"address"`
-	Texts   map[string]string `json:"texts"` // what its type hangs on
+	Texts   map[string]string `json:"texts"` // values that define its type
 }
 
 // Member is a member of a container.
 type Member struct {
 	ID      string           `json:"id,omitempty"`
-	Address resource.Address `json:"address,omitempty"` // where the state or the manifest has it
-	Name    string           `json:"name,omitempty"`    // for people, where it has no address
+	Address resource.Address `json:"address,omitempty"` // in the state or the manifest
+	Name    string           `json:"name,omitempty"`    // for people, if there is no address
 	Value   string           `json:"value,omitempty"`   // the former attribute, such as a role
-	From    resource.Address `json:"from,omitempty"`    // where the state had it before it moved
+	From    resource.Address `json:"from,omitempty"`    // membership record that held the member before it moved
 }
 
-// NewID is the ID of a run that begins now. IDs sort by time.
+// NewID returns the ID of a run that begins now. IDs sort by time.
 func NewID(now time.Time) string {
 	var b [2]byte
-	_, _ = rand.Read(b[:]) // it never fails
+	_, _ = rand.Read(b[:]) // Read never fails
 	return strings.Replace(now.UTC().Format("20060102-150405.000"), ".", "-", 1) + "-" + hex.EncodeToString(b[:])
 }
 
@@ -137,10 +139,10 @@ var idForm = regexp.MustCompile(`^[0-9]{8}-[0-9]{6}-[0-9]{3}-[0-9a-f]{4}$`)
 // IsID reports whether a text has the form of a run's ID.
 func IsID(text string) bool { return idForm.MatchString(text) }
 
-// ErrDamaged is wrapped by the error for a record that was cut or edited.
+// ErrDamaged says that a record was cut or edited.
 var ErrDamaged = errors.New("the record was cut or edited")
 
-// encode writes a run.
+// encode writes a run as a record.
 func (r *Run) encode() ([]byte, error) {
 	var b bytes.Buffer
 	lines := json.NewEncoder(&b)
@@ -161,7 +163,7 @@ func (r *Run) encode() ([]byte, error) {
 // sumMark begins the last line of a record.
 const sumMark = `{"sha256":"`
 
-// decode reads a run.
+// decode reads a record.
 func decode(name string, text []byte) (*Run, error) {
 	damaged := func(line int, why any) (*Run, error) {
 		return nil, fmt.Errorf("%s, line %d: %w: %v", name, line, ErrDamaged, why)

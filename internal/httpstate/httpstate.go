@@ -26,20 +26,21 @@ import (
 	"github.com/planform/planform/internal/wire"
 )
 
-// A lock of planform that stays the same for stuckTime belongs to a dead run, because no request takes as long. A lock of another program is
-// waited for as long as foreignTime: planform's own waiting begins after it.
+// A lock of planform that stays the same for stuckTime belongs to a dead run, because no request takes that
+// long. A lock of another program is awaited only for foreignTime; the waiting for --lock-timeout begins
+// after that.
 const (
 	stuckTime   = 30 * time.Second
 	foreignTime = 3 * time.Second
 )
 
-// The size limits of a document, and of the answer to a lock, in bytes.
+// Size limits of a document, and of the answer to a lock, in bytes.
 const (
-	largest     = 256 << 20
-	largestLock = 64 << 10
+	maxDocument   = 256 << 20
+	maxLockAnswer = 64 << 10
 )
 
-// Document is a state in one document.
+// Document is a state in one document on a server.
 type Document struct {
 	address, lock, unlock    string
 	lockMethod, unlockMethod string
@@ -47,15 +48,15 @@ type Document struct {
 	secrets                  wire.Secrets
 	transport                http.RoundTripper
 
-	mu    sync.Mutex // one write at a time
-	seen  string     // the lock that stands in the way
-	since time.Time
-	kept  string // a lock of ours that the server may still hold: it could not be given back, or the answer to it was lost
+	mu         sync.Mutex // one write at a time
+	blocking   string     // ID of the lock that blocks this run
+	since      time.Time
+	unreleased string // ID of a lock of this run that the server may still hold, because its release failed or the answer to it was lost
 }
 
 var _ state.Objects = (*Document)(nil)
 
-// content is the document: of Terraform's form, so that servers take it.
+// content is the document, in the form of a Terraform state, so that servers accept it.
 type content struct {
 	Version   int               `json:"version"`
 	Terraform string            `json:"terraform_version"`
@@ -66,6 +67,7 @@ type content struct {
 	Objects   map[string]object `json:"planform"`
 }
 
+// object is one object in the document.
 type object struct {
 	Version uint64 `json:"version"`
 	Text    string `json:"text"`
@@ -73,7 +75,7 @@ type object struct {
 
 // Open returns the state at an address. getenv reads the environment.
 func Open(address string, getenv func(string) string) (*Document, error) {
-	u, err := parse("the address", address)
+	u, err := parseAddress("the address", address)
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +91,7 @@ func Open(address string, getenv func(string) string) (*Document, error) {
 	d.unlock = cmp.Or(getenv("TF_HTTP_UNLOCK_ADDRESS"), d.lock)
 	d.lockMethod, d.unlockMethod = cmp.Or(getenv("TF_HTTP_LOCK_METHOD"), d.lockMethod), cmp.Or(getenv("TF_HTTP_UNLOCK_METHOD"), d.unlockMethod)
 	for name, other := range map[string]string{"TF_HTTP_LOCK_ADDRESS": d.lock, "TF_HTTP_UNLOCK_ADDRESS": d.unlock} {
-		if o, err := parse(name, other); err != nil {
+		if o, err := parseAddress(name, other); err != nil {
 			return nil, err
 		} else if o.Scheme != u.Scheme || o.Host != u.Host {
 			return nil, fmt.Errorf("%s has to be on the host of the state", name)
@@ -99,8 +101,8 @@ func Open(address string, getenv func(string) string) (*Document, error) {
 	return d, nil
 }
 
-// parse reads an address. An error does not show it, because it may hold a credential.
-func parse(what, address string) (*url.URL, error) {
+// parseAddress reads an address. Errors do not show it, because it may hold a credential.
+func parseAddress(what, address string) (*url.URL, error) {
 	u, err := url.Parse(address)
 	switch {
 	case err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http":
@@ -114,8 +116,8 @@ func parse(what, address string) (*url.URL, error) {
 	return u, nil
 }
 
-// ask makes a request and returns its answer. Only answers that are neither done nor expected are errors.
-func (d *Document) ask(ctx context.Context, method, address string, body []byte, expected ...int) (status int, answer []byte, err error) {
+// send makes a request and returns its answer. A status of 300 or more is an error unless it is expected.
+func (d *Document) send(ctx context.Context, method, address string, body []byte, expected ...int) (status int, answer []byte, err error) {
 	req, err := http.NewRequestWithContext(ctx, method, address, bytes.NewReader(body))
 	if err != nil {
 		return 0, nil, wire.Final(diag.WithHint(fmt.Errorf("%q is no method of HTTP", method), "check TF_HTTP_LOCK_METHOD and TF_HTTP_UNLOCK_METHOD"))
@@ -123,11 +125,11 @@ func (d *Document) ask(ctx context.Context, method, address string, body []byte,
 	if d.user != "" || d.password != "" {
 		req.SetBasicAuth(d.user, d.password)
 	}
-	most := int64(largestLock)
+	most := int64(maxLockAnswer)
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
 	} else {
-		most = largest
+		most = maxDocument
 	}
 	res, err := wire.Send(d.transport, req, most)
 	if err == nil {
@@ -140,11 +142,11 @@ func (d *Document) ask(ctx context.Context, method, address string, body []byte,
 	if status = res.StatusCode; status < 300 || slices.Contains(expected, status) {
 		return status, answer, nil
 	}
-	return 0, nil, d.refused(method, address, status, answer)
+	return 0, nil, d.answerError(method, address, status, answer)
 }
 
-// refused returns the error for an answer that is no success.
-func (d *Document) refused(method, address string, status int, answer []byte) error {
+// answerError returns the error for an answer that is no success.
+func (d *Document) answerError(method, address string, status int, answer []byte) error {
 	text := fmt.Sprintf("the server of the state answers %d to %s", status, method)
 	if words := d.secrets.Line(string(answer)); words != "" && words[0] != '<' {
 		text += ": " + words
@@ -154,7 +156,7 @@ func (d *Document) refused(method, address string, status int, answer []byte) er
 	case status == http.StatusUnauthorized, status == http.StatusForbidden:
 		text, hint = "the server of the state does not accept the credential", "check TF_HTTP_USERNAME and TF_HTTP_PASSWORD, and what they may do"
 	case status == http.StatusLocked:
-		_, holder := d.holder(answer)
+		_, holder := d.parseLock(answer)
 		return wire.Final(&state.LockedError{Path: d.address, Holder: holder})
 	case status < 400:
 		hint = "planform follows no redirect; perhaps it leads to a login page: check the address and the credential"
@@ -173,9 +175,9 @@ func (d *Document) refused(method, address string, status int, answer []byte) er
 	return err
 }
 
-// read returns the document; a new one where there is none.
-func (d *Document) read(ctx context.Context) (*content, error) {
-	status, text, err := d.ask(ctx, http.MethodGet, d.address, nil, http.StatusNotFound)
+// readDocument returns the document, or a new one if the server has none.
+func (d *Document) readDocument(ctx context.Context) (*content, error) {
+	status, text, err := d.send(ctx, http.MethodGet, d.address, nil, http.StatusNotFound)
 	if err != nil {
 		return nil, err
 	}
@@ -189,7 +191,7 @@ func (d *Document) read(ctx context.Context) (*content, error) {
 	return c, nil
 }
 
-// decode reads a document; an empty one is new.
+// decode reads a document. An empty text gives a new one.
 func decode(text []byte) (*content, error) {
 	text = bytes.TrimSpace(text)
 	c := &content{Version: 4, Terraform: "1.0.0", Lineage: uuid.NewString(), Resources: []struct{}{}, Objects: map[string]object{}}
@@ -212,7 +214,7 @@ func decode(text []byte) (*content, error) {
 
 // Get implements [state.Objects].
 func (d *Document) Get(ctx context.Context, name string) (text []byte, version string, err error) {
-	c, err := d.read(ctx)
+	c, err := d.readDocument(ctx)
 	if err != nil {
 		return nil, "", err
 	}
@@ -225,7 +227,7 @@ func (d *Document) Get(ctx context.Context, name string) (text []byte, version s
 
 // List implements [state.Objects].
 func (d *Document) List(ctx context.Context, prefix string) (names []string, err error) {
-	c, err := d.read(ctx)
+	c, err := d.readDocument(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -269,17 +271,17 @@ func (d *Document) change(ctx context.Context, change func(*content) error) (err
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	id := newID()
-	if err := d.take(ctx, id); err != nil {
+	if err := d.takeServerLock(ctx, id); err != nil {
 		return err
 	}
-	defer func() { // also after an error: who cannot give it back blocks others for stuckTime
+	defer func() { // even after an error, because a lock that is not released blocks others for stuckTime
 		late, cancel := context.WithTimeout(context.WithoutCancel(ctx), stuckTime/3)
 		defer cancel()
-		if d.giveBack(late, id) != nil {
-			d.kept = id
+		if d.releaseServerLock(late, id) != nil {
+			d.unreleased = id
 		}
 	}()
-	c, err := d.read(ctx)
+	c, err := d.readDocument(ctx)
 	if err != nil {
 		return err
 	}
@@ -301,14 +303,15 @@ func (d *Document) change(ctx context.Context, change func(*content) error) (err
 	query := at.Query()
 	query.Set("ID", id)
 	at.RawQuery = query.Encode()
-	_, _, err = d.ask(ctx, http.MethodPost, at.String(), text)
+	_, _, err = d.send(ctx, http.MethodPost, at.String(), text)
 	return err
 }
 
-// lockInfo says who holds the server's lock.
+// lockInfo describes the holder of the server's lock.
 type lockInfo struct{ ID, Operation, Info, Who, Version, Created, Path string }
 
-// The signs of planform's own locks: some servers keep nothing but the ID, and earlier versions had no such ID.
+// Signs of planform's own locks: some servers keep only the ID, and earlier versions of planform had no
+// such ID.
 const (
 	ownID     = "706c616e-"
 	operation = "planform"
@@ -322,37 +325,37 @@ func (d *Document) info(id string) []byte {
 	return text
 }
 
-// holder reads who holds the lock. Nothing of it need be there.
-func (d *Document) holder(text []byte) (id string, h state.Holder) {
+// parseLock reads the ID and the holder of a lock. Any field may be missing.
+func (d *Document) parseLock(text []byte) (id string, h state.Holder) {
 	var l lockInfo
 	_ = json.Unmarshal(text, &l)
 	since, _ := time.Parse(time.RFC3339, l.Created)
 	return l.ID, state.Holder{User: d.secrets.Line(l.Who), Command: d.secrets.Line(l.Operation), Since: since}
 }
 
-// take takes the server's lock. A lock of planform that stays the same for too long is given back in place of its holder. A lock of another
-// program is left, and its holder is named.
-func (d *Document) take(ctx context.Context, id string) error {
+// takeServerLock takes the server's lock. It releases a lock of planform that stays the same for too long. It leaves
+// a lock of another program, and its error names the holder.
+func (d *Document) takeServerLock(ctx context.Context, id string) error {
 	for {
-		status, text, err := d.ask(ctx, d.lockMethod, d.lock, d.info(id), http.StatusLocked, http.StatusConflict)
+		status, text, err := d.send(ctx, d.lockMethod, d.lock, d.info(id), http.StatusLocked, http.StatusConflict)
 		if err != nil {
-			d.kept = id
+			d.unreleased = id
 			return err
 		}
 		if status < 300 {
 			d.since = time.Time{}
 			return nil
 		}
-		held, holder := d.holder(text)
+		held, holder := d.parseLock(text)
 		switch own := strings.HasPrefix(held, ownID) || holder.Command == operation; {
-		case held == id: // an answer was lost
+		case held == id: // this run holds it: the answer was lost
 			return nil
-		case d.since.IsZero(), held != d.seen:
-			d.seen, d.since = held, time.Now()
+		case d.since.IsZero(), held != d.blocking:
+			d.blocking, d.since = held, time.Now()
 		case !own && time.Since(d.since) > foreignTime:
 			return wire.Final(&state.LockedError{Path: d.address, Holder: holder})
-		case own && (held == d.kept || time.Since(d.since) > stuckTime):
-			if err := d.giveBack(ctx, held, http.StatusConflict, http.StatusLocked); err != nil { // another run may have been faster
+		case own && (held == d.unreleased || time.Since(d.since) > stuckTime):
+			if err := d.releaseServerLock(ctx, held, http.StatusConflict, http.StatusLocked); err != nil { // another run may have been faster
 				return err
 			}
 			d.since = time.Time{}
@@ -366,27 +369,28 @@ func (d *Document) take(ctx context.Context, id string) error {
 	}
 }
 
-// giveBack gives back a lock. An expected status is no error.
-func (d *Document) giveBack(ctx context.Context, id string, expected ...int) error {
-	_, _, err := d.ask(ctx, d.unlockMethod, d.unlock, d.info(id), expected...)
+// releaseServerLock releases a lock. An expected status is no error.
+func (d *Document) releaseServerLock(ctx context.Context, id string, expected ...int) error {
+	_, _, err := d.send(ctx, d.unlockMethod, d.unlock, d.info(id), expected...)
 	return err
 }
 
-// Unlock implements [state.Unlocker]. With an error, ok says that somebody held the lock, which may be given back.
+// Unlock implements [state.Unlocker]. If err is not nil, ok says that another run held the lock, which may
+// have been released.
 func (d *Document) Unlock(ctx context.Context) (held state.Holder, ok bool, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	id := newID()
-	status, text, err := d.ask(ctx, d.lockMethod, d.lock, d.info(id), http.StatusLocked, http.StatusConflict)
+	status, text, err := d.send(ctx, d.lockMethod, d.lock, d.info(id), http.StatusLocked, http.StatusConflict)
 	if err == nil && status >= 300 {
-		id, held = d.holder(text)
-		ok = id != d.kept
+		id, held = d.parseLock(text)
+		ok = id != d.unreleased
 	}
 	if err == nil {
-		err = d.giveBack(ctx, id)
+		err = d.releaseServerLock(ctx, id)
 	}
 	if err != nil && !ok {
-		d.kept = id
+		d.unreleased = id
 	}
 	return held, ok, err
 }

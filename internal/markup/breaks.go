@@ -10,12 +10,13 @@ import (
 
 var breaks = regexp.MustCompile(`(?i)<br ?/?>$`)
 
-// HardBreaks is Markdown in which each end of a line within a paragraph is a break. What is in code, tables or HTML stays as it is.
+// HardBreaks returns Markdown in which each line end within a paragraph is a break. Code, tables and HTML
+// stay unchanged.
 func HardBreaks(markdown string) string {
 	if !strings.Contains(markdown, "\n") || isExcessive(markdown) {
 		return markdown
 	}
-	var ends []int // of lines, behind which there is no blank
+	var ends []int // of lines that no blank line follows
 	_ = ast.Walk(plainParser().Parse(text.NewReader([]byte(markdown))), func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if !entering {
 			return ast.WalkContinue, nil
@@ -39,9 +40,9 @@ func HardBreaks(markdown string) string {
 		}
 		kept := strings.TrimRight(markdown[at:end], " \t")
 		switch {
-		case breaks.MatchString(kept): // already
+		case breaks.MatchString(kept): // the line ends with a break
 			b.WriteString(markdown[at : end+line])
-		case strings.HasSuffix(kept, "\\"): // which would escape another one
+		case strings.HasSuffix(kept, "\\"): // the line ends with a backslash, which would escape another one
 			b.WriteString(kept + "  ")
 		default:
 			b.WriteString(kept + "\\")

@@ -13,12 +13,12 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// newConverter builds the renderer: CommonMark with the extensions of GitHub's Markdown that
-// the service's HTML supports. Footnotes stay plain text, which CommonMark would read as
-// addresses of links, and so does text between single tildes, as in H~2~O.
+// newConverter builds the renderer: CommonMark with the extensions of GitHub's Markdown that the service's
+// HTML supports. Footnotes stay plain text, because CommonMark would read them as addresses of links. So
+// does text between single tildes, as in H~2~O.
 func newConverter() goldmark.Markdown { return newMarkdown(extension.Linkify) }
 
-// newMarkdown builds the renderer with more extensions than those that every text needs.
+// newMarkdown builds a renderer with the extensions that every text needs, and more.
 func newMarkdown(more ...goldmark.Extender) goldmark.Markdown {
 	blocks := parser.NewParser(
 		parser.WithBlockParsers(parser.DefaultBlockParsers()...),
@@ -39,7 +39,7 @@ func newMarkdown(more ...goldmark.Extender) goldmark.Markdown {
 // references reads the link definitions of a paragraph, unless it has footnotes.
 type references struct{ parser.ParagraphTransformer }
 
-func (r references) Transform(node *ast.Paragraph, reader text.Reader, pc parser.Context) {
+func (rf references) Transform(node *ast.Paragraph, reader text.Reader, pc parser.Context) {
 	lines := node.Lines()
 	for i := range lines.Len() {
 		line := lines.At(i)
@@ -47,10 +47,11 @@ func (r references) Transform(node *ast.Paragraph, reader text.Reader, pc parser
 			return
 		}
 	}
-	r.ParagraphTransformer.Transform(node, reader, pc)
+	rf.ParagraphTransformer.Transform(node, reader, pc)
 }
 
-// strikethrough needs pairs of tildes. A longer run is text; the parser would measure it from each of its tildes.
+// strikethrough needs pairs of tildes. A longer run of tildes is text; the standard parser would measure it
+// from each of its tildes.
 type strikethrough struct{ parser.InlineParser }
 
 func (s strikethrough) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.Node {

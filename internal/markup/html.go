@@ -35,7 +35,7 @@ func HTML(markdown string) string {
 	var out bytes.Buffer
 	out.Grow(len(markdown) + len(markdown)/2)
 	if err := converter().Convert([]byte(markdown), &out); err != nil {
-		return verbatim(markdown) // cannot happen: a buffer takes everything
+		return verbatim(markdown) // cannot happen: writing to a buffer never fails
 	}
 	return canonicalize(out.Bytes())
 }
@@ -44,10 +44,11 @@ func verbatim(s string) string {
 	return "<pre><code>" + escapeText.Replace(strings.Trim(s, "\n")+"\n") + "</code></pre>"
 }
 
-// isExcessive reports Markdown for which the parser takes quadratic time or space: hundreds of blocks nested in one line;
-// thousands of link openings, or tens of thousands of brackets and emphasis characters, without an empty line; tables of a
-// hundred thousand cells (every row is as wide as the first); and tens of thousands of lines, each of which can be a block
-// that takes far more memory than bytes. No author writes such a text.
+// isExcessive reports Markdown for which the parser takes quadratic time or space: hundreds of blocks
+// nested in one line; thousands of link openings, or tens of thousands of brackets and emphasis characters,
+// without an empty line; tables of a hundred thousand cells (every row is as wide as the first); and tens
+// of thousands of lines, each of which can be a block that takes far more memory than bytes. No author
+// writes such a text.
 func isExcessive(s string) bool {
 	const (
 		maxNested = 100
@@ -102,15 +103,15 @@ func nesting(line string) int {
 	return n
 }
 
-// canonicalize writes rendered Markdown as one element in the way of the service, so that in most cases the service returns
-// the same bytes.
+// canonicalize writes rendered Markdown as one element in the service's form, so that the service usually
+// returns the same bytes.
 func canonicalize(rendered []byte) string {
 	var b strings.Builder
 	b.Grow(len(rendered) + 64)
 	z := html.NewTokenizer(bytes.NewReader(rendered))
 	var open []string         // open elements
 	count := map[string]int{} // of open elements by name
-	roots := 0                // top-level elements and texts
+	roots := 0                // number of top-level elements and texts
 	begin := func() {
 		if len(open) == 0 {
 			roots++
@@ -279,7 +280,7 @@ func (taskLists) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
 type registry map[ast.NodeKind]renderer.NodeRendererFunc
 
 // Register implements [renderer.NodeRendererFuncRegisterer].
-func (r registry) Register(kind ast.NodeKind, f renderer.NodeRendererFunc) { r[kind] = f }
+func (rg registry) Register(kind ast.NodeKind, f renderer.NodeRendererFunc) { rg[kind] = f }
 
 // taskMark is set on a list that is rendered as a task list.
 const taskMark = "planform-tasks"

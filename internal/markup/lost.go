@@ -7,29 +7,29 @@ import (
 	"golang.org/x/net/html"
 )
 
-// Lost lists the elements of an HTML text, such as <iframe>, and their attributes, such as hidecontent of <th>, that are
-// missing in the kept text. The list is sorted and has no duplicates.
+// Lost lists the elements of an HTML text, such as <iframe>, and their attributes, such as hidecontent of
+// <th>, that are missing in the kept text. The list is sorted and has no duplicates.
 func Lost(sent, kept string) []string {
-	have := parts(kept)
-	return lost(sent, func(part string) bool { return have[part] })
+	have := partsOf(kept)
+	return lostParts(sent, func(part string) bool { return have[part] })
 }
 
 // Stripped lists, like [Lost], the elements and attributes of an HTML text that the service is known to remove.
 func Stripped(text string) []string {
-	return lost(text, func(part string) bool {
+	return lostParts(text, func(part string) bool {
 		tag, attr, attribute := strings.Cut(part, " ")
 		switch k := kindOf(tag); {
 		case k == hidden || k == boundary || k == unknown && isStandard(tag):
 			return false
-		default: // other names are text in angle brackets; the service writes a rel of its own
+		default: // other names are text in angle brackets, and the service writes its own rel
 			return !attribute || k == unknown || keeps(tag, attr) || attr == "rel"
 		}
 	})
 }
 
-// lost lists the parts of a text that are not kept, without the attributes of lost elements.
-func lost(text string, kept func(part string) bool) []string {
-	lost := parts(text)
+// lostParts lists the parts of a text that are not kept, without the attributes of lost elements.
+func lostParts(text string, kept func(part string) bool) []string {
+	lost := partsOf(text)
 	for part := range lost {
 		tag, _, attribute := strings.Cut(part, " ")
 		if kept(part) || attribute && !kept(tag) {
@@ -49,8 +49,9 @@ func lost(text string, kept func(part string) bool) []string {
 	return names
 }
 
-// parts are the elements of a text, each followed by its attributes: "a href", or "a href (javascript:)" if the service drops that scheme.
-func parts(text string) map[string]bool {
+// partsOf returns the elements of a text and their attributes: "a href", or "a href (javascript:)" if the
+// service drops that scheme.
+func partsOf(text string) map[string]bool {
 	const most = 1000 // no genuine text has as many names
 	found := map[string]bool{}
 	z := html.NewTokenizer(strings.NewReader(text))

@@ -7,12 +7,11 @@ import (
 	"strings"
 )
 
-// Markdown converts HTML back to Markdown, for which [HTML] gives an equal text: the result
-// is rendered and compared. ok is false where Markdown has no equivalent: classes, colours,
-// mentions and other components.
+// Markdown converts HTML to Markdown for which [HTML] gives an equal text: it renders the result and
+// compares. ok is false if Markdown has no equivalent: for classes, colours, mentions and other components.
 func Markdown(html string) (markdown string, ok bool) {
 	var t treeWriter
-	walk(html, &t)
+	writeNormal(html, &t)
 	t.flush()
 	if t.excessive {
 		return "", false
@@ -30,7 +29,7 @@ func Markdown(html string) (markdown string, ok bool) {
 	return "", false
 }
 
-// element is an element of the normal form, or a text where it has no tag.
+// element is an element of the normal form, or a text if it has no tag.
 type element struct {
 	tag   string
 	attrs []attr
@@ -42,10 +41,10 @@ type element struct {
 type treeWriter struct {
 	root element
 	path []*element
-	run  strings.Builder // text that has not become an element yet: it comes in pieces
+	run  strings.Builder // pieces of text that are not an element yet
 
 	elements  int
-	excessive bool // beyond the limits
+	excessive bool // whether the text exceeds the limits
 }
 
 // Limits of a text that is converted to Markdown.
@@ -94,66 +93,65 @@ func (e *element) hasOnly(keys ...string) bool {
 	return !slices.ContainsFunc(e.attrs, func(a attr) bool { return !slices.Contains(keys, a.key) })
 }
 
-// markdownWriter writes a tree as Markdown. It may be wrong in corner cases, since the
-// result is compared.
+// markdownWriter writes a tree as Markdown. It may be wrong in corner cases, because its result is compared.
 type markdownWriter struct {
 	thorough   bool // escape every possible Markdown character, not only likely ones
 	underscore bool // _emphasis_ instead of *emphasis*
 	failed     bool
-	cell       bool // in a table, whose rows are lines
+	cell       bool // whether it writes a table cell, which must stay on one line
 }
 
-func (w *markdownWriter) fail() string {
-	w.failed = true
+func (mw *markdownWriter) fail() string {
+	mw.failed = true
 	return ""
 }
 
 // blocks writes blocks one below the other.
-func (w *markdownWriter) blocks(list []*element, depth int) string {
+func (mw *markdownWriter) blocks(list []*element, depth int) string {
 	var b strings.Builder
-	last, second := "", false // the second of two adjacent lists takes other markers
+	last, second := "", false // second: of two adjacent lists, the second needs other markers
 	for i, e := range list {
 		if i > 0 {
 			b.WriteString("\n\n")
 		}
 		second = e.tag == last && !second
 		last = e.tag
-		b.WriteString(w.block(e, depth, second))
+		b.WriteString(mw.block(e, depth, second))
 	}
 	return b.String()
 }
 
-func (w *markdownWriter) block(e *element, depth int, second bool) string {
+func (mw *markdownWriter) block(e *element, depth int, second bool) string {
 	switch e.tag {
 	case "p":
 		if !e.hasOnly() {
-			return w.fail()
+			return mw.fail()
 		}
-		return w.paragraph(e.kids)
+		return mw.paragraph(e.kids)
 	case "h1", "h2", "h3", "h4", "h5", "h6":
-		text := w.inline(e.kids)
+		text := mw.inline(e.kids)
 		if !e.hasOnly() || strings.Contains(text, "\n") {
-			return w.fail()
+			return mw.fail()
 		}
 		return strings.TrimRight(strings.Repeat("#", int(e.tag[1]-'0'))+" "+text, " ")
 	case "ul", "ol":
-		return w.list(e, depth, second)
+		return mw.list(e, depth, second)
 	case "blockquote":
 		if !e.hasOnly() {
-			return w.fail()
+			return mw.fail()
 		}
-		return prefixed(w.blocks(e.kids, depth+1), "> ", "> ")
+		return prefixed(mw.blocks(e.kids, depth+1), "> ", "> ")
 	case "pre":
-		return w.code(e)
+		return mw.code(e)
 	case "hr":
 		if depth > 0 {
 			return "***"
 		}
 		return "---"
 	case "table":
-		return w.table(e)
+		return mw.table(e)
 	default:
-		return w.fail()
+		return mw.fail()
 	}
 }
 
@@ -173,10 +171,10 @@ func prefixed(text, first, others string) string {
 	return strings.Join(lines, "\n")
 }
 
-func (w *markdownWriter) list(e *element, depth int, second bool) string {
+func (mw *markdownWriter) list(e *element, depth int, second bool) string {
 	tasks := e.tag == "ul" && value(e.attrs, "data-type") == "taskList"
 	if !e.hasOnly("start") && !(tasks && e.hasOnly("data-type")) {
-		return w.fail()
+		return mw.fail()
 	}
 	number, mark := 1, "-"
 	if e.tag == "ol" {
@@ -194,13 +192,13 @@ func (w *markdownWriter) list(e *element, depth int, second bool) string {
 		kids, box := li.kids, ""
 		switch {
 		case li.tag != "li":
-			return w.fail()
+			return mw.fail()
 		case tasks:
 			if box, kids = checkBox(li); box == "" {
-				return w.fail()
+				return mw.fail()
 			}
 		case !li.hasOnly():
-			return w.fail()
+			return mw.fail()
 		}
 		marker := mark + " "
 		if e.tag == "ol" {
@@ -209,9 +207,9 @@ func (w *markdownWriter) list(e *element, depth int, second bool) string {
 		}
 		body := ""
 		if len(kids) == 2 && kids[0].tag == "p" && (kids[1].tag == "ul" || kids[1].tag == "ol") {
-			body = w.blocks(kids[:1], depth+1) + "\n" + w.blocks(kids[1:], depth+1)
+			body = mw.blocks(kids[:1], depth+1) + "\n" + mw.blocks(kids[1:], depth+1)
 		} else {
-			body = w.blocks(kids, depth+1)
+			body = mw.blocks(kids, depth+1)
 			loose = loose || len(kids) > 1
 		}
 		items = append(items, prefixed(box+body, marker, strings.Repeat(" ", len(marker))))
@@ -238,20 +236,20 @@ func checkBox(li *element) (box string, rest []*element) {
 	return box, li.kids[1:]
 }
 
-func (w *markdownWriter) code(e *element) string {
+func (mw *markdownWriter) code(e *element) string {
 	if !e.hasOnly() || len(e.kids) != 1 || e.kids[0].tag != "code" {
-		return w.fail()
+		return mw.fail()
 	}
 	code := e.kids[0]
 	language, is := strings.CutPrefix(value(code.attrs, "class"), "language-")
 	if !code.hasOnly("class") || len(code.attrs) > 0 && !is || len(code.kids) != 1 || code.kids[0].tag != "" {
-		return w.fail()
+		return mw.fail()
 	}
 	fence := fenceOf(code.kids[0].text, "```")
 	return fence + language + "\n" + code.kids[0].text + "\n" + fence
 }
 
-// fenceOf is a fence of back-ticks longer than any in the text.
+// fenceOf returns a fence of back-ticks longer than any in the text.
 func fenceOf(text, fence string) string {
 	longest, run := 0, 0
 	for i := range len(text) {
@@ -263,23 +261,23 @@ func fenceOf(text, fence string) string {
 	return strings.Repeat("`", max(len(fence), longest+1))
 }
 
-func (w *markdownWriter) table(e *element) string {
+func (mw *markdownWriter) table(e *element) string {
 	if !e.hasOnly() || len(e.kids) == 0 || e.kids[0].tag != "thead" || len(e.kids[0].kids) != 1 || len(e.kids) > 2 {
-		return w.fail()
+		return mw.fail()
 	}
-	w.cell = true
-	defer func() { w.cell = false }()
+	mw.cell = true
+	defer func() { mw.cell = false }()
 	var lines []string
 	row := func(tr *element, cell string) {
 		var cells, rule []string
 		for _, c := range tr.kids {
 			if c.tag != cell || !c.hasOnly("style") || len(c.kids) > 1 || len(c.kids) == 1 && (c.kids[0].tag != "p" || !c.kids[0].hasOnly()) {
-				w.fail()
+				mw.fail()
 				return
 			}
 			text := ""
 			if len(c.kids) == 1 {
-				text = w.inline(c.kids[0].kids)
+				text = mw.inline(c.kids[0].kids)
 			}
 			cells = append(cells, text)
 			switch value(c.attrs, "style") {
@@ -301,7 +299,7 @@ func (w *markdownWriter) table(e *element) string {
 	row(e.kids[0].kids[0], "th")
 	for _, body := range e.kids[1:] {
 		if body.tag != "tbody" {
-			return w.fail()
+			return mw.fail()
 		}
 		for _, tr := range body.kids {
 			row(tr, "td")
@@ -315,9 +313,9 @@ var (
 	numberMark = regexp.MustCompile(`^([0-9]{1,9})([.)]( |$))`)
 )
 
-// paragraph writes a line of text, escaped where it would begin another block.
-func (w *markdownWriter) paragraph(kids []*element) string {
-	lines := strings.Split(w.inline(kids), "\n")
+// paragraph writes a line of text, and escapes its beginning if that would begin another block.
+func (mw *markdownWriter) paragraph(kids []*element) string {
+	lines := strings.Split(mw.inline(kids), "\n")
 	for i, line := range lines {
 		if blockStart.MatchString(line) {
 			lines[i] = `\` + line
@@ -328,49 +326,49 @@ func (w *markdownWriter) paragraph(kids []*element) string {
 	return strings.Join(lines, "\n")
 }
 
-func (w *markdownWriter) inline(kids []*element) string {
+func (mw *markdownWriter) inline(kids []*element) string {
 	var b strings.Builder
 	for i, e := range kids {
 		switch e.tag {
 		case "":
-			text := w.escape(e.text)
-			if strings.HasSuffix(e.text, "!") && i+1 < len(kids) && kids[i+1].tag == "a" && !w.thorough {
+			text := mw.escape(e.text)
+			if strings.HasSuffix(e.text, "!") && i+1 < len(kids) && kids[i+1].tag == "a" && !mw.thorough {
 				text = text[:len(text)-1] + `\!`
 			}
 			b.WriteString(text)
 		case "br":
-			if w.cell || i == 0 || i+1 == len(kids) || kids[i+1].tag == "br" {
+			if mw.cell || i == 0 || i+1 == len(kids) || kids[i+1].tag == "br" {
 				b.WriteString("<br>")
 			} else {
 				b.WriteString("\\\n")
 			}
 		default:
-			b.WriteString(w.span(e))
+			b.WriteString(mw.span(e))
 		}
 	}
 	return b.String()
 }
 
 // span writes an inline element.
-func (w *markdownWriter) span(e *element) string {
-	around := func(mark string) string { return mark + w.inline(e.kids) + mark }
+func (mw *markdownWriter) span(e *element) string {
+	around := func(mark string) string { return mark + mw.inline(e.kids) + mark }
 	switch e.tag {
 	case "a":
-		return w.link(e)
+		return mw.link(e)
 	case "img":
 		if !e.hasOnly("alt", "src") {
-			return w.fail()
+			return mw.fail()
 		}
-		return "![" + w.escape(value(e.attrs, "alt")) + "](" + destination(value(e.attrs, "src")) + ")"
+		return "![" + mw.escape(value(e.attrs, "alt")) + "](" + destination(value(e.attrs, "src")) + ")"
 	}
 	if !e.hasOnly() {
-		return w.fail()
+		return mw.fail()
 	}
 	switch e.tag {
 	case "strong":
 		return around("**")
 	case "em":
-		if w.underscore {
+		if mw.underscore {
 			return around("_")
 		}
 		return around("*")
@@ -378,28 +376,28 @@ func (w *markdownWriter) span(e *element) string {
 		return around("~~")
 	case "code":
 		if len(e.kids) != 1 || e.kids[0].tag != "" {
-			return w.fail()
+			return mw.fail()
 		}
 		text := e.kids[0].text
 		fence := fenceOf(text, "`")
 		if strings.HasPrefix(text, "`") || strings.HasSuffix(text, "`") {
 			text = " " + text + " "
 		}
-		if w.cell {
+		if mw.cell {
 			text = strings.ReplaceAll(text, "|", `\|`)
 		}
 		return fence + text + fence
 	case "u", "sub", "sup", "mark", "kbd", "small", "ins":
-		return "<" + e.tag + ">" + w.inline(e.kids) + "</" + e.tag + ">"
+		return "<" + e.tag + ">" + mw.inline(e.kids) + "</" + e.tag + ">"
 	default:
-		return w.fail()
+		return mw.fail()
 	}
 }
 
-func (w *markdownWriter) link(e *element) string {
+func (mw *markdownWriter) link(e *element) string {
 	href := value(e.attrs, "href")
 	if href == "" || !e.hasOnly("href", "title") {
-		return w.fail()
+		return mw.fail()
 	}
 	title := value(e.attrs, "title")
 	if title == "" && len(e.kids) == 1 && e.kids[0].text == href && strings.Contains(href, "://") {
@@ -408,7 +406,7 @@ func (w *markdownWriter) link(e *element) string {
 	if title != "" {
 		title = ` "` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", " ").Replace(title) + `"`
 	}
-	return "[" + w.inline(e.kids) + "](" + destination(href) + title + ")"
+	return "[" + mw.inline(e.kids) + "](" + destination(href) + title + ")"
 }
 
 func destination(href string) string {
@@ -419,11 +417,11 @@ func destination(href string) string {
 }
 
 // escape escapes the characters of a text that Markdown would interpret.
-func (w *markdownWriter) escape(text string) string {
+func (mw *markdownWriter) escape(text string) string {
 	var b strings.Builder
 	for i := range len(text) {
 		c := text[i]
-		if w.needsEscape(text, i) {
+		if mw.needsEscape(text, i) {
 			b.WriteByte('\\')
 		}
 		b.WriteByte(c)
@@ -432,7 +430,7 @@ func (w *markdownWriter) escape(text string) string {
 }
 
 // needsEscape reports whether Markdown could interpret the character at i.
-func (w *markdownWriter) needsEscape(text string, i int) bool {
+func (mw *markdownWriter) needsEscape(text string, i int) bool {
 	c := text[i]
 	before, after := byte(' '), byte(' ')
 	if i > 0 {
@@ -445,19 +443,19 @@ func (w *markdownWriter) needsEscape(text string, i int) bool {
 	case '\\', '`', '*', '[', ']', '<', '~':
 		return true
 	case '|':
-		return w.cell || w.thorough
+		return mw.cell || mw.thorough
 	case '_':
-		return w.thorough || !isWord(before) || !isWord(after)
+		return mw.thorough || !isWord(before) || !isWord(after)
 	case '&':
-		return w.thorough || isWord(after) || after == '#'
+		return mw.thorough || isWord(after) || after == '#'
 	case ':': // a bare address would become a link
-		return w.thorough || strings.HasPrefix(text[i:], "://")
+		return mw.thorough || strings.HasPrefix(text[i:], "://")
 	case '@':
-		return w.thorough || isWord(before) && isWord(after)
+		return mw.thorough || isWord(before) && isWord(after)
 	case '.':
-		return w.thorough || strings.EqualFold(text[max(0, i-3):i], "www")
+		return mw.thorough || strings.EqualFold(text[max(0, i-3):i], "www")
 	default:
-		return w.thorough && (c > ' ' && c < '0' || c > '9' && c < 'A' || c > 'Z' && c < 'a' || c > 'z' && c < 0x7F)
+		return mw.thorough && (c > ' ' && c < '0' || c > '9' && c < 'A' || c > 'Z' && c < 'a' || c > 'z' && c < 0x7F)
 	}
 }
 

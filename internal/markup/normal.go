@@ -7,12 +7,12 @@ import (
 	"golang.org/x/net/html"
 )
 
-// Normal returns the normal form of an HTML text: two texts that look the same to a reader have the same normal form. It is
-// "" for a text without visible content.
+// Normal returns the normal form of an HTML text: two texts that look the same to a reader have the same
+// normal form. A text without visible content has the normal form "".
 func Normal(html string) string {
 	var w htmlWriter
 	w.b.Grow(len(html))
-	walk(html, &w)
+	writeNormal(html, &w)
 	return w.b.String()
 }
 
@@ -38,19 +38,19 @@ type sink interface {
 // htmlWriter writes the normal form as HTML.
 type htmlWriter struct{ b strings.Builder }
 
-func (w *htmlWriter) open(tag string, attrs []attr) {
-	w.b.WriteString("<" + tag)
+func (hw *htmlWriter) open(tag string, attrs []attr) {
+	hw.b.WriteString("<" + tag)
 	for _, a := range attrs {
-		w.b.WriteString(" " + a.key + `="` + escapeAttribute.Replace(a.value) + `"`)
+		hw.b.WriteString(" " + a.key + `="` + escapeAttribute.Replace(a.value) + `"`)
 	}
-	w.b.WriteByte('>')
+	hw.b.WriteByte('>')
 }
 
-func (w *htmlWriter) close(tag string)              { w.b.WriteString("</" + tag + ">") }
-func (w *htmlWriter) void(tag string, attrs []attr) { w.open(tag, attrs) }
-func (w *htmlWriter) text(s string)                 { _, _ = escapeText.WriteString(&w.b, s) }
+func (hw *htmlWriter) close(tag string)              { hw.b.WriteString("</" + tag + ">") }
+func (hw *htmlWriter) void(tag string, attrs []attr) { hw.open(tag, attrs) }
+func (hw *htmlWriter) text(s string)                 { _, _ = escapeText.WriteString(&hw.b, s) }
 
-// The service writes the necessary escapes only.
+// The service writes only the necessary escapes.
 //
 //nolint:gochecknoglobals // constant tables
 var (
@@ -70,8 +70,8 @@ type block struct {
 	scope   scope
 }
 
-// scope holds the indices of the open blocks that a tag at this place can end, or -1. It is kept up to date instead of
-// searched, so that hostile input cannot make the walk quadratic.
+// scope holds the indices of the open blocks that a tag at this place can end, or -1. It is updated with
+// each block instead of searched, so that hostile input cannot make the walk quadratic.
 type scope struct{ item, term, table, group, row, cell int }
 
 // span is an open inline element.
@@ -79,8 +79,8 @@ type span struct {
 	tag, name string // as written, and in the normal form
 	attrs     []attr
 	kind      kind
-	silent    bool // not written
-	opened    bool // written before, in another block
+	silent    bool // it is not written
+	opened    bool // it was written before, in another block
 	depth     int  // number of explicit blocks around its start
 	before    int  // index of the previous open span with the same tag, or -1
 }
@@ -90,8 +90,8 @@ const (
 	carryBytes = 1 << 16 // see walker.budget
 )
 
-// walker builds the normal form. It keeps blocks and inline elements on two stacks: a block closes the inline elements in the
-// output, and the next text opens them again inside its block.
+// walker builds the normal form. It keeps blocks and inline elements on two stacks. A block closes the
+// inline elements in the output, and the next text opens them again inside its block.
 type walker struct {
 	out      sink
 	blocks   []block
@@ -105,11 +105,12 @@ type walker struct {
 	newlines int  // in pre: newlines that count only if text follows
 	bol      bool // at the beginning of a line: white space is dropped
 	preStart bool // nothing has been written in this pre
-	// budget bounds the output of inline elements that are opened again in further blocks.
+	// budget limits the output of inline elements that are opened again in further blocks.
 	budget int
 }
 
-func walk(text string, out sink) {
+// writeNormal passes the normal form of an HTML text to out.
+func writeNormal(text string, out sink) {
 	if strings.TrimSpace(text) == "" {
 		return
 	}
@@ -128,7 +129,7 @@ func walk(text string, out sink) {
 	skip := "" // the current hidden element
 	for {
 		switch z.Next() {
-		case html.ErrorToken: // the end of the input: there is no other error
+		case html.ErrorToken: // the input ends; there is no other error
 			w.closeTo(1)
 			return
 		case html.TextToken:
@@ -228,7 +229,7 @@ func isControl(r rune) bool { return r < ' ' && r != '\t' && r != '\n' || r == 0
 
 func (w *walker) top() *block { return &w.blocks[len(w.blocks)-1] }
 
-// depth is the number of blocks that were written as such.
+// depth returns the number of explicit blocks, without implied paragraphs.
 func (w *walker) depth() int { return len(w.blocks) - w.implied }
 
 func (w *walker) start(tag string, attrs []attr) {
@@ -300,7 +301,8 @@ func (w *walker) startBlock(tag string, attrs []attr, k kind) {
 	w.push(tag, attrs, k)
 }
 
-// inGroup closes blocks that cannot contain a row, and opens a tbody if needed. It is false outside a table.
+// inGroup closes blocks that cannot contain a row, and opens a tbody if needed. It returns false outside a
+// table.
 func (w *walker) inGroup() bool {
 	sc := w.top().scope
 	switch {
@@ -343,7 +345,7 @@ func (w *walker) push(tag string, attrs []attr, k kind) {
 		w.pre++
 		w.preStart = true
 	}
-	// A paragraph is written once it has content, a div without attributes never.
+	// A paragraph is written once it has content. A div without attributes is never written.
 	if k != paragraph && (tag != "div" || len(attrs) > 0) {
 		b.written = true
 		w.out.open(tag, attrs)
@@ -352,7 +354,7 @@ func (w *walker) push(tag string, attrs []attr, k kind) {
 	w.bol = true
 }
 
-// interrupt ends the line: inline elements are closed in the output, but stay on the stack.
+// interrupt ends the line: it closes inline elements in the output, but they stay on the stack.
 func (w *walker) interrupt() {
 	w.shutSpans(0)
 	w.space, w.newlines = false, 0
@@ -369,7 +371,7 @@ func (w *walker) closeParagraph() {
 	w.closeTo(len(w.blocks) - 1)
 }
 
-// closeTo ends blocks until n are left. The first, the top level, always stays.
+// closeTo ends blocks until n are left. The first block, the top level, always stays.
 func (w *walker) closeTo(n int) {
 	n = max(n, 1)
 	if len(w.blocks) <= n {
@@ -467,7 +469,7 @@ func (w *walker) endSpan(tag string) {
 	}
 }
 
-// cutSpans removes the inline elements from i on.
+// cutSpans removes the inline elements from index i on.
 func (w *walker) cutSpans(i int) {
 	w.shutSpans(i)
 	for j := len(w.spans) - 1; j >= i; j-- {
@@ -482,17 +484,18 @@ func (w *walker) cutSpans(i int) {
 	}
 }
 
-// shutSpans writes the end tags of the inline elements from i on.
+// shutSpans writes the end tags of the inline elements from index i on.
 func (w *walker) shutSpans(i int) {
 	for ; w.written > i; w.written-- {
 		if s := &w.spans[w.written-1]; !s.silent {
 			w.out.close(s.name)
-			s.silent = s.kind == component // written once
+			s.silent = s.kind == component // a component is written once
 		}
 	}
 }
 
-// line prepares the output for a part of a line: its paragraph, the white space before it, the inline elements around it.
+// line prepares the output for a part of a line: its paragraph, the white space before it, the inline
+// elements around it.
 func (w *walker) line() {
 	t := w.top()
 	if t.kind == flow {

@@ -6,15 +6,16 @@ import (
 	"golang.org/x/net/html"
 )
 
-// Relink replaces the targets of the links and images in an HTML text that begin with a scheme, such as
-// planform:, by what target gives for the rest. Where that is "", the label stays alone, of an image its text.
+// Relink replaces the targets of links and images in an HTML text that begin with a scheme, such as
+// planform:. target returns the new target for the rest of the old one. If it returns "", only the label
+// stays, or the text of an image.
 func Relink(text, scheme string, target func(rest string) string) string {
 	if !strings.Contains(text, scheme) {
 		return text
 	}
 	var b strings.Builder
 	b.Grow(len(text))
-	var without []bool // of each open link: its tags are left out
+	var without []bool // for each open link, whether its tags are left out
 	z := html.NewTokenizer(strings.NewReader(text))
 	for {
 		tt := z.Next()
@@ -29,7 +30,7 @@ func Relink(text, scheme string, target func(rest string) string) string {
 			if of != "a" && of != "img" {
 				break
 			}
-			tag, to, ours := relinked(z, of, more, scheme, target)
+			tag, to, ours := relinkTag(z, of, more, scheme, target)
 			if of == "a" {
 				without = append(without, ours && to == "")
 			}
@@ -50,8 +51,8 @@ func Relink(text, scheme string, target func(rest string) string) string {
 	}
 }
 
-// relinked is a tag with its new target; ours is false where the target has another scheme.
-func relinked(z *html.Tokenizer, of string, more bool, scheme string, target func(string) string) (tag, to string, ours bool) {
+// relinkTag returns a tag with its new target; ours is false if the target has another scheme.
+func relinkTag(z *html.Tokenizer, of string, more bool, scheme string, target func(string) string) (tag, to string, ours bool) {
 	var b strings.Builder
 	b.WriteString("<" + of)
 	leads, alone := "href", ""

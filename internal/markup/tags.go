@@ -11,9 +11,10 @@ import (
 
 var htmlTag = regexp.MustCompile(`<[/!?]?([A-Za-z][A-Za-z0-9-]*)?`)
 
-// ShowTags returns Markdown in which some HTML tags are text. shows reports whether one with a name, or without, is.
+// ShowTags returns Markdown in which some HTML tags become text. shows reports whether a tag does; its name
+// may be empty.
 func ShowTags(markdown string, shows func(tag string) bool) string {
-	for range 10 { // what a tag ends may begin another one
+	for range 10 { // the end of one tag may begin another one
 		if !strings.Contains(markdown, "<") || isExcessive(markdown) {
 			return markdown
 		}
@@ -60,7 +61,7 @@ func ShowTags(markdown string, shows func(tag string) bool) string {
 // IsElement reports whether a tag is an element or a comment of HTML. Other words in angle brackets are text.
 func IsElement(tag string) bool { return tag == "" || kindOf(tag) != unknown || isStandard(tag) }
 
-// IsSwallowing reports whether a browser, or the service, takes more than its tag away with an element.
+// IsSwallowing reports whether a browser, or the service, removes more than the tag of an element.
 func IsSwallowing(tag string) bool {
 	return slices.Contains([]string{
 		"title", "textarea", "style", "xmp", "iframe", "noembed", "noframes", "script", "plaintext", "noscript", "template", "select", "svg", "math", "object",

@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// Text is HTML as plain text: blocks on lines of their own, dashes and numbers before list items, no tags.
+// Text returns HTML as plain text: blocks on lines of their own, dashes and numbers before list items, no tags.
 func Text(html string) string {
 	var w textWriter
-	walk(html, &w)
+	writeNormal(html, &w)
 	return strings.TrimRight(w.b.String(), "\n")
 }
 
@@ -20,9 +20,9 @@ const maxIndent = 32 // nested lists and quotations that are indented
 type textWriter struct {
 	b         strings.Builder
 	indent    []string // prefixes of each line
-	nested    []bool   // for each open list or quotation: whether it is in indent
-	lists     []int    // for each open list: the number of its next item, 0 = dashes
-	marker    string   // prefix of the next line in place of the last indent
+	nested    []bool   // for each open list or quotation, whether it is in indent
+	lists     []int    // for each open list, the number of its next item; 0 = dashes
+	marker    string   // prefix of the next line instead of the last indent
 	bol       bool     // at the beginning of a line
 	cell      bool     // a cell of the row has been written
 	cellStart int
@@ -36,125 +36,125 @@ type link struct {
 	from   int
 }
 
-func (w *textWriter) newline() {
-	if !w.bol && w.b.Len() > 0 {
-		if w.openCells > 0 { // a row stays on one line
-			if w.b.Len() > w.cellStart {
-				w.b.WriteByte(' ')
+func (tw *textWriter) newline() {
+	if !tw.bol && tw.b.Len() > 0 {
+		if tw.openCells > 0 { // a row stays on one line
+			if tw.b.Len() > tw.cellStart {
+				tw.b.WriteByte(' ')
 			}
 			return
 		}
-		w.b.WriteByte('\n')
+		tw.b.WriteByte('\n')
 	}
-	w.bol = true
+	tw.bol = true
 }
 
 // begin writes the prefixes of a line.
-func (w *textWriter) begin() {
-	if !w.bol && w.b.Len() > 0 {
+func (tw *textWriter) begin() {
+	if !tw.bol && tw.b.Len() > 0 {
 		return
 	}
-	w.bol = false
-	n := len(w.indent)
-	for i, s := range w.indent {
-		if i == n-1 && w.marker != "" {
-			s = w.marker
+	tw.bol = false
+	n := len(tw.indent)
+	for i, s := range tw.indent {
+		if i == n-1 && tw.marker != "" {
+			s = tw.marker
 		}
-		w.b.WriteString(s)
+		tw.b.WriteString(s)
 	}
-	w.marker = ""
+	tw.marker = ""
 }
 
-func (w *textWriter) enter(indent, marker string) {
-	ok := len(w.indent) < maxIndent
+func (tw *textWriter) enter(indent, marker string) {
+	ok := len(tw.indent) < maxIndent
 	if ok {
-		if w.marker != "" { // an item begins with a list or a quotation
-			w.begin()
-			w.b.WriteByte('\n')
-			w.bol = true
+		if tw.marker != "" { // an item begins with a list or a quotation
+			tw.begin()
+			tw.b.WriteByte('\n')
+			tw.bol = true
 		}
-		w.indent = append(w.indent, indent)
-		w.marker = marker
+		tw.indent = append(tw.indent, indent)
+		tw.marker = marker
 	}
-	w.nested = append(w.nested, ok)
+	tw.nested = append(tw.nested, ok)
 }
 
-func (w *textWriter) leave() {
-	if len(w.nested) == 0 {
+func (tw *textWriter) leave() {
+	if len(tw.nested) == 0 {
 		return
 	}
-	if w.marker != "" {
-		w.begin() // an empty item
+	if tw.marker != "" {
+		tw.begin() // an empty item
 	}
-	if w.nested[len(w.nested)-1] {
-		w.indent = w.indent[:len(w.indent)-1]
+	if tw.nested[len(tw.nested)-1] {
+		tw.indent = tw.indent[:len(tw.indent)-1]
 	}
-	w.nested = w.nested[:len(w.nested)-1]
+	tw.nested = tw.nested[:len(tw.nested)-1]
 }
 
-func (w *textWriter) open(tag string, attrs []attr) {
+func (tw *textWriter) open(tag string, attrs []attr) {
 	switch kindOf(tag) {
 	case inline:
 		if tag == "a" {
-			w.links = append(w.links, link{value(attrs, "href"), w.b.Len()})
+			tw.links = append(tw.links, link{value(attrs, "href"), tw.b.Len()})
 		}
 		return
 	case component:
-		w.placeholder(strings.TrimSuffix(tag, "-component"), value(attrs, "entity_identifier"), value(attrs, "src"), value(attrs, "title"))
+		tw.placeholder(strings.TrimSuffix(tag, "-component"), value(attrs, "entity_identifier"), value(attrs, "src"), value(attrs, "title"))
 		return
 	default: // a block
 	}
 	if tag != "td" && tag != "th" {
-		w.newline()
+		tw.newline()
 	}
 	switch tag {
 	case "ul":
-		w.lists = append(w.lists, 0)
+		tw.lists = append(tw.lists, 0)
 	case "ol":
 		n, err := strconv.Atoi(value(attrs, "start"))
 		if err != nil || n < 1 {
 			n = 1
 		}
-		w.lists = append(w.lists, n)
+		tw.lists = append(tw.lists, n)
 	case "li":
 		marker := "- "
-		if n := len(w.lists) - 1; n >= 0 && w.lists[n] > 0 {
-			marker = strconv.Itoa(w.lists[n]) + ". "
-			w.lists[n]++
+		if n := len(tw.lists) - 1; n >= 0 && tw.lists[n] > 0 {
+			marker = strconv.Itoa(tw.lists[n]) + ". "
+			tw.lists[n]++
 		}
-		w.box = true
+		tw.box = true
 		switch value(attrs, "data-checked") {
 		case "true":
 			marker += "[x] "
 		case "false":
 			marker += "[ ] "
 		default:
-			w.box = false
+			tw.box = false
 		}
-		w.enter(strings.Repeat(" ", len(marker)), marker)
+		tw.enter(strings.Repeat(" ", len(marker)), marker)
 	case "blockquote":
-		w.enter("> ", "")
+		tw.enter("> ", "")
 	case "tr":
-		w.cell = false
+		tw.cell = false
 	case "td", "th":
-		if w.cell {
-			w.b.WriteString(" | ")
+		if tw.cell {
+			tw.b.WriteString(" | ")
 		}
-		w.cell = true
-		w.begin()
-		w.cellStart = w.b.Len()
-		w.openCells++
+		tw.cell = true
+		tw.begin()
+		tw.cellStart = tw.b.Len()
+		tw.openCells++
 	}
 }
 
-func (w *textWriter) close(tag string) {
+func (tw *textWriter) close(tag string) {
 	switch kindOf(tag) {
 	case inline:
-		if n := len(w.links) - 1; tag == "a" && n >= 0 {
-			l := w.links[n]
-			w.links = w.links[:n]
-			if shown := w.b.String()[l.from:]; l.target != "" && strings.TrimSpace(shown) != strings.TrimPrefix(l.target, "mailto:") {
-				w.b.WriteString(" (" + l.target + ")")
+		if n := len(tw.links) - 1; tag == "a" && n >= 0 {
+			l := tw.links[n]
+			tw.links = tw.links[:n]
+			if shown := tw.b.String()[l.from:]; l.target != "" && strings.TrimSpace(shown) != strings.TrimPrefix(l.target, "mailto:") {
+				tw.b.WriteString(" (" + l.target + ")")
 			}
 		}
 		return
@@ -164,63 +164,63 @@ func (w *textWriter) close(tag string) {
 	}
 	switch tag {
 	case "ul", "ol":
-		w.lists = w.lists[:len(w.lists)-1]
+		tw.lists = tw.lists[:len(tw.lists)-1]
 	case "li", "blockquote":
-		w.leave()
+		tw.leave()
 	case "td", "th":
-		w.openCells--
+		tw.openCells--
 		return
 	}
-	if w.openCells == 0 {
-		w.newline()
+	if tw.openCells == 0 {
+		tw.newline()
 	}
 }
 
-func (w *textWriter) void(tag string, attrs []attr) {
+func (tw *textWriter) void(tag string, attrs []attr) {
 	switch tag {
 	case "br":
-		w.begin()
-		w.newline()
+		tw.begin()
+		tw.newline()
 	case "hr":
-		w.newline()
-		w.begin()
-		w.b.WriteString("---")
-		w.newline()
+		tw.newline()
+		tw.begin()
+		tw.b.WriteString("---")
+		tw.newline()
 	case "input":
 		switch {
-		case w.box:
-			w.box = false
+		case tw.box:
+			tw.box = false
 		case value(attrs, "type") == "checkbox":
-			w.begin()
+			tw.begin()
 			if slices.ContainsFunc(attrs, func(a attr) bool { return a.key == "checked" }) {
-				w.b.WriteString("[x]")
+				tw.b.WriteString("[x]")
 			} else {
-				w.b.WriteString("[ ]")
+				tw.b.WriteString("[ ]")
 			}
 		}
 	case "img":
-		w.placeholder("image", value(attrs, "alt"), value(attrs, "src"))
+		tw.placeholder("image", value(attrs, "alt"), value(attrs, "src"))
 	}
 }
 
-// placeholder stands for what has no text, with the first of its names that is not empty.
-func (w *textWriter) placeholder(what string, names ...string) {
-	w.begin()
-	w.b.WriteString(strings.TrimSuffix("["+what+" "+cmp.Or(names...), " ") + "]")
+// placeholder writes a substitute for an element without text, with the first of its names that is not empty.
+func (tw *textWriter) placeholder(what string, names ...string) {
+	tw.begin()
+	tw.b.WriteString(strings.TrimSuffix("["+what+" "+cmp.Or(names...), " ") + "]")
 }
 
-func (w *textWriter) text(s string) {
+func (tw *textWriter) text(s string) {
 	for {
 		line, rest, more := strings.Cut(s, "\n")
 		if line != "" {
-			w.begin()
-			w.b.WriteString(line)
+			tw.begin()
+			tw.b.WriteString(line)
 		}
 		if !more {
 			return
 		}
-		w.begin()
-		w.newline()
+		tw.begin()
+		tw.newline()
 		s = rest
 	}
 }
@@ -238,7 +238,7 @@ func value(attrs []attr, key string) string {
 var escapeMarkdown = strings.NewReplacer("\\", "\\\\", "*", "\\*", "_", "\\_", "<", "\\<", "[", "\\[", "]", "\\]", "`", "\\`", "~", "\\~",
 	"&", "\\&", "\n", " ")
 
-// Escape is a plain text in one line of Markdown.
+// Escape returns a plain text in one line of Markdown.
 func Escape(text string) string {
 	return escapeMarkdown.Replace(strings.TrimSpace(text))
 }

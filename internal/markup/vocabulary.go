@@ -11,7 +11,7 @@ type kind uint8
 
 const (
 	unknown    kind = iota // the tag is left out, its content stays
-	boundary               // likewise, but it ends an open paragraph
+	boundary               // like unknown, but it ends an open paragraph
 	hidden                 // the tag is left out with its content
 	inline                 // part of a line
 	component              // an inline element of the service's editor, visible without content
@@ -23,7 +23,7 @@ const (
 	structure              // a block of blocks: lists, tables
 )
 
-// kindOf classifies an element. The service keeps all but unknown, boundary and hidden ones.
+// kindOf classifies an element. The service keeps all elements except unknown, boundary and hidden ones.
 func kindOf(tag string) kind {
 	switch tag {
 	case "p":
@@ -54,8 +54,8 @@ func kindOf(tag string) kind {
 	return unknown
 }
 
-// isStandard reports whether tag is an HTML element that the service removes, and not text in angle brackets such as
-// List<string>.
+// isStandard reports whether tag is an HTML element that the service removes, and not text in angle
+// brackets such as List<string>.
 func isStandard(tag string) bool {
 	switch tag {
 	case "html", "head", "body", "title", "meta", "link", "base", "noscript", "template", "object", "embed", "param", "video",
@@ -68,7 +68,7 @@ func isStandard(tag string) bool {
 	return false
 }
 
-// canonical is the one name for elements that look the same.
+// canonical returns the common name of elements that look the same.
 func canonical(tag string) string {
 	switch tag {
 	case "b":
@@ -81,7 +81,8 @@ func canonical(tag string) string {
 	return tag
 }
 
-// keeps reports whether the service keeps an attribute. rel is not among them: it forces its own.
+// keeps reports whether the service keeps an attribute. It returns false for rel, because the service
+// writes its own.
 func keeps(tag, attr string) bool {
 	switch attr {
 	case "class", "id", "title", "role", "aria-label", "aria-hidden", "style", "start", "type",
@@ -112,15 +113,15 @@ func keeps(tag, attr string) bool {
 	case "input":
 		return attr == "checked"
 	default:
-		// Other editions have more components than the one that was observed: an attribute too many in the comparison is
-		// better than a missed change.
+		// Other editions have more components than the observed one. An extra attribute in the comparison is better
+		// than a missed change.
 		return kindOf(tag) == component && !strings.HasPrefix(attr, "on")
 	}
 	return false
 }
 
-// address is a link target in the service's form: characters other than printable ASCII are percent-encoded. ok is false if
-// the service drops it.
+// address returns a link target in the service's form: characters other than printable ASCII are
+// percent-encoded. ok is false if the service drops it.
 func address(raw string) (clean string, ok bool) {
 	raw = strings.TrimFunc(raw, func(r rune) bool { return r <= ' ' })
 	raw = strings.NewReplacer("\t", "", "\n", "", "\r", "").Replace(raw) // a browser leaves these out

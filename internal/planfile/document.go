@@ -10,7 +10,7 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// FormatVersion is the newest format of a document that can be read. It is the one written.
+// FormatVersion is the newest format of a document that can be read, and the format that is written.
 const FormatVersion = 1
 
 // Document is a plan in the form that is written and read.
@@ -35,42 +35,42 @@ type Document struct {
 	Orphans       []Orphan        `json:"orphans"`
 
 	NotCompared []planner.NotCompared `json:"not_compared"`
-	// Names are those of objects that values and members name by their addresses, where no step tells them.
+	// Names holds the names of objects that values and members name by address, unless a step has the title.
 	Names map[resource.Address]string `json:"names"`
 
 	Notices  diag.List `json:"notices"`
-	Checksum string    `json:"checksum"` // of everything else
+	Checksum string    `json:"checksum"` // of all other members
 }
 
-// Options are what a user said that the plan depends on, so that it can be made again.
+// Options are the user's choices that the plan depends on, so that it can be made again.
 type Options struct {
-	Files     []string `json:"files"`               // manifests and folders, as they were named
+	Files     []string `json:"files"`               // manifests and folders, as the user named them
 	Variables []string `json:"variables,omitempty"` // NAME=VALUE
-	State     string   `json:"state,omitempty"`     // file, if it was named
+	State     string   `json:"state,omitempty"`     // file, if the user named it
 	API       string   `json:"api,omitempty"`
 
 	planner.Settings
 
-	// Undo are the IDs of the runs that the plan takes back. Files only tell the workspace and where the state is, then.
+	// Undo lists the IDs of the runs that the plan takes back. Files then only name the workspace and the state.
 	Undo []string `json:"undo,omitempty"`
 }
 
-// Basis tells what the plan was made from, so that a stale plan can name what changed.
+// Basis describes the input of the plan, so that a message about a stale plan can name the changed files.
 type Basis struct {
 	Lineage string `json:"lineage,omitempty"` // of the state; "" = there was none
 	Serial  uint64 `json:"serial,omitempty"`
-	// SHA-256 of the files that were read, and of environment variables that manifests name
+	// Digests holds the SHA-256 of the files that were read, and of environment variables that manifests name.
 	Digests map[string]string `json:"digests,omitempty"`
 }
 
-// Step is a [planner.Step], as far as people review it.
+// Step is the part of a [planner.Step] that people review.
 type Step struct {
 	Address     resource.Address `json:"address"`
 	Action      string           `json:"action"`
 	ID          *string          `json:"id"`
-	Identifier  string           `json:"identifier,omitempty"` // readable, where it is known before the run
+	Identifier  string           `json:"identifier,omitempty"` // readable, if it is known before the run
 	Title       string           `json:"title,omitempty"`
-	Page        string           `json:"page,omitempty"` // where the web app shows the object, or what it lives in
+	Page        string           `json:"page,omitempty"` // page of the web app that shows the object or its parent
 	Changes     []Change         `json:"changes"`
 	Members     []Member         `json:"members,omitempty"`
 	Needs       []string         `json:"needs"`
@@ -80,53 +80,53 @@ type Step struct {
 	NotOffered  bool             `json:"not_offered,omitempty"`
 	Replaces    string           `json:"replaces,omitempty"`
 	Continues   bool             `json:"continues,omitempty"`
-	Adopted     *string          `json:"adopted,omitempty"` // by what it was found on the service
+	Adopted     *string          `json:"adopted,omitempty"` // how the object was found on the service
 	Loss        *planner.Loss    `json:"loss,omitempty"`    // of a delete
 }
 
-// Change is one field that will be different.
+// Change is a field whose value will change.
 type Change struct {
 	Path     string `json:"path"`
-	Name     string `json:"name,omitempty"` // of a custom field, as people read it
+	Name     string `json:"name,omitempty"` // display name of a custom field
 	Before   any    `json:"before"`         // a text, a list of texts, or nil
 	After    any    `json:"after"`
 	Origin   string `json:"origin"`
 	By       string `json:"by,omitempty"`
 	At       string `json:"at,omitempty"`
-	Conflict bool   `json:"conflict,omitempty"` // the manifest changed, too
-	SHA256   string `json:"sha256,omitempty"`   // of the file, or the text with markup, that is sent
+	Conflict bool   `json:"conflict,omitempty"` // the manifest and the service both changed
+	SHA256   string `json:"sha256,omitempty"`   // of the file, or of the text with markup, that is sent
 	Possible *bool  `json:"possible,omitempty"`
-	Word     bool   `json:"word,omitempty"` // of a custom field, of which nothing else tells: the value is no free text
+	Word     bool   `json:"word,omitempty"` // whether a custom field holds a fixed word instead of free text
 
-	References int `json:"references,omitempty"` // that a text gets, and that is all
+	References int `json:"references,omitempty"` // number of links that a text gets, if nothing else in it changes
 }
 
-// Member is a member of a batch where an address does not say everything.
+// Member is a member of a batch whose address does not say everything.
 type Member struct {
 	Address resource.Address `json:"address,omitempty"`
 	ID      string           `json:"id,omitempty"`
 	Text    string           `json:"text,omitempty"`
 	Value   string           `json:"value,omitempty"`
 	Before  string           `json:"before,omitempty"`
-	Leaves  string           `json:"leaves,omitempty"` // what the member leaves by being added
+	Leaves  string           `json:"leaves,omitempty"` // container that the member leaves by being added
 	Drift   bool             `json:"drift,omitempty"`  // people changed the membership since the last apply
 }
 
-// Kept is a field that is left as somebody changed it on the service.
+// Kept is a field whose value on the service is left because somebody changed it there.
 type Kept struct {
 	Address  resource.Address `json:"address"`
 	Change   Change           `json:"change"`
 	Position *diag.Position   `json:"position"`
 }
 
-// StateChange is a [planner.StateChange].
+// StateChange is the document's form of a [planner.StateChange].
 type StateChange struct {
 	From resource.Address  `json:"from"`
 	To   *resource.Address `json:"to"`
 	Why  string            `json:"why"`
 }
 
-// Orphan is a [planner.Orphan].
+// Orphan is the document's form of a [planner.Orphan].
 type Orphan struct {
 	Address    resource.Address  `json:"address"`
 	ID         *string           `json:"id"`
@@ -134,27 +134,27 @@ type Orphan struct {
 	RenamedTo  *resource.Address `json:"renamed_to"`
 }
 
-// Where says where a plan goes, and what it is made from.
+// Where names the target of a plan and its input.
 type Where struct {
 	Service   string // base URL
 	Workspace string
-	User      string // whom the credential belongs to; "" = not known
-	Sandbox   string // the sandbox's file; "" = it is a real service
+	User      string // owner of the credential; "" = not known
+	Sandbox   string // the sandbox's file; "" = the service is real
 	Manifests []string
 	State     string
 	Options   Options
 	Basis     Basis
 }
 
-// Where is where the plan goes.
+// Where returns the target of the plan and its input.
 func (d *Document) Where() Where {
 	return Where{
-		Service: d.BaseURL, Workspace: d.Workspace, User: text(d.User), Sandbox: text(d.SandboxFile),
+		Service: d.BaseURL, Workspace: d.Workspace, User: orEmpty(d.User), Sandbox: orEmpty(d.SandboxFile),
 		Manifests: d.Manifests, State: d.State, Options: d.Options, Basis: d.Basis,
 	}
 }
 
-// String is the place as a question names it.
+// String names the workspace for a question to the user.
 func (w Where) String() string {
 	if w.Sandbox != "" {
 		return "the workspace " + w.Workspace + " of the sandbox"
@@ -162,7 +162,8 @@ func (w Where) String() string {
 	return fmt.Sprintf("the workspace %s at %s", w.Workspace, w.Service)
 }
 
-// From is a noun for what the plan is made from, and what that is: manifests, of which so many are named, or runs that it takes back.
+// From returns a noun for the input of the plan and its names: at most so many manifests, or the runs that
+// the plan takes back.
 func (w Where) From(most int) (noun, names string) {
 	switch {
 	case len(w.Options.Undo) > 0:
@@ -174,7 +175,7 @@ func (w Where) From(most int) (noun, names string) {
 	}
 }
 
-// New is the document of a plan.
+// New returns the document of a plan.
 func New(plan *planner.Plan, where Where) *Document {
 	d := &Document{
 		FormatVersion: FormatVersion, Workspace: cmp.Or(plan.Workspace, where.Workspace), BaseURL: cmp.Or(plan.BaseURL, where.Service),
@@ -200,23 +201,23 @@ func New(plan *planner.Plan, where Where) *Document {
 		d.Orphans = append(d.Orphans, Orphan{o.Address, diag.OrNull(o.ID), diag.OrNull(o.Identifier), diag.OrNull(o.RenamedTo)})
 	}
 	d.nameObjects(plan.Objects)
-	d.Hash = d.meaning()
-	d.Checksum = d.sum()
+	d.Hash = d.effectsHash()
+	d.Checksum = d.checksum()
 	return d
 }
 
-// nameObjects notes what the objects are called that are named by their addresses.
+// nameObjects adds the names of the objects that values name by address.
 func (d *Document) nameObjects(objects []*resource.Object) {
-	known, told := map[resource.Address]*resource.Object{}, map[resource.Address]bool{}
+	known, titled := map[resource.Address]*resource.Object{}, map[resource.Address]bool{}
 	for _, o := range objects {
 		known[o.Address] = o
 	}
 	for i := range d.Steps {
-		told[d.Steps[i].Address] = d.Steps[i].Title != ""
+		titled[d.Steps[i].Address] = d.Steps[i].Title != ""
 	}
 	name := func(a resource.Address) {
 		o := known[a]
-		if o == nil || told[a] {
+		if o == nil || titled[a] {
 			return
 		}
 		d.Names[a] = o.Name()
@@ -243,6 +244,7 @@ func (d *Document) nameObjects(objects []*resource.Object) {
 	}
 }
 
+// newStep returns the document's form of a step.
 func newStep(plan *planner.Plan, s *planner.Step) Step {
 	d := Step{
 		Address: s.Address, Action: s.Action.String(), ID: diag.OrNull(s.ID), Identifier: s.Identifier, Title: s.Title(), Page: s.Page,
@@ -283,15 +285,16 @@ func newStep(plan *planner.Plan, s *planner.Step) Step {
 			change.Possible = new(bool)
 		}
 		if f != nil && s.Object != nil {
-			change.SHA256 = digest(s.Object, c.Path)
+			change.SHA256 = valueDigest(s.Object, c.Path)
 		}
 		d.Changes = append(d.Changes, change)
 	}
 	return d
 }
 
-// digest is that of a value of the manifest which its change does not show as it is: a file, or a text with markup; "" = of another.
-func digest(o *resource.Object, field string) string {
+// valueDigest returns the SHA-256 of a value that a change does not show completely: a file, or a text with
+// markup. It returns "" for other values.
+func valueDigest(o *resource.Object, field string) string {
 	switch v, ok := o.Value(field); {
 	case !ok || v.Null:
 		return ""
@@ -304,7 +307,7 @@ func digest(o *resource.Object, field string) string {
 	}
 }
 
-// keptField returns the field that somebody changed, or nil for a custom one.
+// keptField returns the field that somebody changed, or nil for a custom field.
 func keptField(d *planner.Drift) *resource.Field {
 	f, _ := d.Object.Kind.Field(d.Change.Path)
 	if v, ok := d.Object.ValueAt(d.Change.Path); ok && f == nil && v.Field.Definition == nil {
@@ -313,6 +316,8 @@ func keptField(d *planner.Drift) *resource.Field {
 	return f
 }
 
+// addMembers adds the members of a planned step. It leaves out the list of members if their addresses say
+// everything.
 func (s *Step) addMembers(of *planner.Step) {
 	names := make([]string, len(of.Members.Items))
 	plain, drift := true, len(names) > 0
@@ -320,7 +325,7 @@ func (s *Step) addMembers(of *planner.Step) {
 	for i, m := range of.Members.Items {
 		names[i] = cmp.Or(string(m.Address), m.ID, m.Text)
 		s.Members[i] = Member{Address: m.Address, Value: m.Value, Before: m.Before, Leaves: m.Leaves, Drift: m.Drift}
-		if m.Address == "" { // else what it is called, and the ID, follow
+		if m.Address == "" { // otherwise the address identifies the member
 			s.Members[i].ID, s.Members[i].Text = m.ID, m.Text
 		}
 		drift = drift && m.Drift
@@ -344,7 +349,7 @@ func (s *Step) addMembers(of *planner.Step) {
 	s.Changes = []Change{c}
 }
 
-// AllMembers are those of a batch, also where the addresses in its change say everything.
+// AllMembers returns the members of a batch, from its change if the step has no list of members.
 func (s *Step) AllMembers() []Member {
 	all := s.Members
 	if len(all) > 0 {
@@ -361,23 +366,24 @@ func (s *Step) AllMembers() []Member {
 	return all
 }
 
-// Name is what a member is called, and what the membership says of it.
+// Name returns the member's name and a note about the membership.
 func (m *Member) Name(of *resource.Membership) string {
 	return cmp.Or(string(m.Address), m.Text, m.ID) + (&planner.Member{Value: m.Value, Before: m.Before, Leaves: m.Leaves, Drift: m.Drift}).Note(of)
 }
 
-// PlannedAction is the action of a step.
+// PlannedAction returns the action of a step.
 func (s *Step) PlannedAction() planner.Action {
 	a := planner.NotPossible
-	if s.Action == a.String() || a.UnmarshalText([]byte(s.Action)) != nil { // no other word is left by [Parse]
+	if s.Action == a.String() || a.UnmarshalText([]byte(s.Action)) != nil { // [Parse] accepts no other word
 		return planner.NotPossible
 	}
 	return a
 }
 
+// newChange returns the document's form of a change.
 func newChange(f *resource.Field, c *planner.Change) Change {
 	d := Change{
-		Path: c.Path, Before: value(f, c.Before), After: value(f, c.After), Origin: string(c.Origin), By: c.By, At: c.At, Conflict: c.Conflict,
+		Path: c.Path, Before: changeValue(f, c.Before), After: changeValue(f, c.After), Origin: string(c.Origin), By: c.By, At: c.At, Conflict: c.Conflict,
 		References: c.References,
 	}
 	if f != nil && f.Definition != nil {
@@ -386,8 +392,8 @@ func newChange(f *resource.Field, c *planner.Change) Change {
 	return d
 }
 
-// value is a value of a change: a list where the field is one, nil where there is none.
-func value(f *resource.Field, text *string) any {
+// changeValue returns a value of a change: a list if the field holds one, nil if there is no value.
+func changeValue(f *resource.Field, text *string) any {
 	switch {
 	case text == nil:
 		return nil
@@ -398,7 +404,7 @@ func value(f *resource.Field, text *string) any {
 	}
 }
 
-func text[T ~string](s *T) T {
+func orEmpty[T ~string](s *T) T {
 	if s == nil {
 		return ""
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// meaning is the hash of what the plan does, such as sha256:9f86...
-func (d *Document) meaning() string {
+// effectsHash returns the hash of the plan's effects, such as sha256:9f86...
+func (d *Document) effectsHash() string {
 	type step struct {
 		Address  resource.Address
 		Action   string
@@ -29,39 +29,40 @@ func (d *Document) meaning() string {
 		Corrections        []StateChange
 	}{d.FormatVersion, d.BaseURL, d.Workspace, []step{}, nil}
 	for _, c := range d.StateChanges {
-		if c.Why != "" { // else nobody need know
+		if c.Why != "" { // changes without a reason are not shown to people
 			all.Corrections = append(all.Corrections, StateChange{From: c.From, To: c.To})
 		}
 	}
-	return "sha256:" + d.digest(all, "Steps", func(s *Step) any {
+	return "sha256:" + d.digestWithSteps(all, "Steps", func(s *Step) any {
 		changes := make([]Change, len(s.Changes))
 		for i, c := range s.Changes {
 			changes[i] = Change{Path: c.Path, Before: c.Before, After: c.After, SHA256: c.SHA256, Possible: c.Possible, References: c.References}
 		}
-		return step{s.Address, s.Action, s.Adopted != nil, s.ID, changes, s.Members, s.Replaces, s.lost()}
+		return step{s.Address, s.Action, s.Adopted != nil, s.ID, changes, s.Members, s.Replaces, s.lostContents()}
 	})
 }
 
-// sum is the checksum of the whole document but itself. It tells an edit of what the hash leaves out, such as the options.
-func (d *Document) sum() string {
+// checksum returns the checksum of the whole document except itself. It detects an edit of the parts that the
+// hash leaves out, such as the options.
+func (d *Document) checksum() string {
 	rest := *d
 	rest.Checksum, rest.Steps = "", []Step{}
-	return d.digest(rest, "steps", func(s *Step) any { return s })
+	return d.digestWithSteps(rest, "steps", func(s *Step) any { return s })
 }
 
-// digest is that of the JSON of a value whose list of steps is empty, with the steps in it. They are encoded one by one,
-// since they may be many.
-func (d *Document) digest(value any, key string, step func(*Step) any) string {
+// digestWithSteps returns the SHA-256 of a value's JSON with the steps inserted into its empty list. It encodes the
+// steps one by one, because there may be many.
+func (d *Document) digestWithSteps(value any, key string, step func(*Step) any) string {
 	sum := sha256.New()
-	write := func(text []byte) { _, _ = sum.Write(text) } // it never fails
+	write := func(text []byte) { _, _ = sum.Write(text) } // Write never fails
 	encode := func(v any) []byte {
 		text, err := json.Marshal(v)
-		if err != nil { // it is made of texts
+		if err != nil { // impossible: the value consists of texts and numbers
 			panic(err)
 		}
 		return text
 	}
-	begin := []byte(`"` + key + `":[`) // within a text, it would have other quotation marks
+	begin := []byte(`"` + key + `":[`) // inside a text the quotation marks would be escaped
 	head, tail, _ := bytes.Cut(encode(value), begin)
 	write(head)
 	write(begin)
@@ -75,15 +76,15 @@ func (d *Document) digest(value any, key string, step func(*Step) any) string {
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-// lost is what goes with an object that is deleted.
-func (s *Step) lost() []planner.Content {
+// lostContents returns the contents that are deleted together with an object.
+func (s *Step) lostContents() []planner.Content {
 	if s.Loss == nil {
 		return nil
 	}
 	return s.Loss.Contents
 }
 
-// Digest is the SHA-256 of a text in hexadecimal digits.
+// Digest returns the SHA-256 of a text in hexadecimal digits.
 func Digest(text []byte) string {
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:])

@@ -30,7 +30,7 @@ func plan(lines ...string) *planfile.Document {
 		}
 		s.Address = address(words[0])
 		for i := 2; i+2 < len(words); i += 3 {
-			c := planfile.Change{Path: words[i], Before: value(words[i+1]), After: value(words[i+2]), Origin: "manifest"}
+			c := planfile.Change{Path: words[i], Before: changeValue(words[i+1]), After: changeValue(words[i+2]), Origin: "manifest"}
 			if strings.HasPrefix(words[i+1], "!") {
 				c.Before, c.Origin = words[i+1][1:], "drift"
 			}
@@ -41,7 +41,7 @@ func plan(lines ...string) *planfile.Document {
 	return d
 }
 
-func value(word string) any {
+func changeValue(word string) any {
 	switch {
 	case word == "-":
 		return nil
@@ -224,20 +224,20 @@ func TestAFileThatIsNoPlanIsToldApart(t *testing.T) {
 		t.Fatal(err)
 	}
 	for text, want := range map[string]string{
-		"":                             "plan.json is not a plan: it ends too early",
-		string(good[:len(good)/2]):     "plan.json is not a plan: it ends too early",
-		"{\n}}\n":                      "plan.json is not a plan: line 2: invalid character '}' after top-level value",
-		"[1]":                          "plan.json is not a plan: it is a JSON array, and no object",
-		`{"format_version": 1}`:        "plan.json is not a plan: it has no format_version or no steps",
-		`{"format_version": 2}`:        "plan.json has the format version 2, and this planform reads up to 1",
-		edited(good, `"acme"`, `"x"`):  "plan.json was changed after it was made, or made by another version of planform",
-		steps(`{"address": "page/a"}`): `plan.json is not a plan: there is no action ""`,
-		steps(`{"address": "cat/a", "action": "create"}`):                                                     `plan.json is not a plan: no kind of "cat/a" is known here`,
-		steps(`{"address": "cycle_work_item/a", "action": "create"}`):                                         `plan.json is not a plan: no kind of "cycle_work_item/a" is known here`,
-		steps(`{"address": "page/a", "action": "add_members"}`):                                               `plan.json is not a plan: the action of "page/a" cannot be add_members`,
-		steps(`{"address": "cycle/web/c#work_items", "action": "create"}`):                                    `plan.json is not a plan: the action of "cycle/web/c#work_items" cannot be create`,
-		steps(`{"address": "page/a", "action": "create", "changes": [{"path": "name", "after": 3}]}`):         `plan.json is not a plan: name of "page/a": it is neither a text nor a list`,
-		steps(`{"address": "page/a", "action": "create", "changes": [{"path": "name", "after": ["a", {}]}]}`): `plan.json is not a plan: name of "page/a": a list holds something else than texts`,
+		"":                                 "plan.json is not a plan: it ends too early",
+		string(good[:len(good)/2]):         "plan.json is not a plan: it ends too early",
+		"{\n}}\n":                          "plan.json is not a plan: line 2: invalid character '}' after top-level value",
+		"[1]":                              "plan.json is not a plan: it is a JSON array, and no object",
+		`{"format_version": 1}`:            "plan.json is not a plan: it has no format_version or no steps",
+		`{"format_version": 2}`:            "plan.json has the format version 2, and this planform reads up to 1",
+		edited(good, `"acme"`, `"x"`):      "plan.json was changed after it was made, or made by another version of planform",
+		stepIndex(`{"address": "page/a"}`): `plan.json is not a plan: there is no action ""`,
+		stepIndex(`{"address": "cat/a", "action": "create"}`):                                                     `plan.json is not a plan: no kind of "cat/a" is known here`,
+		stepIndex(`{"address": "cycle_work_item/a", "action": "create"}`):                                         `plan.json is not a plan: no kind of "cycle_work_item/a" is known here`,
+		stepIndex(`{"address": "page/a", "action": "add_members"}`):                                               `plan.json is not a plan: the action of "page/a" cannot be add_members`,
+		stepIndex(`{"address": "cycle/web/c#work_items", "action": "create"}`):                                    `plan.json is not a plan: the action of "cycle/web/c#work_items" cannot be create`,
+		stepIndex(`{"address": "page/a", "action": "create", "changes": [{"path": "name", "after": 3}]}`):         `plan.json is not a plan: name of "page/a": it is neither a text nor a list`,
+		stepIndex(`{"address": "page/a", "action": "create", "changes": [{"path": "name", "after": ["a", {}]}]}`): `plan.json is not a plan: name of "page/a": a list holds something else than texts`,
 	} {
 		if _, err := planfile.Parse("plan.json", []byte(text)); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%s:\n got %v\nwant %s", text, err, want)
@@ -354,11 +354,11 @@ func hashed(text []byte) []byte {
 
 func edited(text []byte, from, to string) string { return strings.ReplaceAll(string(text), from, to) }
 
-func steps(text string) string { return `{"format_version": 1, "steps": [` + text + `]}` }
+func stepIndex(text string) string { return `{"format_version": 1, "steps": [` + text + `]}` }
 
 // FuzzParse reads files that nobody wrote. What is a plan can be shown and compared.
 func FuzzParse(f *testing.F) {
-	f.Add([]byte(steps(`{"address": "cycle/web/c#work_items", "action": "add_members", "changes": [{"path": "cycle", "after": ["a"]}]}, {"address": "link/a", "action": "create", "needs": ["x"]}`)))
+	f.Add([]byte(stepIndex(`{"address": "cycle/web/c#work_items", "action": "add_members", "changes": [{"path": "cycle", "after": ["a"]}]}, {"address": "link/a", "action": "create", "needs": ["x"]}`)))
 	f.Fuzz(func(_ *testing.T, text []byte) {
 		if parsed, err := planfile.Parse("f", hashed(text)); err == nil {
 			parsed.Stale(parsed, nil)

@@ -14,7 +14,7 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// Parse reads a document. name is the file's, for errors.
+// Parse reads a document. Errors name the file by name.
 func Parse(name string, text []byte) (*Document, error) {
 	bad := func(err error) error {
 		return diag.WithHint(fmt.Errorf("%s is not a plan: %w", name, err), "planform plan FILE --out "+name+" writes one; a manifest that is not YAML needs -f")
@@ -25,7 +25,7 @@ func Parse(name string, text []byte) (*Document, error) {
 	}
 	switch err := json.Unmarshal(text, &version); {
 	case err != nil:
-		return nil, bad(errorOf(text, err))
+		return nil, bad(explainJSON(text, err))
 	case version.FormatVersion > FormatVersion:
 		return nil, diag.WithHint(fmt.Errorf("%s has the format version %d, and this planform reads up to %d", name, version.FormatVersion,
 			FormatVersion),
@@ -41,12 +41,12 @@ func Parse(name string, text []byte) (*Document, error) {
 			return nil, diag.WithHint(fmt.Errorf("%s has the member %s, which this version of planform does not know", name, diag.Truncate(member, 100)),
 				"use the version of planform that made it, or make a new plan: a plan cannot be edited")
 		}
-		return nil, bad(errorOf(text, err))
+		return nil, bad(explainJSON(text, err))
 	}
 	if err := d.check(); err != nil {
 		return nil, bad(err)
 	}
-	for _, sum := range []struct{ word, is, want string }{{"hash", d.Hash, d.meaning()}, {"checksum", d.Checksum, d.sum()}} {
+	for _, sum := range []struct{ word, is, want string }{{"hash", d.Hash, d.effectsHash()}, {"checksum", d.Checksum, d.checksum()}} {
 		if sum.is != sum.want {
 			return nil, diag.WithHint(fmt.Errorf("%s was changed after it was made, or made by another version of planform: its %[2]s is %q, and "+
 				"what it says has the %[2]s %[4]s", name, sum.word, sum.is, sum.want),
@@ -54,19 +54,19 @@ func Parse(name string, text []byte) (*Document, error) {
 		}
 	}
 	seen := map[resource.Address]bool{}
-	for i := range d.Steps { // whoever wrote the plan, no step is hidden behind another one that does not show it
+	for i := range d.Steps { // whoever wrote the plan, a step must not be hidden behind a step that does not show it
 		s := &d.Steps[i]
 		s.Continues = s.Continues && seen[s.Address] && s.setsFields()
 		seen[s.Address] = true
 	}
-	if d.count() != d.Summary {
+	if d.countSteps() != d.Summary {
 		return nil, bad(errors.New("its summary is not that of its steps"))
 	}
 	return d, nil
 }
 
-// errorOf says in plain words what encoding/json rejects, and where.
-func errorOf(text []byte, err error) error {
+// explainJSON explains an error of encoding/json in plain words, with its line.
+func explainJSON(text []byte, err error) error {
 	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
 		if syntax.Offset >= int64(len(text)) || errors.Is(err, io.ErrUnexpectedEOF) {
 			return errors.New("it ends too early")
@@ -82,8 +82,8 @@ func errorOf(text []byte, err error) error {
 	return err
 }
 
-// count is the summary with the steps counted anew.
-func (d *Document) count() planner.Summary {
+// countSteps returns the summary with the steps counted anew.
+func (d *Document) countSteps() planner.Summary {
 	sum := d.Summary
 	sum.Create, sum.Update, sum.Adopt, sum.Delete, sum.AddMembers, sum.RemoveMembers, sum.Blocked = 0, 0, 0, 0, 0, 0, 0
 	for i := range d.Steps {
@@ -94,13 +94,14 @@ func (d *Document) count() planner.Summary {
 	return sum
 }
 
-// setsFields reports whether a step sends values of custom fields only: an earlier one about the object shows them.
+// setsFields reports whether a step sends only values of custom fields, which an earlier step of the object
+// shows.
 func (s *Step) setsFields() bool {
 	return s.Action == planner.Update.String() &&
 		!slices.ContainsFunc(s.Changes, func(c Change) bool { return !resource.IsCustomName(c.Path) })
 }
 
-// check makes sure that the plan can be shown and compared.
+// check returns an error unless the plan can be shown and compared.
 func (d *Document) check() error {
 	if d.WebURL != "" && !strings.HasPrefix(d.WebURL, "https://") && !strings.HasPrefix(d.WebURL, "http://") {
 		return fmt.Errorf("%q is no page of a web app", d.WebURL)
@@ -126,7 +127,7 @@ func (d *Document) check() error {
 	return nil
 }
 
-// check makes sure that a step can be shown and compared.
+// check returns an error unless the step can be shown and compared.
 func (s *Step) check() error {
 	if s.Page != "" && (!strings.HasPrefix(s.Page, "/") || strings.HasPrefix(s.Page, "//")) {
 		return fmt.Errorf("%q is no page of a web app", s.Page)

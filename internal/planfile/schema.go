@@ -5,5 +5,5 @@ import _ "embed"
 //go:embed plan.schema.json
 var schema []byte
 
-// Schema is the JSON Schema of a document.
+// Schema returns the JSON Schema of a document.
 func Schema() []byte { return schema }

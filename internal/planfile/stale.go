@@ -15,62 +15,63 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// Run is an earlier run of the same plan, that may have ended early.
+// Run is an earlier run of the same plan that may have ended early.
 type Run struct {
-	Since time.Time     // when it began
-	Prior planner.Prior // what it left
+	Since time.Time     // when the run began
+	Prior planner.Prior // the records that it left
 }
 
-// Stale compares a saved plan with one that was just made and returns the differences of the two documents;
-// nothing if the new one may be carried out for the saved one. earlier is nil if no run of the saved plan was begun.
+// Stale compares a saved plan with a new one and returns their differences, or nothing if the new plan may
+// be carried out in place of the saved one. earlier is nil if no run of the saved plan was begun.
 func (d *Document) Stale(now *Document, earlier *Run) diag.List {
-	c := &comparison{saved: index(d), now: index(now), earlier: earlier}
-	for _, a := range keys(c.saved.objects, c.now.objects) {
-		if c.touched(a) {
-			c.rest(a, c.saved.objects[a], c.now.objects[a])
+	c := &comparison{saved: indexSteps(d), now: indexSteps(now), earlier: earlier}
+	for _, a := range unionKeys(c.saved.objects, c.now.objects) {
+		if c.wasWritten(a) {
+			c.compareRest(a, c.saved.objects[a], c.now.objects[a])
 		} else {
-			c.object(a, c.saved.objects[a], c.now.objects[a])
+			c.compareObject(a, c.saved.objects[a], c.now.objects[a])
 		}
 	}
-	for _, key := range keys(c.saved.members, c.now.members) {
-		c.members(key)
+	for _, key := range unionKeys(c.saved.members, c.now.members) {
+		c.compareMembers(key)
 	}
-	c.order()
-	c.stateChanges(d, now)
-	if len(c.found) == 0 {
+	c.compareOrder()
+	c.compareStateChanges(d, now)
+	if len(c.differences) == 0 {
 		return nil
 	}
-	c.found.Sort()
-	c.found = c.found.Clip()
-	c.causes(d, now)
-	return c.found
+	c.differences.Sort()
+	c.differences = c.differences.Clip()
+	c.addCauses(d, now)
+	return c.differences
 }
 
 // comparison compares a saved plan with a new one.
 type comparison struct {
-	saved, now *steps
-	earlier    *Run
-	found      diag.List
+	saved, now  *stepIndex
+	earlier     *Run
+	differences diag.List
 }
 
-// steps are those of a plan that are carried out, by what they are about.
-type steps struct {
+// stepIndex indexes the possible steps of a plan by object and by container.
+type stepIndex struct {
 	order   []resource.Address
 	objects map[resource.Address][]*Step
-	blocked map[resource.Address]string  // why, of what is not possible
-	members map[string]map[string]string // by batch and member's name: what the membership says of it
-	places  map[string]*Step             // the first steps of the batches
+	blocked map[resource.Address]string  // reasons of the steps that are not possible
+	members map[string]map[string]string // by batch and name of the member: the attribute of the membership
+	places  map[string]*Step             // first step of each batch
 }
 
-func index(d *Document) *steps {
-	all := &steps{
+// indexSteps indexes the steps of a document.
+func indexSteps(d *Document) *stepIndex {
+	all := &stepIndex{
 		objects: map[resource.Address][]*Step{}, blocked: map[resource.Address]string{},
 		members: map[string]map[string]string{}, places: map[string]*Step{},
 	}
 	for i := range d.Steps {
 		s := &d.Steps[i]
 		if s.Action == planner.NotPossible.String() {
-			all.blocked[s.Address] = "not possible: " + text(s.Reason)
+			all.blocked[s.Address] = "not possible: " + orEmpty(s.Reason)
 			continue
 		}
 		if _, _, first, ok := s.Address.ParseMembership(); ok {
@@ -89,14 +90,15 @@ func index(d *Document) *steps {
 		all.objects[s.Address] = append(all.objects[s.Address], s)
 	}
 	for a, list := range all.objects {
-		all.objects[a] = joinCreate(list)
+		all.objects[a] = mergeIntoCreate(list)
 	}
 	return all
 }
 
-// joinCreate counts what is set right after a create as a part of it: whether a new object gets its parent then or
-// afterwards depends on what is there already. Links are told apart, see addsLinks.
-func joinCreate(list []*Step) []*Step {
+// mergeIntoCreate merges updates of a new object into its create, because whether a new object gets its parent
+// at once or afterwards depends on which objects exist already. Updates that add links stay separate; see
+// addsLinks.
+func mergeIntoCreate(list []*Step) []*Step {
 	if len(list) < 2 || !creates(list) {
 		return list
 	}
@@ -121,19 +123,20 @@ func joinCreate(list []*Step) []*Step {
 	return append([]*Step{&create}, rest...)
 }
 
-// keys lists the keys of two maps in order.
-func keys[K cmp.Ordered, V any](m, other map[K]V) []K {
+// unionKeys returns the keys of two maps in order.
+func unionKeys[K cmp.Ordered, V any](m, other map[K]V) []K {
 	return slices.Compact(slices.Sorted(slices.Values(slices.Concat(slices.Collect(maps.Keys(m)), slices.Collect(maps.Keys(other))))))
 }
 
-// field adds a difference of a field.
-func (c *comparison) field(at *Step, path, saved, now string) {
-	c.differ(at, path, saved, now)
-	c.found[len(c.found)-1].Path = path
+// addFieldDifference adds a difference of a field.
+func (co *comparison) addFieldDifference(at *Step, path, saved, now string) {
+	co.addDifference(at, path, saved, now)
+	co.differences[len(co.differences)-1].Path = path
 }
 
-// differ adds a difference: what the saved plan says of a step, or of a part of it, and what the new one says; "" = nothing.
-func (c *comparison) differ(at *Step, part, saved, now string) {
+// addDifference adds a difference: the texts that the saved and the new plan have for a part of a step; "" means
+// nothing.
+func (co *comparison) addDifference(at *Step, part, saved, now string) {
 	d := diag.Diagnostic{Code: "stale-plan", Address: string(at.Address)}
 	if at.Position != nil {
 		d.Position = *at.Position
@@ -149,45 +152,45 @@ func (c *comparison) differ(at *Step, part, saved, now string) {
 		now += ", with other contents"
 	}
 	d.Summary += string(of) + ": planned " + cmp.Or(saved, "nothing") + ", now " + cmp.Or(now, "nothing")
-	c.found.Add(d)
+	co.differences.Add(d)
 }
 
-// object compares the steps of one object.
-func (c *comparison) object(a resource.Address, saved, now []*Step) {
+// compareObject compares the steps of one object.
+func (co *comparison) compareObject(a resource.Address, saved, now []*Step) {
 	for i := range max(len(saved), len(now)) {
 		switch {
 		case i >= len(now):
-			if s := saved[i]; c.earlier == nil || !s.addsLinks() && (s.Action != planner.Delete.String() || c.earlier.known(a)) {
-				c.differ(s, "", s.String(), c.now.blocked[a])
+			if s := saved[i]; co.earlier == nil || !s.addsLinks() && (s.Action != planner.Delete.String() || co.earlier.hasRecord(a)) {
+				co.addDifference(s, "", s.String(), co.now.blocked[a])
 			}
 		case i >= len(saved):
-			c.differ(now[i], "", "", now[i].String())
+			co.addDifference(now[i], "", "", now[i].String())
 		case saved[i].verb() != now[i].verb():
-			c.differ(now[i], "", saved[i].verb(), now[i].String())
+			co.addDifference(now[i], "", saved[i].verb(), now[i].String())
 		default:
-			c.step(saved[i], now[i])
+			co.compareStep(saved[i], now[i])
 		}
 	}
 }
 
 // fact is a value of a step.
 type fact struct {
-	text string // for people
-	of   any
-	part bool // it is no field
+	text     string // for people
+	of       any
+	notField bool // whether it is a part of the step that is no field
 }
 
-// facts are the values of a step, by their names. If an earlier run was begun, contents of what is deleted, and links that a text gets,
-// may be others.
-func (c *comparison) facts(s *Step) map[string]fact {
-	all := map[string]fact{"id": {text(s.ID), text(s.ID), true}, "replaces": {s.Replaces, s.Replaces, true}}
-	if c.earlier == nil {
-		all["contents"] = fact{counted(s.lost()), s.lost(), true}
+// factsOf returns the values of a step by name. If an earlier run was begun, it leaves out the contents of
+// deleted objects and the number of links, because these may differ.
+func (co *comparison) factsOf(s *Step) map[string]fact {
+	all := map[string]fact{"id": {orEmpty(s.ID), orEmpty(s.ID), true}, "replaces": {s.Replaces, s.Replaces, true}}
+	if co.earlier == nil {
+		all["contents"] = fact{contentsText(s.lostContents()), s.lostContents(), true}
 	}
 	for i := range s.Changes {
 		change := &s.Changes[i]
 		of := Change{Before: change.Before, After: change.After, SHA256: change.SHA256}
-		if c.earlier == nil {
+		if co.earlier == nil {
 			of.References = change.References
 		}
 		all[change.Path] = fact{change.String(), of, false}
@@ -195,48 +198,48 @@ func (c *comparison) facts(s *Step) map[string]fact {
 	return all
 }
 
-// step compares two steps that do the same.
-func (c *comparison) step(saved, now *Step) {
-	had, have := c.facts(saved), c.facts(now)
-	if c.earlier != nil && saved.ID == nil {
+// compareStep compares two steps with the same action.
+func (co *comparison) compareStep(saved, now *Step) {
+	had, have := co.factsOf(saved), co.factsOf(now)
+	if co.earlier != nil && saved.ID == nil {
 		delete(have, "id")
 		delete(had, "id")
 	}
-	for _, path := range keys(had, have) {
+	for _, path := range unionKeys(had, have) {
 		switch {
 		case reflect.DeepEqual(had[path].of, have[path].of):
-		case had[path].part:
-			c.differ(now, path, had[path].text, have[path].text)
+		case had[path].notField:
+			co.addDifference(now, path, had[path].text, have[path].text)
 		default:
-			c.field(now, path, had[path].text, have[path].text)
+			co.addFieldDifference(now, path, had[path].text, have[path].text)
 		}
 	}
 }
 
-// rest compares what is left to do with an object that the earlier run has written: all of it was wanted before, and nobody else
-// has changed it since.
-func (c *comparison) rest(a resource.Address, saved, now []*Step) {
+// compareRest compares the remaining steps of an object that the earlier run has written: the saved plan must have
+// wanted all of them, and nobody else may have changed the object since.
+func (co *comparison) compareRest(a resource.Address, saved, now []*Step) {
 	wanted, times, id := map[string]*Change{}, map[string]int{}, ""
 	for _, s := range saved {
-		id = cmp.Or(id, text(s.ID))
+		id = cmp.Or(id, orEmpty(s.ID))
 		for i := range s.Changes {
 			wanted[s.Changes[i].Path] = &s.Changes[i]
 			times[s.Changes[i].Path]++
 		}
 	}
-	// An update without an outcome was done or was not. A new object, a text that is sent twice, and one of which the
-	// service may have made another tell nothing.
+	// An update without an outcome was done or was not done. This cannot be told for a new object, for a text
+	// that is sent twice, and for a text that the service may have rewritten.
 	either := func(s *Change) bool {
-		return c.updating(a) && saved[0].Action == planner.Update.String() && times[s.Path] == 1 && s.SHA256 == "" &&
+		return co.hasOpenUpdate(a) && saved[0].Action == planner.Update.String() && times[s.Path] == 1 && s.SHA256 == "" &&
 			!resource.IsCustomName(s.Path)
 	}
 	for _, n := range now {
 		switch {
 		case len(saved) == 0, n.Action == planner.Delete.String() && saved[0].Action != n.Action:
-			c.differ(n, "", "", n.String())
+			co.addDifference(n, "", "", n.String())
 			continue
-		case id != "" && text(n.ID) != id:
-			c.differ(n, "id", id, text(n.ID))
+		case id != "" && orEmpty(n.ID) != id:
+			co.addDifference(n, "id", id, orEmpty(n.ID))
 			continue
 		}
 		for i := range n.Changes {
@@ -245,22 +248,22 @@ func (c *comparison) rest(a resource.Address, saved, now []*Step) {
 			looked := s != nil && (change.Origin == string(planner.FromDrift) || change.Origin != string(planner.NotRefreshed) && either(s))
 			if s == nil || s.SHA256 != change.SHA256 || s.SHA256 == "" && !reflect.DeepEqual(s.After, change.After) ||
 				looked && !reflect.DeepEqual(s.Before, change.Before) {
-				c.field(n, change.Path, s.String(), change.String())
+				co.addFieldDifference(n, change.Path, s.String(), change.String())
 			}
 		}
 	}
 }
 
-// members compares who is to be added to, or removed from, one container.
-func (c *comparison) members(batch string) {
-	had, have := c.saved.members[batch], c.now.members[batch]
-	at := cmp.Or(c.now.places[batch], c.saved.places[batch])
+// compareMembers compares the members to add to or remove from one container.
+func (co *comparison) compareMembers(batch string) {
+	had, have := co.saved.members[batch], co.now.members[batch]
+	at := cmp.Or(co.now.places[batch], co.saved.places[batch])
 	_, _, first, _ := at.Address.ParseMembership()
 	var saved, now []string
-	for _, name := range keys(had, have) {
+	for _, name := range unionKeys(had, have) {
 		was, planned := had[name]
 		is, left := have[name]
-		if planned && (was != is || !left && !c.touched(first)) {
+		if planned && (was != is || !left && !co.wasWritten(first)) {
 			saved = append(saved, strings.TrimSpace(name+" "+was))
 		}
 		if left && (was != is || !planned) {
@@ -268,45 +271,45 @@ func (c *comparison) members(batch string) {
 		}
 	}
 	if len(saved)+len(now) > 0 {
-		c.differ(at, at.verb(), diag.First(saved, fewNames), diag.First(now, fewNames))
+		co.addDifference(at, at.verb(), diag.First(saved, fewNames), diag.First(now, fewNames))
 	}
 }
 
-// touched reports whether the state shows that the earlier run has written an object, has sent a request that is not settled, or
-// has made what holds it.
-func (c *comparison) touched(a resource.Address) bool {
-	if c.earlier == nil {
+// wasWritten reports whether the earlier run, according to the state, has written an object, has an open
+// request about it, or has created its parent.
+func (co *comparison) wasWritten(a resource.Address) bool {
+	if co.earlier == nil {
 		return false
 	}
 	for ; a != ""; a = a.Parent() {
-		if r, known := c.earlier.Prior[a]; known && (r.PendingIntent != nil || !r.AppliedAt.Before(c.earlier.Since)) {
+		if r, known := co.earlier.Prior[a]; known && (r.PendingIntent != nil || !r.AppliedAt.Before(co.earlier.Since)) {
 			return true
 		}
-		if _, _, _, members := a.ParseMembership(); members || len(c.saved.objects[a]) == 0 ||
-			c.saved.objects[a][0].Action != planner.Create.String() {
+		if _, _, _, members := a.ParseMembership(); members || len(co.saved.objects[a]) == 0 ||
+			co.saved.objects[a][0].Action != planner.Create.String() {
 			return false
 		}
 	}
 	return false
 }
 
-// updating reports whether the earlier run has sent an update of an object, or may have, and its outcome is not known.
-func (c *comparison) updating(a resource.Address) bool {
-	intent := c.earlier.Prior[a].PendingIntent
+// hasOpenUpdate reports whether the earlier run may have sent an update of an object whose outcome is not known.
+func (co *comparison) hasOpenUpdate(a resource.Address) bool {
+	intent := co.earlier.Prior[a].PendingIntent
 	return intent != nil && (intent.Action == planner.Update || intent.Action == planner.Adopt)
 }
 
-func (r *Run) known(a resource.Address) bool {
+func (r *Run) hasRecord(a resource.Address) bool {
 	_, known := r.Prior[a]
 	return known
 }
 
-// order compares the order of the creates that the service numbers.
-func (c *comparison) order() {
+// compareOrder compares the order of creates to which the service gives numbers.
+func (co *comparison) compareOrder() {
 	scopes := map[string][2][]resource.Address{}
-	for i, of := range []*steps{c.saved, c.now} {
+	for i, of := range []*stepIndex{co.saved, co.now} {
 		for _, a := range of.order {
-			if creates(c.saved.objects[a]) && creates(c.now.objects[a]) {
+			if creates(co.saved.objects[a]) && creates(co.now.objects[a]) {
 				lists := scopes[a.NumberingScope()]
 				lists[i] = append(lists[i], a)
 				scopes[a.NumberingScope()] = lists
@@ -317,7 +320,7 @@ func (c *comparison) order() {
 		saved, now := scopes[scope][0], scopes[scope][1]
 		for i := range now {
 			if saved[i] != now[i] {
-				c.differ(c.now.objects[now[i]][0], "order", "after "+string(saved[i]), "before it, and the service numbers what it creates")
+				co.addDifference(co.now.objects[now[i]][0], "order", "after "+string(saved[i]), "before it, and the service numbers what it creates")
 				break
 			}
 		}
@@ -326,32 +329,32 @@ func (c *comparison) order() {
 
 func creates(s []*Step) bool { return len(s) > 0 && s[0].Action == planner.Create.String() }
 
-// stateChanges compares what the state is to know otherwise.
-func (c *comparison) stateChanges(saved, now *Document) {
+// compareStateChanges compares the corrections of the state.
+func (co *comparison) compareStateChanges(saved, now *Document) {
 	of := func(d *Document) map[resource.Address]string {
 		all := map[resource.Address]string{}
 		for _, k := range d.StateChanges {
-			if k.Why != "" { // else nobody need know
-				if all[k.From] = "forgotten by the state"; text(k.To) != "" {
-					all[k.From] = "known to the state as " + string(text(k.To))
+			if k.Why != "" { // changes without a reason are not shown to people
+				if all[k.From] = "forgotten by the state"; orEmpty(k.To) != "" {
+					all[k.From] = "known to the state as " + string(orEmpty(k.To))
 				}
 			}
 		}
 		return all
 	}
 	had, have := of(saved), of(now)
-	for _, from := range keys(had, have) {
-		gone := have[from] == "" && c.earlier == nil
-		if gone || have[from] != "" && have[from] != had[from] && !c.touched(from) {
-			c.differ(&Step{Address: from}, "", had[from], have[from])
+	for _, from := range unionKeys(had, have) {
+		gone := have[from] == "" && co.earlier == nil
+		if gone || have[from] != "" && have[from] != had[from] && !co.wasWritten(from) {
+			co.addDifference(&Step{Address: from}, "", had[from], have[from])
 		}
 	}
 }
 
-// causes notes which files are not as they were.
-func (c *comparison) causes(saved, now *Document) {
+// addCauses adds notes about files and a state that changed since the plan was made.
+func (co *comparison) addCauses(saved, now *Document) {
 	note := func(format string, args ...any) {
-		c.found.Add(diag.Diagnostic{Severity: diag.Note, Code: "stale-plan", Summary: fmt.Sprintf(format, args...)})
+		co.differences.Add(diag.Diagnostic{Severity: diag.Note, Code: "stale-plan", Summary: fmt.Sprintf(format, args...)})
 	}
 	if changed := saved.ChangedManifests(now); len(changed) > 0 {
 		note("changed since the plan was made: %s", diag.First(changed, fewNames))
@@ -359,12 +362,12 @@ func (c *comparison) causes(saved, now *Document) {
 	switch was, is := saved.Basis, now.Basis; {
 	case was.Lineage != "" && was.Lineage != is.Lineage:
 		note("the state %s is another one than that of the plan", now.State)
-	case was.Serial != is.Serial && c.earlier == nil:
+	case was.Serial != is.Serial && co.earlier == nil:
 		note("the state %s was written since the plan was made: serial %d, now %d", now.State, was.Serial, is.Serial)
 	}
 }
 
-// ChangedManifests are the files that are not as they were when the plan was made.
+// ChangedManifests returns the files that changed since the plan was made.
 func (d *Document) ChangedManifests(now *Document) []string {
 	var changed []string
 	for _, digests := range []map[string]string{d.Basis.Digests, now.Basis.Digests} {
@@ -378,7 +381,7 @@ func (d *Document) ChangedManifests(now *Document) []string {
 	return changed
 }
 
-// verb is what a step does, as a command.
+// verb returns the action of a step as a command.
 func (s *Step) verb() string {
 	if s.Adopted != nil && s.Action == planner.Update.String() {
 		return "adopt and update"
@@ -386,10 +389,10 @@ func (s *Step) verb() string {
 	return strings.ReplaceAll(s.Action, "_", " ")
 }
 
-// String says what a step does, by what its object is found, and which fields it changes.
+// String describes a step: its action, how its object was found, and which fields it changes.
 func (s *Step) String() string {
 	var parts []string
-	if found := text(s.Adopted); found != "" {
+	if found := orEmpty(s.Adopted); found != "" {
 		parts = append(parts, found)
 	}
 	if s.Action == planner.Update.String() {
@@ -403,22 +406,22 @@ func (s *Step) String() string {
 	return s.verb() + " (" + diag.First(parts, fewNames) + ")"
 }
 
-// String is a change for people, on one line; "" = none.
+// String returns a change for people, on one line; "" = there is no change.
 func (c *Change) String() string {
 	if c == nil {
 		return ""
 	}
-	return shown(c.Before) + " -> " + shown(c.After)
+	return valueText(c.Before) + " -> " + valueText(c.After)
 }
 
-// addsLinks reports whether a step only links a text to what other steps create. It is not needed where these are there
-// when the text is sent.
+// addsLinks reports whether a step only adds links to objects that other steps create. The step is not
+// needed if these objects exist when the text is sent.
 func (s *Step) addsLinks() bool {
 	return s.Action == planner.Update.String() && !slices.ContainsFunc(s.Changes, func(c Change) bool { return c.References == 0 })
 }
 
-// counted names contents for people.
-func counted(contents []planner.Content) string {
+// contentsText returns contents for people, such as "2 work items".
+func contentsText(contents []planner.Content) string {
 	var parts []string
 	for _, c := range contents {
 		parts = append(parts, diag.Count(c.Count, c.Noun))
@@ -426,11 +429,11 @@ func counted(contents []planner.Content) string {
 	return cmp.Or(strings.Join(parts, ", "), "nothing")
 }
 
-// fewNames is how many of a list a message names.
+// fewNames is the number of names that a message lists.
 const fewNames = 5
 
-// shown is a value for people, on one line.
-func shown(value any) string {
+// valueText returns a value for people, on one line.
+func valueText(value any) string {
 	const most = 60
 	switch v := value.(type) {
 	case string:

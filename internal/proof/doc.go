@@ -1,9 +1,10 @@
-// Package proof says of an export and the service what is equal, and what is not: field by field, in both directions.
+// Package proof compares an export with the service, field by field, in both directions.
 //
-// It compares nothing itself. The plan of the export's manifests is the comparison: what it would create is missing, what it would
-// change differs, what no manifest has is additional, and what it cannot see is not compared. So a text, a date or a list is equal here
-// if and only if apply would leave it alone.
+// It compares no values itself. It reads the plan of the export's manifests: an object that the plan would
+// create is missing, a field that it would change differs, an object in no manifest is additional, and a
+// value that the plan cannot see is not compared. So a text, a date or a list is equal here if and only if
+// apply would not change it.
 //
-// It promises that each value of the export is counted once: as equal, differing, missing, or not compared.
-// The package must not know trackers, requests, or the command line.
+// Each value of the export is counted once: as equal, differing, missing, or not compared. The package must
+// not know trackers, requests, or the command line.
 package proof

@@ -10,43 +10,43 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// Input is what is held against each other.
+// Input is an export, the plan of its manifests, and what the user asked to check.
 type Input struct {
-	Plan   *planner.Plan      // of the export's manifests, with what is in no manifest
-	Export []*resource.Object // everything of the export, with what the plan leaves out
-	Left   []*resource.Object // what the plan leaves out of it, since it is of a part that nobody asked for
-	// Parts are what nobody asked for.
+	Plan   *planner.Plan      // of the export's manifests; it also lists objects that are in no manifest
+	Export []*resource.Object // all objects of the export
+	Left   []*resource.Object // objects of the export that the plan leaves out, because they belong to Parts
+	// Parts are the parts of the export that are not checked, because the user did not ask for them.
 	Parts []Part
-	// Numbered reports whether items are to have the numbers of their keys.
+	// Numbered reports whether items must have the numbers of their keys.
 	Numbered bool
 	Accepted []Accepted
-	// Allows reports whether the mapping agrees with so many of what the service alone has; nil = with none.
+	// Allows reports whether the mapping accepts n values that only the service has; nil = it accepts none.
 	Allows func(kind, field string, n int) bool
 }
 
-// Part is what takes a request for each item.
+// Part is a part of an export whose check takes a request for each item.
 type Part struct {
-	Word  string // for it, such as comments
+	Word  string // name of the part, such as comments
 	Kinds []*resource.Kind
 }
 
-// Report is what became of an export on the service.
+// Report is the result of a check.
 type Report struct {
 	FormatVersion int           `json:"format_version"`
-	Equal         bool          `json:"equal"` // in everything that the export holds
+	Equal         bool          `json:"equal"` // everything that the export holds is equal
 	Differences   []Difference  `json:"differences"`
 	Fields        []Field       `json:"fields"`
 	NotCompared   []NotCompared `json:"not_compared"`
-	Accepted      []Accepted    `json:"accepted"` // losses that the mapping agrees with
+	Accepted      []Accepted    `json:"accepted"` // losses that the mapping accepts
 }
 
-// Difference is one thing that is not the same.
+// Difference is a value or object that is not equal.
 type Difference struct {
 	What    string  `json:"what"` // missing, additional, or differs
 	Kind    string  `json:"kind"`
-	Item    string  `json:"item"` // the address; of an object that is additional, where it is
+	Item    string  `json:"item"` // address of the object, or of the parent of an additional object
 	Name    string  `json:"name"`
-	Field   string  `json:"field,omitempty"` // as manifests name it
+	Field   string  `json:"field,omitempty"` // its name in manifests
 	Export  *string `json:"export,omitempty"`
 	Service *string `json:"service,omitempty"`
 	Why     string  `json:"why,omitempty"`
@@ -61,21 +61,21 @@ type Field struct {
 	Differing   int    `json:"differing"`
 	Missing     int    `json:"missing"`
 	NotCompared int    `json:"not_compared"`
-	Additional  int    `json:"additional"` // on the service alone
-	OnService   int    `json:"on_service"` // as far as it was compared
-	Accepted    int    `json:"accepted"`   // that the export does not carry, as the mapping agrees
+	Additional  int    `json:"additional"` // only on the service
+	OnService   int    `json:"on_service"` // among the compared ones
+	Accepted    int    `json:"accepted"`   // not carried by the export, which the mapping accepts
 }
 
-// NotCompared is what cannot be seen, or was not looked at.
+// NotCompared is a part of the export that cannot be seen, or was not checked.
 type NotCompared struct {
 	What    string `json:"what"`
 	Why     string `json:"why"`
 	Hint    string `json:"hint,omitempty"`
 	Lacking bool   `json:"lacking"`  // this edition, or the API, does not have it
-	LeftOut bool   `json:"left_out"` // nobody asked for it
+	LeftOut bool   `json:"left_out"` // the user did not ask for it
 }
 
-// Accepted is a loss that the mapping agrees with.
+// Accepted is a loss that the mapping accepts.
 type Accepted struct {
 	Kind  string `json:"kind"`
 	Of    string `json:"of,omitempty"` // kind and field, such as work_item.parent
@@ -83,40 +83,41 @@ type Accepted struct {
 	Count int    `json:"count"`
 }
 
-// Proven reports whether all that was asked for is equal. What this edition lacks counts unless that is accepted.
+// Proven reports whether everything that was checked is equal. Features that this edition lacks count as
+// differences unless unsupported is set.
 func (r *Report) Proven(unsupported bool) bool {
 	return len(r.Differences) == 0 && !slices.ContainsFunc(r.NotCompared, func(n NotCompared) bool {
 		return !n.LeftOut && !(n.Lacking && unsupported)
 	})
 }
 
-// at is a field of a kind.
-type at struct{ kind, field string }
+// fieldKey identifies a field of a kind.
+type fieldKey struct{ kind, field string }
 
-// of is a field of an object.
-type of struct {
+// valueKey identifies a field of an object.
+type valueKey struct {
 	object resource.Address
 	field  string
 }
 
-// checker holds an export against the service.
+// checker compares an export with the service.
 type checker struct {
 	Input
 
-	report *Report
-	fields map[at]*Field
-	order  []at
-	said   map[resource.Address][]string // the fields of which the export says something
-	names  map[resource.Address]string
-	gone   map[resource.Address]bool // what is missing
-	differ map[of]bool               // what differs
+	report      *Report
+	fields      map[fieldKey]*Field
+	order       []fieldKey
+	givenFields map[resource.Address][]string // names of the fields that the export gives
+	names       map[resource.Address]string
+	missing     map[resource.Address]bool // missing objects
+	differing   map[valueKey]bool         // differing fields
 }
 
-// Check says what is equal.
+// Check compares an export with the service.
 func Check(in Input) *Report {
 	c := &checker{
-		Input: in, fields: map[at]*Field{}, said: map[resource.Address][]string{}, names: map[resource.Address]string{},
-		gone: map[resource.Address]bool{}, differ: map[of]bool{},
+		Input: in, fields: map[fieldKey]*Field{}, givenFields: map[resource.Address][]string{}, names: map[resource.Address]string{},
+		missing: map[resource.Address]bool{}, differing: map[valueKey]bool{},
 		report: &Report{
 			FormatVersion: 2, Differences: []Difference{}, Fields: []Field{}, NotCompared: []NotCompared{}, Accepted: in.Accepted,
 		},
@@ -125,16 +126,16 @@ func Check(in Input) *Report {
 		c.report.Accepted = []Accepted{}
 	}
 	for _, o := range in.Export {
-		c.export(o)
+		c.countExport(o)
 	}
-	c.leaveOut()
+	c.reportLeftOut()
 	for _, s := range in.Plan.Steps {
-		c.step(s)
+		c.countStep(s)
 	}
-	c.numbers()
-	c.additional()
+	c.compareNumbers()
+	c.addAdditional()
 	for _, n := range in.Plan.NotCompared {
-		c.unseen(n)
+		c.countUnseen(n)
 	}
 	for _, a := range in.Accepted {
 		if kind, field, _ := strings.Cut(a.Of, "."); kind != "" {
@@ -143,7 +144,7 @@ func Check(in Input) *Report {
 	}
 	for _, k := range c.order {
 		f := c.fields[k]
-		c.allow(f)
+		c.acceptAdditional(f)
 		f.Equal = f.Export - f.Differing - f.Missing - f.NotCompared
 		f.OnService += f.Equal + f.Additional
 		c.report.Fields = append(c.report.Fields, *f)
@@ -154,8 +155,9 @@ func Check(in Input) *Report {
 	return c.report
 }
 
+// field returns the counts of a field.
 func (c *checker) field(kind, field string) *Field {
-	k := at{kind, field}
+	k := fieldKey{kind, field}
 	if c.fields[k] == nil {
 		c.fields[k] = &Field{Kind: kind, Field: field}
 		c.order = append(c.order, k)
@@ -163,8 +165,10 @@ func (c *checker) field(kind, field string) *Field {
 	return c.fields[k]
 }
 
-// Complete lets a plan of objects compare what the export says nothing of, too: a work item without labels there is to have none on the
-// service. How a project itself is set up is its people's. It returns the objects as they were.
+// Complete adds empty or default values to objects, so that a plan also compares fields that the export
+// leaves out: a work item without labels in the export must have no labels on the service. It leaves
+// projects alone, because their users decide on their settings. It returns copies of the objects without
+// these values.
 func Complete(objects []*resource.Object) (export []*resource.Object) {
 	for _, o := range objects {
 		said := *o
@@ -181,8 +185,8 @@ func Complete(objects []*resource.Object) (export []*resource.Object) {
 	return export
 }
 
-// values are the fields that an object of the export says something of.
-func values(o *resource.Object) []string {
+// fieldNames returns the names of the fields that an object of the export gives.
+func fieldNames(o *resource.Object) []string {
 	var list []string
 	for i := range o.Values {
 		if v := &o.Values[i]; !v.Implied && !slices.Contains(list, v.Field.Name) {
@@ -192,21 +196,22 @@ func values(o *resource.Object) []string {
 	return list
 }
 
-func (c *checker) export(o *resource.Object) {
+// countExport counts an object of the export.
+func (c *checker) countExport(o *resource.Object) {
 	c.field(o.Kind.Name, "").Export++
-	c.said[o.Address], c.names[o.Address] = values(o), o.Name()
-	for _, name := range c.said[o.Address] {
+	c.givenFields[o.Address], c.names[o.Address] = fieldNames(o), o.Name()
+	for _, name := range c.givenFields[o.Address] {
 		c.field(o.Kind.Name, name).Export++
 	}
 }
 
-// leaveOut names what was not looked at.
-func (c *checker) leaveOut() {
+// reportLeftOut reports the parts that were not checked.
+func (c *checker) reportLeftOut() {
 	n := map[*resource.Kind]int{}
 	for _, o := range c.Left {
 		n[o.Kind]++
 		c.field(o.Kind.Name, "").NotCompared++
-		for _, name := range c.said[o.Address] {
+		for _, name := range c.givenFields[o.Address] {
 			c.field(o.Kind.Name, name).NotCompared++
 		}
 	}
@@ -225,15 +230,15 @@ func (c *checker) leaveOut() {
 	}
 }
 
-// unseen takes what the plan could not see. Where the export says nothing of it, there is nothing to compare.
-func (c *checker) unseen(n planner.NotCompared) {
+// countUnseen counts values that the plan could not see. It reports nothing if the export gives none of them.
+func (c *checker) countUnseen(n planner.NotCompared) {
 	said := 0
 	for _, address := range n.All {
 		if n.Field == "" {
 			c.field(n.Kind, "").NotCompared++
 			said++
 		}
-		for _, name := range c.said[address] {
+		for _, name := range c.givenFields[address] {
 			kind, _ := resource.Lookup(n.Kind)
 			if f, ok := kind.Field(name); n.Field == "" || ok && f.Path() == n.Field || !ok && resource.IsCustomName(n.Field+"."+name) {
 				c.field(n.Kind, name).NotCompared++
@@ -249,29 +254,30 @@ func (c *checker) unseen(n planner.NotCompared) {
 	})
 }
 
-// step takes what apply would do.
-func (c *checker) step(s *planner.Step) {
+// countStep counts the values that a step of the plan would change.
+func (c *checker) countStep(s *planner.Step) {
 	switch {
-	case s.Members != nil && !s.Lacking(): // also where the service would take nobody any more
-		c.members(s)
+	case s.Members != nil && !s.Lacking(): // even if the service would refuse to add a member
+		c.countMembers(s)
 	case s.Action == planner.NotPossible:
-		c.blocked(s)
+		c.countBlocked(s)
 	case s.Action == planner.Create:
-		c.missing(s.Object, "not on the service")
-	case c.gone[s.Address]: // the rest of its values comes in a request of its own
+		c.addMissing(s.Object, "not on the service")
+	case c.missing[s.Address]: // further values of the missing object are sent by another step
 	default:
 		for _, change := range s.Changes() {
-			if f := s.Field(change.Path); f != nil { // else it is the mark
-				c.change(s, f.Name, change, "")
+			if f := s.Field(change.Path); f != nil { // otherwise it is the mark
+				c.addChange(s, f.Name, change, "")
 			}
 		}
 	}
 }
 
-func (c *checker) missing(o *resource.Object, why string) {
-	c.gone[o.Address] = true
+// addMissing counts an object that is not on the service.
+func (c *checker) addMissing(o *resource.Object, why string) {
+	c.missing[o.Address] = true
 	c.field(o.Kind.Name, "").Missing++
-	for _, name := range c.said[o.Address] {
+	for _, name := range c.givenFields[o.Address] {
 		c.field(o.Kind.Name, name).Missing++
 	}
 	c.report.Differences = append(c.report.Differences, Difference{
@@ -279,42 +285,44 @@ func (c *checker) missing(o *resource.Object, why string) {
 	})
 }
 
-func (c *checker) change(s *planner.Step, field string, change planner.Change, why string) {
+// addChange adds the difference of a changed field.
+func (c *checker) addChange(s *planner.Step, field string, change planner.Change, why string) {
 	if change.References > 0 {
 		why = "its links to other items are not there"
 	}
-	c.add(s.Kind, Difference{
+	c.addDifference(s.Kind, Difference{
 		Item: string(s.Address), Name: s.Name, Field: field, Export: change.After, Service: change.Before, Why: why,
 	})
 }
 
-// add counts a value that is not the same: each once, also of a list of which several are not.
-func (c *checker) add(kind *resource.Kind, d Difference) {
+// addDifference adds a difference. It counts a field once, even if several entries of its list differ.
+func (c *checker) addDifference(kind *resource.Kind, d Difference) {
 	d.What, d.Kind = "differs", kind.Name
-	at, f := of{resource.Address(d.Item), d.Field}, c.field(kind.Name, d.Field)
+	at, f := valueKey{resource.Address(d.Item), d.Field}, c.field(kind.Name, d.Field)
 	switch {
-	case !slices.Contains(c.said[at.object], d.Field):
+	case !slices.Contains(c.givenFields[at.object], d.Field):
 		d.What = "additional"
 		f.Additional++
-	case !c.differ[at]:
+	case !c.differing[at]:
 		if f.Differing++; d.Service != nil {
 			f.OnService++
 		}
 	}
-	c.differ[at] = true
+	c.differing[at] = true
 	c.report.Differences = append(c.report.Differences, d)
 }
 
-// blocked takes what apply could not do. What only the edition lacks is named once.
-func (c *checker) blocked(s *planner.Step) {
+// countBlocked counts the values of a step that is not possible. It reports a feature that the edition lacks
+// only once.
+func (c *checker) countBlocked(s *planner.Step) {
 	cause := s.Cause
 	if !s.Lacking() {
 		if s.Object != nil && s.ID == "" {
-			c.missing(s.Object, cause.Text)
+			c.addMissing(s.Object, cause.Text)
 			return
 		}
 		for _, change := range s.Changes() {
-			c.change(s, cmp.Or(fieldName(s, change), change.Path), change, cause.Text)
+			c.addChange(s, cmp.Or(fieldName(s, change), change.Path), change, cause.Text)
 		}
 		return
 	}
@@ -331,18 +339,19 @@ func (c *checker) blocked(s *planner.Step) {
 	section := strings.ReplaceAll(s.Kind.Section, "_", " ")
 	if s.Object != nil && s.ID == "" {
 		lack("", section)
-		for _, name := range c.said[s.Address] {
+		for _, name := range c.givenFields[s.Address] {
 			c.field(s.Kind.Name, name).NotCompared++
 		}
 		return
 	}
 	for _, change := range s.Changes() {
-		if name := cmp.Or(fieldName(s, change), change.Path); slices.Contains(c.said[s.Address], name) {
+		if name := cmp.Or(fieldName(s, change), change.Path); slices.Contains(c.givenFields[s.Address], name) {
 			lack(name, name+" of "+section)
 		}
 	}
 }
 
+// fieldName returns the name of a changed field, or "".
 func fieldName(s *planner.Step, change planner.Change) string {
 	if f := s.Field(change.Path); f != nil {
 		return f.Name
@@ -350,15 +359,15 @@ func fieldName(s *planner.Step, change planner.Change) string {
 	return ""
 }
 
-// members takes who is not in a container. Who is there and should not be is additional.
-func (c *checker) members(s *planner.Step) {
+// countMembers adds the members that a container lacks. Members that should not be in it are counted by additional.
+func (c *checker) countMembers(s *planner.Step) {
 	m := s.Kind.Membership
 	if s.Action == planner.RemoveMembers {
 		return
 	}
 	for i := range s.Members.Items {
 		item := &s.Members.Items[i]
-		if c.gone[item.Address] {
+		if c.missing[item.Address] {
 			continue
 		}
 		to := s.Members.Container
@@ -367,15 +376,15 @@ func (c *checker) members(s *planner.Step) {
 			on, other = to.Address, cmp.Or(string(item.Address), item.Text)
 		}
 		d := Difference{Item: string(on), Name: c.names[on], Field: m.Field, Export: &other}
-		if slices.Contains(c.said[on], m.SeveralField) {
+		if slices.Contains(c.givenFields[on], m.SeveralField) {
 			d.Field = m.SeveralField
 		}
-		c.add(resource.MustLookup(m.On), d)
+		c.addDifference(resource.MustLookup(m.On), d)
 	}
 }
 
-// numbers compares the readable numbers of items with those of their keys.
-func (c *checker) numbers() {
+// compareNumbers compares the readable numbers of items with the numbers in their keys.
+func (c *checker) compareNumbers() {
 	if !c.Numbered {
 		return
 	}
@@ -397,15 +406,15 @@ func (c *checker) numbers() {
 	}
 }
 
-// numberOf is the number at the end of a readable key, such as WEB-7.
+// numberOf returns the number at the end of a readable key, such as WEB-7.
 func numberOf(key string) (number string, ok bool) {
 	number = key[strings.LastIndexByte(key, '-')+1:]
 	_, err := strconv.Atoi(number)
 	return strings.TrimLeft(number, "0"), err == nil
 }
 
-// allow takes out what the service alone has, of a kind or in one of its fields, if the mapping agrees with that.
-func (c *checker) allow(f *Field) {
+// acceptAdditional removes additional objects or values from the differences if the mapping accepts them.
+func (c *checker) acceptAdditional(f *Field) {
 	if f.Additional == 0 || c.Allows == nil || !c.Allows(f.Kind, f.Field, f.Additional) {
 		return
 	}
@@ -418,8 +427,8 @@ func (c *checker) allow(f *Field) {
 	})
 }
 
-// additional is what the service has in the projects of the export, and the export has not.
-func (c *checker) additional() {
+// addAdditional adds the objects and members in the export's projects that only the service has.
+func (c *checker) addAdditional() {
 	for _, u := range c.Plan.Unmanaged {
 		for _, name := range u.Names {
 			if u.Parent != "" {
@@ -435,7 +444,7 @@ func (c *checker) additional() {
 		at := slices.IndexFunc(c.report.Differences, func(d Difference) bool {
 			return m.Exclusive && d.Item == string(e.On.Address) && d.Field == m.Field && d.Service == nil && d.Export != nil
 		})
-		if at >= 0 { // it is in another one
+		if at >= 0 { // the item is in another container
 			c.report.Differences[at].Service = &e.Other
 			c.field(e.On.Kind.Name, m.Field).OnService++
 			continue

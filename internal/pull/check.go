@@ -11,36 +11,36 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// fault is what is wrong with the manifests as they are to be: why not these values, by their place in the result; or why
-// not, where nothing tells which value is to blame. An empty one means that nothing is.
+// fault describes errors in the edited manifests: it maps the index of each bad value to a reason, or gives
+// only a reason if it is not known which value is bad. An empty fault means that nothing is wrong.
 type fault struct {
 	values map[int]string
 	why    string
 }
 
-func (f fault) found() bool { return len(f.values) > 0 || f.why != "" }
+func (f fault) isFault() bool { return len(f.values) > 0 || f.why != "" }
 
-// check reads the manifests as they are to be with the first values of the result, and plans them.
+// check reads and plans the edited manifests, which hold the first values of the result.
 func (t *taker) check(edited map[string][]byte, first int) (fault, error) {
 	now, found := t.Load(edited)
-	if f := t.invalid(found, first); f.found() {
+	if f := t.blame(found, first); f.isFault() {
 		return f, nil
 	}
-	if why := t.differs(now); why != "" {
+	if why := t.otherDifference(now); why != "" {
 		return fault{why: why}, nil
 	}
 	plan, found, err := t.Replan(now)
 	if err != nil {
 		return fault{}, err
 	}
-	if f := t.invalid(found, first); f.found() || plan == nil {
+	if f := t.blame(found, first); f.isFault() || plan == nil {
 		return f, nil
 	}
-	return fault{values: t.stillDiffer(plan, first)}, nil
+	return fault{values: t.stillDiffering(plan, first)}, nil
 }
 
-// invalid blames the values that have an error, else those of the objects that have one.
-func (t *taker) invalid(found diag.List, first int) fault {
+// blame blames the values that have an error, else all values of the objects that have one.
+func (t *taker) blame(found diag.List, first int) fault {
 	var errs diag.List
 	for _, d := range found {
 		if d.Severity == diag.Error {
@@ -63,21 +63,21 @@ func (t *taker) invalid(found diag.List, first int) fault {
 		}
 	}
 	switch {
-	case own.found():
+	case own.isFault():
 		return own
-	case beside.found():
+	case beside.isFault():
 		return beside
 	default:
 		return fault{why: why + errs[0].Summary}
 	}
 }
 
-// narrow finds the first value with which there is a fault: by halves, since each look reads and plans everything.
-func (t *taker) narrow(why string) (fault, error) {
+// bisect finds the first value that causes a fault. It bisects, because each try reads and plans everything.
+func (t *taker) bisect(why string) (fault, error) {
 	good, bad := 0, len(t.result.Values)
 	for bad-good > 1 {
 		middle := (good + bad) / 2
-		edited, refused, err := t.edited(middle)
+		edited, refused, err := t.applyFirst(middle)
 		if err != nil {
 			return fault{}, err
 		}
@@ -87,7 +87,7 @@ func (t *taker) narrow(why string) (fault, error) {
 				return fault{}, err
 			}
 		}
-		if f.found() {
+		if f.isFault() {
 			bad = middle
 			why = cmp.Or(f.why, why)
 		} else {
@@ -97,8 +97,8 @@ func (t *taker) narrow(why string) (fault, error) {
 	return fault{values: map[int]string{bad - 1: why}}, nil
 }
 
-// differs says of which object there is more to change than what was taken, or "".
-func (t *taker) differs(now *manifest.Manifest) (why string) {
+// otherDifference returns why the edited manifests differ in more than the taken values, or "".
+func (t *taker) otherDifference(now *manifest.Manifest) (why string) {
 	if now.Workspace != t.Manifest.Workspace || now.Owner != t.Manifest.Owner || now.Order != t.Manifest.Order {
 		return "the manifests would be for something else"
 	}
@@ -125,7 +125,7 @@ func (t *taker) differs(now *manifest.Manifest) (why string) {
 	return ""
 }
 
-// sameObject reports whether nothing but fields differs.
+// sameObject reports whether two objects differ in nothing but fields.
 func sameObject(a, b *resource.Object) bool {
 	address := func(o *resource.Object) resource.Address {
 		if o == nil {
@@ -140,7 +140,7 @@ func sameObject(a, b *resource.Object) bool {
 		address(a.Parent) == address(b.Parent) && samePolicy(a.Policy, b.Policy)
 }
 
-// equal compares what two pointers point at.
+// equal reports whether two pointers are nil or point at equal values.
 func equal[T comparable](a, b *T) bool { return a == b || a != nil && b != nil && *a == *b }
 
 func samePolicy(a, b *resource.Policy) bool {
@@ -151,7 +151,7 @@ func samePolicy(a, b *resource.Policy) bool {
 		slices.EqualFunc(a.Ignore, b.Ignore, func(f, g *resource.Field) bool { return f.Name == g.Name })
 }
 
-// otherField is a field that differs and was not taken, or nil.
+// otherField returns a field that differs and was not taken, or nil.
 func otherField(a, b *resource.Object, taken func(*resource.Field) bool) *resource.Field {
 	if len(a.Values) != len(b.Values) {
 		return &resource.Field{Name: "something"}
@@ -172,7 +172,7 @@ func sameValue(a, b *resource.Value) bool {
 		slices.EqualFunc(a.Refs, b.Refs, sameReference) && slices.EqualFunc(a.Links, b.Links, sameReference)
 }
 
-// sameReference reports whether two references mean the same: what is renamed is named by its new name.
+// sameReference reports whether two references have the same target, even if its name changed.
 func sameReference(a, b resource.Reference) bool {
 	if (a.Target == nil) != (b.Target == nil) || a.Attribute != b.Attribute {
 		return false
@@ -183,8 +183,8 @@ func sameReference(a, b resource.Reference) bool {
 	return a.Text == b.Text && a.ID == b.ID
 }
 
-// stillDiffer tells why not of the values that were taken and that a plan would change.
-func (t *taker) stillDiffer(plan *planner.Plan, first int) map[int]string {
+// stillDiffering returns the taken values that a plan would still change, with the reason.
+func (t *taker) stillDiffering(plan *planner.Plan, first int) map[int]string {
 	changes := map[resource.Address]map[string]bool{}
 	note := func(a resource.Address, path string) {
 		if changes[a] == nil {

@@ -1,14 +1,16 @@
-// Package pull takes what people changed on the service back into the manifests.
+// Package pull takes changes that people made on the service into the manifests.
 //
-// [Take] turns the divergences of a plan into edits of files, in the words that an export writes, and reads the edited
-// manifests again before anybody writes them: every object must be as it was, but for the values that were taken, and a
-// plan of it must find these equal to the service's. A file of which that is not so stays as it is, with a finding.
+// [Take] turns the divergences of a plan into edits of files, with the same texts as an export, and reads
+// the edited manifests before anybody writes them. Every object must be unchanged except for the taken
+// values, and a plan must find these values equal to the service's. A value that breaks this is not taken,
+// and a finding says why.
 //
-// A value that references are part of is not taken: a finding names where the texts stand that these lead to, of a table the line and cell.
+// A value that contains references, such as ${{ name }}, is not taken: a finding names the place of the
+// referenced text, in a table its line and cell.
 //
-// Where manifest and service both changed, the manifest keeps its value. Fields that the manifest does not write, and those
-// that it leaves to people (ignore_changes), are not taken: nothing compares them, so the next plan would show nothing either.
+// If manifest and service both changed, the manifest keeps its value. Fields that the manifest does not
+// write, and fields under ignore_changes, are not taken: no plan compares them.
 //
-// Nothing is deleted from a manifest or added to it but fields of objects that it has. The package must not know the
-// network, the state, or output.
+// Only fields of objects in the manifest are changed; no object is added or deleted. The package must not
+// know the network, the state, or output.
 package pull

@@ -13,8 +13,8 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// page plans the edit of a page's file, which holds its text, and the title of one that a folder makes.
-func (t *taker) page(d *planner.Divergence) error {
+// takePage plans the edit of a page's file, for its text or for the title of a page in a folder.
+func (t *taker) takePage(d *planner.Divergence) error {
 	v := d.Value
 	of, isTitle := v.File, v.Field.Type != resource.File
 	field, value, why := export.Encode(d.Object.Kind, v, d.Row, t.pages)
@@ -24,14 +24,14 @@ func (t *taker) page(d *planner.Divergence) error {
 		why = "it is the name of the folder"
 	case isTitle && !isMarkdown(of.Path):
 		why = "it is the name of the file, which is HTML"
-	case t.sharing[of.Path] > 1:
+	case t.pageUsers[of.Path] > 1:
 		why = "other objects share the file"
 	}
 	if why != "" {
-		t.refuse(d, why)
+		t.addRefusal(d, why)
 		return nil
 	}
-	if _, err := t.text(of.Path); err != nil {
+	if _, err := t.readText(of.Path); err != nil {
 		return err
 	}
 	at := len(t.result.Values)
@@ -42,9 +42,9 @@ func (t *taker) page(d *planner.Divergence) error {
 	if isTitle {
 		t.keepKey(d, edit.text, at)
 	} else {
-		edit.text = t.toFiles(v, edit.text)
+		edit.text = t.linkToFiles(v, edit.text)
 	}
-	t.within[of.Path], t.written[of.Path] = of.Dir, append(t.written[of.Path], edit)
+	t.within[of.Path], t.pageEdits[of.Path] = of.Dir, append(t.pageEdits[of.Path], edit)
 	return nil
 }
 
@@ -52,8 +52,8 @@ func isMarkdown(file string) bool {
 	return slices.Contains([]string{".md", ".markdown"}, strings.ToLower(filepath.Ext(file)))
 }
 
-// toFiles lets links to pages of files lead to these files, as they were written before.
-func (t *taker) toFiles(v *resource.Value, text string) string {
+// linkToFiles makes links to pages that are files lead to these files, written as before.
+func (t *taker) linkToFiles(v *resource.Value, text string) string {
 	link := func(target string) string {
 		address, ok := strings.CutPrefix(target, resource.AddressScheme)
 		if !ok {
@@ -89,7 +89,7 @@ func (t *taker) toFiles(v *resource.Value, text string) string {
 	}.Rewrite(text)
 }
 
-// pageOf is the file or folder that is a page, or "".
+// pageOf returns the file or folder that is a page, or "".
 func pageOf(o *resource.Object) string {
 	for _, v := range o.Values {
 		switch {
@@ -103,8 +103,8 @@ func pageOf(o *resource.Object) string {
 	return ""
 }
 
-// rewritten is a page's file with another text or title.
-func rewritten(before []byte, edits []pageEdit) []byte {
+// rewritePage returns the content of a page's file with another text or title.
+func rewritePage(before []byte, edits []pageEdit) []byte {
 	const mark = "\ufeff"
 	text, marked := strings.CutPrefix(string(before), mark)
 	lines := strings.ReplaceAll(text, "\r\n", "\n")

@@ -16,28 +16,28 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// Input is what there is, and how to look at it again.
+// Input is the manifests, their plan, and functions to read and plan them again.
 type Input struct {
 	Manifest *manifest.Manifest
 	Plan     *planner.Plan
-	Theirs   bool // in a conflict the service's value is taken
-	// Read gives a file's text; Load reads the manifests as they would be with other texts, and Replan plans them.
+	Theirs   bool // the service's value wins a conflict
+	// Read returns a file's text; Load reads the manifests with edited texts, and Replan plans them.
 	Read   func(file string) ([]byte, error)
 	Load   func(edited map[string][]byte) (*manifest.Manifest, diag.List)
 	Replan func(*manifest.Manifest) (*planner.Plan, diag.List, error)
 }
 
-// Result is what is to be written, and what is not.
+// Result holds the files to write, the values that were taken, and the reasons for the others.
 type Result struct {
-	Files    []File // that change, by name
+	Files    []File // that change, sorted by name
 	Values   []Value
-	Findings diag.List // what is not taken, and why
+	Findings diag.List // values that are not taken, and why
 }
 
 // File is a file that changes.
 type File struct {
 	Name          string
-	Within        string // of a page's text: the folder that it must be in; "" = it is a manifest
+	Within        string // folder that must contain the file of a page; "" = the file is a manifest
 	Before, After []byte
 	Values        int
 }
@@ -49,26 +49,26 @@ type Value struct {
 	Position      diag.Position
 	Before, After *string // nil = none
 
-	field   *resource.Field // by which the manifest says it by now
+	field   *resource.Field // with which the manifest gives the value after the edit
 	file    string
 	origins []diag.Position // see [resource.Value]
 }
 
-// taker is one run.
+// taker makes the edits of one run.
 type taker struct {
 	Input
 
-	result  Result
-	texts   map[string][]byte         // of files as they are
-	files   map[string]*yamltext.File // the manifests among them
-	pages   *export.Pages
-	places  map[diag.Position]int // values that are written there
-	objects map[diag.Position]int // objects that are
-	edits   map[string][]change
-	renamed map[*resource.Object]renaming
-	within  map[string]string     // folders of the files of pages
-	sharing map[string]int        // objects of which a file is the text
-	written map[string][]pageEdit // new texts of pages, and new titles
+	result    Result
+	texts     map[string][]byte         // original texts of files
+	files     map[string]*yamltext.File // the manifests among them
+	pages     *export.Pages
+	valuesAt  map[diag.Position]int // number of values at a position
+	objectsAt map[diag.Position]int // number of objects at a position
+	edits     map[string][]change
+	renamings map[*resource.Object]renaming
+	within    map[string]string     // folders of the files of pages
+	pageUsers map[string]int        // number of objects whose text is in a file
+	pageEdits map[string][]pageEdit // new texts of pages, and new titles
 }
 
 // pageEdit is an edit of a page's file.
@@ -79,14 +79,14 @@ type pageEdit struct {
 	text    string
 }
 
-// change is an edit for the sake of a value.
+// change is an edit of a manifest that a value needs.
 type change struct {
 	yamltext.Edit
 
 	value    int // in the result
 	optional bool
-	names    *planner.Divergence // of references, which name their targets as these are called by then
-	follows  *resource.Reference // names what is renamed
+	names    *planner.Divergence // of references; the edit uses the new names of renamed targets
+	follows  *resource.Reference // reference to a renamed object, which the edit renames
 }
 
 // renaming is the new name of an object that people renamed.
@@ -95,23 +95,23 @@ type renaming struct {
 	value    int // in the result
 }
 
-// Take makes the edits. An error is one of reading, or of planning again.
+// Take makes the edits. An error means that reading, or planning again, failed.
 func Take(in Input) (*Result, error) {
 	t := &taker{
-		Input: in, texts: map[string][]byte{}, files: map[string]*yamltext.File{}, pages: pages(in.Plan, in.Manifest),
-		places: map[diag.Position]int{}, objects: map[diag.Position]int{},
-		edits: map[string][]change{}, renamed: map[*resource.Object]renaming{}, within: map[string]string{},
-		sharing: map[string]int{}, written: map[string][]pageEdit{},
+		Input: in, texts: map[string][]byte{}, files: map[string]*yamltext.File{}, pages: pagesOf(in.Plan, in.Manifest),
+		valuesAt: map[diag.Position]int{}, objectsAt: map[diag.Position]int{},
+		edits: map[string][]change{}, renamings: map[*resource.Object]renaming{}, within: map[string]string{},
+		pageUsers: map[string]int{}, pageEdits: map[string][]pageEdit{},
 	}
 	for _, o := range in.Manifest.Objects {
-		t.objects[o.Position]++
+		t.objectsAt[o.Position]++
 		for i := range o.Values {
 			v := &o.Values[i]
-			if !v.Implied && !nested(o, v) {
-				t.places[v.Position]++
+			if !v.Implied && !isNested(o, v) {
+				t.valuesAt[v.Position]++
 			}
 			if v.File != nil && v.Field.Type == resource.File {
-				t.sharing[v.File.Path]++
+				t.pageUsers[v.File.Path]++
 			}
 		}
 	}
@@ -120,19 +120,19 @@ func Take(in Input) (*Result, error) {
 			return nil, err
 		}
 	}
-	for _, d := range in.Plan.Drift { // such as a role: what is not taken is named
+	for _, d := range in.Plan.Drift { // such as a role: the user must know that it is not taken
 		if v, ok := d.Object.ValueAt(d.Change.Path); ok &&
 			!slices.ContainsFunc(in.Plan.Divergences, func(other planner.Divergence) bool { return other.Value == v }) {
-			t.refuse(&planner.Divergence{Object: d.Object, Value: v, Change: *d.Change}, "it is a part of the value")
+			t.addRefusal(&planner.Divergence{Object: d.Object, Value: v, Change: *d.Change}, "it is a part of the value")
 		}
 	}
-	t.report()
-	err := t.finish()
+	t.reportObjects()
+	err := t.applyAll()
 	return &t.result, err
 }
 
-// pages are those of the plan's objects.
-func pages(plan *planner.Plan, m *manifest.Manifest) *export.Pages {
+// pagesOf returns the pages of the plan's objects.
+func pagesOf(plan *planner.Plan, m *manifest.Manifest) *export.Pages {
 	p := export.NewPages(plan.WebURL, plan.Workspace)
 	for _, o := range m.Objects {
 		params := map[string]string{"workspace_slug": plan.Workspace}
@@ -148,45 +148,45 @@ func pages(plan *planner.Plan, m *manifest.Manifest) *export.Pages {
 	return p
 }
 
-// nested reports whether a value follows from where its object is written, and is not written itself.
-func nested(o *resource.Object, v *resource.Value) bool {
+// isNested reports whether a value follows from the place of its object and is not written itself.
+func isNested(o *resource.Object, v *resource.Value) bool {
 	return o.Outer != nil && v.Field.Name == o.Kind.ParentField
 }
 
-// shared is why a value is not taken that would change elsewhere, too.
-const shared = "other objects share the value"
+// whyShared is the reason why a value is not taken if its edit would change other objects.
+const whyShared = "other objects share the value"
 
 // take plans the edits for one divergence.
 func (t *taker) take(d *planner.Divergence) error {
 	o, v := d.Object, d.Value
 	if (d.Conflict || d.Unknown) && !t.Theirs {
-		t.conflict(d)
+		t.addConflict(d)
 		return nil
 	}
 	if v.File != nil {
-		return t.page(d)
+		return t.takePage(d)
 	}
 	if len(v.Origins) > 0 {
-		t.refuse(d, "a variable or a table gives it")
+		t.addRefusal(d, "a variable or a table gives it")
 		return nil
 	}
-	in, err := t.manifest(v.Position.File)
+	in, err := t.manifestFile(v.Position.File)
 	if err != nil {
 		return err
 	}
-	field, value, why := t.encode(d)
+	field, value, why := t.encodeValue(d)
 	written, isText := in.Text(v.Position.Line, v.Position.Column)
 	switch {
 	case why != "":
-	case manifest.Refers(asText(value)) && t.refers(v.Position.File):
+	case manifest.Refers(asText(value)) && t.hasReferences(v.Position.File):
 		why = "the manifest would take it for a reference"
-	case nested(o, v):
+	case isNested(o, v):
 		why = "it is written inside " + string(o.Outer.Address)
 	case isText && !v.Null && strings.TrimSpace(written) != strings.TrimSpace(v.Text):
 		why = "it is made of " + diag.Quote(strings.TrimSpace(written))
 	}
 	if why != "" {
-		t.refuse(d, why)
+		t.addRefusal(d, why)
 		return nil
 	}
 	taken := Value{
@@ -195,11 +195,11 @@ func (t *taker) take(d *planner.Divergence) error {
 	}
 	at := len(t.result.Values)
 	e := change{Edit: yamltext.Edit{Line: v.Position.Line, Column: v.Position.Column, Value: value}, value: at}
-	follows := v.Position != o.Position && t.objects[v.Position] > 0 // from an object in it
-	foreign := follows || t.places[v.Position] > 1 || v.Position.File == o.Position.File && v.Position.Compare(o.Position) < 0
+	follows := v.Position != o.Position && t.objectsAt[v.Position] > 0 // the value comes from an object inside this one
+	foreign := follows || t.valuesAt[v.Position] > 1 || v.Position.File == o.Position.File && v.Position.Compare(o.Position) < 0
 	switch {
-	case foreign && (t.objects[o.Position] > 1 || v.Field.Group != "" || v.Field.Definition != nil || v.Position.File != o.Position.File):
-		t.refuse(d, shared)
+	case foreign && (t.objectsAt[o.Position] > 1 || v.Field.Group != "" || v.Field.Definition != nil || v.Position.File != o.Position.File):
+		t.addRefusal(d, whyShared)
 		return nil
 	case foreign:
 		e.Line, e.Column, e.Insert, e.Key, e.Bare = o.Position.Line, o.Position.Column, true, field.Name, o.Kind.Short
@@ -222,10 +222,10 @@ var (
 	including = regexp.MustCompile(`\binclude["']?[ \t]*:`)
 )
 
-// refers reports whether ${{ may mean something in a manifest, by itself or by what includes it.
-func (t *taker) refers(file string) bool {
+// hasReferences reports whether ${{ has a meaning in a manifest, by itself or through a manifest that includes it.
+func (t *taker) hasReferences(file string) bool {
 	return templated.Match(t.texts[file]) || slices.ContainsFunc(t.Manifest.Files, func(other string) bool {
-		text, err := t.text(other)
+		text, err := t.readText(other)
 		return err == nil && including.Match(text) && templated.Match(text)
 	})
 }
@@ -235,12 +235,12 @@ func asText(value any) string {
 	return text
 }
 
-// encode is what the manifest is to say.
-func (t *taker) encode(d *planner.Divergence) (field *resource.Field, value any, why string) {
+// encodeValue returns the field and the value for the manifest, or why there is none.
+func (t *taker) encodeValue(d *planner.Divergence) (field *resource.Field, value any, why string) {
 	v := d.Value
 	switch v.Field.Type {
 	case resource.RefSet:
-		l := yamltext.List{Add: t.words(d, d.Add), Whole: t.words(d, d.All)}
+		l := yamltext.List{Add: t.namesOf(d, d.Add), Whole: t.namesOf(d, d.All)}
 		for _, k := range d.Drop {
 			at := v.Refs[k].Position
 			l.Drop = append(l.Drop, yamltext.Place{Line: at.Line, Column: at.Column})
@@ -251,13 +251,13 @@ func (t *taker) encode(d *planner.Divergence) (field *resource.Field, value any,
 		return v.Field, l, why
 	case resource.EnumSet:
 		shown, _ := v.Field.ObservedIn(d.Row)
-		return v.Field, wordList(v, strings.Split(shown, ",")), ""
+		return v.Field, editWords(v, strings.Split(shown, ",")), ""
 	case resource.Ref:
 		switch len(d.All) {
 		case 0:
 			return v.Field, nil, ""
 		case 1:
-			return v.Field, t.words(d, d.All)[0], ""
+			return v.Field, t.namesOf(d, d.All)[0], ""
 		}
 		return v.Field, nil, "it is in several: " + strings.Join(d.All, ", ")
 	default:
@@ -269,8 +269,8 @@ func (t *taker) encode(d *planner.Divergence) (field *resource.Field, value any,
 	}
 }
 
-// wordList changes a list of words to what the service has.
-func wordList(v *resource.Value, shown []string) (l yamltext.List) {
+// editWords returns the edit that turns a list of words into the service's list.
+func editWords(v *resource.Value, shown []string) (l yamltext.List) {
 	for _, word := range v.Words {
 		if at := word.Position; !slices.Contains(shown, word.Text) {
 			l.Drop = append(l.Drop, yamltext.Place{Line: at.Line, Column: at.Column})
@@ -288,16 +288,16 @@ func wordList(v *resource.Value, shown []string) (l yamltext.List) {
 	return l
 }
 
-// words are the names of references as the manifests will have them: a target that is renamed has its new name by then, or
-// its key where that is not clear.
-func (t *taker) words(d *planner.Divergence, names []string) []string {
+// namesOf returns the names of references for the edited manifests. A renamed target gets its new name, or
+// its key if the new name is not unique.
+func (t *taker) namesOf(d *planner.Divergence, names []string) []string {
 	words := slices.Clone(names)
 	for i, name := range words {
 		o := d.Named[name]
-		new, renamed := t.renamed[o]
+		new, renamed := t.renamings[o]
 		switch {
 		case o == nil || !renamed || t.result.Values[new.value].Object == nil || name != new.from:
-		case t.isClear(o, new.to):
+		case t.isUnique(o, new.to):
 			words[i] = new.to
 		default:
 			words[i] = o.Key
@@ -306,15 +306,15 @@ func (t *taker) words(d *planner.Divergence, names []string) []string {
 	return words
 }
 
-// isClear reports whether a new name means one object only.
-func (t *taker) isClear(o *resource.Object, name string) bool {
+// isUnique reports whether a new name means only one object.
+func (t *taker) isUnique(o *resource.Object, name string) bool {
 	return !resource.IsID(name) && name != resource.Me && !slices.ContainsFunc(t.Manifest.Objects, func(other *resource.Object) bool {
-		return other != o && other.Kind == o.Kind && other.Parent == o.Parent && (other.Key == name || t.renamed[other].to == name ||
+		return other != o && other.Kind == o.Kind && other.Parent == o.Parent && (other.Key == name || t.renamings[other].to == name ||
 			slices.ContainsFunc(o.Kind.NaturalKey, func(field string) bool { return strings.EqualFold(other.Text(field), name) }))
 	})
 }
 
-// keepKey lets an object that is renamed keep the key that came from its name, and what refers to it by that name.
+// keepKey lets a renamed object keep the key that came from its name, and renames references to it.
 func (t *taker) keepKey(d *planner.Divergence, name string, value int) {
 	o, v := d.Object, d.Value
 	if !slices.Contains(o.Kind.NaturalKey, v.Field.Name) {
@@ -326,11 +326,11 @@ func (t *taker) keepKey(d *planner.Divergence, name string, value int) {
 			value: value, optional: true,
 		})
 	}
-	t.renamed[o] = renaming{v.Text, name, value}
+	t.renamings[o] = renaming{v.Text, name, value}
 	for _, other := range t.Manifest.Objects {
 		for i := range other.Values {
 			for k := range other.Values[i].Refs {
-				if r := &other.Values[i].Refs[k]; r.Target == o && r.Text == v.Text && r.Text != o.Key && !t.isMade(r) {
+				if r := &other.Values[i].Refs[k]; r.Target == o && r.Text == v.Text && r.Text != o.Key && !t.isComposed(r) {
 					t.edits[r.Position.File] = append(t.edits[r.Position.File],
 						change{Edit: yamltext.Edit{Line: r.Position.Line, Column: r.Position.Column}, value: value, follows: r})
 				}
@@ -339,9 +339,10 @@ func (t *taker) keepKey(d *planner.Divergence, name string, value int) {
 	}
 }
 
-// isMade reports whether a reference to an object is made of references to values, which may follow by themselves.
-func (t *taker) isMade(r *resource.Reference) bool {
-	in, err := t.manifest(r.Position.File)
+// isComposed reports whether a reference to an object contains references to values, which may change with
+// these values.
+func (t *taker) isComposed(r *resource.Reference) bool {
+	in, err := t.manifestFile(r.Position.File)
 	if err != nil {
 		return false
 	}
@@ -349,7 +350,7 @@ func (t *taker) isMade(r *resource.Reference) bool {
 	return ok && strings.TrimSpace(text) != strings.TrimSpace(r.Text)
 }
 
-func (t *taker) text(file string) ([]byte, error) {
+func (t *taker) readText(file string) ([]byte, error) {
 	if text, ok := t.texts[file]; ok {
 		return text, nil
 	}
@@ -358,54 +359,56 @@ func (t *taker) text(file string) ([]byte, error) {
 	return text, err
 }
 
-// manifest is a manifest to edit.
-func (t *taker) manifest(file string) (*yamltext.File, error) {
+// manifestFile returns a manifest to edit.
+func (t *taker) manifestFile(file string) (*yamltext.File, error) {
 	if f, ok := t.files[file]; ok {
 		return f, nil
 	}
-	text, err := t.text(file)
+	text, err := t.readText(file)
 	if err == nil {
 		t.files[file], err = yamltext.Read(text)
 	}
 	return t.files[file], err
 }
 
-// finish makes the edits, and looks at the result until nothing is wrong with it, each time without the values that are to blame.
-func (t *taker) finish() error {
+// applyAll makes the edits and checks the result. It repeats this without the values to blame until nothing
+// is wrong.
+func (t *taker) applyAll() error {
 	for {
-		edited, refused, err := t.edited(len(t.result.Values))
+		edited, refused, err := t.applyFirst(len(t.result.Values))
 		if err != nil {
 			return err
 		}
 		bad := fault{values: refused}
 		if len(refused) == 0 && len(edited) > 0 {
 			if bad, err = t.check(edited, len(t.result.Values)); err == nil && bad.why != "" {
-				bad, err = t.narrow(bad.why)
+				bad, err = t.bisect(bad.why)
 			}
 			if err != nil {
 				return err
 			}
 		}
-		if !bad.found() {
-			t.keep(edited)
+		if !bad.isFault() {
+			t.setFiles(edited)
 			return nil
 		}
 		for _, value := range slices.Sorted(maps.Keys(bad.values)) {
-			t.drop(value, bad.values[value])
+			t.dropValue(value, bad.values[value])
 		}
 	}
 }
 
-// edited are the files with the first values of the result, and why not some of them.
-func (t *taker) edited(first int) (edited map[string][]byte, refused map[int]string, err error) {
+// applyFirst returns the files with the first values of the result, and the values that could not be written,
+// with reasons.
+func (t *taker) applyFirst(first int) (edited map[string][]byte, refused map[int]string, err error) {
 	edited, refused = map[string][]byte{}, map[int]string{}
-	for file, edits := range t.written {
+	for file, edits := range t.pageEdits {
 		edits = slices.DeleteFunc(slices.Clone(edits), func(e pageEdit) bool { return e.value >= first })
 		if len(edits) > 0 {
-			edited[file] = rewritten(t.texts[file], edits)
+			edited[file] = rewritePage(t.texts[file], edits)
 		}
 	}
-	leaving := map[diag.Position]bool{} // references that the values do without
+	leaving := map[diag.Position]bool{} // references that the new values no longer have
 	for _, changes := range t.edits {
 		for _, c := range changes {
 			if c.names == nil || c.value >= first {
@@ -425,18 +428,18 @@ func (t *taker) edited(first int) (edited map[string][]byte, refused map[int]str
 				continue
 			case c.follows != nil:
 				o := c.follows.Target
-				if c.Value = t.renamed[o].to; !t.isClear(o, t.renamed[o].to) {
+				if c.Value = t.renamings[o].to; !t.isUnique(o, t.renamings[o].to) {
 					c.Value = o.Key
 				}
 			case c.names != nil:
-				_, c.Value, _ = t.encode(c.names)
+				_, c.Value, _ = t.encodeValue(c.names)
 			}
 			list, of = append(list, c.Edit), append(of, c)
 		}
 		if len(list) == 0 {
 			continue
 		}
-		in, err := t.manifest(file)
+		in, err := t.manifestFile(file)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -444,8 +447,8 @@ func (t *taker) edited(first int) (edited map[string][]byte, refused map[int]str
 		for i, err := range errs {
 			if err != nil && (!of[i].optional || !errors.Is(err, yamltext.ErrKeyExists)) {
 				refused[of[i].value] = err.Error()
-				if errors.Is(err, yamltext.ErrKeyExists) { // the value is behind an anchor of the object
-					refused[of[i].value] = shared
+				if errors.Is(err, yamltext.ErrKeyExists) { // the object gets the value from an anchor
+					refused[of[i].value] = whyShared
 				}
 			}
 		}
@@ -454,8 +457,8 @@ func (t *taker) edited(first int) (edited map[string][]byte, refused map[int]str
 	return edited, refused, nil
 }
 
-// drop removes a value from the result, with its edits.
-func (t *taker) drop(value int, why string) {
+// dropValue removes a value from the result, with its edits.
+func (t *taker) dropValue(value int, why string) {
 	for file := range t.edits {
 		t.edits[file] = slices.DeleteFunc(t.edits[file], func(c change) bool { return c.value == value })
 		if len(t.edits[file]) == 0 {
@@ -463,15 +466,15 @@ func (t *taker) drop(value int, why string) {
 		}
 	}
 	v := &t.result.Values[value]
-	t.written[v.file] = slices.DeleteFunc(t.written[v.file], func(e pageEdit) bool { return e.value == value })
+	t.pageEdits[v.file] = slices.DeleteFunc(t.pageEdits[v.file], func(e pageEdit) bool { return e.value == value })
 	if v.Object != nil {
-		t.notTaken(v, why)
+		t.addNotTaken(v, why)
 	}
-	v.Object = nil // the others keep their places
+	v.Object = nil // the other values keep their indexes
 }
 
-// keep has the result.
-func (t *taker) keep(edited map[string][]byte) {
+// setFiles puts the edited files into the result.
+func (t *taker) setFiles(edited map[string][]byte) {
 	t.result.Values = slices.DeleteFunc(t.result.Values, func(v Value) bool { return v.Object == nil })
 	for file, text := range edited {
 		f := File{Name: file, Within: t.within[file], Before: t.texts[file], After: text}

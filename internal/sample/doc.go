@@ -1,5 +1,5 @@
-// Package sample says how many cases of a large table the tests go through: a few, so that `go test ./...` is over while
-// somebody waits for it; each, as CI does; or, where cases can be combined, all combinations. [Variable] asks for more than a few.
+// Package sample decides how many cases of a large table a test runs: a few, so that `go test ./...` ends
+// soon; each case, as in CI; or all combinations of cases. [Variable] selects more than a few.
 //
-// It promises that the same cases are drawn each time. Only tests import it, and it must not know what it draws from.
+// It selects the same cases each time. Only tests import it, and it must not know what the cases are.
 package sample

@@ -5,11 +5,12 @@ import (
 	"os"
 )
 
-// Variable is the environment variable that says how much is gone through: each, or all. Unset, it is a few cases.
+// Variable is the environment variable that selects the number of cases: each, or all. If it is unset,
+// tests run a few cases.
 const Variable = "PLANFORM_TESTS"
 
-// Of returns few, each or all, whichever size is asked for. It panics at an unknown one. Call it in a test, not
-// before: the cache of go test does not see what package variables read from the environment.
+// Of returns few, each or all, as [Variable] says. It panics if the value is unknown. Call it in a test,
+// because the cache of go test does not notice variables that are read earlier.
 func Of[T any](few, each, all T) T {
 	switch size := os.Getenv(Variable); size {
 	case "":
@@ -23,13 +24,13 @@ func Of[T any](few, each, all T) T {
 	}
 }
 
-// Each reports whether more than a few cases are gone through.
+// Each reports whether tests run more than a few cases.
 func Each() bool { return Of(false, true, true) }
 
-// Takes reports whether the i-th case is gone through, where a few are one in n.
+// Takes reports whether a test runs the i-th case, if it runs every n-th case by default.
 func Takes(i, n int) bool { return Each() || i%n == 0 }
 
-// TakesNamed is Takes for the cases of a table with names.
+// TakesNamed is like Takes for cases that have names instead of numbers.
 func TakesNamed(name string, n int) bool {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(name))

@@ -9,8 +9,8 @@ import (
 	"github.com/google/uuid"
 )
 
-func (k *kinds) activities() {
-	k.activity = k.add(&kind{
+func (ks *kinds) describeActivities() {
+	ks.activity = ks.add(&kind{
 		name: "activity",
 		columns: audit("verb", "field", "old_value", "new_value", "comment", "attachments", "old_identifier", "new_identifier", "epoch",
 			"project", "workspace", "issue", "issue_comment", "actor"),
@@ -18,9 +18,9 @@ func (k *kinds) activities() {
 	})
 }
 
-// createdActivity is the first activity of a work item. It is derived from the item
-// and not stored: that would double the writes of a creation.
-func (k *kinds) createdActivity(item row) row {
+// createdActivity returns the first activity of a work item. It is made from the item and not stored, because that would
+// double the writes of a creation.
+func (ks *kinds) createdActivity(item row) row {
 	id, err := uuid.Parse(text(item, "id"))
 	must(err)
 	id[0], id[15] = ^id[0], ^id[15]
@@ -30,17 +30,17 @@ func (k *kinds) createdActivity(item row) row {
 		"attachments": []any{}, "epoch": float(float64(created.Unix())), "project": item["project"], "workspace": item["workspace"],
 		"issue": item["id"], "actor": item["created_by"],
 	}
-	k.activity.fillNull(r)
+	ks.activity.fillNull(r)
 	return r
 }
 
-// history is every activity of the item of the route.
-func (c *call) history(t *tx) []row {
+// activitiesOf returns every activity of the route's item.
+func (c *call) activitiesOf(t *tx) []row {
 	out := []row{}
 	if c.inArchivedProject(t) {
 		return out
 	}
-	if item, ok := t.in(c.kinds.workItem, inProject(c), c.vars["item"]); ok {
+	if item, ok := t.getWithin(c.kinds.workItem, inProject(c), c.vars["item"]); ok {
 		out = append(out, c.kinds.createdActivity(item.row))
 	}
 	for _, s := range t.all(c.kinds.activity, inItem(c)) {
@@ -51,12 +51,11 @@ func (c *call) history(t *tx) []row {
 
 func listActivities(k *kind) handler {
 	return func(c *call, t *tx) reply {
-		return renderPage(c, c.history(t), func(r row) row { return k.render(c, t, r) })
+		return renderPage(c, c.activitiesOf(t), func(r row) row { return k.render(c, t, r) })
 	}
 }
 
-// logActivity writes an activity of the item of the route, under the project of the
-// route.
+// logActivity writes an activity of the route's item, under the route's project.
 func (c *call) logActivity(t *tx, verb string, field, before, after any, comment string) {
 	if !c.everExisted(t, c.vars["item"]) {
 		return
@@ -69,8 +68,7 @@ func (c *call) logActivity(t *tx, verb string, field, before, after any, comment
 	t.insert(c.kinds.activity, inItem(c), r)
 }
 
-// logChanges writes an activity for each field that a change has changed, and
-// for each element that came to a list or left it.
+// logChanges writes an activity for each changed field, and for each element that was added to a list or removed from it.
 func (c *call) logChanges(t *tx, old, r row) {
 	for _, name := range []string{
 		"name", "parent", "priority", "state", "description_html", "target_date", "start_date", "estimate_point",
@@ -96,7 +94,7 @@ func (c *call) logChanges(t *tx, old, r row) {
 	}
 }
 
-// valueText is a value as an activity writes it.
+// valueText returns a value as an activity writes it.
 func valueText(v any) string {
 	switch v := v.(type) {
 	case nil:

@@ -13,8 +13,8 @@ import (
 	"strings"
 )
 
-func (k *kinds) attachments() {
-	k.attachment = k.add(&kind{
+func (ks *kinds) describeAttachments() {
+	ks.attachment = ks.add(&kind{
 		name: "attachment",
 		columns: audit("attributes", "asset", "entity_type", "entity_identifier", "is_deleted", "is_archived", "external_id", "external_source",
 			"size",
@@ -29,8 +29,8 @@ func (k *kinds) attachments() {
 	})
 }
 
-// ofAttachments checks what the service checks of attachments in its own way: first whether the item is there, then whether the
-// user is in the project, in whatever role. Of a download only the latter.
+// ofAttachments wraps a handler with the service's own checks for attachments: first whether the item exists, then
+// whether the user is in the project, in any role. For a download only the latter.
 func ofAttachments(verb string, h handler) handler {
 	return func(c *call, t *tx) reply {
 		item, ok := t.get(c.kinds.workItem, c.vars["item"])
@@ -52,12 +52,12 @@ func listAttachments(c *call, t *tx) reply {
 			out = append(out, c.kinds.attachment.visible(s.row))
 		}
 	}
-	slices.Reverse(out) // the newest first
+	slices.Reverse(out) // newest first
 	return reply{http.StatusOK, out}
 }
 
-// createAttachment hands out the form for an upload to the store. The attachment stays out of
-// the list until a change says that the file is there.
+// createAttachment returns the form for an upload to the store. The list shows the attachment after a change confirms
+// that the file is there.
 func createAttachment(c *call, t *tx) reply {
 	if _, ok := c.body.(row); !ok {
 		return serverError()
@@ -76,14 +76,14 @@ func createAttachment(c *call, t *tx) reply {
 	case name == "" || falsy(announced):
 		return wrong("Invalid request.")
 	case !isNumber || err != nil:
-		return serverError() // the service compares it with a number
+		return serverError() // the service compares the value with a number
 	case media == "" || slices.Contains([]string{
 		"application/x-msdownload", "application/x-sh", "text/html", "message/rfc822", "image/heic",
 		"video/x-matroska",
 	}, media):
 		return wrong("Invalid file type.")
 	}
-	if limit := float64(c.opts.FileLimit); size > limit { // the store refuses the file then
+	if limit := float64(c.opts.FileLimit); size > limit { // the store will refuse the file
 		size, announced = limit, integer(int(c.opts.FileLimit))
 	}
 	id := newID()
@@ -101,7 +101,7 @@ func createAttachment(c *call, t *tx) reply {
 	}
 	c.setAudit(c.kinds.attachment, r)
 	r["id"] = id
-	if refused := c.clash(t, c.kinds.attachment, nil, r); refused != nil {
+	if refused := c.findClash(t, c.kinds.attachment, nil, r); refused != nil {
 		return *refused
 	}
 	t.insert(c.kinds.attachment, inItem(c), r)
@@ -118,7 +118,7 @@ func createAttachment(c *call, t *tx) reply {
 	}}
 }
 
-// attachmentOfRoute is one of the project: the service does not ask of which item.
+// attachmentOfRoute returns an attachment of the route's project. The service does not check the item.
 func attachmentOfRoute(c *call, t *tx) (stored, bool) {
 	s, ok := t.get(c.kinds.attachment, c.vars["attachment"])
 	return s, ok && s.row["project"] == c.vars["project"] && c.vars["workspace"] == c.opts.Workspace
@@ -129,11 +129,11 @@ func removeAttachment(c *call, t *tx) reply {
 	if !ok {
 		return notFound()
 	}
-	c.kinds.attachment.drop(c, t, s)
+	c.kinds.attachment.deleteRow(c, t, s)
 	return reply{status: http.StatusNoContent}
 }
 
-// confirmAttachment believes that the file is in the store, as the service does.
+// confirmAttachment marks a file as uploaded without checking the store, as the service does.
 func confirmAttachment(c *call, t *tx) reply {
 	s, ok := attachmentOfRoute(c, t)
 	if !ok {
@@ -147,7 +147,7 @@ func confirmAttachment(c *call, t *tx) reply {
 	return reply{status: http.StatusNoContent}
 }
 
-// leadToFile answers with the address of the file in the store.
+// leadToFile redirects to the file in the store.
 func leadToFile(c *call, t *tx) reply {
 	s, ok := attachmentOfRoute(c, t)
 	switch {
@@ -162,12 +162,12 @@ func leadToFile(c *call, t *tx) reply {
 	return reply{status: http.StatusFound}
 }
 
-// storePath is where the files are: another server than the service, but for its address.
+// storePath is the path of the store of files, which is a separate server except for its address.
 const storePath = "/uploads"
 
 func (c *call) storeURL() string { return "http://" + c.req.Host + c.opts.Prefix + storePath }
 
-// serveStore is the store. It knows no users, only signatures, and refuses whoever sends it a credential.
+// serveStore answers as the store. It knows no users, only signatures, and refuses requests with a credential.
 func (s *Server) serveStore(w http.ResponseWriter, req *http.Request) {
 	refuse := func(status int, code, message string) {
 		w.Header().Set("Content-Type", "application/xml")
@@ -197,7 +197,7 @@ func (s *Server) serveStore(w http.ResponseWriter, req *http.Request) {
 				id = string(data)
 			case "x-amz-signature":
 				signature = string(data)
-			case "file": // what follows it is ignored
+			case "file": // later parts are ignored
 				file = append([]byte{}, data...)
 			}
 		}
@@ -234,7 +234,7 @@ func (s *Server) serveStore(w http.ResponseWriter, req *http.Request) {
 	}
 }
 
-// sizeOf is the size that an attachment was announced with.
+// sizeOf returns the announced size of an attachment.
 func sizeOf(r row) int64 {
 	size, _ := strconv.ParseFloat(fmt.Sprint(r["size"]), 64)
 	return int64(size)

@@ -12,7 +12,7 @@ const (
 	roleGuest  = 5
 )
 
-// permission is the rule of who has access to a route. The rules are the service's, oddities included.
+// permission is a rule for access to a route. The rules are the service's, oddities included.
 type permission int
 
 const (
@@ -20,40 +20,36 @@ const (
 	anyone permission = iota
 	// workspaceWide: members of the workspace read, guests do not write.
 	workspaceWide
-	// workspacePeople: members of the workspace, but guests in other editions only.
+	// workspacePeople: members of the workspace; guests only in other editions.
 	workspacePeople
 	// workspaceAdmins: admins of the workspace.
 	workspaceAdmins
-	// projectBase: members of the workspace read, members of the workspace
-	// but guests create, admins of the project do the rest, and admins of the
-	// workspace who are in the project.
+	// projectBase: members of the workspace read, those who are no guests create. Admins of the project do the rest, and
+	// admins of the workspace who are in the project.
 	projectBase
-	// projectLabels: members of any project read, members of the workspace
-	// but guests create, members of the project do the rest. So a project
-	// that does not exist has an empty list of labels.
+	// projectLabels: members of any project read, members of the workspace who are no guests create, members of the project
+	// do the rest. So a missing project has an empty list of labels.
 	projectLabels
-	// projectMembers: members of any project read, admins of the project do the
-	// rest.
+	// projectMembers: members of any project read, admins of the project do the rest.
 	projectMembers
 	// projectEntity: members of the project read, guests do not write.
 	projectEntity
 	// projectLite: members of the project, guests too.
 	projectLite
-	// projectKey: as projectEntity, of the project that an identifier names.
+	// projectKey: like projectEntity, for the project that an identifier names.
 	projectKey
 )
 
-// key is the credential of the request, for the limiter.
-func (c *call) key() string {
+// credential returns the credential of the request, for the limiter.
+func (c *call) credential() string {
 	if key := c.req.Header.Get("X-Api-Key"); key != "" {
 		return key
 	}
 	return c.req.Header.Get("Authorization")
 }
 
-// bearer says whether bearer tokens are taken: the community edition, as it
-// runs, takes none; it does when it is to answer as documented.
-func (c *call) bearer() bool { return c.contract() || c.opts.Edition != Community }
+// acceptsBearer reports whether bearer tokens are accepted. The running community edition accepts none.
+func (c *call) acceptsBearer() bool { return c.contract() || c.opts.Edition != Community }
 
 // authenticate finds the user. The API key wins over a token.
 func (c *call) authenticate(t *tx) *problem {
@@ -64,7 +60,7 @@ func (c *call) authenticate(t *tx) *problem {
 		return nil
 	}
 	scheme, token, _ := strings.Cut(c.req.Header.Get("Authorization"), " ")
-	if c.bearer() && strings.EqualFold(scheme, "Bearer") && token != "" {
+	if c.acceptsBearer() && strings.EqualFold(scheme, "Bearer") && token != "" {
 		if c.user = t.index("token", token); c.user == "" {
 			return &problem{status: http.StatusForbidden, detail: "Given API token is not valid"}
 		}
@@ -84,6 +80,7 @@ func (c *call) authorize(t *tx) *problem {
 	return nil
 }
 
+// permitted reports whether the user has the permission of the route.
 func (c *call) permitted(t *tx) bool {
 	reads := c.req.Method == http.MethodGet || c.req.Method == http.MethodHead || c.req.Method == http.MethodOptions
 	creates := c.req.Method == http.MethodPost
@@ -104,20 +101,20 @@ func (c *call) permitted(t *tx) bool {
 		case creates:
 			return workspaceRole(t, c.user) >= roleMember
 		}
-		// An admin of the workspace needs no more than to be in the project.
+		// An admin of the workspace only has to be in the project.
 		role := projectRole(t, project, c.user)
 		return role == roleAdmin || role > 0 && workspaceRole(t, c.user) == roleAdmin
 	case projectLabels:
 		switch {
 		case reads:
-			return len(t.under(1, "joined", c.user)) > 0
+			return len(t.indexValues(1, "joined", c.user)) > 0
 		case creates:
 			return workspaceRole(t, c.user) >= roleMember
 		}
 		return projectRole(t, project, c.user) >= roleMember
 	case projectMembers:
 		if reads {
-			return len(t.under(1, "joined", c.user)) > 0
+			return len(t.indexValues(1, "joined", c.user)) > 0
 		}
 		return projectRole(t, project, c.user) == roleAdmin
 	case projectKey:

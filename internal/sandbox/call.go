@@ -14,11 +14,10 @@ import (
 	"github.com/google/uuid"
 )
 
-// maxBody is the largest body that is accepted, in bytes.
+// maxBody is the size of the largest accepted body, in bytes.
 const maxBody = 5 << 20
 
-// maxURL is the longest address with its query; the service takes 60 KB and
-// not 100.
+// maxURL is the length of the longest accepted address with its query. The service accepts 60 KB and refuses 100.
 const maxURL = 64 << 10
 
 // plainText is the body of an answer that is not JSON.
@@ -29,7 +28,7 @@ type call struct {
 	*Server
 	req      *http.Request
 	route    *route
-	vars     map[string]string // what the pattern's parameters matched
+	vars     map[string]string // values of the pattern's parameters
 	query    url.Values
 	raw      []byte
 	body     any // the decoded body
@@ -37,18 +36,18 @@ type call struct {
 	user     string
 	now      time.Time
 	snapshot snapshot
-	headers  http.Header // more of the answer
-	// nextID is the id of the next new record; "" is a random one.
+	headers  http.Header // further headers of the answer
+	// nextID is the ID of the next new record; "" = a random ID.
 	nextID string
 }
 
-// reply is an answer. A body of nil is no body.
+// reply is an answer. If body is nil, the answer has no body.
 type reply struct {
 	status int
 	body   any
 }
 
-// The texts that callers recognise a situation by.
+// Texts by which callers recognise a situation.
 const (
 	textNoPage     = "Page not found."
 	textNoObject   = "The requested resource does not exist."
@@ -56,7 +55,7 @@ const (
 	textBadPayload = "The payload is not valid"
 	textBadDetail  = "Please provide valid detail"
 	textBroken     = "Something went wrong please try again later"
-	textNoJSON     = "JSON parse error - " // and what is wrong
+	textNoJSON     = "JSON parse error - " // an explanation follows
 )
 
 func refuse(status int, name, message string) reply {
@@ -67,15 +66,15 @@ func notFound() reply    { return refuse(http.StatusNotFound, "error", textNoObj
 func badPayload() reply  { return refuse(http.StatusBadRequest, "error", textBadPayload) }
 func serverError() reply { return refuse(http.StatusInternalServerError, "error", textBroken) }
 
-// invalid is the answer to a body whose fields are wrong.
+// invalid returns the answer to a body with wrong fields.
 func invalid(complaints row) reply { return reply{http.StatusBadRequest, complaints} }
 
-// badRequest is the answer to a body whose fields contradict each other.
+// badRequest returns the answer to a body whose fields contradict each other.
 func badRequest(message string) reply {
 	return reply{http.StatusBadRequest, row{"non_field_errors": []string{message}}}
 }
 
-// notAnObject refuses a body that is none.
+// notAnObject refuses a body that is no object.
 func (c *call) notAnObject() *reply {
 	if _, ok := c.body.(row); ok {
 		return nil
@@ -98,24 +97,23 @@ func (c *call) newID() string {
 	return newID()
 }
 
-// contract says whether to answer as documented.
+// contract reports whether to answer as documented.
 func (c *call) contract() bool { return c.opts.Answers == Contract }
 
-// community says whether to keep to rules and mistakes that only the running
-// community edition was seen to have. Other editions may have them or not.
+// community reports whether to keep rules and mistakes that were seen only in the running community edition. Other
+// editions may have them or not.
 func (c *call) community() bool { return c.opts.Edition == Community && !c.contract() }
 
-// handler answers a request inside a transaction. It may run more than once,
-// and must write only after it can no longer refuse.
+// handler answers a request inside a transaction. It may run more than once, and must write only after its last refusal.
 type handler func(c *call, t *tx) reply
 
-// answer reads the body, runs the handler and sends its answer. Requests of both APIs take this way.
+// answer reads the body, runs the handler and sends its answer. It serves requests of both APIs.
 func (s *Server) answer(w http.ResponseWriter, req *http.Request, rt *route, vars map[string]string) {
 	raw, fits, err := readBody(req)
 	in := row{}
 	c := &call{
 		Server: s, req: req, route: rt, vars: vars, query: req.URL.Query(), raw: raw, body: in, in: in, now: s.opts.Now(),
-		snapshot: snapshotOf(req), headers: http.Header{"Allow": {rt.allow()}},
+		snapshot: snapshotOf(req), headers: http.Header{"Allow": {rt.allowHeader()}},
 	}
 	if rt.api.lastCounts {
 		for name, values := range c.query {
@@ -146,7 +144,7 @@ func (c *call) handle() (r reply) {
 	api := c.route.api
 	ep := c.route.on[c.req.Method]
 	if ep == nil {
-		if unknown, ok := c.unserved(c.req.Method, c.req.URL.Path); ok {
+		if unknown, ok := c.unservedAnswer(c.req.Method, c.req.URL.Path); ok {
 			return unknown
 		}
 	}
@@ -160,7 +158,7 @@ func (c *call) handle() (r reply) {
 	})
 	switch {
 	case err != nil:
-		return c.failed(api, err)
+		return c.logFailure(api, err)
 	case wrong != nil:
 		return api.refuse(wrong)
 	}
@@ -168,7 +166,7 @@ func (c *call) handle() (r reply) {
 	if !api.counts {
 		counts = http.Header{}
 	}
-	if wait, ok := c.limiter.allow(c.key(), c.now, counts); !ok {
+	if wait, ok := c.limiter.allow(c.credential(), c.now, counts); !ok {
 		c.headers.Set("Retry-After", strconv.Itoa(wait))
 		const detail = "Rate limit exceeded. Retry after %d seconds."
 		return api.refuse(&problem{status: http.StatusTooManyRequests, detail: fmt.Sprintf(detail, wait)})
@@ -188,7 +186,7 @@ func (c *call) handle() (r reply) {
 		run = c.store.view
 	}
 	err = run(func(t *tx) error {
-		if p := api.resolve(c, t); p != nil { // a 404 comes before complaints about the request
+		if p := api.resolve(c, t); p != nil { // a 404 comes before complaints about the body
 			wrong = p
 		}
 		if wrong != nil {
@@ -201,7 +199,7 @@ func (c *call) handle() (r reply) {
 		return nil
 	})
 	if err != nil && !errors.Is(err, errRollback) {
-		return c.failed(api, err)
+		return c.logFailure(api, err)
 	}
 	if c.contract() && ep != nil && ep.contract != 0 && r.status < 300 {
 		r.status = ep.contract
@@ -228,15 +226,14 @@ func acceptsJSON(req *http.Request) bool {
 func readBody(req *http.Request) (body []byte, ok bool, err error) {
 	body, err = io.ReadAll(io.LimitReader(req.Body, maxBody+1))
 	if err == nil && len(body) > maxBody {
-		// Let the client finish, or it sees a reset in place of the 413.
+		// Let the client finish; otherwise it sees a reset instead of the 413.
 		_, err = io.Copy(io.Discard, io.LimitReader(req.Body, 8*maxBody))
 		return nil, false, err
 	}
 	return body, true, err
 }
 
-// parse decodes the body. It comes after all that needs no body, as in the
-// service.
+// parse decodes the body. Like the service, it runs after all checks that need no body.
 func (c *call) parse() *problem {
 	given := c.req.Header.Get("Content-Type")
 	switch kind, _, err := mime.ParseMediaType(given); {
@@ -254,8 +251,8 @@ func (c *call) parse() *problem {
 	return nil
 }
 
-// fields is the names of ?fields=, nil if there is no such parameter. The
-// service trims nothing: "id, name" asks for "id" and " name".
+// fields returns the names in ?fields=, or nil if there is no such parameter. The service trims nothing: "id, name" means
+// "id" and " name".
 func (c *call) fields() []string {
 	if !c.query.Has("fields") || c.query.Get("fields") == "" {
 		return nil

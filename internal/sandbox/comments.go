@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-func (k *kinds) comments() {
-	k.comment = k.add(&kind{
+func (ks *kinds) describeComments() {
+	ks.comment = ks.add(&kind{
 		name: "comment", failsAtNoObject: true,
 		columns: append([]string{"id", "is_member"}, audit("comment_html", "attachments", "access", "external_source", "external_id", "edited_at",
 			"created_by", "updated_by", "project", "workspace", "description", "issue", "actor", "parent")[1:]...),
@@ -16,13 +16,13 @@ func (k *kinds) comments() {
 		fields: append([]field{
 			{name: "comment_html", check: prose(), initial: "<p></p>"},
 			{name: "access", check: choice("INTERNAL", "EXTERNAL"), initial: "INTERNAL"},
-			{name: "parent", ref: &k.comment, null: true},
-			{name: "comment_json", check: anything, derived: true}, // which nothing shows
+			{name: "parent", ref: &ks.comment, null: true},
+			{name: "comment_json", check: anything, derived: true}, // no answer shows it
 		}, external()...),
 		param: "comment", scope: inItem,
 		prepare: func(c *call, t *tx, old, r row) *reply {
 			if c.community() {
-				r["parent"] = old["parent"] // of a body it is not taken
+				r["parent"] = old["parent"] // the body is ignored
 			}
 			if old != nil {
 				return nil
@@ -40,7 +40,7 @@ func (k *kinds) comments() {
 			}
 			r["actor"] = r["created_by"]
 			r["description"] = newID()
-			// The row is written twice; the first time is a little earlier.
+			// The service writes the row twice, the first time a little earlier.
 			r["updated_at"] = stamp(c.now.Add(-10 * time.Millisecond))
 			return nil
 		},
@@ -53,8 +53,8 @@ func (k *kinds) comments() {
 			if kept["created_by"] == "" {
 				kept["created_by"] = nil
 			}
-			kept["updated_by"] = nil // as a read shows it until the first change
-			kept["actor"] = c.user   // whatever author the answer to the creation shows
+			kept["updated_by"] = nil // reads show null until the first change
+			kept["actor"] = c.user   // even if the answer to the creation shows another author
 			if s, ok := t.get(c.kinds.comment, text(r, "id")); ok {
 				t.save(c.kinds.comment, stored{s.key, kept})
 			}
@@ -63,7 +63,7 @@ func (k *kinds) comments() {
 		afterDelete: func(c *call, t *tx, r row) {
 			c.logActivity(t, "deleted", "comment", nil, nil, "deleted the comment")
 		},
-		// The newest first, by a date that the author may have set.
+		// The newest comment comes first, by a date that the author may have set.
 		sort: func(a, b row) int { return strings.Compare(text(b, "created_at"), text(a, "created_at")) },
 		show: func(c *call, t *tx, r row, listed bool) row {
 			if !listed {

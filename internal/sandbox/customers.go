@@ -8,8 +8,9 @@ import (
 	"time"
 )
 
-func (k *kinds) customers() {
-	k.customer = k.add(&kind{
+// describeCustomers describes customers.
+func (ks *kinds) describeCustomers() {
+	ks.customer = ks.add(&kind{
 		name: "customer", path: "customers/", hidden: []string{"external_id", "external_source"},
 		columns: audit("name", "description", "description_html", "description_stripped", "email", "website_url", "logo_props", "domain",
 			"employees", "stage",
@@ -34,8 +35,8 @@ func (k *kinds) customers() {
 		},
 		param: "customer",
 		afterDelete: func(c *call, t *tx, r row) {
-			c.clear(t, k.request, text(r, "id"))
-			c.clear(t, k.customerValue, text(r, "id"))
+			c.clear(t, ks.request, text(r, "id"))
+			c.clear(t, ks.customerValue, text(r, "id"))
 		},
 		show: func(c *call, t *tx, r row, _ bool) row {
 			r = clone(r)
@@ -47,10 +48,10 @@ func (k *kinds) customers() {
 
 func inCustomer(c *call) []byte { return scope(c.vars["customer"]) }
 
-// requests are kept under the newer names; the contract's title and description
-// are the same two fields under their older names.
-func (k *kinds) requests() {
-	k.request = k.add(&kind{
+// describeRequests describes customer requests. They are stored under the newer field names; the contract uses the older names
+// title and description.
+func (ks *kinds) describeRequests() {
+	ks.request = ks.add(&kind{
 		name: "customer_request",
 		columns: audit("name", "title", "description", "description_html", "link", "work_item_ids", "created_by", "updated_by", "workspace",
 			"customer"),
@@ -60,7 +61,7 @@ func (k *kinds) requests() {
 			{name: "description", check: mapping, null: true, initial: row{}},
 			{name: "description_html", check: richText, initial: "<p></p>"},
 			{name: "link", check: str(unlimited, true), null: true},
-			{name: "work_item_ids", ref: &k.workItem, many: true, initial: []any{}},
+			{name: "work_item_ids", ref: &ks.workItem, many: true, initial: []any{}},
 		},
 		param: "request", scope: inCustomer,
 		prepare: func(c *call, t *tx, old, r row) *reply {
@@ -85,15 +86,15 @@ func (k *kinds) requests() {
 			return r
 		},
 	})
-	if k.documented {
-		k.request.fields = []field{
+	if ks.documented {
+		ks.request.fields = []field{
 			{name: "title", check: line(), initial: "", derived: true},
 			{name: "description", check: prose(), initial: "", derived: true},
 		}
 	}
 }
 
-// fromContractFields turns the contract's fields into those that are kept.
+// fromContractFields turns the contract's fields into the stored fields.
 func fromContractFields(c *call, old, r row) {
 	if old == nil {
 		r["name"], r["description"], r["description_html"] = "", row{}, ""
@@ -111,7 +112,7 @@ func fromContractFields(c *call, old, r row) {
 	delete(r, "title")
 }
 
-// requestsOf lets only those through that name a customer there is.
+// requestsOf wraps a handler that needs an existing customer.
 func requestsOf(h handler) handler {
 	return func(c *call, t *tx) reply {
 		if t.find(c.kinds.customer, c.vars["customer"]) == nil {
@@ -121,8 +122,8 @@ func requestsOf(h handler) handler {
 	}
 }
 
-func (k *kinds) properties() {
-	k.property = k.add(&kind{
+func (ks *kinds) describeProperties() {
+	ks.property = ks.add(&kind{
 		name: "customer_property",
 		columns: audit("name", "display_name", "description", "logo_props", "sort_order", "property_type", "relation_type", "is_required",
 			"default_value",
@@ -153,20 +154,20 @@ func (k *kinds) properties() {
 		show: func(_ *call, t *tx, r row, _ bool) row {
 			r = clone(r)
 			choices := []any{}
-			for _, s := range t.all(k.propertyChoice, scope(text(r, "id"))) {
-				choices = append(choices, k.propertyChoice.visible(s.row))
+			for _, s := range t.all(ks.propertyChoice, scope(text(r, "id"))) {
+				choices = append(choices, ks.propertyChoice.visible(s.row))
 			}
 			r["options"] = choices
 			return r
 		},
 		afterDelete: func(c *call, t *tx, r row) {
-			c.clear(t, k.propertyChoice, text(r, "id"))
-			for _, customer := range t.all(k.customer, inWorkspace(c)) {
+			c.clear(t, ks.propertyChoice, text(r, "id"))
+			for _, customer := range t.all(ks.customer, inWorkspace(c)) {
 				c.putValues(t, text(customer.row, "id"), text(r, "id"), nil)
 			}
 		},
 	})
-	k.propertyChoice = k.add(&kind{
+	ks.propertyChoice = ks.add(&kind{
 		name: "customer_property_option", columns: audit("name", "description", "sort_order", "is_active", "is_default", "property"),
 		fields: []field{
 			{name: "name", required: true, check: line()},
@@ -174,12 +175,12 @@ func (k *kinds) properties() {
 			{name: "is_default", check: boolean, initial: false},
 		},
 	})
-	k.customerValue = k.add(&kind{
+	ks.customerValue = ks.add(&kind{
 		name: "customer_property_value", columns: audit("created_by", "updated_by", "workspace", "customer", "property", "values"),
 	})
 }
 
-// wrongChoices is what is wrong with the options of a body; nil = nothing.
+// wrongChoices refuses a body whose options are wrong.
 func (c *call) wrongChoices(t *tx, old, r row) *reply {
 	given, ok := c.in["options"].([]any)
 	switch {
@@ -201,8 +202,9 @@ func (c *call) wrongChoices(t *tx, old, r row) *reply {
 	return nil
 }
 
-// writeChoices makes the options of a property those of the body: one with an ID is changed, one without is new. The service's SDK
-// says that much. Whether one that is left out stays, nobody says: here it goes with the values that name it, which is the worse.
+// writeChoices sets the options of a property: an option with an ID is changed, an option without is new. The service's
+// SDK says only that. An option that is left out is deleted here with the values that name it, because that is the worse
+// case.
 func (c *call) writeChoices(t *tx, _, property row) {
 	given, ok := c.in["options"].([]any)
 	if !ok {
@@ -212,7 +214,7 @@ func (c *call) writeChoices(t *tx, _, property row) {
 	for i, v := range given {
 		body := v.(row)
 		id := valueText(body["id"])
-		s, exists := t.in(k, scope(text(property, "id")), id)
+		s, exists := t.getWithin(k, scope(text(property, "id")), id)
 		set, _ := k.decode(t, body, exists)
 		if exists {
 			maps.Copy(s.row, set)
@@ -235,7 +237,7 @@ func (c *call) writeChoices(t *tx, _, property row) {
 	}
 }
 
-// dropChoice takes an option out of the values of a customer.
+// dropChoice removes an option from the values of a customer.
 func (c *call) dropChoice(t *tx, customer, property, option string) {
 	for _, s := range t.all(c.kinds.customerValue, scope(customer)) {
 		if text(s.row, "property") == property {
@@ -244,7 +246,8 @@ func (c *call) dropChoice(t *tx, customer, property, option string) {
 	}
 }
 
-// customerValues answers with the values that a customer has: lists of texts by the ID of the property, without those of inactive ones.
+// customerValues answers with the values of a customer: lists of texts by the ID of the property, without inactive
+// properties.
 func customerValues(c *call, t *tx) reply {
 	if t.find(c.kinds.customer, c.vars["customer"]) == nil {
 		return notFound()
@@ -258,9 +261,9 @@ func customerValues(c *call, t *tx) reply {
 	return reply{http.StatusOK, out}
 }
 
-// setCustomerValues replaces the values that a customer has of one property.
+// setCustomerValues replaces the values of a customer for one property.
 func setCustomerValues(c *call, t *tx) reply {
-	p, ok := t.in(c.kinds.property, inWorkspace(c), c.vars["property"])
+	p, ok := t.getWithin(c.kinds.property, inWorkspace(c), c.vars["property"])
 	values, isList := c.in["values"].([]any)
 	switch {
 	case !ok || t.find(c.kinds.customer, c.vars["customer"]) == nil:
@@ -281,7 +284,7 @@ func setCustomerValues(c *call, t *tx) reply {
 	return reply{status: http.StatusNoContent}
 }
 
-// wrongText says what is wrong with the text of a value, or "".
+// wrongText returns a complaint about the text of a value, or "".
 func (c *call) wrongText(t *tx, p row, v any) string {
 	s, isText := v.(string)
 	wrong := !isText
@@ -311,7 +314,7 @@ func (c *call) wrongText(t *tx, p row, v any) string {
 	return ""
 }
 
-// putValues replaces the values of a customer; an empty list is none.
+// putValues replaces the values of a customer; an empty list removes them.
 func (c *call) putValues(t *tx, customer, property string, values []any) {
 	k := c.kinds.customerValue
 	for _, s := range t.all(k, scope(customer)) {

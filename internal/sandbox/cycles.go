@@ -8,8 +8,8 @@ import (
 	"github.com/google/uuid"
 )
 
-func (k *kinds) cycles() {
-	k.cycle = k.add(&kind{
+func (ks *kinds) describeCycles() {
+	ks.cycle = ks.add(&kind{
 		name: "cycle",
 		columns: append(append([]string{"id"}, groupTotals()...), "created_at", "updated_at", "deleted_at", "name", "description", "start_date",
 			"end_date", "view_props",
@@ -23,17 +23,17 @@ func (k *kinds) cycles() {
 			{name: "description", check: prose(), initial: ""},
 			{name: "start_date", check: moment, null: true},
 			{name: "end_date", check: moment, null: true},
-			{name: "owned_by", ref: &k.user, null: true, derived: true},
+			{name: "owned_by", ref: &ks.user, null: true, derived: true},
 			{name: "timezone", check: timezone, initial: "UTC"},
 		}, external()...),
 		param: "cycle", scope: inProject,
 		readableArchived: true,
 		prepare:          prepareCycle,
-		fixed: func(c *call, old row) *reply {
+		refuseChange: func(c *call, old row) *reply {
 			switch {
 			case old["archived_at"] != nil:
 				return new(refuse(http.StatusBadRequest, "error", "Archived cycle cannot be edited"))
-			case completed(old, c.now):
+			case isCompleted(old, c.now):
 				if _, moves := c.in["sort_order"]; !moves {
 					return new(refuse(http.StatusBadRequest, "error", "The Cycle has already been completed so it cannot be edited"))
 				}
@@ -53,10 +53,10 @@ func (k *kinds) cycles() {
 			if !listed {
 				return r
 			}
-			return c.totals(t, r, c.kinds.cycleIssue)
+			return c.addTotals(t, r, c.kinds.cycleIssue)
 		},
 	})
-	k.cycleIssue = k.add(&kind{
+	ks.cycleIssue = ks.add(&kind{
 		name: "cycle_issue",
 		columns: []string{
 			"id", "sub_issues_count", "created_at", "updated_at", "deleted_at", "created_by", "updated_by", "project",
@@ -67,13 +67,13 @@ func (k *kinds) cycles() {
 	})
 }
 
-// groupTotals is the columns that totals fills.
+// groupTotals returns the columns that addTotals fills.
 func groupTotals() []string {
 	return []string{"total_issues", "cancelled_issues", "completed_issues", "started_issues", "unstarted_issues", "backlog_issues"}
 }
 
-// totals adds how many items of a cycle or module are in which group.
-func (c *call) totals(t *tx, r row, members *kind) row {
+// addTotals adds the number of items of a cycle or module in each group.
+func (c *call) addTotals(t *tx, r row, members *kind) row {
 	r = clone(r)
 	counts := map[string]int{}
 	n := 0
@@ -81,7 +81,7 @@ func (c *call) totals(t *tx, r row, members *kind) row {
 		item, ok := t.get(c.kinds.workItem, text(m.row, "issue"))
 		if ok && item.row["project"] == r["project"] {
 			n++
-			counts[c.group(t, text(item.row, "state"))]++
+			counts[c.groupOf(t, text(item.row, "state"))]++
 		}
 	}
 	r["total_issues"] = n
@@ -103,7 +103,7 @@ func prepareCycle(c *call, t *tx, old, r row) *reply {
 	if start > end && end != "" {
 		return new(badRequest("Start date cannot exceed end date"))
 	}
-	if text(c.in, "start_date") != "" && text(c.in, "end_date") != "" { // a single one stays as it is sent
+	if text(c.in, "start_date") != "" && text(c.in, "end_date") != "" { // a single date is stored as it was sent
 		r["start_date"], r["end_date"] = c.cycleDates(zoneOf(t, c, project), start, end)
 	}
 	// An update that names no owner makes its sender the owner.
@@ -119,7 +119,7 @@ func prepareCycle(c *call, t *tx, old, r row) *reply {
 	return nil
 }
 
-// cycleProject checks the project in the body; the one that is written to is the one in the path. A change may name none.
+// cycleProject checks the project in the body, which a change may leave out. The path decides which project is written.
 func (c *call) cycleProject(t *tx, old row) *reply {
 	named := c.in["project_id"]
 	id := pythonText(named)
@@ -142,9 +142,8 @@ func (c *call) cycleProject(t *tx, old row) *reply {
 	return nil
 }
 
-// cycleDates is what the service makes of the dates of a cycle: one that
-// starts today starts now, any other a second into its day; it ends a minute
-// before its last day does. The days are those of the project's time zone.
+// cycleDates returns the dates of a cycle as the service stores them. A cycle that starts today starts now, any other one
+// second into its day; it ends a minute before the end of its last day. Days follow the project's time zone.
 func (c *call) cycleDates(zone *time.Location, start, end string) (string, string) {
 	moment := func(date string, hour, minute, second int) string {
 		d, _ := parseMoment(date)
@@ -157,7 +156,7 @@ func (c *call) cycleDates(zone *time.Location, start, end string) (string, strin
 	return first, moment(end, 23, 59, 0)
 }
 
-// zoneOf is the time zone of a project.
+// zoneOf returns the time zone of a project.
 func zoneOf(t *tx, c *call, project string) *time.Location {
 	if p, ok := t.get(c.kinds.project, project); ok {
 		if zone, err := time.LoadLocation(text(p.row, "timezone")); err == nil {
@@ -167,12 +166,12 @@ func zoneOf(t *tx, c *call, project string) *time.Location {
 	return time.UTC
 }
 
-func completed(r row, now time.Time) bool {
+func isCompleted(r row, now time.Time) bool {
 	end, ok := parseMoment(text(r, "end_date"))
 	return ok && end.Before(now)
 }
 
-// createCycle asks for the project before the fields, as the service does.
+// createCycle checks that both dates are given before it checks the fields, as the service does.
 func createCycle(k *kind) handler {
 	return func(c *call, t *tx) reply {
 		if c.notAnObject() != nil {
@@ -186,19 +185,19 @@ func createCycle(k *kind) handler {
 	}
 }
 
-// archive puts a cycle or module away, or brings it back.
+// archive archives a cycle or module, or restores it.
 func archive(k *kind, away bool) handler {
 	return func(c *call, t *tx) reply {
-		s, ok := t.in(k, k.scope(c), c.vars[k.param])
+		s, ok := t.getWithin(k, k.scope(c), c.vars[k.param])
 		if !ok {
 			return notFound()
 		}
 		s.row["archived_at"] = nil
 		if away {
 			if k == c.kinds.cycle && s.row["end_date"] == nil {
-				return serverError() // the service compares the date without looking whether there is one
+				return serverError() // the service compares the date without checking that there is one
 			}
-			if k == c.kinds.cycle && !completed(s.row, c.now) {
+			if k == c.kinds.cycle && !isCompleted(s.row, c.now) {
 				return refuse(http.StatusBadRequest, "error", "Only completed cycles can be archived")
 			}
 			if status := text(s.row, "status"); c.community() && k == c.kinds.module && status != "completed" && status != "cancelled" {
@@ -212,8 +211,8 @@ func archive(k *kind, away bool) handler {
 	}
 }
 
-func archived(k *kind) handler {
+func listArchived(k *kind) handler {
 	return func(c *call, t *tx) reply {
-		return pageOf(c, k.where(c, t, func(r row) bool { return r["archived_at"] != nil }))
+		return pageOf(c, k.renderWhere(c, t, func(r row) bool { return r["archived_at"] != nil }))
 	}
 }

@@ -2,28 +2,27 @@ package sandbox
 
 import "net/http"
 
-// dialect is what an API does in its own way with a request. What both do, and in which order, is in [call.handle].
+// dialect holds the parts of handling a request in which the APIs differ. [call.handle] calls them in order.
 type dialect struct {
 	root      string // of its paths
 	bodyLimit int    // bytes
-	// match takes a segment of the path for the parameter of a route.
+	// match checks a segment of the path against a parameter of a route, and keeps it in vars.
 	match func(r *route, method, param, segment string, vars map[string]string) bool
-	// admit knows the caller, or turns the request away before it is counted.
+	// admit finds the user, or refuses the request before it is counted.
 	admit func(c *call, t *tx) *problem
-	// resolve turns a request away that was counted, before all other complaints about it.
-	resolve func(c *call, t *tx) *problem
-	decode  func(c *call, ep *endpoint) *problem // reads the body
-	refuse  func(p *problem) reply               // gives a problem the shape of the API
-
-	unreadable string // what is said of a body that breaks off
-	proxied    bool   // bodies are read in front of the service, where nobody knows which methods a path takes
-	counts     bool   // answers say how many requests are left
-	atomic     bool   // what is refused leaves nothing behind
-	forms      bool   // bodies may be forms
-	lastCounts bool   // of the values of one parameter the last one counts
+	// resolve refuses a request that was counted, before all other complaints about it.
+	resolve    func(c *call, t *tx) *problem
+	decode     func(c *call, ep *endpoint) *problem // reads the body
+	refuse     func(p *problem) reply               // gives a problem the shape of the API
+	unreadable string                               // complaint about an incomplete body
+	proxied    bool                                 // a proxy that does not know the methods of a path reads the body first
+	counts     bool                                 // answers say how many requests are left
+	atomic     bool                                 // a refused request writes nothing
+	forms      bool                                 // bodies may be forms
+	lastCounts bool                                 // only the last value of a parameter counts
 }
 
-// v1 is the dialect of API v1.
+// v1 returns the dialect of API v1.
 func (s *Server) v1() *dialect {
 	return &dialect{
 		root: apiRoot, bodyLimit: maxBody, unreadable: "Invalid request body.", proxied: true, counts: true, forms: true, lastCounts: true,

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// expand puts records in the place of the IDs of a work item. A relation that is null becomes an object of nothing, and what is no relation
-// becomes null.
+// expand replaces the IDs in a work item with records. A null relation becomes an empty object, and a field that is no
+// relation becomes null.
 func (c *call) expand(t *tx, r row, names []string) row {
 	r = clone(r)
 	for _, name := range names {
@@ -46,7 +46,7 @@ func (c *call) expandList(t *tx, r row, name string) []row {
 	return out
 }
 
-// expandOne returns the record behind an ID under a name; ok is false if no relation has the name.
+// expandOne returns the record for an ID under a name; ok is false if no relation has the name.
 func (c *call) expandOne(t *tx, name, id string) (out row, ok bool) {
 	brief := func(k *kind, names ...string) (row, bool) {
 		s, ok := t.get(k, id)
@@ -84,12 +84,12 @@ func (c *call) expandOne(t *tx, name, id string) (out row, ok bool) {
 	return nil, false
 }
 
-// expandDocumented is the two that only the contract promises.
+// expandDocumented returns the record of a type or module, which only the contract promises.
 func (c *call) expandDocumented(t *tx, r row, name string) any {
 	k, id := c.kinds.itemType, text(r, "type")
 	if name == "module" {
 		k, id = c.kinds.module, ""
-		if in := t.under(1, "module membership", text(r, "id")); len(in) > 0 {
+		if in := t.indexValues(1, "module membership", text(r, "id")); len(in) > 0 {
 			m, _ := t.get(c.kinds.moduleIssue, in[0])
 			id = text(m.row, "module")
 		}

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// The features of a project and of the workspace, as API v2 has them beside the fields of a project.
+// Features of a project and of the workspace that API v2 has beside the fields of a project.
 const (
 	projectFeatures = "is_automated_cycle_enabled is_epic_enabled is_manually_start_end_cycles_enabled is_milestone_enabled " +
 		"is_parallel_cycles_enabled is_project_updates_enabled is_workflow_enabled"
@@ -13,20 +13,20 @@ const (
 		"is_wiki_enabled is_initiative_enabled is_customer_enabled is_release_enabled is_state_duration_enabled is_pi_enabled"
 )
 
-// featuresV2 are switches that a record of another kind keeps: nobody creates or deletes them.
+// featuresV2 describes switches that a record of another kind holds: they cannot be created or deleted.
 func featuresV2(path, names, read string, k *kind, of func(c *call) string) *resourceV2 {
 	res := &resourceV2{
 		name: "features", path: path + "features/", kind: k, verbs: "single", write: names, read: read,
 		prepare: func(w *writeV2) {
-			if w.vars["project"] != "" && w.governed(w.t, typesGoverned) {
-				w.r["is_epic_enabled"] = false // silently
+			if w.vars["project"] != "" && w.isGoverned(w.t, typesGoverned) {
+				w.r["is_epic_enabled"] = false // the service says nothing
 			}
 		},
 		rows: func(c *call, t *tx) []stored {
 			s, _ := t.get(k, of(c))
 			s.row = clone(s.row)
 			for name := range strings.FieldsSeq(names) {
-				if s.row[name] == nil { // never switched
+				if s.row[name] == nil { // it was never set
 					s.row[name] = false
 				}
 			}
@@ -39,7 +39,7 @@ func featuresV2(path, names, read string, k *kind, of func(c *call) string) *res
 	return res
 }
 
-// workspaceFeaturesV2 are those of the workspace, where all that the sandbox has is on from the start.
+// workspaceFeaturesV2 describes the features of the workspace. All features that the sandbox serves are on from the start.
 func (s *Server) workspaceFeaturesV2() *resourceV2 {
 	names := workspaceFeatures + " work_item_type_default_level"
 	res := featuresV2(v2Workspace, names, "", s.kinds.workspace, func(*call) string { return workspaceID })
@@ -47,7 +47,7 @@ func (s *Server) workspaceFeaturesV2() *resourceV2 {
 	return res
 }
 
-// projectSettingsV2 is a project as API v2 changes it: in what API v1 does not take.
+// projectSettingsV2 describes the settings of a project that only API v2 changes.
 func projectSettingsV2(k *kind) *resourceV2 {
 	return &resourceV2{
 		name: "project", path: v2Project, kind: k, verbs: "single", write: "network priority",
@@ -69,7 +69,7 @@ func visibility(t *tx, v any) (any, any) {
 	return whole(0, 2)(t, v)
 }
 
-// needsFeature refuses a creation if the project, or the workspace outside of one, has switched a feature off, or never on.
+// needsFeature refuses a creation if a feature of the project, or else of the workspace, is off.
 func (w *writeV2) needsFeature(feature string) {
 	holder, id, status := w.kinds.workspace, workspaceID, http.StatusForbidden
 	if project := w.vars["project"]; project != "" {

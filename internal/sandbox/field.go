@@ -18,24 +18,23 @@ import (
 type field struct {
 	name     string
 	check    check
-	ref      **kind // that the field names a record of, or several; then it needs no check
+	ref      **kind // kind to which the field refers, by one ID or several; then it needs no check
 	many     bool
 	required bool
 	null     bool // null is a value
-	initial  any  // when the body of a creation has no such field
-	frozen   bool // set at creation only
+	initial  any  // value of a new record if the body has no such field
+	frozen   bool // can be set only at creation
 	derived  bool // checked, but the handler makes the value
 }
 
-// check turns a value of a body into a value of a row, or says what is wrong
-// with it: a list of sentences, or for lists a map from index to such a list.
+// check turns a value of a body into a value of a row, or returns a complaint: a list of sentences, or for lists a map
+// from index to such a list.
 type check func(t *tx, v any) (value, complaint any)
 
 func message(format string, args ...any) []string { return []string{fmt.Sprintf(format, args...)} }
 
-// decode checks a body against the kind. The result has the fields the body sets
-// and, unless it is partial, the initial values of the others. If complaints
-// has anything in it the result is of no use.
+// decode checks a body against the kind. The result has the fields that the body sets and, unless it is partial, the
+// initial values of the others. The result is not usable if there are complaints.
 func (k *kind) decode(t *tx, in row, partial bool) (out, complaints row) {
 	out, complaints = make(row, len(k.columns)), row{}
 	for _, f := range k.fields {
@@ -55,7 +54,7 @@ func (k *kind) decode(t *tx, in row, partial bool) (out, complaints row) {
 	return out, complaints
 }
 
-// read returns the value of a field that a body has under a name. A complaint says what is wrong with the value.
+// read returns the value of a field that a body has under a name, or a complaint about it.
 func (f *field) read(t *tx, in row, name string, required, null bool) (value any, given bool, complaint any) {
 	v, given := in[name]
 	switch {
@@ -79,7 +78,7 @@ func (f *field) read(t *tx, in row, name string, required, null bool) (value any
 
 const textNull = "This field may not be null."
 
-// isNull says whether a value is none: null, or an empty ID.
+// isNull reports whether a value is null, or an empty ID.
 func (f *field) isNull(v any) bool { return v == nil || v == "" && f.ref != nil && !f.many }
 
 // asString converts as the service does: numbers are strings too.
@@ -93,7 +92,7 @@ func asString(v any) (string, bool) {
 	return "", false
 }
 
-// str is a trimmed string of at most limit characters.
+// str returns a check for a trimmed string of at most limit characters.
 func str(limit int, blank bool) check {
 	return func(_ *tx, v any) (any, any) {
 		s, ok := asString(v)
@@ -120,7 +119,7 @@ func prose() check {
 	return str(unlimited, true)
 }
 
-// markup is a string of HTML, not yet sanitised.
+// markup checks a string of HTML without sanitising it.
 func markup(_ *tx, v any) (any, any) {
 	s, ok := asString(v)
 	switch {
@@ -132,7 +131,7 @@ func markup(_ *tx, v any) (any, any) {
 	return s, nil
 }
 
-// richText is HTML as the service stores it.
+// richText checks a string of HTML and sanitises it as the service does.
 func richText(t *tx, v any) (any, any) {
 	value, complaint := markup(t, v)
 	if s, ok := value.(string); ok {
@@ -172,7 +171,7 @@ func whole(low, high int) check {
 }
 
 func real(_ *tx, v any) (any, any) {
-	if v == true || v == false { // Python's are numbers
+	if v == true || v == false { // in Python, booleans are numbers
 		v = json.Number(map[any]string{true: "1", false: "0"}[v])
 	}
 	s, ok := asString(v)
@@ -221,7 +220,7 @@ func parseMoment(s string) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// any JSON value is taken as it is.
+// anything accepts any JSON value.
 func anything(_ *tx, v any) (any, any) { return v, nil }
 
 func mapping(_ *tx, v any) (any, any) {
@@ -252,7 +251,7 @@ func hexColour(s string) bool {
 
 const textNoRecord = "Invalid pk \"%s\" - object does not exist."
 
-// refTo is the id of a record of a kind.
+// refTo checks the ID of a record of a kind.
 func refTo(t *tx, k *kind, v any) (string, any) {
 	s := pythonText(v)
 	switch v := v.(type) {
@@ -268,13 +267,13 @@ func refTo(t *tx, k *kind, v any) (string, any) {
 		return "", message("“%s” is not a valid UUID.", s)
 	}
 	found, ok := t.get(k, id.String())
-	if !ok || k.unnamed != nil && k.unnamed(t, found.row) {
+	if !ok || k.hideFromReferences != nil && k.hideFromReferences(t, found.row) {
 		return "", message(textNoRecord, s)
 	}
 	return id.String(), nil
 }
 
-// refs is a list of ids without duplicates.
+// refs checks a list of IDs and removes duplicates.
 func refs(t *tx, k *kind, v any) (any, any) {
 	given, ok := v.([]any)
 	if !ok {
@@ -296,13 +295,12 @@ func refs(t *tx, k *kind, v any) (any, any) {
 	if len(complaints) > 0 {
 		return nil, complaints
 	}
-	// The service keeps no order; neither does the sandbox, so that
-	// nobody comes to lean on one.
+	// The service keeps no order. The sandbox sorts, so that no program relies on an order.
 	slices.Sort(out)
 	return anyList(slices.Compact(out)), nil
 }
 
-// falsy says whether Python takes a value for nothing.
+// falsy reports whether Python treats a value as false.
 func falsy(v any) bool {
 	switch v := v.(type) {
 	case string:
@@ -320,7 +318,7 @@ func falsy(v any) bool {
 	return v == nil
 }
 
-// pythonText is a value as Python writes it.
+// pythonText returns a value as Python writes it.
 func pythonText(v any) string {
 	var nested func(v any) string
 	nested = func(v any) string {

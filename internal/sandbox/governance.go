@@ -6,42 +6,43 @@ import (
 	"strings"
 )
 
-// The columns that say what the workspace manages above its projects.
+// Columns that say what the workspace manages for its projects.
 const (
 	typesGoverned  = "is_work_item_types_enabled"
 	statesGoverned = "states_owned_by_workspace"
 )
 
-// governed says whether the workspace manages something above its projects.
-func (c *call) governed(t *tx, column string) bool {
+// isGoverned reports whether the workspace manages something for its projects.
+func (c *call) isGoverned(t *tx, column string) bool {
 	s, _ := t.get(c.kinds.workspace, workspaceID)
 	return flag(s.row, column)
 }
 
-// onLevel is the list of the route's project, or without one of the workspace.
-func onLevel(c *call) []byte {
+// inLevel returns the scope of the route's project, or of the workspace if the route has no project.
+func inLevel(c *call) []byte {
 	if c.vars["project"] == "" {
 		return scope(workspaceID)
 	}
 	return inProject(c)
 }
 
-// sharedStates is the states of the workspace, which all projects have while it manages states.
+// sharedStates returns the states of the workspace if it manages states for all projects.
 func (c *call) sharedStates(t *tx) []stored {
-	if !c.governed(t, statesGoverned) {
+	if !c.isGoverned(t, statesGoverned) {
 		return nil
 	}
 	return t.all(c.kinds.state, scope(workspaceID))
 }
 
-// importedTypes is the types of the workspace that a project has taken, and its default, which every project has.
+// importedTypes returns the types that a project has imported from the workspace, and the default type, which every
+// project has.
 func (c *call) importedTypes(t *tx) []stored {
 	return slices.DeleteFunc(t.all(c.kinds.itemType, scope(workspaceID)), func(s stored) bool {
 		return !flag(s.row, "is_default") && t.index("imported type", c.vars["project"], text(s.row, "id")) == ""
 	})
 }
 
-// sharedProperties is the properties of the types that a project has taken.
+// sharedProperties returns the properties of the types that a project has imported.
 func (c *call) sharedProperties(t *tx) []stored {
 	types := c.importedTypes(t)
 	return slices.DeleteFunc(t.all(c.kinds.itemProperty, scope(workspaceID)), func(p stored) bool {
@@ -49,8 +50,9 @@ func (c *call) sharedProperties(t *tx) []stored {
 	})
 }
 
-// elsewhere refuses writes of API v1 on the level that does not manage what the column is about.
-func elsewhere(column string, on methods) methods {
+// refuseElsewhere wraps methods of API v1. It refuses writes on the level, project or workspace, that does not manage the
+// feature of the column.
+func refuseElsewhere(column string, on methods) methods {
 	for method, ep := range on {
 		inner := ep.do
 		if method == http.MethodGet {
@@ -59,7 +61,7 @@ func elsewhere(column string, on methods) methods {
 		guarded := *ep
 		guarded.do = func(c *call, t *tx) reply {
 			inProject := c.vars["project"] != ""
-			if c.governed(t, column) != inProject {
+			if c.isGoverned(t, column) != inProject {
 				return inner(c, t)
 			}
 			code := "workspace_not_managed"
@@ -73,11 +75,11 @@ func elsewhere(column string, on methods) methods {
 	return on
 }
 
-// elsewhereV2 does so in API v2.
-func elsewhereV2(column, resource string) func(c *call, t *tx) *problem {
+// refuseElsewhereV2 returns the same check for API v2.
+func refuseElsewhereV2(column, resource string) func(c *call, t *tx) *problem {
 	return func(c *call, t *tx) *problem {
 		level, inProject := "project", c.vars["project"] != ""
-		if c.governed(t, column) != inProject {
+		if c.isGoverned(t, column) != inProject {
 			return nil
 		}
 		if inProject {
@@ -90,7 +92,7 @@ func elsewhereV2(column, resource string) func(c *call, t *tx) *problem {
 	}
 }
 
-// workspaceFlags is the features of the workspace in API v1, each with its column.
+// workspaceFlags returns the features of the workspace in API v1, each followed by its column.
 func workspaceFlags() []string {
 	return []string{
 		"project_grouping", "is_project_grouping_enabled", "initiatives", "is_initiative_enabled", "teams", "is_teams_enabled",
@@ -108,21 +110,22 @@ func readWorkspaceFeatures(c *call, t *tx) reply {
 	return reply{http.StatusOK, out}
 }
 
-// listWorkspaceStates lists the states of the workspace, or while that has none those of its projects.
+// listWorkspaceStates lists the states of the workspace, or the states of all projects if the workspace does not manage
+// states.
 func listWorkspaceStates(c *call, t *tx) reply {
-	if c.governed(t, statesGoverned) {
+	if c.isGoverned(t, statesGoverned) {
 		return c.kinds.state.list(c, t)
 	}
 	return renderPage(c, t.all(c.kinds.state, nil), func(s stored) row { return c.kinds.state.render(c, t, s.row) })
 }
 
-// governedV2 is the types of work items of the workspace, their properties, and how projects and types take them.
+// governedV2 describes the work item types of the workspace, their properties, and how projects and types use them.
 func (s *Server) governedV2() []*resourceV2 {
 	k := s.kinds
-	closed := elsewhereV2(typesGoverned, "work_item_types")
+	closed := refuseElsewhereV2(typesGoverned, "work_item_types")
 	return []*resourceV2{
 		{
-			name: "work item type", path: v2Workspace + "work-item-types/", kind: k.itemType, verbs: v2Singles, unique: "name", closed: closed,
+			name: "work item type", path: v2Workspace + "work-item-types/", kind: k.itemType, verbs: v2Singles, unique: "name", refuseWrites: closed,
 			write: "name* description is_active -external_id? -external_source?", read: "is_default is_epic level logo_props", order: "created_at id",
 			prepare: func(w *writeV2) {
 				if w.old == nil {
@@ -145,7 +148,7 @@ func (s *Server) governedV2() []*resourceV2 {
 			name: "work item property", path: v2Workspace + "work-item-properties/", kind: k.itemProperty, verbs: "list create read update",
 			write: "display_name* property_type* relation_type description? is_required is_multi is_active default_value settings validation_rules" +
 				v2Pair,
-			read: "name logo_props", order: "created_at id", closed: closed, unserved: "options",
+			read: "name logo_props", order: "created_at id", refuseWrites: closed, unserved: "options",
 			prepare: func(w *writeV2) {
 				w.r["name"] = slug(text(w.r, "display_name"))
 				if w.old == nil {
@@ -157,7 +160,7 @@ func (s *Server) governedV2() []*resourceV2 {
 		{
 			name: "property option", path: v2Workspace + "work-item-properties/{property_id}/options/", kind: k.propertyOption,
 			verbs: "list create read update", write: "name* description is_default" + v2Pair, read: "sort_order -created_at", order: "created_at id",
-			closed: closed,
+			refuseWrites: closed,
 			prepare: func(w *writeV2) {
 				if w.old == nil {
 					w.r["property"], w.r["logo_props"], w.r["is_active"] = w.vars["property"], row{}, true
@@ -166,7 +169,7 @@ func (s *Server) governedV2() []*resourceV2 {
 				if flag(w.r, "is_default") && slices.ContainsFunc(w.t.all(k.propertyOption, scope(w.vars["property"])), func(o stored) bool {
 					return flag(o.row, "is_default") && o.row["id"] != w.r["id"]
 				}) {
-					w.fail("is_default", "invalid", "Another option is the default.")
+					w.addError("is_default", "invalid", "Another option is the default.")
 				}
 			},
 		},
@@ -185,9 +188,9 @@ func (s *Server) governedV2() []*resourceV2 {
 	}
 }
 
-// writesV2 is an endpoint that writes what the workspace manages, also one of a project.
+// writesV2 returns an endpoint that writes types or properties, and is refused unless the workspace manages them.
 func writesV2(do handler) *endpoint {
-	closed := elsewhereV2(typesGoverned, "work_item_types")
+	closed := refuseElsewhereV2(typesGoverned, "work_item_types")
 	return &endpoint{do: func(c *call, t *tx) reply {
 		project := c.vars["project"]
 		delete(c.vars, "project")
@@ -206,7 +209,7 @@ func writesV2(do handler) *endpoint {
 func attachProperties(c *call, t *tx) reply {
 	found := []stored{}
 	for _, id := range list(c.in, "properties") {
-		p, ok := t.in(c.kinds.itemProperty, scope(workspaceID), id)
+		p, ok := t.getWithin(c.kinds.itemProperty, scope(workspaceID), id)
 		if !ok {
 			return invalidV2(fieldError{"properties", "does_not_exist", "Object with id " + id + " does not exist."}).reply()
 		}
@@ -221,9 +224,9 @@ func attachProperties(c *call, t *tx) reply {
 	return reply{http.StatusCreated, row{"properties": c.in["properties"]}}
 }
 
-// detachProperty takes a property from a type, and its values from the items of that.
+// detachProperty removes a property from a type, and its values from the items of that type.
 func detachProperty(c *call, t *tx) reply {
-	p, ok := t.in(c.kinds.itemProperty, scope(workspaceID), c.vars["property"])
+	p, ok := t.getWithin(c.kinds.itemProperty, scope(workspaceID), c.vars["property"])
 	if !ok || !slices.Contains(list(p.row, "types"), c.vars["type"]) {
 		return notFoundV2().reply()
 	}
@@ -237,7 +240,7 @@ func detachProperty(c *call, t *tx) reply {
 	return reply{status: http.StatusNoContent}
 }
 
-// importTypes lets a project take types of the workspace.
+// importTypes imports types of the workspace into a project.
 func importTypes(c *call, t *tx) reply {
 	for _, id := range list(c.in, "work_item_types") {
 		if !t.has(c.kinds.itemType, scope(workspaceID), id) {
@@ -245,7 +248,7 @@ func importTypes(c *call, t *tx) reply {
 		}
 		t.setIndex("1", "imported type", c.vars["project"], id)
 	}
-	if p, ok := t.get(c.kinds.project, c.vars["project"]); ok { // it has types by that
+	if p, ok := t.get(c.kinds.project, c.vars["project"]); ok { // the import switches types on
 		p.row["is_issue_type_enabled"] = true
 		t.save(c.kinds.project, p)
 	}

@@ -8,16 +8,15 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// sanitise is a description as the service stores it: one root element, well
-// formed and harmless. ok is false for empty HTML. A result is its own result.
+// sanitise returns a description as the service stores it: one root element, well formed and harmless. ok is false for
+// empty HTML. Sanitising the result again does not change it.
 func sanitise(s string) (stable string, ok bool) {
 	stable, ok = sanitiseOnce(s)
-	// Dropping an element can bare what a parser reads in another way. A few
-	// rounds settle all but what somebody made up not to settle.
+	// After an element was dropped, a parser may read the rest differently. A few rounds are enough except for hostile input.
 	for range 8 {
 		next, fine := sanitiseOnce(stable)
 		if ok && !fine {
-			return "", true // what is left says nothing
+			return "", true // nothing visible is left
 		}
 		if !ok || next == stable {
 			break
@@ -47,10 +46,10 @@ func sanitiseOnce(s string) (clean string, ok bool) {
 	if significant == 0 {
 		return "", false
 	}
-	// What is one element stays as it is. Anything else is put into one, which is chosen by what was sent, before anything is
-	// dropped: a paragraph and a script become a paragraph in a div, and a text a span.
+	// A single element stays as it is. Anything else gets a root element, chosen by the input before anything is dropped: a
+	// paragraph and a script get a div, a text gets a span.
 	lead := 0
-	for lead < len(nodes) && (nodes[lead].Type == html.CommentNode || isSpace(nodes[lead]) || dropped(nodes[lead])) {
+	for lead < len(nodes) && (nodes[lead].Type == html.CommentNode || isSpace(nodes[lead]) || isDropped(nodes[lead])) {
 		lead++
 	}
 	roots := nodes[lead:]
@@ -73,7 +72,7 @@ func sanitiseOnce(s string) (clean string, ok bool) {
 	return clipped(&b) + "</" + wrapper + ">", true
 }
 
-// hasBlock says whether an element is a block, or has one in it.
+// hasBlock reports whether an element is a block, or contains one.
 func hasBlock(n *html.Node) bool {
 	if n.Type == html.ElementNode && slices.Contains([]string{
 		"address", "blockquote", "caption", "center", "col", "colgroup", "dd", "del", "dir", "div", "dl", "dt", "fieldset", "form",
@@ -99,8 +98,8 @@ func isSpace(n *html.Node) bool {
 	return n.Type == html.TextNode && strings.Trim(n.Data, asciiSpace) == ""
 }
 
-// dropped says whether an element goes with all it contains.
-func dropped(n *html.Node) bool {
+// isDropped reports whether an element is removed with its content.
+func isDropped(n *html.Node) bool {
 	if n.Type != html.ElementNode {
 		return false
 	}
@@ -112,8 +111,8 @@ func dropped(n *html.Node) bool {
 	return false
 }
 
-// known elements stay; of others only the content does.
-func known(name string) bool {
+// isKnown reports whether an element stays. Of other elements only the content stays.
+func isKnown(name string) bool {
 	return slices.Contains([]string{
 		"a", "abbr", "acronym", "area", "article", "aside", "b", "bdi", "bdo", "blockquote", "br", "caption", "center", "cite", "code", "col",
 		"colgroup",
@@ -127,10 +126,11 @@ func known(name string) bool {
 	}, name)
 }
 
-func void(name string) bool {
+func isVoid(name string) bool {
 	return slices.Contains([]string{"area", "br", "col", "hr", "img", "input", "wbr"}, name)
 }
 
+// write writes a node as the service stores it.
 func write(b *strings.Builder, n *html.Node) {
 	switch n.Type {
 	case html.TextNode:
@@ -140,10 +140,10 @@ func write(b *strings.Builder, n *html.Node) {
 	default:
 		return
 	}
-	if dropped(n) {
+	if isDropped(n) {
 		return
 	}
-	if !known(n.Data) {
+	if !isKnown(n.Data) {
 		writeChildren(b, n)
 		return
 	}
@@ -153,11 +153,11 @@ func write(b *strings.Builder, n *html.Node) {
 		b.WriteString(" " + a.Key + `="` + escapeAttribute(a.Val) + `"`)
 	}
 	b.WriteByte('>')
-	if void(n.Data) {
+	if isVoid(n.Data) {
 		return
 	}
 	if n.DataAtom == atom.Pre && n.FirstChild != nil && n.FirstChild.Type == html.TextNode && strings.HasPrefix(n.FirstChild.Data, "\n") {
-		// A parser eats the first newline of a pre; give it one to eat.
+		// A parser drops the first newline of a pre, so it needs a second one.
 		b.WriteByte('\n')
 	}
 	writeChildren(b, n)
@@ -170,7 +170,7 @@ func writeChildren(b *strings.Builder, n *html.Node) {
 	}
 }
 
-// attributes is those of an element that stay, with rel forced on links.
+// attributes returns the attributes of an element that stay, with rel forced on links.
 func attributes(n *html.Node) []html.Attribute {
 	var out []html.Attribute
 	for _, a := range n.Attr {
@@ -233,7 +233,7 @@ func escapeAttribute(s string) string {
 	return clean(strings.NewReplacer("&", "&amp;", "\"", "&quot;", "\u00a0", "&nbsp;", "<", "&lt;", ">", "&gt;").Replace(s))
 }
 
-// clean drops the control characters that XML does not have.
+// clean drops the control characters that XML does not allow.
 func clean(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r < 0x20 && r != '\t' && r != '\n' || r == 0x7f {
@@ -243,7 +243,7 @@ func clean(s string) string {
 	}, s)
 }
 
-// withoutTags is the text of a piece of HTML; of none it is nothing.
+// withoutTags returns the text of a piece of HTML, or nil if it is empty.
 func withoutTags(html string) any {
 	if html == "" {
 		return nil

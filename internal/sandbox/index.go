@@ -6,18 +6,18 @@ import (
 	"slices"
 )
 
-// index finds the records of a kind by the values of some fields, and says whether two may share
-// them. The store keeps it up to date.
+// index finds the records of a kind by the values of some fields, and decides whether two records may share them. The
+// store keeps it up to date.
 type index struct {
 	name   string   // kinds with the same name share the index
-	fields []string // a record without the last one is not in the index
-	// clash answers a row whose value another record has; nil, or an answer of nil, lets it in.
+	fields []string // a record whose last field is empty is not in the index
+	// clash answers a row whose value another record has. If clash or its answer is nil, the row is accepted.
 	clash func(c *call, old, r row, other string) *reply
-	// snapshot makes a request blind to records that were stored after it came.
+	// snapshot makes a request ignore records that were stored after it arrived.
 	snapshot bool
 }
 
-// key is where a row stands in the index, nil if it does not.
+// key returns the key of a row in the index, or nil if the row is not in it.
 func (ix *index) key(r row) []string {
 	if r == nil {
 		return nil
@@ -32,7 +32,7 @@ func (ix *index) key(r row) []string {
 	return append(key, text(r, "id"))
 }
 
-// updateIndexes keeps the indexes of a kind; old is nil for a new row, r for one that goes.
+// updateIndexes updates the indexes of a kind; old is nil for a new row, r for a deleted row.
 func (t *tx) updateIndexes(k *kind, old, r row) {
 	for _, ix := range k.indexes {
 		before, after := ix.key(old), ix.key(r)
@@ -48,15 +48,15 @@ func (t *tx) updateIndexes(k *kind, old, r row) {
 	}
 }
 
-// clash answers a row with a unique value that another record has.
-func (c *call) clash(t *tx, k *kind, old, r row) *reply {
+// findClash refuses a row with a unique value that another record has.
+func (c *call) findClash(t *tx, k *kind, old, r row) *reply {
 	for _, ix := range k.indexes {
 		key := ix.key(r)
 		if ix.clash == nil || key == nil {
 			continue
 		}
-		for _, other := range t.under(1<<20, key[:len(key)-1]...) {
-			if other == text(r, "id") || ix.snapshot && !c.sees(t, k, other) {
+		for _, other := range t.indexValues(1<<20, key[:len(key)-1]...) {
+			if other == text(r, "id") || ix.snapshot && !c.noticed(t, k, other) {
 				continue
 			}
 			if refused := ix.clash(c, old, r, other); refused != nil {
@@ -67,7 +67,7 @@ func (c *call) clash(t *tx, k *kind, old, r row) *reply {
 	return nil
 }
 
-// uniqueName lets a name stand once below the record that the column in names.
+// uniqueName returns an index that allows a name once below the record that the column in names.
 func uniqueName(kind, in, message string) index {
 	return index{name: kind + " name", fields: []string{in, "name"}, clash: func(_ *call, old, _ row, other string) *reply {
 		if old != nil {
@@ -77,8 +77,9 @@ func uniqueName(kind, in, message string) index {
 	}}
 }
 
-// uniqueExternalID lets an external ID stand once below the record that the column in names. A new record is checked
-// only if it has a source as well; a change is checked only if it brings another external ID, and is told its own record.
+// uniqueExternalID returns an index that allows an external ID once below the record that the column in names. It checks
+// a new record only if it has a source as well, and a change only if it brings another external ID; the refusal of a
+// change names the changed record.
 func uniqueExternalID(kind, in, what string) index {
 	return index{
 		name: kind + " external ID", fields: []string{in, "external_source", "external_id"}, snapshot: true,
@@ -97,8 +98,8 @@ func uniqueExternalID(kind, in, what string) index {
 	}
 }
 
-// snapshot is how many records of each kind a request knows of: later ones it does not notice where something must be
-// unique. Nil is all there are; an empty one is none.
+// snapshot holds the number of records of each kind when a request arrived. Checks for uniqueness ignore later records. A
+// nil snapshot ignores no record, an empty one all.
 type snapshot map[*kind]uint64
 
 type snapshotKey struct{}
@@ -108,30 +109,30 @@ func snapshotOf(req *http.Request) snapshot {
 	return h
 }
 
-func (s snapshot) on(req *http.Request) *http.Request {
-	return req.WithContext(context.WithValue(req.Context(), snapshotKey{}, s))
+func (sn snapshot) attachTo(req *http.Request) *http.Request {
+	return req.WithContext(context.WithValue(req.Context(), snapshotKey{}, sn))
 }
 
-// Arrived is the request as one that came now: it does not notice an external ID that is stored from here on, as
-// requests at the running server that come together. It is for tests.
+// Arrived returns the request as one that arrived now: it does not notice external IDs that are stored later, like
+// simultaneous requests at a real server. It is for tests.
 func (s *Server) Arrived(req *http.Request) *http.Request {
 	h := snapshot{}
 	must(s.store.view(func(t *tx) error {
-		for _, k := range s.kinds.every {
+		for _, k := range s.kinds.all {
 			h[k] = t.inserted(k)
 		}
 		return nil
 	}))
-	return h.on(req)
+	return h.attachTo(req)
 }
 
-// Unaware is the request as one that notices nothing that must be unique. It is for tests.
-func Unaware(req *http.Request) *http.Request { return snapshot{}.on(req) }
+// Unaware returns the request as one that makes no check for uniqueness. It is for tests.
+func Unaware(req *http.Request) *http.Request { return snapshot{}.attachTo(req) }
 
-// unaware says whether the request notices nothing.
-func (s snapshot) ignoresAll() bool { return s != nil && len(s) == 0 }
+// ignoresAll reports whether the request makes no check for uniqueness.
+func (sn snapshot) ignoresAll() bool { return sn != nil && len(sn) == 0 }
 
-// sees reports whether a record counts for uniqueness.
-func (c *call) sees(t *tx, k *kind, id string) bool {
+// noticed reports whether a record counts for uniqueness.
+func (c *call) noticed(t *tx, k *kind, id string) bool {
 	return c.snapshot == nil || !c.snapshot.ignoresAll() && t.number(k, id) <= c.snapshot[k]
 }

@@ -4,8 +4,9 @@ import (
 	"net/http"
 )
 
-func (k *kinds) initiatives() {
-	k.initiative = k.add(&kind{
+// describeInitiatives describes initiatives, their labels and their members.
+func (ks *kinds) describeInitiatives() {
+	ks.initiative = ks.add(&kind{
 		name: "initiative", path: "initiatives/",
 		columns: audit("name", "description", "description_html", "description_stripped", "logo_props", "start_date", "end_date", "state",
 			"archived_at",
@@ -20,7 +21,7 @@ func (k *kinds) initiatives() {
 			{name: "logo_props", check: mapping, initial: row{}},
 			{name: "state", check: choice("DRAFT", "PLANNED", "ACTIVE", "COMPLETED", "CLOSED"), initial: "DRAFT"},
 			{name: "archived_at", check: moment, null: true},
-			{name: "lead", ref: &k.user, null: true},
+			{name: "lead", ref: &ks.user, null: true},
 		},
 		param: "initiative",
 		afterDelete: func(c *call, t *tx, r row) {
@@ -29,7 +30,7 @@ func (k *kinds) initiatives() {
 			c.clear(t, c.kinds.initiativeEpic, text(r, "id"))
 		},
 	})
-	k.initiativeLabel = k.add(&kind{
+	ks.initiativeLabel = ks.add(&kind{
 		name: "initiative_label", path: "initiatives/labels/",
 		columns: audit("name", "description", "color", "sort_order", "created_by", "updated_by", "workspace"),
 		indexes: []index{uniqueName("initiative_label", "workspace", "Initiative label with the same name already exists in the workspace")},
@@ -40,13 +41,14 @@ func (k *kinds) initiatives() {
 			{name: "sort_order", check: real, initial: float(65535)},
 		},
 	})
-	k.initiativeEpic = k.membership("initiative_epic", "epic", "initiative") // any work item: epics are items here
-	k.initiativeProject = k.membership("initiative_project", "project", "initiative")
-	k.initiativeLabelLink = k.membership("initiative_label_link", "label", "initiative")
+	ks.initiativeEpic = ks.addMembership("initiative_epic", "epic", "initiative") // any work item can be an epic here
+	ks.initiativeProject = ks.addMembership("initiative_project", "project", "initiative")
+	ks.initiativeLabelLink = ks.addMembership("initiative_label_link", "label", "initiative")
 }
 
-func (k *kinds) teamspaces() {
-	k.teamspace = k.add(&kind{
+// describeTeamspaces describes teamspaces and their members.
+func (ks *kinds) describeTeamspaces() {
+	ks.teamspace = ks.add(&kind{
 		name: "teamspace", path: "teamspaces/",
 		columns: audit("name", "description_json", "description_html", "description_stripped", "description_binary", "logo_props",
 			"created_by", "updated_by", "workspace", "lead"),
@@ -57,7 +59,7 @@ func (k *kinds) teamspaces() {
 			{name: "description_stripped", check: prose(), null: true},
 			{name: "description_binary", check: prose(), null: true},
 			{name: "logo_props", check: mapping, initial: row{}},
-			{name: "lead", ref: &k.user, null: true},
+			{name: "lead", ref: &ks.user, null: true},
 		},
 		param: "teamspace",
 		afterDelete: func(c *call, t *tx, r row) {
@@ -65,8 +67,8 @@ func (k *kinds) teamspaces() {
 			c.clear(t, c.kinds.teamspaceMember, text(r, "id"))
 		},
 	})
-	k.teamspaceProject = k.membership("teamspace_project", "project", "teamspace")
-	k.teamspaceMember = k.membership("teamspace_member", "member", "teamspace")
+	ks.teamspaceProject = ks.addMembership("teamspace_project", "project", "teamspace")
+	ks.teamspaceMember = ks.addMembership("teamspace_member", "member", "teamspace")
 }
 
 // clear removes every row of a list.
@@ -76,11 +78,11 @@ func (c *call) clear(t *tx, k *kind, of string) {
 	}
 }
 
-// memberList is a list of records that belong to another by being named: the
-// projects of an initiative, and so on. Naming one that is there is harmless.
+// memberList is a list of records that belong to an owner, such as the projects of an initiative. Adding a record twice
+// has no effect.
 type memberList struct{ owner, kind, members *kind }
 
-// column is the one of a membership that holds the member's ID.
+// column returns the column of a membership with the member's ID.
 func (m memberList) column() string { return m.kind.indexes[0].fields[0] }
 
 func (m memberList) methods() methods {
@@ -91,7 +93,7 @@ func (m memberList) methods() methods {
 	}
 }
 
-// initiativeMembers serves the projects, the labels and the epics of an initiative, which its path names.
+// initiativeMembers serves the projects, the labels and the epics of an initiative, as the path says.
 func initiativeMembers(k *kinds) methods {
 	out := methods{}
 	lists := map[string]memberList{
@@ -106,7 +108,7 @@ func initiativeMembers(k *kinds) methods {
 	return out
 }
 
-// bodyIDs is the ids of the body, all of which must be there.
+// bodyIDs returns the IDs in the body. All of them must exist.
 func (m memberList) bodyIDs(c *call, t *tx) ([]string, *reply) {
 	name := m.column() + "_ids"
 	v, given := c.in[name]
@@ -161,7 +163,7 @@ func (m memberList) remove(c *call, t *tx) reply {
 	return reply{status: http.StatusNoContent}
 }
 
-// member is the record that an id names, as the list shows it.
+// member returns the record with an ID as the list shows it.
 func (m memberList) member(c *call, t *tx, id string) (row, bool) {
 	s, ok := t.get(m.members, id)
 	if !ok {

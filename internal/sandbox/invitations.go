@@ -8,8 +8,8 @@ import (
 	"github.com/google/uuid"
 )
 
-func (k *kinds) invitations() {
-	k.invitation = k.add(&kind{
+func (ks *kinds) describeInvitations() {
+	ks.invitation = ks.add(&kind{
 		name:    "invitation",
 		columns: []string{"id", "email", "role", "created_at", "updated_at", "responded_at", "accepted"},
 		hidden:  []string{"workspace", "created_by"},
@@ -29,7 +29,7 @@ func (k *kinds) invitations() {
 		},
 		afterWrite: func(c *call, t *tx, _, r row) {
 			if c.opts.Welcoming {
-				c.admit(t, []string{text(r, "email")}, int(number(r, "role")))
+				c.addPeople(t, []string{text(r, "email")}, int(number(r, "role")))
 			}
 		},
 	})
@@ -45,7 +45,7 @@ func emailAddress(t *tx, v any) (any, any) {
 	return value, complaint
 }
 
-// listInvitations shows all of them without pages, the newest first.
+// listInvitations lists all invitations without pages, the newest first.
 func listInvitations(c *call, t *tx) reply {
 	out := []row{}
 	for _, s := range slices.Backward(t.all(c.kinds.invitation, inWorkspace(c))) {
@@ -54,7 +54,7 @@ func listInvitations(c *call, t *tx) reply {
 	return reply{http.StatusOK, out}
 }
 
-// ofInvitation finds the invitation of the route, in words of its own.
+// ofInvitation wraps a handler that needs the invitation of the route, with its own error texts.
 func ofInvitation(h handler) handler {
 	return func(c *call, t *tx) reply {
 		id, err := uuid.Parse(c.vars["invitation"])

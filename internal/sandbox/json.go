@@ -8,9 +8,9 @@ import (
 	"unicode/utf8"
 )
 
-// decodeJSON reads a body. Its errors are not worded like the service's errors.
+// decodeJSON reads a body. The wording of its errors differs from the service's.
 func decodeJSON(raw []byte) (any, error) {
-	if !utf8.Valid(raw) { // encoding/json would replace it by U+FFFD
+	if !utf8.Valid(raw) { // encoding/json would replace invalid bytes with U+FFFD
 		return nil, errors.New("no UTF-8")
 	}
 	dec := json.NewDecoder(bytes.NewReader(raw))

@@ -6,72 +6,68 @@ import (
 	"slices"
 )
 
-// kind is one sort of record: the fields that are shown, and what may be written
-// into it. Kinds are the only description of a record; storing, showing and
-// checking all follow them. What one kind does differently from the next is in its hooks.
+// kind describes one sort of record: the fields that are shown, and the fields that may be written. Storing, showing and
+// checking all follow this description. Its hooks hold everything that other kinds do differently.
 type kind struct {
 	name    string
 	columns []string // fields that are shown
-	hidden  []string // fields that are only kept
-	// computed is those columns that are not kept but made when shown.
+	hidden  []string // fields that are stored and not shown
+	// computed lists the columns that are made when a row is shown.
 	computed []string
 	fields   []field // fields that a body may set
 	indexes  []index
-	// path is that of the list, below the workspace, of a kind whose routes are just those of its description.
+	// path is the path of the list, below the workspace, if the kind has only the routes that follow from its description.
 	path string
 
-	param       string               // the route's parameter that holds the id
-	scope       func(c *call) []byte // the list that the route stands for
-	oldestFirst bool                 // lists run from old to new
+	param       string               // the route's parameter with the ID
+	scope       func(c *call) []byte // the list that the route names
+	oldestFirst bool                 // lists are sorted from old to new
 	status      int                  // of a creation, 201 if 0
-	// fixed refuses to change a record, whatever the change; it may look but not write.
-	fixed func(c *call, old row) *reply
-	// prepare completes the row of a creation or a change, or refuses it. old
-	// is nil for a creation. It may look but not write.
+	// refuseChange may refuse every change of a record. It must not write.
+	refuseChange func(c *call, old row) *reply
+	// prepare completes the row of a creation or a change, or refuses it. old is nil for a creation. It must not write.
 	prepare func(c *call, t *tx, old, r row) *reply
 	// afterWrite follows a creation (old is nil) or a change, and may write.
 	afterWrite func(c *call, t *tx, old, r row)
-	// beforeDelete is asked before a deletion and may refuse it; it may look but
-	// not write.
+	// beforeDelete may refuse a deletion. It must not write.
 	beforeDelete func(c *call, t *tx, r row) *reply
 	// afterDelete follows a deletion and may write.
 	afterDelete func(c *call, t *tx, r row)
-	// sort orders a list, where creation is not its order.
+	// sort sorts a list; nil = by creation.
 	sort func(a, b row) int
-	// shared is the records of the workspace that lists of a project have beside its own.
+	// shared returns the records of the workspace that lists of a project also hold.
 	shared func(c *call, t *tx) []stored
-	// alwaysListed is a field that a list shows whatever ?fields= names.
+	// alwaysListed is a field that a list shows even if ?fields= does not name it.
 	alwaysListed string
-	// readWhole says that a read of one record shows all of it, whatever ?fields= asks for.
+	// readWhole makes a read of one record show all fields, even if ?fields= is given.
 	readWhole bool
-	// failsAtNoObject says that the service fails at a body that is no object, in place of a refusal.
+	// failsAtNoObject makes the service fail if a body is no object, instead of refusing it.
 	failsAtNoObject bool
 
-	// readableArchived says that records are still read when their project is archived.
+	// readableArchived allows reads of records whose project is archived.
 	readableArchived bool
-	// unnamed says of a record that no other one can name it, as if it were not there; nil = of none.
-	unnamed func(t *tx, r row) bool
-	// patchColumns is the fields that the community edition shows in the answer to a
-	// change; nil is all.
+	// hideFromReferences reports whether references to a record are refused, as if it did not exist; nil = never.
+	hideFromReferences func(t *tx, r row) bool
+	// patchColumns lists the fields that the community edition shows in the answer to a change; nil = all.
 	patchColumns []string
-	// show makes what is answered of a row; listed tells a list or a read
-	// from the answer to a write.
+	// show changes a row before it is shown; listed is false for the answer to a write.
 	show func(c *call, t *tx, r row, listed bool) row
 
-	all       []string
+	stored    []string
 	rows, ids []byte
 }
 
-func (k *kind) shown(c *call, t *tx, r row, listed bool) row {
+// shownRow returns a row as answers show it.
+func (k *kind) shownRow(c *call, t *tx, r row, listed bool) row {
 	if k.show != nil {
 		r = k.show(c, t, r, listed)
 	}
 	return k.visible(r)
 }
 
-// render applies ?fields= to a row.
+// render returns a row with the fields that ?fields= names.
 func (k *kind) render(c *call, t *tx, r row) row {
-	r = k.shown(c, t, r, true)
+	r = k.shownRow(c, t, r, true)
 	names := c.fields()
 	if names != nil && k.alwaysListed != "" {
 		names = append(names, k.alwaysListed)
@@ -79,21 +75,21 @@ func (k *kind) render(c *call, t *tx, r row) row {
 	return selectFields(r, names)
 }
 
-// inArchivedProject says whether the project of the route is archived: but for cycles
-// and modules it shows nothing then, while it still takes what is written to it.
-func (c *call) inArchivedProject(t *tx) bool { return c.kinds.archived(t, c.vars["project"]) }
+// inArchivedProject reports whether the project of the route is archived. Then only cycles and modules are shown, but
+// writes are still accepted.
+func (c *call) inArchivedProject(t *tx) bool { return c.kinds.isArchived(t, c.vars["project"]) }
 
-// archived says whether a project is.
-func (k *kinds) archived(t *tx, project string) bool {
+// isArchived reports whether a project is archived.
+func (ks *kinds) isArchived(t *tx, project string) bool {
 	if project == "" {
 		return false
 	}
-	p, ok := t.get(k.project, project)
+	p, ok := t.get(ks.project, project)
 	return ok && p.row["archived_at"] != nil
 }
 
-// within is the records of the list that a route stands for, in order of creation.
-func (k *kind) within(c *call, t *tx) []stored {
+// recordsIn returns the records of the list that a route names, in order of creation.
+func (k *kind) recordsIn(c *call, t *tx) []stored {
 	all := t.all(k, k.scope(c))
 	if k.shared != nil && c.vars["project"] != "" {
 		all = append(all, k.shared(c, t)...)
@@ -101,17 +97,18 @@ func (k *kind) within(c *call, t *tx) []stored {
 	return all
 }
 
-// available says whether a project has a record, its own or one of the workspace.
+// available reports whether a project can use a record, its own or one of the workspace.
 func (k *kind) available(c *call, t *tx, id string) bool {
-	return t.has(k, k.scope(c), id) || k.shared != nil && slices.ContainsFunc(k.within(c, t), func(s stored) bool { return text(s.row, "id") == id })
+	return t.has(k, k.scope(c), id) || k.shared != nil && slices.ContainsFunc(k.recordsIn(c, t), func(s stored) bool { return text(s.row, "id") == id })
 }
 
+// list answers with a page of the list.
 func (k *kind) list(c *call, t *tx) reply {
 	if c.inArchivedProject(t) {
 		return pageOf(c, []row{})
 	}
 	return renderPage(c, c.ordered(t, func() []stored {
-		all := k.within(c, t)
+		all := k.recordsIn(c, t)
 		if k.sort != nil {
 			slices.SortStableFunc(all, func(a, b stored) int { return k.sort(a.row, b.row) })
 		} else if !k.oldestFirst {
@@ -121,10 +118,10 @@ func (k *kind) list(c *call, t *tx) reply {
 	}), func(s stored) row { return k.render(c, t, s.row) })
 }
 
-// where is the rows of a list that pass a test, all if it is nil, in order of creation.
-func (k *kind) where(c *call, t *tx, pass func(row) bool) []row {
+// renderWhere returns the rows of a list that pass a test, in order of creation; nil passes all rows.
+func (k *kind) renderWhere(c *call, t *tx, pass func(row) bool) []row {
 	out := []row{}
-	for _, s := range k.within(c, t) {
+	for _, s := range k.recordsIn(c, t) {
 		if pass == nil || pass(s.row) {
 			out = append(out, k.render(c, t, s.row))
 		}
@@ -139,9 +136,10 @@ func (k *kind) check(c *call, t *tx, old, r row) *reply {
 			return refused
 		}
 	}
-	return c.clash(t, k, old, r)
+	return c.findClash(t, k, old, r)
 }
 
+// create creates a record from the body.
 func (k *kind) create(c *call, t *tx) reply {
 	if refused := c.notAnObject(); refused != nil && k.failsAtNoObject {
 		return serverError()
@@ -161,32 +159,34 @@ func (k *kind) create(c *call, t *tx) reply {
 	if status == 0 {
 		status = http.StatusCreated
 	}
-	return reply{status, k.shown(c, t, r, false)}
+	return reply{status, k.shownRow(c, t, r, false)}
 }
 
+// read answers with one record.
 func (k *kind) read(c *call, t *tx) reply {
-	s, ok := t.in(k, k.scope(c), c.vars[k.param])
+	s, ok := t.getWithin(k, k.scope(c), c.vars[k.param])
 	if !ok || c.inArchivedProject(t) && !k.readableArchived {
 		return notFound()
 	}
 	if k.readWhole && !c.contract() {
-		return reply{http.StatusOK, k.shown(c, t, s.row, true)}
+		return reply{http.StatusOK, k.shownRow(c, t, s.row, true)}
 	}
 	return reply{http.StatusOK, k.render(c, t, s.row)}
 }
 
+// change changes a record as the body says.
 func (k *kind) change(c *call, t *tx) reply {
 	if refused := c.notAnObject(); refused != nil && k.failsAtNoObject {
 		return serverError()
 	} else if refused != nil {
 		return *refused
 	}
-	s, ok := t.in(k, k.scope(c), c.vars[k.param])
+	s, ok := t.getWithin(k, k.scope(c), c.vars[k.param])
 	if !ok {
 		return notFound()
 	}
-	if k.fixed != nil {
-		if refused := k.fixed(c, s.row); refused != nil {
+	if k.refuseChange != nil {
+		if refused := k.refuseChange(c, s.row); refused != nil {
 			return *refused
 		}
 	}
@@ -202,15 +202,16 @@ func (k *kind) change(c *call, t *tx) reply {
 		return *refused
 	}
 	k.write(c, t, s, r)
-	answer := k.shown(c, t, r, false)
+	answer := k.shownRow(c, t, r, false)
 	if k.patchColumns != nil && c.community() {
 		answer = selectFields(answer, k.patchColumns)
 	}
 	return reply{http.StatusOK, answer}
 }
 
+// remove deletes a record, unless its kind refuses.
 func (k *kind) remove(c *call, t *tx) reply {
-	s, ok := t.in(k, k.scope(c), c.vars[k.param])
+	s, ok := t.getWithin(k, k.scope(c), c.vars[k.param])
 	if !ok {
 		return notFound()
 	}
@@ -219,11 +220,11 @@ func (k *kind) remove(c *call, t *tx) reply {
 			return *refused
 		}
 	}
-	k.drop(c, t, s)
+	k.deleteRow(c, t, s)
 	return reply{status: http.StatusNoContent}
 }
 
-// write stores a new row, or the changes of one that is there, and what follows from it.
+// write stores a new or a changed row and runs the hook that follows a write.
 func (k *kind) write(c *call, t *tx, there stored, r row) {
 	if there.key == nil {
 		t.insert(k, k.scope(c), r)
@@ -235,16 +236,15 @@ func (k *kind) write(c *call, t *tx, there stored, r row) {
 	}
 }
 
-// drop deletes a row, and what hangs on it.
-func (k *kind) drop(c *call, t *tx, s stored) {
+// deleteRow deletes a row and runs the hook that follows a deletion.
+func (k *kind) deleteRow(c *call, t *tx, s stored) {
 	t.remove(k, s)
 	if k.afterDelete != nil {
 		k.afterDelete(c, t, s.row)
 	}
 }
 
-// setAudit gives a row the columns that every new record has; those of the kind
-// that nobody has set are null.
+// setAudit sets the columns that every new record has, and makes its other missing columns null.
 func (c *call) setAudit(k *kind, r row) {
 	r["id"] = c.newID()
 	r["created_at"] = c.stamp()
@@ -259,7 +259,7 @@ func (c *call) setAudit(k *kind, r row) {
 	k.fillNull(r)
 }
 
-// fillNull makes the columns null that a row does not have.
+// fillNull sets missing columns of a row to null.
 func (k *kind) fillNull(r row) {
 	for _, name := range k.columns {
 		if _, ok := r[name]; !ok && !slices.Contains(k.computed, name) {

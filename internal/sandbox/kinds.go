@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// kinds is every kind that the sandbox keeps.
+// kinds holds every kind of the sandbox.
 type kinds struct {
-	documented bool // bodies are as the contract has them
+	documented bool // bodies follow the contract
 
 	workspace, user, member, role, project, projectMember *kind
 
@@ -35,11 +35,11 @@ type kinds struct {
 
 	release, releaseTag, releaseLabel, releaseLabelLink, releaseItem, releaseLink, changelog *kind
 
-	every []*kind // these, and those that no code refers to by name
+	all []*kind // all kinds, including those without a field here
 }
 
-// add registers a kind. One that has a path needs no other code.
-func (k *kinds) add(made *kind) *kind {
+// add registers a kind. A kind with a path needs no other code.
+func (ks *kinds) add(made *kind) *kind {
 	if made.scope == nil && strings.HasPrefix(made.path, "projects/{project}/") {
 		made.scope = inProject
 	} else if made.scope == nil {
@@ -48,30 +48,30 @@ func (k *kinds) add(made *kind) *kind {
 	if made.param == "" {
 		made.param = "id"
 	}
-	k.every = append(k.every, made)
+	ks.all = append(ks.all, made)
 	return made
 }
 
-// newKinds makes the kinds. A few fields are documented otherwise than the
-// service runs, so they depend on the response profile.
+// newKinds makes the kinds. They depend on the response profile, because a few fields differ between the documentation
+// and the running service.
 func newKinds(answers Answers) *kinds {
 	k := &kinds{documented: answers == Contract}
 	for _, describe := range []func(){
-		k.people, k.projects, k.states, k.labels, k.cycles, k.milestones, k.intake, k.modules, k.itemTypes, k.itemProperties, k.estimates,
-		k.estimatePoints, k.workItems, k.links,
-		k.comments, k.activities, k.attachments, k.relations, k.initiatives, k.teamspaces, k.pages, k.views, k.customers, k.requests, k.properties,
-		k.relationDefinitions, k.templates, k.webhooks, k.releases, k.workflows, k.invitations,
+		k.describePeople, k.describeProjects, k.describeStates, k.describeLabels, k.describeCycles, k.describeMilestones, k.describeIntake, k.describeModules, k.describeItemTypes, k.describeItemProperties, k.describeEstimates,
+		k.describeEstimatePoints, k.describeWorkItems, k.describeLinks,
+		k.describeComments, k.describeActivities, k.describeAttachments, k.describeRelations, k.describeInitiatives, k.describeTeamspaces, k.describePages, k.describeViews, k.describeCustomers, k.describeRequests, k.describeProperties,
+		k.describeRelationDefinitions, k.describeTemplates, k.describeWebhooks, k.describeReleases, k.describeWorkflows, k.describeInvitations,
 	} {
 		describe()
 	}
-	for _, kind := range k.every {
+	for _, kind := range k.all {
 		kind.rows, kind.ids = []byte("row:"+kind.name), []byte("id:"+kind.name)
-		kind.all = append(append([]string(nil), kind.columns...), kind.hidden...)
+		kind.stored = append(append([]string(nil), kind.columns...), kind.hidden...)
 	}
 	return k
 }
 
-// audit is the columns that most records have after their id.
+// audit returns the columns of most records, followed by the given ones.
 func audit(names ...string) []string {
 	return append([]string{"id", "created_at", "updated_at", "deleted_at"}, names...)
 }
@@ -83,18 +83,18 @@ func external() []field {
 	}
 }
 
-func (k *kinds) people() {
+func (ks *kinds) describePeople() {
 	profile := []string{"id", "first_name", "last_name", "email", "avatar", "avatar_url", "display_name"}
-	k.workspace = k.add(&kind{name: "workspace", columns: []string{"name", "slug", "id"}, hidden: append([]string{
+	ks.workspace = ks.add(&kind{name: "workspace", columns: []string{"name", "slug", "id"}, hidden: append([]string{
 		"created_at", "updated_at", "updated_by", "work_item_type_default_level", statesGoverned,
 	}, strings.Fields(workspaceFeatures)...)})
-	k.user = k.add(&kind{name: "user", columns: profile})
-	k.member = k.add(&kind{name: "member", columns: append(append([]string(nil), profile...), "role")})
-	k.role = k.add(&kind{name: "role", columns: []string{"id", "namespace", "slug", "name", "level", "is_system", "description", "status"}})
-	k.projectMember = k.add(&kind{
-		name: "project_member", columns: []string{"id", "member", "role"}, hidden: []string{"project", "created_at", "inactive", "slug"}, // slug as API v2 knows the role
+	ks.user = ks.add(&kind{name: "user", columns: profile})
+	ks.member = ks.add(&kind{name: "member", columns: append(append([]string(nil), profile...), "role")})
+	ks.role = ks.add(&kind{name: "role", columns: []string{"id", "namespace", "slug", "name", "level", "is_system", "description", "status"}})
+	ks.projectMember = ks.add(&kind{
+		name: "project_member", columns: []string{"id", "member", "role"}, hidden: []string{"project", "created_at", "inactive", "slug"}, // slug of the role in API v2
 		fields: []field{
-			{name: "member", required: true, ref: &k.user},
+			{name: "member", required: true, ref: &ks.user},
 			{name: "role", check: choiceOfRole, initial: integer(roleGuest)},
 		},
 		param: "member", scope: inProject,
@@ -102,8 +102,8 @@ func (k *kinds) people() {
 	})
 }
 
-func (k *kinds) milestones() {
-	k.milestone = k.add(&kind{
+func (ks *kinds) describeMilestones() {
+	ks.milestone = ks.add(&kind{
 		name: "milestone", path: "projects/{project}/milestones/", param: "milestone", hidden: []string{"archived_at"},
 		columns: audit("title", "target_date", "external_source", "external_id", "created_by", "updated_by", "project", "workspace"),
 		indexes: []index{uniqueExternalID("milestone", "project", "Milestone")},
@@ -111,13 +111,13 @@ func (k *kinds) milestones() {
 			{name: "title", required: true, check: line()},
 			{name: "target_date", check: date, null: true},
 		}, external()...),
-		afterDelete: func(c *call, t *tx, r row) { c.clear(t, k.milestoneIssue, text(r, "id")) },
+		afterDelete: func(c *call, t *tx, r row) { c.clear(t, ks.milestoneIssue, text(r, "id")) },
 	})
-	k.milestoneIssue = k.membership("milestone_issue", "issue", "milestone")
+	ks.milestoneIssue = ks.addMembership("milestone_issue", "issue", "milestone")
 }
 
-func (k *kinds) intake() {
-	k.intakeItem = k.add(&kind{
+func (ks *kinds) describeIntake() {
+	ks.intakeItem = ks.add(&kind{
 		name: "intake_item", param: "intake", scope: inProject,
 		columns: audit("name", "description_html", "priority", "status", "snoozed_till", "duplicate_to", "source", "source_email",
 			"external_source", "external_id",
@@ -128,14 +128,14 @@ func (k *kinds) intake() {
 			{name: "priority", check: choice("none", "low", "medium", "high", "urgent"), initial: "none"},
 			{name: "status", check: intakeStatus, initial: integer(-2)},
 			{name: "snoozed_till", check: moment},
-			{name: "duplicate_to", ref: &k.workItem},
+			{name: "duplicate_to", ref: &ks.workItem},
 			{name: "source", check: prose(), initial: "IN_APP"},
 			{name: "source_email", check: prose()},
 		}, external()...),
 	})
 }
 
-// intakeStatus is what was decided about an item: a number.
+// intakeStatus checks the decision about an intake item, which is a number.
 func intakeStatus(t *tx, v any) (any, any) {
 	if _, complaint := choice("-2", "-1", "0", "1", "2")(t, v); complaint != nil {
 		return nil, complaint
@@ -143,9 +143,9 @@ func intakeStatus(t *tx, v any) (any, any) {
 	return json.Number(pythonText(v)), nil
 }
 
-// membership is the kind of rows that say which record is a member of which container.
-func (k *kinds) membership(name, member, container string) *kind {
-	return k.add(&kind{
+// addMembership adds a kind whose rows each make a record a member of a container.
+func (ks *kinds) addMembership(name, member, container string) *kind {
+	return ks.add(&kind{
 		name: name, columns: audit("created_by", "updated_by", "workspace", "project", member, container),
 		indexes: []index{{name: name, fields: []string{member, container}}},
 	})

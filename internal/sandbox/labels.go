@@ -5,8 +5,9 @@ import (
 	"slices"
 )
 
-func (k *kinds) labels() {
-	k.label = k.add(&kind{
+// describeLabels describes the labels of projects.
+func (ks *kinds) describeLabels() {
+	ks.label = ks.add(&kind{
 		name: "label",
 		columns: audit("name", "description", "color", "sort_order", "external_source", "external_id", "created_by", "updated_by", "workspace",
 			"project", "parent"),
@@ -19,12 +20,12 @@ func (k *kinds) labels() {
 			{name: "description", check: prose(), initial: ""},
 			{name: "color", check: str(255, true), initial: ""},
 			{name: "sort_order", check: real, derived: true},
-			{name: "parent", ref: &k.label, null: true},
+			{name: "parent", ref: &ks.label, null: true},
 		}, external()...),
 		param: "label", scope: inProject, readWhole: true,
 		prepare: func(c *call, t *tx, old, r row) *reply {
 			project := text(r, "project")
-			if t.find(c.kinds.project, project) == nil && !c.wasProject(t, project) {
+			if t.find(c.kinds.project, project) == nil && !c.wasDeletedProject(t, project) {
 				return new(notFound())
 			}
 			if old == nil {
@@ -36,7 +37,7 @@ func (k *kinds) labels() {
 	})
 }
 
-// listLabels shows those of a project to its members only, and to others that there are none.
+// listLabels lists the labels of a project. Users outside the project get an empty list.
 func listLabels(labels *kind) handler {
 	return func(c *call, t *tx) reply {
 		if c.outsideProject(t) {
@@ -46,7 +47,7 @@ func listLabels(labels *kind) handler {
 	}
 }
 
-// readLabel finds none in a project for who is not in it, though that person may make, change and delete them.
+// readLabel hides labels from users outside the project, who may still create, change and delete them.
 func readLabel(labels *kind) handler {
 	return func(c *call, t *tx) reply {
 		if c.outsideProject(t) {
@@ -56,18 +57,18 @@ func readLabel(labels *kind) handler {
 	}
 }
 
-// outsideProject says whether whoever asks is not in the project of the route.
+// outsideProject reports whether the user is not in the project of the route.
 func (c *call) outsideProject(t *tx) bool {
 	id := c.vars["project"]
-	return projectRole(t, id, c.user) == 0 && !(c.wasProject(t, id) && t.index("ever joined", id, c.user) != "")
+	return projectRole(t, id, c.user) == 0 && !(c.wasDeletedProject(t, id) && t.index("ever joined", id, c.user) != "")
 }
 
-// wasProject says whether an ID is that of a project which was deleted: the community edition still makes labels there.
-func (c *call) wasProject(t *tx, id string) bool {
+// wasDeletedProject reports whether a deleted project had the ID. The community edition still creates labels in it.
+func (c *call) wasDeletedProject(t *tx, id string) bool {
 	return c.community() && t.index("deleted project", id) != ""
 }
 
-// unlessArchived finds nothing in a project that is archived.
+// unlessArchived wraps a handler that finds nothing in an archived project.
 func unlessArchived(h handler) handler {
 	return func(c *call, t *tx) reply {
 		if c.inArchivedProject(t) {
@@ -77,24 +78,23 @@ func unlessArchived(h handler) handler {
 	}
 }
 
-// firstOrder is the place of the first record of a list, unless its body names
-// another.
+// firstOrder is the sort order of the first record of a list, unless its body gives another.
 const firstOrder = 65535
 
-// nextOrder is the place of a new record: 10000 behind the last one. Only the
-// first record has the place that its body names.
+// nextOrder returns the sort order of a new record, 10000 after the last one. Only the first record takes the order in
+// its body.
 func nextOrder(rows []stored, given any) json.Number {
 	if n, ok := given.(json.Number); ok && len(rows) == 0 {
 		return n
 	}
-	return placed(rows, 10000)
+	return orderBeyond(rows, 10000)
 }
 
-// orderBefore is the place of a new cycle or module: 10000 before the first one.
-func orderBefore(rows []stored) json.Number { return placed(rows, -10000) }
+// orderBefore returns the sort order of a new cycle or module, 10000 before the first one.
+func orderBefore(rows []stored) json.Number { return orderBeyond(rows, -10000) }
 
-// placed is the place step behind the last of the rows, or, for a negative one, before the first.
-func placed(rows []stored, step float64) json.Number {
+// orderBeyond returns a sort order step after the last of the rows, or before the first if step is negative.
+func orderBeyond(rows []stored, step float64) json.Number {
 	if len(rows) == 0 {
 		return float(firstOrder)
 	}
@@ -108,14 +108,13 @@ func placed(rows []stored, step float64) json.Number {
 	return float(slices.Max(places) + step)
 }
 
-// dropSubLabels deletes the labels below one that is deleted, and takes it from
-// the items that have it.
+// dropSubLabels deletes the labels below a deleted label, and removes the label from all items.
 func (c *call) dropSubLabels(t *tx, r row) {
 	project, id := text(r, "project"), text(r, "id")
 	for _, s := range t.all(c.kinds.label, scope(project)) {
 		if text(s.row, "parent") == id {
-			c.kinds.label.drop(c, t, s)
+			c.kinds.label.deleteRow(c, t, s)
 		}
 	}
-	c.takeFromItems(t, scope(project), "labels", id)
+	c.removeFromItems(t, scope(project), "labels", id)
 }

@@ -21,8 +21,8 @@ func newLimiter(rate int, window time.Duration) *limiter {
 	return &limiter{rate: rate, window: window, seen: map[string][]time.Time{}}
 }
 
-// allow counts a request and sets its headers. If the key has no requests left
-// it counts nothing and says after how many seconds the oldest one has aged.
+// allow counts a request and sets its headers. If the key has no requests left, it counts nothing and returns the seconds
+// until the next request is possible.
 func (l *limiter) allow(key string, now time.Time, headers http.Header) (wait int, ok bool) {
 	if l.rate <= 0 {
 		return 0, true

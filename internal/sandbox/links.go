@@ -11,7 +11,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// createAudited creates a link or a comment. An author or a date that is none is refused when the record is there already.
+// createAudited creates a link or a comment. It refuses a wrong author or date only after it has stored the record.
 func createAudited(k *kind) handler {
 	return func(c *call, t *tx) reply {
 		answer := k.create(c, t)
@@ -22,7 +22,7 @@ func createAudited(k *kind) handler {
 	}
 }
 
-// givenAudit is the author and the date that a body gives a new record. The service writes both at once, after the record.
+// givenAudit returns the author and the date that a body gives to a new record. The service writes both after the record.
 func (c *call) givenAudit(t *tx, k *kind) (set row, refused *reply) {
 	set = row{}
 	if at, given := c.in["created_at"]; given && k != c.kinds.link {
@@ -47,7 +47,7 @@ func (c *call) givenAudit(t *tx, k *kind) (set row, refused *reply) {
 		_, err := uuid.Parse(id)
 		switch pythonType(by) {
 		case "int", "bool":
-			err = nil // a number is that of a UUID
+			err = nil // Python makes a UUID of a number
 		}
 		switch {
 		case err != nil:
@@ -60,13 +60,12 @@ func (c *call) givenAudit(t *tx, k *kind) (set row, refused *reply) {
 	return set, nil
 }
 
-// inItem is the scope of what hangs on the work item of the route. The project
-// of the route is part of it: what is posted through another project's route
-// shows there only.
+// inItem returns the scope of the contents of the route's work item. It includes the route's project, because contents
+// that were posted through another project's route are only shown there.
 func inItem(c *call) []byte { return scope(c.vars["item"], c.vars["project"]) }
 
-func (k *kinds) links() {
-	k.link = k.add(&kind{
+func (ks *kinds) describeLinks() {
+	ks.link = ks.add(&kind{
 		name:    "link",
 		columns: audit("title", "url", "metadata", "created_by", "updated_by", "project", "workspace", "issue"),
 		indexes: []index{{name: "link URL", fields: []string{"issue", "url"}, clash: linkURL}},
@@ -77,7 +76,7 @@ func (k *kinds) links() {
 		param: "link", scope: inItem,
 		prepare: func(c *call, t *tx, old, r row) *reply {
 			if old != nil {
-				return nil // a change is checked for nothing
+				return nil // a change is not checked
 			}
 			address, complaint := webAddress(text(r, "url"))
 			if complaint != nil {
@@ -109,7 +108,7 @@ func (k *kinds) links() {
 	})
 }
 
-// linkURL answers a second link of an item to one address. A change is not checked.
+// linkURL refuses a second link of an item to the same address. It does not check changes.
 func linkURL(c *call, old, _ row, _ string) *reply {
 	if old != nil || c.snapshot.ignoresAll() {
 		return nil
@@ -117,8 +116,8 @@ func linkURL(c *call, old, _ row, _ string) *reply {
 	return new(refuse(http.StatusBadRequest, "error", "URL already exists for this Issue"))
 }
 
-// fetchMetadata does what the service's worker does a moment later: it looks at the
-// address, notes what it found, and takes the author away.
+// fetchMetadata does the work of the service's background worker: it reads the address, stores what it found, and
+// clears the author.
 func (c *call) fetchMetadata(t *tx, r row) {
 	s, ok := t.get(c.kinds.link, text(r, "id"))
 	if !ok {
@@ -129,8 +128,7 @@ func (c *call) fetchMetadata(t *tx, r row) {
 	t.save(c.kinds.link, s)
 }
 
-// webAddress is an http or https URL with a host that has a dot, or is
-// localhost, or is an IP address.
+// webAddress checks an http or https URL. Its host must have a dot, or be localhost or an IP address.
 func webAddress(s string) (address string, complaint []string) {
 	u, err := url.Parse(s)
 	if err != nil || u.Host == "" || len(s) > 2048 || strings.ContainsAny(s, " \t\n\r") || !publicHost(u.Hostname()) {
@@ -145,6 +143,7 @@ func webAddress(s string) (address string, complaint []string) {
 	return "", message("Invalid URL format.")
 }
 
+// publicHost reports whether the service accepts a host in a link.
 func publicHost(host string) bool {
 	if host == "localhost" || net.ParseIP(host) != nil {
 		return true

@@ -7,7 +7,8 @@ import (
 	"strconv"
 )
 
-func me(c *call, t *tx) reply {
+// readUser answers with the user of the request.
+func readUser(c *call, t *tx) reply {
 	s, ok := t.get(c.kinds.user, c.user)
 	if !ok {
 		return notFound()
@@ -44,7 +45,7 @@ func listProjectMembers(c *call, t *tx) reply {
 	return reply{http.StatusOK, out}
 }
 
-// profile is a user as others show it.
+// profile returns a user as other users see it.
 func (c *call) profile(t *tx, id string) row {
 	s, ok := t.get(c.kinds.user, id)
 	if !ok {
@@ -53,8 +54,8 @@ func (c *call) profile(t *tx, id string) row {
 	return c.kinds.user.visible(s.row)
 }
 
-// join makes a user a member of a project.
-func (c *call) join(t *tx, project, user string, role int, id string) row {
+// addProjectMember makes a user a member of a project.
+func (c *call) addProjectMember(t *tx, project, user string, role int, id string) row {
 	r := row{"id": id, "member": user, "role": integer(role), "project": project, "created_at": c.stamp()}
 	t.insert(c.kinds.projectMember, scope(project), r)
 	t.setIndex("1", "ever joined", project, user)
@@ -62,22 +63,23 @@ func (c *call) join(t *tx, project, user string, role int, id string) row {
 	return r
 }
 
-// setRole lets the store find the role of a membership.
+// setRole indexes the role of a membership.
 func (c *call) setRole(t *tx, r row) {
 	project, user := text(r, "project"), text(r, "member")
 	t.setIndex(strconv.Itoa(int(number(r, "role"))), "member", project, user)
 	t.setIndex(text(r, "id"), "joined", user, project)
 }
 
+// dropRole removes the role of a membership from the index.
 func (c *call) dropRole(t *tx, r row) {
 	project, user := text(r, "project"), text(r, "member")
 	t.dropIndex("member", project, user)
 	t.dropIndex("joined", user, project)
 }
 
-// leave ends a membership. The service keeps it, inactive; the community edition
-// still shows it in the list of members, and takes that person in no more.
-func (c *call) leave(t *tx, m stored) {
+// endMembership ends a membership. The service keeps it as inactive. The community edition still lists the user as a member, and
+// refuses to add the user again.
+func (c *call) endMembership(t *tx, m stored) {
 	c.dropRole(t, m.row)
 	if !c.community() {
 		t.remove(c.kinds.projectMember, m)
@@ -87,7 +89,7 @@ func (c *call) leave(t *tx, m stored) {
 	t.save(c.kinds.projectMember, m)
 }
 
-// wasMember says whether somebody is in a project, or was and is still listed.
+// wasMember reports whether a user is in a project, or has left it and is still listed.
 func (c *call) wasMember(t *tx, project, user string) bool {
 	for _, m := range t.all(c.kinds.projectMember, scope(project)) {
 		if text(m.row, "member") == user {
@@ -97,7 +99,7 @@ func (c *call) wasMember(t *tx, project, user string) bool {
 	return false
 }
 
-// activeMembers is how many are in a project.
+// activeMembers returns the number of members of a project who have not left.
 func (c *call) activeMembers(t *tx, project string) int {
 	n := 0
 	for _, m := range t.all(c.kinds.projectMember, scope(project)) {
@@ -118,15 +120,15 @@ func addMember(c *call, t *tx) reply {
 		return *refused
 	}
 	user := text(r, "member")
-	// The service keeps how the project looked to somebody, also when a membership has become another one's.
+	// The service keeps a user's view settings of the project, even if the membership was given to another user.
 	if c.wasMember(t, project, user) || c.community() && t.index("ever joined", project, user) != "" {
 		return badPayload()
 	}
-	m := c.join(t, project, user, int(number(r, "role")), newID())
+	m := c.addProjectMember(t, project, user, int(number(r, "role")), newID())
 	return reply{http.StatusCreated, c.kinds.projectMember.visible(m)}
 }
 
-// checkMember refuses people from outside the workspace.
+// checkMember refuses users outside the workspace.
 func checkMember(t *tx, r, complaints row) *reply {
 	if user := text(r, "member"); complaints["member"] == nil && user != "" && workspaceRole(t, user) == 0 {
 		complaints["member"] = message("Member not found in workspace")
@@ -137,9 +139,9 @@ func checkMember(t *tx, r, complaints row) *reply {
 	return nil
 }
 
-// membership finds what the route's {member} names: a membership or, but in the
-// community edition, the member of one.
-func (c *call) membership(t *tx) (stored, bool) {
+// projectMembership finds the membership that the route's {member} names by its own ID or, except in the community edition, by
+// the user's ID.
+func (c *call) projectMembership(t *tx) (stored, bool) {
 	for _, m := range t.all(c.kinds.projectMember, inProject(c)) {
 		if id := c.vars["member"]; text(m.row, "id") == id || !c.community() && text(m.row, "member") == id {
 			return m, true
@@ -149,16 +151,16 @@ func (c *call) membership(t *tx) (stored, bool) {
 }
 
 func readMember(c *call, t *tx) reply {
-	m, ok := c.membership(t)
+	m, ok := c.projectMembership(t)
 	if !ok {
 		return notFound()
 	}
 	return reply{http.StatusOK, c.profile(t, text(m.row, "member"))}
 }
 
-// changeMember changes the role of a membership, or whose it is.
+// changeMember changes the role or the user of a membership.
 func changeMember(c *call, t *tx) reply {
-	m, ok := c.membership(t)
+	m, ok := c.projectMembership(t)
 	if !ok {
 		return notFound()
 	}
@@ -185,10 +187,10 @@ func changeMember(c *call, t *tx) reply {
 }
 
 func removeMember(c *call, t *tx) reply {
-	m, ok := c.membership(t)
+	m, ok := c.projectMembership(t)
 	if !ok {
 		return notFound()
 	}
-	c.leave(t, m)
+	c.endMembership(t, m)
 	return reply{status: http.StatusNoContent}
 }

@@ -9,15 +9,14 @@ import (
 	"github.com/google/uuid"
 )
 
-// A membership of a cycle is in the list of the cycle and, under
-// "cycle membership" item cycle, in the index of its item.
-
+// cycleOf returns the cycle of the route. A membership of a cycle is in the list of the cycle and, under "cycle
+// membership" item cycle, in the index of its item.
 func (c *call) cycleOf(t *tx) (stored, bool) {
-	return t.in(c.kinds.cycle, inProject(c), c.vars["cycle"])
+	return t.getWithin(c.kinds.cycle, inProject(c), c.vars["cycle"])
 }
 
-// issueList returns the IDs of a list of items, each once and in lower case; upper tells which of them were not. What the service makes of
-// other values the sandbox does not serve.
+// issueList returns the IDs in a list of items, each once and in lower case; upper names the IDs that were not in lower
+// case. The sandbox serves no other values.
 func issueList(named any) (ids []string, upper map[string]bool, refused *reply) {
 	items, ok := named.([]any)
 	if upper = map[string]bool{}; !ok {
@@ -50,7 +49,7 @@ func addCycleIssues(c *call, t *tx) reply {
 	if !ok {
 		return notFound()
 	}
-	if completed(cycle.row, c.now) {
+	if isCompleted(cycle.row, c.now) {
 		return reply{http.StatusBadRequest, row{
 			"code":    "CYCLE_COMPLETED",
 			"message": "The Cycle has already been completed so no new issues can be added",
@@ -65,21 +64,21 @@ func addCycleIssues(c *call, t *tx) reply {
 		if !c.everExisted(t, issue) {
 			return badPayload()
 		}
-		// Nothing moves an item that is in two cycles.
-		if len(t.under(2, "cycle membership", issue)) > 1 {
+		// The service cannot move an item that is in two cycles.
+		if len(t.indexValues(2, "cycle membership", issue)) > 1 {
 			return badPayload()
 		}
 	}
 	doubled := false
 	for _, issue := range ids {
-		elsewhere := t.under(1, "cycle membership", issue)
+		elsewhere := t.indexValues(1, "cycle membership", issue)
 		old, in := stored{}, len(elsewhere) > 0
 		if in {
 			old, _ = t.get(c.kinds.cycleIssue, elsewhere[0])
 			in = text(old.row, "cycle") == id
 		}
-		// The service compares the text of an ID in upper case, does not find the item in
-		// its cycle, adds it once more and stumbles over it later.
+		// The service compares the text of the ID. In upper case it does not find the item in its cycle, adds it once more and
+		// fails later.
 		again := len(elsewhere) > 0 && upper[issue]
 		switch doubled = doubled || again; {
 		case in:
@@ -96,8 +95,7 @@ func addCycleIssues(c *call, t *tx) reply {
 	return reply{http.StatusOK, c.memberRows(t, c.kinds.cycleIssue, id)}
 }
 
-// addToCycle adds an item to a cycle; like has what is kept of an earlier
-// membership, the project it was made in with it.
+// addToCycle adds an item to a cycle. like holds the values of an earlier membership to keep: its ID, time and project.
 func (c *call) addToCycle(t *tx, cycle, issue string, like row) {
 	r := row{"issue": issue, "cycle": cycle, "project": c.vars["project"], "created_by": nil}
 	c.setAudit(c.kinds.cycleIssue, r)
@@ -105,19 +103,19 @@ func (c *call) addToCycle(t *tx, cycle, issue string, like row) {
 	if like["project"] != nil {
 		r["project"] = like["project"]
 	}
-	r["created_by"] = nil // so it is
+	r["created_by"] = nil // the service sets no creator
 	t.insert(c.kinds.cycleIssue, scope(cycle), r)
 }
 
-// memberRows is the memberships of a cycle or module that were made in the project of the route, the newest first.
-// In an archived project, those of a module are not shown, and no item has children.
+// memberRows returns the memberships of a cycle or module that were made in the route's project, the newest first. In an
+// archived project, it shows no memberships of a module, and no item has children.
 func (c *call) memberRows(t *tx, members *kind, container string) []row {
 	archived := c.inArchivedProject(t)
 	found := slices.DeleteFunc(t.all(members, scope(container)), func(s stored) bool {
 		return text(s.row, "project") != c.vars["project"] || archived && members == c.kinds.moduleIssue
 	})
 	if members == c.kinds.moduleIssue {
-		slices.Reverse(found) // of those of one request, which have the same time
+		slices.Reverse(found) // because memberships of one request have the same time
 	}
 	slices.SortStableFunc(found, func(a, b stored) int {
 		return strings.Compare(text(b.row, "created_at"), text(a.row, "created_at"))
@@ -132,7 +130,7 @@ func (c *call) memberRows(t *tx, members *kind, container string) []row {
 	return out
 }
 
-// listMembers lists the work items of a cycle or module, those of other projects left out.
+// listMembers lists the work items of a cycle or module that are in the route's project.
 func listMembers(container, members *kind) handler {
 	return func(c *call, t *tx) reply {
 		if c.inArchivedProject(t) {
@@ -140,7 +138,7 @@ func listMembers(container, members *kind) handler {
 		}
 		var found []stored
 		for _, m := range t.all(members, scope(c.vars[container.param])) {
-			if item, ok := t.in(c.kinds.workItem, inProject(c), text(m.row, "issue")); ok {
+			if item, ok := t.getWithin(c.kinds.workItem, inProject(c), text(m.row, "issue")); ok {
 				found = append(found, item)
 			}
 		}
@@ -149,15 +147,15 @@ func listMembers(container, members *kind) handler {
 	}
 }
 
-// membership is that of the route's item in the route's cycle or module.
-func membership(c *call, t *tx, members *kind) (stored, bool) {
+// routeMembership returns the membership of the route's item in the route's cycle or module.
+func routeMembership(c *call, t *tx, members *kind) (stored, bool) {
 	ix := members.indexes[0]
 	return t.get(members, t.first(ix.name, c.vars["item"], c.vars[ix.fields[1]]))
 }
 
 func removeMembership(members *kind) handler {
 	return func(c *call, t *tx) reply {
-		s, ok := membership(c, t, members)
+		s, ok := routeMembership(c, t, members)
 		if !ok {
 			return notFound()
 		}
@@ -166,7 +164,7 @@ func removeMembership(members *kind) handler {
 	}
 }
 
-// addMember makes a record a member of a container, and says whether it was none.
+// addMember makes a record a member of a container, and reports whether it was no member before.
 func (c *call) addMember(t *tx, members *kind, container, id string) bool {
 	ix := members.indexes[0]
 	if t.first(ix.name, id, container) != "" {
@@ -174,13 +172,13 @@ func (c *call) addMember(t *tx, members *kind, container, id string) bool {
 	}
 	r := row{ix.fields[0]: id, ix.fields[1]: container}
 	c.setAudit(members, r)
-	r[ix.fields[0]] = id // a project can be one
+	r[ix.fields[0]] = id // the record may be a project, whose column setAudit fills
 	r["updated_by"] = c.user
 	t.insert(members, scope(container), r)
 	return true
 }
 
-// dropMember ends a membership, and says whether there was one.
+// dropMember ends a membership, and reports whether there was one.
 func (c *call) dropMember(t *tx, members *kind, container, id string) bool {
 	s, ok := t.get(members, t.first(members.indexes[0].name, id, container))
 	if ok {

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-func (k *kinds) modules() {
-	k.module = k.add(&kind{
+func (ks *kinds) describeModules() {
+	ks.module = ks.add(&kind{
 		name: "module",
 		columns: append(append([]string{"id"}, groupTotals()...), "created_at", "updated_at", "deleted_at", "name", "description",
 			"description_text", "description_html",
@@ -24,13 +24,13 @@ func (k *kinds) modules() {
 			{name: "start_date", check: date, null: true},
 			{name: "target_date", check: date, null: true},
 			{name: "status", check: choice("backlog", "planned", "in-progress", "paused", "completed", "cancelled"), initial: "planned"},
-			{name: "lead", ref: &k.user, null: true},
-			{name: "members", ref: &k.user, many: true, initial: []any{}},
+			{name: "lead", ref: &ks.user, null: true},
+			{name: "members", ref: &ks.user, many: true, initial: []any{}},
 		}, external()...),
 		param: "module", scope: inProject,
 		readableArchived: true,
 		alwaysListed:     "members",
-		// So it is: no id, no members.
+		// The service answers without id and members.
 		patchColumns: []string{"name", "description", "start_date", "target_date", "status", "lead", "external_source", "external_id"},
 		prepare: func(c *call, t *tx, old, r row) *reply {
 			project := text(r, "project")
@@ -42,7 +42,7 @@ func (k *kinds) modules() {
 			}
 			_, starts := c.in["start_date"]
 			_, ends := c.in["target_date"]
-			// A change of one date is not held against the other, which is stored.
+			// If a change sends only one date, the service does not compare it with the other, stored date.
 			if starts && ends && text(r, "start_date") != "" && text(r, "target_date") != "" && text(r, "start_date") > text(r, "target_date") {
 				return new(badRequest("Start date cannot exceed target date"))
 			}
@@ -68,10 +68,10 @@ func (k *kinds) modules() {
 			if !listed {
 				return r
 			}
-			return c.totals(t, r, c.kinds.moduleIssue)
+			return c.addTotals(t, r, c.kinds.moduleIssue)
 		},
 	})
-	k.moduleIssue = k.add(&kind{
+	ks.moduleIssue = ks.add(&kind{
 		name: "module_issue",
 		columns: []string{
 			"id", "sub_issues_count", "created_at", "updated_at", "deleted_at", "created_by", "updated_by", "project",
@@ -82,7 +82,7 @@ func (k *kinds) modules() {
 	})
 }
 
-// moduleName answers a module with the name of another.
+// moduleName refuses a module with the name of another.
 func moduleName(_ *call, old, _ row, other string) *reply {
 	const message = "Module with this name already exists"
 	if old != nil {
@@ -91,9 +91,8 @@ func moduleName(_ *call, old, _ row, other string) *reply {
 	return new(reply{http.StatusBadRequest, row{"id": other, "code": "MODULE_NAME_ALREADY_EXISTS", "error": message, "message": message}})
 }
 
-// moduleMembers is the people whom the body names. The community edition leaves
-// non-members of the project out, and shows the members of before as well, one
-// by one.
+// moduleMembers returns the members that the body names. The community edition leaves out users who are not in the
+// project, and prepends the former members.
 func (c *call) moduleMembers(t *tx, old, r row) []any {
 	if !c.community() {
 		members, _ := r["members"].([]any)
@@ -107,20 +106,20 @@ func (c *call) moduleMembers(t *tx, old, r row) []any {
 	return members
 }
 
-// readUnarchived does not find a cycle or module that is archived.
+// readUnarchived hides archived cycles and modules.
 func readUnarchived(k *kind) handler {
 	return func(c *call, t *tx) reply {
-		if s, ok := t.in(k, inProject(c), c.vars[k.param]); ok && s.row["archived_at"] != nil {
+		if s, ok := t.getWithin(k, inProject(c), c.vars[k.param]); ok && s.row["archived_at"] != nil {
 			return notFound()
 		}
 		return k.read(c, t)
 	}
 }
 
-// unarchived lists the records that are not archived, the newest first.
-func unarchived(k *kind) handler {
+// listUnarchived lists the records that are not archived, the newest first.
+func listUnarchived(k *kind) handler {
 	return func(c *call, t *tx) reply {
-		found := k.where(c, t, func(r row) bool { return r["archived_at"] == nil })
+		found := k.renderWhere(c, t, func(r row) bool { return r["archived_at"] == nil })
 		slices.Reverse(found)
 		return pageOf(c, found)
 	}
@@ -133,7 +132,7 @@ func addModuleIssues(c *call, t *tx) reply {
 	case falsy(c.in["issues"]):
 		return refuse(http.StatusBadRequest, "error", "Issues are required")
 	}
-	module, ok := t.in(c.kinds.module, inProject(c), c.vars["module"])
+	module, ok := t.getWithin(c.kinds.module, inProject(c), c.vars["module"])
 	if !ok {
 		return notFound()
 	}
@@ -142,7 +141,7 @@ func addModuleIssues(c *call, t *tx) reply {
 		return *refused
 	}
 	for _, issue := range ids {
-		// What is not an item of the project is passed over in silence.
+		// IDs that name no item of the project are ignored.
 		if item, ok := c.anyItem(t, issue); ok && item.row["project"] == c.vars["project"] {
 			c.addMember(t, c.kinds.moduleIssue, text(module.row, "id"), issue)
 		}

@@ -24,7 +24,7 @@ type page struct {
 	number     int
 }
 
-// renderPage answers with one page of a list, and renders the rows of the page only.
+// renderPage answers with one page of a list. It renders only the rows of the page.
 func renderPage[T any](c *call, all []T, render func(T) row) reply {
 	total := len(all)
 	if c.contract() {
@@ -51,8 +51,7 @@ func renderPage[T any](c *call, all []T, render func(T) row) reply {
 	}}
 }
 
-// cursorPage reads per_page and cursor as the running server does: of the
-// cursor only the middle number counts, and nothing else is looked at.
+// cursorPage reads per_page and cursor like the running server, which uses only the middle number of the cursor.
 func (c *call) cursorPage() (page, *reply) {
 	p := page{size: c.opts.PerPage}
 	if c.query.Has("per_page") {
@@ -90,8 +89,7 @@ func (c *call) cursorPage() (page, *reply) {
 	return p, nil
 }
 
-// offsetPage reads limit and offset as documented. A list that is documented
-// to take neither is given whole.
+// offsetPage reads limit and offset as documented. A list without documented paging is given whole.
 func (c *call) offsetPage() page {
 	p := page{size: contractLimit}
 	if c.route.unpaged {
@@ -106,7 +104,7 @@ func (c *call) offsetPage() page {
 	return p
 }
 
-// renderPart renders size rows of a list after the first skip.
+// renderPart renders size rows of a list after the first skip rows.
 func renderPart[T any](all []T, skip, size int, render func(T) row) []row {
 	out := []row{}
 	for _, v := range all[min(skip, len(all)):min(len(all), skip+size)] {
@@ -115,10 +113,10 @@ func renderPart[T any](all []T, skip, size int, render func(T) row) []row {
 	return out
 }
 
-// pageOf pages a list that is at hand.
+// pageOf answers with a page of rows.
 func pageOf(c *call, all []row) reply { return renderPage(c, all, func(r row) row { return r }) }
 
-// listCache keeps the last list that was put together, for a walk over its pages: it is good until the next write.
+// listCache keeps the last list that was made, for a walk over its pages. It is valid until the next write.
 type listCache struct {
 	mu    sync.Mutex
 	key   string
@@ -141,7 +139,7 @@ func (c *call) ordered(t *tx, find func() []stored) []stored {
 	return l.found
 }
 
-// compare orders two values of one field; null comes last.
+// compare compares two values of one field; null comes last.
 func compare(a, b any) int {
 	switch {
 	case a == nil && b == nil:

@@ -5,13 +5,13 @@ import (
 	"slices"
 )
 
-// pages are those of the workspace, and those of projects, which are kept apart.
-func (k *kinds) pages() {
-	k.page = k.add(k.describePage("page", inWorkspace, k.documented))
-	k.projectPage = k.add(k.describePage("project_page", inProject, false, "project"))
+// describePages describes the pages of the workspace and those of projects, which are stored apart.
+func (ks *kinds) describePages() {
+	ks.page = ks.add(ks.describePage("page", inWorkspace, ks.documented))
+	ks.projectPage = ks.add(ks.describePage("project_page", inProject, false, "project"))
 }
 
-func (k *kinds) describePage(name string, scope func(*call) []byte, documented bool, columns ...string) *kind {
+func (ks *kinds) describePage(name string, scope func(*call) []byte, documented bool, columns ...string) *kind {
 	return &kind{
 		name: name, scope: scope, hidden: []string{"parent", "sort_order"},
 		columns: append(audit("name", "description_html", "access", "color", "is_locked", "archived_at", "view_props", "logo_props", "external_id",
@@ -37,7 +37,7 @@ func (k *kinds) describePage(name string, scope func(*call) []byte, documented b
 	}
 }
 
-// pagesV2 is the pages below a path. Archived ones are in no list.
+// pagesV2 describes the pages below a path. No list shows archived pages.
 func pagesV2(path string, k **kind) *resourceV2 {
 	of := *k
 	return &resourceV2{
@@ -66,9 +66,9 @@ func pagesV2(path string, k **kind) *resourceV2 {
 					w.r["sort_order"] = nextOrder(w.t.all(of, of.scope(w.call)), nil)
 				}
 			}
-			for id := text(w.r, "parent"); id != ""; { // no page is below itself
+			for id := text(w.r, "parent"); id != ""; { // a page must not be below itself
 				if id == w.r["id"] {
-					w.fail("parent_id", "invalid", "A page cannot be below itself.")
+					w.addError("parent_id", "invalid", "A page cannot be below itself.")
 					return
 				}
 				s, _ := w.t.get(of, id)

@@ -10,12 +10,11 @@ import (
 	"github.com/google/uuid"
 )
 
-// specials is the characters that neither the name nor the identifier of a
-// project may contain.
+// specials are the characters that neither name nor identifier of a project may contain.
 const specials = "&+,:;$^}{*=?@#|'<>.()%!-"
 
-func (k *kinds) projects() {
-	k.project = k.add(&kind{
+func (ks *kinds) describeProjects() {
+	ks.project = ks.add(&kind{
 		name: "project",
 		columns: []string{
 			"id", "total_members", "total_cycles", "total_modules", "is_member", "sort_order", "member_role", "is_deployed", "cover_image_url",
@@ -35,8 +34,8 @@ func (k *kinds) projects() {
 			{name: "name", required: true, check: line()},
 			{name: "identifier", required: true, check: str(12, false)},
 			{name: "description", check: prose(), initial: ""},
-			{name: "project_lead", ref: &k.user, null: true},
-			{name: "default_assignee", ref: &k.user, null: true},
+			{name: "project_lead", ref: &ks.user, null: true},
+			{name: "default_assignee", ref: &ks.user, null: true},
 			{name: "icon_prop", check: anything, null: true},
 			{name: "emoji", check: str(255, true), null: true},
 			{name: "cover_image", check: prose(), null: true},
@@ -52,8 +51,8 @@ func (k *kinds) projects() {
 			{name: "logo_props", check: mapping, initial: row{"in_use": "icon", "icon": row{"name": "bolt", "color": "#5e6ad2"}}},
 			{name: "is_issue_type_enabled", check: boolean, initial: false},
 			{name: "is_time_tracking_enabled", check: boolean, initial: false},
-			{name: "estimate", ref: &k.estimate, null: true},
-			{name: "default_state", ref: &k.state, null: true},
+			{name: "estimate", ref: &ks.estimate, null: true},
+			{name: "default_state", ref: &ks.state, null: true},
 		}, external()...),
 		indexes: []index{
 			{name: "identifier", fields: []string{"identifier"}, clash: projectName},
@@ -74,12 +73,13 @@ func timezone(_ *tx, v any) (any, any) {
 	return nil, message("\"%s\" is not a valid choice.", pythonText(v))
 }
 
-// inWorkspace is the scope of the records of the workspace.
+// inWorkspace returns the scope of the records of the workspace.
 func inWorkspace(*call) []byte { return scope(workspaceID) }
 
-// inProject is the scope of the records of the route's project; outside of projects it is empty.
+// inProject returns the scope of the records of the route's project; outside of projects it is empty.
 func inProject(c *call) []byte { return scope(cmp.Or(c.vars["project"], uuid.Nil.String())) }
 
+// showProject adds the computed columns of a project.
 func showProject(c *call, t *tx, r row, listed bool) row {
 	r = clone(r)
 	id := text(r, "id")
@@ -108,13 +108,13 @@ func prepareProject(c *call, t *tx, old, r row) *reply {
 	if old == nil {
 		r["network"], r["estimate"] = 2, nil
 	} else if flag(r, "intake_view") && text(r, "intake") == "" {
-		r["intake"] = newID() // only a change makes one
+		r["intake"] = newID() // only a change creates an intake
 	}
 	if estimate := text(r, "estimate"); estimate != "" && !t.has(c.kinds.estimate, scope(text(r, "id")), estimate) {
 		return new(invalid(row{"estimate": message(textNoRecord, estimate)}))
 	}
 	if c.community() && old != nil && !falsy(c.in["default_state"]) {
-		return new(refuse(http.StatusBadRequest, "error", textBadDetail)) // the service looks for the record in place of its ID
+		return new(refuse(http.StatusBadRequest, "error", textBadDetail)) // the service compares the record with its ID
 	}
 	r["identifier"] = strings.ToUpper(strings.TrimSpace(text(r, "identifier")))
 	identifier := text(r, "identifier")
@@ -131,7 +131,7 @@ func prepareProject(c *call, t *tx, old, r row) *reply {
 	return nil
 }
 
-// projectName answers a project with the name or the identifier of another.
+// projectName refuses a project with the name or the identifier of another.
 func projectName(*call, row, row, string) *reply {
 	return new(refuse(http.StatusConflict, "name", "The project name is already taken"))
 }
@@ -142,9 +142,9 @@ func (c *call) fillProject(t *tx, old, r row) {
 		return
 	}
 	id := text(r, "id")
-	c.join(t, id, c.user, roleAdmin, newID())
+	c.addProjectMember(t, id, c.user, roleAdmin, newID())
 	if lead := text(r, "project_lead"); lead != "" && lead != c.user {
-		c.join(t, id, lead, roleAdmin, newID())
+		c.addProjectMember(t, id, lead, roleAdmin, newID())
 	}
 	for i, s := range []struct{ name, group, color string }{
 		{"Backlog", "backlog", "#60646C"},
@@ -165,9 +165,9 @@ func (c *call) fillProject(t *tx, old, r row) {
 	}
 }
 
-// createProject fails in words of its own, a body that cannot be read included.
+// createProject fails with its own text, even for a body that cannot be read.
 func createProject(c *call, t *tx) reply {
-	delete(c.in, "default_state") // of a new project it is not taken
+	delete(c.in, "default_state") // a new project ignores it
 	answer := c.kinds.project.create(c, t)
 	if answer.status == http.StatusInternalServerError {
 		return refuse(answer.status, "error", "An unexpected error occurred")
@@ -187,14 +187,14 @@ func (c *call) emptyProject(t *tx, r row) {
 	id := text(r, "id")
 	t.setIndex("1", "deleted project", id)
 	for _, m := range t.all(c.kinds.projectMember, scope(id)) {
-		c.leave(t, m)
+		c.endMembership(t, m)
 	}
 	for _, k := range []*kind{c.kinds.workItem, c.kinds.hiddenItem} {
 		for _, item := range t.all(k, scope(id)) {
-			k.drop(c, t, item)
+			k.deleteRow(c, t, item)
 		}
 	}
-	for _, k := range c.kinds.every {
+	for _, k := range c.kinds.all {
 		c.clear(t, k, id)
 	}
 }
@@ -216,6 +216,7 @@ func archiveProject(away bool) handler {
 	}
 }
 
+// summary answers with the numbers of a project's contents.
 func summary(c *call, t *tx) reply {
 	s, ok := t.get(c.kinds.project, c.vars["project"])
 	if !ok {

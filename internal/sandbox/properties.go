@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// itemProperties is custom fields of work items: the definitions, which a project has and its types take, their
-// options, and the values.
-func (k *kinds) itemProperties() {
-	k.itemProperty = k.add(&kind{
+// describeItemProperties describes the custom fields of work items: their definitions, which a project has and its types use,
+// their options, and their values.
+func (ks *kinds) describeItemProperties() {
+	ks.itemProperty = ks.add(&kind{
 		name: "work_item_property", hidden: []string{"types"},
 		columns: audit("name", "display_name", "description", "logo_props", "sort_order", "property_type", "relation_type", "is_required",
 			"default_value", "settings",
@@ -31,9 +31,9 @@ func (k *kinds) itemProperties() {
 			{name: "is_multi", check: boolean, initial: false},
 			{name: "validation_rules", check: mapping, initial: row{}},
 		}, external()...),
-		param: "property", scope: onLevel, oldestFirst: true, shared: (*call).sharedProperties,
+		param: "property", scope: inLevel, oldestFirst: true, shared: (*call).sharedProperties,
 		prepare: func(c *call, _ *tx, old, r row) *reply {
-			if wrong := incomplete(r); wrong != "" {
+			if wrong := missingField(r); wrong != "" {
 				return new(invalid(row{wrong: message("This field is required.")}))
 			}
 			r["name"] = slug(text(r, "display_name"))
@@ -47,13 +47,13 @@ func (k *kinds) itemProperties() {
 			return nil
 		},
 		afterDelete: func(c *call, t *tx, r row) {
-			c.clear(t, k.propertyOption, text(r, "id"))
-			for _, item := range slices.Concat(t.all(k.workItem, inProject(c)), t.all(k.hiddenItem, inProject(c))) {
+			c.clear(t, ks.propertyOption, text(r, "id"))
+			for _, item := range slices.Concat(t.all(ks.workItem, inProject(c)), t.all(ks.hiddenItem, inProject(c))) {
 				c.putValue(t, text(item.row, "id"), r, nil)
 			}
 		},
 	})
-	k.propertyOption = k.add(&kind{
+	ks.propertyOption = ks.add(&kind{
 		name: "work_item_property_option",
 		columns: audit("name", "sort_order", "description", "logo_props", "is_active", "is_default", "external_source", "external_id",
 			"created_by", "updated_by",
@@ -64,23 +64,23 @@ func (k *kinds) itemProperties() {
 			{name: "description", check: prose(), null: true},
 			{name: "is_active", check: boolean, initial: true},
 			{name: "is_default", check: boolean, initial: false},
-			{name: "parent", ref: &k.propertyOption, null: true},
+			{name: "parent", ref: &ks.propertyOption, null: true},
 		}, external()...),
 		param: "option", scope: func(c *call) []byte { return scope(c.vars["property"]) }, oldestFirst: true,
 		prepare: func(c *call, t *tx, old, r row) *reply {
 			if old == nil {
 				r["property"], r["logo_props"] = c.vars["property"], row{}
-				r["sort_order"] = float(float64(t.count(k.propertyOption, scope(c.vars["property"]))+1) * 10000)
+				r["sort_order"] = float(float64(t.count(ks.propertyOption, scope(c.vars["property"]))+1) * 10000)
 			}
 			return nil
 		},
 	})
-	k.itemValue = k.add(&kind{name: "work_item_property_value", columns: audit("created_by", "updated_by", "workspace", "project", "issue",
+	ks.itemValue = ks.add(&kind{name: "work_item_property_value", columns: audit("created_by", "updated_by", "workspace", "project", "issue",
 		"property", "value")})
 }
 
-// incomplete is the field that a definition lacks, by its type.
-func incomplete(r row) string {
+// missingField returns the field that a definition of its type lacks, or "".
+func missingField(r row) string {
 	switch kind := text(r, "property_type"); {
 	case (kind == "TEXT" || kind == "DATETIME") && r["settings"] == nil:
 		return "settings"
@@ -90,14 +90,14 @@ func incomplete(r row) string {
 	return ""
 }
 
-// ofType makes a handler of the properties that a type has.
+// ofType wraps a handler for the properties of a type.
 func ofType(h handler) handler {
 	return func(c *call, t *tx) reply {
 		if !t.has(c.kinds.itemType, inProject(c), c.vars["type"]) {
 			return notFound()
 		}
 		if id, one := c.vars["property"]; one {
-			p, ok := t.in(c.kinds.itemProperty, inProject(c), id)
+			p, ok := t.getWithin(c.kinds.itemProperty, inProject(c), id)
 			if !ok || !slices.Contains(list(p.row, "types"), c.vars["type"]) {
 				return notFound()
 			}
@@ -109,14 +109,14 @@ func ofType(h handler) handler {
 func listItemProperties(c *call, t *tx) reply {
 	return reply{
 		http.StatusOK,
-		c.kinds.itemProperty.where(c, t, func(r row) bool { return slices.Contains(list(r, "types"), c.vars["type"]) }),
+		c.kinds.itemProperty.renderWhere(c, t, func(r row) bool { return slices.Contains(list(r, "types"), c.vars["type"]) }),
 	}
 }
 
-// ofProperty makes a handler of the options of a property.
+// ofProperty wraps a handler for the options of a property.
 func ofProperty(h handler) handler {
 	return func(c *call, t *tx) reply {
-		p, ok := t.in(c.kinds.itemProperty, inProject(c), c.vars["property"])
+		p, ok := t.getWithin(c.kinds.itemProperty, inProject(c), c.vars["property"])
 		switch {
 		case !ok:
 			return notFound()
@@ -128,10 +128,10 @@ func ofProperty(h handler) handler {
 }
 
 func listOptions(c *call, t *tx) reply {
-	return reply{http.StatusOK, c.kinds.propertyOption.where(c, t, nil)}
+	return reply{http.StatusOK, c.kinds.propertyOption.renderWhere(c, t, nil)}
 }
 
-// ofItem makes a handler of the value that the item of the route has of a property.
+// ofItem wraps a handler for the value of a property in the route's item.
 func ofItem(h func(c *call, t *tx, p row) reply) handler {
 	return func(c *call, t *tx) reply {
 		item, exists := c.anyItem(t, c.vars["item"])
@@ -161,7 +161,7 @@ func readValue(c *call, t *tx, p row) reply {
 		out := []row{}
 		for _, v := range values {
 			record := one(v)
-			record["id"] = newID() // each is a record of its own
+			record["id"] = newID() // each value has a record
 			out = append(out, record)
 		}
 		return reply{http.StatusOK, out}
@@ -169,7 +169,7 @@ func readValue(c *call, t *tx, p row) reply {
 	return reply{http.StatusOK, one(s.row["value"])}
 }
 
-// setValue sets a value, or replaces the one there is.
+// setValue sets or replaces a value.
 func setValue(c *call, t *tx, p row) reply {
 	v, given := c.in["value"]
 	if !given || v == nil {
@@ -200,7 +200,7 @@ func (c *call) itemValue(t *tx, item, property string) (stored, bool) {
 	return stored{}, false
 }
 
-// putValue replaces the value of an item; nil and an empty list are none.
+// putValue replaces the value of an item; nil or an empty list removes it.
 func (c *call) putValue(t *tx, item string, p row, value any) {
 	if s, ok := c.itemValue(t, item, text(p, "id")); ok {
 		t.remove(c.kinds.itemValue, s)
@@ -213,7 +213,7 @@ func (c *call) putValue(t *tx, item string, p row, value any) {
 	t.insert(c.kinds.itemValue, scope(item), r)
 }
 
-// checkValue is a value of a property as it is stored, or what is wrong with it.
+// checkValue returns a value of a property as it is stored, or a complaint.
 func (c *call) checkValue(t *tx, p row, v any) (value any, complaint string) {
 	values, many := v.([]any)
 	if !flag(p, "is_multi") {
@@ -268,7 +268,7 @@ func (c *call) checkOne(t *tx, p row, v any) (value any, complaint string) {
 	return s, ""
 }
 
-// unknownTarget says that an option or a relation names nothing, "" if it names something.
+// unknownTarget returns a complaint if an option or a relation does not exist, or "".
 func (c *call) unknownTarget(t *tx, p row, id string) string {
 	k, in := c.kinds.propertyOption, scope(text(p, "id"))
 	switch {
@@ -289,7 +289,7 @@ func (c *call) unknownTarget(t *tx, p row, id string) string {
 	return ""
 }
 
-// customFields is the values of an item in API v2.
+// customFields returns the custom field values of an item in API v2.
 func (c *call) customFields(t *tx, item row) any {
 	out := row{}
 	for _, s := range t.all(c.kinds.itemValue, scope(text(item, "id"))) {
@@ -306,29 +306,29 @@ func (c *call) customFields(t *tx, item row) any {
 	return out
 }
 
-// prepareCustomFields puts properties in the place of their names.
+// prepareCustomFields replaces the names of properties with their IDs, and checks the values.
 func prepareCustomFields(w *writeV2) {
 	given, ok := w.given["custom_fields"].(row)
 	p, _ := w.t.get(w.kinds.project, w.vars["project"])
 	if !ok || w.r["type"] == nil || !flag(p.row, "is_issue_type_enabled") {
-		w.fail("custom_fields", "invalid", "Custom properties are not enabled.")
+		w.addError("custom_fields", "invalid", "Custom properties are not enabled.")
 		return
 	}
 	values := row{}
 	for name, v := range given {
-		all := w.kinds.itemProperty.within(w.call, w.t)
+		all := w.kinds.itemProperty.recordsIn(w.call, w.t)
 		at := slices.IndexFunc(all, func(p stored) bool {
 			return text(p.row, "name") == name && slices.Contains(list(p.row, "types"), text(w.r, "type"))
 		})
 		if at < 0 {
-			w.fail("custom_fields."+name, "invalid", "The type has no such property.")
+			w.addError("custom_fields."+name, "invalid", "The type has no such property.")
 			continue
 		}
 		property := all[at].row
 		if v != nil {
 			value, complaint := w.checkValue(w.t, property, v)
 			if complaint != "" {
-				w.fail("custom_fields."+name, "invalid", "%s", complaint)
+				w.addError("custom_fields."+name, "invalid", "%s", complaint)
 			}
 			v = value
 		}
@@ -337,7 +337,7 @@ func prepareCustomFields(w *writeV2) {
 	w.given["custom_fields"] = values
 }
 
-// storeCustomFields stores the values of the body.
+// storeCustomFields stores the custom field values of the body.
 func storeCustomFields(w *writeV2) {
 	values, _ := w.given["custom_fields"].(row)
 	for id, v := range values {

@@ -10,19 +10,19 @@ import (
 	"strings"
 )
 
-// operationsText is the operations that the service has, a path with its methods a line, in sections: what the community
-// edition has, and what the references of API v1 and API v2 have.
+// operationsText lists the operations of the service, a path with its methods on each line, in sections: the community
+// edition, and the references of API v1 and API v2.
 //
 //go:embed operations.txt
 var operationsText string
 
-// publishedPath is a path that the service has.
+// publishedPath is a path of the service.
 type publishedPath struct {
 	pattern string // "{}" is a parameter
 	methods []string
 }
 
-// publishedPaths is those of a section.
+// publishedPaths returns the paths of a section.
 func publishedPaths(section string) []publishedPath {
 	_, text, _ := strings.Cut(operationsText, "["+section+"]\n")
 	text, _, _ = strings.Cut(text, "\n[")
@@ -35,10 +35,10 @@ func publishedPaths(section string) []publishedPath {
 	return out
 }
 
-// matches says whether a path is of the pattern. Of the parameters only a workspace, and in API v2 a project or a work item, is
-// named by anything but an ID.
-func (p publishedPath) matches(path string) bool {
-	pattern, given := strings.Split(p.pattern, "/"), strings.Split(path, "/")
+// matches reports whether a path has the pattern. Parameters are IDs, except a workspace and, in API v2, a project or a
+// work item.
+func (pp publishedPath) matches(path string) bool {
+	pattern, given := strings.Split(pp.pattern, "/"), strings.Split(path, "/")
 	if len(pattern) != len(given) {
 		return false
 	}
@@ -51,8 +51,8 @@ func (p publishedPath) matches(path string) bool {
 	return true
 }
 
-// published finds what the service has at a path and the sandbox may not have.
-func (s *Server) published(path string) (publishedPath, bool) {
+// publishedAt returns the service's own description of a path, whether or not the sandbox serves it.
+func (s *Server) publishedAt(path string) (publishedPath, bool) {
 	for _, section := range s.opts.Edition.sections() {
 		for _, p := range publishedPaths(section) {
 			if p.matches(path) {
@@ -68,8 +68,8 @@ func (e Edition) sections() []string {
 	return []string{"community", "reference", "v2"}[:map[Edition]int{Community: 1, Full: 2, Cloud: 3}[e]]
 }
 
-// Has says whether an edition has an operation, as far as its own description or the reference tells. Parameters of the path
-// stand in braces.
+// Has reports whether an edition has an operation according to its own description or the reference. Parameters of the
+// path are in braces.
 func (e Edition) Has(method, path string) bool {
 	path = regexp.MustCompile(`\{[^}]*\}`).ReplaceAllString(path, "{}")
 	return slices.ContainsFunc(e.sections(), func(section string) bool {
@@ -77,29 +77,30 @@ func (e Edition) Has(method, path string) bool {
 	})
 }
 
-// unserved is the answer to a request of which the sandbox does not know what the service would answer; ok is false if the
-// service has no such operation, as far as is known.
-func (s *Server) unserved(method, path string) (r reply, ok bool) {
-	p, ok := s.published(path)
-	if !ok || !slices.Contains(p.methods, method) || !s.speaksFor(path) {
+// unservedAnswer returns the answer to an operation that the service has and the sandbox does not serve. ok is false if no such
+// operation of the service is known.
+func (s *Server) unservedAnswer(method, path string) (r reply, ok bool) {
+	p, ok := s.publishedAt(path)
+	if !ok || !slices.Contains(p.methods, method) || !s.servesPublished(path) {
 		return reply{}, false
 	}
 	return notServed(fmt.Sprintf("%s %s", method, p.pattern)), true
 }
 
-// notServed is what the sandbox says of itself. No real server answers so.
+// notServed returns the answer of the sandbox for something that it does not serve. No real server answers so.
 func notServed(what string) reply {
 	return refuse(http.StatusNotImplemented, "error", "The sandbox does not serve "+what+", which the real service has.")
 }
 
-// unknownParameters is the names of a query but those that are known, sorted.
+// unknownParameters returns the names in the query except the known ones, sorted.
 func (c *call) unknownParameters(known ...string) []string {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(c.query)), func(name string) bool { return slices.Contains(known, name) })
 }
 
-// unservedParameter returns a parameter of a request of API v1 that has an effect, or may have one, and that planform does not send.
+// unservedParameter returns a parameter of a request of API v1 that may have an effect and that planform does not send,
+// or "".
 func (c *call) unservedParameter() string {
-	if c.route.notInCommunity { // nobody saw what these lists do
+	if c.route.notInCommunity { // the effects of parameters on these lists were never seen
 		unknown := c.unknownParameters("per_page", "cursor", "fields", "limit", "offset", "workspace", "customer", "order_by")
 		return strings.Join(unknown[:min(1, len(unknown))], "")
 	}
@@ -120,21 +121,22 @@ func unknownField(name string) string {
 	return fmt.Sprintf("The sandbox does not know the field %q, which the real service has.", name)
 }
 
-// noRoute answers requests that no route takes.
+// noRoute answers requests that match no route.
 func (s *Server) noRoute(w http.ResponseWriter, req *http.Request) {
 	path := req.URL.Path
-	if r, ok := s.unserved(req.Method, path); ok {
+	if r, ok := s.unservedAnswer(req.Method, path); ok {
 		send(w, req, r, nil)
-	} else if p, ok := s.published(path); ok && s.speaksFor(path) { // in another way
+	} else if p, ok := s.publishedAt(path); ok && s.servesPublished(path) { // the service has it with other methods
 		send(w, req, notServed(p.pattern), nil)
-	} else if _, ok := s.published(path + "/"); ok && s.speaksFor(path) {
+	} else if _, ok := s.publishedAt(path + "/"); ok && s.servesPublished(path) {
 		s.addSlash(w, req)
 	} else {
 		send(w, req, refuse(http.StatusNotFound, "error", textNoPage), nil)
 	}
 }
 
-// speaksFor says whether the sandbox has what it says that the service has: a test can take operations of API v2 away.
-func (s *Server) speaksFor(path string) bool {
+// servesPublished reports whether the sandbox serves the operations that it publishes for a path. A test can take operations of
+// API v2 away.
+func (s *Server) servesPublished(path string) bool {
 	return s.opts.HasOperation == nil || !strings.HasPrefix(path, v2Root)
 }

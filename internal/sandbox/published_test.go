@@ -70,7 +70,7 @@ func TestEachOperationIsServedOrSaysThatItIsNot(t *testing.T) {
 				for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPatch, http.MethodDelete} {
 					got := ask(t, s, method, path, "")
 					says := strings.Contains(got.body, fmt.Sprintf("does not serve %s %s,", method, p.pattern))
-					_, known := s.unserved(method, path) // which another section may name
+					_, known := s.unservedAnswer(method, path) // which another section may name
 					switch known = known || slices.Contains(p.methods, method); {
 					case says != (known && !served[method+" "+p.pattern]), says && got.status != http.StatusNotImplemented:
 						t.Errorf("%s %s is answered with %d %.200s", method, p.pattern, got.status, got.body)
@@ -78,7 +78,7 @@ func TestEachOperationIsServedOrSaysThatItIsNot(t *testing.T) {
 						t.Errorf("%s %s, which there is not, is answered with %d", method, p.pattern, got.status)
 					}
 				}
-				if _, named := s.published(path + "no.such/"); named {
+				if _, named := s.publishedAt(path + "no.such/"); named {
 					continue
 				}
 				if beside := ask(t, s, http.MethodGet, path+"no.such/", ""); beside.status != http.StatusNotFound {

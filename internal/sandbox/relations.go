@@ -6,8 +6,8 @@ import (
 	"strconv"
 )
 
-func (k *kinds) relations() {
-	k.relation = k.add(&kind{
+func (ks *kinds) describeRelations() {
+	ks.relation = ks.add(&kind{
 		name: "relation", param: "relation",
 		columns: audit("relation_type", "issue", "related_issue", "created_by", "updated_by", "project", "workspace"),
 		indexes: []index{{name: "relation to", fields: []string{"related_issue", "issue", "relation_type"}}},
@@ -19,8 +19,8 @@ func (k *kinds) relations() {
 	})
 }
 
-func (k *kinds) relationDefinitions() {
-	k.relationDefinition = k.add(&kind{
+func (ks *kinds) describeRelationDefinitions() {
+	ks.relationDefinition = ks.add(&kind{
 		name: "relation_definition", param: "definition", oldestFirst: true,
 		columns: audit("name", "outward", "inward", "description", "color", "is_active", "is_default", "sort_order", "logo_props", "external_source",
 			"external_id", "created_by", "updated_by", "workspace"),
@@ -37,7 +37,7 @@ func (k *kinds) relationDefinitions() {
 	})
 }
 
-// uuids is a list of IDs of which none need exist.
+// uuids checks a list of IDs, whose records need not exist.
 func uuids(_ *tx, v any) (any, any) {
 	given, ok := v.([]any)
 	switch {
@@ -63,8 +63,8 @@ func uuids(_ *tx, v any) (any, any) {
 	return ids, nil
 }
 
-// storedRelation is how a relation is kept. blocking, start_after and
-// finish_after are kept as their inverse, from the other item.
+// storedRelation returns the stored form of a relation. blocking, start_after and finish_after are stored as their
+// inverse, from the other item.
 func storedRelation(name string) (kept string, reversed bool) {
 	switch name {
 	case "blocking":
@@ -77,7 +77,7 @@ func storedRelation(name string) (kept string, reversed bool) {
 	return name, false
 }
 
-// inverseRelation is the name of a kept relation as the other item sees it.
+// inverseRelation returns the name of a stored relation from the other item's side.
 func inverseRelation(kept string) string {
 	switch kept {
 	case "blocked_by":
@@ -90,8 +90,7 @@ func inverseRelation(kept string) string {
 	return kept
 }
 
-// listRelations shows each relation of the item under the name that it has from
-// the item's side, the newest first.
+// listRelations lists the relations of the item, each under its name from the item's side, the newest first.
 func listRelations(c *call, t *tx) reply {
 	out := row{
 		"blocking": nil, "blocked_by": nil, "duplicate": nil, "relates_to": nil,
@@ -111,7 +110,7 @@ func listRelations(c *call, t *tx) reply {
 			entry := row{"project_id": item.row["project"], "issue_id": item.row["id"]}
 			listed, ok := out[name].([]row)
 			if !ok {
-				return // of a definition, which API v1 does not show
+				return // the relation has a custom definition, which API v1 does not show
 			}
 			symmetric := name == "duplicate" || name == "relates_to"
 			if symmetric && slices.ContainsFunc(listed, func(r row) bool { return r["issue_id"] == other }) {
@@ -138,10 +137,10 @@ func listRelations(c *call, t *tx) reply {
 	return reply{http.StatusOK, out}
 }
 
-// relationsOf is the relations from and to an item, the oldest first.
+// relationsOf returns the relations from and to an item, the oldest first.
 func relationsOf(c *call, t *tx, item string) []stored {
 	found := t.all(c.kinds.relation, scope(item))
-	for _, id := range t.under(1<<20, "relation to", item) {
+	for _, id := range t.indexValues(1<<20, "relation to", item) {
 		if s, ok := t.get(c.kinds.relation, id); ok && text(s.row, "issue") != item {
 			found = append(found, s)
 		}
@@ -150,9 +149,8 @@ func relationsOf(c *call, t *tx, item string) []stored {
 	return found
 }
 
-// addRelations keeps each relation of a pair once. The community edition keeps
-// one relation for each ordered pair: a second one of another kind is passed over
-// in silence.
+// addRelations stores each relation of a pair once. The community edition keeps one relation for each ordered pair, and
+// silently ignores a second one of another kind.
 func addRelations(c *call, t *tx) reply {
 	if refused := c.notAnObject(); refused != nil {
 		return *refused
@@ -176,10 +174,10 @@ func addRelations(c *call, t *tx) reply {
 		}
 		already := t.first("relation to", to, from, kept) != ""
 		if c.community() {
-			already = len(t.under(1, "relation to", to, from)) > 0
+			already = len(t.indexValues(1, "relation to", to, from)) > 0
 		}
 		if !already {
-			c.relate(t, from, to, kept)
+			c.addRelation(t, from, to, kept)
 			c.logActivity(t, "updated", name, nil, id, "added "+name+" relation")
 		}
 	}
@@ -205,7 +203,7 @@ func addRelations(c *call, t *tx) reply {
 	return reply{http.StatusCreated, out}
 }
 
-func (c *call) relate(t *tx, from, to, name string) {
+func (c *call) addRelation(t *tx, from, to, name string) {
 	r := row{"relation_type": name, "issue": from, "related_issue": to}
 	c.setAudit(c.kinds.relation, r)
 	r["updated_by"] = c.user
@@ -231,8 +229,8 @@ func removeRelation(c *call, t *tx) reply {
 	return reply{status: http.StatusNoContent}
 }
 
-// customRelationsV2 is the relations of a work item that the workspace's definitions add. They are kept with the others, from the item
-// that is the outward one, with the definition's ID in the place of a name.
+// customRelationsV2 describes the relations of a work item that the workspace defines. They are stored with the other
+// relations, from the outward item, with the ID of the definition as relation_type.
 func customRelationsV2(k *kinds) *resourceV2 {
 	return &resourceV2{
 		name: "relation", path: v2Item + "relations/", kind: k.relation,
@@ -246,7 +244,7 @@ func customRelationsV2(k *kinds) *resourceV2 {
 	}
 }
 
-// listCustomRelations shows the IDs of the items that an item is related to, by what it is to them.
+// listCustomRelations lists the IDs of related items by the label of the relation from the item's side.
 func listCustomRelations(c *call, t *tx) reply {
 	if wrong := c.knowsOnly(); wrong != nil {
 		return wrong.reply()
@@ -256,7 +254,7 @@ func listCustomRelations(c *call, t *tx) reply {
 		out[text(d.row, "outward")], out[text(d.row, "inward")] = []any{}, []any{}
 	}
 	for _, r := range relationsOf(c, t, self) {
-		d, ok := t.in(c.kinds.relationDefinition, scope(workspaceID), text(r.row, "relation_type"))
+		d, ok := t.getWithin(c.kinds.relationDefinition, scope(workspaceID), text(r.row, "relation_type"))
 		if !ok {
 			continue
 		}
@@ -271,7 +269,7 @@ func listCustomRelations(c *call, t *tx) reply {
 
 func addCustomRelations(c *call, t *tx) reply {
 	var wrong []fieldError
-	d, ok := t.in(c.kinds.relationDefinition, scope(workspaceID), text(c.in, "relation_definition_id"))
+	d, ok := t.getWithin(c.kinds.relationDefinition, scope(workspaceID), text(c.in, "relation_definition_id"))
 	if !ok {
 		wrong = append(wrong, fieldError{"relation_definition_id", "does_not_exist", "Object with this id does not exist."})
 	}
@@ -309,13 +307,13 @@ func addCustomRelations(c *call, t *tx) reply {
 		}
 		if !have[id] {
 			have[id] = true
-			c.relate(t, from, to, name)
+			c.addRelation(t, from, to, name)
 		}
 	}
 	return reply{http.StatusCreated, listCustomRelations(c, t).body}
 }
 
-// removeCustomRelation ends the oldest of the custom relations between two items: which one goes, the reference does not say.
+// removeCustomRelation ends the oldest custom relation between two items. The reference does not say which one ends.
 func removeCustomRelation(c *call, t *tx) reply {
 	for _, r := range relationsOf(c, t, c.vars["item"]) {
 		custom := t.has(c.kinds.relationDefinition, scope(workspaceID), text(r.row, "relation_type"))

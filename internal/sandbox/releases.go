@@ -1,9 +1,10 @@
 package sandbox
 
-// releases are those of the workspace, with their tags and labels, and what each has: links, and a changelog from the start.
-func (k *kinds) releases() {
+// describeReleases describes the releases of the workspace, their tags and labels, and their contents: links, and a changelog
+// that is created with the release.
+func (ks *kinds) describeReleases() {
 	ofRelease := func(c *call) []byte { return scope(c.vars["release"]) }
-	k.releaseTag = k.add(&kind{
+	ks.releaseTag = ks.add(&kind{
 		name: "release_tag", param: "tag",
 		columns: audit("version", "git_tag", "commit_hash", "description", "created_by", "updated_by", "workspace"),
 		fields: []field{
@@ -13,7 +14,7 @@ func (k *kinds) releases() {
 			{name: "description", check: prose(), null: true},
 		},
 	})
-	k.releaseLabel = k.add(&kind{
+	ks.releaseLabel = ks.add(&kind{
 		name: "release_label", param: "label", columns: audit("name", "color", "sort_order", "created_by", "updated_by", "workspace"),
 		fields: []field{
 			{name: "name", check: line()},
@@ -21,9 +22,9 @@ func (k *kinds) releases() {
 			{name: "sort_order", check: whole(0, 1<<31-1), initial: integer(65535)},
 		},
 	})
-	k.releaseLabelLink = k.membership("release_label_link", "label", "release")
-	k.releaseItem = k.membership("release_item", "issue", "release")
-	k.releaseLink = k.add(&kind{
+	ks.releaseLabelLink = ks.addMembership("release_label_link", "label", "release")
+	ks.releaseItem = ks.addMembership("release_item", "issue", "release")
+	ks.releaseLink = ks.add(&kind{
 		name: "release_link", param: "link", scope: ofRelease, columns: audit("title", "url", "metadata", "release", "created_by", "updated_by", "workspace"),
 		fields: []field{
 			{name: "title", check: line()},
@@ -31,7 +32,7 @@ func (k *kinds) releases() {
 			{name: "metadata", check: mapping, initial: row{}},
 		},
 	})
-	k.changelog = k.add(&kind{
+	ks.changelog = ks.add(&kind{
 		name: "release_changelog", param: "changelog", scope: ofRelease,
 		columns: audit("changelog", "release", "description_html", "description_json", "created_by", "updated_by", "workspace"),
 		fields: []field{
@@ -39,7 +40,7 @@ func (k *kinds) releases() {
 			{name: "description_json", check: mapping, initial: row{}},
 		},
 	})
-	k.release = k.add(&kind{
+	ks.release = ks.add(&kind{
 		name: "release", param: "release",
 		columns: audit("name", "description_html", "description_json", "description", "status", "target_date", "release_date", "is_latest", "is_prerelease",
 			"lead", "tag", "external_source", "external_id", "created_by", "updated_by", "workspace"),
@@ -52,8 +53,8 @@ func (k *kinds) releases() {
 			{name: "release_date", check: date, null: true},
 			{name: "is_latest", check: boolean, initial: false},
 			{name: "is_prerelease", check: boolean, initial: false},
-			{name: "lead", ref: &k.user, null: true},
-			{name: "tag", ref: &k.releaseTag, null: true},
+			{name: "lead", ref: &ks.user, null: true},
+			{name: "tag", ref: &ks.releaseTag, null: true},
 		}, external()...),
 		afterWrite: func(c *call, t *tx, old, r row) {
 			if old != nil {
@@ -61,18 +62,18 @@ func (k *kinds) releases() {
 			}
 			c.vars["release"] = text(r, "id")
 			log := row{"release": r["id"], "changelog": newID(), "description_html": "<p></p>", "description_json": row{}}
-			c.setAudit(k.changelog, log)
-			k.changelog.write(c, t, stored{}, log)
+			c.setAudit(ks.changelog, log)
+			ks.changelog.write(c, t, stored{}, log)
 		},
 		afterDelete: func(c *call, t *tx, r row) {
-			for _, inside := range []*kind{k.releaseLabelLink, k.releaseItem, k.releaseLink, k.changelog} {
+			for _, inside := range []*kind{ks.releaseLabelLink, ks.releaseItem, ks.releaseLink, ks.changelog} {
 				c.clear(t, inside, text(r, "id"))
 			}
 		},
 	})
 }
 
-// releasesV2 is what API v2 has of releases. Nothing shows which work items one has.
+// releasesV2 describes releases in API v2. No answer shows the work items of a release.
 func (s *Server) releasesV2() []*resourceV2 {
 	k := s.kinds
 	const path = v2Workspace + "releases/"

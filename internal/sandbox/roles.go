@@ -8,7 +8,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// roles is what every workspace has, and two that this one defines for its projects.
+// roles returns the roles of every workspace, and two that this one defines for its projects.
 func roles() []row {
 	var out []row
 	for _, r := range []struct {
@@ -35,7 +35,8 @@ func roles() []row {
 	return out
 }
 
-// projectRoleOf is the role of projects with a slug, and the number that API v1 has for it: the highest of its own that is not above it.
+// projectRoleOf returns the project role with a slug, and its number in API v1: the highest number of API v1 that is not
+// above its level.
 func projectRoleOf(slug string) (is row, v1 int) {
 	all := roles()
 	i := slices.IndexFunc(all, func(r row) bool { return r["namespace"] == "project" && r["slug"] == slug })
@@ -50,7 +51,7 @@ func projectRoleOf(slug string) (is row, v1 int) {
 	return all[i], v1
 }
 
-// rolesV2 is the roles of the workspace and of its projects, which nobody changes.
+// rolesV2 describes the roles of the workspace and of its projects, which are read-only.
 func rolesV2(k *kinds) *resourceV2 {
 	return &resourceV2{
 		name: "role", path: v2Workspace + "roles/", kind: k.role, verbs: "list", byOffset: true,
@@ -64,7 +65,7 @@ func rolesV2(k *kinds) *resourceV2 {
 	}
 }
 
-// projectMembersV2 is who is in a project, by their memberships. Roles are those of the project's namespace, by their slugs.
+// projectMembersV2 describes the memberships of a project. Roles are given by their slugs in the project's namespace.
 func projectMembersV2(k *kinds) *resourceV2 {
 	return &resourceV2{
 		name: "member", path: v2Project + "members/", kind: k.projectMember, verbs: "list create update delete",
@@ -90,7 +91,7 @@ func projectMembersV2(k *kinds) *resourceV2 {
 			}
 			return map[int]string{roleAdmin: "admin", roleMember: "contributor", roleGuest: "guest"}[int(number(r, "role"))]
 		}},
-		closed: func(c *call, t *tx) *problem {
+		refuseWrites: func(c *call, t *tx) *problem {
 			if projectRole(t, c.vars["project"], c.user) != roleAdmin {
 				return forbidden()
 			}
@@ -102,8 +103,8 @@ func projectMembersV2(k *kinds) *resourceV2 {
 		prepare: func(w *writeV2) {
 			switch user := text(w.r, "member"); {
 			case w.old != nil && user != text(w.old, "member"):
-				w.fail("member_id", "invalid", "A membership stays that of its member.")
-			case w.old == nil && user != "" && w.wasMember(w.t, w.vars["project"], user): // what a second one does is not documented
+				w.addError("member_id", "invalid", "A membership stays that of its member.")
+			case w.old == nil && user != "" && w.wasMember(w.t, w.vars["project"], user): // the answer to a second membership is not documented
 				w.problem = conflictV2("The user is a member of the project already.")
 			}
 			if slug, given := w.given["role"].(string); given {

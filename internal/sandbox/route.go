@@ -9,61 +9,61 @@ import (
 	"sync"
 )
 
-// route is one path with its endpoints. A parameter of its pattern is "{name}"; its name says which segments match.
+// route is one path with its endpoints. A parameter of its pattern is "{name}"; the name decides which segments match.
 type route struct {
 	api            *dialect
 	pattern        string      // below the root of the API
-	res            *resourceV2 // whose record "{pk}" is
+	res            *resourceV2 // collection of the record that "{pk}" names
 	permission     permission
 	on             methods
-	notInCommunity bool   // not in the community edition
+	notInCommunity bool   // the community edition lacks the route
 	unpaged        bool   // documented as a list without paging
-	fixedOrder     bool   // the list is not the newest first, and an order of it is not served
+	fixedOrder     bool   // the list is not sorted by age, and its orders are not served
 	noSlash        string // method that is documented without trailing slash
 }
 
-// allow is the Allow header of the route.
-func (r *route) allow() string {
+// allowHeader returns the Allow header of the route.
+func (rt *route) allowHeader() string {
 	var names []string
 	for _, m := range []string{http.MethodGet, http.MethodPost, http.MethodPatch, http.MethodDelete} {
-		if r.on[m] != nil {
+		if rt.on[m] != nil {
 			names = append(names, m)
 		}
 	}
 	return strings.Join(names, ", ")
 }
 
-// methods is the endpoints of a route.
+// methods holds the endpoints of a route.
 type methods map[string]*endpoint
 
 // endpoint is a handler and, if it differs, the documented status of success.
 type endpoint struct {
 	do       handler
 	contract int
-	bulk     bool // of API v2: reads a body that is empty, too
-	bodyless bool // of API v1: looks at no body
-	anyMedia bool // of API v1: fails at a body that is no JSON, in place of a refusal
+	bulk     bool // API v2: an empty body is decoded as well
+	bodyless bool // API v1: the body is ignored
+	anyMedia bool // API v1: a body that is no JSON is accepted as null
 }
 
 func do(h handler) *endpoint { return &endpoint{do: h} }
 
-// documented is a handler whose documented status is not the one it answers.
+// documented returns the endpoint of a handler whose documented status differs from its answer.
 func documented(h handler, status int) *endpoint { return &endpoint{do: h, contract: status} }
 
-// collection is the two endpoints of a list.
+// collection returns the endpoints of a list.
 func collection(k *kind) methods {
 	return methods{http.MethodGet: do(k.list), http.MethodPost: do(k.create)}
 }
 
-// element is the three endpoints of a record.
+// element returns the endpoints of a record.
 func element(k *kind) methods {
 	return methods{http.MethodGet: do(k.read), http.MethodPatch: do(k.change), http.MethodDelete: do(k.remove)}
 }
 
 const apiRoot = "/api/v1/"
 
-// endpoints are what the mux leads to, by pattern. Methods are looked at behind the credentials, as the service does, so the patterns have
-// none.
+// endpoints returns the patterns of the mux and their handlers. The patterns have no methods, because the service checks
+// the method after the credential.
 func (s *Server) endpoints() (patterns []string, handlers []http.HandlerFunc) {
 	add := func(pattern string, handler http.HandlerFunc) {
 		patterns, handlers = append(patterns, pattern), append(handlers, handler)
@@ -78,10 +78,10 @@ func (s *Server) endpoints() (patterns []string, handlers []http.HandlerFunc) {
 	}
 	for _, r := range s.routes() {
 		pattern := r.api.root + r.pattern
-		add(pattern+"{$}", s.matching(&r, func(w http.ResponseWriter, req *http.Request, vars map[string]string) {
+		add(pattern+"{$}", s.matchRoute(&r, func(w http.ResponseWriter, req *http.Request, vars map[string]string) {
 			s.answer(w, req, &r, vars)
 		}))
-		add(strings.TrimSuffix(pattern, "/"), s.matching(&r, func(w http.ResponseWriter, req *http.Request, vars map[string]string) {
+		add(strings.TrimSuffix(pattern, "/"), s.matchRoute(&r, func(w http.ResponseWriter, req *http.Request, vars map[string]string) {
 			if s.opts.Answers == Contract && r.noSlash == req.Method {
 				s.answer(w, req, &r, vars)
 				return
@@ -92,13 +92,13 @@ func (s *Server) endpoints() (patterns []string, handlers []http.HandlerFunc) {
 	return patterns, handlers
 }
 
-// muxes are those of the lists of patterns that there were: to build one takes longer than a hundred requests.
+// muxes caches a mux for each list of patterns, because building one takes longer than a hundred requests.
 var muxes sync.Map //nolint:gochecknoglobals // it holds what would be built again
 
 type handlersKey struct{}
 
-// mux serves the routes of the edition. Patterns that cross others, as "releases/{pk}/labels/" does "releases/labels/{pk}/", are tried after
-// them.
+// mux serves the routes of the edition. A pattern that conflicts with another, as "releases/{pk}/labels/" does with
+// "releases/labels/{pk}/", is tried after it.
 func (s *Server) mux() http.Handler {
 	patterns, handlers := s.endpoints()
 	key := strings.Join(patterns, "\n")
@@ -111,7 +111,7 @@ func (s *Server) mux() http.Handler {
 				of[i](w, req)
 			}
 			switch {
-			case pattern == "/", pattern == v2Root: // where there is no route
+			case pattern == "/", pattern == v2Root: // they match paths without a route
 				crossed.HandleFunc(pattern, handle)
 				mux.Handle(pattern, crossed)
 			case !register(mux, pattern, handle):
@@ -126,21 +126,21 @@ func (s *Server) mux() http.Handler {
 	})
 }
 
-// register adds a pattern to a mux, unless it crosses another one.
+// register adds a pattern to a mux, unless it conflicts with another.
 func register(mux *http.ServeMux, pattern string, handle http.HandlerFunc) (ok bool) {
-	defer func() { ok = recover() == nil }() // there is no other way to ask
+	defer func() { ok = recover() == nil }() // a ServeMux offers no other way to ask
 	mux.HandleFunc(pattern, handle)
 	return true
 }
 
-// addSlash leads to the path with a slash at its end.
+// addSlash redirects to the path with a slash at its end.
 func (s *Server) addSlash(w http.ResponseWriter, req *http.Request) {
 	to := url.URL{Path: s.opts.Prefix + req.URL.Path + "/", RawQuery: req.URL.RawQuery}
 	send(w, req, reply{status: http.StatusMovedPermanently}, http.Header{"Location": {to.String()}, "Content-Type": {htmlText}})
 }
 
-// matching calls do with the parameters of a request, if they match the route.
-func (s *Server) matching(r *route, do func(http.ResponseWriter, *http.Request, map[string]string)) http.HandlerFunc {
+// matchRoute returns a handler that calls do with the parameters of a request, if they match the route.
+func (s *Server) matchRoute(r *route, do func(http.ResponseWriter, *http.Request, map[string]string)) http.HandlerFunc {
 	return func(w http.ResponseWriter, req *http.Request) {
 		vars := make(map[string]string, 4)
 		for segment := range strings.SplitSeq(r.pattern, "/") {
@@ -167,7 +167,7 @@ func matchParam(name, segment string, vars map[string]string) bool {
 		vars[name] = segment
 		return segment == "projects" || segment == "labels" || segment == "epics"
 	case "identifier":
-		// The last hyphen that has something behind it divides.
+		// The last hyphen with text after it separates the number.
 		i := strings.LastIndexByte(strings.TrimSuffix(segment, "-"), '-')
 		if strings.HasSuffix(segment, "--") {
 			i = len(segment) - 2
@@ -200,7 +200,7 @@ func isUUID(s string) bool {
 	return true
 }
 
-// routes is every route of the edition.
+// routes returns every route of the edition.
 func (s *Server) routes() []route {
 	routes, api := s.table(), s.v1()
 	for i := range routes {
@@ -216,7 +216,7 @@ func (s *Server) routes() []route {
 	return routes
 }
 
-// table is every route of API v1.
+// table returns every route of API v1.
 func (s *Server) table() []route {
 	const (
 		ws      = "workspaces/{workspace}/"
@@ -228,7 +228,7 @@ func (s *Server) table() []route {
 	get, post, patch, del := http.MethodGet, http.MethodPost, http.MethodPatch, http.MethodDelete
 
 	routes := []route{
-		{pattern: "users/me/", permission: anyone, on: methods{get: do(me)}},
+		{pattern: "users/me/", permission: anyone, on: methods{get: do(readUser)}},
 		{pattern: ws + "members/", permission: workspacePeople, on: methods{get: do(workspaceMembers)}},
 		{pattern: ws + "invitations/", permission: workspaceAdmins, on: methods{
 			get: do(listInvitations), post: do(s.kinds.invitation.create),
@@ -250,21 +250,21 @@ func (s *Server) table() []route {
 			get: do(readMember), patch: do(changeMember),
 			del: do(removeMember),
 		}},
-		{pattern: project + "states/", permission: projectEntity, on: elsewhere(statesGoverned, methods{get: do(states.list), post: do(createState(states))})},
-		{pattern: project + "states/{state}/", permission: projectEntity, on: elsewhere(statesGoverned, element(states))},
+		{pattern: project + "states/", permission: projectEntity, on: refuseElsewhere(statesGoverned, methods{get: do(states.list), post: do(createState(states))})},
+		{pattern: project + "states/{state}/", permission: projectEntity, on: refuseElsewhere(statesGoverned, element(states))},
 		{pattern: project + "labels/", permission: projectLabels, on: methods{get: do(listLabels(labels)), post: do(labels.create)}},
 		{
 			pattern: project + "labels/{label}/", permission: projectLabels,
 			on: methods{get: do(readLabel(labels)), patch: do(unlessArchived(labels.change)), del: do(unlessArchived(labels.remove))},
 		},
 
-		{pattern: project + "cycles/", permission: projectEntity, on: methods{get: do(unarchived(cycles)), post: do(createCycle(cycles))}},
+		{pattern: project + "cycles/", permission: projectEntity, on: methods{get: do(listUnarchived(cycles)), post: do(createCycle(cycles))}},
 		{pattern: project + "cycles/{cycle}/", permission: projectEntity, on: methods{
 			get: do(readUnarchived(cycles)), patch: do(cycles.change),
 			del: do(cycles.remove),
 		}},
 		{pattern: project + "cycles/{cycle}/archive/", permission: projectEntity, on: methods{post: do(archive(cycles, true))}},
-		{pattern: project + "archived-cycles/", permission: projectEntity, on: methods{get: do(archived(cycles))}},
+		{pattern: project + "archived-cycles/", permission: projectEntity, on: methods{get: do(listArchived(cycles))}},
 		{pattern: project + "archived-cycles/{cycle}/unarchive/", permission: projectEntity, on: methods{del: do(archive(cycles, false))}},
 		{
 			pattern: project + "cycles/{cycle}/cycle-issues/", permission: projectEntity, fixedOrder: true,
@@ -275,13 +275,13 @@ func (s *Server) table() []route {
 			on: methods{del: do(removeMembership(s.kinds.cycleIssue))},
 		},
 
-		{pattern: project + "modules/", permission: projectEntity, on: methods{get: do(unarchived(modules)), post: do(modules.create)}},
+		{pattern: project + "modules/", permission: projectEntity, on: methods{get: do(listUnarchived(modules)), post: do(modules.create)}},
 		{pattern: project + "modules/{module}/", permission: projectEntity, on: methods{
 			get:   do(readUnarchived(modules)),
 			patch: do(modules.change), del: do(modules.remove),
 		}},
 		{pattern: project + "modules/{module}/archive/", permission: projectEntity, on: methods{post: do(archive(modules, true))}},
-		{pattern: project + "archived-modules/", permission: projectEntity, on: methods{get: do(archived(modules))}},
+		{pattern: project + "archived-modules/", permission: projectEntity, on: methods{get: do(listArchived(modules))}},
 		{pattern: project + "archived-modules/{module}/unarchive/", permission: projectEntity, on: methods{del: do(archive(modules, false))}},
 		{
 			pattern: project + "modules/{module}/module-issues/", permission: projectEntity, fixedOrder: true,
@@ -315,12 +315,13 @@ func (s *Server) table() []route {
 	return slices.Concat(routes, s.fullTable(ws, project))
 }
 
-// fullTable is the routes that the community edition lacks.
+// fullTable returns the routes that the community edition lacks.
 func (s *Server) fullTable(ws, project string) []route {
 	get, post, patch, del := http.MethodGet, http.MethodPost, http.MethodPatch, http.MethodDelete
 	k := s.kinds
 	routes := []route{
-		// One route for both lists: a ServeMux does not tell "initiatives/{initiative}/labels/" from "initiatives/labels/{id}/".
+		// Both lists share a route, because a ServeMux cannot tell "initiatives/{initiative}/labels/" from
+		// "initiatives/labels/{id}/".
 		{pattern: ws + "initiatives/{initiative}/{members}/", on: initiativeMembers(k)},
 		{pattern: ws + "teamspaces/{teamspace}/projects/", on: memberList{k.teamspace, k.teamspaceProject, k.project}.methods()},
 		{pattern: ws + "teamspaces/{teamspace}/members/", on: memberList{k.teamspace, k.teamspaceMember, k.user}.methods()},
@@ -334,23 +335,23 @@ func (s *Server) fullTable(ws, project string) []route {
 		{pattern: ws + "pages/{page}/", on: methods{get: do(k.page.read)}},
 		{pattern: project + "pages/", on: collection(k.projectPage)},
 		{pattern: project + "pages/{page}/", on: methods{get: do(k.projectPage.read)}},
-		{pattern: project + "work-item-types/", on: elsewhere(typesGoverned, methods{
+		{pattern: project + "work-item-types/", on: refuseElsewhere(typesGoverned, methods{
 			get: do(listTypes(k.itemType)), post: do(k.itemType.create),
 		})},
-		{pattern: project + "work-item-types/{type}/", on: elsewhere(typesGoverned, element(k.itemType))},
-		{pattern: project + "work-item-types/{type}/work-item-properties/", on: elsewhere(typesGoverned, methods{
+		{pattern: project + "work-item-types/{type}/", on: refuseElsewhere(typesGoverned, element(k.itemType))},
+		{pattern: project + "work-item-types/{type}/work-item-properties/", on: refuseElsewhere(typesGoverned, methods{
 			get:  do(ofType(listItemProperties)),
 			post: do(ofType(k.itemProperty.create)),
 		})},
-		{pattern: project + "work-item-types/{type}/work-item-properties/{property}/", on: elsewhere(typesGoverned, methods{
+		{pattern: project + "work-item-types/{type}/work-item-properties/{property}/", on: refuseElsewhere(typesGoverned, methods{
 			get:   do(ofType(k.itemProperty.read)),
 			patch: do(ofType(k.itemProperty.change)),
 		})},
-		{pattern: project + "work-item-properties/{property}/options/", on: elsewhere(typesGoverned, methods{
+		{pattern: project + "work-item-properties/{property}/options/", on: refuseElsewhere(typesGoverned, methods{
 			get:  do(ofProperty(listOptions)),
 			post: do(ofProperty(k.propertyOption.create)),
 		})},
-		{pattern: project + "work-item-properties/{property}/options/{option}/", on: elsewhere(typesGoverned, methods{
+		{pattern: project + "work-item-properties/{property}/options/{option}/", on: refuseElsewhere(typesGoverned, methods{
 			get:   do(ofProperty(k.propertyOption.read)),
 			patch: do(ofProperty(k.propertyOption.change)),
 		})},
@@ -368,10 +369,10 @@ func (s *Server) fullTable(ws, project string) []route {
 		}},
 		{pattern: project + "milestones/{milestone}/work-items/", on: methods{get: do(listMembers(k.milestone, k.milestoneIssue))}},
 		{pattern: ws + "features/", on: methods{get: do(readWorkspaceFeatures)}},
-		{pattern: ws + "states/", on: elsewhere(statesGoverned, methods{get: do(listWorkspaceStates), post: do(k.state.create)})},
-		{pattern: ws + "states/{state}/", on: elsewhere(statesGoverned, element(k.state))},
+		{pattern: ws + "states/", on: refuseElsewhere(statesGoverned, methods{get: do(listWorkspaceStates), post: do(k.state.create)})},
+		{pattern: ws + "states/{state}/", on: refuseElsewhere(statesGoverned, element(k.state))},
 	}
-	for _, k := range s.kinds.every {
+	for _, k := range s.kinds.all {
 		if k.path != "" {
 			routes = append(routes, route{pattern: ws + k.path, on: collection(k)}, route{
 				pattern: ws + k.path + "{" + k.param + "}/",

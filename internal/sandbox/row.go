@@ -10,11 +10,11 @@ import (
 	"time"
 )
 
-// row is one record as the API shows it: JSON values by field name. Numbers are
-// json.Number, so that 65535.0 does not come back as 65535.
+// row is one record as the API shows it: JSON values by field name. Numbers are json.Number, so that 65535.0 does not
+// come back as 65535.
 type row = map[string]any
 
-// selectFields is the named fields of a row; no names leave it as it is.
+// selectFields returns the named fields of a row, or the row itself if names is nil.
 func selectFields(r row, names []string) row {
 	if names == nil {
 		return r
@@ -28,10 +28,10 @@ func selectFields(r row, names []string) row {
 	return kept
 }
 
-// visible is the columns of a row that the API shows.
+// visible returns the columns of a row that the API shows.
 func (k *kind) visible(r row) row { return selectFields(r, k.columns) }
 
-// encode writes JSON as the service does: without escapes for HTML. Only values of this package come here.
+// encode writes JSON as the service does, without escapes for HTML. v must hold values of this package.
 func encode(v any) []byte {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -51,8 +51,8 @@ func decodeRow(b []byte) (row, error) {
 	return r, nil
 }
 
-// rowCache holds decoded rows by their encoding: decoding the same rows for each request took a third of a sandbox's
-// time. What it gives may be changed one level deep, which is as deep as handlers change rows.
+// rowCache holds decoded rows by their encoding, because decoding the same rows for each request took a third of the
+// time. Callers may change the returned rows one level deep, which is as deep as handlers change rows.
 type rowCache struct {
 	mu   sync.Mutex
 	rows map[string]row
@@ -86,19 +86,19 @@ func (rc *rowCache) clear() {
 // clone copies a row one level deep, which is as deep as handlers change rows.
 func clone(r row) row { return maps.Clone(r) }
 
-// text is the string under name, or "" if there is none.
+// text returns the string under name, or "" if there is none.
 func text(r row, name string) string {
 	s, _ := r[name].(string)
 	return s
 }
 
-// flag is the boolean under name.
+// flag returns the boolean under name.
 func flag(r row, name string) bool {
 	b, _ := r[name].(bool)
 	return b
 }
 
-// list is the strings under name.
+// list returns the strings under name.
 func list(r row, name string) []string {
 	items, _ := r[name].([]any)
 	out := make([]string, 0, len(items))
@@ -110,7 +110,7 @@ func list(r row, name string) []string {
 	return out
 }
 
-// number is the number under name, 0 if there is none.
+// number returns the number under name, or 0 if there is none.
 func number(r row, name string) float64 {
 	n, ok := r[name].(json.Number)
 	if !ok {
@@ -125,7 +125,7 @@ func number(r row, name string) float64 {
 
 func integer[T ~int | ~uint64](n T) json.Number { return json.Number(strconv.FormatInt(int64(n), 10)) }
 
-// float writes a number as Python does: 1 is 1.0.
+// float returns a number as Python writes it: 1 is 1.0.
 func float(f float64) json.Number {
 	s := strconv.FormatFloat(f, 'f', -1, 64)
 	if f == float64(int64(f)) {
@@ -134,7 +134,7 @@ func float(f float64) json.Number {
 	return json.Number(s)
 }
 
-// anyList makes the list of a row from strings.
+// anyList returns strings as the list of a row.
 func anyList(items []string) []any {
 	out := make([]any, len(items))
 	for i, s := range items {
@@ -147,7 +147,7 @@ const stampLayout = "2006-01-02T15:04:05.000000Z"
 
 func stamp(t time.Time) string { return t.UTC().Format(stampLayout) }
 
-// momentText is how the service shows a moment that it was given: with microseconds, if there are any.
+// momentText returns a time as the service shows it: with microseconds, if there are any.
 func momentText(t time.Time) string {
 	if t.Nanosecond()/1000 == 0 {
 		return t.UTC().Format(time.RFC3339)

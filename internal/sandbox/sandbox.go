@@ -34,47 +34,46 @@ type Edition int
 const (
 	// Full has every route.
 	Full Edition = iota
-	// Community lacks initiatives, teamspaces, customers, pages, types and
-	// estimates, as the community edition does.
+	// Community lacks initiatives, teamspaces, customers, pages, types and estimates, as the community edition does.
 	Community
 	// Cloud has every route, and API v2.
 	Cloud
 )
 
-// Options is the settings of a server. The zero value is a full edition
-// that answers as observed, without a limit, in a temporary file.
+// Options are the settings of a server. The zero value is a full edition that answers as observed, without a limit, in a
+// temporary file.
 type Options struct {
-	Path      string   // database file, made if it is not there; "" is a temporary one, removed by Close
-	Workspace string   // slug, default that of the data, and [Workspace] for new data; another one holds nothing but its members
+	Path      string   // database file, made if it does not exist; "" is a temporary one, removed by Close
+	Workspace string   // slug; default: slug of the stored data, or [Workspace] for new data; any other slug holds only its members
 	Answers   Answers  // default Observed
 	Edition   Edition  // default Full
 	Rate      int      // requests per minute and key, sliding; 0 is no limit
 	Empty     bool     // a new database has only the workspace and its members
-	People    []string // e-mail addresses of more members of the workspace
+	People    []string // e-mail addresses of further members of the workspace
 	Welcoming bool     // an invitation is accepted at once
-	Governed  bool     // in a new database the workspace manages states and work item types above its projects
+	Governed  bool     // in a new database the workspace manages states and work item types for its projects
 
 	Quirks // for tests
 }
 
-// Quirks holds settings for tests: other ways in which a service may behave. Package sandboxtest sets them. The zero value stands for
-// the behaviour of a real server.
+// Quirks holds settings for tests: other ways in which a service may behave. Package sandboxtest sets them. The zero
+// value is the behaviour of a real server.
 type Quirks struct {
 	Prefix           string                                             // base path in front of /api/v1, e.g. "/plane"
-	PerPage          int                                                // most rows of a page; default 1000, in the cloud edition 100
-	Window           time.Duration                                      // of the Rate, default 60 s
+	PerPage          int                                                // rows of the largest page; default 1000, in the cloud edition 100
+	Window           time.Duration                                      // of the Rate; default 60 s
 	Now              func() time.Time                                   // default time.Now
 	FileLimit        int64                                              // bytes of an attachment, default 5 MiB
-	Lag              time.Duration                                      // how long after a work item its contents are deleted, as by the queue of the running server
+	Lag              time.Duration                                      // delay of deleting the contents of a deleted work item, as by the real server's queue
 	RelationIDs      bool                                               // API v1 lists relations as the official SDK reads them: plain IDs
-	ReplaceRelations bool                                               // API v2 takes the relations of a request for all of their kind, as the reference can be read
-	Unpaid           []string                                           // words of paths of API v2, such as releases, that the workspace's plan lacks: 402
+	ReplaceRelations bool                                               // in API v2 the relations in a request replace those of the same kind, as the reference can be read
+	Unpaid           []string                                           // path words of API v2, such as releases, that the workspace's plan lacks: 402
 	ArchiveOpen      bool                                               // API v2 archives work items in any state
 	Strict           bool                                               // API v2 refuses unknown query parameters and body keys
 	BodyLimit        int                                                // bytes of a body of API v2, default 5 MiB
-	IgnoreMembership bool                                               // cycle_id and module_ids of a work item's body have no effect
-	HasOperation     func(method, path string) bool                     // which operations of API v2 there are, by the path of the reference; nil is all
-	FailRow          func(req *http.Request, index int, row any) string // the code with which a row of a batch is refused; "" is not
+	IgnoreMembership bool                                               // cycle_id and module_ids in the body of a work item have no effect
+	HasOperation     func(method, path string) bool                     // whether API v2 has an operation, by the path of the reference; nil = all
+	FailRow          func(req *http.Request, index int, row any) string // code with which a row of a batch is refused; "" = it is not
 	Around           func(http.Handler) http.Handler                    // a middleware around the whole service; may be nil
 }
 
@@ -95,8 +94,7 @@ type Server struct {
 
 var _ http.Handler = (*Server)(nil)
 
-// Open opens the database, or makes and seeds it. It fails if another process
-// has it open.
+// Open opens the database, or makes and seeds it. It fails if another process has it open.
 func Open(opts Options) (*Server, error) {
 	if opts.Window <= 0 {
 		opts.Window = time.Minute
@@ -143,7 +141,7 @@ func (s *Server) Workspace() string { return s.opts.Workspace }
 func (s *Server) Close() error {
 	s.mu.Lock()
 	was, servers := s.closed, s.servers
-	s.closed = true // from here on no request begins
+	s.closed = true // no request begins after this
 	s.mu.Unlock()
 	if was {
 		return nil
@@ -156,8 +154,8 @@ func (s *Server) Close() error {
 	return errors.Join(err, s.store.close())
 }
 
-// Start listens on a loopback address, "" being any free port of 127.0.0.1, and
-// serves until Close. It returns the base URL, with the prefix.
+// Start listens on a loopback address and serves until Close; "" means any free port of 127.0.0.1. It returns the base
+// URL, with the prefix.
 func (s *Server) Start(ctx context.Context, listen string) (string, error) {
 	if listen == "" {
 		listen = "127.0.0.1:0"
@@ -173,7 +171,7 @@ func (s *Server) Start(ctx context.Context, listen string) (string, error) {
 	srv := &http.Server{
 		Handler:           http.HandlerFunc(s.serveLoopback),
 		ReadHeaderTimeout: 30 * time.Second,
-		ReadTimeout:       5 * time.Minute, // of a body that is announced and never comes
+		ReadTimeout:       5 * time.Minute, // for a body that is announced and never sent
 		ErrorLog:          slog.NewLogLogger(slog.DiscardHandler, slog.LevelError),
 	}
 	s.mu.Lock()
@@ -185,8 +183,7 @@ func (s *Server) Start(ctx context.Context, listen string) (string, error) {
 	return "http://" + l.Addr().String() + s.opts.Prefix, nil
 }
 
-// loopback refuses an address that others could reach: there is a well-known
-// key and no encryption.
+// loopback refuses an address that others could reach, because the key is well known and nothing is encrypted.
 func loopback(listen string) error {
 	host, _, err := net.SplitHostPort(listen)
 	if err != nil {
@@ -198,8 +195,8 @@ func loopback(listen string) error {
 	return fmt.Errorf("listen on %q: the sandbox listens on loopback addresses only", listen)
 }
 
-// serveLoopback answers what was sent to this machine by name. A web page can make the name of its own server
-// lead here, and the key is well known.
+// serveLoopback answers requests whose host is this machine. A web page can make the name of its own server lead here,
+// and the key is well known.
 func (s *Server) serveLoopback(w http.ResponseWriter, req *http.Request) {
 	host := req.Host
 	if _, _, err := net.SplitHostPort(host); err != nil {
@@ -212,8 +209,8 @@ func (s *Server) serveLoopback(w http.ResponseWriter, req *http.Request) {
 	s.ServeHTTP(w, req)
 }
 
-// begin counts a request in, unless the server is being closed.
-func (s *Server) begin() bool {
+// countIn counts a request in, unless the server is being closed.
+func (s *Server) countIn() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.closed {
@@ -224,14 +221,14 @@ func (s *Server) begin() bool {
 
 // ServeHTTP answers one request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, req *http.Request) {
-	if !s.begin() {
+	if !s.countIn() {
 		panic(http.ErrAbortHandler) // cuts the connection
 	}
 	defer s.serving.Done()
 	s.handler.ServeHTTP(w, req)
 }
 
-// stripPrefix takes the prefix off the path, before the routes.
+// stripPrefix removes the prefix from the path, before the routes.
 func (s *Server) stripPrefix(routes http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		defer func() {
@@ -240,7 +237,7 @@ func (s *Server) stripPrefix(routes http.Handler) http.Handler {
 				if strings.HasPrefix(req.URL.Path, s.opts.Prefix+v2Root) {
 					api = s.v2()
 				}
-				send(w, req, s.failed(api, fmt.Errorf("panic: %v", p)), nil)
+				send(w, req, s.logFailure(api, fmt.Errorf("panic: %v", p)), nil)
 			}
 		}()
 		if w.Header().Get("Date") == "" {
@@ -253,7 +250,7 @@ func (s *Server) stripPrefix(routes http.Handler) http.Handler {
 		case !ok:
 			send(w, req, refuse(http.StatusNotFound, "error", textNoPage), nil)
 		case below != path.Join(below, "/") && below != path.Join(below, "/")+"/":
-			s.noRoute(w, req) // a ServeMux would redirect to a path without the double slash or the dots
+			s.noRoute(w, req) // a ServeMux would redirect to a clean path
 		default:
 			inner := *req
 			inner.URL = &url.URL{Path: below, RawQuery: req.URL.RawQuery}
@@ -264,6 +261,7 @@ func (s *Server) stripPrefix(routes http.Handler) http.Handler {
 
 const htmlText = "text/html; charset=utf-8"
 
+// send writes an answer.
 func send(w http.ResponseWriter, req *http.Request, r reply, headers http.Header) {
 	h := w.Header()
 	maps.Copy(h, headers)
@@ -285,21 +283,21 @@ func send(w http.ResponseWriter, req *http.Request, r reply, headers http.Header
 	h["Content-Length"] = []string{strconv.Itoa(len(body))}
 	w.WriteHeader(r.status)
 	if req.Method != http.MethodHead {
-		_, _ = w.Write(body) // a client that has gone is no matter of ours
+		_, _ = w.Write(body) // the client may be gone
 	}
 }
 
-// failed logs an error of the server, and returns the answer to the client.
-func (s *Server) failed(api *dialect, err error) reply {
+// logFailure logs an error of the server, and returns the answer to the client.
+func (s *Server) logFailure(api *dialect, err error) reply {
 	slog.Error("sandbox", "error", err)
 	return api.refuse(&problem{status: http.StatusInternalServerError, detail: textBroken})
 }
 
-// Rows is every stored row of a kind, in order of creation, for tests that look behind the API.
+// Rows returns every stored row of a kind, in order of creation, for tests that need more than the API shows.
 func (s *Server) Rows(kind string) []map[string]any {
 	out := []map[string]any{}
 	err := s.store.view(func(t *tx) error {
-		for _, k := range s.kinds.every {
+		for _, k := range s.kinds.all {
 			if k.name != kind {
 				continue
 			}

@@ -12,13 +12,13 @@ import (
 	"github.com/google/uuid"
 )
 
-// The workspace and its admin's API key.
+// Workspace is the seeded workspace, and Key the API key of its admin.
 const (
 	Workspace = "acme"
 	Key       = "plane_api_sandbox"
 )
 
-// The other credentials, and the IDs of the seeded records. They never change, so that manifests may name them.
+// Other credentials, and the IDs of the seeded records. They never change, so that manifests may name them.
 const (
 	bearerToken           = "sandbox_token"
 	keyBob                = "plane_api_sandbox_bob"
@@ -67,7 +67,7 @@ const (
 	definitionRelates     = "b7d1c3e4-52a6-4f08-9b1c-3d4e5f6a7b80"
 )
 
-// seedState is the fixed id of a state that comes with a seeded project, or "".
+// seedState returns the fixed ID of a state that is created with a seeded project, or "".
 func seedState(project, name string) string {
 	return map[string]string{
 		projectWeb + "Backlog": stateBacklog, projectWeb + "Todo": stateTodo, projectWeb + "In Progress": stateInProgress,
@@ -77,24 +77,24 @@ func seedState(project, name string) string {
 	}[project+name]
 }
 
-// seedPoint is the fixed id of a value of WEB's estimate.
+// seedPoint returns the fixed ID of a value of WEB's estimate.
 func seedPoint(value string) string { return estimateWeb[:len(estimateWeb)-1] + value }
 
 // seed fills a new database.
 func (s *Server) seed(t *tx) error {
-	t.prepare(s.kinds.every)
+	t.prepare(s.kinds.all)
 	if w, ok := t.get(s.kinds.workspace, workspaceID); ok {
 		s.opts.Workspace = cmp.Or(s.opts.Workspace, text(w.row, "slug"))
 	}
 	s.opts.Workspace = cmp.Or(s.opts.Workspace, Workspace)
-	defer func() { s.admit(t, s.opts.People, roleMember) }()
-	const layout = "5" // of the indexes
+	defer func() { s.addPeople(t, s.opts.People, roleMember) }()
+	const layout = "5" // version of the indexes
 	switch t.index("seeded") {
 	case layout:
 		return nil
 	case "":
-	default: // an older planform has made the database
-		for _, k := range s.kinds.every {
+	default: // an older planform made the database
+		for _, k := range s.kinds.all {
 			for _, r := range t.all(k, nil) {
 				t.updateIndexes(k, nil, r.row)
 			}
@@ -131,13 +131,13 @@ func (s *Server) seed(t *tx) error {
 		return nil
 	}
 	g := &seeder{s: s, t: t}
-	g.projects()
-	g.rest()
+	g.seedProjects()
+	g.seedOthers()
 	return g.err
 }
 
-// admit makes people members of the workspace by their e-mail addresses, unless they are members already.
-func (s *Server) admit(t *tx, emails []string, role int) {
+// addPeople adds people to the workspace by their e-mail addresses, unless they are members already.
+func (s *Server) addPeople(t *tx, emails []string, role int) {
 	known := map[string]bool{}
 	for _, m := range t.all(s.kinds.member, scope(workspaceID)) {
 		known[strings.ToLower(text(m.row, "email"))] = true
@@ -151,7 +151,7 @@ func (s *Server) admit(t *tx, emails []string, role int) {
 	}
 }
 
-// addUser adds a user, who has no API key if key is ""; role 0 leaves it out of the workspace.
+// addUser adds a user, without an API key if key is "", and outside the workspace if role is 0.
 func (s *Server) addUser(t *tx, id, first, last, email, key string, role int) {
 	name, _, _ := strings.Cut(email, "@")
 	profile := row{
@@ -170,8 +170,7 @@ func (s *Server) addUser(t *tx, id, first, last, email, key string, role int) {
 	t.setIndex(strconv.Itoa(role), "role", id)
 }
 
-// seeder seeds by asking the handlers, as a client would, with ids of its
-// choice. It keeps the first refusal.
+// seeder calls the handlers like a client, with fixed IDs. It keeps the first refusal.
 type seeder struct {
 	s   *Server
 	t   *tx
@@ -190,7 +189,7 @@ func (se *seeder) create(what handler, id string, vars map[string]string, body r
 	}
 }
 
-func (se *seeder) projects() {
+func (se *seeder) seedProjects() {
 	s := se.s
 	web, ops, none := map[string]string{"project": projectWeb}, map[string]string{"project": projectOps}, map[string]string{}
 	se.create(s.kinds.project.create, projectWeb, none, row{
@@ -236,9 +235,8 @@ func (se *seeder) projects() {
 	se.create(s.kinds.comment.create, commentWeb1, item, row{"comment_html": "<p>The PDF is ready.</p>"})
 }
 
-// rest seeds the kinds without routes in the community edition, so that one
-// database serves both.
-func (se *seeder) rest() {
+// seedOthers seeds the kinds that have no routes in the community edition, so that one database serves both.
+func (se *seeder) seedOthers() {
 	s := se.s
 	none := map[string]string{}
 	se.create(s.kinds.initiative.create, initiativeNorth, none, row{"name": "Grow in the north", "state": "ACTIVE"})

@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// stateGroups in the order in which they sort.
+// stateGroups returns the groups of states in their order.
 func stateGroups() []string {
 	return []string{"backlog", "unstarted", "started", "completed", "cancelled"}
 }
 
-func (k *kinds) states() {
-	k.state = k.add(&kind{
+func (ks *kinds) describeStates() {
+	ks.state = ks.add(&kind{
 		name: "state",
 		columns: audit("name", "description", "color", "slug", "sequence", "group", "is_triage", "default", "external_source", "external_id",
 			"created_by", "updated_by", "project", "workspace"),
@@ -30,8 +30,8 @@ func (k *kinds) states() {
 			{name: "is_triage", check: boolean, initial: false},
 			{name: "default", check: boolean, initial: false},
 		}, external()...),
-		param: "state", scope: onLevel, oldestFirst: true, shared: (*call).sharedStates,
-		status:  http.StatusOK, // so it is: not 201
+		param: "state", scope: inLevel, oldestFirst: true, shared: (*call).sharedStates,
+		status:  http.StatusOK, // the service does not answer 201
 		prepare: prepareState,
 		beforeDelete: func(_ *call, t *tx, r row) *reply {
 			switch {
@@ -46,8 +46,7 @@ func (k *kinds) states() {
 	})
 }
 
-// createState takes the default from the other states before it looks whether
-// the new one can be made, as the service does.
+// createState removes the default from the other states before it checks the new state, as the service does.
 func createState(k *kind) handler {
 	return func(c *call, t *tx) reply {
 		if r, complaints := k.decode(t, c.in, false); len(complaints) == 0 && flag(r, "default") {
@@ -57,6 +56,7 @@ func createState(k *kind) handler {
 	}
 }
 
+// prepareState completes a state, or refuses it.
 func prepareState(c *call, t *tx, old, r row) *reply {
 	if text(r, "name") == "Triage" {
 		// Each project has a state of this name that the API does not show.
@@ -70,7 +70,7 @@ func prepareState(c *call, t *tx, old, r row) *reply {
 	}
 	r["slug"] = slug(text(r, "name"))
 	if old == nil {
-		others := t.all(c.kinds.state, onLevel(c))
+		others := t.all(c.kinds.state, inLevel(c))
 		last := 0.0
 		for _, s := range others {
 			last = max(last, number(s.row, "sequence"))
@@ -85,8 +85,8 @@ func prepareState(c *call, t *tx, old, r row) *reply {
 	return nil
 }
 
-// defaultState is the state of an item that names none: the first of the
-// project's defaults, else its first state; nil if it has no states.
+// defaultState returns the state of an item that names none: the first default of the project, else its first state, or
+// nil if it has no states.
 func (c *call) defaultState(t *tx, project string) any {
 	states := t.all(c.kinds.state, scope(project))
 	if len(states) == 0 {
@@ -97,16 +97,16 @@ func (c *call) defaultState(t *tx, project string) any {
 	return states[first].row["id"]
 }
 
-// group is the group of a state, or "".
-func (c *call) group(t *tx, state string) string {
+// groupOf returns the group of a state, or "".
+func (c *call) groupOf(t *tx, state string) string {
 	s, _ := t.get(c.kinds.state, state)
 	return text(s.row, "group")
 }
 
-// clearDefault takes the default from the project's other states. The service
-// does this for a state that is created, and not for one that is changed.
+// clearDefault removes the default from the project's other states. The service does this when a state is created, not
+// when it is changed.
 func (c *call) clearDefault(t *tx, id string) {
-	for _, s := range t.all(c.kinds.state, onLevel(c)) {
+	for _, s := range t.all(c.kinds.state, inLevel(c)) {
 		if text(s.row, "id") != id && flag(s.row, "default") {
 			s.row["default"] = false
 			t.save(c.kinds.state, s)
@@ -114,8 +114,8 @@ func (c *call) clearDefault(t *tx, id string) {
 	}
 }
 
-// slug is a name in lower case with hyphens for spaces; only ASCII letters,
-// digits, hyphens and underscores stay.
+// slug returns a name in lower case with hyphens instead of spaces. It drops characters other than ASCII letters, digits,
+// hyphens and underscores.
 func slug(name string) string {
 	kept := strings.Map(func(r rune) rune {
 		switch {

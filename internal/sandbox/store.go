@@ -18,21 +18,20 @@ import (
 // BusyError says that another process has the sandbox's database open.
 type BusyError struct{ Path string }
 
-func (b *BusyError) Error() string { return "another planform is using the sandbox " + b.Path }
+func (be *BusyError) Error() string { return "another planform is using the sandbox " + be.Path }
 
-// Hint is the next step.
-func (b *BusyError) Hint() string {
+// Hint returns the next step.
+func (be *BusyError) Hint() string {
 	return "if it is planform sandbox, talk to that: export the PLANE_BASE_URL that it printed, and leave out --sandbox; otherwise wait " +
 		"for it to end"
 }
 
-// lockWait is how long Open waits for another process that holds the file.
+// lockWait is the time that Open waits for another process that holds the file.
 const lockWait = 2 * time.Second
 
-// store is the embedded database. For each kind it has a bucket of rows, whose
-// keys are the row's scope and a rising number, so that a list is one range in
-// order of creation, and a bucket from id to that key. Two more buckets hold
-// the indexes and the counters.
+// store is the embedded database. For each kind it has a bucket of rows and a bucket from ID to key. A key is the row's
+// scope and a rising number, so that a list is one range in order of creation. Two more buckets hold the indexes and the
+// counters.
 type store struct {
 	db   *bolt.DB
 	temp string // folder to remove on close, or ""
@@ -53,19 +52,16 @@ func openStore(path string) (*store, error) {
 	}
 	db, err := openWhole(path, &bolt.Options{
 		Timeout: lockWait,
-		// Not forcing pages to the disk makes a write a hundred times
-		// faster. What a killed process has written is in the kernel's
-		// hands and survives it; only a loss of power may lose the latest
-		// writes, and for a sandbox that is a good trade.
+		// Not forcing pages to the disk makes a write a hundred times faster. Writes of a killed process survive in the kernel's
+		// memory; only a loss of power may lose the latest writes.
 		NoSync:         true,
 		NoFreelistSync: true,
 		FreelistType:   bolt.FreelistMapType,
-		// Growing the file is the one thing that still waits for the
-		// disk; most sandboxes never outgrow this.
+		// Only growing the file still waits for the disk; most sandboxes never outgrow this size.
 		InitialMmapSize: 8 << 20,
 	})
 	if err != nil {
-		_ = s.removeTemp() // the error that is returned matters more
+		_ = s.removeTemp() // the returned error matters more
 		if errors.Is(err, berrors.ErrTimeout) {
 			return nil, &BusyError{Path: path}
 		}
@@ -78,7 +74,7 @@ func openStore(path string) (*store, error) {
 	return s, nil
 }
 
-// openWhole opens a database from which nothing was cut off: the process would be killed where it reads beyond the end.
+// openWhole opens a database whose file is complete. Reading beyond the end of a cut file would kill the process.
 func openWhole(path string, opts *bolt.Options) (*bolt.DB, error) {
 	if info, err := os.Stat(path); err == nil && info.Size() > 0 {
 		db, err := bolt.Open(path, 0o600, &bolt.Options{Timeout: opts.Timeout, ReadOnly: true})
@@ -98,18 +94,18 @@ func openWhole(path string, opts *bolt.Options) (*bolt.DB, error) {
 	return bolt.Open(path, 0o600, opts)
 }
 
-// close closes the database, and cuts off what its file has been grown by and nothing uses yet.
-func (s *store) close() error {
-	path, used := s.db.Path(), int64(0)
-	err := s.view(func(t *tx) error {
+// close closes the database, and cuts off the unused end of its file.
+func (st *store) close() error {
+	path, used := st.db.Path(), int64(0)
+	err := st.view(func(t *tx) error {
 		used = t.btx.Size()
 		return nil
 	})
-	if err = errors.Join(err, s.db.Close()); err == nil {
+	if err = errors.Join(err, st.db.Close()); err == nil {
 		err = os.Truncate(path, used)
 	}
-	s.rows.clear()
-	if rerr := s.removeTemp(); err == nil {
+	st.rows.clear()
+	if rerr := st.removeTemp(); err == nil {
 		err = rerr
 	}
 	if err != nil {
@@ -118,28 +114,27 @@ func (s *store) close() error {
 	return nil
 }
 
-func (s *store) removeTemp() error {
-	if s.temp == "" {
+func (st *store) removeTemp() error {
+	if st.temp == "" {
 		return nil
 	}
-	return os.RemoveAll(s.temp)
+	return os.RemoveAll(st.temp)
 }
 
 // view runs do in a read transaction.
-func (s *store) view(do func(*tx) error) error {
-	return s.db.View(func(btx *bolt.Tx) error { return do(&tx{btx, &s.rows}) })
+func (st *store) view(do func(*tx) error) error {
+	return st.db.View(func(btx *bolt.Tx) error { return do(&tx{btx, &st.rows}) })
 }
 
-// update runs do in a write transaction and returns when it is committed. It does without [bolt.DB.Batch]: a writer
-// that is alone, as most are, would wait for others.
-func (s *store) update(do func(*tx) error) error {
-	return s.db.Update(func(btx *bolt.Tx) error { return do(&tx{btx, &s.rows}) })
+// update runs do in a write transaction and returns when it is committed. It does not use [bolt.DB.Batch], which would
+// make a lone writer wait for others.
+func (st *store) update(do func(*tx) error) error {
+	return st.db.Update(func(btx *bolt.Tx) error { return do(&tx{btx, &st.rows}) })
 }
 
-// tx is a transaction in terms of rows. Its methods panic on an error of the
-// database: inside an open transaction that means a broken file, about which a
-// handler can do nothing; the request is answered 500 and the transaction is
-// rolled back.
+// tx is a transaction in terms of rows. Its methods panic on an error of the database. Inside an open transaction that
+// means a broken file, about which a handler can do nothing: the request is answered 500 and the transaction is rolled
+// back.
 type tx struct {
 	btx  *bolt.Tx
 	rows *rowCache
@@ -150,16 +145,16 @@ const (
 	countBucket = "count"
 )
 
-// stored is a row with its place.
+// stored is a row with its key.
 type stored struct {
 	key []byte
 	row row
 }
 
-// number is the place of a row among all of its kind.
-func (s stored) number() uint64 { return binary.BigEndian.Uint64(s.key[len(s.key)-8:]) }
+// number returns the number of a row among all rows of its kind, in order of insertion.
+func (sd stored) number() uint64 { return binary.BigEndian.Uint64(sd.key[len(sd.key)-8:]) }
 
-// byNumber orders rows as they were inserted.
+// byNumber compares rows by their insertion.
 func byNumber(a, b stored) int { return cmp.Compare(a.number(), b.number()) }
 
 func must(err error) {
@@ -182,7 +177,7 @@ func (t *tx) prepare(kinds []*kind) {
 	}
 }
 
-// scope joins ids to the prefix of a list.
+// scope returns the key prefix of a list, made of IDs.
 func scope(ids ...string) []byte {
 	b := make([]byte, 0, 16*len(ids))
 	for _, id := range ids {
@@ -195,13 +190,13 @@ func scope(ids ...string) []byte {
 	return b
 }
 
-// insert adds a row to the end of a list. The row must have an id.
+// insert adds a row to the end of a list. The row must have an ID.
 func (t *tx) insert(k *kind, in []byte, r row) {
 	rows := t.btx.Bucket(k.rows)
 	n, err := rows.NextSequence()
 	must(err)
 	key := binary.BigEndian.AppendUint64(append(make([]byte, 0, len(in)+8), in...), n)
-	must(rows.Put(key, encode(selectFields(r, k.all))))
+	must(rows.Put(key, encode(selectFields(r, k.stored))))
 	must(t.btx.Bucket(k.ids).Put(scope(text(r, "id")), key))
 	t.updateIndexes(k, nil, r)
 	t.add("n:"+k.name+":"+string(in), 1)
@@ -210,10 +205,10 @@ func (t *tx) insert(k *kind, in []byte, r row) {
 // save replaces a row.
 func (t *tx) save(k *kind, s stored) {
 	t.updateIndexes(k, t.read(k, s.key), s.row)
-	must(t.btx.Bucket(k.rows).Put(s.key, encode(selectFields(s.row, k.all))))
+	must(t.btx.Bucket(k.rows).Put(s.key, encode(selectFields(s.row, k.stored))))
 }
 
-// remove deletes a row, if it is there: it may have gone with another.
+// remove deletes a row. It does nothing if the row was deleted with another one.
 func (t *tx) remove(k *kind, s stored) {
 	if t.btx.Bucket(k.rows).Get(s.key) == nil {
 		return
@@ -224,7 +219,7 @@ func (t *tx) remove(k *kind, s stored) {
 	t.add("n:"+k.name+":"+string(s.key[:len(s.key)-8]), -1)
 }
 
-// get finds a row by id. An id that is none finds nothing.
+// get returns a row by ID. A text that is no ID finds nothing.
 func (t *tx) get(k *kind, id string) (stored, bool) {
 	key := t.find(k, id)
 	if key == nil {
@@ -243,7 +238,7 @@ func (t *tx) decode(value []byte) row {
 	return r
 }
 
-// find is the key of a row, valid within the transaction; nil if there is none.
+// find returns the key of a row, valid within the transaction, or nil if there is no such row.
 func (t *tx) find(k *kind, id string) []byte {
 	u, err := uuid.Parse(id)
 	if err != nil {
@@ -252,10 +247,10 @@ func (t *tx) find(k *kind, id string) []byte {
 	return t.btx.Bucket(k.ids).Get(u[:])
 }
 
-// inserted is how many rows of a kind were ever inserted.
+// inserted returns the number of rows of a kind that were ever inserted.
 func (t *tx) inserted(k *kind) uint64 { return t.btx.Bucket(k.rows).Sequence() }
 
-// number is the place of a row among all of its kind that were ever inserted; 0 if there is none.
+// number returns the number of a row among all rows of its kind that were ever inserted, or 0 if it does not exist.
 func (t *tx) number(k *kind, id string) uint64 {
 	key := t.find(k, id)
 	if key == nil {
@@ -264,8 +259,8 @@ func (t *tx) number(k *kind, id string) uint64 {
 	return stored{key: key}.number()
 }
 
-// in finds a row by id within a scope.
-func (t *tx) in(k *kind, within []byte, id string) (stored, bool) {
+// getWithin returns a row by ID within a scope.
+func (t *tx) getWithin(k *kind, within []byte, id string) (stored, bool) {
 	s, ok := t.get(k, id)
 	if !ok || len(s.key) < len(within) || string(s.key[:len(within)]) != string(within) {
 		return stored{}, false
@@ -273,13 +268,13 @@ func (t *tx) in(k *kind, within []byte, id string) (stored, bool) {
 	return s, true
 }
 
-// has says whether a scope has a row.
+// has reports whether a scope has a row.
 func (t *tx) has(k *kind, within []byte, id string) bool { return hasPrefix(t.find(k, id), within) }
 
-// count is the length of a list.
+// count returns the length of a list.
 func (t *tx) count(k *kind, in []byte) int { return t.counter("n:" + k.name + ":" + string(in)) }
 
-// all is a whole list in order of creation; an empty scope means every row.
+// all returns a list in order of creation; an empty scope means every row.
 func (t *tx) all(k *kind, in []byte) []stored {
 	var out []stored
 	c := t.btx.Bucket(k.rows).Cursor()
@@ -293,7 +288,7 @@ func hasPrefix(key, prefix []byte) bool {
 	return key != nil && len(key) >= len(prefix) && string(key[:len(prefix)]) == string(prefix)
 }
 
-// index keys are parts joined by NUL, which no indexed value contains.
+// indexKey joins parts with NUL, which no indexed value contains.
 func indexKey(parts ...string) []byte {
 	var b []byte
 	for i, p := range parts {
@@ -305,23 +300,23 @@ func indexKey(parts ...string) []byte {
 	return b
 }
 
-// setIndex remembers value under the parts.
+// setIndex sets the value of a key of the index.
 func (t *tx) setIndex(value string, parts ...string) {
 	must(t.btx.Bucket([]byte(indexBucket)).Put(indexKey(parts...), []byte(value)))
 }
 
-// index is the value under the parts, or "".
+// index returns the value of a key of the index, or "".
 func (t *tx) index(parts ...string) string {
 	return string(t.btx.Bucket([]byte(indexBucket)).Get(indexKey(parts...)))
 }
 
-// dropIndex forgets.
+// dropIndex removes a key of the index.
 func (t *tx) dropIndex(parts ...string) {
 	must(t.btx.Bucket([]byte(indexBucket)).Delete(indexKey(parts...)))
 }
 
-// under is the values of all keys that begin with the parts, up to limit.
-func (t *tx) under(limit int, parts ...string) []string {
+// indexValues returns the values of the first keys that begin with the parts, up to limit.
+func (t *tx) indexValues(limit int, parts ...string) []string {
 	prefix := append(indexKey(parts...), 0)
 	var out []string
 	c := t.btx.Bucket([]byte(indexBucket)).Cursor()
@@ -331,15 +326,15 @@ func (t *tx) under(limit int, parts ...string) []string {
 	return out
 }
 
-// first is the value of the first key that begins with the parts, or "".
+// first returns the value of the first key that begins with the parts, or "".
 func (t *tx) first(parts ...string) string {
-	for _, value := range t.under(1, parts...) {
+	for _, value := range t.indexValues(1, parts...) {
 		return value
 	}
 	return ""
 }
 
-// last is the value of the last key that begins with the parts, or "".
+// last returns the value of the last key that begins with the parts, or "".
 func (t *tx) last(parts ...string) string {
 	prefix := append(indexKey(parts...), 0)
 	c := t.btx.Bucket([]byte(indexBucket)).Cursor()
@@ -353,7 +348,7 @@ func (t *tx) last(parts ...string) string {
 	return ""
 }
 
-// counter is a named number.
+// counter returns the value of a counter.
 func (t *tx) counter(name string) int {
 	v := t.btx.Bucket([]byte(countBucket)).Get([]byte(name))
 	if len(v) != 8 {

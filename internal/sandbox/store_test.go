@@ -222,7 +222,7 @@ func TestADatabaseOfAnOlderPlanformGetsItsIndexes(t *testing.T) {
 	marked := `{"name": "kept", "external_id": "a", "external_source": "b"}`
 	want(t, ask(t, s, http.MethodPost, itemsPath, marked), http.StatusCreated)
 	err := s.store.update(func(t *tx) error {
-		for _, k := range s.kinds.every {
+		for _, k := range s.kinds.all {
 			for _, r := range t.all(k, nil) {
 				t.updateIndexes(k, r.row, nil)
 			}

@@ -1,9 +1,9 @@
 package sandbox
 
-// templates are those of the workspace, and those of projects, which are kept apart.
-func (k *kinds) templates() {
-	k.template = k.add(describeTemplate("work_item_template", inWorkspace))
-	k.projectTemplate = k.add(describeTemplate("project_work_item_template", inProject, "project"))
+// describeTemplates describes the templates of the workspace and those of projects, which are stored apart.
+func (ks *kinds) describeTemplates() {
+	ks.template = ks.add(describeTemplate("work_item_template", inWorkspace))
+	ks.projectTemplate = ks.add(describeTemplate("project_work_item_template", inProject, "project"))
 }
 
 func describeTemplate(name string, scope func(*call) []byte, columns ...string) *kind {
@@ -21,7 +21,7 @@ func describeTemplate(name string, scope func(*call) []byte, columns ...string) 
 	}
 }
 
-// templatesV2 is the templates below a path.
+// templatesV2 describes the templates below a path.
 func templatesV2(path string, k *kind) *resourceV2 {
 	return &resourceV2{
 		name: "work item template", path: path + "work-item-templates/", kind: k, verbs: v2Singles,

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-func (k *kinds) itemTypes() {
-	k.itemType = k.add(&kind{
+func (ks *kinds) describeItemTypes() {
+	ks.itemType = ks.add(&kind{
 		name: "work_item_type",
 		columns: audit("name", "description", "logo_props", "is_epic", "is_default", "is_active", "level", "external_source", "external_id",
 			"created_by", "updated_by", "workspace", "project"),
@@ -17,29 +17,29 @@ func (k *kinds) itemTypes() {
 			{name: "is_epic", check: boolean, initial: false},
 			{name: "is_active", check: boolean, initial: true},
 		}, external()...),
-		param: "type", scope: onLevel, oldestFirst: true, shared: (*call).importedTypes,
+		param: "type", scope: inLevel, oldestFirst: true, shared: (*call).importedTypes,
 		afterDelete: func(c *call, t *tx, r row) {
-			for _, p := range t.all(k.itemProperty, onLevel(c)) {
+			for _, p := range t.all(ks.itemProperty, inLevel(c)) {
 				switch types := list(p.row, "types"); {
 				case !slices.Contains(types, text(r, "id")):
 				case r["project"] != nil && len(types) == 1:
-					k.itemProperty.drop(c, t, p)
+					ks.itemProperty.deleteRow(c, t, p)
 				default:
 					p.row["types"] = filterIDs(p.row, "types", func(id string) bool { return id != r["id"] })
-					t.save(k.itemProperty, p)
+					t.save(ks.itemProperty, p)
 				}
 			}
-			var in []byte // a type of the workspace is in all projects
+			var in []byte // a type of the workspace can be used in all projects
 			if r["project"] != nil {
 				in = scope(text(r, "project"))
 			}
 			for _, name := range []string{"type", "type_id"} {
-				c.takeFromItems(t, in, name, text(r, "id"))
+				c.removeFromItems(t, in, name, text(r, "id"))
 			}
 		},
 		prepare: func(c *call, t *tx, old, r row) *reply {
 			if old == nil {
-				r["is_default"] = t.count(c.kinds.itemType, onLevel(c)) == 0
+				r["is_default"] = t.count(c.kinds.itemType, inLevel(c)) == 0
 				r["level"] = 0
 				r["logo_props"] = row{}
 			}
@@ -48,20 +48,19 @@ func (k *kinds) itemTypes() {
 	})
 }
 
-// listTypes is a bare array, as the service's own SDK reads it.
+// listTypes answers with a bare array, as the service's own SDK reads it.
 func listTypes(k *kind) handler {
 	return func(c *call, t *tx) reply {
 		if c.contract() {
 			return k.list(c, t)
 		}
-		return reply{http.StatusOK, k.where(c, t, nil)}
+		return reply{http.StatusOK, k.renderWhere(c, t, nil)}
 	}
 }
 
-// A project has at most one estimate, so its routes need no id.
-
-func (k *kinds) estimates() {
-	k.estimate = k.add(&kind{
+// describeEstimates describes estimates. A project has at most one, so the routes need no ID.
+func (ks *kinds) describeEstimates() {
+	ks.estimate = ks.add(&kind{
 		name: "estimate",
 		columns: audit("name", "description", "type", "last_used", "external_source", "external_id", "created_by", "updated_by", "project",
 			"workspace"),
@@ -80,7 +79,7 @@ func (k *kinds) estimates() {
 		},
 		afterDelete: func(c *call, t *tx, r row) {
 			for _, point := range t.all(c.kinds.estimatePoint, scope(text(r, "id"))) {
-				c.kinds.estimatePoint.drop(c, t, point)
+				c.kinds.estimatePoint.deleteRow(c, t, point)
 			}
 			if s, ok := t.get(c.kinds.project, text(r, "project")); ok && s.row["estimate"] == r["id"] {
 				s.row = clone(s.row)
@@ -91,6 +90,7 @@ func (k *kinds) estimates() {
 	})
 }
 
+// estimate returns the estimate of the route's project.
 func (c *call) estimate(t *tx) (stored, bool) {
 	found := t.all(c.kinds.estimate, inProject(c))
 	if len(found) == 0 {
@@ -117,8 +117,8 @@ func changeEstimate(c *call, t *tx) reply {
 
 func inEstimate(c *call) []byte { return scope(c.vars["estimate"]) }
 
-func (k *kinds) estimatePoints() {
-	k.estimatePoint = k.add(&kind{
+func (ks *kinds) describeEstimatePoints() {
+	ks.estimatePoint = ks.add(&kind{
 		name: "estimate_point",
 		columns: audit("key", "description", "value", "external_source", "external_id", "created_by", "updated_by", "project", "workspace",
 			"estimate"),
@@ -129,17 +129,17 @@ func (k *kinds) estimatePoints() {
 		}, external()...),
 		param: "point", scope: inEstimate, oldestFirst: true,
 		afterDelete: func(c *call, t *tx, r row) {
-			c.takeFromItems(t, scope(text(r, "project")), "estimate_point", text(r, "id"))
+			c.removeFromItems(t, scope(text(r, "project")), "estimate_point", text(r, "id"))
 		},
 	})
 }
 
 func listPoints(c *call, t *tx) reply {
-	return reply{http.StatusOK, c.kinds.estimatePoint.where(c, t, nil)}
+	return reply{http.StatusOK, c.kinds.estimatePoint.renderWhere(c, t, nil)}
 }
 
 func createPoints(c *call, t *tx) reply {
-	if _, ok := t.in(c.kinds.estimate, inProject(c), c.vars["estimate"]); !ok {
+	if _, ok := t.getWithin(c.kinds.estimate, inProject(c), c.vars["estimate"]); !ok {
 		return notFound()
 	}
 	given, ok := c.in["estimate_points"].([]any)
@@ -164,10 +164,11 @@ func createPoints(c *call, t *tx) reply {
 	return reply{http.StatusCreated, out}
 }
 
-// estimatePointField names an estimate point; documented is a number of points from 0 to 7, as a string.
-func (k *kinds) estimatePointField() field {
-	f := field{name: "estimate_point", null: true, ref: &k.estimatePoint}
-	if k.documented {
+// estimatePointField returns the field that names an estimate point. The documentation has a number of points from 0 to 7
+// instead, as a string.
+func (ks *kinds) estimatePointField() field {
+	f := field{name: "estimate_point", null: true, ref: &ks.estimatePoint}
+	if ks.documented {
 		f.ref, f.check = nil, choice("0", "1", "2", "3", "4", "5", "6", "7")
 	}
 	return f

@@ -17,12 +17,12 @@ const (
 	v2MaxPerPage = 200
 )
 
-// badQuery is the answer to a wrong parameter of a query.
+// badQuery returns the answer to a wrong query parameter.
 func badQuery(name, code, format string, args ...any) *problem {
 	return invalidV2(fieldError{name, code, fmt.Sprintf(format, args...)})
 }
 
-// knowsOnly refuses a request with other parameters: the service may heed them.
+// knowsOnly refuses a request with unknown parameters, because the service may heed them.
 func (c *call) knowsOnly(known ...string) *problem {
 	switch unknown := c.unknownParameters(known...); {
 	case len(unknown) == 0:
@@ -34,10 +34,10 @@ func (c *call) knowsOnly(known ...string) *problem {
 	}
 }
 
-// selection is the fields that an answer has, as ?fields= names them.
-func (res *resourceV2) selection(c *call, listed bool) ([]string, *problem) {
+// selection returns the fields of an answer, as ?fields= names them.
+func (rv *resourceV2) selection(c *call, listed bool) ([]string, *problem) {
 	var valid, selected []string
-	for _, f := range res.fields {
+	for _, f := range rv.fields {
 		if f.readable && !(listed && f.name == "custom_fields") {
 			valid = append(valid, f.name)
 		}
@@ -54,88 +54,88 @@ func (res *resourceV2) selection(c *call, listed bool) ([]string, *problem) {
 		}
 	}
 	for _, name := range valid {
-		if name == "id" || slices.Contains(given, "all") || slices.Contains(given, name) || given == nil && !(listed && slices.Contains(strings.Fields(res.deferred), name)) {
+		if name == "id" || slices.Contains(given, "all") || slices.Contains(given, name) || given == nil && !(listed && slices.Contains(strings.Fields(rv.deferred), name)) {
 			selected = append(selected, name)
 		}
 	}
 	return selected, nil
 }
 
-// value is a field of a stored row as API v2 shows it.
-func (res *resourceV2) value(c *call, t *tx, r row, name string) any {
-	if compute := res.computed[name]; compute != nil {
+// value returns a field of a stored row as API v2 shows it.
+func (rv *resourceV2) value(c *call, t *tx, r row, name string) any {
+	if compute := rv.computed[name]; compute != nil {
 		return compute(c, t, r)
 	}
-	return r[res.column(name)]
+	return r[rv.column(name)]
 }
 
-// column is where the store has a field.
-func (res *resourceV2) column(name string) string {
-	if f := res.byName[name]; f != nil {
+// column returns the column of a field in the store.
+func (rv *resourceV2) column(name string) string {
+	if f := rv.byName[name]; f != nil {
 		return f.column
 	}
-	return res.kind.columnV2(name)
+	return rv.kind.columnV2(name)
 }
 
-func (res *resourceV2) render(c *call, t *tx, r row, fields []string) row {
+func (rv *resourceV2) render(c *call, t *tx, r row, fields []string) row {
 	out := make(row, len(fields))
 	for _, name := range fields {
-		out[name] = res.value(c, t, r, name)
+		out[name] = rv.value(c, t, r, name)
 	}
 	return out
 }
 
-func (res *resourceV2) readOne(c *call, t *tx) reply {
-	sel, wrong := res.selection(c, false)
+func (rv *resourceV2) readOne(c *call, t *tx) reply {
+	sel, wrong := rv.selection(c, false)
 	if wrong != nil {
 		return wrong.reply()
 	}
-	s, wrong := res.find(c, t, c.vars[res.kind.param])
+	s, wrong := rv.find(c, t, c.vars[rv.kind.param])
 	if wrong != nil {
 		return wrong.reply()
 	}
-	return reply{http.StatusOK, res.render(c, t, s.row, sel)}
+	return reply{http.StatusOK, rv.render(c, t, s.row, sel)}
 }
 
-// all is the list, in order of creation.
-func (res *resourceV2) all(c *call, t *tx) []stored {
-	if res.rows != nil {
-		return res.rows(c, t)
+// all returns the list in order of creation.
+func (rv *resourceV2) all(c *call, t *tx) []stored {
+	if rv.rows != nil {
+		return rv.rows(c, t)
 	}
-	return res.kind.within(c, t)
+	return rv.kind.recordsIn(c, t)
 }
 
-// find is a record of the collection.
-func (res *resourceV2) find(c *call, t *tx, id string) (stored, *problem) {
-	if res.rows != nil {
-		for _, s := range res.rows(c, t) {
-			if res.verbs == "single" || res.value(c, t, s.row, "id") == id {
+// find returns a record of the collection.
+func (rv *resourceV2) find(c *call, t *tx, id string) (stored, *problem) {
+	if rv.rows != nil {
+		for _, s := range rv.rows(c, t) {
+			if rv.verbs == "single" || rv.value(c, t, s.row, "id") == id {
 				return s, nil
 			}
 		}
 		return stored{}, notFoundV2()
 	}
-	s, ok := t.in(res.kind, res.kind.scope(c), id)
+	s, ok := t.getWithin(rv.kind, rv.kind.scope(c), id)
 	if !ok {
 		return stored{}, notFoundV2()
 	}
 	return s, nil
 }
 
-func (res *resourceV2) list(c *call, t *tx) reply {
-	sel, wrong := res.selection(c, true)
+func (rv *resourceV2) list(c *call, t *tx) reply {
+	sel, wrong := rv.selection(c, true)
 	if wrong != nil {
 		return wrong.reply()
 	}
-	known := []string{"per_page", "paginate", "order_by", "fields", "cursor", "is_draft"} // no list shows drafts
-	if res.byOffset {
+	known := []string{"per_page", "paginate", "order_by", "fields", "cursor", "is_draft"} // is_draft has no effect, because no list shows drafts
+	if rv.byOffset {
 		known = append(known, "offset")
 	}
 	if wrong := c.knowsOnly(known...); wrong != nil {
 		return wrong.reply()
 	}
-	by, down := res.ordering(c)
-	column := res.column(by)
+	by, down := rv.ordering(c)
+	column := rv.column(by)
 	size, after, wrong := c.pageV2(by, column)
 	if wrong != nil {
 		return wrong.reply()
@@ -148,7 +148,7 @@ func (res *resourceV2) list(c *call, t *tx) reply {
 		return n
 	}
 	found := c.ordered(t, func() []stored {
-		found := res.all(c, t)
+		found := rv.all(c, t)
 		slices.SortFunc(found, less)
 		return found
 	})
@@ -156,13 +156,13 @@ func (res *resourceV2) list(c *call, t *tx) reply {
 	for after != nil && skip < len(found) && less(found[skip], *after) <= 0 {
 		skip++
 	}
-	if res.byOffset {
+	if rv.byOffset {
 		from, _ := strconv.Atoi(c.query.Get("offset"))
 		skip = max(0, min(from, len(found)))
 	}
-	data := renderPart(found, skip, size, func(s stored) row { return res.render(c, t, s.row, sel) })
+	data := renderPart(found, skip, size, func(s stored) row { return rv.render(c, t, s.row, sel) })
 	end := skip + len(data)
-	if res.byOffset || c.query.Get("paginate") != "cursor" && !c.query.Has("cursor") { // which counts; others end with the first page
+	if rv.byOffset || c.query.Get("paginate") != "cursor" && !c.query.Has("cursor") { // an answer with the total count
 		body := row{"data": data, "next": nil, "previous": nil, "pagination": row{"style": "offset"}, "total_count": len(found)}
 		if end < len(found) {
 			body["next"] = end
@@ -176,9 +176,9 @@ func (res *resourceV2) list(c *call, t *tx) reply {
 	return reply{http.StatusOK, body}
 }
 
-// ordering is the field and direction of a list; an unknown ?order_by= is ignored.
-func (res *resourceV2) ordering(c *call) (by string, down bool) {
-	allowed := strings.Fields(res.order)
+// ordering returns the field and the direction of a list. It ignores an unknown ?order_by=.
+func (rv *resourceV2) ordering(c *call) (by string, down bool) {
+	allowed := strings.Fields(rv.order)
 	by, down = strings.CutPrefix(c.query.Get("order_by"), "-")
 	if by == "" || !slices.Contains(allowed, by) && "-"+by != allowed[0] {
 		by, down = strings.CutPrefix(allowed[0], "-")
@@ -186,7 +186,7 @@ func (res *resourceV2) ordering(c *call) (by string, down bool) {
 	return by, down
 }
 
-// pageV2 is how many rows a request asks for, and behind which one of the list; nil is the first page.
+// pageV2 returns the number of rows that a request asks for, and the row after which they begin; nil is the first page.
 func (c *call) pageV2(by, column string) (size int, after *stored, wrong *problem) {
 	size = v2PerPage
 	if c.query.Has("per_page") {
@@ -213,8 +213,7 @@ func (c *call) pageV2(by, column string) (size int, after *stored, wrong *proble
 	return size, after, nil
 }
 
-// A cursor is the position of the last row of a page and no more: its order value and its place among equals.
-
+// encodeCursor returns a cursor with the position of a page's last row: its order value and its number among equal rows.
 func encodeCursor(s stored, column string) string {
 	return base64.RawURLEncoding.EncodeToString(encode([]any{s.row[column], s.number()}))
 }

@@ -7,34 +7,34 @@ import (
 	"strings"
 )
 
-// resourceV2 is one collection of API v2: another face of a kind, which checks what is written.
+// resourceV2 is one collection of API v2: another view of a kind, which checks what is written.
 type resourceV2 struct {
-	name  string // of one record, in messages
+	name  string // of one record, for messages
 	path  string // of the list, with the parameters of the reference
 	kind  *kind
-	verbs string // of list, create, read, update, delete and bulk; single = there is one, at the path itself
-	// write is the names of the fields of a body, with "=column" where the store has another name, "*" for a field that a
-	// creation needs, "?" if it may be null, "~" if only a change may set it to null, and "-" before one that no row shows.
+	verbs string // any of list, create, read, update, delete and bulk; or single for one record at the path itself
+	// write lists the fields of a body. "=column" follows if the store has another name, "*" if a creation needs the field,
+	// "?" if it may be null, "~" if only a change may set it to null; "-" before a field means that no row shows it.
 	write    string
-	only     []field // that API v1 does not have
-	read     string  // the names of a row's other fields, likewise; id and created_at are read unless it has them with "-"
+	only     []field // fields that API v1 does not have
+	read     string  // the other fields of a row, likewise; id and created_at are added unless they are listed with "-"
 	order    string  // stored fields for ?order_by=; the first is the default
-	deferred string  // fields that a list has only if they are named
+	deferred string  // fields that a list shows only if ?fields= names them
 	unserved string  // fields of a body whose effect the sandbox does not know
-	byOffset bool    // lists know no cursor and no order
-	each     string  // a creation makes a record for each ID of this list
-	unique   string  // field that no two records of a list have in common
+	byOffset bool    // lists have neither cursor nor order
+	perID    string  // field with a list of IDs, for each of which a creation makes a record
+	unique   string  // field whose value must be unique in a list
 
-	computed map[string]computedV2                // fields that are not stored
-	rows     func(c *call, t *tx) []stored        // the list, if it is not the kind's
-	prepare  func(w *writeV2)                     // completes or refuses a row; must not write
-	store    func(w *writeV2)                     // stores a new row, if there is more to it
-	after    func(w *writeV2)                     // follows the storing
-	refuse   func(c *call, t *tx, r row) *problem // speaks against a deletion
-	closed   func(c *call, t *tx) *problem        // speaks against any write
-	once     func(t *tx, id string) (string, any) // makes a field that only the answer at hand shows
-	manage   map[string]membersV2                 // the routes that add and remove members, by their words, such as work-items
-	more     map[string]methods                   // further endpoints, by what follows the path
+	computed     map[string]computedV2                // fields that are not stored
+	rows         func(c *call, t *tx) []stored        // the list, if it is not the kind's
+	prepare      func(w *writeV2)                     // completes or refuses a row; must not write
+	store        func(w *writeV2)                     // stores a new row; nil = as its kind does
+	after        func(w *writeV2)                     // runs after a row was stored
+	refuse       func(c *call, t *tx, r row) *problem // may refuse a deletion
+	refuseWrites func(c *call, t *tx) *problem        // may refuse every write
+	secret       func(t *tx, id string) (string, any) // makes a field that only one answer shows
+	manage       map[string]membersV2                 // routes that add and remove members, by the last word of the path, such as work-items
+	more         map[string]methods                   // further endpoints, by the rest of the path
 
 	fields []*fieldV2
 	byName map[string]*fieldV2
@@ -46,28 +46,28 @@ type computedV2 func(c *call, t *tx, r row) any
 // fieldV2 is one field of a collection.
 type fieldV2 struct {
 	name, column                           string
-	of                                     *field // that checks it; nil is read-only
+	field                                  *field // check of a written value; nil is read-only
 	required, readable, null, nullOnUpdate bool
 }
 
-// compile reads the lists.
-func (res *resourceV2) compile() *resourceV2 {
-	res.byName = map[string]*fieldV2{}
-	for spec := range strings.FieldsSeq(res.write) {
-		f := res.add(spec)
-		f.of = res.kind.field(f.column)
-		if i := slices.IndexFunc(res.only, func(o field) bool { return o.name == f.name }); i >= 0 {
-			f.of = &res.only[i]
+// compile parses the lists of fields.
+func (rv *resourceV2) compile() *resourceV2 {
+	rv.byName = map[string]*fieldV2{}
+	for spec := range strings.FieldsSeq(rv.write) {
+		f := rv.add(spec)
+		f.field = rv.kind.field(f.column)
+		if i := slices.IndexFunc(rv.only, func(o field) bool { return o.name == f.name }); i >= 0 {
+			f.field = &rv.only[i]
 		}
 	}
-	for spec := range strings.FieldsSeq(res.read + " id created_at") {
-		res.add(spec)
+	for spec := range strings.FieldsSeq(rv.read + " id created_at") {
+		rv.add(spec)
 	}
-	return res
+	return rv
 }
 
-// add takes a field as it is written in a list. The first one of a name counts.
-func (res *resourceV2) add(spec string) *fieldV2 {
+// add adds a field of a list. If a name occurs twice, the first one counts.
+func (rv *resourceV2) add(spec string) *fieldV2 {
 	f := &fieldV2{}
 	spec, f.nullOnUpdate = strings.CutSuffix(spec, "~")
 	spec, f.null = strings.CutSuffix(spec, "?")
@@ -76,16 +76,16 @@ func (res *resourceV2) add(spec string) *fieldV2 {
 	f.readable = !hidden
 	f.name, f.column, _ = strings.Cut(spec, "=")
 	if f.column == "" {
-		f.column = res.kind.columnV2(f.name)
+		f.column = rv.kind.columnV2(f.name)
 	}
-	if res.byName[f.name] == nil {
-		res.fields = append(res.fields, f)
-		res.byName[f.name] = f
+	if rv.byName[f.name] == nil {
+		rv.fields = append(rv.fields, f)
+		rv.byName[f.name] = f
 	}
 	return f
 }
 
-// field is a field of the kind's bodies, or nil.
+// field returns a field of the kind's bodies, or nil.
 func (k *kind) field(name string) *field {
 	if i := slices.IndexFunc(k.fields, func(f field) bool { return f.name == name }); i >= 0 {
 		return &k.fields[i]
@@ -93,7 +93,7 @@ func (k *kind) field(name string) *field {
 	return nil
 }
 
-// columnV2 is where the store has a field: x_id is x, x_ids is xs.
+// columnV2 returns the column of a field in the store: x for x_id, xs for x_ids.
 func (k *kind) columnV2(name string) string {
 	one, isID := strings.CutSuffix(name, "_id")
 	many, isList := strings.CutSuffix(name, "_ids")
@@ -108,11 +108,11 @@ func (k *kind) columnV2(name string) string {
 	return name
 }
 
-// routes is those of a collection.
-func (res *resourceV2) routes() []route {
+// routes returns the routes of a collection.
+func (rv *resourceV2) routes() []route {
 	byTail := map[string]methods{}
 	add := func(verb, method, tail string, do handler) {
-		if !slices.Contains(strings.Fields(res.verbs), verb) {
+		if !slices.Contains(strings.Fields(rv.verbs), verb) {
 			return
 		}
 		if byTail[tail] == nil {
@@ -120,20 +120,20 @@ func (res *resourceV2) routes() []route {
 		}
 		byTail[tail][method] = &endpoint{do: do, bulk: verb == "bulk"}
 	}
-	add("list", http.MethodGet, "", res.list)
-	add("create", http.MethodPost, "", res.createOne)
-	add("read", http.MethodGet, "{pk}/", res.readOne)
-	add("update", http.MethodPatch, "{pk}/", res.updateOne)
-	add("delete", http.MethodDelete, "{pk}/", res.deleteOne)
-	add("single", http.MethodGet, "", res.readOne)
-	add("single", http.MethodPatch, "", res.updateOne)
-	add("bulk", http.MethodPost, "bulk-create/", res.bulk(bulkCreate))
-	add("bulk", http.MethodPost, "bulk-update/", res.bulk(bulkUpdate))
-	add("bulk", http.MethodPost, "bulk-delete/", res.bulk(bulkDelete))
-	for members, of := range res.manage {
-		byTail["{pk}/"+members+"/"] = methods{http.MethodPost: do(res.manageMembers(of))}
+	add("list", http.MethodGet, "", rv.list)
+	add("create", http.MethodPost, "", rv.createOne)
+	add("read", http.MethodGet, "{pk}/", rv.readOne)
+	add("update", http.MethodPatch, "{pk}/", rv.updateOne)
+	add("delete", http.MethodDelete, "{pk}/", rv.deleteOne)
+	add("single", http.MethodGet, "", rv.readOne)
+	add("single", http.MethodPatch, "", rv.updateOne)
+	add("bulk", http.MethodPost, "bulk-create/", rv.bulk(bulkCreate))
+	add("bulk", http.MethodPost, "bulk-update/", rv.bulk(bulkUpdate))
+	add("bulk", http.MethodPost, "bulk-delete/", rv.bulk(bulkDelete))
+	for members, of := range rv.manage {
+		byTail["{pk}/"+members+"/"] = methods{http.MethodPost: do(rv.manageMembers(of))}
 	}
-	for tail, on := range res.more {
+	for tail, on := range rv.more {
 		if byTail[tail] == nil {
 			byTail[tail] = methods{}
 		}
@@ -141,14 +141,14 @@ func (res *resourceV2) routes() []route {
 	}
 	var out []route
 	for _, tail := range slices.Sorted(maps.Keys(byTail)) {
-		out = append(out, route{pattern: res.path + tail, permission: workspaceWide, on: byTail[tail], res: res})
+		out = append(out, route{pattern: rv.path + tail, permission: workspaceWide, on: byTail[tail], res: rv})
 	}
 	return out
 }
 
-// outOfReach complains of an ID that a body of the path may not name.
-func (f *fieldV2) outOfReach(w *writeV2, value any) any {
-	if f.of.ref == nil || value == nil {
+// referenceComplaint returns a complaint about an ID that a body of the path may not name, or nil.
+func (fv *fieldV2) referenceComplaint(w *writeV2, value any) any {
+	if fv.field.ref == nil || value == nil {
 		return nil
 	}
 	ids, many := value.([]any)
@@ -156,14 +156,14 @@ func (f *fieldV2) outOfReach(w *writeV2, value any) any {
 		ids = []any{value}
 	}
 	for _, id := range ids {
-		if !w.reaches(*f.of.ref, id.(string)) {
+		if !w.mayReference(*fv.field.ref, id.(string)) {
 			return message("Object with id %s does not exist.", id)
 		}
 	}
 	return nil
 }
 
-// complaintV2 gives a complaint of API v1 the code that it has in API v2. Of the elements of a list one is complained of.
+// complaintV2 turns a complaint of API v1 into one of API v2 with its code. Of the complaints about a list it takes one.
 func complaintV2(name string, complaint any) fieldError {
 	if of, ok := complaint.(row); ok {
 		for _, complaint = range of {
@@ -184,8 +184,8 @@ func complaintV2(name string, complaint any) fieldError {
 	return fieldError{name, code, text}
 }
 
-// reaches says whether an ID is that of a record which a body of the path may name.
-func (w *writeV2) reaches(k *kind, id string) bool {
+// mayReference reports whether a body of the path may name the record with an ID.
+func (w *writeV2) mayReference(k *kind, id string) bool {
 	t, project := w.t, w.vars["project"]
 	switch k {
 	case w.kinds.user:

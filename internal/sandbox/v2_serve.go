@@ -15,10 +15,10 @@ const (
 	textCycleOver = "This cycle is already completed; no new work items can be added to it."
 )
 
-// problem is an error before it has the shape of an API. API v2 shows all of it.
+// problem is an error before it has the shape of an API. API v2 shows all fields.
 type problem struct {
 	status int
-	code   string // "" is that of the status
+	code   string // "" = the code follows from the status
 	detail string
 	errors []fieldError
 }
@@ -26,12 +26,12 @@ type problem struct {
 // fieldError is the complaint about one field of a body or query.
 type fieldError struct{ field, code, message string }
 
-func (f fieldError) row() row { return row{"field": f.field, "code": f.code, "message": f.message} }
+func (fe fieldError) row() row { return row{"field": fe.field, "code": fe.code, "message": fe.message} }
 
 // problemBody is a body that is sent as application/problem+json.
 type problemBody row
 
-// problemType is the type of a problem, which follows from its status.
+// problemType returns the type of a problem, which follows from its status.
 func problemType(status int) string {
 	switch status {
 	case http.StatusBadRequest:
@@ -55,7 +55,7 @@ func (p *problem) row() row {
 	return row{"type": kind, "code": code, "detail": p.detail}
 }
 
-// reply is the answer to a single request: it lists fields only if the request was invalid, or a batch failed.
+// reply returns the answer to a single request. It lists fields only if the request was invalid, or a batch failed.
 func (p *problem) reply() reply {
 	body := p.row()
 	if len(p.errors) > 0 {
@@ -88,12 +88,12 @@ func switchedOff(status int, feature string) *problem {
 	return &problem{status: status, detail: fmt.Sprintf("The feature is switched off (%s).", feature)}
 }
 
-// invalidV2 is the answer to a request of which some fields are wrong.
+// invalidV2 returns the answer to a request with wrong fields.
 func invalidV2(errs ...fieldError) *problem {
 	return &problem{status: http.StatusBadRequest, detail: textInvalid, errors: errs}
 }
 
-// routesV2 is the routes of API v2, with the methods that the server has.
+// routesV2 returns the routes of API v2, with the methods that the server has.
 func (s *Server) routesV2() []route {
 	routes, api := s.otherRoutesV2(), s.v2()
 	for _, res := range s.tableV2() {
@@ -108,13 +108,13 @@ func (s *Server) routesV2() []route {
 	return slices.DeleteFunc(routes, func(r route) bool { return len(r.on) == 0 })
 }
 
-// v2 is the dialect of API v2.
+// v2 returns the dialect of API v2.
 func (s *Server) v2() *dialect {
 	return &dialect{
 		root: v2Root, bodyLimit: cmp.Or(s.opts.BodyLimit, maxBody), unreadable: textInvalid, atomic: true,
 		match: func(r *route, method, param, segment string, vars map[string]string) bool {
 			vars[param] = segment
-			return param != "pk" || isUUID(segment) || r.on[method] != nil // otherwise an action that there is not
+			return param != "pk" || isUUID(segment) || r.on[method] != nil // otherwise the segment is an action that the server does not have
 		},
 		admit: func(c *call, t *tx) *problem {
 			if c.authenticate(t) != nil {
@@ -126,7 +126,7 @@ func (s *Server) v2() *dialect {
 	}
 }
 
-// decodeV2 reads the body, which is an object.
+// decodeV2 reads the body, which must be an object.
 func (c *call) decodeV2(ep *endpoint) *problem {
 	if c.req.Method == http.MethodGet || c.req.Method == http.MethodDelete || len(c.raw) == 0 && !ep.bulk {
 		return nil
@@ -140,7 +140,8 @@ func (c *call) decodeV2(ep *endpoint) *problem {
 	return nil
 }
 
-// resolveV2 resolves the parameters of the path, and checks the caller's permission: records out of reach are 404.
+// resolveV2 resolves the parameters of the path, and checks the user's permission. Records that the user cannot see are
+// 404.
 func (c *call) resolveV2(t *tx) *problem {
 	if c.route.permission == anyone {
 		return nil

@@ -15,8 +15,8 @@ const (
 	v2Pair    = " external_id? external_source?"
 )
 
-// tableV2 is the collections of API v2, in the words of the reference: those that planform uses, with the operations that it
-// uses. The rest of API v2 is not there.
+// tableV2 returns the collections of API v2 that planform uses, with the operations that it uses, in the words of the
+// reference.
 func (s *Server) tableV2() []*resourceV2 {
 	k := s.kinds
 	projects, teamProjects := memberList{k.initiative, k.initiativeProject, k.project}, memberList{k.teamspace, k.teamspaceProject, k.project}
@@ -52,7 +52,7 @@ func (s *Server) tableV2() []*resourceV2 {
 			order: "created_at id", computed: map[string]computedV2{"project_ids": teamProjects.memberIDs, "member_ids": teamMembers.memberIDs},
 		},
 		{
-			name: "state", path: v2Project + "states/", kind: k.state, verbs: "list read bulk", unique: "name", closed: elsewhereV2(statesGoverned, "states"),
+			name: "state", path: v2Project + "states/", kind: k.state, verbs: "list read bulk", unique: "name", refuseWrites: refuseElsewhereV2(statesGoverned, "states"),
 			order: "sequence created_at id",
 			write: "name* color* group description sequence is_default=default external_id external_source", read: "created_by_id is_triage",
 			prepare: prepareStateV2,
@@ -90,7 +90,7 @@ func (s *Server) tableV2() []*resourceV2 {
 			name: "module", path: v2Project + "modules/", kind: k.module, verbs: "list read bulk", order: "sort_order created_at id", unique: "name",
 			write: "name* description status start_date? target_date? lead_id?" + v2Pair, read: "archived_at created_by_id member_ids",
 			prepare: func(w *writeV2) {
-				w.dates("target_date")
+				w.checkDates("target_date")
 				w.needsFeature("module_view")
 				if w.old == nil {
 					w.r["sort_order"] = orderBefore(w.t.all(k.module, inProject(w.call)))
@@ -140,7 +140,7 @@ func (s *Server) tableV2() []*resourceV2 {
 	return all
 }
 
-// otherRoutesV2 is the routes outside of collections.
+// otherRoutesV2 returns the routes outside of collections.
 func (s *Server) otherRoutesV2() []route {
 	items := s.workItemsV2().compile()
 	archive := func(pattern string, away bool) route {
@@ -154,7 +154,7 @@ func (s *Server) otherRoutesV2() []route {
 	}
 }
 
-// itemPropertiesV2 is the names of custom fields in API v2.
+// itemPropertiesV2 describes the custom fields of a project in API v2.
 func (s *Server) itemPropertiesV2() *resourceV2 {
 	return &resourceV2{
 		name: "work item property", path: v2Project + "work-item-properties/", kind: s.kinds.itemProperty, verbs: "list",
@@ -166,7 +166,7 @@ func (s *Server) itemPropertiesV2() *resourceV2 {
 
 func prepareStateV2(w *writeV2) {
 	if w.old != nil && flag(w.old, "default") && !flag(w.r, "default") {
-		w.fail("is_default", "invalid", "Make another state the default instead.")
+		w.addError("is_default", "invalid", "Make another state the default instead.")
 	}
 	w.r["slug"] = slug(text(w.r, "name"))
 	if w.r["sequence"] == nil {
@@ -181,7 +181,7 @@ func prepareStateV2(w *writeV2) {
 func prepareCycleV2(w *writeV2) {
 	zone := zoneOf(w.t, w.call, w.vars["project"])
 	w.needsFeature("cycle_view")
-	w.dates("end_date")
+	w.checkDates("end_date")
 	start, end := w.cycleDates(zone, text(w.r, "start_date"), text(w.r, "end_date"))
 	if w.set["start_date"] && w.r["start_date"] != nil {
 		w.r["start_date"] = start
@@ -196,7 +196,7 @@ func prepareCycleV2(w *writeV2) {
 	w.r["logo_props"], w.r["owned_by"], w.r["view_props"], w.r["progress_snapshot"], w.r["version"] = row{}, w.user, row{}, row{}, 1
 }
 
-// memberIDs is the members that a list of an initiative or a teamspace has, as far as they are there.
+// memberIDs returns the existing members of an initiative or a teamspace.
 func (m memberList) memberIDs(_ *call, t *tx, r row) any {
 	out := []any{}
 	for _, s := range t.all(m.kind, scope(text(r, "id"))) {
@@ -207,7 +207,7 @@ func (m memberList) memberIDs(_ *call, t *tx, r row) any {
 	return out
 }
 
-// meV2 is the caller.
+// meV2 answers with the user of the request.
 func meV2(c *call, t *tx) reply {
 	if wrong := c.knowsOnly(); wrong != nil {
 		return wrong.reply()
@@ -224,7 +224,7 @@ func meV2(c *call, t *tx) reply {
 	return reply{http.StatusOK, out}
 }
 
-// schemaV2 is the OpenAPI document of the operations that this server has.
+// schemaV2 answers with an OpenAPI document of the operations that this server has.
 func (s *Server) schemaV2(*call, *tx) reply {
 	paths := row{}
 	for _, r := range s.routesV2() {

@@ -5,6 +5,7 @@ import (
 	"slices"
 )
 
+// workItemsV2 describes work items in API v2.
 func (s *Server) workItemsV2() *resourceV2 {
 	k := s.kinds
 	return &resourceV2{
@@ -20,17 +21,17 @@ func (s *Server) workItemsV2() *resourceV2 {
 		order: "-created_at id sequence_id sort_order updated_at",
 		computed: map[string]computedV2{
 			"cycle_id": func(c *call, t *tx, r row) any {
-				for _, id := range c.containers(t, c.kinds.cycleIssue, text(r, "id")) {
+				for _, id := range c.containersOf(t, c.kinds.cycleIssue, text(r, "id")) {
 					return id
 				}
 				return nil
 			},
-			"module_ids": func(c *call, t *tx, r row) any { return c.containers(t, c.kinds.moduleIssue, text(r, "id")) },
+			"module_ids": func(c *call, t *tx, r row) any { return c.containersOf(t, c.kinds.moduleIssue, text(r, "id")) },
 			"identifier": func(c *call, t *tx, r row) any {
 				p, _ := t.get(c.kinds.project, text(r, "project"))
 				return text(p.row, "identifier") + "-" + valueText(r["sequence_id"])
 			},
-			"archived_at": func(_ *call, _ *tx, r row) any { // a day in API v1
+			"archived_at": func(_ *call, _ *tx, r row) any { // API v1 stores a day
 				if at, ok := parseMoment(text(r, "archived_at")); ok {
 					return momentText(at)
 				}
@@ -38,7 +39,7 @@ func (s *Server) workItemsV2() *resourceV2 {
 			},
 			"custom_fields": func(c *call, t *tx, r row) any { return c.customFields(t, r) },
 		},
-		prepare: prepareItemV2, store: storeItemV2, after: placeItem,
+		prepare: prepareItemV2, store: storeItemV2, after: storeMemberships,
 		refuse: func(c *call, t *tx, r row) *problem {
 			if projectRole(t, text(r, "project"), c.user) != roleAdmin && r["created_by"] != c.user {
 				return forbidden()
@@ -48,10 +49,10 @@ func (s *Server) workItemsV2() *resourceV2 {
 	}
 }
 
-// containers is the cycles or modules of an item.
-func (c *call) containers(t *tx, members *kind, item string) []any {
+// containersOf returns the cycles or modules of an item.
+func (c *call) containersOf(t *tx, members *kind, item string) []any {
 	out := []any{}
-	for _, id := range t.under(1<<20, members.indexes[0].name, item) {
+	for _, id := range t.indexValues(1<<20, members.indexes[0].name, item) {
 		if s, ok := t.get(members, id); ok {
 			out = append(out, s.row[members.indexes[0].fields[1]])
 		}
@@ -59,35 +60,36 @@ func (c *call) containers(t *tx, members *kind, item string) []any {
 	return out
 }
 
+// prepareItemV2 completes and checks an item.
 func prepareItemV2(w *writeV2) {
 	project := w.vars["project"]
-	w.dates("target_date")
+	w.checkDates("target_date")
 	w.r["type_id"] = w.r["type"]
 	if w.r["description_html"] == nil {
 		w.r["description_html"] = "<p></p>"
 	}
 	clean, ok := sanitise(text(w.r, "description_html"))
 	if w.r["description_html"] = clean; !ok {
-		w.fail("description_html", "invalid", "The HTML is invalid.")
+		w.addError("description_html", "invalid", "The HTML is invalid.")
 	}
 	p, _ := w.t.get(w.kinds.project, project)
 	if w.set["type_id"] && w.r["type"] != nil && !flag(p.row, "is_issue_type_enabled") {
-		w.fail("type_id", "invalid", "Work item types are not enabled for this project.")
+		w.addError("type_id", "invalid", "Work item types are not enabled for this project.")
 	}
 	if w.set["custom_fields"] {
 		prepareCustomFields(w)
 	}
 	if text(w.r, "parent") == text(w.r, "id") {
-		w.fail("parent_id", "invalid", "A work item cannot be its own parent.")
+		w.addError("parent_id", "invalid", "A work item cannot be its own parent.")
 	}
-	if cycle, ok := w.t.get(w.kinds.cycle, text(w.given, "cycle_id")); ok && completed(cycle.row, w.now) {
-		w.fail("cycle_id", "invalid", textCycleOver)
+	if cycle, ok := w.t.get(w.kinds.cycle, text(w.given, "cycle_id")); ok && isCompleted(cycle.row, w.now) {
+		w.addError("cycle_id", "invalid", textCycleOver)
 	}
 	switch {
 	case w.old == nil && !w.set["assignee_ids"]:
 		w.r["assignees"] = w.defaultAssignees(w.t, project)
 	case w.old != nil && w.r["state"] != w.old["state"]:
-		w.r["completed_at"] = w.completion(w.t, w.r)
+		w.r["completed_at"] = w.completionTime(w.t, w.r)
 	}
 }
 
@@ -98,19 +100,19 @@ func storeItemV2(w *writeV2) {
 	if w.r["state"] == nil {
 		w.r["state"] = w.defaultState(w.t, project)
 	}
-	w.r["completed_at"] = w.completion(w.t, w.r)
+	w.r["completed_at"] = w.completionTime(w.t, w.r)
 	w.r["sort_order"] = w.lastInState(w.t, w.r)
 	w.t.insert(w.kinds.workItem, scope(project), w.r)
 	w.indexWorkItem(w.t, nil, w.r)
 }
 
-// placeItem puts an item into the cycle and the modules of the body, and stores its custom fields.
-func placeItem(w *writeV2) {
+// storeMemberships puts an item into the cycle and the modules of the body, and stores its custom fields.
+func storeMemberships(w *writeV2) {
 	id := text(w.r, "id")
 	storeCustomFields(w)
 	if w.set["cycle_id"] {
 		cycle := text(w.given, "cycle_id")
-		for _, in := range w.containers(w.t, w.kinds.cycleIssue, id) {
+		for _, in := range w.containersOf(w.t, w.kinds.cycleIssue, id) {
 			if in != cycle {
 				w.dropMember(w.t, w.kinds.cycleIssue, in.(string), id)
 			}
@@ -121,7 +123,7 @@ func placeItem(w *writeV2) {
 	}
 	if w.set["module_ids"] {
 		wanted := list(w.given, "module_ids")
-		for _, in := range w.containers(w.t, w.kinds.moduleIssue, id) {
+		for _, in := range w.containersOf(w.t, w.kinds.moduleIssue, id) {
 			if !slices.Contains(wanted, in.(string)) {
 				w.dropMember(w.t, w.kinds.moduleIssue, in.(string), id)
 			}
@@ -132,19 +134,19 @@ func placeItem(w *writeV2) {
 	}
 }
 
-// moveToCycle takes an item out of any other cycle, and says whether it was not in this one.
+// moveToCycle moves an item into a cycle, and reports whether it was not in it before.
 func (c *call) moveToCycle(t *tx, cycle, item string) bool {
 	if t.first("cycle membership", item, cycle) != "" {
 		return false
 	}
-	for _, in := range c.containers(t, c.kinds.cycleIssue, item) {
+	for _, in := range c.containersOf(t, c.kinds.cycleIssue, item) {
 		c.dropMember(t, c.kinds.cycleIssue, in.(string), item)
 	}
 	c.addToCycle(t, cycle, item, row{"id": newID(), "created_at": c.stamp()})
 	return true
 }
 
-// archiveItemV2 puts an item where lists do not show it, or back.
+// archiveItemV2 archives an item, which hides it from lists, or restores it.
 func archiveItemV2(res *resourceV2, away bool) handler {
 	return func(c *call, t *tx) reply {
 		from, to := c.kinds.workItem, c.kinds.hiddenItem
@@ -152,18 +154,18 @@ func archiveItemV2(res *resourceV2, away bool) handler {
 			from, to = to, from
 		}
 		id := c.vars["item"]
-		item, ok := t.in(from, inProject(c), id)
-		there, isThere := t.in(to, inProject(c), id)
+		item, ok := t.getWithin(from, inProject(c), id)
+		there, isThere := t.getWithin(to, inProject(c), id)
 		switch {
-		case !ok && !away && isThere: // again
-			return res.single(c, t, http.StatusOK, func() (row, *problem) { return there.row, nil })
+		case !ok && !away && isThere: // it was restored before
+			return res.answerOne(c, t, http.StatusOK, func() (row, *problem) { return there.row, nil })
 		case !ok:
 			return notFoundV2().reply()
 		}
-		if g := c.group(t, text(item.row, "state")); away && !c.opts.ArchiveOpen && g != "completed" && g != "cancelled" {
+		if g := c.groupOf(t, text(item.row, "state")); away && !c.opts.ArchiveOpen && g != "completed" && g != "cancelled" {
 			return (&problem{status: http.StatusBadRequest, detail: "Only completed or cancelled work items can be archived."}).reply()
 		}
-		return res.single(c, t, http.StatusOK, func() (row, *problem) {
+		return res.answerOne(c, t, http.StatusOK, func() (row, *problem) {
 			r := clone(item.row)
 			r["archived_at"] = nil
 			if away {

@@ -9,26 +9,26 @@ import (
 	"time"
 )
 
-// writeV2 is one record on its way into the store.
+// writeV2 is one record that is being written.
 type writeV2 struct {
 	*call
 	t   *tx
 	res *resourceV2
 
-	body    row // as sent, but for names in place of IDs
+	body    row // as sent, but with IDs instead of names
 	old     row // nil for a new record
 	r       row
 	set     map[string]bool // fields that the body sets
-	given   row             // values of fields that are not stored in the row, such as cycle_id
+	given   row             // values of fields that are not columns of the row, such as cycle_id
 	errors  []fieldError
 	problem *problem // other than wrong fields
 }
 
-func (w *writeV2) fail(field, code, format string, args ...any) {
+func (w *writeV2) addError(field, code, format string, args ...any) {
 	w.errors = append(w.errors, fieldError{field, code, fmt.Sprintf(format, args...)})
 }
 
-// refused is the problem with the write, nil if there is none.
+// refused returns the problem with the write, or nil.
 func (w *writeV2) refused() *problem {
 	if len(w.errors) > 0 {
 		return invalidV2(w.errors...)
@@ -39,12 +39,12 @@ func (w *writeV2) refused() *problem {
 // decode reads the body into the row.
 func (w *writeV2) decode() {
 	for _, f := range w.res.fields {
-		if f.of == nil {
-			continue // has no effect
+		if f.field == nil {
+			continue // read-only
 		}
-		value, given, complaint := f.of.read(w.t, w.body, f.name, f.required && w.old == nil, f.null || f.nullOnUpdate && w.old != nil)
+		value, given, complaint := f.field.read(w.t, w.body, f.name, f.required && w.old == nil, f.null || f.nullOnUpdate && w.old != nil)
 		if complaint == nil && given {
-			complaint = f.outOfReach(w, value)
+			complaint = f.referenceComplaint(w, value)
 		}
 		if complaint != nil {
 			w.errors = append(w.errors, complaintV2(f.name, complaint))
@@ -57,11 +57,11 @@ func (w *writeV2) decode() {
 		if slices.Contains(strings.Fields(w.res.unserved), name) {
 			w.problem = &problem{status: http.StatusNotImplemented, detail: unknownField(name)}
 			if _, both := w.body[name+"_id"]; both {
-				w.fail(name, "invalid", "Send %s or %s_id, not both.", name, name)
+				w.addError(name, "invalid", "Send %s or %s_id, not both.", name, name)
 			}
 		}
 		if w.opts.Strict && w.res.byName[name] == nil && name != "id" {
-			w.fail(name, "invalid", "Unknown field.")
+			w.addError(name, "invalid", "Unknown field.")
 		}
 	}
 }
@@ -74,62 +74,62 @@ func (w *writeV2) put(f *fieldV2, value any) {
 	w.r[f.column] = value
 }
 
-// dates refuses an end before the start_date.
-func (w *writeV2) dates(end string) {
+// checkDates refuses an end before the start_date.
+func (w *writeV2) checkDates(end string) {
 	a, b := text(w.r, "start_date"), text(w.r, end)
 	if a != "" && b != "" && a > b {
-		w.fail(end, "invalid", "%s cannot be before start_date.", end)
+		w.addError(end, "invalid", "%s cannot be before start_date.", end)
 	}
 }
 
-// refusal is what speaks against any write to the collection.
-func (res *resourceV2) refusal(c *call, t *tx) *problem {
-	if res.closed == nil {
+// writeProblem returns the problem of every write to the collection, or nil.
+func (rv *resourceV2) writeProblem(c *call, t *tx) *problem {
+	if rv.refuseWrites == nil {
 		return nil
 	}
-	return res.closed(c, t)
+	return rv.refuseWrites(c, t)
 }
 
 // create stores a new record.
-func (res *resourceV2) create(c *call, t *tx, body row) (row, *problem) {
-	if p := res.refusal(c, t); p != nil {
+func (rv *resourceV2) create(c *call, t *tx, body row) (row, *problem) {
+	if p := rv.writeProblem(c, t); p != nil {
 		return nil, p
 	}
-	w := &writeV2{call: c, t: t, res: res, body: maps.Clone(body), r: row{}, set: map[string]bool{}, given: row{}}
-	for _, f := range res.kind.fields {
+	w := &writeV2{call: c, t: t, res: rv, body: maps.Clone(body), r: row{}, set: map[string]bool{}, given: row{}}
+	for _, f := range rv.kind.fields {
 		if f.initial != nil && !f.derived {
 			w.r[f.name] = f.initial
 		}
 	}
-	c.setAudit(res.kind, w.r)
-	if p := w.ready(); p != nil {
+	c.setAudit(rv.kind, w.r)
+	if p := w.check(); p != nil {
 		return nil, p
 	}
-	if res.store != nil {
-		res.store(w)
+	if rv.store != nil {
+		rv.store(w)
 	} else {
-		res.kind.write(c, t, stored{}, w.r)
+		rv.kind.write(c, t, stored{}, w.r)
 	}
-	return w.stored(), nil
+	return w.finish(), nil
 }
 
 // update stores the changes of a record.
-func (res *resourceV2) update(c *call, t *tx, s stored, body row) (row, *problem) {
-	if p := res.refusal(c, t); p != nil {
+func (rv *resourceV2) update(c *call, t *tx, s stored, body row) (row, *problem) {
+	if p := rv.writeProblem(c, t); p != nil {
 		return nil, p
 	}
-	w := &writeV2{call: c, t: t, res: res, body: maps.Clone(body), old: s.row, r: clone(s.row), set: map[string]bool{}, given: row{}}
+	w := &writeV2{call: c, t: t, res: rv, body: maps.Clone(body), old: s.row, r: clone(s.row), set: map[string]bool{}, given: row{}}
 	w.r["updated_at"], w.r["updated_by"] = c.stamp(), c.user
-	c.vars[res.kind.param] = text(s.row, "id")
-	if p := w.ready(); p != nil {
+	c.vars[rv.kind.param] = text(s.row, "id")
+	if p := w.check(); p != nil {
 		return nil, p
 	}
-	res.kind.write(c, t, s, w.r)
-	return w.stored(), nil
+	rv.kind.write(c, t, s, w.r)
+	return w.finish(), nil
 }
 
-// ready checks the row, and writes nothing: a row that is refused leaves nothing behind.
-func (w *writeV2) ready() *problem {
+// check checks the row and does not write, so that a refused row leaves nothing behind.
+func (w *writeV2) check() *problem {
 	if w.opts.IgnoreMembership {
 		maps.DeleteFunc(w.body, func(name string, _ any) bool {
 			return slices.Contains([]string{"cycle_id", "module_ids", "custom_fields"}, name)
@@ -148,15 +148,15 @@ func (w *writeV2) ready() *problem {
 			}
 		}
 	}
-	if w.refused() == nil && w.set["external_id"] && w.res.kind != w.kinds.comment && w.clash(w.t, w.res.kind, nil, w.r) != nil {
+	if w.refused() == nil && w.set["external_id"] && w.res.kind != w.kinds.comment && w.findClash(w.t, w.res.kind, nil, w.r) != nil {
 		w.problem = conflictV2(fmt.Sprintf("A %s with this external_id already exists.", w.res.name))
 		w.problem.errors = []fieldError{{"external_id", "unique", w.problem.detail}}
 	}
 	return w.refused()
 }
 
-// stored runs the last hook, and returns the row as it is then.
-func (w *writeV2) stored() row {
+// finish runs the last hook, and returns the row after it.
+func (w *writeV2) finish() row {
 	if w.res.after != nil {
 		w.res.after(w)
 	}
@@ -166,27 +166,27 @@ func (w *writeV2) stored() row {
 	return w.r
 }
 
-func (res *resourceV2) remove(c *call, t *tx, id string) *problem {
-	if p := res.refusal(c, t); p != nil {
+func (rv *resourceV2) remove(c *call, t *tx, id string) *problem {
+	if p := rv.writeProblem(c, t); p != nil {
 		return p
 	}
-	s, wrong := res.find(c, t, id)
+	s, wrong := rv.find(c, t, id)
 	if wrong != nil {
 		return wrong
 	}
-	c.vars[res.kind.param] = id
-	if res.refuse != nil {
-		if p := res.refuse(c, t, s.row); p != nil {
+	c.vars[rv.kind.param] = id
+	if rv.refuse != nil {
+		if p := rv.refuse(c, t, s.row); p != nil {
 			return p
 		}
 	}
-	res.kind.drop(c, t, s)
+	rv.kind.deleteRow(c, t, s)
 	return nil
 }
 
-// single answers a write of one record, which shows its fields only if the selection is valid.
-func (res *resourceV2) single(c *call, t *tx, status int, write func() (row, *problem)) reply {
-	sel, wrong := res.selection(c, false)
+// answerOne answers a write of one record. It writes only if the selection of fields is valid.
+func (rv *resourceV2) answerOne(c *call, t *tx, status int, write func() (row, *problem)) reply {
+	sel, wrong := rv.selection(c, false)
 	if wrong != nil {
 		return wrong.reply()
 	}
@@ -197,35 +197,35 @@ func (res *resourceV2) single(c *call, t *tx, status int, write func() (row, *pr
 		}
 		return wrong.reply()
 	}
-	return reply{status, res.render(c, t, r, sel)}
+	return reply{status, rv.render(c, t, r, sel)}
 }
 
-func (res *resourceV2) createOne(c *call, t *tx) reply {
-	if res.each != "" {
-		return res.createEach(c, t)
+func (rv *resourceV2) createOne(c *call, t *tx) reply {
+	if rv.perID != "" {
+		return rv.createEach(c, t)
 	}
-	return res.withSecret(t, http.StatusCreated, res.single(c, t, http.StatusCreated, func() (row, *problem) { return res.create(c, t, c.in) }))
+	return rv.withSecret(t, http.StatusCreated, rv.answerOne(c, t, http.StatusCreated, func() (row, *problem) { return rv.create(c, t, c.in) }))
 }
 
-// withSecret adds to an answer with the status what no other one shows.
-func (res *resourceV2) withSecret(t *tx, status int, answer reply) reply {
-	if shown, ok := answer.body.(row); ok && res.once != nil && answer.status == status {
-		name, value := res.once(t, text(shown, "id"))
+// withSecret adds the field that no other answer shows, if the answer has the status.
+func (rv *resourceV2) withSecret(t *tx, status int, answer reply) reply {
+	if shown, ok := answer.body.(row); ok && rv.secret != nil && answer.status == status {
+		name, value := rv.secret(t, text(shown, "id"))
 		shown[name] = value
 	}
 	return answer
 }
 
-func (res *resourceV2) updateOne(c *call, t *tx) reply {
-	s, wrong := res.find(c, t, c.vars[res.kind.param])
+func (rv *resourceV2) updateOne(c *call, t *tx) reply {
+	s, wrong := rv.find(c, t, c.vars[rv.kind.param])
 	if wrong != nil {
 		return wrong.reply()
 	}
-	return res.single(c, t, http.StatusOK, func() (row, *problem) { return res.update(c, t, s, c.in) })
+	return rv.answerOne(c, t, http.StatusOK, func() (row, *problem) { return rv.update(c, t, s, c.in) })
 }
 
-func (res *resourceV2) deleteOne(c *call, t *tx) reply {
-	if wrong := res.remove(c, t, c.vars[res.kind.param]); wrong != nil {
+func (rv *resourceV2) deleteOne(c *call, t *tx) reply {
+	if wrong := rv.remove(c, t, c.vars[rv.kind.param]); wrong != nil {
 		return wrong.reply()
 	}
 	return reply{status: http.StatusNoContent}
@@ -240,20 +240,20 @@ const (
 	bulkDelete
 )
 
-func (b bulkKind) list() string {
-	if b == bulkDelete {
+func (bk bulkKind) list() string {
+	if bk == bulkDelete {
 		return "ids"
 	}
 	return "items"
 }
 
-func (b bulkKind) done() string { return []string{"created", "updated", "deleted"}[b] }
+func (bk bulkKind) done() string { return []string{"created", "updated", "deleted"}[bk] }
 
 const maxBatch = 50
 
-// bulk carries out the rows of a batch one after the other. A row is checked before it writes, so those that fail
-// leave nothing behind; with all_or_none one that fails takes the others with it, after all were tried.
-func (res *resourceV2) bulk(do bulkKind) handler {
+// bulk carries out the rows of a batch in order. It checks a row before writing it, so that failed rows leave nothing
+// behind. With all_or_none, one failed row undoes all others, after all were tried.
+func (rv *resourceV2) bulk(do bulkKind) handler {
 	return func(c *call, t *tx) reply {
 		rows, atomic, wrong := c.batch(do)
 		if wrong != nil {
@@ -261,8 +261,8 @@ func (res *resourceV2) bulk(do bulkKind) handler {
 		}
 		results, failed, errs := []row{}, 0, []fieldError{}
 		for i, v := range rows {
-			c.now = c.now.Add(time.Microsecond) // one after the other
-			id, wrong := res.bulkRow(c, t, do, i, v)
+			c.now = c.now.Add(time.Microsecond) // so that their times differ
+			id, wrong := rv.bulkRow(c, t, do, i, v)
 			if wrong == nil {
 				results = append(results, row{"index": i, "result": do.done(), "id": id})
 				continue
@@ -290,7 +290,7 @@ func (res *resourceV2) bulk(do bulkKind) handler {
 }
 
 // bulkRow carries out one row of a batch.
-func (res *resourceV2) bulkRow(c *call, t *tx, do bulkKind, i int, v any) (id string, wrong *problem) {
+func (rv *resourceV2) bulkRow(c *call, t *tx, do bulkKind, i int, v any) (id string, wrong *problem) {
 	if c.opts.FailRow != nil {
 		if code := c.opts.FailRow(c.req, i, v); code != "" {
 			return "", &problem{status: http.StatusConflict, code: code, detail: "The row was refused."}
@@ -298,22 +298,22 @@ func (res *resourceV2) bulkRow(c *call, t *tx, do bulkKind, i int, v any) (id st
 	}
 	if do == bulkDelete {
 		id = v.(string)
-		return id, res.remove(c, t, id)
+		return id, rv.remove(c, t, id)
 	}
 	body := v.(row)
 	var r row
 	if do == bulkCreate {
-		r, wrong = res.create(c, t, body)
+		r, wrong = rv.create(c, t, body)
 	} else {
 		var s stored
-		if s, wrong = res.find(c, t, text(body, "id")); wrong == nil {
-			r, wrong = res.update(c, t, s, body)
+		if s, wrong = rv.find(c, t, text(body, "id")); wrong == nil {
+			r, wrong = rv.update(c, t, s, body)
 		}
 	}
 	return text(r, "id"), wrong
 }
 
-// batch reads the body of a batch: its rows are objects, or for a deletion IDs.
+// batch reads the body of a batch. Its rows are objects, or IDs for a deletion.
 func (c *call) batch(do bulkKind) (rows []any, atomic bool, wrong *problem) {
 	name := do.list()
 	rows, ok := c.in[name].([]any)
@@ -356,23 +356,23 @@ func (c *call) batch(do bulkKind) (rows []any, atomic bool, wrong *problem) {
 	return rows, atomic, nil
 }
 
-// membersV2 is the members that a manage route adds and removes.
+// membersV2 describes the members that a manage route adds and removes.
 type membersV2 struct {
-	members *kind                                               // the memberships, which are found by member and container
-	of      *kind                                               // the kind of the members
-	add     func(c *call, t *tx, container, member string) bool // says whether it was none; nil is addMember
+	members *kind                                               // kind of the memberships, whose index holds member and container
+	of      *kind                                               // kind of the members
+	add     func(c *call, t *tx, container, member string) bool // reports whether the record was no member before; nil = addMember
 }
 
 const maxManaged = 100
 
-// manageMembers adds and removes members, and answers those that changed.
-func (res *resourceV2) manageMembers(of membersV2) handler {
+// manageMembers adds and removes members, and answers with the changed ones.
+func (rv *resourceV2) manageMembers(of membersV2) handler {
 	return func(c *call, t *tx) reply {
-		container, wrong := res.find(c, t, c.vars[res.kind.param])
+		container, wrong := rv.find(c, t, c.vars[rv.kind.param])
 		if wrong != nil {
 			return wrong.reply()
 		}
-		w := &writeV2{call: c, t: t, res: res}
+		w := &writeV2{call: c, t: t, res: rv}
 		lists := map[string][]string{}
 		for _, name := range []string{"add", "remove"} {
 			v, given := c.in[name]
@@ -381,25 +381,25 @@ func (res *resourceV2) manageMembers(of membersV2) handler {
 			}
 			items, ok := v.([]any)
 			if !ok || len(items) > maxManaged {
-				w.fail(name, "invalid", "Expected a list of up to %d IDs.", maxManaged)
+				w.addError(name, "invalid", "Expected a list of up to %d IDs.", maxManaged)
 			}
 			for i, v := range items {
 				id := valueText(v)
 				switch field := fmt.Sprintf("%s.%d", name, i); {
 				case !isUUID(id):
-					w.fail(field, "invalid", "Must be a valid UUID.")
-				case name == "add" && !w.reaches(of.of, id):
-					w.fail(field, "does_not_exist", "Object with id %s does not exist.", id)
+					w.addError(field, "invalid", "Must be a valid UUID.")
+				case name == "add" && !w.mayReference(of.of, id):
+					w.addError(field, "does_not_exist", "Object with id %s does not exist.", id)
 				case !slices.Contains(lists[name], id):
 					lists[name] = append(lists[name], id)
 				}
 			}
 		}
 		if len(w.errors) == 0 && len(lists) == 0 {
-			w.fail("add", "required", "Send add, remove or both.")
+			w.addError("add", "required", "Send add, remove or both.")
 		}
-		if of.members == c.kinds.cycleIssue && len(lists["add"]) > 0 && completed(container.row, c.now) {
-			w.fail("add", "invalid", textCycleOver)
+		if of.members == c.kinds.cycleIssue && len(lists["add"]) > 0 && isCompleted(container.row, c.now) {
+			w.addError("add", "invalid", textCycleOver)
 		}
 		if p := w.refused(); p != nil {
 			return p.reply()

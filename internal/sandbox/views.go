@@ -1,9 +1,10 @@
 package sandbox
 
-// views are those of the workspace, and those of projects. The reference calls what they filter and how they look free objects.
-func (k *kinds) views() {
-	k.view = k.add(describeView("view", inWorkspace))
-	k.projectView = k.add(describeView("project_view", inProject, "project"))
+// describeViews describes the views of the workspace and those of projects. The reference says that their filters and display
+// settings are free objects.
+func (ks *kinds) describeViews() {
+	ks.view = ks.add(describeView("view", inWorkspace))
+	ks.projectView = ks.add(describeView("project_view", inProject, "project"))
 }
 
 func describeView(name string, scope func(*call) []byte, columns ...string) *kind {
@@ -26,7 +27,7 @@ func describeView(name string, scope func(*call) []byte, columns ...string) *kin
 	}
 }
 
-// viewsV2 is the views below a path.
+// viewsV2 describes the views below a path.
 func viewsV2(path string, of *kind, order string) *resourceV2 {
 	return &resourceV2{
 		name: "view", path: path + "views/", kind: of, verbs: v2Singles, order: order,

@@ -37,7 +37,7 @@ type section struct {
 	Entries      []entry
 	Count, More  int
 	Columns      []section
-	Short        bool // the entries are names only
+	Short        bool // the entries are only names
 }
 
 // entry is a record in a list.
@@ -61,7 +61,7 @@ func (s *Server) servePage(w http.ResponseWriter, req *http.Request) {
 		return
 	}
 	var out bytes.Buffer
-	page.Style = template.CSS(webStyle) //nolint:gosec // it is a file of this package
+	page.Style = template.CSS(webStyle) //nolint:gosec // a file of this package
 	must(template.Must(template.New("").Parse(webPage)).Execute(&out, page))
 	style := sha256.Sum256([]byte(webStyle))
 	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'sha256-"+base64.StdEncoding.EncodeToString(style[:])+
@@ -70,24 +70,24 @@ func (s *Server) servePage(w http.ResponseWriter, req *http.Request) {
 	w.Header().Set("Referrer-Policy", "no-referrer")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	if req.Method != http.MethodHead {
-		_, _ = out.WriteTo(w) // a client that has gone is no matter of ours
+		_, _ = out.WriteTo(w) // the client may be gone
 	}
 }
 
-// contents returns the kinds of the lists in a record of a kind that has pages.
-func (k *kinds) contents() map[*kind][]*kind {
+// contents returns the kinds that have pages, each with the kinds of the lists in it.
+func (ks *kinds) contents() map[*kind][]*kind {
 	return map[*kind][]*kind{
-		k.workspace: {
-			k.project, k.initiative, k.teamspace, k.customer, k.release, k.page, k.view, k.initiativeLabel, k.releaseLabel, k.releaseTag,
-			k.relationDefinition, k.template, k.webhook, k.member,
+		ks.workspace: {
+			ks.project, ks.initiative, ks.teamspace, ks.customer, ks.release, ks.page, ks.view, ks.initiativeLabel, ks.releaseLabel, ks.releaseTag,
+			ks.relationDefinition, ks.template, ks.webhook, ks.member,
 		},
-		k.project: {
-			k.cycle, k.module, k.milestone, k.projectPage, k.projectView, k.label, k.itemType, k.estimate, k.workflow, k.projectTemplate,
-			k.projectMember, k.hiddenItem,
+		ks.project: {
+			ks.cycle, ks.module, ks.milestone, ks.projectPage, ks.projectView, ks.label, ks.itemType, ks.estimate, ks.workflow, ks.projectTemplate,
+			ks.projectMember, ks.hiddenItem,
 		},
-		k.workItem: {k.link, k.attachment, k.comment}, k.hiddenItem: {k.link, k.attachment, k.comment},
-		k.cycle: {}, k.module: {}, k.milestone: {}, k.projectPage: {}, k.page: {}, k.initiative: {}, k.teamspace: {},
-		k.customer: {k.request}, k.release: {k.changelog, k.releaseLink},
+		ks.workItem: {ks.link, ks.attachment, ks.comment}, ks.hiddenItem: {ks.link, ks.attachment, ks.comment},
+		ks.cycle: {}, ks.module: {}, ks.milestone: {}, ks.projectPage: {}, ks.page: {}, ks.initiative: {}, ks.teamspace: {},
+		ks.customer: {ks.request}, ks.release: {ks.changelog, ks.releaseLink},
 	}
 }
 
@@ -98,74 +98,75 @@ type reader struct {
 	t *tx
 }
 
-// sheet returns the page of a path below the workspace, nil if there is none. The last ID of the path selects the record.
-func (r *reader) sheet(path []string) *sheet {
+// sheet returns the page of a path below the workspace, or nil if there is none. The last ID of the path selects the
+// record.
+func (rd *reader) sheet(path []string) *sheet {
 	if len(path) == 0 {
-		return r.record(workspaceID)
+		return rd.record(workspaceID)
 	}
 	last := strings.TrimSuffix(strings.Join(path, "/"), "/issues")
 	last = last[strings.LastIndexByte(last, '/')+1:]
 	if i := strings.LastIndexByte(last, '-'); path[0] == "browse" && i > 0 {
-		last = r.t.first("sequence", r.t.first("identifier", last[:i]), last[i+1:])
+		last = rd.t.first("sequence", rd.t.first("identifier", last[:i]), last[i+1:])
 	}
-	return r.record(last)
+	return rd.record(last)
 }
 
-// find returns the record with an ID, of whatever kind.
-func (r *reader) find(id string) (*kind, stored) {
-	for _, k := range r.kinds.every {
-		if s, ok := r.t.get(k, id); ok {
+// find returns the record with an ID, of any kind.
+func (rd *reader) find(id string) (*kind, stored) {
+	for _, k := range rd.kinds.all {
+		if s, ok := rd.t.get(k, id); ok {
 			return k, s
 		}
 	}
 	return nil, stored{row: row{}}
 }
 
-// record returns the page of a record, nil if there is none.
-func (r *reader) record(id string) *sheet {
-	k, found := r.find(id)
-	contents, ok := r.kinds.contents()[k]
+// record returns the page of a record, or nil if there is none.
+func (rd *reader) record(id string) *sheet {
+	k, found := rd.find(id)
+	contents, ok := rd.kinds.contents()[k]
 	if !ok {
 		return nil
 	}
 	o, in := found.row, scope(id)
-	page := &sheet{entry: r.entry(k, o), Way: []entry{{Text: r.opts.Workspace, URL: r.opts.Prefix + "/"}}}
-	if p, project := r.find(text(o, "project")); p != nil {
-		page.Way = append(page.Way, r.entry(p, project.row))
+	page := &sheet{entry: rd.entry(k, o), Way: []entry{{Text: rd.opts.Workspace, URL: rd.opts.Prefix + "/"}}}
+	if p, project := rd.find(text(o, "project")); p != nil {
+		page.Way = append(page.Way, rd.entry(p, project.row))
 	}
 	if page.Body = plainHTML(text(o, "description_html")); page.Body == "" {
 		page.Body = plainHTML(template.HTMLEscapeString(text(o, "description")))
 	}
 	for name := range strings.FieldsSeq("state status priority type assignees lead project_lead default_assignee members labels estimate_point start_date " +
 		"end_date target_date release_date completed_at parent tag email website_url domain employees stage contract_status revenue created_by archived_at") {
-		addTo(&page.Facts, section{Title: name, Entries: r.values(o[name])})
+		addSection(&page.Facts, section{Title: name, Entries: rd.values(o[name])})
 	}
-	r.memberships(page, k, id)
-	for _, values := range []*kind{r.kinds.itemValue, r.kinds.customerValue} {
-		for _, v := range r.t.all(values, in) {
-			_, property := r.find(text(v.row, "property"))
-			addTo(&page.Facts, section{Title: text(property.row, "display_name"), Entries: r.values(cmp.Or(v.row["value"], v.row["values"]))})
+	rd.memberships(page, k, id)
+	for _, values := range []*kind{rd.kinds.itemValue, rd.kinds.customerValue} {
+		for _, v := range rd.t.all(values, in) {
+			_, property := rd.find(text(v.row, "property"))
+			addSection(&page.Facts, section{Title: text(property.row, "display_name"), Entries: rd.values(cmp.Or(v.row["value"], v.row["values"]))})
 		}
 	}
 	switch k {
-	case r.kinds.workItem, r.kinds.hiddenItem:
+	case rd.kinds.workItem, rd.kinds.hiddenItem:
 		in = scope(id, text(o, "project"))
-		addTo(&page.Lists, r.relations(id))
-	case r.kinds.project:
-		addTo(&page.Lists, r.board(id))
+		addSection(&page.Lists, rd.relations(id))
+	case rd.kinds.project:
+		addSection(&page.Lists, rd.board(id))
 	}
-	if slices.Contains(k.all, "parent") {
-		all := r.t.all(k, found.key[:len(found.key)-8]) // of the list that the record is in
-		addTo(&page.Lists, r.list("sub-"+k.name[strings.LastIndexByte(k.name, '_')+1:]+"s", slices.DeleteFunc(all, func(s stored) bool { return text(s.row, "parent") != id })))
+	if slices.Contains(k.stored, "parent") {
+		all := rd.t.all(k, found.key[:len(found.key)-8]) // of the same list as the record
+		addSection(&page.Lists, rd.list("sub-"+k.name[strings.LastIndexByte(k.name, '_')+1:]+"s", slices.DeleteFunc(all, func(s stored) bool { return text(s.row, "parent") != id })))
 	}
 	for _, inside := range contents {
-		addTo(&page.Lists, r.list(inside.name+"s", r.t.all(inside, in)))
+		addSection(&page.Lists, rd.list(inside.name+"s", rd.t.all(inside, in)))
 	}
 	return page
 }
 
-// addTo adds a section to others unless it is empty. Its title is the name of a field or a kind.
-func addTo(sections *[]section, s section) {
+// addSection adds a section to others unless it is empty. Its title is the name of a field or a kind.
+func addSection(sections *[]section, s section) {
 	if s.Title != "" && len(s.Entries)+len(s.Columns) > 0 {
 		name := strings.ReplaceAll(s.Title, "_", " ")
 		s.Title = strings.ToUpper(name[:1]) + name[1:]
@@ -174,15 +175,15 @@ func addTo(sections *[]section, s section) {
 }
 
 // values describes the value of a field: each record that it names, or its text.
-func (r *reader) values(value any) (out []entry) {
+func (rd *reader) values(value any) (out []entry) {
 	all, many := value.([]any)
 	if !many {
 		all = []any{value}
 	}
 	for _, v := range all {
 		e := entry{Text: strings.TrimSuffix(valueText(v), "T00:00:00Z")}
-		if k, s := r.find(e.Text); k != nil {
-			e = r.entry(k, s.row)
+		if k, s := rd.find(e.Text); k != nil {
+			e = rd.entry(k, s.row)
 		}
 		if e.Text != "" && e.Text != "none" {
 			out = append(out, e)
@@ -191,56 +192,56 @@ func (r *reader) values(value any) (out []entry) {
 	return out
 }
 
-// memberships adds what a record contains as a list, and the containers that it is in as fields.
-func (r *reader) memberships(page *sheet, k *kind, id string) {
+// memberships adds the members of a record as a list, and its containers as fields.
+func (rd *reader) memberships(page *sheet, k *kind, id string) {
 	for _, links := range []*kind{
-		r.kinds.cycleIssue, r.kinds.moduleIssue, r.kinds.milestoneIssue, r.kinds.releaseItem, r.kinds.initiativeProject, r.kinds.initiativeEpic,
-		r.kinds.teamspaceProject, r.kinds.teamspaceMember, r.kinds.initiativeLabelLink, r.kinds.releaseLabelLink,
+		rd.kinds.cycleIssue, rd.kinds.moduleIssue, rd.kinds.milestoneIssue, rd.kinds.releaseItem, rd.kinds.initiativeProject, rd.kinds.initiativeEpic,
+		rd.kinds.teamspaceProject, rd.kinds.teamspaceMember, rd.kinds.initiativeLabelLink, rd.kinds.releaseLabelLink,
 	} {
 		names := links.indexes[0] // its fields are the member and the container
 		if member, container := names.fields[0], names.fields[1]; k.name == container {
 			var members []stored
-			for _, s := range r.t.all(links, scope(id)) {
-				_, found := r.find(text(s.row, member))
+			for _, s := range rd.t.all(links, scope(id)) {
+				_, found := rd.find(text(s.row, member))
 				members = append(members, found)
 			}
-			addTo(&page.Lists, r.list(strings.NewReplacer("issue", "work_item", "epic", "work_item").Replace(member)+"s", members))
+			addSection(&page.Lists, rd.list(strings.NewReplacer("issue", "work_item", "epic", "work_item").Replace(member)+"s", members))
 		} else {
 			var containers []any
-			for _, link := range r.t.under(mostEntries, names.name, id) {
-				_, s := r.find(link)
+			for _, link := range rd.t.indexValues(mostEntries, names.name, id) {
+				_, s := rd.find(link)
 				containers = append(containers, s.row[container])
 			}
-			addTo(&page.Facts, section{Title: container, Entries: r.values(containers)})
+			addSection(&page.Facts, section{Title: container, Entries: rd.values(containers)})
 		}
 	}
 }
 
 // list describes the records of a list.
-func (r *reader) list(title string, rows []stored) section {
+func (rd *reader) list(title string, rows []stored) section {
 	s := section{Title: title, Count: len(rows), More: max(0, len(rows)-mostEntries)}
 	for _, one := range rows[:min(len(rows), mostEntries)] {
-		k, _ := r.find(text(one.row, "id"))
-		s.Entries = append(s.Entries, r.entry(k, one.row))
+		k, _ := rd.find(text(one.row, "id"))
+		s.Entries = append(s.Entries, rd.entry(k, one.row))
 	}
 	s.Short = !slices.ContainsFunc(s.Entries, func(e entry) bool { return e.URL != "" || e.Body != "" })
 	return s
 }
 
 // board lists the work items of a project by their states.
-func (r *reader) board(project string) section {
-	r.vars["project"] = project
+func (rd *reader) board(project string) section {
+	rd.vars["project"] = project
 	board, items := section{Title: "work items"}, map[string][]stored{}
-	for _, item := range r.t.all(r.kinds.workItem, scope(project)) {
+	for _, item := range rd.t.all(rd.kinds.workItem, scope(project)) {
 		items[text(item.row, "state")] = append(items[text(item.row, "state")], item)
 		board.Count++
 	}
-	states := r.kinds.state.within(r.call, r.t)
-	slices.SortStableFunc(states, func(a, b stored) int { return r.kinds.state.sort(a.row, b.row) })
+	states := rd.kinds.state.recordsIn(rd.call, rd.t)
+	slices.SortStableFunc(states, func(a, b stored) int { return rd.kinds.state.sort(a.row, b.row) })
 	for _, state := range states {
-		column := r.list(text(state.row, "name"), items[text(state.row, "id")])
+		column := rd.list(text(state.row, "name"), items[text(state.row, "id")])
 		column.Color = text(state.row, "color")
-		for i, e := range column.Entries { // the column says the state
+		for i, e := range column.Entries { // the column shows the state already
 			column.Entries[i].Color, column.Entries[i].Note = "", strings.TrimPrefix(strings.TrimPrefix(e.Note, text(state.row, "name")), " · ")
 		}
 		board.Columns = append(board.Columns, column)
@@ -248,18 +249,18 @@ func (r *reader) board(project string) section {
 	return board
 }
 
-// relations lists the relations of a work item, each under the name that it has from there.
-func (r *reader) relations(item string) section {
+// relations lists the relations of a work item, each under its name from the item's side.
+func (rd *reader) relations(item string) section {
 	s := section{Title: "relations"}
-	for _, relation := range relationsOf(r.call, r.t, item) {
+	for _, relation := range relationsOf(rd.call, rd.t, item) {
 		name, other, side := text(relation.row, "relation_type"), text(relation.row, "related_issue"), "outward"
 		if other == item {
 			name, other, side = inverseRelation(name), text(relation.row, "issue"), "inward"
 		}
-		if _, definition := r.find(name); definition.row[side] != nil {
+		if _, definition := rd.find(name); definition.row[side] != nil {
 			name = text(definition.row, side)
 		}
-		e := r.values(other)[0]
+		e := rd.values(other)[0]
 		e.Note, s.Count = strings.ReplaceAll(name, "_", " "), s.Count+1
 		s.Entries = append(s.Entries, e)
 	}
@@ -269,37 +270,37 @@ func (r *reader) relations(item string) section {
 // dayOf returns the day of a date or a time.
 func dayOf(o row, name string) string { return text(o, name)[:min(10, len(text(o, name)))] }
 
-// entry describes a record in a line: its name, what is next to it, and the address of its page if it has one.
-func (r *reader) entry(k *kind, o row) entry {
+// entry describes a record in a line: its name, a note, and the address of its page if it has one.
+func (rd *reader) entry(k *kind, o row) entry {
 	e := entry{Color: text(o, "color")}
 	e.Text = cmp.Or(text(o, "display_name"), text(o, "name"), text(o, "title"), text(o, "url"), text(o, "value"), text(o, "version"), "Untitled")
-	if _, ok := r.kinds.contents()[k]; ok {
-		e.URL = r.opts.Prefix + "/" + r.opts.Workspace + "/" + k.name + "/" + text(o, "id")
+	if _, ok := rd.kinds.contents()[k]; ok {
+		e.URL = rd.opts.Prefix + "/" + rd.opts.Workspace + "/" + k.name + "/" + text(o, "id")
 	}
 	switch k {
-	case r.kinds.project:
-		e.Code, e.Note = text(o, "identifier"), "work items: "+strconv.Itoa(r.t.count(r.kinds.workItem, scope(text(o, "id"))))
-	case r.kinds.cycle, r.kinds.module, r.kinds.initiative:
+	case rd.kinds.project:
+		e.Code, e.Note = text(o, "identifier"), "work items: "+strconv.Itoa(rd.t.count(rd.kinds.workItem, scope(text(o, "id"))))
+	case rd.kinds.cycle, rd.kinds.module, rd.kinds.initiative:
 		e.Note = strings.Trim(dayOf(o, "start_date")+" – "+cmp.Or(dayOf(o, "end_date"), dayOf(o, "target_date")), " –")
-	case r.kinds.user, r.kinds.member:
+	case rd.kinds.user, rd.kinds.member:
 		e.Note = text(o, "email")
-	case r.kinds.projectMember:
-		e = r.values(o["member"])[0]
-	case r.kinds.link, r.kinds.releaseLink:
+	case rd.kinds.projectMember:
+		e = rd.values(o["member"])[0]
+	case rd.kinds.link, rd.kinds.releaseLink:
 		e.URL = text(o, "url")
-	case r.kinds.attachment:
+	case rd.kinds.attachment:
 		attributes, _ := o["attributes"].(row)
 		e.Text, e.Note = text(attributes, "name"), valueText(attributes["size"])+" bytes"
-	case r.kinds.comment:
-		who := append(r.values(cmp.Or(o["created_by"], o["actor"])), entry{Text: "somebody"})
+	case rd.kinds.comment:
+		who := append(rd.values(cmp.Or(o["created_by"], o["actor"])), entry{Text: "somebody"})
 		e.Text, e.Note, e.Body = who[0].Text, dayOf(o, "created_at"), plainHTML(text(o, "comment_html"))
-	case r.kinds.request, r.kinds.changelog:
+	case rd.kinds.request, rd.kinds.changelog:
 		e.URL, e.Body = text(o, "link"), plainHTML(text(o, "description_html"))
-	case r.kinds.workItem, r.kinds.hiddenItem, r.kinds.deletedItem:
-		project, _ := r.t.get(r.kinds.project, text(o, "project"))
-		state, _ := r.t.get(r.kinds.state, text(o, "state"))
+	case rd.kinds.workItem, rd.kinds.hiddenItem, rd.kinds.deletedItem:
+		project, _ := rd.t.get(rd.kinds.project, text(o, "project"))
+		state, _ := rd.t.get(rd.kinds.state, text(o, "state"))
 		notes := []string{text(state.row, "name"), strings.TrimPrefix(text(o, "priority"), "none")}
-		for _, assignee := range r.values(o["assignees"]) {
+		for _, assignee := range rd.values(o["assignees"]) {
 			notes = append(notes, assignee.Text)
 		}
 		e.Code, e.Color = text(project.row, "identifier")+"-"+valueText(o["sequence_id"]), text(state.row, "color")

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// plainHTML renders the HTML of a text without attributes but the addresses of links. An image becomes its description.
+// plainHTML renders the HTML of a text with no attributes except the addresses of links. An image becomes its description.
 func plainHTML(s string) template.HTML {
 	nodes, err := html.ParseFragment(strings.NewReader(s), &html.Node{Type: html.ElementNode, Data: "body", DataAtom: atom.Body})
 	if err != nil || s == "<p></p>" {
@@ -22,7 +22,7 @@ func plainHTML(s string) template.HTML {
 	return template.HTML(b.String()) //nolint:gosec // write escapes texts and leaves out scripts and unknown elements
 }
 
-// simplify makes the elements of a text plain ones.
+// simplify replaces the elements of a text with plain ones.
 func simplify(n *html.Node) {
 	given := map[string]string{}
 	for _, a := range n.Attr {
@@ -40,7 +40,7 @@ func simplify(n *html.Node) {
 		n.Type, n.Data = html.TextNode, "@"+given["entity_name"]
 	case name == "input":
 		n.Type, n.Data = html.TextNode, map[bool]string{true: "☑ ", false: "☐ "}[checked]
-	case len(name) == 2 && name[0] == 'h' && name != "hr": // below the headings of the page
+	case len(name) == 2 && name[0] == 'h' && name != "hr": // headings of a text are below the headings of the page
 		n.Data = "h3"
 	}
 	for c := n.FirstChild; c != nil; c = c.NextSibling {

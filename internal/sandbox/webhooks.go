@@ -2,8 +2,9 @@ package sandbox
 
 import "net/http"
 
-func (k *kinds) webhooks() {
-	k.webhook = k.add(&kind{
+// describeWebhooks describes the webhooks of the workspace.
+func (ks *kinds) describeWebhooks() {
+	ks.webhook = ks.add(&kind{
 		name: "webhook", columns: audit("name", "url", "scopes", "is_active", "content_type", "version", "created_by", "updated_by", "workspace"),
 		hidden: []string{"secret"},
 		fields: []field{
@@ -18,12 +19,12 @@ func (k *kinds) webhooks() {
 	})
 }
 
-// webhooksV2 is the webhooks of the workspace. The answers to a creation and to a regeneration show the secret, and nothing else does.
+// webhooksV2 describes the webhooks of the workspace. Only the answers to a creation and to a regeneration show the secret.
 func (s *Server) webhooksV2() *resourceV2 {
 	res := &resourceV2{
 		name: "webhook", path: v2Workspace + "webhooks/", kind: s.kinds.webhook, verbs: v2Singles,
 		write: "name? url* scopes is_active content_type version", read: "created_by_id", order: "created_at id",
-		once: func(t *tx, id string) (string, any) {
+		secret: func(t *tx, id string) (string, any) {
 			hook, _ := t.get(s.kinds.webhook, id)
 			hook.row["secret"] = "plane_wh_" + newID()
 			t.save(s.kinds.webhook, hook)
@@ -36,7 +37,7 @@ func (s *Server) webhooksV2() *resourceV2 {
 	return res
 }
 
-// words is a list of texts.
+// words checks a list of texts.
 func words(t *tx, v any) (any, any) {
 	list, complaint := items(t, v)
 	if complaint != nil {

@@ -5,24 +5,24 @@ import (
 	"strings"
 )
 
-// workflows are those of projects, with their states and transitions. They hold nobody to anything.
-func (k *kinds) workflows() {
+// describeWorkflows describes the workflows of projects, with their states and transitions. The sandbox does not enforce them.
+func (ks *kinds) describeWorkflows() {
 	inWorkflow := func(c *call) []byte { return scope(c.vars["workflow"]) }
-	k.workflow = k.add(&kind{
+	ks.workflow = ks.add(&kind{
 		name: "workflow", param: "workflow", scope: inProject,
 		columns: audit("name", "description", "is_active", "is_default", "work_item_types", "created_by", "updated_by", "workspace", "project"),
 		fields: []field{
 			{name: "name", check: line()},
 			{name: "description", check: prose(), null: true},
 			{name: "is_active", check: boolean, initial: true},
-			{name: "work_item_types", ref: &k.itemType, many: true, initial: []any{}},
+			{name: "work_item_types", ref: &ks.itemType, many: true, initial: []any{}},
 		},
 		afterDelete: func(c *call, t *tx, r row) {
-			c.clear(t, k.workflowState, text(r, "id"))
-			c.clear(t, k.transition, text(r, "id"))
+			c.clear(t, ks.workflowState, text(r, "id"))
+			c.clear(t, ks.transition, text(r, "id"))
 		},
 	})
-	k.workflowState = k.add(&kind{
+	ks.workflowState = ks.add(&kind{
 		name: "workflow_state", param: "workflow_state", scope: inWorkflow,
 		columns: audit("state", "allow_issue_creation", "is_default", "type", "workflow", "created_by", "updated_by", "workspace", "project"),
 		fields: []field{
@@ -31,28 +31,29 @@ func (k *kinds) workflows() {
 			{name: "type", check: str(255, true), initial: ""},
 		},
 		afterDelete: func(c *call, t *tx, r row) {
-			for _, s := range t.all(k.transition, inWorkflow(c)) {
+			for _, s := range t.all(ks.transition, inWorkflow(c)) {
 				if s.row["workflow_state"] == r["id"] {
-					t.remove(k.transition, s)
+					t.remove(ks.transition, s)
 				}
 			}
 		},
 	})
-	k.transition = k.add(&kind{
+	ks.transition = ks.add(&kind{
 		name: "workflow_transition", param: "transition", scope: inWorkflow, hidden: []string{"state"},
 		columns: audit("workflow_state", "transition_state", "rejection_state", "members", "required_approvals", "workflow", "created_by", "updated_by",
 			"workspace", "project"),
 		fields: []field{
-			{name: "state", ref: &k.state},
-			{name: "transition_state", ref: &k.state, null: true},
-			{name: "rejection_state", ref: &k.state, null: true},
-			{name: "members", ref: &k.user, many: true, initial: []any{}},
+			{name: "state", ref: &ks.state},
+			{name: "transition_state", ref: &ks.state, null: true},
+			{name: "rejection_state", ref: &ks.state, null: true},
+			{name: "members", ref: &ks.user, many: true, initial: []any{}},
 			{name: "required_approvals", check: whole(0, 1<<31-1), null: true},
 		},
 	})
 }
 
-// workflowsV2 is what API v2 has of workflows: states of the project are attached to one, and transitions begin with those.
+// workflowsV2 describes workflows in API v2. States of the project are attached to a workflow, and transitions begin with
+// attached states.
 func (s *Server) workflowsV2() []*resourceV2 {
 	k := s.kinds
 	const path = v2Project + "workflows/"
@@ -69,15 +70,15 @@ func (s *Server) workflowsV2() []*resourceV2 {
 		},
 		{
 			name: "workflow state", path: path + "{workflow_id}/states/", kind: k.workflowState, verbs: v2Singles, order: "created_at id",
-			write: "allow_issue_creation is_default type", read: "created_by_id state_id workflow_id", each: "state_ids",
+			write: "allow_issue_creation is_default type", read: "created_by_id state_id workflow_id", perID: "state_ids",
 			prepare: func(w *writeV2) {
 				if w.old != nil {
 					return
 				}
 				w.r["workflow"], w.r["state"] = w.vars["workflow"], w.body["state_id"]
-				if id := text(w.body, "state_id"); !isUUID(id) || !w.reaches(k.state, id) {
-					w.fail("state_ids", "does_not_exist", "Object with id %s does not exist.", id)
-				} else if w.attached(id) != "" { // nobody has seen what the service does then
+				if id := text(w.body, "state_id"); !isUUID(id) || !w.mayReference(k.state, id) {
+					w.addError("state_ids", "does_not_exist", "Object with id %s does not exist.", id)
+				} else if w.attachedState(id) != "" { // the service's answer was never seen
 					w.problem = &problem{status: http.StatusNotImplemented, detail: "The workflow has the state already."}
 				}
 			},
@@ -86,17 +87,17 @@ func (s *Server) workflowsV2() []*resourceV2 {
 			name: "workflow transition", path: path + "{workflow_id}/state-transitions/", kind: k.transition, verbs: v2Singles, order: "created_at id",
 			write: "-state_id* transition_state_id? member_ids rejection_state_id? required_approvals?", read: "created_by_id workflow_state_id",
 			prepare: func(w *writeV2) {
-				w.r["workflow"], w.r["workflow_state"] = w.vars["workflow"], w.attached(text(w.r, "state"))
+				w.r["workflow"], w.r["workflow_state"] = w.vars["workflow"], w.attachedState(text(w.r, "state"))
 				if w.r["workflow_state"] == "" {
-					w.fail("state_id", "invalid", "The workflow does not have the state.")
+					w.addError("state_id", "invalid", "The workflow does not have the state.")
 				}
 			},
 		},
 	}
 }
 
-// attached is the ID under which the workflow of the path has a state of the project; "" = it has not.
-func (w *writeV2) attached(state string) string {
+// attachedState returns the ID under which the workflow of the path has a state of the project, or "".
+func (w *writeV2) attachedState(state string) string {
 	for _, s := range w.t.all(w.kinds.workflowState, scope(w.vars["workflow"])) {
 		if text(s.row, "state") == state {
 			return text(s.row, "id")
@@ -105,21 +106,21 @@ func (w *writeV2) attached(state string) string {
 	return ""
 }
 
-// createEach makes a record for each ID of a list, and answers all of them.
-func (res *resourceV2) createEach(c *call, t *tx) reply {
-	ids, isList := c.in[res.each].([]any)
+// createEach makes a record for each ID of a list, and answers with all of them.
+func (rv *resourceV2) createEach(c *call, t *tx) reply {
+	ids, isList := c.in[rv.perID].([]any)
 	if !isList || len(ids) == 0 {
-		return invalidV2(fieldError{res.each, "required", "This field is required."}).reply()
+		return invalidV2(fieldError{rv.perID, "required", "This field is required."}).reply()
 	}
-	sel, wrong := res.selection(c, false)
+	sel, wrong := rv.selection(c, false)
 	made := []row{}
 	for _, id := range ids {
 		if wrong != nil {
 			break
 		}
 		var r row
-		if r, wrong = res.create(c, t, row{strings.TrimSuffix(res.each, "s"): id}); wrong == nil {
-			made = append(made, res.render(c, t, r, sel))
+		if r, wrong = rv.create(c, t, row{strings.TrimSuffix(rv.perID, "s"): id}); wrong == nil {
+			made = append(made, rv.render(c, t, r, sel))
 		}
 	}
 	if wrong != nil {

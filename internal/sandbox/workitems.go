@@ -14,8 +14,8 @@ import (
 	"github.com/google/uuid"
 )
 
-func (k *kinds) workItems() {
-	k.workItem = k.add(&kind{
+func (ks *kinds) describeWorkItems() {
+	ks.workItem = ks.add(&kind{
 		name: "work_item",
 		columns: []string{
 			"id", "type_id", "created_at", "updated_at", "deleted_at", "point", "name", "description_html", "description_binary", "priority",
@@ -30,14 +30,14 @@ func (k *kinds) workItems() {
 			{name: "start_date", check: date, null: true},
 			{name: "target_date", check: date, null: true},
 			{name: "point", check: whole(0, 12), null: true},
-			{name: "state", ref: &k.state, null: true},
-			{name: "parent", ref: &k.workItem, null: true},
-			k.estimatePointField(),
-			{name: "type", ref: &k.itemType, null: true},
-			{name: "type_id", ref: &k.itemType, null: true},
-			{name: "assignees", ref: &k.user, many: true, initial: []any{}},
-			{name: "labels", ref: &k.label, many: true, initial: []any{}},
-			{name: "created_by", ref: &k.user, null: true, derived: true},
+			{name: "state", ref: &ks.state, null: true},
+			{name: "parent", ref: &ks.workItem, null: true},
+			ks.estimatePointField(),
+			{name: "type", ref: &ks.itemType, null: true},
+			{name: "type_id", ref: &ks.itemType, null: true},
+			{name: "assignees", ref: &ks.user, many: true, initial: []any{}},
+			{name: "labels", ref: &ks.label, many: true, initial: []any{}},
+			{name: "created_by", ref: &ks.user, null: true, derived: true},
 			{name: "completed_at", check: moment, null: true, derived: true},
 			{name: "archived_at", check: date, null: true},
 			{name: "is_draft", check: boolean, initial: false},
@@ -46,8 +46,8 @@ func (k *kinds) workItems() {
 			{name: "deleted_at", check: moment, null: true, derived: true},
 		}, external()...),
 		param: "item", scope: inProject,
-		unnamed: func(t *tx, r row) bool { return k.archived(t, text(r, "project")) },
-		prepare: prepareWorkItem,
+		hideFromReferences: func(t *tx, r row) bool { return ks.isArchived(t, text(r, "project")) },
+		prepare:            prepareWorkItem,
 		afterWrite: func(c *call, t *tx, old, r row) {
 			c.indexWorkItem(t, old, r)
 			c.logChanges(t, old, r)
@@ -60,27 +60,26 @@ func (k *kinds) workItems() {
 		},
 		afterDelete: (*call).forgetWorkItem,
 	})
-	if k.documented {
+	if ks.documented {
 		// ?expand=module is documented; nothing else shows the module.
-		k.workItem.columns = append(k.workItem.columns, "module")
-		k.workItem.computed = []string{"module"}
+		ks.workItem.columns = append(ks.workItem.columns, "module")
+		ks.workItem.computed = []string{"module"}
 	}
-	// Drafts and archived items are in no list and are not read by ID, so they
-	// are kept apart.
-	hiddenItem := *k.workItem
+	// Drafts and archived items are stored apart, because lists and reads by ID do not show them.
+	hiddenItem := *ks.workItem
 	hiddenItem.name = "hidden_work_item"
-	k.hiddenItem = k.add(&hiddenItem)
+	ks.hiddenItem = ks.add(&hiddenItem)
 	// Deleted items are kept for the relations that still refer to them.
-	k.deletedItem = k.add(&kind{name: "deleted_work_item", columns: k.workItem.columns, computed: k.workItem.computed})
+	ks.deletedItem = ks.add(&kind{name: "deleted_work_item", columns: ks.workItem.columns, computed: ks.workItem.computed})
 }
 
-// hidden says whether lists and reads hide an item. The service finds it only
-// by its external id, and still changes and deletes it by its id.
-func hidden(r row) bool {
+// isHidden reports whether lists and reads hide an item. The service finds it only by its external ID, and still changes
+// and deletes it by its ID.
+func isHidden(r row) bool {
 	return flag(r, "is_draft") || r["archived_at"] != nil
 }
 
-// anyItem finds an item, hidden or not.
+// anyItem returns an item, hidden or not.
 func (c *call) anyItem(t *tx, id string) (stored, bool) {
 	if s, ok := t.get(c.kinds.workItem, id); ok {
 		return s, true
@@ -88,7 +87,7 @@ func (c *call) anyItem(t *tx, id string) (stored, bool) {
 	return t.get(c.kinds.hiddenItem, id)
 }
 
-// itemOrDeleted finds an item, hidden, deleted or not.
+// itemOrDeleted returns an item, hidden, deleted or neither.
 func (c *call) itemOrDeleted(t *tx, id string) (stored, bool) {
 	if s, ok := c.anyItem(t, id); ok {
 		return s, true
@@ -96,9 +95,8 @@ func (c *call) itemOrDeleted(t *tx, id string) (stored, bool) {
 	return t.get(c.kinds.deletedItem, id)
 }
 
-// everExisted says whether s is the id of a work item of any project, be it
-// hidden or deleted: the community edition keeps the rows of what is deleted, and
-// refers to them.
+// everExisted reports whether s is the ID of a work item of any project, possibly hidden. In the community edition
+// deleted items count as well, because it keeps their rows and refers to them.
 func (c *call) everExisted(t *tx, s string) bool {
 	if _, err := uuid.Parse(s); err != nil {
 		return false
@@ -106,7 +104,7 @@ func (c *call) everExisted(t *tx, s string) bool {
 	return t.find(c.kinds.workItem, s) != nil || t.find(c.kinds.hiddenItem, s) != nil || c.community() && t.find(c.kinds.deletedItem, s) != nil
 }
 
-// itemOfRoute is the kind that holds the item of the route.
+// itemOfRoute returns the kind that holds the route's item.
 func (c *call) itemOfRoute(t *tx) *kind {
 	if t.find(c.kinds.hiddenItem, c.vars["item"]) != nil {
 		return c.kinds.hiddenItem
@@ -116,8 +114,7 @@ func (c *call) itemOfRoute(t *tx) *kind {
 
 func removeWorkItem(c *call, t *tx) reply { return c.itemOfRoute(t).remove(c, t) }
 
-// changeWorkItem changes an item, and moves it to where lists show it or do
-// not.
+// changeWorkItem changes an item, and moves it between the shown and the hidden items if necessary.
 func changeWorkItem(c *call, t *tx) reply {
 	from := c.itemOfRoute(t)
 	answer := from.change(c, t)
@@ -125,14 +122,14 @@ func changeWorkItem(c *call, t *tx) reply {
 	if answer.status != http.StatusOK || !ok {
 		return answer
 	}
-	if s.row["deleted_at"] != nil { // gone, and what hangs on it is left where it was
+	if s.row["deleted_at"] != nil { // deleted, but its contents stay
 		t.remove(from, s)
 		t.insert(c.kinds.deletedItem, nil, s.row)
 		c.indexWorkItem(t, s.row, nil)
 		return answer
 	}
 	to := c.kinds.workItem
-	if hidden(s.row) {
+	if isHidden(s.row) {
 		to = c.kinds.hiddenItem
 	}
 	if to != from {
@@ -148,13 +145,12 @@ const (
 	textNoParent = "Parent is not valid issue_id please pass a valid issue_id"
 )
 
-// prepareWorkItem checks the fields against each other, and drops in silence
-// as the service does.
+// prepareWorkItem checks the fields against each other, and silently drops the values that the service drops.
 func prepareWorkItem(c *call, t *tx, old, r row) *reply {
 	project := text(r, "project")
 	_, starts := c.in["start_date"]
 	_, ends := c.in["target_date"]
-	// A change of one date is not held against the other, which is stored.
+	// If a change sends only one date, the service does not compare it with the other, stored date.
 	if starts && ends && text(r, "start_date") != "" && text(r, "target_date") != "" && text(r, "start_date") > text(r, "target_date") {
 		return new(badRequest("Start date cannot exceed target date"))
 	}
@@ -171,7 +167,7 @@ func prepareWorkItem(c *call, t *tx, old, r row) *reply {
 		return new(badRequest(textNoState))
 	}
 	if parent := text(r, "parent"); parent != "" {
-		if _, ok := t.in(c.kinds.workItem, scope(project), parent); !ok {
+		if _, ok := t.getWithin(c.kinds.workItem, scope(project), parent); !ok {
 			return new(badRequest(textNoParent))
 		}
 	}
@@ -190,8 +186,8 @@ func prepareWorkItem(c *call, t *tx, old, r row) *reply {
 	return nil
 }
 
-// defaultAssignees are those of a new item that names nobody: the project's
-// default assignee, if that is a member of the project by now.
+// defaultAssignees returns the assignees of a new item that names none: the project's default assignee, if that user is a
+// member of the project.
 func (c *call) defaultAssignees(t *tx, project string) []any {
 	p, ok := t.get(c.kinds.project, project)
 	if !ok {
@@ -212,20 +208,20 @@ func prepareWorkItemChange(c *call, t *tx, old, r row) *reply {
 		r["state"] = c.defaultState(t, text(r, "project"))
 	}
 	if r["state"] != old["state"] {
-		r["completed_at"] = c.completion(t, r)
+		r["completed_at"] = c.completionTime(t, r)
 	}
 	return nil
 }
 
-// completion is when an item in its state was completed: now, or not.
-func (c *call) completion(t *tx, r row) any {
-	if c.group(t, text(r, "state")) == "completed" {
+// completionTime returns the completion time for an item's state: now, or null if the state is not completed.
+func (c *call) completionTime(t *tx, r row) any {
+	if c.groupOf(t, text(r, "state")) == "completed" {
 		return c.stamp()
 	}
 	return nil
 }
 
-// filterIDs is the list under name without those that keep says no to.
+// filterIDs returns the IDs under name that keep accepts.
 func filterIDs(r row, name string, keep func(string) bool) []any {
 	out := []any{}
 	for _, id := range list(r, name) {
@@ -236,6 +232,7 @@ func filterIDs(r row, name string, keep func(string) bool) []any {
 	return out
 }
 
+// createWorkItem creates a work item in the project of the route.
 func createWorkItem(c *call, t *tx) reply {
 	if refused := c.notAnObject(); refused != nil {
 		return *refused
@@ -253,20 +250,20 @@ func createWorkItem(c *call, t *tx) reply {
 	}
 	sequence := t.add("sequence:"+project, 1)
 	if c.in["deleted_at"] != nil {
-		return serverError() // and the number is spent
+		return serverError() // the sequence number is used up
 	}
 	r["sequence_id"] = integer(sequence)
 	if r["state"] == nil {
 		r["state"] = c.defaultState(t, project)
 	}
-	r["completed_at"] = c.completion(t, r)
+	r["completed_at"] = c.completionTime(t, r)
 	r["sort_order"] = c.lastInState(t, r)
 
 	set, refused := c.givenAudit(t, k)
 	kept := clone(r)
 	maps.Copy(kept, set)
 	into := k
-	if hidden(r) {
+	if isHidden(r) {
 		into = c.kinds.hiddenItem
 	}
 	t.insert(into, scope(project), kept)
@@ -275,12 +272,12 @@ func createWorkItem(c *call, t *tx) reply {
 		t.setIndex("1", "out-of-order", project)
 	}
 	if module := text(c.in, "module"); c.contract() && module != "" {
-		if _, ok := t.in(c.kinds.module, scope(project), module); ok {
+		if _, ok := t.getWithin(c.kinds.module, scope(project), module); ok {
 			c.addMember(t, c.kinds.moduleIssue, module, text(r, "id"))
 		}
 	}
 	if refused != nil {
-		return *refused // and the item is there
+		return *refused // the item is stored nevertheless
 	}
 	if !c.contract() {
 		// The service writes the date once more after it has made its answer.
@@ -289,8 +286,8 @@ func createWorkItem(c *call, t *tx) reply {
 	return reply{http.StatusCreated, k.visible(r)}
 }
 
-// lastInState is the place of a new item: behind the last one of its state. Only
-// the first of a state has the place that its body names.
+// lastInState returns the sort order of a new item, after the last item of its state. Only the first item of a state
+// takes the order in its body.
 func (c *call) lastInState(t *tx, r row) json.Number {
 	if last := t.last("order", text(r, "state")); last != "" {
 		order, err := strconv.ParseFloat(last, 64)
@@ -303,7 +300,7 @@ func (c *call) lastInState(t *tx, r row) json.Number {
 	return float(firstOrder)
 }
 
-// orderKey sorts as text as the number sorts.
+// orderKey returns a text that sorts like the number.
 func orderKey(order float64) string {
 	bits := math.Float64bits(order)
 	if order < 0 {
@@ -314,8 +311,8 @@ func orderKey(order float64) string {
 	return fmt.Sprintf("%016x", bits)
 }
 
-// indexWorkItem counts the items of a state and of a parent, and keeps their order; old is nil for a new one, r for
-// one that goes.
+// indexWorkItem counts the items of a state and of a parent, and keeps their order; old is nil for a new item, r for a
+// deleted one.
 func (c *call) indexWorkItem(t *tx, old, r row) {
 	move := func(name, counter string) {
 		before, after := text(old, name), text(r, name)
@@ -340,7 +337,7 @@ func (c *call) indexWorkItem(t *tx, old, r row) {
 	}
 }
 
-// dropSubItems deletes the items below one that is deleted, as the service does.
+// dropSubItems deletes the items below a deleted item.
 func (c *call) dropSubItems(t *tx, r row) {
 	id := text(r, "id")
 	if t.counter("children:"+id) == 0 {
@@ -349,22 +346,22 @@ func (c *call) dropSubItems(t *tx, r row) {
 	for _, k := range []*kind{c.kinds.workItem, c.kinds.hiddenItem} {
 		for _, s := range t.all(k, scope(text(r, "project"))) {
 			if text(s.row, "parent") == id {
-				k.drop(c, t, s)
+				k.deleteRow(c, t, s)
 			}
 		}
 	}
 }
 
-// takeFromItems takes what is deleted from the items of a project that name it in a field, hidden ones too; nil = of all projects. That is
-// no change of theirs.
-func (c *call) takeFromItems(t *tx, in []byte, name, id string) {
+// removeFromItems removes a deleted record from a field of all items of a project, including hidden ones; nil means all
+// projects. The items do not count as changed.
+func (c *call) removeFromItems(t *tx, in []byte, name, id string) {
 	for _, k := range []*kind{c.kinds.workItem, c.kinds.hiddenItem} {
-		unset(t, k, in, name, id)
+		removeFromField(t, k, in, name, id)
 	}
 }
 
-// unset takes an ID from a field of the rows of a list.
-func unset(t *tx, k *kind, in []byte, name, id string) {
+// removeFromField removes an ID from a field of the rows of a list.
+func removeFromField(t *tx, k *kind, in []byte, name, id string) {
 	for _, s := range t.all(k, in) {
 		switch {
 		case k.field(name).many && slices.Contains(list(s.row, name), id):
@@ -378,12 +375,12 @@ func unset(t *tx, k *kind, in []byte, name, id string) {
 	}
 }
 
-// forgetWorkItem deletes all that hangs on an item that is deleted.
+// forgetWorkItem deletes the contents and memberships of a deleted item.
 func (c *call) forgetWorkItem(t *tx, r row) {
 	id := text(r, "id")
 	t.insert(c.kinds.deletedItem, nil, r)
 	c.indexWorkItem(t, r, nil)
-	c.later(t, func(t *tx) {
+	c.afterLag(t, func(t *tx) {
 		c.dropSubItems(t, r)
 		for _, s := range relationsOf(c, t, id) {
 			t.remove(c.kinds.relation, s)
@@ -393,23 +390,23 @@ func (c *call) forgetWorkItem(t *tx, r row) {
 		}
 	})
 	for _, k := range []*kind{c.kinds.cycleIssue, c.kinds.moduleIssue, c.kinds.milestoneIssue, c.kinds.initiativeEpic} {
-		for _, member := range t.under(1<<20, k.indexes[0].name, id) {
+		for _, member := range t.indexValues(1<<20, k.indexes[0].name, id) {
 			if s, ok := t.get(k, member); ok {
 				t.remove(k, s)
 			}
 		}
 	}
-	unset(t, c.kinds.intakeItem, scope(text(r, "project")), "duplicate_to", id)
+	removeFromField(t, c.kinds.intakeItem, scope(text(r, "project")), "duplicate_to", id)
 }
 
-// later does after the Lag what the running server leaves to its queue.
-func (c *call) later(t *tx, do func(t *tx)) {
+// afterLag runs, after the Lag, what the running server leaves to its queue.
+func (c *call) afterLag(t *tx, do func(t *tx)) {
 	if c.opts.Lag == 0 {
 		do(t)
 		return
 	}
 	time.AfterFunc(c.opts.Lag, func() {
-		if c.begin() {
+		if c.countIn() {
 			defer c.serving.Done()
 			must(c.store.update(func(t *tx) error { do(t); return nil }))
 		}
@@ -425,14 +422,14 @@ func byIdentifier(c *call, t *tx) reply {
 	}
 	n, err := strconv.Atoi(number)
 	if err != nil {
-		return notFound() // more than any sequence has
+		return notFound() // the number is too large for a sequence
 	}
 	project := t.first("identifier", c.vars["identifier"])
 	c.vars["project"] = project
 	if c.inArchivedProject(t) {
 		return notFound()
 	}
-	found := t.under(2, "sequence", project, strconv.Itoa(n))
+	found := t.indexValues(2, "sequence", project, strconv.Itoa(n))
 	switch len(found) {
 	case 0:
 		return notFound()
@@ -455,7 +452,7 @@ func listWorkItems(c *call, t *tx) reply {
 	project := c.vars["project"]
 	source, id := c.query.Get("external_source"), c.query.Get("external_id")
 	if source != "" && id != "" {
-		found := t.under(2, "work_item external ID", project, source, id)
+		found := t.indexValues(2, "work_item external ID", project, source, id)
 		switch len(found) {
 		case 0:
 			return notFound()

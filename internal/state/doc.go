@@ -1,6 +1,6 @@
-// Package state keeps planform's records of a workspace between two runs: the state
-// file, the journal of the current run, and the lock that keeps two runs apart. It must
-// not know HTTP or YAML, and it prints nothing.
+// Package state keeps planform's records of a workspace between two runs: the state file, the journal of
+// the current run, and the lock that keeps two runs apart. It must not know HTTP or YAML, and it prints
+// nothing.
 //
 // # Files
 //
@@ -9,7 +9,7 @@
 //	x.state.json           the state
 //	x.state.json.journal   steps of the current run, or of one that died, since the state was saved
 //	x.state.json.backup    the state at the start of the last run
-//	x.state.json.tmp       a state being written; the next run removes that of a killed one
+//	x.state.json.tmp       a state being written; the next run removes the file if this run is killed
 //	x.state.json.lock      the locked file; it is empty and stays: its existence locks nothing
 //	x.state.json.lock.json the holder of the lock
 //
@@ -33,16 +33,16 @@
 // state that is not JSON, a state of another server or workspace, a journal of another
 // state: each is an error, and every file stays as it is, byte for byte.
 //
-// The lock is one of the operating system's and ends with the process that holds it.
-// Where a shared disk does not carry locks from one machine to another, two runs still
-// do not mix: a run whose journal was taken away sends nothing more, and [File.Save]
-// does not replace a state file that another run has written.
+// The operating system holds the lock and releases it when the process ends. If a shared disk does not
+// carry locks from one machine to another, two runs still do not mix: a run whose journal was taken away
+// sends nothing more, and [File.Save] does not replace a state file that another run has written.
 //
 // # Shared states
 //
-// A state at an address is worked on in a copy, by the same code and in the same format: see [Objects]. What must be on disk there must be
-// in the store first, as an object that is written only where there is none, under the name of the run's lease. So safety rests on the
-// store's conditions, and the lease on time only for order.
+// A state at an address is worked on in a local copy, by the same code and in the same format: see
+// [Objects]. Whatever a run must flush to disk before a request, it first writes to the store, as a new
+// object named after the run's lease. So safety rests on the store's conditional writes, and time only
+// decides whose turn it is.
 //
 // No credential is stored: of a server's URL only scheme, host, port and path are.
 //
@@ -59,18 +59,18 @@
 //	]}
 //
 // "files" are the manifests that held the object when they were last applied, as paths
-// relative to the folder with .planform in it; "-" is standard input. "made" says that
-// planform created the object. "source" is what an object is in the workspace from which its manifest was exported: server,
-// workspace, ID and readable identifier there. It is found by that again, whatever key and name it has then. "open" is the intent
-// of a request without an outcome,
-// with the time at which it was written; for a create, "after" is the highest readable
+// planform created the object. "source" identifies the object in the workspace from which its manifest was
+// exported: server, workspace, ID and readable identifier there. By it, planform finds the object again
+// after its key and name have changed. "open" is the intent of a request without an outcome, with the time
+// at which it was written; for a create, "after" is the highest readable
 // number then known of the kind in the project: the created object has a higher one.
 // The lineage is created with the first state and never changes; the serial grows by
 // one each time the state is written; "journal" is the last journal that was replayed
-// into the state, so that none is replayed twice. "plan" is the saved plan that was
-// carried out last, with the time at which its first run began, so that a run that
-// ended early can be gone on with; any other apply takes it away. "owners" are the owners
-// for which a run has ended, "" being none: the state knows all that planform made for them, and its objects may bear the marks of any.
+// into the state, so that none is replayed twice. "plan" is the saved plan that was carried out last, with
+// the time at which its first run began, so that an interrupted run can be continued; any other apply
+// removes it. "owners" are the owners for which a run has ended, "" being an owner without a name. The
+// state knows all objects that planform created for these owners, and its objects may bear the mark of any
+// of them.
 //
 // # The journal
 //
@@ -89,6 +89,6 @@
 // on disk for certain, with a sum of its own. After a loss of power, lines that were not
 // flushed can hold a block of zeros, even before whole lines: the journal ends at that
 // block. If a later mark counts the block as flushed, it is damage like any other.
-// "open" on an outcome is an intent of the same object that is still without an outcome,
-// such as that of another batch of members.
+// "open" on an outcome is an intent of the same object that still has no outcome, such as the intent of
+// another batch of members.
 package state

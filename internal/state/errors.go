@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// ErrLocked is wrapped by every [LockedError].
+// ErrLocked is the error that every [LockedError] matches.
 var ErrLocked = errors.New("the state is locked")
 
-// LockedError is returned when another process uses the state.
+// LockedError says that another process uses the state.
 type LockedError struct {
 	Path   string        // of the state file
 	Holder Holder        // as far as known
@@ -28,7 +28,7 @@ type Holder struct {
 	Since   time.Time `json:"since,omitzero"`
 }
 
-// String names the holder for people.
+// String describes the holder for people.
 func (h Holder) String() string {
 	var b strings.Builder
 	b.WriteString("somebody who left no name")
@@ -81,7 +81,7 @@ func (e *LockedError) Hint() string {
 // Is makes every LockedError an [ErrLocked].
 func (e *LockedError) Is(target error) bool { return target == ErrLocked }
 
-// MismatchError is returned for a file of another server, workspace or state.
+// MismatchError says that a file belongs to another server, workspace or state.
 type MismatchError struct {
 	Path       string
 	Owner      string // the differing property, such as "the workspace"
@@ -93,7 +93,7 @@ func (e *MismatchError) Error() string {
 	return fmt.Sprintf("%s belongs to %s %s, not to %s; it was left as it is: %s", e.Path, e.Owner, quoted(e.Have), quoted(e.Want), e.Advice)
 }
 
-// CorruptError is returned for a damaged file, or one that planform did not write.
+// CorruptError says that a file is damaged, or that planform did not write it.
 type CorruptError struct {
 	Path   string
 	Line   int // from 1; 0 = not known
@@ -109,11 +109,11 @@ func (e *CorruptError) Error() string {
 	return fmt.Sprintf("%s: %s; it was left as it is: %s", at, e.Reason, e.Advice)
 }
 
-// VersionError is returned for a file that a newer planform wrote.
+// VersionError says that a newer planform wrote a file.
 type VersionError struct {
 	Path    string
 	Version int
-	Known   int // the newest that this planform reads
+	Known   int // the newest version that this planform reads
 }
 
 func (e *VersionError) Error() string {

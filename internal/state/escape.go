@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// marshal is JSON with every unprintable character escaped, so that no text in a state
-// file can control a terminal, hide, or break its line.
+// marshal encodes v as JSON and escapes every unprintable character, so that no text in a state file can
+// control a terminal, hide, or break its line.
 func marshal(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -38,7 +38,7 @@ func marshal(v any) ([]byte, error) {
 
 func unprintable(r rune) bool { return !unicode.IsPrint(r) }
 
-// printable replaces unprintable characters.
+// printable replaces every unprintable character with a question mark.
 func printable(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unprintable(r) {

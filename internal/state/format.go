@@ -14,20 +14,20 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// formatVersion is the newest format of a state file that can be read. It is the one written.
+// formatVersion is the newest format of a state file that can be read, and the format that is written.
 const formatVersion = 1
 
-// identity is the owner of a state and the number of times that it was saved.
+// identity names the workspace of a state and counts how often the state was saved.
 type identity struct {
 	Lineage   string `json:"lineage"`
 	Serial    uint64 `json:"serial"`
 	BaseURL   string `json:"base_url"`
 	Workspace string `json:"workspace"`
-	// Owners are those of which a run has ended: the state knows all that planform made for them. "" is none.
+	// Owners lists the owners for which a run has ended; see the package comment.
 	Owners []resource.Owner `json:"owners,omitempty"`
 }
 
-// Plan is the saved plan that was carried out last, to its end or not.
+// Plan is the saved plan that was carried out last, completely or in part.
 type Plan struct {
 	Hash  string    `json:"hash"`
 	Since time.Time `json:"since"` // when its first run began
@@ -37,11 +37,11 @@ type Plan struct {
 type content struct {
 	identity
 	Journal string // ID of the last journal that was replayed into it
-	Plan    *Plan  // nil = the last run made its own
+	Plan    *Plan  // nil = the last apply had no saved plan
 	records planner.Prior
 }
 
-// encode writes the state in its one form. The caller buffers.
+// encode writes the state in its only form, in small writes: w should buffer.
 func (c *content) encode(w io.Writer) error {
 	text, err := marshal(struct {
 		FormatVersion int `json:"format_version"`
@@ -68,24 +68,24 @@ func (c *content) encode(w io.Writer) error {
 	return err
 }
 
-// normalRecord is a record in the form in which it would be read back.
+// normalRecord returns a record in the form in which it would be read back.
 func normalRecord(r planner.Record) planner.Record {
 	if len(r.Values) == 0 {
 		r.Values = nil
 	}
 	r.Members, r.Sources = normalList(r.Members), normalList(r.Sources)
-	// A found member who left is not one any more.
+	// A member who was found and has left is not a member any more.
 	r.Found = normalList(slices.DeleteFunc(slices.Clone(r.Found), func(id string) bool { return !slices.Contains(r.Members, id) }))
 	return r
 }
 
-// normalList is a list, sorted and without duplicates.
+// normalList returns a list sorted and without duplicates.
 func normalList(list []string) []string {
 	return slices.Compact(slices.Sorted(slices.Values(list)))
 }
 
-// normalTime is a time as it is stored: in UTC and whole seconds. A time before 1970 or
-// after 9999 is an error.
+// normalTime returns a time in its stored form: in UTC and whole seconds. A time before 1970 or after 9999
+// is an error.
 func normalTime(t time.Time) (time.Time, error) {
 	if t.IsZero() {
 		return t, nil
@@ -100,7 +100,7 @@ func badTime(text string) error {
 	return fmt.Errorf("%s is not a time such as 2026-11-20T20:36:10Z", quoted(text))
 }
 
-// readRecord brings a record that was read into its normal form.
+// readRecord returns a record that was read in its normal form.
 func readRecord(r planner.Record) (planner.Record, error) {
 	var err error
 	if r.AppliedAt, err = normalTime(r.AppliedAt); err == nil {
@@ -112,8 +112,8 @@ func readRecord(r planner.Record) (planner.Record, error) {
 	return normalRecord(r), err
 }
 
-// decode reads a state. Any JSON of the right shape will do, also after a formatter;
-// unknown keys are an error, since saving would lose them.
+// decode reads a state. It accepts any JSON of the right shape, even if a formatter rewrote it. Unknown
+// keys are an error, because saving would lose them.
 func decode(path string, text []byte) (*content, error) {
 	d := decoder{text: text, json: json.NewDecoder(bytes.NewReader(text))}
 	d.json.DisallowUnknownFields()
@@ -137,7 +137,7 @@ func decode(path string, text []byte) (*content, error) {
 type decoder struct {
 	text   []byte
 	json   *json.Decoder
-	offset int64 // offset of the object that is being read
+	offset int64 // offset of the object being read
 }
 
 func (d *decoder) state() (*content, error) {
@@ -232,7 +232,7 @@ func (d *decoder) delim(want json.Delim) error {
 	return nil
 }
 
-// line is the line of an error: the exact one of a syntax error, else the first of the object.
+// line returns the line of an error: the exact line of a syntax error, else the first line of the object.
 func (d *decoder) line(err error) int {
 	at := d.offset
 	if _, ok := errors.AsType[*json.SyntaxError](err); ok {

@@ -15,11 +15,11 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// journalVersion is the newest format of a journal that can be read. It is the one written.
+// journalVersion is the newest format of a journal that can be read, and the format that is written.
 const journalVersion = 2
 
-// line is one line of the journal. It names one step: in Intent before its request is
-// sent, in Commit after success, in Abort if the request certainly had no effect.
+// line is one line of the journal. It names one step: in Intent before the request is sent, in Commit after
+// success, in Abort if the request certainly had no effect.
 type line struct {
 	Intent resource.Address `json:"i,omitempty"`
 	Commit resource.Address `json:"o,omitempty"`
@@ -30,18 +30,18 @@ type line struct {
 	Batch  bool             `json:"batch,omitempty"`  // of an intent
 	Fields []string         `json:"fields,omitempty"` // of an intent
 	Sent   string           `json:"sent,omitempty"`   // of an intent
-	// Record is the outcome of a commit. Its PendingIntent is the one that the record still
-	// has after this line, so that a line can be applied without those before it.
+	// Record is the outcome of a commit. Its PendingIntent is the intent that the record still has after this
+	// line, so that a line can be applied without the lines before it.
 	planner.Record
 	At time.Time `json:"at,omitzero"`
 }
 
-// intent is what a line announces.
-func (l *line) intent() planner.Intent {
-	return planner.Intent{Action: *l.Action, Name: l.Name, After: l.After, At: l.At, Batch: l.Batch, Fields: l.Fields, Sent: l.Sent}
+// intent returns the intent that the line announces.
+func (ln *line) intent() planner.Intent {
+	return planner.Intent{Action: *ln.Action, Name: ln.Name, After: ln.After, At: ln.At, Batch: ln.Batch, Fields: ln.Fields, Sent: ln.Sent}
 }
 
-func (l *line) step() resource.Address { return cmp.Or(l.Intent, l.Commit, l.Abort) }
+func (ln *line) step() resource.Address { return cmp.Or(ln.Intent, ln.Commit, ln.Abort) }
 
 // header is the first line of a journal.
 type header struct {
@@ -56,7 +56,7 @@ type journal struct {
 	lines  []line
 }
 
-// sum is the checksum of a line after lines with the sum before.
+// sum returns the checksum of a line that follows lines with the checksum before.
 func sum(before uint32, body []byte) uint32 {
 	return crc32.Update(before, crc32.MakeTable(crc32.Castagnoli), body)
 }
@@ -66,13 +66,13 @@ const (
 	crcSize = len(crcKey) + 8 + len(`"}`)
 )
 
-// appendSum adds the checksum to the line that begins at start, and returns it.
+// appendSum adds the checksum to the line that begins at start, and returns the checksum.
 func appendSum(b []byte, start int, before uint32) ([]byte, uint32) {
 	crc := sum(before, b[start:])
 	return fmt.Appendf(b, crcKey+"%08x\"}\n", crc), crc
 }
 
-// appendLine appends a line or the header, and returns its sum.
+// appendLine appends a line or the header, and returns its checksum.
 func appendLine(b []byte, l any, before uint32) ([]byte, uint32, error) {
 	text, err := marshal(l)
 	if err != nil {
@@ -83,8 +83,8 @@ func appendLine(b []byte, l any, before uint32) ([]byte, uint32, error) {
 	return b, before, nil
 }
 
-// checked verifies and removes the sum of a line, which has no line feed.
-func checked(raw []byte, before uint32) (body []byte, crc uint32, ok bool) {
+// verifySum verifies and removes the checksum of a line, which has no line feed.
+func verifySum(raw []byte, before uint32) (body []byte, crc uint32, ok bool) {
 	if len(raw) <= crcSize {
 		return nil, 0, false
 	}
@@ -97,8 +97,8 @@ const headerStart = `{"planform_journal":`
 
 const markStart = `{"s":`
 
-// appendMark adds a line with the number of bytes that are on disk for certain. Its sum
-// does not depend on other lines, so that it can be read after a damaged one.
+// appendMark adds a line with the number of bytes that are certainly on disk. The checksum of a mark does
+// not depend on other lines, so that a mark can be read after a damaged line.
 func appendMark(b []byte, id string, size int64) []byte {
 	start := len(b)
 	b, _ = appendSum(fmt.Appendf(b, markStart+"%d", size), start, sum(0, []byte(id)))
@@ -109,7 +109,7 @@ func parseMark(raw []byte, id string) (size int64, ok bool) {
 	if !bytes.HasPrefix(raw, []byte(markStart)) {
 		return 0, false
 	}
-	body, _, ok := checked(raw, sum(0, []byte(id)))
+	body, _, ok := verifySum(raw, sum(0, []byte(id)))
 	if !ok {
 		return 0, false
 	}
@@ -117,9 +117,9 @@ func parseMark(raw []byte, id string) (size int64, ok bool) {
 	return size, err == nil
 }
 
-// unflushed reports whether a damaged line comes from a loss of power before it was flushed:
-// blocks that never reached the disk read as zeros. rest is the journal after it. Nothing
-// was sent for any of these lines.
+// unflushed reports whether a damaged line comes from a loss of power before it was flushed: blocks that
+// never reached the disk read as zeros. rest is the journal after the line. Nothing was sent for any of
+// these lines.
 func (j *journal) unflushed(raw, rest []byte, start int64) bool {
 	const block = 512
 	if !bytes.Contains(raw, make([]byte, block)) {
@@ -133,7 +133,7 @@ func (j *journal) unflushed(raw, rest []byte, start int64) bool {
 	return true
 }
 
-// parseJournal reads a journal; nil = its first line was never complete.
+// parseJournal reads a journal; nil means that its first line was never complete.
 func parseJournal(path string, text []byte) (*journal, error) {
 	var j *journal
 	crc := uint32(0)
@@ -143,7 +143,7 @@ func parseJournal(path string, text []byte) (*journal, error) {
 		raw, rest, whole := bytes.Cut(text, []byte("\n"))
 		if !whole {
 			var err error
-			if raw, err = tail(raw, crc); err != nil {
+			if raw, err = lastLine(raw, crc); err != nil {
 				return nil, damaged(path, n, err)
 			}
 			if n == 1 && raw == nil && !startsHeader(text) {
@@ -159,7 +159,7 @@ func parseJournal(path string, text []byte) (*journal, error) {
 				continue
 			}
 		}
-		body, next, ok := checked(raw, crc)
+		body, next, ok := verifySum(raw, crc)
 		if !ok && j != nil && j.unflushed(raw, rest, start) {
 			return j, nil
 		}
@@ -186,16 +186,15 @@ func parseJournal(path string, text []byte) (*journal, error) {
 	return j, nil
 }
 
-// tail is the line after the last line feed. It is nil if the run died while writing the
-// line, and the line itself if only its line feed is missing. Trailing zeros are ignored:
-// some file systems leave them after a crash. A whole line followed by any other text
-// cannot come from a crash, and is an error.
-func tail(raw []byte, crc uint32) ([]byte, error) {
+// lastLine returns the text after the last line feed if it is a whole line, and nil if the run died while
+// writing it. Trailing zeros are ignored, because some file systems leave them after a crash. A whole line
+// followed by any other text cannot come from a crash, and is an error.
+func lastLine(raw []byte, crc uint32) ([]byte, error) {
 	i := bytes.LastIndex(raw, []byte(crcKey))
 	if i < 0 || i+crcSize > len(raw) {
 		return nil, nil
 	}
-	if _, _, ok := checked(raw[:i+crcSize], crc); !ok {
+	if _, _, ok := verifySum(raw[:i+crcSize], crc); !ok {
 		return nil, nil
 	}
 	if len(bytes.Trim(raw[i+crcSize:], "\x00")) > 0 {
@@ -204,7 +203,7 @@ func tail(raw []byte, crc uint32) ([]byte, error) {
 	return raw[:i+crcSize], nil
 }
 
-// startsHeader reports whether a text can be the beginning of a first line.
+// startsHeader reports whether a text can be the beginning of a header line.
 func startsHeader(text []byte) bool {
 	text = bytes.TrimRight(text, "\x00")
 	return bytes.HasPrefix(text, []byte(headerStart)) || bytes.HasPrefix([]byte(headerStart), text)

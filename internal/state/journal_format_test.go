@@ -420,7 +420,7 @@ func TestEachLineStaysOneLineWhateverTextItHolds(t *testing.T) {
 			t.Errorf("%q is in it", r)
 		}
 	}
-	body, _, ok := checked(b[:len(b)-1], 0)
+	body, _, ok := verifySum(b[:len(b)-1], 0)
 	if !ok {
 		t.Fatal("its sum does not fit")
 	}

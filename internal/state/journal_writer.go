@@ -24,10 +24,10 @@ type writer struct {
 	id     string
 	crc    uint32 // of its lines
 	size   int64  // bytes, whole lines only
-	lines  int    // without the first, and without marks
-	onDisk int64  // bytes on disk for certain
+	lines  int    // without the header and without marks
+	onDisk int64  // bytes that are certainly on disk
 	marked int64  // bytes that the last mark counts
-	serial uint64 // of the state that it belongs to
+	serial uint64 // of the state that the journal belongs to
 	// broken is set when half a line at the end could not be removed.
 	broken error
 }
@@ -35,12 +35,12 @@ type writer struct {
 // pendingStep is a step without an outcome.
 type pendingStep struct {
 	step           resource.Address
-	index          planner.StepID // in its plan: an address may have several
+	index          planner.StepID // in its plan, where an address may have several steps
 	intent         planner.Intent
 	fromEarlierRun bool
 }
 
-// create begins a journal for the state as it was last saved.
+// create begins a journal for the state that was saved last.
 func (f *File) create() error {
 	out, err := f.disk.Create(f.paths.journal)
 	if errors.Is(err, fs.ErrExist) {
@@ -64,7 +64,7 @@ func (f *File) create() error {
 	}
 	if err != nil {
 		_ = out.Close()
-		_ = f.disk.Remove(f.paths.journal) // nothing is in it
+		_ = f.disk.Remove(f.paths.journal) // it holds no step
 		return err
 	}
 	f.writer = w
@@ -79,7 +79,7 @@ func writeAll(w io.Writer, text []byte) error {
 	return err
 }
 
-// isCurrent reports whether the journal is still the file under its name, which the next run reads.
+// isCurrent reports whether the file at the journal's path, which the next run reads, is still this journal.
 func (w *writer) isCurrent() bool {
 	ours, err := w.file.Stat()
 	if err != nil {
@@ -89,9 +89,9 @@ func (w *writer) isCurrent() bool {
 	return err == nil && os.SameFile(ours, current)
 }
 
-// Begin returns when the steps' intents are on disk. Calls during a flush share the next
-// one. After an error nothing may be sent for any of the steps; an error that wraps
-// [executor.ErrAbortRun] is final.
+// Begin writes the intents of the steps and returns when they are on disk. Calls during a flush share the
+// next flush. After an error, no request of these steps may be sent; an error that wraps
+// [executor.ErrAbortRun] ends the run.
 func (f *File) Begin(ctx context.Context, steps []*planner.Step) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -150,16 +150,16 @@ func (f *File) Begin(ctx context.Context, steps []*planner.Step) error {
 	return nil
 }
 
-// Complete records the outcome of a step. The line is not flushed: if it is lost, the next
-// run looks the object up.
+// Complete records the outcome of a step. The line is not flushed: if it is lost, the next run looks the
+// object up.
 func (f *File) Complete(step *planner.Step, outcome executor.Outcome, err error) error {
 	if step.Action == planner.NotPossible || errors.Is(err, executor.ErrOutcomeUnknown) {
 		return nil
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	doubt := f.mayBePlaced(step)
-	if doubt && len(outcome.Members) == 0 {
+	uncertain := f.mayBeInContainer(step)
+	if uncertain && len(outcome.Members) == 0 {
 		return nil
 	}
 	l := line{Commit: step.Address, Action: new(step.Action), At: f.now()}
@@ -169,7 +169,7 @@ func (f *File) Complete(step *planner.Step, outcome executor.Outcome, err error)
 		}
 		l = line{Abort: step.Address, At: l.At}
 	} else {
-		if !doubt {
+		if !uncertain {
 			f.dropPending(step, true)
 		}
 		l.Record = outcome.Record
@@ -183,7 +183,7 @@ func (f *File) Complete(step *planner.Step, outcome executor.Outcome, err error)
 			l.ID = step.ID
 		}
 	}
-	l.PendingIntent = f.remaining(step.Address)
+	l.PendingIntent = f.remainingIntent(step.Address)
 	f.store.apply(l) // even if the journal fails: Save may still succeed
 	lines := append(f.unwritten, l)
 	err = f.append(lines...)
@@ -193,16 +193,16 @@ func (f *File) Complete(step *planner.Step, outcome executor.Outcome, err error)
 	return err
 }
 
-// mayBePlaced reports whether somebody of a membership step, whom the plan did not find, may be in the container by a create without an
-// outcome: the step's intent stays.
-func (f *File) mayBePlaced(step *planner.Step) bool {
+// mayBeInContainer reports whether a step adds a member whose own batch create has no outcome yet. That create
+// may have put the member into the container, so the intent of the step must stay.
+func (f *File) mayBeInContainer(step *planner.Step) bool {
 	return step.Action == planner.AddMembers && slices.ContainsFunc(step.Members.Items, func(m planner.Member) bool {
 		_, list := f.pendingAt(m.Address)
 		return m.ID == "" && m.Address != "" && slices.ContainsFunc(list, func(o pendingStep) bool { return o.intent.Action == planner.Create && o.intent.Batch })
 	})
 }
 
-// pendingAt lists the steps without an outcome at the record of a step.
+// pendingAt returns the address of a step's record and the steps without an outcome at that record.
 func (f *File) pendingAt(step resource.Address) (record resource.Address, list []pendingStep) {
 	address := recordAddress(step)
 	list, ok := f.pending[address]
@@ -217,10 +217,9 @@ func (f *File) addPending(step *planner.Step, intent planner.Intent) {
 	f.pending[address] = append(list, pendingStep{step: step.Address, index: step.Index, intent: intent})
 }
 
-// dropPending removes a step from the pending ones; false = it was not pending. If the step was
-// done, that resolves all its intents, including those of earlier runs, which this run
-// looked up before it sent its own; otherwise only its last intent. Those of this run's other steps
-// at the address stay.
+// dropPending removes the intents that a step resolves, and reports whether there were any. A step that was
+// done resolves all its intents and those of earlier runs, because this run looked them up before it sent
+// its own. A step that was not done resolves only its last intent. Intents of other steps of this run stay.
 func (f *File) dropPending(step *planner.Step, wasDone bool) bool {
 	address, list := f.pendingAt(step.Address)
 	isOf := func(o pendingStep) bool { return !o.fromEarlierRun && o.step == step.Address && o.index == step.Index }
@@ -243,28 +242,28 @@ func (f *File) dropPending(step *planner.Step, wasDone bool) bool {
 	return len(rest) < len(list)
 }
 
-// remaining is the last pending intent at a step's record, or nil.
-func (f *File) remaining(step resource.Address) (last *planner.Intent) {
+// remainingIntent returns the merged pending intents at a step's record, or nil.
+func (f *File) remainingIntent(step resource.Address) (last *planner.Intent) {
 	_, list := f.pendingAt(step)
 	for _, p := range list {
-		last = together(last, p.intent)
+		last = mergeIntents(last, p.intent)
 	}
 	return last
 }
 
-// cancel removes intents whose flush failed: nothing is sent for them. It does so in
-// memory only: if they are on disk after all, the next run finds that nothing was done.
+// cancel removes intents whose flush failed, because nothing is sent for them. It changes only the memory:
+// if the intents are on disk after all, the next run finds that nothing was done.
 func (f *File) cancel(begun []*planner.Step) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, s := range slices.Backward(begun) {
 		f.dropPending(s, false)
-		f.store.apply(line{Abort: s.Address, Record: planner.Record{PendingIntent: f.remaining(s.Address)}})
+		f.store.apply(line{Abort: s.Address, Record: planner.Record{PendingIntent: f.remainingIntent(s.Address)}})
 	}
 }
 
-// append writes lines with one call. After a failure it removes the part that was written,
-// so that later lines can be read.
+// append writes lines with one call. After a failure it removes the part that was written, so that later
+// lines can be read.
 func (f *File) append(lines ...line) error {
 	if f.writer == nil {
 		if f.closed {
@@ -302,17 +301,17 @@ func (f *File) append(lines ...line) error {
 	return nil
 }
 
-// stop turns an error into one that ends the run. The first such error is kept for later calls.
+// stop turns an error into one that ends the run. Later calls return the first such error.
 func (f *File) stop(what string, err error) error {
-	err = f.opts.shared.told(fmt.Errorf("%w: %s: %w", executor.ErrAbortRun, what, cause(err)))
+	err = f.opts.shared.withAddress(fmt.Errorf("%w: %s: %w", executor.ErrAbortRun, what, cause(err)))
 	if f.stopped == nil {
 		f.stopped = err
 	}
 	return err
 }
 
-// sync returns when the first n lines of the run are on disk. One call flushes for all lines
-// written so far; calls that waited meanwhile find their lines on disk.
+// sync returns when the first n lines of the run are on disk. One call flushes all lines written so far, so
+// calls that waited find their lines on disk.
 func (f *File) sync(n uint64) error {
 	f.flush.Lock()
 	defer f.flush.Unlock()

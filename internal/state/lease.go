@@ -16,8 +16,8 @@ import (
 	"github.com/planform/planform/executor"
 )
 
-// A lease is renewed every beat. Who sees none for as long as dead takes it to be a run that died; a run that could not renew
-// its own for as long as lost sends nothing more.
+// A run renews its lease every beatTime. If others see no renewal for deadTime, they assume that the run
+// died. A run that could not renew its own lease for lostTime sends nothing more.
 const (
 	beatTime = 10 * time.Second
 	deadTime = 45 * time.Second
@@ -26,33 +26,33 @@ const (
 
 const leaseName = ".lock"
 
-// leaseText is the object that says whose turn it is.
+// leaseText is the object in the store that says which run may write.
 type leaseText struct {
-	ID     string `json:"planform_lease"` // of the turn; its journal bears it
-	Holder        // of the turn
-	Beat   int    `json:"beat"`
-	Next   int    `json:"next,omitempty"`  // the parts of the turn's journal before this number are in the state, and may be gone
-	Free   bool   `json:"free,omitempty"`  // nobody's any more
-	Clean  bool   `json:"clean,omitempty"` // the turn ended, and left no journal
-	State  string `json:"state,omitempty"` // the version that the turn left, if it is clean
-	Open   []turn `json:"open,omitempty"`  // earlier turns that may still add to their journals
+	ID     string     `json:"planform_lease"` // of the turn, and in the names of its journal's parts
+	Holder            // of the turn
+	Beat   int        `json:"beat"`
+	Next   int        `json:"next,omitempty"`  // parts of the turn's journal before this number are in the state, and may be removed
+	Free   bool       `json:"free,omitempty"`  // the turn has ended
+	Clean  bool       `json:"clean,omitempty"` // the turn ended and left no journal
+	State  string     `json:"state,omitempty"` // version of the state that a clean turn left
+	Open   []openTurn `json:"open,omitempty"`  // earlier turns that may still add to their journals
 }
 
-// turn is what is known of the journal of a turn.
-type turn struct {
+// openTurn names the journal of a run that may still add to it.
+type openTurn struct {
 	ID   string `json:"planform_lease"`
 	Next int    `json:"next,omitempty"`
 }
 
-// unclosed are the turns that may still add to their journals, up to this one.
-func (l *leaseText) unclosed() []turn {
-	if l.Clean {
+// openTurns lists the turns whose journals may still grow, this one last.
+func (lt *leaseText) openTurns() []openTurn {
+	if lt.Clean {
 		return nil
 	}
-	return append(slices.Clone(l.Open), turn{l.ID, l.Next})
+	return append(slices.Clone(lt.Open), openTurn{lt.ID, lt.Next})
 }
 
-// lease is the turn of this run.
+// lease is the lock of this run on a shared state.
 type lease struct {
 	objects Objects
 	id      string
@@ -62,7 +62,7 @@ type lease struct {
 	now     leaseText
 	version string
 	renewed time.Time
-	gone    error // somebody else took it
+	loss    error // why the lease is lost; nil = it is held
 	stop    context.CancelFunc
 	ended   chan struct{}
 }
@@ -88,7 +88,7 @@ func writeLease(ctx context.Context, o Objects, l *leaseText, version string) (s
 	return o.Put(ctx, leaseName, append(text, '\n'), version)
 }
 
-// takeLease waits until it is this run's turn. before is the turn before it.
+// takeLease waits until this run holds the lease. before is the lease of the previous run.
 func takeLease(ctx context.Context, address string, o Objects, opts Options) (_ *lease, before leaseText, err error) {
 	failed := func(err error) error { return fmt.Errorf("the state %s cannot be locked: %w", address, err) }
 	began, told := time.Now(), false
@@ -107,12 +107,12 @@ func takeLease(ctx context.Context, address string, o Objects, opts Options) (_ 
 		}
 		if before.Free || time.Since(since) >= opts.leases.dead {
 			l := &lease{objects: o, id: uuid.NewString(), turn: make(chan struct{}, 1), ended: make(chan struct{}), renewed: time.Now()}
-			l.now = leaseText{ID: l.id, Holder: holder(opts), Open: before.unclosed()}
+			l.now = leaseText{ID: l.id, Holder: holder(opts), Open: before.openTurns()}
 			if l.version, err = writeLease(ctx, o, &l.now, version); err == nil {
-				if err = l.probe(ctx); err == nil {
+				if err = l.checkConditionalWrites(ctx); err == nil {
 					var keeping context.Context
 					keeping, l.stop = context.WithCancel(context.Background())
-					go l.keep(keeping, opts) //nolint:contextcheck // until it is given back
+					go l.renewRegularly(keeping, opts) //nolint:contextcheck // it ends with giveBack
 					return l, before, nil
 				}
 			}
@@ -140,8 +140,9 @@ func takeLease(ctx context.Context, address string, o Objects, opts Options) (_ 
 	}
 }
 
-// probe makes sure that the store refuses a write to what is there already: else there would be no lock.
-func (l *lease) probe(ctx context.Context) error {
+// checkConditionalWrites makes sure that the store refuses to create an object that exists; otherwise the lease would lock
+// nothing.
+func (l *lease) checkConditionalWrites(ctx context.Context) error {
 	text, err := json.Marshal(l.now)
 	if err != nil {
 		return err
@@ -149,18 +150,18 @@ func (l *lease) probe(ctx context.Context) error {
 	one, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
 	objects := l.objects
-	if s, ok := objects.(steady); ok {
+	if s, ok := objects.(retrying); ok {
 		objects = s.Objects
 	}
 	if _, err = objects.Put(one, leaseName, text, ""); err == nil {
 		return errors.New("the store overwrites what is there although it is told not to (If-None-Match): it cannot hold a state that " +
 			"several machines share; use one with conditional writes")
 	}
-	return nil // it refused, or it is not known: what follows is conditional as well
+	return nil // it refused, or did not answer; later writes are conditional as well
 }
 
-// keep renews the lease until it is given back.
-func (l *lease) keep(ctx context.Context, opts Options) {
+// renewRegularly renews the lease every beat until it ends.
+func (l *lease) renewRegularly(ctx context.Context, opts Options) {
 	defer close(l.ended)
 	var watching sync.WaitGroup
 	watching.Go(func() { l.watch(ctx, opts) })
@@ -178,7 +179,7 @@ func (l *lease) keep(ctx context.Context, opts Options) {
 	}
 }
 
-// watch tells of a lease that was not renewed in time, while the store may still be asked to.
+// watch reports a lease that was not renewed in time, even while a renewal waits for the store.
 func (l *lease) watch(ctx context.Context, opts Options) {
 	for {
 		l.mu.Lock()
@@ -202,8 +203,8 @@ func (o *Options) lost(why error) {
 	}
 }
 
-// renew renews the lease. next is the number from which on the journal is not in the state; 0 = as before. gone is that somebody else
-// has taken the lease.
+// renew renews the lease. next is the number of the first journal part that is not in the state; 0 means no
+// change. gone means that another run has taken the lease.
 func (l *lease) renew(ctx context.Context, next int) (gone bool, err error) {
 	l.turn <- struct{}{}
 	defer func() { <-l.turn }()
@@ -220,14 +221,14 @@ func (l *lease) renew(ctx context.Context, next int) (gone bool, err error) {
 	case err == nil:
 		l.now, l.version, l.renewed = text, version, asked
 	case errors.Is(err, ErrChanged):
-		l.gone = errors.New("another run has taken its lock")
-		return true, l.gone
+		l.loss = errors.New("another run has taken its lock")
+		return true, l.loss
 	}
 	return false, err
 }
 
-// closed notes that none of the turns before can add to its journal any more.
-func (l *lease) closed() {
+// clearOpen records that no earlier turn can add to its journal any more.
+func (l *lease) clearOpen() {
 	l.turn <- struct{}{}
 	defer func() { <-l.turn }()
 	l.mu.Lock()
@@ -235,15 +236,15 @@ func (l *lease) closed() {
 	l.now.Open = nil
 }
 
-// valid returns an error where it may be somebody else's turn by now.
+// valid returns an error if another run may hold the lease.
 func (l *lease) valid(times leaseTimes) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.gone == nil && time.Since(l.renewed) > times.lost {
-		l.gone = fmt.Errorf("its lock could not be renewed for %s", times.lost)
+	if l.loss == nil && time.Since(l.renewed) > times.lost {
+		l.loss = fmt.Errorf("its lock could not be renewed for %s", times.lost)
 	}
-	if l.gone != nil {
-		return fmt.Errorf("%w: %w", executor.ErrAbortRun, l.gone)
+	if l.loss != nil {
+		return fmt.Errorf("%w: %w", executor.ErrAbortRun, l.loss)
 	}
 	return nil
 }
@@ -259,28 +260,29 @@ func (l *lease) giveBack(ctx context.Context, clean bool, state string) error {
 	return l.end(ctx, left)
 }
 
-// end ends the turn and says which one was the last: this one, or that before it where nothing came of this one.
+// end frees the lease and records which turn was the last: this one, or the one before if this one did nothing.
 func (l *lease) end(ctx context.Context, last leaseText) error {
 	l.stop()
 	<-l.ended
-	if l.gone != nil {
+	if l.loss != nil {
 		return nil //nolint:nilerr // there is nothing to give back
 	}
-	last.ID, last.Free = cmp.Or(last.ID, l.id), true // there was none before the first
+	last.ID, last.Free = cmp.Or(last.ID, l.id), true // last has no ID if this turn was the first
 	_, err := writeLease(ctx, l.objects, &last, l.version)
 	if !errors.Is(err, ErrChanged) {
 		return err
 	}
 	now, version, err := readLease(ctx, l.objects)
-	if err != nil || now.ID != l.id { // somebody else took it
+	if err != nil || now.ID != l.id { // another run took it
 		return err
 	}
-	_, err = writeLease(ctx, l.objects, &last, version) // it was renewed, or unlocked, at that moment
+	_, err = writeLease(ctx, l.objects, &last, version) // a renewal or an unlock changed the version
 	return err
 }
 
-// Unlock gives the lock of a shared state back in place of its holder, which sends nothing more from then on. ok is false where nobody
-// holds it. Either way the next run takes the state that is there, even if it is not the one that the last run left.
+// Unlock releases the lock of a shared state on behalf of its holder, which sends nothing more. ok is false
+// if nobody holds the lock. In both cases the next run accepts the state in the store, even if the last run
+// left another one.
 func Unlock(ctx context.Context, path string, opts Options) (held Holder, ok bool, err error) {
 	o, err := opts.connect(ctx, path)
 	if err != nil {
@@ -291,9 +293,9 @@ func Unlock(ctx context.Context, path string, opts Options) (held Holder, ok boo
 			err = fmt.Errorf("the state %s was not unlocked: %w", path, err)
 		}
 	}()
-	s := o.(steady) //nolint:forcetypeassert // connect returns it
+	s := o.(retrying) //nolint:forcetypeassert // connect returns it
 	if u, can := s.Objects.(Unlocker); can {
-		err = s.try(ctx, func(ctx context.Context) error {
+		err = s.retry(ctx, func(ctx context.Context) error {
 			holder, was, err := u.Unlock(ctx)
 			if was {
 				held, ok = holder, true

@@ -17,13 +17,13 @@ type loaded struct {
 	store
 	info    fs.FileInfo // nil = there is no state file
 	journal bool        // a journal with a first line exists
-	read    string      // its ID
+	read    string      // ID of that journal
 }
 
-// load reads state and journal. The journal is read first: if a run saves between the two
-// reads, the state already contains the journal and names it.
+// load reads state and journal. It reads the journal first: if a run saves between the two reads, the state
+// already contains the journal and names it.
 func load(p paths, opts Options) (*loaded, error) {
-	journalText, _, err := read(p.journal)
+	journalText, _, err := readLimited(p.journal)
 	if err != nil {
 		return nil, fmt.Errorf("the journal %s cannot be read: %w; put the right one there or make it readable: it records every request that "+
 			"was sent", p.journal, cause(err))
@@ -32,7 +32,7 @@ func load(p paths, opts Options) (*loaded, error) {
 	if err != nil {
 		return nil, err
 	}
-	text, info, err := read(p.state)
+	text, info, err := readLimited(p.state)
 	if err != nil {
 		return nil, unreadable(p.state, err)
 	}
@@ -41,7 +41,7 @@ func load(p paths, opts Options) (*loaded, error) {
 		if c, err = decode(p.state, text); err != nil {
 			return nil, err
 		}
-		if err := c.belongs(p.state, opts); err != nil {
+		if err := c.checkOrigin(p.state, opts); err != nil {
 			return nil, err
 		}
 		c.BaseURL = opts.BaseURL // in its normal form
@@ -54,8 +54,8 @@ func load(p paths, opts Options) (*loaded, error) {
 	return f, f.replay(p, j, opts)
 }
 
-func (f *loaded) snapshot(path string) *Snapshot {
-	return &Snapshot{Path: path, Exists: f.info != nil || f.journal, Lineage: f.Lineage, Serial: f.Serial, store: f.store}
+func (ld *loaded) snapshot(path string) *Snapshot {
+	return &Snapshot{Path: path, Exists: ld.info != nil || ld.journal, Lineage: ld.Lineage, Serial: ld.Serial, store: ld.store}
 }
 
 var (
@@ -63,11 +63,11 @@ var (
 	errTooLarge   = errors.New("it has more than 128 MiB, which no state has")
 )
 
-// largest is the size limit of a state in bytes: that of several hundred thousand objects.
-const largest = 128 << 20
+// maxSize is the size limit of a state in bytes, enough for several hundred thousand objects.
+const maxSize = 128 << 20
 
-// read returns nil info if there is no such file.
-func read(path string) ([]byte, fs.FileInfo, error) {
+// readLimited reads a regular file. It returns nil info if there is no such file.
+func readLimited(path string) ([]byte, fs.FileInfo, error) {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, nil
@@ -76,7 +76,7 @@ func read(path string) ([]byte, fs.FileInfo, error) {
 	case err != nil:
 	case !info.Mode().IsRegular():
 		err = errNotRegular // opening a pipe would block
-	case info.Size() > largest:
+	case info.Size() > maxSize:
 		err = errTooLarge
 	}
 	if err != nil {
@@ -90,58 +90,59 @@ func read(path string) ([]byte, fs.FileInfo, error) {
 	if info, err = file.Stat(); err != nil {
 		return nil, nil, err
 	}
-	text, err := io.ReadAll(io.LimitReader(file, largest+1))
-	if err == nil && len(text) > largest {
+	text, err := io.ReadAll(io.LimitReader(file, maxSize+1))
+	if err == nil && len(text) > maxSize {
 		err = errTooLarge
 	}
 	return text, info, err
 }
 
-func (c identity) belongs(path string, opts Options) error {
+// checkOrigin returns an error if the file at path belongs to another server or workspace.
+func (id identity) checkOrigin(path string, opts Options) error {
 	const advice = "name the right state file with --state, or the server and workspace that it is for"
 	const moved = "; if the server has moved, planform state migrate OLD NEW takes its state along"
-	recorded, err := normalURL(c.BaseURL)
+	recorded, err := normalURL(id.BaseURL)
 	if err != nil {
-		recorded = c.BaseURL
+		recorded = id.BaseURL
 	}
 	if recorded != opts.BaseURL && "https"+strings.TrimPrefix(recorded, "http") != opts.BaseURL && !opts.AnyServer {
 		return &MismatchError{Path: path, Owner: "the server", Have: recorded, Want: opts.BaseURL, Advice: advice + moved}
 	}
-	if c.Workspace != opts.Workspace {
-		return &MismatchError{Path: path, Owner: "the workspace", Have: c.Workspace, Want: opts.Workspace, Advice: advice}
+	if id.Workspace != opts.Workspace {
+		return &MismatchError{Path: path, Owner: "the workspace", Have: id.Workspace, Want: opts.Workspace, Advice: advice}
 	}
 	return nil
 }
 
 // replay applies a journal, unless the state already contains it.
-func (f *loaded) replay(p paths, j *journal, opts Options) error {
-	if err := j.header.belongs(p.journal, opts); err != nil {
+func (ld *loaded) replay(p paths, j *journal, opts Options) error {
+	if err := j.header.checkOrigin(p.journal, opts); err != nil {
 		return err
 	}
-	if f.info == nil && j.header.Serial == 0 {
-		f.Lineage = j.header.Lineage // the run died before it saved a state for the first time
+	if ld.info == nil && j.header.Serial == 0 {
+		ld.Lineage = j.header.Lineage // the run died before it saved a state for the first time
 	}
-	const advice = "put back the state file that the journal was written beside (perhaps " // its name follows
-	if f.Lineage != j.header.Lineage {
+	const advice = "put back the state file that the journal was written beside (perhaps " // the name of the backup follows
+	if ld.Lineage != j.header.Lineage {
 		return &MismatchError{
-			Path: p.journal, Owner: "the state of lineage", Have: j.header.Lineage, Want: f.Lineage,
+			Path: p.journal, Owner: "the state of lineage", Have: j.header.Lineage, Want: ld.Lineage,
 			Advice: advice + p.backup + "), or look on the service for the objects that the journal names and move it away",
 		}
 	}
-	if f.Journal == j.header.ID {
+	if ld.Journal == j.header.ID {
 		return nil
 	}
-	if f.Serial != j.header.Serial {
+	if ld.Serial != j.header.Serial {
 		return &MismatchError{
-			Path: p.journal, Owner: "the state of serial", Have: strconv.FormatUint(j.header.Serial, 10), Want: strconv.FormatUint(f.Serial, 10),
+			Path: p.journal, Owner: "the state of serial", Have: strconv.FormatUint(j.header.Serial, 10), Want: strconv.FormatUint(ld.Serial, 10),
 			Advice: advice + p.backup + "), or look on the service for the objects that the journal names and move it away",
 		}
 	}
 	for _, l := range j.lines {
-		f.apply(l)
+		ld.apply(l)
 	}
-	if f.changed() {
-		f.Journal = j.header.ID
+	if ld.changed() {
+		ld.Journal = j.header.ID
 	}
 	return nil
 }

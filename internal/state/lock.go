@@ -18,27 +18,27 @@ import (
 	"github.com/planform/planform/internal/disk"
 )
 
-// lockPoll is the pause between two attempts at a lock that somebody else holds.
+// lockPoll is the pause between two attempts to take a held lock.
 const lockPoll = 100 * time.Millisecond
 
-// A lock is tried for probeTime, every probePoll, even without a lock timeout: [LockedBy]
-// of another process takes a free lock for a moment.
+// Even without a lock timeout, a run tries to take the lock every probePoll for probeTime, because
+// [LockedBy] of another process takes a free lock for a moment.
 const (
 	probePoll = 5 * time.Millisecond
 	probeTime = 100 * time.Millisecond
 )
 
-// lock is a lock that is held.
+// lock is a held lock on a state file.
 type lock struct {
 	flock  *flock.Flock
 	holder string // file that names the holder
 }
 
-// acquire takes the lock, waiting for it as long as the options say.
+// acquire takes the lock and waits for it as long as the options say.
 //
-// The holder is named in a file of its own: on systems that lock a region of a file,
-// others cannot read that file. The lock file stays when the lock is released: removing
-// it safely takes more care than an empty file is worth.
+// A separate file names the holder: on systems that lock a region of a file, others cannot read that file.
+// The lock file stays after the release, because removing it safely takes more care than an empty file is
+// worth.
 func acquire(ctx context.Context, p paths, opts Options) (*lock, error) {
 	if err := disk.MakeFolder(opts.Disk, filepath.Dir(p.state)); err != nil {
 		return nil, fmt.Errorf("the folder of the state file %s cannot be made: %w; choose another place with --state", p.state, err)
@@ -46,7 +46,7 @@ func acquire(ctx context.Context, p paths, opts Options) (*lock, error) {
 	if info, err := os.Lstat(p.lock); err == nil && !info.Mode().IsRegular() {
 		return nil, lockFailure(p, errNotRegular) // opening a pipe would block
 	}
-	// Other users may see that it is locked; the folder's mode says who can.
+	// Other users may see that the state is locked; the mode of the folder says who can.
 	l := flock.New(p.lock, flock.SetPermissions(0o644))
 	got, err := tryLock(ctx, l, probeTime, probePoll)
 	if err == nil && !got && opts.LockTimeout > 0 {
@@ -68,7 +68,7 @@ func acquire(ctx context.Context, p paths, opts Options) (*lock, error) {
 	return &lock{flock: l, holder: p.holder}, nil
 }
 
-// tryLock tries to take the lock until the timeout; false = somebody else holds it.
+// tryLock tries to take the lock until the timeout; false means that another process holds it.
 func tryLock(ctx context.Context, l *flock.Flock, timeout, pause time.Duration) (bool, error) {
 	if got, err := l.TryLock(); err != nil || got {
 		return got, err
@@ -82,11 +82,11 @@ func tryLock(ctx context.Context, l *flock.Flock, timeout, pause time.Duration) 
 	return got, err
 }
 
-// LockedBy returns the holder of a state's lock; false = it is free. It creates no file and
-// keeps no run waiting: it shares a free lock for a moment. So it is not misled by the
-// holder file of a run that died.
+// LockedBy returns the holder of a state's lock; false means that the lock is free. It creates no file and
+// delays no run, because it shares a free lock only for a moment. A file that names a dead holder does not
+// mislead it.
 //
-// Of a shared state it returns who had it last and did not give it back.
+// For a shared state it returns the last holder if that holder did not release the lock.
 func LockedBy(ctx context.Context, path string, opts Options) (Holder, bool) {
 	if IsShared(path) {
 		o, err := opts.connect(ctx, path)
@@ -111,9 +111,9 @@ func LockedBy(ctx context.Context, path string, opts Options) (Holder, bool) {
 	return readHolder(p.holder), true
 }
 
-func (l *lock) release() error {
-	_ = os.Remove(l.holder) //nolint:gosec // it is only read while the lock is held; the user chose the place
-	return l.flock.Close()
+func (lk *lock) release() error {
+	_ = os.Remove(lk.holder) //nolint:gosec // it is only read while the lock is held; the user chose the place
+	return lk.flock.Close()
 }
 
 // lockFailure explains why the lock could not be tried.
@@ -147,8 +147,8 @@ func holder(opts Options) Holder {
 	return h
 }
 
-// writeHolder names the holder for others. Failures are ignored: the lock holds without it.
-// The file is created anew, so that no link in its place is followed.
+// writeHolder writes the holder's name for others. It ignores failures, because the lock holds without the
+// name. It creates the file anew, so that it follows no link at that path.
 func writeHolder(path string, h Holder) {
 	text, err := json.Marshal(h)
 	if err != nil {
@@ -164,7 +164,8 @@ func writeHolder(path string, h Holder) {
 	}
 }
 
-// readHolder reads the holder as far as possible: the state is locked in any case.
+// readHolder reads what the file says about the holder. It returns an empty holder on any error, because
+// the state is locked in any case.
 func readHolder(path string) Holder {
 	var h Holder
 	info, err := os.Lstat(path)

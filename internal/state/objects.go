@@ -14,32 +14,32 @@ import (
 	"github.com/planform/planform/internal/wire"
 )
 
-// Objects is a store of small objects that several machines reach, such as a place in a bucket.
+// Objects is a store of small objects that several machines reach, such as a prefix in a bucket.
 type Objects interface {
-	// Get returns an object and its version; an error that wraps [fs.ErrNotExist] where there is none.
+	// Get returns an object and its version, or an error that wraps [fs.ErrNotExist] if there is no such object.
 	Get(ctx context.Context, name string) (text []byte, version string, err error)
-	// Put replaces the object of a version, or makes a new one where that is "". It returns [ErrChanged] where the object is another
-	// by now. After any other error nobody knows whether it took effect.
+	// Put replaces the given version of an object, or creates the object if version is "". It returns
+	// [ErrChanged] if the store has another version. After any other error the outcome is unknown.
 	Put(ctx context.Context, name string, text []byte, version string) (now string, err error)
 	// List returns the names that begin with a prefix, in any order.
 	List(ctx context.Context, prefix string) ([]string, error)
-	// Remove removes an object. That there is none is no error.
+	// Remove removes an object. It returns no error if the object does not exist.
 	Remove(ctx context.Context, name string) error
 }
 
 // Unlocker is a store with a lock of its own, which others can hold.
 type Unlocker interface {
-	// Unlock gives the lock back in place of its holder. ok is false where nobody holds it.
+	// Unlock releases the lock on behalf of its holder. ok is false if nobody holds the lock.
 	Unlock(ctx context.Context) (held Holder, ok bool, err error)
 }
 
-// ErrChanged is that an object is not the one any more that was to be replaced.
+// ErrChanged says that somebody else changed the object since it was read.
 var ErrChanged = errors.New("somebody else changed it meanwhile")
 
-// IsShared reports whether a state is at an address that several machines reach, and not in a file.
+// IsShared reports whether path is an address that several machines reach, and not a file.
 func IsShared(path string) bool { return strings.Contains(path, "://") }
 
-// SamePlace reports whether two names are of one state.
+// SamePlace reports whether two names refer to the same state.
 func SamePlace(a, b string) bool {
 	if IsShared(a) || IsShared(b) {
 		return a == b
@@ -49,26 +49,28 @@ func SamePlace(a, b string) bool {
 	return err == nil && other == nil && p.state == q.state
 }
 
-// A request to a store is given up after askTime, and repeated, with a pause in between, for as long as settleTime.
+// A request to a store is given up after askTime. Requests are repeated for up to settleTime, with pauses
+// from settlePoll upwards.
 const (
 	askTime    = 20 * time.Second
 	settleTime = 30 * time.Second
 	settlePoll = 200 * time.Millisecond
 )
 
-// steady makes the requests to a store that a cut, an error or a delay does not end. What each of them did is known when it returns.
-type steady struct {
+// retrying repeats requests to a store after a lost connection, an error or a delay, until their outcome is
+// known.
+type retrying struct {
 	Objects
 
-	reached *atomic.Bool // the store has answered
+	reached *atomic.Bool // the store has answered at least once
 }
 
-// Steady repeats what is not answered.
-func Steady(o Objects) Objects { return steady{o, &atomic.Bool{}} }
+// Retrying returns a store that repeats requests which fail or stay without an answer.
+func Retrying(o Objects) Objects { return retrying{o, &atomic.Bool{}} }
 
-// PutAny writes an object, whatever is there.
+// PutAny writes an object and overwrites any existing version.
 func PutAny(ctx context.Context, o Objects, name string, text []byte) error {
-	o = Steady(o)
+	o = Retrying(o)
 	for {
 		_, version, err := o.Get(ctx, name)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -80,18 +82,19 @@ func PutAny(ctx context.Context, o Objects, name string, text []byte) error {
 	}
 }
 
-// try makes a request until it is answered. Where there is no server, and was none, there is no use in trying again.
-func (s steady) try(ctx context.Context, ask func(ctx context.Context) error) error {
+// retry repeats a request until it is answered. If the store cannot be dialled and has never answered, it
+// gives up at once.
+func (r retrying) retry(ctx context.Context, ask func(ctx context.Context) error) error {
 	until := time.Now().Add(settleTime)
 	for pause := settlePoll; ; pause *= 2 {
 		one, cancel := context.WithTimeout(ctx, askTime)
 		err := ask(one)
 		cancel()
 		if err == nil || errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrChanged) {
-			s.reached.Store(true)
+			r.reached.Store(true)
 			return err
 		}
-		if of, ok := errors.AsType[*net.OpError](err); ok && of.Op == "dial" && !s.reached.Load() || wire.IsFinal(err) ||
+		if of, ok := errors.AsType[*net.OpError](err); ok && of.Op == "dial" && !r.reached.Load() || wire.IsFinal(err) ||
 			ctx.Err() != nil || time.Now().Add(pause).After(until) {
 			return err
 		}
@@ -102,35 +105,36 @@ func (s steady) try(ctx context.Context, ask func(ctx context.Context) error) er
 	}
 }
 
-func (s steady) Get(ctx context.Context, name string) (text []byte, version string, err error) {
-	err = s.try(ctx, func(ctx context.Context) (err error) { text, version, err = s.Objects.Get(ctx, name); return err })
+func (r retrying) Get(ctx context.Context, name string) (text []byte, version string, err error) {
+	err = r.retry(ctx, func(ctx context.Context) (err error) { text, version, err = r.Objects.Get(ctx, name); return err })
 	return text, version, err
 }
 
-func (s steady) List(ctx context.Context, prefix string) (names []string, err error) {
-	err = s.try(ctx, func(ctx context.Context) (err error) { names, err = s.Objects.List(ctx, prefix); return err })
+func (r retrying) List(ctx context.Context, prefix string) (names []string, err error) {
+	err = r.retry(ctx, func(ctx context.Context) (err error) { names, err = r.Objects.List(ctx, prefix); return err })
 	return names, err
 }
 
-func (s steady) Remove(ctx context.Context, name string) error {
-	return s.try(ctx, func(ctx context.Context) error { return s.Objects.Remove(ctx, name) })
+func (r retrying) Remove(ctx context.Context, name string) error {
+	return r.retry(ctx, func(ctx context.Context) error { return r.Objects.Remove(ctx, name) })
 }
 
-// Put looks at the object after an answer that says no, or none: an earlier try may have taken effect. No two texts are the same.
-func (s steady) Put(ctx context.Context, name string, text []byte, version string) (now string, err error) {
-	err = s.try(ctx, func(ctx context.Context) (err error) {
-		if now, err = s.Objects.Put(ctx, name, text, version); err == nil {
+// Put reads the object after a refusal or a missing answer, because an earlier attempt may have taken
+// effect. It can tell, because no two writes have the same text.
+func (r retrying) Put(ctx context.Context, name string, text []byte, version string) (now string, err error) {
+	err = r.retry(ctx, func(ctx context.Context) (err error) {
+		if now, err = r.Objects.Put(ctx, name, text, version); err == nil {
 			return nil
 		}
-		have, at, readErr := s.Objects.Get(ctx, name)
+		have, at, readErr := r.Objects.Get(ctx, name)
 		switch {
 		case readErr == nil && bytes.Equal(have, text):
 			now = at
 			return nil
 		case errors.Is(err, ErrChanged) && (readErr == nil || errors.Is(readErr, fs.ErrNotExist)):
 			return ErrChanged
-		case errors.Is(err, ErrChanged): // nobody knows whose it is
-			return fmt.Errorf("%v: %w", err, readErr) //nolint:errorlint // it is not known to be changed
+		case errors.Is(err, ErrChanged): // it is not known whether this run wrote the object
+			return fmt.Errorf("%v: %w", err, readErr) //nolint:errorlint // ErrChanged is not certain
 		default:
 			return err
 		}

@@ -20,10 +20,9 @@ type paths struct {
 	state, tmp, backup, journal, lock, holder string
 }
 
-// DefaultPath is the default place of a workspace's state:
-// .planform/<host>_<workspace>.state.json in dir, with a port after the host and a hyphen.
-// A link on the way that leads out of dir is an error, since its author would choose the
-// file that is written.
+// DefaultPath returns the default place of a workspace's state: .planform/<host>_<workspace>.state.json in
+// dir, with a hyphen and the port after the host if there is one. A link that leads out of dir is an error,
+// because the author of the link would choose which file is written.
 func DefaultPath(dir, baseURL, workspace string) (string, error) {
 	base, err := normalURL(baseURL)
 	if err != nil {
@@ -50,7 +49,7 @@ func DefaultPath(dir, baseURL, workspace string) (string, error) {
 	return filepath.Join(dir, local), nil
 }
 
-// Inside makes sure that no link on the way to a file leads out of the folder. The file need not exist.
+// Inside returns an error if a link on the way to a file leads out of the folder. The file need not exist.
 func Inside(dir, name string) error {
 	root, err := os.OpenRoot(cmp.Or(dir, "."))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -89,7 +88,7 @@ func fileSafe(text string) string {
 	}, text)
 }
 
-// SameServer reports whether two base URLs are of one server.
+// SameServer reports whether two base URLs refer to the same server.
 func SameServer(a, b string) bool {
 	first, err := normalURL(a)
 	if err != nil {
@@ -99,16 +98,15 @@ func SameServer(a, b string) bool {
 	return err == nil && first == second
 }
 
-// ServerURL is the stored form of a server's base URL, without any part that could be a
-// credential; "" = raw is not one.
+// ServerURL returns the stored form of a server's base URL without any part that could be a credential, or
+// "" if raw is no base URL.
 func ServerURL(raw string) string {
 	normal, _ := normalURL(raw)
 	return normal
 }
 
-// normalURL is the form in which base URLs are stored and compared: that of
-// [baseurl.Normalize], and the scheme alone for an embedded server. An error does not
-// repeat the text, which may hold a credential.
+// normalURL returns the form in which base URLs are stored and compared: the form of [baseurl.Normalize],
+// or only the scheme for an embedded server. Errors do not repeat the text, which may hold a credential.
 func normalURL(raw string) (string, error) {
 	if meant := baseurl.WithScheme(raw); meant != "" {
 		return "", fmt.Errorf("the base URL has no scheme: write %s", meant)
@@ -128,8 +126,7 @@ func normalURL(raw string) (string, error) {
 	return u.Scheme + "://" + u.Host + u.EscapedPath(), nil
 }
 
-// resolve follows symbolic links to the state file, which need not exist, and names the
-// files beside it.
+// resolve follows symbolic links to the state file, which need not exist, and names the files beside it.
 func resolve(path string) (paths, error) {
 	if path == "" {
 		return paths{}, errors.New("the state file has no name")
@@ -173,7 +170,7 @@ func unreadable(path string, err error) error {
 		path, cause(err))
 }
 
-// cause is a file error without operation and path, for messages that name the file.
+// cause returns a file error without operation and path, for messages that name the file.
 func cause(err error) error {
 	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		return p.Err

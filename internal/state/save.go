@@ -8,13 +8,12 @@ import (
 	"os"
 )
 
-// Save replaces the state file if anything changed, and then removes the journal; the
-// next intent begins a new one. If Save fails, the journal still holds every change that
-// is not in the state file, and nothing more may be sent.
+// Save replaces the state file if anything changed, and then removes the journal; the next intent begins a
+// new one. If Save fails, the journal still holds every change that is not in the state file, and nothing
+// more may be sent.
 //
-// A kill at any point leaves a state and a journal that replay to the same records: before
-// the rename, the old state with the journal; after it, the new state, which names that
-// journal as already replayed.
+// After a kill at any point, state and journal replay to the same records: before the rename, the old state
+// with the journal; after it, the new state, which names that journal as already replayed.
 func (f *File) Save() error {
 	f.flush.Lock()
 	defer f.flush.Unlock()
@@ -25,7 +24,7 @@ func (f *File) Save() error {
 	}
 	w := f.writer
 	if f.store.changed() {
-		f.store.dropOver(f.now())
+		f.store.dropExpired(f.now())
 		if w != nil && w.lines > 0 {
 			_ = w.file.Sync() // if saving fails, the journal must be complete on disk
 		}
@@ -63,7 +62,7 @@ func (f *File) replace() error {
 	}
 	if err != nil {
 		_ = f.disk.Remove(f.paths.tmp)
-		return f.unsaved(err)
+		return f.saveError(err)
 	}
 	f.store.content = next
 	f.store.before, f.store.replanned = nil, false
@@ -71,7 +70,7 @@ func (f *File) replace() error {
 		err = f.disk.SyncDir(f.paths.state)
 	}
 	if err != nil {
-		err = f.unsaved(err)
+		err = f.saveError(err)
 		if f.writer != nil {
 			f.writer.broken = err // the state on disk may already name it as replayed
 		}
@@ -80,7 +79,7 @@ func (f *File) replace() error {
 	return nil
 }
 
-func (f *File) unsaved(err error) error {
+func (f *File) saveError(err error) error {
 	return f.stop("the state "+f.paths.state+" cannot be saved",
 		fmt.Errorf("%w; the completed steps are in its journal, which the next run reads first", cause(err)))
 }
@@ -101,8 +100,8 @@ func (f *File) write(c *content) error {
 	return errors.Join(err, out.Close())
 }
 
-// checkUnmodified makes sure that nobody else has replaced the state file, in case the lock
-// does not work on this disk.
+// checkUnmodified returns an error if somebody else has replaced the state file, in case the lock does not
+// work on this disk.
 func (f *File) checkUnmodified() error {
 	info, err := os.Stat(f.paths.state) //nolint:gosec // the path is the user's choice
 	switch {
@@ -119,8 +118,8 @@ func (f *File) checkUnmodified() error {
 	return nil
 }
 
-// backup links the state of before the run under another name. Failures are ignored: not
-// every file system has links, and nothing depends on the backup.
+// backup links the state as it was before the run under another name. It ignores failures, because not
+// every file system has links and nothing depends on the backup.
 func (f *File) backup() {
 	if f.info == nil || f.backedUp {
 		return

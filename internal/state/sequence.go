@@ -9,10 +9,10 @@ import (
 	"github.com/planform/planform/planner"
 )
 
-// noteNumber notes the readable number of an object, such as the 7 of WEB-7. The intent of
-// a create holds the highest known number: the created object gets a higher one. The
-// numbers of deleted objects count, too, since the service never reuses them.
-func (m *store) noteNumber(r *planner.Record) {
+// noteNumber records the readable number of an object, such as the 7 of WEB-7. The intent of a create holds
+// the highest known number, because the created object gets a higher one. Numbers of deleted objects count,
+// too, because the service never reuses them.
+func (st *store) noteNumber(r *planner.Record) {
 	hyphen := strings.LastIndexByte(r.Identifier, '-')
 	if hyphen < 0 {
 		return
@@ -21,17 +21,17 @@ func (m *store) noteNumber(r *planner.Record) {
 	if err != nil {
 		return
 	}
-	if m.newest == nil {
-		m.newest = map[string]int{}
+	if st.newest == nil {
+		st.newest = map[string]int{}
 	}
 	scope := r.Address.NumberingScope()
-	m.newest[scope] = max(m.newest[scope], int(n))
+	st.newest[scope] = max(st.newest[scope], int(n))
 }
 
-// resetSequence forgets the numbers in a parent that was deleted or replaced: a new one
-// numbers its objects from 1.
-func (m *store) resetSequence(parent resource.Address) {
-	maps.DeleteFunc(m.newest, func(scope string, _ int) bool {
+// resetSequence forgets the numbers in a parent that was deleted or replaced, because a new parent numbers
+// its objects from 1.
+func (st *store) resetSequence(parent resource.Address) {
+	maps.DeleteFunc(st.newest, func(scope string, _ int) bool {
 		a := resource.Address(scope)
 		if a.Path() != parent.Path() {
 			return false

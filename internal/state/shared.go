@@ -25,17 +25,18 @@ import (
 
 const journalPrefix = ".journal/"
 
-// fence ends the journal of a turn: whoever had it can add nothing to it any more.
+// fence is the last part of a closed journal: the run that wrote the journal can add nothing after it.
 var fence = []byte("closed\n") //nolint:gochecknoglobals // a constant
 
-// leaseTimes are those of a lease; see [beatTime].
+// leaseTimes are the periods of a lease; see [beatTime].
 type leaseTimes struct{ beat, dead, lost time.Duration }
 
-// shared is a state that several machines share. A run works on a copy in a folder of its own; what has to be on disk before a request is
-// in the store, too.
+// shared is a state that several machines share. A run works on a copy in a folder of its own, and puts
+// into the store what must be on disk before a request.
 //
-// The journal is a series of objects, named by the lease and numbered. Each is written only where there is none: so a run whose lease was
-// taken can add nothing behind the fence, and sends nothing. The state is replaced only if it is the one that was read.
+// The journal is a series of numbered objects whose names contain the ID of the lease. Each is only
+// created, never overwritten: a run whose lease was taken can write nothing after the fence, and so sends
+// nothing. The state is replaced only if nobody has changed it since it was read.
 type shared struct {
 	address string
 	objects Objects
@@ -46,9 +47,9 @@ type shared struct {
 
 	mu      sync.Mutex
 	version string   // of the state; "" = there is none
-	unsure  bool     // whether it is that version: what became of a write is not known
+	unsure  bool     // the outcome of the last write of the state is not known
 	last    int      // number of the last part of the journal
-	parts   []string // of the journal
+	parts   []string // names of the journal's parts in the store
 }
 
 func (o Options) connect(ctx context.Context, address string) (Objects, error) {
@@ -59,10 +60,11 @@ func (o Options) connect(ctx context.Context, address string) (Objects, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the state %s: %w", withoutCredential(address), err)
 	}
-	return Steady(objects), nil
+	return Retrying(objects), nil
 }
 
-// withoutCredential returns an address for a message that refuses it: only its scheme if a user, query or fragment may be a credential.
+// withoutCredential returns an address for an error message, reduced to its scheme if a user, query or
+// fragment may be a credential.
 func withoutCredential(address string) string {
 	if scheme, rest, _ := strings.Cut(address, "://"); strings.ContainsAny(rest, "@?#") {
 		return scheme + "://…"
@@ -70,16 +72,18 @@ func withoutCredential(address string) string {
 	return address
 }
 
-// local are the files of the copy.
-func (s *shared) local() paths { return siblingPaths(filepath.Join(s.dir, "state.json")) }
+// local returns the paths of the copy.
+func (sh *shared) local() paths { return siblingPaths(filepath.Join(sh.dir, "state.json")) }
 
-// copied makes the folder of a copy, which is locked while its run lives, and removes those of runs that were killed.
-func copied(address string, o Objects, opts Options) (*shared, error) {
+// makeCopy makes the folder of a copy, which is locked while its run lives, and removes the folders of runs
+// that were killed.
+func makeCopy(address string, o Objects, opts Options) (*shared, error) {
 	left, _ := filepath.Glob(filepath.Join(os.TempDir(), copyPrefix+"*"))
 	for _, dir := range left {
-		if l := flock.New(lockOf(dir), flock.SetFlag(os.O_RDONLY)); isCopy(dir) {
+		if l := flock.New(aliveFile(dir), flock.SetFlag(os.O_RDONLY)); isCopy(dir) {
 			if dead, err := l.TryLock(); err == nil && dead {
-				// Windows does not remove an open file; elsewhere a run that is just making the folder must not get the lock before it is gone.
+				// Windows does not remove an open file. Elsewhere the folder must be gone before the lock, because a run
+				// may be making it just now.
 				_ = errors.Join(os.RemoveAll(dir), l.Close(), os.RemoveAll(dir))
 			}
 		}
@@ -89,34 +93,34 @@ func copied(address string, o Objects, opts Options) (*shared, error) {
 		if err != nil || tries > 9 {
 			return nil, fmt.Errorf("no folder for a copy of the state %s: %w", address, cmp.Or(err, errors.New("others remove it")))
 		}
-		s := &shared{address: address, objects: o, opts: opts, dir: dir, alive: flock.New(lockOf(dir))}
+		s := &shared{address: address, objects: o, opts: opts, dir: dir, alive: flock.New(aliveFile(dir))}
 		locked, err := s.alive.TryLock()
 		// On a disk without locks (err != nil) no other run removes the folder.
-		if _, gone := os.Lstat(lockOf(dir)); gone == nil && (locked || err != nil) {
+		if _, gone := os.Lstat(aliveFile(dir)); gone == nil && (locked || err != nil) {
 			return s, nil //nolint:nilerr // see above
 		}
-		_ = s.remove() // another run took it for a folder of a dead one
+		_ = s.remove() // another run took it for the folder of a dead run
 	}
 }
 
 // copyPrefix begins the name of the folder of a copy.
 const copyPrefix = "planform-state-"
 
-func lockOf(dir string) string { return filepath.Join(dir, "alive") }
+func aliveFile(dir string) string { return filepath.Join(dir, "alive") }
 
-// isCopy reports whether the function copied made a folder. The name alone does not tell: others can use it too. Windows has no such
-// modes, and its folder for temporary files belongs to one user.
+// isCopy reports whether makeCopy made a folder. The name is not enough, because others can use it too.
+// Windows has no such modes, but its folder for temporary files belongs to one user.
 func isCopy(dir string) bool {
 	folder, err := os.Lstat(dir)
-	file, missing := os.Lstat(lockOf(dir))
+	file, missing := os.Lstat(aliveFile(dir))
 	return err == nil && missing == nil && folder.IsDir() && file.Mode().IsRegular() &&
 		(runtime.GOOS == "windows" || folder.Mode().Perm() == 0o700)
 }
 
 // remove removes the copy.
-func (s *shared) remove() error { return errors.Join(s.alive.Close(), os.RemoveAll(s.dir)) } //nolint:gosec // a folder of ours
+func (sh *shared) remove() error { return errors.Join(sh.alive.Close(), os.RemoveAll(sh.dir)) } //nolint:gosec // a folder of ours
 
-// openShared is [Open] of a shared state.
+// openShared opens a shared state; see [Open].
 func openShared(ctx context.Context, address string, opts Options) (*File, error) {
 	objects, err := opts.connect(ctx, address)
 	if err != nil {
@@ -126,7 +130,7 @@ func openShared(ctx context.Context, address string, opts Options) (*File, error
 	if err != nil {
 		return nil, err
 	}
-	s, err := copied(address, objects, opts)
+	s, err := makeCopy(address, objects, opts)
 	if err != nil {
 		return nil, errors.Join(err, l.end(ctx, before))
 	}
@@ -134,36 +138,37 @@ func openShared(ctx context.Context, address string, opts Options) (*File, error
 	opts.Disk, opts.shared = sharedDisk{disk.OS{}, s}, s
 	f := newFile(s.local(), opts, s)
 	if err = s.fetch(ctx, &before); err != nil {
-		return nil, errors.Join(s.told(err), s.leave(l.end(context.WithoutCancel(ctx), before)))
+		return nil, errors.Join(s.withAddress(err), s.discard(l.end(context.WithoutCancel(ctx), before)))
 	}
 	f.takenOver = !before.Clean
 	if err = f.prepare(); err != nil {
-		return nil, errors.Join(s.told(err), s.release()) //nolint:contextcheck // also after the end of ctx
+		return nil, errors.Join(s.withAddress(err), s.release()) //nolint:contextcheck // also after the end of ctx
 	}
 	return f, nil
 }
 
-// fetch brings state and journal into the copy. The journals of turns before that did not end them are closed first.
-func (s *shared) fetch(ctx context.Context, before *leaseText) error {
-	series, err := s.series(ctx)
+// fetch brings state and journal into the copy. It first closes the journals of earlier turns that did not
+// close them.
+func (sh *shared) fetch(ctx context.Context, before *leaseText) error {
+	series, err := sh.series(ctx)
 	if err != nil {
 		return err
 	}
-	for _, t := range before.unclosed() {
-		if err := s.close(ctx, t, series); err != nil {
+	for _, t := range before.openTurns() {
+		if err := sh.fenceJournal(ctx, t, series); err != nil {
 			return err
 		}
 	}
-	s.lease.closed()
-	text, version, err := s.objects.Get(ctx, "")
+	sh.lease.clearOpen()
+	text, version, err := sh.objects.Get(ctx, "")
 	if errors.Is(err, fs.ErrNotExist) {
 		text, version, err = nil, "", nil
 	}
 	if err != nil {
 		return err
 	}
-	if len(series) > 0 { // neither what is taken away once the state has it, nor that state may be of a run that took the lease since
-		if _, err := s.lease.renew(ctx, 0); err != nil {
+	if len(series) > 0 { // a run that took the lease since may have written the state and removed parts; renewing finds out
+		if _, err := sh.lease.renew(ctx, 0); err != nil {
 			return err
 		}
 	}
@@ -171,13 +176,13 @@ func (s *shared) fetch(ctx context.Context, before *leaseText) error {
 		return errors.New("the store shows another state than the last run left: run again in a moment; " +
 			"if somebody put one there by hand, planform state unlock accepts it")
 	}
-	s.version = version
-	return s.lay(text, series)
+	sh.version = version
+	return sh.writeCopy(text, series)
 }
 
-// series are the parts of the journals in the store, by the turn that wrote them.
-func (s *shared) series(ctx context.Context) (map[string]map[int][]byte, error) {
-	names, err := s.objects.List(ctx, journalPrefix)
+// series reads the parts of the journals in the store, by the ID of the turn that wrote them and their number.
+func (sh *shared) series(ctx context.Context) (map[string]map[int][]byte, error) {
+	names, err := sh.objects.List(ctx, journalPrefix)
 	if err != nil {
 		return nil, err
 	}
@@ -188,9 +193,9 @@ func (s *shared) series(ctx context.Context) (map[string]map[int][]byte, error) 
 		if !ok || err != nil {
 			continue
 		}
-		text, _, err := s.objects.Get(ctx, name)
+		text, _, err := sh.objects.Get(ctx, name)
 		if errors.Is(err, fs.ErrNotExist) {
-			continue // a run took it away meanwhile, since the state has it
+			continue // a run removed it meanwhile, because the state contains it
 		}
 		if err != nil {
 			return nil, err
@@ -203,8 +208,9 @@ func (s *shared) series(ctx context.Context) (map[string]map[int][]byte, error) 
 	return series, nil
 }
 
-// close puts the fence behind the last part of a turn's journal, where that turn would write the next one.
-func (s *shared) close(ctx context.Context, before turn, series map[string]map[int][]byte) error {
+// fenceJournal writes the fence after the last part of a turn's journal, under the name of the part that the turn
+// would write next.
+func (sh *shared) fenceJournal(ctx context.Context, before openTurn, series map[string]map[int][]byte) error {
 	parts := series[before.ID]
 	if parts == nil {
 		parts = map[int][]byte{}
@@ -218,7 +224,7 @@ func (s *shared) close(ctx context.Context, before turn, series map[string]map[i
 			continue
 		}
 		name := partName(before.ID, n)
-		_, err := s.objects.Put(ctx, name, fence, "")
+		_, err := sh.objects.Put(ctx, name, fence, "")
 		if err == nil {
 			parts[n] = fence
 			return nil
@@ -226,7 +232,7 @@ func (s *shared) close(ctx context.Context, before turn, series map[string]map[i
 		if !errors.Is(err, ErrChanged) {
 			return err
 		}
-		if parts[n], _, err = s.objects.Get(ctx, name); err != nil { // the run wrote it just now
+		if parts[n], _, err = sh.objects.Get(ctx, name); err != nil { // the run wrote this part just now
 			return err
 		}
 	}
@@ -234,9 +240,9 @@ func (s *shared) close(ctx context.Context, before turn, series map[string]map[i
 
 func partName(id string, n int) string { return fmt.Sprintf("%s%s/%06d", journalPrefix, id, n) }
 
-// lay writes the copy: the state, and the one journal that is not in it yet.
-func (s *shared) lay(text []byte, series map[string]map[int][]byte) error {
-	p := s.local()
+// writeCopy writes the copy: the state, and the journal that is not in the state yet.
+func (sh *shared) writeCopy(text []byte, series map[string]map[int][]byte) error {
+	p := sh.local()
 	if text != nil {
 		if err := os.WriteFile(p.state, text, 0o600); err != nil { //nolint:gosec // in a folder of ours
 			return err
@@ -259,7 +265,7 @@ func (s *shared) lay(text []byte, series map[string]map[int][]byte) error {
 				lines, names = append(lines, part...), append(names, partName(id, n))
 			}
 		}
-		s.parts = append(s.parts, names...)
+		sh.parts = append(sh.parts, names...)
 		var head header
 		first, _, _ := bytes.Cut(lines, []byte("\n"))
 		if len(names) == 0 || json.Unmarshal(first, &head) == nil && head.ID == replayed {
@@ -277,103 +283,105 @@ func (s *shared) lay(text []byte, series map[string]map[int][]byte) error {
 	return os.WriteFile(p.journal, journal, 0o600) //nolint:gosec // in a folder of ours
 }
 
-// append adds to the journal in the store, unless somebody closed it.
-func (s *shared) append(text []byte) error {
-	if err := s.lease.valid(s.opts.leases); err != nil {
+// append adds a part to the journal in the store, unless another run closed the journal.
+func (sh *shared) append(text []byte) error {
+	if err := sh.lease.valid(sh.opts.leases); err != nil {
 		return err
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	name := partName(s.lease.id, s.last+1)
-	_, err := s.objects.Put(context.Background(), name, text, "")
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	name := partName(sh.lease.id, sh.last+1)
+	_, err := sh.objects.Put(context.Background(), name, text, "")
 	if errors.Is(err, ErrChanged) {
 		return errors.New("another run has closed its journal, since this one did not renew its lock")
 	}
 	if err == nil {
-		s.last++
-		s.parts = append(s.parts, name)
+		sh.last++
+		sh.parts = append(sh.parts, name)
 	}
 	return err
 }
 
 // replace replaces the state in the store.
-func (s *shared) replace(text []byte) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	version, err := s.objects.Put(context.Background(), "", text, s.version)
+func (sh *shared) replace(text []byte) error {
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	version, err := sh.objects.Put(context.Background(), "", text, sh.version)
 	if errors.Is(err, ErrChanged) {
 		return errors.New("another run wrote it meanwhile")
 	}
 	if err == nil {
-		s.version = version
+		sh.version = version
 	}
-	s.unsure = err != nil
+	sh.unsure = err != nil
 	return err
 }
 
-// drop removes the journal from the store, its beginning last: by that the next run knows it. The lease says first where the journal goes
-// on: who takes it could not tell otherwise where the fence belongs.
-func (s *shared) drop() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.parts) > 0 && s.last > 0 {
-		if _, err := s.lease.renew(context.Background(), s.last+1); err != nil {
+// drop removes the journal from the store, its first part last, because the next run recognizes the journal
+// by it. Before that, it records in the lease where the journal continues. Otherwise a run that takes the
+// lease could not tell where the fence belongs.
+func (sh *shared) drop() error {
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	if len(sh.parts) > 0 && sh.last > 0 {
+		if _, err := sh.lease.renew(context.Background(), sh.last+1); err != nil {
 			return err
 		}
 	}
-	for len(s.parts) > 0 {
-		last := len(s.parts) - 1
-		if err := s.objects.Remove(context.Background(), s.parts[last]); err != nil {
+	for len(sh.parts) > 0 {
+		last := len(sh.parts) - 1
+		if err := sh.objects.Remove(context.Background(), sh.parts[last]); err != nil {
 			return err
 		}
-		s.parts = s.parts[:last]
+		sh.parts = sh.parts[:last]
 	}
 	return nil
 }
 
 // release implements [releaser].
-func (s *shared) release() error {
-	s.mu.Lock()
-	clean, version := len(s.parts) == 0 && !s.unsure, s.version
-	s.mu.Unlock()
-	return s.leave(s.lease.giveBack(context.Background(), clean, version))
+func (sh *shared) release() error {
+	sh.mu.Lock()
+	clean, version := len(sh.parts) == 0 && !sh.unsure, sh.version
+	sh.mu.Unlock()
+	return sh.discard(sh.lease.giveBack(context.Background(), clean, version))
 }
 
-// leave removes the copy of a state whose lock was given back.
-func (s *shared) leave(err error) error {
+// discard removes the copy of a state whose lock was released, and joins the errors.
+func (sh *shared) discard(err error) error {
 	if err != nil {
-		err = fmt.Errorf("the lock of the state %s was not given back, and ends by itself within a minute: %w", s.address, err)
+		err = fmt.Errorf("the lock of the state %s was not given back, and ends by itself within a minute: %w", sh.address, err)
 	}
-	return errors.Join(err, s.remove())
+	return errors.Join(err, sh.remove())
 }
 
-// told makes errors name the address in place of the copy.
-func (s *shared) told(err error) error {
-	if s == nil || err == nil {
+// withAddress makes errors name the address instead of the copy.
+func (sh *shared) withAddress(err error) error {
+	if sh == nil || err == nil {
 		return err
 	}
-	return &toldError{err, s}
+	return &addressedError{err, sh}
 }
 
-type toldError struct {
+// addressedError is an error of a copy that names the address of the shared state.
+type addressedError struct {
 	error
 
 	of *shared
 }
 
-func (e *toldError) Error() string {
+func (e *addressedError) Error() string {
 	return strings.ReplaceAll(e.error.Error(), e.of.local().state, e.of.address)
 }
 
-func (e *toldError) Unwrap() error { return e.error }
+func (e *addressedError) Unwrap() error { return e.error }
 
-// readShared is [Read] of a shared state.
+// readShared reads a shared state; see [Read].
 func readShared(ctx context.Context, address string, opts Options) (*Snapshot, error) {
 	objects, err := opts.connect(ctx, address)
 	if err != nil {
 		return nil, err
 	}
-	s, err := copied(address, objects, opts)
+	s, err := makeCopy(address, objects, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -382,90 +390,90 @@ func readShared(ctx context.Context, address string, opts Options) (*Snapshot, e
 	if err != nil {
 		return nil, fmt.Errorf("the state %s cannot be read: %w", address, err)
 	}
-	text, _, err := objects.Get(ctx, "") // behind the journal, see load
+	text, _, err := objects.Get(ctx, "") // after the journal, see load
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("the state %s cannot be read: %w", address, err)
 	}
-	if err := s.lay(text, series); err != nil {
-		return nil, s.told(err)
+	if err := s.writeCopy(text, series); err != nil {
+		return nil, s.withAddress(err)
 	}
 	found, err := load(s.local(), opts)
 	if err != nil {
-		return nil, s.told(err)
+		return nil, s.withAddress(err)
 	}
 	return found.snapshot(address), nil
 }
 
-// sharedDisk is the copy on disk, with what others have to see in the store first.
+// sharedDisk is the disk of a copy. It writes to the store first what other machines must see.
 type sharedDisk struct {
 	disk.Disk
 
 	shared *shared
 }
 
-func (d sharedDisk) Create(path string) (disk.File, error) {
-	f, err := d.Disk.Create(path)
-	if err != nil || path != d.shared.local().journal {
+func (sd sharedDisk) Create(path string) (disk.File, error) {
+	f, err := sd.Disk.Create(path)
+	if err != nil || path != sd.shared.local().journal {
 		return f, err
 	}
-	return &sharedJournal{File: f, shared: d.shared}, nil
+	return &sharedJournal{File: f, shared: sd.shared}, nil
 }
 
-func (d sharedDisk) Replace(from, to string) error {
+func (sd sharedDisk) Replace(from, to string) error {
 	text, err := os.ReadFile(from) //nolint:gosec // a file of ours
 	if err == nil {
-		err = d.shared.replace(text)
+		err = sd.shared.replace(text)
 	}
 	if err != nil {
 		return err
 	}
-	return d.Disk.Replace(from, to)
+	return sd.Disk.Replace(from, to)
 }
 
-// Link keeps no backup: buckets have versions.
+// Link does nothing, because buckets have versions instead of backups.
 func (sharedDisk) Link(string, string) error { return nil }
 
-func (d sharedDisk) Remove(path string) error {
-	if path == d.shared.local().journal {
-		if err := d.shared.drop(); err != nil {
+func (sd sharedDisk) Remove(path string) error {
+	if path == sd.shared.local().journal {
+		if err := sd.shared.drop(); err != nil {
 			return err
 		}
 	}
-	return d.Disk.Remove(path)
+	return sd.Disk.Remove(path)
 }
 
-// sharedJournal is a journal that is in the store when it is flushed.
+// sharedJournal is a journal that is written to the store when it is flushed.
 type sharedJournal struct {
 	disk.File
 
 	shared *shared
 
 	mu      sync.Mutex
-	waiting []byte // what the store has not got yet
+	waiting []byte // text that is not in the store yet
 }
 
-func (j *sharedJournal) Write(text []byte) (int, error) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	n, err := j.File.Write(text)
+func (sj *sharedJournal) Write(text []byte) (int, error) {
+	sj.mu.Lock()
+	defer sj.mu.Unlock()
+	n, err := sj.File.Write(text)
 	if err == nil {
-		j.waiting = append(j.waiting, text...)
+		sj.waiting = append(sj.waiting, text...)
 	}
 	return n, err
 }
 
-func (j *sharedJournal) Sync() error {
-	j.mu.Lock()
-	text := bytes.Clone(j.waiting)
-	j.mu.Unlock()
+func (sj *sharedJournal) Sync() error {
+	sj.mu.Lock()
+	text := bytes.Clone(sj.waiting)
+	sj.mu.Unlock()
 	if len(text) == 0 {
 		return nil
 	}
-	if err := j.shared.append(text); err != nil {
+	if err := sj.shared.append(text); err != nil {
 		return err
 	}
-	j.mu.Lock()
-	j.waiting = j.waiting[len(text):]
-	j.mu.Unlock()
+	sj.mu.Lock()
+	sj.waiting = sj.waiting[len(text):]
+	sj.mu.Unlock()
 	return nil
 }

@@ -22,12 +22,12 @@ import (
 
 // Options identify a state and say how it is opened.
 type Options struct {
-	BaseURL     string // of the service; what was reached by http may be reached by https later
-	AnyServer   bool   // also a state of another server is read: the server has moved
+	BaseURL     string // of the service; a server recorded with http may be reached by https later
+	AnyServer   bool   // accept a state of another server, because the server has moved
 	Workspace   string
-	LockTimeout time.Duration    // longest wait for a lock that somebody else holds; 0 = none
+	LockTimeout time.Duration    // longest wait for a held lock; 0 = none
 	Waiting     func(Holder)     // called once before waiting for the lock; nil = nothing
-	Lost        func(why error)  // called when another run may have the lock of a shared state from now on; nil = nothing
+	Lost        func(why error)  // called when another run may have the lock of a shared state; nil = nothing
 	Command     string           // shown to others who wait for the lock, such as "planform apply"
 	Now         func() time.Time // nil = [time.Now]
 	Disk        disk.Disk        // nil = the operating system's
@@ -64,26 +64,27 @@ type Snapshot struct {
 	store   store
 }
 
-// Prior are the records that the last apply left.
+// Prior returns the records that the last apply left.
 func (s *Snapshot) Prior() planner.Prior { return maps.Clone(s.store.records) }
 
-// Owners are those whose marks the objects of the state may bear.
+// Owners returns the owners whose marks the objects of the state may bear.
 func (s *Snapshot) Owners() []resource.Owner { return s.store.owners() }
 
-// Knows reports whether a run for the owner has ended with this state, so that it knows all that planform made for it.
+// Knows reports whether a run for the owner has ended with this state, so that the state knows all objects
+// that planform created for the owner.
 func (s *Snapshot) Knows(owner resource.Owner) bool { return slices.Contains(s.store.Owners, owner) }
 
-// Version is the lineage, "" if nothing was ever saved, and the serial.
+// Version returns the lineage, which is "" if nothing was ever saved, and the serial.
 func (s *Snapshot) Version() (lineage string, serial uint64) { return s.Lineage, s.Serial }
 
-// Write writes the state as it is in its file.
+// Write writes the state in the format of its file.
 func (s *Snapshot) Write(w io.Writer) error { return s.store.encode(w) }
 
-// LastActivity is the time of the latest line that a run wrote; zero = not known.
+// LastActivity returns the time of the latest line that a run wrote; zero = not known.
 func (s *Snapshot) LastActivity() time.Time { return s.store.latest }
 
-// Read reads a state without the lock, and writes nothing. A missing state is an empty one.
-// Errors are those of [Open], without the lock's.
+// Read reads a state without the lock, and writes nothing. A missing state is an empty one. The errors are
+// the same as for [Open], except [LockedError].
 func Read(ctx context.Context, path string, opts Options) (*Snapshot, error) {
 	opts, err := opts.normal()
 	if err != nil {
@@ -103,8 +104,7 @@ func Read(ctx context.Context, path string, opts Options) (*Snapshot, error) {
 	return found.snapshot(p.state), nil
 }
 
-// File is a state that is locked for this process. Its methods may be called
-// concurrently, until Close.
+// File is a state that is locked for this process. Its methods may be called concurrently, until Close.
 type File struct {
 	paths paths
 	opts  Options
@@ -122,18 +122,20 @@ type File struct {
 	writer    *writer // the journal; nil = there is none now
 	written   uint64  // lines written
 	stopped   error   // the reason why nothing more may be sent
-	unwritten []line  // outcomes that the journal has not got: the next one is written with them, since it says what is left open
+	unwritten []line  // outcomes that the journal could not take; the next outcome is written with them, because it says which intents remain
 	closed    bool
-	// takenOver is set where the run before may still be there: the state is written anew, so that it can write it no more.
+	// takenOver is set if the previous run may still be alive. The state is then written anew, so that the
+	// previous run cannot replace it.
 	takenOver bool
 }
 
-// releaser is a lock that is held.
+// releaser is a held lock.
 type releaser interface{ release() error }
 
 var _ executor.Journal = (*File)(nil)
 
-// mutex is one that virtual time passes over, since what is done meanwhile may wait: the store of a shared state answers when it likes.
+// mutex is a lock on a channel. Tests with virtual time need it: time passes while a goroutine waits for a
+// channel, but not while it waits for a [sync.Mutex].
 type mutex chan struct{}
 
 func (m mutex) Lock()   { m <- struct{}{} }
@@ -145,10 +147,9 @@ func newFile(p paths, opts Options, l releaser) *File {
 	}
 }
 
-// Open locks a state, replays the journal of the last run, and prepares a new one. It fails
-// if the state is locked ([LockedError]), belongs to another server or workspace
-// ([MismatchError]), is damaged ([CorruptError]) or newer ([VersionError]), or if its
-// folder cannot be written to.
+// Open locks a state, replays the journal of the last run, and prepares a new one. It fails if the state is
+// locked ([LockedError]), belongs to another server or workspace ([MismatchError]), is damaged
+// ([CorruptError]) or newer ([VersionError]), or if its folder cannot be written to.
 func Open(ctx context.Context, path string, opts Options) (*File, error) {
 	opts, err := opts.normal()
 	if err != nil {
@@ -172,7 +173,8 @@ func Open(ctx context.Context, path string, opts Options) (*File, error) {
 	return f, nil
 }
 
-// prepare reads, replays, and begins a journal, which shows that the folder can be written to.
+// prepare reads the state, replays the journal, and begins a new one, which shows that the folder can be
+// written to.
 func (f *File) prepare() error {
 	found, err := load(f.paths, f.opts)
 	if err != nil {
@@ -187,7 +189,7 @@ func (f *File) prepare() error {
 	}
 	if f.takenOver {
 		f.store.Journal = cmp.Or(found.read, f.store.Journal)
-		f.store.Serial++ // the run before would write the same otherwise, and take it for its own
+		f.store.Serial++ // otherwise the previous run could write an identical state and take it for its own
 	}
 	if f.store.changed() || f.takenOver {
 		if err := f.replace(); err != nil {
@@ -220,7 +222,7 @@ func (f *File) unwritable(err error) error {
 		f.paths.state, err)
 }
 
-// Path is where the state file is, symbolic links resolved, or the address of a shared state.
+// Path returns the path of the state file with symbolic links resolved, or the address of a shared state.
 func (f *File) Path() string {
 	if f.opts.shared != nil {
 		return f.opts.shared.address
@@ -228,7 +230,7 @@ func (f *File) Path() string {
 	return f.paths.state
 }
 
-// Replace takes all that another state knows. It is on disk after Save.
+// Replace takes over all records of another state. They are on disk after Save.
 func (f *File) Replace(s *Snapshot) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -238,29 +240,29 @@ func (f *File) Replace(s *Snapshot) {
 	f.store.replanned = true
 }
 
-// Prior are the present records. Their values and members must not be changed.
+// Prior returns the present records. Their values and members must not be changed.
 func (f *File) Prior() planner.Prior {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return maps.Clone(f.store.records)
 }
 
-// Version is the lineage and the serial.
+// Version returns the lineage and the serial.
 func (f *File) Version() (lineage string, serial uint64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.store.Lineage, f.store.Serial
 }
 
-// Plan is the saved plan that was carried out last, if no other apply came after; else nil.
+// Plan returns the saved plan that was carried out last, or nil if another apply came after it.
 func (f *File) Plan() *Plan {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.store.Plan
 }
 
-// StartPlan notes the saved plan that is carried out from here on; "" = none. It is on disk
-// when StartPlan returns.
+// StartPlan records that a saved plan is being carried out; "" means none. The record is on disk when
+// StartPlan returns.
 func (f *File) StartPlan(hash string) error {
 	f.mu.Lock()
 	if last := f.store.Plan; last == nil && hash == "" || last != nil && last.Hash == hash {
@@ -275,42 +277,43 @@ func (f *File) StartPlan(hash string) error {
 	return f.Save()
 }
 
-// Owners are those whose marks the objects of the state may bear.
+// Owners returns the owners whose marks the objects of the state may bear.
 func (f *File) Owners() []resource.Owner {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.store.owners()
 }
 
-// Knows reports whether a run for the owner has ended with this state, so that it knows all that planform made for it.
+// Knows reports whether a run for the owner has ended with this state, so that the state knows all objects
+// that planform created for the owner.
 func (f *File) Knows(owner resource.Owner) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return slices.Contains(f.store.Owners, owner)
 }
 
-// Own notes that a run for the owner has ended: see Knows. It is on disk after Save.
+// Own records that a run for the owner has ended; see Knows. The change is on disk after Save.
 func (f *File) Own(owner resource.Owner) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.store.own(owner)
+	f.store.addOwner(owner)
 }
 
-// LastActivity is the time of the latest line that this run or an earlier one wrote; zero =
-// not known. An earlier run sent its last request before then or soon after.
+// LastActivity returns the time of the latest line that this run or an earlier one wrote; zero = not known.
+// An earlier run sent its last request before that time or soon after.
 func (f *File) LastActivity() time.Time {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.store.latest
 }
 
-// Put sets the record of an object. It is on disk after Save.
+// Put sets the record of an object. The change is on disk after Save.
 func (f *File) Put(r planner.Record) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	r = normalRecord(r)
 	if r.Address == "" {
-		return // a state with it could not be read again
+		return // a state with an empty address could not be read again
 	}
 	before := f.store.records[r.Address]
 	if r.AppliedAt = before.AppliedAt; r.ID == before.ID && before.Late.After(r.Late) {
@@ -324,9 +327,9 @@ func (f *File) Put(r planner.Record) {
 	f.store.set(r)
 }
 
-// Merge adds the values and members of seen to a known record of the same object, and keeps
-// who created it, its protection, sources and pending intent. Where seen has another ID,
-// it is another object: then nothing of the known record is kept.
+// Merge adds the values and members of seen to a known record of the same object. It keeps who created the
+// object, its protection, sources and pending intent. If the IDs differ, they are two objects: then Merge
+// returns seen alone.
 func Merge(known, seen planner.Record) planner.Record {
 	if known.ID != "" && seen.ID != "" && known.ID != seen.ID {
 		return seen
@@ -346,7 +349,8 @@ func Merge(known, seen planner.Record) planner.Record {
 	}
 }
 
-// RemoveObject removes the record of an object and those of its members. It is on disk after Save.
+// RemoveObject removes the record of an object and the records of its members. The change is on disk after
+// Save.
 func (f *File) RemoveObject(address resource.Address) {
 	f.Remove(address)
 	f.mu.Lock()
@@ -354,7 +358,7 @@ func (f *File) RemoveObject(address resource.Address) {
 	f.store.dropMemberships(address)
 }
 
-// Remove removes one record. It is on disk after Save.
+// Remove removes one record. The change is on disk after Save.
 func (f *File) Remove(address resource.Address) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -362,7 +366,7 @@ func (f *File) Remove(address resource.Address) {
 	f.store.remove(address)
 }
 
-// ApplyChanges moves, replaces and removes records as a plan says. It is on disk after Save.
+// ApplyChanges moves, replaces and removes records as a plan says. The changes are on disk after Save.
 func (f *File) ApplyChanges(changes []planner.StateChange) {
 	for _, c := range changes {
 		if c.From != c.To {
@@ -376,7 +380,7 @@ func (f *File) ApplyChanges(changes []planner.StateChange) {
 	}
 }
 
-// RecordSources sets the manifests that hold each object. It is on disk after Save.
+// RecordSources sets the manifests that hold each object. The change is on disk after Save.
 func (f *File) RecordSources(files map[resource.Address][]string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -388,8 +392,8 @@ func (f *File) RecordSources(files map[resource.Address][]string) {
 	}
 }
 
-// now is the time of the clock; zero, an unknown time, if the clock is so wrong that its
-// time could not be read back.
+// now returns the time of the clock, or zero, an unknown time, if the clock is so wrong that its time could
+// not be read back.
 func (f *File) now() time.Time {
 	now, err := normalTime(f.opts.Now())
 	if err != nil {
@@ -398,8 +402,8 @@ func (f *File) now() time.Time {
 	return now
 }
 
-// Close unlocks the state. Changes that were not saved stay in the journal, which is
-// removed only if it is empty.
+// Close unlocks the state. Changes that were not saved stay in the journal, which is removed only if it is
+// empty.
 func (f *File) Close() error {
 	f.flush.Lock()
 	defer f.flush.Unlock()
@@ -424,7 +428,7 @@ func (f *File) Close() error {
 	}
 	if err := errors.Join(errs...); err != nil {
 		err = fmt.Errorf("the journal %s cannot be closed: %w", f.paths.journal, err)
-		return errors.Join(f.opts.shared.told(err), f.lock.release())
+		return errors.Join(f.opts.shared.withAddress(err), f.lock.release())
 	}
 	return f.lock.release()
 }

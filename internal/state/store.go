@@ -14,39 +14,39 @@ import (
 // store is a state that changes.
 type store struct {
 	content
-	// before holds the former values of records set since the state was saved; the zero
-	// record is one that did not exist.
+	// before holds the former values of records that changed since the state was saved. The zero record means
+	// that the record did not exist.
 	before planner.Prior
-	// replanned is set where Plan or Owners are not as they were saved.
+	// replanned is set if Plan or Owners differ from their saved values.
 	replanned bool
-	// unowned is set where the state was written before it had owners.
+	// unowned is set if the state was written before states had owners.
 	unowned bool
 	// latest is the time of the latest line; zero = not known.
 	latest time.Time
 	// newest is the highest readable number known in each scope; see noteNumber.
 	newest map[string]int
-	// memberships are the addresses of membership records by container. Some may be removed.
+	// memberships lists the addresses of membership records by container. Some may have been removed.
 	memberships map[resource.Address][]resource.Address
-	// children are the addresses of the records in each parent. Some may be removed.
+	// children lists the addresses of the records in each parent. Some may have been removed.
 	children map[resource.Address][]resource.Address
 }
 
-// owners are those whose marks the objects of the state may bear.
-func (m *store) owners() []resource.Owner {
-	if len(m.Owners) == 0 && len(m.records) > 0 {
+// owners returns the owners whose marks the objects of the state may bear.
+func (st *store) owners() []resource.Owner {
+	if len(st.Owners) == 0 && len(st.records) > 0 {
 		return []resource.Owner{""}
 	}
-	return m.Owners
+	return st.Owners
 }
 
-// own notes that the state knows all that planform made for an owner.
-func (m *store) own(owner resource.Owner) {
-	if !slices.Contains(m.Owners, owner) {
-		all := append(slices.Clone(m.Owners), owner)
-		if m.unowned {
+// addOwner records that the state knows all objects that planform created for an owner.
+func (st *store) addOwner(owner resource.Owner) {
+	if !slices.Contains(st.Owners, owner) {
+		all := append(slices.Clone(st.Owners), owner)
+		if st.unowned {
 			all = append(all, "")
 		}
-		m.Owners, m.replanned = slices.Compact(slices.Sorted(slices.Values(all))), true
+		st.Owners, st.replanned = slices.Compact(slices.Sorted(slices.Values(all))), true
 	}
 }
 
@@ -56,30 +56,30 @@ func newStore(c content) store {
 	for _, r := range c.records {
 		m.index(r.Address)
 		m.noteNumber(&r)
-		if m.sawActivity(r.AppliedAt); r.PendingIntent != nil {
-			m.sawActivity(r.PendingIntent.At)
+		if m.noteTime(r.AppliedAt); r.PendingIntent != nil {
+			m.noteTime(r.PendingIntent.At)
 		}
 	}
 	return m
 }
 
-func (m *store) index(address resource.Address) {
+func (st *store) index(address resource.Address) {
 	if container, _, _, ok := address.ParseMembership(); ok {
-		m.memberships[container] = append(m.memberships[container], address)
+		st.memberships[container] = append(st.memberships[container], address)
 	}
 	parent := address.Parent()
-	m.children[parent] = append(m.children[parent], address)
+	st.children[parent] = append(st.children[parent], address)
 }
 
-// sawActivity notes the time of a line.
-func (m *store) sawActivity(at time.Time) {
-	if at.After(m.latest) {
-		m.latest = at
+// noteTime records the time of a line if it is the latest.
+func (st *store) noteTime(at time.Time) {
+	if at.After(st.latest) {
+		st.latest = at
 	}
 }
 
-// recordAddress is the address of a step's record: the batches of one container's members
-// share one.
+// recordAddress returns the address of a step's record. All batches of one container's members share one
+// record.
 func recordAddress(step resource.Address) resource.Address {
 	if _, _, first, ok := step.ParseMembership(); ok {
 		return first
@@ -87,17 +87,17 @@ func recordAddress(step resource.Address) resource.Address {
 	return step
 }
 
-// apply applies one line of the journal. It is the only way in which steps
-// change a state, during a run and when a journal is replayed, so that both agree.
-func (m *store) apply(l line) {
-	m.sawActivity(l.At)
+// apply applies one line of the journal. Steps change a state in no other way, during a run and when a
+// journal is replayed, so that both agree.
+func (st *store) apply(l line) {
+	st.noteTime(l.At)
 	address := recordAddress(l.step())
-	r := m.records[address]
+	r := st.records[address]
 	r.Address = address
 	switch {
 	case l.Intent != "":
 		if earlier := r.PendingIntent; earlier == nil || earlier.Action != planner.Create || r.ID != "" || *l.Action == planner.Create {
-			r.PendingIntent = together(earlier, l.intent())
+			r.PendingIntent = mergeIntents(earlier, l.intent())
 		} // else the outcome of the earlier create still matters
 		r.Sources, r.Origin = slices.Concat(r.Sources, l.Sources), r.Origin.Next(l.Origin)
 		r.Protect = r.Protect || l.Protect
@@ -105,25 +105,25 @@ func (m *store) apply(l line) {
 		r.PendingIntent = l.PendingIntent
 	default:
 		r.PendingIntent, r.AppliedAt = l.PendingIntent, l.At
-		m.applyCommit(l, &r)
+		st.applyCommit(l, &r)
 	}
 	if r = normalRecord(r); isEmpty(&r) {
-		m.remove(address)
+		st.remove(address)
 		return
 	}
-	m.set(r)
+	st.set(r)
 }
 
-// together is an intent and the one before it at the same record: of members that two
-// requests were to add, or to take out, it names all, also where others were to leave later; of a create, that some run sent it in a batch;
-// of updates, what any of them sends.
-func together(earlier *planner.Intent, later planner.Intent) *planner.Intent {
+// mergeIntents merges an intent with the one before it at the same record. Of two requests that add or remove
+// members, it keeps all names. If removals or an update follow an addition, it keeps the addition. If any
+// create was sent in a batch, the result is in a batch. Of two updates it keeps the fields of both.
+func mergeIntents(earlier *planner.Intent, later planner.Intent) *planner.Intent {
 	members := later.Action == planner.AddMembers || later.Action == planner.RemoveMembers
 	if earlier != nil && members && earlier.Action == later.Action && earlier.Name != later.Name {
 		later.Name = earlier.Name + "\n" + later.Name
 	}
 	if earlier != nil && earlier.Action == planner.AddMembers && (later.Action == planner.RemoveMembers || later.Action == planner.Update) {
-		return earlier // who left is read, and what they are; who came is nobody's without it
+		return earlier // removals and updates can be read from the service, but only this intent tells who was added by planform
 	}
 	if earlier != nil && earlier.Action == planner.Create && later.Action == planner.Create {
 		later.Batch = later.Batch || earlier.Batch
@@ -142,21 +142,21 @@ func together(earlier *planner.Intent, later planner.Intent) *planner.Intent {
 }
 
 // applyCommit updates a record after a step that succeeded.
-func (m *store) applyCommit(l line, r *planner.Record) {
+func (st *store) applyCommit(l line, r *planner.Record) {
 	if l.Late.After(r.Late) {
 		r.Late = l.Late
 	} else if !r.Late.After(l.At) {
-		r.Late = time.Time{} // it is over
+		r.Late = time.Time{} // the grace period is over
 	}
 	switch *l.Action {
 	case planner.Create, planner.Update, planner.Adopt:
 		if l.ID != "" && r.ID != "" && l.ID != r.ID {
-			// It is another object now: the values of the former one are void.
+			// It is another object now: the values of the former object are void.
 			r.Identifier, r.Values, r.CreatedByUs, r.Origin = "", nil, false, nil
-			m.dropMemberships(r.Address)
-			m.resetSequence(r.Address)
-			if *l.Action == planner.Create { // the former one does not exist, nor do its memberships
-				m.removeMember(r.ID, func(resource.Address) bool { return true })
+			st.dropMemberships(r.Address)
+			st.resetSequence(r.Address)
+			if *l.Action == planner.Create { // the former object and its memberships do not exist
+				st.removeMember(r.ID, func(resource.Address) bool { return true })
 			}
 		}
 		if l.ID != "" {
@@ -169,10 +169,10 @@ func (m *store) applyCommit(l line, r *planner.Record) {
 		}
 		r.Values = planner.MergeValues(r.Values, l.Values)
 	case planner.Delete:
-		m.dropChildren(r.Address)
-		m.dropMemberships(r.Address)
-		m.resetSequence(r.Address)
-		m.removeMember(r.ID, func(resource.Address) bool { return true })
+		st.dropChildren(r.Address)
+		st.dropMemberships(r.Address)
+		st.resetSequence(r.Address)
+		st.removeMember(r.ID, func(resource.Address) bool { return true })
 		*r = planner.Record{Address: r.Address, PendingIntent: l.PendingIntent}
 	case planner.AddMembers:
 		if len(r.Members) == 0 || len(r.Sources) > 0 { // else the sources of the other members are not known
@@ -182,7 +182,7 @@ func (m *store) applyCommit(l line, r *planner.Record) {
 		r.Found = slices.DeleteFunc(slices.Clone(r.Found), func(id string) bool { return slices.Contains(l.Members, id) })
 		if leaves := exclusiveWith(r.Address); leaves != nil {
 			for _, id := range l.Members {
-				m.removeMember(id, leaves)
+				st.removeMember(id, leaves)
 			}
 		}
 	case planner.RemoveMembers:
@@ -201,80 +201,81 @@ func isEmpty(r *planner.Record) bool {
 	return r.ID == "" && r.Identifier == "" && len(r.Values) == 0 && len(r.Members) == 0 && r.PendingIntent == nil && r.Late.IsZero()
 }
 
-// dropOver drops records that held nothing but until when a request may still come.
-func (m *store) dropOver(now time.Time) {
-	for address, r := range m.records {
+// dropExpired drops the end times of grace periods that are over, and the records that held nothing else.
+func (st *store) dropExpired(now time.Time) {
+	for address, r := range st.records {
 		if !r.Late.IsZero() && !r.Late.After(now) {
 			if r.Late = (time.Time{}); isEmpty(&r) {
-				m.remove(address)
+				st.remove(address)
 			}
 		}
 	}
 }
 
-func (m *store) set(r planner.Record) {
-	m.remember(r.Address)
-	before, known := m.records[r.Address]
+func (st *store) set(r planner.Record) {
+	st.saveFormer(r.Address)
+	before, known := st.records[r.Address]
 	if !known {
-		m.index(r.Address)
+		st.index(r.Address)
 	}
 	if r.ID != before.ID || r.Identifier != before.Identifier {
-		m.noteNumber(&r) // else it is known, or from before resetSequence
+		st.noteNumber(&r) // otherwise the number is known, or comes from before resetSequence
 	}
-	m.records[r.Address] = r
+	st.records[r.Address] = r
 }
 
-func (m *store) remove(address resource.Address) {
-	if _, ok := m.records[address]; ok {
-		m.remember(address)
-		delete(m.records, address)
+func (st *store) remove(address resource.Address) {
+	if _, ok := st.records[address]; ok {
+		st.saveFormer(address)
+		delete(st.records, address)
 	}
 }
 
-func (m *store) remember(address resource.Address) {
-	if _, ok := m.before[address]; ok {
+func (st *store) saveFormer(address resource.Address) {
+	if _, ok := st.before[address]; ok {
 		return
 	}
-	if m.before == nil {
-		m.before = planner.Prior{}
+	if st.before == nil {
+		st.before = planner.Prior{}
 	}
-	m.before[address] = m.records[address]
+	st.before[address] = st.records[address]
 }
 
 // changed reports whether there is anything to save.
-func (m *store) changed() bool {
-	if m.replanned {
+func (st *store) changed() bool {
+	if st.replanned {
 		return true
 	}
-	for address, before := range m.before {
-		if !reflect.DeepEqual(m.records[address], before) {
+	for address, before := range st.before {
+		if !reflect.DeepEqual(st.records[address], before) {
 			return true
 		}
 	}
 	return false
 }
 
-// dropMemberships removes the membership records of a container that does not exist any more.
-func (m *store) dropMemberships(container resource.Address) {
-	for _, address := range m.memberships[container] {
-		m.remove(address)
+// dropMemberships removes the membership records of a container that no longer exists.
+func (st *store) dropMemberships(container resource.Address) {
+	for _, address := range st.memberships[container] {
+		st.remove(address)
 	}
-	delete(m.memberships, container)
+	delete(st.memberships, container)
 }
 
-// dropChildren removes the records of the objects in a deleted one: if the run died before
-// their own steps, they would have no parent.
-func (m *store) dropChildren(of resource.Address) {
-	for _, address := range m.children[of] {
-		m.dropChildren(address)
-		m.dropMemberships(address)
-		m.remove(address)
+// dropChildren removes the records of all objects in a deleted object. If the run died before their own
+// steps, they would have no parent.
+func (st *store) dropChildren(of resource.Address) {
+	for _, address := range st.children[of] {
+		st.dropChildren(address)
+		st.dropMemberships(address)
+		st.remove(address)
 	}
-	delete(m.children, of)
+	delete(st.children, of)
 }
 
-// exclusiveWith selects the membership records that lose a member who is added to the given
-// one: those of the same exclusive membership. nil = none.
+// exclusiveWith returns a filter for the membership records that lose a member who is added to the given
+// one: the other records of the same exclusive membership. It returns nil if the membership is not
+// exclusive.
 func exclusiveWith(address resource.Address) func(other resource.Address) bool {
 	_, membership, _, ok := address.ParseMembership()
 	if !ok || !membership.Membership.Exclusive {
@@ -287,22 +288,22 @@ func exclusiveWith(address resource.Address) func(other resource.Address) bool {
 }
 
 // removeMember removes a member from the selected membership records.
-func (m *store) removeMember(id string, selected func(resource.Address) bool) {
+func (st *store) removeMember(id string, selected func(resource.Address) bool) {
 	if id == "" {
 		return
 	}
-	for _, addresses := range m.memberships {
+	for _, addresses := range st.memberships {
 		for _, address := range addresses {
-			r := m.records[address]
+			r := st.records[address]
 			at, member := slices.BinarySearch(r.Members, id)
 			if !member || !selected(address) {
 				continue
 			}
 			r.Members = slices.Delete(slices.Clone(r.Members), at, at+1)
 			if r = normalRecord(r); isEmpty(&r) {
-				m.remove(address)
+				st.remove(address)
 			} else {
-				m.set(r)
+				st.set(r)
 			}
 		}
 	}

@@ -18,10 +18,10 @@ import (
 	"time"
 )
 
-// Program is the environment variable that says where the server is: versitygw, which .ci/run installs.
+// Program is the environment variable with the path of the server, versitygw, which .ci/run installs.
 const Program = "PLANFORM_VERSITYGW"
 
-// The credential of the server.
+// Key and Secret are the credential of the server.
 const (
 	Key    = "planform-test"
 	Secret = "planform-test-secret"
@@ -33,12 +33,12 @@ type Server struct {
 	Bucket string
 }
 
-// Env is the environment of a program that uses the server.
+// Env returns the environment of a program that uses the server.
 func (s *Server) Env() map[string]string {
 	return map[string]string{"AWS_ENDPOINT_URL": s.URL, "AWS_ACCESS_KEY_ID": Key, "AWS_SECRET_ACCESS_KEY": Secret, "AWS_REGION": "us-east-1"}
 }
 
-// Start starts a server that ends with the test. The test is skipped where there is none.
+// Start starts a server that ends with the test. It skips the test if versitygw is not installed.
 func Start(tb testing.TB) *Server {
 	tb.Helper()
 	program, err := exec.LookPath(os.Getenv(Program))
@@ -52,7 +52,7 @@ func Start(tb testing.TB) *Server {
 	if err := os.MkdirAll(filepath.Join(dir, "data", "team"), 0o700); err != nil {
 		tb.Fatal(err)
 	}
-	address := free(tb)
+	address := freeAddress(tb)
 	cmd := exec.CommandContext(tb.Context(), program, "--port", address, "posix", filepath.Join(dir, "data")) //nolint:gosec // a test names it
 	cmd.Dir, cmd.Env = dir, append(os.Environ(), "ROOT_ACCESS_KEY="+Key, "ROOT_SECRET_KEY="+Secret)
 	if err := cmd.Start(); err != nil {
@@ -69,7 +69,7 @@ func Start(tb testing.TB) *Server {
 	return s
 }
 
-// Bad is the server behind one that refuses, cuts or delays one request in ten.
+// Bad returns a proxy of the server that refuses, cuts or delays one request in ten.
 func (s *Server) Bad(tb testing.TB, rng *rand.Rand) *Server {
 	tb.Helper()
 	to, err := url.Parse(s.URL)
@@ -85,9 +85,9 @@ func (s *Server) Bad(tb testing.TB, rng *rand.Rand) *Server {
 		switch fate {
 		case 0:
 			w.WriteHeader(http.StatusServiceUnavailable)
-		case 1: // nobody sees it
+		case 1: // the request does not arrive
 			panic(http.ErrAbortHandler)
-		case 2: // it is done, and nobody hears of it
+		case 2: // the request is carried out, but the answer is lost
 			pass.ServeHTTP(httptest.NewRecorder(), r)
 			panic(http.ErrAbortHandler)
 		case 3:
@@ -101,8 +101,8 @@ func (s *Server) Bad(tb testing.TB, rng *rand.Rand) *Server {
 	return &Server{URL: proxy.URL, Bucket: s.Bucket}
 }
 
-// free is an address that nobody listens at.
-func free(tb testing.TB) string {
+// freeAddress returns an address on which no server listens.
+func freeAddress(tb testing.TB) string {
 	tb.Helper()
 	l, err := (&net.ListenConfig{}).Listen(tb.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {

@@ -5,9 +5,10 @@ import (
 	"os"
 )
 
-// Examples are the repository's examples, below a path to it, without what trying them out left behind.
+// Examples returns the examples of the repository at a path, without state files from trying them out.
 func Examples(repository string) fs.FS { return withoutState{os.DirFS(repository + "/examples")} }
 
+// withoutState is a file system that hides state files.
 type withoutState struct{ fs.FS }
 
 func (w withoutState) ReadDir(name string) ([]fs.DirEntry, error) {

@@ -12,26 +12,25 @@ import (
 	"time"
 )
 
-// Fault is a misfortune of one request. The zero value is none.
+// Fault is a failure of one request. The zero value is no failure.
 type Fault struct {
-	Delay  time.Duration // wait before anything else; ends early when the client has gone or the server closes
+	Delay  time.Duration // wait before anything else; ends early if the client is gone or the server closes
 	Before Break         // happens instead of handling the request: nothing is done
 	After  Break         // happens instead of the answer: the store has changed
-	// Late is set for a request that is handled although nobody waits for it any
-	// more: the client sees Before, a cut if that is none, and so long afterwards
-	// the request is handled, unless the server closes first.
+	// Late delays the handling of a request until after its client is gone. The client sees Before, by default a cut; the
+	// request is handled after Late, unless the server closes first.
 	Late time.Duration
-	// Reword changes the body of the answer, as a cache or a proxy that mixes up answers does; nil = nothing does.
+	// Reword changes the body of the answer, like a cache or a proxy that mixes up answers; nil = no change.
 	Reword func(body []byte) []byte
 }
 
 // mayOutliveClient reports whether the client may be gone before the request is handled.
 func (f *Fault) mayOutliveClient() bool { return f.Delay > 0 || f.Late > 0 || !f.Before.none() }
 
-// Break is one way to go wrong. The zero value is none.
+// Break is one kind of failure. The zero value is no failure.
 type Break struct {
 	Cut     bool        // close the connection without a byte of answer
-	Status  int         // answer this status …
+	Status  int         // answer with this status …
 	Header  http.Header // … with these headers …
 	Body    string      // … and this body
 	Stall   bool        // answer nothing until the client gives up or the server closes
@@ -43,7 +42,7 @@ func (b Break) none() bool {
 	return !b.Cut && b.Status == 0 && b.Header == nil && b.Body == "" && !b.Stall && !b.Endless && !b.Switch
 }
 
-// serve is a request on its way to the sandbox and back.
+// serve applies the fault of a request and passes the request to the sandbox.
 func (s *Server) serve(w http.ResponseWriter, req *http.Request) {
 	begin := time.Now()
 	entry := s.log.begin(req.Method, req.URL.Path, req.URL.RawQuery)
@@ -96,44 +95,44 @@ func (s *Server) serve(w http.ResponseWriter, req *http.Request) {
 	status = answer.status
 }
 
-// recorder keeps the bytes read of a body.
+// recorder keeps the bytes that were read from a body.
 type recorder struct {
 	io.ReadCloser
 
 	bytes []byte
 }
 
-func (r *recorder) Read(p []byte) (int, error) {
-	n, err := r.ReadCloser.Read(p)
-	if len(r.bytes) <= logBody {
-		r.bytes = append(r.bytes, p[:n]...)
+func (rc *recorder) Read(p []byte) (int, error) {
+	n, err := rc.ReadCloser.Read(p)
+	if len(rc.bytes) <= logBody {
+		rc.bytes = append(rc.bytes, p[:n]...)
 	}
 	return n, err
 }
 
-// statusWriter keeps the status that is answered.
+// statusWriter keeps the status of the answer.
 type statusWriter struct {
 	http.ResponseWriter
 
 	status int
 }
 
-func (s *statusWriter) WriteHeader(status int) {
-	s.status = status
-	s.ResponseWriter.WriteHeader(status)
+func (sw *statusWriter) WriteHeader(status int) {
+	sw.status = status
+	sw.ResponseWriter.WriteHeader(status)
 }
 
-// bufferBody reads the body ahead: only where it has seen its end does net/http notice
-// that the client goes, and only then can it be read after the client has gone.
+// bufferBody reads the body in advance, because net/http notices that the client is gone only after the end of the body,
+// and the body cannot be read after that.
 func bufferBody(req *http.Request) {
-	body, _ := io.ReadAll(io.LimitReader(req.Body, maxBody+1)) // an error comes again at the end of the copy
+	body, _ := io.ReadAll(io.LimitReader(req.Body, maxBody+1)) // reading the rest of the body returns the error again
 	req.Body = io.NopCloser(io.MultiReader(bytes.NewReader(body), req.Body))
 }
 
-// maxBody is more than the sandbox takes.
+// maxBody is larger than any body that the sandbox accepts.
 const maxBody = 8 << 20
 
-// deliverLate handles a request on its own.
+// deliverLate handles a request after its client is gone.
 func (s *Server) deliverLate(req *http.Request, after time.Duration) {
 	begin := time.Now()
 	req = req.Clone(context.WithoutCancel(req.Context()))
@@ -144,7 +143,7 @@ func (s *Server) deliverLate(req *http.Request, after time.Duration) {
 	})
 }
 
-// wait sleeps for d; it reports false if the client or the server went first.
+// wait sleeps for d. It returns false if the client is gone or the server closes before.
 func (s *Server) wait(req *http.Request, d time.Duration) bool {
 	if d <= 0 {
 		return true
@@ -160,7 +159,7 @@ func (s *Server) wait(req *http.Request, d time.Duration) bool {
 	return false
 }
 
-// inject acts a break out and returns the status that was sent, 0 if none was.
+// inject makes a failure happen and returns the status that was sent, or 0.
 func (s *Server) inject(b Break, w http.ResponseWriter, req *http.Request) int {
 	switch {
 	case b.Cut:
@@ -196,15 +195,14 @@ func (s *Server) inject(b Break, w http.ResponseWriter, req *http.Request) int {
 	return status
 }
 
-// cut closes the connection: with a reset where the connection allows it, else
-// by the panic that net/http keeps for this.
+// cut closes the connection: with a reset if the connection allows it, else by the panic that net/http reserves for this.
 func cut(w http.ResponseWriter) {
 	conn, _, err := http.NewResponseController(w).Hijack()
 	if err != nil {
 		panic(http.ErrAbortHandler)
 	}
 	if tcp, ok := conn.(*net.TCPConn); ok {
-		_ = tcp.SetLinger(0) // discard, so that close sends RST
+		_ = tcp.SetLinger(0) // makes close send a reset
 	}
 	_ = conn.Close()
 }
@@ -216,7 +214,7 @@ func (s *Server) takeOver(w http.ResponseWriter, req *http.Request) {
 	if err != nil {
 		panic(http.ErrAbortHandler)
 	}
-	defer conn.Close() //nolint:errcheck // nothing is left to say
+	defer conn.Close() //nolint:errcheck // the connection is not used any more
 	_, _ = io.WriteString(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: tea\r\n\r\n")
 	gone := make(chan struct{})
 	go func() {

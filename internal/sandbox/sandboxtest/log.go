@@ -2,17 +2,16 @@ package sandboxtest
 
 import "sync"
 
-// logBody is the longest body that is kept.
+// logBody is the size of the longest body that the log keeps.
 const logBody = 4 << 10
 
-// Entry is one request that the server has seen.
+// Entry is one request that the server received.
 type Entry struct {
 	Method string
 	Path   string // as sent, with the prefix
 	Query  string
-	Status int // 0 while it is under way, and if there was no answer
-	// RequestBody is the body of the request, nil if there was none, if it
-	// was not read, or if it has more than 4 KiB.
+	Status int // 0 while the request is handled, and if there was no answer
+	// RequestBody is the body of the request, or nil if there was none, if it was not read, or if it has more than 4 KiB.
 	RequestBody []byte
 }
 
@@ -22,7 +21,7 @@ type requestLog struct {
 	entries []*Entry
 }
 
-// begin enters a request; the entry is to be changed through finish only.
+// begin adds a request. Only finish may change the entry afterwards.
 func (r *requestLog) begin(method, path, query string) *Entry {
 	e := &Entry{Method: method, Path: path, Query: query}
 	r.mu.Lock()
@@ -40,7 +39,7 @@ func (r *requestLog) finish(e *Entry, status int, body []byte) {
 	}
 }
 
-// Log is the requests seen since Open, in the order in which they arrived.
+// Log returns the requests received since Open, in order of arrival.
 func (s *Server) Log() []Entry {
 	s.log.mu.Lock()
 	defer s.log.mu.Unlock()

@@ -11,7 +11,8 @@ import (
 	"github.com/google/uuid"
 )
 
-// Tables are the kinds of rows that the service has, but for what it writes down by itself.
+// Tables returns the kinds of rows that requests create. It leaves out rows that the service creates itself, such as
+// activities.
 func Tables() []string {
 	return []string{
 		"project", "state", "label", "cycle", "module", "project_member", "work_item", "link", "comment", "cycle_issue", "module_issue", "relation",
@@ -21,7 +22,7 @@ func Tables() []string {
 	}
 }
 
-// Called is what objects are called, by ID.
+// Called returns names of all objects by ID.
 func (s *Server) Called() map[string]string {
 	names := map[string]string{}
 	for _, kind := range append(Tables(), "member") {
@@ -37,8 +38,8 @@ func (s *Server) Called() map[string]string {
 	return names
 }
 
-// Picture is what the service has, a line an object, with names in place of IDs and
-// without what depends on when and in how many requests an object was made.
+// Picture describes the content of the service, one line for each object, with names instead of IDs. It leaves out values
+// that depend on when and with how many requests an object was created.
 func (s *Server) Picture() []string {
 	names, anID := s.Called(), regexp.MustCompile(`[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
 	var show func(v any) string
@@ -59,7 +60,7 @@ func (s *Server) Picture() []string {
 		}
 		text := fmt.Sprint(v)
 		if uuid.Validate(text) == nil {
-			return "-" // what no row is
+			return "-" // no row has this ID
 		}
 		return anID.ReplaceAllStringFunc(text, func(id string) string { return cmp.Or(names[id], id) })
 	}
@@ -69,10 +70,10 @@ func (s *Server) Picture() []string {
 			var line strings.Builder
 			line.WriteString(kind + ":")
 			if kind == "attachment" {
-				if r["is_uploaded"] != true { // nobody sees it
+				if r["is_uploaded"] != true { // no list shows it
 					continue
 				}
-				for _, field := range []string{"asset", "signature"} { // at random
+				for _, field := range []string{"asset", "signature"} { // random values
 					delete(r, field)
 				}
 			}

@@ -1,6 +1,6 @@
 // Package sandboxtest is the sandbox for tests: with faults, a log of the requests, and uniqueness that can be relaxed.
 //
-// It is a middleware around the sandbox and knows nothing of its internals.
+// It wraps the sandbox and does not know its internals.
 package sandboxtest
 
 import (
@@ -12,10 +12,11 @@ import (
 	"github.com/planform/planform/internal/sandbox"
 )
 
-// GCPercent is the garbage collector's target in tests with many sandboxes: with the default it takes a fifth of the time.
+// GCPercent is the garbage collector's target in tests with many sandboxes. With the default, collection takes a fifth of
+// the time.
 const GCPercent = 400
 
-// Options is the settings of a server: those of the sandbox, and its faults.
+// Options are the settings of a server: those of the sandbox, and its faults.
 type Options struct {
 	Path      string
 	Prefix    string
@@ -31,7 +32,7 @@ type Options struct {
 	Governed  bool
 	Lag       time.Duration
 
-	// What the service does otherwise; see [sandbox.Quirks]. API v2 is strict.
+	// Other behaviour of the service; see [sandbox.Quirks]. API v2 is strict.
 	RelationIDs, ReplaceRelations bool
 	BodyLimit                     int
 	IgnoreMembership, ArchiveOpen bool
@@ -43,15 +44,15 @@ type Options struct {
 	Fault  func(*http.Request) Fault // asked once for each request; may be nil
 }
 
-// Uniqueness says when something is refused because there is already a record with its external ID, or a link with
-// its URL.
+// Uniqueness says when a record is refused because another one has its external ID, or a link because another one has its
+// URL.
 type Uniqueness int
 
 const (
-	// UniqueAlways refuses whatever is there already.
+	// UniqueAlways refuses every duplicate.
 	UniqueAlways Uniqueness = iota
-	// UniqueInTurn does not notice an external ID that was stored after the request had arrived. The running server is
-	// like that: of simultaneous requests several succeed.
+	// UniqueInTurn does not notice an external ID that was stored after the request arrived. In the running server, several
+	// simultaneous requests succeed in the same way.
 	UniqueInTurn
 	// UniqueNever refuses nothing.
 	UniqueNever
@@ -67,7 +68,7 @@ type Server struct {
 
 	close   sync.Once
 	closing chan struct{}
-	late    sync.WaitGroup // requests that are handled although the client has gone
+	late    sync.WaitGroup // requests whose handling outlives their client
 	slowest atomic.Int64   // see SlowestWrite
 }
 
@@ -93,20 +94,20 @@ func Open(o Options) (*Server, error) {
 	return s, nil
 }
 
-// Close ends stalled requests, forgets those that were to be handled late, and closes the sandbox.
+// Close ends stalled requests, drops late requests that were not handled yet, and closes the sandbox.
 func (s *Server) Close() error {
 	s.close.Do(func() { close(s.closing) })
 	s.late.Wait()
 	return s.Server.Close()
 }
 
-// Drain returns when every request that is handled late has been.
+// Drain returns when every late request has been handled.
 func (s *Server) Drain() { s.late.Wait() }
 
-// SlowestWrite is the longest time from the arrival of a write to the end of its handling, which is also that of late ones.
+// SlowestWrite returns the longest time from the arrival of a write to the end of its handling, including late ones.
 func (s *Server) SlowestWrite() time.Duration { return time.Duration(s.slowest.Load()) }
 
-// handle lets the sandbox answer a request that arrived at some time.
+// handle lets the sandbox answer a request, and measures writes from their arrival.
 func (s *Server) handle(w http.ResponseWriter, req *http.Request, arrived time.Time) {
 	s.next.ServeHTTP(w, req)
 	if req.Method == http.MethodGet {
@@ -117,7 +118,7 @@ func (s *Server) handle(w http.ResponseWriter, req *http.Request, arrived time.T
 	}
 }
 
-// arrive is the request as the uniqueness that was asked for has it.
+// arrive returns the request with the uniqueness of the options.
 func (s *Server) arrive(req *http.Request) *http.Request {
 	switch s.options.Unique {
 	case UniqueInTurn:

@@ -1,12 +1,12 @@
 package sandboxtest
 
-// The API keys of the other members of the seeded workspace.
+// API keys of the other members of the seeded workspace.
 const (
 	KeyBob = "plane_api_sandbox_bob" // of Bob, a member
 	KeyEve = "plane_api_sandbox_eve" // of Eve, a guest
 )
 
-// The IDs of the seeded records.
+// IDs of the seeded records.
 const (
 	UserAda               = "8d1e4cfe-937a-4aa2-be45-2f3453d8e8b4"
 	UserBob               = "641a71bb-a191-42e7-a33d-e936ee973713"

@@ -14,11 +14,12 @@ import (
 	"sync"
 )
 
-// Services gives stories empty workspaces of a service that flags name:
+// Services provides empty workspaces for stories, on a real service that flags name:
 //
 //	PLANE_API_KEY=… go test . -server http://127.0.0.1:8001 -workspaces one,two,three
 //
-// The key belongs to ada@example.com, an admin of the workspaces, of which bob@example.com is a member and eve@example.com a guest.
+// The key must belong to ada@example.com, an admin of the workspaces. In each of them, bob@example.com must be a member
+// and eve@example.com a guest.
 type Services struct {
 	url, workspaces *string
 
@@ -26,7 +27,7 @@ type Services struct {
 	taken int
 }
 
-// ServiceFlags adds the flags to those of a test.
+// ServiceFlags adds the flags to a test.
 func ServiceFlags() *Services {
 	return &Services{
 		url:        flag.String("server", "", "`URL` of a service to run the stories on, in place of the sandbox"),
@@ -35,36 +36,36 @@ func ServiceFlags() *Services {
 }
 
 // Given reports whether the flags name a service.
-func (s *Services) Given() bool { return *s.url != "" }
+func (ss *Services) Given() bool { return *ss.url != "" }
 
-// Service is a workspace of a service, and whom it knows.
+// Service is a workspace of a real service, with credentials.
 type Service struct {
 	URL, Workspace string
 	Key            string // of an admin
-	Colleague      string // key of a member, where PLANE_COLLEAGUE_API_KEY gives it
+	Colleague      string // key of a member, from PLANE_COLLEAGUE_API_KEY; "" = none
 }
 
-// Next is a workspace that no story has had yet.
-func (s *Services) Next() (Service, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	slugs := strings.Split(*s.workspaces, ",")
-	if s.taken == len(slugs) || slugs[s.taken] == "" {
-		return Service{}, fmt.Errorf("-workspaces names %d, and more are needed", s.taken)
+// Next returns a workspace that no story has used yet.
+func (ss *Services) Next() (Service, error) {
+	ss.mu.Lock()
+	defer ss.mu.Unlock()
+	slugs := strings.Split(*ss.workspaces, ",")
+	if ss.taken == len(slugs) || slugs[ss.taken] == "" {
+		return Service{}, fmt.Errorf("-workspaces names %d, and more are needed", ss.taken)
 	}
 	next := Service{
-		URL: strings.TrimSuffix(*s.url, "/"), Workspace: slugs[s.taken],
+		URL: strings.TrimSuffix(*ss.url, "/"), Workspace: slugs[ss.taken],
 		Key: os.Getenv("PLANE_API_KEY"), Colleague: os.Getenv("PLANE_COLLEAGUE_API_KEY"),
 	}
 	if next.Key == "" {
 		return Service{}, errors.New("PLANE_API_KEY is not set")
 	}
-	s.taken++
+	ss.taken++
 	return next, nil
 }
 
-// seeded is a record of the workspace that stories begin with: the sandbox's seed, in requests of API v1. A name in braces stands for
-// the ID of the record that was given it.
+// seeded is a request of API v1 that creates a record of the sandbox's seed. A name in braces stands for the ID of the
+// record with that name.
 type seeded struct{ name, method, path, body string }
 
 func seed() []seeded {
@@ -114,11 +115,11 @@ func seed() []seeded {
 	}
 }
 
-// Seed fills the workspace with what the sandbox has at first, as far as the service has such things.
-func (s Service) Seed(ctx context.Context) error {
+// Seed creates the records of the sandbox's seed in the workspace, except those whose features the service lacks.
+func (sv Service) Seed(ctx context.Context) error {
 	ids := map[string]string{}
 	var members []struct{ ID, Email string }
-	if _, err := s.send(ctx, "GET", "members/", "", &members); err != nil {
+	if _, err := sv.send(ctx, "GET", "members/", "", &members); err != nil {
 		return err
 	}
 	for _, m := range members {
@@ -126,12 +127,12 @@ func (s Service) Seed(ctx context.Context) error {
 	}
 	for _, name := range []string{"ada", "bob", "eve"} {
 		if ids[name] == "" {
-			return fmt.Errorf("the workspace %s has no member %s@example.com", s.Workspace, name)
+			return fmt.Errorf("the workspace %s has no member %s@example.com", sv.Workspace, name)
 		}
 	}
 	reference := regexp.MustCompile(`\{[a-z]+\}`)
 	for _, r := range seed() {
-		known := true // what is in something that the service does not have is left out with it
+		known := true // false if a parent is missing, because the service does not have its kind
 		withIDs := func(text string) string {
 			return reference.ReplaceAllStringFunc(text, func(name string) string {
 				id := ids[strings.Trim(name, "{}")]
@@ -148,7 +149,7 @@ func (s Service) Seed(ctx context.Context) error {
 		if r.name == "" {
 			into = nil
 		}
-		if status, err := s.send(ctx, r.method, path, body, into); err != nil && status != http.StatusNotFound {
+		if status, err := sv.send(ctx, r.method, path, body, into); err != nil && status != http.StatusNotFound {
 			return err
 		}
 		ids[r.name] = made.ID
@@ -156,13 +157,13 @@ func (s Service) Seed(ctx context.Context) error {
 	return nil
 }
 
-// send makes a request in the workspace. The path begins behind it.
-func (s Service) send(ctx context.Context, method, path, body string, answer any) (status int, err error) {
-	req, err := http.NewRequestWithContext(ctx, method, s.URL+"/api/v1/workspaces/"+s.Workspace+"/"+path, strings.NewReader(body))
+// send makes a request. path is relative to the workspace.
+func (sv Service) send(ctx context.Context, method, path, body string, answer any) (status int, err error) {
+	req, err := http.NewRequestWithContext(ctx, method, sv.URL+"/api/v1/workspaces/"+sv.Workspace+"/"+path, strings.NewReader(body))
 	if err != nil {
 		return 0, err
 	}
-	req.Header.Set("X-Api-Key", s.Key)
+	req.Header.Set("X-Api-Key", sv.Key)
 	req.Header.Set("Content-Type", "application/json")
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {

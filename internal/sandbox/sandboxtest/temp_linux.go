@@ -5,8 +5,8 @@ import (
 	"syscall"
 )
 
-// TempInMemory puts the temporary files of tests into memory, if there are 2 GB of it and TMPDIR says nothing else:
-// the state's journal is flushed at each step, which a busy disk makes most of the time that tests take.
+// TempInMemory puts the temporary files of tests into memory, if 2 GB are free and TMPDIR is not set. The state's journal
+// is flushed at each step, and on a busy disk that takes most of the time of the tests.
 func TempInMemory() {
 	const dir, need, noExec = "/dev/shm", 2 << 30, 0x8
 	var fs syscall.Statfs_t

@@ -2,5 +2,5 @@
 
 package sandboxtest
 
-// TempInMemory does nothing here.
+// TempInMemory does nothing on this system.
 func TempInMemory() {}

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Problem is an error of API v2, such as 402 for a feature that the plan lacks or a 409 with a code of its own.
+// Problem returns an error of API v2, such as 402 for a feature that the plan lacks or 409 with a special code.
 func Problem(status int, typ, code string) Break {
 	body, err := json.Marshal(map[string]string{"type": typ, "code": code, "detail": "Refused by the test."})
 	if err != nil {
@@ -17,13 +17,13 @@ func Problem(status int, typ, code string) Break {
 	return Break{Status: status, Header: http.Header{"Content-Type": {"application/problem+json"}}, Body: string(body)}
 }
 
-// RouteNotFound is the answer to a path that the server does not have.
+// RouteNotFound returns the answer to a path that the server does not have.
 func RouteNotFound() Break {
 	return Break{Status: http.StatusNotFound, Body: `{"error": "Page not found."}`}
 }
 
-// FirstOperations is the operations that API v2 began with, for [Options].HasOperation: no batches, no upsert, no manage
-// routes, and nothing of projects, pages, relations, initiatives, customers and the like.
+// FirstOperations selects the operations with which API v2 began, for [Options].HasOperation: no batches, no upsert, no
+// manage routes, and nothing for projects, pages, relations, initiatives or customers.
 func FirstOperations(method, path string) bool {
 	areas := regexp.MustCompile(`^/api/v2/(?:users/me/$|schema/$|workspaces/\{slug\}/(?:projects/\{project_id\}/)?` +
 		`(?:work-items|states|labels|cycles|modules|work-item-types|work-item-properties|members|features|audit-logs)/)`)

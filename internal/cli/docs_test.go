@@ -327,7 +327,7 @@ func indexPage(t *testing.T) string {
 	var b strings.Builder
 	b.WriteString("# planform\n\n> planform makes a Plane workspace match YAML manifests. It shows a plan of the changes first, and creates nothing twice.\n\n" +
 		"A coding agent begins with [Coding agents](" + site + "agents.md) and `planform explain`.\n")
-	section := regexp.MustCompile(`(?m)^(?:  - (\w+):|      - (?:(.+): )?|  - (\w+): )([\w-]+\.md)?$`)
+	section := regexp.MustCompile(`(?m)^(?:  - (\w+):|      - (?:(.+): )?|  - (\w+): )([\w/-]+\.md)?$`)
 	nav, _, _ := strings.Cut(read("mkdocs.yml"), "\nvalidation:")
 	for _, m := range section.FindAllStringSubmatch(nav, -1) {
 		title, page := m[2]+m[3], m[4]

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-const evidencePage = "../../docs/evidence.md"
+const evidencePage = "../../docs/contributors/evidence.md"
 
 // testFiles is the text of the files of tests below a folder of the repository, joined.
 func testFiles(t *testing.T, dir string) string {

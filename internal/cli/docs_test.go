@@ -418,7 +418,7 @@ func availabilityPage() string {
 
 ` + "`planform doctor`" + ` tells which API and edition your service has, and a plan names what it lacks. The tables are made from
 planform's own description of each kind. If your edition lacks a feature, its objects are skipped: you get one notice, and exit code 3, or 0 with
-` + "`--allow-unsupported`" + `. [APIs](apis.md) says how the two APIs differ, and [limits](limits.md) has what is special about single kinds.
+` + "`--allow-unsupported`" + `. [APIs](apis.md) compares the two APIs, and [limits](limits.md) lists peculiarities of single kinds.
 
 ## Which objects can be created, changed and deleted?
 

@@ -36,9 +36,9 @@ func nears() []near {
 		},
 		{
 			`"?bug_id"?[,;]`, "a list of Bugzilla as CSV, which lacks texts and comments",
-			"ask its REST API for the bugs, as docs/migrate.md shows; or convert it as csv",
+			"ask its REST API for the bugs, as docs/trackers.md shows; or convert it as csv",
 		},
-		{`(?:<\?xml[^>]*>\s*)?(?:<!doctype bugzilla[^>]*>\s*)?<bugzilla\b`, "the XML of Bugzilla", "ask its REST API for the bugs, as docs/migrate.md shows"},
+		{`(?:<\?xml[^>]*>\s*)?(?:<!doctype bugzilla[^>]*>\s*)?<bugzilla\b`, "the XML of Bugzilla", "ask its REST API for the bugs, as docs/trackers.md shows"},
 		{
 			`\{[\s\S]*"projects"\s*:\s*\[[\s\S]*"issues"\s*:\s*\[[\s\S]*"externalId"`, "a file that Jira's importer reads, made by some tool",
 			"export from the tracker that it was made of, or from Jira after the import",

@@ -62,7 +62,7 @@ func convertFlags() []cli.Flag {
 		&cli.StringFlag{Name: "to", Usage: "`DIR` to write to"},
 		&cli.StringFlag{
 			Name: "mapping", Aliases: []string{"f"},
-			Usage: "mapping `FILE`, or the folder with its mapping.yaml (default: that of --to)",
+			Usage: "mapping `FILE`, or the folder with its mapping.yaml (default: the folder of --to)",
 		},
 		&cli.StringFlag{Name: "users", Usage: "CSV `FILE` of the tracker's users, with their IDs and e-mail addresses"},
 		&cli.StringFlag{
@@ -71,7 +71,7 @@ func convertFlags() []cli.Flag {
 		},
 		&cli.StringFlag{
 			Name:  "timezone",
-			Usage: "time `ZONE` of dates that are written without one, such as Europe/Berlin (default: that of the mapping, or UTC)",
+			Usage: "time `ZONE` of dates that are written without one, such as Europe/Berlin (default: the zone of the mapping, or UTC)",
 		},
 		choice(cli.StringFlag{
 			Name: "encoding", Value: "auto",

@@ -30,7 +30,7 @@ is named as in addresses (work_item) or by its list (work_items).
 
 The API "documented" has the publicly documented operations only. The edition
 "community" is the open source edition, "paid" stands for all other editions.
-planform doctor says what your own service has.`,
+planform doctor describes your own service.`,
 		Flags: outputFlags(),
 		Action: func(c *cli.Context) error {
 			if c.NArg() > 1 {

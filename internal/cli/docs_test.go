@@ -59,7 +59,7 @@ const generated = "<!-- Made from the code by go test ./internal/cli -run Refere
 // manPage is the page of the commands as man shows it.
 func manPage() string {
 	page := strings.TrimPrefix(commandsPage(), generated+"# Commands\n")
-	page = strings.NewReplacer("\n## ", "\n# ", "\n### ", "\n## ", "| flag | meaning |\n|---|---|\n", "", "<", "\\<").Replace(page)
+	page = strings.NewReplacer("\n## ", "\n# ", "\n### ", "\n## ", "| flag | meaning |\n|---|---|\n", "", "| command | shows |\n|---|---|\n", "", "<", "\\<").Replace(page)
 	page = regexp.MustCompile(`(?m)^\| (.*?) \| (.*) \|$`).ReplaceAllString(page, "$1\n: $2\n") // a table is too wide for man
 	page = regexp.MustCompile(`\[([^\]]+)\]\([^)]+\)`).ReplaceAllString(page, "$1")             // nor does it follow links
 	return string(md2man.Render([]byte("% planform 1\n\n# NAME\n\nplanform - makes a Plane workspace match YAML manifests\n\n# COMMANDS\n" + page)))
@@ -71,7 +71,11 @@ func commandsPage() string {
 		rows  []string
 	}{{"Service flags", flagRows(connectionFlags())}, {"Output flags", flagRows(outputFlags())}}
 	var b strings.Builder
-	b.WriteString(generated + "# Commands\n\nFlags that many commands share are listed at the end. Flags may stand anywhere.\n")
+	b.WriteString(generated + "# Commands\n\nFlags may stand anywhere. Flags that many commands share are listed at the end. Three rules hold everywhere:\n\n" +
+		"- **Kinds.** A kind is `work_item`, and a list of its objects `work_items`. Manifests and addresses write them so. As a word of the command line, " +
+		"such as in `get work-items`, `explain work-item` or `--no-create work-item`, `-` and `_` are the same.\n" +
+		"- **Results.** `--to DIR` writes files into a folder, `--out FILE` saves a plan, and `--output FORMAT` chooses the form of the result on standard output.\n" +
+		"- **Streams.** Results go to standard output, everything else to standard error.\n")
 	var write func(cmd *cli.Command, path, heading string)
 	write = func(cmd *cli.Command, path, heading string) {
 		fmt.Fprintf(&b, "\n%s %s %s\n\n%s.\n\n```\n%s\n```\n", heading, path, cmd.Name, upper(cmd.Usage), cmd.UsageText)
@@ -88,6 +92,15 @@ func commandsPage() string {
 		b.WriteString(flagTable(rows))
 		if len(links) > 0 {
 			fmt.Fprintf(&b, "\nAnd the %s.\n", strings.Join(links, " and the "))
+		}
+		if cmd.Name == "get" {
+			b.WriteString("\n| command | shows |\n|---|---|\n")
+			for _, sub := range cmd.Subcommands {
+				fmt.Fprintf(&b, "| `%s` | %s |\n", strings.TrimPrefix(sub.UsageText, "planform "), upper(strings.TrimPrefix(sub.Usage, "reads ")))
+			}
+			b.WriteString("\nA project or work item is given by its ID or its identifier, such as `WEB` or `WEB-7`; everything else by its ID. " +
+				"Each has the [service flags](#service-flags) and the [output flags](#output-flags).\n")
+			return
 		}
 		for _, sub := range cmd.Subcommands {
 			write(sub, path+" "+cmd.Name, heading+"#")

@@ -255,7 +255,7 @@ This one has one of each thing:
 ## In every object
 
 ` + propertyTable(slices.DeleteFunc(schema.Common(resource.MustLookup("page")), func(p schema.Property) bool { return p.Name == schema.Identifier })) + `
-` + "`folder`" + ` is for pages only. The mapping of a kind that has no list, such as ` + "`features`" + `, takes ` + "`ignore_changes` and `on_drift`" + ` only.
+` + "`folder`" + ` is for pages only. A kind that is a mapping and no list, such as ` + "`features`" + `, takes only ` + "`ignore_changes` and `on_drift`" + ` of these.
 
 A text that is sent as HTML may link to ` + textTargets() + ` of the manifests by its address:
 ` + "`[the shop](planform:work_item/web/shop)`" + `, in HTML as href. On the service the link leads to its page. A link to an attachment leads to the file.

@@ -44,7 +44,7 @@ changelog: {description: "- A **faster** checkout"}`,
 			{
 				Name: "work_items", Virtual: true, Type: RefSet, Ref: "work_item", Clear: ClearNull, RefRules: RefRules{CrossProject: true},
 				Doc: "Work items of any project, by key (`web/checkout`), identifier such as `WEB-7`, or ID. `[]` removes those that planform " +
-					"added. The service does not show them, so they are [not compared](limits.md#what-is-never-compared).", Example: "web/checkout",
+					"added. The service does not show them, so they are [not compared](limits.md#what-is-not-compared).", Example: "web/checkout",
 			},
 		},
 		Operations: crud(path, "release_id", scope, "lgcud"),

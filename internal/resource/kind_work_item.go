@@ -120,7 +120,7 @@ links:
 			{
 				Name: "fields", Virtual: true, Type: CustomFields, DefinedBy: Property, DefinedIn: "type",
 				Doc: "Values of custom fields, by name: the properties that the manifest lists for the item's `type`. `null` removes a value, " +
-					"`[]` all of several.",
+					"`[]` all values of a field with several.",
 				Example: `{"Severity": "High", "Found in": "4.2"}`,
 			},
 			relation("relates_to", "Related items, by key (`ops/monitor` in another project), identifier such as `WEB-7`, or ID."),

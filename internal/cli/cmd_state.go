@@ -211,9 +211,9 @@ func stateList(ctx context.Context, _ Process, o stateOptions, out output) error
 		for _, o := range owners {
 			names = append(names, o.String())
 		}
-		out.view.Notef("what it knows is of %s", strings.Join(names, ", "))
+		out.view.Notef("the state knows objects of %s", strings.Join(names, ", "))
 	}
-	return out.view.Table([]string{"address", "id", "identifier", "open"}, rows)
+	return out.view.Table([]string{"address", "id", "identifier", "notes"}, rows)
 }
 
 func pendingText(r planner.Record) string {

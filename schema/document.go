@@ -373,10 +373,7 @@ func attributed(list object, k *resource.Kind, f *resource.Field) object {
 func fieldSchema(f *resource.Field, whole bool) object {
 	var s object
 	if whole && f.Doc != "" {
-		s = append(s, member{"description", withoutMarkup(f.Doc)})
-	}
-	if whole && strings.Contains(f.Doc, "`") {
-		s = append(s, member{"markdownDescription", f.Doc})
+		s = help(f.Doc)
 	}
 	clears := f.Clear != resource.ClearNever
 	switch f.Type {

@@ -154,15 +154,16 @@ func folderProperty() member {
 
 // described returns a property with a description in Markdown.
 func described(name, description string, rules object) member {
-	if plain := withoutMarkup(description); plain == description {
-		return member{name, append(object{{"description", description}}, rules...)}
-	}
 	return member{name, append(help(description), rules...)}
 }
 
 // help returns the descriptions of a kind or a property, from one line of Markdown.
 func help(doc string) object {
-	return object{{"description", withoutMarkup(doc)}, {"markdownDescription", doc}}
+	plain := withoutMarkup(doc)
+	if plain == doc {
+		return object{{"description", doc}}
+	}
+	return object{{"description", plain}, {"markdownDescription", doc}}
 }
 
 // withoutMarkup returns a one-line Markdown text without its markup.

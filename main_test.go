@@ -173,7 +173,7 @@ func TestOnlyWireMakesAWayToAServer(t *testing.T) {
 
 func TestTheArchitecturePageNamesFilesThatExist(t *testing.T) {
 	t.Parallel()
-	page, err := os.ReadFile("docs/architecture.md")
+	page, err := os.ReadFile("docs/contributors/architecture.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -204,7 +204,7 @@ func TestMain(m *testing.M) {
 // keyFile is the variable of scripts that names a file with the API key: what fails shows its variables.
 const keyFile = "key_file"
 
-// services gives the stories workspaces of a service in place of the sandbox: docs/testing.md shows how.
+// services gives the stories workspaces of a service in place of the sandbox: docs/contributors/testing.md shows how.
 //
 //nolint:gochecknoglobals // the flags of a test are global
 var services = sandboxtest.ServiceFlags()

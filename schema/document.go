@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"fmt"
 	"regexp"
 	"runtime/debug"
 	"slices"
@@ -173,50 +172,6 @@ func extensions() object {
 	return object{{"^" + Extension, object{{"description", "Ignored: a place for YAML anchors."}}}}
 }
 
-func shellProperties() object {
-	slug := object{{"type", textTypes(false)}, {"pattern", workspacePattern}}
-	base := object{{"type", "string"}, {"pattern", sourcePattern}, {"examples", []string{"https://api.plane.so"}}}
-	return object{
-		described(Version, "Version of the manifest format: 1.", object{{"const", 1}}),
-		described(Workspace, "Slug of the workspace, as its web address shows it. --workspace overrides it; PLANE_WORKSPACE_SLUG applies where it is absent.",
-			append(slices.Clone(slug), member{"examples", []string{"acme"}})),
-		described(Owner, "Whose the objects are, where several manifests share the workspace: what has another owner is neither adopted, changed nor deleted.",
-			object{{"type", "string"}, {"pattern", resource.OwnerPattern}, {"examples", []string{"platform"}}}),
-		described(Order, "The order in which objects are created, as --order says it, which overrides it: exact numbers work items as they stand in the manifests, sub-items too.",
-			object{{"enum", Orders()}}),
-		described(Source, "Where the manifest was exported from. In any other workspace, its IDs and work item identifiers are ignored.",
-			object{
-				{"type", "object"},
-				{"additionalProperties", false},
-				{"required", []string{BaseURL, Workspace}},
-				{"properties", object{
-					described(BaseURL, "Base URL of the service.", base),
-					described(Workspace, "Slug of the workspace.", slug),
-				}},
-			}),
-		described(Defaults, "By kind, such as work_item: properties of every such object of this document that does not write them itself.",
-			object{
-				{"type", "object"},
-				{"propertyNames", object{{"enum", resource.Listed()}}},
-				{"additionalProperties", object{{"type", "object"}}},
-			}),
-		described(Vars, "Variables, for ${{ vars.NAME }}: a value of any form, {csv: FILE} for a table, or {env: PLANFORM_NAME, default: VALUE} for an environment variable. --var overrides them.",
-			object{{"type", "object"}, {"propertyNames", object{{"pattern", variablePattern}}}}),
-		described(Include, "Manifests that are read too, relative to this one and below its folder. * and ? stand for any part of a name.",
-			object{{"type", "array"}, {"items", object{{"type", "string"}, {"pattern", notBlank}}}}),
-	}
-}
-
-// described is a property with its description for people.
-func described(name, description string, rules object) member {
-	return member{name, append(object{{"description", description}}, rules...)}
-}
-
-// help are the descriptions of a kind, or of an identifier, in one line of Markdown.
-func help(doc string) object {
-	return object{{"description", withoutMarkup(doc)}, {"markdownDescription", doc}}
-}
-
 // section is the schema of the list of a kind's objects.
 func section(k *resource.Kind) object {
 	if k.Singleton {
@@ -242,28 +197,6 @@ func section(k *resource.Kind) object {
 // TakesFolder reports whether the files of a folder can stand for objects of a kind.
 func TakesFolder(k *resource.Kind) bool {
 	return k.ParentField != "" && slices.ContainsFunc(k.Fields, func(f resource.Field) bool { return f.Type == resource.File })
-}
-
-func folderProperty() member {
-	return described(Folder, "Makes a page of each Markdown and HTML file in a folder and the folders in it, relative to the manifest, in or below its folder. "+
-		"The title is that of the file; what else is given holds for all pages, and the key is put before theirs.",
-		object{{"type", "string"}, {"pattern", notBlank}, {"examples", []string{"docs"}}})
-}
-
-// forEach are the properties that make many objects of one.
-func forEach() object {
-	table := object{
-		{"type", "object"},
-		{"required", []string{"csv"}},
-		{"additionalProperties", false},
-		{"properties", object{{"csv", object{{"type", "string"}}}}},
-	}
-	return object{
-		described(ForEach, "Makes an object for each element of a list: ${{ each.NAME }} stands for its values. {csv: FILE} is the list of the rows of a table, ${{ vars.NAME }} that of a variable.",
-			object{{"anyOf", []any{object{{"type", "array"}}, table, object{{"$ref", "#/$defs/" + reference}}}}}),
-		described(As, "Another first word than each, for a for_each in another: with as: project, ${{ project.NAME }}.",
-			object{{"type", "string"}, {"pattern", variablePattern}}),
-	}
 }
 
 const (
@@ -331,53 +264,6 @@ func kindSchema(k *resource.Kind, whole bool) object {
 		s = append(s, member{word, rules})
 	}
 	return s
-}
-
-// Property is a property of objects besides the fields of their kind, such as key.
-type Property struct{ Name, Holds, Doc string }
-
-// Common returns the properties that objects of a kind have besides its fields and the lists in them.
-func Common(k *resource.Kind) []Property {
-	all := common(k)
-	if !k.Singleton {
-		all = append(all, forEach()...)
-	}
-	if TakesFolder(k) {
-		all = append(all, folderProperty())
-	}
-	words := map[string]string{"string": "text", "boolean": "true or false", "[string number boolean]": "text", "[string number boolean array]": "text, or list"}
-	properties := make([]Property, len(all))
-	for i, m := range all {
-		var rules struct {
-			Description string
-			Type        any
-			Enum        []string
-		}
-		_ = json.Unmarshal(indent(m.value.(object)), &rules) //nolint:forcetypeassert // made by described
-		properties[i] = Property{m.name, cmp.Or(words[fmt.Sprint(rules.Type)], "list"), rules.Description}
-		if rules.Enum != nil {
-			properties[i].Holds = "one of " + strings.Join(rules.Enum, ", ")
-		}
-	}
-	return properties
-}
-
-// common are the rules of the properties that are no fields. None makes many objects of one.
-func common(k *resource.Kind) object {
-	ps := object{
-		described(Key, "Name inside the manifests. "+keyDefault(k),
-			object{{"type", textTypes(false)}, {"pattern", keyPattern}, {"maxLength", 100}}),
-		described(ObjectID, "ID of an existing object on the service.", object{{"type", "string"}, {"pattern", idPattern}}),
-	}
-	if k.Identifier != nil {
-		ps = append(ps, member{Identifier, append(help(k.Identifier.Doc),
-			object{{"type", textTypes(false)}, {"pattern", k.Identifier.Pattern}}...)})
-	}
-	ps = append(ps, lifecycle()...)
-	if k.Singleton { // of which nothing is to be found, made or deleted
-		ps = slices.DeleteFunc(ps, func(m member) bool { return m.name != Ignore && m.name != OnDrift })
-	}
-	return ps
 }
 
 func properties(k *resource.Kind, whole bool) object {
@@ -482,44 +368,12 @@ func attributed(list object, k *resource.Kind, f *resource.Field) object {
 	return list
 }
 
-// lifecycle adds the properties for renaming, creating and deleting an object.
-func lifecycle() object {
-	text := object{{"type", textTypes(false)}, {"pattern", notBlank}}
-	return object{
-		described(Previously, "Former key, or a list of them. After a change of key, the object stays the same one, with everything in it.",
-			object{{"type", append(textTypes(false), "array")}, {"pattern", notBlank}, {"items", text}}),
-		described(Protect, "With true it is never deleted, even after it was removed from the manifest. To delete it, apply protect: false first. Absent: as last applied. Only the state file keeps this: without it, --prune deletes nothing, unless --delete-unrecorded is given.",
-			object{{"type", "boolean"}}),
-		described(Create, "With false it is never created: if it is missing, that is reported, and only objects that depend on it are skipped.",
-			object{{"type", "boolean"}}),
-		described(Ignore, "Fields that belong to people as soon as the object exists, such as [state, assignees], or [all]: they are set when it is created, and never compared afterwards.",
-			object{{"type", "array"}, {"items", text}}),
-		described(OnDrift, "What becomes of fields that somebody changed on the service since the last apply. Absent: what --on-drift says.",
-			object{{"enum", resource.DriftPolicies()}}),
-	}
-}
-
-func keyDefault(k *resource.Kind) string {
-	for _, name := range k.KeyFrom {
-		if f, ok := k.Field(name); ok && f.Type == resource.URL {
-			return "Default: the " + name + "."
-		}
-	}
-	if len(k.KeyFrom) == 0 {
-		return "Default: the ID, where one is given."
-	}
-	return "Default: the " + strings.Join(k.KeyFrom, ", else the ") + ", in lower case with hyphens."
-}
-
 // fieldSchema is the schema of a field. whole also admits the empty text where it clears
 // the field; for a Checker the decoder turns that into nil.
 func fieldSchema(f *resource.Field, whole bool) object {
 	var s object
 	if whole && f.Doc != "" {
-		s = append(s, member{"description", withoutMarkup(f.Doc)})
-	}
-	if whole && strings.Contains(f.Doc, "`") {
-		s = append(s, member{"markdownDescription", f.Doc})
+		s = help(f.Doc)
 	}
 	clears := f.Clear != resource.ClearNever
 	switch f.Type {
@@ -729,11 +583,6 @@ func markdown(k *resource.Kind) string {
 		return k.Doc
 	}
 	return k.Doc + "\n\n```yaml\n" + k.Example + "\n```"
-}
-
-// withoutMarkup is a one-line Markdown text without its markup.
-func withoutMarkup(text string) string {
-	return strings.ReplaceAll(pageLink.ReplaceAllString(text, "$1"), "`", "")
 }
 
 // object is a JSON object that keeps the order of its members.

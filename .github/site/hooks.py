@@ -1,5 +1,6 @@
 """What the site has beyond docs/: pages of the repository's root, and the schemas at addresses that do not change."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -28,7 +29,7 @@ def on_page_markdown(markdown, page, config, files):
     """Leads links of docs/ that leave it to the page that the site has of the file, or to the file on GitHub."""
     if page.file.generated_by:
         return markdown
-    return follow(markdown, ROOT / "docs")
+    return follow(markdown, (ROOT / "docs" / page.file.src_uri).parent)
 
 
 def text_of(source):
@@ -38,11 +39,10 @@ def text_of(source):
 def follow(markdown, folder):
     def link(match):
         path = (folder / match[1]).resolve().relative_to(ROOT).as_posix()
-        if path.startswith("docs/"):
-            return path.removeprefix("docs/")
         if not (ROOT / path).exists():
             raise SystemExit(f"a page links to {path}, which is not there")
-        return PAGES.get(path, CODE + path)
+        page = path.removeprefix("docs/") if path.startswith("docs/") else PAGES.get(path)
+        return os.path.relpath(page, folder.relative_to(ROOT / "docs") if folder != ROOT else ".") if page else CODE + path
 
     return "".join(
         part if part.startswith("```") else LINK.sub(link, part) for part in re.split(r"(?ms)(^```.*?^```$)", markdown)

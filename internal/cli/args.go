@@ -228,7 +228,7 @@ func flagsElsewhere() elsewhere {
 		},
 		{"host server url endpoint plane-addr", "--base-url URL, or PLANE_BASE_URL"},
 		{"dry-run check-only", "apply, undo and pull have --dry-run; planform plan changes nothing"},
-		{"out output-file output-dir", "init, export and convert write into --to DIR; the result of any command goes to a file by > FILE"},
+		{"to out output-file output-dir", "--to DIR of init, export and convert writes files, --out FILE of plan and undo saves a plan; > FILE takes any result"},
 		{"last", "last is a word, not a flag: planform undo last, planform history show last"},
 		{"refresh-only", "planform plan shows what people changed, and planform pull takes it into the manifests"},
 		{"destroy", "--prune deletes what planform created and no manifest has any more"},
@@ -239,7 +239,7 @@ func flagsElsewhere() elsewhere {
 	}
 }
 
-// kindsElsewhere are those that get is asked for.
+// kindsElsewhere returns the words of other trackers for kinds.
 func kindsElsewhere() elsewhere {
 	return elsewhere{
 		{"issues tasks tickets stories items", "work-items"},

@@ -171,11 +171,7 @@ func prepare(p Process, cmd *cli.Command, name string) {
 	}
 	cmd.Action = func(c *cli.Context) error {
 		if word := c.Args().First(); word != "" {
-			hint := diag.OneOf(word, names(cmd.Subcommands))
-			if kind := kindsElsewhere().of(word); cmd.Name == "get" && kind != "" {
-				hint = fmt.Sprintf("did you mean %q?", kind)
-			}
-			return usageError{text: "unknown command " + name + " " + word, hint: hint}
+			return usageError{text: "unknown command " + name + " " + word, hint: diag.OneOf(word, names(cmd.Subcommands))}
 		}
 		return showHelp(p, nil, cmd, name)
 	}

@@ -31,11 +31,11 @@ func convertCommand(p Process) *cli.Command {
 	return &cli.Command{
 		Usage:     "turns exports of other trackers into manifests, offline",
 		UsageText: "planform convert [FORMAT] FILE… --to DIR [FLAGS]", ArgsUsage: "FORMAT FILE…",
-		Description: `Formats are ` + strings.Join(names, ", ") + ` (the default: found out by content).
-All files are one export: parents and links go across them. A file may be a
+		Description: `Formats are ` + strings.Join(names, ", ") + ` (the default: recognised by content).
+All files together are one export. A file may be a
 folder, a zip or tar.gz archive, or - for standard input. In these, lists of
-users and other side files are recognised by their content; what is no export is
-passed over and named in the report.
+users and other side files are recognised by their content; other files are skipped and
+named in the report.
 
    planform convert jira-csv export/*.csv --to acme --users users.csv
    $EDITOR acme/mapping.yaml     # answer what is open
@@ -43,12 +43,12 @@ passed over and named in the report.
    planform plan -f acme
 
 Writes manifests, a report (report.md, report.json), a list of attached files
-(attachments.tsv) and a mapping file, to which it only ever adds. Attached files
-that lie in the folder of the list are uploaded, the others linked to. The exit code is 3 as long as questions are open, or losses
-are not agreed under allow: in the mapping. If a file cannot be read, or the
-mapping has mistakes, nothing is written. See docs/migrate.md.`,
+(attachments.tsv) and a mapping file, to which it only adds. Attached files become
+uploads if they lie in their folder, otherwise links. The exit code is 3 while questions
+are open or losses are not agreed (allow: in the mapping). If a file cannot be read, or
+the mapping has mistakes, nothing is written. See docs/migrate.md.`,
 		Flags: slices.Concat(convertFlags(), []cli.Flag{
-			&cli.BoolFlag{Name: "drop-missing", Usage: "take issues out of the manifests that earlier exports had and this one lacks"},
+			&cli.BoolFlag{Name: "drop-missing", Usage: "remove issues that earlier exports had and this one lacks from the manifests"},
 		}, outputFlags()),
 		Subcommands: []*cli.Command{convertCheckCommand(p, names)},
 		Action:      func(c *cli.Context) error { return runConvert(c.Context, p, c, names) },
@@ -61,7 +61,7 @@ func convertFlags() []cli.Flag {
 		&cli.StringFlag{Name: "to", Usage: "`DIR` to write to"},
 		&cli.StringFlag{
 			Name: "mapping", Aliases: []string{"f"},
-			Usage: "mapping `FILE`, or the folder with its mapping.yaml (default: that of --to)",
+			Usage: "mapping `FILE`, or the folder with its mapping.yaml (default: the folder of --to)",
 		},
 		&cli.StringFlag{Name: "users", Usage: "CSV `FILE` of the tracker's users, with their IDs and e-mail addresses"},
 		&cli.StringFlag{
@@ -70,7 +70,7 @@ func convertFlags() []cli.Flag {
 		},
 		&cli.StringFlag{
 			Name:  "timezone",
-			Usage: "time `ZONE` of dates that are written without one, such as Europe/Berlin (default: that of the mapping, or UTC)",
+			Usage: "time `ZONE` of dates that are written without one, such as Europe/Berlin (default: the zone of the mapping, or UTC)",
 		},
 		choice(cli.StringFlag{
 			Name: "encoding", Value: "auto",

@@ -24,14 +24,13 @@ import (
 
 func convertCheckCommand(p Process, formats []string) *cli.Command {
 	return &cli.Command{
-		Name: "check", Usage: "compares an export with the service that it was moved to; read-only",
+		Name: "check", Usage: "compares an export with the workspace after a migration; read-only",
 		UsageText: "planform convert check [FORMAT] FILE… -f DIR [FLAGS]", ArgsUsage: "FORMAT FILE…",
-		Description: `Converts the export with its mapping, without writing anything, and holds what
-comes out against the service, field by field and in both directions, as a plan
-does: what apply would create is missing, what it would change differs, and what the
-service has in these projects and the export has not is additional. A table at the
-end counts each field. The exit code is 0 if all that was asked for could be
-compared and is equal, else 3.
+		Description: `Converts the export with its mapping, without writing anything, and compares the result
+with the service, field by field. Objects that apply would create are missing, fields
+that it would change differ, and objects that only the service has are additional. A table
+at the end counts each field. The exit code is 0 if everything that you asked for
+could be compared and is equal, else 3.
 
    planform convert check jira-csv sunday/*.csv -f acme --workspace acme
    planform convert check sunday/ -f acme --with all
@@ -39,7 +38,7 @@ compared and is equal, else 3.
 Comments, links, attachments, relations and the values of custom fields take a
 request per work item. They are compared in full only with --with. It needs no state
 file: it finds objects by their marks, and work items without one by their names.
-A pilot is checked with the flags that it was converted with, such as --limit 20.`,
+Check a pilot with the flags of its conversion, such as --limit 20.`,
 		Flags: slices.Concat([]cli.Flag{
 			&cli.StringSliceFlag{
 				Name: "with", Usage: "also compare these `PARTS`, which take a request for each work item: " +

@@ -30,7 +30,7 @@ is named as in addresses (work_item) or by its list (work_items).
 
 The API "documented" has the publicly documented operations only. The edition
 "community" is the open source edition, "paid" stands for all other editions.
-planform doctor says what your own service has.`,
+planform doctor describes your own service.`,
 		Flags: outputFlags(),
 		Action: func(c *cli.Context) error {
 			if c.NArg() > 1 {
@@ -94,9 +94,9 @@ func explainFields(k *resource.Kind, path string) []explainedField {
 	return slices.DeleteFunc(fields, func(e explainedField) bool { return path != "" && !strings.HasPrefix(e.Name+".", path+".") })
 }
 
-// kindCalled returns the kind that has a name or a list of that name.
+// kindCalled returns the kind that has a name or a list of that name, with - or _, or a word of another tracker.
 func kindCalled(word string) (*resource.Kind, error) {
-	name := strings.ReplaceAll(word, "-", "_")
+	name := strings.ReplaceAll(cmp.Or(kindsElsewhere().of(word), word), "-", "_")
 	var found []string
 	for _, k := range resource.Kinds() {
 		switch {
@@ -107,16 +107,14 @@ func kindCalled(word string) (*resource.Kind, error) {
 			found = append(found, k.Name)
 		}
 	}
-	hint := cmp.Or(diag.DidYouMean(name, resource.Listed()), "planform explain lists the kinds")
-	switch kind := kindsElsewhere().of(word); {
-	case len(found) == 1:
+	switch len(found) {
+	case 0:
+		hint := cmp.Or(diag.DidYouMean(name, resource.Listed()), "planform explain lists the kinds")
+		return nil, usageError{text: "unknown kind " + cmp.Or(word, `""`), hint: hint}
+	case 1:
 		return resource.MustLookup(found[0]), nil
-	case len(found) > 1:
-		return nil, usageError{text: "several kinds have a list " + name, hint: "name one of them: " + strings.Join(found, ", ")}
-	case kind != "":
-		hint = fmt.Sprintf("did you mean %q?", strings.ReplaceAll(kind, "-", "_"))
 	}
-	return nil, usageError{text: "unknown kind " + cmp.Or(word, `""`), hint: hint}
+	return nil, usageError{text: "several kinds have a list " + name, hint: "name one of them: " + strings.Join(found, ", ")}
 }
 
 func showKinds(out output) error {

@@ -22,10 +22,10 @@ func fmtCommand(p Process) *cli.Command {
 	return &cli.Command{
 		Usage:     "gives manifests the usual layout, offline",
 		UsageText: "planform fmt [FILE…] [--check]", ArgsUsage: argsManifests,
-		Description: `Indents by two spaces and takes away needless quotes, and blanks behind colons.
+		Description: `Indents by two spaces, and removes needless quotes and extra spaces after colons.
 Comments, blank lines, the order of keys, long texts and blanks between brackets
-or braces stay as they are. A file that would mean something else afterwards is
-refused. The names of changed files are printed.
+or braces stay as they are. A file is refused if it would mean something
+else afterwards. The names of changed files are printed.
 
    planform fmt manifests/
 

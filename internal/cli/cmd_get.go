@@ -21,13 +21,15 @@ func getCommand(p Process) *cli.Command {
 	cmd := &cli.Command{
 		Usage:     "shows objects of the service",
 		UsageText: "planform get KIND [FLAGS] [ID]",
-		Description: `Shows objects of the service, lists with all their pages, as a table or with
---output json as the service's array or object.
+		Description: `Shows a list of objects with all its pages, or one object: as a table, or with
+--output json as the service's array or object. KIND is the list in manifests, such as
+work-items or work_items; issues and other words of trackers are understood. The
+parent of a list is named by a flag.
 
-   planform get work-item --expand state,labels WEB-7
    planform get work-items --project WEB
    planform get links --work-item WEB-7
-   planform get initiative-labels --output json`,
+   planform get initiative-labels --output json
+   planform get work-item --expand state,labels WEB-7`,
 	}
 	for _, r := range reads() {
 		cmd.Subcommands = append(cmd.Subcommands, getKindCommand(p, r))
@@ -42,8 +44,8 @@ type read struct {
 	name, usage string
 }
 
-// reads are those that their descriptors name, and the lists of every other kind and membership, ordered by name. What API v1
-// cannot list is read by API v2.
+// reads returns the reads that descriptors name, and the lists of every other kind and membership, ordered by name. If API v1 has
+// no list of a kind, API v2 reads it.
 func reads() []read {
 	var all []read
 	named := map[string]bool{} // kinds whose list has a name
@@ -132,7 +134,7 @@ func getKindCommand(p Process, op read) *cli.Command {
 		usage = append(usage, "IDENTIFIER")
 	}
 	return &cli.Command{
-		Name: op.name, Usage: op.usage, UsageText: strings.Join(usage, " "),
+		Name: op.name, Aliases: otherNames(op.name), Usage: op.usage, UsageText: strings.Join(usage, " "),
 		Flags: slices.Concat(flags, connectionFlags(), outputFlags()),
 		Action: func(c *cli.Context) error {
 			o := getOptions{operation: op.Operation, service: newConnectionOptions(c, p), params: map[string]string{}, expand: c.String("expand")}
@@ -148,6 +150,20 @@ func getKindCommand(p Process, op read) *cli.Command {
 			return runGet(c.Context, o, newOutput(c, p))
 		},
 	}
+}
+
+// otherNames returns other names of a kind: with _ as in manifests, and the words of other trackers.
+func otherNames(kind string) []string {
+	var words []string
+	if name := strings.ReplaceAll(kind, "-", "_"); name != kind {
+		words = append(words, name)
+	}
+	for _, line := range kindsElsewhere() {
+		if line.here == kind {
+			words = append(words, strings.Fields(line.words)...)
+		}
+	}
+	return words
 }
 
 // identifierHint tells which parameters can be given by a readable identifier.

@@ -24,13 +24,13 @@ import (
 func historyCommand(p Process) *cli.Command {
 	list := stateSub(p, "history", "lists what runs did", "", nil, historyList)
 	list.UsageText = "planform history [-f FILE | --state FILE] [FLAGS]\nplanform history show [FLAGS] RUN"
-	list.Description = `Each run that writes is recorded beside the state: when it was, who ran it, from which
-manifests, and what it was about to change, with what that was before. The newest 50 are
-kept. planform undo takes one back.
+	list.Description = `Each run that writes is recorded beside the state: its time, its user, its manifests,
+and each change with the former value. The newest 50 runs are kept. planform undo takes
+one back.
 
    planform history -f workspace.yaml
    planform history show -f workspace.yaml last`
-	show := stateSub(p, "show", "shows what a run changed, and what that was before", "RUN", nil, historyShow)
+	show := stateSub(p, "show", "shows the changes of a run, with the former values", "RUN", nil, historyShow)
 	show.UsageText = "planform history show [-f FILE | --state FILE] [FLAGS] RUN|last"
 	list.Subcommands = []*cli.Command{show}
 	return list

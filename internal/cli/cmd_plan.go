@@ -162,10 +162,12 @@ func newSettings(c *cli.Context) (s planner.Settings, err error) {
 		*sw.On = c.Bool(sw.Flag)
 	}
 	s.NoCreate, s.Order, s.OnDrift = splitList(c, "no-create"), c.String("order"), planner.OnDrift(c.String("on-drift"))
-	for _, name := range s.NoCreate {
-		if k, ok := resource.Lookup(name); !ok || k.Membership != nil {
-			return s, usageError{text: "--no-create: unknown kind " + name, hint: diag.OneOf(name, resource.Listed())}
+	for i, name := range s.NoCreate {
+		k, err := kindCalled(name)
+		if err != nil {
+			return s, usageError{text: "--no-create: " + err.Error(), hint: diag.OneOf(name, resource.Listed())}
 		}
+		s.NoCreate[i] = k.Name
 	}
 	for _, pattern := range c.StringSlice("target") {
 		if !utf8.ValidString(pattern) {

@@ -23,13 +23,12 @@ import (
 
 func pullCommand(p Process) *cli.Command {
 	return &cli.Command{
-		Usage:     "takes what people changed on the service into the manifests",
+		Usage:     "takes changes by people on the service into the manifests",
 		UsageText: "planform pull [FILE…] [FLAGS]", ArgsUsage: argsManifests,
-		Description: `The opposite of apply. A field that somebody changed on the service since the last
-apply gets the service's value in the manifest, at its place: comments, order and
-layout stay. What a variable or a table gives is named with its place, and not written.
-Only fields that the manifest writes are looked at, and none that it leaves to people
-(ignore_changes).
+		Description: `The opposite of apply. If somebody changed a field on the service since the last apply,
+pull writes the new value into the manifest. Comments, order and layout stay. It looks
+only at fields that the manifest writes, and skips those under ignore_changes. If a
+variable or a table gives the value, it names the place instead.
 
 If the manifest was changed too, it keeps its value, and both are shown. Objects that
 people deleted or added are named. The state is left to the next apply.

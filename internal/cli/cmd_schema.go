@@ -17,8 +17,8 @@ type if the manifest begins with this line:
 
    # yaml-language-server: $schema=./planform.schema.json
 
---mapping prints that of the mapping file of planform convert, --plan that of a plan,
-as planform plan --out and --output json write it.`,
+--mapping prints the schema of the mapping file of planform convert, --plan the
+schema of a plan, as planform plan --out and --output json write it.`,
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "mapping", Usage: "the JSON Schema of the mapping file of planform convert"},
 			&cli.BoolFlag{Name: "plan", Usage: "the JSON Schema of a plan"},

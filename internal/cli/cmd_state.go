@@ -49,12 +49,12 @@ manifest. These commands change only that file, never the service.
 			}, stateImport),
 			stateSub(p, "mv", "changes the address of an object, after its key was changed", "FROM TO", nil, stateMove),
 			stateSub(p, "rm", "forgets an object; it stays on the service", "ADDRESS", nil, stateRemove),
-			stateSub(p, "unlock", "gives the lock of a shared state back in place of its holder", "", nil, stateUnlock),
-			stateSub(p, "pull", "prints a state", "", nil, statePull),
-			stateSub(p, "push", "puts a state from a file in place of the one that is there", "FILE", []cli.Flag{
-				&cli.BoolFlag{Name: "force", Usage: "even if it is of another lineage, or older"},
+			stateSub(p, "unlock", "releases the lock of a shared state that another run holds", "", nil, stateUnlock),
+			stateSub(p, "pull", "prints the state", "", nil, statePull),
+			stateSub(p, "push", "replaces the state by the contents of a file", "FILE", []cli.Flag{
+				&cli.BoolFlag{Name: "force", Usage: "even if the file is older, or of other runs"},
 			}, statePush),
-			stateSub(p, "migrate", "puts a state, with the history of its runs, to another place; it stays where it was", "FROM TO", nil, stateMigrate),
+			stateSub(p, "migrate", "copies a state, with the history of its runs, to another place", "FROM TO", nil, stateMigrate),
 		},
 	}
 }
@@ -211,9 +211,9 @@ func stateList(ctx context.Context, _ Process, o stateOptions, out output) error
 		for _, o := range owners {
 			names = append(names, o.String())
 		}
-		out.view.Notef("what it knows is of %s", strings.Join(names, ", "))
+		out.view.Notef("the state knows objects of %s", strings.Join(names, ", "))
 	}
-	return out.view.Table([]string{"address", "id", "identifier", "open"}, rows)
+	return out.view.Table([]string{"address", "id", "identifier", "notes"}, rows)
 }
 
 func pendingText(r planner.Record) string {

@@ -25,20 +25,17 @@ func undoCommand(p Process) *cli.Command {
 	return &cli.Command{
 		Usage:     "takes back what a run changed",
 		UsageText: "planform undo [-f FILE | --state FILE] [FLAGS] RUN|last [RUN...]", ArgsUsage: "RUN",
-		Description: `Makes a plan that brings back what one or more runs of apply changed, shows it, asks
-and carries it out. What the run created is deleted, unless somebody changed it, uses it
-or has something in it since. What it changed gets its former value, unless somebody
-changed it since. What it deleted is created again, with a new number. What people did
-since stays, and the plan names it. If an undo ends early, run it again. If the run got no
-answer to some requests, the undo waits until the service has carried them out, or does
-so no more (--grace-period).
+		Description: `Makes a plan that takes back one or more runs of apply, shows it, asks, and carries it
+out. Created objects are deleted, changed fields get their former values, and deleted
+objects are created again with new numbers. Later changes by people stay, and the plan
+names them. If an undo ends early, run it again. If the run got no answer to some requests,
+the undo waits until they can no longer take effect (--grace-period).
 
-last is the newest run. Once it is taken back wholly, last is nothing, so that an undo can be
-repeated: a run before it is named by its ID. If runs before it were not through, and it went
-on with the same manifests, they are taken back with it.
+"last" is the newest run. An undo of it can be repeated: after it is taken back, "last" means
+no other run. Name an earlier run by its ID, which planform history lists. If a run ended
+early and the newest one continued it with the same manifests, "last" means both.
 
-planform history lists the runs. The manifests are not asked what they want: the next
-apply of the same manifests makes the same changes again.
+The manifests stay as they are: the next apply makes the same changes again.
 
    planform history -f workspace.yaml
    planform undo -f workspace.yaml last

@@ -15,9 +15,9 @@ func validateCommand(p Process) *cli.Command {
 	return &cli.Command{
 		Usage:     "checks manifests, offline",
 		UsageText: "planform validate [FILE…] [FLAGS]", ArgsUsage: argsManifests,
-		Description: `Reports all errors with their location and a suggested fix. What a plan would refuse
-of an object that is not there yet is an error, too, and what it would leave out or
-may not be able to do is a warning; an object with an id is taken to be there.
+		Description: `Reports all errors with their place and a suggested fix. If a plan could not create an
+object as it is written, that is an error, too. If a plan would leave something out, or
+may not be able to do it, that is a warning. Objects with an id count as existing.
 
    planform validate workspace.yaml
    planform validate manifests/ --output json

@@ -62,16 +62,14 @@ func TestTheExitCodesOfThePagesAreThoseOfTheProgram(t *testing.T) {
 	if diff := cmp.Diff(codes, listed); diff != "" {
 		t.Error("docs/compatibility.md:", diff)
 	}
-	for _, page := range []string{"README.md", "docs/commands.md"} {
-		_, text, _ := strings.Cut(inRepository(t, page), "Exit codes: ")
-		text, _, _ = strings.Cut(text, ".\n")
-		var named []string
-		for _, m := range regexp.MustCompile(`(?:^|;)\s(\d+)\s`).FindAllStringSubmatch(" "+text, -1) {
-			named = append(named, m[1])
-		}
-		if diff := cmp.Diff(codes, named); diff != "" {
-			t.Error(page, diff)
-		}
+	_, text, _ := strings.Cut(inRepository(t, "docs/commands.md"), "Exit codes: ")
+	text, _, _ = strings.Cut(text, ".\n")
+	var named []string
+	for _, m := range regexp.MustCompile(`(?:^|;)\s(\d+)\s`).FindAllStringSubmatch(" "+text, -1) {
+		named = append(named, m[1])
+	}
+	if diff := cmp.Diff(codes, named); diff != "" {
+		t.Error("docs/commands.md:", diff)
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -31,11 +30,12 @@ var update = flag.Bool("update", false, "write the reference pages anew")
 func TestReferencePagesAreCurrent(t *testing.T) {
 	t.Parallel()
 	for name, page := range map[string]string{
-		"commands.md":   commandsPage(),
-		"planform.1":    manPage(),
-		"manifest.md":   manifestPage(),
-		"operations.md": operationsPage(),
-		"llms.txt":      indexPage(t),
+		"commands.md":     commandsPage(),
+		"planform.1":      manPage(),
+		"manifest.md":     manifestPage(t),
+		"availability.md": availabilityPage(),
+		"operations.md":   operationsPage(),
+		"llms.txt":        indexPage(t),
 	} {
 		path := filepath.Join("..", "..", "docs", name)
 		if *update {
@@ -59,7 +59,7 @@ const generated = "<!-- Made from the code by go test ./internal/cli -run Refere
 // manPage is the page of the commands as man shows it.
 func manPage() string {
 	page := strings.TrimPrefix(commandsPage(), generated+"# Commands\n")
-	page = strings.NewReplacer("\n## ", "\n# ", "\n### ", "\n## ", "| flag | meaning |\n|---|---|\n", "", "<", "\\<").Replace(page)
+	page = strings.NewReplacer("\n## ", "\n# ", "\n### ", "\n## ", "| flag | meaning |\n|---|---|\n", "", "| command | shows |\n|---|---|\n", "", "<", "\\<").Replace(page)
 	page = regexp.MustCompile(`(?m)^\| (.*?) \| (.*) \|$`).ReplaceAllString(page, "$1\n: $2\n") // a table is too wide for man
 	page = regexp.MustCompile(`\[([^\]]+)\]\([^)]+\)`).ReplaceAllString(page, "$1")             // nor does it follow links
 	return string(md2man.Render([]byte("% planform 1\n\n# NAME\n\nplanform - makes a Plane workspace match YAML manifests\n\n# COMMANDS\n" + page)))
@@ -71,7 +71,11 @@ func commandsPage() string {
 		rows  []string
 	}{{"Service flags", flagRows(connectionFlags())}, {"Output flags", flagRows(outputFlags())}}
 	var b strings.Builder
-	b.WriteString(generated + "# Commands\n\nFlags that many commands share are listed at the end. Flags may stand anywhere.\n")
+	b.WriteString(generated + "# Commands\n\nFlags may stand anywhere. Flags that many commands share are listed at the end. Three rules hold everywhere:\n\n" +
+		"- **Kinds.** A kind is `work_item`, and a list of its objects `work_items`. Manifests and addresses write them so. As a word of the command line, " +
+		"such as in `get work-items`, `explain work-item` or `--no-create work-item`, `-` and `_` are the same.\n" +
+		"- **Results.** `--to DIR` writes files into a folder, `--out FILE` saves a plan, and `--output FORMAT` chooses the form of the result on standard output.\n" +
+		"- **Streams.** Results go to standard output, everything else to standard error.\n")
 	var write func(cmd *cli.Command, path, heading string)
 	write = func(cmd *cli.Command, path, heading string) {
 		fmt.Fprintf(&b, "\n%s %s %s\n\n%s.\n\n```\n%s\n```\n", heading, path, cmd.Name, upper(cmd.Usage), cmd.UsageText)
@@ -88,6 +92,15 @@ func commandsPage() string {
 		b.WriteString(flagTable(rows))
 		if len(links) > 0 {
 			fmt.Fprintf(&b, "\nAnd the %s.\n", strings.Join(links, " and the "))
+		}
+		if cmd.Name == "get" {
+			b.WriteString("\n| command | shows |\n|---|---|\n")
+			for _, sub := range cmd.Subcommands {
+				fmt.Fprintf(&b, "| `%s` | %s |\n", strings.TrimPrefix(sub.UsageText, "planform "), upper(strings.TrimPrefix(sub.Usage, "reads ")))
+			}
+			b.WriteString("\nA project or work item is given by its ID or its identifier, such as `WEB` or `WEB-7`; everything else by its ID. " +
+				"Each has the [service flags](#service-flags) and the [output flags](#output-flags).\n")
+			return
 		}
 		for _, sub := range cmd.Subcommands {
 			write(sub, path+" "+cmd.Name, heading+"#")
@@ -218,44 +231,35 @@ func textTargets() string {
 	return strings.Join(nouns[:len(nouns)-1], ", ") + " or " + nouns[len(nouns)-1]
 }
 
-func manifestPage() string {
+func manifestPage(t *testing.T) string {
+	t.Helper()
+	tour, err := os.ReadFile(filepath.Join("..", "..", "examples", "tour.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	var b strings.Builder
 	b.WriteString(generated + `# The manifest
 
-A manifest is YAML, and so may be JSON: one mapping per document; any number of documents and files are merged.
-Only fields that you write are managed. Fields marked ¹ cannot be set with ` + "`--api documented`" + `.
-` + "`planform explain work_item.state`" + ` shows the same in the terminal, of one kind or field, with the APIs and editions that have it.
+A manifest is YAML (or JSON). Any number of documents and files are merged. Only fields that you write are managed.
+Inside each kind, ` + "`planform explain work_item.state`" + ` shows the same in the terminal. [Availability](availability.md) says which API and
+edition has a kind or field.
 
-| at the top | holds | notes |
-|---|---|---|
-` + "| `version` | 1 | Required, once in each file. |" + `
-` + "| `workspace` | slug | Where the manifest goes. `--workspace` overrides it; `PLANE_WORKSPACE_SLUG` applies where it is absent. |" + `
-` + "| `owner` | name | Whose the objects are, if several manifests share the workspace. What has another owner is not adopted, changed or deleted. [Several teams](teams.md) explains it. |" + `
-` + "| `source` | mapping | Where the manifest was exported from. In any other workspace, its IDs and work item identifiers are ignored. |" + `
-` + "| `defaults` | mapping of kinds | What objects of a kind in this document have unless they write it. |" + `
-` + "| `vars` | mapping of names | Variables of this document, for `${{ vars.NAME }}`. [Many alike](many-alike.md) explains them. |" + `
-` + "| `include` | list of files | Manifests that are read too. [Many alike](many-alike.md#include) explains it. |" + `
-` + "| `order` | manifest, exact or any | The order in which objects are created, as `--order` says it, which overrides it. `exact` numbers work items as they stand in the manifests, [sub-items too](apis.md). |" + `
-` + "| `x-...` | anything | Ignored: a place for YAML anchors. |" + `
+This one has one of each thing:
+
+` + "```yaml\n" + string(tour) + "```\n" + `
+## At the top
+
+` + propertyTable(schema.TopLevel()) + `| ` + "`x-...`" + ` | anything | Ignored: a place for YAML anchors. |
 | a list below | objects | A manifest without objects is an error, except with ` + "`--prune`" + `. |
 
-Every object also accepts:
+## In every object
 
-| property | holds | notes |
-|---|---|---|
-` + "| `key` | text | Its name inside the manifests. By default derived from the name. |" + `
-` + "| `id` | UUID | ID of an existing object on the service. |" + `
-` + "| `previously` | key, or list of keys | Its former keys. After a change of key, the object stays the same one, with everything in it. |" + `
-` + "| `protect` | true or false | With `true` it is never deleted, even after it was removed from the manifest. To delete it, apply `protect: false` first. Absent: as last applied. Only the state file keeps this: without it, `--prune` deletes nothing, unless `--delete-unrecorded` is given. |" + `
-` + "| `create` | true or false | With `false` it is never created: if it is missing, that is reported, and only objects that depend on it are skipped. |" + `
-` + "| `ignore_changes` | list of fields, or `[all]` | Fields that belong to people as soon as the object exists: set when it is created, and never compared afterwards. |" + `
-` + "| `on_drift` | overwrite, keep or fail | What becomes of fields that somebody changed on the service since the last apply. Absent: what `--on-drift` says. |" + `
-` + "| `for_each`, `as` | list, `{csv: FILE}` or `${{ vars.NAME }}` | Makes one object for each element; `${{ each.NAME }}` is a value of it. [Many alike](many-alike.md) explains it. |" + `
-` + "| `folder` | path | Of pages only: makes a page of each Markdown and HTML file in a folder. [Pages from a folder](pages.md) explains it. |" + `
+` + propertyTable(slices.DeleteFunc(schema.Common(resource.MustLookup("page")), func(p schema.Property) bool { return p.Name == schema.Identifier })) + `
+` + "`folder`" + ` is for pages only. A kind that is a mapping and no list, such as ` + "`features`" + `, takes only ` + "`ignore_changes` and `on_drift`" + ` of these.
 
-A text that is sent as HTML may name ` + textTargets() + ` of the manifests by a link to its address:
-` + "`[the shop](planform:work_item/web/shop)`" + `, in HTML as href. On the service the link leads to its page. A link to an attachment leads to the file, and an image shows it:
-` + "`![the plan](planform:attachment/web/shop/plan-png)`" + `, in HTML as src.
+A text that is sent as HTML may link to ` + textTargets() + ` of the manifests by its address:
+` + "`[the shop](planform:work_item/web/shop)`" + `, in HTML as href. On the service the link leads to its page. A link to an attachment leads to the file.
+An image shows it: ` + "`![the plan](planform:attachment/web/shop/plan-png)`" + `, in HTML as src.
 `)
 	var write func(k *resource.Kind, heading string)
 	write = func(k *resource.Kind, heading string) {
@@ -269,7 +273,7 @@ A text that is sent as HTML may name ` + textTargets() + ` of the manifests by a
 		}
 		for i := range k.Fields {
 			f := &k.Fields[i]
-			fmt.Fprintf(&b, "| `%s`%s | %s | %s |\n", f.Path(), mark(k, f), holds(f),
+			fmt.Fprintf(&b, "| `%s` | %s | %s |\n", f.Path(), holds(f),
 				strings.ReplaceAll(strings.Join(append([]string{f.Doc}, rules(k, f)...), " "), "|", "\\|"))
 		}
 		for _, child := range resource.Children(k.Name) {
@@ -282,20 +286,35 @@ A text that is sent as HTML may name ` + textTargets() + ` of the manifests by a
 	return b.String()
 }
 
-// TestThePageOfTheManifestNamesWhatTheSchemaKnows looks for each property of the top, and for those that all objects have.
-func TestThePageOfTheManifestNamesWhatTheSchemaKnows(t *testing.T) {
+// TestThePageOfTheManifestListsEveryFieldThatTheSchemaKnows looks for the properties of the top and of each kind in their tables.
+func TestThePageOfTheManifestListsEveryFieldThatTheSchemaKnows(t *testing.T) {
 	t.Parallel()
+	type properties struct{ Properties map[string]any }
 	var document struct {
-		Properties map[string]any `json:"properties"`
+		properties
+		Defs map[string]properties `json:"$defs"`
 	}
-	if err := json.Unmarshal(schema.Document(), &document); err != nil || len(document.Properties) < 10 {
-		t.Fatal(err, len(document.Properties))
+	if err := json.Unmarshal(schema.Document(), &document); err != nil || len(document.Properties) < 10 || len(document.Defs) < 10 {
+		t.Fatal(err, len(document.Properties), len(document.Defs))
 	}
-	names := []string{schema.Key, schema.ObjectID, schema.Previously, schema.Protect, schema.Create, schema.Ignore, schema.OnDrift, schema.ForEach, schema.As}
-	page := manifestPage()
-	for _, name := range slices.AppendSeq(names, maps.Keys(document.Properties)) {
-		if !strings.Contains(page, "`"+name+"`") && !strings.Contains(page, "# "+name+"\n") {
-			t.Errorf("docs/manifest.md does not name %q", name)
+	page := "\n" + manifestPage(t)
+	section := func(after string) string {
+		_, text, _ := strings.Cut(page, after)
+		text, _, _ = strings.Cut(text, "\n#")
+		return text
+	}
+	all := section("\n## In every object\n")
+	check := func(in, tables string, of properties) {
+		for name := range of.Properties {
+			if !strings.Contains(tables, "\n| `"+name+"` |") && !strings.Contains(tables, "\n| `"+name+".") && !strings.Contains(page, "# "+name+"\n") {
+				t.Errorf("docs/manifest.md does not name %q of %s", name, in)
+			}
+		}
+	}
+	check("the top", section("\n## At the top\n"), document.properties)
+	for _, k := range resource.Kinds() {
+		if k.Section != "" {
+			check(k.Name, section("# "+k.Section+"\n\n"+k.Doc+"\n")+all, document.Defs[k.Name])
 		}
 	}
 }
@@ -327,7 +346,7 @@ func indexPage(t *testing.T) string {
 	var b strings.Builder
 	b.WriteString("# planform\n\n> planform makes a Plane workspace match YAML manifests. It shows a plan of the changes first, and creates nothing twice.\n\n" +
 		"A coding agent begins with [Coding agents](" + site + "agents.md) and `planform explain`.\n")
-	section := regexp.MustCompile(`(?m)^(?:  - (\w+):|      - (?:(.+): )?|  - (\w+): )([\w-]+\.md)?$`)
+	section := regexp.MustCompile(`(?m)^(?:  - (\w+):|      - (?:(.+): )?|  - (\w+): )([\w/-]+\.md)?$`)
 	nav, _, _ := strings.Cut(read("mkdocs.yml"), "\nvalidation:")
 	for _, m := range section.FindAllStringSubmatch(nav, -1) {
 		title, page := m[2]+m[3], m[4]
@@ -347,12 +366,94 @@ func indexPage(t *testing.T) string {
 	return b.String()
 }
 
-// mark tells the fields that the documented operations do not have.
-func mark(k *resource.Kind, f *resource.Field) string {
-	if f.OnlyV2() || slices.Contains(apisOf(k, f), resource.Documented.String()) {
-		return ""
+// propertyTable lists properties with their descriptions.
+func propertyTable(properties []schema.Property) string {
+	var b strings.Builder
+	b.WriteString("| property | holds | notes |\n|---|---|---|\n")
+	for _, p := range properties {
+		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", p.Name, p.Holds, strings.ReplaceAll(p.Doc, "|", "\\|"))
 	}
-	return " ¹"
+	return b.String()
+}
+
+// availabilityPage shows the APIs and editions of kinds and fields, as their descriptors tell them.
+func availabilityPage() string {
+	var kinds, fields, documented strings.Builder
+	var write func(k *resource.Kind, in string)
+	write = func(k *resource.Kind, in string) {
+		path := strings.TrimPrefix(in+" › "+k.Section, " › ")
+		can := func(api resource.API) string {
+			var words []string
+			for _, w := range []struct {
+				word  string
+				verbs []resource.Verb
+			}{{"create", []resource.Verb{resource.Create, resource.CreateMany}}, {"change", []resource.Verb{resource.Update, resource.UpdateMany}}, {"delete", []resource.Verb{resource.Delete, resource.DeleteMany}}} {
+				if slices.ContainsFunc(k.Operations, func(o resource.Operation) bool { return api.Offers(&o) && slices.Contains(w.verbs, o.Verb) }) {
+					words = append(words, w.word)
+				}
+			}
+			return cmp.Or(strings.Join(words, ", "), "–")
+		}
+		community := "–"
+		if slices.Contains(editionsOf(k, nil), "community") {
+			community = "yes"
+		}
+		fmt.Fprintf(&kinds, "| %s | %s | %s | %s | %s |\n", path, can(resource.Documented), can(resource.V1), can(resource.V2), community)
+		names := map[string][]string{}
+		for i := range k.Fields {
+			f := &k.Fields[i]
+			note := func(is bool, what string) {
+				if is {
+					names[what] = append(names[what], "`"+f.Path()+"`")
+				}
+			}
+			v2 := !slices.Contains(apisOf(k, f), "v1") && slices.Contains(apisOf(k, nil), "v1")
+			note(v2, "API v2")
+			note(!v2 && len(editionsOf(k, f)) < len(editionsOf(k, nil)), "a paid edition")
+			note(slices.Contains(apisOf(k, f), "documented"), "documented")
+		}
+		for _, needs := range []string{"API v2", "a paid edition"} {
+			if names[needs] != nil {
+				fmt.Fprintf(&fields, "| %s | %s | %s |\n", path, strings.Join(names[needs], ", "), needs)
+			}
+		}
+		if names["documented"] != nil {
+			fmt.Fprintf(&documented, "| %s | %s |\n", path, strings.Join(names["documented"], ", "))
+		}
+		for _, child := range resource.Children(k.Name) {
+			write(child, path)
+		}
+	}
+	for _, k := range resource.Children("") {
+		write(k, "")
+	}
+	return generated + `# What my API and edition can do
+
+` + "`planform doctor`" + ` tells which API and edition your service has, and a plan names what it lacks. The tables are made from
+planform's own description of each kind. If your edition lacks a feature, its objects are skipped: you get one notice, and exit code 3, or 0 with
+` + "`--allow-unsupported`" + `. [APIs](apis.md) compares the two APIs, and [limits](limits.md) lists peculiarities of single kinds.
+
+## Which objects can be created, changed and deleted?
+
+The last column tells whether the community edition has the kind. A paid edition is any other one, also the cloud. planform never deletes a kind that
+has no "delete" here.
+
+| list of the manifest | ` + "`--api documented`" + ` | API v1 | API v2 | community |
+|---|---|---|---|---|
+` + kinds.String() + `
+## Which fields need more than their object?
+
+| list | fields | need |
+|---|---|---|
+` + fields.String() + `
+## Which fields can be set with ` + "`--api documented`" + `?
+
+Only these, with the 20 [documented operations](operations.md). Other objects must exist, and are named by their IDs. Existing work items cannot
+be changed.
+
+| list | fields |
+|---|---|
+` + documented.String()
 }
 
 func operationsPage() string {

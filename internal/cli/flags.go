@@ -216,7 +216,7 @@ func manifestFlags() []cli.Flag {
 		&cli.StringSliceFlag{Name: "var", Usage: "`NAME=VALUE` of a variable that a manifest declares under vars:; can be repeated"},
 		&cli.StringSliceFlag{
 			Name:  "var-file",
-			Usage: "YAML `FILE` with a line NAME: VALUE for each of such variables; --var goes before it; can be repeated",
+			Usage: "YAML `FILE` with a line NAME: VALUE for each of such variables; --var overrides it; can be repeated",
 		},
 	}
 }

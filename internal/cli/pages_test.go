@@ -88,6 +88,17 @@ func listed(text []byte, line int) bool {
 	return false
 }
 
+// sitePages returns the paths of the pages in docs and docs/contributors.
+func sitePages(t *testing.T) []string {
+	t.Helper()
+	pages, err := filepath.Glob("../../docs/*.md")
+	contributors, _ := filepath.Glob("../../docs/contributors/*.md")
+	if err != nil || len(pages) == 0 || len(contributors) == 0 {
+		t.Fatal(err, pages, contributors)
+	}
+	return append(pages, contributors...)
+}
+
 // talks are the commands that need a service: in shell blocks, it is the sandbox.
 var talks = regexp.MustCompile(`planform (plan|apply|convert check|state \w+) `)
 
@@ -95,13 +106,9 @@ var talks = regexp.MustCompile(`planform (plan|apply|convert check|state \w+) `)
 // them, lines that are left out stand as …, and manifests are valid.
 func TestThePagesDoWhatTheyShow(t *testing.T) {
 	t.Parallel()
-	pages, err := filepath.Glob("../../docs/*.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, page := range append(pages, "../../README.md", "../../CONTRIBUTING.md", "../../SECURITY.md", "../../docs/skill/SKILL.md") {
+	for _, page := range append(sitePages(t), "../../README.md", "../../CONTRIBUTING.md", "../../SECURITY.md", "../../docs/skill/SKILL.md") {
 		name := filepath.Base(page)
-		if slices.Contains([]string{"commands.md", "manifest.md", "operations.md", "architecture.md"}, name) {
+		if slices.Contains([]string{"commands.md", "manifest.md", "availability.md", "operations.md", "architecture.md"}, name) {
 			continue // made from the code, or without blocks of commands
 		}
 		if !sample.TakesNamed(name, 3) {
@@ -116,7 +123,7 @@ func TestThePagesDoWhatTheyShow(t *testing.T) {
 			if err := os.Link(filepath.Join(dir, "examples", "workspace.yaml"), filepath.Join(dir, "workspace.yaml")); err != nil {
 				t.Fatal(err)
 			}
-			if name == "migrate.md" {
+			if name == "migrate.md" || name == "trackers.md" {
 				layExports(t, dir)
 			}
 			for _, b := range blocks(t, page) {
@@ -143,11 +150,10 @@ func TestTheTestsThatAPageNamesAreThere(t *testing.T) {
 		}
 		return err
 	})
-	pages, _ := filepath.Glob("../../docs/*.md")
-	if err != nil || len(pages) == 0 {
+	if err != nil {
 		t.Fatal(err)
 	}
-	for _, page := range pages {
+	for _, page := range sitePages(t) {
 		text, err := os.ReadFile(page)
 		if err != nil {
 			t.Fatal(err)
@@ -164,12 +170,8 @@ func TestTheTestsThatAPageNamesAreThere(t *testing.T) {
 func TestEveryPageHasAPlaceOnTheSite(t *testing.T) {
 	t.Parallel()
 	site := inRepository(t, "mkdocs.yml")
-	pages, err := filepath.Glob("../../docs/*.md")
-	if err != nil || len(pages) == 0 {
-		t.Fatal(err)
-	}
-	for _, page := range pages {
-		if name := filepath.Base(page); !strings.Contains(site, " "+name+"\n") {
+	for _, page := range sitePages(t) {
+		if name := strings.TrimPrefix(filepath.ToSlash(page), "../../docs/"); !strings.Contains(site, " "+name+"\n") {
 			t.Errorf("nav of mkdocs.yml leaves out %s", name)
 		}
 	}

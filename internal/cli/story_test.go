@@ -23,7 +23,7 @@ import (
 	"github.com/planform/planform/internal/sandbox/sandboxtest"
 )
 
-// services gives the stories workspaces of a service in place of the sandbox: docs/testing.md shows how.
+// services gives the stories workspaces of a service in place of the sandbox: docs/contributors/testing.md shows how.
 //
 //nolint:gochecknoglobals // the flags of a test are global
 var services = sandboxtest.ServiceFlags()

@@ -503,7 +503,7 @@ func TestTheFormatsAreThoseOfTheCommand(t *testing.T) {
 		return text
 	}
 	var names []string
-	list := page("migrate.md", "|---|---|\n", "\n\n")
+	list := page("migrate.md", "\n| format |", "\n\n")
 	for _, f := range formats.All() {
 		if names = append(names, f.Name); !strings.Contains(list, "`"+f.Name+"`") {
 			t.Errorf("docs/migrate.md does not say what to export for %s", f.Name)

@@ -14,18 +14,17 @@ func init() {
 		WebPath: "/api/assets/v2/workspaces/{workspace_slug}/projects/{project_id}/{attachment_id}/", HasExternalID: true, UniqueExternalID: true,
 		Upload: &UploadForm{Form: "upload_data", Object: "attachment", Done: "is_uploaded"},
 		Doc: "A file of a work item. The file lies in or below the manifest's folder and has 5 MiB at most. " +
-			"The service changes no attachment: after a change of the file or the name, a new one is uploaded, and the one that planform made is " +
-			"deleted.",
+			"The service cannot change an attachment. If its file or name changes, planform uploads a new one and deletes its own old one.",
 		Example: `{key: design, file: files/design.pdf}`,
 		KeyFrom: []string{"name", "file"}, Short: "file", NaturalKey: []string{"name"},
 		Fields: []Field{
 			{
 				Name: "file", Wire: Wire{ContractDialect: "size"}, ShownIn: "attributes", Type: Upload, Required: true, Immutable: true,
-				Doc: "The file, relative to the manifest, in or below its folder. Web pages, e-mails and programs are refused, as the service does: put them into an archive.", Example: "files/design.pdf",
+				Doc: "The file, relative to the manifest, in or below its folder. Web pages, e-mails and programs are refused, because the service refuses them: put them into an archive.", Example: "files/design.pdf",
 			},
 			{
 				Name: "name", ShownIn: "attributes", Type: Text, BaseOf: "file", Immutable: true, MaxLength: 255,
-				TextRules: TextRules{Forbidden: `/\`}, Doc: "Name that the service shows. Default: that of the file.", Example: "Design.pdf",
+				TextRules: TextRules{Forbidden: `/\`}, Doc: "Name that the service shows. Default: the name of the file.", Example: "Design.pdf",
 			},
 		},
 		Operations: append(crud(items, "attachment_id", scope, "lcd"),

@@ -25,11 +25,11 @@ func init() {
 			},
 			{
 				Name: "created_at", Wire: Wire{V2Dialect: NotTaken}, Type: Text, Header: true, Immutable: true, Past: true, TextRules: moment(),
-				Doc: "Original creation time of an imported comment. API v1 stores it; behind an `author` it also leads the text, in its own time zone.", Example: "2024-05-17T09:30:00Z",
+				Doc: "Original creation time of an imported comment. API v1 stores it. With an `author`, it also leads the text, in its own time zone.", Example: "2024-05-17T09:30:00Z",
 			},
 			{
 				Name: "access", Type: Enum, Enum: []string{"INTERNAL", "EXTERNAL"}, Default: "INTERNAL",
-				Doc: "Who sees it: the workspace, or everybody where the project is published.", Example: "INTERNAL",
+				Doc: "Who sees it: the workspace, or everybody if the project is published.", Example: "INTERNAL",
 			},
 		},
 		Operations: append([]Operation{

@@ -33,7 +33,7 @@ func init() {
 			{Name: "logo_props", Type: JSON, Doc: "Properties of the logo, sent as they are.", Example: `{"in_use": "emoji"}`},
 			{
 				Name: "properties", Virtual: true, Type: CustomFields, DefinedBy: "customer_property",
-				Doc:     "Values of the `customer_properties` that the manifest lists, by name. `null` removes a value, `[]` all of several.",
+				Doc:     "Values of the `customer_properties` that the manifest lists, by name. `null` removes a value, `[]` all values of a field with several.",
 				Example: `{"Tier": "Gold", "Since": "2024-05-17"}`,
 			},
 		},

@@ -22,11 +22,11 @@ func init() {
 			},
 			{
 				Name: "relation_type", Type: Enum, EnumInCapitals: true, Enum: []string{"issue", "user"}, Immutable: true,
-				Doc: "What a `relation` names: work items (`issue`) or people (`user`).", Example: "user",
+				Doc: "Kind of object that a `relation` names: work items (`issue`) or people (`user`).", Example: "user",
 			},
 			{
 				Name: "is_multi", Type: Boolean, Default: "false", Immutable: true,
-				Doc: "Whether a customer can have several values, as a list: of the types `option` and `relation`.", Example: "true",
+				Doc: "Whether a customer can have several values, as a list. For the types `option` and `relation`.", Example: "true",
 			},
 			{Name: "description", Type: LongText, Clear: ClearEmpty, Doc: "Plain text that describes it.", Example: "What they pay for"},
 			{Name: "is_required", Type: Boolean, Default: "false", Doc: "Whether the web app asks for a value.", Example: "true"},

@@ -36,7 +36,7 @@ func init() {
 			},
 			{
 				Name: "archived", Wire: Wire{ContractDialect: "archived_at"}, Type: Boolean, ArchiveFlag: true,
-				Doc: "Whether the cycle is archived. Only a finished cycle can be. An archived one is left as it is.", Example: "false",
+				Doc: "Whether the cycle is archived. Only a finished cycle can be archived. An archived cycle is left as it is.", Example: "false",
 			},
 		},
 		Operations: slices.Concat([]Operation{

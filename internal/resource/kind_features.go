@@ -4,8 +4,8 @@ func init() {
 	const ofProject, project = workspaceV2 + "projects/{project_id}/features/", "projects.features"
 	register(Kind{
 		Name: "project_features", Section: "features", Parent: "project", Param: "project_features_id",
-		Doc: "What is switched on in a project, beside its own fields such as `cycle_view`. What the manifest needs of it, such as " +
-			"`milestones`, is switched on with it, and the plan says so. Only API v2 has it.",
+		Doc: "Features of a project, beside its own fields such as `cycle_view`. The plan switches on the features that the manifest needs, such " +
+			"as `milestones`, and says so. Only API v2 has it.",
 		Example: `{epics: true, milestones: true}`,
 		Listing: Listing{Single: true, Singleton: true},
 		Fields: switches("Whether the project has ", [][3]string{
@@ -22,8 +22,8 @@ func init() {
 	const ofWorkspace, scope = workspaceV2 + "features/", "workspaces.features"
 	register(Kind{
 		Name: "workspace_features", Section: "features", Param: "workspace_features_id",
-		Doc: "What is switched on in the workspace. What the manifest needs of it, such as `initiatives`, is switched on with it, and the " +
-			"plan says so. A switch has no effect on what the workspace has not bought. Only API v2 has it.",
+		Doc: "Features of the workspace. The plan switches on the features that the manifest needs, such as `initiatives`, and says so. A switch " +
+			"has no effect if the workspace has not bought the feature. Only API v2 has it.",
 		Example: `{initiatives: true, customers: true}`,
 		Listing: Listing{Single: true, Singleton: true},
 		Fields: append(switches("Whether the workspace has ", [][3]string{

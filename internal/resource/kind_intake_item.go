@@ -25,7 +25,7 @@ func init() {
 			{
 				Name: "status", Type: Enum, Enum: []string{"pending", "rejected", "snoozed", "accepted", "duplicate"}, Codes: []int{-2, -1, 0, 1, 2},
 				Default: "pending",
-				Doc:     "The decision. Leave it out where people decide in Plane: then it is not compared.", Example: "pending",
+				Doc:     "The decision. If people decide in Plane, leave it out: then it is not compared.", Example: "pending",
 			},
 			{
 				Name: "snoozed_till", Type: Text, Clear: ClearNull, TextRules: moment(), Doc: "Moment until which a snoozed item rests.",
@@ -33,10 +33,10 @@ func init() {
 			},
 			{
 				Name: "duplicate_to", Wire: Wire{ContractDialect: "duplicate_to_id"}, Type: Ref, Ref: "work_item", Clear: ClearNull,
-				Doc: "Work item of which it is a duplicate: its key, an identifier such as `WEB-12`, or an ID.", Example: "checkout",
+				Doc: "Work item that it duplicates, by key, identifier such as `WEB-12`, or ID.", Example: "checkout",
 			},
 			{Name: "source", Type: Text, MaxLength: 255, Doc: "Where it comes from.", Example: "FORM"},
-			{Name: "source_email", Type: Text, Clear: ClearNull, Doc: "E-mail address of whoever sent it.", Example: "eve@example.com"},
+			{Name: "source_email", Type: Text, Clear: ClearNull, Doc: "E-mail address of the sender.", Example: "eve@example.com"},
 		},
 		Operations: crud(workspaceV2+"projects/{project_id}/intake-issues/", "intake_item_id", scope, "lgcud"),
 	})

@@ -6,12 +6,12 @@ func init() {
 	register(Kind{
 		Name: "milestone", Section: "milestones", Parent: "project", Param: "milestone_id", HasExternalID: true,
 		Lifecycle: Lifecycle{RequiresFeature: "milestones"},
-		Doc:       "A milestone of a project: a date by which something is to be done. Work items refer to it in `milestone`.",
+		Doc:       "A milestone of a project: a goal with a date. Work items refer to it in `milestone`.",
 		Example:   `{key: beta, title: Beta, target_date: 2031-03-01}`,
 		KeyFrom:   []string{"title"}, Short: "title", NaturalKey: []string{"title"},
 		Fields: []Field{
 			{Name: "title", Type: Text, Required: true, MaxLength: 255, Doc: "Title of the milestone.", Example: "Beta"},
-			{Name: "target_date", Type: Date, Clear: ClearNull, Doc: "Day by which it is to be reached, `YYYY-MM-DD`.", Example: "2031-03-01"},
+			{Name: "target_date", Type: Date, Clear: ClearNull, Doc: "Due day, `YYYY-MM-DD`.", Example: "2031-03-01"},
 		},
 		Operations: append(crud(path, "milestone_id", scope, "lgcud"), bulk(workspaceV2+"projects/{project_id}/milestones/", scope)...),
 	})

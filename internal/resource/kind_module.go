@@ -40,7 +40,7 @@ func init() {
 			},
 			{
 				Name: "archived", Wire: Wire{ContractDialect: "archived_at"}, Type: Boolean, ArchiveFlag: true,
-				Doc:     "Whether the module is archived. Only a completed or cancelled module can be. An archived one is left as it is.",
+				Doc:     "Whether the module is archived. Only a completed or cancelled module can be archived. An archived module is left as it is.",
 				Example: "false",
 			},
 		},

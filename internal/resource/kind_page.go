@@ -5,7 +5,7 @@ import "slices"
 func init() {
 	const wiki, wikiScope = "pages/", "wiki.pages"
 	const nested = "Pages can be nested: the outer one is the `parent` of the inner ones. `{folder: docs}` makes [pages of a folder](pages.md). " +
-		"API v1 creates pages, and can neither change nor delete them, nor put one below another; API v2 can."
+		"With API v1, pages can only be created. With API v2, they can also be changed, nested and deleted."
 	register(Kind{
 		Name: "page", Section: "pages", ParentField: "parent", Param: "page_id", HasExternalID: true, WebPath: "/{workspace_slug}/wiki/{page_id}/",
 		Lifecycle: Lifecycle{RequiresFeature: "wiki", ArchiveFirst: true}, Listing: Listing{Partial: true}, // not the archived ones, nor the private ones of others

@@ -62,8 +62,8 @@ members: [ada@example.com]`,
 			},
 			{
 				Name: "imported_types", Wire: Wire{ContractDialect: NotTaken}, Virtual: true, Type: RefSet, Ref: "workspace_work_item_type", Clear: ClearNull,
-				Doc: "Types of the workspace that the project takes, by key, name or ID, where the workspace manages them. The service has no " +
-					"way to take one out.",
+				Doc: "Types of the workspace that the project takes, by key, name or ID, if the workspace manages them. The service cannot " +
+					"take one out again.",
 				Example: "Story",
 			},
 			{

@@ -3,8 +3,7 @@ package resource
 func init() {
 	register(Kind{
 		Name: "project_settings", Section: "settings", Parent: "project", Param: "project_settings_id",
-		Doc: "What else there is to say of a project. API v1 takes none of it, so a new project is public until its settings follow, " +
-			"with the next request that can carry them.",
+		Doc:     "Visibility and priority of a project. A new project is public at first; its settings follow with a later request.",
 		Example: `{visibility: private}`,
 		Listing: Listing{Single: true, Singleton: true},
 		Fields: []Field{

@@ -66,7 +66,7 @@ func customRelations() {
 
 // customRelation is the field of a work item that declares these.
 func customRelation() Field {
-	f := relation("custom", "Items, and what this one is to each, in the words of `relation_definitions`: `{item: checkout, relation: implements}`.")
+	f := relation("custom", "Related items, each with the relation in the words of `relation_definitions`: `{item: checkout, relation: implements}`.")
 	f.Wire = Wire{ContractDialect: NotTaken}
 	return f
 }

@@ -7,17 +7,17 @@ func init() {
 	register(Kind{
 		Name: "relation_definition", Section: "relation_definitions", Param: "relation_definition_id", HasExternalID: true,
 		Doc: "A kind of relation between work items, beside those that every workspace has. API v2 only. " +
-			"A workspace's own ones can be used, and not changed.",
+			"The relations that every workspace has can be used, but not changed.",
 		Example: `{name: Implementation, outward: implements, inward: is implemented by}`,
 		KeyFrom: []string{"name"}, NaturalKey: []string{"name"}, Listing: Listing{OwnFlag: "is_default"},
 		Fields: []Field{
 			{Name: "name", Type: Text, Required: true, MaxLength: 255, Doc: "Name of the kind of relation.", Example: "Implementation"},
 			{
-				Name: "outward", Type: Text, Required: true, MaxLength: 255, Doc: "What an item is to the other one.",
+				Name: "outward", Type: Text, Required: true, MaxLength: 255, Doc: "Words for the first item, such as implements.",
 				Example: "implements",
 			},
 			{
-				Name: "inward", Type: Text, Required: true, MaxLength: 255, Doc: "What the other one is to it.",
+				Name: "inward", Type: Text, Required: true, MaxLength: 255, Doc: "Words for the other item, such as is implemented by.",
 				Example: "is implemented by",
 			},
 			{

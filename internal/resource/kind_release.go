@@ -25,9 +25,9 @@ changelog: {description: "- A **faster** checkout"}`,
 				Example: "<p>What the <strong>north</strong> waits for.</p>",
 			},
 			{Name: "status", Type: Enum, Enum: []string{"unreleased", "released", "cancelled"}, Doc: "Progress.", Example: "unreleased"},
-			{Name: "target_date", Type: Date, Clear: ClearNull, Doc: "Day on which it is to come, `YYYY-MM-DD`.", Example: "2031-03-01"},
-			{Name: "release_date", Type: Date, Clear: ClearNull, Doc: "Day on which it came, `YYYY-MM-DD`.", Example: "2031-03-04"},
-			{Name: "is_prerelease", Type: Boolean, Doc: "Whether it comes before the one that is meant.", Example: "true"},
+			{Name: "target_date", Type: Date, Clear: ClearNull, Doc: "Planned day, `YYYY-MM-DD`.", Example: "2031-03-01"},
+			{Name: "release_date", Type: Date, Clear: ClearNull, Doc: "Actual day, `YYYY-MM-DD`.", Example: "2031-03-04"},
+			{Name: "is_prerelease", Type: Boolean, Doc: "Whether it is a pre-release.", Example: "true"},
 			{Name: "is_latest", Type: Boolean, Doc: "Whether it is the latest one.", Example: "true"},
 			{
 				Name: "lead", Wire: Wire{ContractDialect: "lead_id"}, Type: Ref, Ref: "member", Clear: ClearNull,
@@ -44,7 +44,7 @@ changelog: {description: "- A **faster** checkout"}`,
 			{
 				Name: "work_items", Virtual: true, Type: RefSet, Ref: "work_item", Clear: ClearNull, RefRules: RefRules{CrossProject: true},
 				Doc: "Work items of any project, by key (`web/checkout`), identifier such as `WEB-7`, or ID. `[]` removes those that planform " +
-					"added. The service shows nobody which it has: they are [not compared](limits.md).", Example: "web/checkout",
+					"added. The service does not show them, so they are [not compared](limits.md#what-is-not-compared).", Example: "web/checkout",
 			},
 		},
 		Operations: crud(path, "release_id", scope, "lgcud"),
@@ -76,7 +76,7 @@ changelog: {description: "- A **faster** checkout"}`,
 	})
 	register(Kind{
 		Name: "release_changelog", Section: "changelog", Parent: "release", Param: "release_changelog_id",
-		Doc:     "The changelog of a release, which each has from the start.",
+		Doc:     "The changelog of a release. Each release has one from the start.",
 		Example: `{description: "- A **faster** checkout"}`,
 		Listing: Listing{Single: true, Singleton: true},
 		Fields: []Field{

@@ -30,7 +30,7 @@ func init() {
 			},
 			{
 				Name: "default", Wire: Wire{V2Dialect: "is_default"}, Type: Boolean, Exclusive: true,
-				Doc: "Whether new work items start in this state. Where another one is the default, that needs `default: false`.", Example: "false",
+				Doc: "Whether new work items start in this state. If another state is the default, give that one `default: false`.", Example: "false",
 			},
 		},
 		Operations: append(crud(path, "state_id", "projects.states", "lgcud"), bulk(workspaceV2+"projects/{project_id}/states/",
@@ -40,7 +40,7 @@ func init() {
 		Name: "workspace_state", Section: "states", Param: "state_id", HasExternalID: true, Governance: Governance{
 			Flag: "states", AtWorkspace: true, Other: "state",
 		},
-		Doc:     "A state of the workspace, where that manages the states of all its projects. Work items refer to it in `state`.",
+		Doc:     "A state of the workspace, if the workspace manages the states of all its projects. Work items refer to it in `state`.",
 		Example: `{name: In Review, group: started, color: "#3b82f6"}`,
 		KeyFrom: []string{"name"}, Short: "name", NaturalKey: []string{"name"},
 		Fields: []Field{

@@ -3,7 +3,7 @@ package resource
 import "slices"
 
 func init() {
-	const doc = "Views have no mark of planform: one is found by its name. "
+	const doc = "A view bears no mark, so planform finds it by its name. "
 	const ofWorkspace, scope = workspaceV2 + "views/", "workspaces.views"
 	register(Kind{
 		Name: "view", Section: "views", Param: "view_id", KeyFrom: []string{"name"}, NaturalKey: []string{"name"},
@@ -55,8 +55,8 @@ func viewFields(filters ...Field) []Field {
 	})
 	display := []Field{
 		{Name: "layout", Type: Text, MaxLength: 255, Doc: "Layout, such as `list`, `kanban` or `spreadsheet`.", Example: "list"},
-		{Name: "group_by", Type: Text, MaxLength: 255, Doc: "What the work items are grouped by, such as `state` or `priority`.", Example: "state"},
-		{Name: "sub_group_by", Type: Text, MaxLength: 255, Doc: "What the groups are divided by.", Example: "priority"},
+		{Name: "group_by", Type: Text, MaxLength: 255, Doc: "Field by which the work items are grouped, such as `state` or `priority`.", Example: "state"},
+		{Name: "sub_group_by", Type: Text, MaxLength: 255, Doc: "Field by which the groups are divided.", Example: "priority"},
 		{Name: "order_by", Type: Text, MaxLength: 255, Doc: "Order, such as `-created_at`.", Example: "-created_at"},
 		{
 			Name: "more", Rest: true, Type: JSON, Example: `{"sub_issue": true}`,
@@ -83,6 +83,6 @@ func viewFields(filters ...Field) []Field {
 		{Name: "is_locked", Type: Boolean, AlwaysSend: true, Doc: "Whether the view is locked against changes.", Example: "true"},
 		{Name: "logo_props", Type: JSON, Doc: "Properties of the logo, sent as they are.", Example: `{"in_use": "emoji"}`},
 	}, inside, []Field{
-		{Name: "display_properties", Type: JSON, Doc: "Which fields are shown, sent as it is.", Example: `{"priority": true, "state": false}`},
+		{Name: "display_properties", Type: JSON, Doc: "Fields that are shown, sent as written.", Example: `{"priority": true, "state": false}`},
 	})
 }

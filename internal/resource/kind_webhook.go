@@ -25,7 +25,7 @@ func init() {
 			{Name: "version", Type: Text, MaxLength: 10, Doc: "Version of the events, such as v1.", Example: "v1"},
 			{
 				Name: "secret_file", Virtual: true, Type: SecretFile, Doc: "File for the secret, relative to the manifest, in or below its folder. " +
-					"Only its owner can read it, and planform never overwrites one that has something in it.",
+					"Only its owner can read it. planform never overwrites a file with content.",
 				Example: "secrets/ci.key",
 			},
 		},

@@ -35,7 +35,7 @@ links:
 			{
 				Name: "state", Wire: Wire{V2Dialect: "state_id"}, Type: Ref, Ref: "state", Documented: true,
 				RefRules: RefRules{DefaultFlag: "default", OrRef: "workspace_state"},
-				Doc:      "State, by name or ID: of the project, or of the workspace where that manages the states.", Example: "In Progress",
+				Doc:      "State, by name or ID. It belongs to the project, or to the workspace if that manages the states.", Example: "In Progress",
 			},
 			{
 				Name: "assignees", Wire: Wire{V2Dialect: "assignee_ids"}, Type: RefSet, Ref: "member", Documented: true, Clear: ClearEmpty,
@@ -64,7 +64,7 @@ links:
 			{
 				Name: "type", Wire: Wire{NewerDialect: "type_id", V2Dialect: "type_id"}, Type: Ref, Ref: "work_item_type", Documented: true,
 				RefRules: RefRules{OrRef: "workspace_work_item_type"}, Clear: ClearNull,
-				Doc: "Work item type, by name or ID: of the project, or of the workspace where that manages the types.", Example: "Story",
+				Doc: "Work item type, by name or ID. It belongs to the project, or to the workspace if that manages the types.", Example: "Story",
 			},
 			{
 				Name: "module", Type: Ref, Ref: "module", Documented: true, Clear: ClearNull,
@@ -108,7 +108,7 @@ links:
 			},
 			{
 				Name: "archived", Wire: Wire{ContractDialect: "archived_at"}, Type: Boolean, ArchiveFlag: true,
-				Doc: "Whether the item is archived, as the last step. Lists do not show it then, and it is left as it is, with everything in it, until `false` brings it back. API v2 archives only completed and cancelled items.", Example: "false",
+				Doc: "Whether the item is archived. That is the last step of a run. The archived item and its contents are left as they are, until `false` brings it back. API v2 archives only completed and cancelled items.", Example: "false",
 			},
 			relation("blocking", "Items blocked by this one, by key (`ops/monitor` in another project), identifier such as `WEB-7`, or ID."),
 			relation("blocked_by", "Items that block this one, by key (`ops/monitor` in another project), identifier such as `WEB-7`, or ID."),
@@ -120,7 +120,7 @@ links:
 			{
 				Name: "fields", Virtual: true, Type: CustomFields, DefinedBy: Property, DefinedIn: "type",
 				Doc: "Values of custom fields, by name: the properties that the manifest lists for the item's `type`. `null` removes a value, " +
-					"`[]` all of several.",
+					"`[]` all values of a field with several.",
 				Example: `{"Severity": "High", "Found in": "4.2"}`,
 			},
 			relation("relates_to", "Related items, by key (`ops/monitor` in another project), identifier such as `WEB-7`, or ID."),

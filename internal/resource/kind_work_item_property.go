@@ -46,8 +46,8 @@ func init() {
 	const ofWorkspace, workspaceScope = workspaceV2 + "work-item-properties/", "workspaces.work_item_properties"
 	register(Kind{
 		Name: "workspace_work_item_property", Section: "work_item_properties", Param: "property_id", HasExternalID: true,
-		Doc: "A custom field of the workspace, where that manages the types of all its projects, which share it: they name it in " +
-			"`properties`. Only API v2 has it.",
+		Doc: "A custom field of the workspace, if the workspace manages the types of all its projects. Types name it in `properties`. Only API " +
+			"v2 has it.",
 		Example: `{name: Severity, type: option, options: [Low, High]}`,
 		KeyFrom: []string{"name"}, NaturalKey: []string{"name"},
 		Governance: Governance{Flag: "work_item_types", AtWorkspace: true, Other: Property},
@@ -80,11 +80,11 @@ func propertyFields(active string) []Field {
 		},
 		{
 			Name: "relation_type", Type: Enum, EnumInCapitals: true, Enum: []string{"issue", "user", "release", "rich_text"}, Immutable: true,
-			Doc: "What a `relation` names: work items (`issue`) or people (`user`). Values that name anything else cannot be set.", Example: "user",
+			Doc: "Kind of object that a `relation` names: work items (`issue`) or people (`user`). Values that name anything else cannot be set.", Example: "user",
 		},
 		{
 			Name: "is_multi", Type: Boolean, Default: "false", Immutable: true,
-			Doc: "Whether an item can have several values, as a list: of the types `option` and `relation`.", Example: "true",
+			Doc: "Whether an item can have several values, as a list. For the types `option` and `relation`.", Example: "true",
 		},
 		{Name: "description", Type: LongText, Clear: ClearEmpty, Doc: "Plain text that describes the field.", Example: "How bad it is"},
 		{Name: "is_required", Type: Boolean, Default: "false", Doc: "Whether the web app asks for a value.", Example: "true"},

@@ -15,12 +15,12 @@ func init() {
 				{Name: "name", Type: Text, Required: true, MaxLength: 255, Doc: "Name of the template.", Example: "Bug"},
 			}, templateData(named), []Field{
 				{
-					Name: "short_description", Type: Text, Clear: ClearNull, Doc: "What the template is for, in one line.",
+					Name: "short_description", Type: Text, Clear: ClearNull, Doc: "Purpose of the template, in one line.",
 					Example: "Something that does not work",
 				},
 				{
 					Name: "description", Wire: Wire{ContractDialect: "description_html"}, Type: Markdown, Clear: ClearParagraph,
-					Doc: "What the template is for, in Markdown; it is sent as HTML.", Example: "For **defects** only.",
+					Doc: "Purpose of the template, in Markdown; it is sent as HTML.", Example: "For **defects** only.",
 				},
 				{
 					Name: "description_html", Type: HTML, Clear: ClearParagraph, Doc: "The same as HTML, passed through unchanged.",
@@ -42,11 +42,11 @@ func init() {
 		`{name: Bug, template_data: {name: "Bug: ", priority: high, state: Todo, labels: [bug]}}`,
 		Field{
 			Name: "state", Type: Ref, Ref: "state", RefRules: RefRules{OrRef: "workspace_state"},
-			Doc: "State, by key, name or ID: of the project, or of the workspace where that manages the states.", Example: "In Progress",
+			Doc: "State, by key, name or ID. It belongs to the project, or to the workspace if that manages the states.", Example: "In Progress",
 		},
 		Field{
 			Name: "type", Type: Ref, Ref: WorkItemType, RefRules: RefRules{OrRef: "workspace_work_item_type"},
-			Doc: "Work item type, by key, name or ID: of the project, or of the workspace where that manages the types.", Example: "Bug",
+			Doc: "Work item type, by key, name or ID. It belongs to the project, or to the workspace if that manages the types.", Example: "Bug",
 		},
 		Field{Name: "labels", Type: RefSet, Ref: "label", Doc: "Labels of the project, by key, name or ID.", Example: "bug"},
 		Field{Name: "modules", Type: RefSet, Ref: "module", Doc: "Modules of the project, by key, name or ID.", Example: "Checkout"},
@@ -64,8 +64,8 @@ func templateData(named []Field) []Field {
 	}
 	fields := append([]Field{{
 		Name: data, Rest: true, Type: JSON, Required: true,
-		Doc: "What an item made from it has, such as `name`, `description_html` and `priority`. What it names by the fields below is looked up " +
-			"as in work items; all else is sent as it is: the reference of Plane leaves open what it may hold.",
+		Doc: "Fields of an item that is made from it, such as `name`, `description_html` and `priority`. The fields below are looked up as in " +
+			"work items. All else is sent as written, because Plane's reference does not list it.",
 		Example: `{"name": "Bug: ", "priority": "high"}`,
 	}}, named...)
 	for i := range fields {

@@ -19,7 +19,7 @@ func init() {
 	const path, scope = workspaceV2 + "work-item-types/", "workspaces.work_item_types"
 	register(Kind{
 		Name: "workspace_work_item_type", Section: "work_item_types", Param: "type_id", HasExternalID: true, UniqueExternalID: true,
-		Doc: "A type of work item of the workspace, where that manages the types of all its projects. A project takes it by its " +
+		Doc: "A type of work item of the workspace, if the workspace manages the types of all its projects. A project takes it by its " +
 			"`imported_types`, and work items refer to it in `type`. Only API v2 has it.",
 		Example: `{name: Story, properties: [Severity]}`,
 		KeyFrom: []string{"name"}, NaturalKey: []string{"name"},
@@ -30,8 +30,8 @@ func init() {
 			{Name: "is_active", Type: Boolean, Default: "true", Doc: "Whether new items can have the type.", Example: "true"},
 			{
 				Name: "properties", Virtual: true, Type: RefSet, Ref: "workspace_work_item_property", Clear: ClearNull,
-				Doc: "Properties of its items, by key, name or ID of one of the workspace's `work_item_properties`. The service deletes the " +
-					"values that items have of one that is taken out.",
+				Doc: "Properties of its items, by key, name or ID of one of the workspace's `work_item_properties`. If you remove one, the " +
+					"service deletes its values on the items.",
 				Example: "Severity",
 			},
 		},

@@ -16,10 +16,10 @@ transitions:
 		Fields: []Field{
 			{Name: "name", Type: Text, Required: true, MaxLength: 255, Doc: "Name of the workflow.", Example: "Review"},
 			{Name: "description", Type: LongText, Clear: ClearNull, Doc: "Plain text that describes it.", Example: "Nothing is done that nobody saw"},
-			{Name: "is_active", Type: Boolean, Doc: "Whether work items are held to it.", Example: "true"},
+			{Name: "is_active", Type: Boolean, Doc: "Whether it applies.", Example: "true"},
 			{
 				Name: "types", Wire: Wire{ContractDialect: "work_item_type_ids"}, Type: RefSet, Ref: "work_item_type", Clear: ClearNull,
-				Doc: "Types of the work items that it is for, by key, name or ID.", Example: "Bug",
+				Doc: "Types of the work items to which it applies, by key, name or ID.", Example: "Bug",
 			},
 		},
 		Operations: crud(path, "workflow_id", scope, "lgcud"),
@@ -44,28 +44,28 @@ transitions:
 	})
 	register(Kind{
 		Name: "workflow_transition", Section: "transitions", Parent: "workflow", Param: "workflow_transition_id",
-		Doc:     "That work items may go from one state of a workflow to another. Both states identify it.",
+		Doc:     "A step that work items may take from one state of a workflow to another. Its two states identify it.",
 		Example: `{from: In Progress, to: Done, approvers: [ada@example.com], required_approvals: 1}`,
 		KeyFrom: []string{"from", "to"}, KeyJoin: "-to-", NaturalKey: []string{"from", "to"},
 		Fields: []Field{
 			{
 				Name: "from", Wire: Wire{ContractDialect: "workflow_state_id", V2Dialect: "state_id"}, Type: Ref, Ref: "workflow_state",
 				RefRules: RefRules{SentAs: "state"}, Required: true, Immutable: true,
-				Doc: "State that it leaves, one of the workflow's `states`.", Example: "In Progress",
+				Doc: "State before the step, one of the workflow's `states`.", Example: "In Progress",
 			},
 			{
 				Name: "to", Wire: Wire{ContractDialect: "transition_state_id"}, Type: Ref, Ref: "state", Required: true, Immutable: true,
-				Doc: "State of the project that it leads to, by key, name or ID.", Example: "Done",
+				Doc: "State after the step, by key, name or ID.", Example: "Done",
 			},
 			{
 				Name: "approvers", Wire: Wire{ContractDialect: "member_ids"}, Type: RefSet, Ref: "member", Clear: ClearNull,
 				RefRules: RefRules{MustBeMemberOf: "project_member"}, Doc: "Members who approve, by e-mail address, display name or ID.",
 				Example: "ada@example.com",
 			},
-			{Name: "required_approvals", Type: Number, Max: 1<<31 - 1, Clear: ClearNull, Doc: "How many of them must.", Example: "2"},
+			{Name: "required_approvals", Type: Number, Max: 1<<31 - 1, Clear: ClearNull, Doc: "Number of members who must approve.", Example: "2"},
 			{
 				Name: "on_rejection", Wire: Wire{ContractDialect: "rejection_state_id"}, Type: Ref, Ref: "state", Clear: ClearNull,
-				Doc: "State of the project that a work item goes to when they do not.", Example: "Todo",
+				Doc: "State that a rejected work item gets.", Example: "Todo",
 			},
 		},
 		Operations: crud(inside+"state-transitions/", "workflow_transition_id", scope, "lgcud"),

@@ -19,7 +19,7 @@ import (
 var update = stdflag.Bool("update", false, "write the fidelity page and the list of differences anew") //nolint:gochecknoglobals // a flag
 
 const (
-	fidelityPage    = "../../docs/fidelity.md"
+	fidelityPage    = "../../docs/contributors/fidelity.md"
 	differencesList = behavioursFolder + "/differing.txt"
 )
 
@@ -160,9 +160,9 @@ func (v verdict) reason() string {
 
 const fidelityText = `# Fidelity of the sandbox
 
-The sandbox is the server that planform's tests, ` + "`planform sandbox`" + ` and dry runs talk to. This page says how like the real one it is: requests were
-sent to a real server, the community edition, and written down with its answers (status, redirect, fields, values) and with what reads
-showed otherwise afterwards. Each test run plays all of it to the sandbox and compares; this page is made by that test.
+The sandbox is the server that planform's tests, ` + "`planform sandbox`" + ` and dry runs talk to. This page shows how closely it follows the real
+one. Requests were sent to a real server, the community edition. The recordings hold the answers (status, redirect, fields, values) and the
+changes that later reads showed. Each test run plays all of them to the sandbox and compares. That test makes this page.
 
 <!-- not run: it needs the sources -->
 ` + "```sh" + `
@@ -170,9 +170,8 @@ go test ./internal/sandbox -run BehavesAsRecorded           # plays the recordin
 go test ./internal/sandbox -run BehavesAsRecorded -update   # writes this page anew
 ` + "```" + `
 
-Behaviours are the same if they are the same sort of request to the same route with an answer and an effect of the same shape; each counts
-once (%d answers were recorded for these). The requests come from a table: every field missing, null, empty, of a wrong type, too long,
-unknown; IDs of nothing and of something else; doubles of names and external IDs; filters, pages, orders; six people; every
+A behaviour is a sort of request to a route, with the shape of its answer and of its effect. Each counts once; %d answers were recorded for them. The requests come from a table: every field missing, null, empty, of a wrong type, too long,
+unknown; unknown IDs and IDs of other kinds; names and external IDs that exist; filters, pages, orders; six people; every
 method with and without the slash at the end; deletion, archived projects, and reads after both.
 
 ## Community edition
@@ -181,7 +180,7 @@ method with and without the slash at the end; deletion, archived projects, and r
 |---|--:|--:|--:|--:|
 `
 
-// page is docs/fidelity.md.
+// page is docs/contributors/fidelity.md.
 func (s score) page(t *testing.T) string {
 	t.Helper()
 	var b strings.Builder
@@ -205,7 +204,7 @@ func (s score) page(t *testing.T) string {
 	if different > 0 {
 		b.WriteString("| Behaviours | Why | Collections | For example |\n|--:|---|---|---|\n")
 	} else {
-		b.WriteString("Nothing of what was recorded differs by now.\n")
+		b.WriteString("No recorded behaviour differs.\n")
 	}
 	by := map[string][]verdict{}
 	for _, v := range s.differing() {
@@ -222,14 +221,13 @@ func (s score) page(t *testing.T) string {
 	}
 	b.WriteString("\nEach difference, with both answers, is a line of `internal/sandbox/testdata/behaviours/differing.txt`.\n\n" +
 		"Values that depend on chance or on a worker of the service are not compared: IDs (except which record they name), times of today, icons, names of\n" +
-		"people, the words\n" +
-		"of a JSON parser, what the worker adds to a link, and the order of lists that the service does not order. The contents of a deleted project were\n" +
-		"requested after the worker had removed them; before that, the service's answers vary. Activities, which the worker writes late, are in the\n" +
-		"older recordings only (`internal/sandbox/testdata/recordings`).\n" +
+		"people, the words of a JSON parser, the worker's additions to a link, and the order of lists that the service does not sort. The contents of a\n" +
+		"deleted project were requested after the worker had removed them, because before that the answers vary. Only the older recordings have activities\n" +
+		"(`internal/sandbox/testdata/recordings`): the worker writes them late.\n" +
 		"\n## Other editions\n\n" +
-		"Nobody has recorded them: there is no server of these editions to send wrong requests to. What the sandbox does there is by the published\n" +
-		"reference, and for API v2 by [what the service's own tests saw](#as-seen-in-the-services-own-tests). An operation that it does not serve, and a parameter that nobody saw the effect of, is answered\n" +
-		"with 501 and a sentence that says so, never with a guess.\n\n" +
+		"Nobody has recorded them: we have no server of these editions to send wrong requests to. There the sandbox follows the published reference\n" +
+		"and, for API v2, [the service's own tests](#as-seen-in-the-services-own-tests). It answers 501 with a sentence to an operation that it\n" +
+		"does not serve and to a parameter whose effect nobody saw. It never guesses.\n\n" +
 		"| Operations | Known | Served | Answered with 501 | Recorded behaviours |\n|---|--:|--:|--:|--:|\n")
 	for _, e := range []struct {
 		name, section string

@@ -23,6 +23,7 @@
 //	memberships   who is wanted where, and who is there                     members_current.go
 //	orphans       objects that only the state has, and which may go         prune_orphans.go, prune_checks.go
 //	removals      what becomes of each membership, and who is to leave      members_edges.go, members_decide.go, members_drift.go, members_removals.go
+//	nonMembers    whom fields name although they are no members             outsiders.go
 //	divergences   what people changed, for the manifests                    divergence.go
 //	claims        who has the names and marks that the service takes once   identity_claims.go
 //	blockers      what cannot be made, and what the service refuses         blocked.go

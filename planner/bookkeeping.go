@@ -132,7 +132,7 @@ func (b *bookkeeping) noteManifest(changeOf func(resource.Address) *StateChange)
 
 // forgetMembers drops members from the records of containers: those that are gone, and those that an object of another owner declares.
 func (b *bookkeeping) forgetMembers(changeOf func(resource.Address) *StateChange, gone, others map[string]bool) {
-	for _, r := range b.removals.records {
+	for _, r := range b.removals.records.all {
 		m := r.kind.Membership
 		dropped := func(id string) bool {
 			return gone[id] || m.On == m.Member && others[id] || m.On == m.Container && others[string(r.container)]
@@ -278,7 +278,7 @@ func (b *bookkeeping) gatherMembers(changed map[resource.Address]*StateChange) m
 
 // leaveFormer notes that a member of a container left the others that the state has it in. It reports whether planform had added it there.
 func (b *bookkeeping) leaveFormer(notes memberNotes, r *memberSet, id string) (byUs bool) {
-	for _, was := range b.removals.former[edge{kind: r.kind.Name, member: id}] {
+	for _, was := range b.removals.records.byMember[edge{kind: r.kind.Name, member: id}] {
 		if byUs = byUs || was.record.addedByUs(id); notes.left[was.at] == nil {
 			notes.left[was.at] = map[string]bool{}
 		}
@@ -327,26 +327,25 @@ func (b *bookkeeping) closeMembers(changeOf func(resource.Address) *StateChange)
 			adding[s.Members.Container.Address.Members(s.Kind.Membership.Plural(), 1)] = true
 		}
 	}
-	for address, ids := range b.removals.arrived {
-		if adding[address] && len(ids) == 0 {
+	for _, r := range b.removals.records.all {
+		if !r.listed || r.intent == nil || r.intent.Action != AddMembers || adding[r.at] && len(r.arrived) == 0 {
 			continue
 		}
-		c := changeOf(address)
-		if c.Record.Members = slices.Concat(c.Record.Members, ids); !adding[address] {
+		c := changeOf(r.at)
+		if c.Record.Members = slices.Concat(c.Record.Members, r.arrived); !adding[r.at] {
 			c.Record.PendingIntent = nil
 		}
-		b.dropFromOthers(changeOf, address, ids)
+		b.dropFromOthers(changeOf, r.at, r.arrived)
 	}
 	leaving := map[resource.Address]bool{} // the step settles it
 	for _, d := range b.removals.list {
 		leaving[d.record] = len(d.leaving) > 0
 	}
-	for _, r := range b.removals.records {
+	for _, r := range b.removals.records.all {
 		switch {
 		case b.orphans.hasVanished(r.container):
 			changeOf(r.at).To = ""
-		case r.record.PendingIntent != nil && (r.record.PendingIntent.Action == Update ||
-			r.record.PendingIntent.Action == RemoveMembers && !leaving[r.at]):
+		case r.intent != nil && (r.intent.Action == Update || r.intent.Action == RemoveMembers && !leaving[r.at]):
 			changeOf(r.at).Record.PendingIntent = nil
 		}
 	}
@@ -359,7 +358,7 @@ func (b *bookkeeping) dropFromOthers(changeOf func(resource.Address) *StateChang
 		return
 	}
 	joined := func(id string) bool { return slices.Contains(ids, id) }
-	for _, r := range b.removals.records {
+	for _, r := range b.removals.records.all {
 		if r.kind == kind && r.at != into && slices.ContainsFunc(r.record.Members, joined) {
 			changeOf(r.at).Record.dropMembers(joined)
 		}

@@ -23,6 +23,7 @@ type World struct {
 
 	identities  *identities
 	refs        *references
+	records     *memberRecords
 	differ      *comparer
 	memberships *memberships
 	orphans     *orphans
@@ -51,8 +52,9 @@ func load(in Input, service *loader) *World {
 	w.refs = resolve(w.identities)                        // names to IDs, keys to objects
 	readCustomFields(w.refs)                              // values that no list shows
 	w.differ = &comparer{w.analysis, w.refs}              // desired x observed x prior, field by field
-	w.memberships = gatherMembers(w.refs)                 // desired and current members of containers
-	w.orphans = findOrphans(w.refs)                       // in the state, not in the manifest: which may be deleted
+	w.records = newMemberRecords(w.refs)                  // members of containers, as the state has them
+	w.memberships = gatherMembers(w.refs, w.records)      // desired and current members of containers
+	w.orphans = findOrphans(w.refs, w.records)            // in the state, not in the manifest: which may be deleted
 	w.removals = findRemovals(w.memberships, w.orphans)   // members to remove
 	w.outsiders = findOutsiders(w.differ, w.memberships)  // people who are not members of the project
 	findGovernance(w.differ)                              // on which level the workspace manages what is written

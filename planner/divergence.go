@@ -196,7 +196,10 @@ func (di *divergences) writtenName(i objectID, t *refField, id string, byKey boo
 // findExtraMembers lists what is in more containers than the manifest says, or related to more, as far as that was read. People are
 // members of what they like.
 func (di *divergences) findExtraMembers() {
-	known := di.memberships.declared()
+	known := map[edge]bool{}
+	for e := range di.removals.declared {
+		known[e] = true
+	}
 	add := func(kind *resource.Kind, c Container, members []string) {
 		m := kind.Membership
 		for _, id := range members {

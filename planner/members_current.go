@@ -15,6 +15,7 @@ type memberships struct {
 	analysis
 
 	refs      *references
+	records   *memberRecords
 	sets      []*memberSet
 	expensive map[*resource.Kind]int // containers whose members are not read again, by membership
 	words     *vocabulary
@@ -72,9 +73,9 @@ type prerequisite struct {
 
 // gatherMembers gathers the desired members of every container in the order of the
 // manifest, and reads the current ones.
-func gatherMembers(refs *references) *memberships {
+func gatherMembers(refs *references, records *memberRecords) *memberships {
 	s := &memberships{
-		analysis: refs.analysis, refs: refs, expensive: map[*resource.Kind]int{}, words: &vocabulary{refs.analysis, map[*resource.Words]*words{}},
+		analysis: refs.analysis, refs: refs, records: records, expensive: map[*resource.Kind]int{}, words: &vocabulary{refs.analysis, map[*resource.Words]*words{}},
 		defined: &definedValues{refs.analysis, map[string]string{}},
 	}
 	joined := map[edge]*memberSet{} // without the member
@@ -243,7 +244,8 @@ func (me *memberships) readMembers(r *memberSet) {
 		return
 	}
 	prior, hasPrior := me.recorded(r)
-	if prior.PendingIntent == nil {
+	open := me.records.recordAt(r.address()).isOpen()
+	if !open {
 		r.have = prior.Members
 	}
 	op, ok := me.objects.op(r.kind, resource.ListMembers)
@@ -251,7 +253,7 @@ func (me *memberships) readMembers(r *memberSet) {
 	case !ok:
 		r.gap = gapReason{why: me.in.API.Noun() + " cannot read it"}
 		return
-	case !hasPrior || prior.PendingIntent != nil:
+	case !hasPrior || open:
 	case me.in.SkipRefresh:
 		r.gap = skipsRefresh
 		return
@@ -298,12 +300,12 @@ func (me *memberships) readMembers(r *memberSet) {
 // recorded returns what the state has of a container's members. A record of another container, which had the address before, does not
 // count.
 func (me *memberships) recorded(r *memberSet) (prior Record, known bool) {
-	prior, known = me.in.Prior[r.address()]
+	record := me.records.recordAt(r.address())
 	isNew := r.object != noObject && (me.objects.states[r.object].replaced || me.objects.states[r.object].presence == absent)
-	if isNew || prior.ID != "" && prior.ID != r.container.ID {
+	if isNew || record.kind == nil || record.record.ID != "" && record.record.ID != r.container.ID {
 		return Record{}, false
 	}
-	return prior, known
+	return record.record, true
 }
 
 // listedContainer is a container that the service lists, with the IDs of its members.
@@ -346,15 +348,6 @@ func (me *memberships) containersIn(t *refField, within objectID) (all []listedC
 	return all, gapReason{}, true
 }
 
-// memberIDs returns the IDs of the members that a list of a membership shows.
-func memberIDs(membership *resource.Kind, list Answer) []string {
-	ids := make([]string, len(list.Rows))
-	for i, row := range list.Rows {
-		ids[i] = membership.Membership.MemberID(row)
-	}
-	return ids
-}
-
 // container describes a container that the service lists. If the manifest does not list it, its address has its name, or its ID if other
 // containers have that name.
 func (me *memberships) container(t *refField, within objectID, row resource.Row) Container {
@@ -377,29 +370,21 @@ func (me *memberships) container(t *refField, within objectID, row resource.Row)
 	return c
 }
 
-// declared returns the edges that the manifest wants.
-func (me *memberships) declared() map[edge]bool {
-	wanted := map[edge]bool{}
+// declared returns the edges that the manifest wants, with their attributes.
+func (me *memberships) declared() map[edge]string {
+	wanted := map[edge]string{}
 	for _, r := range me.sets {
 		for _, e := range r.entries {
 			if e.id == "" {
 				continue
 			}
-			wanted[edge{r.kind.Name, r.container.ID, e.id}] = true
+			wanted[edge{r.kind.Name, r.container.ID, e.id}] = e.attribute
 			if inverse := r.kind.Membership.Inverse; inverse != "" {
-				wanted[edge{inverse, e.id, r.container.ID}] = true
+				wanted[edge{inverse, e.id, r.container.ID}] = ""
 			}
 		}
 	}
 	return wanted
-}
-
-// stillSays reports whether the manifest says of some member of a container what an update of a former run sent.
-func (me *memberships) stillSays(address resource.Address, intent *Intent) bool {
-	return slices.ContainsFunc(me.sets, func(r *memberSet) bool {
-		return r.address() == address &&
-			slices.ContainsFunc(r.entries, func(e memberRef) bool { return intent.Sent == saidOf(e.id, e.attribute) })
-	})
 }
 
 // isIn reports whether a member is in the container, as far as is known.

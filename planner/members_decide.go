@@ -65,26 +65,6 @@ func (re *removals) findDeleted() {
 	}
 }
 
-// findDoubted notes which records have a member, and which members an earlier run may still take out by a request without an outcome.
-func (re *removals) findDoubted() {
-	for i := range re.records {
-		r := &re.records[i]
-		for _, id := range r.record.Members {
-			of := edge{kind: r.kind.Name, member: id}
-			re.former[of] = append(re.former[of], r)
-		}
-		if r.record.PendingIntent == nil {
-			continue
-		}
-		for _, id := range re.leaving(&r.record) {
-			re.doubted[edge{r.kind.Name, string(r.at), id}] = true
-			if r.kind.Membership.Exclusive {
-				re.doubted[edge{kind: r.kind.Name, member: id}] = true
-			}
-		}
-	}
-}
-
 func (r *Record) has(id string) bool {
 	_, has := slices.BinarySearch(r.Members, id)
 	return has
@@ -101,13 +81,14 @@ func (r *Record) standing(id string) standing {
 	return foundThere
 }
 
-// inDoubt reports whether a request of a former run may still move a member into the container of a record, or out of it.
+// inDoubt reports whether a request of an earlier run may still move a member into the container of a record, or out of it.
 func (re *removals) inDoubt(kind *resource.Kind, record resource.Address, id string) bool {
-	return re.doubted[edge{kind.Name, string(record), id}] || re.doubted[edge{kind: kind.Name, member: id}] ||
-		re.in.Prior[record].Late.After(re.in.Now) ||
-		slices.ContainsFunc(re.where[edge{kind: kind.Name, member: id}], func(c Container) bool {
-			return re.in.Prior[c.Address.Members(kind.Membership.Plural(), 1)].Late.After(re.in.Now)
-		})
+	return re.records.inDoubt(re.records.recordAt(record), kind, id, re.where[edge{kind: kind.Name, member: id}])
+}
+
+func (re *removals) isWanted(e edge) bool {
+	_, is := re.declared[e]
+	return is
 }
 
 // wishOf returns what the manifest says of an edge. record is the address of the container's members.
@@ -121,7 +102,7 @@ func (re *removals) wishOf(m *resource.Membership, record resource.Address, e ed
 		return wishAt{wish: takenBack}
 	case byMember.wish == nowhere:
 		return byMember
-	case re.declared[e]:
+	case re.isWanted(e):
 		return wishAt{wish: here}
 	case byMember.wish == elsewhere:
 		return byMember
@@ -131,14 +112,14 @@ func (re *removals) wishOf(m *resource.Membership, record resource.Address, e ed
 
 // factsOf returns what decides about a member of a container who is not wanted there. Whether the service shows the member is still open.
 func (re *removals) factsOf(kind *resource.Kind, c *Container, record resource.Address, id string) (f edgeFacts, at diag.Position) {
-	m, r := kind.Membership, re.in.Prior[record]
+	m, r := kind.Membership, re.records.recordAt(record)
 	wish := re.wishOf(m, record, edge{kind.Name, c.ID, id})
 	container, member := c.Address, re.objects.addressOf(serviceID{m.Member, id})
 	f = edgeFacts{
-		wish: wish.wish, prior: r.standing(id), exclusive: m.Exclusive, prune: re.in.Prune,
+		wish: wish.wish, prior: r.record.standing(id), exclusive: m.Exclusive, prune: re.in.Prune,
 		away: re.orphans.declaresOther(m, container, id) || re.deleted[serviceID{m.Container, c.ID}] || wish.wish != nowhere && wish.wish != takenBack && re.deleted[serviceID{m.Member, id}],
 	}
-	if slices.Contains(re.arrived[record], id) {
+	if slices.Contains(r.arrived, id) {
 		f.prior = addedBefore
 	}
 	switch {
@@ -181,7 +162,7 @@ func (re *removals) wasMoved(kind *resource.Kind, record resource.Address, id st
 			return re.looked[edge{kind: kind.Name, container: left}] && !isIn(left)
 		}
 	}
-	return slices.ContainsFunc(re.former[of], func(r *memberRecord) bool {
+	return slices.ContainsFunc(re.records.byMember[of], func(r *memberRecord) bool {
 		c, _ := re.refs.containerAt(r.container)
 		return r.at != record && re.looked[edge{kind: kind.Name, container: c.ID}] && !isIn(c.ID) && !re.inDoubt(kind, r.at, id)
 	})
@@ -233,7 +214,7 @@ func (re *removals) lookElsewhere(questions []question) {
 	read := map[scope]gapReason{}
 	for _, q := range questions {
 		if of := (edge{kind: q.field.membership.Name, member: q.member}); !q.none {
-			for _, record := range re.former[of] { // most are where they were
+			for _, record := range re.records.byMember[of] { // most are where they were
 				re.lookInto(record)
 			}
 			if len(re.where[of]) > 0 {
@@ -318,8 +299,8 @@ func (re *removals) wantedFacts(r *memberSet, e *memberRef) (f edgeFacts, on dec
 	isIn := re.memberships.isIn(r, *e)
 	known := prior.standing(e.id)
 	if inverse := resource.MustLookup(cmp.Or(m.Inverse, r.kind.Name)); m.Inverse != "" && known == noRecord {
-		other := re.in.Prior[re.objects.addressOf(serviceID{m.Member, e.id}).Members(inverse.Membership.Plural(), 1)]
-		known = other.standing(r.container.ID)
+		other := re.records.recordAt(re.objects.addressOf(serviceID{m.Member, e.id}).Members(inverse.Membership.Plural(), 1))
+		known = other.record.standing(r.container.ID)
 	}
 	switch {
 	case !r.read && !isIn || r.read && re.inDoubt(r.kind, r.address(), e.id) || re.objects.isForeign(on.object.Address):

@@ -2,7 +2,6 @@ package planner
 
 import (
 	"cmp"
-	"slices"
 
 	"github.com/planform/planform/internal/resource"
 )
@@ -20,24 +19,6 @@ type declaration struct {
 	object *resource.Object
 	value  *resource.Value
 	ref    *resource.Reference
-}
-
-// memberRecord holds what the state has of the members of a container.
-type memberRecord struct {
-	record        Record
-	at, container resource.Address
-	kind          *resource.Kind // the membership
-}
-
-// memberRecords returns the records of members in the order of their addresses.
-func (in *Input) memberRecords() (all []memberRecord) {
-	for at, r := range in.Prior {
-		if container, kind, _, ok := at.ParseMembership(); ok {
-			all = append(all, memberRecord{r, at, container, kind})
-		}
-	}
-	slices.SortFunc(all, func(a, b memberRecord) int { return cmp.Compare(a.at, b.at) })
-	return all
 }
 
 // wish names what the manifest says of an edge.

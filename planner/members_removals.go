@@ -21,13 +21,10 @@ type removals struct {
 	drifts      []*fieldDrift
 	drifted     map[*resource.Value]*fieldDrift
 
-	arrived     map[resource.Address][]string // by the record of their container: whom a former run's request without an outcome brought in
-	declared    map[edge]bool
+	declared    map[edge]string
 	wishes      map[edge]wishAt // without the container, or without the member
 	deleted     map[serviceID]bool
-	records     []memberRecord               // in the order of their addresses
-	former      map[edge][]*memberRecord     // without the container: the records that have the member
-	doubted     map[edge]bool                // named by a request of a former run that may still come; of those that exclude each other without the container
+	records     *memberRecords
 	where       map[edge][]Container         // without the container: those that were seen to have the member, where that is asked for
 	looked      map[edge]bool                // without the member: containers that were read for where
 	contained   map[*resource.Value]bool     // fields that say that an object is in no container, if all containers were read
@@ -69,13 +66,12 @@ func findRemovals(memberships *memberships, orphans *orphans) *removals {
 	l := &removals{
 		analysis: memberships.analysis, refs: memberships.refs, memberships: memberships, orphans: orphans,
 		declared: memberships.declared(), wishes: map[edge]wishAt{}, deleted: map[serviceID]bool{},
-		arrived: map[resource.Address][]string{}, records: memberships.in.memberRecords(), former: map[edge][]*memberRecord{}, doubted: map[edge]bool{},
+		records: memberships.records,
 		where: map[edge][]Container{}, looked: map[edge]bool{}, contained: map[*resource.Value]bool{}, absent: map[*resource.Reference]bool{},
 		drifted: map[*resource.Value]*fieldDrift{}, byContainer: map[edge]*removal{}, probes: map[*resource.Kind]Read{},
 	}
-	l.findArrived()
+	l.records.settle(l.declared, orphans.hasVanished)
 	mayLeave, uncontained := l.collectWishes()
-	l.findDoubted()
 	l.lookElsewhere(uncontained)
 	l.decideWanted()
 	if mayLeave || l.in.Prune || len(l.in.Leaves) > 0 {
@@ -87,7 +83,7 @@ func findRemovals(memberships *memberships, orphans *orphans) *removals {
 // countRemovals counts the memberships that pruning would end, as far as the
 // state tells, but not those that end with an object.
 func (re *removals) countRemovals() int {
-	if len(re.records) == 0 {
+	if len(re.records.all) == 0 {
 		return 0
 	}
 	re.findDeleted()
@@ -99,7 +95,7 @@ func (re *removals) countRemovals() int {
 		}
 	}
 	n := 0
-	for _, r := range re.records {
+	for _, r := range re.records.all {
 		c := Container{Address: r.container, ID: cmp.Or(re.refs.idAt(r.container), r.record.ID)}
 		if re.deleted[serviceID{r.container.Kind(), c.ID}] || re.objects.isDeletedOrHidden(r.container) {
 			continue
@@ -116,71 +112,10 @@ func (re *removals) countRemovals() int {
 	return n
 }
 
-// findArrived finds the members that earlier runs announced and that their containers have. Only the announcement tells that planform added
-// them. If a request may still bring a change that the manifest does not want, the list of the container is read again.
-func (re *removals) findArrived() {
-	for i := range re.records {
-		r := &re.records[i]
-		again := r.record.Late.After(re.in.Now) // who was added may be added once more
-		if r.record.PendingIntent == nil && !again || re.orphans.hasVanished(r.container) {
-			continue
-		}
-		container, params := re.refs.containerAt(r.container)
-		if container.ID == "" || r.record.ID != "" && r.record.ID != container.ID || re.objects.isDeletedOrHidden(r.container) {
-			continue
-		}
-		stays := func(id string) bool { return re.declared[edge{r.kind.Name, container.ID, id}] }
-		leaves := slices.ContainsFunc(r.record.Members, func(id string) bool { return !stays(id) })
-		read, ok := re.objects.membersRead(r.kind, params)
-		if !ok || r.record.PendingIntent == nil && !leaves {
-			continue
-		}
-		answer := re.service.ask(read)
-		if answer.Unsupported || answer.NotFound {
-			continue
-		}
-		if open := re.settleIntent(r, memberIDs(r.kind, answer), stays); open || again && leaves {
-			re.service.unconfirmed = append(re.service.unconfirmed, read)
-		}
-	}
-}
-
-// settleIntent notes the members that the intent of a record brought in. It reports whether the request may still do something that
-// the manifest does not want. in has the members of the container.
-func (re *removals) settleIntent(r *memberRecord, in []string, stays func(id string) bool) (open bool) {
-	switch intent := r.record.PendingIntent; {
-	case intent == nil:
-	case intent.Action == AddMembers:
-		re.arrived[r.at] = nil
-		for _, id := range re.refs.membersOf(intent) {
-			switch {
-			case slices.Contains(r.record.Members, id):
-			case slices.Contains(in, id):
-				re.arrived[r.at] = append(re.arrived[r.at], id)
-			default:
-				open = open || !stays(id)
-			}
-		}
-	case intent.Action == RemoveMembers:
-		open = slices.ContainsFunc(re.leaving(&r.record), func(id string) bool { return slices.Contains(in, id) && stays(id) })
-	case intent.Action == Update:
-		open = !re.memberships.stillSays(r.at, intent)
-	}
-	return open
-}
-
-// leaving returns the members that the intent of a record takes out, or all members if the intent does not name them.
-func (re *removals) leaving(record *Record) []string {
-	if record.PendingIntent.Name == "" {
-		return record.Members
-	}
-	return re.refs.membersOf(record.PendingIntent)
-}
-
 // decideUnwanted decides about the memberships that the manifest does not want: those of the state, and of objects whose field is null.
 func (re *removals) decideUnwanted(uncontained []question) {
-	for i := range re.records {
-		re.fromState(&re.records[i])
+	for _, r := range re.records.all {
+		re.fromState(r)
 	}
 	for _, q := range uncontained {
 		for _, c := range re.where[edge{kind: q.field.membership.Name, member: q.member}] {
@@ -219,7 +154,7 @@ func (re *removals) fromState(r *memberRecord) {
 		return
 	}
 	d := &removal{kind: r.kind, container: container, record: r.at, params: params}
-	for _, id := range slices.Concat(r.record.Members, re.arrived[r.at]) {
+	for _, id := range slices.Concat(r.record.Members, r.arrived) {
 		re.consider(d, id)
 	}
 	if len(d.candidates) > 0 {

@@ -15,9 +15,8 @@ type bookkeeping struct {
 
 	memberships *memberships
 	orphans     *orphans
-	removals    *removals
+	decisions   *decisions
 	steps       *steps
-	additions   *additions
 	plan        *Plan
 }
 
@@ -85,13 +84,19 @@ func (b *bookkeeping) stateChanges() {
 	}
 	b.dropAliases(changeOf)
 	b.forgetMembers(changeOf, gone, others)
-	for _, d := range b.removals.list {
-		if len(d.alreadyGone) == 0 {
-			continue
+	lose := func(from resource.Address, members []string) {
+		if len(members) == 0 {
+			return
 		}
-		c := changeOf(d.record)
-		c.Record.dropMembers(func(id string) bool { return slices.Contains(d.alreadyGone, id) })
-		c.Why = join(c.Why, "lost "+strconv.Itoa(len(d.alreadyGone))+" of the members that planform added")
+		c := changeOf(from)
+		c.Record.dropMembers(func(id string) bool { return slices.Contains(members, id) })
+		c.Why = join(c.Why, "lost "+strconv.Itoa(len(members))+" of the members that planform added")
+	}
+	for _, r := range b.decisions.vanished {
+		lose(r.at, r.record.Members)
+	}
+	for _, s := range b.decisions.leavingSets() {
+		lose(s.record.at, s.forgotten)
 	}
 	b.closeObjects(changeOf)
 	b.closeMembers(changeOf)
@@ -132,7 +137,7 @@ func (b *bookkeeping) noteManifest(changeOf func(resource.Address) *StateChange)
 
 // forgetMembers drops members from the records of containers: those that are gone, and those that an object of another owner declares.
 func (b *bookkeeping) forgetMembers(changeOf func(resource.Address) *StateChange, gone, others map[string]bool) {
-	for _, r := range b.removals.records.all {
+	for _, r := range b.memberships.records.all {
 		m := r.kind.Membership
 		dropped := func(id string) bool {
 			return gone[id] || m.On == m.Member && others[id] || m.On == m.Container && others[string(r.container)]
@@ -254,22 +259,22 @@ func (b *bookkeeping) gatherMembers(changed map[resource.Address]*StateChange) m
 		}
 		return into
 	}
-	for _, r := range b.memberships.sets {
-		prior, _ := b.memberships.recorded(r)
-		for _, e := range r.entries {
-			if !e.verdict.noteFound || !r.read || prior.has(e.id) {
+	for _, s := range b.memberships.sets {
+		prior, _ := s.recorded()
+		for _, e := range s.wanted {
+			if !e.verdict.noteFound || !s.known || s.container.ID == "" || prior.has(e.id) {
 				continue
 			}
-			byUs := r.kind.Membership.Exclusive && b.leaveFormer(notes, r, e.id)
-			if into := join(r.address(), e.id, byUs); into.Sources == nil {
-				into.Sources = b.additions.sourcesOf(r)
+			byUs := s.kind.Membership.Exclusive && b.leaveFormer(notes, s, e.id)
+			if into := join(s.address(), e.id, byUs); into.Sources == nil {
+				into.Sources = b.memberships.sourcesOf(s)
 			}
 		}
 	}
-	for _, d := range b.removals.list {
-		for _, c := range d.leaving {
-			if c.facts.wish == nowhere && c.facts.prior == noRecord && !c.verdict.drift { // the state has the member until it is gone
-				join(d.record, c.id, false)
+	for _, s := range b.decisions.leavingSets() {
+		for _, e := range s.leaving() {
+			if e.wish == nowhere && b.decisions.standing(s, e) == noRecord && !e.verdict.drift { // the state has the member until it is gone
+				join(s.record.at, e.id, false)
 			}
 		}
 	}
@@ -278,7 +283,7 @@ func (b *bookkeeping) gatherMembers(changed map[resource.Address]*StateChange) m
 
 // leaveFormer notes that a member of a container left the others that the state has it in. It reports whether planform had added it there.
 func (b *bookkeeping) leaveFormer(notes memberNotes, r *memberSet, id string) (byUs bool) {
-	for _, was := range b.removals.records.byMember[edge{kind: r.kind.Name, member: id}] {
+	for _, was := range b.memberships.records.byMember[edge{kind: r.kind.Name, member: id}] {
 		if byUs = byUs || was.record.addedByUs(id); notes.left[was.at] == nil {
 			notes.left[was.at] = map[string]bool{}
 		}
@@ -298,7 +303,7 @@ func (b *bookkeeping) noteCleared(i objectID, values map[string]string) {
 		field := &o.Kind.Fields[j]
 		switch v, given := o.Value(field.Name); {
 		case !f.info.viaMembership(field) || o.Ignores(field):
-		case given && b.removals.contained[v] && !b.removals.keeps(v):
+		case given && b.decisions.contained[v] && !b.decisions.keeps(v):
 			values[field.Name] = ""
 		case !given || len(v.Refs) > 0:
 			delete(values, field.Name)
@@ -327,7 +332,7 @@ func (b *bookkeeping) closeMembers(changeOf func(resource.Address) *StateChange)
 			adding[s.Members.Container.Address.Members(s.Kind.Membership.Plural(), 1)] = true
 		}
 	}
-	for _, r := range b.removals.records.all {
+	for _, r := range b.memberships.records.all {
 		if !r.listed || r.intent == nil || r.intent.Action != AddMembers || adding[r.at] && len(r.arrived) == 0 {
 			continue
 		}
@@ -338,10 +343,10 @@ func (b *bookkeeping) closeMembers(changeOf func(resource.Address) *StateChange)
 		b.dropFromOthers(changeOf, r.at, r.arrived)
 	}
 	leaving := map[resource.Address]bool{} // the step settles it
-	for _, d := range b.removals.list {
-		leaving[d.record] = len(d.leaving) > 0
+	for _, s := range b.decisions.leavingSets() {
+		leaving[s.record.at] = len(s.leaving()) > 0
 	}
-	for _, r := range b.removals.records.all {
+	for _, r := range b.memberships.records.all {
 		switch {
 		case b.orphans.hasVanished(r.container):
 			changeOf(r.at).To = ""
@@ -358,7 +363,7 @@ func (b *bookkeeping) dropFromOthers(changeOf func(resource.Address) *StateChang
 		return
 	}
 	joined := func(id string) bool { return slices.Contains(ids, id) }
-	for _, r := range b.removals.records.all {
+	for _, r := range b.memberships.records.all {
 		if r.kind == kind && r.at != into && slices.ContainsFunc(r.record.Members, joined) {
 			changeOf(r.at).Record.dropMembers(joined)
 		}
@@ -387,9 +392,9 @@ func (b *bookkeeping) recordSources() {
 	for _, o := range b.in.Desired {
 		setSources(o.Address, o.Files)
 	}
-	for _, r := range b.memberships.sets {
-		if b.sourcesKnown(r) {
-			setSources(r.address(), b.additions.sourcesOf(r))
+	for _, s := range b.memberships.sets {
+		if b.sourcesKnown(s) {
+			setSources(s.address(), b.memberships.sourcesOf(s))
 		}
 	}
 	if len(b.in.OtherSources) == 0 {
@@ -404,13 +409,13 @@ func (b *bookkeeping) recordSources() {
 
 // sourcesKnown reports whether the manifests are known for all members that the state has of
 // a container.
-func (b *bookkeeping) sourcesKnown(r *memberSet) bool {
-	prior := b.in.Prior[r.address()]
+func (b *bookkeeping) sourcesKnown(s *memberSet) bool {
+	prior := &s.record.record
 	if len(prior.Sources) > 0 || len(prior.Members) == 0 {
 		return true
 	}
 	wanted := map[string]bool{}
-	for _, e := range r.entries {
+	for _, e := range s.wanted {
 		wanted[e.id] = true
 	}
 	return !slices.ContainsFunc(prior.Members, func(id string) bool { return !wanted[id] })

@@ -2,7 +2,9 @@ package planner
 
 import (
 	"cmp"
+	"slices"
 
+	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/resource"
 )
 
@@ -19,6 +21,17 @@ type declaration struct {
 	object *resource.Object
 	value  *resource.Value
 	ref    *resource.Reference
+}
+
+// position returns the place of a declaration in the manifest.
+func (d declaration) position() diag.Position {
+	switch {
+	case d.ref != nil:
+		return d.ref.Position
+	case d.value != nil:
+		return d.value.Position
+	}
+	return diag.Position{}
 }
 
 // wish names what the manifest says of an edge.
@@ -50,6 +63,22 @@ const (
 	foundThere                  // somebody else had made the edge
 	addedBefore                 // planform made the edge
 )
+
+func (r *Record) has(id string) bool {
+	_, has := slices.BinarySearch(r.Members, id)
+	return has
+}
+
+// standing returns what a record of members has of one of them.
+func (r *Record) standing(id string) standing {
+	switch {
+	case !r.has(id):
+		return noRecord
+	case r.addedByUs(id):
+		return addedBefore
+	}
+	return foundThere
+}
 
 // edgeFacts holds what decides about one edge.
 type edgeFacts struct {

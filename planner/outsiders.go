@@ -23,6 +23,13 @@ type outsider struct {
 	role string // that is too little; "" = they are no member
 }
 
+// prerequisite identifies a person who is brought into a container.
+type prerequisite struct {
+	via       *resource.Kind // the membership
+	container objectID       // its state
+	id        string         // of the person
+}
+
 func findOutsiders(differ *comparer, memberships *memberships) *nonMembers {
 	s := &nonMembers{
 		analysis: differ.analysis, refs: differ.refs, differ: differ, memberships: memberships,
@@ -72,16 +79,16 @@ func (o *nonMembers) insiders(at prerequisite) map[string]string {
 		return nil
 	}
 	wanted := map[string]string{}
-	for _, r := range o.memberships.sets {
-		if r.kind == at.via && r.object == at.container {
-			for _, e := range r.entries {
-				if e.verdict.kept && !o.memberships.isIn(r, e) {
-					continue // people took them out, and that stays
-				}
+	for _, s := range o.memberships.sets {
+		if s.kind != at.via || s.object != at.container {
+			continue
+		}
+		for _, e := range s.wanted {
+			switch isIn := s.isIn(e); {
+			case isIn:
 				wanted[e.id] = e.attribute
-				if e.attribute == "" && !o.memberships.isIn(r, e) {
-					wanted[e.id] = o.memberships.newAttribute(r, e)
-				}
+			case !e.verdict.kept: // else people took them out, and that stays
+				wanted[e.id] = o.memberships.newAttribute(s, e)
 			}
 		}
 	}
@@ -104,7 +111,7 @@ func (o *nonMembers) insiders(at prerequisite) map[string]string {
 		return nil
 	}
 	m := at.via.Membership
-	prior, _ := o.memberships.recorded(&memberSet{kind: at.via, object: at.container, container: o.objects.asContainer(at.container)})
+	prior, _ := o.memberships.setOf(at.via, at.container).recorded()
 	for _, row := range a.Rows {
 		id := m.MemberID(row)
 		role := wanted[id]

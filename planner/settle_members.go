@@ -115,38 +115,36 @@ func (mr *memberRecords) settle(wanted map[edge]string, vanished func(resource.A
 			return is
 		}
 		leaves := slices.ContainsFunc(r.record.Members, func(id string) bool { return !isWanted(id) })
-		read, ok := mr.objects.membersRead(r.kind, params)
-		if !ok || r.intent == nil && !leaves {
+		if r.intent == nil && !leaves {
 			continue
 		}
-		answer := mr.service.ask(read)
-		if answer.Unsupported || answer.NotFound {
+		list := listMembers(mr.analysis, r.kind, params)
+		if list.state != listed {
 			continue
 		}
-		in := memberIDs(r.kind, answer)
 		if r.listed = true; r.intent != nil && r.intent.Action == AddMembers {
 			r.arrived = slices.DeleteFunc(mr.refs.membersOf(r.intent), func(id string) bool {
-				return !slices.Contains(in, id) || slices.Contains(r.record.Members, id)
+				return !list.has(id) || slices.Contains(r.record.Members, id)
 			})
 		}
-		if mr.mayStillChange(r, container.ID, in, isWanted, wanted) || r.late && leaves {
+		if mr.mayStillChange(r, container.ID, &list, isWanted, wanted) || r.late && leaves {
+			read, _ := mr.objects.membersRead(r.kind, params)
 			mr.service.unconfirmed = append(mr.service.unconfirmed, read)
 		}
 	}
 }
 
-// mayStillChange reports whether the intent of a record may still do something that the manifest does not want. in has the members of the
-// container.
-func (mr *memberRecords) mayStillChange(r *memberRecord, container string, in []string, isWanted func(id string) bool, wanted map[edge]string) bool {
+// mayStillChange reports whether the intent of a record may still do something that the manifest does not want.
+func (mr *memberRecords) mayStillChange(r *memberRecord, container string, list *memberList, isWanted func(id string) bool, wanted map[edge]string) bool {
 	switch {
 	case r.intent == nil:
 		return false
 	case r.intent.Action == AddMembers:
 		return slices.ContainsFunc(mr.refs.membersOf(r.intent), func(id string) bool {
-			return !slices.Contains(in, id) && !slices.Contains(r.record.Members, id) && !isWanted(id)
+			return !list.has(id) && !slices.Contains(r.record.Members, id) && !isWanted(id)
 		})
 	case r.intent.Action == RemoveMembers:
-		return slices.ContainsFunc(mr.namedByIntent(r), func(id string) bool { return slices.Contains(in, id) && isWanted(id) })
+		return slices.ContainsFunc(mr.namedByIntent(r), func(id string) bool { return list.has(id) && isWanted(id) })
 	}
 	for e, attribute := range wanted {
 		if e.kind == r.kind.Name && e.container == container && r.intent.Sent == saidOf(e.member, attribute) {

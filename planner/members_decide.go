@@ -18,11 +18,10 @@ type decisions struct {
 	records     *memberRecords
 	orphans     *orphans
 
-	leaving  map[edge]*memberSet // without the member: sets with members that the manifest does not want
-	vanished []*memberRecord     // of containers that are gone
-	deleted  map[serviceID]bool
-	where    map[edge][]Container // without the container: those that were seen to have the member
-	looked   map[edge]bool        // without the member: containers that were read for where
+	sets    map[edge]*memberSet // without the member
+	deleted map[serviceID]bool
+	where   map[edge][]Container // without the container: those that were seen to have the member
+	looked  map[edge]bool        // without the member: containers that were read for where
 
 	drifts    []*fieldDrift
 	drifted   map[*resource.Value]*fieldDrift
@@ -35,11 +34,16 @@ type decisions struct {
 func decideMembers(memberships *memberships, orphans *orphans) *decisions {
 	de := &decisions{
 		analysis: memberships.analysis, refs: memberships.refs, memberships: memberships, records: memberships.records, orphans: orphans,
-		leaving: map[edge]*memberSet{}, deleted: map[serviceID]bool{}, where: map[edge][]Container{}, looked: map[edge]bool{},
+		sets: map[edge]*memberSet{}, deleted: map[serviceID]bool{}, where: map[edge][]Container{}, looked: map[edge]bool{},
 		drifted: map[*resource.Value]*fieldDrift{}, contained: map[*resource.Value]bool{}, absent: map[*resource.Reference]bool{},
 	}
 	de.records.settle(memberships.wanted, orphans.hasVanished)
 	de.findDeleted()
+	for _, s := range memberships.sets {
+		if s.container.ID != "" {
+			de.sets[edge{kind: s.kind.Name, container: s.container.ID}] = s
+		}
+	}
 	ends := memberships.ends || de.in.Prune || len(de.in.Leaves) > 0
 	if ends {
 		de.addRecorded()
@@ -72,12 +76,11 @@ func decideMembers(memberships *memberships, orphans *orphans) *decisions {
 }
 
 // leavingSets returns the sets with members that the manifest does not want, in the order of kinds and IDs.
-func (de *decisions) leavingSets() (sets []*memberSet) {
-	for _, at := range slices.SortedFunc(maps.Keys(de.leaving), edge.compare) {
-		if s := de.leaving[at]; len(s.unwanted) > 0 {
-			sets = append(sets, s)
-		}
-	}
+func (de *decisions) leavingSets() []*memberSet {
+	sets := slices.DeleteFunc(slices.Collect(maps.Values(de.sets)), func(s *memberSet) bool { return len(s.unwanted) == 0 })
+	slices.SortFunc(sets, func(a, b *memberSet) int {
+		return cmp.Or(cmp.Compare(a.kind.Name, b.kind.Name), cmp.Compare(a.container.ID, b.container.ID))
+	})
 	return sets
 }
 
@@ -116,21 +119,13 @@ func (de *decisions) findDeleted() {
 
 // addRecorded adds the edges of the state that would end if the service showed them.
 func (de *decisions) addRecorded() {
-	at := map[resource.Address]*memberSet{}
-	for _, s := range de.memberships.sets {
-		at[s.address()] = s
-	}
 	for _, r := range de.records.all {
-		if de.orphans.hasVanished(r.container) { // a read of its members may be refused
-			de.vanished = append(de.vanished, r)
-			continue
-		}
 		container, params := de.refs.containerAt(r.container)
-		if container.ID == "" {
+		if container.ID == "" || de.orphans.hasVanished(r.container) { // a read of its members may be refused
 			continue
 		}
-		s := at[r.at]
-		if s == nil || s.container.ID != container.ID {
+		s := de.sets[edge{kind: r.kind.Name, container: container.ID}]
+		if s == nil || s.record != r {
 			s = &memberSet{kind: r.kind, object: noObject, container: container, params: params, record: r}
 		}
 		for _, id := range slices.Concat(r.record.Members, r.arrived) {
@@ -145,11 +140,13 @@ func (de *decisions) addShown() {
 	for _, n := range de.memberships.cleared {
 		kind, id := n.field.membership, de.objects.states[n.by].id
 		for _, c := range de.where[edge{kind: kind.Name, member: id}] {
-			s := de.leaving[edge{kind: kind.Name, container: c.ID}]
+			s := de.sets[edge{kind: kind.Name, container: c.ID}]
 			if s == nil {
 				record := de.records.recordAt(c.Address.Members(kind.Membership.Plural(), 1))
 				s = &memberSet{kind: kind, object: noObject, container: c, record: record}
 				s.params = de.memberships.paramsOf(kind, de.objects.within(n.by, n.field.to), c.ID)
+			}
+			if s.list.state == notAsked {
 				s.list = listMembers(de.analysis, kind, s.params)
 			}
 			if !slices.ContainsFunc(s.unwanted, func(e *member) bool { return e.id == id }) {
@@ -170,7 +167,7 @@ func (de *decisions) addUnwanted(s *memberSet, id string) {
 	f.seen = shownIn
 	if v := f.decide(); v.action == removeEdge || v.kept {
 		s.unwanted = append(s.unwanted, e)
-		de.leaving[edge{kind: s.kind.Name, container: s.container.ID}] = s
+		de.sets[edge{kind: s.kind.Name, container: s.container.ID}] = s
 	}
 }
 

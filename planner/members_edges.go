@@ -1,7 +1,6 @@
 package planner
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/planform/planform/internal/diag"
@@ -11,10 +10,6 @@ import (
 // edge identifies a membership by its kind, and by the IDs of the container and of the member. An edge without a container stands for the
 // field of the member, an edge without a member for the field of the container.
 type edge struct{ kind, container, member string }
-
-func (e edge) compare(o edge) int {
-	return cmp.Or(cmp.Compare(e.kind, o.kind), cmp.Compare(e.container, o.container), cmp.Compare(e.member, o.member))
-}
 
 // declaration is the reference by which an object declares an edge.
 type declaration struct {

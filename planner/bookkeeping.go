@@ -15,9 +15,8 @@ type bookkeeping struct {
 
 	memberships *memberships
 	orphans     *orphans
-	removals    *removals
+	decisions   *decisions
 	steps       *steps
-	additions   *additions
 	plan        *Plan
 }
 
@@ -84,17 +83,15 @@ func (b *bookkeeping) stateChanges() {
 		}
 	}
 	b.dropAliases(changeOf)
-	b.forgetMembers(changeOf, gone, others)
-	for _, d := range b.removals.list {
-		if len(d.alreadyGone) == 0 {
-			continue
+	for _, set := range b.decisions.leavingSets() {
+		if n := len(set.forgotten); n > 0 {
+			c := changeOf(set.record.at)
+			c.Record.dropMembers(func(id string) bool { return slices.Contains(set.forgotten, id) })
+			c.Why = join(c.Why, "lost "+strconv.Itoa(n)+" of the members that planform added")
 		}
-		c := changeOf(d.record)
-		c.Record.dropMembers(func(id string) bool { return slices.Contains(d.alreadyGone, id) })
-		c.Why = join(c.Why, "lost "+strconv.Itoa(len(d.alreadyGone))+" of the members that planform added")
 	}
 	b.closeObjects(changeOf)
-	b.closeMembers(changeOf)
+	b.settleMembers(changeOf, gone, others)
 	for _, c := range all {
 		if len(c.Record.Members) == 0 && c.Record.PendingIntent == nil && !c.From.IsObject() {
 			c.To = ""
@@ -126,19 +123,6 @@ func (b *bookkeeping) noteManifest(changeOf func(resource.Address) *StateChange)
 			} else {
 				c.Why = join(c.Why, "is no longer protected")
 			}
-		}
-	}
-}
-
-// forgetMembers drops members from the records of containers: those that are gone, and those that an object of another owner declares.
-func (b *bookkeeping) forgetMembers(changeOf func(resource.Address) *StateChange, gone, others map[string]bool) {
-	for _, r := range b.removals.records {
-		m := r.kind.Membership
-		dropped := func(id string) bool {
-			return gone[id] || m.On == m.Member && others[id] || m.On == m.Container && others[string(r.container)]
-		}
-		if slices.ContainsFunc(r.record.Members, dropped) {
-			changeOf(r.at).Record.dropMembers(dropped)
 		}
 	}
 }
@@ -206,88 +190,74 @@ func (b *bookkeeping) shownValues(i objectID, r Record) map[string]string {
 	return values
 }
 
-// memberNotes holds what the state is to know of memberships, by the addresses of their records.
-type memberNotes struct {
-	joined map[resource.Address]*Record         // with the members that the service shows and the state lacks
-	left   map[resource.Address]map[string]bool // members by ID that are in another container now
-}
-
 // noteMembers records the memberships that the manifest wants, the service shows and the state lacks, so that a later change is drift. If a
-// member can be in one container only, the state forgets the containers that the member left.
+// member can be in one container only, the state forgets the containers that the member left. Joins of a record that another change writes,
+// or that has an open intent, are not noted.
 func (b *bookkeeping) noteMembers(changed map[resource.Address]*StateChange) {
-	notes := b.gatherMembers(changed)
-	seen := slices.Collect(maps.Keys(notes.joined))
-	for a, gone := range notes.left {
-		if c := changed[a]; c != nil {
-			c.Record.dropMembers(func(id string) bool { return gone[id] })
-		} else if notes.joined[a] == nil {
-			seen = append(seen, a)
+	seen, left := map[resource.Address]*StateChange{}, map[resource.Address]map[string]bool{}
+	note := func(a resource.Address) *Record {
+		c := cmp.Or(changed[a], seen[a])
+		if c == nil {
+			c = &StateChange{From: a, To: a, Record: b.in.Prior[a]}
+			c.Record.Address, seen[a] = a, c
+		}
+		return &c.Record
+	}
+	joined := map[*memberSet]*Record{}
+	for _, s := range b.memberships.sets {
+		prior, _ := s.recorded()
+		for _, e := range s.wanted {
+			if e.verdict.noteFound && s.known && s.container.ID != "" && !prior.has(e.id) {
+				b.join(joined, s, e, left)
+			}
 		}
 	}
-	for _, a := range slices.Sorted(slices.Values(seen)) {
-		c := StateChange{From: a, To: a, Record: b.in.Prior[a]}
-		c.Record.Address = a
-		c.Record.dropMembers(func(id string) bool { return notes.left[a][id] })
-		if more := notes.joined[a]; more != nil {
-			if len(c.Record.Members) == 0 {
-				c.Record.Sources = more.Sources
+	for _, s := range b.decisions.leavingSets() {
+		for _, e := range s.leaving() {
+			if e.wish == nowhere && b.decisions.standing(s, e) == noRecord && !e.verdict.drift { // the state has the member until it is gone
+				b.join(joined, s, e, left)
 			}
-			c.Record.Members, c.Record.Found = union(c.Record.Members, more.Members), union(c.Record.Found, more.Found)
 		}
-		if len(c.Record.Members) == 0 && c.Record.PendingIntent == nil {
+	}
+	for a, gone := range left {
+		note(a).dropMembers(func(id string) bool { return gone[id] })
+	}
+	for s, more := range joined {
+		if changed[s.record.at] != nil || s.record.isOpen() {
+			continue
+		}
+		r := note(s.record.at)
+		if len(r.Members) == 0 && len(s.wanted) > 0 {
+			r.Sources = b.memberships.sourcesOf(s)
+		}
+		r.Members, r.Found = union(r.Members, more.Members), union(r.Found, more.Found)
+	}
+	for _, a := range slices.Sorted(maps.Keys(seen)) {
+		if c := seen[a]; len(c.Record.Members) == 0 && c.Record.PendingIntent == nil {
 			c.To = ""
 		}
-		b.plan.Seen = append(b.plan.Seen, c)
+		b.plan.Seen = append(b.plan.Seen, *seen[a])
 	}
 }
 
-// gatherMembers finds the memberships to note. A record that another change writes, or that has an open intent, is left alone.
-func (b *bookkeeping) gatherMembers(changed map[resource.Address]*StateChange) memberNotes {
-	notes := memberNotes{map[resource.Address]*Record{}, map[resource.Address]map[string]bool{}}
-	join := func(a resource.Address, id string, byUs bool) *Record {
-		if changed[a] != nil || b.in.Prior[a].PendingIntent != nil {
-			return &Record{}
-		}
-		if notes.joined[a] == nil {
-			notes.joined[a] = &Record{}
-		}
-		into := notes.joined[a]
-		if into.Members = append(into.Members, id); !byUs {
-			into.Found = append(into.Found, id)
-		}
-		return into
-	}
-	for _, r := range b.memberships.sets {
-		prior, _ := b.memberships.recorded(r)
-		for _, e := range r.entries {
-			if !e.verdict.noteFound || !r.read || prior.has(e.id) {
-				continue
+// join notes a member that the service shows in a container. If the member can be in one container only, it left the others that the state
+// has it in; if planform had added it to one of these, planform added it.
+func (b *bookkeeping) join(joined map[*memberSet]*Record, s *memberSet, e *member, left map[resource.Address]map[string]bool) {
+	byUs := false
+	if e.wish == here && s.kind.Membership.Exclusive {
+		for _, was := range b.memberships.records.byMember[edge{kind: s.kind.Name, member: e.id}] {
+			if byUs = byUs || was.record.addedByUs(e.id); left[was.at] == nil {
+				left[was.at] = map[string]bool{}
 			}
-			byUs := r.kind.Membership.Exclusive && b.leaveFormer(notes, r, e.id)
-			if into := join(r.address(), e.id, byUs); into.Sources == nil {
-				into.Sources = b.additions.sourcesOf(r)
-			}
+			left[was.at][e.id] = was.at != s.address()
 		}
 	}
-	for _, d := range b.removals.list {
-		for _, c := range d.leaving {
-			if c.facts.wish == nowhere && c.facts.prior == noRecord && !c.verdict.drift { // the state has the member until it is gone
-				join(d.record, c.id, false)
-			}
-		}
+	if joined[s] == nil {
+		joined[s] = &Record{}
 	}
-	return notes
-}
-
-// leaveFormer notes that a member of a container left the others that the state has it in. It reports whether planform had added it there.
-func (b *bookkeeping) leaveFormer(notes memberNotes, r *memberSet, id string) (byUs bool) {
-	for _, was := range b.removals.former[edge{kind: r.kind.Name, member: id}] {
-		if byUs = byUs || was.record.addedByUs(id); notes.left[was.at] == nil {
-			notes.left[was.at] = map[string]bool{}
-		}
-		notes.left[was.at][id] = was.at != r.address()
+	if joined[s].Members = append(joined[s].Members, e.id); !byUs {
+		joined[s].Found = append(joined[s].Found, e.id)
 	}
-	return byUs
 }
 
 // noteCleared records that an object is in no container, as the manifest wants it, if all containers were read. A later membership is then
@@ -301,7 +271,7 @@ func (b *bookkeeping) noteCleared(i objectID, values map[string]string) {
 		field := &o.Kind.Fields[j]
 		switch v, given := o.Value(field.Name); {
 		case !f.info.viaMembership(field) || o.Ignores(field):
-		case given && b.removals.contained[v] && !b.removals.keeps(v):
+		case given && b.decisions.contained[v] && !b.decisions.keeps(v):
 			values[field.Name] = ""
 		case !given || len(v.Refs) > 0:
 			delete(values, field.Name)
@@ -322,49 +292,43 @@ func (b *bookkeeping) closeObjects(changeOf func(resource.Address) *StateChange)
 	}
 }
 
-// closeMembers closes intents about members that no step will close: the service shows what became of them.
-func (b *bookkeeping) closeMembers(changeOf func(resource.Address) *StateChange) {
-	adding := map[resource.Address]bool{} // the step closes it: until then, what was sent may still arrive
+// settleMembers closes intents about members that no step will close, since the service shows what became of them, and drops members that
+// are gone or that an object of another owner declares.
+func (b *bookkeeping) settleMembers(changeOf func(resource.Address) *StateChange, gone, others map[string]bool) {
+	adding, leaving := map[resource.Address]bool{}, map[resource.Address]bool{} // the step closes it: until then, what was sent may still arrive
 	for _, s := range b.steps.all() {
 		if s.Action == AddMembers {
 			adding[s.Members.Container.Address.Members(s.Kind.Membership.Plural(), 1)] = true
 		}
 	}
-	for address, ids := range b.removals.arrived {
-		if adding[address] && len(ids) == 0 {
-			continue
-		}
-		c := changeOf(address)
-		if c.Record.Members = slices.Concat(c.Record.Members, ids); !adding[address] {
-			c.Record.PendingIntent = nil
-		}
-		b.dropFromOthers(changeOf, address, ids)
+	for _, s := range b.decisions.leavingSets() {
+		leaving[s.record.at] = len(s.leaving()) > 0
 	}
-	leaving := map[resource.Address]bool{} // the step settles it
-	for _, d := range b.removals.list {
-		leaving[d.record] = len(d.leaving) > 0
-	}
-	for _, r := range b.removals.records {
+	for _, r := range b.memberships.records.all {
+		m, intent := r.kind.Membership, r.intent
+		dropped := func(id string) bool {
+			return gone[id] || m.On == m.Member && others[id] || m.On == m.Container && others[string(r.container)]
+		}
+		if slices.ContainsFunc(r.record.Members, dropped) {
+			changeOf(r.at).Record.dropMembers(dropped)
+		}
 		switch {
 		case b.orphans.hasVanished(r.container):
 			changeOf(r.at).To = ""
-		case r.record.PendingIntent != nil && (r.record.PendingIntent.Action == Update ||
-			r.record.PendingIntent.Action == RemoveMembers && !leaving[r.at]):
+		case intent == nil:
+		case intent.Action == Update, intent.Action == RemoveMembers && !leaving[r.at]:
 			changeOf(r.at).Record.PendingIntent = nil
-		}
-	}
-}
-
-// dropFromOthers drops new members of a container from the records of the others, where they can be in one only.
-func (b *bookkeeping) dropFromOthers(changeOf func(resource.Address) *StateChange, into resource.Address, ids []string) {
-	_, kind, _, _ := into.ParseMembership()
-	if !kind.Membership.Exclusive || len(ids) == 0 {
-		return
-	}
-	joined := func(id string) bool { return slices.Contains(ids, id) }
-	for _, r := range b.removals.records {
-		if r.kind == kind && r.at != into && slices.ContainsFunc(r.record.Members, joined) {
-			changeOf(r.at).Record.dropMembers(joined)
+		case r.listed && intent.Action == AddMembers && (!adding[r.at] || len(r.arrived) > 0):
+			c := changeOf(r.at)
+			if c.Record.Members = slices.Concat(c.Record.Members, r.arrived); !adding[r.at] {
+				c.Record.PendingIntent = nil
+			}
+			for _, other := range b.memberships.records.all {
+				joined := func(id string) bool { return slices.Contains(r.arrived, id) }
+				if m.Exclusive && other.kind == r.kind && other != r && slices.ContainsFunc(other.record.Members, joined) {
+					changeOf(other.at).Record.dropMembers(joined)
+				}
+			}
 		}
 	}
 }
@@ -391,9 +355,9 @@ func (b *bookkeeping) recordSources() {
 	for _, o := range b.in.Desired {
 		setSources(o.Address, o.Files)
 	}
-	for _, r := range b.memberships.sets {
-		if b.sourcesKnown(r) {
-			setSources(r.address(), b.additions.sourcesOf(r))
+	for _, s := range b.memberships.sets {
+		if b.sourcesKnown(s) {
+			setSources(s.address(), b.memberships.sourcesOf(s))
 		}
 	}
 	if len(b.in.OtherSources) == 0 {
@@ -408,13 +372,13 @@ func (b *bookkeeping) recordSources() {
 
 // sourcesKnown reports whether the manifests are known for all members that the state has of
 // a container.
-func (b *bookkeeping) sourcesKnown(r *memberSet) bool {
-	prior := b.in.Prior[r.address()]
+func (b *bookkeeping) sourcesKnown(s *memberSet) bool {
+	prior := &s.record.record
 	if len(prior.Sources) > 0 || len(prior.Members) == 0 {
 		return true
 	}
 	wanted := map[string]bool{}
-	for _, e := range r.entries {
+	for _, e := range s.wanted {
 		wanted[e.id] = true
 	}
 	return !slices.ContainsFunc(prior.Members, func(id string) bool { return !wanted[id] })

@@ -23,10 +23,11 @@ type World struct {
 
 	identities  *identities
 	refs        *references
+	records     *memberRecords
 	differ      *comparer
 	memberships *memberships
 	orphans     *orphans
-	removals    *removals
+	decisions   *decisions
 	outsiders   *nonMembers
 	claims      *claims
 	divergences *divergences
@@ -47,18 +48,19 @@ func Load(ctx context.Context, in Input, reader Reader) (*World, error) {
 func load(in Input, service *loader) *World {
 	in.Desired = append(slices.Clip(in.Desired), in.invitations(service)...)
 	w := &World{analysis: observe(&in, service)}
-	w.identities = match(w.analysis)                      // identity: ID, state, identifier, external ID, natural key
-	w.refs = resolve(w.identities)                        // names to IDs, keys to objects
-	readCustomFields(w.refs)                              // values that no list shows
-	w.differ = &comparer{w.analysis, w.refs}              // desired x observed x prior, field by field
-	w.memberships = gatherMembers(w.refs)                 // desired and current members of containers
-	w.orphans = findOrphans(w.refs)                       // in the state, not in the manifest: which may be deleted
-	w.removals = findRemovals(w.memberships, w.orphans)   // members to remove
-	w.outsiders = findOutsiders(w.differ, w.memberships)  // people who are not members of the project
-	findGovernance(w.differ)                              // on which level the workspace manages what is written
-	w.claims = findClaims(w.analysis, w.orphans)          // names and marks that the service takes once
-	readDisplayNames(w.differ, w.removals)                // names for the IDs that the plan shows
-	w.divergences = findDivergences(w.differ, w.removals) // what people changed, if that is asked for
+	w.identities = match(w.analysis)                       // identity: ID, state, identifier, external ID, natural key
+	w.refs = resolve(w.identities)                         // names to IDs, keys to objects
+	readCustomFields(w.refs)                               // values that no list shows
+	w.differ = &comparer{w.analysis, w.refs}               // desired x observed x prior, field by field
+	w.records = newMemberRecords(w.refs)                   // members of containers, as the state has them
+	w.orphans = findOrphans(w.refs, w.records)             // in the state, not in the manifest: which may be deleted
+	w.memberships = gatherMembers(w.refs, w.records)       // desired and current members of containers
+	w.decisions = decideMembers(w.memberships, w.orphans)  // who enters and leaves which container
+	w.outsiders = findOutsiders(w.differ, w.memberships)   // people who are not members of the project
+	findGovernance(w.differ)                               // on which level the workspace manages what is written
+	w.claims = findClaims(w.analysis, w.orphans)           // names and marks that the service takes once
+	readDisplayNames(w.differ, w.decisions)                // names for the IDs that the plan shows
+	w.divergences = findDivergences(w.differ, w.decisions) // what people changed, if that is asked for
 	return w
 }
 
@@ -72,15 +74,14 @@ func Build(w *World) Result {
 		steps := newSteps(w.refs)
 		blockTwins(w.identities, steps)                                                                // several records of one object
 		changes := planChanges(plan, steps, blockers, w.differ, w.memberships, w.orphans, w.outsiders) // creates and updates
-		additions := planAdditions(plan, steps, blockers, w.removals)
-		planRemovals(w.removals, steps)
-		pruning := &pruning{w.analysis, w.refs, w.orphans, w.removals, steps, plan}
-		ordering := &ordering{w.analysis, w.refs, steps, changes, additions, plan}
+		members := planMembers(plan, steps, blockers, w.decisions)
+		pruning := &pruning{w.analysis, w.refs, w.orphans, w.decisions, steps, plan}
+		ordering := &ordering{w.analysis, w.refs, steps, changes, members, plan}
 		if ordering.order(pruning) {
 			plan.count(in)
 			changes.countSettled()
 			plan.Dialects = dialects(in.Observed)
-			(&bookkeeping{w.analysis, w.memberships, w.orphans, w.removals, steps, additions, plan}).stateChanges()
+			(&bookkeeping{w.analysis, w.memberships, w.orphans, w.decisions, steps, plan}).stateChanges()
 			(&warnings{w.analysis, w.memberships, changes, steps, plan}).warn()
 			pruning.notices()
 			plan.NotCompared = w.gaps.list()

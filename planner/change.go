@@ -629,7 +629,7 @@ func (ch *changes) planSecret(i objectID) {
 // fillsFirst reports whether a new object gets its dates only after its members are in.
 func (ch *changes) fillsFirst(i objectID) bool {
 	return ch.objects.states[i].info.update != nil && ch.objects.willBeClosed(i) && slices.ContainsFunc(ch.memberships.sets,
-		func(r *memberSet) bool {
-			return r.object == i && slices.ContainsFunc(r.entries, func(e memberRef) bool { return !ch.memberships.isIn(r, e) })
+		func(s *memberSet) bool {
+			return s.object == i && slices.ContainsFunc(s.wanted, func(e *member) bool { return !s.isIn(e) })
 		})
 }

@@ -197,9 +197,9 @@ func (ch *changes) joins(i objectID, v *resource.Value) bool {
 	}
 	via := resource.MustLookup(v.Field.MustBeMemberOf)
 	container := ch.objects.ancestor(i, ch.objects.kind(via.Membership.Container))
-	return slices.ContainsFunc(ch.memberships.sets, func(r *memberSet) bool {
-		return r.kind == via && r.object == container && slices.ContainsFunc(r.entries, func(e memberRef) bool {
-			prior, _ := ch.memberships.recorded(r)
+	return slices.ContainsFunc(ch.memberships.sets, func(s *memberSet) bool {
+		return s.kind == via && s.object == container && slices.ContainsFunc(s.wanted, func(e *member) bool {
+			prior, _ := s.recorded()
 			given := prior.Values[AttributeKey(via.Membership.Attribute, e.id)]
 			isNew := !slices.Contains(prior.Members, e.id) || e.attribute != "" && given != e.attribute
 			return isNew && slices.ContainsFunc(v.Refs, func(ref resource.Reference) bool {

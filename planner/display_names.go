@@ -4,11 +4,11 @@ import "strings"
 
 // readDisplayNames reads the lists that name the IDs in a plan, such as the workspace's members and a project's labels. If a field lost an ID
 // since the last apply, the list also tells whether that object was deleted.
-func readDisplayNames(s *comparer, removals *removals) {
+func readDisplayNames(s *comparer, decisions *decisions) {
 	var shown []shownID
-	for _, d := range removals.list {
-		for _, c := range d.leaving {
-			shown = append(shown, shownID{s.objects.kind(d.kind.Membership.Member), noObject, c.id})
+	for _, set := range decisions.leavingSets() {
+		for _, e := range set.leaving() {
+			shown = append(shown, shownID{s.objects.kind(set.kind.Membership.Member), noObject, e.id})
 		}
 	}
 	for _, n := range s.objects.uses {

@@ -16,15 +16,15 @@ type divergences struct {
 	refs        *references
 	differ      *comparer
 	memberships *memberships
-	removals    *removals
+	decisions   *decisions
 	list        []Divergence
 	vanished    []*resource.Object
 	unmanaged   []Unmanaged
 	extra       []ExtraMember
 }
 
-func findDivergences(differ *comparer, removals *removals) *divergences {
-	s := &divergences{analysis: differ.analysis, refs: differ.refs, differ: differ, memberships: removals.memberships, removals: removals}
+func findDivergences(differ *comparer, decisions *decisions) *divergences {
+	s := &divergences{analysis: differ.analysis, refs: differ.refs, differ: differ, memberships: decisions.memberships, decisions: decisions}
 	if !s.in.Pull {
 		return s
 	}
@@ -41,7 +41,7 @@ func findDivergences(differ *comparer, removals *removals) *divergences {
 			switch v := &o.Values[k]; {
 			case o.Ignores(v.Field), v.Implied, v.Content != nil:
 			case f.info.viaMembership(v.Field):
-				if d := removals.drifted[v]; d != nil {
+				if d := decisions.drifted[v]; d != nil {
 					s.membership(i, d)
 				}
 			case !v.Field.Virtual && !v.Field.ArchiveFlag:
@@ -140,7 +140,7 @@ func (di *divergences) membership(i objectID, d *fieldDrift) {
 		}
 	}
 	for k := range v.Refs {
-		if _, id, _ := di.refs.target(i, t, &v.Refs[k]); !di.removals.absent[&v.Refs[k]] && !slices.Contains(now, id) {
+		if _, id, _ := di.refs.target(i, t, &v.Refs[k]); !di.decisions.absent[&v.Refs[k]] && !slices.Contains(now, id) {
 			now = append(now, id)
 		}
 	}
@@ -155,8 +155,8 @@ func (di *divergences) membership(i objectID, d *fieldDrift) {
 func (di *divergences) containers(i objectID, t *refField) (ids []string, ok bool) {
 	all, _, ok := di.memberships.containersIn(t, di.objects.within(i, t.to))
 	for _, c := range all {
-		if slices.Contains(c.members, di.objects.states[i].id) {
-			ids = append(ids, c.Container.ID)
+		if c.list.has(di.objects.states[i].id) {
+			ids = append(ids, c.container.ID)
 		}
 	}
 	return ids, ok
@@ -196,7 +196,10 @@ func (di *divergences) writtenName(i objectID, t *refField, id string, byKey boo
 // findExtraMembers lists what is in more containers than the manifest says, or related to more, as far as that was read. People are
 // members of what they like.
 func (di *divergences) findExtraMembers() {
-	known := di.memberships.declared()
+	known := map[edge]bool{}
+	for e := range di.memberships.wanted {
+		known[e] = true
+	}
 	add := func(kind *resource.Kind, c Container, members []string) {
 		m := kind.Membership
 		for _, id := range members {
@@ -219,8 +222,8 @@ func (di *divergences) findExtraMembers() {
 		}
 	}
 	for _, set := range di.memberships.sets {
-		if set.read {
-			add(set.kind, set.container, set.have)
+		if set.known {
+			add(set.kind, set.container, set.list.ids())
 		}
 	}
 	type contents struct {
@@ -250,7 +253,7 @@ func (di *divergences) findExtraMembers() {
 			di.gaps.add(in.on, path, path, in.why)
 		}
 		for _, c := range in.containers {
-			add(in.kind, c.Container, c.members)
+			add(in.kind, c.container, c.list.ids())
 		}
 	}
 }
@@ -258,17 +261,16 @@ func (di *divergences) findExtraMembers() {
 // containersOf returns the containers of a membership for an object: the object itself if its field lists members, else the containers that
 // live in the object.
 func (di *divergences) containersOf(kind *resource.Kind, i objectID) ([]listedContainer, gapReason) {
-	o, m := di.in.Desired[i], kind.Membership
+	m := kind.Membership
 	if m.On == m.Container {
-		read, ok := di.objects.membersRead(kind, di.objects.params(i))
-		if !ok {
+		list := listMembers(di.analysis, kind, di.objects.params(i))
+		if list.state == noList {
 			return nil, gapReason{why: di.in.API.Noun() + " cannot read it"}
 		}
-		in := memberIDs(kind, di.service.ask(read))
-		if len(in) == 0 {
+		if len(list.rows) == 0 {
 			return nil, gapReason{}
 		}
-		return []listedContainer{{Container{Address: o.Address, Object: o, ID: di.objects.states[i].id}, in}}, gapReason{}
+		return []listedContainer{{di.objects.asContainer(i), list}}, gapReason{}
 	}
 	member := di.objects.kind(m.Member)
 	field, _ := member.kind.Field(m.Field)

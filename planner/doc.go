@@ -20,14 +20,16 @@
 //	identities    what each object is on the service                        identity_match.go, identity_namesakes.go, identity_unconfirmed.go
 //	references    names to IDs                                              resolve.go, custom_fields.go
 //	comparer      desired x observed x prior of a field                     diff.go
-//	memberships   who is wanted where, and who is there                     members_current.go
+//	records       memberships of the state, and what open requests did      settle_members.go
 //	orphans       objects that only the state has, and which may go         prune_orphans.go, prune_checks.go
-//	removals      what becomes of each membership, and who is to leave      members_edges.go, members_decide.go, members_drift.go, members_removals.go
+//	memberships   who is wanted in which container, and who is in it        members_sets.go, members_containers.go, members_list.go, members_read.go
+//	decisions     what becomes of each edge                                 members_edges.go, members_decide.go, members_look.go, members_drift.go
+//	nonMembers    whom fields name although they are no members             outsiders.go
 //	divergences   what people changed, for the manifests                    divergence.go
 //	claims        who has the names and marks that the service takes once   identity_claims.go
 //	blockers      what cannot be made, and what the service refuses         blocked.go
 //	changes       creates and updates                                       change.go, change_fields.go, change_archive.go, links.go
-//	additions     who is brought in                                         members_additions.go
+//	memberSteps   who enters and who leaves                                 members_steps.go
 //	pruning       deletions                                                 prune_steps.go
 //	ordering      what waits for what                                       order.go
 //	bookkeeping   what the state is to know otherwise                       bookkeeping.go

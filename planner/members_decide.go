@@ -2,341 +2,411 @@ package planner
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/resource"
 )
 
-// collectWishes notes the edges that the fields of the manifest exclude. mayLeave reports whether a request may have to end a membership.
-// uncontained asks for the containers of each object whose field is null.
-func (re *removals) collectWishes() (mayLeave bool, uncontained []question) {
-	for _, n := range re.objects.uses {
-		f := &re.objects.states[n.by]
-		if n.field.membership == nil || f.foreign || f.presence != exists && !ignored(re.analysis, n) {
-			continue
-		}
-		m, of := n.field.membership.Membership, edge{kind: n.field.membership.Name}
-		if m.On == m.Container {
-			of.container = re.objects.states[n.by].id
-		} else {
-			of.member = re.objects.states[n.by].id
-		}
-		wish, at := elsewhere, n.value.Position
-		switch {
-		case ignored(re.analysis, n):
-			wish = leftToPeople
-		case len(n.value.Refs) > 0 && m.On == m.Container:
-			continue
-		case len(n.value.Refs) > 0:
-			mayLeave, at = mayLeave || m.NeedsExplicitMove(), n.value.Refs[len(n.value.Refs)-1].Position
-		case re.namesOne(n.value, m):
-			wish, mayLeave = nowhere, true
-			if !re.objects.states[n.by].isUnlisted() {
-				by := declaration{object: re.in.Desired[n.by], value: n.value}
-				uncontained = append(uncontained, question{by, of.member, n.field, re.objects.within(n.by, n.field.to), true})
-			}
-		default:
-			mayLeave = true
-		}
-		re.wishes[of] = wishAt{wish, at}
-	}
-	re.findDeleted()
-	return mayLeave, uncontained
+// decisions holds what becomes of each edge.
+type decisions struct {
+	analysis
+
+	refs        *references
+	memberships *memberships
+	records     *memberRecords
+	orphans     *orphans
+
+	sets    map[edge]*memberSet // without the member
+	deleted map[serviceID]bool
+	where   map[edge][]Container // without the container: those that were seen to have the member
+	looked  map[edge]bool        // without the member: containers that were read for where
+
+	drifts    []*fieldDrift
+	drifted   map[*resource.Value]*fieldDrift
+	contained map[*resource.Value]bool     // fields that say that an object is in no container, if all containers were read
+	absent    map[*resource.Reference]bool // to members, or containers, whose membership the service does not show
 }
 
-// namesOne reports whether a field names the one container of an object, so that without a value the object is in none.
-func (re *removals) namesOne(v *resource.Value, m *resource.Membership) bool {
-	return m.On != m.Container && v.Field.Name != m.SeveralField
+// decideMembers reads the members of containers, and decides about each edge: those of the manifest, those of the state, and those of
+// objects whose field is null.
+func decideMembers(memberships *memberships, orphans *orphans) *decisions {
+	de := &decisions{
+		analysis: memberships.analysis, refs: memberships.refs, memberships: memberships, records: memberships.records, orphans: orphans,
+		sets: map[edge]*memberSet{}, deleted: map[serviceID]bool{}, where: map[edge][]Container{}, looked: map[edge]bool{},
+		drifted: map[*resource.Value]*fieldDrift{}, contained: map[*resource.Value]bool{}, absent: map[*resource.Reference]bool{},
+	}
+	de.records.settle(memberships.wanted, orphans.hasVanished)
+	de.findDeleted()
+	for _, s := range memberships.sets {
+		if s.container.ID != "" {
+			de.sets[edge{kind: s.kind.Name, container: s.container.ID}] = s
+		}
+	}
+	ends := memberships.ends || de.in.Prune || len(de.in.Leaves) > 0
+	if ends {
+		de.addRecorded()
+	}
+	read := slices.Clone(memberships.sets)
+	for _, s := range de.leavingSets() {
+		if len(s.wanted) == 0 {
+			read = append(read, s)
+		}
+	}
+	de.service.each(len(read), func(i int) { memberships.readMembers(read[i]) })
+	de.lookElsewhere()
+	if ends {
+		de.addShown()
+	}
+	for _, s := range memberships.sets {
+		for _, e := range s.wanted {
+			de.decideWanted(s, e)
+		}
+	}
+	leaving := de.leavingSets()
+	for _, s := range leaving {
+		for _, e := range s.unwanted {
+			de.decideUnwanted(s, e)
+		}
+	}
+	probes := map[*resource.Kind]Read{}
+	de.service.each(len(leaving), func(i int) { leaving[i].stuck = !de.canRemove(probes, leaving[i]) })
+	return de
+}
+
+// leavingSets returns the sets with members that the manifest does not want, in the order of kinds and IDs.
+func (de *decisions) leavingSets() []*memberSet {
+	sets := slices.DeleteFunc(slices.Collect(maps.Values(de.sets)), func(s *memberSet) bool { return len(s.unwanted) == 0 })
+	slices.SortFunc(sets, func(a, b *memberSet) int {
+		return cmp.Or(cmp.Compare(a.kind.Name, b.kind.Name), cmp.Compare(a.container.ID, b.container.ID))
+	})
+	return sets
+}
+
+// position returns the first place where the manifest excludes a member.
+func (s *memberSet) position() (at diag.Position) {
+	for _, e := range s.unwanted {
+		at = cmp.Or(at, e.by.position())
+	}
+	return at
+}
+
+// leaving returns the members that leave the container.
+func (s *memberSet) leaving() (members []*member) {
+	for _, e := range s.unwanted {
+		if e.verdict.action == removeEdge {
+			members = append(members, e)
+		}
+	}
+	return members
 }
 
 // findDeleted notes the objects that are deleted or hidden: their memberships are left alone.
-func (re *removals) findDeleted() {
-	for _, left := range re.orphans.list {
+func (de *decisions) findDeleted() {
+	for _, left := range de.orphans.list {
 		switch left.decision { //nolint:exhaustive // the others are not on the service, or not what planform decides about
 		case leftArchived, toDelete, deleteWithParent, blocked, leftInParent:
-			re.deleted[serviceID{left.info.kind.Name, left.record.ID}] = true
+			de.deleted[serviceID{left.info.kind.Name, left.record.ID}] = true
 		}
 	}
-	for i := range re.objects.count() {
-		if f := &re.objects.states[i]; f.isUnlisted() {
-			re.deleted[serviceID{f.info.kind.Name, f.id}] = true
+	for i := range de.objects.count() {
+		if f := &de.objects.states[i]; f.isUnlisted() {
+			de.deleted[serviceID{f.info.kind.Name, f.id}] = true
 		}
 	}
 }
 
-// findDoubted notes which records have a member, and which members an earlier run may still take out by a request without an outcome.
-func (re *removals) findDoubted() {
-	for i := range re.records {
-		r := &re.records[i]
-		for _, id := range r.record.Members {
-			of := edge{kind: r.kind.Name, member: id}
-			re.former[of] = append(re.former[of], r)
-		}
-		if r.record.PendingIntent == nil {
+// addRecorded adds the edges of the state that would end if the service showed them.
+func (de *decisions) addRecorded() {
+	for _, r := range de.records.all {
+		container, params := de.refs.containerAt(r.container)
+		if container.ID == "" || de.orphans.hasVanished(r.container) { // a read of its members may be refused
 			continue
 		}
-		for _, id := range re.leaving(&r.record) {
-			re.doubted[edge{r.kind.Name, string(r.at), id}] = true
-			if r.kind.Membership.Exclusive {
-				re.doubted[edge{kind: r.kind.Name, member: id}] = true
+		s := de.sets[edge{kind: r.kind.Name, container: container.ID}]
+		if s == nil || s.record != r {
+			s = &memberSet{kind: r.kind, object: noObject, container: container, params: params, record: r}
+		}
+		for _, id := range slices.Concat(r.record.Members, r.arrived) {
+			de.addUnwanted(s, id)
+		}
+		de.keepSelf(s)
+	}
+}
+
+// addShown adds the edges that the service shows of objects whose field is null.
+func (de *decisions) addShown() {
+	for _, n := range de.memberships.cleared {
+		kind, id := n.field.membership, de.objects.states[n.by].id
+		for _, c := range de.where[edge{kind: kind.Name, member: id}] {
+			s := de.sets[edge{kind: kind.Name, container: c.ID}]
+			if s == nil {
+				record := de.records.recordAt(c.Address.Members(kind.Membership.Plural(), 1))
+				s = &memberSet{kind: kind, object: noObject, container: c, record: record}
+				s.params = de.memberships.paramsOf(kind, de.objects.within(n.by, n.field.to), c.ID)
+			}
+			if s.list.state == notAsked {
+				s.list = listMembers(de.analysis, kind, s.params)
+			}
+			if !slices.ContainsFunc(s.unwanted, func(e *member) bool { return e.id == id }) {
+				de.addUnwanted(s, id)
 			}
 		}
 	}
 }
 
-func (r *Record) has(id string) bool {
-	_, has := slices.BinarySearch(r.Members, id)
-	return has
-}
-
-// standing returns what a record of members has of one of them.
-func (r *Record) standing(id string) standing {
-	switch {
-	case !r.has(id):
-		return noRecord
-	case r.addedByUs(id):
-		return addedBefore
+// addUnwanted adds an edge to a set if the edge would end, were the member in the container.
+func (de *decisions) addUnwanted(s *memberSet, id string) {
+	w := de.wishOf(s, id)
+	if w.wish == here {
+		return
 	}
-	return foundThere
+	e := &member{object: noObject, id: id, wish: w.wish, by: w.by}
+	f := de.factsOf(s, e)
+	f.seen = shownIn
+	if v := f.decide(); v.action == removeEdge || v.kept {
+		s.unwanted = append(s.unwanted, e)
+		de.sets[edge{kind: s.kind.Name, container: s.container.ID}] = s
+	}
 }
 
-// inDoubt reports whether a request of a former run may still move a member into the container of a record, or out of it.
-func (re *removals) inDoubt(kind *resource.Kind, record resource.Address, id string) bool {
-	return re.doubted[edge{kind.Name, string(record), id}] || re.doubted[edge{kind: kind.Name, member: id}] ||
-		re.in.Prior[record].Late.After(re.in.Now) ||
-		slices.ContainsFunc(re.where[edge{kind: kind.Name, member: id}], func(c Container) bool {
-			return re.in.Prior[c.Address.Members(kind.Membership.Plural(), 1)].Late.After(re.in.Now)
-		})
+// keepSelf leaves the credential's own user in a container: nobody locks themselves out.
+func (de *decisions) keepSelf(s *memberSet) {
+	if len(s.unwanted) == 0 {
+		return // nobody has to be asked for
+	}
+	self := de.snapshot.self(de.objects.kind(s.kind.Membership.Member))
+	at := slices.IndexFunc(s.unwanted, func(e *member) bool { return e.id == self })
+	if at < 0 {
+		return
+	}
+	de.diags.at(diag.Warning, s.position(), s.container.Address, "own-user", "the credential's own user stays in "+string(s.container.Address)+
+		": planform does not remove it",
+		"add `me` to its "+s.kind.Membership.Field+", or leave it in the web app")
+	s.unwanted = slices.Delete(s.unwanted, at, at+1)
 }
 
-// wishOf returns what the manifest says of an edge. record is the address of the container's members.
-func (re *removals) wishOf(m *resource.Membership, record resource.Address, e edge) wishAt {
-	byMember, byContainer := re.wishes[edge{kind: e.kind, member: e.member}], re.wishes[edge{kind: e.kind, container: e.container}]
-	byInverse := re.wishes[edge{kind: m.Inverse, container: e.member}]
+// wishOf returns what the manifest says of an edge.
+func (de *decisions) wishOf(s *memberSet, id string) fieldWish {
+	wishes, kind := de.memberships.wishes, s.kind.Name
+	byMember, byContainer := wishes[edge{kind: kind, member: id}], wishes[edge{kind: kind, container: s.container.ID}]
+	byInverse := wishes[edge{kind: s.kind.Membership.Inverse, container: id}]
+	_, wanted := de.memberships.wanted[edge{kind, s.container.ID, id}]
 	switch {
-	case byMember.wish == leftToPeople, byContainer.wish == leftToPeople, m.Inverse != "" && byInverse.wish == leftToPeople:
-		return wishAt{wish: leftToPeople}
-	case re.in.Leaves[record][e.member]:
-		return wishAt{wish: takenBack}
+	case byMember.wish == leftToPeople, byContainer.wish == leftToPeople, s.kind.Membership.Inverse != "" && byInverse.wish == leftToPeople:
+		return fieldWish{wish: leftToPeople}
+	case de.in.Leaves[s.record.at][id]:
+		return fieldWish{wish: takenBack}
 	case byMember.wish == nowhere:
 		return byMember
-	case re.declared[e]:
-		return wishAt{wish: here}
+	case wanted:
+		return fieldWish{wish: here}
 	case byMember.wish == elsewhere:
 		return byMember
 	}
 	return byContainer
 }
 
-// factsOf returns what decides about a member of a container who is not wanted there. Whether the service shows the member is still open.
-func (re *removals) factsOf(kind *resource.Kind, c *Container, record resource.Address, id string) (f edgeFacts, at diag.Position) {
-	m, r := kind.Membership, re.in.Prior[record]
-	wish := re.wishOf(m, record, edge{kind.Name, c.ID, id})
-	container, member := c.Address, re.objects.addressOf(serviceID{m.Member, id})
-	f = edgeFacts{
-		wish: wish.wish, prior: r.standing(id), exclusive: m.Exclusive, prune: re.in.Prune,
-		away: re.orphans.declaresOther(m, container, id) || re.deleted[serviceID{m.Container, c.ID}] || wish.wish != nowhere && wish.wish != takenBack && re.deleted[serviceID{m.Member, id}],
+// decideWanted decides about an edge that the manifest wants.
+func (de *decisions) decideWanted(s *memberSet, e *member) {
+	f := edgeFacts{}
+	if !e.declaredByInverse {
+		f = de.factsOf(s, e)
+		e.verdict = f.decide()
 	}
-	if slices.Contains(re.arrived[record], id) {
-		f.prior = addedBefore
+	switch path := s.kind.Membership.Path(); {
+	case f.seen == shownOut:
+		de.absent[e.by.ref], de.absent[e.also.ref] = true, true
+		if e.verdict.drift {
+			de.noteDrift(de.strictest(e), e.verdict)
+		}
+	case s.gap != gapReason{} && (e.verdict.gap || e.declaredByInverse):
+		de.gaps.add(e.by.object, path, path, s.gap)
+	}
+}
+
+// decideUnwanted decides about an edge that the manifest does not want.
+func (de *decisions) decideUnwanted(s *memberSet, e *member) {
+	f := de.factsOf(s, e)
+	if e.verdict = f.decide(); e.verdict.drift {
+		de.noteDrift(e.by, e.verdict)
+	}
+	if e.verdict.forget {
+		s.forgotten = append(s.forgotten, e.id)
+	}
+}
+
+// factsOf returns what decides about an edge.
+func (de *decisions) factsOf(s *memberSet, e *member) edgeFacts {
+	m := s.kind.Membership
+	f := edgeFacts{
+		wish: e.wish, prior: de.standing(s, e), seen: s.sighting(e), exclusive: m.Exclusive, unlisted: s.list.state == noList, prune: de.in.Prune,
+		wants: e.attribute, onDrift: de.policyOf(de.strictest(e)),
 	}
 	switch {
-	case m.Inverse != "":
-		f.dropped = re.prunable(record, container) && re.prunable(record, member)
-	case m.On == m.Container:
-		f.dropped = re.prunable(record, container)
-	default:
-		f.dropped = re.prunable(record, member)
-	}
-	if i, wanted := re.objects.indexOf(member); wanted && wish.wish == nowhere {
-		f.onDrift = re.in.onDrift(re.in.Desired[i])
-		f.moved = f.prior == noRecord && re.wasMoved(kind, record, id)
-		f.inOther = slices.ContainsFunc(re.where[edge{kind: kind.Name, member: id}], func(other Container) bool { return other.ID != c.ID })
-		if prior := re.objects.states[i].prior; prior != nil {
-			_, f.cleared = prior.Values[m.Field]
+	case e.wish == here:
+		f.moved = f.seen == shownOut && m.Exclusive && e.id != "" && de.wasMoved(s, e.id)
+		if prior, _ := s.recorded(); m.Attribute != nil {
+			f.shows, f.applied = de.memberships.shownAttribute(s, e), prior.Values[AttributeKey(m.Attribute, e.id)]
 		}
-		f.cleared = f.cleared || re.in.Pull // which takes what the service has
+		return f
+	case e.wish == nowhere:
+		in := de.where[edge{kind: s.kind.Name, member: e.id}]
+		f.moved = f.prior == noRecord && de.wasMoved(s, e.id)
+		f.inOther = slices.ContainsFunc(in, func(other Container) bool { return other.ID != s.container.ID })
+		if i, wanted := de.objects.index[e.by.object]; wanted && de.objects.states[i].prior != nil {
+			_, f.cleared = de.objects.states[i].prior.Values[m.Field]
+		}
+		f.cleared = f.cleared || de.in.Pull // which takes what the service has
 	}
-	return f, wish.at
+	container, member := s.container.Address, de.objects.addressOf(serviceID{m.Member, e.id})
+	f.away = de.orphans.declaresOther(m, container, e.id) || de.deleted[serviceID{m.Container, s.container.ID}] ||
+		e.wish != nowhere && e.wish != takenBack && de.deleted[serviceID{m.Member, e.id}]
+	byContainer, byMember := m.Inverse != "" || m.On == m.Container, m.Inverse != "" || m.On != m.Container
+	f.dropped = (!byContainer || de.prunable(s.record, container)) && (!byMember || de.prunable(s.record, member))
+	return f
+}
+
+// sighting returns what the service shows of an edge.
+func (s *memberSet) sighting(e *member) sighting {
+	usable := s.known || e.wish != here && (s.list.state == listed || s.list.state == noContainer)
+	switch {
+	case usable && s.list.has(e.id):
+		return shownIn
+	case usable, e.wish == here && (e.id == "" || s.container.ID == "") && !s.isIn(e):
+		return shownOut
+	}
+	return notRead
+}
+
+// standing returns what the state has of an edge.
+func (de *decisions) standing(s *memberSet, e *member) standing {
+	if e.wish != here {
+		if slices.Contains(s.record.arrived, e.id) {
+			return addedBefore
+		}
+		return s.record.record.standing(e.id)
+	}
+	switch {
+	case !s.known && !s.isIn(e), s.known && de.inDoubt(s.record, s.kind, e.id), de.objects.isForeign(e.by.object.Address):
+		return noRecord
+	case de.in.Pull && len(de.in.Prior) == 0: // whose change it is, nothing tells
+		return foundThere
+	}
+	m := s.kind.Membership
+	prior, _ := s.recorded()
+	if prior.has(e.id) || m.Inverse == "" {
+		return prior.standing(e.id)
+	}
+	inverse := resource.MustLookup(m.Inverse).Membership // the other object of a relation may have declared it
+	other := de.records.recordAt(de.objects.addressOf(serviceID{m.Member, e.id}).Members(inverse.Plural(), 1))
+	return other.record.standing(s.container.ID)
+}
+
+// inDoubt reports whether a request of an earlier run may still move a member into the container of a record, or out of it.
+func (de *decisions) inDoubt(r *memberRecord, kind *resource.Kind, id string) bool {
+	return de.records.inDoubt(r, kind, id, de.where[edge{kind: kind.Name, member: id}])
 }
 
 // wasMoved reports whether people took a member out of a container: the state has the member in one that was read, and it is not there.
 // In an undo it tells whether the member is not where the undone runs left it.
-func (re *removals) wasMoved(kind *resource.Kind, record resource.Address, id string) bool {
-	of := edge{kind: kind.Name, member: id}
-	isIn := func(container string) bool {
-		return slices.ContainsFunc(re.where[of], func(c Container) bool { return c.ID == container })
+func (de *decisions) wasMoved(s *memberSet, id string) bool {
+	of := edge{kind: s.kind.Name, member: id}
+	isGone := func(container string) bool {
+		return de.looked[edge{kind: s.kind.Name, container: container}] &&
+			!slices.ContainsFunc(de.where[of], func(c Container) bool { return c.ID == container })
 	}
-	if re.inDoubt(kind, record, id) {
+	if de.inDoubt(s.record, s.kind, id) {
 		return false
 	}
-	if re.in.Deletes != nil {
-		switch left, known := re.in.Left[kind.Name][id]; {
-		case !known:
-			return false
-		case left == "":
-			return len(re.where[of]) > 0
-		default:
-			return re.looked[edge{kind: kind.Name, container: left}] && !isIn(left)
-		}
+	if de.in.Deletes != nil {
+		left, known := de.in.Left[s.kind.Name][id]
+		return known && (left == "" && len(de.where[of]) > 0 || left != "" && isGone(left))
 	}
-	return slices.ContainsFunc(re.former[of], func(r *memberRecord) bool {
-		c, _ := re.refs.containerAt(r.container)
-		return r.at != record && re.looked[edge{kind: kind.Name, container: c.ID}] && !isIn(c.ID) && !re.inDoubt(kind, r.at, id)
+	return slices.ContainsFunc(de.records.byMember[of], func(r *memberRecord) bool {
+		c, _ := de.refs.containerAt(r.container)
+		return r.at != s.record.at && isGone(c.ID) && !de.inDoubt(r, s.kind, id)
 	})
 }
 
 // prunable reports whether the run may prune what an object, a container or a member, no longer declares: the object is targeted, and no
-// manifest that is not read may declare it. record is the address of the members.
-func (re *removals) prunable(record, a resource.Address) bool {
-	r, known := re.in.Prior[a]
+// manifest that is not read may declare it.
+func (de *decisions) prunable(r *memberRecord, a resource.Address) bool {
+	prior, known := de.in.Prior[a]
 	if !known {
-		r = re.in.Prior[record]
+		prior = r.record
 	}
-	return re.in.targeted(a) && re.in.sourceGone(&r) && !re.orphans.isOthers(a)
+	return de.in.targeted(a) && de.in.sourceGone(&prior) && !de.orphans.isOthers(a)
 }
 
-// question asks for the containers that have an object: its field names none, or the container that its field names does not have it.
-type question struct {
-	by     declaration
-	member string // ID
-	field  *refField
-	within objectID
-	none   bool // the field names none
-}
-
-// lookElsewhere answers questions by the containers that were read, and by those that no manifest names.
-func (re *removals) lookElsewhere(questions []question) {
-	for _, r := range re.memberships.sets {
-		for i := range r.entries {
-			e := &r.entries[i]
-			if !r.kind.Membership.Exclusive || r.unsupported || r.why != "" || e.id == "" || re.objects.states[e.member].presence != exists ||
-				re.memberships.isIn(r, *e) || re.in.SkipRefresh {
+// countOrphaned counts the memberships that pruning would end, as far as the state tells, but not those that end with an object.
+func (de *decisions) countOrphaned() (n int) {
+	if len(de.records.all) == 0 {
+		return 0
+	}
+	for address, r := range de.in.Prior {
+		id := serviceID{address.Kind(), r.ID}
+		_, wanted := de.objects.indexOf(address)
+		if _, owned := de.objects.owners[id]; !wanted && !owned && de.in.isOrphan(address, &r) {
+			de.deleted[id] = true
+		}
+	}
+	for _, r := range de.records.all {
+		s := &memberSet{kind: r.kind, container: Container{Address: r.container, ID: cmp.Or(de.refs.idAt(r.container), r.record.ID)}, record: r}
+		if de.deleted[serviceID{r.container.Kind(), s.container.ID}] || de.objects.isDeletedOrHidden(r.container) {
+			continue
+		}
+		for _, id := range r.record.Members {
+			if de.objects.isDeletedOrHidden(de.objects.addressOf(serviceID{r.kind.Membership.Member, id})) {
 				continue
 			}
-			questions = append(questions, question{by: e.by, member: e.id, field: r.field, within: re.objects.within(e.member, r.field.to)})
-		}
-	}
-	if len(questions) == 0 {
-		return
-	}
-	for _, r := range re.memberships.sets {
-		if r.read && r.kind.Membership.On != r.kind.Membership.Container {
-			re.see(r.kind, &r.container, r.have)
-		}
-	}
-	type scope struct {
-		field  *refField
-		within objectID
-	}
-	read := map[scope]gapReason{}
-	for _, q := range questions {
-		if of := (edge{kind: q.field.membership.Name, member: q.member}); !q.none {
-			for _, record := range re.former[of] { // most are where they were
-				re.lookInto(record)
-			}
-			if len(re.where[of]) > 0 {
+			w := de.wishOf(s, id)
+			if w.wish != silent {
 				continue
 			}
-		}
-		at := scope{q.field, q.within}
-		why, done := read[at]
-		if !done {
-			var all []listedContainer
-			all, why, _ = re.memberships.containersIn(q.field, q.within)
-			for _, c := range all {
-				re.see(q.field.membership, &c.Container, c.members)
+			if f := de.factsOf(s, &member{id: id}); f.decide().orphaned {
+				n++
 			}
-			read[at] = why
-		}
-		path := q.by.value.Field.Path()
-		switch {
-		case why.why == "":
-			re.contained[q.by.value] = q.none
-		case q.none || why == expensive:
-			re.gaps.add(q.by.object, path, path, why)
 		}
 	}
+	return n
 }
 
-// lookInto reads the members of the container of a record.
-func (re *removals) lookInto(r *memberRecord) {
-	c, params := re.refs.containerAt(r.container)
-	if read, listed := re.objects.membersRead(r.kind, params); listed && c.ID != "" && !re.looked[edge{kind: r.kind.Name, container: c.ID}] {
-		if answer := re.service.ask(read); !answer.NotFound && !answer.Unsupported {
-			re.see(r.kind, &c, memberIDs(r.kind, answer))
-		}
+// canRemove reports whether this edition can remove members from a container. Its route may be missing, or know a member by another ID than
+// the list shows. The question names a member that stays, if there is one, because a leaving member may have left meanwhile.
+func (de *decisions) canRemove(probes map[*resource.Kind]Read, s *memberSet) bool {
+	op, ok := de.objects.op(s.kind, resource.RemoveMembers)
+	get, readable := de.objects.op(s.kind, resource.Get)
+	leaving := s.leaving()
+	if s.list.state != listed || len(leaving) == 0 || !ok || op.V2() || op.Method == "DELETE" && !readable { // API v2 cannot be asked
+		return true
 	}
-}
-
-// see notes the members of a container.
-func (re *removals) see(kind *resource.Kind, c *Container, members []string) {
-	at := edge{kind: kind.Name, container: c.ID}
-	if re.looked[at] {
-		return
-	}
-	re.looked[at] = true
-	for _, id := range members {
-		of := edge{kind: kind.Name, member: id}
-		re.where[of] = append(re.where[of], *c)
-	}
-}
-
-// decideWanted decides about the memberships that the manifest wants.
-func (re *removals) decideWanted() {
-	for _, r := range re.memberships.sets {
-		for i := range r.entries {
-			e, f, on := &r.entries[i], edgeFacts{}, declaration{}
-			if !e.declaredByInverse {
-				f, on = re.wantedFacts(r, e)
-				e.verdict = f.decide()
-			}
-			switch path := r.kind.Membership.Path(); {
-			case f.seen == shownOut:
-				re.absent[e.by.ref], re.absent[e.also.ref] = true, true
-				if e.verdict.drift {
-					re.noteDrift(on, e.verdict)
+	read, asked := probes[s.kind]
+	if !asked {
+		params := maps.Clone(s.params)
+		if readable {
+			who := leaving[0].id
+			for _, id := range s.list.ids() {
+				if !slices.ContainsFunc(leaving, func(e *member) bool { return e.id == id }) {
+					who = id
+					break
 				}
-			case r.gap != gapReason{} && (e.verdict.gap || e.declaredByInverse):
-				re.gaps.add(e.by.object, path, path, r.gap)
 			}
+			op, params[resource.MustLookup(s.kind.Membership.Member).Param] = get, who
 		}
+		read, _ = readOf(op, params)
+		read.Probe, read.Optional = !readable, readable
+		probes[s.kind] = read
 	}
+	a := de.service.ask(read)
+	return !a.Unsupported && !a.NotFound
 }
 
-// wantedFacts returns what decides about a wanted member, and the declaration with the policy: if both objects declare a relation, the
-// stricter policy counts.
-func (re *removals) wantedFacts(r *memberSet, e *memberRef) (f edgeFacts, on declaration) {
-	on = e.by
-	if e.also.value != nil && re.in.onDrift(e.also.object).isStricter(re.in.onDrift(on.object)) {
-		on = e.also
+// policyOf returns the policy about drift of a declaration.
+func (de *decisions) policyOf(d declaration) OnDrift {
+	if d.object == nil {
+		return ""
 	}
-	m := r.kind.Membership
-	f = edgeFacts{wish: here, exclusive: m.Exclusive, wants: e.attribute, onDrift: re.in.onDrift(on.object)}
-	prior, _ := re.memberships.recorded(r)
-	isIn := re.memberships.isIn(r, *e)
-	known := prior.standing(e.id)
-	if inverse := resource.MustLookup(cmp.Or(m.Inverse, r.kind.Name)); m.Inverse != "" && known == noRecord {
-		other := re.in.Prior[re.objects.addressOf(serviceID{m.Member, e.id}).Members(inverse.Membership.Plural(), 1)]
-		known = other.standing(r.container.ID)
-	}
-	switch {
-	case !r.read && !isIn || r.read && re.inDoubt(r.kind, r.address(), e.id) || re.objects.isForeign(on.object.Address):
-	case re.in.Pull && len(re.in.Prior) == 0: // whose change it is, nothing tells
-		f.prior = foundThere
-	default:
-		f.prior = known
-	}
-	switch {
-	case isIn && (r.read || known == noRecord):
-		f.seen = shownIn
-	case !isIn && (r.read || e.id == "" || r.container.ID == ""):
-		f.seen = shownOut
-		f.moved = m.Exclusive && e.id != "" && re.wasMoved(r.kind, r.address(), e.id)
-	}
-	if a := m.Attribute; a != nil {
-		f.shows, f.applied = a.Shown(r.rows[e.id]), prior.Values[AttributeKey(a, e.id)]
-	}
-	return f, on
+	return de.in.onDrift(d.object)
 }

@@ -20,33 +20,41 @@ func (d OnDrift) isStricter(than OnDrift) bool {
 	return slices.Index(rank, d) > max(0, slices.Index(rank, than))
 }
 
+// strictest returns the declaration of an edge that has the policy about drift: if both objects declare a relation, the stricter one.
+func (de *decisions) strictest(e *member) declaration {
+	if e.also.value != nil && de.in.onDrift(e.also.object).isStricter(de.in.onDrift(e.by.object)) {
+		return e.also
+	}
+	return e.by
+}
+
 // noteDrift notes that people changed a membership that a field declares.
-func (re *removals) noteDrift(by declaration, v verdict) {
-	d := re.drifted[by.value]
+func (de *decisions) noteDrift(by declaration, v verdict) {
+	d := de.drifted[by.value]
 	if d == nil {
 		d = &fieldDrift{by: by}
-		re.drifts, re.drifted[by.value] = append(re.drifts, d), d
+		de.drifts, de.drifted[by.value] = append(de.drifts, d), d
 	}
 	d.conflict, d.kept = d.conflict || v.conflict, v.kept
 }
 
 // keeps reports whether people's change of a field stays.
-func (re *removals) keeps(v *resource.Value) bool {
-	d := re.drifted[v]
+func (de *decisions) keeps(v *resource.Value) bool {
+	d := de.drifted[v]
 	return d != nil && d.kept
 }
 
 // showDrifts adds the memberships that people changed to a plan: the present containers of a member, and the wanted containers.
-func (re *removals) showDrifts(plan *Plan) {
-	for _, d := range re.drifts {
+func (de *decisions) showDrifts(plan *Plan) {
+	for _, d := range de.drifts {
 		via, _ := resource.MembershipOf(d.by.object.Kind.Name, d.by.value.Field.Name)
 		var now []string
 		for i := range d.by.value.Refs {
-			if r := &d.by.value.Refs[i]; !re.absent[r] {
+			if r := &d.by.value.Refs[i]; !de.absent[r] {
 				now = append(now, showReference(r))
 			}
 		}
-		for _, c := range re.where[edge{kind: via.Name, member: re.objects.states[re.objects.index[d.by.object]].id}] {
+		for _, c := range de.where[edge{kind: via.Name, member: de.objects.states[de.objects.index[d.by.object]].id}] {
 			now = append(now, string(c.Address))
 		}
 		d.change = change(d.by.value, FromDrift)

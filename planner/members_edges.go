@@ -1,19 +1,15 @@
 package planner
 
 import (
-	"cmp"
 	"slices"
 
+	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/resource"
 )
 
 // edge identifies a membership by its kind, and by the IDs of the container and of the member. An edge without a container stands for the
 // field of the member, an edge without a member for the field of the container.
 type edge struct{ kind, container, member string }
-
-func (e edge) compare(o edge) int {
-	return cmp.Or(cmp.Compare(e.kind, o.kind), cmp.Compare(e.container, o.container), cmp.Compare(e.member, o.member))
-}
 
 // declaration is the reference by which an object declares an edge.
 type declaration struct {
@@ -22,22 +18,15 @@ type declaration struct {
 	ref    *resource.Reference
 }
 
-// memberRecord holds what the state has of the members of a container.
-type memberRecord struct {
-	record        Record
-	at, container resource.Address
-	kind          *resource.Kind // the membership
-}
-
-// memberRecords returns the records of members in the order of their addresses.
-func (in *Input) memberRecords() (all []memberRecord) {
-	for at, r := range in.Prior {
-		if container, kind, _, ok := at.ParseMembership(); ok {
-			all = append(all, memberRecord{r, at, container, kind})
-		}
+// position returns the place of a declaration in the manifest.
+func (d declaration) position() diag.Position {
+	switch {
+	case d.ref != nil:
+		return d.ref.Position
+	case d.value != nil:
+		return d.value.Position
 	}
-	slices.SortFunc(all, func(a, b memberRecord) int { return cmp.Compare(a.at, b.at) })
-	return all
+	return diag.Position{}
 }
 
 // wish names what the manifest says of an edge.
@@ -69,6 +58,22 @@ const (
 	foundThere                  // somebody else had made the edge
 	addedBefore                 // planform made the edge
 )
+
+func (r *Record) has(id string) bool {
+	_, has := slices.BinarySearch(r.Members, id)
+	return has
+}
+
+// standing returns what a record of members has of one of them.
+func (r *Record) standing(id string) standing {
+	switch {
+	case !r.has(id):
+		return noRecord
+	case r.addedByUs(id):
+		return addedBefore
+	}
+	return foundThere
+}
 
 // edgeFacts holds what decides about one edge.
 type edgeFacts struct {

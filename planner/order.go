@@ -13,11 +13,11 @@ import (
 type ordering struct {
 	analysis
 
-	refs      *references
-	steps     *steps
-	changes   *changes
-	additions *additions
-	plan      *Plan
+	refs    *references
+	steps   *steps
+	changes *changes
+	members *memberSteps
+	plan    *Plan
 }
 
 // order puts all steps into the order of the plan. It reports whether there is one.
@@ -165,7 +165,7 @@ func (or *ordering) orderSwitches() {
 
 // awaitPrerequisites makes steps that name people wait for those that bring them in.
 func (or *ordering) awaitPrerequisites() {
-	if len(or.additions.prerequisites) == 0 {
+	if len(or.members.prerequisites) == 0 {
 		return
 	}
 	for _, n := range or.objects.uses {
@@ -189,7 +189,7 @@ func (or *ordering) awaitPrerequisite(step *Step, field *resource.Field, by obje
 	if container != noObject && step.Object == or.in.Desired[container] && step.Action == Create {
 		return
 	}
-	if first, ok := or.additions.prerequisites[prerequisite{via, container, id}]; ok {
+	if first, ok := or.members.prerequisites[prerequisite{via, container, id}]; ok {
 		step.after = append(step.after, first)
 	}
 }

@@ -216,8 +216,7 @@ func (or *orphans) touchedByOthers(l *orphan) bool {
 	last := l.record.lastSent() // or of something in it, or of its membership: the service notes that on it, too
 	for a, r := range or.in.Prior {
 		inside := strings.HasPrefix(a.Path(), l.record.Address.Path()+"/") || strings.HasPrefix(string(a), string(l.record.Address)+"#")
-		if sent := r.lastSent(); sent.After(last) && (inside || slices.Contains(r.Members, l.record.ID) ||
-			!a.IsObject() && slices.Contains(or.refs.membersOf(r.PendingIntent), l.record.ID)) {
+		if sent := r.lastSent(); sent.After(last) && (inside || or.records.concerns(a, l.record.ID)) {
 			last = sent
 		}
 	}

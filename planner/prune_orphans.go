@@ -15,9 +15,10 @@ import (
 type orphans struct {
 	analysis
 
-	refs  *references
-	list  []*orphan // parents first
-	looks int       // requests that tell of single orphans what is in them and who uses them
+	refs    *references
+	records *memberRecords
+	list    []*orphan // parents first
+	looks   int       // requests that tell of single orphans what is in them and who uses them
 
 	byAddress   map[resource.Address]*orphan
 	createdByUs map[serviceID]*orphan         // that planform created and nothing protects
@@ -118,9 +119,9 @@ func (in *Input) isOrphan(a resource.Address, r *Record) bool {
 
 // findOrphans decides what becomes of the objects that the state knows and the
 // manifest does not have any more.
-func findOrphans(refs *references) *orphans {
+func findOrphans(refs *references, records *memberRecords) *orphans {
 	s := &orphans{
-		analysis: refs.analysis, refs: refs,
+		analysis: refs.analysis, refs: refs, records: records,
 		byAddress: map[resource.Address]*orphan{}, createdByUs: map[serviceID]*orphan{},
 		lostCreates: map[string]*orphan{}, blockedBy: map[resource.Address]obstacle{}, listSizes: map[string]int{},
 		rows: map[string]map[string]resource.Row{},

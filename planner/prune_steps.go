@@ -16,11 +16,11 @@ import (
 type pruning struct {
 	analysis
 
-	refs     *references
-	orphans  *orphans
-	removals *removals
-	steps    *steps
-	plan     *Plan
+	refs      *references
+	orphans   *orphans
+	decisions *decisions
+	steps     *steps
+	plan      *Plan
 }
 
 // namesIn are the names of what an orphan refers to, by ID.
@@ -299,7 +299,7 @@ func (p *pruning) warnOrphans() {
 			string(orphan.RenamedTo)+" is created",
 			"if it was renamed, add `previously: "+orphan.Address.Key()+"` to the new entry; to delete it, use --prune")
 	}
-	m := p.removals.countRemovals()
+	m := p.decisions.countOrphaned()
 	var what []string
 	list := ""
 	if len(names) > 0 {

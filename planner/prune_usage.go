@@ -234,12 +234,7 @@ func (or *orphans) foreignMembers(l *orphan) (why string) {
 // membersAdded returns the members that planform added to a container, or may have added by a request without an outcome.
 func (or *orphans) membersAdded(container resource.Address, m *resource.Membership) map[string]bool {
 	added := map[string]bool{}
-	r := or.in.Prior[container.Members(m.Plural(), 1)]
-	ids := slices.DeleteFunc(slices.Clone(r.Members), func(id string) bool { return !r.addedByUs(id) })
-	if r.PendingIntent != nil && r.PendingIntent.Action == AddMembers {
-		ids = append(ids, or.refs.membersOf(r.PendingIntent)...)
-	}
-	for _, id := range ids {
+	for _, id := range or.records.mayHaveAdded(container.Members(m.Plural(), 1)) {
 		if id != "" && !or.declaresOther(m, container, id) {
 			added[id] = true
 		}

@@ -30,10 +30,9 @@ func (w *World) Settle() Doubt {
 	for i := range w.objects.count() {
 		s.settleObject(i)
 	}
-	for _, r := range w.memberships.sets {
-		if w.in.Prior[r.address()].Late.After(w.in.Now) && s.differs(r) {
-			_, params := w.refs.containerAt(r.container.Address)
-			if read, ok := w.objects.membersRead(r.kind, params); ok {
+	for _, set := range w.memberships.sets {
+		if set.record.late && s.differs(set) {
+			if read, ok := w.objects.membersRead(set.kind, set.params); ok {
 				s.doubt.Again = append(s.doubt.Again, read)
 			}
 		}
@@ -75,10 +74,9 @@ func (s *settling) settleObject(i objectID) {
 }
 
 // differs reports whether a container lacks a member that is wanted, or has one with another attribute.
-func (s *settling) differs(r *memberSet) bool {
-	a := r.kind.Membership.Attribute
-	return slices.ContainsFunc(r.entries, func(e memberRef) bool {
-		return !s.memberships.isIn(r, e) || a != nil && e.attribute != "" && a.Shown(r.rows[e.id]) != e.attribute
+func (s *settling) differs(set *memberSet) bool {
+	return slices.ContainsFunc(set.wanted, func(e *member) bool {
+		return !set.isIn(e) || e.attribute != "" && set.kind.Membership.Attribute != nil && s.memberships.shownAttribute(set, e) != e.attribute
 	})
 }
 

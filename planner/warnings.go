@@ -145,21 +145,21 @@ func (w *warnings) namesake(i objectID, of func(resource.Row) bool) resource.Row
 // in one only: the service can get them there, and then refuses to move them.
 func (w *warnings) inTwoContainers() {
 	first := map[serviceID]*memberSet{}
-	for _, r := range w.memberships.sets {
-		if !r.read || !r.kind.Membership.Exclusive {
+	for _, s := range w.memberships.sets {
+		if !s.known || !s.kind.Membership.Exclusive {
 			continue
 		}
-		for _, id := range slices.Compact(r.have) {
-			member := serviceID{r.kind.Membership.Member, id}
+		for _, id := range s.list.ids() {
+			member := serviceID{s.kind.Membership.Member, id}
 			other, twice := first[member]
 			if !twice {
-				first[member] = r
+				first[member] = s
 				continue
 			}
 			if at, ok := w.objects.owners[member]; ok {
-				o, container := w.in.Desired[at], resource.MustLookup(r.kind.Membership.Container).Noun()
+				o, container := w.in.Desired[at], resource.MustLookup(s.kind.Membership.Container).Noun()
 				w.diags.warn(o, "in-two", string(o.Address)+" is in two "+diag.Plural(container)+" at once: "+string(other.container.Address)+" and "+
-					string(r.container.Address),
+					string(s.container.Address),
 					"the service refuses to move it: remove it from one of them there")
 			}
 		}

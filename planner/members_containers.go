@@ -1,0 +1,85 @@
+package planner
+
+import (
+	"strings"
+
+	"github.com/planform/planform/internal/resource"
+)
+
+// listedContainer is a container that the service lists, with its members.
+type listedContainer struct {
+	container Container
+	list      memberList
+}
+
+// containersIn reads the members of each container that a field can name within a parent. why says why they are not read.
+func (me *memberships) containersIn(t *refField, within objectID) (all []listedContainer, why gapReason, ok bool) {
+	op, offered := me.objects.op(t.membership, resource.ListMembers)
+	if !offered || t.to.list == nil {
+		return nil, gapReason{why: me.in.API.Noun() + " cannot read it"}, false
+	}
+	l, st := me.snapshot.list(t.to, within)
+	if st != exists {
+		return nil, gapReason{}, st == unsupported // and nothing is in any
+	}
+	reads := make([]Read, len(l.rows))
+	unread := 0
+	for i, row := range l.rows {
+		reads[i], _ = readOf(op, me.paramsOf(t.membership, within, row.ID()))
+		if _, have := me.in.Observed[reads[i]]; !have {
+			unread++
+		}
+	}
+	_, together := t.membership.Op(resource.ListOverview, me.in.API)
+	switch {
+	case unread > 0 && me.in.SkipRefresh:
+		return nil, skipsRefresh, false
+	case unread > maxSingleReads && !together && !me.in.RefreshAll && !me.in.Contents[t.membership.Name]:
+		return nil, expensive, false
+	}
+	me.service.load(reads...)
+	for i, row := range l.rows {
+		all = append(all, listedContainer{me.container(t, within, row), newMemberList(t.membership, reads[i], me.service.ask(reads[i]))})
+	}
+	return all, gapReason{}, true
+}
+
+// paramsOf returns the path parameters for the members of a container.
+func (me *memberships) paramsOf(via *resource.Kind, within objectID, id string) map[string]string {
+	params := me.objects.params(within)
+	params[resource.MustLookup(via.Membership.Container).Param] = id
+	return params
+}
+
+// container describes a container that the service lists. If the manifest does not list it, its address has its name, or its ID if other
+// containers have that name.
+func (me *memberships) container(t *refField, within objectID, row resource.Row) Container {
+	if at, owned := me.objects.owners[serviceID{t.to.kind.Name, row.ID()}]; owned {
+		return me.objects.asContainer(at)
+	}
+	key := row.ID()
+	for _, name := range t.to.kind.DisplayTexts(row) {
+		if len(me.snapshot.names(t.to, within).Named(name)) == 1 && !strings.ContainsAny(name, "/#") {
+			key = name
+			break
+		}
+	}
+	return me.unlistedContainer(t, within, row.ID(), key)
+}
+
+// unlistedContainer describes a container that the manifest does not list.
+func (me *memberships) unlistedContainer(t *refField, within objectID, id, key string) Container {
+	c := Container{ID: id}
+	if within != noObject {
+		c.Within = me.in.Desired[within]
+		c.Address = c.Within.Address
+	}
+	c.Address = addressIn(c.Address, t.to.kind, key)
+	return c
+}
+
+// asContainer describes an object of the manifest as a container.
+func (ob *objects) asContainer(i objectID) Container {
+	o := ob.in.Desired[i]
+	return Container{Address: o.Address, Object: o, ID: ob.states[i].id, Within: o.Parent}
+}

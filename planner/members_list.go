@@ -1,0 +1,62 @@
+package planner
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/planform/planform/internal/resource"
+)
+
+// listState names what became of the read of a list of members.
+type listState int8
+
+const (
+	notAsked listState = iota
+	noList
+	notSupported // this edition has no such memberships
+	noContainer  // the service does not show the container
+	listed
+)
+
+// memberList holds the members of a container as the service shows them.
+type memberList struct {
+	state listState
+	path  string                    // of the read
+	rows  map[string][]resource.Row // by the ID of the member
+}
+
+// listMembers reads the members of a container. params has the IDs of the container and of the objects above it.
+func listMembers(of analysis, kind *resource.Kind, params map[string]string) memberList {
+	read, offered := of.objects.membersRead(kind, params)
+	if !offered {
+		return memberList{state: noList}
+	}
+	return newMemberList(kind, read, of.service.ask(read))
+}
+
+func newMemberList(kind *resource.Kind, read Read, answer Answer) memberList {
+	switch {
+	case answer.Unsupported:
+		return memberList{state: notSupported}
+	case answer.NotFound:
+		return memberList{state: noContainer}
+	}
+	l := memberList{state: listed, path: read.Path, rows: make(map[string][]resource.Row, len(answer.Rows))}
+	for _, row := range answer.Rows {
+		id := kind.Membership.MemberID(row)
+		l.rows[id] = append(l.rows[id], row)
+	}
+	return l
+}
+
+func (l *memberList) has(id string) bool { return id != "" && len(l.rows[id]) > 0 }
+
+func (l *memberList) ids() []string { return slices.Sorted(maps.Keys(l.rows)) }
+
+// ownID returns the ID of the membership of a member, if the list shows it.
+func (l *memberList) ownID(kind *resource.Kind, id string) string {
+	if !l.has(id) {
+		return ""
+	}
+	return kind.Membership.OwnID(l.rows[id][0])
+}

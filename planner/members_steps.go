@@ -1,0 +1,355 @@
+package planner
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/resource"
+)
+
+// memberSteps makes the steps of memberships from the decisions.
+type memberSteps struct {
+	analysis
+
+	memberships *memberships
+	decisions   *decisions
+	blockers    *blockers
+	steps       *steps
+	plan        *Plan
+
+	prerequisites     map[prerequisite]*Step
+	prerequisiteKinds map[string]bool // memberships among whose members some field names people
+}
+
+// planMembers plans the steps that bring members into containers, that change what members are, and that take members out.
+func planMembers(plan *Plan, steps *steps, blockers *blockers, decisions *decisions) *memberSteps {
+	ms := &memberSteps{
+		analysis: steps.analysis, memberships: decisions.memberships, decisions: decisions, blockers: blockers, steps: steps,
+		plan: plan, prerequisites: map[prerequisite]*Step{}, prerequisiteKinds: map[string]bool{},
+	}
+	for _, k := range resource.Kinds() {
+		for i := range k.Fields {
+			ms.prerequisiteKinds[k.Fields[i].MustBeMemberOf] = true
+		}
+	}
+	decisions.showDrifts(plan)
+	for _, s := range ms.memberships.sets {
+		if s.object != noObject && (ms.objects.staysArchived(s.object) || ms.objects.states[s.object].presence == hidden) {
+			ms.leaveAlone(s)
+			continue
+		}
+		ms.joinMembers(s)
+	}
+	for _, s := range decisions.leavingSets() {
+		ms.removeMembers(s)
+	}
+	return ms
+}
+
+// leaveAlone notes that the members of an archived or deleted container are not compared.
+func (ms *memberSteps) leaveAlone(s *memberSet) {
+	path, why := s.kind.Membership.Path(), leftAlone
+	if ms.objects.states[s.object].keptDeleted {
+		why = leftDeleted
+	}
+	for _, e := range s.wanted {
+		if !s.known || !s.isIn(e) {
+			ms.gaps.add(e.by.object, path, path, why)
+		}
+	}
+}
+
+// joinMembers plans the batches that bring a container's missing members in, and the changes of what other members are.
+func (ms *memberSteps) joinMembers(s *memberSet) {
+	m := s.kind.Membership
+	var joining, excluded []*member
+	for _, e := range s.wanted {
+		switch {
+		case e.object != noObject && (ms.blockers.blocker(e.object) != noObject || ms.objects.states[e.object].isUnlisted()):
+		case e.other != "" && !e.verdict.kept, m.On != m.Container && e.verdict.action == addEdge && ms.objects.leftToOwner(e.object).exists():
+			excluded = append(excluded, e)
+		case e.verdict.action == addEdge:
+			joining = append(joining, e)
+		}
+	}
+	size, cause := m.Batch, ms.whyNotAdded(s)
+	if cause.exists() {
+		size = max(1, len(joining))
+	}
+	op, _ := ms.objects.op(s.kind, resource.AddMembers)
+	for _, batch := range batches(m, joining, size) {
+		step := ms.addStep(AddMembers, s, batch[0].by.ref.Position)
+		step.Members.Sources = ms.memberships.sourcesOf(s)
+		objects := make([]objectID, len(batch))
+		for i, e := range batch {
+			item := ms.member(s, e)
+			item.Value = ms.memberships.newAttribute(s, e)
+			step.Members.Items, objects[i] = append(step.Members.Items, item), e.object
+		}
+		if cause.exists() {
+			step.block(cause)
+			return
+		}
+		step.Operation, step.needsObjects, step.afterObjects = op, ms.steps.toCreate(s.object), ms.steps.toCreate(objects...)
+		ms.define(step, batch[0].attribute)
+		ms.notePrerequisites(s, step)
+	}
+	ms.changeAttributes(s)
+	for _, e := range excluded {
+		cause := ms.objects.leftToOwner(e.object)
+		if e.other != "" {
+			cause = refused("they are already related as " + e.other + ", and the service keeps one relation between two " +
+				diag.Plural(resource.MustLookup(m.Member).Noun()))
+		}
+		ms.addStep(AddMembers, s, e.by.ref.Position, ms.member(s, e)).block(cause)
+	}
+}
+
+func (ms *memberSteps) addStep(a Action, s *memberSet, at diag.Position, members ...Member) *Step {
+	return ms.steps.addMembers(&Step{Action: a, Kind: s.kind, Position: at, Members: &Members{Container: s.container, Items: members}})
+}
+
+// batches are the members that one request can add: those of whom it says the same.
+func batches(m *resource.Membership, members []*member, size int) (all [][]*member) {
+	said := map[string]int{}
+	for _, e := range members {
+		word := ""
+		if m.Attribute != nil && m.Attribute.Words != nil {
+			word = e.attribute
+		}
+		at, begun := said[word]
+		if !begun || len(all[at]) == size {
+			at = len(all)
+			said[word], all = at, append(all, nil)
+		}
+		all[at] = append(all[at], e)
+	}
+	return all
+}
+
+// whyNotAdded returns what is in the way of adding members to a container.
+func (ms *memberSteps) whyNotAdded(s *memberSet) Cause {
+	m := s.kind.Membership
+	container := resource.MustLookup(m.Container)
+	switch {
+	case s.object != noObject && ms.blockers.blocker(s.object) != noObject:
+		root := ms.blockers.blocker(s.object)
+		cause := ms.blockers.cause(root, root)
+		if ms.objects.states[root].presence != notFound {
+			cause.Text = "the " + s.container.Object.Kind.Noun() + " cannot be created"
+		}
+		return cause
+	case m.On == m.Container && ms.objects.leftToOwner(s.object).exists():
+		return ms.objects.leftToOwner(s.object)
+	case s.list.state == noContainer:
+		return refused("the service shows no " + container.Noun() + " with the ID " + s.container.ID + ": it was deleted or archived, or the ID is wrong")
+	case ms.lastDayOf(s) != "":
+		return refused("it ended on " + ms.lastDayOf(s) + ", and the service adds nothing to a finished " + container.Noun() + ": use another " +
+			container.Noun() + ", or none")
+	case s.list.state == notSupported:
+		what := plural(resource.MustLookup(m.Member))
+		if m.Inverse != "" {
+			what = "relations"
+		}
+		what += " of " + plural(container)
+		return Cause{Lacks, "this edition of the service does not have " + what, what}
+	}
+	return Cause{}
+}
+
+// lastDayOf is the day since which the container is over, or "".
+func (ms *memberSteps) lastDayOf(s *memberSet) string {
+	if s.object != noObject {
+		if ms.objects.isClosed(s.object) {
+			return ms.objects.states[s.object].endedOn
+		}
+		return ""
+	}
+	t, within := s.field.to, noObject
+	field, closes := t.kind.Field(t.kind.ClosedAfter)
+	if o := s.container.Within; o != nil {
+		within = ms.objects.index[o]
+	}
+	if !closes || !ms.snapshot.listed(t, within) {
+		return ""
+	}
+	l, _ := ms.snapshot.list(t, within)
+	zone := ms.objects.currentZone(within)
+	for _, row := range l.byID(s.container.ID) {
+		if day, _ := field.ObservedIn(t.kind.InZone(row, zone)); ms.objects.hasPassed(day, zone) {
+			return day
+		}
+	}
+	return ""
+}
+
+// member describes a wanted member in a step.
+func (ms *memberSteps) member(s *memberSet, e *member) Member {
+	m := s.kind.Membership
+	item := Member{ID: e.id, Text: e.by.ref.Text, Position: e.by.ref.Position, Drift: e.verdict.drift}
+	if m.Exclusive && e.verdict.action == addEdge {
+		var leaves []string
+		for _, c := range ms.decisions.where[edge{kind: s.kind.Name, member: e.id}] {
+			leaves = append(leaves, string(c.Address))
+		}
+		item.Leaves = strings.Join(leaves, ", ")
+	}
+	if e.object != noObject {
+		o := ms.in.Desired[e.object]
+		item.Address = o.Address
+		if m.On != m.Container {
+			item.Text = o.Key
+		}
+	}
+	return item
+}
+
+// changeAttributes plans the changes of what members are to a container, and shows the changes of people that stay.
+func (ms *memberSteps) changeAttributes(s *memberSet) {
+	a := s.kind.Membership.Attribute
+	if a == nil {
+		return
+	}
+	for _, e := range s.wanted {
+		if e.verdict.gap && s.known {
+			ms.gaps.add(s.container.Object, s.kind.Membership.Path(), a.Name+"s of members", gapReason{why: "the service does not show them"})
+		}
+		if e.verdict.action == changeEdge || e.verdict.kept && s.isIn(e) {
+			ms.changeAttribute(s, e)
+		}
+	}
+}
+
+func (ms *memberSteps) changeAttribute(s *memberSet, e *member) {
+	a := s.kind.Membership.Attribute
+	prior, _ := s.recorded()
+	shown, row := ms.memberships.shownAttribute(s, e), ms.memberships.rowOf(s, e)
+	have := cmp.Or(shown, prior.Values[AttributeKey(a, e.id)])
+	item := ms.member(s, e)
+	item.Value, item.Before, item.Drift = e.attribute, have, false
+	if s.object != noObject && (ms.blockers.blocker(s.object) != noObject || ms.objects.states[s.object].foreign) {
+		// nobody has a role in a project that is not made, and nobody gets one in another owner's
+		item.Before = ""
+		ms.addStep(Create, s, item.Position, item).block(ms.whyNotAdded(s))
+		return
+	}
+	change := Change{
+		Path: s.kind.Membership.Path(), Origin: FromManifest, Possible: true, Conflict: e.verdict.conflict,
+		Before: new(item.Text + " (" + have + ")"), After: new(item.Text + " (" + e.attribute + ")"),
+	}
+	if e.verdict.drift {
+		change.Origin = FromDrift
+		ms.plan.Drift = append(ms.plan.Drift, Drift{s.container.Object, &change, e.verdict.kept})
+	}
+	if e.verdict.kept {
+		ms.plan.Summary.Kept++
+		return
+	}
+	verb := resource.UpdateMember
+	if a.Words != nil { // once the former one is removed
+		verb = resource.AddMembers
+	}
+	op, offered := ms.objects.op(s.kind, verb)
+	step := ms.addStep(Update, s, item.Position, item)
+	if !offered || row != nil && shown == "" {
+		change.Possible = false
+		step.block(notOffered(true, ms.in.API.Noun()+" does not show planform the "+a.Name+" of members of "+
+			diag.A(resource.MustLookup(s.kind.Membership.Container).Noun())+"; change it in the web app"))
+	} else {
+		step.Operation, step.needsObjects = op, ms.steps.toCreate(s.object)
+		if own := s.kind.Membership.OwnID(row); own != "" {
+			step.Params = map[string]string{resource.MustLookup(s.kind.Membership.Member).Param: own}
+		}
+	}
+	step.changes = []Change{change}
+	ms.define(step, e.attribute)
+	ms.notePrerequisites(s, step)
+}
+
+// notePrerequisites notes the step that adds somebody to a project whose fields may refer to
+// them, or gives them another role there: assignees must be members first. It warns of a step that takes from the credential's own
+// user the role in which planform manages the project.
+func (ms *memberSteps) notePrerequisites(s *memberSet, step *Step) {
+	if step.Action == NotPossible || s.object == noObject || !ms.prerequisiteKinds[s.kind.Name] {
+		return
+	}
+	for i := range step.Members.Items {
+		who, m := &step.Members.Items[i], s.kind.Membership
+		ms.prerequisites[prerequisite{s.kind, s.object, who.ID}] = step
+		if who.ID == s.self && ms.memberships.defined.isLess(m, who.Value, m.Attribute.Values[len(m.Attribute.Values)-1]) {
+			ms.diags.at(diag.Warning, who.Position, s.container.Address, "own-user", who.Text+" is the user of the API key: planform could not manage "+
+				string(s.container.Address)+" afterwards", "leave this user out of its "+m.Field+", or give them the highest "+m.Attribute.Name)
+		}
+	}
+}
+
+// define lets a step that says something of members wait for the object that defines it.
+func (ms *memberSteps) define(step *Step, word string) {
+	a := step.Kind.Membership.Attribute
+	if a == nil || a.Words == nil || step.Action == NotPossible {
+		return
+	}
+	d := ms.memberships.words.definitionOf(a.Words, word)
+	if d.cause.exists() {
+		step.block(d.cause)
+		return
+	}
+	step.Members.By = Member{ID: d.id}
+	if d.object == noObject {
+		return
+	}
+	if root := ms.blockers.blocker(d.object); root != noObject {
+		step.block(ms.blockers.cause(root, root).after("it needs " + string(ms.in.Desired[d.object].Address) + ": "))
+		return
+	}
+	step.Members.By.Address = ms.in.Desired[d.object].Address
+	step.needsObjects = append(step.needsObjects, ms.steps.toCreate(d.object)...)
+	if renames := ms.steps.of[d.object]; renames != nil && ms.objects.states[d.object].presence == exists {
+		step.needs = append(step.needs, renames)
+	}
+}
+
+// removeMembers plans the batches that take members out of a container.
+func (ms *memberSteps) removeMembers(s *memberSet) {
+	m, leaving := s.kind.Membership, s.leaving()
+	op, offered := ms.objects.op(s.kind, resource.RemoveMembers)
+	size := m.Batch
+	switch {
+	case !offered:
+		size = len(leaving)
+	case op.TakesOne(s.kind):
+		size = 1
+	}
+	for batch := range slices.Chunk(leaving, max(1, size)) {
+		step := ms.addStep(RemoveMembers, s, s.position())
+		step.Operation, step.Params = op, s.params
+		if own := s.list.ownID(s.kind, batch[0].id); own != "" && offered && op.TakesOne(s.kind) {
+			step.Params = maps.Clone(s.params)
+			step.Params[resource.MustLookup(m.Member).Param] = own
+		}
+		for _, e := range batch {
+			item := Member{ID: e.id, Address: ms.objects.addressOf(serviceID{m.Member, e.id}), Drift: e.verdict.drift}
+			if item.Address == "" {
+				item.Text = ms.memberships.refs.nameID(m.Member, e.id)
+			}
+			step.Members.Items = append(step.Members.Items, item)
+		}
+		container := diag.A(resource.MustLookup(m.Container).Noun())
+		switch {
+		case !offered:
+			step.block(notOffered(offeredByWider(ms.in.API, s.kind, resource.RemoveMembers),
+				ms.in.API.Noun()+" cannot remove "+plural(resource.MustLookup(m.Member))+" from "+container))
+		case s.stuck:
+			what := strings.ReplaceAll(m.Plural(), "_", " ") + " of " + container
+			if m.Member == m.Container {
+				what = diag.Plural(strings.ReplaceAll(m.Field, "_", " ") + " relation")
+			}
+			what = "way to remove " + what + " (do that in the web app; planform state rm ADDRESS forgets them)"
+			step.Operation = nil
+			step.block(lacks(what))
+		}
+	}
+}

@@ -1,0 +1,155 @@
+package planner
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"github.com/planform/planform/internal/resource"
+)
+
+// memberRecord holds what the state has of the members of one container, without the request that has no outcome.
+type memberRecord struct {
+	record        Record
+	at, container resource.Address
+	kind          *resource.Kind // the membership
+	intent        *Intent        // nil = every request has an outcome
+	late          bool           // a first copy of an answered request may still take effect
+	listed        bool           // what became of the intent was looked up in the list of the members
+	arrived       []string       // members that the intent names and the container has, and that the record lacks
+}
+
+// memberRecords holds the memberships of the state, and what requests of earlier runs may still do to them.
+type memberRecords struct {
+	analysis
+
+	refs     *references
+	all      []*memberRecord // in the order of their addresses
+	byMember map[edge][]*memberRecord
+	doubted  map[edge]bool // members whom an intent names; if a member can be in one container only, without the container
+}
+
+func newMemberRecords(refs *references) *memberRecords {
+	mr := &memberRecords{analysis: refs.analysis, refs: refs, byMember: map[edge][]*memberRecord{}, doubted: map[edge]bool{}}
+	for _, at := range slices.Sorted(maps.Keys(mr.in.Prior)) {
+		container, kind, _, ok := at.ParseMembership()
+		if !ok {
+			continue
+		}
+		r := &memberRecord{record: mr.in.Prior[at], at: at, container: container, kind: kind}
+		r.intent, r.late, r.record.PendingIntent = r.record.PendingIntent, r.record.Late.After(mr.in.Now), nil
+		mr.all = append(mr.all, r)
+		for _, id := range r.record.Members {
+			of := edge{kind: kind.Name, member: id}
+			mr.byMember[of] = append(mr.byMember[of], r)
+		}
+		for _, id := range mr.namedByIntent(r) {
+			of := edge{kind.Name, string(at), id}
+			if mr.doubted[of] = true; kind.Membership.Exclusive {
+				mr.doubted[edge{kind: kind.Name, member: id}] = true
+			}
+		}
+	}
+	return mr
+}
+
+// recordAt returns the record of a container's members. It is empty if the state has none.
+func (mr *memberRecords) recordAt(at resource.Address) *memberRecord {
+	if i, found := slices.BinarySearchFunc(mr.all, at, func(r *memberRecord, a resource.Address) int { return cmp.Compare(r.at, a) }); found {
+		return mr.all[i]
+	}
+	return &memberRecord{at: at}
+}
+
+// isOpen reports whether a request about the members has no outcome: the record does not tell who is in the container.
+func (r *memberRecord) isOpen() bool { return r.intent != nil }
+
+// mayHaveAdded returns the members that planform added to a container, and those that an intent was to add; "" = not known.
+func (mr *memberRecords) mayHaveAdded(at resource.Address) []string {
+	r := mr.recordAt(at)
+	ids := slices.DeleteFunc(slices.Clone(r.record.Members), func(id string) bool { return !r.record.addedByUs(id) })
+	if r.isOpen() && r.intent.Action == AddMembers {
+		ids = append(ids, mr.refs.membersOf(r.intent)...)
+	}
+	return ids
+}
+
+// concerns reports whether the record at an address has a member, or has an intent about the member.
+func (mr *memberRecords) concerns(at resource.Address, member string) bool {
+	r := mr.recordAt(at)
+	return slices.Contains(r.record.Members, member) || r.isOpen() && slices.Contains(mr.refs.membersOf(r.intent), member)
+}
+
+// namedByIntent returns the members that the intent of a record is about: all members of the record if the intent names none.
+func (mr *memberRecords) namedByIntent(r *memberRecord) []string {
+	switch {
+	case r.intent == nil:
+		return nil
+	case r.intent.Name == "":
+		return r.record.Members
+	}
+	return mr.refs.membersOf(r.intent)
+}
+
+// inDoubt reports whether a request of an earlier run may still move a member into the container of a record, or out of it. in has the
+// containers that were seen to have the member.
+func (mr *memberRecords) inDoubt(r *memberRecord, kind *resource.Kind, id string, in []Container) bool {
+	return mr.doubted[edge{kind.Name, string(r.at), id}] || mr.doubted[edge{kind: kind.Name, member: id}] || r.late ||
+		slices.ContainsFunc(in, func(c Container) bool { return mr.recordAt(c.Address.Members(kind.Membership.Plural(), 1)).late })
+}
+
+// settle finds the members that earlier runs announced and that their containers have. Only the announcement tells that planform added
+// them. If a request may still bring a change that the manifest does not want, the list of the container is read again. wanted has the
+// attributes of the wanted edges.
+func (mr *memberRecords) settle(wanted map[edge]string, vanished func(resource.Address) bool) {
+	for _, r := range mr.all {
+		if r.intent == nil && !r.late || vanished(r.container) {
+			continue
+		}
+		container, params := mr.refs.containerAt(r.container)
+		if container.ID == "" || r.record.ID != "" && r.record.ID != container.ID || mr.objects.isDeletedOrHidden(r.container) {
+			continue
+		}
+		isWanted := func(id string) bool {
+			_, is := wanted[edge{r.kind.Name, container.ID, id}]
+			return is
+		}
+		leaves := slices.ContainsFunc(r.record.Members, func(id string) bool { return !isWanted(id) })
+		if r.intent == nil && !leaves {
+			continue
+		}
+		list := listMembers(mr.analysis, r.kind, params)
+		if list.state != listed {
+			continue
+		}
+		if r.listed = true; r.intent != nil && r.intent.Action == AddMembers {
+			r.arrived = slices.DeleteFunc(mr.refs.membersOf(r.intent), func(id string) bool {
+				return !list.has(id) || slices.Contains(r.record.Members, id)
+			})
+		}
+		if mr.mayStillChange(r, container.ID, &list, isWanted, wanted) || r.late && leaves {
+			read, _ := mr.objects.membersRead(r.kind, params)
+			mr.service.unconfirmed = append(mr.service.unconfirmed, read)
+		}
+	}
+}
+
+// mayStillChange reports whether the intent of a record may still do something that the manifest does not want.
+func (mr *memberRecords) mayStillChange(r *memberRecord, container string, list *memberList, isWanted func(id string) bool, wanted map[edge]string) bool {
+	switch {
+	case r.intent == nil:
+		return false
+	case r.intent.Action == AddMembers:
+		return slices.ContainsFunc(mr.refs.membersOf(r.intent), func(id string) bool {
+			return !list.has(id) && !slices.Contains(r.record.Members, id) && !isWanted(id)
+		})
+	case r.intent.Action == RemoveMembers:
+		return slices.ContainsFunc(mr.namedByIntent(r), func(id string) bool { return list.has(id) && isWanted(id) })
+	}
+	for e, attribute := range wanted {
+		if e.kind == r.kind.Name && e.container == container && r.intent.Sent == saidOf(e.member, attribute) {
+			return false
+		}
+	}
+	return r.intent.Action == Update
+}

@@ -22,21 +22,23 @@ func bitbucket() *api { return described(bitbucketText, bitbucketHooks) }
 func bitbucketHooks() hooks {
 	database := "" // the export among the files
 	return hooks{
-		project: func(x *reader, r records.Record, v records.Value) (string, error) {
+		record: func(x *reader, r records.Record, v records.Value) (bool, error) {
 			if r.List != "" && r.List != "values" {
 				if database == "" {
 					database = r.Position.File
 				}
 				if database != r.Position.File {
-					return "", diag.WithHint(fmt.Errorf("%s: it is the export of another repository than %s", r.Position, database),
+					return false, diag.WithHint(fmt.Errorf("%s: it is the export of another repository than %s", r.Position, database),
 						"an export does not name its repository: convert each to a folder of its own")
 				}
 			}
 			if m := bitbucketAddress.FindStringSubmatch(x.text(v, []string{"links.self.href", "links.html.href"})); m != nil {
-				x.names[m[1]] = m[1][strings.LastIndexByte(m[1], '/')+1:]
-				return m[1], nil
+				x.project(m[1]).Name = m[1][strings.LastIndexByte(m[1], '/')+1:]
+				x.scope = m[1]
+			} else {
+				x.scope = x.name
 			}
-			return x.name, nil
+			return false, nil
 		},
 	}
 }

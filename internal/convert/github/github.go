@@ -37,7 +37,7 @@ func Format() *convert.Format {
 // detect looks for the fields that issues and comments have.
 func detect(head []byte, _ string) (string, bool) {
 	switch {
-	case records.Name(head, "iid"): // of GitLab
+	case records.Name(head, "iid"), records.Name(head, "idBoard"): // of GitLab, of Trello
 		return "", false
 	case records.Name(head, "issue_url", "body"):
 		return "the fields issue_url and body", true

@@ -126,6 +126,20 @@ func TestWhatAnswersOfAPIsMean(t *testing.T) {
 			text: `{"value": [{"id": 1, "fields": {"System.Title": "One", "System.TeamProject": "Web", "System.CommentCount": 1}, "comments": {"totalCount": 1, "comments": [{"id": 5, "text": "<p>a reply</p>", "createdBy": "Ada"}, {"id": 6, "text": "gone", "isDeleted": true}]}}]}`,
 			want: []string{"text: a reply"}, not: []string{"gone"},
 		},
+		"Bitbucket: code of Creole is code": {
+			text: `{"issues": [{"id": 1, "kind": "bug", "title": "One", "content_updated_on": null, "reporter": null, "status": "open", "content": "Run\n{{{\n#!python\n__x__ = _a_\n}}}\nand {{{ __y__ }}} of <<changeset 311>>\n` + "```\\n{{{ }}}\\n```" + `"}],
+				"comments": [{"id": 5, "issue": 1, "content": "first {{{\n  __z__` + "\\n```" + `\n}}} then", "user": null}]}`,
+			want: []string{
+				"Run\n          ```python\n          __x__ = _a_\n          ```\n          and `__y__` of <<changeset 311>>\n          ```\n          {{{ }}}\n          ```",
+				"first\n              ````\n                __z__\n              ```\n              ````\n              then",
+			},
+		},
+		"Trello: a list and a label that the file does not have": {
+			text: `{"id": "b", "shortLink": "S", "name": "B", "labelNames": {}, "lists": [{"id": "l", "name": "To do"}], "labels": [], "cards": [
+				{"id": "1", "idShort": 1, "shortLink": "one", "name": "One", "idList": "l"},
+				{"id": "2", "idShort": 2, "shortLink": "two", "name": "Two", "idList": "gone", "idLabels": ["gone2"]}]}`,
+			want: []string{"{name: (a list that is not in the file)}", "name: Two, state: (a list that is not in the file)"}, note: "values",
+		},
 		"Bugzilla: what was not done is cancelled": {
 			text: `{"bugs": [{"id": 7, "summary": "One", "product": "Web", "status": "RESOLVED", "is_open": false, "resolution": "WORKSFORME"}]}`,
 			want: []string{"state: Cancelled", "| Resolution | WORKSFORME |"}, note: "no-comments",

@@ -25,6 +25,7 @@ type hooks struct {
 	record  func(x *reader, r records.Record, v records.Value) (done bool, err error)         // before a record is taken
 	last    func(x *reader, i *convert.Issue) (left string)                                   // before an issue is handed out; what leaves it out
 	html    func(text string) string                                                          // as others write it
+	text    func(text string) string                                                          // as others write it
 	title   func(name string) string                                                          // of a field
 	link    func(kind string) (name, way string)                                              // what the type of a link says
 	finish  func(x *reader)

@@ -306,6 +306,9 @@ func (x *reader) written(s *section, v records.Value, text convert.Text) convert
 	if html := x.text(v, s.paths("html")); html != "" {
 		return convert.Text{Markup: convert.HTML, Body: x.hooks.html(html)}
 	}
+	if x.hooks.text != nil {
+		text.Body = x.hooks.text(text.Body)
+	}
 	return text
 }
 

@@ -64,6 +64,7 @@ func trelloHooks() hooks {
 	}
 	return hooks{
 		record: b.record, issue: b.issue, finish: b.finish,
+		text: func(text string) string { return smartCard.ReplaceAllString(text, ")") },
 		link: func(isUpload string) (kind, way string) {
 			return cmp.Or(map[string]string{"true": "files"}[isUpload], "pages"), ""
 		},
@@ -73,7 +74,7 @@ func trelloHooks() hooks {
 			return map[bool]string{true: "cards left out"}[b.cards[i.ID].left != ""]
 		},
 		comment: func(x *reader, _ string, c *convert.Comment, _ records.Value) string {
-			if c.Text.Body = smartCard.ReplaceAllString(c.Text.Body, ")"); !c.At.IsZero() {
+			if !c.At.IsZero() {
 				c.At = c.At.In(x.in.Zone)
 			}
 			return ""
@@ -186,14 +187,17 @@ func (b *boards) issue(x *reader, i *convert.Issue, v records.Value) {
 	at, of, c := x.reads(v), b.all[len(b.all)-1], b.cards[i.ID]
 	i.Key, i.Number = c.key, c.number
 	list := x.reads(b.parts[at("idList")])
-	i.State = convert.State{Name: list("name"), Category: x.rank(list("name"))}
+	i.State = convert.State{Name: cmp.Or(list("name"), "(a list that is not in the file)"), Category: x.rank(list("name"))}
 	i.Archived = i.Archived || list("closed") == "true"
-	for _, id := range append(x.texts(v.At("idLabels")), at("idList")) {
-		if b.bearers[id] = append(b.bearers[id], i); id != at("idList") && b.parts[id].Object {
+	b.bearers[at("idList")] = append(b.bearers[at("idList")], i)
+	for _, id := range x.texts(v.At("idLabels")) {
+		if b.bearers[id] = append(b.bearers[id], i); b.parts[id].Object {
 			i.Labels = append(i.Labels, b.label(x, of, id))
+		} else {
+			x.to.Hold(i, "labels that are not in the file: id", convert.Uncarried, id, 1)
 		}
 	}
-	i.Text.Body = strings.TrimSpace(smartCard.ReplaceAllString(i.Text.Body, ")") + "\n\n" + x.tasks(i, b.tasks[i.ID]))
+	i.Text.Body = strings.TrimSpace(i.Text.Body + "\n\n" + x.tasks(i, b.tasks[i.ID]))
 	if seconds, err := strconv.ParseInt(i.ID[:min(8, len(i.ID))], 16, 64); err == nil && len(i.ID) == 24 { // that of its creation
 		i.Created = time.Unix(seconds, 0).In(x.in.Zone)
 	}

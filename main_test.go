@@ -71,10 +71,9 @@ func allowed() map[string][]string {
 		"internal/convert/github":    {"internal/convert", "internal/convert/dates", "internal/convert/records", "internal/convert/words", "internal/diag"},
 		"internal/convert/jira":      {"internal/convert", "internal/convert/dates", "internal/convert/jira/adf", "internal/convert/records", "internal/convert/tabular", "internal/convert/words", "internal/diag", "internal/table"},
 		"internal/convert/described": {"internal/convert", "internal/convert/dates", "internal/convert/records", "internal/convert/tabular", "internal/convert/words", "internal/diag"},
-		"internal/convert/trello":    {"internal/convert", "internal/convert/dates", "internal/convert/records", "internal/convert/words", "internal/diag"},
 		"internal/convert/formats": {
 			"internal/convert", "internal/convert/github", "internal/convert/jira", "internal/convert/described",
-			"internal/convert/tabular", "internal/convert/trello",
+			"internal/convert/tabular",
 		},
 		"internal/history":   {"internal/diag", "internal/disk", "internal/resource", "planner"},
 		"internal/bucket":    {"internal/baseurl", "internal/diag", "internal/state", "internal/wire"},

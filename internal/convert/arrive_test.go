@@ -321,3 +321,18 @@ func TestLabelsAreCountedByProject(t *testing.T) {
 		t.Errorf("%d of %d labels carried, want 2 of 2", r.Carried.Labels, r.Counts.Labels)
 	}
 }
+
+// TestACharacterThatXMLForbidsStopsNoBackup: it is taken out and counted, as in JSON.
+func TestACharacterThatXMLForbidsStopsNoBackup(t *testing.T) {
+	t.Parallel()
+	text, r := manifests(t, inline(t, "entities.xml", `<entity-engine-xml><Project id="1" key="A" name="A"/><Status id="1" name="Open"/>`+
+		"<Issue id=\"1\" key=\"A-1\" number=\"1\" project=\"1\" summary=\"O&#7;ne\" status=\"1\"><description>First\x08 and\x0b last</description></Issue></entity-engine-xml>"), "")
+	for _, want := range []string{"name: One", "First and last"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	if !slices.ContainsFunc(r.Losses, func(l convert.Loss) bool { return l.Kind == "control-characters" && l.Count == 3 }) {
+		t.Errorf("%+v", r.Losses)
+	}
+}

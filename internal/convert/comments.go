@@ -36,7 +36,7 @@ func (c *composer) comments(i *Issue) []any {
 		case header != mapping.DefaultHeader || text == "":
 			date := ""
 			if !comment.At.IsZero() {
-				date = moment(comment.At)
+				date = resource.Moment(comment.At)
 			}
 			header = strings.TrimSuffix(strings.NewReplacer("{author}", markup.Escape(who), "{date}", date).Replace(header), " · ")
 			text = strings.TrimSpace(header + "\n\n" + text)

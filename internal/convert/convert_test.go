@@ -449,7 +449,7 @@ func TestWhatCannotBeReadIsAnErrorAndNothingIsWritten(t *testing.T) {
 		"a comment of nothing":     {`{"key": "A-1", "fields": {"summary": "x"}} {"body": "x", "self": "y"}`, "auto", "FILE:1: the comment does not say its issue", ""},
 		"a board that is cut":      {string(board[:len(board)/2]), "auto", "FILE:", "cut off"},
 		"a card alone":             {`{"id": "a", "idShort": 1, "idBoard": "b", "idList": "c"}`, "auto", "FILE:1: it is the export of a card", "board"},
-		"a board of other types":   {"{\"labelNames\": {},\n\"shortLink\": \"a\", \"cards\": [\n{\"id\": 7}]}", "auto", "FILE:3: the field id holds a number, which no card of Trello has there", ""},
+		"a board of other types":   {"{\"labelNames\": {},\n\"shortLink\": \"a\", \"cards\": [\n{\"id\": 7}]}", "auto", "FILE:1: it is no board: a board has an ID, a name and lists", "Export as JSON"},
 		"a board without lists":    {`{"id": "a", "name": "b", "labelNames": {}, "shortLink": "c"}`, "trello", "FILE:1: it is no board", "Export as JSON"},
 		"an item without an ID":    {`{"items": [{"content": {"type": "DraftIssue", "title": "x"}, "fieldValues": {}}]}`, "auto", "FILE:1: an item of a board without id", "ask for id"},
 		"an error, not a board":    {`{"data": {"organization": {"projectV2": null}}, "errors": [{"message": "Could not resolve to a ProjectV2"}]}`, "github", "FILE:1: it is no export, but an error of GitHub: Could not resolve", "read:project"},

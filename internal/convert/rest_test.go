@@ -126,6 +126,40 @@ func TestWhatAnswersOfAPIsMean(t *testing.T) {
 			text: `{"value": [{"id": 1, "fields": {"System.Title": "One", "System.TeamProject": "Web", "System.CommentCount": 1}, "comments": {"totalCount": 1, "comments": [{"id": 5, "text": "<p>a reply</p>", "createdBy": "Ada"}, {"id": 6, "text": "gone", "isDeleted": true}]}}]}`,
 			want: []string{"text: a reply"}, not: []string{"gone"},
 		},
+		"Bitbucket: code of Creole is code": {
+			text: `{"issues": [{"id": 1, "kind": "bug", "title": "One", "content_updated_on": null, "reporter": null, "status": "open", "content": "Run\n{{{\n#!python\n__x__ = _a_\n}}}\nand {{{ __y__ }}} of <<changeset 311>>\n` + "```\\n{{{ }}}\\n```" + `"}],
+				"comments": [{"id": 5, "issue": 1, "content": "first {{{\n  __z__` + "\\n```" + `\n}}} then", "user": null}]}`,
+			want: []string{
+				"Run\n          ```python\n          __x__ = _a_\n          ```\n          and `__y__` of <<changeset 311>>\n          ```\n          {{{ }}}\n          ```",
+				"first\n              ````\n                __z__\n              ```\n              ````\n              then",
+			},
+		},
+		"Trello: a list and a label that the file does not have": {
+			text: `{"id": "b", "shortLink": "S", "name": "B", "labelNames": {}, "lists": [{"id": "l", "name": "To do"}], "labels": [], "cards": [
+				{"id": "1", "idShort": 1, "shortLink": "one", "name": "One", "idList": "l"},
+				{"id": "2", "idShort": 2, "shortLink": "two", "name": "Two", "idList": "gone", "idLabels": ["gone2"]}]}`,
+			want: []string{"{name: (a list that is not in the file)}", "name: Two, state: (a list that is not in the file)"}, note: "values",
+		},
+		"Jira: fields without names are known by their shape": {
+			text: `{"issues": [{"key": "AB-1", "id": "1", "fields": {"summary": "One", "status": {"name": "To Do"}, "project": {"key": "AB", "name": "Ab"}, "parent": {"key": "AB-2"},
+				"customfield_10007": [{"id": 1, "name": "Sprint 100", "state": "active", "boardId": 3, "startDate": "2024-01-01T00:00:00.000Z", "endDate": "2024-01-15T00:00:00.000Z"}],
+				"customfield_10008": "AB-2", "customfield_10009": "AB-7", "customfield_10011": "1|hzxlwn:i"}},
+				{"key": "AB-2", "id": "2", "fields": {"summary": "Two", "status": {"name": "To Do"}, "project": {"key": "AB", "name": "Ab"},
+				"customfield_10007": ["com.atlassian.greenhopper.service.sprint.Sprint@1[id=1,name=Sprint 9,state=CLOSED,startDate=2024-01-01T00:00:00.000Z,endDate=2024-01-05T00:00:00.000Z]"]}}]}`,
+			want: []string{"cycle: Sprint 100", "name: Sprint 100, start_date: 2024-01-01, end_date: 2024-01-15", "name: Sprint 9, start_date: 2024-01-01", "parent: AB-2", `| customfield\_10009 | AB-7 |`},
+			not:  []string{"10007", "10008", "10011"}, note: "fields-without-names",
+		},
+		"GitHub: a list of issues of GraphQL": {
+			text: `{"data": {"repository": {"issues": {"nodes": [{"number": 1, "title": "One", "body": "text", "state": "CLOSED", "stateReason": "COMPLETED", "url": "https://github.com/o/r/issues/1",
+				"author": {"login": "kim"}, "createdAt": "2024-01-01T00:00:00Z", "labels": {"nodes": [{"name": "bug", "color": "ff0000"}]}, "assignees": {"nodes": [{"login": "lee"}]},
+				"comments": {"totalCount": 2, "nodes": [{"id": "c", "body": "a reply", "author": {"login": "lee"}, "createdAt": "2024-01-02T00:00:00Z"}]}}], "pageInfo": {"hasNextPage": true}}}}}`,
+			want: []string{"name: One", "state: Done", "labels: [bug]", "Assignee in GitHub: lee", "text: a reply"}, note: "pages-missing",
+		},
+		"GitHub: what a search of GraphQL found": {
+			text: `{"data": {"search": {"nodes": [{"number": 1, "title": "One", "state": "OPEN", "url": "https://github.com/o/r/issues/1", "comments": {"totalCount": 2, "nodes": [{"id": "c", "body": "a reply"}]}},
+				{"number": 2, "title": "Two", "state": "OPEN", "url": "https://github.com/o/r/pull/2"}], "pageInfo": {"hasNextPage": false}}}}`,
+			want: []string{"name: One", "text: a reply"}, not: []string{"Two"}, note: "comments-not-exported",
+		},
 		"Bugzilla: what was not done is cancelled": {
 			text: `{"bugs": [{"id": 7, "summary": "One", "product": "Web", "status": "RESOLVED", "is_open": false, "resolution": "WORKSFORME"}]}`,
 			want: []string{"state: Cancelled", "| Resolution | WORKSFORME |"}, note: "no-comments",

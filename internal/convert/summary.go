@@ -11,6 +11,7 @@ import (
 	"github.com/planform/planform/internal/convert/dates"
 	"github.com/planform/planform/internal/convert/jira/wiki"
 	"github.com/planform/planform/internal/diag"
+	"github.com/planform/planform/internal/resource"
 	"github.com/planform/planform/manifest"
 )
 
@@ -116,7 +117,7 @@ func when(at time.Time) string {
 	if at.IsZero() {
 		return "an unknown day"
 	}
-	return moment(at)
+	return resource.Moment(at)
 }
 
 // byTime puts what happened to an issue into its order.

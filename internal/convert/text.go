@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"regexp"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"github.com/planform/planform/internal/convert/jira/adf"
@@ -203,15 +202,6 @@ func cut(text string) (string, bool) {
 	return strings.TrimRight(short, " ,;:.-") + "…", true
 }
 
-// moment writes a time as people do, with its zone.
-func moment(at time.Time) string {
-	zone := "UTC"
-	if _, offset := at.Zone(); offset != 0 {
-		zone += strings.TrimSuffix(strings.NewReplacer("+0", "+", "-0", "-").Replace(at.Format("-07:00")), ":00")
-	}
-	return at.Format("2 Jan 2006, 15:04 ") + zone
-}
-
 //nolint:gochecknoglobals // a constant
 var escapeCell = strings.NewReplacer("\\", "\\\\", "<", "\\<", "*", "\\*", "_", "\\_", "`", "\\`", "[", "\\[", "]", "\\]", "\n", "<br>")
 
@@ -280,7 +270,7 @@ func (c *composer) description(i *Issue, title string, short bool, unknown []str
 		words = append(words, "written by "+markup.Escape(c.person(i.Creator)))
 	}
 	if !full && !i.Created.IsZero() {
-		words = append(words, moment(i.Created))
+		words = append(words, resource.Moment(i.Created))
 	}
 	if len(words) > 0 {
 		foot = append(foot, "Reported in "+c.format.Tracker+": "+strings.Join(words, ", "))

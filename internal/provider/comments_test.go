@@ -27,7 +27,7 @@ func TestTheAuthorAndTimeOfACommentLeadItsText(t *testing.T) {
 			}
 			led, stored := 0, 0
 			for _, row := range s.Rows("comment") {
-				if html, _ := row["comment_html"].(string); strings.Contains(html, "<strong>Ada L.</strong> · 17 Aug 2023, 10:42") || html == "<p>Fine.</p>" {
+				if html, _ := row["comment_html"].(string); strings.Contains(html, "<strong>Ada L.</strong> · 17 Aug 2023, 10:42 UTC") || html == "<p>Fine.</p>" {
 					led++
 				}
 				if at, _ := row["created_at"].(string); strings.HasPrefix(at, "2023-08-1") {

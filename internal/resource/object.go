@@ -266,10 +266,19 @@ func (o *Object) MoveHeader() {
 func when(text string) string {
 	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04Z07:00"} {
 		if t, err := time.Parse(layout, text); err == nil {
-			return t.Format("2 Jan 2006, 15:04")
+			return Moment(t)
 		}
 	}
 	return text
+}
+
+// Moment writes a time as people do, with its zone, such as 2 Jan 2006, 15:04 UTC+5:30.
+func Moment(at time.Time) string {
+	zone := "UTC"
+	if _, offset := at.Zone(); offset != 0 {
+		zone += strings.TrimSuffix(strings.NewReplacer("+0", "+", "-0", "-").Replace(at.Format("-07:00")), ":00")
+	}
+	return at.Format("2 Jan 2006, 15:04 ") + zone
 }
 
 // Written is the text as people would write it in one piece, with its header.

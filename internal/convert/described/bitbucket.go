@@ -19,24 +19,54 @@ var bitbucketAddress = regexp.MustCompile(`/([^/]+/[^/]+)/issues/[0-9]{1,9}(?:/|
 // stand beside one another, and pages of issues and of comments as the REST API of Bitbucket Cloud answers them.
 func bitbucket() *api { return described(bitbucketText, bitbucketHooks) }
 
+// creoleCode matches code of Creole, with the ends of lines around it, and code of Markdown, which stays.
+var creoleCode = regexp.MustCompile("(?s)```.*?```|([ \\t]*\n?)\\{\\{\\{(.*?)\\}\\}\\}([ \\t]*\n?)")
+
+// fromCreole returns code of Creole as Markdown has it: a block if it has several lines, else a part of its line.
+func fromCreole(part string) string {
+	m := creoleCode.FindStringSubmatch(part)
+	body, marks := strings.TrimSpace(m[2]), "`"
+	block := strings.Contains(m[2], "\n")
+	if body == "" {
+		return part
+	}
+	if block {
+		body, marks = strings.TrimRight(strings.TrimPrefix(strings.TrimLeft(m[2], " \t"), "\n"), " \t\n"), "```"
+	}
+	for strings.Contains(body, marks) {
+		marks += "`"
+	}
+	if !block {
+		return m[1] + marks + body + marks + m[3]
+	}
+	language := ""
+	if first, rest, ok := strings.Cut(body, "\n"); ok && strings.HasPrefix(first, "#!") {
+		language, body = strings.TrimSpace(first[2:]), rest
+	}
+	return "\n" + marks + language + "\n" + body + "\n" + marks + "\n"
+}
+
 func bitbucketHooks() hooks {
 	database := "" // the export among the files
 	return hooks{
-		project: func(x *reader, r records.Record, v records.Value) (string, error) {
+		text: func(text string) string { return creoleCode.ReplaceAllStringFunc(text, fromCreole) },
+		record: func(x *reader, r records.Record, v records.Value) (bool, error) {
 			if r.List != "" && r.List != "values" {
 				if database == "" {
 					database = r.Position.File
 				}
 				if database != r.Position.File {
-					return "", diag.WithHint(fmt.Errorf("%s: it is the export of another repository than %s", r.Position, database),
+					return false, diag.WithHint(fmt.Errorf("%s: it is the export of another repository than %s", r.Position, database),
 						"an export does not name its repository: convert each to a folder of its own")
 				}
 			}
 			if m := bitbucketAddress.FindStringSubmatch(x.text(v, []string{"links.self.href", "links.html.href"})); m != nil {
-				x.names[m[1]] = m[1][strings.LastIndexByte(m[1], '/')+1:]
-				return m[1], nil
+				x.project(m[1]).Name = m[1][strings.LastIndexByte(m[1], '/')+1:]
+				x.scope = m[1]
+			} else {
+				x.scope = x.name
 			}
-			return x.name, nil
+			return false, nil
 		},
 	}
 }

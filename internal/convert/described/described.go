@@ -30,6 +30,7 @@ type api struct {
 	needs   []string // names by which a file is recognised: all of one list; behind a colon what to say of it
 	file    string   // how the name of a file is recognised that begins with any list; "" = by no name
 	scoped  bool     // a key is that of one issue of a project
+	byID    bool     // other records name an issue by its ID
 	html    bool     // see convert.Format
 	empty   []string // lists that a file begins with that holds nothing
 	lists   []string // where answers have their records: see records.Read
@@ -39,7 +40,7 @@ type api struct {
 }
 
 func apis() []*api {
-	return []*api{gitlab(), bitbucket(), redmine(), azure(), youtrack(), asana(), bugzilla()}
+	return []*api{trello(), gitlab(), bitbucket(), redmine(), azure(), youtrack(), asana(), bugzilla()}
 }
 
 // Formats returns the formats that are described.
@@ -95,7 +96,7 @@ func (a *api) read(ctx context.Context, in convert.Input, to convert.Sink) error
 	x.finish()
 	for _, i := range x.issues {
 		if x.latest[x.key(i)] != i { // it is booked, and goes before what counts
-			to.Issue(i)
+			x.hand(i)
 		}
 	}
 	for _, i := range x.issues {
@@ -105,7 +106,7 @@ func (a *api) read(ctx context.Context, in convert.Input, to convert.Sink) error
 			i.Left["watchers"] = max(i.Left["watchers"], len(i.Watchers))
 			i.Left["history"], i.Left["worklogs"] = len(i.Events), len(i.Work)
 			x.apart.Join(i, at)
-			to.Issue(i)
+			x.hand(i)
 		}
 	}
 	x.comments.Close(to, func(key string) bool { return x.latest[key] != nil })
@@ -113,8 +114,22 @@ func (a *api) read(ctx context.Context, in convert.Input, to convert.Sink) error
 	return nil
 }
 
+// hand hands out an issue, unless it is left out.
+func (x *reader) hand(i *convert.Issue) {
+	if x.hooks.last != nil {
+		if left := x.hooks.last(x, i); left != "" {
+			convert.LeaveOut(x.to, left, i.Held)
+			return
+		}
+	}
+	x.to.Issue(i)
+}
+
 // key returns what other records name an issue by.
 func (x *reader) key(i *convert.Issue) string {
+	if x.byID {
+		return i.ID
+	}
 	if x.scoped {
 		return i.Project + "#" + i.Key
 	}

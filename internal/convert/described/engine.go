@@ -22,8 +22,10 @@ type hooks struct {
 	issue   func(x *reader, i *convert.Issue, v records.Value)                                // after what lists in it hold
 	comment func(x *reader, issue string, c *convert.Comment, v records.Value) (apart string) // what takes it instead; "" = the issue
 	field   func(x *reader, v records.Value, values []string)                                 // values of a field that a list names
-	project func(x *reader, r records.Record, v records.Value) (string, error)                // of a record, if keys are those of a project
+	record  func(x *reader, r records.Record, v records.Value) (done bool, err error)         // before a record is taken
+	last    func(x *reader, i *convert.Issue) (left string)                                   // before an issue is handed out; what leaves it out
 	html    func(text string) string                                                          // as others write it
+	text    func(text string) string                                                          // as others write it
 	title   func(name string) string                                                          // of a field
 	link    func(kind string) (name, way string)                                              // what the type of a link says
 	finish  func(x *reader)
@@ -48,8 +50,7 @@ type reader struct {
 	words          *words.Words
 	markup         convert.Markup
 	shown          []string                        // what is shown of an object
-	names          map[string]string               // of projects
-	about          map[string]string               // descriptions of these
+	projects       map[string]*convert.Project     // by key
 	known          map[string]string               // names of people
 	late           []convert.Person                // of whom records alone tell, by names that others tell better
 	left           map[string]int                  // records of lists that are left out
@@ -72,7 +73,7 @@ func described(text string, h func() hooks) *api {
 	top, _, _ := strings.Cut(text, "\n\n") // all that each file is looked at for
 	head := describe(top).head()
 	a := &api{
-		name: head.kind, tracker: head.word("tracker"), lists: head.paths("lists"), scoped: head.word("scoped") != "", html: head.word("html") != "", file: head.word("file"),
+		name: head.kind, tracker: head.word("tracker"), lists: head.paths("lists"), scoped: head.word("scoped") != "", byID: head.word("by") == "id", html: head.word("html") != "", file: head.word("file"),
 		empty: head.paths("empty"), text: text, hooks: h,
 	}
 	for _, l := range head.lines {
@@ -90,39 +91,47 @@ func (a *api) reader(in convert.Input, to convert.Sink) *reader {
 		api: a, description: d, hooks: a.hooks(), in: in, to: to, roles: d.meanings(), words: words.Of(a.name),
 		markup: markups()[d.head().word("markup")], shown: append(d.head().paths("show"), "name"),
 		latest: map[string]*convert.Issue{}, comments: convert.Comments{}, counted: map[string]int{}, events: map[string][]convert.Event{},
-		apart: convert.Apart{}, names: map[string]string{}, about: map[string]string{}, known: map[string]string{}, left: map[string]int{},
+		apart: convert.Apart{}, projects: map[string]*convert.Project{}, known: map[string]string{}, left: map[string]int{},
 		files: map[string][]convert.Attachment{}, work: map[string][]convert.Work{}, lists: map[string]bool{}, short: map[string]string{},
 		totals: map[string]int{},
 	}
 }
 
-// record takes a record by the first section that it fits.
+// record takes a record, or what is left of one whose lists were read.
 func (x *reader) record(r records.Record) error {
 	v := r.Tree()
 	x.at = r.Position
 	if r.Page {
-		if n, err := strconv.Atoi(x.text(v, x.head().paths("total"))); err == nil && x.last == "issue" {
-			x.totals[x.scope] = max(x.totals[x.scope], n)
-		}
-		if next := x.head().word("next"); next != "" && x.last == "issue" {
-			x.follows, x.ended = x.follows || v.Has(next), x.ended || !v.Has(next)
-		}
-		if n, err := strconv.Atoi(x.text(v, x.head().paths("comments"))); err == nil && x.last == "comment" {
-			x.counted[x.named] = max(x.counted[x.named], n)
-		}
-		if x.hooks.project != nil {
-			_, _ = x.hooks.project(x, r, v) // which may tell of the project
-		}
-		x.last = ""
-		x.bookAll(nil, v, x.head().word("page"))
-		return nil
+		x.page(v)
 	}
-	if x.hooks.project != nil {
-		var err error
-		if x.scope, err = x.hooks.project(x, r, v); err != nil {
+	if x.hooks.record != nil {
+		if done, err := x.hooks.record(x, r, v); done || err != nil {
 			return err
 		}
 	}
+	if r.Page {
+		return nil
+	}
+	return x.sorted(r, v)
+}
+
+// page notes what a page says of the records in it.
+func (x *reader) page(v records.Value) {
+	if n, err := strconv.Atoi(x.text(v, x.head().paths("total"))); err == nil && x.last == "issue" {
+		x.totals[x.scope] = max(x.totals[x.scope], n)
+	}
+	if next := x.head().word("next"); next != "" && x.last == "issue" {
+		x.follows, x.ended = x.follows || v.Has(next), x.ended || !v.Has(next)
+	}
+	if n, err := strconv.Atoi(x.text(v, x.head().paths("comments"))); err == nil && x.last == "comment" {
+		x.counted[x.named] = max(x.counted[x.named], n)
+	}
+	x.last = ""
+	x.bookAll(nil, v, x.head().word("page"))
+}
+
+// sorted takes a record by the first section that it fits.
+func (x *reader) sorted(r records.Record, v records.Value) error {
 	for _, s := range x.sections {
 		one := v
 		for _, within := range s.paths("in") {
@@ -152,7 +161,8 @@ func (x *reader) record(r records.Record) error {
 
 // take takes a record of a kind.
 func (x *reader) take(s *section, v records.Value) {
-	key, as := x.key(&convert.Issue{Project: x.scope, Key: x.text(v, s.paths("of"))}), s.word("as")
+	of, as := x.text(v, s.paths("of")), s.word("as")
+	key := x.key(&convert.Issue{Project: x.scope, Key: of, ID: of})
 	switch s.kind {
 	case "issue":
 		x.issue(s, v, "")
@@ -181,6 +191,7 @@ func (x *reader) take(s *section, v records.Value) {
 		case s.kind == "comment" && s.word("empty") != "" && strings.TrimSpace(x.text(one, s.paths("text"))) == "":
 			x.bookAll(nil, one, s.word("empty"))
 			continue
+		case s.kind == "part": // which a hook keeps
 		case s.kind == "comment":
 			c := x.remark(s, one)
 			if apart := x.apartFrom(key, &c, one); apart != "" {
@@ -223,7 +234,7 @@ func (x *reader) issue(s *section, v records.Value, parent string) {
 	i := &convert.Issue{Key: x.text(v, s.paths("key")), Parent: parent, Project: x.scope, Position: x.at, Left: map[string]int{}}
 	i.Number, _ = strconv.Atoi(cmp.Or(x.text(v, s.paths("number")), i.Key[strings.LastIndexByte(i.Key, '-')+1:]))
 	for _, l := range s.lines {
-		x.set(i, l.field, v, l.paths)
+		x.set(i, s, l, v)
 	}
 	i.Text = x.written(s, v, i.Text)
 	if x.hooks.place != nil {
@@ -233,7 +244,8 @@ func (x *reader) issue(s *section, v records.Value, parent string) {
 	if x.hooks.issue != nil {
 		x.hooks.issue(x, i, v)
 	}
-	x.names[i.Project] = cmp.Or(x.text(v, s.paths("project_name")), x.names[i.Project])
+	of := x.project(i.Project)
+	of.Name = cmp.Or(x.text(v, s.paths("project_name")), of.Name)
 	for n, one := range booked {
 		if slices.Contains(x.head().paths("nothing"), one.text) {
 			booked[n].name = "unset: " + one.name
@@ -241,6 +253,14 @@ func (x *reader) issue(s *section, v records.Value, parent string) {
 	}
 	x.book(i, booked)
 	x.add(i)
+}
+
+// project returns the project of a key.
+func (x *reader) project(key string) *convert.Project {
+	if x.projects[key] == nil {
+		x.projects[key] = &convert.Project{Key: key}
+	}
+	return x.projects[key]
 }
 
 // leaf is a value with its name in the account.
@@ -254,7 +274,7 @@ func (x *reader) parts(i *convert.Issue, v records.Value) (all []leaf) {
 	}
 	v.Leaves("", func(path, text string) bool {
 		if !listed(path, "") {
-			all = append(all, leaf{strings.TrimPrefix(path, x.head().word("strip")), text})
+			all = append(all, leaf{x.find("issue").prefix("") + strings.TrimPrefix(path, x.head().word("strip")), text})
 		}
 		return true
 	})
@@ -428,7 +448,9 @@ func (x *reader) finish() {
 			i.Project = up.Project // an issue is where its parent is
 		}
 		i.Project = cmp.Or(i.Project, strings.TrimSuffix(x.name, "-json"))
-		x.to.Project(convert.Project{Key: i.Project, Name: cmp.Or(x.names[i.Project], i.Project), Description: x.about[i.Project]})
+		of := x.project(i.Project)
+		of.Name = cmp.Or(of.Name, i.Project)
+		x.to.Project(*of)
 	}
 	if browse := x.head().word("browse"); browse != "" {
 		x.to.Site(x.site, browse)

@@ -14,8 +14,9 @@ import (
 )
 
 // set gives an issue what lies at the first of some paths that has something.
-func (x *reader) set(i *convert.Issue, of string, v records.Value, paths []string) {
-	word, name, _ := strings.Cut(of, " ")
+func (x *reader) set(i *convert.Issue, s *section, l line, v records.Value) {
+	paths, source := l.paths, s.prefix("")+l.paths[0]
+	word, name, _ := strings.Cut(l.field, " ")
 	if found := x.first(v, paths); len(found) > 0 || strings.Contains(paths[0], " ") {
 		texts := x.texts(found)
 		if len(found) == 0 {
@@ -39,18 +40,18 @@ func (x *reader) set(i *convert.Issue, of string, v records.Value, paths []strin
 			}
 			i.Left[name] = max(i.Left[name], n)
 		case "row":
-			field(i, name, strings.Join(texts, ", "), paths[0])
+			field(i, name, strings.Join(texts, ", "), source)
 		case "duration":
 			seconds, _ := strconv.Atoi(texts[0])
-			field(i, name, dates.Duration(seconds), paths[0])
+			field(i, name, dates.Duration(seconds), source)
 		case "moment":
-			field(i, name, dates.Minute(x.time(i, texts[0])), paths[0])
+			field(i, name, dates.Minute(x.time(i, texts[0])), source)
 		case "private":
 			if x.yes(v, paths) {
 				i.Restricted, _, _ = strings.Cut(paths[0], ".")
 			}
 		default:
-			x.put(i, of, found, texts)
+			x.put(i, l.field, found, texts)
 		}
 	}
 }
@@ -135,9 +136,11 @@ func (x *reader) put(i *convert.Issue, of string, found []records.Value, texts [
 	case "target_date":
 		i.Due = x.day(i, texts[0])
 		return i.Due != ""
+	case "archived":
+		i.Archived = texts[0] == "true"
 	case "comment_count":
 		n, _ := strconv.Atoi(texts[0])
-		x.counted[i.Key] = max(x.counted[i.Key], n)
+		x.counted[x.key(i)] = max(x.counted[x.key(i)], n)
 	}
 	return true
 }
@@ -199,6 +202,11 @@ func (x *reader) text(v records.Value, paths []string) string {
 		}
 	}
 	return ""
+}
+
+// reads returns a function that reads texts of a value by their paths.
+func (x *reader) reads(v records.Value) func(path string) string {
+	return func(path string) string { return x.text(v, []string{path}) }
 }
 
 // yes reports whether something at one of some paths says yes.
@@ -297,6 +305,9 @@ func (x *reader) remark(s *section, v records.Value) convert.Comment {
 func (x *reader) written(s *section, v records.Value, text convert.Text) convert.Text {
 	if html := x.text(v, s.paths("html")); html != "" {
 		return convert.Text{Markup: convert.HTML, Body: x.hooks.html(html)}
+	}
+	if x.hooks.text != nil {
+		text.Body = x.hooks.text(text.Body)
 	}
 	return text
 }

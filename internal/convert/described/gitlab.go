@@ -40,11 +40,12 @@ func gitlabHooks() hooks {
 	closers := map[*convert.Issue]string{}
 	return hooks{
 		title: func(name string) string { return strings.ReplaceAll(name, "_", " ") },
-		project: func(x *reader, r records.Record, v records.Value) (string, error) {
+		record: func(x *reader, r records.Record, v records.Value) (bool, error) {
 			if v.Has("visibility_level") && r.List == "" {
 				about[gitlabFolder(r.Position.File)] = x.text(v, []string{"description"})
 			}
-			return "project-" + x.text(v, []string{"project_id"}), nil
+			x.scope = "project-" + x.text(v, []string{"project_id"})
+			return false, nil
 		},
 		issue: func(x *reader, i *convert.Issue, v records.Value) {
 			i.Left["reactions"] = len(v.At("award_emoji")) + len(v.At("notes.award_emoji"))
@@ -77,7 +78,7 @@ func gitlabHooks() hooks {
 				if !ok && len(about) == 1 { // a file that was taken out of its folder is that of the only project
 					text = slices.Collect(maps.Values(about))[0]
 				}
-				x.about[i.Project] = text
+				x.project(i.Project).Description = text
 			}
 		},
 	}

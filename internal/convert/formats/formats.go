@@ -9,11 +9,10 @@ import (
 	"github.com/planform/planform/internal/convert/github"
 	"github.com/planform/planform/internal/convert/jira"
 	"github.com/planform/planform/internal/convert/tabular"
-	"github.com/planform/planform/internal/convert/trello"
 )
 
 // All are the formats, in the order in which they are tried: those of any table come last.
 func All() []*convert.Format {
-	first := []*convert.Format{jira.CSV(), trello.Format(), jira.JSON(), jira.Backup(), github.Format()}
+	first := []*convert.Format{jira.CSV(), jira.JSON(), jira.Backup(), github.Format()}
 	return slices.Concat(first, described.Formats(), tabular.Formats())
 }

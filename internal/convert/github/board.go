@@ -100,11 +100,15 @@ func (c *cards) add(one *card) {
 func (e *export) page(r records.Record, items int) error {
 	total, more := 0, false
 	for name, text := range r.Values("page", e.roles.Whole) {
+		list, _, _ := strings.Cut(strings.TrimPrefix(name, "page."), "pageInfo")
+		ofIssues := slices.Contains(issueLists(), strings.TrimSuffix(list, "totalCount")+"nodes")
 		switch {
 		case name == "page.errors.message" && items == 0:
 			return diag.WithHint(fmt.Errorf("%s: it is no export, but an error of GitHub: %s", r.Position, diag.Truncate(text, 200)),
 				"gh auth refresh -s read:project lets gh read boards")
-		case strings.HasSuffix(name, ".totalCount"):
+		case ofIssues && strings.HasSuffix(name, ".hasNextPage"):
+			e.follows, e.ended = e.follows || text == "true", e.ended || text != "true"
+		case !ofIssues && strings.HasSuffix(name, ".totalCount"):
 			total, _ = strconv.Atoi(text)
 		case strings.HasSuffix(name, ".hasNextPage"):
 			more = text == "true"
@@ -133,15 +137,11 @@ func (e *export) card(r records.Record) (bool, error) {
 	if err := r.Decode(&raw, "item of a board"); err != nil {
 		return true, err
 	}
-	var all map[string]any
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.UseNumber()
-	if err := d.Decode(&all); err != nil {
+	all, _, err := unwrap(raw)
+	if err != nil {
 		return true, fmt.Errorf("%s: %w", r.Position, err)
 	}
-	all, _ = unwrapped(all).(map[string]any)
 	c := &card{position: r.Position}
-	var err error
 	if c.raw, err = json.Marshal(all["content"]); err == nil {
 		err = json.Unmarshal(c.raw, &c.content)
 	}
@@ -171,6 +171,17 @@ func (e *export) card(r records.Record) (bool, error) {
 	}
 	e.cards.add(c)
 	return true, nil
+}
+
+// unwrap returns an object of GraphQL as REST has it.
+func unwrap(raw json.RawMessage) (all map[string]any, again json.RawMessage, err error) {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	if err = d.Decode(&all); err == nil {
+		all, _ = unwrapped(all).(map[string]any)
+		again, err = json.Marshal(all)
+	}
+	return all, again, err
 }
 
 // unwrapped is a value of GraphQL as REST has it: a list is its nodes.

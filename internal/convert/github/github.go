@@ -37,7 +37,7 @@ func Format() *convert.Format {
 // detect looks for the fields that issues and comments have.
 func detect(head []byte, _ string) (string, bool) {
 	switch {
-	case records.Name(head, "iid"): // of GitLab
+	case records.Name(head, "iid"), records.Name(head, "idBoard"): // of GitLab, of Trello
 		return "", false
 	case records.Name(head, "issue_url", "body"):
 		return "the fields issue_url and body", true
@@ -148,6 +148,8 @@ type export struct {
 	there    map[string]bool // project#number of issues and pull requests
 	silent   int             // issues that do not say whether they have comments
 	damaged  string
+
+	follows, ended bool // pages of issues say that others follow, and that they are the last
 }
 
 type issue struct {
@@ -186,6 +188,9 @@ func read(ctx context.Context, in convert.Input, to convert.Sink) error {
 	for _, of := range slices.Sorted(maps.Keys(e.others)) {
 		to.Note("other-lists", diag.Count(e.others[of], "entry")+" left out, which "+of+" in its address shows to be no issue")
 	}
+	if e.follows && !e.ended {
+		to.Note("pages-missing", "GitHub says that another page follows, and no file is the last one: export the other pages, too")
+	}
 	if e.silent > 0 && len(e.comments) == 0 {
 		to.Note("no-comments", "nothing is told of the comments of "+diag.Count(e.silent, "issue")+": ask for the field comments, too")
 	}
@@ -202,12 +207,15 @@ func read(ctx context.Context, in convert.Input, to convert.Sink) error {
 
 func (e *export) file(ctx context.Context, text io.Reader, name string) error {
 	entries, items := 0, 0
-	err := records.Read(ctx, text, name, boardLists(), func(r records.Record) error {
+	err := records.Read(ctx, text, name, append(boardLists(), issueLists()...), func(r records.Record) error {
 		if r.List != "" {
 			items++
 		}
 		if r.Page {
 			return e.page(r, items)
+		}
+		if slices.Contains(issueLists(), r.List) {
+			return e.node(r)
 		}
 		if c, err := e.card(r); c || err != nil {
 			return err
@@ -225,6 +233,41 @@ func (e *export) file(ctx context.Context, text io.Reader, name string) error {
 	if n := max(entries, items); n == 30 || n == 100 {
 		e.to.Note("exactly-"+strconv.Itoa(n),
 			fmt.Sprintf("%s: exactly %d entries, which is the length of a page: use --paginate, or --limit", name, n))
+	}
+	return nil
+}
+
+// issueLists are where GraphQL has issues, by what was asked for.
+func issueLists() []string {
+	lists := []string{"issues.nodes", "search.nodes", "data.search.nodes"} // not below what a single issue has, such as its repository
+	for _, of := range []string{"repository", "user", "viewer", "organization.repository", "node", "repositoryOwner.repository"} {
+		lists = append(lists, "data."+of+".issues.nodes", "data."+of+".issue")
+	}
+	return lists
+}
+
+// node takes an issue of GraphQL.
+func (e *export) node(r records.Record) error {
+	var raw json.RawMessage
+	var counted struct{ Comments struct{ TotalCount int } }
+	if err := cmp.Or(r.Decode(&raw, "issue of GitHub"), r.Decode(&counted, "issue of GitHub")); err != nil {
+		return err
+	}
+	_, raw, err := unwrap(raw)
+	if err != nil {
+		return fmt.Errorf("%s: %w", r.Position, err)
+	}
+	r = r.With(raw)
+	var one entry
+	if err := r.Decode(&one, "issue of GitHub"); err != nil {
+		return err
+	}
+	had := len(e.issues)
+	if err := e.entry(&one, r); err != nil {
+		return err
+	}
+	for _, i := range e.issues[had:] {
+		i.count = counted.Comments.TotalCount
 	}
 	return nil
 }

@@ -180,7 +180,7 @@ var baseURL = regexp.MustCompile(`(?m)^\s*jira\.baseurl\s*:\s*(https?://\S+?)/?\
 
 // file reads a file: rows of entities.xml, or those of the sprints.
 func (b *backup) file(ctx context.Context, text io.Reader, name string) error {
-	limited := &bounded{in: text, limit: maxItem}
+	limited := &bounded{in: &legal{in: text}, limit: maxItem}
 	d := xml.NewDecoder(limited)
 	d.CharsetReader = func(_ string, in io.Reader) (io.Reader, error) { return in, nil } // it is decoded already
 	for root := ""; ; {

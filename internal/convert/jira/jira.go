@@ -79,7 +79,7 @@ func roleOf(kind, name string) role {
 	return other
 }
 
-var unreadable = regexp.MustCompile(`^(\{\}|0\|[0-9a-z:]+|\{repository=.*|ApprovalsCFValue\{.*|.*com\.atlassian\.[^ ]*@[0-9a-f]+.*)$`)
+var unreadable = regexp.MustCompile(`^(\{\}|0\|[0-9a-z:]+|\d+\|[0-9a-z]+:[0-9a-z]*|\{repository=.*|ApprovalsCFValue\{.*|.*com\.atlassian\.[^ ]*@[0-9a-f]+.*)$`)
 
 // securityLevel is what says who may see an issue.
 const securityLevel = "Security Level"

@@ -43,11 +43,13 @@ func (e *jsonExport) define(id, name string, kind json.RawMessage) {
 func (e *jsonExport) fields(i *jsonIssue) {
 	for _, id := range slices.Sorted(maps.Keys(i.custom)) {
 		raw, name, kind := i.custom[id], e.names[id], e.kinds[id]
+		is := roleOf(kind, name)
 		if name == "" {
 			e.unnamed = true
+			is = byShape(raw)
 		}
 		name = cmp.Or(name, id)
-		if roleOf(kind, name) == sprints {
+		if is == sprints {
 			if i.Sprints = e.sprints(raw); len(i.Sprints) > 0 {
 				held(i, id, func(part string) convert.Role {
 					if part == "" || part == "name" {
@@ -76,8 +78,24 @@ func (e *jsonExport) fields(i *jsonIssue) {
 			i.Left["field-parts"]++
 			return convert.Uncarried
 		})
+		if value := valueOf(raw, 0); name == id && value == i.Parent { // the epic of it, under another name
+			held(i, id, func(string) convert.Role { return convert.OfParent })
+			continue
+		}
 		custom(&i.Issue, kind, convert.Field{Name: name, Value: valueOf(raw, 0), Source: id})
 	}
+}
+
+// byShape tells the role of a field without a name: sprints alone have a board, and Server writes their type.
+func byShape(raw json.RawMessage) role {
+	var all []struct {
+		Board *int `json:"boardId"`
+	}
+	var texts []string
+	if json.Unmarshal(raw, &all) == nil && len(all) > 0 && all[0].Board != nil || json.Unmarshal(raw, &texts) == nil && len(texts) > 0 && len(serverSprint(texts[0])) > 0 {
+		return sprints
+	}
+	return other
 }
 
 // held says what the values of a custom field are for, by their names within it.

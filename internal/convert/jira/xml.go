@@ -1,10 +1,13 @@
 package jira
 
 import (
+	"bytes"
 	"encoding/xml"
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/planform/planform/internal/diag"
@@ -28,6 +31,38 @@ func (b *bounded) Read(p []byte) (int, error) {
 	n, err := b.in.Read(p)
 	b.read += int64(n)
 	return n, err
+}
+
+// forbidden matches what XML forbids, and Jira writes if somebody pasted it, as a character or as the number of one.
+var forbidden = regexp.MustCompile(`[\x00-\x08\x0B\x0C\x0E-\x1F\x{FFFE}\x{FFFF}]|&#(?:0*(?:[0-8]|1[124-9]|2[0-9]|3[01]|6553[45])|[xX]0*(?:[0-8bcefBCEF]|1[0-9a-fA-F]|[fF]{3}[efEF]));`)
+
+// legal reads XML with a character that it has in place of each that XML forbids, and that is left out and counted later.
+type legal struct {
+	in    io.Reader
+	ready []byte
+	rest  []byte // the beginning of what may be forbidden
+	err   error
+}
+
+// Read reads what is legal.
+func (l *legal) Read(p []byte) (int, error) {
+	for chunk := [1 << 15]byte{}; len(l.ready) == 0 && l.err == nil; {
+		var n int
+		n, l.err = l.in.Read(chunk[:])
+		all := slices.Concat(l.rest, chunk[:n])
+		end, longest := len(all), len("&#x0000FFFF;")
+		if tail := all[max(0, end-longest):]; l.err == nil {
+			if at := max(bytes.LastIndexByte(tail, '&'), bytes.LastIndexByte(tail, 0xEF)); at >= 0 {
+				end -= len(tail) - at
+			}
+		}
+		l.ready, l.rest = forbidden.ReplaceAllLiteral(all[:end], []byte{0x7F}), all[end:]
+	}
+	n := copy(p, l.ready)
+	if l.ready = l.ready[n:]; n == 0 {
+		return 0, l.err
+	}
+	return n, nil
 }
 
 // explain says where a file is cut off, or is no XML.

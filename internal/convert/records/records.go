@@ -76,6 +76,12 @@ func (r Record) Decode(v any, of string) error {
 	return nil
 }
 
+// With returns the record with other content.
+func (r Record) With(data json.RawMessage) Record {
+	r.data = data
+	return r
+}
+
 // Elements are the objects of a list of a record, as records of their own.
 func (r Record) Elements(name string) []Record {
 	var all map[string]json.RawMessage

@@ -10,9 +10,9 @@ import (
 const maxDepth = 20
 
 var (
-	macroStart = regexp.MustCompile(`\{(code|noformat|quote|panel)(?::([^{}\n]*))?\}`)
+	macroStart = regexp.MustCompile(`\{(code|noformat|quote|panel|note|info|warning|tip|expand)(?::([^{}\n]*))?\}`)
 	heading    = regexp.MustCompile(`^\s*h([1-6])\.\s+(.*)$`)
-	listItem   = regexp.MustCompile(`^\s*([*#]+-?|-)\s+(\S.*)$`)
+	listItem   = regexp.MustCompile(`^\s*([*#]+-*|-+)\s+(\S.*)$`)
 	rule       = regexp.MustCompile(`^\s*-{4,}\s*$`)
 	quoteLine  = regexp.MustCompile(`^\s*bq\.\s+(.*)$`)
 	language   = regexp.MustCompile(`^[A-Za-z0-9+#-]+$`)
@@ -185,7 +185,7 @@ func (w *writer) text(text string) {
 			w.block("> "+EscapeStart(w.c.inline(m[1], 0)), "")
 			continue
 		}
-		if m := match(listItem, "*#-", trimmed); m != nil {
+		if m := match(listItem, "*#-", trimmed); m != nil && (len(w.lists) > 0 || !strings.HasPrefix(m[1], "--")) { // else it is a dash
 			w.listItem(m[1], m[2])
 			continue
 		}
@@ -257,6 +257,9 @@ func (w *writer) macro(name, parameters, body string, depth int) {
 		lines = fence(body, parameters)
 	default:
 		title := parameter(parameters, "title")
+		if name == "expand" && !strings.Contains(parameters, "=") {
+			title = parameters
+		}
 		if title != "" {
 			lines = append(lines, "**"+w.c.inline(title, 0)+"**", "")
 		}

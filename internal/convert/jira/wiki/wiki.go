@@ -38,7 +38,7 @@ type converter struct {
 
 var (
 	markdownOnly = regexp.MustCompile("(?m)^```|\\*\\*[^*\\s][^*\\n]*\\*\\*|\\[[^\\]\\n]+\\]\\(https?://")
-	jiraOnly     = regexp.MustCompile(`(?m)^h[1-6]\. |\{(?:code|noformat|quote|panel|color)\b[^}\n]*\}|\{\{[^}\n]+\}\}|\[~|\[[^\]|\n]+\|[^\]\n]+\]|^\|\||^\*{2,} `)
+	jiraOnly     = regexp.MustCompile(`(?m)^h[1-6]\. |\{(?:code|noformat|quote|panel|note|info|warning|tip|expand|color)\b[^}\n]*\}|\{\{[^}\n]+\}\}|\[~|\[[^\]|\n]+\|[^\]\n]+\]|^\|\||^\*{2,} `)
 )
 
 // IsMarkdown reports whether a text has marks of Markdown and none of Jira.

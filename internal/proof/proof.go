@@ -171,8 +171,6 @@ func (c *checker) field(kind, field string) *Field {
 // these values.
 func Complete(objects []*resource.Object) (export []*resource.Object) {
 	for _, o := range objects {
-		said := *o
-		export = append(export, &said)
 		var empty []resource.Value
 		for i := range o.Kind.Fields {
 			f := &o.Kind.Fields[i]
@@ -180,7 +178,11 @@ func Complete(objects []*resource.Object) (export []*resource.Object) {
 				empty = append(empty, resource.Value{Field: f, Text: f.Default, Null: f.Default == "", Position: o.Position})
 			}
 		}
+		n := len(o.Values)
 		o.Values = slices.Concat(o.Values, empty)
+		said := *o
+		said.Values = o.Values[:n:n]
+		export = append(export, &said)
 	}
 	return export
 }

@@ -319,6 +319,33 @@ func TestThePageOfTheManifestListsEveryFieldThatTheSchemaKnows(t *testing.T) {
 	}
 }
 
+// TestTheDescriptionOfAKindNamesAPIV2IfAPIV1DoesLess compares the words of people with the operations of the descriptors.
+func TestTheDescriptionOfAKindNamesAPIV2IfAPIV1DoesLess(t *testing.T) {
+	t.Parallel()
+	for _, k := range resource.Kinds() {
+		if k.Section == "" || k.Parent != "" && operationsIn(resource.MustLookup(k.Parent), resource.V1) == "–" {
+			continue // its parent has the words
+		}
+		if less, said := operationsIn(k, resource.V1) != operationsIn(k, resource.V2), strings.Contains(k.Doc, "API v2"); less != said {
+			t.Errorf("%s: by API v1 %s, by API v2 %s: %s", k.Name, operationsIn(k, resource.V1), operationsIn(k, resource.V2), k.Doc)
+		}
+	}
+}
+
+// operationsIn names the operations by which an API writes objects of a kind.
+func operationsIn(k *resource.Kind, api resource.API) string {
+	var words []string
+	for _, w := range []struct {
+		word  string
+		verbs []resource.Verb
+	}{{"create", []resource.Verb{resource.Create, resource.CreateMany}}, {"change", []resource.Verb{resource.Update, resource.UpdateMany}}, {"delete", []resource.Verb{resource.Delete, resource.DeleteMany}}} {
+		if slices.ContainsFunc(k.Operations, func(o resource.Operation) bool { return api.Offers(&o) && slices.Contains(w.verbs, o.Verb) }) {
+			words = append(words, w.word)
+		}
+	}
+	return cmp.Or(strings.Join(words, ", "), "–")
+}
+
 // indexPage lists the pages of the site as plain text, in its order, with the first sentence of each.
 func indexPage(t *testing.T) string {
 	t.Helper()
@@ -382,23 +409,11 @@ func availabilityPage() string {
 	var write func(k *resource.Kind, in string)
 	write = func(k *resource.Kind, in string) {
 		path := strings.TrimPrefix(in+" › "+k.Section, " › ")
-		can := func(api resource.API) string {
-			var words []string
-			for _, w := range []struct {
-				word  string
-				verbs []resource.Verb
-			}{{"create", []resource.Verb{resource.Create, resource.CreateMany}}, {"change", []resource.Verb{resource.Update, resource.UpdateMany}}, {"delete", []resource.Verb{resource.Delete, resource.DeleteMany}}} {
-				if slices.ContainsFunc(k.Operations, func(o resource.Operation) bool { return api.Offers(&o) && slices.Contains(w.verbs, o.Verb) }) {
-					words = append(words, w.word)
-				}
-			}
-			return cmp.Or(strings.Join(words, ", "), "–")
-		}
 		community := "–"
 		if slices.Contains(editionsOf(k, nil), "community") {
 			community = "yes"
 		}
-		fmt.Fprintf(&kinds, "| %s | %s | %s | %s | %s |\n", path, can(resource.Documented), can(resource.V1), can(resource.V2), community)
+		fmt.Fprintf(&kinds, "| %s | %s | %s | %s | %s |\n", path, operationsIn(k, resource.Documented), operationsIn(k, resource.V1), operationsIn(k, resource.V2), community)
 		names := map[string][]string{}
 		for i := range k.Fields {
 			f := &k.Fields[i]

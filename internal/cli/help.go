@@ -67,7 +67,7 @@ func writeCommands(b *strings.Builder, commands []*cli.Command) {
 		column = max(column, len(c.Name)+4)
 	}
 	for _, c := range commands {
-		entry(b, c.Name, column, c.Usage)
+		entry(b, c.Name, column, firstSentence(c.Usage))
 	}
 }
 

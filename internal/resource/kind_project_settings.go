@@ -3,7 +3,7 @@ package resource
 func init() {
 	register(Kind{
 		Name: "project_settings", Section: "settings", Parent: "project", Param: "project_settings_id",
-		Doc:     "Visibility and priority of a project. A new project is public at first; its settings follow with a later request.",
+		Doc:     "Visibility and priority of a project. A new project is public at first; its settings follow with a later request. API v2 only.",
 		Example: `{visibility: private}`,
 		Listing: Listing{Single: true, Singleton: true},
 		Fields: []Field{

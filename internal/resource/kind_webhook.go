@@ -3,7 +3,7 @@ package resource
 func init() {
 	register(Kind{
 		Name: "webhook", Section: "webhooks", Param: "webhook_id", Secret: "secret_key",
-		Doc: "A webhook of the workspace: the service sends events to its URL. The service shows its secret once, when it is created; " +
+		Doc: "A webhook of the workspace: the service sends events to its URL. API v2 only. The service shows its secret once, when it is created; " +
 			"planform writes it into `secret_file`, and nowhere else. If the file is gone, `--new-secrets` asks for another secret.",
 		Example: `{name: CI, url: "https://ci.example.com/plane", events: [work_item], secret_file: secrets/ci.key}`,
 		KeyFrom: []string{"name"}, NaturalKey: []string{"name", "url"},

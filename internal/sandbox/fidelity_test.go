@@ -158,7 +158,9 @@ func (v verdict) reason() string {
 	return ""
 }
 
-const fidelityText = `# Fidelity of the sandbox
+const fidelityText = `<!-- Made from the code by go test ./internal/sandbox -run BehavesAsRecorded -update; changes here are lost. -->
+
+# Fidelity of the sandbox
 
 The sandbox is the server that planform's tests, ` + "`planform sandbox`" + ` and dry runs talk to. This page shows how closely it follows the real
 one. Requests were sent to a real server, the community edition. The recordings hold the answers (status, redirect, fields, values) and the

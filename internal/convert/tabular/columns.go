@@ -52,15 +52,11 @@ func (e *export) open(ctx context.Context, f convert.File) (s *sheet, err error)
 	if err := again(); err != nil {
 		return s, err
 	}
-	start := make([]byte, 512)
-	n, err := io.ReadFull(s.in, start)
-	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+	start, err := io.ReadAll(io.LimitReader(s.in, 512))
+	if err := cmp.Or(err, again()); err != nil {
 		return s, err
 	}
-	if err := again(); err != nil {
-		return s, err
-	}
-	if s.rows = s.tableRows; records.Begin(start[:n]) {
+	if s.rows = s.tableRows; records.Begin(start) {
 		found, err := jsonHeader(ctx, s.in, f.Name, e.Within)
 		if err := cmp.Or(err, again()); err != nil {
 			return s, err

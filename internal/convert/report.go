@@ -121,7 +121,8 @@ func Additional(kind, field string) string {
 
 func newReport() *Report {
 	return &Report{
-		FormatVersion: 1, Carried: Counts{States: map[string]int{}}, losses: map[string]*Loss{}, ledger: newLedger(), leftOut: tally{},
+		FormatVersion: 1, Carried: Counts{States: map[string]int{}}, losses: map[string]*Loss{}, leftOut: tally{},
+		ledger: &ledger{entries: map[*Value]*[4]booked{}, told: map[*Issue]map[Role]bool{}},
 		custom: tally{},
 	}
 }

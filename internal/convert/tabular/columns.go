@@ -201,7 +201,7 @@ func (e *export) columns(s *sheet) {
 			field = column.Field
 			s.split[i] = column.Split
 		}
-		if e.guess != nil && !e.second && e.in.Propose != nil && !unnamed(cell, i) { // which may be empty
+		if e.guess != nil && !e.second && e.in.Propose != nil && cell != place(i) { // which may be empty
 			e.in.Propose(cell, field)
 		}
 		s.roles.Declare(cell, RoleOf(field))
@@ -220,8 +220,6 @@ func (e *export) columns(s *sheet) {
 
 // place is what a column without a name is called.
 func place(i int) string { return "column " + strconv.Itoa(i+1) }
-
-func unnamed(name string, i int) bool { return name == place(i) }
 
 // roles are the roles of the values of fields, as columns.txt says. Other words are roles themselves.
 var roles = sync.OnceValue(func() map[string]string { return names("roles") })

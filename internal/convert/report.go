@@ -1,10 +1,8 @@
 package convert
 
 import (
-	"bytes"
 	"cmp"
 	_ "embed"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -278,14 +276,8 @@ func (r *Report) Headline() string {
 
 // json is the report for programs.
 func (r *Report) json() []byte {
-	var out bytes.Buffer
-	e := json.NewEncoder(&out)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	if err := e.Encode(r); err != nil { // it is made of texts and numbers
-		panic(err)
-	}
-	return out.Bytes()
+	text, _ := diag.JSON(r, "  ") // texts and numbers always encode
+	return append(text, '\n')
 }
 
 // most is how many items a line names.

@@ -17,7 +17,7 @@ var synonymList string
 type meaning struct{ of, words string }
 
 // synonyms are words for properties, and words for what no manifest has.
-var synonyms = sync.OnceValue(func() (list [2][]meaning) {
+var synonyms = sync.OnceValue(func() (list [2][]meaning) { //nolint:gochecknoglobals // a constant
 	parts := strings.Split(strings.TrimSpace(synonymList), "\n\n")
 	for n := range list {
 		for line := range strings.SplitSeq(parts[2*n+1], "\n") {

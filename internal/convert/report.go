@@ -84,7 +84,7 @@ type lossKind struct {
 var lossList string
 
 // allLosses are all kinds, in the order of a report.
-var allLosses = sync.OnceValue(func() (all []lossKind) {
+var allLosses = sync.OnceValue(func() (all []lossKind) { //nolint:gochecknoglobals // a constant
 	for _, l := range words.Lines(lossList) {
 		part := append(strings.Split(l.Of, " | "), "", "")
 		all = append(all, lossKind{part[0], l.Names[0], part[1], strings.Split(part[2], ", ")})

@@ -222,7 +222,7 @@ func (e *export) columns(s *sheet) {
 func place(i int) string { return "column " + strconv.Itoa(i+1) }
 
 // roles are the roles of the values of fields, as columns.txt says. Other words are roles themselves.
-var roles = sync.OnceValue(func() map[string]string { return names("roles") })
+var roles = sync.OnceValue(func() map[string]string { return names("roles") }) //nolint:gochecknoglobals // a constant
 
 // RoleOf returns the role of the values of a field. A layout says it of raw ones, such as raw technical.
 func RoleOf(field string) convert.Role {

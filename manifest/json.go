@@ -1,11 +1,11 @@
 package manifest
 
 import (
-	"bytes"
 	"encoding/json"
 	"strconv"
 	"strings"
 
+	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/yamltext"
 )
 
@@ -22,17 +22,15 @@ func (d *decoder) readJSON(name string, n *node) (text string, instance any, ok 
 	}
 	t := jsonTree{d: d, name: name}
 	root := t.value(n, 0)
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(root); err != nil && !t.failed {
+	written, err := diag.JSON(root, "")
+	if err != nil && !t.failed {
 		t.report(n, problem{"bad-value", err.Error(), ""})
 	}
 	if t.failed {
 		d.broken = append(d.broken, name)
 		return "", nil, false
 	}
-	return strings.TrimSuffix(b.String(), "\n"), map[string]any{}, true
+	return string(written), map[string]any{}, true
 }
 
 // jsonTree turns nodes into values of JSON.

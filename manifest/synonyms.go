@@ -1,113 +1,39 @@
 package manifest
 
 import (
+	_ "embed"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 
 	"github.com/planform/planform/internal/diag"
 )
 
-// synonyms are words that other trackers, and people, use for a property of a manifest.
-// Of several properties with one word, the first that an object has is meant.
-//
-//nolint:gochecknoglobals // a constant table
-var synonyms = []struct{ property, words string }{
-	{"color", "colour"},
-	{"comments", "comment"},
-	{"created_at", "created"},
-	{"created_by", "creator author reporter"},
-	{"description_html", "html"},
-	{"comment_html", "html"},
-	{"estimate_point", "estimate estimation points story_points"},
-	{"id", "uuid"},
-	{"identifier", "code prefix project_key short_name"},
-	{"labels", "category categories label tag tags"},
-	{"name", "display_name summary title"},
-	{"owned_by", "owner"},
-	{"pages", "wiki"},
-	{"parent", "epic epics parent_id"},
-	{"previously", "renamed_from"},
-	{"priority", "prio severity"},
-	{"relations.blocked_by", "blockedby depends_on"},
-	{"relations.blocking", "blocks"},
-	{"relations.start_before", "starts_before"},
-	{"relations.start_after", "starts_after"},
-	{"relations.finish_before", "finishes_before"},
-	{"relations.finish_after", "finishes_after"},
-	{"relations.duplicate", "duplicate_of duplicates"},
-	{"relations.relates_to", "related related_to"},
-	{"requests", "customers_requests"},
-	{"start_date", "begin_date begins start starts"},
-	{"state", "status"},
-	{"states", "statuses workflow"},
-	{"teamspaces", "teams"},
-	{"title", "summary name"},
-	{"description", "acceptance_criteria body content desc details markdown notes summary"},
-	{"text", "body comment content markdown"},
-	{"type", "issue_type kind"},
-	{"group", "category kind state status"},
-	{"status", "state"},
-	{"url", "href link uri"},
-	{"links", "link urls"},
-	{"website_url", "website"},
-	{"work_item_types", "issue_types types workitem_types"},
-	{"intake", "inbox intake_items"},
-	{"work_items", "bugs children epic epics features issues items stories sub_issues sub_tasks subitems subtasks tasks tickets todos work_item"},
-	{"workspace", "workspace_slug slug"},
-	{"key", "slug"},
-	{"target_date", "deadline due due_date due_on finish_date end_date"},
-	{"end_date", "deadline due due_date due_on finish_date end target_date"},
-	{"target_date", "end"},
-	{"assignees", "assigned_to assignee owners user"},
-	{"lead", "leader owner user"},
-	{"members", "member owners people team users"},
-	{"assignees", "owner people users"},
-	{"cycle", "iteration sprint"},
-	{"cycles", "iteration iterations sprint sprints"},
-	{"cycle", "iterations sprints"},
-	{"module", "component milestone"},
-	{"modules", "components component milestones milestone"},
-	{"module", "components milestones"},
-	{"attachments", "attachment files uploads"},
-	{"fields", "custom_fields custom_properties properties"},
-	{"properties", "custom_fields custom_properties fields"},
-}
+//go:embed synonyms.txt
+var synonymList string
 
-// unsupported are objects and fields of trackers that no manifest has, with what to do instead.
-//
-//nolint:gochecknoglobals // a constant table
-var unsupported = []struct{ hint, words string }{
-	{"include stands at the top of a document: include: [states.yaml]", "include includes"},
-	{"subscribers are not supported yet", "subscribers watchers"},
-	{"worklogs are not supported yet", "time_spent worklogs"},
-	{"for_each stands in an entry of a list of objects, such as a work item", "for_each foreach loop with_items"},
-	{"variables stand at the top of a document, under vars:", "variables vars"},
-	{
-		"protect: true forbids deleting the object, ignore_changes: [name] leaves fields to people, create: false wants it to exist",
-		"lifecycle prevent_destroy",
-	},
-	{
-		"a manifest begins with version: 1 and workspace: SLUG, and lists its projects, pages, … below",
-		"api_version metadata spec resource resources provider terraform",
-	},
-	{"the service sets it when the state says that the item is done", "completed_at"},
-	{"the service sets it", "updated_at"},
-	{"the service numbers work items in the order in which they are written", "sequence_id"},
-	{"a project lists its members, and --invite invites those whom the workspace does not have", "workspace_members invitations"},
-	{"write archived: true where the kind has it", "archived_at"},
-	{"a project lists them in its members", "project_members"},
-	{"write assignees", "assignee_ids"},
-	{"write labels", "label_ids"},
-	{"write relations inside the work item", "work_item_relations"},
-}
+// meaning is what words mean: a property, or a hint what to do instead.
+type meaning struct{ of, words string }
+
+// synonyms are words for properties, and words for what no manifest has.
+var synonyms = sync.OnceValue(func() (list [2][]meaning) { //nolint:gochecknoglobals // a constant
+	parts := strings.Split(strings.TrimSpace(synonymList), "\n\n")
+	for n := range list {
+		for line := range strings.SplitSeq(parts[2*n+1], "\n") {
+			of, words, _ := strings.Cut(line, " = ")
+			list[n] = append(list[n], meaning{of, words})
+		}
+	}
+	return list
+})
 
 // candidates are the properties that a word may stand for.
 func candidates(word string) []string {
 	var properties []string
-	for _, s := range synonyms {
+	for _, s := range synonyms()[0] {
 		if slices.Contains(strings.Fields(s.words), word) {
-			properties = append(properties, s.property)
+			properties = append(properties, s.of)
 		}
 	}
 	return properties
@@ -150,9 +76,9 @@ func (p *properties) synonym(name string) string {
 		}
 		return "did you mean " + quote(to) + "?"
 	}
-	for _, u := range unsupported {
+	for _, u := range synonyms()[1] {
 		if slices.Contains(strings.Fields(u.words), snakeCase(word)) {
-			return u.hint
+			return u.of
 		}
 	}
 	for _, to := range candidates(snakeCase(word)) {

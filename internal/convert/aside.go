@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"errors"
-	"slices"
 	"time"
 
 	"github.com/planform/planform/internal/diag"
@@ -94,28 +93,20 @@ func (i *Issue) forget() {
 	}
 }
 
-// Parts are what a format keeps of an issue before it can make it, as it stands all over the files. The zero value has none.
-type Parts struct{ newest span }
+// Parts are what a format keeps of an issue before it can make it, as it stands all over the files.
+type Parts []span
 
 // Keep keeps one more part of an issue, in a file: of a large export, they are most of it. An error is that of [Input.Kept].
-func (in Input) Keep(of *Parts, part []byte) {
-	former := binary.AppendUvarint(binary.AppendUvarint(nil, uint64(of.newest.at)), uint64(of.newest.n)) //nolint:gosec // none is negative
-	of.newest = in.spool.add(append(former, part...))
-}
+func (in Input) Keep(of *Parts, part []byte) { *of = append(*of, in.spool.add(part)) }
 
 // Kept are the parts of an issue, in the order in which they were kept.
 func (in Input) Kept(of Parts) (parts [][]byte, err error) {
-	for at := of.newest; at.n > 0; {
-		data, err := in.spool.read(at)
+	for _, at := range of {
+		part, err := in.spool.read(at)
 		if err != nil {
 			return nil, err
 		}
-		for _, number := range []*int64{&at.at, &at.n} {
-			value, size := binary.Uvarint(data)
-			*number, data = int64(value), data[size:] //nolint:gosec // it was none
-		}
-		parts = append(parts, data)
+		parts = append(parts, part)
 	}
-	slices.Reverse(parts)
 	return parts, nil
 }

@@ -18,7 +18,7 @@ func TestIssuesHoldNothingLongUntilTheyAreWritten(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = to.close() })
+	t.Cleanup(func() { _ = to.Close() })
 	c := newCollection(nil, to)
 	long := Text{Markup: JiraWiki, Body: strings.Repeat("long <text> & more\n", 5000)}
 	made := func(n int) *Issue {
@@ -60,7 +60,7 @@ func TestPartsOfIssuesComeBackInTheirOrder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = to.close() })
+	t.Cleanup(func() { _ = to.Close() })
 	in := Input{spool: to}
 	var parts [3]Parts
 	want := [3][]string{}

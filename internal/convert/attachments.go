@@ -144,14 +144,20 @@ func (c *composer) absolute(address string) string {
 
 // attachmentKeys are the keys of an issue's attachments. One without an ID is known by its name and ordinal.
 func attachmentKeys(list []Attachment) []string {
+	return ordinalKeys(list, func(a Attachment) (id, otherwise string) {
+		return a.ID, cmp.Or(beginningOf(resource.Slug(a.Name), 60), "file")
+	})
+}
+
+// ordinalKeys returns a key for each of a list: its ID, or what tells it otherwise with an ordinal.
+func ordinalKeys[T any](list []T, of func(T) (id, otherwise string)) []string {
 	keys, taken := make([]string, len(list)), map[string]int{}
-	for n, a := range list {
-		slug := resource.Slug(a.Name)
-		key := cmp.Or(beginningOf(slug, 60), "file")
-		if a.ID != "" {
-			key = itemKey(a.ID)
+	for n, one := range list {
+		id, key := of(one)
+		if id != "" {
+			key = itemKey(id)
 		}
-		if taken[key]++; a.ID == "" || taken[key] > 1 {
+		if taken[key]++; id == "" || taken[key] > 1 {
 			key += "-" + strconv.Itoa(taken[key])
 		}
 		keys[n] = key

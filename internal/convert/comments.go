@@ -2,7 +2,6 @@ package convert
 
 import (
 	"cmp"
-	"strconv"
 	"strings"
 	"time"
 
@@ -59,19 +58,11 @@ func (c *composer) comments(i *Issue) []any {
 // commentKeys are the keys of an issue's comments. One without an ID is known by its minute, author and ordinal: an edited comment
 // stays the same one.
 func commentKeys(comments []Comment) []string {
-	keys, taken := make([]string, len(comments)), map[string]int{}
-	for n, comment := range comments {
-		if comment.ID != "" {
-			keys[n] = itemKey(comment.ID)
-			continue
+	return ordinalKeys(comments, func(c Comment) (id, otherwise string) {
+		when := "undated"
+		if !c.At.IsZero() {
+			when = c.At.Format("20060102T1504")
 		}
-		author, when := resource.Slug(comment.Author), "undated"
-		if !comment.At.IsZero() {
-			when = comment.At.Format("20060102T1504")
-		}
-		key := when + "-" + cmp.Or(beginningOf(author, 60), "unknown")
-		taken[key]++
-		keys[n] = key + "-" + strconv.Itoa(taken[key])
-	}
-	return keys
+		return c.ID, when + "-" + cmp.Or(beginningOf(resource.Slug(c.Author), 60), "unknown")
+	})
 }

@@ -137,8 +137,7 @@ func unique(key, of string) string {
 // items of all parts name.
 func (c *composer) project(source string, places []place) {
 	p := places[0].project
-	g := newGroups()
-	g.fields = c.customFields(places)
+	g := &groups{newNames(), newNames(), newNames(), newNames(), newNames(), map[string]bool{}, nil, c.customFields(places)}
 	c.points = c.estimates(places)
 	gaps := c.number(places)
 	total := len(places)

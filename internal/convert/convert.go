@@ -70,7 +70,7 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer kept.close() //nolint:errcheck // what it held was written, or is not wanted
+	defer kept.Close() //nolint:errcheck // what it held was written, or is not wanted
 	c, err := prepare(ctx, o, kept)
 	if err != nil && c != nil {
 		return nil, cmp.Or(writeMapping(c.path, c.mapped), err)
@@ -113,25 +113,15 @@ func Manifests(ctx context.Context, o Options) (io.ReadCloser, *Result, error) {
 	}
 	c, err := prepare(ctx, o, kept)
 	if err = cmp.Or(err, kept.flush()); err != nil {
-		_ = kept.close() // it is not wanted
+		_ = kept.Close() // it is not wanted
 		return nil, nil, err
 	}
 	var stream []io.Reader
 	for _, f := range c.manifests {
 		stream = append(stream, strings.NewReader("---\n"), f.text())
 	}
-	return manifests{io.MultiReader(stream...), kept}, c.result(), nil
+	return text{io.MultiReader(stream...), kept}, c.result(), nil
 }
-
-// manifests are read from a spool.
-type manifests struct {
-	io.Reader
-
-	kept *spool
-}
-
-// Close lets go of the spool.
-func (m manifests) Close() error { return m.kept.close() }
 
 func (c *converted) result() *Result {
 	return &Result{Report: c.report, Mapping: c.path, KeepsNumbers: c.mapping.Numbers != "new", mapping: c.mapping}
@@ -182,15 +172,13 @@ func prepare(ctx context.Context, o Options, to *spool) (*converted, error) {
 			found.Note("spreadsheet", f.Name+": "+f.sheet.Remark)
 		}
 	}
-	for _, f := range slices.Concat(o.Users, chosen.users) {
-		if err := found.users(f); err != nil {
-			return nil, err
-		}
+	err = Input{Files: slices.Concat(o.Users, chosen.users)}.Each(ctx, func(_ context.Context, in io.Reader, name string) error { return found.users(in, name) })
+	if err != nil {
+		return nil, err
 	}
-	for _, f := range o.Members {
-		if err := found.membersOf(f); err != nil {
-			return nil, err
-		}
+	err = Input{Files: o.Members}.Each(ctx, func(_ context.Context, in io.Reader, name string) error { return found.membersOf(in, name) })
+	if err != nil {
+		return nil, err
 	}
 	if n := len(chosen.passed); n > 0 {
 		found.Note("files-passed-over", diag.Count(n, "file")+" passed over, in which there is no export: "+diag.First(chosen.passed, most))

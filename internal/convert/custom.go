@@ -2,7 +2,6 @@ package convert
 
 import (
 	"encoding/json"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -145,14 +144,4 @@ func (g *groups) declareFields() {
 		}
 		g.types.more[kind] = g.types.more[kind].With("properties", list.entries())
 	}
-}
-
-// customRemark says what became custom fields.
-func (r *Report) customRemark() (Remark, bool) {
-	var names []string
-	for _, name := range slices.Sorted(maps.Keys(r.custom)) {
-		names = append(names, fmt.Sprintf("%s: %d", name, r.custom[name]))
-	}
-	return Remark{Kind: "custom-fields", Text: "values of custom fields, which paid editions of Plane have: " + strings.Join(names, ", ")},
-		len(names) > 0
 }

@@ -45,6 +45,16 @@ func (f File) Open() (io.ReadCloser, error) {
 	return text{encoded.Reader(in, f.Name, f.encoding), in}, nil
 }
 
+// read hands the text of the file to a function.
+func (f File) read(do func(in io.Reader) error) error {
+	in, err := f.Open()
+	if err != nil {
+		return err
+	}
+	defer in.Close() //nolint:errcheck // it was only read
+	return do(in)
+}
+
 // text is a decoded file, which is closed as the file is.
 type text struct {
 	io.Reader
@@ -246,12 +256,11 @@ func (f File) start() ([]byte, error) {
 		return nil, err
 	}
 	defer raw.Close() //nolint:errcheck // it was only read
-	start := make([]byte, 8)
-	n, err := io.ReadFull(raw, start)
-	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+	start, err := io.ReadAll(io.LimitReader(raw, 8))
+	if err != nil {
 		return nil, fmt.Errorf("%s: %w", f.Name, err)
 	}
-	return start[:n], nil
+	return start, nil
 }
 
 // errNoText: the file is of a kind that no format reads.
@@ -269,12 +278,12 @@ func (f File) skeleton(head []byte) ([]byte, error) {
 	if begin := bytes.TrimLeft(head, "\uFEFF \t\r\n"); len(head) < maxHead || f.sheet != nil || len(begin) == 0 || begin[0] != '[' && begin[0] != '{' {
 		return nil, nil
 	}
+	const longest, elements, deepest = 256 << 20, 2, 8
 	in, err := f.Open()
 	if err != nil {
 		return nil, err
 	}
 	defer in.Close() //nolint:errcheck // it was only read
-	const longest, elements, deepest = 256 << 20, 2, 8
 	d := json.NewDecoder(io.LimitReader(in, longest))
 	d.UseNumber()
 	var out []byte
@@ -342,17 +351,13 @@ func (f File) head() ([]byte, error) {
 				"unpack an archive, and name the exported files in it; save an old spreadsheet as .xlsx or CSV")
 		}
 	}
-	in, err := f.Open()
-	if err != nil {
+	var head []byte
+	if err := f.read(func(in io.Reader) (err error) {
+		head, err = io.ReadAll(io.LimitReader(in, most))
+		return err
+	}); err != nil {
 		return nil, err
 	}
-	defer in.Close() //nolint:errcheck // it was only read
-	head := make([]byte, most)
-	n, err := io.ReadFull(in, head)
-	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
-		return nil, err
-	}
-	head = head[:n]
 	switch {
 	case len(bytes.TrimSpace(head)) == 0:
 		return nil, diag.WithHint(fmt.Errorf("%s: the file is empty", f.Name), "export it again")

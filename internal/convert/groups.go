@@ -16,10 +16,6 @@ type groups struct {
 	fields                                 map[string]*customField
 }
 
-func newGroups() *groups {
-	return &groups{states: newNames(), labels: newNames(), types: newNames(), cycles: newNames(), modules: newNames(), used: map[string]bool{}}
-}
-
 // names are objects of one kind, in the order in which items first name them.
 type names struct {
 	order []string

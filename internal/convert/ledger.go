@@ -239,10 +239,6 @@ type ledger struct {
 	told    map[*Issue]map[Role]bool // roles of the losses that the report names of an issue
 }
 
-func newLedger() *ledger {
-	return &ledger{entries: map[*Value]*[4]booked{}, told: map[*Issue]map[Role]bool{}}
-}
-
 // tell notes that the report names a loss of values of a role.
 func (l *ledger) tell(i *Issue, role Role) {
 	if l.told[i] == nil {

@@ -42,13 +42,7 @@ type Input struct {
 // Each reads the files one after another.
 func (in Input) Each(ctx context.Context, read func(ctx context.Context, text io.Reader, name string) error) error {
 	for _, f := range in.Files {
-		text, err := f.Open()
-		if err != nil {
-			return err
-		}
-		err = read(ctx, text, f.Name)
-		_ = text.Close() // it was only read
-		if err != nil {
+		if err := f.read(func(text io.Reader) error { return read(ctx, text, f.Name) }); err != nil {
 			return err
 		}
 	}

@@ -74,7 +74,7 @@ func (c *composer) relate(issues []*Issue) {
 		as       mapping.Link
 		counted  bool // the present export has it
 	}
-	best, order := map[pair]candidate{}, []pair{}
+	best, pairs := map[pair]candidate{}, []pair{}
 	said, counted := map[relation]bool{}, map[relation]bool{}
 	for _, i := range issues {
 		for _, r := range i.relations() {
@@ -114,12 +114,12 @@ func (c *composer) relate(issues []*Issue) {
 				report.lose("relation-types", i, 1)
 			}
 			p := pair{r.from, r.to, custom}
-			if before(to.issue, from.issue) {
+			if order(to.issue, from.issue) < 0 {
 				p = pair{r.to, r.from, custom}
 			}
 			had, known := best[p]
 			if !known {
-				order = append(order, p)
+				pairs = append(pairs, p)
 			} else {
 				report.lose("second-relations", i, 1)
 			}
@@ -128,13 +128,13 @@ func (c *composer) relate(issues []*Issue) {
 			}
 		}
 	}
-	for _, p := range order {
+	for _, p := range pairs {
 		r := best[p]
 		on, other, kind, word := r.from, r.to, "custom", r.as.Outward
 		if !p.custom {
 			kind = []string{"blocking", "duplicate", "relates_to"}[r.rank]
 		}
-		if before(other.issue, on.issue) {
+		if order(other.issue, on.issue) < 0 {
 			on, other, word = other, on, r.as.Inward
 			if kind == "blocking" {
 				kind = "blocked_by"
@@ -147,7 +147,9 @@ func (c *composer) relate(issues []*Issue) {
 		}
 		if p.custom {
 			ref = manifest.Map{{Key: "item", Value: ref}, {Key: "relation", Value: word}}
-			c.define(on.issue.Project, r.as)
+			if of := on.issue.Project; !slices.Contains(c.defined[of], r.as) {
+				c.defined[of] = append(c.defined[of], r.as)
+			}
 		}
 		c.related[id][kind] = append(c.related[id][kind], ref)
 		c.partners[id] = append(c.partners[id], other.issue)
@@ -155,13 +157,6 @@ func (c *composer) relate(issues []*Issue) {
 		if r.counted {
 			c.report.Carried.Relations++
 		}
-	}
-}
-
-// define lets the manifest of a project define a custom relation.
-func (c *composer) define(project string, as mapping.Link) {
-	if !slices.Contains(c.defined[project], as) {
-		c.defined[project] = append(c.defined[project], as)
 	}
 }
 
@@ -261,9 +256,4 @@ func (c *composer) awayRows(i *Issue) []row {
 		rows = append(rows, row{string(words), c.away(i, l.To, l.Title)})
 	}
 	return rows
-}
-
-// before reports whether an issue is written before another.
-func before(a, b *Issue) bool {
-	return order(a, b) < 0
 }

@@ -1,17 +1,14 @@
 package convert
 
 import (
-	"bytes"
 	"cmp"
 	_ "embed"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"sync"
 
-	"github.com/planform/planform/internal/convert/dates"
 	"github.com/planform/planform/internal/convert/mapping"
 	"github.com/planform/planform/internal/convert/words"
 	"github.com/planform/planform/internal/diag"
@@ -87,7 +84,7 @@ type lossKind struct {
 var lossList string
 
 // allLosses are all kinds, in the order of a report.
-var allLosses = sync.OnceValue(func() (all []lossKind) {
+var allLosses = sync.OnceValue(func() (all []lossKind) { //nolint:gochecknoglobals // a constant
 	for _, l := range words.Lines(lossList) {
 		part := append(strings.Split(l.Of, " | "), "", "")
 		all = append(all, lossKind{part[0], l.Names[0], part[1], strings.Split(part[2], ", ")})
@@ -122,7 +119,8 @@ func Additional(kind, field string) string {
 
 func newReport() *Report {
 	return &Report{
-		FormatVersion: 1, Carried: Counts{States: map[string]int{}}, losses: map[string]*Loss{}, ledger: newLedger(), leftOut: tally{},
+		FormatVersion: 1, Carried: Counts{States: map[string]int{}}, losses: map[string]*Loss{}, leftOut: tally{},
+		ledger: &ledger{entries: map[*Value]*[4]booked{}, told: map[*Issue]map[Role]bool{}},
 		custom: tally{},
 	}
 }
@@ -185,26 +183,33 @@ func (r *Report) finish(m *mapping.Mapping, c *collection, issues []*Issue, trac
 	}
 	slices.SortStableFunc(r.Questions, func(a, b Question) int { return cmp.Compare(b.Items, a.Items) })
 	r.Notes = append(r.Notes, c.notes...)
-	if len(r.leftOut) > 0 {
+	count := func(kind, text, format string, of tally) {
 		var names []string
-		for _, name := range slices.Sorted(maps.Keys(r.leftOut)) {
-			names = append(names, fmt.Sprintf("%s (%d)", name, r.leftOut[name]))
+		for _, name := range slices.Sorted(maps.Keys(of)) {
+			names = append(names, fmt.Sprintf(format, name, of[name]))
 		}
-		r.Notes = append(r.Notes, Remark{Kind: "left-out", Text: "left out, as the mapping says: " + strings.Join(names, ", ")})
+		if len(names) > 0 {
+			r.Notes = append(r.Notes, Remark{Kind: kind, Text: text + strings.Join(names, ", ")})
+		}
 	}
+	count("left-out", "left out, as the mapping says: ", "%s (%d)", r.leftOut)
 	if len(r.untitled) > 0 {
 		r.Notes = append(r.Notes, Remark{Kind: "no-titles", Text: "issues without a title, which go by their keys", Items: r.untitled})
 	}
-	if note, some := r.customRemark(); some {
-		r.Notes = append(r.Notes, note)
-	}
+	count("custom-fields", "values of custom fields, which paid editions of Plane have: ", "%s: %d", r.custom)
 	references := "texts link to the items of the issues that they name (" + diag.Count(r.linked, "link") + "), or to those in " + tracker
 	if m.Text.NoLinks {
 		references = "issue numbers in texts stay text"
 	}
+	address := "items do not tell their old address in " + tracker
+	switch m.History.Link {
+	case "link":
+		address = "each item has a link to its old address in " + tracker + ", as far as that is known"
+	case "text":
+		address = "the description of each item ends with its old address in " + tracker + ", as far as that is known"
+	}
 	r.Notes = append(r.Notes,
-		Remark{Kind: "references", Text: references + "; " + oldAddresses(m.History.Link, tracker)},
-		Remark{Kind: "requests", Text: requests(m, issues)},
+		Remark{Kind: "references", Text: references + "; " + address},
 		Remark{
 			Kind: "service",
 			Text: "Plane numbers the items anew, in ascending order; keeps no update times; " +
@@ -223,9 +228,7 @@ func (q Question) Text() string {
 
 // behind counts the issues that an open entry is about.
 func behind(q mapping.Question, issues []*Issue) int {
-	n := 0
-	for _, i := range issues {
-		hit := false
+	concerns := func(i *Issue) (hit bool) {
 		switch q.Section {
 		case "people":
 			hit = slices.Contains(i.involved(), q.Name)
@@ -242,11 +245,9 @@ func behind(q mapping.Question, issues []*Issue) int {
 		case "source", "columns":
 			hit = true
 		}
-		if hit {
-			n++
-		}
+		return hit
 	}
-	return n
+	return len(issues) - len(slices.DeleteFunc(slices.Clone(issues), concerns))
 }
 
 // Settled reports whether nothing is open, and every loss is agreed.
@@ -275,14 +276,8 @@ func (r *Report) Headline() string {
 
 // json is the report for programs.
 func (r *Report) json() []byte {
-	var out bytes.Buffer
-	e := json.NewEncoder(&out)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	if err := e.Encode(r); err != nil { // it is made of texts and numbers
-		panic(err)
-	}
-	return out.Bytes()
+	text, _ := diag.JSON(r, "  ") // texts and numbers always encode
+	return append(text, '\n')
 }
 
 // most is how many items a line names.
@@ -369,36 +364,4 @@ func (r *Report) markdown(m *mapping.Mapping, mappingName string) []byte {
 		b.WriteString(text + "\n")
 	}
 	return []byte(b.String())
-}
-
-// oldAddresses says how items tell where they were.
-func oldAddresses(link, tracker string) string {
-	switch link {
-	case "link":
-		return "each item has a link to its old address in " + tracker + ", as far as that is known"
-	case "none":
-		return "items do not tell their old address in " + tracker
-	}
-	return "the description of each item ends with its old address in " + tracker + ", as far as that is known"
-}
-
-// requests says what the choices cost that take a request for each: without API v2, and at its limit of 60 requests a minute.
-func requests(m *mapping.Mapping, issues []*Issue) string {
-	comments, files := 0, 0
-	for _, i := range issues {
-		comments += len(i.Comments)
-		files += len(i.Attachments)
-	}
-	var parts []string
-	cost := func(n int, what string, taken bool) {
-		if n > 0 && taken {
-			parts = append(parts, fmt.Sprintf("%s take %s (%s)", what, diag.Count(n, "request"), cmp.Or(dates.Duration(n), "less than 1m")))
-		} else if n > 0 {
-			parts = append(parts, fmt.Sprintf("%s would take %s (%s)", what, diag.Count(n, "request"), cmp.Or(dates.Duration(n), "less than 1m")))
-		}
-	}
-	cost(len(issues), "links to old addresses (history: {link: link})", m.History.Link == "link")
-	cost(comments, "comments", !m.Comments.Skip)
-	cost(3*files, "attached files", !m.Attachments.Skip)
-	return "at 60 requests a minute, " + strings.Join(parts, "; ") + ". planform plan counts those of a run"
 }

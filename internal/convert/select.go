@@ -9,12 +9,9 @@ import (
 	"github.com/planform/planform/internal/diag"
 )
 
-// partial reports whether only a part of the export is wanted.
-func (o Options) partial() bool { return o.Since != "" || len(o.Only) > 0 || o.Limit > 0 }
-
 // choose takes the issues that are wanted, with their parents, and names those that are not.
 func (o Options) choose(all []*Issue, zone *time.Location, found *collection) (chosen []*Issue, rest map[string]bool, err error) {
-	if !o.partial() {
+	if o.Since == "" && len(o.Only) == 0 && o.Limit <= 0 {
 		return all, nil, nil
 	}
 	wanted, byName := slices.Clone(all), map[string]*Issue{}

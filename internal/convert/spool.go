@@ -77,8 +77,8 @@ func (s *spool) flush() error {
 	return nil
 }
 
-// close lets go of the file.
-func (s *spool) close() error {
+// Close lets go of the file.
+func (s *spool) Close() error {
 	err := s.file.Close()
 	if s.named {
 		err = errors.Join(err, os.Remove(s.file.Name()))

@@ -22,13 +22,8 @@ func userIDs() []string {
 func userEmails() []string { return []string{"email", "e-mail", "Email address", "mail"} }
 
 // users adds the e-mail addresses of a site's list of users to the people of an export.
-func (c *collection) users(f File) error {
-	in, err := f.Open()
-	if err != nil {
-		return err
-	}
-	defer in.Close() //nolint:errcheck // it was only read
-	r, err := table.Open(in, f.Name, func(header []string) bool {
+func (c *collection) users(in io.Reader, name string) error {
+	r, err := table.Open(in, name, func(header []string) bool {
 		return len((&table.Reader{Header: header}).Columns(userEmails()...)) > 0
 	})
 	if err != nil {
@@ -54,12 +49,7 @@ func (c *collection) users(f File) error {
 var mailAddress = regexp.MustCompile(`[^\s"'<>,;:|(){}\[\]]+@[^\s"'<>,;:|(){}\[\]@]+`)
 
 // membersOf notes who is a member of the workspace: each e-mail address in the file, be it a table or JSON.
-func (c *collection) membersOf(f File) error {
-	in, err := f.Open()
-	if err != nil {
-		return err
-	}
-	defer in.Close() //nolint:errcheck // it was only read
+func (c *collection) membersOf(in io.Reader, name string) error {
 	const most = 64 << 20
 	text, err := io.ReadAll(io.LimitReader(in, most))
 	if err != nil {
@@ -67,8 +57,8 @@ func (c *collection) membersOf(f File) error {
 	}
 	all := mailAddress.FindAllString(string(text), -1)
 	if len(all) == 0 {
-		return diag.WithHint(fmt.Errorf("%s: there is no e-mail address of a member in it", f.Name),
-			"write the file with planform get members --workspace SLUG > "+filepath.Base(f.Name))
+		return diag.WithHint(fmt.Errorf("%s: there is no e-mail address of a member in it", name),
+			"write the file with planform get members --workspace SLUG > "+filepath.Base(name))
 	}
 	if c.members == nil {
 		c.members = map[string]bool{}

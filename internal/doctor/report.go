@@ -1,8 +1,6 @@
 package doctor
 
 import (
-	"bytes"
-	"encoding/json"
 	"slices"
 
 	"github.com/planform/planform/internal/diag"
@@ -28,14 +26,10 @@ type Check struct {
 // MarshalJSON writes null for a missing hint.
 func (c Check) MarshalJSON() ([]byte, error) {
 	type plain Check
-	var text bytes.Buffer
-	e := json.NewEncoder(&text)
-	e.SetEscapeHTML(false)
-	err := e.Encode(struct {
+	return diag.JSON(struct {
 		plain
 		Hint *string `json:"hint"`
-	}{plain(c), diag.OrNull(c.Hint)})
-	return text.Bytes(), err
+	}{plain(c), diag.OrNull(c.Hint)}, "")
 }
 
 // formatVersion is the version of the format of a report. The first version had other keys.

@@ -1,7 +1,6 @@
 package resource
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -12,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/planform/planform/internal/diag"
 	"github.com/planform/planform/internal/markup"
 )
 
@@ -265,13 +265,11 @@ func canonicalJSON(text string) string {
 	if d.Decode(&v) != nil {
 		return text
 	}
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if e.Encode(v) != nil {
+	written, err := diag.JSON(v, "")
+	if err != nil {
 		return text
 	}
-	return strings.TrimSuffix(b.String(), "\n")
+	return string(written)
 }
 
 // PlainText is a rich text without its markup.

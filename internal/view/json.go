@@ -1,8 +1,6 @@
 package view
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"reflect"
 	"strconv"
@@ -47,14 +45,8 @@ func compact(value any) string {
 
 // encode gives the JSON of a value without a line end.
 func encode(value any, indent string) (string, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", indent)
-	if err := e.Encode(value); err != nil {
-		return "", err
-	}
-	return string(escaped(bytes.TrimSuffix(b.Bytes(), []byte("\n")))), nil
+	text, err := diag.JSON(value, indent)
+	return string(escaped(text)), err
 }
 
 // document writes a struct with a member on each line, and lists of objects with an object on each line.

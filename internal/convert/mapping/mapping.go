@@ -58,7 +58,7 @@ type Custom struct {
 
 // FieldTypes are the types of custom fields that values of a source can have.
 func FieldTypes() []string {
-	return words("text", "option", "decimal", "datetime", "boolean", "url", "email")
+	return []string{"text", "option", "decimal", "datetime", "boolean", "url", "email"}
 }
 
 // Source says how the export is to be read.
@@ -74,11 +74,13 @@ type Column struct {
 
 // ColumnFields are what a column can hold: the fields of an item by their names in manifests, and what only a source has.
 func ColumnFields() []string {
-	return words("text", "skip", "key", "name", "description", "state", "group", "resolution", "type", "priority", "labels", "components",
+	return []string{
+		"text", "skip", "key", "name", "description", "state", "group", "resolution", "type", "priority", "labels", "components",
 		"versions", "cycle", "project", "project_name",
 		"assignees", "assignee_names", "assignee_emails", "created_by", "created_by_name", "created_by_email", "created_at", "updated_at",
 		"start_date", "target_date",
-		"parent", "blocking", "blocked_by", "duplicate", "relates_to", "link", "attachments", "private")
+		"parent", "blocking", "blocked_by", "duplicate", "relates_to", "link", "attachments", "private",
+	}
 }
 
 // Project says what a project becomes.
@@ -169,9 +171,6 @@ type Link struct {
 	Name, Outward, Inward string
 }
 
-// Words are the words of a setting.
-func words(list ...string) []string { return list }
-
 // Mapping decodes the file. agreeable are the words of allow.
 func (f *File) Mapping(agreeable []string) (*Mapping, diag.List) {
 	m := &Mapping{
@@ -202,7 +201,7 @@ func (d *decoder) root(agreeable []string) setting {
 		"people":         entries(d, &m.People, d.person),
 		"unknown_people": d.fallback(),
 		"states":         entries(d, &m.States, d.state),
-		"priorities":     d.choices(&m.Priorities, "priorities", Priorities()),
+		"priorities":     entries(d, &m.Priorities, func(key string, word *string) setting { return d.wordOrOpen(word, "priorities", key, Priorities()...) }),
 		"types":          entries(d, &m.Types, d.kind),
 		"labels": d.fields(table{
 			"rename": d.each(func(key string) setting {
@@ -310,7 +309,7 @@ func (d *decoder) column(name string, c *Column) setting {
 }
 
 func (d *decoder) project(name string, p *Project) setting {
-	skip := setting{object{"enum": words("skip")}, func(n *yaml.Node) {
+	skip := setting{object{"enum": []string{"skip"}}, func(n *yaml.Node) {
 		if p.Skip = n.Value == "skip"; !p.Skip {
 			d.wrong(n, "write skip, or {key: web, identifier: WEB, name: Website}", "%q says nothing of a project", n.Value)
 		}
@@ -332,13 +331,13 @@ func (d *decoder) project(name string, p *Project) setting {
 			}
 		}
 	})
-	written.schema["required"] = words("key", "identifier")
+	written.schema["required"] = []string{"key", "identifier"}
 	return either(skip, written)
 }
 
 func (d *decoder) person(id string, p *Person) setting {
 	p.Assign = true
-	word := setting{object{"enum": words("text", "bot", "anonymous", Open)}, func(n *yaml.Node) {
+	word := setting{object{"enum": []string{"text", "bot", "anonymous", Open}}, func(n *yaml.Node) {
 		switch n.Value {
 		case Open:
 			d.readOpen(n, "people", id)
@@ -350,7 +349,7 @@ func (d *decoder) person(id string, p *Person) setting {
 		default:
 			p.Email = n.Value
 			if !email.MatchString(n.Value) {
-				d.wrong(n, "write the e-mail address of a member, or "+diag.Choose(n.Value, words("text", "bot", "anonymous")),
+				d.wrong(n, "write the e-mail address of a member, or "+diag.Choose(n.Value, []string{"text", "bot", "anonymous"}),
 					"%q is no e-mail address", n.Value)
 			}
 		}
@@ -385,7 +384,7 @@ func (d *decoder) state(name string, s *State) setting {
 		}
 	})
 	return either(named, written).then(func(n *yaml.Node) {
-		for _, state := range words(s.Name, s.Else) {
+		for _, state := range []string{s.Name, s.Else} {
 			if strings.EqualFold(state, "triage") {
 				d.wrong(n, "take another name", "the service keeps the name Triage for itself")
 			}
@@ -449,17 +448,13 @@ func (d *decoder) history() setting {
 	return either(dates, d.fields(table{"dates": dates, "link": d.word(&d.m.History.Link, "text", "link", "none")}))
 }
 
-func (d *decoder) choices(to *Names[string], section string, list []string) setting {
-	return entries(d, to, func(key string, word *string) setting { return d.wordOrOpen(word, section, key, list...) })
-}
-
 // allow says what is agreed, and how many of each.
 func (d *decoder) allow(agreeable []string) setting {
 	properties := object{}
 	for _, kind := range agreeable {
-		properties[kind] = object{"anyOf": []any{object{"enum": words("all")}, object{"type": "integer", "minimum": 0}}}
+		properties[kind] = object{"anyOf": []any{object{"enum": []string{"all"}}, object{"type": "integer", "minimum": 0}}}
 	}
-	schema := object{"type": words("object", "null"), "properties": properties, "additionalProperties": false}
+	schema := object{"type": []string{"object", "null"}, "properties": properties, "additionalProperties": false}
 	return setting{schema, func(n *yaml.Node) {
 		d.readEntries(n, func(kind string, n *yaml.Node) {
 			if !slices.Contains(agreeable, kind) {

@@ -86,7 +86,7 @@ func (d *decoder) fields(known table) setting {
 
 // each is a mapping whose keys are the source's.
 func (d *decoder) each(of func(key string) setting) setting {
-	return setting{object{"type": words("object", "null"), "additionalProperties": of("").schema}, func(n *yaml.Node) {
+	return setting{object{"type": []string{"object", "null"}, "additionalProperties": of("").schema}, func(n *yaml.Node) {
 		d.readEntries(n, func(key string, n *yaml.Node) { of(key).read(n) })
 	}}
 }

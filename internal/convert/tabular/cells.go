@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"hash/fnv"
 	"io"
+	"iter"
 	"maps"
 	"regexp"
 	"slices"
@@ -46,9 +47,8 @@ func (c *Cells) clean(text string) string {
 // values are what the row holds, by the names of columns.
 func (c *Cells) values(yield func(name, text string) bool) {
 	for i, name := range c.s.header.names {
-		for text := range strings.SplitSeq(c.Cell(i), table.Separator) {
-			text = c.clean(text)
-			if text != "" && !(len(c.s.places[name]) > 0 && c.e.empty(text)) && !yield(name, text) {
+		for text := range c.texts([]int{i}) {
+			if !(len(c.s.places[name]) > 0 && c.e.empty(text)) && !yield(name, text) {
 				return
 			}
 		}
@@ -67,14 +67,23 @@ func (c *Cells) digest() uint64 {
 	return h.Sum64()
 }
 
-// One is the first value that the columns of a field have.
-func (c *Cells) One(field string) string {
-	for _, i := range c.s.fields[field] {
-		for text := range strings.SplitSeq(c.Cell(i), table.Separator) {
-			if text = c.clean(text); text != "" {
-				return text
+// texts are the texts in some columns that are not empty.
+func (c *Cells) texts(columns []int) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, i := range columns {
+			for text := range strings.SplitSeq(c.Cell(i), table.Separator) {
+				if text = c.clean(text); text != "" && !yield(text) {
+					return
+				}
 			}
 		}
+	}
+}
+
+// One is the first value that the columns of a field have.
+func (c *Cells) One(field string) string {
+	for text := range c.texts(c.s.fields[field]) {
+		return text
 	}
 	return ""
 }
@@ -131,15 +140,7 @@ func (c *Cells) Values(field string) []string {
 
 // Text are the values of a column that is kept as a text.
 func (c *Cells) Text(name string) string {
-	var values []string
-	for _, i := range c.s.places[name] {
-		for text := range strings.SplitSeq(c.Cell(i), table.Separator) {
-			if text = c.clean(text); text != "" {
-				values = append(values, text)
-			}
-		}
-	}
-	return strings.Join(values, ", ")
+	return strings.Join(slices.Collect(c.texts(c.s.places[name])), ", ")
 }
 
 // Column is the value of the column of a name.

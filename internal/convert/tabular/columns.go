@@ -52,15 +52,11 @@ func (e *export) open(ctx context.Context, f convert.File) (s *sheet, err error)
 	if err := again(); err != nil {
 		return s, err
 	}
-	start := make([]byte, 512)
-	n, err := io.ReadFull(s.in, start)
-	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+	start, err := io.ReadAll(io.LimitReader(s.in, 512))
+	if err := cmp.Or(err, again()); err != nil {
 		return s, err
 	}
-	if err := again(); err != nil {
-		return s, err
-	}
-	if s.rows = s.tableRows; records.Begin(start[:n]) {
+	if s.rows = s.tableRows; records.Begin(start) {
 		found, err := jsonHeader(ctx, s.in, f.Name, e.Within)
 		if err := cmp.Or(err, again()); err != nil {
 			return s, err
@@ -205,7 +201,7 @@ func (e *export) columns(s *sheet) {
 			field = column.Field
 			s.split[i] = column.Split
 		}
-		if e.guess != nil && !e.second && e.in.Propose != nil && !unnamed(cell, i) { // which may be empty
+		if e.guess != nil && !e.second && e.in.Propose != nil && cell != place(i) { // which may be empty
 			e.in.Propose(cell, field)
 		}
 		s.roles.Declare(cell, RoleOf(field))
@@ -225,10 +221,8 @@ func (e *export) columns(s *sheet) {
 // place is what a column without a name is called.
 func place(i int) string { return "column " + strconv.Itoa(i+1) }
 
-func unnamed(name string, i int) bool { return name == place(i) }
-
 // roles are the roles of the values of fields, as columns.txt says. Other words are roles themselves.
-var roles = sync.OnceValue(func() map[string]string { return names("roles") })
+var roles = sync.OnceValue(func() map[string]string { return names("roles") }) //nolint:gochecknoglobals // a constant
 
 // RoleOf returns the role of the values of a field. A layout says it of raw ones, such as raw technical.
 func RoleOf(field string) convert.Role {

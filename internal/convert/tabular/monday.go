@@ -114,34 +114,30 @@ func mondayTable(in io.Reader, file string) (*nameList, []table.Row, error) {
 	if kind == 0 {
 		return nil, nil, fmt.Errorf("%s:1: it is no board, nor the updates of one", file)
 	}
-	m := &mondaySheet{kind: kind, header: header, keys: map[string]int{}}
-	m.hasID = slices.ContainsFunc(header, isMondayID)
+	m := &mondaySheet{kind: kind, header: header, keys: map[string]int{}, hasID: slices.ContainsFunc(header, isMondayID)}
 	for r := mondayRows(strings.NewReader(string(text))); ; {
 		cells, err := r.Read()
 		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {
-			return nil, nil, diag.WithHint(fmt.Errorf("%s: %w", file, err), m.how())
+			return nil, nil, diag.WithHint(fmt.Errorf("%s: %w", file, err), "export the board again, and do not save it with another program")
 		}
 		line, _ := r.FieldPos(0)
 		m.row(place(line), cells)
 	}
 	m.group()
 	m.close(m.last)
+	var rows []table.Row
 	for n, values := range m.rows {
 		cells := make([]string, len(m.names.list))
 		for name, text := range values.texts {
 			cells[m.names.places[name]] = text
 		}
-		m.table = append(m.table, table.NewRow(values.line, cells))
+		rows = append(rows, table.NewRow(values.line, cells))
 		m.rows[n].texts = nil
 	}
-	return &m.names, m.table, nil
-}
-
-func (*mondaySheet) how() string {
-	return "export the board again, and do not save it with another program"
+	return &m.names, rows, nil
 }
 
 func isMondayID(name string) bool { return strings.HasPrefix(words.Fold(name), "itemid") }
@@ -159,7 +155,6 @@ type mondaySheet struct {
 	hasID     bool
 	names     nameList
 	rows      []mondayItem
-	table     []table.Row
 	keys      map[string]int
 	board     string
 	about     string // what the sheet says of it

@@ -88,7 +88,7 @@ func (w *Words) Priority(name string) string { return cmp.Or(w.own["priority "+F
 // Resolution returns a resolution as others call it.
 func (w *Words) Resolution(name string) string { return cmp.Or(w.own["resolution "+Fold(name)], name) }
 
-var guesses = sync.OnceValue(func() map[string]string {
+var guesses = sync.OnceValue(func() map[string]string { //nolint:gochecknoglobals // a constant
 	all, meant := Section(all, "guesses"), map[string]string{}
 	for _, l := range all {
 		kind, name, _ := strings.Cut(l.Of, " ")
